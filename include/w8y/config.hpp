@@ -1,0 +1,67 @@
+// From TOML files to a Config, or to every mistake in them at once.
+#pragma once
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <w8y/rule.hpp>
+
+namespace w8y {
+
+/// One mistake: `file:line:column: key: what is wrong, and what would be right`.
+struct ConfigMistake {
+  std::string file;
+  std::size_t line = 0;    ///< from 1; 0: the file as a whole
+  std::size_t column = 0;  ///< from 1
+  std::string key;         ///< "lists.work.concurrency"; may be empty
+  std::string text;
+
+  [[nodiscard]] std::string to_string() const;
+};
+
+/// Thrown with every mistake that was found, in the order of the files; never empty.
+class ConfigError : public std::runtime_error {
+ public:
+  explicit ConfigError(std::vector<ConfigMistake> mistakes);
+  [[nodiscard]] const std::vector<ConfigMistake>& mistakes() const { return mistakes_; }
+
+ private:
+  std::vector<ConfigMistake> mistakes_;
+};
+
+/// Where files come from and what this host is: replaced in tests.
+class ConfigHost {
+ public:
+  virtual ~ConfigHost() = default;
+  struct File {
+    std::string text;
+    std::string problem;  ///< not empty: why there is no text ("not found", "is a directory", …)
+  };
+  /// Refuses files over 16 MiB and, as root, files that others than root can write.
+  virtual File read(const std::string& path) = 0;
+  /// Paths that match a glob pattern, sorted.
+  virtual std::vector<std::string> glob(const std::string& pattern) = 0;
+  virtual std::string hostname() = 0;
+  /// $RUNTIME_DIRECTORY, $XDG_RUNTIME_DIR …; empty if not set.
+  virtual std::string variable(const std::string& name) = 0;
+  virtual bool is_root() = 0;
+  /// Empty if root may rely on the file: it exists, and nobody but root can write it (only asked
+  /// of `env_file` and `password_file`, and only as root).
+  virtual std::string distrust(const std::string& path) = 0;
+  /// False if there is no such user (group): by name or by number.
+  virtual bool user_exists(const std::string& user) = 0;
+  virtual bool group_exists(const std::string& group) = 0;
+};
+
+/// The real one.
+ConfigHost& system_config_host();
+
+/// `name` is what stands before the line number ("/etc/w8y.toml", "<stdin>"). Throws ConfigError.
+Config parse_config(std::string_view text, const std::string& name, ConfigHost& host);
+/// Reads `path` ("-": standard input) and all that it includes. Throws ConfigError.
+Config load_config(const std::string& path, ConfigHost& host);
+
+}  // namespace w8y

@@ -1,0 +1,55 @@
+// The port to the programs that do the work. An Executor knows processes; a Poller doesn't.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <w8y/caps.hpp>
+#include <w8y/item.hpp>
+#include <w8y/message.hpp>
+#include <w8y/outcome.hpp>
+#include <w8y/rule.hpp>
+
+namespace w8y {
+
+class RunHandler {
+ public:
+  virtual ~RunHandler() = default;
+  virtual void on_started(const RunId& run, int pid) = 0;
+  /// A line of the protocol; `BadLine` too.
+  virtual void on_message(const RunId& run, Message&& message) = 0;
+  /// A line for the log: raw bytes, `cut` if it was longer than `max_line`.
+  virtual void on_log(const RunId& run, std::string_view line, bool cut) = 0;
+  /// Exactly once per start(): the process has exited and its outputs are at their end. After this
+  /// the Executor has forgotten the run.
+  virtual void on_ended(const RunId& run, RunEnd&& end) = 0;
+};
+
+/// Runs items with one kind of program. Never calls its handler from inside start(), stop() or
+/// kill(); whatever goes wrong comes as on_ended(). Destroying it kills what runs, silently.
+class Executor {
+ public:
+  virtual ~Executor() = default;
+  virtual void start(const Claim& claim, RulePtr rule) = 0;
+  /// SIGTERM to the run's process group; SIGKILL after the rule's `kill_grace`.
+  virtual void stop(const RunId& run) = 0;
+  /// SIGKILL to the run's process group, now.
+  virtual void kill(const RunId& run) = 0;
+};
+
+/// Finds out whether this host can serve a rule.
+class Prober {
+ public:
+  virtual ~Prober() = default;
+  using Answer = std::function<void(ProbeResult&&)>;
+  /// Runs `PATH ARGS… --caps`; the answer comes later, once, unless the Prober is destroyed first.
+  virtual void probe(const std::string& path, const std::vector<std::string>& args,
+                     Duration timeout, Answer answer) = 0;
+  /// For `command`: is the program there? Looks into PATH, at once.
+  virtual ProbeResult find(const std::string& program) = 0;
+};
+
+}  // namespace w8y

@@ -1,0 +1,40 @@
+// The JSON lines of an executor's standard output (executor.md, "Standard output").
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include <w8y/clock.hpp>
+
+namespace w8y {
+
+struct Complete {
+  std::string result;                ///< JSON object: all of the line but `type` (and `id`)
+  std::optional<std::string> error;  ///< there was an "error" key: its text
+  std::optional<Duration> cooldown;
+  std::optional<Duration> backoff;      ///< schedules only
+  std::optional<std::string> schedule;  ///< schedules only: "STOP" or "UNSET"
+};
+struct Progress {
+  double numerator = 0;
+  double denominator = 0;
+};
+struct Update {
+  std::string data;  ///< JSON, as given
+};
+struct Print {
+  std::string content;
+};
+/// A line that is none of the above. `reason` is for the log; the run goes on.
+struct BadLine {
+  std::string reason;
+};
+using Message = std::variant<Complete, Progress, Update, Print, BadLine>;
+
+/// Never throws: whatever a child writes is a message or a `BadLine`.
+Message parse_message(std::string_view line) noexcept;
+
+}  // namespace w8y

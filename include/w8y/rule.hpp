@@ -1,0 +1,138 @@
+// The configuration after parsing: typed, complete, every default filled in. Shapes and defaults
+// are those of config.md; the parser (src/core/config) guarantees the ranges noted here.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <w8y/clock.hpp>
+
+namespace w8y {
+
+enum class SourceKind { circular };
+enum class Mode { automatic, single };
+enum class OnLeaseLoss { keep_running, terminate };
+
+struct Backoff {
+  Duration min = std::chrono::seconds(1);
+  Duration max = std::chrono::minutes(5);
+  double factor = 2.0;  ///< >= 1
+};
+
+/// One resource limit: the number is in the unit of setrlimit(2), nullopt is "unlimited".
+struct ResourceLimit {
+  std::string name;  ///< as in the config: "nofile", "as", "core", …
+  int resource = 0;  ///< RLIMIT_…
+  std::optional<std::uint64_t> value;
+};
+
+/// Who a child runs as, resolved at start of each run so that a changed account takes effect.
+struct Identity {
+  std::optional<std::string> user;   ///< name or number
+  std::optional<std::string> group;  ///< name or number
+};
+
+/// All settings of one list. A run keeps the rule it began with (`shared_ptr<const Rule>`).
+struct Rule {
+  std::string prefix;  ///< without its final ':'; may be empty
+  SourceKind source = SourceKind::circular;
+
+  std::string executor;              ///< absolute path; empty if `command` is used
+  std::vector<std::string> command;  ///< program and arguments; empty if `executor` is used
+  std::vector<std::string> args;
+  Mode mode = Mode::automatic;
+  std::vector<std::string> requires_caps;
+
+  unsigned concurrency = 1;        ///< 0: stopped on this host
+  unsigned fleet_concurrency = 0;  ///< 0: no limit
+  unsigned weight = 1;             ///< >= 1
+  bool enabled = true;
+
+  Duration key_expiry = std::chrono::seconds(5);  ///< >= 1 s
+  std::string lock_key = "lock";                  ///< "lock" or "proc"
+  OnLeaseLoss on_lease_loss = OnLeaseLoss::keep_running;
+
+  Duration timeout{0};           ///< 0: none
+  Duration progress_timeout{0};  ///< 0: none
+  Duration kill_grace = std::chrono::seconds(10);
+  Duration cooldown{0};
+  std::optional<Backoff> backoff = Backoff{};  ///< nullopt: off
+  unsigned max_failures = 0;                   ///< 0: never quarantined
+  std::vector<int> success_exit_codes = {0};
+
+  std::map<std::string, std::string> env;
+  std::vector<std::string> env_pass;
+  std::string env_file;  ///< empty: none
+  std::string env_var;   ///< empty: none
+  std::string cwd = "/"; ///< absolute, or "temp"
+  Identity identity;
+  std::optional<unsigned> umask;
+  std::optional<int> nice;
+  std::vector<ResourceLimit> rlimits;
+  bool no_new_privs = true;
+
+  std::size_t max_line = std::size_t{1} << 20;
+  std::size_t stderr_tail = std::size_t{64} << 10;
+  std::size_t history = 1000;
+
+  [[nodiscard]] bool is_command() const { return !command.empty(); }
+  /// The prefix as it stands before every key: "work:", or nothing for the empty prefix.
+  [[nodiscard]] std::string key_prefix() const { return prefix.empty() ? "" : prefix + ":"; }
+};
+using RulePtr = std::shared_ptr<const Rule>;
+
+struct RedisSettings {
+  std::string url = "redis://localhost:6379";
+  std::string password_file;
+  Duration connect_timeout = std::chrono::seconds(5);
+  Duration command_timeout = std::chrono::seconds(5);
+  unsigned idle_commands = 100;  ///< per second, >= 1
+};
+
+enum class LogLevel { trace, debug, info, warn, error };
+enum class LogFormat { text, logfmt, json };
+
+struct SupervisorSettings {
+  std::string host;  ///< never empty
+  std::string fleet = "w8y-fleet";
+  std::vector<std::string> status;  ///< "unix:/path"
+  LogLevel log_level = LogLevel::info;
+  LogFormat log_format = LogFormat::text;
+  std::string log_file;  ///< empty: standard error
+  Duration drain_timeout = std::chrono::seconds(30);
+  Duration probe_timeout = std::chrono::seconds(5);
+  Duration probe_interval = std::chrono::seconds(60);  ///< 0: only at reload
+  unsigned max_processes = 0;                          ///< 0: no limit
+};
+
+struct Config {
+  RedisSettings redis;
+  SupervisorSettings supervisor;
+  std::map<std::string, RulePtr> lists;  ///< by prefix
+  std::vector<std::string> warnings;     ///< one line each, with file and line
+};
+
+/// The settings as text, key by key in config.md's terms ("concurrency" → "4"). Two rules are the
+/// same if and only if these are; `env` values and passwords are shown as a hash, never as they
+/// are, so the text may be logged and sent to an operator.
+using Settings = std::map<std::string, std::string>;
+Settings describe(const Rule& rule);
+Settings describe(const RedisSettings& redis);
+Settings describe(const SupervisorSettings& supervisor);
+
+/// Lists by prefix, each as text; with the sections "redis" and "supervisor" beside them.
+struct ConfigText {
+  Settings redis;
+  Settings supervisor;
+  std::map<std::string, Settings> lists;
+};
+ConfigText describe(const Config& config);
+/// 16 hex digits over the whole text: equal on two hosts exactly if their configs are.
+std::string config_hash(const ConfigText& text);
+
+}  // namespace w8y

@@ -1,0 +1,104 @@
+// The port to where items come from. A Source knows Redis and its keys; a Poller knows neither.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <w8y/item.hpp>
+#include <w8y/outcome.hpp>
+#include <w8y/rule.hpp>
+
+namespace w8y {
+
+/// Why a claim gave fewer items than it was asked for.
+enum class ClaimEnd {
+  more,          ///< it didn't: ask again when there is room
+  nothing_free,  ///< the pass is over and every item is running, resting or quarantined
+  empty,         ///< there are no items
+  paused,        ///< an operator paused the list on all hosts
+  fleet_full,    ///< `fleet_concurrency` is reached
+  unavailable,   ///< Redis can't be asked now; the Source says when that ends, by on_wake()
+};
+
+struct ClaimReply {
+  std::vector<Claim> claims;
+  ClaimEnd end = ClaimEnd::more;
+  /// When an item that is not free now may become free, if the Source saw one: a hint.
+  std::optional<Duration> next_free;
+  std::string detail;  ///< why it is paused or unavailable; for people
+};
+
+/// What becomes of an item after its run.
+struct SetFree {};
+struct RestFor {
+  bool after_failure = false;  ///< "rest:backoff", else "rest:cooldown"
+  Duration time{0};            ///< > 0
+};
+struct Quarantine {};
+using Rest = std::variant<SetFree, RestFor, Quarantine>;
+
+enum class FailureCount { keep, reset, increment };
+
+/// All that Redis is told about a run that is over: one step, whatever it takes.
+struct Settlement {
+  Claim claim;
+  RulePtr rule;
+  Outcome outcome;
+  Rest rest;
+  FailureCount failures = FailureCount::keep;
+  RunEnd end;
+  WallTime started{0};
+  WallTime ended{0};
+};
+
+/// What happened in a run, for whoever listens (`P events`).
+struct RunEvent {
+  enum class Kind { start, progress, update };
+  Kind kind = Kind::start;
+  RunId run;
+  Item item;
+  Progress progress;  ///< kind progress
+  std::string data;   ///< kind update: JSON, as the executor gave it
+  int pid = 0;        ///< kind start
+};
+
+class SourceHandler {
+ public:
+  virtual ~SourceHandler() = default;
+  virtual void on_claimed(ClaimReply&& reply) = 0;
+  /// The lock of this run is another's, or gone for good. `on_lease_loss` says what follows.
+  virtual void on_lease_lost(const RunId& run) = 0;
+  /// The lease of a run that was lost is ours again.
+  virtual void on_lease_back(const RunId& run) = 0;
+  /// With `on_lease_loss = "terminate"`: the lease will expire unless it is renewed soon; the child
+  /// has to be dead before. Comes early enough for a SIGKILL, not for `kill_grace`.
+  virtual void on_lease_expiring(const RunId& run) = 0;
+  /// Something may have become free, or Redis is back: worth a claim.
+  virtual void on_wake() = 0;
+};
+
+/// One list of Redis. Never calls its handler from inside a call of its own; callbacks stop when it
+/// is destroyed. Leases of claims are renewed until they are settled or handed back.
+class Source {
+ public:
+  virtual ~Source() = default;
+  /// Before the first claim; and again with a changed rule.
+  virtual void use(RulePtr rule) = 0;
+  /// Up to `wanted` items, at most one claim at a time; answered by one on_claimed().
+  virtual void claim(std::size_t wanted) = 0;
+  /// Ends a claim. Kept and tried again while Redis is away; the item is never lost, at worst its
+  /// lock runs out by itself.
+  virtual void settle(Settlement&& settlement) = 0;
+  /// Ends a claim whose run never began, as if it had not been made.
+  virtual void hand_back(const Claim& claim) = 0;
+  virtual void announce(const RunEvent& event) = 0;
+  /// Whether on_wake() is wanted: set while the poller has nothing to do.
+  virtual void listen(bool on) = 0;
+  /// Settlements and hand-backs that Redis has not confirmed yet.
+  [[nodiscard]] virtual std::size_t unsettled() const = 0;
+};
+
+}  // namespace w8y

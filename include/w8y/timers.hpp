@@ -1,0 +1,57 @@
+// Deadlines without an event loop: whoever drives the queue decides what "now" is.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include <w8y/clock.hpp>
+
+namespace w8y {
+
+/// A queue of callbacks by deadline. One loop timer (or a test) drives it: `run_due(now)` runs what
+/// is due, `next()` says when to come again. Deadlines that are equal run in the order they were
+/// set. A callback may set and cancel timers, its own too.
+class TimerQueue {
+ public:
+  using Callback = std::function<void()>;
+  using Key = std::pair<Instant, std::uint64_t>;
+
+  /// Called whenever the earliest deadline may have changed.
+  std::function<void()> on_change;
+
+  Key set(Instant at, Callback callback);
+  void cancel(const Key& key);
+  /// Runs every callback due at `now`; returns how many. Timers set by callbacks run at the next
+  /// call, so that a callback which sets itself again can't hold the loop.
+  std::size_t run_due(Instant now);
+  [[nodiscard]] std::optional<Instant> next() const;
+  [[nodiscard]] std::size_t size() const { return timers_.size(); }
+
+ private:
+  std::map<Key, Callback> timers_;
+  std::uint64_t sequence_ = 0;
+};
+
+/// One deadline, owned: destroying it cancels it. Setting it again replaces the deadline.
+class Timer {
+ public:
+  explicit Timer(TimerQueue& queue) : queue_(&queue) {}
+  ~Timer() { cancel(); }
+  Timer(const Timer&) = delete;
+  Timer& operator=(const Timer&) = delete;
+
+  void set(Instant at, TimerQueue::Callback callback);
+  void cancel();
+  [[nodiscard]] bool pending() const { return key_.has_value(); }
+  [[nodiscard]] std::optional<Instant> deadline() const;
+
+ private:
+  TimerQueue* queue_;
+  std::optional<TimerQueue::Key> key_;
+};
+
+}  // namespace w8y

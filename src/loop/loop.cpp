@@ -1,0 +1,103 @@
+#include "loop/loop.hpp"
+
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <ctime>
+#include <system_error>
+
+namespace w8y::loop {
+
+namespace {
+
+Duration read_clock(clockid_t id) {
+  timespec time{};
+  clock_gettime(id, &time);
+  return std::chrono::duration_cast<Duration>(std::chrono::seconds(time.tv_sec) +
+                                              std::chrono::nanoseconds(time.tv_nsec));
+}
+
+}  // namespace
+
+Instant SystemClock::now() const { return Instant(read_clock(CLOCK_BOOTTIME)); }
+
+WallTime SystemClock::wall() const {
+  return std::chrono::duration_cast<WallTime>(read_clock(CLOCK_REALTIME));
+}
+
+Loop::Loop() : walking_(before_wait_.end()) {
+  if (const int result = uv_loop_init(&uv_); result < 0)
+    throw std::system_error(-result, std::generic_category(), "can't make an event loop");
+  timer_fd_ = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
+  if (timer_fd_ < 0) throw std::system_error(errno, std::generic_category(), "timerfd_create");
+  timer_watch_ = std::make_unique<Watch>(*this, timer_fd_, [this](bool, bool) { on_timer(); });
+  timer_watch_->want(true, false);
+
+  prepare_ = new uv_prepare_t;
+  uv_prepare_init(&uv_, prepare_);
+  prepare_->data = this;
+  uv_prepare_start(prepare_,
+                   [](uv_prepare_t* handle) { static_cast<Loop*>(handle->data)->on_prepare(); });
+  uv_unref(reinterpret_cast<uv_handle_t*>(prepare_));
+}
+
+Loop::~Loop() {
+  timer_watch_.reset();
+  uv_prepare_stop(prepare_);
+  uv_close(reinterpret_cast<uv_handle_t*>(prepare_),
+           [](uv_handle_t* handle) { delete reinterpret_cast<uv_prepare_t*>(handle); });
+  while (uv_run(&uv_, UV_RUN_NOWAIT) != 0) {
+  }  // close callbacks free the handles
+  uv_loop_close(&uv_);
+  close(timer_fd_);
+}
+
+void Loop::run() { uv_run(&uv_, UV_RUN_DEFAULT); }
+
+void Loop::turn(bool wait) { uv_run(&uv_, wait ? UV_RUN_ONCE : UV_RUN_NOWAIT); }
+
+void Loop::stop() { uv_stop(&uv_); }
+
+void Loop::on_prepare() noexcept {
+  for (walking_ = before_wait_.begin(); walking_ != before_wait_.end();) {
+    BeforeWait* hook = *walking_++;
+    hook->callback_();
+  }
+  arm();
+}
+
+void Loop::arm() {
+  const auto next = timers_.next();
+  if (next == armed_) return;
+  armed_ = next;
+  itimerspec spec{};
+  if (next) {
+    // Zero would disarm; a deadline in the past fires at once all the same.
+    const auto since = std::max(next->time_since_epoch(), Duration(1));
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(since);
+    spec.it_value.tv_sec = seconds.count();
+    spec.it_value.tv_nsec = std::chrono::nanoseconds(since - seconds).count();
+  }
+  timerfd_settime(timer_fd_, TFD_TIMER_ABSTIME, &spec, nullptr);
+  timer_watch_->keep_loop_alive(next.has_value());
+}
+
+void Loop::on_timer() noexcept {
+  std::uint64_t expirations = 0;
+  if (read(timer_fd_, &expirations, sizeof expirations) < 0 && errno == EAGAIN) return;
+  armed_.reset();
+  timers_.run_due(now());
+}
+
+Loop::BeforeWait::BeforeWait(Loop& loop, std::function<void()> callback)
+    : loop_(loop),
+      callback_(std::move(callback)),
+      place_(loop.before_wait_.insert(loop.before_wait_.end(), this)) {}
+
+Loop::BeforeWait::~BeforeWait() {
+  if (loop_.walking_ == place_) ++loop_.walking_;
+  loop_.before_wait_.erase(place_);
+}
+
+}  // namespace w8y::loop

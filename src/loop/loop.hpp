@@ -1,0 +1,77 @@
+// The event loop of a program: libuv, the clock, the timers, and what runs once per turn.
+#pragma once
+
+#include <uv.h>
+
+#include <functional>
+#include <list>
+#include <memory>
+
+#include <w8y/clock.hpp>
+#include <w8y/timers.hpp>
+
+#include "loop/watch.hpp"
+
+namespace w8y::loop {
+
+class SystemClock : public Clock {
+ public:
+  [[nodiscard]] Instant now() const override;  ///< CLOCK_BOOTTIME, read each time
+  [[nodiscard]] WallTime wall() const override;
+};
+
+/// Owns a uv_loop_t and outlives everything that uses it. One thread. Timers have microsecond
+/// deadlines on the clock's own time: a timerfd on CLOCK_BOOTTIME wakes the loop, so a deadline
+/// that passed while the machine slept is handled as soon as it wakes.
+class Loop {
+ public:
+  Loop();
+  ~Loop();
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+
+  /// Until stop(), or until nothing is left that could wake it.
+  void run();
+  /// One turn: waits for at least one event if `wait`.
+  void turn(bool wait);
+  /// Ends run() after the turn it is in.
+  void stop();
+
+  [[nodiscard]] uv_loop_t* uv() { return &uv_; }
+  [[nodiscard]] const Clock& clock() const { return clock_; }
+  [[nodiscard]] Instant now() const { return clock_.now(); }
+  [[nodiscard]] TimerQueue& timers() { return timers_; }
+
+  /// Called once per turn, just before the loop waits: where what a turn has gathered is written.
+  /// Registered while it lives.
+  class BeforeWait {
+   public:
+    BeforeWait(Loop& loop, std::function<void()> callback);
+    ~BeforeWait();
+    BeforeWait(const BeforeWait&) = delete;
+    BeforeWait& operator=(const BeforeWait&) = delete;
+
+   private:
+    friend class Loop;
+    Loop& loop_;
+    std::function<void()> callback_;
+    std::list<BeforeWait*>::iterator place_;
+  };
+
+ private:
+  void on_prepare() noexcept;
+  void on_timer() noexcept;
+  void arm();
+
+  uv_loop_t uv_{};
+  SystemClock clock_;
+  TimerQueue timers_;
+  int timer_fd_ = -1;
+  std::unique_ptr<Watch> timer_watch_;
+  std::optional<Instant> armed_;
+  uv_prepare_t* prepare_ = nullptr;
+  std::list<BeforeWait*> before_wait_;
+  std::list<BeforeWait*>::iterator walking_;
+};
+
+}  // namespace w8y::loop

@@ -1,0 +1,64 @@
+// One child process with its three pipes on the loop, until it has ended three ways: the process
+// has exited, its standard output and its standard error are at end of file.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <w8y/clock.hpp>
+#include <w8y/outcome.hpp>
+
+#include "process/spawn.hpp"
+
+namespace w8y::loop {
+class Loop;
+}
+
+namespace w8y::process {
+
+enum class Stream { out, err };
+
+class ChildHandler {
+ public:
+  virtual ~ChildHandler() = default;
+  virtual void on_output(Stream stream, std::string_view bytes) = 0;
+  /// Once, last: it has ended three ways. The child may be destroyed by the owner's sweep after
+  /// this, not inside it.
+  virtual void on_ended(ProcessEnd end) = 0;
+};
+
+struct ChildOptions {
+  SpawnRequest spawn;
+  std::string input;       ///< written to standard input, then end of file
+  bool capture = true;     ///< pipes for output and error; false: as ours
+  Duration kill_grace = std::chrono::seconds(10);
+};
+
+/// Spawned by its constructor; a spawn that fails is told as on_ended(NotStarted) from the loop.
+/// Reading is fair: at most 64 KiB of a stream per turn of the loop. A grandchild that keeps an
+/// output open after the process has exited is given `kill_grace`, then the group gets SIGKILL; if
+/// the pipe is still open a second later (the grandchild left the group), it is closed.
+/// Destroying it before the end kills the group and forgets it.
+class Child {
+ public:
+  Child(loop::Loop& loop, ChildOptions options, ChildHandler& handler);
+  ~Child();
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  [[nodiscard]] pid_t pid() const;  ///< 0: not started
+  /// SIGTERM to the group, SIGKILL after `kill_grace`. Again: nothing more.
+  void stop();
+  /// SIGKILL to the group, now.
+  void kill();
+  /// To the process only.
+  void signal(int number);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace w8y::process

@@ -1,0 +1,56 @@
+// Starting a program, with everything a supervisor owes its children. Blocks only until the exec.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <w8y/rule.hpp>
+
+namespace w8y::process {
+
+/// Resolved before the spawn, so that the child's part is system calls only.
+struct Credentials {
+  uid_t uid = 0;
+  gid_t gid = 0;
+  std::vector<gid_t> groups;  ///< supplementary
+};
+
+struct SpawnRequest {
+  std::string program;            ///< absolute or relative path: no look-up in PATH here
+  std::vector<std::string> argv;  ///< argv[0] too; no NUL bytes (that is a SpawnError)
+  std::vector<std::string> env;   ///< "NAME=value"
+  std::string cwd;                ///< empty: ours
+  int in = -1;                    ///< descriptors for 0, 1 and 2; -1: as ours
+  int out = -1;
+  int err = -1;
+  bool own_session = true;        ///< setsid: own session and process group
+  bool close_others = true;       ///< every descriptor over 2
+  bool die_with_parent = true;    ///< SIGKILL when the thread that spawned it goes
+  bool no_new_privs = false;
+  std::optional<Credentials> credentials;
+  std::optional<unsigned> umask;
+  std::optional<int> nice;
+  std::vector<ResourceLimit> rlimits;
+};
+
+struct Spawned {
+  pid_t pid = 0;
+  int pidfd = -1;  ///< the caller's to close; readable when the process has exited
+};
+
+/// Which step failed and why: "can't run /x/y: Permission denied", "can't change to user 'z': …".
+struct SpawnError {
+  int error = 0;  ///< errno
+  std::string text;
+  /// EAGAIN, ENOMEM, EMFILE, ENFILE: this host is short of something, and it will pass.
+  [[nodiscard]] bool host_is_short() const;
+};
+
+/// Never throws. On an error no process is left.
+std::optional<SpawnError> spawn(const SpawnRequest& request, Spawned& result);
+
+}  // namespace w8y::process

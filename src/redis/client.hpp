@@ -1,0 +1,94 @@
+// Commands to one Redis, over a connection that is made again whenever it breaks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <w8y/clock.hpp>
+
+#include "redis/reply.hpp"
+#include "redis/script.hpp"
+#include "redis/url.hpp"
+
+namespace w8y::loop {
+class Loop;
+}
+
+namespace w8y::redis {
+
+/// The words of one command. Only borrowed: they are copied into the output before call() returns.
+using Command = std::vector<std::string_view>;
+
+struct ClientOptions {
+  Url url;
+  std::string password_file;  ///< empty: none; read again at each connect
+  Duration connect_timeout = std::chrono::seconds(5);
+  Duration command_timeout = std::chrono::seconds(5);
+  std::string name;  ///< CLIENT SETNAME, so that operators can tell us apart; empty: none
+};
+
+/// What all the calls of one turn of the loop have gathered is sent in one write, in order. Each
+/// call is answered exactly once, in order, and never from inside call():
+///  - with Redis's reply, error replies included;
+///  - Failure::not_sent, if there is no connection: nothing has happened;
+///  - Failure::lost, if the connection broke or timed out after the command was sent: it may have
+///    been carried out or not.
+/// Calls made while the very first connect is under way wait for it, and travel right behind the
+/// handshake; later, while there is no connection, they are answered not_sent.
+/// Destroying the client drops what is unanswered without calling back.
+class Client {
+ public:
+  using Callback = std::function<void(const Answer&)>;
+
+  Client(loop::Loop& loop, ClientOptions options);
+  ~Client();
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  void call(const Command& command, Callback callback);
+  /// The first use on a connection is EVAL, so it takes one round trip whatever the server has
+  /// cached; then EVALSHA, and EVAL again after NOSCRIPT.
+  void run(const Script& script, const Command& keys, const Command& args, Callback callback);
+  /// Nobody wants the reply.
+  void call(const Command& command);
+
+  [[nodiscard]] bool connected() const;
+  /// Why there is no connection; empty while there is one.
+  [[nodiscard]] const std::string& trouble() const;
+  /// Commands sent since the client was made, for the idle budget and for metrics.
+  [[nodiscard]] std::uint64_t commands_sent() const;
+  /// The next attempt is made now instead of after the pause.
+  void reconnect_now();
+
+  /// Told of every change, until it is destroyed. The connection counts as up when its handshake
+  /// (AUTH, SELECT) has been accepted.
+  class Listener {
+   public:
+    explicit Listener(Client& client);
+    virtual ~Listener();
+    Listener(const Listener&) = delete;
+    Listener& operator=(const Listener&) = delete;
+
+   protected:
+    virtual void on_up() = 0;
+    virtual void on_down(const std::string& why) = 0;
+
+   private:
+    friend class Client;
+    Client& client_;
+    std::list<Listener*>::iterator place_;
+  };
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace w8y::redis

@@ -1,0 +1,70 @@
+// One reply of Redis, as a view of hiredis's own structure.
+#pragma once
+
+#include <hiredis.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace w8y::redis {
+
+/// Valid only during the callback that was given it. The accessors are total: asked for what it is
+/// not, a reply gives 0, "" or no elements, so that an unexpected reply is never a crash.
+class Reply {
+ public:
+  explicit Reply(const redisReply* reply) : reply_(reply) {}
+
+  [[nodiscard]] bool is_nil() const;
+  [[nodiscard]] bool is_error() const;
+  [[nodiscard]] bool is_array() const;
+  [[nodiscard]] bool is_string() const;  ///< bulk or status
+  [[nodiscard]] bool is_integer() const;
+  [[nodiscard]] std::string_view text() const;     ///< string, status or error
+  [[nodiscard]] std::int64_t integer() const;      ///< an integer, or a string that is one
+  [[nodiscard]] std::size_t size() const;          ///< elements of an array
+  [[nodiscard]] Reply operator[](std::size_t index) const;
+
+ private:
+  const redisReply* reply_;  // nullptr: nothing
+};
+
+/// The first word of an error reply, as far as it makes a difference to us.
+enum class ErrorCode {
+  none,
+  noscript,
+  noperm,
+  noauth,    ///< NOAUTH, WRONGPASS
+  readonly,
+  loading,
+  oom,
+  busy,
+  masterdown,
+  clusterdown,
+  moved,
+  ask,
+  tryagain,
+  misconf,   ///< "can't persist": writes are refused
+  noreplicas,
+  other,
+};
+ErrorCode error_code(std::string_view error);
+
+enum class Failure { none, not_sent, lost };
+
+struct Answer {
+  Failure failure = Failure::none;
+  Reply reply{nullptr};
+  std::string_view why;  ///< for people, if there was a failure
+
+  /// There is a reply and it is no error.
+  [[nodiscard]] bool ok() const { return failure == Failure::none && !reply.is_error(); }
+  [[nodiscard]] ErrorCode error() const {
+    return failure == Failure::none && reply.is_error() ? error_code(reply.text()) : ErrorCode::none;
+  }
+  /// What went wrong, for people: the failure, or the error reply's text.
+  [[nodiscard]] std::string problem() const;
+};
+
+}  // namespace w8y::redis

@@ -1,0 +1,21 @@
+// The Lua scripts, embedded by the build from src/redis/lua/*.lua. Each file's header names its
+// keys, arguments and reply.
+#pragma once
+
+#include <string>
+
+namespace w8y::redis {
+
+struct Script {
+  std::string name;  ///< the file's, without .lua
+  std::string text;
+  std::string sha1;  ///< 40 hex digits, computed by the build
+};
+
+namespace scripts {
+extern const Script claim;
+extern const Script renew;
+extern const Script settle;
+}  // namespace scripts
+
+}  // namespace w8y::redis
