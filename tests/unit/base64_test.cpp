@@ -1,0 +1,35 @@
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include <w8y/base64.hpp>
+
+using namespace w8y;
+using namespace std::string_literals;
+
+TEST_CASE("base64 as in RFC 4648, section 10") {
+  CHECK(base64_encode("") == "");
+  CHECK(base64_encode("f") == "Zg==");
+  CHECK(base64_encode("fo") == "Zm8=");
+  CHECK(base64_encode("foo") == "Zm9v");
+  CHECK(base64_encode("foob") == "Zm9vYg==");
+  CHECK(base64_encode("fooba") == "Zm9vYmE=");
+  CHECK(base64_encode("foobar") == "Zm9vYmFy");
+}
+
+TEST_CASE("base64 gives every sequence of bytes back") {
+  std::string bytes;
+  for (int i = 0; i < 256; ++i) {
+    bytes += static_cast<char>(i);
+    CHECK(base64_decode(base64_encode(bytes)) == bytes);
+  }
+  CHECK(base64_decode("AAA=") == "\0\0"s);
+}
+
+TEST_CASE("base64 refuses what no encoder writes") {
+  for (const char* text : {"Z", "Zg", "Zg=", "Z===", "====", "Zg==Zg==", "Zm9v\n", "Zm 9",
+                           "Zh==", "Zm9=", "Zm-_", "=Zg="}) {
+    CAPTURE(text);
+    CHECK_FALSE(base64_decode(text));
+  }
+}
