@@ -60,6 +60,9 @@ void Loop::turn(bool wait) { uv_run(&uv_, wait ? UV_RUN_ONCE : UV_RUN_NOWAIT); }
 void Loop::stop() { uv_stop(&uv_); }
 
 void Loop::on_prepare() noexcept {
+  // What is due already needn't go through the descriptor; and before the hooks, which write out
+  // what these callbacks gather.
+  if (const auto next = timers_.next(); next && *next <= now()) timers_.run_due(now());
   for (walking_ = before_wait_.begin(); walking_ != before_wait_.end();) {
     BeforeWait* hook = *walking_++;
     hook->callback_();

@@ -22,7 +22,8 @@ class SystemClock : public Clock {
 
 /// Owns a uv_loop_t and outlives everything that uses it. One thread. Timers have microsecond
 /// deadlines on the clock's own time: a timerfd on CLOCK_BOOTTIME wakes the loop, so a deadline
-/// that passed while the machine slept is handled as soon as it wakes.
+/// that passed while the machine slept is handled as soon as it wakes. A timer for now() runs later
+/// in the same turn, before the loop waits, and costs no system call.
 class Loop {
  public:
   Loop();
