@@ -22,6 +22,8 @@ class LineSplitter {
   void finish(const Sink& sink);
 
  private:
+  void take(std::string_view piece, bool ends, const Sink& sink);
+
   std::size_t max_line_;
   std::string partial_;
   bool dropping_ = false;

@@ -17,6 +17,7 @@ struct Complete {
   std::optional<Duration> cooldown;
   std::optional<Duration> backoff;      ///< schedules only
   std::optional<std::string> schedule;  ///< schedules only: "STOP" or "UNSET"
+  std::string mistake;  ///< a key that was passed over, and why; the line counts all the same
 };
 struct Progress {
   double numerator = 0;

@@ -20,8 +20,11 @@ struct Signalled {
 struct NotStarted {
   std::string reason;
   bool item_at_fault = false;  ///< the item itself can't be run: that is a failure, not a crash
+  bool host_is_short = false;  ///< of processes, descriptors, memory, disk: it will pass
 };
 using ProcessEnd = std::variant<Exited, Signalled, NotStarted>;
+/// "exit 3", "signal 9 (SIGKILL)", or why it never ran.
+std::string end_text(const ProcessEnd& end);
 
 /// Everything an executor can tell about a run that is over.
 struct RunEnd {

@@ -1,0 +1,56 @@
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+#include <w8y/caps.hpp>
+
+#include "core/json_text.hpp"
+
+namespace w8y {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr unsigned most_at_once = 1'000'000;
+
+ProbeResult read(const json& object) {
+  const auto type = object.find("type");
+  if (type == object.end() || *type != "caps")
+    return Refusal{R"(its answer has no "type": "caps")"};
+  Caps result;
+  const auto caps = object.find("caps");
+  if (caps == object.end() || !caps->is_array())
+    return Refusal{R"("caps" in its answer is not an array of strings)"};
+  for (const json& cap : *caps) {
+    if (!cap.is_string()) return Refusal{R"("caps" in its answer is not an array of strings)"};
+    result.caps.push_back(cap.get<std::string>());
+  }
+  if (const auto concurrency = object.find("concurrency"); concurrency != object.end()) {
+    if (!concurrency->is_number_unsigned() || *concurrency < 1U || *concurrency > most_at_once)
+      return Refusal{R"("concurrency" in its answer is not a number from 1 to )" +
+                     std::to_string(most_at_once)};
+    result.concurrency = concurrency->get<unsigned>();
+  }
+  if (const auto version = object.find("version"); version != object.end()) {
+    if (!version->is_string()) return Refusal{R"("version" in its answer is not a string)"};
+    result.version = version->get<std::string>();
+  }
+  return result;
+}
+
+}  // namespace
+
+bool Caps::has(const std::string& cap) const {
+  return std::find(caps.begin(), caps.end(), cap) != caps.end();
+}
+
+ProbeResult parse_caps(const std::string& output) {
+  if (output.find_first_not_of(" \t\r\n") == std::string::npos) return Refusal{"no answer"};
+  if (auto mistake = json_text::mistake(output)) return Refusal{std::move(*mistake)};
+  const json answer = json::parse(output, nullptr, false);
+  if (!answer.is_object()) return Refusal{"its answer is not a JSON object"};
+  return read(answer);
+}
+
+}  // namespace w8y

@@ -1,0 +1,160 @@
+#include "core/json_text.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <exception>
+
+namespace w8y::json_text {
+
+namespace {
+
+/// Keeps nothing but where the text stops being JSON.
+class Checker : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(std::int64_t) override { return true; }
+  bool number_unsigned(std::uint64_t) override { return true; }
+  bool number_float(double, const std::string&) override { return true; }
+  bool string(std::string&) override { return true; }
+  bool binary(nlohmann::json::binary_t&) override { return false; }
+  bool start_object(std::size_t) override { return deeper(); }
+  bool key(std::string&) override { return true; }
+  bool end_object() override { return higher(); }
+  bool start_array(std::size_t) override { return deeper(); }
+  bool end_array() override { return higher(); }
+  bool parse_error(std::size_t position, const std::string&,
+                   const nlohmann::detail::exception&) override {
+    byte = position;
+    return false;
+  }
+
+  std::size_t byte = 0;
+  bool too_deep = false;
+
+ private:
+  bool deeper() {
+    too_deep = ++depth_ > max_depth;
+    return !too_deep;
+  }
+  bool higher() {
+    --depth_;
+    return true;
+  }
+  std::size_t depth_ = 0;
+};
+
+/// Walks over valid JSON.
+class Scanner {
+ public:
+  explicit Scanner(std::string_view text) : text_(text) {}
+
+  void skip_space() {
+    while (at_ < text_.size() && is_space(text_[at_])) ++at_;
+  }
+  [[nodiscard]] char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+  [[nodiscard]] std::size_t at() const { return at_; }
+  void step() { ++at_; }
+
+  std::string_view take_string() {
+    const std::size_t start = at_++;
+    while (at_ < text_.size() && text_[at_] != '"') at_ += text_[at_] == '\\' ? 2 : 1;
+    ++at_;
+    return text_.substr(start, at_ - start);
+  }
+  std::string_view take_value() {
+    const std::size_t start = at_;
+    std::size_t depth = 0;
+    for (; at_ < text_.size(); ++at_) {
+      const char c = text_[at_];
+      if (c == '"') {
+        take_string();
+        --at_;
+      } else if (c == '{' || c == '[') {
+        ++depth;
+      } else if (c == '}' || c == ']') {
+        if (depth == 0) break;
+        --depth;
+      } else if (c == ',' && depth == 0) {
+        break;
+      }
+    }
+    std::size_t end = at_;
+    while (end > start && is_space(text_[end - 1])) --end;
+    return text_.substr(start, end - start);
+  }
+
+ private:
+  static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+nlohmann::json parse(std::string_view value) {
+  return nlohmann::json::parse(value.begin(), value.end(), nullptr, false);
+}
+
+}  // namespace
+
+std::optional<std::string> mistake(std::string_view text) {
+  Checker checker;
+  try {
+    if (nlohmann::json::sax_parse(text.begin(), text.end(), &checker)) return std::nullopt;
+  } catch (const std::exception& problem) {
+    return problem.what();
+  }
+  if (checker.too_deep) return "JSON nested deeper than " + std::to_string(max_depth);
+  return "bad JSON at byte " + std::to_string(checker.byte);
+}
+
+std::optional<std::vector<Member>> members(std::string_view text) {
+  Scanner scanner(text);
+  scanner.skip_space();
+  if (scanner.peek() != '{') return std::nullopt;
+  scanner.step();
+  std::vector<Member> result;
+  for (;;) {
+    scanner.skip_space();
+    if (scanner.peek() != '"') break;
+    Member member;
+    const std::size_t start = scanner.at();
+    const std::string_view key = scanner.take_string();
+    member.key = key.find('\\') == std::string_view::npos
+                     ? std::string(key.substr(1, key.size() - 2))
+                     : as_string(key).value_or("");
+    scanner.skip_space();
+    scanner.step();  // the colon
+    scanner.skip_space();
+    member.value = scanner.take_value();
+    const auto end =
+        static_cast<std::size_t>(member.value.data() - text.data()) + member.value.size();
+    member.whole = text.substr(start, end - start);
+    result.push_back(std::move(member));
+    if (scanner.peek() != ',') break;
+    scanner.step();
+  }
+  return result;
+}
+
+const Member* find(const std::vector<Member>& members, std::string_view key) {
+  for (auto it = members.rbegin(); it != members.rend(); ++it)
+    if (it->key == key) return &*it;
+  return nullptr;
+}
+
+std::optional<std::string> as_string(std::string_view value) {
+  if (value.empty() || value.front() != '"') return std::nullopt;
+  if (value.find('\\') == std::string_view::npos)
+    return std::string(value.substr(1, value.size() - 2));
+  return parse(value).get<std::string>();
+}
+
+std::optional<double> as_number(std::string_view value) {
+  const auto parsed = parse(value);
+  if (!parsed.is_number()) return std::nullopt;
+  return parsed.get<double>();
+}
+
+}  // namespace w8y::json_text

@@ -1,0 +1,34 @@
+// JSON from strangers, read without building it: checked as a whole, then taken apart as text, so
+// that what is handed on is what was written, to the last digit.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace w8y::json_text {
+
+/// Deeper nesting than this is no message of ours.
+constexpr std::size_t max_depth = 128;
+
+/// nullopt: valid JSON in valid UTF-8. Else what is wrong with it ("bad JSON at byte 12").
+std::optional<std::string> mistake(std::string_view text);
+
+struct Member {
+  std::string key;         ///< decoded
+  std::string_view whole;  ///< `"key": value` as it stands in the text
+  std::string_view value;  ///< as it stands in the text
+};
+/// The members of an object; nullopt if it is anything else. The text must be valid JSON.
+std::optional<std::vector<Member>> members(std::string_view text);
+
+/// The last member of that name, as JSON parsers have it; nullptr if there is none.
+const Member* find(const std::vector<Member>& members, std::string_view key);
+
+/// The value if it is a string, a number. For valid JSON.
+std::optional<std::string> as_string(std::string_view value);
+std::optional<double> as_number(std::string_view value);
+
+}  // namespace w8y::json_text

@@ -1,0 +1,40 @@
+#include <algorithm>
+
+#include <w8y/lines.hpp>
+
+namespace w8y {
+
+void LineSplitter::feed(std::string_view bytes, const Sink& sink) {
+  while (!bytes.empty()) {
+    const std::size_t newline = bytes.find('\n');
+    const std::string_view piece = bytes.substr(0, newline);
+    const bool ends = newline != std::string_view::npos;
+    bytes.remove_prefix(ends ? newline + 1 : bytes.size());
+    if (!dropping_) take(piece, ends, sink);
+    if (ends) dropping_ = false;
+  }
+}
+
+void LineSplitter::take(std::string_view piece, bool ends, const Sink& sink) {
+  const std::size_t room = max_line_ - partial_.size();
+  if (piece.size() <= room && ends && partial_.empty()) {
+    sink(piece, false);  // the usual case: nothing is copied
+    return;
+  }
+  partial_.append(piece.substr(0, room));
+  if (piece.size() > room) {
+    dropping_ = true;
+  } else if (!ends) {
+    return;
+  }
+  sink(partial_, dropping_);
+  partial_.clear();
+}
+
+void LineSplitter::finish(const Sink& sink) {
+  if (!partial_.empty()) sink(partial_, false);
+  partial_.clear();
+  dropping_ = false;
+}
+
+}  // namespace w8y

@@ -1,0 +1,57 @@
+#include <cstring>
+
+#include <w8y/outcome.hpp>
+
+namespace w8y {
+
+namespace {
+
+template <typename... Cases>
+struct Visitor : Cases... {
+  using Cases::operator()...;
+};
+template <typename... Cases>
+Visitor(Cases...) -> Visitor<Cases...>;
+
+std::string signal_text(int number) {
+  const std::string text = "signal " + std::to_string(number);
+  const char* name = sigabbrev_np(number);
+  return name == nullptr ? text : text + " (SIG" + name + ")";
+}
+
+}  // namespace
+
+std::string end_text(const ProcessEnd& end) {
+  return std::visit(
+      Visitor{[](const Exited& exited) { return "exit " + std::to_string(exited.code); },
+              [](const Signalled& signalled) { return signal_text(signalled.signal); },
+              [](const NotStarted& problem) { return problem.reason; }},
+      end);
+}
+
+const char* outcome_name(const Outcome& outcome) {
+  return std::visit(
+      Visitor{[](const Succeeded&) { return "succeeded"; }, [](const Failed&) { return "failed"; },
+              [](const Crashed&) { return "crashed"; }, [](const TimedOut&) { return "timed out"; },
+              [](const Cancelled&) { return "cancelled"; }, [](const Lost&) { return "lost"; }},
+      outcome);
+}
+
+std::string outcome_reason(const Outcome& outcome) {
+  return std::visit(
+      Visitor{[](const Succeeded&) { return std::string(); },
+              [](const Failed& failed) { return failed.error; },
+              [](const Crashed& crashed) { return crashed.reason; },
+              [](const TimedOut& timed_out) {
+                return std::string(timed_out.silent ? "silent for longer than progress_timeout"
+                                                    : "ran for longer than timeout");
+              },
+              [](const Cancelled& cancelled) {
+                return std::string(cancelled.by_operator ? "cancelled by an operator"
+                                                         : "shutdown past drain_timeout");
+              },
+              [](const Lost&) { return std::string("its lease was lost"); }},
+      outcome);
+}
+
+}  // namespace w8y
