@@ -31,8 +31,8 @@ class ChildHandler {
 
 struct ChildOptions {
   SpawnRequest spawn;
-  std::string input;       ///< written to standard input, then end of file
-  bool capture = true;     ///< pipes for output and error; false: as ours
+  std::string input;    ///< written to standard input, then end of file
+  bool capture = true;  ///< false: no pipes, no input; standard streams as `spawn` says
   Duration kill_grace = std::chrono::seconds(10);
 };
 
@@ -40,7 +40,11 @@ struct ChildOptions {
 /// Reading is fair: at most 64 KiB of a stream per turn of the loop. A grandchild that keeps an
 /// output open after the process has exited is given `kill_grace`, then the group gets SIGKILL; if
 /// the pipe is still open a second later (the grandchild left the group), it is closed.
-/// Destroying it before the end kills the group and forgets it.
+/// Input goes out as the child takes it; one that never reads, or closes its end, is fine: for that
+/// the program must ignore SIGPIPE. A child without a session of its own shares our process group,
+/// so there "the group" is the process alone.
+/// Destroying it before the end kills the group and forgets it. Children die with the thread that
+/// made them, so that is to be the loop's.
 class Child {
  public:
   Child(loop::Loop& loop, ChildOptions options, ChildHandler& handler);
@@ -49,7 +53,7 @@ class Child {
   Child& operator=(const Child&) = delete;
 
   [[nodiscard]] pid_t pid() const;  ///< 0: not started
-  /// SIGTERM to the group, SIGKILL after `kill_grace`. Again: nothing more.
+  /// SIGTERM (and SIGCONT) to the group, SIGKILL after `kill_grace`. Again: nothing more.
   void stop();
   /// SIGKILL to the group, now.
   void kill();

@@ -27,10 +27,11 @@ struct SpawnRequest {
   int in = -1;                    ///< descriptors for 0, 1 and 2; -1: as ours
   int out = -1;
   int err = -1;
-  bool own_session = true;        ///< setsid: own session and process group
-  bool close_others = true;       ///< every descriptor over 2
-  bool die_with_parent = true;    ///< SIGKILL when the thread that spawned it goes
+  bool own_session = true;      ///< setsid: own session and process group
+  bool close_others = true;     ///< every descriptor over 2
+  bool die_with_parent = true;  ///< SIGKILL when the thread that spawned it goes
   bool no_new_privs = false;
+  bool keep_ignored = false;  ///< signals that we ignore stay ignored, but SIGPIPE (nohup)
   std::optional<Credentials> credentials;
   std::optional<unsigned> umask;
   std::optional<int> nice;
@@ -50,7 +51,9 @@ struct SpawnError {
   [[nodiscard]] bool host_is_short() const;
 };
 
-/// Never throws. On an error no process is left.
+/// Never throws. On an error no process is left. All signals of the child have their default effect
+/// and none is blocked; of the real-time ones those are reset that had another one at the first
+/// spawn. Needs Linux 5.4. Makes sure that SIGCHLD is not ignored, or no exit status could be had.
 std::optional<SpawnError> spawn(const SpawnRequest& request, Spawned& result);
 
 }  // namespace w8y::process

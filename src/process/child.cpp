@@ -1,0 +1,267 @@
+#include "process/child.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "loop/loop.hpp"
+#include "process/fd.hpp"
+#include "process/pipes.hpp"
+
+#ifndef P_PIDFD
+#define P_PIDFD 3
+#endif
+
+namespace w8y::process {
+
+namespace {
+
+/// How long an output may stay open after the group got SIGKILL.
+constexpr auto close_delay = std::chrono::seconds(1);
+
+/// False: it has not exited yet.
+bool reap(int pidfd, ProcessEnd& end) {
+  siginfo_t info{};
+  while (waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(pidfd), &info,
+                WEXITED | WNOHANG) != 0) {
+    if (errno == EINTR) continue;
+    if (errno == EAGAIN) return false;
+    end = NotStarted{"its exit status is not to be had: " + std::generic_category().message(errno)};
+    return true;
+  }
+  if (info.si_pid == 0) return false;
+  if (info.si_code == CLD_EXITED) {
+    end = Exited{info.si_status};
+  } else {
+    end = Signalled{info.si_status};
+  }
+  return true;
+}
+
+/// Children that were killed and forgotten, until they can be reaped: a zombie holds a place in the
+/// process table. Looked through whenever another child is made or destroyed.
+class Forgotten {
+ public:
+  void add(Fd pidfd) { pidfds_.push_back(std::move(pidfd)); }
+  void sweep() {
+    std::erase_if(pidfds_, [](const Fd& pidfd) {
+      ProcessEnd ignored;
+      return reap(pidfd.get(), ignored);
+    });
+  }
+
+ private:
+  std::vector<Fd> pidfds_;
+};
+
+Forgotten& forgotten() {
+  thread_local Forgotten list;
+  return list;
+}
+
+}  // namespace
+
+/// Three things have to end: the process (`exited_`), `out_` and `err_`. The process is reaped only
+/// when all have, so that its number, which is the group's too, can't become another's before.
+/// `deadline_` runs while we wait for something to end: a stop, or outputs that others hold open.
+class Child::Impl {
+ public:
+  Impl(loop::Loop& loop, ChildOptions&& options, ChildHandler& handler)
+      : loop_(loop),
+        handler_(handler),
+        kill_grace_(options.kill_grace),
+        own_group_(options.spawn.own_session),
+        deadline_(loop.timers()) {
+    forgotten().sweep();
+    try {
+      start(options);
+    } catch (const std::system_error& problem) {
+      abandon();
+      const int error = problem.code().value();
+      fail({error, problem.what()});
+    }
+  }
+  ~Impl() {
+    abandon();
+    forgotten().sweep();
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  void stop();
+  void kill();
+  void signal(int number) const;
+
+ private:
+  void start(ChildOptions& options);
+  void fail(const SpawnError& error);
+  void abandon();
+  void on_exited();
+  void on_output_closed();
+  void close_outputs();
+  void end_if_over();
+  void signal_group(int number) const;
+
+  loop::Loop& loop_;
+  ChildHandler& handler_;
+  const Duration kill_grace_;
+  const bool own_group_;
+  Timer deadline_;
+
+  pid_t pid_ = 0;
+  Fd pidfd_;
+  std::optional<loop::Watch> exit_watch_;
+  std::optional<InputPipe> in_;
+  std::optional<OutputPipe> out_;
+  std::optional<OutputPipe> err_;
+  bool exited_ = false;
+  bool stopping_ = false;
+  bool killed_ = false;
+  bool ended_ = false;
+};
+
+void Child::Impl::start(ChildOptions& options) {
+  std::array<Fd, 3> theirs;
+  SpawnRequest& request = options.spawn;
+  if (options.capture) {
+    if (options.input.empty()) {
+      request.in = null_device();
+    } else {
+      in_.emplace(loop_, std::move(options.input));
+      theirs[0] = in_->open();
+      request.in = theirs[0].get();
+    }
+    out_.emplace(
+        loop_, [this](std::string_view bytes) { handler_.on_output(Stream::out, bytes); },
+        [this] { on_output_closed(); });
+    err_.emplace(
+        loop_, [this](std::string_view bytes) { handler_.on_output(Stream::err, bytes); },
+        [this] { on_output_closed(); });
+    theirs[1] = out_->open();
+    theirs[2] = err_->open();
+    request.out = theirs[1].get();
+    request.err = theirs[2].get();
+  }
+  Spawned spawned;
+  if (const auto error = spawn(request, spawned)) {
+    abandon();
+    fail(*error);
+    return;
+  }
+  pid_ = spawned.pid;
+  pidfd_ = Fd(spawned.pidfd);
+  exit_watch_.emplace(loop_, pidfd_.get(), [this](bool, bool) { on_exited(); });
+  exit_watch_->want(true, false);
+}
+
+void Child::Impl::fail(const SpawnError& error) {
+  deadline_.set(loop_.now(), [this, end = NotStarted{error.text, false, error.host_is_short()}] {
+    ended_ = true;
+    handler_.on_ended(end);
+  });
+}
+
+/// Back to nothing: what runs is killed, and nobody will be told.
+void Child::Impl::abandon() {
+  deadline_.cancel();
+  exit_watch_.reset();
+  in_.reset();
+  out_.reset();
+  err_.reset();
+  if (!pidfd_) return;
+  signal_group(SIGKILL);
+  forgotten().add(std::move(pidfd_));
+  pid_ = 0;
+}
+
+void Child::Impl::signal(int number) const {
+  if (pidfd_) syscall(SYS_pidfd_send_signal, pidfd_.get(), number, nullptr, 0);
+}
+
+void Child::Impl::signal_group(int number) const {
+  if (!pidfd_) return;
+  if (own_group_) {
+    ::kill(-pid_, number);
+  } else {
+    signal(number);
+  }
+}
+
+void Child::Impl::stop() {
+  if (!pidfd_ || stopping_ || killed_) return;
+  stopping_ = true;
+  signal_group(SIGTERM);
+  signal_group(SIGCONT);  // one that is stopped would not see it
+  deadline_.set(loop_.now() + kill_grace_, [this] { kill(); });
+}
+
+void Child::Impl::kill() {
+  if (!pidfd_) return;
+  signal_group(SIGKILL);
+  if (std::exchange(killed_, true)) return;
+  deadline_.cancel();
+  if (exited_) deadline_.set(loop_.now() + close_delay, [this] { close_outputs(); });
+}
+
+void Child::Impl::on_exited() {
+  exited_ = true;
+  exit_watch_->want(false, false);
+  in_.reset();
+  end_if_over();
+  if (ended_) return;
+  if (killed_) {
+    deadline_.set(loop_.now() + close_delay, [this] { close_outputs(); });
+  } else if (!deadline_.pending()) {
+    deadline_.set(loop_.now() + kill_grace_, [this] { kill(); });
+  }
+}
+
+void Child::Impl::on_output_closed() {
+  end_if_over();
+}
+
+void Child::Impl::close_outputs() {
+  if (out_) out_->close();
+  if (err_) err_->close();
+  end_if_over();
+}
+
+void Child::Impl::end_if_over() {
+  if (ended_ || !exited_ || (out_ && out_->is_open()) || (err_ && err_->is_open())) return;
+  ProcessEnd end;
+  if (!reap(pidfd_.get(), end)) return;  // not so: an exited process can be reaped
+  ended_ = true;
+  deadline_.cancel();
+  exit_watch_.reset();
+  pidfd_.reset();
+  handler_.on_ended(std::move(end));
+}
+
+Child::Child(loop::Loop& loop, ChildOptions options, ChildHandler& handler)
+    : impl_(std::make_unique<Impl>(loop, std::move(options), handler)) {}
+Child::~Child() = default;
+
+pid_t Child::pid() const {
+  return impl_->pid();
+}
+void Child::stop() {
+  impl_->stop();
+}
+void Child::kill() {
+  impl_->kill();
+}
+void Child::signal(int number) {
+  impl_->signal(number);
+}
+
+}  // namespace w8y::process

@@ -1,0 +1,158 @@
+#include "process/credentials.hpp"
+
+#include <grp.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+#include <vector>
+
+namespace w8y::process {
+
+namespace {
+
+constexpr std::size_t largest_entry = std::size_t{1} << 20;
+
+/// One look-up of getpwnam_r and its kin: grows the buffer until the entry fits.
+template <typename Entry, typename LookUp>
+int look_up(Entry& entry, Entry*& found, std::vector<char>& buffer, LookUp&& call) {
+  buffer.resize(1024);
+  for (;;) {
+    const int error = call(&entry, buffer.data(), buffer.size(), &found);
+    if (error != ERANGE || buffer.size() >= largest_entry) return error;
+    buffer.resize(buffer.size() * 4);
+  }
+}
+
+std::optional<unsigned> number_of(const std::string& text) {
+  unsigned number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  // The largest means "no change" to the system calls.
+  if (error != std::errc() || end != text.data() + text.size() || number == ~0U)
+    return std::nullopt;
+  return number;
+}
+
+std::string failed(const char* what, const std::string& name, int error) {
+  return "can't look up " + std::string(what) + " '" + name +
+         "': " + std::generic_category().message(error);
+}
+
+std::string missing(const char* what, const std::string& name) {
+  return "no such " + std::string(what) + " '" + name + "'";
+}
+
+/// "Not there" has many error numbers, see getpwnam_r(3).
+bool means_absent(int error) {
+  return error == 0 || error == ENOENT || error == ESRCH || error == EBADF || error == EPERM;
+}
+
+std::optional<std::string> find_group(const std::string& name, gid_t& gid) {
+  group entry{};
+  group* found = nullptr;
+  std::vector<char> buffer;
+  const int error =
+      look_up(entry, found, buffer, [&](group* into, char* text, std::size_t size, group** result) {
+        return getgrnam_r(name.c_str(), into, text, size, result);
+      });
+  if (found != nullptr) {
+    gid = found->gr_gid;
+    return std::nullopt;
+  }
+  if (const auto number = number_of(name)) {
+    gid = *number;
+    return std::nullopt;
+  }
+  return means_absent(error) ? missing("group", name) : failed("group", name, error);
+}
+
+struct User {
+  uid_t uid = 0;
+  gid_t gid = 0;
+  std::string name;  ///< empty: a number without an account
+  std::string home = "/";
+  std::string shell = "/bin/sh";
+};
+
+std::optional<std::string> find_user(const std::string& name, User& user) {
+  passwd entry{};
+  passwd* found = nullptr;
+  std::vector<char> buffer;
+  int error = look_up(entry, found, buffer,
+                      [&](passwd* into, char* text, std::size_t size, passwd** result) {
+                        return getpwnam_r(name.c_str(), into, text, size, result);
+                      });
+  const auto number = number_of(name);
+  if (found == nullptr && number) {
+    error = look_up(entry, found, buffer,
+                    [&](passwd* into, char* text, std::size_t size, passwd** result) {
+                      return getpwuid_r(*number, into, text, size, result);
+                    });
+  }
+  if (found != nullptr) {
+    user = {found->pw_uid, found->pw_gid, found->pw_name, found->pw_dir, found->pw_shell};
+    if (user.shell.empty()) user.shell = "/bin/sh";
+    return std::nullopt;
+  }
+  if (!means_absent(error)) return failed("user", name, error);
+  if (!number) return missing("user", name);
+  user.uid = *number;
+  return std::nullopt;
+}
+
+std::vector<gid_t> groups_of(const std::string& name, gid_t gid) {
+  std::vector<gid_t> groups(16);
+  int count = static_cast<int>(groups.size());
+  while (getgrouplist(name.c_str(), gid, groups.data(), &count) < 0)
+    groups.resize(std::max(static_cast<std::size_t>(count), groups.size() * 2)),
+        count = static_cast<int>(groups.size());
+  groups.resize(static_cast<std::size_t>(count));
+  return groups;
+}
+
+std::vector<gid_t> our_groups() {
+  std::vector<gid_t> groups(static_cast<std::size_t>(std::max(getgroups(0, nullptr), 0)));
+  const int count = getgroups(static_cast<int>(groups.size()), groups.data());
+  groups.resize(static_cast<std::size_t>(std::max(count, 0)));
+  return groups;
+}
+
+/// Without the right to change anything, being asked to be what we are is fine.
+bool already(const Credentials& wanted) {
+  return geteuid() != 0 && getuid() == wanted.uid && geteuid() == wanted.uid &&
+         getgid() == wanted.gid && getegid() == wanted.gid;
+}
+
+}  // namespace
+
+std::optional<std::string> resolve(const Identity& identity, Account& account) {
+  account = {};
+  if (!identity.user && !identity.group) return std::nullopt;
+  Credentials wanted{getuid(), getgid(), {}};
+  User user;
+  if (identity.user) {
+    if (auto problem = find_user(*identity.user, user)) return problem;
+    if (user.name.empty() && !identity.group)
+      return "user " + *identity.user + " has no account: it needs a group, too";
+    wanted.uid = user.uid;
+    wanted.gid = user.gid;
+    account.name = user.name.empty() ? *identity.user : user.name;
+    account.home = user.home;
+    account.shell = user.shell;
+  }
+  if (identity.group)
+    if (auto problem = find_group(*identity.group, wanted.gid)) return problem;
+  if (!identity.user) {
+    wanted.groups = our_groups();
+  } else if (user.name.empty()) {
+    wanted.groups = {wanted.gid};
+  } else {
+    wanted.groups = groups_of(user.name, wanted.gid);
+  }
+  if (!already(wanted)) account.credentials = std::move(wanted);
+  return std::nullopt;
+}
+
+}  // namespace w8y::process

@@ -1,0 +1,52 @@
+#include "process/find_program.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string_view>
+
+namespace w8y::process {
+
+namespace {
+
+constexpr const char* usual_path = "/usr/local/bin:/usr/bin:/bin";
+
+enum class Look { runs, cannot_run, absent };
+
+Look look_at(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) return errno == EACCES ? Look::cannot_run : Look::absent;
+  const bool runs = S_ISREG(status.st_mode) && access(path.c_str(), X_OK) == 0;
+  return runs ? Look::runs : Look::cannot_run;
+}
+
+}  // namespace
+
+ProgramSearch find_program(const std::string& program) {
+  if (program.empty() || program.find('\0') != std::string::npos) return {{}, "not found"};
+  if (program.find('/') != std::string::npos) {
+    const Look seen = look_at(program);
+    if (seen == Look::runs) return {program, {}};
+    return {{}, seen == Look::absent ? "not found" : "not executable"};
+  }
+  const char* variable = std::getenv("PATH");
+  std::string_view rest = variable == nullptr ? usual_path : variable;
+  bool cannot_run = false;
+  for (;;) {
+    const std::size_t end = rest.find(':');
+    const std::string_view folder = rest.substr(0, end);
+    if (!folder.empty() && folder.front() == '/') {
+      std::string path = std::string(folder) + '/' + program;
+      const Look seen = look_at(path);
+      if (seen == Look::runs) return {std::move(path), {}};
+      // A folder of the name, or one that we may not enter, hides nothing further on.
+      if (seen == Look::cannot_run) cannot_run = true;
+    }
+    if (end == std::string_view::npos) break;
+    rest.remove_prefix(end + 1);
+  }
+  return {{}, cannot_run ? "not executable" : "not found"};
+}
+
+}  // namespace w8y::process

@@ -1,0 +1,103 @@
+#include "process/pipes.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "loop/loop.hpp"
+
+namespace w8y::process {
+
+namespace {
+
+constexpr std::size_t bytes_per_turn = std::size_t{64} << 10;
+
+[[noreturn]] void fail(const char* what) {
+  throw std::system_error(errno, std::generic_category(), what);
+}
+
+struct Ends {
+  Fd read;
+  Fd write;
+};
+
+Ends make_pipe() {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) fail("can't make a pipe");
+  return {Fd(ends[0]), Fd(ends[1])};
+}
+
+}  // namespace
+
+int null_device() {
+  static const Fd device = [] {
+    Fd fd(::open("/dev/null", O_RDWR | O_CLOEXEC));
+    if (!fd) fail("can't open /dev/null");
+    return fd;
+  }();
+  return device.get();
+}
+
+Fd InputPipe::open() {
+  Ends ends = make_pipe();
+  fd_ = std::move(ends.write);
+  if (fcntl(fd_.get(), F_SETFL, O_NONBLOCK) != 0) fail("can't set up a pipe");
+  write_on();
+  return std::move(ends.read);
+}
+
+void InputPipe::write_on() {
+  while (written_ < bytes_.size()) {
+    const ssize_t count = write(fd_.get(), bytes_.data() + written_, bytes_.size() - written_);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EAGAIN) {
+      if (watch_) return;
+      watch_.emplace(loop_, fd_.get(), [this](bool, bool) { write_on(); });
+      watch_->want(false, true);
+      return;
+    }
+    if (count < 0) break;  // EPIPE: it has read all it wants
+    written_ += static_cast<std::size_t>(count);
+  }
+  close();
+}
+
+void InputPipe::close() {
+  std::string().swap(bytes_);
+  written_ = 0;
+  watch_.reset();
+  fd_.reset();
+}
+
+Fd OutputPipe::open() {
+  Ends ends = make_pipe();
+  fd_ = std::move(ends.read);
+  watch_.emplace(loop_, fd_.get(), [this](bool, bool) { read_on(); });
+  watch_->want(true, false);
+  return std::move(ends.write);
+}
+
+void OutputPipe::close() {
+  watch_.reset();
+  fd_.reset();
+}
+
+void OutputPipe::read_on() {
+  thread_local std::array<char, bytes_per_turn> buffer;
+  ssize_t count = 0;
+  do count = read(fd_.get(), buffer.data(), buffer.size());
+  while (count < 0 && errno == EINTR);
+  if (count < 0 && errno == EAGAIN) return;
+  if (count > 0) {
+    on_bytes_({buffer.data(), static_cast<std::size_t>(count)});
+    return;
+  }
+  close();
+  on_closed_();
+}
+
+}  // namespace w8y::process

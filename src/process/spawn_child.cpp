@@ -1,0 +1,173 @@
+#include "process/spawn_child.hpp"
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+// The sanitizers know nothing of this stack, nor that what exits here isn't the program.
+#define W8Y_BARE __attribute__((no_sanitize("address", "undefined")))
+
+// Architectures that began with 16-bit ids have the wide calls under other names.
+#ifdef SYS_setresuid32
+#define W8Y_SETRESUID SYS_setresuid32
+#define W8Y_SETRESGID SYS_setresgid32
+#define W8Y_SETGROUPS SYS_setgroups32
+#else
+#define W8Y_SETRESUID SYS_setresuid
+#define W8Y_SETRESGID SYS_setresgid
+#define W8Y_SETGROUPS SYS_setgroups
+#endif
+
+namespace w8y::process {
+
+namespace {
+
+constexpr int first_realtime = 32;
+constexpr int last_signal = 64;
+constexpr std::size_t kernel_sigset_size = 8;
+
+W8Y_BARE void reset_signal(int number) {
+  struct sigaction standard {};
+  standard.sa_handler = SIG_DFL;
+  sigaction(number, &standard, nullptr);
+}
+
+/// A handler of ours must not run in the child, and what we ignore is no business of its.
+W8Y_BARE void reset_signals(const ChildPlan& plan) {
+  for (int number = 1; number < first_realtime; ++number) {
+    if (number == SIGKILL || number == SIGSTOP) continue;
+    struct sigaction now {};
+    if (sigaction(number, nullptr, &now) != 0 || now.sa_handler == SIG_DFL) continue;
+    if (now.sa_handler == SIG_IGN && plan.keep_ignored && number != SIGPIPE) continue;
+    reset_signal(number);
+  }
+  for (int number = first_realtime; plan.realtime_signals != 0 && number <= last_signal; ++number)
+    if ((plan.realtime_signals >> (number - 1) & 1) != 0) reset_signal(number);
+  const std::uint64_t nothing = 0;
+  syscall(SYS_rt_sigprocmask, SIG_SETMASK, &nothing, nullptr, kernel_sigset_size);
+}
+
+W8Y_BARE bool place_streams(const ChildPlan& plan) {
+  int from[3] = {plan.streams[0], plan.streams[1], plan.streams[2]};
+  // A source among 0, 1 and 2 would be overwritten before its turn: move those out of the way.
+  for (int target = 0; target < 3; ++target) {
+    if (from[target] < 0 || from[target] > 2 || from[target] == target) continue;
+    from[target] = static_cast<int>(syscall(SYS_fcntl, from[target], F_DUPFD_CLOEXEC, 3));
+    if (from[target] < 0) return false;
+  }
+  for (int target = 0; target < 3; ++target) {
+    if (from[target] < 0) continue;
+    const long result = from[target] == target ? syscall(SYS_fcntl, target, F_SETFD, 0)
+                                               : syscall(SYS_dup3, from[target], target, 0);
+    if (result < 0) return false;
+  }
+  return true;
+}
+
+struct DirEntry {
+  std::uint64_t inode;
+  std::int64_t offset;
+  unsigned short size;
+  unsigned char type;
+  char name[1];
+};
+
+W8Y_BARE int number_of(const char* name) {
+  int number = 0;
+  for (; *name != 0; ++name) {
+    if (*name < '0' || *name > '9') return -1;
+    number = number * 10 + (*name - '0');
+  }
+  return number;
+}
+
+/// For kernels before 5.9 and filters that don't know close_range.
+W8Y_BARE bool close_listed() {
+  const int folder = static_cast<int>(
+      syscall(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
+  if (folder < 0) return false;
+  alignas(DirEntry) char buffer[4096];
+  for (;;) {
+    const long got = syscall(SYS_getdents64, folder, buffer, sizeof buffer);
+    if (got < 0) return false;
+    if (got == 0) break;
+    for (long at = 0; at < got;) {
+      const auto* entry = reinterpret_cast<const DirEntry*>(buffer + at);
+      const int fd = number_of(entry->name);
+      if (fd > 2 && fd != folder) syscall(SYS_close, fd);
+      at += entry->size;
+    }
+  }
+  syscall(SYS_close, folder);
+  return true;
+}
+
+W8Y_BARE bool close_others() {
+  return syscall(SYS_close_range, 3U, ~0U, 0U) == 0 || close_listed();
+}
+
+W8Y_BARE bool set_limits(ChildPlan& plan) {
+  for (std::size_t i = 0; i < plan.limit_count; ++i) {
+    plan.failed_limit = i;
+    if (syscall(SYS_prlimit64, 0, plan.limit_resources[i], &plan.limits[i], nullptr) != 0)
+      return false;
+  }
+  return true;
+}
+
+W8Y_BARE Step become(const ChildPlan& plan) {
+  if (!plan.has_credentials) return Step::none;
+  if (syscall(W8Y_SETGROUPS, plan.group_count, plan.groups) != 0) return Step::groups;
+  if (syscall(W8Y_SETRESGID, plan.gid, plan.gid, plan.gid) != 0) return Step::group;
+  if (syscall(W8Y_SETRESUID, plan.uid, plan.uid, plan.uid) != 0) return Step::user;
+  return Step::none;
+}
+
+/// A change of credentials clears the parent-death signal, so this comes after it. Whoever lost its
+/// parent before that call would never get the signal.
+W8Y_BARE bool tie_to_parent(const ChildPlan& plan) {
+  if (!plan.die_with_parent) return true;
+  if (syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) return false;
+  if (syscall(SYS_getppid) == plan.parent) return true;
+  errno = ESRCH;
+  return false;
+}
+
+W8Y_BARE Step prepare(ChildPlan& plan) {
+  if (plan.own_session && syscall(SYS_setsid) < 0) return Step::session;
+  reset_signals(plan);
+  if (!place_streams(plan)) return Step::streams;
+  if (plan.close_others && !close_others()) return Step::close_others;
+  if (plan.has_umask) syscall(SYS_umask, plan.umask);
+  if (plan.has_nice && syscall(SYS_setpriority, PRIO_PROCESS, 0, plan.nice) != 0) return Step::nice;
+  if (!set_limits(plan)) return Step::limit;
+  if (const Step failed = become(plan); failed != Step::none) return failed;
+  // As the user, who may have the only right to it (a home on NFS), or none.
+  if (plan.cwd != nullptr && syscall(SYS_chdir, plan.cwd) != 0) return Step::folder;
+  if (plan.no_new_privs && syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+    return Step::no_new_privs;
+  if (!tie_to_parent(plan)) return Step::parent_death;
+  return Step::none;
+}
+
+}  // namespace
+
+W8Y_BARE int run_child(void* argument) {
+  auto& plan = *static_cast<ChildPlan*>(argument);
+  plan.failed = prepare(plan);
+  if (plan.failed == Step::none) {
+    syscall(SYS_execve, plan.program, plan.argv, plan.envp);
+    plan.failed = Step::run;
+  }
+  plan.error = errno;
+  syscall(SYS_exit_group, 127);
+  return 127;
+}
+
+}  // namespace w8y::process
