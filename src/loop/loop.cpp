@@ -33,6 +33,11 @@ Loop::Loop() : walking_(before_wait_.end()) {
   if (timer_fd_ < 0) throw std::system_error(errno, std::generic_category(), "timerfd_create");
   timer_watch_ = std::make_unique<Watch>(*this, timer_fd_, [this](bool, bool) { on_timer(); });
   timer_watch_->want(true, false);
+  timer_watch_->keep_loop_alive(false);
+  // A timer that is set while the last handle closes must not be too late for this turn's end.
+  timers_.on_change = [this] {
+    if (timer_watch_) timer_watch_->keep_loop_alive(true);
+  };
 
   prepare_ = new uv_prepare_t;
   uv_prepare_init(&uv_, prepare_);
@@ -72,6 +77,7 @@ void Loop::on_prepare() noexcept {
 
 void Loop::arm() {
   const auto next = timers_.next();
+  timer_watch_->keep_loop_alive(next.has_value());
   if (next == armed_) return;
   armed_ = next;
   itimerspec spec{};
@@ -83,7 +89,6 @@ void Loop::arm() {
     spec.it_value.tv_nsec = std::chrono::nanoseconds(since - seconds).count();
   }
   timerfd_settime(timer_fd_, TFD_TIMER_ABSTIME, &spec, nullptr);
-  timer_watch_->keep_loop_alive(next.has_value());
 }
 
 void Loop::on_timer() noexcept {

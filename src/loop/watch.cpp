@@ -40,7 +40,11 @@ Watch::~Watch() {
 void Watch::on_poll(uv_poll_t* handle, int status, int events) {
   auto* self = static_cast<Watch*>(handle->data);
   if (self == nullptr) return;
-  if (status < 0) events = self->wanted_;
+  if (status < 0) {
+    // libuv stops watching at an error, even if there is something left to read before it.
+    events = self->wanted_;
+    uv_poll_start(handle, events, on_poll);
+  }
   self->callback_((events & (UV_READABLE | UV_DISCONNECT)) != 0,
                   (events & (UV_WRITABLE | UV_DISCONNECT)) != 0);
 }
