@@ -1,38 +1,22 @@
 // Commands to one Redis, over a connection that is made again whenever it breaks.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <list>
 #include <memory>
-#include <optional>
 #include <string>
-#include <string_view>
-#include <vector>
 
-#include <w8y/clock.hpp>
-
+#include "redis/command.hpp"
+#include "redis/options.hpp"
 #include "redis/reply.hpp"
 #include "redis/script.hpp"
-#include "redis/url.hpp"
 
 namespace w8y::loop {
 class Loop;
 }
 
 namespace w8y::redis {
-
-/// The words of one command. Only borrowed: they are copied into the output before call() returns.
-using Command = std::vector<std::string_view>;
-
-struct ClientOptions {
-  Url url;
-  std::string password_file;  ///< empty: none; read again at each connect
-  Duration connect_timeout = std::chrono::seconds(5);
-  Duration command_timeout = std::chrono::seconds(5);
-  std::string name;  ///< CLIENT SETNAME, so that operators can tell us apart; empty: none
-};
 
 /// What all the calls of one turn of the loop have gathered is sent in one write, in order. Each
 /// call is answered exactly once, in order, and never from inside call():
@@ -42,7 +26,10 @@ struct ClientOptions {
 ///    been carried out or not.
 /// Calls made while the very first connect is under way wait for it, and travel right behind the
 /// handshake; later, while there is no connection, they are answered not_sent.
-/// Destroying the client drops what is unanswered without calling back.
+/// A server that leaves 64 MiB of commands unread is given up on, as is one that leaves a command
+/// unanswered for command_timeout: the connection is dropped and made anew.
+/// Destroying the client drops what is unanswered without calling back; it must not be destroyed in
+/// one of its own callbacks.
 class Client {
  public:
   using Callback = std::function<void(const Answer&)>;
@@ -54,21 +41,23 @@ class Client {
 
   void call(const Command& command, Callback callback);
   /// The first use on a connection is EVAL, so it takes one round trip whatever the server has
-  /// cached; then EVALSHA, and EVAL again after NOSCRIPT.
+  /// cached; then EVALSHA, and EVAL again after NOSCRIPT (behind what was called meanwhile, so not
+  /// for use inside MULTI). The script must outlive the client.
   void run(const Script& script, const Command& keys, const Command& args, Callback callback);
   /// Nobody wants the reply.
   void call(const Command& command);
 
   [[nodiscard]] bool connected() const;
-  /// Why there is no connection; empty while there is one.
+  /// Why there is no connection; empty while there is one, and while the first is being made.
   [[nodiscard]] const std::string& trouble() const;
   /// Commands sent since the client was made, for the idle budget and for metrics.
   [[nodiscard]] std::uint64_t commands_sent() const;
   /// The next attempt is made now instead of after the pause.
   void reconnect_now();
 
-  /// Told of every change, until it is destroyed. The connection counts as up when its handshake
-  /// (AUTH, SELECT) has been accepted.
+  /// Told of every change, until it is destroyed: of each new connection, of its end, and, while
+  /// there is none, of each new reason. The connection counts as up when its handshake (AUTH,
+  /// SELECT) has been accepted. What is unanswered is answered before the end is told.
   class Listener {
    public:
     explicit Listener(Client& client);

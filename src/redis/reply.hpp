@@ -1,12 +1,12 @@
 // One reply of Redis, as a view of hiredis's own structure.
 #pragma once
 
-#include <hiredis.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+
+struct redisReply;  // hiredis's
 
 namespace w8y::redis {
 
@@ -21,9 +21,9 @@ class Reply {
   [[nodiscard]] bool is_array() const;
   [[nodiscard]] bool is_string() const;  ///< bulk or status
   [[nodiscard]] bool is_integer() const;
-  [[nodiscard]] std::string_view text() const;     ///< string, status or error
-  [[nodiscard]] std::int64_t integer() const;      ///< an integer, or a string that is one
-  [[nodiscard]] std::size_t size() const;          ///< elements of an array
+  [[nodiscard]] std::string_view text() const;  ///< string, status or error
+  [[nodiscard]] std::int64_t integer() const;   ///< an integer, or a string that is one
+  [[nodiscard]] std::size_t size() const;       ///< elements of an array
   [[nodiscard]] Reply operator[](std::size_t index) const;
 
  private:
@@ -35,7 +35,7 @@ enum class ErrorCode {
   none,
   noscript,
   noperm,
-  noauth,    ///< NOAUTH, WRONGPASS
+  noauth,  ///< NOAUTH, WRONGPASS
   readonly,
   loading,
   oom,
@@ -45,7 +45,7 @@ enum class ErrorCode {
   moved,
   ask,
   tryagain,
-  misconf,   ///< "can't persist": writes are refused
+  misconf,  ///< "can't persist": writes are refused
   noreplicas,
   other,
 };
@@ -61,7 +61,8 @@ struct Answer {
   /// There is a reply and it is no error.
   [[nodiscard]] bool ok() const { return failure == Failure::none && !reply.is_error(); }
   [[nodiscard]] ErrorCode error() const {
-    return failure == Failure::none && reply.is_error() ? error_code(reply.text()) : ErrorCode::none;
+    return failure == Failure::none && reply.is_error() ? error_code(reply.text())
+                                                        : ErrorCode::none;
   }
   /// What went wrong, for people: the failure, or the error reply's text.
   [[nodiscard]] std::string problem() const;

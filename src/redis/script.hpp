@@ -1,5 +1,5 @@
-// The Lua scripts, embedded by the build from src/redis/lua/*.lua. Each file's header names its
-// keys, arguments and reply.
+// The Lua scripts, embedded by the build from src/redis/lua/*.lua (listed in meson.build). Each
+// file's header names its keys, arguments and reply.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@ namespace w8y::redis {
 
 struct Script {
   std::string name;  ///< the file's, without .lua
-  std::string text;
-  std::string sha1;  ///< 40 hex digits, computed by the build
+  std::string text;  ///< without comments and indentation
+  std::string sha1;  ///< of the text: 40 hex digits, computed by the build
 };
 
 namespace scripts {

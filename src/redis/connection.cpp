@@ -1,0 +1,159 @@
+#include "redis/connection.hpp"
+
+#include <algorithm>
+
+#include "redis/plain_transport.hpp"
+
+namespace w8y::redis {
+
+namespace {
+
+/// Redis takes no spaces or control characters in a client's name.
+std::string client_name(std::string name) {
+  for (char& c : name)
+    if (c < '!' || c > '~') c = '_';
+  return name;
+}
+
+}  // namespace
+
+Connection::Connection(loop::Loop& loop, const ClientOptions& options, const std::string& password,
+                       Handler& handler)
+    : loop_(loop),
+      where_(options.url.to_string()),
+      handler_(handler),
+      transport_(std::make_unique<PlainTransport>(loop, options.url, options.connect_timeout,
+                                                  static_cast<Transport::Handler&>(*this))),
+      timer_(loop.timers()),
+      flush_(loop, [this] { flush(); }) {
+  append_handshake(options, password);
+  transport_->connect();
+  // The transport watches its own time; a little later, so that its better reason comes first.
+  timer_.set(loop.now() + options.connect_timeout + std::chrono::milliseconds(10),
+             [this] { end({.why = "connected, but no answer in time"}); });
+}
+
+void Connection::append_handshake(const ClientOptions& options, const std::string& password) {
+  const std::string& user = options.url.user;
+  const std::string db = std::to_string(options.url.db);
+  const auto ask = [this](const Command& command) {
+    append_command(out_, command);
+    ++expected_;
+  };
+  if (!user.empty()) {
+    ask({"AUTH", user, password});
+  } else if (!password.empty()) {
+    ask({"AUTH", password});
+  }
+  if (options.url.db != 0) ask({"SELECT", db});
+  hold_ = expected_ > 0;
+  ask({"PING"});
+  if (!options.name.empty()) {
+    append_command(out_, {"CLIENT", "SETNAME", client_name(options.name)});
+    ++unwanted_;
+  }
+}
+
+std::string& Connection::output() {
+  return hold_ ? held_ : out_;
+}
+
+void Connection::on_connected() {
+  state_ = State::shaking;
+}
+
+void Connection::on_bytes(std::string_view bytes) {
+  while (!bytes.empty() && state_ != State::down) {
+    const std::string_view chunk = bytes.substr(0, Reader::max_feed);
+    bytes.remove_prefix(chunk.size());
+    reader_.feed(chunk);
+    while (state_ != State::down) {
+      const OwnedReply reply = reader_.next();
+      if (!reply) break;
+      take(Reply(reply.get()));
+    }
+    if (!reader_.problem().empty()) end({.why = "not what Redis says: " + reader_.problem()});
+  }
+}
+
+void Connection::take(const Reply& reply) {
+  if (expected_ > 0) {
+    take_handshake(reply);
+  } else if (unwanted_ > 0) {
+    --unwanted_;
+  } else {
+    handler_.on_reply(reply);
+  }
+}
+
+void Connection::take_handshake(const Reply& reply) {
+  --expected_;
+  const bool ping = expected_ == 0;
+  const ErrorCode code = reply.is_error() ? error_code(reply.text()) : ErrorCode::none;
+  // Who may not even PING has been let in all the same.
+  const bool accepted = !reply.is_error() || (ping && code == ErrorCode::noperm);
+  if (!accepted) {
+    // While it loads or a script holds it, that may have ended before our commands came up.
+    const bool passing = code == ErrorCode::loading || code == ErrorCode::busy;
+    end({.why = std::string(reply.text()),
+         .refused = !ping || code == ErrorCode::noauth,
+         .untouched = !passing});
+    return;
+  }
+  if (!ping) return;
+  timer_.cancel();
+  state_ = State::up;
+  hold_ = false;
+  out_ += held_;
+  held_ = std::string();
+  handler_.on_ready();
+}
+
+void Connection::on_room() {
+  blocked_ = false;
+  flush();
+}
+
+void Connection::flush() {
+  if (state_ != State::shaking && state_ != State::up) return;
+  constexpr std::size_t worth_freeing = 1U << 20;
+  if (!blocked_ && out_at_ < out_.size()) {
+    const std::size_t sent = transport_->write(std::string_view(out_).substr(out_at_));
+    out_at_ += sent;
+    sent_ += sent;
+    blocked_ = out_at_ < out_.size();
+    if (!blocked_) {
+      out_at_ = 0;
+      if (out_.capacity() > worth_freeing) {
+        out_ = std::string();
+      } else {
+        out_.clear();
+      }
+    } else if (out_at_ > std::max(worth_freeing, out_.size() / 2)) {
+      out_.erase(0, out_at_);
+      out_at_ = 0;
+    }
+  }
+  if (!has_room())
+    timer_.set(loop_.now(), [this] { end({.why = "it doesn't read what it is sent"}); });
+}
+
+void Connection::on_broken(const std::string& why) {
+  end({.why = why});
+}
+
+void Connection::drop(const std::string& why) {
+  end({.why = why});
+}
+
+void Connection::end(End end) {
+  if (state_ == State::down) return;
+  state_ = State::down;
+  timer_.cancel();
+  transport_->close();
+  end.why = where_ + ": " + end.why;
+  end.sent = sent_;
+  handler_.on_end(end);
+}
+
+}  // namespace w8y::redis

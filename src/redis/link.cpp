@@ -1,0 +1,86 @@
+#include "redis/link.hpp"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+namespace w8y::redis {
+
+namespace {
+
+constexpr Duration first_pause = std::chrono::milliseconds(50);
+constexpr Duration longest_pause = std::chrono::seconds(1);
+constexpr Duration longest_refused_pause = std::chrono::seconds(5);
+
+/// Between half of it and all of it.
+Duration jittered(Duration pause) {
+  std::uint32_t random = 0;
+  if (getrandom(&random, sizeof random, GRND_NONBLOCK) < 0) random = 0;
+  return pause / 2 + pause * (random % 1024) / 2048;
+}
+
+}  // namespace
+
+Link::Link(loop::Loop& loop, ClientOptions options, Handler& handler)
+    : loop_(loop),
+      options_(std::move(options)),
+      handler_(handler),
+      timer_(loop.timers()),
+      sweep_(loop, [this] { dead_.clear(); }) {}
+
+void Link::start() {
+  if (state_ == State::idle) attempt();
+}
+
+void Link::reconnect_now() {
+  if (state_ != State::waiting) return;
+  pause_ = {};
+  timer_.cancel();
+  attempt();
+}
+
+void Link::attempt() {
+  state_ = State::connecting;
+  std::string password;
+  if (const std::string problem = read_password(options_, password); !problem.empty()) {
+    timer_.set(loop_.now(), [this, problem] { on_end({.why = problem, .refused = true}); });
+    return;
+  }
+  connection_ = std::make_unique<Connection>(loop_, options_, password,
+                                             static_cast<Connection::Handler&>(*this));
+}
+
+void Link::drop(const std::string& why) {
+  if (connection_) connection_->drop(why);
+}
+
+void Link::on_ready() {
+  state_ = State::up;
+  fresh_ = false;
+  pause_ = {};
+  trouble_.clear();
+  handler_.on_link_up();
+}
+
+void Link::on_reply(const Reply& reply) {
+  handler_.on_link_reply(reply);
+}
+
+void Link::on_end(const Connection::End& end) {
+  state_ = State::waiting;
+  fresh_ = false;
+  trouble_ = end.why;
+  if (connection_) dead_.push_back(std::move(connection_));
+  wait(end.refused);
+  handler_.on_link_down(end);
+}
+
+void Link::wait(bool refused) {
+  const Duration longest = refused ? longest_refused_pause : longest_pause;
+  pause_ = pause_ == Duration{} ? first_pause : std::min(pause_ * 2, longest);
+  timer_.set(loop_.now() + jittered(pause_), [this] { attempt(); });
+}
+
+}  // namespace w8y::redis

@@ -1,0 +1,73 @@
+// A connection that is made again whenever it breaks.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "loop/loop.hpp"
+#include "redis/connection.hpp"
+
+namespace w8y::redis {
+
+/// The pauses between attempts grow from 50 ms, with a random part so that a fleet doesn't come
+/// back as one. A server that is not there is asked at least every second: work goes on within
+/// two seconds of its return. One that refuses us is asked every five at most.
+class Link final : private Connection::Handler {
+ public:
+  enum class State {
+    idle,        ///< not started
+    connecting,  ///< there is a connection, not accepted yet
+    up,
+    waiting,  ///< for the next attempt
+  };
+
+  class Handler {
+   public:
+    virtual void on_link_up() = 0;
+    virtual void on_link_reply(const Reply& reply) = 0;
+    /// An attempt has failed or the connection has ended; the state is waiting.
+    virtual void on_link_down(const Connection::End& end) = 0;
+
+   protected:
+    ~Handler() = default;
+  };
+
+  Link(loop::Loop& loop, ClientOptions options, Handler& handler);
+
+  /// The first attempt, now. Nothing is told from inside.
+  void start();
+  /// Waiting: the next attempt, now.
+  void reconnect_now();
+  /// Ends the connection, which is told, and makes a new one after a pause.
+  void drop(const std::string& why);
+
+  [[nodiscard]] State state() const { return state_; }
+  /// The first attempt has not failed yet.
+  [[nodiscard]] bool fresh() const { return fresh_; }
+  /// Null before the start and while waiting.
+  [[nodiscard]] Connection* connection() { return connection_.get(); }
+  [[nodiscard]] const std::string& trouble() const { return trouble_; }
+  [[nodiscard]] const ClientOptions& options() const { return options_; }
+
+ private:
+  void attempt();
+  void on_ready() override;
+  void on_reply(const Reply& reply) override;
+  void on_end(const Connection::End& end) override;
+  void wait(bool refused);
+
+  loop::Loop& loop_;
+  const ClientOptions options_;
+  Handler& handler_;
+  State state_ = State::idle;
+  bool fresh_ = true;
+  std::string trouble_;
+  Duration pause_{};  // the last one
+  std::unique_ptr<Connection> connection_;
+  std::vector<std::unique_ptr<Connection>> dead_;  // they may be in their own callbacks
+  Timer timer_;
+  loop::Loop::BeforeWait sweep_;
+};
+
+}  // namespace w8y::redis

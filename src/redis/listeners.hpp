@@ -1,0 +1,33 @@
+// Who wants to be told, in the order of their coming.
+#pragma once
+
+#include <list>
+
+namespace w8y::redis {
+
+/// While they are being told, listeners may come and go.
+template <typename Listener>
+class Listeners {
+ public:
+  using Place = typename std::list<Listener*>::iterator;
+
+  Place add(Listener* listener) { return list_.insert(list_.end(), listener); }
+  void remove(Place place) {
+    if (next_ == place) ++next_;
+    list_.erase(place);
+  }
+
+  template <typename Tell>
+  void tell(Tell tell) {
+    for (next_ = list_.begin(); next_ != list_.end();) {
+      Listener* listener = *next_++;
+      tell(*listener);
+    }
+  }
+
+ private:
+  std::list<Listener*> list_;
+  Place next_ = list_.end();
+};
+
+}  // namespace w8y::redis

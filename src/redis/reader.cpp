@@ -1,0 +1,83 @@
+#include "redis/reader.hpp"
+
+#include <hiredis.h>
+
+#include <cstring>
+#include <new>
+
+namespace w8y::redis {
+
+namespace {
+
+/// hiredis's own functions, but for an array's size: hiredis allocates for what the header claims.
+redisReplyObjectFunctions* bounded_functions() {
+  static void* (*create_array)(const redisReadTask*, int) = nullptr;
+  static redisReplyObjectFunctions functions = [] {
+    redisReader* reader = redisReaderCreate();
+    if (reader == nullptr) throw std::bad_alloc();
+    redisReplyObjectFunctions copy = *reader->fn;
+    redisReaderFree(reader);
+    create_array = copy.createArray;
+    copy.createArray = [](const redisReadTask* task, int elements) -> void* {
+      return elements > Reader::max_elements ? nullptr : create_array(task, elements);
+    };
+    return copy;
+  }();
+  return &functions;
+}
+
+}  // namespace
+
+void FreeReply::operator()(redisReply* reply) const {
+  freeReplyObject(reply);
+}
+
+void Reader::FreeReader::operator()(redisReader* reader) const {
+  redisReaderFree(reader);
+}
+
+Reader::Reader(std::size_t max_reply)
+    : reader_(redisReaderCreateWithFunctions(bounded_functions())), max_reply_(max_reply) {
+  if (!reader_) throw std::bad_alloc();
+}
+
+void Reader::feed(std::string_view bytes) {
+  if (!problem_.empty()) return;
+  taken_ += bytes.size();
+  if (taken_ > max_reply_) {
+    problem_ = "a reply of more than " + std::to_string(max_reply_ >> 20) + " MiB";
+  } else if (redisReaderFeed(reader_.get(), bytes.data(), bytes.size()) != REDIS_OK) {
+    problem_ = reader_->errstr;
+  }
+}
+
+OwnedReply Reader::next() {
+  if (!problem_.empty()) return nullptr;
+  void* reply = nullptr;
+  if (redisReaderGetReply(reader_.get(), &reply) != REDIS_OK) {
+    // Its own word for an array that is too large is "Out of memory".
+    problem_ = reader_->err == REDIS_ERR_OOM ? "a reply with too many elements" : reader_->errstr;
+    return nullptr;
+  }
+  if (reply == nullptr) {
+    check_unfinished();
+  } else {
+    taken_ = reader_->len - reader_->pos;
+  }
+  return OwnedReply(static_cast<redisReply*>(reply));
+}
+
+/// The parser looks for the end of a line from its start each time: without a bound, garbage would
+/// cost the square of its length.
+void Reader::check_unfinished() {
+  if (reader_->ridx < 0) return;
+  const std::size_t waiting = reader_->len - reader_->pos;
+  const bool bulk = reader_->rstack[reader_->ridx].type == REDIS_REPLY_STRING;
+  constexpr std::size_t longest_number = 32;
+  if (bulk ? waiting > longest_number &&
+                 std::memchr(reader_->buf + reader_->pos, '\n', longest_number) == nullptr
+           : waiting > max_line)
+    problem_ = "a line without an end, which is not Redis's protocol";
+}
+
+}  // namespace w8y::redis

@@ -1,0 +1,49 @@
+// From bytes to replies: hiredis's parser, with bounds.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+struct redisReader;  // hiredis's
+struct redisReply;
+
+namespace w8y::redis {
+
+struct FreeReply {
+  void operator()(redisReply* reply) const;
+};
+using OwnedReply = std::unique_ptr<redisReply, FreeReply>;
+
+/// Whatever the other side sends costs no more memory than `max_reply` and a small multiple, and
+/// no more time than its length. After a problem nothing more is read.
+class Reader {
+ public:
+  static constexpr std::size_t default_max_reply = std::size_t{128} << 20;
+  static constexpr int max_elements = 1 << 20;        ///< of one array
+  static constexpr std::size_t max_line = 64U << 10;  ///< status, error and number replies
+  static constexpr std::size_t max_feed = 16U << 10;  ///< more at once costs the parser copies
+
+  explicit Reader(std::size_t max_reply = default_max_reply);
+
+  /// At most max_feed bytes at once, then next() until it gives nothing.
+  void feed(std::string_view bytes);
+  /// The next whole reply; nothing if it isn't whole yet or there is a problem.
+  OwnedReply next();
+  /// Empty if all is well.
+  [[nodiscard]] const std::string& problem() const { return problem_; }
+
+ private:
+  void check_unfinished();
+
+  struct FreeReader {
+    void operator()(redisReader* reader) const;
+  };
+  std::unique_ptr<redisReader, FreeReader> reader_;
+  std::size_t max_reply_;
+  std::size_t taken_ = 0;  // bytes since the last whole reply
+  std::string problem_;
+};
+
+}  // namespace w8y::redis

@@ -1,0 +1,84 @@
+#include "redis/reply.hpp"
+
+#include <hiredis.h>
+
+#include <charconv>
+#include <utility>
+
+namespace w8y::redis {
+
+bool Reply::is_nil() const {
+  return reply_ == nullptr || reply_->type == REDIS_REPLY_NIL;
+}
+
+bool Reply::is_error() const {
+  return reply_ != nullptr && reply_->type == REDIS_REPLY_ERROR;
+}
+
+bool Reply::is_array() const {
+  return reply_ != nullptr && reply_->type == REDIS_REPLY_ARRAY;
+}
+
+bool Reply::is_string() const {
+  return reply_ != nullptr &&
+         (reply_->type == REDIS_REPLY_STRING || reply_->type == REDIS_REPLY_STATUS);
+}
+
+bool Reply::is_integer() const {
+  return reply_ != nullptr && reply_->type == REDIS_REPLY_INTEGER;
+}
+
+std::string_view Reply::text() const {
+  if (!is_string() && !is_error()) return {};
+  return {reply_->str, reply_->len};
+}
+
+std::int64_t Reply::integer() const {
+  if (is_integer()) return reply_->integer;
+  if (!is_string()) return 0;
+  std::int64_t value = 0;
+  const char* end = reply_->str + reply_->len;
+  const auto [stop, error] = std::from_chars(reply_->str, end, value);
+  return stop == end && error == std::errc{} ? value : 0;
+}
+
+std::size_t Reply::size() const {
+  return is_array() ? reply_->elements : 0;
+}
+
+Reply Reply::operator[](std::size_t index) const {
+  return Reply(index < size() ? reply_->element[index] : nullptr);
+}
+
+ErrorCode error_code(std::string_view error) {
+  static constexpr std::pair<std::string_view, ErrorCode> codes[] = {
+      {"NOSCRIPT", ErrorCode::noscript},
+      {"NOPERM", ErrorCode::noperm},
+      {"NOAUTH", ErrorCode::noauth},
+      {"WRONGPASS", ErrorCode::noauth},
+      {"READONLY", ErrorCode::readonly},
+      {"LOADING", ErrorCode::loading},
+      {"OOM", ErrorCode::oom},
+      {"BUSY", ErrorCode::busy},
+      {"MASTERDOWN", ErrorCode::masterdown},
+      {"CLUSTERDOWN", ErrorCode::clusterdown},
+      {"MOVED", ErrorCode::moved},
+      {"ASK", ErrorCode::ask},
+      {"TRYAGAIN", ErrorCode::tryagain},
+      {"MISCONF", ErrorCode::misconf},
+      {"NOREPLICAS", ErrorCode::noreplicas},
+  };
+  if (error.starts_with('-')) error.remove_prefix(1);  // as older servers pass on script errors
+  const std::string_view word = error.substr(0, error.find(' '));
+  for (const auto& [name, code] : codes)
+    if (word == name) return code;
+  // A script that was allowed but ran into the rule within: "ERR ... NOPERM ..." stays other.
+  return ErrorCode::other;
+}
+
+std::string Answer::problem() const {
+  if (failure != Failure::none) return std::string(why);
+  return reply.is_error() ? std::string(reply.text()) : std::string();
+}
+
+}  // namespace w8y::redis

@@ -1,0 +1,96 @@
+#include "redis/server_info.hpp"
+
+#include <charconv>
+#include <memory>
+#include <utility>
+
+namespace w8y::redis {
+
+namespace {
+
+int number_before(std::string_view& text, char end) {
+  int number = 0;
+  const auto stop = std::from_chars(text.data(), text.data() + text.size(), number).ptr;
+  text.remove_prefix(static_cast<std::size_t>(stop - text.data()));
+  if (text.starts_with(end)) text.remove_prefix(1);
+  return number;
+}
+
+void take_field(ServerInfo& info, std::string_view name, std::string_view value) {
+  if (name == "redis_version") {
+    info.version = value;
+    info.major = number_before(value, '.');
+    info.minor = number_before(value, '.');
+  } else if (name == "redis_mode") {
+    info.mode = value;
+  } else if (name == "role") {
+    info.role = value;
+  } else if (name == "maxmemory") {
+    info.limited_memory = value != "0";
+  } else if (name == "maxmemory_policy") {
+    info.maxmemory_policy = value;
+  } else if (name == "aof_enabled") {
+    info.append_only = value == "1";
+  }
+}
+
+}  // namespace
+
+ServerInfo parse_server_info(std::string_view text) {
+  ServerInfo info;
+  while (!text.empty()) {
+    const auto end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    const auto colon = line.find(':');
+    if (colon != std::string_view::npos)
+      take_field(info, line.substr(0, colon), line.substr(colon + 1));
+  }
+  return info;
+}
+
+std::string too_old(const ServerInfo& info, std::string_view where) {
+  if (info.version.empty()) return {};
+  if (info.major > 6 || (info.major == 6 && info.minor >= 2)) return {};
+  return "Redis " + info.version + " at " + std::string(where) +
+         " is too old: w8y needs 6.2 or newer (LMOVE)";
+}
+
+std::vector<std::string> weaknesses(const ServerInfo& info, std::string_view where) {
+  std::vector<std::string> found;
+  const std::string server = "Redis at " + std::string(where);
+  if (auto old = too_old(info, where); !old.empty()) found.push_back(std::move(old));
+  if (info.role == "slave") found.push_back(server + " is a replica: it takes no writes");
+  if (info.limited_memory && !info.maxmemory_policy.empty() &&
+      info.maxmemory_policy != "noeviction")
+    found.push_back(server + " has maxmemory-policy " + info.maxmemory_policy +
+                    ": short of memory, it drops locks and lists; noeviction keeps them");
+  if (!info.version.empty() && !info.append_only)
+    found.push_back(server + (info.snapshots
+                                  ? " has no append-only file: a crash loses what is newer than "
+                                    "the last snapshot"
+                                  : " keeps nothing on disk: a restart loses every item"));
+  return found;
+}
+
+void ask_server_info(Client& client, ServerInfoCallback callback) {
+  const auto info = std::make_shared<ServerInfo>();
+  const auto problem = std::make_shared<std::string>();
+  client.call({"INFO"}, [info, problem](const Answer& answer) {
+    if (answer.ok()) {
+      *info = parse_server_info(answer.reply.text());
+    } else if (answer.error() != ErrorCode::noperm) {
+      *problem = answer.problem();
+    }
+  });
+  client.call({"CONFIG", "GET", "save"},
+              [info, problem, callback = std::move(callback)](const Answer& answer) {
+                const Reply reply = answer.reply;
+                // "save" and its value; managed services keep CONFIG to themselves.
+                if (answer.ok() && reply.size() == 2) info->snapshots = !reply[1].text().empty();
+                callback(*info, *problem);
+              });
+}
+
+}  // namespace w8y::redis

@@ -1,0 +1,39 @@
+// What kind of server this is, and what about it weakens w8y's promises.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "redis/client.hpp"
+
+namespace w8y::redis {
+
+struct ServerInfo {
+  std::string version;  ///< "7.0.15"; empty: not known
+  int major = 0;
+  int minor = 0;
+  std::string mode;  ///< standalone, sentinel, cluster
+  std::string role;  ///< master, slave
+  std::string maxmemory_policy;
+  bool limited_memory = false;  ///< maxmemory is set
+  bool append_only = false;
+  bool snapshots = true;  ///< false only where CONFIG GET save says so
+};
+
+/// From the reply to INFO.
+ServerInfo parse_server_info(std::string_view info);
+
+/// A sentence if the server is older than 6.2, else empty. `where`: Url::to_string().
+std::string too_old(const ServerInfo& info, std::string_view where);
+/// One sentence each for what weakens the promises: an old version, a replica, a policy that
+/// evicts, no persistence.
+std::vector<std::string> weaknesses(const ServerInfo& info, std::string_view where);
+
+/// `problem` is empty, or says why there is no info; a server that keeps INFO from us (ACL) is one
+/// of which nothing is known, and no problem.
+using ServerInfoCallback = std::function<void(const ServerInfo& info, const std::string& problem)>;
+void ask_server_info(Client& client, ServerInfoCallback callback);
+
+}  // namespace w8y::redis

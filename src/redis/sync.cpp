@@ -1,0 +1,80 @@
+#include "redis/sync.hpp"
+
+#include <memory>
+#include <utility>
+
+#include "loop/loop.hpp"
+
+namespace w8y::redis {
+
+namespace {
+
+/// What has been answered so far; the callbacks share it, so an early throw leaves nothing
+/// dangling.
+struct Gathered {
+  std::vector<Value> values;
+  std::string failure;
+  std::size_t missing = 0;
+};
+
+Client::Callback gather(const std::shared_ptr<Gathered>& into) {
+  ++into->missing;
+  return [into](const Answer& answer) {
+    --into->missing;
+    if (answer.failure != Failure::none) {
+      into->failure = answer.problem();
+    } else {
+      into->values.emplace_back(answer.reply);
+    }
+  };
+}
+
+std::vector<Value> wait_for(loop::Loop& loop, Gathered& gathered) {
+  while (gathered.missing > 0) loop.turn(true);
+  if (!gathered.failure.empty()) throw RedisError(gathered.failure);
+  return std::move(gathered.values);
+}
+
+Value only(std::vector<Value> values) {
+  Value value = std::move(values.front());
+  if (value.is_error()) throw RedisError(value.text, error_code(value.text));
+  return value;
+}
+
+}  // namespace
+
+Value::Value(const Reply& reply) {
+  if (reply.is_array()) {
+    kind = Kind::array;
+    elements.reserve(reply.size());
+    for (std::size_t i = 0; i < reply.size(); ++i) elements.emplace_back(reply[i]);
+    return;
+  }
+  if (reply.is_nil()) return;
+  kind = reply.is_integer() ? Kind::integer : reply.is_error() ? Kind::error : Kind::string;
+  number = reply.integer();
+  text = reply.text();
+}
+
+SyncClient::SyncClient(loop::Loop& loop, ClientOptions options)
+    : loop_(loop), client_(loop, std::move(options)) {}
+
+Value SyncClient::call(const Command& command) {
+  const auto gathered = std::make_shared<Gathered>();
+  client_.call(command, gather(gathered));
+  return only(wait_for(loop_, *gathered));
+}
+
+Value SyncClient::run(const Script& script, const Command& keys, const Command& args) {
+  const auto gathered = std::make_shared<Gathered>();
+  client_.run(script, keys, args, gather(gathered));
+  return only(wait_for(loop_, *gathered));
+}
+
+std::vector<Value> SyncClient::pipeline(const std::vector<Command>& commands) {
+  const auto gathered = std::make_shared<Gathered>();
+  for (const Command& command : commands) client_.call(command, gather(gathered));
+  return wait_for(loop_, *gathered);
+}
+
+}  // namespace w8y::redis

@@ -1,0 +1,59 @@
+// Redis for programs that ask, wait and go on.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "redis/client.hpp"
+
+namespace w8y::redis {
+
+/// A reply that owns what it says.
+struct Value {
+  enum class Kind { nil, integer, string, error, array };
+  Kind kind = Kind::nil;
+  std::int64_t number = 0;      ///< integer, or a string that is one
+  std::string text;             ///< string, error
+  std::vector<Value> elements;  ///< array
+
+  Value() = default;
+  explicit Value(const Reply& reply);
+
+  [[nodiscard]] bool is_nil() const { return kind == Kind::nil; }
+  [[nodiscard]] bool is_error() const { return kind == Kind::error; }
+};
+
+/// There is no answer, or Redis's answer is an error; the text is for people.
+class RedisError : public std::runtime_error {
+ public:
+  explicit RedisError(const std::string& what, ErrorCode code = ErrorCode::none)
+      : std::runtime_error(what), code_(code) {}
+  /// none: there was no answer.
+  [[nodiscard]] ErrorCode code() const { return code_; }
+
+ private:
+  ErrorCode code_;
+};
+
+/// Runs the loop until the answer is there. Connects with the first question, and if that fails,
+/// or the connection is lost, throws at once: trying again is for the caller.
+class SyncClient {
+ public:
+  SyncClient(loop::Loop& loop, ClientOptions options);
+
+  /// Throws RedisError without an answer, and for an error reply.
+  Value call(const Command& command);
+  Value run(const Script& script, const Command& keys, const Command& args);
+  /// All in one write. Error replies are among the values; throws RedisError without an answer.
+  std::vector<Value> pipeline(const std::vector<Command>& commands);
+
+  [[nodiscard]] Client& client() { return client_; }
+
+ private:
+  loop::Loop& loop_;
+  Client client_;
+};
+
+}  // namespace w8y::redis

@@ -1,0 +1,243 @@
+#include "redis/url.hpp"
+
+#include <arpa/inet.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <optional>
+
+// No message quotes what follows the scheme: with one wrong character, a password may stand
+// anywhere in it.
+
+namespace w8y::redis {
+
+namespace {
+
+constexpr std::string_view forms =
+    "redis://[user[:password]@]host[:port][/db] or unix:///path.sock[?db=N]";
+
+[[noreturn]] void fail(std::string what) {
+  throw UrlError("Redis URL: " + std::move(what));
+}
+
+bool is_alnum(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+bool all_of(std::string_view text, std::string_view besides_alnum) {
+  return std::ranges::all_of(
+      text, [&](char c) { return is_alnum(c) || besides_alnum.find(c) != std::string_view::npos; });
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
+std::string unescape(std::string_view text, const char* part) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      out += text[i];
+      continue;
+    }
+    unsigned value = 0;
+    const char* digits = text.data() + i + 1;
+    const bool whole = text.size() - i > 2;
+    if (!whole || std::from_chars(digits, digits + 2, value, 16).ptr != digits + 2)
+      fail(std::string("the ") + part +
+           " has a '%' without two hex digits after it; write %25 for the sign itself");
+    if (value == 0) fail(std::string("the ") + part + " has a NUL byte (%00)");
+    out += static_cast<char>(value);
+    i += 2;
+  }
+  return out;
+}
+
+int parse_db(std::string_view text) {
+  int db = 0;
+  const char* end = text.data() + text.size();
+  const bool digits = !text.empty() && text[0] >= '0' && text[0] <= '9';
+  const auto [stop, error] = std::from_chars(text.data(), end, db);
+  if (!digits || stop != end || error != std::errc{})
+    fail("the database must be a number from 0 on, as in /2 after the host or ?db=2 after a path");
+  return db;
+}
+
+std::uint16_t parse_port(std::string_view text) {
+  unsigned port = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, port);
+  if (stop != end || error != std::errc{} || port == 0 ||
+      port > std::numeric_limits<std::uint16_t>::max())
+    fail(
+        "the port must be a number from 1 to 65535; in a user or password, write '/' as %2F, "
+        "'?' as %3F, '#' as %23, '@' as %40 and ':' as %3A");
+  return static_cast<std::uint16_t>(port);
+}
+
+/// Takes "user:password@" off the front of `authority`.
+void parse_login(std::string_view& authority, Url& url) {
+  const auto at = authority.rfind('@');
+  if (at == std::string_view::npos) return;
+  const std::string_view login = authority.substr(0, at);
+  authority.remove_prefix(at + 1);
+  const auto colon = login.find(':');
+  url.user = unescape(login.substr(0, colon), "user");
+  if (colon != std::string_view::npos) url.password = unescape(login.substr(colon + 1), "password");
+}
+
+void parse_bracketed(std::string_view inside, Url& url) {
+  std::string address(inside);
+  if (const auto zone = address.find("%25"); zone != std::string::npos) address.erase(zone + 1, 2);
+  const std::string bare = address.substr(0, address.find('%'));
+  in6_addr ignored{};
+  if (inet_pton(AF_INET6, bare.c_str(), &ignored) != 1 || !all_of(address, ":.%-_"))
+    fail("what stands in brackets is not an IPv6 address, as in redis://[::1]:6379");
+  url.host = std::move(address);
+}
+
+void parse_host(std::string_view authority, Url& url) {
+  std::string_view rest;
+  if (authority.starts_with('[')) {
+    const auto close = authority.find(']');
+    if (close == std::string_view::npos) fail("a '[' without ']', as in redis://[::1]:6379");
+    parse_bracketed(authority.substr(1, close - 1), url);
+    rest = authority.substr(close + 1);
+    if (!rest.empty() && rest[0] != ':') fail("only a ':' and the port may follow the ']'");
+  } else {
+    const auto colon = authority.find(':');
+    const std::string_view host = authority.substr(0, colon);
+    if (colon != std::string_view::npos) rest = authority.substr(colon);
+    if (std::ranges::count(rest, ':') > 1)
+      fail(
+          "more than one ':' after the host; an IPv6 address stands in brackets, as in "
+          "redis://[::1]:6379");
+    if (!all_of(host, ".-_"))
+      fail("the host has a character that no host name has; it should look like " +
+           std::string(forms));
+    if (host.size() > 253) fail("the host is longer than any host name (253 characters)");
+    if (!host.empty()) url.host = host;
+  }
+  if (rest.size() > 1) url.port = parse_port(rest.substr(1));
+  if (rest == ":") fail("a ':' without a port after the host");
+}
+
+Url parse_tcp(std::string_view rest) {
+  Url url;
+  const auto end = rest.find_first_of("/?#");
+  std::string_view authority = rest.substr(0, end);
+  std::string_view tail = end == std::string_view::npos ? "" : rest.substr(end);
+  if (tail.find('@') != std::string_view::npos)
+    fail("in a user or password, write '/' as %2F, '?' as %3F and '#' as %23");
+  parse_login(authority, url);
+  parse_host(authority, url);
+  if (tail.starts_with('/')) tail.remove_prefix(1);
+  if (tail.find_first_of("?#") != std::string_view::npos)
+    fail("nothing may follow the database; it should look like " + std::string(forms));
+  if (!tail.empty()) url.db = parse_db(tail);
+  return url;
+}
+
+Url parse_unix(std::string_view rest) {
+  Url url;
+  url.kind = Url::Kind::unix_socket;
+  url.host.clear();
+  url.port = 0;
+  // A password may not hold a raw '/', so an '@' further on belongs to the path.
+  const auto slash = rest.find('/');
+  std::string_view authority = rest.substr(0, slash);
+  parse_login(authority, url);
+  if (!authority.empty() || slash == std::string_view::npos)
+    fail(
+        "the path of the socket must be absolute: unix:///run/redis.sock (three slashes), or "
+        "unix://user:password@/run/redis.sock");
+  std::string_view path = rest.substr(slash);
+  const auto question = path.find('?');
+  if (question != std::string_view::npos) {
+    const std::string_view query = path.substr(question + 1);
+    path = path.substr(0, question);
+    if (!query.starts_with("db=")) fail("only ?db=N may follow the path of the socket");
+    url.db = parse_db(query.substr(3));
+  }
+  url.path = unescape(path, "path");
+  if (url.path == "/") fail("the path of the socket is missing: unix:///run/redis.sock");
+  if (url.path.size() >= sizeof(sockaddr_un{}.sun_path))
+    fail("the path of the socket is longer than the system takes (107 bytes)");
+  return url;
+}
+
+[[noreturn]] void fail_without_scheme(std::string_view text) {
+  if (text.starts_with('/') && text.find('@') == std::string_view::npos && all_of(text, "/._-"))
+    fail("the scheme is missing: write unix://" + std::string(text));
+  const auto colon = text.find(':');
+  const bool port_like = colon == std::string_view::npos ||
+                         text.substr(colon + 1).find_first_not_of("0123456789/") == text.npos;
+  const bool host_like = all_of(text.substr(0, colon), ".-_/") && port_like;
+  fail("the scheme is missing: write " +
+       (host_like ? "redis://" + std::string(text) : std::string(forms)));
+}
+
+[[noreturn]] void fail_with_scheme(const std::string& scheme) {
+  if (scheme == "rediss")
+    fail("rediss:// (TLS) is not yet in this version; use redis:// or unix://");
+  for (const auto& [name, what] : {std::pair{"sentinel", "Sentinel"}, {"cluster", "Cluster"}})
+    for (const char* base : {"redis+", "rediss+"})
+      if (scheme == std::string(base) + name)
+        fail(scheme + ":// (" + what + ") is not yet in this version; use redis:// or unix://");
+  const bool plausible = !scheme.empty() && scheme.size() <= 20 && all_of(scheme, "+.-");
+  fail("unknown scheme" + (plausible ? " " + scheme + "://" : std::string()) +
+       "; it should look like " + std::string(forms));
+}
+
+std::string escape_path(std::string_view path) {
+  constexpr std::string_view hex = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte > 0x20 && byte != 0x7f && c != '%' && c != '?' && c != '#') {
+      out += c;
+    } else {
+      out += '%';
+      out += hex[byte >> 4];
+      out += hex[byte & 15];
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Url parse_url(std::string_view text) {
+  if (text.empty()) fail("it is empty; it should look like " + std::string(forms));
+  if (text.find('\0') != std::string_view::npos) fail("it has a NUL byte");
+  const auto blank = [](char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f; };
+  if (std::ranges::any_of(text, blank))
+    fail("it has a space or a control character; in a user or password, write a space as %20");
+  const auto colon = text.find("://");
+  if (colon == std::string_view::npos) {
+    if (text.starts_with("unix:/") && all_of(text.substr(5), "/._-"))
+      fail("two slashes are missing: write unix://" + std::string(text.substr(5)));
+    fail_without_scheme(text);
+  }
+  const std::string scheme = lower(text.substr(0, colon));
+  const std::string_view rest = text.substr(colon + 3);
+  if (scheme == "redis") return parse_tcp(rest);
+  if (scheme == "unix") return parse_unix(rest);
+  fail_with_scheme(scheme);
+}
+
+std::string Url::to_string() const {
+  if (kind == Kind::unix_socket)
+    return "unix://" + escape_path(path) + (db != 0 ? "?db=" + std::to_string(db) : "");
+  const bool v6 = host.find(':') != std::string::npos;
+  return "redis://" + (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port) +
+         (db != 0 ? "/" + std::to_string(db) : "");
+}
+
+}  // namespace w8y::redis
