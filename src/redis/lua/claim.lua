@@ -1,1 +1,112 @@
-return 1
+-- Takes up to N free items off a circular list, in one step.
+--
+-- KEYS  1 list  2 fence  3 failures  4 slots  5 paused
+-- ARGV  1 what stands before an item in the name of its lock ("work:lock:")
+--       2 what stands before a run id in the value of a lock ("run:<host>:<pid>:")
+--       3 life of a lock, ms
+--       4 runs at once in the whole fleet; 0: no limit
+--       5 items of this pass not looked at yet; -1: a new pass
+--       6 how many items may be looked at in this call
+--       7… a run id for each item that is wanted
+-- Reply {status, items of the pass left, ms until something may become free or -1, detail,
+--        item, fence, failures in a row, …}
+--       status: "ok"     as many as were wanted
+--               "more"   the pass is not over: call again
+--               "none"   it is over
+--               "empty"  there is no item
+--               "paused" by an operator; detail is the reason
+--               "full"   the fleet's limit is reached
+-- The list's order is the same for everybody: whatever was looked at goes to the end.
+
+local function min(a, b) if a < b then return a else return b end end
+
+local paused = redis.call('GET', KEYS[5])
+if paused then
+  return {'paused', 0, redis.call('PTTL', KEYS[5]), paused}
+end
+
+local time = redis.call('TIME')
+local now_us = time[1] * 1000000 + time[2]
+local now_ms = math.floor(now_us / 1000)
+local first_run = 7
+local want = #ARGV - first_run + 1
+local limit = tonumber(ARGV[4])
+local capped = false
+
+if limit > 0 then
+  redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', now_ms)
+  local room = limit - redis.call('ZCARD', KEYS[4])
+  if room <= 0 then
+    local first = redis.call('ZRANGE', KEYS[4], 0, 0, 'WITHSCORES')
+    return {'full', 0, math.max(1, first[2] - now_ms), ''}
+  end
+  if room < want then
+    want = room
+    capped = true
+  end
+end
+
+local length = redis.call('LLEN', KEYS[1])
+if length == 0 then
+  return {'empty', 0, -1, ''}
+end
+local left = tonumber(ARGV[5])
+if left < 0 or left > length then left = length end
+
+local items = redis.call('LRANGE', KEYS[1], 0, min(left, tonumber(ARGV[6])) - 1)
+local names = {}
+for i = 1, #items do names[i] = ARGV[1] .. items[i] end
+local locks = #names > 0 and redis.call('MGET', unpack(names)) or {}
+
+local taken = {}
+local looked = 0
+for i = 1, #items do
+  if #taken == want then break end
+  looked = i
+  -- NX decides, also for an item that is twice in the list and a lock that is no string.
+  if not locks[i] and
+      redis.call('SET', names[i], ARGV[2] .. ARGV[first_run + #taken], 'PX', ARGV[3], 'NX') then
+    taken[#taken + 1] = items[i]
+  end
+end
+
+-- One turn of the whole list changes nothing; popping it all would take the key's expiry with it.
+if looked == 1 and length > 1 then
+  redis.call('LMOVE', KEYS[1], KEYS[1], 'LEFT', 'RIGHT')
+elseif looked > 1 and looked < length then
+  redis.call('RPUSH', KEYS[1], unpack(redis.call('LPOP', KEYS[1], looked)))
+end
+left = left - looked
+
+local reply = {'ok', left, -1, ''}
+if #taken < want then
+  if left > 0 then reply[1] = 'more' else reply[1] = 'none' end
+  local sampled = 0
+  for i = 1, looked do
+    if sampled == 16 then break end
+    if locks[i] then
+      sampled = sampled + 1
+      local ttl = redis.call('PTTL', names[i])
+      if ttl >= 0 and (reply[3] < 0 or ttl < reply[3]) then reply[3] = ttl end
+    end
+  end
+elseif capped then
+  reply[1] = 'full'
+end
+
+if #taken > 0 then
+  -- Protected: the locks are taken, and keys of a wrong type must not keep them from being told.
+  local fence = math.max((tonumber(redis.pcall('GET', KEYS[2])) or 0) + 1, now_us)
+  local failures = redis.pcall('HMGET', KEYS[3], unpack(taken))
+  for i = 1, #taken do
+    reply[#reply + 1] = taken[i]
+    reply[#reply + 1] = string.format('%.0f', fence + i - 1)
+    reply[#reply + 1] = tonumber(failures[i]) or 0
+    if limit > 0 then
+      redis.pcall('ZADD', KEYS[4], now_ms + ARGV[3], ARGV[first_run + i - 1])
+    end
+  end
+  redis.call('SET', KEYS[2], string.format('%.0f', fence + #taken - 1))
+  if limit > 0 then redis.call('PEXPIRE', KEYS[4], 2 * ARGV[3]) end
+end
+return reply
