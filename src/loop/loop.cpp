@@ -78,16 +78,15 @@ void Loop::on_prepare() noexcept {
 void Loop::arm() {
   const auto next = timers_.next();
   timer_watch_->keep_loop_alive(next.has_value());
-  if (next == armed_) return;
+  // Waking once too early costs less than a system call for each timer that is set and cancelled.
+  if (!next || (armed_ && *armed_ <= *next)) return;
   armed_ = next;
   itimerspec spec{};
-  if (next) {
-    // Zero would disarm; a deadline in the past fires at once all the same.
-    const auto since = std::max(next->time_since_epoch(), Duration(1));
-    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(since);
-    spec.it_value.tv_sec = seconds.count();
-    spec.it_value.tv_nsec = std::chrono::nanoseconds(since - seconds).count();
-  }
+  // Zero would disarm; a deadline in the past fires at once all the same.
+  const auto since = std::max(next->time_since_epoch(), Duration(1));
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(since);
+  spec.it_value.tv_sec = seconds.count();
+  spec.it_value.tv_nsec = std::chrono::nanoseconds(since - seconds).count();
   timerfd_settime(timer_fd_, TFD_TIMER_ABSTIME, &spec, nullptr);
 }
 
