@@ -67,9 +67,9 @@ struct Rule {
 
   std::map<std::string, std::string> env;
   std::vector<std::string> env_pass;
-  std::string env_file;  ///< empty: none
-  std::string env_var;   ///< empty: none
-  std::string cwd = "/"; ///< absolute, or "temp"
+  std::string env_file;   ///< empty: none
+  std::string env_var;    ///< empty: none
+  std::string cwd = "/";  ///< absolute, or "temp"
   Identity identity;
   std::optional<unsigned> umask;
   std::optional<int> nice;
@@ -79,6 +79,9 @@ struct Rule {
   std::size_t max_line = std::size_t{1} << 20;
   std::size_t stderr_tail = std::size_t{64} << 10;
   std::size_t history = 1000;
+
+  /// False for the one-item wrapper: its runs leave nothing behind but the fence.
+  bool recorded = true;
 
   [[nodiscard]] bool is_command() const { return !command.empty(); }
   /// The prefix as it stands before every key: "work:", or nothing for the empty prefix.

@@ -10,7 +10,8 @@ namespace w8y {
 /// Places for running children. A user takes as many as it may and gives each back when its run
 /// has ended. When places are short, a freed one goes to the waiting user that holds the fewest
 /// per weight (among equals, the one that was served longest ago), so every user that waits is
-/// served, however long the others' work is.
+/// served, however long the others' work is. Outside of a call, either no place is free or nobody
+/// waits.
 class Slots {
  public:
   class User {
@@ -30,15 +31,18 @@ class Slots {
     [[nodiscard]] std::size_t held() const { return held_; }
 
    protected:
-    /// A place may be free now: call take() again. Runs inside another user's give_back().
+    /// A place may be free now: call take() again. Runs inside another user's give_back()
+    /// (or its end), never inside its own take().
     virtual void slot_free() = 0;
 
    private:
     friend class Slots;
+    void stand_in_line(bool waiting);
+
     Slots& slots_;
     unsigned weight_;
     std::size_t held_ = 0;
-    bool waiting_ = false;
+    bool waiting_ = false;      ///< exactly if it is in the line
     std::uint64_t served_ = 0;  ///< when it was last given a place, by count of places given
   };
 
@@ -57,7 +61,7 @@ class Slots {
   std::size_t limit_;
   std::size_t used_ = 0;
   std::uint64_t given_ = 0;
-  std::vector<User*> users_;
+  std::vector<User*> line_;  ///< in no order: who is next depends on what each holds
   bool offering_ = false;
 };
 

@@ -28,7 +28,8 @@ struct ClaimReply {
   ClaimEnd end = ClaimEnd::more;
   /// When an item that is not free now may become free, if the Source saw one: a hint.
   std::optional<Duration> next_free;
-  std::string detail;  ///< why it is paused or unavailable; for people
+  std::string detail;     ///< why it is paused or unavailable; for people
+  std::size_t calls = 1;  ///< commands that the pass took
 };
 
 /// What becomes of an item after its run.
@@ -78,6 +79,8 @@ class SourceHandler {
   virtual void on_lease_expiring(const RunId& run) = 0;
   /// Something may have become free, or Redis is back: worth a claim.
   virtual void on_wake() = 0;
+  /// unsettled() has become 0.
+  virtual void on_all_settled() = 0;
 };
 
 /// One list of Redis. Never calls its handler from inside a call of its own; callbacks stop when it

@@ -1,6 +1,6 @@
-#include <w8y/timers.hpp>
-
 #include <vector>
+
+#include <w8y/timers.hpp>
 
 namespace w8y {
 

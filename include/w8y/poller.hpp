@@ -1,0 +1,176 @@
+// What ties one source to one executor under one concurrency limit.
+//
+// Slot → claim → run → settle. A poller is told of things (a claim was answered, a run ended, a
+// place is free, something woke up) and after each looks at where it stands: advance().
+//
+//   held      takes nothing: quiet, disabled, limit 0
+//   waiting   has room under its own limit and waits for one of the host's places
+//   claiming  has asked the source and waits for its answer
+//   full      as many runs as it may have
+//   resting   the source had nothing for it: waits to be woken, or for its turn to poll
+//   draining  takes nothing any more and lets its runs finish
+//   drained   has nothing left to do, for good
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <w8y/executor.hpp>
+#include <w8y/idle.hpp>
+#include <w8y/rule.hpp>
+#include <w8y/runs.hpp>
+#include <w8y/slots.hpp>
+#include <w8y/source.hpp>
+#include <w8y/timers.hpp>
+
+namespace w8y {
+
+enum class PollerState { held, waiting, claiming, full, resting, draining, drained };
+
+struct RunCounters {
+  std::uint64_t claimed = 0;
+  std::uint64_t succeeded = 0;
+  std::uint64_t failed = 0;
+  std::uint64_t crashed = 0;
+  std::uint64_t timed_out = 0;
+  std::uint64_t cancelled = 0;
+  std::uint64_t lost = 0;
+  std::uint64_t bad_lines = 0;
+  std::uint64_t leases_lost = 0;
+};
+
+class Poller;
+
+/// Who watches pollers. Called from inside the poller: look, but don't destroy it; state_changed()
+/// is where an owner notes that a poller has drained, to sweep it later.
+class PollerEvents {
+ public:
+  virtual ~PollerEvents() = default;
+  virtual void run_started(const Poller& poller, const ActiveRun& run) = 0;
+  virtual void run_message(const Poller& poller, const ActiveRun& run, const Message& message) = 0;
+  virtual void run_logged(const Poller& poller, const ActiveRun& run, std::string_view line,
+                          bool cut) = 0;
+  virtual void run_ended(const Poller& poller, const Settlement& settlement) = 0;
+  virtual void lease_changed(const Poller& poller, const ActiveRun& run, bool lost) = 0;
+  virtual void state_changed(Poller& poller) = 0;
+};
+
+/// What the pollers of a host share.
+struct PollerHost {
+  const Clock& clock;
+  TimerQueue& timers;
+  Slots& slots;
+  IdlePolls& idle;
+  PollerEvents& events;
+};
+
+class Poller final : private SourceHandler,
+                     private RunsOwner,
+                     private Slots::User,
+                     private IdlePolls::Sleeper {
+ public:
+  Poller(const PollerHost& host, RulePtr rule);
+  ~Poller() override;
+
+  /// The two ends it ties together are made with these as their handlers; then it begins.
+  SourceHandler& source_handler() { return *this; }
+  RunHandler& run_handler() { return runs_; }
+  void begin(std::unique_ptr<Source> source, std::shared_ptr<Executor> executor);
+
+  /// A changed rule: for the next claim and the next run. What runs keeps its own.
+  void use(RulePtr rule, std::shared_ptr<Executor> executor);
+  /// While set, no new runs.
+  void set_quiet(bool quiet);
+  /// Places of its limit that runs of a predecessor still take.
+  void set_reserved(std::size_t runs);
+  /// Takes no more than this many runs in its whole life (the one-item wrapper). 0: no such limit.
+  void set_budget(std::size_t runs) { budget_ = runs; }
+  /// Whether it may claim a little ahead of very short runs (see claim_ahead()).
+  void allow_ahead(bool allow) { ahead_allowed_ = allow; }
+  void drain();
+  void stop_runs(StopReason reason) { runs_.stop_all(reason); }
+  void kill_runs(StopReason reason) { runs_.kill_all(reason); }
+  /// SIGTERM, later SIGKILL; the run is cancelled. False: no such run here.
+  bool cancel(const RunId& run) { return runs_.stop(run, StopReason::cancelled); }
+
+  [[nodiscard]] const Rule& rule() const { return *rule_; }
+  [[nodiscard]] PollerState state() const { return state_; }
+  [[nodiscard]] bool drained() const { return state_ == PollerState::drained; }
+  /// The source's last answer.
+  [[nodiscard]] ClaimEnd last_claim() const { return last_claim_; }
+  [[nodiscard]] const std::string& detail() const { return detail_; }
+  [[nodiscard]] const Runs& runs() const { return runs_; }
+  [[nodiscard]] const RunCounters& counters() const { return counters_; }
+  [[nodiscard]] const std::string& last_problem() const { return last_problem_; }
+
+ private:
+  /// Runs shorter than this on average are claimed ahead: for longer ones the round trip of a claim
+  /// is nothing, and an item should wait where any host can take it.
+  static constexpr Duration ahead_worth_it = std::chrono::milliseconds(10);
+  /// As much work as may wait here, and how long before it is handed back.
+  static constexpr Duration ahead_span = std::chrono::milliseconds(20);
+  static constexpr Duration ahead_patience = std::chrono::milliseconds(100);
+  static constexpr std::size_t ahead_most = 64;
+
+  // SourceHandler
+  void on_claimed(ClaimReply&& reply) override;
+  void on_lease_lost(const RunId& run) override;
+  void on_lease_back(const RunId& run) override;
+  void on_lease_expiring(const RunId& run) override;
+  void on_wake() override;
+  void on_all_settled() override { advance(); }
+  // RunsOwner
+  void run_started(const ActiveRun& run) override;
+  void run_message(const ActiveRun& run, const Message& message) override;
+  void run_logged(const ActiveRun& run, std::string_view line, bool cut) override;
+  void run_event(const RunEvent& event) override;
+  void run_over(Settlement&& settlement, Duration took) override;
+  // Slots::User, IdlePolls::Sleeper
+  void slot_free() override { advance(); }
+  void poll_due() override;
+
+  void advance();
+  void set_state(PollerState state);
+  [[nodiscard]] bool may_take() const;
+  [[nodiscard]] std::size_t limit() const;
+  [[nodiscard]] std::size_t claim_ahead() const;
+  void start_ahead();
+  void hand_back_ahead();
+  void ask();
+  void place(Claim&& claim);
+  void stir();
+  void finish_draining();
+
+  PollerHost host_;
+  RulePtr rule_;
+  std::shared_ptr<Executor> executor_;
+  std::unique_ptr<Source> source_;
+  Runs runs_;
+
+  PollerState state_ = PollerState::held;
+  bool claim_out_ = false;
+  std::size_t claim_slots_ = 0;  ///< places taken for the claim that is out
+  bool resting_ = false;
+  bool woken_ = false;  ///< something woke us while a claim was out: its "nothing" may be old
+  bool quiet_ = false;
+  bool draining_ = false;
+  std::size_t reserved_ = 0;
+  std::size_t budget_ = 0;
+  std::size_t taken_ = 0;
+
+  bool ahead_allowed_ = true;
+  std::deque<Claim> ahead_;
+  Timer ahead_timer_;
+  std::optional<Duration> mean_run_;  ///< weighted towards the last few
+
+  ClaimEnd last_claim_ = ClaimEnd::more;
+  std::string detail_;
+  std::string last_problem_;
+  RunCounters counters_;
+};
+
+}  // namespace w8y

@@ -1,0 +1,36 @@
+// What a reload would change: a pure comparison of two configurations.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <w8y/rule.hpp>
+
+namespace w8y {
+
+struct SettingChange {
+  std::string key;
+  std::string before;
+  std::string after;
+};
+
+struct ListChange {
+  enum class Kind { added, removed, changed };
+  Kind kind = Kind::changed;
+  std::string prefix;
+  std::vector<SettingChange> settings;  ///< kind changed
+};
+
+struct ReloadPlan {
+  std::vector<SettingChange> redis;
+  std::vector<SettingChange> supervisor;
+  std::vector<ListChange> lists;  ///< by prefix
+
+  [[nodiscard]] bool empty() const;
+  /// A line per change, for people: `lists.work: concurrency: 4 -> 8`.
+  [[nodiscard]] std::vector<std::string> lines() const;
+};
+
+ReloadPlan plan_reload(const ConfigText& before, const ConfigText& after);
+
+}  // namespace w8y

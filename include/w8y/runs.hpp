@@ -1,0 +1,93 @@
+// The runs of one list that are under way: their limits in time, their progress, their end.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include <w8y/executor.hpp>
+#include <w8y/rule.hpp>
+#include <w8y/source.hpp>
+#include <w8y/timers.hpp>
+
+namespace w8y {
+
+/// A run that is under way.
+struct ActiveRun {
+  Claim claim;
+  RulePtr rule;  ///< the one it began with; a reload never reaches into a run
+  std::shared_ptr<Executor> executor;
+  int pid = 0;  ///< 0: not started yet
+  Instant started{};
+  WallTime started_wall{0};
+  std::optional<StopReason> stopping;  ///< why we are ending it; the first reason stands
+  bool lease_lost = false;
+  std::optional<Progress> progress;
+  std::size_t bad_lines = 0;
+};
+
+/// Who owns a table of runs. Called from the table: `run_over` is the last word on a run, which is
+/// gone from the table by then.
+class RunsOwner {
+ public:
+  virtual ~RunsOwner() = default;
+  virtual void run_started(const ActiveRun& run) = 0;
+  virtual void run_message(const ActiveRun& run, const Message& message) = 0;
+  virtual void run_logged(const ActiveRun& run, std::string_view line, bool cut) = 0;
+  virtual void run_event(const RunEvent& event) = 0;
+  virtual void run_over(Settlement&& settlement, Duration took) = 0;
+};
+
+class Runs final : public RunHandler {
+ public:
+  /// A run that reports progress faster than this is shown, and published, at this pace; the last
+  /// word before its end is never left out.
+  static constexpr Duration progress_pace = std::chrono::milliseconds(100);
+
+  Runs(const Clock& clock, TimerQueue& timers, RunsOwner& owner);
+  ~Runs() override;
+
+  void start(Claim&& claim, RulePtr rule, std::shared_ptr<Executor> executor);
+  /// SIGTERM, SIGKILL after `kill_grace`. False: no such run.
+  bool stop(const RunId& run, StopReason reason);
+  void stop_all(StopReason reason);
+  void kill(const RunId& run, StopReason reason);
+  void kill_all(StopReason reason);
+  void note_lease(const RunId& run, bool lost);
+
+  [[nodiscard]] std::size_t size() const { return runs_.size(); }
+  [[nodiscard]] bool empty() const { return runs_.empty(); }
+  [[nodiscard]] const ActiveRun* find(const RunId& run) const;
+  void each(const std::function<void(const ActiveRun&)>& visit) const;
+
+ private:
+  /// A run with what only this table needs.
+  struct Entry : ActiveRun {
+    explicit Entry(TimerQueue& timers) : timeout(timers), silence(timers), progress_due(timers) {}
+    Timer timeout;
+    Timer silence;
+    Timer progress_due;
+    std::optional<Instant> progress_sent;
+    bool progress_waiting = false;
+  };
+
+  void on_started(const RunId& run, int pid) override;
+  void on_message(const RunId& run, Message&& message) override;
+  void on_log(const RunId& run, std::string_view line, bool cut) override;
+  void on_ended(const RunId& run, RunEnd&& end) override;
+
+  Entry* entry(const RunId& run);
+  void sign_of_life(Entry& run);
+  void send_progress(Entry& run);
+  void progressed(Entry& run, const Progress& progress);
+
+  const Clock& clock_;
+  TimerQueue& timers_;
+  RunsOwner& owner_;
+  std::map<RunId, std::unique_ptr<Entry>> runs_;
+};
+
+}  // namespace w8y

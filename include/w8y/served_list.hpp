@@ -1,0 +1,112 @@
+// One list of the config on this host: can it be served here, and who serves it now.
+//
+//   probing  its executor is asked what it can do
+//   refused  this host can't serve it, which is normal in a fleet; asked again now and then
+//   serving  a poller takes its items
+//   closing  it is gone from the config, or the host shuts down: what runs finishes
+//   closed   nothing of it is left here
+//
+// A poller whose place another takes (a new source, a new connection, an executor that is gone)
+// retires: it takes nothing more, and is swept when its runs are over.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <w8y/caps.hpp>
+#include <w8y/poller.hpp>
+
+namespace w8y {
+
+enum class ServingState { probing, refused, serving, closing, closed };
+
+/// Makes the ends that a poller ties together.
+class Workshop {
+ public:
+  virtual ~Workshop() = default;
+  virtual std::unique_ptr<Source> make_source(const RulePtr& rule, SourceHandler& handler) = 0;
+  virtual std::shared_ptr<Executor> make_executor(const RulePtr& rule, RunHandler& handler) = 0;
+  virtual Prober& prober() = 0;
+};
+
+/// Who watches a host's lists: runs and pollers as PollerEvents, and the lists themselves.
+class ListEvents : public PollerEvents {
+ public:
+  /// Once per change: not for each probe that says the same again.
+  virtual void list_refused(const Rule& rule, const std::string& reason) = 0;
+  virtual void list_served(const Rule& rule, const Caps& caps) = 0;
+};
+
+struct ListHost {
+  const Clock& clock;
+  TimerQueue& timers;
+  Slots& slots;
+  IdlePolls& idle;
+  ListEvents& events;
+  Workshop& workshop;
+};
+
+/// Whether executors with these caps can serve the rule; else the reason.
+std::optional<std::string> lacks(const Rule& rule, const Caps& caps);
+
+class ServedList final : private PollerEvents {
+ public:
+  ServedList(const ListHost& host, RulePtr rule);
+  ~ServedList() override;
+
+  /// The answer to its probe, from whoever asked; a changed rule comes with it.
+  void decide(RulePtr rule, const ProbeResult& answer);
+  /// A changed rule whose answer would be the one it has.
+  void use(RulePtr rule);
+  void set_quiet(bool quiet);
+  /// Replaces the poller, for instance because sources are to be made on a new connection.
+  void renew();
+  void close();
+  void stop_runs(StopReason reason);
+  void kill_runs(StopReason reason);
+  bool cancel(const RunId& run);
+
+  [[nodiscard]] const Rule& rule() const { return *rule_; }
+  [[nodiscard]] ServingState state() const { return state_; }
+  [[nodiscard]] const std::string& refusal() const { return refusal_; }
+  [[nodiscard]] const Caps& caps() const { return caps_; }
+  /// nullptr unless serving.
+  [[nodiscard]] const Poller* poller() const { return poller_.get(); }
+  [[nodiscard]] const std::vector<std::unique_ptr<Poller>>& retired() const { return retired_; }
+  [[nodiscard]] std::size_t running() const;
+  /// Of all pollers it ever had here.
+  [[nodiscard]] RunCounters counters() const;
+  /// A run could not be started for no fault of its item: its executor may be gone.
+  [[nodiscard]] bool doubtful() const { return doubtful_; }
+  void trust() { doubtful_ = false; }
+
+ private:
+  void run_started(const Poller& poller, const ActiveRun& run) override;
+  void run_message(const Poller& poller, const ActiveRun& run, const Message& message) override;
+  void run_logged(const Poller& poller, const ActiveRun& run, std::string_view line,
+                  bool cut) override;
+  void run_ended(const Poller& poller, const Settlement& settlement) override;
+  void lease_changed(const Poller& poller, const ActiveRun& run, bool lost) override;
+  void state_changed(Poller& poller) override;
+
+  void serve();
+  void retire();
+  void sweep();
+  void update_reserved();
+
+  ListHost host_;
+  RulePtr rule_;
+  ServingState state_ = ServingState::probing;
+  std::string refusal_;
+  Caps caps_;
+  bool quiet_ = false;
+  bool doubtful_ = false;
+  std::unique_ptr<Poller> poller_;
+  std::vector<std::unique_ptr<Poller>> retired_;
+  RunCounters past_;  ///< of pollers that were swept
+  Timer sweep_;
+};
+
+}  // namespace w8y

@@ -1,0 +1,100 @@
+// All lists of a host: start, reload, quiet, drain.
+//
+//   idle       before the first apply()
+//   running    serves its lists
+//   reloading  serves its lists, and probes executors for the next configuration
+//   draining   takes nothing more; what runs has until the deadline
+//   drained    nothing is left: the program may end
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <w8y/reload_plan.hpp>
+#include <w8y/rule.hpp>
+#include <w8y/served_list.hpp>
+
+namespace w8y {
+
+enum class SupervisorState { idle, running, reloading, draining, drained };
+
+struct SupervisorHost {
+  const Clock& clock;
+  TimerQueue& timers;
+  ListEvents& events;
+  Workshop& workshop;
+  std::uint64_t seed = 1;  ///< spreads the polls of hosts
+};
+
+class Supervisor {
+ public:
+  explicit Supervisor(const SupervisorHost& host);
+  ~Supervisor();
+  Supervisor(const Supervisor&) = delete;
+  Supervisor& operator=(const Supervisor&) = delete;
+
+  using Applied = std::function<void(const ReloadPlan& plan)>;
+  /// Probes what is new, changed or was refused; then compares and applies, all at once; then calls
+  /// `applied`. Not while reloading() (the caller reads the file again afterwards). `new_sources`:
+  /// every list gets a new source, because the connection changed.
+  void apply(Config config, bool new_sources, Applied applied);
+  [[nodiscard]] bool reloading() const { return state_ == SupervisorState::reloading; }
+
+  void set_quiet(bool quiet);
+  [[nodiscard]] bool quiet() const { return quiet_; }
+  /// No new runs; running ones get until `drain_timeout`, then SIGTERM, `kill_grace`, SIGKILL. A
+  /// second call skips the wait, a third one the grace. `drained` is called once, from a timer.
+  void drain(std::function<void()> drained);
+  /// SIGTERM to a run wherever it is. False: no such run on this host.
+  bool cancel(const RunId& run);
+  /// A list whose executor could not be started is probed again at once.
+  void check_doubts();
+
+  [[nodiscard]] SupervisorState state() const { return state_; }
+  [[nodiscard]] const Config& config() const { return config_; }
+  [[nodiscard]] const ConfigText& config_text() const { return text_; }
+  [[nodiscard]] const std::string& config_hash() const { return hash_; }
+  [[nodiscard]] unsigned generation() const { return generation_; }
+  [[nodiscard]] const std::map<std::string, std::unique_ptr<ServedList>>& lists() const {
+    return lists_;
+  }
+  [[nodiscard]] const std::vector<std::unique_ptr<ServedList>>& closing() const { return closing_; }
+  [[nodiscard]] const Slots& slots() const { return slots_; }
+  [[nodiscard]] std::size_t running() const;
+
+ private:
+  struct Pending;
+
+  void probe(const RulePtr& rule, Prober::Answer answer);
+  void probed();
+  void commit();
+  void commit_list(const std::string& prefix, const RulePtr& rule);
+  void retry_refused();
+  void arm_retry();
+  void probe_again(const std::string& prefix);
+  void look_drained();
+
+  SupervisorHost host_;
+  Slots slots_{0};
+  IdlePolls idle_;
+  SupervisorState state_ = SupervisorState::idle;
+  Config config_;
+  ConfigText text_;
+  std::string hash_;
+  unsigned generation_ = 0;
+  bool quiet_ = false;
+  std::map<std::string, std::unique_ptr<ServedList>> lists_;
+  std::vector<std::unique_ptr<ServedList>> closing_;
+  std::unique_ptr<Pending> pending_;
+  unsigned drain_calls_ = 0;
+  std::function<void()> drained_;
+  Timer retry_timer_;
+  Timer drain_timer_;
+  Timer look_timer_;
+};
+
+}  // namespace w8y

@@ -1,0 +1,92 @@
+#include <algorithm>
+
+#include <w8y/idle.hpp>
+
+namespace w8y {
+
+namespace {
+
+constexpr double microseconds_per_second = 1e6;
+
+/// xorshift64*: spread, not secrecy.
+std::uint64_t next_random(std::uint64_t& state) {
+  state ^= state >> 12U;
+  state ^= state << 25U;
+  state ^= state >> 27U;
+  return state * 0x2545F4914F6CDD1DULL;
+}
+
+}  // namespace
+
+IdlePolls::IdlePolls(TimerQueue& timers, const Clock& clock, unsigned per_second,
+                     std::uint64_t seed)
+    : timers_(timers),
+      clock_(clock),
+      per_second_(std::max(per_second, 1U)),
+      tokens_(per_second_),
+      filled_(clock.now()),
+      random_(seed | 1U),
+      timer_(timers_) {}
+
+void IdlePolls::set_budget(unsigned per_second) {
+  refill();
+  per_second_ = std::max(per_second, 1U);
+}
+
+void IdlePolls::Sleeper::sleep(std::optional<Duration> hint) {
+  wake();
+  Duration pause = polls_.pause();
+  if (hint) pause = std::min(pause, std::max(*hint, Duration(1000)));
+  due_ = polls_.clock_.now() + pause;
+  polls_.sleepers_.emplace(*due_, this);
+  polls_.arm();
+}
+
+void IdlePolls::Sleeper::wake() {
+  if (!due_) return;
+  polls_.sleepers_.erase({*due_, this});
+  due_.reset();
+}
+
+/// Three quarters to five quarters of what the budget gives each sleeper.
+Duration IdlePolls::pause() {
+  const double fair = static_cast<double>(sleepers_.size() + 1) / per_second_;
+  const double base =
+      std::max(fair * microseconds_per_second, static_cast<double>(shortest_pause.count()));
+  const double spread = static_cast<double>(next_random(random_) >> 11U) / 9007199254740992.0;
+  return Duration(static_cast<Duration::rep>(base * (0.75 + 0.5 * spread)));
+}
+
+void IdlePolls::refill() {
+  const Instant now = clock_.now();
+  const auto passed = static_cast<double>((now - filled_).count()) / microseconds_per_second;
+  filled_ = now;
+  tokens_ = std::min(tokens_ + passed * per_second_, per_second_);  // at most one second's worth
+}
+
+void IdlePolls::arm() {
+  if (sleepers_.empty()) {
+    timer_.cancel();
+    return;
+  }
+  Instant at = sleepers_.begin()->first;
+  if (tokens_ < 1) {
+    const double wait = (1 - tokens_) / per_second_ * microseconds_per_second;
+    at = std::max(at, filled_ + Duration(static_cast<Duration::rep>(wait) + 1));
+  }
+  if (timer_.deadline() != at) timer_.set(at, [this] { run(); });
+}
+
+void IdlePolls::run() {
+  refill();
+  const Instant now = clock_.now();
+  while (tokens_ >= 1 && !sleepers_.empty() && sleepers_.begin()->first <= now) {
+    Sleeper* sleeper = sleepers_.begin()->second;
+    sleeper->wake();
+    tokens_ -= 1;
+    sleeper->poll_due();
+  }
+  arm();
+}
+
+}  // namespace w8y

@@ -1,0 +1,275 @@
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include <w8y/poller.hpp>
+
+namespace w8y {
+
+namespace {
+
+/// One visitor for all outcomes, so that a new one can't be forgotten here.
+struct Count {
+  RunCounters& counters;
+  void operator()(const Succeeded&) const { ++counters.succeeded; }
+  void operator()(const Failed&) const { ++counters.failed; }
+  void operator()(const Crashed&) const { ++counters.crashed; }
+  void operator()(const TimedOut&) const { ++counters.timed_out; }
+  void operator()(const Cancelled&) const { ++counters.cancelled; }
+  void operator()(const Lost&) const { ++counters.lost; }
+};
+
+}  // namespace
+
+Poller::Poller(const PollerHost& host, RulePtr rule)
+    : Slots::User(host.slots, rule->weight),
+      IdlePolls::Sleeper(host.idle),
+      host_(host),
+      rule_(std::move(rule)),
+      runs_(host.clock, host.timers, *this),
+      ahead_timer_(host.timers) {}
+
+Poller::~Poller() = default;
+
+void Poller::begin(std::unique_ptr<Source> source, std::shared_ptr<Executor> executor) {
+  source_ = std::move(source);
+  executor_ = std::move(executor);
+  source_->use(rule_);
+  advance();
+}
+
+void Poller::use(RulePtr rule, std::shared_ptr<Executor> executor) {
+  rule_ = std::move(rule);
+  executor_ = std::move(executor);
+  set_weight(std::max(rule_->weight, 1U));
+  source_->use(rule_);
+  stir();
+}
+
+void Poller::set_quiet(bool quiet) {
+  quiet_ = quiet;
+  stir();
+}
+
+void Poller::set_reserved(std::size_t runs) {
+  reserved_ = runs;
+  advance();
+}
+
+void Poller::drain() {
+  draining_ = true;
+  advance();
+}
+
+// ---- where it stands
+
+bool Poller::may_take() const {
+  return !draining_ && !quiet_ && rule_->enabled && rule_->concurrency > 0;
+}
+
+std::size_t Poller::limit() const {
+  const std::size_t limit = rule_->concurrency;
+  return limit > reserved_ ? limit - reserved_ : 0;
+}
+
+void Poller::advance() {
+  if (state_ == PollerState::drained || source_ == nullptr) return;
+  if (!may_take()) {
+    hand_back_ahead();
+    want_nothing();
+    IdlePolls::Sleeper::wake();
+    resting_ = false;
+    if (draining_) {
+      finish_draining();
+    } else {
+      set_state(PollerState::held);
+    }
+    return;
+  }
+  start_ahead();
+  if (claim_out_) return set_state(PollerState::claiming);
+  if (resting_) return set_state(PollerState::resting);
+  ask();
+}
+
+void Poller::ask() {
+  std::size_t room = limit() > runs_.size() ? limit() - runs_.size() : 0;
+  if (budget_ > 0) room = std::min(room, budget_ > taken_ ? budget_ - taken_ : 0);
+  std::size_t ahead = claim_ahead();
+  // Half empty is soon enough to ask again: fewer, larger claims.
+  ahead = ahead_.size() * 2 <= ahead ? ahead - ahead_.size() : 0;
+
+  if (room == 0) {
+    want_nothing();
+    if (ahead == 0) return set_state(PollerState::full);
+  } else {
+    claim_slots_ = take(room);
+    if (claim_slots_ == 0) return set_state(PollerState::waiting);
+  }
+  claim_out_ = true;
+  set_state(PollerState::claiming);
+  source_->claim(claim_slots_ + ahead);
+}
+
+void Poller::set_state(PollerState state) {
+  if (state == state_) return;
+  state_ = state;
+  host_.events.state_changed(*this);
+}
+
+void Poller::stir() {
+  resting_ = false;
+  IdlePolls::Sleeper::wake();
+  advance();
+}
+
+void Poller::finish_draining() {
+  source_->listen(false);
+  const bool done = runs_.empty() && !claim_out_ && source_->unsettled() == 0;
+  set_state(done ? PollerState::drained : PollerState::draining);
+}
+
+// ---- a little ahead
+
+std::size_t Poller::claim_ahead() const {
+  const bool allowed =
+      ahead_allowed_ && budget_ == 0 && host_.slots.limit() == 0 && rule_->fleet_concurrency == 0;
+  if (!allowed || !mean_run_ || *mean_run_ >= ahead_worth_it) return 0;
+  const auto mean = std::max<Duration::rep>(mean_run_->count(), 1);
+  const auto per_place = static_cast<std::size_t>(ahead_span.count() / mean);
+  return std::min(ahead_most, std::max<std::size_t>(per_place, 1) * limit());
+}
+
+void Poller::start_ahead() {
+  while (!ahead_.empty() && runs_.size() < limit() && take(1) == 1) {
+    Claim claim = std::move(ahead_.front());
+    ahead_.pop_front();
+    ahead_timer_.cancel();
+    runs_.start(std::move(claim), rule_, executor_);
+  }
+  if (!ahead_.empty() && !ahead_timer_.pending()) {
+    ahead_timer_.set(host_.clock.now() + ahead_patience, [this] {
+      mean_run_ = ahead_worth_it;  // the runs have become longer
+      hand_back_ahead();
+    });
+  }
+}
+
+void Poller::hand_back_ahead() {
+  ahead_timer_.cancel();
+  counters_.claimed -= ahead_.size();
+  for (const Claim& claim : ahead_) source_->hand_back(claim);
+  ahead_.clear();
+}
+
+// ---- what the source says
+
+void Poller::on_claimed(ClaimReply&& reply) {
+  claim_out_ = false;
+  last_claim_ = reply.end;
+  detail_ = std::move(reply.detail);
+  const bool woken = std::exchange(woken_, false);
+  std::size_t unused = std::exchange(claim_slots_, 0);
+
+  if (may_take()) {
+    counters_.claimed += reply.claims.size();
+    taken_ += reply.claims.size();
+    for (Claim& claim : reply.claims) {
+      if (unused > 0) {
+        --unused;
+        runs_.start(std::move(claim), rule_, executor_);
+      } else {
+        ahead_.push_back(std::move(claim));
+      }
+    }
+    if (reply.end != ClaimEnd::more && !woken) {
+      resting_ = true;
+      for (std::size_t call = 1; call < reply.calls; ++call) charge();
+      source_->listen(true);
+      sleep(reply.next_free);
+    }
+  } else {
+    for (const Claim& claim : reply.claims) source_->hand_back(claim);
+  }
+  if (unused > 0) give_back(unused);
+  advance();
+}
+
+void Poller::on_lease_lost(const RunId& run) {
+  runs_.note_lease(run, true);
+  ++counters_.leases_lost;
+  const ActiveRun* active = runs_.find(run);
+  if (active == nullptr) {
+    std::erase_if(ahead_, [&](const Claim& claim) {
+      if (claim.run != run) return false;
+      source_->hand_back(claim);
+      return true;
+    });
+    return;
+  }
+  host_.events.lease_changed(*this, *active, true);
+  if (active->rule->on_lease_loss == OnLeaseLoss::terminate)
+    runs_.kill(run, StopReason::lease_lost);
+}
+
+void Poller::on_lease_back(const RunId& run) {
+  runs_.note_lease(run, false);
+  if (const ActiveRun* active = runs_.find(run)) host_.events.lease_changed(*this, *active, false);
+}
+
+void Poller::on_lease_expiring(const RunId& run) {
+  const ActiveRun* active = runs_.find(run);
+  if (active != nullptr && active->rule->on_lease_loss == OnLeaseLoss::terminate)
+    runs_.kill(run, StopReason::lease_lost);
+}
+
+void Poller::on_wake() {
+  if (claim_out_) {
+    woken_ = true;
+  } else if (resting_) {
+    stir();
+  }
+}
+
+void Poller::poll_due() {
+  stir();
+}
+
+// ---- what its runs say
+
+void Poller::run_started(const ActiveRun& run) {
+  host_.events.run_started(*this, run);
+}
+
+void Poller::run_message(const ActiveRun& run, const Message& message) {
+  if (std::holds_alternative<BadLine>(message)) ++counters_.bad_lines;
+  host_.events.run_message(*this, run, message);
+}
+
+void Poller::run_logged(const ActiveRun& run, std::string_view line, bool cut) {
+  host_.events.run_logged(*this, run, line, cut);
+}
+
+void Poller::run_event(const RunEvent& event) {
+  source_->announce(event);
+}
+
+void Poller::run_over(Settlement&& settlement, Duration took) {
+  std::visit(Count{counters_}, settlement.outcome);
+  if (std::string reason = outcome_reason(settlement.outcome); !reason.empty())
+    last_problem_ = std::move(reason);
+  mean_run_ = mean_run_ ? (*mean_run_ * 7 + took) / 8 : took;
+  // Settled before the next claim is asked: both travel in one write, and the claim sees the item
+  // free if it is.
+  const bool freed = std::holds_alternative<SetFree>(settlement.rest);
+  host_.events.run_ended(*this, settlement);
+  source_->settle(std::move(settlement));
+  if (freed && resting_) {
+    resting_ = false;
+    IdlePolls::Sleeper::wake();
+  }
+  give_back(1);
+  advance();
+}
+
+}  // namespace w8y

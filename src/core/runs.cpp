@@ -1,0 +1,147 @@
+#include <utility>
+#include <vector>
+
+#include <w8y/runs.hpp>
+#include <w8y/verdict.hpp>
+
+namespace w8y {
+
+Runs::Runs(const Clock& clock, TimerQueue& timers, RunsOwner& owner)
+    : clock_(clock), timers_(timers), owner_(owner) {}
+
+Runs::~Runs() = default;
+
+void Runs::start(Claim&& claim, RulePtr rule, std::shared_ptr<Executor> executor) {
+  auto made = std::make_unique<Entry>(timers_);
+  Entry& run = *made;
+  run.claim = std::move(claim);
+  run.rule = std::move(rule);
+  run.executor = std::move(executor);
+  run.started = clock_.now();
+  run.started_wall = clock_.wall();
+  const RunId id = run.claim.run;
+  runs_.emplace(id, std::move(made));
+
+  if (run.rule->timeout > Duration{0})
+    run.timeout.set(run.started + run.rule->timeout, [this, id] { stop(id, StopReason::timeout); });
+  sign_of_life(run);
+  run.executor->start(run.claim, run.rule);
+}
+
+bool Runs::stop(const RunId& id, StopReason reason) {
+  Entry* run = entry(id);
+  if (run == nullptr) return false;
+  if (!run->stopping) run->stopping = reason;
+  run->executor->stop(id);
+  return true;
+}
+
+void Runs::stop_all(StopReason reason) {
+  for (auto& [id, run] : runs_) {
+    if (!run->stopping) run->stopping = reason;
+    run->executor->stop(id);
+  }
+}
+
+void Runs::kill(const RunId& id, StopReason reason) {
+  Entry* run = entry(id);
+  if (run == nullptr) return;
+  if (!run->stopping) run->stopping = reason;
+  run->executor->kill(id);
+}
+
+void Runs::kill_all(StopReason reason) {
+  for (auto& [id, run] : runs_) {
+    if (!run->stopping) run->stopping = reason;
+    run->executor->kill(id);
+  }
+}
+
+void Runs::note_lease(const RunId& id, bool lost) {
+  if (Entry* run = entry(id)) run->lease_lost = lost;
+}
+
+const ActiveRun* Runs::find(const RunId& id) const {
+  const auto found = runs_.find(id);
+  return found == runs_.end() ? nullptr : found->second.get();
+}
+
+void Runs::each(const std::function<void(const ActiveRun&)>& visit) const {
+  for (const auto& [id, run] : runs_) visit(*run);
+}
+
+Runs::Entry* Runs::entry(const RunId& id) {
+  const auto found = runs_.find(id);
+  return found == runs_.end() ? nullptr : found->second.get();
+}
+
+void Runs::sign_of_life(Entry& run) {
+  if (run.rule->progress_timeout <= Duration{0}) return;
+  run.silence.set(clock_.now() + run.rule->progress_timeout,
+                  [this, id = run.claim.run] { stop(id, StopReason::progress_timeout); });
+}
+
+void Runs::on_started(const RunId& id, int pid) {
+  Entry* run = entry(id);
+  if (run == nullptr) return;
+  run->pid = pid;
+  owner_.run_event(RunEvent{RunEvent::Kind::start, id, run->claim.item, {}, {}, pid});
+  owner_.run_started(*run);
+}
+
+void Runs::on_message(const RunId& id, Message&& message) {
+  Entry* run = entry(id);
+  if (run == nullptr) return;
+  if (std::holds_alternative<BadLine>(message)) {
+    ++run->bad_lines;  // not a sign of life: garbage must not keep a run going
+  } else {
+    sign_of_life(*run);
+  }
+  if (const auto* progress = std::get_if<Progress>(&message)) {
+    progressed(*run, *progress);
+  } else if (const auto* update = std::get_if<Update>(&message)) {
+    owner_.run_event(RunEvent{RunEvent::Kind::update, id, run->claim.item, {}, update->data, 0});
+  }
+  owner_.run_message(*run, message);
+}
+
+void Runs::progressed(Entry& run, const Progress& progress) {
+  run.progress = progress;
+  const Instant now = clock_.now();
+  if (!run.progress_sent || now - *run.progress_sent >= progress_pace) {
+    send_progress(run);
+  } else if (!run.progress_waiting) {
+    run.progress_waiting = true;
+    run.progress_due.set(*run.progress_sent + progress_pace, [this, &run] { send_progress(run); });
+  }
+}
+
+void Runs::send_progress(Entry& run) {
+  run.progress_sent = clock_.now();
+  run.progress_waiting = false;
+  owner_.run_event(
+      RunEvent{RunEvent::Kind::progress, run.claim.run, run.claim.item, *run.progress, {}, 0});
+}
+
+void Runs::on_log(const RunId& id, std::string_view line, bool cut) {
+  Entry* run = entry(id);
+  if (run == nullptr) return;
+  sign_of_life(*run);
+  owner_.run_logged(*run, line, cut);
+}
+
+void Runs::on_ended(const RunId& id, RunEnd&& end) {
+  const auto found = runs_.find(id);
+  if (found == runs_.end()) return;
+  const std::unique_ptr<Entry> run = std::move(found->second);
+  runs_.erase(found);
+  if (run->progress_waiting) send_progress(*run);
+
+  const Verdict verdict = judge(*run->rule, end, run->stopping, run->claim.attempt);
+  const Duration took = clock_.now() - run->started;
+  owner_.run_over(Settlement{std::move(run->claim), run->rule, verdict.outcome, verdict.rest,
+                             verdict.failures, std::move(end), run->started_wall, clock_.wall()},
+                  took);
+}
+
+}  // namespace w8y

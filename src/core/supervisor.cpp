@@ -1,0 +1,227 @@
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <w8y/supervisor.hpp>
+
+namespace w8y {
+
+namespace {
+
+/// How often a draining host looks whether it is done: runs end by events, sweeping is a timer.
+constexpr Duration drained_look = std::chrono::milliseconds(5);
+
+/// Whether the answer to a probe of one rule holds for the other too.
+bool same_probe(const Rule& a, const Rule& b) {
+  return a.executor == b.executor && a.args == b.args && a.command == b.command;
+}
+
+}  // namespace
+
+/// A configuration on its way in.
+struct Supervisor::Pending {
+  Config config;
+  bool new_sources = false;
+  Applied applied;
+  std::size_t unanswered = 0;
+  std::map<std::string, ProbeResult> answers;
+};
+
+Supervisor::Supervisor(const SupervisorHost& host)
+    : host_(host),
+      idle_(host.timers, host.clock, RedisSettings{}.idle_commands, host.seed),
+      retry_timer_(host.timers),
+      drain_timer_(host.timers),
+      look_timer_(host.timers) {}
+
+Supervisor::~Supervisor() = default;
+
+void Supervisor::probe(const RulePtr& rule, Prober::Answer answer) {
+  Prober& prober = host_.workshop.prober();
+  if (rule->is_command()) {
+    answer(prober.find(rule->command.front()));
+  } else {
+    prober.probe(rule->executor, rule->args,
+                 (pending_ ? pending_->config : config_).supervisor.probe_timeout,
+                 std::move(answer));
+  }
+}
+
+// ---- reload: parse and check (the caller), probe, compare, apply
+
+void Supervisor::apply(Config config, bool new_sources, Applied applied) {
+  if (state_ == SupervisorState::draining || state_ == SupervisorState::drained) return;
+  state_ = SupervisorState::reloading;
+  pending_ = std::make_unique<Pending>();
+  pending_->config = std::move(config);
+  pending_->new_sources = new_sources;
+  pending_->applied = std::move(applied);
+  pending_->unanswered = 1;  // so that answers given at once don't finish it early
+  for (const auto& [prefix, rule] : pending_->config.lists) {
+    const auto have = lists_.find(prefix);
+    if (have != lists_.end() && have->second->state() == ServingState::serving &&
+        same_probe(have->second->rule(), *rule))
+      continue;
+    ++pending_->unanswered;
+    probe(rule, [this, prefix](ProbeResult&& answer) {
+      if (!pending_) return;
+      pending_->answers.insert_or_assign(prefix, std::move(answer));
+      probed();
+    });
+  }
+  probed();
+}
+
+void Supervisor::probed() {
+  if (--pending_->unanswered == 0 && state_ == SupervisorState::reloading) commit();
+}
+
+void Supervisor::commit() {
+  const std::unique_ptr<Pending> pending = std::move(pending_);
+  ConfigText text = describe(pending->config);
+  const ReloadPlan plan = plan_reload(text_, text);
+  config_ = std::move(pending->config);
+  text_ = std::move(text);
+  hash_ = w8y::config_hash(text_);
+  ++generation_;
+  state_ = SupervisorState::running;
+  slots_.set_limit(config_.supervisor.max_processes);
+  idle_.set_budget(config_.redis.idle_commands);
+
+  for (auto it = lists_.begin(); it != lists_.end();) {
+    if (config_.lists.contains(it->first)) {
+      ++it;
+      continue;
+    }
+    it->second->close();
+    closing_.push_back(std::move(it->second));
+    it = lists_.erase(it);
+  }
+  std::erase_if(closing_, [](const auto& list) { return list->state() == ServingState::closed; });
+
+  std::set<std::string> changed;
+  for (const auto& change : plan.lists) changed.insert(change.prefix);
+  for (const auto& [prefix, rule] : config_.lists) {
+    const auto answer = pending->answers.find(prefix);
+    if (answer != pending->answers.end()) {
+      auto& list = lists_[prefix];
+      if (!list) {
+        list = std::make_unique<ServedList>(
+            ListHost{host_.clock, host_.timers, slots_, idle_, host_.events, host_.workshop}, rule);
+        list->set_quiet(quiet_);
+      }
+      list->decide(rule, answer->second);
+    } else if (changed.contains(prefix)) {
+      // The answer it has still holds for the program; what is asked of it may have changed.
+      ServedList& list = *lists_.at(prefix);
+      list.decide(rule, ProbeResult(list.caps()));
+    }
+    if (pending->new_sources) lists_.at(prefix)->renew();
+  }
+  arm_retry();
+  pending->applied(plan);
+}
+
+// ---- executors that were refused are asked again
+
+void Supervisor::arm_retry() {
+  const bool any = std::any_of(lists_.begin(), lists_.end(), [](const auto& list) {
+    return list.second->state() == ServingState::refused;
+  });
+  const Duration interval = config_.supervisor.probe_interval;
+  if (!any || interval <= Duration{0}) {
+    retry_timer_.cancel();
+  } else if (!retry_timer_.pending()) {
+    retry_timer_.set(host_.clock.now() + interval, [this] { retry_refused(); });
+  }
+}
+
+void Supervisor::retry_refused() {
+  for (const auto& [prefix, list] : lists_)
+    if (list->state() == ServingState::refused) probe_again(prefix);
+  arm_retry();
+}
+
+void Supervisor::check_doubts() {
+  for (const auto& [prefix, list] : lists_) {
+    if (!list->doubtful()) continue;
+    list->trust();
+    probe_again(prefix);
+  }
+}
+
+void Supervisor::probe_again(const std::string& prefix) {
+  const auto rule = config_.lists.at(prefix);
+  probe(rule, [this, prefix, rule](ProbeResult&& answer) {
+    const auto list = lists_.find(prefix);
+    // A reload may have come between: then its own probe decided.
+    if (list == lists_.end() || state_ != SupervisorState::running ||
+        !same_probe(list->second->rule(), *rule))
+      return;
+    list->second->decide(config_.lists.at(prefix), answer);
+    arm_retry();
+  });
+}
+
+// ---- quiet, cancel, drain
+
+void Supervisor::set_quiet(bool quiet) {
+  quiet_ = quiet;
+  for (const auto& [prefix, list] : lists_) list->set_quiet(quiet);
+}
+
+bool Supervisor::cancel(const RunId& run) {
+  for (const auto& [prefix, list] : lists_)
+    if (list->cancel(run)) return true;
+  return std::any_of(closing_.begin(), closing_.end(),
+                     [&](const auto& list) { return list->cancel(run); });
+}
+
+std::size_t Supervisor::running() const {
+  std::size_t runs = 0;
+  for (const auto& [prefix, list] : lists_) runs += list->running();
+  for (const auto& list : closing_) runs += list->running();
+  return runs;
+}
+
+void Supervisor::drain(std::function<void()> drained) {
+  const auto each = [this](const auto& act) {
+    for (const auto& [prefix, list] : lists_) act(*list);
+    for (const auto& list : closing_) act(*list);
+  };
+  const auto stop = [each] {
+    each([](ServedList& list) { list.stop_runs(StopReason::shutdown); });
+  };
+  switch (++drain_calls_) {
+    case 1:
+      pending_.reset();
+      retry_timer_.cancel();
+      state_ = SupervisorState::draining;
+      drained_ = std::move(drained);
+      each([](ServedList& list) { list.close(); });
+      drain_timer_.set(host_.clock.now() + config_.supervisor.drain_timeout, stop);
+      look_drained();
+      break;
+    case 2:
+      drain_timer_.cancel();
+      stop();
+      break;
+    default:
+      each([](ServedList& list) { list.kill_runs(StopReason::shutdown); });
+  }
+}
+
+void Supervisor::look_drained() {
+  const auto closed = [](const ServedList& list) { return list.state() == ServingState::closed; };
+  const bool done =
+      std::all_of(lists_.begin(), lists_.end(), [&](const auto& l) { return closed(*l.second); }) &&
+      std::all_of(closing_.begin(), closing_.end(), [&](const auto& l) { return closed(*l); });
+  look_timer_.set(host_.clock.now() + drained_look, [this, done] {
+    if (!done) return look_drained();
+    state_ = SupervisorState::drained;
+    drain_timer_.cancel();
+    drained_();
+  });
+}
+
+}  // namespace w8y
