@@ -1,0 +1,240 @@
+#include "source/circular.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "source/run_record.hpp"
+
+namespace w8y::source {
+
+namespace {
+
+/// How soon a settlement that Redis refused is tried again, while the connection stands.
+constexpr Duration retry_pause = std::chrono::milliseconds(500);
+/// A settlement that a reachable Redis has refused for so long (a key of a wrong type, say) is
+/// given up: its lock has long run out by itself.
+constexpr Duration settle_patience = std::chrono::minutes(1);
+
+ClaimEnd end_of(ClaimStatus status) {
+  switch (status) {
+    case ClaimStatus::empty:
+      return ClaimEnd::empty;
+    case ClaimStatus::paused:
+      return ClaimEnd::paused;
+    case ClaimStatus::full:
+      return ClaimEnd::fleet_full;
+    case ClaimStatus::none:
+      return ClaimEnd::nothing_free;
+    case ClaimStatus::ok:
+    case ClaimStatus::more:
+      break;
+  }
+  return ClaimEnd::more;
+}
+
+const char* failures_text(FailureCount count) {
+  switch (count) {
+    case FailureCount::keep:
+      return "keep";
+    case FailureCount::reset:
+      return "reset";
+    case FailureCount::increment:
+      return "increment";
+  }
+  return "keep";
+}
+
+/// What the lock becomes.
+struct NewLock {
+  SettleCall& call;
+  void operator()(const SetFree&) const {}
+  void operator()(const RestFor& rest) const {
+    call.new_value = rest.after_failure ? rest_backoff : rest_cooldown;
+    call.new_life = rest.time;
+  }
+  void operator()(const Quarantine&) const { call.new_value = quarantine_prefix + call.run; }
+};
+
+}  // namespace
+
+CircularSource::CircularSource(std::shared_ptr<RedisLink> link, SourceHandler& handler)
+    : redis::Client::Listener(link->client),
+      link_(std::move(link)),
+      handler_(handler),
+      retry_(link_->timers),
+      alive_(std::make_shared<bool>(true)) {}
+
+CircularSource::~CircularSource() {
+  *alive_ = false;
+}
+
+void CircularSource::use(RulePtr rule) {
+  rule_ = std::move(rule);
+  keys_.emplace(*rule_);
+}
+
+// ---- claim
+
+void CircularSource::claim(std::size_t wanted) {
+  pass_ = Pass{wanted, -1, 0};
+  look();
+}
+
+void CircularSource::look() {
+  const RedisLink::Identity& who = link_->identity;
+  ClaimCall call{*keys_,
+                 run_prefix + who.host + ":" + std::to_string(who.pid) + ":",
+                 {},
+                 rule_->key_expiry,
+                 rule_->fleet_concurrency,
+                 pass_.left};
+  for (std::size_t i = 0; i < pass_.wanted; ++i)
+    call.runs.push_back(link_->run_ids.next(link_->clock.wall()));
+  ++pass_.calls;
+  const Instant sent = link_->clock.now();
+  link_->locks->claim(call, [this, alive = alive_, runs = call.runs, sent](
+                                const ClaimResult* result, const Trouble& trouble) {
+    if (!*alive) return;
+    if (result == nullptr) return unavailable(trouble);
+    looked(runs, sent, *result);
+  });
+}
+
+void CircularSource::looked(const std::vector<RunId>& runs, Instant sent,
+                            const ClaimResult& result) {
+  pass_.left = result.left;
+  if (result.status == ClaimStatus::more && result.taken.empty()) return look();
+
+  ClaimReply reply;
+  reply.end = end_of(result.status);
+  reply.next_free = result.next_free;
+  reply.detail = result.detail;
+  reply.calls = pass_.calls;
+  for (std::size_t i = 0; i < result.taken.size() && i < runs.size(); ++i)
+    reply.claims.push_back(hold(runs[i], result.taken[i], sent));
+  handler_.on_claimed(std::move(reply));
+}
+
+void CircularSource::unavailable(const Trouble& trouble) {
+  ClaimReply reply;
+  reply.end = ClaimEnd::unavailable;
+  reply.detail = trouble.why;
+  reply.calls = pass_.calls;
+  handler_.on_claimed(std::move(reply));
+}
+
+Claim CircularSource::hold(const RunId& run, const Taken& taken, Instant sent) {
+  const RedisLink::Identity& who = link_->identity;
+  Held held{keys_->lock(taken.item),
+            run_prefix + who.host + ":" + std::to_string(who.pid) + ":" + run, nullptr};
+  LeaseTerms terms{run,
+                   held.lock,
+                   held.value,
+                   keys_->slots,
+                   rule_->fleet_concurrency > 0,
+                   rule_->on_lease_loss == OnLeaseLoss::keep_running,
+                   rule_->key_expiry,
+                   sent};
+  held.lease = link_->leases.hold(std::move(terms), *this);
+  held_.insert_or_assign(run, std::move(held));
+  return Claim{run, taken.item, std::nullopt, taken.fence, taken.failures + 1};
+}
+
+// ---- settle
+
+void CircularSource::settle(Settlement&& settlement) {
+  const Rule& rule = *settlement.rule;
+  SettleCall call;
+  call.item = settlement.claim.item;
+  call.run = settlement.claim.run;
+  std::visit(NewLock{call}, settlement.rest);
+  call.failures = "keep";
+  if (rule.recorded) {
+    call.failures = failures_text(settlement.failures);
+    call.history = rule.history;
+    call.event = end_json(link_->identity.host, settlement);
+    if (call.history > 0) call.entry = history_entry(link_->identity.host, settlement);
+  }
+  put_down(settlement.claim.run, std::move(call));
+}
+
+void CircularSource::hand_back(const Claim& claim) {
+  SettleCall call;
+  call.item = claim.item;
+  call.run = claim.run;
+  call.failures = "keep";
+  put_down(claim.run, std::move(call));
+}
+
+void CircularSource::put_down(const RunId& run, SettleCall&& call) {
+  const auto held = held_.find(run);
+  if (held == held_.end()) return;
+  call.lock = std::move(held->second.lock);
+  call.value = std::move(held->second.value);
+  // The renewals end here, and not when Redis has answered: one that overtook the settlement would
+  // find the lock gone and take it again, for nobody.
+  held_.erase(held);
+  unsettled_.emplace(run, Unsettled{*keys_, std::move(call), false, link_->clock.now()});
+  send_settlement(run);
+}
+
+void CircularSource::send_settlement(const RunId& run) {
+  Unsettled& unsettled = unsettled_.at(run);
+  unsettled.in_flight = true;
+  link_->locks->settle(unsettled.keys, unsettled.call,
+                       [this, alive = alive_, run](const Renewed* state, const Trouble& trouble) {
+                         if (*alive) settled(run, state != nullptr ? nullptr : &trouble);
+                       });
+}
+
+void CircularSource::settled(const RunId& run, const Trouble* trouble) {
+  const auto found = unsettled_.find(run);
+  if (found == unsettled_.end()) return;
+  Unsettled& unsettled = found->second;
+  if (trouble == nullptr) {
+    unsettled_.erase(found);
+    if (unsettled_.empty()) handler_.on_all_settled();
+    return;
+  }
+  const bool reachable = link_->client.connected();
+  if (reachable && link_->clock.now() - unsettled.since > settle_patience) {
+    unsettled_.erase(found);
+    if (unsettled_.empty()) handler_.on_all_settled();
+    return;
+  }
+  unsettled.in_flight = false;
+  unsettled.call.again = unsettled.call.again || trouble->maybe_done;
+  if (reachable && !retry_.pending())
+    retry_.set(link_->clock.now() + retry_pause, [this] { retry_settlements(); });
+}
+
+void CircularSource::retry_settlements() {
+  std::vector<RunId> waiting;
+  for (const auto& [run, unsettled] : unsettled_)
+    if (!unsettled.in_flight) waiting.push_back(run);
+  for (const RunId& run : waiting) send_settlement(run);
+}
+
+void CircularSource::on_up() {
+  retry_settlements();
+  // After what is settled, and from the loop: a handler is never called from inside somebody's
+  // call.
+  handler_.on_wake();
+}
+
+// ---- news
+
+void CircularSource::announce(const RunEvent& event) {
+  if (!rule_->recorded || !link_->client.connected()) return;
+  const std::string message = event_json(*rule_, link_->identity.host, event, link_->clock.wall());
+  link_->client.call({"PUBLISH", keys_->events, message});
+}
+
+void CircularSource::listen(bool on) {
+  if (!on) return wake_.reset();
+  if (wake_) return;
+  wake_ = link_->subscriber.subscribe(
+      keys_->wake, [this](std::string_view, std::string_view) { handler_.on_wake(); });
+}
+
+}  // namespace w8y::source

@@ -1,0 +1,78 @@
+// The circular list as a Source (keys.md, "circular").
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <w8y/source.hpp>
+#include <w8y/timers.hpp>
+
+#include "source/redis_link.hpp"
+
+namespace w8y::source {
+
+class CircularSource final : public Source, private LeaseHandler, private redis::Client::Listener {
+ public:
+  CircularSource(std::shared_ptr<RedisLink> link, SourceHandler& handler);
+  ~CircularSource() override;
+
+  void use(RulePtr rule) override;
+  void claim(std::size_t wanted) override;
+  void settle(Settlement&& settlement) override;
+  void hand_back(const Claim& claim) override;
+  void announce(const RunEvent& event) override;
+  void listen(bool on) override;
+  [[nodiscard]] std::size_t unsettled() const override { return unsettled_.size(); }
+
+ private:
+  /// A claim that is out, call by call until something was found or the pass is over.
+  struct Pass {
+    std::size_t wanted = 0;
+    std::int64_t left = -1;
+    std::size_t calls = 0;
+  };
+  /// What a run holds in Redis.
+  struct Held {
+    std::string lock;
+    std::string value;
+    std::unique_ptr<Leases::Lease> lease;
+  };
+  struct Unsettled {
+    CircularKeys keys;
+    SettleCall call;
+    bool in_flight = false;
+    Instant since{};
+  };
+
+  void lease_lost(const RunId& run) override { handler_.on_lease_lost(run); }
+  void lease_back(const RunId& run) override { handler_.on_lease_back(run); }
+  void lease_expiring(const RunId& run) override { handler_.on_lease_expiring(run); }
+  void on_up() override;
+  void on_down(const std::string&) override {}
+
+  void look();
+  void looked(const std::vector<RunId>& runs, Instant sent, const ClaimResult& result);
+  void unavailable(const Trouble& trouble);
+  Claim hold(const RunId& run, const Taken& taken, Instant sent);
+  void put_down(const RunId& run, SettleCall&& call);
+  void send_settlement(const RunId& run);
+  void settled(const RunId& run, const Trouble* trouble);
+  void retry_settlements();
+
+  std::shared_ptr<RedisLink> link_;
+  SourceHandler& handler_;
+  RulePtr rule_;
+  std::optional<CircularKeys> keys_;
+  Pass pass_;
+  std::map<RunId, Held> held_;
+  std::map<RunId, Unsettled> unsettled_;
+  Timer retry_;
+  redis::Subscription wake_;
+  std::shared_ptr<bool> alive_;
+};
+
+}  // namespace w8y::source

@@ -1,0 +1,43 @@
+// Names of the keys of a circular list (keys.md, "circular").
+#pragma once
+
+#include <string>
+
+#include <w8y/item.hpp>
+#include <w8y/rule.hpp>
+
+namespace w8y::source {
+
+struct CircularKeys {
+  explicit CircularKeys(const std::string& key_prefix, const std::string& lock_key = "lock")
+      : list(key_prefix + "list"),
+        lock_prefix(key_prefix + lock_key + ":"),
+        fence(key_prefix + "fence"),
+        failures(key_prefix + "failures"),
+        slots(key_prefix + "slots"),
+        paused(key_prefix + "paused"),
+        runs(key_prefix + "runs"),
+        events(key_prefix + "events"),
+        wake(key_prefix + "wake") {}
+  explicit CircularKeys(const Rule& rule) : CircularKeys(rule.key_prefix(), rule.lock_key) {}
+
+  [[nodiscard]] std::string lock(const Item& item) const { return lock_prefix + item; }
+
+  std::string list;
+  std::string lock_prefix;
+  std::string fence;
+  std::string failures;
+  std::string slots;
+  std::string paused;
+  std::string runs;
+  std::string events;
+  std::string wake;
+};
+
+/// Values of locks, for people and for whoever has to tell them apart.
+inline constexpr const char* rest_cooldown = "rest:cooldown";
+inline constexpr const char* rest_backoff = "rest:backoff";
+inline constexpr const char* quarantine_prefix = "quarantine:";
+inline constexpr const char* run_prefix = "run:";
+
+}  // namespace w8y::source

@@ -1,0 +1,170 @@
+#include "source/leases.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace w8y::source {
+
+namespace {
+
+/// How long before its end a lease is called expiring: time for a SIGKILL and its reaping, on a
+/// busy host too.
+Duration warning(Duration expiry) {
+  return std::min<Duration>(expiry / 4, std::chrono::seconds(1));
+}
+
+/// A renewal that failed is tried again this soon.
+Duration retry_pause(Duration expiry) {
+  return std::clamp<Duration>(expiry / 20, std::chrono::milliseconds(20), std::chrono::seconds(1));
+}
+
+}  // namespace
+
+Leases::Leases(const Clock& clock, TimerQueue& timers, LockStore& store)
+    : clock_(clock), store_(store), timer_(timers), alive_(std::make_shared<bool>(true)) {}
+
+Leases::~Leases() {
+  *alive_ = false;
+}
+
+Leases::Lease::~Lease() {
+  *self_ = nullptr;
+  leases_.due_.erase({due_, this});
+}
+
+std::unique_ptr<Leases::Lease> Leases::hold(LeaseTerms terms, LeaseHandler& handler) {
+  std::unique_ptr<Lease> lease(new Lease(*this, std::move(terms), handler));
+  lease->ends_ = lease->terms_.claimed + lease->terms_.expiry;
+  lease->renew_at_ = lease->terms_.claimed + lease->terms_.expiry / 3;
+  schedule(*lease, lease->renew_at_);
+  arm();
+  return lease;
+}
+
+void Leases::renew_now() {
+  std::vector<Lease*> all;
+  for (const auto& [at, lease] : due_) {
+    lease->renewing_ = false;  // what was in flight is gone with the old connection
+    all.push_back(lease);
+  }
+  for (Lease* lease : all) {
+    lease->renew_at_ = clock_.now();
+    schedule(*lease, lease->renew_at_);
+  }
+  arm();
+}
+
+void Leases::schedule(Lease& lease, Instant at) {
+  due_.erase({lease.due_, &lease});
+  lease.due_ = at;
+  due_.emplace(at, &lease);
+}
+
+void Leases::arm() {
+  if (due_.empty()) {
+    timer_.cancel();
+  } else if (timer_.deadline() != due_.begin()->first) {
+    timer_.set(due_.begin()->first, [this] { run_due(); });
+  }
+}
+
+void Leases::run_due() {
+  const Instant now = clock_.now();
+  std::vector<std::shared_ptr<Lease*>> due;
+  for (const auto& [at, lease] : due_) {
+    // Those that are due a little later go along: fewer, larger calls.
+    if (at > now + lease->terms_.expiry / 20) break;
+    due.push_back(lease->self_);
+  }
+
+  std::vector<Lease*> to_send;
+  for (const auto& self : due) {
+    Lease* lease = *self;
+    if (lease == nullptr) continue;  // a handler has let it go
+    const Instant warn_at = lease->ends_ - warning(lease->terms_.expiry);
+    if (now >= warn_at && !lease->warned_) {
+      lease->warned_ = true;
+      lease->handler_.lease_expiring(lease->terms_.run);
+      if (*self == nullptr) continue;
+    }
+    if (now >= lease->ends_ && !lease->lost_) {
+      lease->lost_ = true;
+      lease->handler_.lease_lost(lease->terms_.run);
+      if (*self == nullptr) continue;
+    }
+    const Instant next_alarm = !lease->warned_ ? warn_at : lease->ends_;
+    if (!lease->renewing_ && lease->renew_at_ <= now + lease->terms_.expiry / 20) {
+      to_send.push_back(lease);
+      lease->renewing_ = true;
+    }
+    const Duration look_again = retry_pause(lease->terms_.expiry);
+    schedule(*lease, lease->lost_ ? now + look_again : std::max(next_alarm, now + Duration(1)));
+  }
+  send(std::move(to_send));
+  arm();
+}
+
+void Leases::send(std::vector<Lease*>&& leases) {
+  // One call holds locks of one prefix and one life.
+  using Kind = std::tuple<std::string, bool, Duration>;
+  std::map<Kind, std::vector<Lease*>> kinds;
+  for (Lease* lease : leases)
+    kinds[{lease->terms_.slots_key, lease->terms_.fleet, lease->terms_.expiry}].push_back(lease);
+
+  const Instant sent = clock_.now();
+  for (const auto& [kind, members] : kinds) {
+    for (std::size_t from = 0; from < members.size(); from += batch_size) {
+      const std::size_t to = std::min(members.size(), from + batch_size);
+      RenewCall call{std::get<0>(kind), std::get<1>(kind), std::get<2>(kind), {}};
+      std::vector<std::shared_ptr<Lease*>> asked;
+      for (std::size_t i = from; i < to; ++i) {
+        const LeaseTerms& terms = members[i]->terms_;
+        call.locks.push_back({terms.key, terms.value, terms.retake});
+        asked.push_back(members[i]->self_);
+      }
+      store_.renew(call, [this, alive = alive_, sent, asked = std::move(asked)](
+                             const std::vector<Renewed>* states, const Trouble&) {
+        if (!*alive) return;
+        for (std::size_t i = 0; i < asked.size(); ++i) {
+          Lease* lease = *asked[i];
+          if (lease == nullptr) continue;
+          if (states == nullptr || i >= states->size()) {
+            not_renewed(*lease);
+          } else {
+            renewed(*lease, sent, (*states)[i]);
+          }
+        }
+        arm();
+      });
+    }
+  }
+}
+
+void Leases::not_renewed(Lease& lease) {
+  lease.renewing_ = false;
+  lease.renew_at_ = clock_.now() + retry_pause(lease.terms_.expiry);
+  schedule(lease, std::min(lease.due_, lease.renew_at_));
+}
+
+void Leases::renewed(Lease& lease, Instant sent, Renewed state) {
+  lease.renewing_ = false;
+  const Duration expiry = lease.terms_.expiry;
+  if (state == Renewed::foreign || state == Renewed::gone) {
+    lease.renew_at_ = clock_.now() + expiry / 3;  // it may become free again, and ours
+    schedule(lease, lease.renew_at_);
+    if (std::exchange(lease.lost_, true)) return;
+    lease.handler_.lease_lost(lease.terms_.run);
+    return;
+  }
+  const Duration margin = lease.ends_ - clock_.now();
+  if (!least_margin_ || margin < *least_margin_) least_margin_ = margin;
+  lease.ends_ = sent + expiry;
+  lease.renew_at_ = sent + expiry / 3;
+  lease.warned_ = false;
+  schedule(lease, lease.renew_at_);
+  if (std::exchange(lease.lost_, false)) lease.handler_.lease_back(lease.terms_.run);
+}
+
+}  // namespace w8y::source

@@ -1,0 +1,105 @@
+// Keeps the locks of a connection alive: one timer for all, driven by the earliest deadline.
+//
+// The life of a lease is counted from before the claim or the renewal was sent, on the clock that
+// neither stops nor jumps, so our idea of its end is never later than Redis's. Renewed at a third
+// of `key_expiry`.
+#pragma once
+
+#include <cstddef>
+#include <list>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <w8y/clock.hpp>
+#include <w8y/timers.hpp>
+
+#include "source/lock_store.hpp"
+
+namespace w8y::source {
+
+class LeaseHandler {
+ public:
+  virtual ~LeaseHandler() = default;
+  /// The lock is another's or gone, or ran out while Redis could not be asked. Told once, until
+  /// lease_back().
+  virtual void lease_lost(const RunId& run) = 0;
+  virtual void lease_back(const RunId& run) = 0;
+  /// Told once, a little before the lease would end unrenewed.
+  virtual void lease_expiring(const RunId& run) = 0;
+};
+
+struct LeaseTerms {
+  RunId run;
+  std::string key;
+  std::string value;
+  std::string slots_key;
+  bool fleet = false;   ///< the run has a place in slots
+  bool retake = false;  ///< if it is found gone and free
+  Duration expiry{0};
+  Instant claimed{};  ///< before the claim was sent
+};
+
+class Leases {
+ public:
+  Leases(const Clock& clock, TimerQueue& timers, LockStore& store);
+  ~Leases();
+  Leases(const Leases&) = delete;
+  Leases& operator=(const Leases&) = delete;
+
+  class Lease;
+  /// Held as long as the returned object lives: destroying it stops the renewals, no more.
+  std::unique_ptr<Lease> hold(LeaseTerms terms, LeaseHandler& handler);
+  /// The connection is back: everything is renewed at once.
+  void renew_now();
+
+  [[nodiscard]] std::size_t size() const { return due_.size(); }
+  /// The least time that was left of any lease when its renewal was confirmed.
+  [[nodiscard]] std::optional<Duration> least_margin() const { return least_margin_; }
+
+ private:
+  using Due = std::set<std::pair<Instant, Lease*>>;
+  /// As many locks as one script call renews, so that Redis is never held for long.
+  static constexpr std::size_t batch_size = 200;
+
+  void schedule(Lease& lease, Instant at);
+  void arm();
+  void run_due();
+  void send(std::vector<Lease*>&& leases);
+  void renewed(Lease& lease, Instant sent, Renewed state);
+  void not_renewed(Lease& lease);
+
+  const Clock& clock_;
+  LockStore& store_;
+  Due due_;
+  Timer timer_;
+  std::optional<Duration> least_margin_;
+  std::shared_ptr<bool> alive_;
+};
+
+class Leases::Lease {
+ public:
+  ~Lease();
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+
+ private:
+  friend class Leases;
+  Lease(Leases& leases, LeaseTerms terms, LeaseHandler& handler)
+      : leases_(leases), terms_(std::move(terms)), handler_(handler) {}
+
+  Leases& leases_;
+  LeaseTerms terms_;
+  LeaseHandler& handler_;
+  Instant ends_{};  ///< by our clock; never later than Redis's idea
+  Instant renew_at_{};
+  Instant due_{};  ///< its place in Leases::due_
+  bool renewing_ = false;
+  bool warned_ = false;
+  bool lost_ = false;
+  std::shared_ptr<Lease*> self_ = std::make_shared<Lease*>(this);  ///< for answers in flight
+};
+
+}  // namespace w8y::source

@@ -1,0 +1,42 @@
+#include "source/lock_store.hpp"
+
+#include "source/plain_locks.hpp"
+#include "source/scripted_locks.hpp"
+
+namespace w8y::source {
+
+namespace {
+
+class Switching final : public LockStore {
+ public:
+  explicit Switching(redis::Client& client)
+      : scripted_(client, [this] { plain_only_ = true; }), plain_(client) {}
+
+  void claim(const ClaimCall& call, Answer<ClaimResult> answer) override {
+    now().claim(call, std::move(answer));
+  }
+  void renew(const RenewCall& call, Answer<std::vector<Renewed>> answer) override {
+    now().renew(call, std::move(answer));
+  }
+  void settle(const CircularKeys& keys, const SettleCall& call, Answer<Renewed> answer) override {
+    now().settle(keys, call, std::move(answer));
+  }
+
+ private:
+  LockStore& now() {
+    if (plain_only_) return plain_;
+    return scripted_;
+  }
+
+  bool plain_only_ = false;
+  ScriptedLocks scripted_;
+  PlainLocks plain_;
+};
+
+}  // namespace
+
+std::unique_ptr<LockStore> make_lock_store(redis::Client& client) {
+  return std::make_unique<Switching>(client);
+}
+
+}  // namespace w8y::source

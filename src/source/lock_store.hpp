@@ -1,0 +1,101 @@
+// The three steps on a circular list that have to be atomic, whichever way Redis lets us do them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <w8y/clock.hpp>
+#include <w8y/item.hpp>
+
+#include "source/keys.hpp"
+
+namespace w8y::redis {
+class Client;
+}
+
+namespace w8y::source {
+
+/// Redis could not do it, or we don't know whether it did.
+struct Trouble {
+  bool maybe_done = false;  ///< it was sent, and the answer was lost
+  std::string why;
+};
+
+struct ClaimCall {
+  const CircularKeys& keys;
+  std::string value_prefix;  ///< of the locks: "run:<host>:<pid>:"
+  std::vector<RunId> runs;   ///< one per item that is wanted
+  Duration expiry{0};
+  unsigned fleet_limit = 0;
+  std::int64_t left = -1;  ///< of this pass; -1: a new pass
+};
+
+struct Taken {
+  Item item;
+  std::uint64_t fence = 0;
+  unsigned failures = 0;
+};
+
+enum class ClaimStatus { ok, more, none, empty, paused, full };
+
+struct ClaimResult {
+  ClaimStatus status = ClaimStatus::ok;
+  std::int64_t left = 0;
+  std::optional<Duration> next_free;
+  std::string detail;
+  std::vector<Taken> taken;  ///< taken[i] is locked with runs[i]
+};
+
+struct RenewLock {
+  std::string key;
+  std::string value;
+  bool retake = false;  ///< if it is gone and free
+};
+enum class Renewed { foreign = 0, renewed = 1, retaken = 2, gone = 3 };
+
+struct RenewCall {
+  std::string slots_key;
+  bool fleet = false;  ///< the runs have places in slots
+  Duration expiry{0};
+  std::vector<RenewLock> locks;
+};
+
+struct SettleCall {
+  std::string lock;
+  std::string value;      ///< by which it is ours
+  std::string new_value;  ///< empty: free
+  Duration new_life{0};   ///< 0: for good
+  std::string failures;   ///< "keep", "reset", "increment"
+  Item item;
+  RunId run;
+  bool again = false;  ///< may have been carried out before
+  std::size_t history = 0;
+  std::string event;               ///< JSON; empty: none
+  std::vector<std::string> entry;  ///< fields of the history, name and value in turn
+};
+
+/// Either a result or trouble, told once and never from inside the call.
+class LockStore {
+ public:
+  virtual ~LockStore() = default;
+  template <typename Result>
+  using Answer = std::function<void(const Result* result, const Trouble& trouble)>;
+
+  virtual void claim(const ClaimCall& call, Answer<ClaimResult> answer) = 0;
+  virtual void renew(const RenewCall& call, Answer<std::vector<Renewed>> answer) = 0;
+  virtual void settle(const CircularKeys& keys, const SettleCall& call, Answer<Renewed> answer) = 0;
+
+  /// A call looks at no more items than this, so that Redis is never held for long (keys.md).
+  static constexpr std::size_t most_looked_at = 256;
+};
+
+/// By scripts, and by plain commands from the first time that an ACL forbids scripts.
+std::unique_ptr<LockStore> make_lock_store(redis::Client& client);
+
+}  // namespace w8y::source

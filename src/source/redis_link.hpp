@@ -1,0 +1,55 @@
+// One Redis and all that the sources on it share.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <w8y/clock.hpp>
+#include <w8y/run_id.hpp>
+#include <w8y/timers.hpp>
+
+#include "redis/client.hpp"
+#include "redis/subscriber.hpp"
+#include "source/keys.hpp"
+#include "source/leases.hpp"
+#include "source/lock_store.hpp"
+
+namespace w8y::source {
+
+namespace detail {
+/// A base class, so that the client is there before the listener on it, and goes after it.
+struct ClientOwner {
+  redis::Client owned;
+};
+}  // namespace detail
+
+/// Sources hold it by shared_ptr: a connection that was replaced at a reload lives until its last
+/// run is settled.
+class RedisLink final : private detail::ClientOwner, private redis::Client::Listener {
+ public:
+  /// Who we are in locks and history.
+  struct Identity {
+    std::string host;
+    int pid = 0;
+    std::uint64_t seed = 0;  ///< of run ids: from the system's randomness
+  };
+
+  RedisLink(loop::Loop& loop, const redis::ClientOptions& options, Identity who);
+  ~RedisLink() override;
+
+  const Clock& clock;
+  TimerQueue& timers;
+  const Identity identity;
+  RunIds run_ids;
+  redis::Client& client;
+  redis::Subscriber subscriber;
+  const std::unique_ptr<LockStore> locks;
+  Leases leases;
+
+ private:
+  void on_up() override { leases.renew_now(); }
+  void on_down(const std::string&) override {}
+};
+
+}  // namespace w8y::source

@@ -1,0 +1,122 @@
+#include "source/scripted_locks.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "redis/client.hpp"
+#include "redis/script.hpp"
+
+namespace w8y::source {
+
+namespace {
+
+std::string milliseconds(Duration duration) {
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
+  return std::to_string(std::max<std::int64_t>(ms, duration > Duration{0} ? 1 : 0));
+}
+
+/// Nothing if the answer is good; else what went wrong.
+std::optional<Trouble> trouble_of(const redis::Answer& answer) {
+  if (answer.ok()) return std::nullopt;
+  return Trouble{answer.failure == redis::Failure::lost, answer.problem()};
+}
+
+/// An ACL without scripts; not one that only lacks a key.
+bool scripts_forbidden(const redis::Answer& answer) {
+  return answer.error() == redis::ErrorCode::noperm &&
+         answer.reply.text().find("'eval") != std::string_view::npos;
+}
+
+ClaimStatus status_of(std::string_view text) {
+  if (text == "ok") return ClaimStatus::ok;
+  if (text == "more") return ClaimStatus::more;
+  if (text == "empty") return ClaimStatus::empty;
+  if (text == "paused") return ClaimStatus::paused;
+  if (text == "full") return ClaimStatus::full;
+  return ClaimStatus::none;
+}
+
+ClaimResult read_claim(const redis::Reply& reply) {
+  ClaimResult result;
+  result.status = status_of(reply[0].text());
+  result.left = reply[1].integer();
+  if (const auto ms = reply[2].integer(); ms >= 0) result.next_free = std::chrono::milliseconds(ms);
+  result.detail = reply[3].text();
+  for (std::size_t i = 4; i + 2 < reply.size(); i += 3) {
+    result.taken.push_back(Taken{std::string(reply[i].text()),
+                                 static_cast<std::uint64_t>(reply[i + 1].integer()),
+                                 static_cast<unsigned>(reply[i + 2].integer())});
+  }
+  return result;
+}
+
+}  // namespace
+
+void ScriptedLocks::claim(const ClaimCall& call, Answer<ClaimResult> answer) {
+  const std::string expiry = milliseconds(call.expiry);
+  const std::string limit = std::to_string(call.fleet_limit);
+  const std::string left = std::to_string(call.left);
+  const std::string most = std::to_string(most_looked_at);
+  redis::Command args{call.keys.lock_prefix, call.value_prefix, expiry, limit, left, most};
+  args.insert(args.end(), call.runs.begin(), call.runs.end());
+  client_.run(
+      redis::scripts::claim,
+      {call.keys.list, call.keys.fence, call.keys.failures, call.keys.slots, call.keys.paused},
+      args, [this, answer = std::move(answer)](const redis::Answer& got) {
+        if (const auto trouble = trouble_of(got)) {
+          if (scripts_forbidden(got)) forbidden_();
+          return answer(nullptr, *trouble);
+        }
+        const ClaimResult result = read_claim(got.reply);
+        answer(&result, {});
+      });
+}
+
+void ScriptedLocks::renew(const RenewCall& call, Answer<std::vector<Renewed>> answer) {
+  const std::string expiry = milliseconds(call.expiry);
+  redis::Command keys{call.slots_key};
+  std::vector<std::string> values;
+  values.reserve(call.locks.size());
+  for (const auto& lock : call.locks) {
+    keys.push_back(lock.key);
+    values.push_back((lock.retake ? "t" : "n") + lock.value);
+  }
+  redis::Command args{expiry, call.fleet ? "1" : "0"};
+  args.insert(args.end(), values.begin(), values.end());
+  client_.run(redis::scripts::renew, keys, args,
+              [this, answer = std::move(answer)](const redis::Answer& got) {
+                if (const auto trouble = trouble_of(got)) {
+                  if (scripts_forbidden(got)) forbidden_();
+                  return answer(nullptr, *trouble);
+                }
+                std::vector<Renewed> states;
+                for (std::size_t i = 0; i < got.reply.size(); ++i)
+                  states.push_back(static_cast<Renewed>(got.reply[i].integer()));
+                answer(&states, {});
+              });
+}
+
+void ScriptedLocks::settle(const CircularKeys& keys, const SettleCall& call,
+                           Answer<Renewed> answer) {
+  const std::string life = milliseconds(call.new_life);
+  const std::string history = std::to_string(call.history);
+  redis::Command args{call.value, call.new_value,         life,    call.failures, call.item,
+                      call.run,   call.again ? "1" : "0", history, keys.events,   call.event,
+                      keys.wake};
+  args.insert(args.end(), call.entry.begin(), call.entry.end());
+  client_.run(redis::scripts::settle, {call.lock, keys.failures, keys.slots, keys.runs}, args,
+              [this, answer = std::move(answer)](const redis::Answer& got) {
+                if (const auto trouble = trouble_of(got)) {
+                  if (scripts_forbidden(got)) forbidden_();
+                  return answer(nullptr, *trouble);
+                }
+                // 0 another's, 1 ours, 2 gone
+                const auto code = got.reply.integer();
+                const Renewed state = code == 1   ? Renewed::renewed
+                                      : code == 2 ? Renewed::gone
+                                                  : Renewed::foreign;
+                answer(&state, {});
+              });
+}
+
+}  // namespace w8y::source
