@@ -40,7 +40,8 @@ class ConfigHost {
     std::string text;
     std::string problem;  ///< not empty: why there is no text ("not found", "is a directory", …)
   };
-  /// Refuses files over 16 MiB and, as root, files that others than root can write.
+  /// Refuses files over 16 MiB and, as root, files that others than root can write. "-" is standard
+  /// input.
   virtual File read(const std::string& path) = 0;
   /// Paths that match a glob pattern, sorted.
   virtual std::vector<std::string> glob(const std::string& pattern) = 0;
@@ -54,14 +55,42 @@ class ConfigHost {
   /// False if there is no such user (group): by name or by number.
   virtual bool user_exists(const std::string& user) = 0;
   virtual bool group_exists(const std::string& group) = 0;
+  /// What is wrong with a Redis URL, and what would be right; empty: nothing. Must not show the
+  /// URL, which may hold a password. Core knows no more of a URL than its scheme.
+  virtual std::string url_problem(const std::string& url);
 };
 
-/// The real one.
+/// The real one: derive from it to look closer at URLs.
+class SystemConfigHost : public ConfigHost {
+ public:
+  File read(const std::string& path) override;
+  std::vector<std::string> glob(const std::string& pattern) override;
+  std::string hostname() override;
+  std::string variable(const std::string& name) override;
+  bool is_root() override;
+  std::string distrust(const std::string& path) override;
+  bool user_exists(const std::string& user) override;
+  bool group_exists(const std::string& group) override;
+};
 ConfigHost& system_config_host();
+
+/// Where the status listens if nothing else is said: `unix:/run/w8y/w8yd.sock`, which a root's
+/// `w8yd` always takes. Another's takes $RUNTIME_DIRECTORY, else $XDG_RUNTIME_DIR, in place of
+/// `/run`. A $RUNTIME_DIRECTORY that itself ends in `/w8y`, as systemd makes it of
+/// `RuntimeDirectory=w8y`, is taken as it is; of several in it, the first counts.
+std::string default_status(ConfigHost& host);
 
 /// `name` is what stands before the line number ("/etc/w8y.toml", "<stdin>"). Throws ConfigError.
 Config parse_config(std::string_view text, const std::string& name, ConfigHost& host);
 /// Reads `path` ("-": standard input) and all that it includes. Throws ConfigError.
 Config load_config(const std::string& path, ConfigHost& host);
+
+/// A key that a config file may have: what the sample and the schema are checked against.
+struct KnownKey {
+  std::string section;  ///< "" (top level), "redis", "supervisor", "lists", "lists.backoff", …
+  std::string name;
+  std::string fallback;  ///< the default in TOML; empty: none
+};
+std::vector<KnownKey> known_keys();
 
 }  // namespace w8y

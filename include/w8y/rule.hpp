@@ -22,6 +22,7 @@ struct Backoff {
   Duration min = std::chrono::seconds(1);
   Duration max = std::chrono::minutes(5);
   double factor = 2.0;  ///< >= 1
+  bool operator==(const Backoff&) const = default;
 };
 
 /// One resource limit: the number is in the unit of setrlimit(2), nullopt is "unlimited".
@@ -29,12 +30,14 @@ struct ResourceLimit {
   std::string name;  ///< as in the config: "nofile", "as", "core", …
   int resource = 0;  ///< RLIMIT_…
   std::optional<std::uint64_t> value;
+  bool operator==(const ResourceLimit&) const = default;
 };
 
 /// Who a child runs as, resolved at start of each run so that a changed account takes effect.
 struct Identity {
   std::optional<std::string> user;   ///< name or number
   std::optional<std::string> group;  ///< name or number
+  bool operator==(const Identity&) const = default;
 };
 
 /// All settings of one list. A run keeps the rule it began with (`shared_ptr<const Rule>`).
@@ -86,6 +89,7 @@ struct Rule {
   [[nodiscard]] bool is_command() const { return !command.empty(); }
   /// The prefix as it stands before every key: "work:", or nothing for the empty prefix.
   [[nodiscard]] std::string key_prefix() const { return prefix.empty() ? "" : prefix + ":"; }
+  bool operator==(const Rule&) const = default;
 };
 using RulePtr = std::shared_ptr<const Rule>;
 
@@ -95,6 +99,7 @@ struct RedisSettings {
   Duration connect_timeout = std::chrono::seconds(5);
   Duration command_timeout = std::chrono::seconds(5);
   unsigned idle_commands = 100;  ///< per second, >= 1
+  bool operator==(const RedisSettings&) const = default;
 };
 
 enum class LogLevel { trace, debug, info, warn, error };
@@ -111,6 +116,7 @@ struct SupervisorSettings {
   Duration probe_timeout = std::chrono::seconds(5);
   Duration probe_interval = std::chrono::seconds(60);  ///< 0: only at reload
   unsigned max_processes = 0;                          ///< 0: no limit
+  bool operator==(const SupervisorSettings&) const = default;
 };
 
 struct Config {
@@ -120,9 +126,10 @@ struct Config {
   std::vector<std::string> warnings;     ///< one line each, with file and line
 };
 
-/// The settings as text, key by key in config.md's terms ("concurrency" → "4"). Two rules are the
-/// same if and only if these are; `env` values and passwords are shown as a hash, never as they
-/// are, so the text may be logged and sent to an operator.
+/// The settings as text, key by key in config.md's terms ("concurrency" → "4"); what is not set is
+/// the empty text. Two rules of one prefix are the same if and only if these are; `env` values and
+/// passwords are shown as a hash, never as they are, so the text may be logged and sent to an
+/// operator. (A short secret can still be guessed by trying hashes.)
 using Settings = std::map<std::string, std::string>;
 Settings describe(const Rule& rule);
 Settings describe(const RedisSettings& redis);
@@ -135,7 +142,10 @@ struct ConfigText {
   std::map<std::string, Settings> lists;
 };
 ConfigText describe(const Config& config);
-/// 16 hex digits over the whole text: equal on two hosts exactly if their configs are.
+/// 16 hex digits over the whole text but `[supervisor] host`, which is each host's own: equal on
+/// two hosts exactly if their configs are.
 std::string config_hash(const ConfigText& text);
+/// The same, without having the text of thousands of lists in memory at once.
+std::string config_hash(const Config& config);
 
 }  // namespace w8y

@@ -1,0 +1,210 @@
+// From files to a Config: what is read in which order, and which lists there are.
+#include <algorithm>
+#include <deque>
+#include <set>
+
+#include <w8y/config.hpp>
+
+#include "core/config_keys.hpp"
+#include "core/text.hpp"
+
+namespace w8y {
+
+namespace core {
+
+namespace {
+
+struct Document {
+  std::string name;
+  Node root = {};
+};
+
+class Loader {
+ public:
+  explicit Loader(ConfigHost& host) : reading_{host, host.is_root()} {}
+
+  /// Keeps the file with its syntax errors; the tables are read when all files are there.
+  void open(const std::string& name, std::string_view text);
+  void open_file(const std::string& path);
+  /// The files that the first one includes.
+  void open_includes();
+  Config read();
+
+ private:
+  void top_level(const Value& top, bool is_main);
+  void read_includes(const Value& value);
+  void lists(const Value& section);
+  void list(const Value& value, const std::string& prefix);
+  void file_problem(const std::string& name, const std::string& problem);
+  [[noreturn]] void fail();
+
+  struct Defined {
+    std::string file;
+    Place place;
+  };
+
+  Reading reading_;
+  std::deque<Document> documents_;
+  std::vector<std::string> files_;  ///< in the order they were read, also those without a document
+  Config config_;
+  Rule defaults_;
+  std::map<std::string, Defined> defined_;
+};
+
+void Loader::file_problem(const std::string& name, const std::string& problem) {
+  reading_.mistakes.push_back({name, 0, 0, "", problem});
+}
+
+void Loader::open(const std::string& name, std::string_view text) {
+  files_.push_back(name);
+  auto parsed = parse_toml(text);
+  if (const auto* error = std::get_if<SyntaxError>(&parsed)) {
+    reading_.mistakes.push_back({name, error->place.line, error->place.column, "", error->text});
+    return;
+  }
+  documents_.push_back({name, std::get<Node>(std::move(parsed))});
+}
+
+void Loader::open_file(const std::string& path) {
+  const std::string name = path == "-" ? "<stdin>" : path;
+  const ConfigHost::File file = reading_.host.read(path);
+  if (file.problem.empty()) return open(name, file.text);
+  files_.push_back(name);
+  file_problem(name, file.problem);
+}
+
+void Loader::open_includes() {
+  if (documents_.empty()) return;
+  const Document& main = documents_.front();
+  const Value top(reading_, main.name, main.root);
+  if (const Node* include = main.root.find("include")) read_includes(top.member(*include));
+}
+
+void Loader::read_includes(const Value& value) {
+  std::vector<std::string> patterns;
+  if (!value.texts(patterns, "absolute paths or patterns", false)) return;
+  // A file that two patterns match, or a pattern that matches the file it stands in, is no mistake.
+  std::set<std::string> seen = {value.file()};
+  for (const Node& item : value.node().items) {
+    const Value pattern = value.member(item);
+    std::string text;
+    if (!pattern.path(text)) continue;
+    const std::vector<std::string> paths = reading_.host.glob(text);
+    if (paths.empty() && text.find_first_of("*?[") == std::string::npos) {
+      pattern.wrong(quote_start(text) + " is not there; must be a file, or a pattern such as " +
+                    "\"/etc/w8y.d/*.toml\", which may match none");
+    }
+    for (const std::string& path : paths) {
+      if (seen.insert(path).second) open_file(path);
+    }
+  }
+}
+
+void Loader::top_level(const Value& top, bool is_main) {
+  static const std::vector<std::string_view> sections = {"include", "redis", "supervisor",
+                                                         "defaults", "lists"};
+  for (const Node& node : top.node().items) {
+    const Value value = top.member(node);
+    const bool known = std::find(sections.begin(), sections.end(), node.key) != sections.end();
+    if (known && !is_main && node.key != "lists") {
+      value.wrong_key("stands in an included file, which may hold only [lists]");
+    } else if (node.key == "redis") {
+      read_table(value, redis_keys, redis_refused, config_.redis);
+    } else if (node.key == "supervisor") {
+      read_table(value, supervisor_keys, supervisor_refused, config_.supervisor);
+    } else if (node.key == "defaults") {
+      read_table(value, list_keys.subspan(keys_of_lists_only), list_refused, defaults_);
+    } else if (!known) {
+      unknown_key(value, sections, {});
+    }
+  }
+}
+
+Config Loader::read() {
+  for (const Document& document : documents_) {
+    top_level(Value(reading_, document.name, document.root), &document == &documents_.front());
+  }
+  // [defaults] is known by now, wherever it stands.
+  for (const Document& document : documents_) {
+    const Value top(reading_, document.name, document.root);
+    if (const Node* node = document.root.find("lists")) lists(top.member(*node));
+  }
+  if (config_.supervisor.status.empty() && !documents_.empty()) {
+    const Node* section = documents_.front().root.find("supervisor");
+    // An empty array is a wish: no status at all.
+    if (section == nullptr || section->find("status") == nullptr) {
+      config_.supervisor.status = {default_status(reading_.host)};
+    }
+  }
+  if (config_.supervisor.host.empty()) config_.supervisor.host = reading_.host.hostname();
+  if (!reading_.mistakes.empty()) fail();
+  if (config_.lists.empty())
+    reading_.warnings.push_back(files_.front() + ": no lists: nothing to do");
+  config_.warnings = std::move(reading_.warnings);
+  return std::move(config_);
+}
+
+void Loader::lists(const Value& section) {
+  if (!section.is_table()) return;
+  for (const Node& node : section.node().items) {
+    const Value value = section.member(node);
+    std::string prefix = node.key;
+    if (prefix == ":") {
+      value.wrong_key("could be the empty prefix or a colon; must be \"\" or \"::\"");
+      continue;
+    }
+    if (prefix.ends_with(':')) prefix.pop_back();
+    list(value, prefix);
+  }
+}
+
+void Loader::list(const Value& value, const std::string& prefix) {
+  const Node& node = value.node();
+  const auto [entry, is_new] = defined_.try_emplace(prefix, Defined{value.file(), node.key_place});
+  if (!is_new) {
+    const Defined& first = entry->second;
+    value.wrong_key("is there twice: first at " + first.file + ':' +
+                    std::to_string(first.place.line) + ':' + std::to_string(first.place.column) +
+                    "; must be there once (a final ':' makes no difference)");
+  }
+  if (prefix.empty()) {
+    value.warn("has the empty prefix: its keys are \"list\", \"lock:…\" and so on");
+  }
+  auto rule = std::make_shared<Rule>(defaults_);
+  rule->prefix = prefix;
+  read_table(value, list_keys, list_refused, *rule);
+  if (node.kind == Node::Kind::table) check_list(value, *rule);
+  if (is_new) config_.lists.emplace(prefix, std::move(rule));
+}
+
+void Loader::fail() {
+  const auto file_order = [this](const ConfigMistake& mistake) {
+    return std::find(files_.begin(), files_.end(), mistake.file) - files_.begin();
+  };
+  std::stable_sort(reading_.mistakes.begin(), reading_.mistakes.end(),
+                   [&](const ConfigMistake& a, const ConfigMistake& b) {
+                     return std::tuple(file_order(a), a.line, a.column) <
+                            std::tuple(file_order(b), b.line, b.column);
+                   });
+  throw ConfigError(std::move(reading_.mistakes));
+}
+
+}  // namespace
+
+}  // namespace core
+
+Config parse_config(std::string_view text, const std::string& name, ConfigHost& host) {
+  core::Loader loader(host);
+  loader.open(name, text);
+  loader.open_includes();
+  return loader.read();
+}
+
+Config load_config(const std::string& path, ConfigHost& host) {
+  core::Loader loader(host);
+  loader.open_file(path);
+  loader.open_includes();
+  return loader.read();
+}
+
+}  // namespace w8y

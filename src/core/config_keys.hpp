@@ -1,0 +1,90 @@
+// The keys of a table of the configuration, a row each, and how a table is read by its rows.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <w8y/rule.hpp>
+
+#include "core/config_value.hpp"
+
+namespace w8y::core {
+
+template <class T>
+struct Key {
+  const char* name;
+  /// The default in TOML, as the documentation shows it; empty: none. What it stands for is set by
+  /// the initializers of `T`; a test compares them.
+  const char* fallback;
+  void (*read)(const Value& value, T& into);
+};
+
+/// A key that is not for here, with the reason.
+struct Refused {
+  std::string_view name;
+  const char* why;
+};
+
+extern const std::span<const Key<RedisSettings>> redis_keys;
+extern const std::span<const Refused> redis_refused;
+extern const std::span<const Key<SupervisorSettings>> supervisor_keys;
+extern const std::span<const Refused> supervisor_refused;
+/// `executor` and `command` come first: the rest may stand in [defaults].
+extern const std::span<const Key<Rule>> list_keys;
+extern const std::span<const Refused> list_refused;
+constexpr std::size_t keys_of_lists_only = 2;
+extern const std::span<const Key<Backoff>> backoff_keys;
+
+/// How the number of a resource limit is written.
+enum class LimitUnit { count, size, seconds, microseconds };
+struct Limit {
+  const char* name;
+  int resource;
+  LimitUnit unit;
+};
+extern const std::span<const Limit> limits;
+
+/// Reports a key that none of `known` is, with the name or the section that was meant.
+void unknown_key(const Value& value, const std::vector<std::string_view>& known,
+                 std::span<const Refused> refused);
+
+template <class T>
+std::vector<std::string_view> names_of(std::span<const T> rows) {
+  std::vector<std::string_view> names;
+  for (const T& row : rows) names.push_back(row.name);
+  return names;
+}
+
+/// Reads each member of `table` by its row.
+template <class T>
+void read_table(const Value& table, std::span<const Key<T>> keys, std::span<const Refused> refused,
+                T& into) {
+  if (!table.is_table()) return;
+  for (const Node& member : table.node().items) {
+    const Value value = table.member(member);
+    const Key<T>* row = nullptr;
+    for (const Key<T>& key : keys) {
+      if (key.name == member.key) row = &key;
+    }
+    if (row == nullptr) {
+      unknown_key(value, names_of(keys), refused);
+    } else {
+      row->read(value, into);
+    }
+  }
+}
+
+/// What is wrong between keys of one list, each of them being right by itself.
+void check_list(const Value& list, Rule& rule);
+
+void read_backoff(const Value& value, Rule& rule);
+void read_rlimits(const Value& value, Rule& rule);
+void read_env(const Value& value, Rule& rule);
+void read_env_pass(const Value& value, Rule& rule);
+void read_umask(const Value& value, Rule& rule);
+void read_account(const Value& value, const std::string& what,
+                  bool (Reading::*exists)(const std::string&), std::optional<std::string>& into);
+
+}  // namespace w8y::core

@@ -1,0 +1,52 @@
+// Names of keys: all of them, and what an unknown one was meant to be.
+#include <w8y/config.hpp>
+
+#include "core/config_keys.hpp"
+#include "core/text.hpp"
+
+namespace w8y {
+
+namespace {
+
+template <class T>
+void add(std::vector<KnownKey>& all, const char* section, std::span<const core::Key<T>> keys) {
+  for (const core::Key<T>& key : keys) all.push_back({section, key.name, key.fallback});
+}
+
+std::string section_name(const std::string& section) {
+  if (section.empty()) return "the top level";
+  return section == "lists" ? "[lists.PREFIX] and [defaults]" : "[" + section + "]";
+}
+
+}  // namespace
+
+std::vector<KnownKey> known_keys() {
+  std::vector<KnownKey> all = {{"", "include", "[]"}};
+  add(all, "redis", core::redis_keys);
+  add(all, "supervisor", core::supervisor_keys);
+  add(all, "lists", core::list_keys);
+  add(all, "lists.backoff", core::backoff_keys);
+  for (const core::Limit& limit : core::limits) all.push_back({"lists.rlimits", limit.name, ""});
+  return all;
+}
+
+namespace core {
+
+void unknown_key(const Value& value, const std::vector<std::string_view>& known,
+                 std::span<const Refused> refused) {
+  const std::string& name = value.node().key;
+  for (const Refused& row : refused) {
+    if (row.name == name) return value.wrong_key(row.why);
+  }
+  for (const KnownKey& key : known_keys()) {
+    const bool nested = key.section.find('.') != std::string::npos;
+    if (key.name != name || nested) continue;
+    return value.wrong_key("stands in the wrong place; it is a key of " +
+                           section_name(key.section));
+  }
+  value.wrong_key("is not a known key; the nearest one is " + quote(nearest(name, known)));
+}
+
+}  // namespace core
+
+}  // namespace w8y

@@ -1,0 +1,45 @@
+// A TOML file as a tree of nodes with their places. What reads the keys needs no more of toml++
+// than this, and its header is compiled in one file only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace w8y::core {
+
+/// Both count from 1; line 0 is the file as a whole.
+struct Place {
+  std::size_t line = 0;
+  std::size_t column = 0;
+};
+
+struct Node {
+  enum class Kind { text, integer, real, flag, date, array, table };
+
+  Kind kind = Kind::table;
+  Place place;      ///< of the value
+  std::string key;  ///< of a member of a table
+  Place key_place;
+
+  std::string text;
+  std::int64_t integer = 0;
+  double real = 0;
+  bool flag = false;
+  std::vector<Node> items;  ///< of an array, or members of a table by key
+
+  [[nodiscard]] const Node* find(std::string_view member) const;
+};
+
+struct SyntaxError {
+  Place place;
+  std::string text;
+};
+
+/// Never throws for what is in the text.
+std::variant<Node, SyntaxError> parse_toml(std::string_view text);
+
+}  // namespace w8y::core

@@ -1,0 +1,243 @@
+#include "core/config_value.hpp"
+
+#include <charconv>
+
+#include <w8y/units.hpp>
+
+#include "core/text.hpp"
+
+namespace w8y::core {
+
+namespace {
+
+std::string number(double value) {
+  char text[64];
+  const auto [end, error] = std::to_chars(text, text + sizeof text, value);
+  if (error != std::errc{}) return "a number";
+  std::string out(text, end);
+  // Or it would look like an integer: 4.0 must not be called 4.
+  if (std::isfinite(value) && out.find_first_of(".e") == std::string::npos) out += ".0";
+  return out;
+}
+
+std::string kind_name(Node::Kind kind) {
+  switch (kind) {
+    case Node::Kind::text:
+      return "a string";
+    case Node::Kind::integer:
+      return "an integer";
+    case Node::Kind::real:
+      return "a number with decimals";
+    case Node::Kind::flag:
+      return "true or false";
+    case Node::Kind::date:
+      return "a date or time";
+    case Node::Kind::array:
+      return "an array";
+    case Node::Kind::table:
+      return "a table";
+  }
+  return "";
+}
+
+std::string range_text(const std::string& min, const std::string& max) {
+  return "from " + min + " to " + max;
+}
+
+bool has_nul(const std::string& text) {
+  return text.find('\0') != std::string::npos;
+}
+
+bool remembered(std::map<std::string, bool>& known, const std::string& name, ConfigHost& host,
+                bool (ConfigHost::*ask)(const std::string&)) {
+  const auto [entry, is_new] = known.try_emplace(name, false);
+  if (is_new) entry->second = (host.*ask)(name);
+  return entry->second;
+}
+
+}  // namespace
+
+bool Reading::user_exists(const std::string& user) {
+  return remembered(users, user, host, &ConfigHost::user_exists);
+}
+
+bool Reading::group_exists(const std::string& group) {
+  return remembered(groups, group, host, &ConfigHost::group_exists);
+}
+
+std::string Value::path() const {
+  if (parent_ == nullptr) return "";
+  std::string path = parent_->path();
+  if (parent_->node_->kind == Node::Kind::array) {
+    const auto index = node_ - parent_->node_->items.data();
+    return path + '[' + std::to_string(index) + ']';
+  }
+  if (!path.empty()) path += '.';
+  return path + quote_key(node_->key);
+}
+
+std::string Value::found() const {
+  if (!secret_) {
+    if (node_->kind == Node::Kind::text) return quote_start(node_->text);
+    if (node_->kind == Node::Kind::integer) return std::to_string(node_->integer);
+    if (node_->kind == Node::Kind::real) return number(node_->real);
+    if (node_->kind == Node::Kind::flag) return node_->flag ? "true" : "false";
+  }
+  return kind_name(node_->kind);
+}
+
+void Value::report(Place place, const std::string& text) const {
+  reading_->mistakes.push_back({*file_, place.line, place.column, path(), text});
+}
+
+void Value::warn(const std::string& text) const {
+  const Place place = node_->key.empty() && parent_ == nullptr ? node_->place : node_->key_place;
+  const ConfigMistake as_mistake{*file_, place.line, place.column, path(), text};
+  reading_->warnings.push_back(as_mistake.to_string());
+}
+
+bool Value::flag(bool& into) const {
+  if (node_->kind != Node::Kind::flag) {
+    must_be("true or false, without quotes");
+    return false;
+  }
+  into = node_->flag;
+  return true;
+}
+
+bool Value::integer_in(std::int64_t& into, std::int64_t min, std::int64_t max) const {
+  if (node_->kind != Node::Kind::integer || node_->integer < min || node_->integer > max) {
+    must_be("an integer " + range_text(std::to_string(min), std::to_string(max)));
+    return false;
+  }
+  into = node_->integer;
+  return true;
+}
+
+bool Value::real(double& into, double min, double max) const {
+  double value = std::numeric_limits<double>::quiet_NaN();
+  if (node_->kind == Node::Kind::integer) value = static_cast<double>(node_->integer);
+  if (node_->kind == Node::Kind::real) value = node_->real;
+  // Written so that NaN is refused.
+  if (!(value >= min && value <= max)) {
+    must_be("a number " + range_text(number(min), number(max)));
+    return false;
+  }
+  into = value;
+  return true;
+}
+
+bool Value::duration(Duration& into, Duration min) const {
+  std::optional<Duration> value;
+  constexpr double most = 100.0 * 365 * 86400;  // as parse_duration
+  if (node_->kind == Node::Kind::text) value = parse_duration(node_->text);
+  if (node_->kind == Node::Kind::integer) value = parse_duration(std::to_string(node_->integer));
+  if (node_->kind == Node::Kind::real && node_->real >= 0 && node_->real <= most) {
+    value = Duration(static_cast<Duration::rep>(std::ceil(node_->real * 1e6)));
+  }
+  if (!value) {
+    must_be("a duration such as \"250ms\", \"5s\" or \"1h30m\", or a number of seconds");
+    return false;
+  }
+  if (*value < min) {
+    must_be("at least " + quote(format_duration(min)));
+    return false;
+  }
+  into = *value;
+  return true;
+}
+
+bool Value::size(std::uint64_t& into, std::uint64_t min, std::uint64_t max) const {
+  std::optional<std::uint64_t> value;
+  if (node_->kind == Node::Kind::text) value = parse_size(node_->text);
+  if (node_->kind == Node::Kind::integer && node_->integer >= 0) {
+    value = static_cast<std::uint64_t>(node_->integer);
+  }
+  if (!value) {
+    must_be("a size such as \"64KiB\", \"2GiB\" or \"10MB\", or a number of bytes");
+    return false;
+  }
+  if (*value < min || *value > max) {
+    must_be(range_text(quote(format_size(min)), quote(format_size(max))));
+    return false;
+  }
+  into = *value;
+  return true;
+}
+
+bool Value::text(std::string& into, const std::string& what) const {
+  if (node_->kind != Node::Kind::text || node_->text.empty()) {
+    must_be(what);
+    return false;
+  }
+  if (has_nul(node_->text)) {
+    wrong("holds a NUL byte; must be " + what + " without one");
+    return false;
+  }
+  into = node_->text;
+  return true;
+}
+
+bool Value::path(std::string& into) const {
+  std::string value;
+  if (!text(value, "an absolute path")) return false;
+  if (value.front() != '/') {
+    must_be("an absolute path: one that starts with /");
+    return false;
+  }
+  into = std::move(value);
+  return true;
+}
+
+bool Value::trusted_path(std::string& into) const {
+  std::string value;
+  if (!path(value)) return false;
+  if (reading_->root) {
+    if (const std::string problem = reading_->host.distrust(value); !problem.empty()) {
+      wrong(quote_start(value) + " " + problem);
+      return false;
+    }
+  }
+  into = std::move(value);
+  return true;
+}
+
+bool Value::texts(std::vector<std::string>& into, const std::string& what,
+                  bool may_be_empty) const {
+  if (node_->kind != Node::Kind::array) {
+    must_be("an array of " + what + ", such as [\"…\", \"…\"]");
+    return false;
+  }
+  std::vector<std::string> values;
+  bool right = true;
+  for (const Node& item : node_->items) {
+    const Value value = member(item);
+    std::string one;
+    if (may_be_empty && item.kind == Node::Kind::text && item.text.empty()) {
+      values.emplace_back();
+    } else if (value.text(one, "a string")) {
+      values.push_back(std::move(one));
+    } else {
+      right = false;
+    }
+  }
+  if (right) into = std::move(values);
+  return right;
+}
+
+bool Value::is_table() const {
+  if (node_->kind == Node::Kind::table) return true;
+  must_be("a table");
+  return false;
+}
+
+void Value::must_be_one_of(const std::vector<std::string_view>& names) const {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) text += i + 1 == names.size() ? " or " : ", ";
+    text += quote(names[i]);
+  }
+  must_be(text);
+}
+
+}  // namespace w8y::core

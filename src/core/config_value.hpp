@@ -1,0 +1,118 @@
+// Reading one value of the configuration: each reader takes what is right, and reports what is not
+// with what would be.
+#pragma once
+
+#include <cmath>
+#include <initializer_list>
+#include <limits>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <w8y/clock.hpp>
+#include <w8y/config.hpp>
+
+#include "core/config_tree.hpp"
+
+namespace w8y::core {
+
+/// What one reading of a configuration shares.
+struct Reading {
+  ConfigHost& host;
+  bool root = false;  ///< what others can write is refused
+  std::vector<ConfigMistake> mistakes = {};
+  std::vector<std::string> warnings = {};
+  /// Each account is looked up once, however many lists use it.
+  std::map<std::string, bool> users = {};
+  std::map<std::string, bool> groups = {};
+
+  bool user_exists(const std::string& user);
+  bool group_exists(const std::string& group);
+};
+
+template <class T>
+struct Choice {
+  const char* name;
+  T value;
+};
+
+/// A node, with the way to it. Values live on the stack while they are read: a value refers to the
+/// one that holds it.
+class Value {
+ public:
+  Value(Reading& reading, const std::string& file, const Node& root)
+      : reading_(&reading), file_(&file), node_(&root) {}
+  /// A member of a table.
+  [[nodiscard]] Value member(const Node& node) const { return Value(*this, node); }
+
+  [[nodiscard]] const Node& node() const { return *node_; }
+  [[nodiscard]] const std::string& file() const { return *file_; }
+  [[nodiscard]] Reading& reading() const { return *reading_; }
+  /// "lists.work.concurrency"
+  [[nodiscard]] std::string path() const;
+  /// The value as mistakes show it; of a secret only what kind of value it is.
+  [[nodiscard]] std::string found() const;
+  void keep_secret() { secret_ = true; }
+
+  void wrong(const std::string& text) const { report(node_->place, text); }
+  void wrong_key(const std::string& text) const { report(node_->key_place, text); }
+  /// "is 3; must be …"
+  void must_be(const std::string& text) const { wrong("is " + found() + "; must be " + text); }
+  void warn(const std::string& text) const;
+
+  // Readers: on a mistake `into` stays as it is, and the result is false.
+  bool flag(bool& into) const;
+  template <class T>
+  bool integer(T& into, std::int64_t min, std::int64_t max) const {
+    std::int64_t value = 0;
+    if (!integer_in(value, min, max)) return false;
+    into = static_cast<T>(value);
+    return true;
+  }
+  bool real(double& into, double min, double max) const;
+  bool duration(Duration& into, Duration min = Duration::zero()) const;
+  bool size(std::uint64_t& into, std::uint64_t min, std::uint64_t max) const;
+  /// Not empty, and without NUL: the kernel takes no such text.
+  bool text(std::string& into, const std::string& what) const;
+  /// Absolute: nothing is looked for in the working directory.
+  bool path(std::string& into) const;
+  /// An absolute path that root can rely on, where it is root that reads it.
+  bool trusted_path(std::string& into) const;
+  /// An array of texts; `may_be_empty` is about each text.
+  bool texts(std::vector<std::string>& into, const std::string& what, bool may_be_empty) const;
+  bool is_table() const;
+
+  template <class T>
+  bool choice(T& into, std::initializer_list<Choice<T>> choices) const {
+    for (const Choice<T>& choice : choices) {
+      if (node_->kind != Node::Kind::text || node_->text != choice.name) continue;
+      into = choice.value;
+      return true;
+    }
+    std::vector<std::string_view> names;
+    for (const Choice<T>& choice : choices) names.push_back(choice.name);
+    must_be_one_of(names);
+    return false;
+  }
+
+ private:
+  Value(const Value& parent, const Node& node)
+      : reading_(parent.reading_),
+        file_(parent.file_),
+        node_(&node),
+        parent_(&parent),
+        secret_(parent.secret_) {}
+
+  void report(Place place, const std::string& text) const;
+  bool integer_in(std::int64_t& into, std::int64_t min, std::int64_t max) const;
+  void must_be_one_of(const std::vector<std::string_view>& names) const;
+
+  Reading* reading_;
+  const std::string* file_;
+  const Node* node_;
+  const Value* parent_ = nullptr;
+  bool secret_ = false;
+};
+
+}  // namespace w8y::core

@@ -1,0 +1,258 @@
+// Settings as text that may be shown, and the hash that tells two configurations apart.
+#include <nettle/sha2.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <utility>
+
+#include <w8y/rule.hpp>
+#include <w8y/units.hpp>
+
+#include "core/config_keys.hpp"
+#include "core/text.hpp"
+
+namespace w8y {
+
+namespace {
+
+class Sha256 {
+ public:
+  Sha256() { nettle_sha256_init(&context_); }
+
+  void add(std::string_view bytes) {
+    nettle_sha256_update(&context_, bytes.size(),
+                         reinterpret_cast<const std::uint8_t*>(bytes.data()));
+  }
+  /// With its length before it, so that "ab", "c" and "a", "bc" differ.
+  void add_part(std::string_view bytes) {
+    add(std::to_string(bytes.size()));
+    add(":");
+    add(bytes);
+  }
+  void add_settings(const Settings& settings) {
+    add(std::to_string(settings.size()));
+    add(";");
+    for (const auto& [key, value] : settings) {
+      add_part(key);
+      add_part(value);
+    }
+  }
+  /// The first 64 bits, as 16 hex digits.
+  std::string finish() {
+    std::array<std::uint8_t, 8> digest{};
+    nettle_sha256_digest(&context_, digest.size(), digest.data());
+    std::string out;
+    for (const std::uint8_t byte : digest) {
+      out += "0123456789abcdef"[byte >> 4];
+      out += "0123456789abcdef"[byte & 15];
+    }
+    return out;
+  }
+
+ private:
+  sha256_ctx context_{};
+};
+
+std::string hidden(std::string_view secret) {
+  Sha256 hash;
+  hash.add(secret);
+  return "sha256:" + hash.finish();
+}
+
+std::string text(bool flag) {
+  return flag ? "true" : "false";
+}
+
+std::string text(double number) {
+  char out[64];
+  const auto [end, error] = std::to_chars(out, out + sizeof out, number);
+  return {out, error == std::errc{} ? end : out};
+}
+
+std::string octal(unsigned mask) {
+  char out[16];
+  std::snprintf(out, sizeof out, "%03o", mask);
+  return out;
+}
+
+/// `{ a = 1, b = 2 }`
+class TableText {
+ public:
+  void add(const std::string& key, const std::string& value) {
+    out_ += (out_.empty() ? "{ " : ", ") + key + " = " + value;
+  }
+  [[nodiscard]] std::string get() const { return out_.empty() ? "{}" : out_ + " }"; }
+
+ private:
+  std::string out_;
+};
+
+std::string text(const Backoff& backoff) {
+  TableText out;
+  out.add("min", core::quote(format_duration(backoff.min)));
+  out.add("max", core::quote(format_duration(backoff.max)));
+  out.add("factor", text(backoff.factor));
+  return out.get();
+}
+
+std::string text(const std::vector<int>& numbers) {
+  std::string out = "[";
+  for (const int number : numbers) out += (out.size() > 1 ? ", " : "") + std::to_string(number);
+  return out + "]";
+}
+
+std::string text(const std::map<std::string, std::string>& env) {
+  TableText out;
+  for (const auto& [name, value] : env) out.add(name, core::quote(hidden(value)));
+  return out.get();
+}
+
+std::string text(const ResourceLimit& limit) {
+  if (!limit.value) return core::quote("unlimited");
+  for (const core::Limit& row : core::limits) {
+    if (row.name != limit.name) continue;
+    const auto number = static_cast<Duration::rep>(*limit.value);
+    if (row.unit == core::LimitUnit::size) return core::quote(format_size(*limit.value));
+    if (row.unit == core::LimitUnit::seconds) {
+      return core::quote(format_duration(std::chrono::seconds(number)));
+    }
+    if (row.unit == core::LimitUnit::microseconds) {
+      return core::quote(format_duration(Duration(number)));
+    }
+  }
+  return std::to_string(*limit.value);
+}
+
+std::string text(const std::vector<ResourceLimit>& limits) {
+  TableText out;
+  for (const ResourceLimit& limit : limits) out.add(limit.name, text(limit));
+  return out.get();
+}
+
+/// A password in it is hidden; a user's name is not. What stands before the last '@' counts as
+/// user and password even if that is no right URL: better too much hidden than too little.
+std::string without_password(const std::string& url) {
+  const auto scheme = url.find("://");
+  const auto at = url.rfind('@');
+  if (scheme == std::string::npos || at == std::string::npos) return url;
+  const auto colon = url.find(':', scheme + 3);
+  if (colon == std::string::npos || colon >= at) return url;
+  const std::string password = url.substr(colon + 1, at - colon - 1);
+  return url.substr(0, colon + 1) + hidden(password) + url.substr(at);
+}
+
+std::string name_of(LogLevel level) {
+  static constexpr const char* names[] = {"trace", "debug", "info", "warn", "error"};
+  return names[static_cast<std::size_t>(level)];
+}
+
+std::string name_of(LogFormat format) {
+  static constexpr const char* names[] = {"text", "logfmt", "json"};
+  return names[static_cast<std::size_t>(format)];
+}
+
+void describe_run(const Rule& rule, Settings& out) {
+  out["executor"] = rule.executor;
+  out["command"] = rule.command.empty() ? "" : core::quote_all(rule.command);
+  out["args"] = core::quote_all(rule.args);
+  out["mode"] = rule.mode == Mode::single ? "single" : "auto";
+  out["requires"] = core::quote_all(rule.requires_caps);
+  out["concurrency"] = std::to_string(rule.concurrency);
+  out["fleet_concurrency"] = std::to_string(rule.fleet_concurrency);
+  out["weight"] = std::to_string(rule.weight);
+  out["enabled"] = text(rule.enabled);
+  out["source"] = "circular";
+  out["key_expiry"] = format_duration(rule.key_expiry);
+  out["lock_key"] = rule.lock_key;
+  out["on_lease_loss"] = rule.on_lease_loss == OnLeaseLoss::terminate ? "terminate" : "continue";
+  out["timeout"] = format_duration(rule.timeout);
+  out["progress_timeout"] = format_duration(rule.progress_timeout);
+  out["kill_grace"] = format_duration(rule.kill_grace);
+  out["cooldown"] = format_duration(rule.cooldown);
+  out["backoff"] = rule.backoff ? text(*rule.backoff) : "false";
+  out["max_failures"] = std::to_string(rule.max_failures);
+  out["success_exit_codes"] = text(rule.success_exit_codes);
+  out["history"] = std::to_string(rule.history);
+}
+
+void describe_child(const Rule& rule, Settings& out) {
+  out["env"] = text(rule.env);
+  out["env_pass"] = core::quote_all(rule.env_pass);
+  out["env_file"] = rule.env_file;
+  out["env_var"] = rule.env_var;
+  out["cwd"] = rule.cwd;
+  out["user"] = rule.identity.user.value_or("");
+  out["group"] = rule.identity.group.value_or("");
+  out["umask"] = rule.umask ? octal(*rule.umask) : "";
+  out["nice"] = rule.nice ? std::to_string(*rule.nice) : "";
+  out["rlimits"] = text(rule.rlimits);
+  out["no_new_privs"] = text(rule.no_new_privs);
+  out["max_line"] = format_size(rule.max_line);
+  out["stderr_tail"] = format_size(rule.stderr_tail);
+}
+
+void add_sections(Sha256& hash, const Settings& redis, Settings supervisor) {
+  // Each host has its own name, given or not, so it can't be a part of what they have in common.
+  supervisor.erase("host");
+  hash.add_settings(redis);
+  hash.add_settings(supervisor);
+}
+
+void add_list(Sha256& hash, const std::string& prefix, const Settings& settings) {
+  hash.add_part(prefix);
+  hash.add_settings(settings);
+}
+
+}  // namespace
+
+Settings describe(const Rule& rule) {
+  Settings out;
+  describe_run(rule, out);
+  describe_child(rule, out);
+  return out;
+}
+
+Settings describe(const RedisSettings& redis) {
+  return {{"url", without_password(redis.url)},
+          {"password_file", redis.password_file},
+          {"connect_timeout", format_duration(redis.connect_timeout)},
+          {"command_timeout", format_duration(redis.command_timeout)},
+          {"idle_commands", std::to_string(redis.idle_commands)}};
+}
+
+Settings describe(const SupervisorSettings& supervisor) {
+  return {{"host", supervisor.host},
+          {"fleet", supervisor.fleet},
+          {"status", core::quote_all(supervisor.status)},
+          {"log_level", name_of(supervisor.log_level)},
+          {"log_format", name_of(supervisor.log_format)},
+          {"log_file", supervisor.log_file},
+          {"drain_timeout", format_duration(supervisor.drain_timeout)},
+          {"probe_timeout", format_duration(supervisor.probe_timeout)},
+          {"probe_interval", format_duration(supervisor.probe_interval)},
+          {"max_processes", std::to_string(supervisor.max_processes)}};
+}
+
+ConfigText describe(const Config& config) {
+  ConfigText out{describe(config.redis), describe(config.supervisor), {}};
+  for (const auto& [prefix, rule] : config.lists) out.lists.emplace(prefix, describe(*rule));
+  return out;
+}
+
+std::string config_hash(const ConfigText& text) {
+  Sha256 hash;
+  add_sections(hash, text.redis, text.supervisor);
+  for (const auto& [prefix, settings] : text.lists) add_list(hash, prefix, settings);
+  return hash.finish();
+}
+
+std::string config_hash(const Config& config) {
+  Sha256 hash;
+  add_sections(hash, describe(config.redis), describe(config.supervisor));
+  for (const auto& [prefix, rule] : config.lists) add_list(hash, prefix, describe(*rule));
+  return hash.finish();
+}
+
+}  // namespace w8y

@@ -1,0 +1,107 @@
+#include "core/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace w8y::core {
+
+namespace {
+
+constexpr std::size_t longest_shown = 60;
+/// No key of ours is nearly as long, and distance grows with the product of both lengths.
+constexpr std::size_t longest_compared = 64;
+
+bool is_bare(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '-';
+}
+
+std::size_t distance(std::string_view a, std::string_view b) {
+  // Three rows of the table of optimal string alignment: two back, one back, this one.
+  std::array<std::vector<std::size_t>, 3> rows;
+  for (auto& row : rows) row.resize(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) rows[1][j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    auto& [two_back, back, row] = rows;
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t changed = back[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({changed, back[j] + 1, row[j - 1] + 1});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        row[j] = std::min(row[j], two_back[j - 2] + 1);
+      }
+    }
+    std::rotate(rows.begin(), rows.begin() + 1, rows.end());
+  }
+  return rows[1][b.size()];
+}
+
+}  // namespace
+
+std::string quote(std::string_view text) {
+  static constexpr char hex[] = "0123456789abcdef";
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (c == '\t') {
+      out += "\\t";
+    } else if (byte < 0x20 || byte == 0x7f) {
+      out += "\\u00";
+      out += hex[byte >> 4];
+      out += hex[byte & 15];
+    } else {
+      out += c;
+    }
+  }
+  return out += '"';
+}
+
+std::string quote_start(std::string_view text) {
+  if (text.size() <= longest_shown) return quote(text);
+  std::size_t end = longest_shown;
+  // Not in the middle of a character of UTF-8.
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return quote(text.substr(0, end)) + "…";
+}
+
+std::string quote_key(std::string_view key) {
+  if (!key.empty() && std::all_of(key.begin(), key.end(), is_bare)) {
+    return key.size() <= longest_shown ? std::string(key) : quote_start(key);
+  }
+  return quote_start(key);
+}
+
+std::string quote_all(const std::vector<std::string>& texts) {
+  std::string out = "[";
+  for (const std::string& text : texts) {
+    if (out.size() > 1) out += ", ";
+    out += quote(text);
+  }
+  return out += ']';
+}
+
+std::string_view nearest(std::string_view name, const std::vector<std::string_view>& names) {
+  name = name.substr(0, longest_compared);
+  std::string_view best;
+  std::size_t fewest = std::numeric_limits<std::size_t>::max();
+  for (const std::string_view candidate : names) {
+    const std::size_t changes = distance(name, candidate);
+    if (changes >= fewest) continue;
+    fewest = changes;
+    best = candidate;
+  }
+  return best;
+}
+
+bool is_variable_name(std::string_view name) {
+  return !name.empty() && !(name.front() >= '0' && name.front() <= '9') &&
+         std::all_of(name.begin(), name.end(), [](char c) { return is_bare(c) && c != '-'; });
+}
+
+}  // namespace w8y::core

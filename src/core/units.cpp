@@ -1,0 +1,171 @@
+#include <array>
+#include <charconv>
+#include <limits>
+
+#include <w8y/units.hpp>
+
+namespace w8y {
+
+namespace {
+
+struct Unit {
+  std::string_view name;
+  std::uint64_t factor;
+};
+
+// Microseconds, largest first: the order in which a duration is written.
+constexpr std::array<Unit, 6> duration_units = {{{"d", 86'400'000'000},
+                                                 {"h", 3'600'000'000},
+                                                 {"m", 60'000'000},
+                                                 {"s", 1'000'000},
+                                                 {"ms", 1'000},
+                                                 {"us", 1}}};
+constexpr std::size_t seconds_unit = 3;
+constexpr std::uint64_t longest_duration = 100 * 365 * duration_units[0].factor;
+
+// Largest first, so that the first one which divides a size is the one to write it in.
+constexpr std::array<Unit, 12> size_units = {{{"PiB", std::uint64_t{1} << 50},
+                                              {"PB", 1'000'000'000'000'000},
+                                              {"TiB", std::uint64_t{1} << 40},
+                                              {"TB", 1'000'000'000'000},
+                                              {"GiB", std::uint64_t{1} << 30},
+                                              {"GB", 1'000'000'000},
+                                              {"MiB", std::uint64_t{1} << 20},
+                                              {"MB", 1'000'000},
+                                              {"KiB", std::uint64_t{1} << 10},
+                                              {"KB", 1'000},
+                                              {"kB", 1'000},
+                                              {"B", 1}}};
+constexpr std::uint64_t largest_size = std::uint64_t{1} << 63;
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/// Takes digits off the front; nullopt: none there, or too many for 64 bits.
+std::optional<std::uint64_t> take_digits(std::string_view& text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{}) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return value;
+}
+
+/// The decimals after a point, as parts of `scale`.
+struct Fraction {
+  std::uint64_t digits = 0;
+  std::uint64_t scale = 1;
+};
+
+/// Up to 8 decimals: more could not be multiplied by a day without an overflow.
+std::optional<Fraction> take_fraction(std::string_view& text) {
+  Fraction fraction;
+  if (text.empty() || text.front() != '.') return fraction;
+  text.remove_prefix(1);
+  const std::size_t before = text.size();
+  const auto digits = take_digits(text);
+  const std::size_t count = before - text.size();
+  if (!digits || count > 8) return std::nullopt;
+  fraction.digits = *digits;
+  for (std::size_t i = 0; i < count; ++i) fraction.scale *= 10;
+  return fraction;
+}
+
+/// The index of the unit that `text` starts with; its letters are taken off.
+std::optional<std::size_t> take_duration_unit(std::string_view& text) {
+  std::size_t length = 0;
+  while (length < text.size() && !is_digit(text[length])) ++length;
+  const std::string_view name = text.substr(0, length);
+  for (std::size_t i = 0; i < duration_units.size(); ++i) {
+    if (duration_units[i].name != name) continue;
+    text.remove_prefix(length);
+    return i;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Duration> parse_duration(std::string_view text) {
+  std::uint64_t total = 0;
+  std::size_t next_unit = 0;
+  if (text.empty()) return std::nullopt;
+  const bool bare = text.find_first_not_of("0123456789.") == std::string_view::npos;
+  while (!text.empty()) {
+    const auto whole = take_digits(text);
+    const auto fraction = whole ? take_fraction(text) : std::nullopt;
+    if (!fraction) return std::nullopt;
+    const auto unit = bare ? (text.empty() ? std::optional(seconds_unit) : std::nullopt)
+                           : take_duration_unit(text);
+    if (!unit || *unit < next_unit) return std::nullopt;
+    // Only the last part may have decimals: "1h1.5m" reads well, "1.5h1m" doesn't.
+    if (fraction->scale > 1 && !text.empty()) return std::nullopt;
+    const std::uint64_t factor = duration_units[*unit].factor;
+    if (*whole > longest_duration / factor) return std::nullopt;
+    // Upwards, so that what is not nothing never becomes "0s", which means "none" in many keys.
+    total += *whole * factor + (fraction->digits * factor + fraction->scale - 1) / fraction->scale;
+    if (total > longest_duration) return std::nullopt;
+    next_unit = *unit + 1;
+  }
+  return Duration(static_cast<Duration::rep>(total));
+}
+
+std::optional<std::uint64_t> parse_size(std::string_view text) {
+  const auto number = take_digits(text);
+  if (!number) return std::nullopt;
+  if (text.empty()) text = "B";
+  for (const Unit& unit : size_units) {
+    if (unit.name != text) continue;
+    if (*number > largest_size / unit.factor) return std::nullopt;
+    return *number * unit.factor;
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+/// "1.5s" from 1500 ms: without trailing zeros.
+std::string with_decimals(std::uint64_t value, std::uint64_t factor) {
+  std::string text = std::to_string(value / factor);
+  std::uint64_t rest = value % factor;
+  if (rest == 0) return text;
+  text += '.';
+  while (rest != 0) {
+    rest *= 10;
+    text += static_cast<char>('0' + rest / factor);
+    rest %= factor;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string format_duration(Duration duration) {
+  if (duration < Duration::zero()) return "-" + format_duration(-duration);
+  auto rest = static_cast<std::uint64_t>(duration.count());
+  if (rest == 0) return "0s";
+  std::string text;
+  for (std::size_t i = 0; i < seconds_unit; ++i) {
+    const Unit& unit = duration_units[i];
+    if (rest < unit.factor) continue;
+    text += std::to_string(rest / unit.factor);
+    text += unit.name;
+    rest %= unit.factor;
+  }
+  if (rest == 0) return text;
+  std::size_t last = seconds_unit;
+  while (text.empty() && rest < duration_units[last].factor) ++last;
+  text += with_decimals(rest, duration_units[last].factor);
+  text += duration_units[last].name;
+  return text;
+}
+
+std::string format_size(std::uint64_t bytes) {
+  for (const Unit& unit : size_units) {
+    if (bytes == 0 || bytes % unit.factor != 0) continue;
+    return std::to_string(bytes / unit.factor).append(unit.name);
+  }
+  return "0B";
+}
+
+}  // namespace w8y

@@ -1,0 +1,94 @@
+// Several files: includes, what can't be read, what root refuses.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "fake_host.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using Lines = std::vector<std::string>;
+
+namespace {
+
+Lines mistakes_in_files(FakeHost& host) {
+  Lines lines;
+  try {
+    load_config("/c", host);
+  } catch (const ConfigError& error) {
+    for (const ConfigMistake& mistake : error.mistakes()) lines.push_back(mistake.to_string());
+  }
+  return lines;
+}
+
+constexpr const char* list_a = "[lists.a]\nexecutor = \"/x\"\n";
+constexpr const char* list_b = "[lists.b]\nexecutor = \"/x\"\n";
+
+}  // namespace
+
+TEST_CASE("included files bring their lists, under the defaults of the first file") {
+  FakeHost host;
+  host.files["/c"].text = "include = [\"/d/*.toml\", \"/d/b.toml\"]\n[defaults]\nweight = 3\n";
+  host.files["/d/a.toml"].text = list_a;
+  host.files["/d/b.toml"].text = list_b;
+  host.globs["/d/*.toml"] = {"/c", "/d/a.toml", "/d/b.toml"};
+  const Config config = load_config("/c", host);
+  CHECK(config.lists.size() == 2);
+  CHECK(config.lists.at("b")->weight == 3);
+  host.globs["/d/*.toml"].clear();
+  CHECK(load_config("/c", host).lists.size() == 1);
+}
+
+TEST_CASE("mistakes in all files are reported at once, file after file") {
+  FakeHost host;
+  host.files["/c"].text =
+      "include = [\"/d/*\", \"relative\", 3, \"/missing\"]\n[lists.a]\nexecutor = \"x\"\n";
+  host.files["/d/1"].text = "[redis]\n[lists.b]\nexecutor = \"/x\"\nweight = 0\n";
+  host.files["/d/2"].text = "[lists.c";
+  host.files["/d/3"].problem = "is a directory";
+  host.files["/d/4"].text = "include = []\n[lists.\"a:\"]\nexecutor = \"/x\"\nnise = 1\n";
+  host.globs["/d/*"] = {"/d/1", "/d/2", "/d/3", "/d/4"};
+  const Lines first = mistakes_in_files(host);
+  REQUIRE(first.size() == 2);
+  CHECK(first[0] == "/c:1:32: include[2]: is 3; must be a string");
+
+  host.files["/c"].text =
+      "include = [\"/d/*\", \"relative\", \"/missing\"]\n[lists.a]\nexecutor = \"x\"\n";
+  const Lines lines = mistakes_in_files(host);
+  REQUIRE(lines.size() == 9);
+  CHECK(lines[0].starts_with("/c:1:20: include[1]: is \"relative\"; must be an absolute path"));
+  CHECK(lines[1].starts_with("/c:1:32: include[2]: \"/missing\" is not there"));
+  CHECK(lines[2].starts_with("/c:3:12: lists.a.executor: is \"x\"; must be an absolute path"));
+  CHECK(lines[3] == "/d/1:1:2: redis: stands in an included file, which may hold only [lists]");
+  CHECK(lines[4].starts_with("/d/1:4:10: lists.b.weight: is 0; must be an integer from 1 to "));
+  CHECK(lines[5].starts_with("/d/2:1:9: is not valid TOML"));
+  CHECK(lines[6] == "/d/3: is a directory");
+  CHECK(lines[7].starts_with("/d/4:1:1: include: stands in an included file"));
+  CHECK(lines[8].starts_with("/d/4:2:8: lists.\"a:\": is there twice: first at /c:2:8"));
+}
+
+TEST_CASE("standard input is called so") {
+  FakeHost host;
+  host.files["-"].text = "x = 1\n";
+  CHECK_THROWS_WITH_AS(load_config("-", host),
+                       "<stdin>:1:1: x: is not a known key; the nearest one is \"redis\"",
+                       ConfigError);
+}
+
+TEST_CASE("a file that is not there is one mistake") {
+  FakeHost host;
+  CHECK(mistakes_in_files(host) == Lines{"/c: not found"});
+}
+
+TEST_CASE("as root, files that others can write are refused") {
+  FakeHost host;
+  host.distrusted["/e"] = "can be written by others";
+  const std::string text =
+      "[redis]\npassword_file = \"/e\"\n[lists.w]\nexecutor = \"/x\"\nenv_file = \"/e\"\n";
+  CHECK(mistakes_in(text, host) ==
+        Lines{"c:2:17: redis.password_file: \"/e\" can be written by others",
+              "c:5:12: lists.w.env_file: \"/e\" can be written by others"});
+  host.root = false;
+  CHECK(mistakes_in(text, host).empty());
+}

@@ -1,0 +1,314 @@
+// Each key by itself: its default, what it takes, and what it refuses.
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+
+#include <w8y/config.hpp>
+
+#include "fake_host.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using namespace std::chrono_literals;
+using Lines = std::vector<std::string>;
+
+namespace {
+
+struct Values {
+  std::string section;
+  std::string key;
+  Lines right;  ///< in TOML
+  Lines wrong;
+};
+
+const Lines wrong_flags = {"1", "\"true\"", "[]", "{}", "0.0", "1979-05-27"};
+const Lines wrong_durations = {"-1",         "-0.5",    "nan",        "inf",     "\"\"",
+                               "\"5 s\"",    "\"-5s\"", "true",       "[]",      "{}",
+                               "1979-05-27", "1e30",    "4000000000", "\"101y\""};
+const Lines wrong_sizes = {"-1", "1.5", "\"1.5MiB\"", "\"\"", "\"1K\"", "true", "[]", "{}"};
+const Lines wrong_texts = {"1", "true", "[]", "{}", "\"\"", "\"a\\u0000b\"", "1.5", "07:32:00"};
+const Lines wrong_arrays = {"1",   "\"a\"",      "true",      "{}",
+                            "[1]", "[\"a\", 2]", "[[\"a\"]]", "[\"a\\u0000\"]"};
+const Lines wrong_counts = {"-1", "1.0", "\"1\"", "true", "[]", "{}", "nan", "9223372036854775807"};
+
+Lines with(Lines lines, const Lines& more) {
+  lines.insert(lines.end(), more.begin(), more.end());
+  return lines;
+}
+
+const std::vector<Values>& all_values() {
+  static const std::vector<Values> values = {
+      {"redis",
+       "url",
+       {"\"redis://u:p@h:1/2\"", "\"unix:///run/redis.sock?db=1\""},
+       with(wrong_texts, {"\"localhost\"", "\"http://x\"", "\"redis:x\"", "\"rediss://x\""})},
+      {"redis", "password_file", {"\"/x\""}, with(wrong_texts, {"\"x\"", "\"~/x\""})},
+      {"redis",
+       "connect_timeout",
+       {"\"1ms\"", "3", "0.5"},
+       with(wrong_durations, {"0", "\"1us\""})},
+      {"redis",
+       "command_timeout",
+       {"\"1ms\"", "3", "0.5"},
+       with(wrong_durations, {"0", "\"1us\""})},
+      {"redis", "idle_commands", {"1", "1000000"}, with(wrong_counts, {"0", "1000001"})},
+
+      {"supervisor",
+       "host",
+       {"\"a.b-c_1\"", "\"höst\""},
+       with(wrong_texts, {"\"a:b\"", "\"a b\"", "\"a\\n\"", "\"" + std::string(256, 'x') + "\""})},
+      {"supervisor", "fleet", {"\"f\"", "\"a b\""}, wrong_texts},
+      {"supervisor",
+       "status",
+       {"[]", "[\"unix:/a\", \"unix:/b\"]"},
+       with(wrong_arrays, {"[\"/a\"]", "[\"unix:a\"]", "[\"unix:\"]", "[\":80\"]", "[\"h:80\"]",
+                           "[\"\"]", "[\"unix:/" + std::string(107, 'x') + "\"]"})},
+      {"supervisor",
+       "log_level",
+       {"\"trace\"", "\"debug\"", "\"info\"", "\"warn\"", "\"error\""},
+       with(wrong_texts, {"\"INFO\"", "\"warning\""})},
+      {"supervisor",
+       "log_format",
+       {"\"text\"", "\"logfmt\"", "\"json\""},
+       with(wrong_texts, {"\"JSON\""})},
+      {"supervisor", "log_file", {"\"/var/log/x\""}, with(wrong_texts, {"\"x\""})},
+      {"supervisor", "drain_timeout", {"0", "\"1h\""}, wrong_durations},
+      {"supervisor", "probe_timeout", {"\"1s\""}, with(wrong_durations, {"0"})},
+      {"supervisor", "probe_interval", {"0", "\"1h\""}, wrong_durations},
+      {"supervisor", "max_processes", {"0", "1000000"}, with(wrong_counts, {"1000001"})},
+
+      {"lists", "args", {"[]", "[\"\", \"-v\"]"}, wrong_arrays},
+      {"lists", "mode", {"\"auto\"", "\"single\""}, with(wrong_texts, {"\"stream\"", "\"x\""})},
+      {"lists", "requires", {"[]", "[\"gpu\"]"}, with(wrong_arrays, {"[\"\"]"})},
+      {"lists", "concurrency", {"0", "100000"}, with(wrong_counts, {"100001"})},
+      {"lists", "fleet_concurrency", {"0", "1000000"}, with(wrong_counts, {"1000001"})},
+      {"lists", "weight", {"1", "1000000"}, with(wrong_counts, {"0", "1000001"})},
+      {"lists", "enabled", {"true", "false"}, wrong_flags},
+      {"lists", "source", {"\"circular\""}, with(wrong_texts, {"\"job\"", "\"x\""})},
+      {"lists",
+       "key_expiry",
+       {"1", "\"1s\"", "\"1h\""},
+       with(wrong_durations, {"0", "0.999", "\"999ms\""})},
+      {"lists", "lock_key", {"\"lock\"", "\"proc\""}, with(wrong_texts, {"\"lok\""})},
+      {"lists", "on_lease_loss", {"\"continue\"", "\"terminate\""}, with(wrong_texts, {"\"x\""})},
+      {"lists", "timeout", {"0", "\"1h\""}, wrong_durations},
+      {"lists", "progress_timeout", {"0", "\"1h\""}, wrong_durations},
+      {"lists", "kill_grace", {"0", "\"1h\""}, wrong_durations},
+      {"lists", "cooldown", {"0", "\"1h\""}, wrong_durations},
+      {"lists",
+       "backoff",
+       {"false", "{}", "{ min = 1, max = 1, factor = 1 }", "{ factor = 1.5 }"},
+       {"true", "1", "\"1s\"", "[]", "{ min = 0 }", "{ min = \"10m\" }", "{ max = \"0.5s\" }",
+        "{ factor = 0.99 }", "{ factor = nan }", "{ factor = inf }", "{ factor = \"2\" }",
+        "{ factor = -1 }", "{ min = true }", "{ mni = 1 }", "{ factor = 1000.5 }"}},
+      {"lists", "max_failures", {"0", "1000000000"}, with(wrong_counts, {"1000000001"})},
+      {"lists",
+       "success_exit_codes",
+       {"[0]", "[255, 3, 0, 3]"},
+       {"0", "[]", "[256]", "[-1]", "[\"0\"]", "[0.0]", "{}", "true"}},
+      {"lists",
+       "env",
+       {"{}", "{ A = \"1\", _b2 = \"\", C = \"ü\\n\" }"},
+       {"1", "[]", "\"A=1\"", "{ A = 1 }", "{ A = true }", "{ \"A-B\" = \"\" }", "{ 2A = \"\" }",
+        "{ \"\" = \"\" }", "{ \"A=\" = \"\" }", "{ W8Y_ITEM = \"\" }", "{ A = \"\\u0000\" }",
+        "{ A.b = \"\" }"}},
+      {"lists",
+       "env_pass",
+       {"[]", "[\"*\"]", "[\"PATH\", \"A_1\"]"},
+       with(wrong_arrays, {"[\"A-B\"]", "[\"A*\"]", "[\"\"]", "[\"A=1\"]"})},
+      {"lists", "env_file", {"\"/x\""}, with(wrong_texts, {"\"x\""})},
+      {"lists",
+       "env_var",
+       {"\"ITEM\"", "\"_\""},
+       with(wrong_texts, {"\"1\"", "\"A-B\"", "\"W8Y_X\"", "\"A=\""})},
+      {"lists", "cwd", {"\"/\"", "\"temp\"", "\"/a b\""}, with(wrong_texts, {"\"x\"", "\"Temp\""})},
+      {"lists",
+       "user",
+       {"\"nobody\"", "1000", "\"1000\""},
+       {"-1", "1.0", "true", "[]", "{}", "\"\"", "\"no_such\"", "12345", "\"a\\u0000\""}},
+      {"lists",
+       "group",
+       {"\"nogroup\"", "1000", "\"1000\""},
+       {"-1", "1.0", "true", "[]", "{}", "\"\"", "\"no_such\"", "12345", "\"a\\u0000\""}},
+      {"lists",
+       "umask",
+       {"\"022\"", "0o022", "\"0\"", "\"0777\"", "\"00077\"", "0"},
+       {"-1", "0o1000", "\"\"", "\"1000\"", "\"088\"", "\"0o22\"", "\"u=rwx\"", "true", "1.0",
+        "\"000000022\"", "[]"}},
+      {"lists", "nice", {"-20", "19", "0"}, {"-21", "20", "1.0", "\"1\"", "true", "[]"}},
+      {"lists",
+       "rlimits",
+       {"{}", "{ nofile = 1024, as = \"2GiB\", core = 0, cpu = \"1h\" }",
+        "{ nofile = \"unlimited\" }", "{ cpu = 60, rttime = \"1us\", memlock = 65536, nice = 20 }"},
+       {"1", "[]", "\"nofile=1\"", "{ nofile = -1 }", "{ nofile = \"1024\" }", "{ nofile = 1.0 }",
+        "{ as = \"2 GiB\" }", "{ as = -1 }", "{ cpu = \"500ms\" }", "{ cpu = -1 }",
+        "{ nofiles = 1 }", "{ RLIMIT_AS = 1 }", "{ core = \"Unlimited\" }", "{ core = true }"}},
+      {"lists", "no_new_privs", {"true", "false"}, wrong_flags},
+      {"lists", "max_line", {"1", "\"64KiB\"", "\"1GiB\""}, with(wrong_sizes, {"0", "\"2GiB\""})},
+      {"lists", "stderr_tail", {"0", "\"64MiB\""}, with(wrong_sizes, {"\"65MiB\""})},
+      {"lists", "history", {"0", "1000000"}, with(wrong_counts, {"1000001"})},
+  };
+  return values;
+}
+
+struct Written {
+  std::string text;
+  std::string path;  ///< how mistakes call the key
+};
+
+Written write(const std::string& section, const std::string& key, const std::string& value) {
+  const std::string line = key + " = " + value + "\n";
+  if (section == "lists") return {"[lists.w]\nexecutor = \"/bin/x\"\n" + line, "lists.w." + key};
+  return {"[" + section + "]\n" + line, section + "." + key};
+}
+
+ConfigText described(const std::string& text) {
+  FakeHost host;
+  return describe(parse_config(text, "c", host));
+}
+
+}  // namespace
+
+TEST_CASE("each key takes what is right") {
+  for (const Values& values : all_values()) {
+    for (const std::string& value : values.right) {
+      const Written written = write(values.section, values.key, value);
+      CAPTURE(written.text);
+      CHECK(mistakes_in(written.text) == Lines{});
+      if (values.section == "lists") {
+        CHECK(mistakes_in("[defaults]\n" + values.key + " = " + value + "\n") == Lines{});
+      }
+    }
+  }
+}
+
+TEST_CASE("each key refuses what is wrong, by its name and place, and says what would be right") {
+  for (const Values& values : all_values()) {
+    for (const std::string& value : values.wrong) {
+      const Written written = write(values.section, values.key, value);
+      CAPTURE(written.text);
+      const Lines lines = mistakes_in(written.text);
+      REQUIRE(lines.size() == 1);
+      CAPTURE(lines[0]);
+      const std::string line = values.section == "lists" ? "c:3:" : "c:2:";
+      CHECK(lines[0].starts_with(line));
+      const auto name = lines[0].find(": " + written.path);
+      REQUIRE(name != std::string::npos);
+      // Right at the value, or inside it.
+      const auto column = std::stoul(lines[0].substr(4));
+      CHECK(column >= values.key.size() + 4);
+      const bool has_remedy = lines[0].find("must ") != std::string::npos ||
+                              lines[0].find("nearest") != std::string::npos;
+      CHECK(has_remedy);
+      CHECK(lines[0].size() < 300);
+    }
+  }
+}
+
+TEST_CASE("executor and command") {
+  const auto mistakes = [](const std::string& line) {
+    return mistakes_in("[lists.w]\n" + line + "\n").size();
+  };
+  for (const char* value : {"\"x\"", "\"./x\"", "\"\"", "1", "[\"/x\"]", "true", "\"/a\\u0000\""}) {
+    CAPTURE(value);
+    CHECK(mistakes(std::string("executor = ") + value) == 1);
+  }
+  for (const char* value :
+       {"\"x\"", "[]", "[\"\"]", "[1]", "[\"./x\"]", "[\"a/b\"]", "{}", "[\"x\", \"\\u0000\"]"}) {
+    CAPTURE(value);
+    CHECK(mistakes(std::string("command = ") + value) == 1);
+  }
+  for (const char* value : {"[\"x\"]", "[\"/a/b\", \"\"]", "[\"{}\"]"}) {
+    CAPTURE(value);
+    CHECK(mistakes(std::string("command = ") + value) == 0);
+  }
+}
+
+TEST_CASE("the table above knows every key") {
+  std::set<std::string> tested = {"lists.executor", "lists.command", ".include"};
+  for (const Values& values : all_values()) tested.insert(values.section + "." + values.key);
+  for (const KnownKey& key : known_keys()) {
+    if (key.section.find('.') != std::string::npos) continue;
+    CAPTURE(key.name);
+    CHECK(tested.erase(key.section + "." + key.name) == 1);
+  }
+  CHECK(tested.empty());
+}
+
+TEST_CASE("the documented default of each key is what holds without it") {
+  for (const KnownKey& key : known_keys()) {
+    if (key.fallback.empty() || key.section.empty()) continue;
+    CAPTURE(key.name);
+    const bool nested = key.section == "lists.backoff";
+    const std::string value = nested ? "{ " + key.name + " = " + key.fallback + " }" : key.fallback;
+    const Written written =
+        write(nested ? "lists" : key.section, nested ? "backoff" : key.name, value);
+    const ConfigText with = described(written.text);
+    const std::string list = "[lists.w]\nexecutor = \"/bin/x\"\n";
+    const ConfigText without = described(key.section.starts_with("lists") ? list : "");
+    CHECK(with.redis == without.redis);
+    CHECK(with.supervisor == without.supervisor);
+    CHECK(with.lists == without.lists);
+  }
+}
+
+TEST_CASE("values arrive in the rule") {
+  FakeHost host;
+  const Config config = parse_config(
+      "[redis]\nurl = \"unix:///r\"\nidle_commands = 7\n"
+      "[supervisor]\nhost = \"h\"\nlog_format = \"json\"\nprobe_interval = 0\n"
+      "[lists.w]\nexecutor = \"/x\"\nrequires = [\"gpu\"]\nlock_key = \"proc\"\n"
+      "on_lease_loss = \"terminate\"\nsuccess_exit_codes = [3, 0, 3]\nuser = 1000\n"
+      "group = \"nogroup\"\numask = \"027\"\nnice = -5\nmax_line = \"2KiB\"\nhistory = 9\n"
+      "rlimits = { nofile = 10, core = \"unlimited\", cpu = \"1h\", as = \"1GiB\", rttime = "
+      "\"1ms\" }\n"
+      "env = { B = \"2\", A = \"1\" }\nenv_pass = [\"*\"]\nenv_var = \"IT\"\ncwd = \"temp\"\n",
+      "c", host);
+  CHECK(config.redis.url == "unix:///r");
+  CHECK(config.redis.idle_commands == 7);
+  CHECK(config.supervisor.host == "h");
+  CHECK(config.supervisor.log_format == LogFormat::json);
+  CHECK(config.supervisor.probe_interval == 0s);
+  Rule expected;
+  expected.prefix = "w";
+  expected.executor = "/x";
+  expected.requires_caps = {"gpu"};
+  expected.lock_key = "proc";
+  expected.on_lease_loss = OnLeaseLoss::terminate;
+  expected.success_exit_codes = {0, 3};
+  expected.identity = {"1000", "nogroup"};
+  expected.umask = 027;
+  expected.nice = -5;
+  expected.max_line = 2048;
+  expected.history = 9;
+  expected.rlimits = {{"as", RLIMIT_AS, 1 << 30},
+                      {"core", RLIMIT_CORE, std::nullopt},
+                      {"cpu", RLIMIT_CPU, 3600},
+                      {"nofile", RLIMIT_NOFILE, 10},
+                      {"rttime", RLIMIT_RTTIME, 1000}};
+  expected.env = {{"A", "1"}, {"B", "2"}};
+  expected.env_pass = {"*"};
+  expected.env_var = "IT";
+  expected.cwd = "temp";
+  CHECK(*config.lists.at("w") == expected);
+}
+
+TEST_CASE("secrets are never shown") {
+  FakeHost host;
+  host.bad_url = "redis://u:hunter2@h:x";
+  CHECK(mistakes_in("[redis]\nurl = \"redis://u:hunter2@h:x\"\n", host) ==
+        Lines{"c:2:7: redis.url: has a bad port"});
+  for (const char* text :
+       {"[redis]\nurl = \"htp://u:hunter2@h\"\n", "[redis]\nurl = \"rediss://u:hunter2@h\"\n",
+        "[lists.w]\nexecutor = \"/x\"\nenv = { A = \"hunter2\\u0000\" }\n",
+        "[lists.w]\nexecutor = \"/x\"\nenv = { W8Y_A = \"hunter2\" }\n"}) {
+    const Lines lines = mistakes_in(text);
+    REQUIRE(lines.size() == 1);
+    CHECK(lines[0].find("hunter2") == std::string::npos);
+  }
+}

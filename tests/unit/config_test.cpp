@@ -1,0 +1,343 @@
+// Files as a whole: what is read, what is found wrong with it, and where.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+#include <w8y/config.hpp>
+
+#include "fake_host.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using namespace std::chrono_literals;
+using Lines = std::vector<std::string>;
+
+namespace {
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+Config parse(const std::string& text) {
+  FakeHost host;
+  return parse_config(text, "c", host);
+}
+
+/// A list that is right in itself, with one more line.
+std::string list_with(const std::string& line) {
+  return "[lists.w]\nexecutor = \"/bin/x\"\n" + line + "\n";
+}
+
+}  // namespace
+
+TEST_CASE("the smallest file") {
+  const Config config =
+      parse("[lists.work]\nexecutor = \"/opt/acme/bin/resize\"\nconcurrency = 4\n");
+  CHECK(config.redis == RedisSettings{});
+  CHECK(config.supervisor.host == "here");
+  CHECK(config.supervisor.status == Lines{"unix:/run/w8y/w8yd.sock"});
+  CHECK(config.warnings.empty());
+  REQUIRE(config.lists.size() == 1);
+  Rule expected;
+  expected.prefix = "work";
+  expected.executor = "/opt/acme/bin/resize";
+  expected.concurrency = 4;
+  CHECK(*config.lists.at("work") == expected);
+}
+
+TEST_CASE("every mistake is reported at once, where it is, in the order of the file") {
+  const Lines lines = mistakes_in(
+      "[redis]\n"
+      "url = \"http://x\"\n"
+      "conect_timeout = \"5s\"\n"
+      "[supervisor]\n"
+      "log_level = \"loud\"\n"
+      "[lists.work]\n"
+      "  concurrency =   -1\n"
+      "command = [\"a\"]\n"
+      "executor = \"/bin/x\"\n"
+      "backoff = { min = \"1h\", fcator = 0.5 }\n"
+      "[lists.\"a b\"]\n"
+      "timeout = \"soon\"\n");
+  CHECK(
+      lines ==
+      Lines{"c:2:7: redis.url: is not a Redis URL; must be redis://[user[:password]@]host[:port]"
+            "[/db] or unix:///path.sock[?db=N]",
+            "c:3:1: redis.conect_timeout: is not a known key; the nearest one is "
+            "\"connect_timeout\"",
+            "c:5:13: supervisor.log_level: is \"loud\"; must be \"trace\", \"debug\", \"info\", "
+            "\"warn\" or \"error\"",
+            "c:7:19: lists.work.concurrency: is -1; must be an integer from 0 to 100000",
+            "c:8:1: lists.work.command: stands beside executor; a list has either an executor or "
+            "a command",
+            "c:10:27: lists.work.backoff.fcator: is not a known key; the nearest one is \"factor\"",
+            "c:11:8: lists.\"a b\": has neither executor nor command; must have executor = "
+            "\"/absolute/path\", or command = [\"program\", \"{}\"]",
+            "c:12:11: lists.\"a b\".timeout: is \"soon\"; must be a duration such as \"250ms\", "
+            "\"5s\" or \"1h30m\", or a number of seconds"});
+}
+
+TEST_CASE("what() holds every mistake, a line each") {
+  FakeHost host;
+  try {
+    parse_config("a = 1\nb = 2\n", "c", host);
+    FAIL("no error");
+  } catch (const ConfigError& error) {
+    CHECK(error.mistakes().size() == 2);
+    CHECK(std::string(error.what()) ==
+          error.mistakes()[0].to_string() + "\n" + error.mistakes()[1].to_string());
+  }
+}
+
+TEST_CASE("what is no TOML in UTF-8 is one mistake with its place") {
+  const std::pair<std::string, const char*> cases[] = {
+      {"a = \n", "c:1:5: is not valid TOML: "},
+      {"[lists.w]\nconcurrency = 5s\n", "c:2:"},
+      {"[redis]\n[redis]\n", "c:2:"},
+      {"[redis]\nurl = \"a\"\nurl = \"b\"\n", "c:3:"},
+      {"a = \"\xff\"\n", "c:1:6: is not valid TOML: "},
+      {"umask = 022\n", "c:1:"},
+      {std::string("a = 1\nb\0 = 2", 12), "c:2:2: has a NUL byte"},
+      {std::string("\x7f"
+                   "ELF\0\0\1",
+                   7),
+       "c:1:5: has a NUL byte"},
+      {"a = [", "c:1:"},
+      {"a = 99999999999999999999", "c:1:"},
+  };
+  for (const auto& [text, start] : cases) {
+    CAPTURE(text);
+    const Lines lines = mistakes_in(text);
+    REQUIRE(lines.size() == 1);
+    CHECK(lines[0].starts_with(start));
+    CHECK_FALSE(has(lines[0], "\n"));
+  }
+}
+
+TEST_CASE("a file that nests without end is refused before it fills the stack") {
+  std::string dots = "a";
+  for (int i = 0; i < 200'000; ++i) dots += ".a";
+  for (const std::string& text :
+       {dots + " = 1", "[" + dots + "]", "x = { " + dots + " = 1 }",
+        "y = [\n1.0, {" + dots + "=1}]", "x = [\"\"\"a\"\"\"\"\", {" + dots + " = 1 }]",
+        "x = ['''''',{" + dots + "=1}]"}) {
+    const Lines lines = mistakes_in(text);
+    REQUIRE(lines.size() == 1);
+    CHECK(has(lines[0], "too many parts"));
+  }
+  const Lines lines = mistakes_in("a = " + std::string(100'000, '['));
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0].starts_with("c:1:"));
+  // Dots in texts and comments are no keys.
+  const std::string many(1000, '.');
+  CHECK(mistakes_in("# " + many + "\n" +
+                    list_with("args = [\"" + many + "\\\"" + many + "\", '" + many + "']"))
+            .empty());
+}
+
+TEST_CASE("an empty file is fine, with a warning") {
+  for (const char* text : {"", "\n", "# nothing\n", "\xef\xbb\xbf", "[lists]\n"}) {
+    const Config config = parse(text);
+    CHECK(config.lists.empty());
+    CHECK(config.warnings == Lines{"c: no lists: nothing to do"});
+  }
+}
+
+TEST_CASE("sections and lists of the wrong type") {
+  CHECK(mistakes_in("redis = 1\nsupervisor = []\ndefaults = \"x\"\nlists = true\n") ==
+        Lines{"c:1:9: redis: is 1; must be a table",
+              "c:2:14: supervisor: is an array; must be a table",
+              "c:3:12: defaults: is \"x\"; must be a table",
+              "c:4:9: lists: is true; must be a table"});
+  CHECK(mistakes_in("[[lists]]\n").size() == 1);
+  CHECK(mistakes_in("[[lists.w]]\nexecutor = \"/x\"\n") ==
+        Lines{"c:1:1: lists.w: is an array; must be a table"});
+  CHECK(mistakes_in("[lists]\nw = \"/bin/x\"\n") ==
+        Lines{"c:2:5: lists.w: is \"/bin/x\"; must be a table"});
+}
+
+TEST_CASE("a key in the wrong place is told its place") {
+  CHECK(mistakes_in("concurrency = 4\n") ==
+        Lines{"c:1:1: concurrency: stands in the wrong place; it is a key of [lists.PREFIX] and "
+              "[defaults]"});
+  CHECK(mistakes_in("[supervisor]\nurl = \"redis://x\"\n") ==
+        Lines{"c:2:1: supervisor.url: stands in the wrong place; it is a key of [redis]"});
+  CHECK(mistakes_in("[redis]\ninclude = []\n") ==
+        Lines{"c:2:1: redis.include: stands in the wrong place; it is a key of the top level"});
+  CHECK(mistakes_in("[list.work]\nexecutor = \"/x\"\n") ==
+        Lines{"c:1:2: list: is not a known key; the nearest one is \"lists\""});
+}
+
+TEST_CASE("an unknown key names the nearest one") {
+  const std::pair<const char*, const char*> cases[] = {
+      {"concurency", "concurrency"},
+      {"conucrrency", "concurrency"},
+      {"kill-grace", "kill_grace"},
+      {"keyexpiry", "key_expiry"},
+      {"exit_codes", "success_exit_codes"},
+      {"retries", "requires"},
+      {"max_failure", "max_failures"},
+      {"Enabled", "enabled"},
+      {"executer", "executor"},
+  };
+  for (const auto& [wrong, right] : cases) {
+    const Lines lines = mistakes_in(list_with(std::string(wrong) + " = 1"));
+    REQUIRE(lines.size() == 1);
+    CHECK(lines[0] == std::string("c:3:1: lists.w.") + wrong +
+                          ": is not a known key; the nearest one is \"" + right + "\"");
+  }
+  const Lines lines = mistakes_in(list_with(std::string(100'000, 'k') + " = 1"));
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0].size() < 200);
+}
+
+TEST_CASE("what this version does not have is refused, never ignored") {
+  Lines texts = {
+      list_with("source = \"schedule\""),
+      list_with("source = \"job\""),
+      list_with("mode = \"stream\""),
+      "[defaults]\nsource = \"job\"\n",
+      "[defaults]\nmode = \"stream\"\n",
+      "[supervisor]\nstatus = [\"127.0.0.1:9158\"]\n",
+      "[supervisor]\nstatus = [\"[::1]:9158\"]\n",
+      "[supervisor]\nstatus_token_file = \"/x\"\n",
+  };
+  for (const char* key : {"queues", "dispatch", "on_failure", "timefile", "claim_timeout",
+                          "maintenance_interval", "processes", "max_items", "max_age"}) {
+    texts.push_back(list_with(std::string(key) + " = 1"));
+    texts.push_back("[defaults]\n" + std::string(key) + " = \"x\"\n");
+  }
+  for (const char* key :
+       {"sentinel_password_file", "tls_ca", "tls_cert", "tls_key", "tls_server_name"}) {
+    texts.push_back("[redis]\n" + std::string(key) + " = \"/x\"\n");
+  }
+  for (const char* scheme :
+       {"rediss", "redis+sentinel", "rediss+sentinel", "redis+cluster", "rediss+cluster"}) {
+    texts.push_back("[redis]\nurl = \"" + std::string(scheme) + "://u:secret@h\"\n");
+  }
+  for (const std::string& text : texts) {
+    CAPTURE(text);
+    const Lines lines = mistakes_in(text);
+    REQUIRE(lines.size() == 1);
+    CHECK(has(lines[0], "which this version does not have yet"));
+    CHECK_FALSE(has(lines[0], "secret"));
+  }
+}
+
+TEST_CASE("a list has an executor or a command") {
+  CHECK(mistakes_in("[lists.w]\ncommand = [\"convert\", \"{}\", \"\"]\n").empty());
+  CHECK(mistakes_in("[lists.w]\n") ==
+        Lines{"c:1:8: lists.w: has neither executor nor command; must have executor = "
+              "\"/absolute/path\", or command = [\"program\", \"{}\"]"});
+  CHECK(mistakes_in("[lists.w]\ncommand = [\"x\"]\nexecutor = \"/x\"\n").size() == 1);
+  // A wrong one is there all the same: one mistake, not two.
+  CHECK(mistakes_in("[lists.w]\nexecutor = 3\n").size() == 1);
+  CHECK(mistakes_in("[lists.w]\ncommand = []\n").size() == 1);
+  for (const char* key : {"executor = \"/x\"", "command = [\"x\"]"}) {
+    const Lines lines = mistakes_in(std::string("[defaults]\n") + key + "\n");
+    REQUIRE(lines.size() == 1);
+    CHECK(has(lines[0], "may not stand in [defaults]"));
+  }
+}
+
+TEST_CASE("keys that mean nothing for a command are mistakes, also from [defaults]") {
+  const std::string command = "command = [\"x\"]\n";
+  for (const char* line : {"args = [\"-v\"]\n", "requires = [\"gpu\"]\n"}) {
+    CHECK(mistakes_in("[lists.w]\n" + command + line).size() == 1);
+    const Lines lines = mistakes_in("[defaults]\n" + std::string(line) + "[lists.w]\n" + command);
+    REQUIRE(lines.size() == 1);
+    CHECK(has(lines[0], "c:3:8: lists.w: takes "));
+  }
+  CHECK(mistakes_in("[defaults]\nargs = [\"-v\"]\n[lists.w]\nargs = []\n" + command).empty());
+  CHECK(mistakes_in("[lists.w]\nmode = \"single\"\n" + command).size() == 1);
+  CHECK(parse("[defaults]\nmode = \"single\"\n[lists.w]\n" + command).lists.at("w")->mode ==
+        Mode::automatic);
+}
+
+TEST_CASE("a list's own key wins over [defaults], wherever that stands") {
+  const Config config = parse(
+      "[lists.a]\nexecutor = \"/x\"\n"
+      "[lists.b]\nexecutor = \"/x\"\nconcurrency = 1\nbackoff = { max = \"2h\" }\nenv = { B = "
+      "\"2\" }\n"
+      "[defaults]\nconcurrency = 7\nbackoff = false\nenv = { A = \"1\" }\ntimeout = 1.5\n");
+  CHECK(config.lists.at("a")->concurrency == 7);
+  CHECK_FALSE(config.lists.at("a")->backoff);
+  CHECK(config.lists.at("a")->env.count("A") == 1);
+  CHECK(config.lists.at("b")->concurrency == 1);
+  CHECK(config.lists.at("b")->backoff == Backoff{1s, 2h, 2.0});
+  CHECK(config.lists.at("b")->env.count("A") == 0);
+  CHECK(config.lists.at("b")->timeout == 1500ms);
+}
+
+TEST_CASE("prefixes are any string; a final colon makes no difference") {
+  const Config config = parse(
+      "[lists.\"media:thumbs\"]\nexecutor = \"/x\"\n"
+      "[lists.\"work:\"]\nexecutor = \"/x\"\n"
+      "[lists.\"a\\u0000b\\n\"]\nexecutor = \"/x\"\n"
+      "[lists.\"::\"]\nexecutor = \"/x\"\n");
+  CHECK(config.lists.count("media:thumbs") == 1);
+  CHECK(config.lists.at("work")->key_prefix() == "work:");
+  CHECK(config.lists.count(std::string("a\0b\n", 4)) == 1);
+  CHECK(config.lists.at(":")->key_prefix() == "::");
+  CHECK(config.warnings.empty());
+
+  const Config empty = parse("[lists.\"\"]\nexecutor = \"/x\"\n");
+  CHECK(empty.lists.at("")->key_prefix().empty());
+  REQUIRE(empty.warnings.size() == 1);
+  CHECK(empty.warnings[0].starts_with("c:1:8: lists.\"\": has the empty prefix"));
+  CHECK(mistakes_in("[lists.\":\"]\nexecutor = \"/x\"\n").size() == 1);
+}
+
+TEST_CASE("a prefix that is there twice names both places") {
+  CHECK(
+      mistakes_in("[lists.w]\nexecutor = \"/x\"\n[lists.\"w:\"]\nexecutor = \"/x\"\n") ==
+      Lines{"c:3:8: lists.\"w:\": is there twice: first at c:1:8; must be there once (a final ':' "
+            "makes no difference)"});
+}
+
+TEST_CASE("a user where w8yd does not run as root is a warning") {
+  FakeHost host;
+  CHECK(parse_config(list_with("user = \"nobody\""), "c", host).warnings.empty());
+  host.root = false;
+  CHECK(parse_config(list_with("user = \"nobody\""), "c", host).warnings.size() == 1);
+}
+
+TEST_CASE("an account is looked up once for all lists") {
+  FakeHost host;
+  std::string text;
+  for (int i = 0; i < 50; ++i) {
+    text += "[lists.l" + std::to_string(i) + "]\nexecutor = \"/x\"\nuser = \"nobody\"\n";
+  }
+  parse_config(text, "c", host);
+  CHECK(host.account_questions == 1);
+}
+
+TEST_CASE("where the status listens by default") {
+  struct Case {
+    bool root;
+    const char* runtime_directory;
+    const char* xdg_runtime_dir;
+    const char* expected;
+  };
+  const Case cases[] = {
+      {true, "/x", "/y", "unix:/run/w8y/w8yd.sock"},
+      {true, "", "", "unix:/run/w8y/w8yd.sock"},
+      {false, "", "", "unix:/run/w8y/w8yd.sock"},
+      {false, "", "/run/user/7", "unix:/run/user/7/w8y/w8yd.sock"},
+      {false, "/tmp/r", "/run/user/7", "unix:/tmp/r/w8y/w8yd.sock"},
+      {false, "/run/w8y", "/run/user/7", "unix:/run/w8y/w8yd.sock"},
+      {false, "/run/w8y:/run/other", "", "unix:/run/w8y/w8yd.sock"},
+      {false, "/tmp/r/", "", "unix:/tmp/r/w8y/w8yd.sock"},
+      {false, "relative", "", "unix:/run/w8y/w8yd.sock"},
+  };
+  for (const Case& one : cases) {
+    FakeHost host;
+    host.root = one.root;
+    host.variables = {{"RUNTIME_DIRECTORY", one.runtime_directory},
+                      {"XDG_RUNTIME_DIR", one.xdg_runtime_dir}};
+    CHECK(default_status(host) == one.expected);
+    CHECK(parse_config("", "c", host).supervisor.status == Lines{one.expected});
+  }
+  CHECK(parse("[supervisor]\nstatus = []\n").supervisor.status.empty());
+}

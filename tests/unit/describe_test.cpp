@@ -1,0 +1,205 @@
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <w8y/config.hpp>
+
+using namespace w8y;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// One change to each setting of a rule.
+const std::vector<std::function<void(Rule&)>>& rule_changes() {
+  static const std::vector<std::function<void(Rule&)>> changes = {
+      [](Rule& rule) { rule.executor = "/x"; },
+      [](Rule& rule) { rule.command = {"x"}; },
+      [](Rule& rule) {
+        rule.command = {"x", ""};
+      },
+      [](Rule& rule) {
+        rule.args = {"a", "b"};
+      },
+      [](Rule& rule) { rule.args = {"a\", \"b"}; },
+      [](Rule& rule) { rule.mode = Mode::single; },
+      [](Rule& rule) { rule.requires_caps = {"gpu"}; },
+      [](Rule& rule) { rule.concurrency = 2; },
+      [](Rule& rule) { rule.fleet_concurrency = 1; },
+      [](Rule& rule) { rule.weight = 2; },
+      [](Rule& rule) { rule.enabled = false; },
+      [](Rule& rule) { rule.key_expiry = 6s; },
+      [](Rule& rule) { rule.lock_key = "proc"; },
+      [](Rule& rule) { rule.on_lease_loss = OnLeaseLoss::terminate; },
+      [](Rule& rule) { rule.timeout = 1us; },
+      [](Rule& rule) { rule.progress_timeout = 1s; },
+      [](Rule& rule) { rule.kill_grace = 11s; },
+      [](Rule& rule) { rule.cooldown = 1s; },
+      [](Rule& rule) { rule.backoff.reset(); },
+      [](Rule& rule) { rule.backoff->min = 2s; },
+      [](Rule& rule) { rule.backoff->max = 2s; },
+      [](Rule& rule) { rule.backoff->factor = 2.0000001; },
+      [](Rule& rule) { rule.max_failures = 1; },
+      [](Rule& rule) {
+        rule.success_exit_codes = {0, 1};
+      },
+      [](Rule& rule) {
+        rule.env = {{"A", "1"}};
+      },
+      [](Rule& rule) {
+        rule.env = {{"A", "2"}};
+      },
+      [](Rule& rule) {
+        rule.env = {{"B", "1"}};
+      },
+      [](Rule& rule) { rule.env_pass = {"*"}; },
+      [](Rule& rule) { rule.env_file = "/x"; },
+      [](Rule& rule) { rule.env_var = "X"; },
+      [](Rule& rule) { rule.cwd = "temp"; },
+      [](Rule& rule) { rule.identity.user = "u"; },
+      [](Rule& rule) { rule.identity.group = "u"; },
+      [](Rule& rule) { rule.umask = 0; },
+      [](Rule& rule) { rule.nice = 0; },
+      [](Rule& rule) {
+        rule.rlimits = {{"as", RLIMIT_AS, 1}};
+      },
+      [](Rule& rule) {
+        rule.rlimits = {{"as", RLIMIT_AS, std::nullopt}};
+      },
+      [](Rule& rule) { rule.no_new_privs = false; },
+      [](Rule& rule) { rule.max_line = 1; },
+      [](Rule& rule) { rule.stderr_tail = 1; },
+      [](Rule& rule) { rule.history = 1; },
+  };
+  return changes;
+}
+
+const std::vector<std::function<void(Config&)>>& config_changes() {
+  static const std::vector<std::function<void(Config&)>> changes = {
+      [](Config& config) { config.redis.url = "redis://x"; },
+      [](Config& config) { config.redis.url = "redis://:a@x"; },
+      [](Config& config) { config.redis.url = "redis://:b@x"; },
+      [](Config& config) { config.redis.password_file = "/x"; },
+      [](Config& config) { config.redis.connect_timeout = 1s; },
+      [](Config& config) { config.redis.command_timeout = 1s; },
+      [](Config& config) { config.redis.idle_commands = 1; },
+      [](Config& config) { config.supervisor.fleet = "f"; },
+      [](Config& config) { config.supervisor.status = {"unix:/x"}; },
+      [](Config& config) { config.supervisor.log_level = LogLevel::warn; },
+      [](Config& config) { config.supervisor.log_format = LogFormat::json; },
+      [](Config& config) { config.supervisor.log_file = "/x"; },
+      [](Config& config) { config.supervisor.drain_timeout = 1s; },
+      [](Config& config) { config.supervisor.probe_timeout = 1s; },
+      [](Config& config) { config.supervisor.probe_interval = 1s; },
+      [](Config& config) { config.supervisor.max_processes = 1; },
+      [](Config& config) { config.lists["a"] = std::make_shared<Rule>(); },
+      [](Config& config) { config.lists["b"] = std::make_shared<Rule>(); },
+  };
+  return changes;
+}
+
+std::set<std::string> names(const Settings& settings) {
+  std::set<std::string> names;
+  for (const auto& [name, value] : settings) names.insert(name);
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("the settings are those of the configuration, key by key") {
+  std::set<std::string> redis;
+  std::set<std::string> supervisor;
+  std::set<std::string> list;
+  for (const KnownKey& key : known_keys()) {
+    if (key.section == "redis") redis.insert(key.name);
+    if (key.section == "supervisor") supervisor.insert(key.name);
+    if (key.section == "lists") list.insert(key.name);
+  }
+  CHECK(names(describe(RedisSettings{})) == redis);
+  CHECK(names(describe(SupervisorSettings{})) == supervisor);
+  CHECK(names(describe(Rule{})) == list);
+}
+
+TEST_CASE("two rules have the same settings exactly if they are the same") {
+  std::vector<Rule> rules(1);
+  for (const auto& change : rule_changes()) change(rules.emplace_back());
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    for (std::size_t j = 0; j < rules.size(); ++j) {
+      CAPTURE(i);
+      CAPTURE(j);
+      CHECK((describe(rules[i]) == describe(rules[j])) == (i == j));
+      CHECK((rules[i] == rules[j]) == (i == j));
+    }
+  }
+}
+
+TEST_CASE("the hash tells any two configurations apart, but not two hosts") {
+  std::vector<Config> configs(1);
+  for (const auto& change : config_changes()) change(configs.emplace_back());
+  for (const auto& change : rule_changes()) {
+    auto rule = std::make_shared<Rule>();
+    change(*rule);
+    configs.emplace_back().lists["a"] = rule;
+  }
+  std::set<std::string> hashes;
+  for (Config& config : configs) {
+    const std::string hash = config_hash(describe(config));
+    CHECK(hash.size() == 16);
+    CHECK(hash.find_first_not_of("0123456789abcdef") == std::string::npos);
+    CHECK(hashes.insert(hash).second);
+    CHECK(config_hash(config) == hash);
+    config.supervisor.host = "another";
+    config.warnings = {"w"};
+    CHECK(config_hash(config) == hash);
+  }
+}
+
+TEST_CASE("settings are written in the terms of the configuration") {
+  Rule rule;
+  rule.command = {"convert", "{}", "a\"b\n"};
+  rule.timeout = 90min;
+  rule.umask = 022;
+  rule.success_exit_codes = {0, 3};
+  rule.rlimits = {{"as", RLIMIT_AS, 1 << 30},
+                  {"cpu", RLIMIT_CPU, 3600},
+                  {"nofile", RLIMIT_NOFILE, 10},
+                  {"rttime", RLIMIT_RTTIME, 1500},
+                  {"stack", RLIMIT_STACK, std::nullopt}};
+  Settings settings = describe(rule);
+  CHECK(settings["command"] == "[\"convert\", \"{}\", \"a\\\"b\\n\"]");
+  CHECK(settings["timeout"] == "1h30m");
+  CHECK(settings["concurrency"] == "1");
+  CHECK(settings["umask"] == "022");
+  CHECK(settings["nice"].empty());
+  CHECK(settings["executor"].empty());
+  CHECK(settings["success_exit_codes"] == "[0, 3]");
+  CHECK(settings["backoff"] == "{ min = \"1s\", max = \"5m\", factor = 2 }");
+  CHECK(settings["rlimits"] ==
+        "{ as = \"1GiB\", cpu = \"1h\", nofile = 10, rttime = \"1.5ms\", stack = \"unlimited\" }");
+  CHECK(settings["max_line"] == "1MiB");
+}
+
+TEST_CASE("secrets are hashes: equal if they are, and never themselves") {
+  Rule rule;
+  rule.env = {{"TOKEN", "hunter2"}};
+  const std::string shown = describe(rule)["env"];
+  CHECK(shown.find("hunter2") == std::string::npos);
+  CHECK(shown == "{ TOKEN = \"sha256:f52fbd32b2b3b86f\" }");
+
+  for (const char* url : {"redis://u:hunter2@h", "redis://:hunter2@h:1/2",
+                          "redis://u:hunt/hunter2@h", "redis://u:a@hunter2@h"}) {
+    RedisSettings redis;
+    redis.url = url;
+    const std::string text = describe(redis)["url"];
+    CAPTURE(text);
+    CHECK(text.find("hunter2") == std::string::npos);
+    CHECK(text.find(":sha256:") != std::string::npos);
+    CHECK(text.find("@h") != std::string::npos);
+  }
+  RedisSettings redis;
+  redis.url = "redis://user@h:1";
+  CHECK(describe(redis)["url"] == "redis://user@h:1");
+}

@@ -1,0 +1,67 @@
+// A host for configurations, made of maps.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <w8y/config.hpp>
+
+namespace w8y::test {
+
+class FakeHost : public ConfigHost {
+ public:
+  std::map<std::string, File> files;
+  std::map<std::string, std::vector<std::string>> globs;
+  std::map<std::string, std::string> variables;
+  std::map<std::string, std::string> distrusted;
+  std::set<std::string> users = {"nobody", "1000"};
+  std::set<std::string> groups = {"nogroup", "1000"};
+  bool root = true;
+  std::string bad_url;
+  int account_questions = 0;
+
+  File read(const std::string& path) override {
+    const auto file = files.find(path);
+    return file == files.end() ? File{"", "not found"} : file->second;
+  }
+  std::vector<std::string> glob(const std::string& pattern) override {
+    if (globs.count(pattern) != 0) return globs[pattern];
+    if (files.count(pattern) != 0) return {pattern};
+    return {};
+  }
+  std::string hostname() override { return "here"; }
+  std::string variable(const std::string& name) override { return variables[name]; }
+  bool is_root() override { return root; }
+  std::string distrust(const std::string& path) override { return distrusted[path]; }
+  bool user_exists(const std::string& user) override {
+    ++account_questions;
+    return users.count(user) != 0;
+  }
+  bool group_exists(const std::string& group) override {
+    ++account_questions;
+    return groups.count(group) != 0;
+  }
+  std::string url_problem(const std::string& url) override {
+    return url == bad_url ? "has a bad port" : "";
+  }
+};
+
+/// The mistakes in a text, each as the user sees it; none if it is right.
+inline std::vector<std::string> mistakes_in(const std::string& text, ConfigHost& host) {
+  std::vector<std::string> lines;
+  try {
+    parse_config(text, "c", host);
+  } catch (const ConfigError& error) {
+    for (const ConfigMistake& mistake : error.mistakes()) lines.push_back(mistake.to_string());
+  }
+  return lines;
+}
+
+inline std::vector<std::string> mistakes_in(const std::string& text) {
+  FakeHost host;
+  return mistakes_in(text, host);
+}
+
+}  // namespace w8y::test
