@@ -9,7 +9,9 @@ using namespace w8y;
 using namespace std::chrono_literals;
 
 namespace {
-Instant at(Duration since) { return Instant(since); }
+Instant at(Duration since) {
+  return Instant(since);
+}
 }  // namespace
 
 TEST_CASE("timers run in the order of their deadlines, equal ones in the order they were set") {
@@ -38,7 +40,8 @@ TEST_CASE("a timer that sets itself again doesn't hold the loop") {
   CHECK(queue.run_due(at(1ms)) == 1);
 }
 
-TEST_CASE("an owned timer is cancelled when it goes, may be set again and destroyed in its callback") {
+TEST_CASE(
+    "an owned timer is cancelled when it goes, may be set again and destroyed in its callback") {
   TimerQueue queue;
   int ran = 0;
   {

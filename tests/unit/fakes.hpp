@@ -1,0 +1,275 @@
+// A host without processes, server or clock: what happens, and when, is up to the test.
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <w8y/served_list.hpp>
+
+namespace w8y::test {
+
+class FakeClock : public Clock {
+ public:
+  [[nodiscard]] Instant now() const override { return now_; }
+  [[nodiscard]] WallTime wall() const override {
+    return std::chrono::duration_cast<WallTime>(now_.time_since_epoch());
+  }
+  void set(Instant now) { now_ = now; }
+
+ private:
+  Instant now_{std::chrono::hours(1000)};
+};
+
+/// Items in memory, with their locks; shared by all fake sources of a test, like a Redis.
+struct FakeRedis {
+  struct Lock {
+    std::string value;
+    std::optional<Instant> until;
+  };
+  std::map<std::string, std::deque<Item>> lists;
+  std::map<std::string, Lock> locks;  // prefix + item
+  std::map<std::string, unsigned> failures;
+  std::vector<Settlement> history;
+  bool reachable = true;
+  std::uint64_t fence = 0;
+  unsigned run = 0;
+  std::size_t claims = 0;
+};
+
+class FakeSource : public Source {
+ public:
+  FakeSource(FakeRedis& redis, FakeClock& clock, TimerQueue& timers, SourceHandler& told)
+      : redis_(redis), clock_(clock), answer_(timers), settled_(timers), handler(told) {}
+
+  void use(RulePtr rule) override { rule_ = std::move(rule); }
+
+  void claim(std::size_t wanted) override {
+    ++redis_.claims;
+    ClaimReply reply;
+    auto& items = redis_.lists[rule_->prefix];
+    if (!redis_.reachable) {
+      reply.end = ClaimEnd::unavailable;
+    } else if (items.empty()) {
+      reply.end = ClaimEnd::empty;
+    } else {
+      for (std::size_t left = items.size(); left > 0 && reply.claims.size() < wanted; --left) {
+        const Item item = items.front();
+        items.pop_front();
+        items.push_back(item);
+        auto& lock = redis_.locks[rule_->prefix + item];
+        if (!lock.value.empty() && (!lock.until || *lock.until > clock_.now())) continue;
+        const std::string run = "run" + std::to_string(++redis_.run);
+        lock = {run, std::nullopt};
+        reply.claims.push_back(Claim{run, item, std::nullopt, ++redis_.fence,
+                                     redis_.failures[rule_->prefix + item] + 1});
+      }
+      if (reply.claims.size() < wanted) reply.end = ClaimEnd::nothing_free;
+    }
+    answer_.set(clock_.now(), [this, reply]() mutable { handler.on_claimed(std::move(reply)); });
+  }
+
+  void settle(Settlement&& settlement) override {
+    auto& lock = redis_.locks[rule_->prefix + settlement.claim.item];
+    if (std::holds_alternative<SetFree>(settlement.rest)) {
+      lock = {};
+    } else if (const auto* rest = std::get_if<RestFor>(&settlement.rest)) {
+      lock = {"rest", clock_.now() + rest->time};
+    } else {
+      lock = {"quarantine", std::nullopt};
+    }
+    auto& failures = redis_.failures[rule_->prefix + settlement.claim.item];
+    if (settlement.failures == FailureCount::reset) failures = 0;
+    if (settlement.failures == FailureCount::increment) ++failures;
+    redis_.history.push_back(std::move(settlement));
+    confirm();
+  }
+
+  void hand_back(const Claim& claim) override {
+    redis_.locks[rule_->prefix + claim.item] = {};
+    ++handed_back;
+    confirm();
+  }
+
+  void announce(const RunEvent& event) override { events.push_back(event); }
+  void listen(bool) override {}
+  [[nodiscard]] std::size_t unsettled() const override { return unsettled_; }
+
+  std::vector<RunEvent> events;
+  std::size_t handed_back = 0;
+
+ private:
+  void confirm() {
+    ++unsettled_;
+    settled_.set(clock_.now(), [this] {
+      unsettled_ = 0;
+      handler.on_all_settled();
+    });
+  }
+
+  FakeRedis& redis_;
+  FakeClock& clock_;
+  RulePtr rule_;
+  std::size_t unsettled_ = 0;
+  Timer answer_;
+  Timer settled_;
+
+ public:
+  SourceHandler& handler;
+};
+
+/// Runs end when the test says so, or by themselves after `each_takes`.
+class FakeExecutor : public Executor {
+ public:
+  FakeExecutor(FakeClock& clock, TimerQueue& timers, RunHandler& told,
+               std::optional<Duration> each_takes)
+      : handler(told), clock_(clock), timers_(timers), each_takes_(each_takes) {}
+
+  void start(const Claim& claim, RulePtr rule) override {
+    started.push_back(claim);
+    rules[claim.run] = std::move(rule);
+    auto& timer = ends_[claim.run] = std::make_unique<Timer>(timers_);
+    const RunId id = claim.run;
+    timer->set(clock_.now(), [this, id] {
+      handler.on_started(id, 42);
+      if (each_takes_) end_at(id, *each_takes_, Exited{0});
+    });
+  }
+  void stop(const RunId& run) override {
+    stopped.push_back(run);
+    end_at(run, Duration{0}, Signalled{15});
+  }
+  void kill(const RunId& run) override {
+    killed.push_back(run);
+    end_at(run, Duration{0}, Signalled{9});
+  }
+
+  void end_at(const RunId& run, Duration after, ProcessEnd how) {
+    ends_[run] = std::make_unique<Timer>(timers_);
+    ends_[run]->set(clock_.now() + after, [this, run, how] {
+      RunEnd end;
+      end.process = how;
+      handler.on_ended(run, std::move(end));
+    });
+  }
+
+  RunHandler& handler;
+  std::vector<Claim> started;
+  std::vector<RunId> stopped;
+  std::vector<RunId> killed;
+  std::map<RunId, RulePtr> rules;
+
+ private:
+  FakeClock& clock_;
+  TimerQueue& timers_;
+  std::optional<Duration> each_takes_;
+  std::map<RunId, std::unique_ptr<Timer>> ends_;
+};
+
+class FakeProber : public Prober {
+ public:
+  explicit FakeProber(FakeClock& clock, TimerQueue& timers) : clock_(clock), timers_(timers) {}
+  void probe(const std::string& path, const std::vector<std::string>&, Duration,
+             Answer answer) override {
+    probed.push_back(path);
+    const ProbeResult result =
+        answers.contains(path) ? answers.at(path) : ProbeResult(Caps{{"single"}, 1, ""});
+    if (held) return waiting.push_back([answer, result] { answer(ProbeResult(result)); });
+    timers_.set(clock_.now(), [answer, result] { answer(ProbeResult(result)); });
+  }
+  ProbeResult find(const std::string& program) override {
+    return answers.contains(program) ? answers.at(program) : ProbeResult(Caps{});
+  }
+  std::map<std::string, ProbeResult> answers;
+  std::vector<std::string> probed;
+  bool held = false;
+  std::vector<std::function<void()>> waiting;
+
+ private:
+  FakeClock& clock_;
+  TimerQueue& timers_;
+};
+
+/// Everything a Poller or a Supervisor needs, and time to move.
+class World : public ListEvents, public Workshop {
+ public:
+  FakeClock clock;
+  TimerQueue timers;
+  FakeRedis redis;
+  FakeProber fake_prober{clock, timers};
+  std::optional<Duration> runs_take;
+  std::vector<FakeExecutor*> executors;
+  std::vector<FakeSource*> sources;
+  std::vector<std::string> log;
+  std::size_t ended = 0;
+
+  void run_for(Duration time) {
+    const Instant end = clock.now() + time;
+    while (true) {
+      while (timers.run_due(clock.now()) > 0) {
+      }
+      const auto next = timers.next();
+      if (!next || *next > end) break;
+      clock.set(std::max(*next, clock.now()));
+    }
+    clock.set(end);
+  }
+  void settle_down() { run_for(Duration{0}); }
+
+  std::unique_ptr<Source> make_source(const RulePtr&, SourceHandler& handler) override {
+    auto made = std::make_unique<FakeSource>(redis, clock, timers, handler);
+    sources.push_back(made.get());
+    return made;
+  }
+  std::shared_ptr<Executor> make_executor(const RulePtr&, RunHandler& handler) override {
+    auto made = std::make_shared<FakeExecutor>(clock, timers, handler, runs_take);
+    executors.push_back(made.get());
+    kept_.push_back(made);
+    return made;
+  }
+  Prober& prober() override { return fake_prober; }
+
+  void run_started(const Poller&, const ActiveRun& run) override {
+    log.push_back("start " + run.claim.item);
+  }
+  void run_message(const Poller&, const ActiveRun&, const Message&) override {}
+  void run_logged(const Poller&, const ActiveRun&, std::string_view, bool) override {}
+  void run_ended(const Poller&, const Settlement& settlement) override {
+    ++ended;
+    log.push_back(std::string(outcome_name(settlement.outcome)) + " " + settlement.claim.item);
+  }
+  void lease_changed(const Poller&, const ActiveRun& run, bool lost) override {
+    log.push_back((lost ? "lease lost " : "lease back ") + run.claim.item);
+  }
+  void state_changed(Poller&) override {}
+  void list_refused(const Rule& rule, const std::string& reason) override {
+    log.push_back("refused " + rule.prefix + ": " + reason);
+  }
+  void list_served(const Rule& rule, const Caps&) override {
+    log.push_back("served " + rule.prefix);
+  }
+
+ private:
+  std::vector<std::shared_ptr<Executor>> kept_;
+};
+
+inline Rule rule_for(const std::string& prefix, unsigned concurrency = 1) {
+  Rule rule;
+  rule.prefix = prefix;
+  rule.executor = "/bin/" + prefix;
+  rule.concurrency = concurrency;
+  return rule;
+}
+
+inline RulePtr share(Rule rule) {
+  return std::make_shared<const Rule>(std::move(rule));
+}
+
+inline std::size_t count(const std::vector<std::string>& log, const std::string& line) {
+  return static_cast<std::size_t>(std::count(log.begin(), log.end(), line));
+}
+
+}  // namespace w8y::test

@@ -1,0 +1,282 @@
+#include <doctest/doctest.h>
+
+#include <w8y/poller.hpp>
+
+#include "fakes.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// One poller on a fake host.
+struct Bench : World {
+  explicit Bench(Rule rule, std::size_t slots_limit = 0) : slots(slots_limit) {
+    poller = std::make_unique<Poller>(PollerHost{clock, timers, slots, idle, *this},
+                                      share(std::move(rule)));
+  }
+  void begin() {
+    auto source = make_source(nullptr, poller->source_handler());
+    poller->begin(std::move(source), make_executor(nullptr, poller->run_handler()));
+    settle_down();
+  }
+  FakeExecutor& executor() { return *executors.back(); }
+  FakeSource& source() { return *sources.back(); }
+  void end(const RunId& run, ProcessEnd how) {
+    executor().end_at(run, Duration{0}, how);
+    settle_down();
+  }
+
+  Slots slots;
+  IdlePolls idle{timers, clock, 100, 7};
+  std::unique_ptr<Poller> poller;
+};
+
+}  // namespace
+
+TEST_CASE("a poller runs as many items as its limit, each with one holder") {
+  Bench bench(rule_for("work", 2));
+  bench.redis.lists["work"] = {"a", "b", "c"};
+  bench.begin();
+  CHECK(bench.poller->runs().size() == 2);
+  CHECK(bench.poller->state() == PollerState::full);
+  bench.end("run1", Exited{0});
+  CHECK(bench.log == std::vector<std::string>{"start a", "start b", "succeeded a", "start c"});
+  CHECK(bench.poller->counters().succeeded == 1);
+}
+
+TEST_CASE("with nothing free it rests, and goes on when an own run sets its item free") {
+  Bench bench(rule_for("work", 3));
+  bench.redis.lists["work"] = {"a"};
+  bench.begin();
+  CHECK(bench.poller->state() == PollerState::resting);
+  CHECK(bench.poller->last_claim() == ClaimEnd::nothing_free);
+  bench.end("run1", Exited{0});
+  CHECK(bench.executor().started.size() == 2);
+}
+
+TEST_CASE("an idle list is polled, but not more often than the budget allows") {
+  Bench bench(rule_for("work"));
+  bench.begin();
+  CHECK(bench.poller->last_claim() == ClaimEnd::empty);
+  bench.run_for(10s);
+  CHECK(bench.redis.claims >= 30);
+  CHECK(bench.redis.claims <= 60);
+  bench.redis.lists["work"] = {"a"};
+  bench.run_for(400ms);
+  CHECK(bench.poller->runs().size() == 1);
+}
+
+TEST_CASE("a wake-up makes it claim at once, also one that comes while a claim is out") {
+  Bench bench(rule_for("work"));
+  bench.begin();
+  bench.redis.lists["work"] = {"a"};
+  bench.source().handler.on_wake();
+  bench.settle_down();
+  CHECK(bench.poller->runs().size() == 1);
+}
+
+TEST_CASE("a failing item rests longer each time, then is quarantined; its neighbours go on") {
+  Rule rule = rule_for("work");
+  rule.backoff = Backoff{1s, 5min, 2.0};
+  rule.max_failures = 3;
+  Bench bench(rule);
+  bench.redis.lists["work"] = {"bad"};
+  bench.begin();
+  bench.end("run1", Exited{1});
+  CHECK(std::get<RestFor>(bench.redis.history.back().rest).time == 1s);
+  bench.run_for(1300ms);
+  bench.end("run2", Exited{1});
+  CHECK(std::get<RestFor>(bench.redis.history.back().rest).time == 2s);
+  bench.run_for(2300ms);
+  bench.end("run3", Signalled{11});
+  CHECK(std::holds_alternative<Quarantine>(bench.redis.history.back().rest));
+  bench.run_for(1h);
+  CHECK(bench.executor().started.size() == 3);
+  CHECK(bench.redis.failures["workbad"] == 3);
+}
+
+TEST_CASE("timeout and silence end a run; the first reason stands") {
+  Rule rule = rule_for("work", 2);
+  rule.timeout = 10s;
+  rule.progress_timeout = 3s;
+  Bench bench(rule);
+  bench.redis.lists["work"] = {"silent", "chatty"};
+  bench.begin();
+  for (int i = 0; i < 6; ++i) {
+    bench.run_for(2s);
+    bench.executor().handler.on_message("run2", Progress{1, 2});
+  }
+  std::map<Item, bool> by_silence;
+  for (const auto& settlement : bench.redis.history)
+    by_silence.emplace(settlement.claim.item, std::get<TimedOut>(settlement.outcome).silent);
+  CHECK(by_silence == std::map<Item, bool>{{"silent", true}, {"chatty", false}});
+}
+
+TEST_CASE("garbage is no sign of life, and is counted") {
+  Rule rule = rule_for("work");
+  rule.progress_timeout = 3s;
+  Bench bench(rule);
+  bench.redis.lists["work"] = {"a"};
+  bench.begin();
+  for (int i = 0; i < 4; ++i) {
+    bench.executor().handler.on_message("run1", BadLine{"no JSON"});
+    bench.run_for(1s);
+  }
+  CHECK(bench.executor().stopped == std::vector<RunId>{"run1"});
+  CHECK(bench.poller->counters().bad_lines >= 3);
+}
+
+TEST_CASE("progress is published at a pace, the last word always") {
+  Bench bench(rule_for("work"));
+  bench.redis.lists["work"] = {"a"};
+  bench.begin();
+  for (int i = 1; i <= 1000; ++i)
+    bench.executor().handler.on_message("run1", Progress{1.0 * i, 1000});
+  bench.run_for(99ms);
+  CHECK(bench.source().events.size() == 2);  // start, first progress
+  bench.executor().handler.on_message("run1", Progress{1001, 1001});
+  bench.end("run1", Exited{0});
+  REQUIRE(bench.source().events.size() >= 3);
+  CHECK(bench.source().events[2].progress.numerator == 1001);
+}
+
+TEST_CASE("draining: nothing new, what runs finishes, then it is drained") {
+  Bench bench(rule_for("work"));
+  bench.redis.lists["work"] = {"a", "b"};
+  bench.begin();
+  bench.poller->drain();
+  bench.run_for(1min);
+  CHECK(bench.poller->state() == PollerState::draining);
+  bench.end("run1", Exited{0});
+  CHECK(bench.poller->drained());
+  CHECK(bench.executor().started.size() == 1);
+}
+
+TEST_CASE("claims that arrive after the order to drain or to be quiet are handed back") {
+  Bench bench(rule_for("work"));
+  bench.redis.lists["work"] = {"a"};
+  auto source = bench.make_source(nullptr, bench.poller->source_handler());
+  bench.poller->begin(std::move(source), bench.make_executor(nullptr, bench.poller->run_handler()));
+  bench.poller->set_quiet(true);
+  bench.settle_down();
+  CHECK(bench.source().handed_back == 1);
+  CHECK(bench.executors.back()->started.empty());
+  CHECK(bench.poller->state() == PollerState::held);
+  bench.poller->set_quiet(false);
+  bench.settle_down();
+  CHECK(bench.executors.back()->started.size() == 1);
+}
+
+TEST_CASE("a changed rule is for the next run; what runs keeps its own") {
+  Bench bench(rule_for("work"));
+  bench.redis.lists["work"] = {"a", "b", "c"};
+  bench.begin();
+  FakeExecutor& before = bench.executor();
+  Rule rule = rule_for("work", 2);
+  rule.timeout = 1s;
+  bench.poller->use(share(rule), bench.make_executor(nullptr, bench.poller->run_handler()));
+  bench.run_for(500ms);
+  CHECK(bench.poller->runs().size() == 2);
+  CHECK(before.rules["run1"]->timeout == 0s);
+  CHECK(bench.executor().rules["run2"]->timeout == 1s);
+  bench.run_for(2s);
+  CHECK(before.stopped.empty());
+}
+
+TEST_CASE("a lost lease: the run goes on, or is killed, as the rule says") {
+  Rule rule = rule_for("work");
+  SUBCASE("continue") {
+    Bench bench(rule);
+    bench.redis.lists["work"] = {"a"};
+    bench.begin();
+    bench.source().handler.on_lease_expiring("run1");
+    bench.source().handler.on_lease_lost("run1");
+    bench.settle_down();
+    CHECK(bench.executor().killed.empty());
+    CHECK(bench.poller->counters().leases_lost == 1);
+    CHECK(count(bench.log, "lease lost a") == 1);
+    bench.source().handler.on_lease_back("run1");
+    CHECK(count(bench.log, "lease back a") == 1);
+  }
+  SUBCASE("terminate, before the lease ends") {
+    rule.on_lease_loss = OnLeaseLoss::terminate;
+    Bench bench(rule);
+    bench.redis.lists["work"] = {"a"};
+    bench.begin();
+    bench.source().handler.on_lease_expiring("run1");
+    bench.settle_down();
+    CHECK(bench.executor().killed == std::vector<RunId>{"run1"});
+    CHECK(count(bench.log, "lost a") == 1);
+    CHECK(bench.redis.failures["worka"] == 0);
+  }
+}
+
+TEST_CASE("the wrapper's budget: one run in its whole life") {
+  Bench bench(rule_for("work"));
+  bench.poller->set_budget(1);
+  bench.redis.lists["work"] = {"a", "b"};
+  bench.begin();
+  bench.end("run1", Exited{0});
+  bench.run_for(10s);
+  CHECK(bench.executor().started.size() == 1);
+}
+
+TEST_CASE("very short runs are claimed a little ahead, and handed back when runs grow long") {
+  Bench bench(rule_for("work"));
+  bench.runs_take = 1ms;
+  for (int i = 0; i < 100; ++i) bench.redis.lists["work"].push_back("i" + std::to_string(i));
+  bench.begin();
+  bench.run_for(1s);
+  const auto runs = bench.ended;
+  CHECK(runs > 500);
+  CHECK(bench.redis.claims < runs / 4);
+
+  // One run that takes long: what was claimed behind it goes back within the patience.
+  bench.executor().end_at(bench.executor().started.back().run, 1h, Exited{0});
+  bench.run_for(200ms);
+  CHECK(bench.source().handed_back > 0);
+  std::size_t locked = 0;
+  for (const auto& [key, lock] : bench.redis.locks) locked += lock.value.empty() ? 0 : 1;
+  CHECK(locked == 1);
+}
+
+TEST_CASE("places of the host are shared by weight, and nobody starves") {
+  World world;
+  world.runs_take = 10ms;
+  Slots slots(4);
+  IdlePolls idle{world.timers, world.clock, 100, 7};
+  Rule heavy = rule_for("heavy", 10);
+  heavy.weight = 3;
+  std::vector<std::unique_ptr<Poller>> pollers;
+  std::map<std::string, std::size_t> most;
+  for (const Rule& rule : {heavy, rule_for("light", 10)}) {
+    for (int i = 0; i < 50; ++i) world.redis.lists[rule.prefix].push_back(std::to_string(i));
+    pollers.push_back(std::make_unique<Poller>(
+        PollerHost{world.clock, world.timers, slots, idle, world}, share(rule)));
+    auto& poller = *pollers.back();
+    poller.begin(world.make_source(nullptr, poller.source_handler()),
+                 world.make_executor(nullptr, poller.run_handler()));
+  }
+  world.run_for(1s);
+  CHECK(slots.used() <= 4);
+  const auto heavy_runs = pollers[0]->counters().succeeded;
+  const auto light_runs = pollers[1]->counters().succeeded;
+  CHECK(light_runs > 50);
+  CHECK(heavy_runs > 2 * light_runs);
+  CHECK(heavy_runs < 4 * light_runs);
+}
+
+TEST_CASE("Redis that can't be asked is no end: it goes on when it is back") {
+  Bench bench(rule_for("work"));
+  bench.redis.lists["work"] = {"a"};
+  bench.redis.reachable = false;
+  bench.begin();
+  bench.run_for(1min);
+  CHECK(bench.poller->last_claim() == ClaimEnd::unavailable);
+  bench.redis.reachable = true;
+  bench.source().handler.on_wake();
+  bench.settle_down();
+  CHECK(bench.poller->runs().size() == 1);
+}

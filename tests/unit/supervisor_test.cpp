@@ -1,0 +1,206 @@
+#include <doctest/doctest.h>
+
+#include <w8y/supervisor.hpp>
+
+#include "fakes.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct House : World {
+  Supervisor supervisor{SupervisorHost{clock, timers, *this, *this, 7}};
+  ReloadPlan plan;
+  unsigned applied = 0;
+
+  void apply(std::vector<Rule> rules, bool new_sources = false) {
+    Config config;
+    config.supervisor.host = "here";
+    for (auto& rule : rules) {
+      const std::string prefix = rule.prefix;
+      config.lists[prefix] = share(std::move(rule));
+    }
+    config.supervisor.max_processes = max_processes;
+    supervisor.apply(std::move(config), new_sources, [this](const ReloadPlan& changes) {
+      plan = changes;
+      ++applied;
+    });
+    settle_down();
+  }
+  const ServedList& list(const std::string& prefix) { return *supervisor.lists().at(prefix); }
+  unsigned max_processes = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a host serves what its executors can, and says once why not the others") {
+  House house;
+  house.fake_prober.answers["/bin/gone"] = Refusal{"not found"};
+  Rule needy = rule_for("needy");
+  needy.requires_caps = {"gpu"};
+  house.redis.lists["work"] = {"a"};
+  house.redis.lists["needy"] = {"b"};
+  house.apply({rule_for("work"), rule_for("gone"), needy});
+  CHECK(house.list("work").state() == ServingState::serving);
+  CHECK(house.list("gone").refusal() == "not found");
+  CHECK(house.list("needy").refusal() == "lacks \"gpu\"");
+  CHECK(count(house.log, "start a") == 1);
+  CHECK(count(house.log, "start b") == 0);
+
+  house.run_for(10min);
+  CHECK(count(house.log, "refused gone: not found") == 1);
+  CHECK(count({house.fake_prober.probed}, "/bin/gone") >= 9);
+
+  house.fake_prober.answers.erase("/bin/gone");
+  house.run_for(61s);
+  CHECK(house.list("gone").state() == ServingState::serving);
+}
+
+TEST_CASE("reload: what runs is not disturbed, a list that is gone drains, a new one begins") {
+  House house;
+  house.redis.lists["a"] = {"a1"};
+  house.redis.lists["b"] = {"b1"};
+  house.redis.lists["c"] = {"c1"};
+  house.apply({rule_for("a"), rule_for("b")});
+  CHECK(house.supervisor.running() == 2);
+  Rule changed = rule_for("a", 5);
+  house.apply({changed, rule_for("c")});
+  CHECK(house.supervisor.generation() == 2);
+  CHECK(house.plan.lists.size() == 3);
+  CHECK(house.supervisor.running() == 3);
+  CHECK(house.supervisor.closing().size() == 1);
+  for (auto* executor : house.executors) {
+    CHECK(executor->stopped.empty());
+    CHECK(executor->killed.empty());
+  }
+  house.executors[1]->end_at(house.executors[1]->started[0].run, 0s, Exited{0});
+  house.settle_down();
+  CHECK(house.supervisor.running() == 2);
+}
+
+TEST_CASE("an unchanged config changes nothing and probes only what was refused") {
+  House house;
+  house.fake_prober.answers["/bin/no"] = Refusal{"not executable"};
+  house.apply({rule_for("a"), rule_for("no")});
+  house.fake_prober.probed.clear();
+  const std::string hash = house.supervisor.config_hash();
+  house.apply({rule_for("a"), rule_for("no")});
+  CHECK(house.plan.empty());
+  CHECK(house.supervisor.config_hash() == hash);
+  CHECK(house.fake_prober.probed == std::vector<std::string>{"/bin/no"});
+}
+
+TEST_CASE("until the probes have answered the running configuration stays whole") {
+  House house;
+  house.redis.lists["a"] = {"a1", "a2"};
+  house.apply({rule_for("a")});
+  house.fake_prober.held = true;
+  house.apply({rule_for("a", 2), rule_for("slow")});
+  CHECK(house.supervisor.reloading());
+  CHECK(house.supervisor.running() == 1);
+  for (auto& answer : house.fake_prober.waiting) answer();
+  house.settle_down();
+  CHECK(house.applied == 2);
+  CHECK(house.supervisor.running() == 2);
+}
+
+TEST_CASE("a list that goes and comes back doesn't run more than its limit") {
+  House house;
+  house.redis.lists["a"] = {"1", "2", "3", "4"};
+  house.apply({rule_for("a", 2)});
+  CHECK(house.supervisor.running() == 2);
+  house.apply({rule_for("a", 2)}, true);  // a new connection: new sources
+  CHECK(house.supervisor.running() == 2);
+  CHECK(house.list("a").retired().size() == 1);
+  house.executors[0]->end_at(house.executors[0]->started[0].run, 0s, Exited{0});
+  house.settle_down();
+  CHECK(house.supervisor.running() == 2);
+  CHECK(house.list("a").poller()->runs().size() == 1);
+}
+
+TEST_CASE("an executor that goes away while in use is probed at once, and refused") {
+  House house;
+  house.redis.lists["a"] = {"1"};
+  house.apply({rule_for("a")});
+  house.fake_prober.answers["/bin/a"] = Refusal{"not found"};
+  house.executors[0]->end_at(house.executors[0]->started[0].run, 0s,
+                             NotStarted{"can't run /bin/a: No such file or directory", false});
+  house.settle_down();
+  house.supervisor.check_doubts();
+  house.settle_down();
+  CHECK(house.list("a").state() == ServingState::refused);
+  house.fake_prober.answers.clear();
+  house.run_for(2min);
+  CHECK(house.list("a").state() == ServingState::serving);
+}
+
+TEST_CASE("drain: waits, then SIGTERM; a second call skips the wait; then it is drained once") {
+  House house;
+  house.redis.lists["a"] = {"1", "2"};
+  house.apply({rule_for("a")});
+  int drained = 0;
+  house.supervisor.drain([&] { ++drained; });
+  house.run_for(20s);
+  CHECK(house.executors[0]->stopped.empty());
+  SUBCASE("the deadline") {
+    house.run_for(11s);
+    CHECK(house.executors[0]->stopped.size() == 1);
+  }
+  SUBCASE("a second call") {
+    house.supervisor.drain({});
+    house.settle_down();
+    CHECK(house.executors[0]->stopped.size() == 1);
+  }
+  house.run_for(1s);
+  CHECK(drained == 1);
+  CHECK(house.supervisor.state() == SupervisorState::drained);
+  CHECK(house.executors[0]->started.size() == 1);
+  CHECK(std::holds_alternative<Cancelled>(house.redis.history.back().outcome));
+  CHECK(house.redis.locks["a1"].value.empty());
+}
+
+TEST_CASE("quiet holds every list, new ones too, until it ends") {
+  House house;
+  house.redis.lists["a"] = {"1"};
+  house.redis.lists["b"] = {"1"};
+  house.supervisor.set_quiet(true);
+  house.apply({rule_for("a")});
+  CHECK(house.supervisor.running() == 0);
+  house.apply({rule_for("a"), rule_for("b")});
+  CHECK(house.supervisor.running() == 0);
+  house.supervisor.set_quiet(false);
+  house.settle_down();
+  CHECK(house.supervisor.running() == 2);
+}
+
+TEST_CASE("cancel finds a run wherever it is") {
+  House house;
+  house.redis.lists["a"] = {"1"};
+  house.apply({rule_for("a")});
+  const RunId run = house.executors[0]->started[0].run;
+  CHECK_FALSE(house.supervisor.cancel("nobody"));
+  CHECK(house.supervisor.cancel(run));
+  house.settle_down();
+  REQUIRE(house.redis.history.size() == 1);
+  CHECK(std::get<Cancelled>(house.redis.history[0].outcome).by_operator);
+  CHECK(house.redis.failures["a1"] == 0);
+}
+
+TEST_CASE("a whole day of a host with many lists, some failing, in milliseconds") {
+  House house;
+  house.runs_take = 5s;
+  std::vector<Rule> rules;
+  for (int i = 0; i < 20; ++i) {
+    Rule rule = rule_for("list" + std::to_string(i), 2);
+    rule.cooldown = 10min;
+    rules.push_back(rule);
+    for (int j = 0; j < 5; ++j) house.redis.lists[rule.prefix].push_back(std::to_string(j));
+  }
+  house.apply(rules);
+  house.run_for(24h);
+  // Each item about every 605 seconds.
+  CHECK(house.ended > 13500);
+  CHECK(house.ended < 14400);
+}

@@ -1,0 +1,166 @@
+#include <doctest/doctest.h>
+
+#include <w8y/idle.hpp>
+#include <w8y/reload_plan.hpp>
+#include <w8y/run_id.hpp>
+#include <w8y/verdict.hpp>
+
+#include "fakes.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+std::string outcome_of(const Rule& rule, ProcessEnd process,
+                       std::optional<std::string> error = std::nullopt, bool complete = true,
+                       std::optional<StopReason> stopped = std::nullopt) {
+  RunEnd end;
+  end.process = std::move(process);
+  if (complete) end.complete = Complete{"{}", std::move(error), {}, {}, {}, {}};
+  return outcome_name(judge(rule, end, stopped, 1).outcome);
+}
+
+}  // namespace
+
+TEST_CASE("the table of executor.md, line by line") {
+  Rule rule;
+  rule.success_exit_codes = {0, 7};
+  CHECK(outcome_of(rule, Exited{0}) == "succeeded");
+  CHECK(outcome_of(rule, Exited{0}, {}, false) == "succeeded");
+  CHECK(outcome_of(rule, Exited{7}) == "succeeded");
+  CHECK(outcome_of(rule, Exited{0}, "no disk") == "failed");
+  CHECK(outcome_of(rule, Exited{1}) == "crashed");
+  CHECK(outcome_of(rule, Signalled{9}) == "crashed");
+  CHECK(outcome_of(rule, Exited{0}, {}, true, StopReason::timeout) == "timed out");
+  CHECK(outcome_of(rule, Signalled{15}, {}, true, StopReason::progress_timeout) == "timed out");
+  CHECK(outcome_of(rule, Exited{0}, {}, true, StopReason::shutdown) == "cancelled");
+  CHECK(outcome_of(rule, Exited{0}, {}, true, StopReason::cancelled) == "cancelled");
+  CHECK(outcome_of(rule, Signalled{9}, {}, true, StopReason::lease_lost) == "lost");
+  CHECK(outcome_of(rule, NotStarted{"no such file", false, false}) == "crashed");
+  CHECK(outcome_of(rule, NotStarted{"NUL in item", true, false}) == "failed");
+}
+
+TEST_CASE("what becomes of the item") {
+  Rule rule;
+  rule.cooldown = 10min;
+  RunEnd end;
+  end.process = Exited{0};
+  CHECK(std::get<RestFor>(judge(rule, end, {}, 1).rest).time == 10min);
+  CHECK(judge(rule, end, {}, 1).failures == FailureCount::reset);
+
+  end.complete = Complete{"{}", {}, 5s, {}, {}, {}};
+  CHECK(std::get<RestFor>(judge(rule, end, {}, 1).rest).time == 5s);
+  end.complete = Complete{"{}", {}, 0s, {}, {}, {}};
+  CHECK(std::holds_alternative<SetFree>(judge(rule, end, {}, 1).rest));
+
+  end.complete.reset();
+  end.process = Exited{1};
+  const Verdict third = judge(rule, end, {}, 3);
+  CHECK(third.failures == FailureCount::increment);
+  CHECK(std::get<RestFor>(third.rest).time == 4s);
+  CHECK(std::get<RestFor>(third.rest).after_failure);
+
+  rule.max_failures = 3;
+  CHECK(std::holds_alternative<Quarantine>(judge(rule, end, {}, 3).rest));
+  CHECK(std::holds_alternative<RestFor>(judge(rule, end, {}, 2).rest));
+
+  // Neither cancelled nor lost counts, and the item is free at once.
+  const Verdict cancelled = judge(rule, end, StopReason::cancelled, 3);
+  CHECK(cancelled.failures == FailureCount::keep);
+  CHECK(std::holds_alternative<SetFree>(cancelled.rest));
+}
+
+TEST_CASE("what could not be started rests, whatever the config says about backoff") {
+  Rule rule;
+  rule.backoff.reset();
+  RunEnd end;
+  end.process = NotStarted{"no such file", false, false};
+  CHECK(std::get<RestFor>(judge(rule, end, {}, 1).rest).time == 1s);
+  end.process = Exited{1};
+  CHECK(std::holds_alternative<SetFree>(judge(rule, end, {}, 1).rest));
+}
+
+TEST_CASE("backoff grows to its most and stays there") {
+  const Backoff backoff{1s, 5min, 2.0};
+  CHECK(backoff_after(backoff, 1) == 1s);
+  CHECK(backoff_after(backoff, 4) == 8s);
+  CHECK(backoff_after(backoff, 10) == 5min);
+  CHECK(backoff_after(backoff, 4000000000U) == 5min);
+  CHECK(backoff_after(std::nullopt, 3) == 0s);
+}
+
+TEST_CASE("run ids sort by time, also within a millisecond and when the date is set back") {
+  RunIds ids(1);
+  RunId last = ids.next(WallTime(1'700'000'000'000));
+  CHECK(last.size() == 26);
+  CHECK(last.substr(0, 10) == "01HF7YAT00");
+  for (const std::int64_t ms : {1'700'000'000'000, 1'700'000'000'001, 1'600'000'000'000}) {
+    const RunId next = ids.next(WallTime(ms));
+    CHECK(next > last);
+    last = next;
+  }
+}
+
+TEST_CASE("a reload plan names each change, and says nothing when there is none") {
+  ConfigText before;
+  before.lists["a"] = {{"concurrency", "1"}, {"timeout", "0s"}};
+  before.lists["gone"] = {};
+  before.redis = {{"url", "redis://a"}};
+  ConfigText after = before;
+  CHECK(plan_reload(before, after).empty());
+  after.lists.erase("gone");
+  after.lists["new"] = {};
+  after.lists["a"]["concurrency"] = "4";
+  after.redis["url"] = "redis://b";
+  CHECK(plan_reload(before, after).lines() ==
+        std::vector<std::string>{"redis: url: redis://a -> redis://b",
+                                 "lists.a: concurrency: 1 -> 4",
+                                 "lists.gone: removed, its runs finish", "lists.new: added"});
+}
+
+namespace {
+struct Sleeper : IdlePolls::Sleeper {
+  explicit Sleeper(IdlePolls& idle) : IdlePolls::Sleeper(idle) {}
+  void poll_due() override {
+    ++polls;
+    sleep(std::nullopt);
+  }
+  std::size_t polls = 0;
+};
+}  // namespace
+
+TEST_CASE("ten thousand idle lists share the budget, each in its turn") {
+  World world;
+  IdlePolls idle(world.timers, world.clock, 100, 1);
+  std::vector<std::unique_ptr<Sleeper>> sleepers;
+  for (int i = 0; i < 10000; ++i) {
+    sleepers.push_back(std::make_unique<Sleeper>(idle));
+    sleepers.back()->sleep(std::nullopt);
+  }
+  world.run_for(1000s);
+  std::size_t total = 0;
+  std::size_t least = 1000;
+  for (const auto& sleeper : sleepers) {
+    total += sleeper->polls;
+    least = std::min(least, sleeper->polls);
+  }
+  CHECK(total <= 100 * 1001);
+  CHECK(total >= 100 * 900);
+  CHECK(least >= 5);
+}
+
+TEST_CASE("a hint wakes sooner, but not beyond the budget") {
+  World world;
+  IdlePolls idle(world.timers, world.clock, 10, 1);
+  Sleeper sleeper(idle);
+  sleeper.sleep(50ms);
+  world.run_for(51ms);
+  CHECK(sleeper.polls == 1);
+  for (int i = 0; i < 100; ++i) {
+    sleeper.sleep(1ms);
+    world.run_for(2ms);
+  }
+  CHECK(sleeper.polls <= 13);
+}
