@@ -1,0 +1,36 @@
+// Who runs are to be, looked up seldom enough that a busy list doesn't notice.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include <w8y/clock.hpp>
+#include <w8y/rule.hpp>
+
+#include "process/credentials.hpp"
+
+namespace w8y::executor {
+
+/// Remembers the last account for a second: so soon a change of it takes effect.
+class Accounts {
+ public:
+  /// Returns what is wrong; else account() is the one.
+  std::optional<std::string> look_up(const Identity& identity, Instant now) {
+    const bool known = now < until_ && identity.user == of_.user && identity.group == of_.group;
+    if (known) return std::nullopt;
+    until_ = Instant();
+    if (auto problem = process::resolve(identity, account_)) return problem;
+    of_ = identity;
+    until_ = now + std::chrono::seconds(1);
+    return std::nullopt;
+  }
+  [[nodiscard]] const process::Account& account() const { return account_; }
+
+ private:
+  Identity of_;
+  process::Account account_;
+  Instant until_;
+};
+
+}  // namespace w8y::executor

@@ -1,0 +1,52 @@
+// Runs one command as `w8y` does: on our own standard streams, in our session, with our
+// environment.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <w8y/executor.hpp>
+#include <w8y/timers.hpp>
+
+#include "process/child.hpp"
+
+namespace w8y::loop {
+class Loop;
+}
+
+namespace w8y::executor {
+
+/// The child shares our process group, so that job control works as without us, and dies with us.
+/// Of the rule it uses `command`, `env_var` and `kill_grace`. One run at a time.
+class AttachedExecutor : public Executor, private process::ChildHandler {
+ public:
+  AttachedExecutor(loop::Loop& loop, RunHandler& handler);
+
+  // of Executor
+  void start(const Claim& claim, RulePtr rule) override;
+  void stop(const RunId& run) override;
+  void kill(const RunId& run) override;
+
+  /// Passes a signal on to the child, if there is one.
+  void signal(int number);
+
+ private:
+  // of ChildHandler
+  void on_output(process::Stream, std::string_view) override {}
+  void on_ended(ProcessEnd end) override;
+
+  void tell_started();
+  [[nodiscard]] bool runs(const RunId& run) const { return child_ && run == run_; }
+
+  loop::Loop& loop_;
+  RunHandler& handler_;
+  Timer soon_;
+  Timer sweep_;
+  RunId run_;
+  bool told_started_ = false;
+  std::unique_ptr<process::Child> child_;
+  std::vector<std::unique_ptr<process::Child>> dead_;
+};
+
+}  // namespace w8y::executor

@@ -1,0 +1,33 @@
+#include "executor/fill_in.hpp"
+#include "executor/protocol.hpp"
+#include "process/find_program.hpp"
+
+namespace w8y::executor {
+
+namespace {
+
+class Command : public Protocol {
+ public:
+  std::optional<NotStarted> call(const Claim& claim, const Rule& rule,
+                                 process::ChildOptions& options) const override {
+    const std::string& program = rule.command.front();
+    // With a slash there is nothing to look for, and the exec says itself what is wrong.
+    options.spawn.program = program;
+    if (program.find('/') == std::string::npos) {
+      auto found = process::find_program(program);
+      if (found.path.empty()) return NotStarted{"can't run " + program + ": " + found.problem};
+      options.spawn.program = std::move(found.path);
+    }
+    return fill_in(rule.command, claim.item, options.spawn.argv);
+  }
+  [[nodiscard]] bool speaks() const override { return false; }
+};
+
+}  // namespace
+
+const Protocol& command() {
+  static const Command protocol;
+  return protocol;
+}
+
+}  // namespace w8y::executor

@@ -1,0 +1,43 @@
+// What a child finds in its environment (config.md `env…`, executor.md "Environment").
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <w8y/item.hpp>
+#include <w8y/rule.hpp>
+
+#include "process/credentials.hpp"
+
+namespace w8y::executor {
+
+/// Variables in the form of execve; a later value of a name takes the place of an earlier one.
+class Environment {
+ public:
+  void set(std::string_view name, std::string_view value);
+  /// The same from our own environment, if it is there.
+  void pass(const char* name);
+  std::vector<std::string> take() { return std::move(variables_); }
+
+ private:
+  std::vector<std::string> variables_;
+};
+
+/// PATH, LANG and TZ as we have them: what every child starts from.
+Environment basic_environment();
+
+/// Whether the bytes can be the value of a variable: no NUL, and within the kernel's limit for one
+/// string (128 KiB), or the exec would fail.
+bool fits_variable(std::string_view name, std::string_view value);
+
+/// All variables of one run. From weakest to strongest: PATH, LANG, TZ; `env_pass` `*`; the
+/// account's; `env_pass` by name; `env_file`; `env`; the run's own. `*` leaves out W8Y_… (it may
+/// hold the URL with its password) and what systemd tells only us. Returns why there is none.
+std::optional<std::string> run_environment(const Claim& claim, const Rule& rule,
+                                           const process::Account& account, const std::string& host,
+                                           std::vector<std::string>& result);
+
+}  // namespace w8y::executor

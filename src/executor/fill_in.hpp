@@ -1,0 +1,21 @@
+// `{}` in a command line.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <w8y/outcome.hpp>
+
+namespace w8y::executor {
+
+/// `text` with every `{}` replaced by the item; what comes in with the item is left alone.
+std::string fill_in(std::string_view text, std::string_view item);
+
+/// The arguments of a command line, the first word (the program) as it is. An item that can't be an
+/// argument (a NUL byte, too long) is at fault.
+std::optional<NotStarted> fill_in(const std::vector<std::string>& words, std::string_view item,
+                                  std::vector<std::string>& argv);
+
+}  // namespace w8y::executor

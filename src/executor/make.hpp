@@ -1,0 +1,31 @@
+// From a rule to the executor that can serve it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <w8y/caps.hpp>
+#include <w8y/executor.hpp>
+#include <w8y/rule.hpp>
+
+namespace w8y::loop {
+class Loop;
+}
+
+namespace w8y::executor {
+
+/// What all executors of a host have in common.
+struct ExecutorOptions {
+  std::string host;  ///< W8Y_HOST
+};
+
+/// An executor for a list, by its rule and by what its program offers (nothing for a command).
+/// nullptr: the program offers no way that the rule allows; see why_not().
+std::unique_ptr<Executor> make_executor(loop::Loop& loop, const ExecutorOptions& options,
+                                        RunHandler& handler, const Rule& rule, const Caps& caps);
+
+/// Whether a host with such a program can serve a rule: empty, or the reason for a refusal
+/// ("lacks \"gpu\"").
+std::string why_not(const Rule& rule, const Caps& caps);
+
+}  // namespace w8y::executor

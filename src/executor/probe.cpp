@@ -1,0 +1,161 @@
+#include "executor/probe.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "executor/environment.hpp"
+#include "loop/loop.hpp"
+#include "process/child.hpp"
+#include "process/find_program.hpp"
+
+namespace w8y::executor {
+
+namespace {
+
+constexpr std::size_t longest_answer = std::size_t{64} << 10;
+
+/// Why a program could not be started, in executor.md's words.
+std::string refusal_of(const std::string& path, const NotStarted& problem) {
+  const auto found = process::find_program(path);
+  return found.path.empty() ? found.problem : problem.reason;
+}
+
+}  // namespace
+
+/// Waiting → asking → answered (told) → over (its program has ended, too).
+class ProcessProber::Probe : private process::ChildHandler {
+ public:
+  Probe(ProcessProber& prober, Question question, Duration timeout)
+      : prober_(prober),
+        question_(std::move(question)),
+        timeout_(timeout),
+        deadline_(prober.loop_.timers()) {}
+
+  void add(Answer answer) { answers_.push_back(std::move(answer)); }
+  void begin();
+  void tell(const ProbeResult& result);
+  [[nodiscard]] const Question& question() const { return question_; }
+  [[nodiscard]] bool is_over() const { return over_; }
+
+ private:
+  // of ChildHandler
+  void on_output(process::Stream stream, std::string_view bytes) override;
+  void on_ended(ProcessEnd end) override;
+
+  void answer(const ProbeResult& result);
+  [[nodiscard]] ProbeResult judge(const ProcessEnd& end) const;
+
+  ProcessProber& prober_;
+  const Question question_;
+  const Duration timeout_;
+  Timer deadline_;
+  std::vector<Answer> answers_;
+  std::string output_;
+  std::optional<process::Child> child_;
+  bool answered_ = false;
+  bool over_ = false;
+};
+
+void ProcessProber::Probe::begin() {
+  process::ChildOptions options;
+  options.spawn.program = question_.first;
+  options.spawn.argv.push_back(question_.first);
+  options.spawn.argv.insert(options.spawn.argv.end(), question_.second.begin(),
+                            question_.second.end());
+  options.spawn.argv.emplace_back("--caps");
+  options.spawn.env = basic_environment().take();
+  options.spawn.cwd = "/";
+  options.spawn.no_new_privs = true;
+  options.kill_grace = timeout_;
+  deadline_.set(prober_.loop_.now() + timeout_, [this] { answer(Refusal{"timed out"}); });
+  process::ChildHandler& self = *this;
+  child_.emplace(prober_.loop_, std::move(options), self);
+}
+
+void ProcessProber::Probe::tell(const ProbeResult& result) {
+  for (const Answer& answer : std::exchange(answers_, {})) answer(ProbeResult(result));
+}
+
+void ProcessProber::Probe::on_output(process::Stream stream, std::string_view bytes) {
+  if (stream == process::Stream::err || answered_) return;
+  if (output_.size() + bytes.size() > longest_answer) {
+    answer(Refusal{"its answer is longer than 64 KiB"});
+    return;
+  }
+  output_ += bytes;
+}
+
+void ProcessProber::Probe::on_ended(ProcessEnd end) {
+  over_ = true;
+  answer(judge(end));
+}
+
+ProbeResult ProcessProber::Probe::judge(const ProcessEnd& end) const {
+  if (const auto* problem = std::get_if<NotStarted>(&end))
+    return Refusal{refusal_of(question_.first, *problem)};
+  const auto* exited = std::get_if<Exited>(&end);
+  if (exited == nullptr || exited->code != 0) return Refusal{end_text(end)};
+  return parse_caps(output_);
+}
+
+void ProcessProber::Probe::answer(const ProbeResult& result) {
+  if (!std::exchange(answered_, true)) {
+    deadline_.cancel();
+    if (!over_) child_->kill();
+    prober_.on_answer(*this, result);
+  } else if (over_) {
+    prober_.sweep_.set(prober_.loop_.now(), [&prober = prober_] { prober.sweep(); });
+  }
+}
+
+ProcessProber::ProcessProber(loop::Loop& loop) : loop_(loop), sweep_(loop.timers()) {}
+ProcessProber::~ProcessProber() = default;
+
+void ProcessProber::probe(const std::string& path, const std::vector<std::string>& args,
+                          Duration timeout, Answer answer) {
+  Question question(path, args);
+  auto& probe = asked_[question];
+  if (!probe) {
+    probe = std::make_unique<Probe>(*this, std::move(question), timeout);
+    waiting_.push_back(probe.get());
+  }
+  probe->add(std::move(answer));
+  begin_next();
+}
+
+void ProcessProber::begin_next() {
+  while (running_ < at_once && !waiting_.empty()) {
+    ++running_;
+    Probe* next = waiting_.front();
+    waiting_.pop_front();
+    next->begin();
+  }
+}
+
+void ProcessProber::on_answer(Probe& probe, const ProbeResult& result) {
+  --running_;
+  const auto entry = asked_.find(probe.question());
+  answered_.push_back(std::move(entry->second));
+  asked_.erase(entry);
+  sweep_.set(loop_.now(), [this] { sweep(); });
+  begin_next();
+  probe.tell(result);
+}
+
+void ProcessProber::sweep() {
+  std::erase_if(answered_, [](const auto& probe) { return probe->is_over(); });
+}
+
+ProbeResult ProcessProber::find(const std::string& program) {
+  if (program.find('/') != std::string::npos && program.front() != '/')
+    return Refusal{"neither a name nor an absolute path"};
+  auto found = process::find_program(program);
+  if (found.path.empty()) return Refusal{std::move(found.problem)};
+  return Caps{};
+}
+
+}  // namespace w8y::executor

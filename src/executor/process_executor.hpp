@@ -1,0 +1,45 @@
+// Runs items with a process each: `single` executors and plain commands.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <w8y/executor.hpp>
+#include <w8y/timers.hpp>
+
+#include "executor/accounts.hpp"
+#include "executor/run.hpp"
+
+namespace w8y::loop {
+class Loop;
+}
+
+namespace w8y::executor {
+
+/// Which of both ways it is, each run's own rule says; so a reload may change it.
+class ProcessExecutor : public Executor, private RunOwner {
+ public:
+  /// `host` is what children see as W8Y_HOST.
+  ProcessExecutor(loop::Loop& loop, RunHandler& handler, std::string host);
+
+  // of Executor
+  void start(const Claim& claim, RulePtr rule) override;
+  void stop(const RunId& run) override;
+  void kill(const RunId& run) override;
+
+ private:
+  // of RunOwner
+  void on_run_ended(Run& run, RunEnd&& end) override;
+
+  loop::Loop& loop_;
+  RunHandler& handler_;
+  const std::string host_;
+  std::unordered_map<RunId, std::unique_ptr<Run>> runs_;
+  std::vector<std::unique_ptr<Run>> dead_;
+  Timer sweep_;
+  Accounts accounts_;
+};
+
+}  // namespace w8y::executor

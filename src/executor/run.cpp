@@ -1,0 +1,133 @@
+#include "executor/run.hpp"
+
+#include <cerrno>
+#include <new>
+#include <utility>
+#include <variant>
+
+#include <w8y/units.hpp>
+
+#include "executor/environment.hpp"
+#include "loop/loop.hpp"
+
+namespace w8y::executor {
+
+Run::Run(loop::Loop& loop, RunOwner& owner, RunHandler& handler, const Claim& claim,
+         const RunSetting& setting)
+    : owner_(owner),
+      handler_(handler),
+      id_(claim.run),
+      rule_(setting.rule),
+      protocol_(protocol_of(*rule_)),
+      soon_(loop.timers()),
+      out_lines_(rule_->max_line),
+      err_lines_(rule_->max_line),
+      tail_(rule_->stderr_tail),
+      folder_(loop) {
+  begin(loop, claim, setting);
+}
+
+void Run::begin(loop::Loop& loop, const Claim& claim, const RunSetting& setting) {
+  process::ChildOptions options;
+  if (auto problem = prepare(claim, setting, loop.now(), options)) {
+    soon_.set(loop.now(), [this, problem = std::move(*problem)] { on_ended(problem); });
+    return;
+  }
+  process::ChildHandler& self = *this;
+  child_.emplace(loop, std::move(options), self);
+  if (child_->pid() != 0) soon_.set(loop.now(), [this] { tell_started(); });
+}
+
+std::optional<NotStarted> Run::prepare(const Claim& claim, const RunSetting& setting, Instant now,
+                                       process::ChildOptions& options) {
+  const Rule& rule = *setting.rule;
+  if (auto problem = protocol_.call(claim, rule, options)) return problem;
+  if (auto problem = setting.accounts.look_up(rule.identity, now))
+    return NotStarted{std::move(*problem)};
+  const process::Account& account = setting.accounts.account();
+  process::SpawnRequest& request = options.spawn;
+  if (auto problem = run_environment(claim, rule, account, setting.host, request.env))
+    return NotStarted{std::move(*problem)};
+  request.cwd = rule.cwd;
+  if (rule.cwd == "temp") {
+    if (const auto error = folder_.make(account.credentials))
+      return NotStarted{error->text, false, error->host_is_short() || error->error == ENOSPC};
+    request.cwd = folder_.path();
+  }
+  request.no_new_privs = rule.no_new_privs;
+  request.credentials = account.credentials;
+  request.umask = rule.umask;
+  request.nice = rule.nice;
+  request.rlimits = rule.rlimits;
+  options.kill_grace = rule.kill_grace;
+  return std::nullopt;
+}
+
+void Run::stop() {
+  if (child_) child_->stop();
+}
+
+void Run::kill() {
+  if (child_) child_->kill();
+}
+
+void Run::tell_started() {
+  if (std::exchange(told_started_, true)) return;
+  soon_.cancel();
+  handler_.on_started(id_, child_->pid());
+}
+
+void Run::on_output(process::Stream stream, std::string_view bytes) {
+  tell_started();
+  if (stream == process::Stream::out) {
+    out_lines_.feed(bytes, [this](std::string_view line, bool cut) { on_line(line, cut); });
+    return;
+  }
+  tail_.add(bytes);
+  err_lines_.feed(bytes, [this](std::string_view line, bool cut) { log(line, cut); });
+}
+
+void Run::on_line(std::string_view line, bool cut) {
+  if (!protocol_.speaks()) {
+    log(line, cut);
+  } else if (cut) {
+    on_bad_line({"longer than " + format_size(rule_->max_line)});
+  } else {
+    on_message(parse_message(line));
+  }
+}
+
+void Run::on_message(Message&& message) {
+  if (auto* bad = std::get_if<BadLine>(&message)) {
+    on_bad_line(std::move(*bad));
+    return;
+  }
+  auto* complete = std::get_if<Complete>(&message);
+  if (complete == nullptr) {
+    handler_.on_message(id_, std::move(message));
+    return;
+  }
+  if (end_.complete) {
+    on_bad_line({"a second complete"});
+    return;
+  }
+  end_.complete = *complete;
+  handler_.on_message(id_, std::move(message));
+  if (!end_.complete->mistake.empty()) on_bad_line({end_.complete->mistake});
+}
+
+void Run::on_bad_line(BadLine&& bad) {
+  ++end_.bad_lines;
+  handler_.on_message(id_, std::move(bad));
+}
+
+void Run::on_ended(ProcessEnd end) {
+  if (!std::holds_alternative<NotStarted>(end)) tell_started();
+  out_lines_.finish([this](std::string_view line, bool cut) { on_line(line, cut); });
+  err_lines_.finish([this](std::string_view line, bool cut) { log(line, cut); });
+  end_.process = std::move(end);
+  end_.stderr_tail = tail_.take();
+  owner_.on_run_ended(*this, std::move(end_));
+}
+
+}  // namespace w8y::executor

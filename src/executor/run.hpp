@@ -1,0 +1,76 @@
+// One run of a program for one item, from the claim to its end.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+#include <w8y/executor.hpp>
+#include <w8y/lines.hpp>
+#include <w8y/timers.hpp>
+
+#include "executor/accounts.hpp"
+#include "executor/protocol.hpp"
+#include "executor/tail.hpp"
+#include "process/child.hpp"
+#include "process/temp_folder.hpp"
+
+namespace w8y::executor {
+
+class Run;
+
+class RunOwner {
+ public:
+  virtual ~RunOwner() = default;
+  /// Once, last. The run is destroyed later, by the owner's sweep.
+  virtual void on_run_ended(Run& run, RunEnd&& end) = 0;
+};
+
+/// What makes a run, besides its claim.
+struct RunSetting {
+  RulePtr rule;
+  Accounts& accounts;
+  const std::string& host;
+};
+
+/// Waiting (nothing told yet) → started → ended; or waiting → ended, if there is nothing to run.
+/// Its handler is told from the loop only.
+class Run : private process::ChildHandler {
+ public:
+  Run(loop::Loop& loop, RunOwner& owner, RunHandler& handler, const Claim& claim,
+      const RunSetting& setting);
+
+  [[nodiscard]] const RunId& id() const { return id_; }
+  void stop();
+  void kill();
+
+ private:
+  // of ChildHandler
+  void on_output(process::Stream stream, std::string_view bytes) override;
+  void on_ended(ProcessEnd end) override;
+
+  void begin(loop::Loop& loop, const Claim& claim, const RunSetting& setting);
+  std::optional<NotStarted> prepare(const Claim& claim, const RunSetting& setting, Instant now,
+                                    process::ChildOptions& options);
+  void tell_started();
+  void on_line(std::string_view line, bool cut);
+  void on_message(Message&& message);
+  void on_bad_line(BadLine&& bad);
+  void log(std::string_view line, bool cut) { handler_.on_log(id_, line, cut); }
+
+  RunOwner& owner_;
+  RunHandler& handler_;
+  const RunId id_;
+  const RulePtr rule_;
+  const Protocol& protocol_;
+  Timer soon_;
+  LineSplitter out_lines_;
+  LineSplitter err_lines_;
+  Tail tail_;
+  RunEnd end_;
+  bool told_started_ = false;
+  process::TempFolder folder_;
+  std::optional<process::Child> child_;
+};
+
+}  // namespace w8y::executor

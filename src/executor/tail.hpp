@@ -1,0 +1,35 @@
+// The last bytes of a stream.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace w8y::executor {
+
+/// Keeps at most twice what is asked for, so that a byte is moved once at most.
+class Tail {
+ public:
+  explicit Tail(std::size_t size) : size_(size) {}
+
+  void add(std::string_view bytes) {
+    if (bytes.size() > size_) bytes.remove_prefix(bytes.size() - size_);
+    if (bytes_.size() + bytes.size() > 2 * size_) trim(size_ - bytes.size());
+    bytes_ += bytes;
+  }
+  std::string take() {
+    trim(size_);
+    return std::exchange(bytes_, {});
+  }
+
+ private:
+  void trim(std::size_t keep) {
+    if (bytes_.size() > keep) bytes_.erase(0, bytes_.size() - keep);
+  }
+
+  std::size_t size_;
+  std::string bytes_;
+};
+
+}  // namespace w8y::executor
