@@ -1,0 +1,116 @@
+// What a host is doing, as a snapshot: what the status API, the fleet view and sd_notify show.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <w8y/clock.hpp>
+#include <w8y/item.hpp>
+#include <w8y/message.hpp>
+
+namespace w8y {
+
+enum class HostState {
+  starting,  ///< until every probe has answered and Redis was connected once
+  running,
+  quiet,     ///< told to begin no new runs until it is told otherwise
+  draining,  ///< on its way out
+};
+
+/// Why a list runs, or doesn't. The first that applies, from the bottom up.
+enum class ListState {
+  running,      ///< at least one run
+  idle,         ///< nothing to do: no items, or none that is free
+  full,         ///< items may be free, but `max_processes` or `fleet_concurrency` is reached
+  unavailable,  ///< Redis can't be asked
+  paused,       ///< by an operator, on all hosts
+  quiet,        ///< this host begins no new runs
+  probing,      ///< its executor has not answered yet
+  refused,      ///< this host's executor can't serve it
+  disabled,     ///< `enabled = false` or `concurrency = 0`
+  draining,     ///< gone from the config, or the host is on its way out; runs go on
+};
+
+struct RunStatus {
+  enum class State { running, stopping };
+
+  RunId run;
+  Item item;
+  int pid = 0;  ///< 0: not started yet
+  WallTime started{0};
+  unsigned attempt = 1;
+  std::uint64_t fence = 0;
+  std::optional<Progress> progress;
+  State state = State::running;
+  bool lease_lost = false;  ///< goes on all the same: `on_lease_loss = "continue"`
+};
+
+/// Since the program started; a reload keeps them.
+struct ListCounters {
+  std::uint64_t claimed = 0;
+  std::uint64_t succeeded = 0;
+  std::uint64_t failed = 0;
+  std::uint64_t crashed = 0;
+  std::uint64_t timed_out = 0;
+  std::uint64_t cancelled = 0;
+  std::uint64_t lost = 0;
+  std::uint64_t bad_lines = 0;  ///< lines of output that were no message
+};
+
+struct ListStatus {
+  std::string prefix;
+  ListState state = ListState::probing;
+  std::string why;  ///< one line for people; may be empty
+
+  std::string program;  ///< the executor's path, or the command line
+  std::vector<std::string> caps;
+  std::string executor_version;  ///< as `--caps` told it; may be empty
+
+  std::size_t running = 0;
+  unsigned concurrency = 1;
+  unsigned fleet_concurrency = 0;  ///< 0: no limit
+  unsigned weight = 1;
+
+  ListCounters counters;
+  std::string last_error;  ///< of the last run that did not succeed; may be empty
+  WallTime last_error_at{0};
+  std::vector<RunStatus> runs;  ///< those that are going on
+};
+
+struct RedisStatus {
+  std::string url;  ///< without user and password
+  bool connected = false;
+  std::string trouble;  ///< why not; empty when all is well
+  std::uint64_t commands_sent = 0;
+};
+
+struct HostStatus {
+  std::string host;
+  std::string host_id;  ///< new at each start (keys.md, "the fleet")
+  int pid = 0;
+  std::string version;
+
+  HostState state = HostState::starting;
+  WallTime started{0};
+  WallTime now{0};
+
+  std::string config_hash;
+  std::uint64_t generation = 0;  ///< of configs applied since the start
+  std::string last_reload;       ///< one line: what came of it; empty: there was none
+  WallTime last_reload_at{0};
+
+  RedisStatus redis;
+  std::size_t slots_limit = 0;  ///< `max_processes`; 0: no limit
+  std::size_t slots_used = 0;
+  std::vector<ListStatus> lists;  ///< by prefix
+};
+
+/// "starting", "running", …: as the API and w8yctl show them.
+const char* state_name(HostState state);
+const char* state_name(ListState state);
+const char* state_name(RunStatus::State state);
+
+}  // namespace w8y

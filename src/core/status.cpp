@@ -1,0 +1,76 @@
+#include <w8y/events.hpp>
+#include <w8y/status.hpp>
+
+namespace w8y {
+
+const char* state_name(HostState state) {
+  switch (state) {
+    case HostState::starting:
+      return "starting";
+    case HostState::running:
+      return "running";
+    case HostState::quiet:
+      return "quiet";
+    case HostState::draining:
+      return "draining";
+  }
+  return "?";
+}
+
+const char* state_name(ListState state) {
+  switch (state) {
+    case ListState::running:
+      return "running";
+    case ListState::idle:
+      return "idle";
+    case ListState::full:
+      return "full";
+    case ListState::unavailable:
+      return "unavailable";
+    case ListState::paused:
+      return "paused";
+    case ListState::quiet:
+      return "quiet";
+    case ListState::probing:
+      return "probing";
+    case ListState::refused:
+      return "refused";
+    case ListState::disabled:
+      return "disabled";
+    case ListState::draining:
+      return "draining";
+  }
+  return "?";
+}
+
+const char* state_name(RunStatus::State state) {
+  switch (state) {
+    case RunStatus::State::running:
+      return "running";
+    case RunStatus::State::stopping:
+      return "stopping";
+  }
+  return "?";
+}
+
+namespace {
+
+struct EventName {
+  const char* operator()(const RunStarted&) const { return "start"; }
+  const char* operator()(const RunProgressed&) const { return "progress"; }
+  const char* operator()(const RunUpdated&) const { return "update"; }
+  const char* operator()(const RunEnded&) const { return "end"; }
+  const char* operator()(const LeaseChanged&) const { return "lease"; }
+  const char* operator()(const ListChanged&) const { return "list"; }
+  const char* operator()(const HostChanged&) const { return "host"; }
+  const char* operator()(const Reloaded&) const { return "reload"; }
+  const char* operator()(const RedisChanged&) const { return "redis"; }
+};
+
+}  // namespace
+
+const char* event_name(const Event& event) {
+  return std::visit(EventName{}, event);
+}
+
+}  // namespace w8y

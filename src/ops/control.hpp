@@ -1,0 +1,49 @@
+// The port from the API to the supervisor: what an operator can see and do. Implemented by app.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <w8y/item.hpp>
+#include <w8y/rule.hpp>
+#include <w8y/status.hpp>
+
+namespace w8y::ops {
+
+/// What came of an order.
+struct ControlResult {
+  enum class Kind {
+    done,
+    accepted,     ///< begun; it takes its time (drain)
+    not_found,    ///< no such run or list
+    refused,      ///< not in this state
+    invalid,      ///< the config that was to be loaded has mistakes
+    unavailable,  ///< Redis can't be asked now
+  };
+  Kind kind = Kind::done;
+  std::string text;                ///< one line: what was done, or why not
+  std::vector<std::string> lines;  ///< each mistake, each change
+  RunId run;                       ///< run_item(): the run that began
+};
+
+/// Nothing here throws or blocks. An Answer is called exactly once, at once or later; it may
+/// outlive the client that asked, and even the server.
+class Control {
+ public:
+  using Answer = std::function<void(const ControlResult&)>;
+
+  virtual ~Control() = default;
+  [[nodiscard]] virtual HostStatus status() const = 0;
+  [[nodiscard]] virtual ConfigText config_text() const = 0;
+
+  virtual ControlResult quiet() = 0;
+  virtual ControlResult resume() = 0;
+  virtual ControlResult drain() = 0;
+  virtual void reload(Answer answer) = 0;
+  virtual ControlResult cancel(const RunId& run) = 0;
+  /// Runs an item of a list now: claims it unless it runs or is quarantined.
+  virtual void run_item(const std::string& prefix, const Item& item, Answer answer) = 0;
+};
+
+}  // namespace w8y::ops

@@ -1,0 +1,151 @@
+#include "ops/log.hpp"
+
+#include <spdlog/logger.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "ops/log_format.hpp"
+#include "ops/log_sink.hpp"
+
+namespace w8y::ops {
+
+namespace {
+
+/// systemd.exec(5): JOURNAL_STREAM is device and inode of the socket to the journal. A child of a
+/// service may have it set and write elsewhere, so it is compared.
+bool stderr_is_journal() {
+  const char* stream = std::getenv("JOURNAL_STREAM");
+  struct stat status {};
+  if (stream == nullptr || fstat(STDERR_FILENO, &status) != 0) return false;
+  return stream == std::to_string(status.st_dev) + ':' + std::to_string(status.st_ino);
+}
+
+spdlog::level::level_enum level_of(LogLevel level) {
+  switch (level) {
+    case LogLevel::trace:
+      return spdlog::level::trace;
+    case LogLevel::debug:
+      return spdlog::level::debug;
+    case LogLevel::info:
+      return spdlog::level::info;
+    case LogLevel::warn:
+      return spdlog::level::warn;
+    case LogLevel::error:
+      return spdlog::level::err;
+  }
+  return spdlog::level::info;
+}
+
+}  // namespace
+
+class Log::Impl {
+ public:
+  Impl()
+      : sink_(std::make_shared<LogSink>(
+            [this](std::uint64_t lost, int error) { return notice(lost, error); })),
+        logger_("w8y", sink_) {
+    // What spdlog itself has to say must not go to standard output or throw.
+    logger_.set_error_handler([](const std::string&) {});
+    apply(settings_);
+  }
+
+  void configure(const LogSettings& settings) {
+    LogSettings next = settings;
+    const int error = settings.file == settings_.file ? 0 : sink_->open(settings.file);
+    if (error != 0) next.file = settings_.file;
+    apply(next);
+    if (error != 0) complain(settings.file, error);
+  }
+
+  void reopen() {
+    if (settings_.file.empty()) return;
+    if (const int error = sink_->open(settings_.file); error != 0) complain(settings_.file, error);
+  }
+
+  [[nodiscard]] bool enabled(LogLevel level) const { return logger_.should_log(level_of(level)); }
+
+  void write(LogLevel level, std::string_view message, LogFields fields) {
+    if (!enabled(level)) return;
+    const std::string line = render_line(settings_.format, message, fields);
+    logger_.log(level_of(level), spdlog::string_view_t(line.data(), line.size()));
+  }
+
+  [[nodiscard]] std::uint64_t lost() const { return sink_->lost(); }
+
+ private:
+  void apply(const LogSettings& settings) {
+    settings_ = settings;
+    const bool journal = settings_.file.empty() && stderr_is_journal();
+    sink_->set_formatter(make_formatter(settings_.format, journal));
+    logger_.set_level(level_of(settings_.level));
+  }
+
+  void complain(const std::string& file, int error) {
+    write(LogLevel::error, "can't open the log file",
+          {{"file", file}, {"error", std::strerror(error)}});
+  }
+
+  [[nodiscard]] std::string notice(std::uint64_t lost, int error) const {
+    return render_line(settings_.format, "lines of the log were lost",
+                       {{"lines", lost}, {"error", std::strerror(error)}});
+  }
+
+  LogSettings settings_;
+  std::shared_ptr<LogSink> sink_;
+  spdlog::logger logger_;
+};
+
+Log::Log() : impl_(std::make_unique<Impl>()) {}
+
+Log::Log(const LogSettings& settings) : Log() {
+  configure(settings);
+}
+
+Log::~Log() = default;
+
+void Log::configure(const LogSettings& settings) {
+  impl_->configure(settings);
+}
+
+void Log::reopen() {
+  impl_->reopen();
+}
+
+bool Log::enabled(LogLevel level) const {
+  return impl_->enabled(level);
+}
+
+void Log::write(LogLevel level, std::string_view message, LogFields fields) {
+  impl_->write(level, message, fields);
+}
+
+void Log::trace(std::string_view message, LogFields fields) {
+  impl_->write(LogLevel::trace, message, fields);
+}
+
+void Log::debug(std::string_view message, LogFields fields) {
+  impl_->write(LogLevel::debug, message, fields);
+}
+
+void Log::info(std::string_view message, LogFields fields) {
+  impl_->write(LogLevel::info, message, fields);
+}
+
+void Log::warn(std::string_view message, LogFields fields) {
+  impl_->write(LogLevel::warn, message, fields);
+}
+
+void Log::error(std::string_view message, LogFields fields) {
+  impl_->write(LogLevel::error, message, fields);
+}
+
+std::uint64_t Log::lost() const {
+  return impl_->lost();
+}
+
+}  // namespace w8y::ops

@@ -1,0 +1,86 @@
+// The log: one line per event, as text, logfmt or JSON, to standard error or a file.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+
+#include <w8y/rule.hpp>
+
+namespace w8y::ops {
+
+/// One `key=value`. Keys are ours (plain words); values may be any bytes and are escaped.
+struct LogField {
+  using Value = std::variant<std::string_view, std::int64_t, std::uint64_t, double, bool>;
+
+  LogField(std::string_view name, std::string_view text) : key(name), value(text) {}
+  LogField(std::string_view name, const std::string& text) : key(name), value(text) {}
+  LogField(std::string_view name, const char* text) : key(name), value(std::string_view(text)) {}
+  LogField(std::string_view name, bool flag) : key(name), value(flag) {}
+  LogField(std::string_view name, double number) : key(name), value(number) {}
+  template <typename Integer>
+  requires std::is_integral_v<Integer> LogField(std::string_view name, Integer number)
+      : key(name), value(widen(number)) {}
+
+  std::string_view key;
+  Value value;
+
+ private:
+  template <typename Integer>
+  static Value widen(Integer number) {
+    if constexpr (std::is_signed_v<Integer>) {
+      return static_cast<std::int64_t>(number);
+    } else {
+      return static_cast<std::uint64_t>(number);
+    }
+  }
+};
+using LogFields = std::initializer_list<LogField>;
+
+struct LogSettings {
+  LogLevel level = LogLevel::info;
+  LogFormat format = LogFormat::text;
+  std::string file;  ///< empty: standard error
+};
+
+/// Never throws, and hardly ever waits: a full disk or a reader that stopped reading costs lines,
+/// not time. Lines that could not be written are counted, and the log says how many as soon as it
+/// can be written again. Every line is at most PIPE_BUF bytes, so that lines of several writers
+/// don't mix. Where standard error may be a pipe, the program has to ignore SIGPIPE.
+///
+/// If standard error is the journal, text lines have no time but the priority that it reads.
+class Log {
+ public:
+  /// To standard error, as text.
+  Log();
+  explicit Log(const LogSettings& settings);
+  ~Log();
+  Log(const Log&) = delete;
+  Log& operator=(const Log&) = delete;
+
+  /// A file that can't be opened is said in the log, which goes on where it was.
+  void configure(const LogSettings& settings);
+  /// Opens the file anew, after it was moved away (SIGHUP).
+  void reopen();
+
+  [[nodiscard]] bool enabled(LogLevel level) const;
+  void write(LogLevel level, std::string_view message, LogFields fields = {});
+  void trace(std::string_view message, LogFields fields = {});
+  void debug(std::string_view message, LogFields fields = {});
+  void info(std::string_view message, LogFields fields = {});
+  void warn(std::string_view message, LogFields fields = {});
+  void error(std::string_view message, LogFields fields = {});
+
+  /// Lines that could not be written, in all.
+  [[nodiscard]] std::uint64_t lost() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace w8y::ops

@@ -1,0 +1,136 @@
+#include "ops/log_format.hpp"
+
+#include <spdlog/pattern_formatter.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include <w8y/base64.hpp>
+#include <w8y/escape.hpp>
+
+namespace w8y::ops {
+
+namespace {
+
+/// What time, level and the punctuation around them may take of a line.
+constexpr std::size_t frame = 128;
+constexpr std::size_t budget = max_log_line - frame;
+
+template <typename Number>
+std::string number_text(Number number) {
+  std::array<char, 32> text{};
+  const auto result = std::to_chars(text.data(), text.data() + text.size(), number);
+  return {text.data(), result.ptr};
+}
+
+struct PlainValue {
+  std::string operator()(std::string_view text) const { return escape_text(text); }
+  std::string operator()(bool flag) const { return flag ? "true" : "false"; }
+  std::string operator()(double number) const { return number_text(number); }
+  std::string operator()(std::int64_t number) const { return number_text(number); }
+  std::string operator()(std::uint64_t number) const { return number_text(number); }
+};
+
+std::string plain_field(const LogField& field) {
+  return ' ' + std::string(field.key) + '=' + std::visit(PlainValue{}, field.value);
+}
+
+/// Bytes that are no UTF-8 are given exactly, as in the protocol: KEY_base64.
+std::string json_field(const LogField& field) {
+  std::string key(field.key);
+  std::string value;
+  if (const auto* text = std::get_if<std::string_view>(&field.value)) {
+    if (is_utf8(*text)) {
+      value = escape_json(*text);
+    } else {
+      key += "_base64";
+      value = '"' + base64_encode(text->substr(0, max_shown / 4 * 3)) + '"';
+    }
+  } else if (const auto* number = std::get_if<double>(&field.value);
+             number != nullptr && !std::isfinite(*number)) {
+    value = "null";
+  } else {
+    value = std::visit(PlainValue{}, field.value);
+  }
+  return ",\"" + key + "\":" + value;
+}
+
+class LevelName : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& msg, const std::tm&,
+              spdlog::memory_buf_t& dest) override {
+    constexpr std::array<std::string_view, 5> names = {"trace", "debug", "info", "warn", "error"};
+    const auto level = static_cast<std::size_t>(msg.level);
+    const std::string_view name = level < names.size() ? names[level] : names.back();
+    dest.append(name.data(), name.data() + name.size());
+  }
+  [[nodiscard]] std::unique_ptr<custom_flag_formatter> clone() const override {
+    return std::make_unique<LevelName>();
+  }
+};
+
+/// sd-daemon(3): "<6>" in front of a line is its priority for the journal.
+class Priority : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& msg, const std::tm&,
+              spdlog::memory_buf_t& dest) override {
+    constexpr std::string_view priorities = "77643";
+    const auto level = static_cast<std::size_t>(msg.level);
+    dest.push_back(level < priorities.size() ? priorities[level] : '3');
+  }
+  [[nodiscard]] std::unique_ptr<custom_flag_formatter> clone() const override {
+    return std::make_unique<Priority>();
+  }
+};
+
+const char* pattern(LogFormat format, bool journal) {
+  switch (format) {
+    case LogFormat::logfmt:
+      return "time=%Y-%m-%dT%H:%M:%S.%fZ level=%* %v";
+    case LogFormat::json:
+      return R"({"time":"%Y-%m-%dT%H:%M:%S.%fZ","level":"%*",%v})";
+    case LogFormat::text:
+      break;
+  }
+  return journal ? "<%@>%*: %v" : "%Y-%m-%dT%H:%M:%S.%fZ %*: %v";
+}
+
+}  // namespace
+
+std::string render_line(LogFormat format, std::string_view message, LogFields fields) {
+  const bool json = format == LogFormat::json;
+  std::string line;
+  switch (format) {
+    case LogFormat::text:
+      line = escape(message, budget / 2);
+      break;
+    case LogFormat::logfmt:
+      line = "msg=" + escape_text(message, budget / 2);
+      break;
+    case LogFormat::json:
+      line = "\"msg\":" + escape_json(message, budget / 2);
+      break;
+  }
+  constexpr std::string_view plain_cut = " cut=true";
+  constexpr std::string_view json_cut = ",\"cut\":true";
+  for (const LogField& field : fields) {
+    const std::string text = json ? json_field(field) : plain_field(field);
+    if (line.size() + text.size() + json_cut.size() > budget) {
+      line += json ? json_cut : plain_cut;
+      break;
+    }
+    line += text;
+  }
+  return line;
+}
+
+std::unique_ptr<spdlog::formatter> make_formatter(LogFormat format, bool journal) {
+  auto formatter =
+      std::make_unique<spdlog::pattern_formatter>(spdlog::pattern_time_type::utc, "\n");
+  formatter->add_flag<LevelName>('*').add_flag<Priority>('@');
+  formatter->set_pattern(pattern(format, journal));
+  return formatter;
+}
+
+}  // namespace w8y::ops

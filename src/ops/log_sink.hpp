@@ -1,0 +1,48 @@
+// Where lines of the log go: a descriptor that may be full, slow or gone.
+#pragma once
+
+#include <spdlog/details/null_mutex.h>
+#include <spdlog/sinks/base_sink.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace w8y::ops {
+
+/// A spdlog sink for one thread, which counts what it could not write.
+class LogSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
+ public:
+  /// Gives the text of the line that says how many were lost, and why (errno).
+  using Notice = std::function<std::string(std::uint64_t lost, int error)>;
+
+  explicit LogSink(Notice notice);
+  ~LogSink() override;
+  LogSink(const LogSink&) = delete;
+  LogSink& operator=(const LogSink&) = delete;
+
+  /// Appends to a file from now on (mode 0640 if it is new); empty: to standard error. On an error,
+  /// its errno, and everything stays as it was.
+  int open(const std::string& path);
+  [[nodiscard]] std::uint64_t lost() const { return lost_in_all_; }
+
+ protected:
+  void sink_it_(const spdlog::details::log_msg& msg) override;
+  void flush_() override {}
+
+ private:
+  bool write_all(std::string_view bytes);
+  bool wait_until_writable();
+
+  Notice notice_;
+  int fd_;
+  bool owned_ = false;  ///< fd_ is ours to close
+  bool torn_ = false;   ///< a line was written in part
+  bool stuck_ = false;  ///< the reader didn't read the last time we waited for it
+  int error_ = 0;
+  std::uint64_t lost_ = 0;  ///< and not told yet
+  std::uint64_t lost_in_all_ = 0;
+};
+
+}  // namespace w8y::ops

@@ -1,0 +1,217 @@
+#include "ops/status_json.hpp"
+
+#include <utility>
+
+#include <w8y/base64.hpp>
+#include <w8y/escape.hpp>
+
+namespace w8y::ops {
+
+namespace {
+
+Json time_or_null(WallTime time) {
+  return time.count() == 0 ? Json() : Json(time.count());
+}
+
+Json to_json(const Progress& progress) {
+  return {{"numerator", progress.numerator}, {"denominator", progress.denominator}};
+}
+
+Json to_json(const ListCounters& counters) {
+  return {{"claimed", counters.claimed},     {"succeeded", counters.succeeded},
+          {"failed", counters.failed},       {"crashed", counters.crashed},
+          {"timed_out", counters.timed_out}, {"cancelled", counters.cancelled},
+          {"lost", counters.lost},           {"bad_lines", counters.bad_lines}};
+}
+
+void put_run(Json& object, const RunRef& of) {
+  put_bytes(object, "list", of.prefix);
+  object["run"] = of.run;
+  put_bytes(object, "item", of.item);
+}
+
+/// Adds the fields of one kind of event.
+struct EventFields {
+  Json& object;
+
+  void operator()(const RunStarted& event) const {
+    put_run(object, event.of);
+    object["pid"] = event.pid;
+    object["attempt"] = event.attempt;
+    object["fence"] = event.fence;
+  }
+  void operator()(const RunProgressed& event) const {
+    put_run(object, event.of);
+    object.update(to_json(event.progress));
+  }
+  void operator()(const RunUpdated& event) const {
+    put_run(object, event.of);
+    object["data"] = parse(event.data).value_or(Json());
+  }
+  void operator()(const RunEnded& event) const {
+    put_run(object, event.of);
+    object["outcome"] = outcome_name(event.outcome);
+    object["reason"] = outcome_reason(event.outcome);
+    object["took_ms"] = std::chrono::duration_cast<std::chrono::milliseconds>(event.took).count();
+  }
+  void operator()(const LeaseChanged& event) const {
+    put_run(object, event.of);
+    object["held"] = event.held;
+  }
+  void operator()(const ListChanged& event) const {
+    put_bytes(object, "list", event.prefix);
+    object["state"] = state_name(event.state);
+    object["why"] = event.why;
+  }
+  void operator()(const HostChanged& event) const {
+    object["state"] = state_name(event.state);
+    object["why"] = event.why;
+  }
+  void operator()(const Reloaded& event) const {
+    object["applied"] = event.applied;
+    object["generation"] = event.generation;
+    object["text"] = event.text;
+  }
+  void operator()(const RedisChanged& event) const {
+    object["connected"] = event.connected;
+    object["trouble"] = event.trouble;
+  }
+};
+
+const char* kind_name(ControlResult::Kind kind) {
+  switch (kind) {
+    case ControlResult::Kind::done:
+      return "done";
+    case ControlResult::Kind::accepted:
+      return "accepted";
+    case ControlResult::Kind::not_found:
+      return "not_found";
+    case ControlResult::Kind::refused:
+      return "refused";
+    case ControlResult::Kind::invalid:
+      return "invalid";
+    case ControlResult::Kind::unavailable:
+      return "unavailable";
+  }
+  return "?";
+}
+
+}  // namespace
+
+void put_bytes(Json& object, const std::string& name, std::string_view bytes) {
+  if (is_utf8(bytes)) {
+    object[name] = bytes;
+  } else {
+    object[name + "_base64"] = base64_encode(bytes);
+  }
+}
+
+std::optional<std::string> get_bytes(const Json& object, const std::string& name) {
+  if (!object.is_object()) return std::nullopt;
+  const auto plain = object.find(name);
+  const auto coded = object.find(name + "_base64");
+  if ((plain == object.end()) == (coded == object.end())) return std::nullopt;
+  const Json& value = plain != object.end() ? *plain : *coded;
+  if (!value.is_string()) return std::nullopt;
+  const auto& text = value.get_ref<const std::string&>();
+  return plain != object.end() ? std::optional(text) : base64_decode(text);
+}
+
+Json to_json(const RunStatus& run) {
+  Json json = {{"run", run.run}};
+  put_bytes(json, "item", run.item);
+  json["state"] = state_name(run.state);
+  json["pid"] = run.pid;
+  json["started_ms"] = time_or_null(run.started);
+  json["attempt"] = run.attempt;
+  json["fence"] = run.fence;
+  json["progress"] = run.progress ? to_json(*run.progress) : Json();
+  json["lease_lost"] = run.lease_lost;
+  return json;
+}
+
+Json to_json(const ListStatus& list) {
+  Json json = Json::object();
+  put_bytes(json, "prefix", list.prefix);
+  json["state"] = state_name(list.state);
+  json["why"] = list.why;
+  json["program"] = list.program;
+  json["caps"] = list.caps;
+  json["executor_version"] = list.executor_version;
+  json["running"] = list.running;
+  json["concurrency"] = list.concurrency;
+  json["fleet_concurrency"] = list.fleet_concurrency;
+  json["weight"] = list.weight;
+  json["counters"] = to_json(list.counters);
+  json["last_error"] = list.last_error;
+  json["last_error_ms"] = time_or_null(list.last_error_at);
+  json["runs"] = Json::array();
+  for (const RunStatus& run : list.runs) json["runs"].push_back(to_json(run));
+  return json;
+}
+
+Json to_json(const HostStatus& host) {
+  Json json = {{"host", host.host},
+               {"host_id", host.host_id},
+               {"pid", host.pid},
+               {"version", host.version},
+               {"state", state_name(host.state)},
+               {"started_ms", time_or_null(host.started)},
+               {"now_ms", time_or_null(host.now)},
+               {"config_hash", host.config_hash},
+               {"generation", host.generation},
+               {"last_reload", host.last_reload},
+               {"last_reload_ms", time_or_null(host.last_reload_at)}};
+  json["redis"] = {{"url", host.redis.url},
+                   {"connected", host.redis.connected},
+                   {"trouble", host.redis.trouble},
+                   {"commands_sent", host.redis.commands_sent}};
+  json["slots"] = {{"limit", host.slots_limit}, {"used", host.slots_used}};
+  json["lists"] = Json::array();
+  for (const ListStatus& list : host.lists) json["lists"].push_back(to_json(list));
+  return json;
+}
+
+Json to_json(const ConfigText& config) {
+  Json json = {{"redis", config.redis}, {"supervisor", config.supervisor}};
+  json["lists"] = Json::array();  // not an object: a prefix may be bytes that no key can hold
+  for (const auto& [prefix, settings] : config.lists) {
+    Json list = Json::object();
+    put_bytes(list, "prefix", prefix);
+    list["settings"] = settings;
+    json["lists"].push_back(std::move(list));
+  }
+  return json;
+}
+
+Json to_json(const ControlResult& result) {
+  Json json = {{"result", kind_name(result.kind)}, {"text", result.text}};
+  if (!result.lines.empty()) json["lines"] = result.lines;
+  if (!result.run.empty()) json["run"] = result.run;
+  return json;
+}
+
+Json to_json(const Event& event, WallTime now) {
+  Json json = {{"type", event_name(event)}, {"time_ms", now.count()}};
+  std::visit(EventFields{json}, event);
+  return json;
+}
+
+std::optional<Json> parse(std::string_view text) {
+  bool deep = false;
+  Json json = Json::parse(
+      text,
+      [&](int depth, Json::parse_event_t, Json&) {
+        deep = deep || depth > max_depth;
+        return !deep;
+      },
+      false);
+  if (deep || json.is_discarded()) return std::nullopt;
+  return json;
+}
+
+std::string dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace w8y::ops

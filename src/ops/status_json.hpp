@@ -1,0 +1,41 @@
+// Status, events and configs as JSON, for the API and the fleet view.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <w8y/events.hpp>
+#include <w8y/rule.hpp>
+#include <w8y/status.hpp>
+
+#include "ops/control.hpp"
+
+namespace w8y::ops {
+
+using Json = nlohmann::ordered_json;
+
+/// Puts bytes under `name`, or base64 under `name`_base64 if they are no UTF-8 (executor.md).
+void put_bytes(Json& object, const std::string& name, std::string_view bytes);
+/// Reads what put_bytes() wrote. nullopt: neither is there, both are, or it is no string.
+std::optional<std::string> get_bytes(const Json& object, const std::string& name);
+
+/// Times are Unix time in milliseconds under `*_ms`, those that never were are null.
+Json to_json(const RunStatus& run);
+Json to_json(const ListStatus& list);
+Json to_json(const HostStatus& host);
+Json to_json(const ConfigText& config);
+Json to_json(const ControlResult& result);
+/// With its `type` (event_name()) and the time it is told.
+Json to_json(const Event& event, WallTime now);
+
+/// Deeper nesting is refused: writing JSON takes stack with each level.
+inline constexpr int max_depth = 64;
+/// nullopt: not JSON, or too deep. Never throws.
+std::optional<Json> parse(std::string_view text);
+/// On one line. Text that should be UTF-8 and isn't gets U+FFFD: never throws.
+std::string dump(const Json& json);
+
+}  // namespace w8y::ops
