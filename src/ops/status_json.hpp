@@ -35,7 +35,8 @@ Json to_json(const Event& event, WallTime now);
 inline constexpr int max_depth = 64;
 /// nullopt: not JSON, or too deep. Never throws.
 std::optional<Json> parse(std::string_view text);
-/// On one line. Text that should be UTF-8 and isn't gets U+FFFD: never throws.
+/// On one line, in ASCII: fit for a terminal and for a line of a protocol. Text that should be
+/// UTF-8 and isn't gets U+FFFD: never throws.
 std::string dump(const Json& json);
 
 }  // namespace w8y::ops

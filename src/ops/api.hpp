@@ -1,0 +1,20 @@
+// The status API (cli.md): which path does what.
+#pragma once
+
+#include "ops/control.hpp"
+#include "ops/event_hub.hpp"
+#include "ops/http.hpp"
+
+namespace w8y::ops {
+
+/// Adds to `router`:
+///   GET  /healthz  /readyz  /api/v1/status  /api/v1/lists  /api/v1/lists/{prefix}  /api/v1/config
+///   GET  /api/v1/events[?list=PREFIX]
+///   POST /api/v1/quiet  /api/v1/resume  /api/v1/drain  /api/v1/reload
+///   POST /api/v1/cancel  {"run": ID}
+///   POST /api/v1/run     {"list": PREFIX, "item": ITEM}, each also as NAME_base64
+/// An error is {"error": text}; a reload that found mistakes has them in "lines". `control` and
+/// `events` outlive the router.
+void add_api(Router& router, Control& control, EventHub& events);
+
+}  // namespace w8y::ops

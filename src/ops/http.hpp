@@ -1,0 +1,81 @@
+// Requests and responses, as the status API sees them: nothing here knows the HTTP library.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace w8y::ops {
+
+struct HttpRequest {
+  std::string method;             ///< HEAD comes as GET
+  std::vector<std::string> path;  ///< segments, decoded: any bytes, '/' and NUL too
+  std::map<std::string, std::string> query;
+  std::string body;
+  /// For a listener that can't trust whoever reaches it (TCP): headers as they came.
+  std::string host;
+  std::string origin;
+  std::string authorization;
+};
+
+struct HttpResponse {
+  unsigned status = 200;
+  std::string body;
+  std::string content_type = "application/json";
+  std::string allow;  ///< with 405: the methods that would do
+};
+
+/// {"error": text}
+HttpResponse error_response(unsigned status, std::string_view text);
+
+/// A response without an end, such as server-sent events.
+class HttpStream {
+ public:
+  virtual ~HttpStream() = default;
+  /// Queues bytes. False: the client is gone, or was dropped because it didn't keep up.
+  virtual bool push(std::string_view bytes) = 0;
+  /// Ends it after what is queued.
+  virtual void close() = 0;
+};
+
+/// The way back to one client. The first answer counts; an answer to a client that is gone does
+/// nothing. Destroyed without one, the client gets a 500. May outlive the server.
+class HttpReply {
+ public:
+  virtual ~HttpReply() = default;
+  virtual void send(HttpResponse response) = 0;
+  /// Status 200. What is pushed over the stream's bound ends it, with `last_words` as its last
+  /// bytes.
+  virtual std::shared_ptr<HttpStream> stream(std::string content_type, std::string last_words) = 0;
+};
+using HttpReplyPtr = std::shared_ptr<HttpReply>;
+
+class HttpHandler {
+ public:
+  virtual ~HttpHandler() = default;
+  /// Answers now or later.
+  virtual void handle(const HttpRequest& request, HttpReplyPtr reply) = 0;
+};
+
+/// Finds who answers a path. No such path: 404; no such method there: 405.
+class Router : public HttpHandler {
+ public:
+  using Handler = std::function<void(const HttpRequest&, const HttpReplyPtr&)>;
+
+  /// `pattern` as in "/api/v1/lists/*"; "*" stands for any one segment.
+  void on(std::string method, std::string_view pattern, Handler handler);
+  void handle(const HttpRequest& request, HttpReplyPtr reply) override;
+
+ private:
+  struct Route {
+    std::string method;
+    std::vector<std::string> pattern;
+    Handler handler;
+  };
+  std::vector<Route> routes_;
+};
+
+}  // namespace w8y::ops

@@ -1,0 +1,169 @@
+#include "ops/http_client.hpp"
+
+#include <curl/curl.h>
+
+#include <array>
+#include <stdexcept>
+#include <utility>
+
+namespace w8y::ops {
+
+namespace {
+
+constexpr std::size_t max_event = std::size_t{4} << 20;
+constexpr std::size_t max_body = std::size_t{64} << 20;
+
+void global_init() {
+  static const CURLcode result = curl_global_init(CURL_GLOBAL_NOTHING);  // no TLS on a unix socket
+  if (result != CURLE_OK) throw std::runtime_error(curl_easy_strerror(result));
+}
+
+struct CloseCurl {
+  void operator()(CURL* curl) const { curl_easy_cleanup(curl); }
+};
+struct FreeList {
+  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+};
+
+/// What the trampoline hands the bytes of a response to; false ends the transfer.
+using Receiver = std::function<bool(std::string_view)>;
+
+std::size_t on_bytes(char* data, std::size_t size, std::size_t count, void* receiver) noexcept {
+  const std::size_t length = size * count;
+  return (*static_cast<Receiver*>(receiver))({data, length}) ? length : CURL_WRITEFUNC_ERROR;
+}
+
+}  // namespace
+
+bool EventParser::feed(std::string_view bytes, const Sink& sink) {
+  while (!bytes.empty()) {
+    const std::size_t end = bytes.find('\n');
+    partial_ += bytes.substr(0, end);
+    if (partial_.size() + event_.data.size() > max_event) return false;
+    if (end == std::string_view::npos) return true;
+    bytes.remove_prefix(end + 1);
+    if (!on_line(std::exchange(partial_, {}), sink)) return false;
+  }
+  return true;
+}
+
+bool EventParser::on_line(std::string_view line, const Sink& sink) {
+  if (line.empty()) {
+    const ServerSentEvent event = std::exchange(event_, {});
+    return event.data.empty() || sink(event);
+  }
+  const std::size_t colon = line.find(':');
+  const std::string_view field = line.substr(0, colon);
+  std::string_view value;
+  if (colon != std::string_view::npos) value = line.substr(colon + 1);
+  if (!value.empty() && value.front() == ' ') value.remove_prefix(1);
+  if (field == "event") event_.name = value;
+  if (field == "id") event_.id = value;
+  if (field == "data") event_.data += (event_.data.empty() ? "" : "\n") + std::string(value);
+  return true;
+}
+
+class HttpClient::Impl {
+ public:
+  explicit Impl(std::string socket) : socket_(std::move(socket)) {
+    global_init();
+    curl_.reset(curl_easy_init());
+    if (!curl_) throw std::runtime_error("can't set up an HTTP client");
+  }
+
+  HttpResult request(const std::string& path, const std::string* body, Duration timeout,
+                     Receiver receiver) {
+    CURL* curl = curl_.get();
+    curl_easy_reset(curl);
+    std::array<char, CURL_ERROR_SIZE> error{};
+    const std::string url = "http://localhost" + path;
+    set(CURLOPT_URL, url.c_str());
+    set(CURLOPT_UNIX_SOCKET_PATH, socket_.c_str());
+    set(CURLOPT_PATH_AS_IS, 1L);  // a prefix may be ".."
+    set(CURLOPT_PROXY, "");
+    set(CURLOPT_NOSIGNAL, 1L);
+    set(CURLOPT_ERRORBUFFER, error.data());
+    set(CURLOPT_CONNECTTIMEOUT_MS, 5000L);
+    const auto limit = std::chrono::ceil<std::chrono::milliseconds>(timeout).count();
+    set(CURLOPT_TIMEOUT_MS, static_cast<long>(limit));
+    set(CURLOPT_WRITEFUNCTION, &on_bytes);
+    set(CURLOPT_WRITEDATA, &receiver);
+    const std::unique_ptr<curl_slist, FreeList> headers(
+        curl_slist_append(nullptr, "Content-Type: application/json"));
+    if (body != nullptr) {
+      set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body->size()));
+      set(CURLOPT_POSTFIELDS, body->c_str());
+      set(CURLOPT_HTTPHEADER, headers.get());
+    }
+    HttpResult result;
+    const CURLcode code = curl_easy_perform(curl);
+    result.status = status();
+    if (code != CURLE_OK)
+      result.problem = error[0] != '\0' ? error.data() : curl_easy_strerror(code);
+    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);
+    return result;
+  }
+
+  [[nodiscard]] unsigned status() const {
+    long status = 0;
+    curl_easy_getinfo(curl_.get(), CURLINFO_RESPONSE_CODE, &status);
+    return static_cast<unsigned>(status);
+  }
+
+ private:
+  template <typename Value>
+  void set(CURLoption option, Value value) {
+    if (const CURLcode code = curl_easy_setopt(curl_.get(), option, value); code != CURLE_OK)
+      throw std::runtime_error(curl_easy_strerror(code));
+  }
+
+  std::string socket_;
+  std::unique_ptr<CURL, CloseCurl> curl_;
+};
+
+namespace {
+
+Receiver collect(std::string& body) {
+  return [&body](std::string_view bytes) {
+    if (body.size() + bytes.size() > max_body) return false;
+    body += bytes;
+    return true;
+  };
+}
+
+}  // namespace
+
+HttpClient::HttpClient(std::string socket) : impl_(std::make_unique<Impl>(std::move(socket))) {}
+
+HttpClient::~HttpClient() = default;
+
+HttpResult HttpClient::get(const std::string& path, Duration timeout) {
+  std::string body;
+  HttpResult result = impl_->request(path, nullptr, timeout, collect(body));
+  result.body = std::move(body);
+  return result;
+}
+
+HttpResult HttpClient::post(const std::string& path, const std::string& body, Duration timeout) {
+  std::string answer;
+  HttpResult result = impl_->request(path, &body, timeout, collect(answer));
+  result.body = std::move(answer);
+  return result;
+}
+
+HttpResult HttpClient::events(const std::string& path, const EventParser::Sink& sink) {
+  std::string body;
+  EventParser parser;
+  bool wanted = true;
+  const Receiver other = collect(body);
+  const auto receive = [&](std::string_view bytes) {
+    if (impl_->status() != 200) return other(bytes);
+    return parser.feed(bytes, [&](const ServerSentEvent& event) { return wanted = sink(event); });
+  };
+  HttpResult result = impl_->request(path, nullptr, Duration(0), receive);
+  if (!wanted) result.problem.clear();
+  result.body = std::move(body);
+  return result;
+}
+
+}  // namespace w8y::ops

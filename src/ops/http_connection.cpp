@@ -1,0 +1,295 @@
+#include "ops/http_connection.hpp"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "loop/loop.hpp"
+#include "ops/http_target.hpp"
+
+namespace w8y::ops {
+
+/// The bytes on their way to one reader: bounded.
+class HttpConnection::Stream : public HttpStream {
+ public:
+  Stream(HttpConnection& connection, std::string last_words)
+      : connection_(&connection), last_words_(std::move(last_words)) {}
+
+  bool push(std::string_view bytes) override {
+    if (closed_ || connection_ == nullptr) return false;
+    if (buffer_.size() + bytes.size() > connection_->shared_.limits.stream) {
+      buffer_ += last_words_;
+      connection_->set_deadline(connection_->shared_.limits.request_timeout);
+      close();
+      return false;
+    }
+    buffer_ += bytes;
+    connection_->resume();
+    return true;
+  }
+
+  void close() override {
+    closed_ = true;
+    if (connection_ != nullptr) connection_->resume();
+  }
+
+  void forget_connection() { connection_ = nullptr; }
+
+  /// For the library: up to `max` bytes; 0 suspends until there is more.
+  ssize_t read(char* to, std::size_t max) {
+    const std::size_t count = std::min(max, buffer_.size());
+    if (count > 0) {
+      std::memcpy(to, buffer_.data(), count);
+      buffer_.erase(0, count);
+      return static_cast<ssize_t>(count);
+    }
+    if (closed_ || connection_ == nullptr) return MHD_CONTENT_READER_END_OF_STREAM;
+    connection_->suspend();
+    return 0;
+  }
+
+ private:
+  HttpConnection* connection_;  ///< null: the client is gone
+  std::string buffer_;
+  std::string last_words_;
+  bool closed_ = false;
+};
+
+class HttpConnection::Exchange {
+ public:
+  explicit Exchange(HttpConnection& connection) : connection_(&connection) {}
+
+  std::string target;
+  HttpRequest request;
+  bool begun = false;     ///< the headers were seen
+  bool too_long = false;  ///< the body
+  bool handed_over = false;
+  std::optional<HttpResponse> response;
+  std::string stream_type;
+  std::shared_ptr<Stream> stream;
+
+  [[nodiscard]] bool answered() const { return response || stream; }
+
+  void answer(HttpResponse with) {
+    if (answered() || connection_ == nullptr) return;
+    response = std::move(with);
+    connection_->resume();
+  }
+
+  std::shared_ptr<HttpStream> open_stream(std::string type, std::string last_words) {
+    if (answered() || connection_ == nullptr) return nullptr;
+    stream_type = std::move(type);
+    stream = std::make_shared<Stream>(*connection_, std::move(last_words));
+    connection_->resume();
+    return stream;
+  }
+
+  void forget_connection() {
+    connection_ = nullptr;
+    if (stream) stream->forget_connection();
+  }
+
+ private:
+  HttpConnection* connection_;
+};
+
+class HttpConnection::Reply : public HttpReply {
+ public:
+  explicit Reply(std::weak_ptr<Exchange> exchange) : exchange_(std::move(exchange)) {}
+  ~Reply() override {
+    if (const auto exchange = exchange_.lock())
+      exchange->answer(error_response(500, "there was no answer"));
+  }
+  Reply(const Reply&) = delete;
+  Reply& operator=(const Reply&) = delete;
+
+  void send(HttpResponse response) override {
+    if (const auto exchange = exchange_.lock()) exchange->answer(std::move(response));
+  }
+
+  std::shared_ptr<HttpStream> stream(std::string content_type, std::string last_words) override {
+    class Gone : public HttpStream {
+      bool push(std::string_view) override { return false; }
+      void close() override {}
+    };
+    std::shared_ptr<HttpStream> stream;
+    if (const auto exchange = exchange_.lock())
+      stream = exchange->open_stream(std::move(content_type), std::move(last_words));
+    return stream ? stream : std::make_shared<Gone>();
+  }
+
+ private:
+  std::weak_ptr<Exchange> exchange_;
+};
+
+HttpConnection::HttpConnection(HttpShared& shared, MHD_Connection* mhd)
+    : shared_(shared),
+      mhd_(mhd),
+      fd_(MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd),
+      deadline_(shared.loop.timers()) {
+  begin();
+}
+
+HttpConnection::~HttpConnection() {
+  exchange_->forget_connection();
+}
+
+void HttpConnection::begin() {
+  if (exchange_) exchange_->forget_connection();
+  exchange_ = std::make_shared<Exchange>(*this);
+  set_deadline(shared_.limits.request_timeout);
+}
+
+void HttpConnection::on_target(std::string target) {
+  exchange_->target = std::move(target);
+}
+
+MHD_Result HttpConnection::on_data(const char* method, std::string_view data) {
+  if (!data.empty()) return on_body(data);
+  if (!std::exchange(exchange_->begun, true)) return on_headers();
+  return on_complete(method);
+}
+
+void HttpConnection::on_completed() {
+  suspended_ = false;
+  begin();
+}
+
+MHD_Result HttpConnection::on_headers() {
+  const char* length = MHD_lookup_connection_value(mhd_, MHD_HEADER_KIND, "Content-Length");
+  if (length == nullptr) return MHD_YES;
+  std::size_t size = 0;
+  const auto [end, error] = std::from_chars(length, length + std::strlen(length), size);
+  if (error == std::errc() && size <= shared_.limits.body) return MHD_YES;
+  exchange_->response = error_response(413, "the body is too long");
+  return respond();
+}
+
+MHD_Result HttpConnection::on_body(std::string_view data) {
+  std::string& body = exchange_->request.body;
+  if (body.size() + data.size() <= shared_.limits.body && !exchange_->too_long) {
+    body += data;
+    return MHD_YES;
+  }
+  // In chunks, without a length. An answer is only possible at the end; until then the body is
+  // passed over, up to the request's deadline.
+  exchange_->too_long = true;
+  body.clear();
+  return MHD_YES;
+}
+
+MHD_Result HttpConnection::on_complete(const char* method) {
+  const auto exchange = exchange_;  // the handler may do anything
+  if (shared_.stopping && !exchange->answered()) return MHD_NO;
+  if (!exchange->handed_over) {
+    exchange->handed_over = true;
+    deadline_.cancel();
+    try {
+      hand_over(method);
+    } catch (const std::exception& error) {
+      exchange->answer(error_response(500, error.what()));
+    }
+  }
+  if (exchange->answered()) return respond();
+  suspend();
+  return MHD_YES;
+}
+
+void HttpConnection::hand_over(const char* method) {
+  if (exchange_->too_long) {
+    exchange_->answer(error_response(413, "the body is too long"));
+    return;
+  }
+  auto target = parse_target(exchange_->target);
+  if (!target) {
+    exchange_->answer(error_response(400, "the path can't be read"));
+    return;
+  }
+  const auto header = [this](const char* name) {
+    const char* value = MHD_lookup_connection_value(mhd_, MHD_HEADER_KIND, name);
+    return std::string(value != nullptr ? value : "");
+  };
+  HttpRequest& request = exchange_->request;
+  request.method = std::strcmp(method, "HEAD") == 0 ? "GET" : method;
+  request.path = std::move(target->path);
+  request.query = std::move(target->query);
+  request.host = header("Host");
+  request.origin = header("Origin");
+  request.authorization = header("Authorization");
+  if (shared_.gate) {
+    if (const auto refusal = shared_.gate(request)) {
+      exchange_->answer(std::move(*refusal));
+      return;
+    }
+  }
+  shared_.handler.handle(request, std::make_shared<Reply>(exchange_));
+}
+
+MHD_Result HttpConnection::respond() {
+  if (exchange_->stream) {
+    using Holder = std::shared_ptr<Stream>;
+    MHD_Response* response = MHD_create_response_from_callback(
+        MHD_SIZE_UNKNOWN, 4096,
+        [](void* holder, std::uint64_t, char* to, std::size_t max) {
+          return (*static_cast<Holder*>(holder))->read(to, max);
+        },
+        new Holder(exchange_->stream), [](void* holder) { delete static_cast<Holder*>(holder); });
+    HttpResponse about;
+    about.content_type = exchange_->stream_type;
+    return queue(200, response, about);
+  }
+  set_deadline(shared_.limits.response_timeout);
+  const HttpResponse& answer = *exchange_->response;
+  MHD_Response* response =
+      MHD_create_response_from_buffer(answer.body.size(), const_cast<char*>(answer.body.data()),
+                                      MHD_RESPMEM_PERSISTENT);  // kept by the exchange
+  return queue(answer.status, response, answer);
+}
+
+MHD_Result HttpConnection::queue(unsigned status, MHD_Response* response,
+                                 const HttpResponse& about) {
+  if (response == nullptr) return MHD_NO;
+  MHD_add_response_header(response, "Content-Type", about.content_type.c_str());
+  MHD_add_response_header(response, "Cache-Control", "no-store");
+  MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+  if (!about.allow.empty()) MHD_add_response_header(response, "Allow", about.allow.c_str());
+  const MHD_Result result = MHD_queue_response(mhd_, status, response);
+  MHD_destroy_response(response);
+  return result;
+}
+
+void HttpConnection::suspend() {
+  if (shared_.stopping) return;
+  suspended_ = true;
+  MHD_suspend_connection(mhd_);
+}
+
+void HttpConnection::resume() {
+  if (!std::exchange(suspended_, false)) return;
+  MHD_resume_connection(mhd_);
+  shared_.wake();
+}
+
+void HttpConnection::stop() {
+  if (exchange_->stream) exchange_->stream->close();
+  if (exchange_->handed_over) exchange_->answer(error_response(503, "the server ends"));
+  resume();
+}
+
+void HttpConnection::set_deadline(Duration time) {
+  deadline_.set(shared_.loop.now() + time, [this] { on_deadline(); });
+}
+
+void HttpConnection::on_deadline() {
+  // The library closes a connection by itself only after a silence, which a client can avoid with a
+  // byte now and then. It finds the socket at its end and cleans up.
+  shutdown(fd_, SHUT_RDWR);
+  shared_.wake();
+}
+
+}  // namespace w8y::ops

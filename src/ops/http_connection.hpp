@@ -1,0 +1,74 @@
+// One client of the status server, and the request it is at.
+#pragma once
+
+#include <microhttpd.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <w8y/timers.hpp>
+
+#include "ops/http.hpp"
+#include "ops/http_server.hpp"
+
+namespace w8y::loop {
+class Loop;
+}
+
+namespace w8y::ops {
+
+/// What the connections of a server share.
+struct HttpShared {
+  loop::Loop& loop;
+  HttpHandler& handler;
+  HttpLimits limits;
+  HttpGate gate;
+  std::function<void()> wake;  ///< the library has something to do: run it soon, not at once
+  bool stopping = false;
+};
+
+/// receiving: the request is not complete. waiting: the handler has it; the library has suspended
+/// the connection, unless the answer came at once. answered: there is a response, the library sends
+/// it. The connection is at receiving again when it was sent.
+class HttpConnection {
+ public:
+  HttpConnection(HttpShared& shared, MHD_Connection* mhd);
+  ~HttpConnection();
+  HttpConnection(const HttpConnection&) = delete;
+  HttpConnection& operator=(const HttpConnection&) = delete;
+
+  // What the library tells.
+  void on_target(std::string target);
+  MHD_Result on_data(const char* method, std::string_view data);
+  void on_completed();
+
+  /// The server ends: whatever waits gets an answer or an end, and nothing stays suspended.
+  void stop();
+
+ private:
+  class Exchange;
+  class Reply;
+  class Stream;
+
+  void begin();
+  MHD_Result on_headers();
+  MHD_Result on_body(std::string_view data);
+  MHD_Result on_complete(const char* method);
+  void hand_over(const char* method);
+  MHD_Result respond();
+  MHD_Result queue(unsigned status, MHD_Response* response, const HttpResponse& about);
+  void suspend();
+  void resume();
+  void set_deadline(Duration time);
+  void on_deadline();
+
+  HttpShared& shared_;
+  MHD_Connection* mhd_;
+  int fd_;
+  Timer deadline_;
+  std::shared_ptr<Exchange> exchange_;  ///< never null; replaced with each request
+  bool suspended_ = false;
+};
+
+}  // namespace w8y::ops

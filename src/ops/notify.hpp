@@ -1,0 +1,33 @@
+// Telling systemd how the service is (sd_notify(3)). Without systemd, or without the library, every
+// call does nothing.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include <w8y/clock.hpp>
+
+namespace w8y::ops {
+
+class Notify {
+ public:
+  /// Reads the watchdog's interval from the environment.
+  Notify();
+
+  void ready(std::string_view status);
+  /// Followed by ready() when the reload is over, whatever came of it.
+  void reloading();
+  void stopping(std::string_view status);
+  /// One line for `systemctl status`.
+  void status(std::string_view text);
+  /// How long systemd waits for feed_watchdog(): feed it twice as often. nullopt: it doesn't.
+  [[nodiscard]] std::optional<Duration> watchdog() const { return watchdog_; }
+  void feed_watchdog();
+  /// More time for a start or a stop that is getting on.
+  void extend_timeout(Duration time);
+
+ private:
+  std::optional<Duration> watchdog_;
+};
+
+}  // namespace w8y::ops

@@ -1,0 +1,130 @@
+#include "ops/unix_listener.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <stdexcept>
+#include <utility>
+
+namespace w8y::ops {
+
+namespace {
+
+constexpr mode_t socket_mode = 0660;
+constexpr int backlog = 128;
+
+[[noreturn]] void fail(const std::string& path, const std::string& why) {
+  throw std::runtime_error("can't listen on " + path + ": " + why);
+}
+
+[[noreturn]] void fail_errno(const std::string& path) {
+  fail(path, std::strerror(errno));
+}
+
+sockaddr_un address_of(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.empty()) fail("''", "the path is empty");
+  if (path.find('\0') != std::string::npos) fail(path.c_str(), "the path has a NUL");
+  if (path.size() >= sizeof address.sun_path)
+    fail(path, "the path is longer than " + std::to_string(sizeof address.sun_path - 1) + " bytes");
+  std::copy(path.begin(), path.end(), address.sun_path);
+  return address;
+}
+
+/// Two programs that start at once must not each take the other's fresh socket for a stale one: the
+/// folder is locked while one looks and binds. Somebody may hold that lock for good, who only needs
+/// to read the folder; so it is not waited for without end.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::string& folder)
+      : fd_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    constexpr int tries = 50;
+    for (int i = 0; fd_ >= 0 && i < tries && flock(fd_, LOCK_EX | LOCK_NB) != 0; ++i) usleep(20000);
+  }
+  ~FolderLock() {
+    if (fd_ >= 0) close(fd_);
+  }
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int fd_;
+};
+
+void remove_if_stale(const std::string& path, const sockaddr_un& address) {
+  struct stat status {};
+  if (lstat(path.c_str(), &status) != 0) {
+    if (errno == ENOENT) return;
+    fail_errno(path);
+  }
+  if (!S_ISSOCK(status.st_mode)) fail(path, "there is a file that is no socket");
+  const int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (probe < 0) fail_errno(path);
+  const int result = connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  const int error = result == 0 ? 0 : errno;
+  close(probe);
+  if (error == 0 || error == EAGAIN) fail(path, "another program answers there");
+  if (error != ECONNREFUSED) fail(path, std::strerror(error));
+  if (unlink(path.c_str()) != 0 && errno != ENOENT) fail_errno(path);
+}
+
+}  // namespace
+
+UnixListener::UnixListener(std::string path) : path_(std::move(path)) {
+  try {
+    bind_and_listen();
+  } catch (...) {
+    if (fd_ >= 0) close(fd_);
+    throw;
+  }
+}
+
+void UnixListener::bind_and_listen() {
+  const sockaddr_un address = address_of(path_);
+  const std::string folder = std::filesystem::path(path_).parent_path().string();
+  if (!folder.empty()) {
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error) fail(path_, "can't make its folder: " + error.message());
+  }
+  fd_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd_ < 0) fail_errno(path_);
+  // Linux gives the file the mode of the socket: nobody else can connect before the chmod below.
+  fchmod(fd_, socket_mode);
+  const FolderLock lock(folder.empty() ? "." : folder);
+  remove_if_stale(path_, address);
+  if (bind(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+    fail_errno(path_);
+  struct stat status {};
+  if (stat(path_.c_str(), &status) == 0) {
+    device_ = status.st_dev;
+    inode_ = status.st_ino;
+  }
+  if (chmod(path_.c_str(), socket_mode) != 0 || listen(fd_, backlog) != 0) {
+    const int error = errno;
+    unlink(path_.c_str());
+    fail(path_, std::strerror(error));
+  }
+}
+
+UnixListener::~UnixListener() {
+  if (fd_ >= 0) close(fd_);
+  struct stat status {};
+  if (lstat(path_.c_str(), &status) == 0 && status.st_dev == device_ && status.st_ino == inode_)
+    unlink(path_.c_str());
+}
+
+int UnixListener::release() {
+  return std::exchange(fd_, -1);
+}
+
+}  // namespace w8y::ops
