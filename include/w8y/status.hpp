@@ -58,6 +58,7 @@ struct ListCounters {
   std::uint64_t cancelled = 0;
   std::uint64_t lost = 0;
   std::uint64_t bad_lines = 0;  ///< lines of output that were no message
+  std::uint64_t leases_lost = 0;
 };
 
 struct ListStatus {

@@ -18,10 +18,15 @@ Json to_json(const Progress& progress) {
 }
 
 Json to_json(const ListCounters& counters) {
-  return {{"claimed", counters.claimed},     {"succeeded", counters.succeeded},
-          {"failed", counters.failed},       {"crashed", counters.crashed},
-          {"timed_out", counters.timed_out}, {"cancelled", counters.cancelled},
-          {"lost", counters.lost},           {"bad_lines", counters.bad_lines}};
+  return {{"claimed", counters.claimed},
+          {"succeeded", counters.succeeded},
+          {"failed", counters.failed},
+          {"crashed", counters.crashed},
+          {"timed_out", counters.timed_out},
+          {"cancelled", counters.cancelled},
+          {"lost", counters.lost},
+          {"bad_lines", counters.bad_lines},
+          {"leases_lost", counters.leases_lost}};
 }
 
 void put_run(Json& object, const RunRef& of) {

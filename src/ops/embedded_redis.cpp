@@ -1,0 +1,238 @@
+#include "ops/embedded_redis.hpp"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <stdexcept>
+#include <utility>
+
+#include <w8y/lines.hpp>
+#include <w8y/timers.hpp>
+
+#include "loop/loop.hpp"
+#include "ops/private_folder.hpp"
+#include "process/child.hpp"
+#include "process/find_program.hpp"
+
+namespace w8y::ops {
+
+namespace {
+
+constexpr Duration look_interval = std::chrono::milliseconds(20);
+constexpr std::size_t max_log_line = 1024;
+
+/// A connection to a unix socket is there at once, or not.
+bool answers(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::copy_n(path.begin(), std::min(path.size(), sizeof address.sun_path - 1), address.sun_path);
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) return false;
+  const bool connected =
+      connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  close(fd);
+  return connected;
+}
+
+std::string in_words(const ProcessEnd& end) {
+  if (const auto* exited = std::get_if<Exited>(&end))
+    return "exit status " + std::to_string(exited->code);
+  if (const auto* signalled = std::get_if<Signalled>(&end))
+    return "signal " + std::to_string(signalled->signal);
+  return std::get<NotStarted>(end).reason;
+}
+
+}  // namespace
+
+class EmbeddedRedis::Impl : private process::ChildHandler {
+ public:
+  Impl(loop::Loop& loop, EmbeddedRedisOptions options, EmbeddedRedisHandler& handler)
+      : loop_(loop),
+        options_(std::move(options)),
+        handler_(handler),
+        folder_(options_.folder),
+        socket_(folder_.path() + "/redis.sock"),
+        url_("unix://" + socket_),
+        pause_(options_.min_pause),
+        timer_(loop.timers()),
+        lines_(max_log_line) {
+    if (socket_.size() >= sizeof(sockaddr_un::sun_path))
+      throw std::runtime_error("the path of the folder " + folder_.path() +
+                               " is too long for a unix socket in it");
+    const auto found = process::find_program(options_.program);
+    if (found.path.empty())
+      throw std::runtime_error("can't run " + options_.program + ": " + found.problem);
+    program_ = found.path;
+    timer_.set(loop_.now(), [this] { start(); });
+  }
+
+  [[nodiscard]] const std::string& url() const { return url_; }
+  [[nodiscard]] int pid() const { return running() ? child_->pid() : 0; }
+
+  void stop() {
+    if (state_ == State::stopping || state_ == State::stopped) return;
+    if (!running()) {
+      state_ = State::stopping;
+      timer_.set(loop_.now(), [this] { end(); });
+      return;
+    }
+    state_ = State::stopping;
+    timer_.cancel();
+    child_->stop();
+  }
+
+ private:
+  enum class State { starting, up, pausing, stopping, stopped };
+
+  [[nodiscard]] bool running() const { return child_ && !ended_; }
+  void start();
+  void look();
+  void pause(const std::string& why);
+  void end();
+  [[nodiscard]] process::SpawnRequest request() const;
+
+  // process::ChildHandler
+  void on_output(process::Stream stream, std::string_view bytes) override;
+  void on_ended(ProcessEnd end) override;
+
+  loop::Loop& loop_;
+  EmbeddedRedisOptions options_;
+  EmbeddedRedisHandler& handler_;
+  PrivateFolder folder_;
+  std::string socket_;
+  std::string url_;
+  std::string program_;
+  State state_ = State::pausing;
+  Duration pause_;
+  Timer timer_;  ///< the next look, or the next start
+  LineSplitter lines_;
+  std::string last_line_;  ///< of its log: says why it ended
+  Instant up_since_{};
+  std::unique_ptr<process::Child> child_;
+  bool ended_ = false;
+};
+
+process::SpawnRequest EmbeddedRedis::Impl::request() const {
+  process::SpawnRequest spawn;
+  spawn.program = program_;
+  spawn.argv = {program_,
+                "--port",
+                "0",
+                "--unixsocket",
+                socket_,
+                "--unixsocketperm",
+                "600",
+                "--dir",
+                folder_.path(),
+                "--pidfile",
+                folder_.path() + "/redis.pid",
+                "--daemonize",
+                "no",
+                "--appendonly",
+                "yes",
+                "--save",
+                "",
+                "--logfile",
+                ""};
+  for (const char* name : {"PATH", "LANG", "TZ"})
+    if (const char* value = std::getenv(name)) spawn.env.push_back(std::string(name) + '=' + value);
+  spawn.cwd = folder_.path();
+  spawn.umask = 077;
+  spawn.no_new_privs = true;
+  return spawn;
+}
+
+void EmbeddedRedis::Impl::start() {
+  child_.reset();  // the one that has ended
+  if (answers(socket_)) {
+    // The lock is ours, so it is one that outlived its w8yd for a moment, or was started by hand.
+    pause("another server answers on " + socket_);
+    return;
+  }
+  state_ = State::starting;
+  ended_ = false;
+  last_line_.clear();
+  process::ChildOptions options;
+  options.spawn = request();
+  options.kill_grace = options_.kill_grace;
+  child_ = std::make_unique<process::Child>(loop_, std::move(options), *this);
+  timer_.set(loop_.now() + look_interval, [this] { look(); });
+}
+
+void EmbeddedRedis::Impl::look() {
+  if (!answers(socket_)) {
+    timer_.set(loop_.now() + look_interval, [this] { look(); });
+    return;
+  }
+  state_ = State::up;
+  up_since_ = loop_.now();
+  handler_.on_redis_up();
+}
+
+void EmbeddedRedis::Impl::pause(const std::string& why) {
+  state_ = State::pausing;
+  const Duration pause = pause_;
+  pause_ = std::min(pause_ * 2, options_.max_pause);
+  timer_.set(loop_.now() + pause, [this] { start(); });
+  handler_.on_redis_down(why, pause);
+}
+
+void EmbeddedRedis::Impl::end() {
+  state_ = State::stopped;
+  handler_.on_redis_stopped();
+}
+
+void EmbeddedRedis::Impl::on_output(process::Stream, std::string_view bytes) {
+  lines_.feed(bytes, [this](std::string_view line, bool) {
+    if (line.empty()) return;
+    last_line_ = line;
+    handler_.on_redis_log(last_line_);
+  });
+}
+
+void EmbeddedRedis::Impl::on_ended(ProcessEnd process_end) {
+  ended_ = true;
+  if (state_ == State::stopping) {
+    end();
+    return;
+  }
+  if (state_ == State::up && loop_.now() - up_since_ >= options_.steady)
+    pause_ = options_.min_pause;
+  const std::string said = last_line_.empty() ? "" : ": " + last_line_;
+  pause("redis-server ended, " + in_words(process_end) + said);
+}
+
+EmbeddedRedis::EmbeddedRedis(loop::Loop& loop, EmbeddedRedisOptions options,
+                             EmbeddedRedisHandler& handler)
+    : impl_(std::make_unique<Impl>(loop, std::move(options), handler)) {}
+
+EmbeddedRedis::~EmbeddedRedis() = default;
+
+const std::string& EmbeddedRedis::url() const {
+  return impl_->url();
+}
+
+int EmbeddedRedis::pid() const {
+  return impl_->pid();
+}
+
+void EmbeddedRedis::stop() {
+  impl_->stop();
+}
+
+std::string default_embedded_folder() {
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value != nullptr ? value : "");
+  };
+  if (const std::string state = variable("STATE_DIRECTORY"); !state.empty())
+    return state.substr(0, state.find(':'));
+  if (const std::string state = variable("XDG_STATE_HOME"); !state.empty()) return state + "/w8y";
+  if (const std::string home = variable("HOME"); !home.empty()) return home + "/.local/state/w8y";
+  throw std::runtime_error("--embedded needs a folder: STATE_DIRECTORY and HOME are not set");
+}
+
+}  // namespace w8y::ops
