@@ -81,8 +81,9 @@ void Loader::open_includes() {
 }
 
 void Loader::read_includes(const Value& value) {
-  std::vector<std::string> patterns;
-  if (!value.texts(patterns, "absolute paths or patterns", false)) return;
+  if (value.node().kind != Node::Kind::array) {
+    return value.must_be("an array of paths or patterns, such as [\"/etc/w8y.d/*.toml\"]");
+  }
   // A file that two patterns match, or a pattern that matches the file it stands in, is no mistake.
   std::set<std::string> seen = {value.file()};
   for (const Node& item : value.node().items) {

@@ -158,7 +158,9 @@ void read_account(const Value& value, const std::string& what,
                   bool (Reading::*exists)(const std::string&), std::optional<std::string>& into) {
   const Node& node = value.node();
   std::string account;
-  if (node.kind == Node::Kind::integer && node.integer >= 0) {
+  // The last number of 32 bits means "no change" to the kernel.
+  constexpr std::int64_t last = std::numeric_limits<std::uint32_t>::max() - 1;
+  if (node.kind == Node::Kind::integer && node.integer >= 0 && node.integer <= last) {
     account = std::to_string(node.integer);
   } else if (!value.text(account, "the name or number of a " + what)) {
     return;

@@ -12,9 +12,17 @@ constexpr std::size_t longest_shown = 60;
 /// No key of ours is nearly as long, and distance grows with the product of both lengths.
 constexpr std::size_t longest_compared = 64;
 
+/// "exit_codes" is nearer to "success_exit_codes" than to "executor", however much is missing.
+constexpr std::size_t changes_if_held = 2;
+
 bool is_bare(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
          c == '-';
+}
+
+bool holds_other(std::string_view a, std::string_view b) {
+  if (a.size() < b.size()) std::swap(a, b);
+  return b.size() >= 4 && a.find(b) != std::string_view::npos;
 }
 
 std::size_t distance(std::string_view a, std::string_view b) {
@@ -91,7 +99,8 @@ std::string_view nearest(std::string_view name, const std::vector<std::string_vi
   std::string_view best;
   std::size_t fewest = std::numeric_limits<std::size_t>::max();
   for (const std::string_view candidate : names) {
-    const std::size_t changes = distance(name, candidate);
+    std::size_t changes = distance(name, candidate);
+    if (holds_other(name, candidate)) changes = std::min(changes, changes_if_held);
     if (changes >= fewest) continue;
     fewest = changes;
     best = candidate;

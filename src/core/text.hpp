@@ -16,7 +16,8 @@ std::string quote_key(std::string_view key);
 /// `["a", "b"]`
 std::string quote_all(const std::vector<std::string>& texts);
 
-/// The name that takes the fewest changes, insertions, omissions and swaps of neighbours.
+/// The name that takes the fewest changes, insertions, omissions and swaps of neighbours; a part of
+/// a name counts as near to it.
 std::string_view nearest(std::string_view name, const std::vector<std::string_view>& names);
 
 /// A variable's name that a shell can hold too: letters, digits and '_', no digit first.

@@ -1,6 +1,8 @@
 // A host for configurations, made of maps.
 #pragma once
 
+#include <doctest/doctest.h>
+
 #include <map>
 #include <set>
 #include <string>
@@ -65,3 +67,12 @@ inline std::vector<std::string> mistakes_in(const std::string& text) {
 }
 
 }  // namespace w8y::test
+
+template <>
+struct doctest::StringMaker<std::vector<std::string>> {
+  static String convert(const std::vector<std::string>& lines) {
+    std::string text;
+    for (const std::string& line : lines) text += "\n  " + line;
+    return text.c_str();
+  }
+};

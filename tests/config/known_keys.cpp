@@ -1,0 +1,57 @@
+// For schema_check.py: what the parser knows, and what it says of given files.
+#include <cstdio>
+#include <iostream>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+#include <w8y/config.hpp>
+
+using namespace w8y;
+
+namespace {
+
+/// Any account is there and any file is root's: the keys are checked, not this machine.
+class LenientHost : public SystemConfigHost {
+ public:
+  std::vector<std::string> glob(const std::string&) override { return {}; }
+  std::string distrust(const std::string&) override { return {}; }
+  bool user_exists(const std::string&) override { return true; }
+  bool group_exists(const std::string&) override { return true; }
+};
+
+void print_keys() {
+  for (const KnownKey& key : known_keys()) {
+    std::printf("%s\t%s\t%s\n", key.section.c_str(), key.name.c_str(), key.fallback.c_str());
+  }
+}
+
+/// A line for each of the files on standard input, which NUL bytes part: its mistakes, or nothing.
+void check_files() {
+  const std::string all(std::istreambuf_iterator<char>(std::cin), {});
+  LenientHost host;
+  std::string_view rest = all;
+  while (!rest.empty()) {
+    const std::string_view file = rest.substr(0, rest.find('\0'));
+    rest.remove_prefix(std::min(file.size() + 1, rest.size()));
+    try {
+      parse_config(file, "file", host);
+    } catch (const ConfigError& error) {
+      for (const ConfigMistake& mistake : error.mistakes()) {
+        std::printf("%s; ", mistake.to_string().c_str());
+      }
+    }
+    std::printf("\n");
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "--check") {
+    check_files();
+  } else {
+    print_keys();
+  }
+  return 0;
+}
