@@ -105,7 +105,9 @@ class Poller final : private SourceHandler,
   [[nodiscard]] const std::string& detail() const { return detail_; }
   [[nodiscard]] const Runs& runs() const { return runs_; }
   [[nodiscard]] const RunCounters& counters() const { return counters_; }
+  /// What was wrong with the last run that did not succeed, and when; empty: there was none.
   [[nodiscard]] const std::string& last_problem() const { return last_problem_; }
+  [[nodiscard]] WallTime last_problem_at() const { return last_problem_at_; }
 
  private:
   /// Runs shorter than this on average are claimed ahead: for longer ones the round trip of a claim
@@ -170,6 +172,7 @@ class Poller final : private SourceHandler,
   ClaimEnd last_claim_ = ClaimEnd::more;
   std::string detail_;
   std::string last_problem_;
+  WallTime last_problem_at_{0};
   RunCounters counters_;
 };
 

@@ -10,8 +10,8 @@
 // retires: it takes nothing more, and is swept when its runs are over.
 #pragma once
 
+#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +27,10 @@ class Workshop {
  public:
   virtual ~Workshop() = default;
   virtual std::unique_ptr<Source> make_source(const RulePtr& rule, SourceHandler& handler) = 0;
-  virtual std::shared_ptr<Executor> make_executor(const RulePtr& rule, RunHandler& handler) = 0;
+  virtual std::shared_ptr<Executor> make_executor(const RulePtr& rule, const Caps& caps,
+                                                  RunHandler& handler) = 0;
+  /// Whether a program with these caps can serve the rule: empty, or why not (`lacks "gpu"`).
+  virtual std::string why_not(const Rule& rule, const Caps& caps) = 0;
   virtual Prober& prober() = 0;
 };
 
@@ -46,10 +49,10 @@ struct ListHost {
   IdlePolls& idle;
   ListEvents& events;
   Workshop& workshop;
+  /// A run could not be started for no fault of its item: its program may be gone. Called from
+  /// inside the list: probe it later, not now.
+  std::function<void(const std::string& prefix)> doubted;
 };
-
-/// Whether executors with these caps can serve the rule; else the reason.
-std::optional<std::string> lacks(const Rule& rule, const Caps& caps);
 
 class ServedList final : private PollerEvents {
  public:
@@ -78,9 +81,6 @@ class ServedList final : private PollerEvents {
   [[nodiscard]] std::size_t running() const;
   /// Of all pollers it ever had here.
   [[nodiscard]] RunCounters counters() const;
-  /// A run could not be started for no fault of its item: its executor may be gone.
-  [[nodiscard]] bool doubtful() const { return doubtful_; }
-  void trust() { doubtful_ = false; }
 
  private:
   void run_started(const Poller& poller, const ActiveRun& run) override;
@@ -102,7 +102,6 @@ class ServedList final : private PollerEvents {
   std::string refusal_;
   Caps caps_;
   bool quiet_ = false;
-  bool doubtful_ = false;
   std::unique_ptr<Poller> poller_;
   std::vector<std::unique_ptr<Poller>> retired_;
   RunCounters past_;  ///< of pollers that were swept

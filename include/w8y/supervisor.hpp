@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -51,8 +52,6 @@ class Supervisor {
   void drain(std::function<void()> drained);
   /// SIGTERM to a run wherever it is. False: no such run on this host.
   bool cancel(const RunId& run);
-  /// A list whose executor could not be started is probed again at once.
-  void check_doubts();
 
   [[nodiscard]] SupervisorState state() const { return state_; }
   [[nodiscard]] const Config& config() const { return config_; }
@@ -76,6 +75,7 @@ class Supervisor {
   void retry_refused();
   void arm_retry();
   void probe_again(const std::string& prefix);
+  void doubt(const std::string& prefix);
   void look_drained();
 
   SupervisorHost host_;
@@ -92,9 +92,12 @@ class Supervisor {
   std::unique_ptr<Pending> pending_;
   unsigned drain_calls_ = 0;
   std::function<void()> drained_;
+  std::set<std::string> doubted_;  ///< lists whose program could not be started
   Timer retry_timer_;
+  Timer doubt_timer_;
   Timer drain_timer_;
   Timer look_timer_;
+  Instant idle_since_{};  ///< draining: since when no run is left
 };
 
 }  // namespace w8y

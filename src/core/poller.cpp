@@ -256,8 +256,10 @@ void Poller::run_event(const RunEvent& event) {
 
 void Poller::run_over(Settlement&& settlement, Duration took) {
   std::visit(Count{counters_}, settlement.outcome);
-  if (std::string reason = outcome_reason(settlement.outcome); !reason.empty())
+  if (std::string reason = outcome_reason(settlement.outcome); !reason.empty()) {
     last_problem_ = std::move(reason);
+    last_problem_at_ = settlement.ended;
+  }
   mean_run_ = mean_run_ ? (*mean_run_ * 7 + took) / 8 : took;
   // Settled before the next claim is asked: both travel in one write, and the claim sees the item
   // free if it is.

@@ -21,15 +21,6 @@ void add(RunCounters& sum, const RunCounters& more) {
 
 }  // namespace
 
-std::optional<std::string> lacks(const Rule& rule, const Caps& caps) {
-  if (!rule.is_command() && !caps.has("single"))
-    return caps.has("stream") ? "offers only \"stream\", which this version does not run yet"
-                              : "lacks \"single\"";
-  for (const auto& cap : rule.requires_caps)
-    if (!caps.has(cap)) return "lacks \"" + cap + "\"";
-  return std::nullopt;
-}
-
 ServedList::ServedList(const ListHost& host, RulePtr rule)
     : host_(host), rule_(std::move(rule)), sweep_(host.timers) {}
 
@@ -37,16 +28,15 @@ ServedList::~ServedList() = default;
 
 void ServedList::decide(RulePtr rule, const ProbeResult& answer) {
   if (state_ == ServingState::closing || state_ == ServingState::closed) return;
-  doubtful_ = false;
-  std::optional<std::string> reason;
+  std::string reason;
   if (const auto* refusal = std::get_if<Refusal>(&answer)) {
     reason = refusal->reason;
   } else {
     caps_ = std::get<Caps>(answer);
-    reason = lacks(*rule, caps_);
+    reason = host_.workshop.why_not(*rule, caps_);
   }
 
-  if (!reason) {
+  if (reason.empty()) {
     refusal_.clear();
     if (state_ != ServingState::serving) {
       rule_ = std::move(rule);
@@ -59,9 +49,9 @@ void ServedList::decide(RulePtr rule, const ProbeResult& answer) {
   }
   rule_ = std::move(rule);
   retire();
-  const bool news = state_ != ServingState::refused || refusal_ != *reason;
+  const bool news = state_ != ServingState::refused || refusal_ != reason;
   state_ = ServingState::refused;
-  refusal_ = *reason;
+  refusal_ = reason;
   if (news) host_.events.list_refused(*rule_, refusal_);
 }
 
@@ -70,7 +60,7 @@ void ServedList::use(RulePtr rule) {
   rule_ = std::move(rule);
   if (poller_ == nullptr) return;
   if (other_kind) return renew();
-  poller_->use(rule_, host_.workshop.make_executor(rule_, poller_->run_handler()));
+  poller_->use(rule_, host_.workshop.make_executor(rule_, caps_, poller_->run_handler()));
 }
 
 void ServedList::serve() {
@@ -80,7 +70,7 @@ void ServedList::serve() {
   poller_->set_quiet(quiet_);
   update_reserved();
   poller_->begin(host_.workshop.make_source(rule_, poller_->source_handler()),
-                 host_.workshop.make_executor(rule_, poller_->run_handler()));
+                 host_.workshop.make_executor(rule_, caps_, poller_->run_handler()));
 }
 
 void ServedList::renew() {
@@ -169,8 +159,9 @@ void ServedList::run_logged(const Poller& poller, const ActiveRun& run, std::str
 
 void ServedList::run_ended(const Poller& poller, const Settlement& settlement) {
   const auto* unstarted = std::get_if<NotStarted>(&settlement.end.process);
-  if (unstarted != nullptr && !unstarted->item_at_fault) doubtful_ = true;
   host_.events.run_ended(poller, settlement);
+  if (unstarted != nullptr && !unstarted->item_at_fault && !unstarted->host_is_short)
+    host_.doubted(rule_->prefix);
   if (&poller != poller_.get()) sweep_.set(host_.clock.now(), [this] { sweep(); });
 }
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include <w8y/supervisor.hpp>
@@ -31,6 +30,7 @@ Supervisor::Supervisor(const SupervisorHost& host)
     : host_(host),
       idle_(host.timers, host.clock, RedisSettings{}.idle_commands, host.seed),
       retry_timer_(host.timers),
+      doubt_timer_(host.timers),
       drain_timer_(host.timers),
       look_timer_(host.timers) {}
 
@@ -107,7 +107,9 @@ void Supervisor::commit() {
       auto& list = lists_[prefix];
       if (!list) {
         list = std::make_unique<ServedList>(
-            ListHost{host_.clock, host_.timers, slots_, idle_, host_.events, host_.workshop}, rule);
+            ListHost{host_.clock, host_.timers, slots_, idle_, host_.events, host_.workshop,
+                     [this](const std::string& doubted) { doubt(doubted); }},
+            rule);
         list->set_quiet(quiet_);
       }
       list->decide(rule, answer->second);
@@ -142,12 +144,17 @@ void Supervisor::retry_refused() {
   arm_retry();
 }
 
-void Supervisor::check_doubts() {
-  for (const auto& [prefix, list] : lists_) {
-    if (!list->doubtful()) continue;
-    list->trust();
-    probe_again(prefix);
-  }
+/// A program that was there when it was probed may have been deleted: asked at once, not at every
+/// run, and from the loop.
+void Supervisor::doubt(const std::string& prefix) {
+  doubted_.insert(prefix);
+  if (doubt_timer_.pending()) return;
+  doubt_timer_.set(host_.clock.now(), [this] {
+    const auto prefixes = std::exchange(doubted_, {});
+    if (state_ != SupervisorState::running) return;
+    for (const auto& each : prefixes)
+      if (config_.lists.contains(each)) probe_again(each);
+  });
 }
 
 void Supervisor::probe_again(const std::string& prefix) {
@@ -198,6 +205,7 @@ void Supervisor::drain(std::function<void()> drained) {
       retry_timer_.cancel();
       state_ = SupervisorState::draining;
       drained_ = std::move(drained);
+      idle_since_ = host_.clock.now();
       each([](ServedList& list) { list.close(); });
       drain_timer_.set(host_.clock.now() + config_.supervisor.drain_timeout, stop);
       look_drained();
@@ -213,10 +221,14 @@ void Supervisor::drain(std::function<void()> drained) {
 
 void Supervisor::look_drained() {
   const auto closed = [](const ServedList& list) { return list.state() == ServingState::closed; };
-  const bool done =
+  const bool all_closed =
       std::all_of(lists_.begin(), lists_.end(), [&](const auto& l) { return closed(*l.second); }) &&
       std::all_of(closing_.begin(), closing_.end(), [&](const auto& l) { return closed(*l); });
-  look_timer_.set(host_.clock.now() + drained_look, [this, done] {
+  // Settlements wait for Redis, but a host that has to go can't wait for ever: their locks run out.
+  const Instant now = host_.clock.now();
+  if (running() > 0) idle_since_ = now;
+  const bool done = all_closed || now - idle_since_ > config_.redis.command_timeout;
+  look_timer_.set(now + drained_look, [this, done] {
     if (!done) return look_drained();
     state_ = SupervisorState::drained;
     drain_timer_.cancel();

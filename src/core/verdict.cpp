@@ -65,7 +65,8 @@ Rest rest_for(Duration time, bool after_failure) {
 }
 
 /// A program that can't even be started must not be tried in a tight loop, whatever the config says
-/// (promise 6): without a backoff, an item that never ran rests this long.
+/// (promise 6): without a backoff, an item that never ran rests this long. The one-item wrapper
+/// leaves that to whoever runs it, and leaves no lock.
 constexpr Duration least_rest_unstarted = std::chrono::seconds(1);
 
 }  // namespace
@@ -94,7 +95,7 @@ Verdict judge(const Rule& rule, const RunEnd& end, std::optional<StopReason> sto
       }
       Duration rest = backoff_after(rule.backoff, attempt);
       if (end.complete && end.complete->cooldown) rest = *end.complete->cooldown;
-      if (never_ran) rest = std::max(rest, least_rest_unstarted);
+      if (never_ran && rule.recorded) rest = std::max(rest, least_rest_unstarted);
       verdict.rest = rest_for(rest, true);
       break;
     }

@@ -43,7 +43,9 @@ std::unique_ptr<Executor> make_executor(loop::Loop& loop, const ExecutorOptions&
 std::string why_not(const Rule& rule, const Caps& caps) {
   for (const std::string& cap : rule.requires_caps)
     if (!caps.has(cap)) return "lacks \"" + cap + '"';
-  if (way_for(rule, caps) == nullptr) return "lacks \"single\"";
+  if (way_for(rule, caps) == nullptr)
+    return caps.has("stream") ? "offers only \"stream\", which this version does not run yet"
+                              : "lacks \"single\"";
   return {};
 }
 

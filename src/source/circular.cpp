@@ -58,8 +58,8 @@ struct NewLock {
 }  // namespace
 
 CircularSource::CircularSource(std::shared_ptr<RedisLink> link, SourceHandler& handler)
-    : redis::Client::Listener(link->client),
-      link_(std::move(link)),
+    : LinkHolder{std::move(link)},
+      redis::Client::Listener(link_->client),
       handler_(handler),
       retry_(link_->timers),
       alive_(std::make_shared<bool>(true)) {}

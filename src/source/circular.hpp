@@ -15,7 +15,17 @@
 
 namespace w8y::source {
 
-class CircularSource final : public Source, private LeaseHandler, private redis::Client::Listener {
+namespace detail {
+/// A base class, so that the connection outlives the listener on it: a source may be its last user.
+struct LinkHolder {
+  std::shared_ptr<RedisLink> link_;
+};
+}  // namespace detail
+
+class CircularSource final : public Source,
+                             private detail::LinkHolder,
+                             private LeaseHandler,
+                             private redis::Client::Listener {
  public:
   CircularSource(std::shared_ptr<RedisLink> link, SourceHandler& handler);
   ~CircularSource() override;
@@ -63,7 +73,6 @@ class CircularSource final : public Source, private LeaseHandler, private redis:
   void settled(const RunId& run, const Trouble* trouble);
   void retry_settlements();
 
-  std::shared_ptr<RedisLink> link_;
   SourceHandler& handler_;
   RulePtr rule_;
   std::optional<CircularKeys> keys_;

@@ -56,6 +56,10 @@ class Leases {
   void renew_now();
 
   [[nodiscard]] std::size_t size() const { return due_.size(); }
+  /// Something that was due seconds ago has not been looked at: the loop doesn't get to it.
+  [[nodiscard]] bool overdue(Instant now) const {
+    return !due_.empty() && due_.begin()->first + std::chrono::seconds(5) < now;
+  }
   /// The least time that was left of any lease when its renewal was confirmed.
   [[nodiscard]] std::optional<Duration> least_margin() const { return least_margin_; }
 

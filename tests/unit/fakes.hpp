@@ -224,11 +224,16 @@ class World : public ListEvents, public Workshop {
     sources.push_back(made.get());
     return made;
   }
-  std::shared_ptr<Executor> make_executor(const RulePtr&, RunHandler& handler) override {
+  std::shared_ptr<Executor> make_executor(const RulePtr&, const Caps&, RunHandler& handler) override {
     auto made = std::make_shared<FakeExecutor>(clock, timers, handler, runs_take);
     executors.push_back(made.get());
     kept_.push_back(made);
     return made;
+  }
+  std::string why_not(const Rule& rule, const Caps& caps) override {
+    for (const auto& cap : rule.requires_caps)
+      if (!caps.has(cap)) return "lacks \"" + cap + '"';
+    return {};
   }
   Prober& prober() override { return fake_prober; }
 

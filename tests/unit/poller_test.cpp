@@ -18,7 +18,7 @@ struct Bench : World {
   }
   void begin() {
     auto source = make_source(nullptr, poller->source_handler());
-    poller->begin(std::move(source), make_executor(nullptr, poller->run_handler()));
+    poller->begin(std::move(source), make_executor(nullptr, {}, poller->run_handler()));
     settle_down();
   }
   FakeExecutor& executor() { return *executors.back(); }
@@ -158,7 +158,7 @@ TEST_CASE("claims that arrive after the order to drain or to be quiet are handed
   Bench bench(rule_for("work"));
   bench.redis.lists["work"] = {"a"};
   auto source = bench.make_source(nullptr, bench.poller->source_handler());
-  bench.poller->begin(std::move(source), bench.make_executor(nullptr, bench.poller->run_handler()));
+  bench.poller->begin(std::move(source), bench.make_executor(nullptr, {}, bench.poller->run_handler()));
   bench.poller->set_quiet(true);
   bench.settle_down();
   CHECK(bench.source().handed_back == 1);
@@ -176,7 +176,7 @@ TEST_CASE("a changed rule is for the next run; what runs keeps its own") {
   FakeExecutor& before = bench.executor();
   Rule rule = rule_for("work", 2);
   rule.timeout = 1s;
-  bench.poller->use(share(rule), bench.make_executor(nullptr, bench.poller->run_handler()));
+  bench.poller->use(share(rule), bench.make_executor(nullptr, {}, bench.poller->run_handler()));
   bench.run_for(500ms);
   CHECK(bench.poller->runs().size() == 2);
   CHECK(before.rules["run1"]->timeout == 0s);
@@ -257,7 +257,7 @@ TEST_CASE("places of the host are shared by weight, and nobody starves") {
         PollerHost{world.clock, world.timers, slots, idle, world}, share(rule)));
     auto& poller = *pollers.back();
     poller.begin(world.make_source(nullptr, poller.source_handler()),
-                 world.make_executor(nullptr, poller.run_handler()));
+                 world.make_executor(nullptr, {}, poller.run_handler()));
   }
   world.run_for(1s);
   CHECK(slots.used() <= 4);

@@ -128,8 +128,6 @@ TEST_CASE("an executor that goes away while in use is probed at once, and refuse
   house.executors[0]->end_at(house.executors[0]->started[0].run, 0s,
                              NotStarted{"can't run /bin/a: No such file or directory", false});
   house.settle_down();
-  house.supervisor.check_doubts();
-  house.settle_down();
   CHECK(house.list("a").state() == ServingState::refused);
   house.fake_prober.answers.clear();
   house.run_for(2min);

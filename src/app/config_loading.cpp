@@ -1,0 +1,43 @@
+#include "app/config_loading.hpp"
+
+#include <iostream>
+
+namespace w8y::app {
+
+namespace {
+
+class Host final : public SystemConfigHost {
+ public:
+  std::string url_problem(const std::string& url) override {
+    try {
+      redis::parse_url(url);
+      return {};
+    } catch (const redis::UrlError& error) {
+      return error.what();
+    }
+  }
+};
+
+}  // namespace
+
+Config load(const std::string& path) {
+  Host host;
+  return load_config(path, host);
+}
+
+void print_mistakes(const char* program, const ConfigError& error) {
+  for (const auto& mistake : error.mistakes())
+    std::cerr << program << ": " << mistake.to_string() << '\n';
+}
+
+redis::ClientOptions client_options(const RedisSettings& settings, const std::string& name) {
+  redis::ClientOptions options;
+  options.url = redis::parse_url(settings.url);
+  options.password_file = settings.password_file;
+  options.connect_timeout = settings.connect_timeout;
+  options.command_timeout = settings.command_timeout;
+  options.name = name;
+  return options;
+}
+
+}  // namespace w8y::app

@@ -1,0 +1,270 @@
+#include "app/daemon.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <random>
+#include <utility>
+
+#include <w8y/escape.hpp>
+
+#include "app/config_loading.hpp"
+#include "app/host_status.hpp"
+#include "executor/make.hpp"
+#include "ops/api.hpp"
+#include "source/circular.hpp"
+
+namespace w8y::app {
+
+namespace {
+
+std::uint64_t random_number() {
+  std::random_device random;
+  return (std::uint64_t{random()} << 32U) | random();
+}
+
+/// Readable, and never the same twice: a name that is used again is not mistaken for the old one.
+std::string make_host_id(const std::string& host, std::uint64_t seed) {
+  static constexpr char digits[] = "0123456789abcdef";
+  std::string id = host + "-";
+  for (int i = 0; i < 8; ++i, seed >>= 4U) id += digits[seed & 15U];
+  return id;
+}
+
+}  // namespace
+
+Daemon::Daemon(DaemonOptions options, Config config)
+    : options_(std::move(options)),
+      hub_(loop_),
+      journal_(log_, hub_),
+      seed_(random_number()),
+      host_(config.supervisor.host),
+      host_id_(make_host_id(host_, seed_)),
+      started_(loop_.clock().wall()),
+      prober_(loop_),
+      supervisor_(SupervisorHost{loop_.clock(), loop_.timers(), journal_, *this, seed_}),
+      watchdog_(loop_.timers()),
+      swap_(loop_.timers()) {
+  use_log_settings(config.supervisor);
+  for (const auto& warning : config.warnings) log_.warn(warning);
+  watch_signals();
+  if (options_.embedded) {
+    ops::EmbeddedRedisOptions embedded;
+    embedded.folder = *options_.embedded;
+    embedded_ = std::make_unique<ops::EmbeddedRedis>(loop_, embedded,
+                                                     static_cast<ops::EmbeddedRedisHandler&>(*this));
+    std::printf("%s\n", embedded_->url().c_str());
+    std::fflush(stdout);
+    log_.info("embedded Redis", {{"url", embedded_->url()}});
+  }
+  ops::add_api(router_, *this, hub_);
+  link_ = open_link(config, [this](RedisState state) { redis_changed(state); });
+  supervisor_.apply(std::move(config), false, [this](const ReloadPlan&) {
+    applied_ = true;
+    serve_status();
+    look_ready();
+  });
+}
+
+Daemon::~Daemon() = default;
+
+int Daemon::run() {
+  log_.info("w8yd started", {{"version", W8Y_VERSION}, {"host", host_}, {"pid", getpid()}});
+  feed_watchdog();
+  loop_.run();
+  log_.info("w8yd ended");
+  return 0;
+}
+
+void Daemon::use_log_settings(const SupervisorSettings& settings) {
+  log_.configure({settings.log_level, settings.log_format, settings.log_file});
+}
+
+// ---- what the supervisor's lists are made of
+
+std::unique_ptr<Source> Daemon::make_source(const RulePtr&, SourceHandler& handler) {
+  return std::make_unique<source::CircularSource>(link_->redis, handler);
+}
+
+std::shared_ptr<Executor> Daemon::make_executor(const RulePtr& rule, const Caps& caps,
+                                                RunHandler& handler) {
+  return executor::make_executor(loop_, executor::ExecutorOptions{host_}, handler, *rule, caps);
+}
+
+std::string Daemon::why_not(const Rule& rule, const Caps& caps) {
+  return executor::why_not(rule, caps);
+}
+
+// ---- Redis
+
+std::unique_ptr<Daemon::Link> Daemon::open_link(const Config& config, RedisWatch::Changed changed) {
+  auto link = std::make_unique<Link>();
+  redis::ClientOptions client = client_options(config.redis, "w8yd");
+  if (embedded_) client.url = redis::parse_url(embedded_->url());
+  link->url = client.url;
+  link->redis = std::make_shared<source::RedisLink>(
+      loop_, client,
+      source::RedisLink::Identity{config.supervisor.host, getpid(), random_number()});
+  link->watch =
+      std::make_unique<RedisWatch>(link->redis->client, client.url, log_, hub_, std::move(changed));
+  return link;
+}
+
+void Daemon::redis_changed(RedisState state) {
+  redis_state_ = state;
+  // A server that is too old is left alone; one that is away answers for itself.
+  supervisor_.set_quiet(quiet_ || state == RedisState::too_old);
+  look_ready();
+}
+
+void Daemon::look_ready() {
+  if (ready_ || !applied_ || redis_state_ != RedisState::usable || draining_) return;
+  ready_ = true;
+  notify_.ready("serving " + std::to_string(supervisor_.lists().size()) + " lists");
+  log_.info("ready",
+            {{"lists", supervisor_.lists().size()}, {"config", supervisor_.config_hash()}});
+  hub_.on_event(HostChanged{HostState::running, {}});
+}
+
+void Daemon::on_redis_up() {
+  link_->redis->client.reconnect_now();
+}
+
+void Daemon::on_redis_down(const std::string& why, Duration) {
+  log_.error("the embedded Redis ended", {{"reason", why}});
+}
+
+void Daemon::on_redis_log(const std::string& line) {
+  log_.debug(line, {{"from", "redis-server"}});
+}
+
+// ---- status
+
+void Daemon::serve_status() {
+  const auto& wanted = supervisor_.config().supervisor.status;
+  std::erase_if(servers_, [&](const auto& server) {
+    return std::find(wanted.begin(), wanted.end(), server.first) == wanted.end();
+  });
+  for (const auto& address : wanted) {
+    if (servers_.contains(address)) continue;
+    const std::string path = address.substr(std::string("unix:").size());
+    try {
+      servers_[address] =
+          std::make_unique<ops::HttpServer>(loop_, path, router_, ops::HttpLimits{},
+                                            ops::HttpGate{}, [this](const std::string& complaint) {
+                                              log_.debug(complaint, {{"from", "http"}});
+                                            });
+      log_.info("status", {{"address", address}});
+    } catch (const std::exception& error) {
+      // The work goes on without a window on it: tried again at each reload.
+      servers_.erase(address);
+      log_.error("no status here", {{"address", address}, {"reason", error.what()}});
+    }
+  }
+}
+
+HostStatus Daemon::status() const {
+  HostStatus status;
+  status.host = host_;
+  status.host_id = host_id_;
+  status.pid = getpid();
+  status.version = W8Y_VERSION;
+  status.started = started_;
+  status.state = draining_ ? HostState::draining
+                 : quiet_  ? HostState::quiet
+                 : ready_  ? HostState::running
+                           : HostState::starting;
+  status.last_reload = last_reload_;
+  status.last_reload_at = last_reload_at_;
+  status.redis.url = link_->url.to_string();
+  status.redis.connected = link_->redis->client.connected();
+  status.redis.trouble = link_->redis->client.trouble();
+  status.redis.commands_sent = link_->redis->client.commands_sent();
+  fill_from(status, supervisor_, loop_.clock());
+  return status;
+}
+
+// ---- orders, by signal or by the API
+
+void Daemon::watch_signals() {
+  signal(SIGPIPE, SIG_IGN);
+  const auto on = [this](int number, std::function<void()> act) {
+    signals_.push_back(
+        std::make_unique<loop::SignalWatch>(loop_, number, [act = std::move(act)](int) { act(); }));
+  };
+  on(SIGUSR2, [this] { reload({}); });
+  on(SIGTERM, [this] { begin_drain("SIGTERM"); });
+  on(SIGINT, [this] { begin_drain("SIGINT"); });
+  on(SIGUSR1, [this] { quiet(); });
+  on(SIGCONT, [this] { resume(); });
+  on(SIGHUP, [this] { log_.reopen(); });
+}
+
+ops::ControlResult Daemon::quiet() {
+  if (draining_) return {ops::ControlResult::Kind::refused, "this host is draining", {}, {}};
+  quiet_ = true;
+  supervisor_.set_quiet(true);
+  log_.info("quiet: no new runs");
+  notify_.status("quiet");
+  hub_.on_event(HostChanged{HostState::quiet, {}});
+  return {ops::ControlResult::Kind::done, "no new runs until resume", {}, {}};
+}
+
+ops::ControlResult Daemon::resume() {
+  if (draining_) return {ops::ControlResult::Kind::refused, "this host is draining", {}, {}};
+  if (!quiet_) return {ops::ControlResult::Kind::done, "was not quiet", {}, {}};
+  quiet_ = false;
+  supervisor_.set_quiet(redis_state_ == RedisState::too_old);
+  log_.info("end of quiet");
+  notify_.status("running");
+  hub_.on_event(HostChanged{HostState::running, {}});
+  return {ops::ControlResult::Kind::done, "takes work again", {}, {}};
+}
+
+ops::ControlResult Daemon::drain() {
+  begin_drain("an order");
+  return {ops::ControlResult::Kind::accepted, "draining", {}, {}};
+}
+
+ops::ControlResult Daemon::cancel(const RunId& run) {
+  if (!supervisor_.cancel(run))
+    return {ops::ControlResult::Kind::not_found, "no such run on this host", {}, {}};
+  log_.info("cancelled by an operator", {{"run", run}});
+  return {ops::ControlResult::Kind::done, "told to end", {}, run};
+}
+
+void Daemon::run_item(const std::string&, const Item&, Answer answer) {
+  answer({ops::ControlResult::Kind::refused, "this version does not have run yet", {}, {}});
+}
+
+void Daemon::begin_drain(const char* why) {
+  if (!draining_) {
+    log_.info("draining", {{"because", why}, {"running", supervisor_.running()}});
+    notify_.stopping("draining");
+    hub_.on_event(HostChanged{HostState::draining, why});
+  } else {
+    log_.info("told again to end: running work is ended now");
+  }
+  draining_ = true;
+  reload_.reset();
+  supervisor_.drain([this] { drained(); });
+}
+
+void Daemon::drained() {
+  servers_.clear();
+  if (embedded_) {
+    embedded_->stop();
+  } else {
+    loop_.stop();
+  }
+}
+
+void Daemon::feed_watchdog() {
+  if (!notify_.watchdog()) return;
+  // Only while timers run in time and no renewal is overdue.
+  if (!link_->redis->leases.overdue(loop_.now())) notify_.feed_watchdog();
+  watchdog_.set(loop_.now() + *notify_.watchdog() / 2, [this] { feed_watchdog(); });
+}
+
+}  // namespace w8y::app

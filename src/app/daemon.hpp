@@ -1,0 +1,126 @@
+// `w8yd` at work: the supervisor of a host, with its connection, its status server and its signals.
+#pragma once
+
+#include <csignal>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <w8y/supervisor.hpp>
+
+#include "app/journal.hpp"
+#include "app/redis_watch.hpp"
+#include "executor/probe.hpp"
+#include "loop/loop.hpp"
+#include "ops/control.hpp"
+#include "ops/embedded_redis.hpp"
+#include "ops/event_hub.hpp"
+#include "ops/http_server.hpp"
+#include "ops/log.hpp"
+#include "ops/notify.hpp"
+#include "source/redis_link.hpp"
+
+namespace w8y::app {
+
+struct DaemonOptions {
+  std::string config_path;
+  std::optional<std::string> embedded;  ///< the folder of the embedded Redis, if there is one
+};
+
+class Daemon final : private Workshop, private ops::Control, private ops::EmbeddedRedisHandler {
+ public:
+  /// The config has been loaded once already. Throws std::runtime_error for what can't be had at
+  /// start (a status address in use, no redis-server to embed).
+  Daemon(DaemonOptions options, Config config);
+  ~Daemon() override;
+
+  /// Until it is told to end and has drained. Returns the exit status.
+  int run();
+
+ private:
+  /// One connection, and who watches it.
+  struct Link {
+    std::shared_ptr<source::RedisLink> redis;
+    redis::Url url;
+    std::unique_ptr<RedisWatch> watch;
+  };
+  /// A reload on its way: parsed, and its connection is being tried.
+  struct Reload {
+    Config config;
+    std::unique_ptr<Link> link;  ///< nullptr: as it is
+    std::unique_ptr<Timer> patience;
+  };
+
+  // of Workshop
+  std::unique_ptr<Source> make_source(const RulePtr& rule, SourceHandler& handler) override;
+  std::shared_ptr<Executor> make_executor(const RulePtr& rule, const Caps& caps,
+                                          RunHandler& handler) override;
+  std::string why_not(const Rule& rule, const Caps& caps) override;
+  Prober& prober() override { return prober_; }
+  // of Control
+  [[nodiscard]] HostStatus status() const override;
+  [[nodiscard]] ConfigText config_text() const override { return supervisor_.config_text(); }
+  ops::ControlResult quiet() override;
+  ops::ControlResult resume() override;
+  ops::ControlResult drain() override;
+  void reload(Answer answer) override;
+  ops::ControlResult cancel(const RunId& run) override;
+  void run_item(const std::string& prefix, const Item& item, Answer answer) override;
+  // of EmbeddedRedisHandler
+  void on_redis_up() override;
+  void on_redis_down(const std::string& why, Duration pause) override;
+  void on_redis_log(const std::string& line) override;
+  void on_redis_stopped() override { loop_.stop(); }
+
+  std::unique_ptr<Link> open_link(const Config& config, RedisWatch::Changed changed);
+  void watch_signals();
+  void redis_changed(RedisState state);
+  void look_ready();
+  void begin_reload();
+  void try_new_link();
+  void apply_reload();
+  void reloaded(const ReloadPlan& plan);
+  void reload_failed(const std::string& text, std::vector<std::string> lines);
+  void answer_reload(const ops::ControlResult& result);
+  void serve_status();
+  void begin_drain(const char* why);
+  void drained();
+  void feed_watchdog();
+  void use_log_settings(const SupervisorSettings& settings);
+
+  DaemonOptions options_;
+  loop::Loop loop_;
+  ops::Log log_;
+  ops::Notify notify_;
+  ops::EventHub hub_;
+  Journal journal_;
+  std::uint64_t seed_;
+  std::string host_;
+  std::string host_id_;
+  WallTime started_;
+  executor::ProcessProber prober_;
+  std::unique_ptr<ops::EmbeddedRedis> embedded_;
+  std::unique_ptr<Link> link_;
+  Supervisor supervisor_;
+  ops::Router router_;
+  std::map<std::string, std::unique_ptr<ops::HttpServer>> servers_;  ///< by address
+  std::vector<std::unique_ptr<loop::SignalWatch>> signals_;
+  Timer watchdog_;
+  Timer swap_;
+
+  bool applied_ = false;  ///< the first configuration is in force
+  bool ready_ = false;
+  RedisState redis_state_ = RedisState::down;
+  bool quiet_ = false;  ///< by an operator
+  bool draining_ = false;
+  std::unique_ptr<Reload> reload_;
+  bool reload_again_ = false;
+  std::vector<Answer> reload_answers_;        ///< for the reload that is going on
+  std::vector<Answer> reload_again_answers_;  ///< for the one after it
+  std::string last_reload_;
+  WallTime last_reload_at_{0};
+};
+
+}  // namespace w8y::app

@@ -1,0 +1,135 @@
+// Reload: parse and check everything; try a changed connection; probe, compare, apply. Until the
+// last step the running configuration stays whole.
+#include <utility>
+
+#include "app/config_loading.hpp"
+#include "app/daemon.hpp"
+
+namespace w8y::app {
+
+namespace {
+
+/// What a connection is made of; `idle_commands` is only a budget.
+bool same_connection(const Config& a, const Config& b) {
+  RedisSettings left = a.redis;
+  left.idle_commands = b.redis.idle_commands;
+  return left == b.redis && a.supervisor.host == b.supervisor.host;
+}
+
+}  // namespace
+
+void Daemon::reload(Answer answer) {
+  using Kind = ops::ControlResult::Kind;
+  if (draining_ || options_.config_path == "-") {
+    const char* why = draining_ ? "this host is draining"
+                                : "the config came from standard input: there is no file to read";
+    log_.warn("no reload", {{"reason", why}});
+    if (answer) answer({Kind::refused, why, {}, {}});
+    return;
+  }
+  // One that arrives during a reload is done once more after it.
+  if (reload_ || supervisor_.reloading()) {
+    reload_again_ = true;
+    if (answer) reload_again_answers_.push_back(std::move(answer));
+    return;
+  }
+  if (answer) reload_answers_.push_back(std::move(answer));
+  begin_reload();
+}
+
+void Daemon::begin_reload() {
+  notify_.reloading();
+  log_.info("reloading", {{"file", options_.config_path}});
+  try {
+    reload_ = std::make_unique<Reload>();
+    reload_->config = load(options_.config_path);
+  } catch (const ConfigError& error) {
+    std::vector<std::string> lines;
+    for (const auto& mistake : error.mistakes()) lines.push_back(mistake.to_string());
+    reload_failed("the config has mistakes; nothing was changed", std::move(lines));
+    return;
+  }
+  if (same_connection(supervisor_.config(), reload_->config)) {
+    apply_reload();
+  } else {
+    try_new_link();
+  }
+}
+
+/// A changed connection is opened first, and taken when it works.
+void Daemon::try_new_link() {
+  const auto gave_up = [this](std::string why) {
+    // Not inside the new connection's own call: it goes with the reload.
+    swap_.set(loop_.now(), [this, why = std::move(why)] {
+      reload_failed("the new Redis can't be used (" + why + "); nothing was changed", {});
+    });
+  };
+  reload_->link = open_link(reload_->config, [this, gave_up](RedisState state) {
+    if (!reload_ || swap_.pending()) return;
+    switch (state) {
+      case RedisState::usable:
+        swap_.set(loop_.now(), [this] { apply_reload(); });
+        break;
+      case RedisState::too_old:
+        gave_up("it is too old");
+        break;
+      case RedisState::down:
+        gave_up(reload_->link ? reload_->link->redis->client.trouble() : "not reachable");
+    }
+  });
+  reload_->patience = std::make_unique<Timer>(loop_.timers());
+  reload_->patience->set(
+      loop_.now() + reload_->config.redis.connect_timeout + reload_->config.redis.command_timeout,
+      [gave_up] { gave_up("no answer"); });
+}
+
+void Daemon::apply_reload() {
+  const bool new_link = reload_->link != nullptr;
+  if (new_link) {
+    host_ = reload_->config.supervisor.host;
+    // Pollers that still run on the old connection keep it until they have settled.
+    link_ = std::move(reload_->link);
+    link_->watch = std::make_unique<RedisWatch>(link_->redis->client, link_->url, log_, hub_,
+                                                [this](RedisState state) { redis_changed(state); });
+    redis_state_ = RedisState::usable;
+  }
+  for (const auto& warning : reload_->config.warnings) log_.warn(warning);
+  supervisor_.apply(std::move(reload_->config), new_link,
+                    [this](const ReloadPlan& plan) { reloaded(plan); });
+}
+
+void Daemon::reloaded(const ReloadPlan& plan) {
+  use_log_settings(supervisor_.config().supervisor);
+  serve_status();
+  std::vector<std::string> lines = plan.lines();
+  for (const auto& line : lines) log_.info(line);
+  last_reload_ = lines.empty() ? "nothing had changed" : std::to_string(lines.size()) + " changes";
+  log_.info("reloaded", {{"result", last_reload_},
+                         {"generation", supervisor_.generation()},
+                         {"config", supervisor_.config_hash()}});
+  hub_.on_event(Reloaded{true, supervisor_.generation(), last_reload_});
+  answer_reload(
+      {ops::ControlResult::Kind::done, "reloaded: " + last_reload_, std::move(lines), {}});
+}
+
+void Daemon::reload_failed(const std::string& text, std::vector<std::string> lines) {
+  for (const auto& line : lines) log_.error(line);
+  log_.error("reload failed", {{"reason", text}});
+  last_reload_ = "failed: " + text;
+  hub_.on_event(Reloaded{false, supervisor_.generation(), text});
+  answer_reload({ops::ControlResult::Kind::invalid, text, std::move(lines), {}});
+}
+
+void Daemon::answer_reload(const ops::ControlResult& result) {
+  reload_.reset();
+  last_reload_at_ = loop_.clock().wall();
+  if (ready_) notify_.ready(last_reload_);
+  const auto answers = std::exchange(reload_answers_, {});
+  for (const auto& answer : answers) answer(result);
+  if (!std::exchange(reload_again_, false)) return;
+  reload_answers_ = std::exchange(reload_again_answers_, {});
+  // From the loop: we may be inside the supervisor's own call.
+  swap_.set(loop_.now(), [this] { begin_reload(); });
+}
+
+}  // namespace w8y::app

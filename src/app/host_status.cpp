@@ -1,0 +1,116 @@
+#include "app/host_status.hpp"
+
+#include <algorithm>
+
+#include <w8y/escape.hpp>
+
+namespace w8y::app {
+
+namespace {
+
+std::string program_text(const Rule& rule) {
+  if (!rule.is_command()) return rule.executor;
+  std::string text;
+  for (const auto& word : rule.command) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+void add_runs(ListStatus& status, const Poller& poller) {
+  poller.runs().each([&](const ActiveRun& run) {
+    RunStatus shown;
+    shown.run = run.claim.run;
+    shown.item = run.claim.item;
+    shown.pid = run.pid;
+    shown.started = run.started_wall;
+    shown.attempt = run.claim.attempt;
+    shown.fence = run.claim.fence;
+    shown.progress = run.progress;
+    shown.state = run.stopping ? RunStatus::State::stopping : RunStatus::State::running;
+    shown.lease_lost = run.lease_lost;
+    status.runs.push_back(std::move(shown));
+  });
+}
+
+/// The state of a list that this host serves, and why.
+void describe_serving(ListStatus& status, const Poller& poller) {
+  const ClaimEnd end = poller.last_claim();
+  const bool working = status.running > 0;
+  if (end == ClaimEnd::paused) {
+    status.state = ListState::paused;
+    status.why = poller.detail();
+  } else if (end == ClaimEnd::unavailable) {
+    status.state = ListState::unavailable;
+    status.why = poller.detail();
+  } else if (working) {
+    status.state = ListState::running;
+  } else if (poller.state() == PollerState::waiting || end == ClaimEnd::fleet_full) {
+    status.state = ListState::full;
+    status.why =
+        end == ClaimEnd::fleet_full ? "fleet_concurrency is reached" : "max_processes is reached";
+  } else {
+    status.state = ListState::idle;
+    status.why = end == ClaimEnd::empty ? "no items" : "no item is free";
+  }
+}
+
+}  // namespace
+
+ListStatus list_status(const ServedList& list, bool quiet) {
+  const Rule& rule = list.rule();
+  ListStatus status;
+  status.prefix = rule.prefix;
+  status.program = program_text(rule);
+  status.caps = list.caps().caps;
+  status.executor_version = list.caps().version;
+  status.running = list.running();
+  status.concurrency = rule.concurrency;
+  status.fleet_concurrency = rule.fleet_concurrency;
+  status.weight = rule.weight;
+  const RunCounters counted = list.counters();
+  status.counters = {counted.claimed,   counted.succeeded, counted.failed, counted.crashed,
+                     counted.timed_out, counted.cancelled, counted.lost,   counted.bad_lines};
+  if (list.poller() != nullptr) {
+    status.last_error = list.poller()->last_problem();
+    status.last_error_at = list.poller()->last_problem_at();
+    add_runs(status, *list.poller());
+  }
+  for (const auto& poller : list.retired()) add_runs(status, *poller);
+
+  switch (list.state()) {
+    case ServingState::closing:
+    case ServingState::closed:
+      status.state = ListState::draining;
+      break;
+    case ServingState::refused:
+      status.state = ListState::refused;
+      status.why = list.refusal();
+      break;
+    case ServingState::probing:
+      status.state = ListState::probing;
+      break;
+    case ServingState::serving:
+      if (!rule.enabled || rule.concurrency == 0) {
+        status.state = ListState::disabled;
+        status.why = rule.enabled ? "concurrency = 0" : "enabled = false";
+      } else if (quiet) {
+        status.state = ListState::quiet;
+      } else {
+        describe_serving(status, *list.poller());
+      }
+  }
+  return status;
+}
+
+void fill_from(HostStatus& status, const Supervisor& supervisor, const Clock& clock) {
+  status.now = clock.wall();
+  status.config_hash = supervisor.config_hash();
+  status.generation = supervisor.generation();
+  status.slots_limit = supervisor.slots().limit();
+  status.slots_used = supervisor.slots().used();
+  for (const auto& [prefix, list] : supervisor.lists())
+    status.lists.push_back(list_status(*list, supervisor.quiet()));
+  for (const auto& list : supervisor.closing())
+    if (list->running() > 0) status.lists.push_back(list_status(*list, supervisor.quiet()));
+}
+
+}  // namespace w8y::app

@@ -1,0 +1,121 @@
+#include "app/journal.hpp"
+
+#include <variant>
+
+namespace w8y::app {
+
+namespace {
+
+RunRef ref(const ActiveRun& run) {
+  return {run.rule->prefix, run.claim.run, run.claim.item};
+}
+
+std::int64_t milliseconds(WallTime time) {
+  return time.count();
+}
+
+}  // namespace
+
+void Journal::run_started(const Poller&, const ActiveRun& run) {
+  events_.on_event(RunStarted{ref(run), run.pid, run.claim.attempt, run.claim.fence});
+  if (!log_.enabled(LogLevel::debug)) return;
+  log_.debug("run started", {{"list", run.rule->prefix},
+                             {"item", run.claim.item},
+                             {"run", run.claim.run},
+                             {"pid", run.pid},
+                             {"attempt", run.claim.attempt}});
+}
+
+void Journal::run_message(const Poller& poller, const ActiveRun& run, const Message& message) {
+  if (const auto* progress = std::get_if<Progress>(&message)) {
+    events_.on_event(RunProgressed{ref(run), *progress});
+    if (!log_.enabled(LogLevel::debug)) return;
+    log_.debug("progress", {{"list", run.rule->prefix},
+                            {"item", run.claim.item},
+                            {"run", run.claim.run},
+                            {"numerator", progress->numerator},
+                            {"denominator", progress->denominator}});
+  } else if (const auto* update = std::get_if<Update>(&message)) {
+    events_.on_event(RunUpdated{ref(run), update->data});
+  } else if (const auto* print = std::get_if<Print>(&message)) {
+    run_logged(poller, run, print->content, false);
+  } else if (const auto* bad = std::get_if<BadLine>(&message)) {
+    if (run.bad_lines > bad_lines_logged) return;
+    log_.warn("passed over a line of standard output", {{"list", run.rule->prefix},
+                                                        {"item", run.claim.item},
+                                                        {"run", run.claim.run},
+                                                        {"reason", bad->reason}});
+  }
+}
+
+void Journal::run_logged(const Poller&, const ActiveRun& run, std::string_view line, bool cut) {
+  log_.info(line, {{"list", run.rule->prefix}, {"item", run.claim.item}, {"run", run.claim.run}});
+  if (cut)
+    log_.warn("the line before was cut: it is longer than max_line",
+              {{"list", run.rule->prefix}, {"run", run.claim.run}});
+}
+
+void Journal::run_ended(const Poller&, const Settlement& settlement) {
+  const Duration took = std::chrono::duration_cast<Duration>(settlement.ended - settlement.started);
+  events_.on_event(RunEnded{{settlement.rule->prefix, settlement.claim.run, settlement.claim.item},
+                            settlement.outcome,
+                            took});
+  const bool good = std::holds_alternative<Succeeded>(settlement.outcome);
+  const LogLevel level = good ? LogLevel::debug : LogLevel::warn;
+  if (log_.enabled(level)) {
+    const char* outcome = outcome_name(settlement.outcome);
+    const std::string reason = outcome_reason(settlement.outcome);
+    if (good) {
+      log_.write(level, "run ended",
+                 {{"list", settlement.rule->prefix},
+                  {"item", settlement.claim.item},
+                  {"run", settlement.claim.run},
+                  {"outcome", outcome},
+                  {"ms", milliseconds(settlement.ended - settlement.started)}});
+    } else {
+      log_.write(level, "run ended",
+                 {{"list", settlement.rule->prefix},
+                  {"item", settlement.claim.item},
+                  {"run", settlement.claim.run},
+                  {"outcome", outcome},
+                  {"reason", reason},
+                  {"attempt", settlement.claim.attempt},
+                  {"ms", milliseconds(settlement.ended - settlement.started)}});
+    }
+  }
+  if (settlement.end.bad_lines > bad_lines_logged)
+    log_.warn("lines of standard output were no messages", {{"list", settlement.rule->prefix},
+                                                            {"run", settlement.claim.run},
+                                                            {"lines", settlement.end.bad_lines}});
+  if (std::holds_alternative<Quarantine>(settlement.rest))
+    log_.error("item quarantined: w8yctl release sets it free",
+               {{"list", settlement.rule->prefix},
+                {"item", settlement.claim.item},
+                {"failures", settlement.claim.attempt}});
+}
+
+void Journal::lease_changed(const Poller&, const ActiveRun& run, bool lost) {
+  events_.on_event(LeaseChanged{ref(run), !lost});
+  const bool ends = run.rule->on_lease_loss == OnLeaseLoss::terminate;
+  log_.warn(!lost  ? "the lock is ours again"
+            : ends ? "lost the lock; the run is ended"
+                   : "lost the lock; the run goes on",
+            {{"list", run.rule->prefix}, {"item", run.claim.item}, {"run", run.claim.run}});
+}
+
+void Journal::state_changed(Poller&) {}
+
+void Journal::list_refused(const Rule& rule, const std::string& reason) {
+  const std::string& program = rule.is_command() ? rule.command.front() : rule.executor;
+  log_.info("list refused on this host",
+            {{"list", rule.prefix}, {"program", program}, {"reason", reason}});
+  events_.on_event(ListChanged{rule.prefix, ListState::refused, reason});
+}
+
+void Journal::list_served(const Rule& rule, const Caps&) {
+  const std::string& program = rule.is_command() ? rule.command.front() : rule.executor;
+  log_.info("list served", {{"list", rule.prefix}, {"program", program}});
+  events_.on_event(ListChanged{rule.prefix, ListState::idle, {}});
+}
+
+}  // namespace w8y::app

@@ -1,0 +1,35 @@
+// What happens on a host, told to the log and to whoever listens to the API's events.
+#pragma once
+
+#include <string>
+
+#include <w8y/events.hpp>
+#include <w8y/served_list.hpp>
+
+#include "ops/log.hpp"
+
+namespace w8y::app {
+
+class Journal final : public ListEvents {
+ public:
+  Journal(ops::Log& log, EventHandler& events) : log_(log), events_(events) {}
+
+  void run_started(const Poller& poller, const ActiveRun& run) override;
+  void run_message(const Poller& poller, const ActiveRun& run, const Message& message) override;
+  void run_logged(const Poller& poller, const ActiveRun& run, std::string_view line,
+                  bool cut) override;
+  void run_ended(const Poller& poller, const Settlement& settlement) override;
+  void lease_changed(const Poller& poller, const ActiveRun& run, bool lost) override;
+  void state_changed(Poller& poller) override;
+  void list_refused(const Rule& rule, const std::string& reason) override;
+  void list_served(const Rule& rule, const Caps& caps) override;
+
+ private:
+  /// Of a run's lines that are no messages, the first few are logged, the rest only counted.
+  static constexpr std::size_t bad_lines_logged = 3;
+
+  ops::Log& log_;
+  EventHandler& events_;
+};
+
+}  // namespace w8y::app

@@ -1,0 +1,206 @@
+// w8y: runs one command on the next free item of one list. One Poller with a budget of one item,
+// and the child on our own streams.
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <random>
+#include <system_error>
+
+#include <w8y/escape.hpp>
+#include <w8y/poller.hpp>
+
+#include "app/w8y_log.hpp"
+#include "app/w8y_options.hpp"
+#include "executor/attached.hpp"
+#include "loop/loop.hpp"
+#include "process/find_program.hpp"
+#include "redis/url.hpp"
+#include "source/circular.hpp"
+
+namespace w8y::app {
+
+namespace {
+
+constexpr int trouble_exit = 2;
+constexpr int signal_exit = 128;
+/// Polls per second while nothing is free: enough to start within a second, few enough not to be
+/// noticed (cli.md).
+constexpr unsigned polls_per_second = 4;
+
+RulePtr rule_of(const W8yOptions& options) {
+  Rule rule;
+  rule.prefix = options.key_prefix;
+  rule.command = options.command;
+  rule.env_var = options.env_var;
+  rule.key_expiry = options.key_expiry;
+  rule.lock_key = options.lock_key;
+  rule.backoff.reset();
+  rule.recorded = false;
+  return std::make_shared<const Rule>(std::move(rule));
+}
+
+int exit_code_of(const ProcessEnd& end) {
+  struct Code {
+    int operator()(const Exited& exited) const { return exited.code; }
+    int operator()(const Signalled& signalled) const { return signal_exit + signalled.signal; }
+    int operator()(const NotStarted&) const { return trouble_exit; }
+  };
+  return std::visit(Code{}, end);
+}
+
+/// waiting for Redis → claiming → running → settling → over; with -c from settling to claiming.
+class OneItem final : private PollerEvents, private redis::Client::Listener {
+ public:
+  OneItem(loop::Loop& loop, const W8yOptions& options, W8yLog& log,
+          std::shared_ptr<source::RedisLink> link, std::uint64_t seed)
+      : redis::Client::Listener(link->client),
+        loop_(loop),
+        options_(options),
+        log_(log),
+        link_(std::move(link)),
+        idle_(loop.timers(), loop.clock(), polls_per_second, seed),
+        poller_(PollerHost{loop.clock(), loop.timers(), slots_, idle_, *this}, rule_of(options)),
+        executor_(std::make_shared<executor::AttachedExecutor>(loop, poller_.run_handler())),
+        drain_(loop.timers()),
+        patience_(loop.timers()) {
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+      struct sigaction now {};
+      // What nohup(1) made us ignore stays ignored.
+      if (sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN) continue;
+      signals_.push_back(std::make_unique<loop::SignalWatch>(
+          loop, number, [this](int caught) { told_to_stop(caught); }));
+    }
+  }
+
+  int run() {
+    poller_.allow_ahead(false);
+    if (!options_.continuous) poller_.set_budget(1);
+    poller_.begin(std::make_unique<source::CircularSource>(link_, poller_.source_handler()),
+                  executor_);
+    loop_.run();
+    return exit_;
+  }
+
+ private:
+  // What the poller says.
+  void run_started(const Poller&, const ActiveRun& run) override {
+    log_.line("running " + options_.command.front() + " on '" + run.claim.item + "'");
+  }
+  void run_message(const Poller&, const ActiveRun&, const Message&) override {}
+  void run_logged(const Poller&, const ActiveRun&, std::string_view, bool) override {}
+  void run_ended(const Poller&, const Settlement& settlement) override {
+    const int code = exit_code_of(settlement.end.process);
+    if (const auto* unstarted = std::get_if<NotStarted>(&settlement.end.process)) {
+      log_.line(unstarted->reason);
+    } else {
+      log_.line("'" + settlement.claim.item + "': " + end_text(settlement.end.process));
+    }
+    const bool good = std::holds_alternative<Exited>(settlement.end.process) &&
+                      std::find(options_.exit_codes.begin(), options_.exit_codes.end(), code) !=
+                          options_.exit_codes.end();
+    if (options_.continuous && good && stop_signal_ == 0) return;
+    finish(stop_signal_ != 0 ? signal_exit + stop_signal_ : code);
+  }
+  void lease_changed(const Poller&, const ActiveRun& run, bool lost) override {
+    log_.line(lost ? "lost the lock of '" + run.claim.item + "'; the run goes on"
+                   : "the lock of '" + run.claim.item + "' is ours again");
+  }
+  void state_changed(Poller& poller) override {
+    if (poller.drained()) return loop_.stop();
+    if (poller.state() != PollerState::resting) return;
+    const ClaimEnd end = poller.last_claim();
+    if (end == last_rest_) return;  // said once
+    last_rest_ = end;
+    const bool unavailable = end == ClaimEnd::unavailable;
+    if (end == ClaimEnd::empty) log_.line("the list is empty; no work to do");
+    if (end == ClaimEnd::nothing_free) log_.line("no item is free");
+    if (end == ClaimEnd::paused) log_.line("the list is paused: " + poller.detail());
+    if (unavailable && !poller.detail().empty()) log_.line(poller.detail());
+    if (!options_.continuous) finish(unavailable ? trouble_exit : 0);
+  }
+
+  // What the connection says.
+  void on_up() override { last_rest_.reset(); }
+  void on_down(const std::string& why) override { log_.line(why); }
+
+  void told_to_stop(int number) {
+    stop_signal_ = number;
+    executor_->signal(number);
+    if (!poller_.runs().empty()) return;
+    finish(signal_exit + number);
+    if (!link_->client.connected()) loop_.stop();  // nothing is held, nothing can be answered
+  }
+
+  /// No more claims; over when the lock is released, or could not be for as long as it lives.
+  void finish(int code) {
+    if (finishing_) return;
+    finishing_ = true;
+    exit_ = code;
+    poller_.set_budget(1);
+    // Not inside the poller's own call.
+    drain_.set(loop_.now(), [this] { poller_.drain(); });
+    patience_.set(loop_.now() + options_.key_expiry, [this] {
+      log_.line("could not release the lock; it expires by itself");
+      loop_.stop();
+    });
+  }
+
+  loop::Loop& loop_;
+  const W8yOptions& options_;
+  W8yLog& log_;
+  std::shared_ptr<source::RedisLink> link_;
+  Slots slots_{0};
+  IdlePolls idle_;
+  Poller poller_;
+  std::shared_ptr<executor::AttachedExecutor> executor_;
+  Timer drain_;
+  Timer patience_;
+  std::vector<std::unique_ptr<loop::SignalWatch>> signals_;
+  std::optional<ClaimEnd> last_rest_;
+  int stop_signal_ = 0;
+  bool finishing_ = false;
+  int exit_ = 0;
+};
+
+std::string hostname() {
+  char name[256] = "localhost";
+  gethostname(name, sizeof name - 1);
+  return name;
+}
+
+int run(const W8yOptions& options) {
+  W8yLog log(options.quiet, options.timestamps, options.log_file);
+  const redis::Url url = redis::parse_url(options.redis_url);
+  if (options.key_prefix.empty()) log.line("warning: empty key prefix; the list is 'list'");
+  if (const auto found = process::find_program(options.command.front()); found.path.empty()) {
+    log.line(options.command.front() + ": " + found.problem);
+    return trouble_exit;
+  }
+  signal(SIGPIPE, SIG_IGN);
+  loop::Loop loop;
+  redis::ClientOptions client;
+  client.url = url;
+  std::random_device random;
+  const std::uint64_t seed = (std::uint64_t{random()} << 32U) | random();
+  const auto link = std::make_shared<source::RedisLink>(
+      loop, client, source::RedisLink::Identity{hostname(), getpid(), seed});
+  return OneItem(loop, options, log, link, seed).run();
+}
+
+}  // namespace
+
+}  // namespace w8y::app
+
+int main(int argc, char** argv) {
+  w8y::app::W8yOptions options;
+  int status = 0;
+  if (!w8y::app::parse_w8y_options(argc, argv, options, status)) return status;
+  try {
+    return w8y::app::run(options);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "w8y: %s\n", error.what());
+    return 2;
+  }
+}

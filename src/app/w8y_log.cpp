@@ -1,0 +1,50 @@
+#include "app/w8y_log.hpp"
+
+#include <fcntl.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <ctime>
+#include <system_error>
+
+#include <w8y/escape.hpp>
+
+namespace w8y::app {
+
+W8yLog::W8yLog(bool quiet, bool timestamps, const std::string& file)
+    : quiet_(quiet), timestamps_(timestamps) {
+  if (file.empty()) return;
+  file_ = open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+  if (file_ < 0)
+    throw std::system_error(errno, std::generic_category(),
+                            "can't open log file " + escape_text(file));
+}
+
+W8yLog::~W8yLog() {
+  if (file_ >= 0) close(file_);
+}
+
+void W8yLog::line(std::string_view text) {
+  if (quiet_ && file_ < 0) return;
+  std::string line = "w8y: ";
+  if (timestamps_) {
+    timeval now{};
+    gettimeofday(&now, nullptr);
+    tm utc{};
+    gmtime_r(&now.tv_sec, &utc);
+    char stamp[64];
+    const int length = std::snprintf(stamp, sizeof stamp, "%04d/%02d/%02d %02d:%02d:%02d.%06ld ",
+                                     utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday, utc.tm_hour,
+                                     utc.tm_min, utc.tm_sec, long{now.tv_usec});
+    if (length > 0) line.append(stamp, static_cast<std::size_t>(length));
+  }
+  line += escape(text);
+  line += '\n';
+  // A log that can't be written must not keep the work from being done.
+  if (!quiet_ && write(STDERR_FILENO, line.data(), line.size()) < 0) quiet_ = errno == EPIPE;
+  if (file_ >= 0 && write(file_, line.data(), line.size()) < 0) return;
+}
+
+}  // namespace w8y::app

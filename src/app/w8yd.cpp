@@ -1,0 +1,85 @@
+// w8yd: the supervisor of a host.
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <iostream>
+#include <optional>
+#include <string>
+
+#include "app/check.hpp"
+#include "app/config_loading.hpp"
+#include "app/daemon.hpp"
+#include "app/plan.hpp"
+
+namespace {
+
+struct Options {
+  std::string config = w8y::app::default_config_path;
+  bool check = false;
+  bool plan = false;
+  std::optional<std::string> embedded;
+};
+
+constexpr int wrong_usage = 2;
+constexpr int failed_start = 1;
+
+/// False: `exit` is the exit status.
+bool parse(int argc, char** argv, Options& options, int& exit) {
+  CLI::App app("Runs programs over lists of work in Redis, by one config file for every host.",
+               "w8yd");
+  std::string folder;
+  app.set_version_flag("--version", "w8yd " W8Y_VERSION);
+  app.add_option("--config", options.config, "Config file; - is standard input")
+      ->capture_default_str();
+  auto* check = app.add_flag("--check", options.check,
+                             "Parse, probe, and print which lists this host would run");
+  auto* plan =
+      app.add_flag("--plan", options.plan, "Print what a reload would change in the running w8yd");
+  auto* embedded = app.add_option("--embedded", folder,
+                                  "Start and look after a private Redis, with its data in DIR");
+  embedded->expected(0, 1)->type_name("[DIR]");
+  check->excludes(plan);
+  app.footer(
+      "Signals: USR2 reload; TERM, INT drain and end; USR1 quiet, CONT end of quiet; HUP reopen "
+      "the "
+      "log.\nExit status: 0 done, 1 can't start, 2 wrong usage, 78 mistakes in the config.");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {
+    exit = app.exit(asked);
+    return false;
+  } catch (const CLI::Error& error) {
+    std::cerr << "w8yd: " << error.what() << " (see w8yd --help)\n";
+    exit = wrong_usage;
+    return false;
+  }
+  if (embedded->count() > 0) options.embedded = folder;
+  return true;
+}
+
+int run(const Options& options) {
+  using namespace w8y;
+  Config config = app::load(options.config);
+  if (options.check) return app::check(config);
+  if (options.plan) return app::plan(config);
+  app::DaemonOptions daemon{options.config, options.embedded};
+  if (daemon.embedded && daemon.embedded->empty()) daemon.embedded = ops::default_embedded_folder();
+  return app::Daemon(std::move(daemon), std::move(config)).run();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  int status = 0;
+  if (!parse(argc, argv, options, status)) return status;
+  try {
+    return run(options);
+  } catch (const w8y::ConfigError& error) {
+    w8y::app::print_mistakes("w8yd", error);
+    return w8y::app::config_exit;
+  } catch (const std::exception& error) {
+    std::cerr << "w8yd: " << error.what() << '\n';
+    return failed_start;
+  }
+}
