@@ -1,0 +1,125 @@
+// Every way in which a start fails, in words.
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <csignal>
+
+#include "support.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+
+namespace {
+
+template <typename Change>
+process::SpawnError error_of(Change&& change) {
+  process::SpawnRequest request;
+  request.program = "/bin/true";
+  request.argv = {"true"};
+  change(request);
+  process::Spawned spawned;
+  const auto error = process::spawn(request, spawned);
+  REQUIRE(error);
+  CHECK(spawned.pid == 0);
+  CHECK(spawned.pidfd == -1);
+  CHECK(waitpid(-1, nullptr, WNOHANG) == -1);  // no process is left
+  CHECK_FALSE(error->host_is_short());
+  return *error;
+}
+
+template <typename Change>
+std::string text_of(Change&& change) {
+  return error_of(change).text;
+}
+
+std::string text_of_program(const std::string& program) {
+  return text_of([&](auto& request) { request.program = program; });
+}
+
+}  // namespace
+
+TEST_CASE("a program that can't be run") {
+  const Folder folder;
+  CHECK(text_of_program("/nonexistent/x") == "can't run /nonexistent/x: No such file or directory");
+  const std::string plain = folder.file("plain", "#!/bin/sh\n");
+  CHECK(text_of_program(plain) == "can't run " + plain + ": Permission denied");
+  CHECK(text_of_program(folder.path()) == "can't run " + folder.path() + ": Permission denied");
+  const std::string orphan = folder.file("orphan", "#!/no/such/interpreter\n", 0755);
+  CHECK(text_of_program(orphan) ==
+        "can't run " + orphan + ": the interpreter that it names is not there");
+  const std::string text = folder.file("text", "just text\n", 0755);
+  CHECK(text_of_program(text) ==
+        "can't run " + text + ": Exec format error (a script needs a first line with #!)");
+  CHECK(text_of_program("") == "can't run a program without a proper name");
+  CHECK(text_of_program(std::string("/bin/true\0x", 11)) ==
+        "can't run a program without a proper name");
+}
+
+TEST_CASE("arguments and variables that can't be given") {
+  const process::SpawnError too_long =
+      error_of([](auto& request) { request.argv.emplace_back(200'000, 'x'); });
+  CHECK(too_long.error == E2BIG);
+  CHECK(too_long.text == "can't run /bin/true: arguments and environment are too long");
+  CHECK(text_of([](auto& request) { request.argv.emplace_back("a\0b", 3); }) ==
+        "argument 1 holds a NUL byte");
+  CHECK(text_of([](auto& request) { request.env.emplace_back("A=\0b", 4); }) ==
+        "environment variable A holds a NUL byte");
+}
+
+TEST_CASE("a place, a limit or a user that can't be had") {
+  const Folder folder;
+  CHECK(text_of([](auto& request) { request.cwd = "/nonexistent"; }) ==
+        "can't change to folder /nonexistent: No such file or directory");
+  const std::string file = folder.file("file", "");
+  CHECK(text_of([&](auto& request) { request.cwd = file; }) ==
+        "can't change to folder " + file + ": Not a directory");
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  CHECK(text_of([](auto& request) {
+          request.rlimits = {{"core", RLIMIT_CORE, 0},
+                             {"nofile", RLIMIT_NOFILE, std::uint64_t{1} << 40}};
+        }) == "can't set the limit nofile to 1099511627776: Operation not permitted");
+  if (!is_root()) return;
+  // The folder is entered as the user.
+  CHECK(text_of([&](auto& request) {
+          request.cwd = "/root";
+          request.credentials = process::Credentials{65534, 65534, {65534}};
+        }) == "can't change to folder /root: Permission denied");
+}
+
+TEST_CASE("a host that is short of something says so") {
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit none{3, before.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &none);
+  process::SpawnRequest request;
+  request.program = "/bin/true";
+  request.argv = {"true"};
+  process::Spawned spawned;
+  const auto error = process::spawn(request, spawned);
+  setrlimit(RLIMIT_NOFILE, &before);
+  REQUIRE(error);
+  CHECK(error->text == "can't make a process: Too many open files");
+  CHECK(error->host_is_short());
+}
+
+TEST_CASE("no more processes is a shortage, too, wherever it shows") {
+  if (!is_root()) return;
+  process::SpawnRequest request;
+  request.program = "/bin/sleep";
+  request.argv = {"sleep", "1000"};
+  request.credentials = process::Credentials{4000123, 4000123, {}};
+  process::Spawned first;
+  REQUIRE_FALSE(process::spawn(request, first));
+  request.rlimits = {{"nproc", RLIMIT_NPROC, 0}};
+  process::Spawned second;
+  const auto error = process::spawn(request, second);
+  kill(first.pid, SIGKILL);
+  waitpid(first.pid, nullptr, 0);
+  close(first.pidfd);
+  REQUIRE(error);
+  CHECK(error->text == "can't run /bin/sleep: Resource temporarily unavailable");
+  CHECK(error->host_is_short());
+}

@@ -1,0 +1,239 @@
+// What a child finds around it.
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <csignal>
+#include <cstdlib>
+
+#include "process/credentials.hpp"
+#include "process/fd.hpp"
+#include "process/find_program.hpp"
+#include "support.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+
+namespace {
+
+const std::vector<std::string> own_status = {"/bin/cat", "/proc/self/status"};
+
+/// What a child with these options sees of itself.
+template <typename Change>
+std::string status_with(Change&& change) {
+  auto options = command(own_status);
+  change(options.spawn);
+  const Result result = run(options);
+  REQUIRE(result.reason() == "exit 0");
+  return result.out;
+}
+
+std::uint64_t signals(const std::string& status, const std::string& name) {
+  return std::stoull(field(status, name), nullptr, 16);
+}
+
+constexpr std::uint64_t bit(int number) {
+  return std::uint64_t{1} << (number - 1);
+}
+
+void nothing(int) {}
+
+}  // namespace
+
+TEST_CASE("a child has arguments, environment and exit status as asked for") {
+  auto options = sh(R"(printf '%s|' "$0" "$@"; env -0 | tr '\0' '|'; exit 7)");
+  options.spawn.argv.insert(options.spawn.argv.end(), {"zero", "a b", "", "*\n'\""});
+  options.spawn.env = {"A=1", "B=x y"};
+  const Result result = run(options);
+  CHECK(result.out.starts_with("zero|a b||*\n'\"|"));
+  CHECK(result.out.find("A=1|") != std::string::npos);
+  CHECK(result.out.find("B=x y|") != std::string::npos);
+  CHECK(result.out.find("PATH=/usr") == std::string::npos);
+  CHECK(result.code() == 7);
+}
+
+TEST_CASE("a child leads a session and a process group of its own, if asked to") {
+  const std::string own = status_with([](auto&) {});
+  CHECK(field(own, "NSsid") == field(own, "Pid"));
+  CHECK(field(own, "NSpgid") == field(own, "Pid"));
+  const std::string ours = status_with([](auto& spawn) { spawn.own_session = false; });
+  CHECK(field(ours, "NSsid") == std::to_string(getsid(0)));
+  CHECK(field(ours, "NSpgid") == std::to_string(getpgrp()));
+}
+
+TEST_CASE("a child blocks and ignores no signal, whatever we do") {
+  sigset_t blocked;
+  sigfillset(&blocked);
+  sigset_t before;
+  pthread_sigmask(SIG_SETMASK, &blocked, &before);
+  auto* old_hup = std::signal(SIGHUP, SIG_IGN);
+  auto* old_usr1 = std::signal(SIGUSR1, nothing);
+
+  const std::string plain = status_with([](auto&) {});
+  CHECK(signals(plain, "SigBlk") == 0);
+  CHECK(signals(plain, "SigIgn") == 0);
+  CHECK(signals(plain, "SigCgt") == 0);
+  const std::string kept = status_with([](auto& spawn) { spawn.keep_ignored = true; });
+  CHECK(signals(kept, "SigIgn") == bit(SIGHUP));  // and not SIGPIPE, which our main ignores
+
+  std::signal(SIGHUP, old_hup);
+  std::signal(SIGUSR1, old_usr1);
+  sigset_t after;
+  pthread_sigmask(SIG_SETMASK, &before, &after);
+  CHECK(sigismember(&after, SIGUSR2) == 1);  // our own mask was put back
+}
+
+TEST_CASE("a child has no descriptors but 0, 1 and 2") {
+  const process::Fd leaky(open("/dev/zero", O_RDONLY));
+  const process::Fd high(fcntl(leaky.get(), F_DUPFD, 500));
+  const Result result = run(std::vector<std::string>{"/bin/ls", "/proc/self/fd"});
+  CHECK(result.out == "0\n1\n2\n3\n");  // 3 is the folder that ls reads
+
+  auto options = command({"/bin/ls", "/proc/self/fd"});
+  options.spawn.close_others = false;
+  CHECK(run(options).out.find("500\n") != std::string::npos);
+}
+
+TEST_CASE("standard streams may be any descriptors, crossed ones too") {
+  const Folder folder;
+  const process::Fd out(open(folder.file("out", "").c_str(), O_WRONLY | O_CLOEXEC));
+  const process::Fd err(open(folder.file("err", "").c_str(), O_WRONLY | O_CLOEXEC));
+  const process::Fd in(open(folder.file("in", "input").c_str(), O_RDONLY | O_CLOEXEC));
+  const int saved[3] = {dup(0), dup(1), dup(2)};
+  // 0 is to be what 2 is, 1 what 0 is, 2 what 1 is.
+  dup3(in.get(), 2, O_CLOEXEC);
+  dup3(out.get(), 0, O_CLOEXEC);
+  dup3(err.get(), 1, O_CLOEXEC);
+  process::SpawnRequest request = sh("cat; echo error >&2").spawn;
+  request.in = 2;
+  request.out = 0;
+  request.err = 1;
+  process::Spawned spawned;
+  const auto problem = process::spawn(request, spawned);
+  for (int fd = 0; fd < 3; ++fd) {
+    dup2(saved[fd], fd);
+    close(saved[fd]);
+  }
+  REQUIRE_FALSE(problem);
+  waitpid(spawned.pid, nullptr, 0);
+  close(spawned.pidfd);
+  CHECK(folder.read("out") == "input");
+  CHECK(folder.read("err") == "error\n");
+
+  // Descriptors that are where they belong, but would be closed by the exec.
+  process::SpawnRequest same = sh("exit $(ls /proc/self/fd | wc -l)").spawn;
+  const int flags = fcntl(0, F_GETFD);
+  fcntl(0, F_SETFD, FD_CLOEXEC);
+  same.in = 0;
+  REQUIRE_FALSE(process::spawn(same, spawned));
+  fcntl(0, F_SETFD, flags);
+  int status = 0;
+  waitpid(spawned.pid, &status, 0);
+  close(spawned.pidfd);
+  CHECK(WEXITSTATUS(status) == 4);
+}
+
+TEST_CASE("cwd, umask, nice and no_new_privs") {
+  const Folder folder;
+  auto options = command({"/bin/pwd"});
+  options.spawn.cwd = folder.path();
+  CHECK(run(options).out == folder.path() + "\n");
+
+  CHECK(field(status_with([](auto& spawn) { spawn.umask = 0027; }), "Umask") == "0027");
+  CHECK(field(status_with([](auto&) {}), "NoNewPrivs") == "0");
+  CHECK(field(status_with([](auto& spawn) { spawn.no_new_privs = true; }), "NoNewPrivs") == "1");
+  auto nice = command({"/usr/bin/nice"});
+  nice.spawn.nice = 7;
+  CHECK(run(nice).out == "7\n");
+}
+
+TEST_CASE("resource limits, unlimited among them") {
+  auto options = sh("ulimit -n; ulimit -Hn; ulimit -c; ulimit -t");
+  options.spawn.rlimits = {{"nofile", RLIMIT_NOFILE, 64}, {"core", RLIMIT_CORE, 0}};
+  if (is_root()) options.spawn.rlimits.push_back({"cpu", RLIMIT_CPU, std::nullopt});
+  CHECK(run(options).out == "64\n64\n0\nunlimited\n");
+}
+
+TEST_CASE("a child runs as another user, with that user's groups, and dies with us all the same") {
+  if (!is_root()) return;
+  process::Account account;
+  REQUIRE_FALSE(process::resolve({"nobody", std::nullopt}, account));
+  CHECK(account.name == "nobody");
+  const std::string status = status_with([&](auto& spawn) {
+    spawn.credentials = process::Credentials{65534, 65534, {65534, 12345}};
+    spawn.umask = 0022;
+  });
+  CHECK(field(status, "Uid") == "65534\t65534\t65534\t65534");
+  CHECK(field(status, "Gid") == "65534\t65534\t65534\t65534");
+  CHECK(field(status, "Groups") == "12345 65534");
+  CHECK(prctl(PR_GET_DUMPABLE) == 1);  // the child's change did not rub off on us
+}
+
+TEST_CASE("an account is found by name and by number") {
+  process::Account account;
+  REQUIRE_FALSE(process::resolve({}, account));
+  CHECK_FALSE(account.credentials);
+  if (is_root()) {
+    REQUIRE_FALSE(process::resolve({"65534", std::nullopt}, account));
+    REQUIRE(account.credentials);
+    CHECK(account.name == "nobody");
+    CHECK(account.credentials->uid == 65534);
+    CHECK(account.credentials->groups == std::vector<gid_t>{65534});
+    REQUIRE_FALSE(process::resolve({"4000000", "4000001"}, account));
+    REQUIRE(account.credentials);
+    CHECK(account.credentials->uid == 4000000);
+    CHECK(account.credentials->gid == 4000001);
+    CHECK(account.name == "4000000");
+    REQUIRE_FALSE(process::resolve({std::nullopt, "nogroup"}, account));
+    REQUIRE(account.credentials);
+    CHECK(account.credentials->uid == 0);
+    CHECK(account.credentials->gid == 65534);
+    CHECK(account.name.empty());
+  }
+  CHECK(process::resolve({"no-such-user", std::nullopt}, account) == "no such user 'no-such-user'");
+  CHECK(process::resolve({std::nullopt, "no-such-group"}, account) ==
+        "no such group 'no-such-group'");
+  CHECK(process::resolve({"4000000", std::nullopt}, account) ==
+        "user 4000000 has no account: it needs a group, too");
+}
+
+TEST_CASE("a program is found as a shell would find it, but not in relative folders") {
+  const Folder folder;
+  const std::string tool = folder.script("w8y-test-tool", "exit 0");
+  folder.file("w8y-test-data", "no program");
+  const std::string before = std::getenv("PATH");
+  setenv("PATH", (":.:/nonexistent:" + folder.path()).c_str(), 1);
+  CHECK(process::find_program("w8y-test-tool").path == tool);
+  CHECK(process::find_program("w8y-test-data").problem == "not executable");
+  CHECK(process::find_program("w8y-test-none").problem == "not found");
+  CHECK(process::find_program("").problem == "not found");
+  CHECK(process::find_program(tool).path == tool);
+  CHECK(process::find_program(folder.path()).problem == "not executable");
+  setenv("PATH", ".", 1);
+  CHECK(process::find_program("w8y-test-tool").problem == "not found");
+  setenv("PATH", before.c_str(), 1);
+}
+
+TEST_CASE("a child dies with its parent, even by SIGKILL, other credentials or not") {
+  std::vector<std::string> users = {""};
+  if (is_root()) users.emplace_back("nobody");
+  for (const std::string& user : users) {
+    auto options = command({DOOMED_PROGRAM, user});
+    loop::Loop loop;
+    Recorder recorder;
+    process::Child parent(loop, options, recorder);
+    REQUIRE(wait_for(loop, [&] { return recorder.out.ends_with("\n"); }));
+    const pid_t grandchild = std::stoi(recorder.out);
+    CHECK(alive(grandchild));
+    parent.signal(SIGKILL);
+    CHECK(wait_for(loop, [&] { return recorder.end && !alive(grandchild); }));
+  }
+}
+
+TEST_CASE("without close_range the descriptors are closed one by one") {
+  const Result result = run(std::vector<std::string>{NO_CLOSE_RANGE_PROGRAM});
+  CHECK(result.out == "0\n1\n2\n3\n");
+  CHECK(result.reason() == "exit 0");
+}

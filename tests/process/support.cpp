@@ -1,0 +1,132 @@
+#include "support.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <utility>
+
+namespace w8y::test {
+
+namespace {
+
+std::string read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace
+
+Folder::Folder() : path_("/tmp/w8y-test-XXXXXX") {
+  if (mkdtemp(path_.data()) == nullptr) throw std::runtime_error("can't make a folder");
+  chmod(path_.c_str(), 0755);
+}
+
+Folder::~Folder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::string Folder::file(const std::string& name, const std::string& text, unsigned mode) const {
+  std::string path = path_ + '/' + name;
+  std::ofstream(path, std::ios::binary) << text;
+  chmod(path.c_str(), mode);
+  return path;
+}
+
+std::string Folder::script(const std::string& name, const std::string& body) const {
+  return file(name, "#!/bin/sh\n" + body + "\n", 0755);
+}
+
+std::string Folder::read(const std::string& name) const {
+  return read_file(path_ + '/' + name);
+}
+
+bool wait_for(loop::Loop& loop, const std::function<bool()>& fact, Duration limit) {
+  const Instant end = loop.now() + limit;
+  Timer tick(loop.timers());
+  while (!fact()) {
+    if (loop.now() >= end) return false;
+    tick.set(loop.now() + std::chrono::milliseconds(5), [] {});
+    loop.turn(true);
+  }
+  return true;
+}
+
+void Recorder::on_output(process::Stream stream, std::string_view piece) {
+  bytes += piece.size();
+  largest_piece = std::max(largest_piece, piece.size());
+  if (keep) (stream == process::Stream::out ? out : err) += piece;
+}
+
+void Recorder::on_ended(ProcessEnd process_end) {
+  if (end) throw std::logic_error("ended twice");
+  end = std::move(process_end);
+}
+
+int Result::code() const {
+  const auto* exited = std::get_if<Exited>(&end);
+  return exited == nullptr ? -1 : exited->code;
+}
+
+Result run(process::ChildOptions options) {
+  loop::Loop loop;
+  Recorder recorder;
+  process::Child child(loop, std::move(options), recorder);
+  if (!wait_for(loop, [&] { return recorder.end.has_value(); }))
+    throw std::runtime_error("the child didn't end");
+  return {recorder.out, recorder.err, *recorder.end};
+}
+
+Result run(const std::vector<std::string>& argv) {
+  return run(command(argv));
+}
+
+process::ChildOptions command(const std::vector<std::string>& argv) {
+  process::ChildOptions options;
+  options.spawn.program = argv.front();
+  options.spawn.argv = argv;
+  options.spawn.env = {"PATH=/usr/local/bin:/usr/bin:/bin"};
+  return options;
+}
+
+process::ChildOptions sh(const std::string& script) {
+  return command({"/bin/sh", "-c", script});
+}
+
+std::string field(const std::string& text, const std::string& name) {
+  for (const std::string& line : lines_of(text)) {
+    if (line.compare(0, name.size() + 1, name + ':') != 0) continue;
+    const std::size_t start = line.find_first_not_of(" \t", name.size() + 1);
+    const std::size_t end = line.find_last_not_of(" \t");
+    return start == std::string::npos ? "" : line.substr(start, end - start + 1);
+  }
+  return "(none)";
+}
+
+bool alive(pid_t pid) {
+  const std::string status = read_file("/proc/" + std::to_string(pid) + "/status");
+  return !status.empty() && field(status, "State").front() != 'Z';
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+std::size_t resident() {
+  return std::stoul(field(read_file("/proc/self/status"), "VmRSS")) * 1024;
+}
+
+std::size_t open_descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+}  // namespace w8y::test

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <w8y/outcome.hpp>
+
+#include "loop/loop.hpp"
+#include "process/child.hpp"
+
+namespace w8y::test {
+
+/// A folder for one test, with scripts in it; gone with it.
+class Folder {
+ public:
+  Folder();
+  ~Folder();
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  std::string file(const std::string& name, const std::string& text, unsigned mode = 0644) const;
+  /// An executable sh script; returns its path.
+  std::string script(const std::string& name, const std::string& body) const;
+  [[nodiscard]] std::string read(const std::string& name) const;
+
+ private:
+  std::string path_;
+};
+
+/// Turns the loop until `fact`; false if it is not so within `limit`.
+bool wait_for(loop::Loop& loop, const std::function<bool()>& fact,
+              Duration limit = std::chrono::seconds(20));
+
+/// A child with everything that it tells.
+struct Recorder : process::ChildHandler {
+  void on_output(process::Stream stream, std::string_view bytes) override;
+  void on_ended(ProcessEnd process_end) override;
+
+  std::string out;
+  std::string err;
+  std::size_t bytes = 0;
+  std::size_t largest_piece = 0;
+  bool keep = true;  ///< false: only counts
+  std::optional<ProcessEnd> end;
+};
+
+struct Result {
+  std::string out;
+  std::string err;
+  ProcessEnd end;
+  [[nodiscard]] int code() const;  ///< -1: didn't exit
+  [[nodiscard]] std::string reason() const { return end_text(end); }
+};
+
+/// Runs to the end; an empty program is argv[0].
+Result run(process::ChildOptions options);
+Result run(const std::vector<std::string>& argv);
+/// For `/bin/sh -c script`.
+process::ChildOptions sh(const std::string& script);
+process::ChildOptions command(const std::vector<std::string>& argv);
+
+/// The value of `field` in a text like /proc/self/status.
+std::string field(const std::string& text, const std::string& name);
+/// Whether the process is there and not a zombie.
+bool alive(pid_t pid);
+std::vector<std::string> lines_of(const std::string& text);
+/// Resident memory of this process, in bytes.
+std::size_t resident();
+std::size_t open_descriptors();
+
+inline bool is_root() {
+  return geteuid() == 0;
+}
+
+}  // namespace w8y::test

@@ -1,0 +1,59 @@
+#include <doctest/doctest.h>
+
+#include <string>
+#include <variant>
+
+#include <w8y/caps.hpp>
+
+using namespace w8y;
+
+namespace {
+
+std::string refusal(const std::string& output) {
+  const ProbeResult result = parse_caps(output);
+  const auto* refused = std::get_if<Refusal>(&result);
+  return refused == nullptr ? "(caps)" : refused->reason;
+}
+
+}  // namespace
+
+TEST_CASE("caps are read with all that may stand beside them") {
+  const ProbeResult result = parse_caps(
+      "{ \"type\": \"caps\",\n \"caps\": [\"single\", \"gpu\"], \"concurrency\": 16,"
+      " \"version\": \"2.1\", \"other\": [] }\n");
+  REQUIRE(std::holds_alternative<Caps>(result));
+  const auto& caps = std::get<Caps>(result);
+  CHECK(caps.has("single"));
+  CHECK(caps.has("gpu"));
+  CHECK_FALSE(caps.has("stream"));
+  CHECK(caps.concurrency == 16);
+  CHECK(caps.version == "2.1");
+}
+
+TEST_CASE("caps have defaults") {
+  const ProbeResult result = parse_caps(R"({"type":"caps","caps":[]})");
+  REQUIRE(std::holds_alternative<Caps>(result));
+  CHECK(std::get<Caps>(result).caps.empty());
+  CHECK(std::get<Caps>(result).concurrency == 1);
+}
+
+TEST_CASE("a refusal says what is wrong with the answer") {
+  CHECK(refusal("") == "no answer");
+  CHECK(refusal(" \n") == "no answer");
+  CHECK(refusal(R"({"type":"cap)") == "bad JSON at byte 13");
+  CHECK(refusal("{\"type\": x}") == "bad JSON at byte 10");
+  CHECK(refusal("usage: resize FILE") == "bad JSON at byte 1");
+  CHECK(refusal("{\"type\":\"caps\",\"caps\":[\"\xff\"]}") == "bad JSON at byte 25");
+  CHECK(refusal("[]") == "its answer is not a JSON object");
+  CHECK(refusal("{}") == R"(its answer has no "type": "caps")");
+  CHECK(refusal(R"({"type":"caps"})") == R"("caps" in its answer is not an array of strings)");
+  CHECK(refusal(R"({"type":"caps","caps":[1]})") ==
+        R"("caps" in its answer is not an array of strings)");
+  for (const char* concurrency : {"0", "-1", "1.5", "\"4\"", "1000001", "99999999999999999999"})
+    CHECK(refusal(R"({"type":"caps","caps":[],"concurrency":)" + std::string(concurrency) + "}") ==
+          R"("concurrency" in its answer is not a number from 1 to 1000000)");
+  CHECK(refusal(R"({"type":"caps","caps":[],"version":1})") ==
+        R"("version" in its answer is not a string)");
+  CHECK(refusal(R"({"type":"caps","caps":)" + std::string(50'000, '[') + std::string(50'000, ']') +
+                "}") == "JSON nested deeper than 128");
+}

@@ -1,0 +1,37 @@
+#include <doctest/doctest.h>
+
+#include <csignal>
+#include <string>
+
+#include <w8y/outcome.hpp>
+
+using namespace w8y;
+
+TEST_CASE("outcomes have the names that history shows") {
+  CHECK(std::string(outcome_name(Succeeded{})) == "succeeded");
+  CHECK(std::string(outcome_name(Failed{"x"})) == "failed");
+  CHECK(std::string(outcome_name(Crashed{"x"})) == "crashed");
+  CHECK(std::string(outcome_name(TimedOut{})) == "timed out");
+  CHECK(std::string(outcome_name(Cancelled{})) == "cancelled");
+  CHECK(std::string(outcome_name(Lost{})) == "lost");
+}
+
+TEST_CASE("an outcome says what went wrong") {
+  CHECK(outcome_reason(Succeeded{}).empty());
+  CHECK(outcome_reason(Failed{"no disk"}) == "no disk");
+  CHECK(outcome_reason(Crashed{"exit 3"}) == "exit 3");
+  CHECK(outcome_reason(TimedOut{}) == "ran for longer than timeout");
+  CHECK(outcome_reason(TimedOut{true}) == "silent for longer than progress_timeout");
+  CHECK(outcome_reason(Cancelled{true}) == "cancelled by an operator");
+  CHECK(outcome_reason(Cancelled{}) == "shutdown past drain_timeout");
+  CHECK(outcome_reason(Lost{}) == "its lease was lost");
+}
+
+TEST_CASE("the end of a process in words") {
+  CHECK(end_text(Exited{3}) == "exit 3");
+  CHECK(end_text(Signalled{SIGKILL}) == "signal 9 (SIGKILL)");
+  CHECK(end_text(Signalled{SIGSEGV}) == "signal 11 (SIGSEGV)");
+  CHECK(end_text(Signalled{60}) == "signal 60");
+  CHECK(end_text(NotStarted{"can't run /x: No such file or directory"}) ==
+        "can't run /x: No such file or directory");
+}
