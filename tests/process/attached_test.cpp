@@ -1,0 +1,122 @@
+// The child of `w8y`: on our own streams, in our own session.
+#include "executor/attached.hpp"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+
+#include <csignal>
+#include <cstdlib>
+
+#include "executor_support.hpp"
+#include "process/fd.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+
+namespace {
+
+struct Attached {
+  void start(const Item& item, const std::vector<std::string>& words, const char* env_var = "") {
+    Rule rule;
+    rule.command = words;
+    rule.env_var = env_var;
+    recorder.inside_call = true;
+    executor.start({"RUN", item, {}, 1, 1}, std::make_shared<const Rule>(rule));
+    recorder.inside_call = false;
+  }
+  std::string end() {
+    REQUIRE(wait_for(loop, [&] { return recorder.runs["RUN"].end.has_value(); }));
+    const std::string reason = recorder.runs["RUN"].reason();
+    recorder.runs.clear();
+    return reason;
+  }
+
+  loop::Loop loop;
+  RunRecorder recorder;
+  executor::AttachedExecutor executor{loop, recorder};
+};
+
+/// Our standard output, in a file for a while.
+class Output {
+ public:
+  Output() : file_(open(folder_.file("out", "").c_str(), O_WRONLY | O_CLOEXEC)), before_(dup(1)) {
+    dup2(file_.get(), 1);
+  }
+  ~Output() { dup2(before_.get(), 1); }
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+  [[nodiscard]] std::string text() const { return folder_.read("out"); }
+
+ private:
+  Folder folder_;
+  process::Fd file_;
+  process::Fd before_;
+};
+
+}  // namespace
+
+TEST_CASE("w8y's child gets the item in its arguments and its variable, and our environment") {
+  setenv("W8Y_TEST_OURS", "ours", 1);
+  setenv("ITEM", "before", 1);
+  Attached attached;
+  std::string text;
+  {
+    const Output output;
+    attached.start(
+        "a b",
+        {"sh", "-c", R"(echo "$0|$1|$2|$ITEM|$W8Y_TEST_OURS"; exit 9)", "x{}y{}", "{}", "{ }"},
+        "ITEM");
+    CHECK(attached.end() == "exit 9");
+    text = output.text();
+  }
+  CHECK(text == "xa bya b|a b|{ }|a b|ours\n");
+  unsetenv("W8Y_TEST_OURS");
+  unsetenv("ITEM");
+}
+
+TEST_CASE("w8y's child stays in our session and group, and has what we were given") {
+  Attached attached;
+  std::string text;
+  const process::Fd given(fcntl(0, F_DUPFD, 300));
+  auto* before = std::signal(SIGHUP, SIG_IGN);  // nohup w8y …
+  {
+    const Output output;
+    attached.start("x", {"sh", "-c", "ls /proc/self/fd; exec cat /proc/self/status"});
+    CHECK(attached.end() == "exit 0");
+    text = output.text();
+  }
+  std::signal(SIGHUP, before);
+  CHECK(field(text, "NSsid") == std::to_string(getsid(0)));
+  CHECK(field(text, "NSpgid") == std::to_string(getpgrp()));
+  CHECK(std::stoull(field(text, "SigIgn"), nullptr, 16) == 1);
+  CHECK(text.find("300\n") != std::string::npos);
+}
+
+TEST_CASE("signals are passed on, stop and kill reach the child alone") {
+  Attached attached;
+  const auto run = [&](auto&& act) {
+    attached.start("x", {"sleep", "1000"});
+    REQUIRE(wait_for(attached.loop, [&] { return attached.recorder.runs["RUN"].pid != 0; }));
+    act();
+    return attached.end();
+  };
+  CHECK(run([&] { attached.executor.signal(SIGINT); }) == "signal 2 (SIGINT)");
+  CHECK(run([&] { attached.executor.stop("RUN"); }) == "signal 15 (SIGTERM)");
+  CHECK(run([&] { attached.executor.kill("RUN"); }) == "signal 9 (SIGKILL)");
+  attached.executor.signal(SIGINT);  // to nobody
+  attached.executor.stop("RUN");
+}
+
+TEST_CASE("w8y's program is looked up in PATH, and its absence is told") {
+  Attached attached;
+  attached.start("x", {"true"});
+  CHECK(attached.end() == "exit 0");
+  attached.start("x", {"w8y-no-such-program"});
+  CHECK(attached.end() == "can't run w8y-no-such-program: not found");
+  attached.start("x", {"/etc/passwd"});
+  CHECK(attached.end() == "can't run /etc/passwd: not executable");
+  attached.start(Item("a\0b", 3), {"true", "{}"});
+  CHECK(attached.end() == "the item holds a NUL byte and can't be an argument");
+  attached.start(Item("a\0b", 3), {"true"}, "ITEM");
+  CHECK(attached.end() == "exit 0");
+}

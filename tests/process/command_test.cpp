@@ -1,0 +1,160 @@
+// Plain commands.
+#include <doctest/doctest.h>
+
+#include <csignal>
+
+#include "executor_support.hpp"
+#include "process/fd.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using namespace std::chrono_literals;
+
+TEST_CASE("a command gets the item wherever {} stands, as bytes, and never sees a shell") {
+  Bench bench;
+  const Rule rule = command_rule({"printf", "%s\\0", "{}", "a{}b", "none", "{"});
+  for (const Item& item : difficult_items()) {
+    const auto told = bench.run_item(item, rule);
+    CHECK(told.reason() == "exit 0");
+    const std::string expected = item + '\0' + "a" + item + "b" + '\0' + "none" + '\0' + "{" + '\0';
+    std::string seen = told.all_log();
+    if (!expected.ends_with('\n')) seen.pop_back();
+    CHECK(seen == expected);
+  }
+}
+
+TEST_CASE("{} may stand several times in a word, and what the item brings along is left alone") {
+  Bench bench;
+  const auto told = bench.run_item("<{}>", command_rule({"echo", "x{}{}y{}"}));
+  CHECK(told.log == std::vector<std::string>{"x<{}><{}>y<{}>"});
+}
+
+TEST_CASE("an item that can't be an argument is at fault itself, if it is one") {
+  Bench bench;
+  const auto with_nul = bench.run_item(Item("a\0b", 3), command_rule({"echo", "{}"}));
+  CHECK(with_nul.reason() == "the item holds a NUL byte and can't be an argument");
+  CHECK(std::get<NotStarted>(with_nul.end->process).item_at_fault);
+  const auto too_long = bench.run_item(Item(200'000, 'x'), command_rule({"echo", "{}"}));
+  CHECK(too_long.reason() == "the item is too long to be an argument");
+  CHECK(std::get<NotStarted>(too_long.end->process).item_at_fault);
+  for (const Item& item : {Item("a\0b", 3), Item(200'000, 'x')})
+    CHECK(bench.run_item(item, command_rule({"true"})).reason() == "exit 0");
+}
+
+TEST_CASE("both outputs of a command are log, the tail is of standard error") {
+  Bench bench;
+  const auto told = bench.run_item(
+      "x", command_rule({"sh", "-c", R"(echo '{"type":"complete"}'; echo bad >&2; exit 3)"}));
+  CHECK(told.reason() == "exit 3");
+  CHECK(told.messages.empty());
+  CHECK_FALSE(told.end->complete);
+  CHECK(told.end->stderr_tail == "bad\n");
+  CHECK(told.all_log().find("{\"type\":\"complete\"}\n") != std::string::npos);
+  CHECK(told.all_log().find("bad\n") != std::string::npos);
+  CHECK(told.end->bad_lines == 0);
+}
+
+TEST_CASE("a command's standard input is empty") {
+  Bench bench;
+  CHECK(bench.run_item("x", command_rule({"cat"})).log.empty());
+}
+
+TEST_CASE("a command that isn't there, or can't be run, says so from the loop") {
+  Bench bench;
+  const auto missing = bench.run_item("x", command_rule({"w8y-no-such-program"}));
+  CHECK(missing.reason() == "can't run w8y-no-such-program: not found");
+  CHECK(missing.pid == 0);
+  CHECK_FALSE(std::get<NotStarted>(missing.end->process).item_at_fault);
+  CHECK(bench.run_item("x", command_rule({"/nonexistent"})).reason() ==
+        "can't run /nonexistent: No such file or directory");
+}
+
+TEST_CASE("long lines of a log are cut, its tail has the last bytes") {
+  Bench bench;
+  Rule rule = command_rule({"sh", "-c", "seq 1000 >&2; printf %0100d 7"});
+  rule.max_line = 10;
+  rule.stderr_tail = 9;
+  const auto told = bench.run_item("x", rule);
+  CHECK(told.end->stderr_tail == "999\n1000\n");
+  const auto zeros = std::find(told.log.begin(), told.log.end(), "0000000000");
+  REQUIRE(zeros != told.log.end());
+  CHECK(told.cut[static_cast<std::size_t>(zeros - told.log.begin())]);
+  CHECK(told.log.size() == 1001);
+}
+
+TEST_CASE("10 MiB without a newline are one cut line, in bounded memory") {
+  Bench bench;
+  const std::size_t before = resident();
+  const auto told =
+      bench.run_item("x", command_rule({"sh", "-c", "head -c 10485760 /dev/zero | tr '\\0' x"}));
+  CHECK(told.reason() == "exit 0");
+  REQUIRE(told.log.size() == 1);
+  CHECK(told.log[0].size() == std::size_t{1} << 20);
+  CHECK(told.cut[0]);
+  CHECK(resident() < before + (std::size_t{8} << 20));
+}
+
+TEST_CASE("stop and kill end the run they name, and no other") {
+  Bench bench;
+  Rule rule = command_rule({"sh", "-c", "echo ready; sleep 1000"});
+  rule.kill_grace = 100ms;
+  Rule deaf = command_rule({"sh", "-c", "trap '' TERM; echo ready; while :; do sleep 1000; done"});
+  deaf.kill_grace = 100ms;
+  bench.start({"A", "x", {}, 1, 1}, rule);
+  bench.start({"B", "x", {}, 1, 1}, deaf);
+  bench.start({"C", "x", {}, 1, 1}, deaf);
+  bench.start({"D", "x", {}, 1, 1}, rule);
+  auto& runs = bench.recorder.runs;
+  REQUIRE(bench.wait([&] {
+    return runs["A"].log.size() + runs["B"].log.size() + runs["C"].log.size() +
+               runs["D"].log.size() ==
+           4;
+  }));
+  bench.stop("nobody");
+  bench.stop("A");
+  bench.stop("B");
+  bench.executor->kill("C");
+  REQUIRE(bench.wait([&] { return bench.recorder.ended == 3; }));
+  CHECK(runs["A"].reason() == "signal 15 (SIGTERM)");
+  CHECK(runs["B"].reason() == "signal 9 (SIGKILL)");
+  CHECK(runs["C"].reason() == "signal 9 (SIGKILL)");
+  CHECK_FALSE(runs["D"].end);
+  const pid_t last = runs["D"].pid;
+  bench.executor.reset();
+  CHECK(bench.wait([&] { return !alive(last); }));
+  CHECK(bench.recorder.ended == 3);  // silently
+}
+
+TEST_CASE("a start is told before anything happens in the run") {
+  Bench bench;
+  bench.start({"A", "x", {}, 1, 1}, command_rule({"sleep", "1000"}));
+  CHECK(bench.recorder.runs.empty());
+  CHECK(bench.wait([&] { return bench.recorder.runs["A"].pid > 0; }));
+}
+
+TEST_CASE("after many runs nothing is left") {
+  Bench bench;
+  bench.run_item("x", command_rule({"true"}));
+  bench.loop.turn(false);
+  const std::size_t descriptors = open_descriptors();
+  for (int i = 0; i < 50; ++i)
+    bench.run_item("x", command_rule({i % 10 == 0 ? "/nonexistent" : "true"}));
+  bench.loop.turn(false);
+  CHECK(open_descriptors() == descriptors);
+}
+
+TEST_CASE("without descriptors a run says that the host is short, and the next is fine") {
+  Bench bench;
+  CHECK(bench.run_item("x", command_rule({"true"})).reason() == "exit 0");
+  std::vector<process::Fd> all;
+  for (;;) {
+    process::Fd fd(dup(0));
+    if (!fd) break;
+    all.push_back(std::move(fd));
+  }
+  const auto told = bench.run_item("x", command_rule({"/bin/true"}));
+  all.clear();
+  CHECK(told.reason() == "can't make a pipe: Too many open files");
+  CHECK(std::get<NotStarted>(told.end->process).host_is_short);
+  CHECK(bench.run_item("x", command_rule({"true"})).reason() == "exit 0");
+}

@@ -1,0 +1,176 @@
+// What a run finds around it: variables, folder, user.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include "executor_support.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+
+namespace {
+
+/// The variables a command with this rule sees.
+std::set<std::string> variables(Rule rule, const Item& item = "a:0") {
+  rule.prefix = "work";
+  rule.command = {"/usr/bin/env"};
+  Bench bench;
+  const auto told = bench.run_item(item, rule);
+  REQUIRE(told.reason() == "exit 0");
+  return {told.log.begin(), told.log.end()};
+}
+
+std::string reason(Rule rule) {
+  rule.command = {"/bin/true"};
+  Bench bench;
+  return bench.run_item("x", rule).reason();
+}
+
+/// One of our own variables, for a while.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  ~Variable() { unsetenv(name_); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* name_;
+};
+
+const std::set<std::string> of_every_run = {"W8Y_LIST=work", "W8Y_ITEM=a:0",  "W8Y_RUN_ID=RUN1",
+                                            "W8Y_FENCE=77",  "W8Y_ATTEMPT=2", "W8Y_HOST=host-1"};
+
+std::set<std::string> with(std::set<std::string> more) {
+  more.insert(of_every_run.begin(), of_every_run.end());
+  more.insert(std::string("PATH=") + std::getenv("PATH"));
+  more.insert({"LANG=C.UTF-8", "TZ=UTC"});
+  return more;
+}
+
+}  // namespace
+
+TEST_CASE("the environment is empty but for what the config and the run give") {
+  const Variable lang("LANG", "C.UTF-8");
+  const Variable zone("TZ", "UTC");
+  const Variable url("W8Y_REDIS_URL", "redis://:secret@host");
+  const Variable notify("NOTIFY_SOCKET", "/run/x");
+  const Variable other("W8Y_TEST_OTHER", "x");
+  const Variable extra("EXTRA", "e=1");
+
+  CHECK(variables({}) == with({}));
+  Rule rule;
+  rule.env_pass = {"EXTRA", "NOT_THERE"};
+  CHECK(variables(rule) == with({"EXTRA=e=1"}));
+  rule.env = {{"EXTRA", "mine"}, {"W8Y_FENCE", "1"}, {"EMPTY", ""}};
+  CHECK(variables(rule) == with({"EXTRA=mine", "EMPTY="}));
+  rule = {};
+  rule.env_var = "ITEM";
+  CHECK(variables(rule) == with({"ITEM=a:0"}));
+
+  rule = {};
+  rule.env_pass = {"*"};
+  const auto all = variables(rule);
+  CHECK(all.count("EXTRA=e=1") == 1);
+  CHECK(all.count("NOTIFY_SOCKET=/run/x") == 0);
+  CHECK(all.count("W8Y_REDIS_URL=redis://:secret@host") == 0);
+}
+
+TEST_CASE("an item that can't be a variable is left out") {
+  Rule rule;
+  rule.env_var = "ITEM";
+  for (const Item& item : {Item("a\0b", 3), Item(200'000, 'x')})
+    for (const std::string& variable : variables(rule, item)) {
+      CHECK_FALSE(variable.starts_with("W8Y_ITEM="));
+      CHECK_FALSE(variable.starts_with("ITEM="));
+    }
+}
+
+TEST_CASE("env_file is read for each run, after env_pass and before env") {
+  const Folder folder;
+  const Variable extra("EXTRA", "passed");
+  Rule rule;
+  rule.env_pass = {"EXTRA"};
+  rule.env_file =
+      folder.file("env", "# comment\n\nEXTRA=file\r\nQUOTED=\"as it = stands\"\nMINE=file\nLAST=1");
+  rule.env = {{"MINE", "config"}};
+  auto seen = variables(rule);
+  for (const char* variable : {"EXTRA=file", "QUOTED=\"as it = stands\"", "MINE=config", "LAST=1"})
+    CHECK(seen.count(variable) == 1);
+  folder.file("env", "EXTRA=changed\n");
+  seen = variables(rule);
+  CHECK(seen.count("EXTRA=changed") == 1);
+  CHECK(seen.count("LAST=1") == 0);
+}
+
+TEST_CASE("an env_file that can't be used is why a run isn't started") {
+  const Folder folder;
+  Rule rule;
+  rule.env_file = "/nonexistent";
+  CHECK(reason(rule) == "env_file /nonexistent: No such file or directory");
+  rule.env_file = folder.path();
+  CHECK(reason(rule) == "env_file " + folder.path() + ": not a regular file");
+  rule.env_file = folder.file("env", "A=1\nnonsense\n");
+  CHECK(reason(rule) == "env_file " + rule.env_file + ", line 2: not NAME=value");
+  rule.env_file = folder.file("env", "A=1\n", 0666);
+  if (is_root())
+    CHECK(reason(rule) == "env_file " + rule.env_file + ": others than root can write it");
+}
+
+TEST_CASE("user, group and limits are the run's") {
+  Rule rule = command_rule({"/bin/sh", "-c", "id -un; id -gn; umask; ulimit -n; pwd"});
+  rule.umask = 0077;
+  rule.rlimits = {{"nofile", 7, 50}};
+  Bench bench;
+  const auto told = bench.run_item("x", rule);
+  REQUIRE(told.log.size() == 5);
+  CHECK(std::vector(told.log.begin() + 2, told.log.end()) ==
+        std::vector<std::string>{"0077", "50", "/"});
+  if (!is_root()) return;
+  rule.identity = {"nobody", "daemon"};
+  const auto nobody = bench.run_item("x", rule);
+  CHECK(nobody.log == std::vector<std::string>{"nobody", "daemon", "0077", "50", "/"});
+  rule.command = {"/usr/bin/env"};
+  const auto env = bench.run_item("x", rule).all_log();
+  CHECK(env.find("USER=nobody\n") != std::string::npos);
+  CHECK(env.find("LOGNAME=nobody\n") != std::string::npos);
+  CHECK(env.find("HOME=/nonexistent\n") != std::string::npos);
+  CHECK(env.find("SHELL=/usr/sbin/nologin\n") != std::string::npos);
+  rule.identity = {"no-such-user", {}};
+  CHECK(bench.run_item("x", rule).reason() == "no such user 'no-such-user'");
+}
+
+TEST_CASE("a temp folder is the run's own, and gone after it, without what links in it point to") {
+  const Folder folder;
+  folder.file("precious", "keep me");
+  const Variable place("TMPDIR", folder.path().c_str());
+  Rule rule = command_rule({"/bin/sh", "-c",
+                            "pwd; stat -c '%U %a' .; mkdir -p a/b/c; echo x >a/b/c/file; "
+                            "ln -s ../precious link; ln -s .. up; ln -s / a/root; kill -9 $$"});
+  rule.cwd = "temp";
+  if (is_root()) rule.identity = {"nobody", {}};
+  Bench bench;
+  const auto told = bench.run_item("x", rule);
+  CHECK(told.reason() == "signal 9 (SIGKILL)");
+  REQUIRE(told.log.size() == 2);
+  CHECK(told.log[0].starts_with(folder.path() + "/w8y-"));
+  if (is_root()) CHECK(told.log[1] == "nobody 700");
+  CHECK(bench.wait([&] { return !std::filesystem::exists(told.log[0]); }));
+  CHECK(folder.read("precious") == "keep me");
+
+  const auto again = bench.run_item("x", rule);
+  CHECK(again.log[0] != told.log[0]);
+  rule.command = {"/nonexistent"};
+  bench.run_item("x", rule);
+  CHECK(bench.wait(
+      [&] { return std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1; }));
+}
+
+TEST_CASE("a temp folder that can't be made is why a run isn't started") {
+  const Variable place("TMPDIR", "/nonexistent");
+  Rule rule;
+  rule.cwd = "temp";
+  CHECK(reason(rule) == "can't make a folder in /nonexistent: No such file or directory");
+}

@@ -1,0 +1,157 @@
+// `--caps`, and every reason to leave a list to others.
+#include "executor/probe.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+
+#include "executor/make.hpp"
+#include "support.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct Probing {
+  /// "caps", or the reason for the refusal.
+  std::string ask(const std::string& path, Duration timeout = 20s) {
+    std::optional<ProbeResult> answer;
+    prober.probe(path, {}, timeout, [&](ProbeResult&& result) { answer = std::move(result); });
+    CHECK_FALSE(answer);  // never from inside the call
+    REQUIRE(wait_for(loop, [&] { return answer.has_value(); }));
+    const auto* refusal = std::get_if<Refusal>(&*answer);
+    return refusal == nullptr ? "caps" : refusal->reason;
+  }
+
+  loop::Loop loop;
+  executor::ProcessProber prober{loop};
+};
+
+const std::string good = R"(echo '{"type":"caps","caps":["single","gpu"]}')";
+
+}  // namespace
+
+TEST_CASE("an executor is asked with its own arguments, and answers") {
+  const Folder folder;
+  const std::string path = folder.script("x", "[ \"$*\" = '-a b c --caps' ] && pwd >&2 && " + good);
+  Probing probing;
+  std::optional<ProbeResult> answer;
+  probing.prober.probe(path, {"-a", "b c"}, 20s,
+                       [&](ProbeResult&& result) { answer = std::move(result); });
+  REQUIRE(wait_for(probing.loop, [&] { return answer.has_value(); }));
+  REQUIRE(std::holds_alternative<Caps>(*answer));
+  CHECK(std::get<Caps>(*answer).has("gpu"));
+}
+
+TEST_CASE("an executor that is asked sees PATH, LANG and TZ alone") {
+  const Folder folder;
+  setenv("W8Y_TEST_SECRET", "x", 1);
+  const std::string path = folder.script(
+      "x",
+      "env | grep -v -e ^PWD= -e ^SHLVL= -e ^_= -e ^PATH= -e ^LANG= -e ^TZ= && exit 1; " + good);
+  CHECK(Probing().ask(path) == "caps");
+  unsetenv("W8Y_TEST_SECRET");
+}
+
+TEST_CASE("each refusal has its reason") {
+  const Folder folder;
+  Probing probing;
+  CHECK(probing.ask("/nonexistent/x") == "not found");
+  CHECK(probing.ask(folder.file("plain", "#!/bin/sh\n")) == "not executable");
+  CHECK(probing.ask(folder.path()) == "not executable");
+  const std::string orphan = folder.file("orphan", "#!/no/such\n", 0755);
+  CHECK(probing.ask(orphan) ==
+        "can't run " + orphan + ": the interpreter that it names is not there");
+  CHECK(probing.ask(folder.script("three", good + "; exit 3")) == "exit 3");
+  CHECK(probing.ask(folder.script("dies", good + "; kill -SEGV $$")) == "signal 11 (SIGSEGV)");
+  CHECK(probing.ask(folder.script("silent", "")) == "no answer");
+  CHECK(probing.ask(folder.script("usage", "echo 'usage: x'")) == "bad JSON at byte 1");
+  CHECK(probing.ask(folder.script("bad", "echo '{\"type\": \"c'")) == "bad JSON at byte 12");
+  CHECK(probing.ask(folder.script("other", "echo '{}'")) == R"(its answer has no "type": "caps")");
+  CHECK(probing.ask(folder.script("flood", "yes")) == "its answer is longer than 64 KiB");
+}
+
+TEST_CASE("an executor that hangs is refused in time, whatever it ignores") {
+  const Folder folder;
+  Probing probing;
+  const std::string hangs = folder.script("hangs", "trap '' TERM; " + good + "; sleep 1000");
+  const Instant start = probing.loop.now();
+  CHECK(probing.ask(hangs, 100ms) == "timed out");
+  CHECK(probing.loop.now() - start < 5s);
+}
+
+TEST_CASE("one program is asked once for all who want to know, different ones side by side") {
+  const Folder folder;
+  const std::string one = folder.script("one", "echo asked >>" + folder.path() + "/log; " + good);
+  const std::string waits = folder.script(
+      "waits", "while ! [ -e " + folder.path() + "/go ]; do sleep 0.01; done; " + good);
+  Probing probing;
+  int answers = 0;
+  int waited = 0;
+  probing.prober.probe(waits, {}, 20s, [&](ProbeResult&&) { ++waited; });
+  for (int i = 0; i < 100; ++i)
+    probing.prober.probe(one, {}, 20s, [&](ProbeResult&&) { ++answers; });
+  REQUIRE(wait_for(probing.loop, [&] { return answers == 100; }));
+  CHECK(folder.read("log") == "asked\n");
+  CHECK(waited == 0);
+  folder.file("go", "");
+  CHECK(wait_for(probing.loop, [&] { return waited == 1; }));
+  // Once it is answered, it is asked anew: it may have changed.
+  CHECK(probing.ask(one) == "caps");
+  CHECK(folder.read("log") == "asked\nasked\n");
+}
+
+TEST_CASE("an answer may ask again, and a prober may go while it waits") {
+  const Folder folder;
+  const std::string path = folder.script("x", good);
+  const std::string hangs = folder.script("hangs", "sleep 1000");
+  bool again = false;
+  {
+    Probing probing;
+    probing.prober.probe(path, {}, 20s, [&](ProbeResult&&) {
+      probing.prober.probe(path, {}, 20s, [&](ProbeResult&&) { again = true; });
+    });
+    CHECK(wait_for(probing.loop, [&] { return again; }));
+    probing.prober.probe(hangs, {}, 20s, [&](ProbeResult&&) { again = false; });
+  }
+  CHECK(again);
+}
+
+TEST_CASE("many different programs are asked in turn") {
+  const Folder folder;
+  Probing probing;
+  int answers = 0;
+  const std::string path = folder.script("x", good);
+  for (int i = 0; i < 150; ++i)
+    probing.prober.probe(path, {std::to_string(i)}, 20s, [&](ProbeResult&& result) {
+      CHECK(std::holds_alternative<Caps>(result));
+      ++answers;
+    });
+  CHECK(wait_for(probing.loop, [&] { return answers == 150; }));
+}
+
+TEST_CASE("a command's program is only looked for") {
+  loop::Loop loop;
+  executor::ProcessProber prober(loop);
+  CHECK(std::holds_alternative<Caps>(prober.find("true")));
+  CHECK(std::holds_alternative<Caps>(prober.find("/bin/true")));
+  CHECK(std::get<Refusal>(prober.find("w8y-no-such-program")).reason == "not found");
+  CHECK(std::get<Refusal>(prober.find("/etc/passwd")).reason == "not executable");
+  CHECK(std::get<Refusal>(prober.find("bin/true")).reason == "neither a name nor an absolute path");
+}
+
+TEST_CASE("a rule is served by what its program offers") {
+  Rule rule;
+  rule.executor = "/x";
+  Caps caps{{"single", "gpu"}, 1, ""};
+  CHECK(executor::why_not(rule, caps).empty());
+  rule.requires_caps = {"gpu", "disk"};
+  CHECK(executor::why_not(rule, caps) == "lacks \"disk\"");
+  rule.requires_caps = {};
+  caps.caps = {"stream"};
+  CHECK(executor::why_not(rule, caps) == "lacks \"single\"");
+  rule.command = {"true"};
+  CHECK(executor::why_not(rule, {}).empty());
+}
