@@ -152,9 +152,10 @@ TEST_CASE("without descriptors a run says that the host is short, and the next i
     if (!fd) break;
     all.push_back(std::move(fd));
   }
+  all.resize(all.size() - 4);  // enough for the pipes (and for UBSan, which makes one, too)
   const auto told = bench.run_item("x", command_rule({"/bin/true"}));
   all.clear();
-  CHECK(told.reason() == "can't make a pipe: Too many open files");
+  CHECK(told.reason() == "can't make a process: Too many open files");
   CHECK(std::get<NotStarted>(told.end->process).host_is_short);
   CHECK(bench.run_item("x", command_rule({"true"})).reason() == "exit 0");
 }
