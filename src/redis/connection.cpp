@@ -58,6 +58,11 @@ std::string& Connection::output() {
   return hold_ ? held_ : out_;
 }
 
+bool Connection::has_room() {
+  if (pending() > max_output) clogged_ = true;
+  return !clogged_;
+}
+
 void Connection::on_connected() {
   state_ = State::shaking;
 }
@@ -134,7 +139,7 @@ void Connection::flush() {
       out_at_ = 0;
     }
   }
-  if (!has_room())
+  if (clogged_)
     timer_.set(loop_.now(), [this] { end({.why = "it doesn't read what it is sent"}); });
 }
 

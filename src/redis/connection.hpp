@@ -64,8 +64,9 @@ class Connection final : private Transport::Handler {
   [[nodiscard]] std::uint64_t end_of_output() const { return sent_ + pending(); }
   /// The place up to which it has been sent.
   [[nodiscard]] std::uint64_t sent() const { return sent_; }
-  /// False: the server has left too much unread, the connection is about to be dropped.
-  [[nodiscard]] bool has_room() const { return pending() <= max_output; }
+  /// False: the server has left too much unread. Nothing more is to be appended, and the connection
+  /// is dropped at the end of the turn: a sequence of commands never goes on after a gap.
+  [[nodiscard]] bool has_room();
 
   /// Ends it now, and tells the handler if it has not ended yet.
   void drop(const std::string& why);
@@ -92,6 +93,7 @@ class Connection final : private Transport::Handler {
   std::size_t out_at_ = 0;  // how much of it has been sent
   std::string held_;        // waits for the handshake
   bool hold_ = false;
+  bool clogged_ = false;
   bool blocked_ = false;  // the transport will say when there is room
   int expected_ = 0;      // handshake replies
   int unwanted_ = 0;      // replies to what we sent on our own account after it
