@@ -61,10 +61,11 @@ void PlainTransport::connect() {
   }
   try {
     state_ = State::looking_up;
-    lookup_ = std::make_unique<Lookup>(loop_, url_.host, url_.port,
-                                       [this](std::vector<Address> addresses, const auto& why) {
-                                         on_addresses(std::move(addresses), why);
-                                       });
+    lookup_ =
+        std::make_unique<Lookup>(loop_, url_.host, url_.port,
+                                 [this](std::vector<Address> addresses, const std::string& why) {
+                                   on_addresses(std::move(addresses), why);
+                                 });
     timer_.set(deadline_, [this] {
       lookup_.reset();
       problem_ = "the name was not found in time";
@@ -158,12 +159,12 @@ void PlainTransport::read_some() {
   for (int rounds = 0; rounds < 16 && state_ == State::connected; ++rounds) {
     const ssize_t got = recv(fd_, buffer, sizeof buffer, 0);
     if (got == 0) {
-      fail("Redis has closed the connection");
+      fail("the connection was closed by the other side");
     } else if (got > 0) {
       handler_.on_bytes({buffer, static_cast<std::size_t>(got)});
       if (static_cast<std::size_t>(got) < sizeof buffer) return;
     } else if (errno != EINTR) {
-      if (errno != EAGAIN) fail(std::string("reading: ") + std::strerror(errno));
+      if (errno != EAGAIN) fail(std::string("the connection broke: ") + std::strerror(errno));
       return;
     }
   }
@@ -181,7 +182,7 @@ std::size_t PlainTransport::write(std::string_view bytes) {
       break;
     } else if (errno != EINTR) {
       write_failed_ = true;
-      problem_ = std::string("writing: ") + std::strerror(errno);
+      problem_ = std::string("the connection broke: ") + std::strerror(errno);
       // What the server said before it hung up ("max number of clients reached") comes first.
       timer_.set(loop_.now(), [this] {
         read_some();

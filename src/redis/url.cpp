@@ -233,11 +233,17 @@ Url parse_url(std::string_view text) {
 }
 
 std::string Url::to_string() const {
-  if (kind == Kind::unix_socket)
-    return "unix://" + escape_path(path) + (db != 0 ? "?db=" + std::to_string(db) : "");
+  std::string out;
+  if (kind == Kind::unix_socket) {
+    out.append("unix://").append(escape_path(path));
+    if (db != 0) out.append("?db=").append(std::to_string(db));
+    return out;
+  }
   const bool v6 = host.find(':') != std::string::npos;
-  return "redis://" + (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port) +
-         (db != 0 ? "/" + std::to_string(db) : "");
+  out.append("redis://").append(v6 ? "[" : "").append(host).append(v6 ? "]" : "");
+  out.append(":").append(std::to_string(port));
+  if (db != 0) out.append("/").append(std::to_string(db));
+  return out;
 }
 
 }  // namespace w8y::redis
