@@ -1,0 +1,115 @@
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <string>
+
+#include "fixture.hpp"
+#include "redis/client.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using redis::Client;
+
+namespace {
+
+std::string with_login(const RedisServer& server, const std::string& login) {
+  return "unix://" + login + "@" + server.socket();
+}
+
+void write(const std::string& path, const std::string& text) {
+  std::ofstream(path) << text;
+}
+
+}  // namespace
+
+TEST_CASE("the password is given in the handshake") {
+  RedisServer server({.password = "p@ss w/rd"});
+  loop::Loop loop;
+  Client right(loop, options_for(with_login(server, ":p%40ss%20w%2Frd")));
+  CHECK(ask(loop, right, {"SET", "k", "v"}) == "OK");
+
+  for (const std::string& url : {with_login(server, ":wrong"), server.url()}) {
+    INFO(url);
+    Client client(loop, options_for(url));
+    Ups ups(client);
+    const std::string answer = ask(loop, client, {"SET", "k", "w"});
+    CHECK(has(answer, "not_sent: " + server.url() + ": "));
+    CHECK((has(answer, "WRONGPASS") || has(answer, "NOAUTH")));
+    CHECK(!has(client.trouble(), "wrong@"));
+    CHECK(ups.ups == 0);
+    CHECK(ups.downs.size() == 1);
+  }
+  CHECK(ask(loop, right, {"GET", "k"}) == "v");
+}
+
+TEST_CASE("a password where none is wanted is refused, and says so") {
+  RedisServer server;
+  loop::Loop loop;
+  Client client(loop, options_for(with_login(server, ":needless")));
+  CHECK(has(ask(loop, client, {"PING"}), "without any password configured"));
+}
+
+TEST_CASE("users of the ACL, also one who may do almost nothing") {
+  RedisServer server({.config = {"user bob on >secret ~* &* +@all", "user eve on >secret ~e:* +get",
+                                 "user any on nopass ~* +@all"}});
+  loop::Loop loop;
+  auto options = options_for(with_login(server, "bob:secret"));
+  options.name = "bob-s";
+  Client bob(loop, options);
+  CHECK(ask(loop, bob, {"ACL", "WHOAMI"}) == "bob");
+  CHECK(ask(loop, bob, {"CLIENT", "GETNAME"}) == "bob-s");
+  options.url = redis::parse_url(with_login(server, "eve:secret"));
+  Client eve(loop, options);
+  CHECK(ask(loop, eve, {"GET", "e:1"}) == "(nil)");
+  CHECK(has(ask(loop, eve, {"SET", "e:1", "x"}), "NOPERM"));
+  CHECK(has(ask(loop, eve, {"GET", "f"}), "NOPERM"));
+  Client any(loop, options_for(with_login(server, "any")));
+  CHECK(ask(loop, any, {"ACL", "WHOAMI"}) == "any");
+  Client nobody(loop, options_for(with_login(server, "nobody:secret")));
+  CHECK(has(ask(loop, nobody, {"PING"}), "WRONGPASS"));
+}
+
+TEST_CASE("the database is selected on each connection, or the connection doesn't count") {
+  RedisServer server;
+  loop::Loop loop;
+  Client client(loop, options_for(server.url() + "?db=5"));
+  Ups ups(client);
+  CHECK(ask(loop, client, {"SET", "k", "five"}) == "OK");
+  server.ask({"CLIENT", "KILL", "TYPE", "normal"});
+  CHECK(turn_until(loop, [&] { return ups.ups == 2; }));
+  CHECK(ask(loop, client, {"GET", "k"}) == "five");
+  CHECK(server.ask({"GET", "k"}) == "(nil)");
+
+  Client nowhere(loop, options_for(server.url() + "?db=16"));
+  CHECK(has(ask(loop, nowhere, {"SET", "k", "lost"}), "out of range"));
+  CHECK(server.ask({"GET", "k"}) == "(nil)");
+}
+
+TEST_CASE("the password file is read at each connect") {
+  RedisServer server({.password = "first"});
+  const std::string file = server.dir() / "password";
+  loop::Loop loop;
+  auto options = options_for(server.url());
+  options.password_file = file;
+  Client client(loop, options);
+  Ups ups(client);
+  CHECK(has(ask(loop, client, {"PING"}), "password file " + file + ": No such file"));
+  write(file, "");
+  CHECK(turn_until(loop, [&] { return has(client.trouble(), "empty"); }));
+  write(file, std::string(5000, 'x'));
+  CHECK(turn_until(loop, [&] { return has(client.trouble(), "longer"); }));
+  write(file, "wrong\n");
+  CHECK(turn_until(loop, [&] { return has(client.trouble(), "WRONGPASS"); }));
+  write(file, "first\n");
+  client.reconnect_now();
+  CHECK(turn_until(loop, [&] { return client.connected(); }));
+
+  // Changed while connected: the next connection takes the new one.
+  server.ask({"CONFIG", "SET", "requirepass", "second"});
+  write(file, "second\r\n");
+  CHECK(ask(loop, client, {"PING"}) == "PONG");
+  client.call({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "no"});
+  CHECK(turn_until(loop, [&] { return ups.ups == 2; }));
+  CHECK(ask(loop, client, {"PING"}) == "PONG");
+}

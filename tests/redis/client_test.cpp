@@ -1,0 +1,214 @@
+#include "redis/client.hpp"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+
+#include "fixture.hpp"
+#include "redis/server_info.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using redis::Client;
+
+namespace {
+
+/// How often the server has read something, without what asking this costs: a read for the
+/// question and one for the end of that connection.
+long long reads(const RedisServer& server) {
+  static long long asked = 0;
+  return server.info("total_reads_processed") - 2 * asked++;
+}
+
+}  // namespace
+
+TEST_CASE("calls made before the connection is there wait for it and are answered in order") {
+  RedisServer server({.tcp = true});
+  for (const std::string& url : {server.url(), server.tcp_url(), server.tcp_url() + "/3",
+                                 "redis://localhost:" + std::to_string(server.port())}) {
+    INFO(url);
+    loop::Loop loop;
+    Client client(loop, options_for(url));
+    Answers answers;
+    client.call({"SET", "k", "v"}, answers.take());
+    client.call({"GET", "k"}, answers.take());
+    client.call({"DEL", "k"}, answers.take());
+    client.call({"GET", "k"}, answers.take());
+    client.call({"NOSUCH"}, answers.take());
+    CHECK(answers.all.empty());
+    CHECK_FALSE(client.connected());
+    CHECK(turn_until(loop, [&] { return answers.all.size() == 5; }));
+    answers.all.back().resize(3);
+    CHECK(answers.all == std::vector<std::string>{"OK", "v", "1", "(nil)", "ERR"});
+    CHECK(client.connected());
+    CHECK(client.trouble().empty());
+    CHECK(client.commands_sent() == 5);
+  }
+}
+
+TEST_CASE("all calls of a turn leave in one write") {
+  RedisServer server;
+  loop::Loop loop;
+  Client client(loop, options_for(server.url()));
+  CHECK(ask(loop, client, {"PING"}) == "PONG");
+  const long long before = reads(server);
+  Answers answers;
+  for (int i = 0; i < 300; ++i) client.call({"INCR", "n"}, answers.take());
+  CHECK(turn_until(loop, [&] { return answers.all.size() == 300; }));
+  CHECK(answers.all.back() == "300");
+  CHECK(reads(server) - before == 1);
+}
+
+TEST_CASE("on the first connect, the calls leave with the handshake") {
+  RedisServer server;
+  const long long before = reads(server);
+  loop::Loop loop;
+  auto options = options_for(server.url());
+  options.name = "w8y test";
+  Client client(loop, options);
+  CHECK(ask(loop, client, {"CLIENT", "GETNAME"}) == "w8y_test");
+  CHECK(reads(server) - before == 1);
+}
+
+TEST_CASE("bytes are bytes, and big values pass both ways") {
+  RedisServer server;
+  loop::Loop loop;
+  Client client(loop, options_for(server.url()));
+  std::string all_bytes;
+  for (int i = 0; i < 256; ++i) all_bytes += static_cast<char>(i);
+  CHECK(ask(loop, client, {"SET", all_bytes, all_bytes}) == "OK");
+  CHECK(ask(loop, client, {"GET", all_bytes}) == all_bytes);
+  CHECK(ask(loop, client, {"SET", "", ""}) == "OK");
+  CHECK(ask(loop, client, {"GET", ""}).empty());
+
+  std::string big(8U << 20, 'x');
+  for (std::size_t i = 0; i < big.size(); i += 4093) big[i] = static_cast<char>(i);
+  CHECK(ask(loop, client, {"SET", "big", big}) == "OK");
+  CHECK(ask(loop, client, {"GET", "big"}) == big);
+}
+
+TEST_CASE("100,000 calls in one turn, small and not so small") {
+  RedisServer server;
+  loop::Loop loop;
+  Client client(loop, options_for(server.url()));
+  int wrong = 0;
+  int answered = 0;
+  const std::string value(300, 'v');
+  for (int i = 0; i < 100'000; ++i)
+    client.call({"ECHO", i % 2 == 0 ? "e" : value}, [&, i](const redis::Answer& answer) {
+      if (answer.reply.text().size() != (i % 2 == 0 ? 1 : 300)) ++wrong;
+      ++answered;
+    });
+  CHECK(turn_until(loop, [&] { return answered == 100'000; }));
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("a callback may call again, and callbacks may be left out") {
+  RedisServer server;
+  loop::Loop loop;
+  Client client(loop, options_for(server.url()));
+  int left = 100;
+  std::function<void(const redis::Answer&)> again = [&](const redis::Answer& answer) {
+    CHECK(answer.ok());
+    client.call({"INCR", "silent"});
+    if (--left > 0) client.call({"INCR", "n"}, again);
+  };
+  client.call({"INCR", "n"}, again);
+  CHECK(turn_until(loop, [&] { return left == 0; }));
+  CHECK(ask(loop, client, {"GET", "n"}) == "100");
+  CHECK(ask(loop, client, {"GET", "silent"}) == "100");
+}
+
+TEST_CASE("MULTI and EXEC are just calls") {
+  RedisServer server;
+  loop::Loop loop;
+  Client client(loop, options_for(server.url()));
+  std::string counted;
+  client.call({"MULTI"});
+  client.call({"INCR", "a"});
+  client.call({"INCRBY", "a", "10"});
+  client.call({"EXEC"}, [&](const redis::Answer& answer) {
+    CHECK(answer.reply.is_array());
+    for (std::size_t i = 0; i < answer.reply.size(); ++i)
+      counted += std::to_string(answer.reply[i].integer()) + " ";
+  });
+  CHECK(turn_until(loop, [&] { return !counted.empty(); }));
+  CHECK(counted == "1 11 ");
+}
+
+TEST_CASE("destroying the client answers nobody") {
+  RedisServer server;
+  loop::Loop loop;
+  Answers answers;
+  auto client = std::make_unique<Client>(loop, options_for(server.url()));
+  client->call({"PING"}, answers.take());
+  client.reset();
+  turn_for(loop, 20ms);
+  client = std::make_unique<Client>(loop, options_for(server.url()));
+  CHECK(ask(loop, *client, {"PING"}) == "PONG");
+  server.pause();
+  client->call({"PING"}, answers.take());
+  loop.turn(false);  // it is written here
+  client.reset();
+  server.resume();
+  turn_for(loop, 20ms);
+  CHECK(answers.all.empty());
+}
+
+TEST_CASE("a listener may come and go while listeners are told") {
+  RedisServer server;
+  loop::Loop loop;
+  Client client(loop, options_for(server.url()));
+  struct Once : Client::Listener {
+    Once(Client& client, std::unique_ptr<Ups>& victim) : Listener(client), victim_(victim) {}
+    void on_up() override { victim_.reset(); }
+    void on_down(const std::string&) override {}
+    std::unique_ptr<Ups>& victim_;
+  };
+  std::unique_ptr<Ups> victim;
+  Once first(client, victim);
+  victim = std::make_unique<Ups>(client);
+  Ups last(client);
+  CHECK(turn_until(loop, [&] { return last.ups == 1; }));
+  CHECK(victim == nullptr);
+}
+
+TEST_CASE("what the server is") {
+  RedisServer server({.config = {"maxmemory 100mb", "maxmemory-policy allkeys-lru"}});
+  loop::Loop loop;
+  Client client(loop, options_for(server.url()));
+  bool asked = false;
+  redis::ask_server_info(client, [&](const redis::ServerInfo& info, const std::string& problem) {
+    asked = true;
+    CHECK(problem.empty());
+    CHECK(info.major >= 6);
+    CHECK(info.mode == "standalone");
+    CHECK(info.role == "master");
+    CHECK_FALSE(info.append_only);
+    CHECK_FALSE(info.snapshots);
+    CHECK(redis::too_old(info, "here").empty());
+    const auto found = redis::weaknesses(info, "here");
+    REQUIRE(found.size() == 2);
+    CHECK(has(found[0], "allkeys-lru"));
+    CHECK(has(found[1], "nothing on disk"));
+  });
+  CHECK(turn_until(loop, [&] { return asked; }));
+}
+
+TEST_CASE("an old server gets one clear sentence") {
+  const auto info = redis::parse_server_info(
+      "# Server\r\nredis_version:5.0.14\r\nredis_mode:cluster\r\n\r\nrole:slave\r\nbroken");
+  CHECK(info.mode == "cluster");
+  CHECK(redis::too_old(info, "redis://h:6379") ==
+        "Redis 5.0.14 at redis://h:6379 is too old: w8y needs 6.2 or newer (LMOVE)");
+  CHECK(redis::weaknesses(info, "h").size() == 3);
+  for (const char* version : {"6.0.20", "6.1.240", "4"})
+    CHECK_FALSE(
+        redis::too_old(redis::parse_server_info("redis_version:" + std::string(version)), "h")
+            .empty());
+  for (const char* version : {"6.2.0", "7.0.15", "8.2", "10.0.0", "255.255.255"})
+    CHECK(redis::too_old(redis::parse_server_info("redis_version:" + std::string(version)), "h")
+              .empty());
+  CHECK(redis::too_old(redis::parse_server_info(""), "h").empty());
+}

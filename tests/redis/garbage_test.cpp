@@ -1,0 +1,123 @@
+// A peer that is no Redis: what comes from outside must never hurt more than one connection.
+#include <doctest/doctest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fixture.hpp"
+#include "loop/watch.hpp"
+#include "redis/client.hpp"
+#include "redis/subscriber.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using redis::Client;
+
+namespace {
+
+/// Accepts connections and says the same to each of them, then hangs up if it should.
+class Peer {
+ public:
+  Peer(loop::Loop& loop, std::string says, bool hang_up = false)
+      : says_(std::move(says)), hang_up_(hang_up) {
+    fd_ = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::strcpy(address.sun_path, path().c_str());
+    REQUIRE(bind(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+    REQUIRE(listen(fd_, 10) == 0);
+    watch_ = std::make_unique<loop::Watch>(loop, fd_, [this](bool, bool) { welcome(); });
+    watch_->want(true, false);
+  }
+  ~Peer() {
+    watch_.reset();
+    close(fd_);
+    for (const int fd : guests_) close(fd);
+  }
+  Peer(const Peer&) = delete;
+  Peer& operator=(const Peer&) = delete;
+
+  [[nodiscard]] std::string path() const { return dir_ / "peer.sock"; }
+  [[nodiscard]] int guests() const { return count_; }
+
+ private:
+  void welcome() {
+    const int fd = accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0) return;
+    ++count_;
+    [[maybe_unused]] const auto sent = send(fd, says_.data(), says_.size(), MSG_NOSIGNAL);
+    if (hang_up_) {
+      close(fd);
+    } else {
+      guests_.push_back(fd);
+    }
+  }
+
+  TempDir dir_;
+  std::string says_;
+  bool hang_up_;
+  int fd_ = -1;
+  int count_ = 0;
+  std::vector<int> guests_;
+  std::unique_ptr<loop::Watch> watch_;
+};
+
+std::string first_trouble(const std::string& says, bool hang_up = false) {
+  loop::Loop loop;
+  Peer peer(loop, says, hang_up);
+  auto options = options_for("unix://" + peer.path());
+  options.connect_timeout = options.command_timeout = 200ms;
+  Client client(loop, options);
+  const std::string answer = ask(loop, client, {"PING"});
+  CHECK_FALSE(has(answer, "(unanswered)"));
+  CHECK(turn_until(loop, [&] { return peer.guests() >= 2; }));  // it tries again
+  return answer;
+}
+
+}  // namespace
+
+TEST_CASE("garbage instead of a handshake") {
+  CHECK(has(first_trouble("HTTP/1.1 400 Bad Request\r\n\r\n"), "not what Redis says"));
+  CHECK(has(first_trouble(std::string(100, '\0')), "not what Redis says"));
+  CHECK(has(first_trouble("*2147483647\r\n"), "not what Redis says"));
+  CHECK(has(first_trouble("-ERR max number of clients reached\r\n", true), "max number"));
+  CHECK(has(first_trouble("+PO", true), "connection"));
+  CHECK(has(first_trouble("", true), "unix://"));
+  CHECK(has(first_trouble(""), "no answer in time"));
+  CHECK(has(first_trouble("$100\r\nhalf a reply"), "no answer in time"));
+}
+
+TEST_CASE("garbage behind a good handshake") {
+  CHECK(has(first_trouble("+PONG\r\n?!\r\n"), "lost: "));
+  CHECK(has(first_trouble("+PONG\r\n$100\r\nhalf a reply"), "no answer within 200 ms"));
+  CHECK(has(first_trouble("+PONG\r\n", true), "unix://"));
+  CHECK(has(first_trouble("+PONG\r\n+one\r\n+two\r\n"), "one"));  // and dropped for the second
+}
+
+TEST_CASE("an endless reply is given up on") {
+  loop::Loop loop;
+  Peer peer(loop, "+PONG\r\n+" + std::string(100'000, 'a'));
+  Client client(loop, options_for("unix://" + peer.path()));
+  CHECK(has(ask(loop, client, {"PING"}), "without an end"));
+}
+
+TEST_CASE("a subscriber survives the same") {
+  for (const char* says : {"garbage\r\n", "+PONG\r\n+PONG\r\n+PONG\r\n+PONG\r\n",
+                           "+PONG\r\n*3\r\n$7\r\nmessage\r\n*0\r\n:1\r\n*0\r\n?",
+                           "+PONG\r\n*1\r\n$9\r\nsubscribe\r\n*0\r\n*0\r\n*0\r\n", "+PONG\r\n"}) {
+    loop::Loop loop;
+    Peer peer(loop, says);
+    auto options = options_for("unix://" + peer.path());
+    options.connect_timeout = options.command_timeout = 100ms;
+    redis::Subscriber subscriber(loop, options);
+    int heard = 0;
+    const auto wish = subscriber.subscribe("c", [&](auto, auto) { ++heard; });
+    CHECK(turn_until(loop, [&] { return peer.guests() >= 2; }));
+    CHECK(heard == 0);
+  }
+}

@@ -1,0 +1,90 @@
+#include "redis/reader.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "redis/reply.hpp"
+
+using namespace w8y::redis;
+
+namespace {
+
+/// Feeds as the connection does.
+std::string drain(Reader& reader, std::string_view bytes) {
+  std::string seen;
+  while (!bytes.empty()) {
+    reader.feed(bytes.substr(0, Reader::max_feed));
+    bytes.remove_prefix(std::min(bytes.size(), Reader::max_feed));
+    while (const OwnedReply reply = reader.next()) {
+      const Reply view(reply.get());
+      seen += view.is_array() ? "[" + std::to_string(view.size()) + "]" : std::string(view.text());
+      seen += ' ';
+    }
+  }
+  return seen;
+}
+
+}  // namespace
+
+TEST_CASE("replies come whole, wherever the bytes are cut") {
+  const std::string bytes = "+OK\r\n$5\r\na\r\nb\n\r\n*2\r\n$-1\r\n*1\r\n:7\r\n-ERR x\r\n";
+  for (std::size_t cut = 0; cut <= bytes.size(); ++cut) {
+    Reader reader;
+    std::string seen = drain(reader, std::string_view(bytes).substr(0, cut));
+    seen += drain(reader, std::string_view(bytes).substr(cut));
+    CHECK(seen == "OK a\r\nb\n [2] ERR x ");
+    CHECK(reader.problem().empty());
+  }
+}
+
+TEST_CASE("the accessors are total") {
+  Reader reader;
+  reader.feed("*3\r\n:5\r\n$2\r\n42\r\n$3\r\nabc\r\n");
+  const OwnedReply owned = reader.next();
+  const Reply reply(owned.get());
+  CHECK(reply.size() == 3);
+  CHECK(reply[0].integer() == 5);
+  CHECK(reply[0].text().empty());
+  CHECK(reply[1].integer() == 42);
+  CHECK(reply[2].integer() == 0);
+  CHECK(reply[3].is_nil());
+  CHECK(reply[3][7].text().empty());
+  CHECK(reply.text().empty());
+  CHECK(reply.integer() == 0);
+  CHECK_FALSE(reply.is_error());
+}
+
+TEST_CASE("garbage is a problem, once and for all, and costs little") {
+  const auto problem = [](std::string_view bytes) {
+    Reader reader(1U << 20);
+    drain(reader, bytes);
+    const std::string what = reader.problem();
+    CHECK(drain(reader, "+OK\r\n").empty());
+    return what;
+  };
+  CHECK(problem("HTTP/1.1 400 Bad Request\r\n").find("Protocol error") != std::string::npos);
+  CHECK_FALSE(problem(std::string("\0\0\0\0", 4)).empty());
+  CHECK_FALSE(problem(":12x\r\n").empty());
+  CHECK_FALSE(problem("$-2\r\n").empty());
+  CHECK_FALSE(problem("*99999999999999999999\r\n").empty());
+  CHECK(problem("*2147483647\r\n").find("too many elements") != std::string::npos);
+  CHECK(problem("*1048577\r\n").find("too many elements") != std::string::npos);
+  CHECK_FALSE(problem("*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n").empty());
+  CHECK(problem("+" + std::string(100'000, 'a')).find("without an end") != std::string::npos);
+  CHECK(problem("*" + std::string(100'000, '1')).find("without an end") != std::string::npos);
+  CHECK(problem("$" + std::string(100, '1')).find("without an end") != std::string::npos);
+  CHECK(problem("$2000000\r\n" + std::string(1'100'000, 'x')).find("1 MiB") != std::string::npos);
+}
+
+TEST_CASE("error codes are the first word") {
+  CHECK(error_code("NOSCRIPT No matching script.") == ErrorCode::noscript);
+  CHECK(error_code("WRONGPASS invalid username-password pair") == ErrorCode::noauth);
+  CHECK(error_code("NOAUTH Authentication required.") == ErrorCode::noauth);
+  CHECK(error_code("OOM command not allowed") == ErrorCode::oom);
+  CHECK(error_code("-READONLY You can't write") == ErrorCode::readonly);
+  CHECK(error_code("LOADING") == ErrorCode::loading);
+  CHECK(error_code("ERR unknown command") == ErrorCode::other);
+  CHECK(error_code("BUSYKEY x") == ErrorCode::other);
+  CHECK(error_code("") == ErrorCode::other);
+}

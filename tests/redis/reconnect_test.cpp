@@ -1,0 +1,255 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "fixture.hpp"
+#include "redis/client.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using redis::Client;
+
+TEST_CASE("without a server, calls are answered not_sent, and never from inside call()") {
+  TempDir dir;
+  loop::Loop loop;
+  Client client(loop, options_for("unix://" + (dir / "none.sock")));
+  Ups ups(client);
+  Answers answers;
+  client.call({"PING"}, answers.take());
+  client.call({"PING"}, answers.take());
+  CHECK(answers.all.empty());
+  CHECK(turn_until(loop, [&] { return answers.all.size() == 2; }));
+  CHECK(has(answers.all[0], "not_sent: unix://"));
+  CHECK(has(answers.all[0], "No such file"));
+  CHECK(has(client.trouble(), "No such file"));
+  CHECK(ups.downs.size() == 1);
+  client.call({"PING"}, answers.take());
+  CHECK(answers.all.size() == 2);
+  CHECK(turn_until(loop, [&] { return answers.all.size() == 3; }));
+  CHECK(has(answers.all[2], "not_sent"));
+  turn_for(loop, 300ms);
+  CHECK(ups.downs.size() == 1);  // the same reason is told once
+}
+
+TEST_CASE("refused ports and names that don't exist are troubles, not errors") {
+  RedisServer server({.tcp = true});
+  const std::string url = server.tcp_url();
+  server.kill();
+  loop::Loop loop;
+  for (const std::string& each : {url, "redis://localhost:" + url.substr(url.rfind(':') + 1),
+                                  std::string("redis://[::1]:1")}) {
+    INFO(each);
+    Client client(loop, options_for(each));
+    CHECK(has(ask(loop, client, {"PING"}), "can't connect"));
+  }
+  auto options = options_for("redis://no-such-host.invalid");
+  options.connect_timeout = 500ms;
+  Client client(loop, options);
+  CHECK(has(ask(loop, client, {"PING"}), "not_sent"));
+}
+
+TEST_CASE("what was sent when the server is killed is lost; then the client comes back by itself") {
+  RedisServer server({.config = {"appendonly yes", "appendfsync always"}, .tcp = true});
+  for (const std::string& url : {server.url(), server.tcp_url()}) {
+    INFO(url);
+    loop::Loop loop;
+    Client client(loop, options_for(url));
+    Ups ups(client);
+    CHECK(ask(loop, client, {"SET", "kept", "1"}) == "OK");
+    Answers answers;
+    server.pause();
+    client.call({"PING"}, answers.take());
+    loop.turn(false);  // it is written here
+    server.kill();
+    client.call({"PING"}, answers.take());
+    CHECK(turn_until(loop, [&] { return answers.all.size() == 2; }));
+    CHECK(has(answers.all[0], "lost: "));
+    CHECK_FALSE(client.connected());
+    CHECK_FALSE(client.trouble().empty());
+    CHECK(turn_until(loop, [&] { return !ups.downs.empty(); }));
+    CHECK(has(ask(loop, client, {"PING"}), "not_sent"));
+
+    server.start();
+    const Instant back = loop.now();
+    CHECK(turn_until(loop, [&] { return ups.ups == 2; }));
+    CHECK(loop.now() - back < 2s);
+    CHECK(ask(loop, client, {"GET", "kept"}) == "1");
+    CHECK(client.trouble().empty());
+  }
+}
+
+TEST_CASE("a call that wasn't sent when the connection broke is known not to be") {
+  RedisServer server;
+  loop::Loop loop;
+  Client client(loop, options_for(server.url()));
+  CHECK(ask(loop, client, {"PING"}) == "PONG");
+  server.pause();
+  Answers answers;
+  const std::string big(4U << 20, 'x');  // more than a socket holds
+  client.call({"SET", "first", "1"}, answers.take());
+  client.call({"SET", "big", big}, answers.take());
+  client.call({"SET", "last", "1"}, answers.take());
+  loop.turn(false);
+  server.kill();
+  CHECK(turn_until(loop, [&] { return answers.all.size() == 3; }));
+  CHECK(has(answers.all[0], "lost"));
+  CHECK(has(answers.all[1], "not_sent"));
+  CHECK(has(answers.all[2], "not_sent"));
+}
+
+TEST_CASE("reconnect_now doesn't wait for the pause") {
+  RedisServer server;
+  server.kill();
+  loop::Loop loop;
+  Client client(loop, options_for(server.url()));
+  Ups ups(client);
+  turn_for(loop, 1500ms);  // the pauses have grown
+  server.start();
+  client.reconnect_now();
+  const Instant asked = loop.now();
+  CHECK(turn_until(loop, [&] { return ups.ups == 1; }));
+  CHECK(loop.now() - asked < 200ms);
+}
+
+TEST_CASE("a server that is slower than command_timeout loses the connection, not the client") {
+  RedisServer server;
+  loop::Loop loop;
+  auto options = options_for(server.url());
+  options.command_timeout = 200ms;
+  options.connect_timeout = 300ms;
+  Client client(loop, options);
+  Ups ups(client);
+  CHECK(ask(loop, client, {"DEBUG", "SLEEP", "0.05"}) == "OK");
+  const Instant asked = loop.now();
+  Answers answers;
+  client.call({"DEBUG", "SLEEP", "1"}, answers.take());
+  client.call({"INCR", "n"}, answers.take());
+  CHECK(turn_until(loop, [&] { return answers.all.size() == 2; }));
+  CHECK(loop.now() - asked >= 200ms);
+  CHECK(loop.now() - asked < 900ms);
+  CHECK(has(answers.all[0], "lost: "));
+  CHECK(has(answers.all[0], "no answer within 200 ms"));
+  CHECK(has(answers.all[1], "lost: "));
+  CHECK(turn_until(loop, [&] { return ups.ups == 2; }));
+  CHECK(ask(loop, client, {"PING"}) == "PONG");
+}
+
+TEST_CASE("calls that are answered in time never time out, however many there are in a row") {
+  RedisServer server;
+  loop::Loop loop;
+  auto options = options_for(server.url());
+  options.command_timeout = 100ms;
+  Client client(loop, options);
+  Ups ups(client);
+  const Instant end = loop.now() + 400ms;
+  while (loop.now() < end) CHECK(ask(loop, client, {"DEBUG", "SLEEP", "0.03"}) == "OK");
+  turn_for(loop, 250ms);  // nothing to do is no reason either
+  CHECK(ask(loop, client, {"PING"}) == "PONG");
+  CHECK(ups.downs.empty());
+}
+
+TEST_CASE("it was us who slept: the answer is there and counts") {
+  RedisServer server;
+  loop::Loop loop;
+  auto options = options_for(server.url());
+  options.command_timeout = 50ms;
+  Client client(loop, options);
+  CHECK(ask(loop, client, {"PING"}) == "PONG");
+  Answers answers;
+  client.call({"PING"}, answers.take());
+  loop.turn(false);
+  usleep(150'000);
+  CHECK(turn_until(loop, [&] { return !answers.all.empty(); }));
+  CHECK(answers.all[0] == "PONG");
+}
+
+TEST_CASE("a stopped server is noticed and waited for, by new connections too") {
+  RedisServer server({.tcp = true});
+  for (const std::string& url : {server.url(), server.tcp_url()}) {
+    loop::Loop loop;
+    auto options = options_for(url);
+    options.command_timeout = options.connect_timeout = 150ms;
+    server.pause();
+    Client client(loop, options);
+    Ups ups(client);
+    CHECK(has(ask(loop, client, {"PING"}), "no answer in time"));
+    CHECK_FALSE(client.connected());
+    server.resume();
+    CHECK(turn_until(loop, [&] { return ups.ups == 1; }));
+    CHECK(ask(loop, client, {"PING"}) == "PONG");
+  }
+}
+
+TEST_CASE("a server that reads nothing isn't written to without end") {
+  RedisServer server;
+  loop::Loop loop;
+  Client client(loop, options_for(server.url()));
+  CHECK(ask(loop, client, {"PING"}) == "PONG");
+  server.pause();
+  Answers answers;
+  const std::string value(1U << 20, 'x');
+  for (int i = 0; i < 80; ++i) client.call({"SET", "k", value}, answers.take());
+  CHECK(turn_until(
+      loop, [&] { return answers.all.size() == 80; }, 4s));
+  CHECK(std::ranges::all_of(answers.all, [](const auto& each) { return has(each, "not_sent"); }));
+  CHECK(has(client.trouble(), "doesn't read"));
+  server.resume();
+  CHECK(turn_until(loop, [&] { return client.connected(); }));
+  CHECK(ask(loop, client, {"EXISTS", "k"}) == "0");
+}
+
+TEST_CASE("a server that kills our connection again and again") {
+  RedisServer server;
+  loop::Loop loop;
+  Client client(loop, options_for(server.url()));
+  Ups ups(client);
+  for (int i = 1; i <= 5; ++i) {
+    CHECK(turn_until(loop, [&] { return ups.ups == i; }));
+    server.ask({"CLIENT", "KILL", "TYPE", "normal"});
+    CHECK(turn_until(loop, [&] { return static_cast<int>(ups.downs.size()) == i; }));
+  }
+  CHECK(turn_until(loop, [&] { return client.connected(); }));
+}
+
+TEST_CASE("the last client that has room is told so") {
+  RedisServer server({.config = {"maxclients 2"}});
+  loop::Loop loop;
+  Client one(loop, options_for(server.url()));
+  Client two(loop, options_for(server.url()));
+  CHECK(ask(loop, one, {"PING"}) == "PONG");
+  CHECK(ask(loop, two, {"PING"}) == "PONG");
+  Client three(loop, options_for(server.url()));
+  CHECK(has(ask(loop, three, {"PING"}), "max number of clients"));
+}
+
+TEST_CASE("a server that is loading is waited for") {
+  RedisServer server({.config = {"loading-process-events-interval-bytes 1024",
+                                 "key-load-delay 1000"}});  // µs for each key
+  server.ask({"CONFIG", "SET", "key-load-delay", "0"});
+  server.ask({"DEBUG", "POPULATE", "2000"});
+  server.ask({"SAVE"});
+  server.kill();
+  server.start(false);
+  loop::Loop loop;
+  Client client(loop, options_for(server.url()));
+  const std::string answer = ask(loop, client, {"DBSIZE"});
+  CHECK(has(answer, "LOADING"));
+  CHECK(has(client.trouble(), "LOADING"));
+  CHECK(turn_until(loop, [&] { return client.connected(); }));
+  CHECK(ask(loop, client, {"DBSIZE"}) == "2000");
+}
+
+TEST_CASE("a script that never ends keeps new connections out until it is killed") {
+  RedisServer server({.config = {"busy-reply-threshold 50"}});
+  loop::Loop loop;
+  auto options = options_for(server.url());
+  options.command_timeout = 100ms;
+  Client client(loop, options);
+  Ups ups(client);
+  CHECK(ask(loop, client, {"PING"}) == "PONG");
+  CHECK(has(ask(loop, client, {"EVAL", "while true do end", "0"}), "lost"));
+  CHECK(turn_until(loop, [&] { return has(client.trouble(), "BUSY"); }));
+  CHECK(server.ask({"SCRIPT", "KILL"}) == "OK");
+  CHECK(turn_until(loop, [&] { return client.connected(); }));
+}

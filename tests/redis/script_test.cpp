@@ -1,0 +1,101 @@
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "fixture.hpp"
+#include "redis/client.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using redis::Client;
+
+namespace {
+
+redis::Script script(const std::string& text, const std::string& sha1) {
+  return {"test", text, sha1};
+}
+
+long long calls(const RedisServer& server, const std::string& command) {
+  const std::string all = server.ask({"INFO", "commandstats"});
+  const auto found = all.find("cmdstat_" + command + ":calls=");
+  return found == std::string::npos ? 0 : std::atoll(all.c_str() + all.find('=', found) + 1);
+}
+
+// The hash: printf '%s' TEXT | sha1sum
+const redis::Script echo = script("return KEYS[1]..':'..ARGV[1]..':'..ARGV[2]",
+                                  "aa11b8684bb196e99257547eebd48759ec14e1f4");
+
+}  // namespace
+
+TEST_CASE("a script is sent once per connection, then by its hash") {
+  RedisServer server;
+  loop::Loop loop;
+  Client client(loop, options_for(server.url()));
+  Ups ups(client);
+  Answers answers;
+  for (int i = 0; i < 10; ++i) client.run(echo, {"k"}, {"a", std::to_string(i)}, answers.take());
+  CHECK(turn_until(loop, [&] { return answers.all.size() == 10; }));
+  CHECK(answers.all.front() == "k:a:0");
+  CHECK(answers.all.back() == "k:a:9");
+  CHECK(calls(server, "eval") == 1);
+  CHECK(calls(server, "evalsha") == 9);
+
+  server.ask({"CLIENT", "KILL", "TYPE", "normal"});
+  CHECK(turn_until(loop, [&] { return ups.ups == 2; }));
+  client.run(echo, {"k"}, {"b", ""}, answers.take());
+  CHECK(turn_until(loop, [&] { return answers.all.size() == 11; }));
+  CHECK(answers.all.back() == "k:b:");
+  CHECK(calls(server, "eval") == 2);
+}
+
+TEST_CASE("after SCRIPT FLUSH the script is sent again, and nobody notices") {
+  RedisServer server;
+  loop::Loop loop;
+  Client client(loop, options_for(server.url()));
+  Answers answers;
+  client.run(echo, {"k"}, {"a", "0"}, answers.take());
+  client.call({"SCRIPT", "FLUSH"}, answers.take());
+  const std::string binary("\0\r\n\xff", 4);
+  for (int i = 0; i < 5; ++i) client.run(echo, {binary}, {"a", binary}, answers.take());
+  CHECK(turn_until(loop, [&] { return answers.all.size() == 7; }));
+  CHECK(answers.all[1] == "OK");
+  for (std::size_t i = 2; i < 7; ++i) CHECK(answers.all[i] == binary + ":a:" + binary);
+  client.run(echo, {"k"}, {"c", "1"}, answers.take());
+  CHECK(turn_until(loop, [&] { return answers.all.size() == 8; }));
+  CHECK(answers.all.back() == "k:c:1");
+}
+
+TEST_CASE("a script's own error, a forbidden script, and no connection are answers like others") {
+  RedisServer server({.config = {"user plain on >p ~* +@all -@scripting"}});
+  loop::Loop loop;
+  Client client(loop, options_for(server.url()));
+  const redis::Script wrong = script("return redis.call('LPUSH', 'k')", std::string(40, '0'));
+  Answers answers;
+  client.run(wrong, {}, {}, answers.take());
+  client.run(wrong, {}, {}, answers.take());
+  CHECK(turn_until(loop, [&] { return answers.all.size() == 2; }));
+  CHECK(has(answers.all[0], "ERR Wrong number of args"));
+  CHECK(has(answers.all[1], "ERR Wrong number of args"));
+
+  Client plain(loop, options_for("unix://plain:p@" + server.socket()));
+  redis::ErrorCode code = redis::ErrorCode::none;
+  plain.run(echo, {"k"}, {"a", "b"}, [&](const redis::Answer& answer) { code = answer.error(); });
+  CHECK(turn_until(loop, [&] { return code != redis::ErrorCode::none; }));
+  CHECK(code == redis::ErrorCode::noperm);
+
+  server.kill();
+  CHECK(turn_until(loop, [&] { return !client.connected(); }));
+  client.run(echo, {"k"}, {"a", "b"}, answers.take());
+  CHECK(answers.all.size() == 2);
+  CHECK(turn_until(loop, [&] { return answers.all.size() == 3; }));
+  CHECK(has(answers.all[2], "not_sent"));
+}
+
+TEST_CASE("the embedded scripts have the hash that Redis gives them") {
+  RedisServer server;
+  for (const redis::Script* each :
+       {&redis::scripts::claim, &redis::scripts::renew, &redis::scripts::settle}) {
+    INFO(each->name);
+    CHECK(server.ask({"SCRIPT", "LOAD", each->text}) == each->sha1);
+  }
+}

@@ -1,0 +1,216 @@
+#include "redis/subscriber.hpp"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fixture.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using redis::Subscriber;
+using redis::Subscription;
+
+namespace {
+
+struct Heard : Subscriber::Listener {
+  using Listener::Listener;
+  int ups = 0;
+  int downs = 0;
+  std::vector<std::string> refused;
+  std::vector<std::string> all;
+
+  Subscriber::Callback take(const std::string& mark = "") {
+    return [this, mark](std::string_view channel, std::string_view payload) {
+      all.push_back(mark + std::string(channel) + "=" + std::string(payload));
+    };
+  }
+
+ private:
+  void on_up() override { ++ups; }
+  void on_down(const std::string&) override { ++downs; }
+  void on_refused(const std::string& channel, const std::string&) override {
+    refused.push_back(channel);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("messages of channels and patterns arrive as they were published") {
+  RedisServer server;
+  loop::Loop loop;
+  Subscriber subscriber(loop, options_for(server.url()));
+  Heard heard(subscriber);
+  turn_for(loop, 20ms);
+  CHECK(server.info("total_connections_received") > 0);
+  CHECK(server.ask({"CLIENT", "LIST", "TYPE", "pubsub"}).empty());
+
+  int ready = 0;
+  const std::string odd("a\0\r\n\xff", 5);
+  const auto one = subscriber.subscribe("one", heard.take(), [&] { ++ready; });
+  const auto two = subscriber.subscribe(odd, heard.take());
+  const auto any = subscriber.psubscribe("o*", heard.take("p:"), [&] { ++ready; });
+  CHECK(turn_until(loop, [&] { return heard.ups == 1; }));
+  CHECK(ready == 2);
+  CHECK(subscriber.connected());
+  CHECK(server.ask({"PUBLISH", "one", odd}) == "2");
+  CHECK(server.ask({"PUBLISH", odd, ""}) == "1");
+  CHECK(server.ask({"PUBLISH", "other", "x"}) == "1");
+  CHECK(turn_until(loop, [&] { return heard.all.size() == 4; }));
+  CHECK(heard.all ==
+        std::vector<std::string>{"one=" + odd, "p:one=" + odd, odd + "=", "p:other=x"});
+}
+
+TEST_CASE("subscriptions of one channel share it, and the last one ends it") {
+  RedisServer server;
+  loop::Loop loop;
+  Subscriber subscriber(loop, options_for(server.url()));
+  Heard heard(subscriber);
+  int ready = 0;
+  auto first = subscriber.subscribe("c", heard.take("1:"), [&] { ++ready; });
+  CHECK(turn_until(loop, [&] { return ready == 1; }));
+  auto second = subscriber.subscribe("c", heard.take("2:"), [&] { ready += 10; });
+  CHECK(ready == 1);
+  CHECK(turn_until(loop, [&] { return ready == 11; }));
+  CHECK(server.ask({"PUBSUB", "NUMSUB", "c"}) == "c\n1");
+  server.ask({"PUBLISH", "c", "x"});
+  CHECK(turn_until(loop, [&] { return heard.all.size() == 2; }));
+  first.reset();
+  server.ask({"PUBLISH", "c", "y"});
+  CHECK(turn_until(loop, [&] { return heard.all.size() == 3; }));
+  CHECK(heard.all.back() == "2:c=y");
+  second = Subscription();
+  CHECK(turn_until(loop, [&] {
+    turn_for(loop, 5ms);
+    return server.ask({"PUBSUB", "NUMSUB", "c"}) == "c\n0";
+  }));
+
+  // Away and back within a turn, and over turns.
+  auto third = subscriber.subscribe("c", heard.take("3:"));
+  third.reset();
+  third = subscriber.subscribe("c", heard.take("3:"));
+  loop.turn(false);
+  third.reset();
+  loop.turn(false);
+  bool again = false;
+  third = subscriber.subscribe("c", heard.take("4:"), [&] { again = true; });
+  CHECK(turn_until(loop, [&] { return again; }));
+  server.ask({"PUBLISH", "c", "z"});
+  CHECK(turn_until(loop, [&] { return heard.all.size() == 4; }));
+  CHECK(heard.all.back() == "4:c=z");
+}
+
+TEST_CASE("a subscription may end itself and others in its callback, and outlive the subscriber") {
+  RedisServer server;
+  loop::Loop loop;
+  auto subscriber = std::make_unique<Subscriber>(loop, options_for(server.url()));
+  int heard = 0;
+  bool ready = false;
+  Subscription self;
+  Subscription other;
+  Subscription added;
+  self = subscriber->subscribe("c", [&](auto, auto) {
+    ++heard;
+    self.reset();
+    other.reset();
+    added = subscriber->subscribe("c", [&](auto, auto) { heard += 100; });
+  });
+  other = subscriber->subscribe(
+      "c", [&](auto, auto) { heard += 10; }, [&] { ready = true; });
+  CHECK(turn_until(loop, [&] { return ready; }));
+  server.ask({"PUBLISH", "c", "x"});
+  CHECK(turn_until(loop, [&] { return heard > 0; }));
+  CHECK(heard == 1);
+  server.ask({"PUBLISH", "c", "x"});
+  CHECK(turn_until(loop, [&] { return heard > 1; }));
+  CHECK(heard == 101);
+  subscriber.reset();
+  added.reset();
+  turn_for(loop, 10ms);
+}
+
+TEST_CASE("after a kill -9 everything is subscribed again, and that is told") {
+  RedisServer server({.tcp = true});
+  for (const std::string& url : {server.url(), server.tcp_url()}) {
+    loop::Loop loop;
+    Subscriber subscriber(loop, options_for(url));
+    Heard heard(subscriber);
+    int ready = 0;
+    const auto kept = subscriber.subscribe("kept", heard.take(), [&] { ++ready; });
+    auto dropped = subscriber.subscribe("dropped", heard.take());
+    CHECK(turn_until(loop, [&] { return heard.ups == 1; }));
+    server.kill();
+    CHECK(turn_until(loop, [&] { return heard.downs >= 1; }));
+    CHECK_FALSE(subscriber.connected());
+    CHECK_FALSE(subscriber.trouble().empty());
+    dropped.reset();
+    const auto added = subscriber.psubscribe("add*", heard.take(), [&] { ++ready; });
+    { const auto brief = subscriber.subscribe("brief", heard.take()); }
+    server.start();
+    CHECK(turn_until(loop, [&] { return heard.ups == 2; }));
+    CHECK(ready == 3);
+    CHECK(server.ask({"PUBLISH", "dropped", "x"}) == "0");
+    CHECK(server.ask({"PUBLISH", "brief", "x"}) == "0");
+    CHECK(server.ask({"PUBLISH", "kept", "x"}) == "1");
+    CHECK(server.ask({"PUBLISH", "added", "y"}) == "1");
+    CHECK(turn_until(loop, [&] { return heard.all.size() == 2; }));
+  }
+}
+
+TEST_CASE("10,000 channels cost one command and one connection") {
+  RedisServer server;
+  loop::Loop loop;
+  Subscriber subscriber(loop, options_for(server.url()));
+  Heard heard(subscriber);
+  std::vector<Subscription> wishes;
+  for (int i = 0; i < 10'000; ++i)
+    wishes.push_back(subscriber.subscribe("channel:" + std::to_string(i), heard.take()));
+  CHECK(turn_until(loop, [&] { return heard.ups == 1; }));
+  CHECK(has(server.ask({"INFO", "commandstats"}), "cmdstat_subscribe:calls=1,"));
+  server.ask({"PUBLISH", "channel:9999", "x"});
+  CHECK(turn_until(loop, [&] { return heard.all.size() == 1; }));
+  const auto more = subscriber.subscribe("channel:more", heard.take());
+  wishes.clear();
+  CHECK(turn_until(loop, [&] {
+    turn_for(loop, 5ms);
+    return server.ask({"PUBSUB", "CHANNELS"}) == "channel:more";
+  }));
+  CHECK(has(server.ask({"INFO", "commandstats"}), "cmdstat_unsubscribe:calls=1,"));
+}
+
+TEST_CASE("a server that says nothing any more is left and found again") {
+  RedisServer server;
+  loop::Loop loop;
+  auto options = options_for(server.url());
+  options.command_timeout = options.connect_timeout = 100ms;
+  Subscriber subscriber(loop, options);
+  Heard heard(subscriber);
+  const auto wish = subscriber.subscribe("c", heard.take());
+  CHECK(turn_until(loop, [&] { return heard.ups == 1; }));
+  turn_for(loop, 350ms);
+  CHECK(heard.downs == 0);  // silence alone is no reason
+  server.pause();
+  CHECK(turn_until(loop, [&] { return heard.downs >= 1; }));
+  server.resume();
+  CHECK(turn_until(loop, [&] { return heard.ups == 2; }));
+  server.ask({"PUBLISH", "c", "x"});
+  CHECK(turn_until(loop, [&] { return heard.all.size() == 1; }));
+}
+
+TEST_CASE("a channel that the ACL forbids doesn't take the others with it") {
+  RedisServer server({.config = {"user bob on >p ~* resetchannels &ok:* +@all"}});
+  loop::Loop loop;
+  Subscriber subscriber(loop, options_for("unix://bob:p@" + server.socket()));
+  Heard heard(subscriber);
+  int ready = 0;
+  const auto a = subscriber.subscribe("ok:a", heard.take(), [&] { ++ready; });
+  const auto b = subscriber.subscribe("forbidden", heard.take(), [&] { ready += 100; });
+  const auto c = subscriber.subscribe("ok:c", heard.take(), [&] { ++ready; });
+  CHECK(turn_until(loop, [&] { return ready == 2 && !heard.refused.empty(); }));
+  CHECK(heard.refused == std::vector<std::string>{"forbidden"});
+  server.ask({"PUBLISH", "ok:c", "x"});
+  CHECK(turn_until(loop, [&] { return heard.all.size() == 1; }));
+  CHECK(heard.downs == 0);
+}
