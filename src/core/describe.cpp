@@ -27,17 +27,13 @@ class Sha256 {
   }
   /// With its length before it, so that "ab", "c" and "a", "bc" differ.
   void add_part(std::string_view bytes) {
-    add(std::to_string(bytes.size()));
-    add(":");
-    add(bytes);
-  }
-  void add_settings(const Settings& settings) {
-    add(std::to_string(settings.size()));
-    add(";");
-    for (const auto& [key, value] : settings) {
-      add_part(key);
-      add_part(value);
+    // Byte by byte, so that hosts of another byte order agree.
+    std::array<char, 8> length{};
+    for (std::size_t i = 0; i < length.size(); ++i) {
+      length[i] = static_cast<char>((std::uint64_t{bytes.size()} >> (8 * i)) & 0xff);
     }
+    add({length.data(), length.size()});
+    add(bytes);
   }
   /// The first 64 bits, as 16 hex digits.
   std::string finish() {
@@ -153,65 +149,92 @@ std::string name_of(LogFormat format) {
   return names[static_cast<std::size_t>(format)];
 }
 
-void describe_run(const Rule& rule, Settings& out) {
-  out["executor"] = rule.executor;
-  out["command"] = rule.command.empty() ? "" : core::quote_all(rule.command);
-  out["args"] = core::quote_all(rule.args);
-  out["mode"] = rule.mode == Mode::single ? "single" : "auto";
-  out["requires"] = core::quote_all(rule.requires_caps);
-  out["concurrency"] = std::to_string(rule.concurrency);
-  out["fleet_concurrency"] = std::to_string(rule.fleet_concurrency);
-  out["weight"] = std::to_string(rule.weight);
-  out["enabled"] = text(rule.enabled);
-  out["source"] = "circular";
-  out["key_expiry"] = format_duration(rule.key_expiry);
-  out["lock_key"] = rule.lock_key;
-  out["on_lease_loss"] = rule.on_lease_loss == OnLeaseLoss::terminate ? "terminate" : "continue";
-  out["timeout"] = format_duration(rule.timeout);
-  out["progress_timeout"] = format_duration(rule.progress_timeout);
-  out["kill_grace"] = format_duration(rule.kill_grace);
-  out["cooldown"] = format_duration(rule.cooldown);
-  out["backoff"] = rule.backoff ? text(*rule.backoff) : "false";
-  out["max_failures"] = std::to_string(rule.max_failures);
-  out["success_exit_codes"] = text(rule.success_exit_codes);
-  out["history"] = std::to_string(rule.history);
+// What follows hands each setting to `out(key, text)` in the order of the keys, as Settings has
+// them: a list's settings can then be hashed without a map of them.
+
+template <class Out>
+void first_settings(const Rule& rule, const Out& out) {
+  out("args", core::quote_all(rule.args));
+  out("backoff", rule.backoff ? text(*rule.backoff) : "false");
+  out("command", rule.command.empty() ? "" : core::quote_all(rule.command));
+  out("concurrency", std::to_string(rule.concurrency));
+  out("cooldown", format_duration(rule.cooldown));
+  out("cwd", rule.cwd);
+  out("enabled", text(rule.enabled));
+  out("env", text(rule.env));
+  out("env_file", rule.env_file);
+  out("env_pass", core::quote_all(rule.env_pass));
+  out("env_var", rule.env_var);
+  out("executor", rule.executor);
+  out("fleet_concurrency", std::to_string(rule.fleet_concurrency));
+  out("group", rule.identity.group.value_or(""));
+  out("history", std::to_string(rule.history));
+  out("key_expiry", format_duration(rule.key_expiry));
+  out("kill_grace", format_duration(rule.kill_grace));
 }
 
-void describe_child(const Rule& rule, Settings& out) {
-  out["env"] = text(rule.env);
-  out["env_pass"] = core::quote_all(rule.env_pass);
-  out["env_file"] = rule.env_file;
-  out["env_var"] = rule.env_var;
-  out["cwd"] = rule.cwd;
-  out["user"] = rule.identity.user.value_or("");
-  out["group"] = rule.identity.group.value_or("");
-  out["umask"] = rule.umask ? octal(*rule.umask) : "";
-  out["nice"] = rule.nice ? std::to_string(*rule.nice) : "";
-  out["rlimits"] = text(rule.rlimits);
-  out["no_new_privs"] = text(rule.no_new_privs);
-  out["max_line"] = format_size(rule.max_line);
-  out["stderr_tail"] = format_size(rule.stderr_tail);
+template <class Out>
+void last_settings(const Rule& rule, const Out& out) {
+  out("lock_key", rule.lock_key);
+  out("max_failures", std::to_string(rule.max_failures));
+  out("max_line", format_size(rule.max_line));
+  out("mode", rule.mode == Mode::single ? "single" : "auto");
+  out("nice", rule.nice ? std::to_string(*rule.nice) : "");
+  out("no_new_privs", text(rule.no_new_privs));
+  out("on_lease_loss", rule.on_lease_loss == OnLeaseLoss::terminate ? "terminate" : "continue");
+  out("progress_timeout", format_duration(rule.progress_timeout));
+  out("requires", core::quote_all(rule.requires_caps));
+  out("rlimits", text(rule.rlimits));
+  out("source", "circular");
+  out("stderr_tail", format_size(rule.stderr_tail));
+  out("success_exit_codes", text(rule.success_exit_codes));
+  out("timeout", format_duration(rule.timeout));
+  out("umask", rule.umask ? octal(*rule.umask) : "");
+  out("user", rule.identity.user.value_or(""));
+  out("weight", std::to_string(rule.weight));
+}
+
+template <class Out>
+void settings_of(const Rule& rule, const Out& out) {
+  first_settings(rule, out);
+  last_settings(rule, out);
+}
+
+template <class Out>
+void settings_of(const Settings& settings, const Out& out) {
+  for (const auto& [key, value] : settings) out(key, value);
+}
+
+template <class From>
+void add_settings(Sha256& hash, const From& from) {
+  settings_of(from, [&](std::string_view key, std::string_view value) {
+    hash.add_part(key);
+    hash.add_part(value);
+  });
+  hash.add_part("");  // No key is empty: here it ends.
 }
 
 void add_sections(Sha256& hash, const Settings& redis, Settings supervisor) {
   // Each host has its own name, given or not, so it can't be a part of what they have in common.
   supervisor.erase("host");
-  hash.add_settings(redis);
-  hash.add_settings(supervisor);
+  add_settings(hash, redis);
+  add_settings(hash, supervisor);
 }
 
-void add_list(Sha256& hash, const std::string& prefix, const Settings& settings) {
+template <class From>
+void add_list(Sha256& hash, const std::string& prefix, const From& from) {
   hash.add_part(prefix);
-  hash.add_settings(settings);
+  add_settings(hash, from);
 }
 
 }  // namespace
 
 Settings describe(const Rule& rule) {
-  Settings out;
-  describe_run(rule, out);
-  describe_child(rule, out);
-  return out;
+  Settings settings;
+  settings_of(rule, [&](const char* key, std::string value) {
+    settings.emplace_hint(settings.end(), key, std::move(value));
+  });
+  return settings;
 }
 
 Settings describe(const RedisSettings& redis) {
@@ -251,7 +274,7 @@ std::string config_hash(const ConfigText& text) {
 std::string config_hash(const Config& config) {
   Sha256 hash;
   add_sections(hash, describe(config.redis), describe(config.supervisor));
-  for (const auto& [prefix, rule] : config.lists) add_list(hash, prefix, describe(*rule));
+  for (const auto& [prefix, rule] : config.lists) add_list(hash, prefix, *rule);
   return hash.finish();
 }
 

@@ -104,9 +104,17 @@ TEST_CASE("what is no TOML in UTF-8 is one mistake with its place") {
                    7),
        "c:1:5: has a NUL byte"},
       {"a = [", "c:1:"},
+      {"enabled = tr\ne\n", "c:1:"},
+      {"ö = 1\n", "c:1:1: is not valid TOML: "},
+      {"x = 1ﳿ\n", "c:1:6: is not valid TOML: "},
+      {"[redis]\n[&", "c:2:2: is not valid TOML: unexpected character"},
+      {"x = 1\n[lists]\n[[[lists.w]]]\ny = 2\n", "c:3:3: is not valid TOML: "},
+      {"[/lists.w]\n", "c:1:2: is not valid TOML: "},
       {"a = 99999999999999999999", "c:1:"},
   };
-  for (const auto& [text, start] : cases) {
+  for (const auto& one : cases) {
+    const auto& text = one.first;
+    const auto& start = one.second;
     CAPTURE(text);
     const Lines lines = mistakes_in(text);
     REQUIRE(lines.size() == 1);

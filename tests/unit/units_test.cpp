@@ -16,7 +16,9 @@ TEST_CASE("durations are read in their units") {
       {"1m0.5s", 60500ms}, {"007s", 7s},     {"36500d", 24h * 36500},
       {"0.1us", 1us},
   };
-  for (const auto& [text, duration] : right) {
+  for (const auto& one : right) {
+    const auto& text = one.first;
+    const auto& duration = one.second;
     CAPTURE(text);
     CHECK(parse_duration(text) == duration);
   }
@@ -98,7 +100,9 @@ TEST_CASE("sizes are read in their units") {
       {"9223372036854775808", std::uint64_t{1} << 63},
       {"8192PiB", std::uint64_t{1} << 63},
   };
-  for (const auto& [text, size] : right) {
+  for (const auto& one : right) {
+    const auto& text = one.first;
+    const auto& size = one.second;
     CAPTURE(text);
     CHECK(parse_size(text) == size);
   }
