@@ -47,7 +47,7 @@ std::string in_words(const ProcessEnd& end) {
 
 }  // namespace
 
-class EmbeddedRedis::Impl : private process::ChildHandler {
+class EmbeddedRedis::Impl : public process::ChildHandler {
  public:
   Impl(loop::Loop& loop, EmbeddedRedisOptions options, EmbeddedRedisHandler& handler)
       : loop_(loop),

@@ -23,6 +23,10 @@ namespace {
 constexpr int idle_turns = 64;
 constexpr Duration idle_pause = std::chrono::milliseconds(100);
 
+/// What is resumed at the end is answered in one turn of the library, sent in the next, ended in
+/// another; who is not done by then has not read.
+constexpr int last_turns = 8;
+
 }  // namespace
 
 class HttpServer::Impl {
@@ -44,9 +48,7 @@ class HttpServer::Impl {
     shared_.stopping = true;
     watch_.reset();
     for (auto& [mhd, connection] : connections_) connection->stop();
-    // Twice: what was resumed is answered in the first, and sent at the latest in the second.
-    MHD_run(daemon_);
-    MHD_run(daemon_);
+    for (int i = 0; i < last_turns; ++i) MHD_run(daemon_);
     for (auto& [mhd, connection] : connections_) connection->stop();
     MHD_stop_daemon(daemon_);
   }

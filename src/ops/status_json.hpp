@@ -32,7 +32,7 @@ Json to_json(const ControlResult& result);
 Json to_json(const Event& event, WallTime now);
 
 /// Deeper nesting is refused: writing JSON takes stack with each level.
-inline constexpr int max_depth = 64;
+inline constexpr int max_depth = 128;
 /// nullopt: not JSON, or too deep. Never throws.
 std::optional<Json> parse(std::string_view text);
 /// On one line, in ASCII: fit for a terminal and for a line of a protocol. Text that should be

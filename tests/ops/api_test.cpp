@@ -1,0 +1,246 @@
+#include "ops/api.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+#include "ops/http_client.hpp"
+#include "ops/http_server.hpp"
+#include "ops/http_target.hpp"
+#include "ops/status_json.hpp"
+#include "raw_client.hpp"
+#include "support.hpp"
+
+using namespace w8y;
+using namespace w8y::ops;
+using namespace w8y::ops::test;
+using namespace std::string_literals;
+
+namespace {
+
+struct FakeControl : Control {
+  HostStatus host;
+  ConfigText text;
+  std::string called;
+  Answer reload_answer;
+
+  [[nodiscard]] HostStatus status() const override { return host; }
+  [[nodiscard]] ConfigText config_text() const override { return text; }
+  ControlResult quiet() override { return note("quiet"); }
+  ControlResult resume() override { return note("resume"); }
+  ControlResult drain() override {
+    note("drain");
+    return {ControlResult::Kind::accepted, "draining", {}, {}};
+  }
+  void reload(Answer answer) override { reload_answer = std::move(answer); }
+  ControlResult cancel(const RunId& run) override {
+    note("cancel " + run);
+    if (run == "01HV") return {};
+    return {ControlResult::Kind::not_found, "there is no such run", {}, {}};
+  }
+  void run_item(const std::string& prefix, const Item& item, Answer answer) override {
+    note("run " + prefix + "|" + item);
+    answer({ControlResult::Kind::done, "", {}, "01HV"});
+  }
+
+ private:
+  ControlResult note(const std::string& what) {
+    called = what;
+    return {};
+  }
+};
+
+struct Fixture {
+  Fixture() {
+    control.host.host = "alpha";
+    control.host.state = HostState::running;
+    control.host.redis.connected = true;
+    ListStatus list;
+    list.prefix = "a/b\xff";
+    list.why = "why";
+    control.host.lists.push_back(list);
+    control.text.redis["url"] = "redis://localhost";
+    control.text.lists["work"]["concurrency"] = "4";
+    add_api(router, control, events);
+  }
+
+  /// Does `work` with a client, while the server serves.
+  void with_client(const std::function<void(HttpClient&)>& work) {
+    beside(loop, [&] {
+      HttpClient client(path());
+      work(client);
+    });
+  }
+  [[nodiscard]] std::string path() const { return folder / "status.sock"; }
+
+  TempFolder folder;
+  loop::Loop loop;
+  FakeControl control;
+  EventHub events{loop};
+  Router router;
+  HttpServer server{loop, path(), router};
+};
+
+Json body_of(const HttpResult& result) {
+  return Json::parse(result.body);
+}
+
+}  // namespace
+
+TEST_CASE("what can be looked at") {
+  Fixture f;
+  f.with_client([&](HttpClient& client) {
+    CHECK(client.get("/healthz").status == 200);
+    CHECK(body_of(client.get("/api/v1/status"))["host"] == "alpha");
+    CHECK(body_of(client.get("/api/v1/lists"))["lists"].size() == 1);
+    const HttpResult list = client.get(make_path({"api", "v1", "lists", "a/b\xff"}));
+    CHECK(list.status == 200);
+    CHECK(body_of(list)["prefix_base64"] == "YS9i/w==");
+    CHECK(client.get("/api/v1/lists/a").status == 404);
+    CHECK(client.get("/api/v1/lists/").status == 404);
+    const Json config = body_of(client.get("/api/v1/config"));
+    CHECK(config["redis"]["url"] == "redis://localhost");
+    CHECK(config["lists"][0]["settings"]["concurrency"] == "4");
+    CHECK(client.post("/api/v1/status", "").status == 405);
+  });
+}
+
+TEST_CASE("readiness") {
+  Fixture f;
+  const auto ready = [&] {
+    HttpResult result;
+    f.with_client([&](HttpClient& client) { result = client.get("/readyz"); });
+    return result;
+  };
+  CHECK(ready().status == 200);
+  f.control.host.redis.connected = false;
+  f.control.host.redis.trouble = "Connection refused";
+  CHECK(ready().status == 503);
+  CHECK(body_of(ready())["error"] == "no Redis: Connection refused");
+  f.control.host.redis.connected = true;
+  f.control.host.state = HostState::starting;
+  CHECK(ready().status == 503);
+  f.control.host.state = HostState::quiet;
+  CHECK(ready().status == 200);
+}
+
+TEST_CASE("orders") {
+  Fixture f;
+  f.with_client([&](HttpClient& client) {
+    CHECK(client.post("/api/v1/quiet", "").status == 200);
+    CHECK(f.control.called == "quiet");
+    CHECK(client.post("/api/v1/resume", "{}").status == 200);
+    CHECK(f.control.called == "resume");
+    CHECK(client.post("/api/v1/drain", "").status == 202);
+    CHECK(f.control.called == "drain");
+    CHECK(client.get("/api/v1/quiet").status == 405);
+    CHECK(client.post("/api/v1/cancel", R"({"run":"01HV"})").status == 200);
+    CHECK(f.control.called == "cancel 01HV");
+    const HttpResult unknown = client.post("/api/v1/cancel", R"({"run":"x"})");
+    CHECK(unknown.status == 404);
+    CHECK(body_of(unknown)["error"] == "there is no such run");
+  });
+}
+
+TEST_CASE("an item of any bytes can be run") {
+  Fixture f;
+  f.with_client([&](HttpClient& client) {
+    Json order = Json::object();
+    put_bytes(order, "list", "media:thumbs");
+    put_bytes(order, "item", "\xff\0\n"s);
+    const HttpResult result = client.post("/api/v1/run", dump(order));
+    CHECK(result.status == 200);
+    CHECK(body_of(result)["run"] == "01HV");
+    CHECK(f.control.called == "run media:thumbs|\xff\0\n"s);
+  });
+}
+
+TEST_CASE("bodies that say nothing useful") {
+  Fixture f;
+  f.with_client([&](HttpClient& client) {
+    const std::string deep(1000000, '[');
+    for (const std::string& body :
+         {""s, "{}"s, "[]"s, "null"s, "x"s, "\xff"s, R"({"run":1})"s, R"({"list":"a"})"s,
+          R"({"item":"a"})"s, R"({"list":"a","item":"b","item_base64":"YQ=="})"s, deep}) {
+      CHECK(client.post("/api/v1/cancel", body).status == 400);
+      CHECK(client.post("/api/v1/run", body).status == 400);
+    }
+    CHECK(f.control.called.empty());
+  });
+}
+
+TEST_CASE("a reload answers when it is over, with every mistake") {
+  Fixture f;
+  const RawClient client(f.path());
+  client.send("POST /api/v1/reload HTTP/1.0\r\nContent-Length: 0\r\n\r\n");
+  REQUIRE(turn_until(f.loop, [&] { return static_cast<bool>(f.control.reload_answer); }));
+  f.control.reload_answer(
+      {ControlResult::Kind::invalid, "2 mistakes", {"w8y.toml:1:1: x", "w8y.toml:2:1: y"}, {}});
+  std::string answer;
+  beside(f.loop, [&] { answer = client.receive(); });
+  CHECK(answer.find(" 422 ") == 8);
+  const Json json = Json::parse(answer.substr(answer.find("\r\n\r\n")));
+  CHECK(json["error"] == "2 mistakes");
+  CHECK(json["lines"].size() == 2);
+}
+
+TEST_CASE("events reach those who listen, those of one list if they like") {
+  Fixture f;
+  std::vector<ServerSentEvent> all;
+  std::vector<ServerSentEvent> some;
+  Timer timer(f.loop.timers());
+  std::function<void()> feed = [&] {
+    if (f.events.subscribers() < 2) {
+      timer.set(f.loop.now() + std::chrono::milliseconds(1), feed);
+      return;
+    }
+    f.events.on_event(RunStarted{{"work", "01", "a\nb"}, 7, 1, 5});
+    f.events.on_event(RunStarted{{"other", "02", "x"}, 8, 1, 6});
+    f.events.on_event(HostChanged{HostState::quiet, ""});
+  };
+  feed();
+  beside(f.loop, [&] {
+    std::thread other([&] {
+      HttpClient client(f.path());
+      client.events("/api/v1/events?list=work", [&](const ServerSentEvent& event) {
+        some.push_back(event);
+        return some.size() < 2;
+      });
+    });
+    HttpClient client(f.path());
+    const HttpResult result = client.events("/api/v1/events", [&](const ServerSentEvent& event) {
+      all.push_back(event);
+      return all.size() < 3;
+    });
+    CHECK(result.status == 200);
+    CHECK(result.problem.empty());
+    other.join();
+  });
+  REQUIRE(all.size() == 3);
+  CHECK(all[0].name == "start");
+  CHECK(Json::parse(all[0].data)["item"] == "a\nb");
+  CHECK(all[2].name == "host");
+  REQUIRE(some.size() == 2);
+  CHECK(Json::parse(some[0].data)["list"] == "work");
+  CHECK(some[1].name == "host");
+  CHECK(turn_until(f.loop, [&] {
+    f.events.on_event(HostChanged{HostState::running, ""});
+    return f.events.subscribers() == 0;
+  }));
+}
+
+TEST_CASE("listeners are bounded, and told so") {
+  Fixture f;
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (int i = 0; i < 16; ++i) {
+    clients.push_back(std::make_unique<RawClient>(f.path()));
+    clients.back()->send("GET /api/v1/events HTTP/1.1\r\nHost: x\r\n\r\n");
+  }
+  REQUIRE(turn_until(f.loop, [&] { return f.events.subscribers() == 16; }));
+  f.with_client([&](HttpClient& client) {
+    const HttpResult result = client.events("/api/v1/events", [](const auto&) { return true; });
+    CHECK(result.status == 503);
+    CHECK(body_of(result)["error"] == "too many clients listen to events");
+  });
+}

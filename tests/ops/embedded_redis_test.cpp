@@ -1,0 +1,147 @@
+#include "ops/embedded_redis.hpp"
+
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "ops/private_folder.hpp"
+#include "process/find_program.hpp"
+#include "raw_client.hpp"
+#include "support.hpp"
+
+using namespace w8y;
+using namespace w8y::ops;
+using namespace w8y::ops::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct Watcher : EmbeddedRedisHandler {
+  int up = 0;
+  std::vector<std::string> down;
+  std::vector<Duration> pauses;
+  int lines = 0;
+  bool stopped = false;
+
+  void on_redis_up() override { ++up; }
+  void on_redis_down(const std::string& why, Duration pause) override {
+    down.push_back(why);
+    pauses.push_back(pause);
+  }
+  void on_redis_log(const std::string&) override { ++lines; }
+  void on_redis_stopped() override { stopped = true; }
+};
+
+bool have_redis() {
+  return !process::find_program("redis-server").path.empty();
+}
+
+std::string ask(const EmbeddedRedis& redis, const std::string& command) {
+  const RawClient client(redis.url().substr(7));
+  client.send(command + "\r\n");
+  return client.receive_until("\r\n");
+}
+
+std::string problem_of(const std::string& folder) {
+  try {
+    const PrivateFolder locked(folder);
+    return "";
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a server of our own: up, private, back after it died, kept over a restart") {
+  if (!have_redis()) return;
+  const TempFolder folder;
+  loop::Loop loop;
+  Watcher watcher;
+  {
+    EmbeddedRedis redis(loop, {.folder = folder / "a/data", .min_pause = 20ms}, watcher);
+    CHECK(redis.url() == "unix://" + (folder / "a/data/redis.sock"));
+    REQUIRE(turn_until(loop, [&] { return watcher.up == 1; }));
+    CHECK(ask(redis, "SET key value") == "+OK\r\n");
+    CHECK(ask(redis, "CONFIG GET port") == "*2\r\n");
+    CHECK(std::filesystem::exists(folder / "a/data/redis.pid"));
+    CHECK(watcher.lines > 0);
+    struct stat status {};
+    for (const char* name : {"a/data", "a/data/redis.sock", "a/data/appendonlydir"}) {
+      REQUIRE(stat((folder / name).c_str(), &status) == 0);
+      CHECK((status.st_mode & 077) == 0);
+    }
+
+    const int first = redis.pid();
+    REQUIRE(first > 0);
+    kill(first, SIGKILL);
+    REQUIRE(turn_until(loop, [&] { return watcher.up == 2; }));
+    CHECK(redis.pid() != first);
+    REQUIRE(watcher.down.size() == 1);
+    CHECK(watcher.down[0].find("signal 9") != std::string::npos);
+
+    redis.stop();
+    CHECK_FALSE(watcher.stopped);
+    REQUIRE(turn_until(loop, [&] { return watcher.stopped; }));
+    CHECK(redis.pid() == 0);
+    CHECK(watcher.down.size() == 1);
+  }
+  EmbeddedRedis again(loop, {.folder = folder / "a/data"}, watcher);
+  REQUIRE(turn_until(loop, [&] { return watcher.up == 3; }));
+  CHECK(ask(again, "GET key") == "$5\r\n");
+  again.stop();
+  watcher.stopped = false;
+  REQUIRE(turn_until(loop, [&] { return watcher.stopped; }));
+}
+
+TEST_CASE("never two servers on one folder") {
+  if (!have_redis()) return;
+  const TempFolder folder;
+  loop::Loop loop;
+  Watcher watcher;
+  const EmbeddedRedis first(loop, {.folder = folder / "data"}, watcher);
+  CHECK_THROWS_WITH(EmbeddedRedis(loop, {.folder = folder / "data"}, watcher),
+                    doctest::Contains("another w8yd uses it"));
+}
+
+TEST_CASE("a server that doesn't stay up is tried again with growing pauses") {
+  const TempFolder folder;
+  const std::string program = folder / "redis-server";
+  std::ofstream(program) << "#!/bin/sh\necho out of luck >&2\nexit 3\n";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  loop::Loop loop;
+  Watcher watcher;
+  EmbeddedRedis redis(
+      loop, {.folder = folder / "data", .program = program, .min_pause = 1ms, .max_pause = 4ms},
+      watcher);
+  REQUIRE(turn_until(loop, [&] { return watcher.down.size() == 4; }));
+  CHECK(watcher.pauses == std::vector<Duration>{1ms, 2ms, 4ms, 4ms});
+  CHECK(watcher.down[0] == "redis-server ended, exit status 3: out of luck");
+  redis.stop();
+  REQUIRE(turn_until(loop, [&] { return watcher.stopped; }));
+}
+
+TEST_CASE("without redis-server there is a clear word") {
+  const TempFolder folder;
+  loop::Loop loop;
+  Watcher watcher;
+  CHECK_THROWS_WITH(
+      EmbeddedRedis(loop, {.folder = folder / "data", .program = "no-such-redis"}, watcher),
+      "can't run no-such-redis: not found");
+}
+
+TEST_CASE("folders that aren't ours alone") {
+  const TempFolder folder;
+  CHECK(problem_of(folder / "x/y/z").empty());
+  std::filesystem::create_directory(folder / "open");
+  std::filesystem::permissions(folder / "open", std::filesystem::perms::all);
+  CHECK(problem_of(folder / "open").find("others can write in it") != std::string::npos);
+  std::ofstream(folder / "file") << "x";
+  CHECK(problem_of(folder / "file").find("no folder") != std::string::npos);
+  if (geteuid() != 0) CHECK(problem_of("/").find("another user") != std::string::npos);
+}

@@ -1,0 +1,384 @@
+#include "ops/http_server.hpp"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <nlohmann/json.hpp>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "ops/http_client.hpp"
+#include "ops/http_target.hpp"
+#include "raw_client.hpp"
+#include "support.hpp"
+
+using namespace w8y;
+using namespace w8y::ops;
+using namespace w8y::ops::test;
+using namespace std::chrono_literals;
+using namespace std::string_literals;
+
+namespace {
+
+/// Echoes what it is asked, and keeps what it should answer later.
+struct Fixture {
+  explicit Fixture(HttpLimits limits = {}) {
+    router.on("GET", "/ok", [](const HttpRequest&, const HttpReplyPtr& reply) {
+      HttpResponse response;
+      response.body = "ok";
+      reply->send(response);
+    });
+    router.on("GET", "/echo/*", [](const HttpRequest& request, const HttpReplyPtr& reply) {
+      HttpResponse response;
+      response.body = request.path[1];
+      reply->send(response);
+    });
+    router.on("POST", "/echo", [](const HttpRequest& request, const HttpReplyPtr& reply) {
+      HttpResponse response;
+      response.body = request.body;
+      reply->send(response);
+    });
+    router.on("POST", "/later",
+              [this](const HttpRequest&, const HttpReplyPtr& reply) { later = reply; });
+    router.on("POST", "/never", [](const HttpRequest&, const HttpReplyPtr&) {});
+    router.on("POST", "/throw",
+              [](const HttpRequest&, const HttpReplyPtr&) { throw std::runtime_error("broken"); });
+    router.on("GET", "/big", [](const HttpRequest&, const HttpReplyPtr& reply) {
+      HttpResponse response;
+      response.body.assign(std::size_t{20} << 20, 'x');
+      reply->send(response);
+    });
+    router.on("GET", "/stream", [this](const HttpRequest&, const HttpReplyPtr& reply) {
+      stream = reply->stream("text/plain", "last words");
+    });
+    server = std::make_unique<HttpServer>(loop, path(), router, limits);
+  }
+
+  [[nodiscard]] std::string path() const { return folder / "status.sock"; }
+
+  TempFolder folder;
+  loop::Loop loop;
+  Router router;
+  HttpReplyPtr later;
+  std::shared_ptr<HttpStream> stream;
+  std::unique_ptr<HttpServer> server;
+};
+
+std::string error_of(const HttpResult& result) {
+  return nlohmann::json::parse(result.body).at("error").get<std::string>();
+}
+
+unsigned raw_status(const std::string& answer) {
+  if (answer.rfind("HTTP/1.", 0) != 0 || answer.size() < 12) return 0;
+  return static_cast<unsigned>(std::stoul(answer.substr(9, 3)));
+}
+
+}  // namespace
+
+TEST_CASE("requests are answered, unknown paths and wrong methods as JSON") {
+  Fixture f;
+  beside(f.loop, [&] {
+    HttpClient client(f.path());
+    CHECK(client.get("/ok").body == "ok");
+    CHECK(client.get("/ok?x=1").status == 200);
+    const HttpResult missing = client.get("/nothing");
+    CHECK(missing.status == 404);
+    CHECK_FALSE(error_of(missing).empty());
+    const HttpResult wrong = client.post("/ok", "");
+    CHECK(wrong.status == 405);
+    CHECK(error_of(wrong) == "use GET");
+    CHECK(client.get("/ok/").status == 404);
+    CHECK(client.get("//ok").status == 404);
+    CHECK(client.get("/echo/%").status == 400);
+    CHECK(client.post("/echo", "hello").body == "hello");
+    CHECK(client.post("/echo", "").status == 200);
+    CHECK(client.post("/throw", "").status == 500);
+    CHECK(client.post("/never", "").status == 500);
+  });
+}
+
+TEST_CASE("segments of a path may be any bytes") {
+  Fixture f;
+  std::string all;
+  for (int i = 0; i < 256; ++i) all += static_cast<char>(i);
+  beside(f.loop, [&] {
+    HttpClient client(f.path());
+    for (const std::string& segment :
+         {"media:thumbs"s, "a/b"s, "a\0b"s, ".."s, ""s, " ?#&=+"s, all}) {
+      const HttpResult result = client.get(make_path({"echo", segment}));
+      CHECK(result.status == 200);
+      CHECK(result.body == segment);
+    }
+  });
+}
+
+TEST_CASE("HEAD is GET without a body, Allow names the methods") {
+  Fixture f;
+  beside(f.loop, [&] {
+    const RawClient head(f.path());
+    head.send("HEAD /ok HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    const std::string answer = head.receive();
+    CHECK(raw_status(answer) == 200);
+    CHECK(answer.find("\r\n\r\nok") == std::string::npos);
+    const RawClient wrong(f.path());
+    wrong.send("DELETE /ok HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    CHECK(wrong.receive().find("Allow: GET\r\n") != std::string::npos);
+  });
+}
+
+TEST_CASE("an answer may come later, and to a client that is gone it goes nowhere") {
+  Fixture f;
+  const RawClient client(f.path());
+  client.send("POST /later HTTP/1.0\r\nContent-Length: 2\r\n\r\n{}");
+  REQUIRE(turn_until(f.loop, [&] { return f.later != nullptr; }));
+  HttpResponse response;
+  response.status = 202;
+  response.body = "done";
+  f.later->send(response);
+  f.later->send(error_response(500, "too late"));
+  std::string answer;
+  beside(f.loop, [&] { answer = client.receive(); });
+  CHECK(raw_status(answer) == 202);
+  CHECK(answer.find("done") != std::string::npos);
+
+  f.later.reset();
+  {
+    const RawClient gone(f.path());
+    gone.send("POST /later HTTP/1.0\r\nContent-Length: 0\r\n\r\n");
+    REQUIRE(turn_until(f.loop, [&] { return f.later != nullptr; }));
+  }
+  f.later->send(response);
+  CHECK(turn_until(f.loop, [&] { return f.server->connections() == 0; }));
+}
+
+TEST_CASE("long bodies are refused, with and without a length") {
+  Fixture f;
+  beside(f.loop, [&] {
+    HttpClient client(f.path());
+    const std::string most(std::size_t{1} << 20, 'x');
+    CHECK(client.post("/echo", most).body == most);
+    const HttpResult over = client.post("/echo", most + "x");
+    CHECK(over.status == 413);
+    CHECK(client.get("/ok").status == 200);
+    const RawClient chunked(f.path());
+    chunked.send("POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
+    const std::string chunk = "10000\r\n" + std::string(0x10000, 'y') + "\r\n";
+    bool open = true;
+    for (int i = 0; i < 40 && open; ++i) open = chunked.send(chunk);
+    chunked.send("0\r\n\r\n");
+    CHECK(raw_status(chunked.receive_until("\r\n")) == 413);
+    const RawClient lie(f.path());
+    lie.send("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999999\r\n\r\n");
+    const unsigned status = raw_status(lie.receive_until("\r\n"));
+    CHECK((status == 413 || status == 400));
+  });
+}
+
+TEST_CASE("long heads are refused") {
+  Fixture f;
+  beside(f.loop, [&] {
+    const RawClient header(f.path());
+    header.send("GET /ok HTTP/1.1\r\nHost: x\r\nX: " + std::string(1 << 20, 'x') + "\r\n\r\n");
+    CHECK(raw_status(header.receive()) == 431);
+    const RawClient target(f.path());
+    target.send("GET /" + std::string(1 << 20, 'x') + " HTTP/1.1\r\nHost: x\r\n\r\n");
+    CHECK(raw_status(target.receive()) == 414);
+    HttpClient client(f.path());
+    CHECK(client.get("/ok").status == 200);
+  });
+}
+
+TEST_CASE("garbage harms nobody") {
+  Fixture f({.request_timeout = 1s});
+  beside(f.loop, [&] {
+    std::mt19937 random(1);
+    std::uniform_int_distribution<int> byte(0, 255);
+    for (int i = 0; i < 100; ++i) {
+      const RawClient client(f.path());
+      std::string bytes = i % 2 == 0 ? "GET /ok HTTP/1.1\r\n" : "";
+      for (int k = 0; k < 400; ++k) bytes += static_cast<char>(byte(random));
+      client.send(bytes + "\r\n\r\n");
+    }
+    for (const char* text :
+         {"\r\n\r\n", "GET\r\n\r\n", "GET  HTTP/1.1\r\n\r\n", "GET * HTTP/1.1\r\n\r\n",
+          "GET http://h/ok HTTP/1.1\r\nHost: h\r\n\r\n", "GET /ok HTTP/9.9\r\n\r\n",
+          "G\0T /ok HTTP/1.1\r\n\r\n"}) {
+      const RawClient client(f.path());
+      client.send(text);
+      CHECK(raw_status(client.receive(300)) != 200);
+    }
+    HttpClient client(f.path());
+    CHECK(client.get("/ok").status == 200);
+  });
+  CHECK(turn_until(f.loop, [&] { return f.server->connections() == 0; }));
+}
+
+TEST_CASE("two hundred clients at once are all served, a bounded number at a time") {
+  Fixture f;
+  std::atomic<int> served = 0;
+  std::size_t most = 0;
+  const loop::Loop::BeforeWait look(f.loop,
+                                    [&] { most = std::max(most, f.server->connections()); });
+  beside(f.loop, [&] {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 200; ++i) {
+      threads.emplace_back([&] {
+        HttpClient client(f.path());
+        if (client.get("/ok").body == "ok") ++served;
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  });
+  CHECK(served == 200);
+  CHECK(most <= 64);
+  CHECK(most > 0);
+}
+
+TEST_CASE("a client that is slow with its request is cut off, however it drips") {
+  Fixture f({.request_timeout = 1s});
+  const Instant begun = f.loop.now();
+  beside(f.loop, [&] {
+    const RawClient silent(f.path());
+    const RawClient dripping(f.path());
+    dripping.send("GET /ok HTTP/1.1\r\nX: ");
+    bool open = true;
+    for (int i = 0; i < 100 && open; ++i) {
+      open = dripping.send("x");
+      usleep(50000);
+    }
+    CHECK_FALSE(open);
+    CHECK(silent.receive().empty());
+  });
+  CHECK(f.loop.now() - begun < 4s);
+  CHECK(turn_until(f.loop, [&] { return f.server->connections() == 0; }));
+}
+
+TEST_CASE("a client that doesn't read its answer is cut off") {
+  Fixture f({.request_timeout = 1s, .response_timeout = 1s});
+  const RawClient client(f.path());
+  client.send("GET /big HTTP/1.1\r\nHost: x\r\n\r\n");
+  REQUIRE(turn_until(f.loop, [&] { return f.server->connections() == 1; }));
+  CHECK(turn_until(f.loop, [&] { return f.server->connections() == 0; }));
+}
+
+TEST_CASE("a big answer comes whole") {
+  Fixture f;
+  beside(f.loop, [&] {
+    HttpClient client(f.path());
+    CHECK(client.get("/big").body.size() == std::size_t{20} << 20);
+  });
+}
+
+TEST_CASE("a stream is pushed, and ends when it is closed") {
+  Fixture f;
+  const RawClient client(f.path());
+  client.send("GET /stream HTTP/1.0\r\n\r\n");
+  REQUIRE(turn_until(f.loop, [&] { return f.stream != nullptr; }));
+  CHECK(f.stream->push("one "));
+  for (int i = 0; i < 10; ++i) f.loop.turn(false);
+  CHECK(f.stream->push("two"));
+  f.stream->close();
+  CHECK_FALSE(f.stream->push("three"));
+  REQUIRE(turn_until(f.loop, [&] { return f.server->connections() == 0; }));
+  const std::string answer = client.receive();
+  CHECK(answer.find("Content-Type: text/plain\r\n") != std::string::npos);
+  CHECK(answer.substr(answer.find("\r\n\r\n") + 4) == "one two");
+}
+
+TEST_CASE("a stream whose client doesn't keep up is ended, with its last words") {
+  Fixture f({.stream = 64 << 10, .request_timeout = 1s});
+  auto client = std::make_unique<RawClient>(f.path());
+  client->send("GET /stream HTTP/1.0\r\n\r\n");
+  REQUIRE(turn_until(f.loop, [&] { return f.stream != nullptr; }));
+  std::size_t pushed = 0;
+  while (f.stream->push(std::string(1000, 'x')) && pushed < (100 << 20)) {
+    pushed += 1000;
+    for (int i = 0; i < 3; ++i) f.loop.turn(false);
+  }
+  CHECK(pushed < (10 << 20));
+  std::string answer;
+  SUBCASE("it may still read them") {
+    beside(f.loop, [&] { answer = client->receive(); });
+    CHECK(answer.size() > pushed);
+    CHECK(answer.substr(answer.size() - 10) == "last words");
+  }
+  SUBCASE("or is cut off") {}
+  CHECK(turn_until(f.loop, [&] { return f.server->connections() == 0; }));
+}
+
+TEST_CASE("a stream whose client is gone says so at a push") {
+  Fixture f;
+  auto client = std::make_unique<RawClient>(f.path());
+  client->send("GET /stream HTTP/1.1\r\nHost: x\r\n\r\n");
+  REQUIRE(turn_until(f.loop, [&] { return f.stream != nullptr; }));
+  client.reset();
+  CHECK(turn_until(f.loop, [&] {
+    const bool gone = !f.stream->push("x");
+    f.loop.turn(false);
+    return gone;
+  }));
+  CHECK(f.server->connections() == 0);
+}
+
+TEST_CASE("the server's end: streams end, those who wait are told, the file goes") {
+  Fixture f;
+  const RawClient streaming(f.path());
+  const RawClient waiting(f.path());
+  const RawClient idle(f.path());
+  streaming.send("GET /stream HTTP/1.1\r\nHost: x\r\n\r\n");
+  waiting.send("POST /later HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n");
+  REQUIRE(turn_until(f.loop, [&] { return f.stream && f.later; }));
+  CHECK(f.stream->push("bye"));
+  f.server.reset();
+  CHECK_FALSE(std::filesystem::exists(f.path()));
+  CHECK_FALSE(f.stream->push("x"));
+  f.later->send({});
+  CHECK(raw_status(waiting.receive()) == 503);
+  const std::string stream = streaming.receive();
+  CHECK(stream.find("bye") != std::string::npos);
+  CHECK(stream.find("\r\n0\r\n\r\n") != std::string::npos);
+}
+
+TEST_CASE("with no descriptor left the loop doesn't spin, and goes on when there is one") {
+  Fixture f;
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  const RawClient client(f.path());
+  client.send("GET /ok HTTP/1.0\r\n\r\n");
+  rlimit tight = before;
+  const int next = dup(client.fd());
+  close(next);
+  tight.rlim_cur = static_cast<rlim_t>(next);
+  setrlimit(RLIMIT_NOFILE, &tight);
+  int turns = 0;
+  const Instant until = f.loop.now() + 500ms;
+  turn_until(f.loop, [&] { return ++turns, f.loop.now() > until; });
+  setrlimit(RLIMIT_NOFILE, &before);
+  CHECK(turns < 2000);
+  CHECK(f.server->connections() == 0);
+  std::string answer;
+  beside(f.loop, [&] { answer = client.receive(); });
+  CHECK(raw_status(answer) == 200);
+}
+
+TEST_CASE("a gate may refuse before anybody handles a request") {
+  const TempFolder folder;
+  loop::Loop loop;
+  Router router;
+  std::string origin;
+  const HttpServer server(loop, folder / "s", router, {}, [&](const HttpRequest& request) {
+    origin = request.origin;
+    return std::make_unique<HttpResponse>(error_response(403, "not you"));
+  });
+  const RawClient client(folder / "s");
+  client.send("GET /ok HTTP/1.0\r\nOrigin: http://evil\r\n\r\n");
+  std::string answer;
+  beside(loop, [&] { answer = client.receive(); });
+  CHECK(raw_status(answer) == 403);
+  CHECK(origin == "http://evil");
+}

@@ -1,0 +1,251 @@
+#include "ops/log.hpp"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <nlohmann/json.hpp>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <limits>
+#include <regex>
+#include <string>
+
+#include "ops/log_format.hpp"
+#include "support.hpp"
+
+using namespace w8y;
+using namespace w8y::ops;
+using namespace w8y::ops::test;
+using namespace std::string_literals;
+
+namespace {
+
+/// What a log wrote into a fresh file.
+std::string logged(LogFormat format, const std::function<void(Log&)>& write) {
+  const TempFolder folder;
+  Log log({LogLevel::info, format, folder / "log"});
+  write(log);
+  return read_file(folder / "log");
+}
+
+/// Standard error is a descriptor of the test while this lives.
+class Stderr {
+ public:
+  explicit Stderr(int fd) : saved_(dup(STDERR_FILENO)) { dup2(fd, STDERR_FILENO); }
+  ~Stderr() {
+    dup2(saved_, STDERR_FILENO);
+    close(saved_);
+  }
+  Stderr(const Stderr&) = delete;
+  Stderr& operator=(const Stderr&) = delete;
+
+ private:
+  int saved_;
+};
+
+void write_sample(Log& log) {
+  log.info("run ended", {{"list", "work"},
+                         {"item", "a b\x1b[2J\n\xff"s},
+                         {"code", -3},
+                         {"took", 1.5},
+                         {"ok", true},
+                         {"fence", std::numeric_limits<std::uint64_t>::max()}});
+}
+
+}  // namespace
+
+TEST_CASE("a line as text") {
+  const std::string text = logged(LogFormat::text, write_sample);
+  const std::regex pattern(
+      R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z info: run ended list=work )"
+      R"(item="a b\\e\[2J\\n\\xff" code=-3 took=1.5 ok=true fence=18446744073709551615\n)");
+  CAPTURE(text);
+  CHECK(std::regex_match(text, pattern));
+}
+
+TEST_CASE("a line as logfmt") {
+  const std::string text = logged(LogFormat::logfmt, write_sample);
+  const std::regex pattern(
+      R"(time=\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z level=info msg="run ended" list=work )"
+      R"(item="a b\\e\[2J\\n\\xff" code=-3 took=1.5 ok=true fence=18446744073709551615\n)");
+  CAPTURE(text);
+  CHECK(std::regex_match(text, pattern));
+}
+
+TEST_CASE("a line as JSON: bytes that are no UTF-8 come whole") {
+  const std::string text = logged(LogFormat::json, write_sample);
+  const auto json = nlohmann::json::parse(text);
+  CHECK(json["level"] == "info");
+  CHECK(json["msg"] == "run ended");
+  CHECK(json["list"] == "work");
+  CHECK(json["item_base64"] == "YSBiG1sySgr/");
+  CHECK(json["code"] == -3);
+  CHECK(json["took"] == 1.5);
+  CHECK(json["ok"] == true);
+  CHECK(json["fence"] == std::numeric_limits<std::uint64_t>::max());
+}
+
+TEST_CASE("whatever is logged is one line, without control characters, that fits one write") {
+  std::string all;
+  for (int i = 0; i < 256; ++i) all += static_cast<char>(i);
+  const std::string flood(100000, '\x1b');
+  for (const LogFormat format : {LogFormat::text, LogFormat::logfmt, LogFormat::json}) {
+    const std::string text = logged(format, [&](Log& log) {
+      log.warn(all, {{"item", all}, {"code", 1}});
+      log.warn(flood, {{"a", flood}, {"b", flood}, {"c", flood}, {"d", flood}, {"e", flood}});
+      log.warn("{} {0} %v %s", {{"nan", std::numeric_limits<double>::quiet_NaN()}});
+    });
+    std::istringstream lines(text);
+    std::size_t count = 0;
+    for (std::string line; std::getline(lines, line); ++count) {
+      CHECK(line.size() < max_log_line);
+      for (const char character : line) {
+        CHECK(static_cast<unsigned char>(character) >= 0x20);
+        CHECK(character != '\x7f');
+      }
+      if (format == LogFormat::json) CHECK(nlohmann::json::accept(line));
+    }
+    CHECK(count == 3);
+    CHECK(text.find("cut") != std::string::npos);
+    CHECK(text.find("{} {0} %v %s") != std::string::npos);
+  }
+}
+
+TEST_CASE("levels") {
+  const std::string text = logged(LogFormat::text, [](Log& log) {
+    CHECK_FALSE(log.enabled(LogLevel::debug));
+    log.trace("t");
+    log.debug("d");
+    log.info("i");
+    log.warn("w");
+    log.error("e");
+  });
+  CHECK(text.find(" info: i\n") != std::string::npos);
+  CHECK(text.find(" warn: w\n") != std::string::npos);
+  CHECK(text.find(" error: e\n") != std::string::npos);
+  CHECK(std::count(text.begin(), text.end(), '\n') == 3);
+}
+
+TEST_CASE("level, format and file change at a reload") {
+  const TempFolder folder;
+  Log log({LogLevel::info, LogFormat::text, folder / "one"});
+  log.configure({LogLevel::debug, LogFormat::logfmt, folder / "two"});
+  log.debug("hello");
+  CHECK(read_file(folder / "one").empty());
+  CHECK(read_file(folder / "two").find("level=debug msg=hello") != std::string::npos);
+}
+
+TEST_CASE("the file is for owner and group, and opened anew after it was moved away") {
+  const TempFolder folder;
+  Log log({LogLevel::info, LogFormat::text, folder / "log"});
+  struct stat status {};
+  REQUIRE(stat((folder / "log").c_str(), &status) == 0);
+  CHECK((status.st_mode & 0777 & ~0640U) == 0);
+  log.info("first");
+  std::filesystem::rename(folder / "log", folder / "log.1");
+  log.info("second");
+  log.reopen();
+  log.info("third");
+  CHECK(read_file(folder / "log.1").find("second") != std::string::npos);
+  CHECK(read_file(folder / "log.1").find("third") == std::string::npos);
+  CHECK(read_file(folder / "log").find("third") != std::string::npos);
+}
+
+TEST_CASE("a log file that can't be opened leaves the log where it was, and says so there") {
+  const TempFolder folder;
+  Log log({LogLevel::info, LogFormat::text, folder / "log"});
+  log.configure({LogLevel::info, LogFormat::text, folder / "missing/log"});
+  log.info("still here");
+  const std::string text = read_file(folder / "log");
+  CHECK(text.find("can't open the log file") != std::string::npos);
+  CHECK(text.find("still here") != std::string::npos);
+}
+
+TEST_CASE("a full disk costs lines, which are counted and told") {
+  const TempFolder folder;
+  std::filesystem::create_symlink("/dev/full", folder / "log");
+  Log log({LogLevel::info, LogFormat::text, folder / "log"});
+  log.info("lost 1");
+  log.info("lost 2");
+  CHECK(log.lost() == 2);
+  std::filesystem::remove(folder / "log");
+  log.reopen();
+  log.info("back");
+  const std::string text = read_file(folder / "log");
+  CHECK(text.find("warn: lines of the log were lost lines=2 error=\"No space left on device\"\n") !=
+        std::string::npos);
+  CHECK(text.find("info: back\n") != std::string::npos);
+  CHECK(text.find("warn") < text.find("back"));
+  log.info("more");
+  CHECK(log.lost() == 2);
+}
+
+TEST_CASE("a line that was written in part is ended before the next") {
+  const TempFolder folder;
+  Log log({LogLevel::info, LogFormat::text, folder / "log"});
+  log.info("whole");
+  // A limit on the size of files is a disk that is full after some bytes.
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  rlimit tight = before;
+  tight.rlim_cur = read_file(folder / "log").size() + 20;
+  setrlimit(RLIMIT_FSIZE, &tight);
+  log.info("torn apart");
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, SIG_DFL);
+  CHECK(log.lost() == 1);
+  log.info("after");
+  std::istringstream lines(read_file(folder / "log"));
+  std::vector<std::string> all;
+  for (std::string line; std::getline(lines, line);) all.push_back(line);
+  REQUIRE(all.size() == 4);
+  CHECK(all[1].size() == 20);
+  CHECK(all[2].find("lines=1") != std::string::npos);
+  CHECK(all[3].find("after") != std::string::npos);
+}
+
+TEST_CASE("a reader that stopped reading is not waited for") {
+  int ends[2];
+  REQUIRE(pipe2(ends, O_CLOEXEC) == 0);
+  std::uint64_t lost = 0;
+  const auto begun = std::chrono::steady_clock::now();
+  {
+    const Stderr to_pipe(ends[1]);
+    Log log;
+    for (int i = 0; i < 2000; ++i) log.info("x", {{"filler", std::string(500, 'x')}});
+    lost = log.lost();
+  }
+  CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds(2));
+  CHECK(lost > 1000);
+  close(ends[0]);
+  close(ends[1]);
+}
+
+TEST_CASE("the journal gets priorities and no time, if standard error is the journal") {
+  int ends[2];
+  REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
+  struct stat status {};
+  REQUIRE(fstat(ends[1], &status) == 0);
+  const std::string stream = std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino);
+  const auto first_line = [&](const std::string& variable) {
+    setenv("JOURNAL_STREAM", variable.c_str(), 1);
+    {
+      const Stderr to_socket(ends[1]);
+      Log log;
+      log.warn("hello");
+    }
+    unsetenv("JOURNAL_STREAM");
+    char buffer[256];
+    const ssize_t size = read(ends[0], buffer, sizeof buffer);
+    return std::string(buffer, size > 0 ? static_cast<std::size_t>(size) : 0);
+  };
+  CHECK(first_line(stream) == "<4>warn: hello\n");
+  CHECK(first_line("1:1").find("Z warn: hello\n") != std::string::npos);
+  close(ends[0]);
+  close(ends[1]);
+}

@@ -1,0 +1,72 @@
+// A client that may send anything, byte by byte if it likes.
+#pragma once
+
+#include <doctest/doctest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace w8y::ops::test {
+
+class RawClient {
+ public:
+  explicit RawClient(const std::string& path)
+      : fd_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::copy(path.begin(), path.end(), address.sun_path);
+    connected_ = connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+  }
+  ~RawClient() { close(fd_); }
+  RawClient(const RawClient&) = delete;
+  RawClient& operator=(const RawClient&) = delete;
+
+  [[nodiscard]] bool connected() const { return connected_; }
+  [[nodiscard]] int fd() const { return fd_; }
+
+  /// False: the server has closed.
+  bool send(std::string_view bytes) const {
+    while (!bytes.empty()) {
+      const ssize_t count = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (count <= 0) return false;
+      bytes.remove_prefix(static_cast<std::size_t>(count));
+    }
+    return true;
+  }
+
+  /// All until the server closes, or says nothing for so long.
+  [[nodiscard]] std::string receive(int silence_ms = 5000) const {
+    std::string all;
+    for (;;) {
+      pollfd poll_fd = {fd_, POLLIN, 0};
+      if (poll(&poll_fd, 1, silence_ms) <= 0) return all;
+      char buffer[65536];
+      const ssize_t count = recv(fd_, buffer, sizeof buffer, 0);
+      if (count <= 0) return all;
+      all.append(buffer, static_cast<std::size_t>(count));
+    }
+  }
+
+  [[nodiscard]] std::string receive_until(std::string_view mark) const {
+    std::string all;
+    while (all.find(mark) == std::string::npos) {
+      pollfd poll_fd = {fd_, POLLIN, 0};
+      if (poll(&poll_fd, 1, 5000) <= 0) return all;
+      char character = 0;
+      if (recv(fd_, &character, 1, 0) <= 0) return all;
+      all += character;
+    }
+    return all;
+  }
+
+ private:
+  int fd_;
+  bool connected_ = false;
+};
+
+}  // namespace w8y::ops::test

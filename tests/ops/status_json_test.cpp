@@ -1,0 +1,122 @@
+#include "ops/status_json.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "ops/http_target.hpp"
+
+using namespace w8y;
+using namespace w8y::ops;
+using namespace std::string_literals;
+
+TEST_CASE("bytes are text where they are UTF-8, base64 where not, and come back whole") {
+  for (const std::string& bytes : {"a:0"s, ""s, "\0\n"s, "é"s, "\xff\x00"s, "\xc3"s}) {
+    Json json = Json::object();
+    put_bytes(json, "item", bytes);
+    CHECK(json.size() == 1);
+    const auto again = parse(dump(json));
+    REQUIRE(again);
+    CHECK(get_bytes(*again, "item") == bytes);
+  }
+  Json json = Json::object();
+  put_bytes(json, "item", "\xff");
+  CHECK(json.dump() == R"({"item_base64":"/w=="})");
+}
+
+TEST_CASE("bytes that can't be read are refused") {
+  for (const char* text :
+       {"{}", "[]", "1", R"({"item":1})", R"({"item":null})", R"({"item_base64":"?"})",
+        R"({"item":"a","item_base64":"YQ=="})", R"({"item_base64":["YQ=="]})"}) {
+    CAPTURE(text);
+    CHECK_FALSE(get_bytes(Json::parse(text), "item"));
+  }
+}
+
+TEST_CASE("a host's status as JSON") {
+  HostStatus host;
+  host.host = "alpha";
+  host.state = HostState::quiet;
+  host.started = WallTime(1000);
+  host.redis.url = "redis://localhost";
+  ListStatus list;
+  list.prefix = "media:thumbs";
+  list.state = ListState::refused;
+  list.why = "lacks \"gpu\"";
+  list.counters.timed_out = 3;
+  RunStatus run;
+  run.run = "01HV";
+  run.item = "\xff";
+  run.fence = 1732147200000123;
+  run.progress = Progress{3, 10};
+  list.runs.push_back(run);
+  host.lists.push_back(list);
+
+  const Json json = *parse(dump(to_json(host)));
+  CHECK(json["host"] == "alpha");
+  CHECK(json["state"] == "quiet");
+  CHECK(json["started_ms"] == 1000);
+  CHECK(json["last_reload_ms"].is_null());
+  CHECK(json["redis"]["connected"] == false);
+  const Json& first = json["lists"][0];
+  CHECK(first["prefix"] == "media:thumbs");
+  CHECK(first["state"] == "refused");
+  CHECK(first["why"] == "lacks \"gpu\"");
+  CHECK(first["counters"]["timed_out"] == 3);
+  CHECK(first["runs"][0]["item_base64"] == "/w==");
+  CHECK(first["runs"][0]["fence"] == 1732147200000123);
+  CHECK(first["runs"][0]["progress"]["denominator"] == 10);
+}
+
+TEST_CASE("events as JSON") {
+  const RunRef of{"work", "01HV", "a:0"};
+  const auto json = [](const Event& event) { return *parse(dump(to_json(event, WallTime(5)))); };
+  CHECK(json(RunEnded{of, Failed{"no space"}, std::chrono::milliseconds(1500)}) ==
+        Json::parse(R"({"type":"end","time_ms":5,"list":"work","run":"01HV","item":"a:0",
+                        "outcome":"failed","reason":"no space","took_ms":1500})"));
+  CHECK(json(RunUpdated{of, R"({"a":[1]})"})["data"]["a"][0] == 1);
+  CHECK(json(RunUpdated{of, "no json"})["data"].is_null());
+  CHECK(json(ListChanged{"work", ListState::paused, "why"})["state"] == "paused");
+  CHECK(json(Reloaded{true, 2, "x"})["generation"] == 2);
+}
+
+TEST_CASE("nothing that a terminal would obey, and no depth that costs the stack, gets through") {
+  const std::string deep = std::string(200000, '[') + std::string(200000, ']');
+  CHECK_FALSE(parse(deep));
+  CHECK(to_json(RunUpdated{{}, deep}, WallTime(0))["data"].is_null());
+  const std::string text = dump({{"why", "\x1b[2J\xc2\x9b\n\xff"}});
+  for (const char character : text) {
+    CHECK(character >= 0x20);
+    CHECK(character < 0x7f);
+  }
+  CHECK(parse(text));
+}
+
+TEST_CASE("targets are split before they are decoded") {
+  using Path = std::vector<std::string>;
+  CHECK(parse_target("/")->path == Path{""});
+  CHECK(parse_target("/api/v1/lists/")->path == Path{"api", "v1", "lists", ""});
+  CHECK(parse_target("/lists/a%2Fb")->path == Path{"lists", "a/b"});
+  CHECK(parse_target("/lists/media:thumbs")->path == Path{"lists", "media:thumbs"});
+  CHECK(parse_target("/a%00b%ff")->path == Path{"a\0b\xff"s});
+  CHECK(parse_target("/a+b/..")->path == Path{"a+b", ".."});
+  CHECK(parse_target("/x?list=a%26b&n&n=2&=")->query ==
+        std::map<std::string, std::string>{{"list", "a&b"}, {"n", ""}, {"", ""}});
+  CHECK(parse_target("/x?a?b=c")->query.at("a?b") == "c");
+}
+
+TEST_CASE("targets that can't be read") {
+  for (const char* text :
+       {"", "*", "x", "http://h/x", "/%", "/%4", "/%zz", "/%4g", "/x?%", "/x?a=%f"}) {
+    CAPTURE(text);
+    CHECK_FALSE(parse_target(text));
+  }
+}
+
+TEST_CASE("a path gives every segment back") {
+  std::string all;
+  for (int i = 0; i < 256; ++i) all += static_cast<char>(i);
+  const std::vector<std::string> segments = {"api", "", "..", "a/b?c#d%", all, ""};
+  CHECK(parse_target(make_path(segments))->path == segments);
+  CHECK(make_path({}) == "/");
+}

@@ -1,0 +1,85 @@
+#include "ops/unix_listener.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "raw_client.hpp"
+#include "support.hpp"
+
+using namespace w8y::ops;
+using namespace w8y::ops::test;
+
+namespace {
+
+std::string problem_of(const std::string& path) {
+  try {
+    const UnixListener listener(path);
+    return "";
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a socket for owner and group, in a folder that is made, removed at the end") {
+  const TempFolder folder;
+  const std::string path = folder / "run/w8y/s.sock";
+  {
+    const UnixListener listener(path);
+    struct stat status {};
+    REQUIRE(stat(path.c_str(), &status) == 0);
+    CHECK(S_ISSOCK(status.st_mode));
+    CHECK((status.st_mode & 0777) == 0660);
+    CHECK(RawClient(path).connected());
+  }
+  CHECK_FALSE(std::filesystem::exists(path));
+}
+
+TEST_CASE("a socket that somebody answers is left alone") {
+  const TempFolder folder;
+  const UnixListener first(folder / "s");
+  CHECK(problem_of(folder / "s").find("another program answers there") != std::string::npos);
+  CHECK(RawClient(folder / "s").connected());
+}
+
+TEST_CASE("a socket that nobody answers any more is replaced") {
+  const TempFolder folder;
+  close(UnixListener(folder / "other").release());
+  {
+    UnixListener dead(folder / "s");
+    close(dead.release());
+    std::filesystem::rename(folder / "s", folder / "kept");
+  }
+  std::filesystem::rename(folder / "kept", folder / "s");
+  const UnixListener next(folder / "s");
+  CHECK(RawClient(folder / "s").connected());
+}
+
+TEST_CASE("a file that is no socket is not touched") {
+  const TempFolder folder;
+  std::ofstream(folder / "s") << "precious";
+  CHECK(problem_of(folder / "s").find("no socket") != std::string::npos);
+  CHECK(read_file(folder / "s") == "precious");
+  std::filesystem::create_symlink(folder / "s", folder / "link");
+  CHECK(problem_of(folder / "link").find("no socket") != std::string::npos);
+}
+
+TEST_CASE("another's socket at our path stays when we end") {
+  const TempFolder folder;
+  auto ours = std::make_unique<UnixListener>(folder / "s");
+  std::filesystem::remove(folder / "s");
+  const UnixListener theirs(folder / "s");
+  ours.reset();
+  CHECK(RawClient(folder / "s").connected());
+}
+
+TEST_CASE("paths that no address can hold") {
+  CHECK(problem_of("/tmp/" + std::string(120, 'x')).find("longer than 107") != std::string::npos);
+  CHECK_FALSE(problem_of("").empty());
+}
