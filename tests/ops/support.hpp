@@ -51,10 +51,12 @@ inline std::string read_file(const std::string& path) {
 /// Turns the loop until `fact`, but no longer than ten seconds. False: it didn't come.
 inline bool turn_until(loop::Loop& loop, const std::function<bool()>& fact,
                        Duration limit = std::chrono::seconds(10)) {
-  bool over = false;
-  Timer timer(loop.timers());
-  timer.set(loop.now() + limit, [&] { over = true; });
-  while (!fact() && !over) loop.turn(true);
+  const Instant end = loop.now() + limit;
+  Timer look(loop.timers());  // a turn may make the fact true and then wait for the next event
+  while (!fact() && loop.now() < end) {
+    look.set(loop.now() + std::chrono::milliseconds(5), [] {});
+    loop.turn(true);
+  }
   return fact();
 }
 
