@@ -233,8 +233,10 @@ void CircularSource::announce(const RunEvent& event) {
 void CircularSource::listen(bool on) {
   if (!on) return wake_.reset();
   if (wake_) return;
+  // Once the channel is confirmed too: what was published before may have been missed.
   wake_ = link_->subscriber.subscribe(
-      keys_->wake, [this](std::string_view, std::string_view) { handler_.on_wake(); });
+      keys_->wake, [this](std::string_view, std::string_view) { handler_.on_wake(); },
+      [this] { handler_.on_wake(); });
 }
 
 }  // namespace w8y::source
