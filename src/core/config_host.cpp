@@ -78,7 +78,7 @@ std::string distrust_folders(const std::string& path) {
     if (::stat(folder.c_str(), &status) != 0) return problem_of(errno);
     if ((status.st_mode & S_ISVTX) != 0 && status.st_uid == 0) continue;
     if (const std::string why = writable_by_others(status); !why.empty()) {
-      return "is in " + folder + ", which " + why +
+      return std::string("is in ").append(folder).append(", which ").append(why) +
              "; w8yd runs as root, so only root may be able to write there";
     }
   }
@@ -94,7 +94,7 @@ std::string distrust_file(const std::string& path, const struct stat& status) {
   const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
                                                          &std::free);
   if (!real) return problem_of(errno);
-  if (const std::string why = distrust_folders(real.get()); !why.empty()) return why;
+  if (std::string why = distrust_folders(real.get()); !why.empty()) return why;
   // The way to it too, where that goes by a symbolic link.
   return path.starts_with('/') ? distrust_folders(path) : std::string();
 }

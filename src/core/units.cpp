@@ -21,7 +21,7 @@ constexpr std::array<Unit, 6> duration_units = {{{"d", 86'400'000'000},
                                                  {"ms", 1'000},
                                                  {"us", 1}}};
 constexpr std::size_t seconds_unit = 3;
-constexpr std::uint64_t longest_duration = 100 * 365 * duration_units[0].factor;
+constexpr std::uint64_t longest_duration = 36'500 * duration_units[0].factor;
 
 // Largest first, so that the first one which divides a size is the one to write it in.
 constexpr std::array<Unit, 12> size_units = {{{"PiB", std::uint64_t{1} << 50},
