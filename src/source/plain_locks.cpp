@@ -311,8 +311,9 @@ void PlainLocks::settle(const CircularKeys& keys, const SettleCall& call, Answer
            client_.call(add);
          }
          if (!call.event.empty()) client_.call({"PUBLISH", keys.events, call.event});
-         client_.call({"PUBLISH", keys.wake, "free"});
-         answer(state.get(), {});
+         // The last of them answers: then the others have been carried out too.
+         client_.call({"PUBLISH", keys.wake, "free"},
+                      [state, answer](const redis::Answer&) { answer(state.get(), {}); });
        });
 }
 

@@ -15,8 +15,12 @@ bool turn_until(loop::Loop& loop, Fact fact, Duration limit = std::chrono::secon
   bool late = false;
   Timer timer(loop.timers());
   timer.set(loop.now() + limit, [&] { late = true; });
-  while (!fact() && !late) loop.turn(true);
-  return fact();
+  bool true_now = fact();
+  while (!true_now && !late) {
+    loop.turn(true);
+    true_now = fact();
+  }
+  return true_now;
 }
 
 /// Turns the loop for so long: for what must not happen.

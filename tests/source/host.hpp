@@ -1,0 +1,109 @@
+// A source on a real server, and a handler that writes down what it is told.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "redis/url.hpp"
+#include "source/circular.hpp"
+#include "support/redis_server.hpp"
+#include "support/turn.hpp"
+
+namespace w8y::test {
+
+using namespace std::chrono_literals;
+
+class Told : public SourceHandler {
+ public:
+  void on_claimed(ClaimReply&& reply) override {
+    replies.push_back(reply);
+    for (Claim& claim : reply.claims) claims.push_back(std::move(claim));
+  }
+  void on_lease_lost(const RunId& run) override { lost.push_back(run); }
+  void on_lease_back(const RunId& run) override { back.push_back(run); }
+  void on_lease_expiring(const RunId& run) override { expiring.push_back(run); }
+  void on_wake() override { ++wakes; }
+  void on_all_settled() override { ++all_settled; }
+
+  std::vector<ClaimReply> replies;
+  std::vector<Claim> claims;
+  std::vector<RunId> lost;
+  std::vector<RunId> back;
+  std::vector<RunId> expiring;
+  int wakes = 0;
+  int all_settled = 0;
+};
+
+inline std::shared_ptr<source::RedisLink> open_link(loop::Loop& loop, const std::string& url,
+                                                    const std::string& host = "here") {
+  redis::ClientOptions options;
+  options.url = redis::parse_url(url);
+  static std::uint64_t seed = 0;
+  return std::make_shared<source::RedisLink>(loop, options,
+                                             source::RedisLink::Identity{host, 77, ++seed});
+}
+
+/// One host with one source, on a loop that hosts share.
+struct Host {
+  Host(loop::Loop& shared, const std::string& url, Rule settings, const std::string& name = "here")
+      : loop(shared), link(open_link(loop, url, name)), source(link, told) {
+    use(std::move(settings));
+  }
+  void use(Rule settings) {
+    rule = std::make_shared<const Rule>(std::move(settings));
+    source.use(rule);
+  }
+  /// Claims, and waits for the answer.
+  ClaimReply claim(std::size_t wanted) {
+    const std::size_t before = told.replies.size();
+    source.claim(wanted);
+    turn_until(loop, [&] { return told.replies.size() > before; });
+    return told.replies.empty() ? ClaimReply{} : told.replies.back();
+  }
+  void settle(const Claim& claim, Rest rest = SetFree{}, FailureCount failures = FailureCount::keep,
+              Outcome outcome = Succeeded{}) {
+    Settlement settlement{claim, rule, outcome, rest, failures, {}, WallTime(1000), WallTime(2000)};
+    settlement.end.process = Exited{0};
+    settlement.end.complete = Complete{R"({"data":1})", {}, {}, {}, {}, {}};
+    settlement.end.stderr_tail = "tail";
+    source.settle(std::move(settlement));
+  }
+  bool settled() {
+    return turn_until(loop, [&] { return source.unsettled() == 0; });
+  }
+
+  loop::Loop& loop;
+  Told told;
+  std::shared_ptr<source::RedisLink> link;
+  RulePtr rule;
+  source::CircularSource source;
+};
+
+inline Rule list_rule(const std::string& prefix = "work") {
+  Rule rule;
+  rule.prefix = prefix;
+  rule.command = {"true"};
+  return rule;
+}
+
+inline std::vector<Item> items_of(const ClaimReply& reply) {
+  std::vector<Item> items;
+  for (const auto& claim : reply.claims) items.push_back(claim.item);
+  return items;
+}
+
+/// A user who may do everything but run scripts.
+inline const std::vector<std::string> no_scripts = {"user plain on nopass ~* &* +@all -@scripting"};
+
+/// The server's URL for scripts, and for an ACL without them.
+inline std::string url_for(const RedisServer& server, bool scripts) {
+  if (scripts) return server.url();
+  std::string url = server.url();
+  return url.insert(std::string("unix://").size(), "plain:x@");
+}
+
+}  // namespace w8y::test

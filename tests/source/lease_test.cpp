@@ -1,0 +1,132 @@
+#include <doctest/doctest.h>
+
+#include "source/host.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+
+namespace {
+
+Rule short_leases() {
+  Rule rule = list_rule();
+  rule.key_expiry = 1s;
+  return rule;
+}
+
+}  // namespace
+
+TEST_CASE("leases are renewed as long as they are held, and not a moment longer") {
+  for (const bool scripts : {true, false}) {
+    CAPTURE(scripts);
+    RedisServer server({.config = no_scripts});
+    server.ask({"RPUSH", "work:list", "a"});
+    loop::Loop loop;
+    auto host = std::make_unique<Host>(loop, url_for(server, scripts), short_leases());
+    if (!scripts) host->claim(1);
+    CHECK(host->claim(1).claims.size() == 1);
+    int least = 1000;
+    turn_until(
+        loop,
+        [&] {
+          least = std::min(least, std::stoi(server.ask({"PTTL", "work:lock:a"})));
+          return false;
+        },
+        2500ms);
+    CHECK(least > 300);
+    CHECK(host->told.lost.empty());
+    host.reset();
+    CHECK(turn_until(
+        loop,
+        [&] {
+          return server.ask({"EXISTS", "work:lock:a"}) == "0";
+        },
+        3s));
+  }
+}
+
+TEST_CASE("a renewal never prolongs somebody else's lock") {
+  for (const bool scripts : {true, false}) {
+    CAPTURE(scripts);
+    RedisServer server({.config = no_scripts});
+    server.ask({"RPUSH", "work:list", "a"});
+    loop::Loop loop;
+    Host host(loop, url_for(server, scripts), short_leases());
+    if (!scripts) host.claim(1);
+    const RunId run = host.claim(1).claims.at(0).run;
+    server.ask({"SET", "work:lock:a", "run:other:1:x", "PX", "700"});
+    CHECK(turn_until(
+        loop, [&] { return !host.told.lost.empty(); }, 3s));
+    CHECK(host.told.lost == std::vector<RunId>{run});
+    CHECK(host.told.back.empty());
+    // When the other has gone, the lease is taken again.
+    CHECK(turn_until(
+        loop, [&] { return !host.told.back.empty(); }, 3s));
+    CHECK(server.ask({"GET", "work:lock:a"}).ends_with(run));
+  }
+}
+
+TEST_CASE("with terminate a lease that is gone is lost, and not taken again") {
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a"});
+  loop::Loop loop;
+  Rule rule = short_leases();
+  rule.on_lease_loss = OnLeaseLoss::terminate;
+  Host host(loop, server.url(), rule);
+  CHECK(host.claim(1).claims.size() == 1);
+  server.ask({"DEL", "work:lock:a"});
+  CHECK(turn_until(
+      loop, [&] { return host.told.lost.size() == 1; }, 3s));
+  turn_for(loop, 500ms);
+  CHECK(server.ask({"EXISTS", "work:lock:a"}) == "0");
+}
+
+TEST_CASE("a silent Redis: warned before the lease ends, told when it has, had back after") {
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a"});
+  loop::Loop loop;
+  Host host(loop, server.url(), short_leases());
+  const Instant before = loop.now();
+  CHECK(host.claim(1).claims.size() == 1);
+  server.pause();
+  CHECK(turn_until(
+      loop, [&] { return !host.told.expiring.empty(); }, 3s));
+  CHECK(loop.now() - before < 1000ms);
+  CHECK(host.told.lost.empty());
+  CHECK(turn_until(
+      loop, [&] { return !host.told.lost.empty(); }, 3s));
+  CHECK(host.told.expiring.size() == 1);
+  server.resume();
+  CHECK(turn_until(
+      loop, [&] { return !host.told.back.empty(); }, 10s));
+}
+
+TEST_CASE("a thousand leases are renewed in a few calls") {
+  RedisServer server;
+  for (int i = 0; i < 1000; ++i) server.ask({"RPUSH", "work:list", std::to_string(i)});
+  loop::Loop loop;
+  Host host(loop, server.url(), short_leases());
+  while (host.told.claims.size() < 1000) host.claim(250);
+  const auto before = host.link->client.commands_sent();
+  turn_for(loop, 2s);
+  CHECK(host.told.lost.empty());
+  // Six renewals of a thousand, two hundred a call, with some that are not yet in step.
+  CHECK(host.link->client.commands_sent() - before <= 80);
+  REQUIRE(host.link->leases.least_margin());
+  CHECK(*host.link->leases.least_margin() > 300ms);
+}
+
+TEST_CASE("waking: by a message, and by a connection that is back") {
+  RedisServer server;
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  CHECK(host.claim(1).end == ClaimEnd::empty);
+  host.source.listen(true);
+  CHECK(turn_until(loop, [&] { return host.link->subscriber.connected(); }));
+  host.told.wakes = 0;
+  server.ask({"PUBLISH", "work:wake", "added"});
+  CHECK(turn_until(loop, [&] { return host.told.wakes == 1; }));
+  server.kill();
+  CHECK(host.claim(1).end == ClaimEnd::unavailable);
+  server.start();
+  CHECK(turn_until(loop, [&] { return host.told.wakes >= 2; }));
+}
