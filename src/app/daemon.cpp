@@ -52,8 +52,8 @@ Daemon::Daemon(DaemonOptions options, Config config)
   if (options_.embedded) {
     ops::EmbeddedRedisOptions embedded;
     embedded.folder = *options_.embedded;
-    embedded_ = std::make_unique<ops::EmbeddedRedis>(loop_, embedded,
-                                                     static_cast<ops::EmbeddedRedisHandler&>(*this));
+    embedded_ = std::make_unique<ops::EmbeddedRedis>(
+        loop_, embedded, static_cast<ops::EmbeddedRedisHandler&>(*this));
     std::printf("%s\n", embedded_->url().c_str());
     std::fflush(stdout);
     log_.info("embedded Redis", {{"url", embedded_->url()}});

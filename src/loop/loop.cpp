@@ -20,7 +20,9 @@ Duration read_clock(clockid_t id) {
 
 }  // namespace
 
-Instant SystemClock::now() const { return Instant(read_clock(CLOCK_BOOTTIME)); }
+Instant SystemClock::now() const {
+  return Instant(read_clock(CLOCK_BOOTTIME));
+}
 
 WallTime SystemClock::wall() const {
   return std::chrono::duration_cast<WallTime>(read_clock(CLOCK_REALTIME));
@@ -58,11 +60,17 @@ Loop::~Loop() {
   close(timer_fd_);
 }
 
-void Loop::run() { uv_run(&uv_, UV_RUN_DEFAULT); }
+void Loop::run() {
+  uv_run(&uv_, UV_RUN_DEFAULT);
+}
 
-void Loop::turn(bool wait) { uv_run(&uv_, wait ? UV_RUN_ONCE : UV_RUN_NOWAIT); }
+void Loop::turn(bool wait) {
+  uv_run(&uv_, wait ? UV_RUN_ONCE : UV_RUN_NOWAIT);
+}
 
-void Loop::stop() { uv_stop(&uv_); }
+void Loop::stop() {
+  uv_stop(&uv_);
+}
 
 void Loop::on_prepare() noexcept {
   // What is due already needn't go through the descriptor; and before the hooks, which write out

@@ -10,8 +10,8 @@ namespace w8y::loop {
 
 class Loop;
 
-/// Watches a descriptor that somebody else owns, and makes it non-blocking; destroy the Watch before
-/// the descriptor is closed. That may happen in its callback, as the last thing it does.
+/// Watches a descriptor that somebody else owns, and makes it non-blocking; destroy the Watch
+/// before the descriptor is closed. That may happen in its callback, as the last thing it does.
 class Watch {
  public:
   using Callback = std::function<void(bool readable, bool writable)>;

@@ -1,15 +1,13 @@
 #include "process/temp_folder.hpp"
 
 #include <unistd.h>
-#include <uv.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
-#include <memory>
 #include <system_error>
 
-#include "loop/loop.hpp"
+#include "loop/background.hpp"
 
 namespace w8y::process {
 
@@ -21,16 +19,10 @@ SpawnError failed(const std::string& what, int error) {
 
 /// The folder belongs to somebody who may still change it, while we may be root: the standard
 /// library's remove_all goes by open descriptors and doesn't follow what was swapped in.
-struct Removal {
-  uv_work_t work{};
-  std::string path;
-
-  static void run(uv_work_t* work) {
-    std::error_code ignored;
-    std::filesystem::remove_all(static_cast<Removal*>(work->data)->path, ignored);
-  }
-  static void done(uv_work_t* work, int) { delete static_cast<Removal*>(work->data); }
-};
+void remove(const std::string& path) {
+  std::error_code ignored;
+  std::filesystem::remove_all(path, ignored);
+}
 
 }  // namespace
 
@@ -47,11 +39,7 @@ std::optional<SpawnError> TempFolder::make(const std::optional<Credentials>& own
 
 TempFolder::~TempFolder() {
   if (path_.empty() || rmdir(path_.c_str()) == 0 || errno == ENOENT) return;
-  auto removal = std::make_unique<Removal>();
-  removal->path = path_;
-  removal->work.data = removal.get();
-  if (uv_queue_work(loop_.uv(), &removal->work, Removal::run, Removal::done) == 0)
-    static_cast<void>(removal.release());  // done() frees it
+  loop::in_background(loop_, [path = path_] { remove(path); });
 }
 
 }  // namespace w8y::process

@@ -224,7 +224,8 @@ class World : public ListEvents, public Workshop {
     sources.push_back(made.get());
     return made;
   }
-  std::shared_ptr<Executor> make_executor(const RulePtr&, const Caps&, RunHandler& handler) override {
+  std::shared_ptr<Executor> make_executor(const RulePtr&, const Caps&,
+                                          RunHandler& handler) override {
     auto made = std::make_shared<FakeExecutor>(clock, timers, handler, runs_take);
     executors.push_back(made.get());
     kept_.push_back(made);

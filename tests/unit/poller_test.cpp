@@ -158,7 +158,8 @@ TEST_CASE("claims that arrive after the order to drain or to be quiet are handed
   Bench bench(rule_for("work"));
   bench.redis.lists["work"] = {"a"};
   auto source = bench.make_source(nullptr, bench.poller->source_handler());
-  bench.poller->begin(std::move(source), bench.make_executor(nullptr, {}, bench.poller->run_handler()));
+  bench.poller->begin(std::move(source),
+                      bench.make_executor(nullptr, {}, bench.poller->run_handler()));
   bench.poller->set_quiet(true);
   bench.settle_down();
   CHECK(bench.source().handed_back == 1);

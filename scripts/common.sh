@@ -1,0 +1,55 @@
+# Sourced by the other scripts: where we are, and what has to be installed.
+# shellcheck shell=bash
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+say() { printf '== %s\n' "$*"; }
+die() {
+  printf '%s: %s\n' "$(basename "$0")" "$*" >&2
+  exit 1
+}
+
+# shellcheck disable=SC2034  # for the scripts that source this
+build_packages=(
+  g++ meson ninja-build pkg-config python3
+  libhiredis-dev libuv1-dev libtomlplusplus-dev nlohmann-json3-dev libspdlog-dev libcli11-dev
+  libmicrohttpd-dev libcurl4-openssl-dev libsystemd-dev nettle-dev doctest-dev
+  redis-server redis-tools
+)
+# shellcheck disable=SC2034
+test_packages=(clang clang-format mandoc shellcheck)
+
+# Installs those of the packages that are missing, as root or by sudo.
+need() {
+  local missing=() package
+  for package in "$@"; do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' ||
+      missing+=("$package")
+  done
+  [ ${#missing[@]} -eq 0 ] && return
+  say "installing ${missing[*]}"
+  local as_root=()
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || die "needs these packages, and root to install them: ${missing[*]}"
+    as_root=(sudo)
+  fi
+  "${as_root[@]}" apt-get update -qq
+  # The packaged redis-server would start on its port; nothing here uses it.
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 \
+    apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+# The sanitizers' runtime comes in a package that is named after clang's version.
+need_clang_runtime() {
+  local version
+  version=$(clang --version | sed -n 's/.*version \([0-9]*\)\..*/\1/p' | head -n 1)
+  need "libclang-rt-$version-dev"
+}
+
+# A build folder, configured once: FOLDER, then options of meson setup.
+configure() {
+  local folder=$1
+  shift
+  [ -f "$folder/build.ninja" ] || meson setup "$folder" "$root" "$@" >"$folder.log" 2>&1 ||
+    { cat "$folder.log" >&2; die "meson setup failed"; }
+}

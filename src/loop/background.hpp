@@ -1,0 +1,14 @@
+// Work that may take long, off the loop's thread.
+#pragma once
+
+#include <functional>
+
+namespace w8y::loop {
+
+class Loop;
+
+/// Runs `work` on a thread of the pool. It must not touch anything that the loop's thread uses, and
+/// must not throw. False: no thread can be had, and it was not run. The loop's end waits for it.
+bool in_background(Loop& loop, std::function<void()> work);
+
+}  // namespace w8y::loop

@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""Adds up what the tests of one or more builds said: `N passed, M failed`.
+
+Usage: count.py FAILED_BUILDS TESTLOG.json...
+
+A test program that counts its cases (doctest, or a line "N passed, M failed") counts as many; any
+other counts as one. One that failed without saying so (killed, timed out) counts as one failure.
+"""
+import json
+import re
+import sys
+
+DOCTEST = re.compile(r"^\[doctest\] test cases:\s*\d+ \|\s*(\d+) passed \|\s*(\d+) failed", re.M)
+PLAIN = re.compile(r"^(\d+) passed, (\d+) failed", re.M)
+
+
+def count(test):
+    output = re.sub(r"\x1b\[[0-9;]*m", "", test.get("stdout", "") or "")
+    passed = failed = 0
+    for match in list(DOCTEST.finditer(output)) + list(PLAIN.finditer(output)):
+        passed += int(match[1])
+        failed += int(match[2])
+    good = test["result"] in ("OK", "EXPECTEDFAIL")
+    if test["result"] == "SKIP":
+        return 0, 0
+    if passed + failed == 0:
+        return (1, 0) if good else (0, 1)
+    if not good and failed == 0:
+        failed = 1
+    return passed, failed
+
+
+def main():
+    passed, failed = 0, int(sys.argv[1])
+    for path in sys.argv[2:]:
+        with open(path, encoding="utf-8") as log:
+            for line in log:
+                test = json.loads(line)
+                p, f = count(test)
+                passed += p
+                failed += f
+                if f:
+                    print(f"failed: {test['name']} ({path})")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+sys.exit(main())

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""Arrows point down: reads every #include under src and include, and says which point up.
+
+Usage: layers.py ROOT
+"""
+import pathlib
+import re
+import sys
+
+# What each folder may include, besides itself and the standard library.
+MAY = {
+    "include": set(),
+    "core": {"include"},
+    "loop": {"include"},
+    "redis": {"include", "loop"},
+    "process": {"include", "loop"},
+    "source": {"include", "loop", "redis"},
+    "executor": {"include", "loop", "process"},
+    "ops": {"include", "loop", "redis", "process"},
+    "app": {"include", "loop", "redis", "process", "source", "executor", "ops"},
+}
+# Libraries, and the only folders that may know them.
+LIBRARIES = {
+    r"uv\.h": {"loop", "redis"},
+    r"hiredis.*|hiredis/.*": {"redis"},
+    r"toml\+\+/.*": {"core"},
+    r"spdlog/.*|fmt/.*": {"ops"},
+    r"CLI/.*": {"app"},
+    r"microhttpd\.h|curl/.*|systemd/.*": {"ops"},
+    r"nlohmann/.*": {"core", "source", "ops", "app"},
+    r"nettle/.*": {"core"},
+}
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
+
+
+def folder_of(path, root):
+    parts = path.relative_to(root).parts
+    return "include" if parts[0] == "include" else parts[1]
+
+
+def complaints(path, root):
+    folder = folder_of(path, root)
+    for quote, name in INCLUDE.findall(path.read_text(encoding="utf-8")):
+        first = name.split("/")[0]
+        target = "include" if first == "w8y" else first if quote == '"' else None
+        if target in MAY and "/" in name:
+            if target != folder and target not in MAY[folder]:
+                yield f"{folder} includes {name}"
+            continue
+        for pattern, allowed in LIBRARIES.items():
+            if re.fullmatch(pattern, name) and folder not in allowed:
+                yield f"{folder} knows {name}"
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    files = sorted([*(root / "src").rglob("*.?pp"), *(root / "include").rglob("*.hpp")])
+    wrong = [f"{path.relative_to(root)}: {text}" for path in files for text in complaints(path, root)]
+    for line in wrong:
+        print(line)
+    print(f"{len(files) - len({w.split(':')[0] for w in wrong})} passed, "
+          f"{len({w.split(':')[0] for w in wrong})} failed")
+    return 1 if wrong or not files else 0
+
+
+sys.exit(main())
