@@ -39,6 +39,12 @@ void Journal::run_message(const Poller& poller, const ActiveRun& run, const Mess
     events_.on_event(RunUpdated{ref(run), update->data});
   } else if (const auto* print = std::get_if<Print>(&message)) {
     run_logged(poller, run, print->content, false);
+  } else if (const auto* complete = std::get_if<Complete>(&message)) {
+    if (complete->mistake.empty()) return;
+    log_.warn("passed over a part of a complete line", {{"list", run.rule->prefix},
+                                                        {"item", run.claim.item},
+                                                        {"run", run.claim.run},
+                                                        {"reason", complete->mistake}});
   } else if (const auto* bad = std::get_if<BadLine>(&message)) {
     if (run.bad_lines > bad_lines_logged) return;
     log_.warn("passed over a line of standard output", {{"list", run.rule->prefix},

@@ -32,6 +32,10 @@ class Client::Impl final : private Link::Handler {
 
   [[nodiscard]] const Link& link() const { return link_; }
   [[nodiscard]] std::uint64_t commands_sent() const { return commands_; }
+  [[nodiscard]] std::size_t unsent() {
+    const Connection* connection = link_.connection();
+    return connection == nullptr ? 0 : connection->pending();
+  }
   void reconnect_now() { link_.reconnect_now(); }
 
   Listeners<Listener>& listeners() { return listeners_; }
@@ -225,6 +229,9 @@ const std::string& Client::trouble() const {
   return impl_->link().trouble();
 }
 
+std::size_t Client::unsent() const {
+  return impl_->unsent();
+}
 std::uint64_t Client::commands_sent() const {
   return impl_->commands_sent();
 }

@@ -52,6 +52,8 @@ class Client {
   [[nodiscard]] const std::string& trouble() const;
   /// Commands sent since the client was made, for the idle budget and for metrics.
   [[nodiscard]] std::uint64_t commands_sent() const;
+  /// Bytes that Redis has not taken yet: beyond a turn's worth, it is slower than we are.
+  [[nodiscard]] std::size_t unsent() const;
   /// The next attempt is made now instead of after the pause.
   void reconnect_now();
 

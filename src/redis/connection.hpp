@@ -68,6 +68,9 @@ class Connection final : private Transport::Handler {
   /// is dropped at the end of the turn: a sequence of commands never goes on after a gap.
   [[nodiscard]] bool has_room();
 
+  /// Bytes that the server hasn't taken yet.
+  [[nodiscard]] std::size_t pending() const { return out_.size() - out_at_ + held_.size(); }
+
   /// Ends it now, and tells the handler if it has not ended yet.
   void drop(const std::string& why);
 
@@ -81,7 +84,6 @@ class Connection final : private Transport::Handler {
   void take_handshake(const Reply& reply);
   void flush();
   void end(End end);
-  [[nodiscard]] std::size_t pending() const { return out_.size() - out_at_ + held_.size(); }
 
   loop::Loop& loop_;
   const std::string where_;

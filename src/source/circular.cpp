@@ -11,6 +11,9 @@ namespace {
 
 /// How soon a settlement that Redis refused is tried again, while the connection stands.
 constexpr Duration retry_pause = std::chrono::milliseconds(500);
+/// While Redis has left so many bytes unread, events of runs are not published: a child that floods
+/// its output must not grow our memory or delay others.
+constexpr std::size_t most_unsent = std::size_t{1} << 20;
 /// A settlement that a reachable Redis has refused for so long (a key of a wrong type, say) is
 /// given up: its lock has long run out by itself.
 constexpr Duration settle_patience = std::chrono::minutes(1);
@@ -226,6 +229,8 @@ void CircularSource::on_up() {
 
 void CircularSource::announce(const RunEvent& event) {
   if (!rule_->recorded || !link_->client.connected()) return;
+  // News are for whoever listens; they must not stand in the way of claims and renewals.
+  if (link_->client.unsent() > most_unsent) return;
   const std::string message = event_json(*rule_, link_->identity.host, event, link_->clock.wall());
   link_->client.call({"PUBLISH", keys_->events, message});
 }

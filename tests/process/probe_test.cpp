@@ -150,8 +150,11 @@ TEST_CASE("a rule is served by what its program offers") {
   rule.requires_caps = {"gpu", "disk"};
   CHECK(executor::why_not(rule, caps) == "lacks \"disk\"");
   rule.requires_caps = {};
-  caps.caps = {"stream"};
+  caps.caps = {"gpu"};
   CHECK(executor::why_not(rule, caps) == "lacks \"single\"");
+  caps.caps = {"stream"};
+  CHECK(executor::why_not(rule, caps) ==
+        "offers only \"stream\", which this version does not run yet");
   rule.command = {"true"};
   CHECK(executor::why_not(rule, {}).empty());
 }

@@ -23,6 +23,7 @@ struct House : World {
       config.lists[prefix] = share(std::move(rule));
     }
     config.supervisor.max_processes = max_processes;
+    config.redis.idle_commands = idle_commands;
     supervisor.apply(std::move(config), new_sources, [this](const ReloadPlan& changes) {
       plan = changes;
       ++applied;
@@ -31,6 +32,7 @@ struct House : World {
   }
   const ServedList& list(const std::string& prefix) { return *supervisor.lists().at(prefix); }
   unsigned max_processes = 0;
+  unsigned idle_commands = 100;
 };
 
 }  // namespace
@@ -186,9 +188,10 @@ TEST_CASE("cancel finds a run wherever it is") {
   CHECK(house.redis.failures["a1"] == 0);
 }
 
-TEST_CASE("a whole day of a host with many lists, some failing, in milliseconds") {
+TEST_CASE("a whole day of a host with many lists in milliseconds") {
   House house;
   house.runs_take = 5s;
+  house.idle_commands = 1;  // what takes time here is polling
   std::vector<Rule> rules;
   for (int i = 0; i < 20; ++i) {
     Rule rule = rule_for("list" + std::to_string(i), 2);
@@ -198,7 +201,7 @@ TEST_CASE("a whole day of a host with many lists, some failing, in milliseconds"
   }
   house.apply(rules);
   house.run_for(24h);
-  // Each item about every 605 seconds.
-  CHECK(house.ended > 13500);
+  // Each item every ten minutes, and what it waits for its list's turn to be polled.
+  CHECK(house.ended > 12000);
   CHECK(house.ended < 14400);
 }
