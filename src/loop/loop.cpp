@@ -31,6 +31,7 @@ WallTime SystemClock::wall() const {
 Loop::Loop() : walking_(before_wait_.end()) {
   if (const int result = uv_loop_init(&uv_); result < 0)
     throw std::system_error(-result, std::generic_category(), "can't make an event loop");
+  polls_ = std::make_unique<PollSet>(&uv_);
   timer_fd_ = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
   if (timer_fd_ < 0) throw std::system_error(errno, std::generic_category(), "timerfd_create");
   timer_watch_ = std::make_unique<Watch>(*this, timer_fd_, [this](bool, bool) { on_timer(); });
@@ -51,6 +52,7 @@ Loop::Loop() : walking_(before_wait_.end()) {
 
 Loop::~Loop() {
   timer_watch_.reset();
+  polls_.reset();
   uv_prepare_stop(prepare_);
   uv_close(reinterpret_cast<uv_handle_t*>(prepare_),
            [](uv_handle_t* handle) { delete reinterpret_cast<uv_prepare_t*>(handle); });

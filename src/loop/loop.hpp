@@ -10,6 +10,7 @@
 #include <w8y/clock.hpp>
 #include <w8y/timers.hpp>
 
+#include "loop/poll_set.hpp"
 #include "loop/watch.hpp"
 
 namespace w8y::loop {
@@ -39,6 +40,7 @@ class Loop {
   void stop();
 
   [[nodiscard]] uv_loop_t* uv() { return &uv_; }
+  [[nodiscard]] PollSet& polls() { return *polls_; }
   [[nodiscard]] const Clock& clock() const { return clock_; }
   [[nodiscard]] Instant now() const { return clock_.now(); }
   [[nodiscard]] TimerQueue& timers() { return timers_; }
@@ -68,6 +70,7 @@ class Loop {
   SystemClock clock_;
   TimerQueue timers_;
   int timer_fd_ = -1;
+  std::unique_ptr<PollSet> polls_;
   std::unique_ptr<Watch> timer_watch_;
   std::optional<Instant> armed_;
   uv_prepare_t* prepare_ = nullptr;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "loop/loop.hpp"
+#include "loop/poll_set.hpp"
 
 namespace w8y::loop {
 
@@ -23,50 +24,35 @@ void close_and_free(Handle* handle) {
 }  // namespace
 
 Watch::Watch(Loop& loop, int fd, Callback callback)
-    : handle_(new uv_poll_t), callback_(std::move(callback)) {
-  const int result = uv_poll_init(loop.uv(), handle_, fd);
-  if (result < 0) {
-    delete handle_;
-    fail(result, "can't watch a descriptor");
-  }
-  handle_->data = this;
-}
+    : polls_(loop.polls()), fd_(fd), callback_(std::move(callback)) {}
 
 Watch::~Watch() {
-  uv_poll_stop(handle_);
-  close_and_free(handle_);
-}
-
-void Watch::on_poll(uv_poll_t* handle, int status, int events) {
-  auto* self = static_cast<Watch*>(handle->data);
-  if (self == nullptr) return;
-  if (status < 0) {
-    // libuv stops watching at an error, even if there is something left to read before it.
-    events = self->wanted_;
-    uv_poll_start(handle, events, on_poll);
-  }
-  self->callback_((events & (UV_READABLE | UV_DISCONNECT)) != 0,
-                  (events & (UV_WRITABLE | UV_DISCONNECT)) != 0);
+  want(false, false);
 }
 
 void Watch::want(bool read, bool write) {
-  const int wanted = (read ? UV_READABLE : 0) | (write ? UV_WRITABLE : 0);
+  const unsigned wanted = (read ? EPOLLIN : 0U) | (write ? EPOLLOUT : 0U);
   if (wanted == wanted_) return;
+  polls_.change(*this, fd_, wanted_, wanted);
   wanted_ = wanted;
-  if (wanted == 0) {
-    uv_poll_stop(handle_);
-  } else if (const int result = uv_poll_start(handle_, wanted, on_poll); result < 0) {
-    fail(result, "can't watch a descriptor");
-  }
+  hold_loop();
 }
 
 void Watch::keep_loop_alive(bool keep) {
-  auto* handle = reinterpret_cast<uv_handle_t*>(handle_);
-  if (keep) {
-    uv_ref(handle);
-  } else {
-    uv_unref(handle);
-  }
+  keeps_loop_ = keep;
+  hold_loop();
+}
+
+void Watch::hold_loop() {
+  const bool hold = keeps_loop_ && wanted_ != 0;
+  if (hold == holds_loop_) return;
+  holds_loop_ = hold;
+  polls_.hold(hold);
+}
+
+void Watch::on_ready(unsigned events) {
+  if ((events & (EPOLLERR | EPOLLHUP)) != 0) events |= wanted_;
+  callback_((events & wanted_ & EPOLLIN) != 0, (events & wanted_ & EPOLLOUT) != 0);
 }
 
 SignalWatch::SignalWatch(Loop& loop, int signal, Callback callback)

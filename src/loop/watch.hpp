@@ -9,30 +9,37 @@
 namespace w8y::loop {
 
 class Loop;
+class PollSet;
 
-/// Watches a descriptor that somebody else owns, and makes it non-blocking; destroy the Watch
+/// Watches a descriptor that somebody else owns (and has made non-blocking); destroy the Watch
 /// before the descriptor is closed. That may happen in its callback, as the last thing it does.
 class Watch {
  public:
   using Callback = std::function<void(bool readable, bool writable)>;
 
-  /// Throws std::system_error if the descriptor can't be watched. Starts with nothing wanted.
+  /// Starts with nothing wanted.
   Watch(Loop& loop, int fd, Callback callback);
   ~Watch();
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
-  /// What to wait for. A hang-up or an error is told as readable and writable, whichever is wanted.
+  /// What to wait for. Throws std::system_error if the descriptor can't be watched. A hang-up or an
+  /// error is told as readable and writable, whichever is wanted.
   void want(bool read, bool write);
   /// Whether the watch alone keeps Loop::run() going. It does unless told otherwise.
   void keep_loop_alive(bool keep);
 
  private:
-  static void on_poll(uv_poll_t* handle, int status, int events);
+  friend class PollSet;
+  void on_ready(unsigned events);
+  void hold_loop();
 
-  uv_poll_t* handle_;  // freed by its close callback, which may come after this object is gone
-  Callback callback_;
-  int wanted_ = 0;
+  PollSet& polls_;
+  const int fd_;
+  const Callback callback_;
+  unsigned wanted_ = 0;  ///< epoll's bits
+  bool keeps_loop_ = true;
+  bool holds_loop_ = false;
 };
 
 /// Calls back on the loop, not in the signal handler.

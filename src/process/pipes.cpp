@@ -31,6 +31,11 @@ Ends make_pipe() {
   return {Fd(ends[0]), Fd(ends[1])};
 }
 
+/// Our end only: programs don't expect their standard streams to be so.
+void make_non_blocking(const Fd& fd) {
+  if (fcntl(fd.get(), F_SETFL, O_NONBLOCK) != 0) fail("can't set up a pipe");
+}
+
 }  // namespace
 
 int null_device() {
@@ -45,7 +50,7 @@ int null_device() {
 Fd InputPipe::open() {
   Ends ends = make_pipe();
   fd_ = std::move(ends.write);
-  if (fcntl(fd_.get(), F_SETFL, O_NONBLOCK) != 0) fail("can't set up a pipe");
+  make_non_blocking(fd_);
   write_on();
   return std::move(ends.read);
 }
@@ -76,6 +81,7 @@ void InputPipe::close() {
 Fd OutputPipe::open() {
   Ends ends = make_pipe();
   fd_ = std::move(ends.read);
+  make_non_blocking(fd_);
   watch_.emplace(loop_, fd_.get(), [this](bool, bool) { read_on(); });
   watch_->want(true, false);
   return std::move(ends.write);

@@ -1,0 +1,84 @@
+// Descriptors on the loop.
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <memory>
+#include <system_error>
+
+#include "process/fd.hpp"
+#include "support.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+
+namespace {
+
+/// A pipe with something to read in it.
+struct FullPipe {
+  FullPipe() {
+    std::array<int, 2> ends{};
+    REQUIRE(pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) == 0);
+    read = process::Fd(ends[0]);
+    write = process::Fd(ends[1]);
+    REQUIRE(::write(write.get(), "x", 1) == 1);
+  }
+  process::Fd read;
+  process::Fd write;
+};
+
+}  // namespace
+
+TEST_CASE("a watch may destroy itself and others that are ready in the same turn") {
+  loop::Loop loop;
+  std::array<FullPipe, 3> pipes;
+  std::array<std::unique_ptr<loop::Watch>, 3> watches;
+  int called = 0;
+  for (std::size_t i = 0; i < 3; ++i) {
+    watches[i] = std::make_unique<loop::Watch>(loop, pipes[i].read.get(), [&](bool, bool) {
+      ++called;
+      for (auto& watch : watches) watch.reset();
+    });
+    watches[i]->want(true, false);
+  }
+  for (int i = 0; i < 3; ++i) loop.turn(false);
+  CHECK(called == 1);
+}
+
+TEST_CASE("a watch is told what it wants, a hang-up too") {
+  loop::Loop loop;
+  FullPipe pipe;
+  int readable = 0;
+  int writable = 0;
+  loop::Watch reads(loop, pipe.read.get(), [&](bool read, bool write) {
+    readable += read ? 1 : 0;
+    CHECK_FALSE(write);
+    reads.want(false, false);
+  });
+  loop::Watch writes(loop, pipe.write.get(), [&](bool read, bool write) {
+    CHECK_FALSE(read);
+    writable += write ? 1 : 0;
+    writes.want(false, false);
+  });
+  reads.want(true, false);
+  writes.want(false, true);
+  CHECK(wait_for(loop, [&] { return readable == 1 && writable == 1; }));
+
+  char byte = 0;
+  CHECK(read(pipe.read.get(), &byte, 1) == 1);
+  reads.want(true, false);
+  for (int i = 0; i < 3; ++i) loop.turn(false);
+  CHECK(readable == 1);
+  writes.want(false, false);
+  pipe.write.reset();
+  CHECK(wait_for(loop, [&] { return readable == 2; }));
+}
+
+TEST_CASE("a file can't be watched, and that is said") {
+  loop::Loop loop;
+  const Folder folder;
+  const process::Fd file(open(folder.file("x", "x").c_str(), O_RDONLY | O_CLOEXEC));
+  loop::Watch on_file(loop, file.get(), [](bool, bool) {});
+  CHECK_THROWS_AS(on_file.want(true, false), std::system_error);
+}
