@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <exception>
 
@@ -139,9 +140,9 @@ std::optional<std::vector<Member>> members(std::string_view text) {
 }
 
 const Member* find(const std::vector<Member>& members, std::string_view key) {
-  for (auto it = members.rbegin(); it != members.rend(); ++it)
-    if (it->key == key) return &*it;
-  return nullptr;
+  const auto found = std::find_if(members.rbegin(), members.rend(),
+                                  [key](const Member& member) { return member.key == key; });
+  return found == members.rend() ? nullptr : &*found;
 }
 
 std::optional<std::string> as_string(std::string_view value) {
