@@ -47,6 +47,7 @@ Daemon::Daemon(DaemonOptions options, Config config)
       watchdog_(loop_.timers()),
       swap_(loop_.timers()) {
   use_log_settings(config.supervisor);
+  log_.info("w8yd started", {{"version", W8Y_VERSION}, {"host", host_}, {"pid", getpid()}});
   for (const auto& warning : config.warnings) log_.warn(warning);
   watch_signals();
   if (options_.embedded) {
@@ -70,7 +71,6 @@ Daemon::Daemon(DaemonOptions options, Config config)
 Daemon::~Daemon() = default;
 
 int Daemon::run() {
-  log_.info("w8yd started", {{"version", W8Y_VERSION}, {"host", host_}, {"pid", getpid()}});
   feed_watchdog();
   loop_.run();
   log_.info("w8yd ended");

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <system_error>
@@ -15,6 +16,8 @@ namespace w8y::process {
 namespace {
 
 constexpr std::size_t bytes_per_turn = std::size_t{64} << 10;
+constexpr std::size_t least_per_turn = std::size_t{1} << 10;
+constexpr Duration time_per_turn = std::chrono::milliseconds(1);
 
 [[noreturn]] void fail(const char* what) {
   throw std::system_error(errno, std::generic_category(), what);
@@ -78,6 +81,12 @@ void InputPipe::close() {
   fd_.reset();
 }
 
+OutputPipe::OutputPipe(loop::Loop& loop, OnBytes on_bytes, OnClosed on_closed)
+    : loop_(loop),
+      on_bytes_(std::move(on_bytes)),
+      on_closed_(std::move(on_closed)),
+      budget_(bytes_per_turn) {}
+
 Fd OutputPipe::open() {
   Ends ends = make_pipe();
   fd_ = std::move(ends.read);
@@ -95,11 +104,18 @@ void OutputPipe::close() {
 void OutputPipe::read_on() {
   thread_local std::array<char, bytes_per_turn> buffer;
   ssize_t count = 0;
-  do count = read(fd_.get(), buffer.data(), buffer.size());
+  do count = read(fd_.get(), buffer.data(), budget_);
   while (count < 0 && errno == EINTR);
   if (count < 0 && errno == EAGAIN) return;
   if (count > 0) {
+    const Instant began = loop_.now();
     on_bytes_({buffer.data(), static_cast<std::size_t>(count)});
+    if (!fd_) return;  // closed by what it said
+    if (loop_.now() - began > time_per_turn) {
+      budget_ = std::max(budget_ / 2, least_per_turn);
+    } else {
+      budget_ = std::min(budget_ * 2, bytes_per_turn);
+    }
     return;
   }
   close();

@@ -35,14 +35,15 @@ class InputPipe {
   std::optional<loop::Watch> watch_;  // after fd_: goes first
 };
 
-/// Reads what a child writes: at most 64 KiB in a turn of the loop.
+/// Reads what a child writes: at most 64 KiB in a turn of the loop, and no more than can be handled
+/// in about a millisecond, so that a flood of short lines costs the others no more than one of long
+/// ones. What is not read waits in the pipe, and so does the child.
 class OutputPipe {
  public:
   using OnBytes = std::function<void(std::string_view)>;
   using OnClosed = std::function<void()>;
 
-  OutputPipe(loop::Loop& loop, OnBytes on_bytes, OnClosed on_closed)
-      : loop_(loop), on_bytes_(std::move(on_bytes)), on_closed_(std::move(on_closed)) {}
+  OutputPipe(loop::Loop& loop, OnBytes on_bytes, OnClosed on_closed);
 
   /// The child's end. Throws std::system_error.
   Fd open();
@@ -56,6 +57,7 @@ class OutputPipe {
   loop::Loop& loop_;
   OnBytes on_bytes_;
   OnClosed on_closed_;
+  std::size_t budget_;  ///< bytes for the next turn
   Fd fd_;
   std::optional<loop::Watch> watch_;  // after fd_: goes first
 };

@@ -166,6 +166,7 @@ class World:
         self.journal.touch()
         self.redis = Redis(self.home / "redis", *redis_options)
         self.hosts = []
+        self.wrappers = []
         self.random = random.Random(os.environ.get("W8Y_SEED", "1"))
 
     def __enter__(self):
@@ -177,6 +178,10 @@ class World:
                 with contextlib.suppress(ProcessLookupError):
                     host.signal(signal.SIGCONT)
                 host.kill()
+        for wrapper in self.wrappers:
+            if wrapper.poll() is None:
+                wrapper.kill()
+                wrapper.wait()
         self.redis.kill()
         shutil.rmtree(self.home, ignore_errors=True)
 
@@ -184,6 +189,23 @@ class World:
         host = Host(self, name, config if config is not None else self.list_config(**settings))
         self.hosts.append(host)
         return host.start()
+
+    def wrapper(self, *options):
+        """A w8y that runs the journal."""
+        process = subprocess.Popen(
+            [str(self.bin / "src/app/w8y"), "-u", self.redis.url, "-e", "ITEM", *options,
+             self.executor],
+            env={"PATH": os.environ["PATH"], "JOURNAL": str(self.journal), "WORK_MS": "25"},
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True)
+        self.wrappers.append(process)
+        return process
+
+    def last_outcome(self, prefix):
+        entry = self.redis.ask("XREVRANGE", f"{prefix}:runs", "+", "-", "COUNT", 1)
+        if not entry:
+            return None
+        fields = entry[0][1]
+        return dict(zip(fields[::2], fields[1::2]))[b"outcome"].decode()
 
     def list_config(self, prefix="work", work_ms=20, on_term="", **settings):
         lines = [f"[lists.{prefix}]", f'executor = "{self.executor}"',

@@ -3,6 +3,7 @@
 // Appends to the file $JOURNAL, one line a write, times in microseconds of CLOCK_BOOTTIME:
 //   start TIME HOST RUN FENCE PID ITEM
 //   end   TIME HOST RUN FENCE PID ITEM
+// The item comes by standard input, or as $ITEM from a w8y, which tells neither host nor run.
 // Works for $WORK_MS milliseconds (default 20). With $ON_TERM=ignore it outlives a SIGTERM.
 #include <fcntl.h>
 #include <unistd.h>
@@ -26,8 +27,8 @@ void note(const char* what, const std::string& item) {
   clock_gettime(CLOCK_BOOTTIME, &now);
   const std::string line =
       std::string(what) + " " + std::to_string(now.tv_sec * 1000000 + now.tv_nsec / 1000) + " " +
-      variable("W8Y_HOST", "?") + " " + variable("W8Y_RUN_ID", "?") + " " +
-      variable("W8Y_FENCE", "0") + " " + std::to_string(getpid()) + " " + item + "\n";
+      variable("W8Y_HOST", "w8y") + " " + variable("W8Y_RUN_ID", std::to_string(getpid()).c_str()) +
+      " " + variable("W8Y_FENCE", "0") + " " + std::to_string(getpid()) + " " + item + "\n";
   const int file =
       open(variable("JOURNAL", "/dev/null").c_str(), O_WRONLY | O_APPEND | O_CREAT, 0600);
   if (file < 0 || write(file, line.data(), line.size()) < 0) _exit(9);
@@ -45,6 +46,7 @@ int main(int argc, char** argv) {
   char buffer[4096];
   for (ssize_t got = 0; (got = read(STDIN_FILENO, buffer, sizeof buffer)) > 0;)
     item.append(buffer, static_cast<std::size_t>(got));
+  if (item.empty()) item = variable("ITEM", "");
   if (variable("ON_TERM", "") == "ignore") std::signal(SIGTERM, SIG_IGN);
 
   note("start", item);

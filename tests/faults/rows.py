@@ -2,6 +2,7 @@
 
 A row takes a World's options and `scale`: 1 is the short form that the tests run.
 """
+import collections
 import signal
 import time
 
@@ -141,4 +142,78 @@ def reload_storm(bin_dir, scale):
                 "descriptors more": grown}
 
 
-ROWS = [kill_hosts, kill_redis, stop_and_continue, reload_storm]
+def mixed(bin_dir, scale):
+    """Several w8yd, several w8y and redis-cli on one list at once."""
+    with World(bin_dir) as world:
+        items = world.fill([f"i{i}" for i in range(6)])
+        settings = dict(work_ms=25, concurrency=2, key_expiry="2s")
+        hosts = [world.host(f"h{i}", **settings) for i in range(2)]
+        wrappers = [world.wrapper("-k", "work", "-x", "2", "-c", "-q") for _ in range(2)]
+        # A user turns the list by hand and takes items out and in again.
+        for i in range(20 * scale):
+            world.redis.ask("LMOVE", "work:list", "work:list", "LEFT", "RIGHT")
+            world.redis.ask("LREM", "work:list", 0, f"i{i % 6}")
+            world.redis.ask("LPUSH", "work:list", f"i{i % 6}")
+            time.sleep(0.05)
+        wait_for(lambda: len({r.host for r in world.runs()}) == 3, what="each of them to have run")
+        for wrapper in wrappers:
+            wrapper.terminate()
+            assert wrapper.wait(20) == 128 + signal.SIGTERM
+        for host in hosts:
+            assert host.stop() == 0
+        assert set(world.items()) == items
+        # The journal of a child that was told to end has no end: its wrapper waited for it.
+        overlaps = [pair for pair in world.overlaps({}) if pair[0].end]
+        assert not overlaps, overlaps
+        locks = [key for key in world.redis.ask("KEYS", "*lock*")]
+        assert not locks, locks
+        by_host = collections.Counter(r.host for r in world.runs())
+        return {"runs": sum(by_host.values()), "by w8y": by_host["w8y"], "overlaps": 0}
+
+
+HOSTILE = {
+    "flood": "while :; do echo out; echo err >&2; done",
+    "endless": "head -c 50000000 /dev/zero",
+    "stubborn": "trap '' TERM; while :; do sleep 1; done",
+    "leaves": "setsid sleep 30 & exit 0",
+    "closes": "exec >&- 2>&-; sleep 0.1",
+    "garbage": "head -c 100000 /dev/urandom",
+    "dies": "kill -SEGV $$",
+}
+
+
+def hostile(bin_dir, scale):
+    """Executors that flood, ignore SIGTERM, leave children, close outputs, print garbage."""
+    with World(bin_dir) as world:
+        config = world.list_config(work_ms=5, concurrency=1)
+        for name, script in HOSTILE.items():
+            config += (f'[lists.{name}]\ncommand = ["sh", "-c", "{script}"]\n'
+                       f'timeout = "{30 if name == "endless" else 3}s"\nkill_grace = "500ms"\nmax_line = "64KiB"\n')
+            world.fill([name], name)
+        world.fill([f"i{i}" for i in range(10)])
+        host = world.host("h", config)
+
+        def resident_mib():
+            with open(f"/proc/{host.process.pid}/statm") as statm:
+                return int(statm.read().split()[1]) * 4096 / (1 << 20)
+
+        most = 0.0
+        began, before = now_us(), len(world.runs())
+        outcomes = {}
+        while now_us() - began < 5_000_000 * scale or not all(outcomes.values()):
+            most = max(most, resident_mib())
+            time.sleep(0.05)
+            outcomes = {name: world.last_outcome(name) for name in HOSTILE}
+            assert now_us() - began < 60_000_000 * scale, outcomes
+        runs = len(world.runs()) - before
+        assert host.stop() == 0
+        expected = {"flood": "timed out", "endless": "succeeded", "stubborn": "timed out",
+                    "leaves": "succeeded", "closes": "succeeded", "garbage": "succeeded",
+                    "dies": "crashed"}
+        assert outcomes == expected, outcomes
+        assert runs > 50 * scale, f"the other list only ran {runs} times"
+        assert most < 64, f"{most} MiB"
+        return {"runs of the list beside": runs, "resident MiB at most": round(most, 1)}
+
+
+ROWS = [kill_hosts, kill_redis, stop_and_continue, mixed, hostile, reload_storm]
