@@ -13,7 +13,11 @@ struct Script {
 };
 
 namespace scripts {
+extern const Script add;
 extern const Script claim;
+extern const Script quarantine;
+extern const Script release;
+extern const Script remove;
 extern const Script renew;
 extern const Script settle;
 }  // namespace scripts
