@@ -1,0 +1,209 @@
+// Tries an executor: `--caps`, then one `single` run (executor.md, "Trying an executor").
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <iostream>
+#include <optional>
+#include <random>
+#include <utility>
+
+#include <w8y/escape.hpp>
+#include <w8y/run_id.hpp>
+#include <w8y/units.hpp>
+#include <w8y/verdict.hpp>
+
+#include "app/ctl/commands.hpp"
+#include "app/ctl/failure.hpp"
+#include "app/ctl/table.hpp"
+#include "app/ctl/text.hpp"
+#include "executor/make.hpp"
+#include "executor/probe.hpp"
+
+namespace w8y::app::ctl {
+
+namespace {
+
+using ops::Json;
+
+constexpr Duration probe_timeout = std::chrono::seconds(5);
+constexpr Duration usual_timeout = std::chrono::minutes(1);
+
+/// What was found so far, told as it is found.
+class Findings {
+ public:
+  explicit Findings(bool json) : json_(json) {}
+
+  void good(const std::string& what, const std::string& text) {
+    tell("ok", Colour::good, what, text);
+  }
+  void bad(const std::string& what, const std::string& text) {
+    ++mistakes_;
+    tell("bad", Colour::bad, what, text);
+  }
+  /// Neither right nor wrong.
+  void note(const std::string& what, const std::string& text) {
+    tell("note", Colour::none, what, text);
+  }
+  /// The last word. Returns the exit status.
+  int end(const std::string& path) {
+    if (json_) {
+      print_json({{"path", path}, {"right", mistakes_ == 0}, {"findings", std::move(findings_)}});
+    } else if (mistakes_ == 0) {
+      std::cout << "all right\n";
+    } else {
+      std::cout << mistakes_ << (mistakes_ == 1 ? " mistake\n" : " mistakes\n");
+    }
+    return mistakes_ == 0 ? done : refused;
+  }
+
+ private:
+  void tell(const char* kind, Colour colour, const std::string& what, const std::string& text) {
+    if (json_) {
+      findings_.push_back({{"kind", kind}, {"what", what}, {"text", text}});
+      return;
+    }
+    const std::string word = coloured({kind, colour});
+    std::cout << word << (std::string_view(kind).size() < 3 ? "    " : "   ") << what << ": "
+              << text << std::endl;  // one by one: a run may take its time
+  }
+
+  bool json_;
+  std::size_t mistakes_ = 0;
+  Json findings_ = Json::array();
+};
+
+/// One run, told line by line.
+class Trial final : private RunHandler {
+ public:
+  Trial(loop::Loop& loop, Findings& findings, RulePtr rule, const Caps& caps)
+      : loop_(loop),
+        findings_(findings),
+        rule_(std::move(rule)),
+        executor_(executor::make_executor(loop, {"check"}, *this, *rule_, caps)),
+        timeout_(loop.timers()) {}
+
+  void run(const Item& item) {
+    Claim claim;
+    std::random_device random;
+    claim.run = RunIds(random()).next(loop_.clock().wall());
+    claim.item = item;
+    claim.fence = 1;
+    executor_->start(claim, rule_);
+    timeout_.set(loop_.now() + rule_->timeout, [this, run = claim.run] {
+      stopped_ = StopReason::timeout;
+      executor_->stop(run);
+    });
+    while (!ended_) loop_.turn(true);
+  }
+
+ private:
+  void on_started(const RunId& run, int pid) override {
+    findings_.good("start", "pid " + std::to_string(pid) + ", called with " +
+                                escape_text(rule_->prefix) + " " + run + " LENGTH");
+  }
+  void on_message(const RunId&, Message&& message) override {
+    // A mistake in a `complete` comes after it, and belongs to the same line.
+    if (!std::exchange(mistake_follows_, false)) ++line_;
+    const std::string what = "line " + std::to_string(line_);
+    if (const auto* bad = std::get_if<BadLine>(&message))
+      findings_.bad(what, escape(bad->reason));
+    else if (const auto* progress = std::get_if<Progress>(&message))
+      findings_.good(what, "progress, " + Json(progress->numerator).dump() + " of " +
+                               Json(progress->denominator).dump());
+    else if (const auto* update = std::get_if<Update>(&message))
+      findings_.good(what, "update, " + escape(update->data));
+    else if (const auto* print = std::get_if<Print>(&message))
+      findings_.good(what, "print, " + escape_text(print->content));
+    else if (const auto* complete = std::get_if<Complete>(&message))
+      completed(what, *complete);
+  }
+  void completed(const std::string& what, const Complete& complete) {
+    mistake_follows_ = !complete.mistake.empty();
+    if (complete.error)
+      findings_.good(what, "complete, with the error " + escape_text(*complete.error));
+    else
+      findings_.good(what, "complete, with the result " + escape(complete.result));
+  }
+  void on_log(const RunId&, std::string_view line, bool cut) override {
+    findings_.note("standard error", escape(line) + (cut ? " (cut)" : ""));
+  }
+  void on_ended(const RunId&, RunEnd&& end) override {
+    ended_ = true;
+    timeout_.cancel();
+    const Outcome outcome = judge(*rule_, end, stopped_, 1).outcome;
+    const bool right =
+        std::holds_alternative<Succeeded>(outcome) || std::holds_alternative<Failed>(outcome);
+    if (!end.complete && right)
+      findings_.note("complete", "none: the exit code alone says how it went");
+    std::string text = end_text(end.process) + ": the run has " + outcome_name(outcome);
+    if (const std::string why = outcome_reason(outcome); !why.empty()) text += ": " + escape(why);
+    if (right) {
+      findings_.good("end", text);
+    } else {
+      findings_.bad("end", text);
+    }
+  }
+
+  loop::Loop& loop_;
+  Findings& findings_;
+  RulePtr rule_;
+  std::unique_ptr<Executor> executor_;
+  Timer timeout_;
+  std::optional<StopReason> stopped_;
+  std::size_t line_ = 0;
+  bool mistake_follows_ = false;
+  bool ended_ = false;
+};
+
+std::string caps_text(const Caps& caps) {
+  std::string text;
+  for (const auto& cap : caps.caps) text += (text.empty() ? "" : ", ") + escape_text(cap);
+  if (text.empty()) text = "nothing";
+  text = "can " + text;
+  if (caps.concurrency > 1) text += "; " + std::to_string(caps.concurrency) + " items at once";
+  if (!caps.version.empty()) text += "; version " + escape_text(caps.version);
+  return text;
+}
+
+/// nullopt: told what is wrong.
+std::optional<Caps> ask_caps(loop::Loop& loop, Findings& findings, const Rule& rule) {
+  executor::ProcessProber prober(loop);
+  std::optional<ProbeResult> answer;
+  prober.probe(rule.executor, rule.args, probe_timeout,
+               [&](ProbeResult&& result) { answer = std::move(result); });
+  while (!answer) loop.turn(true);
+  if (const auto* refusal = std::get_if<Refusal>(&*answer)) {
+    findings.bad("--caps", escape(refusal->reason));
+    return std::nullopt;
+  }
+  Caps caps = std::get<Caps>(*answer);
+  findings.good("--caps", caps_text(caps));
+  if (const std::string why = executor::why_not(rule, caps); !why.empty()) {
+    findings.bad("--caps", why);
+    return std::nullopt;
+  }
+  return caps;
+}
+
+}  // namespace
+
+int check_executor(const Options& options, Site& site) {
+  signal(SIGPIPE, SIG_IGN);
+  const std::string path = std::filesystem::absolute(options.program).lexically_normal();
+  Rule rule;
+  rule.prefix = "check";
+  rule.executor = path;
+  rule.args = options.args;
+  rule.mode = Mode::single;
+  rule.timeout = options.period.value_or(usual_timeout);
+  rule.kill_grace = std::chrono::seconds(2);
+  Findings findings(options.json);
+  if (const auto caps = ask_caps(site.loop(), findings, rule)) {
+    const Item item = options.items.empty() ? "check" : options.items.front();
+    Trial(site.loop(), findings, std::make_shared<const Rule>(std::move(rule)), *caps).run(item);
+  }
+  return findings.end(path);
+}
+
+}  // namespace w8y::app::ctl

@@ -1,0 +1,31 @@
+// How `w8yctl` ends (cli.md, "w8yctl: the operator").
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace w8y::app::ctl {
+
+enum Exit : int { done = 0, refused = 1, wrong_usage = 2, not_reachable = 3 };
+
+/// Ends the program: every line goes to standard error.
+class Failure : public std::runtime_error {
+ public:
+  Failure(Exit exit, const std::string& line, std::vector<std::string> more = {})
+      : std::runtime_error(line), exit_(exit), more_(std::move(more)) {}
+
+  [[nodiscard]] Exit exit() const { return exit_; }
+  /// What belongs to it, below its line.
+  [[nodiscard]] const std::vector<std::string>& more() const { return more_; }
+
+ private:
+  Exit exit_;
+  std::vector<std::string> more_;
+};
+
+/// A line on standard error, with our name before it.
+void complain(const std::string& line);
+
+}  // namespace w8y::app::ctl

@@ -1,0 +1,122 @@
+#include "app/ctl/history.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <utility>
+
+#include "app/ctl/text.hpp"
+
+namespace w8y::app::ctl {
+
+namespace {
+
+/// Entries that are read at once: each may carry the tail of a standard error.
+constexpr std::size_t page_of_one = 100;
+constexpr std::size_t page_of_many = 10;
+/// Streams that are read in one write.
+constexpr std::size_t batch = 128;
+
+std::int64_t number_of(std::string_view text) {
+  std::int64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+/// "<ms>-<sequence>"
+std::pair<std::int64_t, std::int64_t> order_of(const std::string& entry) {
+  const auto dash = entry.find('-');
+  return {number_of(entry), dash == std::string::npos ? 0 : number_of(entry.substr(dash + 1))};
+}
+
+bool is_older(const FinishedRun& a, const FinishedRun& b) {
+  return order_of(a.entry) < order_of(b.entry);
+}
+
+FinishedRun run_of(const std::string& list, const redis::Value& value) {
+  FinishedRun run;
+  run.list = list;
+  if (value.elements.size() < 2) return run;
+  run.entry = value.elements[0].text;
+  const auto& fields = value.elements[1].elements;
+  for (std::size_t i = 0; i + 1 < fields.size(); i += 2)
+    run.fields[fields[i].text] = fields[i + 1].text;
+  return run;
+}
+
+}  // namespace
+
+const std::string& FinishedRun::field(const char* name) const {
+  static const std::string none;
+  const auto found = fields.find(name);
+  return found == fields.end() ? none : found->second;
+}
+
+WallTime FinishedRun::time(const char* name) const {
+  return WallTime(number_of(field(name)));
+}
+
+ops::Json to_json(const FinishedRun& run) {
+  ops::Json json = ops::Json::object();
+  ops::put_bytes(json, "list", run.list);
+  for (const char* name : {"run", "item", "host", "outcome", "reason", "exit", "stderr"})
+    if (run.fields.contains(name)) ops::put_bytes(json, name, run.field(name));
+  for (const char* name : {"started", "ended"})
+    if (run.fields.contains(name)) json[std::string(name) + "_ms"] = run.time(name).count();
+  if (json.contains("started_ms") && json.contains("ended_ms"))
+    json["took_ms"] = (run.time("ended") - run.time("started")).count();
+  for (const char* name : {"attempt", "fence", "bad_lines"})
+    if (run.fields.contains(name)) json[name] = number_of(run.field(name));
+  if (run.fields.contains("result")) {
+    const auto result = ops::parse(run.field("result"));
+    json["result"] = result ? *result : ops::Json(run.field("result"));
+  }
+  return json;
+}
+
+History::History(redis::SyncClient& client, const std::vector<std::string>& prefixes)
+    : client_(client) {
+  for (const auto& prefix : prefixes) {
+    Reader& reader = readers_.emplace_back();
+    reader.list = prefix;
+    reader.key = (prefix.empty() ? "" : prefix + ":") + "runs";
+  }
+}
+
+bool History::next(FinishedRun& run) {
+  fill();
+  Reader* newest = nullptr;
+  for (auto& reader : readers_)
+    if (!reader.page.empty() &&
+        (newest == nullptr || is_older(newest->page.back(), reader.page.back())))
+      newest = &reader;
+  if (newest == nullptr) return false;
+  run = std::move(newest->page.back());
+  newest->page.pop_back();
+  return true;
+}
+
+void History::fill() {
+  const std::string count = std::to_string(readers_.size() == 1 ? page_of_one : page_of_many);
+  std::vector<Reader*> dry;
+  for (auto& reader : readers_)
+    if (reader.page.empty() && !reader.at_end) dry.push_back(&reader);
+  for (std::size_t first = 0; first < dry.size(); first += batch) {
+    std::vector<redis::Command> commands;
+    const std::size_t end = std::min(dry.size(), first + batch);
+    for (std::size_t i = first; i < end; ++i)
+      commands.push_back({"XREVRANGE", dry[i]->key, dry[i]->before, "-", "COUNT", count});
+    const std::vector<redis::Value> replies = client_.pipeline(commands);
+    for (std::size_t i = first; i < end && i - first < replies.size(); ++i) {
+      Reader& reader = *dry[i];
+      const redis::Value& reply = replies[i - first];
+      if (reply.is_error()) throw redis::RedisError(reply.text, redis::error_code(reply.text));
+      for (const auto& entry : reply.elements) reader.page.push_back(run_of(reader.list, entry));
+      std::reverse(reader.page.begin(), reader.page.end());
+      reader.at_end = reader.page.empty();
+      if (!reader.at_end) reader.before = "(" + reader.page.front().entry;
+    }
+  }
+}
+
+}  // namespace w8y::app::ctl

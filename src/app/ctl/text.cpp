@@ -1,0 +1,92 @@
+#include "app/ctl/text.hpp"
+
+#include <array>
+#include <ctime>
+#include <iostream>
+#include <map>
+#include <string_view>
+
+#include <w8y/escape.hpp>
+#include <w8y/units.hpp>
+
+namespace w8y::app::ctl {
+
+WallTime wall_now() {
+  return std::chrono::duration_cast<WallTime>(std::chrono::system_clock::now().time_since_epoch());
+}
+
+std::string time_text(WallTime time) {
+  if (time.count() == 0) return {};
+  const std::time_t seconds = time.count() / 1000;
+  tm local{};
+  if (localtime_r(&seconds, &local) == nullptr) return "?";
+  std::array<char, 64> text{};
+  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &local)};
+}
+
+std::string rough(Duration duration) {
+  using namespace std::chrono_literals;
+  const Duration step = duration >= 24h  ? Duration(1h)
+                        : duration >= 1h ? Duration(1min)
+                        : duration >= 1s ? Duration(1s)
+                                         : Duration(1ms);
+  return format_duration(duration / step * step);
+}
+
+std::string since(WallTime time) {
+  if (time.count() == 0) return {};
+  return rough(std::max(WallTime(0), wall_now() - time));
+}
+
+std::optional<WallTime> time_of_run(const std::string& run) {
+  static constexpr std::string_view digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+  if (run.size() != 26) return std::nullopt;
+  std::int64_t ms = 0;
+  for (std::size_t i = 0; i < 10; ++i) {
+    const auto digit = digits.find(run[i]);
+    if (digit == std::string_view::npos || (i == 0 && digit > 7)) return std::nullopt;
+    ms = ms * 32 + static_cast<std::int64_t>(digit);
+  }
+  return WallTime(ms);
+}
+
+Cell shaded(const std::string& name) {
+  static const std::map<std::string_view, Colour> colours = {
+      {"running", Colour::busy},    {"succeeded", Colour::good}, {"free", Colour::good},
+      {"failed", Colour::bad},      {"crashed", Colour::bad},    {"timed out", Colour::bad},
+      {"quarantined", Colour::bad}, {"lost", Colour::bad},       {"unavailable", Colour::bad},
+      {"cancelled", Colour::poor},  {"resting", Colour::poor},   {"refused", Colour::poor},
+      {"paused", Colour::poor},     {"quiet", Colour::poor},     {"draining", Colour::poor},
+      {"stopping", Colour::poor},
+  };
+  const auto found = colours.find(name);
+  return {escape(name), found == colours.end() ? Colour::none : found->second};
+}
+
+std::string text_in(const ops::Json& object, const char* name) {
+  const auto found = object.is_object() ? object.find(name) : object.end();
+  return found != object.end() && found->is_string() ? escape(found->get<std::string>())
+                                                     : std::string();
+}
+
+std::int64_t number_in(const ops::Json& object, const char* name) {
+  const auto found = object.is_object() ? object.find(name) : object.end();
+  return found != object.end() && found->is_number() ? found->get<std::int64_t>() : 0;
+}
+
+const ops::Json& array_in(const ops::Json& object, const char* name) {
+  static const ops::Json none = ops::Json::array();
+  const auto found = object.is_object() ? object.find(name) : object.end();
+  return found != object.end() && found->is_array() ? *found : none;
+}
+
+std::string shown_in(const ops::Json& object, const char* name) {
+  const auto bytes = ops::get_bytes(object, name);
+  return bytes ? escape_text(*bytes) : "?";
+}
+
+void print_json(const ops::Json& json) {
+  std::cout << ops::dump(json) << '\n';
+}
+
+}  // namespace w8y::app::ctl

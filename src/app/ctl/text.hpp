@@ -1,0 +1,39 @@
+// Times and names as `w8yctl` shows them to people.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <w8y/clock.hpp>
+#include <w8y/status.hpp>
+
+#include "app/ctl/table.hpp"
+#include "ops/status_json.hpp"
+
+namespace w8y::app::ctl {
+
+WallTime wall_now();
+/// "2026-01-31 12:34:56", in the operator's zone; empty for none.
+std::string time_text(WallTime time);
+/// Its two largest units: "2h5m", "3s", "120ms".
+std::string rough(Duration duration);
+/// The same from `time` to now; empty for none.
+std::string since(WallTime time);
+/// When a run was claimed, as its id says; nullopt: it is no ULID.
+std::optional<WallTime> time_of_run(const std::string& run);
+
+/// The colour of a state or an outcome, by its name.
+Cell shaded(const std::string& name);
+
+// Members of a JSON object that came from elsewhere: what is not there, or is of another kind, is
+// empty or 0.
+std::string text_in(const ops::Json& object, const char* name);
+std::int64_t number_in(const ops::Json& object, const char* name);
+const ops::Json& array_in(const ops::Json& object, const char* name);
+/// Bytes as put_bytes() wrote them, escaped.
+std::string shown_in(const ops::Json& object, const char* name);
+
+/// One JSON document on standard output.
+void print_json(const ops::Json& json);
+
+}  // namespace w8y::app::ctl

@@ -1,0 +1,74 @@
+// w8yctl: the operator's hand.
+#include <clocale>
+#include <csignal>
+#include <iostream>
+#include <map>
+#include <string_view>
+
+#include <w8y/escape.hpp>
+
+#include "app/ctl/commands.hpp"
+#include "app/ctl/failure.hpp"
+#include "app/ctl/options.hpp"
+#include "app/ctl/site.hpp"
+
+namespace ctl = w8y::app::ctl;
+
+namespace {
+
+using Command = int (*)(const ctl::Options&, ctl::Site&);
+
+const std::map<std::string_view, Command> commands = {
+    {"status", ctl::status},
+    {"lists", ctl::lists},
+    {"runs", ctl::runs},
+    {"show", ctl::show},
+    {"watch", ctl::watch},
+    {"items", ctl::items},
+    {"add", ctl::add},
+    {"remove", ctl::remove},
+    {"quarantine", ctl::quarantine},
+    {"release", ctl::release},
+    {"pause", ctl::pause},
+    {"resume", ctl::resume},
+    {"quiet", ctl::quiet},
+    {"reload", ctl::reload},
+    {"drain", ctl::drain},
+    {"cancel", ctl::cancel},
+    {"check-executor", ctl::check_executor},
+};
+
+int run(int argc, char** argv) {
+  ctl::Options options;
+  int exit = ctl::done;
+  if (!ctl::parse_options(argc, argv, options, exit)) return exit;
+  ctl::Site site(options);
+  return commands.at(options.command)(options, site);
+}
+
+}  // namespace
+
+void ctl::complain(const std::string& line) {
+  std::cout.flush();  // in the order in which it happened
+  std::cerr << "w8yctl: " << line << '\n';
+}
+
+int main(int argc, char** argv) {
+  signal(SIGPIPE, SIG_IGN);
+  std::setlocale(LC_CTYPE, "C.UTF-8");  // how wide text is
+  try {
+    const int exit = run(argc, argv);
+    std::cout.flush();
+    return exit;
+  } catch (const ctl::Failure& failure) {
+    ctl::complain(failure.what());
+    for (const auto& line : failure.more()) ctl::complain(line);
+    return failure.exit();
+  } catch (const w8y::redis::RedisError& error) {
+    ctl::complain(w8y::escape(error.what()));
+    return error.code() == w8y::redis::ErrorCode::none ? ctl::not_reachable : ctl::refused;
+  } catch (const std::exception& error) {
+    ctl::complain(w8y::escape(error.what()));
+    return ctl::refused;
+  }
+}
