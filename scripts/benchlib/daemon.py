@@ -1,0 +1,82 @@
+"""A w8yd that works only while it is measured."""
+import http.client
+import json
+import os
+import pathlib
+import signal
+import socket
+from typing import Dict
+
+from .processes import Background, wait_for
+
+
+class _UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path: str):
+        super().__init__("localhost", timeout=10)
+        self._path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self._path)
+
+
+class W8yd:
+    """Runs with `lists` as its configuration: a with-block."""
+
+    def __init__(self, program: str, folder: pathlib.Path, redis_url: str, lists: str):
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o700)
+        self._status = str(folder / "w8yd.sock")
+        config = folder / "w8y.toml"
+        config.write_text(f'[redis]\nurl = "{redis_url}"\n\n[supervisor]\n'
+                          f'status = ["unix:{self._status}"]\n\n{lists}')
+        self._log = folder / "w8yd.log"
+        self._process = Background([program, "--config", str(config)], log=str(self._log))
+        try:
+            wait_for("w8yd", 10, self._ready)
+        except RuntimeError as problem:
+            self._process.__exit__()
+            raise RuntimeError(f"{problem}\n{self._log.read_text()}") from problem
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *problem):
+        self.go_on()
+        self._process.__exit__(*problem)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def quiet(self):
+        os.kill(self.pid, signal.SIGUSR1)
+        wait_for("quiet", 10, lambda: all(one["running"] == 0 for one in self._lists()))
+
+    def go_on(self):
+        os.kill(self.pid, signal.SIGCONT)
+
+    def succeeded(self, prefix: str) -> int:
+        counters: Dict = self._get(f"/api/v1/lists/{prefix}")["counters"]
+        for name, value in counters.items():
+            if name not in ("claimed", "succeeded") and value != 0:
+                raise RuntimeError(f"list {prefix}: {name} is {value}; see {self._log}")
+        return counters["succeeded"]
+
+    def _lists(self):
+        return self._get("/api/v1/lists")["lists"]
+
+    def _ready(self) -> bool:
+        try:
+            return bool(self._get("/readyz")["ready"])
+        except OSError:
+            return False
+
+    def _get(self, path: str) -> Dict:
+        connection = _UnixConnection(self._status)
+        try:
+            connection.request("GET", path)
+            return json.loads(connection.getresponse().read())
+        finally:
+            connection.close()

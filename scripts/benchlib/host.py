@@ -1,0 +1,44 @@
+"""The machine, in a line, and what it needs."""
+import os
+import pathlib
+import platform
+import shutil
+import subprocess
+import sys
+from typing import Dict
+
+# References that are Debian packages.
+PACKAGES = ["redis-server", "redis-tools", "gearman-job-server", "gearman-tools", "findutils"]
+
+
+def facts() -> Dict:
+    model = platform.machine()
+    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            model = line.split(":", 1)[1].strip()
+            break
+    return {"cpu": model, "cpus": len(os.sched_getaffinity(0)), "kernel": platform.release(),
+            "load": os.getloadavg()[0]}
+
+
+def say_facts(found: Dict) -> str:
+    text = f"{found['cpus']} × {found['cpu']}, Linux {found['kernel']}, load {found['load']:.2f}"
+    if found["load"] > 0.3 * found["cpus"]:
+        text += " — this machine is busy, and the figures will show it"
+    return text
+
+
+def setup() -> int:
+    """Installs the references. Debian starts their servers at once; ours are private, so those
+    are not wanted here, and a policy-rc.d for the time of the install keeps them down."""
+    apt = shutil.which("apt-get")
+    if apt is None:
+        print("bench: --setup knows Debian only: install " + ", ".join(PACKAGES), file=sys.stderr)
+        return 1
+    sudo = [] if os.geteuid() == 0 else ["sudo"]
+    install = ["env", "DEBIAN_FRONTEND=noninteractive", "RUNLEVEL=1", apt, "install", "--yes",
+               "--no-install-recommends", *PACKAGES]
+    for words in ([apt, "update"], install):
+        if subprocess.run(sudo + words, check=False).returncode != 0:
+            return 1
+    return 0

@@ -1,0 +1,105 @@
+"""The command line of scripts/bench."""
+import argparse
+import importlib
+import json
+import pathlib
+import pkgutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from typing import Dict, List, Optional
+
+from . import host, scenarios
+from .measure import Missing
+from .programs import SCRIPTS, Programs
+from .table import as_json, table
+
+
+@dataclass
+class Bench:
+    """What a scenario is given."""
+
+    programs: Programs
+    folder: pathlib.Path  # to fill and forget
+    rounds: int
+    quick: bool
+
+    def say(self, text: str):
+        print(f"  {text}", file=sys.stderr, flush=True)
+
+    def want(self, name: str) -> Optional[str]:
+        """A reference, or None where it is missing, which is said."""
+        try:
+            return self.programs.reference(name)
+        except Missing as missing:
+            self.say(f"without: {missing}")
+            return None
+
+
+def known() -> Dict[str, str]:
+    """Scenarios by name, with their first line: each is a file of benchlib/scenarios."""
+    names = sorted(found.name for found in pkgutil.iter_modules(scenarios.__path__))
+    return {name: (load(name).__doc__ or "").splitlines()[0] for name in names}
+
+
+def load(name: str):
+    return importlib.import_module(f"{scenarios.__name__}.{name}")
+
+
+def parse(words: List[str]) -> argparse.Namespace:
+    there = known()
+    parser = argparse.ArgumentParser(
+        prog="bench", formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Measures w8y on this machine. A ratio is taken round by round against a\n"
+        "reference in the same run, in turn; shown are the median and (lowest–highest).",
+        epilog="scenarios:\n" + "\n".join(f"  {name:<10}{text}" for name, text in there.items()))
+    parser.add_argument("scenario", nargs="*", help="default: all of them")
+    parser.add_argument("--rounds", type=int, help="rounds per case (default: 7, or 3 with --quick)")
+    parser.add_argument("--quick", action="store_true", help="short rounds: to see that it works")
+    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--build", type=pathlib.Path, default=SCRIPTS.parent / "build",
+                        help="the build folder to measure (default: build)")
+    parser.add_argument("--setup", action="store_true", help="install the references (Debian)")
+    options = parser.parse_args(words)
+    for name in options.scenario:
+        if name not in there:
+            parser.error(f"no such scenario: {name} (there are: {', '.join(there)})")
+    options.scenario = options.scenario or list(there)
+    options.rounds = options.rounds or (3 if options.quick else 7)
+    return options
+
+
+def measure(options: argparse.Namespace) -> int:
+    found = host.facts()
+    print(host.say_facts(found), file=sys.stderr)
+    results: List[Dict] = []
+    trouble = False
+    with tempfile.TemporaryDirectory(prefix="w8y-bench-") as temp:
+        folder = pathlib.Path(temp)
+        programs = Programs(options.build, folder)
+        for name in options.scenario:
+            print(f"{name}: {(load(name).__doc__ or '').splitlines()[0]}", file=sys.stderr)
+            try:
+                rows = load(name).run(Bench(programs, folder / name, options.rounds, options.quick))
+            except (Missing, RuntimeError, subprocess.CalledProcessError) as problem:
+                print(f"bench: {name}: {problem}", file=sys.stderr)
+                trouble = True
+                continue
+            results += as_json(name, rows)
+            if not options.json:
+                print(f"\n{name}\n{table(rows)}\n", flush=True)
+    if options.json:
+        print(json.dumps({"host": found, "rounds": options.rounds, "quick": options.quick,
+                          "rows": results}, indent=1, ensure_ascii=False))
+    return 1 if trouble else 0
+
+
+def main() -> int:
+    options = parse(sys.argv[1:])
+    if options.setup:
+        return host.setup()
+    try:
+        return measure(options)
+    except KeyboardInterrupt:
+        return 130

@@ -1,0 +1,73 @@
+"""Figures: taken in turn, reduced to a median and its spread."""
+import statistics
+from dataclasses import dataclass, field
+from typing import Callable, Dict, List, Optional
+
+
+class Missing(Exception):
+    """A reference or program that is not there: said, and passed over."""
+
+
+@dataclass
+class Spread:
+    """The median of several rounds, the lowest and the highest."""
+
+    median: float
+    low: float
+    high: float
+
+    @staticmethod
+    def of(values: List[float]) -> "Spread":
+        return Spread(statistics.median(values), min(values), max(values))
+
+
+@dataclass
+class Row:
+    """What one subject came to in one case of a scenario."""
+
+    case: str
+    subject: str
+    settings: str
+    unit: str
+    value: Spread
+    ratio: Optional[Spread] = None  # to the reference, round by round
+    goals: List["Goal"] = field(default_factory=list)
+
+
+@dataclass
+class Goal:
+    text: str
+    met: bool
+
+
+@dataclass
+class Subject:
+    """Something to measure. `take` gives one round's figure."""
+
+    name: str
+    settings: str
+    take: Callable[[], float]
+
+
+def in_turn(subjects: List[Subject], rounds: int) -> Dict[str, List[float]]:
+    """A B C, A B C, …: what slows the machine for a while slows all of them."""
+    taken: Dict[str, List[float]] = {subject.name: [] for subject in subjects}
+    for _ in range(rounds):
+        for subject in subjects:
+            taken[subject.name].append(subject.take())
+    return taken
+
+
+def rows_of(case: str, unit: str, settings: Dict[str, str],
+            taken: Dict[str, List[float]]) -> List[Row]:
+    """A row per subject; the first is the reference."""
+    reference = next(iter(taken.values()))
+    return [
+        Row(case, name, settings[name], unit, Spread.of(values),
+            Spread.of([a / b for a, b in zip(values, reference)]))
+        for name, values in taken.items()
+    ]
+
+
+def find(rows: List[Row], subject: str) -> Optional[Row]:
+    return next((row for row in rows if row.subject == subject), None)

@@ -1,0 +1,45 @@
+"""What is measured and what it is measured with: found, or built."""
+import pathlib
+import shutil
+import subprocess
+
+from .measure import Missing
+
+SCRIPTS = pathlib.Path(__file__).resolve().parent.parent
+SOURCES = SCRIPTS / "bench.d"
+
+
+class Programs:
+    """Ours from a build folder, references from PATH, bare loops from bench.d."""
+
+    def __init__(self, build: pathlib.Path, temp: pathlib.Path):
+        self._build = build
+        self._temp = temp
+
+    def ours(self, name: str) -> str:
+        for place in (self._build / "src" / "app" / name, self._build / name):
+            if place.is_file():
+                return str(place)
+        raise Missing(f"{name} is not in {self._build}: build it first, or say --build DIR")
+
+    @staticmethod
+    def reference(name: str) -> str:
+        found = shutil.which(name)
+        if found is None:
+            raise Missing(f"{name} is not installed: scripts/bench --setup")
+        return found
+
+    def bare(self, name: str) -> str:
+        """A bare loop, built on first use."""
+        program = self._temp / name
+        if not program.exists():
+            compiler = shutil.which("cc")
+            if compiler is None:
+                raise Missing("there is no C compiler for the bare loops")
+            subprocess.run([compiler, "-O2", "-Wall", "-Wextra", "-o", str(program),
+                            str(SOURCES / f"{name}.c")], check=True)
+        return str(program)
+
+    @staticmethod
+    def script(name: str) -> str:
+        return str(SOURCES / name)

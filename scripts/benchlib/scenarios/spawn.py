@@ -1,0 +1,112 @@
+"""Runs per second of /bin/true over a circular list, against bare loops and other tools."""
+import contextlib
+import subprocess
+import time
+from typing import List
+
+from ..daemon import W8yd
+from ..gearman import Gearman
+from ..measure import Goal, Row, Subject, in_turn, rows_of
+from ..processes import Background, finish, rate_over
+from ..redis import Redis
+
+PROGRAM = "/bin/true"
+ITEMS = 1000
+# From a start to an even pace: processes are there, files are in memory.
+SETTLE = 0.25
+
+
+def bare(bench, concurrency: int, seconds: float) -> Subject:
+    loop = bench.programs.bare("bare_spawn")
+
+    def take() -> float:
+        done = finish([loop, str(concurrency), str(seconds), PROGRAM], stdout=subprocess.PIPE,
+                      stdin=subprocess.DEVNULL, text=True)
+        runs, took = done.stdout.split()
+        return int(runs) / float(took)
+
+    return Subject("bare loop", "posix_spawn, wait", take)
+
+
+def w8yd(daemon: W8yd, seconds: float) -> Subject:
+    def take() -> float:
+        daemon.go_on()
+        time.sleep(SETTLE)
+        rate = rate_over(seconds, lambda: daemon.succeeded("bench"))
+        daemon.quiet()
+        return rate
+
+    return Subject("w8yd", f"defaults (history 1000, events), {ITEMS} items", take)
+
+
+def xargs(tool: str, concurrency: int, enough: int) -> Subject:
+    def take() -> float:
+        since = time.monotonic()
+        finish([tool, "-P", str(concurrency), "-n", "1", PROGRAM], input="x\n" * enough, text=True)
+        return enough / (time.monotonic() - since)
+
+    return Subject("xargs", "-P -n 1", take)
+
+
+def gearman(server: Gearman, concurrency: int, enough: int,
+            seconds: float) -> Subject:
+    return Subject("gearman -w", "a worker per place, background jobs",
+                   lambda: server.rate(PROGRAM, concurrency, enough, seconds))
+
+
+def shell_loop(bench, redis: Redis, concurrency: int, seconds: float) -> Subject:
+    script = bench.programs.script("shell_loop.sh")
+
+    def take() -> float:
+        with contextlib.ExitStack() as loops:
+            for _ in range(concurrency):
+                loops.enter_context(Background([script, redis.socket, PROGRAM]))
+            time.sleep(SETTLE)
+            return rate_over(seconds, lambda: redis.calls_of("del"))
+
+    return Subject("shell loop", "redis-cli: LMOVE, SET NX, run, DEL", take)
+
+
+def judge(rows: List[Row]):
+    ours = next(row for row in rows if row.subject == "w8yd")
+    others = [row for row in rows if row.subject not in ("bare loop", "w8yd")]
+    ours.goals.append(Goal("≥ 0.95 × bare", ours.ratio.median >= 0.95))
+    ours.goals.append(
+        Goal("above every other", all(ours.value.median > other.value.median for other in others)))
+
+
+def run_case(bench, concurrency: int) -> List[Row]:
+    seconds = 0.5 if bench.quick else 2.0
+    folder = bench.folder / str(concurrency)
+    config = f'[lists.bench]\ncommand = ["{PROGRAM}"]\nconcurrency = {concurrency}\n'
+    with contextlib.ExitStack() as stack:
+        redis = stack.enter_context(Redis(folder / "redis"))
+        redis.call("RPUSH", "bench:list", *[f"item-{i}" for i in range(ITEMS)])
+        daemon = stack.enter_context(
+            W8yd(bench.programs.ours("w8yd"), folder / "w8yd", redis.url, config))
+        daemon.quiet()
+
+        subjects = [bare(bench, concurrency, seconds), w8yd(daemon, seconds)]
+        # Of what can't be stopped after a time: about as much as the bare loop gets done in it.
+        enough = int(subjects[0].take() * seconds)
+        if (tool := bench.want("xargs")) is not None:
+            subjects.append(xargs(tool, concurrency, enough))
+        server, tool = bench.want("gearmand"), bench.want("gearman")
+        if server and tool:
+            made = stack.enter_context(Gearman(server, tool, folder / "gearman"))
+            subjects.append(gearman(made, concurrency, 4 * enough + 2000, seconds))
+        if bench.want("redis-cli"):
+            subjects.append(shell_loop(bench, redis, concurrency, seconds))
+        settings = {subject.name: subject.settings for subject in subjects}
+        rows = rows_of(f"concurrency {concurrency}", "runs/s", settings,
+                       in_turn(subjects, bench.rounds))
+    judge(rows)
+    return rows
+
+
+def run(bench) -> List[Row]:
+    rows: List[Row] = []
+    for concurrency in (1, 2, 4, 8):
+        bench.say(f"concurrency {concurrency}")
+        rows += run_case(bench, concurrency)
+    return rows
