@@ -90,6 +90,7 @@ int run(const char* length_text) {
     // All but "type" is kept as the run's result.
     say("{\"type\":\"complete\"," + work(read_item(length)) + "}");
   } catch (const ItemError& error) {
+    if (told_to_end != 0) return 128 + SIGTERM;  // it was interrupted, that is all
     // Exit status 0 and an "error": failed. Any other exit status, or a signal: crashed.
     say(std::string("{\"type\":\"complete\",\"error\":\"") + error.what() + "\"}");
   } catch (const Stopped&) {
