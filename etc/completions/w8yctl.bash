@@ -1,0 +1,80 @@
+# bash completion for w8yctl
+
+# The lists of this host; what would need quotes is left out.
+_w8yctl_lists() {
+    "$1" lists --json 2>/dev/null | sed -n 's/[{},]/\n/gp' |
+        sed -n 's/^ *"prefix": *"\([A-Za-z0-9._/@-]*\)" *$/\1/p'
+}
+
+_w8yctl() {
+    local cur prev words cword split
+    _init_completion -s || return
+
+    case $prev in
+        --socket)
+            _filedir
+            return
+            ;;
+        --config)
+            _filedir toml
+            return
+            ;;
+        --lock-key)
+            COMPREPLY=($(compgen -W 'lock proc' -- "$cur"))
+            return
+            ;;
+        --state)
+            COMPREPLY=($(compgen -W 'free running resting quarantined' -- "$cur"))
+            return
+            ;;
+        --list)
+            COMPREPLY=($(compgen -W "$(_w8yctl_lists "$1")" -- "$cur"))
+            return
+            ;;
+        --redis-url | --item | --limit | --reason | --for | --timeout)
+            return
+            ;;
+    esac
+    $split && return
+
+    # The command, and how many of its own words there are before this one.
+    local i command= given=0
+    for ((i = 1; i < cword; i++)); do
+        case ${words[i]} in
+            --socket | --config | --redis-url | --lock-key | --state | --list | --item | --limit | \
+                --reason | --for | --timeout)
+                ((i++))
+                ;;
+            -*) ;;
+            *) if [[ $command ]]; then ((given++)); else command=${words[i]}; fi ;;
+        esac
+    done
+
+    local options='--socket= --config= --redis-url= --lock-key= --json --help'
+    local commands='status lists quiet resume reload drain cancel check-executor runs show watch items
+        add remove quarantine release pause'
+    case $command in
+        '') options+=' --version' ;;
+        items) options+=' --state=' ;;
+        add) options+=' --again --base64' ;;
+        remove | quarantine | release) options+=' --base64' ;;
+        pause) options+=' --reason= --for=' ;;
+        runs) options+=' --item= --base64 --failed --limit=' ;;
+        show) options+=' --list=' ;;
+        watch) options+=' --limit=' ;;
+        check-executor) options+=' --item= --base64 --timeout=' ;;
+    esac
+    if [[ $cur == -* ]]; then
+        COMPREPLY=($(compgen -W "$options" -- "$cur"))
+        [[ ${COMPREPLY-} == *= ]] && compopt -o nospace
+        return
+    fi
+
+    case $command:$given in
+        :*) COMPREPLY=($(compgen -W "$commands" -- "$cur")) ;;
+        lists:0 | resume:0 | runs:0 | watch:0 | items:0 | add:0 | remove:0 | quarantine:0 | release:0 | pause:0)
+            COMPREPLY=($(compgen -W "$(_w8yctl_lists "$1")" -- "$cur"))
+            ;;
+        check-executor:0) _filedir ;;
+    esac
+} && complete -F _w8yctl w8yctl

@@ -1,0 +1,48 @@
+# fish completion for w8yctl
+
+# The lists of this host; what would need quotes is left out.
+function __w8yctl_lists
+    w8yctl lists --json 2>/dev/null | string match -ra '"prefix": *"[A-Za-z0-9._/@-]*"' |
+        string replace -r '"prefix": *"(.*)"' '$1'
+end
+
+complete -c w8yctl -f
+complete -c w8yctl -s h -l help -d 'Print a summary'
+complete -c w8yctl -n __fish_use_subcommand -l version -d 'Print the version'
+complete -c w8yctl -l socket -r -F -d 'Status socket of w8yd'
+complete -c w8yctl -l config -r -F -d 'Config file'
+complete -c w8yctl -l redis-url -x -d Redis
+complete -c w8yctl -l lock-key -x -a 'lock proc' -d 'Name in lock keys'
+complete -c w8yctl -l json -d 'For programs'
+
+complete -c w8yctl -n __fish_use_subcommand -a status -d 'This host at a glance'
+complete -c w8yctl -n __fish_use_subcommand -a lists -d 'Every list of this host, or one of them closely'
+complete -c w8yctl -n __fish_use_subcommand -a quiet -d 'No new runs on this host'
+complete -c w8yctl -n __fish_use_subcommand -a resume -d 'End of a list\'s pause, or of this host\'s quiet'
+complete -c w8yctl -n __fish_use_subcommand -a reload -d 'This host reads its config again'
+complete -c w8yctl -n __fish_use_subcommand -a drain -d 'This host ends its work, and then itself'
+complete -c w8yctl -n __fish_use_subcommand -a cancel -d 'End a run of this host'
+complete -c w8yctl -n __fish_use_subcommand -a check-executor -d 'Try an executor'
+complete -c w8yctl -n __fish_use_subcommand -a runs -d 'Finished runs, newest first'
+complete -c w8yctl -n __fish_use_subcommand -a show -d 'A run, its result, the end of its standard error'
+complete -c w8yctl -n __fish_use_subcommand -a watch -d 'Events of runs as they happen'
+complete -c w8yctl -n __fish_use_subcommand -a items -d 'The items of a list'
+complete -c w8yctl -n __fish_use_subcommand -a add -d 'Put items at the end of a list'
+complete -c w8yctl -n __fish_use_subcommand -a remove -d 'Take items off a list'
+complete -c w8yctl -n __fish_use_subcommand -a quarantine -d 'Keep items from being run'
+complete -c w8yctl -n __fish_use_subcommand -a release -d 'End the rest or the quarantine of items'
+complete -c w8yctl -n __fish_use_subcommand -a pause -d 'No new runs of a list on any host'
+
+complete -c w8yctl -n '__fish_seen_subcommand_from lists resume runs watch items add remove quarantine release pause' -a '(__w8yctl_lists)' -d List
+complete -c w8yctl -n '__fish_seen_subcommand_from items' -l state -x -a 'free running resting quarantined' -d 'Only these'
+complete -c w8yctl -n '__fish_seen_subcommand_from add' -l again -d 'Also items that are in the list already'
+complete -c w8yctl -n '__fish_seen_subcommand_from add remove quarantine release runs check-executor' -l base64 -d 'Items are given in base64'
+complete -c w8yctl -n '__fish_seen_subcommand_from pause' -l reason -x -d 'Shown to whoever asks why'
+complete -c w8yctl -n '__fish_seen_subcommand_from pause' -l for -x -d 'Ends by itself after this time'
+complete -c w8yctl -n '__fish_seen_subcommand_from runs' -l item -x -d 'Only runs of this item'
+complete -c w8yctl -n '__fish_seen_subcommand_from runs' -l failed -d 'Only runs that did not succeed'
+complete -c w8yctl -n '__fish_seen_subcommand_from runs watch' -l limit -x -d 'No more than so many'
+complete -c w8yctl -n '__fish_seen_subcommand_from show' -l list -x -a '(__w8yctl_lists)' -d 'Look only there'
+complete -c w8yctl -n '__fish_seen_subcommand_from check-executor' -F
+complete -c w8yctl -n '__fish_seen_subcommand_from check-executor' -l item -x -d 'The item that it is tried with'
+complete -c w8yctl -n '__fish_seen_subcommand_from check-executor' -l timeout -x -d 'How long the run may take'

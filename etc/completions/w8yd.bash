@@ -1,0 +1,23 @@
+# bash completion for w8yd
+_w8yd() {
+    local cur prev words cword split
+    _init_completion -s || return
+
+    case $prev in
+        --config)
+            _filedir toml
+            return
+            ;;
+        --embedded)
+            # The folder may be left out.
+            if $split || [[ $cur == [!-]* ]]; then
+                _filedir -d
+                return
+            fi
+            ;;
+    esac
+    $split && return
+
+    COMPREPLY=($(compgen -W '--config= --check --plan --embedded --help --version' -- "$cur"))
+    [[ ${COMPREPLY-} == *= ]] && compopt -o nospace
+} && complete -F _w8yd w8yd
