@@ -1,0 +1,80 @@
+"""Where everything is (run.py sets it), and what several tests need."""
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+source = build = known_keys = checksum = None  # paths
+unit = manual = programs = None  # lists of them
+
+
+def page(name):
+    return next(path for path in manual if path.name == name)
+
+
+def needs(tool):
+    return unittest.skipUnless(shutil.which(tool), f"there is no {tool}")
+
+
+def says(*command, **more):
+    """Standard output of a program that must succeed."""
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60,
+                          **more).stdout
+
+
+def wait_for(fact, what, limit=20):
+    deadline = time.monotonic() + limit
+    while time.monotonic() < deadline:
+        if answer := fact():
+            return answer
+        time.sleep(0.01)
+    raise AssertionError(f"did not come true: {what}")
+
+
+def catches(pid, signal):
+    """Whether the process has a handler for the signal."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(re.search(r"SigCgt:\s*(\w+)", status)[1], 16) >> (signal - 1) & 1
+
+
+def mistakes(toml):
+    """What the parser says of a config; empty: nothing."""
+    return says(known_keys, "--check", input=toml + "\0").strip()
+
+
+def long_options(help_text):
+    """Those that a help text of CLI11 lists, without their dashes."""
+    return set(re.findall(r"(?m)^ +(?:-\w,)?--([a-z][a-z0-9-]*)", help_text))
+
+
+def commands_of(help_text):
+    """Subcommands that a help text lists."""
+    part = help_text.partition("\nSubcommands:\n")[2].partition("\n\n")[0]
+    return set(re.findall(r"(?m)^  ([a-z][a-z-]*)", part))
+
+
+def help_texts(program):
+    """Of the program, and of each of its commands, by name; "" is the program itself."""
+    texts = {"": says(program, "--help")}
+    for command in commands_of(texts[""]):
+        texts[command] = says(program, command, "--help")
+    return texts
+
+
+class Folder:
+    """A temporary folder as a test's attribute."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="w8y-etc-")
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def write(self, name, text, mode=0o644):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(mode)
+        return path

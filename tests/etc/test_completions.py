@@ -1,0 +1,106 @@
+"""Completions: they parse, they know every option and no other, and bash's complete."""
+import re
+import unittest
+from pathlib import Path
+
+import place
+
+BASH_COMPLETION = Path("/usr/share/bash-completion/bash_completion")
+
+# A line is parted as readline does; what is behind the last blank is being completed.
+BASH_TRY = r"""
+. /usr/share/bash-completion/bash_completion
+compopt() { :; }
+try() {
+    local line=$1 word
+    COMP_WORDS=()
+    for word in $line; do
+        while [[ $word =~ ^([^=:]*)([=:])(.*)$ ]]; do
+            [[ ${BASH_REMATCH[1]} ]] && COMP_WORDS+=("${BASH_REMATCH[1]}")
+            COMP_WORDS+=("${BASH_REMATCH[2]}")
+            word=${BASH_REMATCH[3]}
+        done
+        [[ $word ]] && COMP_WORDS+=("$word")
+    done
+    [[ $line == *' ' ]] && COMP_WORDS+=('')
+    COMP_LINE=$line COMP_POINT=${#line} COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+    COMP_TYPE=9 COMP_KEY=9 COMPREPLY=()
+    local name=${COMP_WORDS[0]}
+    . "$source/completions/$name.bash"
+    "_$name" "$name" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+    echo "${COMPREPLY[*]}"
+}
+PATH=$tools:$PATH
+while IFS= read -r line; do try "$line"; done
+"""
+
+LISTS = r"""#!/bin/sh
+[ "$*" = "lists --json" ] || exit 2
+echo '{"lists":[{"caps":["a"],"prefix":"work"},{"prefix":"a b"},{"prefix":"feeds","why":"x"}]}'
+"""
+
+
+class Completions(place.Folder, unittest.TestCase):
+    def files(self, pattern):
+        found = sorted((place.source / "completions").glob(pattern))
+        self.assertEqual(len(found), 3)
+        return found
+
+    @place.needs("bash")
+    def test_bash_parses(self):
+        for path in self.files("*.bash"):
+            place.says("bash", "-n", path)
+
+    @place.needs("zsh")
+    def test_zsh_parses(self):
+        for path in self.files("_*"):
+            place.says("zsh", "-f", "-n", path)
+
+    @place.needs("fish")
+    def test_fish_parses(self):
+        for path in self.files("*.fish"):
+            place.says("fish", "--no-config", "-n", path)
+
+    def test_options_and_commands(self):
+        for program in place.programs:
+            texts = place.help_texts(program)
+            known = set().union(*map(place.long_options, texts.values()))
+            folder = place.source / "completions"
+            name = program.name
+            offered = {
+                "bash": set(re.findall(r"--([a-z][a-z0-9-]*)", (folder / f"{name}.bash").read_text())),
+                "zsh": set(re.findall(r"--([a-z][a-z0-9-]*)", (folder / f"_{name}").read_text())),
+                "fish": set(re.findall(r"-l ([a-z][a-z0-9-]*)", (folder / f"{name}.fish").read_text())),
+            }
+            for shell, options in offered.items():
+                with self.subTest(shell, program=name):
+                    self.assertEqual(options, known)
+            for command in texts.keys() - {""}:
+                for path in (f"{name}.bash", f"_{name}", f"{name}.fish"):
+                    with self.subTest(path, command=command):
+                        self.assertRegex((folder / path).read_text(), rf"(?<![\w-]){command}(?![\w-])")
+
+    @unittest.skipUnless(BASH_COMPLETION.exists(), "there is no bash-completion")
+    def test_bash_completes(self):
+        self.write("tools/w8yctl", LISTS, 0o755)
+        cases = {
+            "w8y --k": "--key-prefix= --key-expiry=",
+            "w8y --lock-key=": "lock proc",
+            "w8y --lock-key p": "proc",
+            "w8y -u un": "unix://",
+            "w8y -ck work w8y-no-such-": "",
+            f"w8y -u redis://h:1 -k a ls {self.folder}/to": f"{self.folder}/tools",
+            f"w8y --redis-url=redis://h:1 -- ls {self.folder}/to": f"{self.folder}/tools",
+            "w8yd --c": "--config= --check",
+            f"w8yd --embedded={self.folder}/to": f"{self.folder}/tools",
+            "w8yctl re": "resume reload remove release",
+            "w8yctl items ": "work feeds",
+            "w8yctl --json items --state=free f": "feeds",
+            "w8yctl items --state r": "running resting",
+            "w8yctl add work ": "",
+            "w8yctl pause --f": "--for=",
+        }
+        said = place.says("bash", "--norc", "-c", BASH_TRY, input="\n".join(cases) + "\n",
+                          env={"PATH": "/usr/bin:/bin", "source": str(place.source),
+                               "tools": str(self.folder / "tools")})
+        self.assertEqual(dict(zip(cases, said.split("\n"))), cases)

@@ -1,0 +1,79 @@
+"""`meson install` into a folder of its own: everything is in its place, and nothing else."""
+import json
+import os
+import re
+import subprocess
+import unittest
+from pathlib import Path
+
+import place
+
+EXECUTABLE = {
+    "bin/w8y", "bin/w8yd", "bin/w8yctl",
+    "share/doc/w8y/examples/resize.sh",
+    "share/doc/w8y/examples/superman.py",
+    "share/doc/w8y/examples/textstats.py",
+}  # fmt: skip
+OTHERS = {
+    "lib/systemd/system/w8yd.service",
+    "lib/sysusers.d/w8y.conf",
+    "share/bash-completion/completions/w8y",
+    "share/bash-completion/completions/w8yctl",
+    "share/bash-completion/completions/w8yd",
+    "share/doc/w8y/LICENSE",
+    "share/doc/w8y/examples/checksum.cpp",
+    "share/doc/w8y/examples/systemd/embedded.conf",
+    "share/doc/w8y/examples/systemd/run-as.conf",
+    "share/doc/w8y/w8y.toml",
+    "share/fish/vendor_completions.d/w8y.fish",
+    "share/fish/vendor_completions.d/w8yctl.fish",
+    "share/fish/vendor_completions.d/w8yd.fish",
+    "share/man/man1/w8y.1",
+    "share/man/man1/w8yctl.1",
+    "share/man/man5/w8y.toml.5",
+    "share/man/man8/w8yd.8",
+    "share/w8y/w8y.schema.json",
+    "share/zsh/site-functions/_w8y",
+    "share/zsh/site-functions/_w8yctl",
+    "share/zsh/site-functions/_w8yd",
+}
+
+
+@unittest.skipUnless(os.environ.get("W8Y_TEST_INSTALL") == "1",
+                     "needs the whole build; W8Y_TEST_INSTALL=1 asks for it")
+class Installed(place.Folder, unittest.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.root = self.folder / "root"
+        place.says("meson", "install", "--no-rebuild", "-C", place.build, "--destdir", self.root)
+        options = json.loads(place.says("meson", "introspect", "--buildoptions", place.build))
+        self.prefix = next(o["value"] for o in options if o["name"] == "prefix")
+        self.top = self.root / self.prefix.lstrip("/")
+
+    def test_everything_is_in_its_place(self):
+        names = {program.name for program in place.programs}
+        expected = EXECUTABLE - {f"bin/{name}" for name in {"w8yctl"} - names} | OTHERS
+        # Some distributions have /lib beside /usr/lib.
+        found = {re.sub(r"^(\.\./)*lib", "lib", os.path.relpath(path, self.top)): path
+                 for path in self.root.rglob("*") if not path.is_dir()}
+        self.assertEqual(found.keys(), expected)
+        for name, path in found.items():
+            mode = 0o755 if name in EXECUTABLE else 0o644
+            self.assertEqual(path.stat().st_mode & 0o777, mode, name)
+
+    def test_texts_name_what_is_there(self):
+        unit = next(self.root.rglob("w8yd.service")).read_text()
+        program = re.search(r"(?m)^ExecStart=(\S+)", unit)[1]
+        self.assertTrue((self.root / program.lstrip("/")).exists())
+        sample = (self.top / "share/doc/w8y/w8y.toml").read_text()
+        schema = re.match(r"#:schema (\S+)", sample)[1]
+        self.assertTrue((self.root / schema.lstrip("/")).exists())
+        page = (self.top / "share/man/man5/w8y.toml.5").read_text()
+        for path in re.findall(rf"\.Pa ({re.escape(self.prefix)}/\S+)", page):
+            self.assertTrue((self.root / Path(path.lstrip("/"))).exists(), path)
+
+    def test_programs_run(self):
+        for name in sorted(program.name for program in place.programs):
+            said = subprocess.run([self.top / "bin" / name, "--version"], capture_output=True,
+                                  text=True, timeout=60, check=True)
+            self.assertTrue(said.stdout.startswith(f"{name} "))
