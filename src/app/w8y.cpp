@@ -117,13 +117,23 @@ class OneItem final : private PollerEvents, private redis::Client::Listener {
     if (end == ClaimEnd::empty) log_.line("the list is empty; no work to do");
     if (end == ClaimEnd::nothing_free) log_.line("no item is free");
     if (end == ClaimEnd::paused) log_.line("the list is paused: " + poller.detail());
-    if (unavailable && !poller.detail().empty()) log_.line(poller.detail());
+    if (unavailable) say_trouble(poller.detail());
     if (!options_.continuous) finish(unavailable ? trouble_exit : 0);
   }
 
   // What the connection says.
-  void on_up() override { last_rest_.reset(); }
-  void on_down(const std::string& why) override { log_.line(why); }
+  void on_up() override {
+    last_rest_.reset();
+    trouble_.clear();
+  }
+  void on_down(const std::string& why) override { say_trouble(why); }
+
+  /// Once, whoever notices it first.
+  void say_trouble(const std::string& why) {
+    if (why.empty() || why == trouble_) return;
+    trouble_ = why;
+    log_.line(why);
+  }
 
   void told_to_stop(int number) {
     stop_signal_ = number;
@@ -159,6 +169,7 @@ class OneItem final : private PollerEvents, private redis::Client::Listener {
   Timer patience_;
   std::vector<std::unique_ptr<loop::SignalWatch>> signals_;
   std::optional<ClaimEnd> last_rest_;
+  std::string trouble_;  ///< said already
   int stop_signal_ = 0;
   bool finishing_ = false;
   int exit_ = 0;
