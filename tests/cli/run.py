@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+"""Runs test cases that are folders a person can read.
+
+    run.py --bin BUILD/src/app [-j N] [--keep] [CASE...]
+
+A case is a folder beside this file:
+    cmd          a shell script; helpers.sh says what it finds defined
+    expected     its standard output (2>&1 where a case is about messages)
+    exit         its exit status, if it is not 0
+    redis        redis-cli commands that fill the server before
+    config.toml, executors/ and any other file: copied to where cmd runs
+In these files @DIR@ is the case's own folder and @REDIS_URL@ its server.
+
+In `expected`, <run> is a run id, <time> a date and time, <n> a number, <duration> a duration,
+<hex> hex digits, and <any> any text on that line.
+
+Each case has its own redis-server on a unix socket, its own folder, its own process group, and 30
+seconds. Nothing is shared, so cases run side by side.
+"""
+import argparse
+import concurrent.futures
+import difflib
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+LIMIT_S = 30
+OWN_FILES = {"cmd", "expected", "exit", "redis"}
+MASKS = {
+    "<run>": r"[0-9A-HJKMNP-TV-Z]{26}",
+    "<time>": r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d",
+    "<n>": r"-?\d+",
+    "<duration>": r"\d+(?:\.\d+)?(?:us|ms|s|m|h|d)(?:\d+(?:\.\d+)?(?:us|ms|s|m|h))*",
+    "<hex>": r"[0-9a-f]+",
+    "<any>": r".*",
+}
+
+
+def pattern_of(line):
+    parts = re.split("(" + "|".join(MASKS) + ")", line)
+    return re.compile("".join(MASKS.get(part) or re.escape(part) for part in parts), re.DOTALL)
+
+
+def compare(expected, actual):
+    """A diff, empty if all is as expected. A line that fits its mask is no difference."""
+    wanted = expected.splitlines(keepends=True)
+    found = actual.splitlines(keepends=True)
+    patterns = {line: pattern_of(line) for line in wanted}
+    shown = []
+    for number, line in enumerate(found):
+        near = wanted[number : number + 1] + wanted
+        shown.append(next((want for want in near if patterns[want].fullmatch(line)), line))
+    return "".join(
+        line if line.endswith("\n") else line + "\n\\ no newline at the end\n"
+        for line in difflib.unified_diff(wanted, shown, "expected", "actual")
+    )
+
+
+class Server:
+    """A redis-server that goes with the case."""
+
+    def __init__(self, folder):
+        self.socket = folder / "redis.sock"
+        data = folder / "redis-data"
+        data.mkdir()
+        log = open(folder / "redis.log", "wb")
+        self.process = subprocess.Popen(
+            ["redis-server", "--port", "0", "--unixsocket", str(self.socket), "--save", "",
+             "--appendonly", "no", "--dir", str(data)],
+            stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+        )
+        log.close()
+
+    def wait(self):
+        until = time.monotonic() + 10
+        while time.monotonic() < until and self.process.poll() is None:
+            answer = self.ask("PING")
+            if answer.stdout == b"PONG\n":
+                return
+            time.sleep(0.01)
+        raise RuntimeError("redis-server does not answer")
+
+    def ask(self, *words, commands=None):
+        return subprocess.run(
+            ["redis-cli", "-s", str(self.socket), *words], input=commands,
+            stdin=subprocess.DEVNULL if commands is None else None,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=10, check=False,
+        )
+
+    def stop(self):
+        kill_group(self.process)
+
+
+def kill_group(process):
+    """Of a session of its own: by the id of the process that we started, and nobody else's."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+
+
+def environment(folder, programs):
+    variables = {name: os.environ[name] for name in ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS")
+                 if name in os.environ}
+    url = f"unix://{folder}/redis.sock"
+    return variables | programs | {
+        "DIR": str(folder), "HOME": str(folder), "LANG": "C.UTF-8", "TZ": "UTC",
+        "REDIS_URL": url, "W8Y_REDIS_URL": url, "SOCKET": f"{folder}/w8yd.sock",
+        "XDG_RUNTIME_DIR": str(folder), "RUNTIME_DIRECTORY": str(folder),
+    }
+
+
+def fill(text, folder):
+    return text.replace(b"@DIR@", os.fsencode(folder)).replace(
+        b"@REDIS_URL@", b"unix://" + os.fsencode(folder) + b"/redis.sock")
+
+
+def copy_files(case, folder):
+    for path in case.rglob("*"):
+        name = path.relative_to(case)
+        if path.is_dir():
+            (folder / name).mkdir(exist_ok=True)
+        elif str(name) not in OWN_FILES:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(fill(path.read_bytes(), folder))
+            shutil.copymode(path, folder / name)
+
+
+def run_cmd(case, folder, programs):
+    """Exit status (None: out of time), standard output, standard error."""
+    script = HERE / "helpers.sh", case / "cmd"
+    out, err = folder / "stdout", folder / "stderr"
+    with open(out, "wb") as stdout, open(err, "wb") as stderr:
+        process = subprocess.Popen(
+            ["sh", "-c", f'. "{script[0]}"; . "{script[1]}"'], cwd=folder,
+            env=environment(folder, programs), stdin=subprocess.DEVNULL, stdout=stdout,
+            stderr=stderr, start_new_session=True,
+        )
+        try:
+            status = process.wait(LIMIT_S)
+        except subprocess.TimeoutExpired:
+            status = None
+        kill_group(process)
+    return status, out.read_text(errors="backslashreplace"), err.read_text(errors="backslashreplace")
+
+
+def verdict(case, folder, programs):
+    """What is wrong, as text; empty: nothing."""
+    copy_files(case, folder)
+    server = Server(folder)
+    try:
+        server.wait()
+        if (case / "redis").exists():
+            seeded = server.ask(commands=fill((case / "redis").read_bytes(), folder))
+            if b"ERR" in seeded.stdout:
+                return "the seed failed: " + seeded.stdout.decode(errors="backslashreplace")
+        status, stdout, stderr = run_cmd(case, folder, programs)
+    finally:
+        server.stop()
+    expected_exit = int((case / "exit").read_text()) if (case / "exit").exists() else 0
+    problems = []
+    if status is None:
+        problems.append(f"not over after {LIMIT_S} s")
+    elif status != expected_exit:
+        problems.append(f"exit status {status}, expected {expected_exit}")
+    expected = (case / "expected").read_text() if (case / "expected").exists() else ""
+    if difference := compare(expected, stdout):
+        problems.append(difference)
+    if problems and stderr:
+        problems.append("standard error:\n" + stderr)
+    return "\n".join(problems)
+
+
+def run_case(case, top, programs, keep):
+    folder = top / case.name
+    folder.mkdir()
+    try:
+        return verdict(case, folder, programs)
+    except Exception as error:  # a case that can't be run has failed; the others go on
+        return f"{type(error).__name__}: {error}"
+    finally:
+        if not keep:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Runs test cases that are folders.")
+    parser.add_argument("--bin", type=pathlib.Path, required=True, help="where the programs are")
+    parser.add_argument("-j", type=int, default=min(4, 2 * (os.cpu_count() or 1)), help="at once")
+    parser.add_argument("--keep", action="store_true", help="leave the folders of the cases")
+    parser.add_argument("cases", nargs="*", help="names; all, if there are none")
+    arguments = parser.parse_args()
+
+    cases = sorted(path.parent for path in HERE.glob("*/cmd"))
+    if arguments.cases:
+        cases = [HERE / name.strip("/") for name in arguments.cases]
+    binaries = arguments.bin.resolve()
+    programs = {"W8Y": f"{binaries}/w8y", "W8YD": f"{binaries}/w8yd", "W8YCTL": f"{binaries}/w8yctl"}
+    top = pathlib.Path(tempfile.mkdtemp(prefix="w8y-cli-"))
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(arguments.j) as pool:
+        results = {
+            pool.submit(run_case, case, top, programs, arguments.keep): case for case in cases
+        }
+        for done in concurrent.futures.as_completed(results):
+            if problem := done.result():
+                failed += 1
+                print(f"--- {results[done].name}\n{problem}", flush=True)
+    if arguments.keep:
+        print(f"the folders are in {top}")
+    else:
+        shutil.rmtree(top, ignore_errors=True)
+    print(f"{len(cases) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

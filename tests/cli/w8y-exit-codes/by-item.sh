@@ -1,0 +1,3 @@
+#!/bin/sh
+echo "item $1"
+exit "$1"
