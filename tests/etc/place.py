@@ -46,8 +46,8 @@ def mistakes(toml):
 
 
 def long_options(help_text):
-    """Those that a help text of CLI11 lists, without their dashes."""
-    return set(re.findall(r"(?m)^ +(?:-\w,)?--([a-z][a-z0-9-]*)", help_text))
+    """Those that a help text lists, without their dashes."""
+    return set(re.findall(r"(?m)^ +(?:-\w,? ?)?--([a-z][a-z0-9-]*)", help_text))
 
 
 def commands_of(help_text):
