@@ -106,8 +106,8 @@ std::unique_ptr<Daemon::Link> Daemon::open_link(const Config& config, RedisWatch
   link->redis = std::make_shared<source::RedisLink>(
       loop_, client,
       source::RedisLink::Identity{config.supervisor.host, getpid(), random_number()});
-  link->watch =
-      std::make_unique<RedisWatch>(link->redis->client, client.url, log_, hub_, std::move(changed));
+  link->watch = std::make_unique<RedisWatch>(link->redis->client, client.url, log_, hub_,
+                                             embedded_ != nullptr, std::move(changed));
   return link;
 }
 
@@ -254,6 +254,7 @@ void Daemon::begin_drain(const char* why) {
 void Daemon::drained() {
   servers_.clear();
   if (embedded_) {
+    link_->watch.reset();  // its end is no trouble now
     embedded_->stop();
   } else {
     loop_.stop();

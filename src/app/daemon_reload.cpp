@@ -89,7 +89,7 @@ void Daemon::apply_reload() {
     host_ = reload_->config.supervisor.host;
     // Pollers that still run on the old connection keep it until they have settled.
     link_ = std::move(reload_->link);
-    link_->watch = std::make_unique<RedisWatch>(link_->redis->client, link_->url, log_, hub_,
+    link_->watch = std::make_unique<RedisWatch>(link_->redis->client, link_->url, log_, hub_, false,
                                                 [this](RedisState state) { redis_changed(state); });
     redis_state_ = RedisState::usable;
   }

@@ -7,13 +7,14 @@
 namespace w8y::app {
 
 RedisWatch::RedisWatch(redis::Client& client, const redis::Url& url, ops::Log& log,
-                       EventHandler& events, Changed changed)
+                       EventHandler& events, bool starting, Changed changed)
     : redis::Client::Listener(client),
       client_(client),
       where_(url.to_string()),
       log_(log),
       events_(events),
       changed_(std::move(changed)),
+      in_trouble_(starting),
       alive_(std::make_shared<bool>(true)) {}
 
 RedisWatch::~RedisWatch() {

@@ -19,8 +19,9 @@ class RedisWatch final : private redis::Client::Listener {
  public:
   using Changed = std::function<void(RedisState state)>;
 
+  /// `starting`: the server is being started too, so that it is not there yet is no trouble.
   RedisWatch(redis::Client& client, const redis::Url& url, ops::Log& log, EventHandler& events,
-             Changed changed);
+             bool starting, Changed changed);
   ~RedisWatch() override;
 
  private:
@@ -33,7 +34,7 @@ class RedisWatch final : private redis::Client::Listener {
   EventHandler& events_;
   Changed changed_;
   bool reached_ = false;
-  bool in_trouble_ = false;
+  bool in_trouble_;
   bool weaknesses_told_ = false;
   std::shared_ptr<bool> alive_;
 };
