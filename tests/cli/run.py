@@ -12,7 +12,8 @@ A case is a folder beside this file:
 In these files @DIR@ is the case's own folder and @REDIS_URL@ its server.
 
 In `expected`, <run> is a run id, <time> a date and time, <n> a number, <duration> a duration,
-<hex> hex digits, and <any> any text on that line.
+<hex> hex digits, <gap> two or more blanks, and <any> any text on that line. In a line with such a
+mask, two or more blanks are a <gap>: how wide a column is depends on what is in it.
 
 Each case has its own redis-server on a unix socket, its own folder, its own process group, and 30
 seconds. Nothing is shared, so cases run side by side.
@@ -39,13 +40,17 @@ MASKS = {
     "<n>": r"-?\d+",
     "<duration>": r"\d+(?:\.\d+)?(?:us|ms|s|m|h|d)(?:\d+(?:\.\d+)?(?:us|ms|s|m|h))*",
     "<hex>": r"[0-9a-f]+",
+    "<gap>": r" {2,}",
     "<any>": r".*",
 }
+MASK = re.compile("(" + "|".join(MASKS) + ")")
 
 
 def pattern_of(line):
-    parts = re.split("(" + "|".join(MASKS) + ")", line)
-    return re.compile("".join(MASKS.get(part) or re.escape(part) for part in parts), re.DOTALL)
+    if MASK.search(line):
+        line = re.sub(" {2,}", "<gap>", line)
+    parts = MASK.split(line)
+    return re.compile("".join(MASKS.get(part) or re.escape(part) for part in parts))
 
 
 def compare(expected, actual):
