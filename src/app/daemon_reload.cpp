@@ -103,7 +103,9 @@ void Daemon::reloaded(const ReloadPlan& plan) {
   serve_status();
   std::vector<std::string> lines = plan.lines();
   for (const auto& line : lines) log_.info(line);
-  last_reload_ = lines.empty() ? "nothing had changed" : std::to_string(lines.size()) + " changes";
+  last_reload_ = lines.empty()       ? "nothing had changed"
+                 : lines.size() == 1 ? "1 change"
+                                     : std::to_string(lines.size()) + " changes";
   log_.info("reloaded", {{"result", last_reload_},
                          {"generation", supervisor_.generation()},
                          {"config", supervisor_.config_hash()}});

@@ -1,4 +1,7 @@
 // w8yctl: the operator's hand.
+#include <poll.h>
+#include <unistd.h>
+
 #include <clocale>
 #include <csignal>
 #include <iostream>
@@ -46,6 +49,16 @@ int run(int argc, char** argv) {
   return commands.at(options.command)(options, site);
 }
 
+/// What was said but could not be written was not done. A reader that has seen enough is no news.
+int look_written(int exit) {
+  std::cout.flush();
+  if (std::cout) return exit;
+  pollfd out{STDOUT_FILENO, 0, 0};
+  const bool reader_left = poll(&out, 1, 0) > 0 && (out.revents & POLLERR) != 0;
+  if (!reader_left) ctl::complain("can't write to standard output");
+  return ctl::refused;
+}
+
 }  // namespace
 
 void ctl::complain(const std::string& line) {
@@ -57,9 +70,7 @@ int main(int argc, char** argv) {
   signal(SIGPIPE, SIG_IGN);
   std::setlocale(LC_CTYPE, "C.UTF-8");  // how wide text is
   try {
-    const int exit = run(argc, argv);
-    std::cout.flush();
-    return exit;
+    return look_written(run(argc, argv));
   } catch (const ctl::Failure& failure) {
     ctl::complain(failure.what());
     for (const auto& line : failure.more()) ctl::complain(line);

@@ -279,6 +279,25 @@ void PlainLocks::renew_places(const RenewCall& call) {
 }
 
 void PlainLocks::settle(const CircularKeys& keys, const SettleCall& call, Answer<Renewed> answer) {
+  const bool for_good = !call.new_value.empty() && call.new_life == Duration{0};
+  if (!for_good) return settle_lock(keys, call, std::move(answer));
+  // A quarantine has no end of its own: not for an item that was taken off the list meanwhile.
+  client_.call(
+      {"LPOS", keys.list, call.item},
+      [this, alive = alive_, keys, call, answer = std::move(answer)](const redis::Answer& place) {
+        if (!*alive) return;
+        if (!place.ok()) return answer(nullptr, trouble_of(place));
+        SettleCall changed = call;
+        if (place.reply.is_nil()) {
+          changed.new_value.clear();
+          changed.failures = "reset";
+        }
+        settle_lock(keys, changed, answer);
+      });
+}
+
+void PlainLocks::settle_lock(const CircularKeys& keys, const SettleCall& call,
+                             Answer<Renewed> answer) {
   auto state = std::make_shared<Renewed>(Renewed::foreign);
   const auto decide = [state, call](const std::string* found) -> Change {
     if (found == nullptr) {

@@ -27,6 +27,7 @@ class PlainLocks final : public LockStore {
   /// so one such swap goes at a time.
   void swap(std::string key, std::function<Change(const std::string* found)> decide,
             Answer<bool> answer);
+  void settle_lock(const CircularKeys& keys, const SettleCall& call, Answer<Renewed> answer);
   void next_swap();
   void renew_places(const RenewCall& call);
   void finish_swap(const bool* done, const Trouble& trouble);

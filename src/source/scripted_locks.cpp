@@ -104,8 +104,8 @@ void ScriptedLocks::settle(const CircularKeys& keys, const SettleCall& call,
                       call.run,   call.again ? "1" : "0", history, keys.events,   call.event,
                       keys.wake};
   args.insert(args.end(), call.entry.begin(), call.entry.end());
-  client_.run(redis::scripts::settle, {call.lock, keys.failures, keys.slots, keys.runs}, args,
-              [this, answer = std::move(answer)](const redis::Answer& got) {
+  client_.run(redis::scripts::settle, {call.lock, keys.failures, keys.slots, keys.runs, keys.list},
+              args, [this, answer = std::move(answer)](const redis::Answer& got) {
                 if (const auto trouble = trouble_of(got)) {
                   if (scripts_forbidden(got)) forbidden_();
                   return answer(nullptr, *trouble);

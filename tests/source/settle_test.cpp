@@ -116,6 +116,23 @@ TEST_CASE("a lock that is another's is never touched") {
   }
 }
 
+TEST_CASE("an item that was taken off the list while it ran is not quarantined for ever") {
+  for (const bool scripts : {true, false}) {
+    CAPTURE(scripts);
+    RedisServer server({.config = no_scripts});
+    server.ask({"RPUSH", "work:list", "a"});
+    server.ask({"HSET", "work:failures", "a", "2"});
+    loop::Loop loop;
+    Host host(loop, url_for(server, scripts), list_rule());
+    if (!scripts) host.claim(1);
+    const ClaimReply reply = host.claim(1);
+    server.ask({"DEL", "work:list"});
+    host.settle(reply.claims.at(0), Quarantine{}, FailureCount::increment, Crashed{"x"});
+    CHECK(host.settled());
+    CHECK(server.ask({"EXISTS", "work:lock:a", "work:failures"}) == "0");
+  }
+}
+
 TEST_CASE("a claim that is handed back leaves nothing but the fence") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a"});

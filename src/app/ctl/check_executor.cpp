@@ -1,7 +1,4 @@
 // Tries an executor: `--caps`, then one `single` run (executor.md, "Trying an executor").
-#include <unistd.h>
-
-#include <csignal>
 #include <filesystem>
 #include <iostream>
 #include <optional>
@@ -63,9 +60,8 @@ class Findings {
       findings_.push_back({{"kind", kind}, {"what", what}, {"text", text}});
       return;
     }
-    const std::string word = coloured({kind, colour});
-    std::cout << word << (std::string_view(kind).size() < 3 ? "    " : "   ") << what << ": "
-              << text << std::endl;  // one by one: a run may take its time
+    std::cout << coloured({kind, colour}) << std::string(6 - std::string_view(kind).size(), ' ')
+              << what << ": " << text << std::endl;  // one by one: a run may take its time
   }
 
   bool json_;
@@ -109,8 +105,8 @@ class Trial final : private RunHandler {
     if (const auto* bad = std::get_if<BadLine>(&message))
       findings_.bad(what, escape(bad->reason));
     else if (const auto* progress = std::get_if<Progress>(&message))
-      findings_.good(what, "progress, " + Json(progress->numerator).dump() + " of " +
-                               Json(progress->denominator).dump());
+      findings_.good(what, "progress, " + number_text(progress->numerator) + " of " +
+                               number_text(progress->denominator));
     else if (const auto* update = std::get_if<Update>(&message))
       findings_.good(what, "update, " + escape(update->data));
     else if (const auto* print = std::get_if<Print>(&message))
@@ -137,7 +133,7 @@ class Trial final : private RunHandler {
     if (!end.complete && right)
       findings_.note("complete", "none: the exit code alone says how it went");
     std::string text = end_text(end.process) + ": the run has " + outcome_name(outcome);
-    if (const std::string why = outcome_reason(outcome); !why.empty()) text += ": " + escape(why);
+    if (std::holds_alternative<TimedOut>(outcome)) text += ": " + outcome_reason(outcome);
     if (right) {
       findings_.good("end", text);
     } else {
@@ -189,7 +185,6 @@ std::optional<Caps> ask_caps(loop::Loop& loop, Findings& findings, const Rule& r
 }  // namespace
 
 int check_executor(const Options& options, Site& site) {
-  signal(SIGPIPE, SIG_IGN);
   const std::string path = std::filesystem::absolute(options.program).lexically_normal();
   Rule rule;
   rule.prefix = "check";

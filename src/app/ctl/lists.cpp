@@ -48,13 +48,6 @@ void print_lists(const Json& lists) {
   table.print();
 }
 
-std::string progress_text(const Json& run) {
-  const auto found = run.find("progress");
-  if (found == run.end() || !found->is_object()) return {};
-  return Json((*found).value("numerator", 0.0)).dump() + "/" +
-         Json((*found).value("denominator", 0.0)).dump();
-}
-
 void print_runs(const Json& runs) {
   if (runs.empty()) return;
   std::cout << '\n';
@@ -62,7 +55,8 @@ void print_runs(const Json& runs) {
   for (const auto& run : runs)
     table.add({text_in(run, "run"), shown_in(run, "item"), shaded(text_in(run, "state")),
                std::to_string(number_in(run, "pid")), since(WallTime(number_in(run, "started_ms"))),
-               std::to_string(number_in(run, "attempt")), progress_text(run),
+               std::to_string(number_in(run, "attempt")),
+               progress_in(run.value("progress", Json())),
                run.value("lease_lost", false) ? Cell("lost", Colour::bad) : Cell("")});
   table.print();
 }

@@ -30,6 +30,7 @@ constexpr const char* footer =
 /// What is in the specification, but not in this version.
 constexpr std::array later_commands = {"top",  "fleet",  "run",   "schedule",
                                        "feed", "sorted", "queue", "job"};
+constexpr int many = CLI::detail::expected_max_vector_size;
 constexpr const char* not_yet = " is not in this version yet";
 
 /// CLI11 takes a word in brackets for a list of words. A mark before it hides it; whoever takes a
@@ -87,14 +88,24 @@ class CommandLine {
 
   CLI::App& app() { return app_; }
 
+  [[nodiscard]] std::string mistake(const CLI::Error& error) const {
+    std::string text = error.what();
+    if (app_.get_subcommands().empty() &&
+        error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError))
+      text = app_.remaining().empty() ? "no command given"
+                                      : "no such command: " + app_.remaining().front();
+    std::erase(text, mark);
+    return escape(text) + " (see w8yctl --help)";
+  }
+
   void take() {
     const CLI::App* command = app_.get_subcommands().front();
     options_.command = command->get_name();
     options_.socket = unmarked(options_.socket);
     options_.config = unmarked(options_.config);
     options_.redis_url = unmarked(options_.redis_url);
-    for (const auto& word : later_)
-      if (word->count() > 0) throw Failure(wrong_usage, word->get_name() + not_yet);
+    for (const auto& [name, option] : later_)
+      if (option->count() > 0) throw Failure(wrong_usage, name + std::string(not_yet));
     for (const char* name : later_commands)
       if (options_.command == name) throw Failure(wrong_usage, name + std::string(not_yet));
     for (const auto& act : takes_) act();
@@ -103,7 +114,9 @@ class CommandLine {
   }
 
  private:
-  CLI::App* command(const char* name, const char* what) { return app_.add_subcommand(name, what); }
+  CLI::App* command(const char* name, const char* what) {
+    return app_.add_subcommand(name, what)->footer("");
+  }
 
   using Take = std::function<void(std::string&&)>;
   /// One word or many, each handed to `take` once all is parsed.
@@ -128,11 +141,11 @@ class CommandLine {
   void limit(CLI::App* command, const char* what) {
     command->add_option("--limit", options_.limit, what)
         ->type_name("N")
-        ->check(CLI::PositiveNumber);
+        ->check(CLI::Range(1, 1'000'000));
   }
   void one_host(CLI::App* command) {
-    later_.push_back(command->add_option("--host")->group(""));
-    later_.push_back(command->add_flag("--all")->group(""));
+    later_.emplace_back("--host", command->add_option("--host")->group(""));
+    later_.emplace_back("--all", command->add_flag("--all")->group(""));
   }
 
   void add_host_commands() {
@@ -157,7 +170,9 @@ class CommandLine {
         ->required()
         ->expected(1);
     words(check, "ARGS", "Its own arguments, before those of the protocol (after --)",
-          [this](std::string&& word) { options_.args.push_back(std::move(word)); });
+          [this](std::string&& word) { options_.args.push_back(std::move(word)); })
+        ->expected(1, many)
+        ->allow_extra_args();
     items(check, "--item", "The item that it is tried with (default: check)")
         ->type_name("ITEM")
         ->expected(1);
@@ -211,18 +226,21 @@ class CommandLine {
   CLI::App* changes(const char* name, const char* what) {
     CLI::App* change = command(name, what);
     prefix(change, "The list");
-    items(change, "ITEM", "Items")->required()->expected(1, CLI::detail::expected_max_vector_size);
+    items(change, "ITEM", "Items")->required()->expected(1, many)->allow_extra_args();
     return change;
   }
 
   void add_later_commands() {
-    for (const char* name : later_commands) command(name, "")->group("")->prefix_command();
+    for (const char* name : later_commands) {
+      CLI::App* later = command(name, "")->group("")->allow_extras()->prefix_command();
+      later->fallthrough(false)->set_help_flag();
+    }
   }
 
   Options& options_;
   CLI::App app_{"Looks after w8yd and its lists.", "w8yctl"};
   std::vector<std::function<void()>> takes_;
-  std::vector<const CLI::Option*> later_;
+  std::vector<std::pair<const char*, const CLI::Option*>> later_;
   bool base64_ = false;
 };
 
@@ -242,7 +260,7 @@ bool parse_options(int argc, char** argv, Options& options, int& exit) {
     exit = line.app().exit(asked);
     return false;
   } catch (const CLI::Error& error) {
-    throw Failure(wrong_usage, escape(error.what()) + " (see w8yctl --help)");
+    throw Failure(wrong_usage, line.mistake(error));
   }
   line.take();
   return true;

@@ -101,9 +101,8 @@ void print_active(const Json& run) {
   table.add({"pid", std::to_string(number_in(run, "pid"))});
   table.add({"attempt", std::to_string(number_in(run, "attempt"))});
   table.add({"fence", std::to_string(number_in(run, "fence"))});
-  if (const Json progress = run.value("progress", Json()); progress.is_object())
-    table.add({"progress", Json(progress.value("numerator", 0.0)).dump() + " of " +
-                               Json(progress.value("denominator", 0.0)).dump()});
+  if (const std::string progress = progress_in(run.value("progress", Json())); !progress.empty())
+    table.add({"progress", progress});
   if (run.value("lease_lost", false)) table.add({"lock", Cell("lost", Colour::bad)});
   table.print();
 }

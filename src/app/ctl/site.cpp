@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 
 #include <w8y/config.hpp>
@@ -56,11 +58,18 @@ std::vector<std::string> lines_of(const Json& json) {
   return lines;
 }
 
+/// Why nobody answers. What libcurl says of a unix socket speaks of hosts and ports.
+std::string silence(const ops::HttpResult& result, const std::string& socket) {
+  if (access(socket.c_str(), R_OK | W_OK) != 0) return std::strerror(errno);
+  const auto last = result.problem.rfind(": ");
+  return last == std::string::npos ? result.problem : result.problem.substr(last + 2);
+}
+
 /// The answer to a request that was carried out; all else is a Failure.
 Json answer_of(const ops::HttpResult& result, const std::string& socket) {
   if (result.status == 0 || !result.problem.empty())
-    throw Failure(not_reachable, "no w8yd answers at " + escape_text(socket) +
-                                     (result.problem.empty() ? "" : ": " + result.problem));
+    throw Failure(not_reachable,
+                  "no w8yd answers at " + escape_text(socket) + ": " + silence(result, socket));
   auto json = ops::parse(result.body);
   if (!json || !json->is_object())
     throw Failure(not_reachable, "what answers at " + escape_text(socket) + " is no w8yd");

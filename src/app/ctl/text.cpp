@@ -1,6 +1,8 @@
 #include "app/ctl/text.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstdio>
 #include <ctime>
 #include <iostream>
 #include <map>
@@ -50,6 +52,12 @@ std::optional<WallTime> time_of_run(const std::string& run) {
   return WallTime(ms);
 }
 
+std::string number_text(double number) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.12g", number);
+  return text.data();
+}
+
 Cell shaded(const std::string& name) {
   static const std::map<std::string_view, Colour> colours = {
       {"running", Colour::busy},    {"succeeded", Colour::good}, {"free", Colour::good},
@@ -78,6 +86,15 @@ const ops::Json& array_in(const ops::Json& object, const char* name) {
   static const ops::Json none = ops::Json::array();
   const auto found = object.is_object() ? object.find(name) : object.end();
   return found != object.end() && found->is_array() ? *found : none;
+}
+
+std::string progress_in(const ops::Json& object) {
+  if (!object.is_object()) return {};
+  const auto numerator = object.find("numerator");
+  const auto denominator = object.find("denominator");
+  if (numerator == object.end() || !numerator->is_number()) return {};
+  if (denominator == object.end() || !denominator->is_number()) return {};
+  return number_text(numerator->get<double>()) + " of " + number_text(denominator->get<double>());
 }
 
 std::string shown_in(const ops::Json& object, const char* name) {

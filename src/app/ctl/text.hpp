@@ -22,6 +22,8 @@ std::string since(WallTime time);
 /// When a run was claimed, as its id says; nullopt: it is no ULID.
 std::optional<WallTime> time_of_run(const std::string& run);
 
+/// "3", "2.5"
+std::string number_text(double number);
 /// The colour of a state or an outcome, by its name.
 Cell shaded(const std::string& name);
 
@@ -30,6 +32,8 @@ Cell shaded(const std::string& name);
 std::string text_in(const ops::Json& object, const char* name);
 std::int64_t number_in(const ops::Json& object, const char* name);
 const ops::Json& array_in(const ops::Json& object, const char* name);
+/// "3 of 10", from a progress; empty: it is none.
+std::string progress_in(const ops::Json& object);
 /// Bytes as put_bytes() wrote them, escaped.
 std::string shown_in(const ops::Json& object, const char* name);
 

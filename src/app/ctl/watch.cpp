@@ -22,9 +22,7 @@ using ops::Json;
 std::string detail_of(const Json& event) {
   const std::string type = text_in(event, "type");
   if (type == "start") return "pid " + std::to_string(number_in(event, "pid"));
-  if (type == "progress")
-    return event.value("numerator", Json()).dump() + " of " +
-           event.value("denominator", Json()).dump();
+  if (type == "progress") return progress_in(event);
   if (type == "update") return escape(ops::dump(event.value("data", Json())));
   if (type != "end") return {};
   std::string text = coloured(shaded(text_in(event, "outcome")));

@@ -1,6 +1,6 @@
 -- Ends a run: lock, failures, place in the fleet, history and news, in one step.
 --
--- KEYS  1 lock  2 failures  3 slots  4 runs
+-- KEYS  1 lock  2 failures  3 slots  4 runs  5 list
 -- ARGV  1 the value by which the lock is ours
 --       2 what the lock becomes: "" free, else its new value
 --       3 life of that, ms; 0: for good
@@ -21,6 +21,12 @@ elseif not found then
   state = 2
 end
 local again = ARGV[7] == '1'
+
+-- A quarantine has no end of its own: not for an item that was taken off the list meanwhile.
+if ARGV[2] ~= '' and ARGV[3] == '0' and not redis.pcall('LPOS', KEYS[5], ARGV[5]) then
+  ARGV[2] = ''
+  ARGV[4] = 'reset'
+end
 
 if state == 1 and ARGV[2] == '' then
   redis.call('DEL', KEYS[1])
