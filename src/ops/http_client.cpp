@@ -4,6 +4,7 @@
 
 #include <array>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 namespace w8y::ops {
@@ -24,6 +25,16 @@ struct CloseCurl {
 struct FreeList {
   void operator()(curl_slist* list) const { curl_slist_free_all(list); }
 };
+
+/// In terms of the socket: libcurl speaks of a host and a port even then.
+std::string problem_of(CURL* curl, CURLcode code, const char* detail) {
+  if (code == CURLE_COULDNT_CONNECT) {
+    long error = 0;
+    curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &error);
+    return std::generic_category().message(static_cast<int>(error));
+  }
+  return *detail != '\0' ? detail : curl_easy_strerror(code);
+}
 
 /// What the trampoline hands the bytes of a response to; false ends the transfer.
 using Receiver = std::function<bool(std::string_view)>;
@@ -98,8 +109,7 @@ class HttpClient::Impl {
     HttpResult result;
     const CURLcode code = curl_easy_perform(curl);
     result.status = status();
-    if (code != CURLE_OK)
-      result.problem = error[0] != '\0' ? error.data() : curl_easy_strerror(code);
+    if (code != CURLE_OK) result.problem = problem_of(curl, code, error.data());
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);
     return result;
   }
