@@ -261,16 +261,22 @@ void Poller::run_over(Settlement&& settlement, Duration took) {
     last_problem_at_ = settlement.ended;
   }
   mean_run_ = mean_run_ ? (*mean_run_ * 7 + took) / 8 : took;
-  // Settled before the next claim is asked: both travel in one write, and the claim sees the item
-  // free if it is.
   const bool freed = std::holds_alternative<SetFree>(settlement.rest);
   host_.events.run_ended(*this, settlement);
+  // What waits here is started first: the rest is done while it runs.
+  const bool next_waits = !ahead_.empty() && may_take();
+  if (next_waits) {
+    give_back(1);
+    start_ahead();
+  }
+  // Settled before the next claim is asked: both travel in one write, and the claim sees the item
+  // free if it is.
   source_->settle(std::move(settlement));
   if (freed && resting_) {
     resting_ = false;
     IdlePolls::Sleeper::wake();
   }
-  give_back(1);
+  if (!next_waits) give_back(1);
   advance();
 }
 

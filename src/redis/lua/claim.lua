@@ -53,21 +53,28 @@ end
 local left = tonumber(ARGV[5])
 if left < 0 or left > length then left = length end
 
-local items = redis.call('LRANGE', KEYS[1], 0, min(left, tonumber(ARGV[6])) - 1)
-local names = {}
-for i = 1, #items do names[i] = ARGV[1] .. items[i] end
-local locks = #names > 0 and redis.call('MGET', unpack(names)) or {}
-
+-- As many as are wanted at first, since most are free as a rule; twice as many each further time.
+local most = min(left, tonumber(ARGV[6]))
+local chunk = want
 local taken = {}
+local locked = {}
 local looked = 0
-for i = 1, #items do
-  if #taken == want then break end
-  looked = i
-  -- NX decides, also for an item that is twice in the list and a lock that is no string.
-  if not locks[i] and
-      redis.call('SET', names[i], ARGV[2] .. ARGV[first_run + #taken], 'PX', ARGV[3], 'NX') then
-    taken[#taken + 1] = items[i]
+while #taken < want and looked < most do
+  local items = redis.call('LRANGE', KEYS[1], looked, min(looked + chunk, most) - 1)
+  local names = {}
+  for i = 1, #items do names[i] = ARGV[1] .. items[i] end
+  local locks = redis.call('MGET', unpack(names))
+  for i = 1, #items do
+    if #taken == want then break end
+    looked = looked + 1
+    if locks[i] then
+      locked[#locked + 1] = names[i]
+    -- NX decides, also for an item that is twice in the list and a lock that is no string.
+    elseif redis.call('SET', names[i], ARGV[2] .. ARGV[first_run + #taken], 'PX', ARGV[3], 'NX') then
+      taken[#taken + 1] = items[i]
+    end
   end
+  chunk = chunk * 2
 end
 
 -- One turn of the whole list changes nothing; popping it all would take the key's expiry with it.
@@ -81,14 +88,9 @@ left = left - looked
 local reply = {'ok', left, -1, ''}
 if #taken < want then
   if left > 0 then reply[1] = 'more' else reply[1] = 'none' end
-  local sampled = 0
-  for i = 1, looked do
-    if sampled == 16 then break end
-    if locks[i] then
-      sampled = sampled + 1
-      local ttl = redis.call('PTTL', names[i])
-      if ttl >= 0 and (reply[3] < 0 or ttl < reply[3]) then reply[3] = ttl end
-    end
+  for i = 1, min(#locked, 16) do
+    local ttl = redis.call('PTTL', locked[i])
+    if ttl >= 0 and (reply[3] < 0 or ttl < reply[3]) then reply[3] = ttl end
   end
 elseif capped then
   reply[1] = 'full'
