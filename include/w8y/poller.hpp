@@ -19,6 +19,7 @@
 #include <optional>
 #include <string>
 
+#include <w8y/counters.hpp>
 #include <w8y/executor.hpp>
 #include <w8y/idle.hpp>
 #include <w8y/rule.hpp>
@@ -30,18 +31,6 @@
 namespace w8y {
 
 enum class PollerState { held, waiting, claiming, full, resting, draining, drained };
-
-struct RunCounters {
-  std::uint64_t claimed = 0;
-  std::uint64_t succeeded = 0;
-  std::uint64_t failed = 0;
-  std::uint64_t crashed = 0;
-  std::uint64_t timed_out = 0;
-  std::uint64_t cancelled = 0;
-  std::uint64_t lost = 0;
-  std::uint64_t bad_lines = 0;
-  std::uint64_t leases_lost = 0;
-};
 
 class Poller;
 

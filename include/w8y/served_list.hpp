@@ -67,6 +67,8 @@ class ServedList final : private PollerEvents {
   /// Replaces the poller, for instance because sources are to be made on a new connection.
   void renew();
   void close();
+  /// Closing, and wanted again: probing, until decide(). What still runs takes its places.
+  void reopen(bool quiet);
   void stop_runs(StopReason reason);
   void kill_runs(StopReason reason);
   bool cancel(const RunId& run);
@@ -75,7 +77,7 @@ class ServedList final : private PollerEvents {
   [[nodiscard]] ServingState state() const { return state_; }
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
   [[nodiscard]] const Caps& caps() const { return caps_; }
-  /// nullptr unless serving.
+  /// nullptr unless serving; then too while it waits for runs under another lock_key.
   [[nodiscard]] const Poller* poller() const { return poller_.get(); }
   [[nodiscard]] const std::vector<std::unique_ptr<Poller>>& retired() const { return retired_; }
   [[nodiscard]] std::size_t running() const;
@@ -104,7 +106,8 @@ class ServedList final : private PollerEvents {
   bool quiet_ = false;
   std::unique_ptr<Poller> poller_;
   std::vector<std::unique_ptr<Poller>> retired_;
-  RunCounters past_;  ///< of pollers that were swept
+  RunCounters past_;                ///< of pollers that were swept
+  bool waits_for_retired_ = false;  ///< under another lock_key: serving begins when they are gone
   Timer sweep_;
 };
 

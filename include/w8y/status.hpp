@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <w8y/clock.hpp>
+#include <w8y/counters.hpp>
 #include <w8y/item.hpp>
 #include <w8y/message.hpp>
 
@@ -48,19 +49,6 @@ struct RunStatus {
   bool lease_lost = false;  ///< goes on all the same: `on_lease_loss = "continue"`
 };
 
-/// Since the program started; a reload keeps them.
-struct ListCounters {
-  std::uint64_t claimed = 0;
-  std::uint64_t succeeded = 0;
-  std::uint64_t failed = 0;
-  std::uint64_t crashed = 0;
-  std::uint64_t timed_out = 0;
-  std::uint64_t cancelled = 0;
-  std::uint64_t lost = 0;
-  std::uint64_t bad_lines = 0;  ///< lines of output that were no message
-  std::uint64_t leases_lost = 0;
-};
-
 struct ListStatus {
   std::string prefix;
   ListState state = ListState::probing;
@@ -75,7 +63,7 @@ struct ListStatus {
   unsigned fleet_concurrency = 0;  ///< 0: no limit
   unsigned weight = 1;
 
-  ListCounters counters;
+  RunCounters counters;
   std::string last_error;  ///< of the last run that did not succeed; may be empty
   WallTime last_error_at{0};
   std::vector<RunStatus> runs;  ///< those that are going on

@@ -86,6 +86,7 @@ class Supervisor {
   ConfigText text_;
   std::string hash_;
   unsigned generation_ = 0;
+  unsigned serial_ = 0;  ///< of calls of apply()
   bool quiet_ = false;
   std::map<std::string, std::unique_ptr<ServedList>> lists_;
   std::vector<std::unique_ptr<ServedList>> closing_;

@@ -65,6 +65,7 @@ Daemon::Daemon(DaemonOptions options, Config config)
     applied_ = true;
     serve_status();
     look_ready();
+    reload_once_more();  // one that came while the first probes were out
   });
 }
 
@@ -247,6 +248,7 @@ void Daemon::begin_drain(const char* why) {
     log_.info("told again to end: running work is ended now");
   }
   draining_ = true;
+  swap_.cancel();
   reload_.reset();
   supervisor_.drain([this] { drained(); });
 }

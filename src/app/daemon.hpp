@@ -83,6 +83,7 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
   void apply_reload();
   void reloaded(const ReloadPlan& plan);
   void reload_failed(const std::string& text, std::vector<std::string> lines);
+  void reload_once_more();
   void answer_reload(const ops::ControlResult& result);
   void serve_status();
   void begin_drain(const char* why);

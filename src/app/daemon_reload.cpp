@@ -28,7 +28,7 @@ void Daemon::reload(Answer answer) {
     return;
   }
   // One that arrives during a reload is done once more after it.
-  if (reload_ || supervisor_.reloading()) {
+  if (reload_ || swap_.pending() || supervisor_.reloading()) {
     reload_again_ = true;
     if (answer) reload_again_answers_.push_back(std::move(answer));
     return;
@@ -91,7 +91,7 @@ void Daemon::apply_reload() {
     link_ = std::move(reload_->link);
     link_->watch = std::make_unique<RedisWatch>(link_->redis->client, link_->url, log_, hub_, false,
                                                 [this](RedisState state) { redis_changed(state); });
-    redis_state_ = RedisState::usable;
+    redis_changed(RedisState::usable);
   }
   for (const auto& warning : reload_->config.warnings) log_.warn(warning);
   supervisor_.apply(std::move(reload_->config), new_link,
@@ -128,6 +128,10 @@ void Daemon::answer_reload(const ops::ControlResult& result) {
   if (ready_) notify_.ready(last_reload_);
   const auto answers = std::exchange(reload_answers_, {});
   for (const auto& answer : answers) answer(result);
+  reload_once_more();
+}
+
+void Daemon::reload_once_more() {
   if (!std::exchange(reload_again_, false)) return;
   reload_answers_ = std::exchange(reload_again_answers_, {});
   // From the loop: we may be inside the supervisor's own call.

@@ -66,9 +66,7 @@ ListStatus list_status(const ServedList& list, bool quiet) {
   status.concurrency = rule.concurrency;
   status.fleet_concurrency = rule.fleet_concurrency;
   status.weight = rule.weight;
-  const RunCounters counted = list.counters();
-  status.counters = {counted.claimed,   counted.succeeded, counted.failed, counted.crashed,
-                     counted.timed_out, counted.cancelled, counted.lost,   counted.bad_lines};
+  status.counters = list.counters();
   if (list.poller() != nullptr) {
     status.last_error = list.poller()->last_problem();
     status.last_error_at = list.poller()->last_problem_at();
@@ -94,6 +92,9 @@ ListStatus list_status(const ServedList& list, bool quiet) {
         status.why = rule.enabled ? "concurrency = 0" : "enabled = false";
       } else if (quiet) {
         status.state = ListState::quiet;
+      } else if (list.poller() == nullptr) {
+        status.state = ListState::draining;
+        status.why = "waits for runs under another lock_key";
       } else {
         describe_serving(status, *list.poller());
       }

@@ -197,16 +197,17 @@ void Poller::on_claimed(ClaimReply&& reply) {
 
 void Poller::on_lease_lost(const RunId& run) {
   runs_.note_lease(run, true);
-  ++counters_.leases_lost;
   const ActiveRun* active = runs_.find(run);
   if (active == nullptr) {
     std::erase_if(ahead_, [&](const Claim& claim) {
       if (claim.run != run) return false;
+      --counters_.claimed;
       source_->hand_back(claim);
       return true;
     });
     return;
   }
+  ++counters_.leases_lost;
   host_.events.lease_changed(*this, *active, true);
   if (active->rule->on_lease_loss == OnLeaseLoss::terminate)
     runs_.kill(run, StopReason::lease_lost);

@@ -5,22 +5,6 @@
 
 namespace w8y {
 
-namespace {
-
-void add(RunCounters& sum, const RunCounters& more) {
-  sum.claimed += more.claimed;
-  sum.succeeded += more.succeeded;
-  sum.failed += more.failed;
-  sum.crashed += more.crashed;
-  sum.timed_out += more.timed_out;
-  sum.cancelled += more.cancelled;
-  sum.lost += more.lost;
-  sum.bad_lines += more.bad_lines;
-  sum.leases_lost += more.leases_lost;
-}
-
-}  // namespace
-
 ServedList::ServedList(const ListHost& host, RulePtr rule)
     : host_(host), rule_(std::move(rule)), sweep_(host.timers) {}
 
@@ -56,21 +40,31 @@ void ServedList::decide(RulePtr rule, const ProbeResult& answer) {
 }
 
 void ServedList::use(RulePtr rule) {
-  const bool other_kind = rule->source != rule_->source;
+  const bool other_source = rule->source != rule_->source || rule->lock_key != rule_->lock_key;
   rule_ = std::move(rule);
   if (poller_ == nullptr) return;
-  if (other_kind) return renew();
+  if (other_source) return renew();
   poller_->use(rule_, host_.workshop.make_executor(rule_, caps_, poller_->run_handler()));
 }
 
 void ServedList::serve() {
   state_ = ServingState::serving;
+  // Under another name, a lock doesn't keep an item that still runs from being claimed again.
+  waits_for_retired_ = std::any_of(retired_.begin(), retired_.end(), [this](const auto& poller) {
+    return poller->rule().lock_key != rule_->lock_key;
+  });
+  if (waits_for_retired_) return;  // each that drains is swept, and then this is tried again
   poller_ = std::make_unique<Poller>(
       PollerHost{host_.clock, host_.timers, host_.slots, host_.idle, *this}, rule_);
   poller_->set_quiet(quiet_);
   update_reserved();
   poller_->begin(host_.workshop.make_source(rule_, poller_->source_handler()),
                  host_.workshop.make_executor(rule_, caps_, poller_->run_handler()));
+}
+
+void ServedList::reopen(bool quiet) {
+  state_ = ServingState::probing;
+  quiet_ = quiet;
 }
 
 void ServedList::renew() {
@@ -121,8 +115,8 @@ std::size_t ServedList::running() const {
 
 RunCounters ServedList::counters() const {
   RunCounters sum = past_;
-  if (poller_) add(sum, poller_->counters());
-  for (const auto& poller : retired_) add(sum, poller->counters());
+  if (poller_) sum += poller_->counters();
+  for (const auto& poller : retired_) sum += poller->counters();
   return sum;
 }
 
@@ -137,10 +131,11 @@ void ServedList::update_reserved() {
 void ServedList::sweep() {
   std::erase_if(retired_, [this](const auto& poller) {
     if (!poller->drained()) return false;
-    add(past_, poller->counters());
+    past_ += poller->counters();
     return true;
   });
   update_reserved();
+  if (waits_for_retired_ && state_ == ServingState::serving) serve();
   if (state_ == ServingState::closing && retired_.empty()) state_ = ServingState::closed;
 }
 

@@ -3,6 +3,19 @@
 
 namespace w8y {
 
+RunCounters& RunCounters::operator+=(const RunCounters& more) {
+  claimed += more.claimed;
+  succeeded += more.succeeded;
+  failed += more.failed;
+  crashed += more.crashed;
+  timed_out += more.timed_out;
+  cancelled += more.cancelled;
+  lost += more.lost;
+  bad_lines += more.bad_lines;
+  leases_lost += more.leases_lost;
+  return *this;
+}
+
 const char* state_name(HostState state) {
   switch (state) {
     case HostState::starting:

@@ -20,6 +20,7 @@ bool same_probe(const Rule& a, const Rule& b) {
 /// A configuration on its way in.
 struct Supervisor::Pending {
   Config config;
+  unsigned serial = 0;  ///< answers to an earlier one's probes don't count
   bool new_sources = false;
   Applied applied;
   std::size_t unanswered = 0;
@@ -56,6 +57,7 @@ void Supervisor::apply(Config config, bool new_sources, Applied applied) {
   pending_->config = std::move(config);
   pending_->new_sources = new_sources;
   pending_->applied = std::move(applied);
+  pending_->serial = ++serial_;
   pending_->unanswered = 1;  // so that answers given at once don't finish it early
   for (const auto& [prefix, rule] : pending_->config.lists) {
     const auto have = lists_.find(prefix);
@@ -63,9 +65,9 @@ void Supervisor::apply(Config config, bool new_sources, Applied applied) {
         same_probe(have->second->rule(), *rule))
       continue;
     ++pending_->unanswered;
-    probe(rule, [this, prefix](ProbeResult&& answer) {
-      if (!pending_) return;
-      pending_->answers.insert_or_assign(prefix, std::move(answer));
+    probe(rule, [this, name = prefix, serial = serial_](ProbeResult&& answer) {
+      if (!pending_ || pending_->serial != serial) return;
+      pending_->answers.insert_or_assign(name, std::move(answer));
       probed();
     });
   }
@@ -97,7 +99,16 @@ void Supervisor::commit() {
     closing_.push_back(std::move(it->second));
     it = lists_.erase(it);
   }
-  std::erase_if(closing_, [](const auto& list) { return list->state() == ServingState::closed; });
+  for (auto& list : closing_) {
+    // Back in the config before its last run has ended: those count under its limit.
+    const auto wanted = config_.lists.find(list->rule().prefix);
+    if (wanted == config_.lists.end() || list->state() != ServingState::closing) continue;
+    list->reopen(quiet_);
+    lists_[wanted->first] = std::move(list);
+  }
+  std::erase_if(closing_, [](const auto& list) {
+    return list == nullptr || list->state() == ServingState::closed;
+  });
 
   std::set<std::string> changed;
   for (const auto& change : plan.lists) changed.insert(change.prefix);

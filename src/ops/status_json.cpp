@@ -17,7 +17,7 @@ Json to_json(const Progress& progress) {
   return {{"numerator", progress.numerator}, {"denominator", progress.denominator}};
 }
 
-Json to_json(const ListCounters& counters) {
+Json to_json(const RunCounters& counters) {
   return {{"claimed", counters.claimed},
           {"succeeded", counters.succeeded},
           {"failed", counters.failed},

@@ -73,23 +73,23 @@ CircularSource::~CircularSource() {
 
 void CircularSource::use(RulePtr rule) {
   rule_ = std::move(rule);
-  keys_.emplace(*rule_);
+  keys_ = std::make_shared<const CircularKeys>(*rule_);
 }
 
 // ---- claim
 
 void CircularSource::claim(std::size_t wanted) {
-  pass_ = Pass{wanted, -1, 0};
+  pass_ = Pass{rule_, keys_, wanted, -1, 0};
   look();
 }
 
 void CircularSource::look() {
   const RedisLink::Identity& who = link_->identity;
-  ClaimCall call{*keys_,
+  ClaimCall call{*pass_.keys,
                  run_prefix + who.host + ":" + std::to_string(who.pid) + ":",
                  {},
-                 rule_->key_expiry,
-                 rule_->fleet_concurrency,
+                 pass_.rule->key_expiry,
+                 pass_.rule->fleet_concurrency,
                  pass_.left};
   for (std::size_t i = 0; i < pass_.wanted; ++i)
     call.runs.push_back(link_->run_ids.next(link_->clock.wall()));
@@ -115,6 +115,14 @@ void CircularSource::looked(const std::vector<RunId>& runs, Instant sent,
   reply.calls = pass_.calls;
   for (std::size_t i = 0; i < result.taken.size() && i < runs.size(); ++i)
     reply.claims.push_back(hold(runs[i], result.taken[i], sent));
+  if (link_->clock.now() - sent > pass_.rule->key_expiry / 2) {
+    // The answer took so long (a slow connect, a stopped process) that by our clock the leases are
+    // half over or gone: nothing is begun under them.
+    for (const Claim& claim : reply.claims) hand_back(claim);
+    reply.claims.clear();
+    reply.end = ClaimEnd::unavailable;
+    reply.detail = "the answer to a claim came too late";
+  }
   handler_.on_claimed(std::move(reply));
 }
 
@@ -128,15 +136,15 @@ void CircularSource::unavailable(const Trouble& trouble) {
 
 Claim CircularSource::hold(const RunId& run, const Taken& taken, Instant sent) {
   const RedisLink::Identity& who = link_->identity;
-  Held held{keys_->lock(taken.item),
+  Held held{pass_.keys, pass_.keys->lock(taken.item),
             run_prefix + who.host + ":" + std::to_string(who.pid) + ":" + run, nullptr};
   LeaseTerms terms{run,
                    held.lock,
                    held.value,
-                   keys_->slots,
-                   rule_->fleet_concurrency > 0,
-                   rule_->on_lease_loss == OnLeaseLoss::keep_running,
-                   rule_->key_expiry,
+                   pass_.keys,
+                   pass_.rule->fleet_concurrency > 0,
+                   pass_.rule->on_lease_loss == OnLeaseLoss::keep_running,
+                   pass_.rule->key_expiry,
                    sent};
   held.lease = link_->leases.hold(std::move(terms), *this);
   held_.insert_or_assign(run, std::move(held));
@@ -174,17 +182,18 @@ void CircularSource::put_down(const RunId& run, SettleCall&& call) {
   if (held == held_.end()) return;
   call.lock = std::move(held->second.lock);
   call.value = std::move(held->second.value);
+  const auto keys = held->second.keys;
   // The renewals end here, and not when Redis has answered: one that overtook the settlement would
   // find the lock gone and take it again, for nobody.
   held_.erase(held);
-  unsettled_.emplace(run, Unsettled{*keys_, std::move(call), false, link_->clock.now()});
+  unsettled_.emplace(run, Unsettled{keys, std::move(call), false, link_->clock.now()});
   send_settlement(run);
 }
 
 void CircularSource::send_settlement(const RunId& run) {
   Unsettled& unsettled = unsettled_.at(run);
   unsettled.in_flight = true;
-  link_->locks->settle(unsettled.keys, unsettled.call,
+  link_->locks->settle(*unsettled.keys, unsettled.call,
                        [this, alive = alive_, run](const Renewed* state, const Trouble& trouble) {
                          if (*alive) settled(run, state != nullptr ? nullptr : &trouble);
                        });

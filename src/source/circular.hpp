@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,26 +40,30 @@ class CircularSource final : public Source,
  private:
   /// A claim that is out, call by call until something was found or the pass is over.
   struct Pass {
+    RulePtr rule;  ///< a reload may come before the answer: what is locked is locked by this one
+    std::shared_ptr<const CircularKeys> keys;
     std::size_t wanted = 0;
     std::int64_t left = -1;
     std::size_t calls = 0;
   };
   /// What a run holds in Redis.
   struct Held {
+    std::shared_ptr<const CircularKeys> keys;
     std::string lock;
     std::string value;
     std::unique_ptr<Leases::Lease> lease;
   };
   struct Unsettled {
-    CircularKeys keys;
+    std::shared_ptr<const CircularKeys> keys;
     SettleCall call;
     bool in_flight = false;
     Instant since{};
   };
 
-  void lease_lost(const RunId& run) override { handler_.on_lease_lost(run); }
-  void lease_back(const RunId& run) override { handler_.on_lease_back(run); }
-  void lease_expiring(const RunId& run) override { handler_.on_lease_expiring(run); }
+  // By value: the handler may give the lease up, and the lease's own copy goes with it.
+  void lease_lost(RunId run) override { handler_.on_lease_lost(run); }
+  void lease_back(RunId run) override { handler_.on_lease_back(run); }
+  void lease_expiring(RunId run) override { handler_.on_lease_expiring(run); }
   void on_up() override;
   void on_down(const std::string&) override {}
 
@@ -75,7 +78,7 @@ class CircularSource final : public Source,
 
   SourceHandler& handler_;
   RulePtr rule_;
-  std::optional<CircularKeys> keys_;
+  std::shared_ptr<const CircularKeys> keys_;
   Pass pass_;
   std::map<RunId, Held> held_;
   std::map<RunId, Unsettled> unsettled_;

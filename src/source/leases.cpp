@@ -111,26 +111,34 @@ void Leases::send(std::vector<Lease*>&& leases) {
   using Kind = std::tuple<std::string, bool, Duration>;
   std::map<Kind, std::vector<Lease*>> kinds;
   for (Lease* lease : leases)
-    kinds[{lease->terms_.slots_key, lease->terms_.fleet, lease->terms_.expiry}].push_back(lease);
+    kinds[{lease->terms_.keys->slots, lease->terms_.fleet, lease->terms_.expiry}].push_back(lease);
 
   const Instant sent = clock_.now();
   for (const auto& [kind, members] : kinds) {
     for (std::size_t from = 0; from < members.size(); from += batch_size) {
       const std::size_t to = std::min(members.size(), from + batch_size);
       RenewCall call{std::get<0>(kind), std::get<1>(kind), std::get<2>(kind), {}};
-      std::vector<std::shared_ptr<Lease*>> asked;
+      struct Asked {
+        std::shared_ptr<Lease*> lease;
+        LeaseTerms terms;
+      };
+      std::vector<Asked> asked;
       for (std::size_t i = from; i < to; ++i) {
         const LeaseTerms& terms = members[i]->terms_;
         call.locks.push_back({terms.key, terms.value, terms.retake});
-        asked.push_back(members[i]->self_);
+        asked.push_back({members[i]->self_, terms});
       }
       store_.renew(call, [this, alive = alive_, sent, asked = std::move(asked)](
                              const std::vector<Renewed>* states, const Trouble&) {
         if (!*alive) return;
         for (std::size_t i = 0; i < asked.size(); ++i) {
-          Lease* lease = *asked[i];
-          if (lease == nullptr) continue;
-          if (states == nullptr || i >= states->size()) {
+          Lease* lease = *asked[i].lease;
+          const bool told = states != nullptr && i < states->size();
+          if (lease == nullptr) {
+            if (told && (*states)[i] == Renewed::retaken) let_go(asked[i].terms);
+            continue;
+          }
+          if (!told) {
             not_renewed(*lease);
           } else {
             renewed(*lease, sent, (*states)[i]);
@@ -140,6 +148,17 @@ void Leases::send(std::vector<Lease*>&& leases) {
       });
     }
   }
+}
+
+/// A renewal may come to Redis behind the settlement of its run (a script that had to be sent
+/// again): then it has taken a lock for nobody.
+void Leases::let_go(const LeaseTerms& terms) {
+  SettleCall call;
+  call.lock = terms.key;
+  call.value = terms.value;
+  call.failures = "keep";
+  call.run = terms.run;
+  store_.settle(*terms.keys, call, [](const Renewed*, const Trouble&) {});
 }
 
 void Leases::not_renewed(Lease& lease) {

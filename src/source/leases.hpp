@@ -25,17 +25,17 @@ class LeaseHandler {
   virtual ~LeaseHandler() = default;
   /// The lock is another's or gone, or ran out while Redis could not be asked. Told once, until
   /// lease_back().
-  virtual void lease_lost(const RunId& run) = 0;
-  virtual void lease_back(const RunId& run) = 0;
+  virtual void lease_lost(RunId run) = 0;
+  virtual void lease_back(RunId run) = 0;
   /// Told once, a little before the lease would end unrenewed.
-  virtual void lease_expiring(const RunId& run) = 0;
+  virtual void lease_expiring(RunId run) = 0;
 };
 
 struct LeaseTerms {
   RunId run;
   std::string key;
   std::string value;
-  std::string slots_key;
+  std::shared_ptr<const CircularKeys> keys;
   bool fleet = false;   ///< the run has a place in slots
   bool retake = false;  ///< if it is found gone and free
   Duration expiry{0};
@@ -74,6 +74,7 @@ class Leases {
   void send(std::vector<Lease*>&& leases);
   void renewed(Lease& lease, Instant sent, Renewed state);
   void not_renewed(Lease& lease);
+  void let_go(const LeaseTerms& terms);
 
   const Clock& clock_;
   LockStore& store_;

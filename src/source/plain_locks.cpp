@@ -17,6 +17,11 @@ Trouble trouble_of(const redis::Answer& answer) {
   return Trouble{answer.failure == redis::Failure::lost, answer.problem()};
 }
 
+/// Each place has its own end, in its score; this is only so that the key has one too.
+std::int64_t slots_life(std::int64_t expiry_ms) {
+  return std::max<std::int64_t>(86'400'000, 2 * expiry_ms);
+}
+
 redis::Command borrow(const std::vector<std::string>& words) {
   return redis::Command(words.begin(), words.end());
 }
@@ -81,6 +86,8 @@ class PlainLocks::ClaimPass : public std::enable_shared_from_this<PlainLocks::Cl
 
   void fail(const redis::Answer& answer) {
     over_ = true;
+    // One that has no fence yet is not begun: its lock runs out by itself.
+    if (!result_.taken.empty() && result_.taken.back().fence == 0) result_.taken.pop_back();
     if (!result_.taken.empty()) return answer_(&result_, {});  // what it has, it has
     answer_(nullptr, trouble_of(answer));
   }
@@ -111,7 +118,8 @@ class PlainLocks::ClaimPass : public std::enable_shared_from_this<PlainLocks::Cl
     const std::string until = std::to_string(now_us_ / 1000 + expiry_ms_);
     ask({"ZREMRANGEBYSCORE", keys_.slots, "-inf", now}, [](const redis::Reply&) {});
     ask({"ZADD", keys_.slots, until, run}, [](const redis::Reply&) {});
-    ask({"PEXPIRE", keys_.slots, std::to_string(2 * expiry_ms_)}, [](const redis::Reply&) {});
+    ask({"PEXPIRE", keys_.slots, std::to_string(slots_life(expiry_ms_))},
+        [](const redis::Reply&) {});
     ask({"ZCARD", keys_.slots}, [this](const redis::Reply& reply) {
       if (reply.integer() <= static_cast<std::int64_t>(limit_)) return look();
       result_.status = ClaimStatus::full;
@@ -274,7 +282,9 @@ void PlainLocks::renew_places(const RenewCall& call) {
     const auto now_ms = time.reply[0].integer() * 1000 + time.reply[1].integer() / 1000;
     const std::string until = ms_text(std::chrono::milliseconds(now_ms) + expiry);
     for (const auto& run : runs) client_.call({"ZADD", key, until, run});
-    client_.call({"PEXPIRE", key, ms_text(expiry * 2)});
+    client_.call(
+        {"PEXPIRE", key,
+         std::to_string(slots_life(std::chrono::duration_cast<WallTime>(expiry).count()))});
   });
 }
 
@@ -325,7 +335,7 @@ void PlainLocks::settle_lock(const CircularKeys& keys, const SettleCall& call,
          client_.call({"ZREM", keys.slots, call.run});
          if (call.history > 0) {
            const std::string most = std::to_string(call.history);
-           redis::Command add{"XADD", keys.runs, "MAXLEN", "~", most, "*"};
+           redis::Command add{"XADD", keys.runs, "MAXLEN", "=", most, "*"};
            add.insert(add.end(), call.entry.begin(), call.entry.end());
            client_.call(add);
          }

@@ -130,3 +130,62 @@ TEST_CASE("waking: by a message, and by a connection that is back") {
   server.start();
   CHECK(turn_until(loop, [&] { return host.told.wakes >= 2; }));
 }
+
+TEST_CASE("a reload between a claim and its answer: the lease is of what was locked") {
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a"});
+  loop::Loop loop;
+  Host host(loop, server.url(), short_leases());
+  turn_until(loop, [&] { return host.link->client.connected(); });
+  host.source.claim(1);
+  Rule changed = list_rule();
+  changed.key_expiry = 60s;
+  changed.lock_key = "proc";
+  host.use(changed);
+  CHECK(turn_until(loop, [&] { return !host.told.claims.empty(); }));
+  turn_for(loop, 1500ms);
+  CHECK(server.ask({"EXISTS", "work:lock:a"}) == "1");
+  host.settle(host.told.claims.at(0));
+  CHECK(host.settled());
+  CHECK(server.ask({"EXISTS", "work:lock:a", "work:proc:a"}) == "0");
+}
+
+TEST_CASE("a renewal that Redis sees after the settlement leaves no lock for nobody") {
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a", "b"});
+  loop::Loop loop;
+  Host host(loop, server.url(), short_leases());
+  CHECK(host.claim(2).claims.size() == 2);
+  turn_for(loop, 500ms);  // so that renewals go by the script's hash
+  for (int i = 0; i < 5; ++i) {
+    server.ask({"SCRIPT", "FLUSH"});
+    host.link->leases.renew_now();
+    turn_until(loop, [&, count = 0]() mutable { return ++count == 2; });
+    if (i == 0) host.settle(host.told.claims.at(0));
+    turn_for(loop, 50ms);
+  }
+  CHECK(host.settled());
+  CHECK(turn_until(
+      loop,
+      [&] {
+        return server.ask({"EXISTS", "work:lock:a"}) == "0";
+      },
+      500ms));
+}
+
+TEST_CASE("nothing is begun under a claim whose answer came too late") {
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a"});
+  loop::Loop loop;
+  Host host(loop, server.url(), short_leases());
+  turn_until(loop, [&] { return host.link->client.connected(); });
+  server.pause();
+  host.source.claim(1);
+  turn_for(loop, 700ms);
+  server.resume();
+  CHECK(turn_until(loop, [&] { return !host.told.replies.empty(); }));
+  CHECK(host.told.claims.empty());
+  CHECK(host.told.replies[0].end == ClaimEnd::unavailable);
+  CHECK(host.settled());
+  CHECK(server.ask({"EXISTS", "work:lock:a"}) == "0");
+}

@@ -85,7 +85,7 @@ TEST_CASE("history and news: fields, bound, and none where none are wanted") {
       host.settle(host.claim(1).claims.at(0));
       host.settled();
     }
-    CHECK(std::stoi(server.ask({"XLEN", "work:runs"})) <= 300);
+    CHECK(std::stoi(server.ask({"XLEN", "work:runs"})) <= 100);
     server.ask({"DEL", "work:runs", "work:fence", "work:failures"});
     rule.recorded = false;
     host.use(rule);

@@ -281,3 +281,23 @@ TEST_CASE("Redis that can't be asked is no end: it goes on when it is back") {
   bench.settle_down();
   CHECK(bench.poller->runs().size() == 1);
 }
+
+TEST_CASE("several claims ahead that lose their leases at once are all handed back") {
+  Bench bench(rule_for("work"));
+  bench.runs_take = 1ms;
+  for (int i = 0; i < 100; ++i) bench.redis.lists["work"].push_back("i" + std::to_string(i));
+  bench.begin();
+  bench.run_for(100ms);
+  bench.executor().end_at(bench.executor().started.back().run, 1h, Exited{0});
+  bench.run_for(1ms);
+  // Every lock of this host, whoever holds it; also twice, and for runs that nobody knows.
+  std::vector<RunId> held;
+  for (const auto& [key, lock] : bench.redis.locks)
+    if (!lock.value.empty()) held.push_back(lock.value);
+  REQUIRE(held.size() > 2);
+  for (const RunId& run : held) bench.source().handler.on_lease_lost(run);
+  bench.source().handler.on_lease_lost("nobody");
+  bench.settle_down();
+  CHECK(bench.source().handed_back == held.size() - 1);
+  CHECK(bench.poller->counters().leases_lost == 1);
+}

@@ -205,3 +205,45 @@ TEST_CASE("a whole day of a host with many lists in milliseconds") {
   CHECK(house.ended > 12000);
   CHECK(house.ended < 14400);
 }
+
+TEST_CASE("a list that was taken out and put in again counts what still runs") {
+  House house;
+  house.redis.lists["a"] = {"1", "2"};
+  house.apply({rule_for("a")});
+  house.apply({});
+  house.apply({rule_for("a")});
+  CHECK(house.supervisor.running() == 1);
+  CHECK(house.supervisor.closing().empty());
+  house.executors[0]->end_at(house.executors[0]->started[0].run, 0s, Exited{0});
+  house.settle_down();
+  CHECK(house.supervisor.running() == 1);
+  CHECK(house.list("a").poller()->runs().size() == 1);
+}
+
+TEST_CASE("another name of locks waits for the runs under the old one") {
+  House house;
+  house.redis.lists["a"] = {"1", "2"};
+  house.apply({rule_for("a")});
+  Rule changed = rule_for("a");
+  changed.lock_key = "proc";
+  house.apply({changed});
+  house.run_for(10s);
+  CHECK(house.supervisor.running() == 1);
+  CHECK(house.list("a").poller() == nullptr);
+  house.executors[0]->end_at(house.executors[0]->started[0].run, 0s, Exited{0});
+  house.settle_down();
+  CHECK(house.list("a").poller() != nullptr);
+  CHECK(house.supervisor.running() == 1);
+}
+
+TEST_CASE("answers to the probes of an earlier reload don't count for a later one") {
+  House house;
+  house.fake_prober.held = true;
+  house.apply({rule_for("a"), rule_for("b")});
+  const auto first = std::exchange(house.fake_prober.waiting, {});
+  house.apply({rule_for("a"), rule_for("b")});
+  for (const auto& answer : first) answer();
+  CHECK(house.applied == 0);
+  for (const auto& answer : house.fake_prober.waiting) answer();
+  CHECK(house.applied == 1);
+}

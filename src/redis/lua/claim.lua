@@ -109,6 +109,7 @@ if #taken > 0 then
     end
   end
   redis.call('SET', KEYS[2], string.format('%.0f', fence + #taken - 1))
-  if limit > 0 then redis.call('PEXPIRE', KEYS[4], 2 * ARGV[3]) end
+  -- Each place has its own end, in its score; this is only so that the key has one too.
+  if limit > 0 then redis.pcall('PEXPIRE', KEYS[4], math.max(86400000, 2 * ARGV[3])) end
 end
 return reply

@@ -30,5 +30,5 @@ for i = 2, #KEYS do
   end
   reply[#reply + 1] = state
 end
-if ARGV[2] == '1' then redis.call('PEXPIRE', KEYS[1], 2 * expiry_ms) end
+if ARGV[2] == '1' then redis.pcall('PEXPIRE', KEYS[1], math.max(86400000, 2 * expiry_ms)) end
 return reply

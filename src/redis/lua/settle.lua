@@ -60,7 +60,9 @@ if again and tonumber(ARGV[8]) > 0 then
 end
 if not known then
   if tonumber(ARGV[8]) > 0 then
-    redis.pcall('XADD', KEYS[4], 'MAXLEN', '~', ARGV[8], '*', unpack(ARGV, 12))
+    -- Trimmed to the number, but where it is so large that whole nodes of a stream don't matter.
+    local how = tonumber(ARGV[8]) > 10000 and '~' or '='
+    redis.pcall('XADD', KEYS[4], 'MAXLEN', how, ARGV[8], '*', unpack(ARGV, 12))
   end
   if ARGV[10] ~= '' then redis.call('PUBLISH', ARGV[9], ARGV[10]) end
 end
