@@ -2,46 +2,77 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include <w8y/base64.hpp>
 #include <w8y/escape.hpp>
 
+#include "core/json_text.hpp"
+
 namespace w8y::source {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
-void put_bytes(Json& object, const std::string& name, const std::string& bytes) {
-  if (is_utf8(bytes)) {
-    object[name] = bytes;
-  } else {
-    object[name + "_base64"] = base64_encode(bytes);
+std::string dump(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// Nothing in it needs an escape: names, ids and most items.
+bool is_plain(std::string_view text) {
+  return std::ranges::all_of(text,
+                             [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+}
+
+/// Text that came out of an executor or the system, as it is if it is JSON.
+std::string as_json(const std::string& text) {
+  return json_text::mistake(text) ? dump(text) : text;
+}
+
+/// A JSON object, written as it comes: two of them are made for every run.
+class Object {
+ public:
+  Object() { text_.reserve(300); }
+  void put(std::string_view name, std::string_view value) {
+    if (!is_plain(value)) return put_json(name, dump(value));
+    begin(name);
+    text_.append(1, '"').append(value).append(1, '"');
   }
-}
+  void put(std::string_view name, std::int64_t value) { put_json(name, std::to_string(value)); }
+  void put_json(std::string_view name, std::string_view value) {
+    begin(name);
+    text_ += value;
+  }
+  void put_bytes(const std::string& name, const std::string& bytes) {
+    if (is_utf8(bytes)) {
+      put(name, bytes);
+    } else {
+      put(name + "_base64", base64_encode(bytes));
+    }
+  }
+  std::string take() { return std::move(text_.append(1, '}')); }
 
-std::string dump(const Json& object) {
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+ private:
+  void begin(std::string_view name) {
+    text_.append(text_.empty() ? "{\"" : ",\"").append(name).append("\":");
+  }
 
-/// Text that came out of an executor or the system, into a JSON value as it is if it is JSON.
-Json parsed(const std::string& text) {
-  Json value = Json::parse(text, nullptr, false);
-  if (value.is_discarded()) return text;
-  return value;
-}
+  std::string text_;
+};
 
-Json head(const char* type, const Rule& rule, const RunId& run, const Item& item,
-          const std::string& host, WallTime time) {
-  Json object;
-  object["type"] = type;
-  put_bytes(object, "list", rule.prefix);
-  object["run"] = run;
-  put_bytes(object, "item", item);
-  object["host"] = host;
-  object["time"] = time.count();
+Object head(const char* type, const Rule& rule, const RunId& run, const Item& item,
+            const std::string& host, WallTime time) {
+  Object object;
+  object.put("type", type);
+  object.put_bytes("list", rule.prefix);
+  object.put("run", run);
+  object.put_bytes("item", item);
+  object.put("host", host);
+  object.put("time", time.count());
   return object;
 }
 
@@ -58,38 +89,41 @@ std::string exit_text(const ProcessEnd& end) {
 
 std::string event_json(const Rule& rule, const std::string& host, const RunEvent& event,
                        WallTime now) {
+  const auto begin = [&](const char* type) {
+    return head(type, rule, event.run, event.item, host, now);
+  };
   switch (event.kind) {
     case RunEvent::Kind::start: {
-      Json object = head("start", rule, event.run, event.item, host, now);
-      object["pid"] = event.pid;
-      return dump(object);
+      Object object = begin("start");
+      object.put("pid", event.pid);
+      return object.take();
     }
     case RunEvent::Kind::progress: {
-      Json object = head("progress", rule, event.run, event.item, host, now);
-      object["numerator"] = event.progress.numerator;
-      object["denominator"] = event.progress.denominator;
-      return dump(object);
+      Object object = begin("progress");
+      object.put_json("numerator", dump(event.progress.numerator));
+      object.put_json("denominator", dump(event.progress.denominator));
+      return object.take();
     }
     case RunEvent::Kind::update: {
-      Json object = head("update", rule, event.run, event.item, host, now);
-      object["data"] = parsed(event.data);
-      return dump(object);
+      Object object = begin("update");
+      object.put_json("data", as_json(event.data));
+      return object.take();
     }
   }
   return {};
 }
 
 std::string end_json(const std::string& host, const Settlement& settlement) {
-  Json object = head("end", *settlement.rule, settlement.claim.run, settlement.claim.item, host,
-                     settlement.ended);
-  object["outcome"] = outcome_name(settlement.outcome);
+  Object object = head("end", *settlement.rule, settlement.claim.run, settlement.claim.item, host,
+                       settlement.ended);
+  object.put("outcome", outcome_name(settlement.outcome));
   if (const std::string reason = outcome_reason(settlement.outcome); !reason.empty())
-    object["reason"] = reason;
+    object.put("reason", reason);
   if (const std::string exit = exit_text(settlement.end.process); !exit.empty())
-    object["exit"] = exit;
-  object["took"] = (settlement.ended - settlement.started).count();
-  if (settlement.end.complete) object["result"] = parsed(settlement.end.complete->result);
-  return dump(object);
+    object.put("exit", exit);
+  object.put("took", (settlement.ended - settlement.started).count());
+  if (settlement.end.complete) object.put_json("result", as_json(settlement.end.complete->result));
+  return object.take();
 }
 
 std::vector<std::string> history_entry(const std::string& host, const Settlement& settlement) {
