@@ -9,6 +9,7 @@ import time
 from harness import World, now_us, wait_for
 
 KEY_EXPIRY_S = 1
+SANITIZED = False  # sanitizers keep what was freed: memory is not compared then
 AOF = ("--appendonly", "yes", "--appendfsync", "always")
 
 
@@ -212,7 +213,7 @@ def hostile(bin_dir, scale):
                     "dies": "crashed"}
         assert outcomes == expected, outcomes
         assert runs > 50 * scale, f"the other list only ran {runs} times"
-        assert most < 64, f"{most} MiB"
+        assert SANITIZED or most < 64, f"{most} MiB"
         return {"runs of the list beside": runs, "resident MiB at most": round(most, 1)}
 
 

@@ -15,8 +15,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("build")
     parser.add_argument("--scale", type=int, default=1)
+    parser.add_argument("--sanitized", action="store_true",
+                        help="the build has sanitizers: memory is not compared")
     parser.add_argument("rows", nargs="*")
     options = parser.parse_args()
+    rows.SANITIZED = options.sanitized
     passed = failed = 0
     for row in rows.ROWS:
         if options.rows and row.__name__ not in options.rows:
