@@ -14,10 +14,10 @@ MAY = {
     "loop": {"include"},
     "redis": {"include", "loop"},
     "process": {"include", "loop"},
-    "source": {"include", "loop", "redis"},
-    "executor": {"include", "loop", "process"},
-    "ops": {"include", "loop", "redis", "process"},
-    "app": {"include", "loop", "redis", "process", "source", "executor", "ops"},
+    "source": {"include", "core", "loop", "redis"},
+    "executor": {"include", "core", "loop", "process"},
+    "ops": {"include", "core", "loop", "redis", "process"},
+    "app": {"include", "core", "loop", "redis", "process", "source", "executor", "ops"},
 }
 # Libraries, and the only folders that may know them.
 LIBRARIES = {
