@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include <w8y/executor.hpp>
 #include <w8y/rule.hpp>
@@ -88,6 +89,9 @@ class Runs final : public RunHandler {
   TimerQueue& timers_;
   RunsOwner& owner_;
   std::map<RunId, std::unique_ptr<Entry>> runs_;
+  /// Of runs that are over: the last to use one must not destroy it in its own callback.
+  std::vector<std::shared_ptr<Executor>> used_;
+  Timer sweep_;
 };
 
 }  // namespace w8y

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdlib>
 #include <deque>
 #include <map>
 #include <memory>
@@ -128,6 +129,11 @@ class FakeExecutor : public Executor {
                std::optional<Duration> each_takes)
       : handler(told), clock_(clock), timers_(timers), each_takes_(each_takes) {}
 
+  ~FakeExecutor() override {
+    // A real one would go on in what has been destroyed.
+    if (in_callback_) std::abort();
+  }
+
   void start(const Claim& claim, RulePtr rule) override {
     started.push_back(claim);
     rules[claim.run] = std::move(rule);
@@ -152,7 +158,9 @@ class FakeExecutor : public Executor {
     ends_[run]->set(clock_.now() + after, [this, run, how] {
       RunEnd end;
       end.process = how;
+      in_callback_ = true;
       handler.on_ended(run, std::move(end));
+      in_callback_ = false;
     });
   }
 
@@ -166,6 +174,7 @@ class FakeExecutor : public Executor {
   FakeClock& clock_;
   TimerQueue& timers_;
   std::optional<Duration> each_takes_;
+  bool in_callback_ = false;
   std::map<RunId, std::unique_ptr<Timer>> ends_;
 };
 
@@ -205,6 +214,7 @@ class World : public ListEvents, public Workshop {
   std::vector<FakeSource*> sources;
   std::vector<std::string> log;
   std::size_t ended = 0;
+  bool keep_executors = true;  ///< so that a test can look at them when they are out of use
 
   void run_for(Duration time) {
     const Instant end = clock.now() + time;
@@ -228,7 +238,7 @@ class World : public ListEvents, public Workshop {
                                           RunHandler& handler) override {
     auto made = std::make_shared<FakeExecutor>(clock, timers, handler, runs_take);
     executors.push_back(made.get());
-    kept_.push_back(made);
+    if (keep_executors) kept_.push_back(made);
     return made;
   }
   std::string why_not(const Rule& rule, const Caps& caps) override {

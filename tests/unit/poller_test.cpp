@@ -301,3 +301,16 @@ TEST_CASE("several claims ahead that lose their leases at once are all handed ba
   CHECK(bench.source().handed_back == held.size() - 1);
   CHECK(bench.poller->counters().leases_lost == 1);
 }
+
+TEST_CASE("an executor that was replaced is not destroyed by the end of its own last run") {
+  Bench bench(rule_for("work"));
+  bench.keep_executors = false;
+  bench.redis.lists["work"] = {"a"};
+  bench.begin();
+  FakeExecutor& old = bench.executor();
+  bench.poller->use(share(rule_for("work")),
+                    bench.make_executor(nullptr, {}, bench.poller->run_handler()));
+  old.end_at("run1", Duration{0}, Exited{0});  // aborts if it is gone by the end of the callback
+  bench.settle_down();
+  CHECK(bench.ended == 1);
+}
