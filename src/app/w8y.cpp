@@ -1,11 +1,13 @@
 // w8y: runs one command on the next free item of one list. One Poller with a budget of one item,
 // and the child on our own streams.
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <random>
+#include <cstdlib>
 #include <system_error>
 
 #include <w8y/escape.hpp>
@@ -193,11 +195,13 @@ int run(const W8yOptions& options) {
   loop::Loop loop;
   redis::ClientOptions client;
   client.url = url;
-  std::random_device random;
-  const std::uint64_t seed = (std::uint64_t{random()} << 32U) | random();
+  std::uint64_t seed = 0;
+  if (getrandom(&seed, sizeof seed, 0) < 0) throw std::system_error(errno, std::generic_category());
   const auto link = std::make_shared<source::RedisLink>(
       loop, client, source::RedisLink::Identity{hostname(), getpid(), seed});
-  return OneItem(loop, options, log, link, seed).run();
+  OneItem one(loop, options, log, link, seed);
+  // Nothing is left to be written, and the kernel takes it all down faster than we could.
+  std::_Exit(one.run());
 }
 
 }  // namespace
