@@ -96,6 +96,11 @@ using RulePtr = std::shared_ptr<const Rule>;
 struct RedisSettings {
   std::string url = "redis://localhost:6379";
   std::string password_file;
+  std::string sentinel_password_file;
+  std::string tls_ca;
+  std::string tls_cert;
+  std::string tls_key;
+  std::string tls_server_name;
   Duration connect_timeout = std::chrono::seconds(5);
   Duration command_timeout = std::chrono::seconds(5);
   unsigned idle_commands = 100;  ///< per second, >= 1

@@ -34,6 +34,8 @@ redis::ClientOptions client_options(const RedisSettings& settings, const std::st
   redis::ClientOptions options;
   options.url = redis::parse_url(settings.url);
   options.password_file = settings.password_file;
+  options.sentinel_password_file = settings.sentinel_password_file;
+  options.tls = {settings.tls_ca, settings.tls_cert, settings.tls_key, settings.tls_server_name};
   options.connect_timeout = settings.connect_timeout;
   options.command_timeout = settings.command_timeout;
   options.name = name;

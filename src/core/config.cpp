@@ -110,7 +110,8 @@ void Loader::top_level(const Value& top, bool is_main) {
     if (known && !is_main && node.key != "lists") {
       value.wrong_key("stands in an included file, which may hold only [lists]");
     } else if (node.key == "redis") {
-      read_table(value, redis_keys, redis_refused, config_.redis);
+      read_table(value, redis_keys, {}, config_.redis);
+      check_redis(value, config_.redis);
     } else if (node.key == "supervisor") {
       read_table(value, supervisor_keys, supervisor_refused, config_.supervisor);
     } else if (node.key == "defaults") {
@@ -170,6 +171,14 @@ void Loader::list(const Value& value, const std::string& prefix) {
   }
   if (prefix.empty()) {
     value.warn("has the empty prefix: its keys are \"list\", \"lock:…\" and so on");
+  }
+  if (asks_for_cluster(config_.redis.url) && !has_hash_tag(prefix)) {
+    const std::string tagged = "{" + prefix + "}";
+    value.wrong_key(
+        "has no hash tag, and in a cluster all keys of a list must share a slot; must be such as "
+        "[lists." +
+        quote_start(tagged) + "] (the keys are then " + quote_start(tagged + ":list") +
+        " and so on)");
   }
   auto rule = std::make_shared<Rule>(defaults_);
   rule->prefix = prefix;

@@ -28,7 +28,6 @@ struct Refused {
 };
 
 extern const std::span<const Key<RedisSettings>> redis_keys;
-extern const std::span<const Refused> redis_refused;
 extern const std::span<const Key<SupervisorSettings>> supervisor_keys;
 extern const std::span<const Refused> supervisor_refused;
 /// `executor` and `command` come first: the rest may stand in [defaults].
@@ -36,6 +35,13 @@ extern const std::span<const Key<Rule>> list_keys;
 extern const std::span<const Refused> list_refused;
 constexpr std::size_t keys_of_lists_only = 2;
 extern const std::span<const Key<Backoff>> backoff_keys;
+
+/// What only makes sense together: TLS files with a TLS URL, a key with its certificate.
+void check_redis(const Value& section, const RedisSettings& redis);
+bool asks_for_cluster(std::string_view url);
+/// As Redis Cluster finds the slot of a key: by what stands in the first pair of braces, if
+/// anything does.
+bool has_hash_tag(std::string_view prefix);
 
 /// How the number of a resource limit is written.
 enum class LimitUnit { count, size, seconds, microseconds };

@@ -15,32 +15,29 @@ using namespace std::chrono_literals;
 /// A call that may take no time at all would always fail.
 constexpr Duration shortest_timeout = 1ms;
 
-bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> starts) {
-  return std::any_of(starts.begin(), starts.end(),
-                     [&](std::string_view start) { return text.starts_with(start); });
+std::string scheme_of(std::string_view url) {
+  std::string scheme(url.substr(0, std::min(url.find("://"), url.size())));
+  for (char& c : scheme)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return scheme;
 }
+
+constexpr std::string_view schemes[] = {"redis",          "rediss",          "unix",
+                                        "redis+sentinel", "rediss+sentinel", "redis+cluster",
+                                        "rediss+cluster"};
 
 /// The URL itself is never shown: it may hold a password.
 void read_url(Value value, RedisSettings& redis) {
   value.keep_secret();
   std::string url;
   if (!value.text(url, "a Redis URL, such as \"redis://localhost:6379\"")) return;
-  if (url.starts_with("rediss://")) {
+  const bool known =
+      std::find(std::begin(schemes), std::end(schemes), scheme_of(url)) != std::end(schemes);
+  if (!known || url.find("://") == std::string::npos) {
     return value.wrong(
-        "asks for TLS, which this version does not have yet; must be redis:// or unix://");
-  }
-  if (starts_with_any(url, {"redis+sentinel://", "rediss+sentinel://"})) {
-    return value.wrong(
-        "asks for Sentinel, which this version does not have yet; must be redis:// or unix://");
-  }
-  if (starts_with_any(url, {"redis+cluster://", "rediss+cluster://"})) {
-    return value.wrong(
-        "asks for a cluster, which this version does not have yet; must be redis:// or unix://");
-  }
-  if (!starts_with_any(url, {"redis://", "unix://"})) {
-    return value.wrong(
-        "is not a Redis URL; must be redis://[user[:password]@]host[:port][/db] or "
-        "unix:///path.sock[?db=N]");
+        "is not a Redis URL; must be redis://[user[:password]@]host[:port][/db] (rediss:// with "
+        "TLS), unix:///path.sock[?db=N], redis+sentinel://host[:port][,…]/service[/db] or "
+        "redis+cluster://host[:port][,…]");
   }
   if (const std::string problem = value.reading().host.url_problem(url); !problem.empty()) {
     return value.wrong(problem);
@@ -106,22 +103,19 @@ void read_status(const Value& value, SupervisorSettings& supervisor) {
 constexpr Key<RedisSettings> redis_rows[] = {
     {"url", R"("redis://localhost:6379")", [](auto& v, auto& redis) { read_url(v, redis); }},
     {"password_file", "", [](auto& v, auto& redis) { v.trusted_path(redis.password_file); }},
+    {"sentinel_password_file", "",
+     [](auto& v, auto& redis) { v.trusted_path(redis.sentinel_password_file); }},
+    {"tls_ca", "", [](auto& v, auto& redis) { v.trusted_path(redis.tls_ca); }},
+    {"tls_cert", "", [](auto& v, auto& redis) { v.trusted_path(redis.tls_cert); }},
+    {"tls_key", "", [](auto& v, auto& redis) { v.trusted_path(redis.tls_key); }},
+    {"tls_server_name", "",
+     [](auto& v, auto& redis) { v.text(redis.tls_server_name, "the name to check"); }},
     {"connect_timeout", R"("5s")",
      [](auto& v, auto& redis) { v.duration(redis.connect_timeout, shortest_timeout); }},
     {"command_timeout", R"("5s")",
      [](auto& v, auto& redis) { v.duration(redis.command_timeout, shortest_timeout); }},
     {"idle_commands", "100",
      [](auto& v, auto& redis) { v.integer(redis.idle_commands, 1, 1'000'000); }},
-};
-
-constexpr const char* no_tls = "is about TLS, which this version does not have yet; leave it out";
-constexpr Refused redis_refused_rows[] = {
-    {"sentinel_password_file",
-     "is about Sentinel, which this version does not have yet; leave it out"},
-    {"tls_ca", no_tls},
-    {"tls_cert", no_tls},
-    {"tls_key", no_tls},
-    {"tls_server_name", no_tls},
 };
 
 constexpr Key<SupervisorSettings> supervisor_rows[] = {
@@ -162,8 +156,38 @@ constexpr Refused supervisor_refused_rows[] = {
 
 }  // namespace
 
+bool asks_for_cluster(std::string_view url) {
+  return scheme_of(url).ends_with("+cluster");
+}
+
+bool has_hash_tag(std::string_view prefix) {
+  const auto open = prefix.find('{');
+  if (open == std::string_view::npos) return false;
+  const auto close = prefix.find('}', open);
+  return close != std::string_view::npos && close > open + 1;
+}
+
+void check_redis(const Value& section, const RedisSettings& redis) {
+  if (section.node().kind != Node::Kind::table) return;
+  const std::string scheme = scheme_of(redis.url);
+  const bool tls = scheme.starts_with("rediss");
+  const bool sentinel = scheme.ends_with("+sentinel");
+  for (const Node& node : section.node().items) {
+    const Value value = section.member(node);
+    if (node.key.starts_with("tls_") && !tls) {
+      value.wrong_key(
+          "is about TLS, which the URL doesn't ask for; must stand with a rediss:// URL");
+    } else if (node.key == "sentinel_password_file" && !sentinel) {
+      value.wrong_key(
+          "is about sentinels, which the URL doesn't name; must stand with a redis+sentinel:// "
+          "URL");
+    } else if (node.key == "tls_key" && tls && redis.tls_cert.empty()) {
+      value.wrong_key("is a key without its certificate; must stand with tls_cert");
+    }
+  }
+}
+
 const std::span<const Key<RedisSettings>> redis_keys = redis_rows;
-const std::span<const Refused> redis_refused = redis_refused_rows;
 const std::span<const Key<SupervisorSettings>> supervisor_keys = supervisor_rows;
 const std::span<const Refused> supervisor_refused = supervisor_refused_rows;
 

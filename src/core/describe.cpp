@@ -240,6 +240,11 @@ Settings describe(const Rule& rule) {
 Settings describe(const RedisSettings& redis) {
   return {{"url", without_password(redis.url)},
           {"password_file", redis.password_file},
+          {"sentinel_password_file", redis.sentinel_password_file},
+          {"tls_ca", redis.tls_ca},
+          {"tls_cert", redis.tls_cert},
+          {"tls_key", redis.tls_key},
+          {"tls_server_name", redis.tls_server_name},
           {"connect_timeout", format_duration(redis.connect_timeout)},
           {"command_timeout", format_duration(redis.command_timeout)},
           {"idle_commands", std::to_string(redis.idle_commands)}};

@@ -90,10 +90,14 @@ std::optional<std::vector<Address>> known_addresses(const Url& url) {
     std::memcpy(un.sun_path, url.path.data(), url.path.size());
     return std::vector{make_address(un)};
   }
-  if (is_localhost(url.host)) return std::vector{*v4("127.0.0.1", url.port), *v6("::1", url.port)};
-  if (const auto address = v4(url.host.c_str(), url.port)) return std::vector{*address};
-  if (const auto address = v6(url.host.c_str(), url.port)) return std::vector{*address};
-  if (url.host.find(':') != std::string::npos) return with_zone(url.host, url.port);
+  if (is_localhost(url.server.host))
+    return std::vector{*v4("127.0.0.1", url.server.port), *v6("::1", url.server.port)};
+  if (const auto address = v4(url.server.host.c_str(), url.server.port))
+    return std::vector{*address};
+  if (const auto address = v6(url.server.host.c_str(), url.server.port))
+    return std::vector{*address};
+  if (url.server.host.find(':') != std::string::npos)
+    return with_zone(url.server.host, url.server.port);
   return std::nullopt;
 }
 

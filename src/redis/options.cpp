@@ -8,12 +8,13 @@
 
 namespace w8y::redis {
 
-std::string read_password(const ClientOptions& options, std::string& password) {
-  password = options.url.password;
-  if (options.password_file.empty()) return {};
-  const std::string place = "password file " + options.password_file + ": ";
+namespace {
+
+std::string read_password_file(const std::string& path, std::string& password) {
+  if (path.empty()) return {};
+  const std::string place = "password file " + path + ": ";
   // Not blocking, in case that it is a pipe without a writer.
-  const int fd = open(options.password_file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return place + std::strerror(errno);
   char text[4097];
   const ssize_t got = read(fd, text, sizeof text);
@@ -27,6 +28,18 @@ std::string read_password(const ClientOptions& options, std::string& password) {
   if (line.empty()) return place + "empty";
   password = line;
   return {};
+}
+
+}  // namespace
+
+std::string read_password(const ClientOptions& options, std::string& password) {
+  password = options.url.password;
+  return read_password_file(options.password_file, password);
+}
+
+std::string read_sentinel_password(const ClientOptions& options, std::string& password) {
+  password.clear();
+  return read_password_file(options.sentinel_password_file, password);
 }
 
 }  // namespace w8y::redis

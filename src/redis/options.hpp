@@ -9,9 +9,19 @@
 
 namespace w8y::redis {
 
+/// For rediss:// URLs; files are PEM and are read again at each connect.
+struct TlsOptions {
+  std::string ca;           ///< who may have signed the server's certificate; empty: the system's
+  std::string cert;         ///< ours, if the server asks for one
+  std::string key;          ///< and its key; empty: it is in the certificate's file
+  std::string server_name;  ///< the name to check; empty: the host of the URL
+};
+
 struct ClientOptions {
   Url url;
-  std::string password_file;                           ///< empty: none; read again at each connect
+  std::string password_file;           ///< empty: none; read again at each connect
+  std::string sentinel_password_file;  ///< the same for the sentinels
+  TlsOptions tls;
   Duration connect_timeout = std::chrono::seconds(5);  ///< until the handshake is accepted
   Duration command_timeout = std::chrono::seconds(5);
   std::string name;  ///< CLIENT SETNAME, so that operators can tell us apart; empty: none
@@ -20,5 +30,7 @@ struct ClientOptions {
 /// The password to use now: the file's (without the end of its line), else the URL's. Returns what
 /// is wrong with the file, or nothing.
 std::string read_password(const ClientOptions& options, std::string& password);
+/// The sentinels' password: the file's, or none.
+std::string read_sentinel_password(const ClientOptions& options, std::string& password);
 
 }  // namespace w8y::redis

@@ -62,7 +62,7 @@ void PlainTransport::connect() {
   try {
     state_ = State::looking_up;
     lookup_ =
-        std::make_unique<Lookup>(loop_, url_.host, url_.port,
+        std::make_unique<Lookup>(loop_, url_.server.host, url_.server.port,
                                  [this](std::vector<Address> addresses, const std::string& why) {
                                    on_addresses(std::move(addresses), why);
                                  });

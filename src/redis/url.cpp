@@ -16,7 +16,10 @@ namespace w8y::redis {
 namespace {
 
 constexpr std::string_view forms =
-    "redis://[user[:password]@]host[:port][/db] or unix:///path.sock[?db=N]";
+    "redis://[user[:password]@]host[:port][/db], rediss://… for TLS, unix:///path.sock[?db=N], "
+    "redis+sentinel://host[:port][,…]/service[/db] or redis+cluster://host[:port][,…]";
+constexpr std::uint16_t redis_port = 6379;
+constexpr std::uint16_t sentinel_port = 26379;
 
 [[noreturn]] void fail(std::string what) {
   throw UrlError("Redis URL: " + std::move(what));
@@ -92,22 +95,24 @@ void parse_login(std::string_view& authority, Url& url) {
   if (colon != std::string_view::npos) url.password = unescape(login.substr(colon + 1), "password");
 }
 
-void parse_bracketed(std::string_view inside, Url& url) {
+std::string parse_bracketed(std::string_view inside) {
   std::string address(inside);
   if (const auto zone = address.find("%25"); zone != std::string::npos) address.erase(zone + 1, 2);
   const std::string bare = address.substr(0, address.find('%'));
   in6_addr ignored{};
   if (inet_pton(AF_INET6, bare.c_str(), &ignored) != 1 || !all_of(address, ":.%-_"))
     fail("what stands in brackets is not an IPv6 address, as in redis://[::1]:6379");
-  url.host = std::move(address);
+  return address;
 }
 
-void parse_host(std::string_view authority, Url& url) {
+HostPort parse_host(std::string_view authority, std::uint16_t default_port) {
+  HostPort place;
+  place.port = default_port;
   std::string_view rest;
   if (authority.starts_with('[')) {
     const auto close = authority.find(']');
     if (close == std::string_view::npos) fail("a '[' without ']', as in redis://[::1]:6379");
-    parse_bracketed(authority.substr(1, close - 1), url);
+    place.host = parse_bracketed(authority.substr(1, close - 1));
     rest = authority.substr(close + 1);
     if (!rest.empty() && rest[0] != ':') fail("only a ':' and the port may follow the ']'");
   } else {
@@ -122,21 +127,62 @@ void parse_host(std::string_view authority, Url& url) {
       fail("the host has a character that no host name has; it should look like " +
            std::string(forms));
     if (host.size() > 253) fail("the host is longer than any host name (253 characters)");
-    if (!host.empty()) url.host = host;
+    if (!host.empty()) place.host = host;
   }
-  if (rest.size() > 1) url.port = parse_port(rest.substr(1));
+  if (rest.size() > 1) place.port = parse_port(rest.substr(1));
   if (rest == ":") fail("a ':' without a port after the host");
+  return place;
 }
 
-Url parse_tcp(std::string_view rest) {
+std::vector<HostPort> parse_hosts(std::string_view text, std::uint16_t default_port) {
+  constexpr std::size_t most = 64;
+  std::vector<HostPort> places;
+  for (bool more = true; more;) {
+    const auto comma = text.find(',');
+    more = comma != std::string_view::npos;
+    const std::string_view one = text.substr(0, comma);
+    if (one.empty()) fail("a host is missing; several are separated by one comma each");
+    places.push_back(parse_host(one, default_port));
+    if (more) text.remove_prefix(comma + 1);
+  }
+  if (places.size() > most) fail("more than 64 hosts; a few are enough to find the others");
+  return places;
+}
+
+/// What follows the hosts: the service's name and the database, or nothing for a cluster.
+void parse_behind_hosts(std::string_view tail, Url& url) {
+  if (tail.starts_with('/')) tail.remove_prefix(1);
+  if (tail.find_first_of("?#") != std::string_view::npos)
+    fail("nothing may follow; it should look like " + std::string(forms));
+  if (url.kind == Url::Kind::cluster) {
+    if (!tail.empty()) fail("a cluster has one database only, so nothing may follow the hosts");
+    return;
+  }
+  const auto slash = tail.find('/');
+  url.service = unescape(tail.substr(0, slash), "service");
+  if (url.service.empty())
+    fail(
+        "the name of the service is missing: what the sentinels call the primary, as in "
+        "redis+sentinel://10.0.0.1,10.0.0.2,10.0.0.3/mymaster");
+  if (slash != std::string_view::npos && slash + 1 < tail.size())
+    url.db = parse_db(tail.substr(slash + 1));
+}
+
+Url parse_tcp(std::string_view rest, Url::Kind kind) {
   Url url;
+  url.kind = kind;
   const auto end = rest.find_first_of("/?#");
   std::string_view authority = rest.substr(0, end);
   std::string_view tail = end == std::string_view::npos ? "" : rest.substr(end);
   if (tail.find('@') != std::string_view::npos)
     fail("in a user or password, write '/' as %2F, '?' as %3F and '#' as %23");
   parse_login(authority, url);
-  parse_host(authority, url);
+  if (kind != Url::Kind::tcp) {
+    url.seeds = parse_hosts(authority, kind == Url::Kind::sentinel ? sentinel_port : redis_port);
+    parse_behind_hosts(tail, url);
+    return url;
+  }
+  url.server = parse_host(authority, redis_port);
   if (tail.starts_with('/')) tail.remove_prefix(1);
   if (tail.find_first_of("?#") != std::string_view::npos)
     fail("nothing may follow the database; it should look like " + std::string(forms));
@@ -147,8 +193,6 @@ Url parse_tcp(std::string_view rest) {
 Url parse_unix(std::string_view rest) {
   Url url;
   url.kind = Url::Kind::unix_socket;
-  url.host.clear();
-  url.port = 0;
   // A password may not hold a raw '/', so an '@' further on belongs to the path.
   const auto slash = rest.find('/');
   std::string_view authority = rest.substr(0, slash);
@@ -184,12 +228,6 @@ Url parse_unix(std::string_view rest) {
 }
 
 [[noreturn]] void fail_with_scheme(const std::string& scheme) {
-  if (scheme == "rediss")
-    fail("rediss:// (TLS) is not yet in this version; use redis:// or unix://");
-  for (const auto& [name, what] : {std::pair{"sentinel", "Sentinel"}, {"cluster", "Cluster"}})
-    for (const char* base : {"redis+", "rediss+"})
-      if (scheme == std::string(base) + name)
-        fail(scheme + ":// (" + what + ") is not yet in this version; use redis:// or unix://");
   const bool plausible = !scheme.empty() && scheme.size() <= 20 && all_of(scheme, "+.-");
   fail("unknown scheme" + (plausible ? " " + scheme + "://" : std::string()) +
        "; it should look like " + std::string(forms));
@@ -227,9 +265,36 @@ Url parse_url(std::string_view text) {
   }
   const std::string scheme = lower(text.substr(0, colon));
   const std::string_view rest = text.substr(colon + 3);
-  if (scheme == "redis") return parse_tcp(rest);
   if (scheme == "unix") return parse_unix(rest);
-  fail_with_scheme(scheme);
+  const bool tls = scheme.starts_with("rediss");
+  const std::string kind = scheme.substr(tls ? 6 : std::min<std::size_t>(5, scheme.size()));
+  if (!scheme.starts_with("redis")) fail_with_scheme(scheme);
+  Url url;
+  if (kind.empty()) {
+    url = parse_tcp(rest, Url::Kind::tcp);
+  } else if (kind == "+sentinel") {
+    url = parse_tcp(rest, Url::Kind::sentinel);
+  } else if (kind == "+cluster") {
+    url = parse_tcp(rest, Url::Kind::cluster);
+  } else {
+    fail_with_scheme(scheme);
+  }
+  url.tls = tls;
+  return url;
+}
+
+std::string HostPort::to_string() const {
+  const bool v6 = host.find(':') != std::string::npos;
+  return (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+Url Url::at(const HostPort& place) const {
+  Url url = *this;
+  url.kind = Kind::tcp;
+  url.server = place;
+  url.seeds.clear();
+  url.service.clear();
+  return url;
 }
 
 std::string Url::to_string() const {
@@ -239,9 +304,12 @@ std::string Url::to_string() const {
     if (db != 0) out.append("?db=").append(std::to_string(db));
     return out;
   }
-  const bool v6 = host.find(':') != std::string::npos;
-  out.append("redis://").append(v6 ? "[" : "").append(host).append(v6 ? "]" : "");
-  out.append(":").append(std::to_string(port));
+  out = tls ? "rediss" : "redis";
+  if (kind == Kind::tcp) out += "://" + server.to_string();
+  if (kind == Kind::sentinel) out += "+sentinel://";
+  if (kind == Kind::cluster) out += "+cluster://";
+  for (std::size_t i = 0; i < seeds.size(); ++i) out += (i == 0 ? "" : ",") + seeds[i].to_string();
+  if (kind == Kind::sentinel) out += "/" + escape_path(service);
   if (db != 0) out.append("/").append(std::to_string(db));
   return out;
 }

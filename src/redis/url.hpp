@@ -5,19 +5,34 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace w8y::redis {
 
-struct Url {
-  enum class Kind { tcp, unix_socket };
-  Kind kind = Kind::tcp;
+struct HostPort {
   std::string host = "localhost";
   std::uint16_t port = 6379;
-  std::string path;  ///< unix_socket
-  std::string user;
-  std::string password;
-  int db = 0;
+  bool operator==(const HostPort&) const = default;
+  auto operator<=>(const HostPort&) const = default;
+  /// "host:port", an IPv6 address in brackets.
+  [[nodiscard]] std::string to_string() const;
+};
 
+struct Url {
+  /// One server, or those that know where the servers are.
+  enum class Kind { tcp, unix_socket, sentinel, cluster };
+  Kind kind = Kind::tcp;
+  bool tls = false;             ///< not for unix_socket
+  HostPort server;              ///< tcp
+  std::string path;             ///< unix_socket
+  std::vector<HostPort> seeds;  ///< sentinel, cluster: whom to ask, never empty
+  std::string service;          ///< sentinel: the name of the primary that they watch
+  std::string user;             ///< of the servers with the data, as are the two below
+  std::string password;
+  int db = 0;  ///< 0 in a cluster
+
+  /// The same login, database and TLS, at one server.
+  [[nodiscard]] Url at(const HostPort& place) const;
   /// Without user and password: safe to log.
   [[nodiscard]] std::string to_string() const;
 };

@@ -33,8 +33,8 @@ TEST_CASE("a TCP URL may leave out everything but the scheme") {
   CHECK(all.kind == Url::Kind::tcp);
   CHECK(all.user == "bob");
   CHECK(all.password == "secret");
-  CHECK(all.host == "db.example.com");
-  CHECK(all.port == 6380);
+  CHECK(all.server.host == "db.example.com");
+  CHECK(all.server.port == 6380);
   CHECK(all.db == 3);
   CHECK(all.to_string() == "redis://db.example.com:6380/3");
 
@@ -48,21 +48,21 @@ TEST_CASE("a TCP URL may leave out everything but the scheme") {
 TEST_CASE("user and password: each without the other, and with percent-escapes") {
   CHECK(parse_url("redis://:secret@host").password == "secret");
   CHECK(parse_url("redis://:secret@host").user.empty());
-  CHECK(parse_url("redis://:secret@").host == "localhost");
+  CHECK(parse_url("redis://:secret@").server.host == "localhost");
   CHECK(parse_url("redis://bob@host").user == "bob");
   CHECK(parse_url("redis://bob:@host").password.empty());
   CHECK(parse_url("redis://b%6Fb:a%2fb%40c%25%C3%A4@host").user == "bob");
   CHECK(parse_url("redis://bob:a%2fb%40c%25%C3%A4@host").password == "a/b@c%\xC3\xA4");
   CHECK(parse_url("redis://bob:a:b@host").password == "a:b");
   CHECK(parse_url("redis://bob:a@b@host").password == "a@b");
-  CHECK(parse_url("redis://bob:a@b@host").host == "host");
+  CHECK(parse_url("redis://bob:a@b@host").server.host == "host");
 }
 
 TEST_CASE("IPv6 stands in brackets, with or without a zone") {
-  CHECK(parse_url("redis://[::1]").host == "::1");
+  CHECK(parse_url("redis://[::1]").server.host == "::1");
   CHECK(parse_url("redis://u:p@[2001:db8::7]:7000/1").to_string() ==
         "redis://[2001:db8::7]:7000/1");
-  CHECK(parse_url("redis://[fe80::1%25eth0]").host == "fe80::1%eth0");
+  CHECK(parse_url("redis://[fe80::1%25eth0]").server.host == "fe80::1%eth0");
   says("redis://::1", "brackets");
   says("redis://[::1", "without ']'");
   says("redis://[::1]6379", "':' and the port");
@@ -93,8 +93,8 @@ TEST_CASE("unix sockets, with a database and a login") {
 }
 
 TEST_CASE("ports and databases are checked") {
-  CHECK(parse_url("redis://h:1").port == 1);
-  CHECK(parse_url("redis://h:65535").port == 65535);
+  CHECK(parse_url("redis://h:1").server.port == 1);
+  CHECK(parse_url("redis://h:65535").server.port == 65535);
   for (const char* text : {"redis://h:0", "redis://h:65536", "redis://h:99999999999999999999",
                            "redis://h:-1", "redis://h:+1", "redis://h:6379x", "redis://h:0x1"})
     says(text, "1 to 65535");
@@ -105,13 +105,38 @@ TEST_CASE("ports and databases are checked") {
   says("redis://h/1?x=2", "nothing may follow");
 }
 
-TEST_CASE("what this version doesn't have is named") {
-  says("rediss://host", "TLS");
-  says("redis+sentinel://a,b/mymaster", "Sentinel");
-  says("rediss+sentinel://a,b/mymaster", "Sentinel");
-  says("redis+cluster://a", "Cluster");
-  says("rediss+cluster://a", "Cluster");
-  for (const char* text : {"rediss://host", "redis+cluster://a"}) says(text, "not yet");
+TEST_CASE("TLS, sentinels and clusters have schemes of their own") {
+  const Url tls = parse_url("rediss://u:p@db:6380/2");
+  CHECK(tls.kind == Url::Kind::tcp);
+  CHECK(tls.tls);
+  CHECK(tls.to_string() == "rediss://db:6380/2");
+
+  const Url watched = parse_url("redis+sentinel://u:p@a,b:7000,[::1]/my%20master/3");
+  CHECK(watched.kind == Url::Kind::sentinel);
+  CHECK(watched.seeds == std::vector<HostPort>{{"a", 26379}, {"b", 7000}, {"::1", 26379}});
+  CHECK(watched.service == "my master");
+  CHECK(watched.db == 3);
+  CHECK(watched.user == "u");
+  CHECK(watched.to_string() == "redis+sentinel://a:26379,b:7000,[::1]:26379/my%20master/3");
+  CHECK(watched.at({"c", 1}).to_string() == "redis://c:1/3");
+  CHECK(parse_url("rediss+sentinel://a/m").tls);
+
+  const Url cluster = parse_url("rediss+cluster://a,b:7001");
+  CHECK(cluster.kind == Url::Kind::cluster);
+  CHECK(cluster.tls);
+  CHECK(cluster.seeds == std::vector<HostPort>{{"a", 6379}, {"b", 7001}});
+  CHECK(cluster.at({"c", 1}).to_string() == "rediss://c:1");
+
+  says("redis+sentinel://a,b", "name of the service is missing");
+  says("redis+sentinel://a,,b/m", "a host is missing");
+  says("redis+sentinel:///m", "a host is missing");
+  says("redis+sentinel://a/m/x", "database");
+  says("redis+cluster://a,", "a host is missing");
+  says("redis+cluster://a/1", "one database only");
+  says("redis+ring://a", "unknown scheme redis+ring://");
+  std::string many = "redis+cluster://a";
+  for (int i = 0; i < 64; ++i) many += ",a";
+  says(many, "64 hosts");
 }
 
 TEST_CASE("mistakes say what would be right") {
@@ -142,8 +167,8 @@ TEST_CASE("no message holds the password") {
         "redis://u:" + secret + "?x@host", "redis://u:" + secret + "#@host",
         "redis://u:" + secret + "%@host", "redis://u:" + secret + "@ho st", "redis://u:" + secret,
         "u:" + secret + "@host", "u:" + secret, ":" + secret + "@host", secret + "@host",
-        "rediss://u:" + secret + "@host", "foo://u:" + secret + "@host",
-        "redis+cluster://u:" + secret + "@a,b", "unix://u:" + secret + "@rel",
+        "rediss://u:" + secret + "@host:x", "foo://u:" + secret + "@host",
+        "redis+cluster://u:" + secret + "@a,b:x", "unix://u:" + secret + "@rel",
         "unix://u:" + secret + "@/p?q", "u:" + secret + "@x://host", "/u:" + secret + "@host"}) {
     const std::string what = problem(text);
     INFO(text);

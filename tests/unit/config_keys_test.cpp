@@ -45,9 +45,15 @@ const std::vector<Values>& all_values() {
   static const std::vector<Values> values = {
       {"redis",
        "url",
-       {"\"redis://u:p@h:1/2\"", "\"unix:///run/redis.sock?db=1\""},
-       with(wrong_texts, {"\"localhost\"", "\"http://x\"", "\"redis:x\"", "\"rediss://x\""})},
+       {"\"redis://u:p@h:1/2\"", "\"unix:///run/redis.sock?db=1\"", "\"rediss://x\"",
+        "\"redis+sentinel://a,b/s\"", "\"redis+cluster://a\""},
+       with(wrong_texts, {"\"localhost\"", "\"http://x\"", "\"redis:x\"", "\"redis+ring://x\""})},
       {"redis", "password_file", {"\"/x\""}, with(wrong_texts, {"\"x\"", "\"~/x\""})},
+      {"redis", "sentinel_password_file", {"\"/x\""}, with(wrong_texts, {"\"x\""})},
+      {"redis", "tls_ca", {"\"/x\""}, with(wrong_texts, {"\"x\""})},
+      {"redis", "tls_cert", {"\"/x\""}, with(wrong_texts, {"\"x\""})},
+      {"redis", "tls_key", {"\"/x\""}, with(wrong_texts, {"\"x\""})},
+      {"redis", "tls_server_name", {"\"h\""}, wrong_texts},
       {"redis",
        "connect_timeout",
        {"\"1ms\"", "3", "0.5"},
@@ -166,7 +172,12 @@ struct Written {
 Written write(const std::string& section, const std::string& key, const std::string& value) {
   const std::string line = key + " = " + value + "\n";
   if (section == "lists") return {"[lists.w]\nexecutor = \"/bin/x\"\n" + line, "lists.w." + key};
-  return {"[" + section + "]\n" + line, section + "." + key};
+  // What is about TLS and sentinels stands only with a URL that asks for them.
+  std::string url;
+  if (key.starts_with("tls_") || key.starts_with("sentinel_"))
+    url = "url = \"rediss+sentinel://h/s\"\n";
+  if (key == "tls_key") url += "tls_cert = \"/x\"\n";
+  return {"[" + section + "]\n" + line + url, section + "." + key};
 }
 
 ConfigText described(const std::string& text) {
@@ -306,7 +317,7 @@ TEST_CASE("secrets are never shown") {
   CHECK(mistakes_in("[redis]\nurl = \"redis://u:hunter2@h:x\"\n", host) ==
         Lines{"c:2:7: redis.url: has a bad port"});
   for (const char* text :
-       {"[redis]\nurl = \"htp://u:hunter2@h\"\n", "[redis]\nurl = \"rediss://u:hunter2@h\"\n",
+       {"[redis]\nurl = \"htp://u:hunter2@h\"\n", "[redis]\nurl = \"redis+ring://u:hunter2@h\"\n",
         "[lists.w]\nexecutor = \"/x\"\nenv = { A = \"hunter2\\u0000\" }\n",
         "[lists.w]\nexecutor = \"/x\"\nenv = { W8Y_A = \"hunter2\" }\n"}) {
     const Lines lines = mistakes_in(text);

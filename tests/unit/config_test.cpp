@@ -63,7 +63,8 @@ TEST_CASE("every mistake is reported at once, where it is, in the order of the f
   CHECK(
       lines ==
       Lines{"c:2:7: redis.url: is not a Redis URL; must be redis://[user[:password]@]host[:port]"
-            "[/db] or unix:///path.sock[?db=N]",
+            "[/db] (rediss:// with TLS), unix:///path.sock[?db=N], "
+            "redis+sentinel://host[:port][,…]/service[/db] or redis+cluster://host[:port][,…]",
             "c:3:1: redis.conect_timeout: is not a known key; the nearest one is "
             "\"connect_timeout\"",
             "c:5:13: supervisor.log_level: is \"loud\"; must be \"trace\", \"debug\", \"info\", "
@@ -213,20 +214,42 @@ TEST_CASE("what this version does not have is refused, never ignored") {
     texts.push_back(list_with(std::string(key) + " = 1"));
     texts.push_back("[defaults]\n" + std::string(key) + " = \"x\"\n");
   }
-  for (const char* key :
-       {"sentinel_password_file", "tls_ca", "tls_cert", "tls_key", "tls_server_name"}) {
-    texts.push_back("[redis]\n" + std::string(key) + " = \"/x\"\n");
-  }
-  for (const char* scheme :
-       {"rediss", "redis+sentinel", "rediss+sentinel", "redis+cluster", "rediss+cluster"}) {
-    texts.push_back("[redis]\nurl = \"" + std::string(scheme) + "://u:secret@h\"\n");
-  }
   for (const std::string& text : texts) {
     CAPTURE(text);
     const Lines lines = mistakes_in(text);
     REQUIRE(lines.size() == 1);
     CHECK(has(lines[0], "which this version does not have yet"));
     CHECK_FALSE(has(lines[0], "secret"));
+  }
+}
+
+TEST_CASE("what is about TLS or sentinels stands with a URL that asks for them") {
+  for (const char* key : {"tls_ca", "tls_cert", "tls_key", "tls_server_name"}) {
+    const Lines lines = mistakes_in("[redis]\n" + std::string(key) + " = \"/x\"\n");
+    REQUIRE(lines.size() == 1);
+    CHECK(has(lines[0], "must stand with a rediss:// URL"));
+  }
+  CHECK(has(mistakes_in("[redis]\nsentinel_password_file = \"/x\"\n").at(0),
+            "must stand with a redis+sentinel:// URL"));
+  CHECK(has(mistakes_in("[redis]\nurl = \"rediss://h\"\ntls_key = \"/x\"\n").at(0),
+            "must stand with tls_cert"));
+  CHECK(mistakes_in("[redis]\nurl = \"rediss+sentinel://h/s\"\ntls_ca = \"/x\"\n"
+                    "tls_cert = \"/x\"\ntls_key = \"/x\"\ntls_server_name = \"h\"\n"
+                    "sentinel_password_file = \"/x\"\n")
+            .empty());
+}
+
+TEST_CASE("in a cluster, a prefix needs a hash tag") {
+  const std::string cluster = "[redis]\nurl = \"redis+cluster://a,b\"\n";
+  for (const char* prefix : {"work", "{}", "{work", "}work{", "{}{work}", ""}) {
+    CAPTURE(prefix);
+    const Lines lines = mistakes_in(cluster + "[lists.\"" + prefix + "\"]\ncommand = [\"true\"]\n");
+    REQUIRE_FALSE(lines.empty());
+    CHECK(has(lines[0], "has no hash tag"));
+  }
+  for (const char* prefix : {"{work}", "a{b}c", "{a}{}"}) {
+    CAPTURE(prefix);
+    CHECK(mistakes_in(cluster + "[lists.\"" + prefix + "\"]\ncommand = [\"true\"]\n").empty());
   }
 }
 
