@@ -13,8 +13,10 @@
 #include <w8y/escape.hpp>
 #include <w8y/poller.hpp>
 
+#include "app/tls_environment.hpp"
 #include "app/w8y_log.hpp"
 #include "app/w8y_options.hpp"
+#include "app/w8y_tls.hpp"
 #include "executor/attached.hpp"
 #include "loop/loop.hpp"
 #include "process/find_program.hpp"
@@ -183,9 +185,10 @@ std::string hostname() {
   return name;
 }
 
-int run(const W8yOptions& options) {
-  W8yLog log(options.quiet, options.timestamps, options.log_file);
+int run(const W8yOptions& options, char** argv) {
   const redis::Url url = redis::parse_url(options.redis_url);
+  if (url.tls) prepare_tls(argv);
+  W8yLog log(options.quiet, options.timestamps, options.log_file);
   if (options.key_prefix.empty()) log.line("warning: empty key prefix; the list is 'list'");
   if (const auto found = process::find_program(options.command.front()); found.path.empty()) {
     log.line(options.command.front() + ": " + found.problem);
@@ -195,6 +198,7 @@ int run(const W8yOptions& options) {
   loop::Loop loop;
   redis::ClientOptions client;
   client.url = url;
+  client.tls = tls_environment();
   std::uint64_t seed = 0;
   if (getrandom(&seed, sizeof seed, 0) < 0) throw std::system_error(errno, std::generic_category());
   const auto link = std::make_shared<source::RedisLink>(
@@ -213,7 +217,7 @@ int main(int argc, char** argv) {
   int status = 0;
   if (!w8y::app::parse_w8y_options(argc, argv, options, status)) return status;
   try {
-    return w8y::app::run(options);
+    return w8y::app::run(options, argv);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "w8y: %s\n", error.what());
     return 2;

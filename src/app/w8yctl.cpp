@@ -14,6 +14,7 @@
 #include "app/ctl/failure.hpp"
 #include "app/ctl/options.hpp"
 #include "app/ctl/site.hpp"
+#include "redis/tls_transport.hpp"
 
 namespace ctl = w8y::app::ctl;
 
@@ -68,6 +69,7 @@ void ctl::complain(const std::string& line) {
 
 int main(int argc, char** argv) {
   signal(SIGPIPE, SIG_IGN);
+  w8y::redis::provide_tls();
   std::setlocale(LC_CTYPE, "C.UTF-8");  // how wide text is
   try {
     return look_written(run(argc, argv));

@@ -10,6 +10,7 @@
 #include "app/config_loading.hpp"
 #include "app/daemon.hpp"
 #include "app/plan.hpp"
+#include "redis/tls_transport.hpp"
 
 namespace {
 
@@ -71,6 +72,7 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   Options options;
+  w8y::redis::provide_tls();
   int status = 0;
   if (!parse(argc, argv, options, status)) return status;
   try {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "redis/plain_transport.hpp"
-
 namespace w8y::redis {
 
 namespace {
@@ -22,8 +20,7 @@ Connection::Connection(loop::Loop& loop, const ClientOptions& options, const std
     : loop_(loop),
       where_(options.url.to_string()),
       handler_(handler),
-      transport_(std::make_unique<PlainTransport>(loop, options.url, options.connect_timeout,
-                                                  static_cast<Transport::Handler&>(*this))),
+      transport_(make_transport(loop, options, static_cast<Transport::Handler&>(*this))),
       timer_(loop.timers()),
       flush_(loop, [this] { flush(); }) {
   append_handshake(options, password);

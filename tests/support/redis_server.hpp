@@ -10,6 +10,9 @@
 
 namespace w8y::test {
 
+/// Of the loopback, free a moment ago.
+int free_port();
+
 /// Listens on a unix socket in a folder of its own and, if asked, on a free port of the loopback.
 /// In a process group of its own; killed with this object, and with the test.
 class RedisServer {

@@ -12,6 +12,7 @@
 
 #include "app/config_loading.hpp"
 #include "app/ctl/failure.hpp"
+#include "app/tls_environment.hpp"
 
 namespace w8y::app::ctl {
 
@@ -39,7 +40,9 @@ redis::ClientOptions options_of(const std::string& url, const char* from) {
   try {
     RedisSettings settings;
     settings.url = url;
-    return client_options(settings, "w8yctl");
+    redis::ClientOptions options = client_options(settings, "w8yctl");
+    options.tls = tls_environment();
+    return options;
   } catch (const redis::UrlError& error) {
     throw Failure(wrong_usage, std::string(from) + ": " + error.what());
   }

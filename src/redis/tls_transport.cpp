@@ -1,0 +1,171 @@
+#include "redis/tls_transport.hpp"
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "loop/loop.hpp"
+
+namespace w8y::redis {
+
+namespace {
+
+/// What may wait encrypted for the transport below; beyond it, write() takes no more.
+constexpr std::size_t most_encrypted = std::size_t{256} << 10;
+
+int length_of(std::string_view bytes) {
+  constexpr std::size_t most = std::numeric_limits<int>::max();
+  return static_cast<int>(std::min(bytes.size(), most));
+}
+
+}  // namespace
+
+void provide_tls() {
+  provide_tls([](loop::Loop& loop, const ClientOptions& options,
+                 Transport::Handler& handler) -> std::unique_ptr<Transport> {
+    return std::make_unique<TlsTransport>(loop, options, handler);
+  });
+}
+
+TlsTransport::TlsTransport(loop::Loop& loop, const ClientOptions& options,
+                           Transport::Handler& handler)
+    : loop_(loop),
+      options_(options),
+      handler_(handler),
+      below_(loop, options.url, options.connect_timeout, static_cast<Transport::Handler&>(*this)),
+      timer_(loop.timers()) {}
+
+void TlsTransport::connect() {
+  try {
+    ssl_ = make_tls_client(options_);
+  } catch (const TlsError& error) {
+    fail_later(error.what());
+    return;
+  }
+  in_ = BIO_new(BIO_s_mem());
+  out_ = BIO_new(BIO_s_mem());
+  SSL_set_bio(ssl_.get(), in_, out_);  // it owns them now
+  state_ = State::connecting;
+  deadline_ = loop_.now() + options_.connect_timeout;
+  below_.connect();
+}
+
+void TlsTransport::on_connected() {
+  state_ = State::shaking;
+  // A server without TLS may wait for the end of what it takes for a line.
+  timer_.set(deadline_,
+             [this] { fail("no answer to the TLS handshake; is TLS on at this port?"); });
+  shake();
+}
+
+void TlsTransport::shake() {
+  ERR_clear_error();
+  const int result = SSL_do_handshake(ssl_.get());
+  const int error = result == 1 ? SSL_ERROR_NONE : SSL_get_error(ssl_.get(), result);
+  // Also if it failed: the alert tells the server why.
+  const std::string why = error == SSL_ERROR_NONE || error == SSL_ERROR_WANT_READ
+                              ? std::string()
+                              : tls_problem(ssl_.get());
+  flush();
+  if (!why.empty()) return fail(why);
+  if (error != SSL_ERROR_NONE || state_ != State::shaking) return;
+  timer_.cancel();
+  state_ = State::connected;
+  handler_.on_connected();
+}
+
+void TlsTransport::on_bytes(std::string_view bytes) {
+  while (!bytes.empty() && state_ != State::closed) {
+    // In parts, so that what is decrypted is passed on before more is taken.
+    const std::string_view part = bytes.substr(0, std::size_t{64} << 10);
+    bytes.remove_prefix(part.size());
+    if (BIO_write(in_, part.data(), length_of(part)) != length_of(part))
+      return fail("TLS: no memory");
+    if (state_ == State::shaking) shake();
+    if (state_ == State::connected) take_plain();
+  }
+}
+
+void TlsTransport::take_plain() {
+  thread_local char buffer[16U << 10];  // a record of TLS
+  while (state_ == State::connected) {
+    ERR_clear_error();
+    const int got = SSL_read(ssl_.get(), buffer, sizeof buffer);
+    if (got > 0) {
+      handler_.on_bytes({buffer, static_cast<std::size_t>(got)});
+      continue;
+    }
+    const int error = SSL_get_error(ssl_.get(), got);
+    if (error == SSL_ERROR_ZERO_RETURN) return fail("the connection was closed by the other side");
+    if (error != SSL_ERROR_WANT_READ) return fail(tls_problem(ssl_.get()));
+    flush();  // the answer to a key update
+    return;
+  }
+}
+
+std::size_t TlsTransport::write(std::string_view bytes) {
+  std::size_t taken = 0;
+  while (state_ == State::connected && taken < bytes.size() &&
+         BIO_ctrl_pending(out_) < most_encrypted) {
+    ERR_clear_error();
+    const std::string_view rest = bytes.substr(taken);
+    const int got = SSL_write(ssl_.get(), rest.data(), length_of(rest));
+    if (got <= 0) {
+      fail_later(tls_problem(ssl_.get()));
+      break;
+    }
+    taken += static_cast<std::size_t>(got);
+    flush();
+  }
+  wants_room_ = taken < bytes.size();
+  return taken;
+}
+
+bool TlsTransport::flush() {
+  while (!blocked_ && BIO_ctrl_pending(out_) > 0) {
+    char* start = nullptr;
+    const long length = BIO_get_mem_data(out_, &start);
+    const std::size_t sent = below_.write({start, static_cast<std::size_t>(length)});
+    blocked_ = sent < static_cast<std::size_t>(length);
+    // Takes what was sent out of the front.
+    thread_local char gone[16U << 10];
+    for (std::size_t left = sent; left > 0;) {
+      const int part = BIO_read(out_, gone, static_cast<int>(std::min(left, sizeof gone)));
+      if (part <= 0) return false;
+      left -= static_cast<std::size_t>(part);
+    }
+  }
+  return !blocked_;
+}
+
+void TlsTransport::on_room() {
+  blocked_ = false;
+  if (flush() && state_ == State::connected && std::exchange(wants_room_, false))
+    handler_.on_room();
+}
+
+void TlsTransport::on_broken(const std::string& why) {
+  if (state_ == State::shaking) return fail("during the TLS handshake " + why);
+  fail(why);
+}
+
+void TlsTransport::fail(const std::string& why) {
+  if (state_ == State::closed) return;
+  close();
+  handler_.on_broken(why);
+}
+
+void TlsTransport::fail_later(std::string why) {
+  timer_.set(loop_.now(), [this, why = std::move(why)] { fail(why); });
+}
+
+void TlsTransport::close() {
+  state_ = State::closed;
+  timer_.cancel();
+  below_.close();
+}
+
+}  // namespace w8y::redis

@@ -1,0 +1,46 @@
+#include "redis/transport.hpp"
+
+#include <w8y/timers.hpp>
+
+#include "loop/loop.hpp"
+#include "redis/options.hpp"
+#include "redis/plain_transport.hpp"
+
+namespace w8y::redis {
+
+namespace {
+
+TlsMaker tls_maker = nullptr;
+
+/// Says what is missing, from the loop, as a connection that can't be made would.
+class NoTransport final : public Transport {
+ public:
+  NoTransport(loop::Loop& loop, Handler& handler)
+      : loop_(loop), handler_(handler), timer_(loop.timers()) {}
+  void connect() override {
+    timer_.set(loop_.now(), [this] { handler_.on_broken("this program was built without TLS"); });
+  }
+  std::size_t write(std::string_view) override { return 0; }
+  void close() override { timer_.cancel(); }
+
+ private:
+  loop::Loop& loop_;
+  Handler& handler_;
+  Timer timer_;
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> make_transport(loop::Loop& loop, const ClientOptions& options,
+                                          Transport::Handler& handler) {
+  if (!options.url.tls)
+    return std::make_unique<PlainTransport>(loop, options.url, options.connect_timeout, handler);
+  if (tls_maker == nullptr) return std::make_unique<NoTransport>(loop, handler);
+  return tls_maker(loop, options, handler);
+}
+
+void provide_tls(TlsMaker maker) {
+  tls_maker = maker;
+}
+
+}  // namespace w8y::redis

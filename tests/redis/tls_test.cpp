@@ -1,0 +1,227 @@
+// A real server with TLS on, and those who are not what they should be.
+#include <doctest/doctest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "fixture.hpp"
+#include "redis/client.hpp"
+#include "redis/subscriber.hpp"
+#include "redis/tls_transport.hpp"
+#include "support/certificates.hpp"
+#include "support/turn.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using redis::Client;
+
+namespace {
+
+struct TlsServer {
+  enum class Clients { anybody, with_certificate };
+
+  explicit TlsServer(Clients clients = Clients::anybody, const std::string& cert = "",
+                     std::vector<std::string> more = {})
+      : server({.config = lines(clients, cert, std::move(more)), .tcp = true}) {
+    redis::provide_tls();
+  }
+
+  std::vector<std::string> lines(Clients clients, const std::string& cert,
+                                 std::vector<std::string> more) {
+    more.insert(
+        more.end(),
+        {"tls-port " + std::to_string(port),
+         "tls-cert-file " + (cert.empty() ? certificates.server_cert() : cert),
+         "tls-key-file " + certificates.server_key(), "tls-ca-cert-file " + certificates.ca(),
+         std::string("tls-auth-clients ") + (clients == Clients::anybody ? "no" : "yes")});
+    return more;
+  }
+
+  [[nodiscard]] redis::ClientOptions options() const {
+    redis::ClientOptions options = options_for("rediss://127.0.0.1:" + std::to_string(port) + "/0");
+    options.tls.ca = certificates.ca();
+    return options;
+  }
+
+  Certificates certificates;
+  int port = free_port();
+  RedisServer server;
+};
+
+int listen_on_loopback() {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  listen(fd, 1);
+  return fd;
+}
+
+int port_of(int fd) {
+  sockaddr_in address{};
+  socklen_t length = sizeof address;
+  getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length);
+  return ntohs(address.sin_port);
+}
+
+/// What a first command is told.
+std::string outcome(const redis::ClientOptions& options) {
+  loop::Loop loop;
+  Client client(loop, options);
+  return ask(loop, client, {"PING"});
+}
+
+}  // namespace
+
+TEST_CASE("TLS: the server's certificate is checked, by chain and by name") {
+  const TlsServer tls;
+  CHECK(outcome(tls.options()) == "PONG");
+
+  auto options = tls.options();
+  options.tls.server_name = "redis.test";
+  CHECK(outcome(options) == "PONG");
+  options.tls.server_name = "a.wild.test";
+  CHECK(outcome(options) == "PONG");
+  for (const char* name : {"other.test", "wild.test", "a.b.wild.test", "127.0.0.2", "edis.test"}) {
+    INFO(name);
+    options.tls.server_name = name;
+    const std::string answer = outcome(options);
+    CHECK(has(answer, "not_sent"));
+    CHECK(has(answer, "certificate is not accepted"));
+    CHECK(has(answer, "mismatch"));
+  }
+
+  options = tls.options();
+  options.tls.ca = tls.certificates.other_ca();
+  CHECK(has(outcome(options), "certificate is not accepted: self-signed certificate"));
+  options.tls.ca.clear();  // the system's
+  CHECK(has(outcome(options), "certificate is not accepted: self-signed certificate"));
+}
+
+TEST_CASE("TLS: a certificate whose time is over") {
+  const Certificates certificates;
+  const TlsServer tls(TlsServer::Clients::anybody, certificates.expired_cert());
+  CHECK(has(outcome(tls.options()), "certificate is not accepted: certificate has expired"));
+}
+
+TEST_CASE("TLS: a server that asks who we are") {
+  const TlsServer tls(TlsServer::Clients::with_certificate);
+  auto options = tls.options();
+  CHECK(has(outcome(options), "certificate required"));
+  options.tls.cert = tls.certificates.client_both();
+  CHECK(outcome(options) == "PONG");
+  options.tls.cert = tls.certificates.client_cert();
+  options.tls.key = tls.certificates.client_key();
+  CHECK(outcome(options) == "PONG");
+  options.tls.key = tls.certificates.server_key();
+  CHECK(has(outcome(options), "tls_key " + options.tls.key + ": key values mismatch"));
+  options.tls.key = tls.certificates.locked_key();  // nobody is asked for the passphrase
+  CHECK(has(outcome(options), "tls_key " + options.tls.key + ": "));
+  options.tls.key = "/none.key";
+  CHECK(has(outcome(options), "tls_key /none.key: "));
+  options.tls.ca = "/none.pem";
+  CHECK(has(outcome(options), "tls_ca /none.pem: "));
+}
+
+TEST_CASE("TLS: the files are read again at each connect") {
+  const TlsServer tls;
+  const TempDir dir;
+  const std::string ca = dir / "ca.pem";
+  std::filesystem::copy_file(tls.certificates.other_ca(), ca);
+  auto options = tls.options();
+  options.tls.ca = ca;
+  loop::Loop loop;
+  Client client(loop, options);
+  CHECK(has(ask(loop, client, {"PING"}), "self-signed"));
+  std::filesystem::copy_file(tls.certificates.ca(), ca,
+                             std::filesystem::copy_options::overwrite_existing);
+  CHECK(turn_until(loop, [&] { return client.connected(); }));
+}
+
+TEST_CASE("TLS: one side speaks it and the other doesn't") {
+  const TlsServer tls;
+  auto options = tls.options();
+  options.url.server.port = static_cast<std::uint16_t>(tls.server.port());
+  options.connect_timeout = 300ms;
+  CHECK(has(outcome(options), "is TLS on at this port?"));
+  options = tls.options();
+  options.url.tls = false;
+  CHECK(has(outcome(options), "the connection "));
+
+  // A server of another kind, which answers at once.
+  const int listener = listen_on_loopback();
+  std::thread speaker([listener] {
+    const int peer = accept(listener, nullptr, nullptr);
+    send(peer, "hello there\r\n", 13, MSG_NOSIGNAL);
+    char byte = 0;
+    while (recv(peer, &byte, 1, 0) > 0) continue;
+    close(peer);
+  });
+  options = tls.options();
+  options.url.server.port = static_cast<std::uint16_t>(port_of(listener));
+  CHECK(has(outcome(options), "the other side doesn't speak TLS"));
+  shutdown(listener, SHUT_RDWR);
+  close(listener);
+  speaker.join();
+}
+
+TEST_CASE("TLS: much data both ways, in order, and messages") {
+  const TlsServer tls;
+  loop::Loop loop;
+  Client client(loop, tls.options());
+  const std::string large(std::size_t{5} << 20, 'x');
+  int good = 0;
+  for (int i = 0; i < 8; ++i) {
+    const std::string key = "k" + std::to_string(i);
+    client.call({"SET", key, large + key});
+    client.call({"GET", key}, [&, key](const redis::Answer& answer) {
+      good += answer.reply.text() == large + key ? 1 : 0;
+    });
+  }
+  CHECK(turn_until(loop, [&] { return good == 8; }));
+
+  redis::Subscriber subscriber(loop, tls.options());
+  std::string heard;
+  const auto subscription =
+      subscriber.subscribe("c", [&](std::string_view, std::string_view said) { heard = said; });
+  CHECK(turn_until(loop, [&] { return subscriber.connected(); }));
+  client.call({"PUBLISH", "c", "hello"});
+  CHECK(turn_until(loop, [&] { return heard == "hello"; }));
+}
+
+TEST_CASE("TLS: a server that goes and comes back; one that hangs in the handshake") {
+  TlsServer tls;
+  loop::Loop loop;
+  auto options = tls.options();
+  options.connect_timeout = options.command_timeout = std::chrono::milliseconds(300);
+  Client client(loop, options);
+  CHECK(ask(loop, client, {"PING"}) == "PONG");
+  tls.server.kill();
+  CHECK(turn_until(loop, [&] { return !client.connected(); }));
+  tls.server.start();
+  CHECK(turn_until(loop, [&] { return client.connected(); }));
+  tls.server.pause();
+  CHECK(has(ask(loop, client, {"PING"}), "lost"));
+  CHECK(has(ask(loop, client, {"PING"}), "not_sent"));
+  CHECK(turn_until(loop, [&] { return has(client.trouble(), "TLS handshake"); }));
+  tls.server.resume();
+  CHECK(turn_until(loop, [&] { return client.connected(); }));
+}
+
+TEST_CASE("TLS: a login and a database travel in it") {
+  const TlsServer tls(TlsServer::Clients::anybody, "", {"user bob on >secret ~* &* +@all"});
+  auto options = tls.options();
+  options.url.user = "bob";
+  options.url.password = "secret";
+  options.url.db = 3;
+  loop::Loop loop;
+  Client client(loop, options);
+  CHECK(ask(loop, client, {"ACL", "WHOAMI"}) == "bob");
+  CHECK(has(ask(loop, client, {"CLIENT", "INFO"}), "db=3"));
+}

@@ -1,0 +1,79 @@
+#include "support/certificates.hpp"
+
+#include <cstdlib>
+#include <stdexcept>
+
+namespace w8y::test {
+
+namespace {
+
+constexpr const char* make_them = R"(
+set -e
+new="openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2"
+for name in ca other; do
+  $new -keyout $name.key -out $name.pem -subj "/CN=$name of the tests"
+done
+sign() { # name, days, extensions
+  openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout $1.key -out $1.csr \
+    -subj "/CN=$1"
+  printf '%s\n' "$3" >$1.ext
+  openssl x509 -req -in $1.csr -CA ca.pem -CAkey ca.key -CAcreateserial -out $1.pem -days $2 \
+    -extfile $1.ext
+}
+names=subjectAltName=DNS:redis.test,DNS:*.wild.test,IP:127.0.0.1
+sign server 2 $names
+sign client 2 extendedKeyUsage=clientAuth
+cp server.key expired.key
+openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -out expired.pem \
+  -days -1 -extfile server.ext
+cat client.pem client.key >both.pem
+openssl ec -in client.key -aes256 -passout pass:secret -out locked.key
+)";
+
+const TempDir& folder() {
+  static const TempDir dir;
+  static const bool made = [] {
+    const std::string command = "cd '" + dir.path() + "' && (" + make_them + ") >openssl.log 2>&1";
+    if (std::system(command.c_str()) != 0)
+      throw std::runtime_error("openssl could not make the certificates: see " + dir.path());
+    return true;
+  }();
+  static_cast<void>(made);
+  return dir;
+}
+
+}  // namespace
+
+Certificates::Certificates() {
+  folder();
+}
+
+std::string Certificates::ca() const {
+  return folder() / "ca.pem";
+}
+std::string Certificates::other_ca() const {
+  return folder() / "other.pem";
+}
+std::string Certificates::server_cert() const {
+  return folder() / "server.pem";
+}
+std::string Certificates::server_key() const {
+  return folder() / "server.key";
+}
+std::string Certificates::expired_cert() const {
+  return folder() / "expired.pem";
+}
+std::string Certificates::client_cert() const {
+  return folder() / "client.pem";
+}
+std::string Certificates::client_key() const {
+  return folder() / "client.key";
+}
+std::string Certificates::client_both() const {
+  return folder() / "both.pem";
+}
+std::string Certificates::locked_key() const {
+  return folder() / "locked.key";
+}
+
+}  // namespace w8y::test
