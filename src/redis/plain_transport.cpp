@@ -205,6 +205,11 @@ void PlainTransport::fail(const std::string& why) {
 }
 
 void PlainTransport::close() {
+  // What has not arrived yet must not arrive later, behind what a next connection sends.
+  if (state_ == State::connected && fd_ >= 0) {
+    const linger at_once{1, 0};
+    setsockopt(fd_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  }
   state_ = State::closed;
   timer_.cancel();
   if (watch_) watch_->want(false, false);

@@ -68,12 +68,40 @@ ErrorCode error_code(std::string_view error) {
       {"MISCONF", ErrorCode::misconf},
       {"NOREPLICAS", ErrorCode::noreplicas},
   };
-  if (error.starts_with('-')) error.remove_prefix(1);  // as older servers pass on script errors
+  // Redis 6 wraps what a script ran into: "ERR Error running script (…): @user_script:8: -OOM …".
+  constexpr std::string_view wrapped = "ERR Error running script";
+  if (const auto at = error.find(": -"); error.starts_with(wrapped) && at != error.npos)
+    error.remove_prefix(at + 2);
+  if (error.starts_with('-')) error.remove_prefix(1);
   const std::string_view word = error.substr(0, error.find(' '));
   for (const auto& [name, code] : codes)
     if (word == name) return code;
   // A script that was allowed but ran into the rule within: "ERR ... NOPERM ..." stays other.
   return ErrorCode::other;
+}
+
+bool is_about_server(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::readonly:
+    case ErrorCode::loading:
+    case ErrorCode::oom:
+    case ErrorCode::busy:
+    case ErrorCode::masterdown:
+    case ErrorCode::clusterdown:
+    case ErrorCode::moved:
+    case ErrorCode::ask:
+    case ErrorCode::tryagain:
+    case ErrorCode::misconf:
+    case ErrorCode::noreplicas:
+    case ErrorCode::noauth:
+      return true;
+    case ErrorCode::none:
+    case ErrorCode::noscript:
+    case ErrorCode::noperm:
+    case ErrorCode::other:
+      break;
+  }
+  return false;
 }
 
 std::string Answer::problem() const {

@@ -50,6 +50,9 @@ enum class ErrorCode {
   other,
 };
 ErrorCode error_code(std::string_view error);
+/// The server is in trouble, and refuses everybody: read-only, loading, out of memory, … Not a
+/// mistake in the command, its keys or its user.
+bool is_about_server(ErrorCode code);
 
 enum class Failure { none, not_sent, lost };
 

@@ -14,9 +14,14 @@ constexpr Duration retry_pause = std::chrono::milliseconds(500);
 /// While Redis has left so many bytes unread, events of runs are not published: a child that floods
 /// its output must not grow our memory or delay others.
 constexpr std::size_t most_unsent = std::size_t{1} << 20;
-/// A settlement that a reachable Redis has refused for so long (a key of a wrong type, say) is
-/// given up: its lock has long run out by itself.
+/// A settlement that Redis has refused for so long because of its keys (a wrong type, an ACL) is
+/// given up: its lock has long run out by itself. A server that is away or refuses everybody is
+/// waited for.
 constexpr Duration settle_patience = std::chrono::minutes(1);
+
+bool is_about_keys(redis::ErrorCode code) {
+  return code != redis::ErrorCode::none && !redis::is_about_server(code);
+}
 
 ClaimEnd end_of(ClaimStatus status) {
   switch (status) {
@@ -64,6 +69,7 @@ CircularSource::CircularSource(std::shared_ptr<RedisLink> link, SourceHandler& h
     : LinkHolder{std::move(link)},
       redis::Client::Listener(link_->client),
       handler_(handler),
+      lost_claims_(*link_, [this] { look_all_settled(); }),
       retry_(link_->timers),
       alive_(std::make_shared<bool>(true)) {}
 
@@ -84,13 +90,9 @@ void CircularSource::claim(std::size_t wanted) {
 }
 
 void CircularSource::look() {
-  const RedisLink::Identity& who = link_->identity;
-  ClaimCall call{*pass_.keys,
-                 run_prefix + who.host + ":" + std::to_string(who.pid) + ":",
-                 {},
-                 pass_.rule->key_expiry,
-                 pass_.rule->fleet_concurrency,
-                 pass_.left};
+  ClaimCall call{
+      *pass_.keys, lock_value({}), {}, pass_.rule->key_expiry, pass_.rule->fleet_concurrency,
+      pass_.left};
   for (std::size_t i = 0; i < pass_.wanted; ++i)
     call.runs.push_back(link_->run_ids.next(link_->clock.wall()));
   ++pass_.calls;
@@ -98,7 +100,7 @@ void CircularSource::look() {
   link_->locks->claim(call, [this, alive = alive_, runs = call.runs, sent](
                                 const ClaimResult* result, const Trouble& trouble) {
     if (!*alive) return;
-    if (result == nullptr) return unavailable(trouble);
+    if (result == nullptr) return unavailable(runs, trouble);
     looked(runs, sent, *result);
   });
 }
@@ -106,6 +108,7 @@ void CircularSource::look() {
 void CircularSource::looked(const std::vector<RunId>& runs, Instant sent,
                             const ClaimResult& result) {
   pass_.left = result.left;
+  if (!result.maybe_locked.empty()) look_for(result.maybe_locked);
   if (result.status == ClaimStatus::more && result.taken.empty()) return look();
 
   ClaimReply reply;
@@ -126,7 +129,16 @@ void CircularSource::looked(const std::vector<RunId>& runs, Instant sent,
   handler_.on_claimed(std::move(reply));
 }
 
-void CircularSource::unavailable(const Trouble& trouble) {
+void CircularSource::look_for(const std::vector<RunId>& runs) {
+  std::vector<std::string> values;
+  for (const RunId& run : runs) values.push_back(lock_value(run));
+  lost_claims_.add(pass_.keys, values, pass_.rule->key_expiry);
+  // The connection is there (an error in the middle of a pass): there is nothing to wait for.
+  if (link_->client.connected()) lost_claims_.look();
+}
+
+void CircularSource::unavailable(const std::vector<RunId>& runs, const Trouble& trouble) {
+  if (trouble.maybe_done) look_for(runs);
   ClaimReply reply;
   reply.end = ClaimEnd::unavailable;
   reply.detail = trouble.why;
@@ -134,10 +146,13 @@ void CircularSource::unavailable(const Trouble& trouble) {
   handler_.on_claimed(std::move(reply));
 }
 
-Claim CircularSource::hold(const RunId& run, const Taken& taken, Instant sent) {
+std::string CircularSource::lock_value(const RunId& run) const {
   const RedisLink::Identity& who = link_->identity;
-  Held held{pass_.keys, pass_.keys->lock(taken.item),
-            run_prefix + who.host + ":" + std::to_string(who.pid) + ":" + run, nullptr};
+  return run_prefix + who.host + ":" + std::to_string(who.pid) + ":" + run;
+}
+
+Claim CircularSource::hold(const RunId& run, const Taken& taken, Instant sent) {
+  Held held{pass_.keys, pass_.keys->lock(taken.item), lock_value(run), nullptr};
   LeaseTerms terms{run,
                    held.lock,
                    held.value,
@@ -205,19 +220,21 @@ void CircularSource::settled(const RunId& run, const Trouble* trouble) {
   Unsettled& unsettled = found->second;
   if (trouble == nullptr) {
     unsettled_.erase(found);
-    if (unsettled_.empty()) handler_.on_all_settled();
-    return;
+    return look_all_settled();
   }
-  const bool reachable = link_->client.connected();
-  if (reachable && link_->clock.now() - unsettled.since > settle_patience) {
+  if (is_about_keys(trouble->code) && link_->clock.now() - unsettled.since > settle_patience) {
     unsettled_.erase(found);
-    if (unsettled_.empty()) handler_.on_all_settled();
-    return;
+    return look_all_settled();
   }
   unsettled.in_flight = false;
   unsettled.call.again = unsettled.call.again || trouble->maybe_done;
-  if (reachable && !retry_.pending())
+  // Without a connection, the next one is the time.
+  if (link_->client.connected() && !retry_.pending())
     retry_.set(link_->clock.now() + retry_pause, [this] { retry_settlements(); });
+}
+
+void CircularSource::look_all_settled() {
+  if (unsettled() == 0) handler_.on_all_settled();
 }
 
 void CircularSource::retry_settlements() {
@@ -229,6 +246,7 @@ void CircularSource::retry_settlements() {
 
 void CircularSource::on_up() {
   retry_settlements();
+  lost_claims_.look();
   // After what is settled, and from the loop: a handler is never called from inside somebody's
   // call.
   handler_.on_wake();

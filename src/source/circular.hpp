@@ -10,6 +10,7 @@
 #include <w8y/source.hpp>
 #include <w8y/timers.hpp>
 
+#include "source/lost_claims.hpp"
 #include "source/redis_link.hpp"
 
 namespace w8y::source {
@@ -35,7 +36,9 @@ class CircularSource final : public Source,
   void hand_back(const Claim& claim) override;
   void announce(const RunEvent& event) override;
   void listen(bool on) override;
-  [[nodiscard]] std::size_t unsettled() const override { return unsettled_.size(); }
+  [[nodiscard]] std::size_t unsettled() const override {
+    return unsettled_.size() + lost_claims_.size();
+  }
 
  private:
   /// A claim that is out, call by call until something was found or the pass is over.
@@ -69,12 +72,15 @@ class CircularSource final : public Source,
 
   void look();
   void looked(const std::vector<RunId>& runs, Instant sent, const ClaimResult& result);
-  void unavailable(const Trouble& trouble);
+  void look_for(const std::vector<RunId>& runs);
+  void unavailable(const std::vector<RunId>& runs, const Trouble& trouble);
   Claim hold(const RunId& run, const Taken& taken, Instant sent);
   void put_down(const RunId& run, SettleCall&& call);
   void send_settlement(const RunId& run);
   void settled(const RunId& run, const Trouble* trouble);
   void retry_settlements();
+  void look_all_settled();
+  [[nodiscard]] std::string lock_value(const RunId& run) const;
 
   SourceHandler& handler_;
   RulePtr rule_;
@@ -82,6 +88,7 @@ class CircularSource final : public Source,
   Pass pass_;
   std::map<RunId, Held> held_;
   std::map<RunId, Unsettled> unsettled_;
+  LostClaims lost_claims_;
   Timer retry_;
   redis::Subscription wake_;
   std::shared_ptr<bool> alive_;

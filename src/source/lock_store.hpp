@@ -13,6 +13,7 @@
 #include <w8y/clock.hpp>
 #include <w8y/item.hpp>
 
+#include "redis/reply.hpp"
 #include "source/keys.hpp"
 
 namespace w8y::redis {
@@ -24,6 +25,8 @@ namespace w8y::source {
 /// Redis could not do it, or we don't know whether it did.
 struct Trouble {
   bool maybe_done = false;  ///< it was sent, and the answer was lost
+  /// What Redis answered; none: it could not be asked.
+  redis::ErrorCode code = redis::ErrorCode::none;
   std::string why;
 };
 
@@ -50,6 +53,8 @@ struct ClaimResult {
   std::optional<Duration> next_free;
   std::string detail;
   std::vector<Taken> taken;  ///< taken[i] is locked with runs[i]
+  /// The pass broke off behind those: runs whose lock may be there, or not.
+  std::vector<RunId> maybe_locked;
 };
 
 struct RenewLock {

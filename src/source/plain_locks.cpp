@@ -14,7 +14,7 @@ std::string ms_text(Duration duration) {
 }
 
 Trouble trouble_of(const redis::Answer& answer) {
-  return Trouble{answer.failure == redis::Failure::lost, answer.problem()};
+  return Trouble{answer.failure == redis::Failure::lost, answer.error(), answer.problem()};
 }
 
 /// Each place has its own end, in its score; this is only so that the key has one too.
@@ -86,10 +86,14 @@ class PlainLocks::ClaimPass : public std::enable_shared_from_this<PlainLocks::Cl
 
   void fail(const redis::Answer& answer) {
     over_ = true;
-    // One that has no fence yet is not begun: its lock runs out by itself.
+    // One that has no fence yet is not begun.
+    const std::size_t asked = result_.taken.size();
     if (!result_.taken.empty() && result_.taken.back().fence == 0) result_.taken.pop_back();
-    if (!result_.taken.empty()) return answer_(&result_, {});  // what it has, it has
-    answer_(nullptr, trouble_of(answer));
+    if (result_.taken.empty()) return answer_(nullptr, trouble_of(answer));
+    const std::size_t end = std::min(asked + 1, runs_.size());
+    for (std::size_t i = result_.taken.size(); i < end; ++i)
+      result_.maybe_locked.push_back(runs_[i]);
+    answer_(&result_, {});  // what it has, it has
   }
 
   void finish() {

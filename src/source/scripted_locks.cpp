@@ -18,7 +18,7 @@ std::string milliseconds(Duration duration) {
 /// Nothing if the answer is good; else what went wrong.
 std::optional<Trouble> trouble_of(const redis::Answer& answer) {
   if (answer.ok()) return std::nullopt;
-  return Trouble{answer.failure == redis::Failure::lost, answer.problem()};
+  return Trouble{answer.failure == redis::Failure::lost, answer.error(), answer.problem()};
 }
 
 /// An ACL without scripts; not one that only lacks a key.
