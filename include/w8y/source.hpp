@@ -21,6 +21,7 @@ enum class ClaimEnd {
   paused,        ///< an operator paused the list on all hosts
   fleet_full,    ///< `fleet_concurrency` is reached
   unavailable,   ///< Redis can't be asked now; the Source says when that ends, by on_wake()
+  refused,       ///< Redis refuses this list: a key of a wrong type, an ACL
 };
 
 struct ClaimReply {
@@ -28,7 +29,7 @@ struct ClaimReply {
   ClaimEnd end = ClaimEnd::more;
   /// When an item that is not free now may become free, if the Source saw one: a hint.
   std::optional<Duration> next_free;
-  std::string detail;     ///< why it is paused or unavailable; for people
+  std::string detail;     ///< why it is paused, unavailable or refused; for people
   std::size_t calls = 1;  ///< commands that the pass took
 };
 

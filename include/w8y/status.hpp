@@ -74,6 +74,11 @@ struct RedisStatus {
   bool connected = false;
   std::string trouble;  ///< why not; empty when all is well
   std::uint64_t commands_sent = 0;
+  std::size_t leases = 0;  ///< that this host renews
+  /// The least time that was left of a lease when its renewal was confirmed, in the last minute or
+  /// two, and since the start. Below zero, somebody else could have had the item.
+  std::optional<Duration> lease_margin;
+  std::optional<Duration> least_lease_margin;
 };
 
 struct HostStatus {

@@ -107,8 +107,8 @@ std::unique_ptr<Daemon::Link> Daemon::open_link(const Config& config, RedisWatch
   link->redis = std::make_shared<source::RedisLink>(
       loop_, client,
       source::RedisLink::Identity{config.supervisor.host, getpid(), random_number()});
-  link->watch = std::make_unique<RedisWatch>(link->redis->client, client.url, log_, hub_,
-                                             embedded_ != nullptr, std::move(changed));
+  link->watch = std::make_unique<RedisWatch>(link->redis->client, loop_.clock(), client.url, log_,
+                                             hub_, embedded_ != nullptr, std::move(changed));
   return link;
 }
 
@@ -180,8 +180,12 @@ HostStatus Daemon::status() const {
   status.last_reload_at = last_reload_at_;
   status.redis.url = link_->url.to_string();
   status.redis.connected = link_->redis->client.connected();
-  status.redis.trouble = link_->redis->client.trouble();
+  status.redis.trouble = link_->watch ? link_->watch->trouble() : std::string();
   status.redis.commands_sent = link_->redis->client.commands_sent();
+  auto& leases = link_->redis->leases;
+  status.redis.leases = leases.size();
+  status.redis.lease_margin = leases.margins().recent(loop_.now());
+  status.redis.least_lease_margin = leases.margins().least();
   fill_from(status, supervisor_, loop_.clock());
   return status;
 }

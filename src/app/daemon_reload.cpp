@@ -89,8 +89,9 @@ void Daemon::apply_reload() {
     host_ = reload_->config.supervisor.host;
     // Pollers that still run on the old connection keep it until they have settled.
     link_ = std::move(reload_->link);
-    link_->watch = std::make_unique<RedisWatch>(link_->redis->client, link_->url, log_, hub_, false,
-                                                [this](RedisState state) { redis_changed(state); });
+    link_->watch =
+        std::make_unique<RedisWatch>(link_->redis->client, loop_.clock(), link_->url, log_, hub_,
+                                     false, [this](RedisState state) { redis_changed(state); });
     redis_changed(RedisState::usable);
   }
   for (const auto& warning : reload_->config.warnings) log_.warn(warning);

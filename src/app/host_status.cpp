@@ -38,7 +38,7 @@ void describe_serving(ListStatus& status, const Poller& poller) {
   if (end == ClaimEnd::paused) {
     status.state = ListState::paused;
     status.why = poller.detail();
-  } else if (end == ClaimEnd::unavailable) {
+  } else if (end == ClaimEnd::unavailable || end == ClaimEnd::refused) {
     status.state = ListState::unavailable;
     status.why = poller.detail();
   } else if (working) {

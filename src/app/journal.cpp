@@ -109,7 +109,19 @@ void Journal::lease_changed(const Poller&, const ActiveRun& run, bool lost) {
             {{"list", run.rule->prefix}, {"item", run.claim.item}, {"run", run.claim.run}});
 }
 
-void Journal::state_changed(Poller&) {}
+void Journal::state_changed(Poller& poller) {
+  // Told at the end of each claim; trouble that all lists share is told by RedisWatch.
+  const ClaimEnd end = poller.last_claim();
+  if (poller.state() == PollerState::claiming || end == ClaimEnd::unavailable) return;
+  const std::string& prefix = poller.rule().prefix;
+  if (end == ClaimEnd::refused) {
+    if (!refused_.insert(prefix).second) return;
+    log_.error("Redis refuses this list; trying again",
+               {{"list", prefix}, {"reason", poller.detail()}});
+  } else if (!refused_.empty() && refused_.erase(prefix) > 0) {
+    log_.info("Redis takes this list again", {{"list", prefix}});
+  }
+}
 
 void Journal::list_refused(const Rule& rule, const std::string& reason) {
   const std::string& program = rule.is_command() ? rule.command.front() : rule.executor;

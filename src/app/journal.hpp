@@ -1,6 +1,7 @@
 // What happens on a host, told to the log and to whoever listens to the API's events.
 #pragma once
 
+#include <set>
 #include <string>
 
 #include <w8y/events.hpp>
@@ -30,6 +31,7 @@ class Journal final : public ListEvents {
 
   ops::Log& log_;
   EventHandler& events_;
+  std::set<std::string> refused_;  ///< lists that Redis refuses, by prefix
 };
 
 }  // namespace w8y::app

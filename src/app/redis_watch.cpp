@@ -6,15 +6,17 @@
 
 namespace w8y::app {
 
-RedisWatch::RedisWatch(redis::Client& client, const redis::Url& url, ops::Log& log,
-                       EventHandler& events, bool starting, Changed changed)
+RedisWatch::RedisWatch(redis::Client& client, const Clock& clock, const redis::Url& url,
+                       ops::Log& log, EventHandler& events, bool starting, Changed changed)
     : redis::Client::Listener(client),
       client_(client),
+      clock_(clock),
       where_(url.to_string()),
       log_(log),
       events_(events),
       changed_(std::move(changed)),
       in_trouble_(starting),
+      since_(clock.now()),
       alive_(std::make_shared<bool>(true)) {}
 
 RedisWatch::~RedisWatch() {
@@ -22,32 +24,62 @@ RedisWatch::~RedisWatch() {
 }
 
 void RedisWatch::on_up() {
-  log_.info(reached_ ? "Redis is back" : "connected to Redis", {{"redis", where_}});
-  reached_ = true;
-  in_trouble_ = false;
-  events_.on_event(RedisChanged{true, {}});
   redis::ask_server_info(
       client_, [this, alive = alive_](const redis::ServerInfo& info, const std::string& problem) {
-        if (!*alive) return;
-        if (!problem.empty()) return;  // the connection has broken again, and will tell
-        const std::string old = redis::too_old(info, where_);
-        if (!old.empty()) {
-          log_.error(old);
-        } else if (!std::exchange(weaknesses_told_, true)) {
-          for (const auto& sentence : redis::weaknesses(info, where_)) log_.warn(sentence);
-        }
-        changed_(old.empty() ? RedisState::usable : RedisState::too_old);
+        // With a problem the connection has broken again, and will tell.
+        if (*alive && problem.empty()) look_at(info);
       });
 }
 
-void RedisWatch::on_down(const std::string& why) {
-  if (!std::exchange(in_trouble_, true)) {
-    log_.error("Redis can't be used; trying again", {{"redis", where_}, {"reason", why}});
-    events_.on_event(RedisChanged{false, why});
-  } else {
-    log_.debug("Redis still can't be used", {{"redis", where_}, {"reason", why}});
+void RedisWatch::look_at(const redis::ServerInfo& info) {
+  if (const std::string old = redis::too_old(info, where_); !old.empty()) {
+    recovered();
+    log_.error(old);
+    return changed_(RedisState::too_old);
   }
+  if (!std::exchange(weaknesses_told_, true))
+    for (const auto& sentence : redis::weaknesses(info, where_)) log_.warn(sentence);
+  // A replica is reached, and of no use until it is promoted or we are sent elsewhere.
+  if (info.role == "slave") {
+    in_trouble("it is a replica, which takes no writes");
+  } else {
+    recovered();
+  }
+  changed_(RedisState::usable);
+}
+
+void RedisWatch::on_down(const std::string& why) {
+  in_trouble(why);
   changed_(RedisState::down);
+}
+
+void RedisWatch::on_refusing(const std::string& why) {
+  in_trouble(why);
+}
+
+void RedisWatch::in_trouble(const std::string& why) {
+  const bool known = std::exchange(in_trouble_, true);
+  if (trouble_.empty()) since_ = clock_.now();
+  trouble_ = why;
+  if (known) {
+    log_.debug("Redis still can't be used", {{"redis", where_}, {"reason", why}});
+    return;
+  }
+  log_.error("Redis can't be used; trying again", {{"redis", where_}, {"reason", why}});
+  events_.on_event(RedisChanged{false, why});
+}
+
+void RedisWatch::recovered() {
+  if (std::exchange(reached_, true)) {
+    if (!in_trouble_) return;
+    const auto away = std::chrono::duration_cast<std::chrono::milliseconds>(clock_.now() - since_);
+    log_.info("Redis is back", {{"redis", where_}, {"after_ms", away.count()}});
+  } else {
+    log_.info("connected to Redis", {{"redis", where_}});
+  }
+  in_trouble_ = false;
+  trouble_.clear();
+  events_.on_event(RedisChanged{true, {}});
 }
 
 }  // namespace w8y::app

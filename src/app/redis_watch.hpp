@@ -1,15 +1,17 @@
-// Watches a connection for the log: once when trouble begins, once when it ends; and looks at the
-// server each time it is reached.
+// Watches a connection for the log: one line when trouble begins, one when it ends, whether the
+// server is away or refuses everybody; and looks at the server each time it is reached.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <string>
 
+#include <w8y/clock.hpp>
 #include <w8y/events.hpp>
 
 #include "ops/log.hpp"
 #include "redis/client.hpp"
+#include "redis/server_info.hpp"
 
 namespace w8y::app {
 
@@ -20,21 +22,32 @@ class RedisWatch final : private redis::Client::Listener {
   using Changed = std::function<void(RedisState state)>;
 
   /// `starting`: the server is being started too, so that it is not there yet is no trouble.
-  RedisWatch(redis::Client& client, const redis::Url& url, ops::Log& log, EventHandler& events,
-             bool starting, Changed changed);
+  RedisWatch(redis::Client& client, const Clock& clock, const redis::Url& url, ops::Log& log,
+             EventHandler& events, bool starting, Changed changed);
   ~RedisWatch() override;
+
+  /// Why Redis can't be used now; empty: it can.
+  [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
  private:
   void on_up() override;
   void on_down(const std::string& why) override;
+  void on_refusing(const std::string& why) override;
+  void on_accepting() override { recovered(); }
+  void look_at(const redis::ServerInfo& info);
+  void in_trouble(const std::string& why);
+  void recovered();
 
   redis::Client& client_;
+  const Clock& clock_;
   std::string where_;
   ops::Log& log_;
   EventHandler& events_;
   Changed changed_;
   bool reached_ = false;
-  bool in_trouble_;
+  bool in_trouble_;  ///< and that has been said, or is no news
+  std::string trouble_;
+  Instant since_{};
   bool weaknesses_told_ = false;
   std::shared_ptr<bool> alive_;
 };

@@ -117,7 +117,7 @@ class OneItem final : private PollerEvents, private redis::Client::Listener {
     const ClaimEnd end = poller.last_claim();
     if (end == last_rest_) return;  // said once
     last_rest_ = end;
-    const bool unavailable = end == ClaimEnd::unavailable;
+    const bool unavailable = end == ClaimEnd::unavailable || end == ClaimEnd::refused;
     if (end == ClaimEnd::empty) log_.line("the list is empty; no work to do");
     if (end == ClaimEnd::nothing_free) log_.line("no item is free");
     if (end == ClaimEnd::paused) log_.line("the list is paused: " + poller.detail());

@@ -13,6 +13,11 @@ Json time_or_null(WallTime time) {
   return time.count() == 0 ? Json() : Json(time.count());
 }
 
+Json milliseconds_or_null(const std::optional<Duration>& time) {
+  if (!time) return {};
+  return std::chrono::duration_cast<std::chrono::milliseconds>(*time).count();
+}
+
 Json to_json(const Progress& progress) {
   return {{"numerator", progress.numerator}, {"denominator", progress.denominator}};
 }
@@ -170,7 +175,10 @@ Json to_json(const HostStatus& host) {
   json["redis"] = {{"url", host.redis.url},
                    {"connected", host.redis.connected},
                    {"trouble", host.redis.trouble},
-                   {"commands_sent", host.redis.commands_sent}};
+                   {"commands_sent", host.redis.commands_sent},
+                   {"leases", host.redis.leases},
+                   {"lease_margin_ms", milliseconds_or_null(host.redis.lease_margin)},
+                   {"least_lease_margin_ms", milliseconds_or_null(host.redis.least_lease_margin)}};
   json["slots"] = {{"limit", host.slots_limit}, {"used", host.slots_used}};
   json["lists"] = Json::array();
   for (const ListStatus& list : host.lists) json["lists"].push_back(to_json(list));

@@ -9,6 +9,7 @@
 
 #include "redis/link.hpp"
 #include "redis/listeners.hpp"
+#include "redis/refusals.hpp"
 
 namespace w8y::redis {
 
@@ -18,7 +19,9 @@ class Client::Impl final : private Link::Handler {
       : loop_(loop),
         link_(loop, std::move(options), *this),
         timeout_(loop.timers()),
-        refusals_(loop.timers()) {
+        refusing_(loop, {[this](const std::string& why) { refusing(why); },
+                         [this] { listeners_.tell([](Listener& each) { each.on_accepting(); }); }}),
+        not_sent_(loop.timers()) {
     link_.start();
   }
 
@@ -47,7 +50,7 @@ class Client::Impl final : private Link::Handler {
     Instant since;
   };
   /// To be answered not_sent.
-  struct Refused {
+  struct NotSent {
     Callback callback;
     std::string why;  // empty: whatever the trouble is when it is answered
   };
@@ -58,17 +61,19 @@ class Client::Impl final : private Link::Handler {
   void on_link_up() override;
   void on_link_reply(const Reply& reply) override;
   void on_link_down(const Connection::End& end) override;
+  void refusing(const std::string& why);
   void watch_timeout();
   void on_timeout();
-  void answer_refusals();
+  void answer_not_sent();
 
   loop::Loop& loop_;
   Link link_;
   std::deque<Call> calls_;  // unanswered, oldest first
   Timer timeout_;
   bool suspected_ = false;  // the oldest call is late
-  std::vector<Refused> refused_;
-  Timer refusals_;
+  std::vector<NotSent> refused_;
+  Refusals refusing_;
+  Timer not_sent_;
   std::vector<const Script*> known_;  // the scripts that this connection has been sent
   std::uint64_t commands_ = 0;
   std::string told_;  // why it is down, as the listeners know it
@@ -84,7 +89,7 @@ std::string* Client::Impl::accept(Callback& callback) {
   if (open && connection != nullptr && !clogged) return &connection->output();
   if (callback) {
     refused_.push_back({std::move(callback), clogged ? "Redis doesn't read what it is sent" : ""});
-    if (!refusals_.pending()) refusals_.set(loop_.now(), [this] { answer_refusals(); });
+    if (!not_sent_.pending()) not_sent_.set(loop_.now(), [this] { answer_not_sent(); });
   }
   return nullptr;
 }
@@ -153,6 +158,7 @@ void Client::Impl::on_link_reply(const Reply& reply) {
     return;
   }
   suspected_ = false;
+  refusing_.note(reply);
   const Callback callback = std::move(calls_.front().callback);
   calls_.pop_front();
   if (callback) callback(Answer{Failure::none, reply, {}});
@@ -161,6 +167,7 @@ void Client::Impl::on_link_reply(const Reply& reply) {
 void Client::Impl::on_link_down(const Connection::End& end) {
   timeout_.cancel();
   suspected_ = false;
+  refusing_.reset();
   known_.clear();
   const std::deque<Call> calls = std::exchange(calls_, {});
   for (const Call& call : calls) {
@@ -172,6 +179,10 @@ void Client::Impl::on_link_down(const Connection::End& end) {
   if (told_ == end.why) return;
   told_ = end.why;
   listeners_.tell([&](Listener& listener) { listener.on_down(end.why); });
+}
+
+void Client::Impl::refusing(const std::string& why) {
+  listeners_.tell([&](Listener& listener) { listener.on_refusing(why); });
 }
 
 void Client::Impl::watch_timeout() {
@@ -196,9 +207,9 @@ void Client::Impl::on_timeout() {
   }
 }
 
-void Client::Impl::answer_refusals() {
-  const std::vector<Refused> refused = std::exchange(refused_, {});
-  for (const Refused& call : refused)
+void Client::Impl::answer_not_sent() {
+  const std::vector<NotSent> refused = std::exchange(refused_, {});
+  for (const NotSent& call : refused)
     call.callback(Answer{Failure::not_sent, Reply(nullptr),
                          call.why.empty() ? std::string_view(link_.trouble()) : call.why});
 }

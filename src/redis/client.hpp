@@ -70,6 +70,10 @@ class Client {
    protected:
     virtual void on_up() = 0;
     virtual void on_down(const std::string& why) = 0;
+    /// The server can be reached, but has begun to refuse everybody (out of memory, read-only, …):
+    /// `why` is its first error reply. Told once, until on_accepting() or on_down().
+    virtual void on_refusing(const std::string& /*why*/) {}
+    virtual void on_accepting() {}
 
    private:
     friend class Client;

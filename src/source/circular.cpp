@@ -140,7 +140,7 @@ void CircularSource::look_for(const std::vector<RunId>& runs) {
 void CircularSource::unavailable(const std::vector<RunId>& runs, const Trouble& trouble) {
   if (trouble.maybe_done) look_for(runs);
   ClaimReply reply;
-  reply.end = ClaimEnd::unavailable;
+  reply.end = is_about_keys(trouble.code) ? ClaimEnd::refused : ClaimEnd::unavailable;
   reply.detail = trouble.why;
   reply.calls = pass_.calls;
   handler_.on_claimed(std::move(reply));

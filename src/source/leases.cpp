@@ -177,8 +177,7 @@ void Leases::renewed(Lease& lease, Instant sent, Renewed state) {
     lease.handler_.lease_lost(lease.terms_.run);
     return;
   }
-  const Duration margin = lease.ends_ - clock_.now();
-  if (!least_margin_ || margin < *least_margin_) least_margin_ = margin;
+  margins_.note(clock_.now(), lease.ends_ - clock_.now());
   lease.ends_ = sent + expiry;
   lease.renew_at_ = sent + expiry / 3;
   lease.warned_ = false;

@@ -17,6 +17,7 @@
 #include <w8y/timers.hpp>
 
 #include "source/lock_store.hpp"
+#include "source/margins.hpp"
 
 namespace w8y::source {
 
@@ -60,8 +61,7 @@ class Leases {
   [[nodiscard]] bool overdue(Instant now) const {
     return !due_.empty() && due_.begin()->first + std::chrono::seconds(5) < now;
   }
-  /// The least time that was left of any lease when its renewal was confirmed.
-  [[nodiscard]] std::optional<Duration> least_margin() const { return least_margin_; }
+  [[nodiscard]] Margins& margins() { return margins_; }
 
  private:
   using Due = std::set<std::pair<Instant, Lease*>>;
@@ -80,7 +80,7 @@ class Leases {
   LockStore& store_;
   Due due_;
   Timer timer_;
-  std::optional<Duration> least_margin_;
+  Margins margins_;
   std::shared_ptr<bool> alive_;
 };
 

@@ -144,7 +144,7 @@ TEST_CASE("paused, empty and unusable lists are told apart") {
     server.ask({"DEL", "work:paused", "work:list"});
     server.ask({"SET", "work:list", "no list"});
     const ClaimReply wrong = host.claim(1);
-    CHECK(wrong.end == ClaimEnd::unavailable);
+    CHECK(wrong.end == ClaimEnd::refused);
     CHECK(wrong.detail.find("WRONGTYPE") != std::string::npos);
     server.ask({"DEL", "work:list"});
     server.ask({"RPUSH", "work:list", "a"});

@@ -111,8 +111,10 @@ TEST_CASE("a thousand leases are renewed in a few calls") {
   CHECK(host.told.lost.empty());
   // Six renewals of a thousand, two hundred a call, with some that are not yet in step.
   CHECK(host.link->client.commands_sent() - before <= 80);
-  REQUIRE(host.link->leases.least_margin());
-  CHECK(*host.link->leases.least_margin() > 300ms);
+  source::Margins& margins = host.link->leases.margins();
+  REQUIRE(margins.least());
+  CHECK(*margins.least() > 300ms);
+  CHECK(margins.recent(loop.now()) == margins.least());
 }
 
 TEST_CASE("waking: by a message, and by a connection that is back") {
@@ -188,4 +190,22 @@ TEST_CASE("nothing is begun under a claim whose answer came too late") {
   CHECK(host.told.replies[0].end == ClaimEnd::unavailable);
   CHECK(host.settled());
   CHECK(server.ask({"EXISTS", "work:lock:a"}) == "0");
+}
+
+TEST_CASE("margins: the least since the start, and of the last minute or two") {
+  source::Margins margins;
+  const Instant start{std::chrono::hours(1)};
+  CHECK(!margins.least());
+  CHECK(!margins.recent(start));
+  margins.note(start, 3s);
+  margins.note(start + 30s, 2s);
+  margins.note(start + 40s, 4s);
+  CHECK(margins.recent(start + 59s) == 2s);
+  margins.note(start + 61s, 5s);
+  CHECK(margins.recent(start + 90s) == 2s);
+  margins.note(start + 125s, 6s);
+  CHECK(margins.recent(start + 126s) == 5s);
+  CHECK(margins.least() == 2s);
+  CHECK(!margins.recent(start + 600s));
+  CHECK(margins.least() == 2s);
 }

@@ -16,11 +16,24 @@ namespace {
 using ops::Json;
 
 std::string redis_text(const Json& redis) {
-  std::string text = text_in(redis, "url");
-  if (redis.value("connected", false)) return text + ", connected";
-  text += ", not connected";
+  const bool connected = redis.value("connected", false);
   const std::string trouble = text_in(redis, "trouble");
-  return trouble.empty() ? text : text + ": " + trouble;
+  std::string text = text_in(redis, "url") + (connected ? ", connected" : ", not connected");
+  if (trouble.empty()) return text;
+  return text + (connected ? ", but of no use: " : ": ") + trouble;
+}
+
+/// How much time was left when locks were renewed: what shrinks before a lock is lost.
+std::string leases_text(const Json& redis) {
+  std::string text = std::to_string(number_in(redis, "leases"));
+  const auto margin = [&](const char* name, const char* words) {
+    const auto found = redis.find(name);
+    if (found == redis.end() || !found->is_number()) return;
+    text += words + std::to_string(found->get<std::int64_t>()) + " ms";
+  };
+  margin("lease_margin_ms", ", renewed with at least ");
+  margin("least_lease_margin_ms", " to spare; since the start ");
+  return text;
 }
 
 std::string lists_text(const Json& lists) {
@@ -71,6 +84,7 @@ void print_status(const Json& host) {
     running += ", " + std::to_string(number_in(slots, "used")) + " of " + std::to_string(limit) +
                " processes";
   table.add({"running", running});
+  table.add({"leases", leases_text(redis)});
   table.add({"lists", lists_text(lists)});
   table.print();
   print_trouble(lists);
