@@ -74,6 +74,21 @@ std::vector<std::string> weaknesses(const ServerInfo& info, std::string_view whe
   return found;
 }
 
+std::string guarantee(const ServerInfo& info) {
+  std::string limits;
+  const auto limit = [&](const char* words) {
+    limits += (limits.empty() ? "" : " and ") + std::string(words);
+  };
+  if (info.limited_memory && !info.maxmemory_policy.empty() &&
+      info.maxmemory_policy != "noeviction")
+    limit("as long as Redis has memory to spare");
+  if (!info.version.empty() && !info.append_only)
+    limit(info.snapshots ? "until Redis crashes, which loses what is newer than its last snapshot"
+                         : "until Redis ends");
+  if (limits.empty()) limits = "as long as Redis keeps its keys and its clock";
+  return "guaranteed here: no item is lost and none has two holders " + limits;
+}
+
 void ask_server_info(Client& client, ServerInfoCallback callback) {
   const auto info = std::make_shared<ServerInfo>();
   const auto problem = std::make_shared<std::string>();

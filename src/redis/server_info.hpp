@@ -31,6 +31,9 @@ std::string too_old(const ServerInfo& info, std::string_view where);
 /// evicts, no persistence.
 std::vector<std::string> weaknesses(const ServerInfo& info, std::string_view where);
 
+/// What can be relied on with this server, in one sentence.
+std::string guarantee(const ServerInfo& info);
+
 /// `problem` is empty, or says why there is no info; a server that keeps INFO from us (ACL) is one
 /// of which nothing is known, and no problem.
 using ServerInfoCallback = std::function<void(const ServerInfo& info, const std::string& problem)>;

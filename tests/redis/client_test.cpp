@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -194,6 +195,22 @@ TEST_CASE("what the server is") {
     CHECK(has(found[1], "nothing on disk"));
   });
   CHECK(turn_until(loop, [&] { return asked; }));
+}
+
+TEST_CASE("the sentence of what is guaranteed goes with what the server is") {
+  const auto says = [](const std::string& more) {
+    auto info = redis::parse_server_info("redis_version:7.0.15\nrole:master\n" + more);
+    if (has(more, "no-snapshots")) info.snapshots = false;
+    const std::string sentence = redis::guarantee(info);
+    return sentence.substr(std::min(sentence.find(" as long"), sentence.find(" until")));
+  };
+  CHECK(says("aof_enabled:1\n") == " as long as Redis keeps its keys and its clock");
+  CHECK(says("aof_enabled:1\nmaxmemory:1000\nmaxmemory_policy:noeviction\n") ==
+        " as long as Redis keeps its keys and its clock");
+  CHECK(says("aof_enabled:0\nno-snapshots\n") == " until Redis ends");
+  CHECK(says("maxmemory:1000\nmaxmemory_policy:allkeys-lru\n") ==
+        " as long as Redis has memory to spare and until Redis crashes, which loses what is newer "
+        "than its last snapshot");
 }
 
 TEST_CASE("an old server gets one clear sentence") {
