@@ -95,14 +95,18 @@ void parse_login(std::string_view& authority, Url& url) {
   if (colon != std::string_view::npos) url.password = unescape(login.substr(colon + 1), "password");
 }
 
+/// The zone of fe80::1%eth0 is written %25eth0 in a URL; a bare '%' is understood.
 std::string parse_bracketed(std::string_view inside) {
-  std::string address(inside);
-  if (const auto zone = address.find("%25"); zone != std::string::npos) address.erase(zone + 1, 2);
-  const std::string bare = address.substr(0, address.find('%'));
+  const auto percent = inside.find('%');
+  const std::string bare(inside.substr(0, percent));
+  std::string_view zone = percent == std::string_view::npos ? "" : inside.substr(percent + 1);
+  if (zone.starts_with("25")) zone.remove_prefix(2);
   in6_addr ignored{};
-  if (inet_pton(AF_INET6, bare.c_str(), &ignored) != 1 || !all_of(address, ":.%-_"))
+  const bool has_zone = percent != std::string_view::npos;
+  if (inet_pton(AF_INET6, bare.c_str(), &ignored) != 1 || !all_of(zone, ".-_") ||
+      has_zone == zone.empty())
     fail("what stands in brackets is not an IPv6 address, as in redis://[::1]:6379");
-  return address;
+  return has_zone ? bare + "%" + std::string(zone) : bare;
 }
 
 HostPort parse_host(std::string_view authority, std::uint16_t default_port) {
@@ -284,8 +288,10 @@ Url parse_url(std::string_view text) {
 }
 
 std::string HostPort::to_string() const {
-  const bool v6 = host.find(':') != std::string::npos;
-  return (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+  std::string shown = host;
+  if (const auto zone = host.find('%'); zone != std::string::npos) shown.insert(zone + 1, "25");
+  if (host.find(':') != std::string::npos) shown = "[" + shown + "]";
+  return shown + ":" + std::to_string(port);
 }
 
 Url Url::at(const HostPort& place) const {
