@@ -1,0 +1,46 @@
+// Any text is a configuration or has mistakes, each told on a line that a terminal can show.
+#include <w8y/config.hpp>
+#include <w8y/escape.hpp>
+
+#include "fuzz.hpp"
+
+namespace {
+
+/// Nothing of this machine: neither files nor accounts.
+class EmptyHost final : public w8y::ConfigHost {
+ public:
+  File read(const std::string&) override { return {"", "not found"}; }
+  std::vector<std::string> glob(const std::string&) override { return {}; }
+  std::string hostname() override { return "here"; }
+  std::string variable(const std::string&) override { return {}; }
+  bool is_root() override { return false; }
+  std::string distrust(const std::string&) override { return {}; }
+  bool user_exists(const std::string& user) override { return user == "nobody"; }
+  bool group_exists(const std::string& group) override { return group == "nogroup"; }
+};
+
+bool is_printable(const std::string& text) {
+  for (const char c : text)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return false;
+  return w8y::is_utf8(text);
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace w8y;
+  EmptyHost host;
+  try {
+    const Config config = parse_config(fuzz::text_of(data, size), "file", host);
+    const Config again = parse_config(fuzz::text_of(data, size), "file", host);
+    fuzz::must(config_hash(config) == config_hash(again), "a config has one hash");
+    fuzz::must(describe(config).lists.size() == config.lists.size(), "every list is described");
+  } catch (const ConfigError& error) {
+    fuzz::must(!error.mistakes().empty(), "an error has a mistake");
+    for (const auto& mistake : error.mistakes()) {
+      fuzz::must(!mistake.text.empty(), "a mistake has a text");
+      fuzz::must(is_printable(mistake.to_string()), "a mistake can be shown");
+    }
+  }
+  return 0;
+}

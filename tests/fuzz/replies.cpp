@@ -1,0 +1,54 @@
+// What a server writes, or whoever stands in its place: read in any portions, looked at from every
+// side.
+#include <string>
+
+#include "fuzz.hpp"
+#include "redis/reader.hpp"
+#include "redis/reply.hpp"
+#include "redis/server_info.hpp"
+#include "redis/sync.hpp"
+
+namespace {
+
+constexpr std::size_t max_reply = 4096;
+
+std::string flat(const w8y::redis::Value& value) {
+  std::string text = std::to_string(static_cast<int>(value.kind)) + ":" + value.text + ":" +
+                     std::to_string(value.number);
+  for (const auto& element : value.elements) text += "(" + flat(element) + ")";
+  return text;
+}
+
+/// All that was understood, and what was wrong.
+std::string read(std::string_view bytes, std::size_t portion) {
+  using namespace w8y::redis;
+  Reader reader(max_reply);
+  std::string understood;
+  while (!bytes.empty() && reader.problem().empty()) {
+    reader.feed(bytes.substr(0, portion));
+    bytes.remove_prefix(std::min(portion, bytes.size()));
+    while (const OwnedReply reply = reader.next()) {
+      const Reply view(reply.get());
+      static_cast<void>(error_code(view.text()));
+      static_cast<void>(view[view.size()].text());
+      static_cast<void>(guarantee(parse_server_info(view.text())));
+      static_cast<void>(weaknesses(parse_server_info(view.text()), "there"));
+      understood += flat(Value(view)) + "\n";
+    }
+  }
+  return understood;
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace w8y;
+  if (size == 0) return 0;
+  const std::string_view bytes = fuzz::text_of(data + 1, size - 1);
+  const std::string whole = read(bytes, redis::Reader::max_feed);
+  const std::string portions = read(bytes, data[0] + 1U);
+  // A limit may be met a portion earlier or later; what was understood before is the same.
+  fuzz::must(whole.starts_with(portions) || portions.starts_with(whole),
+             "portions make no difference");
+  return 0;
+}
