@@ -37,15 +37,15 @@ void RedisWatch::look_at(const redis::ServerInfo& info) {
     log_.error(old);
     return changed_(RedisState::too_old);
   }
-  if (!std::exchange(weaknesses_told_, true)) {
-    for (const auto& sentence : redis::weaknesses(info, where_)) log_.warn(sentence);
-    log_.info(redis::guarantee(info));
-  }
   // A replica is reached, and of no use until it is promoted or we are sent elsewhere.
   if (info.role == "slave") {
     in_trouble("it is a replica, which takes no writes");
   } else {
     recovered();
+  }
+  if (!std::exchange(weaknesses_told_, true)) {
+    for (const auto& sentence : redis::weaknesses(info, where_)) log_.warn(sentence);
+    log_.info(redis::guarantee(info));
   }
   changed_(RedisState::usable);
 }

@@ -6,7 +6,7 @@
 A case is a folder beside this file:
     cmd          a shell script; helpers.sh says what it finds defined
     expected     its standard output (2>&1 where a case is about messages)
-    exit         its exit status, if it is not 0
+    exit         its exit status, if it is not 0; 77: can't be tried here
     redis        redis-cli commands that fill the server before
     config.toml, executors/ and any other file: copied to where cmd runs
 In these files @DIR@ is the case's own folder and @REDIS_URL@ its server.
@@ -33,6 +33,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 LIMIT_S = 30
+SKIPPED = 77  # by the case's own exit status
 OWN_FILES = {"cmd", "expected", "exit", "redis"}
 MASKS = {
     "<run>": r"[0-9A-HJKMNP-TV-Z]{26}",
@@ -118,6 +119,7 @@ def environment(folder, programs):
     url = f"unix://{folder}/redis.sock"
     return variables | programs | {
         "DIR": str(folder), "HOME": str(folder), "LANG": "C.UTF-8", "TZ": "UTC",
+        "MANUAL": str(HERE.parent.parent / "etc/man"),
         "REDIS_URL": url, "W8Y_REDIS_URL": url, "SOCKET": f"{folder}/w8yd.sock",
         "XDG_RUNTIME_DIR": str(folder), "RUNTIME_DIRECTORY": str(folder),
     }
@@ -171,6 +173,8 @@ def verdict(case, folder, programs):
     finally:
         server.stop()
     expected_exit = int((case / "exit").read_text()) if (case / "exit").exists() else 0
+    if status == SKIPPED:
+        return SKIPPED
     problems = []
     if status is None:
         problems.append(f"not over after {LIMIT_S} s")
@@ -210,20 +214,24 @@ def main():
     binaries = arguments.bin.resolve()
     programs = {"W8Y": f"{binaries}/w8y", "W8YD": f"{binaries}/w8yd", "W8YCTL": f"{binaries}/w8yctl"}
     top = pathlib.Path(tempfile.mkdtemp(prefix="w8y-cli-"))
-    failed = 0
+    failed = skipped = 0
     with concurrent.futures.ThreadPoolExecutor(arguments.j) as pool:
         results = {
             pool.submit(run_case, case, top, programs, arguments.keep): case for case in cases
         }
         for done in concurrent.futures.as_completed(results):
-            if problem := done.result():
+            problem = done.result()
+            if problem == SKIPPED:
+                skipped += 1
+                print(f"--- {results[done].name}: can't be tried here", flush=True)
+            elif problem:
                 failed += 1
                 print(f"--- {results[done].name}\n{problem}", flush=True)
     if arguments.keep:
         print(f"the folders are in {top}")
     else:
         shutil.rmtree(top, ignore_errors=True)
-    print(f"{len(cases) - failed} passed, {failed} failed")
+    print(f"{len(cases) - failed - skipped} passed, {failed} failed")
     return 1 if failed else 0
 
 

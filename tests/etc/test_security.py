@@ -1,0 +1,31 @@
+"""Each claim of w8y-security(7) names a test, and the test is there."""
+import pathlib
+import re
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PAGE = ROOT / "etc/man/w8y-security.7"
+
+
+class Claims(unittest.TestCase):
+    def test_named_tests_are_there(self):
+        named = re.findall(r'^\.\\" test: (\S+?)(?:: (.*))?$', PAGE.read_text(), re.M)
+        self.assertGreater(len(named), 15)
+        for path, words in named:
+            with self.subTest(path=path, words=words):
+                place = ROOT / path
+                if place.is_dir() and not words:
+                    self.assertTrue((place / "cmd").is_file())
+                    continue
+                files = place.glob("*.py") if place.is_dir() else [place]
+                text = "\n".join(file.read_text() for file in files)
+                self.assertTrue(text)
+                if words:
+                    self.assertTrue(words in text, "not there")
+
+    def test_every_paragraph_of_claims_has_a_test(self):
+        """From one section to the next: at least one."""
+        sections = re.split(r"^\.Ss ", PAGE.read_text(), flags=re.M)[1:]
+        without = [text.splitlines()[0] for text in sections if '\\" test:' not in text]
+        self.assertEqual(without, ["What runs as root, and why"])
+
