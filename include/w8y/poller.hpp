@@ -8,6 +8,7 @@
 //   claiming  has asked the source and waits for its answer
 //   full      as many runs as it may have
 //   resting   the source had nothing for it: waits to be woken, or for its turn to poll
+//   starved   this host can't start processes now: waits until it is worth a try
 //   draining  takes nothing any more and lets its runs finish
 //   drained   has nothing left to do, for good
 #pragma once
@@ -24,13 +25,14 @@
 #include <w8y/idle.hpp>
 #include <w8y/rule.hpp>
 #include <w8y/runs.hpp>
+#include <w8y/shortage.hpp>
 #include <w8y/slots.hpp>
 #include <w8y/source.hpp>
 #include <w8y/timers.hpp>
 
 namespace w8y {
 
-enum class PollerState { held, waiting, claiming, full, resting, draining, drained };
+enum class PollerState { held, waiting, claiming, full, resting, starved, draining, drained };
 
 class Poller;
 
@@ -46,6 +48,8 @@ class PollerEvents {
   virtual void run_ended(const Poller& poller, const Settlement& settlement) = 0;
   virtual void lease_changed(const Poller& poller, const ActiveRun& run, bool lost) = 0;
   virtual void state_changed(Poller& poller) = 0;
+  /// Its shortage() has begun, or is over: once each, however many runs can't be started.
+  virtual void shortage_changed(const Poller& poller) = 0;
 };
 
 /// What the pollers of a host share.
@@ -94,6 +98,7 @@ class Poller final : private SourceHandler,
   [[nodiscard]] const std::string& detail() const { return detail_; }
   [[nodiscard]] const Runs& runs() const { return runs_; }
   [[nodiscard]] const RunCounters& counters() const { return counters_; }
+  [[nodiscard]] const Shortage& shortage() const { return shortage_; }
   /// What was wrong with the last run that did not succeed, and when; empty: there was none.
   [[nodiscard]] const std::string& last_problem() const { return last_problem_; }
   [[nodiscard]] WallTime last_problem_at() const { return last_problem_at_; }
@@ -127,12 +132,13 @@ class Poller final : private SourceHandler,
   void advance();
   void set_state(PollerState state);
   [[nodiscard]] bool may_take() const;
+  [[nodiscard]] bool takes_now() const { return may_take() && !shortage_.holds(); }
   [[nodiscard]] std::size_t limit() const;
   [[nodiscard]] std::size_t claim_ahead() const;
   void start_ahead();
   void hand_back_ahead();
   void ask();
-  void place(Claim&& claim);
+  void not_started(const Settlement& settlement, const std::string& reason);
   void stir();
   void finish_draining();
 
@@ -141,6 +147,7 @@ class Poller final : private SourceHandler,
   std::shared_ptr<Executor> executor_;
   std::unique_ptr<Source> source_;
   Runs runs_;
+  Shortage shortage_;
 
   PollerState state_ = PollerState::held;
   bool claim_out_ = false;

@@ -92,6 +92,7 @@ class ServedList final : private PollerEvents {
   void run_ended(const Poller& poller, const Settlement& settlement) override;
   void lease_changed(const Poller& poller, const ActiveRun& run, bool lost) override;
   void state_changed(Poller& poller) override;
+  void shortage_changed(const Poller& poller) override;
 
   void serve();
   void retire();

@@ -27,6 +27,7 @@ enum class ListState {
   idle,         ///< nothing to do: no items, or none that is free
   full,         ///< items may be free, but `max_processes` or `fleet_concurrency` is reached
   unavailable,  ///< Redis can't be asked
+  starved,      ///< this host is short of processes, descriptors, memory or disk
   paused,       ///< by an operator, on all hosts
   quiet,        ///< this host begins no new runs
   probing,      ///< its executor has not answered yet

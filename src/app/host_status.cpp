@@ -41,6 +41,9 @@ void describe_serving(ListStatus& status, const Poller& poller) {
   } else if (end == ClaimEnd::unavailable || end == ClaimEnd::refused) {
     status.state = ListState::unavailable;
     status.why = poller.detail();
+  } else if (poller.shortage().any()) {
+    status.state = ListState::starved;
+    status.why = poller.shortage().reason();
   } else if (working) {
     status.state = ListState::running;
   } else if (poller.state() == PollerState::waiting || end == ClaimEnd::fleet_full) {

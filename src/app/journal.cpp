@@ -123,6 +123,22 @@ void Journal::state_changed(Poller& poller) {
   }
 }
 
+void Journal::shortage_changed(const Poller& poller) {
+  const Shortage& shortage = poller.shortage();
+  const std::string& list = poller.rule().prefix;
+  if (shortage.any()) {
+    log_.warn("this host can't start runs: the list waits, its items are free",
+              {{"list", list}, {"reason", shortage.reason()}});
+    events_.on_event(ListChanged{list, ListState::starved, shortage.reason()});
+    return;
+  }
+  log_.info("this host can start runs again",
+            {{"list", list},
+             {"not_started", shortage.attempts()},
+             {"ms", std::chrono::duration_cast<WallTime>(shortage.lasted()).count()}});
+  events_.on_event(ListChanged{list, ListState::running, {}});
+}
+
 void Journal::list_refused(const Rule& rule, const std::string& reason) {
   const std::string& program = rule.is_command() ? rule.command.front() : rule.executor;
   log_.info("list refused on this host",

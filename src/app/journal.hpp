@@ -22,6 +22,7 @@ class Journal final : public ListEvents {
   void run_ended(const Poller& poller, const Settlement& settlement) override;
   void lease_changed(const Poller& poller, const ActiveRun& run, bool lost) override;
   void state_changed(Poller& poller) override;
+  void shortage_changed(const Poller& poller) override;
   void list_refused(const Rule& rule, const std::string& reason) override;
   void list_served(const Rule& rule, const Caps& caps) override;
 

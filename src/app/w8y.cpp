@@ -125,6 +125,8 @@ class OneItem final : private PollerEvents, private redis::Client::Listener {
     if (!options_.continuous) finish(unavailable ? trouble_exit : 0);
   }
 
+  void shortage_changed(const Poller&) override {}
+
   // What the connection says.
   void on_up() override {
     last_rest_.reset();

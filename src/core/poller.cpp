@@ -27,6 +27,9 @@ Poller::Poller(const PollerHost& host, RulePtr rule)
       host_(host),
       rule_(std::move(rule)),
       runs_(host.clock, host.timers, *this),
+      shortage_(
+          host.clock, host.timers, [this] { advance(); },
+          [this] { host_.events.shortage_changed(*this); }),
       ahead_timer_(host.timers) {}
 
 Poller::~Poller() = default;
@@ -86,6 +89,13 @@ void Poller::advance() {
     }
     return;
   }
+  if (shortage_.holds()) {
+    hand_back_ahead();
+    want_nothing();
+    IdlePolls::Sleeper::wake();
+    resting_ = false;
+    return set_state(PollerState::starved);
+  }
   start_ahead();
   if (claim_out_) return set_state(PollerState::claiming);
   if (resting_) return set_state(PollerState::resting);
@@ -95,7 +105,8 @@ void Poller::advance() {
 void Poller::ask() {
   std::size_t room = limit() > runs_.size() ? limit() - runs_.size() : 0;
   if (budget_ > 0) room = std::min(room, budget_ > taken_ ? budget_ - taken_ : 0);
-  std::size_t ahead = claim_ahead();
+  room = shortage_.room(room);
+  std::size_t ahead = shortage_.any() ? 0 : claim_ahead();
   // Half empty is soon enough to ask again: fewer, larger claims.
   ahead = ahead_.size() * 2 <= ahead ? ahead - ahead_.size() : 0;
 
@@ -171,7 +182,8 @@ void Poller::on_claimed(ClaimReply&& reply) {
   const bool woken = std::exchange(woken_, false);
   std::size_t unused = std::exchange(claim_slots_, 0);
 
-  if (may_take()) {
+  if (takes_now()) {
+    if (!reply.claims.empty()) shortage_.tried();
     counters_.claimed += reply.claims.size();
     taken_ += reply.claims.size();
     for (Claim& claim : reply.claims) {
@@ -239,7 +251,10 @@ void Poller::poll_due() {
 // ---- what its runs say
 
 void Poller::run_started(const ActiveRun& run) {
+  const bool held = shortage_.holds();
+  shortage_.started();
   host_.events.run_started(*this, run);
+  if (held) advance();
 }
 
 void Poller::run_message(const ActiveRun& run, const Message& message) {
@@ -255,7 +270,25 @@ void Poller::run_event(const RunEvent& event) {
   source_->announce(event);
 }
 
+/// As if it had not been claimed: another host may have what this one lacks.
+void Poller::not_started(const Settlement& settlement, const std::string& reason) {
+  --counters_.claimed;
+  last_problem_ = reason;
+  last_problem_at_ = settlement.ended;
+  const bool news = shortage_.begin(reason);
+  source_->hand_back(settlement.claim);
+  if (news) host_.events.shortage_changed(*this);
+  give_back(1);
+  advance();
+}
+
 void Poller::run_over(Settlement&& settlement, Duration took) {
+  if (const auto* unstarted = std::get_if<NotStarted>(&settlement.end.process)) {
+    // The one-item wrapper ends with the reason: it is not here to wait.
+    if (unstarted->host_is_short && settlement.rule->recorded)
+      return not_started(settlement, unstarted->reason);
+    shortage_.untold();
+  }
   std::visit(Count{counters_}, settlement.outcome);
   if (std::string reason = outcome_reason(settlement.outcome); !reason.empty()) {
     last_problem_ = std::move(reason);

@@ -164,6 +164,10 @@ void ServedList::lease_changed(const Poller& poller, const ActiveRun& run, bool 
   host_.events.lease_changed(poller, run, lost);
 }
 
+void ServedList::shortage_changed(const Poller& poller) {
+  host_.events.shortage_changed(poller);
+}
+
 void ServedList::state_changed(Poller& poller) {
   if (poller.drained()) sweep_.set(host_.clock.now(), [this] { sweep(); });
   host_.events.state_changed(poller);

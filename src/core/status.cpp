@@ -40,6 +40,8 @@ const char* state_name(ListState state) {
       return "full";
     case ListState::unavailable:
       return "unavailable";
+    case ListState::starved:
+      return "starved";
     case ListState::paused:
       return "paused";
     case ListState::quiet:

@@ -88,6 +88,12 @@ Verdict judge(const Rule& rule, const RunEnd& end, std::optional<StopReason> sto
       break;
     }
     case Counts::failure: {
+      // What this host lacks is no failure of the item.
+      const auto* unstarted = std::get_if<NotStarted>(&end.process);
+      if (unstarted != nullptr && unstarted->host_is_short) {
+        verdict.rest = SetFree{};
+        break;
+      }
       verdict.failures = FailureCount::increment;
       if (rule.max_failures > 0 && attempt >= rule.max_failures) {
         verdict.rest = Quarantine{};

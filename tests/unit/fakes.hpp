@@ -6,6 +6,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -140,6 +141,8 @@ class FakeExecutor : public Executor {
     auto& timer = ends_[claim.run] = std::make_unique<Timer>(timers_);
     const RunId id = claim.run;
     timer->set(clock_.now(), [this, id] {
+      if (short_of && started_now() >= *short_of) return end_at(id, Duration{0}, lacks);
+      running_.insert(id);
       handler.on_started(id, 42);
       if (each_takes_) end_at(id, *each_takes_, Exited{0});
     });
@@ -158,6 +161,7 @@ class FakeExecutor : public Executor {
     ends_[run]->set(clock_.now() + after, [this, run, how] {
       RunEnd end;
       end.process = how;
+      running_.erase(run);
       in_callback_ = true;
       handler.on_ended(run, std::move(end));
       in_callback_ = false;
@@ -165,16 +169,21 @@ class FakeExecutor : public Executor {
   }
 
   RunHandler& handler;
+  std::optional<std::size_t> short_of;  ///< so many runs are all that the host can start
+  NotStarted lacks{"no room", false, true};
   std::vector<Claim> started;
   std::vector<RunId> stopped;
   std::vector<RunId> killed;
   std::map<RunId, RulePtr> rules;
 
  private:
+  [[nodiscard]] std::size_t started_now() const { return running_.size(); }
+
   FakeClock& clock_;
   TimerQueue& timers_;
   std::optional<Duration> each_takes_;
   bool in_callback_ = false;
+  std::set<RunId> running_;
   std::map<RunId, std::unique_ptr<Timer>> ends_;
 };
 
@@ -261,6 +270,9 @@ class World : public ListEvents, public Workshop {
     log.push_back((lost ? "lease lost " : "lease back ") + run.claim.item);
   }
   void state_changed(Poller&) override {}
+  void shortage_changed(const Poller& poller) override {
+    log.push_back(poller.shortage().any() ? "short: " + poller.shortage().reason() : "not short");
+  }
   void list_refused(const Rule& rule, const std::string& reason) override {
     log.push_back("refused " + rule.prefix + ": " + reason);
   }

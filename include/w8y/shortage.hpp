@@ -1,0 +1,66 @@
+// What a list does while its host can't start processes: too few descriptors, processes, memory,
+// room for a temporary folder. No item is to blame for that, so the list waits instead of failing
+// its items, and tries again by itself.
+//
+//   none      nothing is wrong
+//   waiting   a run could not be started: takes nothing until the pause is over
+//   trying    may take one item, to see
+//   watching  has taken it, and has not heard yet what came of it
+//   easing    that one has started: takes all it may; over when nothing more went wrong for a while
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+
+#include <w8y/clock.hpp>
+#include <w8y/timers.hpp>
+
+namespace w8y {
+
+class Shortage {
+ public:
+  enum class State { none, waiting, trying, watching, easing };
+
+  /// Pauses grow from the first to the second, by two.
+  static constexpr Duration shortest_pause = std::chrono::milliseconds(250);
+  static constexpr Duration longest_pause = std::chrono::seconds(5);
+  /// A host at its limit starts a run whenever one ends: that is not the end of the trouble.
+  static constexpr Duration calm = std::chrono::seconds(5);
+
+  /// `may_try` is called when a pause is over, `over` when the trouble is.
+  Shortage(const Clock& clock, TimerQueue& timers, std::function<void()> may_try,
+           std::function<void()> over);
+
+  /// A run could not be started. True: that is news.
+  bool begin(const std::string& reason);
+  /// The one item of trying is on its way.
+  void tried();
+  /// A run has started.
+  void started();
+  /// That item could not be run for a reason of its own: another is to tell.
+  void untold();
+
+  [[nodiscard]] State state() const { return state_; }
+  [[nodiscard]] bool any() const { return state_ != State::none; }
+  /// How much of `room` may be taken now.
+  [[nodiscard]] std::size_t room(std::size_t room) const;
+  [[nodiscard]] bool holds() const { return room(1) == 0; }
+  // Of the trouble that there is, or of the last one.
+  [[nodiscard]] const std::string& reason() const { return reason_; }
+  [[nodiscard]] std::size_t attempts() const { return attempts_; }  ///< runs not started
+  [[nodiscard]] Duration lasted() const { return clock_.now() - since_; }
+
+ private:
+  const Clock& clock_;
+  std::function<void()> may_try_;
+  std::function<void()> over_;
+  State state_ = State::none;
+  Duration pause_ = shortest_pause;
+  Instant since_{};
+  std::string reason_;
+  std::size_t attempts_ = 0;
+  Timer timer_;
+};
+
+}  // namespace w8y
