@@ -12,6 +12,7 @@
 #include "app/config_loading.hpp"
 #include "app/host_status.hpp"
 #include "executor/make.hpp"
+#include "loop/background.hpp"
 #include "ops/api.hpp"
 #include "source/circular.hpp"
 
@@ -49,6 +50,8 @@ Daemon::Daemon(DaemonOptions options, Config config)
   use_log_settings(config.supervisor);
   log_.info("w8yd started", {{"version", W8Y_VERSION}, {"host", host_}, {"pid", getpid()}});
   for (const auto& warning : config.warnings) log_.warn(warning);
+  // libuv makes its threads at first use, and aborts if it can't: not when processes are short.
+  loop::in_background(loop_, [] {});
   watch_signals();
   if (options_.embedded) {
     ops::EmbeddedRedisOptions embedded;

@@ -16,7 +16,7 @@ namespace w8y::executor {
 class Accounts {
  public:
   /// Returns what is wrong; else account() is the one.
-  std::optional<std::string> look_up(const Identity& identity, Instant now) {
+  std::optional<process::SpawnError> look_up(const Identity& identity, Instant now) {
     const bool known = now < until_ && identity.user == of_.user && identity.group == of_.group;
     if (known) return std::nullopt;
     until_ = Instant();

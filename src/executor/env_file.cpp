@@ -18,16 +18,19 @@ namespace {
 
 constexpr std::size_t largest = std::size_t{1} << 20;
 
-std::optional<std::string> read_all(const std::string& path, std::string& text) {
-  const auto failed = [](int error) { return std::generic_category().message(error); };
+std::optional<process::SpawnError> read_all(const std::string& path, std::string& text) {
+  const auto failed = [](int error) {
+    return process::SpawnError{error, std::generic_category().message(error)};
+  };
+  const auto wrong = [](const char* what) { return process::SpawnError{EINVAL, what}; };
   // A FIFO would hold up everything: not blocking, and only regular files.
   const process::Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd) return failed(errno);
   struct stat status {};
   if (fstat(fd.get(), &status) != 0) return failed(errno);
-  if (!S_ISREG(status.st_mode)) return "not a regular file";
+  if (!S_ISREG(status.st_mode)) return wrong("not a regular file");
   if (geteuid() == 0 && (status.st_uid != 0 || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0))
-    return "others than root can write it";
+    return wrong("others than root can write it");
   std::array<char, 4096> buffer;
   for (;;) {
     const ssize_t count = read(fd.get(), buffer.data(), buffer.size());
@@ -35,16 +38,18 @@ std::optional<std::string> read_all(const std::string& path, std::string& text) 
     if (count < 0) return failed(errno);
     if (count == 0) return std::nullopt;
     text.append(buffer.data(), static_cast<std::size_t>(count));
-    if (text.size() > largest) return "larger than 1 MiB";
+    if (text.size() > largest) return wrong("larger than 1 MiB");
   }
 }
 
 }  // namespace
 
-std::optional<std::string> read_env_file(const std::string& path, Environment& environment) {
+std::optional<process::SpawnError> read_env_file(const std::string& path,
+                                                 Environment& environment) {
   const std::string what = "env_file " + path;
   std::string text;
-  if (const auto problem = read_all(path, text)) return what + ": " + *problem;
+  if (const auto problem = read_all(path, text))
+    return process::SpawnError{problem->error, what + ": " + problem->text};
   std::size_t number = 0;
   for (std::string_view rest = text; !rest.empty();) {
     const std::size_t newline = rest.find('\n');
@@ -56,7 +61,8 @@ std::optional<std::string> read_env_file(const std::string& path, Environment& e
     const std::size_t equals = line.find('=');
     if (equals == std::string_view::npos || equals == 0 ||
         line.find('\0') != std::string_view::npos)
-      return what + ", line " + std::to_string(number) + ": not NAME=value";
+      return process::SpawnError{EINVAL,
+                                 what + ", line " + std::to_string(number) + ": not NAME=value"};
     environment.set(line.substr(0, equals), line.substr(equals + 1));
   }
   return std::nullopt;

@@ -79,9 +79,10 @@ bool fits_variable(std::string_view name, std::string_view value) {
          value.find('\0') == std::string_view::npos;
 }
 
-std::optional<std::string> run_environment(const Claim& claim, const Rule& rule,
-                                           const process::Account& account, const std::string& host,
-                                           std::vector<std::string>& result) {
+std::optional<process::SpawnError> run_environment(const Claim& claim, const Rule& rule,
+                                                   const process::Account& account,
+                                                   const std::string& host,
+                                                   std::vector<std::string>& result) {
   Environment environment = basic_environment();
   if (std::find(rule.env_pass.begin(), rule.env_pass.end(), "*") != rule.env_pass.end())
     pass_all(environment);

@@ -36,8 +36,9 @@ bool fits_variable(std::string_view name, std::string_view value);
 /// All variables of one run. From weakest to strongest: PATH, LANG, TZ; `env_pass` `*`; the
 /// account's; `env_pass` by name; `env_file`; `env`; the run's own. `*` leaves out W8Y_… (it may
 /// hold the URL with its password) and what systemd tells only us. Returns why there is none.
-std::optional<std::string> run_environment(const Claim& claim, const Rule& rule,
-                                           const process::Account& account, const std::string& host,
-                                           std::vector<std::string>& result);
+std::optional<process::SpawnError> run_environment(const Claim& claim, const Rule& rule,
+                                                   const process::Account& account,
+                                                   const std::string& host,
+                                                   std::vector<std::string>& result);
 
 }  // namespace w8y::executor

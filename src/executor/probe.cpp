@@ -17,6 +17,8 @@ namespace w8y::executor {
 namespace {
 
 constexpr std::size_t longest_answer = std::size_t{64} << 10;
+/// A host that is short of processes or descriptors says nothing about the program.
+constexpr Duration short_pause = std::chrono::milliseconds(250);
 
 /// Why a program could not be started, in executor.md's words.
 std::string refusal_of(const std::string& path, const NotStarted& problem) {
@@ -26,14 +28,16 @@ std::string refusal_of(const std::string& path, const NotStarted& problem) {
 
 }  // namespace
 
-/// Waiting → asking → answered (told) → over (its program has ended, too).
+/// Waiting → asking → answered (told) → over (its program has ended, too). While the host can't
+/// start the program, it is tried again until the time is over.
 class ProcessProber::Probe : private process::ChildHandler {
  public:
   Probe(ProcessProber& prober, Question question, Duration timeout)
       : prober_(prober),
         question_(std::move(question)),
         timeout_(timeout),
-        deadline_(prober.loop_.timers()) {}
+        deadline_(prober.loop_.timers()),
+        again_(prober.loop_.timers()) {}
 
   void add(Answer answer) { answers_.push_back(std::move(answer)); }
   void begin();
@@ -46,6 +50,7 @@ class ProcessProber::Probe : private process::ChildHandler {
   void on_output(process::Stream stream, std::string_view bytes) override;
   void on_ended(ProcessEnd end) override;
 
+  void ask();
   void answer(const ProbeResult& result);
   [[nodiscard]] ProbeResult judge(const ProcessEnd& end) const;
 
@@ -53,6 +58,8 @@ class ProcessProber::Probe : private process::ChildHandler {
   const Question question_;
   const Duration timeout_;
   Timer deadline_;
+  Timer again_;
+  std::string lacking_;  ///< why the program could not be started the last time
   std::vector<Answer> answers_;
   std::string output_;
   std::optional<process::Child> child_;
@@ -61,6 +68,12 @@ class ProcessProber::Probe : private process::ChildHandler {
 };
 
 void ProcessProber::Probe::begin() {
+  deadline_.set(prober_.loop_.now() + timeout_,
+                [this] { answer(Refusal{lacking_.empty() ? "timed out" : lacking_}); });
+  ask();
+}
+
+void ProcessProber::Probe::ask() {
   process::ChildOptions options;
   options.spawn.program = question_.first;
   options.spawn.argv.push_back(question_.first);
@@ -71,9 +84,10 @@ void ProcessProber::Probe::begin() {
   options.spawn.cwd = "/";
   options.spawn.no_new_privs = true;
   options.kill_grace = timeout_;
-  deadline_.set(prober_.loop_.now() + timeout_, [this] { answer(Refusal{"timed out"}); });
+  over_ = false;
   process::ChildHandler& self = *this;
   child_.emplace(prober_.loop_, std::move(options), self);
+  if (child_->pid() != 0) lacking_.clear();
 }
 
 void ProcessProber::Probe::tell(const ProbeResult& result) {
@@ -91,6 +105,12 @@ void ProcessProber::Probe::on_output(process::Stream stream, std::string_view by
 
 void ProcessProber::Probe::on_ended(ProcessEnd end) {
   over_ = true;
+  const auto* unstarted = std::get_if<NotStarted>(&end);
+  if (unstarted != nullptr && unstarted->host_is_short && !answered_) {
+    lacking_ = unstarted->reason;
+    again_.set(prober_.loop_.now() + short_pause, [this] { ask(); });
+    return;
+  }
   answer(judge(end));
 }
 
@@ -105,6 +125,7 @@ ProbeResult ProcessProber::Probe::judge(const ProcessEnd& end) const {
 void ProcessProber::Probe::answer(const ProbeResult& result) {
   if (!std::exchange(answered_, true)) {
     deadline_.cancel();
+    again_.cancel();
     if (!over_) child_->kill();
     prober_.on_answer(*this, result);
   } else if (over_) {

@@ -1,7 +1,5 @@
 #include "executor/run.hpp"
 
-#include <cerrno>
-#include <new>
 #include <utility>
 #include <variant>
 
@@ -11,6 +9,14 @@
 #include "loop/loop.hpp"
 
 namespace w8y::executor {
+
+namespace {
+
+NotStarted not_started(const process::SpawnError& error) {
+  return {error.text, false, error.host_is_short()};
+}
+
+}  // namespace
 
 Run::Run(loop::Loop& loop, RunOwner& owner, RunHandler& handler, const Claim& claim,
          const RunSetting& setting)
@@ -42,16 +48,14 @@ std::optional<NotStarted> Run::prepare(const Claim& claim, const RunSetting& set
                                        process::ChildOptions& options) {
   const Rule& rule = *setting.rule;
   if (auto problem = protocol_.call(claim, rule, options)) return problem;
-  if (auto problem = setting.accounts.look_up(rule.identity, now))
-    return NotStarted{std::move(*problem)};
+  if (auto problem = setting.accounts.look_up(rule.identity, now)) return not_started(*problem);
   const process::Account& account = setting.accounts.account();
   process::SpawnRequest& request = options.spawn;
   if (auto problem = run_environment(claim, rule, account, setting.host, request.env))
-    return NotStarted{std::move(*problem)};
+    return not_started(*problem);
   request.cwd = rule.cwd;
   if (rule.cwd == "temp") {
-    if (const auto error = folder_.make(account.credentials))
-      return NotStarted{error->text, false, error->host_is_short() || error->error == ENOSPC};
+    if (const auto error = folder_.make(account.credentials)) return not_started(*error);
     request.cwd = folder_.path();
   }
   request.no_new_privs = rule.no_new_privs;

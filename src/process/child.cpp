@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <new>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -88,6 +89,9 @@ class Child::Impl {
       abandon();
       const int error = problem.code().value();
       fail({error, problem.what()});
+    } catch (const std::bad_alloc&) {
+      abandon();
+      fail({ENOMEM, "can't make a process: no memory"});
     }
   }
   ~Impl() {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <system_error>
 #include <vector>
@@ -35,13 +36,13 @@ std::optional<unsigned> number_of(const std::string& text) {
   return number;
 }
 
-std::string failed(const char* what, const std::string& name, int error) {
-  return "can't look up " + std::string(what) + " '" + name +
-         "': " + std::generic_category().message(error);
+SpawnError failed(const char* what, const std::string& name, int error) {
+  return {error, "can't look up " + std::string(what) + " '" + name +
+                     "': " + std::generic_category().message(error)};
 }
 
-std::string missing(const char* what, const std::string& name) {
-  return "no such " + std::string(what) + " '" + name + "'";
+SpawnError missing(const char* what, const std::string& name) {
+  return {ENOENT, "no such " + std::string(what) + " '" + name + "'"};
 }
 
 /// "Not there" has many error numbers, see getpwnam_r(3).
@@ -49,7 +50,7 @@ bool means_absent(int error) {
   return error == 0 || error == ENOENT || error == ESRCH || error == EBADF || error == EPERM;
 }
 
-std::optional<std::string> find_group(const std::string& name, gid_t& gid) {
+std::optional<SpawnError> find_group(const std::string& name, gid_t& gid) {
   group entry{};
   group* found = nullptr;
   std::vector<char> buffer;
@@ -76,7 +77,7 @@ struct User {
   std::string shell = "/bin/sh";
 };
 
-std::optional<std::string> find_user(const std::string& name, User& user) {
+std::optional<SpawnError> find_user(const std::string& name, User& user) {
   passwd entry{};
   passwd* found = nullptr;
   std::vector<char> buffer;
@@ -127,7 +128,7 @@ bool already(const Credentials& wanted) {
 
 }  // namespace
 
-std::optional<std::string> resolve(const Identity& identity, Account& account) {
+std::optional<SpawnError> resolve(const Identity& identity, Account& account) {
   account = {};
   if (!identity.user && !identity.group) return std::nullopt;
   Credentials wanted{getuid(), getgid(), {}};
@@ -135,7 +136,8 @@ std::optional<std::string> resolve(const Identity& identity, Account& account) {
   if (identity.user) {
     if (auto problem = find_user(*identity.user, user)) return problem;
     if (user.name.empty() && !identity.group)
-      return "user " + *identity.user + " has no account: it needs a group, too";
+      return SpawnError{EINVAL,
+                        "user " + *identity.user + " has no account: it needs a group, too"};
     wanted.uid = user.uid;
     wanted.gid = user.gid;
     account.name = user.name.empty() ? *identity.user : user.name;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <new>
 #include <system_error>
@@ -262,7 +263,8 @@ std::optional<SpawnError> spawn_checked(const SpawnRequest& request, Spawned& re
 }  // namespace
 
 bool SpawnError::host_is_short() const {
-  return error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE;
+  constexpr std::array shortages = {EAGAIN, ENOMEM, EMFILE, ENFILE, ENOSPC, EDQUOT};
+  return of_host || std::find(shortages.begin(), shortages.end(), error) != shortages.end();
 }
 
 std::optional<SpawnError> spawn(const SpawnRequest& request, Spawned& result) {

@@ -47,7 +47,8 @@ struct Spawned {
 struct SpawnError {
   int error = 0;  ///< errno
   std::string text;
-  /// EAGAIN, ENOMEM, EMFILE, ENFILE: this host is short of something, and it will pass.
+  bool of_host = false;  ///< whatever the number is
+  /// Of processes, memory, descriptors, disk: no program and no item is to blame, and it will pass.
   [[nodiscard]] bool host_is_short() const;
 };
 

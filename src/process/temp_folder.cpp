@@ -30,7 +30,11 @@ std::optional<SpawnError> TempFolder::make(const std::optional<Credentials>& own
   const char* variable = std::getenv("TMPDIR");
   const std::string parent = variable != nullptr && *variable == '/' ? variable : "/tmp";
   std::string path = parent + "/w8y-XXXXXX";
-  if (mkdtemp(path.data()) == nullptr) return failed("can't make a folder in " + parent, errno);
+  if (mkdtemp(path.data()) == nullptr) {
+    SpawnError error = failed("can't make a folder in " + parent, errno);
+    error.of_host = true;  // that the place is not there, or read-only, is no item's fault either
+    return error;
+  }
   path_ = std::move(path);
   if (owner && chown(path_.c_str(), owner->uid, owner->gid) != 0)
     return failed("can't hand over the folder " + path_, errno);

@@ -192,11 +192,14 @@ TEST_CASE("an account is found by name and by number") {
     CHECK(account.credentials->gid == 65534);
     CHECK(account.name.empty());
   }
-  CHECK(process::resolve({"no-such-user", std::nullopt}, account) == "no such user 'no-such-user'");
-  CHECK(process::resolve({std::nullopt, "no-such-group"}, account) ==
-        "no such group 'no-such-group'");
-  CHECK(process::resolve({"4000000", std::nullopt}, account) ==
-        "user 4000000 has no account: it needs a group, too");
+  const auto problem = [&](const Identity& identity) {
+    const auto error = process::resolve(identity, account);
+    CHECK_FALSE((error && error->host_is_short()));
+    return error ? error->text : "";
+  };
+  CHECK(problem({"no-such-user", std::nullopt}) == "no such user 'no-such-user'");
+  CHECK(problem({std::nullopt, "no-such-group"}) == "no such group 'no-such-group'");
+  CHECK(problem({"4000000", std::nullopt}) == "user 4000000 has no account: it needs a group, too");
 }
 
 TEST_CASE("a program is found as a shell would find it, but not in relative folders") {

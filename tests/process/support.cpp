@@ -1,6 +1,7 @@
 #include "support.hpp"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -122,6 +123,15 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 std::size_t resident() {
   return std::stoul(field(read_file("/proc/self/status"), "VmRSS")) * 1024;
+}
+
+NoDescriptors::NoDescriptors(std::size_t spare) {
+  for (;;) {
+    process::Fd fd(dup(0));
+    if (!fd) break;
+    all_.push_back(std::move(fd));
+  }
+  all_.resize(all_.size() - spare);
 }
 
 std::size_t open_descriptors() {

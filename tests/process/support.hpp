@@ -10,6 +10,7 @@
 
 #include "loop/loop.hpp"
 #include "process/child.hpp"
+#include "process/fd.hpp"
 
 namespace w8y::test {
 
@@ -71,6 +72,15 @@ std::vector<std::string> lines_of(const std::string& text);
 /// Resident memory of this process, in bytes.
 std::size_t resident();
 std::size_t open_descriptors();
+
+/// While it lives, this process can open no more than `spare` descriptors.
+class NoDescriptors {
+ public:
+  explicit NoDescriptors(std::size_t spare = 0);
+
+ private:
+  std::vector<process::Fd> all_;
+};
 
 inline bool is_root() {
   return geteuid() == 0;

@@ -1,0 +1,120 @@
+// A host without descriptors, processes or disk: who is told what, and that it passes.
+#include <doctest/doctest.h>
+#include <sys/mount.h>
+
+#include <cstdlib>
+
+#include "executor/probe.hpp"
+#include "executor_support.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+bool short_of_something(const RunRecorder::Told& told) {
+  const auto* unstarted = std::get_if<NotStarted>(&told.end->process);
+  return unstarted != nullptr && unstarted->host_is_short && !unstarted->item_at_fault;
+}
+
+/// TMPDIR is another while this lives.
+class TemporaryPlace {
+ public:
+  explicit TemporaryPlace(const std::string& path) { setenv("TMPDIR", path.c_str(), 1); }
+  ~TemporaryPlace() { unsetenv("TMPDIR"); }
+  TemporaryPlace(const TemporaryPlace&) = delete;
+  TemporaryPlace& operator=(const TemporaryPlace&) = delete;
+};
+
+}  // namespace
+
+TEST_CASE("without descriptors a run says that the host is short, and the next is fine") {
+  Bench bench;
+  CHECK(bench.run_item("x", command_rule({"true"})).reason() == "exit 0");
+  std::optional<RunRecorder::Told> told;
+  {
+    const NoDescriptors none(4);  // enough for the pipes (and for UBSan, which makes one, too)
+    told = bench.run_item("x", command_rule({"/bin/true"}));
+  }
+  CHECK(told->reason() == "can't make a process: Too many open files");
+  CHECK(short_of_something(*told));
+  CHECK(bench.run_item("x", command_rule({"true"})).reason() == "exit 0");
+}
+
+TEST_CASE("what can't be read for want of descriptors is no fault of the run's") {
+  const Folder folder;
+  Bench bench;
+  Rule with_file = command_rule({"/bin/true"});
+  with_file.env_file = folder.file("env", "A=1\n");
+  Rule as_nobody = command_rule({"/bin/true"});
+  as_nobody.identity.user = "nobody";
+  for (const Rule& rule : {with_file, as_nobody}) {
+    std::optional<RunRecorder::Told> told;
+    {
+      const NoDescriptors none;
+      told = bench.run_item("x", rule);
+    }
+    CAPTURE(told->reason());
+    CHECK(told->reason().find("Too many open files") != std::string::npos);
+    CHECK(short_of_something(*told));
+  }
+}
+
+TEST_CASE("no place for a temporary folder is trouble of the host") {
+  Rule rule = command_rule({"/bin/true"});
+  rule.cwd = "temp";
+  Bench bench;
+  {
+    const TemporaryPlace gone("/nonexistent");
+    const auto told = bench.run_item("x", rule);
+    CHECK(told.reason() == "can't make a folder in /nonexistent: No such file or directory");
+    CHECK(short_of_something(told));
+  }
+  CHECK(bench.run_item("x", rule).reason() == "exit 0");
+}
+
+TEST_CASE("a full disk keeps runs with a temporary folder waiting, until there is room") {
+  const Folder folder;
+  // One inode is the folder's own, and is all there is.
+  if (mount("none", folder.path().c_str(), "tmpfs", 0, "nr_inodes=1") != 0) {
+    MESSAGE("skipped: nothing can be mounted here");
+    return;
+  }
+  Rule rule = command_rule({"/bin/true"});
+  rule.cwd = "temp";
+  Bench bench;
+  const TemporaryPlace small(folder.path());
+  const auto told = bench.run_item("x", rule);
+  CHECK(mount("none", folder.path().c_str(), "tmpfs", MS_REMOUNT, "nr_inodes=100") == 0);
+  const auto next = bench.run_item("x", rule);
+  umount(folder.path().c_str());
+  CHECK(told.reason() == "can't make a folder in " + folder.path() + ": No space left on device");
+  CHECK(short_of_something(told));
+  CHECK(next.reason() == "exit 0");
+}
+
+TEST_CASE("a probe waits for a host that is short, and blames the host if that takes too long") {
+  const Folder folder;
+  const std::string path = folder.script("x", R"(echo '{"type":"caps","caps":["single"]}')");
+  loop::Loop loop;
+  executor::ProcessProber prober(loop);
+  std::optional<ProbeResult> answer;
+  const auto ask = [&](Duration timeout) {
+    answer.reset();
+    prober.probe(path, {}, timeout, [&](ProbeResult&& result) { answer = std::move(result); });
+  };
+  const auto answered = [&] { return answer.has_value(); };
+  {
+    const NoDescriptors none;
+    ask(100ms);
+    REQUIRE(wait_for(loop, answered));
+    const std::string why = std::get<Refusal>(*answer).reason;
+    CHECK(why.find("Too many open files") != std::string::npos);
+    ask(20s);
+    wait_for(loop, answered, 300ms);
+    CHECK_FALSE(answered());
+  }
+  REQUIRE(wait_for(loop, answered));
+  CHECK(std::holds_alternative<Caps>(*answer));
+}
