@@ -77,6 +77,8 @@ struct Rule {
   std::optional<unsigned> umask;
   std::optional<int> nice;
   std::vector<ResourceLimit> rlimits;
+  std::optional<std::uint64_t> memory_max;  ///< bytes, of all processes of a run together
+  std::optional<unsigned> cpu_weight;       ///< 1 to 10000
   bool no_new_privs = true;
 
   std::size_t max_line = std::size_t{1} << 20;

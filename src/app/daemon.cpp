@@ -43,19 +43,22 @@ Daemon::Daemon(DaemonOptions options, Config config)
       host_(config.supervisor.host),
       host_id_(make_host_id(host_, seed_)),
       started_(loop_.clock().wall()),
-      prober_(loop_),
+      prober_(loop_, &groups_),
       supervisor_(SupervisorHost{loop_.clock(), loop_.timers(), journal_, *this, seed_}),
       watchdog_(loop_.timers()),
       swap_(loop_.timers()) {
   use_log_settings(config.supervisor);
   log_.info("w8yd started", {{"version", W8Y_VERSION}, {"host", host_}, {"pid", getpid()}});
   for (const auto& warning : config.warnings) log_.warn(warning);
+  say_groups();
+  prepare_limits(config);
   // libuv makes its threads at first use, and aborts if it can't: not when processes are short.
   loop::in_background(loop_, [] {});
   watch_signals();
   if (options_.embedded) {
     ops::EmbeddedRedisOptions embedded;
     embedded.folder = *options_.embedded;
+    embedded.groups = &groups_;
     embedded_ = std::make_unique<ops::EmbeddedRedis>(
         loop_, embedded, static_cast<ops::EmbeddedRedisHandler&>(*this));
     std::printf("%s\n", embedded_->url().c_str());
@@ -85,6 +88,35 @@ void Daemon::use_log_settings(const SupervisorSettings& settings) {
   log_.configure({settings.log_level, settings.log_format, settings.log_file});
 }
 
+// ---- control groups
+
+void Daemon::say_groups() {
+  groups_.on_problem = [this](const std::string& why) {
+    log_.warn("no control groups any more", {{"reason", why}});
+  };
+  if (groups_.left_behind() > 0)
+    log_.warn("killed what an earlier w8yd left behind", {{"processes", groups_.left_behind()}});
+  if (groups_.usable()) {
+    log_.debug("a control group for each run", {{"in", groups_.path()}});
+  } else {
+    log_.info("no control groups: runs are killed by process group only",
+              {{"reason", groups_.problem()}});
+  }
+}
+
+void Daemon::prepare_limits(const Config& config) {
+  process::GroupLimits wanted;
+  for (const auto& [prefix, rule] : config.lists) {
+    if (rule->memory_max) wanted.memory_max = rule->memory_max;
+    if (rule->cpu_weight) wanted.cpu_weight = rule->cpu_weight;
+  }
+  if (!wanted.any()) return;
+  const std::string problem = groups_.prepare(wanted);
+  if (problem == std::exchange(limits_problem_, problem) || problem.empty()) return;
+  log_.warn("memory_max or cpu_weight can't be had here; runs go on without",
+            {{"reason", problem}});
+}
+
 // ---- what the supervisor's lists are made of
 
 std::unique_ptr<Source> Daemon::make_source(const RulePtr&, SourceHandler& handler) {
@@ -93,7 +125,8 @@ std::unique_ptr<Source> Daemon::make_source(const RulePtr&, SourceHandler& handl
 
 std::shared_ptr<Executor> Daemon::make_executor(const RulePtr& rule, const Caps& caps,
                                                 RunHandler& handler) {
-  return executor::make_executor(loop_, executor::ExecutorOptions{host_}, handler, *rule, caps);
+  return executor::make_executor(loop_, executor::ExecutorOptions{host_, &groups_}, handler, *rule,
+                                 caps);
 }
 
 std::string Daemon::why_not(const Rule& rule, const Caps& caps) {

@@ -20,6 +20,7 @@
 #include "ops/http_server.hpp"
 #include "ops/log.hpp"
 #include "ops/notify.hpp"
+#include "process/cgroup.hpp"
 #include "source/redis_link.hpp"
 
 namespace w8y::app {
@@ -90,6 +91,8 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
   void drained();
   void feed_watchdog();
   void use_log_settings(const SupervisorSettings& settings);
+  void say_groups();
+  void prepare_limits(const Config& config);
 
   DaemonOptions options_;
   loop::Loop loop_;
@@ -101,6 +104,8 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
   std::string host_;
   std::string host_id_;
   WallTime started_;
+  process::ControlGroups groups_;
+  std::string limits_problem_;  ///< said already
   executor::ProcessProber prober_;
   std::unique_ptr<ops::EmbeddedRedis> embedded_;
   std::unique_ptr<Link> link_;

@@ -95,6 +95,7 @@ void Daemon::apply_reload() {
     redis_changed(RedisState::usable);
   }
   for (const auto& warning : reload_->config.warnings) log_.warn(warning);
+  prepare_limits(reload_->config);
   supervisor_.apply(std::move(reload_->config), new_link,
                     [this](const ReloadPlan& plan) { reloaded(plan); });
 }

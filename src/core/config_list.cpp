@@ -86,6 +86,20 @@ void read_nice(const Value& value, Rule& rule) {
   if (value.integer(nice, -20, 19)) rule.nice = nice;
 }
 
+/// Less than this and no program would start.
+constexpr std::uint64_t least_memory = mebibyte;
+
+void read_memory_max(const Value& value, Rule& rule) {
+  std::uint64_t most = 0;
+  if (value.size(most, least_memory, std::numeric_limits<std::int64_t>::max()))
+    rule.memory_max = most;
+}
+
+void read_cpu_weight(const Value& value, Rule& rule) {
+  unsigned weight = 0;
+  if (value.integer(weight, 1, 10'000)) rule.cpu_weight = weight;
+}
+
 void read_size(const Value& value, std::uint64_t min, std::uint64_t max, std::size_t& into) {
   std::uint64_t size = 0;
   if (value.size(size, min, max)) into = static_cast<std::size_t>(size);
@@ -140,6 +154,8 @@ constexpr Key<Rule> list_rows[] = {
     {"umask", "", read_umask},
     {"nice", "", read_nice},
     {"rlimits", "{}", read_rlimits},
+    {"memory_max", "", read_memory_max},
+    {"cpu_weight", "", read_cpu_weight},
     {"no_new_privs", "true", [](auto& v, auto& rule) { v.flag(rule.no_new_privs); }},
     {"max_line", R"("1MiB")",
      [](auto& v, auto& rule) { read_size(v, 1, 1024 * mebibyte, rule.max_line); }},

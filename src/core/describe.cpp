@@ -159,6 +159,7 @@ void first_settings(const Rule& rule, const Out& out) {
   out("command", rule.command.empty() ? "" : core::quote_all(rule.command));
   out("concurrency", std::to_string(rule.concurrency));
   out("cooldown", format_duration(rule.cooldown));
+  out("cpu_weight", rule.cpu_weight ? std::to_string(*rule.cpu_weight) : "");
   out("cwd", rule.cwd);
   out("enabled", text(rule.enabled));
   out("env", text(rule.env));
@@ -178,6 +179,7 @@ void last_settings(const Rule& rule, const Out& out) {
   out("lock_key", rule.lock_key);
   out("max_failures", std::to_string(rule.max_failures));
   out("max_line", format_size(rule.max_line));
+  out("memory_max", rule.memory_max ? format_size(*rule.memory_max) : "");
   out("mode", rule.mode == Mode::single ? "single" : "auto");
   out("nice", rule.nice ? std::to_string(*rule.nice) : "");
   out("no_new_privs", text(rule.no_new_privs));

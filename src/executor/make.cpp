@@ -18,7 +18,7 @@ struct Way {
 template <typename Kind>
 std::unique_ptr<Executor> make(loop::Loop& loop, const ExecutorOptions& options,
                                RunHandler& handler) {
-  return std::make_unique<Kind>(loop, handler, options.host);
+  return std::make_unique<Kind>(loop, handler, options);
 }
 
 constexpr std::array ways{

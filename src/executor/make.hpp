@@ -11,12 +11,16 @@
 namespace w8y::loop {
 class Loop;
 }
+namespace w8y::process {
+class ControlGroups;
+}
 
 namespace w8y::executor {
 
 /// What all executors of a host have in common.
 struct ExecutorOptions {
-  std::string host;  ///< W8Y_HOST
+  std::string host;                          ///< W8Y_HOST
+  process::ControlGroups* groups = nullptr;  ///< for its runs; nullptr: none
 };
 
 /// An executor for a list, by its rule and by what its program offers (nothing for a command).

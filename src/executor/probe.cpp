@@ -84,6 +84,7 @@ void ProcessProber::Probe::ask() {
   options.spawn.cwd = "/";
   options.spawn.no_new_privs = true;
   options.kill_grace = timeout_;
+  options.groups = prober_.groups_;
   over_ = false;
   process::ChildHandler& self = *this;
   child_.emplace(prober_.loop_, std::move(options), self);
@@ -133,7 +134,8 @@ void ProcessProber::Probe::answer(const ProbeResult& result) {
   }
 }
 
-ProcessProber::ProcessProber(loop::Loop& loop) : loop_(loop), sweep_(loop.timers()) {}
+ProcessProber::ProcessProber(loop::Loop& loop, process::ControlGroups* groups)
+    : loop_(loop), groups_(groups), sweep_(loop.timers()) {}
 ProcessProber::~ProcessProber() = default;
 
 void ProcessProber::probe(const std::string& path, const std::vector<std::string>& args,

@@ -15,6 +15,9 @@
 namespace w8y::loop {
 class Loop;
 }
+namespace w8y::process {
+class ControlGroups;
+}
 
 namespace w8y::executor {
 
@@ -22,7 +25,7 @@ namespace w8y::executor {
 /// answer. Questions are asked side by side, but for so many that they would drown the host.
 class ProcessProber : public Prober {
  public:
-  explicit ProcessProber(loop::Loop& loop);
+  explicit ProcessProber(loop::Loop& loop, process::ControlGroups* groups = nullptr);
   ~ProcessProber() override;
 
   // of Prober
@@ -42,6 +45,7 @@ class ProcessProber : public Prober {
   static constexpr std::size_t at_once = 64;
 
   loop::Loop& loop_;
+  process::ControlGroups* groups_;
   std::map<Question, std::unique_ptr<Probe>> asked_;  ///< not answered yet
   std::deque<Probe*> waiting_;                        ///< of those, not begun yet
   std::size_t running_ = 0;                           ///< and those begun

@@ -6,11 +6,11 @@
 
 namespace w8y::executor {
 
-ProcessExecutor::ProcessExecutor(loop::Loop& loop, RunHandler& handler, std::string host)
-    : loop_(loop), handler_(handler), host_(std::move(host)), sweep_(loop.timers()) {}
+ProcessExecutor::ProcessExecutor(loop::Loop& loop, RunHandler& handler, ExecutorOptions options)
+    : loop_(loop), handler_(handler), options_(std::move(options)), sweep_(loop.timers()) {}
 
 void ProcessExecutor::start(const Claim& claim, RulePtr rule) {
-  const RunSetting setting{std::move(rule), accounts_, host_};
+  const RunSetting setting{std::move(rule), accounts_, options_};
   RunOwner& self = *this;
   runs_[claim.run] = std::make_unique<Run>(loop_, self, handler_, claim, setting);
 }

@@ -10,6 +10,7 @@
 #include <w8y/timers.hpp>
 
 #include "executor/accounts.hpp"
+#include "executor/make.hpp"
 #include "executor/run.hpp"
 
 namespace w8y::loop {
@@ -21,8 +22,7 @@ namespace w8y::executor {
 /// Which of both ways it is, each run's own rule says; so a reload may change it.
 class ProcessExecutor : public Executor, private RunOwner {
  public:
-  /// `host` is what children see as W8Y_HOST.
-  ProcessExecutor(loop::Loop& loop, RunHandler& handler, std::string host);
+  ProcessExecutor(loop::Loop& loop, RunHandler& handler, ExecutorOptions options);
 
   // of Executor
   void start(const Claim& claim, RulePtr rule) override;
@@ -35,7 +35,7 @@ class ProcessExecutor : public Executor, private RunOwner {
 
   loop::Loop& loop_;
   RunHandler& handler_;
-  const std::string host_;
+  const ExecutorOptions options_;
   std::unordered_map<RunId, std::unique_ptr<Run>> runs_;
   std::vector<std::unique_ptr<Run>> dead_;
   Timer sweep_;

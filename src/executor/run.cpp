@@ -51,7 +51,7 @@ std::optional<NotStarted> Run::prepare(const Claim& claim, const RunSetting& set
   if (auto problem = setting.accounts.look_up(rule.identity, now)) return not_started(*problem);
   const process::Account& account = setting.accounts.account();
   process::SpawnRequest& request = options.spawn;
-  if (auto problem = run_environment(claim, rule, account, setting.host, request.env))
+  if (auto problem = run_environment(claim, rule, account, setting.options.host, request.env))
     return not_started(*problem);
   request.cwd = rule.cwd;
   if (rule.cwd == "temp") {
@@ -64,6 +64,8 @@ std::optional<NotStarted> Run::prepare(const Claim& claim, const RunSetting& set
   request.nice = rule.nice;
   request.rlimits = rule.rlimits;
   options.kill_grace = rule.kill_grace;
+  options.groups = setting.options.groups;
+  options.limits = {rule.memory_max, rule.cpu_weight};
   return std::nullopt;
 }
 

@@ -10,6 +10,7 @@
 #include <w8y/timers.hpp>
 
 #include "executor/accounts.hpp"
+#include "executor/make.hpp"
 #include "executor/protocol.hpp"
 #include "executor/tail.hpp"
 #include "process/child.hpp"
@@ -30,7 +31,7 @@ class RunOwner {
 struct RunSetting {
   RulePtr rule;
   Accounts& accounts;
-  const std::string& host;
+  const ExecutorOptions& options;
 };
 
 /// Waiting (nothing told yet) → started → ended; or waiting → ended, if there is nothing to run.

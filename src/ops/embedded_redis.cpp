@@ -158,6 +158,7 @@ void EmbeddedRedis::Impl::start() {
   process::ChildOptions options;
   options.spawn = request();
   options.kill_grace = options_.kill_grace;
+  options.groups = options_.groups;
   child_ = std::make_unique<process::Child>(loop_, std::move(options), *this);
   timer_.set(loop_.now() + look_interval, [this] { look(); });
 }

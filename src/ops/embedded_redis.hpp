@@ -6,6 +6,9 @@
 
 #include <w8y/clock.hpp>
 
+namespace w8y::process {
+class ControlGroups;
+}
 namespace w8y::loop {
 class Loop;
 }
@@ -20,6 +23,7 @@ struct EmbeddedRedisOptions {
   Duration steady = std::chrono::seconds(60);  ///< up for so long: the next pause is short again
   /// Between SIGTERM and SIGKILL: it has to write what is not on disk yet.
   Duration kill_grace = std::chrono::seconds(30);
+  process::ControlGroups* groups = nullptr;  ///< to give it one of its own
 };
 
 class EmbeddedRedisHandler {

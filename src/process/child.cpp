@@ -124,6 +124,7 @@ class Child::Impl {
 
   pid_t pid_ = 0;
   Fd pidfd_;
+  std::optional<RunGroup> group_;
   std::optional<loop::Watch> exit_watch_;
   std::optional<InputPipe> in_;
   std::optional<OutputPipe> out_;
@@ -156,6 +157,16 @@ void Child::Impl::start(ChildOptions& options) {
     request.out = theirs[1].get();
     request.err = theirs[2].get();
   }
+  if (options.groups != nullptr) {
+    int error = 0;
+    group_ = options.groups->take(options.limits, error);
+    if (error != 0) {
+      abandon();
+      fail({error, "can't make a control group: " + std::generic_category().message(error), true});
+      return;
+    }
+    if (group_) request.group = group_->folder();
+  }
   Spawned spawned;
   if (const auto error = spawn(request, spawned)) {
     abandon();
@@ -164,6 +175,10 @@ void Child::Impl::start(ChildOptions& options) {
   }
   pid_ = spawned.pid;
   pidfd_ = Fd(spawned.pidfd);
+  if (spawned.group_error != 0) {
+    group_->refused(spawned.group_error);
+    group_.reset();
+  }
   exit_watch_.emplace(loop_, pidfd_.get(), [this](bool, bool) { on_exited(); });
   exit_watch_->want(true, false);
 }
@@ -182,8 +197,9 @@ void Child::Impl::abandon() {
   in_.reset();
   out_.reset();
   err_.reset();
+  if (pidfd_) signal_group(SIGKILL);
+  group_.reset();
   if (!pidfd_) return;
-  signal_group(SIGKILL);
   forgotten().add(std::move(pidfd_));
   pid_ = 0;
 }
@@ -212,6 +228,7 @@ void Child::Impl::stop() {
 void Child::Impl::kill() {
   if (!pidfd_) return;
   signal_group(SIGKILL);
+  if (group_) group_->kill();
   if (std::exchange(killed_, true)) return;
   deadline_.cancel();
   if (exited_) deadline_.set(loop_.now() + close_delay, [this] { close_outputs(); });
@@ -242,8 +259,10 @@ void Child::Impl::close_outputs() {
 
 void Child::Impl::end_if_over() {
   if (ended_ || !exited_ || (out_ && out_->is_open()) || (err_ && err_->is_open())) return;
+  if (own_group_) signal_group(SIGKILL);  // its own number is still ours
   ProcessEnd end;
   if (!reap(pidfd_.get(), end)) return;  // not so: an exited process can be reaped
+  group_.reset();
   ended_ = true;
   deadline_.cancel();
   exit_watch_.reset();

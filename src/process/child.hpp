@@ -10,6 +10,7 @@
 #include <w8y/clock.hpp>
 #include <w8y/outcome.hpp>
 
+#include "process/cgroup.hpp"
 #include "process/spawn.hpp"
 
 namespace w8y::loop {
@@ -34,17 +35,21 @@ struct ChildOptions {
   std::string input;    ///< written to standard input, then end of file
   bool capture = true;  ///< false: no pipes, no input; standard streams as `spawn` says
   Duration kill_grace = std::chrono::seconds(10);
+  ControlGroups* groups = nullptr;  ///< it gets one of these, with these limits
+  GroupLimits limits;
 };
 
 /// Spawned by its constructor; a spawn that fails is told as on_ended(NotStarted) from the loop.
 /// Reading is fair: at most 64 KiB of a stream per turn of the loop. A grandchild that keeps an
 /// output open after the process has exited is given `kill_grace`, then the group gets SIGKILL; if
 /// the pipe is still open a second later (the grandchild left the group), it is closed.
-/// Input goes out as the child takes it; one that never reads, or closes its end, is fine: for that
-/// the program must ignore SIGPIPE. A child without a session of its own shares our process group,
-/// so there "the group" is the process alone.
-/// Destroying it before the end kills the group and forgets it. Children die with the thread that
-/// made them, so that is to be the loop's.
+/// When it has ended, whatever is left of its process group gets SIGKILL; and, if it has a control
+/// group, whatever is left in that, so that a grandchild that went into a session of its own is
+/// gone too, and needn't be waited for when the group is killed. Input goes out as the child takes
+/// it; one that never reads, or closes its end, is fine: for that the program must ignore SIGPIPE.
+/// A child without a session of its own shares our process group, so there "the group" is the
+/// process alone. Destroying it before the end kills the group and forgets it. Children die with
+/// the thread that made them, so that is to be the loop's.
 class Child {
  public:
   Child(loop::Loop& loop, ChildOptions options, ChildHandler& handler);

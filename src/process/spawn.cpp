@@ -40,6 +40,7 @@ class ChildStack {
 
   /// Stacks grow down; nullptr if there was no memory.
   [[nodiscard]] char* top() const { return memory_ == nullptr ? nullptr : memory_ + size; }
+  [[nodiscard]] char* bottom() const { return memory_; }
 
  private:
   static constexpr std::size_t size = std::size_t{256} << 10;
@@ -220,8 +221,14 @@ std::string text_of(const SpawnRequest& request, const ChildPlan& plan) {
   return {};
 }
 
+/// Whether a clone failed because of the group, not for want of processes or memory.
+bool is_about_group(int error) {
+  constexpr std::array shortages = {EAGAIN, ENOMEM, EMFILE, ENFILE};
+  return std::find(shortages.begin(), shortages.end(), error) == shortages.end();
+}
+
 /// Returns once the child has called exec, or has exited.
-pid_t clone_child(ChildPlan& plan, int& pidfd) {
+pid_t clone_child(ChildPlan& plan, int group, int& pidfd, int& group_error) {
   thread_local const ChildStack stack;
   if (stack.top() == nullptr) {
     errno = ENOMEM;
@@ -229,6 +236,11 @@ pid_t clone_child(ChildPlan& plan, int& pidfd) {
   }
   const DumpableKept dumpable(plan.has_credentials);
   const AllSignalsBlocked blocked;
+  if (group >= 0) {
+    const pid_t pid = clone_into_group(group, stack.bottom(), stack.top(), plan, pidfd);
+    if (pid >= 0 || !is_about_group(errno)) return pid;
+    group_error = errno;
+  }
   return clone(run_child, stack.top(), CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &plan,
                &pidfd);
 }
@@ -241,7 +253,8 @@ std::optional<SpawnError> spawn_checked(const SpawnRequest& request, Spawned& re
   plan.realtime_signals = at_start.realtime;
 
   int pidfd = -1;
-  const pid_t pid = clone_child(plan, pidfd);
+  int group_error = 0;
+  const pid_t pid = clone_child(plan, request.group, pidfd, group_error);
   if (pid < 0) {
     plan.failed = Step::clone;
     plan.error = errno;
@@ -249,7 +262,7 @@ std::optional<SpawnError> spawn_checked(const SpawnRequest& request, Spawned& re
   }
   Fd owned(pidfd);
   if (plan.failed == Step::none && owned) {
-    result = {pid, owned.release()};
+    result = {pid, owned.release(), group_error};
     return std::nullopt;
   }
   if (plan.failed == Step::none) ::kill(pid, SIGKILL);

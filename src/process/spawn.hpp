@@ -36,11 +36,13 @@ struct SpawnRequest {
   std::optional<unsigned> umask;
   std::optional<int> nice;
   std::vector<ResourceLimit> rlimits;
+  int group = -1;  ///< descriptor of a control group's folder, to be born in; -1: as ours
 };
 
 struct Spawned {
   pid_t pid = 0;
-  int pidfd = -1;  ///< the caller's to close; readable when the process has exited
+  int pidfd = -1;       ///< the caller's to close; readable when the process has exited
+  int group_error = 0;  ///< errno: the group could not take it, so it was born in ours
 };
 
 /// Which step failed and why: "can't run /x/y: Permission denied", "can't change to user 'z': …".
@@ -51,6 +53,9 @@ struct SpawnError {
   /// Of processes, memory, descriptors, disk: no program and no item is to blame, and it will pass.
   [[nodiscard]] bool host_is_short() const;
 };
+
+/// Whether this kernel can let a child be born in another group.
+bool can_clone_into_group();
 
 /// Never throws. On an error no process is left. All signals of the child have their default effect
 /// and none is blocked; of the real-time ones those are reset that had another one at the first

@@ -67,6 +67,10 @@ struct ChildPlan {
   std::size_t failed_limit = 0;
 };
 
+/// As clone(2) with CLONE_VM | CLONE_VFORK | CLONE_PIDFD, and born in a control group: glibc has no
+/// call for that. -1: errno says why; ENOSYS where this can't be had.
+pid_t clone_into_group(int group, char* stack, char* stack_top, ChildPlan& plan, int& pidfd);
+
 /// Entry of the cloned child; never returns but by exec or exit.
 int run_child(void* plan);
 

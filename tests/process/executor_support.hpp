@@ -99,10 +99,10 @@ struct Bench {
     return run(claim, rule);
   }
 
-  std::unique_ptr<Executor> make_any() {
+  std::unique_ptr<Executor> make_any(process::ControlGroups* groups = nullptr) {
     Rule rule;
     rule.command = {"true"};
-    return executor::make_executor(loop, {"host-1"}, recorder, rule, {});
+    return executor::make_executor(loop, {"host-1", groups}, recorder, rule, {});
   }
 
   loop::Loop loop;

@@ -1,0 +1,271 @@
+#include "process/cgroup.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "process/spawn.hpp"
+
+namespace w8y::process {
+
+namespace {
+
+/// What has been killed needs a moment to be gone.
+constexpr int patience_ms = 500;
+constexpr unsigned usual_weight = 100;
+
+std::string why(int error) {
+  return std::generic_category().message(error);
+}
+
+bool has_word(const std::string& text, const std::string& word) {
+  return (' ' + text + ' ').find(' ' + word + ' ') != std::string::npos;
+}
+
+std::string words_of(const std::string& path) {
+  std::string text = read_small_file(path).value_or("");
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+}  // namespace
+
+struct RunGroup::Group {
+  std::string path;
+  Fd folder;
+  Fd events;  ///< cgroup.events, kept open: it is read after each run
+  GroupLimits limits;
+
+  [[nodiscard]] bool populated() const {
+    std::array<char, 128> buffer;
+    const ssize_t count = events ? pread(events.get(), buffer.data(), buffer.size(), 0) : 0;
+    if (count <= 0) return false;
+    const std::string_view text(buffer.data(), static_cast<std::size_t>(count));
+    return text.find("populated 1") != std::string_view::npos;
+  }
+};
+
+RunGroup::RunGroup(ControlGroups& owner, std::unique_ptr<Group> group)
+    : owner_(&owner), group_(std::move(group)) {}
+
+RunGroup::RunGroup(RunGroup&& other) noexcept = default;
+
+RunGroup& RunGroup::operator=(RunGroup&& other) noexcept {
+  std::swap(owner_, other.owner_);
+  group_.swap(other.group_);
+  return *this;
+}
+
+RunGroup::~RunGroup() {
+  if (group_) owner_->give_back(std::move(group_));
+}
+
+int RunGroup::folder() const {
+  return group_->folder.get();
+}
+
+void RunGroup::kill() {
+  if (group_) kill_group(group_->path);
+}
+
+void RunGroup::refused(int error) {
+  const bool removed = access(group_->path.c_str(), F_OK) != 0;
+  remove_group(group_->path, 0);
+  group_.reset();
+  // Somebody removed it: the next one is made anew. Anything else holds for all of them.
+  if (removed || !owner_->usable()) return;
+  owner_->problem_ = "the kernel puts no child there: " + why(error);
+  if (owner_->on_problem) owner_->on_problem(owner_->problem_);
+}
+
+ControlGroups::ControlGroups(const CgroupPlace& place) {
+  base_ = own_cgroup(place, problem_);
+  if (base_.empty()) return;
+  if (!can_clone_into_group()) {
+    problem_ = "children can't be born in a group here: Linux 5.14 is needed";
+    return;
+  }
+  kill_left_behind();
+  make_home();
+}
+
+ControlGroups::~ControlGroups() {
+  if (home_.empty()) return;
+  for (const auto& group : dying_) kill_group(group->path);
+  dying_.clear();
+  free_.clear();
+  step_back();
+  remove_group(home_, patience_ms);
+}
+
+void ControlGroups::kill_left_behind() {
+  for (const std::string& name : groups_in(base_)) {
+    if (!is_left_behind(name)) continue;
+    const std::string folder = base_ + '/' + name;
+    left_behind_ += count_processes(folder);
+    kill_group(folder);
+    remove_group(folder, patience_ms);
+  }
+}
+
+void ControlGroups::make_home() {
+  home_ = base_ + '/' + group_name_of(getpid());
+  if (mkdir(home_.c_str(), 0755) != 0 && errno != EEXIST) {
+    problem_ = "can't make a group in " + base_ + ": " + why(errno);
+    home_.clear();
+    return;
+  }
+  // Kills nobody: nobody is in it yet.
+  if (const int error = kill_group(home_); error != 0) {
+    problem_ = "no cgroup.kill in " + home_ + ": Linux 5.14 is needed";
+    rmdir(home_.c_str());
+    home_.clear();
+  }
+}
+
+// ---- controllers
+
+std::string ControlGroups::prepare(const GroupLimits& wanted) {
+  if (!usable()) return problem_;
+  std::string problems;
+  const auto want = [&](bool asked, const char* name, bool& have) {
+    if (!asked || have) return;
+    const std::string problem = enable(name);
+    have = problem.empty();
+    if (!have) problems += (problems.empty() ? "" : "; ") + problem;
+  };
+  want(wanted.memory_max.has_value(), "memory", memory_);
+  want(wanted.cpu_weight.has_value(), "cpu", cpu_);
+  return problems;
+}
+
+std::string ControlGroups::enable(const std::string& controller) {
+  if (!has_word(words_of(base_ + "/cgroup.controllers"), controller))
+    return "no " + controller + " controller in " + base_;
+  const std::string control = "/cgroup.subtree_control";
+  const std::string plus = "+" + controller;
+  if (!has_word(words_of(base_ + control), controller)) {
+    int error = write_small_file(base_ + control, plus);
+    // A group with controllers for its own groups must hold no process itself.
+    if (error == EBUSY && (error = step_aside()) == 0)
+      error = write_small_file(base_ + control, plus);
+    if (error == EBUSY) return "others than w8yd are in " + base_ + ", so it can't be divided";
+    if (error != 0)
+      return "can't use the " + controller + " controller in " + base_ + ": " + why(error);
+    enabled_.push_back(controller);
+  }
+  if (const int error = write_small_file(home_ + control, plus); error != 0)
+    return "can't use the " + controller + " controller in " + home_ + ": " + why(error);
+  return {};
+}
+
+int ControlGroups::step_aside() {
+  if (aside_) return 0;
+  const std::string leaf = home_ + "/supervisor";
+  if (mkdir(leaf.c_str(), 0755) != 0 && errno != EEXIST) return errno;
+  const int error = write_small_file(leaf + "/cgroup.procs", std::to_string(getpid()));
+  aside_ = error == 0;
+  return error;
+}
+
+/// Back to as it was: a group that we are in can't be removed, nor be entered as it is now.
+void ControlGroups::step_back() {
+  for (const std::string& controller : enabled_) {
+    write_small_file(home_ + "/cgroup.subtree_control", "-" + controller);
+    write_small_file(base_ + "/cgroup.subtree_control", "-" + controller);
+  }
+  if (aside_) write_small_file(base_ + "/cgroup.procs", std::to_string(getpid()));
+}
+
+// ---- groups of runs
+
+std::optional<RunGroup> ControlGroups::take(const GroupLimits& limits, int& error) {
+  error = 0;
+  if (!usable()) return std::nullopt;
+  look_at_dying();
+  GroupLimits to_have;
+  if (memory_) to_have.memory_max = limits.memory_max;
+  if (cpu_) to_have.cpu_weight = limits.cpu_weight;
+
+  std::unique_ptr<RunGroup::Group> group;
+  const auto same = std::find_if(free_.rbegin(), free_.rend(),
+                                 [&](const auto& each) { return each->limits == to_have; });
+  if (same != free_.rend()) {
+    group = std::move(*same);
+    free_.erase(std::next(same).base());
+  } else if (!free_.empty()) {
+    group = std::move(free_.back());
+    free_.pop_back();
+  } else {
+    group = make_group(error);
+  }
+  if (group && !(group->limits == to_have)) {
+    error = set_limits(*group, to_have);
+    if (error != 0) free_.push_back(std::move(group));
+  }
+  if (group) return RunGroup(*this, std::move(group));
+  if (!to_have.any()) error = 0;
+  return std::nullopt;
+}
+
+std::unique_ptr<RunGroup::Group> ControlGroups::make_group(int& error) {
+  auto group = std::make_unique<RunGroup::Group>();
+  group->path = home_ + '/' + std::to_string(++made_);
+  if (mkdir(group->path.c_str(), 0755) != 0) {
+    error = errno;
+    return nullptr;
+  }
+  group->folder = Fd(open(group->path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!group->folder) {
+    error = errno;
+    rmdir(group->path.c_str());
+    return nullptr;
+  }
+  group->events = Fd(open((group->path + "/cgroup.events").c_str(), O_RDONLY | O_CLOEXEC));
+  return group;
+}
+
+int ControlGroups::set_limits(RunGroup::Group& group, GroupLimits limits) {
+  const auto set = [&](const char* file, const std::string& text) {
+    return write_small_file(group.path + file, text);
+  };
+  if (limits.memory_max != group.limits.memory_max) {
+    const auto& most = limits.memory_max;
+    if (const int error = set("/memory.max", most ? std::to_string(*most) : "max")) return error;
+    group.limits.memory_max = most;
+    // What is over it ends as a whole: half a run is of no use to anybody.
+    set("/memory.oom.group", most ? "1" : "0");
+  }
+  if (limits.cpu_weight != group.limits.cpu_weight) {
+    const unsigned weight = limits.cpu_weight.value_or(usual_weight);
+    if (const int error = set("/cpu.weight", std::to_string(weight))) return error;
+    group.limits.cpu_weight = limits.cpu_weight;
+  }
+  return 0;
+}
+
+void ControlGroups::give_back(std::unique_ptr<RunGroup::Group> group) {
+  if (!group->populated()) {
+    free_.push_back(std::move(group));
+    return;
+  }
+  kill_group(group->path);
+  dying_.push_back(std::move(group));
+}
+
+void ControlGroups::look_at_dying() {
+  std::erase_if(dying_, [this](auto& group) {
+    if (group->populated()) return false;
+    free_.push_back(std::move(group));
+    return true;
+  });
+}
+
+}  // namespace w8y::process

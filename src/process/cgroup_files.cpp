@@ -1,0 +1,183 @@
+#include "process/cgroup_files.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+#include <sstream>
+#include <string_view>
+#include <system_error>
+
+#include "process/fd.hpp"
+
+namespace w8y::process {
+
+namespace {
+
+constexpr std::string_view name_start = "w8yd-";
+constexpr int look_ms = 5;
+
+/// In mountinfo, blanks and backslashes are octal: "\040".
+std::string unescape_octal(std::string_view text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    unsigned code = 0;
+    const bool escaped = text[i] == '\\' && i + 3 < text.size() &&
+                         std::from_chars(text.data() + i + 1, text.data() + i + 4, code, 8).ptr ==
+                             text.data() + i + 4;
+    if (escaped) i += 3;
+    result += escaped ? static_cast<char>(code) : text[i];
+  }
+  return result;
+}
+
+struct Mount {
+  std::string root;  ///< which group is seen at the mount point
+  std::string point;
+};
+
+/// proc(5): "36 35 98:0 ROOT POINT options [tags…] - TYPE source options".
+std::optional<Mount> find_mount(const std::string& mountinfo) {
+  std::istringstream lines(mountinfo);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t dash = line.find(" - ");
+    if (dash == std::string::npos || line.compare(dash + 3, 8, "cgroup2 ") != 0) continue;
+    std::istringstream fields(line);
+    std::string skipped;
+    Mount mount;
+    fields >> skipped >> skipped >> skipped >> mount.root >> mount.point;
+    return Mount{unescape_octal(mount.root), unescape_octal(mount.point)};
+  }
+  return std::nullopt;
+}
+
+/// Of the line "0::/path".
+std::optional<std::string> own_path(const std::string& cgroup) {
+  std::istringstream lines(cgroup);
+  for (std::string line; std::getline(lines, line);)
+    if (line.compare(0, 3, "0::") == 0) return line.substr(3);
+  return std::nullopt;
+}
+
+/// Field 22 of /proc/PID/stat; the name before may hold anything.
+std::string start_of(pid_t pid) {
+  const auto stat = read_small_file("/proc/" + std::to_string(pid) + "/stat");
+  if (!stat) return {};
+  const std::size_t name_end = stat->rfind(')');
+  if (name_end == std::string::npos) return {};
+  std::istringstream fields(stat->substr(name_end + 1));
+  std::string field;
+  for (int i = 3; i <= 22; ++i) fields >> field;
+  return field;
+}
+
+std::string pid_namespace() {
+  struct stat status {};
+  return stat("/proc/self/ns/pid", &status) == 0 ? std::to_string(status.st_ino) : "0";
+}
+
+bool try_remove(const std::string& folder) {
+  for (const std::string& inner : groups_in(folder)) try_remove(folder + '/' + inner);
+  return rmdir(folder.c_str()) == 0 || errno == ENOENT;
+}
+
+}  // namespace
+
+std::string own_cgroup(const CgroupPlace& place, std::string& problem) {
+  const auto mount = find_mount(read_small_file(place.mountinfo).value_or(""));
+  if (!mount) {
+    problem = "no cgroup2 is mounted";
+    return {};
+  }
+  const auto path = own_path(read_small_file(place.cgroup).value_or(""));
+  if (!path) {
+    problem = "no group of version 2 is ours";
+    return {};
+  }
+  const std::string root = mount->root == "/" ? "" : mount->root;
+  const bool below = path->compare(0, root.size(), root) == 0 &&
+                     (path->size() == root.size() || (*path)[root.size()] == '/');
+  if (!below || path->find("/..") != std::string::npos) {
+    problem = "our group " + *path + " is not below what is mounted at " + mount->point;
+    return {};
+  }
+  const std::string rest = path->substr(root.size());
+  return mount->point + (rest == "/" ? "" : rest);
+}
+
+std::optional<std::string> read_small_file(const std::string& path) {
+  const Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return std::nullopt;
+  std::string text;
+  std::array<char, 4096> buffer;
+  for (;;) {
+    const ssize_t count = read(fd.get(), buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return std::nullopt;
+    if (count == 0) return text;
+    text.append(buffer.data(), static_cast<std::size_t>(count));
+  }
+}
+
+int write_small_file(const std::string& path, const std::string& text) {
+  // A file that the kernel doesn't offer can't be made in a group; in a test's folder it can.
+  const Fd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (!fd) return errno;
+  ssize_t count = 0;
+  do count = write(fd.get(), text.data(), text.size());
+  while (count < 0 && errno == EINTR);
+  return count < 0 ? errno : 0;
+}
+
+std::vector<std::string> groups_in(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  std::filesystem::directory_iterator entries(folder, error);
+  for (const auto end = std::filesystem::directory_iterator(); !error && entries != end;
+       entries.increment(error)) {
+    std::error_code ignored;
+    if (entries->is_directory(ignored)) names.push_back(entries->path().filename().string());
+  }
+  return names;
+}
+
+std::size_t count_processes(const std::string& folder) {
+  std::size_t count = 0;
+  for (const char each : read_small_file(folder + "/cgroup.procs").value_or(""))
+    if (each == '\n') ++count;
+  for (const std::string& inner : groups_in(folder)) count += count_processes(folder + '/' + inner);
+  return count;
+}
+
+int kill_group(const std::string& folder) {
+  return write_small_file(folder + "/cgroup.kill", "1");
+}
+
+bool remove_group(const std::string& folder, int wait_ms) {
+  for (int waited = 0; !try_remove(folder); waited += look_ms) {
+    if (waited >= wait_ms) return false;
+    usleep(look_ms * 1000);
+  }
+  return true;
+}
+
+std::string group_name_of(pid_t pid) {
+  return std::string(name_start) + pid_namespace() + '-' + std::to_string(pid) + '-' +
+         start_of(pid);
+}
+
+bool is_left_behind(const std::string& name) {
+  const std::string here = std::string(name_start) + pid_namespace() + '-';
+  if (name.compare(0, here.size(), here) != 0) return false;
+  pid_t pid = 0;
+  const auto [end, error] =
+      std::from_chars(name.data() + here.size(), name.data() + name.size(), pid);
+  if (error != std::errc() || end == name.data() + name.size() || *end != '-') return false;
+  return name != group_name_of(pid);
+}
+
+}  // namespace w8y::process

@@ -1,0 +1,302 @@
+// Control groups: real ones for what they kill, where this host lets us make them; a folder that
+// looks like them for what is written to them.
+#include "process/cgroup.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <csignal>
+#include <filesystem>
+
+#include "executor_support.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using namespace std::chrono_literals;
+using process::ControlGroups;
+using process::GroupLimits;
+
+namespace {
+
+constexpr std::uint64_t mebi = std::uint64_t{1} << 20;
+
+/// The hierarchy of a host, as a folder: "/slice" is our own group.
+struct FakeHost {
+  explicit FakeHost(const std::string& controllers = "cpu memory pids") {
+    mkdir(base.c_str(), 0755);
+    folder.file("slice/cgroup.controllers", controllers + "\n");
+    folder.file("slice/cgroup.subtree_control", "");
+  }
+  [[nodiscard]] process::CgroupPlace place() const {
+    return {folder.file("mountinfo", "24 1 0:22 / /proc rw - proc proc rw\n31 1 0:28 / " +
+                                         folder.path() + " rw - cgroup2 cgroup2 rw\n"),
+            folder.file("cgroup", "4:memory:/other\n0::/slice\n")};
+  }
+  static std::string file(const std::string& path) {
+    return process::read_small_file(path).value_or("(none)");
+  }
+
+  Folder folder;
+  std::string base = folder.path() + "/slice";
+};
+
+std::string own(const std::string& mountinfo, const std::string& cgroup) {
+  const Folder folder;
+  std::string problem;
+  const std::string path = process::own_cgroup(
+      {folder.file("mountinfo", mountinfo), folder.file("cgroup", cgroup)}, problem);
+  return path.empty() ? "no: " + problem : path;
+}
+
+/// True, with a line, where the host has no groups for us.
+bool skipped(const ControlGroups& groups) {
+  if (groups.usable()) return false;
+  MESSAGE("skipped: " << groups.problem());
+  return true;
+}
+
+RunRecorder::Told run_in(ControlGroups& groups, const std::string& script) {
+  Bench bench;
+  bench.executor = bench.make_any(&groups);
+  Rule rule = command_rule({"/bin/sh", "-c", script});
+  rule.kill_grace = 100ms;
+  return bench.run_item("x", rule);
+}
+
+bool gone(pid_t pid) {
+  loop::Loop loop;
+  return wait_for(loop, [&] { return !alive(pid); });
+}
+
+}  // namespace
+
+TEST_CASE("our own group is found, also on hybrid hosts and below a mounted part") {
+  const std::string hybrid =
+      "33 31 0:30 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n"
+      "41 31 0:38 / /sys/fs/cgroup/unified rw,nosuid shared:9 - cgroup2 cgroup2 rw\n";
+  CHECK(own(hybrid, "8:pids:/x\n0::/\n") == "/sys/fs/cgroup/unified");
+  CHECK(own(hybrid, "0::/system.slice/w8yd.service\n") ==
+        "/sys/fs/cgroup/unified/system.slice/w8yd.service");
+  const std::string part = "41 31 0:38 /box/1 /sys/fs/c\\040g rw - cgroup2 cgroup2 rw\n";
+  CHECK(own(part, "0::/box/1\n") == "/sys/fs/c g");
+  CHECK(own(part, "0::/box/1/in\n") == "/sys/fs/c g/in");
+  CHECK(own(part, "0::/box/12\n") ==
+        "no: our group /box/12 is not below what is mounted at /sys/fs/c g");
+  CHECK(own(hybrid, "0::/../x\n").substr(0, 3) == "no:");
+  CHECK(own("24 1 0:22 / /proc rw - proc proc rw\n", "0::/\n") == "no: no cgroup2 is mounted");
+  CHECK(own(hybrid, "8:pids:/x\n") == "no: no group of version 2 is ours");
+}
+
+TEST_CASE("without groups nothing is taken, and there is a reason") {
+  const Folder folder;
+  ControlGroups groups({folder.path() + "/none", folder.path() + "/none"});
+  CHECK(groups.problem() == "no cgroup2 is mounted");
+  int error = 1;
+  CHECK_FALSE(groups.take({mebi, 5}, error));
+  CHECK(error == 0);  // the run goes on without
+  CHECK(groups.prepare({mebi, {}}) == "no cgroup2 is mounted");
+}
+
+TEST_CASE("limits are written once, and taken back when the group serves another list") {
+  const FakeHost host;
+  ControlGroups groups(host.place());
+  REQUIRE(groups.problem().empty());
+  CHECK(groups.prepare({64 * mebi, 50}).empty());
+  CHECK(host.file(host.base + "/cgroup.subtree_control") == "+cpu");
+  CHECK(host.file(groups.path() + "/cgroup.subtree_control") == "+cpu");
+  CHECK_FALSE(std::filesystem::exists(groups.path() + "/supervisor"));  // nobody was in the way
+
+  int error = 0;
+  const std::string one = groups.path() + "/1";
+  groups.take({64 * mebi, 50}, error);
+  REQUIRE(error == 0);
+  CHECK(host.file(one + "/memory.max") == "67108864");
+  CHECK(host.file(one + "/memory.oom.group") == "1");
+  CHECK(host.file(one + "/cpu.weight") == "50");
+  host.folder.file("slice/" + one.substr(host.base.size() + 1) + "/memory.max", "untouched");
+  groups.take({64 * mebi, 50}, error);
+  CHECK(host.file(one + "/memory.max") == "untouched");
+  groups.take({}, error);
+  CHECK(host.file(one + "/memory.max") == "max");
+  CHECK(host.file(one + "/memory.oom.group") == "0");
+  CHECK(host.file(one + "/cpu.weight") == "100");
+}
+
+TEST_CASE("two at once have two groups; with the limits that were there before, if there are any") {
+  const FakeHost host;
+  ControlGroups groups(host.place());
+  groups.prepare({mebi, {}});
+  int error = 0;
+  {
+    const auto bounded = groups.take({mebi, {}}, error);
+    const auto plain = groups.take({}, error);
+    CHECK(std::filesystem::exists(groups.path() + "/2"));
+  }
+  CHECK(host.file(groups.path() + "/2/memory.max") == "(none)");
+  { const auto again = groups.take({mebi, {}}, error); }
+  CHECK(host.file(groups.path() + "/2/memory.max") == "(none)");
+  CHECK_FALSE(std::filesystem::exists(groups.path() + "/3"));
+}
+
+TEST_CASE("a controller that isn't there is named, and its limit is not written") {
+  const FakeHost host("cpu");
+  ControlGroups groups(host.place());
+  CHECK(groups.prepare({mebi, 50}) == "no memory controller in " + host.base);
+  int error = 0;
+  CHECK(groups.take({mebi, 50}, error));
+  CHECK(host.file(groups.path() + "/1/memory.max") == "(none)");
+  CHECK(host.file(groups.path() + "/1/cpu.weight") == "50");
+}
+
+TEST_CASE("a limit that can't be set is the host's trouble, and no run goes on without it") {
+  const FakeHost host;
+  ControlGroups groups(host.place());
+  groups.prepare({mebi, {}});
+  int error = 0;
+  groups.take({}, error);
+  mkdir((groups.path() + "/1/memory.max").c_str(), 0755);  // can't be written
+  CHECK_FALSE(groups.take({mebi, {}}, error));
+  CHECK(error == EISDIR);
+  Bench bench;
+  bench.executor = bench.make_any(&groups);
+  Rule rule = command_rule({"/bin/true"});
+  rule.memory_max = mebi;
+  const auto told = bench.run_item("x", rule);
+  CHECK(told.reason() == "can't make a control group: Is a directory");
+  CHECK(std::get<NotStarted>(told.end->process).host_is_short);
+}
+
+TEST_CASE("a group that can't take children is said once, and the run goes on in ours") {
+  const FakeHost host;  // its folders are no groups
+  ControlGroups groups(host.place());
+  std::vector<std::string> said;
+  groups.on_problem = [&](const std::string& why) { said.push_back(why); };
+  for (int i = 0; i < 3; ++i) CHECK(run_in(groups, "exit 0").reason() == "exit 0");
+  CHECK(said == std::vector<std::string>{"the kernel puts no child there: Bad file descriptor"});
+  CHECK_FALSE(groups.usable());
+}
+
+TEST_CASE("names tell whose groups they are, and whether that one is gone") {
+  const std::string name = process::group_name_of(getpid());
+  CHECK_FALSE(process::is_left_behind(name));
+  CHECK(process::is_left_behind(name + "0"));  // the number is used again by another
+  CHECK_FALSE(process::is_left_behind("w8yd-1-" + std::to_string(getpid()) + "-1"));  // elsewhere
+  for (const char* other : {"system.slice", "w8yd-", "w8yd-x-1-1"})
+    CHECK_FALSE(process::is_left_behind(other));
+  const std::string here = name.substr(0, name.find('-', 5) + 1);
+  CHECK(process::is_left_behind(here + "4000000-5"));
+  CHECK_FALSE(process::is_left_behind(here + "4000000"));
+}
+
+// ---- real groups
+
+TEST_CASE("a grandchild in a session of its own ends with the run, whatever it closed") {
+  ControlGroups groups;
+  if (skipped(groups)) return;
+  const auto told = run_in(groups,
+                           "setsid sh -c 'trap \"\" TERM HUP; echo $$ >&3; exec sleep 1000' "
+                           "3>&1 >/dev/null 2>&1 & sleep 0.2; exit 0");
+  CHECK(told.reason() == "exit 0");
+  REQUIRE(told.log.size() == 1);
+  CHECK(gone(std::stoi(told.log[0])));
+}
+
+TEST_CASE("one that holds the outputs is given the grace, and is not waited for after the kill") {
+  ControlGroups groups;
+  if (skipped(groups)) return;
+  loop::Loop clock;
+  const Instant start = clock.now();
+  const auto told = run_in(groups, "setsid sleep 1000 & echo $!; exit 3");
+  CHECK(told.reason() == "exit 3");
+  CHECK(clock.now() - start >= 100ms);
+  CHECK(clock.now() - start < 900ms);  // without a group it takes another second
+  CHECK(gone(std::stoi(told.log.at(0))));
+}
+
+TEST_CASE("a kill reaches the whole tree") {
+  ControlGroups groups;
+  if (skipped(groups)) return;
+  Bench bench;
+  bench.executor = bench.make_any(&groups);
+  bench.start({"A", "x", {}, 1, 1},
+              command_rule({"/bin/sh", "-c", "setsid sh -c 'echo $$; sleep 1000' & sleep 1000"}));
+  REQUIRE(bench.wait([&] { return !bench.recorder.runs["A"].log.empty(); }));
+  const pid_t away = std::stoi(bench.recorder.runs["A"].log[0]);
+  bench.executor->kill("A");
+  REQUIRE(bench.wait([&] { return bench.recorder.runs["A"].end.has_value(); }));
+  CHECK(bench.recorder.runs["A"].reason() == "signal 9 (SIGKILL)");
+  CHECK(gone(away));
+}
+
+TEST_CASE("groups are used again, and nothing is left of them") {
+  std::string path;
+  {
+    ControlGroups groups;
+    if (skipped(groups)) return;
+    path = groups.path();
+    for (int i = 0; i < 20; ++i) CHECK(run_in(groups, "exit 0").reason() == "exit 0");
+    CHECK(process::groups_in(path) == std::vector<std::string>{"1"});
+    const std::size_t before = open_descriptors();
+    run_in(groups, "exit 0");
+    CHECK(open_descriptors() == before);
+    // Something that survives a moment: the next run doesn't wait for it.
+    run_in(groups, "setsid sleep 1000 >/dev/null 2>&1 & sleep 0.05");
+    run_in(groups, "exit 0");
+    CHECK(process::groups_in(path).size() <= 2);
+  }
+  CHECK_FALSE(std::filesystem::exists(path));
+}
+
+TEST_CASE("what a killed w8yd left is killed and removed by the next one") {
+  std::string base;
+  {
+    const ControlGroups groups;
+    if (skipped(groups)) return;
+    base = std::filesystem::path(groups.path()).parent_path().string();
+  }
+  const std::string own_name = process::group_name_of(getpid());
+  const std::string left = base + '/' + own_name.substr(0, own_name.find('-', 5)) + "-4000000-5";
+  REQUIRE(mkdir(left.c_str(), 0755) == 0);
+  REQUIRE(mkdir((left + "/1").c_str(), 0755) == 0);
+  const process::Fd folder(open((left + "/1").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  process::SpawnRequest request;
+  request.program = "/bin/sleep";
+  request.argv = {"sleep", "1000"};
+  request.group = folder.get();
+  process::Spawned spawned;
+  REQUIRE_FALSE(process::spawn(request, spawned));
+  CHECK(spawned.group_error == 0);
+  const process::Fd pidfd(spawned.pidfd);
+
+  const ControlGroups groups;
+  CHECK(groups.left_behind() == 1);
+  int status = 0;
+  waitpid(spawned.pid, &status, 0);
+  CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL));
+  CHECK_FALSE(std::filesystem::exists(left));
+}
+
+TEST_CASE("a group that somebody removed is made anew") {
+  ControlGroups groups;
+  if (skipped(groups)) return;
+  run_in(groups, "exit 0");
+  REQUIRE(process::remove_group(groups.path() + "/1", 1000));
+  CHECK(run_in(groups, "exit 0").reason() == "exit 0");
+  CHECK(groups.usable());
+  run_in(groups, "exit 0");
+  CHECK(process::groups_in(groups.path()) == std::vector<std::string>{"2"});
+}
+
+TEST_CASE("descriptors that are short cost a plain run its group, not its start") {
+  ControlGroups groups;
+  if (skipped(groups)) return;
+  int error = 1;
+  {
+    const NoDescriptors none;
+    CHECK_FALSE(groups.take({}, error));
+  }
+  CHECK(error == 0);
+  CHECK(groups.usable());
+  CHECK(groups.take({}, error));
+}
