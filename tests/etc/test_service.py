@@ -28,6 +28,8 @@ class Service(place.Folder, unittest.TestCase):
         self.assertIn("78", self.setting("RestartPreventExitStatus")[0].split())
         self.assertEqual(self.setting("RuntimeDirectory"), ["w8y"])
         self.assertEqual(self.setting("StateDirectory"), ["w8y"])
+        self.assertEqual(self.setting("Delegate"), ["yes"])
+        self.assertEqual(self.setting("ProtectControlGroups"), [])
         self.assertRegex(self.setting("ExecStart")[0], r"^/\S+/w8yd$")
         self.assertNotRegex(self.text, r"@\w+@")
 

@@ -156,6 +156,8 @@ const std::vector<Values>& all_values() {
        {"1", "[]", "\"nofile=1\"", "{ nofile = -1 }", "{ nofile = \"1024\" }", "{ nofile = 1.0 }",
         "{ as = \"2 GiB\" }", "{ as = -1 }", "{ cpu = \"500ms\" }", "{ cpu = -1 }",
         "{ nofiles = 1 }", "{ RLIMIT_AS = 1 }", "{ core = \"Unlimited\" }", "{ core = true }"}},
+      {"lists", "memory_max", {"1048576", "\"2GiB\""}, with(wrong_sizes, {"0", "\"1023KiB\""})},
+      {"lists", "cpu_weight", {"1", "10000"}, {"0", "10001", "-1", "1.0", "\"1\"", "true", "[]"}},
       {"lists", "no_new_privs", {"true", "false"}, wrong_flags},
       {"lists", "max_line", {"1", "\"64KiB\"", "\"1GiB\""}, with(wrong_sizes, {"0", "\"2GiB\""})},
       {"lists", "stderr_tail", {"0", "\"64MiB\""}, with(wrong_sizes, {"\"65MiB\""})},
@@ -280,6 +282,7 @@ TEST_CASE("values arrive in the rule") {
       "group = \"nogroup\"\numask = \"027\"\nnice = -5\nmax_line = \"2KiB\"\nhistory = 9\n"
       "rlimits = { nofile = 10, core = \"unlimited\", cpu = \"1h\", as = \"1GiB\", rttime = "
       "\"1ms\" }\n"
+      "memory_max = \"1GiB\"\ncpu_weight = 7\n"
       "env = { B = \"2\", A = \"1\" }\nenv_pass = [\"*\"]\nenv_var = \"IT\"\ncwd = \"temp\"\n",
       "c", host);
   CHECK(config.redis.url == "unix:///r");
@@ -304,6 +307,8 @@ TEST_CASE("values arrive in the rule") {
                       {"cpu", RLIMIT_CPU, 3600},
                       {"nofile", RLIMIT_NOFILE, 10},
                       {"rttime", RLIMIT_RTTIME, 1000}};
+  expected.memory_max = 1 << 30;
+  expected.cpu_weight = 7;
   expected.env = {{"A", "1"}, {"B", "2"}};
   expected.env_pass = {"*"};
   expected.env_var = "IT";

@@ -69,6 +69,8 @@ const std::vector<std::function<void(Rule&)>>& rule_changes() {
       [](Rule& rule) {
         rule.rlimits = {{"as", RLIMIT_AS, std::nullopt}};
       },
+      [](Rule& rule) { rule.memory_max = 1 << 20; },
+      [](Rule& rule) { rule.cpu_weight = 100; },
       [](Rule& rule) { rule.no_new_privs = false; },
       [](Rule& rule) { rule.max_line = 1; },
       [](Rule& rule) { rule.stderr_tail = 1; },
