@@ -43,6 +43,7 @@ Daemon::Daemon(DaemonOptions options, Config config)
       host_(config.supervisor.host),
       host_id_(make_host_id(host_, seed_)),
       started_(loop_.clock().wall()),
+      orphans_(loop_),
       prober_(loop_, &groups_),
       supervisor_(SupervisorHost{loop_.clock(), loop_.timers(), journal_, *this, seed_}),
       watchdog_(loop_.timers()),
@@ -294,6 +295,8 @@ void Daemon::begin_drain(const char* why) {
 }
 
 void Daemon::drained() {
+  if (const std::size_t killed = orphans_.kill_all(); killed > 0)
+    log_.info("killed what runs had left behind", {{"processes", killed}});
   servers_.clear();
   if (embedded_) {
     link_->watch.reset();  // its end is no trouble now

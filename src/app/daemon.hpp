@@ -21,6 +21,7 @@
 #include "ops/log.hpp"
 #include "ops/notify.hpp"
 #include "process/cgroup.hpp"
+#include "process/orphans.hpp"
 #include "source/redis_link.hpp"
 
 namespace w8y::app {
@@ -104,6 +105,7 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
   std::string host_;
   std::string host_id_;
   WallTime started_;
+  process::Orphans orphans_;
   process::ControlGroups groups_;
   std::string limits_problem_;  ///< said already
   executor::ProcessProber prober_;

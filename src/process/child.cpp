@@ -16,6 +16,7 @@
 
 #include "loop/loop.hpp"
 #include "process/fd.hpp"
+#include "process/orphans.hpp"
 #include "process/pipes.hpp"
 
 #ifndef P_PIDFD
@@ -30,16 +31,18 @@ namespace {
 constexpr auto close_delay = std::chrono::seconds(1);
 
 /// False: it has not exited yet.
-bool reap(int pidfd, ProcessEnd& end) {
+bool reap(int pidfd, pid_t pid, ProcessEnd& end) {
   siginfo_t info{};
   while (waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(pidfd), &info,
                 WEXITED | WNOHANG) != 0) {
     if (errno == EINTR) continue;
     if (errno == EAGAIN) return false;
+    started_children().erase(pid);
     end = NotStarted{"its exit status is not to be had: " + std::generic_category().message(errno)};
     return true;
   }
   if (info.si_pid == 0) return false;
+  started_children().erase(pid);
   if (info.si_code == CLD_EXITED) {
     end = Exited{info.si_status};
   } else {
@@ -52,16 +55,20 @@ bool reap(int pidfd, ProcessEnd& end) {
 /// process table. Looked through whenever another child is made or destroyed.
 class Forgotten {
  public:
-  void add(Fd pidfd) { pidfds_.push_back(std::move(pidfd)); }
+  void add(Fd pidfd, pid_t pid) { all_.push_back({std::move(pidfd), pid}); }
   void sweep() {
-    std::erase_if(pidfds_, [](const Fd& pidfd) {
+    std::erase_if(all_, [](const One& one) {
       ProcessEnd ignored;
-      return reap(pidfd.get(), ignored);
+      return reap(one.pidfd.get(), one.pid, ignored);
     });
   }
 
  private:
-  std::vector<Fd> pidfds_;
+  struct One {
+    Fd pidfd;
+    pid_t pid = 0;
+  };
+  std::vector<One> all_;
 };
 
 Forgotten& forgotten() {
@@ -174,6 +181,7 @@ void Child::Impl::start(ChildOptions& options) {
     return;
   }
   pid_ = spawned.pid;
+  started_children().insert(pid_);
   pidfd_ = Fd(spawned.pidfd);
   if (spawned.group_error != 0) {
     group_->refused(spawned.group_error);
@@ -200,7 +208,7 @@ void Child::Impl::abandon() {
   if (pidfd_) signal_group(SIGKILL);
   group_.reset();
   if (!pidfd_) return;
-  forgotten().add(std::move(pidfd_));
+  forgotten().add(std::move(pidfd_), pid_);
   pid_ = 0;
 }
 
@@ -261,7 +269,7 @@ void Child::Impl::end_if_over() {
   if (ended_ || !exited_ || (out_ && out_->is_open()) || (err_ && err_->is_open())) return;
   if (own_group_) signal_group(SIGKILL);  // its own number is still ours
   ProcessEnd end;
-  if (!reap(pidfd_.get(), end)) return;  // not so: an exited process can be reaped
+  if (!reap(pidfd_.get(), pid_, end)) return;  // not so: an exited process can be reaped
   group_.reset();
   ended_ = true;
   deadline_.cancel();

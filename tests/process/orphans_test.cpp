@@ -1,0 +1,101 @@
+// Grandchildren that outlive their parents, on a host without control groups.
+#include "process/orphans.hpp"
+
+#include <doctest/doctest.h>
+
+#include <csignal>
+
+#include "support.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Not even a zombie.
+bool gone(pid_t pid) {
+  return ::kill(pid, 0) == -1;
+}
+
+/// Runs a script that leaves something in a session of its own, away from its outputs.
+struct Leaving {
+  explicit Leaving(const std::string& script) : child(loop, sh(script), recorder) {}
+  bool says_pid() {
+    return wait_for(loop, [&] { return recorder.out.find('\n') != std::string::npos; });
+  }
+  bool ends() {
+    return wait_for(loop, [&] { return recorder.end.has_value(); });
+  }
+  [[nodiscard]] pid_t pid() const { return std::stoi(recorder.out); }
+
+  loop::Loop loop;
+  process::Orphans orphans{loop};
+  Recorder recorder;
+  process::Child child;
+};
+
+const std::string leave =
+    "setsid sh -c 'echo $$ >&3; exec sleep TIME 3>&-' 3>&1 >/dev/null 2>&1 & ";
+
+std::string leave_for(const std::string& seconds) {
+  std::string script = leave;
+  return script.replace(script.find("TIME"), 4, seconds);
+}
+
+}  // namespace
+
+TEST_CASE("an orphan that exits leaves no zombie, and our own children keep their ends") {
+  Leaving left(leave_for("0.1") + "sleep 0.05; exit 7");
+  REQUIRE(left.says_pid());
+  REQUIRE(left.ends());
+  CHECK(end_text(*left.recorder.end) == "exit 7");
+  CHECK(wait_for(left.loop, [&] { return gone(left.pid()); }));
+  CHECK(left.orphans.reaped() >= 1);
+}
+
+TEST_CASE("also while a child of ours has exited and waits for its outputs") {
+  Leaving left(leave_for("0.3") + "sleep 1000 & sleep 0.05; exit 0");
+  REQUIRE(left.says_pid());
+  CHECK(wait_for(left.loop, [&] { return gone(left.pid()); }));
+  CHECK_FALSE(left.recorder.end);
+  left.child.kill();
+  CHECK(left.ends());
+}
+
+TEST_CASE("many children end right while orphans are looked for") {
+  loop::Loop loop;
+  const process::Orphans orphans(loop);
+  for (int i = 0; i < 200; ++i) {
+    Recorder recorder;
+    process::Child child(loop, sh("exit " + std::to_string(i % 100)), recorder);
+    REQUIRE(wait_for(loop, [&] { return recorder.end.has_value(); }));
+    CHECK(end_text(*recorder.end) == "exit " + std::to_string(i % 100));
+  }
+  CHECK(process::started_children().empty());
+}
+
+TEST_CASE("at the end orphans are killed, with what they leave themselves; nobody else is") {
+  process::SpawnRequest request;
+  request.program = "/bin/sleep";
+  request.argv = {"sleep", "1000"};
+  process::Spawned before;
+  REQUIRE_FALSE(process::spawn(request, before));
+  const process::Fd pidfd(before.pidfd);
+
+  Leaving left(
+      "setsid sh -c 'sleep 1000 & echo $$ $! >&3; exec 3>&-; wait' 3>&1 >/dev/null 2>&1 & "
+      "sleep 0.1; exit 0");
+  REQUIRE(left.says_pid());
+  REQUIRE(left.ends());
+  const std::string& out = left.recorder.out;
+  const pid_t below = std::stoi(out.substr(out.find(' ')));
+  CHECK(alive(left.pid()));
+  CHECK(left.orphans.kill_all() == 2);
+  CHECK(gone(left.pid()));
+  CHECK(gone(below));
+  CHECK(left.orphans.kill_all() == 0);
+  CHECK(alive(before.pid));
+  ::kill(before.pid, SIGKILL);
+  CHECK(wait_for(left.loop, [&] { return gone(before.pid); }));  // reaped, though
+}
