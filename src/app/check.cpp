@@ -3,16 +3,24 @@
 #include <iostream>
 #include <map>
 #include <string>
+#include <vector>
 
 #include <w8y/escape.hpp>
+#include <w8y/host_needs.hpp>
 
 #include "executor/make.hpp"
 #include "executor/probe.hpp"
 #include "loop/loop.hpp"
+#include "process/host_limits.hpp"
 
 namespace w8y::app {
 
 namespace {
+
+bool runs_here(const Rule& rule, const ProbeResult& result) {
+  const auto* caps = std::get_if<Caps>(&result);
+  return caps != nullptr && executor::why_not(rule, *caps).empty();
+}
 
 std::string verdict(const Rule& rule, const ProbeResult& result) {
   if (const auto* refusal = std::get_if<Refusal>(&result)) return "refused: " + refusal->reason;
@@ -45,6 +53,11 @@ int check(const Config& config) {
   while (answers.size() < config.lists.size()) loop.turn(true);
 
   for (const auto& warning : config.warnings) std::cerr << "w8yd: " << warning << '\n';
+  std::vector<RulePtr> served;
+  for (const auto& [prefix, rule] : config.lists)
+    if (runs_here(*rule, answers.at(prefix))) served.push_back(rule);
+  for (const auto& line : shortfalls(served, config.supervisor, process::host_limits()))
+    std::cerr << "w8yd: " << line << '\n';
   for (const auto& [prefix, rule] : config.lists) {
     const std::string& program = rule->is_command() ? rule->command.front() : rule->executor;
     std::cout << escape_text(prefix) << ": " << escape_text(program) << ": "

@@ -8,12 +8,14 @@
 #include <utility>
 
 #include <w8y/escape.hpp>
+#include <w8y/host_needs.hpp>
 
 #include "app/config_loading.hpp"
 #include "app/host_status.hpp"
 #include "executor/make.hpp"
 #include "loop/background.hpp"
 #include "ops/api.hpp"
+#include "process/host_limits.hpp"
 #include "source/circular.hpp"
 
 namespace w8y::app {
@@ -70,6 +72,7 @@ Daemon::Daemon(DaemonOptions options, Config config)
   link_ = open_link(config, [this](RedisState state) { redis_changed(state); });
   supervisor_.apply(std::move(config), false, [this](const ReloadPlan&) {
     applied_ = true;
+    say_shortfalls();
     serve_status();
     look_ready();
     reload_once_more();  // one that came while the first probes were out
@@ -116,6 +119,17 @@ void Daemon::prepare_limits(const Config& config) {
   if (problem == std::exchange(limits_problem_, problem) || problem.empty()) return;
   log_.warn("memory_max or cpu_weight can't be had here; runs go on without",
             {{"reason", problem}});
+}
+
+void Daemon::say_shortfalls() {
+  std::vector<RulePtr> served;
+  const Config& config = supervisor_.config();
+  for (const auto& [prefix, list] : supervisor_.lists())
+    if (list->state() == ServingState::serving) served.push_back(config.lists.at(prefix));
+  auto lines = shortfalls(served, config.supervisor, process::host_limits());
+  if (lines == shortfalls_) return;
+  shortfalls_ = std::move(lines);
+  for (const auto& line : shortfalls_) log_.warn(line);
 }
 
 // ---- what the supervisor's lists are made of

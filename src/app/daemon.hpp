@@ -94,6 +94,7 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
   void use_log_settings(const SupervisorSettings& settings);
   void say_groups();
   void prepare_limits(const Config& config);
+  void say_shortfalls();
 
   DaemonOptions options_;
   loop::Loop loop_;
@@ -107,7 +108,8 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
   WallTime started_;
   process::Orphans orphans_;
   process::ControlGroups groups_;
-  std::string limits_problem_;  ///< said already
+  std::string limits_problem_;           ///< said already
+  std::vector<std::string> shortfalls_;  ///< the same
   executor::ProcessProber prober_;
   std::unique_ptr<ops::EmbeddedRedis> embedded_;
   std::unique_ptr<Link> link_;

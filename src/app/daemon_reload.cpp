@@ -103,6 +103,7 @@ void Daemon::apply_reload() {
 void Daemon::reloaded(const ReloadPlan& plan) {
   use_log_settings(supervisor_.config().supervisor);
   serve_status();
+  say_shortfalls();
   std::vector<std::string> lines = plan.lines();
   for (const auto& line : lines) log_.info(line);
   last_reload_ = lines.empty()       ? "nothing had changed"

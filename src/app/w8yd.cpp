@@ -10,6 +10,7 @@
 #include "app/config_loading.hpp"
 #include "app/daemon.hpp"
 #include "app/plan.hpp"
+#include "process/host_limits.hpp"
 #include "redis/tls_transport.hpp"
 
 namespace {
@@ -63,6 +64,7 @@ int run(const Options& options) {
   Config config = app::load(options.config);
   if (options.check) return app::check(config);
   if (options.plan) return app::plan(config);
+  process::raise_descriptor_limit();
   app::DaemonOptions daemon{options.config, options.embedded};
   if (daemon.embedded && daemon.embedded->empty()) daemon.embedded = ops::default_embedded_folder();
   return app::Daemon(std::move(daemon), std::move(config)).run();

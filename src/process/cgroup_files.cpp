@@ -40,12 +40,21 @@ struct Mount {
   std::string point;
 };
 
-/// proc(5): "36 35 98:0 ROOT POINT options [tags…] - TYPE source options".
-std::optional<Mount> find_mount(const std::string& mountinfo) {
+/// Whether one of `words`, which commas part, is `word`.
+bool has_word(const std::string& words, const std::string& word) {
+  return (',' + words + ',').find(',' + word + ',') != std::string::npos;
+}
+
+/// proc(5): "36 35 98:0 ROOT POINT options [tags…] - TYPE source options". A controller is among
+/// the options, of version 1.
+std::optional<Mount> find_mount(const std::string& mountinfo, const std::string& type,
+                                const std::string& controller) {
   std::istringstream lines(mountinfo);
   for (std::string line; std::getline(lines, line);) {
     const std::size_t dash = line.find(" - ");
-    if (dash == std::string::npos || line.compare(dash + 3, 8, "cgroup2 ") != 0) continue;
+    if (dash == std::string::npos || line.compare(dash + 3, type.size() + 1, type + ' ') != 0)
+      continue;
+    if (!controller.empty() && !has_word(line.substr(line.rfind(' ') + 1), controller)) continue;
     std::istringstream fields(line);
     std::string skipped;
     Mount mount;
@@ -55,12 +64,28 @@ std::optional<Mount> find_mount(const std::string& mountinfo) {
   return std::nullopt;
 }
 
-/// Of the line "0::/path".
-std::optional<std::string> own_path(const std::string& cgroup) {
+/// Of the line "NUMBER:CONTROLLERS:/path"; version 2 names no controllers.
+std::optional<std::string> own_path(const std::string& cgroup, const std::string& controller) {
   std::istringstream lines(cgroup);
-  for (std::string line; std::getline(lines, line);)
-    if (line.compare(0, 3, "0::") == 0) return line.substr(3);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t first = line.find(':');
+    const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string names = line.substr(first + 1, second - first - 1);
+    if (controller.empty() ? names.empty() : has_word(names, controller))
+      return line.substr(second + 1);
+  }
   return std::nullopt;
+}
+
+/// Where a group is seen below a mount; empty: it isn't.
+std::string place_in(const Mount& mount, const std::string& path) {
+  const std::string root = mount.root == "/" ? "" : mount.root;
+  const bool below = path.compare(0, root.size(), root) == 0 &&
+                     (path.size() == root.size() || path[root.size()] == '/');
+  if (!below || path.find("/..") != std::string::npos) return {};
+  const std::string rest = path.substr(root.size());
+  return mount.point + (rest == "/" ? "" : rest);
 }
 
 /// Field 22 of /proc/PID/stat; the name before may hold anything.
@@ -88,25 +113,27 @@ bool try_remove(const std::string& folder) {
 }  // namespace
 
 std::string own_cgroup(const CgroupPlace& place, std::string& problem) {
-  const auto mount = find_mount(read_small_file(place.mountinfo).value_or(""));
+  const auto mount = find_mount(read_small_file(place.mountinfo).value_or(""), "cgroup2", "");
   if (!mount) {
     problem = "no cgroup2 is mounted";
     return {};
   }
-  const auto path = own_path(read_small_file(place.cgroup).value_or(""));
+  const auto path = own_path(read_small_file(place.cgroup).value_or(""), "");
   if (!path) {
     problem = "no group of version 2 is ours";
     return {};
   }
-  const std::string root = mount->root == "/" ? "" : mount->root;
-  const bool below = path->compare(0, root.size(), root) == 0 &&
-                     (path->size() == root.size() || (*path)[root.size()] == '/');
-  if (!below || path->find("/..") != std::string::npos) {
+  std::string folder = place_in(*mount, *path);
+  if (folder.empty())
     problem = "our group " + *path + " is not below what is mounted at " + mount->point;
-    return {};
-  }
-  const std::string rest = path->substr(root.size());
-  return mount->point + (rest == "/" ? "" : rest);
+  return folder;
+}
+
+std::string own_cgroup_v1(const CgroupPlace& place, const std::string& controller) {
+  const auto mount =
+      find_mount(read_small_file(place.mountinfo).value_or(""), "cgroup", controller);
+  const auto path = own_path(read_small_file(place.cgroup).value_or(""), controller);
+  return mount && path ? place_in(*mount, *path) : "";
 }
 
 std::optional<std::string> read_small_file(const std::string& path) {

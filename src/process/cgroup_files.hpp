@@ -18,6 +18,8 @@ struct CgroupPlace {
 /// The folder of our own group in the unified hierarchy (version 2), which on a hybrid host is
 /// mounted beside those of version 1. Empty: there is none to be seen; then `problem` says why.
 std::string own_cgroup(const CgroupPlace& place, std::string& problem);
+/// The same in the hierarchy of version 1 that has a controller. Empty: there is none.
+std::string own_cgroup_v1(const CgroupPlace& place, const std::string& controller);
 
 /// All of a small file; nullopt: errno says why.
 std::optional<std::string> read_small_file(const std::string& path);

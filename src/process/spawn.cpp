@@ -16,6 +16,7 @@
 #include <system_error>
 
 #include "process/fd.hpp"
+#include "process/host_limits.hpp"
 #include "process/spawn_child.hpp"
 
 namespace w8y::process {
@@ -144,6 +145,13 @@ void lay_out(const SpawnRequest& request, Scratch& scratch, ChildPlan& plan) {
     scratch.limit_resources.push_back(limit.resource);
     scratch.limits.push_back({value, value});
   }
+  // Last: `failed_limit` counts those that were asked for.
+  const auto nofile = descriptor_limit_of_children();
+  const auto& asked = scratch.limit_resources;
+  if (nofile && std::find(asked.begin(), asked.end(), RLIMIT_NOFILE) == asked.end()) {
+    scratch.limit_resources.push_back(RLIMIT_NOFILE);
+    scratch.limits.push_back({nofile->rlim_cur, nofile->rlim_max});
+  }
   plan.program = request.program.c_str();
   plan.argv = scratch.argv.data();
   plan.envp = scratch.envp.data();
@@ -199,6 +207,7 @@ std::string text_of(const SpawnRequest& request, const ChildPlan& plan) {
     case Step::nice:
       return cant("set nice to " + std::to_string(plan.nice));
     case Step::limit: {
+      if (plan.failed_limit >= request.rlimits.size()) return cant("set the limit nofile");
       const ResourceLimit& limit = request.rlimits[plan.failed_limit];
       return cant("set the limit " + limit.name + " to " +
                   (limit.value ? std::to_string(*limit.value) : "unlimited"));
