@@ -132,6 +132,15 @@ TEST_CASE("a grandchild that holds the pipes is given the grace, then killed wit
   CHECK(wait_for(running.loop, [&] { return !alive(grandchild); }));
 }
 
+TEST_CASE("what is left of the group when a run has ended is killed, also if it holds nothing") {
+  Running running(sh("sleep 1000 </dev/null >/dev/null 2>&1 & echo $!; exit 0"));
+  REQUIRE(running.says("\n"));
+  const pid_t left = std::stoi(running.recorder.out);
+  REQUIRE(running.ends());
+  CHECK(running.end() == "exit 0");
+  CHECK(wait_for(running.loop, [&] { return !alive(left); }));
+}
+
 TEST_CASE("what a grandchild says after the exit belongs to the run") {
   Running running(sh("(sleep 0.1; echo late) & exit 0"));
   REQUIRE(running.ends());
