@@ -37,7 +37,7 @@ struct ResourceLimit {
 struct Identity {
   std::optional<std::string> user;   ///< name or number
   std::optional<std::string> group;  ///< name or number
-  bool operator==(const Identity&) const = default;
+  auto operator<=>(const Identity&) const = default;
 };
 
 /// All settings of one list. A run keeps the rule it began with (`shared_ptr<const Rule>`).

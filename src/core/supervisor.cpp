@@ -12,7 +12,8 @@ constexpr Duration drained_look = std::chrono::milliseconds(5);
 
 /// Whether the answer to a probe of one rule holds for the other too.
 bool same_probe(const Rule& a, const Rule& b) {
-  return a.executor == b.executor && a.args == b.args && a.command == b.command;
+  return a.executor == b.executor && a.args == b.args && a.command == b.command &&
+         a.identity == b.identity;
 }
 
 }  // namespace
@@ -42,7 +43,7 @@ void Supervisor::probe(const RulePtr& rule, Prober::Answer answer) {
   if (rule->is_command()) {
     answer(prober.find(rule->command.front()));
   } else {
-    prober.probe(rule->executor, rule->args,
+    prober.probe({rule->executor, rule->args, rule->identity},
                  (pending_ ? pending_->config : config_).supervisor.probe_timeout,
                  std::move(answer));
   }

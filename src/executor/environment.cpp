@@ -36,14 +36,6 @@ void pass_all(Environment& environment) {
   }
 }
 
-void set_account(Environment& environment, const process::Account& account) {
-  if (account.name.empty()) return;
-  environment.set("HOME", account.home);
-  environment.set("USER", account.name);
-  environment.set("LOGNAME", account.name);
-  environment.set("SHELL", account.shell);
-}
-
 void set_item(Environment& environment, const std::string& name, const Item& item) {
   if (fits_variable(name, item)) environment.set(name, item);
 }
@@ -66,6 +58,14 @@ void Environment::set(std::string_view name, std::string_view value) {
 
 void Environment::pass(const char* name) {
   if (const char* value = std::getenv(name)) set(name, value);
+}
+
+void set_account(Environment& environment, const process::Account& account) {
+  if (account.name.empty()) return;
+  environment.set("HOME", account.home);
+  environment.set("USER", account.name);
+  environment.set("LOGNAME", account.name);
+  environment.set("SHELL", account.shell);
 }
 
 Environment basic_environment() {

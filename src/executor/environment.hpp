@@ -28,6 +28,8 @@ class Environment {
 
 /// PATH, LANG and TZ as we have them: what every child starts from.
 Environment basic_environment();
+/// HOME, USER, LOGNAME and SHELL of a user that a list names.
+void set_account(Environment& environment, const process::Account& account);
 
 /// Whether the bytes can be the value of a variable: no NUL, and within the kernel's limit for one
 /// string (128 KiB), or the exec would fail.

@@ -32,7 +32,7 @@ std::string refusal_of(const std::string& path, const NotStarted& problem) {
 /// start the program, it is tried again until the time is over.
 class ProcessProber::Probe : private process::ChildHandler {
  public:
-  Probe(ProcessProber& prober, Question question, Duration timeout)
+  Probe(ProcessProber& prober, ProbeQuestion question, Duration timeout)
       : prober_(prober),
         question_(std::move(question)),
         timeout_(timeout),
@@ -42,7 +42,7 @@ class ProcessProber::Probe : private process::ChildHandler {
   void add(Answer answer) { answers_.push_back(std::move(answer)); }
   void begin();
   void tell(const ProbeResult& result);
-  [[nodiscard]] const Question& question() const { return question_; }
+  [[nodiscard]] const ProbeQuestion& question() const { return question_; }
   [[nodiscard]] bool is_over() const { return over_; }
 
  private:
@@ -55,7 +55,7 @@ class ProcessProber::Probe : private process::ChildHandler {
   [[nodiscard]] ProbeResult judge(const ProcessEnd& end) const;
 
   ProcessProber& prober_;
-  const Question question_;
+  const ProbeQuestion question_;
   const Duration timeout_;
   Timer deadline_;
   Timer again_;
@@ -75,12 +75,20 @@ void ProcessProber::Probe::begin() {
 
 void ProcessProber::Probe::ask() {
   process::ChildOptions options;
-  options.spawn.program = question_.first;
-  options.spawn.argv.push_back(question_.first);
-  options.spawn.argv.insert(options.spawn.argv.end(), question_.second.begin(),
-                            question_.second.end());
+  options.spawn.program = question_.path;
+  options.spawn.argv.push_back(question_.path);
+  options.spawn.argv.insert(options.spawn.argv.end(), question_.args.begin(), question_.args.end());
   options.spawn.argv.emplace_back("--caps");
-  options.spawn.env = basic_environment().take();
+  process::Account account;
+  if (const auto problem = process::resolve(question_.identity, account)) {
+    over_ = true;
+    again_.set(prober_.loop_.now(), [this, why = problem->text] { answer(Refusal{why}); });
+    return;
+  }
+  Environment environment = basic_environment();
+  set_account(environment, account);
+  options.spawn.env = environment.take();
+  options.spawn.credentials = account.credentials;
   options.spawn.cwd = "/";
   options.spawn.no_new_privs = true;
   options.kill_grace = timeout_;
@@ -117,7 +125,7 @@ void ProcessProber::Probe::on_ended(ProcessEnd end) {
 
 ProbeResult ProcessProber::Probe::judge(const ProcessEnd& end) const {
   if (const auto* problem = std::get_if<NotStarted>(&end))
-    return Refusal{refusal_of(question_.first, *problem)};
+    return Refusal{refusal_of(question_.path, *problem)};
   const auto* exited = std::get_if<Exited>(&end);
   if (exited == nullptr || exited->code != 0) return Refusal{end_text(end)};
   return parse_caps(output_);
@@ -138,12 +146,10 @@ ProcessProber::ProcessProber(loop::Loop& loop, process::ControlGroups* groups)
     : loop_(loop), groups_(groups), sweep_(loop.timers()) {}
 ProcessProber::~ProcessProber() = default;
 
-void ProcessProber::probe(const std::string& path, const std::vector<std::string>& args,
-                          Duration timeout, Answer answer) {
-  Question question(path, args);
+void ProcessProber::probe(const ProbeQuestion& question, Duration timeout, Answer answer) {
   auto& probe = asked_[question];
   if (!probe) {
-    probe = std::make_unique<Probe>(*this, std::move(question), timeout);
+    probe = std::make_unique<Probe>(*this, question, timeout);
     waiting_.push_back(probe.get());
   }
   probe->add(std::move(answer));

@@ -29,12 +29,10 @@ class ProcessProber : public Prober {
   ~ProcessProber() override;
 
   // of Prober
-  void probe(const std::string& path, const std::vector<std::string>& args, Duration timeout,
-             Answer answer) override;
+  void probe(const ProbeQuestion& question, Duration timeout, Answer answer) override;
   ProbeResult find(const std::string& program) override;
 
  private:
-  using Question = std::pair<std::string, std::vector<std::string>>;
   class Probe;
   friend class Probe;
 
@@ -46,10 +44,10 @@ class ProcessProber : public Prober {
 
   loop::Loop& loop_;
   process::ControlGroups* groups_;
-  std::map<Question, std::unique_ptr<Probe>> asked_;  ///< not answered yet
-  std::deque<Probe*> waiting_;                        ///< of those, not begun yet
-  std::size_t running_ = 0;                           ///< and those begun
-  std::vector<std::unique_ptr<Probe>> answered_;      ///< their programs may still be ending
+  std::map<ProbeQuestion, std::unique_ptr<Probe>> asked_;  ///< not answered yet
+  std::deque<Probe*> waiting_;                             ///< of those, not begun yet
+  std::size_t running_ = 0;                                ///< and those begun
+  std::vector<std::unique_ptr<Probe>> answered_;           ///< their programs may still be ending
   Timer sweep_;
 };
 

@@ -2,6 +2,8 @@
 #include "executor/probe.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 
@@ -18,7 +20,8 @@ struct Probing {
   /// "caps", or the reason for the refusal.
   std::string ask(const std::string& path, Duration timeout = 20s) {
     std::optional<ProbeResult> answer;
-    prober.probe(path, {}, timeout, [&](ProbeResult&& result) { answer = std::move(result); });
+    prober.probe({path, {}, {}}, timeout,
+                 [&](ProbeResult&& result) { answer = std::move(result); });
     CHECK_FALSE(answer);  // never from inside the call
     REQUIRE(wait_for(loop, [&] { return answer.has_value(); }));
     const auto* refusal = std::get_if<Refusal>(&*answer);
@@ -38,7 +41,7 @@ TEST_CASE("an executor is asked with its own arguments, and answers") {
   const std::string path = folder.script("x", "[ \"$*\" = '-a b c --caps' ] && pwd >&2 && " + good);
   Probing probing;
   std::optional<ProbeResult> answer;
-  probing.prober.probe(path, {"-a", "b c"}, 20s,
+  probing.prober.probe({path, {"-a", "b c"}, {}}, 20s,
                        [&](ProbeResult&& result) { answer = std::move(result); });
   REQUIRE(wait_for(probing.loop, [&] { return answer.has_value(); }));
   REQUIRE(std::holds_alternative<Caps>(*answer));
@@ -53,6 +56,29 @@ TEST_CASE("an executor that is asked sees PATH, LANG and TZ alone") {
       "env | grep -v -e ^PWD= -e ^SHLVL= -e ^_= -e ^PATH= -e ^LANG= -e ^TZ= && exit 1; " + good);
   CHECK(Probing().ask(path) == "caps");
   unsetenv("W8Y_TEST_SECRET");
+}
+
+TEST_CASE("an executor is asked as the list's user, with that one's home") {
+  const Folder folder;
+  const std::string path =
+      folder.script("x", "[ \"$(id -un) $HOME\" = 'nobody /nonexistent' ] || exit 1; " + good);
+  REQUIRE(::chmod(folder.path().c_str(), 0755) == 0);
+  Probing probing;
+  std::optional<ProbeResult> answer;
+  probing.prober.probe({path, {}, {"nobody", std::nullopt}}, 20s,
+                       [&](ProbeResult&& result) { answer = std::move(result); });
+  REQUIRE(wait_for(probing.loop, [&] { return answer.has_value(); }));
+  if (geteuid() == 0) {
+    CHECK(std::holds_alternative<Caps>(*answer));
+  } else {
+    REQUIRE(std::holds_alternative<Refusal>(*answer));  // nobody else may become another
+  }
+  answer.reset();
+  probing.prober.probe({path, {}, {"no such user", std::nullopt}}, 20s,
+                       [&](ProbeResult&& result) { answer = std::move(result); });
+  REQUIRE(wait_for(probing.loop, [&] { return answer.has_value(); }));
+  REQUIRE(std::holds_alternative<Refusal>(*answer));
+  CHECK(std::get<Refusal>(*answer).reason.find("no such user") != std::string::npos);
 }
 
 TEST_CASE("each refusal has its reason") {
@@ -90,9 +116,9 @@ TEST_CASE("one program is asked once for all who want to know, different ones si
   Probing probing;
   int answers = 0;
   int waited = 0;
-  probing.prober.probe(waits, {}, 20s, [&](ProbeResult&&) { ++waited; });
+  probing.prober.probe({waits, {}, {}}, 20s, [&](ProbeResult&&) { ++waited; });
   for (int i = 0; i < 100; ++i)
-    probing.prober.probe(one, {}, 20s, [&](ProbeResult&&) { ++answers; });
+    probing.prober.probe({one, {}, {}}, 20s, [&](ProbeResult&&) { ++answers; });
   REQUIRE(wait_for(probing.loop, [&] { return answers == 100; }));
   CHECK(folder.read("log") == "asked\n");
   CHECK(waited == 0);
@@ -110,11 +136,11 @@ TEST_CASE("an answer may ask again, and a prober may go while it waits") {
   bool again = false;
   {
     Probing probing;
-    probing.prober.probe(path, {}, 20s, [&](ProbeResult&&) {
-      probing.prober.probe(path, {}, 20s, [&](ProbeResult&&) { again = true; });
+    probing.prober.probe({path, {}, {}}, 20s, [&](ProbeResult&&) {
+      probing.prober.probe({path, {}, {}}, 20s, [&](ProbeResult&&) { again = true; });
     });
     CHECK(wait_for(probing.loop, [&] { return again; }));
-    probing.prober.probe(hangs, {}, 20s, [&](ProbeResult&&) { again = false; });
+    probing.prober.probe({hangs, {}, {}}, 20s, [&](ProbeResult&&) { again = false; });
   }
   CHECK(again);
 }
@@ -125,7 +151,7 @@ TEST_CASE("many different programs are asked in turn") {
   int answers = 0;
   const std::string path = folder.script("x", good);
   for (int i = 0; i < 150; ++i)
-    probing.prober.probe(path, {std::to_string(i)}, 20s, [&](ProbeResult&& result) {
+    probing.prober.probe({path, {std::to_string(i)}, {}}, 20s, [&](ProbeResult&& result) {
       CHECK(std::holds_alternative<Caps>(result));
       ++answers;
     });

@@ -102,7 +102,8 @@ TEST_CASE("a probe waits for a host that is short, and blames the host if that t
   std::optional<ProbeResult> answer;
   const auto ask = [&](Duration timeout) {
     answer.reset();
-    prober.probe(path, {}, timeout, [&](ProbeResult&& result) { answer = std::move(result); });
+    prober.probe({path, {}, {}}, timeout,
+                 [&](ProbeResult&& result) { answer = std::move(result); });
   };
   const auto answered = [&] { return answer.has_value(); };
   {

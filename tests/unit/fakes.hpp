@@ -190,8 +190,8 @@ class FakeExecutor : public Executor {
 class FakeProber : public Prober {
  public:
   explicit FakeProber(FakeClock& clock, TimerQueue& timers) : clock_(clock), timers_(timers) {}
-  void probe(const std::string& path, const std::vector<std::string>&, Duration,
-             Answer answer) override {
+  void probe(const ProbeQuestion& question, Duration, Answer answer) override {
+    const std::string& path = question.path;
     probed.push_back(path);
     const ProbeResult result =
         answers.contains(path) ? answers.at(path) : ProbeResult(Caps{{"single"}, 1, ""});
