@@ -8,138 +8,86 @@ import contextlib
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
-import time
 
-
-def now_us():
-    return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1000
-
-
-def wait_for(fact, limit=20.0, what="a fact"):
-    """Looks at it again and again; AssertionError after the limit."""
-    end = time.monotonic() + limit
-    while True:
-        value = fact()
-        if value:
-            return value
-        assert time.monotonic() < end, f"waited {limit} s for {what}"
-        time.sleep(0.01)
-
-
-class Redis:
-    """A redis-server on a unix socket in a folder of its own, killed by its pid."""
-
-    def __init__(self, home, *options):
-        self.home = pathlib.Path(home)
-        self.home.mkdir(exist_ok=True)
-        self.socket = self.home / "redis.sock"
-        self.options = options
-        self.process = None
-        self.start()
-
-    @property
-    def url(self):
-        return f"unix://{self.socket}"
-
-    def start(self):
-        self.process = subprocess.Popen(
-            ["redis-server", "--port", "0", "--unixsocket", str(self.socket), "--dir",
-             str(self.home), "--save", "", *self.options],
-            stdout=open(self.home / "redis.log", "ab"), stderr=subprocess.STDOUT,
-            start_new_session=True)
-        wait_for(self.answers, what="redis-server")
-
-    def answers(self):
-        try:
-            return self.ask("PING") == b"PONG"
-        except OSError:
-            return False
-
-    def ask(self, *words):
-        """One command on a connection of its own, by a client that isn't ours."""
-        with socket.socket(socket.AF_UNIX) as sock:
-            sock.settimeout(10)
-            sock.connect(str(self.socket))
-            out = b"*%d\r\n" % len(words)
-            for word in words:
-                word = word if isinstance(word, bytes) else str(word).encode()
-                out += b"$%d\r\n%s\r\n" % (len(word), word)
-            sock.sendall(out)
-            return self._read(sock.makefile("rb"))
-
-    def _read(self, stream):
-        line = stream.readline()
-        if not line:
-            raise OSError("no answer")
-        kind, rest = line[:1], line[1:-2]
-        if kind in b"+-":
-            return rest
-        if kind == b":":
-            return int(rest)
-        size = int(rest)
-        if size < 0:
-            return None
-        if kind == b"$":
-            return stream.read(size + 2)[:-2]
-        return [self._read(stream) for _ in range(size)]
-
-    def signal(self, number):
-        os.kill(self.process.pid, number)
-
-    def kill(self):
-        if self.process and self.process.poll() is None:
-            self.process.kill()
-        if self.process:
-            self.process.wait()
-        with contextlib.suppress(FileNotFoundError):
-            self.socket.unlink()
+from server import Redis, die_with_parent, now_us, wait_for
+from witness import Journal
 
 
 class Host:
     """One w8yd with a config of its own."""
 
-    def __init__(self, world, name, config):
+    def __init__(self, world, name, config, *, url=None, redis="", supervisor="", drain="5s",
+                 within=(), env=None, prepare=None):
+        """`redis`, `supervisor`: more lines of these tables. `within`: a command before w8yd.
+        `prepare`: called in the new process before w8yd is executed."""
         self.world, self.name = world, name
+        self.url = url or world.redis.url
+        self.redis, self.supervisor = redis, supervisor
+        self.within, self.env, self.prepare = within, env, prepare
+        self.drain = drain
         self.home = world.home / name
         self.home.mkdir(exist_ok=True)
         self.config = self.home / "w8y.toml"
+        self.out = self.home / "out.log"
         self.write(config)
         self.process = None
-        self.killed_at = None
 
     def write(self, config):
-        text = (f'[redis]\nurl = "{self.world.redis.url}"\n[supervisor]\nhost = "{self.name}"\n'
-                f'status = ["unix:{self.home}/w8yd.sock"]\ndrain_timeout = "5s"\n' + config)
+        text = (f'[redis]\nurl = "{self.url}"\n{self.redis}\n'
+                f'[supervisor]\nhost = "{self.name}"\n'
+                f'status = ["unix:{self.home}/w8yd.sock"]\ndrain_timeout = "{self.drain}"\n'
+                f'{self.supervisor}\n{config}')
         partial = self.config.with_suffix(".new")
         partial.write_text(text)
         partial.rename(self.config)
 
-    def start(self):
-        self.process = subprocess.Popen(
-            [self.world.w8yd, "--config", str(self.config)],
-            stdout=open(self.home / "out.log", "ab"), stderr=subprocess.STDOUT,
-            start_new_session=True)
-        wait_for(self.ready, what=f"{self.name} to be ready")
+    def start(self, wait=True):
+        def prepare():
+            if self.prepare:
+                self.prepare()
+            die_with_parent()
+
+        self.skip = self.out.stat().st_size if self.out.exists() else 0
+        env = {k: v for k, v in os.environ.items() if k != "NOTIFY_SOCKET"} | (self.env or {})
+        with open(self.out, "ab") as out:
+            self.process = subprocess.Popen(
+                [*self.within, self.world.w8yd, "--config", str(self.config)], stdout=out,
+                stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=prepare, env=env)
+        if wait:
+            wait_for(self.ready, what=f"{self.name} to be ready")
         return self
 
     def ready(self):
-        _, started, since = self.log().partition(f" pid={self.process.pid}\n")
-        return started and "info: ready" in since
+        assert self.process.poll() is None, f"{self.name} ended: {self.log()[-2000:]}"
+        return "info: ready" in self.log(self.skip)
+
+    def log(self, since=0):
+        """What it has logged; `since` a length of the log."""
+        with open(self.out, "rb") as log:
+            log.seek(since)
+            return log.read().decode(errors="replace")
+
+    def log_size(self):
+        return self.out.stat().st_size
+
+    def complaints(self, since):
+        """Lines that are more than info, but not the executors' own."""
+        return [line for line in self.log(since).splitlines()
+                if re.search(r"\b(warning|warn|error):", line)]
 
     def signal(self, number):
         os.kill(self.process.pid, number)
 
     def kill(self):
-        """SIGKILL, as a crash would be. Returns when it is gone."""
+        """SIGKILL, as a crash would be. Returns when it was gone."""
         self.process.kill()
         self.process.wait()
-        self.killed_at = now_us()
-        return self.killed_at
+        return now_us()
 
     def stop(self, limit=20):
         """SIGTERM; its exit status."""
@@ -147,27 +95,41 @@ class Host:
             self.process.terminate()
         return self.process.wait(limit)
 
-    def log(self):
-        return (self.home / "out.log").read_text(errors="replace")
+    # ---- what the kernel says about it
 
+    def resident_mib(self):
+        with open(f"/proc/{self.process.pid}/statm") as statm:
+            return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
 
-Run = collections.namedtuple("Run", "item host run fence pid start end")
+    def descriptors(self):
+        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+
+    def threads(self):
+        return len(os.listdir(f"/proc/{self.process.pid}/task"))
 
 
 class World:
     """A folder, a Redis, hosts, a journal; all gone at the end."""
 
-    def __init__(self, bin_dir, *redis_options):
+    def __init__(self, setup, *redis_options, within=(), forget=False):
         self.home = pathlib.Path(tempfile.mkdtemp(prefix="w8y-faults-"))
-        self.bin = pathlib.Path(bin_dir).resolve()
+        self.home.chmod(0o755)  # a row may run w8yd as another user
+        self.bin = pathlib.Path(setup.bin).resolve()
         self.w8yd = str(self.bin / "src/app/w8yd")
         self.executor = str(self.bin / "tests/faults/journal")
         self.journal = self.home / "journal"
         self.journal.touch()
-        self.redis = Redis(self.home / "redis", *redis_options)
+        self.journal.chmod(0o666)
+        self.witness = Journal(self.journal, forget)
         self.hosts = []
         self.wrappers = []
-        self.random = random.Random(os.environ.get("W8Y_SEED", "1"))
+        self.random = random.Random(setup.seed)
+        self.redis = None
+        try:
+            self.redis = Redis(self.home / "redis", *redis_options, within=within)
+        except BaseException:
+            self.__exit__()
+            raise
 
     def __enter__(self):
         return self
@@ -175,28 +137,32 @@ class World:
     def __exit__(self, *_):
         for host in self.hosts:
             if host.process and host.process.poll() is None:
-                with contextlib.suppress(ProcessLookupError):
-                    host.signal(signal.SIGCONT)
                 host.kill()
         for wrapper in self.wrappers:
             if wrapper.poll() is None:
                 wrapper.kill()
                 wrapper.wait()
-        self.redis.kill()
+        if self.redis:
+            self.redis.kill()
+        self.witness.file.close()
         shutil.rmtree(self.home, ignore_errors=True)
 
-    def host(self, name, config=None, **settings):
-        host = Host(self, name, config if config is not None else self.list_config(**settings))
+    def host(self, name, config=None, *, how=None, **settings):
+        """A w8yd that is ready. `how`: arguments of Host; `settings`: of list_config."""
+        host = Host(self, name, config if config is not None else self.list_config(**settings),
+                    **(how or {}))
         self.hosts.append(host)
         return host.start()
 
-    def wrapper(self, *options):
+    def wrapper(self, *options, work_ms=25):
         """A w8y that runs the journal."""
         process = subprocess.Popen(
             [str(self.bin / "src/app/w8y"), "-u", self.redis.url, "-e", "ITEM", *options,
              self.executor],
-            env={"PATH": os.environ["PATH"], "JOURNAL": str(self.journal), "WORK_MS": "25"},
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True)
+            env={"PATH": os.environ["PATH"], "JOURNAL": str(self.journal), "WITNESS": "1",
+                 "WORK_MS": str(work_ms)},
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True,
+            preexec_fn=die_with_parent)
         self.wrappers.append(process)
         return process
 
@@ -207,10 +173,10 @@ class World:
         fields = entry[0][1]
         return dict(zip(fields[::2], fields[1::2]))[b"outcome"].decode()
 
-    def list_config(self, prefix="work", work_ms=20, on_term="", **settings):
+    def list_config(self, prefix="work", work_ms=20, on_term="", witness=True, **settings):
         lines = [f"[lists.{prefix}]", f'executor = "{self.executor}"',
                  f'env = {{ JOURNAL = "{self.journal}", WORK_MS = "{work_ms}", '
-                 f'ON_TERM = "{on_term}" }}']
+                 f'ON_TERM = "{on_term}", WITNESS = "{"1" if witness else ""}" }}']
         for key, value in settings.items():
             text = str(value).lower() if isinstance(value, bool) else (
                 str(value) if isinstance(value, (int, float)) or str(value)[:1] in "[{"
@@ -226,33 +192,40 @@ class World:
         return collections.Counter(
             item.decode() for item in self.redis.ask("LRANGE", f"{prefix}:list", 0, -1))
 
-    def runs(self):
-        """Every run of the journal, in order of start; end is None if none was written."""
-        open_runs, order = {}, []
-        for line in self.journal.read_text().splitlines():
-            what, when, host, run, fence, pid, item = line.split(" ", 6)
-            if what == "start":
-                open_runs[run] = Run(item, host, run, int(fence), int(pid), int(when), None)
-                order.append(run)
-            elif run in open_runs:
-                open_runs[run] = open_runs[run]._replace(end=int(when))
-        return [open_runs[run] for run in order]
+    def check_items(self, items, prefix="work"):
+        found = self.items(prefix)
+        assert set(found) == set(items), f"items: {sorted(set(items) ^ set(found))}"
+        assert max(found.values()) == 1, f"items doubled: {found}"
 
-    def overlaps(self, deaths):
-        """Pairs of runs of one item at the same time. `deaths`: for runs that wrote no end, when
-        their host was killed, by host: a list of times."""
-        found = []
-        last = {}
-        for run in self.runs():
-            before = last.get(run.item)
-            if before is not None:
-                ended = before.end or min(
-                    (t for t in deaths.get(before.host, []) if t >= before.start),
-                    default=before.start)
-                if run.start < ended:
-                    found.append((before, run))
-            last[run.item] = run
+    def locks(self, prefix="work"):
+        """Locks of runs, by item."""
+        found = {}
+        with self.redis.wire() as wire:
+            for key in wire.ask("KEYS", f"{prefix}:lock:*"):
+                value = wire.ask("GET", key)
+                if value and value.startswith(b"run:"):
+                    found[key.decode()[len(prefix) + 6:]] = value.decode()
         return found
+
+    def runs(self):
+        """Every run of the journal, in order of start."""
+        return self.witness.read().runs
+
+    def runs_since(self, when):
+        return [run for run in self.runs() if run.start > when]
+
+    def overlaps(self):
+        return self.witness.read().overlaps()
+
+    def wait_runs(self, more, limit=20, what="runs"):
+        before = self.witness.read().count
+        wait_for(lambda: self.witness.read().count >= before + more, limit, what)
+
+    def stop(self):
+        """Ends every host; asserts that it ended well."""
+        for host in self.hosts:
+            status = host.stop()
+            assert status == 0, f"{host.name} ended with {status}: {host.log()[-2000:]}"
 
     def children(self):
         """Processes of the journal's executor that are alive, in this world."""
@@ -261,7 +234,13 @@ class World:
             if not entry.name.isdigit():
                 continue
             with contextlib.suppress(OSError):
-                environ = (entry / "environ").read_bytes()
-                if f"JOURNAL={self.journal}".encode() in environ.split(b"\0"):
+                if b"journal\0" not in (entry / "cmdline").read_bytes():
+                    continue
+                environ = (entry / "environ").read_bytes().split(b"\0")
+                if (f"JOURNAL={self.journal}".encode() in environ
+                        and (entry / "comm").read_text() != "witness\n"):
                     alive.append(int(entry.name))
         return alive
+
+
+__all__ = ["Host", "World", "now_us", "signal", "wait_for"]

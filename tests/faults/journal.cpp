@@ -3,9 +3,15 @@
 // Appends to the file $JOURNAL, one line a write, times in microseconds of CLOCK_BOOTTIME:
 //   start TIME HOST RUN FENCE PID ITEM
 //   end   TIME HOST RUN FENCE PID ITEM
+//   died  TIME HOST RUN FENCE PID ITEM
+// The last comes, if $WITNESS is set, from a process of its own that waits until the executor is
+// gone, however that came about.
 // The item comes by standard input, or as $ITEM from a w8y, which tells neither host nor run.
 // Works for $WORK_MS milliseconds (default 20). With $ON_TERM=ignore it outlives a SIGTERM.
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -22,17 +28,38 @@ std::string variable(const char* name, const char* otherwise) {
   return value != nullptr ? value : otherwise;
 }
 
-void note(const char* what, const std::string& item) {
+void note(const char* what, const std::string& item, pid_t pid) {
   timespec now{};
   clock_gettime(CLOCK_BOOTTIME, &now);
   const std::string line =
       std::string(what) + " " + std::to_string(now.tv_sec * 1000000 + now.tv_nsec / 1000) + " " +
-      variable("W8Y_HOST", "w8y") + " " + variable("W8Y_RUN_ID", std::to_string(getpid()).c_str()) +
-      " " + variable("W8Y_FENCE", "0") + " " + std::to_string(getpid()) + " " + item + "\n";
+      variable("W8Y_HOST", "w8y") + " " + variable("W8Y_RUN_ID", std::to_string(pid).c_str()) +
+      " " + variable("W8Y_FENCE", "0") + " " + std::to_string(pid) + " " + item + "\n";
   const int file =
       open(variable("JOURNAL", "/dev/null").c_str(), O_WRONLY | O_APPEND | O_CREAT, 0600);
   if (file < 0 || write(file, line.data(), line.size()) < 0) _exit(9);
   close(file);
+}
+
+/// Leaves the executor's session and outputs, so that nobody waits for it or kills it too.
+void leave_witness(const std::string& item) {
+  const pid_t executor = getpid();
+  const int handle = static_cast<int>(syscall(SYS_pidfd_open, executor, 0));
+  if (handle < 0) _exit(8);
+  const pid_t witness = fork();
+  if (witness < 0) _exit(8);
+  if (witness > 0) {
+    close(handle);
+    return;
+  }
+  setsid();
+  prctl(PR_SET_NAME, "witness");
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) close(fd);
+  pollfd gone{handle, POLLIN, 0};
+  while (poll(&gone, 1, -1) != 1) {
+  }
+  note("died", item, executor);
+  _exit(0);
 }
 
 }  // namespace
@@ -49,14 +76,15 @@ int main(int argc, char** argv) {
   if (item.empty()) item = variable("ITEM", "");
   if (variable("ON_TERM", "") == "ignore") std::signal(SIGTERM, SIG_IGN);
 
-  note("start", item);
+  if (!variable("WITNESS", "").empty()) leave_witness(item);
+  note("start", item, getpid());
   timespec pause{};
   const long ms = std::atol(variable("WORK_MS", "20").c_str());
   pause.tv_sec = ms / 1000;
   pause.tv_nsec = ms % 1000 * 1000000;
   while (nanosleep(&pause, &pause) != 0) {
   }
-  note("end", item);
+  note("end", item, getpid());
   std::puts(R"({"type":"complete"})");
   return 0;
 }

@@ -1,41 +1,174 @@
 #!/usr/bin/env python3
-"""The fault matrix: runs its rows and prints a table with the figures of each.
-
-Usage: run.py BUILD_FOLDER [--scale N] [ROW...]
-"""
+"""The fault matrix: breaks what can break, and prints a table with the figures of each row."""
 import argparse
+import contextlib
+import dataclasses
+import multiprocessing
+import os
+import random
+import re
+import signal
 import sys
 import time
 import traceback
 
-import rows
+import rows_broken
+import rows_clock
+import rows_executors
+import rows_hosts
+import rows_network
+import rows_redis
+import rows_reload
+import rows_replies
+import rows_resources
+import soak
+from matrix import Setup, Skip, problem, table_head, table_line, text_of
+from server import die_with_parent
+
+MODULES = [rows_hosts, rows_redis, rows_replies, rows_broken, rows_network, rows_clock,
+           rows_reload, rows_resources, rows_executors]
+ROWS = [row for module in MODULES for row in module.ROWS]
+
+
+def seconds(text):
+    match = re.fullmatch(r"(\d+)(s|m|h)", text)
+    if not match:
+        raise argparse.ArgumentTypeError(f"a duration like 30s, 10m or 2h, not {text}")
+    return int(match[1]) * {"s": 1, "m": 60, "h": 3600}[match[2]]
+
+
+def parse():
+    parser = argparse.ArgumentParser(prog="scripts/faults", description=__doc__)
+    if "--build" not in sys.argv:
+        parser.epilog = "Builds what it needs first. Ends with the line: N passed, M failed."
+    parser.add_argument("--build", required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--scale", type=int, default=5, metavar="N",
+                        help="N times as many faults as the short form that the tests run (%(default)s)")
+    parser.add_argument("--soak", type=seconds, metavar="DURATION",
+                        help="instead: faults of all kinds at random for so long (10m, 2h), "
+                        "and whether memory, descriptors and threads stay level")
+    parser.add_argument("--every", type=seconds, metavar="DURATION",
+                        help="how often the soak prints a line (a sixtieth of it)")
+    parser.add_argument("--seed", default=str(random.randrange(1 << 32)), metavar="N",
+                        help="of what is done at random (a new one each time; printed)")
+    parser.add_argument("--jobs", type=int, default=3, metavar="N",
+                        help="rows at once, of those that may run beside others (%(default)s)")
+    parser.add_argument("--list", action="store_true", help="names the rows, and ends")
+    parser.add_argument("--sanitized", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("rows", nargs="*", metavar="ROW", help="only these rows")
+    options = parser.parse_args()
+    names = [row.name for row in ROWS]
+    for name in options.rows:
+        if name not in names:
+            parser.error(f"no row {name}; there are {', '.join(names)}")
+    return options
+
+
+def run_row(row, setup, pipe):
+    """In a process of its own: what it does to itself ends with it."""
+    def ended(*_):
+        raise AssertionError(f"it took longer than {row.limit * setup.scale} s")
+
+    die_with_parent()
+    os.setpgid(0, 0)
+    signal.signal(signal.SIGTERM, ended)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        figures = row.run(setup)
+        lines = setup.lines
+        if figures is not None or not lines:
+            lines = [("passed", row.fault, figures or {}, row.promise)] + lines
+    except Skip as reason:
+        lines = setup.lines + [("skipped", row.fault, f"skipped: {reason}", row.promise)]
+    except Exception as error:  # a row that breaks is a row that failed
+        traceback.print_exc()
+        lines = setup.lines + [("failed", row.fault, {"FAILED": problem(error)}, row.promise)]
+    pipe.send(lines)
+
+
+class Going:
+    """A row that runs."""
+
+    def __init__(self, row, setup):
+        self.row, self.began = row, time.monotonic()
+        self.pipe, theirs = multiprocessing.Pipe(duplex=False)
+        self.process = multiprocessing.get_context("fork").Process(
+            target=run_row, args=(row, setup, theirs))
+        self.process.start()
+        theirs.close()
+        self.ends = self.began + row.limit * setup.scale
+        self.killed = False
+
+    def result(self):
+        """Its lines, once it has ended."""
+        if self.pipe.poll():
+            with contextlib.suppress(EOFError):
+                lines = self.pipe.recv()
+                self.process.join()
+                return lines
+        if self.process.is_alive():
+            if time.monotonic() > self.ends + 20:
+                self.process.kill()
+            elif time.monotonic() > self.ends and not self.killed:
+                self.killed = True
+                self.process.terminate()
+            return None
+        return [("failed", self.row.fault, {"FAILED": "it ended without a word"}, self.row.promise)]
+
+
+class Table:
+    def __init__(self):
+        self.counts = {"passed": 0, "failed": 0, "skipped": 0}
+        print(table_head(), flush=True)
+
+    def add(self, lines, took):
+        for i, (state, fault, figures, promise) in enumerate(lines):
+            self.counts[state] += 1
+            print(table_line(fault, text_of(figures), promise, f"{took:.1f}" if i == 0 else ""),
+                  flush=True)
+
+    def end(self):
+        if self.counts["skipped"]:
+            print(f"{self.counts['skipped']} skipped")
+        print(f"{self.counts['passed']} passed, {self.counts['failed']} failed")
+        return 1 if self.counts["failed"] else 0
+
+
+def run_rows(rows, setup, jobs):
+    table = Table()
+    waiting = [row for row in rows if not row.alone] + [row for row in rows if row.alone]
+    going = []
+    while waiting or going:
+        while waiting and len(going) < jobs and not (going and going[0].row.alone):
+            if waiting[0].alone and going:
+                break
+            going.append(Going(waiting.pop(0), dataclasses.replace(setup, lines=[])))
+            if going[-1].row.alone:
+                break
+        for run in list(going):
+            lines = run.result()
+            if lines is not None:
+                going.remove(run)
+                table.add(lines, time.monotonic() - run.began)
+        time.sleep(0.02)
+    return table.end()
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("build")
-    parser.add_argument("--scale", type=int, default=1)
-    parser.add_argument("--sanitized", action="store_true",
-                        help="the build has sanitizers: memory is not compared")
-    parser.add_argument("rows", nargs="*")
-    options = parser.parse_args()
-    rows.SANITIZED = options.sanitized
-    passed = failed = 0
-    for row in rows.ROWS:
-        if options.rows and row.__name__ not in options.rows:
-            continue
-        began = time.monotonic()
-        try:
-            figures = row(options.build, options.scale)
-            text = ", ".join(f"{name} {value}" for name, value in figures.items())
-            passed += 1
-        except Exception as error:  # a row that breaks is a row that failed
-            traceback.print_exc()
-            text = f"FAILED: {error}"
-            failed += 1
-        print(f"{row.__doc__.strip():62} {text} ({time.monotonic() - began:.1f} s)", flush=True)
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+    options = parse()
+    if options.list:
+        for row in ROWS:
+            print(f"{row.name:20} {row.fault}: {row.promise}")
+        return 0
+    setup = Setup(options.build, options.scale, options.seed, options.sanitized)
+    print(f"seed {options.seed}", flush=True)
+    if options.soak:
+        return soak.run(setup, options.soak, options.every or max(1, options.soak // 60))
+    rows = [row for row in ROWS
+            if row.name in options.rows
+            or not options.rows and (row.sanitized or not options.sanitized)]
+    return run_rows(rows, setup, options.jobs)
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,68 @@
+"""A Redis that dies."""
+import time
+
+from harness import World, now_us, wait_for
+from matrix import row
+
+AOF = ("--appendonly", "yes", "--appendfsync", "always")
+
+
+@row("SIGKILL of redis-server (AOF)", "items lost 0, overlaps 0; work goes on ≤ 2 s")
+def kill_redis(setup):
+    with World(setup, *AOF) as world:
+        items = world.fill([f"i{i}" for i in range(8)])
+        for i in range(2):
+            world.host(f"h{i}", work_ms=30, concurrency=2, key_expiry="2s")
+        world.wait_runs(10)
+        pauses = []
+        for _ in range(2 * setup.scale):
+            world.redis.kill()
+            time.sleep(0.5)
+            world.redis.start()
+            back = now_us()
+            again = wait_for(lambda: next(iter(world.runs_since(back)), None),
+                             what="work to go on")
+            pauses.append((again.start - back) / 1e6)
+            world.wait_runs(20)
+        world.stop()
+        world.check_items(items)
+        assert not world.overlaps(), world.overlaps()
+        assert not world.witness.fences_back, "a fence that went back"
+        assert max(pauses) <= 2, f"work went on after {max(pauses)} s"
+        return {"kills": 2 * setup.scale, "runs": world.witness.count, "items lost": 0,
+                "overlaps": 0, "longest pause s": round(max(pauses), 2)}
+
+
+@row("Redis gone for longer than a lock", "terminate: child dead before; no overlap")
+def redis_away(setup):
+    """Held runs with `terminate` end by the clock alone: nobody can be asked."""
+    with World(setup, *AOF) as world:
+        items = world.fill(["a", "b"])
+        for name in ("one", "two"):
+            world.host(name, how={"drain": "100ms"}, work_ms=20000, concurrency=1, key_expiry="1500ms",
+                       on_lease_loss="terminate")
+        margins = []
+        for _ in range(setup.scale):
+            wait_for(lambda: len(world.locks()) == 2 and all(
+                any(r.item == item and r.over is None for r in world.runs())
+                for item in ("a", "b")), what="two runs")
+            held = [r for r in world.runs() if r.over is None]
+            time.sleep(0.7)
+            with world.redis.wire() as wire:
+                ends = {r.item: now_us() / 1000 + wire.ask("PTTL", f"work:lock:{r.item}")
+                        for r in held}
+            world.redis.kill()
+            for run in held:
+                wait_for(lambda run=run: world.runs() and run.died, what="the child to die")
+                margins.append(ends[run.item] - run.died / 1000)
+            world.redis.start()
+            world.wait_runs(2)
+        world.stop()
+        world.check_items(items)
+        assert not world.overlaps(), world.overlaps()
+        assert min(margins) > 0, f"a child died {-min(margins)} ms after its lock's end"
+        return {"times": setup.scale, "overlaps": 0,
+                "least margin before expiry ms": round(min(margins))}
+
+
+ROWS = [kill_redis, redis_away]

@@ -1,0 +1,56 @@
+"""Reloads under load."""
+import signal
+import time
+
+from harness import World, wait_for
+from matrix import row
+
+
+@row("reloads under load, good and broken", "runs disturbed 0; descriptors and memory level",
+     sanitized=True)
+def reload_storm(setup):
+    with World(setup) as world:
+        items = world.fill([f"i{i}" for i in range(10)])
+        host = world.host("h", work_ms=150, concurrency=3, key_expiry="2s")
+        world.wait_runs(3)
+
+        def level():
+            """What it holds between runs: quiet, nothing is under way."""
+            host.signal(signal.SIGUSR1)
+            wait_for(lambda: world.runs() and all(r.died for r in world.runs()), what="quiet")
+            wait_for(lambda: not world.locks(), what="no locks")
+            time.sleep(0.2)
+            found = host.descriptors(), host.threads(), host.resident_mib()
+            host.signal(signal.SIGCONT)
+            return found
+
+        def storm(reloads):
+            for i in range(reloads):
+                good = world.list_config(work_ms=150, concurrency=3 + i % 2, key_expiry="2s",
+                                         cwd="/tmp" if i % 4 else "temp")
+                host.write(good if i % 3 else good + "nonsense = 1\n[lists.\n")
+                host.signal(signal.SIGUSR2)
+                time.sleep(0.01)
+            host.write(world.list_config(work_ms=150, concurrency=3, key_expiry="2s"))
+            host.signal(signal.SIGUSR2)
+            world.wait_runs(5, what="work to go on")
+
+        reloads = 50 * setup.scale
+        storm(10)  # what is made once is there by then
+        before = level()
+        storm(reloads)
+        after = level()
+        assert host.stop() == 0
+        disturbed = [r for r in world.runs() if r.end is None]
+        assert not disturbed, disturbed
+        assert not world.overlaps()
+        world.check_items(items)
+        more = [b - a for a, b in zip(before, after)]
+        assert more[0] == 0 and more[1] <= 0, f"descriptors {more[0]:+}, threads {more[1]:+}"
+        assert setup.sanitized or more[2] < 2 + 0.001 * reloads, f"{more[2]:+.1f} MiB"
+        return {"reloads": reloads, "runs": world.witness.count, "runs disturbed": 0,
+                "descriptors more": more[0], "threads more": more[1],
+                "MiB more": round(more[2], 1)}
+
+
+ROWS = [reload_storm]
