@@ -1,0 +1,68 @@
+"""Something is wrong with Redis for a while: how work goes on afterwards."""
+import time
+
+from harness import now_us, wait_for
+
+KEY_EXPIRY_S = 2
+SETTINGS = dict(work_ms=30, concurrency=3, key_expiry=f"{KEY_EXPIRY_S}s")
+# So that what is lost on the way is missed within the time of a test.
+TIMEOUTS = 'connect_timeout = "1s"\ncommand_timeout = "1s"'
+MOST_LINES = 6
+
+
+class Outages:
+    """A world whose hosts are at work while faults come and go."""
+
+    def __init__(self, setup, world, items):
+        self.setup, self.world, self.items = setup, world, items
+        self.overlaps = 0
+
+    def __call__(self, fault, begin, end, hold=0.7, limit=2.0, stops_work=True,
+                 most_lines=MOST_LINES):
+        """A line of the table. `limit`: seconds from the fault's end until work goes on."""
+        self.setup.part(
+            fault, f"work goes on ≤ {limit:g} s, all items ≤ {limit + KEY_EXPIRY_S:g} s, log "
+            f"lines ≤ {most_lines}",
+            lambda: self._measure(begin, end, hold, limit, stops_work, most_lines))
+
+    def _measure(self, begin, end, hold, limit, stops_work, most_lines):
+        world = self.world
+        world.wait_runs(5, what="work before the fault")
+        sizes = {host: host.log_size() for host in world.hosts}
+        try:
+            begin()
+            settled = now_us() + 200_000
+            time.sleep(hold)
+            during = len(world.runs_since(settled))
+        finally:
+            end()
+        ended = now_us()
+        patience = 20 + limit
+        first = wait_for(lambda: next(iter(world.runs_since(ended)), None), patience,
+                         "work to go on")
+        wait_for(lambda: {r.item for r in world.runs_since(ended)} == self.items, patience,
+                 "all items to run again")
+        all_ran = (now_us() - ended) / 1e6
+        pause = (first.start - ended) / 1e6
+        lines = max(len(host.log(since).splitlines()) for host, since in sizes.items())
+        world.check_items(self.items)
+        overlaps = len(world.overlaps()) - self.overlaps
+        self.overlaps += overlaps
+        for host in world.hosts:
+            assert host.process.poll() is None, f"{host.name} ended: {host.log()[-1000:]}"
+        assert overlaps == 0, world.overlaps()[-overlaps:]
+        assert not stops_work or during == 0, f"{during} runs began while it lasted"
+        assert pause <= limit, f"work went on after {pause:.2f} s"
+        assert all_ran <= limit + KEY_EXPIRY_S, f"all items had run after {all_ran:.2f} s"
+        assert lines <= most_lines, f"{lines} log lines"
+        figures = {"goes on after s": round(pause, 2), "all items s": round(all_ran, 2),
+                   "lost 0, overlaps": 0, "log lines": lines}
+        return figures if stops_work else {"runs meanwhile": during} | figures
+
+    def over(self):
+        """At the end of a row."""
+        self.world.stop()
+        locks = self.world.locks()
+        assert not locks, f"locks left: {locks}"
+        assert not self.world.witness.fences_back, "a fence went back"
+        assert not self.world.children(), "children left"
