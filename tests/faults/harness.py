@@ -22,14 +22,15 @@ class Host:
     """One w8yd with a config of its own."""
 
     def __init__(self, world, name, config, *, url=None, redis="", supervisor="", drain="5s",
-                 within=(), env=None, prepare=None):
+                 within=(), env=None, prepare=None, ready=True):
         """`redis`, `supervisor`: more lines of these tables. `within`: a command before w8yd.
-        `prepare`: called in the new process before w8yd is executed."""
+        `prepare`: called in the new process before w8yd is executed. `ready`: whether to wait
+        for its log to say so, on standard error."""
         self.world, self.name = world, name
         self.url = url or world.redis.url
         self.redis, self.supervisor = redis, supervisor
         self.within, self.env, self.prepare = within, env, prepare
-        self.drain = drain
+        self.drain, self.await_ready = drain, ready
         self.home = world.home / name
         self.home.mkdir(exist_ok=True)
         self.config = self.home / "w8y.toml"
@@ -46,7 +47,7 @@ class Host:
         partial.write_text(text)
         partial.rename(self.config)
 
-    def start(self, wait=True):
+    def start(self):
         def prepare():
             if self.prepare:
                 self.prepare()
@@ -58,7 +59,7 @@ class Host:
             self.process = subprocess.Popen(
                 [*self.within, self.world.w8yd, "--config", str(self.config)], stdout=out,
                 stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=prepare, env=env)
-        if wait:
+        if self.await_ready:
             wait_for(self.ready, what=f"{self.name} to be ready")
         return self
 

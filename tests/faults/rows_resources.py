@@ -1,1 +1,170 @@
-ROWS = []
+"""A host that runs out of processes, descriptors or disk."""
+import contextlib
+import os
+import pathlib
+import resource
+import shutil
+import subprocess
+import threading
+import time
+
+from harness import World, now_us, wait_for
+from matrix import Skip, row
+
+BACK_S = 3.0
+CONCURRENCY = 6
+SETTINGS = dict(work_ms=150, concurrency=CONCURRENCY, key_expiry="2s")
+PROMISE = f"no item is lost or blamed; all run again ≤ {BACK_S:g} s; locks left 0"
+
+
+def as_root(what):
+    if os.geteuid() != 0:
+        raise Skip(f"{what} needs root")
+
+
+def shortage(setup, world, host, begin, end):
+    """Takes something away for a while, with runs going on, and gives it back."""
+    items = world.fill([f"i{i}" for i in range(12)])
+    world.wait_runs(10)
+    backs, meanwhile, crashed = [], [], 0
+    for _ in range(setup.scale):
+        since = host.log_size()
+        begin()
+        begun = now_us()
+        time.sleep(2.5)
+        meanwhile.append(len(world.runs_since(begun + 300_000)))
+        end()
+        ended = now_us()
+        wait_for(lambda ended=ended: {r.item for r in world.runs_since(ended)} == items, 60,
+                 "all items to run again")
+        backs.append((now_us() - ended) / 1e6)
+        crashed += sum("outcome=crashed" in line for line in host.log(since).splitlines())
+        # And all places are taken again.
+        wait_for(lambda: len(world.locks()) >= CONCURRENCY, what="full concurrency")
+    blamed = world.redis.ask("HGETALL", "work:failures")
+    world.stop()
+    world.check_items(items)
+    locks = world.locks()
+    assert not locks, f"locks left: {locks}"
+    assert not world.overlaps(), world.overlaps()
+    figures = {"all items run again after s": round(max(backs), 2), "runs meanwhile": max(meanwhile), "crashed": crashed,
+               "locks left": 0, "items lost": 0}
+    assert max(meanwhile) <= CONCURRENCY, f"nothing was short: {figures}"
+    assert max(backs) <= BACK_S, figures
+    assert not blamed, f"failures counted: {blamed}"
+    return figures
+
+
+@row("no more processes (RLIMIT_NPROC)", PROMISE)
+def no_processes(setup):
+    as_root("running w8yd as another user")
+    nobody = 61000 + os.getpid() % 4000  # the limit counts what a user has on the whole host
+
+    def become():
+        os.setgroups([])
+        os.setgid(nobody)
+        os.setuid(nobody)
+
+    with World(setup) as world:
+        home = world.home / "h"
+        home.mkdir()
+        os.chown(home, nobody, nobody)
+        # Where they were built, others may not be let in.
+        programs = world.home / "programs"
+        programs.mkdir()
+        world.w8yd = shutil.copy(world.w8yd, programs)
+        world.executor = shutil.copy(world.executor, programs)
+        host = world.host("h", how={"prepare": become}, witness=False, **SETTINGS)
+        soft, _ = resource.getrlimit(resource.RLIMIT_NPROC)
+        soft = "unlimited" if soft == resource.RLIM_INFINITY else soft
+        tasks = len(os.listdir(f"/proc/{host.process.pid}/task"))
+
+        def limit(most):
+            # By the user itself: root in a container may not change the limits of others.
+            subprocess.run(["prlimit", f"--pid={host.process.pid}", f"--nproc={most}:"],
+                           user=nobody, group=nobody, extra_groups=[], cwd="/", check=True)
+        return shortage(setup, world, host, lambda: limit(tasks + 1),
+                        lambda: limit(soft))
+
+
+@row("no more descriptors (EMFILE)", PROMISE)
+def no_descriptors(setup):
+    with World(setup) as world:
+        host = world.host("h", witness=False, **SETTINGS)
+        _, hard = resource.prlimit(host.process.pid, resource.RLIMIT_NOFILE)
+
+        def limit(most):
+            resource.prlimit(host.process.pid, resource.RLIMIT_NOFILE, (most, hard))
+
+        def begin():
+            # The highest number in use and one more: no run can be begun, or one at a time.
+            limit(max(int(fd) for fd in os.listdir(f"/proc/{host.process.pid}/fd")) // 2)
+        return shortage(setup, world, host, begin, lambda: limit(min(hard, 1024)))
+
+
+@row("no more descriptors, and Redis killed", "it connects when there are some again")
+def no_descriptors_to_connect(setup):
+    with World(setup) as world:
+        items = world.fill(["a", "b"])
+        host = world.host("h", work_ms=50, concurrency=2, key_expiry="2s")
+        _, hard = resource.prlimit(host.process.pid, resource.RLIMIT_NOFILE)
+        world.wait_runs(3)
+        resource.prlimit(host.process.pid, resource.RLIMIT_NOFILE, (4, hard))
+        world.redis.ask("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+        time.sleep(2)
+        assert host.process.poll() is None, host.log()[-1000:]
+        resource.prlimit(host.process.pid, resource.RLIMIT_NOFILE, (min(hard, 1024), hard))
+        ended = now_us()
+        first = wait_for(lambda: next(iter(world.runs_since(ended)), None), what="work to go on")
+        back = (first.start - ended) / 1e6
+        world.stop()
+        world.check_items(items)
+        assert not world.locks() and not world.overlaps()
+        assert back <= BACK_S, f"work went on after {back} s"
+        return {"work goes on after s": round(back, 2), "items lost": 0, "locks left": 0}
+
+
+@row("disk full (log and temp folders)", PROMISE)
+def no_disk(setup):
+    as_root("mounting a small disk")
+    with World(setup) as world:
+        small = world.home / "small"
+        small.mkdir()
+        # In a mount namespace of its own: the disk goes with w8yd.
+        mount = ["unshare", "--mount", "sh", "-c",
+                 f"mount -t tmpfs -o size=256k,nr_inodes=40,mode=755 none {small} && exec \"$@\"",
+                 "sh"]
+        if not shutil.which("unshare"):
+            raise Skip("no unshare here")
+        host = world.host("h", witness=False, cwd="temp", **SETTINGS, how={
+            "ready": False, "within": mount, "env": {"TMPDIR": str(small)},
+            "supervisor": f'log_file = "{small}/w8yd.log"\nlog_level = "debug"'})
+        inside = pathlib.Path(f"/proc/{host.process.pid}/root{small}")
+        full = threading.Event()
+
+        def filling():
+            """Its blocks, and every inode that a temp folder gives back."""
+            with open(inside / "blocks", "wb") as filler, contextlib.suppress(OSError):
+                filler.write(bytes(1 << 20))
+            number = 0
+            while full.is_set():
+                with contextlib.suppress(OSError):
+                    (inside / f"filler{number}").touch(exist_ok=False)
+                    number += 1
+                    continue
+                time.sleep(0.001)
+
+        def fill():
+            full.set()
+            threading.Thread(target=filling, daemon=True).start()
+
+        def free():
+            full.clear()
+            time.sleep(0.05)
+            for filler in [inside / "blocks", *inside.glob("filler*")]:
+                filler.unlink()
+
+        return shortage(setup, world, host, fill, free)
+
+
+ROWS = [no_processes, no_descriptors, no_descriptors_to_connect, no_disk]
