@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 
 from server import Redis, die_with_parent, now_us, wait_for
-from witness import Journal
+from witness import PATIENCE_US, Journal
 
 
 class Host:
@@ -216,7 +216,9 @@ class World:
         return [run for run in self.runs() if run.start > when]
 
     def overlaps(self):
-        return self.witness.read().overlaps()
+        with contextlib.suppress(AssertionError):  # what isn't decided by then is an overlap
+            wait_for(lambda: not self.witness.read().undecided(), PATIENCE_US / 1e6)
+        return self.witness.overlaps()
 
     def wait_runs(self, more, limit=20, what="runs"):
         before = self.witness.read().count

@@ -32,7 +32,7 @@ def kill_hosts(setup):
             held = [r for r in world.runs() if r.host == host.name and r.end is None
                     and r.start > at - 1_000_000]
             for run in held:
-                died = wait_for(lambda run=run: run.over or (world.runs() and run.over), limit=2,
+                died = wait_for(lambda run=run: world.runs() and run.died or run.end, limit=2,
                                 what="a child of a killed w8yd to be gone")
                 slowest_child = max(slowest_child, died - at)
                 gaps.append((next_run(world, run.item, at).start - at) / 1e6)

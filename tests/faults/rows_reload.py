@@ -35,7 +35,7 @@ def reload_storm(setup):
             host.signal(signal.SIGUSR2)
             world.wait_runs(5, what="work to go on")
 
-        reloads = 50 * setup.scale
+        reloads = 50 if setup.scale == 1 else 200 * setup.scale
         storm(10)  # what is made once is there by then
         before = level()
         storm(reloads)

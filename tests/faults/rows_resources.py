@@ -103,7 +103,7 @@ def no_descriptors(setup):
 
 
 @row("no more descriptors, and Redis killed", "it connects when there are some again")
-def no_descriptors_to_connect(setup):
+def no_sockets(setup):
     with World(setup) as world:
         items = world.fill(["a", "b"])
         host = world.host("h", work_ms=50, concurrency=2, key_expiry="2s")
@@ -167,4 +167,4 @@ def no_disk(setup):
         return shortage(setup, world, host, fill, free)
 
 
-ROWS = [no_processes, no_descriptors, no_descriptors_to_connect, no_disk]
+ROWS = [no_processes, no_descriptors, no_sockets, no_disk]

@@ -38,9 +38,9 @@ def seconds(text):
 
 
 def parse():
-    parser = argparse.ArgumentParser(prog="scripts/faults", description=__doc__)
-    if "--build" not in sys.argv:
-        parser.epilog = "Builds what it needs first. Ends with the line: N passed, M failed."
+    parser = argparse.ArgumentParser(
+        prog="scripts/faults", description=__doc__,
+        epilog="Ends with the line `N passed, M failed`, and exit status 1 if any have.")
     parser.add_argument("--build", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--scale", type=int, default=5, metavar="N",
                         help="N times as many faults as the short form that the tests run (%(default)s)")

@@ -1,21 +1,25 @@
 """What the journal says: which runs there were, from when to when, and which overlapped."""
 
 
-class Run:
-    """A run as its executor wrote it down. `end` when it was done; `died` when its process was
-    gone, as the executor's witness saw it. Times in microseconds of CLOCK_BOOTTIME."""
+PATIENCE_US = 1_000_000
 
-    __slots__ = ("item", "host", "run", "fence", "pid", "start", "end", "died")
+
+class Run:
+    """A run as its executor wrote it down. `end` when it was done. Of its witness: `alive` when it
+    is known to have lived last, `died` when it was seen gone (never too early, but later where the
+    processors are busy). Times in microseconds of CLOCK_BOOTTIME."""
+
+    __slots__ = ("item", "host", "run", "fence", "pid", "start", "end", "alive", "died")
 
     def __init__(self, item, host, run, fence, pid, start):
         self.item, self.host, self.run = item, host, run
         self.fence, self.pid, self.start = fence, pid, start
-        self.end = self.died = None
+        self.end = self.alive = self.died = None
 
     @property
     def over(self):
-        """When it no longer worked; None while it may."""
-        return self.end if self.end is not None else self.died
+        """Until when it has worked for sure; None while it may work."""
+        return self.end if self.end is not None else self.alive
 
     def __repr__(self):
         return f"{self.item}@{self.host}#{self.fence}[{self.start}..{self.over}]"
@@ -34,6 +38,7 @@ class Journal:
         self.last = {}
         self.pairs = []  # (earlier, later) runs of an item whose earlier end isn't known yet
         self.overlapping = []
+        self.marked = self.after_mark = None
         self.fences_back = 0  # a later run of an item whose fence isn't greater
 
     def read(self):
@@ -53,12 +58,20 @@ class Journal:
             return
         if what == "end":
             run.end = int(when)
+        elif what == "alive":
+            run.alive = int(when)
         else:
             run.died = int(when)
             del self.by_id[run_id]
 
+    def mark(self, when):
+        """From now on, `after_mark` is when the first run after that time began, if one has."""
+        self.marked, self.after_mark = when, None
+
     def _started(self, run):
         self.count += 1
+        if self.marked is not None and self.after_mark is None and run.start > self.marked:
+            self.after_mark = run.start
         self.by_id[run.run] = run
         if not self.forget:
             self.runs.append(run)
@@ -73,13 +86,22 @@ class Journal:
         elif before.over > run.start:
             self.overlapping.append((before, run))
 
-    def overlaps(self):
-        """Pairs of runs of one item at the same time; one that isn't over counts as going on."""
-        open_pairs = []
-        for before, run in self.pairs:
+    def undecided(self):
+        """Whether there are runs that began, and it isn't known whether the one before was over."""
+        self._decide()
+        return bool(self.pairs)
+
+    def overlaps(self, now=None):
+        """Pairs of runs of one item at the same time. Until `now` a moment has passed, a run before
+        that isn't over gets the benefit of the doubt: its witness may be on the way."""
+        self._decide()
+        return self.overlapping + [(before, run) for before, run in self.pairs
+                                   if now is None or now > run.start + PATIENCE_US]
+
+    def _decide(self):
+        pairs, self.pairs = self.pairs, []
+        for before, run in pairs:
             if before.over is None:
-                open_pairs.append((before, run))
+                self.pairs.append((before, run))
             elif before.over > run.start:
                 self.overlapping.append((before, run))
-        self.pairs = open_pairs
-        return self.overlapping + open_pairs
