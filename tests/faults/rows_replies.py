@@ -26,7 +26,7 @@ def free_port():
         return sock.getsockname()[1]
 
 
-@row("a server that refuses writes", RECOVERS)
+@row("a server that refuses writes", RECOVERS, sanitized=True)
 def refused_writes(setup):
     with World(setup) as world:
         redis = world.redis
@@ -104,7 +104,7 @@ def changed_part(setup):
             other.kill()
 
 
-@row("a server that is busy", RECOVERS)
+@row("a server that is busy", RECOVERS, sanitized=True)
 def busy_server(setup):
     with World(setup) as world:
         redis = world.redis
@@ -165,7 +165,7 @@ def busy_server(setup):
         outage.over()
 
 
-@row("a server that lets nobody in", RECOVERS)
+@row("a server that lets nobody in", RECOVERS, sanitized=True)
 def refused_logins(setup):
     with World(setup) as world:
         redis, secret = world.redis, world.home / "password"

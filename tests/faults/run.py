@@ -64,10 +64,14 @@ def parse():
     return options
 
 
+class Stopped(Exception):
+    """A row was told to end: it took too long, or the whole run is ended."""
+
+
 def run_row(row, setup, pipe):
     """In a process of its own: what it does to itself ends with it."""
     def ended(*_):
-        raise AssertionError(f"it took longer than {row.limit * setup.scale} s")
+        raise Stopped(f"told to end; its limit is {row.limit * setup.scale} s")
 
     die_with_parent()
     os.setpgid(0, 0)
@@ -138,20 +142,28 @@ def run_rows(rows, setup, jobs):
     table = Table()
     waiting = [row for row in rows if not row.alone] + [row for row in rows if row.alone]
     going = []
-    while waiting or going:
-        while waiting and len(going) < jobs and not (going and going[0].row.alone):
-            if waiting[0].alone and going:
-                break
-            going.append(Going(waiting.pop(0), dataclasses.replace(setup, lines=[])))
-            if going[-1].row.alone:
-                break
-        for run in list(going):
-            lines = run.result()
-            if lines is not None:
-                going.remove(run)
-                table.add(lines, time.monotonic() - run.began)
-        time.sleep(0.02)
+    try:
+        while waiting or going:
+            while waiting and may_start(waiting[0], going, jobs):
+                going.append(Going(waiting.pop(0), dataclasses.replace(setup, lines=[])))
+            for run in list(going):
+                lines = run.result()
+                if lines is not None:
+                    going.remove(run)
+                    table.add(lines, time.monotonic() - run.began)
+            time.sleep(0.02)
+    finally:
+        for run in going:
+            run.process.terminate()
+        for run in going:
+            run.process.join(20)
     return table.end()
+
+
+def may_start(row, going, jobs):
+    if any(run.row.alone for run in going):
+        return False
+    return not going if row.alone else len(going) < jobs
 
 
 def main():
@@ -160,6 +172,7 @@ def main():
         for row in ROWS:
             print(f"{row.name:20} {row.fault}: {row.promise}")
         return 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     setup = Setup(options.build, options.scale, options.seed, options.sanitized)
     print(f"seed {options.seed}", flush=True)
     if options.soak:
@@ -171,4 +184,7 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
