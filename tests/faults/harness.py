@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 
 from server import Redis, die_with_parent, now_us, wait_for
-from witness import PATIENCE_US, Journal
+from record import PATIENCE_US, Journal
 
 
 class Host:
@@ -121,12 +121,17 @@ class World:
         self.journal = self.home / "journal"
         self.journal.touch()
         self.journal.chmod(0o666)
-        self.witness = Journal(self.journal, forget)
+        self.record = Journal(self.journal, forget)
         self.hosts = []
         self.wrappers = []
         self.random = random.Random(setup.seed)
         self.redis = None
+        self.witness_socket = str(self.home / "witness.sock")
+        self.witness = subprocess.Popen(
+            [self.bin / "tests/faults/witness", self.witness_socket, self.journal],
+            start_new_session=True, preexec_fn=die_with_parent)
         try:
+            wait_for(lambda: os.path.exists(self.witness_socket), what="the witness")
             self.redis = Redis(self.home / "redis", *redis_options, within=within)
         except BaseException:
             self.__exit__()
@@ -145,7 +150,9 @@ class World:
                 wrapper.wait()
         if self.redis:
             self.redis.kill()
-        self.witness.file.close()
+        self.witness.kill()
+        self.witness.wait()
+        self.record.file.close()
         shutil.rmtree(self.home, ignore_errors=True)
 
     def host(self, name, config=None, *, how=None, **settings):
@@ -160,7 +167,7 @@ class World:
         process = subprocess.Popen(
             [str(self.bin / "src/app/w8y"), "-u", self.redis.url, "-e", "ITEM", *options,
              self.executor],
-            env={"PATH": os.environ["PATH"], "JOURNAL": str(self.journal), "WITNESS": "1",
+            env={"PATH": os.environ["PATH"], "JOURNAL": str(self.journal), "WITNESS": self.witness_socket,
                  "WORK_MS": str(work_ms)},
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True,
             preexec_fn=die_with_parent)
@@ -177,7 +184,7 @@ class World:
     def list_config(self, prefix="work", work_ms=20, on_term="", witness=True, **settings):
         lines = [f"[lists.{prefix}]", f'executor = "{self.executor}"',
                  f'env = {{ JOURNAL = "{self.journal}", WORK_MS = "{work_ms}", '
-                 f'ON_TERM = "{on_term}", WITNESS = "{"1" if witness else ""}" }}']
+                 f'ON_TERM = "{on_term}", WITNESS = "{self.witness_socket if witness else ""}" }}']
         for key, value in settings.items():
             text = str(value).lower() if isinstance(value, bool) else (
                 str(value) if isinstance(value, (int, float)) or str(value)[:1] in "[{"
@@ -210,19 +217,19 @@ class World:
 
     def runs(self):
         """Every run of the journal, in order of start."""
-        return self.witness.read().runs
+        return self.record.read().runs
 
     def runs_since(self, when):
         return [run for run in self.runs() if run.start > when]
 
     def overlaps(self):
         with contextlib.suppress(AssertionError):  # what isn't decided by then is an overlap
-            wait_for(lambda: not self.witness.read().undecided(), PATIENCE_US / 1e6)
-        return self.witness.overlaps()
+            wait_for(lambda: not self.record.read().undecided(), PATIENCE_US / 1e6)
+        return self.record.overlaps()
 
     def wait_runs(self, more, limit=20, what="runs"):
-        before = self.witness.read().count
-        wait_for(lambda: self.witness.read().count >= before + more, limit, what)
+        before = self.record.read().count
+        wait_for(lambda: self.record.read().count >= before + more, limit, what)
 
     def stop(self):
         """Ends every host; asserts that it ended well."""
@@ -240,8 +247,7 @@ class World:
                 if b"journal\0" not in (entry / "cmdline").read_bytes():
                     continue
                 environ = (entry / "environ").read_bytes().split(b"\0")
-                if (f"JOURNAL={self.journal}".encode() in environ
-                        and (entry / "comm").read_text() != "witness\n"):
+                if f"JOURNAL={self.journal}".encode() in environ:
                     alive.append(int(entry.name))
         return alive
 

@@ -1,20 +1,18 @@
-// An executor that writes down when it works on what: the only witness the fault tests believe.
+// An executor that writes down when it works on what: what the fault tests believe.
 //
 // Appends to the file $JOURNAL (never makes it), one line a write, times in microseconds of
 // CLOCK_BOOTTIME:
 //   start TIME HOST RUN FENCE PID ITEM
 //   end   TIME HOST RUN FENCE PID ITEM
-//   alive TIME HOST RUN FENCE PID ITEM
-//   died  TIME HOST RUN FENCE PID ITEM
-// The last two come, if $WITNESS is set, from a process of its own that waits until the executor is
-// gone, however that came about: when it is known to have lived last, and when it was seen gone.
+// If $WITNESS is the socket of a witness (witness.cpp), that one writes down when it dies, however
+// that comes about.
+//
 // The item comes by standard input, or as $ITEM from a w8y, which tells neither host nor run.
 // Works for $WORK_MS milliseconds (default 20). With $ON_TERM=ignore it outlives a SIGTERM.
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -39,11 +37,15 @@ std::int64_t now_us() {
   return now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-void note(const char* what, std::int64_t when, const std::string& item, pid_t pid) {
-  const std::string line =
-      std::string(what) + " " + std::to_string(when) + " " + variable("W8Y_HOST", "w8y") + " " +
-      variable("W8Y_RUN_ID", std::to_string(pid).c_str()) + " " + variable("W8Y_FENCE", "0") + " " +
-      std::to_string(pid) + " " + item + "\n";
+/// What stands behind the time in each line about this run.
+std::string identity(const std::string& item) {
+  const std::string pid = std::to_string(getpid());
+  return variable("W8Y_HOST", "w8y") + " " + variable("W8Y_RUN_ID", pid.c_str()) + " " +
+         variable("W8Y_FENCE", "0") + " " + pid + " " + item + "\n";
+}
+
+void note(const char* what, const std::string& self) {
+  const std::string line = std::string(what) + " " + std::to_string(now_us()) + " " + self;
   const int file = open(variable("JOURNAL", "/dev/null").c_str(), O_WRONLY | O_APPEND);
   if (file < 0 || write(file, line.data(), line.size()) < 0) _exit(9);
   close(file);
@@ -52,32 +54,36 @@ void note(const char* what, std::int64_t when, const std::string& item, pid_t pi
 /// Where a run writes down that it lives, for its witness to read.
 using Beat = volatile std::int64_t;
 
-/// Leaves the executor's session and outputs, so that nobody waits for it or kills it too.
-Beat* leave_witness(const std::string& item) {
-  void* page =
-      mmap(nullptr, sizeof(Beat), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (page == MAP_FAILED) _exit(8);
-  Beat* beat = static_cast<Beat*>(page);
+/// Shows itself to the witness: what it is, and a page of memory for its signs of life. The
+/// connection stays open as long as the process lives.
+Beat* find_witness(const std::string& path, const std::string& self) {
+  const int page = memfd_create("beat", MFD_CLOEXEC);
+  if (page < 0 || ftruncate(page, sizeof(Beat)) != 0) _exit(8);
+  void* shared = mmap(nullptr, sizeof(Beat), PROT_READ | PROT_WRITE, MAP_SHARED, page, 0);
+  if (shared == MAP_FAILED) _exit(8);
+  Beat* beat = static_cast<Beat*>(shared);
   *beat = now_us();
-  const pid_t executor = getpid();
-  const int handle = static_cast<int>(syscall(SYS_pidfd_open, executor, 0));
-  if (handle < 0) _exit(8);
-  const pid_t witness = fork();
-  if (witness < 0) _exit(8);
-  if (witness > 0) {
-    close(handle);
-    return beat;
-  }
-  setsid();
-  prctl(PR_SET_NAME, "witness");
-  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) close(fd);
-  pollfd gone{handle, POLLIN, 0};
-  while (poll(&gone, 1, -1) != 1) {
-  }
-  const std::int64_t seen = now_us();
-  note("alive", *beat, item, executor);
-  note("died", seen, item, executor);
-  _exit(0);
+
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  const int witness = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  if (connect(witness, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) _exit(8);
+  iovec text{const_cast<char*>(self.data()), self.size()};
+  alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &text;
+  message.msg_iovlen = 1;
+  message.msg_control = space;
+  message.msg_controllen = sizeof space;
+  cmsghdr* control = CMSG_FIRSTHDR(&message);
+  control->cmsg_level = SOL_SOCKET;
+  control->cmsg_type = SCM_RIGHTS;
+  control->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(control), &page, sizeof page);
+  if (sendmsg(witness, &message, MSG_NOSIGNAL) < 0) _exit(8);
+  close(page);
+  return beat;
 }
 
 void work(long ms, Beat* beat) {
@@ -105,10 +111,12 @@ int main(int argc, char** argv) {
   if (item.empty()) item = variable("ITEM", "");
   if (variable("ON_TERM", "") == "ignore") std::signal(SIGTERM, SIG_IGN);
 
-  Beat* beat = variable("WITNESS", "").empty() ? nullptr : leave_witness(item);
-  note("start", now_us(), item, getpid());
+  const std::string self = identity(item);
+  const std::string witness = variable("WITNESS", "");
+  Beat* beat = witness.empty() ? nullptr : find_witness(witness, self);
+  note("start", self);
   work(std::atol(variable("WORK_MS", "20").c_str()), beat);
-  note("end", now_us(), item, getpid());
+  note("end", self);
   std::puts(R"({"type":"complete"})");
   return 0;
 }

@@ -64,5 +64,5 @@ class Outages:
         self.world.stop()
         locks = self.world.locks()
         assert not locks, f"locks left: {locks}"
-        assert not self.world.witness.fences_back, "a fence went back"
+        assert not self.world.record.fences_back, "a fence went back"
         assert not self.world.children(), "children left"

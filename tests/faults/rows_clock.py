@@ -69,7 +69,7 @@ def clock_jumps(setup):
         assert not lines, lines
         overlaps = world.overlaps()
         assert not overlaps, overlaps
-        assert not world.witness.fences_back, "a fence went back"
+        assert not world.record.fences_back, "a fence went back"
         # Renewed at a third of its life: with less than half left, one was missed.
         assert least >= 1000, f"only {least} ms of a lock were left"
         world.stop()

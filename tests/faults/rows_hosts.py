@@ -44,7 +44,7 @@ def kill_hosts(setup):
         assert not left, f"{left} children left"
         worst = max(gaps, default=0)
         assert worst <= KEY_EXPIRY_S + 1, f"an item waited {worst} s"
-        return {"kills": 4 * setup.scale, "runs": world.witness.count, "items lost": 0,
+        return {"kills": 4 * setup.scale, "runs": world.record.count, "items lost": 0,
                 "overlaps": 0, "children left": left,
                 "child dead after ms": round(slowest_child / 1000, 1),
                 "runs again after s": round(worst, 2)}
@@ -130,7 +130,7 @@ def mixed(setup):
         world.check_items(items)
         overlaps = world.overlaps()
         assert not overlaps, overlaps
-        assert not world.witness.fences_back, "a fence that went back"
+        assert not world.record.fences_back, "a fence that went back"
         locks = world.redis.ask("KEYS", "*lock*")
         assert not locks, locks
         by_host = collections.Counter(r.host for r in world.runs())

@@ -63,7 +63,7 @@ def network_terminate(setup):
         world.check_items(items)
         assert not world.overlaps(), world.overlaps()
         assert min(margins) > 0, f"a child died {-min(margins)} ms after its lock's end"
-        assert not world.witness.fences_back
+        assert not world.record.fences_back
         return {"cuts": setup.scale, "overlaps": 0,
                 "latest death before expiry ms": round(min(margins)),
                 "back after s": round(max(backs), 2)}

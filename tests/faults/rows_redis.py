@@ -27,9 +27,9 @@ def kill_redis(setup):
         world.stop()
         world.check_items(items)
         assert not world.overlaps(), world.overlaps()
-        assert not world.witness.fences_back, "a fence that went back"
+        assert not world.record.fences_back, "a fence that went back"
         assert max(pauses) <= 2, f"work went on after {max(pauses)} s"
-        return {"kills": 2 * setup.scale, "runs": world.witness.count, "items lost": 0,
+        return {"kills": 2 * setup.scale, "runs": world.record.count, "items lost": 0,
                 "overlaps": 0, "longest pause s": round(max(pauses), 2)}
 
 

@@ -48,7 +48,7 @@ def reload_storm(setup):
         more = [b - a for a, b in zip(before, after)]
         assert more[0] == 0 and more[1] <= 0, f"descriptors {more[0]:+}, threads {more[1]:+}"
         assert setup.sanitized or more[2] < 2 + 0.001 * reloads, f"{more[2]:+.1f} MiB"
-        return {"reloads": reloads, "runs": world.witness.count, "runs disturbed": 0,
+        return {"reloads": reloads, "runs": world.record.count, "runs disturbed": 0,
                 "descriptors more": more[0], "threads more": more[1],
                 "MiB more": round(more[2], 1)}
 

@@ -48,7 +48,7 @@ class Soak:
 
     def look(self):
         now = time.monotonic()
-        journal = self.world.witness.read()
+        journal = self.world.record.read()
         if not self.faults.going and journal.marked is not None:
             pause = ((journal.after_mark or now_us()) - journal.marked) / 1e6
             self.longest_pause = max(self.longest_pause, pause)
@@ -78,7 +78,7 @@ class Soak:
                                f"{min(s.descriptors for s in recent):3} fds "
                                f"{recent[-1].threads:2} threads")
         print(f"{time.monotonic() - self.began:7.0f} s  {self.faults.done:5} faults "
-              f"{self.world.witness.count:7} runs   {' | '.join(figures)}", flush=True)
+              f"{self.world.record.count:7} runs   {' | '.join(figures)}", flush=True)
 
     def growth(self):
         """What the host that was never killed has more in the last quarter than in the one before:
@@ -104,7 +104,7 @@ class Soak:
             wait_for(lambda prefix=prefix: not self.world.locks(prefix), limit=3,
                      what=f"no locks of runs in {prefix}")
         assert not self.world.children(), "children left"
-        assert not self.world.witness.fences_back, "a fence went back"
+        assert not self.world.record.fences_back, "a fence went back"
 
 
 def run(setup, seconds, every):
@@ -112,7 +112,7 @@ def run(setup, seconds, every):
     with World(setup, *AOF, forget=True) as world:
         soak = Soak(setup, world)
         try:
-            wait_for(lambda: world.witness.read().count > 10, what="the first runs")
+            wait_for(lambda: world.record.read().count > 10, what="the first runs")
             due = every
             while (now := time.monotonic() - soak.began) < seconds:
                 soak.faults.next()
@@ -134,7 +134,7 @@ def run(setup, seconds, every):
                 failures.append(f"{name} grow: {before:.1f} -> {after:.1f}")
         kinds = ", ".join(f"{name} {n}" for name, n in sorted(soak.faults.counts.items()))
         print(f"faults: {kinds}")
-        print(f"runs {world.witness.count}, items lost {'?' if failures else 0}, overlapping runs "
+        print(f"runs {world.record.count}, items lost {'?' if failures else 0}, overlapping runs "
               f"{'?' if failures else 0} ({soak.faults.excusable} while their host was stopped), "
               f"longest pause {soak.longest_pause:.1f} s")
     for failure in failures:

@@ -27,7 +27,7 @@ class Faults:
 
     @property
     def excusable(self):
-        return len(self.world.witness.overlaps())
+        return len(self.world.record.overlaps())
 
     def next(self):
         """One fault, or two at once, for a while."""
@@ -47,7 +47,7 @@ class Faults:
             end = self.going.pop()
             if end:
                 end()
-        self.world.witness.mark(now_us())
+        self.world.record.mark(now_us())
 
     def mortal(self):
         return self.random.choice([host for host in self.world.hosts
