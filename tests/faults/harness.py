@@ -167,8 +167,8 @@ class World:
         process = subprocess.Popen(
             [str(self.bin / "src/app/w8y"), "-u", self.redis.url, "-e", "ITEM", *options,
              self.executor],
-            env={"PATH": os.environ["PATH"], "JOURNAL": str(self.journal), "WITNESS": self.witness_socket,
-                 "WORK_MS": str(work_ms)},
+            env={"PATH": os.environ["PATH"], "JOURNAL": str(self.journal),
+                 "WITNESS": self.witness_socket, "WORK_MS": str(work_ms)},
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True,
             preexec_fn=die_with_parent)
         self.wrappers.append(process)

@@ -106,7 +106,8 @@ def hostile(setup):
                 "without newline MiB": endless >> 20}
 
 
-@row("executor deleted, replaced, not +x", "comes back ≤ 2.5 s; no run of the old one; locks left 0")
+@row("executor deleted, replaced, not +x",
+     "comes back ≤ 2.5 s; no run of the old one; locks left 0")
 def changed_executor(setup):
     text = '#!/bin/sh\n[ "$1" = --caps ] && echo \'{"type":"caps","caps":["single"]}\' || ' \
            'echo "{\\"type\\":\\"complete\\",\\"version\\":%d}"\n'
@@ -127,7 +128,8 @@ def changed_executor(setup):
 
         def back(kind, since):
             new = b'"version":%d' % version
-            wait_for(lambda: (found := versions()) and new in found[0].replace(b" ", b""), what=kind)
+            wait_for(lambda: (found := versions()) and new in found[0].replace(b" ", b""),
+                     what=kind)
             backs[kind].append((now_us() - since) / 1e6)
 
         for _ in range(setup.scale):

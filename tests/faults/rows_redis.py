@@ -39,7 +39,7 @@ def redis_away(setup):
     with World(setup, *AOF) as world:
         items = world.fill(["a", "b"])
         for name in ("one", "two"):
-            world.host(name, how={"drain": "100ms"}, work_ms=20000, concurrency=1, key_expiry="1500ms",
+            world.host(name, how={"drain": "100ms"}, work_ms=20000, key_expiry="1500ms",
                        on_lease_loss="terminate")
         margins = []
         for _ in range(setup.scale):

@@ -39,6 +39,7 @@ def refused_writes(setup):
             return redis.info("rdb_last_bgsave_status") == status
 
         def break_snapshots():
+            dump.unlink(missing_ok=True)
             dump.mkdir()  # a folder can't be replaced by a file
             redis.set(save="3600 1", stop_writes_on_bgsave_error="yes")
             wait_for(lambda: snapshot("err"), what="a snapshot to fail")
@@ -52,12 +53,11 @@ def refused_writes(setup):
             redis.set(replica_serve_stale_data="no")
             redis.ask("REPLICAOF", "127.0.0.1", "1")
 
-        for _ in range(setup.scale):
-            outage("OOM", lambda: redis.set(maxmemory="1"), lambda: redis.set(maxmemory="0"))
-            outage("MISCONF", break_snapshots, mend_snapshots)
-            outage("NOREPLICAS", lambda: redis.set(min_replicas_to_write="1"),
-                   lambda: redis.set(min_replicas_to_write="0"))
-            outage("MASTERDOWN", stale, lambda: redis.ask("REPLICAOF", "NO", "ONE"))
+        outage("OOM", lambda: redis.set(maxmemory="1"), lambda: redis.set(maxmemory="0"))
+        outage("MISCONF", break_snapshots, mend_snapshots)
+        outage("NOREPLICAS", lambda: redis.set(min_replicas_to_write="1"),
+               lambda: redis.set(min_replicas_to_write="0"))
+        outage("MASTERDOWN", stale, lambda: redis.ask("REPLICAOF", "NO", "ONE"))
         outage.over()
 
 
@@ -90,15 +90,13 @@ def changed_part(setup):
             def loaded():
                 wait_for(redis.answers, what="the server to have loaded")
 
-            for _ in range(setup.scale):
-                outage("READONLY", demote, lambda: redis.ask("REPLICAOF", "NO", "ONE"))
+            outage("READONLY", demote, lambda: redis.ask("REPLICAOF", "NO", "ONE"))
             with redis.wire() as wire:
                 for i in range(8000):
                     wire.send("SET", f"ballast:{i}", "x" * 10)
                 for i in range(8000):
                     wire.read()
-            for _ in range(setup.scale):
-                outage("LOADING", reload_slowly, loaded)
+            outage("LOADING", reload_slowly, loaded)
             outage.over()
         finally:
             other.kill()
@@ -149,19 +147,18 @@ def busy_server(setup):
         def drop_clients():
             redis.ask("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
 
-        for _ in range(setup.scale):
-            outage("NOSCRIPT: SCRIPT FLUSH in a loop", flush_scripts, end_flushes, stops_work=False)
-            outage("BUSY: a script that runs on",
-                   lambda: ask_and_forget("EVAL", "while true do end", 0),
-                   lambda: (redis.ask("SCRIPT", "KILL"), held.pop().close()))
-            outage("max number of clients", no_room, room)
-            outage("CLIENT KILL", drop_clients, lambda: None, hold=0.3, stops_work=False)
-            outage("slow: DEBUG SLEEP 0.8",
-                   lambda: ask_and_forget("DEBUG", "SLEEP", "0.8"), awake, hold=0.1,
-                   stops_work=False)
-            outage("slow: DEBUG SLEEP 2.5 > timeout",
-                   lambda: ask_and_forget("DEBUG", "SLEEP", "2.5"), awake, hold=0.1,
-                   stops_work=False)
+        outage("NOSCRIPT: SCRIPT FLUSH in a loop", flush_scripts, end_flushes, stops_work=False)
+        outage("BUSY: a script that runs on",
+               lambda: ask_and_forget("EVAL", "while true do end", 0),
+               lambda: (redis.ask("SCRIPT", "KILL"), held.pop().close()))
+        outage("max number of clients", no_room, room)
+        outage("CLIENT KILL", drop_clients, lambda: None, hold=0.3, stops_work=False)
+        outage("slow: DEBUG SLEEP 0.8",
+               lambda: ask_and_forget("DEBUG", "SLEEP", "0.8"), awake, hold=0.1,
+               stops_work=False)
+        outage("slow: DEBUG SLEEP 2.5 > timeout",
+               lambda: ask_and_forget("DEBUG", "SLEEP", "2.5"), awake, hold=0.1,
+               stops_work=False)
         outage.over()
 
 
@@ -174,20 +171,22 @@ def refused_logins(setup):
         secret.chmod(0o600)
         outage = two_hosts(setup, world, url=f"unix://worker@{redis.socket}",
                            redis=f'{TIMEOUTS}\npassword_file = "{secret}"')
-        words = iter(f"password{i}" for i in range(1000))
+        words = []
 
         def user(*rules):
             redis.ask("ACL", "SETUSER", "worker", *rules)
             with contextlib.suppress(RedisError):
                 redis.ask("CLIENT", "KILL", "USER", "worker")
 
-        for _ in range(setup.scale):
-            word = next(words)
-            outage("WRONGPASS: password changed", lambda: user("resetpass", f">{word}"),
-                   lambda: secret.write_text(word + "\n"), limit=6)
-            outage("ACL user off", lambda: user("off"), lambda: user("on"), limit=6)
-            outage("NOPERM", lambda: redis.ask("ACL", "SETUSER", "worker", "-@write"),
-                   lambda: redis.ask("ACL", "SETUSER", "worker", "+@all"))
+        def change_password():
+            words.append(f"password{len(words)}")
+            user("resetpass", f">{words[-1]}")
+
+        outage("WRONGPASS: password changed", change_password,
+               lambda: secret.write_text(words[-1] + "\n"), limit=6)
+        outage("ACL user off", lambda: user("off"), lambda: user("on"), limit=6)
+        outage("NOPERM", lambda: redis.ask("ACL", "SETUSER", "worker", "-@write"),
+               lambda: redis.ask("ACL", "SETUSER", "worker", "+@all"))
         outage.over()
 
 

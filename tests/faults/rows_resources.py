@@ -11,7 +11,7 @@ import time
 from harness import World, now_us, wait_for
 from matrix import Skip, row
 
-BACK_S = 3.0
+BACK_S = 4.0
 CONCURRENCY = 6
 SETTINGS = dict(work_ms=150, concurrency=CONCURRENCY, key_expiry="2s")
 PROMISE = f"no item is lost or blamed; all run again ≤ {BACK_S:g} s; locks left 0"
@@ -47,7 +47,8 @@ def shortage(setup, world, host, begin, end):
     locks = world.locks()
     assert not locks, f"locks left: {locks}"
     assert not world.overlaps(), world.overlaps()
-    figures = {"all items run again after s": round(max(backs), 2), "runs meanwhile": max(meanwhile), "crashed": crashed,
+    figures = {"all items run again after s": round(max(backs), 2),
+               "runs meanwhile": max(meanwhile), "crashed": crashed,
                "locks left": 0, "items lost": 0}
     assert max(meanwhile) <= CONCURRENCY, f"nothing was short: {figures}"
     assert max(backs) <= BACK_S, figures

@@ -43,7 +43,8 @@ def parse():
         epilog="Ends with the line `N passed, M failed`, and exit status 1 if any have.")
     parser.add_argument("--build", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--scale", type=int, default=5, metavar="N",
-                        help="N times as many faults as the short form that the tests run (%(default)s)")
+                        help="N times as many faults as the short form that the tests run "
+                        "(%(default)s)")
     parser.add_argument("--soak", type=seconds, metavar="DURATION",
                         help="instead: faults of all kinds at random for so long (10m, 2h), "
                         "and whether memory, descriptors and threads stay level")

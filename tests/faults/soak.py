@@ -52,7 +52,8 @@ class Soak:
         if not self.faults.going and journal.marked is not None:
             pause = ((journal.after_mark or now_us()) - journal.marked) / 1e6
             self.longest_pause = max(self.longest_pause, pause)
-            assert pause < LONGEST_PAUSE_S, f"nothing ran for {pause:.1f} s after {self.faults.latest}"
+            assert pause < LONGEST_PAUSE_S, \
+                f"nothing ran for {pause:.1f} s after {self.faults.latest}"
         for host in self.world.hosts:
             if host.name in self.faults.away:
                 continue
