@@ -42,6 +42,7 @@ struct RunGroup::Group {
   Fd folder;
   Fd events;  ///< cgroup.events, kept open: it is read after each run
   GroupLimits limits;
+  bool killed = false;  ///< Linux 6.14 and later kill whatever is born in it from then on
 
   [[nodiscard]] bool populated() const {
     std::array<char, 128> buffer;
@@ -72,7 +73,9 @@ int RunGroup::folder() const {
 }
 
 void RunGroup::kill() {
-  if (group_) kill_group(group_->path);
+  if (!group_) return;
+  group_->killed = true;
+  kill_group(group_->path);
 }
 
 void RunGroup::refused(int error) {
@@ -252,19 +255,17 @@ int ControlGroups::set_limits(RunGroup::Group& group, GroupLimits limits) {
 }
 
 void ControlGroups::give_back(std::unique_ptr<RunGroup::Group> group) {
-  if (!group->populated()) {
-    free_.push_back(std::move(group));
-    return;
+  if (group->populated()) {
+    group->killed = true;
+    kill_group(group->path);
   }
-  kill_group(group->path);
-  dying_.push_back(std::move(group));
+  (group->killed ? dying_ : free_).push_back(std::move(group));
+  look_at_dying();
 }
 
 void ControlGroups::look_at_dying() {
-  std::erase_if(dying_, [this](auto& group) {
-    if (group->populated()) return false;
-    free_.push_back(std::move(group));
-    return true;
+  std::erase_if(dying_, [](const auto& group) {
+    return !group->populated() && remove_group(group->path, 0);
   });
 }
 

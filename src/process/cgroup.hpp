@@ -5,7 +5,7 @@
 //   └ w8yd-NAMESPACE-PID-START   ours, gone with us; what an earlier one left is killed at the
 //   start
 //     ├ supervisor               w8yd itself, only where limits need it out of the way
-//     └ 1, 2, …                  a run at a time each, used again and again
+//     └ 1, 2, …                  a run at a time each, used again until one had to be killed
 #pragma once
 
 #include <cstddef>

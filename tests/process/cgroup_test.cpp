@@ -248,6 +248,16 @@ TEST_CASE("groups are used again, and nothing is left of them") {
   CHECK_FALSE(std::filesystem::exists(path));
 }
 
+TEST_CASE("a group that was killed serves no other run") {
+  ControlGroups groups;
+  if (skipped(groups)) return;
+  for (int i = 0; i < 3; ++i) {
+    CHECK(run_in(groups, "setsid sleep 1000 >/dev/null 2>&1 & exit 0").reason() == "exit 0");
+    for (int more = 0; more < 3; ++more) CHECK(run_in(groups, "exit 0").reason() == "exit 0");
+  }
+  CHECK(process::groups_in(groups.path()).size() <= 2);
+}
+
 TEST_CASE("what a killed w8yd left is killed and removed by the next one") {
   std::string base;
   {
