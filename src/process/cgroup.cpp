@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -97,6 +98,32 @@ ControlGroups::ControlGroups(const CgroupPlace& place) {
   }
   kill_left_behind();
   make_home();
+  if (usable() && !children_live()) {
+    remove_group(home_, patience_ms);
+    home_.clear();
+    problem_ =
+        "our own group was killed as a whole once, and this kernel (Linux 6.14 and later) "
+        "goes on killing what is born in groups below it";
+  }
+}
+
+/// Some kernels compare how often our group was killed with how often the child's was.
+bool ControlGroups::children_live() {
+  int error = 0;
+  std::unique_ptr<RunGroup::Group> group = make_group(error);
+  if (!group) return true;  // whatever it is, it is told when a run needs one
+  SpawnRequest request;
+  request.program = "/";
+  request.argv = {"w8yd"};
+  request.group = group->folder.get();
+  Spawned spawned;
+  // That it can't be run is the word of a child that lived to try.
+  const bool alive = spawn(request, spawned).has_value();
+  const Fd ended(spawned.pidfd);
+  if (!alive) waitpid(spawned.pid, nullptr, 0);
+  remove_group(group->path, patience_ms);
+  made_ = 0;
+  return alive;
 }
 
 ControlGroups::~ControlGroups() {

@@ -84,6 +84,7 @@ class ControlGroups {
 
   void kill_left_behind();
   void make_home();
+  bool children_live();
   std::string enable(const std::string& controller);
   int step_aside();
   void step_back();

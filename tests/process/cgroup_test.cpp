@@ -258,6 +258,35 @@ TEST_CASE("a group that was killed serves no other run") {
   CHECK(process::groups_in(groups.path()).size() <= 2);
 }
 
+TEST_CASE("where our own group was killed once, runs live all the same") {
+  std::string problem;
+  const std::string own_group = process::own_cgroup({}, problem);
+  const std::string killed = own_group + "/w8y-test-" + std::to_string(getpid());
+  if (own_group.empty() || mkdir(killed.c_str(), 0755) != 0) {
+    MESSAGE("skipped: no group can be made here");
+    return;
+  }
+  CHECK(process::kill_group(killed) == 0);
+  const pid_t pid = fork();
+  if (pid == 0) {
+    bool good = process::write_small_file(killed + "/cgroup.procs", "0") == 0;
+    {
+      // With groups or without, as the kernel has it.
+      ControlGroups groups;
+      Bench bench;
+      bench.executor = bench.make_any(&groups);
+      for (int i = 0; i < 3; ++i)
+        good = good &&
+               bench.run_item("x", command_rule({"/bin/sh", "-c", "exit 0"})).reason() == "exit 0";
+    }
+    _exit(good ? 0 : 1);
+  }
+  int status = 1;
+  CHECK(waitpid(pid, &status, 0) == pid);
+  CHECK(status == 0);
+  CHECK(process::remove_group(killed, 1000));
+}
+
 TEST_CASE("what a killed w8yd left is killed and removed by the next one") {
   std::string base;
   {
