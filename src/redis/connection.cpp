@@ -16,23 +16,35 @@ std::string client_name(std::string name) {
 }  // namespace
 
 Connection::Connection(loop::Loop& loop, const ClientOptions& options, const std::string& password,
-                       Handler& handler)
+                       Wanted wanted, Handler& handler)
     : loop_(loop),
+      options_(options),
       where_(options.url.to_string()),
       handler_(handler),
-      transport_(make_transport(loop, options, static_cast<Transport::Handler&>(*this))),
+      deadline_(loop.now() + options.connect_timeout),
       timer_(loop.timers()),
       flush_(loop, [this] { flush(); }) {
-  append_handshake(options, password);
-  transport_->connect();
+  append_handshake(password, wanted);
   // The transport watches its own time; a little later, so that its better reason comes first.
-  timer_.set(loop.now() + options.connect_timeout + std::chrono::milliseconds(10),
-             [this] { end({.why = "connected, but no answer in time"}); });
+  timer_.set(deadline_ + std::chrono::milliseconds(10), [this] {
+    end({.why = transport_ ? "connected, but no answer in time"
+                           : "nobody said in time where the server is"});
+  });
 }
 
-void Connection::append_handshake(const ClientOptions& options, const std::string& password) {
-  const std::string& user = options.url.user;
-  const std::string db = std::to_string(options.url.db);
+void Connection::connect(const Url& place) {
+  if (state_ == State::down || transport_) return;
+  where_ = place.to_string();
+  ClientOptions there = options_;
+  there.url = place;
+  there.connect_timeout = deadline_ - loop_.now();
+  transport_ = make_transport(loop_, there, static_cast<Transport::Handler&>(*this));
+  transport_->connect();
+}
+
+void Connection::append_handshake(const std::string& password, Wanted wanted) {
+  const std::string& user = options_.url.user;
+  const std::string db = std::to_string(options_.url.db);
   const auto ask = [this](const Command& command) {
     append_command(out_, command);
     ++expected_;
@@ -42,11 +54,13 @@ void Connection::append_handshake(const ClientOptions& options, const std::strin
   } else if (!password.empty()) {
     ask({"AUTH", password});
   }
-  if (options.url.db != 0) ask({"SELECT", db});
+  if (options_.url.db != 0) ask({"SELECT", db});
+  role_ = wanted == Wanted::primary;
+  if (role_) ask({"ROLE"});
   hold_ = expected_ > 0;
   ask({"PING"});
-  if (!options.name.empty()) {
-    append_command(out_, {"CLIENT", "SETNAME", client_name(options.name)});
+  if (!options_.name.empty()) {
+    append_command(out_, {"CLIENT", "SETNAME", client_name(options_.name)});
     ++unwanted_;
   }
 }
@@ -91,6 +105,12 @@ void Connection::take(const Reply& reply) {
 void Connection::take_handshake(const Reply& reply) {
   --expected_;
   const bool ping = expected_ == 0;
+  if (role_ && expected_ == 1) {
+    // Whoever keeps ROLE from us (ACL) or doesn't know it (a proxy) is taken at its word.
+    if (reply[0].text() == "slave")
+      end({.why = "is a replica, and takes no writes", .untouched = true});
+    return;
+  }
   const ErrorCode code = reply.is_error() ? error_code(reply.text()) : ErrorCode::none;
   // Who may not even PING has been let in all the same.
   const bool accepted = !reply.is_error() || (ping && code == ErrorCode::noperm);
@@ -152,7 +172,7 @@ void Connection::end(End end) {
   if (state_ == State::down) return;
   state_ = State::down;
   timer_.cancel();
-  transport_->close();
+  if (transport_) transport_->close();
   end.why = where_ + ": " + end.why;
   end.sent = sent_;
   handler_.on_end(end);

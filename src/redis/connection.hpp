@@ -18,14 +18,14 @@
 
 namespace w8y::redis {
 
-/// The handshake is AUTH, SELECT and PING, as far as needed; a server that is loading, refuses us
-/// or is full answers it with an error. What is appended to the output in one turn of the loop
-/// leaves in one write. Output may be appended from the start: it travels right behind the
+/// The handshake is AUTH, SELECT, ROLE and PING, as far as needed; a server that is loading,
+/// refuses us or is full answers it with an error. What is appended to the output in one turn of
+/// the loop leaves in one write. Output may be appended from the start: it travels right behind the
 /// handshake if that can neither refuse us nor change the database, else once it is accepted.
 class Connection final : private Transport::Handler {
  public:
   enum class State {
-    connecting,  ///< the transport is being made
+    connecting,  ///< the place is looked for, or the transport is being made
     shaking,     ///< the handshake is under way
     up,          ///< accepted
     down,        ///< the end: broken, refused or closed
@@ -53,9 +53,14 @@ class Connection final : private Transport::Handler {
   /// Output that the server hasn't taken; beyond it the connection is dropped.
   static constexpr std::size_t max_output = std::size_t{64} << 20;
 
-  /// Starts at once. `password`: of options.url.user, or of the default user.
+  enum class Wanted { any, primary };
+
+  /// Waits for connect(), and connect_timeout runs already. `password`: of options.url.user, or of
+  /// the default user. `wanted`: primary asks ROLE, and doesn't take a replica.
   Connection(loop::Loop& loop, const ClientOptions& options, const std::string& password,
-             Handler& handler);
+             Wanted wanted, Handler& handler);
+  /// To a server's own URL; once.
+  void connect(const Url& place);
 
   [[nodiscard]] State state() const { return state_; }
   /// Where to append whole commands; follow with appended().
@@ -75,7 +80,7 @@ class Connection final : private Transport::Handler {
   void drop(const std::string& why);
 
  private:
-  void append_handshake(const ClientOptions& options, const std::string& password);
+  void append_handshake(const std::string& password, Wanted wanted);
   void on_connected() override;
   void on_bytes(std::string_view bytes) override;
   void on_room() override;
@@ -86,7 +91,8 @@ class Connection final : private Transport::Handler {
   void end(End end);
 
   loop::Loop& loop_;
-  const std::string where_;
+  const ClientOptions options_;
+  std::string where_;
   Handler& handler_;
   State state_ = State::connecting;
   std::unique_ptr<Transport> transport_;
@@ -98,8 +104,10 @@ class Connection final : private Transport::Handler {
   bool clogged_ = false;
   bool blocked_ = false;  // the transport will say when there is room
   int expected_ = 0;      // handshake replies
+  bool role_ = false;     // the last but one of them says what the server is
   int unwanted_ = 0;      // replies to what we sent on our own account after it
   std::uint64_t sent_ = 0;
+  Instant deadline_;
   Timer timer_;
   loop::Loop::BeforeWait flush_;
 };

@@ -24,9 +24,16 @@ Duration jittered(Duration pause) {
 }  // namespace
 
 Link::Link(loop::Loop& loop, ClientOptions options, Handler& handler)
+    : Link(loop, options, handler, make_discovery(loop, options)) {}
+
+Link::Link(loop::Loop& loop, ClientOptions options, Handler& handler,
+           std::unique_ptr<Discovery> discovery)
     : loop_(loop),
       options_(std::move(options)),
       handler_(handler),
+      discovery_(std::move(discovery)),
+      wanted_(options_.url.kind == Url::Kind::sentinel ? Connection::Wanted::primary
+                                                       : Connection::Wanted::any),
       timer_(loop.timers()),
       sweep_(loop, [this] { dead_.clear(); }) {}
 
@@ -48,8 +55,27 @@ void Link::attempt() {
     timer_.set(loop_.now(), [this, problem] { on_end({.why = problem, .refused = true}); });
     return;
   }
-  connection_ = std::make_unique<Connection>(loop_, options_, password,
+  connection_ = std::make_unique<Connection>(loop_, options_, password, wanted_,
                                              static_cast<Connection::Handler&>(*this));
+  if (!discovery_) return connection_->connect(options_.url);
+  discovery_->find(
+      [this](const Url* place, const std::string& problem) { on_found(place, problem); });
+}
+
+void Link::on_found(const Url* place, const std::string& problem) {
+  if (!connection_) return;
+  if (place == nullptr) return connection_->drop(problem);
+  place_ = place->server;
+  connection_->connect(*place);
+}
+
+void Link::on_moved(const HostPort& place) {
+  if (place == place_) return;
+  if (state_ == State::waiting) {
+    reconnect_now();
+  } else {
+    drop("the primary is now " + place.to_string());
+  }
 }
 
 void Link::drop(const std::string& why) {
@@ -59,8 +85,9 @@ void Link::drop(const std::string& why) {
 void Link::on_ready() {
   state_ = State::up;
   fresh_ = false;
-  pause_ = {};
+  up_since_ = loop_.now();
   trouble_.clear();
+  if (discovery_) discovery_->watch([this](const HostPort& place) { on_moved(place); });
   handler_.on_link_up();
 }
 
@@ -69,6 +96,8 @@ void Link::on_reply(const Reply& reply) {
 }
 
 void Link::on_end(const Connection::End& end) {
+  if (discovery_) discovery_->cancel();
+  if (state_ == State::up && loop_.now() - up_since_ > longest_pause) pause_ = {};
   state_ = State::waiting;
   fresh_ = false;
   trouble_ = end.why;

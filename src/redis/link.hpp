@@ -7,17 +7,19 @@
 
 #include "loop/loop.hpp"
 #include "redis/connection.hpp"
+#include "redis/discovery.hpp"
 
 namespace w8y::redis {
 
 /// The pauses between attempts grow from 50 ms, with a random part so that a fleet doesn't come
 /// back as one. A server that is not there is asked at least every second: work goes on within
-/// two seconds of its return. One that refuses us is asked every five at most.
+/// two seconds of its return. One that refuses us is asked every five at most. They begin anew
+/// after a connection that lasted, so that one that is of no use isn't made again and again.
 class Link final : private Connection::Handler {
  public:
   enum class State {
     idle,        ///< not started
-    connecting,  ///< there is a connection, not accepted yet
+    connecting,  ///< there is a connection, not accepted yet; its place may not be known yet
     up,
     waiting,  ///< for the next attempt
   };
@@ -34,6 +36,9 @@ class Link final : private Connection::Handler {
   };
 
   Link(loop::Loop& loop, ClientOptions options, Handler& handler);
+  /// Where it is told to by `discovery`, not by the URL.
+  Link(loop::Loop& loop, ClientOptions options, Handler& handler,
+       std::unique_ptr<Discovery> discovery);
 
   /// The first attempt, now. Nothing is told from inside.
   void start();
@@ -41,12 +46,15 @@ class Link final : private Connection::Handler {
   void reconnect_now();
   /// Ends the connection, which is told, and makes a new one after a pause.
   void drop(const std::string& why);
+  /// From now on only a server that takes writes will do.
+  void want_primary() { wanted_ = Connection::Wanted::primary; }
 
   [[nodiscard]] State state() const { return state_; }
   /// The first attempt has not failed yet.
   [[nodiscard]] bool fresh() const { return fresh_; }
   /// Null before the start and while waiting.
   [[nodiscard]] Connection* connection() { return connection_.get(); }
+  [[nodiscard]] const Connection* connection() const { return connection_.get(); }
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
   [[nodiscard]] const ClientOptions& options() const { return options_; }
 
@@ -56,6 +64,8 @@ class Link final : private Connection::Handler {
   void on_reply(const Reply& reply) override;
   void on_end(const Connection::End& end) override;
   void wait(bool refused);
+  void on_found(const Url* place, const std::string& problem);
+  void on_moved(const HostPort& place);
 
   loop::Loop& loop_;
   const ClientOptions options_;
@@ -64,6 +74,10 @@ class Link final : private Connection::Handler {
   bool fresh_ = true;
   std::string trouble_;
   Duration pause_{};  // the last one
+  Instant up_since_{};
+  std::unique_ptr<Discovery> discovery_;  // null: the URL says where
+  Connection::Wanted wanted_;
+  HostPort place_;  // what was found last
   std::unique_ptr<Connection> connection_;
   std::vector<std::unique_ptr<Connection>> dead_;  // they may be in their own callbacks
   Timer timer_;

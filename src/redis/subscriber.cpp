@@ -40,9 +40,9 @@ class Subscriber::Impl final : public std::enable_shared_from_this<Impl>, privat
  public:
   using Entry = Subscription::Entry;
 
-  Impl(loop::Loop& loop, ClientOptions options)
+  Impl(loop::Loop& loop, ClientOptions options, std::unique_ptr<Discovery> discovery)
       : loop_(loop),
-        link_(loop, std::move(options), *this),
+        link_(loop, std::move(options), *this, std::move(discovery)),
         ping_(loop.timers()),
         ready_(loop.timers()),
         sync_(loop, [this] { sync(); }) {}
@@ -341,7 +341,11 @@ void Subscription::reset() {
 }
 
 Subscriber::Subscriber(loop::Loop& loop, ClientOptions options)
-    : impl_(std::make_shared<Impl>(loop, std::move(options))) {}
+    : Subscriber(loop, options, make_discovery(loop, options)) {}
+
+Subscriber::Subscriber(loop::Loop& loop, ClientOptions options,
+                       std::unique_ptr<Discovery> discovery)
+    : impl_(std::make_shared<Impl>(loop, std::move(options), std::move(discovery))) {}
 
 Subscriber::~Subscriber() = default;
 

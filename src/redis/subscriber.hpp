@@ -15,6 +15,8 @@ class Loop;
 
 namespace w8y::redis {
 
+class Discovery;
+
 /// One wish to hear of a channel or a pattern; destroying it ends it, also in its own callback,
 /// also when the subscriber is already gone.
 class Subscription {
@@ -50,6 +52,8 @@ class Subscriber {
 
   /// command_timeout is how long a PING may take, and the time between two.
   Subscriber(loop::Loop& loop, ClientOptions options);
+  /// At the servers that `discovery` finds.
+  Subscriber(loop::Loop& loop, ClientOptions options, std::unique_ptr<Discovery> discovery);
   ~Subscriber();
   Subscriber(const Subscriber&) = delete;
   Subscriber& operator=(const Subscriber&) = delete;

@@ -43,19 +43,6 @@ Value only(std::vector<Value> values) {
 
 }  // namespace
 
-Value::Value(const Reply& reply) {
-  if (reply.is_array()) {
-    kind = Kind::array;
-    elements.reserve(reply.size());
-    for (std::size_t i = 0; i < reply.size(); ++i) elements.emplace_back(reply[i]);
-    return;
-  }
-  if (reply.is_nil()) return;
-  kind = reply.is_integer() ? Kind::integer : reply.is_error() ? Kind::error : Kind::string;
-  number = reply.integer();
-  text = reply.text();
-}
-
 SyncClient::SyncClient(loop::Loop& loop, ClientOptions options)
     : loop_(loop), client_(loop, std::move(options)) {}
 

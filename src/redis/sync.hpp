@@ -1,29 +1,14 @@
 // Redis for programs that ask, wait and go on.
 #pragma once
 
-#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "redis/client.hpp"
+#include "redis/value.hpp"
 
 namespace w8y::redis {
-
-/// A reply that owns what it says.
-struct Value {
-  enum class Kind { nil, integer, string, error, array };
-  Kind kind = Kind::nil;
-  std::int64_t number = 0;      ///< integer, or a string that is one
-  std::string text;             ///< string, error
-  std::vector<Value> elements;  ///< array
-
-  Value() = default;
-  explicit Value(const Reply& reply);
-
-  [[nodiscard]] bool is_nil() const { return kind == Kind::nil; }
-  [[nodiscard]] bool is_error() const { return kind == Kind::error; }
-};
 
 /// There is no answer, or Redis's answer is an error; the text is for people.
 class RedisError : public std::runtime_error {

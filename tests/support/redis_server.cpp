@@ -15,12 +15,24 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <random>
 #include <stdexcept>
 #include <thread>
 
 namespace w8y::test {
 
 namespace {
+
+bool is_free(int port) {
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const bool free = bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  close(fd);
+  return free;
+}
 
 std::string flatten(const redisReply* reply) {
   if (reply == nullptr) return "(no reply)";
@@ -60,15 +72,15 @@ std::string ask_over(redisContext* context, const std::vector<std::string>& word
 }  // namespace
 
 int free_port() {
-  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t length = sizeof address;
-  bind(fd, reinterpret_cast<const sockaddr*>(&address), length);
-  getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length);
-  close(fd);
-  return ntohs(address.sin_port);
+  // Below those that the kernel gives to clients, and so does the bus of a cluster's node.
+  constexpr int first = 11'000;
+  constexpr int count = 11'000;
+  constexpr int to_bus = 10'000;
+  static std::mt19937 random{std::random_device{}()};
+  for (;;) {
+    const int port = first + static_cast<int>(random() % count);
+    if (is_free(port) && is_free(port + to_bus)) return port;
+  }
 }
 
 RedisServer::RedisServer() : RedisServer(Options{}) {}
@@ -103,7 +115,8 @@ void RedisServer::start(bool until_loaded) {
     if (getppid() != parent) _exit(1);
     const int null = open("/dev/null", O_RDWR);
     for (const int fd : {0, 1, 2}) dup2(null, fd);
-    execlp("redis-server", "redis-server", config.c_str(), static_cast<char*>(nullptr));
+    execlp("redis-server", "redis-server", config.c_str(),
+           options_.sentinel ? "--sentinel" : static_cast<const char*>(nullptr), nullptr);
     _exit(127);
   }
   if (pid_ < 0) throw std::runtime_error("can't fork");
@@ -137,10 +150,17 @@ std::string RedisServer::ask(const std::vector<std::string>& words) const {
 }
 
 long long RedisServer::info(const std::string& field) const {
+  const std::string text = info_text(field);
+  if (text.empty()) throw std::runtime_error("no " + field + " in INFO");
+  return std::atoll(text.c_str());
+}
+
+std::string RedisServer::info_text(const std::string& field) const {
   const std::string all = "\n" + ask({"INFO", "everything"});
   const auto found = all.find("\n" + field + ":");
-  if (found == std::string::npos) throw std::runtime_error("no " + field + " in INFO");
-  return std::atoll(all.c_str() + found + field.size() + 2);
+  if (found == std::string::npos) return {};
+  const auto begin = found + field.size() + 2;
+  return all.substr(begin, all.find('\r', begin) - begin);
 }
 
 void RedisServer::reap() {

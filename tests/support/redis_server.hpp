@@ -10,7 +10,7 @@
 
 namespace w8y::test {
 
-/// Of the loopback, free a moment ago.
+/// A port of the loopback that is free, as is the one that a cluster's node would use besides.
 int free_port();
 
 /// Listens on a unix socket in a folder of its own and, if asked, on a free port of the loopback.
@@ -20,6 +20,7 @@ class RedisServer {
   struct Options {
     std::vector<std::string> config = {};  ///< lines of redis.conf, after the fixture's own
     bool tcp = false;
+    bool sentinel = false;      ///< watches others instead of keeping data
     std::string password = {};  ///< requirepass; the fixture knows it too
   };
 
@@ -51,6 +52,8 @@ class RedisServer {
   std::string ask(const std::vector<std::string>& words) const;
   /// A number from INFO.
   [[nodiscard]] long long info(const std::string& field) const;
+  /// The same as text; empty if there is no such field.
+  [[nodiscard]] std::string info_text(const std::string& field) const;
 
  private:
   void write_config() const;

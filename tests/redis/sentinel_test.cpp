@@ -1,0 +1,112 @@
+#include "redis/sentinel.hpp"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+
+#include "fixture.hpp"
+#include "redis/subscriber.hpp"
+#include "support/sentinels.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using redis::Client;
+
+namespace {
+
+bool is_at(loop::Loop& loop, Client& client, const RedisServer& server) {
+  return has(ask(loop, client, {"INFO", "server"}),
+             "\ntcp_port:" + std::to_string(server.port()) + "\r");
+}
+
+/// The answer to a SET that is tried until it is taken.
+bool writes_again(loop::Loop& loop, Client& client) {
+  std::string answer;
+  return turn_until(loop, [&] {
+    if (answer != "OK") answer = ask(loop, client, {"SET", "k", "1"});
+    if (answer != "OK") turn_for(loop, 20ms);
+    return answer == "OK";
+  });
+}
+
+}  // namespace
+
+TEST_CASE("sentinels that nobody can ask are troubles, not errors") {
+  loop::Loop loop;
+  const std::string port = std::to_string(free_port());
+  const std::string url = "redis+sentinel://127.0.0.1:" + port + ",localhost:" + port + "/x";
+  Client client(loop, options_for(url));
+  const std::string answer = ask(loop, client, {"PING"});
+  CHECK(has(answer, "not_sent: redis+sentinel://127.0.0.1:" + port));
+  CHECK(has(answer, "no sentinel can be asked: redis://localhost:" + port));
+  CHECK(has(client.trouble(), "no sentinel can be asked"));
+
+  RedisServer plain({.tcp = true});  // a server that is no sentinel
+  Client other(loop,
+               options_for("redis+sentinel://127.0.0.1:" + std::to_string(plain.port()) + "/x"));
+  CHECK(has(ask(loop, other, {"PING"}), "unknown command"));
+}
+
+TEST_CASE("sentinels: the primary is found, followed when it is killed, and they may die") {
+  Sentinels world;
+  loop::Loop loop;
+
+  Client wrong(loop, options_for(world.url().substr(0, world.url().rfind('/')) + "/nosuch"));
+  CHECK(has(ask(loop, wrong, {"PING"}), "no sentinel knows the service 'nosuch'"));
+
+  Client client(loop, options_for(world.url({2})));  // the others are learned
+  Ups ups(client);
+  redis::Subscriber subscriber(loop, options_for(world.url({2})));
+  std::vector<std::string> heard;
+  const auto channel = subscriber.subscribe(
+      "c", [&](std::string_view, std::string_view text) { heard.emplace_back(text); });
+  CHECK(ask(loop, client, {"SET", "k", "0"}) == "OK");
+  RedisServer& first = world.primary();
+  CHECK(is_at(loop, client, first));
+  CHECK(turn_until(loop, [&] { return subscriber.connected(); }));
+
+  SUBCASE("killed, with the sentinel of the URL killed before") {
+    turn_for(loop, 300ms);  // the watch stands
+    world.sentinels[2]->kill();
+    first.kill();
+  }
+  SUBCASE("stopped: the connection stands, and only the sentinels say so") {
+    first.pause();
+  }
+  SUBCASE("told to fail over") {
+    CHECK(world.sentinels[0]->ask({"SENTINEL", "FAILOVER", "mymaster"}) == "OK");
+  }
+  const Instant began = loop.now();
+  CHECK(turn_until(loop, [&] { return ups.ups == 2 && subscriber.connected(); }));
+  CHECK(loop.now() - began < 10s);
+  CHECK(writes_again(loop, client));
+  RedisServer& second = world.primary();
+  CHECK(&second != &first);
+  CHECK(is_at(loop, client, second));
+  CHECK(turn_until(loop, [&] {
+    if (subscriber.connected()) client.call({"PUBLISH", "c", "hello"});
+    turn_for(loop, 20ms);
+    return !heard.empty();
+  }));
+  MESSAGE("time without: "
+          << std::chrono::duration_cast<std::chrono::milliseconds>(loop.now() - began).count()
+          << " ms; " << ups.downs.size() << " reasons");
+}
+
+TEST_CASE("sentinels and servers with passwords") {
+  TempDir dir;
+  Sentinels world({.password = "data", .sentinel_password = "guard"});
+  loop::Loop loop;
+  auto options = options_for(world.url());
+  options.url.password = "data";
+  Client locked_out(loop, options);
+  CHECK(has(ask(loop, locked_out, {"PING"}), "NOAUTH"));
+
+  std::ofstream(dir / "sentinels") << "guard\n";
+  options.sentinel_password_file = dir / "sentinels";
+  Client client(loop, options);
+  CHECK(ask(loop, client, {"SET", "k", "1"}) == "OK");
+  options.url.password = "wrong";
+  Client wrong(loop, options);
+  CHECK(has(ask(loop, wrong, {"PING"}), "WRONGPASS"));
+}
