@@ -27,7 +27,9 @@ namespace w8y::redis {
 /// Calls made while the very first connect is under way wait for it, and travel right behind the
 /// handshake; later, while there is no connection, they are answered not_sent.
 /// A server that leaves 64 MiB of commands unread is given up on, as is one that leaves a command
-/// unanswered for command_timeout: the connection is dropped and made anew.
+/// unanswered for command_timeout, and one that answers that it is a replica or doesn't know us any
+/// more (READONLY, MASTERDOWN, NOAUTH): the connection is dropped and made anew, with the password
+/// file read again, and to a primary if it was a replica.
 /// Destroying the client drops what is unanswered without calling back; it must not be destroyed in
 /// one of its own callbacks.
 class Client {
@@ -82,6 +84,7 @@ class Client {
   };
 
  private:
+  friend class ServerClient;
   class Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -104,6 +104,17 @@ bool is_about_server(ErrorCode code) {
   return false;
 }
 
+ErrorCode unfit(std::string_view error) {
+  switch (const ErrorCode code = error_code(error)) {
+    case ErrorCode::readonly:
+    case ErrorCode::masterdown:
+    case ErrorCode::noauth:
+      return code;
+    default:
+      return ErrorCode::none;
+  }
+}
+
 std::string Answer::problem() const {
   if (failure != Failure::none) return std::string(why);
   return reply.is_error() ? std::string(reply.text()) : std::string();

@@ -53,6 +53,9 @@ ErrorCode error_code(std::string_view error);
 /// The server is in trouble, and refuses everybody: read-only, loading, out of memory, … Not a
 /// mistake in the command, its keys or its user.
 bool is_about_server(ErrorCode code);
+/// readonly, masterdown or noauth, also from within a script: the server is of no use to us as it
+/// is. Otherwise none.
+ErrorCode unfit(std::string_view error);
 
 enum class Failure { none, not_sent, lost };
 

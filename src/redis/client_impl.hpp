@@ -1,0 +1,35 @@
+// What a Client is made of: one server, or a cluster of them.
+#pragma once
+
+#include "redis/client.hpp"
+#include "redis/listeners.hpp"
+
+namespace w8y::redis {
+
+class Client::Impl {
+ public:
+  virtual ~Impl() = default;
+  virtual void call(const Command& command, Callback callback) = 0;
+  virtual void run(const Script& script, const Command& keys, const Command& args,
+                   Callback callback) = 0;
+  [[nodiscard]] virtual bool connected() const = 0;
+  [[nodiscard]] virtual const std::string& trouble() const = 0;
+  [[nodiscard]] virtual std::uint64_t commands_sent() const = 0;
+  [[nodiscard]] virtual std::size_t unsent() const = 0;
+  virtual void reconnect_now() = 0;
+
+  Listeners<Listener>& listeners() { return listeners_; }
+
+ protected:
+  // A Listener's functions are for Client alone.
+  static void tell_up(Listener& listener) { listener.on_up(); }
+  static void tell_down(Listener& listener, const std::string& why) { listener.on_down(why); }
+  static void tell_refusing(Listener& listener, const std::string& why) {
+    listener.on_refusing(why);
+  }
+  static void tell_accepting(Listener& listener) { listener.on_accepting(); }
+
+  Listeners<Listener> listeners_;
+};
+
+}  // namespace w8y::redis

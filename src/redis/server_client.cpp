@@ -1,0 +1,181 @@
+#include "redis/server_client.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace w8y::redis {
+
+ServerClient::ServerClient(loop::Loop& loop, ClientOptions options)
+    : loop_(loop),
+      link_(loop, std::move(options), *this),
+      timeout_(loop.timers()),
+      refusing_(loop, {[this](const std::string& why) {
+                         listeners_.tell([&](Client::Listener& listener) {
+                           Impl::tell_refusing(listener, why);
+                         });
+                       },
+                       [this] {
+                         listeners_.tell(
+                             [](Client::Listener& listener) { Impl::tell_accepting(listener); });
+                       }}),
+      not_sent_(loop.timers()),
+      leaving_(loop.timers()) {
+  link_.start();
+}
+
+std::size_t ServerClient::unsent() const {
+  const Connection* connection = link_.connection();
+  return connection == nullptr ? 0 : connection->pending();
+}
+
+void ServerClient::call(const Command& command, Callback callback) {
+  if (std::string* out = accept(callback)) {
+    append_command(*out, command);
+    accepted(std::move(callback));
+  }
+}
+
+/// Where to append a command; null if it can't be sent, which its callback will be told.
+std::string* ServerClient::accept(Callback& callback) {
+  const bool open = link_.state() == Link::State::up ||
+                    (link_.state() == Link::State::connecting && link_.fresh());
+  Connection* connection = link_.connection();
+  const bool clogged = open && connection != nullptr && !connection->has_room();
+  if (open && connection != nullptr && !clogged) return &connection->output();
+  if (callback) {
+    refused_.push_back({std::move(callback), clogged ? "Redis doesn't read what it is sent" : ""});
+    if (!not_sent_.pending()) not_sent_.set(loop_.now(), [this] { answer_not_sent(); });
+  }
+  return nullptr;
+}
+
+void ServerClient::accepted(Callback callback) {
+  ++commands_;
+  calls_.push_back({std::move(callback), link_.connection()->end_of_output(), loop_.now()});
+  if (!timeout_.pending()) watch_timeout();
+}
+
+void ServerClient::run(const Script& script, const Command& keys, const Command& args,
+                       Callback callback) {
+  if (link_.connection() == nullptr) {
+    accept(callback);
+    return;
+  }
+  const std::size_t words = 3 + keys.size() + args.size();
+  std::string rest;  // kept for a second try
+  append_word(rest, std::to_string(keys.size()));
+  for (const std::string_view key : keys) append_word(rest, key);
+  for (const std::string_view arg : args) append_word(rest, arg);
+  if (std::ranges::find(known_, &script) == known_.end()) {
+    eval(script, rest, words, std::move(callback));
+    return;
+  }
+  std::string* out = accept(callback);
+  if (out == nullptr) return;
+  append_count(*out, words);
+  append_word(*out, "EVALSHA");
+  append_word(*out, script.sha1);
+  *out += rest;
+  accepted([this, &script, rest = std::move(rest), words,
+            callback = std::move(callback)](const Answer& answer) {
+    if (answer.error() == ErrorCode::noscript) {
+      eval(script, rest, words, callback);
+    } else if (callback) {
+      callback(answer);
+    }
+  });
+}
+
+void ServerClient::eval(const Script& script, const std::string& rest, std::size_t words,
+                        Callback callback) {
+  std::string* out = accept(callback);
+  if (out == nullptr) return;
+  append_count(*out, words);
+  append_word(*out, "EVAL");
+  append_word(*out, script.text);
+  *out += rest;
+  // The server compiles it before it runs it, so what follows on this connection finds it.
+  if (std::ranges::find(known_, &script) == known_.end()) known_.push_back(&script);
+  accepted(std::move(callback));
+}
+
+void ServerClient::on_link_up() {
+  // What waited for the first connect is counted from now.
+  for (Call& call : calls_) call.since = loop_.now();
+  told_.clear();
+  watch_timeout();
+  listeners_.tell([](Client::Listener& listener) { Impl::tell_up(listener); });
+}
+
+void ServerClient::on_link_reply(const Reply& reply) {
+  if (calls_.empty()) {
+    link_.drop("an answer that nobody asked for: " + std::string(reply.text().substr(0, 200)));
+    return;
+  }
+  suspected_ = false;
+  refusing_.note(reply);
+  if (reply.is_error()) leave(reply);
+  const Callback callback = std::move(calls_.front().callback);
+  calls_.pop_front();
+  if (callback) callback(Answer{Failure::none, reply, {}});
+}
+
+/// A server that can't take our commands now and that a new connection may have the better of: the
+/// name may lead to another one, or the password has changed. Once the answers that are here
+/// already have been given.
+void ServerClient::leave(const Reply& error) {
+  const ErrorCode code = unfit(error.text());
+  if (code == ErrorCode::none || leaving_.pending()) return;
+  if (code != ErrorCode::noauth) link_.want_primary();
+  leaving_.set(loop_.now(),
+               [this, why = std::string(error.text().substr(0, 200))] { link_.drop(why); });
+}
+
+void ServerClient::on_link_down(const Connection::End& end) {
+  timeout_.cancel();
+  leaving_.cancel();
+  suspected_ = false;
+  refusing_.reset();
+  known_.clear();
+  const std::deque<Call> calls = std::exchange(calls_, {});
+  for (const Call& call : calls) {
+    // Redis carries out a command when it has read all of it.
+    const bool not_sent = end.untouched || call.end > end.sent;
+    if (call.callback)
+      call.callback(Answer{not_sent ? Failure::not_sent : Failure::lost, Reply(nullptr), end.why});
+  }
+  if (told_ == end.why) return;
+  told_ = end.why;
+  listeners_.tell([&](Client::Listener& listener) { Impl::tell_down(listener, end.why); });
+}
+
+void ServerClient::watch_timeout() {
+  if (link_.state() != Link::State::up || calls_.empty()) return;
+  timeout_.set(calls_.front().since + link_.options().command_timeout, [this] { on_timeout(); });
+}
+
+void ServerClient::on_timeout() {
+  if (calls_.empty()) return;  // the next call sets it again
+  const Instant due = calls_.front().since + link_.options().command_timeout;
+  if (loop_.now() < due) {
+    suspected_ = false;
+    watch_timeout();
+  } else if (!suspected_) {
+    // If it was us who slept, the answer is there and needs only to be read.
+    suspected_ = true;
+    timeout_.set(loop_.now() + std::chrono::milliseconds(20), [this] { on_timeout(); });
+  } else {
+    using Milliseconds = std::chrono::milliseconds;
+    const auto waited = std::chrono::duration_cast<Milliseconds>(link_.options().command_timeout);
+    link_.drop("no answer within " + std::to_string(waited.count()) + " ms");
+  }
+}
+
+void ServerClient::answer_not_sent() {
+  const std::vector<NotSent> refused = std::exchange(refused_, {});
+  for (const NotSent& call : refused)
+    call.callback(Answer{Failure::not_sent, Reply(nullptr),
+                         call.why.empty() ? std::string_view(link_.trouble()) : call.why});
+}
+
+}  // namespace w8y::redis

@@ -1,0 +1,68 @@
+// Client of one server.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include <w8y/timers.hpp>
+
+#include "redis/client_impl.hpp"
+#include "redis/link.hpp"
+#include "redis/refusals.hpp"
+
+namespace w8y::redis {
+
+class ServerClient final : public Client::Impl, private Link::Handler {
+ public:
+  using Callback = Client::Callback;
+
+  ServerClient(loop::Loop& loop, ClientOptions options);
+
+  void call(const Command& command, Callback callback) override;
+  void run(const Script& script, const Command& keys, const Command& args,
+           Callback callback) override;
+  [[nodiscard]] bool connected() const override { return link_.state() == Link::State::up; }
+  [[nodiscard]] const std::string& trouble() const override { return link_.trouble(); }
+  [[nodiscard]] std::uint64_t commands_sent() const override { return commands_; }
+  [[nodiscard]] std::size_t unsent() const override;
+  void reconnect_now() override { link_.reconnect_now(); }
+
+ private:
+  struct Call {
+    Callback callback;
+    std::uint64_t end;  // its place in the connection's output
+    Instant since;
+  };
+  /// To be answered not_sent.
+  struct NotSent {
+    Callback callback;
+    std::string why;  // empty: whatever the trouble is when it is answered
+  };
+
+  std::string* accept(Callback& callback);
+  void accepted(Callback callback);
+  void eval(const Script& script, const std::string& rest, std::size_t words, Callback callback);
+  void on_link_up() override;
+  void on_link_reply(const Reply& reply) override;
+  void on_link_down(const Connection::End& end) override;
+  void leave(const Reply& error);
+  void watch_timeout();
+  void on_timeout();
+  void answer_not_sent();
+
+  loop::Loop& loop_;
+  Link link_;
+  std::deque<Call> calls_;  // unanswered, oldest first
+  Timer timeout_;
+  bool suspected_ = false;  // the oldest call is late
+  std::vector<NotSent> refused_;
+  Refusals refusing_;
+  Timer not_sent_;
+  std::vector<const Script*> known_;  // the scripts that this connection has been sent
+  std::uint64_t commands_ = 0;
+  Timer leaving_;     // the server is not one to stay with
+  std::string told_;  // why it is down, as the listeners know it
+};
+
+}  // namespace w8y::redis
