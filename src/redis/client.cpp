@@ -3,12 +3,18 @@
 #include <utility>
 
 #include "redis/client_impl.hpp"
+#include "redis/cluster_client.hpp"
 #include "redis/server_client.hpp"
 
 namespace w8y::redis {
 
-Client::Client(loop::Loop& loop, ClientOptions options)
-    : impl_(std::make_unique<ServerClient>(loop, std::move(options))) {}
+Client::Client(loop::Loop& loop, ClientOptions options) {
+  if (options.url.kind == Url::Kind::cluster) {
+    impl_ = std::make_unique<ClusterClient>(loop, std::move(options));
+  } else {
+    impl_ = std::make_unique<ServerClient>(loop, std::move(options));
+  }
+}
 
 Client::~Client() = default;
 

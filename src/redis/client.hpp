@@ -1,4 +1,5 @@
-// Commands to one Redis, over a connection that is made again whenever it breaks.
+// Commands to Redis, over a connection that is made again whenever it breaks; in a cluster, over
+// one to each node that is needed.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +31,10 @@ namespace w8y::redis {
 /// unanswered for command_timeout, and one that answers that it is a replica or doesn't know us any
 /// more (READONLY, MASTERDOWN, NOAUTH): the connection is dropped and made anew, with the password
 /// file read again, and to a primary if it was a replica.
+/// A cluster takes commands as one server does, but for these: a call is answered in order among
+/// those of its slot; a command goes by its first key, one without a key where the one before it
+/// went; what stands between MULTI and EXEC goes to one node as a whole, where the WATCH before it
+/// went. Redirections are followed; that a node is away is not_sent or lost, as with one server.
 /// Destroying the client drops what is unanswered without calling back; it must not be destroyed in
 /// one of its own callbacks.
 class Client {
@@ -62,6 +67,8 @@ class Client {
   /// Told of every change, until it is destroyed: of each new connection, of its end, and, while
   /// there is none, of each new reason. The connection counts as up when its handshake (AUTH,
   /// SELECT) has been accepted. What is unanswered is answered before the end is told.
+  /// A cluster is up while the slots of all keys that were ever named are served by nodes that can
+  /// be reached: it goes down with the first that can't, and comes up when all can again.
   class Listener {
    public:
     explicit Listener(Client& client);
@@ -85,6 +92,7 @@ class Client {
 
  private:
   friend class ServerClient;
+  friend class ClusterClient;
   class Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -1,10 +1,9 @@
 #include "redis/link.hpp"
 
-#include <sys/random.h>
-
 #include <algorithm>
-#include <cstdint>
 #include <utility>
+
+#include "redis/jitter.hpp"
 
 namespace w8y::redis {
 
@@ -13,13 +12,6 @@ namespace {
 constexpr Duration first_pause = std::chrono::milliseconds(50);
 constexpr Duration longest_pause = std::chrono::seconds(1);
 constexpr Duration longest_refused_pause = std::chrono::seconds(5);
-
-/// Between half of it and all of it.
-Duration jittered(Duration pause) {
-  std::uint32_t random = 0;
-  if (getrandom(&random, sizeof random, GRND_NONBLOCK) < 0) random = 0;
-  return pause / 2 + pause * (random % 1024) / 2048;
-}
 
 }  // namespace
 

@@ -19,12 +19,13 @@ struct Gathered {
 
 Client::Callback gather(const std::shared_ptr<Gathered>& into) {
   ++into->missing;
-  return [into](const Answer& answer) {
+  into->values.emplace_back();
+  return [into, place = into->values.size() - 1](const Answer& answer) {
     --into->missing;
     if (answer.failure != Failure::none) {
       into->failure = answer.problem();
     } else {
-      into->values.emplace_back(answer.reply);
+      into->values[place] = Value(answer.reply);  // nodes of a cluster answer in any order
     }
   };
 }

@@ -1,0 +1,367 @@
+#include "redis/cluster_client.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "redis/jitter.hpp"
+
+namespace w8y::redis {
+
+namespace {
+
+constexpr int most_redirections = 5;
+/// Two nodes that send us to each other agree in a moment; so do keys on their way.
+constexpr Duration pause_before_again = std::chrono::milliseconds(40);
+constexpr int redirections_at_once = 2;
+
+std::vector<std::string> owned(const Command& command) {
+  return std::vector<std::string>(command.begin(), command.end());
+}
+
+Command borrowed(const std::vector<std::string>& words) {
+  return Command(words.begin(), words.end());
+}
+
+}  // namespace
+
+ClusterClient::ClusterClient(loop::Loop& loop, ClientOptions options)
+    : loop_(loop),
+      options_(std::move(options)),
+      refusals_(loop.timers()),
+      view_(loop, options_, [this](const std::string& problem) { refreshed(problem); }) {
+  view_.refresh_now();
+}
+
+std::uint64_t ClusterClient::commands_sent() const {
+  std::uint64_t sent = retired_sent_;
+  for (const auto& [place, node] : nodes_) sent += node->client.commands_sent();
+  return sent;
+}
+
+std::size_t ClusterClient::unsent() const {
+  std::size_t unsent = 0;
+  for (const auto& [place, node] : nodes_) unsent += node->client.unsent();
+  return unsent;
+}
+
+void ClusterClient::reconnect_now() {
+  view_.refresh_now();
+  for (const auto& [place, node] : nodes_) node->client.reconnect_now();
+}
+
+// ---- calls
+
+void ClusterClient::call(const Command& command, Callback callback) {
+  if (command.empty()) return;
+  if (transaction_ || command.front() == "MULTI")
+    return into_transaction(command, std::move(callback));
+  Call call = make_call(command, std::move(callback));
+  if (command.front() == "UNWATCH" && watch_) {
+    call->pinned = std::exchange(watch_, std::nullopt);
+    call->slot = call->pinned->slot;
+  }
+  submit(std::move(call));
+}
+
+void ClusterClient::run(const Script& script, const Command& keys, const Command& args,
+                        Callback callback) {
+  Call call = make_call(keys, std::move(callback));
+  call->script = &script;
+  call->keys = keys.size();
+  call->anywhere = keys.empty();
+  call->slot = keys.empty() ? last_slot_ : slot_of(keys.front());
+  auto& words = call->parts.front().words;
+  words.insert(words.end(), args.begin(), args.end());
+  submit(std::move(call));
+}
+
+ClusterClient::Call ClusterClient::make_call(const Command& command, Callback callback) {
+  auto call = std::make_shared<ClusterCall>();
+  call->parts.push_back({owned(command), std::move(callback)});
+  call->patience = loop_.now() + options_.command_timeout;
+  const auto key = key_of(command);
+  call->anywhere = !key;
+  call->slot = key ? slot_of(*key) : last_slot_;
+  return call;
+}
+
+/// Where it belongs is known only when a command in it has a key, or by what was watched before it.
+void ClusterClient::into_transaction(const Command& command, Callback callback) {
+  if (!transaction_) {
+    transaction_ = make_call(command, std::move(callback));
+    if (watch_) {
+      transaction_->pinned = std::exchange(watch_, std::nullopt);
+      transaction_->slot = transaction_->pinned->slot;
+      transaction_->anywhere = false;
+    }
+    return;
+  }
+  transaction_->parts.push_back({owned(command), std::move(callback)});
+  if (const auto key = key_of(command); key && transaction_->anywhere) {
+    transaction_->slot = slot_of(*key);
+    transaction_->anywhere = false;
+  }
+  if (command.front() == "EXEC" || command.front() == "DISCARD")
+    submit(std::exchange(transaction_, nullptr));
+}
+
+void ClusterClient::submit(Call call) {
+  if (!view_.known()) {
+    if (fresh_) {
+      early_.push_back(std::move(call));
+    } else {
+      refuse(call, trouble_);
+    }
+    return;
+  }
+  const Slot slot = call->slot;
+  if (!call->anywhere) {
+    last_slot_ = slot;
+    if (!used_[slot]) {
+      used_.set(slot);
+      used_slots_.push_back(slot);
+    }
+  }
+  lanes_.try_emplace(slot, loop_.timers()).first->second.waiting.push_back(std::move(call));
+  pump(slot);
+}
+
+// ---- to the nodes
+
+void ClusterClient::pump(Slot slot) {
+  const auto found = lanes_.find(slot);
+  if (found == lanes_.end()) return;
+  Lane& lane = found->second;
+  while (lane.back.empty() && !lane.waiting.empty()) {
+    const Call call = lane.waiting.front();
+    std::string why;
+    ClusterNode* node = node_for(*call, why);
+    if (node == nullptr) {
+      lane.waiting.pop_front();
+      refuse(call, why);
+      view_.refresh();
+      continue;
+    }
+    if (lane.in_flight > 0 && lane.node != node) return;
+    lane.waiting.pop_front();
+    lane.node = node;
+    ++lane.in_flight;
+    send(call, *node);
+  }
+  if (lane.in_flight == 0 && lane.back.empty()) lanes_.erase(found);
+}
+
+ClusterNode* ClusterClient::node_for(const ClusterCall& call, std::string& why) {
+  if (call.pinned) {
+    const auto found = nodes_.find(call.pinned->node);
+    if (found != nodes_.end() && found->second->ends == call.pinned->ends)
+      return found->second.get();
+    why = "the connection over which keys were watched has ended";
+    return nullptr;
+  }
+  if (call.asked_for) return &node_at(*call.asked_for);
+  const HostPort* primary = view_.map().primary(call.slot);
+  if (call.anywhere) {
+    const auto is_up = [](const auto& each) { return each.second->ready(); };
+    const auto known = primary != nullptr ? nodes_.find(*primary) : nodes_.end();
+    if (known == nodes_.end() || !is_up(*known))
+      if (const auto up = std::ranges::find_if(nodes_, is_up); up != nodes_.end())
+        return up->second.get();
+  }
+  if (primary != nullptr) return &node_at(*primary);
+  why = options_.url.to_string() + ": nobody serves slot " + std::to_string(call.slot);
+  return nullptr;
+}
+
+ClusterNode& ClusterClient::node_at(const HostPort& place) {
+  auto& node = nodes_[place];
+  if (!node) {
+    node = std::make_unique<ClusterNode>(loop_, options_, place, [this](ClusterNode& changed) {
+      view_.reachable(changed.place, changed.ready());
+      assess();
+    });
+  }
+  return *node;
+}
+
+void ClusterClient::send(const Call& call, ClusterNode& node) {
+  if (call->name() == "WATCH") watch_ = ClusterCall::Watch{node.place, node.ends, call->slot};
+  if (call->asked_for) node.client.call({"ASKING"});
+  node.unanswered += call->parts.size();
+  if (call->script != nullptr)
+    return send_script(
+        call, node, [this, call, &node](const Answer& answer) { answered(call, 0, node, answer); });
+  for (std::size_t part = 0; part < call->parts.size(); ++part)
+    node.client.call(
+        borrowed(call->parts[part].words),
+        [this, call, part, &node](const Answer& answer) { answered(call, part, node, answer); });
+}
+
+void ClusterClient::send_script(const Call& call, ClusterNode& node, Callback callback) {
+  const Command words = borrowed(call->parts.front().words);
+  const auto args = words.begin() + static_cast<std::ptrdiff_t>(call->keys);
+  if (!call->asked_for) {
+    node.client.run(*call->script, Command(words.begin(), args), Command(args, words.end()),
+                    std::move(callback));
+    return;
+  }
+  // ASKING is for the one command behind it: not for a second try after NOSCRIPT.
+  const std::string count = std::to_string(call->keys);
+  Command eval{"EVAL", call->script->text, count};
+  eval.insert(eval.end(), words.begin(), words.end());
+  node.client.call(eval, std::move(callback));
+}
+
+// ---- and back
+
+void ClusterClient::answered(const Call& call, std::size_t part, ClusterNode& node,
+                             const Answer& answer) {
+  --node.unanswered;
+  look_at_error(*call, node, answer);
+  const bool last = part + 1 == call->parts.size();
+  if (last) {
+    Lane& lane = lanes_.at(call->slot);
+    --lane.in_flight;
+    const bool again = goes_again(*call, lane, node, answer);
+    if (again) lane.back.push_back(call);
+    came_back(call->slot);
+    if (again) return;
+  }
+  const Callback callback = std::move(call->parts[part].callback);
+  if (callback) callback(answer);
+}
+
+void ClusterClient::look_at_error(const ClusterCall& call, ClusterNode& node,
+                                  const Answer& answer) {
+  switch (answer.error()) {
+    case ErrorCode::moved:
+      if (const auto place = redirected_to(answer.reply.text(), node.place))
+        view_.moved(call.slot, *place);
+      view_.refresh();
+      break;
+    case ErrorCode::clusterdown:
+      node.on_cluster_down(answer.reply.text());
+      break;
+    default:
+      break;
+  }
+}
+
+bool ClusterClient::goes_again(ClusterCall& call, Lane& lane, const ClusterNode& node,
+                               const Answer& answer) {
+  const ErrorCode code = answer.error();
+  call.asked_for.reset();
+  if (code != ErrorCode::moved && code != ErrorCode::ask && code != ErrorCode::tryagain)
+    return false;
+  if (call.transaction() || call.anywhere || call.pinned || loop_.now() > call.patience)
+    return false;
+  if (code == ErrorCode::tryagain) {
+    call.redirections = 0;
+    lane.slowly = true;
+    return true;
+  }
+  if (code == ErrorCode::ask) call.asked_for = redirected_to(answer.reply.text(), node.place);
+  if (++call.redirections > redirections_at_once) lane.slowly = true;
+  return call.redirections <= most_redirections;
+}
+
+void ClusterClient::came_back(Slot slot) {
+  Lane& lane = lanes_.at(slot);
+  if (lane.in_flight > 0 || lane.back.empty()) return pump(slot);
+  const auto again = [this, slot] {
+    Lane& resting = lanes_.at(slot);
+    resting.waiting.insert(resting.waiting.begin(), resting.back.begin(), resting.back.end());
+    resting.back.clear();
+    pump(slot);
+  };
+  if (std::exchange(lane.slowly, false)) {
+    lane.pause.set(loop_.now() + jittered(pause_before_again), again);
+  } else {
+    again();
+  }
+}
+
+void ClusterClient::refuse(const Call& call, const std::string& why) {
+  refused_.push_back({call, why});
+  if (!refusals_.pending()) refusals_.set(loop_.now(), [this] { answer_refused(); });
+}
+
+void ClusterClient::answer_refused() {
+  const std::vector<Refused> refused = std::exchange(refused_, {});
+  for (const Refused& each : refused)
+    for (const auto& part : each.call->parts)
+      if (part.callback) part.callback(Answer{Failure::not_sent, Reply(nullptr), each.why});
+}
+
+// ---- what is known
+
+void ClusterClient::refreshed(const std::string& problem) {
+  if (!view_.known()) {
+    fresh_ = false;
+    const std::string why = options_.url.to_string() + ": " + problem;
+    for (const Call& call : std::exchange(early_, {})) refuse(call, why);
+    tell_down(why);
+    return view_.refresh();
+  }
+  if (std::exchange(fresh_, false) || used_slots_.empty())
+    if (const auto served = view_.map().any_served()) last_slot_ = *served;
+  for (Call& call : std::exchange(early_, {})) {
+    if (call->anywhere) call->slot = last_slot_;
+    submit(std::move(call));
+  }
+  sweep_nodes();
+  for (const auto& [place, node] : nodes_) node->look_again();
+  assess();
+}
+
+/// Those that nothing of ours is at any more.
+void ClusterClient::sweep_nodes() {
+  std::vector<HostPort> needed;
+  for (const Slot slot : used_slots_)
+    if (const HostPort* primary = view_.map().primary(slot)) needed.push_back(*primary);
+  if (const HostPort* any = view_.map().primary(last_slot_)) needed.push_back(*any);
+  for (const HostPort& place : needed) node_at(place);
+  std::erase_if(nodes_, [&](const auto& each) {
+    const bool idle = each.second->unanswered == 0 && (!watch_ || watch_->node != each.first);
+    const bool gone = idle && std::ranges::find(needed, each.first) == needed.end();
+    if (gone) retired_sent_ += each.second->client.commands_sent();
+    return gone;
+  });
+}
+
+/// Empty: all slots that were asked for are served, but for nodes that are just being connected to.
+std::string ClusterClient::find_trouble(bool& connecting) {
+  std::vector<Slot> slots = used_slots_;
+  slots.push_back(last_slot_);
+  for (const Slot slot : slots) {
+    const HostPort* primary = view_.map().primary(slot);
+    if (primary == nullptr)
+      return options_.url.to_string() + ": nobody serves slot " + std::to_string(slot);
+    const ClusterNode& node = node_at(*primary);
+    if (!node.trouble().empty()) return node.trouble();
+    if (!node.ready()) connecting = true;
+  }
+  return {};
+}
+
+void ClusterClient::assess() {
+  if (!view_.known()) return;
+  bool connecting = false;
+  const std::string trouble = find_trouble(connecting);
+  if (!trouble.empty()) {
+    tell_down(trouble);
+    view_.refresh();
+  } else if (!connecting && !up_) {
+    up_ = true;
+    trouble_.clear();
+    listeners_.tell([](Client::Listener& listener) { Impl::tell_up(listener); });
+  }
+}
+
+void ClusterClient::tell_down(const std::string& why) {
+  up_ = false;
+  if (std::exchange(trouble_, why) == why) return;
+  listeners_.tell([&](Client::Listener& listener) { Impl::tell_down(listener, why); });
+}
+
+}  // namespace w8y::redis

@@ -1,0 +1,98 @@
+// Client of a cluster: each command goes to the primary of its slot, and after it when it moves.
+#pragma once
+
+#include <bitset>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <w8y/timers.hpp>
+
+#include "redis/client_impl.hpp"
+#include "redis/cluster_call.hpp"
+#include "redis/cluster_node.hpp"
+#include "redis/cluster_view.hpp"
+
+namespace w8y::redis {
+
+/// Up while all slots that were ever asked for are served by nodes that can be reached. Commands of
+/// one slot keep their order, also when they are sent again: after MOVED and ASK, a few times, and
+/// after TRYAGAIN for command_timeout. Whatever else a node answers, or that it is away, is the
+/// caller's answer, as with one server.
+class ClusterClient final : public Client::Impl {
+ public:
+  using Callback = Client::Callback;
+
+  ClusterClient(loop::Loop& loop, ClientOptions options);
+
+  void call(const Command& command, Callback callback) override;
+  void run(const Script& script, const Command& keys, const Command& args,
+           Callback callback) override;
+  [[nodiscard]] bool connected() const override { return up_; }
+  [[nodiscard]] const std::string& trouble() const override { return trouble_; }
+  [[nodiscard]] std::uint64_t commands_sent() const override;
+  [[nodiscard]] std::size_t unsent() const override;
+  void reconnect_now() override;
+
+ private:
+  using Call = std::shared_ptr<ClusterCall>;
+  /// The calls of one slot. Those in flight are at one node; those that must be sent again wait
+  /// until all of them have come back, and what was called later waits behind them.
+  struct Lane {
+    explicit Lane(TimerQueue& timers) : pause(timers) {}
+    std::deque<Call> waiting;
+    std::deque<Call> back;  ///< to be sent again, in their order
+    ClusterNode* node = nullptr;
+    std::size_t in_flight = 0;
+    bool slowly = false;  ///< what is back is not sent again at once
+    Timer pause;
+  };
+
+  Call make_call(const Command& command, Callback callback);
+  void into_transaction(const Command& command, Callback callback);
+  void submit(Call call);
+  void pump(Slot slot);
+  ClusterNode* node_for(const ClusterCall& call, std::string& why);
+  ClusterNode& node_at(const HostPort& place);
+  void send(const Call& call, ClusterNode& node);
+  void send_script(const Call& call, ClusterNode& node, Callback callback);
+  void answered(const Call& call, std::size_t part, ClusterNode& node, const Answer& answer);
+  bool goes_again(ClusterCall& call, Lane& lane, const ClusterNode& node, const Answer& answer);
+  void look_at_error(const ClusterCall& call, ClusterNode& node, const Answer& answer);
+  void came_back(Slot slot);
+  void refuse(const Call& call, const std::string& why);
+  void answer_refused();
+
+  void refreshed(const std::string& problem);
+  void assess();
+  std::string find_trouble(bool& connecting);
+  void sweep_nodes();
+  void tell_down(const std::string& why);
+
+  loop::Loop& loop_;
+  const ClientOptions options_;
+  std::map<HostPort, std::unique_ptr<ClusterNode>> nodes_;  ///< those that are in use
+  std::uint64_t retired_sent_ = 0;                          ///< by nodes that are no more
+  std::unordered_map<Slot, Lane> lanes_;                    ///< of slots with calls
+  std::bitset<slot_count> used_;
+  std::vector<Slot> used_slots_;
+  Slot last_slot_ = 0;       ///< what has no key follows what was called before it
+  std::vector<Call> early_;  ///< called before the slots were known for the first time
+  bool fresh_ = true;        ///< nobody has been asked in vain yet
+  Call transaction_;         ///< from MULTI until EXEC or DISCARD
+  std::optional<ClusterCall::Watch> watch_;
+  struct Refused {
+    Call call;
+    std::string why;
+  };
+  std::vector<Refused> refused_;
+  Timer refusals_;
+  bool up_ = false;
+  std::string trouble_;
+  ClusterView view_;
+};
+
+}  // namespace w8y::redis

@@ -1,0 +1,55 @@
+#include "redis/cluster_node.hpp"
+
+#include <utility>
+
+namespace w8y::redis {
+
+namespace {
+
+ClientOptions at(const ClientOptions& options, const HostPort& where) {
+  ClientOptions of = options;
+  of.url = options.url.at(where);
+  return of;
+}
+
+}  // namespace
+
+ClusterNode::ClusterNode(loop::Loop& loop, const ClientOptions& options, const HostPort& where,
+                         Changed changed)
+    : NodeClient{Client(loop, at(options, where))},
+      Client::Listener(owned),
+      place(where),
+      client(owned),
+      where_(options.url.at(where).to_string()),
+      changed_(std::move(changed)) {}
+
+void ClusterNode::on_up() {
+  look_again();
+}
+
+void ClusterNode::on_down(const std::string& why) {
+  ++ends;
+  ready_ = asked_ = false;
+  trouble_ = why;
+  changed_(*this);
+}
+
+void ClusterNode::on_cluster_down(std::string_view reply) {
+  ready_ = false;
+  trouble_ = where_ + ": " + std::string(reply);
+  changed_(*this);
+}
+
+void ClusterNode::look_again() {
+  if (ready_ || !client.connected() || std::exchange(asked_, true)) return;
+  client.call({"CLUSTER", "INFO"}, [this](const Answer& answer) {
+    if (answer.failure != Failure::none) return;  // the end of the connection is told
+    asked_ = false;
+    // Who keeps it from us (ACL) is taken at its word.
+    ready_ = answer.reply.text().find("cluster_state:fail") == std::string_view::npos;
+    trouble_ = ready_ ? "" : where_ + ": the cluster is down (cluster_state:fail)";
+    changed_(*this);
+  });
+}
+
+}  // namespace w8y::redis

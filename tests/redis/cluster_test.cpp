@@ -1,0 +1,260 @@
+#include "support/cluster.hpp"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+
+#include "fixture.hpp"
+#include "redis/script.hpp"
+#include "redis/slots.hpp"
+#include "redis/subscriber.hpp"
+#include "support/sentinels.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using redis::Client;
+
+namespace {
+
+const redis::Script append{
+    "append", "redis.call('APPEND', KEYS[1], ARGV[1]) return redis.call('GET', KEYS[1])",
+    "8b9ab1d57d5e2d8fa3e9ba1bbb43a8b7ef02fc74"};
+
+std::string run(loop::Loop& loop, Client& client, const redis::Script& script,
+                const redis::Command& keys, const redis::Command& args) {
+  Answers answers;
+  client.run(script, keys, args, answers.take());
+  turn_until(loop, [&] { return !answers.all.empty(); });
+  return answers.all.empty() ? "(unanswered)" : answers.all.front();
+}
+
+long long ms(Duration time) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+}
+
+}  // namespace
+
+TEST_CASE("a cluster that nobody can ask is trouble, not an error") {
+  loop::Loop loop;
+  const std::string port = std::to_string(free_port());
+  const std::string url = "redis+cluster://127.0.0.1:" + port;
+  Client client(loop, options_for(url));
+  Ups ups(client);
+  Answers answers;
+  client.call({"GET", "k"}, answers.take());
+  CHECK(answers.all.empty());
+  CHECK(turn_until(loop, [&] { return answers.all.size() == 1; }));
+  CHECK(has(answers.all[0], "not_sent: " + url));
+  CHECK(has(client.trouble(), "refused"));
+  CHECK(has(ask(loop, client, {"GET", "k"}), "not_sent"));
+  turn_for(loop, 300ms);
+  CHECK(ups.downs.size() == 1);
+
+  RedisServer plain({.tcp = true});
+  Client other(loop, options_for("redis+cluster://127.0.0.1:" + std::to_string(plain.port())));
+  CHECK(has(ask(loop, other, {"GET", "k"}), "cluster support disabled"));
+}
+
+TEST_CASE("a cluster: every command goes where its key is") {
+  Cluster cluster;
+  loop::Loop loop;
+  Client client(loop, options_for(cluster.url()));
+  Ups ups(client);
+
+  // Called before anything is known.
+  Answers early;
+  for (const char* key : {"a", "b", "c"}) client.call({"SET", key, key}, early.take());
+  CHECK(turn_until(loop, [&] { return early.all.size() == 3; }));
+  CHECK(early.all == std::vector<std::string>{"OK", "OK", "OK"});
+  CHECK(turn_until(loop, [&] { return ups.ups == 1; }));
+  CHECK(client.connected());
+  CHECK(client.trouble().empty());
+  for (const char* key : {"a", "b", "c"}) {
+    CHECK(std::to_string(redis::slot_of(key)) == cluster.slot_of(key));
+    CHECK(cluster.nodes[cluster.owner_of(key)]->ask({"GET", key}) == key);
+    CHECK(ask(loop, client, {"GET", key}) == key);
+  }
+  CHECK(client.commands_sent() >= 6);
+
+  // Scripts, keyless commands, and errors that are the caller's.
+  CHECK(run(loop, client, append, {"{s}k"}, {"x"}) == "x");
+  CHECK(run(loop, client, append, {"{s}k"}, {"y"}) == "xy");
+  CHECK(ask(loop, client, {"PING"}) == "PONG");
+  CHECK(has(ask(loop, client, {"INFO", "server"}), "redis_mode:cluster"));
+  CHECK(has(ask(loop, client, {"MGET", "a", "b"}), "CROSSSLOT"));
+  CHECK(ask(loop, client, {"EVAL", "return 7", "0"}) == "7");
+
+  // Transactions go to one node as a whole, with what was watched.
+  redis::SyncClient sync(loop, options_for(cluster.url()));
+  const auto replies = sync.pipeline({{"MULTI"},
+                                      {"SET", "{t}1", "1"},
+                                      {"SET", "{t}2", "2"},
+                                      {"EXEC"},
+                                      {"GET", "a"},
+                                      {"GET", "b"},
+                                      {"GET", "{t}2"}});
+  CHECK(replies.at(3).elements.size() == 2);
+  CHECK(replies.at(4).text == "a");
+  CHECK(replies.at(5).text == "b");
+  CHECK(replies.at(6).text == "2");
+  CHECK(ask(loop, client, {"WATCH", "{t}1"}) == "OK");
+  CHECK(ask(loop, client, {"GET", "{t}1"}) == "1");
+  CHECK(ask(loop, client, {"GET", "a"}) == "a");  // of another slot
+  sync.call({"SET", "{t}1", "9"});
+  client.call({"MULTI"});
+  client.call({"SET", "{t}1", "mine"});
+  CHECK(ask(loop, client, {"EXEC"}) == "(nil)");
+  CHECK(ask(loop, client, {"WATCH", "{t}1"}) == "OK");
+  CHECK(ask(loop, client, {"UNWATCH"}) == "OK");
+
+  // A subscriber hears of what is published at any node.
+  redis::Subscriber subscriber(loop, options_for(cluster.url({2, 1})));
+  std::vector<std::string> heard;
+  const auto channel = subscriber.subscribe(
+      "news", [&](std::string_view, std::string_view text) { heard.emplace_back(text); });
+  CHECK(turn_until(loop, [&] { return subscriber.connected(); }));
+  for (const auto& node : cluster.nodes) node->ask({"PUBLISH", "news", "x"});
+  client.call({"PUBLISH", "news", "y"});
+  CHECK(turn_until(loop, [&] { return heard.size() == 4; }));
+
+  CHECK(ups.ups == 1);
+  CHECK(ups.downs.empty());
+}
+
+TEST_CASE("a slot that moves: ASK, TRYAGAIN, MOVED, and nobody notices") {
+  Cluster cluster;
+  loop::Loop loop;
+  Client client(loop, options_for(cluster.url()));
+  Ups ups(client);
+  CHECK(ask(loop, client, {"SET", "{m}1", "1"}) == "OK");
+  CHECK(ask(loop, client, {"SET", "{m}2", "2"}) == "OK");
+  const std::size_t from = cluster.owner_of("{m}1");
+  const std::size_t to = (from + 1) % 3;
+  const std::string slot = cluster.slot_of("{m}1");
+
+  cluster.begin_move(slot, from, to);
+  CHECK(ask(loop, client, {"GET", "{m}1"}) == "1");
+  CHECK(ask(loop, client, {"SET", "{m}new", "n"}) == "OK");  // not here any more: ASK
+  CHECK(cluster.nodes[from]->ask({"CLUSTER", "COUNTKEYSINSLOT", slot}) == "2");
+  cluster.move_key("{m}1", from, to);
+  CHECK(ask(loop, client, {"GET", "{m}1"}) == "1");  // there
+  CHECK(ask(loop, client, {"GET", "{m}2"}) == "2");  // here
+  CHECK(run(loop, client, append, {"{m}1"}, {"x"}) == "1x");
+  CHECK(run(loop, client, append, {"{m}1"}, {"y"}) == "1xy");
+  // One of them is there already, and one is not.
+  Answers both;
+  client.call({"MGET", "{m}1", "{m}2"}, both.take());
+  client.call({"SET", "{m}2", "later"}, both.take());
+  turn_for(loop, 150ms);
+  cluster.move_key("{m}2", from, to);
+  CHECK(turn_until(loop, [&] { return both.all.size() == 2; }));
+  CHECK_FALSE(has(both.all.front(), "TRYAGAIN"));
+  cluster.end_move(slot, from, to);
+  CHECK(ask(loop, client, {"GET", "{m}2"}) == "later");
+  CHECK(cluster.owner_of("{m}1") == to);
+
+  // Back, at once: calls on their way keep their order.
+  Answers answers;
+  std::string expected;
+  for (int round = 0; round < 20; ++round) {
+    if (round == 5) cluster.begin_move(slot, to, from);
+    if (round == 10)
+      for (const char* key : {"{m}1", "{m}2", "{m}new", "{m}log"}) cluster.move_key(key, to, from);
+    if (round == 15) cluster.end_move(slot, to, from);
+    for (int i = 0; i < 5; ++i) {
+      const std::string digit(1, static_cast<char>('a' + round));
+      client.call({"APPEND", "{m}log", digit}, answers.take());
+      expected += digit;
+    }
+    loop.turn(false);
+  }
+  CHECK(turn_until(loop, [&] { return answers.all.size() == 100; }));
+  CHECK(ask(loop, client, {"GET", "{m}log"}) == expected);
+  CHECK(ups.ups == 1);
+  CHECK(ups.downs.empty());
+}
+
+TEST_CASE("keys that stay on their way for longer than command_timeout are the caller's trouble") {
+  Cluster cluster;
+  loop::Loop loop;
+  auto options = options_for(cluster.url());
+  options.command_timeout = 300ms;
+  Client client(loop, options);
+  CHECK(ask(loop, client, {"MSET", "{m}1", "1", "{m}2", "2"}) == "OK");
+  const std::size_t from = cluster.owner_of("{m}1");
+  const std::size_t to = (from + 1) % 3;
+  cluster.begin_move(cluster.slot_of("{m}1"), from, to);
+  cluster.move_key("{m}1", from, to);
+  const Instant asked = loop.now();
+  CHECK(has(ask(loop, client, {"MGET", "{m}1", "{m}2"}), "TRYAGAIN"));
+  CHECK(ms(loop.now() - asked) >= 250);
+  CHECK(ms(loop.now() - asked) < 1000);
+  CHECK(client.connected());
+}
+
+TEST_CASE("a cluster's primary that dies is replaced, and the others go on meanwhile") {
+  Cluster cluster({.replicas = true});
+  loop::Loop loop;
+  Client client(loop, options_for(cluster.url({0})));
+  Ups ups(client);
+  redis::Subscriber subscriber(loop, options_for(cluster.url({0})));
+  int heard = 0;
+  const auto channel =
+      subscriber.subscribe("c", [&](std::string_view, std::string_view) { ++heard; });
+  // A key of each third.
+  std::vector<std::string> keys(3);
+  for (int i = 0; keys[0].empty() || keys[1].empty() || keys[2].empty(); ++i)
+    keys[redis::slot_of("k" + std::to_string(i)) / 5462U] = "k" + std::to_string(i);
+  for (const auto& key : keys) CHECK(ask(loop, client, {"SET", key, "1"}) == "OK");
+  CHECK(cluster.nodes[0]->ask({"WAIT", "1", "1000"}) == "1");
+  CHECK(turn_until(loop, [&] { return ups.ups == 1 && subscriber.connected(); }));
+
+  cluster.nodes[0]->kill();
+  const Instant killed = loop.now();
+  CHECK(turn_until(loop, [&] { return !ups.downs.empty(); }));
+  CHECK_FALSE(client.connected());
+  CHECK(has(ask(loop, client, {"GET", keys[0]}), "not_sent"));
+  CHECK(has(ask(loop, client, {"INFO", "server"}), "redis_mode:cluster"));  // any healthy node
+  CHECK(turn_until(loop, [&] { return ups.ups == 2; }));
+  const auto away = ms(loop.now() - killed);
+  CHECK(away < 8000);
+  for (const auto& key : keys) CHECK(ask(loop, client, {"GET", key}) == "1");
+  CHECK(turn_until(loop, [&] {
+    client.call({"PUBLISH", "c", "hello"});
+    turn_for(loop, 20ms);
+    return heard > 0;
+  }));
+  MESSAGE("time without: " << away << " ms; " << ups.downs.size()
+                           << " reasons, first: " << ups.downs.front());
+  CHECK(ups.ups == 2);
+
+  // All of it goes and comes back.
+  for (const auto& node : cluster.nodes) node->kill();
+  CHECK(turn_until(loop, [&] { return !client.connected(); }));
+  for (const auto& node : cluster.nodes) node->start();
+  CHECK(turn_until(loop, [&] { return ups.ups == 3; }));
+  CHECK(ask(loop, client, {"SET", keys[1], "2"}) == "OK");
+}
+
+TEST_CASE("a cluster with a password, and one that is not there yet") {
+  Cluster cluster({.password = "secret"});
+  loop::Loop loop;
+  auto options = options_for(cluster.url());
+  Client locked_out(loop, options);
+  CHECK(has(ask(loop, locked_out, {"GET", "k"}), "NOAUTH"));
+  options.url.password = "secret";
+  Client client(loop, options);
+  CHECK(ask(loop, client, {"SET", "k", "1"}) == "OK");
+
+  // A slot that nobody serves.
+  const std::size_t owner = cluster.owner_of("k");
+  Ups ups(client);
+  cluster.nodes[owner]->ask({"CLUSTER", "DELSLOTS", cluster.slot_of("k")});
+  CHECK(has(ask(loop, client, {"GET", "k"}), "CLUSTERDOWN"));
+  CHECK(turn_until(loop, [&] { return !ups.downs.empty(); }));
+  turn_for(loop, 300ms);
+  CHECK(ups.ups == 0);
+  cluster.nodes[owner]->ask({"CLUSTER", "ADDSLOTS", cluster.slot_of("k")});
+  CHECK(turn_until(loop, [&] { return ups.ups == 1; }));
+  CHECK(has(ask(loop, client, {"SET", "k", "1"}), "OK"));
+}
