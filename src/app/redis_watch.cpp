@@ -12,6 +12,7 @@ RedisWatch::RedisWatch(redis::Client& client, const Clock& clock, const redis::U
       client_(client),
       clock_(clock),
       where_(url.to_string()),
+      failover_note_(redis::failover_note(url)),
       log_(log),
       events_(events),
       changed_(std::move(changed)),
@@ -46,6 +47,7 @@ void RedisWatch::look_at(const redis::ServerInfo& info) {
   if (!std::exchange(weaknesses_told_, true)) {
     for (const auto& sentence : redis::weaknesses(info, where_)) log_.warn(sentence);
     log_.info(redis::guarantee(info));
+    if (!failover_note_.empty()) log_.info(failover_note_);
   }
   changed_(RedisState::usable);
 }

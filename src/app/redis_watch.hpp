@@ -41,6 +41,7 @@ class RedisWatch final : private redis::Client::Listener {
   redis::Client& client_;
   const Clock& clock_;
   std::string where_;
+  std::string failover_note_;
   ops::Log& log_;
   EventHandler& events_;
   Changed changed_;

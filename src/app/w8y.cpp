@@ -20,6 +20,7 @@
 #include "executor/attached.hpp"
 #include "loop/loop.hpp"
 #include "process/find_program.hpp"
+#include "redis/slots.hpp"
 #include "redis/url.hpp"
 #include "source/circular.hpp"
 
@@ -189,6 +190,10 @@ std::string hostname() {
 
 int run(const W8yOptions& options, char** argv) {
   const redis::Url url = redis::parse_url(options.redis_url);
+  if (url.kind == redis::Url::Kind::cluster && !redis::has_hash_tag(options.key_prefix))
+    throw std::runtime_error(
+        "in a cluster all keys of a list must share a slot: the key prefix needs a hash tag, as in "
+        "-k '{work}'");
   if (url.tls) prepare_tls(argv);
   W8yLog log(options.quiet, options.timestamps, options.log_file);
   if (options.key_prefix.empty()) log.line("warning: empty key prefix; the list is 'list'");

@@ -256,6 +256,8 @@ bool ClusterClient::goes_again(ClusterCall& call, Lane& lane, const ClusterNode&
   if (call.transaction() || call.anywhere || call.pinned || loop_.now() > call.patience)
     return false;
   if (code == ErrorCode::tryagain) {
+    // Not if it is a script that met such a key halfway.
+    if (!answer.reply.text().starts_with("TRYAGAIN")) return false;
     call.redirections = 0;
     lane.slowly = true;
     return true;
@@ -356,10 +358,25 @@ void ClusterClient::assess() {
     trouble_.clear();
     listeners_.tell([](Client::Listener& listener) { Impl::tell_up(listener); });
   }
+  if (up_) look_for_refusals();
+}
+
+void ClusterClient::look_for_refusals() {
+  const auto found = std::ranges::find_if(
+      nodes_, [](const auto& each) { return !each.second->refusing().empty(); });
+  const bool refusing = found != nodes_.end();
+  if (std::exchange(refusing_, refusing) == refusing) return;
+  listeners_.tell([&](Client::Listener& listener) {
+    if (refusing) {
+      Impl::tell_refusing(listener, found->second->refusing());
+    } else {
+      Impl::tell_accepting(listener);
+    }
+  });
 }
 
 void ClusterClient::tell_down(const std::string& why) {
-  up_ = false;
+  up_ = refusing_ = false;
   if (std::exchange(trouble_, why) == why) return;
   listeners_.tell([&](Client::Listener& listener) { Impl::tell_down(listener, why); });
 }

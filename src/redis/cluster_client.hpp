@@ -69,6 +69,7 @@ class ClusterClient final : public Client::Impl {
   void refreshed(const std::string& problem);
   void assess();
   std::string find_trouble(bool& connecting);
+  void look_for_refusals();
   void sweep_nodes();
   void tell_down(const std::string& why);
 
@@ -91,6 +92,7 @@ class ClusterClient final : public Client::Impl {
   std::vector<Refused> refused_;
   Timer refusals_;
   bool up_ = false;
+  bool refusing_ = false;  ///< a node does, and that was told
   std::string trouble_;
   ClusterView view_;
 };

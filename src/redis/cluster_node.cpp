@@ -31,6 +31,13 @@ void ClusterNode::on_down(const std::string& why) {
   ++ends;
   ready_ = asked_ = false;
   trouble_ = why;
+  refusing_.clear();
+  changed_(*this);
+}
+
+void ClusterNode::on_refusing(const std::string& why) {
+  if (error_code(why) == ErrorCode::clusterdown) return;  // that is for on_cluster_down()
+  refusing_ = why;
   changed_(*this);
 }
 

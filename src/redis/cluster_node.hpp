@@ -18,7 +18,7 @@ class ClusterNode final : private detail::NodeClient, private Client::Listener {
  public:
   using Changed = std::function<void(ClusterNode& node)>;
 
-  /// Connects at once. `changed`: ready() or trouble() may have changed.
+  /// Connects at once. `changed`: ready(), trouble() or refusing() may have changed.
   ClusterNode(loop::Loop& loop, const ClientOptions& options, const HostPort& where,
               Changed changed);
 
@@ -31,6 +31,8 @@ class ClusterNode final : private detail::NodeClient, private Client::Listener {
   [[nodiscard]] bool ready() const { return ready_; }
   /// Why not; empty while it is only just being connected to.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
+  /// Its first reply, while it refuses everybody; empty: it doesn't.
+  [[nodiscard]] const std::string& refusing() const { return refusing_; }
   /// It has answered CLUSTERDOWN.
   void on_cluster_down(std::string_view reply);
   /// Asks again whether its cluster can be used, if it can't as far as is known.
@@ -39,12 +41,15 @@ class ClusterNode final : private detail::NodeClient, private Client::Listener {
  private:
   void on_up() override;
   void on_down(const std::string& why) override;
+  void on_refusing(const std::string& why) override;
+  void on_accepting() override { on_refusing({}); }
 
   const std::string where_;
   const Changed changed_;
   bool ready_ = false;
   bool asked_ = false;
   std::string trouble_;
+  std::string refusing_;
 };
 
 }  // namespace w8y::redis

@@ -76,6 +76,9 @@ ErrorCode error_code(std::string_view error) {
   const std::string_view word = error.substr(0, error.find(' '));
   for (const auto& [name, code] : codes)
     if (word == name) return code;
+  // A key that the script has named itself, in a slot that is just being moved.
+  if (error.starts_with("ERR Script attempted to access a non local key"))
+    return ErrorCode::tryagain;
   // A script that was allowed but ran into the rule within: "ERR ... NOPERM ..." stays other.
   return ErrorCode::other;
 }

@@ -89,6 +89,12 @@ std::string guarantee(const ServerInfo& info) {
   return "guaranteed here: no item is lost and none has two holders " + limits;
 }
 
+std::string failover_note(const Url& url) {
+  if (url.kind != Url::Kind::sentinel && url.kind != Url::Kind::cluster) return {};
+  return "replication is asynchronous: a failover can lose the newest writes, such as a lock, "
+         "whose item then runs twice; the fencing token tells a late writer";
+}
+
 void ask_server_info(Client& client, ServerInfoCallback callback) {
   const auto info = std::make_shared<ServerInfo>();
   const auto problem = std::make_shared<std::string>();

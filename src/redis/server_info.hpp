@@ -30,6 +30,8 @@ std::string too_old(const ServerInfo& info, std::string_view where);
 /// One sentence each for what weakens the promises: an old version, a replica, a policy that
 /// evicts, no persistence.
 std::vector<std::string> weaknesses(const ServerInfo& info, std::string_view where);
+/// What a failover may cost, where there can be one; else empty. No weakness of this server.
+std::string failover_note(const Url& url);
 
 /// What can be relied on with this server, in one sentence.
 std::string guarantee(const ServerInfo& info);

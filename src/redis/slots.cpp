@@ -30,6 +30,14 @@ std::uint16_t crc16(std::string_view bytes) {
   return static_cast<std::uint16_t>(crc);
 }
 
+std::optional<std::string_view> hash_tag(std::string_view key) {
+  const auto open = key.find('{');
+  if (open == std::string_view::npos) return std::nullopt;
+  const auto close = key.find('}', open + 1);
+  if (close == std::string_view::npos || close == open + 1) return std::nullopt;
+  return key.substr(open + 1, close - open - 1);
+}
+
 /// Commands without a key, as far as somebody here sends them.
 constexpr std::array<std::string_view, 20> keyless = {
     "ACL",   "ASKING",  "CLIENT", "CLUSTER", "COMMAND", "CONFIG", "DBSIZE",
@@ -59,13 +67,11 @@ std::optional<HostPort> read_place(const HostPort& asked, const Value& node) {
 }  // namespace
 
 Slot slot_of(std::string_view key) {
-  const auto open = key.find('{');
-  if (open != std::string_view::npos) {
-    const auto close = key.find('}', open + 1);
-    if (close != std::string_view::npos && close > open + 1)
-      key = key.substr(open + 1, close - open - 1);
-  }
-  return static_cast<Slot>(crc16(key) % slot_count);
+  return static_cast<Slot>(crc16(hash_tag(key).value_or(key)) % slot_count);
+}
+
+bool has_hash_tag(std::string_view prefix) {
+  return hash_tag(prefix).has_value();
 }
 
 std::optional<std::string_view> key_of(const Command& command) {

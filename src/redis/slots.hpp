@@ -18,6 +18,8 @@ inline constexpr std::size_t slot_count = 16384;
 
 /// By what stands in the first pair of braces, if anything does, else by the whole key.
 Slot slot_of(std::string_view key);
+/// All keys that begin with it are in the same slot.
+bool has_hash_tag(std::string_view prefix);
 
 /// What decides where a command belongs: its first key, or a channel, so that its messages keep
 /// their order. nullopt: it may go anywhere.

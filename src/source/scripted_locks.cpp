@@ -74,7 +74,9 @@ void ScriptedLocks::claim(const ClaimCall& call, Answer<ClaimResult> answer) {
 
 void ScriptedLocks::renew(const RenewCall& call, Answer<std::vector<Renewed>> answer) {
   const std::string expiry = milliseconds(call.expiry);
-  redis::Command keys{call.slots_key};
+  // Named only where it is used: while a cluster moves the slot, a call for keys that are all there
+  // or all not there is carried out, and any other has to wait.
+  redis::Command keys{call.fleet || call.locks.empty() ? call.slots_key : call.locks.front().key};
   std::vector<std::string> values;
   values.reserve(call.locks.size());
   for (const auto& lock : call.locks) {

@@ -14,6 +14,7 @@ import traceback
 
 import rows_broken
 import rows_clock
+import rows_cluster
 import rows_executors
 import rows_hosts
 import rows_network
@@ -26,7 +27,7 @@ from matrix import Setup, Skip, problem, table_head, table_line, text_of
 from server import die_with_parent
 
 MODULES = [rows_hosts, rows_redis, rows_replies, rows_broken, rows_network, rows_clock,
-           rows_reload, rows_resources, rows_executors]
+           rows_reload, rows_resources, rows_executors, rows_cluster]
 ROWS = [row for module in MODULES for row in module.ROWS]
 
 

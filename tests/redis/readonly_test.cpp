@@ -16,8 +16,8 @@ using redis::unfit;
 namespace {
 
 struct Pair {
-  RedisServer primary{{.tcp = true}};
-  RedisServer replica{{.config = {"repl-diskless-sync-delay 0"}, .tcp = true}};
+  RedisServer primary{{.config = {"repl-diskless-sync-delay 0"}, .tcp = true}};
+  RedisServer replica{{.tcp = true}};
 
   Pair() {
     follow(replica, primary);

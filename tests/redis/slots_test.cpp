@@ -42,6 +42,13 @@ TEST_CASE("slots are those of the cluster's specification") {
   CHECK(slot_of(std::string("{a\0b}c", 6)) == slot_of(std::string("a\0b", 3)));
 }
 
+TEST_CASE("prefixes whose keys share a slot") {
+  for (const char* good : {"{work}", "{work}:", "a{b}c:", "{{a}", "{a}{}"})
+    CHECK(has_hash_tag(good));
+  for (const char* bad : {"", "work", "{work", "work}", "{}", "{}{a}", "}{"})
+    CHECK_FALSE(has_hash_tag(bad));
+}
+
 TEST_CASE("the key of a command") {
   CHECK(key_of({"GET", "k"}) == "k");
   CHECK(key_of({"PUBLISH", "channel", "text"}) == "channel");

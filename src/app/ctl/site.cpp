@@ -13,6 +13,7 @@
 #include "app/config_loading.hpp"
 #include "app/ctl/failure.hpp"
 #include "app/tls_environment.hpp"
+#include "redis/slots.hpp"
 
 namespace w8y::app::ctl {
 
@@ -223,6 +224,10 @@ std::vector<std::string> Site::chosen_lists() {
 }
 
 source::CircularKeys Site::keys(const std::string& prefix) {
+  if (redis_options().url.kind == redis::Url::Kind::cluster && !redis::has_hash_tag(prefix))
+    throw Failure(wrong_usage, "the list " + escape_text(prefix) +
+                                   " has no hash tag, and in a cluster all keys of a list must "
+                                   "share a slot; such as '{work}'");
   std::string lock_key = options_.lock_key;
   if (lock_key.empty() && lists())
     if (const auto found = lists()->find(prefix); found != lists()->end()) lock_key = found->second;

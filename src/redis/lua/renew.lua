@@ -1,6 +1,6 @@
 -- Renews many locks of one prefix, each only if it is still ours.
 --
--- KEYS  1 slots  2… a lock each
+-- KEYS  1 slots; without places in slots, any of the locks  2… a lock each
 -- ARGV  1 life of a lock, ms
 --       2 "1": the runs have places in slots
 --       3… for each lock its value, which ends in the run id, with one letter before it:
