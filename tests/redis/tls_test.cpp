@@ -14,6 +14,7 @@
 #include "redis/subscriber.hpp"
 #include "redis/tls_transport.hpp"
 #include "support/certificates.hpp"
+#include "support/sentinels.hpp"
 #include "support/turn.hpp"
 
 using namespace w8y;
@@ -224,4 +225,28 @@ TEST_CASE("TLS: a login and a database travel in it") {
   Client client(loop, options);
   CHECK(ask(loop, client, {"ACL", "WHOAMI"}) == "bob");
   CHECK(has(ask(loop, client, {"CLIENT", "INFO"}), "db=3"));
+}
+
+TEST_CASE("a cluster with TLS: its nodes are spoken to as the URL says") {
+  TlsServer tls(TlsServer::Clients::anybody, "", {"cluster-enabled yes", "tls-cluster yes"});
+  CHECK(tls.server.ask({"CLUSTER", "ADDSLOTSRANGE", "0", "16383"}) == "OK");
+  auto options = tls.options();
+  options.url = redis::parse_url("rediss+cluster://127.0.0.1:" + std::to_string(tls.port));
+  wait_until("the cluster", [&] {
+    return has(tls.server.ask({"CLUSTER", "INFO"}), "cluster_state:ok");
+  });
+  loop::Loop loop;
+  Client client(loop, options);
+  CHECK(ask(loop, client, {"SET", "k", "1"}) == "OK");
+  redis::Subscriber subscriber(loop, options);
+  int heard = 0;
+  const auto channel =
+      subscriber.subscribe("c", [&](std::string_view, std::string_view) { ++heard; });
+  CHECK(turn_until(loop, [&] { return subscriber.connected(); }));
+  client.call({"PUBLISH", "c", "x"});
+  CHECK(turn_until(loop, [&] { return heard == 1; }));
+
+  options.tls.ca.clear();
+  Client mistrustful(loop, options);
+  CHECK(has(ask(loop, mistrustful, {"SET", "k", "1"}), "not accepted"));
 }

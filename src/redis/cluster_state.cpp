@@ -1,0 +1,93 @@
+// What a ClusterClient knows of its cluster, and whether all is well with it.
+#include <algorithm>
+#include <utility>
+
+#include "redis/cluster_client.hpp"
+
+namespace w8y::redis {
+
+void ClusterClient::refreshed(const std::string& problem) {
+  if (!view_.known()) {
+    fresh_ = false;
+    const std::string why = options_.url.to_string() + ": " + problem;
+    for (const Call& call : std::exchange(early_, {})) refuse(call, why);
+    tell_down(why);
+    return view_.refresh();
+  }
+  if (std::exchange(fresh_, false) || used_slots_.empty())
+    if (const auto served = view_.map().any_served()) last_slot_ = *served;
+  for (Call& call : std::exchange(early_, {})) {
+    if (call->anywhere) call->slot = last_slot_;
+    submit(std::move(call));
+  }
+  sweep_nodes();
+  for (const auto& [place, node] : nodes_) node->look_again();
+  assess();
+}
+
+/// Those that nothing of ours is at any more.
+void ClusterClient::sweep_nodes() {
+  std::vector<HostPort> needed;
+  for (const Slot slot : used_slots_)
+    if (const HostPort* primary = view_.map().primary(slot)) needed.push_back(*primary);
+  if (const HostPort* any = view_.map().primary(last_slot_)) needed.push_back(*any);
+  for (const HostPort& place : needed) node_at(place);
+  std::erase_if(nodes_, [&](const auto& each) {
+    const bool idle = each.second->unanswered == 0 && (!watch_ || watch_->node != each.first);
+    const bool gone = idle && std::ranges::find(needed, each.first) == needed.end();
+    if (gone) retired_sent_ += each.second->client.commands_sent();
+    return gone;
+  });
+}
+
+/// Empty: all slots that were asked for are served, but for nodes that are just being connected to.
+std::string ClusterClient::find_trouble(bool& connecting) {
+  std::vector<Slot> slots = used_slots_;
+  slots.push_back(last_slot_);
+  for (const Slot slot : slots) {
+    const HostPort* primary = view_.map().primary(slot);
+    if (primary == nullptr)
+      return options_.url.to_string() + ": nobody serves slot " + std::to_string(slot);
+    const ClusterNode& node = node_at(*primary);
+    if (!node.trouble().empty()) return node.trouble();
+    if (!node.ready()) connecting = true;
+  }
+  return {};
+}
+
+void ClusterClient::assess() {
+  if (!view_.known()) return;
+  bool connecting = false;
+  const std::string trouble = find_trouble(connecting);
+  if (!trouble.empty()) {
+    tell_down(trouble);
+    view_.refresh();
+  } else if (!connecting && !up_) {
+    up_ = true;
+    trouble_.clear();
+    listeners_.tell([](Client::Listener& listener) { Impl::tell_up(listener); });
+  }
+  if (up_) look_for_refusals();
+}
+
+void ClusterClient::look_for_refusals() {
+  const auto found = std::ranges::find_if(
+      nodes_, [](const auto& each) { return !each.second->refusing().empty(); });
+  const bool refusing = found != nodes_.end();
+  if (std::exchange(refusing_, refusing) == refusing) return;
+  listeners_.tell([&](Client::Listener& listener) {
+    if (refusing) {
+      Impl::tell_refusing(listener, found->second->refusing());
+    } else {
+      Impl::tell_accepting(listener);
+    }
+  });
+}
+
+void ClusterClient::tell_down(const std::string& why) {
+  up_ = refusing_ = false;
+  if (std::exchange(trouble_, why) == why) return;
+  listeners_.tell([&](Client::Listener& listener) { Impl::tell_down(listener, why); });
+}
+
+}  // namespace w8y::redis
