@@ -206,7 +206,7 @@ TEST_CASE("a cluster's primary that dies is replaced, and the others go on meanw
   for (int i = 0; keys[0].empty() || keys[1].empty() || keys[2].empty(); ++i)
     keys[redis::slot_of("k" + std::to_string(i)) / 5462U] = "k" + std::to_string(i);
   for (const auto& key : keys) CHECK(ask(loop, client, {"SET", key, "1"}) == "OK");
-  CHECK(cluster.nodes[0]->ask({"WAIT", "1", "1000"}) == "1");
+  wait_until("the write at the replica", [&] { return cluster.nodes[3]->ask({"DBSIZE"}) == "1"; });
   CHECK(turn_until(loop, [&] { return ups.ups == 1 && subscriber.connected(); }));
 
   cluster.nodes[0]->kill();
