@@ -71,8 +71,8 @@ std::vector<HostPort> ClusterView::candidates() const {
   std::vector<HostPort> places;
   for (const auto* some : {&answered_, &map_.nodes(), &options_.url.seeds})
     for (const HostPort& place : *some) add_unless_there(places, place);
-  std::ranges::stable_partition(
-      places, [this](const auto& place) { return !unreachable_.contains(place); });
+  std::stable_partition(places.begin(), places.end(),
+                        [this](const auto& place) { return !unreachable_.contains(place); });
   if (places.size() > most_asked) {
     // Those of the URL keep their places: all that was learned may be gone.
     std::vector<HostPort> kept(places.begin(), places.begin() + most_asked);
@@ -122,7 +122,7 @@ void ClusterDiscovery::find(Found found) {
   std::vector<HostPort> places = options_.url.seeds;
   for (const HostPort& node : map_.nodes()) add_unless_there(places, node);
   const auto turn = static_cast<std::ptrdiff_t>(turn_++ % places.size());
-  std::ranges::rotate(places, places.begin() + turn);
+  std::rotate(places.begin(), places.begin() + turn, places.end());
   inquiry_.begin(std::move(places));
 }
 
