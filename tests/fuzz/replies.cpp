@@ -6,7 +6,8 @@
 #include "redis/reader.hpp"
 #include "redis/reply.hpp"
 #include "redis/server_info.hpp"
-#include "redis/sync.hpp"
+#include "redis/slots.hpp"
+#include "redis/value.hpp"
 
 namespace {
 
@@ -17,6 +18,22 @@ std::string flat(const w8y::redis::Value& value) {
                      std::to_string(value.number);
   for (const auto& element : value.elements) text += "(" + flat(element) + ")";
   return text;
+}
+
+/// As a node of a cluster, which is believed only as far as its answers make sense.
+void look_as_cluster(const w8y::redis::Value& value) {
+  using namespace w8y::redis;
+  const HostPort asked{"there", 1};
+  SlotMap map;
+  if (read_slots(asked, value, map).empty()) {
+    const auto served = map.any_served();
+    w8y::fuzz::must(!served || map.primary(*served) != nullptr, "a served slot has a primary");
+    w8y::fuzz::must(map.primary(slot_count - 1) == nullptr || !map.nodes().empty(),
+                    "a primary is a node");
+  }
+  static_cast<void>(read_cluster(asked, {value, value}, map));
+  if (const auto to = redirected_to(value.text, asked))
+    w8y::fuzz::must(!to->host.empty() && to->port != 0, "a redirection leads somewhere");
 }
 
 /// All that was understood, and what was wrong.
@@ -33,7 +50,9 @@ std::string read(std::string_view bytes, std::size_t portion) {
       static_cast<void>(view[view.size()].text());
       static_cast<void>(guarantee(parse_server_info(view.text())));
       static_cast<void>(weaknesses(parse_server_info(view.text()), "there"));
-      understood += flat(Value(view)) + "\n";
+      const Value value(view);
+      look_as_cluster(value);
+      understood += flat(value) + "\n";
     }
   }
   return understood;
