@@ -9,7 +9,7 @@ from pathlib import Path
 import place
 
 EXECUTABLE = {
-    "bin/w8y", "bin/w8yd", "bin/w8yctl",
+    "bin/w8y", "bin/w8yd", "bin/w8yctl", "libexec/w8y/w8y-tls",
     "share/doc/w8y/examples/resize.sh",
     "share/doc/w8y/examples/superman.py",
     "share/doc/w8y/examples/textstats.py",
@@ -31,6 +31,7 @@ OTHERS = {
     "share/man/man1/w8y.1",
     "share/man/man1/w8yctl.1",
     "share/man/man5/w8y.toml.5",
+    "share/man/man7/w8y-security.7",
     "share/man/man8/w8yd.8",
     "share/w8y/w8y.schema.json",
     "share/zsh/site-functions/_w8y",
