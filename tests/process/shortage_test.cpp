@@ -97,6 +97,7 @@ TEST_CASE("a full disk keeps runs with a temporary folder waiting, until there i
 TEST_CASE("a probe waits for a host that is short, and blames the host if that takes too long") {
   const Folder folder;
   const std::string path = folder.script("x", R"(echo '{"type":"caps","caps":["single"]}')");
+  CHECK(run(sh("exit 0")).code() == 0);  // has /dev/null open from here on
   loop::Loop loop;
   executor::ProcessProber prober(loop);
   std::optional<ProbeResult> answer;
@@ -107,7 +108,7 @@ TEST_CASE("a probe waits for a host that is short, and blames the host if that t
   };
   const auto answered = [&] { return answer.has_value(); };
   {
-    const NoDescriptors none;
+    const NoDescriptors none(4);  // as above
     ask(100ms);
     REQUIRE(wait_for(loop, answered));
     const std::string why = std::get<Refusal>(*answer).reason;
