@@ -156,6 +156,7 @@ void Poller::start_ahead() {
     Claim claim = std::move(ahead_.front());
     ahead_.pop_front();
     ahead_timer_.cancel();
+    shortage_.tried();
     runs_.start(std::move(claim), rule_, executor_);
   }
   if (!ahead_.empty() && !ahead_timer_.pending()) {
@@ -183,12 +184,12 @@ void Poller::on_claimed(ClaimReply&& reply) {
   std::size_t unused = std::exchange(claim_slots_, 0);
 
   if (takes_now()) {
-    if (!reply.claims.empty()) shortage_.tried();
     counters_.claimed += reply.claims.size();
     taken_ += reply.claims.size();
     for (Claim& claim : reply.claims) {
       if (unused > 0) {
         --unused;
+        shortage_.tried();
         runs_.start(std::move(claim), rule_, executor_);
       } else {
         ahead_.push_back(std::move(claim));
