@@ -133,8 +133,8 @@ void CircularSource::look_for(const std::vector<RunId>& runs) {
   std::vector<std::string> values;
   for (const RunId& run : runs) values.push_back(lock_value(run));
   lost_claims_.add(pass_.keys, values, pass_.rule->key_expiry);
-  // The connection is there (an error in the middle of a pass): there is nothing to wait for.
-  if (link_->client.connected()) lost_claims_.look();
+  // The connection may be there (an error in the middle of a pass).
+  lost_claims_.look();
 }
 
 void CircularSource::unavailable(const std::vector<RunId>& runs, const Trouble& trouble) {
@@ -228,8 +228,8 @@ void CircularSource::settled(const RunId& run, const Trouble* trouble) {
   }
   unsettled.in_flight = false;
   unsettled.call.again = unsettled.call.again || trouble->maybe_done;
-  // Without a connection, the next one is the time.
-  if (link_->client.connected() && !retry_.pending())
+  // Also without a connection: of a cluster, it may be another part that is away.
+  if (!retry_.pending())
     retry_.set(link_->clock.now() + retry_pause, [this] { retry_settlements(); });
 }
 

@@ -29,7 +29,7 @@ class LostClaims {
   /// Lock values of a claim that was sent and not answered, with the life of its locks.
   void add(std::shared_ptr<const CircularKeys> keys, const std::vector<std::string>& values,
            Duration expiry);
-  /// The connection is back.
+  /// The connection is back, or something was added. Tried again now and then besides.
   void look();
   [[nodiscard]] std::size_t size() const { return lost_.size(); }
 
@@ -42,24 +42,27 @@ class LostClaims {
     std::vector<std::string> values;  ///< not found yet
     Instant until;                    ///< its locks have run out by then
     std::int64_t looked = 0;          ///< items from the end
-    std::uint64_t pass = 0;           ///< the answers to an earlier pass are void
+    bool asking = false;              ///< an answer is to come
+    bool looked_at_all = false;       ///< only releases are still to be answered
+    std::size_t releasing = 0;
   };
   using Id = std::uint64_t;
 
-  void step(Id id, const Lost& lost);
-  void compare(Id id, const Lost& lost, const std::vector<std::string>& items);
-  void found(Lost& lost, const std::string& item, const std::string& value);
+  void step(Id id, Lost& lost);
+  void compare(Id id, Lost& lost, const std::vector<std::string>& items);
+  void found(Id id, Lost& lost, const std::string& item, const std::string& value);
+  void finish(Id id, Lost& lost);
   void forget(Id id);
   void arm();
-  /// The one that an answer is for; null if another pass was begun since, or it is over.
-  Lost* of_pass(Id id, std::uint64_t pass);
+  /// The one that an answer is for, which has come; null if it is over, or there is no answer.
+  Lost* answered(Id id, const redis::Answer& answer);
 
   RedisLink& link_;
   std::function<void()> none_left_;
   std::map<Id, Lost> lost_;
   Id last_id_ = 0;
-  std::uint64_t passes_ = 0;
   Timer timer_;
+  Timer retry_;
   std::shared_ptr<bool> alive_;
 };
 

@@ -89,7 +89,11 @@ class PlainLocks::ClaimPass : public std::enable_shared_from_this<PlainLocks::Cl
     // One that has no fence yet is not begun.
     const std::size_t asked = result_.taken.size();
     if (!result_.taken.empty() && result_.taken.back().fence == 0) result_.taken.pop_back();
-    if (result_.taken.empty()) return answer_(nullptr, trouble_of(answer));
+    if (result_.taken.empty()) {
+      Trouble trouble = trouble_of(answer);
+      trouble.maybe_done = trouble.maybe_done || asked > 0;
+      return answer_(nullptr, trouble);
+    }
     const std::size_t end = std::min(asked + 1, runs_.size());
     for (std::size_t i = result_.taken.size(); i < end; ++i)
       result_.maybe_locked.push_back(runs_[i]);
@@ -223,10 +227,15 @@ void PlainLocks::next_swap() {
       return finish_swap(&done, {});
     }
     client_.call({"MULTI"});
-    for (const auto& command : change) client_.call(borrow(command));
-    client_.call({"EXEC"}, [this, alive](const redis::Answer& executed) {
+    // What a queued command is refused for says more than EXEC, which then says EXECABORT.
+    const auto refused = std::make_shared<std::optional<Trouble>>();
+    for (const auto& command : change)
+      client_.call(borrow(command), [refused](const redis::Answer& queued) {
+        if (!*refused && queued.error() != redis::ErrorCode::none) *refused = trouble_of(queued);
+      });
+    client_.call({"EXEC"}, [this, alive, refused](const redis::Answer& executed) {
       if (!*alive) return;
-      if (!executed.ok()) return finish_swap(nullptr, trouble_of(executed));
+      if (!executed.ok()) return finish_swap(nullptr, refused->value_or(trouble_of(executed)));
       const bool done = !executed.reply.is_nil();
       finish_swap(&done, {});
     });
