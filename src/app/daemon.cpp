@@ -158,8 +158,9 @@ std::unique_ptr<Daemon::Link> Daemon::open_link(const Config& config, RedisWatch
   link->redis = std::make_shared<source::RedisLink>(
       loop_, client,
       source::RedisLink::Identity{config.supervisor.host, getpid(), random_number()});
-  link->watch = std::make_unique<RedisWatch>(link->redis->client, loop_.clock(), client.url, log_,
-                                             hub_, embedded_ != nullptr, std::move(changed));
+  link->watch =
+      std::make_unique<RedisWatch>(link->redis->client, loop_.clock(), loop_.timers(), client.url,
+                                   log_, hub_, embedded_ != nullptr, std::move(changed));
   return link;
 }
 

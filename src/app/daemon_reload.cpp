@@ -85,13 +85,12 @@ void Daemon::try_new_link() {
 
 void Daemon::apply_reload() {
   const bool new_link = reload_->link != nullptr;
+  reload_->patience.reset();
   if (new_link) {
     host_ = reload_->config.supervisor.host;
     // Pollers that still run on the old connection keep it until they have settled.
     link_ = std::move(reload_->link);
-    link_->watch =
-        std::make_unique<RedisWatch>(link_->redis->client, loop_.clock(), link_->url, log_, hub_,
-                                     false, [this](RedisState state) { redis_changed(state); });
+    link_->watch->tell([this](RedisState state) { redis_changed(state); });
     redis_changed(RedisState::usable);
   }
   for (const auto& warning : reload_->config.warnings) log_.warn(warning);

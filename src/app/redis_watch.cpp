@@ -6,8 +6,15 @@
 
 namespace w8y::app {
 
-RedisWatch::RedisWatch(redis::Client& client, const Clock& clock, const redis::Url& url,
-                       ops::Log& log, EventHandler& events, bool starting, Changed changed)
+namespace {
+
+constexpr Duration replica_look = std::chrono::seconds(2);
+
+}  // namespace
+
+RedisWatch::RedisWatch(redis::Client& client, const Clock& clock, TimerQueue& timers,
+                       const redis::Url& url, ops::Log& log, EventHandler& events, bool starting,
+                       Changed changed)
     : redis::Client::Listener(client),
       client_(client),
       clock_(clock),
@@ -18,6 +25,7 @@ RedisWatch::RedisWatch(redis::Client& client, const Clock& clock, const redis::U
       changed_(std::move(changed)),
       in_trouble_(starting),
       since_(clock.now()),
+      again_(timers),
       alive_(std::make_shared<bool>(true)) {}
 
 RedisWatch::~RedisWatch() {
@@ -25,6 +33,10 @@ RedisWatch::~RedisWatch() {
 }
 
 void RedisWatch::on_up() {
+  ask();
+}
+
+void RedisWatch::ask() {
   redis::ask_server_info(
       client_, [this, alive = alive_](const redis::ServerInfo& info, const std::string& problem) {
         // With a problem the connection has broken again, and will tell.
@@ -41,6 +53,7 @@ void RedisWatch::look_at(const redis::ServerInfo& info) {
   // A replica is reached, and of no use until it is promoted or we are sent elsewhere.
   if (info.role == "slave") {
     in_trouble("it is a replica, which takes no writes");
+    again_.set(clock_.now() + replica_look, [this] { ask(); });
   } else {
     recovered();
   }
@@ -53,6 +66,7 @@ void RedisWatch::look_at(const redis::ServerInfo& info) {
 }
 
 void RedisWatch::on_down(const std::string& why) {
+  again_.cancel();
   in_trouble(why);
   changed_(RedisState::down);
 }

@@ -8,6 +8,7 @@
 
 #include <w8y/clock.hpp>
 #include <w8y/events.hpp>
+#include <w8y/timers.hpp>
 
 #include "ops/log.hpp"
 #include "redis/client.hpp"
@@ -22,10 +23,12 @@ class RedisWatch final : private redis::Client::Listener {
   using Changed = std::function<void(RedisState state)>;
 
   /// `starting`: the server is being started too, so that it is not there yet is no trouble.
-  RedisWatch(redis::Client& client, const Clock& clock, const redis::Url& url, ops::Log& log,
-             EventHandler& events, bool starting, Changed changed);
+  RedisWatch(redis::Client& client, const Clock& clock, TimerQueue& timers, const redis::Url& url,
+             ops::Log& log, EventHandler& events, bool starting, Changed changed);
   ~RedisWatch() override;
 
+  /// From now on somebody else.
+  void tell(Changed changed) { changed_ = std::move(changed); }
   /// Why Redis can't be used now; empty: it can.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
@@ -34,6 +37,7 @@ class RedisWatch final : private redis::Client::Listener {
   void on_down(const std::string& why) override;
   void on_refusing(const std::string& why) override;
   void on_accepting() override { recovered(); }
+  void ask();
   void look_at(const redis::ServerInfo& info);
   void in_trouble(const std::string& why);
   void recovered();
@@ -50,6 +54,7 @@ class RedisWatch final : private redis::Client::Listener {
   std::string trouble_;
   Instant since_{};
   bool weaknesses_told_ = false;
+  Timer again_;  ///< to a replica: whether it has been promoted
   std::shared_ptr<bool> alive_;
 };
 

@@ -5,9 +5,13 @@
 #include <limits>
 #include <utility>
 
+#include "loop/loop.hpp"
+
 namespace w8y::redis {
 
 namespace {
+
+constexpr Duration soon = std::chrono::seconds(10);
 
 constexpr std::size_t most_sentinels = 64;
 
@@ -86,6 +90,7 @@ SentinelDiscovery::SentinelDiscovery(loop::Loop& loop, const ClientOptions& opti
             const Found found = std::exchange(found_, {});
             if (!problem.empty()) return found(nullptr, problem_text(problem));
             const Url place = options_.url.at(*primary_);
+            told_at_ = loop_.now();
             found(&place, {});
           }),
       look_again_(
@@ -102,6 +107,10 @@ SentinelDiscovery::~SentinelDiscovery() = default;
 void SentinelDiscovery::find(Found found) {
   found_ = std::move(found);
   unknown_ = false;
+  // Asked again so soon, the last answer was of no use: one that is cut off from the others goes on
+  // naming a primary that is gone.
+  if (told_at_ && loop_.now() - *told_at_ < soon)
+    std::rotate(sentinels_.begin(), sentinels_.begin() + 1, sentinels_.end());
   inquiry_.begin(sentinels_);
 }
 

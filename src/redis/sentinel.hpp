@@ -35,6 +35,7 @@ class SentinelDiscovery final : public Discovery {
   const ClientOptions sentinel_options_;  ///< of those that know where they are
   std::vector<HostPort> sentinels_;       ///< the one to ask first is first
   std::optional<HostPort> primary_;       ///< as far as is known
+  std::optional<Instant> told_at_;        ///< when that was told last
   bool unknown_ = false;                  ///< a sentinel said that it has no such service
   Found found_;
   Moved moved_;

@@ -101,7 +101,7 @@ void ask_server_info(Client& client, ServerInfoCallback callback) {
   client.call({"INFO"}, [info, problem](const Answer& answer) {
     if (answer.ok()) {
       *info = parse_server_info(answer.reply.text());
-    } else if (answer.error() != ErrorCode::noperm) {
+    } else if (answer.failure != Failure::none) {
       *problem = answer.problem();
     }
   });

@@ -36,8 +36,8 @@ std::string failover_note(const Url& url);
 /// What can be relied on with this server, in one sentence.
 std::string guarantee(const ServerInfo& info);
 
-/// `problem` is empty, or says why there is no info; a server that keeps INFO from us (ACL) is one
-/// of which nothing is known, and no problem.
+/// `problem` is empty, or says why nobody has answered; a server that keeps INFO from us (an ACL, a
+/// renamed command) is one of which nothing is known, and no problem.
 using ServerInfoCallback = std::function<void(const ServerInfo& info, const std::string& problem)>;
 void ask_server_info(Client& client, ServerInfoCallback callback);
 
