@@ -82,7 +82,9 @@ void ProcessProber::Probe::ask() {
   process::Account account;
   if (const auto problem = process::resolve(question_.identity, account)) {
     over_ = true;
-    again_.set(prober_.loop_.now(), [this, why = problem->text] { answer(Refusal{why}); });
+    again_.set(prober_.loop_.now(), [this, problem = *problem] {
+      on_ended(NotStarted{problem.text, false, problem.host_is_short()});
+    });
     return;
   }
   Environment environment = basic_environment();

@@ -40,6 +40,8 @@ class RunGroup {
   [[nodiscard]] int folder() const;  ///< descriptor, for clone3
   /// SIGKILL to all that is in it.
   void kill();
+  /// Somebody may have killed it: it serves no other run.
+  void distrust();
   /// It could not take the child.
   void refused(int error);
 

@@ -270,6 +270,9 @@ void Child::Impl::end_if_over() {
   if (own_group_) signal_group(SIGKILL);  // its own number is still ours
   ProcessEnd end;
   if (!reap(pidfd_.get(), pid_, end)) return;  // not so: an exited process can be reaped
+  // Whoever killed it may have killed its group, which then kills whatever is born there.
+  const auto* signalled = std::get_if<Signalled>(&end);
+  if (group_ && signalled != nullptr && signalled->signal == SIGKILL) group_->distrust();
   group_.reset();
   ended_ = true;
   deadline_.cancel();
