@@ -1,4 +1,8 @@
 """A Redis that dies."""
+import pathlib
+import socket
+import subprocess
+import tempfile
 import time
 
 from harness import World, now_us, wait_for
@@ -7,30 +11,62 @@ from matrix import row
 AOF = ("--appendonly", "yes", "--appendfsync", "always")
 
 
+def kill_again_and_again(setup, world, how):
+    items = world.fill([f"i{i}" for i in range(8)])
+    for i in range(2):
+        world.host(f"h{i}", how=how, work_ms=30, concurrency=2, key_expiry="2s")
+    world.wait_runs(10)
+    pauses = []
+    for _ in range(2 * setup.scale):
+        world.redis.kill()
+        time.sleep(0.5)
+        world.redis.start()
+        back = now_us()
+        again = wait_for(lambda: next(iter(world.runs_since(back)), None), what="work to go on")
+        pauses.append((again.start - back) / 1e6)
+        world.wait_runs(20)
+    world.stop()
+    world.check_items(items)
+    assert not world.overlaps(), world.overlaps()
+    assert not world.record.fences_back, "a fence that went back"
+    assert max(pauses) <= 2, f"work went on after {max(pauses)} s"
+    return {"kills": 2 * setup.scale, "runs": world.record.count, "items lost": 0,
+            "overlaps": 0, "longest pause s": round(max(pauses), 2)}
+
+
 @row("SIGKILL of redis-server (AOF)", "items lost 0, overlaps 0; work goes on ≤ 2 s")
 def kill_redis(setup):
     with World(setup, *AOF) as world:
-        items = world.fill([f"i{i}" for i in range(8)])
-        for i in range(2):
-            world.host(f"h{i}", work_ms=30, concurrency=2, key_expiry="2s")
-        world.wait_runs(10)
-        pauses = []
-        for _ in range(2 * setup.scale):
-            world.redis.kill()
-            time.sleep(0.5)
-            world.redis.start()
-            back = now_us()
-            again = wait_for(lambda: next(iter(world.runs_since(back)), None),
-                             what="work to go on")
-            pauses.append((again.start - back) / 1e6)
-            world.wait_runs(20)
-        world.stop()
-        world.check_items(items)
-        assert not world.overlaps(), world.overlaps()
-        assert not world.record.fences_back, "a fence that went back"
-        assert max(pauses) <= 2, f"work went on after {max(pauses)} s"
-        return {"kills": 2 * setup.scale, "runs": world.record.count, "items lost": 0,
-                "overlaps": 0, "longest pause s": round(max(pauses), 2)}
+        return kill_again_and_again(setup, world, {})
+
+
+def make_certificate(folder):
+    """One that signs itself, for 127.0.0.1."""
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+         "-nodes", "-days", "2", "-keyout", folder / "key.pem", "-out", folder / "cert.pem",
+         "-subj", "/CN=redis", "-addext", "subjectAltName=IP:127.0.0.1"],
+        check=True, capture_output=True)
+
+
+def free_port():
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return sock.getsockname()[1]
+
+
+@row("the same, with TLS", "items lost 0, overlaps 0; work goes on ≤ 2 s")
+def kill_redis_tls(setup):
+    with tempfile.TemporaryDirectory(prefix="w8y-faults-") as name:
+        folder = pathlib.Path(name)
+        make_certificate(folder)
+        port = free_port()
+        tls = ("--tls-port", str(port), "--tls-cert-file", str(folder / "cert.pem"),
+               "--tls-key-file", str(folder / "key.pem"), "--tls-auth-clients", "no")
+        with World(setup, *AOF, *tls) as world:
+            how = {"url": f"rediss://127.0.0.1:{port}",
+                   "redis": f'tls_ca = "{folder}/cert.pem"'}
+            return kill_again_and_again(setup, world, how)
 
 
 @row("Redis gone for longer than a lock", "terminate: child dead before; no overlap")
@@ -67,4 +103,4 @@ def redis_away(setup):
                 "least margin before expiry ms": round(min(margins))}
 
 
-ROWS = [kill_redis, redis_away]
+ROWS = [kill_redis, kill_redis_tls, redis_away]
