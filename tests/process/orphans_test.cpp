@@ -84,7 +84,7 @@ TEST_CASE("at the end orphans are killed, with what they leave themselves; nobod
   const process::Fd pidfd(before.pidfd);
 
   Leaving left(
-      "setsid sh -c 'sleep 1000 & echo $$ $! >&3; exec 3>&-; wait' 3>&1 >/dev/null 2>&1 & "
+      "setsid sh -c 'sleep 1000 3>&- & echo $$ $! >&3; exec 3>&-; wait' 3>&1 >/dev/null 2>&1 & "
       "sleep 0.1; exit 0");
   REQUIRE(left.says_pid());
   REQUIRE(left.ends());
