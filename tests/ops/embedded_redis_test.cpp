@@ -93,7 +93,13 @@ TEST_CASE("a server of our own: up, private, back after it died, kept over a res
   }
   EmbeddedRedis again(loop, {.folder = folder / "a/data"}, watcher);
   REQUIRE(turn_until(loop, [&] { return watcher.up == 3; }));
-  CHECK(ask(again, "GET key") == "$5\r\n");
+  std::string kept;
+  const auto loaded = [&] {
+    kept = ask(again, "GET key");
+    return kept.find("LOADING") == std::string::npos;
+  };
+  CHECK(turn_until(loop, loaded));
+  CHECK(kept == "$5\r\n");
   again.stop();
   watcher.stopped = false;
   REQUIRE(turn_until(loop, [&] { return watcher.stopped; }));
