@@ -1,0 +1,340 @@
+"""Executors for w8yd in Python: a function of one item. w8y-executor(7) describes the protocol.
+
+    import w8y_executor
+
+    def work(item):
+        return {"length": len(item.bytes)}
+
+    w8y_executor.serve(work, concurrency=4, version="1.0")
+
+serve() answers --caps, runs one item (`single`), or many in one process, each in a thread of its
+own (`stream`). The standard library is all that is needed: install this file beside your program.
+
+While it serves, standard output is standard error, for prints, C libraries and child processes
+alike, and standard input is empty: the protocol has descriptors that nobody else knows of.
+"""
+import base64
+import json
+import os
+import queue
+import re
+import select
+import signal
+import sys
+import threading
+import time
+import traceback
+
+__all__ = ["Cancelled", "Failed", "Item", "serve"]
+
+GONE = 128 + signal.SIGPIPE  # nobody reads any more
+STOPPED = 128 + signal.SIGTERM
+
+
+class Failed(Exception):
+    """The item is at fault, and this is why: the run has failed. Any other exception says the same,
+    and leaves a traceback in the log."""
+
+
+class Cancelled(BaseException):
+    """The item is to be given up. No Exception, so that `except Exception` lets it pass."""
+
+
+class Item:
+    """One run for one item, and what it has to say. Any thread may use it."""
+
+    def __init__(self, output, name, run_id, *, fence=0, attempt=1, in_stream=False):
+        self.name = name  # the list's prefix
+        self.id = run_id  # new for each run
+        self.bytes = b""
+        self.payload = None  # bytes, with a job
+        self.fence = fence  # only grows: hand it to what you write to
+        self.attempt = attempt  # failures in a row, and 1
+        self._output = output
+        self._in_stream = in_stream
+        self._cancel = threading.Event()
+        self._told_to_end = False  # no Event: a signal's handler can't take locks
+        self._last_progress = None
+
+    @property
+    def text(self):
+        """The item as a string; fails where it is no UTF-8."""
+        try:
+            return self.bytes.decode()
+        except UnicodeDecodeError:
+            raise Failed("the item is not UTF-8") from None
+
+    @property
+    def cancelled(self):
+        return self._told_to_end or self._cancel.is_set()
+
+    def check(self):
+        """Where a run that was told to end leaves its work."""
+        if self.cancelled:
+            raise Cancelled
+
+    def wait(self, seconds=None):
+        """Sleeps, but not longer than until the item is cancelled. Returns whether it is."""
+        return self.cancelled or self._cancel.wait(seconds) or self.cancelled
+
+    def progress(self, numerator, denominator):
+        """Call it as often as you like: it says so four times a second at most. Also a check()."""
+        self.check()
+        now = time.monotonic()
+        if self._last_progress is None or now - self._last_progress >= 0.25:
+            self._last_progress = now
+            self._say({"type": "progress", "numerator": numerator, "denominator": denominator})
+
+    def update(self, data):
+        """Any JSON, for whoever listens to the list's events."""
+        self._say({"type": "update", "data": data})
+
+    def print(self, text):
+        """A line of the log that knows its item."""
+        self._say({"type": "print", "content": str(text)})
+
+    def _say(self, message):
+        if self._in_stream:
+            message = {**message, "id": self.id}
+        self._output.send(message)
+
+    def _complete(self, answer):
+        try:
+            self._say({**answer, "type": "complete"})
+        except (TypeError, ValueError, RecursionError) as error:
+            traceback.print_exc()
+            self._say({"type": "complete", "error": f"the result is no JSON: {error}"})
+
+
+def serve(function, *, caps=(), concurrency=1, version=None, args=None):
+    """Does what w8yd asks for, and exits.
+
+    function(item) returns a dict, which is the run's result, or None; or it raises.
+    caps: what this can do besides, for `requires`. concurrency: items at once in one process, each
+    in a thread. args: the command line, of which only the last arguments are looked at.
+    """
+    args = sys.argv[1:] if args is None else list(args)
+    if args[-1:] == ["--caps"]:
+        answer = {"type": "caps", "caps": ["single", "stream", *caps], "concurrency": concurrency}
+        if version is not None:
+            answer["version"] = version
+        _Output(1).send(answer)
+        sys.exit(0)
+    if args[-2:-1] == ["--stream"]:
+        source, output = _claim_streams()
+        sys.exit(_Stream(function, source, output, args[-1], concurrency).run())
+    if len(args) >= 3 and re.fullmatch("[0-9]+", args[-1]):
+        source, output = _claim_streams()
+        sys.exit(_single(function, source, output, *args[-3:-1], int(args[-1])))
+    print("usage: EXECUTOR [args] --caps | --stream NAME | NAME ID LENGTH", file=sys.stderr)
+    sys.exit(2)
+
+
+def _claim_streams():
+    """Keeps the protocol's descriptors for ourselves; no child process inherits them."""
+    try:
+        source, output = os.dup(0), os.dup(1)
+    except OSError:
+        sys.exit(GONE)
+    os.dup2(2, 1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    sys.stdout = sys.stderr
+    return source, _Output(output)
+
+
+class _Output:
+    """Lines of JSON, each whole and at once: what stays in a buffer is no sign of life."""
+
+    def __init__(self, fd):
+        self._fd = fd
+        self._lock = threading.Lock()
+        self.in_main = False  # the main thread is writing
+
+    def send(self, message):
+        text = json.dumps(message, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        # Halves of surrogate pairs, such as os.fsdecode() makes of odd file names, are no Unicode.
+        line = re.sub("[\ud800-\udfff]", "\ufffd", text).encode() + b"\n"
+        main = threading.current_thread() is threading.main_thread()
+        try:
+            self.in_main = self.in_main or main
+            with self._lock:
+                while line:
+                    line = line[os.write(self._fd, line):]
+        except OSError:
+            os._exit(GONE)  # also from a thread, and whatever the others do
+        finally:
+            if main:
+                self.in_main = False
+
+
+def _answer(function, item):
+    """What the function has made of the item, as members of the last message."""
+    try:
+        result = function(item)
+        if result is not None and not isinstance(result, dict):
+            raise TypeError(f"the result is of type {type(result).__name__}, not dict")
+        return result or {}
+    except Failed as error:
+        return {"error": str(error)}
+    except Exception as error:
+        traceback.print_exc()
+        return {"error": f"{type(error).__name__}: {error}".rstrip(": ")}
+
+
+# ---- single
+
+
+def _single(function, source, output, name, run_id, length):
+    item = Item(output, name, run_id, fence=int(os.environ.get("W8Y_FENCE") or 0),
+                attempt=int(os.environ.get("W8Y_ATTEMPT") or 1))
+
+    def stop(*_):
+        # Ends what waits, and carries out every `finally` and `with`; once is enough. A line that
+        # is being written is not cut off.
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        item._told_to_end = True
+        if not output.in_main:
+            raise Cancelled
+
+    try:
+        signal.signal(signal.SIGTERM, stop)
+        with open(source, "rb") as file:
+            item.bytes = file.read(length)
+        if len(item.bytes) == length:
+            answer = _answer(function, item)
+        else:
+            answer = {"error": f"got {len(item.bytes)} bytes of {length}"}
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    except Cancelled:
+        return STOPPED
+    item._complete(answer)
+    return 0
+
+
+# ---- stream
+
+
+def _bytes_of(message, key):
+    """Bytes stand as a string where they are UTF-8, else in base64."""
+    if key in message:
+        return message[key].encode()
+    encoded = message.get(key + "_base64")
+    return None if encoded is None else base64.b64decode(encoded, validate=True)
+
+
+class _Stream:
+    """The main thread reads and owns all of this; workers get items by one queue, and say by
+    another that they are done. A pipe wakes the main thread for that, and for signals."""
+
+    def __init__(self, function, source, output, name, concurrency):
+        self._function = function
+        self._source = source
+        self._output = output
+        self._name = name
+        self._concurrency = concurrency
+        self._open = {}  # by id
+        self._workers = 0
+        self._to_do = queue.SimpleQueue()
+        self._done = queue.SimpleQueue()
+        self._told_to_end = False
+        self._waiting, self._wake = os.pipe()
+        os.set_blocking(self._wake, False)
+
+    def run(self):
+        signal.signal(signal.SIGTERM, self._on_sigterm)
+        signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
+        poll = select.poll()
+        poll.register(self._waiting, select.POLLIN)
+        poll.register(self._source, select.POLLIN)
+        reading = True
+        lines = _Lines()
+        while reading or self._open:
+            ready = [fd for fd, _ in poll.poll()]
+            if self._waiting in ready:
+                os.read(self._waiting, 4096)
+            while not self._done.empty():
+                del self._open[self._done.get()]
+            if self._told_to_end:
+                for item in self._open.values():
+                    item._cancel.set()
+            elif self._source in ready:
+                received = os.read(self._source, 65536)
+                for line in lines.add(received):
+                    self._take(line)
+                if received:
+                    continue
+            if reading and (self._told_to_end or self._source in ready):
+                poll.unregister(self._source)
+                reading = False
+        return STOPPED if self._told_to_end else 0
+
+    def _on_sigterm(self, *_):
+        self._told_to_end = True
+
+    def _take(self, line):
+        try:
+            message = json.loads(line.decode())
+            kind, run_id = message["type"], message.get("id")
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            print(f"w8y_executor: not a message: {line[:80]!r}", file=sys.stderr)
+            return
+        if not isinstance(run_id, str):
+            return  # of a newer w8yd
+        if kind == "cancel" and run_id in self._open:
+            self._open[run_id]._cancel.set()
+        elif kind == "item" and run_id not in self._open:
+            self._begin(run_id, message)
+
+    def _begin(self, run_id, message):
+        item = Item(self._output, message.get("name", self._name), run_id, in_stream=True,
+                    fence=message.get("fence", 0), attempt=message.get("attempt", 1))
+        try:
+            item.bytes = _bytes_of(message, "item")
+            item.payload = _bytes_of(message, "payload")
+            if item.bytes is None:
+                raise ValueError("it has none")
+        except (ValueError, TypeError, AttributeError) as error:
+            item._complete({"error": f"the item can't be read: {error}"})
+            return
+        self._open[run_id] = item
+        self._to_do.put(item)
+        if self._workers < min(len(self._open), self._concurrency):
+            # Daemons: at the end, none of them has anything to do.
+            threading.Thread(target=self._work, daemon=True).start()
+            self._workers += 1
+
+    def _work(self):
+        while True:
+            item = self._to_do.get()
+            item._complete({"error": "cancelled"} if item.cancelled else self._outcome(item))
+            self._done.put(item.id)
+            try:
+                os.write(self._wake, b"\0")
+            except BlockingIOError:
+                pass  # it is full of reasons to wake up
+
+    def _outcome(self, item):
+        try:
+            return _answer(self._function, item)
+        except Cancelled:
+            return {"error": "cancelled"}
+        except BaseException as error:  # such as SystemExit: it ends the run, not its neighbours
+            traceback.print_exc()
+            return {"error": type(error).__name__}
+
+
+class _Lines:
+    """Makes lines of what comes in; no byte is searched twice."""
+
+    def __init__(self):
+        self._parts = []
+
+    def add(self, received):
+        *lines, rest = received.split(b"\n")
+        if lines:
+            lines[0] = b"".join([*self._parts, lines[0]])
+            self._parts = []
+        self._parts.append(rest)
+        return [line for line in lines if line.strip()]
