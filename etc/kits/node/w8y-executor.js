@@ -1,0 +1,293 @@
+/**
+ * Executors for w8yd in Node: a function of one item. w8y-executor(7) describes the protocol.
+ *
+ *   const { serve } = require("./w8y-executor.js");   // or: import { serve } from …
+ *
+ *   serve(async (item) => ({ length: item.bytes.length }), { concurrency: 4, version: "1.0" });
+ *
+ * serve() answers --caps, runs one item (`single`), or many in one process, as many promises at once
+ * as `concurrency` says (`stream`). It has no dependencies: install this file beside your program.
+ *
+ * While it serves, console.log and process.stdout.write go to standard error. A child process that
+ * is started with `stdio: "inherit"`, and fs.writeSync(1, …), still reach standard output, which is
+ * the protocol: leave them.
+ */
+"use strict";
+
+const SIGPIPE = 13;
+const SIGTERM = 15;
+const GONE = 128 + SIGPIPE; // nobody reads any more
+const STOPPED = 128 + SIGTERM;
+
+/** The item is at fault, and this is why: the run has failed. Any other error says the same, and
+ * leaves its stack in the log. */
+class Failed extends Error {}
+
+/** The item is to be given up. Also the reason of `item.signal`. */
+class Cancelled extends Error {
+  constructor() {
+    super("cancelled");
+  }
+}
+
+/** One run for one item, and what it has to say. */
+class Item {
+  #send;
+  #controller = new AbortController();
+  #lastProgress = -Infinity;
+
+  constructor(send, members) {
+    this.#send = send;
+    this.name = members.name; // the list's prefix
+    this.id = members.id; // new for each run
+    this.bytes = members.bytes; // a Buffer
+    this.payload = members.payload; // a Buffer, with a job
+    this.fence = members.fence ?? 0; // only grows: hand it to what you write to
+    this.attempt = members.attempt ?? 1; // failures in a row, and 1
+  }
+
+  /** The item as a string; fails where it is no UTF-8. */
+  get text() {
+    try {
+      return decode(this.bytes);
+    } catch {
+      throw new Failed("the item is not UTF-8");
+    }
+  }
+
+  /** An AbortSignal, for fetch() and all else that takes one. */
+  get signal() {
+    return this.#controller.signal;
+  }
+  get cancelled() {
+    return this.signal.aborted;
+  }
+  /** Where a run that was told to end leaves its work. */
+  check() {
+    if (this.cancelled) throw this.signal.reason;
+  }
+
+  /** Call it as often as you like: it says so four times a second at most. Also a check(). */
+  progress(numerator, denominator) {
+    this.check();
+    const now = performance.now();
+    if (now - this.#lastProgress < 250) return;
+    this.#lastProgress = now;
+    this.#send({ type: "progress", numerator, denominator });
+  }
+  /** Any JSON, for whoever listens to the list's events. */
+  update(data) {
+    this.#send({ type: "update", data: data ?? null });
+  }
+  /** A line of the log that knows its item. */
+  print(text) {
+    this.#send({ type: "print", content: String(text) });
+  }
+
+  // For serve() only: the members of the last message; never rejects.
+  static async outcome(work, item) {
+    try {
+      item.check();
+      const result = (await work(item)) ?? {};
+      if (typeof result !== "object" || Array.isArray(result))
+        throw new TypeError("the result is not an object");
+      JSON.stringify(result); // or it throws
+      return result;
+    } catch (error) {
+      if (item.cancelled && (error === item.signal.reason || error?.name === "AbortError"))
+        return { error: "cancelled", [wasCancelled]: true };
+      if (!(error instanceof Failed)) console.error(error);
+      return { error: error instanceof Failed ? error.message : String(error) };
+    }
+  }
+  // For serve() only.
+  static cancel(item) {
+    item.#controller.abort(new Cancelled());
+  }
+}
+const wasCancelled = Symbol("was cancelled");
+
+/**
+ * Does what w8yd asks for, and ends the process.
+ *
+ * work(item) returns an object, which is the run's result, or nothing, or a promise of these; or it
+ * throws. options: `caps`, what this can do besides, for `requires`; `concurrency`, items at once in
+ * one process; `version`; `args`, the command line, of which only the last arguments are looked at.
+ */
+function serve(work, options = {}) {
+  const { caps = [], concurrency = 1, version, args = process.argv.slice(2) } = options;
+  const output = new Output();
+  const last = args.slice(-3);
+  if (last.at(-1) === "--caps") {
+    output.send({ type: "caps", caps: ["single", "stream", ...caps], concurrency, version });
+    output.exit(0);
+  } else if (last.at(-2) === "--stream") {
+    new Stream(work, output, last.at(-1), concurrency).run();
+  } else if (last.length === 3 && /^[0-9]+$/.test(last[2])) {
+    single(work, output, last[0], last[1], Number(last[2]));
+  } else {
+    console.error("usage: EXECUTOR [args] --caps | --stream NAME | NAME ID LENGTH");
+    process.exitCode = 2;
+  }
+}
+
+/** Lines of JSON. To a pipe, Node writes each whole and at once. */
+class Output {
+  #write = process.stdout.write.bind(process.stdout);
+
+  constructor() {
+    process.stdout.on("error", () => process.exit(GONE));
+    process.stdout.write = (...args) => process.stderr.write(...args);
+  }
+  send(message) {
+    // JSON.stringify leaves halves of surrogate pairs as escapes, which are no Unicode.
+    const text = JSON.stringify(message).replace(/\\(?:u(d[89a-f]..)|.)/g, (escape, half) =>
+      half ? "\ufffd" : escape,
+    );
+    this.#write(text + "\n");
+  }
+  /** After all that was sent. */
+  exit(status) {
+    this.#write("", (error) => process.exit(error ? GONE : status));
+  }
+}
+
+function decode(bytes) {
+  return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+}
+
+// ---- single
+
+function single(work, output, name, id, length) {
+  const parts = [];
+  let missing = length;
+  let item;
+  process.on("SIGTERM", () => (item ? Item.cancel(item) : process.exit(STOPPED)));
+
+  const begin = async () => {
+    if (item) return;
+    process.stdin.pause();
+    const bytes = Buffer.concat(parts).subarray(0, length);
+    const { W8Y_FENCE: fence, W8Y_ATTEMPT: attempt } = process.env;
+    const send = (message) => output.send(message);
+    item = new Item(send, { name, id, bytes, fence: Number(fence ?? 0), attempt: Number(attempt ?? 1) });
+    const answer =
+      bytes.length === length
+        ? await Item.outcome(work, item)
+        : { error: `got ${bytes.length} bytes of ${length}` };
+    if (answer[wasCancelled]) return output.exit(STOPPED);
+    output.send({ ...answer, type: "complete" });
+    output.exit(0);
+  };
+  if (length === 0) return begin();
+  process.stdin.on("data", (part) => {
+    parts.push(part);
+    missing -= part.length;
+    if (missing <= 0) begin();
+  });
+  process.stdin.on("end", begin);
+  process.stdin.on("error", begin);
+}
+
+// ---- stream
+
+class Stream {
+  #work;
+  #output;
+  #name;
+  #concurrency;
+  #open = new Map(); // by id
+  #waiting = [];
+  #running = 0;
+  #line = []; // parts of it
+  #ended = false;
+  #status = 0;
+
+  constructor(work, output, name, concurrency) {
+    this.#work = work;
+    this.#output = output;
+    this.#name = name;
+    this.#concurrency = concurrency;
+  }
+
+  run() {
+    process.on("SIGTERM", () => {
+      this.#status = STOPPED;
+      for (const item of this.#open.values()) Item.cancel(item);
+      this.#end();
+    });
+    process.stdin.on("data", (part) => this.#receive(part));
+    process.stdin.on("end", () => this.#end());
+    process.stdin.on("error", () => this.#end());
+  }
+
+  /** What is open is finished. */
+  #end() {
+    this.#ended = true;
+    process.stdin.pause();
+    if (this.#open.size === 0) this.#output.exit(this.#status);
+  }
+
+  #receive(part) {
+    let start = 0;
+    for (let end; (end = part.indexOf(10, start)) >= 0; start = end + 1) {
+      const line = Buffer.concat([...this.#line, part.subarray(start, end)]);
+      this.#line = [];
+      if (line.length > 0 && !this.#ended) this.#take(line);
+    }
+    this.#line.push(part.subarray(start));
+  }
+
+  #take(line) {
+    let message;
+    try {
+      message = JSON.parse(decode(line));
+    } catch {
+      console.error("w8y-executor: not a message: %j", line.toString("latin1", 0, 80));
+      return;
+    }
+    const id = message?.id;
+    if (typeof id !== "string") return; // of a newer w8yd
+    const known = this.#open.get(id);
+    if (message.type === "cancel" && known) Item.cancel(known);
+    if (message.type === "item" && !known) this.#begin(id, message);
+  }
+
+  #begin(id, message) {
+    const send = (said) => this.#output.send({ ...said, id });
+    const bytes = bytesOf(message, "item");
+    const payload = bytesOf(message, "payload");
+    if (!bytes || payload === null) {
+      send({ type: "complete", error: "the item can't be read: it has none, or no right base64" });
+      return;
+    }
+    const { name = this.#name, fence, attempt } = message;
+    const item = new Item(send, { name, id, bytes, payload, fence, attempt });
+    this.#open.set(id, item);
+    this.#waiting.push(async () => {
+      send({ ...(await Item.outcome(this.#work, item)), type: "complete" });
+      this.#open.delete(id);
+    });
+    this.#next();
+  }
+
+  async #next() {
+    if (this.#running >= this.#concurrency || this.#waiting.length === 0) return;
+    ++this.#running;
+    await this.#waiting.shift()();
+    --this.#running;
+    this.#next();
+    if (this.#ended && this.#open.size === 0) this.#output.exit(this.#status);
+  }
+}
+
+/** Bytes stand as a string where they are UTF-8, else in base64. undefined: there are none. */
+function bytesOf(message, key) {
+  if (typeof message[key] === "string") return Buffer.from(message[key]);
+  const encoded = message[`${key}_base64`];
+  if (encoded === undefined) return undefined;
+  const bytes = Buffer.from(String(encoded), "base64"); // passes over whatever is none
+  return bytes.toString("base64") === encoded ? bytes : null;
+}
+
+module.exports = { serve, Item, Failed, Cancelled };
