@@ -14,7 +14,8 @@
 # What a shell can't do well: it reads JSON only as w8yd writes it, without blanks. Items with a NUL,
 # with bytes that are not UTF-8 (those come in base64) or with control characters but tab and newline
 # are answered with an error. Lines of answers must be shorter than 4096 bytes: so long, what
-# several processes write to one pipe does not mix. For more than that, there are kits for Python,
+# several processes write to one pipe does not mix. Each run leaves a variable behind: let
+# `max_items` replace the process now and then. For more than that, there are kits for Python,
 # Node and C++: see w8y-executor(7).
 set -u
 LC_ALL=C
@@ -46,6 +47,7 @@ member() {
     part=${rest%%[\"\\]*}
     value=$value$part
     rest=${rest#"$part"}
+    # shellcheck disable=SC1003
     case $rest in
       \"*) return 0 ;;
       '\n'*) value=$value$newline ;;
@@ -72,7 +74,7 @@ work() {
   out=$folder/$1
   sha256sum <"$2" >"$out" &
   child=$!
-  wait "$child" || { failed "$1" "the file can't be read"; return; }
+  wait "$child" || { rm -f "$out"; failed "$1" "the file can't be read"; return; }
   child=
   trap '' TERM # it is done
   read -r sum _ <"$out"

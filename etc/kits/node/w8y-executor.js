@@ -176,7 +176,7 @@ function single(work, output, name, id, length) {
         ? await Item.outcome(work, item)
         : { error: `got ${bytes.length} bytes of ${length}` };
     if (answer[wasCancelled]) return output.exit(STOPPED);
-    output.send({ ...answer, type: "complete" });
+    output.send({ ...answer, type: "complete", id: undefined });
     output.exit(0);
   };
   if (length === 0) return begin();

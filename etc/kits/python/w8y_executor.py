@@ -100,7 +100,8 @@ class Item:
 
     def _complete(self, answer):
         try:
-            self._say({**answer, "type": "complete"})
+            rest = {name: value for name, value in answer.items() if name not in ("type", "id")}
+            self._say({"type": "complete", **rest})
         except (TypeError, ValueError, RecursionError) as error:
             traceback.print_exc()
             self._say({"type": "complete", "error": f"the result is no JSON: {error}"})

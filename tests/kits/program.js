@@ -1,0 +1,62 @@
+// An executor by the kit for Node that does as its items say. test_kits.py knows the words.
+"use strict";
+
+const fs = require("node:fs");
+const { setTimeout: sleep } = require("node:timers/promises");
+const { serve, Failed } = require(process.env.KIT);
+
+function described(item) {
+  const result = {
+    name: item.name,
+    run: item.id,
+    length: item.bytes.length,
+    fence: item.fence,
+    attempt: item.attempt,
+    sum: item.bytes.reduce((sum, byte) => sum + byte, 0),
+    hex: item.bytes.subarray(0, 100).toString("hex"),
+  };
+  if (item.payload) result.payload = item.payload.toString("hex");
+  return result;
+}
+
+async function work(item) {
+  const [word, ...more] = item.bytes.toString("latin1").split(" ");
+  const rest = more.join(" ");
+  if (word === "fail") throw new Failed(rest);
+  if (word === "crash") throw new TypeError(rest);
+  if (word === "text") return { text: item.text };
+  if (word === "gate") {
+    item.print("waits");
+    while (!fs.existsSync(rest)) await sleep(5, undefined, { signal: item.signal });
+    return undefined;
+  }
+  if (word === "stubborn") {
+    while (!item.cancelled) await sleep(5);
+    return { stopped: true };
+  }
+  if (word === "say") {
+    item.progress(1, 4);
+    item.update({ a: [1, null, "ü"] });
+    item.print('"quotes"\nü\t\u2028');
+    return { type: "x", id: "y", nested: { id: 1 } };
+  }
+  if (word === "odd") {
+    item.print("\udcff|");
+    return { "\udcff|": "\ud800|" };
+  }
+  if (word === "flood") {
+    for (let i = 0; i < 200; ++i) {
+      item.update(String(i).repeat(5000));
+      await null;
+    }
+    return undefined;
+  }
+  if (word === "stray") {
+    console.log("stray");
+    process.stdout.write("stray\n");
+    return null;
+  }
+  return described(item);
+}
+
+serve(work, { caps: ["gpu"], concurrency: Number(process.env.AT_ONCE ?? 1), version: "7" });
