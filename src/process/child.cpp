@@ -112,6 +112,7 @@ class Child::Impl {
   void stop();
   void kill();
   void signal(int number) const;
+  [[nodiscard]] InputPipe* input() { return in_ ? &*in_ : nullptr; }
 
  private:
   void start(ChildOptions& options);
@@ -146,7 +147,11 @@ void Child::Impl::start(ChildOptions& options) {
   std::array<Fd, 3> theirs;
   SpawnRequest& request = options.spawn;
   if (options.capture) {
-    if (options.input.empty()) {
+    if (options.keep_input) {
+      in_.emplace(loop_, [this] { handler_.on_input_taken(); });
+      theirs[0] = in_->open();
+      request.in = theirs[0].get();
+    } else if (options.input.empty()) {
       request.in = null_device();
     } else {
       in_.emplace(loop_, std::move(options.input));
@@ -245,7 +250,7 @@ void Child::Impl::kill() {
 void Child::Impl::on_exited() {
   exited_ = true;
   exit_watch_->want(false, false);
-  in_.reset();
+  if (in_) in_->drop();  // a grandchild may have it open
   end_if_over();
   if (ended_) return;
   if (killed_) {
@@ -296,6 +301,24 @@ void Child::kill() {
 }
 void Child::signal(int number) {
   impl_->signal(number);
+}
+void Child::write(std::string_view bytes) {
+  if (InputPipe* input = impl_->input()) input->add(bytes);
+}
+void Child::end_input() {
+  if (InputPipe* input = impl_->input()) input->finish();
+}
+bool Child::input_closed() const {
+  const InputPipe* input = impl_->input();
+  return input == nullptr || !input->is_open();
+}
+std::size_t Child::unwritten() const {
+  const InputPipe* input = impl_->input();
+  return input == nullptr ? 0 : input->waiting();
+}
+std::size_t Child::unread() const {
+  const InputPipe* input = impl_->input();
+  return input == nullptr ? 0 : input->unread();
 }
 
 }  // namespace w8y::process

@@ -25,6 +25,8 @@ class ChildHandler {
  public:
   virtual ~ChildHandler() = default;
   virtual void on_output(Stream stream, std::string_view bytes) = 0;
+  /// With `keep_input`: what had to wait is taken, or nobody reads any more.
+  virtual void on_input_taken() {}
   /// Once, last: it has ended three ways. The child may be destroyed by the owner's sweep after
   /// this, not inside it.
   virtual void on_ended(ProcessEnd end) = 0;
@@ -32,8 +34,9 @@ class ChildHandler {
 
 struct ChildOptions {
   SpawnRequest spawn;
-  std::string input;    ///< written to standard input, then end of file
-  bool capture = true;  ///< false: no pipes, no input; standard streams as `spawn` says
+  std::string input;        ///< written to standard input, then end of file
+  bool keep_input = false;  ///< instead of `input`: written by and by, see Child::write()
+  bool capture = true;      ///< false: no pipes, no input; standard streams as `spawn` says
   Duration kill_grace = std::chrono::seconds(10);
   ControlGroups* groups = nullptr;  ///< it gets one of these, with these limits
   GroupLimits limits;
@@ -64,6 +67,18 @@ class Child {
   void kill();
   /// To the process only.
   void signal(int number);
+
+  // With `keep_input`.
+  /// At once as far as the pipe has room, the rest as it is read: look at unwritten() first.
+  void write(std::string_view bytes);
+  /// End of file, after what was written.
+  void end_input();
+  /// It has closed its end, or exited.
+  [[nodiscard]] bool input_closed() const;
+  /// Bytes that wait for room in the pipe.
+  [[nodiscard]] std::size_t unwritten() const;
+  /// Bytes of write() that it has not read; after its end, that it never read.
+  [[nodiscard]] std::size_t unread() const;
 
  private:
   class Impl;

@@ -1,6 +1,7 @@
 #include "process/pipes.hpp"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -59,22 +60,58 @@ Fd InputPipe::open() {
 }
 
 void InputPipe::write_on() {
+  bool reader_gone = false;
   while (written_ < bytes_.size()) {
     const ssize_t count = write(fd_.get(), bytes_.data() + written_, bytes_.size() - written_);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno == EAGAIN) {
-      if (watch_) return;
-      watch_.emplace(loop_, fd_.get(), [this](bool, bool) { write_on(); });
+      if (!watch_) watch_.emplace(loop_, fd_.get(), [this](bool, bool) { on_writable(); });
       watch_->want(false, true);
       return;
     }
-    if (count < 0) break;  // EPIPE: it has read all it wants
+    reader_gone = count < 0;  // EPIPE: it has read all it wants
+    if (reader_gone) break;
     written_ += static_cast<std::size_t>(count);
   }
-  close();
+  if (!keep_open_ || reader_gone) return close();
+  bytes_.clear();
+  written_ = 0;
+  if (watch_) watch_->want(false, false);
+}
+
+void InputPipe::on_writable() {
+  write_on();
+  if (on_taken_ && waiting() == 0) on_taken_();
+}
+
+void InputPipe::add(std::string_view bytes) {
+  if (!fd_) {
+    unread_ += bytes.size();
+    return;
+  }
+  const bool first = waiting() == 0;
+  if (written_ > 0 && written_ >= bytes_.size() / 2) {
+    bytes_.erase(0, written_);  // so that each byte is moved once at most
+    written_ = 0;
+  }
+  bytes_ += bytes;
+  if (first) write_on();
+}
+
+void InputPipe::finish() {
+  keep_open_ = false;
+  if (fd_ && waiting() == 0) close();
+}
+
+std::size_t InputPipe::unread() const {
+  if (!fd_) return unread_;
+  int in_pipe = 0;
+  if (ioctl(fd_.get(), FIONREAD, &in_pipe) != 0) in_pipe = 0;
+  return waiting() + static_cast<std::size_t>(in_pipe);
 }
 
 void InputPipe::close() {
+  unread_ = unread();
   std::string().swap(bytes_);
   written_ = 0;
   watch_.reset();

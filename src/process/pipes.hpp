@@ -16,19 +16,41 @@ namespace w8y::process {
 int null_device();
 
 /// Feeds a child. What fits into the pipe is written before the child is there; the rest as it is
-/// taken. Nobody reading is no mistake.
+/// taken. Nobody reading is no mistake. Unless it is to be kept open, end of file follows the
+/// bytes.
 class InputPipe {
  public:
+  /// All that was waiting is in the pipe, or nobody will take it any more.
+  using OnTaken = std::function<void()>;
+
   InputPipe(loop::Loop& loop, std::string bytes) : loop_(loop), bytes_(std::move(bytes)) {}
+  InputPipe(loop::Loop& loop, OnTaken on_taken)
+      : loop_(loop), keep_open_(true), on_taken_(std::move(on_taken)) {}
 
   /// The child's end. Throws std::system_error.
   Fd open();
+  /// Only for one that is kept open. Bytes for a reader that is gone are dropped.
+  void add(std::string_view bytes);
+  /// End of file, after what waits.
+  void finish();
+  [[nodiscard]] bool is_open() const { return static_cast<bool>(fd_); }
+  /// Nobody will read any more.
+  void drop() { close(); }
+  /// Bytes that wait here for room in the pipe.
+  [[nodiscard]] std::size_t waiting() const { return bytes_.size() - written_; }
+  /// Bytes that nobody has read: those, and what lies in the pipe; or, once it is closed, what lay
+  /// there then.
+  [[nodiscard]] std::size_t unread() const;
 
  private:
+  void on_writable();
   void write_on();
   void close();
 
   loop::Loop& loop_;
+  bool keep_open_ = false;
+  OnTaken on_taken_;
+  std::size_t unread_ = 0;  ///< when it was closed
   std::string bytes_;
   std::size_t written_ = 0;
   Fd fd_;
