@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include <w8y/caps.hpp>
@@ -15,17 +17,38 @@
 
 namespace w8y {
 
+struct ProcessBegun {};
+/// Of its standard error, while no single run is open: raw bytes.
+struct ProcessLine {
+  std::string_view line;
+  bool cut = false;  ///< it was longer than `max_line`
+};
+/// A line of its output that belongs to no run.
+struct ProcessBadLine {
+  std::string reason;
+  std::size_t number = 1;  ///< counted from 1 for each process
+};
+struct ProcessOver {
+  std::string how;            ///< for people: "exit 1"
+  bool early = false;         ///< it was not asked to end
+  std::size_t bad_lines = 0;  ///< in all
+};
+/// What a process that takes many runs does besides them.
+using ProcessNews = std::variant<ProcessBegun, ProcessLine, ProcessBadLine, ProcessOver>;
+
 class RunHandler {
  public:
   virtual ~RunHandler() = default;
+  /// Again if a process that had not read the item yet has ended, and another gets it.
   virtual void on_started(const RunId& run, int pid) = 0;
   /// A line of the protocol; `BadLine` too.
   virtual void on_message(const RunId& run, Message&& message) = 0;
   /// A line for the log: raw bytes, `cut` if it was longer than `max_line`.
   virtual void on_log(const RunId& run, std::string_view line, bool cut) = 0;
-  /// Exactly once per start(): the process has exited and its outputs are at their end. After this
-  /// the Executor has forgotten the run.
+  /// Exactly once per start(): the process has exited and its outputs are at their end, or it has
+  /// answered for the run and takes others. After this the Executor has forgotten the run.
   virtual void on_ended(const RunId& run, RunEnd&& end) = 0;
+  virtual void on_process(int /*pid*/, const ProcessNews& /*news*/) {}
 };
 
 /// Runs items with one kind of program. Never calls its handler from inside start(), stop() or
@@ -34,10 +57,17 @@ class Executor {
  public:
   virtual ~Executor() = default;
   virtual void start(const Claim& claim, RulePtr rule) = 0;
-  /// SIGTERM to the run's process group; SIGKILL after the rule's `kill_grace`.
+  /// SIGTERM to the run's process group; SIGKILL after the rule's `kill_grace`. A process that
+  /// takes many runs is asked to cancel this one first, and has `kill_grace` for that.
   virtual void stop(const RunId& run) = 0;
   /// SIGKILL to the run's process group, now.
   virtual void kill(const RunId& run) = 0;
+  /// No start() follows: what waits for more runs may go.
+  virtual void retire() {}
+  /// Runs that it takes at once.
+  [[nodiscard]] virtual std::size_t capacity() const {
+    return std::numeric_limits<std::size_t>::max();
+  }
 };
 
 /// Which program to ask, how, and as whom.

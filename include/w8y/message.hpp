@@ -38,4 +38,11 @@ using Message = std::variant<Complete, Progress, Update, Print, BadLine>;
 /// Never throws: whatever a child writes is a message or a `BadLine`.
 Message parse_message(std::string_view line) noexcept;
 
+/// A line of a `stream` process, with the run it is about.
+struct StreamMessage {
+  std::optional<std::string> id;  ///< nullopt: none to be found, or it is no string
+  Message message;
+};
+StreamMessage parse_stream_message(std::string_view line) noexcept;
+
 }  // namespace w8y

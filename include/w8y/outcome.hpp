@@ -22,8 +22,15 @@ struct NotStarted {
   bool item_at_fault = false;  ///< the item itself can't be run: that is a failure, not a crash
   bool host_is_short = false;  ///< of processes, descriptors, memory, disk: it will pass
 };
-using ProcessEnd = std::variant<Exited, Signalled, NotStarted>;
-/// "exit 3", "signal 9 (SIGKILL)", or why it never ran.
+/// A `stream` process has answered for the run, and goes on.
+struct Answered {};
+/// A `stream` process ended, or had to be ended, without an answer for the run.
+struct Unanswered {
+  std::string reason;
+  bool for_another = false;  ///< ended for another run's sake: no failure of this one
+};
+using ProcessEnd = std::variant<Exited, Signalled, NotStarted, Answered, Unanswered>;
+/// "exit 3", "signal 9 (SIGKILL)", "answered", or why it never ran or was not answered for.
 std::string end_text(const ProcessEnd& end);
 
 /// Everything an executor can tell about a run that is over.
@@ -48,7 +55,8 @@ struct TimedOut {
   bool silent = false;  ///< by `progress_timeout`, not by `timeout`
 };
 struct Cancelled {
-  bool by_operator = false;  ///< else: shutdown past `drain_timeout`
+  bool by_operator = false;   ///< else: shutdown past `drain_timeout`
+  bool with_another = false;  ///< else: its process was ended for the sake of another run
 };
 struct Lost {};
 using Outcome = std::variant<Succeeded, Failed, Crashed, TimedOut, Cancelled, Lost>;

@@ -46,6 +46,7 @@ class PollerEvents {
   virtual void run_logged(const Poller& poller, const ActiveRun& run, std::string_view line,
                           bool cut) = 0;
   virtual void run_ended(const Poller& poller, const Settlement& settlement) = 0;
+  virtual void process_news(const Poller& /*poller*/, int /*pid*/, const ProcessNews& /*news*/) {}
   virtual void lease_changed(const Poller& poller, const ActiveRun& run, bool lost) = 0;
   virtual void state_changed(Poller& poller) = 0;
   /// Its shortage() has begun, or is over: once each, however many runs can't be started.
@@ -124,6 +125,7 @@ class Poller final : private SourceHandler,
   void run_message(const ActiveRun& run, const Message& message) override;
   void run_logged(const ActiveRun& run, std::string_view line, bool cut) override;
   void run_event(const RunEvent& event) override;
+  void process_news(int pid, const ProcessNews& news) override;
   void run_over(Settlement&& settlement, Duration took) override;
   // Slots::User, IdlePolls::Sleeper
   void slot_free() override { advance(); }

@@ -39,6 +39,7 @@ class RunsOwner {
   virtual void run_message(const ActiveRun& run, const Message& message) = 0;
   virtual void run_logged(const ActiveRun& run, std::string_view line, bool cut) = 0;
   virtual void run_event(const RunEvent& event) = 0;
+  virtual void process_news(int pid, const ProcessNews& news) = 0;
   virtual void run_over(Settlement&& settlement, Duration took) = 0;
 };
 
@@ -79,6 +80,7 @@ class Runs final : public RunHandler {
   void on_message(const RunId& run, Message&& message) override;
   void on_log(const RunId& run, std::string_view line, bool cut) override;
   void on_ended(const RunId& run, RunEnd&& end) override;
+  void on_process(int pid, const ProcessNews& news) override { owner_.process_news(pid, news); }
 
   Entry* entry(const RunId& run);
   void sign_of_life(Entry& run);

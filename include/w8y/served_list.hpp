@@ -90,6 +90,7 @@ class ServedList final : private PollerEvents {
   void run_logged(const Poller& poller, const ActiveRun& run, std::string_view line,
                   bool cut) override;
   void run_ended(const Poller& poller, const Settlement& settlement) override;
+  void process_news(const Poller& poller, int pid, const ProcessNews& news) override;
   void lease_changed(const Poller& poller, const ActiveRun& run, bool lost) override;
   void state_changed(Poller& poller) override;
   void shortage_changed(const Poller& poller) override;

@@ -61,6 +61,29 @@ void Journal::run_logged(const Poller&, const ActiveRun& run, std::string_view l
               {{"list", run.rule->prefix}, {"run", run.claim.run}});
 }
 
+void Journal::process_news(const Poller& poller, int pid, const ProcessNews& news) {
+  const std::string& list = poller.rule().prefix;
+  if (const auto* line = std::get_if<ProcessLine>(&news)) {
+    log_.info(line->line, {{"list", list}, {"pid", pid}});
+    if (line->cut)
+      log_.warn("the line before was cut: it is longer than max_line",
+                {{"list", list}, {"pid", pid}});
+  } else if (const auto* bad = std::get_if<ProcessBadLine>(&news)) {
+    if (bad->number > bad_lines_logged) return;
+    log_.warn("passed over a line of standard output",
+              {{"list", list}, {"pid", pid}, {"reason", bad->reason}});
+  } else if (const auto* over = std::get_if<ProcessOver>(&news)) {
+    log_.write(over->early ? LogLevel::warn : LogLevel::debug,
+               over->early ? "process ended, unasked" : "process ended",
+               {{"list", list}, {"pid", pid}, {"reason", over->how}});
+    if (over->bad_lines > bad_lines_logged)
+      log_.warn("lines of standard output were no messages",
+                {{"list", list}, {"pid", pid}, {"lines", over->bad_lines}});
+  } else {
+    log_.debug("process started", {{"list", list}, {"pid", pid}});
+  }
+}
+
 void Journal::run_ended(const Poller&, const Settlement& settlement) {
   const Duration took = std::chrono::duration_cast<Duration>(settlement.ended - settlement.started);
   events_.on_event(RunEnded{{settlement.rule->prefix, settlement.claim.run, settlement.claim.item},

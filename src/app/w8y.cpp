@@ -51,6 +51,9 @@ int exit_code_of(const ProcessEnd& end) {
     int operator()(const Exited& exited) const { return exited.code; }
     int operator()(const Signalled& signalled) const { return signal_exit + signalled.signal; }
     int operator()(const NotStarted&) const { return trouble_exit; }
+    // Of `stream` processes, which this program has none of.
+    int operator()(const Answered&) const { return trouble_exit; }
+    int operator()(const Unanswered&) const { return trouble_exit; }
   };
   return std::visit(Code{}, end);
 }

@@ -96,28 +96,39 @@ Message print(const Members& members, std::string_view line) {
   return Print{std::move(*text)};
 }
 
-Message parse(std::string_view line) {
-  if (const auto mistake = json_text::mistake(line)) return bad(*mistake, line);
-  const auto members = json_text::members(line);
-  if (!members) return bad("not a JSON object", line);
-  const Member* type = json_text::find(*members, "type");
+Message parse(const Members& members, std::string_view line) {
+  const Member* type = json_text::find(members, "type");
   if (type == nullptr) return bad("no type", line);
   const auto name = json_text::as_string(type->value);
-  if (name == "complete") return complete(*members);
-  if (name == "progress") return progress(*members, line);
-  if (name == "update") return update(*members, line);
-  if (name == "print") return print(*members, line);
+  if (name == "complete") return complete(members);
+  if (name == "progress") return progress(members, line);
+  if (name == "update") return update(members, line);
+  if (name == "print") return print(members, line);
   return bad("unknown type", line);
+}
+
+StreamMessage parse(std::string_view line) {
+  if (const auto mistake = json_text::mistake(line)) return {{}, bad(*mistake, line)};
+  const auto members = json_text::members(line);
+  if (!members) return {{}, bad("not a JSON object", line)};
+  StreamMessage result{{}, parse(*members, line)};
+  if (const Member* id = json_text::find(*members, "id"))
+    result.id = json_text::as_string(id->value);
+  return result;
 }
 
 }  // namespace
 
-Message parse_message(std::string_view line) noexcept {
+StreamMessage parse_stream_message(std::string_view line) noexcept {
   try {
     return parse(line);
   } catch (const std::exception&) {
-    return BadLine{"no memory to read it"};
+    return {{}, BadLine{"no memory to read it"}};
   }
+}
+
+Message parse_message(std::string_view line) noexcept {
+  return parse_stream_message(line).message;
 }
 
 }  // namespace w8y

@@ -25,7 +25,9 @@ std::string end_text(const ProcessEnd& end) {
   return std::visit(
       Visitor{[](const Exited& exited) { return "exit " + std::to_string(exited.code); },
               [](const Signalled& signalled) { return signal_text(signalled.signal); },
-              [](const NotStarted& problem) { return problem.reason; }},
+              [](const NotStarted& problem) { return problem.reason; },
+              [](const Answered&) { return std::string("answered"); },
+              [](const Unanswered& unanswered) { return unanswered.reason; }},
       end);
 }
 
@@ -47,6 +49,8 @@ std::string outcome_reason(const Outcome& outcome) {
                                                     : "ran for longer than timeout");
               },
               [](const Cancelled& cancelled) {
+                if (cancelled.with_another)
+                  return std::string("its process was ended because of another run");
                 return std::string(cancelled.by_operator ? "cancelled by an operator"
                                                          : "shutdown past drain_timeout");
               },

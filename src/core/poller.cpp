@@ -43,6 +43,7 @@ void Poller::begin(std::unique_ptr<Source> source, std::shared_ptr<Executor> exe
 
 void Poller::use(RulePtr rule, std::shared_ptr<Executor> executor) {
   rule_ = std::move(rule);
+  if (executor_) executor_->retire();
   executor_ = std::move(executor);
   set_weight(std::max(rule_->weight, 1U));
   source_->use(rule_);
@@ -61,6 +62,7 @@ void Poller::set_reserved(std::size_t runs) {
 
 void Poller::drain() {
   draining_ = true;
+  if (executor_) executor_->retire();
   advance();
 }
 
@@ -71,7 +73,7 @@ bool Poller::may_take() const {
 }
 
 std::size_t Poller::limit() const {
-  const std::size_t limit = rule_->concurrency;
+  const std::size_t limit = std::min<std::size_t>(rule_->concurrency, executor_->capacity());
   return limit > reserved_ ? limit - reserved_ : 0;
 }
 
@@ -269,6 +271,11 @@ void Poller::run_logged(const ActiveRun& run, std::string_view line, bool cut) {
 
 void Poller::run_event(const RunEvent& event) {
   source_->announce(event);
+}
+
+void Poller::process_news(int pid, const ProcessNews& news) {
+  if (std::holds_alternative<ProcessBadLine>(news)) ++counters_.bad_lines;
+  host_.events.process_news(*this, pid, news);
 }
 
 /// As if it had not been claimed: another host may have what this one lacks.

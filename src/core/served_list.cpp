@@ -160,6 +160,10 @@ void ServedList::run_ended(const Poller& poller, const Settlement& settlement) {
   if (&poller != poller_.get()) sweep_.set(host_.clock.now(), [this] { sweep(); });
 }
 
+void ServedList::process_news(const Poller& poller, int pid, const ProcessNews& news) {
+  host_.events.process_news(poller, pid, news);
+}
+
 void ServedList::lease_changed(const Poller& poller, const ActiveRun& run, bool lost) {
   host_.events.lease_changed(poller, run, lost);
 }

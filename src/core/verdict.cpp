@@ -18,8 +18,15 @@ struct ByItself {
     const auto& codes = rule.success_exit_codes;
     if (std::find(codes.begin(), codes.end(), exited.code) == codes.end())
       return Crashed{"exit status " + std::to_string(exited.code)};
+    return (*this)(Answered{});
+  }
+  Outcome operator()(const Answered&) const {
     if (end.complete && end.complete->error) return Failed{*end.complete->error};
     return Succeeded{};
+  }
+  Outcome operator()(const Unanswered& unanswered) const {
+    if (unanswered.for_another) return Cancelled{false, true};
+    return Crashed{unanswered.reason};
   }
   Outcome operator()(const Signalled& signalled) const {
     const char* name = sigabbrev_np(signalled.signal);

@@ -37,6 +37,21 @@ TEST_CASE("complete keeps everything but type and id, as it was written") {
   CHECK(complete(R"({"type":"complete"})").result == "{}");
 }
 
+TEST_CASE("a line of a stream process says which run it is about, also if it is a bad one") {
+  const auto id = [](const char* line) { return parse_stream_message(line).id.value_or("(none)"); };
+  CHECK(id(R"({"type":"complete","id":"01HV"})") == "01HV");
+  CHECK(id(R"({"id":"a","type":"progress"})") == "a");
+  CHECK(id(R"({"id":"a","type":"progress","id":"\u0062"})") == "b");
+  CHECK(id(R"({"type":"complete","id":7})") == "(none)");
+  CHECK(id(R"({"type":"complete"})") == "(none)");
+  CHECK(id(R"({"id":"a")") == "(none)");
+  CHECK(id(R"("id")") == "(none)");
+  CHECK(std::holds_alternative<Complete>(
+      parse_stream_message(R"({"id":7,"type":"complete"})").message));
+  CHECK(std::holds_alternative<BadLine>(
+      parse_stream_message(R"({"id":"a","type":"progress"})").message));
+}
+
 TEST_CASE("an error key makes a complete a failure, whatever its value") {
   CHECK(complete(R"({"type":"complete","error":"no \u00e9clair"})").error == "no éclair");
   CHECK(complete(R"({"type":"complete","error":""})").error == "");

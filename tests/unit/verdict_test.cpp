@@ -42,6 +42,27 @@ TEST_CASE("the table of executor.md, line by line") {
   CHECK(outcome_of(rule, NotStarted{"NUL in item", true, false}) == "failed");
 }
 
+TEST_CASE("the runs of a stream process") {
+  Rule rule;
+  rule.success_exit_codes = {7};  // there is no exit code to compare
+  CHECK(outcome_of(rule, Answered{}) == "succeeded");
+  CHECK(outcome_of(rule, Answered{}, "no disk") == "failed");
+  CHECK(outcome_of(rule, Answered{}, {}, true, StopReason::timeout) == "timed out");
+  CHECK(outcome_of(rule, Unanswered{"exit 0"}, {}, false) == "crashed");
+  CHECK(outcome_of(rule, Unanswered{"exit 0"}, {}, false, StopReason::cancelled) == "cancelled");
+  CHECK(outcome_of(rule, Unanswered{"exit 0", true}, {}, false) == "cancelled");
+  CHECK(outcome_of(rule, Unanswered{"exit 0", true}, {}, false, StopReason::lease_lost) == "lost");
+
+  RunEnd end;
+  end.process = Unanswered{"signal 9 (SIGKILL)", true};
+  const Verdict verdict = judge(rule, end, {}, 3);
+  CHECK(std::holds_alternative<SetFree>(verdict.rest));
+  CHECK(verdict.failures == FailureCount::keep);
+  CHECK(outcome_reason(verdict.outcome) == "its process was ended because of another run");
+  end.process = Unanswered{"its process ended: exit 3"};
+  CHECK(outcome_reason(judge(rule, end, {}, 3).outcome) == "its process ended: exit 3");
+}
+
 TEST_CASE("what becomes of the item") {
   Rule rule;
   rule.cooldown = 10min;
