@@ -15,7 +15,7 @@
 namespace w8y {
 
 enum class SourceKind { circular };
-enum class Mode { automatic, single };
+enum class Mode { automatic, single, stream };
 enum class OnLeaseLoss { keep_running, terminate };
 
 struct Backoff {
@@ -84,6 +84,11 @@ struct Rule {
   std::size_t max_line = std::size_t{1} << 20;
   std::size_t stderr_tail = std::size_t{64} << 10;
   std::size_t history = 1000;
+
+  // For `stream` only.
+  unsigned processes = 1;  ///< >= 1: that share `concurrency`
+  unsigned max_items = 0;  ///< of a process, in its life; 0: no limit
+  Duration max_age{0};     ///< of a process; 0: no limit
 
   /// False for the one-item wrapper: its runs leave nothing behind but the fence.
   bool recorded = true;

@@ -47,6 +47,7 @@ Daemon::Daemon(DaemonOptions options, Config config)
       started_(loop_.clock().wall()),
       orphans_(loop_),
       prober_(loop_, &groups_),
+      stream_leavers_(loop_),
       supervisor_(SupervisorHost{loop_.clock(), loop_.timers(), journal_, *this, seed_}),
       watchdog_(loop_.timers()),
       swap_(loop_.timers()) {
@@ -140,8 +141,8 @@ std::unique_ptr<Source> Daemon::make_source(const RulePtr&, SourceHandler& handl
 
 std::shared_ptr<Executor> Daemon::make_executor(const RulePtr& rule, const Caps& caps,
                                                 RunHandler& handler) {
-  return executor::make_executor(loop_, executor::ExecutorOptions{host_, &groups_}, handler, *rule,
-                                 caps);
+  return executor::make_executor(
+      loop_, executor::ExecutorOptions{host_, &groups_, &stream_leavers_}, handler, *rule, caps);
 }
 
 std::string Daemon::why_not(const Rule& rule, const Caps& caps) {
@@ -306,10 +307,16 @@ void Daemon::begin_drain(const char* why) {
   draining_ = true;
   swap_.cancel();
   reload_.reset();
+  if (drained_) return stream_leavers_.kill_all();
   supervisor_.drain([this] { drained(); });
 }
 
 void Daemon::drained() {
+  drained_ = true;
+  stream_leavers_.when_none([this] { end(); });
+}
+
+void Daemon::end() {
   if (const std::size_t killed = orphans_.kill_all(); killed > 0)
     log_.info("killed what runs had left behind", {{"processes", killed}});
   servers_.clear();

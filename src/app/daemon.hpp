@@ -13,6 +13,7 @@
 #include "app/journal.hpp"
 #include "app/redis_watch.hpp"
 #include "executor/probe.hpp"
+#include "executor/stream_leavers.hpp"
 #include "loop/loop.hpp"
 #include "ops/control.hpp"
 #include "ops/embedded_redis.hpp"
@@ -90,6 +91,7 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
   void serve_status();
   void begin_drain(const char* why);
   void drained();
+  void end();
   void feed_watchdog();
   void use_log_settings(const SupervisorSettings& settings);
   void say_groups();
@@ -111,6 +113,7 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
   std::string limits_problem_;           ///< said already
   std::vector<std::string> shortfalls_;  ///< the same
   executor::ProcessProber prober_;
+  executor::StreamLeavers stream_leavers_;
   std::unique_ptr<ops::EmbeddedRedis> embedded_;
   std::unique_ptr<Link> link_;
   Supervisor supervisor_;
@@ -125,6 +128,7 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
   RedisState redis_state_ = RedisState::down;
   bool quiet_ = false;  ///< by an operator
   bool draining_ = false;
+  bool drained_ = false;  ///< but for stream processes that are ending
   std::unique_ptr<Reload> reload_;
   bool reload_again_ = false;
   std::vector<Answer> reload_answers_;        ///< for the reload that is going on

@@ -29,11 +29,8 @@ void read_command(const Value& value, Rule& rule) {
 }
 
 void read_mode(const Value& value, Rule& rule) {
-  if (value.node().kind == Node::Kind::text && value.node().text == "stream") {
-    return value.wrong(
-        "is \"stream\", which this version does not have yet; must be \"auto\" or \"single\"");
-  }
-  value.choice<Mode>(rule.mode, {{"auto", Mode::automatic}, {"single", Mode::single}});
+  value.choice<Mode>(
+      rule.mode, {{"auto", Mode::automatic}, {"single", Mode::single}, {"stream", Mode::stream}});
 }
 
 void read_source(const Value& value, Rule& rule) {
@@ -162,14 +159,15 @@ constexpr Key<Rule> list_rows[] = {
     {"stderr_tail", R"("64KiB")",
      [](auto& v, auto& rule) { read_size(v, 0, 64 * mebibyte, rule.stderr_tail); }},
     {"history", "1000", [](auto& v, auto& rule) { v.integer(rule.history, 0, million); }},
+    {"processes", "1", [](auto& v, auto& rule) { v.integer(rule.processes, 1, most_runs); }},
+    {"max_items", "0", [](auto& v, auto& rule) { v.integer(rule.max_items, 0, 1000 * million); }},
+    {"max_age", R"("0s")", [](auto& v, auto& rule) { v.duration(rule.max_age); }},
 };
 
 constexpr const char* no_schedule =
     "belongs to source = \"schedule\", which this version does not have yet; leave it out";
 constexpr const char* no_job =
     "belongs to source = \"job\", which this version does not have yet; leave it out";
-constexpr const char* no_stream =
-    "belongs to mode = \"stream\", which this version does not have yet; leave it out";
 /// Found only where the rows of list_keys begin after these two, which is in [defaults].
 constexpr const char* not_a_default =
     "may not stand in [defaults]; each list says itself what it runs";
@@ -177,7 +175,6 @@ constexpr const char* not_a_default =
 constexpr Refused list_refused_rows[] = {
     {"queues", no_schedule},     {"dispatch", no_schedule},  {"on_failure", no_schedule},
     {"timefile", no_schedule},   {"claim_timeout", no_job},  {"maintenance_interval", no_job},
-    {"processes", no_stream},    {"max_items", no_stream},   {"max_age", no_stream},
     {"executor", not_a_default}, {"command", not_a_default},
 };
 
@@ -185,6 +182,31 @@ void not_for_a_command(const Value& list, const char* key, const std::string& wh
   const Node* own = list.node().find(key);
   if (own != nullptr) return list.member(*own).wrong_key(why);
   list.wrong_key("takes " + std::string(key) + " from [defaults]; it " + why);
+}
+
+/// From [defaults] these mean the stream executors among the lists.
+void not_for_streams(const Value& list, Rule& rule) {
+  for (const char* key : {"processes", "max_items", "max_age"}) {
+    const Node* own = list.node().find(key);
+    if (own == nullptr) continue;
+    list.member(*own).wrong_key(
+        rule.is_command() ? "is for a stream executor; a command is one process per item"
+                          : "is for mode = \"stream\" (or \"auto\"); this list is \"single\"");
+  }
+  const Rule fallback;
+  rule.processes = fallback.processes;
+  rule.max_items = fallback.max_items;
+  rule.max_age = fallback.max_age;
+}
+
+/// What is about a run as a process of its own.
+void not_for_single(const Value& list) {
+  for (const char* key : {"env_var", "success_exit_codes"}) {
+    const Node* own = list.node().find(key);
+    if (own != nullptr)
+      list.member(*own).wrong_key(
+          "is about a process per item; this list's mode is \"stream\", with many items in one");
+  }
 }
 
 }  // namespace
@@ -207,6 +229,8 @@ void check_list(const Value& list, Rule& rule) {
   if (rule.identity.user && !list.reading().root) {
     list.warn("has a user, but w8yd does not run as root: its runs fail unless that is the same");
   }
+  if (command != nullptr || rule.mode == Mode::single) not_for_streams(list, rule);
+  if (command == nullptr && rule.mode == Mode::stream) not_for_single(list);
   if (command == nullptr) return;
   if (!rule.args.empty()) {
     not_for_a_command(list, "args", "is for an executor; arguments of a command stand in command");

@@ -144,6 +144,11 @@ std::string name_of(LogLevel level) {
   return names[static_cast<std::size_t>(level)];
 }
 
+std::string name_of(Mode mode) {
+  static constexpr const char* names[] = {"auto", "single", "stream"};
+  return names[static_cast<std::size_t>(mode)];
+}
+
 std::string name_of(LogFormat format) {
   static constexpr const char* names[] = {"text", "logfmt", "json"};
   return names[static_cast<std::size_t>(format)];
@@ -177,13 +182,16 @@ void first_settings(const Rule& rule, const Out& out) {
 template <class Out>
 void last_settings(const Rule& rule, const Out& out) {
   out("lock_key", rule.lock_key);
+  out("max_age", format_duration(rule.max_age));
   out("max_failures", std::to_string(rule.max_failures));
+  out("max_items", std::to_string(rule.max_items));
   out("max_line", format_size(rule.max_line));
   out("memory_max", rule.memory_max ? format_size(*rule.memory_max) : "");
-  out("mode", rule.mode == Mode::single ? "single" : "auto");
+  out("mode", name_of(rule.mode));
   out("nice", rule.nice ? std::to_string(*rule.nice) : "");
   out("no_new_privs", text(rule.no_new_privs));
   out("on_lease_loss", rule.on_lease_loss == OnLeaseLoss::terminate ? "terminate" : "continue");
+  out("processes", std::to_string(rule.processes));
   out("progress_timeout", format_duration(rule.progress_timeout));
   out("requires", core::quote_all(rule.requires_caps));
   out("rlimits", text(rule.rlimits));

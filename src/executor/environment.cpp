@@ -79,11 +79,13 @@ bool fits_variable(std::string_view name, std::string_view value) {
          value.find('\0') == std::string_view::npos;
 }
 
-std::optional<process::SpawnError> run_environment(const Claim& claim, const Rule& rule,
-                                                   const process::Account& account,
-                                                   const std::string& host,
-                                                   std::vector<std::string>& result) {
-  Environment environment = basic_environment();
+namespace {
+
+/// What a list gives to all its children.
+std::optional<process::SpawnError> list_environment(const Rule& rule,
+                                                    const process::Account& account,
+                                                    const std::string& host,
+                                                    Environment& environment) {
   if (std::find(rule.env_pass.begin(), rule.env_pass.end(), "*") != rule.env_pass.end())
     pass_all(environment);
   set_account(environment, account);
@@ -94,11 +96,32 @@ std::optional<process::SpawnError> run_environment(const Claim& claim, const Rul
   for (const auto& [name, value] : rule.env) environment.set(name, value);
 
   environment.set("W8Y_LIST", rule.prefix);
+  environment.set("W8Y_HOST", host);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<process::SpawnError> process_environment(const Rule& rule,
+                                                       const process::Account& account,
+                                                       const std::string& host,
+                                                       std::vector<std::string>& result) {
+  Environment environment = basic_environment();
+  if (auto problem = list_environment(rule, account, host, environment)) return problem;
+  result = environment.take();
+  return std::nullopt;
+}
+
+std::optional<process::SpawnError> run_environment(const Claim& claim, const Rule& rule,
+                                                   const process::Account& account,
+                                                   const std::string& host,
+                                                   std::vector<std::string>& result) {
+  Environment environment = basic_environment();
+  if (auto problem = list_environment(rule, account, host, environment)) return problem;
   set_item(environment, "W8Y_ITEM", claim.item);
   environment.set("W8Y_RUN_ID", claim.run);
   environment.set("W8Y_FENCE", std::to_string(claim.fence));
   environment.set("W8Y_ATTEMPT", std::to_string(claim.attempt));
-  environment.set("W8Y_HOST", host);
   if (!rule.env_var.empty()) set_item(environment, rule.env_var, claim.item);
   result = environment.take();
   return std::nullopt;

@@ -42,5 +42,10 @@ std::optional<process::SpawnError> run_environment(const Claim& claim, const Rul
                                                    const process::Account& account,
                                                    const std::string& host,
                                                    std::vector<std::string>& result);
+/// The same for a process that takes many runs: of W8Y_… only what they have in common.
+std::optional<process::SpawnError> process_environment(const Rule& rule,
+                                                       const process::Account& account,
+                                                       const std::string& host,
+                                                       std::vector<std::string>& result);
 
 }  // namespace w8y::executor

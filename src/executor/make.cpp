@@ -3,6 +3,7 @@
 #include <array>
 
 #include "executor/process_executor.hpp"
+#include "executor/stream_executor.hpp"
 
 namespace w8y::executor {
 
@@ -12,19 +13,28 @@ namespace {
 struct Way {
   bool (*serves)(const Rule& rule, const Caps& caps);
   std::unique_ptr<Executor> (*make)(loop::Loop& loop, const ExecutorOptions& options,
-                                    RunHandler& handler);
+                                    RunHandler& handler, const Rule& rule, const Caps& caps);
 };
 
-template <typename Kind>
-std::unique_ptr<Executor> make(loop::Loop& loop, const ExecutorOptions& options,
-                               RunHandler& handler) {
-  return std::make_unique<Kind>(loop, handler, options);
+bool serves_stream(const Rule& rule, const Caps& caps) {
+  return !rule.is_command() && rule.mode != Mode::single && caps.has("stream");
 }
 
-constexpr std::array ways{
-    Way{[](const Rule& rule, const Caps& caps) { return rule.is_command() || caps.has("single"); },
-        make<ProcessExecutor>},
-};
+std::unique_ptr<Executor> make_stream(loop::Loop& loop, const ExecutorOptions& options,
+                                      RunHandler& handler, const Rule& rule, const Caps& caps) {
+  return std::make_unique<StreamExecutor>(loop, handler, options, rule, caps);
+}
+
+bool serves_single(const Rule& rule, const Caps& caps) {
+  return rule.is_command() || (rule.mode != Mode::stream && caps.has("single"));
+}
+
+std::unique_ptr<Executor> make_single(loop::Loop& loop, const ExecutorOptions& options,
+                                      RunHandler& handler, const Rule&, const Caps&) {
+  return std::make_unique<ProcessExecutor>(loop, handler, options);
+}
+
+constexpr std::array ways{Way{serves_stream, make_stream}, Way{serves_single, make_single}};
 
 const Way* way_for(const Rule& rule, const Caps& caps) {
   for (const Way& way : ways)
@@ -37,16 +47,15 @@ const Way* way_for(const Rule& rule, const Caps& caps) {
 std::unique_ptr<Executor> make_executor(loop::Loop& loop, const ExecutorOptions& options,
                                         RunHandler& handler, const Rule& rule, const Caps& caps) {
   const Way* way = way_for(rule, caps);
-  return way == nullptr ? nullptr : way->make(loop, options, handler);
+  return way == nullptr ? nullptr : way->make(loop, options, handler, rule, caps);
 }
 
 std::string why_not(const Rule& rule, const Caps& caps) {
   for (const std::string& cap : rule.requires_caps)
     if (!caps.has(cap)) return "lacks \"" + cap + '"';
-  if (way_for(rule, caps) == nullptr)
-    return caps.has("stream") ? "offers only \"stream\", which this version does not run yet"
-                              : "lacks \"single\"";
-  return {};
+  if (way_for(rule, caps) != nullptr) return {};
+  if (rule.mode == Mode::automatic) return "lacks \"single\" or \"stream\"";
+  return rule.mode == Mode::stream ? "lacks \"stream\"" : "lacks \"single\"";
 }
 
 }  // namespace w8y::executor

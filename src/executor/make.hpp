@@ -17,10 +17,13 @@ class ControlGroups;
 
 namespace w8y::executor {
 
+class StreamLeavers;
+
 /// What all executors of a host have in common.
 struct ExecutorOptions {
   std::string host;                          ///< W8Y_HOST
   process::ControlGroups* groups = nullptr;  ///< for its runs; nullptr: none
+  StreamLeavers* leavers = nullptr;          ///< nullptr: processes without an executor are killed
 };
 
 /// An executor for a list, by its rule and by what its program offers (nothing for a command).

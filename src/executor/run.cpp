@@ -5,18 +5,11 @@
 
 #include <w8y/units.hpp>
 
+#include "executor/child_options.hpp"
 #include "executor/environment.hpp"
 #include "loop/loop.hpp"
 
 namespace w8y::executor {
-
-namespace {
-
-NotStarted not_started(const process::SpawnError& error) {
-  return {error.text, false, error.host_is_short()};
-}
-
-}  // namespace
 
 Run::Run(loop::Loop& loop, RunOwner& owner, RunHandler& handler, const Claim& claim,
          const RunSetting& setting)
@@ -50,23 +43,9 @@ std::optional<NotStarted> Run::prepare(const Claim& claim, const RunSetting& set
   if (auto problem = protocol_.call(claim, rule, options)) return problem;
   if (auto problem = setting.accounts.look_up(rule.identity, now)) return not_started(*problem);
   const process::Account& account = setting.accounts.account();
-  process::SpawnRequest& request = options.spawn;
-  if (auto problem = run_environment(claim, rule, account, setting.options.host, request.env))
+  if (auto problem = run_environment(claim, rule, account, setting.options.host, options.spawn.env))
     return not_started(*problem);
-  request.cwd = rule.cwd;
-  if (rule.cwd == "temp") {
-    if (const auto error = folder_.make(account.credentials)) return not_started(*error);
-    request.cwd = folder_.path();
-  }
-  request.no_new_privs = rule.no_new_privs;
-  request.credentials = account.credentials;
-  request.umask = rule.umask;
-  request.nice = rule.nice;
-  request.rlimits = rule.rlimits;
-  options.kill_grace = rule.kill_grace;
-  options.groups = setting.options.groups;
-  options.limits = {rule.memory_max, rule.cpu_weight};
-  return std::nullopt;
+  return set_options(rule, account, setting.options, folder_, options);
 }
 
 void Run::stop() {

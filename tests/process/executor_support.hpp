@@ -39,6 +39,13 @@ struct RunRecorder : RunHandler {
   };
 
   void on_started(const RunId& run, int pid) override { told(run).pid = pid; }
+  void on_process(int pid, const ProcessNews& news) override {
+    if (inside_call) throw std::logic_error("told from inside a call");
+    if (std::holds_alternative<ProcessBegun>(news)) begun.push_back(pid);
+    if (const auto* line = std::get_if<ProcessLine>(&news)) process_log.emplace_back(line->line);
+    if (const auto* bad = std::get_if<ProcessBadLine>(&news)) bad_lines.push_back(bad->reason);
+    if (const auto* end = std::get_if<ProcessOver>(&news)) over.push_back(*end);
+  }
   void on_message(const RunId& run, Message&& message) override {
     running(run).messages.push_back(std::move(message));
   }
@@ -53,6 +60,11 @@ struct RunRecorder : RunHandler {
 
   std::map<RunId, Told> runs;
   std::size_t ended = 0;
+  // Of processes that take many runs.
+  std::vector<int> begun;
+  std::vector<std::string> process_log;
+  std::vector<std::string> bad_lines;
+  std::vector<ProcessOver> over;
   bool inside_call = false;  ///< set by the test around start(), stop() and kill()
 
  private:

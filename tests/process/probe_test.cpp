@@ -177,10 +177,16 @@ TEST_CASE("a rule is served by what its program offers") {
   CHECK(executor::why_not(rule, caps) == "lacks \"disk\"");
   rule.requires_caps = {};
   caps.caps = {"gpu"};
+  CHECK(executor::why_not(rule, caps) == "lacks \"single\" or \"stream\"");
+  rule.mode = Mode::single;
   CHECK(executor::why_not(rule, caps) == "lacks \"single\"");
   caps.caps = {"stream"};
-  CHECK(executor::why_not(rule, caps) ==
-        "offers only \"stream\", which this version does not run yet");
+  CHECK(executor::why_not(rule, caps) == "lacks \"single\"");
+  rule.mode = Mode::stream;
+  CHECK(executor::why_not(rule, caps).empty());
+  caps.caps = {"single"};
+  CHECK(executor::why_not(rule, caps) == "lacks \"stream\"");
+  rule.mode = Mode::automatic;
   rule.command = {"true"};
   CHECK(executor::why_not(rule, {}).empty());
 }

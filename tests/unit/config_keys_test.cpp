@@ -89,7 +89,7 @@ const std::vector<Values>& all_values() {
       {"supervisor", "max_processes", {"0", "1000000"}, with(wrong_counts, {"1000001"})},
 
       {"lists", "args", {"[]", "[\"\", \"-v\"]"}, wrong_arrays},
-      {"lists", "mode", {"\"auto\"", "\"single\""}, with(wrong_texts, {"\"stream\"", "\"x\""})},
+      {"lists", "mode", {"\"auto\"", "\"single\"", "\"stream\""}, with(wrong_texts, {"\"x\""})},
       {"lists", "requires", {"[]", "[\"gpu\"]"}, with(wrong_arrays, {"[\"\"]"})},
       {"lists", "concurrency", {"0", "100000"}, with(wrong_counts, {"100001"})},
       {"lists", "fleet_concurrency", {"0", "1000000"}, with(wrong_counts, {"1000001"})},
@@ -162,6 +162,9 @@ const std::vector<Values>& all_values() {
       {"lists", "max_line", {"1", "\"64KiB\"", "\"1GiB\""}, with(wrong_sizes, {"0", "\"2GiB\""})},
       {"lists", "stderr_tail", {"0", "\"64MiB\""}, with(wrong_sizes, {"\"65MiB\""})},
       {"lists", "history", {"0", "1000000"}, with(wrong_counts, {"1000001"})},
+      {"lists", "processes", {"1", "100000"}, with(wrong_counts, {"0", "100001"})},
+      {"lists", "max_items", {"0", "1000000000"}, with(wrong_counts, {"1000000001"})},
+      {"lists", "max_age", {"0", "\"1h\""}, wrong_durations},
   };
   return values;
 }
@@ -283,7 +286,8 @@ TEST_CASE("values arrive in the rule") {
       "rlimits = { nofile = 10, core = \"unlimited\", cpu = \"1h\", as = \"1GiB\", rttime = "
       "\"1ms\" }\n"
       "memory_max = \"1GiB\"\ncpu_weight = 7\n"
-      "env = { B = \"2\", A = \"1\" }\nenv_pass = [\"*\"]\nenv_var = \"IT\"\ncwd = \"temp\"\n",
+      "env = { B = \"2\", A = \"1\" }\nenv_pass = [\"*\"]\nenv_var = \"IT\"\ncwd = \"temp\"\n"
+      "processes = 2\nmax_items = 3\nmax_age = \"4m\"\n",
       "c", host);
   CHECK(config.redis.url == "unix:///r");
   CHECK(config.redis.idle_commands == 7);
@@ -313,6 +317,9 @@ TEST_CASE("values arrive in the rule") {
   expected.env_pass = {"*"};
   expected.env_var = "IT";
   expected.cwd = "temp";
+  expected.processes = 2;
+  expected.max_items = 3;
+  expected.max_age = 4min;
   CHECK(*config.lists.at("w") == expected);
 }
 

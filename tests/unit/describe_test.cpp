@@ -26,6 +26,7 @@ const std::vector<std::function<void(Rule&)>>& rule_changes() {
       },
       [](Rule& rule) { rule.args = {"a\", \"b"}; },
       [](Rule& rule) { rule.mode = Mode::single; },
+      [](Rule& rule) { rule.mode = Mode::stream; },
       [](Rule& rule) { rule.requires_caps = {"gpu"}; },
       [](Rule& rule) { rule.concurrency = 2; },
       [](Rule& rule) { rule.fleet_concurrency = 1; },
@@ -75,6 +76,9 @@ const std::vector<std::function<void(Rule&)>>& rule_changes() {
       [](Rule& rule) { rule.max_line = 1; },
       [](Rule& rule) { rule.stderr_tail = 1; },
       [](Rule& rule) { rule.history = 1; },
+      [](Rule& rule) { rule.processes = 2; },
+      [](Rule& rule) { rule.max_items = 1; },
+      [](Rule& rule) { rule.max_age = 1s; },
   };
   return changes;
 }

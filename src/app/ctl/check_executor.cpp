@@ -1,4 +1,5 @@
-// Tries an executor: `--caps`, then one `single` run (executor.md, "Trying an executor").
+// Tries an executor: `--caps`, then one run in each way that it offers (executor.md, "Trying an
+// executor").
 #include <filesystem>
 #include <iostream>
 #include <optional>
@@ -79,6 +80,7 @@ class Trial final : private RunHandler {
         executor_(executor::make_executor(loop, {"check"}, *this, *rule_, caps)),
         timeout_(loop.timers()) {}
 
+  /// A stream process is then told that this was all.
   void run(const Item& item) {
     Claim claim;
     std::random_device random;
@@ -90,13 +92,15 @@ class Trial final : private RunHandler {
       stopped_ = StopReason::timeout;
       executor_->stop(run);
     });
-    while (!ended_) loop_.turn(true);
+    loop_.run();
   }
 
  private:
   void on_started(const RunId& run, int pid) override {
+    const std::string name = escape_text(rule_->prefix);
     findings_.good("start", "pid " + std::to_string(pid) + ", called with " +
-                                escape_text(rule_->prefix) + " " + run + " LENGTH");
+                                (rule_->mode == Mode::stream ? "--stream " + name
+                                                             : name + " " + run + " LENGTH"));
   }
   void on_message(const RunId&, Message&& message) override {
     // A mistake in a `complete` comes after it, and belongs to the same line.
@@ -124,9 +128,33 @@ class Trial final : private RunHandler {
   void on_log(const RunId&, std::string_view line, bool cut) override {
     findings_.note("standard error", escape(line) + (cut ? " (cut)" : ""));
   }
+  void on_process(int, const ProcessNews& news) override {
+    if (const auto* line = std::get_if<ProcessLine>(&news)) {
+      on_log({}, line->line, line->cut);
+    } else if (const auto* bad = std::get_if<ProcessBadLine>(&news)) {
+      findings_.bad("line " + std::to_string(++line_), escape(bad->reason));
+    } else if (const auto* over = std::get_if<ProcessOver>(&news)) {
+      --processes_;
+      look_over();
+      if (over->early) return;  // told with its run
+      if (over->how == end_text(Exited{0})) {
+        findings_.good("end of file", over->how);
+      } else {
+        findings_.bad("end of file",
+                      over->how + "; it must exit 0 within " + format_duration(rule_->kill_grace));
+      }
+    } else {
+      ++processes_;
+    }
+  }
+  void look_over() {
+    if (ended_ && processes_ == 0) loop_.stop();
+  }
   void on_ended(const RunId&, RunEnd&& end) override {
     ended_ = true;
     timeout_.cancel();
+    executor_->retire();
+    look_over();
     const Outcome outcome = judge(*rule_, end, stopped_, 1).outcome;
     const bool right =
         std::holds_alternative<Succeeded>(outcome) || std::holds_alternative<Failed>(outcome);
@@ -150,6 +178,7 @@ class Trial final : private RunHandler {
   std::size_t line_ = 0;
   bool mistake_follows_ = false;
   bool ended_ = false;
+  int processes_ = 0;  ///< that take many runs
 };
 
 std::string caps_text(const Caps& caps) {
@@ -190,13 +219,16 @@ int check_executor(const Options& options, Site& site) {
   rule.prefix = "check";
   rule.executor = path;
   rule.args = options.args;
-  rule.mode = Mode::single;
   rule.timeout = options.period.value_or(usual_timeout);
   rule.kill_grace = std::chrono::seconds(2);
   Findings findings(options.json);
   if (const auto caps = ask_caps(site.loop(), findings, rule)) {
     const Item item = options.items.empty() ? "check" : options.items.front();
-    Trial(site.loop(), findings, std::make_shared<const Rule>(std::move(rule)), *caps).run(item);
+    for (const Mode mode : {Mode::single, Mode::stream}) {
+      rule.mode = mode;
+      if (executor::why_not(rule, *caps).empty())
+        Trial(site.loop(), findings, std::make_shared<const Rule>(rule), *caps).run(item);
+    }
   }
   return findings.end(path);
 }

@@ -1,0 +1,26 @@
+// What a list's settings say about its children, whichever way they are run.
+#pragma once
+
+#include <optional>
+
+#include <w8y/outcome.hpp>
+#include <w8y/rule.hpp>
+
+#include "executor/make.hpp"
+#include "process/child.hpp"
+#include "process/credentials.hpp"
+#include "process/temp_folder.hpp"
+
+namespace w8y::executor {
+
+inline NotStarted not_started(const process::SpawnError& error) {
+  return {error.text, false, error.host_is_short()};
+}
+
+/// Fills in all but program, arguments, environment and input; makes the folder if there is to be
+/// one. Returns why not.
+std::optional<NotStarted> set_options(const Rule& rule, const process::Account& account,
+                                      const ExecutorOptions& host, process::TempFolder& folder,
+                                      process::ChildOptions& options);
+
+}  // namespace w8y::executor

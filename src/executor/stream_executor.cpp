@@ -1,0 +1,234 @@
+#include "executor/stream_executor.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include <w8y/stream_lines.hpp>
+
+#include "executor/stream_leavers.hpp"
+#include "loop/loop.hpp"
+
+namespace w8y::executor {
+
+namespace {
+
+/// No more processes than there can be runs, and an even share of those for each.
+std::size_t processes_of(const Rule& rule) {
+  return std::max<std::size_t>(std::min(rule.processes, rule.concurrency), 1);
+}
+
+std::size_t share_of(const Rule& rule, const Caps& caps) {
+  const std::size_t processes = processes_of(rule);
+  const std::size_t share = (rule.concurrency + processes - 1) / processes;
+  return std::max<std::size_t>(std::min<std::size_t>(share, caps.concurrency), 1);
+}
+
+}  // namespace
+
+StreamExecutor::StreamExecutor(loop::Loop& loop, RunHandler& handler, ExecutorOptions options,
+                               const Rule& rule, const Caps& caps)
+    : loop_(loop),
+      handler_(handler),
+      options_(std::move(options)),
+      processes_most_(processes_of(rule)),
+      most_open_(share_of(rule, caps)),
+      look_timer_(loop.timers()),
+      wait_timer_(loop.timers()),
+      sweep_timer_(loop.timers()) {}
+
+StreamExecutor::~StreamExecutor() {
+  if (options_.leavers == nullptr) return;
+  for (auto& process : processes_)
+    if (process->pid() != 0 && process->open() == 0) options_.leavers->take(std::move(process));
+}
+
+void StreamExecutor::start(const Claim& claim, RulePtr rule) {
+  waiting_.push_back({{claim.run, item_line(claim, rule->prefix), false}, loop_.now() + patience});
+  rule_ = std::move(rule);
+  look_soon();
+}
+
+void StreamExecutor::stop(const RunId& run) {
+  if (forget_waiting(run)) return;
+  if (StreamProcess* process = find(run)) process->cancel(run);
+}
+
+void StreamExecutor::kill(const RunId& run) {
+  if (forget_waiting(run)) return;
+  if (StreamProcess* process = find(run)) process->kill(run);
+}
+
+void StreamExecutor::retire() {
+  retired_ = true;
+  look_soon();
+}
+
+StreamProcess* StreamExecutor::find(const RunId& run) {
+  const auto found = std::find_if(processes_.begin(), processes_.end(),
+                                  [&](const auto& process) { return process->has(run); });
+  return found == processes_.end() ? nullptr : found->get();
+}
+
+bool StreamExecutor::forget_waiting(const RunId& run) {
+  const auto found = std::find_if(waiting_.begin(), waiting_.end(),
+                                  [&](const Waiting& one) { return one.item.run == run; });
+  if (found == waiting_.end()) return false;
+  found->unwanted = true;
+  look_soon();
+  return true;
+}
+
+// ---- items to processes
+
+void StreamExecutor::look_soon() {
+  if (!look_timer_.pending()) look_timer_.set(loop_.now(), [this] { look(); });
+}
+
+void StreamExecutor::look() {
+  end_unwanted();
+  give_out();
+  give_up_overdue();
+  arm();
+  if (!retired_ || !waiting_.empty()) return;
+  for (const auto& process : processes_)
+    if (process->open() == 0) process->leave();
+}
+
+void StreamExecutor::give_out() {
+  while (!waiting_.empty()) {
+    StreamProcess* process = process_for(waiting_.front().item.line.size());
+    if (process == nullptr) return;
+    StreamItem item = std::move(waiting_.front().item);
+    waiting_.pop_front();
+    process->give(std::move(item));
+  }
+}
+
+/// One that has nothing to do, else a new one, else the one with the fewest runs.
+StreamProcess* StreamExecutor::process_for(std::size_t bytes) {
+  StreamProcess* best = nullptr;
+  for (const auto& process : processes_) {
+    if (!process->takes(bytes)) continue;
+    if (bad_ends_ > 0 && process->open() > 0 && !process->proven()) continue;
+    if (best == nullptr || process->open() < best->open()) best = process.get();
+  }
+  if (best != nullptr && best->open() == 0) return best;
+  if (!may_begin()) return best;
+  StreamProcess* begun = begin();
+  return begun != nullptr ? begun : best;
+}
+
+/// Those that finish their runs take no place: for them there is one that takes new items. Those
+/// that have nothing to do any more and don't exit take their time, but not without limit.
+bool StreamExecutor::may_begin() const {
+  std::size_t serving = 0;
+  std::size_t idle = 0;
+  bool unproven = false;
+  for (const auto& process : processes_) {
+    if (process->state() == StreamState::serving) {
+      ++serving;
+      unproven = unproven || !process->proven();
+    } else if (process->open() == 0) {
+      ++idle;
+    }
+  }
+  if (bad_ends_ > 0 && (unproven || loop_.now() < begin_at_)) return false;
+  return serving < processes_most_ && idle < processes_most_;
+}
+
+StreamProcess* StreamExecutor::begin() {
+  StreamOwner& self = *this;
+  processes_.push_back(std::make_unique<StreamProcess>(
+      loop_, self, handler_, StreamSetting{rule_, most_open_, accounts_, options_}));
+  StreamProcess* begun = processes_.back().get();
+  return begun->pid() == 0 ? nullptr : begun;  // why, it says soon
+}
+
+// ---- items that no process takes
+
+void StreamExecutor::end_unwanted() {
+  std::vector<RunId> unwanted;
+  std::erase_if(waiting_, [&](const Waiting& one) {
+    if (one.unwanted) unwanted.push_back(one.item.run);
+    return one.unwanted;
+  });
+  for (const RunId& run : unwanted)
+    handler_.on_ended(run, {Unanswered{"no process had taken it", true}, {}, {}, 0});
+}
+
+void StreamExecutor::end_waiting(const ProcessEnd& why) {
+  const auto all = std::exchange(waiting_, {});
+  for (const Waiting& one : all) handler_.on_ended(one.item.run, {why, {}, {}, 0});
+}
+
+void StreamExecutor::give_up_overdue() {
+  const Instant now = loop_.now();
+  std::vector<StreamItem> overdue;
+  while (!waiting_.empty() && waiting_.front().until <= now) {
+    overdue.push_back(std::move(waiting_.front().item));
+    waiting_.pop_front();
+  }
+  const std::string why =
+      now < begin_at_ ? "its processes end early: " + last_end_ : "no process of it takes items";
+  for (const StreamItem& item : overdue) {
+    // One that has begun can't be as if it had not.
+    const ProcessEnd end = item.told ? ProcessEnd(Unanswered{why}) : NotStarted{why, false, true};
+    handler_.on_ended(item.run, {end, {}, {}, 0});
+  }
+}
+
+void StreamExecutor::arm() {
+  wait_timer_.cancel();
+  if (waiting_.empty()) return;
+  const Instant now = loop_.now();
+  Instant next = waiting_.front().until;
+  if (begin_at_ > now) next = std::min(next, begin_at_);
+  for (const auto& process : processes_) {
+    const Instant proof = process->started() + StreamProcess::proof_by_age;
+    if (bad_ends_ > 0 && proof > now) next = std::min(next, proof);
+  }
+  wait_timer_.set(next, [this] { look(); });
+}
+
+// ---- what processes say
+
+void StreamExecutor::on_run_over(StreamProcess&, const RunId& run, RunEnd&& end) {
+  handler_.on_ended(run, std::move(end));
+}
+
+void StreamExecutor::on_room(StreamProcess& process) {
+  if (process.proven()) bad_ends_ = 0;
+  if (!waiting_.empty() || retired_) look_soon();
+}
+
+void StreamExecutor::on_leaving(StreamProcess&) {
+  if (!retired_ && may_begin()) begin();
+  look_soon();
+}
+
+void StreamExecutor::on_process_ended(StreamProcess& process, StreamEnd&& end) {
+  const auto place = std::find_if(processes_.begin(), processes_.end(),
+                                  [&](const auto& one) { return one.get() == &process; });
+  const bool proven = process.proven();
+  dead_.push_back(std::move(*place));
+  processes_.erase(place);
+  if (!sweep_timer_.pending()) sweep_timer_.set(loop_.now(), [this] { dead_.clear(); });
+
+  const Instant now = loop_.now();
+  for (auto one = end.unread.rbegin(); one != end.unread.rend(); ++one)
+    waiting_.push_front({std::move(*one), now + patience});
+  if (process.pid() == 0) {
+    end_waiting(end.process);
+  } else {
+    if (proven) bad_ends_ = 0;
+    if (end.unasked) {
+      const unsigned doublings = std::min(bad_ends_++, 16U);
+      begin_at_ = now + std::min(shortest_pause * (1 << doublings), longest_pause);
+      last_end_ = end_text(end.process);
+    }
+  }
+  look_soon();
+}
+
+}  // namespace w8y::executor

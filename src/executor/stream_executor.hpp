@@ -1,0 +1,90 @@
+// Runs items with long-lived processes that take many each: `stream` executors.
+//
+// An item waits until a process takes it: the one with the fewest open runs, or a new one, up to
+// `processes`. It waits for a second at most: then it is handed back, because this host can't run
+// it now, so that nothing is held here that another host could do, and no item fails because of a
+// program that does not start. After a process that ended before it did anything, there is a pause
+// before the next, which grows, and that one gets a single item until it has done something.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <w8y/executor.hpp>
+#include <w8y/timers.hpp>
+
+#include "executor/accounts.hpp"
+#include "executor/make.hpp"
+#include "executor/stream_process.hpp"
+
+namespace w8y::executor {
+
+class StreamExecutor : public Executor, private StreamOwner {
+ public:
+  static constexpr Duration patience = std::chrono::seconds(1);
+  static constexpr Duration shortest_pause = std::chrono::milliseconds(100);
+  static constexpr Duration longest_pause = std::chrono::seconds(30);
+
+  /// A rule counts by its numbers here; runs bring their own, equal ones.
+  StreamExecutor(loop::Loop& loop, RunHandler& handler, ExecutorOptions options, const Rule& rule,
+                 const Caps& caps);
+  /// What has nothing to do leaves in good order, if there is somebody to see to it.
+  ~StreamExecutor() override;
+
+  // of Executor
+  void start(const Claim& claim, RulePtr rule) override;
+  void stop(const RunId& run) override;
+  void kill(const RunId& run) override;
+  void retire() override;
+  [[nodiscard]] std::size_t capacity() const override { return processes_most_ * most_open_; }
+
+ private:
+  struct Waiting {
+    StreamItem item;
+    Instant until;
+    bool unwanted = false;  ///< it was to be stopped
+  };
+
+  // of StreamOwner
+  void on_run_over(StreamProcess& process, const RunId& run, RunEnd&& end) override;
+  void on_room(StreamProcess& process) override;
+  void on_leaving(StreamProcess& process) override;
+  void on_process_ended(StreamProcess& process, StreamEnd&& end) override;
+
+  StreamProcess* find(const RunId& run);
+  bool forget_waiting(const RunId& run);
+  void look_soon();
+  void look();
+  void give_out();
+  void end_unwanted();
+  void end_waiting(const ProcessEnd& why);
+  void give_up_overdue();
+  StreamProcess* process_for(std::size_t bytes);
+  [[nodiscard]] bool may_begin() const;
+  StreamProcess* begin();
+  void arm();
+
+  loop::Loop& loop_;
+  RunHandler& handler_;
+  const ExecutorOptions options_;
+  const std::size_t processes_most_;
+  const std::size_t most_open_;  ///< per process
+  RulePtr rule_;                 ///< of the last run
+  Accounts accounts_;
+  bool retired_ = false;
+
+  std::deque<Waiting> waiting_;
+  std::vector<std::unique_ptr<StreamProcess>> processes_;
+  std::vector<std::unique_ptr<StreamProcess>> dead_;
+  unsigned bad_ends_ = 0;  ///< in a row, of processes that had done nothing
+  std::string last_end_;
+  Instant begin_at_{};  ///< no new process before
+  Timer look_timer_;    ///< at once
+  Timer wait_timer_;    ///< when something that items wait for may be so
+  Timer sweep_timer_;
+};
+
+}  // namespace w8y::executor

@@ -1,0 +1,166 @@
+// One `stream` process and the runs that are open in it (executor.md, "stream").
+//
+//   serving  takes items; while a run of it is asked to cancel, no new ones
+//   leaving  takes no more, and finishes what is open
+//   closing  has nothing open and is at end of file: has `kill_grace` to exit
+//   ending   was told to end by a signal; what is still open in it is not answered for
+//   ended    for good
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include <w8y/executor.hpp>
+#include <w8y/lines.hpp>
+#include <w8y/timers.hpp>
+
+#include "executor/accounts.hpp"
+#include "executor/make.hpp"
+#include "executor/tail.hpp"
+#include "process/child.hpp"
+#include "process/temp_folder.hpp"
+
+namespace w8y::executor {
+
+class StreamProcess;
+
+/// A run on its way to a process.
+struct StreamItem {
+  RunId run;
+  std::string line;   ///< as the process reads it
+  bool told = false;  ///< on_started() was said: a process that ended had not read it yet
+};
+
+/// How a process ended, for whoever decides about the next one.
+struct StreamEnd {
+  ProcessEnd process;
+  bool unasked = false;            ///< by itself, and not in good order
+  std::vector<StreamItem> unread;  ///< items that it never read: another may have them
+};
+
+class StreamOwner {
+ public:
+  virtual ~StreamOwner() = default;
+  virtual void on_run_over(StreamProcess& process, const RunId& run, RunEnd&& end) = 0;
+  /// It may take items that it didn't take before.
+  virtual void on_room(StreamProcess& process) = 0;
+  /// It takes no more, of age or number, while it has runs to finish.
+  virtual void on_leaving(StreamProcess& process) = 0;
+  /// Once, last; it is destroyed later, by the owner's sweep.
+  virtual void on_process_ended(StreamProcess& process, StreamEnd&& end) = 0;
+};
+
+struct StreamSetting {
+  RulePtr rule;
+  std::size_t most_open = 1;  ///< runs at once
+  Accounts& accounts;
+  const ExecutorOptions& options;
+};
+
+enum class StreamState { serving, leaving, closing, ending, ended };
+
+/// Spawned by its constructor; one that can't be had is told as on_process_ended(NotStarted) from
+/// the loop. Its owner and its handler are told from the loop only, never from inside a call.
+class StreamProcess : private process::ChildHandler {
+ public:
+  /// Bytes that wait for a process that doesn't read; one item may be longer.
+  static constexpr std::size_t most_unwritten = std::size_t{1} << 20;
+  /// A process that has lived so long was started well.
+  static constexpr Duration proof_by_age = std::chrono::seconds(1);
+  /// Runs that are over whose late lines are known as such.
+  static constexpr std::size_t most_past = 1024;
+
+  StreamProcess(loop::Loop& loop, StreamOwner& owner, RunHandler& handler,
+                const StreamSetting& setting);
+
+  [[nodiscard]] StreamState state() const { return state_; }
+  [[nodiscard]] pid_t pid() const { return pid_; }  ///< 0: it could not be started
+  [[nodiscard]] std::size_t open() const { return open_.size(); }
+  [[nodiscard]] bool has(const RunId& run) const { return open_.contains(run); }
+  /// Whether it has done something yet, or is old enough.
+  [[nodiscard]] bool proven() const;
+  [[nodiscard]] Instant started() const { return started_; }
+  [[nodiscard]] bool takes(std::size_t bytes) const;
+
+  void give(StreamItem&& item);
+  /// Asks it to give the run up; if it has not answered within `kill_grace`, the process is ended.
+  void cancel(const RunId& run);
+  /// SIGKILL to the process, for the sake of this run.
+  void kill(const RunId& run);
+  void kill();
+  /// Takes no more. With nothing open it is told to end at once.
+  void leave();
+  /// Another owner for one with nothing open; what it says is not told any more.
+  void move_to(StreamOwner& owner);
+
+ private:
+  struct OpenRun {
+    explicit OpenRun(std::size_t tail) : stderr_tail(tail) {}
+    std::string line;
+    std::uint64_t line_end = 0;  ///< where the line ends in all that was written
+    RunEnd end;
+    Tail stderr_tail;
+    std::optional<Instant> cancel_by;  ///< it was asked to
+    bool answered = false;
+  };
+
+  // of ChildHandler
+  void on_output(process::Stream stream, std::string_view bytes) override;
+  void on_input_taken() override { owner_->on_room(*this); }
+  void on_ended(ProcessEnd end) override;
+
+  std::optional<NotStarted> prepare(const StreamSetting& setting, process::ChildOptions& options);
+  void write(const std::string& line);
+  void on_line(std::string_view line, bool cut);
+  void on_message(const RunId& id, OpenRun& run, Message&& message);
+  void on_bad_line(const RunId& id, OpenRun& run, BadLine&& bad);
+  void on_cut_line(std::string_view line);
+  void on_foreign_line(const std::string& reason);
+  void log(std::string_view line, bool cut);
+  void tell(const ProcessNews& news);
+  void tell_begun();
+  void flush();
+  void over(const RunId& id);
+  void close_if_done();
+  void close();
+  void look_at_cancels();
+  void end_it();
+
+  loop::Loop& loop_;
+  StreamOwner* owner_;
+  RunHandler* handler_;  ///< nullptr: nobody listens
+  const RulePtr rule_;
+  const std::size_t most_open_;
+  const Instant started_;
+  StreamState state_ = StreamState::serving;
+  pid_t pid_ = 0;
+
+  std::unordered_map<RunId, OpenRun> open_;
+  std::vector<RunId> answered_;  ///< of those, to be told soon
+  std::unordered_set<RunId> past_;
+  std::deque<RunId> past_order_;
+  std::size_t cancels_ = 0;  ///< open runs that were asked to cancel
+  std::size_t given_ = 0;
+  std::uint64_t written_ = 0;  ///< bytes
+  std::size_t bad_lines_ = 0;
+  bool has_answered_ = false;
+  bool told_begun_ = false;
+
+  LineSplitter out_lines_;
+  LineSplitter err_lines_;
+  Tail tail_;
+  Timer soon_;
+  Timer age_;
+  Timer grace_;  ///< until the process is ended
+  process::TempFolder folder_;
+  std::optional<process::Child> child_;
+};
+
+}  // namespace w8y::executor

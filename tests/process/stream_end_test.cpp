@@ -1,0 +1,185 @@
+// How runs of stream processes, and the processes, end.
+#include <doctest/doctest.h>
+#include <signal.h>
+
+#include "stream_support.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using namespace std::chrono_literals;
+
+TEST_CASE("a run that is cancelled is asked, and its neighbours and its process go on") {
+  StreamBench bench;
+  bench.start("A", "hold");
+  bench.start("B", "hold");
+  REQUIRE(bench.started("B"));
+  bench.stop("A");
+  CHECK(bench.end_of("A") == "answered");
+  CHECK(bench.recorder.runs["A"].end->complete->error == "cancelled");
+  CHECK(bench.run("C", "release") == "answered");
+  CHECK(bench.end_of("B") == "answered");
+  CHECK(bench.recorder.begun.size() == 1);
+}
+
+TEST_CASE("while a process is asked to cancel, another item waits; it is ended if it doesn't") {
+  StreamBench bench;
+  bench.start("A", "stubborn");
+  bench.start("B", "hold");
+  REQUIRE(bench.started("B"));
+  bench.stop("A");
+  bench.start("C", "x");
+  CHECK(bench.end_of("C") == "answered");
+  CHECK(bench.pid("C") != bench.pid("A"));
+  CHECK(bench.end_of("A") == "its process ended: signal 15 (SIGTERM)");
+  CHECK_FALSE(bench.for_another("A"));
+  CHECK(bench.end_of("B") == "its process ended: signal 15 (SIGTERM)");
+  CHECK(bench.for_another("B"));
+  CHECK(bench.recorder.over.size() == 1);
+  CHECK_FALSE(bench.recorder.over[0].early);
+}
+
+TEST_CASE("one that ignores SIGTERM too is killed") {
+  StreamBench bench("#!/bin/sh\ntrap '' TERM\nwhile :; do sleep 1000; done\n");
+  bench.start("A", "x");
+  REQUIRE(bench.started("A"));
+  bench.stop("A");
+  CHECK(bench.end_of("A") == "its process ended: signal 9 (SIGKILL)");
+}
+
+TEST_CASE("a kill ends the process at once, for the neighbours without fault of theirs") {
+  StreamBench bench;
+  bench.rule.kill_grace = 1h;
+  bench.start("A", "hold");
+  bench.start("B", "hold");
+  REQUIRE(bench.started("B"));
+  bench.kill("A");
+  CHECK(bench.end_of("A") == "its process ended: signal 9 (SIGKILL)");
+  CHECK_FALSE(bench.for_another("A"));
+  CHECK(bench.end_of("B") == "its process ended: signal 9 (SIGKILL)");
+  CHECK(bench.for_another("B"));
+  CHECK(bench.run("C", "x") == "answered");
+}
+
+TEST_CASE("a run that no process has taken yet ends when it is stopped or killed") {
+  StreamBench bench(obedient, 1);
+  bench.start("A", "hold");
+  bench.start("B", "x");
+  bench.start("C", "x");
+  bench.stop("B");
+  bench.kill("C");
+  CHECK(bench.end_of("B") == "no process had taken it");
+  CHECK(bench.end_of("C") == "no process had taken it");
+  CHECK(bench.pid("B") == 0);
+  bench.stop("A");
+  CHECK(bench.end_of("A") == "answered");
+}
+
+TEST_CASE("if the process ends early, its open runs have crashed, and another takes its place") {
+  StreamBench bench;
+  bench.start("A", "hold");
+  REQUIRE(bench.started("A"));
+  CHECK(bench.run("B", "exit 0") == "its process ended: exit 0");
+  CHECK(bench.end_of("A") == "its process ended: exit 0");
+  CHECK_FALSE(bench.for_another("A"));
+  CHECK_FALSE(bench.for_another("B"));
+  CHECK(bench.recorder.over.at(0).early);
+  CHECK(bench.run("C", "x") == "answered");
+  bench.start("D", "hold");
+  REQUIRE(bench.started("D"));
+  ::kill(bench.pid("D"), SIGSEGV);
+  CHECK(bench.end_of("D") == "its process ended: signal 11 (SIGSEGV)");
+  CHECK(bench.run("E", "x") == "answered");
+  CHECK(bench.recorder.begun.size() == 3);
+}
+
+TEST_CASE("the tail of standard error stands with a run that crashed") {
+  StreamBench bench("#!/bin/sh\nread line\necho 'what went wrong' >&2\nexit 4\n");
+  CHECK(bench.run("A", "x") == "its process ended: exit 4");
+  CHECK(bench.recorder.runs["A"].end->stderr_tail == "what went wrong\n");
+}
+
+TEST_CASE("a process that ends between two items, in good order, costs no run") {
+  StreamBench bench(R"(#!/bin/sh
+read line; id=${line#*'"id":"'}; id=${id%%'"'*}
+while [ ! -e "$GO" ]; do sleep 0.01; done
+echo "{\"type\":\"complete\",\"id\":\"$id\"}"
+)");
+  bench.rule.env = {{"GO", bench.folder.path() + "/go"}};
+  for (int i = 0; i < 5; ++i) bench.start("R" + std::to_string(i), "x");
+  REQUIRE(bench.started("R4"));  // all in one pipe, of which one line is read
+  bench.folder.file("go", "");
+  for (int i = 0; i < 5; ++i) CHECK(bench.end_of("R" + std::to_string(i)) == "answered");
+  CHECK(bench.recorder.begun.size() == 5);
+  CHECK_FALSE(bench.recorder.over.at(0).early);
+}
+
+TEST_CASE("processes that end at once are started ever slower, and items are handed back") {
+  StreamBench bench("#!/bin/sh\necho run >>$0.log\nexit 3\n");
+  bench.start("A", "x");
+  CHECK(bench.end_of("A") == "its process ended: exit 3");
+  const Instant began = bench.loop.now();
+  std::size_t crashed = 1;
+  std::size_t handed_back = 0;
+  for (int i = 0; bench.loop.now() - began < 3s; ++i) {
+    const RunId run = "R" + std::to_string(i);
+    bench.start(run, "x");
+    const std::string end = bench.end_of(run);
+    const auto& process = bench.recorder.runs[run].end->process;
+    if (const auto* unstarted = std::get_if<NotStarted>(&process)) {
+      CHECK(unstarted->host_is_short);
+      CHECK(end == "its processes end early: exit 3");
+      ++handed_back;
+    } else {
+      CHECK(end == "its process ended: exit 3");
+      ++crashed;
+    }
+  }
+  CHECK(handed_back >= 1);
+  CHECK(crashed <= 8);  // 0, 0.1, 0.3, 0.7, 1.5, 3.1 s
+  CHECK(bench.recorder.begun.size() == crashed);
+}
+
+TEST_CASE("after an early end, one item tells whether the program is right again") {
+  StreamBench bench(std::string(obedient).replace(std::string(obedient).find("open_runs"), 0,
+                                                  "if not os.path.exists(sys.argv[0] + '.go'):\n"
+                                                  "    sys.exit(1)\n"));
+  bench.run("A", "x");
+  bench.start("R0", "x");
+  bench.start("R1", "x");
+  bench.start("R2", "hold");
+  bench.start("R3", "hold");
+  CHECK(bench.end_of("R0") == "its process ended: exit 1");
+  bench.folder.file("x.go", "");
+  CHECK(bench.end_of("R1") == "answered");
+  REQUIRE(bench.started("R3"));
+  CHECK(bench.pid("R2") == bench.pid("R1"));
+  CHECK(bench.run("B", "release") == "answered");
+  for (const char* run : {"R2", "R3"}) CHECK(bench.end_of(run) == "answered");
+}
+
+TEST_CASE("a program that can't be started is told to each run that waits") {
+  StreamBench bench;
+  bench.rule.executor = "/no/such/program";
+  bench.start("A", "x");
+  bench.start("B", "x");
+  for (const char* run : {"A", "B"}) {
+    CHECK(bench.end_of(run) == "can't run /no/such/program: No such file or directory");
+    CHECK(bench.pid(run) == 0);
+  }
+  bench.rule.executor = bench.folder.path() + "/x";
+  CHECK(bench.run("C", "x") == "answered");
+}
+
+TEST_CASE("a process that reads no more is not waited for") {
+  StreamBench bench(R"(#!/bin/sh
+read line; id=${line#*'"id":"'}; id=${id%%'"'*}
+exec <&-
+echo "{\"type\":\"complete\",\"id\":\"$id\"}"
+exec sleep 1000
+)");
+  CHECK(bench.run("A", "x") == "answered");
+  // Never read, so the next process does it; what is left of the first is ended.
+  CHECK(bench.run("B", "x") == "answered");
+  CHECK(bench.pid("A") != bench.pid("B"));
+  CHECK(bench.wait([&] { return !bench.recorder.over.empty(); }));
+}

@@ -1,0 +1,156 @@
+// Recycling, back-pressure, and what becomes of processes without an executor.
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "stream_support.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using namespace std::chrono_literals;
+
+TEST_CASE("a process that was given max_items finishes them, and is replaced without a gap") {
+  StreamBench bench;
+  bench.rule.max_items = 3;
+  bench.start("A", "hold");
+  bench.start("B", "hold");
+  bench.start("C", "hold");
+  REQUIRE(bench.started("C"));
+  REQUIRE(bench.wait([&] { return bench.recorder.begun.size() == 2; }));  // before it is needed
+  CHECK(bench.run("D", "x") == "answered");
+  CHECK(bench.pid("D") == bench.recorder.begun[1]);
+  CHECK(bench.pid("C") == bench.recorder.begun[0]);
+  CHECK_FALSE(bench.recorder.runs["A"].end);
+  CHECK(bench.folder.read("eof").empty());
+  for (const char* run : {"A", "B", "C"}) {
+    bench.stop(run);
+    CHECK(bench.end_of(run) == "answered");
+  }
+  CHECK(bench.wait([&] { return bench.recorder.over.size() == 1; }));
+  CHECK(bench.recorder.over[0].how == "exit 0");
+  CHECK_FALSE(bench.recorder.over[0].early);
+  CHECK(bench.folder.read("eof") == "end of file\n");
+}
+
+TEST_CASE("twenty items by processes of one item each") {
+  StreamBench bench(obedient, 2);
+  bench.rule.max_items = 1;
+  bench.rule.concurrency = 2;
+  std::set<int> pids;
+  for (int i = 0; i < 20; ++i) {
+    const RunId run = "R" + std::to_string(i);
+    REQUIRE(bench.run(run, "x") == "answered");
+    pids.insert(bench.pid(run));
+  }
+  CHECK(pids.size() == 20);
+  bench.executor->retire();
+  CHECK(bench.wait([&] { return bench.recorder.over.size() == bench.recorder.begun.size(); }));
+}
+
+TEST_CASE("a process that is older than max_age is replaced") {
+  StreamBench bench;
+  bench.rule.max_age = 200ms;
+  bench.start("A", "hold");
+  REQUIRE(bench.wait([&] { return bench.recorder.begun.size() == 2; }));
+  CHECK_FALSE(bench.recorder.runs["A"].end);
+  bench.start("B", "x");
+  CHECK(bench.end_of("B") == "answered");
+  CHECK(bench.pid("B") != bench.pid("A"));
+  bench.stop("A");
+  CHECK(bench.end_of("A") == "answered");
+  CHECK(bench.wait([&] { return !bench.recorder.over.empty(); }));
+}
+
+TEST_CASE("a process that doesn't exit at end of file is ended") {
+  StreamBench bench;
+  bench.rule.env = {{"LINGER", "1"}};
+  CHECK(bench.run("A", "x") == "answered");
+  bench.executor->retire();
+  REQUIRE(bench.wait([&] { return !bench.recorder.over.empty(); }));
+  CHECK(bench.recorder.over[0].how == "signal 15 (SIGTERM)");
+  CHECK_FALSE(bench.recorder.over[0].early);
+}
+
+TEST_CASE(
+    "for a process that doesn't read, no more than a little is kept, and items go elsewhere") {
+  StreamBench bench(obedient, 100);
+  bench.rule.concurrency = 100;
+  bench.start("A", "deaf");
+  REQUIRE(bench.started("A"));
+  const Item large(std::size_t{300} << 10, 'x');
+  for (int i = 0; i < 50; ++i) bench.start("R" + std::to_string(i), large);
+  CHECK(bench.end_of("R49") == "no process of it takes items");
+  std::size_t taken = 0;
+  for (int i = 0; i < 50; ++i) {
+    const auto& told = bench.recorder.runs["R" + std::to_string(i)];
+    taken += told.pid != 0;
+    if (told.pid == 0) CHECK(std::get<NotStarted>(told.end->process).host_is_short);
+  }
+  CHECK(taken >= 3);
+  CHECK(taken <= 5);
+  bench.kill("A");
+  CHECK(bench.end_of("A") == "its process ended: signal 9 (SIGKILL)");
+}
+
+TEST_CASE("large items go through a process that reads slowly") {
+  StreamBench bench;
+  const Item large(std::size_t{600} << 10, 'x');
+  for (int i = 0; i < 8; ++i) bench.start("R" + std::to_string(i), large);
+  for (int i = 0; i < 8; ++i) CHECK(bench.end_of("R" + std::to_string(i)) == "answered");
+}
+
+TEST_CASE("a flood of lines from one process holds up no other") {
+  StreamBench flood("#!/bin/sh\nexec yes garbage\n");
+  flood.start("A", "x");
+  REQUIRE(flood.wait([&] { return !flood.recorder.bad_lines.empty(); }));
+  RunRecorder recorder;
+  auto other =
+      executor::make_executor(flood.loop, {"host-1"}, recorder, command_rule({"true"}), {});
+  for (int i = 0; i < 5; ++i) {
+    const RunId run = "B" + std::to_string(i);
+    other->start({run, "x", {}, 1, 1}, std::make_shared<const Rule>(command_rule({"true"})));
+    CHECK(flood.wait([&] { return recorder.runs[run].end.has_value(); }));
+    flood.recorder.bad_lines.clear();
+  }
+}
+
+TEST_CASE("processes of an executor that is gone leave in good order, if somebody sees to it") {
+  StreamBench bench;
+  bench.leavers = std::make_unique<executor::StreamLeavers>(bench.loop);
+  CHECK(bench.run("A", "x") == "answered");
+  const int pid = bench.pid("A");
+  bench.executor.reset();
+  bool gone = false;
+  bench.leavers->when_none([&] { gone = true; });
+  REQUIRE(bench.wait([&] { return gone; }));
+  CHECK_FALSE(alive(pid));
+  CHECK(bench.folder.read("eof") == "end of file\n");
+}
+
+TEST_CASE("processes that don't leave are killed on demand, and with whoever saw to it") {
+  StreamBench bench;
+  bench.rule.env = {{"LINGER", "1"}};
+  bench.rule.kill_grace = 1h;
+  bench.leavers = std::make_unique<executor::StreamLeavers>(bench.loop);
+  CHECK(bench.run("A", "x") == "answered");
+  bench.executor.reset();
+  bool gone = false;
+  bench.leavers->when_none([&] { gone = true; });
+  bench.leavers->kill_all();
+  CHECK(bench.wait([&] { return gone; }));
+  CHECK(bench.run("B", "x") == "answered");
+  const int pid = bench.pid("B");
+  bench.executor.reset();
+  bench.leavers.reset();
+  CHECK(bench.wait([&] { return !alive(pid); }));
+}
+
+TEST_CASE("an executor that goes kills what runs, and says nothing") {
+  StreamBench bench;
+  bench.start("A", "hold");
+  REQUIRE(bench.started("A"));
+  const int pid = bench.pid("A");
+  bench.executor.reset();
+  CHECK(bench.wait([&] { return !alive(pid); }));
+  CHECK_FALSE(bench.recorder.runs["A"].end);
+}

@@ -1,0 +1,125 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "executor/stream_leavers.hpp"
+#include "executor_support.hpp"
+
+namespace w8y::test {
+
+/// A stream executor that does what its items say. At end of file it exits 0, and says so in the
+/// file "eof".
+inline const char* const obedient = R"(#!/usr/bin/env python3
+import base64, json, os, sys, time
+
+open_runs = []
+
+def say(run, kind, **members):
+    sys.stdout.write(json.dumps({"type": kind, "id": run, **members}) + "\n")
+    sys.stdout.flush()
+
+def work(run, item, line):
+    if item == "hold" or item == "stubborn":
+        open_runs.append((run, item))
+    elif item == "release":
+        while open_runs:
+            say(open_runs.pop(0)[0], "complete")
+        say(run, "complete")
+    elif item.startswith("exit "):
+        os._exit(int(item[5:]))
+    elif item.startswith("say "):
+        sys.stdout.write(item[4:].replace("ID", run) + "\n")
+        say(run, "complete")
+    elif item.startswith("log "):
+        sys.stderr.write(item[4:] + "\n")
+        say(run, "complete", **({"error": "no"} if "error" in item else {}))
+    elif item.startswith("last "):
+        say(run, "complete")
+        os._exit(int(item[5:]))
+    elif item == "deaf":
+        time.sleep(1000)
+    else:
+        say(run, "complete", line=line, args=sys.argv[1:], pid=os.getpid(), cwd=os.getcwd())
+
+while True:
+    line = sys.stdin.buffer.readline()
+    if not line:
+        break
+    line = json.loads(line)
+    if line["type"] == "item":
+        work(line["id"], line.get("item", ""), line)
+    elif line["type"] == "cancel" and (line["id"], "hold") in open_runs:
+        open_runs.remove((line["id"], "hold"))
+        say(line["id"], "complete", error="cancelled")
+
+with open(os.path.dirname(sys.argv[0]) + "/eof", "a") as file:
+    file.write("end of file\n")
+if os.environ.get("LINGER"):
+    time.sleep(1000)
+)";
+
+/// A stream executor on a loop of its own, with items that have names.
+struct StreamBench {
+  explicit StreamBench(const std::string& program = obedient, unsigned at_once = 8)
+      : concurrency(at_once) {
+    rule.prefix = "work";
+    rule.executor = folder.file("x", program, 0755);
+    rule.mode = Mode::stream;
+    rule.concurrency = 8;
+    rule.kill_grace = std::chrono::milliseconds(300);
+  }
+
+  void start(const RunId& run, const Item& item) {
+    if (!executor) make();
+    recorder.inside_call = true;
+    executor->start({run, item, {}, 77, 2}, std::make_shared<const Rule>(rule));
+    recorder.inside_call = false;
+  }
+  void stop(const RunId& run) {
+    recorder.inside_call = true;
+    executor->stop(run);
+    recorder.inside_call = false;
+  }
+  void kill(const RunId& run) {
+    recorder.inside_call = true;
+    executor->kill(run);
+    recorder.inside_call = false;
+  }
+  void make() {
+    executor = executor::make_executor(loop, {"host-1", nullptr, leavers.get()}, recorder, rule,
+                                       Caps{{"stream"}, concurrency, ""});
+  }
+  bool wait(const std::function<bool()>& fact) { return wait_for(loop, fact); }
+  bool started(const RunId& run) {
+    return wait([&] { return recorder.runs[run].pid != 0; });
+  }
+  /// "exit 3", "answered", …; what it says after that is a mistake of the test.
+  std::string end_of(const RunId& run) {
+    wait([&] { return recorder.runs[run].end.has_value(); });
+    return recorder.runs[run].reason();
+  }
+  /// Runs one to its end.
+  std::string run(const RunId& run, const Item& item) {
+    start(run, item);
+    return end_of(run);
+  }
+  int pid(const RunId& run) { return recorder.runs[run].pid; }
+  bool for_another(const RunId& run) {
+    const auto* end = std::get_if<Unanswered>(&recorder.runs[run].end->process);
+    return end != nullptr && end->for_another;
+  }
+  std::string result(const RunId& run) { return recorder.runs[run].end->complete->result; }
+
+  Folder folder;
+  Rule rule;
+  unsigned concurrency;
+  loop::Loop loop;
+  RunRecorder recorder;
+  std::unique_ptr<executor::StreamLeavers> leavers;
+  std::unique_ptr<Executor> executor;
+};
+
+}  // namespace w8y::test
