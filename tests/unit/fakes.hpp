@@ -168,7 +168,12 @@ class FakeExecutor : public Executor {
     });
   }
 
+  void retire() override { retired = true; }
+  [[nodiscard]] std::size_t capacity() const override { return most; }
+
   RunHandler& handler;
+  bool retired = false;
+  std::size_t most = 1000;              ///< runs at once
   std::optional<std::size_t> short_of;  ///< so many runs are all that the host can start
   NotStarted lacks{"no room", false, true};
   std::vector<Claim> started;
@@ -265,6 +270,9 @@ class World : public ListEvents, public Workshop {
   void run_ended(const Poller&, const Settlement& settlement) override {
     ++ended;
     log.push_back(std::string(outcome_name(settlement.outcome)) + " " + settlement.claim.item);
+  }
+  void process_news(const Poller&, int pid, const ProcessNews&) override {
+    log.push_back("process " + std::to_string(pid));
   }
   void lease_changed(const Poller&, const ActiveRun& run, bool lost) override {
     log.push_back((lost ? "lease lost " : "lease back ") + run.claim.item);

@@ -186,6 +186,38 @@ TEST_CASE("a changed rule is for the next run; what runs keeps its own") {
   CHECK(before.stopped.empty());
 }
 
+TEST_CASE("it takes no more than its executor does, and says when it has done with one") {
+  Bench bench(rule_for("work", 5));
+  bench.redis.lists["work"] = {"a", "b", "c", "d", "e"};
+  auto source = bench.make_source(nullptr, bench.poller->source_handler());
+  auto executor = bench.make_executor(nullptr, {}, bench.poller->run_handler());
+  FakeExecutor& first = bench.executor();
+  first.most = 2;
+  bench.poller->begin(std::move(source), std::move(executor));
+  bench.settle_down();
+  CHECK(bench.poller->runs().size() == 2);
+  CHECK(bench.poller->state() == PollerState::full);
+
+  bench.poller->use(share(rule_for("work", 5)),
+                    bench.make_executor(nullptr, {}, bench.poller->run_handler()));
+  bench.settle_down();
+  CHECK(first.retired);
+  CHECK(bench.poller->runs().size() == 5);
+  CHECK(bench.executor().started.size() == 3);
+  CHECK_FALSE(bench.executor().retired);
+  bench.poller->drain();
+  CHECK(bench.executor().retired);
+}
+
+TEST_CASE("what a process says besides its runs is passed on, and bad lines are counted") {
+  Bench bench(rule_for("work"));
+  bench.begin();
+  bench.poller->run_handler().on_process(7, ProcessBadLine{"no id", 1});
+  bench.poller->run_handler().on_process(7, ProcessOver{"exit 0", false, 1});
+  CHECK(bench.poller->counters().bad_lines == 1);
+  CHECK(count(bench.log, "process 7") == 2);
+}
+
 TEST_CASE("a lost lease: the run goes on, or is killed, as the rule says") {
   Rule rule = rule_for("work");
   SUBCASE("continue") {
