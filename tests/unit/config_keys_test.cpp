@@ -323,6 +323,41 @@ TEST_CASE("values arrive in the rule") {
   CHECK(*config.lists.at("w") == expected);
 }
 
+TEST_CASE("keys that mean nothing without stream processes are mistakes, but not from [defaults]") {
+  const std::string keys = "processes = 2\nmax_items = 3\nmax_age = \"4m\"\n";
+  CHECK(mistakes_in("[lists.w]\ncommand = [\"x\"]\n" + keys).size() == 3);
+  const Lines lines = mistakes_in("[lists.w]\nexecutor = \"/x\"\nmode = \"single\"\n" + keys);
+  REQUIRE(lines.size() == 3);
+  CHECK(lines[0] ==
+        "c:4:1: lists.w.processes: is for mode = \"stream\" (or \"auto\"); this list is "
+        "\"single\"");
+  CHECK(
+      mistakes_in("[defaults]\nmode = \"single\"\n[lists.w]\nexecutor = \"/x\"\n" + keys).size() ==
+      3);
+
+  CHECK(mistakes_in("[lists.w]\nexecutor = \"/x\"\nmode = \"stream\"\nenv_var = \"X\"\n"
+                    "success_exit_codes = [0, 3]\n")
+            .size() == 2);
+
+  FakeHost host;
+  const Config config = parse_config("[defaults]\n" + keys +
+                                         "[lists.a]\nexecutor = \"/x\"\n"
+                                         "[lists.b]\nexecutor = \"/x\"\nmode = \"single\"\n"
+                                         "[lists.c]\ncommand = [\"x\"]\n"
+                                         "[lists.d]\nexecutor = \"/x\"\nmode = \"stream\"\n",
+                                     "c", host);
+  for (const char* name : {"a", "d"}) {
+    CHECK(config.lists.at(name)->processes == 2);
+    CHECK(config.lists.at(name)->max_items == 3);
+    CHECK(config.lists.at(name)->max_age == 4min);
+  }
+  for (const char* name : {"b", "c"}) {
+    CHECK(config.lists.at(name)->processes == 1);
+    CHECK(config.lists.at(name)->max_items == 0);
+    CHECK(config.lists.at(name)->max_age == 0s);
+  }
+}
+
 TEST_CASE("secrets are never shown") {
   FakeHost host;
   host.bad_url = "redis://u:hunter2@h:x";

@@ -281,39 +281,6 @@ TEST_CASE("keys that mean nothing for a command are mistakes, also from [default
         Mode::automatic);
 }
 
-TEST_CASE("keys that mean nothing without stream processes are mistakes, but not from [defaults]") {
-  const std::string keys = "processes = 2\nmax_items = 3\nmax_age = \"4m\"\n";
-  CHECK(mistakes_in("[lists.w]\ncommand = [\"x\"]\n" + keys).size() == 3);
-  const Lines lines = mistakes_in("[lists.w]\nexecutor = \"/x\"\nmode = \"single\"\n" + keys);
-  REQUIRE(lines.size() == 3);
-  CHECK(lines[0] ==
-        "c:4:1: lists.w.processes: is for mode = \"stream\" (or \"auto\"); this list is "
-        "\"single\"");
-  CHECK(
-      mistakes_in("[defaults]\nmode = \"single\"\n[lists.w]\nexecutor = \"/x\"\n" + keys).size() ==
-      3);
-
-  CHECK(mistakes_in("[lists.w]\nexecutor = \"/x\"\nmode = \"stream\"\nenv_var = \"X\"\n"
-                    "success_exit_codes = [0, 3]\n")
-            .size() == 2);
-
-  const Config config = parse("[defaults]\n" + keys +
-                              "[lists.a]\nexecutor = \"/x\"\n"
-                              "[lists.b]\nexecutor = \"/x\"\nmode = \"single\"\n"
-                              "[lists.c]\ncommand = [\"x\"]\n"
-                              "[lists.d]\nexecutor = \"/x\"\nmode = \"stream\"\n");
-  for (const char* name : {"a", "d"}) {
-    CHECK(config.lists.at(name)->processes == 2);
-    CHECK(config.lists.at(name)->max_items == 3);
-    CHECK(config.lists.at(name)->max_age == 4min);
-  }
-  for (const char* name : {"b", "c"}) {
-    CHECK(config.lists.at(name)->processes == 1);
-    CHECK(config.lists.at(name)->max_items == 0);
-    CHECK(config.lists.at(name)->max_age == 0s);
-  }
-}
-
 TEST_CASE("a list's own key wins over [defaults], wherever that stands") {
   const Config config = parse(
       "[lists.a]\nexecutor = \"/x\"\n"
