@@ -66,17 +66,22 @@ failed() { printf '{"type":"complete","id":"%s","error":"%s"}\n' "$1" "$2"; }
 # work ID ITEM: in a process of its own, so that several run at once and one can be cancelled.
 work() {
   child=
-  # The answer to a cancel. A trap has to wait for what is in the foreground: nothing is.
-  trap '[ -z "$child" ] || kill "$child" 2>/dev/null; failed "$1" cancelled; exit' TERM
+  cancelled=
+  # A trap has to wait for what is in the foreground: nothing is. It may come before we know $child.
+  trap 'cancelled=cancelled; [ -z "$child" ] || kill "$child" 2>/dev/null' TERM
   [ -f "$2" ] || { failed "$1" "there is no such file"; return; }
   progress "$1" 0 1
   # Standard input is the items, and standard output the protocol: not for what we start.
   out=$folder/$1
   sha256sum <"$2" >"$out" &
   child=$!
-  wait "$child" || { rm -f "$out"; failed "$1" "the file can't be read"; return; }
-  child=
-  trap '' TERM # it is done
+  [ -z "$cancelled" ] || kill "$child" 2>/dev/null
+  wait "$child" || {
+    rm -f "$out"
+    failed "$1" "${cancelled:-the file can't be read}"
+    return
+  }
+  child= # it is done
   read -r sum _ <"$out"
   rm -f "$out"
   printf '{"type":"complete","id":"%s","sha256":"%s"}\n' "$1" "$sum"
