@@ -296,6 +296,8 @@ void Poller::run_over(Settlement&& settlement, Duration took) {
     if (unstarted->host_is_short && settlement.rule->recorded)
       return not_started(settlement, unstarted->reason);
     shortage_.untold();
+  } else if (std::holds_alternative<Unanswered>(settlement.end.process)) {
+    shortage_.untold();  // it may not have begun
   }
   std::visit(Count{counters_}, settlement.outcome);
   if (std::string reason = outcome_reason(settlement.outcome); !reason.empty()) {

@@ -175,7 +175,7 @@ class FakeExecutor : public Executor {
   bool retired = false;
   std::size_t most = 1000;              ///< runs at once
   std::optional<std::size_t> short_of;  ///< so many runs are all that the host can start
-  NotStarted lacks{"no room", false, true};
+  ProcessEnd lacks = NotStarted{"no room", false, true};
   std::vector<Claim> started;
   std::vector<RunId> stopped;
   std::vector<RunId> killed;

@@ -115,6 +115,18 @@ TEST_CASE("an item that can't be run does not end the waiting, nor prolong it") 
   CHECK_FALSE(bench.poller->shortage().any());
 }
 
+TEST_CASE("nor does one that was stopped before a process had taken it") {
+  Bench bench(rule_for("work", 1), 0);
+  bench.executor().lacks = Unanswered{"no process had taken it"};
+  bench.run_for(300ms);
+  REQUIRE_FALSE(bench.redis.history.empty());
+  CHECK(bench.poller->shortage().any());
+  bench.executor().short_of.reset();
+  bench.run_for(10s);
+  CHECK(bench.poller->runs().size() == 1);
+  CHECK_FALSE(bench.poller->shortage().any());
+}
+
 TEST_CASE("a draining poller hands back what it can't start, and drains") {
   Bench bench(rule_for("work", 1), 0);
   bench.poller->drain();
