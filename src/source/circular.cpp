@@ -9,20 +9,9 @@ namespace w8y::source {
 
 namespace {
 
-/// How soon a settlement that Redis refused is tried again, while the connection stands.
-constexpr Duration retry_pause = std::chrono::milliseconds(500);
 /// While Redis has left so many bytes unread, events of runs are not published: a child that floods
 /// its output must not grow our memory or delay others.
 constexpr std::size_t most_unsent = std::size_t{1} << 20;
-/// A settlement that Redis has refused for so long because of its keys (a wrong type, an ACL) is
-/// given up: its lock has long run out by itself. A server that is away or refuses everybody is
-/// waited for.
-constexpr Duration settle_patience = std::chrono::minutes(1);
-
-bool is_about_keys(redis::ErrorCode code) {
-  return code != redis::ErrorCode::none && !redis::is_about_server(code);
-}
-
 ClaimEnd end_of(ClaimStatus status) {
   switch (status) {
     case ClaimStatus::empty:
@@ -69,8 +58,8 @@ CircularSource::CircularSource(std::shared_ptr<RedisLink> link, SourceHandler& h
     : LinkHolder{std::move(link)},
       redis::Client::Listener(link_->client),
       handler_(handler),
+      settlements_(*link_, [this] { look_all_settled(); }),
       lost_claims_(*link_, [this] { look_all_settled(); }),
-      retry_(link_->timers),
       alive_(std::make_shared<bool>(true)) {}
 
 CircularSource::~CircularSource() {
@@ -90,6 +79,8 @@ void CircularSource::claim(std::size_t wanted) {
 }
 
 void CircularSource::look() {
+  // Both travel in one write, and the claim sees the items free that are.
+  settlements_.send();
   ClaimCall call{
       *pass_.keys, lock_value({}), {}, pass_.rule->key_expiry, pass_.rule->fleet_concurrency,
       pass_.left};
@@ -108,6 +99,7 @@ void CircularSource::look() {
 void CircularSource::looked(const std::vector<RunId>& runs, Instant sent,
                             const ClaimResult& result) {
   pass_.left = result.left;
+  all_taken_ = result.status != ClaimStatus::ok;
   if (!result.maybe_locked.empty()) look_for(result.maybe_locked);
   if (result.status == ClaimStatus::more && result.taken.empty()) return look();
 
@@ -140,7 +132,7 @@ void CircularSource::look_for(const std::vector<RunId>& runs) {
 void CircularSource::unavailable(const std::vector<RunId>& runs, const Trouble& trouble) {
   if (trouble.maybe_done) look_for(runs);
   ClaimReply reply;
-  reply.end = is_about_keys(trouble.code) ? ClaimEnd::refused : ClaimEnd::unavailable;
+  reply.end = trouble.about_keys() ? ClaimEnd::refused : ClaimEnd::unavailable;
   reply.detail = trouble.why;
   reply.calls = pass_.calls;
   handler_.on_claimed(std::move(reply));
@@ -201,51 +193,23 @@ void CircularSource::put_down(const RunId& run, SettleCall&& call) {
   // The renewals end here, and not when Redis has answered: one that overtook the settlement would
   // find the lock gone and take it again, for nobody.
   held_.erase(held);
-  unsettled_.emplace(run, Unsettled{keys, std::move(call), false, link_->clock.now()});
-  send_settlement(run);
+  const bool freed = call.new_value.empty();
+  settlements_.add(keys, std::move(call), wait_of_end(freed));
 }
 
-void CircularSource::send_settlement(const RunId& run) {
-  Unsettled& unsettled = unsettled_.at(run);
-  unsettled.in_flight = true;
-  link_->locks->settle(*unsettled.keys, unsettled.call,
-                       [this, alive = alive_, run](const Renewed* state, const Trouble& trouble) {
-                         if (*alive) settled(run, state != nullptr ? nullptr : &trouble);
-                       });
-}
-
-void CircularSource::settled(const RunId& run, const Trouble* trouble) {
-  const auto found = unsettled_.find(run);
-  if (found == unsettled_.end()) return;
-  Unsettled& unsettled = found->second;
-  if (trouble == nullptr) {
-    unsettled_.erase(found);
-    return look_all_settled();
-  }
-  if (is_about_keys(trouble->code) && link_->clock.now() - unsettled.since > settle_patience) {
-    unsettled_.erase(found);
-    return look_all_settled();
-  }
-  unsettled.in_flight = false;
-  unsettled.call.again = unsettled.call.again || trouble->maybe_done;
-  // Also without a connection: of a cluster, it may be another part that is away.
-  if (!retry_.pending())
-    retry_.set(link_->clock.now() + retry_pause, [this] { retry_settlements(); });
+/// Whoever waits for an item or for a place in the fleet is not to wait for other runs' ends.
+Settlements::Wait CircularSource::wait_of_end(bool freed) const {
+  if (held_.empty()) return Settlements::Wait::none;
+  const bool awaited = rule_->fleet_concurrency > 0 || (freed && all_taken_);
+  return awaited ? Settlements::Wait::turn : Settlements::Wait::span;
 }
 
 void CircularSource::look_all_settled() {
   if (unsettled() == 0) handler_.on_all_settled();
 }
 
-void CircularSource::retry_settlements() {
-  std::vector<RunId> waiting;
-  for (const auto& [run, unsettled] : unsettled_)
-    if (!unsettled.in_flight) waiting.push_back(run);
-  for (const RunId& run : waiting) send_settlement(run);
-}
-
 void CircularSource::on_up() {
-  retry_settlements();
+  settlements_.retry();
   lost_claims_.look();
   // After what is settled, and from the loop: a handler is never called from inside somebody's
   // call.
@@ -258,8 +222,8 @@ void CircularSource::announce(const RunEvent& event) {
   if (!rule_->recorded || !link_->client.connected()) return;
   // News are for whoever listens; they must not stand in the way of claims and renewals.
   if (link_->client.unsent() > most_unsent) return;
-  const std::string message = event_json(*rule_, link_->identity.host, event, link_->clock.wall());
-  link_->client.call({"PUBLISH", keys_->events, message});
+  settlements_.publish(keys_, event_json(*rule_, link_->identity.host, event, link_->clock.wall()),
+                       held_.size() > 1 ? Settlements::Wait::span : Settlements::Wait::none);
 }
 
 void CircularSource::listen(bool on) {

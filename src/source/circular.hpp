@@ -12,6 +12,7 @@
 
 #include "source/lost_claims.hpp"
 #include "source/redis_link.hpp"
+#include "source/settlements.hpp"
 
 namespace w8y::source {
 
@@ -37,7 +38,7 @@ class CircularSource final : public Source,
   void announce(const RunEvent& event) override;
   void listen(bool on) override;
   [[nodiscard]] std::size_t unsettled() const override {
-    return unsettled_.size() + lost_claims_.size();
+    return settlements_.size() + lost_claims_.size();
   }
 
  private:
@@ -56,12 +57,6 @@ class CircularSource final : public Source,
     std::string value;
     std::unique_ptr<Leases::Lease> lease;
   };
-  struct Unsettled {
-    std::shared_ptr<const CircularKeys> keys;
-    SettleCall call;
-    bool in_flight = false;
-    Instant since{};
-  };
 
   // By value: the handler may give the lease up, and the lease's own copy goes with it.
   void lease_lost(RunId run) override { handler_.on_lease_lost(run); }
@@ -76,9 +71,7 @@ class CircularSource final : public Source,
   void unavailable(const std::vector<RunId>& runs, const Trouble& trouble);
   Claim hold(const RunId& run, const Taken& taken, Instant sent);
   void put_down(const RunId& run, SettleCall&& call);
-  void send_settlement(const RunId& run);
-  void settled(const RunId& run, const Trouble* trouble);
-  void retry_settlements();
+  [[nodiscard]] Settlements::Wait wait_of_end(bool freed) const;
   void look_all_settled();
   [[nodiscard]] std::string lock_value(const RunId& run) const;
 
@@ -87,9 +80,9 @@ class CircularSource final : public Source,
   std::shared_ptr<const CircularKeys> keys_;
   Pass pass_;
   std::map<RunId, Held> held_;
-  std::map<RunId, Unsettled> unsettled_;
+  bool all_taken_ = true;  ///< the last claim left no free item
+  Settlements settlements_;
   LostClaims lost_claims_;
-  Timer retry_;
   redis::Subscription wake_;
   std::shared_ptr<bool> alive_;
 };

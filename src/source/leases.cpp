@@ -158,7 +158,7 @@ void Leases::let_go(const LeaseTerms& terms) {
   call.value = terms.value;
   call.failures = "keep";
   call.run = terms.run;
-  store_.settle(*terms.keys, call, [](const Renewed*, const Trouble&) {});
+  store_.settle(*terms.keys, {&call}, [](std::size_t, const Trouble*) {});
 }
 
 void Leases::not_renewed(Lease& lease) {

@@ -18,8 +18,9 @@ class Switching final : public LockStore {
   void renew(const RenewCall& call, Answer<std::vector<Renewed>> answer) override {
     now().renew(call, std::move(answer));
   }
-  void settle(const CircularKeys& keys, const SettleCall& call, Answer<Renewed> answer) override {
-    now().settle(keys, call, std::move(answer));
+  void settle(const CircularKeys& keys, const std::vector<const SettleCall*>& calls,
+              SettleAnswer answer) override {
+    now().settle(keys, calls, std::move(answer));
   }
 
  private:

@@ -28,6 +28,11 @@ struct Trouble {
   /// What Redis answered; none: it could not be asked.
   redis::ErrorCode code = redis::ErrorCode::none;
   std::string why;
+
+  /// Not about a server that is away or refuses everybody: a key of a wrong type, an ACL.
+  [[nodiscard]] bool about_keys() const {
+    return code != redis::ErrorCode::none && !redis::is_about_server(code);
+  }
 };
 
 struct ClaimCall {
@@ -83,21 +88,31 @@ struct SettleCall {
   std::size_t history = 0;
   std::string event;               ///< JSON; empty: none
   std::vector<std::string> entry;  ///< fields of the history, name and value in turn
+
+  [[nodiscard]] bool for_good() const { return !new_value.empty() && new_life == Duration{0}; }
 };
 
-/// Either a result or trouble, told once and never from inside the call.
+/// Either a result or trouble, told once and never from inside the call. What a call is given is
+/// read before it returns.
 class LockStore {
  public:
   virtual ~LockStore() = default;
   template <typename Result>
   using Answer = std::function<void(const Result* result, const Trouble& trouble)>;
+  /// No trouble: it is settled.
+  using SettleAnswer = std::function<void(std::size_t call, const Trouble* trouble)>;
 
   virtual void claim(const ClaimCall& call, Answer<ClaimResult> answer) = 0;
   virtual void renew(const RenewCall& call, Answer<std::vector<Renewed>> answer) = 0;
-  virtual void settle(const CircularKeys& keys, const SettleCall& call, Answer<Renewed> answer) = 0;
+  /// Runs of one list, at most most_settled of them. `answer` is told once of each, by its place
+  /// among the calls.
+  virtual void settle(const CircularKeys& keys, const std::vector<const SettleCall*>& calls,
+                      SettleAnswer answer) = 0;
 
   /// A call looks at no more items than this, so that Redis is never held for long (keys.md).
   static constexpr std::size_t most_looked_at = 256;
+  /// Settled by one call, for the same reason.
+  static constexpr std::size_t most_settled = 32;
 };
 
 /// By scripts, and by plain commands from the first time that an ACL forbids scripts.

@@ -94,7 +94,7 @@ void LostClaims::found(Id id, Lost& lost, const std::string& item, const std::st
   lost.values.erase(ours);
   ++lost.releasing;
   // Were this answer lost too, the lock would run out by itself.
-  link_.locks->settle(*lost.keys, call, [this, alive = alive_, id](const Renewed*, const Trouble&) {
+  link_.locks->settle(*lost.keys, {&call}, [this, alive = alive_, id](std::size_t, const Trouble*) {
     if (!*alive) return;
     const auto still = lost_.find(id);
     if (still == lost_.end()) return;

@@ -301,15 +301,23 @@ void PlainLocks::renew_places(const RenewCall& call) {
   });
 }
 
-void PlainLocks::settle(const CircularKeys& keys, const SettleCall& call, Answer<Renewed> answer) {
-  const bool for_good = !call.new_value.empty() && call.new_life == Duration{0};
-  if (!for_good) return settle_lock(keys, call, std::move(answer));
+void PlainLocks::settle(const CircularKeys& keys, const std::vector<const SettleCall*>& calls,
+                        SettleAnswer answer) {
+  for (std::size_t i = 0; i < calls.size(); ++i)
+    settle_one(keys, *calls[i], [answer, i](const Trouble* trouble) { answer(i, trouble); });
+}
+
+void PlainLocks::settle_one(const CircularKeys& keys, const SettleCall& call, Settled answer) {
+  if (!call.for_good()) return settle_lock(keys, call, std::move(answer));
   // A quarantine has no end of its own: not for an item that was taken off the list meanwhile.
   client_.call(
       {"LPOS", keys.list, call.item},
       [this, alive = alive_, keys, call, answer = std::move(answer)](const redis::Answer& place) {
         if (!*alive) return;
-        if (!place.ok()) return answer(nullptr, trouble_of(place));
+        if (!place.ok()) {
+          const Trouble trouble = trouble_of(place);
+          return answer(&trouble);
+        }
         SettleCall changed = call;
         if (place.reply.is_nil()) {
           changed.new_value.clear();
@@ -319,8 +327,7 @@ void PlainLocks::settle(const CircularKeys& keys, const SettleCall& call, Answer
       });
 }
 
-void PlainLocks::settle_lock(const CircularKeys& keys, const SettleCall& call,
-                             Answer<Renewed> answer) {
+void PlainLocks::settle_lock(const CircularKeys& keys, const SettleCall& call, Settled answer) {
   auto state = std::make_shared<Renewed>(Renewed::foreign);
   const auto decide = [state, call](const std::string* found) -> Change {
     if (found == nullptr) {
@@ -338,7 +345,7 @@ void PlainLocks::settle_lock(const CircularKeys& keys, const SettleCall& call,
   swap(call.lock, decide,
        [this, state, keys, call, answer = std::move(answer)](const bool* done,
                                                              const Trouble& trouble) {
-         if (done == nullptr) return answer(nullptr, trouble);
+         if (done == nullptr) return answer(&trouble);
          if (!*done) *state = Renewed::foreign;
          if (*state != Renewed::foreign && !(call.again && *state == Renewed::gone)) {
            if (call.failures == "reset") client_.call({"HDEL", keys.failures, call.item});
@@ -355,7 +362,7 @@ void PlainLocks::settle_lock(const CircularKeys& keys, const SettleCall& call,
          if (!call.event.empty()) client_.call({"PUBLISH", keys.events, call.event});
          // The last of them answers: then the others have been carried out too.
          client_.call({"PUBLISH", keys.wake, "free"},
-                      [state, answer](const redis::Answer&) { answer(state.get(), {}); });
+                      [answer](const redis::Answer&) { answer(nullptr); });
        });
 }
 

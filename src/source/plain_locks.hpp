@@ -16,7 +16,8 @@ class PlainLocks final : public LockStore {
 
   void claim(const ClaimCall& call, Answer<ClaimResult> answer) override;
   void renew(const RenewCall& call, Answer<std::vector<Renewed>> answer) override;
-  void settle(const CircularKeys& keys, const SettleCall& call, Answer<Renewed> answer) override;
+  void settle(const CircularKeys& keys, const std::vector<const SettleCall*>& calls,
+              SettleAnswer answer) override;
 
  private:
   using Change = std::vector<std::vector<std::string>>;  ///< commands for MULTI … EXEC
@@ -27,7 +28,9 @@ class PlainLocks final : public LockStore {
   /// so one such swap goes at a time.
   void swap(std::string key, std::function<Change(const std::string* found)> decide,
             Answer<bool> answer);
-  void settle_lock(const CircularKeys& keys, const SettleCall& call, Answer<Renewed> answer);
+  using Settled = std::function<void(const Trouble* trouble)>;
+  void settle_one(const CircularKeys& keys, const SettleCall& call, Settled answer);
+  void settle_lock(const CircularKeys& keys, const SettleCall& call, Settled answer);
   void next_swap();
   void renew_places(const RenewCall& call);
   void finish_swap(const bool* done, const Trouble& trouble);

@@ -98,26 +98,28 @@ void ScriptedLocks::renew(const RenewCall& call, Answer<std::vector<Renewed>> an
               });
 }
 
-void ScriptedLocks::settle(const CircularKeys& keys, const SettleCall& call,
-                           Answer<Renewed> answer) {
-  const std::string life = milliseconds(call.new_life);
-  const std::string history = std::to_string(call.history);
-  redis::Command args{call.value, call.new_value,         life,    call.failures, call.item,
-                      call.run,   call.again ? "1" : "0", history, keys.events,   call.event,
-                      keys.wake};
-  args.insert(args.end(), call.entry.begin(), call.entry.end());
-  client_.run(redis::scripts::settle, {call.lock, keys.failures, keys.slots, keys.runs, keys.list},
-              args, [this, answer = std::move(answer)](const redis::Answer& got) {
-                if (const auto trouble = trouble_of(got)) {
-                  if (scripts_forbidden(got)) forbidden_();
-                  return answer(nullptr, *trouble);
-                }
-                // 0 another's, 1 ours, 2 gone
-                const auto code = got.reply.integer();
-                const Renewed state = code == 1   ? Renewed::renewed
-                                      : code == 2 ? Renewed::gone
-                                                  : Renewed::foreign;
-                answer(&state, {});
+void ScriptedLocks::settle(const CircularKeys& keys, const std::vector<const SettleCall*>& calls,
+                           SettleAnswer answer) {
+  redis::Command locks{keys.failures, keys.slots, keys.runs, keys.list};
+  redis::Command args{keys.events, keys.wake};
+  std::vector<std::string> numbers;  // the arguments point to them: three of each call, not moved
+  numbers.reserve(calls.size() * 3);
+  const auto number = [&numbers](std::string text) -> std::string_view {
+    return numbers.emplace_back(std::move(text));
+  };
+  for (const SettleCall* call : calls) {
+    locks.push_back(call->lock);
+    args.insert(args.end(), {call->value, call->new_value, number(milliseconds(call->new_life)),
+                             call->failures, call->item, call->run, call->again ? "1" : "0",
+                             number(std::to_string(call->history)), call->event,
+                             number(std::to_string(call->entry.size()))});
+    args.insert(args.end(), call->entry.begin(), call->entry.end());
+  }
+  client_.run(redis::scripts::settle, locks, args,
+              [this, count = calls.size(), answer = std::move(answer)](const redis::Answer& got) {
+                const auto trouble = trouble_of(got);
+                if (trouble && scripts_forbidden(got)) forbidden_();
+                for (std::size_t i = 0; i < count; ++i) answer(i, trouble ? &*trouble : nullptr);
               });
 }
 

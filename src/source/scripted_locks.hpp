@@ -14,7 +14,8 @@ class ScriptedLocks final : public LockStore {
 
   void claim(const ClaimCall& call, Answer<ClaimResult> answer) override;
   void renew(const RenewCall& call, Answer<std::vector<Renewed>> answer) override;
-  void settle(const CircularKeys& keys, const SettleCall& call, Answer<Renewed> answer) override;
+  void settle(const CircularKeys& keys, const std::vector<const SettleCall*>& calls,
+              SettleAnswer answer) override;
 
  private:
   redis::Client& client_;

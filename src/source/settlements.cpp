@@ -1,0 +1,148 @@
+#include "source/settlements.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace w8y::source {
+
+namespace {
+
+/// The longest wait for others.
+constexpr Duration gather_time = std::chrono::milliseconds(5);
+/// News that wait need no more memory than this: a child may flood its output.
+constexpr std::size_t most_news = std::size_t{64} << 10;
+/// A call carries about as much history and news as this, so that Redis is never held for long.
+constexpr std::size_t most_bytes = std::size_t{256} << 10;
+/// How soon a settlement that Redis refused is tried again.
+constexpr Duration retry_pause = std::chrono::milliseconds(500);
+/// A settlement that Redis has refused for so long because of its keys (a wrong type, an ACL) is
+/// given up: its lock has long run out by itself. A server that is away or refuses everybody is
+/// waited for.
+constexpr Duration patience = std::chrono::minutes(1);
+
+std::size_t bytes_of(const SettleCall& call) {
+  std::size_t bytes = call.event.size();
+  for (const std::string& field : call.entry) bytes += field.size();
+  return bytes;
+}
+
+}  // namespace
+
+Settlements::Settlements(RedisLink& link, std::function<void()> none_left)
+    : link_(link),
+      none_left_(std::move(none_left)),
+      last_end_(link.clock.now() - gather_time),
+      gather_(link.timers),
+      retry_(link.timers),
+      alive_(std::make_shared<bool>(true)) {}
+
+Settlements::~Settlements() {
+  if (gather_.pending()) send();
+  *alive_ = false;
+}
+
+void Settlements::add(std::shared_ptr<const CircularKeys> keys, SettleCall&& call, Wait wait) {
+  const Instant now = link_.clock.now();
+  const RunId run = call.run;
+  // A quarantine has Redis look for the item in the whole list (settle.lua): one at a time.
+  const bool alone = call.for_good();
+  unsettled_.emplace(run, Unsettled{std::move(keys), std::move(call), alone, now});
+  gathered_.push_back(run);
+  gather(wait == Wait::span && !in_quick_succession() ? Wait::turn : wait);
+  last_end_ = now;
+}
+
+void Settlements::publish(std::shared_ptr<const CircularKeys> keys, std::string&& message,
+                          Wait wait) {
+  const bool waits = wait == Wait::span && in_quick_succession();
+  if (!waits && news_.empty()) {
+    link_.client.call({"PUBLISH", keys->events, message});
+    return;
+  }
+  news_bytes_ += message.size();
+  news_.push_back({std::move(keys), std::move(message)});
+  gather(news_bytes_ > most_news ? Wait::none : wait);
+}
+
+/// Then another end is at hand, most likely.
+bool Settlements::in_quick_succession() const {
+  return link_.clock.now() - last_end_ < gather_time;
+}
+
+void Settlements::gather(Wait wait) {
+  if (wait == Wait::none) return send();
+  const Instant now = link_.clock.now();
+  const Instant at = wait == Wait::turn ? now : now + gather_time;
+  if (!gather_.pending() || at < *gather_.deadline()) gather_.set(at, [this] { send(); });
+}
+
+void Settlements::send() {
+  gather_.cancel();
+  news_bytes_ = 0;
+  for (const News& each : std::exchange(news_, {}))
+    link_.client.call({"PUBLISH", each.keys->events, each.message});
+  send_settlements();
+}
+
+void Settlements::send_settlements() {
+  Runs batch;
+  std::size_t bytes = 0;
+  for (RunId& run : std::exchange(gathered_, {})) {
+    const Unsettled& next = unsettled_.at(run);
+    const std::size_t more = bytes_of(next.call);
+    if (!batch.empty()) {
+      const Unsettled& first = unsettled_.at(batch.front());
+      const bool together = !first.alone && !next.alone && first.keys == next.keys &&
+                            batch.size() < LockStore::most_settled && bytes + more <= most_bytes;
+      if (!together) {
+        send_batch(std::exchange(batch, {}));
+        bytes = 0;
+      }
+    }
+    batch.push_back(std::move(run));
+    bytes += more;
+  }
+  if (!batch.empty()) send_batch(batch);
+}
+
+void Settlements::send_batch(const Runs& runs) {
+  std::vector<const SettleCall*> calls;
+  for (const RunId& run : runs) calls.push_back(&unsettled_.at(run).call);
+  link_.locks->settle(*unsettled_.at(runs.front()).keys, calls,
+                      [this, alive = alive_, runs](std::size_t call, const Trouble* trouble) {
+                        if (*alive) answered(runs[call], trouble);
+                      });
+}
+
+void Settlements::answered(const RunId& run, const Trouble* trouble) {
+  const auto found = unsettled_.find(run);
+  if (found == unsettled_.end()) return;
+  Unsettled& unsettled = found->second;
+  const Instant now = link_.clock.now();
+  const bool about_keys = trouble != nullptr && trouble->about_keys();
+  if (trouble == nullptr || (about_keys && now - unsettled.since > patience)) {
+    unsettled_.erase(found);
+    if (unsettled_.empty()) none_left_();
+    return;
+  }
+  unsettled.call.again = unsettled.call.again || trouble->maybe_done;
+  refused_.push_back(run);
+  // The trouble may be another's in the same call: the first try without others is made at once.
+  // Any other is made after a pause, also without a connection: of a cluster, another part may be
+  // away.
+  const bool with_others = about_keys && !std::exchange(unsettled.alone, true);
+  retry_at(with_others ? now : now + retry_pause);
+}
+
+void Settlements::retry_at(Instant at) {
+  if (!retry_.pending() || at < *retry_.deadline()) retry_.set(at, [this] { retry(); });
+}
+
+void Settlements::retry() {
+  retry_.cancel();
+  gathered_.insert(gathered_.begin(), refused_.begin(), refused_.end());
+  refused_.clear();
+  send();
+}
+
+}  // namespace w8y::source
