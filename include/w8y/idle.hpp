@@ -13,10 +13,17 @@
 namespace w8y {
 
 /// Wakes each sleeper every now and then: after `shortest_pause`, or later if there are so many
-/// that the budget would not allow it. One timer for all, however many sleep.
+/// that the budget, or looks_per_second, would not allow it. One timer for all, however many sleep.
 class IdlePolls {
  public:
   static constexpr Duration shortest_pause = std::chrono::milliseconds(250);
+  /// What many lists can be asked in one command costs no budget to speak of, but still time, here
+  /// and at Redis.
+  static constexpr double looks_per_second = 10'000;
+  /// Of the budget, for turns: what is left is for what comes to more than was expected.
+  static constexpr double planned = 0.8;
+  /// Turns come at multiples of this, so that those who can share a command are due together.
+  static constexpr Duration beat = std::chrono::milliseconds(50);
 
   class Sleeper {
    public:
@@ -25,20 +32,37 @@ class IdlePolls {
     Sleeper(const Sleeper&) = delete;
     Sleeper& operator=(const Sleeper&) = delete;
 
-    /// Asks for one poll_due(): in turn, or at `hint` from now if that is sooner.
-    void sleep(std::optional<Duration> hint);
+    struct Terms {
+      std::optional<Duration> hint;  ///< from now: sooner than in its turn, if that is sooner
+      unsigned patience = 1;         ///< so many times longer than others it can wait for its turn
+      /// Commands that it will come to, as far as is known. One that shares its command with others
+      /// pays only what is charged then, any other pays 1 when it is woken.
+      double cost = 1;
+    };
+    /// Asks for one poll_due().
+    void sleep(const Terms& terms);
     /// No poll_due() any more.
     void wake();
-    /// One more command spent on finding nothing: the pass over a long list goes on.
-    void charge() { polls_.tokens_ -= 1; }
+    /// It came to more than was paid, or (below 0) to less, or was no idle poll after all.
+    void charge(double commands) { polls_.tokens_ -= commands; }
+    /// It came to many more: a pass over a long list. Half of the budget pays such debts, one after
+    /// the other, and until then its turn does not come; the other half is for who owes nothing.
+    void owe(double commands);
 
    protected:
-    virtual void poll_due() = 0;
+    /// `hinted`: the time of its hint has come. `paid`: commands of the budget.
+    virtual void poll_due(bool hinted, double paid) = 0;
 
    private:
     friend class IdlePolls;
+    /// Of a command for two, or for more.
+    [[nodiscard]] bool shares() const { return cost_ <= 0.5; }
+
     IdlePolls& polls_;
     std::optional<Instant> due_;
+    std::optional<Instant> not_before_;  ///< its debt is paid then
+    bool hinted_ = false;
+    double cost_ = 1;
   };
 
   /// `seed` spreads hosts: two that start together don't poll in step.
@@ -50,7 +74,8 @@ class IdlePolls {
   void arm();
   void run();
   void refill();
-  [[nodiscard]] Duration pause();
+  [[nodiscard]] Duration pause(unsigned patience);
+  [[nodiscard]] Instant on_the_beat(Instant at) const;
 
   TimerQueue& timers_;
   const Clock& clock_;
@@ -58,7 +83,10 @@ class IdlePolls {
   double tokens_;
   Instant filled_;
   std::uint64_t random_;
+  Duration offbeat_;  ///< of this host against others
   std::set<Place> sleepers_;
+  double load_ = 0;  ///< commands that a turn of all sleepers comes to
+  Instant debts_paid_;
   Timer timer_;
 };
 

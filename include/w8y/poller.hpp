@@ -112,9 +112,12 @@ class Poller final : private SourceHandler,
   static constexpr Duration ahead_span = std::chrono::milliseconds(20);
   static constexpr Duration ahead_patience = std::chrono::milliseconds(100);
   static constexpr std::size_t ahead_most = 64;
+  /// How many times longer an empty list rests whose source would hear of what is added.
+  static constexpr unsigned when_it_hears = 8;
 
   // SourceHandler
   void on_claimed(ClaimReply&& reply) override;
+  void on_looked(const LookReply& reply) override;
   void on_lease_lost(const RunId& run) override;
   void on_lease_back(const RunId& run) override;
   void on_lease_expiring(const RunId& run) override;
@@ -129,7 +132,7 @@ class Poller final : private SourceHandler,
   void run_over(Settlement&& settlement, Duration took) override;
   // Slots::User, IdlePolls::Sleeper
   void slot_free() override { advance(); }
-  void poll_due() override;
+  void poll_due(bool hinted, double paid) override;
 
   void advance();
   void set_state(PollerState state);
@@ -140,6 +143,10 @@ class Poller final : private SourceHandler,
   void start_ahead();
   void hand_back_ahead();
   void ask();
+  void rest(const ClaimReply& reply);
+  void end_rest();
+  void expect_free(Duration in);
+  [[nodiscard]] bool may_look() const;
   void not_started(const Settlement& settlement, const std::string& reason);
   void stir();
   void finish_draining();
@@ -155,7 +162,12 @@ class Poller final : private SourceHandler,
   bool claim_out_ = false;
   std::size_t claim_slots_ = 0;  ///< places taken for the claim that is out
   bool resting_ = false;
-  bool woken_ = false;  ///< something woke us while a claim was out: its "nothing" may be old
+  bool looking_ = false;  ///< resting, and has asked the source whether a claim is worth it
+  std::optional<Instant> free_at_;  ///< resting: when an item may become free, as a claim saw it
+  bool woken_ = false;       ///< something woke us while a claim was out: its "nothing" may be old
+  bool scarce_ = false;      ///< the last whole pass found too little: next, only the ends
+  bool owes_whole_ = false;  ///< something became free: a whole pass, if the ends don't have it
+  double paid_ = 0;          ///< of the idle budget, for the claim or look that is out
   bool quiet_ = false;
   bool draining_ = false;
   std::size_t reserved_ = 0;

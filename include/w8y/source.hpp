@@ -31,6 +31,26 @@ struct ClaimReply {
   std::optional<Duration> next_free;
   std::string detail;     ///< why it is paused, unavailable or refused; for people
   std::size_t calls = 1;  ///< commands that the pass took
+  /// nothing_free: the whole list was looked at, not only its ends.
+  bool whole = true;
+};
+
+/// How much of a list a claim looks at, if it doesn't find enough before.
+enum class Scan {
+  whole,
+  /// One call's worth, at both ends. Where most items rest, the one that rests longest stands at
+  /// the left end, and what is added comes to the right one: looking at a hundred thousand that
+  /// rest, to find the next, would cost Redis more than the run.
+  ends,
+};
+
+/// Whether a claim is worth it.
+struct LookReply {
+  bool worth_it = true;
+  /// Commands that it took: less than 1 where one command asked about many lists.
+  double cost = 1;
+  /// The Source would hear of what is added (keyspace events): it can be looked at rarely.
+  bool hears = false;
 };
 
 /// What becomes of an item after its run.
@@ -71,6 +91,7 @@ class SourceHandler {
  public:
   virtual ~SourceHandler() = default;
   virtual void on_claimed(ClaimReply&& reply) = 0;
+  virtual void on_looked(const LookReply& reply) = 0;
   /// The lock of this run is another's, or gone for good. `on_lease_loss` says what follows.
   virtual void on_lease_lost(const RunId& run) = 0;
   /// The lease of a run that was lost is ours again.
@@ -92,7 +113,12 @@ class Source {
   /// Before the first claim; and again with a changed rule.
   virtual void use(RulePtr rule) = 0;
   /// Up to `wanted` items, at most one claim at a time; answered by one on_claimed().
-  virtual void claim(std::size_t wanted) = 0;
+  virtual void claim(std::size_t wanted, Scan scan) = 0;
+  /// After a claim that found the list empty or nothing free in it: whether that is still so, at a
+  /// fraction of a claim's cost. At most one look at a time; answered by one on_looked().
+  virtual void look() = 0;
+  /// What a look costs, as far as is known: see LookReply.
+  [[nodiscard]] virtual double look_cost() const = 0;
   /// Ends a claim. Kept and tried again while Redis is away; the item is never lost, at worst its
   /// lock runs out by itself.
   virtual void settle(Settlement&& settlement) = 0;

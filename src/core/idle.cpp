@@ -26,6 +26,8 @@ IdlePolls::IdlePolls(TimerQueue& timers, const Clock& clock, unsigned per_second
       tokens_(per_second_),
       filled_(clock.now()),
       random_(seed | 1U),
+      offbeat_(static_cast<Duration::rep>(next_random(random_) % beat.count())),
+      debts_paid_(filled_),
       timer_(timers_) {}
 
 void IdlePolls::set_budget(unsigned per_second) {
@@ -33,11 +35,16 @@ void IdlePolls::set_budget(unsigned per_second) {
   per_second_ = std::max(per_second, 1U);
 }
 
-void IdlePolls::Sleeper::sleep(std::optional<Duration> hint) {
+void IdlePolls::Sleeper::sleep(const Terms& terms) {
   wake();
-  Duration pause = polls_.pause();
-  if (hint) pause = std::min(pause, std::max(*hint, Duration(1000)));
-  due_ = polls_.clock_.now() + pause;
+  const Instant now = polls_.clock_.now();
+  cost_ = terms.cost;
+  polls_.load_ += cost_;
+  Instant turn = now + polls_.pause(terms.patience);
+  if (not_before_) turn = std::max(turn, *not_before_);
+  due_ = polls_.on_the_beat(turn);
+  hinted_ = terms.hint && now + *terms.hint < *due_;
+  if (hinted_) due_ = now + std::max(*terms.hint, Duration(1000));
   polls_.sleepers_.emplace(*due_, this);
   polls_.arm();
 }
@@ -45,16 +52,31 @@ void IdlePolls::Sleeper::sleep(std::optional<Duration> hint) {
 void IdlePolls::Sleeper::wake() {
   if (!due_) return;
   polls_.sleepers_.erase({*due_, this});
+  polls_.load_ -= cost_;
   due_.reset();
 }
 
+void IdlePolls::Sleeper::owe(double commands) {
+  const double seconds = commands / (polls_.per_second_ / 2);
+  polls_.debts_paid_ = std::max(polls_.debts_paid_, polls_.clock_.now()) +
+                       Duration(static_cast<Duration::rep>(seconds * microseconds_per_second));
+  not_before_ = polls_.debts_paid_;
+}
+
 /// Three quarters to five quarters of what the budget gives each sleeper.
-Duration IdlePolls::pause() {
-  const double fair = static_cast<double>(sleepers_.size() + 1) / per_second_;
-  const double base =
-      std::max(fair * microseconds_per_second, static_cast<double>(shortest_pause.count()));
+Duration IdlePolls::pause(unsigned patience) {
+  const auto sleepers = static_cast<double>(sleepers_.size() + 1);
+  const double fair = std::max(load_ / (per_second_ * planned), sleepers / looks_per_second);
+  const double base = patience * std::max(fair * microseconds_per_second,
+                                          static_cast<double>(shortest_pause.count()));
   const double spread = static_cast<double>(next_random(random_) >> 11U) / 9007199254740992.0;
   return Duration(static_cast<Duration::rep>(base * (0.75 + 0.5 * spread)));
+}
+
+/// The next one.
+Instant IdlePolls::on_the_beat(Instant at) const {
+  const auto passed = (at.time_since_epoch() + offbeat_) % beat;
+  return passed == Duration{0} ? at : at + (beat - passed);
 }
 
 void IdlePolls::refill() {
@@ -80,11 +102,13 @@ void IdlePolls::arm() {
 void IdlePolls::run() {
   refill();
   const Instant now = clock_.now();
+  // Who shares goes with everybody who is due: a command for a few would cost as much.
   while (tokens_ >= 1 && !sleepers_.empty() && sleepers_.begin()->first <= now) {
     Sleeper* sleeper = sleepers_.begin()->second;
     sleeper->wake();
-    tokens_ -= 1;
-    sleeper->poll_due();
+    const double price = sleeper->shares() ? 0 : 1;
+    tokens_ -= price;
+    sleeper->poll_due(sleeper->hinted_, price);
   }
   arm();
 }

@@ -82,8 +82,7 @@ void Poller::advance() {
   if (!may_take()) {
     hand_back_ahead();
     want_nothing();
-    IdlePolls::Sleeper::wake();
-    resting_ = false;
+    end_rest();
     if (draining_) {
       finish_draining();
     } else {
@@ -94,8 +93,7 @@ void Poller::advance() {
   if (shortage_.holds()) {
     hand_back_ahead();
     want_nothing();
-    IdlePolls::Sleeper::wake();
-    resting_ = false;
+    end_rest();
     return set_state(PollerState::starved);
   }
   start_ahead();
@@ -121,7 +119,7 @@ void Poller::ask() {
   }
   claim_out_ = true;
   set_state(PollerState::claiming);
-  source_->claim(claim_slots_ + ahead);
+  source_->claim(claim_slots_ + ahead, scarce_ ? Scan::ends : Scan::whole);
 }
 
 void Poller::set_state(PollerState state) {
@@ -131,9 +129,36 @@ void Poller::set_state(PollerState state) {
 }
 
 void Poller::stir() {
-  resting_ = false;
-  IdlePolls::Sleeper::wake();
+  end_rest();
   advance();
+}
+
+void Poller::end_rest() {
+  resting_ = false;
+  if (std::exchange(looking_, false)) paid_ = 0;  // its answer comes too late
+  IdlePolls::Sleeper::wake();
+}
+
+void Poller::rest(const ClaimReply& reply) {
+  resting_ = true;
+  if (reply.calls > 1) owe(static_cast<double>(reply.calls - 1));
+  free_at_.reset();
+  if (reply.next_free) free_at_ = host_.clock.now() + *reply.next_free;
+  source_->listen(true);
+  sleep({reply.next_free, 1, may_look() ? source_->look_cost() : 1});
+}
+
+/// A run of our own has left its item to rest.
+void Poller::expect_free(Duration in) {
+  const Instant at = host_.clock.now() + in;
+  if (!resting_ || (free_at_ && *free_at_ <= at)) return;
+  free_at_ = at;
+  if (!looking_) sleep({in, 1, may_look() ? source_->look_cost() : 1});
+}
+
+/// An empty list, and one in which nothing was free, can be looked at together with others.
+bool Poller::may_look() const {
+  return !owes_whole_ && (last_claim_ == ClaimEnd::empty || last_claim_ == ClaimEnd::nothing_free);
 }
 
 void Poller::finish_draining() {
@@ -183,6 +208,7 @@ void Poller::on_claimed(ClaimReply&& reply) {
   last_claim_ = reply.end;
   detail_ = std::move(reply.detail);
   const bool woken = std::exchange(woken_, false);
+  const double paid = std::exchange(paid_, 0);
   std::size_t unused = std::exchange(claim_slots_, 0);
 
   if (takes_now()) {
@@ -197,12 +223,12 @@ void Poller::on_claimed(ClaimReply&& reply) {
         ahead_.push_back(std::move(claim));
       }
     }
-    if (reply.end != ClaimEnd::more && !woken) {
-      resting_ = true;
-      for (std::size_t call = 1; call < reply.calls; ++call) charge();
-      source_->listen(true);
-      sleep(reply.next_free);
+    if (reply.end != ClaimEnd::more && reply.whole) {
+      scarce_ = reply.end == ClaimEnd::nothing_free;
+      owes_whole_ = false;
     }
+    if (!reply.claims.empty()) charge(-paid);  // that was no idle poll
+    if (reply.end != ClaimEnd::more && !woken) rest(reply);
   } else {
     for (const Claim& claim : reply.claims) source_->hand_back(claim);
   }
@@ -239,7 +265,21 @@ void Poller::on_lease_expiring(const RunId& run) {
     runs_.kill(run, StopReason::lease_lost);
 }
 
+void Poller::on_looked(const LookReply& reply) {
+  if (!std::exchange(looking_, false)) return;
+  charge(reply.cost - std::exchange(paid_, 0));
+  if (reply.worth_it) {
+    owes_whole_ = true;
+    return stir();
+  }
+  std::optional<Duration> hint;
+  if (free_at_) hint = std::max(*free_at_ - host_.clock.now(), Duration{0});
+  const bool patient = reply.hears && last_claim_ == ClaimEnd::empty;
+  sleep({hint, patient ? when_it_hears : 1, reply.cost});
+}
+
 void Poller::on_wake() {
+  owes_whole_ = true;
   if (claim_out_) {
     woken_ = true;
   } else if (resting_) {
@@ -247,7 +287,13 @@ void Poller::on_wake() {
   }
 }
 
-void Poller::poll_due() {
+void Poller::poll_due(bool hinted, double paid) {
+  paid_ = paid;
+  if (!hinted && may_look()) {
+    looking_ = true;
+    return source_->look();
+  }
+  if (!hinted) scarce_ = false;
   stir();
 }
 
@@ -306,6 +352,8 @@ void Poller::run_over(Settlement&& settlement, Duration took) {
   }
   mean_run_ = mean_run_ ? (*mean_run_ * 7 + took) / 8 : took;
   const bool freed = std::holds_alternative<SetFree>(settlement.rest);
+  const auto* rests = std::get_if<RestFor>(&settlement.rest);
+  const std::optional<Duration> free_in = rests ? std::optional(rests->time) : std::nullopt;
   host_.events.run_ended(*this, settlement);
   // What waits here is started first: the rest is done while it runs.
   const bool next_waits = !ahead_.empty() && may_take();
@@ -316,9 +364,11 @@ void Poller::run_over(Settlement&& settlement, Duration took) {
   // Settled before the next claim is asked: both travel in one write, and the claim sees the item
   // free if it is.
   source_->settle(std::move(settlement));
-  if (freed && resting_) {
-    resting_ = false;
-    IdlePolls::Sleeper::wake();
+  if (freed) {
+    scarce_ = false;
+    if (resting_) end_rest();
+  } else if (free_in) {
+    expect_free(*free_in);
   }
   if (!next_waits) give_back(1);
   advance();

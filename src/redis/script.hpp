@@ -15,6 +15,7 @@ struct Script {
 namespace scripts {
 extern const Script add;
 extern const Script claim;
+extern const Script look;
 extern const Script quarantine;
 extern const Script release;
 extern const Script remove;

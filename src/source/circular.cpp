@@ -12,6 +12,13 @@ namespace {
 /// While Redis has left so many bytes unread, events of runs are not published: a child that floods
 /// its output must not grow our memory or delay others.
 constexpr std::size_t most_unsent = std::size_t{1} << 20;
+
+/// Other hosts' claims turn the list, which is a change too: looked at no more often than this.
+constexpr Duration change_pause = std::chrono::milliseconds(50);
+
+/// A look at the ends of a list sees as many at the right one (claim.lua).
+constexpr std::int64_t seen_at_right = LockStore::most_looked_at / 4;
+
 ClaimEnd end_of(ClaimStatus status) {
   switch (status) {
     case ClaimStatus::empty:
@@ -60,6 +67,7 @@ CircularSource::CircularSource(std::shared_ptr<RedisLink> link, SourceHandler& h
       handler_(handler),
       settlements_(*link_, [this] { look_all_settled(); }),
       lost_claims_(*link_, [this] { look_all_settled(); }),
+      look_again_(link_->timers),
       alive_(std::make_shared<bool>(true)) {}
 
 CircularSource::~CircularSource() {
@@ -73,12 +81,13 @@ void CircularSource::use(RulePtr rule) {
 
 // ---- claim
 
-void CircularSource::claim(std::size_t wanted) {
-  pass_ = Pass{rule_, keys_, wanted, -1, 0};
-  look();
+void CircularSource::claim(std::size_t wanted, Scan scan) {
+  const auto left = scan == Scan::ends ? ClaimCall::only_ends : ClaimCall::new_pass;
+  pass_ = Pass{rule_, keys_, wanted, left, 0};
+  this->scan();
 }
 
-void CircularSource::look() {
+void CircularSource::scan() {
   // Both travel in one write, and the claim sees the items free that are.
   settlements_.send();
   ClaimCall call{
@@ -92,22 +101,25 @@ void CircularSource::look() {
                                 const ClaimResult* result, const Trouble& trouble) {
     if (!*alive) return;
     if (result == nullptr) return unavailable(runs, trouble);
-    looked(runs, sent, *result);
+    scanned(runs, sent, *result);
   });
 }
 
-void CircularSource::looked(const std::vector<RunId>& runs, Instant sent,
-                            const ClaimResult& result) {
+void CircularSource::scanned(const std::vector<RunId>& runs, Instant sent,
+                             const ClaimResult& result) {
   pass_.left = result.left;
   all_taken_ = result.status != ClaimStatus::ok;
+  empty_ = result.status == ClaimStatus::empty;
+  if (result.status == ClaimStatus::none) note_length(result);
   if (!result.maybe_locked.empty()) look_for(result.maybe_locked);
-  if (result.status == ClaimStatus::more && result.taken.empty()) return look();
+  if (result.status == ClaimStatus::more && result.taken.empty()) return scan();
 
   ClaimReply reply;
   reply.end = end_of(result.status);
   reply.next_free = result.next_free;
   reply.detail = result.detail;
   reply.calls = pass_.calls;
+  reply.whole = result.left == 0;
   for (std::size_t i = 0; i < result.taken.size() && i < runs.size(); ++i)
     reply.claims.push_back(hold(runs[i], result.taken[i], sent));
   if (link_->clock.now() - sent > pass_.rule->key_expiry / 2) {
@@ -119,6 +131,12 @@ void CircularSource::looked(const std::vector<RunId>& runs, Instant sent,
     reply.detail = "the answer to a claim came too late";
   }
   handler_.on_claimed(std::move(reply));
+}
+
+/// What was added behind what a look at the ends saw is found by its length.
+void CircularSource::note_length(const ClaimResult& result) {
+  const std::int64_t added = result.length - length_;
+  if (result.left == 0 || (added >= 0 && added <= seen_at_right)) length_ = result.length;
 }
 
 void CircularSource::look_for(const std::vector<RunId>& runs) {
@@ -227,12 +245,61 @@ void CircularSource::announce(const RunEvent& event) {
 }
 
 void CircularSource::listen(bool on) {
-  if (!on) return wake_.reset();
+  if (!on) {
+    wake_.reset();
+    changes_.reset();
+    hears_ = false;
+    return;
+  }
+  hear_of_list();
   if (wake_) return;
   // Once the channel is confirmed too: what was published before may have been missed.
   wake_ = link_->subscriber.subscribe(
       keys_->wake, [this](std::string_view, std::string_view) { handler_.on_wake(); },
       [this] { handler_.on_wake(); });
+}
+
+// ---- at rest
+
+void CircularSource::hear_of_list() {
+  if (link_->list_events.on() == static_cast<bool>(changes_)) return;
+  changes_.reset();
+  hears_ = false;
+  if (!link_->list_events.on()) return;
+  changes_ = link_->subscriber.subscribe(
+      link_->list_events.channel(keys_->list),
+      [this](std::string_view, std::string_view event) {
+        if (ListEvents::adds(event)) list_changed();
+      },
+      [this] {
+        hears_ = true;
+        list_changed();
+      });
+}
+
+void CircularSource::list_changed() {
+  if (empty_) return handler_.on_wake();
+  if (!look_again_.pending())
+    look_again_.set(link_->clock.now() + change_pause, [this] {
+      link_->looks.if_locked(keys_, length_, place_,
+                             [this, alive = alive_](const LookReply& reply) {
+                               if (*alive && reply.worth_it) handler_.on_wake();
+                             });
+    });
+}
+
+void CircularSource::look() {
+  listen(true);
+  const auto answer = [this, alive = alive_](LookReply reply) {
+    if (!*alive) return;
+    reply.hears = hears_ && link_->subscriber.connected();
+    handler_.on_looked(reply);
+  };
+  if (empty_) {
+    link_->looks.if_empty(keys_, answer);
+  } else {
+    link_->looks.if_locked(keys_, length_, place_, answer);
+  }
 }
 
 }  // namespace w8y::source

@@ -32,7 +32,9 @@ class CircularSource final : public Source,
   ~CircularSource() override;
 
   void use(RulePtr rule) override;
-  void claim(std::size_t wanted) override;
+  void claim(std::size_t wanted, Scan scan) override;
+  void look() override;
+  [[nodiscard]] double look_cost() const override { return link_->looks.cost(empty_); }
   void settle(Settlement&& settlement) override;
   void hand_back(const Claim& claim) override;
   void announce(const RunEvent& event) override;
@@ -47,7 +49,7 @@ class CircularSource final : public Source,
     RulePtr rule;  ///< a reload may come before the answer: what is locked is locked by this one
     std::shared_ptr<const CircularKeys> keys;
     std::size_t wanted = 0;
-    std::int64_t left = -1;
+    std::int64_t left = ClaimCall::new_pass;
     std::size_t calls = 0;
   };
   /// What a run holds in Redis.
@@ -65,14 +67,17 @@ class CircularSource final : public Source,
   void on_up() override;
   void on_down(const std::string&) override {}
 
-  void look();
-  void looked(const std::vector<RunId>& runs, Instant sent, const ClaimResult& result);
+  void scan();
+  void scanned(const std::vector<RunId>& runs, Instant sent, const ClaimResult& result);
+  void note_length(const ClaimResult& result);
   void look_for(const std::vector<RunId>& runs);
   void unavailable(const std::vector<RunId>& runs, const Trouble& trouble);
   Claim hold(const RunId& run, const Taken& taken, Instant sent);
   void put_down(const RunId& run, SettleCall&& call);
   [[nodiscard]] Settlements::Wait wait_of_end(bool freed) const;
   void look_all_settled();
+  void hear_of_list();
+  void list_changed();
   [[nodiscard]] std::string lock_value(const RunId& run) const;
 
   SourceHandler& handler_;
@@ -80,10 +85,16 @@ class CircularSource final : public Source,
   std::shared_ptr<const CircularKeys> keys_;
   Pass pass_;
   std::map<RunId, Held> held_;
-  bool all_taken_ = true;  ///< the last claim left no free item
+  bool all_taken_ = true;    ///< the last claim left no free item
+  bool empty_ = true;        ///< and there was none at all
+  std::int64_t length_ = 0;  ///< else: of the list, when all of it was looked at
+  std::uint64_t place_ = 0;  ///< in it, for looks
   Settlements settlements_;
   LostClaims lost_claims_;
   redis::Subscription wake_;
+  redis::Subscription changes_;
+  bool hears_ = false;  ///< changes_ is confirmed
+  Timer look_again_;    ///< after a change
   std::shared_ptr<bool> alive_;
 };
 

@@ -41,7 +41,11 @@ struct ClaimCall {
   std::vector<RunId> runs;   ///< one per item that is wanted
   Duration expiry{0};
   unsigned fleet_limit = 0;
-  std::int64_t left = -1;  ///< of this pass; -1: a new pass
+  std::int64_t left = new_pass;  ///< of this pass
+
+  static constexpr std::int64_t new_pass = -1;
+  /// Scan::ends. Where there are no scripts, a new pass.
+  static constexpr std::int64_t only_ends = -2;
 };
 
 struct Taken {
@@ -54,7 +58,8 @@ enum class ClaimStatus { ok, more, none, empty, paused, full };
 
 struct ClaimResult {
   ClaimStatus status = ClaimStatus::ok;
-  std::int64_t left = 0;
+  std::int64_t left = 0;    ///< none: not looked at
+  std::int64_t length = 0;  ///< none: of the list
   std::optional<Duration> next_free;
   std::string detail;
   std::vector<Taken> taken;  ///< taken[i] is locked with runs[i]

@@ -63,6 +63,7 @@ class PlainLocks::ClaimPass : public std::enable_shared_from_this<PlainLocks::Cl
     });
     ask({"LLEN", keys_.list}, [this](const redis::Reply& reply) {
       const auto length = reply.integer();
+      result_.length = length;
       if (length == 0) result_.status = ClaimStatus::empty;
       if (result_.left < 0 || result_.left > length) result_.left = length;
       if (result_.status == ClaimStatus::ok) {

@@ -6,6 +6,14 @@
 
 namespace w8y::source {
 
+namespace {
+
+bool is_cluster(const redis::ClientOptions& options) {
+  return options.url.kind == redis::Url::Kind::cluster;
+}
+
+}  // namespace
+
 RedisLink::RedisLink(loop::Loop& loop, const redis::ClientOptions& options, Identity who)
     : detail::ClientOwner{redis::Client(loop, options)},
       redis::Client::Listener(owned),
@@ -16,7 +24,9 @@ RedisLink::RedisLink(loop::Loop& loop, const redis::ClientOptions& options, Iden
       client(owned),
       subscriber(loop, options),
       locks(make_lock_store(client)),
-      leases(clock, timers, *locks) {}
+      leases(clock, timers, *locks),
+      looks(client, timers, clock, is_cluster(options)),
+      list_events(client, timers, clock, options.url.db, is_cluster(options)) {}
 
 RedisLink::~RedisLink() = default;
 

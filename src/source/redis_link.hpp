@@ -13,7 +13,9 @@
 #include "redis/subscriber.hpp"
 #include "source/keys.hpp"
 #include "source/leases.hpp"
+#include "source/list_events.hpp"
 #include "source/lock_store.hpp"
+#include "source/looks.hpp"
 
 namespace w8y::source {
 
@@ -46,9 +48,14 @@ class RedisLink final : private detail::ClientOwner, private redis::Client::List
   redis::Subscriber subscriber;
   const std::unique_ptr<LockStore> locks;
   Leases leases;
+  Looks looks;
+  ListEvents list_events;
 
  private:
-  void on_up() override { leases.renew_now(); }
+  void on_up() override {
+    leases.renew_now();
+    looks.forget_refusals();
+  }
   void on_down(const std::string&) override {}
 };
 

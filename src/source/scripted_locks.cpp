@@ -41,7 +41,11 @@ ClaimResult read_claim(const redis::Reply& reply) {
   result.status = status_of(reply[0].text());
   result.left = reply[1].integer();
   if (const auto ms = reply[2].integer(); ms >= 0) result.next_free = std::chrono::milliseconds(ms);
-  result.detail = reply[3].text();
+  if (result.status == ClaimStatus::none) {
+    result.length = reply[3].integer();
+  } else {
+    result.detail = reply[3].text();
+  }
   for (std::size_t i = 4; i + 2 < reply.size(); i += 3) {
     result.taken.push_back(Taken{std::string(reply[i].text()),
                                  static_cast<std::uint64_t>(reply[i + 1].integer()),

@@ -23,6 +23,7 @@ class Told : public SourceHandler {
     replies.push_back(reply);
     for (Claim& claim : reply.claims) claims.push_back(std::move(claim));
   }
+  void on_looked(const LookReply& reply) override { looks.push_back(reply); }
   void on_lease_lost(const RunId& run) override { lost.push_back(run); }
   void on_lease_back(const RunId& run) override { back.push_back(run); }
   void on_lease_expiring(const RunId& run) override { expiring.push_back(run); }
@@ -30,6 +31,7 @@ class Told : public SourceHandler {
   void on_all_settled() override { ++all_settled; }
 
   std::vector<ClaimReply> replies;
+  std::vector<LookReply> looks;
   std::vector<Claim> claims;
   std::vector<RunId> lost;
   std::vector<RunId> back;
@@ -58,9 +60,9 @@ struct Host {
     source.use(rule);
   }
   /// Claims, and waits for the answer.
-  ClaimReply claim(std::size_t wanted) {
+  ClaimReply claim(std::size_t wanted, Scan scan = Scan::whole) {
     const std::size_t before = told.replies.size();
-    source.claim(wanted);
+    source.claim(wanted, scan);
     turn_until(loop, [&] { return told.replies.size() > before; });
     return told.replies.empty() ? ClaimReply{} : told.replies.back();
   }

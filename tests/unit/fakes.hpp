@@ -40,6 +40,10 @@ struct FakeRedis {
   std::uint64_t fence = 0;
   unsigned run = 0;
   std::size_t claims = 0;
+  std::size_t looks = 0;
+  std::size_t ends = 1000;  ///< items that a look at the ends of a list sees
+  double look_cost = 1;
+  bool hears = false;
 };
 
 class FakeSource : public Source {
@@ -49,8 +53,9 @@ class FakeSource : public Source {
 
   void use(RulePtr rule) override { rule_ = std::move(rule); }
 
-  void claim(std::size_t wanted) override {
+  void claim(std::size_t wanted, Scan scan) override {
     ++redis_.claims;
+    scans.push_back(scan);
     ClaimReply reply;
     auto& items = redis_.lists[rule_->prefix];
     if (!redis_.reachable) {
@@ -58,12 +63,18 @@ class FakeSource : public Source {
     } else if (items.empty()) {
       reply.end = ClaimEnd::empty;
     } else {
-      for (std::size_t left = items.size(); left > 0 && reply.claims.size() < wanted; --left) {
+      reply.whole = scan == Scan::whole || items.size() <= redis_.ends;
+      std::size_t left = reply.whole ? items.size() : redis_.ends;
+      for (; left > 0 && reply.claims.size() < wanted; --left) {
         const Item item = items.front();
         items.pop_front();
         items.push_back(item);
         auto& lock = redis_.locks[rule_->prefix + item];
-        if (!lock.value.empty() && (!lock.until || *lock.until > clock_.now())) continue;
+        if (!lock.value.empty() && (!lock.until || *lock.until > clock_.now())) {
+          if (lock.until && (!reply.next_free || *lock.until - clock_.now() < *reply.next_free))
+            reply.next_free = *lock.until - clock_.now();
+          continue;
+        }
         const std::string run = "run" + std::to_string(++redis_.run);
         lock = {run, std::nullopt};
         reply.claims.push_back(Claim{run, item, std::nullopt, ++redis_.fence,
@@ -73,6 +84,20 @@ class FakeSource : public Source {
     }
     answer_.set(clock_.now(), [this, reply]() mutable { handler.on_claimed(std::move(reply)); });
   }
+
+  void look() override {
+    ++redis_.looks;
+    const auto& items = redis_.lists[rule_->prefix];
+    LookReply reply{false, redis_.look_cost, redis_.hears};
+    for (const Item& item : items) {
+      const auto lock = redis_.locks.find(rule_->prefix + item);
+      if (lock == redis_.locks.end() || lock->second.value.empty() ||
+          (lock->second.until && *lock->second.until <= clock_.now()))
+        reply.worth_it = true;
+    }
+    answer_.set(clock_.now(), [this, reply] { handler.on_looked(reply); });
+  }
+  double look_cost() const override { return redis_.look_cost; }
 
   void settle(Settlement&& settlement) override {
     auto& lock = redis_.locks[rule_->prefix + settlement.claim.item];
@@ -101,6 +126,7 @@ class FakeSource : public Source {
   [[nodiscard]] std::size_t unsettled() const override { return unsettled_; }
 
   std::vector<RunEvent> events;
+  std::vector<Scan> scans;
   std::size_t handed_back = 0;
 
  private:

@@ -5,18 +5,20 @@
 --       2 what stands before a run id in the value of a lock ("run:<host>:<pid>:")
 --       3 life of a lock, ms
 --       4 runs at once in the whole fleet; 0: no limit
---       5 items of this pass not looked at yet; -1: a new pass
+--       5 items of this pass not looked at yet; -1: a new pass; -2: a look at both ends, no more
 --       6 how many items may be looked at in this call
 --       7… a run id for each item that is wanted
 -- Reply {status, items of the pass left, ms until something may become free or -1, detail,
 --        item, fence, failures in a row, …}
 --       status: "ok"     as many as were wanted
 --               "more"   the pass is not over: call again
---               "none"   it is over
+--               "none"   it is over; detail is the length of the list
 --               "empty"  there is no item
 --               "paused" by an operator; detail is the reason
 --               "full"   the fleet's limit is reached
--- The list's order is the same for everybody: whatever was looked at goes to the end.
+-- The list's order is the same for everybody: whatever was looked at goes to the end. A look at the
+-- ends moves nothing behind the last that it takes: where items rest equally long, the order they
+-- were taken in is that in which they become free, and is kept.
 
 local function min(a, b) if a < b then return a else return b end end
 
@@ -51,43 +53,62 @@ if length == 0 then
   return {'empty', 0, -1, ''}
 end
 local left = tonumber(ARGV[5])
+local most = tonumber(ARGV[6])
+local ends = left == -2 and length > most
 if left < 0 or left > length then left = length end
 
 -- As many as are wanted at first, since most are free as a rule; twice as many each further time.
-local most = min(left, tonumber(ARGV[6]))
-local chunk = want
 local taken = {}
 local locked = {}
-local looked = 0
-while #taken < want and looked < most do
-  local items = redis.call('LRANGE', KEYS[1], looked, min(looked + chunk, most) - 1)
+local last_taken = 0
+local function take(items)
   local names = {}
   for i = 1, #items do names[i] = ARGV[1] .. items[i] end
   local locks = redis.call('MGET', unpack(names))
   for i = 1, #items do
-    if #taken == want then break end
-    looked = looked + 1
     if locks[i] then
       locked[#locked + 1] = names[i]
     -- NX decides, also for an item that is twice in the list and a lock that is no string.
     elseif redis.call('SET', names[i], ARGV[2] .. ARGV[first_run + #taken], 'PX', ARGV[3], 'NX') then
       taken[#taken + 1] = items[i]
+      last_taken = i
+      if #taken == want then return i end
     end
   end
+  return #items
+end
+
+local at_right = 0
+if ends then at_right = math.floor(most / 4) end
+local at_left = min(left, most - at_right)
+local chunk = want
+local looked = 0
+local turned = 0
+while #taken < want and looked < at_left do
+  last_taken = 0
+  local items = redis.call('LRANGE', KEYS[1], looked, min(looked + chunk, at_left) - 1)
+  local seen = take(items)
+  if last_taken > 0 then turned = looked + last_taken end
+  looked = looked + seen
   chunk = chunk * 2
+end
+if not ends then turned = looked end
+if ends and #taken < want then
+  looked = looked + take(redis.call('LRANGE', KEYS[1], -at_right, -1))
 end
 
 -- One turn of the whole list changes nothing; popping it all would take the key's expiry with it.
-if looked == 1 and length > 1 then
+if turned == 1 and length > 1 then
   redis.call('LMOVE', KEYS[1], KEYS[1], 'LEFT', 'RIGHT')
-elseif looked > 1 and looked < length then
-  redis.call('RPUSH', KEYS[1], unpack(redis.call('LPOP', KEYS[1], looked)))
+elseif turned > 1 and turned < length then
+  redis.call('RPUSH', KEYS[1], unpack(redis.call('LPOP', KEYS[1], turned)))
 end
 left = left - looked
 
 local reply = {'ok', left, -1, ''}
 if #taken < want then
-  if left > 0 then reply[1] = 'more' else reply[1] = 'none' end
+  if left > 0 and not ends then reply[1] = 'more' else reply[1] = 'none' end
+  if reply[1] == 'none' then reply[4] = tostring(length) end
   for i = 1, min(#locked, 16) do
     local ttl = redis.call('PTTL', locked[i])
     if ttl >= 0 and (reply[3] < 0 or ttl < reply[3]) then reply[3] = ttl end

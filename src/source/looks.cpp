@@ -1,0 +1,156 @@
+#include "source/looks.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "redis/client.hpp"
+#include "redis/slots.hpp"
+
+namespace w8y::source {
+
+namespace {
+
+/// A part in which something was found is asked about again in so many parts.
+constexpr std::size_t parts = 8;
+
+/// An ACL that forbids the command, or one in the script, and not one that lacks a key.
+bool forbidden(const redis::Answer& answer) {
+  if (answer.ok()) return false;
+  const std::string_view text = answer.reply.text();
+  return text.find("permissions to run the") != std::string_view::npos ||
+         text.find("can't run this command") != std::string_view::npos;
+}
+
+}  // namespace
+
+Looks::Looks(redis::Client& client, TimerQueue& timers, const Clock& clock, bool cluster)
+    : client_(client),
+      clock_(clock),
+      cluster_(cluster),
+      gather_(timers),
+      cost_of_empty_(cluster ? 1 : first_guess),
+      cost_of_locked_(cost_of_empty_),
+      alive_(std::make_shared<bool>(true)) {}
+
+Looks::~Looks() {
+  *alive_ = false;
+}
+
+std::uint16_t Looks::group(const CircularKeys& keys) const {
+  return cluster_ ? redis::slot_of(keys.list) : std::uint16_t{0};
+}
+
+void Looks::if_empty(std::shared_ptr<const CircularKeys> keys, Answer answer) {
+  Empties& lists = empty_[group(*keys)];
+  lists.push_back({std::move(keys), std::move(answer)});
+  gather();
+}
+
+void Looks::if_locked(std::shared_ptr<const CircularKeys> keys, std::int64_t length,
+                      std::uint64_t& place, Answer answer) {
+  Lockeds& lists = locked_[group(*keys)];
+  const auto first = length > 0 ? static_cast<std::int64_t>(place) % length : 0;
+  place += share_;
+  lists.push_back({std::move(keys), length, first, std::move(answer)});
+  gather();
+}
+
+void Looks::forget_refusals() {
+  exists_forbidden_ = false;
+  scripts_forbidden_ = false;
+}
+
+void Looks::gather() {
+  if (!gather_.pending()) gather_.set(clock_.now(), [this] { send(); });
+}
+
+void Looks::send() {
+  for (auto& [slot, lists] : std::exchange(empty_, {})) {
+    const auto all = std::make_shared<Empties>(std::move(lists));
+    for (std::size_t i = 0; i < all->size(); i += most_empty) {
+      const std::size_t end = std::min(i + most_empty, all->size());
+      cost_of_empty_ = 1.0 / static_cast<double>(end - i);
+      ask_empty(all, i, end, cost_of_empty_);
+    }
+  }
+  for (auto& [slot, lists] : std::exchange(locked_, {})) {
+    const auto all = std::make_shared<Lockeds>(std::move(lists));
+    for (std::size_t i = 0; i < all->size(); i += most_locked) {
+      const std::size_t end = std::min(i + most_locked, all->size());
+      share_ = most_locked / (end - i);
+      cost_of_locked_ = 1.0 / static_cast<double>(end - i);
+      ask_locked(all, i, end);
+    }
+  }
+}
+
+/// The claim that follows is what it costs.
+template <typename Lists>
+void Looks::no_look(const Lists& lists, std::size_t begin, std::size_t end) {
+  for (std::size_t i = begin; i < end; ++i) lists[i].answer({true, 1, false});
+}
+
+void Looks::ask_empty(std::shared_ptr<Empties> lists, std::size_t begin, std::size_t end,
+                      double cost) {
+  if (exists_forbidden_) return no_look(*lists, begin, end);
+  redis::Command command{"EXISTS"};
+  for (std::size_t i = begin; i < end; ++i) command.push_back((*lists)[i].keys->list);
+  client_.call(command, [this, alive = alive_, lists, begin, end, cost](const redis::Answer& got) {
+    if (!*alive) return;
+    exists_forbidden_ = exists_forbidden_ || forbidden(got);
+    const bool none = got.ok() && got.reply.integer() == 0;
+    if (!none && got.ok() && end - begin > 1) return ask_which(lists, begin, end, cost);
+    for (std::size_t i = begin; i < end; ++i) (*lists)[i].answer({!none, cost, false});
+  });
+}
+
+/// Some of them are there now.
+void Looks::ask_which(const std::shared_ptr<Empties>& lists, std::size_t begin, std::size_t end,
+                      double cost) {
+  if (scripts_forbidden_) {
+    const std::size_t part = (end - begin + parts - 1) / parts;
+    const double more = static_cast<double>(parts) / static_cast<double>(end - begin);
+    for (std::size_t i = begin; i < end; i += part)
+      ask_empty(lists, i, std::min(i + part, end), cost + more);
+    return;
+  }
+  const auto as_locked = std::make_shared<Lockeds>();
+  for (std::size_t i = begin; i < end; ++i) {
+    const auto answer = [lists, i, cost](const LookReply& reply) {
+      (*lists)[i].answer({reply.worth_it, reply.cost + cost, false});
+    };
+    as_locked->push_back({(*lists)[i].keys, 0, 0, answer});
+  }
+  for (std::size_t i = 0; i < as_locked->size(); i += most_locked)
+    ask_locked(as_locked, i, std::min(i + most_locked, as_locked->size()));
+}
+
+void Looks::ask_locked(std::shared_ptr<Lockeds> lists, std::size_t begin, std::size_t end) {
+  if (scripts_forbidden_) return no_look(*lists, begin, end);
+  const std::size_t count = end - begin;
+  const std::string share = std::to_string(most_locked / count);
+  redis::Command keys;
+  redis::Command args;
+  std::vector<std::string> numbers;  // the arguments point to them, so they must not move
+  numbers.reserve(count * 2);
+  for (std::size_t i = begin; i < end; ++i) {
+    const Locked& list = (*lists)[i];
+    keys.push_back(list.keys->list);
+    numbers.push_back(std::to_string(list.length));
+    numbers.push_back(std::to_string(list.first));
+    args.insert(args.end(),
+                {list.keys->lock_prefix, numbers[numbers.size() - 2], numbers.back(), share});
+  }
+  const double cost = 1.0 / static_cast<double>(count);
+  client_.run(redis::scripts::look, keys, args,
+              [this, alive = alive_, lists, begin, count, cost](const redis::Answer& got) {
+                if (!*alive) return;
+                scripts_forbidden_ = scripts_forbidden_ || forbidden(got);
+                for (std::size_t i = 0; i < count; ++i) {
+                  const bool worth_it = !got.ok() || got.reply[i].integer() != 0;
+                  (*lists)[begin + i].answer({worth_it, cost, false});
+                }
+              });
+}
+
+}  // namespace w8y::source

@@ -1,0 +1,168 @@
+// The budget of polls that lists at rest share.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include <w8y/idle.hpp>
+
+#include "fakes.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct Sleeper : IdlePolls::Sleeper {
+  explicit Sleeper(IdlePolls& idle, double expects = 1)
+      : IdlePolls::Sleeper(idle), expected(expects), cost(expects) {}
+  void poll_due(bool hinted, double paid) override {
+    ++polls;
+    hints += hinted ? 1 : 0;
+    charge(cost - paid);
+    if (debt > 0) owe(debt);
+    sleep({std::nullopt, 1, expected});
+  }
+  double expected;
+  double cost;
+  double debt = 0;
+  std::size_t polls = 0;
+  std::size_t hints = 0;
+};
+
+using Sleepers = std::vector<std::unique_ptr<Sleeper>>;
+
+Sleepers make_sleepers(IdlePolls& idle, std::size_t count, double expected, double cost) {
+  Sleepers sleepers;
+  for (std::size_t i = 0; i < count; ++i) {
+    sleepers.push_back(std::make_unique<Sleeper>(idle, expected));
+    sleepers.back()->cost = cost;
+    sleepers.back()->sleep({std::nullopt, 1, expected});
+  }
+  return sleepers;
+}
+
+struct Polls {
+  std::size_t total = 0;
+  std::size_t least = SIZE_MAX;
+};
+
+Polls polls_of(const Sleepers& sleepers) {
+  Polls polls;
+  for (const auto& sleeper : sleepers) {
+    polls.total += sleeper->polls;
+    polls.least = std::min(polls.least, sleeper->polls);
+  }
+  return polls;
+}
+
+}  // namespace
+
+TEST_CASE("ten thousand idle lists share the budget, each in its turn") {
+  World world;
+  IdlePolls idle(world.timers, world.clock, 100, 1);
+  const Sleepers sleepers = make_sleepers(idle, 10'000, 1, 1);
+  world.run_for(1000s);
+  const Polls polls = polls_of(sleepers);
+  CHECK(polls.total <= 100 * 1001);
+  CHECK(polls.total >= 100 * 700);
+  CHECK(polls.least >= 5);
+}
+
+TEST_CASE("where many share a command, ten thousand lists have a turn each second or so") {
+  World world;
+  IdlePolls idle(world.timers, world.clock, 100, 1);
+  const Sleepers sleepers = make_sleepers(idle, 10'000, 1.0 / 256, 1.0 / 256);
+  world.run_for(100s);
+  const Polls polls = polls_of(sleepers);
+  CHECK(polls.total <= 10'000 * 100);
+  CHECK(polls.least >= 75);
+}
+
+TEST_CASE("sharers whose commands cost more than expected are held to the budget, and recover") {
+  World world;
+  IdlePolls idle(world.timers, world.clock, 100, 1);
+  const Sleepers sleepers = make_sleepers(idle, 1000, 0.001, 1);
+  world.run_for(100s);
+  // A batch that is under way when the budget is used up is finished.
+  CHECK(polls_of(sleepers).total <= 100 * 101 + 1000);
+  for (const auto& sleeper : sleepers) {
+    sleeper->cost = 0.001;
+    sleeper->polls = 0;
+  }
+  world.run_for(20s);
+  CHECK(polls_of(sleepers).least >= 30);
+}
+
+TEST_CASE("a hint wakes sooner, but not beyond the budget") {
+  World world;
+  IdlePolls idle(world.timers, world.clock, 10, 1);
+  Sleeper sleeper(idle);
+  sleeper.sleep({50ms});
+  world.run_for(51ms);
+  CHECK(sleeper.polls == 1);
+  CHECK(sleeper.hints == 1);
+  for (int i = 0; i < 100; ++i) {
+    sleeper.sleep({1ms});
+    world.run_for(2ms);
+  }
+  CHECK(sleeper.polls <= 13);
+}
+
+TEST_CASE("who is patient has its turn less often") {
+  World world;
+  IdlePolls idle(world.timers, world.clock, 100, 1);
+  Sleeper sleeper(idle);
+  sleeper.sleep({std::nullopt, 8});
+  world.run_for(1400ms);
+  CHECK(sleeper.polls == 0);
+  world.run_for(1300ms);
+  CHECK(sleeper.polls >= 1);
+}
+
+TEST_CASE("a long pass is paid by its own list, from half of the budget; others have the rest") {
+  World world;
+  IdlePolls idle(world.timers, world.clock, 100, 1);
+  Sleepers sleepers = make_sleepers(idle, 20, 1, 1);
+  for (std::size_t i = 0; i < 2; ++i) sleepers[i]->debt = 400;
+  world.run_for(160s);
+  for (std::size_t i = 0; i < 20; ++i) {
+    CAPTURE(i);
+    if (i < 2) {
+      // 400 commands at 50 a second, in turn with the other one.
+      CHECK(sleepers[i]->polls >= 8);
+      CHECK(sleepers[i]->polls <= 12);
+    } else {
+      CHECK(sleepers[i]->polls >= 500);
+    }
+  }
+}
+
+TEST_CASE("hosts that start together don't poll in step") {
+  World world;
+  std::vector<std::unique_ptr<IdlePolls>> hosts;
+  std::vector<std::vector<Instant>> turns(10);
+  struct Noting : IdlePolls::Sleeper {
+    Noting(IdlePolls& idle, World& there, std::vector<Instant>& notes)
+        : IdlePolls::Sleeper(idle), world(there), at(notes) {}
+    void poll_due(bool, double) override { at.push_back(world.clock.now()); }
+    World& world;
+    std::vector<Instant>& at;
+  };
+  std::vector<std::unique_ptr<Noting>> sleepers;
+  for (std::size_t i = 0; i < turns.size(); ++i) {
+    hosts.push_back(std::make_unique<IdlePolls>(world.timers, world.clock, 100, 1000 + 77 * i));
+    sleepers.push_back(std::make_unique<Noting>(*hosts.back(), world, turns[i]));
+    sleepers.back()->sleep({});
+  }
+  world.run_for(1s);
+  std::vector<Instant> all;
+  for (const auto& each : turns) {
+    REQUIRE(each.size() == 1);
+    all.push_back(each[0]);
+  }
+  std::sort(all.begin(), all.end());
+  CHECK(std::unique(all.begin(), all.end()) - all.begin() >= 8);
+}

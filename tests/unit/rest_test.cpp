@@ -1,0 +1,138 @@
+// What a poller does while its list has nothing for it.
+#include <doctest/doctest.h>
+
+#include <w8y/poller.hpp>
+
+#include "fakes.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto ends = Scan::ends;
+constexpr auto whole = Scan::whole;
+
+/// One poller, and a list of so many items: "0", "1", …
+struct Bench : World {
+  Bench(Rule rule, std::size_t items) {
+    poller = std::make_unique<Poller>(PollerHost{clock, timers, slots, idle, *this},
+                                      share(std::move(rule)));
+    poller->allow_ahead(false);
+    for (std::size_t i = 0; i < items; ++i) redis.lists["work"].push_back(std::to_string(i));
+  }
+  void begin() {
+    auto source = make_source(nullptr, poller->source_handler());
+    poller->begin(std::move(source), make_executor(nullptr, {}, poller->run_handler()));
+    settle_down();
+  }
+  void lock(std::size_t from, std::size_t to, std::optional<Duration> time = std::nullopt) {
+    for (std::size_t i = from; i < to; ++i) {
+      auto& lock = redis.locks["work" + std::to_string(i)];
+      lock.value = "rest";
+      if (time) lock.until = clock.now() + *time;
+    }
+  }
+  void unlock(std::size_t item) { redis.locks.erase("work" + std::to_string(item)); }
+  void end(const RunId& run) {
+    executors.back()->end_at(run, Duration{0}, Exited{0});
+    settle_down();
+  }
+  std::vector<Scan> scans() { return std::exchange(sources.back()->scans, {}); }
+
+  Slots slots{0};
+  IdlePolls idle{timers, clock, 100, 7};
+  std::unique_ptr<Poller> poller;
+};
+
+using Scans = std::vector<Scan>;
+
+}  // namespace
+
+TEST_CASE("a list in which all is locked is looked at, and claimed from when something is free") {
+  Bench bench(rule_for("work"), 20);
+  bench.lock(0, 20);
+  bench.begin();
+  CHECK(bench.scans() == Scans{whole});
+  bench.run_for(10s);
+  CHECK(bench.scans().empty());
+  CHECK(bench.redis.looks >= 30);
+  bench.unlock(7);
+  bench.run_for(400ms);
+  CHECK(bench.scans() == Scans{ends});
+  CHECK(bench.log == std::vector<std::string>{"start 7"});
+}
+
+TEST_CASE("what is free in the middle of a long list is found by a second, whole pass") {
+  Bench bench(rule_for("work"), 20);
+  bench.redis.ends = 4;
+  bench.lock(0, 20);
+  bench.begin();
+  bench.scans();
+  bench.unlock(12);
+  bench.run_for(1s);
+  CHECK(bench.scans() == Scans{ends, whole});
+  CHECK(bench.log == std::vector<std::string>{"start 12"});
+}
+
+TEST_CASE("where items rest, the next one is awaited by its hint and found at the end") {
+  Rule rule = rule_for("work");
+  rule.cooldown = 10s;
+  Bench bench(rule, 20);
+  bench.redis.ends = 4;
+  bench.lock(4, 20, 1h);
+  bench.begin();
+  for (const char* run : {"run1", "run2", "run3", "run4"}) bench.end(run);
+  CHECK(bench.scans() == Scans{whole, whole, whole, whole, whole});
+  CHECK(bench.poller->state() == PollerState::resting);
+  // Behind those that rest for an hour, which a whole pass has left where they were.
+  auto& items = bench.redis.lists["work"];
+  std::sort(items.begin(), items.end(),
+            [](const Item& a, const Item& b) { return std::stoi(a) < std::stoi(b); });
+  bench.redis.looks = 0;
+  bench.run_for(9900ms);
+  CHECK(bench.scans().empty());
+  CHECK(bench.redis.looks > 0);
+  bench.run_for(200ms);
+  CHECK(bench.scans().front() == ends);
+  CHECK(bench.log.back() == "start 0");
+}
+
+TEST_CASE("who hears of what is added looks at an empty list less often") {
+  Bench bench(rule_for("work"), 0);
+  bench.redis.hears = true;
+  bench.begin();
+  bench.run_for(20s);
+  CHECK(bench.redis.looks >= 7);
+  CHECK(bench.redis.looks <= 14);
+  bench.redis.lists["work"] = {"a"};
+  bench.sources.back()->handler.on_wake();
+  bench.settle_down();
+  CHECK(bench.log == std::vector<std::string>{"start a"});
+}
+
+TEST_CASE("hints that find work are no idle polls: they cost no budget") {
+  Rule rule = rule_for("work");
+  rule.cooldown = 5ms;
+  Bench bench(rule, 1);
+  bench.begin();
+  for (int run = 1; run <= 500; ++run) {
+    bench.end("run" + std::to_string(run));
+    bench.run_for(6ms);
+  }
+  CHECK(bench.redis.history.size() == 500);
+}
+
+TEST_CASE("a wake-up while a look is out comes first; the look's answer changes nothing") {
+  Bench bench(rule_for("work"), 1);
+  bench.lock(0, 1);
+  bench.begin();
+  bench.scans();
+  while (bench.redis.looks == 0) bench.run_for(1ms);
+  bench.unlock(0);
+  bench.sources.back()->handler.on_wake();
+  bench.run_for(1s);
+  CHECK(bench.scans() == Scans{ends});
+  CHECK(bench.log == std::vector<std::string>{"start 0"});
+}
