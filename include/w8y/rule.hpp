@@ -136,7 +136,11 @@ struct Config {
   SupervisorSettings supervisor;
   std::map<std::string, RulePtr> lists;  ///< by prefix
   std::vector<std::string> warnings;     ///< one line each, with file and line
+  /// config_hash() of it, if whoever made it has had the time; empty: not known yet.
+  std::string hash;
 };
+/// For all who may use it at once; nobody changes it any more.
+using ConfigPtr = std::shared_ptr<const Config>;
 
 /// The settings as text, key by key in config.md's terms ("concurrency" → "4"); what is not set is
 /// the empty text. Two rules of one prefix are the same if and only if these are; `env` values and

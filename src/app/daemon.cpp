@@ -71,13 +71,14 @@ Daemon::Daemon(DaemonOptions options, Config config)
   }
   ops::add_api(router_, *this, hub_);
   link_ = open_link(config, [this](RedisState state) { redis_changed(state); });
-  supervisor_.apply(std::move(config), false, [this](const ReloadPlan&) {
-    applied_ = true;
-    say_shortfalls();
-    serve_status();
-    look_ready();
-    reload_once_more();  // one that came while the first probes were out
-  });
+  supervisor_.apply(std::make_shared<const Config>(std::move(config)), false,
+                    [this](const ReloadPlan&) {
+                      applied_ = true;
+                      say_shortfalls();
+                      serve_status();
+                      look_ready();
+                      reload_once_more();  // one that came while the first probes were out
+                    });
 }
 
 Daemon::~Daemon() = default;

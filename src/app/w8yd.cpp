@@ -1,5 +1,6 @@
 // w8yd: the supervisor of a host.
 #include <CLI/CLI.hpp>
+#include <malloc.h>
 
 #include <cstdio>
 #include <iostream>
@@ -64,6 +65,7 @@ int run(const Options& options) {
   Config config = app::load(options.config);
   if (options.check) return app::check(config);
   if (options.plan) return app::plan(config);
+  malloc_trim(0);  // a file of many lists takes a multiple of what is kept of it
   process::raise_descriptor_limit();
   app::DaemonOptions daemon{options.config, options.embedded};
   if (daemon.embedded && daemon.embedded->empty()) daemon.embedded = ops::default_embedded_folder();

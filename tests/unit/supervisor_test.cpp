@@ -24,10 +24,11 @@ struct House : World {
     }
     config.supervisor.max_processes = max_processes;
     config.redis.idle_commands = idle_commands;
-    supervisor.apply(std::move(config), new_sources, [this](const ReloadPlan& changes) {
-      plan = changes;
-      ++applied;
-    });
+    supervisor.apply(std::make_shared<const Config>(std::move(config)), new_sources,
+                     [this](const ReloadPlan& changes) {
+                       plan = changes;
+                       ++applied;
+                     });
     settle_down();
   }
   const ServedList& list(const std::string& prefix) { return *supervisor.lists().at(prefix); }
