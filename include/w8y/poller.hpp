@@ -15,10 +15,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <w8y/counters.hpp>
 #include <w8y/executor.hpp>
@@ -64,6 +64,7 @@ struct PollerHost {
 
 class Poller final : private SourceHandler,
                      private RunsOwner,
+                     private Shortage::Owner,
                      private Slots::User,
                      private IdlePolls::Sleeper {
  public:
@@ -127,6 +128,9 @@ class Poller final : private SourceHandler,
   void run_event(const RunEvent& event) override;
   void process_news(int pid, const ProcessNews& news) override;
   void run_over(Settlement&& settlement, Duration took) override;
+  // Shortage::Owner
+  void may_try() override { advance(); }
+  void shortage_over() override { host_.events.shortage_changed(*this); }
   // Slots::User, IdlePolls::Sleeper
   void slot_free() override { advance(); }
   void poll_due() override;
@@ -163,7 +167,7 @@ class Poller final : private SourceHandler,
   std::size_t taken_ = 0;
 
   bool ahead_allowed_ = true;
-  std::deque<Claim> ahead_;
+  std::vector<Claim> ahead_;  ///< the oldest first; few at most, and none in a list at rest
   Timer ahead_timer_;
   std::optional<Duration> mean_run_;  ///< weighted towards the last few
 

@@ -56,6 +56,7 @@ struct ListHost {
 
 class ServedList final : private PollerEvents {
  public:
+  /// The host outlives its lists.
   ServedList(const ListHost& host, RulePtr rule);
   ~ServedList() override;
 
@@ -100,7 +101,7 @@ class ServedList final : private PollerEvents {
   void sweep();
   void update_reserved();
 
-  ListHost host_;
+  const ListHost& host_;
   RulePtr rule_;
   ServingState state_ = ServingState::probing;
   std::string refusal_;

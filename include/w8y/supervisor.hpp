@@ -83,6 +83,7 @@ class Supervisor {
   SupervisorHost host_;
   Slots slots_{0};
   IdlePolls idle_;
+  const ListHost list_host_;
   SupervisorState state_ = SupervisorState::idle;
   ConfigPtr config_ = std::make_shared<const Config>();
   std::string hash_;

@@ -27,9 +27,7 @@ Poller::Poller(const PollerHost& host, RulePtr rule)
       host_(host),
       rule_(std::move(rule)),
       runs_(host.clock, host.timers, *this),
-      shortage_(
-          host.clock, host.timers, [this] { advance(); },
-          [this] { host_.events.shortage_changed(*this); }),
+      shortage_(host.clock, host.timers, *this),
       ahead_timer_(host.timers) {}
 
 Poller::~Poller() = default;
@@ -156,7 +154,7 @@ std::size_t Poller::claim_ahead() const {
 void Poller::start_ahead() {
   while (!ahead_.empty() && runs_.size() < limit() && take(1) == 1) {
     Claim claim = std::move(ahead_.front());
-    ahead_.pop_front();
+    ahead_.erase(ahead_.begin());
     ahead_timer_.cancel();
     shortage_.tried();
     runs_.start(std::move(claim), rule_, executor_);

@@ -32,6 +32,13 @@ struct Supervisor::Pending {
 Supervisor::Supervisor(const SupervisorHost& host)
     : host_(host),
       idle_(host.timers, host.clock, RedisSettings{}.idle_commands, host.seed),
+      list_host_{host.clock,
+                 host.timers,
+                 slots_,
+                 idle_,
+                 host.events,
+                 host.workshop,
+                 [this](const std::string& doubted) { doubt(doubted); }},
       retry_timer_(host.timers),
       doubt_timer_(host.timers),
       drain_timer_(host.timers),
@@ -134,10 +141,7 @@ void Supervisor::decide(const std::string& prefix, const ProbeResult* answer) {
   const RulePtr& rule = config_->lists.at(prefix);
   auto& list = lists_[prefix];
   if (!list) {
-    list = std::make_unique<ServedList>(
-        ListHost{host_.clock, host_.timers, slots_, idle_, host_.events, host_.workshop,
-                 [this](const std::string& doubted) { doubt(doubted); }},
-        rule);
+    list = std::make_unique<ServedList>(list_host_, rule);
     list->set_quiet(quiet_);
   }
   list->decide(rule, answer != nullptr ? *answer : ProbeResult(list->caps()));

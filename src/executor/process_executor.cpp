@@ -10,7 +10,8 @@ ProcessExecutor::ProcessExecutor(loop::Loop& loop, RunHandler& handler, Executor
     : loop_(loop), handler_(handler), options_(std::move(options)), sweep_(loop.timers()) {}
 
 void ProcessExecutor::start(const Claim& claim, RulePtr rule) {
-  const RunSetting setting{std::move(rule), accounts_, options_};
+  if (!accounts_) accounts_ = std::make_unique<Accounts>();
+  const RunSetting setting{std::move(rule), *accounts_, options_};
   RunOwner& self = *this;
   runs_[claim.run] = std::make_unique<Run>(loop_, self, handler_, claim, setting);
 }

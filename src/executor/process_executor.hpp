@@ -39,7 +39,7 @@ class ProcessExecutor : public Executor, private RunOwner {
   std::unordered_map<RunId, std::unique_ptr<Run>> runs_;
   std::vector<std::unique_ptr<Run>> dead_;
   Timer sweep_;
-  Accounts accounts_;
+  std::unique_ptr<Accounts> accounts_;  ///< since the first run
 };
 
 }  // namespace w8y::executor

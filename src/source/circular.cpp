@@ -58,8 +58,6 @@ CircularSource::CircularSource(std::shared_ptr<RedisLink> link, SourceHandler& h
     : LinkHolder{std::move(link)},
       redis::Client::Listener(link_->client),
       handler_(handler),
-      settlements_(*link_, [this] { look_all_settled(); }),
-      lost_claims_(*link_, [this] { look_all_settled(); }),
       alive_(std::make_shared<bool>(true)) {}
 
 CircularSource::~CircularSource() {
@@ -68,19 +66,39 @@ CircularSource::~CircularSource() {
 
 void CircularSource::use(RulePtr rule) {
   rule_ = std::move(rule);
-  keys_ = std::make_shared<const CircularKeys>(*rule_);
+  keys_.reset();
+}
+
+const std::shared_ptr<const CircularKeys>& CircularSource::keys() {
+  if (!keys_) keys_ = std::make_shared<const CircularKeys>(*rule_);
+  return keys_;
+}
+
+Settlements& CircularSource::settlements() {
+  if (!settlements_)
+    settlements_ = std::make_unique<Settlements>(*link_, [this] { look_all_settled(); });
+  return *settlements_;
+}
+
+/// What a list at rest does without.
+void CircularSource::put_away() {
+  if (!held_.empty() || unsettled() > 0) return;
+  settlements_.reset();
+  lost_claims_.reset();
+  keys_.reset();
+  pass_ = Pass{};
 }
 
 // ---- claim
 
 void CircularSource::claim(std::size_t wanted) {
-  pass_ = Pass{rule_, keys_, wanted, -1, 0};
+  pass_ = Pass{rule_, keys(), wanted, -1, 0};
   look();
 }
 
 void CircularSource::look() {
   // Both travel in one write, and the claim sees the items free that are.
-  settlements_.send();
+  if (settlements_) settlements_->send();
   ClaimCall call{
       *pass_.keys, lock_value({}), {}, pass_.rule->key_expiry, pass_.rule->fleet_concurrency,
       pass_.left};
@@ -124,9 +142,11 @@ void CircularSource::looked(const std::vector<RunId>& runs, Instant sent,
 void CircularSource::look_for(const std::vector<RunId>& runs) {
   std::vector<std::string> values;
   for (const RunId& run : runs) values.push_back(lock_value(run));
-  lost_claims_.add(pass_.keys, values, pass_.rule->key_expiry);
+  if (!lost_claims_)
+    lost_claims_ = std::make_unique<LostClaims>(*link_, [this] { look_all_settled(); });
+  lost_claims_->add(pass_.keys, values, pass_.rule->key_expiry);
   // The connection may be there (an error in the middle of a pass).
-  lost_claims_.look();
+  lost_claims_->look();
 }
 
 void CircularSource::unavailable(const std::vector<RunId>& runs, const Trouble& trouble) {
@@ -194,7 +214,7 @@ void CircularSource::put_down(const RunId& run, SettleCall&& call) {
   // find the lock gone and take it again, for nobody.
   held_.erase(held);
   const bool freed = call.new_value.empty();
-  settlements_.add(keys, std::move(call), wait_of_end(freed));
+  settlements().add(keys, std::move(call), wait_of_end(freed));
 }
 
 /// Whoever waits for an item or for a place in the fleet is not to wait for other runs' ends.
@@ -209,8 +229,8 @@ void CircularSource::look_all_settled() {
 }
 
 void CircularSource::on_up() {
-  settlements_.retry();
-  lost_claims_.look();
+  if (settlements_) settlements_->retry();
+  if (lost_claims_) lost_claims_->look();
   // After what is settled, and from the loop: a handler is never called from inside somebody's
   // call.
   handler_.on_wake();
@@ -222,17 +242,20 @@ void CircularSource::announce(const RunEvent& event) {
   if (!rule_->recorded || !link_->client.connected()) return;
   // News are for whoever listens; they must not stand in the way of claims and renewals.
   if (link_->client.unsent() > most_unsent) return;
-  settlements_.publish(keys_, event_json(*rule_, link_->identity.host, event, link_->clock.wall()),
-                       held_.size() > 1 ? Settlements::Wait::span : Settlements::Wait::none);
+  settlements().publish(keys(),
+                        event_json(*rule_, link_->identity.host, event, link_->clock.wall()),
+                        held_.size() > 1 ? Settlements::Wait::span : Settlements::Wait::none);
 }
 
 void CircularSource::listen(bool on) {
   if (!on) return wake_.reset();
-  if (wake_) return;
-  // Once the channel is confirmed too: what was published before may have been missed.
-  wake_ = link_->subscriber.subscribe(
-      keys_->wake, [this](std::string_view, std::string_view) { handler_.on_wake(); },
-      [this] { handler_.on_wake(); });
+  if (!wake_) {
+    // Once the channel is confirmed too: what was published before may have been missed.
+    wake_ = link_->subscriber.subscribe(
+        keys()->wake, [this](std::string_view, std::string_view) { handler_.on_wake(); },
+        [this] { handler_.on_wake(); });
+  }
+  put_away();
 }
 
 }  // namespace w8y::source

@@ -38,7 +38,7 @@ class CircularSource final : public Source,
   void announce(const RunEvent& event) override;
   void listen(bool on) override;
   [[nodiscard]] std::size_t unsettled() const override {
-    return settlements_.size() + lost_claims_.size();
+    return (settlements_ ? settlements_->size() : 0) + (lost_claims_ ? lost_claims_->size() : 0);
   }
 
  private:
@@ -65,6 +65,8 @@ class CircularSource final : public Source,
   void on_up() override;
   void on_down(const std::string&) override {}
 
+  const std::shared_ptr<const CircularKeys>& keys();
+  Settlements& settlements();
   void look();
   void looked(const std::vector<RunId>& runs, Instant sent, const ClaimResult& result);
   void look_for(const std::vector<RunId>& runs);
@@ -73,16 +75,18 @@ class CircularSource final : public Source,
   void put_down(const RunId& run, SettleCall&& call);
   [[nodiscard]] Settlements::Wait wait_of_end(bool freed) const;
   void look_all_settled();
+  void put_away();
   [[nodiscard]] std::string lock_value(const RunId& run) const;
 
   SourceHandler& handler_;
   RulePtr rule_;
-  std::shared_ptr<const CircularKeys> keys_;
+  std::shared_ptr<const CircularKeys> keys_;  ///< nullptr: not needed yet
   Pass pass_;
   std::map<RunId, Held> held_;
   bool all_taken_ = true;  ///< the last claim left no free item
-  Settlements settlements_;
-  LostClaims lost_claims_;
+  // Made when they are needed: ten thousand lists at rest need neither.
+  std::unique_ptr<Settlements> settlements_;
+  std::unique_ptr<LostClaims> lost_claims_;
   redis::Subscription wake_;
   std::shared_ptr<bool> alive_;
 };
