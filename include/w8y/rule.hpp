@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <w8y/clock.hpp>
+#include <w8y/shared.hpp>
 
 namespace w8y {
 
@@ -40,6 +41,24 @@ struct Identity {
   auto operator<=>(const Identity&) const = default;
 };
 
+/// What a list says of its children, whichever program they run.
+struct ChildSettings {
+  std::map<std::string, std::string> env;
+  std::vector<std::string> env_pass;
+  std::string env_file;   ///< empty: none
+  std::string env_var;    ///< empty: none
+  std::string cwd = "/";  ///< absolute, or "temp"
+  Identity identity;
+  std::optional<unsigned> umask;
+  std::optional<int> nice;
+  std::vector<ResourceLimit> rlimits;
+  std::optional<std::uint64_t> memory_max;  ///< bytes, of all processes of a run together
+  std::optional<unsigned> cpu_weight;       ///< 1 to 10000
+  bool no_new_privs = true;
+  std::vector<int> success_exit_codes = {0};
+  bool operator==(const ChildSettings&) const = default;
+};
+
 /// All settings of one list. A run keeps the rule it began with (`shared_ptr<const Rule>`).
 struct Rule {
   std::string prefix;  ///< without its final ':'; may be empty
@@ -66,20 +85,8 @@ struct Rule {
   Duration cooldown{0};
   std::optional<Backoff> backoff = Backoff{};  ///< nullopt: off
   unsigned max_failures = 0;                   ///< 0: never quarantined
-  std::vector<int> success_exit_codes = {0};
 
-  std::map<std::string, std::string> env;
-  std::vector<std::string> env_pass;
-  std::string env_file;   ///< empty: none
-  std::string env_var;    ///< empty: none
-  std::string cwd = "/";  ///< absolute, or "temp"
-  Identity identity;
-  std::optional<unsigned> umask;
-  std::optional<int> nice;
-  std::vector<ResourceLimit> rlimits;
-  std::optional<std::uint64_t> memory_max;  ///< bytes, of all processes of a run together
-  std::optional<unsigned> cpu_weight;       ///< 1 to 10000
-  bool no_new_privs = true;
+  Shared<ChildSettings> child;
 
   std::size_t max_line = std::size_t{1} << 20;
   std::size_t stderr_tail = std::size_t{64} << 10;

@@ -113,8 +113,8 @@ void Daemon::say_groups() {
 void Daemon::prepare_limits(const Config& config) {
   process::GroupLimits wanted;
   for (const auto& [prefix, rule] : config.lists) {
-    if (rule->memory_max) wanted.memory_max = rule->memory_max;
-    if (rule->cpu_weight) wanted.cpu_weight = rule->cpu_weight;
+    if (rule->child->memory_max) wanted.memory_max = rule->child->memory_max;
+    if (rule->child->cpu_weight) wanted.cpu_weight = rule->child->cpu_weight;
   }
   if (!wanted.any()) return;
   const std::string problem = groups_.prepare(wanted);

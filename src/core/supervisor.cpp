@@ -14,7 +14,7 @@ constexpr Duration drained_look = std::chrono::milliseconds(5);
 bool same_probe(const Rule& a, const Rule& b) {
   if (&a == &b) return true;
   return a.executor == b.executor && a.args == b.args && a.command == b.command &&
-         a.identity == b.identity;
+         a.child->identity == b.child->identity;
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ void Supervisor::probe(const RulePtr& rule, Prober::Answer answer) {
   if (rule->is_command()) {
     answer(prober.find(rule->command.front()));
   } else {
-    prober.probe({rule->executor, rule->args, rule->identity},
+    prober.probe({rule->executor, rule->args, rule->child->identity},
                  (pending_ ? pending_->config : config_)->supervisor.probe_timeout,
                  std::move(answer));
   }

@@ -26,7 +26,7 @@ std::string outcome_of(const Rule& rule, ProcessEnd process,
 
 TEST_CASE("the table of executor.md, line by line") {
   Rule rule;
-  rule.success_exit_codes = {0, 7};
+  rule.child.edit().success_exit_codes = {0, 7};
   CHECK(outcome_of(rule, Exited{0}) == "succeeded");
   CHECK(outcome_of(rule, Exited{0}, {}, false) == "succeeded");
   CHECK(outcome_of(rule, Exited{7}) == "succeeded");
@@ -44,7 +44,7 @@ TEST_CASE("the table of executor.md, line by line") {
 
 TEST_CASE("the runs of a stream process") {
   Rule rule;
-  rule.success_exit_codes = {7};  // there is no exit code to compare
+  rule.child.edit().success_exit_codes = {7};  // there is no exit code to compare
   CHECK(outcome_of(rule, Answered{}) == "succeeded");
   CHECK(outcome_of(rule, Answered{}, "no disk") == "failed");
   CHECK(outcome_of(rule, Answered{}, {}, true, StopReason::timeout) == "timed out");
