@@ -99,11 +99,11 @@ class Poller final : private SourceHandler,
   [[nodiscard]] ClaimEnd last_claim() const { return last_claim_; }
   [[nodiscard]] const std::string& detail() const { return detail_; }
   [[nodiscard]] const Runs& runs() const { return runs_; }
-  [[nodiscard]] const RunCounters& counters() const { return counters_; }
+  [[nodiscard]] const RunCounters& counters() const { return past().counters; }
   [[nodiscard]] const Shortage& shortage() const { return shortage_; }
   /// What was wrong with the last run that did not succeed, and when; empty: there was none.
-  [[nodiscard]] const std::string& last_problem() const { return last_problem_; }
-  [[nodiscard]] WallTime last_problem_at() const { return last_problem_at_; }
+  [[nodiscard]] const std::string& last_problem() const { return past().last_problem; }
+  [[nodiscard]] WallTime last_problem_at() const { return past().last_problem_at; }
 
  private:
   /// Runs shorter than this on average are claimed ahead: for longer ones the round trip of a claim
@@ -113,6 +113,16 @@ class Poller final : private SourceHandler,
   static constexpr Duration ahead_span = std::chrono::milliseconds(20);
   static constexpr Duration ahead_patience = std::chrono::milliseconds(100);
   static constexpr std::size_t ahead_most = 64;
+
+  /// What has come of its runs.
+  struct Past {
+    RunCounters counters;
+    std::string last_problem;
+    WallTime last_problem_at{0};
+  };
+  [[nodiscard]] const Past& past() const;
+  Past& past();
+  RunCounters& count() { return past().counters; }
 
   // SourceHandler
   void on_claimed(ClaimReply&& reply) override;
@@ -173,9 +183,7 @@ class Poller final : private SourceHandler,
 
   ClaimEnd last_claim_ = ClaimEnd::more;
   std::string detail_;
-  std::string last_problem_;
-  WallTime last_problem_at_{0};
-  RunCounters counters_;
+  std::unique_ptr<Past> past_;  ///< since the first claim
 };
 
 }  // namespace w8y

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -73,6 +74,7 @@ class Supervisor {
   void probed();
   void commit();
   void close_missing();
+  void open_some();
   void decide(const std::string& prefix, const ProbeResult* answer);
   void retry_refused();
   void arm_retry();
@@ -95,7 +97,9 @@ class Supervisor {
   std::unique_ptr<Pending> pending_;
   unsigned drain_calls_ = 0;
   std::function<void()> drained_;
-  std::set<std::string> doubted_;  ///< lists whose program could not be started
+  std::set<std::string> doubted_;    ///< lists whose program could not be started
+  std::deque<std::string> opening_;  ///< made, and not begun yet
+  Timer open_timer_;
   Timer retry_timer_;
   Timer doubt_timer_;
   Timer drain_timer_;

@@ -50,6 +50,7 @@ Daemon::Daemon(DaemonOptions options, Config config)
       stream_leavers_(loop_),
       supervisor_(SupervisorHost{loop_.clock(), loop_.timers(), journal_, *this, seed_}),
       watchdog_(loop_.timers()),
+      tidy_(loop_.timers()),
       swap_(loop_.timers()) {
   use_log_settings(config.supervisor);
   log_.info("w8yd started", {{"version", W8Y_VERSION}, {"host", host_}, {"pid", getpid()}});
@@ -176,6 +177,8 @@ void Daemon::redis_changed(RedisState state) {
 void Daemon::look_ready() {
   if (ready_ || !applied_ || redis_state_ != RedisState::usable || draining_) return;
   ready_ = true;
+  // What the first claims of all lists took: not wanted so soon again.
+  tidy_.set(loop_.now() + std::chrono::seconds(1), [this] { let_go(nullptr); });
   notify_.ready("serving " + std::to_string(supervisor_.lists().size()) + " lists");
   log_.info("ready",
             {{"lists", supervisor_.lists().size()}, {"config", supervisor_.config_hash()}});

@@ -90,6 +90,7 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
   void reloaded(const ReloadPlan& plan);
   void reload_failed(const std::string& text, std::vector<std::string> lines);
   void reload_once_more();
+  void let_go(ConfigPtr config);
   void answer_reload(const ops::ControlResult& result);
   void serve_status();
   void begin_drain(const char* why);
@@ -124,6 +125,7 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
   std::map<std::string, std::unique_ptr<ops::HttpServer>> servers_;  ///< by address
   std::vector<std::unique_ptr<loop::SignalWatch>> signals_;
   Timer watchdog_;
+  Timer tidy_;
   Timer swap_;
 
   bool applied_ = false;  ///< the first configuration is in force

@@ -58,7 +58,12 @@ void Daemon::begin_reload() {
 }
 
 void Daemon::was_read(Reading&& reading) {
-  reload_->config = std::move(reading.config);
+  // Into the memory of this thread: what the other one took for the config is between what it took
+  // for reading, and is all given back when this is gone.
+  if (reading.config) {
+    reload_->config = std::make_shared<const Config>(*reading.config);
+    let_go(std::move(reading.config));
+  }
   if (!reload_->config) {
     reload_failed("the config has mistakes; nothing was changed", std::move(reading.mistakes));
   } else if (same_connection(*reload_->running, *reload_->config)) {
@@ -140,12 +145,17 @@ void Daemon::answer_reload(const ops::ControlResult& result) {
   const bool taken = supervisor_.shared_config() == reload_->config;
   ConfigPtr gone = std::exchange(taken ? reload_->running : reload_->config, nullptr);
   reload_.reset();
-  loop::in_background(loop_, [gone = std::move(gone)]() mutable { discard(std::move(gone)); });
+  let_go(std::move(gone));
   last_reload_at_ = loop_.clock().wall();
   if (ready_) notify_.ready(last_reload_);
   const auto answers = std::exchange(reload_answers_, {});
   for (const auto& answer : answers) answer(result);
   reload_once_more();
+}
+
+/// With ten thousand lists, freeing them takes some time too.
+void Daemon::let_go(ConfigPtr config) {
+  loop::in_background(loop_, [gone = std::move(config)]() mutable { discard(std::move(gone)); });
 }
 
 void Daemon::reload_once_more() {

@@ -10,6 +10,9 @@ namespace {
 /// How often a draining host looks whether it is done: runs end by events, sweeping is a timer.
 constexpr Duration drained_look = std::chrono::milliseconds(5);
 
+/// Lists that begin in one turn of the loop.
+constexpr std::size_t opened_at_once = 256;
+
 /// Whether the answer to a probe of one rule holds for the other too.
 bool same_probe(const Rule& a, const Rule& b) {
   if (&a == &b) return true;
@@ -39,6 +42,7 @@ Supervisor::Supervisor(const SupervisorHost& host)
                  host.events,
                  host.workshop,
                  [this](const std::string& doubted) { doubt(doubted); }},
+      open_timer_(host.timers),
       retry_timer_(host.timers),
       doubt_timer_(host.timers),
       drain_timer_(host.timers),
@@ -108,6 +112,7 @@ void Supervisor::commit() {
   }
   if (pending->new_sources)
     for (const auto& [prefix, list] : lists_) list->renew();
+  open_some();
   arm_retry();
   pending->applied(plan);
 }
@@ -136,13 +141,25 @@ void Supervisor::close_missing() {
   });
 }
 
+/// New lists begin some at a time, when all are made: thousands of first claims at once would hold
+/// the loop, and Redis, and leave holes in memory between what stays.
+void Supervisor::open_some() {
+  for (std::size_t i = 0; i < opened_at_once && !opening_.empty(); ++i) {
+    const auto list = lists_.find(opening_.front());
+    if (list != lists_.end()) list->second->set_quiet(quiet_);
+    opening_.pop_front();
+  }
+  if (!opening_.empty()) open_timer_.set(host_.clock.now(), [this] { open_some(); });
+}
+
 /// Without an answer: the one it has still holds for the program; what is asked of it has changed.
 void Supervisor::decide(const std::string& prefix, const ProbeResult* answer) {
   const RulePtr& rule = config_->lists.at(prefix);
   auto& list = lists_[prefix];
   if (!list) {
     list = std::make_unique<ServedList>(list_host_, rule);
-    list->set_quiet(quiet_);
+    list->set_quiet(true);  // until open_some()
+    opening_.push_back(prefix);
   }
   list->decide(rule, answer != nullptr ? *answer : ProbeResult(list->caps()));
 }
@@ -225,6 +242,7 @@ void Supervisor::drain(std::function<void()> drained) {
   switch (++drain_calls_) {
     case 1:
       pending_.reset();
+      opening_.clear();
       retry_timer_.cancel();
       state_ = SupervisorState::draining;
       drained_ = std::move(drained);
