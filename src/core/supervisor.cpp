@@ -213,6 +213,7 @@ void Supervisor::probe_again(const std::string& prefix) {
 // ---- quiet, cancel, drain
 
 void Supervisor::set_quiet(bool quiet) {
+  if (quiet == quiet_) return;
   quiet_ = quiet;
   for (const auto& [prefix, list] : lists_) list->set_quiet(quiet);
 }
