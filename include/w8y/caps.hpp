@@ -13,6 +13,7 @@ struct Caps {
   std::string version;            ///< shown to operators; may be empty
 
   [[nodiscard]] bool has(const std::string& cap) const;
+  bool operator==(const Caps&) const = default;
 };
 
 /// Normal in a fleet: this host leaves the list to others. The reason is a phrase for people, such

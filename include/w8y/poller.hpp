@@ -15,10 +15,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <w8y/counters.hpp>
 #include <w8y/executor.hpp>
@@ -64,6 +64,7 @@ struct PollerHost {
 
 class Poller final : private SourceHandler,
                      private RunsOwner,
+                     private Shortage::Owner,
                      private Slots::User,
                      private IdlePolls::Sleeper {
  public:
@@ -98,11 +99,11 @@ class Poller final : private SourceHandler,
   [[nodiscard]] ClaimEnd last_claim() const { return last_claim_; }
   [[nodiscard]] const std::string& detail() const { return detail_; }
   [[nodiscard]] const Runs& runs() const { return runs_; }
-  [[nodiscard]] const RunCounters& counters() const { return counters_; }
+  [[nodiscard]] const RunCounters& counters() const { return past().counters; }
   [[nodiscard]] const Shortage& shortage() const { return shortage_; }
   /// What was wrong with the last run that did not succeed, and when; empty: there was none.
-  [[nodiscard]] const std::string& last_problem() const { return last_problem_; }
-  [[nodiscard]] WallTime last_problem_at() const { return last_problem_at_; }
+  [[nodiscard]] const std::string& last_problem() const { return past().last_problem; }
+  [[nodiscard]] WallTime last_problem_at() const { return past().last_problem_at; }
 
  private:
   /// Runs shorter than this on average are claimed ahead: for longer ones the round trip of a claim
@@ -114,6 +115,16 @@ class Poller final : private SourceHandler,
   static constexpr std::size_t ahead_most = 64;
   /// How many times longer an empty list rests whose source would hear of what is added.
   static constexpr unsigned when_it_hears = 8;
+
+  /// What has come of its runs.
+  struct Past {
+    RunCounters counters;
+    std::string last_problem;
+    WallTime last_problem_at{0};
+  };
+  [[nodiscard]] const Past& past() const;
+  Past& past();
+  RunCounters& count() { return past().counters; }
 
   // SourceHandler
   void on_claimed(ClaimReply&& reply) override;
@@ -130,6 +141,9 @@ class Poller final : private SourceHandler,
   void run_event(const RunEvent& event) override;
   void process_news(int pid, const ProcessNews& news) override;
   void run_over(Settlement&& settlement, Duration took) override;
+  // Shortage::Owner
+  void may_try() override { advance(); }
+  void shortage_over() override { host_.events.shortage_changed(*this); }
   // Slots::User, IdlePolls::Sleeper
   void slot_free() override { advance(); }
   void poll_due(bool hinted, double paid) override;
@@ -175,15 +189,13 @@ class Poller final : private SourceHandler,
   std::size_t taken_ = 0;
 
   bool ahead_allowed_ = true;
-  std::deque<Claim> ahead_;
+  std::vector<Claim> ahead_;  ///< the oldest first; few at most, and none in a list at rest
   Timer ahead_timer_;
   std::optional<Duration> mean_run_;  ///< weighted towards the last few
 
   ClaimEnd last_claim_ = ClaimEnd::more;
   std::string detail_;
-  std::string last_problem_;
-  WallTime last_problem_at_{0};
-  RunCounters counters_;
+  std::unique_ptr<Past> past_;  ///< since the first claim
 };
 
 }  // namespace w8y

@@ -32,5 +32,10 @@ struct ReloadPlan {
 };
 
 ReloadPlan plan_reload(const ConfigText& before, const ConfigText& after);
+/// The same, and only what differs becomes text: most lists stay as they are.
+ReloadPlan plan_reload(const Config& before, const Config& after);
+/// A rule of `after` that is as it was becomes the one of `before`: what uses that keeps it, and
+/// the memory of the other is free again.
+void keep_unchanged(const Config& before, Config& after);
 
 }  // namespace w8y

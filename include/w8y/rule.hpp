@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <w8y/clock.hpp>
+#include <w8y/shared.hpp>
 
 namespace w8y {
 
@@ -40,6 +41,24 @@ struct Identity {
   auto operator<=>(const Identity&) const = default;
 };
 
+/// What a list says of its children, whichever program they run.
+struct ChildSettings {
+  std::map<std::string, std::string> env;
+  std::vector<std::string> env_pass;
+  std::string env_file;   ///< empty: none
+  std::string env_var;    ///< empty: none
+  std::string cwd = "/";  ///< absolute, or "temp"
+  Identity identity;
+  std::optional<unsigned> umask;
+  std::optional<int> nice;
+  std::vector<ResourceLimit> rlimits;
+  std::optional<std::uint64_t> memory_max;  ///< bytes, of all processes of a run together
+  std::optional<unsigned> cpu_weight;       ///< 1 to 10000
+  bool no_new_privs = true;
+  std::vector<int> success_exit_codes = {0};
+  bool operator==(const ChildSettings&) const = default;
+};
+
 /// All settings of one list. A run keeps the rule it began with (`shared_ptr<const Rule>`).
 struct Rule {
   std::string prefix;  ///< without its final ':'; may be empty
@@ -66,20 +85,8 @@ struct Rule {
   Duration cooldown{0};
   std::optional<Backoff> backoff = Backoff{};  ///< nullopt: off
   unsigned max_failures = 0;                   ///< 0: never quarantined
-  std::vector<int> success_exit_codes = {0};
 
-  std::map<std::string, std::string> env;
-  std::vector<std::string> env_pass;
-  std::string env_file;   ///< empty: none
-  std::string env_var;    ///< empty: none
-  std::string cwd = "/";  ///< absolute, or "temp"
-  Identity identity;
-  std::optional<unsigned> umask;
-  std::optional<int> nice;
-  std::vector<ResourceLimit> rlimits;
-  std::optional<std::uint64_t> memory_max;  ///< bytes, of all processes of a run together
-  std::optional<unsigned> cpu_weight;       ///< 1 to 10000
-  bool no_new_privs = true;
+  Shared<ChildSettings> child;
 
   std::size_t max_line = std::size_t{1} << 20;
   std::size_t stderr_tail = std::size_t{64} << 10;
@@ -136,7 +143,11 @@ struct Config {
   SupervisorSettings supervisor;
   std::map<std::string, RulePtr> lists;  ///< by prefix
   std::vector<std::string> warnings;     ///< one line each, with file and line
+  /// config_hash() of it, if whoever made it has had the time; empty: not known yet.
+  std::string hash;
 };
+/// For all who may use it at once; nobody changes it any more.
+using ConfigPtr = std::shared_ptr<const Config>;
 
 /// The settings as text, key by key in config.md's terms ("concurrency" → "4"); what is not set is
 /// the empty text. Two rules of one prefix are the same if and only if these are; `env` values and

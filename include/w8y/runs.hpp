@@ -92,8 +92,12 @@ class Runs final : public RunHandler {
   RunsOwner& owner_;
   std::map<RunId, std::unique_ptr<Entry>> runs_;
   /// Of runs that are over: the last to use one must not destroy it in its own callback.
-  std::vector<std::shared_ptr<Executor>> used_;
-  Timer sweep_;
+  struct Used {
+    explicit Used(TimerQueue& timers) : sweep(timers) {}
+    std::vector<std::shared_ptr<Executor>> executors;
+    Timer sweep;
+  };
+  std::unique_ptr<Used> used_;  ///< since the first run
 };
 
 }  // namespace w8y

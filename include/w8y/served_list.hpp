@@ -17,6 +17,7 @@
 
 #include <w8y/caps.hpp>
 #include <w8y/poller.hpp>
+#include <w8y/shared.hpp>
 
 namespace w8y {
 
@@ -56,6 +57,7 @@ struct ListHost {
 
 class ServedList final : private PollerEvents {
  public:
+  /// The host outlives its lists.
   ServedList(const ListHost& host, RulePtr rule);
   ~ServedList() override;
 
@@ -76,7 +78,7 @@ class ServedList final : private PollerEvents {
   [[nodiscard]] const Rule& rule() const { return *rule_; }
   [[nodiscard]] ServingState state() const { return state_; }
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
-  [[nodiscard]] const Caps& caps() const { return caps_; }
+  [[nodiscard]] const Caps& caps() const { return *caps_; }
   /// nullptr unless serving; then too while it waits for runs under another lock_key.
   [[nodiscard]] const Poller* poller() const { return poller_.get(); }
   [[nodiscard]] const std::vector<std::unique_ptr<Poller>>& retired() const { return retired_; }
@@ -100,15 +102,15 @@ class ServedList final : private PollerEvents {
   void sweep();
   void update_reserved();
 
-  ListHost host_;
+  const ListHost& host_;
   RulePtr rule_;
   ServingState state_ = ServingState::probing;
   std::string refusal_;
-  Caps caps_;
+  Shared<Caps> caps_;  ///< most have none to speak of
   bool quiet_ = false;
   std::unique_ptr<Poller> poller_;
   std::vector<std::unique_ptr<Poller>> retired_;
-  RunCounters past_;                ///< of pollers that were swept
+  std::unique_ptr<RunCounters> past_;  ///< of pollers that were swept; nullptr: none
   bool waits_for_retired_ = false;  ///< under another lock_key: serving begins when they are gone
   Timer sweep_;
 };

@@ -10,7 +10,7 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
+#include <memory>
 #include <string>
 
 #include <w8y/clock.hpp>
@@ -28,9 +28,16 @@ class Shortage {
   /// A host at its limit starts a run whenever one ends: that is not the end of the trouble.
   static constexpr Duration calm = std::chrono::seconds(5);
 
-  /// `may_try` is called when a pause is over, `over` when the trouble is.
-  Shortage(const Clock& clock, TimerQueue& timers, std::function<void()> may_try,
-           std::function<void()> over);
+  class Owner {
+   public:
+    virtual ~Owner() = default;
+    /// A pause is over.
+    virtual void may_try() = 0;
+    /// The trouble is.
+    virtual void shortage_over() = 0;
+  };
+
+  Shortage(const Clock& clock, TimerQueue& timers, Owner& owner);
 
   /// A run could not be started. True: that is news.
   bool begin(const std::string& reason);
@@ -47,20 +54,30 @@ class Shortage {
   [[nodiscard]] std::size_t room(std::size_t room) const;
   [[nodiscard]] bool holds() const { return room(1) == 0; }
   // Of the trouble that there is, or of the last one.
-  [[nodiscard]] const std::string& reason() const { return reason_; }
-  [[nodiscard]] std::size_t attempts() const { return attempts_; }  ///< runs not started
-  [[nodiscard]] Duration lasted() const { return clock_.now() - since_; }
+  [[nodiscard]] std::string reason() const { return trouble_ ? trouble_->reason : std::string(); }
+  [[nodiscard]] std::size_t attempts() const {  ///< runs not started
+    return trouble_ ? trouble_->attempts : 0;
+  }
+  [[nodiscard]] Duration lasted() const {
+    return trouble_ ? clock_.now() - trouble_->since : Duration{0};
+  }
 
  private:
+  /// Made at the first one: most lists never have any.
+  struct Trouble {
+    explicit Trouble(TimerQueue& timers) : timer(timers) {}
+    Duration pause = shortest_pause;
+    Instant since{};
+    std::string reason;
+    std::size_t attempts = 0;
+    Timer timer;
+  };
+
   const Clock& clock_;
-  std::function<void()> may_try_;
-  std::function<void()> over_;
+  TimerQueue& timers_;
+  Owner& owner_;
   State state_ = State::none;
-  Duration pause_ = shortest_pause;
-  Instant since_{};
-  std::string reason_;
-  std::size_t attempts_ = 0;
-  Timer timer_;
+  std::unique_ptr<Trouble> trouble_;
 };
 
 }  // namespace w8y

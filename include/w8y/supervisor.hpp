@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -42,7 +43,7 @@ class Supervisor {
   /// Probes what is new, changed or was refused; then compares and applies, all at once; then calls
   /// `applied`. Not while reloading() (the caller reads the file again afterwards). `new_sources`:
   /// every list gets a new source, because the connection changed.
-  void apply(Config config, bool new_sources, Applied applied);
+  void apply(ConfigPtr config, bool new_sources, Applied applied);
   [[nodiscard]] bool reloading() const { return state_ == SupervisorState::reloading; }
 
   void set_quiet(bool quiet);
@@ -54,8 +55,9 @@ class Supervisor {
   bool cancel(const RunId& run);
 
   [[nodiscard]] SupervisorState state() const { return state_; }
-  [[nodiscard]] const Config& config() const { return config_; }
-  [[nodiscard]] const ConfigText& config_text() const { return text_; }
+  [[nodiscard]] const Config& config() const { return *config_; }
+  /// The same, to be looked at by other threads too.
+  [[nodiscard]] const ConfigPtr& shared_config() const { return config_; }
   [[nodiscard]] const std::string& config_hash() const { return hash_; }
   [[nodiscard]] unsigned generation() const { return generation_; }
   [[nodiscard]] const std::map<std::string, std::unique_ptr<ServedList>>& lists() const {
@@ -71,7 +73,9 @@ class Supervisor {
   void probe(const RulePtr& rule, Prober::Answer answer);
   void probed();
   void commit();
-  void commit_list(const std::string& prefix, const RulePtr& rule);
+  void close_missing();
+  void open_some();
+  void decide(const std::string& prefix, const ProbeResult* answer);
   void retry_refused();
   void arm_retry();
   void probe_again(const std::string& prefix);
@@ -81,9 +85,9 @@ class Supervisor {
   SupervisorHost host_;
   Slots slots_{0};
   IdlePolls idle_;
+  const ListHost list_host_;
   SupervisorState state_ = SupervisorState::idle;
-  Config config_;
-  ConfigText text_;
+  ConfigPtr config_ = std::make_shared<const Config>();
   std::string hash_;
   unsigned generation_ = 0;
   unsigned serial_ = 0;  ///< of calls of apply()
@@ -93,7 +97,9 @@ class Supervisor {
   std::unique_ptr<Pending> pending_;
   unsigned drain_calls_ = 0;
   std::function<void()> drained_;
-  std::set<std::string> doubted_;  ///< lists whose program could not be started
+  std::set<std::string> doubted_;    ///< lists whose program could not be started
+  std::deque<std::string> opening_;  ///< made, and not begun yet
+  Timer open_timer_;
   Timer retry_timer_;
   Timer doubt_timer_;
   Timer drain_timer_;

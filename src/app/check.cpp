@@ -46,7 +46,8 @@ int check(const Config& config) {
     if (rule->is_command()) {
       answers.emplace(name, prober.find(rule->command.front()));
     } else {
-      prober.probe({rule->executor, rule->args, rule->identity}, config.supervisor.probe_timeout,
+      prober.probe({rule->executor, rule->args, rule->child->identity},
+                   config.supervisor.probe_timeout,
                    [&answers, name](ProbeResult&& answer) { answers.emplace(name, answer); });
     }
   }

@@ -1,6 +1,11 @@
 #include "app/config_loading.hpp"
 
+#include <malloc.h>
+
 #include <iostream>
+#include <utility>
+
+#include <w8y/reload_plan.hpp>
 
 namespace w8y::app {
 
@@ -23,6 +28,27 @@ class Host final : public SystemConfigHost {
 Config load(const std::string& path) {
   Host host;
   return load_config(path, host);
+}
+
+Reading read_beside(const std::string& path, const Config& running) noexcept {
+  Reading reading;
+  try {
+    Config config = load(path);
+    keep_unchanged(running, config);
+    config.hash = config_hash(config);
+    reading.config = std::make_shared<const Config>(std::move(config));
+  } catch (const ConfigError& error) {
+    for (const auto& mistake : error.mistakes()) reading.mistakes.push_back(mistake.to_string());
+  } catch (const std::exception& error) {
+    reading.mistakes.push_back(path + ": can't be read: " + error.what());
+  }
+  malloc_trim(0);
+  return reading;
+}
+
+void discard(ConfigPtr config) noexcept {
+  config.reset();
+  malloc_trim(0);
 }
 
 void print_mistakes(const char* program, const ConfigError& error) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <w8y/config.hpp>
 
@@ -16,6 +17,16 @@ inline constexpr int config_exit = 78;
 
 /// Throws ConfigError.
 Config load(const std::string& path);
+/// What came of reading the file while another config is in force.
+struct Reading {
+  ConfigPtr config;  ///< nullptr: `mistakes` says why
+  std::vector<std::string> mistakes;
+};
+/// With all that a reload needs of a config, so that it may be done on another thread: its hash,
+/// and the running config's own rules where they are as they were. Gives back the memory it took.
+Reading read_beside(const std::string& path, const Config& running) noexcept;
+/// Frees a config, if it is the last one to use it, and gives the memory back.
+void discard(ConfigPtr config) noexcept;
 /// Prints every mistake on standard error, each on a line that starts with `program`.
 void print_mistakes(const char* program, const ConfigError& error);
 /// `name` is what CLIENT LIST shows.

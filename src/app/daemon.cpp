@@ -50,6 +50,7 @@ Daemon::Daemon(DaemonOptions options, Config config)
       stream_leavers_(loop_),
       supervisor_(SupervisorHost{loop_.clock(), loop_.timers(), journal_, *this, seed_}),
       watchdog_(loop_.timers()),
+      tidy_(loop_.timers()),
       swap_(loop_.timers()) {
   use_log_settings(config.supervisor);
   log_.info("w8yd started", {{"version", W8Y_VERSION}, {"host", host_}, {"pid", getpid()}});
@@ -71,13 +72,14 @@ Daemon::Daemon(DaemonOptions options, Config config)
   }
   ops::add_api(router_, *this, hub_);
   link_ = open_link(config, [this](RedisState state) { redis_changed(state); });
-  supervisor_.apply(std::move(config), false, [this](const ReloadPlan&) {
-    applied_ = true;
-    say_shortfalls();
-    serve_status();
-    look_ready();
-    reload_once_more();  // one that came while the first probes were out
-  });
+  supervisor_.apply(std::make_shared<const Config>(std::move(config)), false,
+                    [this](const ReloadPlan&) {
+                      applied_ = true;
+                      say_shortfalls();
+                      serve_status();
+                      look_ready();
+                      reload_once_more();  // one that came while the first probes were out
+                    });
 }
 
 Daemon::~Daemon() = default;
@@ -112,8 +114,8 @@ void Daemon::say_groups() {
 void Daemon::prepare_limits(const Config& config) {
   process::GroupLimits wanted;
   for (const auto& [prefix, rule] : config.lists) {
-    if (rule->memory_max) wanted.memory_max = rule->memory_max;
-    if (rule->cpu_weight) wanted.cpu_weight = rule->cpu_weight;
+    if (rule->child->memory_max) wanted.memory_max = rule->child->memory_max;
+    if (rule->child->cpu_weight) wanted.cpu_weight = rule->child->cpu_weight;
   }
   if (!wanted.any()) return;
   const std::string problem = groups_.prepare(wanted);
@@ -175,6 +177,8 @@ void Daemon::redis_changed(RedisState state) {
 void Daemon::look_ready() {
   if (ready_ || !applied_ || redis_state_ != RedisState::usable || draining_) return;
   ready_ = true;
+  // What the first claims of all lists took: not wanted so soon again.
+  tidy_.set(loop_.now() + std::chrono::seconds(1), [this] { let_go(nullptr); });
   notify_.ready("serving " + std::to_string(supervisor_.lists().size()) + " lists");
   log_.info("ready",
             {{"lists", supervisor_.lists().size()}, {"config", supervisor_.config_hash()}});

@@ -10,6 +10,7 @@
 
 #include <w8y/supervisor.hpp>
 
+#include "app/config_loading.hpp"
 #include "app/journal.hpp"
 #include "app/redis_watch.hpp"
 #include "executor/probe.hpp"
@@ -49,9 +50,10 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
     redis::Url url;
     std::unique_ptr<RedisWatch> watch;
   };
-  /// A reload on its way: parsed, and its connection is being tried.
+  /// A reload on its way: the file is being read, then its connection tried.
   struct Reload {
-    Config config;
+    ConfigPtr running;           ///< what is in force until then
+    ConfigPtr config;            ///< nullptr: not read yet
     std::unique_ptr<Link> link;  ///< nullptr: as it is
     std::unique_ptr<Timer> patience;
   };
@@ -64,7 +66,7 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
   Prober& prober() override { return prober_; }
   // of Control
   [[nodiscard]] HostStatus status() const override;
-  [[nodiscard]] ConfigText config_text() const override { return supervisor_.config_text(); }
+  [[nodiscard]] ConfigText config_text() const override { return describe(supervisor_.config()); }
   ops::ControlResult quiet() override;
   ops::ControlResult resume() override;
   ops::ControlResult drain() override;
@@ -82,11 +84,13 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
   void redis_changed(RedisState state);
   void look_ready();
   void begin_reload();
+  void was_read(Reading&& reading);
   void try_new_link();
   void apply_reload();
   void reloaded(const ReloadPlan& plan);
   void reload_failed(const std::string& text, std::vector<std::string> lines);
   void reload_once_more();
+  void let_go(ConfigPtr config);
   void answer_reload(const ops::ControlResult& result);
   void serve_status();
   void begin_drain(const char* why);
@@ -121,6 +125,7 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
   std::map<std::string, std::unique_ptr<ops::HttpServer>> servers_;  ///< by address
   std::vector<std::unique_ptr<loop::SignalWatch>> signals_;
   Timer watchdog_;
+  Timer tidy_;
   Timer swap_;
 
   bool applied_ = false;  ///< the first configuration is in force
@@ -129,7 +134,7 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
   bool quiet_ = false;  ///< by an operator
   bool draining_ = false;
   bool drained_ = false;  ///< but for stream processes that are ending
-  std::unique_ptr<Reload> reload_;
+  std::shared_ptr<Reload> reload_;
   bool reload_again_ = false;
   std::vector<Answer> reload_answers_;        ///< for the reload that is going on
   std::vector<Answer> reload_again_answers_;  ///< for the one after it

@@ -4,6 +4,7 @@
 
 #include "app/config_loading.hpp"
 #include "app/daemon.hpp"
+#include "loop/background.hpp"
 
 namespace w8y::app {
 
@@ -40,16 +41,32 @@ void Daemon::reload(Answer answer) {
 void Daemon::begin_reload() {
   notify_.reloading();
   log_.info("reloading", {{"file", options_.config_path}});
-  try {
-    reload_ = std::make_unique<Reload>();
-    reload_->config = load(options_.config_path);
-  } catch (const ConfigError& error) {
-    std::vector<std::string> lines;
-    for (const auto& mistake : error.mistakes()) lines.push_back(mistake.to_string());
-    reload_failed("the config has mistakes; nothing was changed", std::move(lines));
-    return;
+  reload_ = std::make_shared<Reload>();
+  reload_->running = supervisor_.shared_config();
+  // A file of ten thousand lists takes long to read: not on the loop.
+  const auto reading = std::make_shared<Reading>();
+  const auto read = [reading, path = options_.config_path, running = reload_->running] {
+    *reading = read_beside(path, *running);
+  };
+  const auto then = [this, reading, waited = std::weak_ptr<Reload>(reload_)] {
+    if (waited.expired()) return;  // it drains meanwhile, or is gone
+    was_read(std::move(*reading));
+  };
+  if (loop::in_background(loop_, read, then)) return;
+  read();
+  then();
+}
+
+void Daemon::was_read(Reading&& reading) {
+  // Into the memory of this thread: what the other one took for the config is between what it took
+  // for reading, and is all given back when this is gone.
+  if (reading.config) {
+    reload_->config = std::make_shared<const Config>(*reading.config);
+    let_go(std::move(reading.config));
   }
-  if (same_connection(supervisor_.config(), reload_->config)) {
+  if (!reload_->config) {
+    reload_failed("the config has mistakes; nothing was changed", std::move(reading.mistakes));
+  } else if (same_connection(*reload_->running, *reload_->config)) {
     apply_reload();
   } else {
     try_new_link();
@@ -64,7 +81,7 @@ void Daemon::try_new_link() {
       reload_failed("the new Redis can't be used (" + why + "); nothing was changed", {});
     });
   };
-  reload_->link = open_link(reload_->config, [this, gave_up](RedisState state) {
+  reload_->link = open_link(*reload_->config, [this, gave_up](RedisState state) {
     if (!reload_ || swap_.pending()) return;
     switch (state) {
       case RedisState::usable:
@@ -79,7 +96,7 @@ void Daemon::try_new_link() {
   });
   reload_->patience = std::make_unique<Timer>(loop_.timers());
   reload_->patience->set(
-      loop_.now() + reload_->config.redis.connect_timeout + reload_->config.redis.command_timeout,
+      loop_.now() + reload_->config->redis.connect_timeout + reload_->config->redis.command_timeout,
       [gave_up] { gave_up("no answer"); });
 }
 
@@ -87,16 +104,15 @@ void Daemon::apply_reload() {
   const bool new_link = reload_->link != nullptr;
   reload_->patience.reset();
   if (new_link) {
-    host_ = reload_->config.supervisor.host;
+    host_ = reload_->config->supervisor.host;
     // Pollers that still run on the old connection keep it until they have settled.
     link_ = std::move(reload_->link);
     link_->watch->tell([this](RedisState state) { redis_changed(state); });
     redis_changed(RedisState::usable);
   }
-  for (const auto& warning : reload_->config.warnings) log_.warn(warning);
-  prepare_limits(reload_->config);
-  supervisor_.apply(std::move(reload_->config), new_link,
-                    [this](const ReloadPlan& plan) { reloaded(plan); });
+  for (const auto& warning : reload_->config->warnings) log_.warn(warning);
+  prepare_limits(*reload_->config);
+  supervisor_.apply(reload_->config, new_link, [this](const ReloadPlan& plan) { reloaded(plan); });
 }
 
 void Daemon::reloaded(const ReloadPlan& plan) {
@@ -125,12 +141,21 @@ void Daemon::reload_failed(const std::string& text, std::vector<std::string> lin
 }
 
 void Daemon::answer_reload(const ops::ControlResult& result) {
+  // The one that is not in force is large if there are many lists.
+  const bool taken = supervisor_.shared_config() == reload_->config;
+  ConfigPtr gone = std::exchange(taken ? reload_->running : reload_->config, nullptr);
   reload_.reset();
+  let_go(std::move(gone));
   last_reload_at_ = loop_.clock().wall();
   if (ready_) notify_.ready(last_reload_);
   const auto answers = std::exchange(reload_answers_, {});
   for (const auto& answer : answers) answer(result);
   reload_once_more();
+}
+
+/// With ten thousand lists, freeing them takes some time too.
+void Daemon::let_go(ConfigPtr config) {
+  loop::in_background(loop_, [gone = std::move(config)]() mutable { discard(std::move(gone)); });
 }
 
 void Daemon::reload_once_more() {

@@ -38,7 +38,7 @@ RulePtr rule_of(const W8yOptions& options) {
   Rule rule;
   rule.prefix = options.key_prefix;
   rule.command = options.command;
-  rule.env_var = options.env_var;
+  rule.child.edit().env_var = options.env_var;
   rule.key_expiry = options.key_expiry;
   rule.lock_key = options.lock_key;
   rule.backoff.reset();

@@ -1,5 +1,6 @@
 // w8yd: the supervisor of a host.
 #include <CLI/CLI.hpp>
+#include <malloc.h>
 
 #include <cstdio>
 #include <iostream>
@@ -61,9 +62,14 @@ bool parse(int argc, char** argv, Options& options, int& exit) {
 
 int run(const Options& options) {
   using namespace w8y;
+  // Without these, glibc lets both grow with the largest block that was ever freed, and keeps more
+  // and more in reserve.
+  mallopt(M_MMAP_THRESHOLD, 128 << 10);
+  mallopt(M_TRIM_THRESHOLD, 256 << 10);
   Config config = app::load(options.config);
   if (options.check) return app::check(config);
   if (options.plan) return app::plan(config);
+  malloc_trim(0);  // a file of many lists takes a multiple of what is kept of it
   process::raise_descriptor_limit();
   app::DaemonOptions daemon{options.config, options.embedded};
   if (daemon.embedded && daemon.embedded->empty()) daemon.embedded = ops::default_embedded_folder();

@@ -56,7 +56,7 @@ void read_exit_codes(const Value& value, Rule& rule) {
   // Their order and number mean nothing, so the same codes are the same setting.
   std::sort(codes.begin(), codes.end());
   codes.erase(std::unique(codes.begin(), codes.end()), codes.end());
-  rule.success_exit_codes = std::move(codes);
+  rule.child.edit().success_exit_codes = std::move(codes);
 }
 
 void read_env_var(const Value& value, Rule& rule) {
@@ -66,7 +66,7 @@ void read_env_var(const Value& value, Rule& rule) {
     return value.must_be(
         "the name of a variable: letters, digits and _, no digit first, not starting with W8Y_");
   }
-  rule.env_var = name;
+  rule.child.edit().env_var = name;
 }
 
 void read_cwd(const Value& value, Rule& rule) {
@@ -75,12 +75,12 @@ void read_cwd(const Value& value, Rule& rule) {
   if (cwd != "temp" && cwd.front() != '/') {
     return value.must_be("an absolute path, or \"temp\" for a fresh folder each time");
   }
-  rule.cwd = cwd;
+  rule.child.edit().cwd = cwd;
 }
 
 void read_nice(const Value& value, Rule& rule) {
   int nice = 0;
-  if (value.integer(nice, -20, 19)) rule.nice = nice;
+  if (value.integer(nice, -20, 19)) rule.child.edit().nice = nice;
 }
 
 /// Less than this and no program would start.
@@ -89,12 +89,12 @@ constexpr std::uint64_t least_memory = mebibyte;
 void read_memory_max(const Value& value, Rule& rule) {
   std::uint64_t most = 0;
   if (value.size(most, least_memory, std::numeric_limits<std::int64_t>::max()))
-    rule.memory_max = most;
+    rule.child.edit().memory_max = most;
 }
 
 void read_cpu_weight(const Value& value, Rule& rule) {
   unsigned weight = 0;
-  if (value.integer(weight, 1, 10'000)) rule.cpu_weight = weight;
+  if (value.integer(weight, 1, 10'000)) rule.child.edit().cpu_weight = weight;
 }
 
 void read_size(const Value& value, std::uint64_t min, std::uint64_t max, std::size_t& into) {
@@ -137,23 +137,23 @@ constexpr Key<Rule> list_rows[] = {
     {"success_exit_codes", "[0]", read_exit_codes},
     {"env", "{}", read_env},
     {"env_pass", "[]", read_env_pass},
-    {"env_file", "", [](auto& v, auto& rule) { v.trusted_path(rule.env_file); }},
+    {"env_file", "", [](auto& v, auto& rule) { v.trusted_path(rule.child.edit().env_file); }},
     {"env_var", "", read_env_var},
     {"cwd", R"("/")", read_cwd},
     {"user", "",
      [](auto& v, auto& rule) {
-       read_account(v, "user", &Reading::user_exists, rule.identity.user);
+       read_account(v, "user", &Reading::user_exists, rule.child.edit().identity.user);
      }},
     {"group", "",
      [](auto& v, auto& rule) {
-       read_account(v, "group", &Reading::group_exists, rule.identity.group);
+       read_account(v, "group", &Reading::group_exists, rule.child.edit().identity.group);
      }},
     {"umask", "", read_umask},
     {"nice", "", read_nice},
     {"rlimits", "{}", read_rlimits},
     {"memory_max", "", read_memory_max},
     {"cpu_weight", "", read_cpu_weight},
-    {"no_new_privs", "true", [](auto& v, auto& rule) { v.flag(rule.no_new_privs); }},
+    {"no_new_privs", "true", [](auto& v, auto& rule) { v.flag(rule.child.edit().no_new_privs); }},
     {"max_line", R"("1MiB")",
      [](auto& v, auto& rule) { read_size(v, 1, 1024 * mebibyte, rule.max_line); }},
     {"stderr_tail", R"("64KiB")",
@@ -226,7 +226,7 @@ void check_list(const Value& list, Rule& rule) {
         "has neither executor nor command; must have executor = \"/absolute/path\", or command = "
         "[\"program\", \"{}\"]");
   }
-  if (rule.identity.user && !list.reading().root) {
+  if (rule.child->identity.user && !list.reading().root) {
     list.warn("has a user, but w8yd does not run as root: its runs fail unless that is the same");
   }
   if (command != nullptr || rule.mode == Mode::single) not_for_streams(list, rule);

@@ -104,7 +104,7 @@ void read_rlimits(const Value& value, Rule& rule) {
     found.push_back(std::move(result));
   }
   // Members come by name, so the same limits are the same setting in any order.
-  if (value.reading().mistakes.size() == before) rule.rlimits = std::move(found);
+  if (value.reading().mistakes.size() == before) rule.child.edit().rlimits = std::move(found);
 }
 
 void read_env(const Value& value, Rule& rule) {
@@ -124,7 +124,7 @@ void read_env(const Value& value, Rule& rule) {
       item.text(env[member.key], "a string, in quotes");
     }
   }
-  if (value.reading().mistakes.size() == before) rule.env = std::move(env);
+  if (value.reading().mistakes.size() == before) rule.child.edit().env = std::move(env);
 }
 
 void read_env_pass(const Value& value, Rule& rule) {
@@ -136,7 +136,7 @@ void read_env_pass(const Value& value, Rule& rule) {
     value.member(item).must_be(std::string(variable_name_rule) + "; or \"*\" for all");
     right = false;
   }
-  if (right) rule.env_pass = std::move(names);
+  if (right) rule.child.edit().env_pass = std::move(names);
 }
 
 void read_umask(const Value& value, Rule& rule) {
@@ -151,7 +151,7 @@ void read_umask(const Value& value, Rule& rule) {
     return value.must_be(
         "octal, as a string such as \"022\" or a number such as 0o022, up to 0777");
   }
-  rule.umask = static_cast<unsigned>(*mask);
+  rule.child.edit().umask = static_cast<unsigned>(*mask);
 }
 
 void read_account(const Value& value, const std::string& what,

@@ -21,7 +21,7 @@ std::string runs_text(std::uint64_t runs) {
 
 /// `nproc` of a list takes the place of the host's.
 std::uint64_t processes_for(const Rule& rule, std::uint64_t of_host) {
-  for (const ResourceLimit& limit : rule.rlimits)
+  for (const ResourceLimit& limit : rule.child->rlimits)
     if (limit.name == "nproc") return limit.value.value_or(~std::uint64_t{0});
   return of_host;
 }
@@ -35,8 +35,8 @@ void add_users(const std::vector<RulePtr>& lists, std::uint64_t most, const Host
                std::vector<std::string>& lines) {
   std::map<std::string, UserNeed> users;
   for (const RulePtr& rule : lists) {
-    if (!rule->identity.user && limits.exempt) continue;
-    UserNeed& need = users[rule->identity.user.value_or("")];
+    if (!rule->child->identity.user && limits.exempt) continue;
+    UserNeed& need = users[rule->child->identity.user.value_or("")];
     need.runs += runs_of(*rule);
     need.allowed =
         std::min(need.allowed, processes_for(*rule, limits.processes.value_or(~std::uint64_t{0})));

@@ -27,9 +27,7 @@ Poller::Poller(const PollerHost& host, RulePtr rule)
       host_(host),
       rule_(std::move(rule)),
       runs_(host.clock, host.timers, *this),
-      shortage_(
-          host.clock, host.timers, [this] { advance(); },
-          [this] { host_.events.shortage_changed(*this); }),
+      shortage_(host.clock, host.timers, *this),
       ahead_timer_(host.timers) {}
 
 Poller::~Poller() = default;
@@ -64,6 +62,16 @@ void Poller::drain() {
   draining_ = true;
   if (executor_) executor_->retire();
   advance();
+}
+
+const Poller::Past& Poller::past() const {
+  static const Past none;
+  return past_ ? *past_ : none;
+}
+
+Poller::Past& Poller::past() {
+  if (!past_) past_ = std::make_unique<Past>();
+  return *past_;
 }
 
 // ---- where it stands
@@ -181,7 +189,7 @@ std::size_t Poller::claim_ahead() const {
 void Poller::start_ahead() {
   while (!ahead_.empty() && runs_.size() < limit() && take(1) == 1) {
     Claim claim = std::move(ahead_.front());
-    ahead_.pop_front();
+    ahead_.erase(ahead_.begin());
     ahead_timer_.cancel();
     shortage_.tried();
     runs_.start(std::move(claim), rule_, executor_);
@@ -196,7 +204,8 @@ void Poller::start_ahead() {
 
 void Poller::hand_back_ahead() {
   ahead_timer_.cancel();
-  counters_.claimed -= ahead_.size();
+  if (ahead_.empty()) return;
+  count().claimed -= ahead_.size();
   for (const Claim& claim : ahead_) source_->hand_back(claim);
   ahead_.clear();
 }
@@ -212,7 +221,7 @@ void Poller::on_claimed(ClaimReply&& reply) {
   std::size_t unused = std::exchange(claim_slots_, 0);
 
   if (takes_now()) {
-    counters_.claimed += reply.claims.size();
+    if (!reply.claims.empty()) count().claimed += reply.claims.size();
     taken_ += reply.claims.size();
     for (Claim& claim : reply.claims) {
       if (unused > 0) {
@@ -242,13 +251,13 @@ void Poller::on_lease_lost(const RunId& run) {
   if (active == nullptr) {
     std::erase_if(ahead_, [&](const Claim& claim) {
       if (claim.run != run) return false;
-      --counters_.claimed;
+      --count().claimed;
       source_->hand_back(claim);
       return true;
     });
     return;
   }
-  ++counters_.leases_lost;
+  ++count().leases_lost;
   host_.events.lease_changed(*this, *active, true);
   if (active->rule->on_lease_loss == OnLeaseLoss::terminate)
     runs_.kill(run, StopReason::lease_lost);
@@ -307,7 +316,7 @@ void Poller::run_started(const ActiveRun& run) {
 }
 
 void Poller::run_message(const ActiveRun& run, const Message& message) {
-  if (std::holds_alternative<BadLine>(message)) ++counters_.bad_lines;
+  if (std::holds_alternative<BadLine>(message)) ++count().bad_lines;
   host_.events.run_message(*this, run, message);
 }
 
@@ -320,15 +329,15 @@ void Poller::run_event(const RunEvent& event) {
 }
 
 void Poller::process_news(int pid, const ProcessNews& news) {
-  if (std::holds_alternative<ProcessBadLine>(news)) ++counters_.bad_lines;
+  if (std::holds_alternative<ProcessBadLine>(news)) ++count().bad_lines;
   host_.events.process_news(*this, pid, news);
 }
 
 /// As if it had not been claimed: another host may have what this one lacks.
 void Poller::not_started(const Settlement& settlement, const std::string& reason) {
-  --counters_.claimed;
-  last_problem_ = reason;
-  last_problem_at_ = settlement.ended;
+  --count().claimed;
+  past().last_problem = reason;
+  past().last_problem_at = settlement.ended;
   const bool news = shortage_.begin(reason);
   source_->hand_back(settlement.claim);
   if (news) host_.events.shortage_changed(*this);
@@ -345,10 +354,10 @@ void Poller::run_over(Settlement&& settlement, Duration took) {
   } else if (std::holds_alternative<Unanswered>(settlement.end.process)) {
     shortage_.untold();  // it may not have begun
   }
-  std::visit(Count{counters_}, settlement.outcome);
+  std::visit(Count{count()}, settlement.outcome);
   if (std::string reason = outcome_reason(settlement.outcome); !reason.empty()) {
-    last_problem_ = std::move(reason);
-    last_problem_at_ = settlement.ended;
+    past().last_problem = std::move(reason);
+    past().last_problem_at = settlement.ended;
   }
   mean_run_ = mean_run_ ? (*mean_run_ * 7 + took) / 8 : took;
   const bool freed = std::holds_alternative<SetFree>(settlement.rest);

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <iterator>
+
 #include <w8y/escape.hpp>
 #include <w8y/reload_plan.hpp>
 
@@ -15,6 +18,55 @@ std::vector<SettingChange> compare(const Settings& before, const Settings& after
   for (const auto& [key, value] : after) {
     if (!before.contains(key)) changes.push_back({key, {}, value});
   }
+  return changes;
+}
+
+/// Hands each list of either side to `visit`, with its entry on each side or null.
+template <class Map, class Visit>
+void walk(const Map& before, const Map& after, const Visit& visit) {
+  auto was = before.begin();
+  auto is = after.begin();
+  while (was != before.end() || is != after.end()) {
+    const bool gone = is == after.end() || (was != before.end() && was->first < is->first);
+    const bool is_new = was == before.end() || (is != after.end() && is->first < was->first);
+    visit(is_new ? nullptr : &*was, gone ? nullptr : &*is);
+    if (!is_new) ++was;
+    if (!gone) ++is;
+  }
+}
+
+bool same(const Settings& before, const Settings& after) {
+  return before == after;
+}
+
+bool same(const RulePtr& before, const RulePtr& after) {
+  return before == after || *before == *after;
+}
+
+const Settings& text_of(const Settings& settings) {
+  return settings;
+}
+
+Settings text_of(const RulePtr& rule) {
+  return describe(*rule);
+}
+
+/// Those that are gone or changed, then those that are new; both by prefix.
+template <class Lists>
+std::vector<ListChange> compare_lists(const Lists& before, const Lists& after) {
+  std::vector<ListChange> changes;
+  std::vector<ListChange> added;
+  walk(before, after, [&](const auto* was, const auto* is) {
+    if (was == nullptr) {
+      added.push_back({ListChange::Kind::added, is->first, {}});
+    } else if (is == nullptr) {
+      changes.push_back({ListChange::Kind::removed, was->first, {}});
+    } else if (!same(was->second, is->second)) {
+      changes.push_back({ListChange::Kind::changed, is->first,
+                         compare(text_of(was->second), text_of(is->second))});
+    }
+  });
+  std::move(added.begin(), added.end(), std::back_inserter(changes));
   return changes;
 }
 
@@ -57,18 +109,25 @@ ReloadPlan plan_reload(const ConfigText& before, const ConfigText& after) {
   ReloadPlan plan;
   plan.redis = compare(before.redis, after.redis);
   plan.supervisor = compare(before.supervisor, after.supervisor);
-  for (const auto& [prefix, settings] : before.lists) {
-    const auto now = after.lists.find(prefix);
-    if (now == after.lists.end()) {
-      plan.lists.push_back({ListChange::Kind::removed, prefix, {}});
-    } else if (auto changes = compare(settings, now->second); !changes.empty()) {
-      plan.lists.push_back({ListChange::Kind::changed, prefix, std::move(changes)});
-    }
-  }
-  for (const auto& [prefix, settings] : after.lists) {
-    if (!before.lists.contains(prefix)) plan.lists.push_back({ListChange::Kind::added, prefix, {}});
-  }
+  plan.lists = compare_lists(before.lists, after.lists);
   return plan;
+}
+
+ReloadPlan plan_reload(const Config& before, const Config& after) {
+  ReloadPlan plan;
+  plan.redis = compare(describe(before.redis), describe(after.redis));
+  plan.supervisor = compare(describe(before.supervisor), describe(after.supervisor));
+  plan.lists = compare_lists(before.lists, after.lists);
+  return plan;
+}
+
+void keep_unchanged(const Config& before, Config& after) {
+  auto was = before.lists.begin();
+  for (auto& [prefix, rule] : after.lists) {
+    while (was != before.lists.end() && was->first < prefix) ++was;
+    if (was == before.lists.end()) return;
+    if (was->first == prefix && *was->second == *rule) rule = was->second;
+  }
 }
 
 }  // namespace w8y

@@ -7,7 +7,7 @@
 namespace w8y {
 
 Runs::Runs(const Clock& clock, TimerQueue& timers, RunsOwner& owner)
-    : clock_(clock), timers_(timers), owner_(owner), sweep_(timers) {}
+    : clock_(clock), timers_(timers), owner_(owner) {}
 
 Runs::~Runs() = default;
 
@@ -136,8 +136,9 @@ void Runs::on_ended(const RunId& id, RunEnd&& end) {
   const std::unique_ptr<Entry> run = std::move(found->second);
   runs_.erase(found);
   if (run->progress_waiting) send_progress(*run);
-  used_.push_back(std::move(run->executor));
-  if (!sweep_.pending()) sweep_.set(clock_.now(), [this] { used_.clear(); });
+  if (!used_) used_ = std::make_unique<Used>(timers_);
+  used_->executors.push_back(std::move(run->executor));
+  if (!used_->sweep.pending()) used_->sweep.set(clock_.now(), [this] { used_->executors.clear(); });
 
   const Verdict verdict = judge(*run->rule, end, run->stopping, run->claim.attempt);
   const Duration took = clock_.now() - run->started;

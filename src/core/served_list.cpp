@@ -16,8 +16,9 @@ void ServedList::decide(RulePtr rule, const ProbeResult& answer) {
   if (const auto* refusal = std::get_if<Refusal>(&answer)) {
     reason = refusal->reason;
   } else {
-    caps_ = std::get<Caps>(answer);
-    reason = host_.workshop.why_not(*rule, caps_);
+    const Caps& caps = std::get<Caps>(answer);
+    if (caps != *caps_) caps_.edit() = caps;
+    reason = host_.workshop.why_not(*rule, *caps_);
   }
 
   if (reason.empty()) {
@@ -25,7 +26,7 @@ void ServedList::decide(RulePtr rule, const ProbeResult& answer) {
     if (state_ != ServingState::serving) {
       rule_ = std::move(rule);
       serve();
-      host_.events.list_served(*rule_, caps_);
+      host_.events.list_served(*rule_, *caps_);
     } else {
       use(std::move(rule));
     }
@@ -44,7 +45,7 @@ void ServedList::use(RulePtr rule) {
   rule_ = std::move(rule);
   if (poller_ == nullptr) return;
   if (other_source) return renew();
-  poller_->use(rule_, host_.workshop.make_executor(rule_, caps_, poller_->run_handler()));
+  poller_->use(rule_, host_.workshop.make_executor(rule_, *caps_, poller_->run_handler()));
 }
 
 void ServedList::serve() {
@@ -59,7 +60,7 @@ void ServedList::serve() {
   poller_->set_quiet(quiet_);
   update_reserved();
   poller_->begin(host_.workshop.make_source(rule_, poller_->source_handler()),
-                 host_.workshop.make_executor(rule_, caps_, poller_->run_handler()));
+                 host_.workshop.make_executor(rule_, *caps_, poller_->run_handler()));
 }
 
 void ServedList::reopen(bool quiet) {
@@ -114,7 +115,7 @@ std::size_t ServedList::running() const {
 }
 
 RunCounters ServedList::counters() const {
-  RunCounters sum = past_;
+  RunCounters sum = past_ ? *past_ : RunCounters{};
   if (poller_) sum += poller_->counters();
   for (const auto& poller : retired_) sum += poller->counters();
   return sum;
@@ -131,7 +132,8 @@ void ServedList::update_reserved() {
 void ServedList::sweep() {
   std::erase_if(retired_, [this](const auto& poller) {
     if (!poller->drained()) return false;
-    past_ += poller->counters();
+    if (!past_) past_ = std::make_unique<RunCounters>();
+    *past_ += poller->counters();
     return true;
   });
   update_reserved();

@@ -1,29 +1,29 @@
 #include <algorithm>
-#include <utility>
 
 #include <w8y/shortage.hpp>
 
 namespace w8y {
 
-Shortage::Shortage(const Clock& clock, TimerQueue& timers, std::function<void()> may_try,
-                   std::function<void()> over)
-    : clock_(clock), may_try_(std::move(may_try)), over_(std::move(over)), timer_(timers) {}
+Shortage::Shortage(const Clock& clock, TimerQueue& timers, Owner& owner)
+    : clock_(clock), timers_(timers), owner_(owner) {}
 
 bool Shortage::begin(const std::string& reason) {
+  if (!trouble_) trouble_ = std::make_unique<Trouble>(timers_);
+  Trouble& trouble = *trouble_;
   const bool news = state_ == State::none;
   if (news) {
-    since_ = clock_.now();
-    attempts_ = 0;
-    pause_ = shortest_pause;
+    trouble.since = clock_.now();
+    trouble.attempts = 0;
+    trouble.pause = shortest_pause;
   }
-  ++attempts_;
-  reason_ = reason;
+  ++trouble.attempts;
+  trouble.reason = reason;
   if (state_ == State::waiting) return false;  // of those that were begun together
-  if (!news) pause_ = std::min(pause_ * 2, longest_pause);
+  if (!news) trouble.pause = std::min(trouble.pause * 2, longest_pause);
   state_ = State::waiting;
-  timer_.set(clock_.now() + pause_, [this] {
+  trouble.timer.set(clock_.now() + trouble.pause, [this] {
     state_ = State::trying;
-    may_try_();
+    owner_.may_try();
   });
   return news;
 }
@@ -35,9 +35,9 @@ void Shortage::tried() {
 void Shortage::started() {
   if (state_ != State::trying && state_ != State::watching) return;
   state_ = State::easing;
-  timer_.set(clock_.now() + calm, [this] {
+  trouble_->timer.set(clock_.now() + calm, [this] {
     state_ = State::none;
-    over_();
+    owner_.shortage_over();
   });
 }
 

@@ -10,17 +10,21 @@ namespace {
 /// How often a draining host looks whether it is done: runs end by events, sweeping is a timer.
 constexpr Duration drained_look = std::chrono::milliseconds(5);
 
+/// Lists that begin in one turn of the loop.
+constexpr std::size_t opened_at_once = 256;
+
 /// Whether the answer to a probe of one rule holds for the other too.
 bool same_probe(const Rule& a, const Rule& b) {
+  if (&a == &b) return true;
   return a.executor == b.executor && a.args == b.args && a.command == b.command &&
-         a.identity == b.identity;
+         a.child->identity == b.child->identity;
 }
 
 }  // namespace
 
 /// A configuration on its way in.
 struct Supervisor::Pending {
-  Config config;
+  ConfigPtr config;
   unsigned serial = 0;  ///< answers to an earlier one's probes don't count
   bool new_sources = false;
   Applied applied;
@@ -31,6 +35,14 @@ struct Supervisor::Pending {
 Supervisor::Supervisor(const SupervisorHost& host)
     : host_(host),
       idle_(host.timers, host.clock, RedisSettings{}.idle_commands, host.seed),
+      list_host_{host.clock,
+                 host.timers,
+                 slots_,
+                 idle_,
+                 host.events,
+                 host.workshop,
+                 [this](const std::string& doubted) { doubt(doubted); }},
+      open_timer_(host.timers),
       retry_timer_(host.timers),
       doubt_timer_(host.timers),
       drain_timer_(host.timers),
@@ -43,15 +55,15 @@ void Supervisor::probe(const RulePtr& rule, Prober::Answer answer) {
   if (rule->is_command()) {
     answer(prober.find(rule->command.front()));
   } else {
-    prober.probe({rule->executor, rule->args, rule->identity},
-                 (pending_ ? pending_->config : config_).supervisor.probe_timeout,
+    prober.probe({rule->executor, rule->args, rule->child->identity},
+                 (pending_ ? pending_->config : config_)->supervisor.probe_timeout,
                  std::move(answer));
   }
 }
 
 // ---- reload: parse and check (the caller), probe, compare, apply
 
-void Supervisor::apply(Config config, bool new_sources, Applied applied) {
+void Supervisor::apply(ConfigPtr config, bool new_sources, Applied applied) {
   if (state_ == SupervisorState::draining || state_ == SupervisorState::drained) return;
   state_ = SupervisorState::reloading;
   pending_ = std::make_unique<Pending>();
@@ -60,10 +72,11 @@ void Supervisor::apply(Config config, bool new_sources, Applied applied) {
   pending_->applied = std::move(applied);
   pending_->serial = ++serial_;
   pending_->unanswered = 1;  // so that answers given at once don't finish it early
-  for (const auto& [prefix, rule] : pending_->config.lists) {
-    const auto have = lists_.find(prefix);
-    if (have != lists_.end() && have->second->state() == ServingState::serving &&
-        same_probe(have->second->rule(), *rule))
+  auto have = lists_.begin();
+  for (const auto& [prefix, rule] : pending_->config->lists) {
+    while (have != lists_.end() && have->first < prefix) ++have;
+    if (have != lists_.end() && have->first == prefix &&
+        have->second->state() == ServingState::serving && same_probe(have->second->rule(), *rule))
       continue;
     ++pending_->unanswered;
     probe(rule, [this, name = prefix, serial = serial_](ProbeResult&& answer) {
@@ -79,20 +92,36 @@ void Supervisor::probed() {
   if (--pending_->unanswered == 0 && state_ == SupervisorState::reloading) commit();
 }
 
+/// What lists there are, changes here and in decide() only; what is as it was costs next to
+/// nothing.
 void Supervisor::commit() {
   const std::unique_ptr<Pending> pending = std::move(pending_);
-  ConfigText text = describe(pending->config);
-  const ReloadPlan plan = plan_reload(text_, text);
+  const ReloadPlan plan = plan_reload(*config_, *pending->config);
   config_ = std::move(pending->config);
-  text_ = std::move(text);
-  hash_ = w8y::config_hash(text_);
+  hash_ = config_->hash.empty() ? w8y::config_hash(*config_) : config_->hash;
   ++generation_;
   state_ = SupervisorState::running;
-  slots_.set_limit(config_.supervisor.max_processes);
-  idle_.set_budget(config_.redis.idle_commands);
+  slots_.set_limit(config_->supervisor.max_processes);
+  idle_.set_budget(config_->redis.idle_commands);
 
+  close_missing();
+  for (const auto& [prefix, answer] : pending->answers) decide(prefix, &answer);
+  for (const auto& change : plan.lists) {
+    const bool decided = pending->answers.contains(change.prefix);
+    if (change.kind == ListChange::Kind::changed && !decided) decide(change.prefix, nullptr);
+  }
+  if (pending->new_sources)
+    for (const auto& [prefix, list] : lists_) list->renew();
+  open_some();
+  arm_retry();
+  pending->applied(plan);
+}
+
+void Supervisor::close_missing() {
+  auto wanted = config_->lists.begin();
   for (auto it = lists_.begin(); it != lists_.end();) {
-    if (config_.lists.contains(it->first)) {
+    while (wanted != config_->lists.end() && wanted->first < it->first) ++wanted;
+    if (wanted != config_->lists.end() && wanted->first == it->first) {
       ++it;
       continue;
     }
@@ -102,38 +131,37 @@ void Supervisor::commit() {
   }
   for (auto& list : closing_) {
     // Back in the config before its last run has ended: those count under its limit.
-    const auto wanted = config_.lists.find(list->rule().prefix);
-    if (wanted == config_.lists.end() || list->state() != ServingState::closing) continue;
+    const auto back = config_->lists.find(list->rule().prefix);
+    if (back == config_->lists.end() || list->state() != ServingState::closing) continue;
     list->reopen(quiet_);
-    lists_[wanted->first] = std::move(list);
+    lists_[back->first] = std::move(list);
   }
   std::erase_if(closing_, [](const auto& list) {
     return list == nullptr || list->state() == ServingState::closed;
   });
+}
 
-  std::set<std::string> changed;
-  for (const auto& change : plan.lists) changed.insert(change.prefix);
-  for (const auto& [prefix, rule] : config_.lists) {
-    const auto answer = pending->answers.find(prefix);
-    if (answer != pending->answers.end()) {
-      auto& list = lists_[prefix];
-      if (!list) {
-        list = std::make_unique<ServedList>(
-            ListHost{host_.clock, host_.timers, slots_, idle_, host_.events, host_.workshop,
-                     [this](const std::string& doubted) { doubt(doubted); }},
-            rule);
-        list->set_quiet(quiet_);
-      }
-      list->decide(rule, answer->second);
-    } else if (changed.contains(prefix)) {
-      // The answer it has still holds for the program; what is asked of it may have changed.
-      ServedList& list = *lists_.at(prefix);
-      list.decide(rule, ProbeResult(list.caps()));
-    }
-    if (pending->new_sources) lists_.at(prefix)->renew();
+/// New lists begin some at a time, when all are made: thousands of first claims at once would hold
+/// the loop, and Redis, and leave holes in memory between what stays.
+void Supervisor::open_some() {
+  for (std::size_t i = 0; i < opened_at_once && !opening_.empty(); ++i) {
+    const auto list = lists_.find(opening_.front());
+    if (list != lists_.end()) list->second->set_quiet(quiet_);
+    opening_.pop_front();
   }
-  arm_retry();
-  pending->applied(plan);
+  if (!opening_.empty()) open_timer_.set(host_.clock.now(), [this] { open_some(); });
+}
+
+/// Without an answer: the one it has still holds for the program; what is asked of it has changed.
+void Supervisor::decide(const std::string& prefix, const ProbeResult* answer) {
+  const RulePtr& rule = config_->lists.at(prefix);
+  auto& list = lists_[prefix];
+  if (!list) {
+    list = std::make_unique<ServedList>(list_host_, rule);
+    list->set_quiet(true);  // until open_some()
+    opening_.push_back(prefix);
+  }
+  list->decide(rule, answer != nullptr ? *answer : ProbeResult(list->caps()));
 }
 
 // ---- executors that were refused are asked again
@@ -142,7 +170,7 @@ void Supervisor::arm_retry() {
   const bool any = std::any_of(lists_.begin(), lists_.end(), [](const auto& list) {
     return list.second->state() == ServingState::refused;
   });
-  const Duration interval = config_.supervisor.probe_interval;
+  const Duration interval = config_->supervisor.probe_interval;
   if (!any || interval <= Duration{0}) {
     retry_timer_.cancel();
   } else if (!retry_timer_.pending()) {
@@ -165,19 +193,19 @@ void Supervisor::doubt(const std::string& prefix) {
     const auto prefixes = std::exchange(doubted_, {});
     if (state_ != SupervisorState::running) return;
     for (const auto& each : prefixes)
-      if (config_.lists.contains(each)) probe_again(each);
+      if (config_->lists.contains(each)) probe_again(each);
   });
 }
 
 void Supervisor::probe_again(const std::string& prefix) {
-  const auto rule = config_.lists.at(prefix);
+  const auto rule = config_->lists.at(prefix);
   probe(rule, [this, prefix, rule](ProbeResult&& answer) {
     const auto list = lists_.find(prefix);
     // A reload may have come between: then its own probe decided.
     if (list == lists_.end() || state_ != SupervisorState::running ||
         !same_probe(list->second->rule(), *rule))
       return;
-    list->second->decide(config_.lists.at(prefix), answer);
+    list->second->decide(config_->lists.at(prefix), answer);
     arm_retry();
   });
 }
@@ -185,6 +213,7 @@ void Supervisor::probe_again(const std::string& prefix) {
 // ---- quiet, cancel, drain
 
 void Supervisor::set_quiet(bool quiet) {
+  if (quiet == quiet_) return;
   quiet_ = quiet;
   for (const auto& [prefix, list] : lists_) list->set_quiet(quiet);
 }
@@ -214,12 +243,13 @@ void Supervisor::drain(std::function<void()> drained) {
   switch (++drain_calls_) {
     case 1:
       pending_.reset();
+      opening_.clear();
       retry_timer_.cancel();
       state_ = SupervisorState::draining;
       drained_ = std::move(drained);
       idle_since_ = host_.clock.now();
       each([](ServedList& list) { list.close(); });
-      drain_timer_.set(host_.clock.now() + config_.supervisor.drain_timeout, stop);
+      drain_timer_.set(host_.clock.now() + config_->supervisor.drain_timeout, stop);
       look_drained();
       break;
     case 2:
@@ -239,7 +269,7 @@ void Supervisor::look_drained() {
   // Settlements wait for Redis, but a host that has to go can't wait for ever: their locks run out.
   const Instant now = host_.clock.now();
   if (running() > 0) idle_since_ = now;
-  const bool done = all_closed || now - idle_since_ > config_.redis.command_timeout;
+  const bool done = all_closed || now - idle_since_ > config_->redis.command_timeout;
   look_timer_.set(now + drained_look, [this, done] {
     if (!done) return look_drained();
     state_ = SupervisorState::drained;

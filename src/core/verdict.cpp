@@ -15,7 +15,7 @@ struct ByItself {
   const RunEnd& end;
 
   Outcome operator()(const Exited& exited) const {
-    const auto& codes = rule.success_exit_codes;
+    const auto& codes = rule.child->success_exit_codes;
     if (std::find(codes.begin(), codes.end(), exited.code) == codes.end())
       return Crashed{"exit status " + std::to_string(exited.code)};
     return (*this)(Answered{});

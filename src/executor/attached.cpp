@@ -35,7 +35,7 @@ std::optional<NotStarted> prepare(const Claim& claim, const Rule& rule,
   if (found.path.empty()) return NotStarted{"can't run " + program + ": " + found.problem};
   request.program = std::move(found.path);
   if (auto problem = fill_in(rule.command, claim.item, request.argv)) return problem;
-  request.env = environment(rule.env_var, claim.item);
+  request.env = environment(rule.child->env_var, claim.item);
   request.own_session = false;
   request.close_others = false;  // ours close by themselves; those that we were given are its, too
   request.keep_ignored = true;

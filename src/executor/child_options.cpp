@@ -6,19 +6,19 @@ std::optional<NotStarted> set_options(const Rule& rule, const process::Account& 
                                       const ExecutorOptions& host, process::TempFolder& folder,
                                       process::ChildOptions& options) {
   process::SpawnRequest& request = options.spawn;
-  request.cwd = rule.cwd;
-  if (rule.cwd == "temp") {
+  request.cwd = rule.child->cwd;
+  if (rule.child->cwd == "temp") {
     if (const auto error = folder.make(account.credentials)) return not_started(*error);
     request.cwd = folder.path();
   }
-  request.no_new_privs = rule.no_new_privs;
+  request.no_new_privs = rule.child->no_new_privs;
   request.credentials = account.credentials;
-  request.umask = rule.umask;
-  request.nice = rule.nice;
-  request.rlimits = rule.rlimits;
+  request.umask = rule.child->umask;
+  request.nice = rule.child->nice;
+  request.rlimits = rule.child->rlimits;
   options.kill_grace = rule.kill_grace;
   options.groups = host.groups;
-  options.limits = {rule.memory_max, rule.cpu_weight};
+  options.limits = {rule.child->memory_max, rule.child->cpu_weight};
   return std::nullopt;
 }
 

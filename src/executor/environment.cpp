@@ -86,14 +86,15 @@ std::optional<process::SpawnError> list_environment(const Rule& rule,
                                                     const process::Account& account,
                                                     const std::string& host,
                                                     Environment& environment) {
-  if (std::find(rule.env_pass.begin(), rule.env_pass.end(), "*") != rule.env_pass.end())
+  if (std::find(rule.child->env_pass.begin(), rule.child->env_pass.end(), "*") !=
+      rule.child->env_pass.end())
     pass_all(environment);
   set_account(environment, account);
-  for (const std::string& name : rule.env_pass)
+  for (const std::string& name : rule.child->env_pass)
     if (name != "*") environment.pass(name.c_str());
-  if (!rule.env_file.empty())
-    if (auto problem = read_env_file(rule.env_file, environment)) return problem;
-  for (const auto& [name, value] : rule.env) environment.set(name, value);
+  if (!rule.child->env_file.empty())
+    if (auto problem = read_env_file(rule.child->env_file, environment)) return problem;
+  for (const auto& [name, value] : rule.child->env) environment.set(name, value);
 
   environment.set("W8Y_LIST", rule.prefix);
   environment.set("W8Y_HOST", host);
@@ -122,7 +123,7 @@ std::optional<process::SpawnError> run_environment(const Claim& claim, const Rul
   environment.set("W8Y_RUN_ID", claim.run);
   environment.set("W8Y_FENCE", std::to_string(claim.fence));
   environment.set("W8Y_ATTEMPT", std::to_string(claim.attempt));
-  if (!rule.env_var.empty()) set_item(environment, rule.env_var, claim.item);
+  if (!rule.child->env_var.empty()) set_item(environment, rule.child->env_var, claim.item);
   result = environment.take();
   return std::nullopt;
 }

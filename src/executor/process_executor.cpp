@@ -7,26 +7,36 @@
 namespace w8y::executor {
 
 ProcessExecutor::ProcessExecutor(loop::Loop& loop, RunHandler& handler, ExecutorOptions options)
-    : loop_(loop), handler_(handler), options_(std::move(options)), sweep_(loop.timers()) {}
+    : loop_(loop), handler_(handler), options_(std::move(options)) {}
+
+ProcessExecutor::~ProcessExecutor() = default;
 
 void ProcessExecutor::start(const Claim& claim, RulePtr rule) {
-  const RunSetting setting{std::move(rule), accounts_, options_};
+  if (!working_) working_ = std::make_unique<Working>(loop_.timers());
+  const RunSetting setting{std::move(rule), working_->accounts, options_};
   RunOwner& self = *this;
-  runs_[claim.run] = std::make_unique<Run>(loop_, self, handler_, claim, setting);
+  working_->runs[claim.run] = std::make_unique<Run>(loop_, self, handler_, claim, setting);
+}
+
+Run* ProcessExecutor::find(const RunId& run) {
+  if (!working_) return nullptr;
+  const auto found = working_->runs.find(run);
+  return found == working_->runs.end() ? nullptr : found->second.get();
 }
 
 void ProcessExecutor::stop(const RunId& run) {
-  if (const auto found = runs_.find(run); found != runs_.end()) found->second->stop();
+  if (Run* found = find(run)) found->stop();
 }
 
 void ProcessExecutor::kill(const RunId& run) {
-  if (const auto found = runs_.find(run); found != runs_.end()) found->second->kill();
+  if (Run* found = find(run)) found->kill();
 }
 
 void ProcessExecutor::on_run_ended(Run& run, RunEnd&& end) {
-  auto entry = runs_.extract(run.id());
-  dead_.push_back(std::move(entry.mapped()));
-  if (!sweep_.pending()) sweep_.set(loop_.now(), [this] { dead_.clear(); });
+  auto& [runs, dead, accounts, sweep] = *working_;
+  auto entry = runs.extract(run.id());
+  dead.push_back(std::move(entry.mapped()));
+  if (!sweep.pending()) sweep.set(loop_.now(), [this] { working_->dead.clear(); });
   handler_.on_ended(run.id(), std::move(end));
 }
 

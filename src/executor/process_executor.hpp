@@ -23,6 +23,7 @@ namespace w8y::executor {
 class ProcessExecutor : public Executor, private RunOwner {
  public:
   ProcessExecutor(loop::Loop& loop, RunHandler& handler, ExecutorOptions options);
+  ~ProcessExecutor() override;
 
   // of Executor
   void start(const Claim& claim, RulePtr rule) override;
@@ -36,10 +37,16 @@ class ProcessExecutor : public Executor, private RunOwner {
   loop::Loop& loop_;
   RunHandler& handler_;
   const ExecutorOptions options_;
-  std::unordered_map<RunId, std::unique_ptr<Run>> runs_;
-  std::vector<std::unique_ptr<Run>> dead_;
-  Timer sweep_;
-  Accounts accounts_;
+  struct Working {
+    explicit Working(TimerQueue& timers) : sweep(timers) {}
+    std::unordered_map<RunId, std::unique_ptr<Run>> runs;
+    std::vector<std::unique_ptr<Run>> dead;
+    Accounts accounts;
+    Timer sweep;
+  };
+  Run* find(const RunId& run);
+
+  std::unique_ptr<Working> working_;  ///< since the first run
 };
 
 }  // namespace w8y::executor

@@ -49,7 +49,7 @@ StreamProcess::StreamProcess(loop::Loop& loop, StreamOwner& owner, RunHandler& h
 
 std::optional<NotStarted> StreamProcess::prepare(const StreamSetting& setting,
                                                  process::ChildOptions& options) {
-  if (auto problem = setting.accounts.look_up(rule_->identity, started_))
+  if (auto problem = setting.accounts.look_up(rule_->child->identity, started_))
     return not_started(*problem);
   const process::Account& account = setting.accounts.account();
   process::SpawnRequest& request = options.spawn;

@@ -127,7 +127,7 @@ void Connection::take_handshake(const Reply& reply) {
   state_ = State::up;
   hold_ = false;
   out_ += held_;
-  held_ = std::string();
+  std::string().swap(held_);  // an assignment would keep its memory
   handler_.on_ready();
 }
 
@@ -147,7 +147,7 @@ void Connection::flush() {
     if (!blocked_) {
       out_at_ = 0;
       if (out_.capacity() > worth_freeing) {
-        out_ = std::string();
+        std::string().swap(out_);
       } else {
         out_.clear();
       }

@@ -65,8 +65,6 @@ CircularSource::CircularSource(std::shared_ptr<RedisLink> link, SourceHandler& h
     : LinkHolder{std::move(link)},
       redis::Client::Listener(link_->client),
       handler_(handler),
-      settlements_(*link_, [this] { look_all_settled(); }),
-      lost_claims_(*link_, [this] { look_all_settled(); }),
       look_again_(link_->timers),
       alive_(std::make_shared<bool>(true)) {}
 
@@ -76,20 +74,40 @@ CircularSource::~CircularSource() {
 
 void CircularSource::use(RulePtr rule) {
   rule_ = std::move(rule);
-  keys_ = std::make_shared<const CircularKeys>(*rule_);
+  keys_.reset();
+}
+
+const std::shared_ptr<const CircularKeys>& CircularSource::keys() {
+  if (!keys_) keys_ = std::make_shared<const CircularKeys>(*rule_);
+  return keys_;
+}
+
+Settlements& CircularSource::settlements() {
+  if (!settlements_)
+    settlements_ = std::make_unique<Settlements>(*link_, [this] { look_all_settled(); });
+  return *settlements_;
+}
+
+/// What a list at rest does without.
+void CircularSource::put_away() {
+  if (!held_.empty() || unsettled() > 0) return;
+  settlements_.reset();
+  lost_claims_.reset();
+  keys_.reset();
+  pass_ = Pass{};
 }
 
 // ---- claim
 
 void CircularSource::claim(std::size_t wanted, Scan scan) {
   const auto left = scan == Scan::ends ? ClaimCall::only_ends : ClaimCall::new_pass;
-  pass_ = Pass{rule_, keys_, wanted, left, 0};
+  pass_ = Pass{rule_, keys(), wanted, left, 0};
   this->scan();
 }
 
 void CircularSource::scan() {
   // Both travel in one write, and the claim sees the items free that are.
-  settlements_.send();
+  if (settlements_) settlements_->send();
   ClaimCall call{
       *pass_.keys, lock_value({}), {}, pass_.rule->key_expiry, pass_.rule->fleet_concurrency,
       pass_.left};
@@ -142,9 +160,11 @@ void CircularSource::note_length(const ClaimResult& result) {
 void CircularSource::look_for(const std::vector<RunId>& runs) {
   std::vector<std::string> values;
   for (const RunId& run : runs) values.push_back(lock_value(run));
-  lost_claims_.add(pass_.keys, values, pass_.rule->key_expiry);
+  if (!lost_claims_)
+    lost_claims_ = std::make_unique<LostClaims>(*link_, [this] { look_all_settled(); });
+  lost_claims_->add(pass_.keys, values, pass_.rule->key_expiry);
   // The connection may be there (an error in the middle of a pass).
-  lost_claims_.look();
+  lost_claims_->look();
 }
 
 void CircularSource::unavailable(const std::vector<RunId>& runs, const Trouble& trouble) {
@@ -212,7 +232,7 @@ void CircularSource::put_down(const RunId& run, SettleCall&& call) {
   // find the lock gone and take it again, for nobody.
   held_.erase(held);
   const bool freed = call.new_value.empty();
-  settlements_.add(keys, std::move(call), wait_of_end(freed));
+  settlements().add(keys, std::move(call), wait_of_end(freed));
 }
 
 /// Whoever waits for an item or for a place in the fleet is not to wait for other runs' ends.
@@ -227,8 +247,8 @@ void CircularSource::look_all_settled() {
 }
 
 void CircularSource::on_up() {
-  settlements_.retry();
-  lost_claims_.look();
+  if (settlements_) settlements_->retry();
+  if (lost_claims_) lost_claims_->look();
   // After what is settled, and from the loop: a handler is never called from inside somebody's
   // call.
   handler_.on_wake();
@@ -240,8 +260,9 @@ void CircularSource::announce(const RunEvent& event) {
   if (!rule_->recorded || !link_->client.connected()) return;
   // News are for whoever listens; they must not stand in the way of claims and renewals.
   if (link_->client.unsent() > most_unsent) return;
-  settlements_.publish(keys_, event_json(*rule_, link_->identity.host, event, link_->clock.wall()),
-                       held_.size() > 1 ? Settlements::Wait::span : Settlements::Wait::none);
+  settlements().publish(keys(),
+                        event_json(*rule_, link_->identity.host, event, link_->clock.wall()),
+                        held_.size() > 1 ? Settlements::Wait::span : Settlements::Wait::none);
 }
 
 void CircularSource::listen(bool on) {
@@ -252,11 +273,13 @@ void CircularSource::listen(bool on) {
     return;
   }
   hear_of_list();
-  if (wake_) return;
-  // Once the channel is confirmed too: what was published before may have been missed.
-  wake_ = link_->subscriber.subscribe(
-      keys_->wake, [this](std::string_view, std::string_view) { handler_.on_wake(); },
-      [this] { handler_.on_wake(); });
+  if (!wake_) {
+    // Once the channel is confirmed too: what was published before may have been missed.
+    wake_ = link_->subscriber.subscribe(
+        keys()->wake, [this](std::string_view, std::string_view) { handler_.on_wake(); },
+        [this] { handler_.on_wake(); });
+  }
+  put_away();
 }
 
 // ---- at rest
@@ -267,7 +290,7 @@ void CircularSource::hear_of_list() {
   hears_ = false;
   if (!link_->list_events.on()) return;
   changes_ = link_->subscriber.subscribe(
-      link_->list_events.channel(keys_->list),
+      link_->list_events.channel(CircularKeys::list_of(*rule_)),
       [this](std::string_view, std::string_view event) {
         if (ListEvents::adds(event)) list_changed();
       },
@@ -279,27 +302,31 @@ void CircularSource::hear_of_list() {
 
 void CircularSource::list_changed() {
   if (empty_) return handler_.on_wake();
-  if (!look_again_.pending())
-    look_again_.set(link_->clock.now() + change_pause, [this] {
-      link_->looks.if_locked(keys_, length_, place_,
-                             [this, alive = alive_](const LookReply& reply) {
-                               if (*alive && reply.worth_it) handler_.on_wake();
-                             });
+  if (look_again_.pending()) return;
+  look_again_.set(link_->clock.now() + change_pause, [this] {
+    ask_if_locked([this, alive = alive_](const LookReply& reply) {
+      if (*alive && reply.worth_it) handler_.on_wake();
     });
+  });
 }
 
 void CircularSource::look() {
-  listen(true);
+  hear_of_list();
   const auto answer = [this, alive = alive_](LookReply reply) {
     if (!*alive) return;
     reply.hears = hears_ && link_->subscriber.connected();
     handler_.on_looked(reply);
   };
   if (empty_) {
-    link_->looks.if_empty(keys_, answer);
+    link_->looks.if_empty(CircularKeys::list_of(*rule_), answer);
   } else {
-    link_->looks.if_locked(keys_, length_, place_, answer);
+    ask_if_locked(answer);
   }
+}
+
+void CircularSource::ask_if_locked(Looks::Answer answer) {
+  link_->looks.if_locked(CircularKeys::list_of(*rule_), CircularKeys::lock_prefix_of(*rule_),
+                         length_, place_, std::move(answer));
 }
 
 }  // namespace w8y::source

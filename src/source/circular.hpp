@@ -40,7 +40,7 @@ class CircularSource final : public Source,
   void announce(const RunEvent& event) override;
   void listen(bool on) override;
   [[nodiscard]] std::size_t unsettled() const override {
-    return settlements_.size() + lost_claims_.size();
+    return (settlements_ ? settlements_->size() : 0) + (lost_claims_ ? lost_claims_->size() : 0);
   }
 
  private:
@@ -67,6 +67,8 @@ class CircularSource final : public Source,
   void on_up() override;
   void on_down(const std::string&) override {}
 
+  const std::shared_ptr<const CircularKeys>& keys();
+  Settlements& settlements();
   void scan();
   void scanned(const std::vector<RunId>& runs, Instant sent, const ClaimResult& result);
   void note_length(const ClaimResult& result);
@@ -78,19 +80,22 @@ class CircularSource final : public Source,
   void look_all_settled();
   void hear_of_list();
   void list_changed();
+  void ask_if_locked(Looks::Answer answer);
+  void put_away();
   [[nodiscard]] std::string lock_value(const RunId& run) const;
 
   SourceHandler& handler_;
   RulePtr rule_;
-  std::shared_ptr<const CircularKeys> keys_;
+  std::shared_ptr<const CircularKeys> keys_;  ///< nullptr: not needed yet
   Pass pass_;
   std::map<RunId, Held> held_;
   bool all_taken_ = true;    ///< the last claim left no free item
   bool empty_ = true;        ///< and there was none at all
   std::int64_t length_ = 0;  ///< else: of the list, when all of it was looked at
   std::uint64_t place_ = 0;  ///< in it, for looks
-  Settlements settlements_;
-  LostClaims lost_claims_;
+  // Made when they are needed: ten thousand lists at rest need neither.
+  std::unique_ptr<Settlements> settlements_;
+  std::unique_ptr<LostClaims> lost_claims_;
   redis::Subscription wake_;
   redis::Subscription changes_;
   bool hears_ = false;  ///< changes_ is confirmed

@@ -21,6 +21,11 @@ struct CircularKeys {
         wake(key_prefix + "wake") {}
   explicit CircularKeys(const Rule& rule) : CircularKeys(rule.key_prefix(), rule.lock_key) {}
 
+  /// Without making all the others.
+  [[nodiscard]] static std::string list_of(const Rule& rule) { return rule.key_prefix() + "list"; }
+  [[nodiscard]] static std::string lock_prefix_of(const Rule& rule) {
+    return rule.key_prefix() + rule.lock_key + ":";
+  }
   [[nodiscard]] std::string lock(const Item& item) const { return lock_prefix + item; }
 
   std::string list;

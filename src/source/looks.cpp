@@ -36,22 +36,22 @@ Looks::~Looks() {
   *alive_ = false;
 }
 
-std::uint16_t Looks::group(const CircularKeys& keys) const {
-  return cluster_ ? redis::slot_of(keys.list) : std::uint16_t{0};
+std::uint16_t Looks::group(const std::string& list) const {
+  return cluster_ ? redis::slot_of(list) : std::uint16_t{0};
 }
 
-void Looks::if_empty(std::shared_ptr<const CircularKeys> keys, Answer answer) {
-  Empties& lists = empty_[group(*keys)];
-  lists.push_back({std::move(keys), std::move(answer)});
+void Looks::if_empty(std::string list, Answer answer) {
+  Empties& lists = empty_[group(list)];
+  lists.push_back({std::move(list), std::move(answer)});
   gather();
 }
 
-void Looks::if_locked(std::shared_ptr<const CircularKeys> keys, std::int64_t length,
+void Looks::if_locked(std::string list, std::string lock_prefix, std::int64_t length,
                       std::uint64_t& place, Answer answer) {
-  Lockeds& lists = locked_[group(*keys)];
+  Lockeds& lists = locked_[group(list)];
   const auto first = length > 0 ? static_cast<std::int64_t>(place) % length : 0;
   place += share_;
-  lists.push_back({std::move(keys), length, first, std::move(answer)});
+  lists.push_back({std::move(list), std::move(lock_prefix), length, first, std::move(answer)});
   gather();
 }
 
@@ -94,7 +94,7 @@ void Looks::ask_empty(std::shared_ptr<Empties> lists, std::size_t begin, std::si
                       double cost) {
   if (exists_forbidden_) return no_look(*lists, begin, end);
   redis::Command command{"EXISTS"};
-  for (std::size_t i = begin; i < end; ++i) command.push_back((*lists)[i].keys->list);
+  for (std::size_t i = begin; i < end; ++i) command.push_back((*lists)[i].list);
   client_.call(command, [this, alive = alive_, lists, begin, end, cost](const redis::Answer& got) {
     if (!*alive) return;
     exists_forbidden_ = exists_forbidden_ || forbidden(got);
@@ -119,7 +119,7 @@ void Looks::ask_which(const std::shared_ptr<Empties>& lists, std::size_t begin, 
     const auto answer = [lists, i, cost](const LookReply& reply) {
       (*lists)[i].answer({reply.worth_it, reply.cost + cost, false});
     };
-    as_locked->push_back({(*lists)[i].keys, 0, 0, answer});
+    as_locked->push_back({(*lists)[i].list, {}, 0, 0, answer});
   }
   for (std::size_t i = 0; i < as_locked->size(); i += most_locked)
     ask_locked(as_locked, i, std::min(i + most_locked, as_locked->size()));
@@ -135,11 +135,10 @@ void Looks::ask_locked(std::shared_ptr<Lockeds> lists, std::size_t begin, std::s
   numbers.reserve(count * 2);
   for (std::size_t i = begin; i < end; ++i) {
     const Locked& list = (*lists)[i];
-    keys.push_back(list.keys->list);
+    keys.push_back(list.list);
     numbers.push_back(std::to_string(list.length));
     numbers.push_back(std::to_string(list.first));
-    args.insert(args.end(),
-                {list.keys->lock_prefix, numbers[numbers.size() - 2], numbers.back(), share});
+    args.insert(args.end(), {list.lock_prefix, numbers[numbers.size() - 2], numbers.back(), share});
   }
   const double cost = 1.0 / static_cast<double>(count);
   client_.run(redis::scripts::look, keys, args,

@@ -13,8 +13,6 @@
 #include <w8y/source.hpp>
 #include <w8y/timers.hpp>
 
-#include "source/keys.hpp"
-
 namespace w8y::redis {
 class Client;
 }
@@ -37,10 +35,10 @@ class Looks {
   Looks& operator=(const Looks&) = delete;
 
   /// Whether an empty list still is.
-  void if_empty(std::shared_ptr<const CircularKeys> keys, Answer answer);
+  void if_empty(std::string list, Answer answer);
   /// Whether a list of `length` items, all of them locked, still is: its length is looked at, and
   /// some locks, further on each time. `place` is a number that the list keeps for that.
-  void if_locked(std::shared_ptr<const CircularKeys> keys, std::int64_t length,
+  void if_locked(std::string list, std::string lock_prefix, std::int64_t length,
                  std::uint64_t& place, Answer answer);
 
   /// A new connection may be another user's.
@@ -56,11 +54,12 @@ class Looks {
 
  private:
   struct Empty {
-    std::shared_ptr<const CircularKeys> keys;
+    std::string list;
     Answer answer;
   };
   struct Locked {
-    std::shared_ptr<const CircularKeys> keys;
+    std::string list;
+    std::string lock_prefix;
     std::int64_t length = 0;
     std::int64_t first = 0;
     Answer answer;
@@ -78,7 +77,7 @@ class Looks {
   void ask_locked(std::shared_ptr<Lockeds> lists, std::size_t begin, std::size_t end);
   template <typename Lists>
   void no_look(const Lists& lists, std::size_t begin, std::size_t end);
-  [[nodiscard]] std::uint16_t group(const CircularKeys& keys) const;
+  [[nodiscard]] std::uint16_t group(const std::string& list) const;
 
   redis::Client& client_;
   const Clock& clock_;

@@ -19,7 +19,7 @@ struct Attached {
   void start(const Item& item, const std::vector<std::string>& words, const char* env_var = "") {
     Rule rule;
     rule.command = words;
-    rule.env_var = env_var;
+    rule.child.edit().env_var = env_var;
     recorder.inside_call = true;
     executor.start({"RUN", item, {}, 1, 1}, std::make_shared<const Rule>(rule));
     recorder.inside_call = false;

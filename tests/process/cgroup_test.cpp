@@ -161,7 +161,7 @@ TEST_CASE("a limit that can't be set is the host's trouble, and no run goes on w
   Bench bench;
   bench.executor = bench.make_any(&groups);
   Rule rule = command_rule({"/bin/true"});
-  rule.memory_max = mebi;
+  rule.child.edit().memory_max = mebi;
   const auto told = bench.run_item("x", rule);
   CHECK(told.reason() == "can't make a control group: Is a directory");
   CHECK(std::get<NotStarted>(told.end->process).host_is_short);

@@ -62,16 +62,16 @@ TEST_CASE("the environment is empty but for what the config and the run give") {
 
   CHECK(variables({}) == with({}));
   Rule rule;
-  rule.env_pass = {"EXTRA", "NOT_THERE"};
+  rule.child.edit().env_pass = {"EXTRA", "NOT_THERE"};
   CHECK(variables(rule) == with({"EXTRA=e=1"}));
-  rule.env = {{"EXTRA", "mine"}, {"W8Y_FENCE", "1"}, {"EMPTY", ""}};
+  rule.child.edit().env = {{"EXTRA", "mine"}, {"W8Y_FENCE", "1"}, {"EMPTY", ""}};
   CHECK(variables(rule) == with({"EXTRA=mine", "EMPTY="}));
   rule = {};
-  rule.env_var = "ITEM";
+  rule.child.edit().env_var = "ITEM";
   CHECK(variables(rule) == with({"ITEM=a:0"}));
 
   rule = {};
-  rule.env_pass = {"*"};
+  rule.child.edit().env_pass = {"*"};
   const auto all = variables(rule);
   CHECK(all.count("EXTRA=e=1") == 1);
   CHECK(all.count("NOTIFY_SOCKET=/run/x") == 0);
@@ -80,7 +80,7 @@ TEST_CASE("the environment is empty but for what the config and the run give") {
 
 TEST_CASE("an item that can't be a variable is left out") {
   Rule rule;
-  rule.env_var = "ITEM";
+  rule.child.edit().env_var = "ITEM";
   for (const Item& item : {Item("a\0b", 3), Item(200'000, 'x')})
     for (const std::string& variable : variables(rule, item)) {
       CHECK_FALSE(variable.starts_with("W8Y_ITEM="));
@@ -92,10 +92,10 @@ TEST_CASE("env_file is read for each run, after env_pass and before env") {
   const Folder folder;
   const Variable extra("EXTRA", "passed");
   Rule rule;
-  rule.env_pass = {"EXTRA"};
-  rule.env_file =
+  rule.child.edit().env_pass = {"EXTRA"};
+  rule.child.edit().env_file =
       folder.file("env", "# comment\n\nEXTRA=file\r\nQUOTED=\"as it = stands\"\nMINE=file\nLAST=1");
-  rule.env = {{"MINE", "config"}};
+  rule.child.edit().env = {{"MINE", "config"}};
   auto seen = variables(rule);
   for (const char* variable : {"EXTRA=file", "QUOTED=\"as it = stands\"", "MINE=config", "LAST=1"})
     CHECK(seen.count(variable) == 1);
@@ -108,28 +108,28 @@ TEST_CASE("env_file is read for each run, after env_pass and before env") {
 TEST_CASE("an env_file that can't be used is why a run isn't started") {
   const Folder folder;
   Rule rule;
-  rule.env_file = "/nonexistent";
+  rule.child.edit().env_file = "/nonexistent";
   CHECK(reason(rule) == "env_file /nonexistent: No such file or directory");
-  rule.env_file = folder.path();
+  rule.child.edit().env_file = folder.path();
   CHECK(reason(rule) == "env_file " + folder.path() + ": not a regular file");
-  rule.env_file = folder.file("env", "A=1\nnonsense\n");
-  CHECK(reason(rule) == "env_file " + rule.env_file + ", line 2: not NAME=value");
-  rule.env_file = folder.file("env", "A=1\n", 0666);
+  rule.child.edit().env_file = folder.file("env", "A=1\nnonsense\n");
+  CHECK(reason(rule) == "env_file " + rule.child->env_file + ", line 2: not NAME=value");
+  rule.child.edit().env_file = folder.file("env", "A=1\n", 0666);
   if (is_root())
-    CHECK(reason(rule) == "env_file " + rule.env_file + ": others than root can write it");
+    CHECK(reason(rule) == "env_file " + rule.child->env_file + ": others than root can write it");
 }
 
 TEST_CASE("user, group and limits are the run's") {
   Rule rule = command_rule({"/bin/sh", "-c", "id -un; id -gn; umask; ulimit -n; pwd"});
-  rule.umask = 0077;
-  rule.rlimits = {{"nofile", 7, 50}};
+  rule.child.edit().umask = 0077;
+  rule.child.edit().rlimits = {{"nofile", 7, 50}};
   Bench bench;
   const auto told = bench.run_item("x", rule);
   REQUIRE(told.log.size() == 5);
   CHECK(std::vector(told.log.begin() + 2, told.log.end()) ==
         std::vector<std::string>{"0077", "50", "/"});
   if (!is_root()) return;
-  rule.identity = {"nobody", "daemon"};
+  rule.child.edit().identity = {"nobody", "daemon"};
   const auto nobody = bench.run_item("x", rule);
   CHECK(nobody.log == std::vector<std::string>{"nobody", "daemon", "0077", "50", "/"});
   rule.command = {"/usr/bin/env"};
@@ -138,7 +138,7 @@ TEST_CASE("user, group and limits are the run's") {
   CHECK(env.find("LOGNAME=nobody\n") != std::string::npos);
   CHECK(env.find("HOME=/nonexistent\n") != std::string::npos);
   CHECK(env.find("SHELL=/usr/sbin/nologin\n") != std::string::npos);
-  rule.identity = {"no-such-user", {}};
+  rule.child.edit().identity = {"no-such-user", {}};
   CHECK(bench.run_item("x", rule).reason() == "no such user 'no-such-user'");
 }
 
@@ -149,8 +149,8 @@ TEST_CASE("a temp folder is the run's own, and gone after it, without what links
   Rule rule = command_rule({"/bin/sh", "-c",
                             "pwd; stat -c '%U %a' .; mkdir -p a/b/c; echo x >a/b/c/file; "
                             "ln -s ../precious link; ln -s .. up; ln -s / a/root; kill -9 $$"});
-  rule.cwd = "temp";
-  if (is_root()) rule.identity = {"nobody", {}};
+  rule.child.edit().cwd = "temp";
+  if (is_root()) rule.child.edit().identity = {"nobody", {}};
   Bench bench;
   const auto told = bench.run_item("x", rule);
   CHECK(told.reason() == "signal 9 (SIGKILL)");
@@ -171,6 +171,6 @@ TEST_CASE("a temp folder is the run's own, and gone after it, without what links
 TEST_CASE("a temp folder that can't be made is why a run isn't started") {
   const Variable place("TMPDIR", "/nonexistent");
   Rule rule;
-  rule.cwd = "temp";
+  rule.child.edit().cwd = "temp";
   CHECK(reason(rule) == "can't make a folder in /nonexistent: No such file or directory");
 }

@@ -47,7 +47,7 @@ TEST_CASE("what can't be read for want of descriptors is no fault of the run's")
   const Folder folder;
   Bench bench;
   Rule rule = command_rule({"/bin/true"});
-  rule.env_file = folder.file("env", "A=1\n");
+  rule.child.edit().env_file = folder.file("env", "A=1\n");
   std::optional<RunRecorder::Told> told;
   std::optional<process::SpawnError> look_up;
   {
@@ -56,7 +56,7 @@ TEST_CASE("what can't be read for want of descriptors is no fault of the run's")
     process::Account account;
     look_up = process::resolve({"nobody", std::nullopt}, account);
   }
-  CHECK(told->reason() == "env_file " + rule.env_file + ": Too many open files");
+  CHECK(told->reason() == "env_file " + rule.child->env_file + ": Too many open files");
   CHECK(short_of_something(*told));
   // After other look-ups in this process it may succeed without a descriptor to spare.
   if (look_up) CHECK(look_up->text == "can't look up user 'nobody': Too many open files");
@@ -65,7 +65,7 @@ TEST_CASE("what can't be read for want of descriptors is no fault of the run's")
 
 TEST_CASE("no place for a temporary folder is trouble of the host") {
   Rule rule = command_rule({"/bin/true"});
-  rule.cwd = "temp";
+  rule.child.edit().cwd = "temp";
   Bench bench;
   {
     const TemporaryPlace gone("/nonexistent");
@@ -84,7 +84,7 @@ TEST_CASE("a full disk keeps runs with a temporary folder waiting, until there i
     return;
   }
   Rule rule = command_rule({"/bin/true"});
-  rule.cwd = "temp";
+  rule.child.edit().cwd = "temp";
   Bench bench;
   const TemporaryPlace small(folder.path());
   const auto told = bench.run_item("x", rule);

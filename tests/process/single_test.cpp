@@ -22,7 +22,7 @@ TEST_CASE("an executor is called with name, id and length, and reads the item as
   const Executable executable(R"(printf '%s|' "$@" >&2; echo >&2; cat >"$OUT")");
   Rule rule = executable.rule;
   rule.args = {"-v", "two words"};
-  rule.env = {{"OUT", executable.folder.path() + "/out"}};
+  rule.child.edit().env = {{"OUT", executable.folder.path() + "/out"}};
   Bench bench;
   auto items = difficult_items();
   items.emplace_back("a\0b", 3);

@@ -104,7 +104,7 @@ read line; id=${line#*'"id":"'}; id=${id%%'"'*}
 while [ ! -e "$GO" ]; do sleep 0.01; done
 echo "{\"type\":\"complete\",\"id\":\"$id\"}"
 )");
-  bench.rule.env = {{"GO", bench.folder.path() + "/go"}};
+  bench.rule.child.edit().env = {{"GO", bench.folder.path() + "/go"}};
   for (int i = 0; i < 5; ++i) bench.start("R" + std::to_string(i), "x");
   REQUIRE(bench.started("R4"));  // all in one pipe, of which one line is read
   bench.folder.file("go", "");

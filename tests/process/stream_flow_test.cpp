@@ -63,7 +63,7 @@ TEST_CASE("a process that is older than max_age is replaced") {
 
 TEST_CASE("a process that doesn't exit at end of file is ended") {
   StreamBench bench;
-  bench.rule.env = {{"LINGER", "1"}};
+  bench.rule.child.edit().env = {{"LINGER", "1"}};
   CHECK(bench.run("A", "x") == "answered");
   bench.executor->retire();
   REQUIRE(bench.wait([&] { return !bench.recorder.over.empty(); }));
@@ -129,7 +129,7 @@ TEST_CASE("processes of an executor that is gone leave in good order, if somebod
 
 TEST_CASE("processes that don't leave are killed on demand, and with whoever saw to it") {
   StreamBench bench;
-  bench.rule.env = {{"LINGER", "1"}};
+  bench.rule.child.edit().env = {{"LINGER", "1"}};
   bench.rule.kill_grace = 1h;
   bench.leavers = std::make_unique<executor::StreamLeavers>(bench.loop);
   CHECK(bench.run("A", "x") == "answered");

@@ -60,15 +60,15 @@ read line; id=${line#*'"id":"'}; id=${id%%'"'*}
 all=$(env | grep '^W8Y_\|^COLOUR\|^IT=' | sort | tr '\n' ' ')
 echo "{\"type\":\"complete\",\"id\":\"$id\",\"env\":\"$all\"}"
 cat >/dev/null)");
-  bench.rule.env = {{"COLOUR", "blue"}};
-  bench.rule.env_var = "IT";
+  bench.rule.child.edit().env = {{"COLOUR", "blue"}};
+  bench.rule.child.edit().env_var = "IT";
   REQUIRE(bench.run("A", "x") == "answered");
   CHECK(bench.result("A") == R"({"env":"COLOUR=blue W8Y_HOST=host-1 W8Y_LIST=work "})");
 }
 
 TEST_CASE("a temporary folder belongs to a process, and goes with it") {
   StreamBench bench;
-  bench.rule.cwd = "temp";
+  bench.rule.child.edit().cwd = "temp";
   bench.rule.max_items = 2;
   std::vector<std::string> folders;
   for (const char* run : {"A", "B", "C"}) {

@@ -300,23 +300,23 @@ TEST_CASE("values arrive in the rule") {
   expected.requires_caps = {"gpu"};
   expected.lock_key = "proc";
   expected.on_lease_loss = OnLeaseLoss::terminate;
-  expected.success_exit_codes = {0, 3};
-  expected.identity = {"1000", "nogroup"};
-  expected.umask = 027;
-  expected.nice = -5;
+  expected.child.edit().success_exit_codes = {0, 3};
+  expected.child.edit().identity = {"1000", "nogroup"};
+  expected.child.edit().umask = 027;
+  expected.child.edit().nice = -5;
   expected.max_line = 2048;
   expected.history = 9;
-  expected.rlimits = {{"as", RLIMIT_AS, 1 << 30},
-                      {"core", RLIMIT_CORE, std::nullopt},
-                      {"cpu", RLIMIT_CPU, 3600},
-                      {"nofile", RLIMIT_NOFILE, 10},
-                      {"rttime", RLIMIT_RTTIME, 1000}};
-  expected.memory_max = 1 << 30;
-  expected.cpu_weight = 7;
-  expected.env = {{"A", "1"}, {"B", "2"}};
-  expected.env_pass = {"*"};
-  expected.env_var = "IT";
-  expected.cwd = "temp";
+  expected.child.edit().rlimits = {{"as", RLIMIT_AS, 1 << 30},
+                                   {"core", RLIMIT_CORE, std::nullopt},
+                                   {"cpu", RLIMIT_CPU, 3600},
+                                   {"nofile", RLIMIT_NOFILE, 10},
+                                   {"rttime", RLIMIT_RTTIME, 1000}};
+  expected.child.edit().memory_max = 1 << 30;
+  expected.child.edit().cpu_weight = 7;
+  expected.child.edit().env = {{"A", "1"}, {"B", "2"}};
+  expected.child.edit().env_pass = {"*"};
+  expected.child.edit().env_var = "IT";
+  expected.child.edit().cwd = "temp";
   expected.processes = 2;
   expected.max_items = 3;
   expected.max_age = 4min;

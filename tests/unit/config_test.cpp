@@ -289,10 +289,10 @@ TEST_CASE("a list's own key wins over [defaults], wherever that stands") {
       "[defaults]\nconcurrency = 7\nbackoff = false\nenv = { A = \"1\" }\ntimeout = 1.5\n");
   CHECK(config.lists.at("a")->concurrency == 7);
   CHECK_FALSE(config.lists.at("a")->backoff);
-  CHECK(config.lists.at("a")->env.count("A") == 1);
+  CHECK(config.lists.at("a")->child->env.count("A") == 1);
   CHECK(config.lists.at("b")->concurrency == 1);
   CHECK(config.lists.at("b")->backoff == Backoff{1s, 2h, 2.0});
-  CHECK(config.lists.at("b")->env.count("A") == 0);
+  CHECK(config.lists.at("b")->child->env.count("A") == 0);
   CHECK(config.lists.at("b")->timeout == 1500ms);
 }
 

@@ -45,34 +45,34 @@ const std::vector<std::function<void(Rule&)>>& rule_changes() {
       [](Rule& rule) { rule.backoff->factor = 2.0000001; },
       [](Rule& rule) { rule.max_failures = 1; },
       [](Rule& rule) {
-        rule.success_exit_codes = {0, 1};
+        rule.child.edit().success_exit_codes = {0, 1};
       },
       [](Rule& rule) {
-        rule.env = {{"A", "1"}};
+        rule.child.edit().env = {{"A", "1"}};
       },
       [](Rule& rule) {
-        rule.env = {{"A", "2"}};
+        rule.child.edit().env = {{"A", "2"}};
       },
       [](Rule& rule) {
-        rule.env = {{"B", "1"}};
+        rule.child.edit().env = {{"B", "1"}};
       },
-      [](Rule& rule) { rule.env_pass = {"*"}; },
-      [](Rule& rule) { rule.env_file = "/x"; },
-      [](Rule& rule) { rule.env_var = "X"; },
-      [](Rule& rule) { rule.cwd = "temp"; },
-      [](Rule& rule) { rule.identity.user = "u"; },
-      [](Rule& rule) { rule.identity.group = "u"; },
-      [](Rule& rule) { rule.umask = 0; },
-      [](Rule& rule) { rule.nice = 0; },
+      [](Rule& rule) { rule.child.edit().env_pass = {"*"}; },
+      [](Rule& rule) { rule.child.edit().env_file = "/x"; },
+      [](Rule& rule) { rule.child.edit().env_var = "X"; },
+      [](Rule& rule) { rule.child.edit().cwd = "temp"; },
+      [](Rule& rule) { rule.child.edit().identity.user = "u"; },
+      [](Rule& rule) { rule.child.edit().identity.group = "u"; },
+      [](Rule& rule) { rule.child.edit().umask = 0; },
+      [](Rule& rule) { rule.child.edit().nice = 0; },
       [](Rule& rule) {
-        rule.rlimits = {{"as", RLIMIT_AS, 1}};
+        rule.child.edit().rlimits = {{"as", RLIMIT_AS, 1}};
       },
       [](Rule& rule) {
-        rule.rlimits = {{"as", RLIMIT_AS, std::nullopt}};
+        rule.child.edit().rlimits = {{"as", RLIMIT_AS, std::nullopt}};
       },
-      [](Rule& rule) { rule.memory_max = 1 << 20; },
-      [](Rule& rule) { rule.cpu_weight = 100; },
-      [](Rule& rule) { rule.no_new_privs = false; },
+      [](Rule& rule) { rule.child.edit().memory_max = 1 << 20; },
+      [](Rule& rule) { rule.child.edit().cpu_weight = 100; },
+      [](Rule& rule) { rule.child.edit().no_new_privs = false; },
       [](Rule& rule) { rule.max_line = 1; },
       [](Rule& rule) { rule.stderr_tail = 1; },
       [](Rule& rule) { rule.history = 1; },
@@ -167,13 +167,13 @@ TEST_CASE("settings are written in the terms of the configuration") {
   Rule rule;
   rule.command = {"convert", "{}", "a\"b\n"};
   rule.timeout = 90min;
-  rule.umask = 022;
-  rule.success_exit_codes = {0, 3};
-  rule.rlimits = {{"as", RLIMIT_AS, 1 << 30},
-                  {"cpu", RLIMIT_CPU, 3600},
-                  {"nofile", RLIMIT_NOFILE, 10},
-                  {"rttime", RLIMIT_RTTIME, 1500},
-                  {"stack", RLIMIT_STACK, std::nullopt}};
+  rule.child.edit().umask = 022;
+  rule.child.edit().success_exit_codes = {0, 3};
+  rule.child.edit().rlimits = {{"as", RLIMIT_AS, 1 << 30},
+                               {"cpu", RLIMIT_CPU, 3600},
+                               {"nofile", RLIMIT_NOFILE, 10},
+                               {"rttime", RLIMIT_RTTIME, 1500},
+                               {"stack", RLIMIT_STACK, std::nullopt}};
   Settings settings = describe(rule);
   CHECK(settings["command"] == "[\"convert\", \"{}\", \"a\\\"b\\n\"]");
   CHECK(settings["timeout"] == "1h30m");
@@ -190,7 +190,7 @@ TEST_CASE("settings are written in the terms of the configuration") {
 
 TEST_CASE("secrets are hashes: equal if they are, and never themselves") {
   Rule rule;
-  rule.env = {{"TOKEN", "hunter2"}};
+  rule.child.edit().env = {{"TOKEN", "hunter2"}};
   const std::string shown = describe(rule)["env"];
   CHECK(shown.find("hunter2") == std::string::npos);
   CHECK(shown == "{ TOKEN = \"sha256:f52fbd32b2b3b86f\" }");

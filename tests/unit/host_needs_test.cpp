@@ -20,7 +20,7 @@ SupervisorSettings supervisor(unsigned max_processes = 0) {
 
 RulePtr as_user(const std::string& prefix, unsigned concurrency, const std::string& user) {
   Rule rule = rule_for(prefix, concurrency);
-  rule.identity.user = user;
+  rule.child.edit().identity.user = user;
   return share(rule);
 }
 
@@ -69,11 +69,11 @@ TEST_CASE("a list's own nproc takes the place of the host's") {
   limits.processes = 10;
   limits.exempt = true;
   Rule rule = *as_user("a", 20, "nobody");
-  rule.rlimits = {{"nproc", 6, 50}};
+  rule.child.edit().rlimits = {{"nproc", 6, 50}};
   CHECK(shortfalls({share(rule)}, supervisor(), limits).empty());
-  rule.rlimits = {{"nproc", 6, std::nullopt}};
+  rule.child.edit().rlimits = {{"nproc", 6, std::nullopt}};
   CHECK(shortfalls({share(rule)}, supervisor(), limits).empty());
-  rule.rlimits = {{"nproc", 6, 20}};
+  rule.child.edit().rlimits = {{"nproc", 6, 20}};
   CHECK(shortfalls({share(rule)}, supervisor(), limits).size() == 1);
 }
 

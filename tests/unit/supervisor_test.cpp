@@ -24,10 +24,11 @@ struct House : World {
     }
     config.supervisor.max_processes = max_processes;
     config.redis.idle_commands = idle_commands;
-    supervisor.apply(std::move(config), new_sources, [this](const ReloadPlan& changes) {
-      plan = changes;
-      ++applied;
-    });
+    supervisor.apply(std::make_shared<const Config>(std::move(config)), new_sources,
+                     [this](const ReloadPlan& changes) {
+                       plan = changes;
+                       ++applied;
+                     });
     settle_down();
   }
   const ServedList& list(const std::string& prefix) { return *supervisor.lists().at(prefix); }
@@ -246,4 +247,44 @@ TEST_CASE("answers to the probes of an earlier reload don't count for a later on
   CHECK(house.applied == 0);
   for (const auto& answer : house.fake_prober.waiting) answer();
   CHECK(house.applied == 1);
+}
+
+TEST_CASE("many new lists begin some at a time, and all of them") {
+  House house;
+  std::vector<Rule> rules;
+  for (int i = 0; i < 1000; ++i) rules.push_back(rule_for("l" + std::to_string(i)));
+  Config config;
+  config.supervisor.host = "here";
+  for (const auto& rule : rules) config.lists[rule.prefix] = share(Rule(rule));
+  const auto claiming = [&] {
+    return std::count_if(
+        house.supervisor.lists().begin(), house.supervisor.lists().end(),
+        [](const auto& list) { return list.second->poller()->state() == PollerState::claiming; });
+  };
+  house.supervisor.apply(std::make_shared<const Config>(std::move(config)), false,
+                         [&](const ReloadPlan&) { ++house.applied; });
+  while (house.applied == 0 && house.timers.run_due(house.clock.now()) > 0) {
+  }
+  REQUIRE(house.applied == 1);
+  CHECK(claiming() > 0);
+  CHECK(claiming() < 500);
+
+  SUBCASE("as things are") {
+    house.settle_down();
+    CHECK(house.redis.claims >= 1000);
+  }
+  SUBCASE("not while the host is quiet") {
+    const std::size_t claims = house.redis.claims;
+    house.supervisor.set_quiet(true);
+    house.settle_down();
+    CHECK(house.redis.claims == claims);
+    house.supervisor.set_quiet(false);
+    house.settle_down();
+    CHECK(house.redis.claims >= 1000);
+  }
+  SUBCASE("some are gone before their turn") {
+    house.apply({rule_for("l1")});
+    CHECK(house.supervisor.lists().size() == 1);
+    CHECK(house.list("l1").poller()->state() == PollerState::resting);
+  }
 }

@@ -195,7 +195,7 @@ std::string caps_text(const Caps& caps) {
 std::optional<Caps> ask_caps(loop::Loop& loop, Findings& findings, const Rule& rule) {
   executor::ProcessProber prober(loop);
   std::optional<ProbeResult> answer;
-  prober.probe({rule.executor, rule.args, rule.identity}, probe_timeout,
+  prober.probe({rule.executor, rule.args, rule.child->identity}, probe_timeout,
                [&](ProbeResult&& result) { answer = std::move(result); });
   while (!answer) loop.turn(true);
   if (const auto* refusal = std::get_if<Refusal>(&*answer)) {

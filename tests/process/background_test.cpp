@@ -1,0 +1,64 @@
+// Work off the loop: the loop goes on, and hears of its end.
+#include "loop/background.hpp"
+
+#include <doctest/doctest.h>
+
+#include <future>
+#include <memory>
+#include <thread>
+
+#include <w8y/timers.hpp>
+
+#include "loop/loop.hpp"
+#include "support.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+
+TEST_CASE("the loop turns while work is done in the background, and is told of its end") {
+  loop::Loop loop;
+  std::promise<void> go;
+  std::thread::id worked_on;
+  std::thread::id told_on;
+  const auto in_use = std::make_shared<int>(0);
+  const std::weak_ptr<int> use = in_use;
+  bool still_used = true;
+  Timer timer(loop.timers());
+  // Only a turn of the loop lets the work end.
+  timer.set(loop.now(), [&] { go.set_value(); });
+  REQUIRE(loop::in_background(
+      loop,
+      [&, held = std::make_shared<std::shared_ptr<int>>(in_use)] {
+        go.get_future().wait();
+        held->reset();
+        worked_on = std::this_thread::get_id();
+      },
+      [&] {
+        told_on = std::this_thread::get_id();
+        still_used = use.use_count() > 1;
+      }));
+  CHECK(wait_for(loop, [&] { return told_on != std::thread::id(); }));
+  CHECK(told_on == std::this_thread::get_id());
+  CHECK(worked_on != std::thread::id());
+  CHECK(worked_on != told_on);
+  CHECK_FALSE(still_used);
+}
+
+TEST_CASE(
+    "what the work used is let go of before its end is told, and the loop's end waits for it") {
+  auto used = std::make_shared<int>(0);
+  const std::weak_ptr<int> use = used;
+  bool told = false;
+  bool gone = false;
+  {
+    loop::Loop loop;
+    REQUIRE(loop::in_background(
+        loop, [used = std::move(used)] {},
+        [&] {
+          told = true;
+          gone = use.expired();
+        }));
+  }
+  CHECK(told);
+  CHECK(gone);
+}
