@@ -145,7 +145,7 @@ class Poller final : private SourceHandler,
   void may_try() override { advance(); }
   void shortage_over() override { host_.events.shortage_changed(*this); }
   // Slots::User, IdlePolls::Sleeper
-  void slot_free() override { advance(); }
+  void slot_free() override;
   void poll_due(bool hinted, double paid) override;
 
   void advance();
@@ -175,6 +175,7 @@ class Poller final : private SourceHandler,
   PollerState state_ = PollerState::held;
   bool claim_out_ = false;
   std::size_t claim_slots_ = 0;  ///< places taken for the claim that is out
+  std::size_t next_slots_ = 0;   ///< and for the one after it; only while a claim is out
   bool resting_ = false;
   bool looking_ = false;  ///< resting, and has asked the source whether a claim is worth it
   std::optional<Instant> free_at_;  ///< resting: when an item may become free, as a claim saw it

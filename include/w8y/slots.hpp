@@ -2,16 +2,18 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <vector>
+
+#include <w8y/clock.hpp>
 
 namespace w8y {
 
 /// Places for running children. A user takes as many as it may and gives each back when its run
-/// has ended. When places are short, a freed one goes to the waiting user that holds the fewest
-/// per weight (among equals, the one that was served longest ago), so every user that waits is
-/// served, however long the others' work is. Outside of a call, either no place is free or nobody
-/// waits.
+/// has ended. When places are short, a freed one goes to the waiting user that has had the least of
+/// them: places times time, per weight. So every user that waits is served, however long the
+/// others' work is, and shares are as the weights are, also where there are fewer places than users
+/// or runs take unequally long. Who comes, or comes back, has no more to catch up than those who
+/// wait already. Outside of a call, either no place is free or nobody waits.
 class Slots {
  public:
   class User {
@@ -24,30 +26,34 @@ class Slots {
     /// Up to `wanted` places, now. If it gets fewer than it wanted, the user waits in line and
     /// `slot_free()` is called once when there is a place for it.
     std::size_t take(std::size_t wanted);
+    /// It waits in line then: slot_free() may be called at once.
     void give_back(std::size_t count);
     /// Leaves the line: it has nothing to run.
     void want_nothing();
-    void set_weight(unsigned weight) { weight_ = weight; }
+    void set_weight(unsigned weight);
     [[nodiscard]] std::size_t held() const { return held_; }
 
    protected:
-    /// A place may be free now: call take() again. Runs inside another user's give_back()
-    /// (or its end), never inside its own take().
+    /// A place may be free now: call take() again. Runs inside another user's give_back() (or its
+    /// end) or its own, never inside its own take(). Who takes none leaves the line.
     virtual void slot_free() = 0;
 
    private:
     friend class Slots;
     void stand_in_line(bool waiting);
+    void account();
+    void hold(std::size_t places);
 
     Slots& slots_;
     unsigned weight_;
     std::size_t held_ = 0;
-    bool waiting_ = false;      ///< exactly if it is in the line
-    std::uint64_t served_ = 0;  ///< when it was last given a place, by count of places given
+    bool waiting_ = false;  ///< exactly if it is in the line
+    double had_ = 0;        ///< seconds of a place, per weight, until accounted_
+    Instant accounted_;
   };
 
   /// `limit` 0: no limit.
-  explicit Slots(std::size_t limit) : limit_(limit) {}
+  Slots(const Clock& clock, std::size_t limit) : clock_(clock), limit_(limit) {}
   void set_limit(std::size_t limit);
   [[nodiscard]] std::size_t limit() const { return limit_; }
   [[nodiscard]] std::size_t used() const { return used_; }
@@ -55,12 +61,13 @@ class Slots {
  private:
   friend class User;
   [[nodiscard]] std::size_t free() const;
-  [[nodiscard]] User* next_in_line() const;
+  [[nodiscard]] User* next_in_line();
   void offer();
 
+  const Clock& clock_;
   std::size_t limit_;
   std::size_t used_ = 0;
-  std::uint64_t given_ = 0;
+  double least_had_ = 0;     ///< of those in line, when one was last served: never less than before
   std::vector<User*> line_;  ///< in no order: who is next depends on what each holds
   bool offering_ = false;
 };

@@ -83,7 +83,7 @@ class Supervisor {
   void look_drained();
 
   SupervisorHost host_;
-  Slots slots_{0};
+  Slots slots_;
   IdlePolls idle_;
   const ListHost list_host_;
   SupervisorState state_ = SupervisorState::idle;

@@ -171,7 +171,7 @@ class OneItem final : private PollerEvents, private redis::Client::Listener {
   const W8yOptions& options_;
   W8yLog& log_;
   std::shared_ptr<source::RedisLink> link_;
-  Slots slots_{0};
+  Slots slots_{loop_.clock(), 0};
   IdlePolls idle_;
   Poller poller_;
   std::shared_ptr<executor::AttachedExecutor> executor_;

@@ -118,16 +118,29 @@ void Poller::ask() {
   // Half empty is soon enough to ask again: fewer, larger claims.
   ahead = ahead_.size() * 2 <= ahead ? ahead - ahead_.size() : 0;
 
-  if (room == 0) {
-    want_nothing();
-    if (ahead == 0) return set_state(PollerState::full);
+  const std::size_t kept = std::exchange(next_slots_, 0);
+  claim_slots_ = std::min(kept, room);
+  if (room > claim_slots_) {
+    claim_slots_ += take(room - claim_slots_);
   } else {
-    claim_slots_ = take(room);
-    if (claim_slots_ == 0) return set_state(PollerState::waiting);
+    want_nothing();
   }
-  claim_out_ = true;
-  set_state(PollerState::claiming);
-  source_->claim(claim_slots_ + ahead, scarce_ ? Scan::ends : Scan::whole);
+  if (claim_slots_ + ahead > 0) {
+    claim_out_ = true;
+    set_state(PollerState::claiming);
+    source_->claim(claim_slots_ + ahead, scarce_ ? Scan::ends : Scan::whole);
+  } else {
+    set_state(room == 0 ? PollerState::full : PollerState::waiting);
+  }
+  if (kept > room) give_back(kept - room);
+}
+
+/// While a claim is out, the place is kept for the next one: who gave up its turn for that would
+/// have less than its share.
+void Poller::slot_free() {
+  if (!claim_out_) return advance();
+  const std::size_t taken = runs_.size() + claim_slots_ + next_slots_;
+  if (takes_now() && !shortage_.any() && limit() > taken) next_slots_ += take(limit() - taken);
 }
 
 void Poller::set_state(PollerState state) {
@@ -219,6 +232,9 @@ void Poller::on_claimed(ClaimReply&& reply) {
   const bool woken = std::exchange(woken_, false);
   const double paid = std::exchange(paid_, 0);
   std::size_t unused = std::exchange(claim_slots_, 0);
+  // A place that was kept for the next claim is of no use if there is none.
+  const bool rests = !takes_now() || (reply.end != ClaimEnd::more && !woken);
+  const std::size_t not_kept = rests ? std::exchange(next_slots_, 0) : 0;
 
   if (takes_now()) {
     if (!reply.claims.empty()) count().claimed += reply.claims.size();
@@ -241,7 +257,7 @@ void Poller::on_claimed(ClaimReply&& reply) {
   } else {
     for (const Claim& claim : reply.claims) source_->hand_back(claim);
   }
-  if (unused > 0) give_back(unused);
+  if (unused + not_kept > 0) give_back(unused + not_kept);
   advance();
 }
 

@@ -5,7 +5,16 @@
 
 namespace w8y {
 
-Slots::User::User(Slots& slots, unsigned weight) : slots_(slots), weight_(std::max(weight, 1U)) {}
+namespace {
+
+/// What taking a place counts at once, in seconds of it: users that are equal take turns, and those
+/// whose runs end within the clock's grain are not served for nothing.
+constexpr double turn = 1e-6;
+
+}  // namespace
+
+Slots::User::User(Slots& slots, unsigned weight)
+    : slots_(slots), weight_(std::max(weight, 1U)), accounted_(slots.clock_.now()) {}
 
 Slots::User::~User() {
   stand_in_line(false);
@@ -13,14 +22,35 @@ Slots::User::~User() {
   slots_.offer();
 }
 
+void Slots::User::set_weight(unsigned weight) {
+  account();
+  weight_ = std::max(weight, 1U);
+}
+
+void Slots::User::account() {
+  const Instant now = slots_.clock_.now();
+  const double seconds = std::chrono::duration<double>(now - accounted_).count();
+  had_ += static_cast<double>(held_) * seconds / weight_;
+  accounted_ = now;
+}
+
 void Slots::User::stand_in_line(bool waiting) {
   if (waiting == waiting_) return;
   waiting_ = waiting;
   if (waiting) {
+    account();
+    had_ = std::max(had_, slots_.least_had_);
     slots_.line_.push_back(this);
   } else {
     slots_.line_.erase(std::find(slots_.line_.begin(), slots_.line_.end(), this));
   }
+}
+
+void Slots::User::hold(std::size_t places) {
+  account();
+  had_ += static_cast<double>(places) * turn / weight_;
+  held_ += places;
+  slots_.used_ += places;
 }
 
 std::size_t Slots::User::take(std::size_t wanted) {
@@ -30,21 +60,21 @@ std::size_t Slots::User::take(std::size_t wanted) {
     held_ += given;
     slots_.used_ += given;
   } else {
-    // One at a time while others wait: whoever holds the fewest per weight comes first.
+    // One at a time while others wait.
     stand_in_line(true);
-    for (; given < wanted && slots_.free() > 0 && slots_.next_in_line() == this; ++given) {
-      ++held_;
-      ++slots_.used_;
-    }
+    for (; given < wanted && slots_.free() > 0 && slots_.next_in_line() == this; ++given) hold(1);
   }
   stand_in_line(given < wanted);
-  if (given > 0) served_ = ++slots_.given_;
   return given;
 }
 
 void Slots::User::give_back(std::size_t count) {
+  account();
   held_ -= count;
   slots_.used_ -= count;
+  // It may want the place for its next run, and is asked when it is its turn; else the place would
+  // always be another's.
+  if (slots_.limit_ != 0) stand_in_line(true);
   slots_.offer();
 }
 
@@ -64,17 +94,13 @@ std::size_t Slots::free() const {
   return limit_ > used_ ? limit_ - used_ : 0;
 }
 
-Slots::User* Slots::next_in_line() const {
+Slots::User* Slots::next_in_line() {
   User* best = nullptr;
   for (User* user : line_) {
-    if (best == nullptr) {
-      best = user;
-      continue;
-    }
-    const auto load = std::uint64_t{user->held_} * best->weight_;
-    const auto best_load = std::uint64_t{best->held_} * user->weight_;
-    if (load < best_load || (load == best_load && user->served_ < best->served_)) best = user;
+    user->account();
+    if (best == nullptr || user->had_ < best->had_) best = user;
   }
+  if (best != nullptr) least_had_ = std::max(least_had_, best->had_);
   return best;
 }
 
@@ -84,8 +110,12 @@ void Slots::offer() {
   while (free() > 0) {
     User* user = next_in_line();
     if (user == nullptr) break;
-    user->stand_in_line(false);  // it waits again if it takes fewer than it wants
+    const std::size_t held = user->held_;
     user->slot_free();
+    // One that has taken nothing, and is not gone, would be asked for ever.
+    const auto place = std::find(line_.begin(), line_.end(), user);
+    if (place != line_.end() && user->held_ == held && next_in_line() == user)
+      user->stand_in_line(false);
   }
   offering_ = false;
 }

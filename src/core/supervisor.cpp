@@ -34,6 +34,7 @@ struct Supervisor::Pending {
 
 Supervisor::Supervisor(const SupervisorHost& host)
     : host_(host),
+      slots_(host.clock, 0),
       idle_(host.timers, host.clock, RedisSettings{}.idle_commands, host.seed),
       list_host_{host.clock,
                  host.timers,

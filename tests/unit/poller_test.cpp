@@ -12,7 +12,7 @@ namespace {
 
 /// One poller on a fake host.
 struct Bench : World {
-  explicit Bench(Rule rule, std::size_t slots_limit = 0) : slots(slots_limit) {
+  explicit Bench(Rule rule, std::size_t slots_limit = 0) : slots(clock, slots_limit) {
     poller = std::make_unique<Poller>(PollerHost{clock, timers, slots, idle, *this},
                                       share(std::move(rule)));
   }
@@ -279,7 +279,7 @@ TEST_CASE("very short runs are claimed a little ahead, and handed back when runs
 TEST_CASE("places of the host are shared by weight, and nobody starves") {
   World world;
   world.runs_take = 10ms;
-  Slots slots(4);
+  Slots slots(world.clock, 4);
   IdlePolls idle{world.timers, world.clock, 100, 7};
   Rule heavy = rule_for("heavy", 10);
   heavy.weight = 3;

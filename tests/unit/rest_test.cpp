@@ -41,7 +41,7 @@ struct Bench : World {
   }
   std::vector<Scan> scans() { return std::exchange(sources.back()->scans, {}); }
 
-  Slots slots{0};
+  Slots slots{clock, 0};
   IdlePolls idle{timers, clock, 100, 7};
   std::unique_ptr<Poller> poller;
 };

@@ -33,7 +33,7 @@ struct Bench : World {
                       [](const auto& lock) { return !lock.second.value.empty(); }));
   }
 
-  Slots slots{0};
+  Slots slots{clock, 0};
   IdlePolls idle{timers, clock, 100, 7};
   std::unique_ptr<Poller> poller;
 };
