@@ -148,12 +148,10 @@ def no_disk(setup):
             with open(inside / "blocks", "wb") as filler, contextlib.suppress(OSError):
                 filler.write(bytes(1 << 20))
             number = 0
-            while full.is_set():
+            while full.is_set():  # without a pause: w8yd would be first at what it gives back
                 with contextlib.suppress(OSError):
                     (inside / f"filler{number}").touch(exist_ok=False)
                     number += 1
-                    continue
-                time.sleep(0.001)
 
         def fill():
             full.set()
