@@ -82,7 +82,7 @@ def measure(options: argparse.Namespace) -> int:
             print(f"{name}: {(load(name).__doc__ or '').splitlines()[0]}", file=sys.stderr)
             try:
                 rows = load(name).run(Bench(programs, folder / name, options.rounds, options.quick))
-            except (Missing, RuntimeError, subprocess.CalledProcessError) as problem:
+            except (Missing, RuntimeError, OSError, subprocess.CalledProcessError) as problem:
                 print(f"bench: {name}: {problem}", file=sys.stderr)
                 trouble = True
                 continue
