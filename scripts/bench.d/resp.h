@@ -15,7 +15,7 @@ struct text {
 };
 
 static int resp_socket;
-static char resp_out[1 << 22], resp_in[1 << 22];
+static char resp_out[1 << 22], resp_in[1 << 25];
 static size_t resp_unsent, resp_from, resp_to;
 static unsigned long resp_asked;
 
@@ -59,7 +59,7 @@ static inline void words(int count, ...) {
   va_end(list);
 }
 
-static unsigned long unanswered(void) { return resp_asked; }
+static inline unsigned long unanswered(void) { return resp_asked; }
 static inline int reply_at_hand(void) { return resp_from < resp_to; }
 
 static void more(void) {

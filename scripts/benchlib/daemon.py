@@ -33,13 +33,13 @@ class W8yd:
         self._head = (f'[redis]\nurl = "{redis_url}"\n\n[supervisor]\n'
                       f'status = ["unix:{self._status}"]\n{settings}\n')
         self.configure(lists)
-        self._log = folder / "w8yd.log"
-        self._process = Background([program, "--config", str(self.config)], log=str(self._log))
+        self.log = folder / "w8yd.log"
+        self._process = Background([program, "--config", str(self.config)], log=str(self.log))
         try:
             wait_for("w8yd", patience, self._ready)
         except RuntimeError as problem:
             self._process.__exit__()
-            raise RuntimeError(f"{problem}\n{self._log.read_text()}") from problem
+            raise RuntimeError(f"{problem}\n{self.log.read_text()}") from problem
 
     def __enter__(self):
         return self
@@ -79,7 +79,7 @@ class W8yd:
     def _good(self, prefix: str, counters: Dict[str, int]) -> int:
         for name, value in counters.items():
             if name not in ("claimed", "succeeded", "bad_lines") and value != 0:
-                raise RuntimeError(f"list {prefix}: {name} is {value}; see {self._log}")
+                raise RuntimeError(f"list {prefix}: {name} is {value}; see {self.log}")
         return counters["succeeded"]
 
     def _lists(self):

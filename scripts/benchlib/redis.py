@@ -1,7 +1,9 @@
 """A Redis of our own, in a folder of our own, and enough of its protocol to fill and ask it."""
+import contextlib
 import itertools
 import pathlib
 import socket
+import threading
 from dataclasses import dataclass
 from typing import Dict, Iterable, List, Sequence, Union
 
@@ -110,3 +112,24 @@ class Redis:
 class Command:
     calls: int
     us: int
+
+
+@contextlib.contextmanager
+def listening(redis: Redis, channel: str):
+    """Somebody who reads all news there is, and looks at none."""
+    with socket.socket(socket.AF_UNIX) as ear:
+        ear.connect(redis.socket)
+        ear.sendall(f"SUBSCRIBE {channel}\r\n".encode())
+        reader = threading.Thread(target=read_away, args=(ear,))
+        reader.start()
+        try:
+            yield
+        finally:
+            ear.shutdown(socket.SHUT_RDWR)
+            reader.join()
+
+
+def read_away(ear: socket.socket):
+    with contextlib.suppress(OSError):
+        while ear.recv(1 << 20):
+            pass

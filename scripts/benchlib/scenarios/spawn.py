@@ -8,10 +8,11 @@ from ..daemon import W8yd
 from ..gearman import Gearman
 from ..measure import Goal, Row, Subject, in_turn, rows_of
 from ..processes import Background, finish, rate_over
-from ..redis import Redis
+from ..redis import Redis, listening
 
 PROGRAM = "/bin/true"
 ITEMS = 1000
+OTHERS = ("xargs", "gearman -w", "shell loop")
 # From a start to an even pace: processes are there, files are in memory.
 SETTLE = 0.25
 
@@ -28,15 +29,24 @@ def bare(bench, concurrency: int, seconds: float) -> Subject:
     return Subject("bare loop", "posix_spawn, wait", take)
 
 
-def w8yd(daemon: W8yd, seconds: float) -> Subject:
+def w8yd(daemon: W8yd, name: str, prefix: str, settings: str, seconds: float) -> Subject:
     def take() -> float:
         daemon.go_on()
         time.sleep(SETTLE)
-        rate = rate_over(seconds, lambda: daemon.succeeded("bench"))
+        rate = rate_over(seconds, lambda: daemon.succeeded(prefix))
         daemon.quiet()
         return rate
 
-    return Subject("w8yd", f"defaults (history 1000, events), {ITEMS} items", take)
+    return Subject(name, f"{settings}, {ITEMS} items", take)
+
+
+def heard(redis: Redis, subject: Subject) -> Subject:
+    """The same with somebody who listens to its news."""
+    def take() -> float:
+        with listening(redis, "bench:events"):
+            return subject.take()
+
+    return Subject(f"{subject.name}, heard", f"{subject.settings}, a listener on P:events", take)
 
 
 def xargs(tool: str, concurrency: int, enough: int) -> Subject:
@@ -69,7 +79,7 @@ def shell_loop(bench, redis: Redis, concurrency: int, seconds: float) -> Subject
 
 def judge(rows: List[Row]):
     ours = next(row for row in rows if row.subject == "w8yd")
-    others = [row for row in rows if row.subject not in ("bare loop", "w8yd")]
+    others = [row for row in rows if row.subject in OTHERS]
     ours.goals.append(Goal("≥ 0.95 × bare", ours.ratio.median >= 0.95))
     ours.goals.append(
         Goal("above every other", all(ours.value.median > other.value.median for other in others)))
@@ -78,15 +88,20 @@ def judge(rows: List[Row]):
 def run_case(bench, concurrency: int) -> List[Row]:
     seconds = 0.5 if bench.quick else 2.0
     folder = bench.folder / str(concurrency)
-    config = f'[lists.bench]\ncommand = ["{PROGRAM}"]\nconcurrency = {concurrency}\n'
     with contextlib.ExitStack() as stack:
         redis = stack.enter_context(Redis(folder / "redis"))
-        redis.call("RPUSH", "bench:list", *[f"item-{i}" for i in range(ITEMS)])
-        daemon = stack.enter_context(
-            W8yd(bench.programs.ours("w8yd"), folder / "w8yd", redis.url, config))
-        daemon.quiet()
-
-        subjects = [bare(bench, concurrency, seconds), w8yd(daemon, seconds)]
+        subjects = [bare(bench, concurrency, seconds)]
+        for name, prefix, more, settings in (
+            ("w8yd", "bench", "", "defaults (history 1000, events)"),
+            ("w8yd, no history", "short", "history = 0\n", "history 0, events"),
+        ):
+            redis.fill(f"{prefix}:list", (f"item-{i}" for i in range(ITEMS)))
+            daemon = stack.enter_context(W8yd(
+                bench.programs.ours("w8yd"), folder / prefix, redis.url,
+                f'[lists.{prefix}]\ncommand = ["{PROGRAM}"]\nconcurrency = {concurrency}\n{more}'))
+            daemon.quiet()
+            subjects.append(w8yd(daemon, name, prefix, settings, seconds))
+        subjects.insert(2, heard(redis, subjects[1]))
         # Of what can't be stopped after a time: about as much as the bare loop gets done in it.
         enough = int(subjects[0].take() * seconds)
         if (tool := bench.want("xargs")) is not None:

@@ -7,16 +7,14 @@ w8yd runs with what a user has without asking (history 1000, events), without hi
 somebody who listens to `P:events`. All stand by on one Redis, each on a list of its own.
 """
 import contextlib
-import socket
 import subprocess
-import threading
 import time
 from typing import List
 
 from ..daemon import W8yd
 from ..measure import Goal, Row, Subject, find, in_turn, note_growth, rows_of
 from ..processes import finish, rate_over
-from ..redis import Redis
+from ..redis import Redis, listening
 
 SETTLE = 0.5
 # Claims at a time, so that Redis always has one to carry out; fewer where they are large, for the
@@ -43,27 +41,6 @@ def bare(bench, redis: Redis, name: str, concurrency: int, history: int, seconds
         return int(items) / float(took)
 
     return Subject(name, f"{lanes} × {batch} claimed at a time, history {history}", take)
-
-
-@contextlib.contextmanager
-def listening(redis: Redis, channel: str):
-    """Somebody who reads all news there is, and looks at none."""
-    with socket.socket(socket.AF_UNIX) as ear:
-        ear.connect(redis.socket)
-        ear.sendall(f"SUBSCRIBE {channel}\r\n".encode())
-        reader = threading.Thread(target=read_away, args=(ear,))
-        reader.start()
-        try:
-            yield
-        finally:
-            ear.shutdown(socket.SHUT_RDWR)
-            reader.join()
-
-
-def read_away(ear: socket.socket):
-    with contextlib.suppress(OSError):
-        while ear.recv(1 << 20):
-            pass
 
 
 class Made:
