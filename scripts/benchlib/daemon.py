@@ -37,9 +37,11 @@ class W8yd:
         self._process = Background([program, "--config", str(self.config)], log=str(self.log))
         try:
             wait_for("w8yd", patience, self._ready)
-        except RuntimeError as problem:
+        except BaseException as problem:
             self._process.__exit__()
-            raise RuntimeError(f"{problem}\n{self.log.read_text()}") from problem
+            if isinstance(problem, RuntimeError):
+                raise RuntimeError(f"{problem}\n{self.log.read_text()}") from problem
+            raise
 
     def __enter__(self):
         return self

@@ -45,7 +45,11 @@ class Redis:
             "--bind", "127.0.0.1", "--port", str(self.port), "--save", "", "--appendonly", "no",
             "--notify-keyspace-events", events
         ], log=str(folder / "redis.log"))
-        wait_for("redis-server", 10, pathlib.Path(self.socket).exists)
+        try:
+            wait_for("redis-server", 10, pathlib.Path(self.socket).exists)
+        except BaseException:
+            self._server.__exit__()
+            raise
         self._stream = socket.socket(socket.AF_UNIX)
         self._stream.connect(self.socket)
         self._lines = self._stream.makefile("rb")

@@ -28,7 +28,8 @@ class Starts:
         os.close(self._fifo)
 
     def read(self, until: float):
-        while (left := until - time.monotonic()) > 0 and select.select([self._fifo], [], [], left)[0]:
+        while ((left := until - time.monotonic()) > 0
+               and select.select([self._fifo], [], [], left)[0]):
             *lines, self._rest = (self._rest + os.read(self._fifo, 1 << 16)).split(b"\n")
             for line in lines:
                 at, item = line.decode().split()

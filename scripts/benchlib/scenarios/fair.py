@@ -95,7 +95,7 @@ def run(bench) -> List[Row]:
         rows = rows_for(bench, "weight", [weighted([1, 1, 1, 1], 4),
                                           weighted([1, 2, 3, 4], 4),
                                           weighted([1, 2, 3, 4], 10)])
-        rows += rows_for(bench, "a flood", [flooded("a silent child", f'executor = "{sleeper}"')] + [
+        rows += rows_for(bench, "a flood", [flooded("silent", f'executor = "{sleeper}"')] + [
             flooded(kind, f'executor = "{child}"\nargs = ["{kind}"]')
             for kind in ("garbage", "stderr", "progress")])
         rows += rows_for(bench, "a long list", [mixed("100 of 10 items", 10),

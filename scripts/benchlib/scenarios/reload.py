@@ -1,6 +1,6 @@
 """A reload with one list changed, among 10 to 10,000.
 
-From SIGUSR2 to the line "reloaded" in the log, against parsing the file alone: `w8yd --check` of the
+From SIGUSR2 to "reloaded" in the log, against parsing the file alone: `w8yd --check` of the
 same file less `w8yd --check` of one with a single list. The longest stall of the loop is measured
 from outside: a client asks the status socket, every millisecond, for a page that there is not,
 which needs no work; the longest wait for that answer while the reload goes on is the stall, and the

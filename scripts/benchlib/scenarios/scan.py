@@ -2,7 +2,7 @@
 
 The reference reads the list with LRANGE and asks for each lock with EXISTS, 1,000 at once, from one
 connection. `w8y` is measured as a whole process, less the same on a list of one free item. `w8yd`
-serves the list with a stream executor that completes the item at once, so that it has the whole list
+serves the list with a stream executor that completes the item at once, so it has the whole list
 before it again: the time is that between two runs. The free item is behind all others each time,
 for what was looked at goes to the end of the list.
 """
