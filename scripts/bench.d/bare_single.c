@@ -1,8 +1,8 @@
 /* bare_single CONCURRENCY SECONDS ITEM PROGRAM
  *
  * Keeps CONCURRENCY runs of an executor going for so long: three pipes each, the item written to
- * the first, the others read to their end, then waited for; nothing else. Prints how many ended, and in
- * how many seconds.
+ * the first, the others read to their end, then waited for; nothing else. Prints how many ended, and
+ * in how many seconds.
  */
 #include "bare.h"
 
