@@ -55,7 +55,7 @@ class Beside:
             time.sleep(SETTLE)
             rate = rate_over(self._seconds, lambda: daemon.succeeded("other"))
             self.most_memory = max(self.most_memory, memory(daemon.pid).rss / MIB)
-        # Nothing of it is to run beside the next.
+        daemon.log.unlink()  # what a child says on standard error is all in there
         return rate
 
 
