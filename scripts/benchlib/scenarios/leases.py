@@ -1,4 +1,4 @@
-"""Runs in flight in stream mode that never finish: are their locks renewed in time, at what cost.
+"""Locks of runs in flight in stream mode that never finish: renewed in time, and at what cost.
 
 Every lock is looked at every 100 ms with PTTL, in Redis, by a script that returns the least of 500;
 the least of all rounds counts. `w8yd` says its least margin as well. The processor is measured in

@@ -9,13 +9,13 @@ for what was looked at goes to the end of the list.
 import contextlib
 import statistics
 import subprocess
-import time
 from typing import Dict, List, Tuple
 
 from ..daemon import W8yd
 from ..measure import Goal, Row, Subject, in_turn, note_growth, rows_of
-from ..processes import finish, rate_over
+from ..processes import finish
 from ..redis import Redis
+from ..working import rate
 
 DAY_MS = 86_400_000
 
@@ -53,11 +53,7 @@ def w8y(bench, redis: Redis, times: int, items: int) -> float:
 
 
 def w8yd(daemon: W8yd, seconds: float) -> float:
-    daemon.go_on()
-    time.sleep(0.2)
-    rate = rate_over(seconds, lambda: daemon.succeeded("full"))
-    daemon.quiet()
-    return 1e3 / rate
+    return 1e3 / rate(daemon, "full", seconds)
 
 
 def run_case(bench, items: int) -> List[Row]:

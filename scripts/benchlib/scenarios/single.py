@@ -5,16 +5,12 @@ their end and waits for it, as many at once, and does nothing else.
 """
 import contextlib
 import subprocess
-import time
 from typing import List
 
-from ..daemon import W8yd
 from ..measure import Goal, Row, Subject, find, in_turn, rows_of
-from ..processes import finish, rate_over
+from ..processes import finish
 from ..redis import Redis
-
-ITEMS = 1000
-SETTLE = 0.25
+from ..working import runs_of
 
 
 def bare(bench, concurrency: int, executor: str, seconds: float) -> Subject:
@@ -29,17 +25,6 @@ def bare(bench, concurrency: int, executor: str, seconds: float) -> Subject:
     return Subject("bare loop", "posix_spawn, three pipes, wait", take)
 
 
-def w8yd(daemon: W8yd, name: str, prefix: str, settings: str, seconds: float) -> Subject:
-    def take() -> float:
-        daemon.go_on()
-        time.sleep(SETTLE)
-        rate = rate_over(seconds, lambda: daemon.succeeded(prefix))
-        daemon.quiet()
-        return rate
-
-    return Subject(name, f"{settings}, {ITEMS} items", take)
-
-
 def run_case(bench, concurrency: int) -> List[Row]:
     seconds = 0.5 if bench.quick else 2.0
     folder = bench.folder / str(concurrency)
@@ -47,16 +32,8 @@ def run_case(bench, concurrency: int) -> List[Row]:
     with contextlib.ExitStack() as stack:
         redis = stack.enter_context(Redis(folder / "redis"))
         subjects = [bare(bench, concurrency, executor, seconds)]
-        for name, prefix, more, settings in (
-            ("w8yd", "plain", "", "defaults (history 1000, events)"),
-            ("w8yd, no history", "short", "history = 0\n", "history 0, events"),
-        ):
-            redis.fill(f"{prefix}:list", (f"item-{i}" for i in range(ITEMS)))
-            daemon = stack.enter_context(W8yd(
-                bench.programs.ours("w8yd"), folder / prefix, redis.url,
-                f'[lists.{prefix}]\nexecutor = "{executor}"\nconcurrency = {concurrency}\n{more}'))
-            daemon.quiet()
-            subjects.append(w8yd(daemon, name, prefix, settings, seconds))
+        subjects += runs_of(bench, stack, redis, folder, concurrency, f'executor = "{executor}"',
+                            seconds)
         rows = rows_of(f"concurrency {concurrency}", "runs/s",
                        {subject.name: subject.settings for subject in subjects},
                        in_turn(subjects, bench.rounds))

@@ -4,17 +4,14 @@ import subprocess
 import time
 from typing import List
 
-from ..daemon import W8yd
 from ..gearman import Gearman
 from ..measure import Goal, Row, Subject, in_turn, rows_of
 from ..processes import Background, finish, rate_over
 from ..redis import Redis, listening
+from ..working import SETTLE, runs_of
 
 PROGRAM = "/bin/true"
-ITEMS = 1000
 OTHERS = ("xargs", "gearman -w", "shell loop")
-# From a start to an even pace: processes are there, files are in memory.
-SETTLE = 0.25
 
 
 def bare(bench, concurrency: int, seconds: float) -> Subject:
@@ -27,17 +24,6 @@ def bare(bench, concurrency: int, seconds: float) -> Subject:
         return int(runs) / float(took)
 
     return Subject("bare loop", "posix_spawn, wait", take)
-
-
-def w8yd(daemon: W8yd, name: str, prefix: str, settings: str, seconds: float) -> Subject:
-    def take() -> float:
-        daemon.go_on()
-        time.sleep(SETTLE)
-        rate = rate_over(seconds, lambda: daemon.succeeded(prefix))
-        daemon.quiet()
-        return rate
-
-    return Subject(name, f"{settings}, {ITEMS} items", take)
 
 
 def heard(redis: Redis, subject: Subject) -> Subject:
@@ -91,16 +77,8 @@ def run_case(bench, concurrency: int) -> List[Row]:
     with contextlib.ExitStack() as stack:
         redis = stack.enter_context(Redis(folder / "redis"))
         subjects = [bare(bench, concurrency, seconds)]
-        for name, prefix, more, settings in (
-            ("w8yd", "bench", "", "defaults (history 1000, events)"),
-            ("w8yd, no history", "short", "history = 0\n", "history 0, events"),
-        ):
-            redis.fill(f"{prefix}:list", (f"item-{i}" for i in range(ITEMS)))
-            daemon = stack.enter_context(W8yd(
-                bench.programs.ours("w8yd"), folder / prefix, redis.url,
-                f'[lists.{prefix}]\ncommand = ["{PROGRAM}"]\nconcurrency = {concurrency}\n{more}'))
-            daemon.quiet()
-            subjects.append(w8yd(daemon, name, prefix, settings, seconds))
+        subjects += runs_of(bench, stack, redis, folder, concurrency, f'command = ["{PROGRAM}"]',
+                            seconds)
         subjects.insert(2, heard(redis, subjects[1]))
         # Of what can't be stopped after a time: about as much as the bare loop gets done in it.
         enough = int(subjects[0].take() * seconds)

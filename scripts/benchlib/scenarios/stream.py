@@ -8,13 +8,13 @@ somebody who listens to `P:events`. All stand by on one Redis, each on a list of
 """
 import contextlib
 import subprocess
-import time
 from typing import List
 
 from ..daemon import W8yd
 from ..measure import Goal, Row, Subject, find, in_turn, note_growth, rows_of
-from ..processes import finish, rate_over
+from ..processes import finish
 from ..redis import Redis, listening
+from ..working import rate
 
 SETTLE = 0.5
 # Claims at a time, so that Redis always has one to carry out; fewer where they are large, for the
@@ -60,11 +60,7 @@ class Made:
         with contextlib.ExitStack() as stack:
             if heard:
                 stack.enter_context(listening(self._redis, f"{self._prefix}:events"))
-            self._daemon.go_on()
-            time.sleep(SETTLE)
-            rate = rate_over(seconds, lambda: self._daemon.succeeded(self._prefix))
-            self._daemon.quiet()
-            return rate
+            return rate(self._daemon, self._prefix, seconds, SETTLE)
 
 
 def judge(rows: List[Row]):
