@@ -14,18 +14,18 @@
 
 extern char **environ;
 
-static uint64_t now_ns(void) {
+static inline uint64_t now_ns(void) {
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
   return (uint64_t)time.tv_sec * 1000000000U + (uint64_t)time.tv_nsec;
 }
 
-static void fail(const char *what, int error) {
+static inline void fail(const char *what, int error) {
   fprintf(stderr, "%s: %s\n", what, strerror(error));
   exit(2);
 }
 
-static pid_t start(char **argv) {
+static inline pid_t start(char **argv) {
   pid_t pid = 0;
   const int error = posix_spawn(&pid, argv[0], NULL, NULL, argv, environ);
   if (error != 0) fail(argv[0], error);
@@ -33,7 +33,7 @@ static pid_t start(char **argv) {
 }
 
 /* Any child; one that failed would make the figures those of something else. */
-static void await_one(const char *name) {
+static inline void await_one(const char *name) {
   int status = 0;
   while (wait(&status) < 0)
     if (errno != EINTR) fail("wait", errno);

@@ -22,22 +22,26 @@ class _UnixConnection(http.client.HTTPConnection):
 
 
 class W8yd:
-    """Runs with `lists` as its configuration: a with-block."""
+    """Runs with `lists` as its configuration: a with-block. `settings` go into [supervisor]."""
 
-    def __init__(self, program: str, folder: pathlib.Path, redis_url: str, lists: str):
+    def __init__(self, program: str, folder: pathlib.Path, redis_url: str, lists: str,
+                 settings: str = "", patience: float = 60):
         folder.mkdir(parents=True, exist_ok=True)
         folder.chmod(0o700)
         self._status = str(folder / "w8yd.sock")
-        config = folder / "w8y.toml"
-        config.write_text(f'[redis]\nurl = "{redis_url}"\n\n[supervisor]\n'
-                          f'status = ["unix:{self._status}"]\n\n{lists}')
-        self._log = folder / "w8yd.log"
-        self._process = Background([program, "--config", str(config)], log=str(self._log))
+        self.config = folder / "w8y.toml"
+        self._head = (f'[redis]\nurl = "{redis_url}"\n\n[supervisor]\n'
+                      f'status = ["unix:{self._status}"]\n{settings}\n')
+        self.configure(lists)
+        self.log = folder / "w8yd.log"
+        self._process = Background([program, "--config", str(self.config)], log=str(self.log))
         try:
-            wait_for("w8yd", 10, self._ready)
-        except RuntimeError as problem:
+            wait_for("w8yd", patience, self._ready)
+        except BaseException as problem:
             self._process.__exit__()
-            raise RuntimeError(f"{problem}\n{self._log.read_text()}") from problem
+            if isinstance(problem, RuntimeError):
+                raise RuntimeError(f"{problem}\n{self.log.read_text()}") from problem
+            raise
 
     def __enter__(self):
         return self
@@ -45,6 +49,17 @@ class W8yd:
     def __exit__(self, *problem):
         self.go_on()
         self._process.__exit__(*problem)
+
+    def configure(self, lists: str):
+        """Takes effect at a reload."""
+        self.config.write_text(self._head + lists)
+
+    @property
+    def socket(self) -> str:
+        return self._status
+
+    def status(self) -> Dict:
+        return self._get("/api/v1/status")
 
     @property
     def pid(self) -> int:
@@ -58,10 +73,15 @@ class W8yd:
         os.kill(self.pid, signal.SIGCONT)
 
     def succeeded(self, prefix: str) -> int:
-        counters: Dict = self._get(f"/api/v1/lists/{prefix}")["counters"]
+        return self._good(prefix, self._get(f"/api/v1/lists/{prefix}")["counters"])
+
+    def all_succeeded(self) -> Dict[str, int]:
+        return {one["prefix"]: self._good(one["prefix"], one["counters"]) for one in self._lists()}
+
+    def _good(self, prefix: str, counters: Dict[str, int]) -> int:
         for name, value in counters.items():
-            if name not in ("claimed", "succeeded") and value != 0:
-                raise RuntimeError(f"list {prefix}: {name} is {value}; see {self._log}")
+            if name not in ("claimed", "succeeded", "bad_lines") and value != 0:
+                raise RuntimeError(f"list {prefix}: {name} is {value}; see {self.log}")
         return counters["succeeded"]
 
     def _lists(self):

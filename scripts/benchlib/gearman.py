@@ -20,7 +20,11 @@ class Gearman:
         self._server = Background([
             server, "--listen=127.0.0.1", f"--port={self._port}", f"--log-file={folder}/gearmand.log"
         ])
-        wait_for("gearmand", 10, self._answers)
+        try:
+            wait_for("gearmand", 10, self._answers)
+        except BaseException:
+            self._server.__exit__()
+            raise
 
     def __enter__(self):
         return self

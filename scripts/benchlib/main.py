@@ -4,6 +4,7 @@ import importlib
 import json
 import pathlib
 import pkgutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -55,7 +56,7 @@ def parse(words: List[str]) -> argparse.Namespace:
         "reference in the same run, in turn; shown are the median and (lowest–highest).",
         epilog="scenarios:\n" + "\n".join(f"  {name:<10}{text}" for name, text in there.items()))
     parser.add_argument("scenario", nargs="*", help="default: all of them")
-    parser.add_argument("--rounds", type=int, help="rounds per case (default: 7, or 3 with --quick)")
+    parser.add_argument("--rounds", type=int, help="rounds per case (default: 7; --quick: 3)")
     parser.add_argument("--quick", action="store_true", help="short rounds: to see that it works")
     parser.add_argument("--json", action="store_true", help="for programs")
     parser.add_argument("--build", type=pathlib.Path, default=SCRIPTS.parent / "build",
@@ -82,7 +83,7 @@ def measure(options: argparse.Namespace) -> int:
             print(f"{name}: {(load(name).__doc__ or '').splitlines()[0]}", file=sys.stderr)
             try:
                 rows = load(name).run(Bench(programs, folder / name, options.rounds, options.quick))
-            except (Missing, RuntimeError, subprocess.CalledProcessError) as problem:
+            except (Missing, RuntimeError, OSError, subprocess.CalledProcessError) as problem:
                 print(f"bench: {name}: {problem}", file=sys.stderr)
                 trouble = True
                 continue
@@ -99,6 +100,8 @@ def main() -> int:
     options = parse(sys.argv[1:])
     if options.setup:
         return host.setup()
+    # Like an interrupt: whatever was started ends with its with-block.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return measure(options)
     except KeyboardInterrupt:

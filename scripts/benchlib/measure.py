@@ -1,7 +1,7 @@
 """Figures: taken in turn, reduced to a median and its spread."""
 import statistics
 from dataclasses import dataclass, field
-from typing import Callable, Dict, List, Optional
+from typing import Callable, Dict, Iterable, List, Optional, Tuple
 
 
 class Missing(Exception):
@@ -22,6 +22,15 @@ class Spread:
 
 
 @dataclass
+class Growth:
+    """What a cost became when its input became `input` times as much."""
+
+    cost: float
+    input: float
+    faster: bool  # than its input, by more than a measurement's noise
+
+
+@dataclass
 class Row:
     """What one subject came to in one case of a scenario."""
 
@@ -32,6 +41,7 @@ class Row:
     value: Spread
     ratio: Optional[Spread] = None  # to the reference, round by round
     goals: List["Goal"] = field(default_factory=list)
+    growth: Optional[Growth] = None  # since the next smaller case
 
 
 @dataclass
@@ -67,6 +77,25 @@ def rows_of(case: str, unit: str, settings: Dict[str, str],
             Spread.of([a / b for a, b in zip(values, reference)]))
         for name, values in taken.items()
     ]
+
+
+NOISE = 1.2
+
+
+def figure(_: int, row: Row) -> float:
+    return row.value.median
+
+
+def note_growth(sized: Iterable[Tuple[int, Row]], cost: Callable[[int, Row], float] = figure):
+    """For rows of one subject, by rising size of the input. `cost` is the figure itself, or what
+    is made of size and figure where more is better."""
+    before: Optional[Tuple[int, float]] = None
+    for size, row in sized:
+        now = cost(size, row)
+        if before and before[1] > 0:
+            more = size / before[0]
+            row.growth = Growth(now / before[1], more, now / before[1] > NOISE * more)
+        before = (size, now)
 
 
 def find(rows: List[Row], subject: str) -> Optional[Row]:

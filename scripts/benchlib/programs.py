@@ -29,16 +29,22 @@ class Programs:
             raise Missing(f"{name} is not installed: scripts/bench --setup")
         return found
 
-    def bare(self, name: str) -> str:
-        """A bare loop, built on first use."""
+    def bare(self, name: str, *libraries: str) -> str:
+        """A bare loop or a child of bench.d, built on first use."""
         program = self._temp / name
         if not program.exists():
             compiler = shutil.which("cc")
             if compiler is None:
                 raise Missing("there is no C compiler for the bare loops")
-            subprocess.run([compiler, "-O2", "-Wall", "-Wextra", "-o", str(program),
-                            str(SOURCES / f"{name}.c")], check=True)
+            subprocess.run([compiler, "-O2", "-Wall", "-Wextra", "-D_GNU_SOURCE",
+                            "-o", str(program),
+                            str(SOURCES / f"{name}.c"), *libraries], check=True)
         return str(program)
+
+    @staticmethod
+    def lua(name: str) -> str:
+        """A script that our programs have Redis run."""
+        return str(SCRIPTS.parent / "src" / "redis" / "lua" / f"{name}.lua")
 
     @staticmethod
     def script(name: str) -> str:

@@ -1,12 +1,28 @@
 """A Redis of our own, in a folder of our own, and enough of its protocol to fill and ask it."""
+import contextlib
+import itertools
 import pathlib
 import socket
-from typing import List, Union
+import threading
+from dataclasses import dataclass
+from typing import Dict, Iterable, List, Sequence, Union
 
 from .processes import Background, wait_for
 from .programs import Programs
 
 Reply = Union[int, bytes, None, List]
+
+
+def _encoded(words: Sequence) -> bytes:
+    encoded = [word if isinstance(word, bytes) else str(word).encode() for word in words]
+    return b"*%d\r\n" % len(encoded) + b"".join(
+        b"$%d\r\n%s\r\n" % (len(word), word) for word in encoded)
+
+
+def _parts(all_of_it: Iterable, size: int) -> Iterable[List]:
+    rest = iter(all_of_it)
+    while part := list(itertools.islice(rest, size)):
+        yield part
 
 
 def free_port() -> int:
@@ -18,7 +34,7 @@ def free_port() -> int:
 class Redis:
     """redis-server on a unix socket and on loopback, without persistence: a with-block."""
 
-    def __init__(self, folder: pathlib.Path):
+    def __init__(self, folder: pathlib.Path, events: str = ""):
         folder.mkdir(parents=True, exist_ok=True)
         self.socket = str(folder / "redis.sock")
         self.port = free_port()
@@ -26,9 +42,14 @@ class Redis:
         self.tcp_url = f"redis://127.0.0.1:{self.port}"
         self._server = Background([
             Programs.reference("redis-server"), "--dir", str(folder), "--unixsocket", self.socket,
-            "--bind", "127.0.0.1", "--port", str(self.port), "--save", "", "--appendonly", "no"
+            "--bind", "127.0.0.1", "--port", str(self.port), "--save", "", "--appendonly", "no",
+            "--notify-keyspace-events", events
         ], log=str(folder / "redis.log"))
-        wait_for("redis-server", 10, pathlib.Path(self.socket).exists)
+        try:
+            wait_for("redis-server", 10, pathlib.Path(self.socket).exists)
+        except BaseException:
+            self._server.__exit__()
+            raise
         self._stream = socket.socket(socket.AF_UNIX)
         self._stream.connect(self.socket)
         self._lines = self._stream.makefile("rb")
@@ -42,10 +63,24 @@ class Redis:
         self._server.__exit__(*problem)
 
     def call(self, *words) -> Reply:
-        encoded = [word if isinstance(word, bytes) else str(word).encode() for word in words]
-        self._stream.sendall(b"*%d\r\n" % len(encoded) +
-                             b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in encoded))
+        self._stream.sendall(_encoded(words))
         return self._read()
+
+    def fill(self, key: str, items: Iterable[str]):
+        """A list, at once."""
+        self.each([("RPUSH", key, *some) for some in _parts(items, 1000)])
+
+    def each(self, calls: Iterable[Sequence]) -> List[Reply]:
+        """Calls in one go, as many at a time as a socket's buffer surely takes replies of."""
+        replies: List[Reply] = []
+        for some in _parts(calls, 500):
+            self._stream.sendall(b"".join(_encoded(words) for words in some))
+            replies += [self._read() for _ in some]
+        return replies
+
+    @property
+    def pid(self) -> int:
+        return self._server.pid
 
     def _read(self) -> Reply:
         line = self._lines.readline()
@@ -63,8 +98,42 @@ class Redis:
         return [self._read() for _ in range(int(rest))]
 
     def calls_of(self, command: str) -> int:
-        """How often clients have sent a command, by the server's own count."""
+        """How often a command has been carried out, by the server's own count."""
+        return self.commands().get(command, Command(0, 0)).calls
+
+    def commands(self) -> Dict[str, "Command"]:
+        """By the server's own count, those inside scripts too."""
+        found: Dict[str, Command] = {}
         for line in self.call("INFO", "commandstats").decode().splitlines():
-            if line.startswith(f"cmdstat_{command}:calls="):
-                return int(line.split("=")[1].split(",")[0])
-        return 0
+            if line.startswith("cmdstat_"):
+                name, values = line[len("cmdstat_"):].split(":")
+                fields = dict(field.split("=") for field in values.split(","))
+                found[name] = Command(int(fields["calls"]), int(fields["usec"]))
+        return found
+
+
+@dataclass
+class Command:
+    calls: int
+    us: int
+
+
+@contextlib.contextmanager
+def listening(redis: Redis, channel: str):
+    """Somebody who reads all news there is, and looks at none."""
+    with socket.socket(socket.AF_UNIX) as ear:
+        ear.connect(redis.socket)
+        ear.sendall(f"SUBSCRIBE {channel}\r\n".encode())
+        reader = threading.Thread(target=read_away, args=(ear,))
+        reader.start()
+        try:
+            yield
+        finally:
+            ear.shutdown(socket.SHUT_RDWR)
+            reader.join()
+
+
+def read_away(ear: socket.socket):
+    with contextlib.suppress(OSError):
+        while ear.recv(1 << 20):
+            pass

@@ -19,14 +19,25 @@ def verdict(row: Row) -> str:
     return "; ".join(f"{goal.text}: {'yes' if goal.met else 'NO'}" for goal in row.goals)
 
 
+def growth(row: Row) -> str:
+    if row.growth is None:
+        return ""
+    text = f"× {number(row.growth.cost)} for × {row.growth.input:g}"
+    return text + " FASTER" if row.growth.faster else text
+
+
 def table(rows: List[Row]) -> str:
-    heads = ["case", "", "ratio", "absolute", "settings", "goal"]
+    heads = ["case", "", "ratio", "absolute", "growth", "settings", "goal"]
     lines = [heads]
     for row in rows:
         lines.append([
             row.case, row.subject, spread(row.ratio) if row.ratio else "",
-            f"{spread(row.value)} {row.unit}", row.settings, verdict(row)
+            f"{spread(row.value)} {row.unit}", growth(row), row.settings, verdict(row)
         ])
+    # A column that nobody fills is left out.
+    kept = [i for i in range(len(heads)) if any(line[i] for line in lines[1:])]
+    heads = [heads[i] for i in kept]
+    lines = [[line[i] for i in kept] for line in lines]
     widths = [max(len(line[i]) for line in lines) for i in range(len(heads))]
     return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip()
                      for line in lines)

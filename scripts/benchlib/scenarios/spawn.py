@@ -4,16 +4,14 @@ import subprocess
 import time
 from typing import List
 
-from ..daemon import W8yd
 from ..gearman import Gearman
 from ..measure import Goal, Row, Subject, in_turn, rows_of
 from ..processes import Background, finish, rate_over
-from ..redis import Redis
+from ..redis import Redis, listening
+from ..working import SETTLE, runs_of
 
 PROGRAM = "/bin/true"
-ITEMS = 1000
-# From a start to an even pace: processes are there, files are in memory.
-SETTLE = 0.25
+OTHERS = ("xargs", "gearman -w", "shell loop")
 
 
 def bare(bench, concurrency: int, seconds: float) -> Subject:
@@ -28,15 +26,13 @@ def bare(bench, concurrency: int, seconds: float) -> Subject:
     return Subject("bare loop", "posix_spawn, wait", take)
 
 
-def w8yd(daemon: W8yd, seconds: float) -> Subject:
+def heard(redis: Redis, subject: Subject) -> Subject:
+    """The same with somebody who listens to its news."""
     def take() -> float:
-        daemon.go_on()
-        time.sleep(SETTLE)
-        rate = rate_over(seconds, lambda: daemon.succeeded("bench"))
-        daemon.quiet()
-        return rate
+        with listening(redis, "bench:events"):
+            return subject.take()
 
-    return Subject("w8yd", f"defaults (history 1000, events), {ITEMS} items", take)
+    return Subject(f"{subject.name}, heard", f"{subject.settings}, a listener on P:events", take)
 
 
 def xargs(tool: str, concurrency: int, enough: int) -> Subject:
@@ -69,7 +65,7 @@ def shell_loop(bench, redis: Redis, concurrency: int, seconds: float) -> Subject
 
 def judge(rows: List[Row]):
     ours = next(row for row in rows if row.subject == "w8yd")
-    others = [row for row in rows if row.subject not in ("bare loop", "w8yd")]
+    others = [row for row in rows if row.subject in OTHERS]
     ours.goals.append(Goal("≥ 0.95 × bare", ours.ratio.median >= 0.95))
     ours.goals.append(
         Goal("above every other", all(ours.value.median > other.value.median for other in others)))
@@ -78,15 +74,12 @@ def judge(rows: List[Row]):
 def run_case(bench, concurrency: int) -> List[Row]:
     seconds = 0.5 if bench.quick else 2.0
     folder = bench.folder / str(concurrency)
-    config = f'[lists.bench]\ncommand = ["{PROGRAM}"]\nconcurrency = {concurrency}\n'
     with contextlib.ExitStack() as stack:
         redis = stack.enter_context(Redis(folder / "redis"))
-        redis.call("RPUSH", "bench:list", *[f"item-{i}" for i in range(ITEMS)])
-        daemon = stack.enter_context(
-            W8yd(bench.programs.ours("w8yd"), folder / "w8yd", redis.url, config))
-        daemon.quiet()
-
-        subjects = [bare(bench, concurrency, seconds), w8yd(daemon, seconds)]
+        subjects = [bare(bench, concurrency, seconds)]
+        subjects += runs_of(bench, stack, redis, folder, concurrency, f'command = ["{PROGRAM}"]',
+                            seconds)
+        subjects.insert(2, heard(redis, subjects[1]))
         # Of what can't be stopped after a time: about as much as the bare loop gets done in it.
         enough = int(subjects[0].take() * seconds)
         if (tool := bench.want("xargs")) is not None:

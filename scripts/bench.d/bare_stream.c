@@ -1,0 +1,125 @@
+/* bare_stream SOCKET CLAIM.lua SETTLE.lua PREFIX BATCH LANES SECONDS HISTORY
+ *
+ * Claims BATCH items at a time and settles them at once, by the scripts that w8yd uses and in calls
+ * as large as its own, over LANES claims at a time on one connection, so that Redis never waits.
+ * HISTORY above 0: with history and news as w8yd writes them. Prints how many items were settled,
+ * and in how many seconds.
+ */
+#include "resp.h"
+
+enum { settled_at_once = 32, run_size = 26 };
+
+static const char *prefix, *settle_sha, *claim_sha, *history;
+static char keys[8][256];
+static unsigned long batch, next_run;
+
+static void key(int number, const char *name) {
+  snprintf(keys[number], sizeof keys[number], "%s:%s", prefix, name);
+}
+
+static void claim(void) {
+  begin(1 + 2 + 5 + 6 + (int)batch);
+  words(3, "EVALSHA", claim_sha, "5");
+  words(5, keys[0], keys[1], keys[2], keys[3], keys[4]);
+  words(6, keys[7], "run:bench:1:", "5000", "0", "-1", "256");
+  for (unsigned long i = 0; i < batch; ++i) {
+    char run[run_size + 1];
+    snprintf(run, sizeof run, "%026lu", next_run++);
+    word(run, run_size);
+  }
+}
+
+/* What w8yd notes of a run, in length and number of fields. */
+static void note(const char *item, const char *run, const char *fence) {
+  char end[512];
+  snprintf(end, sizeof end,
+           "{\"type\":\"end\",\"list\":\"%s\",\"run\":\"%s\",\"item\":\"%s\",\"host\":\"bench\","
+           "\"time\":1732147200000,\"outcome\":\"succeeded\",\"took\":1,\"result\":{}}",
+           prefix, run, item);
+  words(3, history, end, "20");
+  words(20, "run", run, "item", item, "host", "bench", "outcome", "succeeded", "started",
+        "1732147200000", "ended", "1732147200001", "attempt", "1", "fence", fence, "result", "{}",
+        "exit", "0");
+}
+
+/* `items`: from the reply to a claim, three words each. */
+static void settle(const struct text *items, int count, unsigned long first_run) {
+  const int noted = strcmp(history, "0") != 0;
+  char start[512], number[32];
+  for (int i = 0; noted && i < count; ++i) {
+    snprintf(start, sizeof start,
+             "{\"type\":\"start\",\"list\":\"%s\",\"run\":\"%026lu\",\"item\":\"%.*s\",\"host\":"
+             "\"bench\",\"time\":1732147200000,\"pid\":1000}",
+             prefix, first_run + (unsigned long)i, (int)items[3 * i].size, items[3 * i].at);
+    begin(3);
+    words(3, "PUBLISH", keys[6], start);
+  }
+  begin(3 + 4 + count + 2 + count * (noted ? 30 : 10));
+  snprintf(number, sizeof number, "%d", 4 + count);
+  words(3, "EVALSHA", settle_sha, number);
+  words(4, keys[2], keys[3], keys[5], keys[0]);
+  for (int i = 0; i < count; ++i) {
+    char lock[256];
+    const int size = snprintf(lock, sizeof lock, "%s%.*s", keys[7], (int)items[3 * i].size,
+                              items[3 * i].at);
+    word(lock, (size_t)size);
+  }
+  char wake[256];
+  snprintf(wake, sizeof wake, "%s:wake", prefix);
+  words(2, keys[6], wake);
+  for (int i = 0; i < count; ++i) {
+    char value[64], item[128], run[run_size + 1], fence[32];
+    snprintf(run, sizeof run, "%026lu", first_run + (unsigned long)i);
+    snprintf(value, sizeof value, "run:bench:1:%s", run);
+    snprintf(item, sizeof item, "%.*s", (int)items[3 * i].size, items[3 * i].at);
+    snprintf(fence, sizeof fence, "%.*s", (int)items[3 * i + 1].size, items[3 * i + 1].at);
+    words(7, value, "", "0", "reset", item, run, "0");
+    if (noted) {
+      note(item, run, fence);
+    } else {
+      words(3, "0", "", "0");
+    }
+  }
+}
+
+/* A settlement is answered by a number; a claim by an array, after which its items are settled and
+ * the next are claimed. */
+static unsigned long take_reply(int more) {
+  static struct text found[4 + 3 * 4096];
+  static unsigned long oldest_run;
+  const int count = reply(found, sizeof found / sizeof *found);
+  if (count <= 1) return 0;
+  const int items = (count - 4) / 3;
+  for (int i = 0; i < items; i += settled_at_once)
+    settle(found + 4 + 3 * i, items - i < settled_at_once ? items - i : settled_at_once,
+           oldest_run + (unsigned long)i);
+  oldest_run += batch;
+  if (more) claim();
+  return (unsigned long)items;
+}
+
+int main(int argc, char **argv) {
+  if (argc != 9) return 2;
+  resp_connect(argv[1]);
+  claim_sha = load_script(argv[2]);
+  settle_sha = load_script(argv[3]);
+  prefix = argv[4];
+  batch = strtoul(argv[5], NULL, 10);
+  unsigned long lanes = strtoul(argv[6], NULL, 10);
+  const uint64_t span = (uint64_t)(strtod(argv[7], NULL) * 1e9);
+  history = argv[8];
+  static const char *const names[] = {"list",   "fence", "failures", "slots",
+                                      "paused", "runs",  "events",   "lock:"};
+  for (int i = 0; i < 8; ++i) key(i, names[i]);
+
+  const uint64_t since = now_ns();
+  unsigned long items = 0;
+  while (lanes-- > 0) claim();
+  flush();
+  while (unanswered() > 0) {
+    items += take_reply(now_ns() - since < span);
+    if (!reply_at_hand()) flush();
+  }
+  printf("%lu %.6f\n", items, (double)(now_ns() - since) / 1e9);
+  return 0;
+}

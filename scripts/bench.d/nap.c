@@ -1,0 +1,9 @@
+/* nap MS: a run that takes so long and needs nothing. */
+#include "bare.h"
+
+int main(int argc, char **argv) {
+  if (argc < 2) return 2;
+  const unsigned long ms = strtoul(argv[1], NULL, 10);
+  const struct timespec time = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
+  return nanosleep(&time, NULL);
+}

@@ -1,0 +1,50 @@
+"""scripts/bench: that it is whole. Nothing is measured here."""
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import place
+
+
+class Bench(unittest.TestCase):
+    def setUp(self):
+        self.root = place.source.parent
+        self.scripts = self.root / "scripts"
+
+    def scenarios(self):
+        folder = self.scripts / "benchlib" / "scenarios"
+        return {file.stem for file in folder.glob("*.py")} - {"__init__"}
+
+    def test_lists_every_scenario_in_a_line(self):
+        help_text = place.says(sys.executable, self.scripts / "bench", "--help")
+        listing = help_text.partition("scenarios:\n")[2]
+        listed = dict(re.findall(r"(?m)^  ([a-z]+) +(\S.*)$", listing))
+        self.assertEqual(set(listed), self.scenarios())
+
+    def test_the_readme_names_every_scenario(self):
+        section = (self.root / "README.md").read_text().partition("## Measured\n")[2]
+        named = re.findall(r"(?m)^\| `([a-z]+)` \|", section.partition("\n## ")[0])
+        self.assertEqual(sorted(named), sorted(self.scenarios()))
+
+    def test_refuses_a_scenario_that_there_is_not(self):
+        told = subprocess.run([sys.executable, self.scripts / "bench", "no-such-thing"],
+                              capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(told.returncode, 2)
+        self.assertIn("no such scenario: no-such-thing", told.stderr)
+
+    @place.needs("cc")
+    def test_its_programs_compile_without_a_warning(self):
+        for source in sorted((self.scripts / "bench.d").glob("*.c")):
+            with self.subTest(source.name), tempfile.TemporaryDirectory() as folder:
+                made = subprocess.run(
+                    ["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", "-c", "-o",
+                     Path(folder) / "made.o", source],
+                    capture_output=True, text=True, timeout=60, check=False)
+                self.assertEqual(made.stderr, "")
+
+
+if __name__ == "__main__":
+    unittest.main()
