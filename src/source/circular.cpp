@@ -101,7 +101,7 @@ void CircularSource::put_away() {
 
 void CircularSource::claim(std::size_t wanted, Scan scan) {
   const auto left = scan == Scan::ends ? ClaimCall::only_ends : ClaimCall::new_pass;
-  pass_ = Pass{rule_, keys(), wanted, left, 0};
+  pass_ = Pass{rule_, keys(), wanted, left, 0, std::nullopt};
   this->scan();
 }
 
@@ -130,11 +130,13 @@ void CircularSource::scanned(const std::vector<RunId>& runs, Instant sent,
   empty_ = result.status == ClaimStatus::empty;
   if (result.status == ClaimStatus::none) note_length(result);
   if (!result.maybe_locked.empty()) look_for(result.maybe_locked);
+  if (result.next_free && (!pass_.next_free || *result.next_free < *pass_.next_free))
+    pass_.next_free = result.next_free;
   if (result.status == ClaimStatus::more && result.taken.empty()) return scan();
 
   ClaimReply reply;
   reply.end = end_of(result.status);
-  reply.next_free = result.next_free;
+  reply.next_free = pass_.next_free;
   reply.detail = result.detail;
   reply.calls = pass_.calls;
   reply.whole = result.left == 0;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,7 @@ class CircularSource final : public Source,
     std::size_t wanted = 0;
     std::int64_t left = ClaimCall::new_pass;
     std::size_t calls = 0;
+    std::optional<Duration> next_free;  ///< the soonest that a call has seen
   };
   /// What a run holds in Redis.
   struct Held {

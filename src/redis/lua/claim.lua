@@ -57,17 +57,17 @@ local most = tonumber(ARGV[6])
 local ends = left == -2 and length > most
 if left < 0 or left > length then left = length end
 
--- As many as are wanted at first, since most are free as a rule; twice as many each further time.
 local taken = {}
-local locked = {}
+local locked = {} -- the first few
 local last_taken = 0
+local prefix = ARGV[1]
 local function take(items)
   local names = {}
-  for i = 1, #items do names[i] = ARGV[1] .. items[i] end
+  for i = 1, #items do names[i] = prefix .. items[i] end
   local locks = redis.call('MGET', unpack(names))
   for i = 1, #items do
     if locks[i] then
-      locked[#locked + 1] = names[i]
+      if #locked < 16 then locked[#locked + 1] = names[i] end
     -- NX decides, also for an item that is twice in the list and a lock that is no string.
     elseif redis.call('SET', names[i], ARGV[2] .. ARGV[first_run + #taken], 'PX', ARGV[3], 'NX') then
       taken[#taken + 1] = items[i]
@@ -81,7 +81,10 @@ end
 local at_right = 0
 if ends then at_right = math.floor(most / 4) end
 local at_left = min(left, most - at_right)
+-- As many as are wanted at first, since most are free as a rule; twice as many each further time.
+-- All at once where all before them were locked.
 local chunk = want
+if tonumber(ARGV[5]) >= 0 then chunk = most end
 local looked = 0
 local turned = 0
 while #taken < want and looked < at_left do
@@ -108,8 +111,12 @@ left = left - looked
 local reply = {'ok', left, -1, ''}
 if #taken < want then
   if left > 0 and not ends then reply[1] = 'more' else reply[1] = 'none' end
-  if reply[1] == 'none' then reply[4] = tostring(length) end
-  for i = 1, min(#locked, 16) do
+  local hints = min(#locked, 4)
+  if reply[1] == 'none' then
+    reply[4] = tostring(length)
+    hints = #locked
+  end
+  for i = 1, hints do
     local ttl = redis.call('PTTL', locked[i])
     if ttl >= 0 and (reply[3] < 0 or ttl < reply[3]) then reply[3] = ttl end
   end
