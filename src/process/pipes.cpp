@@ -43,6 +43,12 @@ void make_non_blocking(const Fd& fd) {
   if (fcntl(fd.get(), F_SETFL, O_NONBLOCK) != 0) fail("can't set up a pipe");
 }
 
+/// Bytes that lie in a pipe.
+std::size_t readable(const Fd& pipe) {
+  int count = 0;
+  return ioctl(pipe.get(), FIONREAD, &count) == 0 ? static_cast<std::size_t>(count) : 0;
+}
+
 /// Of this thread's loop.
 int& paused_pipes() {
   thread_local int count = 0;
@@ -114,9 +120,7 @@ void InputPipe::finish() {
 
 std::size_t InputPipe::unread() const {
   if (!fd_) return unread_;
-  int in_pipe = 0;
-  if (ioctl(fd_.get(), FIONREAD, &in_pipe) != 0) in_pipe = 0;
-  return waiting() + static_cast<std::size_t>(in_pipe);
+  return waiting() + readable(fd_);
 }
 
 void InputPipe::close() {
@@ -158,14 +162,14 @@ void OutputPipe::read_on() {
   if (count < 0 && errno == EAGAIN) return;
   if (count > 0) {
     on_bytes_({buffer.data(), static_cast<std::size_t>(count)});
-    if (fd_) charge(began);  // else it was closed by what it said
+    if (fd_) charge(began, static_cast<std::size_t>(count));  // else what it said closed it
     return;
   }
   close();
   on_closed_();
 }
 
-void OutputPipe::charge(Instant began) {
+void OutputPipe::charge(Instant began, std::size_t bytes) {
   const Instant now = loop_.now();
   const Duration took = now - began;
   if (took > time_per_turn) {
@@ -174,6 +178,10 @@ void OutputPipe::charge(Instant began) {
     budget_ = std::max(fits, least_per_turn);
   } else {
     budget_ = std::min(budget_ * 2, bytes_per_turn);
+  }
+  if (unpaced_ > 0) {
+    unpaced_ -= std::min(unpaced_, bytes);
+    return;
   }
   used_ -= std::min(used_, (began - counted_) / share_of_one);
   used_ += took + cost_of_turn;
@@ -204,7 +212,7 @@ void OutputPipe::resume() {
 void OutputPipe::hurry() {
   if (!fd_) return;
   resume();
-  used_ = Duration{0};
+  unpaced_ = readable(fd_);
 }
 
 }  // namespace w8y::process

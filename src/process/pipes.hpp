@@ -92,17 +92,18 @@ class OutputPipe {
 
  private:
   void read_on();
-  void charge(Instant began);
+  void charge(Instant began, std::size_t bytes);
   void pause(Duration time);
   void resume();
 
   loop::Loop& loop_;
   OnBytes on_bytes_;
   OnClosed on_closed_;
-  std::size_t budget_;  ///< bytes for the next turn
-  Duration used_{0};    ///< time of handling that its share has not made good yet
-  Instant counted_;     ///< when that was so
-  Timer pause_;         ///< set while it is not looked at
+  std::size_t budget_;       ///< bytes for the next turn
+  Duration used_{0};         ///< time of handling that its share has not made good yet
+  Instant counted_;          ///< when that was so
+  std::size_t unpaced_ = 0;  ///< bytes to come that are not charged to it
+  Timer pause_;              ///< set while it is not looked at
   Fd fd_;
   std::optional<loop::Watch> watch_;  // after fd_: goes first
 };
