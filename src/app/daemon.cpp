@@ -40,7 +40,7 @@ std::string make_host_id(const std::string& host, std::uint64_t seed) {
 Daemon::Daemon(DaemonOptions options, Config config)
     : options_(std::move(options)),
       hub_(loop_),
-      journal_(log_, hub_),
+      journal_(log_, hub_, loop_.clock()),
       seed_(random_number()),
       host_(config.supervisor.host),
       host_id_(make_host_id(host_, seed_)),

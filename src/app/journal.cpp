@@ -14,6 +14,10 @@ std::int64_t milliseconds(WallTime time) {
   return time.count();
 }
 
+std::string talker(const std::string& list, int pid) {
+  return list + ' ' + std::to_string(pid);
+}
+
 }  // namespace
 
 void Journal::run_started(const Poller&, const ActiveRun& run) {
@@ -54,7 +58,19 @@ void Journal::run_message(const Poller& poller, const ActiveRun& run, const Mess
   }
 }
 
+bool Journal::admits(const std::string& talker, ops::LogField of, const std::string& list) {
+  if (!log_.enabled(LogLevel::info)) return false;
+  const auto answer = talkers_.ask(talker);
+  if (answer.left_out > 0) tell_left_out(answer.left_out, of, list);
+  return answer.admitted;
+}
+
+void Journal::tell_left_out(std::size_t lines, ops::LogField of, const std::string& list) {
+  log_.warn("lines before this were left out: more than 1,000 a second", {{"list", list}, of, {"lines", lines}});
+}
+
 void Journal::run_logged(const Poller&, const ActiveRun& run, std::string_view line, bool cut) {
+  if (!admits(run.claim.run, {"run", run.claim.run}, run.rule->prefix)) return;
   log_.info(line, {{"list", run.rule->prefix}, {"item", run.claim.item}, {"run", run.claim.run}});
   if (cut)
     log_.warn("the line before was cut: it is longer than max_line",
@@ -64,6 +80,7 @@ void Journal::run_logged(const Poller&, const ActiveRun& run, std::string_view l
 void Journal::process_news(const Poller& poller, int pid, const ProcessNews& news) {
   const std::string& list = poller.rule().prefix;
   if (const auto* line = std::get_if<ProcessLine>(&news)) {
+    if (!admits(talker(list, pid), {"pid", pid}, list)) return;
     log_.info(line->line, {{"list", list}, {"pid", pid}});
     if (line->cut)
       log_.warn("the line before was cut: it is longer than max_line",
@@ -73,6 +90,8 @@ void Journal::process_news(const Poller& poller, int pid, const ProcessNews& new
     log_.warn("passed over a line of standard output",
               {{"list", list}, {"pid", pid}, {"reason", bad->reason}});
   } else if (const auto* over = std::get_if<ProcessOver>(&news)) {
+    if (const auto lines = talkers_.over(talker(list, pid)); lines > 0)
+      tell_left_out(lines, {"pid", pid}, list);
     log_.write(over->early ? LogLevel::warn : LogLevel::debug,
                over->early ? "process ended, unasked" : "process ended",
                {{"list", list}, {"pid", pid}, {"reason", over->how}});
@@ -85,6 +104,8 @@ void Journal::process_news(const Poller& poller, int pid, const ProcessNews& new
 }
 
 void Journal::run_ended(const Poller&, const Settlement& settlement) {
+  if (const auto lines = talkers_.over(settlement.claim.run); lines > 0)
+    tell_left_out(lines, {"run", settlement.claim.run}, settlement.rule->prefix);
   const Duration took = std::chrono::duration_cast<Duration>(settlement.ended - settlement.started);
   events_.on_event(RunEnded{{settlement.rule->prefix, settlement.claim.run, settlement.claim.item},
                             settlement.outcome,

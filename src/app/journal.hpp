@@ -5,6 +5,7 @@
 #include <string>
 
 #include <w8y/events.hpp>
+#include <w8y/line_limits.hpp>
 #include <w8y/served_list.hpp>
 
 #include "ops/log.hpp"
@@ -13,7 +14,8 @@ namespace w8y::app {
 
 class Journal final : public ListEvents {
  public:
-  Journal(ops::Log& log, EventHandler& events) : log_(log), events_(events) {}
+  Journal(ops::Log& log, EventHandler& events, const Clock& clock)
+      : log_(log), events_(events), talkers_(clock) {}
 
   void run_started(const Poller& poller, const ActiveRun& run) override;
   void run_message(const Poller& poller, const ActiveRun& run, const Message& message) override;
@@ -31,8 +33,13 @@ class Journal final : public ListEvents {
   /// Of a run's lines that are no messages, the first few are logged, the rest only counted.
   static constexpr std::size_t bad_lines_logged = 3;
 
+  /// Whether a line that a child wrote is to be logged; says how many were left out before it.
+  bool admits(const std::string& talker, ops::LogField of, const std::string& list);
+  void tell_left_out(std::size_t lines, ops::LogField of, const std::string& list);
+
   ops::Log& log_;
   EventHandler& events_;
+  LineLimits talkers_;             ///< by run, or by list and process
   std::set<std::string> refused_;  ///< lists that Redis refuses, by prefix
 };
 

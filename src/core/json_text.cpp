@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <exception>
 
@@ -93,6 +94,17 @@ class Scanner {
   std::size_t at_ = 0;
 };
 
+/// Where the first character stands that no JSON begins with; npos: it may be JSON. A library's
+/// answer is dear, with an exception's text for each line, and most garbage is garbage from its
+/// start.
+std::size_t hopeless_at(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return first;
+  const bool may_be = std::string_view("{[\"-0123456789tfn\xef").find(text[first]) !=
+                      std::string_view::npos;  // 0xEF: of a byte order mark
+  return may_be ? std::string_view::npos : first;
+}
+
 nlohmann::json parse(std::string_view value) {
   return nlohmann::json::parse(value.begin(), value.end(), nullptr, false);
 }
@@ -100,6 +112,8 @@ nlohmann::json parse(std::string_view value) {
 }  // namespace
 
 std::optional<std::string> mistake(std::string_view text) {
+  if (const auto at = hopeless_at(text); at != std::string_view::npos)
+    return "bad JSON at byte " + std::to_string(at + 1);
   Checker checker;
   try {
     if (nlohmann::json::sax_parse(text.begin(), text.end(), &checker)) return std::nullopt;
@@ -153,7 +167,12 @@ std::optional<std::string> as_string(std::string_view value) {
 }
 
 std::optional<double> as_number(std::string_view value) {
-  const auto parsed = parse(value);
+  if (value.empty() || (value.front() != '-' && (value.front() < '0' || value.front() > '9')))
+    return std::nullopt;
+  double number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (error == std::errc{} && end == value.data() + value.size()) return number;
+  const auto parsed = parse(value);  // out of range: what is too small is 0
   if (!parsed.is_number()) return std::nullopt;
   return parsed.get<double>();
 }

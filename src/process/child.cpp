@@ -251,6 +251,8 @@ void Child::Impl::on_exited() {
   exited_ = true;
   exit_watch_->want(false, false);
   if (in_) in_->drop();  // a grandchild may have it open
+  if (out_) out_->hurry();
+  if (err_) err_->hurry();
   end_if_over();
   if (ended_) return;
   if (killed_) {

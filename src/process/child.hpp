@@ -43,7 +43,8 @@ struct ChildOptions {
 };
 
 /// Spawned by its constructor; a spawn that fails is told as on_ended(NotStarted) from the loop.
-/// Reading is fair: at most 64 KiB of a stream per turn of the loop. A grandchild that keeps an
+/// Reading is fair: at most 64 KiB of a stream per turn of the loop, and a share of its time (see
+/// OutputPipe). A grandchild that keeps an
 /// output open after the process has exited is given `kill_grace`, then the group gets SIGKILL; if
 /// the pipe is still open a second later (the grandchild left the group), it is closed.
 /// When it has ended, whatever is left of its process group gets SIGKILL; and, if it has a control

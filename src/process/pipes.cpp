@@ -17,8 +17,11 @@ namespace w8y::process {
 namespace {
 
 constexpr std::size_t bytes_per_turn = std::size_t{64} << 10;
+constexpr std::size_t first_turn = std::size_t{16} << 10;  // nothing is known yet about its lines
 constexpr std::size_t least_per_turn = std::size_t{1} << 10;
 constexpr Duration time_per_turn = std::chrono::milliseconds(1);
+/// What it costs to be woken, besides: many small pieces are no cheaper than few large ones.
+constexpr Duration cost_of_turn = std::chrono::microseconds(10);
 
 [[noreturn]] void fail(const char* what) {
   throw std::system_error(errno, std::generic_category(), what);
@@ -38,6 +41,18 @@ Ends make_pipe() {
 /// Our end only: programs don't expect their standard streams to be so.
 void make_non_blocking(const Fd& fd) {
   if (fcntl(fd.get(), F_SETFL, O_NONBLOCK) != 0) fail("can't set up a pipe");
+}
+
+/// Bytes that lie in a pipe.
+std::size_t readable(const Fd& pipe) {
+  int count = 0;
+  return ioctl(pipe.get(), FIONREAD, &count) == 0 ? static_cast<std::size_t>(count) : 0;
+}
+
+/// Of this thread's loop.
+int& paused_pipes() {
+  thread_local int count = 0;
+  return count;
 }
 
 }  // namespace
@@ -105,9 +120,7 @@ void InputPipe::finish() {
 
 std::size_t InputPipe::unread() const {
   if (!fd_) return unread_;
-  int in_pipe = 0;
-  if (ioctl(fd_.get(), FIONREAD, &in_pipe) != 0) in_pipe = 0;
-  return waiting() + static_cast<std::size_t>(in_pipe);
+  return waiting() + readable(fd_);
 }
 
 void InputPipe::close() {
@@ -122,7 +135,8 @@ OutputPipe::OutputPipe(loop::Loop& loop, OnBytes on_bytes, OnClosed on_closed)
     : loop_(loop),
       on_bytes_(std::move(on_bytes)),
       on_closed_(std::move(on_closed)),
-      budget_(bytes_per_turn) {}
+      budget_(first_turn),
+      pause_(loop.timers()) {}
 
 Fd OutputPipe::open() {
   Ends ends = make_pipe();
@@ -134,29 +148,71 @@ Fd OutputPipe::open() {
 }
 
 void OutputPipe::close() {
+  resume();
   watch_.reset();
   fd_.reset();
 }
 
 void OutputPipe::read_on() {
   thread_local std::array<char, bytes_per_turn> buffer;
+  const Instant began = loop_.now();
   ssize_t count = 0;
   do count = read(fd_.get(), buffer.data(), budget_);
   while (count < 0 && errno == EINTR);
   if (count < 0 && errno == EAGAIN) return;
   if (count > 0) {
-    const Instant began = loop_.now();
     on_bytes_({buffer.data(), static_cast<std::size_t>(count)});
-    if (!fd_) return;  // closed by what it said
-    if (loop_.now() - began > time_per_turn) {
-      budget_ = std::max(budget_ / 2, least_per_turn);
-    } else {
-      budget_ = std::min(budget_ * 2, bytes_per_turn);
-    }
+    if (fd_) charge(began, static_cast<std::size_t>(count));  // else what it said closed it
     return;
   }
   close();
   on_closed_();
+}
+
+void OutputPipe::charge(Instant began, std::size_t bytes) {
+  const Instant now = loop_.now();
+  const Duration took = now - began;
+  if (took > time_per_turn) {
+    const auto fits = budget_ * static_cast<std::size_t>(time_per_turn.count()) /
+                      static_cast<std::size_t>(took.count());
+    budget_ = std::max(fits, least_per_turn);
+  } else {
+    budget_ = std::min(budget_ * 2, bytes_per_turn);
+  }
+  if (unpaced_ > 0) {
+    unpaced_ -= std::min(unpaced_, bytes);
+    return;
+  }
+  used_ -= std::min(used_, (began - counted_) / share_of_one);
+  used_ += took + cost_of_turn;
+  counted_ = now;
+  if (used_ > burst) pause(used_ - burst);
+}
+
+/// Until `time` of handling is made good. Those that wait share what all of them may have.
+void OutputPipe::pause(Duration time) {
+  ++paused_pipes();
+  watch_->want(false, false);
+  const int others = share_of_all * paused_pipes();
+  pause_.set(loop_.now() + time * std::max(share_of_one, others), [this] {
+    --paused_pipes();
+    used_ = burst;
+    counted_ = loop_.now();
+    watch_->want(true, false);
+  });
+}
+
+void OutputPipe::resume() {
+  if (!pause_.pending()) return;
+  pause_.cancel();
+  --paused_pipes();
+  watch_->want(true, false);
+}
+
+void OutputPipe::hurry() {
+  if (!fd_) return;
+  resume();
+  unpaced_ = readable(fd_);
 }
 
 }  // namespace w8y::process

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include <w8y/timers.hpp>
+
 #include "loop/watch.hpp"
 #include "process/fd.hpp"
 
@@ -60,26 +62,48 @@ class InputPipe {
 /// Reads what a child writes: at most 64 KiB in a turn of the loop, and no more than can be handled
 /// in about a millisecond, so that a flood of short lines costs the others no more than one of long
 /// ones. What is not read waits in the pipe, and so does the child.
+///
+/// One that keeps on for longer is paced: handling what it says gets a share of the time, not a
+/// number of bytes, so that what is cheap to handle comes through faster. In between it is not
+/// looked at.
 class OutputPipe {
  public:
   using OnBytes = std::function<void(std::string_view)>;
   using OnClosed = std::function<void()>;
 
+  /// The share of the loop's time of one pipe is 1/16, that of all that are paced at once 1/4.
+  static constexpr int share_of_one = 16;
+  static constexpr int share_of_all = 4;
+  /// Time of handling that is free of that, for who has said little for a while.
+  static constexpr Duration burst = std::chrono::milliseconds(50);
+
   OutputPipe(loop::Loop& loop, OnBytes on_bytes, OnClosed on_closed);
+  ~OutputPipe() { resume(); }
+  OutputPipe(const OutputPipe&) = delete;
+  OutputPipe& operator=(const OutputPipe&) = delete;
 
   /// The child's end. Throws std::system_error.
   Fd open();
   [[nodiscard]] bool is_open() const { return static_cast<bool>(fd_); }
+  /// The child has exited: what lies in the pipe is read without a pause.
+  void hurry();
   /// Takes no more; on_closed isn't called.
   void close();
 
  private:
   void read_on();
+  void charge(Instant began, std::size_t bytes);
+  void pause(Duration time);
+  void resume();
 
   loop::Loop& loop_;
   OnBytes on_bytes_;
   OnClosed on_closed_;
-  std::size_t budget_;  ///< bytes for the next turn
+  std::size_t budget_;       ///< bytes for the next turn
+  Duration used_{0};         ///< time of handling that its share has not made good yet
+  Instant counted_;          ///< when that was so
+  std::size_t unpaced_ = 0;  ///< bytes to come that are not charged to it
+  Timer pause_;              ///< set while it is not looked at
   Fd fd_;
   std::optional<loop::Watch> watch_;  // after fd_: goes first
 };

@@ -1,0 +1,60 @@
+// How much of what children say goes to the log.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <unordered_map>
+
+#include <w8y/clock.hpp>
+
+namespace w8y {
+
+/// One talker's lines: more than any honest program has to say. What is left out is left out for a
+/// second at a time, so that what remains can be read.
+class LineLimit {
+ public:
+  static constexpr std::size_t per_second = 1000;
+  static constexpr std::size_t at_once = 10000;
+  static constexpr Duration pause = std::chrono::seconds(1);
+
+  explicit LineLimit(Instant now) : counted_(now) {}
+
+  /// False: this line is left out.
+  bool admits(Instant now);
+  [[nodiscard]] std::size_t left_out() const { return left_out_; }
+  /// The same, and counts anew.
+  std::size_t take_left_out();
+  /// Nothing would be lost by forgetting it.
+  [[nodiscard]] bool rested(Instant now) const;
+
+ private:
+  static constexpr Duration line = Duration(std::chrono::seconds(1)) / per_second;
+  static constexpr Duration most = line * at_once;
+
+  Duration credit_ = most;
+  Instant counted_;
+  Instant silent_until_;
+  std::size_t left_out_ = 0;
+};
+
+/// Those of many talkers, by any name. Keeps those who have talked lately.
+class LineLimits {
+ public:
+  explicit LineLimits(const Clock& clock) : clock_(clock) {}
+
+  struct Answer {
+    bool admitted = true;
+    std::size_t left_out = 0;  ///< admitted: how many lines before it were not
+  };
+  Answer ask(const std::string& talker);
+  /// It says no more: how many lines were left out and not told yet.
+  std::size_t over(const std::string& talker);
+  [[nodiscard]] std::size_t size() const { return all_.size(); }
+
+ private:
+  const Clock& clock_;
+  std::unordered_map<std::string, LineLimit> all_;
+  std::size_t sweep_at_ = 64;
+};
+
+}  // namespace w8y

@@ -1,0 +1,55 @@
+#include <algorithm>
+#include <utility>
+
+#include <w8y/line_limits.hpp>
+
+namespace w8y {
+
+bool LineLimit::admits(Instant now) {
+  if (left_out_ > 0 && now < silent_until_) {
+    ++left_out_;
+    return false;
+  }
+  credit_ = std::min(credit_ + (now - counted_), most);
+  counted_ = now;
+  if (credit_ < line) {
+    silent_until_ = now + pause;
+    ++left_out_;
+    return false;
+  }
+  credit_ -= line;
+  return true;
+}
+
+std::size_t LineLimit::take_left_out() {
+  return std::exchange(left_out_, 0);
+}
+
+bool LineLimit::rested(Instant now) const {
+  return left_out_ == 0 && credit_ + (now - counted_) >= most;
+}
+
+LineLimits::Answer LineLimits::ask(const std::string& talker) {
+  const Instant now = clock_.now();
+  auto found = all_.find(talker);
+  if (found == all_.end()) {
+    if (all_.size() >= sweep_at_) {
+      std::erase_if(all_, [now](const auto& one) { return one.second.rested(now); });
+      sweep_at_ = std::max(std::size_t{64}, 2 * all_.size());
+    }
+    found = all_.emplace(talker, LineLimit(now)).first;
+  }
+  LineLimit& limit = found->second;
+  if (!limit.admits(now)) return {false, 0};
+  return {true, limit.take_left_out()};
+}
+
+std::size_t LineLimits::over(const std::string& talker) {
+  const auto found = all_.find(talker);
+  if (found == all_.end()) return 0;
+  const std::size_t left_out = found->second.left_out();
+  all_.erase(found);
+  return left_out;
+}
+
+}  // namespace w8y

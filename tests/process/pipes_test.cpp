@@ -1,0 +1,110 @@
+// How much of the loop's time what a child writes may take.
+#include "process/pipes.hpp"
+
+#include <doctest/doctest.h>
+
+#include "support.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Takes its time over each piece.
+struct Slow : process::ChildHandler {
+  Slow(const loop::Loop& on, Duration each) : loop(on), piece(each) {}
+  void on_output(process::Stream, std::string_view bytes) override {
+    const Instant began = loop.now();
+    while (loop.now() - began < piece) {
+    }
+    const Duration took = loop.now() - began;
+    spent += took;
+    longest = std::max(longest, took);
+    text += bytes;
+    ++pieces;
+  }
+  void on_ended(ProcessEnd process_end) override { end = std::move(process_end); }
+
+  const loop::Loop& loop;
+  const Duration piece;
+  Duration spent{0};
+  Duration longest{0};
+  std::size_t pieces = 0;
+  std::string text;
+  std::optional<ProcessEnd> end;
+};
+
+constexpr int one = process::OutputPipe::share_of_one;
+constexpr int all = process::OutputPipe::share_of_all;
+constexpr Duration burst = process::OutputPipe::burst;
+
+}  // namespace
+
+TEST_CASE("a flood that is dear to handle has a share of the loop's time") {
+  loop::Loop loop;
+  Slow handler(loop, 1ms);
+  process::Child child(loop, sh("exec yes"), handler);
+  const Instant began = loop.now();
+  REQUIRE(wait_for(loop, [&] { return handler.spent > 2 * burst; }));
+  CHECK(loop.now() - began >= (handler.spent - burst - handler.longest) * one);
+}
+
+TEST_CASE("all floods together have a share, too") {
+  loop::Loop loop;
+  Slow handler(loop, 1ms);
+  std::vector<std::unique_ptr<process::Child>> children;
+  constexpr int count = 8;
+  for (int i = 0; i < count; ++i)
+    children.push_back(std::make_unique<process::Child>(loop, sh("exec yes"), handler));
+  REQUIRE(wait_for(loop, [&] { return handler.spent > 3 * count * burst; }));
+  // By now none has anything left of its burst.
+  const Instant began = loop.now();
+  const Duration before = handler.spent;
+  REQUIRE(wait_for(loop, [&] { return loop.now() - began > 500ms; }));
+  // The first to be paced waited for few others, the last for all: so not to the last millisecond.
+  CHECK(handler.spent - before < (loop.now() - began) * 3 / 2 / all + count * handler.longest);
+}
+
+TEST_CASE("a short outburst is read at once, whatever it takes") {
+  loop::Loop loop;
+  Slow handler(loop, 1ms);
+  process::Child child(loop, sh("i=0; while [ $i -lt 20 ]; do echo $i; i=$((i+1)); done"), handler);
+  const Instant began = loop.now();
+  REQUIRE(wait_for(loop, [&] { return handler.end.has_value(); }));
+  CHECK(handler.text.ends_with("\n19\n"));
+  CHECK(loop.now() - began < 5s);
+}
+
+TEST_CASE("what a paced child has written before its end is read, and its end seen, at once") {
+  loop::Loop loop;
+  // A piece that takes so long is to be made good for by more than eight seconds.
+  Slow handler(loop, 600ms);
+  process::Child child(loop, sh("echo first; sleep 0.2; echo last; exit 3"), handler);
+  const Instant began = loop.now();
+  REQUIRE(wait_for(loop, [&] { return handler.end.has_value(); }));
+  CHECK(loop.now() - began < 600ms * one / 2);
+  CHECK(handler.text == "first\nlast\n");
+  CHECK(end_text(*handler.end) == "exit 3");
+}
+
+TEST_CASE("a paced child that is killed is over at once") {
+  loop::Loop loop;
+  Slow handler(loop, 600ms);
+  process::Child child(loop, sh("exec yes"), handler);
+  REQUIRE(wait_for(loop, [&] { return handler.pieces > 0; }));
+  const Instant began = loop.now();
+  child.kill();
+  REQUIRE(wait_for(loop, [&] { return handler.end.has_value(); }));
+  CHECK(end_text(*handler.end) == "signal 9 (SIGKILL)");
+  CHECK(loop.now() - began < 600ms * one);
+}
+
+TEST_CASE("nothing of what a paced child writes is lost") {
+  loop::Loop loop;
+  Slow handler(loop, 2ms);
+  constexpr std::size_t size = std::size_t{100} << 10;
+  process::Child child(loop, sh("head -c " + std::to_string(size) + " /dev/zero"), handler);
+  REQUIRE(wait_for(loop, [&] { return handler.end.has_value(); }));
+  CHECK(handler.text.size() == size);
+}

@@ -1,0 +1,69 @@
+#include <doctest/doctest.h>
+
+#include <w8y/line_limits.hpp>
+
+#include "fakes.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+std::size_t admitted(LineLimit& limit, Instant now, std::size_t lines) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < lines; ++i) count += limit.admits(now) ? 1 : 0;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("a thousand lines a second are never too many") {
+  const Instant start = FakeClock().now();
+  LineLimit limit(start);
+  for (int i = 0; i < 100000; ++i) REQUIRE(limit.admits(start + i * 1ms));
+  CHECK(limit.left_out() == 0);
+}
+
+TEST_CASE("of a flood, what comes at once and then a thousand lines a second are admitted") {
+  const Instant start = FakeClock().now();
+  LineLimit limit(start);
+  CHECK(admitted(limit, start, 50000) == LineLimit::at_once);
+  CHECK(limit.left_out() == 50000 - LineLimit::at_once);
+  CHECK(admitted(limit, start + 999ms, 100) == 0);
+  CHECK(admitted(limit, start + 1s, 1) == 1);
+  CHECK(limit.take_left_out() == 50000 - LineLimit::at_once + 100);
+  CHECK(admitted(limit, start + 1s, 5000) == LineLimit::per_second - 1);
+  CHECK(limit.left_out() == 5000 - LineLimit::per_second + 1);
+  CHECK_FALSE(limit.rested(start + 60s));
+  limit.take_left_out();
+  CHECK_FALSE(limit.rested(start + 10s));
+  CHECK(limit.rested(start + 11s));
+  CHECK(admitted(limit, start + 11s, 20000) == LineLimit::at_once);
+}
+
+TEST_CASE("each talker has its own limit, and is told once what was left out") {
+  FakeClock clock;
+  LineLimits limits(clock);
+  for (std::size_t i = 0; i < LineLimit::at_once; ++i) REQUIRE(limits.ask("A").admitted);
+  CHECK_FALSE(limits.ask("A").admitted);
+  CHECK_FALSE(limits.ask("A").admitted);
+  CHECK(limits.ask("B").admitted);
+  clock.set(clock.now() + 1s);
+  CHECK(limits.ask("A").left_out == 2);
+  CHECK(limits.ask("A").left_out == 0);
+  CHECK(limits.over("A") == 0);
+  CHECK(limits.over("nobody") == 0);
+  for (std::size_t i = 0; i < LineLimit::at_once + 3; ++i) limits.ask("A");
+  CHECK(limits.over("A") == 3);
+}
+
+TEST_CASE("talkers that have rested are forgotten") {
+  FakeClock clock;
+  LineLimits limits(clock);
+  for (int i = 0; i < 10000; ++i) {
+    limits.ask(std::to_string(i));
+    clock.set(clock.now() + 1s);
+  }
+  CHECK(limits.size() <= 64);
+}
