@@ -72,30 +72,36 @@ bool StreamProcess::proven() const {
 
 bool StreamProcess::takes(std::size_t bytes) const {
   if (state_ != StreamState::serving || cancels_ > 0 || open_.size() >= most_open_) return false;
-  const std::size_t waiting = child_->unwritten();
+  const std::size_t waiting = gathered_.size() + child_->unwritten();
   return waiting == 0 || waiting + bytes <= most_unwritten;
 }
 
-void StreamProcess::write(const std::string& line) {
-  child_->write(line);
+void StreamProcess::gather(const std::string& line) {
+  gathered_ += line;
   written_ += line.size();
+  if (gathered_.size() >= worth_writing) write_gathered();
+}
+
+void StreamProcess::write_gathered() {
+  if (gathered_.empty()) return;
+  child_->write(gathered_);
+  gathered_.clear();
+  if (gathered_.capacity() > 2 * worth_writing) std::string().swap(gathered_);
+  // One that reads no more exits soon, or is made to.
+  if (state_ != StreamState::serving || !child_->input_closed()) return;
+  state_ = StreamState::leaving;
+  if (!grace_.pending()) grace_.set(loop_.now() + rule_->kill_grace, [this] { end_it(); });
 }
 
 void StreamProcess::give(StreamItem&& item) {
   OpenRun& run = open_.try_emplace(item.run, rule_->stderr_tail).first->second;
   run.line = std::move(item.line);
-  write(run.line);
+  gather(run.line);
   run.line_end = written_;
   ++given_;
   tell_begun();
   handler_->on_started(item.run, pid_);
-  // One that reads no more exits soon, or is made to.
-  if (child_->input_closed()) {
-    state_ = StreamState::leaving;
-    if (!grace_.pending()) grace_.set(loop_.now() + rule_->kill_grace, [this] { end_it(); });
-  } else if (rule_->max_items > 0 && given_ >= rule_->max_items) {
-    leave();
-  }
+  if (rule_->max_items > 0 && given_ >= rule_->max_items) leave();
 }
 
 void StreamProcess::cancel(const RunId& id) {
@@ -103,7 +109,8 @@ void StreamProcess::cancel(const RunId& id) {
   if (found == open_.end() || found->second.answered || found->second.cancel_by) return;
   found->second.cancel_by = loop_.now() + rule_->kill_grace;
   ++cancels_;
-  write(cancel_line(id));
+  gather(cancel_line(id));
+  write_gathered();
   if (state_ == StreamState::ending) return;
   look_at_cancels();
 }
@@ -142,6 +149,7 @@ void StreamProcess::close_if_done() {
 
 void StreamProcess::close() {
   state_ = StreamState::closing;
+  write_gathered();
   child_->end_input();
   grace_.set(loop_.now() + rule_->kill_grace, [this] { end_it(); });
 }
@@ -293,7 +301,7 @@ void StreamProcess::on_ended(ProcessEnd end) {
   const std::string how = end_text(end);
   result.process = std::move(end);
   result.unasked = !asked && (!in_good_order || !open_.empty());
-  const std::uint64_t read = written_ - (child_ ? child_->unread() : 0);
+  const std::uint64_t read = written_ - gathered_.size() - (child_ ? child_->unread() : 0);
   const std::string tail = tail_.take();
   std::vector<RunId> unanswered;
   for (auto& [id, run] : open_) {
