@@ -211,7 +211,8 @@ void StreamProcess::on_line(std::string_view line, bool cut) {
   if (!said.id) return on_foreign_line(bad != nullptr ? bad->reason : "no id");
   const auto found = open_.find(*said.id);
   if (found != open_.end()) return on_message(*said.id, found->second, std::move(said.message));
-  if (!past_.contains(*said.id)) on_foreign_line("unknown id: " + said.id->substr(0, 80));
+  if (std::ranges::find(past_, *said.id) == past_.end())
+    on_foreign_line("unknown id: " + said.id->substr(0, 80));
 }
 
 /// What can be told from its beginning: a run whose answer is lost must not wait for another.
@@ -257,11 +258,11 @@ void StreamProcess::on_bad_line(const RunId& id, OpenRun& run, BadLine&& bad) {
 
 /// Ends the runs that are answered for.
 void StreamProcess::flush() {
-  for (const RunId& id : std::exchange(answered_, {})) {
+  for (RunId& id : std::exchange(answered_, {})) {
     OpenRun& run = open_.at(id);
     run.end.process = Answered{};
     run.end.stderr_tail = run.stderr_tail.take();
-    over(id);
+    over(std::move(id));
   }
   if (cancels_ > 0 || grace_.pending()) {
     if (state_ == StreamState::serving || state_ == StreamState::leaving) look_at_cancels();
@@ -271,16 +272,14 @@ void StreamProcess::flush() {
   owner_->on_room(*this);
 }
 
-void StreamProcess::over(const RunId& id) {
+void StreamProcess::over(RunId&& id) {
   auto run = open_.extract(id);
   if (run.mapped().cancel_by) --cancels_;
-  past_.insert(id);
-  past_order_.push_back(id);
-  if (past_order_.size() > most_past) {
-    past_.erase(past_order_.front());
-    past_order_.pop_front();
-  }
-  owner_->on_run_over(*this, id, std::move(run.mapped().end));
+  // A ring: it is looked through only for a line that names no open run.
+  RunId& place = past_.size() < most_past ? past_.emplace_back() : past_[next_past_];
+  next_past_ = (next_past_ + 1) % most_past;
+  place = std::move(id);
+  owner_->on_run_over(*this, run.key(), std::move(run.mapped().end));
 }
 
 void StreamProcess::on_ended(ProcessEnd end) {
@@ -314,7 +313,7 @@ void StreamProcess::on_ended(ProcessEnd end) {
     unanswered.push_back(id);
   }
   if (result.unread.size() == open_.size()) result.unasked = result.unasked && !in_good_order;
-  for (const RunId& id : unanswered) over(id);
+  for (RunId& id : unanswered) over(std::move(id));
   open_.clear();
   if (pid_ != 0) tell(ProcessOver{how, result.unasked, bad_lines_});
   owner_->on_process_ended(*this, std::move(result));

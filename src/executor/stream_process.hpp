@@ -9,12 +9,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include <w8y/executor.hpp>
@@ -132,7 +130,7 @@ class StreamProcess : private process::ChildHandler {
   void tell(const ProcessNews& news);
   void tell_begun();
   void flush();
-  void over(const RunId& id);
+  void over(RunId&& id);
   void close_if_done();
   void close();
   void look_at_cancels();
@@ -149,9 +147,9 @@ class StreamProcess : private process::ChildHandler {
 
   std::unordered_map<RunId, OpenRun> open_;
   std::vector<RunId> answered_;  ///< of those, to be told soon
-  std::unordered_set<RunId> past_;
-  std::deque<RunId> past_order_;
-  std::size_t cancels_ = 0;  ///< open runs that were asked to cancel
+  std::vector<RunId> past_;      ///< most_past at most
+  std::size_t next_past_ = 0;    ///< the oldest of those, once there are so many
+  std::size_t cancels_ = 0;      ///< open runs that were asked to cancel
   std::size_t given_ = 0;
   std::string gathered_;       ///< lines for its input that are to be written together
   std::uint64_t written_ = 0;  ///< bytes, those that are gathered included
