@@ -69,6 +69,8 @@ class EventHandler {
  public:
   virtual ~EventHandler() = default;
   virtual void on_event(const Event& event) = 0;
+  /// False: on_event() does nothing with it, so what is frequent needn't be put together.
+  [[nodiscard]] virtual bool listens() const { return true; }
 };
 
 /// "start", "progress", "update", "end", "lease", "list", "host", "reload", "redis": the `type` of

@@ -107,12 +107,15 @@ class Poller final : private SourceHandler,
 
  private:
   /// Runs shorter than this on average are claimed ahead: for longer ones the round trip of a claim
-  /// is nothing, and an item should wait where any host can take it.
+  /// is nothing, and an item should wait where any host can take it. Where many at once keep Redis
+  /// busy, a claim takes longer, and those that are not much longer than it are worth it too.
   static constexpr Duration ahead_worth_it = std::chrono::milliseconds(10);
   /// As much work as may wait here, and how long before it is handed back.
   static constexpr Duration ahead_span = std::chrono::milliseconds(20);
   static constexpr Duration ahead_patience = std::chrono::milliseconds(100);
-  static constexpr std::size_t ahead_most = 64;
+  /// As many as there are places; few places have more, and none holds more than a claim or a few.
+  static constexpr std::size_t ahead_least_most = 64;
+  static constexpr std::size_t ahead_most = 1024;
   /// How many times longer an empty list rests whose source would hear of what is added.
   static constexpr unsigned when_it_hears = 8;
 
@@ -153,9 +156,12 @@ class Poller final : private SourceHandler,
   [[nodiscard]] bool may_take() const;
   [[nodiscard]] bool takes_now() const { return may_take() && !shortage_.holds(); }
   [[nodiscard]] std::size_t limit() const;
+  [[nodiscard]] Duration ahead_worth() const;
   [[nodiscard]] std::size_t claim_ahead() const;
   void start_ahead();
+  void watch_ahead();
   void hand_back_ahead();
+  void keep_ahead(std::vector<Claim>& claims, std::size_t from);
   void ask();
   void rest(const ClaimReply& reply);
   void end_rest();
@@ -190,8 +196,11 @@ class Poller final : private SourceHandler,
   std::size_t taken_ = 0;
 
   bool ahead_allowed_ = true;
-  std::vector<Claim> ahead_;  ///< the oldest first; few at most, and none in a list at rest
+  std::vector<Claim> ahead_;  ///< the oldest last; none in a list at rest
   Timer ahead_timer_;
+  Instant ahead_until_{};  ///< they are handed back then, if none of them has been started
+  Instant claimed_at_{};
+  Duration claim_took_{0};            ///< the last one
   std::optional<Duration> mean_run_;  ///< weighted towards the last few
 
   ClaimEnd last_claim_ = ClaimEnd::more;

@@ -21,7 +21,8 @@ std::string talker(const std::string& list, int pid) {
 }  // namespace
 
 void Journal::run_started(const Poller&, const ActiveRun& run) {
-  events_.on_event(RunStarted{ref(run), run.pid, run.claim.attempt, run.claim.fence});
+  if (events_.listens())
+    events_.on_event(RunStarted{ref(run), run.pid, run.claim.attempt, run.claim.fence});
   if (!log_.enabled(LogLevel::debug)) return;
   log_.debug("run started", {{"list", run.rule->prefix},
                              {"item", run.claim.item},
@@ -32,7 +33,7 @@ void Journal::run_started(const Poller&, const ActiveRun& run) {
 
 void Journal::run_message(const Poller& poller, const ActiveRun& run, const Message& message) {
   if (const auto* progress = std::get_if<Progress>(&message)) {
-    events_.on_event(RunProgressed{ref(run), *progress});
+    if (events_.listens()) events_.on_event(RunProgressed{ref(run), *progress});
     if (!log_.enabled(LogLevel::debug)) return;
     log_.debug("progress", {{"list", run.rule->prefix},
                             {"item", run.claim.item},
@@ -40,7 +41,7 @@ void Journal::run_message(const Poller& poller, const ActiveRun& run, const Mess
                             {"numerator", progress->numerator},
                             {"denominator", progress->denominator}});
   } else if (const auto* update = std::get_if<Update>(&message)) {
-    events_.on_event(RunUpdated{ref(run), update->data});
+    if (events_.listens()) events_.on_event(RunUpdated{ref(run), update->data});
   } else if (const auto* print = std::get_if<Print>(&message)) {
     run_logged(poller, run, print->content, false);
   } else if (const auto* complete = std::get_if<Complete>(&message)) {
@@ -107,9 +108,11 @@ void Journal::run_ended(const Poller&, const Settlement& settlement) {
   if (const auto lines = talkers_.over(settlement.claim.run); lines > 0)
     tell_left_out(lines, {"run", settlement.claim.run}, settlement.rule->prefix);
   const Duration took = std::chrono::duration_cast<Duration>(settlement.ended - settlement.started);
-  events_.on_event(RunEnded{{settlement.rule->prefix, settlement.claim.run, settlement.claim.item},
-                            settlement.outcome,
-                            took});
+  if (events_.listens())
+    events_.on_event(
+        RunEnded{{settlement.rule->prefix, settlement.claim.run, settlement.claim.item},
+                 settlement.outcome,
+                 took});
   const bool good = std::holds_alternative<Succeeded>(settlement.outcome);
   const LogLevel level = good ? LogLevel::debug : LogLevel::warn;
   if (log_.enabled(level)) {

@@ -127,6 +127,7 @@ void Poller::ask() {
   }
   if (claim_slots_ + ahead > 0) {
     claim_out_ = true;
+    claimed_at_ = host_.clock.now();
     set_state(PollerState::claiming);
     source_->claim(claim_slots_ + ahead, scarce_ ? Scan::ends : Scan::whole);
   } else {
@@ -162,6 +163,7 @@ void Poller::end_rest() {
 
 void Poller::rest(const ClaimReply& reply) {
   resting_ = true;
+  if (ahead_.empty()) ahead_.shrink_to_fit();
   if (reply.calls > 1) owe(static_cast<double>(reply.calls - 1));
   free_at_.reset();
   if (reply.next_free) free_at_ = host_.clock.now() + *reply.next_free;
@@ -188,45 +190,11 @@ void Poller::finish_draining() {
   set_state(done ? PollerState::drained : PollerState::draining);
 }
 
-// ---- a little ahead
-
-std::size_t Poller::claim_ahead() const {
-  const bool allowed =
-      ahead_allowed_ && budget_ == 0 && host_.slots.limit() == 0 && rule_->fleet_concurrency == 0;
-  if (!allowed || !mean_run_ || *mean_run_ >= ahead_worth_it) return 0;
-  const auto mean = std::max<Duration::rep>(mean_run_->count(), 1);
-  const auto per_place = static_cast<std::size_t>(ahead_span.count() / mean);
-  return std::min(ahead_most, std::max<std::size_t>(per_place, 1) * limit());
-}
-
-void Poller::start_ahead() {
-  while (!ahead_.empty() && runs_.size() < limit() && take(1) == 1) {
-    Claim claim = std::move(ahead_.front());
-    ahead_.erase(ahead_.begin());
-    ahead_timer_.cancel();
-    shortage_.tried();
-    runs_.start(std::move(claim), rule_, executor_);
-  }
-  if (!ahead_.empty() && !ahead_timer_.pending()) {
-    ahead_timer_.set(host_.clock.now() + ahead_patience, [this] {
-      mean_run_ = ahead_worth_it;  // the runs have become longer
-      hand_back_ahead();
-    });
-  }
-}
-
-void Poller::hand_back_ahead() {
-  ahead_timer_.cancel();
-  if (ahead_.empty()) return;
-  count().claimed -= ahead_.size();
-  for (const Claim& claim : ahead_) source_->hand_back(claim);
-  ahead_.clear();
-}
-
 // ---- what the source says
 
 void Poller::on_claimed(ClaimReply&& reply) {
   claim_out_ = false;
+  claim_took_ = host_.clock.now() - claimed_at_;
   last_claim_ = reply.end;
   detail_ = std::move(reply.detail);
   const bool woken = std::exchange(woken_, false);
@@ -239,15 +207,13 @@ void Poller::on_claimed(ClaimReply&& reply) {
   if (takes_now()) {
     if (!reply.claims.empty()) count().claimed += reply.claims.size();
     taken_ += reply.claims.size();
-    for (Claim& claim : reply.claims) {
-      if (unused > 0) {
-        --unused;
-        shortage_.tried();
-        runs_.start(std::move(claim), rule_, executor_);
-      } else {
-        ahead_.push_back(std::move(claim));
-      }
+    const std::size_t starting = std::min(unused, reply.claims.size());
+    unused -= starting;
+    for (std::size_t i = 0; i < starting; ++i) {
+      shortage_.tried();
+      runs_.start(std::move(reply.claims[i]), rule_, executor_);
     }
+    keep_ahead(reply.claims, starting);
     if (reply.end != ClaimEnd::more && reply.whole) {
       scarce_ = reply.end == ClaimEnd::nothing_free;
       owes_whole_ = false;

@@ -98,11 +98,12 @@ void StreamExecutor::look() {
 void StreamExecutor::give_out() {
   while (!waiting_.empty()) {
     StreamProcess* process = process_for(waiting_.front().item.line.size());
-    if (process == nullptr) return;
+    if (process == nullptr) break;
     StreamItem item = std::move(waiting_.front().item);
     waiting_.pop_front();
     process->give(std::move(item));
   }
+  for (const auto& process : processes_) process->write_gathered();
 }
 
 /// One that has nothing to do, else a new one, else the one with the fewest runs.

@@ -72,30 +72,36 @@ bool StreamProcess::proven() const {
 
 bool StreamProcess::takes(std::size_t bytes) const {
   if (state_ != StreamState::serving || cancels_ > 0 || open_.size() >= most_open_) return false;
-  const std::size_t waiting = child_->unwritten();
+  const std::size_t waiting = gathered_.size() + child_->unwritten();
   return waiting == 0 || waiting + bytes <= most_unwritten;
 }
 
-void StreamProcess::write(const std::string& line) {
-  child_->write(line);
+void StreamProcess::gather(const std::string& line) {
+  gathered_ += line;
   written_ += line.size();
+  if (gathered_.size() >= worth_writing) write_gathered();
+}
+
+void StreamProcess::write_gathered() {
+  if (gathered_.empty()) return;
+  child_->write(gathered_);
+  gathered_.clear();
+  if (gathered_.capacity() > 2 * worth_writing) std::string().swap(gathered_);
+  // One that reads no more exits soon, or is made to.
+  if (state_ != StreamState::serving || !child_->input_closed()) return;
+  state_ = StreamState::leaving;
+  if (!grace_.pending()) grace_.set(loop_.now() + rule_->kill_grace, [this] { end_it(); });
 }
 
 void StreamProcess::give(StreamItem&& item) {
   OpenRun& run = open_.try_emplace(item.run, rule_->stderr_tail).first->second;
   run.line = std::move(item.line);
-  write(run.line);
+  gather(run.line);
   run.line_end = written_;
   ++given_;
   tell_begun();
   handler_->on_started(item.run, pid_);
-  // One that reads no more exits soon, or is made to.
-  if (child_->input_closed()) {
-    state_ = StreamState::leaving;
-    if (!grace_.pending()) grace_.set(loop_.now() + rule_->kill_grace, [this] { end_it(); });
-  } else if (rule_->max_items > 0 && given_ >= rule_->max_items) {
-    leave();
-  }
+  if (rule_->max_items > 0 && given_ >= rule_->max_items) leave();
 }
 
 void StreamProcess::cancel(const RunId& id) {
@@ -103,7 +109,8 @@ void StreamProcess::cancel(const RunId& id) {
   if (found == open_.end() || found->second.answered || found->second.cancel_by) return;
   found->second.cancel_by = loop_.now() + rule_->kill_grace;
   ++cancels_;
-  write(cancel_line(id));
+  gather(cancel_line(id));
+  write_gathered();
   if (state_ == StreamState::ending) return;
   look_at_cancels();
 }
@@ -142,6 +149,7 @@ void StreamProcess::close_if_done() {
 
 void StreamProcess::close() {
   state_ = StreamState::closing;
+  write_gathered();
   child_->end_input();
   grace_.set(loop_.now() + rule_->kill_grace, [this] { end_it(); });
 }
@@ -203,7 +211,8 @@ void StreamProcess::on_line(std::string_view line, bool cut) {
   if (!said.id) return on_foreign_line(bad != nullptr ? bad->reason : "no id");
   const auto found = open_.find(*said.id);
   if (found != open_.end()) return on_message(*said.id, found->second, std::move(said.message));
-  if (!past_.contains(*said.id)) on_foreign_line("unknown id: " + said.id->substr(0, 80));
+  if (std::ranges::find(past_, *said.id) == past_.end())
+    on_foreign_line("unknown id: " + said.id->substr(0, 80));
 }
 
 /// What can be told from its beginning: a run whose answer is lost must not wait for another.
@@ -249,11 +258,11 @@ void StreamProcess::on_bad_line(const RunId& id, OpenRun& run, BadLine&& bad) {
 
 /// Ends the runs that are answered for.
 void StreamProcess::flush() {
-  for (const RunId& id : std::exchange(answered_, {})) {
+  for (RunId& id : std::exchange(answered_, {})) {
     OpenRun& run = open_.at(id);
     run.end.process = Answered{};
     run.end.stderr_tail = run.stderr_tail.take();
-    over(id);
+    over(std::move(id));
   }
   if (cancels_ > 0 || grace_.pending()) {
     if (state_ == StreamState::serving || state_ == StreamState::leaving) look_at_cancels();
@@ -263,16 +272,14 @@ void StreamProcess::flush() {
   owner_->on_room(*this);
 }
 
-void StreamProcess::over(const RunId& id) {
+void StreamProcess::over(RunId&& id) {
   auto run = open_.extract(id);
   if (run.mapped().cancel_by) --cancels_;
-  past_.insert(id);
-  past_order_.push_back(id);
-  if (past_order_.size() > most_past) {
-    past_.erase(past_order_.front());
-    past_order_.pop_front();
-  }
-  owner_->on_run_over(*this, id, std::move(run.mapped().end));
+  // A ring: it is looked through only for a line that names no open run.
+  RunId& place = past_.size() < most_past ? past_.emplace_back() : past_[next_past_];
+  next_past_ = (next_past_ + 1) % most_past;
+  place = std::move(id);
+  owner_->on_run_over(*this, run.key(), std::move(run.mapped().end));
 }
 
 void StreamProcess::on_ended(ProcessEnd end) {
@@ -293,7 +300,7 @@ void StreamProcess::on_ended(ProcessEnd end) {
   const std::string how = end_text(end);
   result.process = std::move(end);
   result.unasked = !asked && (!in_good_order || !open_.empty());
-  const std::uint64_t read = written_ - (child_ ? child_->unread() : 0);
+  const std::uint64_t read = written_ - gathered_.size() - (child_ ? child_->unread() : 0);
   const std::string tail = tail_.take();
   std::vector<RunId> unanswered;
   for (auto& [id, run] : open_) {
@@ -306,7 +313,7 @@ void StreamProcess::on_ended(ProcessEnd end) {
     unanswered.push_back(id);
   }
   if (result.unread.size() == open_.size()) result.unasked = result.unasked && !in_good_order;
-  for (const RunId& id : unanswered) over(id);
+  for (RunId& id : unanswered) over(std::move(id));
   open_.clear();
   if (pid_ != 0) tell(ProcessOver{how, result.unasked, bad_lines_});
   owner_->on_process_ended(*this, std::move(result));

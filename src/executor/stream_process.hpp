@@ -9,12 +9,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include <w8y/executor.hpp>
@@ -72,6 +70,8 @@ class StreamProcess : private process::ChildHandler {
  public:
   /// Bytes that wait for a process that doesn't read; one item may be longer.
   static constexpr std::size_t most_unwritten = std::size_t{1} << 20;
+  /// Bytes that are written without waiting for the turn's end: the process begins with them.
+  static constexpr std::size_t worth_writing = std::size_t{32} << 10;
   /// A process that has lived so long was started well.
   static constexpr Duration proof_by_age = std::chrono::seconds(1);
   /// Runs that are over whose late lines are known as such.
@@ -89,7 +89,10 @@ class StreamProcess : private process::ChildHandler {
   [[nodiscard]] Instant started() const { return started_; }
   [[nodiscard]] bool takes(std::size_t bytes) const;
 
+  /// Its line goes out with others, at the latest by write_gathered().
   void give(StreamItem&& item);
+  /// To be called in the turn of the loop in which items were given.
+  void write_gathered();
   /// Asks it to give the run up; if it has not answered within `kill_grace`, the process is ended.
   void cancel(const RunId& run);
   /// SIGKILL to the process, for the sake of this run.
@@ -117,7 +120,7 @@ class StreamProcess : private process::ChildHandler {
   void on_ended(ProcessEnd end) override;
 
   std::optional<NotStarted> prepare(const StreamSetting& setting, process::ChildOptions& options);
-  void write(const std::string& line);
+  void gather(const std::string& line);
   void on_line(std::string_view line, bool cut);
   void on_message(const RunId& id, OpenRun& run, Message&& message);
   void on_bad_line(const RunId& id, OpenRun& run, BadLine&& bad);
@@ -127,7 +130,7 @@ class StreamProcess : private process::ChildHandler {
   void tell(const ProcessNews& news);
   void tell_begun();
   void flush();
-  void over(const RunId& id);
+  void over(RunId&& id);
   void close_if_done();
   void close();
   void look_at_cancels();
@@ -144,11 +147,12 @@ class StreamProcess : private process::ChildHandler {
 
   std::unordered_map<RunId, OpenRun> open_;
   std::vector<RunId> answered_;  ///< of those, to be told soon
-  std::unordered_set<RunId> past_;
-  std::deque<RunId> past_order_;
-  std::size_t cancels_ = 0;  ///< open runs that were asked to cancel
+  std::vector<RunId> past_;      ///< most_past at most
+  std::size_t next_past_ = 0;    ///< the oldest of those, once there are so many
+  std::size_t cancels_ = 0;      ///< open runs that were asked to cancel
   std::size_t given_ = 0;
-  std::uint64_t written_ = 0;  ///< bytes
+  std::string gathered_;       ///< lines for its input that are to be written together
+  std::uint64_t written_ = 0;  ///< bytes, those that are gathered included
   std::size_t bad_lines_ = 0;
   bool has_answered_ = false;
   bool told_begun_ = false;

@@ -27,6 +27,7 @@ class EventHub : public EventHandler {
   explicit EventHub(loop::Loop& loop);
 
   void on_event(const Event& event) override;
+  [[nodiscard]] bool listens() const override { return !subscribers_.empty(); }
   /// Events of one list only, if `prefix` is given (and those of no list). 503 beyond the limit.
   void subscribe(HttpReply& reply, std::optional<std::string> prefix);
   [[nodiscard]] std::size_t subscribers() const { return subscribers_.size(); }

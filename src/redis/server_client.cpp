@@ -63,6 +63,11 @@ void ServerClient::run(const Script& script, const Command& keys, const Command&
   }
   const std::size_t words = 3 + keys.size() + args.size();
   std::string rest;  // kept for a second try
+  constexpr std::size_t most_around_word = 16;
+  std::size_t size = most_around_word;
+  for (const std::string_view key : keys) size += key.size() + most_around_word;
+  for (const std::string_view arg : args) size += arg.size() + most_around_word;
+  rest.reserve(size);
   append_word(rest, std::to_string(keys.size()));
   for (const std::string_view key : keys) append_word(rest, key);
   for (const std::string_view arg : args) append_word(rest, arg);

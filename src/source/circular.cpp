@@ -111,16 +111,20 @@ void CircularSource::scan() {
   ClaimCall call{
       *pass_.keys, lock_value({}), {}, pass_.rule->key_expiry, pass_.rule->fleet_concurrency,
       pass_.left};
+  call.runs.reserve(pass_.wanted);
   for (std::size_t i = 0; i < pass_.wanted; ++i)
     call.runs.push_back(link_->run_ids.next(link_->clock.wall()));
   ++pass_.calls;
   const Instant sent = link_->clock.now();
-  link_->locks->claim(call, [this, alive = alive_, runs = call.runs, sent](
-                                const ClaimResult* result, const Trouble& trouble) {
-    if (!*alive) return;
-    if (result == nullptr) return unavailable(runs, trouble);
-    scanned(runs, sent, *result);
-  });
+  // What the call is given is read before it returns: its ids may be kept elsewhere.
+  const auto runs = std::make_shared<std::vector<RunId>>();
+  link_->locks->claim(
+      call, [this, alive = alive_, runs, sent](const ClaimResult* result, const Trouble& trouble) {
+        if (!*alive) return;
+        if (result == nullptr) return unavailable(*runs, trouble);
+        scanned(*runs, sent, *result);
+      });
+  *runs = std::move(call.runs);  // it has been read, and is never answered from inside
 }
 
 void CircularSource::scanned(const std::vector<RunId>& runs, Instant sent,
@@ -140,6 +144,7 @@ void CircularSource::scanned(const std::vector<RunId>& runs, Instant sent,
   reply.detail = result.detail;
   reply.calls = pass_.calls;
   reply.whole = result.left == 0;
+  reply.claims.reserve(result.taken.size());
   for (std::size_t i = 0; i < result.taken.size() && i < runs.size(); ++i)
     reply.claims.push_back(hold(runs[i], result.taken[i], sent));
   if (link_->clock.now() - sent > pass_.rule->key_expiry / 2) {
@@ -180,7 +185,12 @@ void CircularSource::unavailable(const std::vector<RunId>& runs, const Trouble& 
 
 std::string CircularSource::lock_value(const RunId& run) const {
   const RedisLink::Identity& who = link_->identity;
-  return run_prefix + who.host + ":" + std::to_string(who.pid) + ":" + run;
+  const std::string pid = std::to_string(who.pid);
+  std::string value;
+  value.reserve(std::string_view(run_prefix).size() + who.host.size() + pid.size() + run.size() +
+                2);
+  value.append(run_prefix).append(who.host).append(1, ':').append(pid).append(1, ':').append(run);
+  return value;
 }
 
 Claim CircularSource::hold(const RunId& run, const Taken& taken, Instant sent) {

@@ -22,6 +22,9 @@ std::string dump(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+/// Of an entry of the history, names and values.
+constexpr std::size_t most_fields = 26;
+
 /// Nothing in it needs an escape: names, ids and most items.
 bool is_plain(std::string_view text) {
   return std::ranges::all_of(text,
@@ -128,12 +131,16 @@ std::string end_json(const std::string& host, const Settlement& settlement) {
 
 std::vector<std::string> history_entry(const std::string& host, const Settlement& settlement) {
   std::vector<std::string> fields;
+  fields.reserve(most_fields);
   const auto put = [&fields](const char* name, std::string value) {
     if (value.empty()) return;
     fields.emplace_back(name);
     fields.push_back(std::move(value));
   };
-  fields = {"run", settlement.claim.run, "item", settlement.claim.item};
+  for (const std::string_view field :
+       {std::string_view("run"), std::string_view(settlement.claim.run), std::string_view("item"),
+        std::string_view(settlement.claim.item)})
+    fields.emplace_back(field);
   put("host", host);
   put("outcome", outcome_name(settlement.outcome));
   put("reason", outcome_reason(settlement.outcome));

@@ -106,6 +106,10 @@ void ScriptedLocks::settle(const CircularKeys& keys, const std::vector<const Set
                            SettleAnswer answer) {
   redis::Command locks{keys.failures, keys.slots, keys.runs, keys.list};
   redis::Command args{keys.events, keys.wake};
+  std::size_t words = args.size();
+  for (const SettleCall* call : calls) words += 10 + call->entry.size();
+  args.reserve(words);
+  locks.reserve(locks.size() + calls.size());
   std::vector<std::string> numbers;  // the arguments point to them: three of each call, not moved
   numbers.reserve(calls.size() * 3);
   const auto number = [&numbers](std::string text) -> std::string_view {

@@ -102,16 +102,19 @@ void Settlements::send_settlements() {
     batch.push_back(std::move(run));
     bytes += more;
   }
-  if (!batch.empty()) send_batch(batch);
+  if (!batch.empty()) send_batch(std::move(batch));
 }
 
-void Settlements::send_batch(const Runs& runs) {
+void Settlements::send_batch(Runs&& runs) {
   std::vector<const SettleCall*> calls;
+  calls.reserve(runs.size());
   for (const RunId& run : runs) calls.push_back(&unsettled_.at(run).call);
-  link_.locks->settle(*unsettled_.at(runs.front()).keys, calls,
-                      [this, alive = alive_, runs](std::size_t call, const Trouble* trouble) {
-                        if (*alive) answered(runs[call], trouble);
-                      });
+  const auto keys = unsettled_.at(runs.front()).keys;
+  link_.locks->settle(
+      *keys, calls,
+      [this, alive = alive_, runs = std::move(runs)](std::size_t call, const Trouble* trouble) {
+        if (*alive) answered(runs[call], trouble);
+      });
 }
 
 void Settlements::answered(const RunId& run, const Trouble* trouble) {

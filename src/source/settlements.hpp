@@ -58,7 +58,7 @@ class Settlements {
   [[nodiscard]] bool in_quick_succession() const;
   void gather(Wait wait);
   void send_settlements();
-  void send_batch(const Runs& runs);
+  void send_batch(Runs&& runs);
   void answered(const RunId& run, const Trouble* trouble);
   void retry_at(Instant at);
 

@@ -99,6 +99,30 @@ TEST_CASE("large items go through a process that reads slowly") {
   for (int i = 0; i < 8; ++i) CHECK(bench.end_of("R" + std::to_string(i)) == "answered");
 }
 
+TEST_CASE("hundreds of items of one turn of the loop, more than a pipe holds, all arrive") {
+  StreamBench bench(obedient, 400);
+  bench.rule.concurrency = 400;
+  const Item item(1000, 'x');
+  for (int i = 0; i < 400; ++i) bench.start("R" + std::to_string(i), item);
+  for (int i = 0; i < 400; ++i) CHECK(bench.end_of("R" + std::to_string(i)) == "answered");
+  CHECK(bench.recorder.begun.size() == 1);
+}
+
+TEST_CASE("of items that were partly in the pipe when the process ended, none is lost") {
+  StreamBench bench(R"(#!/bin/sh
+read line; id=${line#*'"id":"'}; id=${id%%'"'*}
+while [ ! -e "$GO" ]; do sleep 0.01; done
+echo "{\"type\":\"complete\",\"id\":\"$id\"}"
+)");
+  bench.rule.child.edit().env = {{"GO", bench.folder.path() + "/go"}};
+  const Item item(std::size_t{15} << 10, 'x');
+  for (int i = 0; i < 8; ++i) bench.start("R" + std::to_string(i), item);
+  REQUIRE(bench.started("R7"));
+  bench.folder.file("go", "");
+  for (int i = 0; i < 8; ++i) CHECK(bench.end_of("R" + std::to_string(i)) == "answered");
+  CHECK(bench.recorder.begun.size() == 8);
+}
+
 TEST_CASE("a flood of lines from one process holds up no other") {
   StreamBench flood("#!/bin/sh\nexec yes garbage\n");
   flood.start("A", "x");

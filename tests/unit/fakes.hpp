@@ -44,6 +44,7 @@ struct FakeRedis {
   std::size_t ends = 1000;  ///< items that a look at the ends of a list sees
   double look_cost = 1;
   bool hears = false;
+  Duration claim_takes{0};
 };
 
 class FakeSource : public Source {
@@ -82,7 +83,8 @@ class FakeSource : public Source {
       }
       if (reply.claims.size() < wanted) reply.end = ClaimEnd::nothing_free;
     }
-    answer_.set(clock_.now(), [this, reply]() mutable { handler.on_claimed(std::move(reply)); });
+    answer_.set(clock_.now() + redis_.claim_takes,
+                [this, reply]() mutable { handler.on_claimed(std::move(reply)); });
   }
 
   void look() override {

@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include <w8y/poller.hpp>
 
 #include "fakes.hpp"
@@ -32,6 +34,13 @@ struct Bench : World {
   IdlePolls idle{timers, clock, 100, 7};
   std::unique_ptr<Poller> poller;
 };
+
+std::size_t locked(const Bench& bench) {
+  const auto& locks = bench.redis.locks;
+  const auto held = std::count_if(locks.begin(), locks.end(),
+                                  [](const auto& each) { return !each.second.value.empty(); });
+  return static_cast<std::size_t>(held);
+}
 
 }  // namespace
 
@@ -271,9 +280,7 @@ TEST_CASE("very short runs are claimed a little ahead, and handed back when runs
   bench.executor().end_at(bench.executor().started.back().run, 1h, Exited{0});
   bench.run_for(200ms);
   CHECK(bench.source().handed_back > 0);
-  std::size_t locked = 0;
-  for (const auto& [key, lock] : bench.redis.locks) locked += lock.value.empty() ? 0 : 1;
-  CHECK(locked == 1);
+  CHECK(locked(bench) == 1);
 }
 
 TEST_CASE("places of the host are shared by weight, and nobody starves") {
@@ -313,6 +320,54 @@ TEST_CASE("Redis that can't be asked is no end: it goes on when it is back") {
   bench.source().handler.on_wake();
   bench.settle_down();
   CHECK(bench.poller->runs().size() == 1);
+}
+
+TEST_CASE("as many are claimed ahead as there are places, and the oldest is started first") {
+  Bench bench(rule_for("work", 200));
+  bench.runs_take = 5ms;
+  bench.redis.claim_takes = 2ms;
+  for (int i = 0; i < 1000; ++i) bench.redis.lists["work"].push_back("i" + std::to_string(i));
+  bench.begin();
+  std::size_t most = 0;
+  for (int i = 0; i < 100; ++i) {
+    bench.run_for(1ms);
+    most = std::max(most, locked(bench));
+    CHECK(bench.poller->runs().size() <= 200);
+  }
+  CHECK(most > 300);
+  CHECK(most <= 400);
+  const auto& started = bench.executor().started;
+  CHECK(std::is_sorted(started.begin(), started.end(), [](const Claim& one, const Claim& other) {
+    return one.fence < other.fence;
+  }));
+}
+
+TEST_CASE("runs that are not much longer than a claim are worth claiming ahead") {
+  Bench bench(rule_for("work", 4));
+  std::size_t least = 0;
+  std::size_t most = 4;
+  SUBCASE("a claim that takes no time") {
+    bench.runs_take = 25ms;
+  }
+  SUBCASE("a claim that takes its time") {
+    bench.runs_take = 25ms;
+    bench.redis.claim_takes = 10ms;
+    least = 5;
+    most = 8;
+  }
+  SUBCASE("one that took very long says nothing") {
+    bench.runs_take = 50ms;
+    bench.redis.claim_takes = 1s;
+  }
+  for (int i = 0; i < 100; ++i) bench.redis.lists["work"].push_back("i" + std::to_string(i));
+  bench.begin();
+  std::size_t seen = 0;
+  for (int i = 0; i < 3000; ++i) {
+    bench.run_for(1ms);
+    seen = std::max(seen, locked(bench));
+  }
+  CHECK(seen >= least);
+  CHECK(seen <= most);
 }
 
 TEST_CASE("several claims ahead that lose their leases at once are all handed back") {

@@ -1,0 +1,67 @@
+// Items that are claimed before there is a place for them, so that none stands empty meanwhile.
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <utility>
+
+#include <w8y/poller.hpp>
+
+namespace w8y {
+
+Duration Poller::ahead_worth() const {
+  return std::clamp(claim_took_ * 4, ahead_worth_it, ahead_worth_it * 4);
+}
+
+std::size_t Poller::claim_ahead() const {
+  const bool allowed =
+      ahead_allowed_ && budget_ == 0 && host_.slots.limit() == 0 && rule_->fleet_concurrency == 0;
+  if (!allowed || !mean_run_ || *mean_run_ >= ahead_worth()) return 0;
+  const auto mean = std::max<Duration::rep>(mean_run_->count(), 1);
+  const auto per_place = static_cast<std::size_t>(ahead_span.count() / mean);
+  const std::size_t places = limit();
+  // One for each place, so that none stands empty while Redis works on the next claim.
+  const std::size_t most = std::clamp(places, ahead_least_most, ahead_most);
+  return std::min(most, std::max<std::size_t>(per_place, 1) * places);
+}
+
+void Poller::start_ahead() {
+  if (ahead_.empty()) return;
+  bool moved = false;
+  while (!ahead_.empty() && runs_.size() < limit() && take(1) == 1) {
+    Claim claim = std::move(ahead_.back());
+    ahead_.pop_back();
+    moved = true;
+    shortage_.tried();
+    runs_.start(std::move(claim), rule_, executor_);
+  }
+  // Set once, and looked at when it is due: this is passed for every run.
+  if (moved) ahead_until_ = host_.clock.now() + ahead_patience;
+  if (!ahead_.empty() && !ahead_timer_.pending()) watch_ahead();
+}
+
+void Poller::watch_ahead() {
+  ahead_timer_.set(ahead_until_, [this] {
+    if (ahead_.empty()) return;
+    if (host_.clock.now() < ahead_until_) return watch_ahead();
+    mean_run_ = ahead_worth();  // the runs have become longer
+    hand_back_ahead();
+  });
+}
+
+void Poller::hand_back_ahead() {
+  ahead_timer_.cancel();
+  if (ahead_.empty()) return;
+  count().claimed -= ahead_.size();
+  for (auto claim = ahead_.rbegin(); claim != ahead_.rend(); ++claim) source_->hand_back(*claim);
+  ahead_.clear();
+}
+
+void Poller::keep_ahead(std::vector<Claim>& claims, std::size_t from) {
+  if (from >= claims.size()) return;
+  if (ahead_.empty()) ahead_until_ = host_.clock.now() + ahead_patience;
+  const auto first = std::make_move_iterator(claims.rbegin());
+  const auto last = std::make_move_iterator(claims.rend() - static_cast<std::ptrdiff_t>(from));
+  ahead_.insert(ahead_.begin(), first, last);
+}
+
+}  // namespace w8y
