@@ -48,7 +48,9 @@ void Settlements::add(std::shared_ptr<const CircularKeys> keys, SettleCall&& cal
   const bool alone = call.for_good();
   unsettled_.emplace(run, Unsettled{std::move(keys), std::move(call), alone, now});
   gathered_.push_back(run);
-  gather(wait == Wait::span && !in_quick_succession() ? Wait::turn : wait);
+  // A call that is full waits for nobody: Redis is at it while we are at the runs that follow.
+  const bool full = gathered_.size() >= LockStore::most_settled;
+  gather(wait == Wait::span && (full || !in_quick_succession()) ? Wait::turn : wait);
   last_end_ = now;
 }
 

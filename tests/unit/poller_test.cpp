@@ -1,7 +1,5 @@
 #include <doctest/doctest.h>
 
-#include <algorithm>
-
 #include <w8y/poller.hpp>
 
 #include "fakes.hpp"
@@ -36,10 +34,9 @@ struct Bench : World {
 };
 
 std::size_t locked(const Bench& bench) {
-  const auto& locks = bench.redis.locks;
-  const auto held = std::count_if(locks.begin(), locks.end(),
-                                  [](const auto& each) { return !each.second.value.empty(); });
-  return static_cast<std::size_t>(held);
+  std::size_t count = 0;
+  for (const auto& [key, lock] : bench.redis.locks) count += lock.value.empty() ? 0 : 1;
+  return count;
 }
 
 }  // namespace
@@ -336,10 +333,7 @@ TEST_CASE("as many are claimed ahead as there are places, and the oldest is star
   }
   CHECK(most > 300);
   CHECK(most <= 400);
-  const auto& started = bench.executor().started;
-  CHECK(std::is_sorted(started.begin(), started.end(), [](const Claim& one, const Claim& other) {
-    return one.fence < other.fence;
-  }));
+  CHECK(std::ranges::is_sorted(bench.executor().started, {}, &Claim::fence));
 }
 
 TEST_CASE("runs that are not much longer than a claim are worth claiming ahead") {
