@@ -67,7 +67,8 @@ bool Journal::admits(const std::string& talker, ops::LogField of, const std::str
 }
 
 void Journal::tell_left_out(std::size_t lines, ops::LogField of, const std::string& list) {
-  log_.warn("lines before this were left out: more than 1,000 a second", {{"list", list}, of, {"lines", lines}});
+  log_.warn("lines before this were left out: more than 1,000 a second",
+            {{"list", list}, of, {"lines", lines}});
 }
 
 void Journal::run_logged(const Poller&, const ActiveRun& run, std::string_view line, bool cut) {
