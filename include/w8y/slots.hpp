@@ -12,8 +12,9 @@ namespace w8y {
 /// has ended. When places are short, a freed one goes to the waiting user that has had the least of
 /// them: places times time, per weight. So every user that waits is served, however long the
 /// others' work is, and shares are as the weights are, also where there are fewer places than users
-/// or runs take unequally long. Who comes, or comes back, has no more to catch up than those who
-/// wait already. Outside of a call, either no place is free or nobody waits.
+/// or runs take unequally long. Only time in which somebody waits counts: what one had while nobody
+/// else wanted it is not held against it. Who comes, or comes back, has no more to catch up than
+/// those who wait already. Outside of a call, either no place is free or nobody waits.
 class Slots {
  public:
   class User {
@@ -49,7 +50,7 @@ class Slots {
     std::size_t held_ = 0;
     bool waiting_ = false;  ///< exactly if it is in the line
     double had_ = 0;        ///< seconds of a place, per weight, until accounted_
-    Instant accounted_;
+    double accounted_;      ///< of Slots::contended()
   };
 
   /// `limit` 0: no limit.
@@ -62,6 +63,8 @@ class Slots {
   friend class User;
   [[nodiscard]] std::size_t free() const;
   [[nodiscard]] User* next_in_line();
+  /// Seconds in which somebody waited.
+  [[nodiscard]] double contended() const;
   void offer();
 
   const Clock& clock_;
@@ -69,6 +72,8 @@ class Slots {
   std::size_t used_ = 0;
   double least_had_ = 0;     ///< of those in line, when one was last served: never less than before
   std::vector<User*> line_;  ///< in no order: who is next depends on what each holds
+  double contended_ = 0;     ///< until somebody came to the line last
+  Instant line_since_{};     ///< while there is somebody
   bool offering_ = false;
 };
 

@@ -14,7 +14,7 @@ constexpr double turn = 1e-6;
 }  // namespace
 
 Slots::User::User(Slots& slots, unsigned weight)
-    : slots_(slots), weight_(std::max(weight, 1U)), accounted_(slots.clock_.now()) {}
+    : slots_(slots), weight_(std::max(weight, 1U)), accounted_(slots.contended()) {}
 
 Slots::User::~User() {
   stand_in_line(false);
@@ -28,9 +28,8 @@ void Slots::User::set_weight(unsigned weight) {
 }
 
 void Slots::User::account() {
-  const Instant now = slots_.clock_.now();
-  const double seconds = std::chrono::duration<double>(now - accounted_).count();
-  had_ += static_cast<double>(held_) * seconds / weight_;
+  const double now = slots_.contended();
+  had_ += static_cast<double>(held_) * (now - accounted_) / weight_;
   accounted_ = now;
 }
 
@@ -40,9 +39,12 @@ void Slots::User::stand_in_line(bool waiting) {
   if (waiting) {
     account();
     had_ = std::max(had_, slots_.least_had_);
+    if (slots_.line_.empty()) slots_.line_since_ = slots_.clock_.now();
     slots_.line_.push_back(this);
   } else {
+    const double contended = slots_.contended();
     slots_.line_.erase(std::find(slots_.line_.begin(), slots_.line_.end(), this));
+    if (slots_.line_.empty()) slots_.contended_ = contended;
   }
 }
 
@@ -56,6 +58,7 @@ void Slots::User::hold(std::size_t places) {
 std::size_t Slots::User::take(std::size_t wanted) {
   std::size_t given = 0;
   if (slots_.limit_ == 0) {
+    account();
     given = wanted;
     held_ += given;
     slots_.used_ += given;
@@ -92,6 +95,11 @@ void Slots::set_limit(std::size_t limit) {
 std::size_t Slots::free() const {
   if (limit_ == 0) return std::numeric_limits<std::size_t>::max();
   return limit_ > used_ ? limit_ - used_ : 0;
+}
+
+double Slots::contended() const {
+  if (line_.empty()) return contended_;
+  return contended_ + std::chrono::duration<double>(clock_.now() - line_since_).count();
 }
 
 Slots::User* Slots::next_in_line() {

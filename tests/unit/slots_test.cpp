@@ -145,3 +145,28 @@ TEST_CASE("who comes back after a rest has nothing to catch up") {
   world.run_for(10s);
   CHECK(steady.seconds() - then > 19);
 }
+
+TEST_CASE("what one had while nobody else wanted it is not held against it") {
+  Lists world(3);
+  List& slow = world.add(1, 2, 100s);
+  world.add(1, 1, 10ms);
+  world.begin();
+  world.run_for(99s);
+  world.add(1, 3, 10ms).begin();  // from now on they are short
+  world.run_for(6s);
+  CHECK(slow.held() >= 1);
+}
+
+TEST_CASE("a limit that comes later counts from then on") {
+  Lists world(0);
+  List& early = world.add(1, 4, 10ms);
+  early.begin();
+  world.run_for(100s);
+  world.slots.set_limit(2);
+  List& late = world.add(1, 4, 10ms);
+  late.begin();
+  const double before = early.seconds();
+  world.run_for(10s);
+  CHECK(early.seconds() - before > 9);
+  CHECK(late.seconds() > 9);
+}
