@@ -24,6 +24,8 @@ class IdlePolls {
   static constexpr double planned = 0.8;
   /// Turns come at multiples of this, so that those who can share a command are due together.
   static constexpr Duration beat = std::chrono::milliseconds(50);
+  /// What is owed beyond that is forgiven: no list goes unseen for longer.
+  static constexpr Duration longest_debt = std::chrono::seconds(30);
 
   class Sleeper {
    public:
@@ -46,8 +48,11 @@ class IdlePolls {
     /// It came to more than was paid, or (below 0) to less, or was no idle poll after all.
     void charge(double commands) { polls_.tokens_ -= commands; }
     /// It came to many more: a pass over a long list. Half of the budget pays such debts, one after
-    /// the other, and until then its turn does not come; the other half is for who owes nothing.
+    /// the other, and until then its turn does not come, unless it shares a command with others;
+    /// the other half is for who owes nothing.
     void owe(double commands);
+    /// While it sleeps: when its turn comes, be there a hint before it or not.
+    [[nodiscard]] Instant turn() const { return turn_; }
 
    protected:
     /// `hinted`: the time of its hint has come. `paid`: commands of the budget.
@@ -60,6 +65,7 @@ class IdlePolls {
 
     IdlePolls& polls_;
     std::optional<Instant> due_;
+    Instant turn_{};
     std::optional<Instant> not_before_;  ///< its debt is paid then
     bool hinted_ = false;
     double cost_ = 1;

@@ -41,9 +41,10 @@ void IdlePolls::Sleeper::sleep(const Terms& terms) {
   cost_ = terms.cost;
   polls_.load_ += cost_;
   Instant turn = now + polls_.pause(terms.patience);
-  if (not_before_) turn = std::max(turn, *not_before_);
-  due_ = polls_.on_the_beat(turn);
-  hinted_ = terms.hint && now + *terms.hint < *due_;
+  if (not_before_ && !shares()) turn = std::max(turn, *not_before_);
+  turn_ = polls_.on_the_beat(turn);
+  due_ = turn_;
+  hinted_ = terms.hint && now + *terms.hint < turn_;
   if (hinted_) due_ = now + std::max(*terms.hint, Duration(1000));
   polls_.sleepers_.emplace(*due_, this);
   polls_.arm();
@@ -58,8 +59,10 @@ void IdlePolls::Sleeper::wake() {
 
 void IdlePolls::Sleeper::owe(double commands) {
   const double seconds = commands / (polls_.per_second_ / 2);
-  polls_.debts_paid_ = std::max(polls_.debts_paid_, polls_.clock_.now()) +
+  const Instant now = polls_.clock_.now();
+  const Instant paid = std::max(polls_.debts_paid_, now) +
                        Duration(static_cast<Duration::rep>(seconds * microseconds_per_second));
+  polls_.debts_paid_ = std::min(paid, now + longest_debt);
   not_before_ = polls_.debts_paid_;
 }
 
@@ -102,11 +105,12 @@ void IdlePolls::arm() {
 void IdlePolls::run() {
   refill();
   const Instant now = clock_.now();
-  // Who shares goes with everybody who is due: a command for a few would cost as much.
+  // Who shares goes with everybody who is due: a command for a few would cost as much. A hint is
+  // followed by a command of its own.
   while (tokens_ >= 1 && !sleepers_.empty() && sleepers_.begin()->first <= now) {
     Sleeper* sleeper = sleepers_.begin()->second;
     sleeper->wake();
-    const double price = sleeper->shares() ? 0 : 1;
+    const double price = sleeper->shares() && !sleeper->hinted_ ? 0 : 1;
     tokens_ -= price;
     sleeper->poll_due(sleeper->hinted_, price);
   }

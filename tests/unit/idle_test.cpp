@@ -21,13 +21,14 @@ struct Sleeper : IdlePolls::Sleeper {
   void poll_due(bool hinted, double paid) override {
     ++polls;
     hints += hinted ? 1 : 0;
-    charge(cost - paid);
+    if (pays_after) charge(cost - paid);
     if (debt > 0) owe(debt);
     sleep({std::nullopt, 1, expected});
   }
   double expected;
   double cost;
   double debt = 0;
+  bool pays_after = true;
   std::size_t polls = 0;
   std::size_t hints = 0;
 };
@@ -165,4 +166,32 @@ TEST_CASE("hosts that start together don't poll in step") {
   }
   std::sort(all.begin(), all.end());
   CHECK(std::unique(all.begin(), all.end()) - all.begin() >= 8);
+}
+
+TEST_CASE("a hint of one that shares its turns costs a command of its own") {
+  World world;
+  IdlePolls idle(world.timers, world.clock, 10, 1);
+  Sleeper sleeper(idle, 1.0 / 256);
+  sleeper.pays_after = false;
+  for (int i = 0; i < 500; ++i) {
+    sleeper.sleep({1ms, 1, 1.0 / 256});
+    world.run_for(2ms);
+  }
+  CHECK(sleeper.polls <= 21);
+}
+
+TEST_CASE("no list goes unseen for long, whatever is owed; and who shares is not held up") {
+  World world;
+  IdlePolls idle(world.timers, world.clock, 100, 1);
+  Sleeper deep(idle);
+  deep.owe(1e6);
+  deep.sleep({});
+  Sleeper sharer(idle, 1.0 / 256);
+  sharer.owe(1e6);
+  sharer.sleep({std::nullopt, 1, 1.0 / 256});
+  world.run_for(1s);
+  CHECK(deep.polls == 0);
+  CHECK(sharer.polls >= 1);
+  world.run_for(30s);
+  CHECK(deep.polls >= 1);
 }
