@@ -118,6 +118,13 @@ class Poller final : private SourceHandler,
   static constexpr std::size_t ahead_most = 1024;
   /// How many times longer an empty list rests whose source would hear of what is added.
   static constexpr unsigned when_it_hears = 8;
+  /// Commands of a pass that is cheap enough for each item that is set free; and items that one of
+  /// them looks at.
+  static constexpr std::size_t short_pass = 4;
+  static constexpr std::size_t items_per_call = 256;
+  /// Settlements are gathered for a few milliseconds (settlements.hpp), and the rest begins at
+  /// Redis.
+  static constexpr Duration settled_within = std::chrono::milliseconds(7);
 
   /// What has come of its runs.
   struct Past {
@@ -167,6 +174,9 @@ class Poller final : private SourceHandler,
   void end_rest();
   void expect_free(Duration in);
   [[nodiscard]] bool may_look() const;
+  void note_pass(const ClaimReply& reply, bool woken);
+  void note_freed();
+  void sleep_until(std::optional<Duration> hint);
   void not_started(const Settlement& settlement, const std::string& reason);
   void stir();
   void finish_draining();
@@ -188,7 +198,9 @@ class Poller final : private SourceHandler,
   bool woken_ = false;       ///< something woke us while a claim was out: its "nothing" may be old
   bool scarce_ = false;      ///< the last whole pass found too little: next, only the ends
   bool owes_whole_ = false;  ///< something became free: a whole pass, if the ends don't have it
-  double paid_ = 0;          ///< of the idle budget, for the claim or look that is out
+  std::optional<Instant> whole_at_;  ///< the turn of that pass, once it has rested
+  std::size_t pass_calls_ = 0;       ///< of the last whole pass
+  double paid_ = 0;                  ///< of the idle budget, for the claim or look that is out
   bool quiet_ = false;
   bool draining_ = false;
   std::size_t reserved_ = 0;

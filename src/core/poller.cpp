@@ -128,6 +128,7 @@ void Poller::ask() {
   if (claim_slots_ + ahead > 0) {
     claim_out_ = true;
     claimed_at_ = host_.clock.now();
+    if (whole_at_ && claimed_at_ >= *whole_at_) scarce_ = false;
     set_state(PollerState::claiming);
     source_->claim(claim_slots_ + ahead, scarce_ ? Scan::ends : Scan::whole);
   } else {
@@ -148,40 +149,6 @@ void Poller::set_state(PollerState state) {
   if (state == state_) return;
   state_ = state;
   host_.events.state_changed(*this);
-}
-
-void Poller::stir() {
-  end_rest();
-  advance();
-}
-
-void Poller::end_rest() {
-  resting_ = false;
-  if (std::exchange(looking_, false)) paid_ = 0;  // its answer comes too late
-  IdlePolls::Sleeper::wake();
-}
-
-void Poller::rest(const ClaimReply& reply) {
-  resting_ = true;
-  if (ahead_.empty()) ahead_.shrink_to_fit();
-  if (reply.calls > 1) owe(static_cast<double>(reply.calls - 1));
-  free_at_.reset();
-  if (reply.next_free) free_at_ = host_.clock.now() + *reply.next_free;
-  source_->listen(true);
-  sleep({reply.next_free, 1, may_look() ? source_->look_cost() : 1});
-}
-
-/// A run of our own has left its item to rest.
-void Poller::expect_free(Duration in) {
-  const Instant at = host_.clock.now() + in;
-  if (!resting_ || (free_at_ && *free_at_ <= at)) return;
-  free_at_ = at;
-  if (!looking_) sleep({in, 1, may_look() ? source_->look_cost() : 1});
-}
-
-/// An empty list, and one in which nothing was free, can be looked at together with others.
-bool Poller::may_look() const {
-  return !owes_whole_ && (last_claim_ == ClaimEnd::empty || last_claim_ == ClaimEnd::nothing_free);
 }
 
 void Poller::finish_draining() {
@@ -214,10 +181,7 @@ void Poller::on_claimed(ClaimReply&& reply) {
       runs_.start(std::move(reply.claims[i]), rule_, executor_);
     }
     keep_ahead(reply.claims, starting);
-    if (reply.end != ClaimEnd::more && reply.whole) {
-      scarce_ = reply.end == ClaimEnd::nothing_free;
-      owes_whole_ = false;
-    }
+    note_pass(reply, woken);
     if (!reply.claims.empty()) charge(-paid);  // that was no idle poll
     if (reply.end != ClaimEnd::more && !woken) rest(reply);
   } else {
@@ -254,38 +218,6 @@ void Poller::on_lease_expiring(const RunId& run) {
   const ActiveRun* active = runs_.find(run);
   if (active != nullptr && active->rule->on_lease_loss == OnLeaseLoss::terminate)
     runs_.kill(run, StopReason::lease_lost);
-}
-
-void Poller::on_looked(const LookReply& reply) {
-  if (!std::exchange(looking_, false)) return;
-  charge(reply.cost - std::exchange(paid_, 0));
-  if (reply.worth_it) {
-    owes_whole_ = true;
-    return stir();
-  }
-  std::optional<Duration> hint;
-  if (free_at_) hint = std::max(*free_at_ - host_.clock.now(), Duration{0});
-  const bool patient = reply.hears && last_claim_ == ClaimEnd::empty;
-  sleep({hint, patient ? when_it_hears : 1, reply.cost});
-}
-
-void Poller::on_wake() {
-  owes_whole_ = true;
-  if (claim_out_) {
-    woken_ = true;
-  } else if (resting_) {
-    stir();
-  }
-}
-
-void Poller::poll_due(bool hinted, double paid) {
-  paid_ = paid;
-  if (!hinted && may_look()) {
-    looking_ = true;
-    return source_->look();
-  }
-  if (!hinted) scarce_ = false;
-  stir();
 }
 
 // ---- what its runs say
@@ -356,8 +288,7 @@ void Poller::run_over(Settlement&& settlement, Duration took) {
   // free if it is.
   source_->settle(std::move(settlement));
   if (freed) {
-    scarce_ = false;
-    if (resting_) end_rest();
+    note_freed();
   } else if (free_in) {
     expect_free(*free_in);
   }

@@ -41,7 +41,8 @@ struct FakeRedis {
   unsigned run = 0;
   std::size_t claims = 0;
   std::size_t looks = 0;
-  std::size_t ends = 1000;  ///< items that a look at the ends of a list sees
+  std::size_t ends = 1000;     ///< items that a look at the ends of a list sees
+  std::size_t pass_calls = 1;  ///< of a look at the whole of it
   double look_cost = 1;
   bool hears = false;
   Duration claim_takes{0};
@@ -65,21 +66,23 @@ class FakeSource : public Source {
       reply.end = ClaimEnd::empty;
     } else {
       reply.whole = scan == Scan::whole || items.size() <= redis_.ends;
-      std::size_t left = reply.whole ? items.size() : redis_.ends;
-      for (; left > 0 && reply.claims.size() < wanted; --left) {
-        const Item item = items.front();
-        items.pop_front();
-        items.push_back(item);
-        auto& lock = redis_.locks[rule_->prefix + item];
-        if (!lock.value.empty() && (!lock.until || *lock.until > clock_.now())) {
-          if (lock.until && (!reply.next_free || *lock.until - clock_.now() < *reply.next_free))
-            reply.next_free = *lock.until - clock_.now();
-          continue;
+      if (reply.whole) {
+        if (scan == Scan::whole) reply.calls = redis_.pass_calls;
+        for (std::size_t left = items.size(); left > 0 && reply.claims.size() < wanted; --left) {
+          const Item item = items.front();
+          items.pop_front();
+          items.push_back(item);
+          take(item, reply);
         }
-        const std::string run = "run" + std::to_string(++redis_.run);
-        lock = {run, std::nullopt};
-        reply.claims.push_back(Claim{run, item, std::nullopt, ++redis_.fence,
-                                     redis_.failures[rule_->prefix + item] + 1});
+      } else {
+        const auto half = static_cast<std::ptrdiff_t>(redis_.ends / 2);
+        std::vector<Item> seen(items.begin(), items.begin() + half);
+        seen.insert(seen.end(), items.end() - half, items.end());
+        for (const Item& item : seen) {
+          if (reply.claims.size() == wanted || !take(item, reply)) continue;
+          items.erase(std::find(items.begin(), items.end(), item));
+          items.push_back(item);
+        }
       }
       if (reply.claims.size() < wanted) reply.end = ClaimEnd::nothing_free;
     }
@@ -132,6 +135,20 @@ class FakeSource : public Source {
   std::size_t handed_back = 0;
 
  private:
+  bool take(const Item& item, ClaimReply& reply) {
+    auto& lock = redis_.locks[rule_->prefix + item];
+    if (!lock.value.empty() && (!lock.until || *lock.until > clock_.now())) {
+      if (lock.until && (!reply.next_free || *lock.until - clock_.now() < *reply.next_free))
+        reply.next_free = *lock.until - clock_.now();
+      return false;
+    }
+    const std::string run = "run" + std::to_string(++redis_.run);
+    lock = {run, std::nullopt};
+    reply.claims.push_back(
+        Claim{run, item, std::nullopt, ++redis_.fence, redis_.failures[rule_->prefix + item] + 1});
+    return true;
+  }
+
   void confirm() {
     ++unsettled_;
     settled_.set(clock_.now(), [this] {

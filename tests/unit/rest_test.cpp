@@ -1,6 +1,8 @@
 // What a poller does while its list has nothing for it.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include <w8y/poller.hpp>
 
 #include "fakes.hpp"
@@ -135,4 +137,65 @@ TEST_CASE("a wake-up while a look is out comes first; the look's answer changes 
   bench.run_for(1s);
   CHECK(bench.scans() == Scans{ends});
   CHECK(bench.log == std::vector<std::string>{"start 0"});
+}
+
+TEST_CASE("a wake-up while a whole pass goes on is not forgotten") {
+  Bench bench(rule_for("work"), 20);
+  bench.redis.ends = 4;
+  bench.redis.claim_takes = 100ms;
+  bench.lock(0, 20);
+  bench.begin();
+  bench.unlock(12);  // where the pass has been already
+  bench.sources.back()->handler.on_wake();
+  bench.run_for(2s);
+  CHECK(bench.scans() == Scans{whole, ends, whole});
+  CHECK(bench.log == std::vector<std::string>{"start 12"});
+}
+
+TEST_CASE("a pass that is owed is made in its turn, however often hints come before it") {
+  Rule rule = rule_for("work");
+  rule.cooldown = 20ms;
+  Bench bench(rule, 1000);
+  bench.redis.ends = 4;
+  bench.lock(1, 1000);
+  bench.begin();
+  bench.end("run1");
+  bench.run_for(30ms);
+  CHECK(bench.log.back() == "start 0");
+  bench.unlock(500);
+  bench.sources.back()->handler.on_wake();
+  bool found = false;
+  for (int run = 2; run < 100 && !found; ++run) {
+    bench.end("run" + std::to_string(run));
+    bench.run_for(21ms);
+    found = bench.log.back() == "start 500";
+  }
+  CHECK(found);
+}
+
+TEST_CASE("in a long list, what own runs set free is looked for at the ends first") {
+  Bench bench(rule_for("work", 5), 1000);
+  bench.redis.ends = 8;
+  bench.redis.pass_calls = 100;
+  bench.lock(3, 1000);
+  bench.begin();
+  CHECK(bench.poller->runs().size() == 3);
+  bench.scans();
+  for (int run = 1; run <= 200; ++run) {
+    bench.end("run" + std::to_string(run));
+    bench.run_for(10ms);
+    CHECK(bench.poller->runs().size() == 3);
+  }
+  const Scans scans = bench.scans();
+  CHECK(std::count(scans.begin(), scans.end(), whole) <= 2);
+}
+
+TEST_CASE("where it is our own runs that hold the list, what they set free is found at once") {
+  Bench bench(rule_for("work", 1000), 800);
+  bench.redis.ends = 8;
+  bench.redis.pass_calls = 5;
+  bench.begin();
+  CHECK(bench.poller->runs().size() == 800);
+  bench.end("run500");
+  CHECK(bench.poller->runs().size() == 800);
 }
