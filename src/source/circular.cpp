@@ -101,7 +101,7 @@ void CircularSource::put_away() {
 
 void CircularSource::claim(std::size_t wanted, Scan scan) {
   const auto left = scan == Scan::ends ? ClaimCall::only_ends : ClaimCall::new_pass;
-  pass_ = Pass{rule_, keys(), wanted, left, 0, std::nullopt};
+  pass_ = Pass{rule_, keys(), wanted, left, 0, std::nullopt, 0};
   this->scan();
 }
 
@@ -132,6 +132,7 @@ void CircularSource::scanned(const std::vector<RunId>& runs, Instant sent,
   pass_.left = result.left;
   all_taken_ = result.status != ClaimStatus::ok;
   empty_ = result.status == ClaimStatus::empty;
+  if (pass_.calls == 1) pass_.length = result.length;
   if (result.status == ClaimStatus::none) note_length(result);
   if (!result.maybe_locked.empty()) look_for(result.maybe_locked);
   if (result.next_free && (!pass_.next_free || *result.next_free < *pass_.next_free))
@@ -158,10 +159,15 @@ void CircularSource::scanned(const std::vector<RunId>& runs, Instant sent,
   handler_.on_claimed(std::move(reply));
 }
 
-/// What was added behind what a look at the ends saw is found by its length.
+/// What was added while a pass went on, or behind what a look at the ends saw, is found by its
+/// length.
 void CircularSource::note_length(const ClaimResult& result) {
   const std::int64_t added = result.length - length_;
-  if (result.left == 0 || (added >= 0 && added <= seen_at_right)) length_ = result.length;
+  if (result.left == 0) {
+    length_ = pass_.length;
+  } else if (added >= 0 && added <= seen_at_right) {
+    length_ = result.length;
+  }
 }
 
 void CircularSource::look_for(const std::vector<RunId>& runs) {
@@ -316,7 +322,7 @@ void CircularSource::list_changed() {
   if (empty_) return handler_.on_wake();
   if (look_again_.pending()) return;
   look_again_.set(link_->clock.now() + change_pause, [this] {
-    ask_if_locked([this, alive = alive_](const LookReply& reply) {
+    ask_if_locked([this, alive = alive_](const LookReply& reply, std::int64_t) {
       if (*alive && reply.worth_it) handler_.on_wake();
     });
   });
@@ -324,7 +330,7 @@ void CircularSource::list_changed() {
 
 void CircularSource::look() {
   hear_of_list();
-  const auto answer = [this, alive = alive_](LookReply reply) {
+  const auto answer = [this, alive = alive_](LookReply reply, std::int64_t) {
     if (!*alive) return;
     reply.hears = hears_ && link_->subscriber.connected();
     handler_.on_looked(reply);
@@ -337,8 +343,14 @@ void CircularSource::look() {
 }
 
 void CircularSource::ask_if_locked(Looks::Answer answer) {
+  if (place_ >= length_) place_ = 0;
   link_->looks.if_locked(CircularKeys::list_of(*rule_), CircularKeys::lock_prefix_of(*rule_),
-                         length_, place_, std::move(answer));
+                         length_, place_,
+                         [this, alive = alive_, from = place_, answer = std::move(answer)](
+                             const LookReply& reply, std::int64_t seen) {
+                           if (*alive) place_ = from + seen;
+                           answer(reply, seen);
+                         });
 }
 
 }  // namespace w8y::source

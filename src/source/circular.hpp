@@ -53,6 +53,7 @@ class CircularSource final : public Source,
     std::int64_t left = ClaimCall::new_pass;
     std::size_t calls = 0;
     std::optional<Duration> next_free;  ///< the soonest that a call has seen
+    std::int64_t length = 0;            ///< of the list, at the first call
   };
   /// What a run holds in Redis.
   struct Held {
@@ -94,7 +95,7 @@ class CircularSource final : public Source,
   bool all_taken_ = true;    ///< the last claim left no free item
   bool empty_ = true;        ///< and there was none at all
   std::int64_t length_ = 0;  ///< else: of the list, when all of it was looked at
-  std::uint64_t place_ = 0;  ///< in it, for looks
+  std::int64_t place_ = 0;   ///< in it: where the next look begins
   // Made when they are needed: ten thousand lists at rest need neither.
   std::unique_ptr<Settlements> settlements_;
   std::unique_ptr<LostClaims> lost_claims_;

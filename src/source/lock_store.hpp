@@ -59,7 +59,7 @@ enum class ClaimStatus { ok, more, none, empty, paused, full };
 struct ClaimResult {
   ClaimStatus status = ClaimStatus::ok;
   std::int64_t left = 0;    ///< none: not looked at
-  std::int64_t length = 0;  ///< none: of the list
+  std::int64_t length = 0;  ///< none, more: of the list
   std::optional<Duration> next_free;
   std::string detail;
   std::vector<Taken> taken;  ///< taken[i] is locked with runs[i]

@@ -47,10 +47,8 @@ void Looks::if_empty(std::string list, Answer answer) {
 }
 
 void Looks::if_locked(std::string list, std::string lock_prefix, std::int64_t length,
-                      std::uint64_t& place, Answer answer) {
+                      std::int64_t first, Answer answer) {
   Lockeds& lists = locked_[group(list)];
-  const auto first = length > 0 ? static_cast<std::int64_t>(place) % length : 0;
-  place += share_;
   lists.push_back({std::move(list), std::move(lock_prefix), length, first, std::move(answer)});
   gather();
 }
@@ -77,7 +75,6 @@ void Looks::send() {
     const auto all = std::make_shared<Lockeds>(std::move(lists));
     for (std::size_t i = 0; i < all->size(); i += most_locked) {
       const std::size_t end = std::min(i + most_locked, all->size());
-      share_ = most_locked / (end - i);
       cost_of_locked_ = 1.0 / static_cast<double>(end - i);
       ask_locked(all, i, end);
     }
@@ -87,7 +84,7 @@ void Looks::send() {
 /// The claim that follows is what it costs.
 template <typename Lists>
 void Looks::no_look(const Lists& lists, std::size_t begin, std::size_t end) {
-  for (std::size_t i = begin; i < end; ++i) lists[i].answer({true, 1, false});
+  for (std::size_t i = begin; i < end; ++i) lists[i].answer({true, 1, false}, 0);
 }
 
 void Looks::ask_empty(std::shared_ptr<Empties> lists, std::size_t begin, std::size_t end,
@@ -100,7 +97,7 @@ void Looks::ask_empty(std::shared_ptr<Empties> lists, std::size_t begin, std::si
     exists_forbidden_ = exists_forbidden_ || forbidden(got);
     const bool none = got.ok() && got.reply.integer() == 0;
     if (!none && got.ok() && end - begin > 1) return ask_which(lists, begin, end, cost);
-    for (std::size_t i = begin; i < end; ++i) (*lists)[i].answer({!none, cost, false});
+    for (std::size_t i = begin; i < end; ++i) (*lists)[i].answer({!none, cost, false}, 0);
   });
 }
 
@@ -116,8 +113,8 @@ void Looks::ask_which(const std::shared_ptr<Empties>& lists, std::size_t begin, 
   }
   const auto as_locked = std::make_shared<Lockeds>();
   for (std::size_t i = begin; i < end; ++i) {
-    const auto answer = [lists, i, cost](const LookReply& reply) {
-      (*lists)[i].answer({reply.worth_it, reply.cost + cost, false});
+    const auto answer = [lists, i, cost](const LookReply& reply, std::int64_t) {
+      (*lists)[i].answer({reply.worth_it, reply.cost + cost, false}, 0);
     };
     as_locked->push_back({(*lists)[i].list, {}, 0, 0, answer});
   }
@@ -128,7 +125,8 @@ void Looks::ask_which(const std::shared_ptr<Empties>& lists, std::size_t begin, 
 void Looks::ask_locked(std::shared_ptr<Lockeds> lists, std::size_t begin, std::size_t end) {
   if (scripts_forbidden_) return no_look(*lists, begin, end);
   const std::size_t count = end - begin;
-  const std::string share = std::to_string(most_locked / count);
+  const auto share = static_cast<std::int64_t>(most_locked / count);
+  const std::string share_text = std::to_string(share);
   redis::Command keys;
   redis::Command args;
   std::vector<std::string> numbers;  // the arguments point to them, so they must not move
@@ -138,16 +136,17 @@ void Looks::ask_locked(std::shared_ptr<Lockeds> lists, std::size_t begin, std::s
     keys.push_back(list.list);
     numbers.push_back(std::to_string(list.length));
     numbers.push_back(std::to_string(list.first));
-    args.insert(args.end(), {list.lock_prefix, numbers[numbers.size() - 2], numbers.back(), share});
+    args.insert(args.end(),
+                {list.lock_prefix, numbers[numbers.size() - 2], numbers.back(), share_text});
   }
   const double cost = 1.0 / static_cast<double>(count);
   client_.run(redis::scripts::look, keys, args,
-              [this, alive = alive_, lists, begin, count, cost](const redis::Answer& got) {
+              [this, alive = alive_, lists, begin, count, share, cost](const redis::Answer& got) {
                 if (!*alive) return;
                 scripts_forbidden_ = scripts_forbidden_ || forbidden(got);
                 for (std::size_t i = 0; i < count; ++i) {
                   const bool worth_it = !got.ok() || got.reply[i].integer() != 0;
-                  (*lists)[begin + i].answer({worth_it, cost, false});
+                  (*lists)[begin + i].answer({worth_it, cost, false}, share);
                 }
               });
 }

@@ -26,8 +26,8 @@ namespace w8y::source {
 /// is wrong.
 class Looks {
  public:
-  /// Told once, never from inside a call.
-  using Answer = std::function<void(const LookReply& reply)>;
+  /// Told once, never from inside a call. `seen`: items of a locked list that were looked at.
+  using Answer = std::function<void(const LookReply& reply, std::int64_t seen)>;
 
   Looks(redis::Client& client, TimerQueue& timers, const Clock& clock, bool cluster);
   ~Looks();
@@ -37,15 +37,18 @@ class Looks {
   /// Whether an empty list still is.
   void if_empty(std::string list, Answer answer);
   /// Whether a list of `length` items, all of them locked, still is: its length is looked at, and
-  /// some locks, further on each time. `place` is a number that the list keeps for that.
-  void if_locked(std::string list, std::string lock_prefix, std::int64_t length,
-                 std::uint64_t& place, Answer answer);
+  /// some locks from index `first` on, not beyond its end.
+  void if_locked(std::string list, std::string lock_prefix, std::int64_t length, std::int64_t first,
+                 Answer answer);
 
   /// A new connection may be another user's.
   void forget_refusals();
 
   /// What the last look at lists of this kind cost each.
-  [[nodiscard]] double cost(bool empty) const { return empty ? cost_of_empty_ : cost_of_locked_; }
+  [[nodiscard]] double cost(bool empty) const {
+    if (empty ? exists_forbidden_ : scripts_forbidden_) return 1;
+    return empty ? cost_of_empty_ : cost_of_locked_;
+  }
 
   /// Lists in one EXISTS: about 50 us of Redis.
   static constexpr std::size_t most_empty = 512;
@@ -86,7 +89,6 @@ class Looks {
   /// By slot in a cluster; else all in one.
   std::map<std::uint16_t, Empties> empty_;
   std::map<std::uint16_t, Lockeds> locked_;
-  std::size_t share_ = most_locked;  ///< items of each list in a call, last time
   double cost_of_empty_;
   double cost_of_locked_;
   bool exists_forbidden_ = false;  ///< by an ACL

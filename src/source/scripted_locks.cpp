@@ -41,7 +41,7 @@ ClaimResult read_claim(const redis::Reply& reply) {
   result.status = status_of(reply[0].text());
   result.left = reply[1].integer();
   if (const auto ms = reply[2].integer(); ms >= 0) result.next_free = std::chrono::milliseconds(ms);
-  if (result.status == ClaimStatus::none) {
+  if (result.status == ClaimStatus::none || result.status == ClaimStatus::more) {
     result.length = reply[3].integer();
   } else {
     result.detail = reply[3].text();

@@ -126,6 +126,66 @@ TEST_CASE("a long locked list is looked at part by part, until what is free is f
   CHECK(looks == 3);
 }
 
+TEST_CASE("looks go over all of a list, whether it is looked at alone or with others") {
+  RedisServer server;
+  loop::Loop loop;
+  constexpr int items = 300;
+  Lists lists(loop, server.url(), 2);
+  for (int list = 0; list < 2; ++list) {
+    std::vector<std::string> push{"RPUSH", "l" + std::to_string(list) + ":list"};
+    std::vector<std::string> lock{"MSET"};
+    for (int i = 0; i < items; ++i) {
+      push.push_back(std::to_string(i));
+      lock.insert(lock.end(), {"l" + std::to_string(list) + ":lock:" + std::to_string(i), "x"});
+    }
+    server.ask(push);
+    server.ask(lock);
+  }
+  lists.claim();
+  const auto look_alone = [&] {
+    lists.told[0]->looks.clear();
+    lists.sources[0]->look();
+    CHECK(turn_until(loop, [&] { return lists.told[0]->looks.size() == 1; }));
+    return lists.told[0]->looks[0].worth_it;
+  };
+  // Now 256 at once, now 128: wherever the last one ended, the next begins.
+  for (const std::string freed : {"0", "127", "128", "200", "255", "256", "299"}) {
+    CAPTURE(freed);
+    server.ask({"DEL", "l0:lock:" + freed});
+    bool found = false;
+    for (int look = 0; look < 6 && !found; ++look)
+      found = look % 2 == 0 ? look_alone() : !lists.look().empty();
+    CHECK(found);
+    server.ask({"SET", "l0:lock:" + freed, "x"});
+  }
+  int calls = 0;
+  server.ask({"DEL", "l0:lock:299"});
+  while (!look_alone()) ++calls;
+  CHECK(calls <= 1);  // alone, two of them see all
+}
+
+TEST_CASE("what is added while a pass goes on is seen by the next look") {
+  RedisServer server;
+  loop::Loop loop;
+  Lists lists(loop, server.url(), 1);
+  std::vector<std::string> push{"RPUSH", "l0:list"};
+  std::vector<std::string> lock{"MSET"};
+  for (int i = 0; i < 3000; ++i) {
+    push.push_back(std::to_string(i));
+    lock.insert(lock.end(), {"l0:lock:" + std::to_string(i), "x"});
+  }
+  server.ask(push);
+  server.ask(lock);
+  lists.sources[0]->claim(1, Scan::whole);
+  const std::uint64_t before = lists.link->client.commands_sent();
+  CHECK(turn_until(loop, [&] { return lists.link->client.commands_sent() > before + 3; }));
+  REQUIRE(lists.told[0]->replies.empty());
+  server.ask({"RPUSH", "l0:list", "new"});
+  CHECK(turn_until(loop, [&] { return !lists.told[0]->replies.empty(); }));
+  CHECK(lists.told[0]->replies[0].claims.empty());  // the pass had been there
+  CHECK(lists.look() == Places{0});
+}
+
 TEST_CASE("without EXISTS or scripts a look says: claim, and costs no command") {
   for (const std::string forbidden : {"-exists", "-@scripting -exists"}) {
     CAPTURE(forbidden);
@@ -139,6 +199,7 @@ TEST_CASE("without EXISTS or scripts a look says: claim, and costs no command") 
     lists.look();
     CHECK(lists.look() == Places{0, 1, 2});
     CHECK(lists.commands == 0);
+    CHECK(lists.sources[0]->look_cost() == 1);
   }
 }
 

@@ -12,7 +12,7 @@
 --        item, fence, failures in a row, …}
 --       status: "ok"     as many as were wanted
 --               "more"   the pass is not over: call again
---               "none"   it is over; detail is the length of the list
+--               "none"   it is over; of both, detail is the length of the list
 --               "empty"  there is no item
 --               "paused" by an operator; detail is the reason
 --               "full"   the fleet's limit is reached
@@ -112,10 +112,8 @@ local reply = {'ok', left, -1, ''}
 if #taken < want then
   if left > 0 and not ends then reply[1] = 'more' else reply[1] = 'none' end
   local hints = min(#locked, 4)
-  if reply[1] == 'none' then
-    reply[4] = tostring(length)
-    hints = #locked
-  end
+  if reply[1] == 'none' then hints = #locked end
+  reply[4] = tostring(length)
   for i = 1, hints do
     local ttl = redis.call('PTTL', locked[i])
     if ttl >= 0 and (reply[3] < 0 or ttl < reply[3]) then reply[3] = ttl end
