@@ -310,7 +310,7 @@ void Daemon::begin_drain(const char* why) {
   }
   draining_ = true;
   swap_.cancel();
-  reload_.reset();
+  end_reload();
   if (drained_) return stream_leavers_.kill_all();
   supervisor_.drain([this] { drained(); });
 }

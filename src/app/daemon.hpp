@@ -90,6 +90,7 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
   void reloaded(const ReloadPlan& plan);
   void reload_failed(const std::string& text, std::vector<std::string> lines);
   void reload_once_more();
+  void end_reload();
   void let_go(ConfigPtr config);
   void answer_reload(const ops::ControlResult& result);
   void serve_status();

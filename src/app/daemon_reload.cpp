@@ -153,6 +153,18 @@ void Daemon::answer_reload(const ops::ControlResult& result) {
   reload_once_more();
 }
 
+/// A host that drains takes no other config.
+void Daemon::end_reload() {
+  reload_.reset();
+  reload_again_ = false;
+  auto answers = std::exchange(reload_answers_, {});
+  for (auto& answer : std::exchange(reload_again_answers_, {}))
+    answers.push_back(std::move(answer));
+  for (const auto& answer : answers)
+    answer(
+        {ops::ControlResult::Kind::refused, "this host is draining; nothing was changed", {}, {}});
+}
+
 /// With ten thousand lists, freeing them takes some time too.
 void Daemon::let_go(ConfigPtr config) {
   loop::in_background(loop_, [gone = std::move(config)]() mutable { discard(std::move(gone)); });
