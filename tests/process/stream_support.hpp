@@ -39,6 +39,8 @@ def work(run, item, line):
     elif item.startswith("last "):
         say(run, "complete")
         os._exit(int(item[5:]))
+    elif item.startswith("large "):
+        say(run, "complete", length=len(item))
     elif item == "deaf":
         time.sleep(1000)
     else:
