@@ -143,8 +143,9 @@ struct Config {
   SupervisorSettings supervisor;
   std::map<std::string, RulePtr> lists;  ///< by prefix
   std::vector<std::string> warnings;     ///< one line each, with file and line
-  /// config_hash() of it, if whoever made it has had the time; empty: not known yet.
+  /// See set_hashes(); empty: not known yet.
   std::string hash;
+  std::vector<std::uint64_t> list_hashes;  ///< in the order of `lists`
 };
 /// For all who may use it at once; nobody changes it any more.
 using ConfigPtr = std::shared_ptr<const Config>;
@@ -170,5 +171,8 @@ ConfigText describe(const Config& config);
 std::string config_hash(const ConfigText& text);
 /// The same, without having the text of thousands of lists in memory at once.
 std::string config_hash(const Config& config);
+/// Sets `config.hash` to its config_hash(). Where `before` has the hash of a list's very rule, it
+/// is taken from there.
+void set_hashes(Config& config, const Config& before);
 
 }  // namespace w8y

@@ -35,7 +35,7 @@ Reading read_beside(const std::string& path, const Config& running) noexcept {
   try {
     Config config = load(path);
     keep_unchanged(running, config);
-    config.hash = config_hash(config);
+    set_hashes(config, running);
     reading.config = std::make_shared<const Config>(std::move(config));
   } catch (const ConfigError& error) {
     for (const auto& mistake : error.mistakes()) reading.mistakes.push_back(mistake.to_string());

@@ -72,6 +72,7 @@ Daemon::Daemon(DaemonOptions options, Config config)
   }
   ops::add_api(router_, *this, hub_);
   link_ = open_link(config, [this](RedisState state) { redis_changed(state); });
+  set_hashes(config, {});
   supervisor_.apply(std::make_shared<const Config>(std::move(config)), false,
                     [this](const ReloadPlan&) {
                       applied_ = true;

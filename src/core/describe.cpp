@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cinttypes>
 #include <cstdio>
 #include <utility>
 
@@ -27,34 +28,40 @@ class Sha256 {
   }
   /// With its length before it, so that "ab", "c" and "a", "bc" differ.
   void add_part(std::string_view bytes) {
-    // Byte by byte, so that hosts of another byte order agree.
-    std::array<char, 8> length{};
-    for (std::size_t i = 0; i < length.size(); ++i) {
-      length[i] = static_cast<char>((std::uint64_t{bytes.size()} >> (8 * i)) & 0xff);
-    }
-    add({length.data(), length.size()});
+    add_number(bytes.size());
     add(bytes);
   }
-  /// The first 64 bits, as 16 hex digits.
-  std::string finish() {
+  void add_number(std::uint64_t number) {
+    // Byte by byte, so that hosts of another byte order agree.
+    std::array<char, 8> bytes{};
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+      bytes[i] = static_cast<char>((number >> (8 * i)) & 0xff);
+    add({bytes.data(), bytes.size()});
+  }
+  /// The first 64 bits.
+  std::uint64_t finish() {
     std::array<std::uint8_t, 8> digest{};
     nettle_sha256_digest(&context_, digest.size(), digest.data());
-    std::string out;
-    for (const std::uint8_t byte : digest) {
-      out += "0123456789abcdef"[byte >> 4];
-      out += "0123456789abcdef"[byte & 15];
-    }
-    return out;
+    std::uint64_t number = 0;
+    for (const std::uint8_t byte : digest) number = number << 8 | byte;
+    return number;
   }
 
  private:
   sha256_ctx context_{};
 };
 
+/// 16 digits.
+std::string hex(std::uint64_t number) {
+  char out[17];
+  std::snprintf(out, sizeof out, "%016" PRIx64, number);
+  return out;
+}
+
 std::string hidden(std::string_view secret) {
   Sha256 hash;
   hash.add(secret);
-  return "sha256:" + hash.finish();
+  return "sha256:" + hex(hash.finish());
 }
 
 std::string text(bool flag) {
@@ -232,10 +239,25 @@ void add_sections(Sha256& hash, const Settings& redis, Settings supervisor) {
 }
 
 template <class From>
-void add_list(Sha256& hash, const std::string& prefix, const From& from) {
+std::uint64_t hash_list(const std::string& prefix, const From& from) {
+  Sha256 hash;
   hash.add_part(prefix);
   add_settings(hash, from);
+  return hash.finish();
 }
+
+/// Of a config: each list is in it by its own hash, so that a reload need not make all anew.
+class WholeHash {
+ public:
+  WholeHash(const Settings& redis, const Settings& supervisor) {
+    add_sections(hash_, redis, supervisor);
+  }
+  void add_list(std::uint64_t hash) { hash_.add_number(hash); }
+  std::string finish() { return hex(hash_.finish()); }
+
+ private:
+  Sha256 hash_;
+};
 
 }  // namespace
 
@@ -280,17 +302,31 @@ ConfigText describe(const Config& config) {
 }
 
 std::string config_hash(const ConfigText& text) {
-  Sha256 hash;
-  add_sections(hash, text.redis, text.supervisor);
-  for (const auto& [prefix, settings] : text.lists) add_list(hash, prefix, settings);
-  return hash.finish();
+  WholeHash whole(text.redis, text.supervisor);
+  for (const auto& [prefix, settings] : text.lists) whole.add_list(hash_list(prefix, settings));
+  return whole.finish();
 }
 
 std::string config_hash(const Config& config) {
-  Sha256 hash;
-  add_sections(hash, describe(config.redis), describe(config.supervisor));
-  for (const auto& [prefix, rule] : config.lists) add_list(hash, prefix, *rule);
-  return hash.finish();
+  WholeHash whole(describe(config.redis), describe(config.supervisor));
+  for (const auto& [prefix, rule] : config.lists) whole.add_list(hash_list(prefix, *rule));
+  return whole.finish();
+}
+
+void set_hashes(Config& config, const Config& before) {
+  WholeHash whole(describe(config.redis), describe(config.supervisor));
+  const bool has_hashes = before.list_hashes.size() == before.lists.size();
+  auto was = before.lists.begin();
+  auto its_hash = before.list_hashes.begin();
+  config.list_hashes.clear();
+  config.list_hashes.reserve(config.lists.size());
+  for (const auto& [prefix, rule] : config.lists) {
+    for (; has_hashes && was != before.lists.end() && was->first < prefix; ++was) ++its_hash;
+    const bool same = has_hashes && was != before.lists.end() && was->second == rule;
+    config.list_hashes.push_back(same ? *its_hash : hash_list(prefix, *rule));
+    whole.add_list(config.list_hashes.back());
+  }
+  config.hash = whole.finish();
 }
 
 }  // namespace w8y

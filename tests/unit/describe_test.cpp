@@ -163,6 +163,35 @@ TEST_CASE("the hash tells any two configurations apart, but not two hosts") {
   }
 }
 
+TEST_CASE("hashes of lists that stay are taken over, those of others are made") {
+  const auto rule = [](const char* prefix, unsigned concurrency) {
+    Rule made;
+    made.prefix = prefix;
+    made.concurrency = concurrency;
+    return std::make_shared<const Rule>(made);
+  };
+  Config before;
+  for (const char* prefix : {"a", "c", "d", "e"}) before.lists[prefix] = rule(prefix, 1);
+  Config after = before;
+  after.lists.erase("a");
+  after.lists["b"] = rule("b", 1);
+  after.lists["d"] = rule("d", 2);
+  after.lists["f"] = rule("f", 1);
+  set_hashes(before, {});
+  CHECK(before.hash == config_hash(before));
+  const auto made = before.list_hashes;
+  set_hashes(after, before);
+  CHECK(after.hash == config_hash(after));
+  CHECK(after.hash == config_hash(describe(after)));
+  before.list_hashes = {1, 2, 3, 4};
+  set_hashes(after, before);
+  REQUIRE(after.list_hashes.size() == 5);
+  CHECK(after.list_hashes[1] == 2);  // c
+  CHECK(after.list_hashes[3] == 4);  // e
+  CHECK(after.list_hashes[2] != made[2]);
+  CHECK(after.list_hashes[2] > 4);
+}
+
 TEST_CASE("settings are written in the terms of the configuration") {
   Rule rule;
   rule.command = {"convert", "{}", "a\"b\n"};
