@@ -15,6 +15,9 @@ namespace w8y::executor {
 
 namespace {
 
+/// More than enough for reading one: a process that answers as fast as it is asked is not paced.
+constexpr Duration time_for_answer = std::chrono::microseconds(50);
+
 constexpr std::size_t looked_at_of_cut_line = std::size_t{4} << 10;
 
 }  // namespace
@@ -243,6 +246,7 @@ void StreamProcess::on_message(const RunId& id, OpenRun& run, Message&& message)
   if (complete == nullptr) return handler_->on_message(id, std::move(message));
   has_answered_ = true;
   run.answered = true;
+  child_->excuse(time_for_answer);
   run.end.complete = *complete;
   handler_->on_message(id, std::move(message));
   if (!run.end.complete->mistake.empty()) on_bad_line(id, run, {run.end.complete->mistake});

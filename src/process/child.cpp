@@ -113,6 +113,9 @@ class Child::Impl {
   void kill();
   void signal(int number) const;
   [[nodiscard]] InputPipe* input() { return in_ ? &*in_ : nullptr; }
+  void excuse(Duration time) {
+    if (out_) out_->excuse(time);
+  }
 
  private:
   void start(ChildOptions& options);
@@ -303,6 +306,9 @@ void Child::kill() {
 }
 void Child::signal(int number) {
   impl_->signal(number);
+}
+void Child::excuse(Duration time) {
+  impl_->excuse(time);
 }
 void Child::write(std::string_view bytes) {
   if (InputPipe* input = impl_->input()) input->add(bytes);

@@ -69,6 +69,10 @@ class Child {
   /// To the process only.
   void signal(int number);
 
+  /// What it writes to standard output now was asked for, as far as handling it takes no longer: it
+  /// is not paced for that. Only from inside on_output().
+  void excuse(Duration time);
+
   // With `keep_input`.
   /// At once as far as the pipe has room, the rest as it is read: look at unwritten() first.
   void write(std::string_view bytes);

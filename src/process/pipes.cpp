@@ -172,6 +172,7 @@ void OutputPipe::read_on() {
 void OutputPipe::charge(Instant began, std::size_t bytes) {
   const Instant now = loop_.now();
   const Duration took = now - began;
+  const Duration excused = std::exchange(excused_, Duration{0});
   if (took > time_per_turn) {
     const auto fits = budget_ * static_cast<std::size_t>(time_per_turn.count()) /
                       static_cast<std::size_t>(took.count());
@@ -184,7 +185,7 @@ void OutputPipe::charge(Instant began, std::size_t bytes) {
     return;
   }
   used_ -= std::min(used_, (began - counted_) / share_of_one);
-  used_ += took + cost_of_turn;
+  used_ += std::max(took + cost_of_turn - excused, Duration{0});
   counted_ = now;
   if (used_ > burst) pause(used_ - burst);
 }

@@ -65,7 +65,7 @@ class InputPipe {
 ///
 /// One that keeps on for longer is paced: handling what it says gets a share of the time, not a
 /// number of bytes, so that what is cheap to handle comes through faster. In between it is not
-/// looked at.
+/// looked at. What it was asked for is no flood: see excuse().
 class OutputPipe {
  public:
   using OnBytes = std::function<void(std::string_view)>;
@@ -87,6 +87,9 @@ class OutputPipe {
   [[nodiscard]] bool is_open() const { return static_cast<bool>(fd_); }
   /// The child has exited: what lies in the pipe is read without a pause.
   void hurry();
+  /// So much of the time that what is read now takes was asked for, and does not count. Only from
+  /// inside on_bytes.
+  void excuse(Duration time) { excused_ += time; }
   /// Takes no more; on_closed isn't called.
   void close();
 
@@ -102,6 +105,7 @@ class OutputPipe {
   std::size_t budget_;       ///< bytes for the next turn
   Duration used_{0};         ///< time of handling that its share has not made good yet
   Instant counted_;          ///< when that was so
+  Duration excused_{0};      ///< of what is being handled
   std::size_t unpaced_ = 0;  ///< bytes to come that are not charged to it
   Timer pause_;              ///< set while it is not looked at
   Fd fd_;

@@ -50,6 +50,23 @@ TEST_CASE("a flood that is dear to handle has a share of the loop's time") {
   CHECK(loop.now() - began >= (handler.spent - burst - handler.longest) * one);
 }
 
+TEST_CASE("what was asked for is no flood") {
+  loop::Loop loop;
+  struct Asked : Slow {
+    using Slow::Slow;
+    void on_output(process::Stream stream, std::string_view bytes) override {
+      Slow::on_output(stream, bytes);
+      child->excuse(2 * piece);
+    }
+    process::Child* child = nullptr;
+  } handler(loop, 2ms);
+  process::Child child(loop, sh("exec yes"), handler);
+  handler.child = &child;
+  const Instant began = loop.now();
+  REQUIRE(wait_for(loop, [&] { return handler.spent > 4 * burst; }));
+  CHECK(loop.now() - began < (handler.spent - burst) * one / 2);
+}
+
 TEST_CASE("all floods together have a share, too") {
   loop::Loop loop;
   Slow handler(loop, 1ms);
