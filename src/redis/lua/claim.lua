@@ -61,9 +61,15 @@ local taken = {}
 local locked = {} -- the first few
 local last_taken = 0
 local prefix = ARGV[1]
+local all_locked = tonumber(ARGV[5]) >= 0 -- all that this pass has seen
 local function take(items)
   local names = {}
   for i = 1, #items do names[i] = prefix .. items[i] end
+  -- Then these are too, as a rule, and one number says so.
+  if all_locked and #items > 16 and redis.call('EXISTS', unpack(names)) == #names then
+    for i = 1, min(#names, 16 - #locked) do locked[#locked + 1] = names[i] end
+    return #items
+  end
   local locks = redis.call('MGET', unpack(names))
   for i = 1, #items do
     if locks[i] then
@@ -87,12 +93,15 @@ local chunk = want
 if tonumber(ARGV[5]) >= 0 then chunk = most end
 local looked = 0
 local turned = 0
+local whole -- what was looked at, if it was read at once
 while #taken < want and looked < at_left do
   last_taken = 0
   local items = redis.call('LRANGE', KEYS[1], looked, min(looked + chunk, at_left) - 1)
+  whole = looked == 0 and items or {}
   local seen = take(items)
   if last_taken > 0 then turned = looked + last_taken end
   looked = looked + seen
+  all_locked = #taken == 0
   chunk = chunk * 2
 end
 if not ends then turned = looked end
@@ -103,6 +112,9 @@ end
 -- One turn of the whole list changes nothing; popping it all would take the key's expiry with it.
 if turned == 1 and length > 1 then
   redis.call('LMOVE', KEYS[1], KEYS[1], 'LEFT', 'RIGHT')
+elseif turned > 1 and turned == #whole and turned < length then
+  redis.call('LTRIM', KEYS[1], turned, -1)
+  redis.call('RPUSH', KEYS[1], unpack(whole))
 elseif turned > 1 and turned < length then
   redis.call('RPUSH', KEYS[1], unpack(redis.call('LPOP', KEYS[1], turned)))
 end
