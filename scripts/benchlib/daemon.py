@@ -84,6 +84,9 @@ class W8yd:
                 raise RuntimeError(f"list {prefix}: {name} is {value}; see {self.log}")
         return counters["succeeded"]
 
+    def state(self, prefix: str) -> str:
+        return self._get(f"/api/v1/lists/{prefix}")["state"]
+
     def _lists(self):
         return self._get("/api/v1/lists")["lists"]
 
