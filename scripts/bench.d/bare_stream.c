@@ -36,10 +36,8 @@ static void note(const char *item, const char *run, const char *fence) {
            "{\"type\":\"end\",\"list\":\"%s\",\"run\":\"%s\",\"item\":\"%s\",\"host\":\"bench\","
            "\"time\":1732147200000,\"outcome\":\"succeeded\",\"took\":1,\"result\":{}}",
            prefix, run, item);
-  words(3, history, end, "20");
-  words(20, "run", run, "item", item, "host", "bench", "outcome", "succeeded", "started",
-        "1732147200000", "ended", "1732147200001", "attempt", "1", "fence", fence, "result", "{}",
-        "exit", "0");
+  words(1, end);
+  words(8, "bench", "succeeded", "1732147200000", "1732147200001", "1", fence, "{}", "0");
 }
 
 /* `items`: from the reply to a claim, three words each. */
@@ -54,7 +52,7 @@ static void settle(const struct text *items, int count, unsigned long first_run)
     begin(3);
     words(3, "PUBLISH", keys[6], start);
   }
-  begin(3 + 4 + count + 2 + count * (noted ? 30 : 10));
+  begin(3 + 4 + count + 3 + 7 + (noted ? 8 : 0) + count * (noted ? 12 : 4));
   snprintf(number, sizeof number, "%d", 4 + count);
   words(3, "EVALSHA", settle_sha, number);
   words(4, keys[2], keys[3], keys[5], keys[0]);
@@ -66,18 +64,20 @@ static void settle(const struct text *items, int count, unsigned long first_run)
   }
   char wake[256];
   snprintf(wake, sizeof wake, "%s:wake", prefix);
-  words(2, keys[6], wake);
+  words(3, keys[6], wake, "1");
+  words(7, "run:bench:1:", "", "0", "reset", "0", history, noted ? "8" : "0");
+  if (noted)
+    words(8, "host", "outcome", "started", "ended", "attempt", "fence", "result", "exit");
   for (int i = 0; i < count; ++i) {
-    char value[64], item[128], run[run_size + 1], fence[32];
+    char item[128], run[run_size + 1], fence[32];
     snprintf(run, sizeof run, "%026lu", first_run + (unsigned long)i);
-    snprintf(value, sizeof value, "run:bench:1:%s", run);
     snprintf(item, sizeof item, "%.*s", (int)items[3 * i].size, items[3 * i].at);
     snprintf(fence, sizeof fence, "%.*s", (int)items[3 * i + 1].size, items[3 * i + 1].at);
-    words(7, value, "", "0", "reset", item, run, "0");
+    words(3, "1", item, run);
     if (noted) {
       note(item, run, fence);
     } else {
-      words(3, "0", "", "0");
+      word("", 0);
     }
   }
 }

@@ -83,7 +83,7 @@ struct RenewCall {
 
 struct SettleCall {
   std::string lock;
-  std::string value;      ///< by which it is ours
+  std::string value;      ///< by which it is ours; its end is the run's id
   std::string new_value;  ///< empty: free
   Duration new_life{0};   ///< 0: for good
   std::string failures;   ///< "keep", "reset", "increment"
@@ -91,8 +91,9 @@ struct SettleCall {
   RunId run;
   bool again = false;  ///< may have been carried out before
   std::size_t history = 0;
-  std::string event;               ///< JSON; empty: none
-  std::vector<std::string> entry;  ///< fields of the history, name and value in turn
+  std::string event;  ///< JSON; empty: none
+  /// Fields of the history besides run and item, name and value in turn.
+  std::vector<std::string> entry;
 
   [[nodiscard]] bool for_good() const { return !new_value.empty() && new_life == Duration{0}; }
 };

@@ -356,7 +356,8 @@ void PlainLocks::settle_lock(const CircularKeys& keys, const SettleCall& call, S
          client_.call({"ZREM", keys.slots, call.run});
          if (call.history > 0) {
            const std::string most = std::to_string(call.history);
-           redis::Command add{"XADD", keys.runs, "MAXLEN", "=", most, "*"};
+           redis::Command add{"XADD", keys.runs, "MAXLEN", "=",    most,
+                              "*",    "run",     call.run, "item", call.item};
            add.insert(add.end(), call.entry.begin(), call.entry.end());
            client_.call(add);
          }

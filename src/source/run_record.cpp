@@ -23,7 +23,7 @@ std::string dump(const Json& value) {
 }
 
 /// Of an entry of the history, names and values.
-constexpr std::size_t most_fields = 26;
+constexpr std::size_t most_fields = 22;
 
 /// Nothing in it needs an escape: names, ids and most items.
 bool is_plain(std::string_view text) {
@@ -137,10 +137,6 @@ std::vector<std::string> history_entry(const std::string& host, const Settlement
     fields.emplace_back(name);
     fields.push_back(std::move(value));
   };
-  for (const std::string_view field :
-       {std::string_view("run"), std::string_view(settlement.claim.run), std::string_view("item"),
-        std::string_view(settlement.claim.item)})
-    fields.emplace_back(field);
   put("host", host);
   put("outcome", outcome_name(settlement.outcome));
   put("reason", outcome_reason(settlement.outcome));

@@ -54,6 +54,20 @@ ClaimResult read_claim(const redis::Reply& reply) {
   return result;
 }
 
+/// What stands before the run's id.
+std::string_view holder(const SettleCall& call) {
+  return std::string_view(call.value).substr(0, call.value.size() - call.run.size());
+}
+
+/// Ends that have the same said of them, but for which run and item it was.
+bool same_kind(const SettleCall& a, const SettleCall& b) {
+  if (a.entry.size() != b.entry.size()) return false;
+  for (std::size_t i = 0; i < a.entry.size(); i += 2)
+    if (a.entry[i] != b.entry[i]) return false;
+  return a.new_value == b.new_value && a.new_life == b.new_life && a.failures == b.failures &&
+         a.again == b.again && a.history == b.history && holder(a) == holder(b);
+}
+
 }  // namespace
 
 void ScriptedLocks::claim(const ClaimCall& call, Answer<ClaimResult> answer) {
@@ -105,23 +119,43 @@ void ScriptedLocks::renew(const RenewCall& call, Answer<std::vector<Renewed>> an
 void ScriptedLocks::settle(const CircularKeys& keys, const std::vector<const SettleCall*>& calls,
                            SettleAnswer answer) {
   redis::Command locks{keys.failures, keys.slots, keys.runs, keys.list};
-  redis::Command args{keys.events, keys.wake};
-  std::size_t words = args.size();
-  for (const SettleCall* call : calls) words += 10 + call->entry.size();
-  args.reserve(words);
   locks.reserve(locks.size() + calls.size());
-  std::vector<std::string> numbers;  // the arguments point to them: three of each call, not moved
-  numbers.reserve(calls.size() * 3);
+  std::vector<const SettleCall*> kinds;  // the first of each
+  std::vector<std::size_t> kind_of;
+  kind_of.reserve(calls.size());
+  std::size_t words = 3;
+  for (const SettleCall* call : calls) {
+    locks.push_back(call->lock);
+    const auto same = [&](const SettleCall* kind) { return same_kind(*kind, *call); };
+    const auto kind = std::find_if(kinds.begin(), kinds.end(), same);
+    kind_of.push_back(static_cast<std::size_t>(kind - kinds.begin()));
+    if (kind == kinds.end()) {
+      kinds.push_back(call);
+      words += 7 + call->entry.size();
+    }
+    words += 4 + call->entry.size();
+  }
+
+  std::vector<std::string> numbers;  // the arguments point to them, so they must not move
+  numbers.reserve(1 + kinds.size() * 4);
   const auto number = [&numbers](std::string text) -> std::string_view {
     return numbers.emplace_back(std::move(text));
   };
-  for (const SettleCall* call : calls) {
-    locks.push_back(call->lock);
-    args.insert(args.end(), {call->value, call->new_value, number(milliseconds(call->new_life)),
-                             call->failures, call->item, call->run, call->again ? "1" : "0",
-                             number(std::to_string(call->history)), call->event,
-                             number(std::to_string(call->entry.size()))});
-    args.insert(args.end(), call->entry.begin(), call->entry.end());
+  redis::Command args{keys.events, keys.wake, number(std::to_string(kinds.size()))};
+  args.reserve(words);
+  std::vector<std::string_view> names;
+  for (const SettleCall* kind : kinds) {
+    names.push_back(number(std::to_string(names.size() + 1)));
+    args.insert(args.end(),
+                {holder(*kind), kind->new_value, number(milliseconds(kind->new_life)),
+                 kind->failures, kind->again ? "1" : "0", number(std::to_string(kind->history)),
+                 number(std::to_string(kind->entry.size() / 2))});
+    for (std::size_t i = 0; i < kind->entry.size(); i += 2) args.push_back(kind->entry[i]);
+  }
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const SettleCall& call = *calls[i];
+    args.insert(args.end(), {names[kind_of[i]], call.item, call.run, call.event});
+    for (std::size_t j = 1; j < call.entry.size(); j += 2) args.push_back(call.entry[j]);
   }
   client_.run(redis::scripts::settle, locks, args,
               [this, count = calls.size(), answer = std::move(answer)](const redis::Answer& got) {

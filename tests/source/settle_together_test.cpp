@@ -1,6 +1,9 @@
 // Settlements that go to Redis in one call, and those that don't.
 #include <doctest/doctest.h>
 
+#include <map>
+#include <sstream>
+
 #include "source/host.hpp"
 
 using namespace w8y;
@@ -58,6 +61,50 @@ TEST_CASE("what ends while more is held is settled together, each on its own mer
     const std::string entries = server.ask({"XRANGE", "work:runs", "-", "+"});
     for (std::size_t i = 0; i < 4; ++i)
       CHECK(entries.find("run\n" + reply.claims[i].run) != std::string::npos);
+  }
+}
+
+TEST_CASE("ends of several kinds in one call: each has its own entry") {
+  RedisServer server;
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  std::vector<std::string> push{"RPUSH", "work:list"};
+  for (int i = 0; i < 30; ++i) push.push_back("item " + std::to_string(i));
+  server.ask(push);
+  const ClaimReply reply = host.claim(30);
+  REQUIRE(reply.claims.size() == 30);
+  const int before = scripts_run(server);
+  for (std::size_t i = 0; i < 30; ++i) {
+    const std::string why = "why " + std::to_string(i);
+    if (i % 3 == 0) host.settle(reply.claims[i]);
+    if (i % 3 == 1)
+      host.settle(reply.claims[i], RestFor{true, 30s}, FailureCount::increment, Failed{why});
+    if (i % 3 == 2) host.settle(reply.claims[i], RestFor{false, 30s}, FailureCount::reset);
+  }
+  CHECK(host.settled());
+  CHECK(scripts_run(server) - before <= 2);
+  std::istringstream lines(server.ask({"XRANGE", "work:runs", "-", "+"}));
+  std::vector<std::map<std::string, std::string>> entries;
+  for (std::string name, value; std::getline(lines, name);) {
+    if (name.find('-') != std::string::npos && name.size() > 13) {
+      entries.emplace_back();
+      continue;
+    }
+    REQUIRE(std::getline(lines, value));
+    entries.back()[name] = value;
+  }
+  REQUIRE(entries.size() == 30);
+  for (std::size_t i = 0; i < 30; ++i) {
+    CAPTURE(i);
+    const bool failed = i % 3 == 1;
+    CHECK(entries[i]["run"] == reply.claims[i].run);
+    CHECK(entries[i]["item"] == "item " + std::to_string(i));
+    CHECK(entries[i]["fence"] == std::to_string(reply.claims[i].fence));
+    CHECK(entries[i]["outcome"] == (failed ? "failed" : "succeeded"));
+    CHECK(entries[i].contains("reason") == failed);
+    if (failed) CHECK(entries[i]["reason"] == "why " + std::to_string(i));
+    const std::string lock = server.ask({"GET", "work:lock:item " + std::to_string(i)});
+    CHECK(lock == (i % 3 == 0 ? "(nil)" : failed ? "rest:backoff" : "rest:cooldown"));
   }
 }
 

@@ -140,7 +140,7 @@ if #taken > 0 then
   local failures = redis.pcall('HMGET', KEYS[3], unpack(taken))
   for i = 1, #taken do
     reply[#reply + 1] = taken[i]
-    reply[#reply + 1] = string.format('%.0f', fence + i - 1)
+    reply[#reply + 1] = fence + i - 1
     reply[#reply + 1] = tonumber(failures[i]) or 0
     if limit > 0 then
       redis.pcall('ZADD', KEYS[4], now_ms + ARGV[3], ARGV[first_run + i - 1])
