@@ -63,6 +63,8 @@ std::size_t Slots::User::take(std::size_t wanted) {
     held_ += given;
     slots_.used_ += given;
   } else {
+    // Who comes, or comes back: what the others have had by now is where it begins.
+    if (!waiting_ && held_ == 0) static_cast<void>(slots_.next_in_line());
     // One at a time while others wait.
     stand_in_line(true);
     for (; given < wanted && slots_.free() > 0 && slots_.next_in_line() == this; ++given) hold(1);

@@ -170,3 +170,13 @@ TEST_CASE("a limit that comes later counts from then on") {
   CHECK(early.seconds() - before > 9);
   CHECK(late.seconds() > 9);
 }
+
+TEST_CASE("who waited alone has not more to answer for than who comes later") {
+  Lists world(3);
+  List& slow = world.add(1, 6, 100s);  // it would take more than there are
+  slow.begin();
+  world.run_for(99s);
+  world.add(1, 3, 10ms).begin();
+  world.run_for(10s);
+  CHECK(slow.held() >= 1);
+}
