@@ -81,10 +81,10 @@ void Looks::send() {
   }
 }
 
-/// The claim that follows is what it costs.
+/// The claim that follows costs something.
 template <typename Lists>
 void Looks::no_look(const Lists& lists, std::size_t begin, std::size_t end) {
-  for (std::size_t i = begin; i < end; ++i) lists[i].answer({true, 1, false}, 0);
+  for (std::size_t i = begin; i < end; ++i) lists[i].answer({true, 0, false}, 0);
 }
 
 void Looks::ask_empty(std::shared_ptr<Empties> lists, std::size_t begin, std::size_t end,

@@ -200,6 +200,19 @@ TEST_CASE("without EXISTS or scripts a look says: claim, and costs no command") 
     CHECK(lists.look() == Places{0, 1, 2});
     CHECK(lists.commands == 0);
     CHECK(lists.sources[0]->look_cost() == 1);
+    // Nor do long lists need them.
+    std::vector<std::string> push{"RPUSH", "l2:list"};
+    std::vector<std::string> lock{"MSET"};
+    for (int i = 0; i < 300; ++i) {
+      push.push_back(std::to_string(i));
+      if (i < 299) lock.insert(lock.end(), {"l2:lock:" + std::to_string(i), "x"});
+    }
+    server.ask(push);
+    server.ask(lock);
+    lists.told[2]->replies.clear();
+    lists.sources[2]->claim(1, Scan::whole);
+    CHECK(turn_until(loop, [&] { return !lists.told[2]->replies.empty(); }));
+    CHECK(items_of(lists.told[2]->replies[0]) == std::vector<Item>{"299"});
   }
 }
 

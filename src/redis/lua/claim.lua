@@ -66,7 +66,7 @@ local function take(items)
   local names = {}
   for i = 1, #items do names[i] = prefix .. items[i] end
   -- Then these are too, as a rule, and one number says so.
-  if all_locked and #items > 16 and redis.call('EXISTS', unpack(names)) == #names then
+  if all_locked and #items > 16 and redis.pcall('EXISTS', unpack(names)) == #names then
     for i = 1, min(#names, 16 - #locked) do locked[#locked + 1] = names[i] end
     return #items
   end
@@ -93,12 +93,16 @@ local chunk = want
 if tonumber(ARGV[5]) >= 0 then chunk = most end
 local looked = 0
 local turned = 0
-local whole -- what was looked at, if it was read at once
+local seen_at_left = {}
 while #taken < want and looked < at_left do
   last_taken = 0
   local items = redis.call('LRANGE', KEYS[1], looked, min(looked + chunk, at_left) - 1)
-  whole = looked == 0 and items or {}
   local seen = take(items)
+  if looked == 0 then
+    seen_at_left = items
+  else
+    for i = 1, seen do seen_at_left[looked + i] = items[i] end
+  end
   if last_taken > 0 then turned = looked + last_taken end
   looked = looked + seen
   all_locked = #taken == 0
@@ -106,17 +110,21 @@ while #taken < want and looked < at_left do
 end
 if not ends then turned = looked end
 if ends and #taken < want then
-  looked = looked + take(redis.call('LRANGE', KEYS[1], -at_right, -1))
+  -- These stay where they are: the same one is not to be the first each time.
+  local items = redis.call('LRANGE', KEYS[1], -at_right, -1)
+  local from = now_us % #items
+  local turned_items = {}
+  for i = 1, #items do turned_items[i] = items[(from + i) % #items + 1] end
+  looked = looked + take(turned_items)
 end
 
--- One turn of the whole list changes nothing; popping it all would take the key's expiry with it.
+-- One turn of the whole list changes nothing.
 if turned == 1 and length > 1 then
   redis.call('LMOVE', KEYS[1], KEYS[1], 'LEFT', 'RIGHT')
-elseif turned > 1 and turned == #whole and turned < length then
-  redis.call('LTRIM', KEYS[1], turned, -1)
-  redis.call('RPUSH', KEYS[1], unpack(whole))
 elseif turned > 1 and turned < length then
-  redis.call('RPUSH', KEYS[1], unpack(redis.call('LPOP', KEYS[1], turned)))
+  -- In this order: if Redis refused one of them, no item would be lost.
+  redis.call('RPUSH', KEYS[1], unpack(seen_at_left, 1, turned))
+  redis.call('LTRIM', KEYS[1], turned, -1)
 end
 left = left - looked
 
