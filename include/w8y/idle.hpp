@@ -51,8 +51,8 @@ class IdlePolls {
     /// the other, and until then its turn does not come, unless it shares a command with others;
     /// the other half is for who owes nothing.
     void owe(double commands);
-    /// While it sleeps: when its turn comes, be there a hint before it or not.
-    [[nodiscard]] Instant turn() const { return turn_; }
+    /// In which half of the budget comes to so many, but for the longest debt.
+    [[nodiscard]] Duration time_for(double commands) const;
 
    protected:
     /// `hinted`: the time of its hint has come. `paid`: commands of the budget.
@@ -65,7 +65,6 @@ class IdlePolls {
 
     IdlePolls& polls_;
     std::optional<Instant> due_;
-    Instant turn_{};
     std::optional<Instant> not_before_;  ///< its debt is paid then
     bool hinted_ = false;
     double cost_ = 1;

@@ -122,6 +122,8 @@ class Poller final : private SourceHandler,
   /// them looks at.
   static constexpr std::size_t short_pass = 4;
   static constexpr std::size_t items_per_call = 256;
+  /// However often an item becomes free.
+  static constexpr Duration look_at_least = std::chrono::seconds(2);
   /// Settlements are gathered for a few milliseconds (settlements.hpp), and the rest begins at
   /// Redis.
   static constexpr Duration settled_within = std::chrono::milliseconds(7);
@@ -176,7 +178,6 @@ class Poller final : private SourceHandler,
   [[nodiscard]] bool may_look() const;
   void note_pass(const ClaimReply& reply, bool woken);
   void note_freed();
-  void sleep_until(std::optional<Duration> hint);
   void not_started(const Settlement& settlement, const std::string& reason);
   void stir();
   void finish_draining();
@@ -198,7 +199,8 @@ class Poller final : private SourceHandler,
   bool woken_ = false;       ///< something woke us while a claim was out: its "nothing" may be old
   bool scarce_ = false;      ///< the last whole pass found too little: next, only the ends
   bool owes_whole_ = false;  ///< something became free: a whole pass, if the ends don't have it
-  std::optional<Instant> whole_at_;  ///< the turn of that pass, once it has rested
+  std::optional<Instant> whole_at_;  ///< when the ends are no longer enough
+  Instant looked_at_{};              ///< the last look or whole pass, of a list at rest
   std::size_t pass_calls_ = 0;       ///< of the last whole pass
   double paid_ = 0;                  ///< of the idle budget, for the claim or look that is out
   bool quiet_ = false;

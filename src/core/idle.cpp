@@ -42,9 +42,8 @@ void IdlePolls::Sleeper::sleep(const Terms& terms) {
   polls_.load_ += cost_;
   Instant turn = now + polls_.pause(terms.patience);
   if (not_before_ && !shares()) turn = std::max(turn, *not_before_);
-  turn_ = polls_.on_the_beat(turn);
-  due_ = turn_;
-  hinted_ = terms.hint && now + *terms.hint < turn_;
+  due_ = polls_.on_the_beat(turn);
+  hinted_ = terms.hint && now + *terms.hint < *due_;
   if (hinted_) due_ = now + std::max(*terms.hint, Duration(1000));
   polls_.sleepers_.emplace(*due_, this);
   polls_.arm();
@@ -57,11 +56,15 @@ void IdlePolls::Sleeper::wake() {
   due_.reset();
 }
 
-void IdlePolls::Sleeper::owe(double commands) {
+Duration IdlePolls::Sleeper::time_for(double commands) const {
   const double seconds = commands / (polls_.per_second_ / 2);
+  const Duration time(static_cast<Duration::rep>(seconds * microseconds_per_second));
+  return std::min(time, longest_debt);
+}
+
+void IdlePolls::Sleeper::owe(double commands) {
   const Instant now = polls_.clock_.now();
-  const Instant paid = std::max(polls_.debts_paid_, now) +
-                       Duration(static_cast<Duration::rep>(seconds * microseconds_per_second));
+  const Instant paid = std::max(polls_.debts_paid_, now) + time_for(commands);
   polls_.debts_paid_ = std::min(paid, now + longest_debt);
   not_before_ = polls_.debts_paid_;
 }

@@ -24,14 +24,9 @@ void Poller::rest(const ClaimReply& reply) {
   if (reply.calls > 1) owe(static_cast<double>(reply.calls - 1));
   free_at_.reset();
   if (reply.next_free) free_at_ = host_.clock.now() + *reply.next_free;
+  if (reply.whole) looked_at_ = host_.clock.now();
   source_->listen(true);
-  sleep_until(reply.next_free);
-}
-
-void Poller::sleep_until(std::optional<Duration> hint) {
-  sleep({hint, 1, may_look() ? source_->look_cost() : 1});
-  // It stays that turn however often hints come before it.
-  if (owes_whole_ && !whole_at_) whole_at_ = turn();
+  sleep({reply.next_free, 1, may_look() ? source_->look_cost() : 1});
 }
 
 /// A run of our own has left its item to rest.
@@ -40,7 +35,7 @@ void Poller::expect_free(Duration in) {
   const Instant at = host_.clock.now() + in;
   if (!resting_ || (free_at_ && *free_at_ <= at)) return;
   free_at_ = at;
-  if (!looking_) sleep_until(in);
+  if (!looking_) sleep({in, 1, may_look() ? source_->look_cost() : 1});
 }
 
 /// An empty list, and one in which nothing was free, can be looked at together with others.
@@ -48,13 +43,26 @@ bool Poller::may_look() const {
   return !owes_whole_ && (last_claim_ == ClaimEnd::empty || last_claim_ == ClaimEnd::nothing_free);
 }
 
-/// What was woken for while a whole pass went on may stand where it had been already.
+/// After a pass that took many calls, the ends are looked at first; as long as they have something,
+/// and where something was set free elsewhere, all of it is looked at again when half of the idle
+/// budget has paid for that.
 void Poller::note_pass(const ClaimReply& reply, bool woken) {
-  if (reply.end == ClaimEnd::more || !reply.whole) return;
-  scarce_ = reply.end == ClaimEnd::nothing_free;
-  pass_calls_ = reply.calls;
-  owes_whole_ = woken;
-  whole_at_.reset();
+  const bool satisfied = reply.end == ClaimEnd::more;
+  if (satisfied && !scarce_ && reply.calls > short_pass) {
+    scarce_ = true;
+    pass_calls_ = reply.calls;
+    whole_at_.reset();
+  } else if (!satisfied && reply.whole) {
+    scarce_ = reply.end == ClaimEnd::nothing_free;
+    pass_calls_ = reply.calls;
+    // What it was woken for meanwhile may stand where the pass had been already.
+    owes_whole_ = woken;
+    whole_at_.reset();
+  } else if (!satisfied && !owes_whole_) {
+    whole_at_.reset();
+  }
+  if (scarce_ && (satisfied || owes_whole_) && !whole_at_)
+    whole_at_ = host_.clock.now() + time_for(static_cast<double>(pass_calls_));
 }
 
 /// A run of our own has set its item free: where the list is short, or we hold most of it, a whole
@@ -75,6 +83,7 @@ void Poller::on_looked(const LookReply& reply) {
     paid_ = 1;  // for the claim
     return stir();
   }
+  looked_at_ = host_.clock.now();
   std::optional<Duration> hint;
   if (free_at_) hint = std::max(*free_at_ - host_.clock.now(), Duration{0});
   const bool patient = reply.hears && last_claim_ == ClaimEnd::empty;
@@ -92,7 +101,9 @@ void Poller::on_wake() {
 
 void Poller::poll_due(bool hinted, double paid) {
   paid_ = paid;
-  if (!hinted && may_look()) {
+  // Hints may come sooner than any turn, for ever.
+  const bool overdue = host_.clock.now() - looked_at_ > look_at_least;
+  if ((!hinted || overdue) && may_look()) {
     looking_ = true;
     return source_->look();
   }

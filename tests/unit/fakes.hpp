@@ -76,13 +76,12 @@ class FakeSource : public Source {
         }
       } else {
         const auto half = static_cast<std::ptrdiff_t>(redis_.ends / 2);
-        std::vector<Item> seen(items.begin(), items.begin() + half);
-        seen.insert(seen.end(), items.end() - half, items.end());
-        for (const Item& item : seen) {
-          if (reply.claims.size() == wanted || !take(item, reply)) continue;
-          items.erase(std::find(items.begin(), items.end(), item));
-          items.push_back(item);
-        }
+        std::ptrdiff_t turned = 0;
+        for (std::ptrdiff_t i = 0; i < half && reply.claims.size() < wanted; ++i)
+          if (take(items[static_cast<std::size_t>(i)], reply)) turned = i + 1;
+        for (auto item = items.end() - half; item != items.end(); ++item)
+          if (reply.claims.size() < wanted) take(*item, reply);  // it stays there
+        std::rotate(items.begin(), items.begin() + turned, items.end());
       }
       if (reply.claims.size() < wanted) reply.end = ClaimEnd::nothing_free;
     }

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <set>
 
 #include <w8y/poller.hpp>
 
@@ -198,4 +199,56 @@ TEST_CASE("where it is our own runs that hold the list, what they set free is fo
   CHECK(bench.poller->runs().size() == 800);
   bench.end("run500");
   CHECK(bench.poller->runs().size() == 800);
+}
+
+TEST_CASE("ends that always have something don't hide the rest, nor cost a pass for each run") {
+  Bench bench(rule_for("work"), 1000);
+  bench.redis.ends = 8;
+  bench.redis.pass_calls = 8;
+  bench.lock(0, 990);
+  bench.begin();
+  for (int run = 1; run <= 500; ++run) {
+    bench.end("run" + std::to_string(run));
+    bench.run_for(1ms);
+  }
+  const std::set<std::string> started(bench.log.begin(), bench.log.end());
+  for (int item = 990; item < 1000; ++item)
+    CHECK(started.contains("start " + std::to_string(item)));
+  const Scans scans = bench.scans();
+  // Half of the idle budget: eight commands each 160 ms.
+  CHECK(std::count(scans.begin(), scans.end(), whole) <= 6);
+  CHECK(scans.size() >= 500);
+}
+
+TEST_CASE("a single free item among very many costs one pass, and then looks at the ends") {
+  Bench bench(rule_for("work"), 1000);
+  bench.redis.ends = 8;
+  bench.redis.pass_calls = 391;
+  bench.lock(1, 1000);
+  bench.begin();
+  bench.scans();
+  for (int run = 1; run <= 200; ++run) {
+    bench.end("run" + std::to_string(run));
+    bench.run_for(10ms);
+  }
+  const Scans scans = bench.scans();
+  CHECK(std::count(scans.begin(), scans.end(), whole) <= 1);
+  CHECK(bench.log.back() == "start 0");
+}
+
+TEST_CASE("an item whose lock runs out is seen, however often another one's rest ends") {
+  Rule rule = rule_for("work");
+  rule.cooldown = 20ms;
+  Bench bench(rule, 1000);
+  bench.redis.ends = 4;
+  bench.lock(1, 1000);
+  bench.begin();
+  bench.unlock(500);
+  bool found = false;
+  for (int run = 1; run < 300 && !found; ++run) {
+    bench.end("run" + std::to_string(run));
+    bench.run_for(25ms);
+    found = bench.log.back() == "start 500";
+  }
+  CHECK(found);
 }
