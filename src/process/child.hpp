@@ -70,7 +70,7 @@ class Child {
   void signal(int number);
 
   /// What it writes to standard output now was asked for, as far as handling it takes no longer: it
-  /// is not paced for that. Only from inside on_output().
+  /// is not paced for that. From inside on_output().
   void excuse(Duration time);
 
   // With `keep_input`.

@@ -87,8 +87,8 @@ class OutputPipe {
   [[nodiscard]] bool is_open() const { return static_cast<bool>(fd_); }
   /// The child has exited: what lies in the pipe is read without a pause.
   void hurry();
-  /// So much of the time that what is read now takes was asked for, and does not count. Only from
-  /// inside on_bytes.
+  /// So much of the time that what is read now takes was asked for, and does not count. From inside
+  /// on_bytes.
   void excuse(Duration time) { excused_ += time; }
   /// Takes no more; on_closed isn't called.
   void close();
