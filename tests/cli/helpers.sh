@@ -18,6 +18,7 @@ wait_for() {
   until eval "$1" >/dev/null 2>&1; do
     if [ "$(date +%s)" -gt "$_until" ]; then
       echo "gave up waiting for: $1" >&2
+      [ ! -e "$DIR/w8yd.log" ] || tail -n 20 "$DIR/w8yd.log" >&2
       exit 99
     fi
     sleep 0.03
@@ -29,7 +30,7 @@ wait_for() {
 start_w8yd() {
   "$W8YD" --config "$DIR/config.toml" "$@" >"$DIR/w8yd.out" 2>"$DIR/w8yd.log" &
   W8YD_PID=$!
-  wait_for '"$W8YCTL" --socket "$SOCKET" --json status | grep -q "\"state\": *\"running\""'
+  wait_for '"$W8YCTL" --socket "$SOCKET" --json status | grep -q "\"state\": *\"running\""' 30
 }
 
 # Says how a command ended, when it did not end with 0; for use in the middle of a cmd.
