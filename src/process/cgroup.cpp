@@ -140,13 +140,17 @@ ControlGroups::~ControlGroups() {
 }
 
 void ControlGroups::kill_left_behind() {
+  std::vector<std::string> killed;
   for (const std::string& name : groups_in(base_)) {
     if (!is_left_behind(name)) continue;
-    const std::string folder = base_ + '/' + name;
-    left_behind_ += count_processes(folder);
-    kill_group(folder);
-    remove_group(folder, patience_ms);
+    killed.push_back(base_ + '/' + name);
+    left_behind_ += count_processes(killed.back());
+    kill_group(killed.back());
   }
+  // All of them end at the same time: what takes longer is waited for once, and not for each.
+  int wait = patience_ms;
+  for (const std::string& folder : killed)
+    if (!remove_group(folder, wait)) wait = 0;
 }
 
 void ControlGroups::make_home() {
