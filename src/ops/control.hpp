@@ -34,7 +34,7 @@ class Control {
   using Answer = std::function<void(const ControlResult&)>;
 
   virtual ~Control() = default;
-  [[nodiscard]] virtual HostStatus status() const = 0;
+  [[nodiscard]] virtual HostStatus status() = 0;
   [[nodiscard]] virtual ConfigText config_text() const = 0;
 
   virtual ControlResult quiet() = 0;

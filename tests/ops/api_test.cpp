@@ -25,7 +25,7 @@ struct FakeControl : Control {
   std::string called;
   Answer reload_answer;
 
-  [[nodiscard]] HostStatus status() const override { return host; }
+  [[nodiscard]] HostStatus status() override { return host; }
   [[nodiscard]] ConfigText config_text() const override { return text; }
   ControlResult quiet() override { return note("quiet"); }
   ControlResult resume() override { return note("resume"); }
