@@ -84,13 +84,18 @@ def to_first_start(daemon: W8yd, redis: Redis, prefix: str, item: str) -> float:
     wait_for("the pause", 10, lambda: daemon.state(prefix) == "paused")
     redis.call("LREM", f"{prefix}:list", -1, item)
     redis.call("RPUSH", f"{prefix}:list", item)
-    redis.call("DEL", f"{prefix}:lock:{item}", f"{prefix}:paused")
     with Heard(redis, prefix) as heard:
         began = time.monotonic()
-        redis.call("PUBLISH", f"{prefix}:wake", "go on")
+        redis.each([("DEL", f"{prefix}:lock:{item}", f"{prefix}:paused"),
+                    ("PUBLISH", f"{prefix}:wake", "go on")])
         took = heard.next("start") - began
-        wait_for("the end of the run", 10, lambda: daemon.state(prefix) != "running")
+    wait_for_rest(redis, prefix, item)
     return took
+
+
+def wait_for_rest(redis: Redis, prefix: str, item: str):
+    lock = f"{prefix}:lock:{item}"
+    wait_for("the rest", 10, lambda: redis.call("GET", lock) == b"rest:cooldown")
 
 
 def w8yd(daemon: W8yd, redis: Redis, times: int, items: int) -> float:
@@ -121,12 +126,20 @@ def run_case(bench, items: int) -> List[Row]:
                 bench.programs.ours("w8yd"), folder / name, redis.url, lists))
             daemons[name].quiet()
 
+        last = {"full": f"item-{items - 1}", "single": "item"}
+
+        def set_free():
+            for prefix, item in last.items():
+                wait_for_rest(redis, prefix, item)
+                redis.call("DEL", f"{prefix}:lock:{item}")
+
+        set_free()
+
         def whole_pass() -> float:
             daemons["pass"].go_on()
             took = w8yd(daemons["pass"], redis, min(times, 10), items)
             daemons["pass"].quiet()
-            for prefix, item in (("full", f"item-{items - 1}"), ("single", "item")):
-                redis.call("DEL", f"{prefix}:lock:{item}")
+            set_free()
             return took
 
         subjects = [
