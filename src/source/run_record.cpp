@@ -2,14 +2,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <cstring>
 #include <string_view>
 #include <utility>
 
-#include <w8y/base64.hpp>
-#include <w8y/escape.hpp>
-
+#include "core/json_object.hpp"
 #include "core/json_text.hpp"
 
 namespace w8y::source {
@@ -25,51 +22,17 @@ std::string dump(const Json& value) {
 /// Of an entry of the history, names and values.
 constexpr std::size_t most_fields = 22;
 
-/// Nothing in it needs an escape: names, ids and most items.
-bool is_plain(std::string_view text) {
-  return std::ranges::all_of(text,
-                             [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
-}
-
 /// Text that came out of an executor or the system, as it is if it is JSON.
 std::string as_json(const std::string& text) {
   return json_text::mistake(text) ? dump(text) : text;
 }
 
-/// A JSON object, written as it comes: two of them are made for every run.
-class Object {
- public:
-  Object() { text_.reserve(300); }
-  void put(std::string_view name, std::string_view value) {
-    if (!is_plain(value)) return put_json(name, dump(value));
-    begin(name);
-    text_.append(1, '"').append(value).append(1, '"');
-  }
-  void put(std::string_view name, std::int64_t value) { put_json(name, std::to_string(value)); }
-  void put_json(std::string_view name, std::string_view value) {
-    begin(name);
-    text_ += value;
-  }
-  void put_bytes(const std::string& name, const std::string& bytes) {
-    if (is_utf8(bytes)) {
-      put(name, bytes);
-    } else {
-      put(name + "_base64", base64_encode(bytes));
-    }
-  }
-  std::string take() { return std::move(text_.append(1, '}')); }
+/// About as long as news are.
+constexpr std::size_t usual_length = 300;
 
- private:
-  void begin(std::string_view name) {
-    text_.append(text_.empty() ? "{\"" : ",\"").append(name).append("\":");
-  }
-
-  std::string text_;
-};
-
-Object head(const char* type, const Rule& rule, const RunId& run, const Item& item,
-            const std::string& host, WallTime time) {
-  Object object;
+core::JsonObject head(const char* type, const Rule& rule, const RunId& run, const Item& item,
+                      const std::string& host, WallTime time) {
+  core::JsonObject object(usual_length);
   object.put("type", type);
   object.put_bytes("list", rule.prefix);
   object.put("run", run);
@@ -97,18 +60,18 @@ std::string event_json(const Rule& rule, const std::string& host, const RunEvent
   };
   switch (event.kind) {
     case RunEvent::Kind::start: {
-      Object object = begin("start");
+      core::JsonObject object = begin("start");
       object.put("pid", event.pid);
       return object.take();
     }
     case RunEvent::Kind::progress: {
-      Object object = begin("progress");
+      core::JsonObject object = begin("progress");
       object.put_json("numerator", dump(event.progress.numerator));
       object.put_json("denominator", dump(event.progress.denominator));
       return object.take();
     }
     case RunEvent::Kind::update: {
-      Object object = begin("update");
+      core::JsonObject object = begin("update");
       object.put_json("data", as_json(event.data));
       return object.take();
     }
@@ -117,8 +80,8 @@ std::string event_json(const Rule& rule, const std::string& host, const RunEvent
 }
 
 std::string end_json(const std::string& host, const Settlement& settlement) {
-  Object object = head("end", *settlement.rule, settlement.claim.run, settlement.claim.item, host,
-                       settlement.ended);
+  core::JsonObject object = head("end", *settlement.rule, settlement.claim.run,
+                                 settlement.claim.item, host, settlement.ended);
   object.put("outcome", outcome_name(settlement.outcome));
   if (const std::string reason = outcome_reason(settlement.outcome); !reason.empty())
     object.put("reason", reason);
