@@ -143,7 +143,7 @@ struct Config {
   SupervisorSettings supervisor;
   std::map<std::string, RulePtr> lists;  ///< by prefix
   std::vector<std::string> warnings;     ///< one line each, with file and line
-  /// See set_hashes(); empty: not known yet.
+  /// See set_hashes(), by whoever made it; empty: nobody will ask.
   std::string hash;
   std::vector<std::uint64_t> list_hashes;  ///< in the order of `lists`
 };
@@ -166,13 +166,9 @@ struct ConfigText {
   std::map<std::string, Settings> lists;
 };
 ConfigText describe(const Config& config);
-/// 16 hex digits over the whole text but `[supervisor] host`, which is each host's own: equal on
-/// two hosts exactly if their configs are.
-std::string config_hash(const ConfigText& text);
-/// The same, without having the text of thousands of lists in memory at once.
-std::string config_hash(const Config& config);
-/// Sets `config.hash` to its config_hash(). Where `before` has the hash of a list's very rule, it
-/// is taken from there.
-void set_hashes(Config& config, const Config& before);
+/// Sets `config.hash`: 16 hex digits over the whole text but `[supervisor] host`, which is each
+/// host's own: equal on two hosts exactly if their configs are. Where `before` has the hash of a
+/// list's very rule, that is taken from there.
+void set_hashes(Config& config, const Config& before = {});
 
 }  // namespace w8y

@@ -58,7 +58,7 @@ class Supervisor {
   [[nodiscard]] const Config& config() const { return *config_; }
   /// The same, to be looked at by other threads too.
   [[nodiscard]] const ConfigPtr& shared_config() const { return config_; }
-  [[nodiscard]] const std::string& config_hash() const { return hash_; }
+  [[nodiscard]] const std::string& config_hash() const { return config_->hash; }
   [[nodiscard]] unsigned generation() const { return generation_; }
   [[nodiscard]] const std::map<std::string, std::unique_ptr<ServedList>>& lists() const {
     return lists_;
@@ -88,7 +88,6 @@ class Supervisor {
   const ListHost list_host_;
   SupervisorState state_ = SupervisorState::idle;
   ConfigPtr config_ = std::make_shared<const Config>();
-  std::string hash_;
   unsigned generation_ = 0;
   unsigned serial_ = 0;  ///< of calls of apply()
   bool quiet_ = false;

@@ -238,26 +238,12 @@ void add_sections(Sha256& hash, const Settings& redis, Settings supervisor) {
   add_settings(hash, supervisor);
 }
 
-template <class From>
-std::uint64_t hash_list(const std::string& prefix, const From& from) {
+std::uint64_t hash_list(const std::string& prefix, const Rule& rule) {
   Sha256 hash;
   hash.add_part(prefix);
-  add_settings(hash, from);
+  add_settings(hash, rule);
   return hash.finish();
 }
-
-/// Of a config: each list is in it by its own hash, so that a reload need not make all anew.
-class WholeHash {
- public:
-  WholeHash(const Settings& redis, const Settings& supervisor) {
-    add_sections(hash_, redis, supervisor);
-  }
-  void add_list(std::uint64_t hash) { hash_.add_number(hash); }
-  std::string finish() { return hex(hash_.finish()); }
-
- private:
-  Sha256 hash_;
-};
 
 }  // namespace
 
@@ -301,20 +287,10 @@ ConfigText describe(const Config& config) {
   return out;
 }
 
-std::string config_hash(const ConfigText& text) {
-  WholeHash whole(text.redis, text.supervisor);
-  for (const auto& [prefix, settings] : text.lists) whole.add_list(hash_list(prefix, settings));
-  return whole.finish();
-}
-
-std::string config_hash(const Config& config) {
-  WholeHash whole(describe(config.redis), describe(config.supervisor));
-  for (const auto& [prefix, rule] : config.lists) whole.add_list(hash_list(prefix, *rule));
-  return whole.finish();
-}
-
 void set_hashes(Config& config, const Config& before) {
-  WholeHash whole(describe(config.redis), describe(config.supervisor));
+  // Each list is in it by its own hash, so that a reload need not make all anew.
+  Sha256 whole;
+  add_sections(whole, describe(config.redis), describe(config.supervisor));
   const bool has_hashes = before.list_hashes.size() == before.lists.size();
   auto was = before.lists.begin();
   auto its_hash = before.list_hashes.begin();
@@ -324,9 +300,9 @@ void set_hashes(Config& config, const Config& before) {
     for (; has_hashes && was != before.lists.end() && was->first < prefix; ++was) ++its_hash;
     const bool same = has_hashes && was != before.lists.end() && was->second == rule;
     config.list_hashes.push_back(same ? *its_hash : hash_list(prefix, *rule));
-    whole.add_list(config.list_hashes.back());
+    whole.add_number(config.list_hashes.back());
   }
-  config.hash = whole.finish();
+  config.hash = hex(whole.finish());
 }
 
 }  // namespace w8y

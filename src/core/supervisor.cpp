@@ -99,7 +99,6 @@ void Supervisor::commit() {
   const std::unique_ptr<Pending> pending = std::move(pending_);
   const ReloadPlan plan = plan_reload(*config_, *pending->config);
   config_ = std::move(pending->config);
-  hash_ = config_->hash.empty() ? w8y::config_hash(*config_) : config_->hash;
   ++generation_;
   state_ = SupervisorState::running;
   slots_.set_limit(config_->supervisor.max_processes);
