@@ -100,7 +100,6 @@ struct HostStatus {
   RedisStatus redis;
   std::size_t slots_limit = 0;  ///< `max_processes`; 0: no limit
   std::size_t slots_used = 0;
-  std::vector<ListStatus> lists;  ///< by prefix
 };
 
 /// "starting", "running", …: as the API and w8yctl show them.

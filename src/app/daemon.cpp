@@ -27,9 +27,6 @@ std::uint64_t random_number() {
   return (std::uint64_t{random()} << 32U) | random();
 }
 
-/// Their status is megabytes while it is told.
-constexpr std::size_t many_lists = 1000;
-
 /// Readable, and never the same twice: a name that is used again is not mistaken for the old one.
 std::string make_host_id(const std::string& host, std::uint64_t seed) {
   static constexpr char digits[] = "0123456789abcdef";
@@ -75,7 +72,7 @@ Daemon::Daemon(DaemonOptions options, Config config)
   }
   ops::add_api(router_, *this, hub_);
   link_ = open_link(config, [this](RedisState state) { redis_changed(state); });
-  set_hashes(config, {});
+  set_hashes(config);
   supervisor_.apply(std::make_shared<const Config>(std::move(config)), false,
                     [this](const ReloadPlan&) {
                       applied_ = true;
@@ -182,16 +179,11 @@ void Daemon::look_ready() {
   if (ready_ || !applied_ || redis_state_ != RedisState::usable || draining_) return;
   ready_ = true;
   // What the first claims of all lists took: not wanted so soon again.
-  tidy_soon();
+  tidy_.set(loop_.now() + std::chrono::seconds(1), [this] { let_go(nullptr); });
   notify_.ready("serving " + std::to_string(supervisor_.lists().size()) + " lists");
   log_.info("ready",
             {{"lists", supervisor_.lists().size()}, {"config", supervisor_.config_hash()}});
   hub_.on_event(HostChanged{HostState::running, {}});
-}
-
-void Daemon::tidy_soon() {
-  if (tidy_.pending()) return;
-  tidy_.set(loop_.now() + std::chrono::seconds(1), [this] { let_go(nullptr); });
 }
 
 void Daemon::on_redis_up() {
@@ -231,7 +223,7 @@ void Daemon::serve_status() {
   }
 }
 
-HostStatus Daemon::status() {
+HostStatus Daemon::status() const {
   HostStatus status;
   status.host = host_;
   status.host_id = host_id_;
@@ -253,9 +245,15 @@ HostStatus Daemon::status() {
   status.redis.lease_margin = leases.margins().recent(loop_.now());
   status.redis.least_lease_margin = leases.margins().least();
   fill_from(status, supervisor_, loop_.clock());
-  // The text of it, too, will have been sent by then.
-  if (status.lists.size() >= many_lists) tidy_soon();
   return status;
+}
+
+void Daemon::each_list(const std::function<void(const ListStatus&)>& look) const {
+  app::each_list(supervisor_, look);
+}
+
+std::optional<ListStatus> Daemon::list(const std::string& prefix) const {
+  return find_list(supervisor_, prefix);
 }
 
 // ---- orders, by signal or by the API

@@ -65,7 +65,9 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
   std::string why_not(const Rule& rule, const Caps& caps) override;
   Prober& prober() override { return prober_; }
   // of Control
-  [[nodiscard]] HostStatus status() override;
+  [[nodiscard]] HostStatus status() const override;
+  void each_list(const std::function<void(const ListStatus&)>& look) const override;
+  [[nodiscard]] std::optional<ListStatus> list(const std::string& prefix) const override;
   [[nodiscard]] ConfigText config_text() const override { return describe(supervisor_.config()); }
   ops::ControlResult quiet() override;
   ops::ControlResult resume() override;
@@ -92,7 +94,6 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
   void reload_once_more();
   void end_reload();
   void let_go(ConfigPtr config);
-  void tidy_soon();
   void answer_reload(const ops::ControlResult& result);
   void serve_status();
   void begin_drain(const char* why);
@@ -127,7 +128,7 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
   std::map<std::string, std::unique_ptr<ops::HttpServer>> servers_;  ///< by address
   std::vector<std::unique_ptr<loop::SignalWatch>> signals_;
   Timer watchdog_;
-  Timer tidy_;  ///< of memory: what was done with is given back a little later
+  Timer tidy_;
   Timer swap_;
 
   bool applied_ = false;  ///< the first configuration is in force

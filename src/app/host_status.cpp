@@ -56,8 +56,6 @@ void describe_serving(ListStatus& status, const Poller& poller) {
   }
 }
 
-}  // namespace
-
 ListStatus list_status(const ServedList& list, bool quiet) {
   const Rule& rule = list.rule();
   ListStatus status;
@@ -105,16 +103,30 @@ ListStatus list_status(const ServedList& list, bool quiet) {
   return status;
 }
 
+}  // namespace
+
 void fill_from(HostStatus& status, const Supervisor& supervisor, const Clock& clock) {
   status.now = clock.wall();
   status.config_hash = supervisor.config_hash();
   status.generation = supervisor.generation();
   status.slots_limit = supervisor.slots().limit();
   status.slots_used = supervisor.slots().used();
+}
+
+void each_list(const Supervisor& supervisor, const std::function<void(const ListStatus&)>& look) {
   for (const auto& [prefix, list] : supervisor.lists())
-    status.lists.push_back(list_status(*list, supervisor.quiet()));
+    look(list_status(*list, supervisor.quiet()));
   for (const auto& list : supervisor.closing())
-    if (list->running() > 0) status.lists.push_back(list_status(*list, supervisor.quiet()));
+    if (list->running() > 0) look(list_status(*list, supervisor.quiet()));
+}
+
+std::optional<ListStatus> find_list(const Supervisor& supervisor, const std::string& prefix) {
+  if (const auto found = supervisor.lists().find(prefix); found != supervisor.lists().end())
+    return list_status(*found->second, supervisor.quiet());
+  for (const auto& list : supervisor.closing())
+    if (list->running() > 0 && list->rule().prefix == prefix)
+      return list_status(*list, supervisor.quiet());
+  return std::nullopt;
 }
 
 }  // namespace w8y::app

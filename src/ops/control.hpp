@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,11 @@ class Control {
   using Answer = std::function<void(const ControlResult&)>;
 
   virtual ~Control() = default;
-  [[nodiscard]] virtual HostStatus status() = 0;
+  [[nodiscard]] virtual HostStatus status() const = 0;
+  /// Each of its lists, by prefix. One at a time: all of ten thousand would take much memory.
+  virtual void each_list(const std::function<void(const ListStatus&)>& look) const = 0;
+  /// nullopt: there is no such list.
+  [[nodiscard]] virtual std::optional<ListStatus> list(const std::string& prefix) const = 0;
   [[nodiscard]] virtual ConfigText config_text() const = 0;
 
   virtual ControlResult quiet() = 0;

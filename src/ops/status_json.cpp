@@ -180,8 +180,6 @@ Json to_json(const HostStatus& host) {
                    {"lease_margin_ms", milliseconds_or_null(host.redis.lease_margin)},
                    {"least_lease_margin_ms", milliseconds_or_null(host.redis.least_lease_margin)}};
   json["slots"] = {{"limit", host.slots_limit}, {"used", host.slots_used}};
-  json["lists"] = Json::array();
-  for (const ListStatus& list : host.lists) json["lists"].push_back(to_json(list));
   return json;
 }
 

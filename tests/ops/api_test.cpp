@@ -21,11 +21,20 @@ namespace {
 
 struct FakeControl : Control {
   HostStatus host;
+  std::vector<ListStatus> lists;
   ConfigText text;
   std::string called;
   Answer reload_answer;
 
-  [[nodiscard]] HostStatus status() override { return host; }
+  [[nodiscard]] HostStatus status() const override { return host; }
+  void each_list(const std::function<void(const ListStatus&)>& look) const override {
+    for (const ListStatus& list : lists) look(list);
+  }
+  [[nodiscard]] std::optional<ListStatus> list(const std::string& prefix) const override {
+    for (const ListStatus& one : lists)
+      if (one.prefix == prefix) return one;
+    return std::nullopt;
+  }
   [[nodiscard]] ConfigText config_text() const override { return text; }
   ControlResult quiet() override { return note("quiet"); }
   ControlResult resume() override { return note("resume"); }
@@ -59,7 +68,9 @@ struct Fixture {
     ListStatus list;
     list.prefix = "a/b\xff";
     list.why = "why";
-    control.host.lists.push_back(list);
+    control.lists.push_back(list);
+    list.prefix = "second";
+    control.lists.push_back(list);
     control.text.redis["url"] = "redis://localhost";
     control.text.lists["work"]["concurrency"] = "4";
     add_api(router, control, events);
@@ -92,8 +103,13 @@ TEST_CASE("what can be looked at") {
   Fixture f;
   f.with_client([&](HttpClient& client) {
     CHECK(client.get("/healthz").status == 200);
-    CHECK(body_of(client.get("/api/v1/status"))["host"] == "alpha");
-    CHECK(body_of(client.get("/api/v1/lists"))["lists"].size() == 1);
+    const Json status = body_of(client.get("/api/v1/status"));
+    CHECK(status["host"] == "alpha");
+    CHECK(status["lists"].size() == 2);
+    CHECK(status["lists"][1]["prefix"] == "second");
+    const Json lists = body_of(client.get("/api/v1/lists"));
+    CHECK(lists.size() == 1);
+    CHECK(lists["lists"] == status["lists"]);
     const HttpResult list = client.get(make_path({"api", "v1", "lists", "a/b\xff"}));
     CHECK(list.status == 200);
     CHECK(body_of(list)["prefix_base64"] == "YS9i/w==");
@@ -103,6 +119,9 @@ TEST_CASE("what can be looked at") {
     CHECK(config["redis"]["url"] == "redis://localhost");
     CHECK(config["lists"][0]["settings"]["concurrency"] == "4");
     CHECK(client.post("/api/v1/status", "").status == 405);
+    f.control.lists.clear();
+    CHECK(body_of(client.get("/api/v1/status"))["lists"] == Json::array());
+    CHECK(body_of(client.get("/api/v1/lists"))["lists"] == Json::array());
   });
 }
 
