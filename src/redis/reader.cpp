@@ -4,26 +4,52 @@
 
 #include <cstring>
 #include <new>
+#include <utility>
 
 namespace w8y::redis {
 
 namespace {
 
+// hiredis 0.14 counts the elements of an array as int and keeps its tasks in an array; 1.2 counts
+// them as size_t, and keeps pointers to its tasks. Both fit below.
+
+decltype(redisReplyObjectFunctions::createArray) create_array = nullptr;
+
+/// How many arrays a task is inside of. 1.2 knows no bound, and frees a reply by recursion.
+int depth_of(const redisReadTask* task) {
+  int depth = 0;
+  while (depth <= Reader::max_depth && (task = task->parent) != nullptr) ++depth;
+  return depth;
+}
+
+template <typename Count>
+void* create_bounded_array(const redisReadTask* task, Count elements) {
+  if (std::cmp_greater(elements, Reader::max_elements)) return nullptr;
+  if (depth_of(task) >= Reader::max_depth) return nullptr;
+  return create_array(task, elements);
+}
+
 /// hiredis's own functions, but for an array's size: hiredis allocates for what the header claims.
 redisReplyObjectFunctions* bounded_functions() {
-  static void* (*create_array)(const redisReadTask*, int) = nullptr;
   static redisReplyObjectFunctions functions = [] {
     redisReader* reader = redisReaderCreate();
     if (reader == nullptr) throw std::bad_alloc();
     redisReplyObjectFunctions copy = *reader->fn;
     redisReaderFree(reader);
     create_array = copy.createArray;
-    copy.createArray = [](const redisReadTask* task, int elements) -> void* {
-      return elements > Reader::max_elements ? nullptr : create_array(task, elements);
-    };
+    copy.createArray = create_bounded_array;
     return copy;
   }();
   return &functions;
+}
+
+template <typename ReaderState>
+int type_being_read(const ReaderState& state) {
+  if constexpr (requires { state.rstack; }) {
+    return state.rstack[state.ridx].type;
+  } else {
+    return state.task[state.ridx]->type;
+  }
 }
 
 }  // namespace
@@ -55,8 +81,9 @@ OwnedReply Reader::next() {
   if (!problem_.empty()) return nullptr;
   void* reply = nullptr;
   if (redisReaderGetReply(reader_.get(), &reply) != REDIS_OK) {
-    // Its own word for an array that is too large is "Out of memory".
-    problem_ = reader_->err == REDIS_ERR_OOM ? "a reply with too many elements" : reader_->errstr;
+    // Its own word for an array that is too large or too deep is "Out of memory".
+    problem_ = reader_->err == REDIS_ERR_OOM ? "a reply with too many elements, or arrays too deep"
+                                             : reader_->errstr;
     return nullptr;
   }
   if (reply == nullptr) {
@@ -72,7 +99,7 @@ OwnedReply Reader::next() {
 void Reader::check_unfinished() {
   if (reader_->ridx < 0) return;
   const std::size_t waiting = reader_->len - reader_->pos;
-  const bool bulk = reader_->rstack[reader_->ridx].type == REDIS_REPLY_STRING;
+  const bool bulk = type_being_read(*reader_) == REDIS_REPLY_STRING;
   constexpr std::size_t longest_number = 32;
   if (bulk ? waiting > longest_number &&
                  std::memchr(reader_->buf + reader_->pos, '\n', longest_number) == nullptr

@@ -22,6 +22,7 @@ class Reader {
  public:
   static constexpr std::size_t default_max_reply = std::size_t{128} << 20;
   static constexpr int max_elements = 1 << 20;        ///< of one array
+  static constexpr int max_depth = 8;                 ///< of arrays in arrays
   static constexpr std::size_t max_line = 64U << 10;  ///< status, error and number replies
   static constexpr std::size_t max_feed = 16U << 10;  ///< more at once costs the parser copies
 
