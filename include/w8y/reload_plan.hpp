@@ -1,7 +1,9 @@
 // What a reload would change: a pure comparison of two configurations.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <w8y/rule.hpp>
@@ -12,6 +14,7 @@ struct SettingChange {
   std::string key;
   std::string before;
   std::string after;
+  bool secret = false;  ///< it has changed, and neither side is shown
 };
 
 struct ListChange {
@@ -31,9 +34,25 @@ struct ReloadPlan {
   [[nodiscard]] std::vector<std::string> lines() const;
 };
 
-ReloadPlan plan_reload(const ConfigText& before, const ConfigText& after);
-/// The same, and only what differs becomes text: most lists stay as they are.
+/// Secrets included. Only what differs becomes text: most lists stay as they are.
 ReloadPlan plan_reload(const Config& before, const Config& after);
+
+/// Between this process and another, which shows its settings but not its secrets: it is asked of
+/// each whether it has the same one.
+struct SecretQuestion {
+  std::optional<std::string> list;  ///< prefix; nullopt: of `[redis]`
+  std::string key;                  ///< as in Secrets
+  std::string digest;
+};
+enum class SecretAnswer { same, changed, none };
+ReloadPlan plan_reload(const ConfigText& before, const ConfigText& after);
+/// Of all secrets of `after` whose section is in `before` too.
+std::vector<SecretQuestion> secrets_to_compare(const ConfigText& before, const Config& after,
+                                               std::string_view salt);
+SecretAnswer compare_secret(const Config& config, const SecretQuestion& question,
+                            std::string_view salt);
+void add_changed_secret(ReloadPlan& plan, const SecretQuestion& question);
+
 /// A rule of `after` that is as it was becomes the one of `before`: what uses that keeps it, and
 /// the memory of the other is free again.
 void keep_unchanged(const Config& before, Config& after);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -150,14 +151,20 @@ struct Config {
 /// For all who may use it at once; nobody changes it any more.
 using ConfigPtr = std::shared_ptr<const Config>;
 
-/// The settings as text, key by key in config.md's terms ("concurrency" → "4"); what is not set is
-/// the empty text. Two rules of one prefix are the same if and only if these are; `env` values and
-/// passwords are shown as a hash, never as they are, so the text may be logged and sent to an
-/// operator. (A short secret can still be guessed by trying hashes.)
+/// The settings as text, key by key in w8y.toml(5)'s terms ("concurrency" → "4"); what is not set
+/// is the empty text. `env` values and passwords are "(hidden)", so the text may be logged and sent
+/// to an operator. Two rules of one prefix are the same if and only if these and their secrets are.
 using Settings = std::map<std::string, std::string>;
 Settings describe(const Rule& rule);
 Settings describe(const RedisSettings& redis);
 Settings describe(const SupervisorSettings& supervisor);
+
+/// What is hidden there, as it is, by key: "env.TOKEN", "url.password". Never to be shown.
+using Secrets = std::map<std::string, std::string>;
+Secrets secrets_of(const Rule& rule);
+Secrets secrets_of(const RedisSettings& redis);
+/// Tells whether two sides have the same secret, without saying it. `salt`: random, for once.
+std::string secret_digest(std::string_view salt, std::string_view secret);
 
 /// Lists by prefix, each as text; with the sections "redis" and "supervisor" beside them.
 struct ConfigText {

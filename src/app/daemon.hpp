@@ -69,6 +69,10 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
   void each_list(const std::function<void(const ListStatus&)>& look) const override;
   [[nodiscard]] std::optional<ListStatus> list(const std::string& prefix) const override;
   [[nodiscard]] ConfigText config_text() const override { return describe(supervisor_.config()); }
+  [[nodiscard]] SecretAnswer compare_secret(const SecretQuestion& question,
+                                            const std::string& salt) const override {
+    return w8y::compare_secret(supervisor_.config(), question, salt);
+  }
   ops::ControlResult quiet() override;
   ops::ControlResult resume() override;
   ops::ControlResult drain() override;

@@ -1,12 +1,17 @@
 #include "app/plan.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <iostream>
 #include <optional>
+#include <random>
+#include <string>
 
 #include <w8y/escape.hpp>
 #include <w8y/reload_plan.hpp>
 
 #include "ops/http_client.hpp"
+#include "ops/secret_json.hpp"
 #include "ops/status_json.hpp"
 
 namespace w8y::app {
@@ -34,6 +39,31 @@ std::optional<ConfigText> read_config(const std::string& body) {
   return text;
 }
 
+std::string random_salt() {
+  std::random_device random;
+  return std::to_string(random()) + "-" + std::to_string(random()) + "-" +
+         std::to_string(random()) + "-" + std::to_string(random());
+}
+
+/// The running w8yd doesn't show its secrets: it says of each of ours whether it has the same.
+bool compare_secrets(ops::HttpClient& client, const ConfigText& running, const Config& config,
+                     ReloadPlan& changes) {
+  constexpr std::size_t at_once = 1000;  // its server takes a body of 1 MiB
+  const std::string salt = random_salt();
+  const auto all = secrets_to_compare(running, config, salt);
+  for (std::size_t begin = 0; begin < all.size(); begin += at_once) {
+    const auto first = all.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto last = first + static_cast<std::ptrdiff_t>(std::min(at_once, all.size() - begin));
+    const ops::Json question = to_json(ops::SecretQuestions{salt, {first, last}});
+    const auto body = ops::parse(client.post("/api/v1/config/compare", ops::dump(question)).body);
+    const auto answers = body ? ops::read_secret_answers(*body) : std::nullopt;
+    if (!answers || answers->size() != static_cast<std::size_t>(last - first)) return false;
+    for (std::size_t i = 0; i < answers->size(); ++i)
+      if ((*answers)[i] == SecretAnswer::changed) add_changed_secret(changes, all[begin + i]);
+  }
+  return true;
+}
+
 }  // namespace
 
 int plan(const Config& config) {
@@ -52,7 +82,10 @@ int plan(const Config& config) {
               << (answer.problem.empty() ? "" : ": " + answer.problem) << '\n';
     return not_reachable;
   }
-  const ReloadPlan changes = plan_reload(*running, describe(config));
+  ReloadPlan changes = plan_reload(*running, describe(config));
+  if (!compare_secrets(client, *running, config, changes))
+    std::cerr << "w8yd: the running w8yd does not say whether it has the same passwords and env "
+                 "values: a change of those is not shown\n";
   if (changes.empty()) std::cout << "nothing would change\n";
   for (const auto& line : changes.lines()) std::cout << line << '\n';
   return 0;

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cinttypes>
 #include <cstdio>
+#include <optional>
 #include <utility>
 
 #include <w8y/rule.hpp>
@@ -58,11 +59,7 @@ std::string hex(std::uint64_t number) {
   return out;
 }
 
-std::string hidden(std::string_view secret) {
-  Sha256 hash;
-  hash.add(secret);
-  return "sha256:" + hex(hash.finish());
-}
+constexpr std::string_view hidden = "(hidden)";
 
 std::string text(bool flag) {
   return flag ? "true" : "false";
@@ -108,7 +105,7 @@ std::string text(const std::vector<int>& numbers) {
 
 std::string text(const std::map<std::string, std::string>& env) {
   TableText out;
-  for (const auto& [name, value] : env) out.add(name, core::quote(hidden(value)));
+  for (const auto& [name, value] : env) out.add(name, std::string(hidden));
   return out.get();
 }
 
@@ -134,16 +131,28 @@ std::string text(const std::vector<ResourceLimit>& limits) {
   return out.get();
 }
 
-/// A password in it is hidden; a user's name is not. What stands before the last '@' counts as
-/// user and password even if that is no right URL: better too much hidden than too little.
-std::string without_password(const std::string& url) {
+/// A URL around its password.
+struct UrlParts {
+  std::string before;
+  std::optional<std::string> password;
+  std::string after;
+};
+
+/// What stands before the last '@' counts as user and password even if that is no right URL: better
+/// too much hidden than too little.
+UrlParts split_password(const std::string& url) {
   const auto scheme = url.find("://");
   const auto at = url.rfind('@');
-  if (scheme == std::string::npos || at == std::string::npos) return url;
+  if (scheme == std::string::npos || at == std::string::npos) return {url, {}, {}};
   const auto colon = url.find(':', scheme + 3);
-  if (colon == std::string::npos || colon >= at) return url;
-  const std::string password = url.substr(colon + 1, at - colon - 1);
-  return url.substr(0, colon + 1) + hidden(password) + url.substr(at);
+  if (colon == std::string::npos || colon >= at) return {url, {}, {}};
+  return {url.substr(0, colon + 1), url.substr(colon + 1, at - colon - 1), url.substr(at)};
+}
+
+/// A password in it is hidden; a user's name is not.
+std::string without_password(const std::string& url) {
+  const UrlParts parts = split_password(url);
+  return parts.before + (parts.password ? std::string(hidden) : "") + parts.after;
 }
 
 std::string name_of(LogLevel level) {
@@ -224,24 +233,36 @@ void settings_of(const Settings& settings, const Out& out) {
 
 template <class From>
 void add_settings(Sha256& hash, const From& from) {
-  settings_of(from, [&](std::string_view key, std::string_view value) {
+  const auto add = [&](std::string_view key, std::string_view value) {
     hash.add_part(key);
     hash.add_part(value);
-  });
+  };
+  settings_of(from, add);
   hash.add_part("");  // No key is empty: here it ends.
 }
 
-void add_sections(Sha256& hash, const Settings& redis, Settings supervisor) {
+void add_secrets(Sha256& hash, const Secrets& secrets) {
+  for (const auto& [key, secret] : secrets) {
+    hash.add_part(key);
+    hash.add_part(secret);
+  }
+  hash.add_part("");
+}
+
+void add_sections(Sha256& hash, const RedisSettings& redis, const SupervisorSettings& supervisor) {
   // Each host has its own name, given or not, so it can't be a part of what they have in common.
-  supervisor.erase("host");
-  add_settings(hash, redis);
-  add_settings(hash, supervisor);
+  Settings shared = describe(supervisor);
+  shared.erase("host");
+  add_settings(hash, describe(redis));
+  add_secrets(hash, secrets_of(redis));
+  add_settings(hash, shared);
 }
 
 std::uint64_t hash_list(const std::string& prefix, const Rule& rule) {
   Sha256 hash;
   hash.add_part(prefix);
   add_settings(hash, rule);
+  add_secrets(hash, secrets_of(rule));
   return hash.finish();
 }
 
@@ -287,10 +308,30 @@ ConfigText describe(const Config& config) {
   return out;
 }
 
+Secrets secrets_of(const Rule& rule) {
+  Secrets secrets;
+  for (const auto& [name, value] : rule.child->env)
+    secrets.emplace_hint(secrets.end(), "env." + name, value);
+  return secrets;
+}
+
+Secrets secrets_of(const RedisSettings& redis) {
+  const UrlParts parts = split_password(redis.url);
+  if (!parts.password) return {};
+  return {{"url.password", *parts.password}};
+}
+
+std::string secret_digest(std::string_view salt, std::string_view secret) {
+  Sha256 hash;
+  hash.add_part(salt);
+  hash.add_part(secret);
+  return hex(hash.finish());
+}
+
 void set_hashes(Config& config, const Config& before) {
   // Each list is in it by its own hash, so that a reload need not make all anew.
   Sha256 whole;
-  add_sections(whole, describe(config.redis), describe(config.supervisor));
+  add_sections(whole, config.redis, config.supervisor);
   const bool has_hashes = before.list_hashes.size() == before.lists.size();
   auto was = before.lists.begin();
   auto its_hash = before.list_hashes.begin();

@@ -21,6 +21,15 @@ std::vector<SettingChange> compare(const Settings& before, const Settings& after
   return changes;
 }
 
+/// Secrets that are on both sides: what is on one only shows in the settings' text.
+void compare_secrets(const Secrets& before, const Secrets& after,
+                     std::vector<SettingChange>& changes) {
+  for (const auto& [key, secret] : after) {
+    const auto was = before.find(key);
+    if (was != before.end() && was->second != secret) changes.push_back({key, {}, {}, true});
+  }
+}
+
 /// Hands each list of either side to `visit`, with its entry on each side or null.
 template <class Map, class Visit>
 void walk(const Map& before, const Map& after, const Visit& visit) {
@@ -43,12 +52,14 @@ bool same(const RulePtr& before, const RulePtr& after) {
   return before == after || *before == *after;
 }
 
-const Settings& text_of(const Settings& settings) {
-  return settings;
+std::vector<SettingChange> changes_of(const Settings& before, const Settings& after) {
+  return compare(before, after);
 }
 
-Settings text_of(const RulePtr& rule) {
-  return describe(*rule);
+std::vector<SettingChange> changes_of(const RulePtr& before, const RulePtr& after) {
+  std::vector<SettingChange> changes = compare(describe(*before), describe(*after));
+  compare_secrets(secrets_of(*before), secrets_of(*after), changes);
+  return changes;
 }
 
 /// Those that are gone or changed, then those that are new; both by prefix.
@@ -62,8 +73,8 @@ std::vector<ListChange> compare_lists(const Lists& before, const Lists& after) {
     } else if (is == nullptr) {
       changes.push_back({ListChange::Kind::removed, was->first, {}});
     } else if (!same(was->second, is->second)) {
-      changes.push_back({ListChange::Kind::changed, is->first,
-                         compare(text_of(was->second), text_of(is->second))});
+      changes.push_back(
+          {ListChange::Kind::changed, is->first, changes_of(was->second, is->second)});
     }
   });
   std::move(added.begin(), added.end(), std::back_inserter(changes));
@@ -73,9 +84,11 @@ std::vector<ListChange> compare_lists(const Lists& before, const Lists& after) {
 void append(std::vector<std::string>& lines, const std::string& where,
             const std::vector<SettingChange>& changes) {
   const auto shown = [](const std::string& text) { return text.empty() ? "(none)" : text; };
-  for (const auto& change : changes)
-    lines.push_back(where + ": " + change.key + ": " + shown(change.before) + " -> " +
-                    shown(change.after));
+  for (const auto& change : changes) {
+    const std::string what =
+        change.secret ? "changed" : shown(change.before) + " -> " + shown(change.after);
+    lines.push_back(where + ": " + change.key + ": " + what);
+  }
 }
 
 }  // namespace
@@ -116,9 +129,53 @@ ReloadPlan plan_reload(const ConfigText& before, const ConfigText& after) {
 ReloadPlan plan_reload(const Config& before, const Config& after) {
   ReloadPlan plan;
   plan.redis = compare(describe(before.redis), describe(after.redis));
+  compare_secrets(secrets_of(before.redis), secrets_of(after.redis), plan.redis);
   plan.supervisor = compare(describe(before.supervisor), describe(after.supervisor));
   plan.lists = compare_lists(before.lists, after.lists);
   return plan;
+}
+
+std::vector<SecretQuestion> secrets_to_compare(const ConfigText& before, const Config& after,
+                                               std::string_view salt) {
+  std::vector<SecretQuestion> questions;
+  for (const auto& [key, secret] : secrets_of(after.redis))
+    questions.push_back({std::nullopt, key, secret_digest(salt, secret)});
+  for (const auto& [prefix, rule] : after.lists) {
+    if (!before.lists.contains(prefix)) continue;
+    for (const auto& [key, secret] : secrets_of(*rule))
+      questions.push_back({prefix, key, secret_digest(salt, secret)});
+  }
+  return questions;
+}
+
+SecretAnswer compare_secret(const Config& config, const SecretQuestion& question,
+                            std::string_view salt) {
+  Secrets secrets;
+  if (!question.list) {
+    secrets = secrets_of(config.redis);
+  } else if (const auto rule = config.lists.find(*question.list); rule != config.lists.end()) {
+    secrets = secrets_of(*rule->second);
+  }
+  const auto secret = secrets.find(question.key);
+  if (secret == secrets.end()) return SecretAnswer::none;
+  return secret_digest(salt, secret->second) == question.digest ? SecretAnswer::same
+                                                                : SecretAnswer::changed;
+}
+
+void add_changed_secret(ReloadPlan& plan, const SecretQuestion& question) {
+  const SettingChange change{question.key, {}, {}, true};
+  if (!question.list) {
+    plan.redis.push_back(change);
+    return;
+  }
+  // By prefix, but for those that are new, which come last.
+  auto at = plan.lists.begin();
+  while (at != plan.lists.end() && at->kind != ListChange::Kind::added &&
+         at->prefix < *question.list)
+    ++at;
+  if (at == plan.lists.end() || at->prefix != *question.list)
+    at = plan.lists.insert(at, {ListChange::Kind::changed, *question.list, {}});
+  at->settings.push_back(change);
 }
 
 void keep_unchanged(const Config& before, Config& after) {

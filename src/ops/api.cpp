@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "ops/secret_json.hpp"
 #include "ops/status_json.hpp"
 
 namespace w8y::ops {
@@ -102,6 +103,20 @@ void run_item(Control& control, const HttpRequest& request, const HttpReplyPtr& 
                    [reply](const ControlResult& result) { reply->send(result_response(result)); });
 }
 
+void compare_secrets(const Control& control, const HttpRequest& request, HttpReply& reply) {
+  const auto body = parse(request.body);
+  const auto questions = body ? read_secret_questions(*body) : std::nullopt;
+  if (!questions) {
+    reply.send(error_response(400, R"(the body should be {"salt": "TEXT", "secrets": [)"
+                                   R"({"list": "PREFIX", "key": "KEY", "digest": "TEXT"}, …]})"));
+    return;
+  }
+  std::vector<SecretAnswer> answers;
+  for (const SecretQuestion& question : questions->secrets)
+    answers.push_back(control.compare_secret(question, questions->salt));
+  reply.send(json_response(200, to_json(answers)));
+}
+
 std::optional<std::string> list_filter(const HttpRequest& request) {
   const auto found = request.query.find("list");
   if (found == request.query.end()) return std::nullopt;
@@ -144,6 +159,10 @@ void add_orders(Router& router, Control& control) {
   router.on("POST", "/api/v1/reload", [&control](const HttpRequest&, const HttpReplyPtr& reply) {
     control.reload([reply](const ControlResult& result) { reply->send(result_response(result)); });
   });
+  router.on("POST", "/api/v1/config/compare",
+            [&control](const HttpRequest& request, const HttpReplyPtr& reply) {
+              compare_secrets(control, request, *reply);
+            });
   router.on("POST", "/api/v1/cancel",
             [&control](const HttpRequest& request, const HttpReplyPtr& reply) {
               cancel(control, request, *reply);

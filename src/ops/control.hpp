@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <w8y/item.hpp>
+#include <w8y/reload_plan.hpp>
 #include <w8y/rule.hpp>
 #include <w8y/status.hpp>
 
@@ -41,6 +42,8 @@ class Control {
   /// nullopt: there is no such list.
   [[nodiscard]] virtual std::optional<ListStatus> list(const std::string& prefix) const = 0;
   [[nodiscard]] virtual ConfigText config_text() const = 0;
+  [[nodiscard]] virtual SecretAnswer compare_secret(const SecretQuestion& question,
+                                                    const std::string& salt) const = 0;
 
   virtual ControlResult quiet() = 0;
   virtual ControlResult resume() = 0;

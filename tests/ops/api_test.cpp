@@ -8,6 +8,7 @@
 #include "ops/http_client.hpp"
 #include "ops/http_server.hpp"
 #include "ops/http_target.hpp"
+#include "ops/secret_json.hpp"
 #include "ops/status_json.hpp"
 #include "raw_client.hpp"
 #include "support.hpp"
@@ -36,6 +37,12 @@ struct FakeControl : Control {
     return std::nullopt;
   }
   [[nodiscard]] ConfigText config_text() const override { return text; }
+  [[nodiscard]] SecretAnswer compare_secret(const SecretQuestion& question,
+                                            const std::string& salt) const override {
+    if (!question.list) return SecretAnswer::none;
+    const bool same = question.digest == secret_digest(salt, *question.list + question.key);
+    return same ? SecretAnswer::same : SecretAnswer::changed;
+  }
   ControlResult quiet() override { return note("quiet"); }
   ControlResult resume() override { return note("resume"); }
   ControlResult drain() override {
@@ -98,6 +105,31 @@ Json body_of(const HttpResult& result) {
 }
 
 }  // namespace
+
+TEST_CASE("secrets are compared, and not told") {
+  Fixture f;
+  f.with_client([&](HttpClient& client) {
+    const std::string path = "/api/v1/config/compare";
+    const SecretQuestions questions{"salt",
+                                    {{"a\xff", "env.B",
+                                      secret_digest("salt",
+                                                    "a\xff"
+                                                    "env.B")},
+                                     {"a", "env.B", secret_digest("other", "aenv.B")},
+                                     {std::nullopt, "url.password", "0"}}};
+    const HttpResult result = client.post(path, dump(to_json(questions)));
+    CHECK(result.status == 200);
+    CHECK(body_of(result)["secrets"] == Json({"same", "changed", "none"}));
+    for (const char* body :
+         {"", "[]", "{}", R"({"secrets": []})", R"({"salt": 1, "secrets": []})",
+          R"({"salt": "s", "secrets": {}})", R"({"salt": "s", "secrets": [1]})",
+          R"({"salt": "s", "secrets": [{"key": "k"}]})",
+          R"({"salt": "s", "secrets": [{"key": "k", "digest": "d", "list": 3}]})"}) {
+      CAPTURE(body);
+      CHECK(client.post(path, body).status == 400);
+    }
+  });
+}
 
 TEST_CASE("what can be looked at") {
   Fixture f;

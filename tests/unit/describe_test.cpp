@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <w8y/config.hpp>
+#include <w8y/reload_plan.hpp>
 
 using namespace w8y;
 using namespace std::chrono_literals;
@@ -136,7 +137,9 @@ TEST_CASE("two rules have the same settings exactly if they are the same") {
     for (std::size_t j = 0; j < rules.size(); ++j) {
       CAPTURE(i);
       CAPTURE(j);
-      CHECK((describe(rules[i]) == describe(rules[j])) == (i == j));
+      const bool same =
+          describe(rules[i]) == describe(rules[j]) && secrets_of(rules[i]) == secrets_of(rules[j]);
+      CHECK(same == (i == j));
       CHECK((rules[i] == rules[j]) == (i == j));
     }
   }
@@ -219,24 +222,69 @@ TEST_CASE("settings are written in the terms of the configuration") {
   CHECK(settings["max_line"] == "1MiB");
 }
 
-TEST_CASE("secrets are hashes: equal if they are, and never themselves") {
+TEST_CASE("secrets are not shown, nor hashes of them") {
   Rule rule;
-  rule.child.edit().env = {{"TOKEN", "hunter2"}};
-  const std::string shown = describe(rule)["env"];
-  CHECK(shown.find("hunter2") == std::string::npos);
-  CHECK(shown == "{ TOKEN = \"sha256:f52fbd32b2b3b86f\" }");
+  rule.child.edit().env = {{"TOKEN", "hunter2"}, {"USER", "x"}};
+  CHECK(describe(rule)["env"] == "{ TOKEN = (hidden), USER = (hidden) }");
+  CHECK(secrets_of(rule) == Secrets{{"env.TOKEN", "hunter2"}, {"env.USER", "x"}});
 
-  for (const char* url : {"redis://u:hunter2@h", "redis://:hunter2@h:1/2",
-                          "redis://u:hunt/hunter2@h", "redis://u:a@hunter2@h"}) {
+  for (const auto& [url, password] :
+       {std::pair("redis://u:hunter2@h", "hunter2"), std::pair("redis://:hunter2@h:1/2", "hunter2"),
+        std::pair("redis://u:hunt/hunter2@h", "hunt/hunter2"),
+        std::pair("redis://u:a@hunter2@h", "a@hunter2")}) {
     RedisSettings redis;
     redis.url = url;
     const std::string text = describe(redis)["url"];
     CAPTURE(text);
     CHECK(text.find("hunter2") == std::string::npos);
-    CHECK(text.find(":sha256:") != std::string::npos);
-    CHECK(text.find("@h") != std::string::npos);
+    CHECK(text.find(":(hidden)@h") != std::string::npos);
+    CHECK(secrets_of(redis) == Secrets{{"url.password", password}});
   }
   RedisSettings redis;
   redis.url = "redis://user@h:1";
   CHECK(describe(redis)["url"] == "redis://user@h:1");
+  CHECK(secrets_of(redis).empty());
+}
+
+TEST_CASE("digests of a secret tell nothing without their salt") {
+  CHECK(secret_digest("a", "hunter2") == secret_digest("a", "hunter2"));
+  CHECK(secret_digest("a", "hunter2") != secret_digest("b", "hunter2"));
+  CHECK(secret_digest("a", "hunter2") != secret_digest("a", "hunter3"));
+  CHECK(secret_digest("ab", "c") != secret_digest("a", "bc"));
+}
+
+namespace {
+Config with_secrets(const std::string& url, const std::string& token) {
+  Config config;
+  config.redis.url = url;
+  for (const char* prefix : {"a", "b"}) {
+    auto rule = std::make_shared<Rule>();
+    rule->prefix = prefix;
+    rule->child.edit().env = {{"SAME", "s"}, {"TOKEN", prefix + token}};
+    config.lists[prefix] = rule;
+  }
+  return config;
+}
+}  // namespace
+
+TEST_CASE("a changed secret reads changed, within a process and between two") {
+  const Config before = with_secrets("redis://u:one@h", "1");
+  Config after = with_secrets("redis://u:two@h", "2");
+  after.lists.erase("b");
+  after.lists["c"] = after.lists["a"];
+  const std::vector<std::string> lines = {"redis: url.password: changed",
+                                          "lists.a: env.TOKEN: changed",
+                                          "lists.b: removed, its runs finish", "lists.c: added"};
+  CHECK(plan_reload(before, after).lines() == lines);
+
+  const ConfigText shown = describe(before);
+  ReloadPlan plan = plan_reload(shown, describe(after));
+  CHECK(plan.lines() ==
+        std::vector<std::string>{"lists.b: removed, its runs finish", "lists.c: added"});
+  for (const SecretQuestion& question : secrets_to_compare(shown, after, "salt"))
+    if (compare_secret(before, question, "salt") == SecretAnswer::changed)
+      add_changed_secret(plan, question);
+  CHECK(plan.lines() == lines);
+  CHECK(compare_secret(before, {"none", "env.TOKEN", ""}, "salt") == SecretAnswer::none);
+  CHECK(compare_secret(before, {"a", "env.NONE", ""}, "salt") == SecretAnswer::none);
 }

@@ -1,0 +1,27 @@
+// The question whether a running w8yd has the same secrets as a file, as JSON.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <w8y/reload_plan.hpp>
+
+#include "ops/status_json.hpp"
+
+namespace w8y::ops {
+
+struct SecretQuestions {
+  std::string salt;
+  std::vector<SecretQuestion> secrets;
+};
+
+Json to_json(const SecretQuestions& questions);
+/// nullopt: it has another shape.
+std::optional<SecretQuestions> read_secret_questions(const Json& json);
+
+/// As many as there were questions, in their order.
+Json to_json(const std::vector<SecretAnswer>& answers);
+std::optional<std::vector<SecretAnswer>> read_secret_answers(const Json& json);
+
+}  // namespace w8y::ops
