@@ -12,13 +12,15 @@ struct CircularKeys {
   explicit CircularKeys(const std::string& key_prefix, const std::string& lock_key = "lock")
       : list(key_prefix + "list"),
         lock_prefix(key_prefix + lock_key + ":"),
+        other_lock_prefix(key_prefix + (lock_key == "lock" ? "proc" : "lock") + ":"),
         fence(key_prefix + "fence"),
         failures(key_prefix + "failures"),
         slots(key_prefix + "slots"),
         paused(key_prefix + "paused"),
         runs(key_prefix + "runs"),
         events(key_prefix + "events"),
-        wake(key_prefix + "wake") {}
+        wake(key_prefix + "wake"),
+        quarantined(key_prefix + "quarantined") {}
   explicit CircularKeys(const Rule& rule) : CircularKeys(rule.key_prefix(), rule.lock_key) {}
 
   /// Without making all the others.
@@ -30,6 +32,7 @@ struct CircularKeys {
 
   std::string list;
   std::string lock_prefix;
+  std::string other_lock_prefix;  ///< what a changed `lock_key` may have left behind
   std::string fence;
   std::string failures;
   std::string slots;
@@ -37,6 +40,7 @@ struct CircularKeys {
   std::string runs;
   std::string events;
   std::string wake;
+  std::string quarantined;
 };
 
 /// Values of locks, for people and for whoever has to tell them apart.

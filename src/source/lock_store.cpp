@@ -1,5 +1,6 @@
 #include "source/lock_store.hpp"
 
+#include "redis/client.hpp"
 #include "source/plain_locks.hpp"
 #include "source/scripted_locks.hpp"
 
@@ -10,7 +11,11 @@ namespace {
 class Switching final : public LockStore {
  public:
   explicit Switching(redis::Client& client)
-      : scripted_(client, [this] { plain_only_ = true; }), plain_(client) {}
+      : client_(client),
+        scripted_(client, [this] { plain_only_ = true; }),
+        plain_(client),
+        alive_(std::make_shared<bool>(true)) {}
+  ~Switching() override { *alive_ = false; }
 
   void claim(const ClaimCall& call, Answer<ClaimResult> answer) override {
     now().claim(call, std::move(answer));
@@ -22,6 +27,14 @@ class Switching final : public LockStore {
               SettleAnswer answer) override {
     now().settle(keys, calls, std::move(answer));
   }
+  void new_connection() override {
+    scripted_.new_connection();
+    if (!plain_only_) return;
+    // Until it is answered, plain commands do.
+    client_.call({"EVAL", "return 1", "0"}, [this, alive = alive_](const redis::Answer& answer) {
+      if (*alive && answer.ok()) plain_only_ = false;
+    });
+  }
 
  private:
   LockStore& now() {
@@ -29,9 +42,11 @@ class Switching final : public LockStore {
     return scripted_;
   }
 
+  redis::Client& client_;
   bool plain_only_ = false;
   ScriptedLocks scripted_;
   PlainLocks plain_;
+  std::shared_ptr<bool> alive_;
 };
 
 }  // namespace

@@ -62,6 +62,7 @@ struct ClaimResult {
   std::int64_t length = 0;  ///< none, more: of the list
   std::optional<Duration> next_free;
   std::string detail;
+  std::string refused;       ///< by Redis, of what is noted beside the locks
   std::vector<Taken> taken;  ///< taken[i] is locked with runs[i]
   /// The pass broke off behind those: runs whose lock may be there, or not.
   std::vector<RunId> maybe_locked;
@@ -114,6 +115,8 @@ class LockStore {
   /// among the calls.
   virtual void settle(const CircularKeys& keys, const std::vector<const SettleCall*>& calls,
                       SettleAnswer answer) = 0;
+  /// It may be another user's: what was forbidden may be allowed, and the other way round.
+  virtual void new_connection() {}
 
   /// A call looks at no more items than this, so that Redis is never held for long (keys.md).
   static constexpr std::size_t most_looked_at = 256;

@@ -5,6 +5,7 @@
 
 #include "redis/client.hpp"
 #include "redis/slots.hpp"
+#include "source/rights.hpp"
 
 namespace w8y::source {
 
@@ -12,14 +13,6 @@ namespace {
 
 /// A part in which something was found is asked about again in so many parts.
 constexpr std::size_t parts = 8;
-
-/// An ACL that forbids the command, or one in the script, and not one that lacks a key.
-bool forbidden(const redis::Answer& answer) {
-  if (answer.ok()) return false;
-  const std::string_view text = answer.reply.text();
-  return text.find("permissions to run the") != std::string_view::npos ||
-         text.find("can't run this command") != std::string_view::npos;
-}
 
 }  // namespace
 
@@ -94,7 +87,7 @@ void Looks::ask_empty(std::shared_ptr<Empties> lists, std::size_t begin, std::si
   for (std::size_t i = begin; i < end; ++i) command.push_back((*lists)[i].list);
   client_.call(command, [this, alive = alive_, lists, begin, end, cost](const redis::Answer& got) {
     if (!*alive) return;
-    exists_forbidden_ = exists_forbidden_ || forbidden(got);
+    exists_forbidden_ = exists_forbidden_ || forbids_command(got);
     const bool none = got.ok() && got.reply.integer() == 0;
     if (!none && got.ok() && end - begin > 1) return ask_which(lists, begin, end, cost);
     for (std::size_t i = begin; i < end; ++i) (*lists)[i].answer({!none, cost, false}, 0);
@@ -143,7 +136,7 @@ void Looks::ask_locked(std::shared_ptr<Lockeds> lists, std::size_t begin, std::s
   client_.run(redis::scripts::look, keys, args,
               [this, alive = alive_, lists, begin, count, share, cost](const redis::Answer& got) {
                 if (!*alive) return;
-                scripts_forbidden_ = scripts_forbidden_ || forbidden(got);
+                scripts_forbidden_ = scripts_forbidden_ || forbids_command(got);
                 for (std::size_t i = 0; i < count; ++i) {
                   const bool worth_it = !got.ok() || got.reply[i].integer() != 0;
                   (*lists)[begin + i].answer({worth_it, cost, false}, share);

@@ -53,6 +53,7 @@ class RedisLink final : private detail::ClientOwner, private redis::Client::List
 
  private:
   void on_up() override {
+    locks->new_connection();
     leases.renew_now();
     looks.forget_refusals();
   }

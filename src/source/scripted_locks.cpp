@@ -5,6 +5,7 @@
 
 #include "redis/client.hpp"
 #include "redis/script.hpp"
+#include "source/rights.hpp"
 
 namespace w8y::source {
 
@@ -19,12 +20,6 @@ std::string milliseconds(Duration duration) {
 std::optional<Trouble> trouble_of(const redis::Answer& answer) {
   if (answer.ok()) return std::nullopt;
   return Trouble{answer.failure == redis::Failure::lost, answer.error(), answer.problem()};
-}
-
-/// An ACL without scripts; not one that only lacks a key.
-bool scripts_forbidden(const redis::Answer& answer) {
-  return answer.error() == redis::ErrorCode::noperm &&
-         answer.reply.text().find("'eval") != std::string_view::npos;
 }
 
 ClaimStatus status_of(std::string_view text) {
@@ -43,6 +38,8 @@ ClaimResult read_claim(const redis::Reply& reply) {
   if (const auto ms = reply[2].integer(); ms >= 0) result.next_free = std::chrono::milliseconds(ms);
   if (result.status == ClaimStatus::none || result.status == ClaimStatus::more) {
     result.length = reply[3].integer();
+  } else if (result.status == ClaimStatus::ok) {
+    result.refused = reply[3].text();
   } else {
     result.detail = reply[3].text();
   }
@@ -70,24 +67,36 @@ bool same_kind(const SettleCall& a, const SettleCall& b) {
 
 }  // namespace
 
+/// What was proved may have changed; the next claim proves it again, and says what is missing.
+void ScriptedLocks::note_refusal(const redis::Answer& answer) {
+  if (forbids(answer)) proven_ = false;
+  if (forbids_scripts(answer)) forbidden_();
+}
+
 void ScriptedLocks::claim(const ClaimCall& call, Answer<ClaimResult> answer) {
   const std::string expiry = milliseconds(call.expiry);
   const std::string limit = std::to_string(call.fleet_limit);
   const std::string left = std::to_string(call.left);
   const std::string most = std::to_string(most_looked_at);
-  redis::Command args{call.keys.lock_prefix, call.value_prefix, expiry, limit, left, most};
+  const char* prove = proven_ ? "0" : "1";
+  redis::Command args{call.keys.lock_prefix, call.value_prefix, expiry, limit, left, most, prove};
   args.insert(args.end(), call.runs.begin(), call.runs.end());
-  client_.run(
-      redis::scripts::claim,
-      {call.keys.list, call.keys.fence, call.keys.failures, call.keys.slots, call.keys.paused},
-      args, [this, answer = std::move(answer)](const redis::Answer& got) {
-        if (const auto trouble = trouble_of(got)) {
-          if (scripts_forbidden(got)) forbidden_();
-          return answer(nullptr, *trouble);
-        }
-        const ClaimResult result = read_claim(got.reply);
-        answer(&result, {});
-      });
+  client_.run(redis::scripts::claim,
+              {call.keys.list, call.keys.fence, call.keys.failures, call.keys.slots,
+               call.keys.paused, call.keys.quarantined},
+              args, [this, answer = std::move(answer)](const redis::Answer& got) {
+                if (const auto trouble = trouble_of(got)) {
+                  note_refusal(got);
+                  return answer(nullptr, *trouble);
+                }
+                const ClaimResult result = read_claim(got.reply);
+                // Where there was nothing to look at, nothing was proved.
+                const bool looked = result.status == ClaimStatus::ok ||
+                                    result.status == ClaimStatus::more ||
+                                    result.status == ClaimStatus::none;
+                proven_ = (proven_ || looked) && result.refused.empty();
+                answer(&result, {});
+              });
 }
 
 void ScriptedLocks::renew(const RenewCall& call, Answer<std::vector<Renewed>> answer) {
@@ -106,7 +115,7 @@ void ScriptedLocks::renew(const RenewCall& call, Answer<std::vector<Renewed>> an
   client_.run(redis::scripts::renew, keys, args,
               [this, answer = std::move(answer)](const redis::Answer& got) {
                 if (const auto trouble = trouble_of(got)) {
-                  if (scripts_forbidden(got)) forbidden_();
+                  note_refusal(got);
                   return answer(nullptr, *trouble);
                 }
                 std::vector<Renewed> states;
@@ -160,7 +169,7 @@ void ScriptedLocks::settle(const CircularKeys& keys, const std::vector<const Set
   client_.run(redis::scripts::settle, locks, args,
               [this, count = calls.size(), answer = std::move(answer)](const redis::Answer& got) {
                 const auto trouble = trouble_of(got);
-                if (trouble && scripts_forbidden(got)) forbidden_();
+                if (trouble) note_refusal(got);
                 for (std::size_t i = 0; i < count; ++i) answer(i, trouble ? &*trouble : nullptr);
               });
 }

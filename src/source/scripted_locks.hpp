@@ -16,10 +16,14 @@ class ScriptedLocks final : public LockStore {
   void renew(const RenewCall& call, Answer<std::vector<Renewed>> answer) override;
   void settle(const CircularKeys& keys, const std::vector<const SettleCall*>& calls,
               SettleAnswer answer) override;
+  void new_connection() override { proven_ = false; }
 
  private:
+  void note_refusal(const redis::Answer& answer);
+
   redis::Client& client_;
   std::function<void()> forbidden_;
+  bool proven_ = false;  ///< a claim has proved that this user may do all that a run takes
 };
 
 }  // namespace w8y::source

@@ -1,16 +1,17 @@
 -- Takes up to N free items off a circular list, in one step.
 --
--- KEYS  1 list  2 fence  3 failures  4 slots  5 paused
+-- KEYS  1 list  2 fence  3 failures  4 slots  5 paused  6 quarantined
 -- ARGV  1 what stands before an item in the name of its lock ("work:lock:")
 --       2 what stands before a run id in the value of a lock ("run:<host>:<pid>:")
 --       3 life of a lock, ms
 --       4 runs at once in the whole fleet; 0: no limit
 --       5 items of this pass not looked at yet; -1: a new pass; -2: a look at both ends, no more
 --       6 how many items may be looked at in this call
---       7… a run id for each item that is wanted
+--       7 "1": what this user may do is not known yet
+--       8… a run id for each item that is wanted
 -- Reply {status, items of the pass left, ms until something may become free or -1, detail,
 --        item, fence, failures in a row, …}
---       status: "ok"     as many as were wanted
+--       status: "ok"     as many as were wanted; detail says what else was refused
 --               "more"   the pass is not over: call again
 --               "none"   it is over; of both, detail is the length of the list
 --               "empty"  there is no item
@@ -19,6 +20,8 @@
 -- The list's order is the same for everybody: whatever was looked at goes to the end. A look at the
 -- ends moves nothing behind the last that it takes: where items rest equally long, the order they
 -- were taken in is that in which they become free, and is kept.
+-- An item that the index has (quarantined) is never taken, whatever its lock is called and whether
+-- it is there.
 
 local function min(a, b) if a < b then return a else return b end end
 
@@ -30,7 +33,7 @@ end
 local time = redis.call('TIME')
 local now_us = time[1] * 1000000 + time[2]
 local now_ms = math.floor(now_us / 1000)
-local first_run = 7
+local first_run = 8
 local want = #ARGV - first_run + 1
 local limit = tonumber(ARGV[4])
 local capped = false
@@ -52,6 +55,38 @@ local length = redis.call('LLEN', KEYS[1])
 if length == 0 then
   return {'empty', 0, -1, ''}
 end
+
+-- A user who may not do all that a run takes is refused before anything is changed. Each of these
+-- is refused because of its key's type, or has nothing to do: `paused` is not there.
+local function may_not()
+  local fence, none = KEYS[2], KEYS[5]
+  local last = redis.pcall('GET', fence)
+  if type(last) == 'string' then
+    redis.call('SET', fence, last, 'NX')
+  else
+    redis.call('SET', fence, string.format('%.0f', now_us))
+  end
+  local needed = {{'RPUSH', fence, ''}, {'LTRIM', fence, 0, -1},
+    {'LMOVE', fence, fence, 'LEFT', 'RIGHT'}, {'HMGET', fence, ''}, {'PTTL', none},
+    {'PEXPIRE', none, 1}, {'DEL', none}, {'LPOS', fence, ''}, {'HINCRBY', fence, '', 1},
+    {'HDEL', fence, ''}, {'HSET', fence, '', ''}}
+  if limit > 0 then
+    needed[#needed + 1] = {'ZADD', fence, 0, ''}
+    needed[#needed + 1] = {'ZREM', fence, ''}
+  end
+  for _, words in ipairs(needed) do
+    local answer = redis.pcall(unpack(words))
+    if type(answer) == 'table' and answer.err and not string.find(answer.err, 'WRONGTYPE') then
+      return redis.error_reply('NOPERM this user needs the right to ' .. words[1]
+        .. ' for circular lists (' .. answer.err .. ')')
+    end
+  end
+end
+if ARGV[7] == '1' then
+  local refusal = may_not()
+  if refusal then return refusal end
+end
+
 local left = tonumber(ARGV[5])
 local most = tonumber(ARGV[6])
 local ends = left == -2 and length > most
@@ -62,6 +97,8 @@ local locked = {} -- the first few
 local last_taken = 0
 local prefix = ARGV[1]
 local all_locked = tonumber(ARGV[5]) >= 0 -- all that this pass has seen
+local parked = redis.pcall('HLEN', KEYS[6])
+parked = type(parked) == 'number' and parked > 0
 local function take(items)
   local names = {}
   for i = 1, #items do names[i] = prefix .. items[i] end
@@ -71,9 +108,14 @@ local function take(items)
     return #items
   end
   local locks = redis.call('MGET', unpack(names))
+  local notes = parked and redis.call('HMGET', KEYS[6], unpack(items)) or {}
   for i = 1, #items do
     if locks[i] then
       if #locked < 16 then locked[#locked + 1] = names[i] end
+    elseif notes[i] then
+      -- Its lock has another name (lock_key was changed), or was to come with the end of its run.
+      local run = string.match(notes[i], '"run":"(%w+)"') or 'manual'
+      redis.call('SET', names[i], 'quarantine:' .. run, 'NX')
     -- NX decides, also for an item that is twice in the list and a lock that is no string.
     elseif redis.call('SET', names[i], ARGV[2] .. ARGV[first_run + #taken], 'PX', ARGV[3], 'NX') then
       taken[#taken + 1] = items[i]
@@ -122,7 +164,8 @@ end
 if turned == 1 and length > 1 then
   redis.call('LMOVE', KEYS[1], KEYS[1], 'LEFT', 'RIGHT')
 elseif turned > 1 and turned < length then
-  -- In this order: if Redis refused one of them, no item would be lost.
+  -- In this order: if Redis refused one of them, no item would be lost, nor be there once more.
+  redis.call('LTRIM', KEYS[1], 0, -1)
   redis.call('RPUSH', KEYS[1], unpack(seen_at_left, 1, turned))
   redis.call('LTRIM', KEYS[1], turned, -1)
 end
@@ -146,6 +189,7 @@ if #taken > 0 then
   -- Protected: the locks are taken, and keys of a wrong type must not keep them from being told.
   local fence = math.max((tonumber(redis.pcall('GET', KEYS[2])) or 0) + 1, now_us)
   local failures = redis.pcall('HMGET', KEYS[3], unpack(taken))
+  if failures.err and reply[1] == 'ok' then reply[4] = failures.err end
   for i = 1, #taken do
     reply[#reply + 1] = taken[i]
     reply[#reply + 1] = fence + i - 1
