@@ -47,7 +47,7 @@ class Server(Redis):
     def start(self, wait=True):
         with open(self.home / "redis.log", "ab") as log:
             self.process = subprocess.Popen(
-                ["redis-server", str(self.config), *(["--sentinel"] if self.sentinel else [])],
+                [self.program, str(self.config), *(["--sentinel"] if self.sentinel else [])],
                 stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
                 preexec_fn=die_with_parent)
         if wait:

@@ -7,7 +7,9 @@ import multiprocessing
 import os
 import random
 import re
+import shutil
 import signal
+import subprocess
 import sys
 import time
 import traceback
@@ -24,7 +26,7 @@ import rows_replies
 import rows_resources
 import soak
 from matrix import Setup, Skip, problem, table_head, table_line, text_of
-from server import die_with_parent
+from server import Redis, die_with_parent
 
 MODULES = [rows_hosts, rows_redis, rows_replies, rows_broken, rows_network, rows_clock,
            rows_reload, rows_resources, rows_executors, rows_cluster]
@@ -36,6 +38,14 @@ def seconds(text):
     if not match:
         raise argparse.ArgumentTypeError(f"a duration like 30s, 10m or 2h, not {text}")
     return int(match[1]) * {"s": 1, "m": 60, "h": 3600}[match[2]]
+
+
+def server_version(program):
+    """What it says it is; empty if it is no Redis."""
+    if not shutil.which(program):
+        return ""
+    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
+    return " ".join(said.stdout.split()[:3]) if " v=" in said.stdout else ""
 
 
 def parse():
@@ -55,6 +65,9 @@ def parse():
                         help="of what is done at random (a new one each time; printed)")
     parser.add_argument("--jobs", type=int, default=3, metavar="N",
                         help="rows at once, of those that may run beside others (%(default)s)")
+    parser.add_argument("--redis-server", default="redis-server", metavar="PROGRAM",
+                        help="the server of all rows: a redis-server of another "
+                        "version, or a valkey-server (%(default)s)")
     parser.add_argument("--list", action="store_true", help="names the rows, and ends")
     parser.add_argument("--sanitized", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("rows", nargs="*", metavar="ROW", help="only these rows")
@@ -176,7 +189,11 @@ def main():
         return 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     setup = Setup(options.build, options.scale, options.seed, options.sanitized)
-    print(f"seed {options.seed}", flush=True)
+    version = server_version(options.redis_server)
+    if not version:
+        sys.exit(f"scripts/faults: {options.redis_server} can't be run, or is no redis-server")
+    Redis.program = options.redis_server
+    print(f"{version}, seed {options.seed}", flush=True)
     if options.soak:
         return soak.run(setup, options.soak, options.every or max(1, options.soak // 60))
     rows = [row for row in ROWS

@@ -93,6 +93,8 @@ class Wire:
 class Redis:
     """A redis-server on a unix socket in a folder of its own, killed by its pid."""
 
+    program = "redis-server"  # or another that speaks as it does: --redis-server
+
     def __init__(self, home, *options, within=()):
         """`within`: a command before redis-server, to start it in a namespace, say."""
         self.home = pathlib.Path(home)
@@ -112,7 +114,7 @@ class Redis:
         port = () if "--port" in self.options else ("--port", "0")
         with open(self.home / "redis.log", "ab") as log:
             self.process = subprocess.Popen(
-                [*self.within, "redis-server", *port, "--unixsocket", str(self.socket),
+                [*self.within, self.program, *port, "--unixsocket", str(self.socket),
                  "--unixsocketperm", "777", "--dir", str(self.home), "--save", "",
                  "--enable-debug-command", "yes", *self.options],
                 stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
