@@ -24,8 +24,12 @@ names=subjectAltName=DNS:redis.test,DNS:*.wild.test,IP:127.0.0.1
 sign server 2 $names
 sign client 2 extendedKeyUsage=clientAuth
 cp server.key expired.key
-openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -out expired.pem \
-  -days -1 -extfile server.ext
+# x509 has no days in the past (since OpenSSL 3.4), and no dates (before).
+printf '%s\n' '[ca]' default_ca=tests '[tests]' database=issued new_certs_dir=. rand_serial=yes \
+  default_md=sha256 policy=any '[any]' commonName=supplied >ca.cnf
+touch issued
+openssl ca -batch -notext -config ca.cnf -cert ca.pem -keyfile ca.key -in server.csr \
+  -out expired.pem -startdate 20200101000000Z -enddate 20200102000000Z -extfile server.ext
 cat client.pem client.key >both.pem
 openssl ec -in client.key -aes256 -passout pass:secret -out locked.key
 )";
