@@ -5,12 +5,14 @@ Usage: count.py FAILED_BUILDS TESTLOG.json...
 
 A test program that counts its cases (doctest, or a line "N passed, M failed") counts as many; any
 other counts as one. One that failed without saying so (killed, timed out) counts as one failure.
+What was left out is told before, with the reason.
 """
 import json
 import re
 import sys
 
 DOCTEST = re.compile(r"^\[doctest\] test cases:\s*\d+ \|\s*(\d+) passed \|\s*(\d+) failed", re.M)
+SKIPPED = re.compile(r"skipped: |: can't be tried here$")
 PLAIN = re.compile(r"^(\d+) passed, (\d+) failed", re.M)
 
 
@@ -30,6 +32,13 @@ def count(test):
     return passed, failed
 
 
+def skipped(test):
+    """What it says that it left out, and why."""
+    output = test.get("stdout", "") or ""
+    said = [line.strip() for line in output.splitlines() if SKIPPED.search(line)]
+    return said or (["skipped"] if test["result"] == "SKIP" else [])
+
+
 def main():
     passed, failed = 0, int(sys.argv[1])
     for path in sys.argv[2:]:
@@ -39,6 +48,8 @@ def main():
                 p, f = count(test)
                 passed += p
                 failed += f
+                for what in skipped(test):
+                    print(f"{test['name']}: {what}")
                 if f:
                     print(f"failed: {test['name']} ({path})")
     print(f"{passed} passed, {failed} failed")

@@ -24,4 +24,6 @@ for name, value in vars(options).items():
 modules = ("executors", "manual", "completions", "security", "service", "bench", "installed")
 suite = unittest.defaultTestLoader.loadTestsFromNames([f"test_{name}" for name in modules])
 result = unittest.TextTestRunner(verbosity=1, failfast="--failfast" in rest).run(suite)
+for test, reason in result.skipped:
+    print(f"skipped: {test.id()}: {reason}")
 sys.exit(0 if result.wasSuccessful() else 1)

@@ -18,4 +18,6 @@ for name, value in vars(options).items():
 
 suite = unittest.defaultTestLoader.loadTestsFromNames(["test_kits", "test_examples"])
 result = unittest.TextTestRunner(verbosity=1, failfast="--failfast" in rest).run(suite)
+for test, reason in result.skipped:
+    print(f"skipped: {test.id()}: {reason}")
 sys.exit(0 if result.wasSuccessful() else 1)
