@@ -53,3 +53,11 @@ configure() {
   [ -f "$folder/build.ninja" ] || meson setup "$folder" "$root" "$@" >"$folder.log" 2>&1 ||
     { cat "$folder.log" >&2; die "meson setup failed"; }
 }
+
+# Builds these targets as they are released, with gcc; installs what that needs.
+build_release() {
+  need "${build_packages[@]}"
+  mkdir -p "$root/build"
+  CC=gcc CXX=g++ configure "$root/build/gcc" -Dbuildtype=release
+  ninja -C "$root/build/gcc" --quiet "$@"
+}

@@ -59,8 +59,8 @@ def parse(words: List[str]) -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, help="rounds per case (default: 7; --quick: 3)")
     parser.add_argument("--quick", action="store_true", help="short rounds: to see that it works")
     parser.add_argument("--json", action="store_true", help="for programs")
-    parser.add_argument("--build", type=pathlib.Path, default=SCRIPTS.parent / "build",
-                        help="the build folder to measure (default: build)")
+    parser.add_argument("--build", type=pathlib.Path,
+                        help="a build folder to measure (default: build/gcc, which is built first)")
     parser.add_argument("--setup", action="store_true", help="install the references (Debian)")
     options = parser.parse_args(words)
     for name in options.scenario:
@@ -71,6 +71,14 @@ def parse(words: List[str]) -> argparse.Namespace:
     return options
 
 
+def built() -> pathlib.Path:
+    """A release build of this checkout, made if it isn't there or is old."""
+    print("building w8yd and w8y in build/gcc", file=sys.stderr, flush=True)
+    subprocess.run(["bash", "-euo", "pipefail", "-c", '. "$1" && build_release src/app/w8yd src/app/w8y',
+                    "bench", str(SCRIPTS / "common.sh")], stdout=sys.stderr, check=True)
+    return SCRIPTS.parent / "build" / "gcc"
+
+
 def measure(options: argparse.Namespace) -> int:
     found = host.facts()
     print(host.say_facts(found), file=sys.stderr)
@@ -78,7 +86,7 @@ def measure(options: argparse.Namespace) -> int:
     trouble = False
     with tempfile.TemporaryDirectory(prefix="w8y-bench-") as temp:
         folder = pathlib.Path(temp)
-        programs = Programs(options.build, folder)
+        programs = Programs(options.build or built(), folder)
         for name in options.scenario:
             print(f"{name}: {(load(name).__doc__ or '').splitlines()[0]}", file=sys.stderr)
             try:
@@ -104,5 +112,7 @@ def main() -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return measure(options)
+    except subprocess.CalledProcessError:
+        return 1  # the build has said why
     except KeyboardInterrupt:
         return 130

@@ -1,5 +1,7 @@
 """scripts/bench: that it is whole. Nothing is measured here."""
+import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -35,6 +37,27 @@ class Bench(unittest.TestCase):
                               capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual(told.returncode, 2)
         self.assertIn("no such scenario: no-such-thing", told.stderr)
+
+    def test_builds_what_it_measures(self):
+        with tempfile.TemporaryDirectory() as folder:
+            home = Path(folder)
+            shutil.copytree(self.scripts, home / "scripts")
+            tools = home / "tools"
+            tools.mkdir()
+            # Nothing is installed, and the build fails: after that nothing is measured.
+            for name, does in {"dpkg-query": "echo install ok installed", "meson": "",
+                               "ninja": "exit 1"}.items():
+                (tools / name).write_text(f'#!/bin/sh\necho {name} "$@" >>{home}/calls\n{does}\n')
+                (tools / name).chmod(0o755)
+            told = subprocess.run(
+                [sys.executable, home / "scripts" / "bench", "once"], capture_output=True, text=True,
+                timeout=60, check=False,
+                env={**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"})
+            calls = (home / "calls").read_text()
+            build = f"{home.resolve()}/build/gcc"
+            self.assertIn(f"meson setup {build} {home.resolve()} -Dbuildtype=release\n", calls)
+            self.assertIn(f"ninja -C {build} --quiet src/app/w8yd src/app/w8y\n", calls)
+            self.assertEqual((told.returncode, told.stdout), (1, ""))
 
     @place.needs("cc")
     def test_its_programs_compile_without_a_warning(self):
