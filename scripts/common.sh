@@ -17,7 +17,7 @@ build_packages=(
   redis-server redis-tools
 )
 # shellcheck disable=SC2034
-test_packages=(clang clang-format iproute2 mandoc nodejs openssl shellcheck util-linux)
+test_packages=(clang clang-format iproute2 mandoc nodejs openssl procps shellcheck util-linux)
 
 # Installs those of the packages that are missing, as root or by sudo.
 need() {
