@@ -137,6 +137,10 @@ def no_disk(setup):
                  "sh"]
         if not shutil.which("unshare"):
             raise Skip("no unshare here")
+        tried = subprocess.run(["unshare", "--mount", "true"], capture_output=True, text=True,
+                               check=False)
+        if tried.returncode != 0:  # in a chroot, say
+            raise Skip(f"no mount namespace can be made here: {tried.stderr.strip()}")
         host = world.host("h", witness=False, cwd="temp", **SETTINGS, how={
             "ready": False, "within": mount, "env": {"TMPDIR": str(small)},
             "supervisor": f'log_file = "{small}/w8yd.log"\nlog_level = "debug"'})
