@@ -1,7 +1,6 @@
 #include "redis/server_info.hpp"
 
 #include <charconv>
-#include <memory>
 #include <utility>
 
 namespace w8y::redis {
@@ -67,10 +66,9 @@ std::vector<std::string> weaknesses(const ServerInfo& info, std::string_view whe
     found.push_back(server + " has maxmemory-policy " + info.maxmemory_policy +
                     ": short of memory, it drops locks and lists; noeviction keeps them");
   if (!info.version.empty() && !info.append_only)
-    found.push_back(server + (info.snapshots
-                                  ? " has no append-only file: a crash loses what is newer than "
-                                    "the last snapshot"
-                                  : " keeps nothing on disk: a restart loses every item"));
+    found.push_back(server +
+                    " has no append-only file: a crash loses what is newer than the last snapshot, "
+                    "and everything if it makes none");
   return found;
 }
 
@@ -83,8 +81,7 @@ std::string guarantee(const ServerInfo& info) {
       info.maxmemory_policy != "noeviction")
     limit("as long as Redis has memory to spare");
   if (!info.version.empty() && !info.append_only)
-    limit(info.snapshots ? "until Redis crashes, which loses what is newer than its last snapshot"
-                         : "until Redis ends");
+    limit("until Redis crashes, which loses what is newer than its last snapshot, if it makes any");
   if (limits.empty()) limits = "as long as Redis keeps its keys and its clock";
   return "guaranteed here: no item is lost and none has two holders " + limits;
 }
@@ -96,22 +93,10 @@ std::string failover_note(const Url& url) {
 }
 
 void ask_server_info(Client& client, ServerInfoCallback callback) {
-  const auto info = std::make_shared<ServerInfo>();
-  const auto problem = std::make_shared<std::string>();
-  client.call({"INFO"}, [info, problem](const Answer& answer) {
-    if (answer.ok()) {
-      *info = parse_server_info(answer.reply.text());
-    } else if (answer.failure != Failure::none) {
-      *problem = answer.problem();
-    }
+  client.call({"INFO"}, [callback = std::move(callback)](const Answer& answer) {
+    if (answer.ok()) return callback(parse_server_info(answer.reply.text()), {});
+    callback({}, answer.failure == Failure::none ? std::string() : answer.problem());
   });
-  client.call({"CONFIG", "GET", "save"},
-              [info, problem, callback = std::move(callback)](const Answer& answer) {
-                const Reply reply = answer.reply;
-                // "save" and its value; managed services keep CONFIG to themselves.
-                if (answer.ok() && reply.size() == 2) info->snapshots = !reply[1].text().empty();
-                callback(*info, *problem);
-              });
 }
 
 }  // namespace w8y::redis

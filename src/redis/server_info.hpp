@@ -19,7 +19,6 @@ struct ServerInfo {
   std::string maxmemory_policy;
   bool limited_memory = false;  ///< maxmemory is set
   bool append_only = false;
-  bool snapshots = true;  ///< false only where CONFIG GET save says so
 };
 
 /// From the reply to INFO.

@@ -303,10 +303,11 @@ void CircularSource::listen(bool on) {
 // ---- at rest
 
 void CircularSource::hear_of_list() {
-  if (link_->list_events.on() == static_cast<bool>(changes_)) return;
+  const bool on = link_->list_events.on(rule_->key_prefix());
+  if (on == static_cast<bool>(changes_)) return;
   changes_.reset();
   hears_ = false;
-  if (!link_->list_events.on()) return;
+  if (!on) return;
   changes_ = link_->subscriber.subscribe(
       link_->list_events.channel(CircularKeys::list_of(*rule_)),
       [this](std::string_view, std::string_view event) {

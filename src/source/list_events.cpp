@@ -9,40 +9,47 @@ namespace w8y::source {
 
 namespace {
 
-constexpr Duration ask_pause = std::chrono::seconds(10);
-
-/// K: by key; l: what is done to lists; A: to all kinds.
-bool tells_of_lists(std::string_view flags) {
-  return flags.find('K') != std::string_view::npos &&
-         flags.find_first_of("lA") != std::string_view::npos;
-}
+constexpr Duration pause = std::chrono::seconds(10);
 
 }  // namespace
 
-ListEvents::ListEvents(redis::Client& client, TimerQueue& timers, const Clock& clock, int db,
-                       bool cluster)
+ListEvents::ListEvents(redis::Client& client, redis::Subscriber& subscriber, TimerQueue& timers,
+                       const Clock& clock, int db, bool cluster)
     : client_(client),
+      subscriber_(subscriber),
       clock_(clock),
       channel_prefix_("__keyspace@" + std::to_string(db) + "__:"),
       cluster_(cluster),
-      again_(timers),
-      alive_(std::make_shared<bool>(true)) {}
+      again_(timers) {}
 
-ListEvents::~ListEvents() {
-  *alive_ = false;
-}
+ListEvents::~ListEvents() = default;
 
-bool ListEvents::on() {
-  if (!cluster_ && !again_.pending()) ask();
+bool ListEvents::on(std::string_view key_prefix) {
+  if (!cluster_ && probe_.empty()) {
+    probe_ = std::string(key_prefix) + "probe";
+    try_out();
+  }
   return on_;
 }
 
-void ListEvents::ask() {
-  again_.set(clock_.now() + ask_pause, [this] { ask(); });
-  client_.call({"CONFIG", "GET", "notify-keyspace-events"}, [this, alive = alive_](
-                                                                const redis::Answer& answer) {
-    if (!*alive || answer.failure != redis::Failure::none) return;
-    on_ = answer.ok() && answer.reply.size() == 2 && tells_of_lists(answer.reply[1].text());
+void ListEvents::try_out() {
+  subscription_ = subscriber_.subscribe(
+      channel(probe_),
+      [this](std::string_view, std::string_view event) {
+        if (event == "rpush") on_ = heard_ = true;
+      },
+      [this] { write(); });
+}
+
+/// What is written is gone at once. Not in MULTI: on a connection that others share, its EXEC would
+/// end their WATCH.
+void ListEvents::write() {
+  heard_ = false;
+  client_.call({"RPUSH", probe_, "x"});
+  client_.call({"DEL", probe_});
+  again_.set(clock_.now() + pause, [this] {
+    on_ = heard_;
+    write();
   });
 }
 

@@ -26,7 +26,7 @@ RedisLink::RedisLink(loop::Loop& loop, const redis::ClientOptions& options, Iden
       locks(make_lock_store(client)),
       leases(clock, timers, *locks),
       looks(client, timers, clock, is_cluster(options)),
-      list_events(client, timers, clock, options.url.db, is_cluster(options)) {}
+      list_events(client, subscriber, timers, clock, options.url.db, is_cluster(options)) {}
 
 RedisLink::~RedisLink() = default;
 

@@ -277,6 +277,9 @@ TEST_CASE("where Redis tells of changed keys, what is added is heard of at once"
   CHECK(turn_until(loop, [&] { return wakes(1) > before; }));
   CHECK(wakes(0) >= later);
 
+  // What was written to try it out is gone.
+  CHECK(server.ask({"EXISTS", "l0:probe", "l1:probe"}) == "0");
+
   server.ask({"CONFIG", "SET", "notify-keyspace-events", ""});
   CHECK(turn_until(
       loop,
@@ -285,4 +288,16 @@ TEST_CASE("where Redis tells of changed keys, what is added is heard of at once"
         return !lists.told[0]->looks[0].hears;
       },
       15s));
+}
+
+TEST_CASE("whether Redis tells of changed keys is learned without reading its settings") {
+  RedisServer server(
+      {.config = {"notify-keyspace-events Kl", "user w8y on nopass ~* &* +@all -config"}});
+  loop::Loop loop;
+  Lists lists(loop, "unix://w8y:x@" + server.socket(), 1);
+  lists.claim();
+  CHECK(turn_until(loop, [&] {
+    lists.look();
+    return lists.told[0]->looks[0].hears;
+  }));
 }
