@@ -5,6 +5,7 @@
 #include <w8y/caps.hpp>
 
 #include "core/json_text.hpp"
+#include "core/text.hpp"
 
 namespace w8y {
 
@@ -17,23 +18,25 @@ constexpr unsigned most_at_once = 1'000'000;
 ProbeResult read(const json& object) {
   const auto type = object.find("type");
   if (type == object.end() || *type != "caps")
-    return Refusal{R"(its answer has no "type": "caps")"};
+    return Refusal{R"(its answer to --caps has no "type": "caps")"};
   Caps result;
   const auto caps = object.find("caps");
   if (caps == object.end() || !caps->is_array())
-    return Refusal{R"("caps" in its answer is not an array of strings)"};
+    return Refusal{R"("caps" in its answer to --caps is not an array of strings)"};
   for (const json& cap : *caps) {
-    if (!cap.is_string()) return Refusal{R"("caps" in its answer is not an array of strings)"};
+    if (!cap.is_string())
+      return Refusal{R"("caps" in its answer to --caps is not an array of strings)"};
     result.caps.push_back(cap.get<std::string>());
   }
   if (const auto concurrency = object.find("concurrency"); concurrency != object.end()) {
     if (!concurrency->is_number_unsigned() || *concurrency < 1U || *concurrency > most_at_once)
-      return Refusal{R"("concurrency" in its answer is not a number from 1 to )" +
+      return Refusal{R"("concurrency" in its answer to --caps is not a number from 1 to )" +
                      std::to_string(most_at_once)};
     result.concurrency = concurrency->get<unsigned>();
   }
   if (const auto version = object.find("version"); version != object.end()) {
-    if (!version->is_string()) return Refusal{R"("version" in its answer is not a string)"};
+    if (!version->is_string())
+      return Refusal{R"("version" in its answer to --caps is not a string)"};
     result.version = version->get<std::string>();
   }
   return result;
@@ -46,10 +49,16 @@ bool Caps::has(const std::string& cap) const {
 }
 
 ProbeResult parse_caps(const std::string& output) {
-  if (output.find_first_not_of(" \t\r\n") == std::string::npos) return Refusal{"no answer"};
-  if (auto mistake = json_text::mistake(output)) return Refusal{std::move(*mistake)};
+  const auto begin = output.find_first_not_of(" \t\r\n");
+  if (begin == std::string::npos) return Refusal{"it printed nothing for --caps"};
+  if (const auto mistake = json_text::mistake(output)) {
+    const auto end = output.find_last_not_of(" \t\r\n");
+    return Refusal{"its answer to --caps is not JSON: " +
+                   core::quote_start(std::string_view(output).substr(begin, end + 1 - begin)) +
+                   " (" + *mistake + ")"};
+  }
   const json answer = json::parse(output, nullptr, false);
-  if (!answer.is_object()) return Refusal{"its answer is not a JSON object"};
+  if (!answer.is_object()) return Refusal{"its answer to --caps is not a JSON object"};
   return read(answer);
 }
 

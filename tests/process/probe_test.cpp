@@ -92,10 +92,13 @@ TEST_CASE("each refusal has its reason") {
         "can't run " + orphan + ": the interpreter that it names is not there");
   CHECK(probing.ask(folder.script("three", good + "; exit 3")) == "exit 3");
   CHECK(probing.ask(folder.script("dies", good + "; kill -SEGV $$")) == "signal 11 (SIGSEGV)");
-  CHECK(probing.ask(folder.script("silent", "")) == "no answer");
-  CHECK(probing.ask(folder.script("usage", "echo 'usage: x'")) == "bad JSON at byte 1");
-  CHECK(probing.ask(folder.script("bad", "echo '{\"type\": \"c'")) == "bad JSON at byte 12");
-  CHECK(probing.ask(folder.script("other", "echo '{}'")) == R"(its answer has no "type": "caps")");
+  CHECK(probing.ask(folder.script("silent", "")) == "it printed nothing for --caps");
+  CHECK(probing.ask(folder.script("usage", "echo 'usage: x'")) ==
+        R"(its answer to --caps is not JSON: "usage: x" (bad JSON at byte 1))");
+  CHECK(probing.ask(folder.script("bad", "echo '{\"type\": \"c'"))
+            .ends_with("(bad JSON at byte 12)"));
+  CHECK(probing.ask(folder.script("other", "echo '{}'")) ==
+        R"(its answer to --caps has no "type": "caps")");
   CHECK(probing.ask(folder.script("flood", "yes")) == "its answer is longer than 64 KiB");
 }
 
