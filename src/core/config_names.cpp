@@ -44,7 +44,7 @@ void unknown_key(const Value& value, const std::vector<std::string_view>& known,
     return value.wrong_key("stands in the wrong place; it is a key of " +
                            section_name(key.section));
   }
-  value.wrong_key("is not a known key; the nearest one is " + quote(nearest(name, known)));
+  value.wrong_key("is not a known key; " + did_you_mean(name, known));
 }
 
 }  // namespace core

@@ -93,8 +93,7 @@ void read_rlimits(const Value& value, Rule& rule) {
     const auto limit = std::find_if(limits.begin(), limits.end(),
                                     [&](const Limit& row) { return row.name == member.key; });
     if (limit == limits.end()) {
-      item.wrong_key("is not a resource limit; the nearest one is " +
-                     quote(nearest(member.key, names_of(limits))));
+      item.wrong_key("is not a resource limit; " + did_you_mean(member.key, names_of(limits)));
       continue;
     }
     ResourceLimit result{limit->name, limit->resource, std::nullopt};

@@ -37,7 +37,10 @@ struct BrokenAssertion {};
 #endif
 #include <toml++/toml.h>
 
+#include <w8y/units.hpp>
+
 #include "core/config_tree.hpp"
+#include "core/text.hpp"
 
 namespace w8y::core {
 
@@ -158,6 +161,35 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
+/// The word at a place: what a value without quotes would be.
+std::string_view word_at(std::string_view text, Place place) {
+  for (std::size_t line = 1; line < place.line; ++line) {
+    const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos) return {};
+    text.remove_prefix(end + 1);
+  }
+  text = text.substr(0, text.find('\n'));
+  // Before a value without quotes there may be others than ASCII only in a key of quotes.
+  const std::size_t at = std::min<std::size_t>(place.column, text.size());
+  const auto of_word = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.';
+  };
+  std::size_t begin = at;
+  while (begin > 0 && of_word(text[begin - 1])) --begin;
+  std::size_t end = at;
+  while (end < text.size() && of_word(text[end])) ++end;
+  return text.substr(begin, end - begin);
+}
+
+/// What was meant by `timeout = 10s`; empty: something else is wrong there.
+std::string needs_quotes(std::string_view text, Place place) {
+  const std::string_view word = word_at(text, place);
+  if (word.empty() || word.front() < '0' || word.front() > '9') return {};
+  const char* what = parse_duration(word) ? "durations" : parse_size(word) ? "sizes" : nullptr;
+  if (what == nullptr) return {};
+  return std::string(what) + " need quotes: " + quote(word);
+}
+
 bool breaks_assertion(std::string_view text) {
   try {
     static_cast<void>(toml::parse(text));
@@ -202,8 +234,10 @@ std::variant<Node, SyntaxError> parse_toml(std::string_view text) {
   try {
     return convert(toml::parse(text));
   } catch (const toml::parse_error& error) {
-    return SyntaxError{place_of(error.source()),
-                       "is not valid TOML: " + one_line(error.description())};
+    const Place place = place_of(error.source());
+    if (std::string meant = needs_quotes(text, place); !meant.empty())
+      return SyntaxError{place, std::move(meant)};
+    return SyntaxError{place, "is not valid TOML: " + one_line(error.description())};
   } catch (const BrokenAssertion&) {
     return SyntaxError{place_of_break(text), "is not valid TOML: unexpected character"};
   }

@@ -105,7 +105,14 @@ std::string_view nearest(std::string_view name, const std::vector<std::string_vi
     fewest = changes;
     best = candidate;
   }
-  return best;
+  // Beyond that, more of the name is changed than kept: another was meant, or none.
+  const std::size_t most = std::max<std::size_t>(1, std::max(name.size(), best.size()) / 3);
+  return fewest <= most ? best : std::string_view();
+}
+
+std::string did_you_mean(std::string_view name, const std::vector<std::string_view>& names) {
+  const std::string_view meant = nearest(name, names);
+  return meant.empty() ? "w8y.toml(5) names all" : "did you mean " + quote(meant) + "?";
 }
 
 bool is_variable_name(std::string_view name) {

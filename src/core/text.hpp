@@ -17,8 +17,10 @@ std::string quote_key(std::string_view key);
 std::string quote_all(const std::vector<std::string>& texts);
 
 /// The name that takes the fewest changes, insertions, omissions and swaps of neighbours; a part of
-/// a name counts as near to it.
+/// a name counts as near to it. Empty: none is near enough to have been meant.
 std::string_view nearest(std::string_view name, const std::vector<std::string_view>& names);
+/// `did you mean "key"?`, or where to look if none is near.
+std::string did_you_mean(std::string_view name, const std::vector<std::string_view>& names);
 
 /// A variable's name that a shell can hold too: letters, digits and '_', no digit first.
 bool is_variable_name(std::string_view name);

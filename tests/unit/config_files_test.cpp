@@ -68,8 +68,7 @@ TEST_CASE("standard input is called so") {
   FakeHost host;
   host.files["-"].text = "x = 1\n";
   CHECK_THROWS_WITH_AS(load_config("-", host),
-                       "<stdin>:1:1: x: is not a known key; the nearest one is \"redis\"",
-                       ConfigError);
+                       "<stdin>:1:1: x: is not a known key; w8y.toml(5) names all", ConfigError);
 }
 
 TEST_CASE("a file that is not there is one mistake") {

@@ -60,23 +60,22 @@ TEST_CASE("every mistake is reported at once, where it is, in the order of the f
       "backoff = { min = \"1h\", fcator = 0.5 }\n"
       "[lists.\"a b\"]\n"
       "timeout = \"soon\"\n");
-  CHECK(
-      lines ==
-      Lines{"c:2:7: redis.url: is not a Redis URL; must be redis://[user[:password]@]host[:port]"
-            "[/db] (rediss:// with TLS), unix:///path.sock[?db=N], "
-            "redis+sentinel://host[:port][,…]/service[/db] or redis+cluster://host[:port][,…]",
-            "c:3:1: redis.conect_timeout: is not a known key; the nearest one is "
-            "\"connect_timeout\"",
-            "c:5:13: supervisor.log_level: is \"loud\"; must be \"trace\", \"debug\", \"info\", "
-            "\"warn\" or \"error\"",
-            "c:7:19: lists.work.concurrency: is -1; must be an integer from 0 to 100000",
-            "c:8:1: lists.work.command: stands beside executor; a list has either an executor or "
-            "a command",
-            "c:10:25: lists.work.backoff.fcator: is not a known key; the nearest one is \"factor\"",
-            "c:11:8: lists.\"a b\": has neither executor nor command; must have executor = "
-            "\"/absolute/path\", or command = [\"program\", \"{}\"]",
-            "c:12:11: lists.\"a b\".timeout: is \"soon\"; must be a duration such as \"250ms\", "
-            "\"5s\" or \"1h30m\", or a number of seconds"});
+  CHECK(lines ==
+        Lines{"c:2:7: redis.url: is not a Redis URL; must be redis://[user[:password]@]host[:port]"
+              "[/db] (rediss:// with TLS), unix:///path.sock[?db=N], "
+              "redis+sentinel://host[:port][,…]/service[/db] or redis+cluster://host[:port][,…]",
+              "c:3:1: redis.conect_timeout: is not a known key; did you mean "
+              "\"connect_timeout\"?",
+              "c:5:13: supervisor.log_level: is \"loud\"; must be \"trace\", \"debug\", \"info\", "
+              "\"warn\" or \"error\"",
+              "c:7:19: lists.work.concurrency: is -1; must be an integer from 0 to 100000",
+              "c:8:1: lists.work.command: stands beside executor; a list has either an executor or "
+              "a command",
+              "c:10:25: lists.work.backoff.fcator: is not a known key; did you mean \"factor\"?",
+              "c:11:8: lists.\"a b\": has neither executor nor command; must have executor = "
+              "\"/absolute/path\", or command = [\"program\", \"{}\"]",
+              "c:12:11: lists.\"a b\".timeout: is \"soon\"; must be a duration such as \"250ms\", "
+              "\"5s\" or \"1h30m\", or a number of seconds"});
 }
 
 TEST_CASE("what() holds every mistake, a line each") {
@@ -175,24 +174,53 @@ TEST_CASE("a key in the wrong place is told its place") {
   CHECK(mistakes_in("[redis]\ninclude = []\n") ==
         Lines{"c:2:1: redis.include: stands in the wrong place; it is a key of the top level"});
   CHECK(mistakes_in("[list.work]\nexecutor = \"/x\"\n") ==
-        Lines{"c:1:2: list: is not a known key; the nearest one is \"lists\""});
+        Lines{"c:1:2: list: is not a known key; did you mean \"lists\"?"});
+}
+
+TEST_CASE("a duration or a size without quotes is told as that") {
+  const std::pair<const char*, const char*> cases[] = {
+      {"timeout = 10s", "durations need quotes: \"10s\""},
+      {"timeout = 1h30m # long", "durations need quotes: \"1h30m\""},
+      {"backoff = { min = 250ms, max = \"1m\" }", "durations need quotes: \"250ms\""},
+      {"max_line = 64KiB", "sizes need quotes: \"64KiB\""},
+  };
+  for (const auto& [line, what] : cases) {
+    CAPTURE(line);
+    const Lines lines = mistakes_in(list_with(line));
+    REQUIRE(lines.size() == 1);
+    CHECK(has(lines[0], "c:3:"));
+    CHECK(has(lines[0], what));
+  }
+  for (const char* line : {"timeout = 10x", "timeout = s10", "timeout = 10 s"}) {
+    CAPTURE(line);
+    const Lines lines = mistakes_in(list_with(line));
+    REQUIRE(lines.size() == 1);
+    CHECK(has(lines[0], "is not valid TOML"));
+  }
 }
 
 TEST_CASE("an unknown key names the nearest one") {
   const std::pair<const char*, const char*> cases[] = {
-      {"concurency", "concurrency"},   {"conucrrency", "concurrency"},
-      {"kill-grace", "kill_grace"},    {"keyexpiry", "key_expiry"},
-      {"retries", "requires"},         {"exit_codes", "success_exit_codes"},
-      {"expiry", "key_expiry"},        {"retries", "requires"},
-      {"max_failure", "max_failures"}, {"Enabled", "enabled"},
+      {"concurency", "concurrency"},
+      {"conucrrency", "concurrency"},
+      {"kill-grace", "kill_grace"},
+      {"keyexpiry", "key_expiry"},
+      {"exit_codes", "success_exit_codes"},
+      {"expiry", "key_expiry"},
+      {"max_failure", "max_failures"},
+      {"Enabled", "enabled"},
       {"executer", "executor"},
   };
   for (const auto& [wrong, right] : cases) {
     const Lines lines = mistakes_in(list_with(std::string(wrong) + " = 1"));
     REQUIRE(lines.size() == 1);
     CHECK(lines[0] == std::string("c:3:1: lists.w.") + wrong +
-                          ": is not a known key; the nearest one is \"" + right + "\"");
+                          ": is not a known key; did you mean \"" + right + "\"?");
   }
+  for (const char* far : {"retries", "colour", "x", "max_speed_of_light"})
+    CHECK(mistakes_in(list_with(std::string(far) + " = 1")) ==
+          Lines{std::string("c:3:1: lists.w.") + far +
+                ": is not a known key; w8y.toml(5) names all"});
   const Lines lines = mistakes_in(list_with(std::string(100'000, 'k') + " = 1"));
   REQUIRE(lines.size() == 1);
   CHECK(lines[0].size() < 200);
