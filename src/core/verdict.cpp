@@ -107,7 +107,8 @@ Verdict judge(const Rule& rule, const RunEnd& end, std::optional<StopReason> sto
         break;
       }
       Duration rest = backoff_after(rule.backoff, attempt);
-      if (end.complete && end.complete->cooldown) rest = *end.complete->cooldown;
+      // What the executor says can only lengthen it: else a failing item could spin.
+      if (end.complete && end.complete->cooldown) rest = std::max(rest, *end.complete->cooldown);
       if (never_ran && rule.recorded) rest = std::max(rest, least_rest_unstarted);
       verdict.rest = rest_for(rest, true);
       break;

@@ -83,6 +83,16 @@ TEST_CASE("what becomes of the item") {
   CHECK(std::get<RestFor>(third.rest).time == 4s);
   CHECK(std::get<RestFor>(third.rest).after_failure);
 
+  // What the executor says can only lengthen it.
+  end.process = Exited{0};
+  end.complete = Complete{"{}", "no", 0s, {}, {}, {}};
+  CHECK(std::get<RestFor>(judge(rule, end, {}, 3).rest).time == 4s);
+  end.complete->cooldown = 1h;
+  CHECK(std::get<RestFor>(judge(rule, end, {}, 3).rest).time == 1h);
+  CHECK(std::get<RestFor>(judge(rule, end, {}, 3).rest).after_failure);
+  end.complete.reset();
+  end.process = Exited{1};
+
   rule.max_failures = 3;
   CHECK(std::holds_alternative<Quarantine>(judge(rule, end, {}, 3).rest));
   CHECK(std::holds_alternative<RestFor>(judge(rule, end, {}, 2).rest));
