@@ -57,7 +57,7 @@ def render(paths):
     for path in paths:
         text = strip(path.read_text(encoding="utf-8"))
         sha1 = hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
-        parts.append(f'\nconst Script {path.stem}{{\n    "{path.stem}",\n{literal(text)},\n    "{sha1}"}};')
+        parts.append(f'\nextern const Script {path.stem};\nconst Script {path.stem}{{\n    "{path.stem}",\n{literal(text)},\n    "{sha1}"}};')
     parts.append("\n}  // namespace w8y::redis::scripts\n")
     return "\n".join(parts)
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "source/quarantine_note.hpp"
 #include "source/run_record.hpp"
 
 namespace w8y::source {
@@ -51,18 +52,29 @@ const char* failures_text(FailureCount count) {
 /// What the lock becomes.
 struct NewLock {
   SettleCall& call;
+  const Settlement& settlement;
+  const std::string& host;
   void operator()(const SetFree&) const {}
   void operator()(const RestFor& rest) const {
     call.new_value = rest.after_failure ? rest_backoff : rest_cooldown;
     call.new_life = rest.time;
   }
-  void operator()(const Quarantine&) const { call.new_value = quarantine_prefix + call.run; }
+  void operator()(const Quarantine&) const {
+    call.new_value = quarantine_prefix + call.run;
+    const std::string reason = outcome_reason(settlement.outcome);
+    const std::string outcome = outcome_name(settlement.outcome);
+    QuarantineNote note{call.run, "w8yd on " + host, {}, settlement.ended};
+    note.why = std::to_string(settlement.claim.attempt) +
+               " failed in a row, the last: " + (reason.empty() ? outcome : reason);
+    call.note = to_text(note);
+  }
 };
 
 }  // namespace
 
 CircularSource::CircularSource(std::shared_ptr<RedisLink> link, SourceHandler& handler)
     : LinkHolder{std::move(link)},
+      Sweep::Member(link_->sweep),
       redis::Client::Listener(link_->client),
       handler_(handler),
       look_again_(link_->timers),
@@ -221,7 +233,7 @@ void CircularSource::settle(Settlement&& settlement) {
   SettleCall call;
   call.item = settlement.claim.item;
   call.run = settlement.claim.run;
-  std::visit(NewLock{call}, settlement.rest);
+  std::visit(NewLock{call, settlement, link_->identity.host}, settlement.rest);
   call.failures = "keep";
   if (rule.recorded) {
     call.failures = failures_text(settlement.failures);
@@ -246,11 +258,12 @@ void CircularSource::put_down(const RunId& run, SettleCall&& call) {
   call.lock = std::move(held->second.lock);
   call.value = std::move(held->second.value);
   const auto keys = held->second.keys;
+  const Instant lease_ends = held->second.lease->ends();
   // The renewals end here, and not when Redis has answered: one that overtook the settlement would
   // find the lock gone and take it again, for nobody.
   held_.erase(held);
   const bool freed = call.new_value.empty();
-  settlements().add(keys, std::move(call), wait_of_end(freed));
+  settlements().add(keys, std::move(call), lease_ends, wait_of_end(freed));
 }
 
 /// Whoever waits for an item or for a place in the fleet is not to wait for other runs' ends.

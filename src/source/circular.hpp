@@ -27,6 +27,7 @@ struct LinkHolder {
 class CircularSource final : public Source,
                              private detail::LinkHolder,
                              private LeaseHandler,
+                             private Sweep::Member,
                              private redis::Client::Listener {
  public:
   CircularSource(std::shared_ptr<RedisLink> link, SourceHandler& handler);
@@ -67,6 +68,10 @@ class CircularSource final : public Source,
   void lease_lost(RunId run) override { handler_.on_lease_lost(run); }
   void lease_back(RunId run) override { handler_.on_lease_back(run); }
   void lease_expiring(RunId run) override { handler_.on_lease_expiring(run); }
+  /// The one-item wrapper is not here for long enough.
+  [[nodiscard]] RulePtr swept_rule() const override {
+    return rule_ && rule_->recorded ? rule_ : nullptr;
+  }
   void on_up() override;
   void on_down(const std::string&) override {}
 

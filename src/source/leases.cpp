@@ -156,6 +156,7 @@ void Leases::let_go(const LeaseTerms& terms) {
   SettleCall call;
   call.lock = terms.key;
   call.value = terms.value;
+  call.item = terms.key.substr(terms.keys->lock_prefix.size());
   call.failures = "keep";
   call.run = terms.run;
   store_.settle(*terms.keys, {&call}, [](std::size_t, const Trouble*) {});
@@ -168,6 +169,7 @@ void Leases::not_renewed(Lease& lease) {
 }
 
 void Leases::renewed(Lease& lease, Instant sent, Renewed state) {
+  if (state == Renewed::refused) return not_renewed(lease);
   lease.renewing_ = false;
   const Duration expiry = lease.terms_.expiry;
   if (state == Renewed::foreign || state == Renewed::gone) {

@@ -87,6 +87,8 @@ class Leases {
 class Leases::Lease {
  public:
   ~Lease();
+  /// By our clock; never later than Redis's idea.
+  [[nodiscard]] Instant ends() const { return ends_; }
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
 

@@ -1,10 +1,26 @@
 #include "source/lock_store.hpp"
 
+#include <algorithm>
+
 #include "redis/client.hpp"
 #include "source/plain_locks.hpp"
 #include "source/scripted_locks.hpp"
 
 namespace w8y::source {
+
+std::string ms_text(Duration life) {
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(life).count();
+  return std::to_string(std::max<std::int64_t>(ms, life > Duration{0} ? 1 : 0));
+}
+
+std::optional<Trouble> trouble_of(const redis::Answer& answer) {
+  if (answer.ok()) return std::nullopt;
+  Trouble trouble;
+  trouble.maybe_done = answer.failure == redis::Failure::lost;
+  trouble.code = answer.error();
+  trouble.why = answer.problem();
+  return trouble;
+}
 
 namespace {
 
@@ -27,8 +43,12 @@ class Switching final : public LockStore {
               SettleAnswer answer) override {
     now().settle(keys, calls, std::move(answer));
   }
+  void sweep(const SweepCall& call, Answer<SweepResult> answer) override {
+    now().sweep(call, std::move(answer));
+  }
   void new_connection() override {
     scripted_.new_connection();
+    plain_.new_connection();
     if (!plain_only_) return;
     // Until it is answered, plain commands do.
     client_.call({"EVAL", "return 1", "0"}, [this, alive = alive_](const redis::Answer& answer) {

@@ -22,9 +22,14 @@ class Client;
 
 namespace w8y::source {
 
+/// What a life is called in a command: whole milliseconds, and 0 only for nothing.
+std::string ms_text(Duration life);
+
 /// Redis could not do it, or we don't know whether it did.
 struct Trouble {
   bool maybe_done = false;  ///< it was sent, and the answer was lost
+  /// The lock is settled; only something that is noted beside it was refused.
+  bool settled = false;
   /// What Redis answered; none: it could not be asked.
   redis::ErrorCode code = redis::ErrorCode::none;
   std::string why;
@@ -34,6 +39,9 @@ struct Trouble {
     return code != redis::ErrorCode::none && !redis::is_about_server(code);
   }
 };
+
+/// Nothing if the answer is good; else what went wrong.
+std::optional<Trouble> trouble_of(const redis::Answer& answer);
 
 struct ClaimCall {
   const CircularKeys& keys;
@@ -73,7 +81,7 @@ struct RenewLock {
   std::string value;
   bool retake = false;  ///< if it is gone and free
 };
-enum class Renewed { foreign = 0, renewed = 1, retaken = 2, gone = 3 };
+enum class Renewed { foreign = 0, renewed = 1, retaken = 2, gone = 3, refused = 4 };
 
 struct RenewCall {
   std::string slots_key;
@@ -87,16 +95,33 @@ struct SettleCall {
   std::string value;      ///< by which it is ours; its end is the run's id
   std::string new_value;  ///< empty: free
   Duration new_life{0};   ///< 0: for good
+  std::string note;       ///< for good: what the index of quarantines says of it
   std::string failures;   ///< "keep", "reset", "increment"
   Item item;
   RunId run;
   bool again = false;  ///< may have been carried out before
+  /// Our lease was over when this was sent: others may have run the item since, even if a renewal
+  /// that came late has taken the lock once more.
+  bool stale = false;
   std::size_t history = 0;
   std::string event;  ///< JSON; empty: none
   /// Fields of the history besides run and item, name and value in turn.
   std::vector<std::string> entry;
 
   [[nodiscard]] bool for_good() const { return !new_value.empty() && new_life == Duration{0}; }
+};
+
+/// Forgets failures and quarantines of items that are no longer in their list: some entries of
+/// each, chosen at random.
+struct SweepCall {
+  std::vector<CircularKeys> lists;
+  /// Of one hash, in one call.
+  static constexpr std::size_t most_entries = 64;
+};
+
+struct SweepResult {
+  std::size_t lists = 0;  ///< that were looked at
+  std::size_t forgotten = 0;
 };
 
 /// Either a result or trouble, told once and never from inside the call. What a call is given is
@@ -115,11 +140,14 @@ class LockStore {
   /// among the calls.
   virtual void settle(const CircularKeys& keys, const std::vector<const SettleCall*>& calls,
                       SettleAnswer answer) = 0;
+  virtual void sweep(const SweepCall& call, Answer<SweepResult> answer) = 0;
   /// It may be another user's: what was forbidden may be allowed, and the other way round.
   virtual void new_connection() {}
 
   /// A call looks at no more items than this, so that Redis is never held for long (keys.md).
   static constexpr std::size_t most_looked_at = 256;
+  /// Compared by one sweep, for the same reason: a few ms.
+  static constexpr std::size_t most_compared = 200'000;
   /// Settled by one call, for the same reason.
   static constexpr std::size_t most_settled = 32;
 };

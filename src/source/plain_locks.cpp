@@ -4,18 +4,12 @@
 #include <utility>
 
 #include "redis/client.hpp"
+#include "source/quarantine_note.hpp"
+#include "source/rights.hpp"
 
 namespace w8y::source {
 
 namespace {
-
-std::string ms_text(Duration duration) {
-  return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
-}
-
-Trouble trouble_of(const redis::Answer& answer) {
-  return Trouble{answer.failure == redis::Failure::lost, answer.error(), answer.problem()};
-}
 
 /// Each place has its own end, in its score; this is only so that the key has one too.
 std::int64_t slots_life(std::int64_t expiry_ms) {
@@ -24,6 +18,21 @@ std::int64_t slots_life(std::int64_t expiry_ms) {
 
 redis::Command borrow(const std::vector<std::string>& words) {
   return redis::Command(words.begin(), words.end());
+}
+
+bool says_wrong_type(const std::string& problem) {
+  return problem.starts_with("WRONGTYPE");
+}
+
+/// Whether some entries of a history have this run.
+bool tells_of(const redis::Value& entries, const RunId& run) {
+  return std::ranges::any_of(entries.elements, [&](const redis::Value& entry) {
+    if (entry.elements.size() < 2) return false;
+    const auto& fields = entry.elements[1].elements;
+    for (std::size_t i = 0; i + 1 < fields.size(); i += 2)
+      if (fields[i].text == "run" && fields[i + 1].text == run) return true;
+    return false;
+  });
 }
 
 }  // namespace
@@ -61,6 +70,11 @@ class PlainLocks::ClaimPass : public std::enable_shared_from_this<PlainLocks::Cl
     ask({"TIME"}, [this](const redis::Reply& reply) {
       now_us_ = reply[0].integer() * 1000000 + reply[1].integer();
     });
+    client_.call({"HLEN", keys_.quarantined},
+                 [self = shared_from_this()](const redis::Answer& answer) {
+                   // Of a wrong type, it is no index.
+                   self->indexed_ = answer.ok() && answer.reply.integer() > 0;
+                 });
     ask({"LLEN", keys_.list}, [this](const redis::Reply& reply) {
       const auto length = reply.integer();
       result_.length = length;
@@ -91,7 +105,7 @@ class PlainLocks::ClaimPass : public std::enable_shared_from_this<PlainLocks::Cl
     const std::size_t asked = result_.taken.size();
     if (!result_.taken.empty() && result_.taken.back().fence == 0) result_.taken.pop_back();
     if (result_.taken.empty()) {
-      Trouble trouble = trouble_of(answer);
+      Trouble trouble = *trouble_of(answer);
       trouble.maybe_done = trouble.maybe_done || asked > 0;
       return answer_(nullptr, trouble);
     }
@@ -148,11 +162,23 @@ class PlainLocks::ClaimPass : public std::enable_shared_from_this<PlainLocks::Cl
       }
       ++looked_;
       --result_.left;
-      lock(std::string(reply.text()));
+      Item item(reply.text());
+      if (!indexed_) return lock(item);
+      ask({"HGET", keys_.quarantined, item}, [this, item](const redis::Reply& note) {
+        if (note.is_nil()) return lock(item);
+        quarantine(item, read_note(note.text()).run);
+      });
     });
   }
 
-  void lock(Item item) {
+  /// Its lock has another name (lock_key was changed), or was to come with the end of its run.
+  void quarantine(const Item& item, const RunId& run) {
+    const std::string value = quarantine_prefix + (run.empty() ? "manual" : run);
+    if (limit_ > 0) leave_fleet();
+    ask({"SET", keys_.lock(item), value, "NX"}, [this](const redis::Reply&) { next(); });
+  }
+
+  void lock(const Item& item) {
     const std::string value = value_prefix_ + runs_[result_.taken.size()];
     ask({"SET", keys_.lock(item), value, "PX", expiry_, "NX"},
         [this, item](const redis::Reply& reply) {
@@ -192,6 +218,7 @@ class PlainLocks::ClaimPass : public std::enable_shared_from_this<PlainLocks::Cl
   ClaimResult result_;
   std::int64_t now_us_ = 0;
   std::size_t looked_ = 0;
+  bool indexed_ = false;  ///< something is quarantined
   bool over_ = false;
 };
 
@@ -203,52 +230,109 @@ void PlainLocks::claim(const ClaimCall& call, Answer<ClaimResult> answer) {
 
 struct PlainLocks::Swap {
   std::string key;
-  std::function<Change(const std::string* found)> decide;
-  Answer<bool> answer;
+  Commands reads;  ///< besides the lock
+  std::function<Change(const Found& found)> decide;
+  Answer<Swapped> answer;
+  Swapped result;
 };
 
-void PlainLocks::swap(std::string key, std::function<Change(const std::string*)> decide,
-                      Answer<bool> answer) {
-  swaps_.push_back(
-      std::make_unique<Swap>(Swap{std::move(key), std::move(decide), std::move(answer)}));
+void PlainLocks::swap(std::string key, Commands reads, std::function<Change(const Found&)> decide,
+                      Answer<Swapped> answer) {
+  swaps_.push_back(std::make_unique<Swap>(
+      Swap{std::move(key), std::move(reads), std::move(decide), std::move(answer), {}}));
   if (swaps_.size() == 1) next_swap();
 }
 
 void PlainLocks::next_swap() {
   Swap& swap = *swaps_.front();
+  const auto found = std::make_shared<Found>();
+  const auto trouble = std::make_shared<std::optional<Trouble>>();
   client_.call({"WATCH", swap.key});
-  client_.call({"GET", swap.key}, [this, alive = alive_](const redis::Answer& got) {
-    if (!*alive) return;
-    if (!got.ok()) return finish_swap(nullptr, trouble_of(got));
-    const std::string found(got.reply.text());
-    const Change change = swaps_.front()->decide(got.reply.is_nil() ? nullptr : &found);
-    if (change.empty()) {
-      client_.call({"UNWATCH"});
-      const bool done = true;
-      return finish_swap(&done, {});
-    }
-    client_.call({"MULTI"});
-    // What a queued command is refused for says more than EXEC, which then says EXECABORT.
-    const auto refused = std::make_shared<std::optional<Trouble>>();
-    for (const auto& command : change)
-      client_.call(borrow(command), [refused](const redis::Answer& queued) {
-        if (!*refused && queued.error() != redis::ErrorCode::none) *refused = trouble_of(queued);
-      });
-    client_.call({"EXEC"}, [this, alive, refused](const redis::Answer& executed) {
-      if (!*alive) return;
-      if (!executed.ok()) return finish_swap(nullptr, refused->value_or(trouble_of(executed)));
-      const bool done = !executed.reply.is_nil();
-      finish_swap(&done, {});
+  for (const auto& read : swap.reads)
+    client_.call(borrow(read), [found, trouble](const redis::Answer& got) {
+      found->reads.emplace_back(got.reply);
+      // A key of a wrong type says nothing; a user who may not read it can't go on.
+      const bool wrong_type = !got.ok() && says_wrong_type(got.problem());
+      if (!*trouble && !wrong_type) *trouble = trouble_of(got);
     });
+  // The last to be read: with it, all are there.
+  client_.call({"GET", swap.key}, [this, alive = alive_, found, trouble](const redis::Answer& got) {
+    if (!*alive) return;
+    if (!*trouble) *trouble = trouble_of(got);
+    if (*trouble) {
+      client_.call({"UNWATCH"});
+      return finish_swap(&**trouble);
+    }
+    if (!got.reply.is_nil()) found->lock = std::string(got.reply.text());
+    execute(swaps_.front()->decide(*found));
   });
 }
 
-void PlainLocks::finish_swap(const bool* done, const Trouble& trouble) {
+/// All or nothing, but for what is only noted: where that is forbidden, it is left out.
+void PlainLocks::execute(Change&& change) {
+  std::erase_if(change.notes, [this](const auto& words) {
+    if (!forbidden_.contains(words.front())) return false;
+    swaps_.front()->result.refused = "this user needs the right to " + words.front();
+    return true;
+  });
+  if (change.commands.empty() && change.notes.empty()) {
+    client_.call({"UNWATCH"});
+    swaps_.front()->result.done = true;
+    return finish_swap(nullptr);
+  }
+  client_.call({"MULTI"});
+  // What a queued command is refused for says more than EXEC, which then says EXECABORT.
+  const auto refused = std::make_shared<std::optional<Trouble>>();
+  const auto left_out = std::make_shared<bool>(false);
+  const auto queue = [&](const std::vector<std::string>& words, bool note) {
+    client_.call(borrow(words), [this, alive = alive_, refused, left_out, note,
+                                 name = words.front()](const redis::Answer& queued) {
+      if (!*alive || queued.error() == redis::ErrorCode::none || *refused) return;
+      if (note && forbids(queued)) {
+        forbidden_.insert(name);
+        *left_out = true;
+      } else {
+        *refused = trouble_of(queued);
+      }
+    });
+  };
+  for (const auto& command : change.commands) queue(command, false);
+  for (const auto& command : change.notes) queue(command, true);
+  client_.call({"EXEC"}, [this, alive = alive_, refused, left_out,
+                          certain = change.commands.size()](const redis::Answer& executed) {
+    if (!*alive) return;
+    if (executed.ok()) return look_inside(executed.reply, certain);
+    if (*left_out && !*refused) return next_swap();  // again, without those
+    const Trouble trouble = *refused ? **refused : *trouble_of(executed);
+    finish_swap(&trouble);
+  });
+}
+
+/// EXEC is carried out to its end, whatever becomes of each command.
+void PlainLocks::look_inside(const redis::Reply& replies, std::size_t certain) {
+  Swapped& result = swaps_.front()->result;
+  result.done = !replies.is_nil();
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    const redis::Answer answer{redis::Failure::none, replies[i], {}};
+    if (const auto trouble = trouble_of(answer)) {
+      if (i < certain) return finish_swap(&*trouble);
+      result.refused = trouble->why;
+    } else {
+      result.replies.emplace_back(answer.reply);
+    }
+  }
+  finish_swap(nullptr);
+}
+
+void PlainLocks::finish_swap(const Trouble* trouble) {
   const std::unique_ptr<Swap> over = std::move(swaps_.front());
   swaps_.pop_front();
   if (!swaps_.empty()) next_swap();
-  over->answer(done, trouble);
+  if (trouble != nullptr) return over->answer(nullptr, *trouble);
+  over->answer(&over->result, {});
 }
+
+// ---- renew
 
 void PlainLocks::renew(const RenewCall& call, Answer<std::vector<Renewed>> answer) {
   struct Batch {
@@ -264,23 +348,34 @@ void PlainLocks::renew(const RenewCall& call, Answer<std::vector<Renewed>> answe
   const std::string life = ms_text(call.expiry);
   for (std::size_t i = 0; i < call.locks.size(); ++i) {
     const RenewLock& lock = call.locks[i];
-    const auto decide = [batch, i, lock, life](const std::string* found) -> Change {
+    const auto decide = [batch, i, lock, life](const Found& found) -> Change {
       Renewed& state = batch->states[i];
-      if (found == nullptr) {
+      if (!found.lock) {
         state = lock.retake ? Renewed::retaken : Renewed::gone;
-        if (lock.retake) return {{"SET", lock.key, lock.value, "PX", life}};
-        return {};
+        if (lock.retake) return {{{"SET", lock.key, lock.value, "PX", life}}, {}};
+      } else if (*found.lock == lock.value) {
+        state = Renewed::renewed;
+        return {{{"PEXPIRE", lock.key, life}}, {}};
       }
-      if (*found != lock.value) return {};
-      state = Renewed::renewed;
-      return {{"PEXPIRE", lock.key, life}};
+      return {};
     };
-    swap(lock.key, decide, [batch, i](const bool* done, const Trouble& trouble) {
-      if (done == nullptr) batch->trouble = trouble;
-      // Changed between GET and EXEC: not ours now; the next renewal will tell.
-      if (done != nullptr && !*done) batch->states[i] = Renewed::foreign;
+    swap(lock.key, {}, decide, [batch, i](const Swapped* swapped, const Trouble& trouble) {
+      Renewed& state = batch->states[i];
+      if (swapped == nullptr && says_wrong_type(trouble.why)) {
+        state = Renewed::foreign;  // whoever's it is, it keeps no other from being renewed
+      } else if (swapped == nullptr) {
+        state = Renewed::refused;
+        batch->trouble = trouble;
+      } else if (!swapped->done) {
+        state = Renewed::foreign;  // changed between GET and EXEC; the next renewal will tell
+      } else if (state == Renewed::renewed && swapped->replies.front().number == 0) {
+        state = Renewed::gone;
+      }
       if (--batch->unanswered > 0) return;
-      if (batch->trouble) return batch->answer(nullptr, *batch->trouble);
+      const bool none = std::ranges::none_of(batch->states, [](Renewed each) {
+        return each == Renewed::renewed || each == Renewed::retaken;
+      });
+      if (batch->trouble && none) return batch->answer(nullptr, *batch->trouble);
       batch->answer(&batch->states, {});
     });
   }
@@ -302,6 +397,97 @@ void PlainLocks::renew_places(const RenewCall& call) {
   });
 }
 
+// ---- sweep
+
+/// Of the first list only, and a few entries: it takes some commands for each.
+void PlainLocks::sweep(const SweepCall& call, Answer<SweepResult> answer) {
+  const CircularKeys& keys = call.lists.front();
+  sweep_entries(keys, keys.failures, [] {});
+  sweep_entries(keys, keys.quarantined, [answer = std::move(answer)] {
+    const SweepResult result{1, 0};
+    answer(&result, {});
+  });
+}
+
+void PlainLocks::sweep_entries(const CircularKeys& keys, const std::string& hash,
+                               std::function<void()> over) {
+  client_.call({"HRANDFIELD", hash, "4"}, [this, alive = alive_, keys, hash,
+                                           over = std::move(over)](const redis::Answer& some) {
+    if (!*alive) return;
+    for (std::size_t i = 0; some.ok() && i < some.reply.size(); ++i)
+      sweep_entry(keys, hash, std::string(some.reply[i].text()));
+    over();
+  });
+}
+
+void PlainLocks::sweep_entry(const CircularKeys& keys, const std::string& hash, const Item& item) {
+  for (const std::string& lock : {keys.lock(item), keys.other_lock_prefix + item}) {
+    const auto decide = [lock, hash, item](const Found& found) -> Change {
+      if (!found.reads.front().is_nil()) return {};
+      Change change{{{"HDEL", hash, item}}, {}};
+      if (found.lock && found.lock->starts_with(quarantine_prefix))
+        change.commands.push_back({"DEL", lock});
+      return change;
+    };
+    swap(lock, {{"LPOS", keys.list, item}}, decide, [](const Swapped*, const Trouble&) {});
+  }
+}
+
+// ---- settle
+
+/// What an end finds.
+struct PlainLocks::Standing {
+  std::optional<std::string> lock;
+  bool ordered = false;  ///< an operator has it quarantined
+  bool listed = true;    ///< looked at only if it would be quarantined for its failures
+  bool written = false;  ///< its history and news are
+};
+
+/// What settle.lua does, for one run.
+PlainLocks::Change PlainLocks::change_of(const CircularKeys& keys, const SettleCall& call,
+                                         const Standing& at) {
+  Change change;
+  const bool ours = at.lock == call.value;
+  // Since we lost the lock, others may have run the item, and what came of that stands: also if a
+  // renewal that came late has taken it once more.
+  const bool counts = ours && !call.stale;
+  if (ours) {
+    const bool parks = at.ordered || (counts && call.for_good() && at.listed);
+    const bool gone = counts && call.for_good() && !parks;
+    const bool rests =
+        !call.new_value.empty() && !call.for_good() && (counts || call.new_value == rest_cooldown);
+    if (parks) {
+      change.commands.push_back({"SET", call.lock, quarantine_prefix + call.run});
+      if (!at.ordered) change.notes.push_back({"HSET", keys.quarantined, call.item, call.note});
+    } else if (!rests) {
+      change.commands.push_back({"DEL", call.lock});
+    } else {
+      change.commands.push_back({"SET", call.lock, call.new_value, "PX", ms_text(call.new_life)});
+    }
+    if (gone || (counts && call.failures == "reset")) {
+      change.notes.push_back({"HDEL", keys.failures, call.item});
+    } else if (counts && call.failures == "increment") {
+      change.notes.push_back({"HINCRBY", keys.failures, call.item, "1"});
+    }
+  } else if (!at.lock && !call.again && !at.ordered && call.new_value == rest_cooldown) {
+    change.commands.push_back(
+        {"SET", call.lock, call.new_value, "PX", ms_text(call.new_life), "NX"});
+  }
+  change.notes.push_back({"ZREM", keys.slots, call.run});
+  if (!at.written) {
+    if (call.history > 0) {
+      std::vector<std::string> add{
+          "XADD", keys.runs, "MAXLEN", "=",    std::to_string(call.history),
+          "*",    "run",     call.run, "item", call.item};
+      add.insert(add.end(), call.entry.begin(), call.entry.end());
+      change.notes.push_back(std::move(add));
+    }
+    if (!call.event.empty()) change.notes.push_back({"PUBLISH", keys.events, call.event});
+  }
+  change.notes.push_back({"PUBLISH", keys.wake, "free"});
+  return change;
+}
+
 void PlainLocks::settle(const CircularKeys& keys, const std::vector<const SettleCall*>& calls,
                         SettleAnswer answer) {
   for (std::size_t i = 0; i < calls.size(); ++i)
@@ -309,62 +495,27 @@ void PlainLocks::settle(const CircularKeys& keys, const std::vector<const Settle
 }
 
 void PlainLocks::settle_one(const CircularKeys& keys, const SettleCall& call, Settled answer) {
-  if (!call.for_good()) return settle_lock(keys, call, std::move(answer));
+  Commands reads{{"HEXISTS", keys.quarantined, call.item}};
   // A quarantine has no end of its own: not for an item that was taken off the list meanwhile.
-  client_.call(
-      {"LPOS", keys.list, call.item},
-      [this, alive = alive_, keys, call, answer = std::move(answer)](const redis::Answer& place) {
-        if (!*alive) return;
-        if (!place.ok()) {
-          const Trouble trouble = trouble_of(place);
-          return answer(&trouble);
-        }
-        SettleCall changed = call;
-        if (place.reply.is_nil()) {
-          changed.new_value.clear();
-          changed.failures = "reset";
-        }
-        settle_lock(keys, changed, answer);
-      });
-}
-
-void PlainLocks::settle_lock(const CircularKeys& keys, const SettleCall& call, Settled answer) {
-  auto state = std::make_shared<Renewed>(Renewed::foreign);
-  const auto decide = [state, call](const std::string* found) -> Change {
-    if (found == nullptr) {
-      *state = Renewed::gone;
-    } else if (*found == call.value) {
-      *state = Renewed::renewed;
-    }
-    const bool ours = *state == Renewed::renewed;
-    if (ours && call.new_value.empty()) return {{"DEL", call.lock}};
-    if (!ours && (*state != Renewed::gone || call.new_value.empty() || call.again)) return {};
-    std::vector<std::string> set{"SET", call.lock, call.new_value};
-    if (call.new_life > Duration{0}) set.insert(set.end(), {"PX", ms_text(call.new_life)});
-    return {set};
+  if (call.for_good()) reads.push_back({"LPOS", keys.list, call.item});
+  const bool look_it_up = call.again && call.history > 0;
+  if (look_it_up) reads.push_back({"XREVRANGE", keys.runs, "+", "-", "COUNT", "100"});
+  const auto decide = [keys, call, look_it_up](const Found& found) {
+    const bool ordered = found.reads.front().number == 1;
+    const bool listed = !call.for_good() || !found.reads[1].is_nil();
+    const bool written = look_it_up && tells_of(found.reads.back(), call.run);
+    return change_of(keys, call, {found.lock, ordered, listed, written});
   };
-  swap(call.lock, decide,
-       [this, state, keys, call, answer = std::move(answer)](const bool* done,
-                                                             const Trouble& trouble) {
-         if (done == nullptr) return answer(&trouble);
-         if (!*done) *state = Renewed::foreign;
-         if (*state != Renewed::foreign && !(call.again && *state == Renewed::gone)) {
-           if (call.failures == "reset") client_.call({"HDEL", keys.failures, call.item});
-           if (call.failures == "increment")
-             client_.call({"HINCRBY", keys.failures, call.item, "1"});
-         }
-         client_.call({"ZREM", keys.slots, call.run});
-         if (call.history > 0) {
-           const std::string most = std::to_string(call.history);
-           redis::Command add{"XADD", keys.runs, "MAXLEN", "=",    most,
-                              "*",    "run",     call.run, "item", call.item};
-           add.insert(add.end(), call.entry.begin(), call.entry.end());
-           client_.call(add);
-         }
-         if (!call.event.empty()) client_.call({"PUBLISH", keys.events, call.event});
-         // The last of them answers: then the others have been carried out too.
-         client_.call({"PUBLISH", keys.wake, "free"},
-                      [answer](const redis::Answer&) { answer(nullptr); });
+  swap(call.lock, std::move(reads), decide,
+       [this, keys, call, answer = std::move(answer)](const Swapped* swapped,
+                                                      const Trouble& trouble) {
+         if (swapped == nullptr) return answer(&trouble);
+         if (!swapped->done) return settle_one(keys, call, answer);  // changed meanwhile
+         if (swapped->refused.empty()) return answer(nullptr);
+         Trouble noted;
+         noted.settled = true;
+         noted.why = swapped->refused;
+         answer(&noted);
        });
 }
 

@@ -1,10 +1,17 @@
 // LockStore by plain commands, for servers whose ACL forbids scripts: more round trips, the same
-// keys and the same guarantees, but for two of the script's extras: a pass claims one item after
-// the other, and history, news and failures are written after the lock, not with it.
+// keys and the same guarantees, but for one of the script's extras: a pass claims one item after
+// the other.
 #pragma once
 
 #include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
 
+#include "redis/value.hpp"
 #include "source/lock_store.hpp"
 
 namespace w8y::source {
@@ -19,25 +26,49 @@ class PlainLocks final : public LockStore {
   void settle(const CircularKeys& keys, const std::vector<const SettleCall*>& calls,
               SettleAnswer answer) override;
 
+  void sweep(const SweepCall& call, Answer<SweepResult> answer) override;
+  void new_connection() override { forbidden_.clear(); }
+
  private:
-  using Change = std::vector<std::vector<std::string>>;  ///< commands for MULTI … EXEC
+  using Commands = std::vector<std::vector<std::string>>;
+  /// For MULTI … EXEC. Notes are what is left out where the user may not do it.
+  struct Change {
+    Commands commands;
+    Commands notes;
+  };
+  struct Found {
+    std::optional<std::string> lock;
+    std::vector<redis::Value> reads;
+  };
+  struct Swapped {
+    bool done = false;                  ///< else the lock was changed meanwhile, and nothing is
+    std::vector<redis::Value> replies;  ///< of EXEC
+    std::string refused;                ///< of the notes; empty: nothing
+  };
   struct Swap;
+  struct Standing;
   class ClaimPass;
 
-  /// WATCH lock, GET lock, then MULTI, commands, EXEC. What is watched belongs to the connection,
-  /// so one such swap goes at a time.
-  void swap(std::string key, std::function<Change(const std::string* found)> decide,
-            Answer<bool> answer);
+  /// WATCH lock, reads, GET lock, then MULTI, commands, EXEC. What is watched belongs to the
+  /// connection, so one such swap goes at a time.
+  void swap(std::string key, Commands reads, std::function<Change(const Found& found)> decide,
+            Answer<Swapped> answer);
+  void next_swap();
+  void execute(Change&& change);
+  void look_inside(const redis::Reply& replies, std::size_t certain);
+  void finish_swap(const Trouble* trouble);
+
+  void renew_places(const RenewCall& call);
   using Settled = std::function<void(const Trouble* trouble)>;
   void settle_one(const CircularKeys& keys, const SettleCall& call, Settled answer);
-  void settle_lock(const CircularKeys& keys, const SettleCall& call, Settled answer);
-  void next_swap();
-  void renew_places(const RenewCall& call);
-  void finish_swap(const bool* done, const Trouble& trouble);
+  void sweep_entries(const CircularKeys& keys, const std::string& hash, std::function<void()> over);
+  void sweep_entry(const CircularKeys& keys, const std::string& hash, const Item& item);
+  static Change change_of(const CircularKeys& keys, const SettleCall& call, const Standing& at);
 
   redis::Client& client_;
   std::deque<std::unique_ptr<Swap>> swaps_;
-  std::shared_ptr<bool> alive_;  ///< false once this is gone: answers in flight then do nothing
+  std::set<std::string> forbidden_;  ///< commands, on this connection
+  std::shared_ptr<bool> alive_;      ///< false once this is gone: answers in flight then do nothing
 };
 
 }  // namespace w8y::source

@@ -25,6 +25,7 @@ RedisLink::RedisLink(loop::Loop& loop, const redis::ClientOptions& options, Iden
       subscriber(loop, options),
       locks(make_lock_store(client)),
       leases(clock, timers, *locks),
+      sweep(*locks, timers, clock, is_cluster(options), identity.seed),
       looks(client, timers, clock, is_cluster(options)),
       list_events(client, subscriber, timers, clock, options.url.db, is_cluster(options)) {}
 

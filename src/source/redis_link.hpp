@@ -16,6 +16,7 @@
 #include "source/list_events.hpp"
 #include "source/lock_store.hpp"
 #include "source/looks.hpp"
+#include "source/sweep.hpp"
 
 namespace w8y::source {
 
@@ -48,6 +49,7 @@ class RedisLink final : private detail::ClientOwner, private redis::Client::List
   redis::Subscriber subscriber;
   const std::unique_ptr<LockStore> locks;
   Leases leases;
+  Sweep sweep;
   Looks looks;
   ListEvents list_events;
 

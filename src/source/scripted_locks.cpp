@@ -7,20 +7,13 @@
 #include "redis/script.hpp"
 #include "source/rights.hpp"
 
+namespace w8y::redis::scripts {
+extern const Script sweep;
+}  // namespace w8y::redis::scripts
+
 namespace w8y::source {
 
 namespace {
-
-std::string milliseconds(Duration duration) {
-  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
-  return std::to_string(std::max<std::int64_t>(ms, duration > Duration{0} ? 1 : 0));
-}
-
-/// Nothing if the answer is good; else what went wrong.
-std::optional<Trouble> trouble_of(const redis::Answer& answer) {
-  if (answer.ok()) return std::nullopt;
-  return Trouble{answer.failure == redis::Failure::lost, answer.error(), answer.problem()};
-}
 
 ClaimStatus status_of(std::string_view text) {
   if (text == "ok") return ClaimStatus::ok;
@@ -61,8 +54,9 @@ bool same_kind(const SettleCall& a, const SettleCall& b) {
   if (a.entry.size() != b.entry.size()) return false;
   for (std::size_t i = 0; i < a.entry.size(); i += 2)
     if (a.entry[i] != b.entry[i]) return false;
-  return a.new_value == b.new_value && a.new_life == b.new_life && a.failures == b.failures &&
-         a.again == b.again && a.history == b.history && holder(a) == holder(b);
+  return a.new_value == b.new_value && a.new_life == b.new_life && a.note == b.note &&
+         a.failures == b.failures && a.again == b.again && a.stale == b.stale &&
+         a.history == b.history && holder(a) == holder(b);
 }
 
 }  // namespace
@@ -74,7 +68,7 @@ void ScriptedLocks::note_refusal(const redis::Answer& answer) {
 }
 
 void ScriptedLocks::claim(const ClaimCall& call, Answer<ClaimResult> answer) {
-  const std::string expiry = milliseconds(call.expiry);
+  const std::string expiry = ms_text(call.expiry);
   const std::string limit = std::to_string(call.fleet_limit);
   const std::string left = std::to_string(call.left);
   const std::string most = std::to_string(most_looked_at);
@@ -100,7 +94,7 @@ void ScriptedLocks::claim(const ClaimCall& call, Answer<ClaimResult> answer) {
 }
 
 void ScriptedLocks::renew(const RenewCall& call, Answer<std::vector<Renewed>> answer) {
-  const std::string expiry = milliseconds(call.expiry);
+  const std::string expiry = ms_text(call.expiry);
   // Named only where it is used: while a cluster moves the slot, a call for keys that are all there
   // or all not there is carried out, and any other has to wait.
   redis::Command keys{call.fleet || call.locks.empty() ? call.slots_key : call.locks.front().key};
@@ -119,15 +113,37 @@ void ScriptedLocks::renew(const RenewCall& call, Answer<std::vector<Renewed>> an
                   return answer(nullptr, *trouble);
                 }
                 std::vector<Renewed> states;
-                for (std::size_t i = 0; i < got.reply.size(); ++i)
+                for (std::size_t i = 0; i < got.reply.size(); ++i) {
                   states.push_back(static_cast<Renewed>(got.reply[i].integer()));
+                  if (states.back() == Renewed::refused) proven_ = false;
+                }
                 answer(&states, {});
+              });
+}
+
+void ScriptedLocks::sweep(const SweepCall& call, Answer<SweepResult> answer) {
+  const std::string most = std::to_string(most_compared);
+  redis::Command keys;
+  redis::Command args{most};
+  for (const CircularKeys& list : call.lists) {
+    keys.insert(keys.end(), {list.list, list.failures, list.quarantined});
+    args.insert(args.end(), {list.lock_prefix, list.other_lock_prefix});
+  }
+  client_.run(redis::scripts::sweep, keys, args,
+              [this, answer = std::move(answer)](const redis::Answer& got) {
+                if (const auto trouble = trouble_of(got)) {
+                  note_refusal(got);
+                  return answer(nullptr, *trouble);
+                }
+                const SweepResult result{static_cast<std::size_t>(got.reply[0].integer()),
+                                         static_cast<std::size_t>(got.reply[1].integer())};
+                answer(&result, {});
               });
 }
 
 void ScriptedLocks::settle(const CircularKeys& keys, const std::vector<const SettleCall*>& calls,
                            SettleAnswer answer) {
-  redis::Command locks{keys.failures, keys.slots, keys.runs, keys.list};
+  redis::Command locks{keys.failures, keys.slots, keys.runs, keys.list, keys.quarantined};
   locks.reserve(locks.size() + calls.size());
   std::vector<const SettleCall*> kinds;  // the first of each
   std::vector<std::size_t> kind_of;
@@ -140,7 +156,7 @@ void ScriptedLocks::settle(const CircularKeys& keys, const std::vector<const Set
     kind_of.push_back(static_cast<std::size_t>(kind - kinds.begin()));
     if (kind == kinds.end()) {
       kinds.push_back(call);
-      words += 7 + call->entry.size();
+      words += 9 + call->entry.size();
     }
     words += 4 + call->entry.size();
   }
@@ -155,10 +171,10 @@ void ScriptedLocks::settle(const CircularKeys& keys, const std::vector<const Set
   std::vector<std::string_view> names;
   for (const SettleCall* kind : kinds) {
     names.push_back(number(std::to_string(names.size() + 1)));
-    args.insert(args.end(),
-                {holder(*kind), kind->new_value, number(milliseconds(kind->new_life)),
-                 kind->failures, kind->again ? "1" : "0", number(std::to_string(kind->history)),
-                 number(std::to_string(kind->entry.size() / 2))});
+    args.insert(args.end(), {holder(*kind), kind->new_value, number(ms_text(kind->new_life)),
+                             kind->note, kind->failures, kind->again ? "1" : "0",
+                             kind->stale ? "1" : "0", number(std::to_string(kind->history)),
+                             number(std::to_string(kind->entry.size() / 2))});
     for (std::size_t i = 0; i < kind->entry.size(); i += 2) args.push_back(kind->entry[i]);
   }
   for (std::size_t i = 0; i < calls.size(); ++i) {
@@ -168,8 +184,16 @@ void ScriptedLocks::settle(const CircularKeys& keys, const std::vector<const Set
   }
   client_.run(redis::scripts::settle, locks, args,
               [this, count = calls.size(), answer = std::move(answer)](const redis::Answer& got) {
-                const auto trouble = trouble_of(got);
-                if (trouble) note_refusal(got);
+                auto trouble = trouble_of(got);
+                if (trouble) {
+                  note_refusal(got);
+                } else if (const auto refused = got.reply[1].text(); !refused.empty()) {
+                  // The next claim says whether it is a right that is missing.
+                  proven_ = false;
+                  trouble = Trouble{};
+                  trouble->settled = true;
+                  trouble->why = refused;
+                }
                 for (std::size_t i = 0; i < count; ++i) answer(i, trouble ? &*trouble : nullptr);
               });
 }

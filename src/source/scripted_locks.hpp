@@ -16,6 +16,7 @@ class ScriptedLocks final : public LockStore {
   void renew(const RenewCall& call, Answer<std::vector<Renewed>> answer) override;
   void settle(const CircularKeys& keys, const std::vector<const SettleCall*>& calls,
               SettleAnswer answer) override;
+  void sweep(const SweepCall& call, Answer<SweepResult> answer) override;
   void new_connection() override { proven_ = false; }
 
  private:

@@ -41,12 +41,13 @@ Settlements::~Settlements() {
   *alive_ = false;
 }
 
-void Settlements::add(std::shared_ptr<const CircularKeys> keys, SettleCall&& call, Wait wait) {
+void Settlements::add(std::shared_ptr<const CircularKeys> keys, SettleCall&& call,
+                      Instant lease_ends, Wait wait) {
   const Instant now = link_.clock.now();
   const RunId run = call.run;
   // A quarantine has Redis look for the item in the whole list (settle.lua): one at a time.
   const bool alone = call.for_good();
-  unsettled_.emplace(run, Unsettled{std::move(keys), std::move(call), alone, now});
+  unsettled_.emplace(run, Unsettled{std::move(keys), std::move(call), lease_ends, alone, now});
   gathered_.push_back(run);
   // A call that is full waits for nobody: Redis is at it while we are at the runs that follow.
   const bool full = gathered_.size() >= LockStore::most_settled;
@@ -110,7 +111,12 @@ void Settlements::send_settlements() {
 void Settlements::send_batch(Runs&& runs) {
   std::vector<const SettleCall*> calls;
   calls.reserve(runs.size());
-  for (const RunId& run : runs) calls.push_back(&unsettled_.at(run).call);
+  const Instant now = link_.clock.now();
+  for (const RunId& run : runs) {
+    Unsettled& unsettled = unsettled_.at(run);
+    unsettled.call.stale = now > unsettled.lease_ends;
+    calls.push_back(&unsettled.call);
+  }
   const auto keys = unsettled_.at(runs.front()).keys;
   link_.locks->settle(
       *keys, calls,
@@ -125,7 +131,7 @@ void Settlements::answered(const RunId& run, const Trouble* trouble) {
   Unsettled& unsettled = found->second;
   const Instant now = link_.clock.now();
   const bool about_keys = trouble != nullptr && trouble->about_keys();
-  if (trouble == nullptr || (about_keys && now - unsettled.since > patience)) {
+  if (trouble == nullptr || trouble->settled || (about_keys && now - unsettled.since > patience)) {
     unsettled_.erase(found);
     if (unsettled_.empty()) none_left_();
     return;

@@ -33,7 +33,9 @@ class Settlements {
   Settlements(const Settlements&) = delete;
   Settlements& operator=(const Settlements&) = delete;
 
-  void add(std::shared_ptr<const CircularKeys> keys, SettleCall&& call, Wait wait);
+  /// `lease_ends`: of the run.
+  void add(std::shared_ptr<const CircularKeys> keys, SettleCall&& call, Instant lease_ends,
+           Wait wait);
   /// A message for the events channel; it comes before what is settled after it.
   void publish(std::shared_ptr<const CircularKeys> keys, std::string&& message, Wait wait);
   /// What waits for others does so no longer.
@@ -46,6 +48,7 @@ class Settlements {
   struct Unsettled {
     std::shared_ptr<const CircularKeys> keys;
     SettleCall call;
+    Instant lease_ends{};
     bool alone = false;  ///< not in one call with others
     Instant since{};
   };

@@ -19,6 +19,7 @@ import rows_clock
 import rows_cluster
 import rows_executors
 import rows_hosts
+import rows_locks
 import rows_network
 import rows_redis
 import rows_reload
@@ -28,7 +29,7 @@ import soak
 from matrix import Setup, Skip, problem, table_head, table_line, text_of
 from server import Redis, die_with_parent
 
-MODULES = [rows_hosts, rows_redis, rows_replies, rows_broken, rows_network, rows_clock,
+MODULES = [rows_hosts, rows_locks, rows_redis, rows_replies, rows_broken, rows_network, rows_clock,
            rows_reload, rows_resources, rows_executors, rows_cluster]
 ROWS = [row for module in MODULES for row in module.ROWS]
 

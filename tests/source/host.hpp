@@ -85,6 +85,11 @@ struct Host {
   source::CircularSource source;
 };
 
+/// Waits until scripts are known to be forbidden, where they are.
+inline void meet_rights(Host& host, bool scripts) {
+  if (!scripts) host.claim(1);
+}
+
 inline Rule list_rule(const std::string& prefix = "work") {
   Rule rule;
   rule.prefix = prefix;

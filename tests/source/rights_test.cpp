@@ -2,7 +2,10 @@
 // told.
 #include <doctest/doctest.h>
 
+#include <sstream>
+
 #include "source/host.hpp"
+#include "source/item_changes.hpp"
 
 using namespace w8y;
 using namespace w8y::test;
@@ -111,4 +114,82 @@ TEST_CASE("scripts are used again once the user may run them") {
     for (const Claim& claim : host.claim(1).claims) host.settle(claim);
     return scripts();
   }));
+}
+
+TEST_CASE("an end is settled whole or not at all, and what is only noted is told if it can't be") {
+  for (const std::string lacking : {"mget", "hlen", "del", "set", "lpos", "hincrby", "hdel", "hset",
+                                    "xadd", "zrem", "publish"}) {
+    CAPTURE(lacking);
+    Place place;
+    place.set_rights("");
+    Host host(place.loop, url_of_user(place.server, "some"), list_rule());
+    const ClaimReply reply = host.claim(4);
+    REQUIRE(reply.claims.size() == 4);
+    place.set_rights(lacking);
+    host.settle(reply.claims[0], SetFree{}, FailureCount::reset);
+    host.settle(reply.claims[1], RestFor{true, 60s}, FailureCount::increment, Crashed{"x"});
+    host.settle(reply.claims[2], Quarantine{}, FailureCount::increment, Crashed{"x"});
+    turn_until(
+        place.loop, [&] { return host.source.unsettled() == 0; }, 150ms);
+    CHECK(content(place.server) == all_items);
+    // The one that is still held is not touched, and no other's end is half of one.
+    CHECK(place.server.ask({"GET", "work:lock:d"}) == "run:here:77:" + reply.claims[3].run);
+    const std::string b = place.server.ask({"GET", "work:lock:b"});
+    CHECK((b == "rest:backoff" || b == "run:here:77:" + reply.claims[1].run));
+    // The next claim says what is missing, but for what is only noted.
+    const bool noted =
+        lacking == "xadd" || lacking == "zrem" || lacking == "publish" || lacking == "hlen";
+    ClaimReply next = host.claim(1);
+    if (!noted) next = host.claim(1);
+    if (!noted) CHECK(next.end == ClaimEnd::refused);
+    if (!noted) CHECK(says(next, lacking));
+    place.set_rights("");
+    CHECK(host.settled());
+    CHECK(place.server.ask({"GET", "work:lock:b"}) == "rest:backoff");
+    CHECK(place.server.ask({"GET", "work:lock:c"}) == "quarantine:" + reply.claims[2].run);
+  }
+}
+
+TEST_CASE("an operator who lacks a right changes nothing, and is told") {
+  for (const std::string lacking :
+       {"get", "lpos", "set", "hset", "hexists", "del", "hdel", "lrem", "rpush", "publish"}) {
+    CAPTURE(lacking);
+    Place place;
+    place.server.ask({"SET", "work:lock:a", "quarantine:manual"});
+    place.server.ask({"HSET", "work:quarantined", "a", "{}"});
+    place.server.ask({"HSET", "work:failures", "a", "2", "new", "2"});
+    place.server.ask({"SET", "work:lock:new", "rest:backoff"});
+    place.set_rights(lacking);
+    redis::ClientOptions options;
+    options.url = redis::parse_url(url_of_user(place.server, "some"));
+    redis::SyncClient client(place.loop, options);
+    source::ItemChanges changes(client, source::CircularKeys("work:"));
+    const auto state = [&] {
+      return place.server.ask({"LRANGE", "work:list", "0", "-1"}) + "|" +
+             place.server.ask({"MGET", "work:lock:a", "work:lock:b", "work:lock:new"}) + "|" +
+             place.server.ask({"HGETALL", "work:quarantined"}) + "|" +
+             place.server.ask({"HGETALL", "work:failures"});
+    };
+    const std::string before = state();
+    int refused = 0;
+    const auto whole = [&](const auto& change) {
+      try {
+        change();
+      } catch (const redis::RedisError&) {
+        ++refused;
+        CHECK(state() == before);
+      }
+      place.server.ask({"DEL", "work:list", "work:quarantined", "work:failures", "work:lock:b"});
+      place.server.ask({"RPUSH", "work:list", "a", "b", "c", "d", "e"});
+      place.server.ask({"SET", "work:lock:a", "quarantine:manual"});
+      place.server.ask({"SET", "work:lock:new", "rest:backoff"});
+      place.server.ask({"HSET", "work:quarantined", "a", "{}"});
+      place.server.ask({"HSET", "work:failures", "a", "2", "new", "2"});
+    };
+    whole([&] { changes.quarantine({"b"}, {}); });
+    whole([&] { changes.release({"a"}); });
+    whole([&] { changes.remove({"a"}); });
+    whole([&] { changes.add({"new"}, false); });
+    CHECK(refused > 0);
+  }
 }

@@ -1,14 +1,17 @@
 // What an operator does to items of a list: each as one script, so that no host and no other
 // operator comes between looking and doing.
-#include <algorithm>
-#include <functional>
+#include <pwd.h>
+#include <unistd.h>
+
 #include <iostream>
 
+#include <w8y/config.hpp>
 #include <w8y/escape.hpp>
 
 #include "app/ctl/commands.hpp"
 #include "app/ctl/failure.hpp"
 #include "app/ctl/text.hpp"
+#include "source/item_changes.hpp"
 
 namespace w8y::app::ctl {
 
@@ -16,52 +19,19 @@ namespace {
 
 using ops::Json;
 
-/// Items per call: finding one takes time with the length of the list, and Redis must not be held
-/// for long.
-constexpr std::size_t at_once = 64;
-
 struct Result {
   const char* text;
   bool good = true;
 };
 
-/// One kind of change.
-struct Change {
-  const redis::Script& script;
-  /// The keys before the locks of the items; `locks`: whether these follow.
-  std::vector<std::string> keys;
-  bool locks = true;
-  std::vector<std::string> args;  ///< before the items
-  std::function<Result(std::int64_t)> result;
-};
-
-/// The script's number for each item.
-std::vector<std::int64_t> carry_out(Site& site, const source::CircularKeys& names,
-                                    const Change& change, const std::vector<Item>& items) {
-  std::vector<std::int64_t> numbers;
-  for (std::size_t first = 0; first < items.size(); first += at_once) {
-    const std::size_t end = std::min(items.size(), first + at_once);
-    std::vector<std::string> locks;
-    for (std::size_t i = first; change.locks && i < end; ++i) locks.push_back(names.lock(items[i]));
-    redis::Command keys(change.keys.begin(), change.keys.end());
-    keys.insert(keys.end(), locks.begin(), locks.end());
-    redis::Command args(change.args.begin(), change.args.end());
-    for (std::size_t i = first; i < end; ++i) args.emplace_back(items[i]);
-    const redis::Value reply = site.redis().run(change.script, keys, args);
-    for (std::size_t i = first; i < end; ++i)
-      numbers.push_back(i - first < reply.elements.size() ? reply.elements[i - first].number : 0);
-  }
-  return numbers;
-}
-
-int change_items(const Options& options, Site& site, const source::CircularKeys& names,
-                 const Change& change) {
-  const std::vector<std::int64_t> numbers = carry_out(site, names, change, options.items);
+/// Tells what came of each item.
+template <typename How>
+int tell(const Options& options, const std::vector<How>& results, Result (*result_of)(How)) {
   int exit = done;
   Json told = Json::array();
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
+  for (std::size_t i = 0; i < results.size(); ++i) {
     const Item& item = options.items[i];
-    const Result result = change.result(numbers[i]);
+    const Result result = result_of(results[i]);
     if (!result.good) exit = refused;
     if (options.json) {
       Json entry = Json::object();
@@ -84,61 +54,74 @@ int change_items(const Options& options, Site& site, const source::CircularKeys&
   return exit;
 }
 
+/// Who asks later wants to know whom to ask.
+std::string who() {
+  const passwd* account = getpwuid(getuid());
+  const std::string name = account != nullptr ? account->pw_name : std::to_string(getuid());
+  return name + " on " + system_config_host().hostname();
+}
+
 }  // namespace
 
 int add(const Options& options, Site& site) {
   const std::string& prefix = *options.prefix;
-  const source::CircularKeys keys = site.keys(prefix);
   // Right for a list that only w8y works on, and a slip otherwise.
   if (site.lists() && !site.lists()->contains(prefix))
     complain("note: " + escape_text(prefix) + " is not in the config of this host");
-  return change_items(options, site, keys,
-                      {redis::scripts::add,
-                       {keys.list},
-                       false,
-                       {options.again ? "1" : "0", keys.wake},
-                       [](std::int64_t number) {
-                         return number > 0 ? Result{"added"}
-                                           : Result{"in the list already; skipped"};
-                       }});
+  source::ItemChanges changes(site.redis(), site.keys(prefix));
+  return tell<source::AddedAs>(
+      options, changes.add(options.items, options.again), [](source::AddedAs how) {
+        return how == source::AddedAs::added ? Result{"added"}
+                                             : Result{"in the list already; skipped"};
+      });
 }
 
 int remove(const Options& options, Site& site) {
-  const source::CircularKeys keys = site.keys(*options.prefix);
-  return change_items(
-      options, site, keys,
-      {redis::scripts::remove, {keys.list, keys.failures}, true, {}, [](std::int64_t number) {
-         return number > 0 ? Result{"removed"} : Result{"not in the list", false};
-       }});
+  source::ItemChanges changes(site.redis(), site.keys(*options.prefix));
+  return tell<std::size_t>(options, changes.remove(options.items), [](std::size_t copies) {
+    return copies > 0 ? Result{"removed"} : Result{"not in the list", false};
+  });
 }
 
 int quarantine(const Options& options, Site& site) {
-  const source::CircularKeys keys = site.keys(*options.prefix);
-  const auto result = [](std::int64_t number) {
-    if (number == 1) return Result{"quarantined"};
-    if (number == 2) return Result{"was quarantined already"};
-    if (number == 3) return Result{"is running; cancel the run first", false};
-    return Result{"not in the list", false};
-  };
-  return change_items(options, site, keys,
-                      {redis::scripts::quarantine,
-                       {keys.list},
-                       true,
-                       {std::string(source::quarantine_prefix) + "manual"},
-                       result});
+  source::ItemChanges changes(site.redis(), site.keys(*options.prefix));
+  const source::QuarantineNote note{{}, who(), options.reason, wall_now()};
+  return tell<source::QuarantinedAs>(
+      options, changes.quarantine(options.items, note), [](source::QuarantinedAs how) {
+        switch (how) {
+          case source::QuarantinedAs::done:
+            return Result{"quarantined"};
+          case source::QuarantinedAs::was_already:
+            return Result{"was quarantined already"};
+          case source::QuarantinedAs::at_end_of_run:
+            return Result{"is running; will be quarantined at the end of its run"};
+          case source::QuarantinedAs::asked_already:
+            return Result{"is running; was to be quarantined at the end of its run already"};
+          case source::QuarantinedAs::not_listed:
+            break;
+        }
+        return Result{"not in the list", false};
+      });
 }
 
 int release(const Options& options, Site& site) {
-  const source::CircularKeys keys = site.keys(*options.prefix);
-  const auto result = [](std::int64_t number) {
-    if (number == 1) return Result{"released"};
-    if (number == 2) return Result{"was free"};
-    if (number == 3) return Result{"is running; nothing to release", false};
-    return Result{"not in the list", false};
-  };
-  return change_items(
-      options, site, keys,
-      {redis::scripts::release, {keys.list, keys.failures}, true, {keys.wake}, result});
+  source::ItemChanges changes(site.redis(), site.keys(*options.prefix));
+  return tell<source::ReleasedAs>(
+      options, changes.release(options.items), [](source::ReleasedAs how) {
+        switch (how) {
+          case source::ReleasedAs::released:
+            return Result{"released"};
+          case source::ReleasedAs::was_free:
+            return Result{"was free"};
+          case source::ReleasedAs::runs:
+            return Result{"is running; nothing to release", false};
+          case source::ReleasedAs::called_off:
+            return Result{"is running; will not be quarantined at the end of its run"};
+          case source::ReleasedAs::not_listed:
+            break;
+        }
+        return Result{"not in the list", false};
+      });
 }
 
 }  // namespace w8y::app::ctl

@@ -1,20 +1,50 @@
--- Puts items at the end of a circular list: each that is not in it yet.
+-- Puts items at the end of a circular list: each that is not in it yet. One that comes anew begins
+-- anew, whatever became of it before.
 --
--- KEYS  1 list
+-- KEYS  1 list  2 failures  3 quarantined  4… two locks for each item: its own, and the one that it
+--       would have with the other lock_key
 -- ARGV  1 "1": those that are in it already, too
 --       2 wake channel
 --       3… items
 -- Reply for each item 1 added, 0 in the list already
 
-local reply = {}
-local added = 0
+-- First all that is only read.
+local reply, to_add, new, locks, seen = {}, {}, {}, {}, {}
 for i = 3, #ARGV do
-  reply[i - 2] = 0
-  if ARGV[1] == '1' or not redis.call('LPOS', KEYS[1], ARGV[i]) then
-    redis.call('RPUSH', KEYS[1], ARGV[i])
-    reply[i - 2] = 1
-    added = added + 1
+  local item = ARGV[i]
+  local listed = seen[item] or redis.call('LPOS', KEYS[1], item)
+  seen[item] = true
+  if not listed then
+    new[#new + 1] = item
+    for key = 2 * i - 2, 2 * i - 1 do
+      local found = redis.pcall('GET', KEYS[key])
+      if type(found) == 'string' and
+          (string.sub(found, 1, 5) == 'rest:' or string.sub(found, 1, 11) == 'quarantine:') then
+        locks[#locks + 1] = KEYS[key]
+      elseif type(found) == 'table' and not string.find(found.err, 'WRONGTYPE') then
+        return found
+      end
+    end
   end
+  local adds = not listed or ARGV[1] == '1'
+  if adds then to_add[#to_add + 1] = item end
+  reply[i - 2] = adds and 1 or 0
 end
-if added > 0 then redis.call('PUBLISH', ARGV[2], 'added') end
+if #to_add == 0 then return reply end
+
+-- Refused because of the key's type, or without anything to do, unless this user may not do it at
+-- all: before anything changes. Nobody acts on the message before we are through.
+local may = redis.pcall('HDEL', KEYS[1], '')
+if type(may) == 'table' and not string.find(may.err, 'WRONGTYPE') then return may end
+if #locks > 0 then
+  may = redis.pcall('RPUSH', locks[1], '')
+  if not string.find(may.err, 'WRONGTYPE') then return may end
+end
+redis.call('PUBLISH', ARGV[2], 'added')
+if #locks > 0 then redis.call('DEL', unpack(locks)) end
+redis.call('RPUSH', KEYS[1], unpack(to_add))
+if #new > 0 then
+  redis.pcall('HDEL', KEYS[2], unpack(new))
+  redis.pcall('HDEL', KEYS[3], unpack(new))
+end
 return reply

@@ -1,20 +1,41 @@
--- Takes items of a circular list out of work until they are released.
+-- Takes items of a circular list out of work until they are released: those that run, when their
+-- run ends.
 --
--- KEYS  1 list  2… a lock for each item
--- ARGV  1 the new value of a lock
+-- KEYS  1 list  2 quarantined  3… a lock for each item
+-- ARGV  1 what the index says of them: who, why, when (w8yd(8), REDIS KEYS)
 --       2… items
--- Reply for each item 1 done, 2 was in quarantine already, 3 runs: left alone, 0 not in the list
+-- Reply for each item 1 done, 2 was in quarantine already, 3 runs: it will be at the end of its
+--       run, 4 that has been asked before, 0 not in the list
 
 local reply = {}
 for i = 2, #ARGV do
-  local found = redis.pcall('GET', KEYS[i])
-  local state = 3  -- also for a lock of a wrong type, which is whoever's
-  if not found or (type(found) == 'string' and string.sub(found, 1, 5) == 'rest:') then
-    state = redis.call('LPOS', KEYS[1], ARGV[i]) and 1 or 0
-  elseif type(found) == 'string' and string.sub(found, 1, 11) == 'quarantine:' then
-    state = 2
+  local lock, item = KEYS[i + 1], ARGV[i]
+  local found = redis.pcall('GET', lock)
+  local held = found ~= false -- a lock of a wrong type is somebody's, too
+  if type(found) == 'table' then
+    if not string.find(found.err, 'WRONGTYPE') then return found end
+    found = ''
   end
-  if state == 1 then redis.call('SET', KEYS[i], ARGV[1]) end
+  local listed = redis.call('LPOS', KEYS[1], item)
+  local indexed = redis.call('HEXISTS', KEYS[2], item) == 1
+  local state = 1
+  if not listed then
+    state = 0
+  elseif held and string.sub(found, 1, 11) == 'quarantine:' then
+    state = 2
+  elseif held and string.sub(found, 1, 5) ~= 'rest:' then
+    state = indexed and 4 or 3
+  end
+  if state == 1 then
+    -- Refused because of its type, unless this user may not do it at all: before anything changes.
+    local may = redis.pcall('HSET', KEYS[1], '', '')
+    if not string.find(may.err, 'WRONGTYPE') then return may end
+    redis.call('SET', lock, 'quarantine:manual')
+  end
+  -- What an older version has put there has no entry.
+  if state == 1 or state == 3 or (state == 2 and not indexed) then
+    redis.call('HSET', KEYS[2], item, ARGV[1])
+  end
   reply[i - 1] = state
 end
 return reply

@@ -1,26 +1,52 @@
 -- Ends the rest or the quarantine of items, and forgets their failures. A run's lock is never
--- touched.
+-- touched; a quarantine that was to come at its end doesn't.
 --
--- KEYS  1 list  2 failures  3… a lock for each item
+-- KEYS  1 list  2 failures  3 quarantined  4… two locks for each item: its own, and the one that it
+--       would have with the other lock_key
 -- ARGV  1 wake channel
 --       2… items
--- Reply for each item 1 released, 2 was free already, 3 runs: left alone, 0 not in the list
+-- Reply for each item 1 released, 2 was free already, 3 runs: left alone, 4 runs, and will not be
+--       quarantined at its end, 0 not in the list
 
-local reply = {}
-local released = 0
+local function is_rest(found)
+  return type(found) == 'string' and
+    (string.sub(found, 1, 5) == 'rest:' or string.sub(found, 1, 11) == 'quarantine:')
+end
+
+-- First all that is only read, then what proves that the rest may be done, then that.
+local reply, locks, items, forget = {}, {}, {}, {}
+local released = false
 for i = 2, #ARGV do
-  local found = redis.pcall('GET', KEYS[i + 1])
-  local state = 3  -- also for a lock of a wrong type, which is whoever's
-  if not found then
-    state = redis.call('LPOS', KEYS[1], ARGV[i]) and 2 or 0
-  elseif type(found) == 'string' and
-      (string.sub(found, 1, 5) == 'rest:' or string.sub(found, 1, 11) == 'quarantine:') then
-    redis.call('DEL', KEYS[i + 1])
-    released = released + 1
+  local item = ARGV[i]
+  local own, other = redis.pcall('GET', KEYS[2 * i]), redis.pcall('GET', KEYS[2 * i + 1])
+  local indexed = redis.call('HEXISTS', KEYS[3], item) == 1
+  local state = 3
+  if is_rest(own) then
+    locks[#locks + 1] = KEYS[2 * i]
     state = 1
+  elseif not own then
+    state = indexed and 1 or (redis.call('LPOS', KEYS[1], item) and 2 or 0)
+  elseif type(own) == 'table' and not string.find(own.err, 'WRONGTYPE') then
+    return own
+  elseif indexed then
+    state = 4
   end
-  if state ~= 3 then redis.pcall('HDEL', KEYS[2], ARGV[i]) end
+  if is_rest(other) then
+    locks[#locks + 1] = KEYS[2 * i + 1]
+    if state == 0 or state == 2 then state = 1 end
+  end
+  if state == 1 then released = true end
+  if indexed then items[#items + 1] = item end
+  if state < 3 then forget[#forget + 1] = item end
   reply[i - 1] = state
 end
-if released > 0 then redis.call('PUBLISH', ARGV[1], 'free') end
+
+-- On a list, or nothing, it changes nothing.
+local may = redis.pcall('HDEL', KEYS[1], '')
+if type(may) == 'table' and not string.find(may.err, 'WRONGTYPE') then return may end
+-- Nobody acts on it before we are through.
+if released then redis.call('PUBLISH', ARGV[1], 'free') end
+if #locks > 0 then redis.call('DEL', unpack(locks)) end
+if #items > 0 then redis.call('HDEL', KEYS[3], unpack(items)) end
+if #forget > 0 then redis.pcall('HDEL', KEYS[2], unpack(forget)) end
 return reply

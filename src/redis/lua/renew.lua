@@ -5,30 +5,45 @@
 --       2 "1": the runs have places in slots
 --       3… for each lock its value, which ends in the run id, with one letter before it:
 --          "t": take the lock again if it is gone and free, "n": don't
--- Reply for each lock 1 renewed, 2 taken again, 3 gone, 0 another's
+-- Reply for each lock 1 renewed, 2 taken again, 3 gone, 0 another's, 4 refused
+-- One key of a wrong type, or one refusal, keeps no other lock from being renewed. Where nothing
+-- could be done, the refusal is the reply.
 
 local time = redis.call('TIME')
 local expiry_ms = tonumber(ARGV[1])
 local until_ms = time[1] * 1000 + math.floor(time[2] / 1000) + expiry_ms
+local refusal
+local renewed = 0
+local function try(...)
+  local answer = redis.pcall(...)
+  if type(answer) ~= 'table' or not answer.err then return answer end
+  -- Of a wrong type: whoever's it is.
+  if string.find(answer.err, 'WRONGTYPE') then return {} end
+  refusal = answer
+end
+
 local reply = {}
 for i = 2, #KEYS do
   local value = string.sub(ARGV[i + 1], 2)
-  local found = redis.pcall('GET', KEYS[i])
+  local found = try('GET', KEYS[i])
   local state = 0
-  if found == value then
-    redis.call('PEXPIRE', KEYS[i], expiry_ms)
-    state = 1
+  if found == nil then
+    state = 4
+  elseif found == value then
+    state = try('PEXPIRE', KEYS[i], expiry_ms) and 1 or 4
   elseif not found then
     state = 3
-    if string.sub(ARGV[i + 1], 1, 1) == 't' and
-        redis.call('SET', KEYS[i], value, 'PX', expiry_ms, 'NX') then
-      state = 2
+    if string.sub(ARGV[i + 1], 1, 1) == 't' then
+      local taken = try('SET', KEYS[i], value, 'PX', expiry_ms, 'NX')
+      if taken then state = 2 elseif taken == nil then state = 4 end
     end
   end
-  if ARGV[2] == '1' and (state == 1 or state == 2) then
-    redis.call('ZADD', KEYS[1], until_ms, string.sub(value, -26))
+  if state == 1 or state == 2 then
+    renewed = renewed + 1
+    if ARGV[2] == '1' then try('ZADD', KEYS[1], until_ms, string.sub(value, -26)) end
   end
   reply[#reply + 1] = state
 end
-if ARGV[2] == '1' then redis.pcall('PEXPIRE', KEYS[1], math.max(86400000, 2 * expiry_ms)) end
+if refusal and renewed == 0 then return refusal end
+if ARGV[2] == '1' then try('PEXPIRE', KEYS[1], math.max(86400000, 2 * expiry_ms)) end
 return reply

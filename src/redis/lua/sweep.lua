@@ -1,0 +1,43 @@
+-- Forgets failures and quarantines of items that are no longer in their list: of some entries,
+-- chosen at random, so that nobody has to know how far it is.
+--
+-- KEYS  for each list in turn: list, failures, quarantined
+-- ARGV  1 how many items of lists may be compared in this call: looking for one takes time with the
+--         length of its list
+--       then for each list in turn: what stands before an item in the name of its lock, and what
+--       would with the other lock_key
+-- Reply {how many of the lists were looked at, how many entries were forgotten}
+
+local budget = tonumber(ARGV[1])
+local forgotten = 0
+
+local function sweep(list, key, prefixes)
+  local length = redis.pcall('LLEN', list)
+  local size = redis.pcall('HLEN', key)
+  -- A key of a wrong type is not ours.
+  if type(length) ~= 'number' or type(size) ~= 'number' or size == 0 then return end
+  local cost = math.max(1, length)
+  local most = math.max(1, math.min(64, math.floor(budget / cost)))
+  for _, item in ipairs(redis.call('HRANDFIELD', key, most)) do
+    budget = budget - cost
+    if not redis.call('LPOS', list, item) then
+      for _, prefix in ipairs(prefixes) do
+        local found = redis.pcall('GET', prefix .. item)
+        if type(found) == 'string' and string.sub(found, 1, 11) == 'quarantine:' then
+          redis.call('DEL', prefix .. item)
+        end
+      end
+      redis.call('HDEL', key, item)
+      forgotten = forgotten + 1
+    end
+  end
+end
+
+local lists = #KEYS / 3
+for k = 1, lists do
+  local list, failures, quarantined = KEYS[3 * k - 2], KEYS[3 * k - 1], KEYS[3 * k]
+  sweep(list, failures, {})
+  sweep(list, quarantined, {ARGV[2 * k], ARGV[2 * k + 1]})
+  if budget <= 0 then return {k, forgotten} end
+end
+return {lists, forgotten}

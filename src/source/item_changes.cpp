@@ -1,0 +1,130 @@
+#include "source/item_changes.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+namespace w8y::source {
+
+namespace {
+
+/// Items per call: finding one takes time with the length of the list, and Redis must not be held
+/// for long.
+constexpr std::size_t at_once = 64;
+/// Of the list, or of the index, per call. Others rotate the list meanwhile.
+constexpr std::int64_t page = 1000;
+
+}  // namespace
+
+template <typename Result>
+std::vector<Result> ItemChanges::run(const redis::Script& script, const redis::Command& keys,
+                                     Locks locks, const redis::Command& args,
+                                     const std::vector<Item>& items) {
+  std::vector<Result> results;
+  for (std::size_t first = 0; first < items.size(); first += at_once) {
+    const std::size_t end = std::min(items.size(), first + at_once);
+    std::vector<std::string> names;
+    for (std::size_t i = first; i < end; ++i) {
+      names.push_back(keys_.lock(items[i]));
+      if (locks == Locks::both) names.push_back(keys_.other_lock_prefix + items[i]);
+    }
+    redis::Command all_keys(keys);
+    all_keys.insert(all_keys.end(), names.begin(), names.end());
+    redis::Command all_args(args);
+    for (std::size_t i = first; i < end; ++i) all_args.emplace_back(items[i]);
+    const redis::Value reply = client_.run(script, all_keys, all_args);
+    for (std::size_t i = 0; i < end - first; ++i)
+      results.push_back(
+          static_cast<Result>(i < reply.elements.size() ? reply.elements[i].number : 0));
+  }
+  return results;
+}
+
+std::vector<AddedAs> ItemChanges::add(const std::vector<Item>& items, bool again) {
+  return run<AddedAs>(redis::scripts::add, {keys_.list, keys_.failures, keys_.quarantined},
+                      Locks::both, {again ? "1" : "0", keys_.wake}, items);
+}
+
+std::vector<std::size_t> ItemChanges::remove(const std::vector<Item>& items) {
+  return run<std::size_t>(redis::scripts::remove, {keys_.list, keys_.failures, keys_.quarantined},
+                          Locks::both, {}, items);
+}
+
+std::vector<QuarantinedAs> ItemChanges::quarantine(const std::vector<Item>& items,
+                                                   const QuarantineNote& note) {
+  const std::string text = to_text(note);
+  return run<QuarantinedAs>(redis::scripts::quarantine, {keys_.list, keys_.quarantined}, Locks::one,
+                            {text}, items);
+}
+
+std::vector<ReleasedAs> ItemChanges::release(const std::vector<Item>& items) {
+  return run<ReleasedAs>(redis::scripts::release, {keys_.list, keys_.failures, keys_.quarantined},
+                         Locks::both, {keys_.wake}, items);
+}
+
+std::vector<ItemChanges::Quarantined> ItemChanges::quarantined() {
+  std::vector<Quarantined> all;
+  std::set<Item> seen;  // HSCAN may tell of one twice
+  std::string cursor = "0";
+  do {
+    const redis::Value reply =
+        client_.call({"HSCAN", keys_.quarantined, cursor, "COUNT", std::to_string(page)});
+    if (reply.elements.size() != 2) break;
+    cursor = reply.elements[0].text;
+    const auto& fields = reply.elements[1].elements;
+    for (std::size_t i = 0; i + 1 < fields.size(); i += 2)
+      if (seen.insert(fields[i].text).second)
+        all.push_back({fields[i].text, read_note(fields[i + 1].text)});
+  } while (cursor != "0");
+  return all;
+}
+
+std::vector<QuarantineNote> ItemChanges::notes_of(const std::vector<Item>& items) {
+  std::vector<QuarantineNote> notes(items.size());
+  for (std::size_t first = 0; first < items.size(); first += page) {
+    const std::size_t end = std::min(items.size(), first + static_cast<std::size_t>(page));
+    redis::Command command{"HMGET", keys_.quarantined};
+    for (std::size_t i = first; i < end; ++i) command.emplace_back(items[i]);
+    const redis::Value reply = client_.call(command);
+    for (std::size_t i = first; i < end && i - first < reply.elements.size(); ++i)
+      if (!reply.elements[i - first].is_nil()) notes[i] = read_note(reply.elements[i - first].text);
+  }
+  return notes;
+}
+
+/// Locks that say so, of items in the list.
+void ItemChanges::find_locks(std::vector<Item>& found) {
+  std::set<Item> seen(found.begin(), found.end());
+  for (std::int64_t first = 0;; first += page) {
+    const redis::Value items = client_.call(
+        {"LRANGE", keys_.list, std::to_string(first), std::to_string(first + page - 1)});
+    if (items.elements.empty()) return;
+    std::vector<std::string> names;
+    for (const auto& item : items.elements) {
+      names.push_back(keys_.lock(item.text));
+      names.push_back(keys_.other_lock_prefix + item.text);
+    }
+    redis::Command command{"MGET"};
+    command.insert(command.end(), names.begin(), names.end());
+    const redis::Value locks = client_.call(command);
+    for (std::size_t i = 0; i < names.size() && i < locks.elements.size(); ++i) {
+      const Item& item = items.elements[i / 2].text;
+      if (locks.elements[i].text.starts_with(quarantine_prefix) && seen.insert(item).second)
+        found.push_back(item);
+    }
+  }
+}
+
+std::vector<Item> ItemChanges::release_all() {
+  std::vector<Item> items;
+  for (auto& each : quarantined()) items.push_back(std::move(each.item));
+  find_locks(items);
+  std::vector<Item> ended;
+  const std::vector<ReleasedAs> results = release(items);
+  for (std::size_t i = 0; i < items.size(); ++i)
+    if (results[i] == ReleasedAs::released || results[i] == ReleasedAs::called_off)
+      ended.push_back(std::move(items[i]));
+  return ended;
+}
+
+}  // namespace w8y::source
