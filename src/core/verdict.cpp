@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include <w8y/verdict.hpp>
 
@@ -16,9 +17,12 @@ struct ByItself {
 
   Outcome operator()(const Exited& exited) const {
     const auto& codes = rule.child->success_exit_codes;
-    if (std::find(codes.begin(), codes.end(), exited.code) == codes.end())
-      return Crashed{"exit status " + std::to_string(exited.code)};
-    return (*this)(Answered{});
+    if (std::find(codes.begin(), codes.end(), exited.code) != codes.end())
+      return (*this)(Answered{});
+    std::string reason = "exit status " + std::to_string(exited.code);
+    // An executor has a line to say so; a plain program has nothing but its exit status.
+    if (rule.is_command()) return Failed{std::move(reason)};
+    return Crashed{std::move(reason)};
   }
   Outcome operator()(const Answered&) const {
     if (end.complete && end.complete->error) return Failed{*end.complete->error};

@@ -38,7 +38,7 @@ def old_end(setup):
             redis.ask("SET", "work:paused", "so that it isn't the far host's again at once")
             proxy.mode = "pass"
             # Its end is told and written, and that is all.
-            wait_for(lambda: world.last_outcome("work") == "crashed", what="the old end")
+            wait_for(lambda: world.last_outcome("work") == "failed", what="the old end")
             lock = redis.ask("GET", "work:lock:a") or b""
             assert not lock.startswith((b"rest:", b"quarantine:")), lock
             assert redis.ask("EXISTS", "work:failures", "work:quarantined") == 0

@@ -42,6 +42,20 @@ TEST_CASE("the table of executor.md, line by line") {
   CHECK(outcome_of(rule, NotStarted{"NUL in item", true, false}) == "failed");
 }
 
+TEST_CASE("a plain command fails by its exit status, and crashes by a signal") {
+  Rule rule;
+  rule.command = {"false"};
+  CHECK(outcome_of(rule, Exited{0}, {}, false) == "succeeded");
+  CHECK(outcome_of(rule, Signalled{9}, {}, false) == "crashed");
+  CHECK(outcome_of(rule, NotStarted{"no such file", false, false}, {}, false) == "crashed");
+  RunEnd end;
+  end.process = Exited{1};
+  const Verdict verdict = judge(rule, end, {}, 1);
+  CHECK(std::string(outcome_name(verdict.outcome)) == "failed");
+  CHECK(outcome_reason(verdict.outcome) == "exit status 1");
+  CHECK(verdict.failures == FailureCount::increment);
+}
+
 TEST_CASE("the runs of a stream process") {
   Rule rule;
   rule.child.edit().success_exit_codes = {7};  // there is no exit code to compare
