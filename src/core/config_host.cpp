@@ -17,6 +17,7 @@
 #include <system_error>
 
 #include <w8y/config.hpp>
+#include <w8y/trusted_path.hpp>
 
 namespace w8y {
 
@@ -24,20 +25,6 @@ namespace {
 
 constexpr std::size_t largest_file = std::size_t{16} << 20;
 constexpr const char* too_large = "is larger than 16 MiB; no configuration is";
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ > STDERR_FILENO) ::close(fd_);
-  }
-  [[nodiscard]] int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 std::string problem_of(int error) {
   if (error == ENOENT) return "not found";
@@ -58,45 +45,6 @@ ConfigHost::File read_all(int fd, std::size_t expected) {
     file.text.append(part, 0, static_cast<std::size_t>(count));
   }
   return {"", too_large};
-}
-
-/// Why others than root can write what `status` is of; empty: they can't.
-std::string writable_by_others(const struct stat& status) {
-  if (status.st_uid != 0) return "belongs to user " + std::to_string(status.st_uid);
-  // With an ACL, the group's bits are its mask: the most that anyone named in it can do.
-  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "can be written by its group or others";
-  return {};
-}
-
-/// The folders above `path`: who can write one of them can put another file in its place. A sticky
-/// folder such as /tmp is fine, as what is root's in it can't be moved by others.
-std::string distrust_folders(const std::string& path) {
-  std::string folder = path;
-  while (folder.size() > 1) {
-    folder.resize(std::max<std::size_t>(folder.rfind('/'), 1));
-    struct stat status {};
-    if (::stat(folder.c_str(), &status) != 0) return problem_of(errno);
-    if ((status.st_mode & S_ISVTX) != 0 && status.st_uid == 0) continue;
-    if (const std::string why = writable_by_others(status); !why.empty()) {
-      return std::string("is in ").append(folder).append(", which ").append(why) +
-             "; w8yd runs as root, so only root may be able to write there";
-    }
-  }
-  return {};
-}
-
-std::string distrust_file(const std::string& path, const struct stat& status) {
-  if (const std::string why = writable_by_others(status); !why.empty()) {
-    return why +
-           "; w8yd runs as root, so it must belong to root, and nobody else may write it "
-           "(chown root, chmod go-w)";
-  }
-  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
-                                                         &std::free);
-  if (!real) return problem_of(errno);
-  if (std::string why = distrust_folders(real.get()); !why.empty()) return why;
-  // The way to it too, where that goes by a symbolic link.
-  return path.starts_with('/') ? distrust_folders(path) : std::string();
 }
 
 std::optional<unsigned> number_of(const std::string& text) {
@@ -126,19 +74,13 @@ bool account_exists(const Ask& ask) {
 ConfigHost::File SystemConfigHost::read(const std::string& path) {
   if (path == "-") return read_all(STDIN_FILENO, 0);
   if (path.find('\0') != std::string::npos) return {"", "has a NUL byte in its name"};
-  // Opening a FIFO must not wait for a writer.
-  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (fd.get() < 0) return {"", problem_of(errno)};
+  const TrustedFile file = is_root() ? open_trusted(path) : open_any(path);
+  if (!file.problem.empty()) return {"", file.problem};
   struct stat status {};
-  if (::fstat(fd.get(), &status) != 0) return {"", problem_of(errno)};
-  if (S_ISDIR(status.st_mode)) return {"", problem_of(EISDIR)};
-  if (!S_ISREG(status.st_mode)) return {"", "is not a regular file; must be one"};
+  if (::fstat(file.fd, &status) != 0) return {"", problem_of(errno)};
   const auto size = static_cast<std::uintmax_t>(status.st_size);
   if (size > largest_file) return {"", too_large};
-  if (is_root()) {
-    if (std::string why = distrust_file(path, status); !why.empty()) return {"", std::move(why)};
-  }
-  return read_all(fd.get(), static_cast<std::size_t>(size));
+  return read_all(file.fd, static_cast<std::size_t>(size));
 }
 
 std::vector<std::string> SystemConfigHost::glob(const std::string& pattern) {
@@ -170,9 +112,7 @@ bool SystemConfigHost::is_root() {
 }
 
 std::string SystemConfigHost::distrust(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return problem_of(errno);
-  return distrust_file(path, status);
+  return open_trusted(path).problem;
 }
 
 bool SystemConfigHost::user_exists(const std::string& user) {

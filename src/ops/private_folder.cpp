@@ -11,6 +11,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include <w8y/trusted_path.hpp>
+
 namespace w8y::ops {
 
 namespace {
@@ -36,6 +38,10 @@ void check(const std::string& path) {
   if (status.st_uid != geteuid()) fail(path, "it belongs to another user");
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     fail(path, "others can write in it; chmod go-w it, or name a folder of its own");
+  if (geteuid() != 0) return;
+  // As of a config: who can write a folder above it can put another in its place.
+  if (const TrustedFile way = open_trusted_folder(path); !way.problem.empty())
+    fail(path, "it " + way.problem);
 }
 
 }  // namespace

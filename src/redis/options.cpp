@@ -1,28 +1,22 @@
 #include "redis/options.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
+#include <string_view>
 
-#include <cerrno>
-#include <cstring>
+#include <w8y/trusted_path.hpp>
 
 namespace w8y::redis {
 
 namespace {
 
+constexpr std::size_t longest_password = 4096;
+
 std::string read_password_file(const std::string& path, std::string& password) {
   if (path.empty()) return {};
   const std::string place = "password file " + path + ": ";
-  // Not blocking, in case that it is a pipe without a writer.
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return place + std::strerror(errno);
-  char text[4097];
-  const ssize_t got = read(fd, text, sizeof text);
-  const int error = errno;
-  close(fd);
-  if (got < 0) return place + std::strerror(error);
-  if (got == sizeof text) return place + "longer than any password (4096 bytes)";
-  std::string_view line(text, static_cast<std::size_t>(got));
+  std::string text;
+  std::string problem;
+  if (!read_own(path, longest_password, text, problem)) return place + problem;
+  std::string_view line(text);
   if (line.ends_with('\n')) line.remove_suffix(1);
   if (line.ends_with('\r')) line.remove_suffix(1);
   if (line.empty()) return place + "empty";

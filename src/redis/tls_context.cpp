@@ -1,17 +1,30 @@
 #include "redis/tls_context.hpp"
 
 #include <arpa/inet.h>
+#include <openssl/crypto.h>
 #include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
+
+#include <w8y/trusted_path.hpp>
 
 namespace w8y::redis {
 
 namespace {
 
-struct FreeContext {
+constexpr std::size_t largest_file = std::size_t{16} << 20;
+
+struct Free {
   void operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
+  void operator()(BIO* bio) const { BIO_free(bio); }
+  void operator()(X509* certificate) const { X509_free(certificate); }
+  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
 };
+using OwnedBio = std::unique_ptr<BIO, Free>;
+using OwnedCertificate = std::unique_ptr<X509, Free>;
+using OwnedKey = std::unique_ptr<EVP_PKEY, Free>;
 
 std::string reason() {
   const unsigned long code = ERR_peek_last_error();
@@ -25,23 +38,81 @@ int no_passphrase(char*, int, int, void*) {
   return 0;
 }
 
-void load_trust(SSL_CTX* context, const std::string& ca) {
-  if (ca.empty()) {
+/// All of a PEM file, which is read here so that what was looked at is what is used. Root believes
+/// only what nobody else can write.
+std::string read_file(const char* what, const std::string& path) {
+  const auto is_bad = [&](const std::string& why) {
+    return TlsError(std::string(what) + ' ' + path + ": " + why);
+  };
+  const TrustedFile file = open_own(path);
+  if (!file.problem.empty()) throw is_bad(file.problem);
+  std::string text;
+  std::string problem;
+  if (!read_all(file, largest_file, text, problem)) throw is_bad(problem);
+  return text;
+}
+
+OwnedBio memory(const std::string& text) {
+  OwnedBio bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
+  if (!bio) throw TlsError("no TLS: " + reason());
+  return bio;
+}
+
+/// OpenSSL ends a file with this error: there is no more in it.
+bool ended_well() {
+  const unsigned long code = ERR_peek_last_error();
+  const bool ended =
+      ERR_GET_LIB(code) == ERR_LIB_PEM && ERR_GET_REASON(code) == PEM_R_NO_START_LINE;
+  if (ended) ERR_clear_error();
+  return ended;
+}
+
+void load_trust(SSL_CTX* context, const TlsOptions& tls) {
+  if (tls.ca.empty()) {
     if (SSL_CTX_set_default_verify_paths(context) != 1)
       throw TlsError("can't read whom the system trusts: " + reason());
-  } else if (SSL_CTX_load_verify_file(context, ca.c_str()) != 1) {
-    throw TlsError("tls_ca " + ca + ": " + reason());
+    return;
   }
+  const std::string text = read_file("tls_ca", tls.ca);
+  const OwnedBio bio = memory(text);
+  X509_STORE* store = SSL_CTX_get_cert_store(context);
+  std::size_t count = 0;
+  while (const OwnedCertificate one{
+      PEM_read_bio_X509_AUX(bio.get(), nullptr, no_passphrase, nullptr)}) {
+    if (X509_STORE_add_cert(store, one.get()) != 1)
+      throw TlsError("tls_ca " + tls.ca + ": " + reason());
+    ++count;
+  }
+  if (!ended_well() || count == 0)
+    throw TlsError("tls_ca " + tls.ca + ": " + (count == 0 ? "no certificate in it" : reason()));
+}
+
+/// Our certificate, and those between it and who is trusted.
+void load_chain(SSL_CTX* context, const TlsOptions& tls) {
+  const std::string text = read_file("tls_cert", tls.cert);
+  const OwnedBio bio = memory(text);
+  const auto check = [&](bool good) {
+    if (!good) throw TlsError("tls_cert " + tls.cert + ": " + reason());
+  };
+  const OwnedCertificate ours{PEM_read_bio_X509_AUX(bio.get(), nullptr, no_passphrase, nullptr)};
+  check(ours && SSL_CTX_use_certificate(context, ours.get()) == 1);
+  while (OwnedCertificate next{PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr)}) {
+    check(SSL_CTX_add0_chain_cert(context, next.get()) == 1);
+    static_cast<void>(next.release());  // the context frees it
+  }
+  check(ended_well());
 }
 
 void load_identity(SSL_CTX* context, const TlsOptions& tls) {
   if (tls.cert.empty()) return;
-  const std::string& key = tls.key.empty() ? tls.cert : tls.key;
-  SSL_CTX_set_default_passwd_cb(context, no_passphrase);
-  if (SSL_CTX_use_certificate_chain_file(context, tls.cert.c_str()) != 1)
-    throw TlsError("tls_cert " + tls.cert + ": " + reason());
-  if (SSL_CTX_use_PrivateKey_file(context, key.c_str(), SSL_FILETYPE_PEM) != 1)
-    throw TlsError("tls_key " + key + ": " + reason());
+  load_chain(context, tls);
+  const std::string& path = tls.key.empty() ? tls.cert : tls.key;
+  std::string text = read_file("tls_key", path);
+  const OwnedBio bio = memory(text);
+  const OwnedKey key{PEM_read_bio_PrivateKey(bio.get(), nullptr, no_passphrase, nullptr)};
+  const bool good = key && SSL_CTX_use_PrivateKey(context, key.get()) == 1;
+  OPENSSL_cleanse(text.data(), text.size());
+  if (!good) throw TlsError("tls_key " + path + ": " + reason());
 }
 
 bool is_address(const std::string& name) {
@@ -66,7 +137,7 @@ void expect_name(SSL* ssl, const std::string& name) {
 
 OwnedSsl make_tls_client(const ClientOptions& options) {
   ERR_clear_error();
-  const std::unique_ptr<SSL_CTX, FreeContext> context(SSL_CTX_new(TLS_client_method()));
+  const std::unique_ptr<SSL_CTX, Free> context(SSL_CTX_new(TLS_client_method()));
   if (!context) throw TlsError("no TLS: " + reason());
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
   SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF);
@@ -74,7 +145,7 @@ OwnedSsl make_tls_client(const ClientOptions& options) {
   // A partial write is finished from where our buffer has moved to meanwhile.
   SSL_CTX_set_mode(context.get(),
                    SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-  load_trust(context.get(), options.tls.ca);
+  load_trust(context.get(), options.tls);
   load_identity(context.get(), options.tls);
   OwnedSsl ssl(SSL_new(context.get()));
   if (!ssl) throw TlsError("no TLS: " + reason());

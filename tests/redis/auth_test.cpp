@@ -94,7 +94,7 @@ TEST_CASE("the password file is read at each connect") {
   options.password_file = file;
   Client client(loop, options);
   Ups ups(client);
-  CHECK(has(ask(loop, client, {"PING"}), "password file " + file + ": No such file"));
+  CHECK(has(ask(loop, client, {"PING"}), "password file " + file + ": not found"));
   write(file, "");
   CHECK(turn_until(loop, [&] { return has(client.trouble(), "empty"); }));
   write(file, std::string(5000, 'x'));

@@ -1,0 +1,264 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <w8y/trusted_path.hpp>
+
+namespace w8y {
+
+namespace {
+
+constexpr int most_links = 40;  // as the kernel has it
+
+std::string problem_of(int error) {
+  if (error == ENOENT) return "not found";
+  if (error == EISDIR) return "is a directory; must be a file";
+  return "can't be read: " + std::generic_category().message(error);
+}
+
+TrustedFile failed(int error, std::string problem) {
+  TrustedFile none;
+  none.error = error;
+  none.problem = std::move(problem);
+  return none;
+}
+
+TrustedFile failed(int error) {
+  return failed(error, problem_of(error));
+}
+
+TrustedFile opened(int fd) {
+  TrustedFile file;
+  file.fd = fd;
+  return file;
+}
+
+/// From where we stand to a file: `place_` is open, and the way to it is believed.
+class Walker {
+ public:
+  Walker(const PathWalk& walk, const std::string& path) : walk_(walk) { add(path); }
+
+  /// The file or folder at the end, as O_PATH.
+  TrustedFile go();
+  [[nodiscard]] const struct stat& status() const { return status_; }
+  /// The file that go() has found, to be read.
+  TrustedFile open_found() const;
+
+ private:
+  void add(const std::string& path);
+  TrustedFile step(const std::string& name);
+  TrustedFile follow(int link, const std::string& path);
+  std::string enter(TrustedFile&& place, std::string path);
+  [[nodiscard]] std::string writable_by_others(const struct stat& status) const;
+  [[nodiscard]] std::string in_folder(const std::string& why) const;
+  [[nodiscard]] std::string who() const { return walk_.also == 0 ? "only root" : "only its owner"; }
+
+  const PathWalk& walk_;
+  std::vector<std::string> rest_;  ///< names to come, the next one last
+  TrustedFile place_;
+  std::string at_;
+  std::string last_;  ///< the name of the file in `place_`
+  struct stat status_ {};
+  int links_ = 0;
+};
+
+void Walker::add(const std::string& path) {
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < path.size();) {
+    const std::size_t end = std::min(path.find('/', at), path.size());
+    if (end > at && path.compare(at, end - at, ".") != 0)
+      names.push_back(path.substr(at, end - at));
+    at = end + 1;
+  }
+  rest_.insert(rest_.end(), names.rbegin(), names.rend());
+}
+
+/// Why others can write what `status` is of; empty: they can't.
+std::string Walker::writable_by_others(const struct stat& status) const {
+  if (status.st_uid != 0 && status.st_uid != walk_.also)
+    return "belongs to user " + std::to_string(status.st_uid);
+  // With an ACL, the group's bits are its mask: the most that anyone named in it can do.
+  if (!S_ISLNK(status.st_mode) && (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    return "can be written by its group or others";
+  return {};
+}
+
+std::string Walker::in_folder(const std::string& why) const {
+  return "is in " + at_ + ", which " + why + "; w8yd runs as root, so " + who() +
+         " may be able to write there";
+}
+
+/// Takes a folder as the place from which the next name counts.
+std::string Walker::enter(TrustedFile&& place, std::string path) {
+  place_ = std::move(place);
+  at_ = std::move(path);
+  if (fstat(place_.fd, &status_) != 0) return problem_of(errno);
+  if (!S_ISDIR(status_.st_mode)) return problem_of(ENOTDIR);
+  if (walk_.look)
+    if (std::string why = walk_.look(place_.fd, status_); !why.empty()) return why;
+  struct stat as_if = status_;
+  if ((status_.st_mode & S_ISVTX) != 0) as_if.st_mode &= ~static_cast<mode_t>(S_IWGRP | S_IWOTH);
+  const std::string why = writable_by_others(as_if);
+  return why.empty() ? why : in_folder(why);
+}
+
+TrustedFile Walker::follow(int link, const std::string& path) {
+  if (++links_ > most_links) return failed(ELOOP);
+  if (const std::string why = writable_by_others(status_); !why.empty())
+    return failed(EACCES, "is reached by the link " + path + ", which " + why +
+                              "; w8yd runs as root, so " + who() + " may be able to change it");
+  std::array<char, PATH_MAX> target;
+  const ssize_t size = readlinkat(link, "", target.data(), target.size());
+  if (size < 0) return failed(errno);
+  if (static_cast<std::size_t>(size) >= target.size()) return failed(ENAMETOOLONG);
+  const std::string to(target.data(), static_cast<std::size_t>(size));
+  if (to.empty()) return failed(ENOENT);
+  add(to);
+  if (to.front() != '/') return {};
+  if (std::string why = enter(opened(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)), "/");
+      !why.empty())
+    return failed(EACCES, std::move(why));
+  return {};
+}
+
+/// One name further. A file without a problem and without a descriptor: go on.
+TrustedFile Walker::step(const std::string& name) {
+  constexpr int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
+  TrustedFile next = opened(openat(place_.fd, name.c_str(), flags));
+  if (next.fd < 0) return failed(errno);
+  std::string path = (at_ == "/" ? at_ : at_ + '/') + name;
+  if (name == "..") path = at_.substr(0, std::max<std::size_t>(at_.rfind('/'), 1));
+  if (fstat(next.fd, &status_) != 0) return failed(errno);
+  if (S_ISLNK(status_.st_mode)) return follow(next.fd, path);
+  if (rest_.empty() && !S_ISDIR(status_.st_mode)) return next;
+  std::string why = enter(std::move(next), std::move(path));
+  if (why.empty()) return {};
+  return failed(S_ISDIR(status_.st_mode) ? EACCES : ENOTDIR, std::move(why));
+}
+
+TrustedFile Walker::go() {
+  std::string why = enter(opened(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)), "/");
+  if (!why.empty()) return failed(EACCES, std::move(why));
+  while (!rest_.empty()) {
+    last_ = std::move(rest_.back());
+    rest_.pop_back();
+    TrustedFile file = step(last_);
+    if (!file.problem.empty()) return file;
+    if (file.fd < 0) continue;
+    if (walk_.look)
+      if (why = walk_.look(file.fd, status_); !why.empty()) return failed(EACCES, std::move(why));
+    if (why = writable_by_others(status_); why.empty()) return file;
+    return failed(EACCES, why +
+                              "; w8yd runs as root, so it must belong to root, and nobody else "
+                              "may write it (chown root, chmod go-w)");
+  }
+  return std::move(place_);
+}
+
+TrustedFile Walker::open_found() const {
+  constexpr int flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+  TrustedFile file = opened(openat(place_.fd, last_.c_str(), flags));
+  if (file.fd < 0) return failed(errno);
+  struct stat status {};
+  if (fstat(file.fd, &status) != 0) return failed(errno);
+  if (status.st_dev != status_.st_dev || status.st_ino != status_.st_ino)
+    return failed(EAGAIN, "was replaced while it was opened; try again");
+  return file;
+}
+
+std::optional<std::string> from_root(const std::string& path) {
+  if (path.starts_with('/')) return path;
+  const std::unique_ptr<char, decltype(&std::free)> here(getcwd(nullptr, 0), &std::free);
+  if (!here || *here != '/') return std::nullopt;
+  return std::string(here.get()) + '/' + path;
+}
+
+}  // namespace
+
+TrustedFile::TrustedFile(TrustedFile&& other) noexcept
+    : fd(std::exchange(other.fd, -1)), error(other.error), problem(std::move(other.problem)) {}
+
+TrustedFile& TrustedFile::operator=(TrustedFile&& other) noexcept {
+  std::swap(fd, other.fd);
+  std::swap(error, other.error);
+  std::swap(problem, other.problem);
+  return *this;
+}
+
+TrustedFile::~TrustedFile() {
+  if (fd >= 0) ::close(fd);
+}
+
+TrustedFile open_trusted(const std::string& path, const PathWalk& walk) {
+  if (path.find('\0') != std::string::npos) return failed(ENOENT, "has a NUL byte in its name");
+  const auto absolute = from_root(path);
+  if (!absolute) return failed(errno);
+  Walker walker(walk, *absolute);
+  TrustedFile found = walker.go();
+  if (!found.problem.empty()) return found;
+  if (S_ISDIR(walker.status().st_mode)) return failed(EISDIR);
+  if (!S_ISREG(walker.status().st_mode))
+    return failed(EINVAL, "is not a regular file; must be one");
+  return walker.open_found();
+}
+
+TrustedFile open_trusted_folder(const std::string& path, const PathWalk& walk) {
+  if (path.find('\0') != std::string::npos) return failed(ENOENT, "has a NUL byte in its name");
+  const auto absolute = from_root(path);
+  if (!absolute) return failed(errno);
+  Walker walker(walk, *absolute);
+  TrustedFile found = walker.go();
+  if (found.problem.empty() && !S_ISDIR(walker.status().st_mode)) return failed(ENOTDIR);
+  return found;
+}
+
+TrustedFile open_any(const std::string& path) {
+  if (path.find('\0') != std::string::npos) return failed(ENOENT, "has a NUL byte in its name");
+  TrustedFile file = opened(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (file.fd < 0) return failed(errno);
+  struct stat status {};
+  if (fstat(file.fd, &status) != 0) return failed(errno);
+  if (S_ISDIR(status.st_mode)) return failed(EISDIR);
+  if (!S_ISREG(status.st_mode)) return failed(EINVAL, "is not a regular file; must be one");
+  return file;
+}
+
+TrustedFile open_own(const std::string& path) {
+  return geteuid() == 0 ? open_trusted(path) : open_any(path);
+}
+
+bool read_all(const TrustedFile& file, std::size_t most, std::string& text, std::string& problem) {
+  text.clear();
+  std::array<char, 4096> part;
+  for (;;) {
+    const ssize_t count = ::read(file.fd, part.data(), part.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count == 0) return true;
+    if (count < 0) {
+      problem = problem_of(errno);
+      return false;
+    }
+    text.append(part.data(), static_cast<std::size_t>(count));
+    if (text.size() > most) {
+      problem = "is larger than " + std::to_string(most) + " bytes";
+      return false;
+    }
+  }
+}
+
+bool read_own(const std::string& path, std::size_t most, std::string& text, std::string& problem) {
+  const TrustedFile file = open_own(path);
+  problem = file.problem;
+  return problem.empty() && read_all(file, most, text, problem);
+}
+
+}  // namespace w8y

@@ -1,0 +1,184 @@
+// Whose files root believes: every folder and every link on the way counts.
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <w8y/trusted_path.hpp>
+
+using namespace w8y;
+
+namespace {
+
+constexpr uid_t stranger = 61234;
+
+class Place {
+ public:
+  Place() {
+    std::string name = "/tmp/w8y-trust-XXXXXX";
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    path_ = std::filesystem::canonical(name).string();
+  }
+  ~Place() { std::filesystem::remove_all(path_); }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+
+  [[nodiscard]] std::string operator/(const std::string& name) const { return path_ + '/' + name; }
+  std::string file(const std::string& name, const std::string& text = "text") const {
+    std::ofstream(path_ + '/' + name) << text;
+    chmod((path_ + '/' + name).c_str(), 0600);
+    return path_ + '/' + name;
+  }
+  std::string folder(const std::string& name, mode_t mode = 0755) const {
+    std::filesystem::create_directories(path_ + '/' + name);
+    chmod((path_ + '/' + name).c_str(), mode);
+    return path_ + '/' + name;
+  }
+  std::string link(const std::string& to, const std::string& name) const {
+    std::filesystem::create_symlink(to, path_ + '/' + name);
+    return path_ + '/' + name;
+  }
+
+ private:
+  std::string path_;
+};
+
+void give_away(const std::string& path) {
+  REQUIRE(lchown(path.c_str(), stranger, stranger) == 0);
+}
+
+std::string problem(const std::string& path) {
+  return open_trusted(path).problem;
+}
+
+bool has(const std::string& text, const std::string& part) {
+  CAPTURE(text);
+  return text.find(part) != std::string::npos;
+}
+
+bool can_not_be_tried() {
+  if (geteuid() == 0) return false;
+  MESSAGE("needs root: skipped");
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("a file by its plain path, by links of root's, by dots, and relative") {
+  if (can_not_be_tried()) return;
+  const Place place;
+  place.folder("a/b");
+  place.file("a/b/f");
+  place.link("b", "a/short");
+  place.link(place / "a/short/../short/f", "far");
+  place.link("far", "farther");
+  place.link("../../../" + std::filesystem::path(place / "a").parent_path().filename().string() + "/a",
+             "a/b/around");
+  for (const std::string name :
+       {"a/b/f", "a/short/f", "farther", "a/b/../b/./f", "a/b/around/b/f"}) {
+    CAPTURE(name);
+    CHECK(problem(place / name).empty());
+    std::string text;
+    std::string why;
+    CHECK(read_own(place / name, 100, text, why));
+    CHECK(text == "text");
+  }
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(place / "a");
+  CHECK(problem("b/f").empty());
+  CHECK(problem("../far").empty());
+  std::filesystem::current_path(before);
+}
+
+TEST_CASE("a link of somebody else's anywhere on the way") {
+  if (can_not_be_tried()) return;
+  const Place place;
+  place.file("f");
+  place.folder("theirs");
+  give_away(place.link(place / "f", "theirs/link"));
+  // Of root's, in a folder of root's, and to a file of root's: what lies between is not.
+  CHECK(has(problem(place.link("theirs/link", "through")),
+            "is reached by the link " + (place / "theirs/link") + ", which belongs to user 61234"));
+  give_away(place.link("f", "direct"));
+  CHECK(has(problem(place / "direct"), "is reached by the link"));
+  give_away(place.link(".", "dots"));
+  CHECK(has(problem(place / "dots/f"), "is reached by the link"));
+}
+
+TEST_CASE("a folder of somebody else's anywhere on the way, also behind a link, also by ..") {
+  if (can_not_be_tried()) return;
+  const Place place;
+  place.folder("theirs/inner");
+  place.file("theirs/inner/f");
+  place.file("f");
+  place.link("theirs/inner", "in");
+  give_away(place / "theirs");
+  const std::string why = "is in " + (place / "theirs") + ", which belongs to user 61234";
+  CHECK(has(problem(place / "theirs/inner/f"), why));
+  CHECK(has(problem(place / "in/f"), why));
+  CHECK(has(problem(place / "theirs/../f"), why));
+  const Place open;
+  open.folder("open", 0777);
+  open.file("open/f");
+  CHECK(has(problem(open / "open/f"), "which can be written by its group or others"));
+  // In a sticky folder nobody moves what is another's, and what is his own is not believed.
+  open.folder("sticky", 01777);
+  CHECK(problem(open.file("sticky/f")).empty());
+  give_away(open.link(open / "sticky/f", "sticky/link"));
+  CHECK(has(problem(open / "sticky/link"), "is reached by the link"));
+}
+
+TEST_CASE("what is no file, and links without an end") {
+  if (can_not_be_tried()) return;
+  const Place place;
+  CHECK(problem(place / "none") == "not found");
+  CHECK(problem(place / "none/below") == "not found");
+  CHECK(open_trusted(place / "none/below").error == ENOENT);
+  CHECK(problem(place.folder("d")) == "is a directory; must be a file");
+  CHECK(problem(place.link("d", "to-d")) == "is a directory; must be a file");
+  place.link("round", "round");
+  CHECK(has(problem(place / "round"), "Too many levels of symbolic links"));
+  place.link("nowhere", "dangling");
+  CHECK(problem(place / "dangling") == "not found");
+  REQUIRE(mkfifo((place / "fifo").c_str(), 0600) == 0);
+  CHECK(problem(place / "fifo") == "is not a regular file; must be one");
+  CHECK(has(problem(place.file("f") + "/below"), "Not a directory"));
+  CHECK(problem(std::string("/a\0b", 4)) == "has a NUL byte in its name");
+  CHECK(problem("/") == "is a directory; must be a file");
+}
+
+TEST_CASE("what was looked at is what is read, whatever has its name then") {
+  if (can_not_be_tried()) return;
+  const Place place;
+  const std::string path = place.file("f", "checked");
+  const TrustedFile file = open_trusted(path);
+  REQUIRE(file.problem.empty());
+  place.file("other", "put in its place");
+  std::filesystem::rename(place / "other", path);
+  std::string text;
+  std::string why;
+  CHECK(read_all(file, 100, text, why));
+  CHECK(text == "checked");
+  CHECK_FALSE(read_all(open_trusted(path), 3, text, why));
+  CHECK(why == "is larger than 3 bytes");
+}
+
+TEST_CASE("folders, and files of another user who is believed too") {
+  if (can_not_be_tried()) return;
+  const Place place;
+  CHECK(open_trusted_folder(place.folder("d")).problem.empty());
+  CHECK(has(open_trusted_folder(place.file("f")).problem, "Not a directory"));
+  give_away(place / "d");
+  CHECK_FALSE(open_trusted_folder(place / "d").problem.empty());
+  PathWalk walk;
+  walk.also = stranger;
+  CHECK(open_trusted_folder(place / "d", walk).problem.empty());
+  give_away(place / "f");
+  CHECK(open_trusted(place / "f", walk).problem.empty());
+  walk.look = [](int, const struct stat&) { return std::string("is not to our liking"); };
+  CHECK(open_trusted(place / "f", walk).problem == "is not to our liking");
+}
