@@ -73,7 +73,10 @@ void Journal::tell_left_out(std::size_t lines, ops::LogField of, const std::stri
 
 void Journal::run_logged(const Poller&, const ActiveRun& run, std::string_view line, bool cut) {
   if (!admits(run.claim.run, {"run", run.claim.run}, run.rule->prefix)) return;
-  log_.info(line, {{"list", run.rule->prefix}, {"item", run.claim.item}, {"run", run.claim.run}});
+  log_.info("child", {{"list", run.rule->prefix},
+                      {"item", run.claim.item},
+                      {"run", run.claim.run},
+                      {"out", ops::Said{line}}});
   if (cut)
     log_.warn("the line before was cut: it is longer than max_line",
               {{"list", run.rule->prefix}, {"run", run.claim.run}});
@@ -83,7 +86,7 @@ void Journal::process_news(const Poller& poller, int pid, const ProcessNews& new
   const std::string& list = poller.rule().prefix;
   if (const auto* line = std::get_if<ProcessLine>(&news)) {
     if (!admits(talker(list, pid), {"pid", pid}, list)) return;
-    log_.info(line->line, {{"list", list}, {"pid", pid}});
+    log_.info("child", {{"list", list}, {"pid", pid}, {"out", ops::Said{line->line}}});
     if (line->cut)
       log_.warn("the line before was cut: it is longer than max_line",
                 {{"list", list}, {"pid", pid}});

@@ -26,6 +26,7 @@ std::string number_text(Number number) {
 
 struct PlainValue {
   std::string operator()(std::string_view text) const { return escape_text(text); }
+  std::string operator()(const Said& said) const { return escape_text(said.text); }
   std::string operator()(bool flag) const { return flag ? "true" : "false"; }
   std::string operator()(double number) const { return number_text(number); }
   std::string operator()(std::int64_t number) const { return number_text(number); }
@@ -54,6 +55,21 @@ std::string json_field(const LogField& field) {
     value = std::visit(PlainValue{}, field.value);
   }
   return ",\"" + key + "\":" + value;
+}
+
+/// A field of a child's words, cut so that the line stays within its limits.
+std::string said_field(LogFormat format, const LogField& field, std::size_t room) {
+  const std::string_view said = std::get<Said>(field.value).text;
+  const std::string key(field.key);
+  constexpr std::size_t marks = 32;  // quotes, "_base64", "…"
+  const std::size_t most = room > marks + key.size() ? room - marks - key.size() : 0;
+  if (format != LogFormat::json) {
+    const std::string text = escape_text(said, most);
+    const bool quoted = text.starts_with('"');
+    return ' ' + key + '=' + (quoted ? text : '"' + text + '"');
+  }
+  if (is_utf8(said)) return ",\"" + key + "\":" + escape_json(said, most);
+  return ",\"" + key + "_base64\":\"" + base64_encode(said.substr(0, most / 4 * 3)) + '"';
 }
 
 class LevelName : public spdlog::custom_flag_formatter {
@@ -115,6 +131,10 @@ std::string render_line(LogFormat format, std::string_view message, LogFields fi
   constexpr std::string_view plain_cut = " cut=true";
   constexpr std::string_view json_cut = ",\"cut\":true";
   for (const LogField& field : fields) {
+    if (std::holds_alternative<Said>(field.value)) {
+      line += said_field(format, field, budget - line.size());
+      continue;
+    }
     const std::string text = json ? json_field(field) : plain_field(field);
     if (line.size() + text.size() + json_cut.size() > budget) {
       line += json ? json_cut : plain_cut;

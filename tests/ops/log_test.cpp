@@ -8,11 +8,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <limits>
 #include <regex>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "ops/log_format.hpp"
 #include "support.hpp"
@@ -112,6 +115,71 @@ TEST_CASE("whatever is logged is one line, without control characters, that fits
     CHECK(count == 3);
     CHECK(text.find("cut") != std::string::npos);
     CHECK(text.find("{} {0} %v %s") != std::string::npos);
+  }
+}
+
+TEST_CASE("what a child says stands last, in quotes, and looks like no line of ours") {
+  // Lines of each format, with and without what is in front of them, and ends of quotes.
+  const std::vector<std::string> imitations = {
+      "info: draining because=SIGTERM running=3",
+      "2026-11-21T16:00:00.000000Z info: draining because=SIGTERM running=3",
+      "<6>info: draining because=SIGTERM running=3",
+      "time=2026-11-21T16:00:00.000000Z level=info msg=draining because=SIGTERM running=3",
+      R"({"time":"2026-11-21T16:00:00.000000Z","level":"info","msg":"draining","because":"SIGTERM"})",
+      R"(" level=error msg="no locks any more)",
+      R"(","level":"error","msg":"no locks any more)",
+      R"(\" level=error)",
+      "child list=other item=b out=\"x\"",
+      "x\ninfo: draining because=SIGTERM",
+      "plain",
+      "",
+  };
+  for (const LogFormat format : {LogFormat::text, LogFormat::logfmt, LogFormat::json}) {
+    for (const std::string& line : imitations) {
+      const std::string text = logged(format, [&](Log& log) {
+        log.info("child", {{"list", "work"}, {"run", "01"}, {"out", Said{line}}});
+      });
+      CAPTURE(text);
+      CHECK(std::count(text.begin(), text.end(), '\n') == 1);
+      if (format == LogFormat::json) {
+        const auto json = nlohmann::json::parse(text);
+        CHECK(json["msg"] == "child");
+        CHECK(json["level"] == "info");
+        CHECK(json["out"] == line);
+        CHECK(json.size() == 6);
+        continue;
+      }
+      // Ours up to the quote; then no quote that is not escaped before the last one.
+      const std::string start =
+          format == LogFormat::text ? R"(\S+Z info: child )" : R"(time=\S+Z level=info msg=child )";
+      const std::regex pattern(start + R"RE(list=work run=01 out="([^"\\]|\\.)*"\n)RE");
+      CHECK(std::regex_match(text, pattern));
+    }
+  }
+}
+
+TEST_CASE("what a child says has the room that is left, and is never left out") {
+  const std::string flood(100000, '\x1b');
+  for (const LogFormat format : {LogFormat::text, LogFormat::logfmt, LogFormat::json}) {
+    const std::string text = logged(format, [&](Log& log) {
+      log.info("child", {{"list", "work"}, {"out", Said{flood}}});
+      log.info("child", {{"list", "work"}, {"out", Said{std::string(3000, 'x')}}});
+      log.info("child", {{"out", Said{"\xff\xfe"}}});
+    });
+    std::istringstream lines(text);
+    std::vector<std::string> all;
+    for (std::string line; std::getline(lines, line);) all.push_back(line);
+    REQUIRE(all.size() == 3);
+    CHECK(all[0].size() < max_log_line);
+    CHECK(all[0].size() > max_log_line / 2);
+    CHECK(all[1].find(std::string(3000, 'x')) != std::string::npos);
+    if (format == LogFormat::json) {
+      CHECK(nlohmann::json::accept(all[0]));
+      CHECK(nlohmann::json::parse(all[2])["out_base64"] == "//4=");
+    } else {
+      CHECK(all[0].ends_with("…\""));
+      CHECK(all[2].ends_with(R"(out="\xff\xfe")"));
+    }
   }
 }
 
