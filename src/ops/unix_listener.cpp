@@ -60,6 +60,20 @@ class FolderLock {
   int fd_;
 };
 
+/// Who can write in the folder can put a socket of his in the place of ours, and answer for us.
+void check_folder(const std::string& path, const std::string& folder) {
+  struct stat status {};
+  if (stat(folder.c_str(), &status) != 0)
+    fail(path, "its folder can't be looked at: " + std::string(std::strerror(errno)));
+  if (status.st_uid != 0 && status.st_uid != geteuid())
+    fail(path, "its folder belongs to user " + std::to_string(status.st_uid) +
+                   "; it must be root's or our own");
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    fail(path,
+         "its folder can be written by its group or others, who could answer in our place; "
+         "chmod go-w it, or name a folder of its own");
+}
+
 void remove_if_stale(const std::string& path, const sockaddr_un& address) {
   struct stat status {};
   if (lstat(path.c_str(), &status) != 0) {
@@ -96,6 +110,7 @@ void UnixListener::bind_and_listen() {
     std::filesystem::create_directories(folder, error);
     if (error) fail(path_, "can't make its folder: " + error.message());
   }
+  check_folder(path_, folder.empty() ? "." : folder);
   fd_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd_ < 0) fail_errno(path_);
   // Linux gives the file the mode of the socket: nobody else can connect before the chmod below.

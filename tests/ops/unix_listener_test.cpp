@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -82,4 +83,29 @@ TEST_CASE("another's socket at our path stays when we end") {
 TEST_CASE("paths that no address can hold") {
   CHECK(problem_of("/tmp/" + std::string(120, 'x')).find("longer than 107") != std::string::npos);
   CHECK_FALSE(problem_of("").empty());
+}
+
+TEST_CASE(
+    "a folder that others can write is refused; one that is made can't be, whatever the umask") {
+  const TempFolder folder;
+  const std::string open = folder / "open";
+  REQUIRE(mkdir(open.c_str(), 0700) == 0);
+  for (const mode_t mode : {0770U, 0707U, 01777U}) {
+    REQUIRE(chmod(open.c_str(), mode) == 0);
+    CHECK(problem_of(open + "/s.sock").find("can be written by its group or others") !=
+          std::string::npos);
+  }
+  REQUIRE(chmod(open.c_str(), 0755) == 0);
+  CHECK(problem_of(open + "/s.sock").empty());
+  const mode_t before = umask(0);
+  CHECK(problem_of(folder / "made/deep/s.sock").empty());
+  umask(before);
+  struct stat status {};
+  for (const char* name : {"made", "made/deep"}) {
+    REQUIRE(stat((folder / name).c_str(), &status) == 0);
+    CHECK((status.st_mode & 0777) == 0755);
+  }
+  if (geteuid() != 0) return;
+  REQUIRE(chown(open.c_str(), 61234, 61234) == 0);
+  CHECK(problem_of(open + "/s.sock").find("belongs to user 61234") != std::string::npos);
 }
