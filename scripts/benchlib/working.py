@@ -1,4 +1,5 @@
 """A w8yd that stands by and works only while its rate is taken."""
+import os
 import time
 
 from .daemon import W8yd
@@ -18,13 +19,19 @@ def rate(daemon: W8yd, prefix: str, seconds: float, settle: float = SETTLE) -> f
 
 
 def runs_of(bench, stack, redis, folder, concurrency: int, program: str, seconds: float):
-    """Two subjects, each with a list and a w8yd of its own: with what a user has without asking,
-    and without history."""
+    """Subjects with a list and a w8yd of their own each: with what a user has without asking, without
+    history, and, as root, with runs of another user, which w8yd does not start itself."""
     items = 1000
-    for name, prefix, more, settings in (
+    kinds = [
         ("w8yd", "bench", "", "defaults (history 1000, events)"),
         ("w8yd, no history", "short", "history = 0\n", "history 0, events"),
-    ):
+    ]
+    if os.geteuid() == 0:
+        kinds.append(("w8yd, as nobody", "theirs", 'user = "nobody"\n', "defaults, user"))
+        for part in (bench.folder.parent, bench.folder):
+            part.mkdir(exist_ok=True)
+            part.chmod(0o711)  # for nobody to get at the programs
+    for name, prefix, more, settings in kinds:
         redis.fill(f"{prefix}:list", (f"item-{i}" for i in range(items)))
         daemon = stack.enter_context(W8yd(
             bench.programs.ours("w8yd"), folder / prefix, redis.url,

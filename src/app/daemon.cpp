@@ -46,7 +46,9 @@ Daemon::Daemon(DaemonOptions options, Config config)
       host_id_(make_host_id(host_, seed_)),
       started_(loop_.clock().wall()),
       orphans_(loop_),
-      prober_(loop_, &groups_),
+      spawns_(loop_, process::SpawnServiceOptions{.groups = &groups_}),
+      folders_(loop_),
+      prober_(loop_, &groups_, &spawns_),
       stream_leavers_(loop_),
       supervisor_(SupervisorHost{loop_.clock(), loop_.timers(), journal_, *this, seed_}),
       watchdog_(loop_.timers()),
@@ -56,6 +58,7 @@ Daemon::Daemon(DaemonOptions options, Config config)
   log_.info("w8yd started", {{"version", W8Y_VERSION}, {"host", host_}, {"pid", getpid()}});
   for (const auto& warning : config.warnings) log_.warn(warning);
   say_groups();
+  say_folders();
   prepare_limits(config);
   // libuv makes its threads at first use, and aborts if it can't: not when processes are short.
   loop::in_background(loop_, [] {});
@@ -112,6 +115,16 @@ void Daemon::say_groups() {
   }
 }
 
+void Daemon::say_folders() {
+  folders_.on_stays = [this](const std::string& path, const std::string& why) {
+    if (why.empty()) {
+      log_.info("the folder of a run is gone after all", {{"folder", path}});
+    } else {
+      log_.warn("the folder of a run stays; trying again", {{"folder", path}, {"reason", why}});
+    }
+  };
+}
+
 void Daemon::prepare_limits(const Config& config) {
   process::GroupLimits wanted;
   for (const auto& [prefix, rule] : config.lists) {
@@ -145,7 +158,8 @@ std::unique_ptr<Source> Daemon::make_source(const RulePtr&, SourceHandler& handl
 std::shared_ptr<Executor> Daemon::make_executor(const RulePtr& rule, const Caps& caps,
                                                 RunHandler& handler) {
   return executor::make_executor(
-      loop_, executor::ExecutorOptions{host_, &groups_, &stream_leavers_}, handler, *rule, caps);
+      loop_, executor::ExecutorOptions{host_, &groups_, &stream_leavers_, &spawns_, &folders_},
+      handler, *rule, caps);
 }
 
 std::string Daemon::why_not(const Rule& rule, const Caps& caps) {
@@ -195,7 +209,7 @@ void Daemon::on_redis_down(const std::string& why, Duration) {
 }
 
 void Daemon::on_redis_log(const std::string& line) {
-  log_.debug(line, {{"from", "redis-server"}});
+  log_.debug("redis-server", {{"out", ops::Said{line}}});
 }
 
 // ---- status

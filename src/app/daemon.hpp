@@ -24,6 +24,8 @@
 #include "ops/notify.hpp"
 #include "process/cgroup.hpp"
 #include "process/orphans.hpp"
+#include "process/spawn_service.hpp"
+#include "process/temp_folder.hpp"
 #include "source/redis_link.hpp"
 
 namespace w8y::app {
@@ -106,6 +108,7 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
   void feed_watchdog();
   void use_log_settings(const SupervisorSettings& settings);
   void say_groups();
+  void say_folders();
   void prepare_limits(const Config& config);
   void say_shortfalls();
 
@@ -121,6 +124,8 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
   WallTime started_;
   process::Orphans orphans_;
   process::ControlGroups groups_;
+  process::SpawnService spawns_;
+  process::TempFolders folders_;
   std::string limits_problem_;           ///< said already
   std::vector<std::string> shortfalls_;  ///< the same
   executor::ProcessProber prober_;

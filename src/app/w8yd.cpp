@@ -12,6 +12,7 @@
 #include "app/daemon.hpp"
 #include "app/plan.hpp"
 #include "process/host_limits.hpp"
+#include "process/spawn_helper.hpp"
 #include "redis/tls_transport.hpp"
 
 namespace {
@@ -66,6 +67,7 @@ int run(const Options& options) {
   // and more in reserve.
   mallopt(M_MMAP_THRESHOLD, 128 << 10);
   mallopt(M_TRIM_THRESHOLD, 256 << 10);
+  process::restrict_umask();
   Config config = app::load(options.config);
   if (options.check) return app::check(config);
   if (options.plan) return app::plan(config);
@@ -79,6 +81,8 @@ int run(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 2 && std::string(argv[1]) == w8y::process::spawn_helper_word)
+    return w8y::process::run_spawn_helper();
   Options options;
   w8y::redis::provide_tls();
   int status = 0;

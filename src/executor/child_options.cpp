@@ -10,6 +10,7 @@ std::optional<NotStarted> set_options(const Rule& rule, const process::Account& 
   if (rule.child->cwd == "temp") {
     if (const auto error = folder.make(account.credentials)) return not_started(*error);
     request.cwd = folder.path();
+    request.cwd_is_fresh = true;
   }
   request.no_new_privs = rule.child->no_new_privs;
   request.credentials = account.credentials;
@@ -18,6 +19,7 @@ std::optional<NotStarted> set_options(const Rule& rule, const process::Account& 
   request.rlimits = rule.child->rlimits;
   options.kill_grace = rule.kill_grace;
   options.groups = host.groups;
+  options.service = host.spawns;
   options.limits = {rule.child->memory_max, rule.child->cpu_weight};
   return std::nullopt;
 }

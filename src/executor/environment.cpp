@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "executor/env_file.hpp"
+#include "process/env_file.hpp"
 
 namespace w8y::executor {
 
@@ -14,11 +14,6 @@ namespace {
 
 /// MAX_ARG_STRLEN of Linux, with its final NUL.
 constexpr std::size_t longest_string = std::size_t{128} << 10;
-
-bool is_name_of(const std::string& variable, std::string_view name) {
-  return variable.size() > name.size() && variable[name.size()] == '=' &&
-         variable.compare(0, name.size(), name) == 0;
-}
 
 bool is_ours_alone(std::string_view variable) {
   for (const std::string_view start :
@@ -46,14 +41,7 @@ void Environment::set(std::string_view name, std::string_view value) {
   std::string variable;
   variable.reserve(name.size() + value.size() + 1);
   variable.append(name).append(1, '=').append(value);
-  const auto known =
-      std::find_if(variables_.begin(), variables_.end(),
-                   [name](const std::string& other) { return is_name_of(other, name); });
-  if (known != variables_.end()) {
-    *known = std::move(variable);
-  } else {
-    variables_.push_back(std::move(variable));
-  }
+  process::set_variable(variables_, variable);
 }
 
 void Environment::pass(const char* name) {
@@ -81,51 +69,57 @@ bool fits_variable(std::string_view name, std::string_view value) {
 
 namespace {
 
-/// What a list gives to all its children.
-std::optional<process::SpawnError> list_environment(const Rule& rule,
-                                                    const process::Account& account,
-                                                    const std::string& host,
-                                                    Environment& environment) {
-  if (std::find(rule.child->env_pass.begin(), rule.child->env_pass.end(), "*") !=
-      rule.child->env_pass.end())
-    pass_all(environment);
-  set_account(environment, account);
-  for (const std::string& name : rule.child->env_pass)
-    if (name != "*") environment.pass(name.c_str());
-  if (!rule.child->env_file.empty())
-    if (auto problem = read_env_file(rule.child->env_file, environment)) return problem;
-  for (const auto& [name, value] : rule.child->env) environment.set(name, value);
+/// From weakest to strongest; a file stands between what is weaker and what is stronger than it.
+class Layers {
+ public:
+  Layers(const Rule& rule, const process::Account& account) : file_(rule.child->env_file) {
+    const auto& pass = rule.child->env_pass;
+    weak_ = basic_environment();
+    if (std::find(pass.begin(), pass.end(), "*") != pass.end()) pass_all(weak_);
+    set_account(weak_, account);
+    for (const std::string& name : pass)
+      if (name != "*") weak_.pass(name.c_str());
+  }
+  /// What is stronger than the file.
+  Environment& strong() { return file_.empty() ? weak_ : strong_; }
+  void put_into(process::SpawnRequest& request) {
+    request.env = weak_.take();
+    request.env_file = file_;
+    request.env_over = strong_.take();
+  }
 
+ private:
+  const std::string& file_;
+  Environment weak_;
+  Environment strong_;
+};
+
+void set_list(Environment& environment, const Rule& rule, const std::string& host) {
+  for (const auto& [name, value] : rule.child->env) environment.set(name, value);
   environment.set("W8Y_LIST", rule.prefix);
   environment.set("W8Y_HOST", host);
-  return std::nullopt;
 }
 
 }  // namespace
 
-std::optional<process::SpawnError> process_environment(const Rule& rule,
-                                                       const process::Account& account,
-                                                       const std::string& host,
-                                                       std::vector<std::string>& result) {
-  Environment environment = basic_environment();
-  if (auto problem = list_environment(rule, account, host, environment)) return problem;
-  result = environment.take();
-  return std::nullopt;
+void process_environment(const Rule& rule, const process::Account& account, const std::string& host,
+                         process::SpawnRequest& request) {
+  Layers layers(rule, account);
+  set_list(layers.strong(), rule, host);
+  layers.put_into(request);
 }
 
-std::optional<process::SpawnError> run_environment(const Claim& claim, const Rule& rule,
-                                                   const process::Account& account,
-                                                   const std::string& host,
-                                                   std::vector<std::string>& result) {
-  Environment environment = basic_environment();
-  if (auto problem = list_environment(rule, account, host, environment)) return problem;
+void run_environment(const Claim& claim, const Rule& rule, const process::Account& account,
+                     const std::string& host, process::SpawnRequest& request) {
+  Layers layers(rule, account);
+  Environment& environment = layers.strong();
+  set_list(environment, rule, host);
   set_item(environment, "W8Y_ITEM", claim.item);
   environment.set("W8Y_RUN_ID", claim.run);
   environment.set("W8Y_FENCE", std::to_string(claim.fence));
   environment.set("W8Y_ATTEMPT", std::to_string(claim.attempt));
   if (!rule.child->env_var.empty()) set_item(environment, rule.child->env_var, claim.item);
-  result = environment.take();
-  return std::nullopt;
+  layers.put_into(request);
 }
 
 }  // namespace w8y::executor

@@ -1,4 +1,4 @@
-// What a child finds in its environment (config.md `env…`, executor.md "Environment").
+// What a child finds in its environment (w8y-executor(7), ENVIRONMENT).
 #pragma once
 
 #include <cstddef>
@@ -37,15 +37,11 @@ bool fits_variable(std::string_view name, std::string_view value);
 
 /// All variables of one run. From weakest to strongest: PATH, LANG, TZ; `env_pass` `*`; the
 /// account's; `env_pass` by name; `env_file`; `env`; the run's own. `*` leaves out W8Y_… (it may
-/// hold the URL with its password) and what systemd tells only us. Returns why there is none.
-std::optional<process::SpawnError> run_environment(const Claim& claim, const Rule& rule,
-                                                   const process::Account& account,
-                                                   const std::string& host,
-                                                   std::vector<std::string>& result);
+/// hold the URL with its password) and what systemd tells only us. The file is read by the spawn.
+void run_environment(const Claim& claim, const Rule& rule, const process::Account& account,
+                     const std::string& host, process::SpawnRequest& request);
 /// The same for a process that takes many runs: of W8Y_… only what they have in common.
-std::optional<process::SpawnError> process_environment(const Rule& rule,
-                                                       const process::Account& account,
-                                                       const std::string& host,
-                                                       std::vector<std::string>& result);
+void process_environment(const Rule& rule, const process::Account& account, const std::string& host,
+                         process::SpawnRequest& request);
 
 }  // namespace w8y::executor

@@ -13,7 +13,9 @@ class Loop;
 }
 namespace w8y::process {
 class ControlGroups;
-}
+class SpawnService;
+class TempFolders;
+}  // namespace w8y::process
 
 namespace w8y::executor {
 
@@ -24,6 +26,8 @@ struct ExecutorOptions {
   std::string host;                          ///< W8Y_HOST
   process::ControlGroups* groups = nullptr;  ///< for its runs; nullptr: none
   StreamLeavers* leavers = nullptr;          ///< nullptr: processes without an executor are killed
+  process::SpawnService* spawns = nullptr;   ///< for starts that may take long; nullptr: none
+  process::TempFolders* folders = nullptr;   ///< to remove what is left in them; nullptr: none
 };
 
 /// An executor for a list, by its rule and by what its program offers (nothing for a command).

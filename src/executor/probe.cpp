@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <variant>
 
@@ -20,10 +21,15 @@ constexpr std::size_t longest_answer = std::size_t{64} << 10;
 /// A host that is short of processes or descriptors says nothing about the program.
 constexpr Duration short_pause = std::chrono::milliseconds(250);
 
-/// Why a program could not be started, in executor.md's words.
-std::string refusal_of(const std::string& path, const NotStarted& problem) {
-  const auto found = process::find_program(path);
-  return found.path.empty() ? found.problem : problem.reason;
+/// Why a program could not be started, in w8y-executor(7)'s words. By what the start has met: the
+/// file system is not asked again, as it may not answer.
+std::string refusal_of(const NotStarted& problem) {
+  const auto is = [&](int error) {
+    return problem.reason.starts_with("can't run ") &&
+           problem.reason.ends_with(": " + std::generic_category().message(error));
+  };
+  if (is(ENOENT) || is(ENOTDIR)) return "not found";
+  return is(EACCES) ? "not executable" : problem.reason;
 }
 
 }  // namespace
@@ -47,6 +53,7 @@ class ProcessProber::Probe : private process::ChildHandler {
 
  private:
   // of ChildHandler
+  void on_begun() override { lacking_.clear(); }
   void on_output(process::Stream stream, std::string_view bytes) override;
   void on_ended(ProcessEnd end) override;
 
@@ -95,6 +102,7 @@ void ProcessProber::Probe::ask() {
   options.spawn.no_new_privs = true;
   options.kill_grace = timeout_;
   options.groups = prober_.groups_;
+  options.service = prober_.spawns_;
   over_ = false;
   process::ChildHandler& self = *this;
   child_.emplace(prober_.loop_, std::move(options), self);
@@ -126,8 +134,7 @@ void ProcessProber::Probe::on_ended(ProcessEnd end) {
 }
 
 ProbeResult ProcessProber::Probe::judge(const ProcessEnd& end) const {
-  if (const auto* problem = std::get_if<NotStarted>(&end))
-    return Refusal{refusal_of(question_.path, *problem)};
+  if (const auto* problem = std::get_if<NotStarted>(&end)) return Refusal{refusal_of(*problem)};
   const auto* exited = std::get_if<Exited>(&end);
   if (exited == nullptr || exited->code != 0) return Refusal{end_text(end)};
   return parse_caps(output_);
@@ -144,8 +151,9 @@ void ProcessProber::Probe::answer(const ProbeResult& result) {
   }
 }
 
-ProcessProber::ProcessProber(loop::Loop& loop, process::ControlGroups* groups)
-    : loop_(loop), groups_(groups), sweep_(loop.timers()) {}
+ProcessProber::ProcessProber(loop::Loop& loop, process::ControlGroups* groups,
+                             process::SpawnService* spawns)
+    : loop_(loop), groups_(groups), spawns_(spawns), sweep_(loop.timers()) {}
 ProcessProber::~ProcessProber() = default;
 
 void ProcessProber::probe(const ProbeQuestion& question, Duration timeout, Answer answer) {

@@ -17,7 +17,8 @@ class Loop;
 }
 namespace w8y::process {
 class ControlGroups;
-}
+class SpawnService;
+}  // namespace w8y::process
 
 namespace w8y::executor {
 
@@ -25,7 +26,8 @@ namespace w8y::executor {
 /// answer. Questions are asked side by side, but for so many that they would drown the host.
 class ProcessProber : public Prober {
  public:
-  explicit ProcessProber(loop::Loop& loop, process::ControlGroups* groups = nullptr);
+  explicit ProcessProber(loop::Loop& loop, process::ControlGroups* groups = nullptr,
+                         process::SpawnService* spawns = nullptr);
   ~ProcessProber() override;
 
   // of Prober
@@ -44,6 +46,7 @@ class ProcessProber : public Prober {
 
   loop::Loop& loop_;
   process::ControlGroups* groups_;
+  process::SpawnService* spawns_;
   std::map<ProbeQuestion, std::unique_ptr<Probe>> asked_;  ///< not answered yet
   std::deque<Probe*> waiting_;                             ///< of those, not begun yet
   std::size_t running_ = 0;                                ///< and those begun

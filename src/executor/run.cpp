@@ -22,7 +22,7 @@ Run::Run(loop::Loop& loop, RunOwner& owner, RunHandler& handler, const Claim& cl
       out_lines_(rule_->max_line),
       err_lines_(rule_->max_line),
       tail_(rule_->stderr_tail),
-      folder_(loop) {
+      folder_(loop, setting.options.folders) {
   begin(loop, claim, setting);
 }
 
@@ -44,8 +44,7 @@ std::optional<NotStarted> Run::prepare(const Claim& claim, const RunSetting& set
   if (auto problem = setting.accounts.look_up(rule.child->identity, now))
     return not_started(*problem);
   const process::Account& account = setting.accounts.account();
-  if (auto problem = run_environment(claim, rule, account, setting.options.host, options.spawn.env))
-    return not_started(*problem);
+  run_environment(claim, rule, account, setting.options.host, options.spawn);
   return set_options(rule, account, setting.options, folder_, options);
 }
 

@@ -47,6 +47,7 @@ class Run : private process::ChildHandler {
 
  private:
   // of ChildHandler
+  void on_begun() override { tell_started(); }
   void on_output(process::Stream stream, std::string_view bytes) override;
   void on_ended(ProcessEnd end) override;
 

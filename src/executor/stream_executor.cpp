@@ -125,8 +125,10 @@ StreamProcess* StreamExecutor::process_for(std::size_t bytes) {
 bool StreamExecutor::may_begin() const {
   std::size_t serving = 0;
   std::size_t idle = 0;
+  std::size_t starting = 0;
   bool unproven = false;
   for (const auto& process : processes_) {
+    if (process->starting()) ++starting;
     if (process->state() == StreamState::serving) {
       ++serving;
       unproven = unproven || !process->proven();
@@ -134,6 +136,7 @@ bool StreamExecutor::may_begin() const {
       ++idle;
     }
   }
+  if (starting > 0 && waiting_.size() <= starting) return false;  // each of them will have one
   if (bad_ends_ > 0 && (unproven || loop_.now() < begin_at_)) return false;
   return serving < processes_most_ && idle < processes_most_;
 }

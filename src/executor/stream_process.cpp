@@ -36,7 +36,7 @@ StreamProcess::StreamProcess(loop::Loop& loop, StreamOwner& owner, RunHandler& h
       soon_(loop.timers()),
       age_(loop.timers()),
       grace_(loop.timers()),
-      folder_(loop) {
+      folder_(loop, setting.options.folders) {
   process::ChildOptions options;
   if (auto problem = prepare(setting, options)) {
     soon_.set(started_, [this, problem = std::move(*problem)] { on_ended(problem); });
@@ -47,6 +47,18 @@ StreamProcess::StreamProcess(loop::Loop& loop, StreamOwner& owner, RunHandler& h
   pid_ = child_->pid();
   if (pid_ == 0) return;
   soon_.set(started_, [this] { tell_begun(); });
+  limit_age();
+}
+
+void StreamProcess::on_begun() {
+  pid_ = child_->pid();
+  started_ = loop_.now();
+  limit_age();
+  tell_begun();
+  owner_->on_room(*this);
+}
+
+void StreamProcess::limit_age() {
   if (rule_->max_age > Duration{0}) age_.set(started_ + rule_->max_age, [this] { leave(); });
 }
 
@@ -56,8 +68,7 @@ std::optional<NotStarted> StreamProcess::prepare(const StreamSetting& setting,
     return not_started(*problem);
   const process::Account& account = setting.accounts.account();
   process::SpawnRequest& request = options.spawn;
-  if (auto problem = process_environment(*rule_, account, setting.options.host, request.env))
-    return not_started(*problem);
+  process_environment(*rule_, account, setting.options.host, request);
   request.program = rule_->executor;
   request.argv.push_back(rule_->executor);
   request.argv.insert(request.argv.end(), rule_->args.begin(), rule_->args.end());
@@ -74,7 +85,8 @@ bool StreamProcess::proven() const {
 }
 
 bool StreamProcess::takes(std::size_t bytes) const {
-  if (state_ != StreamState::serving || cancels_ > 0 || open_.size() >= most_open_) return false;
+  if (state_ != StreamState::serving || pid_ == 0 || cancels_ > 0 || open_.size() >= most_open_)
+    return false;
   const std::size_t waiting = gathered_.size() + child_->unwritten();
   return waiting == 0 || waiting + bytes <= most_unwritten;
 }

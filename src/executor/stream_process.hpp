@@ -64,8 +64,9 @@ struct StreamSetting {
 
 enum class StreamState { serving, leaving, closing, ending, ended };
 
-/// Spawned by its constructor; one that can't be had is told as on_process_ended(NotStarted) from
-/// the loop. Its owner and its handler are told from the loop only, never from inside a call.
+/// Spawned by its constructor, at once or by and by (see SpawnService); one that can't be had is
+/// told as on_process_ended(NotStarted) from the loop. Its owner and its handler are told from the
+/// loop only, never from inside a call.
 class StreamProcess : private process::ChildHandler {
  public:
   /// Bytes that wait for a process that doesn't read; one item may be longer.
@@ -81,7 +82,9 @@ class StreamProcess : private process::ChildHandler {
                 const StreamSetting& setting);
 
   [[nodiscard]] StreamState state() const { return state_; }
-  [[nodiscard]] pid_t pid() const { return pid_; }  ///< 0: it could not be started
+  [[nodiscard]] pid_t pid() const { return pid_; }  ///< 0: it was not started, or not yet
+  /// On its way: it takes items when it runs.
+  [[nodiscard]] bool starting() const { return state_ == StreamState::serving && pid_ == 0; }
   [[nodiscard]] std::size_t open() const { return open_.size(); }
   [[nodiscard]] bool has(const RunId& run) const { return open_.contains(run); }
   /// Whether it has done something yet, or is old enough.
@@ -115,11 +118,13 @@ class StreamProcess : private process::ChildHandler {
   };
 
   // of ChildHandler
+  void on_begun() override;
   void on_output(process::Stream stream, std::string_view bytes) override;
   void on_input_taken() override { owner_->on_room(*this); }
   void on_ended(ProcessEnd end) override;
 
   std::optional<NotStarted> prepare(const StreamSetting& setting, process::ChildOptions& options);
+  void limit_age();
   void gather(const std::string& line);
   void on_line(std::string_view line, bool cut);
   void on_message(const RunId& id, OpenRun& run, Message&& message);
@@ -141,7 +146,7 @@ class StreamProcess : private process::ChildHandler {
   RunHandler* handler_;  ///< nullptr: nobody listens
   const RulePtr rule_;
   const std::size_t most_open_;
-  const Instant started_;
+  Instant started_;
   StreamState state_ = StreamState::serving;
   pid_t pid_ = 0;
 

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,12 +15,10 @@
 
 #include "loop/loop.hpp"
 #include "process/fd.hpp"
+#include "process/forgotten.hpp"
 #include "process/orphans.hpp"
 #include "process/pipes.hpp"
-
-#ifndef P_PIDFD
-#define P_PIDFD 3
-#endif
+#include "process/spawn_service.hpp"
 
 namespace w8y::process {
 
@@ -30,58 +27,12 @@ namespace {
 /// How long an output may stay open after the group got SIGKILL.
 constexpr auto close_delay = std::chrono::seconds(1);
 
-/// False: it has not exited yet.
-bool reap(int pidfd, pid_t pid, ProcessEnd& end) {
-  siginfo_t info{};
-  while (waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(pidfd), &info,
-                WEXITED | WNOHANG) != 0) {
-    if (errno == EINTR) continue;
-    if (errno == EAGAIN) return false;
-    started_children().erase(pid);
-    end = NotStarted{"its exit status is not to be had: " + std::generic_category().message(errno)};
-    return true;
-  }
-  if (info.si_pid == 0) return false;
-  started_children().erase(pid);
-  if (info.si_code == CLD_EXITED) {
-    end = Exited{info.si_status};
-  } else {
-    end = Signalled{info.si_status};
-  }
-  return true;
-}
-
-/// Children that were killed and forgotten, until they can be reaped: a zombie holds a place in the
-/// process table. Looked through whenever another child is made or destroyed.
-class Forgotten {
- public:
-  void add(Fd pidfd, pid_t pid) { all_.push_back({std::move(pidfd), pid}); }
-  void sweep() {
-    std::erase_if(all_, [](const One& one) {
-      ProcessEnd ignored;
-      return reap(one.pidfd.get(), one.pid, ignored);
-    });
-  }
-
- private:
-  struct One {
-    Fd pidfd;
-    pid_t pid = 0;
-  };
-  std::vector<One> all_;
-};
-
-Forgotten& forgotten() {
-  thread_local Forgotten list;
-  return list;
-}
-
 }  // namespace
 
 /// Three things have to end: the process (`exited_`), `out_` and `err_`. The process is reaped only
 /// when all have, so that its number, which is the group's too, can't become another's before.
 /// `deadline_` runs while we wait for something to end: a stop, or outputs that others hold open.
-class Child::Impl {
+class Child::Impl : private SpawnClient {
  public:
   Impl(loop::Loop& loop, ChildOptions&& options, ChildHandler& handler)
       : loop_(loop),
@@ -101,7 +52,7 @@ class Child::Impl {
       fail({ENOMEM, "can't make a process: no memory"});
     }
   }
-  ~Impl() {
+  ~Impl() override {
     abandon();
     forgotten().sweep();
   }
@@ -118,7 +69,12 @@ class Child::Impl {
   }
 
  private:
+  // of SpawnClient
+  void on_spawned(Spawned&& spawned) override;
+  void on_not_spawned(const SpawnError& error) override;
+
   void start(ChildOptions& options);
+  void begin(const Spawned& spawned);
   void fail(const SpawnError& error);
   void abandon();
   void on_exited();
@@ -133,6 +89,7 @@ class Child::Impl {
   const bool own_group_;
   Timer deadline_;
 
+  std::unique_ptr<Spawning> spawning_;  ///< over, once pid_ is known
   pid_t pid_ = 0;
   Fd pidfd_;
   std::optional<RunGroup> group_;
@@ -182,21 +139,52 @@ void Child::Impl::start(ChildOptions& options) {
     }
     if (group_) request.group = group_->folder();
   }
+  if (options.service != nullptr && options.capture && !options.service->is_direct(request)) {
+    // What it writes before we know that it runs waits in the pipes.
+    if (out_) out_->hold();
+    if (err_) err_->hold();
+    SpawnClient& self = *this;
+    spawning_ = std::make_unique<Spawning>(loop_, *options.service, std::move(request),
+                                           std::move(theirs), self);
+    return;
+  }
   Spawned spawned;
   if (const auto error = spawn(request, spawned)) {
     abandon();
     fail(*error);
     return;
   }
+  started_children().insert(spawned.pid);
+  begin(spawned);
+}
+
+void Child::Impl::begin(const Spawned& spawned) {
   pid_ = spawned.pid;
-  started_children().insert(pid_);
   pidfd_ = Fd(spawned.pidfd);
-  if (spawned.group_error != 0) {
+  if (spawned.group_error != 0 && group_) {
     group_->refused(spawned.group_error);
     group_.reset();
   }
   exit_watch_.emplace(loop_, pidfd_.get(), [this](bool, bool) { on_exited(); });
   exit_watch_->want(true, false);
+}
+
+void Child::Impl::on_spawned(Spawned&& spawned) {
+  begin(spawned);
+  if (killed_) kill();  // also what it may have started
+  if (out_) out_->release();
+  if (err_) err_->release();
+  handler_.on_begun();
+}
+
+void Child::Impl::on_not_spawned(const SpawnError& error) {
+  in_.reset();
+  out_.reset();
+  err_.reset();
+  group_.reset();
+  ended_ = true;
+  if (killed_) return handler_.on_ended(Signalled{SIGKILL});
+  handler_.on_ended(NotStarted{error.text, false, error.host_is_short()});
 }
 
 void Child::Impl::fail(const SpawnError& error) {
@@ -209,6 +197,7 @@ void Child::Impl::fail(const SpawnError& error) {
 /// Back to nothing: what runs is killed, and nobody will be told.
 void Child::Impl::abandon() {
   deadline_.cancel();
+  spawning_.reset();
   exit_watch_.reset();
   in_.reset();
   out_.reset();
@@ -221,7 +210,7 @@ void Child::Impl::abandon() {
 }
 
 void Child::Impl::signal(int number) const {
-  if (pidfd_) syscall(SYS_pidfd_send_signal, pidfd_.get(), number, nullptr, 0);
+  if (pidfd_) signal_by(pidfd_.get(), number);
 }
 
 void Child::Impl::signal_group(int number) const {
@@ -234,6 +223,7 @@ void Child::Impl::signal_group(int number) const {
 }
 
 void Child::Impl::stop() {
+  if (spawning_ && !pidfd_) return kill();  // there is nothing yet that could end by itself
   if (!pidfd_ || stopping_ || killed_) return;
   stopping_ = true;
   signal_group(SIGTERM);
@@ -242,6 +232,10 @@ void Child::Impl::stop() {
 }
 
 void Child::Impl::kill() {
+  if (spawning_ && !pidfd_ && !ended_) {
+    killed_ = true;
+    return spawning_->kill();
+  }
   if (!pidfd_) return;
   signal_group(SIGKILL);
   if (group_) group_->kill();

@@ -19,11 +19,15 @@ class Loop;
 
 namespace w8y::process {
 
+class SpawnService;
+
 enum class Stream { out, err };
 
 class ChildHandler {
  public:
   virtual ~ChildHandler() = default;
+  /// It runs; only of one that did not run yet when it was constructed. Before any output.
+  virtual void on_begun() {}
   virtual void on_output(Stream stream, std::string_view bytes) = 0;
   /// With `keep_input`: what had to wait is taken, or nobody reads any more.
   virtual void on_input_taken() {}
@@ -40,9 +44,12 @@ struct ChildOptions {
   Duration kill_grace = std::chrono::seconds(10);
   ControlGroups* groups = nullptr;  ///< it gets one of these, with these limits
   GroupLimits limits;
+  /// For starts that may take long; nullptr: they are waited for.
+  SpawnService* service = nullptr;
 };
 
-/// Spawned by its constructor; a spawn that fails is told as on_ended(NotStarted) from the loop.
+/// Spawned by its constructor, or, with a service, later: then pid() is 0 until on_begun(). A spawn
+/// that fails is told as on_ended(NotStarted) from the loop.
 /// Reading is fair: at most 64 KiB of a stream per turn of the loop, and a share of its time (see
 /// OutputPipe). A grandchild that keeps an
 /// output open after the process has exited is given `kill_grace`, then the group gets SIGKILL; if

@@ -5,6 +5,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdint>
 
@@ -104,6 +106,33 @@ pid_t clone_into_group(int group, char* stack, char* stack_top, ChildPlan& plan,
   if (result >= 0) return static_cast<pid_t>(result);
   errno = static_cast<int>(-result);
   return -1;
+}
+
+namespace {
+
+pid_t clone_copy_into(int group, std::uint64_t flags, int& pidfd) {
+  CloneArguments arguments;
+  arguments.flags = flags | into_cgroup;
+  arguments.pidfd = address(&pidfd);
+  arguments.cgroup = static_cast<std::uint64_t>(group);
+  return static_cast<pid_t>(syscall(clone3_number, &arguments, sizeof arguments));
+}
+
+}  // namespace
+
+pid_t clone_copy(int group, int& pidfd, int& group_error) {
+  constexpr std::uint64_t flags = CLONE_PARENT | CLONE_PIDFD;
+  if (group >= 0) {
+    const pid_t pid = clone_copy_into(group, flags, pidfd);
+    if (pid >= 0 || !is_about_group(errno)) return pid;
+    group_error = errno;
+  }
+  return static_cast<pid_t>(syscall(SYS_clone, flags, nullptr, &pidfd, nullptr, nullptr));
+}
+
+bool is_about_group(int error) {
+  constexpr std::array shortages = {EAGAIN, ENOMEM, EMFILE, ENFILE};
+  return std::find(shortages.begin(), shortages.end(), error) == shortages.end();
 }
 
 }  // namespace w8y::process

@@ -1,5 +1,6 @@
 #include "process/host_limits.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +17,11 @@ constexpr rlim_t enough_descriptors = rlim_t{1} << 20;
 std::optional<rlimit>& first_limit() {
   static std::optional<rlimit> limit;
   return limit;
+}
+
+std::optional<unsigned>& first_umask() {
+  static std::optional<unsigned> mask;
+  return mask;
 }
 
 std::optional<std::uint64_t> number_in(const std::string& path) {
@@ -80,6 +86,17 @@ void raise_descriptor_limit() {
 
 std::optional<rlimit> descriptor_limit_of_children() {
   return first_limit();
+}
+
+void restrict_umask() {
+  const mode_t before = umask(S_IWGRP | S_IWOTH);
+  const mode_t ours = before | S_IWGRP | S_IWOTH;
+  umask(ours);
+  if (before != ours && !first_umask()) first_umask() = before;
+}
+
+std::optional<unsigned> umask_of_children() {
+  return first_umask();
 }
 
 }  // namespace w8y::process

@@ -19,4 +19,9 @@ void raise_descriptor_limit();
 /// What children get, if it is not what we have.
 std::optional<rlimit> descriptor_limit_of_children();
 
+/// What we make, only we can write; children get the umask that we had.
+void restrict_umask();
+/// What children get, if it is not what we have.
+std::optional<unsigned> umask_of_children();
+
 }  // namespace w8y::process

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "loop/background.hpp"
 #include "loop/loop.hpp"
 #include "process/cgroup_files.hpp"
 
@@ -19,14 +20,11 @@ namespace w8y::process {
 
 namespace {
 
+using ChildState = Orphans::ChildState;
+
 constexpr Duration pause = std::chrono::seconds(1);
 constexpr int kill_rounds = 100;
 constexpr int kill_round_us = 5000;
-
-struct ChildState {
-  pid_t pid = 0;
-  bool zombie = false;
-};
 
 /// All our children, by looking at every process: not every kernel keeps a list of them.
 std::vector<ChildState> children() {
@@ -54,13 +52,20 @@ std::set<pid_t>& started_children() {
   return pids;
 }
 
-Orphans::Orphans(loop::Loop& loop) : loop_(loop), timer_(loop.timers()) {
+AnnouncedChildren& announced_children() {
+  thread_local AnnouncedChildren counts;
+  return counts;
+}
+
+Orphans::Orphans(loop::Loop& loop)
+    : loop_(loop), timer_(loop.timers()), self_(std::make_shared<Orphans*>(this)) {
   for (const ChildState& child : children()) inherited_.insert(child.pid);
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   listen();
 }
 
 Orphans::~Orphans() {
+  *self_ = nullptr;
   prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
 }
 
@@ -71,6 +76,7 @@ void Orphans::listen() {
     if (!timer_.pending()) timer_.set(loop_.now(), [this] { look(); });
   });
   sweep();
+  if (again_ && !timer_.pending()) timer_.set(loop_.now() + pause, [this] { look(); });
 }
 
 void Orphans::look() {
@@ -83,15 +89,41 @@ bool Orphans::is_orphan(pid_t pid) const {
   return !started_children().contains(pid);
 }
 
+/// Whether we know of all children that had been started when `asked` were asked for.
+bool Orphans::know_all(std::uint64_t asked) const {
+  return announced_children().answered >= asked;
+}
+
 void Orphans::sweep() {
+  again_ = false;
   for (;;) {
     siginfo_t info{};
     if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) return;
     if (!is_orphan(info.si_pid)) break;
+    if (!know_all(announced_children().asked)) {
+      again_ = true;  // it may be one of those that we are still to be told of
+      return;
+    }
     reap(info.si_pid);
   }
-  // A child of ours that has exited and still waits for its outputs hides those after it.
-  for (const ChildState& child : children())
+  // A child of ours that has exited and still waits for its outputs hides those after it. To find
+  // them is to look at every process of the host: not on the loop.
+  if (scanning_) return;
+  const auto found = std::make_shared<std::vector<ChildState>>();
+  const auto then = [self = self_, found, asked = announced_children().asked] {
+    if (*self != nullptr) (*self)->scanned(*found, asked);
+  };
+  scanning_ = loop::in_background(
+      loop_, [found] { *found = children(); }, then);
+}
+
+void Orphans::scanned(const std::vector<ChildState>& found, std::uint64_t asked) {
+  scanning_ = false;
+  if (!know_all(asked)) {
+    if (!timer_.pending()) timer_.set(loop_.now() + pause, [this] { look(); });
+    return;
+  }
+  for (const ChildState& child : found)
     if (child.zombie && is_orphan(child.pid)) reap(child.pid);
 }
 

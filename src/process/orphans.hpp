@@ -5,8 +5,11 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <set>
+#include <vector>
 
 #include <w8y/timers.hpp>
 
@@ -16,6 +19,14 @@ namespace w8y::process {
 
 /// Those that we started: whoever did waits for them. From the spawn until they are reaped.
 std::set<pid_t>& started_children();
+
+/// Children that another process starts for us: how many were asked for, and about how many it has
+/// told. One that exits before we were told of it is no orphan.
+struct AnnouncedChildren {
+  std::uint64_t asked = 0;
+  std::uint64_t answered = 0;
+};
+AnnouncedChildren& announced_children();
 
 /// While it lives, this process is the parent of whatever its descendants leave behind
 /// (PR_SET_CHILD_SUBREAPER). One at a time, on the loop's thread. At most once a second it looks
@@ -32,11 +43,18 @@ class Orphans {
   std::size_t kill_all();
   [[nodiscard]] std::size_t reaped() const { return reaped_; }
 
+  struct ChildState {
+    pid_t pid = 0;
+    bool zombie = false;
+  };
+
  private:
   void listen();
   void look();
   void sweep();
+  void scanned(const std::vector<ChildState>& found, std::uint64_t asked);
   void reap(pid_t pid);
+  [[nodiscard]] bool know_all(std::uint64_t asked) const;
   [[nodiscard]] bool is_orphan(pid_t pid) const;
 
   loop::Loop& loop_;
@@ -44,6 +62,9 @@ class Orphans {
   std::size_t reaped_ = 0;
   std::optional<loop::SignalWatch> exits_;
   Timer timer_;
+  bool again_ = false;              ///< a look has to be made once more
+  bool scanning_ = false;           ///< on another thread
+  std::shared_ptr<Orphans*> self_;  ///< for its end: we may be gone by then
 };
 
 }  // namespace w8y::process

@@ -85,6 +85,11 @@ class OutputPipe {
   /// The child's end. Throws std::system_error.
   Fd open();
   [[nodiscard]] bool is_open() const { return static_cast<bool>(fd_); }
+  /// Nothing is read until release().
+  void hold() { watch_->want(false, false); }
+  void release() {
+    if (watch_) watch_->want(true, false);
+  }
   /// The child has exited: what lies in the pipe is read without a pause.
   void hurry();
   /// So much of the time that what is read now takes was asked for, and does not count. From inside

@@ -1,4 +1,4 @@
-// Starting a program, with everything a supervisor owes its children. Blocks only until the exec.
+// Starting a program, with everything a supervisor owes its children.
 #pragma once
 
 #include <sys/types.h>
@@ -20,11 +20,14 @@ struct Credentials {
 };
 
 struct SpawnRequest {
-  std::string program;            ///< absolute or relative path: no look-up in PATH here
-  std::vector<std::string> argv;  ///< argv[0] too; no NUL bytes (that is a SpawnError)
-  std::vector<std::string> env;   ///< "NAME=value"
-  std::string cwd;                ///< empty: ours
-  int in = -1;                    ///< descriptors for 0, 1 and 2; -1: as ours
+  std::string program;                ///< absolute or relative path: no look-up in PATH here
+  std::vector<std::string> argv;      ///< argv[0] too; no NUL bytes (that is a SpawnError)
+  std::vector<std::string> env;       ///< "NAME=value"
+  std::string env_file;               ///< read at the spawn; stronger than `env`; empty: none
+  std::vector<std::string> env_over;  ///< stronger than the file
+  std::string cwd;                    ///< empty: ours
+  bool cwd_is_fresh = false;          ///< we made it ourselves, just now
+  int in = -1;                        ///< descriptors for 0, 1 and 2; -1: as ours
   int out = -1;
   int err = -1;
   bool own_session = true;      ///< setsid: own session and process group
@@ -57,6 +60,8 @@ struct SpawnError {
 /// Whether this kernel can let a child be born in another group.
 bool can_clone_into_group();
 
+/// Waits until the child has called exec, so it is for programs, folders and users that can't make
+/// that long: what isn't so goes by way of a SpawnService.
 /// Never throws. On an error no process is left. All signals of the child have their default effect
 /// and none is blocked; of the real-time ones those are reset that had another one at the first
 /// spawn. Needs Linux 5.4. Makes sure that SIGCHLD is not ignored, or no exit status could be had.

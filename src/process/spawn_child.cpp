@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -88,7 +89,7 @@ W8Y_BARE int number_of(const char* name) {
 }
 
 /// For kernels before 5.9 and filters that don't know close_range.
-W8Y_BARE bool close_listed() {
+W8Y_BARE bool close_listed(int first) {
   const int folder = static_cast<int>(
       syscall(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
   if (folder < 0) return false;
@@ -100,7 +101,7 @@ W8Y_BARE bool close_listed() {
     for (long at = 0; at < got;) {
       const auto* entry = reinterpret_cast<const DirEntry*>(buffer + at);
       const int fd = number_of(entry->name);
-      if (fd > 2 && fd != folder) syscall(SYS_close, fd);
+      if (fd >= first && fd != folder) syscall(SYS_close, fd);
       at += entry->size;
     }
   }
@@ -108,13 +109,22 @@ W8Y_BARE bool close_listed() {
   return true;
 }
 
-W8Y_BARE bool close_others() {
-  return syscall(SYS_close_range, 3U, ~0U, 0U) == 0 || close_listed();
+/// The one on which we tell goes to this number, so that all others are one range.
+constexpr int status_place = 3;
+
+W8Y_BARE bool close_others(ChildPlan& plan) {
+  if (plan.status >= 0 && plan.status != status_place) {
+    if (syscall(SYS_dup3, plan.status, status_place, O_CLOEXEC) < 0) return false;
+    plan.status = status_place;
+  }
+  const int first = plan.status >= 0 ? status_place + 1 : status_place;
+  return syscall(SYS_close_range, static_cast<unsigned>(first), ~0U, 0U) == 0 ||
+         close_listed(first);
 }
 
 W8Y_BARE bool set_limits(ChildPlan& plan) {
   for (std::size_t i = 0; i < plan.limit_count; ++i) {
-    plan.failed_limit = i;
+    plan.failure.limit = i;
     if (syscall(SYS_prlimit64, 0, plan.limit_resources[i], &plan.limits[i], nullptr) != 0)
       return false;
   }
@@ -143,29 +153,44 @@ W8Y_BARE Step prepare(ChildPlan& plan) {
   if (plan.own_session && syscall(SYS_setsid) < 0) return Step::session;
   reset_signals(plan);
   if (!place_streams(plan)) return Step::streams;
-  if (plan.close_others && !close_others()) return Step::close_others;
+  if (plan.close_others && !close_others(plan)) return Step::close_others;
   if (plan.has_umask) syscall(SYS_umask, plan.umask);
   if (plan.has_nice && syscall(SYS_setpriority, PRIO_PROCESS, 0, plan.nice) != 0) return Step::nice;
   if (!set_limits(plan)) return Step::limit;
   if (const Step failed = become(plan); failed != Step::none) return failed;
+  // Before what may take long: who lost its supervisor meanwhile ends there.
+  if (!tie_to_parent(plan)) return Step::parent_death;
   // As the user, who may have the only right to it (a home on NFS), or none.
   if (plan.cwd != nullptr && syscall(SYS_chdir, plan.cwd) != 0) return Step::folder;
   if (plan.no_new_privs && syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
     return Step::no_new_privs;
-  if (!tie_to_parent(plan)) return Step::parent_death;
   return Step::none;
 }
 
 }  // namespace
 
+W8Y_BARE void tell_failure(int status, const SpawnFailure& failure, const char* text,
+                           std::size_t size) {
+  struct iovec parts[2];
+  parts[0].iov_base = const_cast<SpawnFailure*>(&failure);
+  parts[0].iov_len = sizeof failure;
+  parts[1].iov_base = const_cast<char*>(text);
+  parts[1].iov_len = size;
+  syscall(SYS_writev, status, parts, size == 0 ? 1 : 2);
+}
+
 W8Y_BARE int run_child(void* argument) {
   auto& plan = *static_cast<ChildPlan*>(argument);
-  plan.failed = prepare(plan);
-  if (plan.failed == Step::none) {
+  SpawnFailure& failure = plan.failure;
+  failure.step = prepare(plan);
+  if (failure.step == Step::none) {
     syscall(SYS_execve, plan.program, plan.argv, plan.envp);
-    plan.failed = Step::run;
+    failure.step = Step::run;
   }
-  plan.error = errno;
+  failure.error = errno;
+  if (failure.step == Step::run && failure.error == ENOENT)
+    failure.program_is_there = syscall(SYS_faccessat, AT_FDCWD, plan.program, F_OK) == 0;
+  if (plan.status >= 0) tell_failure(plan.status, failure, nullptr, 0);
   syscall(SYS_exit_group, 127);
   return 127;
 }

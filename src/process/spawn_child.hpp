@@ -14,6 +14,7 @@ namespace w8y::process {
 enum class Step {
   none,
   clone,
+  environment,
   session,
   streams,
   close_others,
@@ -33,6 +34,15 @@ struct RawLimit {
   std::uint64_t hard = 0;
 };
 
+/// What went wrong, and where.
+struct SpawnFailure {
+  Step step = Step::none;
+  int error = 0;
+  std::size_t limit = 0;          ///< which one, for Step::limit
+  bool program_is_there = false;  ///< for Step::run: it is what it names that is missing
+  bool of_host = false;           ///< for Step::environment: see SpawnError
+};
+
 /// Everything the child needs, laid out by the parent: plain pointers and numbers. What it tells
 /// back stands at the end.
 struct ChildPlan {
@@ -41,6 +51,7 @@ struct ChildPlan {
   char* const* envp = nullptr;
   const char* cwd = nullptr;  ///< nullptr: ours
   std::array<int, 3> streams{-1, -1, -1};
+  int status = -1;  ///< told there, too, what went wrong; -1: we share our memory
   pid_t parent = 0;
   std::uint64_t realtime_signals = 0;  ///< bit n - 1: signal n, of 32 and more, is to be reset
 
@@ -62,14 +73,21 @@ struct ChildPlan {
   const RawLimit* limits = nullptr;
   std::size_t limit_count = 0;
 
-  Step failed = Step::none;
-  int error = 0;
-  std::size_t failed_limit = 0;
+  SpawnFailure failure;
 };
 
 /// As clone(2) with CLONE_VM | CLONE_VFORK | CLONE_PIDFD, and born in a control group: glibc has no
 /// call for that. -1: errno says why; ENOSYS where this can't be had.
 pid_t clone_into_group(int group, char* stack, char* stack_top, ChildPlan& plan, int& pidfd);
+
+/// As fork(2), but that the child is our parent's (CLONE_PARENT), with a pidfd, and born in a
+/// control group unless `group` is -1 or can't take it: `group_error` says so.
+pid_t clone_copy(int group, int& pidfd, int& group_error);
+/// Whether a clone failed because of the group, not for want of processes or memory.
+bool is_about_group(int error);
+
+/// Writes what went wrong to `status`, with a text or without.
+void tell_failure(int status, const SpawnFailure& failure, const char* text, std::size_t size);
 
 /// Entry of the cloned child; never returns but by exec or exit.
 int run_child(void* plan);

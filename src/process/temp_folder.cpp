@@ -2,12 +2,14 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "loop/background.hpp"
+#include "loop/loop.hpp"
 
 namespace w8y::process {
 
@@ -15,13 +17,6 @@ namespace {
 
 SpawnError failed(const std::string& what, int error) {
   return {error, what + ": " + std::generic_category().message(error)};
-}
-
-/// The folder belongs to somebody who may still change it, while we may be root: the standard
-/// library's remove_all goes by open descriptors and doesn't follow what was swapped in.
-void remove(const std::string& path) {
-  std::error_code ignored;
-  std::filesystem::remove_all(path, ignored);
 }
 
 }  // namespace
@@ -43,7 +38,76 @@ std::optional<SpawnError> TempFolder::make(const std::optional<Credentials>& own
 
 TempFolder::~TempFolder() {
   if (path_.empty() || rmdir(path_.c_str()) == 0 || errno == ENOENT) return;
-  loop::in_background(loop_, [path = path_] { remove(path); });
+  if (folders_ != nullptr) {
+    folders_->remove(std::move(path_));
+    return;
+  }
+  loop::in_background(loop_, [removal = FolderRemoval(path_)]() mutable {
+    while (removal.go_on(TempFolders::piece) == FolderRemoval::Result::more) {
+    }
+  });
+}
+
+struct TempFolders::Leftover {
+  Leftover(loop::Loop& loop, std::string path) : removal(std::move(path)), again(loop.timers()) {}
+
+  FolderRemoval removal;  ///< the other thread's while it works on it
+  Duration pause = shortest_pause;
+  bool said = false;
+  Timer again;
+};
+
+TempFolders::TempFolders(loop::Loop& loop)
+    : loop_(loop), self_(std::make_shared<TempFolders*>(this)) {}
+
+TempFolders::~TempFolders() {
+  *self_ = nullptr;
+  for (const auto& one : all_) one->again.cancel();
+}
+
+void TempFolders::remove(std::string path) {
+  all_.push_back(std::make_shared<Leftover>(loop_, std::move(path)));
+  ready_.push_back(all_.back());
+  go_on();
+}
+
+void TempFolders::go_on() {
+  if (working_ || ready_.empty()) return;
+  const auto one = std::move(ready_.front());
+  ready_.pop_front();
+  const auto result = std::make_shared<FolderRemoval::Result>(FolderRemoval::Result::stays);
+  const auto work = [one, result] { *result = one->removal.go_on(piece); };
+  const auto then = [self = self_, one, result] {
+    if (*self != nullptr) (*self)->went(*one, *result);
+  };
+  working_ = loop::in_background(loop_, work, then);
+  if (!working_) went(*one, FolderRemoval::Result::stays);
+}
+
+void TempFolders::went(Leftover& one, FolderRemoval::Result result) {
+  working_ = false;
+  const auto owned =
+      std::find_if(all_.begin(), all_.end(), [&](const auto& each) { return each.get() == &one; });
+  switch (result) {
+    case FolderRemoval::Result::gone:
+      if (one.said && on_stays) on_stays(one.removal.path(), {});
+      all_.erase(owned);
+      break;
+    case FolderRemoval::Result::more:
+      ready_.push_back(*owned);
+      break;
+    case FolderRemoval::Result::stays:
+      if (!std::exchange(one.said, true) && on_stays)
+        on_stays(one.removal.path(), one.removal.problem());
+      one.again.set(loop_.now() + one.pause, [this, one = owned->get()] {
+        for (const auto& each : all_)
+          if (each.get() == one) ready_.push_back(each);
+        go_on();
+      });
+      one.pause = std::min(one.pause * 2, longest_pause);
+      break;
+  }
+  go_on();
 }
 
 }  // namespace w8y::process

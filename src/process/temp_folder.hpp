@@ -1,9 +1,16 @@
 // A folder for one run, gone with it.
 #pragma once
 
+#include <deque>
+#include <functional>
+#include <list>
+#include <memory>
 #include <optional>
 #include <string>
 
+#include <w8y/timers.hpp>
+
+#include "process/remove_folder.hpp"
 #include "process/spawn.hpp"
 
 namespace w8y::loop {
@@ -12,12 +19,45 @@ class Loop;
 
 namespace w8y::process {
 
+/// Removes what runs left in their folders: on another thread, one piece at a time, in turn. What
+/// stays is tried again, after a pause that grows.
+class TempFolders {
+ public:
+  /// A piece; and the pauses after a look that changed nothing.
+  static constexpr Duration piece = std::chrono::milliseconds(50);
+  static constexpr Duration shortest_pause = std::chrono::seconds(1);
+  static constexpr Duration longest_pause = std::chrono::minutes(5);
+
+  explicit TempFolders(loop::Loop& loop);
+  ~TempFolders();
+  TempFolders(const TempFolders&) = delete;
+  TempFolders& operator=(const TempFolders&) = delete;
+
+  /// Once for each folder that stays; and once more, without a reason, when it is gone after all.
+  std::function<void(const std::string& path, const std::string& why)> on_stays;
+
+  void remove(std::string path);
+  [[nodiscard]] std::size_t left() const { return all_.size(); }
+
+ private:
+  struct Leftover;
+  void go_on();
+  void went(Leftover& one, FolderRemoval::Result result);
+
+  loop::Loop& loop_;
+  std::list<std::shared_ptr<Leftover>> all_;
+  std::deque<std::shared_ptr<Leftover>> ready_;
+  bool working_ = false;
+  std::shared_ptr<TempFolders*> self_;  ///< for the other thread's end: we may be gone by then
+};
+
 /// A fresh folder in $TMPDIR (else /tmp) that only its owner can enter. Destroying it removes it
-/// with all that is in it, and follows no symbolic link; what takes longer is done by another
-/// thread, and the loop's end waits for it.
+/// with all that is in it, and follows no symbolic link; what takes longer is left to `folders`,
+/// or, without them, done at once by another thread, for which the loop's end waits.
 class TempFolder {
  public:
-  explicit TempFolder(loop::Loop& loop) : loop_(loop) {}
+  explicit TempFolder(loop::Loop& loop, TempFolders* folders = nullptr)
+      : loop_(loop), folders_(folders) {}
   ~TempFolder();
   TempFolder(const TempFolder&) = delete;
   TempFolder& operator=(const TempFolder&) = delete;
@@ -28,6 +68,7 @@ class TempFolder {
 
  private:
   loop::Loop& loop_;
+  TempFolders* folders_;
   std::string path_;  ///< empty: not made
 };
 

@@ -76,8 +76,9 @@ TEST_CASE("a file by its plain path, by links of root's, by dots, and relative")
   place.link("b", "a/short");
   place.link(place / "a/short/../short/f", "far");
   place.link("far", "farther");
-  place.link("../../../" + std::filesystem::path(place / "a").parent_path().filename().string() + "/a",
-             "a/b/around");
+  place.link(
+      "../../../" + std::filesystem::path(place / "a").parent_path().filename().string() + "/a",
+      "a/b/around");
   for (const std::string name :
        {"a/b/f", "a/short/f", "farther", "a/b/../b/./f", "a/b/around/b/f"}) {
     CAPTURE(name);

@@ -109,14 +109,15 @@ TEST_CASE("an env_file that can't be used is why a run isn't started") {
   const Folder folder;
   Rule rule;
   rule.child.edit().env_file = "/nonexistent";
-  CHECK(reason(rule) == "env_file /nonexistent: No such file or directory");
+  CHECK(reason(rule) == "env_file /nonexistent not found");
   rule.child.edit().env_file = folder.path();
-  CHECK(reason(rule) == "env_file " + folder.path() + ": not a regular file");
+  CHECK(reason(rule) == "env_file " + folder.path() + " is a directory; must be a file");
   rule.child.edit().env_file = folder.file("env", "A=1\nnonsense\n");
   CHECK(reason(rule) == "env_file " + rule.child->env_file + ", line 2: not NAME=value");
   rule.child.edit().env_file = folder.file("env", "A=1\n", 0666);
   if (is_root())
-    CHECK(reason(rule) == "env_file " + rule.child->env_file + ": others than root can write it");
+    CHECK(reason(rule).starts_with("env_file " + rule.child->env_file +
+                                   " can be written by its group or others"));
 }
 
 TEST_CASE("user, group and limits are the run's") {

@@ -54,7 +54,8 @@ TEST_CASE("an orphan that exits leaves no zombie, and our own children keep thei
   CHECK(left.orphans.reaped() >= 1);
 }
 
-TEST_CASE("also while a child of ours has exited and waits for its outputs") {
+TEST_CASE(
+    "they are looked for beside the loop, while a child has exited and waits for its outputs") {
   Leaving left(leave_for("0.3") + "sleep 1000 & sleep 0.05; exit 0");
   REQUIRE(left.says_pid());
   CHECK(wait_for(left.loop, [&] { return gone(left.pid()); }));

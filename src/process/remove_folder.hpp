@@ -1,0 +1,39 @@
+// Removing a folder that somebody may have filled with anything, a piece at a time.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+
+#include <w8y/clock.hpp>
+
+namespace w8y::process {
+
+/// However deep and wide it is, it takes four descriptors: a folder in a folder is moved up to the
+/// top before what is in it is looked at. Follows no symbolic link, and enters no other file
+/// system.
+class FolderRemoval {
+ public:
+  enum class Result { gone, more, stays };
+
+  /// The folder that is there now; what takes its name later is not touched.
+  explicit FolderRemoval(std::string path);
+
+  /// Goes on for so long, or a little longer. `stays`: a whole look at it changed nothing, and
+  /// problem() says why.
+  Result go_on(Duration limit);
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] const std::string& problem() const { return problem_; }
+
+ private:
+  class Turn;
+
+  std::string path_;
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
+  std::uint64_t lifted_ = 0;  ///< folders that were moved up, for their names
+  std::string problem_;
+};
+
+}  // namespace w8y::process

@@ -1,0 +1,175 @@
+#include "process/spawn_plan.hpp"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include "process/host_limits.hpp"
+
+namespace w8y::process {
+
+namespace {
+
+/// What is looked at once per process: 30 fewer system calls for each spawn.
+struct SignalsAtStart {
+  SignalsAtStart() {
+    for (int number = 32; number <= 64; ++number) {
+      struct sigaction now {};
+      if (sigaction(number, nullptr, &now) == 0 && now.sa_handler != SIG_DFL)
+        realtime |= std::uint64_t{1} << (number - 1);
+    }
+    struct sigaction child {};
+    if (sigaction(SIGCHLD, nullptr, &child) == 0 && child.sa_handler == SIG_IGN)
+      signal(SIGCHLD, SIG_DFL);
+  }
+  std::uint64_t realtime = 0;
+};
+
+std::string why(int error) {
+  return std::generic_category().message(error);
+}
+
+bool has_nul(const std::string& text) {
+  return text.find('\0') != std::string::npos;
+}
+
+SpawnError invalid(std::string text) {
+  return {EINVAL, std::move(text)};
+}
+
+}  // namespace
+
+std::optional<SpawnError> check_request(const SpawnRequest& request) {
+  if (request.program.empty() || has_nul(request.program))
+    return invalid("can't run a program without a proper name");
+  if (has_nul(request.cwd)) return invalid("the working directory holds a NUL byte");
+  for (std::size_t i = 0; i < request.argv.size(); ++i)
+    if (has_nul(request.argv[i]))
+      return invalid("argument " + std::to_string(i) + " holds a NUL byte");
+  for (const auto* variables : {&request.env, &request.env_over})
+    for (const std::string& variable : *variables)
+      if (has_nul(variable))
+        return invalid("environment variable " + variable.substr(0, variable.find('=')) +
+                       " holds a NUL byte");
+  return std::nullopt;
+}
+
+namespace {
+
+void point_to(std::vector<char*>& pointers, const std::vector<std::string>& texts) {
+  pointers.clear();
+  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+}
+
+}  // namespace
+
+void lay_out(const SpawnRequest& request, SpawnScratch& scratch, ChildPlan& plan) {
+  point_to(scratch.argv, request.argv);
+  point_to(scratch.envp, request.env);
+  scratch.limit_resources.clear();
+  scratch.limits.clear();
+  for (const ResourceLimit& limit : request.rlimits) {
+    const std::uint64_t value = limit.value.value_or(RLIM_INFINITY);
+    scratch.limit_resources.push_back(limit.resource);
+    scratch.limits.push_back({value, value});
+  }
+  // Last: a failure's number counts those that were asked for.
+  const auto nofile = descriptor_limit_of_children();
+  const auto& asked = scratch.limit_resources;
+  if (nofile && std::find(asked.begin(), asked.end(), RLIMIT_NOFILE) == asked.end()) {
+    scratch.limit_resources.push_back(RLIMIT_NOFILE);
+    scratch.limits.push_back({nofile->rlim_cur, nofile->rlim_max});
+  }
+  static const SignalsAtStart at_start;
+  plan.realtime_signals = at_start.realtime;
+  plan.program = request.program.c_str();
+  plan.argv = scratch.argv.data();
+  plan.envp = scratch.envp.data();
+  plan.cwd = request.cwd.empty() ? nullptr : request.cwd.c_str();
+  plan.streams = {request.in, request.out, request.err};
+  plan.parent = getpid();
+  plan.own_session = request.own_session;
+  plan.close_others = request.close_others;
+  plan.die_with_parent = request.die_with_parent;
+  plan.no_new_privs = request.no_new_privs;
+  plan.keep_ignored = request.keep_ignored;
+  const auto umask = request.umask ? request.umask : umask_of_children();
+  plan.has_umask = umask.has_value();
+  plan.umask = static_cast<mode_t>(umask.value_or(0));
+  plan.has_nice = request.nice.has_value();
+  plan.nice = request.nice.value_or(0);
+  plan.limit_resources = scratch.limit_resources.data();
+  plan.limits = scratch.limits.data();
+  plan.limit_count = scratch.limits.size();
+  if (!request.credentials) return;
+  plan.has_credentials = true;
+  plan.uid = request.credentials->uid;
+  plan.gid = request.credentials->gid;
+  plan.groups = request.credentials->groups.data();
+  plan.group_count = request.credentials->groups.size();
+}
+
+namespace {
+
+std::string why_not_run(const SpawnRequest& request, const SpawnFailure& failure) {
+  const int error = failure.error;
+  const std::string what = "can't run " + request.program + ": ";
+  if (failure.program_is_there) return what + "the interpreter that it names is not there";
+  if (error == ENOEXEC) return what + why(error) + " (a script needs a first line with #!)";
+  if (error == E2BIG) return what + "arguments and environment are too long";
+  return what + why(error);
+}
+
+}  // namespace
+
+std::string text_of(const SpawnRequest& request, const SpawnFailure& failure) {
+  const auto cant = [&failure](const std::string& what) {
+    return "can't " + what + ": " + why(failure.error);
+  };
+  switch (failure.step) {
+    case Step::none:
+      return {};
+    case Step::clone:
+      return cant("make a process");
+    case Step::environment:
+      return cant("read " + request.env_file);
+    case Step::session:
+      return cant("start a session");
+    case Step::streams:
+      return cant("set up the standard streams");
+    case Step::close_others:
+      return cant("close the other descriptors");
+    case Step::nice:
+      return cant("set nice to " + std::to_string(request.nice.value_or(0)));
+    case Step::limit: {
+      if (failure.limit >= request.rlimits.size()) return cant("set the limit nofile");
+      const ResourceLimit& limit = request.rlimits[failure.limit];
+      return cant("set the limit " + limit.name + " to " +
+                  (limit.value ? std::to_string(*limit.value) : "unlimited"));
+    }
+    case Step::groups:
+      return cant("set supplementary groups");
+    case Step::group:
+      return cant("change to group " +
+                  (request.credentials ? std::to_string(request.credentials->gid) : ""));
+    case Step::user:
+      return cant("change to user " +
+                  (request.credentials ? std::to_string(request.credentials->uid) : ""));
+    case Step::folder:
+      return cant("change to folder " + request.cwd);
+    case Step::no_new_privs:
+      return cant("give up new privileges");
+    case Step::parent_death:
+      return cant("tie it to its parent");
+    case Step::run:
+      return why_not_run(request, failure);
+  }
+  return {};
+}
+
+}  // namespace w8y::process

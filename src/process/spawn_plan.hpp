@@ -1,0 +1,27 @@
+// From a request to what the child needs, and from what went wrong to words.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "process/spawn.hpp"
+#include "process/spawn_child.hpp"
+
+namespace w8y::process {
+
+/// What the plan points to; kept from spawn to spawn so that it needn't be allocated each time.
+struct SpawnScratch {
+  std::vector<char*> argv;
+  std::vector<char*> envp;
+  std::vector<int> limit_resources;
+  std::vector<RawLimit> limits;
+};
+
+/// What no program can be given: a NUL byte, no name.
+std::optional<SpawnError> check_request(const SpawnRequest& request);
+/// `plan` points into both: they are to outlive it.
+void lay_out(const SpawnRequest& request, SpawnScratch& scratch, ChildPlan& plan);
+std::string text_of(const SpawnRequest& request, const SpawnFailure& failure);
+
+}  // namespace w8y::process

@@ -1,0 +1,167 @@
+#include "process/spawn_service.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <system_error>
+#include <utility>
+
+#include "loop/loop.hpp"
+#include "process/cgroup.hpp"
+#include "process/child.hpp"
+#include "process/forgotten.hpp"
+#include "process/orphans.hpp"
+#include "process/pipes.hpp"
+
+namespace w8y::process {
+
+/// The helper, as a child like any other; it was started directly: its program is ours.
+class SpawnService::Process : private ChildHandler {
+ public:
+  Process(loop::Loop& loop, SpawnService& service, const SpawnServiceOptions& options, int socket)
+      : service_(service) {
+    ChildOptions child;
+    child.spawn.program = options.helper.front();
+    child.spawn.argv = options.helper;
+    child.spawn.argv.front() = "w8yd";
+    child.spawn.cwd = "/";
+    // Nothing else: its children show it until they are what they are to be. What binds names when
+    // they are first called leaves what it finds in registers, which may be secret, on the stack.
+    child.spawn.env.emplace_back("LD_BIND_NOW=1");
+    if (const char* libraries = std::getenv("LD_LIBRARY_PATH"))
+      child.spawn.env.push_back(std::string("LD_LIBRARY_PATH=") + libraries);
+    child.spawn.in = socket;
+    child.spawn.out = null_device();
+    child.capture = false;
+    child.groups = options.groups;
+    ChildHandler& self = *this;
+    child_.emplace(loop, std::move(child), self);
+  }
+  [[nodiscard]] pid_t pid() const { return child_->pid(); }
+
+ private:
+  void on_output(Stream, std::string_view) override {}
+  void on_ended(ProcessEnd end) override { service_.helper_ended(end_text(end)); }
+
+  SpawnService& service_;
+  std::optional<Child> child_;
+};
+
+SpawnService::SpawnService(loop::Loop& loop, SpawnServiceOptions options)
+    : loop_(loop),
+      options_(std::move(options)),
+      ways_(loop, [this] { decide(); }),
+      sweep_(loop.timers()) {}
+
+SpawnService::~SpawnService() = default;
+
+pid_t SpawnService::helper() const {
+  return process_ ? process_->pid() : 0;
+}
+
+void SpawnService::decide() {
+  for (Spawning* one : std::exchange(undecided_, {}))
+    if (one != nullptr) one->decide();
+}
+
+void SpawnService::start_helper() {
+  if (process_) return;
+  std::array<int, 2> ends{};
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
+    throw std::system_error(errno, std::generic_category(), "can't make a socket");
+  socket_ = Fd(ends[0]);
+  const Fd theirs(ends[1]);
+  watch_.emplace(loop_, socket_.get(), [this](bool, bool writable) { on_socket(writable); });
+  watch_->want(true, false);
+  watch_->keep_loop_alive(false);
+  process_ = std::make_unique<Process>(loop_, *this, options_, theirs.get());
+}
+
+std::uint64_t SpawnService::ask(Spawning& asker, const SpawnRequest& request, SpawnFds&& fds) {
+  start_helper();
+  const std::uint64_t id = ++next_id_;
+  ++announced_children().asked;
+  asked_[id] = &asker;
+  waiting_.push_back({id, encode(id, request), std::move(fds)});
+  send_waiting();
+  return id;
+}
+
+void SpawnService::forget(std::uint64_t id) {
+  if (const auto found = asked_.find(id); found != asked_.end()) found->second = nullptr;
+}
+
+int SpawnService::send(const Waiting& request) {
+  const SpawnFds& fds = request.fds;
+  return send_request(socket_.get(), request.bytes,
+                      {fds.status.get(), fds.streams[0].get(), fds.streams[1].get(),
+                       fds.streams[2].get(), fds.group.get()});
+}
+
+void SpawnService::send_waiting() {
+  while (!waiting_.empty()) {
+    const int error = send(waiting_.front());
+    if (error == EAGAIN) break;
+    Waiting sent = std::move(waiting_.front());
+    waiting_.pop_front();
+    explicit_bzero(sent.bytes.data(), sent.bytes.size());
+    if (error == 0 || error == EPIPE) continue;  // its end is told soon
+    SpawnReply reply;
+    reply.id = sent.id;
+    reply.error = error;
+    on_reply(reply, {});
+  }
+  watch_->want(true, !waiting_.empty());
+}
+
+void SpawnService::on_socket(bool writable) {
+  take_replies();
+  if (watch_ && writable && !waiting_.empty()) send_waiting();
+}
+
+void SpawnService::take_replies() {
+  for (;;) {
+    SpawnReply reply;
+    Fd pidfd;
+    const int got = receive_reply(socket_.get(), reply, pidfd);
+    if (got == 0) return;
+    if (got < 0) {
+      watch_->want(false, false);  // its end is told by its Child
+      return;
+    }
+    on_reply(reply, std::move(pidfd));
+  }
+}
+
+void SpawnService::on_reply(const SpawnReply& reply, Fd&& pidfd) {
+  ++announced_children().answered;
+  auto asked = asked_.extract(reply.id);
+  if (reply.pid != 0) started_children().insert(reply.pid);
+  if (!asked.empty() && asked.mapped() != nullptr)
+    return asked.mapped()->on_reply(reply, std::move(pidfd));
+  if (!pidfd) return;
+  signal_by(pidfd.get(), SIGKILL);
+  forgotten().add(std::move(pidfd), reply.pid);
+}
+
+void SpawnService::helper_ended(const std::string& why) {
+  take_replies();  // those that it had sent before
+  watch_.reset();
+  socket_.reset();
+  dead_.push_back(std::move(process_));
+  sweep_.set(loop_.now(), [this] { dead_.clear(); });
+  waiting_.clear();
+  for (auto& [id, asker] : std::exchange(asked_, {})) {
+    ++announced_children().answered;
+    if (asker != nullptr)
+      asker->fail({ECHILD, "the process that starts children has ended: " + why, true});
+  }
+}
+
+}  // namespace w8y::process

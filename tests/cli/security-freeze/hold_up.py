@@ -1,0 +1,17 @@
+"""Holds up what our user starts: by a lease on a program, or by stopping all of his processes."""
+import fcntl
+import os
+import signal
+import sys
+
+if sys.argv[1] == "stop":
+    while True:
+        try:
+            os.kill(-1, signal.SIGSTOP)
+        except ProcessLookupError:
+            pass
+signal.signal(signal.SIGIO, signal.SIG_IGN)
+program = os.open(sys.argv[2], os.O_RDWR)
+fcntl.fcntl(program, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+while True:
+    signal.pause()
