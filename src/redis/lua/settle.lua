@@ -20,6 +20,8 @@
 -- What Redis refuses of the locks, it refuses before anything is changed: an error means that
 -- nothing was done.
 
+local pcall, type = redis.pcall, type -- looked up once, not for every run
+
 -- A lock of a wrong type is nil here, and is not ours.
 local found = redis.call('MGET', unpack(KEYS, 6))
 local kinds = {}
@@ -36,7 +38,7 @@ for number = 1, tonumber(ARGV[3]) do
 end
 
 -- Whom an operator wants out of work: it takes effect now.
-local indexed = redis.pcall('HLEN', KEYS[5])
+local indexed = pcall('HLEN', KEYS[5])
 indexed = type(indexed) == 'number' and indexed > 0
 
 local runs, free, kept, ids = {}, {}, {}, {}
@@ -61,7 +63,7 @@ for i = 1, #found do
   end
   if run.ours and run.becomes ~= '' and run.life == '0' then
     -- It has no end of its own: not for an item that was taken off the list meanwhile.
-    run.parks = redis.pcall('LPOS', KEYS[4], item)
+    run.parks = pcall('LPOS', KEYS[4], item)
     if type(run.parks) == 'table' and not string.find(run.parks.err, 'WRONGTYPE') then
       return run.parks
     elseif not run.parks then
@@ -96,9 +98,8 @@ end
 
 -- Protected from here on: what is noted beside the locks must not keep them from being settled.
 local refused = ''
-local function note(...)
-  local answer = redis.pcall(...)
-  if type(answer) == 'table' and answer.err then refused = (...) .. ': ' .. answer.err end
+local function note(answer, what)
+  if type(answer) == 'table' and answer.err then refused = what .. ': ' .. answer.err end
   return answer
 end
 
@@ -106,7 +107,8 @@ local known
 local function noted(id)
   if not known then
     known = {}
-    for _, entry in ipairs(note('XREVRANGE', KEYS[3], '+', '-', 'COUNT', 100)) do
+    local last = pcall('XREVRANGE', KEYS[3], '+', '-', 'COUNT', 100)
+    for _, entry in ipairs(note(last, 'XREVRANGE')) do
       for i = 1, #entry[2], 2 do
         if entry[2][i] == 'run' then known[entry[2][i + 1]] = true end
       end
@@ -120,34 +122,35 @@ for i, run in ipairs(runs) do
   if run.failures == 'reset' then
     reset[#reset + 1] = run.item
   elseif run.failures == 'increment' then
-    note('HINCRBY', KEYS[1], run.item, 1)
+    note(pcall('HINCRBY', KEYS[1], run.item, 1), 'HINCRBY')
   end
-  if run.parks then note('HSET', KEYS[5], run.item, run.kind.note) end
-  if run.unparks then note('HDEL', KEYS[5], run.item) end
+  if run.parks then note(pcall('HSET', KEYS[5], run.item, run.kind.note), 'HSET') end
+  if run.unparks then note(pcall('HDEL', KEYS[5], run.item), 'HDEL') end
   local written = run.kind.history ~= '0'
   if not (run.kind.again and written and noted(ids[i])) then
     if written then entries[#entries + 1] = i end
     local message = ARGV[run.at + 3]
-    if message ~= '' then note('PUBLISH', ARGV[1], message) end
+    if message ~= '' then note(pcall('PUBLISH', ARGV[1], message), 'PUBLISH') end
   end
 end
-if #reset > 0 then note('HDEL', KEYS[1], unpack(reset)) end
+if #reset > 0 then note(pcall('HDEL', KEYS[1], unpack(reset)), 'HDEL') end
 for i, entry in ipairs(entries) do
   local run, id = runs[entry], ids[entry]
   local fields, count = run.kind.fields, run.kind.count
   for j = 1, count do fields[2 * j] = ARGV[run.at + 3 + j] end
   if i < #entries then
-    note('XADD', KEYS[3], '*', 'run', id, 'item', run.item, unpack(fields, 1, 2 * count))
+    note(pcall('XADD', KEYS[3], '*', 'run', id, 'item', run.item,
+      unpack(fields, 1, 2 * count)), 'XADD')
   else
     -- Trimmed to the number, but where it is so large that whole nodes of a stream don't matter.
     local most = run.kind.history
     local how = tonumber(most) > 10000 and '~' or '='
-    note('XADD', KEYS[3], 'MAXLEN', how, most, '*', 'run', id, 'item', run.item,
-      unpack(fields, 1, 2 * count))
+    note(pcall('XADD', KEYS[3], 'MAXLEN', how, most, '*', 'run', id, 'item', run.item,
+      unpack(fields, 1, 2 * count)), 'XADD')
   end
 end
-local places = note('ZREM', KEYS[2], unpack(ids))
+local places = note(pcall('ZREM', KEYS[2], unpack(ids)), 'ZREM')
 if #free > 0 or (type(places) == 'number' and places > 0) then
-  note('PUBLISH', ARGV[2], 'free')
+  note(pcall('PUBLISH', ARGV[2], 'free'), 'PUBLISH')
 end
 return {ours, refused}
