@@ -1,0 +1,4 @@
+// As std.hpp, for the tests.
+#include <doctest/doctest.h>
+
+#include "std.hpp"

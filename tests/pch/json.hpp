@@ -1,0 +1,4 @@
+// As std.hpp, where most files handle JSON as well.
+#include <nlohmann/json.hpp>
+
+#include "std.hpp"
