@@ -14,8 +14,6 @@
 #include <fstream>
 #include <vector>
 
-#include <w8y/escape.hpp>
-
 #include "process/orphans.hpp"
 #include "support.hpp"
 
@@ -165,7 +163,6 @@ bool has_in_memory(pid_t pid, const std::string& bytes) {
     read_in_all += static_cast<std::size_t>(got);
     const std::size_t at = part.find(bytes);
     if (at == std::string::npos) continue;
-    MESSAGE(line, " has: ", escape({part.data() + at - std::min<std::size_t>(at, 300), 500}));
     found = true;
   }
   CHECK(read_in_all > 100'000);
