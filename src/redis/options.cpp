@@ -15,7 +15,9 @@ std::string read_password_file(const std::string& path, std::string& password) {
   const std::string place = "password file " + path + ": ";
   std::string text;
   std::string problem;
-  if (!read_own(path, longest_password, text, problem)) return place + problem;
+  if (!read_own(path, longest_password, text, problem))
+    return place +
+           (text.size() > longest_password ? "longer than any password (4096 bytes)" : problem);
   std::string_view line(text);
   if (line.ends_with('\n')) line.remove_suffix(1);
   if (line.ends_with('\r')) line.remove_suffix(1);
