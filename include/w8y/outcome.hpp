@@ -28,6 +28,7 @@ struct Answered {};
 struct Unanswered {
   std::string reason;
   bool for_another = false;  ///< ended for another run's sake: no failure of this one
+  bool untaken = false;      ///< it waited for a process when it was ended
 };
 using ProcessEnd = std::variant<Exited, Signalled, NotStarted, Answered, Unanswered>;
 /// "exit 3", "signal 9 (SIGKILL)", "answered", or why it never ran or was not answered for.

@@ -170,6 +170,7 @@ class Poller final : private SourceHandler,
   void start_ahead();
   void watch_ahead();
   void hand_back_ahead();
+  bool hand_back_ahead(const RunId& run);
   void keep_ahead(std::vector<Claim>& claims, std::size_t from);
   void ask();
   void rest(const ClaimReply& reply);

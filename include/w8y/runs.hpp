@@ -83,6 +83,7 @@ class Runs final : public RunHandler {
   void on_process(int pid, const ProcessNews& news) override { owner_.process_news(pid, news); }
 
   Entry* entry(const RunId& run);
+  void begin_timeouts(Entry& run);
   void sign_of_life(Entry& run);
   void send_progress(Entry& run);
   void progressed(Entry& run, const Progress& progress);

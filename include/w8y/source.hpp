@@ -96,8 +96,9 @@ class SourceHandler {
   virtual void on_lease_lost(const RunId& run) = 0;
   /// The lease of a run that was lost is ours again.
   virtual void on_lease_back(const RunId& run) = 0;
-  /// With `on_lease_loss = "terminate"`: the lease will expire unless it is renewed soon; the child
-  /// has to be dead before. Comes early enough for a SIGKILL, not for `kill_grace`.
+  /// The lease will expire unless it is renewed soon: a claim that waits is not to be begun, and
+  /// with `on_lease_loss = "terminate"` the child has to be dead before. Comes early enough for a
+  /// SIGKILL, not for `kill_grace`.
   virtual void on_lease_expiring(const RunId& run) = 0;
   /// Something may have become free, or Redis is back: worth a claim.
   virtual void on_wake() = 0;
@@ -124,6 +125,9 @@ class Source {
   virtual void settle(Settlement&& settlement) = 0;
   /// Ends a claim whose run never began, as if it had not been made.
   virtual void hand_back(const Claim& claim) = 0;
+  /// Whether the lease of a claim that waits here lasts long enough to begin its run: until the
+  /// moment at which on_lease_expiring() would be told, and no longer.
+  [[nodiscard]] virtual bool may_start(const Claim& claim) const = 0;
   virtual void announce(const RunEvent& event) = 0;
   /// Whether on_wake() is wanted: set while the poller has nothing to do.
   virtual void listen(bool on) = 0;

@@ -195,12 +195,7 @@ void Poller::on_lease_lost(const RunId& run) {
   runs_.note_lease(run, true);
   const ActiveRun* active = runs_.find(run);
   if (active == nullptr) {
-    std::erase_if(ahead_, [&](const Claim& claim) {
-      if (claim.run != run) return false;
-      --count().claimed;
-      source_->hand_back(claim);
-      return true;
-    });
+    hand_back_ahead(run);
     return;
   }
   ++count().leases_lost;
@@ -215,6 +210,7 @@ void Poller::on_lease_back(const RunId& run) {
 }
 
 void Poller::on_lease_expiring(const RunId& run) {
+  if (hand_back_ahead(run)) return;
   const ActiveRun* active = runs_.find(run);
   if (active != nullptr && active->rule->on_lease_loss == OnLeaseLoss::terminate)
     runs_.kill(run, StopReason::lease_lost);

@@ -27,7 +27,13 @@ std::size_t Poller::claim_ahead() const {
 void Poller::start_ahead() {
   if (ahead_.empty()) return;
   bool moved = false;
-  while (!ahead_.empty() && runs_.size() < limit() && take(1) == 1) {
+  while (!ahead_.empty()) {
+    // Looked at here too: after a stall, the lease's own timer may not have had its turn yet.
+    if (!source_->may_start(ahead_.back())) {
+      hand_back_ahead(RunId(ahead_.back().run));
+      continue;
+    }
+    if (runs_.size() >= limit() || take(1) == 0) break;
     Claim claim = std::move(ahead_.back());
     ahead_.pop_back();
     moved = true;
@@ -46,6 +52,16 @@ void Poller::watch_ahead() {
     mean_run_ = ahead_worth();  // the runs have become longer
     hand_back_ahead();
   });
+}
+
+bool Poller::hand_back_ahead(const RunId& run) {
+  const auto found = std::find_if(ahead_.begin(), ahead_.end(),
+                                  [&](const Claim& claim) { return claim.run == run; });
+  if (found == ahead_.end()) return false;
+  --count().claimed;
+  source_->hand_back(*found);
+  ahead_.erase(found);
+  return true;
 }
 
 void Poller::hand_back_ahead() {

@@ -2,9 +2,27 @@
 #include <vector>
 
 #include <w8y/runs.hpp>
+#include <w8y/units.hpp>
 #include <w8y/verdict.hpp>
 
 namespace w8y {
+
+namespace {
+
+/// It was ended for the time that it took, while it waited for a process: no item is to blame for
+/// that.
+bool waited_too_long(const ActiveRun& run, const RunEnd& end) {
+  const bool too_long =
+      run.stopping == StopReason::timeout || run.stopping == StopReason::progress_timeout;
+  const auto* unanswered = std::get_if<Unanswered>(&end.process);
+  return too_long && unanswered != nullptr && unanswered->untaken;
+}
+
+Duration patience_of(const ActiveRun& run) {
+  return run.stopping == StopReason::timeout ? run.rule->timeout : run.rule->progress_timeout;
+}
+
+}  // namespace
 
 Runs::Runs(const Clock& clock, TimerQueue& timers, RunsOwner& owner)
     : clock_(clock), timers_(timers), owner_(owner) {}
@@ -22,9 +40,7 @@ void Runs::start(Claim&& claim, RulePtr rule, std::shared_ptr<Executor> executor
   const RunId id = run.claim.run;
   runs_.emplace(id, std::move(made));
 
-  if (run.rule->timeout > Duration{0})
-    run.timeout.set(run.started + run.rule->timeout, [this, id] { stop(id, StopReason::timeout); });
-  sign_of_life(run);
+  begin_timeouts(run);
   run.executor->start(run.claim, run.rule);
 }
 
@@ -75,6 +91,14 @@ Runs::Entry* Runs::entry(const RunId& id) {
   return found == runs_.end() ? nullptr : found->second.get();
 }
 
+void Runs::begin_timeouts(Entry& run) {
+  const Duration timeout = run.rule->timeout;
+  if (timeout > Duration{0})
+    run.timeout.set(clock_.now() + timeout,
+                    [this, id = run.claim.run] { stop(id, StopReason::timeout); });
+  sign_of_life(run);
+}
+
 void Runs::sign_of_life(Entry& run) {
   if (run.rule->progress_timeout <= Duration{0}) return;
   run.silence.set(clock_.now() + run.rule->progress_timeout,
@@ -84,6 +108,8 @@ void Runs::sign_of_life(Entry& run) {
 void Runs::on_started(const RunId& id, int pid) {
   Entry* run = entry(id);
   if (run == nullptr) return;
+  // It may have waited for a process that takes it: that is not its own time.
+  if (run->pid == 0 && !run->stopping) begin_timeouts(*run);
   run->pid = pid;
   owner_.run_event(RunEvent{RunEvent::Kind::start, id, run->claim.item, {}, {}, pid});
   owner_.run_started(*run);
@@ -140,6 +166,13 @@ void Runs::on_ended(const RunId& id, RunEnd&& end) {
   used_->executors.push_back(std::move(run->executor));
   if (!used_->sweep.pending()) used_->sweep.set(clock_.now(), [this] { used_->executors.clear(); });
 
+  if (waited_too_long(*run, end)) {
+    // One that was told to have started had its process end before it read the item.
+    if (run->pid == 0)
+      end.process = NotStarted{
+          "no process has taken an item for " + format_duration(patience_of(*run)), false, true};
+    run->stopping.reset();
+  }
   const Verdict verdict = judge(*run->rule, end, run->stopping, run->claim.attempt);
   const Duration took = clock_.now() - run->started;
   owner_.run_over(Settlement{std::move(run->claim), run->rule, verdict.outcome, verdict.rest,

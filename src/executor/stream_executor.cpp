@@ -158,7 +158,7 @@ void StreamExecutor::end_unwanted() {
     return one.unwanted;
   });
   for (const RunId& run : unwanted)
-    handler_.on_ended(run, {Unanswered{"no process had taken it", true}, {}, {}, 0});
+    handler_.on_ended(run, {Unanswered{"no process had taken it", true, true}, {}, {}, 0});
 }
 
 void StreamExecutor::end_waiting(const ProcessEnd& why) {

@@ -226,6 +226,11 @@ Claim CircularSource::hold(const RunId& run, const Taken& taken, Instant sent) {
   return Claim{run, taken.item, std::nullopt, taken.fence, taken.failures + 1};
 }
 
+bool CircularSource::may_start(const Claim& claim) const {
+  const auto held = held_.find(claim.run);
+  return held != held_.end() && !held->second.lease->ends_soon();
+}
+
 // ---- settle
 
 void CircularSource::settle(Settlement&& settlement) {

@@ -39,6 +39,7 @@ class CircularSource final : public Source,
   [[nodiscard]] double look_cost() const override { return link_->looks.cost(empty_); }
   void settle(Settlement&& settlement) override;
   void hand_back(const Claim& claim) override;
+  [[nodiscard]] bool may_start(const Claim& claim) const override;
   void announce(const RunEvent& event) override;
   void listen(bool on) override;
   [[nodiscard]] std::size_t unsettled() const override {

@@ -34,6 +34,10 @@ Leases::Lease::~Lease() {
   leases_.due_.erase({due_, this});
 }
 
+bool Leases::Lease::ends_soon() const {
+  return leases_.clock_.now() >= ends_ - warning(terms_.expiry);
+}
+
 std::unique_ptr<Leases::Lease> Leases::hold(LeaseTerms terms, LeaseHandler& handler) {
   std::unique_ptr<Lease> lease(new Lease(*this, std::move(terms), handler));
   lease->ends_ = lease->terms_.claimed + lease->terms_.expiry;

@@ -92,6 +92,9 @@ class Leases::Lease {
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
 
+  /// Too late to begin a run under it: lease_expiring() has been told, or is about to be.
+  [[nodiscard]] bool ends_soon() const;
+
  private:
   friend class Leases;
   Lease(Leases& leases, LeaseTerms terms, LeaseHandler& handler)

@@ -45,6 +45,7 @@ struct FakeRedis {
   std::size_t pass_calls = 1;  ///< of a look at the whole of it
   double look_cost = 1;
   bool hears = false;
+  bool leases_end = false;  ///< all of them are about to
   Duration claim_takes{0};
 };
 
@@ -125,6 +126,7 @@ class FakeSource : public Source {
     confirm();
   }
 
+  [[nodiscard]] bool may_start(const Claim&) const override { return !redis_.leases_end; }
   void announce(const RunEvent& event) override { events.push_back(event); }
   void listen(bool) override {}
   [[nodiscard]] std::size_t unsettled() const override { return unsettled_; }
@@ -184,6 +186,7 @@ class FakeExecutor : public Executor {
     rules[claim.run] = std::move(rule);
     auto& timer = ends_[claim.run] = std::make_unique<Timer>(timers_);
     const RunId id = claim.run;
+    if (busy) return;
     timer->set(clock_.now(), [this, id] {
       if (short_of && started_now() >= *short_of) return end_at(id, Duration{0}, lacks);
       running_.insert(id);
@@ -193,6 +196,8 @@ class FakeExecutor : public Executor {
   }
   void stop(const RunId& run) override {
     stopped.push_back(run);
+    if (!running_.contains(run) && busy)
+      return end_at(run, Duration{0}, Unanswered{"no process had taken it", true, true});
     end_at(run, Duration{0}, Signalled{15});
   }
   void kill(const RunId& run) override {
@@ -217,6 +222,7 @@ class FakeExecutor : public Executor {
 
   RunHandler& handler;
   bool retired = false;
+  bool busy = false;                    ///< no process takes a run
   std::size_t most = 1000;              ///< runs at once
   std::optional<std::size_t> short_of;  ///< so many runs are all that the host can start
   ProcessEnd lacks = NotStarted{"no room", false, true};
@@ -272,6 +278,7 @@ class World : public ListEvents, public Workshop {
   std::vector<FakeSource*> sources;
   std::vector<std::string> log;
   std::size_t ended = 0;
+  bool executors_busy = false;
   bool keep_executors = true;  ///< so that a test can look at them when they are out of use
 
   void run_for(Duration time) {
@@ -295,6 +302,7 @@ class World : public ListEvents, public Workshop {
   std::shared_ptr<Executor> make_executor(const RulePtr&, const Caps&,
                                           RunHandler& handler) override {
     auto made = std::make_shared<FakeExecutor>(clock, timers, handler, runs_take);
+    made->busy = executors_busy;
     executors.push_back(made.get());
     if (keep_executors) kept_.push_back(made);
     return made;

@@ -384,6 +384,76 @@ TEST_CASE("several claims ahead that lose their leases at once are all handed ba
   CHECK(bench.poller->counters().leases_lost == 1);
 }
 
+TEST_CASE("a claim ahead whose lease is about to end is handed back, never started") {
+  Rule rule = rule_for("work");
+  rule.on_lease_loss = OnLeaseLoss::terminate;
+  Bench bench(rule);
+  bench.runs_take = 1ms;
+  for (int i = 0; i < 100; ++i) bench.redis.lists["work"].push_back("i" + std::to_string(i));
+  bench.begin();
+  bench.run_for(100ms);
+  const RunId last = bench.executor().started.back().run;
+  const std::size_t started = bench.executor().started.size();
+  std::vector<RunId> waiting;
+  for (const auto& [key, lock] : bench.redis.locks)
+    if (!lock.value.empty() && lock.value != last) waiting.push_back(lock.value);
+  REQUIRE(waiting.size() > 1);
+  bench.redis.claim_takes = 1h;  // Redis stalls
+  const std::size_t handed_back = bench.source().handed_back;
+  SUBCASE("it is told") {
+    for (const RunId& run : waiting) bench.source().handler.on_lease_expiring(run);
+    CHECK(bench.executor().killed.empty());
+    bench.source().handler.on_lease_expiring(last);
+    CHECK(bench.executor().killed == std::vector<RunId>{last});
+  }
+  SUBCASE("the run before it ends before that is told") {
+    bench.redis.leases_end = true;
+  }
+  bench.run_for(20ms);
+  CHECK(bench.executor().started.size() == started);
+  CHECK(bench.source().handed_back == handed_back + waiting.size());
+}
+
+TEST_CASE("a run that times out before any process has taken it is no failure of its item") {
+  Rule rule = rule_for("work");
+  rule.timeout = 10s;
+  rule.progress_timeout = 3s;
+  Bench bench(rule);
+  bench.redis.lists["work"] = {"a"};
+  bench.executors_busy = true;
+  bench.begin();
+  bench.run_for(20s);
+  REQUIRE_FALSE(bench.executor().stopped.empty());
+  CHECK(bench.redis.history.empty());
+  CHECK(bench.redis.failures["worka"] == 0);
+  CHECK(bench.source().handed_back == bench.executor().stopped.size());
+  CHECK(bench.poller->counters().timed_out == 0);
+  CHECK(bench.poller->state() == PollerState::starved);
+  CHECK(bench.poller->shortage().reason() == "no process has taken an item for 3s");
+  bench.executor().busy = false;
+  bench.run_for(30s);
+  CHECK(bench.poller->runs().size() == 1);
+}
+
+TEST_CASE("the time that a run waits for a process is not taken from its timeout") {
+  Rule rule = rule_for("work");
+  rule.timeout = 10s;
+  Bench bench(rule);
+  bench.redis.lists["work"] = {"a"};
+  bench.executors_busy = true;
+  bench.begin();
+  bench.run_for(9s);
+  const RunId run = bench.executor().started.back().run;
+  bench.executor().handler.on_started(run, 42);
+  bench.run_for(9s);
+  CHECK(bench.executor().stopped.empty());
+  bench.executor().handler.on_started(run, 43);  // another process has it: that is the same run
+  bench.executor().busy = false;
+  bench.run_for(2s);
+  CHECK(bench.executor().stopped == std::vector<RunId>{run});
+  CHECK(bench.poller->counters().timed_out == 1);
+}
+
 TEST_CASE("an executor that was replaced is not destroyed by the end of its own last run") {
   Bench bench(rule_for("work"));
   bench.keep_executors = false;
