@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <set>
 #include <utility>
@@ -24,13 +25,16 @@ class IdlePolls {
   static constexpr double planned = 0.8;
   /// Turns come at multiples of this, so that those who can share a command are due together.
   static constexpr Duration beat = std::chrono::milliseconds(50);
+  /// So many that come back are at it: what Redis is asked at once is answered well within a
+  /// command's timeout, also where a hundred hosts come back together.
+  static constexpr std::size_t most_back = 256;
   /// What is owed beyond that is forgiven: no list goes unseen for longer.
   static constexpr Duration longest_debt = std::chrono::seconds(30);
 
   class Sleeper {
    public:
     explicit Sleeper(IdlePolls& polls) : polls_(polls) {}
-    virtual ~Sleeper() { wake(); }
+    virtual ~Sleeper();
     Sleeper(const Sleeper&) = delete;
     Sleeper& operator=(const Sleeper&) = delete;
 
@@ -51,12 +55,23 @@ class IdlePolls {
     /// the other, and until then its turn does not come, unless it shares a command with others;
     /// the other half is for who owes nothing.
     void owe(double commands);
+    /// Whether the budget pays for a command now; then it is paid, and told as `paid`.
+    [[nodiscard]] bool pay();
+    /// At random, below that.
+    [[nodiscard]] Duration spread(Duration below);
+    /// Redis is back, for all of them at once: asks for one back_due(), when few enough others
+    /// are at it.
+    void come_back();
+    /// What came of back_due() is over.
+    void been_back();
     /// In which half of the budget comes to so many, but for the longest debt.
     [[nodiscard]] Duration time_for(double commands) const;
 
    protected:
     /// `hinted`: the time of its hint has come. `paid`: commands of the budget.
     virtual void poll_due(bool hinted, double paid) = 0;
+    /// Followed by one been_back(), at once or later.
+    virtual void back_due() = 0;
 
    private:
     friend class IdlePolls;
@@ -67,6 +82,8 @@ class IdlePolls {
     std::optional<Instant> due_;
     std::optional<Instant> not_before_;  ///< its debt is paid then
     bool hinted_ = false;
+    enum class Back { no, waiting, at_it };
+    Back back_ = Back::no;
     double cost_ = 1;
   };
 
@@ -78,8 +95,10 @@ class IdlePolls {
   using Place = std::pair<Instant, Sleeper*>;
   void arm();
   void run();
+  void let_back();
   void refill();
   [[nodiscard]] Duration pause(unsigned patience);
+  [[nodiscard]] double random_part();
   [[nodiscard]] Instant on_the_beat(Instant at) const;
 
   TimerQueue& timers_;
@@ -93,6 +112,9 @@ class IdlePolls {
   double load_ = 0;  ///< commands that a turn of all sleepers comes to
   Instant debts_paid_;
   Timer timer_;
+  std::deque<Sleeper*> back_;  ///< in the order in which they came
+  std::size_t backs_out_ = 0;
+  Timer back_timer_;
 };
 
 }  // namespace w8y

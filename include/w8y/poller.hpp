@@ -124,6 +124,17 @@ class Poller final : private SourceHandler,
   static constexpr std::size_t items_per_call = 256;
   /// However often an item becomes free.
   static constexpr Duration look_at_least = std::chrono::seconds(2);
+  /// What says that something may be free is worth a claim at once, but for each that found nothing
+  /// the next one waits twice as long. Where others wait too, they don't come all at once.
+  static constexpr Duration first_wake_pause = std::chrono::milliseconds(10);
+  static constexpr unsigned most_fruitless = 6;
+  static constexpr Duration wake_spread = std::chrono::milliseconds(50);
+  /// While others are heard of, they look after the list that we wait for; after such a silence one
+  /// of those who wait does, and the others hear of that.
+  static constexpr Duration silence = std::chrono::milliseconds(400);
+  /// Others are at work there if something was set free within this time: else each looks for
+  /// itself.
+  static constexpr Duration at_work = std::chrono::seconds(3);
   /// Settlements are gathered for a few milliseconds (settlements.hpp), and the rest begins at
   /// Redis.
   static constexpr Duration settled_within = std::chrono::milliseconds(7);
@@ -145,6 +156,9 @@ class Poller final : private SourceHandler,
   void on_lease_back(const RunId& run) override;
   void on_lease_expiring(const RunId& run) override;
   void on_wake() override;
+  void on_turn() override;
+  void on_others(bool freed) override;
+  void on_back() override;
   void on_all_settled() override { advance(); }
   // RunsOwner
   void run_started(const ActiveRun& run) override;
@@ -159,6 +173,7 @@ class Poller final : private SourceHandler,
   // Slots::User, IdlePolls::Sleeper
   void slot_free() override;
   void poll_due(bool hinted, double paid) override;
+  void back_due() override;
 
   void advance();
   void set_state(PollerState state);
@@ -175,6 +190,11 @@ class Poller final : private SourceHandler,
   void ask();
   void rest(const ClaimReply& reply);
   void end_rest();
+  void wake_up(Duration within);
+  void claim_for_wake();
+  void note_wake(bool found);
+  void sleep_in_line();
+  [[nodiscard]] bool others_look() const;
   void expect_free(Duration in);
   [[nodiscard]] bool may_look() const;
   void note_pass(const ClaimReply& reply, bool woken);
@@ -197,7 +217,16 @@ class Poller final : private SourceHandler,
   bool resting_ = false;
   bool looking_ = false;  ///< resting, and has asked the source whether a claim is worth it
   std::optional<Instant> free_at_;  ///< resting: when an item may become free, as a claim saw it
-  bool woken_ = false;       ///< something woke us while a claim was out: its "nothing" may be old
+  bool woken_ = false;  ///< something woke us while a claim was out: its "nothing" may be old
+  bool turn_ = false;   ///< or told us that it is our turn
+  Line line_ = Line::none;
+  bool overdue_ = false;        ///< the next claim is: see Manner
+  bool for_wake_ = false;       ///< the claim that is out is for a wake
+  std::uint8_t fruitless_ = 0;  ///< of those in a row that found nothing
+  Instant woke_at_{};           ///< the last one
+  std::optional<Instant> wake_due_;
+  Instant heard_at_{};       ///< of others, last
+  Instant freed_at_{};       ///< that something was set free
   bool scarce_ = false;      ///< the last whole pass found too little: next, only the ends
   bool owes_whole_ = false;  ///< something became free: a whole pass, if the ends don't have it
   std::optional<Instant> whole_at_;  ///< when the ends are no longer enough

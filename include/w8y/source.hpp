@@ -24,6 +24,13 @@ enum class ClaimEnd {
   refused,       ///< Redis refuses this list: a key of a wrong type, an ACL
 };
 
+/// Hosts that found nothing wait in a line for what becomes free.
+enum class Line {
+  none,     ///< not in it, or alone: what becomes free is for whoever comes
+  others,   ///< others are in it too: each has its share, and takes turns beyond it
+  crowded,  ///< more than there are items: what becomes free is the next one's, and never ours
+};
+
 struct ClaimReply {
   std::vector<Claim> claims;
   ClaimEnd end = ClaimEnd::more;
@@ -33,6 +40,13 @@ struct ClaimReply {
   std::size_t calls = 1;  ///< commands that the pass took
   /// nothing_free: the whole list was looked at, not only its ends.
   bool whole = true;
+  Line line = Line::none;
+};
+
+/// How a claim stands to those of others.
+enum class Manner {
+  in_turn,
+  overdue,  ///< nothing was heard for a while: takes what is free, whoever's turn it is
 };
 
 /// How much of a list a claim looks at, if it doesn't find enough before.
@@ -100,8 +114,16 @@ class SourceHandler {
   /// with `on_lease_loss = "terminate"` the child has to be dead before. Comes early enough for a
   /// SIGKILL, not for `kill_grace`.
   virtual void on_lease_expiring(const RunId& run) = 0;
-  /// Something may have become free, or Redis is back: worth a claim.
+  /// Somebody says that something may have become free, or was added. Anybody can say that, and as
+  /// often as he likes.
   virtual void on_wake() = 0;
+  /// Something has become free, and it is our turn.
+  virtual void on_turn() = 0;
+  /// Another host looks after the list: something has become free for it (`freed`), or it has
+  /// looked for what is free and nobody was told of.
+  virtual void on_others(bool freed) = 0;
+  /// Redis is back, or its channels: what has happened meanwhile, nobody has told us.
+  virtual void on_back() = 0;
   /// unsettled() has become 0.
   virtual void on_all_settled() = 0;
 };
@@ -114,7 +136,9 @@ class Source {
   /// Before the first claim; and again with a changed rule.
   virtual void use(RulePtr rule) = 0;
   /// Up to `wanted` items, at most one claim at a time; answered by one on_claimed().
-  virtual void claim(std::size_t wanted, Scan scan) = 0;
+  virtual void claim(std::size_t wanted, Scan scan, Manner manner) = 0;
+  /// It does not wait for its turn any more, and passes it on if it has come.
+  virtual void leave_line() = 0;
   /// After a claim that found the list empty or nothing free in it: whether that is still so, at a
   /// fraction of a claim's cost. At most one look at a time; answered by one on_looked().
   virtual void look() = 0;

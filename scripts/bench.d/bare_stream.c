@@ -10,7 +10,7 @@
 enum { settled_at_once = 32, run_size = 26 };
 
 static const char *prefix, *settle_sha, *claim_sha, *history;
-static char keys[8][256];
+static char keys[10][256];
 static unsigned long batch, next_run;
 
 static void key(int number, const char *name) {
@@ -18,10 +18,12 @@ static void key(int number, const char *name) {
 }
 
 static void claim(void) {
-  begin(1 + 2 + 5 + 6 + (int)batch);
-  words(3, "EVALSHA", claim_sha, "5");
-  words(5, keys[0], keys[1], keys[2], keys[3], keys[4]);
-  words(6, keys[7], "run:bench:1:", "5000", "0", "-1", "256");
+  char wake[256];
+  snprintf(wake, sizeof wake, "%s:wake", prefix);
+  begin(3 + 7 + 10 + (int)batch);
+  words(3, "EVALSHA", claim_sha, "7");
+  words(7, keys[0], keys[1], keys[2], keys[3], keys[4], keys[8], keys[9]);
+  words(10, keys[7], "run:bench:1:", "5000", "0", "-1", "256", "0", "0", wake, "0");
   for (unsigned long i = 0; i < batch; ++i) {
     char run[run_size + 1];
     snprintf(run, sizeof run, "%026lu", next_run++);
@@ -52,8 +54,8 @@ static void settle(const struct text *items, int count, unsigned long first_run)
     begin(3);
     words(3, "PUBLISH", keys[6], start);
   }
-  begin(3 + 4 + count + 3 + 7 + (noted ? 8 : 0) + count * (noted ? 12 : 4));
-  snprintf(number, sizeof number, "%d", 4 + count);
+  begin(3 + 5 + count + 3 + 7 + (noted ? 8 : 0) + count * (noted ? 12 : 4));
+  snprintf(number, sizeof number, "%d", 5 + count);
   words(3, "EVALSHA", settle_sha, number);
   words(4, keys[2], keys[3], keys[5], keys[0]);
   for (int i = 0; i < count; ++i) {
@@ -62,6 +64,7 @@ static void settle(const struct text *items, int count, unsigned long first_run)
                               items[3 * i].at);
     word(lock, (size_t)size);
   }
+  words(1, keys[9]);
   char wake[256];
   snprintf(wake, sizeof wake, "%s:wake", prefix);
   words(3, keys[6], wake, "1");
@@ -108,9 +111,9 @@ int main(int argc, char **argv) {
   unsigned long lanes = strtoul(argv[6], NULL, 10);
   const uint64_t span = (uint64_t)(strtod(argv[7], NULL) * 1e9);
   history = argv[8];
-  static const char *const names[] = {"list",   "fence", "failures", "slots",
-                                      "paused", "runs",  "events",   "lock:"};
-  for (int i = 0; i < 8; ++i) key(i, names[i]);
+  static const char *const names[] = {"list", "fence",  "failures", "slots",       "paused",
+                                      "runs", "events", "lock:",    "quarantined", "waiting"};
+  for (int i = 0; i < 10; ++i) key(i, names[i]);
 
   const uint64_t since = now_ns();
   unsigned long items = 0;

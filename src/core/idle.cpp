@@ -28,7 +28,8 @@ IdlePolls::IdlePolls(TimerQueue& timers, const Clock& clock, unsigned per_second
       random_(seed | 1U),
       offbeat_(static_cast<Duration::rep>(next_random(random_) % beat.count())),
       debts_paid_(filled_),
-      timer_(timers_) {}
+      timer_(timers_),
+      back_timer_(timers_) {}
 
 void IdlePolls::set_budget(unsigned per_second) {
   refill();
@@ -56,6 +57,58 @@ void IdlePolls::Sleeper::wake() {
   due_.reset();
 }
 
+IdlePolls::Sleeper::~Sleeper() {
+  wake();
+  std::erase(polls_.back_, this);
+  been_back();
+}
+
+bool IdlePolls::Sleeper::pay() {
+  polls_.refill();
+  if (polls_.tokens_ < 1) return false;
+  polls_.tokens_ -= 1;
+  return true;
+}
+
+Duration IdlePolls::Sleeper::spread(Duration below) {
+  return Duration(
+      static_cast<Duration::rep>(static_cast<double>(below.count()) * polls_.random_part()));
+}
+
+// ---- all at once
+
+void IdlePolls::Sleeper::come_back() {
+  if (back_ == Back::waiting) return;
+  been_back();
+  back_ = Back::waiting;
+  polls_.back_.push_back(this);
+  polls_.let_back();
+}
+
+void IdlePolls::Sleeper::been_back() {
+  if (back_ == Back::at_it) {
+    --polls_.backs_out_;
+    polls_.let_back();
+  }
+  back_ = Back::no;
+}
+
+/// From the loop: who is let in may be inside a call of its own.
+void IdlePolls::let_back() {
+  if (back_.empty() || backs_out_ >= most_back || back_timer_.pending()) return;
+  back_timer_.set(clock_.now(), [this] {
+    while (!back_.empty() && backs_out_ < most_back) {
+      Sleeper* sleeper = back_.front();
+      back_.pop_front();
+      sleeper->back_ = Sleeper::Back::at_it;
+      ++backs_out_;
+      sleeper->back_due();
+    }
+  });
+}
+
+// ---- the budget
+
 Duration IdlePolls::Sleeper::time_for(double commands) const {
   const double seconds = commands / (polls_.per_second_ / 2);
   const Duration time(static_cast<Duration::rep>(seconds * microseconds_per_second));
@@ -75,8 +128,11 @@ Duration IdlePolls::pause(unsigned patience) {
   const double fair = std::max(load_ / (per_second_ * planned), sleepers / looks_per_second);
   const double base = patience * std::max(fair * microseconds_per_second,
                                           static_cast<double>(shortest_pause.count()));
-  const double spread = static_cast<double>(next_random(random_) >> 11U) / 9007199254740992.0;
-  return Duration(static_cast<Duration::rep>(base * (0.75 + 0.5 * spread)));
+  return Duration(static_cast<Duration::rep>(base * (0.75 + 0.5 * random_part())));
+}
+
+double IdlePolls::random_part() {
+  return static_cast<double>(next_random(random_) >> 11U) / 9007199254740992.0;
 }
 
 /// The next one.

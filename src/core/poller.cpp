@@ -91,6 +91,7 @@ void Poller::advance() {
     hand_back_ahead();
     want_nothing();
     end_rest();
+    source_->leave_line();
     if (draining_) {
       finish_draining();
     } else {
@@ -102,6 +103,7 @@ void Poller::advance() {
     hand_back_ahead();
     want_nothing();
     end_rest();
+    source_->leave_line();
     return set_state(PollerState::starved);
   }
   start_ahead();
@@ -130,7 +132,8 @@ void Poller::ask() {
     claimed_at_ = host_.clock.now();
     if (whole_at_ && claimed_at_ >= *whole_at_) scarce_ = false;
     set_state(PollerState::claiming);
-    source_->claim(claim_slots_ + ahead, scarce_ ? Scan::ends : Scan::whole);
+    source_->claim(claim_slots_ + ahead, scarce_ && !overdue_ ? Scan::ends : Scan::whole,
+                   overdue_ ? Manner::overdue : Manner::in_turn);
   } else {
     set_state(room == 0 ? PollerState::full : PollerState::waiting);
   }
@@ -165,10 +168,13 @@ void Poller::on_claimed(ClaimReply&& reply) {
   last_claim_ = reply.end;
   detail_ = std::move(reply.detail);
   const bool woken = std::exchange(woken_, false);
+  const bool turn = std::exchange(turn_, false);
   const double paid = std::exchange(paid_, 0);
+  line_ = reply.line;
+  note_wake(!reply.claims.empty());
   std::size_t unused = std::exchange(claim_slots_, 0);
   // A place that was kept for the next claim is of no use if there is none.
-  const bool rests = !takes_now() || (reply.end != ClaimEnd::more && !woken);
+  const bool rests = !takes_now() || reply.end != ClaimEnd::more;
   const std::size_t not_kept = rests ? std::exchange(next_slots_, 0) : 0;
 
   if (takes_now()) {
@@ -183,12 +189,14 @@ void Poller::on_claimed(ClaimReply&& reply) {
     keep_ahead(reply.claims, starting);
     note_pass(reply, woken);
     if (!reply.claims.empty()) charge(-paid);  // that was no idle poll
-    if (reply.end != ClaimEnd::more && !woken) rest(reply);
+    if (reply.end != ClaimEnd::more) rest(reply);
+    if (resting_ && (woken || turn)) wake_up(turn ? Duration{0} : wake_spread);
   } else {
     for (const Claim& claim : reply.claims) source_->hand_back(claim);
   }
   if (unused + not_kept > 0) give_back(unused + not_kept);
   advance();
+  been_back();
 }
 
 void Poller::on_lease_lost(const RunId& run) {

@@ -7,6 +7,13 @@
 
 namespace w8y {
 
+namespace {
+
+/// Than such a silence: it is that which is waited for.
+constexpr unsigned more_patient = 8;
+
+}  // namespace
+
 void Poller::stir() {
   end_rest();
   advance();
@@ -15,6 +22,7 @@ void Poller::stir() {
 void Poller::end_rest() {
   resting_ = false;
   if (std::exchange(looking_, false)) paid_ = 0;  // its answer comes too late
+  wake_due_.reset();
   IdlePolls::Sleeper::wake();
 }
 
@@ -22,10 +30,14 @@ void Poller::rest(const ClaimReply& reply) {
   resting_ = true;
   if (ahead_.empty()) ahead_.shrink_to_fit();
   if (reply.calls > 1) owe(static_cast<double>(reply.calls - 1));
-  free_at_.reset();
-  if (reply.next_free) free_at_ = host_.clock.now() + *reply.next_free;
-  if (reply.whole) looked_at_ = host_.clock.now();
+  const Instant now = host_.clock.now();
+  // Where others wait too, an item that we have left to rest is ours to announce.
+  if (line_ == Line::none || (free_at_ && *free_at_ <= now)) free_at_.reset();
+  if (reply.next_free && (!free_at_ || now + *reply.next_free < *free_at_))
+    free_at_ = now + *reply.next_free;
+  if (reply.whole) looked_at_ = now;
   source_->listen(true);
+  if (others_look()) return sleep_in_line();
   sleep({reply.next_free, 1, may_look() ? source_->look_cost() : 1});
 }
 
@@ -71,12 +83,14 @@ void Poller::note_freed() {
   owes_whole_ = true;
   const bool ours = pass_calls_ * items_per_call < runs_.size() * 2;
   if (pass_calls_ <= short_pass || ours) scarce_ = false;
-  if (resting_) end_rest();
+  // Who waits for longer than we do is told of it; so are we, if nobody does.
+  if (resting_ && line_ != Line::crowded) end_rest();
 }
 
 void Poller::on_looked(const LookReply& reply) {
   if (!std::exchange(looking_, false)) return;
   charge(reply.cost - std::exchange(paid_, 0));
+  been_back();
   if (reply.worth_it) {
     owes_whole_ = true;
     charge(1);
@@ -85,22 +99,120 @@ void Poller::on_looked(const LookReply& reply) {
   }
   looked_at_ = host_.clock.now();
   std::optional<Duration> hint;
-  if (free_at_) hint = std::max(*free_at_ - host_.clock.now(), Duration{0});
+  if (free_at_) hint = std::max(*free_at_ - looked_at_, Duration{0});
+  if (wake_due_)
+    hint = std::max(std::min(hint.value_or(Duration::max()), *wake_due_ - looked_at_), Duration{0});
   const bool patient = reply.hears && last_claim_ == ClaimEnd::empty;
   sleep({hint, patient ? when_it_hears : 1, reply.cost});
 }
+
+// ---- who wakes it
 
 void Poller::on_wake() {
   owes_whole_ = true;
   if (claim_out_) {
     woken_ = true;
   } else if (resting_) {
-    stir();
+    wake_up(wake_spread);
   }
+}
+
+void Poller::on_turn() {
+  heard_at_ = freed_at_ = host_.clock.now();
+  if (claim_out_) {
+    turn_ = true;
+  } else if (resting_) {
+    wake_up(Duration{0});
+  } else {
+    source_->leave_line();  // there is no place for a run: it is the next one's turn
+  }
+}
+
+void Poller::on_others(bool freed) {
+  heard_at_ = host_.clock.now();
+  if (freed) freed_at_ = heard_at_;
+}
+
+/// Within a time if others are woken too. At once if it can be, and no more often than is worth it
+/// and the idle budget pays for.
+void Poller::wake_up(Duration within) {
+  const Instant now = host_.clock.now();
+  Instant at = now;
+  if (fruitless_ > 0) at = std::max(at, woke_at_ + first_wake_pause * (1 << (fruitless_ - 1)));
+  if (line_ != Line::none && within > Duration{0}) at += spread(within);
+  if (wake_due_ && *wake_due_ <= at) return;
+  if (at <= now && pay()) {
+    paid_ = 1;
+    return claim_for_wake();
+  }
+  wake_due_ = at;
+  if (!looking_) sleep({at - now, 1, 1});
+}
+
+void Poller::claim_for_wake() {
+  woke_at_ = host_.clock.now();
+  for_wake_ = true;
+  stir();
+  if (claim_out_) return;
+  for_wake_ = false;
+  source_->leave_line();  // no place of the host is free
+}
+
+void Poller::note_wake(bool found) {
+  if (found) fruitless_ = 0;
+  if (std::exchange(for_wake_, false) && !found && fruitless_ < most_fruitless) ++fruitless_;
+}
+
+/// Redis is back, for all lists at once.
+void Poller::on_back() {
+  owes_whole_ = true;
+  line_ = Line::none;
+  if (claim_out_) {
+    woken_ = true;
+  } else if (resting_) {
+    come_back();
+  }
+}
+
+void Poller::back_due() {
+  if (resting_ && !claim_out_) stir();
+  if (!claim_out_) been_back();
+}
+
+// ---- in the line
+
+/// Whether somebody who waits as we do looks after the list.
+bool Poller::others_look() const {
+  return line_ != Line::none && host_.clock.now() - freed_at_ < at_work;
+}
+
+void Poller::sleep_in_line() {
+  const Instant now = host_.clock.now();
+  Instant at = std::max(heard_at_, now - silence) + silence + spread(silence);
+  if (free_at_) at = std::min(at, std::max(*free_at_, now));
+  if (wake_due_) at = std::min(at, std::max(*wake_due_, now));
+  sleep({at - now, more_patient, 1});
 }
 
 void Poller::poll_due(bool hinted, double paid) {
   paid_ = paid;
+  const Instant now = host_.clock.now();
+  if (wake_due_ && *wake_due_ <= now) return claim_for_wake();
+  if (others_look()) {
+    if (free_at_ && *free_at_ <= now) {
+      free_at_.reset();
+      return stir();
+    }
+    if (now - heard_at_ < silence) {
+      charge(-std::exchange(paid_, 0));
+      return sleep_in_line();
+    }
+    overdue_ = true;
+    heard_at_ = now;
+    stir();
+    overdue_ = false;
+    return;
+  }
   // Hints may come sooner than any turn, for ever.
   const bool overdue = host_.clock.now() - looked_at_ > look_at_least;
   if ((!hinted || overdue) && may_look()) {

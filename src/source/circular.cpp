@@ -111,18 +111,24 @@ void CircularSource::put_away() {
 
 // ---- claim
 
-void CircularSource::claim(std::size_t wanted, Scan scan) {
+void CircularSource::claim(std::size_t wanted, Scan scan, Manner manner) {
   const auto left = scan == Scan::ends ? ClaimCall::only_ends : ClaimCall::new_pass;
-  pass_ = Pass{rule_, keys(), wanted, left, 0, std::nullopt, 0};
+  pass_ = Pass{rule_, keys(), wanted, left, 0, std::nullopt, 0, manner == Manner::overdue};
   this->scan();
 }
 
 void CircularSource::scan() {
   // Both travel in one write, and the claim sees the items free that are.
   if (settlements_) settlements_->send();
-  ClaimCall call{
-      *pass_.keys, lock_value({}), {}, pass_.rule->key_expiry, pass_.rule->fleet_concurrency,
-      pass_.left};
+  ClaimCall call{*pass_.keys,
+                 lock_value({}),
+                 {},
+                 pass_.rule->key_expiry,
+                 pass_.rule->fleet_concurrency,
+                 pass_.left,
+                 held_.size(),
+                 hears_of_turn(),
+                 pass_.overdue};
   call.runs.reserve(pass_.wanted);
   for (std::size_t i = 0; i < pass_.wanted; ++i)
     call.runs.push_back(link_->run_ids.next(link_->clock.wall()));
@@ -152,6 +158,16 @@ void CircularSource::scanned(const std::vector<RunId>& runs, Instant sent,
   if (result.status == ClaimStatus::more && result.taken.empty()) return scan();
 
   ClaimReply reply;
+  in_line_ = result.others.has_value();
+  line_ = Line::none;
+  if (result.others.value_or(0) > 0) {
+    const auto hosts = static_cast<std::int64_t>(*result.others) + 1;
+    const auto limit = static_cast<std::int64_t>(pass_.rule->fleet_concurrency);
+    line_ = (limit > 0 && limit < hosts) || (result.length > 0 && result.length < hosts)
+                ? Line::crowded
+                : Line::others;
+  }
+  reply.line = line_;
   reply.end = end_of(result.status);
   reply.next_free = pass_.next_free;
   reply.detail = result.detail;
@@ -180,6 +196,13 @@ void CircularSource::note_length(const ClaimResult& result) {
   } else if (added >= 0 && added <= seen_at_right) {
     length_ = result.length;
   }
+}
+
+void CircularSource::leave_line() {
+  if (!std::exchange(in_line_, false) || !link_->client.connected()) return;
+  const ClaimCall call{*keys(), lock_value({}), {},   rule_->key_expiry, 0, ClaimCall::new_pass,
+                       0,       true,           false};
+  link_->locks->claim(call, [](const ClaimResult*, const Trouble&) {});
 }
 
 void CircularSource::look_for(const std::vector<RunId>& runs) {
@@ -285,9 +308,11 @@ void CircularSource::look_all_settled() {
 void CircularSource::on_up() {
   if (settlements_) settlements_->retry();
   if (lost_claims_) lost_claims_->look();
+  in_line_ = false;
+  line_ = Line::none;
   // After what is settled, and from the loop: a handler is never called from inside somebody's
   // call.
-  handler_.on_wake();
+  handler_.on_back();
 }
 
 // ---- news
@@ -303,7 +328,9 @@ void CircularSource::announce(const RunEvent& event) {
 
 void CircularSource::listen(bool on) {
   if (!on) {
+    leave_line();
     wake_.reset();
+    wake_confirmed_ = false;
     changes_.reset();
     hears_ = false;
     return;
@@ -312,10 +339,40 @@ void CircularSource::listen(bool on) {
   if (!wake_) {
     // Once the channel is confirmed too: what was published before may have been missed.
     wake_ = link_->subscriber.subscribe(
-        keys()->wake, [this](std::string_view, std::string_view) { handler_.on_wake(); },
-        [this] { handler_.on_wake(); });
+        keys()->wake, [this](std::string_view, std::string_view message) { heard(message); },
+        [this] {
+          wake_confirmed_ = true;
+          handler_.on_back();
+        });
   }
   put_away();
+}
+
+/// "free", who has set something free, and whose turn it is; or "looked", and who has. Each on a
+/// line of its own. Anything else is somebody's hint.
+void CircularSource::heard(std::string_view message) {
+  const auto next = [&message] {
+    const auto end = message.find('\n');
+    const std::string_view line = message.substr(0, end);
+    message = end == std::string_view::npos ? std::string_view() : message.substr(end + 1);
+    return line;
+  };
+  const std::string_view news = next();
+  if (message.empty()) return handler_.on_wake();
+  const std::string me = lock_value({});
+  const bool ours = next() == me;
+  if (news == "looked") {
+    if (!ours) handler_.on_others(false);
+    return;
+  }
+  if (news != "free") return handler_.on_wake();
+  const bool for_anybody = message.empty();
+  bool for_us = for_anybody && ours;
+  while (!message.empty() && !for_us) for_us = next() == me;
+  // Where the line is not crowded, a run's end and the next claim travel together.
+  if (ours && line_ != Line::crowded) return;
+  if (for_us) return handler_.on_turn();
+  for_anybody ? handler_.on_wake() : handler_.on_others(true);
 }
 
 // ---- at rest

@@ -34,7 +34,8 @@ class CircularSource final : public Source,
   ~CircularSource() override;
 
   void use(RulePtr rule) override;
-  void claim(std::size_t wanted, Scan scan) override;
+  void claim(std::size_t wanted, Scan scan, Manner manner) override;
+  void leave_line() override;
   void look() override;
   [[nodiscard]] double look_cost() const override { return link_->looks.cost(empty_); }
   void settle(Settlement&& settlement) override;
@@ -56,6 +57,7 @@ class CircularSource final : public Source,
     std::size_t calls = 0;
     std::optional<Duration> next_free;  ///< the soonest that a call has seen
     std::int64_t length = 0;            ///< of the list, at the first call
+    bool overdue = false;
   };
   /// What a run holds in Redis.
   struct Held {
@@ -87,6 +89,10 @@ class CircularSource final : public Source,
   void put_down(const RunId& run, SettleCall&& call);
   [[nodiscard]] Settlements::Wait wait_of_end(bool freed) const;
   void look_all_settled();
+  void heard(std::string_view message);
+  [[nodiscard]] bool hears_of_turn() const {
+    return wake_confirmed_ && link_->subscriber.connected();
+  }
   void hear_of_list();
   void list_changed();
   void ask_if_locked(Looks::Answer answer);
@@ -106,6 +112,9 @@ class CircularSource final : public Source,
   std::unique_ptr<Settlements> settlements_;
   std::unique_ptr<LostClaims> lost_claims_;
   redis::Subscription wake_;
+  bool wake_confirmed_ = false;
+  bool in_line_ = false;  ///< as the last claim had it
+  Line line_ = Line::none;
   redis::Subscription changes_;
   bool hears_ = false;  ///< changes_ is confirmed
   Timer look_again_;    ///< after a change

@@ -20,7 +20,8 @@ struct CircularKeys {
         runs(key_prefix + "runs"),
         events(key_prefix + "events"),
         wake(key_prefix + "wake"),
-        quarantined(key_prefix + "quarantined") {}
+        quarantined(key_prefix + "quarantined"),
+        waiting(key_prefix + "waiting") {}
   explicit CircularKeys(const Rule& rule) : CircularKeys(rule.key_prefix(), rule.lock_key) {}
 
   /// Without making all the others.
@@ -41,6 +42,7 @@ struct CircularKeys {
   std::string events;
   std::string wake;
   std::string quarantined;
+  std::string waiting;
 };
 
 /// Values of locks, for people and for whoever has to tell them apart.

@@ -46,10 +46,14 @@ std::optional<Trouble> trouble_of(const redis::Answer& answer);
 struct ClaimCall {
   const CircularKeys& keys;
   std::string value_prefix;  ///< of the locks: "run:<host>:<pid>:"
-  std::vector<RunId> runs;   ///< one per item that is wanted
+  std::vector<RunId> runs;   ///< one per item that is wanted; none: we leave the line
   Duration expiry{0};
   unsigned fleet_limit = 0;
   std::int64_t left = new_pass;  ///< of this pass
+  std::size_t held = 0;          ///< items of the list that we have
+  bool hears = false;            ///< of our turn, on the wake channel
+  /// Nothing was heard for a while: what is free is taken, whoever's turn it is.
+  bool overdue = false;
 
   static constexpr std::int64_t new_pass = -1;
   /// Scan::ends. Where there are no scripts, a new pass.
@@ -66,8 +70,9 @@ enum class ClaimStatus { ok, more, none, empty, paused, full };
 
 struct ClaimResult {
   ClaimStatus status = ClaimStatus::ok;
-  std::int64_t left = 0;    ///< none: not looked at
-  std::int64_t length = 0;  ///< none, more: of the list
+  std::int64_t left = 0;              ///< none: not looked at
+  std::int64_t length = 0;            ///< none, more: of the list
+  std::optional<std::size_t> others;  ///< we have a place in the line, and so many others
   std::optional<Duration> next_free;
   std::string detail;
   std::string refused;       ///< by Redis, of what is noted beside the locks

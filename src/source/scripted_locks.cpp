@@ -1,6 +1,8 @@
 #include "source/scripted_locks.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <system_error>
 #include <utility>
 
 #include "redis/client.hpp"
@@ -24,17 +26,29 @@ ClaimStatus status_of(std::string_view text) {
   return ClaimStatus::none;
 }
 
+/// "LENGTH", "LENGTH OTHERS", " OTHERS".
+void read_place(std::string_view text, ClaimResult& result) {
+  const auto space = text.find(' ');
+  const auto number = [](std::string_view digits, auto& value) {
+    return std::from_chars(digits.data(), digits.data() + digits.size(), value).ec == std::errc();
+  };
+  number(text.substr(0, space), result.length);
+  std::size_t others = 0;
+  if (space != std::string_view::npos && number(text.substr(space + 1), others))
+    result.others = others;
+}
+
 ClaimResult read_claim(const redis::Reply& reply) {
   ClaimResult result;
   result.status = status_of(reply[0].text());
   result.left = reply[1].integer();
   if (const auto ms = reply[2].integer(); ms >= 0) result.next_free = std::chrono::milliseconds(ms);
-  if (result.status == ClaimStatus::none || result.status == ClaimStatus::more) {
-    result.length = reply[3].integer();
+  if (result.status == ClaimStatus::paused) {
+    result.detail = reply[3].text();
   } else if (result.status == ClaimStatus::ok) {
     result.refused = reply[3].text();
   } else {
-    result.detail = reply[3].text();
+    read_place(reply[3].text(), result);
   }
   for (std::size_t i = 4; i + 2 < reply.size(); i += 3) {
     result.taken.push_back(Taken{std::string(reply[i].text()),
@@ -73,24 +87,29 @@ void ScriptedLocks::claim(const ClaimCall& call, Answer<ClaimResult> answer) {
   const std::string left = std::to_string(call.left);
   const std::string most = std::to_string(most_looked_at);
   const char* prove = proven_ ? "0" : "1";
-  redis::Command args{call.keys.lock_prefix, call.value_prefix, expiry, limit, left, most, prove};
+  const std::string held = call.overdue ? "-1" : std::to_string(call.held);
+  redis::Command args{
+      call.keys.lock_prefix, call.value_prefix,     expiry, limit, left, most, prove, held,
+      call.keys.wake,        call.hears ? "1" : "0"};
   args.insert(args.end(), call.runs.begin(), call.runs.end());
-  client_.run(redis::scripts::claim,
-              {call.keys.list, call.keys.fence, call.keys.failures, call.keys.slots,
-               call.keys.paused, call.keys.quarantined},
-              args, [this, answer = std::move(answer)](const redis::Answer& got) {
-                if (const auto trouble = trouble_of(got)) {
-                  note_refusal(got);
-                  return answer(nullptr, *trouble);
-                }
-                const ClaimResult result = read_claim(got.reply);
-                // Where there was nothing to look at, nothing was proved.
-                const bool looked = result.status == ClaimStatus::ok ||
-                                    result.status == ClaimStatus::more ||
-                                    result.status == ClaimStatus::none;
-                proven_ = (proven_ || looked) && result.refused.empty();
-                answer(&result, {});
-              });
+  client_.run(
+      redis::scripts::claim,
+      {call.keys.list, call.keys.fence, call.keys.failures, call.keys.slots, call.keys.paused,
+       call.keys.quarantined, call.keys.waiting},
+      args,
+      [this, leaves = call.runs.empty(), answer = std::move(answer)](const redis::Answer& got) {
+        if (const auto trouble = trouble_of(got)) {
+          note_refusal(got);
+          return answer(nullptr, *trouble);
+        }
+        const ClaimResult result = read_claim(got.reply);
+        // Where there was nothing to look at, nothing was proved.
+        const bool looked = result.status == ClaimStatus::ok ||
+                            result.status == ClaimStatus::more ||
+                            result.status == ClaimStatus::none;
+        if (!leaves) proven_ = (proven_ || looked) && result.refused.empty();
+        answer(&result, {});
+      });
 }
 
 void ScriptedLocks::renew(const RenewCall& call, Answer<std::vector<Renewed>> answer) {
@@ -144,7 +163,7 @@ void ScriptedLocks::sweep(const SweepCall& call, Answer<SweepResult> answer) {
 void ScriptedLocks::settle(const CircularKeys& keys, const std::vector<const SettleCall*>& calls,
                            SettleAnswer answer) {
   redis::Command locks{keys.failures, keys.slots, keys.runs, keys.list, keys.quarantined};
-  locks.reserve(locks.size() + calls.size());
+  locks.reserve(locks.size() + calls.size() + 1);
   std::vector<const SettleCall*> kinds;  // the first of each
   std::vector<std::size_t> kind_of;
   kind_of.reserve(calls.size());
@@ -160,6 +179,7 @@ void ScriptedLocks::settle(const CircularKeys& keys, const std::vector<const Set
     }
     words += 4 + call->entry.size();
   }
+  locks.push_back(keys.waiting);
 
   std::vector<std::string> numbers;  // the arguments point to them, so they must not move
   numbers.reserve(1 + kinds.size() * 4);

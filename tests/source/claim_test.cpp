@@ -218,8 +218,8 @@ TEST_CASE("two hosts on one list: each item has one holder") {
   Host two(loop, server.url(), list_rule(), "two");
   std::set<Item> taken;
   for (int i = 0; i < 30; ++i) {
-    one.source.claim(3, Scan::whole);
-    two.source.claim(4, Scan::whole);
+    one.source.claim(3, Scan::whole, Manner::in_turn);
+    two.source.claim(4, Scan::whole, Manner::in_turn);
     const auto turns = static_cast<std::size_t>(i + 1);
     turn_until(
         loop, [&] { return one.told.replies.size() == turns && two.told.replies.size() == turns; });

@@ -28,6 +28,9 @@ class Told : public SourceHandler {
   void on_lease_back(const RunId& run) override { back.push_back(run); }
   void on_lease_expiring(const RunId& run) override { expiring.push_back(run); }
   void on_wake() override { ++wakes; }
+  void on_turn() override { ++turns; }
+  void on_others(bool) override { ++others; }
+  void on_back() override { ++backs; }
   void on_all_settled() override { ++all_settled; }
 
   std::vector<ClaimReply> replies;
@@ -37,6 +40,9 @@ class Told : public SourceHandler {
   std::vector<RunId> back;
   std::vector<RunId> expiring;
   int wakes = 0;
+  int turns = 0;
+  int others = 0;
+  int backs = 0;
   int all_settled = 0;
 };
 
@@ -60,9 +66,9 @@ struct Host {
     source.use(rule);
   }
   /// Claims, and waits for the answer.
-  ClaimReply claim(std::size_t wanted, Scan scan = Scan::whole) {
+  ClaimReply claim(std::size_t wanted, Scan scan = Scan::whole, Manner manner = Manner::in_turn) {
     const std::size_t before = told.replies.size();
-    source.claim(wanted, scan);
+    source.claim(wanted, scan, manner);
     turn_until(loop, [&] { return told.replies.size() > before; });
     return told.replies.empty() ? ClaimReply{} : told.replies.back();
   }

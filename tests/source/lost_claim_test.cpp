@@ -30,7 +30,7 @@ struct LosingHost {
 
   ClaimReply claim(std::size_t wanted) {
     const std::size_t before = told.replies.size();
-    source.claim(wanted, Scan::whole);
+    source.claim(wanted, Scan::whole, Manner::in_turn);
     turn_until(loop, [&] { return told.replies.size() > before; });
     return told.replies.empty() ? ClaimReply{} : told.replies.back();
   }
@@ -97,7 +97,7 @@ TEST_CASE("a lost claim that was not carried out costs one look at the list") {
   loop::Loop loop;
   LosingHost host(server, loop, true);
   server.pause();
-  host.source.claim(1, Scan::whole);
+  host.source.claim(1, Scan::whole, Manner::in_turn);
   turn_until(loop, [&] { return !host.told.replies.empty(); });
   server.kill();
   server.start();
@@ -115,7 +115,7 @@ TEST_CASE("locks of a lost claim that have run out are not looked for") {
   settings.key_expiry = 1s;
   host.source.use(std::make_shared<const Rule>(settings));
   server.pause();
-  host.source.claim(1, Scan::whole);
+  host.source.claim(1, Scan::whole, Manner::in_turn);
   turn_until(loop, [&] { return !host.told.replies.empty(); });
   CHECK(host.source.unsettled() == 1);
   CHECK(turn_until(loop, [&] { return host.source.unsettled() == 0; }));  // Redis is still away

@@ -20,7 +20,7 @@ struct Lists {
   }
   /// Each claims once.
   void claim() {
-    for (auto& source : sources) source->claim(1, Scan::whole);
+    for (auto& source : sources) source->claim(1, Scan::whole, Manner::in_turn);
     CHECK(turn_until(loop, [&] {
       return std::all_of(told.begin(), told.end(),
                          [](const auto& each) { return !each->replies.empty(); });
@@ -176,7 +176,7 @@ TEST_CASE("what is added while a pass goes on is seen by the next look") {
   }
   server.ask(push);
   server.ask(lock);
-  lists.sources[0]->claim(1, Scan::whole);
+  lists.sources[0]->claim(1, Scan::whole, Manner::in_turn);
   const std::uint64_t before = lists.link->client.commands_sent();
   CHECK(turn_until(loop, [&] { return lists.link->client.commands_sent() > before + 3; }));
   REQUIRE(lists.told[0]->replies.empty());
@@ -210,7 +210,7 @@ TEST_CASE("without EXISTS or scripts a look says: claim, and costs no command") 
     server.ask(push);
     server.ask(lock);
     lists.told[2]->replies.clear();
-    lists.sources[2]->claim(1, Scan::whole);
+    lists.sources[2]->claim(1, Scan::whole, Manner::in_turn);
     CHECK(turn_until(loop, [&] { return !lists.told[2]->replies.empty(); }));
     CHECK(items_of(lists.told[2]->replies[0]) == std::vector<Item>{"299"});
   }

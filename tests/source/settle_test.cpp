@@ -162,7 +162,7 @@ TEST_CASE("a settlement that meets a dead Redis is made when it is back, and onc
   CHECK(host.source.unsettled() == 2);
   server.start();
   CHECK(host.settled());
-  CHECK(host.told.wakes >= 1);
+  CHECK(host.told.backs >= 1);
   CHECK(server.ask({"EXISTS", "work:lock:a", "work:lock:b"}) == "0");
   CHECK(server.ask({"HGET", "work:failures", "a"}) == "1");
   CHECK(server.ask({"XLEN", "work:runs"}) == "2");

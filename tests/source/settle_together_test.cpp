@@ -214,7 +214,7 @@ TEST_CASE("one that is alone is on its way at once, and what is gathered goes be
   const ClaimReply some = host.claim(10);
   for (std::size_t i = 0; i < 9; ++i) host.settle(some.claims[i]);
   before = sent();
-  host.source.claim(1, Scan::whole);
+  host.source.claim(1, Scan::whole, Manner::in_turn);
   CHECK(sent() - before == 2);
   CHECK(turn_until(loop, [&] { return host.told.replies.size() == 3; }));
   CHECK(host.source.unsettled() == 0);

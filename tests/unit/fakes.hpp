@@ -45,6 +45,7 @@ struct FakeRedis {
   std::size_t pass_calls = 1;  ///< of a look at the whole of it
   double look_cost = 1;
   bool hears = false;
+  Line line = Line::none;   ///< where who finds nothing waits
   bool leases_end = false;  ///< all of them are about to
   Duration claim_takes{0};
 };
@@ -56,7 +57,8 @@ class FakeSource : public Source {
 
   void use(RulePtr rule) override { rule_ = std::move(rule); }
 
-  void claim(std::size_t wanted, Scan scan) override {
+  void claim(std::size_t wanted, Scan scan, Manner manner) override {
+    manners.push_back(manner);
     ++redis_.claims;
     scans.push_back(scan);
     ClaimReply reply;
@@ -84,7 +86,10 @@ class FakeSource : public Source {
           if (reply.claims.size() < wanted) take(*item, reply);  // it stays there
         std::rotate(items.begin(), items.begin() + turned, items.end());
       }
-      if (reply.claims.size() < wanted) reply.end = ClaimEnd::nothing_free;
+      if (reply.claims.size() < wanted) {
+        reply.end = ClaimEnd::nothing_free;
+        reply.line = redis_.line;
+      }
     }
     answer_.set(clock_.now() + redis_.claim_takes,
                 [this, reply]() mutable { handler.on_claimed(std::move(reply)); });
@@ -127,12 +132,15 @@ class FakeSource : public Source {
   }
 
   [[nodiscard]] bool may_start(const Claim&) const override { return !redis_.leases_end; }
+  void leave_line() override { ++left_line; }
   void announce(const RunEvent& event) override { events.push_back(event); }
   void listen(bool) override {}
   [[nodiscard]] std::size_t unsettled() const override { return unsettled_; }
 
   std::vector<RunEvent> events;
   std::vector<Scan> scans;
+  std::vector<Manner> manners;
+  std::size_t left_line = 0;
   std::size_t handed_back = 0;
 
  private:

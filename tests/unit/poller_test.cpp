@@ -79,7 +79,7 @@ TEST_CASE("a wake-up makes it claim at once, also one that comes while a claim i
   Bench bench(rule_for("work"));
   bench.begin();
   bench.redis.lists["work"] = {"a"};
-  bench.source().handler.on_wake();
+  bench.source().handler.on_back();
   bench.settle_down();
   CHECK(bench.poller->runs().size() == 1);
 }
@@ -314,7 +314,7 @@ TEST_CASE("Redis that can't be asked is no end: it goes on when it is back") {
   bench.run_for(1min);
   CHECK(bench.poller->last_claim() == ClaimEnd::unavailable);
   bench.redis.reachable = true;
-  bench.source().handler.on_wake();
+  bench.source().handler.on_back();
   bench.settle_down();
   CHECK(bench.poller->runs().size() == 1);
 }

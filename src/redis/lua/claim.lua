@@ -1,6 +1,6 @@
 -- Takes up to N free items off a circular list, in one step.
 --
--- KEYS  1 list  2 fence  3 failures  4 slots  5 paused  6 quarantined
+-- KEYS  1 list  2 fence  3 failures  4 slots  5 paused  6 quarantined  7 waiting
 -- ARGV  1 what stands before an item in the name of its lock ("work:lock:")
 --       2 what stands before a run id in the value of a lock ("run:<host>:<pid>:")
 --       3 life of a lock, ms
@@ -8,20 +8,34 @@
 --       5 items of this pass not looked at yet; -1: a new pass; -2: a look at both ends, no more
 --       6 how many items may be looked at in this call
 --       7 "1": what this user may do is not known yet
---       8… a run id for each item that is wanted
+--       8 items of the list that the caller holds; -1: it has heard nothing for a while, and takes
+--         what is free, whoever's turn it is
+--       9 the wake channel  10 "1": the caller hears of its turn there; one that doesn't wait takes
+--         what is free
+--      11… a run id for each item that is wanted; none: the caller leaves the line, and its turn is
+--         the next one's
 -- Reply {status, items of the pass left, ms until something may become free or -1, detail,
 --        item, fence, failures in a row, …}
 --       status: "ok"     as many as were wanted; detail says what else was refused
 --               "more"   the pass is not over: call again
---               "none"   it is over; of both, detail is the length of the list
+--               "none"   it is over, or the rest is for others; of both, detail is the length of
+--                        the list
 --               "empty"  there is no item
 --               "paused" by an operator; detail is the reason
 --               "full"   the fleet's limit is reached
+--       Of "none" and "full", a second word of detail says that the caller has a place in the line
+--       now, and how many others have.
 -- The list's order is the same for everybody: whatever was looked at goes to the end. A look at the
 -- ends moves nothing behind the last that it takes: where items rest equally long, the order they
 -- were taken in is that in which they become free, and is kept.
 -- An item that the index has (quarantined) is never taken, whatever its lock is called and whether
 -- it is there.
+--
+-- The line of those who wait is a sorted set: what stands before the run ids of each, scored with
+-- the time (ms) at which it came. Whose turn has come is told so, and has that for 250 ms: until
+-- then its score is the end of that time, below 0. While others are in line, a caller takes no more
+-- than makes its share of the list, at its turn one at least; what is beyond is told to those who
+-- came first.
 
 local function min(a, b) if a < b then return a else return b end end
 
@@ -33,17 +47,57 @@ end
 local time = redis.call('TIME')
 local now_us = time[1] * 1000000 + time[2]
 local now_ms = math.floor(now_us / 1000)
-local first_run = 8
+local first_run = 11
 local want = #ARGV - first_run + 1
 local limit = tonumber(ARGV[4])
 local capped = false
+
+local line, me = KEYS[7], ARGV[2]
+local others, called, place, my_turn = 0, 0, false, false
+local in_line = redis.pcall('ZCARD', line)
+if type(in_line) ~= 'number' then
+  line = false -- a key of a wrong type, or not for this user
+elseif in_line > 0 then
+  redis.call('ZREMRANGEBYSCORE', line, string.format('(%.0f', -now_ms), '(0')
+  called = redis.call('ZCOUNT', line, '-inf', '(0')
+  others = redis.call('ZCARD', line)
+  place = redis.call('ZRANK', line, me)
+  if place then
+    others = others - 1
+    my_turn = place < called or place + called == 0
+    if place < called then called = called - 1 end
+  end
+end
+local function leave_line()
+  if place then redis.call('ZREM', line, me) end
+end
+local function stand_in_line()
+  if not line or ARGV[10] ~= '1' or others >= 1000 then return '' end
+  if my_turn then leave_line() end
+  redis.call('ZADD', line, 'NX', now_ms, me)
+  redis.call('PEXPIRE', line, 60000)
+  return ' ' .. others
+end
+local function tell_others(count)
+  local first = {}
+  if count > 0 then first = redis.call('ZRANGEBYSCORE', line, 0, '+inf', 'LIMIT', 0, count) end
+  for i = 1, #first do redis.call('ZADD', line, -(now_ms + 250), first[i]) end
+  if #first > 0 then
+    redis.pcall('PUBLISH', ARGV[9], 'free\n' .. me .. '\n' .. table.concat(first, '\n'))
+  end
+end
+if want == 0 then
+  leave_line()
+  if my_turn and others > 0 then tell_others(1) end
+  return {'none', 0, -1, ''}
+end
 
 if limit > 0 then
   redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', now_ms)
   local room = limit - redis.call('ZCARD', KEYS[4])
   if room <= 0 then
     local first = redis.call('ZRANGE', KEYS[4], 0, 0, 'WITHSCORES')
-    return {'full', 0, math.max(1, first[2] - now_ms), ''}
+    return {'full', 0, math.max(1, first[2] - now_ms), stand_in_line()}
   end
   if room < want then
     want = room
@@ -87,6 +141,28 @@ if ARGV[7] == '1' then
   if refusal then return refusal end
 end
 
+local held = tonumber(ARGV[8])
+local for_others = false
+if others > 0 and ARGV[10] == '1' then
+  local share = (limit > 0 and min(limit, length) or length) / (others + 1)
+  local most_taken = math.floor(share) - held - called
+  if my_turn then
+    most_taken = math.max(1, math.ceil(share) - math.max(held, 0))
+  elseif held < 0 then
+    most_taken = called == 0 and math.max(1, math.ceil(share)) or 0
+  end
+  for_others = most_taken < want
+  want = min(want, math.max(most_taken, 0))
+  if held < 0 then redis.pcall('PUBLISH', ARGV[9], 'looked\n' .. me) end
+end
+if want == 0 then
+  -- What has been at rest for longest stands at the left end.
+  local names = redis.call('LRANGE', KEYS[1], 0, 15)
+  for i = 1, #names do names[i] = ARGV[1] .. names[i] end
+  tell_others(#names - redis.call('EXISTS', unpack(names)) - called)
+  return {'none', 0, -1, length .. stand_in_line()}
+end
+
 local left = tonumber(ARGV[5])
 local most = tonumber(ARGV[6])
 local ends = left == -2 and length > most
@@ -95,6 +171,7 @@ if left < 0 or left > length then left = length end
 local taken = {}
 local locked = {} -- the first few
 local last_taken = 0
+local running = false -- somebody's end will be heard of
 local prefix = ARGV[1]
 local all_locked = tonumber(ARGV[5]) >= 0 -- all that this pass has seen
 local parked = redis.pcall('HLEN', KEYS[6])
@@ -105,6 +182,7 @@ local function take(items)
   -- Then these are too, as a rule, and one number says so.
   if all_locked and #items > 16 and redis.pcall('EXISTS', unpack(names)) == #names then
     for i = 1, min(#names, 16 - #locked) do locked[#locked + 1] = names[i] end
+    running = running or redis.pcall('GETRANGE', names[#names], 0, 3) == 'run:'
     return #items
   end
   local locks = redis.call('MGET', unpack(names))
@@ -112,6 +190,7 @@ local function take(items)
   for i = 1, #items do
     if locks[i] then
       if #locked < 16 then locked[#locked + 1] = names[i] end
+      running = running or string.sub(locks[i], 1, 4) == 'run:'
     elseif notes[i] then
       -- Its lock has another name (lock_key was changed), or was to come with the end of its run.
       local run = string.match(notes[i], '"run":"(%w+)"') or 'manual'
@@ -181,8 +260,18 @@ if #taken < want then
     local ttl = redis.call('PTTL', locked[i])
     if ttl >= 0 and (reply[3] < 0 or ttl < reply[3]) then reply[3] = ttl end
   end
+elseif for_others then
+  reply[1], reply[2], reply[4] = 'none', 0, tostring(length)
 elseif capped then
   reply[1] = 'full'
+end
+if reply[1] == 'none' or reply[1] == 'full' then
+  local soon = reply[3] >= 0 and reply[3] < 5000
+  if others > 0 or running or soon or capped then reply[4] = reply[4] .. stand_in_line() end
+  -- It hears of what becomes free before its turn.
+  if others > 0 and redis.call('ZRANK', line, me) ~= 0 then reply[3] = -1 end
+elseif reply[1] == 'ok' then
+  leave_line()
 end
 
 if #taken > 0 then

@@ -1,6 +1,6 @@
 -- Ends runs of one list: locks, failures, places in the fleet, history and news, in one step.
 --
--- KEYS  1 failures  2 slots  3 runs  4 list  5 quarantined  6… a lock each
+-- KEYS  1 failures  2 slots  3 runs  4 list  5 quarantined  6… a lock each, and last waiting
 -- ARGV  1 events channel  2 wake channel  3 how many kinds of ends there are among them
 --       4… for each kind, what its runs have in common:
 --          what stands before a run id in the value by which a lock is ours ("run:<host>:<pid>:")
@@ -23,7 +23,7 @@
 local pcall, type = redis.pcall, type -- looked up once, not for every run
 
 -- A lock of a wrong type is nil here, and is not ours.
-local found = redis.call('MGET', unpack(KEYS, 6))
+local found = redis.call('MGET', unpack(KEYS, 6, #KEYS - 1))
 local kinds = {}
 local at = 4
 for number = 1, tonumber(ARGV[3]) do
@@ -150,7 +150,20 @@ for i, entry in ipairs(entries) do
   end
 end
 local places = note(pcall('ZREM', KEYS[2], unpack(ids)), 'ZREM')
-if #free > 0 or (type(places) == 'number' and places > 0) then
-  note(pcall('PUBLISH', ARGV[2], 'free'), 'PUBLISH')
+places = type(places) == 'number' and places or 0
+if #free > 0 or places > 0 then
+  -- Those who have waited longest come first (claim.lua): as many as there is something for.
+  local news = {'free', kinds['1'].holder}
+  local first = pcall('ZRANGEBYSCORE', KEYS[#KEYS], 0, '+inf', 'LIMIT', 0,
+    math.max(#free, places))
+  if #first > 0 then
+    local time = redis.call('TIME')
+    local turn_ends = time[1] * 1000 + math.floor(time[2] / 1000) + 250
+    for i = 1, #first do
+      pcall('ZADD', KEYS[#KEYS], -turn_ends, first[i])
+      news[2 + i] = first[i]
+    end
+  end
+  note(pcall('PUBLISH', ARGV[2], table.concat(news, '\n')), 'PUBLISH')
 end
 return {ours, refused}
