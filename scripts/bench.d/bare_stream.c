@@ -54,10 +54,10 @@ static void settle(const struct text *items, int count, unsigned long first_run)
     begin(3);
     words(3, "PUBLISH", keys[6], start);
   }
-  begin(3 + 5 + count + 3 + 7 + (noted ? 8 : 0) + count * (noted ? 12 : 4));
-  snprintf(number, sizeof number, "%d", 5 + count);
+  begin(3 + 6 + count + 3 + 7 + (noted ? 8 : 0) + count * (noted ? 12 : 4));
+  snprintf(number, sizeof number, "%d", 6 + count);
   words(3, "EVALSHA", settle_sha, number);
-  words(4, keys[2], keys[3], keys[5], keys[0]);
+  words(5, keys[2], keys[3], keys[5], keys[0], keys[8]);
   for (int i = 0; i < count; ++i) {
     char lock[256];
     const int size = snprintf(lock, sizeof lock, "%s%.*s", keys[7], (int)items[3 * i].size,
@@ -85,13 +85,13 @@ static void settle(const struct text *items, int count, unsigned long first_run)
   }
 }
 
-/* A settlement is answered by a number; a claim by an array, after which its items are settled and
+/* A settlement is answered by two words; a claim by four or more, after which its items are settled and
  * the next are claimed. */
 static unsigned long take_reply(int more) {
   static struct text found[4 + 3 * 4096];
   static unsigned long oldest_run;
   const int count = reply(found, sizeof found / sizeof *found);
-  if (count <= 1) return 0;
+  if (count < 4) return 0;
   const int items = (count - 4) / 3;
   for (int i = 0; i < items; i += settled_at_once)
     settle(found + 4 + 3 * i, items - i < settled_at_once ? items - i : settled_at_once,

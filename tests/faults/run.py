@@ -25,12 +25,13 @@ import rows_redis
 import rows_reload
 import rows_replies
 import rows_resources
+import rows_waiting
 import soak
 from matrix import Setup, Skip, problem, table_head, table_line, text_of
 from server import Redis, die_with_parent
 
 MODULES = [rows_hosts, rows_locks, rows_redis, rows_replies, rows_broken, rows_network, rows_clock,
-           rows_reload, rows_resources, rows_executors, rows_cluster]
+           rows_reload, rows_resources, rows_executors, rows_cluster, rows_waiting]
 ROWS = [row for module in MODULES for row in module.ROWS]
 
 

@@ -18,6 +18,7 @@ namespace {
 struct Sleeper : IdlePolls::Sleeper {
   explicit Sleeper(IdlePolls& idle, double expects = 1)
       : IdlePolls::Sleeper(idle), expected(expects), cost(expects) {}
+  void back_due() override { been_back(); }
   void poll_due(bool hinted, double paid) override {
     ++polls;
     hints += hinted ? 1 : 0;
@@ -149,6 +150,7 @@ TEST_CASE("hosts that start together don't poll in step") {
     Noting(IdlePolls& idle, World& there, std::vector<Instant>& notes)
         : IdlePolls::Sleeper(idle), world(there), at(notes) {}
     void poll_due(bool, double) override { at.push_back(world.clock.now()); }
+    void back_due() override { been_back(); }
     World& world;
     std::vector<Instant>& at;
   };

@@ -302,7 +302,7 @@ TEST_CASE("what is fruitful is followed without a pause") {
     bench.lock(0, 3);
     bench.run_for(500us);
   }
-  CHECK(bench.ended == 50);
+  CHECK(bench.ended >= 50);
 }
 
 TEST_CASE("what wakes many lists is paid by the idle budget") {

@@ -50,6 +50,7 @@ local now_ms = math.floor(now_us / 1000)
 local first_run = 11
 local want = #ARGV - first_run + 1
 local limit = tonumber(ARGV[4])
+local room = math.huge
 local capped = false
 
 local line, me = KEYS[7], ARGV[2]
@@ -94,7 +95,7 @@ end
 
 if limit > 0 then
   redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', now_ms)
-  local room = limit - redis.call('ZCARD', KEYS[4])
+  room = limit - redis.call('ZCARD', KEYS[4])
   if room <= 0 then
     local first = redis.call('ZRANGE', KEYS[4], 0, 0, 'WITHSCORES')
     return {'full', 0, math.max(1, first[2] - now_ms), stand_in_line()}
@@ -159,7 +160,7 @@ if want == 0 then
   -- What has been at rest for longest stands at the left end.
   local names = redis.call('LRANGE', KEYS[1], 0, 15)
   for i = 1, #names do names[i] = ARGV[1] .. names[i] end
-  tell_others(#names - redis.call('EXISTS', unpack(names)) - called)
+  tell_others(min(#names - redis.call('EXISTS', unpack(names)), room) - called)
   return {'none', 0, -1, length .. stand_in_line()}
 end
 

@@ -1,0 +1,98 @@
+"""1 to 100 w8yd that wait for 3 items: scripts per run, and the share of each host.
+
+Each host has more places than there are items, and runs take 50 ms, so that a hundred hosts are
+no work for the machine. Scripts are those that Redis has run, by its own commandstats; the calls of
+clients are what each w8yd says it has sent, the news of a run's start included. The share is that
+of the host that had the fewest runs, of the mean.
+"""
+import contextlib
+import time
+from dataclasses import dataclass
+from typing import List
+
+from ..daemon import W8yd
+from ..measure import Goal, Row, Spread, note_growth
+from ..process_facts import cpu_seconds
+from ..redis import Redis
+
+ITEMS = 3
+PLACES = 10
+NAP_MS = 50
+SECONDS = 10
+SETTINGS = f"{ITEMS} items, concurrency {PLACES}, runs of {NAP_MS} ms"
+
+
+@dataclass
+class Seen:
+    at: float
+    scripts: int
+    sent: int
+    cpu: float
+    runs: List[int]
+
+
+@dataclass
+class Round:
+    scripts: float  # per run
+    sent: float
+    share: float
+    rate: float
+    cpu: float  # % of a core
+
+
+def look(redis: Redis, hosts: List[W8yd]) -> Seen:
+    statuses = [host.status() for host in hosts]
+    return Seen(time.monotonic(), redis.calls_of("evalsha") + redis.calls_of("eval"),
+                sum(status["redis"]["commands_sent"] for status in statuses),
+                sum(cpu_seconds(pid) for pid in [redis.pid] + [host.pid for host in hosts]),
+                [status["lists"][0]["counters"]["succeeded"] for status in statuses])
+
+
+def take(redis: Redis, hosts: List[W8yd], seconds: float) -> Round:
+    before = look(redis, hosts)
+    time.sleep(seconds)
+    after = look(redis, hosts)
+    runs = [b - a for a, b in zip(before.runs, after.runs)]
+    total = max(sum(runs), 1)
+    span = after.at - before.at
+    return Round((after.scripts - before.scripts) / total, (after.sent - before.sent) / total,
+                 min(runs) * len(runs) / total, total / span,
+                 100 * (after.cpu - before.cpu) / span)
+
+
+def run_case(bench, count: int) -> List[Row]:
+    folder = bench.folder / str(count)
+    with contextlib.ExitStack() as stack:
+        redis = stack.enter_context(Redis(folder / "redis"))
+        redis.fill("work:list", (f"item-{i}" for i in range(ITEMS)))
+        program = f'["{bench.programs.bare("nap")}", "{NAP_MS}"]'
+        hosts = [stack.enter_context(W8yd(
+            bench.programs.ours("w8yd"), folder / str(number), redis.url,
+            f"[lists.work]\ncommand = {program}\nconcurrency = {PLACES}\n",
+            f'host = "host-{number}"\ndrain_timeout = "0s"\n')) for number in range(count)]
+        time.sleep(2)
+        seconds = 4 if bench.quick else SECONDS
+        rounds = [take(redis, hosts, seconds) for _ in range(min(bench.rounds, 3))]
+
+    def row(subject: str, unit: str, name: str) -> Row:
+        return Row(f"{count} × w8yd", subject, SETTINGS, unit,
+                   Spread.of([getattr(one, name) for one in rounds]))
+
+    scripts, share = row("scripts", "per run", "scripts"), row("least host", "of the mean", "share")
+    scripts.goals.append(Goal("≤ 4", scripts.value.median <= 4))
+    share.goals.append(Goal("≥ 0.5", share.value.median >= 0.5))
+    return [scripts, row("calls of clients", "per run", "sent"), share,
+            row("runs", "per second", "rate"),
+            row("processor, w8yd and Redis", "% of a core", "cpu")]
+
+
+def run(bench) -> List[Row]:
+    rows: List[Row] = []
+    sized = []
+    for count in (1, 3, 10) if bench.quick else (1, 3, 10, 30, 100):
+        bench.say(f"{count} hosts")
+        found = run_case(bench, count)
+        rows += found
+        sized.append((count, found[0]))
+    note_growth(sized)
+    return rows
