@@ -7,19 +7,14 @@
 
 namespace w8y::source {
 
-namespace {
-
-constexpr Duration pause = std::chrono::seconds(10);
-
-}  // namespace
-
 ListEvents::ListEvents(redis::Client& client, redis::Subscriber& subscriber, TimerQueue& timers,
-                       const Clock& clock, int db, bool cluster)
+                       const Clock& clock, int db, bool cluster, Duration pause)
     : client_(client),
       subscriber_(subscriber),
       clock_(clock),
       channel_prefix_("__keyspace@" + std::to_string(db) + "__:"),
       cluster_(cluster),
+      pause_(pause),
       again_(timers) {}
 
 ListEvents::~ListEvents() = default;
@@ -47,7 +42,7 @@ void ListEvents::write() {
   heard_ = false;
   client_.call({"RPUSH", probe_, "x"});
   client_.call({"DEL", probe_});
-  again_.set(clock_.now() + pause, [this] {
+  again_.set(clock_.now() + pause_, [this] {
     on_ = heard_;
     write();
   });

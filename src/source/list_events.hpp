@@ -20,9 +20,10 @@ namespace w8y::source {
 
 class ListEvents {
  public:
-  /// In a cluster each node tells only of its own keys, and only who is connected to it: not used.
+  /// `pause`: between two tries. In a cluster each node tells only of its own keys, and only who is
+  /// connected to it: not used.
   ListEvents(redis::Client& client, redis::Subscriber& subscriber, TimerQueue& timers,
-             const Clock& clock, int db, bool cluster);
+             const Clock& clock, int db, bool cluster, Duration pause = std::chrono::seconds(10));
   ~ListEvents();
   ListEvents(const ListEvents&) = delete;
   ListEvents& operator=(const ListEvents&) = delete;
@@ -45,6 +46,7 @@ class ListEvents {
   const Clock& clock_;
   std::string channel_prefix_;
   bool cluster_;
+  Duration pause_;
   bool on_ = false;
   bool heard_ = false;  ///< since it was written last
   std::string probe_;   ///< the key; empty: not tried yet

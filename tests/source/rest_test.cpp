@@ -31,6 +31,9 @@ struct Lists {
     for (auto& each : told) each->looks.clear();
     const std::uint64_t before = link->client.commands_sent();
     for (auto& source : sources) source->look();
+    // Where nothing is asked, nothing else would end the loop's wait.
+    Timer soon(loop.timers());
+    soon.set(loop.now() + 1ms, [] {});
     CHECK(turn_until(loop, [&] {
       return std::all_of(told.begin(), told.end(),
                          [](const auto& each) { return each->looks.size() == 1; });
@@ -55,10 +58,15 @@ struct Lists {
 
 using Places = std::vector<std::size_t>;
 
-/// The question whether there are keyspace events is not part of a look.
+/// What tries out whether there are keyspace events (SUBSCRIBE, then RPUSH and DEL) is not part of
+/// a look: it is over when what came after it is.
 void ask_of_events(Lists& lists) {
   lists.sources[0]->listen(true);
-  CHECK(turn_until(lists.loop, [&] { return lists.link->subscriber.connected(); }));
+  bool over = false;
+  const auto last = lists.link->subscriber.subscribe(
+      "last", [](std::string_view, std::string_view) {},
+      [&] { lists.link->client.call({"PING"}, [&](const redis::Answer&) { over = true; }); });
+  CHECK(turn_until(lists.loop, [&] { return over; }));
 }
 
 }  // namespace
@@ -279,15 +287,22 @@ TEST_CASE("where Redis tells of changed keys, what is added is heard of at once"
 
   // What was written to try it out is gone.
   CHECK(server.ask({"EXISTS", "l0:probe", "l1:probe"}) == "0");
+}
 
+TEST_CASE("that Redis tells of changed keys no more, or again, is noticed") {
+  RedisServer server({.config = {"notify-keyspace-events Kl"}});
+  loop::Loop loop;
+  redis::ClientOptions options;
+  options.url = redis::parse_url(server.url());
+  redis::Client client(loop, options);
+  redis::Subscriber subscriber(loop, options);
+  source::ListEvents events(client, subscriber, loop.timers(), loop.clock(), 0, false, 20ms);
+  CHECK_FALSE(events.on("work:"));
+  CHECK(turn_until(loop, [&] { return events.on("work:"); }));
   server.ask({"CONFIG", "SET", "notify-keyspace-events", ""});
-  CHECK(turn_until(
-      loop,
-      [&] {
-        lists.look();
-        return !lists.told[0]->looks[0].hears;
-      },
-      15s));
+  CHECK(turn_until(loop, [&] { return !events.on("work:"); }));
+  server.ask({"CONFIG", "SET", "notify-keyspace-events", "KA"});
+  CHECK(turn_until(loop, [&] { return events.on("work:"); }));
 }
 
 TEST_CASE("whether Redis tells of changed keys is learned without reading its settings") {
