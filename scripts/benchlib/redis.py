@@ -46,13 +46,21 @@ class Redis:
             "--notify-keyspace-events", events
         ], log=str(folder / "redis.log"))
         try:
-            wait_for("redis-server", 10, pathlib.Path(self.socket).exists)
+            wait_for("redis-server", 10, self._listens)
         except BaseException:
             self._server.__exit__()
             raise
-        self._stream = socket.socket(socket.AF_UNIX)
-        self._stream.connect(self.socket)
         self._lines = self._stream.makefile("rb")
+
+    def _listens(self) -> bool:
+        """Its socket is there a moment before it does."""
+        self._stream = socket.socket(socket.AF_UNIX)
+        try:
+            self._stream.connect(self.socket)
+        except OSError:
+            self._stream.close()
+            return False
+        return True
 
     def __enter__(self):
         return self
