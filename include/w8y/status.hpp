@@ -11,6 +11,7 @@
 #include <w8y/counters.hpp>
 #include <w8y/item.hpp>
 #include <w8y/message.hpp>
+#include <w8y/pause.hpp>
 
 namespace w8y {
 
@@ -64,6 +65,10 @@ struct ListStatus {
   unsigned fleet_concurrency = 0;  ///< 0: no limit
   unsigned weight = 1;
 
+  // What only Redis knows, if it was asked and has answered.
+  std::optional<std::uint64_t> quarantined;  ///< items
+  std::optional<Pause> pause;                ///< also while something runs
+
   RunCounters counters;
   std::string last_error;  ///< of the last run that did not succeed; may be empty
   WallTime last_error_at{0};
@@ -96,6 +101,7 @@ struct HostStatus {
   std::uint64_t generation = 0;  ///< of configs applied since the start
   std::string last_reload;       ///< one line: what came of it; empty: there was none
   WallTime last_reload_at{0};
+  bool last_reload_failed = false;
 
   RedisStatus redis;
   std::size_t slots_limit = 0;  ///< `max_processes`; 0: no limit

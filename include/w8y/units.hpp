@@ -19,6 +19,8 @@ std::optional<std::uint64_t> parse_size(std::string_view text);
 
 /// A short text that parses to the same: "1h30m", "250ms", "1.5s", "0s"; "64KiB", "10MB", "513B".
 std::string format_duration(Duration duration);
+/// For people: its two largest units: "2h5m", "3s", "120ms". Nothing below zero.
+std::string rough_duration(Duration duration);
 std::string format_size(std::uint64_t bytes);
 
 }  // namespace w8y

@@ -160,6 +160,16 @@ std::string format_duration(Duration duration) {
   return text;
 }
 
+std::string rough_duration(Duration duration) {
+  using namespace std::chrono_literals;
+  if (duration < 0ms) return "0s";
+  const Duration step = duration >= 24h  ? Duration(1h)
+                        : duration >= 1h ? Duration(1min)
+                        : duration >= 1s ? Duration(1s)
+                                         : Duration(1ms);
+  return format_duration(duration / step * step);
+}
+
 std::string format_size(std::uint64_t bytes) {
   for (const Unit& unit : size_units) {
     if (bytes == 0 || bytes % unit.factor != 0) continue;

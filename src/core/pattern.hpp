@@ -1,0 +1,11 @@
+// Patterns for names: '*' is any bytes, '?' is one character.
+#pragma once
+
+#include <string_view>
+
+namespace w8y::core {
+
+[[nodiscard]] bool is_pattern(std::string_view text);
+[[nodiscard]] bool fits(std::string_view pattern, std::string_view name);
+
+}  // namespace w8y::core

@@ -1,0 +1,195 @@
+#include <algorithm>
+
+#include <w8y/escape.hpp>
+#include <w8y/problems.hpp>
+#include <w8y/units.hpp>
+
+namespace w8y {
+
+namespace {
+
+using Kind = Problem::Kind;
+
+std::string number(std::uint64_t count, const char* one, const char* many) {
+  return std::to_string(count) + " " + (count == 1 ? one : many);
+}
+
+/// "a", "a and b", "a, b, c and 297 more"
+std::string joined(const std::vector<std::string>& parts, std::size_t all) {
+  std::string text;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (i > 0) text += i + 1 == all ? " and " : ", ";
+    text += parts[i];
+  }
+  return all > parts.size() ? text + " and " + std::to_string(all - parts.size()) + " more" : text;
+}
+
+std::uint64_t not_succeeded(const RunCounters& counters) {
+  return counters.failed + counters.crashed + counters.timed_out + counters.lost;
+}
+
+bool is_served(ListState state) {
+  return state != ListState::refused && state != ListState::disabled && state != ListState::probing;
+}
+
+bool is_usable(const RedisStatus& redis) {
+  return redis.connected && redis.trouble.empty();
+}
+
+std::vector<Problem> of_host(const HostStatus& host, std::size_t waiting) {
+  std::vector<Problem> found;
+  const auto add = [&found](Kind kind, std::string text, std::size_t lists = 0) {
+    Problem& problem = found.emplace_back();
+    problem.kind = kind;
+    problem.text = std::move(text);
+    problem.lists = lists;
+  };
+  if (!is_usable(host.redis))
+    add(Kind::redis,
+        "Redis can't be used: " +
+            (host.redis.trouble.empty() ? "not connected yet" : escape(host.redis.trouble)) +
+            (waiting == 0 ? "" : "; " + number(waiting, "list waits", "lists wait")),
+        waiting);
+  if (host.last_reload_failed) {
+    constexpr std::string_view known = "failed: ";
+    const bool twice = host.last_reload.starts_with(known);
+    add(Kind::behind, "the config file is not in force, since the last reload failed: " +
+                          escape(host.last_reload.substr(twice ? known.size() : 0)) +
+                          "; generation " + std::to_string(host.generation) + " goes on");
+  }
+  if (host.state == HostState::quiet)
+    add(Kind::quiet, "this host is quiet: it begins no new runs until w8yctl resume");
+  if (host.state == HostState::draining)
+    add(Kind::draining, "this host is draining: it begins no new runs, and ends with those it has");
+  return found;
+}
+
+}  // namespace
+
+Problems::Problems(const HostStatus& host) : host_(host) {}
+
+void Problems::add(const ListStatus& list) {
+  const bool usable = is_usable(host_.redis);
+  if (!usable && is_served(list.state)) ++waiting_;
+  if (usable && list.state == ListState::unavailable) add(Kind::unavailable, list.why, list);
+  if (list.state == ListState::starved) add(Kind::starved, list.why, list);
+  if (list.state == ListState::refused) add(Kind::refused, list.why, list);
+  if (list.quarantined.value_or(0) > 0) add(Kind::quarantined, "", list, *list.quarantined);
+  if (list.pause)
+    add(Kind::paused, pause_text(*list.pause, host_.now), list);
+  else if (list.state == ListState::paused)
+    add(Kind::paused, list.why, list);
+  add_failures(list);
+}
+
+void Problems::add(Kind kind, const std::string& why, const ListStatus& list, std::uint64_t count) {
+  Cause& cause = causes_[{kind, why}];
+  ++cause.lists;
+  cause.count += count;
+  if (cause.first.size() == most_named) return;
+  cause.first.push_back(list.prefix);
+  cause.of_first.push_back(count);
+}
+
+void Problems::add_failures(const ListStatus& list) {
+  if (list.last_error.empty() || list.last_error_at + fresh < host_.now) return;
+  const std::uint64_t failed = not_succeeded(list.counters);
+  if (failed == 0) return;
+  add(Kind::failing, list.last_error, list, failed);
+  Cause& cause = causes_[{Kind::failing, list.last_error}];
+  cause.of += failed + list.counters.succeeded + list.counters.cancelled;
+  cause.last = std::max(cause.last, list.last_error_at);
+}
+
+Problem Problems::told(Kind kind, const std::string& why, const Cause& cause) const {
+  Problem problem;
+  problem.kind = kind;
+  problem.lists = cause.lists;
+  problem.first = cause.first;
+  problem.count = cause.count;
+  std::vector<std::string> shown;
+  for (std::size_t i = 0; i < cause.first.size(); ++i)
+    shown.push_back((kind == Kind::quarantined && cause.lists > 1
+                         ? std::to_string(cause.of_first[i]) + " in "
+                         : std::string()) +
+                    escape_text(cause.first[i]));
+  const std::string names = joined(shown, cause.lists);
+  switch (kind) {
+    case Kind::unavailable:
+      problem.text = "Redis refuses " + names;
+      break;
+    case Kind::starved:
+      problem.text = "this host is too short of something to run " + names;
+      break;
+    case Kind::quarantined:
+      problem.text = number(cause.count, "item is", "items are") + " quarantined" +
+                     (cause.lists == 1 ? " in " : ": ") + names;
+      break;
+    case Kind::failing:
+      problem.text = std::to_string(cause.count) + " of " + number(cause.of, "run", "runs") +
+                     " of " + names + " did not succeed, the last one " +
+                     rough_duration(host_.now - cause.last) + " ago";
+      break;
+    case Kind::paused:
+      problem.text = names + (cause.lists == 1 ? " is paused" : " are paused");
+      break;
+    default:
+      problem.text = "this host refuses " + names;
+  }
+  if (!why.empty()) problem.text += ": " + escape(why);
+  return problem;
+}
+
+std::vector<Problem> Problems::take() {
+  std::vector<Problem> all = of_host(host_, waiting_);
+  std::map<Kind, std::size_t> told_of;
+  std::map<Kind, Problem> others;
+  for (const auto& [what, cause] : causes_) {
+    const auto& [kind, why] = what;
+    if (++told_of[kind] <= most_causes) {
+      all.push_back(told(kind, why, cause));
+      continue;
+    }
+    Problem& rest = others[kind];
+    rest.kind = kind;
+    rest.lists += cause.lists;
+    rest.count += cause.count;
+  }
+  for (auto& [kind, rest] : others) {
+    rest.text = number(rest.lists, "more list is", "more lists are") + " " + kind_name(kind) +
+                ", for " + number(told_of[kind] - most_causes, "other reason", "other reasons");
+    all.push_back(std::move(rest));
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Problem& a, const Problem& b) { return a.kind < b.kind; });
+  causes_.clear();
+  return all;
+}
+
+const char* kind_name(Kind kind) {
+  switch (kind) {
+    case Kind::redis:
+      return "redis";
+    case Kind::unavailable:
+      return "unavailable";
+    case Kind::starved:
+      return "starved";
+    case Kind::quarantined:
+      return "quarantined";
+    case Kind::failing:
+      return "failing";
+    case Kind::paused:
+      return "paused";
+    case Kind::refused:
+      return "refused";
+    case Kind::behind:
+      return "behind";
+    case Kind::quiet:
+      return "quiet";
+    case Kind::draining:
+      return "draining";
+  }
+  return "?";
+}
+
+}  // namespace w8y

@@ -1,0 +1,135 @@
+#include <doctest/doctest.h>
+
+#include <w8y/problems.hpp>
+
+using namespace w8y;
+using namespace std::chrono_literals;
+
+namespace {
+
+HostStatus good_host() {
+  HostStatus host;
+  host.state = HostState::running;
+  host.redis.connected = true;
+  host.now = 10h;
+  host.generation = 3;
+  return host;
+}
+
+ListStatus list_of(const std::string& prefix, ListState state = ListState::idle,
+                   const std::string& why = "") {
+  ListStatus list;
+  list.prefix = prefix;
+  list.state = state;
+  list.why = why;
+  return list;
+}
+
+std::vector<std::string> told(const HostStatus& host, const std::vector<ListStatus>& lists) {
+  Problems problems(host);
+  for (const auto& list : lists) problems.add(list);
+  std::vector<std::string> texts;
+  for (const auto& problem : problems.take())
+    texts.push_back(std::string(kind_name(problem.kind)) + "|" + problem.text);
+  return texts;
+}
+
+using Texts = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("where nothing is wrong, nothing is told") {
+  CHECK(told(good_host(), {list_of("a"), list_of("b", ListState::running),
+                           list_of("c", ListState::disabled, "enabled = false")})
+            .empty());
+}
+
+TEST_CASE("a Redis that is away is one problem, however many lists wait for it") {
+  HostStatus host = good_host();
+  host.redis.connected = false;
+  host.redis.trouble = "can't connect: Connection refused";
+  std::vector<ListStatus> lists;
+  for (int i = 0; i < 300; ++i)
+    lists.push_back(list_of("l" + std::to_string(i),
+                            i % 2 == 0 ? ListState::unavailable : ListState::idle, "away"));
+  lists.push_back(list_of("none", ListState::disabled));
+  CHECK(told(host, lists) ==
+        Texts{"redis|Redis can't be used: can't connect: Connection refused; 300 lists wait"});
+  host.redis.connected = true;  // but a replica, for instance
+  CHECK(told(host, {}) == Texts{"redis|Redis can't be used: can't connect: Connection refused"});
+}
+
+TEST_CASE("lists with one cause are told together") {
+  std::vector<ListStatus> lists;
+  for (const char* name : {"a", "b", "c", "d e"})
+    lists.push_back(list_of(name, ListState::refused, "/opt/x: not found"));
+  lists.push_back(list_of("f", ListState::refused, "lacks \"gpu\""));
+  CHECK(told(good_host(), lists) ==
+        Texts{"refused|this host refuses a, b, c and 1 more: /opt/x: not found",
+              "refused|this host refuses f: lacks \"gpu\""});
+  lists.resize(2);
+  CHECK(told(good_host(), lists) == Texts{"refused|this host refuses a and b: /opt/x: not found"});
+}
+
+TEST_CASE("quarantined items are counted over all lists") {
+  ListStatus one = list_of("work");
+  one.quarantined = 1;
+  CHECK(told(good_host(), {one}) == Texts{"quarantined|1 item is quarantined in work"});
+  ListStatus many = list_of("films");
+  many.quarantined = 10;
+  ListStatus none = list_of("none");
+  none.quarantined = 0;
+  CHECK(told(good_host(), {one, many, none}) ==
+        Texts{"quarantined|11 items are quarantined: 1 in work and 10 in films"});
+}
+
+TEST_CASE("failures are told while they are fresh, by what was wrong") {
+  ListStatus work = list_of("work", ListState::running);
+  work.last_error = "exit status 1";
+  work.last_error_at = 10h - 5s;
+  work.counters.failed = 2;
+  work.counters.crashed = 1;
+  work.counters.succeeded = 37;
+  CHECK(told(good_host(), {work}) ==
+        Texts{"failing|3 of 40 runs of work did not succeed, the last one 5s ago: exit status 1"});
+  ListStatus old = work;
+  old.last_error_at = std::chrono::duration_cast<WallTime>(10h - Problems::fresh - 1s);
+  CHECK(told(good_host(), {old}).empty());
+}
+
+TEST_CASE("a pause is told with its reason, who and how long, also while something runs") {
+  ListStatus work = list_of("work", ListState::paused);
+  work.running = 1;
+  work.pause = Pause{"new disks", "jo on web1", 9h, 11h};
+  CHECK(told(good_host(), {work}) ==
+        Texts{"paused|work is paused: new disks, by jo on web1, for 1h, 1h left"});
+}
+
+TEST_CASE("what is worst comes first, and the host's own state is told") {
+  HostStatus host = good_host();
+  host.state = HostState::quiet;
+  host.last_reload_failed = true;
+  host.last_reload = "failed: the config has mistakes; nothing was changed";
+  ListStatus parked = list_of("parked");
+  parked.quarantined = 2;
+  CHECK(told(host, {list_of("x", ListState::refused, "not found"), parked,
+                    list_of("y", ListState::unavailable, "NOPERM no"),
+                    list_of("z", ListState::starved, "no more processes")}) ==
+        Texts{"unavailable|Redis refuses y: NOPERM no",
+              "starved|this host is too short of something to run z: no more processes",
+              "quarantined|2 items are quarantined in parked",
+              "refused|this host refuses x: not found",
+              "behind|the config file is not in force, since the last reload failed: the config "
+              "has mistakes; nothing was changed; generation 3 goes on",
+              "quiet|this host is quiet: it begins no new runs until w8yctl resume"});
+}
+
+TEST_CASE("ten thousand causes are not ten thousand lines") {
+  Problems problems(good_host());
+  for (int i = 0; i < 10'000; ++i)
+    problems.add(list_of("l" + std::to_string(i), ListState::refused, std::to_string(i)));
+  const auto all = problems.take();
+  REQUIRE(all.size() == Problems::most_causes + 1);
+  CHECK(all.back().text == "9980 more lists are refused, for 9980 other reasons");
+  CHECK(all.back().lists == 9980);
+}
