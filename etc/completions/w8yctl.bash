@@ -3,7 +3,8 @@
 # The lists of this host; what would need quotes is left out.
 _w8yctl_lists() {
     "$1" lists --json 2>/dev/null | sed -n 's/[{},]/\n/gp' |
-        sed -n 's/^ *"prefix": *"\([A-Za-z0-9._/@-]*\)" *$/\1/p'
+        sed -n 's/^ *"list": *"\([A-Za-z0-9._/@-]*\)" *$/\1/p' |
+        awk '!seen[$0]++'
 }
 
 _w8yctl() {
@@ -23,26 +24,21 @@ _w8yctl() {
             COMPREPLY=($(compgen -W 'lock proc' -- "$cur"))
             return
             ;;
-        --state)
-            COMPREPLY=($(compgen -W 'free running resting quarantined' -- "$cur"))
-            return
-            ;;
         --list)
             COMPREPLY=($(compgen -W "$(_w8yctl_lists "$1")" -- "$cur"))
             return
             ;;
-        --redis-url | --item | --limit | --reason | --for | --timeout)
+        --redis-url | --item | --limit | --reason | --for | --timeout | --since | --host)
             return
             ;;
     esac
-    $split && return
 
     # The command, and how many of its own words there are before this one.
     local i command= given=0
     for ((i = 1; i < cword; i++)); do
         case ${words[i]} in
             --socket | --config | --redis-url | --lock-key | --state | --list | --item | --limit | \
-                --reason | --for | --timeout)
+                --reason | --for | --timeout | --since | --host)
                 ((i++))
                 ;;
             -*) ;;
@@ -50,16 +46,35 @@ _w8yctl() {
         esac
     done
 
-    local options='--socket= --config= --redis-url= --lock-key= --json --help'
+    if [[ $prev == --state ]]; then
+        local states='free running resting quarantined'
+        case $command in
+            lists)
+                states='running idle full unavailable starved paused quiet probing refused disabled
+                    draining'
+                ;;
+            release) states='resting quarantined' ;;
+        esac
+        COMPREPLY=($(compgen -W "$states" -- "$cur"))
+        return
+    fi
+    $split && return
+
+    local options='--socket= --config= --redis-url= --lock-key= --json --wide --help'
     local commands='status lists quiet resume reload drain cancel check-executor runs show watch items
         add remove quarantine release pause'
     case $command in
         '') options+=' --version' ;;
-        items) options+=' --state=' ;;
+        lists) options+=' --state=' ;;
+        items) options+=' --state= --limit=' ;;
+        drain) options+=' --wait' ;;
         add) options+=' --again --base64' ;;
-        remove | quarantine | release) options+=' --base64' ;;
+        remove) options+=' --base64 --state=' ;;
+        quarantine) options+=' --base64 --reason=' ;;
+        cancel) options+=' --quarantine --reason=' ;;
+        release) options+=' --base64 --all --state=' ;;
         pause) options+=' --reason= --for=' ;;
-        runs) options+=' --item= --base64 --failed --limit=' ;;
+        runs) options+=' --item= --base64 --failed --since= --host= --limit=' ;;
         show) options+=' --list=' ;;
         watch) options+=' --limit=' ;;
         check-executor) options+=' --item= --base64 --timeout=' ;;

@@ -2,8 +2,8 @@
 
 # The lists of this host; what would need quotes is left out.
 function __w8yctl_lists
-    w8yctl lists --json 2>/dev/null | string match -ra '"prefix": *"[A-Za-z0-9._/@-]*"' |
-        string replace -r '"prefix": *"(.*)"' '$1'
+    w8yctl lists --json 2>/dev/null | string match -ra '"list": *"[A-Za-z0-9._/@-]*"' |
+        string replace -r '"list": *"(.*)"' '$1' | sort -u
 end
 
 complete -c w8yctl -f
@@ -14,6 +14,7 @@ complete -c w8yctl -l config -r -F -d 'Config file'
 complete -c w8yctl -l redis-url -x -d Redis
 complete -c w8yctl -l lock-key -x -a 'lock proc' -d 'Name in lock keys'
 complete -c w8yctl -l json -d 'For programs'
+complete -c w8yctl -l wide -d 'Tables are not cut'
 
 complete -c w8yctl -n __fish_use_subcommand -a status -d 'This host at a glance'
 complete -c w8yctl -n __fish_use_subcommand -a lists -d 'Every list of this host, or one of them closely'
@@ -34,14 +35,22 @@ complete -c w8yctl -n __fish_use_subcommand -a release -d 'End the rest or the q
 complete -c w8yctl -n __fish_use_subcommand -a pause -d 'No new runs of a list on any host'
 
 complete -c w8yctl -n '__fish_seen_subcommand_from lists resume runs watch items add remove quarantine release pause' -a '(__w8yctl_lists)' -d List
-complete -c w8yctl -n '__fish_seen_subcommand_from items' -l state -x -a 'free running resting quarantined' -d 'Only these'
+complete -c w8yctl -n '__fish_seen_subcommand_from items remove' -l state -x -a 'free running resting quarantined' -d 'Only these'
+complete -c w8yctl -n '__fish_seen_subcommand_from release' -l state -x -a 'resting quarantined' -d 'Only these'
+complete -c w8yctl -n '__fish_seen_subcommand_from release' -l all -d 'All that rest or are quarantined'
+complete -c w8yctl -n '__fish_seen_subcommand_from lists' -l state -x -a 'running idle full unavailable starved paused quiet probing refused disabled draining' -d 'Only these'
+complete -c w8yctl -n '__fish_seen_subcommand_from cancel' -l quarantine -d 'Keep its item from being run'
+complete -c w8yctl -n '__fish_seen_subcommand_from drain' -l wait -d 'Come back when it has ended'
+complete -c w8yctl -n '__fish_seen_subcommand_from add' -s 0 -d 'A NUL ends each item of standard input'
 complete -c w8yctl -n '__fish_seen_subcommand_from add' -l again -d 'Also items that are in the list already'
 complete -c w8yctl -n '__fish_seen_subcommand_from add remove quarantine release runs check-executor' -l base64 -d 'Items are given in base64'
-complete -c w8yctl -n '__fish_seen_subcommand_from pause' -l reason -x -d 'Shown to whoever asks why'
+complete -c w8yctl -n '__fish_seen_subcommand_from pause quarantine cancel' -l reason -x -d 'Shown to whoever asks why'
 complete -c w8yctl -n '__fish_seen_subcommand_from pause' -l for -x -d 'Ends by itself after this time'
 complete -c w8yctl -n '__fish_seen_subcommand_from runs' -l item -x -d 'Only runs of this item'
 complete -c w8yctl -n '__fish_seen_subcommand_from runs' -l failed -d 'Only runs that did not succeed'
-complete -c w8yctl -n '__fish_seen_subcommand_from runs watch' -l limit -x -d 'No more than so many'
+complete -c w8yctl -n '__fish_seen_subcommand_from runs' -l since -x -d 'Only runs that have ended since then'
+complete -c w8yctl -n '__fish_seen_subcommand_from runs' -l host -x -d 'Only runs of this host'
+complete -c w8yctl -n '__fish_seen_subcommand_from runs watch items' -l limit -x -d 'No more than so many'
 complete -c w8yctl -n '__fish_seen_subcommand_from show' -l list -x -a '(__w8yctl_lists)' -d 'Look only there'
 complete -c w8yctl -n '__fish_seen_subcommand_from check-executor' -F
 complete -c w8yctl -n '__fish_seen_subcommand_from check-executor' -l item -x -d 'The item that it is tried with'

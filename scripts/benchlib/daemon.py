@@ -76,7 +76,7 @@ class W8yd:
         return self._good(prefix, self._get(f"/api/v1/lists/{prefix}")["counters"])
 
     def all_succeeded(self) -> Dict[str, int]:
-        return {one["prefix"]: self._good(one["prefix"], one["counters"]) for one in self._lists()}
+        return {one["list"]: self._good(one["list"], one["counters"]) for one in self._lists()}
 
     def _good(self, prefix: str, counters: Dict[str, int]) -> int:
         for name, value in counters.items():

@@ -51,6 +51,7 @@ Daemon::Daemon(DaemonOptions options, Config config)
       prober_(loop_, &groups_, &spawns_),
       stream_leavers_(loop_),
       supervisor_(SupervisorHost{loop_.clock(), loop_.timers(), journal_, *this, seed_}),
+      survey_(loop_),
       watchdog_(loop_.timers()),
       tidy_(loop_.timers()),
       swap_(loop_.timers()) {
@@ -237,6 +238,10 @@ void Daemon::serve_status() {
   }
 }
 
+void Daemon::refresh(std::function<void()> then) {
+  survey_.refresh(link_->redis, supervisor_, std::move(then));
+}
+
 HostStatus Daemon::status() const {
   HostStatus status;
   status.host = host_;
@@ -250,6 +255,7 @@ HostStatus Daemon::status() const {
                            : HostState::starting;
   status.last_reload = last_reload_;
   status.last_reload_at = last_reload_at_;
+  status.last_reload_failed = last_reload_failed_;
   status.redis.url = link_->url.to_string();
   status.redis.connected = link_->redis->client.connected();
   status.redis.trouble = link_->watch ? link_->watch->trouble() : std::string();
@@ -263,11 +269,11 @@ HostStatus Daemon::status() const {
 }
 
 void Daemon::each_list(const std::function<void(const ListStatus&)>& look) const {
-  app::each_list(supervisor_, look);
+  app::each_list(supervisor_, survey_, look);
 }
 
 std::optional<ListStatus> Daemon::list(const std::string& prefix) const {
-  return find_list(supervisor_, prefix);
+  return find_list(supervisor_, survey_, prefix);
 }
 
 // ---- orders, by signal or by the API

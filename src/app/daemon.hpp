@@ -13,6 +13,7 @@
 #include "app/config_loading.hpp"
 #include "app/journal.hpp"
 #include "app/redis_watch.hpp"
+#include "app/survey.hpp"
 #include "executor/probe.hpp"
 #include "executor/stream_leavers.hpp"
 #include "loop/loop.hpp"
@@ -67,6 +68,7 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
   std::string why_not(const Rule& rule, const Caps& caps) override;
   Prober& prober() override { return prober_; }
   // of Control
+  void refresh(std::function<void()> then) override;
   [[nodiscard]] HostStatus status() const override;
   void each_list(const std::function<void(const ListStatus&)>& look) const override;
   [[nodiscard]] std::optional<ListStatus> list(const std::string& prefix) const override;
@@ -133,6 +135,7 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
   std::unique_ptr<ops::EmbeddedRedis> embedded_;
   std::unique_ptr<Link> link_;
   Supervisor supervisor_;
+  Survey survey_;
   ops::Router router_;
   std::map<std::string, std::unique_ptr<ops::HttpServer>> servers_;  ///< by address
   std::vector<std::unique_ptr<loop::SignalWatch>> signals_;
@@ -152,6 +155,7 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
   std::vector<Answer> reload_again_answers_;  ///< for the one after it
   std::string last_reload_;
   WallTime last_reload_at_{0};
+  bool last_reload_failed_ = false;
 };
 
 }  // namespace w8y::app

@@ -121,6 +121,7 @@ void Daemon::reloaded(const ReloadPlan& plan) {
   say_shortfalls();
   std::vector<std::string> lines = plan.lines();
   for (const auto& line : lines) log_.info(line);
+  last_reload_failed_ = false;
   last_reload_ = lines.empty()       ? "nothing had changed"
                  : lines.size() == 1 ? "1 change"
                                      : std::to_string(lines.size()) + " changes";
@@ -136,6 +137,7 @@ void Daemon::reload_failed(const std::string& text, std::vector<std::string> lin
   for (const auto& line : lines) log_.error(line);
   log_.error("reload failed", {{"reason", text}});
   last_reload_ = "failed: " + text;
+  last_reload_failed_ = true;
   hub_.on_event(Reloaded{false, supervisor_.generation(), text});
   answer_reload({ops::ControlResult::Kind::invalid, text, std::move(lines), {}});
 }

@@ -32,10 +32,13 @@ void add_runs(ListStatus& status, const Poller& poller) {
 }
 
 /// The state of a list that this host serves, and why.
-void describe_serving(ListStatus& status, const Poller& poller) {
+void describe_serving(ListStatus& status, const Poller& poller, WallTime now) {
   const ClaimEnd end = poller.last_claim();
   const bool working = status.running > 0;
-  if (end == ClaimEnd::paused) {
+  if (status.pause) {
+    status.state = ListState::paused;
+    status.why = pause_text(*status.pause, now);
+  } else if (end == ClaimEnd::paused && !status.quarantined) {  // Redis has not been asked
     status.state = ListState::paused;
     status.why = poller.detail();
   } else if (end == ClaimEnd::unavailable || end == ClaimEnd::refused) {
@@ -56,10 +59,11 @@ void describe_serving(ListStatus& status, const Poller& poller) {
   }
 }
 
-ListStatus list_status(const ServedList& list, bool quiet) {
+ListStatus list_status(const ServedList& list, bool quiet, const Survey& survey) {
   const Rule& rule = list.rule();
   ListStatus status;
   status.prefix = rule.prefix;
+  survey.add_to(status);
   status.program = program_text(rule);
   status.caps = list.caps().caps;
   status.executor_version = list.caps().version;
@@ -97,7 +101,7 @@ ListStatus list_status(const ServedList& list, bool quiet) {
         status.state = ListState::draining;
         status.why = "waits for runs under another lock_key";
       } else {
-        describe_serving(status, *list.poller());
+        describe_serving(status, *list.poller(), survey.now());
       }
   }
   return status;
@@ -113,19 +117,21 @@ void fill_from(HostStatus& status, const Supervisor& supervisor, const Clock& cl
   status.slots_used = supervisor.slots().used();
 }
 
-void each_list(const Supervisor& supervisor, const std::function<void(const ListStatus&)>& look) {
+void each_list(const Supervisor& supervisor, const Survey& survey,
+               const std::function<void(const ListStatus&)>& look) {
   for (const auto& [prefix, list] : supervisor.lists())
-    look(list_status(*list, supervisor.quiet()));
+    look(list_status(*list, supervisor.quiet(), survey));
   for (const auto& list : supervisor.closing())
-    if (list->running() > 0) look(list_status(*list, supervisor.quiet()));
+    if (list->running() > 0) look(list_status(*list, supervisor.quiet(), survey));
 }
 
-std::optional<ListStatus> find_list(const Supervisor& supervisor, const std::string& prefix) {
+std::optional<ListStatus> find_list(const Supervisor& supervisor, const Survey& survey,
+                                    const std::string& prefix) {
   if (const auto found = supervisor.lists().find(prefix); found != supervisor.lists().end())
-    return list_status(*found->second, supervisor.quiet());
+    return list_status(*found->second, supervisor.quiet(), survey);
   for (const auto& list : supervisor.closing())
     if (list->running() > 0 && list->rule().prefix == prefix)
-      return list_status(*list, supervisor.quiet());
+      return list_status(*list, supervisor.quiet(), survey);
   return std::nullopt;
 }
 

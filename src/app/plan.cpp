@@ -34,7 +34,7 @@ std::optional<ConfigText> read_config(const std::string& body) {
   text.redis = settings_of(json->value("redis", ops::Json::object()));
   text.supervisor = settings_of(json->value("supervisor", ops::Json::object()));
   for (const auto& list : (*json)["lists"])
-    if (const auto prefix = ops::get_bytes(list, "prefix"))
+    if (const auto prefix = ops::get_bytes(list, "list"))
       text.lists[*prefix] = settings_of(list.value("settings", ops::Json::object()));
   return text;
 }

@@ -5,14 +5,11 @@
 #include <clocale>
 #include <csignal>
 #include <iostream>
-#include <map>
-#include <string_view>
 
 #include <w8y/escape.hpp>
 
-#include "app/ctl/commands.hpp"
+#include "app/ctl/command_line.hpp"
 #include "app/ctl/failure.hpp"
-#include "app/ctl/options.hpp"
 #include "app/ctl/site.hpp"
 #include "redis/tls_transport.hpp"
 
@@ -20,34 +17,13 @@ namespace ctl = w8y::app::ctl;
 
 namespace {
 
-using Command = int (*)(const ctl::Options&, ctl::Site&);
-
-const std::map<std::string_view, Command> commands = {
-    {"status", ctl::status},
-    {"lists", ctl::lists},
-    {"runs", ctl::runs},
-    {"show", ctl::show},
-    {"watch", ctl::watch},
-    {"items", ctl::items},
-    {"add", ctl::add},
-    {"remove", ctl::remove},
-    {"quarantine", ctl::quarantine},
-    {"release", ctl::release},
-    {"pause", ctl::pause},
-    {"resume", ctl::resume},
-    {"quiet", ctl::quiet},
-    {"reload", ctl::reload},
-    {"drain", ctl::drain},
-    {"cancel", ctl::cancel},
-    {"check-executor", ctl::check_executor},
-};
-
 int run(int argc, char** argv) {
   ctl::Options options;
   int exit = ctl::done;
-  if (!ctl::parse_options(argc, argv, options, exit)) return exit;
+  const ctl::CommandPtr command = ctl::parse_command_line(argc, argv, options, exit);
+  if (!command) return exit;
   ctl::Site site(options);
-  return commands.at(options.command)(options, site);
+  return command->run(options, site);
 }
 
 /// What was said but could not be written was not done. A reader that has seen enough is no news.

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include <w8y/problems.hpp>
+
 #include "ops/secret_json.hpp"
 #include "ops/status_json.hpp"
 
@@ -59,21 +61,38 @@ HttpResponse ready_response(const HostStatus& host) {
   return json_response(503, {{"ready", false}, {"error", why}});
 }
 
-/// With all lists as a member of `json`, put into text one by one: as JSON, ten thousand take many
-/// times what their text does.
-HttpResponse with_lists(const Json& json, const Control& control) {
+/// What is wrong, `head`, all lists. These are put into text one by one: as JSON, ten thousand take
+/// many times what their text does.
+HttpResponse with_lists(const HostStatus& host, const Json& head, const Control& control) {
+  Problems problems(host);
+  std::string lists;
+  control.each_list([&](const ListStatus& list) {
+    problems.add(list);
+    if (!lists.empty()) lists += ',';
+    lists += dump(to_json(list));
+  });
+  Json json = {{"problems", Json::array()}};
+  for (const auto& problem : problems.take()) json["problems"].push_back(to_json(problem));
+  json.update(head);
   HttpResponse response;
   std::string& text = response.body;
   text = dump(json);
   text.pop_back();  // its }
-  text += json.empty() ? "\"lists\":[" : ",\"lists\":[";
-  bool first = true;
-  control.each_list([&](const ListStatus& list) {
-    if (!std::exchange(first, false)) text += ',';
-    text += dump(to_json(list));
-  });
-  text += "]}\n";
+  text.reserve(text.size() + lists.size() + 16);
+  text.append(",\"lists\":[").append(lists).append("]}\n");
   return response;
+}
+
+/// With `lists=no` only the host itself: nothing that Redis or ten thousand lists would be asked
+/// for.
+void show_status(Control& control, const HttpRequest& request, const HttpReplyPtr& reply) {
+  const auto lists = request.query.find("lists");
+  if (lists != request.query.end() && lists->second == "no")
+    return reply->send(json_response(200, to_json(control.status())));
+  control.refresh([&control, reply] {
+    const HostStatus host = control.status();
+    reply->send(with_lists(host, to_json(host), control));
+  });
 }
 
 HttpResponse list_response(const std::optional<ListStatus>& list) {
@@ -124,19 +143,30 @@ std::optional<std::string> list_filter(const HttpRequest& request) {
 }
 
 void add_looks(Router& router, Control& control, EventHub& events) {
-  const auto show = [&](const char* path, HttpResponse (*response)(const Control&)) {
+  using Show = HttpResponse (*)(const Control&);
+  const auto show = [&](const char* path, Show response) {
     router.on("GET", path, [&control, response](const HttpRequest&, const HttpReplyPtr& reply) {
       reply->send(response(control));
     });
   };
+  const auto show_lists = [&](const char* path, Show response) {
+    router.on("GET", path, [&control, response](const HttpRequest&, const HttpReplyPtr& reply) {
+      control.refresh([&control, response, reply] { reply->send(response(control)); });
+    });
+  };
   show("/healthz", [](const Control&) { return json_response(200, {{"ok", true}}); });
   show("/readyz", [](const Control& host) { return ready_response(host.status()); });
-  show("/api/v1/status",
-       [](const Control& host) { return with_lists(to_json(host.status()), host); });
-  show("/api/v1/lists", [](const Control& host) { return with_lists(Json::object(), host); });
+  router.on("GET", "/api/v1/status",
+            [&control](const HttpRequest& request, const HttpReplyPtr& reply) {
+              show_status(control, request, reply);
+            });
+  show_lists("/api/v1/lists",
+             [](const Control& of) { return with_lists(of.status(), Json::object(), of); });
   router.on("GET", "/api/v1/lists/*",
             [&control](const HttpRequest& request, const HttpReplyPtr& reply) {
-              reply->send(list_response(control.list(request.path.back())));
+              control.refresh([&control, reply, prefix = request.path.back()] {
+                reply->send(list_response(control.list(prefix)));
+              });
             });
   router.on("GET", "/api/v1/config", [&control](const HttpRequest&, const HttpReplyPtr& reply) {
     reply->send(json_response(200, to_json(control.config_text())));

@@ -36,6 +36,9 @@ class Control {
   using Answer = std::function<void(const ControlResult&)>;
 
   virtual ~Control() = default;
+  /// Asks Redis for what only it knows of the lists, and calls `then`, at once or soon, whatever
+  /// came of it. Unlike an Answer, `then` may be dropped with the Control.
+  virtual void refresh(std::function<void()> then) = 0;
   [[nodiscard]] virtual HostStatus status() const = 0;
   /// Each of its lists, by prefix. One at a time: all of ten thousand would take much memory.
   virtual void each_list(const std::function<void(const ListStatus&)>& look) const = 0;

@@ -34,6 +34,15 @@ Json to_json(const RunCounters& counters) {
           {"leases_lost", counters.leases_lost}};
 }
 
+Json to_json(const Pause& pause) {
+  Json json = Json::object();
+  put_bytes(json, "reason", pause.reason);
+  put_bytes(json, "by", pause.by);
+  json["since_ms"] = time_or_null(pause.since);
+  json["until_ms"] = time_or_null(pause.until);
+  return json;
+}
+
 void put_run(Json& object, const RunRef& of) {
   put_bytes(object, "list", of.prefix);
   object["run"] = of.run;
@@ -142,9 +151,11 @@ Json to_json(const RunStatus& run) {
 
 Json to_json(const ListStatus& list) {
   Json json = Json::object();
-  put_bytes(json, "prefix", list.prefix);
+  put_bytes(json, "list", list.prefix);
   json["state"] = state_name(list.state);
   json["why"] = list.why;
+  json["pause"] = list.pause ? to_json(*list.pause) : Json();
+  json["quarantined"] = list.quarantined ? Json(*list.quarantined) : Json();
   json["program"] = list.program;
   json["caps"] = list.caps;
   json["executor_version"] = list.executor_version;
@@ -160,6 +171,19 @@ Json to_json(const ListStatus& list) {
   return json;
 }
 
+Json to_json(const Problem& problem) {
+  Json json = {{"kind", kind_name(problem.kind)}, {"text", problem.text}};
+  json["lists"] = problem.lists;
+  json["first_lists"] = Json::array();
+  for (const auto& prefix : problem.first) {
+    Json list = Json::object();
+    put_bytes(list, "list", prefix);
+    json["first_lists"].push_back(std::move(list));
+  }
+  json["count"] = problem.count;
+  return json;
+}
+
 Json to_json(const HostStatus& host) {
   Json json = {{"host", host.host},
                {"host_id", host.host_id},
@@ -171,7 +195,8 @@ Json to_json(const HostStatus& host) {
                {"config_hash", host.config_hash},
                {"generation", host.generation},
                {"last_reload", host.last_reload},
-               {"last_reload_ms", time_or_null(host.last_reload_at)}};
+               {"last_reload_ms", time_or_null(host.last_reload_at)},
+               {"last_reload_failed", host.last_reload_failed}};
   json["redis"] = {{"url", host.redis.url},
                    {"connected", host.redis.connected},
                    {"trouble", host.redis.trouble},
@@ -188,7 +213,7 @@ Json to_json(const ConfigText& config) {
   json["lists"] = Json::array();  // not an object: a prefix may be bytes that no key can hold
   for (const auto& [prefix, settings] : config.lists) {
     Json list = Json::object();
-    put_bytes(list, "prefix", prefix);
+    put_bytes(list, "list", prefix);
     list["settings"] = settings;
     json["lists"].push_back(std::move(list));
   }

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include <w8y/events.hpp>
+#include <w8y/problems.hpp>
 #include <w8y/rule.hpp>
 #include <w8y/status.hpp>
 
@@ -25,6 +26,7 @@ std::optional<std::string> get_bytes(const Json& object, const std::string& name
 /// Times are Unix time in milliseconds under `*_ms`, those that never were are null.
 Json to_json(const RunStatus& run);
 Json to_json(const ListStatus& list);
+Json to_json(const Problem& problem);
 Json to_json(const HostStatus& host);
 Json to_json(const ConfigText& config);
 Json to_json(const ControlResult& result);

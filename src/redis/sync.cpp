@@ -9,6 +9,8 @@ namespace w8y::redis {
 
 namespace {
 
+constexpr Duration reconnect_patience = std::chrono::seconds(5);
+
 /// What has been answered so far; the callbacks share it, so an early throw leaves nothing
 /// dangling.
 struct Gathered {
@@ -63,6 +65,15 @@ std::vector<Value> SyncClient::pipeline(const std::vector<Command>& commands) {
   const auto gathered = std::make_shared<Gathered>();
   for (const Command& command : commands) client_.call(command, gather(gathered));
   return wait_for(loop_, *gathered);
+}
+
+bool SyncClient::reconnect() {
+  bool too_late = false;
+  Timer patience(loop_.timers());
+  patience.set(loop_.now() + reconnect_patience, [&too_late] { too_late = true; });
+  if (!client_.connected()) client_.reconnect_now();
+  while (!client_.connected() && !too_late) loop_.turn(true);
+  return client_.connected();
 }
 
 }  // namespace w8y::redis

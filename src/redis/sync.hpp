@@ -34,6 +34,9 @@ class SyncClient {
   /// All in one write. Error replies are among the values; throws RedisError without an answer.
   std::vector<Value> pipeline(const std::vector<Command>& commands);
 
+  /// Waits for a connection that was lost to be made again. False: it can't be now.
+  bool reconnect();
+
   [[nodiscard]] Client& client() { return client_; }
 
  private:

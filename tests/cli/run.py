@@ -11,7 +11,7 @@ A case is a folder beside this file:
     config.toml, executors/ and any other file: copied to where cmd runs
 In these files @DIR@ is the case's own folder and @REDIS_URL@ its server.
 
-In `expected`, <run> is a run id, <time> a date and time, <n> a number, <duration> a duration,
+In `expected`, <run> is a run id, <time> a date and time with its zone, <n> a number, <duration> a duration,
 <hex> hex digits, <gap> two or more blanks, and <any> any text on that line. In a line with such a
 mask, two or more blanks are a <gap>: how wide a column is depends on what is in it.
 
@@ -37,7 +37,7 @@ SKIPPED = 77  # by the case's own exit status
 OWN_FILES = {"cmd", "expected", "exit", "redis"}
 MASKS = {
     "<run>": r"[0-9A-HJKMNP-TV-Z]{26}",
-    "<time>": r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d",
+    "<time>": r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d (?:UTC|[+-]\d{4})",
     "<n>": r"-?\d+",
     "<duration>": r"\d+(?:\.\d+)?(?:us|ms|s|m|h|d)(?:\d+(?:\.\d+)?(?:us|ms|s|m|h))*",
     "<hex>": r"[0-9a-f]+",

@@ -36,7 +36,7 @@ while IFS= read -r line; do try "$line"; done
 
 LISTS = r"""#!/bin/sh
 [ "$*" = "lists --json" ] || exit 2
-echo '{"lists":[{"caps":["a"],"prefix":"work"},{"prefix":"a b"},{"prefix":"feeds","why":"x"}]}'
+echo '{"lists":[{"caps":["a"],"list":"work"},{"list":"a b"},{"list":"feeds","why":"x"}]}'
 """
 
 
@@ -97,6 +97,8 @@ class Completions(place.Folder, unittest.TestCase):
             "w8yctl items ": "work feeds",
             "w8yctl --json items --state=free f": "feeds",
             "w8yctl items --state r": "running resting",
+            "w8yctl lists --state=re": "refused",
+            "w8yctl release --state ": "resting quarantined",
             "w8yctl add work ": "",
             "w8yctl pause --f": "--for=",
         }

@@ -25,8 +25,13 @@ struct FakeControl : Control {
   std::vector<ListStatus> lists;
   ConfigText text;
   std::string called;
+  int refreshed = 0;
   Answer reload_answer;
 
+  void refresh(std::function<void()> then) override {
+    ++refreshed;
+    then();
+  }
   [[nodiscard]] HostStatus status() const override { return host; }
   void each_list(const std::function<void(const ListStatus&)>& look) const override {
     for (const ListStatus& list : lists) look(list);
@@ -131,6 +136,30 @@ TEST_CASE("secrets are compared, and not told") {
   });
 }
 
+TEST_CASE("what is wrong stands first, and Redis is asked when somebody looks") {
+  Fixture f;
+  f.control.lists[0].quarantined = 3;
+  f.control.lists[1].pause = Pause{"new disks", "jo on web1", WallTime(1), WallTime(0)};
+  f.with_client([&](HttpClient& client) {
+    const auto text = client.get("/api/v1/status").body;
+    CHECK(text.starts_with(R"({"problems":[{"kind":"quarantined",)"));
+    const Json status = Json::parse(text);
+    CHECK(status["problems"][0]["count"] == 3);
+    CHECK(get_bytes(status["problems"][0]["first_lists"][0], "list") == "a/b\xff");
+    CHECK(status["problems"][1]["kind"] == "paused");
+    CHECK(status["lists"][0]["quarantined"] == 3);
+    CHECK(status["lists"][1]["quarantined"].is_null());
+    CHECK(status["lists"][1]["pause"]["by"] == "jo on web1");
+    CHECK(status["lists"][1]["pause"]["until_ms"].is_null());
+    client.get("/api/v1/lists");
+    client.get("/api/v1/lists/second");
+    const Json host = body_of(client.get("/api/v1/status?lists=no"));
+    CHECK(host["host"] == "alpha");
+    CHECK_FALSE(host.contains("lists"));
+  });
+  CHECK(f.control.refreshed == 3);
+}
+
 TEST_CASE("what can be looked at") {
   Fixture f;
   f.with_client([&](HttpClient& client) {
@@ -138,13 +167,14 @@ TEST_CASE("what can be looked at") {
     const Json status = body_of(client.get("/api/v1/status"));
     CHECK(status["host"] == "alpha");
     CHECK(status["lists"].size() == 2);
-    CHECK(status["lists"][1]["prefix"] == "second");
+    CHECK(status["lists"][1]["list"] == "second");
     const Json lists = body_of(client.get("/api/v1/lists"));
-    CHECK(lists.size() == 1);
+    CHECK(lists.size() == 2);
     CHECK(lists["lists"] == status["lists"]);
+    CHECK(lists["problems"] == status["problems"]);
     const HttpResult list = client.get(make_path({"api", "v1", "lists", "a/b\xff"}));
     CHECK(list.status == 200);
-    CHECK(body_of(list)["prefix_base64"] == "YS9i/w==");
+    CHECK(body_of(list)["list_base64"] == "YS9i/w==");
     CHECK(client.get("/api/v1/lists/a").status == 404);
     CHECK(client.get("/api/v1/lists/").status == 404);
     const Json config = body_of(client.get("/api/v1/config"));

@@ -58,7 +58,7 @@ TEST_CASE("a host's status as JSON") {
   CHECK(json["last_reload_ms"].is_null());
   CHECK(json["redis"]["connected"] == false);
   const Json first = *parse(dump(to_json(list)));
-  CHECK(first["prefix"] == "media:thumbs");
+  CHECK(first["list"] == "media:thumbs");
   CHECK(first["state"] == "refused");
   CHECK(first["why"] == "lacks \"gpu\"");
   CHECK(first["counters"]["timed_out"] == 3);

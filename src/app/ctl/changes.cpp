@@ -1,16 +1,19 @@
 // What an operator does to items of a list: each as one script, so that no host and no other
 // operator comes between looking and doing.
-#include <pwd.h>
-#include <unistd.h>
-
+#include <algorithm>
 #include <iostream>
+#include <set>
+#include <utility>
 
-#include <w8y/config.hpp>
 #include <w8y/escape.hpp>
 
 #include "app/ctl/commands.hpp"
 #include "app/ctl/failure.hpp"
+#include "app/ctl/item_states.hpp"
+#include "app/ctl/site.hpp"
 #include "app/ctl/text.hpp"
+#include "app/ctl/values.hpp"
+#include "app/ctl/who.hpp"
 #include "source/item_changes.hpp"
 
 namespace w8y::app::ctl {
@@ -19,109 +22,234 @@ namespace {
 
 using ops::Json;
 
-struct Result {
+struct ChangeResult {
   const char* text;
   bool good = true;
 };
 
-/// Tells what came of each item.
-template <typename How>
-int tell(const Options& options, const std::vector<How>& results, Result (*result_of)(How)) {
-  int exit = done;
-  Json told = Json::array();
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    const Item& item = options.items[i];
-    const Result result = result_of(results[i]);
-    if (!result.good) exit = refused;
-    if (options.json) {
+/// What a change came to, told item by item.
+class Told {
+ public:
+  explicit Told(const Options& options) : options_(options) {}
+
+  void item(const Item& item, const ChangeResult& result) {
+    if (!result.good) exit_ = refused;
+    if (options_.json) {
       Json entry = Json::object();
       ops::put_bytes(entry, "item", item);
       entry["result"] = result.text;
       entry["done"] = result.good;
-      told.push_back(std::move(entry));
+      items_.push_back(std::move(entry));
     } else if (result.good) {
       std::cout << escape_text(item) << ": " << result.text << '\n';
     } else {
       complain(escape_text(item) + ": " + result.text);
     }
   }
-  if (options.json) {
+  /// All of one list have been told.
+  void list(const std::string& prefix) {
     Json json = Json::object();
-    ops::put_bytes(json, "list", *options.prefix);
-    json["items"] = std::move(told);
-    print_json(json);
+    ops::put_bytes(json, "list", prefix);
+    json["items"] = std::exchange(items_, Json::array());
+    lists_.push_back(std::move(json));
   }
-  return exit;
+  int end(bool one) {
+    if (options_.json) print_json(one ? lists_.front() : Json{{"lists", lists_}});
+    return exit_;
+  }
+
+ private:
+  const Options& options_;
+  int exit_ = done;
+  Json items_ = Json::array();
+  Json lists_ = Json::array();
+};
+
+/// Changes the items that are named, or all that are in some state.
+class ChangeItems : public Command {
+ public:
+  int run(const Options& options, Site& site) override {
+    if (items_.items.empty() == states_.empty())
+      throw Failure(wrong_usage, states_.empty()
+                                     ? "no items are named" + hint()
+                                     : "items are named, and all are meant: one of both");
+    Told told(options);
+    const bool by_pattern = !states_.empty();
+    const std::vector<std::string> prefixes =
+        by_pattern ? site.lists_of(prefix_) : std::vector{prefix_};
+    for (const auto& prefix : prefixes) change(options, site, prefix, told);
+    return told.end(prefixes == std::vector{prefix_});
+  }
+
+ protected:
+  virtual std::vector<ChangeResult> carry_out(source::ItemChanges& changes,
+                                              const std::vector<Item>& items) const = 0;
+  /// Of an item, or of many at once: "released".
+  virtual const char* done_word() const = 0;
+  virtual std::string hint() const { return {}; }
+
+  void declare_items(Words& words) {
+    declare_prefix(words, "The list", prefix_);
+    items_.declare(words, states_may_be_named());
+  }
+  [[nodiscard]] virtual bool states_may_be_named() const { return true; }
+  [[nodiscard]] virtual bool takes_indexed() const { return false; }
+
+  std::string prefix_;
+  ItemWords items_;
+  std::vector<std::string> states_;  ///< all items that are in one of these
+
+ private:
+  void change(const Options& options, Site& site, const std::string& prefix, Told& told) {
+    const source::CircularKeys keys = site.keys(prefix);
+    source::ItemChanges changes(site.redis(), keys);
+    const std::vector<Item> items = states_.empty() ? items_.items : in_states(site, keys, changes);
+    const std::vector<ChangeResult> results = carry_out(changes, items);
+    std::size_t changed = 0;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      changed += results[i].good;
+      if (options.json || states_.empty()) told.item(items[i], results[i]);
+    }
+    told.list(prefix);
+    if (states_.empty() || options.json) return;
+    // Those that were not have changed by themselves meanwhile.
+    std::cout << escape_text(prefix) << ": " << changed << (changed == 1 ? " item " : " items ")
+              << done_word() << '\n';
+  }
+  [[nodiscard]] bool is_wanted(const std::string& state) const {
+    return std::find(states_.begin(), states_.end(), state) != states_.end();
+  }
+  /// Of quarantined ones also those that the index has: they may have been taken off the list, or
+  /// run as yet.
+  [[nodiscard]] std::vector<Item> in_states(Site& site, const source::CircularKeys& keys,
+                                            source::ItemChanges& changes) const {
+    std::vector<Item> items;
+    std::set<Item> known;
+    const auto take = [&](Item&& item) {
+      if (known.insert(item).second) items.push_back(std::move(item));
+    };
+    for (auto& found : read_items(site.redis(), keys).items)
+      if (is_wanted(found.state)) take(std::move(found.item));
+    if (takes_indexed() && is_wanted("quarantined"))
+      for (auto& found : changes.quarantined()) take(std::move(found.item));
+    return items;
+  }
+};
+
+class Remove final : public ChangeItems {
+ public:
+  void declare(Words& words) override {
+    declare_items(words);
+    words.option("--state", "STATE", item_states_text, "Instead of items: all in this state",
+                 [this](Word&& word) { states_ = {item_state_of(word.text)}; });
+  }
+
+ private:
+  std::vector<ChangeResult> carry_out(source::ItemChanges& changes,
+                                      const std::vector<Item>& items) const override {
+    std::vector<ChangeResult> results;
+    for (const std::size_t copies : changes.remove(items))
+      results.push_back(copies > 0 ? ChangeResult{"removed"}
+                                   : ChangeResult{"not in the list", false});
+    return results;
+  }
+  const char* done_word() const override { return "removed"; }
+  std::string hint() const override { return ": name some, or say --state"; }
+};
+
+ChangeResult result_of(source::QuarantinedAs how) {
+  switch (how) {
+    case source::QuarantinedAs::done:
+      return {"quarantined"};
+    case source::QuarantinedAs::was_already:
+      return {"was quarantined already"};
+    case source::QuarantinedAs::at_end_of_run:
+      return {"is running; will be quarantined at the end of its run"};
+    case source::QuarantinedAs::asked_already:
+      return {"is running; was to be quarantined at the end of its run already"};
+    case source::QuarantinedAs::not_listed:
+      break;
+  }
+  return {"not in the list", false};
 }
 
-/// Who asks later wants to know whom to ask.
-std::string who() {
-  const passwd* account = getpwuid(getuid());
-  const std::string name = account != nullptr ? account->pw_name : std::to_string(getuid());
-  return name + " on " + system_config_host().hostname();
+class Quarantine final : public ChangeItems {
+ public:
+  void declare(Words& words) override {
+    declare_items(words);
+    declare_reason(words, reason_);
+  }
+
+ private:
+  [[nodiscard]] bool states_may_be_named() const override { return false; }
+  std::vector<ChangeResult> carry_out(source::ItemChanges& changes,
+                                      const std::vector<Item>& items) const override {
+    std::vector<ChangeResult> results;
+    for (const auto how : changes.quarantine(items, {{}, who_we_are(), reason_, wall_now()}))
+      results.push_back(result_of(how));
+    return results;
+  }
+  const char* done_word() const override { return "quarantined"; }
+
+  std::string reason_;
+};
+
+ChangeResult result_of(source::ReleasedAs how) {
+  switch (how) {
+    case source::ReleasedAs::released:
+      return {"released"};
+    case source::ReleasedAs::was_free:
+      return {"was free"};
+    case source::ReleasedAs::runs:
+      return {"is running; nothing to release", false};
+    case source::ReleasedAs::called_off:
+      return {"is running; will not be quarantined at the end of its run"};
+    case source::ReleasedAs::not_listed:
+      break;
+  }
+  return {"not in the list", false};
 }
+
+class Release final : public ChangeItems {
+ public:
+  void declare(Words& words) override {
+    declare_items(words);
+    words.flag("--all", "Instead of items: all that rest or are quarantined", all_);
+    words.option("--state", "STATE", "resting or quarantined",
+                 "Instead of items: all in this state", [this](Word&& word) {
+                   states_ = {one_of("--state", word.text, {"resting", "quarantined"})};
+                 });
+    words.then([this] {
+      if (all_ && states_.empty()) states_ = {"resting", "quarantined"};
+    });
+  }
+
+ private:
+  [[nodiscard]] bool takes_indexed() const override { return true; }
+  std::vector<ChangeResult> carry_out(source::ItemChanges& changes,
+                                      const std::vector<Item>& items) const override {
+    std::vector<ChangeResult> results;
+    for (const auto how : changes.release(items)) results.push_back(result_of(how));
+    return results;
+  }
+  const char* done_word() const override { return "released"; }
+  std::string hint() const override { return ": name some, or say --all"; }
+
+  bool all_ = false;
+};
 
 }  // namespace
 
-int add(const Options& options, Site& site) {
-  const std::string& prefix = *options.prefix;
-  // Right for a list that only w8y works on, and a slip otherwise.
-  if (site.lists() && !site.lists()->contains(prefix))
-    complain("note: " + escape_text(prefix) + " is not in the config of this host");
-  source::ItemChanges changes(site.redis(), site.keys(prefix));
-  return tell<source::AddedAs>(
-      options, changes.add(options.items, options.again), [](source::AddedAs how) {
-        return how == source::AddedAs::added ? Result{"added"}
-                                             : Result{"in the list already; skipped"};
-      });
+CommandPtr make_remove() {
+  return std::make_unique<Remove>();
 }
 
-int remove(const Options& options, Site& site) {
-  source::ItemChanges changes(site.redis(), site.keys(*options.prefix));
-  return tell<std::size_t>(options, changes.remove(options.items), [](std::size_t copies) {
-    return copies > 0 ? Result{"removed"} : Result{"not in the list", false};
-  });
+CommandPtr make_quarantine() {
+  return std::make_unique<Quarantine>();
 }
 
-int quarantine(const Options& options, Site& site) {
-  source::ItemChanges changes(site.redis(), site.keys(*options.prefix));
-  const source::QuarantineNote note{{}, who(), options.reason, wall_now()};
-  return tell<source::QuarantinedAs>(
-      options, changes.quarantine(options.items, note), [](source::QuarantinedAs how) {
-        switch (how) {
-          case source::QuarantinedAs::done:
-            return Result{"quarantined"};
-          case source::QuarantinedAs::was_already:
-            return Result{"was quarantined already"};
-          case source::QuarantinedAs::at_end_of_run:
-            return Result{"is running; will be quarantined at the end of its run"};
-          case source::QuarantinedAs::asked_already:
-            return Result{"is running; was to be quarantined at the end of its run already"};
-          case source::QuarantinedAs::not_listed:
-            break;
-        }
-        return Result{"not in the list", false};
-      });
-}
-
-int release(const Options& options, Site& site) {
-  source::ItemChanges changes(site.redis(), site.keys(*options.prefix));
-  return tell<source::ReleasedAs>(
-      options, changes.release(options.items), [](source::ReleasedAs how) {
-        switch (how) {
-          case source::ReleasedAs::released:
-            return Result{"released"};
-          case source::ReleasedAs::was_free:
-            return Result{"was free"};
-          case source::ReleasedAs::runs:
-            return Result{"is running; nothing to release", false};
-          case source::ReleasedAs::called_off:
-            return Result{"is running; will not be quarantined at the end of its run"};
-          case source::ReleasedAs::not_listed:
-            break;
-        }
-        return Result{"not in the list", false};
-      });
+CommandPtr make_release() {
+  return std::make_unique<Release>();
 }
 
 }  // namespace w8y::app::ctl

@@ -13,8 +13,10 @@
 
 #include "app/ctl/commands.hpp"
 #include "app/ctl/failure.hpp"
+#include "app/ctl/site.hpp"
 #include "app/ctl/table.hpp"
 #include "app/ctl/text.hpp"
+#include "app/ctl/values.hpp"
 #include "executor/make.hpp"
 #include "executor/probe.hpp"
 
@@ -211,26 +213,48 @@ std::optional<Caps> ask_caps(loop::Loop& loop, Findings& findings, const Rule& r
   return caps;
 }
 
+class CheckExecutor final : public Command {
+ public:
+  void declare(Words& words) override {
+    words.one("PATH", "The executor", [this](Word&& word) { program_ = std::move(word.text); });
+    words.any_number("ARGS", "Its own arguments, before those of the protocol (after --)",
+                     [this](Word&& word) { args_.push_back(std::move(word.text)); });
+    item_.declare_option(words, "The item that it is tried with (default: check)");
+    words.option("--timeout", "D", "a duration, such as 90s",
+                 "How long the run may take (default: 1m)",
+                 [this](Word&& word) { timeout_ = duration_of("--timeout", word.text); });
+  }
+
+  int run(const Options& options, Site& site) override {
+    Rule rule;
+    rule.prefix = "check";
+    rule.executor = std::filesystem::absolute(program_).lexically_normal();
+    rule.args = args_;
+    rule.timeout = timeout_;
+    rule.kill_grace = std::chrono::seconds(2);
+    Findings findings(options.json);
+    if (const auto caps = ask_caps(site.loop(), findings, rule)) {
+      const Item item = item_.items.empty() ? "check" : item_.items.front();
+      for (const Mode mode : {Mode::single, Mode::stream}) {
+        rule.mode = mode;
+        if (executor::why_not(rule, *caps).empty())
+          Trial(site.loop(), findings, std::make_shared<const Rule>(rule), *caps).run(item);
+      }
+    }
+    return findings.end(rule.executor);
+  }
+
+ private:
+  std::string program_;
+  std::vector<std::string> args_;
+  ItemWords item_;
+  Duration timeout_ = usual_timeout;
+};
+
 }  // namespace
 
-int check_executor(const Options& options, Site& site) {
-  const std::string path = std::filesystem::absolute(options.program).lexically_normal();
-  Rule rule;
-  rule.prefix = "check";
-  rule.executor = path;
-  rule.args = options.args;
-  rule.timeout = options.period.value_or(usual_timeout);
-  rule.kill_grace = std::chrono::seconds(2);
-  Findings findings(options.json);
-  if (const auto caps = ask_caps(site.loop(), findings, rule)) {
-    const Item item = options.items.empty() ? "check" : options.items.front();
-    for (const Mode mode : {Mode::single, Mode::stream}) {
-      rule.mode = mode;
-      if (executor::why_not(rule, *caps).empty())
-        Trial(site.loop(), findings, std::make_shared<const Rule>(rule), *caps).run(item);
-    }
-  }
-  return findings.end(path);
+CommandPtr make_check_executor() {
+  return std::make_unique<CheckExecutor>();
 }
 
 }  // namespace w8y::app::ctl

@@ -1,33 +1,41 @@
-// The commands of `w8yctl`. Each returns its exit status, or throws Failure.
+// The commands of `w8yctl`.
 #pragma once
 
-#include "app/ctl/options.hpp"
-#include "app/ctl/site.hpp"
+#include <span>
+
+#include "app/ctl/command.hpp"
 
 namespace w8y::app::ctl {
 
-// This host, through the status API (host.cpp, lists.cpp).
-int status(const Options& options, Site& site);
-int lists(const Options& options, Site& site);
-int quiet(const Options& options, Site& site);
-int resume(const Options& options, Site& site);  ///< with a list, its pause: pause.cpp
-int reload(const Options& options, Site& site);
-int drain(const Options& options, Site& site);
-int cancel(const Options& options, Site& site);
+struct CommandRow {
+  const char* name;
+  const char* what;      ///< one line
+  CommandPtr (*make)();  ///< nullptr: specified, but not in this version
+};
 
-// All hosts, through Redis (runs.cpp, show.cpp, watch.cpp, items.cpp, changes.cpp, pause.cpp).
-int runs(const Options& options, Site& site);
-int show(const Options& options, Site& site);
-int watch(const Options& options, Site& site);
-int items(const Options& options, Site& site);
-int add(const Options& options, Site& site);
-int remove(const Options& options, Site& site);
-int quarantine(const Options& options, Site& site);
-int release(const Options& options, Site& site);
-int pause(const Options& options, Site& site);
-int end_pause(const Options& options, Site& site);
+std::span<const CommandRow> all_commands();
 
-// Nobody else (check_executor.cpp).
-int check_executor(const Options& options, Site& site);
+// This host, through the status API.
+CommandPtr make_status();
+CommandPtr make_lists();
+CommandPtr make_quiet();
+CommandPtr make_resume();  // with a list, its pause on all hosts
+CommandPtr make_reload();
+CommandPtr make_drain();
+CommandPtr make_cancel();
+
+// All hosts, through Redis.
+CommandPtr make_runs();
+CommandPtr make_show();
+CommandPtr make_watch();
+CommandPtr make_items();
+CommandPtr make_add();
+CommandPtr make_remove();
+CommandPtr make_quarantine();
+CommandPtr make_release();
+CommandPtr make_pause();
+
+// Nobody else.
+CommandPtr make_check_executor();
 
 }  // namespace w8y::app::ctl

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include <w8y/units.hpp>
+
 #include "app/ctl/text.hpp"
 
 namespace w8y::app::ctl {
@@ -56,15 +58,33 @@ WallTime FinishedRun::time(const char* name) const {
   return WallTime(number_of(field(name)));
 }
 
+void put_exit(ops::Json& json, const std::string& exit) {
+  const bool is_code = exit.find_first_not_of("0123456789") == std::string::npos;
+  if (is_code) {
+    json["exit"] = number_of(exit);
+  } else {
+    ops::put_bytes(json, "signal", exit);
+  }
+}
+
+WallTime FinishedRun::entered() const {
+  return WallTime(order_of(entry).first);
+}
+
+std::string FinishedRun::took_text() const {
+  return format_duration(std::max(WallTime(0), time("ended") - time("started")));
+}
+
 ops::Json to_json(const FinishedRun& run) {
   ops::Json json = ops::Json::object();
   ops::put_bytes(json, "list", run.list);
-  for (const char* name : {"run", "item", "host", "outcome", "reason", "exit", "stderr"})
+  for (const char* name : {"run", "item", "host", "outcome", "reason", "stderr"})
     if (run.fields.contains(name)) ops::put_bytes(json, name, run.field(name));
   for (const char* name : {"started", "ended"})
     if (run.fields.contains(name)) json[std::string(name) + "_ms"] = run.time(name).count();
   if (json.contains("started_ms") && json.contains("ended_ms"))
     json["took_ms"] = (run.time("ended") - run.time("started")).count();
+  if (run.fields.contains("exit")) put_exit(json, run.field("exit"));
   for (const char* name : {"attempt", "fence", "bad_lines"})
     if (run.fields.contains(name)) json[name] = number_of(run.field(name));
   if (run.fields.contains("result")) {

@@ -20,10 +20,16 @@ struct FinishedRun {
 
   [[nodiscard]] const std::string& field(const char* name) const;
   [[nodiscard]] WallTime time(const char* name) const;
+  /// When it came into the stream, by Redis's clock.
+  [[nodiscard]] WallTime entered() const;
+  [[nodiscard]] std::string took_text() const;
 };
 
 /// The same fields: bytes that are no UTF-8 as *_base64, times as *_ms, the result as JSON.
 ops::Json to_json(const FinishedRun& run);
+
+/// How a process ended: `exit`, a number, or `signal`, a name.
+void put_exit(ops::Json& json, const std::string& exit);
 
 /// Walks back through the history of one list, or of many merged by time.
 class History {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,15 +28,28 @@ struct ItemState {
   std::string host;
   std::string pid;
   std::string run;                ///< that holds it, or that had it quarantined
-  std::optional<WallTime> since;  ///< running: when it was claimed
-  std::string why;                ///< resting: "cooldown", "backoff"; quarantined: "manual"
+  std::optional<WallTime> since;  ///< running: when it was claimed; quarantined: when that was
+  std::string by;                 ///< quarantined: who did it
+  std::string why;                ///< resting: "cooldown", "backoff"; quarantined: the reason
+  bool parked = false;            ///< running: quarantined at its end
+
+  [[nodiscard]] std::optional<std::int64_t> pid_number() const;
 };
 
 /// What the value of a lock says.
 void read_lock(ItemState& item);
 
-/// Every item once, in the order of the list. Lists of up to 100,000 items are seen as they are at
-/// one moment; each item's state is, too, but not all at the same moment.
-std::vector<ItemState> read_items(redis::SyncClient& client, const source::CircularKeys& keys);
+struct Items {
+  std::vector<ItemState> items;               ///< each once, in the order of the list
+  bool whole = true;                          ///< all of the list was looked at
+  std::map<std::string, std::size_t> states;  ///< of how many items that were looked at
+  std::size_t length = 0;                     ///< of the list, with all copies
+};
+
+/// Those in a state (empty: in any), until there are `most` (0: all). Lists of up to 100,000 items
+/// are seen as they are at one moment, unless they are very large; each item's state is, too, but
+/// not all at the same moment.
+Items read_items(redis::SyncClient& client, const source::CircularKeys& keys,
+                 const std::string& state = {}, std::size_t most = 0);
 
 }  // namespace w8y::app::ctl

@@ -3,12 +3,15 @@
 #include <map>
 
 #include <w8y/escape.hpp>
+#include <w8y/units.hpp>
 
 #include "app/ctl/commands.hpp"
 #include "app/ctl/failure.hpp"
 #include "app/ctl/item_states.hpp"
+#include "app/ctl/site.hpp"
 #include "app/ctl/table.hpp"
 #include "app/ctl/text.hpp"
+#include "app/ctl/values.hpp"
 
 namespace w8y::app::ctl {
 
@@ -17,31 +20,35 @@ namespace {
 using ops::Json;
 
 std::string left_text(const ItemState& item) {
-  if (item.left) return rough(*item.left) + " left";
+  if (item.left) return rough_duration(*item.left) + " left";
   return item.lock.empty() ? "" : "no end";
 }
 
 std::string detail_of(const ItemState& item) {
   std::string text;
   const std::string state = item.state;
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   if (!item.host.empty()) {
-    text =
-        "on " + escape_text(item.host) + ", pid " + escape(item.pid) + ", run " + escape(item.run);
+    add("on " + escape_text(item.host) + ", pid " + escape(item.pid) + ", run " + escape(item.run));
   } else if (state == "running") {
-    text = "by another program: " + escape_text(item.lock);
+    add("by another program: " + escape_text(item.lock));
   } else if (state == "quarantined") {
-    text = item.run.empty() ? escape(item.why) : "after run " + escape(item.run);
-  } else {
-    text = escape(item.why);
+    if (item.run.empty() && item.by.empty() && item.why.empty()) add("no reason was given");
+    if (!item.why.empty()) add(escape(item.why));
+    if (!item.by.empty()) add("by " + escape(item.by));
+    if (!item.run.empty()) add("after run " + escape(item.run));
+  } else if (!item.why.empty()) {
+    add(escape(item.why));
   }
-  if (item.failures > 0)
-    text += (text.empty() ? "" : ", ") + std::to_string(item.failures) + " failed in a row";
-  if (item.copies > 1)
-    text += (text.empty() ? "" : ", ") + std::to_string(item.copies) + " times in the list";
+  if (item.parked) add("will be quarantined at its end");
+  // What quarantined it has said so.
+  if (item.failures > 0 && item.why.find("failed in a row") == std::string::npos)
+    add(std::to_string(item.failures) + " failed in a row");
+  if (item.copies > 1) add(std::to_string(item.copies) + " times in the list");
   return text;
 }
 
-Json to_json(const ItemState& item) {
+Json item_json(const ItemState& item) {
   Json json = Json::object();
   ops::put_bytes(json, "item", item.item);
   json["state"] = item.state;
@@ -50,51 +57,84 @@ Json to_json(const ItemState& item) {
   if (!item.lock.empty()) ops::put_bytes(json, "lock", item.lock);
   if (item.left) json["left_ms"] = item.left->count();
   if (!item.host.empty()) ops::put_bytes(json, "host", item.host);
-  if (!item.pid.empty()) json["pid"] = std::atoi(item.pid.c_str());
+  if (const auto pid = item.pid_number()) json["pid"] = *pid;
   if (!item.run.empty()) ops::put_bytes(json, "run", item.run);
   if (item.since) json["since_ms"] = item.since->count();
+  if (!item.by.empty()) ops::put_bytes(json, "by", item.by);
   if (!item.why.empty()) ops::put_bytes(json, "why", item.why);
+  if (item.parked) json["quarantined_at_end"] = true;
   return json;
 }
 
-void print_items(const std::vector<ItemState>& items, const std::string& wanted) {
-  Table table({"ITEM", "STATE", "FOR", "LOCK", "WHY"});
-  std::map<std::string, std::size_t> states;
-  for (const auto& item : items) {
-    ++states[item.state];
-    if (!wanted.empty() && wanted != item.state) continue;
-    table.add({escape_text(item.item), shaded(item.state),
-               item.since ? since(*item.since) : std::string(), left_text(item), detail_of(item)});
+std::string summary_of(const Items& found) {
+  if (found.length == 0) return "no items";
+  if (!found.whole)
+    return "the first " + std::to_string(found.items.size()) + "; the list has " +
+           std::to_string(found.length) + (found.length == 1 ? " item" : " items");
+  std::size_t all = 0;
+  std::string states;
+  for (const auto& [state, count] : found.states) {
+    all += count;
+    states += (states.empty() ? ": " : ", ") + std::to_string(count) + " " + state;
   }
-  if (!table.empty()) table.print();
-  if (items.empty()) {
-    std::cout << "no items\n";
-    return;
-  }
-  std::string summary;
-  for (const auto& [state, count] : states)
-    summary += (summary.empty() ? ": " : ", ") + std::to_string(count) + " " + state;
-  std::cout << items.size() << (items.size() == 1 ? " item" : " items") << summary << '\n';
+  return std::to_string(all) + (all == 1 ? " item" : " items") + states;
 }
+
+class ShowItems final : public Command {
+ public:
+  void declare(Words& words) override {
+    declare_prefix(words, "The list, or a pattern", prefix_);
+    words.option("--state", "STATE", item_states_text, "Only items in this state",
+                 [this](Word&& word) { state_ = item_state_of(word.text); });
+    declare_limit(words, "No more than so many of each list", limit_);
+  }
+
+  int run(const Options& options, Site& site) override {
+    const std::vector<std::string> prefixes = site.lists_of(prefix_);
+    const bool one = prefixes == std::vector{prefix_};
+    Json told = Json::array();
+    for (const auto& prefix : prefixes) {
+      const Items found = read_items(site.redis(), site.keys(prefix), state_, limit_);
+      if (options.json) {
+        told.push_back(to_json(prefix, found));
+      } else {
+        if (!one)
+          std::cout << (&prefix == &prefixes.front() ? "" : "\n") << escape_text(prefix) << ":\n";
+        print(found, options.wide);
+      }
+    }
+    if (options.json) print_json(one ? told.front() : Json{{"lists", told}});
+    return done;
+  }
+
+ private:
+  static Json to_json(const std::string& prefix, const Items& found) {
+    Json json = Json::object();
+    ops::put_bytes(json, "list", prefix);
+    if (!found.whole) json["length"] = found.length;
+    json["items"] = Json::array();
+    for (const auto& item : found.items) json["items"].push_back(item_json(item));
+    return json;
+  }
+  void print(const Items& found, bool wide) const {
+    Table table({{"ITEM", may_be_cut}, "STATE", "FOR", "LOCK", {"WHY", may_be_cut}});
+    for (const auto& item : found.items)
+      table.add({escape_text(item.item), shaded(item.state),
+                 item.since ? since(*item.since) : std::string(), left_text(item),
+                 detail_of(item)});
+    if (!table.empty()) table.print(wide);
+    std::cout << summary_of(found) << '\n';
+  }
+
+  std::string prefix_;
+  std::string state_;
+  std::size_t limit_ = 0;  ///< 0: all
+};
 
 }  // namespace
 
-int items(const Options& options, Site& site) {
-  const std::string& prefix = *options.prefix;
-  site.must_exist(prefix);
-  const std::vector<ItemState> items = read_items(site.redis(), site.keys(prefix));
-  if (!options.json) {
-    print_items(items, options.state);
-    return done;
-  }
-  Json json = Json::object();
-  ops::put_bytes(json, "list", prefix);
-  json["items"] = Json::array();
-  for (const auto& item : items)
-    if (options.state.empty() || options.state == item.state)
-      json["items"].push_back(to_json(item));
-  print_json(json);
-  return done;
+CommandPtr make_items() {
+  return std::make_unique<ShowItems>();
 }
 
 }  // namespace w8y::app::ctl

@@ -1,12 +1,17 @@
 // Every list of this host, or one of them closely.
+#include <algorithm>
 #include <iostream>
+#include <optional>
 
 #include <w8y/escape.hpp>
 
 #include "app/ctl/commands.hpp"
 #include "app/ctl/failure.hpp"
+#include "app/ctl/site.hpp"
 #include "app/ctl/table.hpp"
 #include "app/ctl/text.hpp"
+#include "app/ctl/values.hpp"
+#include "core/pattern.hpp"
 #include "ops/http_target.hpp"
 
 namespace w8y::app::ctl {
@@ -37,76 +42,164 @@ std::int64_t failures(const Json& counters) {
          number_in(counters, "timed_out") + number_in(counters, "lost");
 }
 
-void print_lists(const Json& lists) {
-  Table table({"LIST", "STATE", "RUNNING", "DONE", "FAILED", "CAN", "WHY"});
-  for (const auto& list : lists) {
-    const Json counters = list.value("counters", Json::object());
-    table.add({shown_in(list, "prefix"), shaded(text_in(list, "state")), running_text(list),
-               std::to_string(number_in(counters, "succeeded")), std::to_string(failures(counters)),
-               caps_text(list), text_in(list, "why")});
-  }
-  table.print();
+/// "?": Redis did not say.
+std::string quarantined_text(const Json& list) {
+  const auto found = list.find("quarantined");
+  return found != list.end() && found->is_number() ? found->dump() : "?";
 }
 
-void print_runs(const Json& runs) {
+void print_lists(const Json& lists, bool wide) {
+  Table table({{"LIST", may_be_cut},
+               "STATE",
+               "RUNNING",
+               "DONE",
+               "FAILED",
+               "QUARANTINED",
+               {"CAN", may_be_cut},
+               {"WHY", may_be_cut}});
+  for (const auto& list : lists) {
+    const Json counters = list.value("counters", Json::object());
+    table.add({shown_in(list, "list"), shaded(text_in(list, "state")), running_text(list),
+               std::to_string(number_in(counters, "succeeded")), std::to_string(failures(counters)),
+               quarantined_text(list), caps_text(list), said_in(list, "why")});
+  }
+  table.print(wide);
+}
+
+void print_runs(const Json& runs, bool wide) {
   if (runs.empty()) return;
   std::cout << '\n';
-  Table table({"RUN", "ITEM", "STATE", "PID", "FOR", "ATTEMPT", "PROGRESS", "LOCK"});
+  Table table({"RUN", {"ITEM", may_be_cut}, "STATE", "PID", "FOR", "ATTEMPT", "PROGRESS", "LOCK"});
   for (const auto& run : runs)
     table.add({text_in(run, "run"), shown_in(run, "item"), shaded(text_in(run, "state")),
                std::to_string(number_in(run, "pid")), since(WallTime(number_in(run, "started_ms"))),
                std::to_string(number_in(run, "attempt")),
                progress_in(run.value("progress", Json())),
                run.value("lease_lost", false) ? Cell("lost", Colour::bad) : Cell("")});
-  table.print();
+  table.print(wide);
 }
 
-void print_list(const Json& list) {
-  Table table;
-  std::string state = coloured(shaded(text_in(list, "state")));
-  if (const std::string why = text_in(list, "why"); !why.empty()) state += ": " + why;
-  table.add({"list", shown_in(list, "prefix")});
-  table.add({"state", state});
+std::string counted_text(const Json& counters) {
+  std::string counted;
+  for (const auto& [name, count] : counters.items()) {
+    if (!count.is_number() || count == 0) continue;
+    std::string words = name;
+    std::replace(words.begin(), words.end(), '_', ' ');
+    counted += (counted.empty() ? "" : ", ") + count.dump() + " " + words;
+  }
+  return counted.empty() ? "nothing" : counted;
+}
+
+void print_list(const Json& list, bool wide) {
+  Facts facts;
+  const std::string state = text_in(list, "state");
+  const std::string why = said_in(list, "why");
+  facts.add("list", shown_in(list, "list"));
+  facts.add("state", {state + (why.empty() ? "" : ": " + why), shaded(state).colour});
+  if (number_in(list, "quarantined") > 0)
+    facts.add("quarantined", {std::to_string(number_in(list, "quarantined")) +
+                                  (number_in(list, "quarantined") == 1 ? " item" : " items"),
+                              Colour::bad});
+  if (const std::string error = text_in(list, "last_error"); !error.empty())
+    facts.add("last error", time_text(WallTime(number_in(list, "last_error_ms"))) + ": " + error);
   std::string program = text_in(list, "program");
   if (const std::string version = text_in(list, "executor_version"); !version.empty())
     program += ", version " + version;
-  table.add({"program", program});
-  if (const std::string caps = caps_text(list); !caps.empty()) table.add({"can", caps});
+  facts.add("program", program);
+  if (const std::string caps = caps_text(list); !caps.empty()) facts.add("can", caps);
   std::string running = std::to_string(number_in(list, "running")) + " of " +
                         std::to_string(number_in(list, "concurrency"));
   if (const auto fleet = number_in(list, "fleet_concurrency"); fleet > 0)
     running += ", of " + std::to_string(fleet) + " in the fleet";
-  table.add({"running", running});
-  std::string counted;
-  const Json counters = list.value("counters", Json::object());
-  for (const auto& [name, count] : counters.items()) {
-    if (!count.is_number() || count == 0) continue;
-    std::string words = name;
-    for (char& c : words)
-      if (c == '_') c = ' ';
-    counted += (counted.empty() ? "" : ", ") + count.dump() + " " + words;
-  }
-  table.add({"since start", counted.empty() ? "nothing" : counted});
-  if (const std::string error = text_in(list, "last_error"); !error.empty())
-    table.add({"last error", time_text(WallTime(number_in(list, "last_error_ms"))) + ": " + error});
-  table.print();
-  print_runs(array_in(list, "runs"));
+  facts.add("running", running);
+  facts.add("since start", counted_text(list.value("counters", Json::object())));
+  facts.print(wide);
+  print_runs(array_in(list, "runs"), wide);
 }
+
+/// Where a list stands among others: what is wrong comes first.
+int rank_of(const Json& list) {
+  const std::string state = text_in(list, "state");
+  if (state == "unavailable" || state == "starved") return 0;
+  if (number_in(list, "quarantined") > 0) return 1;
+  if (state == "refused" || state == "paused") return 2;
+  return 3;
+}
+
+class Lists final : public Command {
+ public:
+  void declare(Words& words) override {
+    declare_prefix_or_none(words, "A list, or a pattern", prefix_);
+    words.option("--state", "STATE", "a state, such as refused or paused",
+                 "Only lists in this state", [this](Word&& word) {
+                   state_ = one_of("--state", word.text,
+                                   {"running", "idle", "full", "unavailable", "starved", "paused",
+                                    "quiet", "probing", "refused", "disabled", "draining"});
+                 });
+  }
+
+  int run(const Options& options, Site& site) override {
+    const bool one = prefix_ && state_.empty();
+    if (one) {
+      if (const auto list = exactly(site, *prefix_)) return show_one(options, *list);
+    }
+    Json answer = site.host().ask("/api/v1/lists");
+    Json& lists = answer["lists"];
+    Json chosen = Json::array();
+    for (auto& list : lists)
+      if (is_wanted(list)) chosen.push_back(std::move(list));
+    if (prefix_ && chosen.empty() && state_.empty())
+      throw Failure(refused, "this host has no list " + escape_text(*prefix_));
+    lists = std::move(chosen);
+    if (options.json) {
+      print_json(answer);
+      return done;
+    }
+    print(answer, options.wide);
+    return done;
+  }
+
+ private:
+  /// nullopt: a pattern, and no list of that name.
+  static std::optional<Json> exactly(Site& site, const std::string& prefix) {
+    const std::string path = ops::make_path({"api", "v1", "lists", prefix});
+    if (!core::is_pattern(prefix)) return site.host().ask(path);
+    return site.host().try_ask(path);
+  }
+  static int show_one(const Options& options, const Json& list) {
+    if (options.json) {
+      print_json(list);
+    } else {
+      print_list(list, options.wide);
+    }
+    return done;
+  }
+  [[nodiscard]] bool is_wanted(const Json& list) const {
+    if (!state_.empty() && text_in(list, "state") != state_) return false;
+    const auto prefix = ops::get_bytes(list, "list");
+    return !prefix_ || (prefix && (*prefix_ == *prefix || core::fits(*prefix_, *prefix)));
+  }
+  void print(Json& answer, bool wide) const {
+    Facts facts;
+    if (!prefix_ && state_.empty()) add_problems(facts, answer);
+    facts.print(wide);
+    if (!facts.empty()) std::cout << '\n';
+    Json& lists = answer["lists"];
+    std::vector<Json> sorted;
+    for (auto& list : lists) sorted.push_back(std::move(list));
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const Json& a, const Json& b) { return rank_of(a) < rank_of(b); });
+    print_lists(Json(std::move(sorted)), wide);
+  }
+
+  std::optional<std::string> prefix_;
+  std::string state_;
+};
 
 }  // namespace
 
-int lists(const Options& options, Site& site) {
-  const Json answer = options.prefix
-                          ? site.ask(ops::make_path({"api", "v1", "lists", *options.prefix}))
-                          : site.ask("/api/v1/lists");
-  if (options.json) {
-    print_json(answer);
-  } else if (options.prefix) {
-    print_list(answer);
-  } else {
-    print_lists(array_in(answer, "lists"));
-  }
-  return done;
+CommandPtr make_lists() {
+  return std::make_unique<Lists>();
 }
 
 }  // namespace w8y::app::ctl

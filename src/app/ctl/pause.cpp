@@ -1,16 +1,18 @@
-// A list's pause: on all hosts, by a key in Redis.
-#include <pwd.h>
-#include <unistd.h>
-
+// A list's pause: on all hosts, by a key in Redis; and its end, or that of this host's quiet.
 #include <iostream>
+#include <optional>
 
-#include <w8y/config.hpp>
 #include <w8y/escape.hpp>
+#include <w8y/pause.hpp>
 #include <w8y/units.hpp>
 
 #include "app/ctl/commands.hpp"
 #include "app/ctl/failure.hpp"
+#include "app/ctl/orders.hpp"
+#include "app/ctl/site.hpp"
 #include "app/ctl/text.hpp"
+#include "app/ctl/values.hpp"
+#include "app/ctl/who.hpp"
 
 namespace w8y::app::ctl {
 
@@ -18,62 +20,107 @@ namespace {
 
 using ops::Json;
 
-/// Who asks later wants to know whom to ask.
-std::string usual_reason() {
-  const passwd* account = getpwuid(getuid());
-  const std::string who = account != nullptr ? account->pw_name : std::to_string(getuid());
-  return "by " + who + " on " + system_config_host().hostname();
+/// One document; a list of them where a pattern was given.
+void print_all(const std::vector<Json>& told, bool exactly_one) {
+  if (exactly_one) return print_json(told.front());
+  print_json({{"lists", told}});
 }
+
+class PauseList final : public Command {
+ public:
+  void declare(Words& words) override {
+    declare_prefix(words, "The list, or a pattern", prefix_);
+    declare_reason(words, reason_);
+    words.option("--for", "D", "a duration, such as 1h", "Ends by itself after this time",
+                 [this](Word&& word) { period_ = duration_of("--for", word.text); });
+  }
+
+  int run(const Options& options, Site& site) override {
+    const std::vector<std::string> prefixes = site.lists_of(prefix_);
+    Pause pause{reason_, who_we_are(), wall_now(), WallTime(0)};
+    if (period_) pause.until = pause.since + std::chrono::duration_cast<WallTime>(*period_);
+    std::vector<Json> told;
+    for (const auto& prefix : prefixes) {
+      set(site, site.keys(prefix), pause);
+      told.push_back(options.json ? to_json(prefix, pause) : Json());
+      if (options.json) continue;
+      std::cout << escape_text(prefix) << ": paused on all hosts"
+                << (reason_.empty() ? "" : ": " + escape(reason_));
+      if (period_) std::cout << "; for " << format_duration(*period_);
+      std::cout << '\n';
+    }
+    if (options.json) print_all(told, prefixes == std::vector{prefix_});
+    return done;
+  }
+
+ private:
+  void set(Site& site, const source::CircularKeys& keys, const Pause& pause) const {
+    const std::string value = pause_value(pause);
+    redis::Command set = {"SET", keys.paused, value};
+    std::string life;
+    if (period_) {
+      life =
+          std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(*period_).count());
+      set.insert(set.end(), {"PX", life});
+    }
+    site.redis().call(set);
+    // So that hosts which wait for work see, and say, that they are paused.
+    site.redis().call({"PUBLISH", keys.wake, "paused"});
+  }
+  [[nodiscard]] static Json to_json(const std::string& prefix, const Pause& pause) {
+    Json json = {{"result", "paused"}};
+    ops::put_bytes(json, "list", prefix);
+    ops::put_bytes(json, "reason", pause.reason);
+    ops::put_bytes(json, "by", pause.by);
+    json["since_ms"] = pause.since.count();
+    json["until_ms"] = pause.until.count() > 0 ? Json(pause.until.count()) : Json();
+    return json;
+  }
+
+  std::string prefix_;
+  std::string reason_;
+  std::optional<Duration> period_;
+};
+
+class Resume final : public Command {
+ public:
+  void declare(Words& words) override {
+    declare_prefix_or_none(words, "The paused list, or a pattern; without one, this host", prefix_);
+    words.later("--host");
+    words.later("--all");
+  }
+
+  int run(const Options& options, Site& site) override {
+    if (!prefix_) return tell(options, site.host().order("/api/v1/resume"));
+    const std::vector<std::string> prefixes = site.lists_of(*prefix_);
+    std::vector<Json> told;
+    for (const auto& prefix : prefixes) {
+      const source::CircularKeys keys = site.keys(prefix);
+      const bool was_paused = site.redis().call({"DEL", keys.paused}).number > 0;
+      if (was_paused) site.redis().call({"PUBLISH", keys.wake, "resumed"});
+      Json json = {{"result", was_paused ? "resumed" : "was not paused"}};
+      ops::put_bytes(json, "list", prefix);
+      told.push_back(std::move(json));
+      if (options.json) continue;
+      std::cout << escape_text(prefix) << ": "
+                << (was_paused ? "takes work again on all hosts" : "was not paused") << '\n';
+    }
+    if (options.json) print_all(told, prefixes == std::vector{*prefix_});
+    return done;
+  }
+
+ private:
+  std::optional<std::string> prefix_;
+};
 
 }  // namespace
 
-int pause(const Options& options, Site& site) {
-  const std::string& prefix = *options.prefix;
-  site.must_exist(prefix);
-  const source::CircularKeys keys = site.keys(prefix);
-  const std::string reason = options.reason.empty() ? usual_reason() : options.reason;
-  redis::Command set = {"SET", keys.paused, reason};
-  std::string life;
-  if (options.period) {
-    life = std::to_string(
-        std::chrono::duration_cast<std::chrono::milliseconds>(*options.period).count());
-    set.insert(set.end(), {"PX", life});
-  }
-  site.redis().call(set);
-  // So that hosts which wait for work see, and say, that they are paused.
-  site.redis().call({"PUBLISH", keys.wake, "paused"});
-  if (options.json) {
-    Json json = {{"result", "paused"}};
-    ops::put_bytes(json, "list", prefix);
-    ops::put_bytes(json, "reason", reason);
-    json["until_ms"] =
-        options.period
-            ? Json((wall_now() + std::chrono::duration_cast<WallTime>(*options.period)).count())
-            : Json();
-    print_json(json);
-    return done;
-  }
-  std::cout << escape_text(prefix) << ": paused on all hosts: " << escape(reason);
-  if (options.period) std::cout << "; for " << format_duration(*options.period);
-  std::cout << '\n';
-  return done;
+CommandPtr make_pause() {
+  return std::make_unique<PauseList>();
 }
 
-int end_pause(const Options& options, Site& site) {
-  const std::string& prefix = *options.prefix;
-  site.must_exist(prefix);
-  const source::CircularKeys keys = site.keys(prefix);
-  const bool was_paused = site.redis().call({"DEL", keys.paused}).number > 0;
-  if (was_paused) site.redis().call({"PUBLISH", keys.wake, "resumed"});
-  if (options.json) {
-    Json json = {{"result", was_paused ? "resumed" : "was not paused"}};
-    ops::put_bytes(json, "list", prefix);
-    print_json(json);
-    return done;
-  }
-  std::cout << escape_text(prefix) << ": "
-            << (was_paused ? "takes work again on all hosts" : "was not paused") << '\n';
-  return done;
+CommandPtr make_resume() {
+  return std::make_unique<Resume>();
 }
 
 }  // namespace w8y::app::ctl

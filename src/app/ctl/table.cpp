@@ -1,33 +1,24 @@
 #include "app/ctl/table.hpp"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
-#include <wchar.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
 
+#include "app/ctl/columns.hpp"
+
 namespace w8y::app::ctl {
 
 namespace {
 
-/// A cell that is wider pushes its row aside, instead of every row.
+/// A cell that is wider pushes its row aside, instead of every row. Not on a terminal.
 constexpr std::size_t widest = 48;
-
-/// Columns on a terminal; main() has set a locale with UTF-8, if there is one.
-std::size_t width_of(const std::string& text) {
-  std::mbstate_t state{};
-  std::size_t width = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    wchar_t character = 0;
-    const std::size_t length = mbrtowc(&character, text.data() + at, text.size() - at, &state);
-    if (length == 0 || length > text.size()) return width + (text.size() - at);
-    const int columns = wcwidth(character);
-    width += columns > 0 ? static_cast<std::size_t>(columns) : 0;
-    at += length;
-  }
-  return width;
-}
+/// A terminal that doesn't say.
+constexpr std::size_t usual_width = 80;
+/// What is left of a column that is cut.
+constexpr std::size_t least_width = 6;
 
 const char* code_of(Colour colour) {
   switch (colour) {
@@ -43,6 +34,24 @@ const char* code_of(Colour colour) {
       return "\033[31m";
   }
   return "";
+}
+
+/// `available` 0: nothing is cut.
+void print_row(const std::vector<Cell>& row, const std::vector<std::size_t>& widths, bool bold,
+               std::size_t available) {
+  std::size_t used = row.size();
+  while (used > 0 && row[used - 1].text.empty()) --used;
+  std::string line;
+  for (std::size_t i = 0; i < used; ++i) {
+    Cell cell = row[i];
+    if (available > 0) cell.text = cut_to(cell.text, widths[i]);
+    line += coloured(cell);
+    if (i + 1 == used) break;
+    const std::size_t width = width_of(cell.text);
+    line.append(width < widths[i] ? widths[i] - width + gap : gap, ' ');
+  }
+  if (bold) line = "\033[1m" + line + "\033[0m";
+  std::cout << line << '\n';
 }
 
 }  // namespace
@@ -62,39 +71,63 @@ std::string coloured(const Cell& cell) {
   return code_of(cell.colour) + cell.text + "\033[0m";
 }
 
-Table::Table(std::vector<std::string> header) {
-  for (auto& name : header) header_.emplace_back(std::move(name));
-  measure(header_);
+std::size_t terminal_width() {
+  static const std::size_t width = [] {
+    if (isatty(STDOUT_FILENO) == 0) return std::size_t{0};
+    winsize size{};
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+      return std::size_t{size.ws_col};
+    return usual_width;
+  }();
+  return width;
 }
 
-void Table::add(std::vector<Cell> row) {
-  measure(row);
-  rows_.push_back(std::move(row));
-}
+// ---- a row for each thing
 
-void Table::measure(const std::vector<Cell>& row) {
-  if (widths_.size() < row.size()) widths_.resize(row.size());
-  for (std::size_t i = 0; i < row.size(); ++i)
-    widths_[i] = std::max(widths_[i], std::min(width_of(row[i].text), widest));
-}
-
-void Table::print() const {
-  if (!header_.empty()) print_row(header_, colours_wanted());
-  for (const auto& row : rows_) print_row(row, false);
-}
-
-void Table::print_row(const std::vector<Cell>& row, bool bold) const {
-  std::size_t used = row.size();
-  while (used > 0 && row[used - 1].text.empty()) --used;
-  std::string line;
-  for (std::size_t i = 0; i < used; ++i) {
-    line += coloured(row[i]);
-    if (i + 1 == used) break;
-    const std::size_t width = width_of(row[i].text);
-    line.append(width < widths_[i] ? widths_[i] - width + 2 : 2, ' ');
+std::vector<std::size_t> Table::widths(std::size_t available) const {
+  std::vector<Column> columns;
+  for (const auto& heading : headings_) {
+    const std::size_t width = width_of(heading.name);
+    columns.push_back({width, std::min(width, least_width), heading.soft});
   }
-  if (bold) line = "\033[1m" + line + "\033[0m";
-  std::cout << line << '\n';
+  const std::size_t most = available > 0 ? available : widest;
+  for (const auto& row : rows_)
+    for (std::size_t i = 0; i < row.size(); ++i)
+      columns[i].wanted = std::max(columns[i].wanted, std::min(width_of(row[i].text), most));
+  for (auto& column : columns) column.least = std::min(column.wanted, least_width);
+  if (available > 0) return fit(columns, available);
+  std::vector<std::size_t> widths;
+  for (const auto& column : columns) widths.push_back(column.wanted);
+  return widths;
+}
+
+void Table::print(bool wide) const {
+  const std::size_t available = wide ? 0 : terminal_width();
+  const std::vector<std::size_t> widths = this->widths(available);
+  std::vector<Cell> header;
+  for (const auto& heading : headings_) header.emplace_back(heading.name);
+  print_row(header, widths, colours_wanted(), available);
+  for (const auto& row : rows_) print_row(row, widths, false, available);
+}
+
+// ---- names and their values
+
+void Facts::print(bool wide) const {
+  std::size_t names = 0;
+  for (const auto& [name, value] : rows_) names = std::max(names, width_of(name));
+  const std::size_t indent = names + gap;
+  const std::size_t terminal = wide ? 0 : terminal_width();
+  for (const auto& [name, value] : rows_) {
+    std::string start = name + std::string(indent - width_of(name), ' ');
+    if (terminal <= indent + least_width) {
+      std::cout << start << coloured(value) << '\n';
+      continue;
+    }
+    for (auto& line : wrap(value.text, terminal - indent)) {
+      std::cout << start << coloured({std::move(line), value.colour}) << '\n';
+      start.assign(indent, ' ');
+    }
+  }
 }
 
 }  // namespace w8y::app::ctl

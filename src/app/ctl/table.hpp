@@ -1,4 +1,5 @@
-// Aligned text for people, with colours where a terminal shows them.
+// Aligned text for people, with colours where a terminal shows them. On a terminal it is cut or
+// wrapped so that it fits, unless all is wanted; elsewhere nothing is.
 #pragma once
 
 #include <cstddef>
@@ -23,25 +24,43 @@ struct Cell {
 /// A terminal, and nobody has set NO_COLOR.
 bool colours_wanted();
 std::string coloured(const Cell& cell);
+/// Columns of the terminal; 0: standard output is none.
+std::size_t terminal_width();
 
-/// Columns as wide as their widest cell, up to a bound; the last one as it comes.
+struct Heading {
+  std::string name;
+  bool soft = false;  ///< its cells may be cut
+
+  Heading(const char* words, bool may_be_cut = false)  // NOLINT: a name, most of the time
+      : name(words), soft(may_be_cut) {}
+};
+inline constexpr bool may_be_cut = true;
+
+/// A row for each thing; columns as wide as their widest cell, up to a bound.
 class Table {
  public:
-  /// Without a header: for names and their values.
-  Table() = default;
-  explicit Table(std::vector<std::string> header);
-  void add(std::vector<Cell> row);
+  explicit Table(std::vector<Heading> headings) : headings_(std::move(headings)) {}
+  void add(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
   [[nodiscard]] bool empty() const { return rows_.empty(); }
   /// On standard output.
-  void print() const;
+  void print(bool wide) const;
 
  private:
-  void measure(const std::vector<Cell>& row);
-  void print_row(const std::vector<Cell>& row, bool bold) const;
+  [[nodiscard]] std::vector<std::size_t> widths(std::size_t available) const;
 
-  std::vector<Cell> header_;
+  std::vector<Heading> headings_;
   std::vector<std::vector<Cell>> rows_;
-  std::vector<std::size_t> widths_;
+};
+
+/// Names and their values; long values go on in lines below.
+class Facts {
+ public:
+  void add(std::string name, Cell value) { rows_.emplace_back(std::move(name), std::move(value)); }
+  [[nodiscard]] bool empty() const { return rows_.empty(); }
+  void print(bool wide) const;
+
+ private:
+  std::vector<std::pair<std::string, Cell>> rows_;
 };
 
 }  // namespace w8y::app::ctl

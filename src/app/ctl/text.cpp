@@ -1,6 +1,5 @@
 #include "app/ctl/text.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <ctime>
@@ -22,22 +21,14 @@ std::string time_text(WallTime time) {
   const std::time_t seconds = time.count() / 1000;
   tm local{};
   if (localtime_r(&seconds, &local) == nullptr) return "?";
+  const char* format = local.tm_gmtoff == 0 ? "%Y-%m-%d %H:%M:%S UTC" : "%Y-%m-%d %H:%M:%S %z";
   std::array<char, 64> text{};
-  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &local)};
-}
-
-std::string rough(Duration duration) {
-  using namespace std::chrono_literals;
-  const Duration step = duration >= 24h  ? Duration(1h)
-                        : duration >= 1h ? Duration(1min)
-                        : duration >= 1s ? Duration(1s)
-                                         : Duration(1ms);
-  return format_duration(duration / step * step);
+  return {text.data(), std::strftime(text.data(), text.size(), format, &local)};
 }
 
 std::string since(WallTime time) {
   if (time.count() == 0) return {};
-  return rough(std::max(WallTime(0), wall_now() - time));
+  return rough_duration(wall_now() - time);
 }
 
 std::optional<WallTime> time_of_run(const std::string& run) {
@@ -72,9 +63,19 @@ Cell shaded(const std::string& name) {
 }
 
 std::string text_in(const ops::Json& object, const char* name) {
+  return escape(raw_in(object, name));
+}
+
+std::string said_in(const ops::Json& object, const char* name) {
+  std::string text = text_in(object, name);
+  for (std::size_t at = 0; (at = text.find("\\\\", at)) != std::string::npos; ++at)
+    text.erase(at, 1);
+  return text;
+}
+
+std::string raw_in(const ops::Json& object, const char* name) {
   const auto found = object.is_object() ? object.find(name) : object.end();
-  return found != object.end() && found->is_string() ? escape(found->get<std::string>())
-                                                     : std::string();
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
 std::int64_t number_in(const ops::Json& object, const char* name) {
@@ -100,6 +101,16 @@ std::string progress_in(const ops::Json& object) {
 std::string shown_in(const ops::Json& object, const char* name) {
   const auto bytes = ops::get_bytes(object, name);
   return bytes ? escape_text(*bytes) : "?";
+}
+
+void add_problems(Facts& facts, const ops::Json& answer) {
+  const char* name = "wrong";
+  for (const auto& problem : array_in(answer, "problems")) {
+    const std::string kind = text_in(problem, "kind");
+    const bool by_hand = kind == "paused" || kind == "quiet" || kind == "draining";
+    facts.add(name, {said_in(problem, "text"), by_hand ? Colour::poor : Colour::bad});
+    name = "";
+  }
 }
 
 void print_json(const ops::Json& json) {

@@ -13,11 +13,9 @@
 namespace w8y::app::ctl {
 
 WallTime wall_now();
-/// "2026-01-31 12:34:56", in the operator's zone; empty for none.
+/// "2026-01-31 12:34:56 +0100", in the operator's zone, or "… UTC"; empty for none.
 std::string time_text(WallTime time);
-/// Its two largest units: "2h5m", "3s", "120ms".
-std::string rough(Duration duration);
-/// The same from `time` to now; empty for none.
+/// Roughly, from `time` to now; empty for none.
 std::string since(WallTime time);
 /// When a run was claimed, as its id says; nullopt: it is no ULID.
 std::optional<WallTime> time_of_run(const std::string& run);
@@ -30,12 +28,19 @@ Cell shaded(const std::string& name);
 // Members of a JSON object that came from elsewhere: what is not there, or is of another kind, is
 // empty or 0.
 std::string text_in(const ops::Json& object, const char* name);
+/// Text that w8yd has escaped already.
+std::string said_in(const ops::Json& object, const char* name);
+/// For programs: not escaped.
+std::string raw_in(const ops::Json& object, const char* name);
 std::int64_t number_in(const ops::Json& object, const char* name);
 const ops::Json& array_in(const ops::Json& object, const char* name);
 /// "3 of 10", from a progress; empty: it is none.
 std::string progress_in(const ops::Json& object);
 /// Bytes as put_bytes() wrote them, escaped.
 std::string shown_in(const ops::Json& object, const char* name);
+
+/// What is wrong, a line for each cause: first of all.
+void add_problems(Facts& facts, const ops::Json& answer);
 
 /// One JSON document on standard output.
 void print_json(const ops::Json& json);

@@ -8,8 +8,11 @@
 
 #include "app/ctl/commands.hpp"
 #include "app/ctl/failure.hpp"
+#include "app/ctl/history.hpp"
+#include "app/ctl/site.hpp"
 #include "app/ctl/table.hpp"
 #include "app/ctl/text.hpp"
+#include "app/ctl/values.hpp"
 #include "redis/subscriber.hpp"
 
 namespace w8y::app::ctl {
@@ -26,24 +29,37 @@ std::string detail_of(const Json& event) {
   if (type == "update") return escape(ops::dump(event.value("data", Json())));
   if (type != "end") return {};
   std::string text = coloured(shaded(text_in(event, "outcome")));
-  text += " after " + format_duration(WallTime(number_in(event, "took")));
+  text += " after " + format_duration(WallTime(number_in(event, "took_ms")));
   if (const std::string reason = text_in(event, "reason"); !reason.empty()) text += ": " + reason;
   return text;
 }
 
+/// In Redis they stand as "time" and "took"; everywhere else, names say their unit.
+void name_units(Json& event) {
+  Json named = Json::object();
+  for (auto& [name, value] : event.items())
+    named[name == "time" || name == "took" ? name + "_ms" : name] = std::move(value);
+  event = std::move(named);
+  const std::string exit = raw_in(event, "exit");
+  if (exit.empty()) return;
+  event.erase("exit");
+  put_exit(event, exit);
+}
+
 class Watcher final : private redis::Subscriber::Listener {
  public:
-  Watcher(loop::Loop& loop, redis::Subscriber& subscriber, const Options& options)
-      : redis::Subscriber::Listener(subscriber), loop_(loop), options_(options) {}
+  Watcher(loop::Loop& loop, redis::Subscriber& subscriber, bool json, std::size_t limit)
+      : redis::Subscriber::Listener(subscriber), loop_(loop), json_(json), limit_(limit) {}
 
   void on_message(std::string_view payload) {
-    if (seen_ > 0 && seen_ == options_.limit) return;
+    if (seen_ > 0 && seen_ == limit_) return;
     auto event = ops::parse(payload);
     if (event && !event->is_object()) event.reset();
-    if (options_.json) {
+    if (event) name_units(*event);
+    if (json_) {
       print_json(event ? *event : Json{{"type", "unknown"}, {"text", escape(payload)}});
     } else if (event) {
-      std::cout << time_text(WallTime(number_in(*event, "time"))) << "  "
+      std::cout << time_text(WallTime(number_in(*event, "time_ms"))) << "  "
                 << shown_in(*event, "list") << "  " << text_in(*event, "run") << "  "
                 << text_in(*event, "host") << "  " << shown_in(*event, "item") << "  "
                 << text_in(*event, "type") << "  " << detail_of(*event) << '\n';
@@ -51,7 +67,7 @@ class Watcher final : private redis::Subscriber::Listener {
       std::cout << escape(payload) << '\n';
     }
     std::cout.flush();
-    if (++seen_ == options_.limit || !std::cout) loop_.stop();
+    if (++seen_ == limit_ || !std::cout) loop_.stop();
   }
 
   [[nodiscard]] const std::optional<std::string>& failure() const { return failure_; }
@@ -76,27 +92,44 @@ class Watcher final : private redis::Subscriber::Listener {
   }
 
   loop::Loop& loop_;
-  const Options& options_;
+  bool json_;
+  std::size_t limit_;
   std::size_t seen_ = 0;
   bool reached_ = false;
   bool in_trouble_ = false;
   std::optional<std::string> failure_;
 };
 
+class Watch final : public Command {
+ public:
+  void declare(Words& words) override {
+    declare_prefix_or_none(words, "A list, or a pattern (default: all of the config)", prefix_);
+    declare_limit(words, "End after so many", limit_);
+  }
+
+  int run(const Options& options, Site& site) override {
+    redis::Subscriber subscriber(site.loop(), site.redis_options());
+    Watcher watcher(site.loop(), subscriber, options.json, limit_);
+    std::vector<redis::Subscription> subscriptions;
+    for (const auto& prefix : site.lists_of(prefix_))
+      subscriptions.push_back(subscriber.subscribe(
+          site.keys(prefix).events,
+          [&watcher](std::string_view, std::string_view payload) { watcher.on_message(payload); }));
+    if (subscriptions.empty()) throw Failure(refused, "the config has no lists to watch");
+    site.loop().run();
+    if (watcher.failure()) throw Failure(not_reachable, *watcher.failure());
+    return done;
+  }
+
+ private:
+  std::optional<std::string> prefix_;
+  std::size_t limit_ = 0;  ///< 0: none
+};
+
 }  // namespace
 
-int watch(const Options& options, Site& site) {
-  redis::Subscriber subscriber(site.loop(), site.redis_options());
-  Watcher watcher(site.loop(), subscriber, options);
-  std::vector<redis::Subscription> subscriptions;
-  for (const auto& prefix : site.chosen_lists())
-    subscriptions.push_back(subscriber.subscribe(
-        site.keys(prefix).events,
-        [&watcher](std::string_view, std::string_view payload) { watcher.on_message(payload); }));
-  if (subscriptions.empty()) throw Failure(refused, "the config has no lists");
-  site.loop().run();
-  if (watcher.failure()) throw Failure(not_reachable, *watcher.failure());
-  return done;
+CommandPtr make_watch() {
+  return std::make_unique<Watch>();
 }
 
 }  // namespace w8y::app::ctl

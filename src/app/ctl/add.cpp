@@ -1,0 +1,152 @@
+// Puts items at the end of a list: those of the command line, or those of standard input.
+#include <unistd.h>
+
+#include <iostream>
+
+#include <w8y/base64.hpp>
+#include <w8y/escape.hpp>
+#include <w8y/units.hpp>
+
+#include "app/ctl/bulk_add.hpp"
+#include "app/ctl/commands.hpp"
+#include "app/ctl/failure.hpp"
+#include "app/ctl/item_stream.hpp"
+#include "app/ctl/site.hpp"
+#include "app/ctl/text.hpp"
+#include "app/ctl/values.hpp"
+#include "source/item_changes.hpp"
+
+namespace w8y::app::ctl {
+
+namespace {
+
+using ops::Json;
+
+/// As much as a command line takes, and more than anybody's identifiers.
+constexpr std::size_t longest_item = std::size_t{16} << 20;
+
+class Add final : public Command {
+ public:
+  void declare(Words& words) override {
+    declare_prefix(words, "The list", prefix_);
+    words.flag("--base64", "Items are given in base64", base64_);
+    words.flag("-0", "With '-': a NUL ends each item, and not each line", nul_);
+    words.flag("--again", "Also items that are in the list already", again_);
+    words.many("ITEM", "Items; '-' alone: those of standard input, one per line",
+               [this](Word&& word) { words_.push_back(std::move(word)); });
+  }
+
+  int run(const Options& options, Site& site) override {
+    // Right for a list that only w8y works on, and a slip otherwise.
+    if (site.lists() && !site.lists()->contains(prefix_))
+      complain("note: " + escape_text(prefix_) + " is not in the config of this host");
+    const bool from_input = words_.size() == 1 && words_[0].text == "-" && !words_[0].literal;
+    if (from_input) return add_input(options, site);
+    if (nul_) throw Failure(wrong_usage, "-0 needs '-' as the item: it is about standard input");
+    return add_words(options, site);
+  }
+
+ private:
+  int add_words(const Options& options, Site& site) {
+    std::vector<Item> items;
+    for (auto& word : words_) items.push_back(item_of(std::move(word.text)));
+    source::ItemChanges changes(site.redis(), site.keys(prefix_));
+    const std::vector<source::AddedAs> added = changes.add(items, again_);
+    Json told = Json::array();
+    for (std::size_t i = 0; i < added.size(); ++i) {
+      const char* result =
+          added[i] == source::AddedAs::added ? "added" : "in the list already; skipped";
+      if (options.json) {
+        Json entry = Json::object();
+        ops::put_bytes(entry, "item", items[i]);
+        entry["result"] = result;
+        entry["done"] = true;
+        told.push_back(std::move(entry));
+      } else {
+        std::cout << escape_text(items[i]) << ": " << result << '\n';
+      }
+    }
+    if (options.json) {
+      Json json = Json::object();
+      ops::put_bytes(json, "list", prefix_);
+      json["items"] = std::move(told);
+      print_json(json);
+    }
+    return done;
+  }
+
+  [[nodiscard]] Item item_of(std::string&& word) const {
+    if (!base64_) return std::move(word);
+    auto bytes = base64_decode(word);
+    if (bytes) return std::move(*bytes);
+    throw Failure(wrong_usage,
+                  escape_text(word) + " is not base64, which --base64 says that items are");
+  }
+
+  int add_input(const Options& options, Site& site) {
+    const source::CircularKeys keys = site.keys(prefix_);
+    BulkAdd bulk(site.redis(), keys, again_);
+    ItemStream lines(STDIN_FILENO, nul_ ? '\0' : '\n', base64_ ? 2 * longest_item : longest_item);
+    std::size_t refused_lines = 0;
+    try {
+      while (auto line = lines.next()) {
+        if (const std::string why = refusal(*line); !why.empty()) {
+          ++refused_lines;
+          complain("standard input, item " + std::to_string(line->number) + ": " + why);
+          continue;
+        }
+        bulk.add(std::move(line->item));
+      }
+      bulk.finish();
+    } catch (const redis::RedisError& error) {
+      throw Failure(error.code() == redis::ErrorCode::none ? not_reachable : refused,
+                    escape(error.what()),
+                    {std::to_string(bulk.added()) +
+                     " items were added before that; what is in the list is skipped when this is "
+                     "done again"});
+    }
+    tell(options, bulk, refused_lines);
+    return refused_lines == 0 ? done : refused;
+  }
+
+  /// Why it is not added; empty: it is. Decodes it.
+  [[nodiscard]] std::string refusal(ItemStream::Line& line) const {
+    if (base64_ && !line.too_long) {
+      auto bytes = base64_decode(line.item);
+      if (!bytes) return "is not base64, which --base64 says that items are";
+      line.item = std::move(*bytes);
+    }
+    if (!line.too_long && line.item.size() <= longest_item) return {};
+    return "is longer than " + format_size(longest_item) + ", and not added";
+  }
+
+  void tell(const Options& options, const BulkAdd& bulk, std::size_t refused_lines) const {
+    if (options.json) {
+      Json json = Json::object();
+      ops::put_bytes(json, "list", prefix_);
+      json["added"] = bulk.added();
+      json["skipped"] = bulk.skipped();
+      json["refused"] = refused_lines;
+      return print_json(json);
+    }
+    std::cout << escape_text(prefix_) << ": " << bulk.added()
+              << (bulk.added() == 1 ? " item" : " items") << " added";
+    if (bulk.skipped() > 0) std::cout << ", " << bulk.skipped() << " in the list already; skipped";
+    if (refused_lines > 0) std::cout << ", " << refused_lines << " refused";
+    std::cout << '\n';
+  }
+
+  std::string prefix_;
+  std::vector<Word> words_;
+  bool base64_ = false;
+  bool nul_ = false;
+  bool again_ = false;
+};
+
+}  // namespace
+
+CommandPtr make_add() {
+  return std::make_unique<Add>();
+}
+
+}  // namespace w8y::app::ctl

@@ -1,0 +1,48 @@
+// Many items for a list, at the speed of a pipeline.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include <w8y/clock.hpp>
+#include <w8y/item.hpp>
+
+#include "redis/sync.hpp"
+#include "source/keys.hpp"
+
+namespace w8y::app::ctl {
+
+/// Looks at the whole list once, and pushes what is not in it. If somebody else adds the same items
+/// meanwhile, they are in the list twice, where they are still run one at a time.
+class BulkAdd {
+ public:
+  /// `again`: also what is in the list already.
+  BulkAdd(redis::SyncClient& client, const source::CircularKeys& keys, bool again);
+
+  /// Kept until there is a batch of them. Throws RedisError.
+  void add(Item&& item);
+  /// Pushes what is left, and tells those who wait.
+  void finish();
+
+  [[nodiscard]] std::size_t added() const { return added_; }
+  [[nodiscard]] std::size_t skipped() const { return skipped_; }
+
+ private:
+  void read_list();
+  void forget_past();
+  void push();
+
+  redis::SyncClient& client_;
+  const source::CircularKeys& keys_;
+  bool again_;
+  std::unordered_set<Item> known_;
+  std::vector<Item> batch_;
+  std::size_t batch_bytes_ = 0;
+  std::size_t added_ = 0;
+  std::size_t skipped_ = 0;
+  bool told_ = false;
+};
+
+}  // namespace w8y::app::ctl

@@ -1,0 +1,94 @@
+// Ends a run of this host, or says where it is.
+#include <w8y/escape.hpp>
+
+#include "app/ctl/commands.hpp"
+#include "app/ctl/failure.hpp"
+#include "app/ctl/orders.hpp"
+#include "app/ctl/run_search.hpp"
+#include "app/ctl/site.hpp"
+#include "app/ctl/text.hpp"
+#include "app/ctl/values.hpp"
+#include "app/ctl/who.hpp"
+#include "source/item_changes.hpp"
+
+namespace w8y::app::ctl {
+
+namespace {
+
+using ops::Json;
+
+class Cancel final : public Command {
+ public:
+  void declare(Words& words) override {
+    words.one("RUN-ID", "The run, or the start of its id",
+              [this](Word&& word) { run_ = std::move(word.text); });
+    words.flag("--quarantine", "Keep its item from being run until it is released", quarantine_);
+    declare_reason(words, reason_);
+    words.then([this] {
+      if (!reason_.empty() && !quarantine_)
+        throw Failure(wrong_usage, "--reason needs --quarantine: it says why the item is kept");
+    });
+  }
+
+  int run(const Options& options, Site& site) override {
+    RunSearch search(site, run_, std::nullopt);
+    site.host();  // throws where nobody says where it is
+    search.look_here();
+    if (!search.settled()) look_further(search);
+    const RunSearch::Found* found = search.only();
+    if (found == nullptr)
+      throw Failure(refused, "there is no run " + escape_text(run_) +
+                                 ": it is not going on, and not in the history");
+    if (!found->here) throw Failure(refused, where_it_is(search.id(), *found));
+    if (quarantine_) quarantine(site, *found->here);
+    Json body = Json::object();
+    ops::put_bytes(body, "run", search.id());
+    return tell(options, site.host().order("/api/v1/cancel", body));
+  }
+
+ private:
+  /// A run of this host can be ended while Redis is away.
+  static void look_further(RunSearch& search) {
+    try {
+      search.look_elsewhere();
+      if (search.only() == nullptr) search.look_back();
+    } catch (const redis::RedisError&) {
+      if (search.only() == nullptr) throw;
+    }
+  }
+
+  /// Before the run is ended, so that nobody takes the item up in between.
+  void quarantine(Site& site, const Json& run) const {
+    const auto list = ops::get_bytes(run, "list");
+    const auto item = ops::get_bytes(run, "item");
+    if (!list || !item) throw Failure(refused, "w8yd does not say which item it is");
+    source::ItemChanges changes(site.redis(), site.keys(*list));
+    const auto results = changes.quarantine({*item}, {{}, who_we_are(), reason_, wall_now()});
+    if (results.front() == source::QuarantinedAs::not_listed)
+      throw Failure(refused, "item " + escape_text(*item) + " is not in the list " +
+                                 escape_text(*list) + " any more, and can't be quarantined");
+  }
+
+  static std::string where_it_is(const std::string& run, const RunSearch::Found& found) {
+    if (found.elsewhere)
+      return "run " + escape(run) + " goes on at host " + escape_text(found.elsewhere->item.host) +
+             " (pid " + escape(found.elsewhere->item.pid) + "), for item " +
+             escape_text(found.elsewhere->item.item) + " of " + escape_text(found.elsewhere->list) +
+             ": cancel it there";
+    return "run " + escape(run) + " has ended at " + time_text(found.finished->time("ended")) +
+           " on host " + escape_text(found.finished->field("host")) + ": " +
+           escape(found.finished->field("outcome"));
+  }
+
+  std::string run_;
+  bool quarantine_ = false;
+  std::string reason_;
+};
+
+}  // namespace
+
+CommandPtr make_cancel() {
+  return std::make_unique<Cancel>();
+}
+
+}  // namespace w8y::app::ctl

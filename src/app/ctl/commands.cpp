@@ -1,0 +1,41 @@
+#include "app/ctl/commands.hpp"
+
+#include <array>
+
+namespace w8y::app::ctl {
+
+std::span<const CommandRow> all_commands() {
+  static constexpr std::array all = std::to_array<CommandRow>({
+      {"status", "This host at a glance: what is wrong comes first", make_status},
+      {"lists", "Every list of this host, or one of them closely", make_lists},
+      {"quiet", "No new runs on this host", make_quiet},
+      {"resume", "End of a list's pause, or of this host's quiet", make_resume},
+      {"reload", "This host reads its config again", make_reload},
+      {"drain", "This host ends its work, and then itself", make_drain},
+      {"cancel", "End a run of this host", make_cancel},
+      {"check-executor", "Try an executor: --caps, then one item", make_check_executor},
+      {"runs", "Finished runs, newest first", make_runs},
+      {"show", "A run: its result, the end of its standard error", make_show},
+      {"watch", "Events of runs as they happen, on all hosts", make_watch},
+      {"items", "The items of a list: free, running, resting, quarantined", make_items},
+      {"add", "Put items at the end of a list", make_add},
+      {"remove", "Take items off a list, all copies; what runs finishes", make_remove},
+      {"quarantine", "Keep items from being run until they are released", make_quarantine},
+      {"release", "End the rest or the quarantine of items, and forget their failures",
+       make_release},
+      {"pause", "No new runs of a list on any host", make_pause},
+      {"top", "", nullptr},
+      {"fleet", "", nullptr},
+      {"run", "", nullptr},
+      {"why", "", nullptr},
+      {"logs", "", nullptr},
+      {"schedule", "", nullptr},
+      {"feed", "", nullptr},
+      {"sorted", "", nullptr},
+      {"queue", "", nullptr},
+      {"job", "", nullptr},
+  });
+  return all;
+}
+
+}  // namespace w8y::app::ctl

@@ -1,0 +1,83 @@
+#include "app/ctl/host_api.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <w8y/escape.hpp>
+
+#include "app/ctl/failure.hpp"
+#include "app/ctl/text.hpp"
+
+namespace w8y::app::ctl {
+
+namespace {
+
+using ops::Json;
+
+/// For what is only asked to know better.
+constexpr Duration short_patience = std::chrono::seconds(2);
+
+std::vector<std::string> lines_of(const Json& json) {
+  std::vector<std::string> lines;
+  for (const auto& line : array_in(json, "lines"))
+    if (line.is_string()) lines.push_back(escape(line.get<std::string>()));
+  return lines;
+}
+
+/// Why nobody answers, and what to do. What libcurl says of a unix socket speaks of hosts and
+/// ports.
+std::string silence(const ops::HttpResult& result, const std::string& socket) {
+  const std::string name = "the status socket " + escape_text(socket);
+  if (access(socket.c_str(), F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR))
+    return name +
+           " is not there: is w8yd running? (--config, --socket or $W8Y_SOCKET says where "
+           "it listens)";
+  if (access(socket.c_str(), R_OK | W_OK) != 0)
+    return name + " is not for this user (" + std::strerror(errno) +
+           "): be its owner, a member of its group, or root";
+  const auto last = result.problem.rfind(": ");
+  const std::string why =
+      last == std::string::npos ? result.problem : result.problem.substr(last + 2);
+  return name + " is there, but no w8yd answers: " + escape(why);
+}
+
+/// The answer to a request that was carried out; all else is a Failure.
+Json answer_of(const ops::HttpResult& result, const std::string& socket) {
+  if (result.status == 0 || !result.problem.empty())
+    throw Failure(not_reachable, silence(result, socket));
+  auto json = ops::parse(result.body);
+  if (!json || !json->is_object())
+    throw Failure(not_reachable,
+                  "what answers at the status socket " + escape_text(socket) + " is no w8yd");
+  if (result.status < 300) return std::move(*json);
+  const std::string why = text_in(*json, "error");
+  throw Failure(
+      result.status == 503 ? not_reachable : refused,
+      why.empty() ? "w8yd answers with HTTP status " + std::to_string(result.status) : why,
+      lines_of(*json));
+}
+
+}  // namespace
+
+HostApi::HostApi(std::string socket) : socket_(std::move(socket)), client_(socket_) {}
+
+Json HostApi::ask(const std::string& path) {
+  return answer_of(client_.get(path), socket_);
+}
+
+Json HostApi::order(const std::string& path, const Json& body) {
+  return answer_of(client_.post(path, ops::dump(body)), socket_);
+}
+
+std::optional<Json> HostApi::try_ask(const std::string& path) {
+  try {
+    return answer_of(client_.get(path, short_patience), socket_);
+  } catch (const Failure&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace w8y::app::ctl

@@ -1,0 +1,30 @@
+// The w8yd of this host, as its status API shows it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "ops/http_client.hpp"
+#include "ops/status_json.hpp"
+
+namespace w8y::app::ctl {
+
+/// All throw Failure, but for try_ask().
+class HostApi {
+ public:
+  explicit HostApi(std::string socket);
+
+  [[nodiscard]] ops::Json ask(const std::string& path);
+  /// What came of the order; refusals are Failures.
+  ops::Json order(const std::string& path, const ops::Json& body = ops::Json::object());
+  /// nullopt: nobody answers there soon.
+  [[nodiscard]] std::optional<ops::Json> try_ask(const std::string& path);
+  [[nodiscard]] const std::string& socket() const { return socket_; }
+
+ private:
+  std::string socket_;
+  ops::HttpClient client_;
+};
+
+}  // namespace w8y::app::ctl

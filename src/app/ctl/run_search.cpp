@@ -1,0 +1,109 @@
+#include "app/ctl/run_search.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <w8y/escape.hpp>
+
+#include "app/ctl/failure.hpp"
+#include "app/ctl/site.hpp"
+#include "app/ctl/text.hpp"
+#include "core/pattern.hpp"
+
+namespace w8y::app::ctl {
+
+namespace {
+
+using ops::Json;
+
+/// Hosts' clocks may differ from Redis's by so much before a run is not found.
+constexpr WallTime clock_slack = std::chrono::hours(24);
+/// Ids that are told where more than one fits.
+constexpr std::size_t most_told = 5;
+
+}  // namespace
+
+std::string run_id_of(std::string text) {
+  for (char& c : text)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  return text;
+}
+
+std::optional<WallTime> earliest_time(const std::string& start) {
+  std::string id = start;
+  id.resize(26, '0');
+  return start.size() > id.size() ? std::nullopt : time_of_run(id);
+}
+
+RunSearch::RunSearch(Site& site, const std::string& start, std::optional<std::string> list)
+    : site_(site), start_(run_id_of(start)), list_(std::move(list)) {
+  if (start_.empty()) throw Failure(wrong_usage, "a run id, or the start of one, is not empty");
+}
+
+void RunSearch::look_here() {
+  const auto host = site_.try_ask("/api/v1/status");
+  if (!host) return;
+  for (const auto& list : array_in(*host, "lists")) {
+    const auto prefix = ops::get_bytes(list, "list");
+    if (!prefix || (list_ && *list_ != *prefix && !core::fits(*list_, *prefix))) continue;
+    for (const auto& run : array_in(list, "runs")) {
+      const std::string id = raw_in(run, "run");
+      if (!id.starts_with(start_)) continue;
+      Json json = Json::object();
+      ops::put_bytes(json, "list", *prefix);
+      json.update(run);
+      json["host"] = raw_in(*host, "host");
+      found_[id].here = std::move(json);
+    }
+  }
+}
+
+void RunSearch::look_elsewhere() {
+  if (!earliest_time(start_)) return;
+  for (const auto& prefix : site_.lists_of(list_)) {
+    Items running = read_items(site_.redis(), site_.keys(prefix), "running");
+    for (auto& item : running.items) {
+      if (!item.since || !item.run.starts_with(start_)) continue;
+      std::optional<Held>& held = found_[item.run].elsewhere;
+      held = Held{prefix, std::move(item)};
+    }
+  }
+}
+
+void RunSearch::look_back() {
+  // Ids that are none of ours are looked for everywhere, since an exact one wins.
+  const auto earliest = earliest_time(start_);
+  History history(site_.redis(), site_.lists_of(list_));
+  FinishedRun run;
+  while (history.next(run)) {
+    // It can't have ended before it was claimed.
+    if (earliest && run.time("ended") + clock_slack < *earliest) return;
+    const std::string& id = run.field("run");
+    if (!id.starts_with(start_)) continue;
+    found_[id].finished = run;
+    if (id == start_ || (earliest && found_.size() > most_told)) return;
+  }
+}
+
+bool RunSearch::settled() const {
+  return found_.contains(start_);
+}
+
+const std::string& RunSearch::id() const {
+  return settled() ? start_ : found_.begin()->first;
+}
+
+const RunSearch::Found* RunSearch::only() const {
+  if (found_.empty()) return nullptr;
+  const auto exactly = found_.find(start_);
+  if (exactly != found_.end()) return &exactly->second;
+  if (found_.size() == 1) return &found_.begin()->second;
+  std::string told;
+  std::size_t count = 0;
+  for (const auto& [id, found] : found_)
+    if (count++ < most_told) told += (told.empty() ? "" : ", ") + escape(id);
+  throw Failure(refused, "more than one run's id starts with " + escape_text(start_) + ": " + told +
+                             (count > most_told ? ", …" : ""));
+}
+
+}  // namespace w8y::app::ctl

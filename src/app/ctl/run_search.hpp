@@ -1,0 +1,58 @@
+// Finds runs by id, or by what an id starts with: on this host, on others, in the history.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include <w8y/clock.hpp>
+
+#include "app/ctl/history.hpp"
+#include "app/ctl/item_states.hpp"
+#include "ops/status_json.hpp"
+
+namespace w8y::app::ctl {
+
+class Site;
+
+/// Digits and upper-case letters, as ids have them.
+std::string run_id_of(std::string text);
+/// When the first run was claimed whose id starts so; nullopt: no id does.
+std::optional<WallTime> earliest_time(const std::string& start);
+
+class RunSearch {
+ public:
+  struct Held {
+    std::string list;
+    ItemState item;
+  };
+  /// One of these is there.
+  struct Found {
+    std::optional<ops::Json> here;  ///< goes on at this host: with its list, and the host's name
+    std::optional<Held> elsewhere;  ///< goes on at another host, as the item's lock says
+    std::optional<FinishedRun> finished;
+  };
+
+  /// `start`: all of an id or its start. `list`: a name or a pattern; nullopt: all that are known.
+  RunSearch(Site& site, const std::string& start, std::optional<std::string> list);
+
+  void look_here();
+  /// Both throw without Redis.
+  void look_elsewhere();
+  void look_back();
+
+  /// The only one, or the one that has exactly this id. Throws Failure if there are more.
+  [[nodiscard]] const Found* only() const;
+  /// Of the one that only() has returned.
+  [[nodiscard]] const std::string& id() const;
+  /// The one with exactly this id is found.
+  [[nodiscard]] bool settled() const;
+
+ private:
+  Site& site_;
+  std::string start_;
+  std::optional<std::string> list_;
+  std::map<std::string, Found> found_;  ///< by id
+};
+
+}  // namespace w8y::app::ctl

@@ -1,0 +1,146 @@
+// One run closely: it goes on, here or elsewhere, or is in the history.
+#include <algorithm>
+#include <iostream>
+#include <optional>
+
+#include <w8y/escape.hpp>
+#include <w8y/units.hpp>
+
+#include "app/ctl/commands.hpp"
+#include "app/ctl/failure.hpp"
+#include "app/ctl/run_search.hpp"
+#include "app/ctl/site.hpp"
+#include "app/ctl/table.hpp"
+#include "app/ctl/text.hpp"
+#include "app/ctl/values.hpp"
+
+namespace w8y::app::ctl {
+
+namespace {
+
+using ops::Json;
+
+constexpr std::size_t whole = std::size_t{1} << 24;
+
+/// Its lines, each fit for a terminal.
+void print_stderr(const std::string& text) {
+  if (text.empty()) return;
+  std::cout << "standard error:\n";
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    std::cout << "  " << escape(std::string_view(text).substr(at, end - at), whole) << '\n';
+    at = end + 1;
+  }
+}
+
+void print_finished(const FinishedRun& run, bool wide) {
+  Facts facts;
+  facts.add("run", escape(run.field("run")));
+  facts.add("list", escape_text(run.list));
+  facts.add("item", escape_text(run.field("item")));
+  facts.add("host", escape_text(run.field("host")));
+  Cell outcome = shaded(run.field("outcome"));
+  if (!run.field("reason").empty()) outcome.text += ": " + escape(run.field("reason"));
+  facts.add("outcome", outcome);
+  facts.add("started", time_text(run.time("started")));
+  facts.add("ended", time_text(run.time("ended")) + ", after " + run.took_text());
+  for (const char* name : {"exit", "attempt", "fence"})
+    if (!run.field(name).empty()) facts.add(name, escape(run.field(name)));
+  if (!run.field("bad_lines").empty()) facts.add("bad lines", escape(run.field("bad_lines")));
+  if (!run.field("result").empty()) facts.add("result", escape(run.field("result"), whole));
+  facts.print(wide);
+  print_stderr(run.field("stderr"));
+}
+
+void print_here(const Json& run, bool wide) {
+  Facts facts;
+  facts.add("run", text_in(run, "run"));
+  facts.add("list", shown_in(run, "list"));
+  facts.add("item", shown_in(run, "item"));
+  facts.add("host", text_in(run, "host"));
+  facts.add("state", shaded(text_in(run, "state")));
+  const WallTime started(number_in(run, "started_ms"));
+  facts.add("started", time_text(started) + ", " + since(started) + " ago");
+  facts.add("pid", std::to_string(number_in(run, "pid")));
+  facts.add("attempt", std::to_string(number_in(run, "attempt")));
+  facts.add("fence", std::to_string(number_in(run, "fence")));
+  if (const std::string progress = progress_in(run.value("progress", Json())); !progress.empty())
+    facts.add("progress", progress);
+  if (run.value("lease_lost", false)) facts.add("lock", Cell("lost", Colour::bad));
+  facts.print(wide);
+}
+
+/// What an item's lock tells of its run.
+Json to_json(const RunSearch::Held& held) {
+  Json json = {{"run", held.item.run}};
+  ops::put_bytes(json, "list", held.list);
+  ops::put_bytes(json, "item", held.item.item);
+  ops::put_bytes(json, "host", held.item.host);
+  if (const auto pid = held.item.pid_number()) json["pid"] = *pid;
+  json["state"] = held.item.state;
+  if (held.item.since) json["since_ms"] = held.item.since->count();
+  return json;
+}
+
+void print_elsewhere(const RunSearch::Held& held, bool wide) {
+  const ItemState& item = held.item;
+  Facts facts;
+  facts.add("run", escape(item.run));
+  facts.add("list", escape_text(held.list));
+  facts.add("item", escape_text(item.item));
+  facts.add("host", escape_text(item.host) + ", its w8yd or w8y has pid " + escape(item.pid));
+  facts.add("state", shaded(item.state));
+  if (item.since) facts.add("claimed", time_text(*item.since) + ", " + since(*item.since) + " ago");
+  facts.print(wide);
+}
+
+class Show final : public Command {
+ public:
+  void declare(Words& words) override {
+    words.one("RUN-ID", "The run, or the start of its id",
+              [this](Word&& word) { run_ = std::move(word.text); });
+    words.option("--list", "PREFIX", "a PREFIX", "Look only there",
+                 [this](Word&& word) { list_ = prefix_of(std::move(word.text)); });
+  }
+
+  int run(const Options& options, Site& site) override {
+    RunSearch search(site, run_, list_);
+    search.look_here();
+    if (!search.settled()) search.look_back();
+    if (!search.settled()) search.look_elsewhere();
+    const RunSearch::Found* found = search.only();
+    if (found == nullptr)
+      throw Failure(refused, "there is no run " + escape_text(run_) +
+                                 ": it is not going on, and not in the history");
+    if (found->here) {
+      show(options, *found->here, [&] { print_here(*found->here, options.wide); });
+    } else if (found->finished) {
+      show(options, ctl::to_json(*found->finished),
+           [&] { print_finished(*found->finished, options.wide); });
+    } else {
+      show(options, to_json(*found->elsewhere),
+           [&] { print_elsewhere(*found->elsewhere, options.wide); });
+    }
+    return done;
+  }
+
+ private:
+  static void show(const Options& options, const Json& json, const std::function<void()>& print) {
+    if (options.json) {
+      print_json(json);
+    } else {
+      print();
+    }
+  }
+
+  std::string run_;
+  std::optional<std::string> list_;
+};
+
+}  // namespace
+
+CommandPtr make_show() {
+  return std::make_unique<Show>();
+}
+
+}  // namespace w8y::app::ctl

@@ -1,0 +1,112 @@
+// This host at a glance: what is wrong comes first.
+#include <map>
+
+#include <w8y/escape.hpp>
+#include <w8y/units.hpp>
+
+#include "app/ctl/commands.hpp"
+#include "app/ctl/failure.hpp"
+#include "app/ctl/site.hpp"
+#include "app/ctl/table.hpp"
+#include "app/ctl/text.hpp"
+
+namespace w8y::app::ctl {
+
+namespace {
+
+using ops::Json;
+
+bool redis_usable(const Json& redis) {
+  return redis.value("connected", false) && text_in(redis, "trouble").empty();
+}
+
+std::string redis_text(const Json& redis) {
+  const bool connected = redis.value("connected", false);
+  const std::string trouble = text_in(redis, "trouble");
+  std::string text = text_in(redis, "url") + (connected ? ", connected" : ", not connected");
+  if (trouble.empty()) return text;
+  return text + (connected ? ", but of no use: " : ": ") + trouble;
+}
+
+/// How many locks there are, whether some were lost, and how near it came to that.
+std::string locks_text(const Json& redis, const Json& lists) {
+  std::int64_t lost = 0;
+  std::int64_t still_lost = 0;
+  for (const auto& list : lists) {
+    lost += number_in(list.value("counters", Json::object()), "leases_lost");
+    for (const auto& run : array_in(list, "runs")) still_lost += run.value("lease_lost", false);
+  }
+  std::string text = std::to_string(number_in(redis, "leases")) + " held";
+  if (still_lost > 0) text += "; " + std::to_string(still_lost) + " lost now";
+  if (lost > still_lost)
+    text += "; " + std::to_string(lost - still_lost) + (lost - still_lost == 1 ? " was" : " were") +
+            " lost since the start, and taken back or over";
+  const auto margin = redis.find("lease_margin_ms");
+  if (margin != redis.end() && margin->is_number() && margin->get<std::int64_t>() >= 0)
+    text += "; renewed with " + rough_duration(WallTime(margin->get<std::int64_t>())) +
+            " or more to spare";
+  return text;
+}
+
+std::string lists_text(const Json& lists) {
+  std::map<std::string, std::size_t> states;
+  for (const auto& list : lists) ++states[text_in(list, "state")];
+  std::string text = std::to_string(lists.size());
+  for (const auto& [state, count] : states)
+    text +=
+        (text.find(':') == std::string::npos ? ": " : ", ") + std::to_string(count) + " " + state;
+  return text;
+}
+
+std::string running_text(const Json& lists, const Json& slots) {
+  std::int64_t running = 0;
+  for (const auto& list : lists) running += number_in(list, "running");
+  std::string text = std::to_string(running);
+  if (const auto limit = number_in(slots, "limit"); limit > 0)
+    text += ", " + std::to_string(number_in(slots, "used")) + " of " + std::to_string(limit) +
+            " processes";
+  return text;
+}
+
+void print_status(const Json& host, bool wide) {
+  const Json& lists = array_in(host, "lists");
+  const Json redis = host.value("redis", Json::object());
+  Facts facts;
+  add_problems(facts, host);
+  facts.add("host", text_in(host, "host") + ", pid " + std::to_string(number_in(host, "pid")) +
+                        ", w8yd " + text_in(host, "version"));
+  facts.add("state",
+            {text_in(host, "state") + ", up " + since(WallTime(number_in(host, "started_ms"))),
+             shaded(text_in(host, "state")).colour});
+  facts.add("config", text_in(host, "config_hash") + ", generation " +
+                          std::to_string(number_in(host, "generation")));
+  if (const std::string reload = text_in(host, "last_reload"); !reload.empty())
+    facts.add("reload", time_text(WallTime(number_in(host, "last_reload_ms"))) + ": " + reload);
+  facts.add("redis", redis_text(redis));
+  facts.add("running", running_text(lists, host.value("slots", Json::object())));
+  facts.add("locks", locks_text(redis, lists));
+  facts.add("lists", lists_text(lists));
+  facts.print(wide);
+}
+
+class Status final : public Command {
+ public:
+  void declare(Words&) override {}
+  int run(const Options& options, Site& site) override {
+    const Json host = site.host().ask("/api/v1/status");
+    if (options.json) {
+      print_json(host);
+    } else {
+      print_status(host, options.wide);
+    }
+    return redis_usable(host.value("redis", Json::object())) ? done : not_reachable;
+  }
+};
+
+}  // namespace
+
+CommandPtr make_status() {
+  return std::make_unique<Status>();
+}
+
+}  // namespace w8y::app::ctl
