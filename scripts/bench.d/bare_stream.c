@@ -54,7 +54,7 @@ static void settle(const struct text *items, int count, unsigned long first_run)
     begin(3);
     words(3, "PUBLISH", keys[6], start);
   }
-  begin(3 + 6 + count + 3 + 7 + (noted ? 8 : 0) + count * (noted ? 12 : 4));
+  begin(3 + 6 + count + 3 + 9 + (noted ? 8 : 0) + count * (noted ? 12 : 4));
   snprintf(number, sizeof number, "%d", 6 + count);
   words(3, "EVALSHA", settle_sha, number);
   words(5, keys[2], keys[3], keys[5], keys[0], keys[8]);
@@ -68,7 +68,7 @@ static void settle(const struct text *items, int count, unsigned long first_run)
   char wake[256];
   snprintf(wake, sizeof wake, "%s:wake", prefix);
   words(3, keys[6], wake, "1");
-  words(7, "run:bench:1:", "", "0", "reset", "0", history, noted ? "8" : "0");
+  words(9, "run:bench:1:", "", "0", "", "reset", "0", "0", history, noted ? "8" : "0");
   if (noted)
     words(8, "host", "outcome", "started", "ended", "attempt", "fence", "result", "exit");
   for (int i = 0; i < count; ++i) {
@@ -85,8 +85,8 @@ static void settle(const struct text *items, int count, unsigned long first_run)
   }
 }
 
-/* A settlement is answered by two words; a claim by four or more, after which its items are settled and
- * the next are claimed. */
+/* A settlement is answered by two words; a claim by four or more, after which its items are settled
+ * and the next are claimed. */
 static unsigned long take_reply(int more) {
   static struct text found[4 + 3 * 4096];
   static unsigned long oldest_run;
