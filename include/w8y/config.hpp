@@ -49,12 +49,12 @@ class ConfigHost {
   /// $RUNTIME_DIRECTORY, $XDG_RUNTIME_DIR …; empty if not set.
   virtual std::string variable(const std::string& name) = 0;
   virtual bool is_root() = 0;
-  /// Empty if root may rely on the file: it exists, and nobody but root can write it (only asked
-  /// of `env_file` and `password_file`, and only as root).
+  /// Why the file can't be looked at: "not found", …; empty: it can.
+  virtual std::string missing(const std::string& path) = 0;
+  /// Empty if root may rely on the file: nobody but root can write it, nor, as far as there are
+  /// any, the folders above it. What is not there is as safe as where it would stand. (Only asked
+  /// of files that a config names, and only as root.)
   virtual std::string distrust(const std::string& path) = 0;
-  /// False if there is no such user (group): by name or by number.
-  virtual bool user_exists(const std::string& user) = 0;
-  virtual bool group_exists(const std::string& group) = 0;
   /// What is wrong with a Redis URL, and what would be right; empty: nothing. Must not show the
   /// URL, which may hold a password. Core knows no more of a URL than its scheme.
   virtual std::string url_problem(const std::string& url);
@@ -68,9 +68,8 @@ class SystemConfigHost : public ConfigHost {
   std::string hostname() override;
   std::string variable(const std::string& name) override;
   bool is_root() override;
+  std::string missing(const std::string& path) override;
   std::string distrust(const std::string& path) override;
-  bool user_exists(const std::string& user) override;
-  bool group_exists(const std::string& group) override;
 };
 ConfigHost& system_config_host();
 

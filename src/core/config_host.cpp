@@ -1,19 +1,15 @@
-// The real host of a configuration: files, accounts, names.
+// The real host of a configuration: files and names.
 #include <fcntl.h>
 #include <glob.h>
-#include <grp.h>
-#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <optional>
 #include <system_error>
 
 #include <w8y/config.hpp>
@@ -45,28 +41,6 @@ ConfigHost::File read_all(int fd, std::size_t expected) {
     file.text.append(part, 0, static_cast<std::size_t>(count));
   }
   return {"", too_large};
-}
-
-std::optional<unsigned> number_of(const std::string& text) {
-  unsigned number = 0;
-  const char* end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, number);
-  // The last number means "no change" to the kernel.
-  if (error != std::errc{} || at != end || number == UINT_MAX) return std::nullopt;
-  return number;
-}
-
-/// Calls one of getpwnam_r and its like, with as much memory as it asks for.
-template <class Entry, class Ask>
-bool account_exists(const Ask& ask) {
-  std::vector<char> buffer(1024);
-  Entry entry{};
-  Entry* result = nullptr;
-  while (ask(&entry, buffer.data(), buffer.size(), &result) == ERANGE &&
-         buffer.size() < (std::size_t{1} << 24)) {
-    buffer.resize(buffer.size() * 2);
-  }
-  return result != nullptr;
 }
 
 }  // namespace
@@ -111,26 +85,15 @@ bool SystemConfigHost::is_root() {
   return ::geteuid() == 0;
 }
 
+std::string SystemConfigHost::missing(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 ? std::string() : problem_of(errno);
+}
+
 std::string SystemConfigHost::distrust(const std::string& path) {
-  return open_trusted(path).problem;
-}
-
-bool SystemConfigHost::user_exists(const std::string& user) {
-  const bool by_name =
-      account_exists<passwd>([&](auto... rest) { return ::getpwnam_r(user.c_str(), rest...); });
-  if (by_name) return true;
-  const auto number = number_of(user);
-  return number &&
-         account_exists<passwd>([&](auto... rest) { return ::getpwuid_r(*number, rest...); });
-}
-
-bool SystemConfigHost::group_exists(const std::string& group) {
-  const bool by_name =
-      account_exists<::group>([&](auto... rest) { return ::getgrnam_r(group.c_str(), rest...); });
-  if (by_name) return true;
-  const auto number = number_of(group);
-  return number &&
-         account_exists<::group>([&](auto... rest) { return ::getgrgid_r(*number, rest...); });
+  const TrustedFile file = open_trusted(path);
+  // What is not there, or not to be reached, is as safe as the way to it, which was looked at.
+  return file.error == EACCES ? file.problem : std::string();
 }
 
 ConfigHost& system_config_host() {

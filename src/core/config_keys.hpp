@@ -90,7 +90,7 @@ void read_rlimits(const Value& value, Rule& rule);
 void read_env(const Value& value, Rule& rule);
 void read_env_pass(const Value& value, Rule& rule);
 void read_umask(const Value& value, Rule& rule);
-void read_account(const Value& value, const std::string& what,
-                  bool (Reading::*exists)(const std::string&), std::optional<std::string>& into);
+/// The name or number of a `what`. Whether a host has it is that host's own affair.
+void read_account(const Value& value, const std::string& what, std::optional<std::string>& into);
 
 }  // namespace w8y::core

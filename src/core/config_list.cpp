@@ -137,17 +137,16 @@ constexpr Key<Rule> list_rows[] = {
     {"success_exit_codes", "[0]", read_exit_codes},
     {"env", "{}", read_env},
     {"env_pass", "[]", read_env_pass},
-    {"env_file", "", [](auto& v, auto& rule) { v.trusted_path(rule.child.edit().env_file); }},
+    {"env_file", "",
+     [](auto& v, auto& rule) {
+       v.trusted_path(rule.child.edit().env_file, Value::IfMissing::refused_later);
+     }},
     {"env_var", "", read_env_var},
     {"cwd", R"("/")", read_cwd},
     {"user", "",
-     [](auto& v, auto& rule) {
-       read_account(v, "user", &Reading::user_exists, rule.child.edit().identity.user);
-     }},
+     [](auto& v, auto& rule) { read_account(v, "user", rule.child.edit().identity.user); }},
     {"group", "",
-     [](auto& v, auto& rule) {
-       read_account(v, "group", &Reading::group_exists, rule.child.edit().identity.group);
-     }},
+     [](auto& v, auto& rule) { read_account(v, "group", rule.child.edit().identity.group); }},
     {"umask", "", read_umask},
     {"nice", "", read_nice},
     {"rlimits", "{}", read_rlimits},
@@ -209,6 +208,34 @@ void not_for_single(const Value& list) {
   }
 }
 
+/// MAX_ARG_STRLEN of Linux, with its final NUL.
+constexpr std::size_t longest_argument = std::size_t{128} << 10;
+
+/// An executor is called with the prefix as an argument.
+void check_name(const Value& list, const Rule& rule) {
+  if (rule.prefix.find('\0') != std::string::npos) {
+    list.wrong_key(
+        "has a NUL byte, and an executor is called with the prefix as an argument, which can't "
+        "hold one; must be a prefix without NUL, or a command");
+  } else if (rule.prefix.size() >= longest_argument) {
+    list.wrong_key(
+        "is longer than an argument can be, and an executor is called with it; must be "
+        "shorter than 128 KiB, or a command");
+  }
+}
+
+/// Most often it was forgotten. A command that names the item's variable knows what it does.
+void warn_without_item(const Value& list, const Rule& rule) {
+  const bool names_item =
+      std::any_of(rule.command.begin(), rule.command.end(), [](const std::string& word) {
+        return word.find("{}") != std::string::npos || word.find("W8Y_ITEM") != std::string::npos;
+      });
+  if (names_item || !rule.child->env_var.empty()) return;
+  list.warn(
+      "has no {} in its command, so each run is called alike; the item stands where {} "
+      "stands, and in the variable W8Y_ITEM");
+}
+
 }  // namespace
 
 const std::span<const Key<Rule>> list_keys = list_rows;
@@ -227,11 +254,14 @@ void check_list(const Value& list, Rule& rule) {
         "[\"program\", \"{}\"]");
   }
   if (rule.child->identity.user && !list.reading().root) {
-    list.warn("has a user, but w8yd does not run as root: its runs fail unless that is the same");
+    list.warn(
+        "has a user, but w8yd does not run as root: the list is refused unless that is the same "
+        "user");
   }
   if (command != nullptr || rule.mode == Mode::single) not_for_streams(list, rule);
   if (command == nullptr && rule.mode == Mode::stream) not_for_single(list);
-  if (command == nullptr) return;
+  if (command == nullptr) return check_name(list, rule);
+  warn_without_item(list.member(*command), rule);
   if (!rule.args.empty()) {
     not_for_a_command(list, "args", "is for an executor; arguments of a command stand in command");
   }

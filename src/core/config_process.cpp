@@ -153,8 +153,7 @@ void read_umask(const Value& value, Rule& rule) {
   rule.child.edit().umask = static_cast<unsigned>(*mask);
 }
 
-void read_account(const Value& value, const std::string& what,
-                  bool (Reading::*exists)(const std::string&), std::optional<std::string>& into) {
+void read_account(const Value& value, const std::string& what, std::optional<std::string>& into) {
   const Node& node = value.node();
   std::string account;
   // The last number of 32 bits means "no change" to the kernel.
@@ -163,9 +162,6 @@ void read_account(const Value& value, const std::string& what,
     account = std::to_string(node.integer);
   } else if (!value.text(account, "the name or number of a " + what)) {
     return;
-  }
-  if (!(value.reading().*exists)(account)) {
-    return value.wrong("is " + value.found() + "; must be a " + what + " that this host has");
   }
   into = account;
 }

@@ -48,22 +48,7 @@ bool has_nul(const std::string& text) {
   return text.find('\0') != std::string::npos;
 }
 
-bool remembered(std::map<std::string, bool>& known, const std::string& name, ConfigHost& host,
-                bool (ConfigHost::*ask)(const std::string&)) {
-  const auto [entry, is_new] = known.try_emplace(name, false);
-  if (is_new) entry->second = (host.*ask)(name);
-  return entry->second;
-}
-
 }  // namespace
-
-bool Reading::user_exists(const std::string& user) {
-  return remembered(users, user, host, &ConfigHost::user_exists);
-}
-
-bool Reading::group_exists(const std::string& group) {
-  return remembered(groups, group, host, &ConfigHost::group_exists);
-}
 
 std::string Value::path() const {
   if (parent_ == nullptr) return "";
@@ -189,11 +174,14 @@ bool Value::path(std::string& into) const {
   return true;
 }
 
-bool Value::trusted_path(std::string& into) const {
+bool Value::trusted_path(std::string& into, IfMissing if_missing) const {
   std::string value;
   if (!path(value)) return false;
   if (reading_->root) {
-    if (const std::string problem = reading_->host.distrust(value); !problem.empty()) {
+    std::string problem;
+    if (if_missing == IfMissing::mistake) problem = reading_->host.missing(value);
+    if (problem.empty()) problem = reading_->host.distrust(value);
+    if (!problem.empty()) {
       wrong(quote_start(value) + " " + problem);
       return false;
     }

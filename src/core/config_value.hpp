@@ -5,7 +5,6 @@
 #include <cmath>
 #include <initializer_list>
 #include <limits>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,12 +22,6 @@ struct Reading {
   bool root = false;  ///< what others can write is refused
   std::vector<ConfigMistake> mistakes = {};
   std::vector<std::string> warnings = {};
-  /// Each account is looked up once, however many lists use it.
-  std::map<std::string, bool> users = {};
-  std::map<std::string, bool> groups = {};
-
-  bool user_exists(const std::string& user);
-  bool group_exists(const std::string& group);
 };
 
 template <class T>
@@ -77,8 +70,11 @@ class Value {
   bool text(std::string& into, const std::string& what) const;
   /// Absolute: nothing is looked for in the working directory.
   bool path(std::string& into) const;
-  /// An absolute path that root can rely on, where it is root that reads it.
-  bool trusted_path(std::string& into) const;
+  /// An absolute path that root can rely on, where it is root that reads it. One that is only
+  /// read for runs need not be there: the file is the same for every host, and the list is refused
+  /// where it is missing.
+  enum class IfMissing { mistake, refused_later };
+  bool trusted_path(std::string& into, IfMissing if_missing = IfMissing::mistake) const;
   /// An array of texts; `may_be_empty` is about each text.
   bool texts(std::vector<std::string>& into, const std::string& what, bool may_be_empty) const;
   bool is_table() const;

@@ -31,8 +31,8 @@ void pass_all(Environment& environment) {
   }
 }
 
-void set_item(Environment& environment, const std::string& name, const Item& item) {
-  if (fits_variable(name, item)) environment.set(name, item);
+void set_if_fits(Environment& environment, const std::string& name, const std::string& value) {
+  if (fits_variable(name, value)) environment.set(name, value);
 }
 
 }  // namespace
@@ -96,7 +96,7 @@ class Layers {
 
 void set_list(Environment& environment, const Rule& rule, const std::string& host) {
   for (const auto& [name, value] : rule.child->env) environment.set(name, value);
-  environment.set("W8Y_LIST", rule.prefix);
+  set_if_fits(environment, "W8Y_LIST", rule.prefix);
   environment.set("W8Y_HOST", host);
 }
 
@@ -114,11 +114,11 @@ void run_environment(const Claim& claim, const Rule& rule, const process::Accoun
   Layers layers(rule, account);
   Environment& environment = layers.strong();
   set_list(environment, rule, host);
-  set_item(environment, "W8Y_ITEM", claim.item);
+  set_if_fits(environment, "W8Y_ITEM", claim.item);
   environment.set("W8Y_RUN_ID", claim.run);
   environment.set("W8Y_FENCE", std::to_string(claim.fence));
   environment.set("W8Y_ATTEMPT", std::to_string(claim.attempt));
-  if (!rule.child->env_var.empty()) set_item(environment, rule.child->env_var, claim.item);
+  if (!rule.child->env_var.empty()) set_if_fits(environment, rule.child->env_var, claim.item);
   layers.put_into(request);
 }
 

@@ -14,9 +14,8 @@ class EmptyHost final : public w8y::ConfigHost {
   std::string hostname() override { return "here"; }
   std::string variable(const std::string&) override { return {}; }
   bool is_root() override { return false; }
+  std::string missing(const std::string&) override { return {}; }
   std::string distrust(const std::string&) override { return {}; }
-  bool user_exists(const std::string& user) override { return user == "nobody"; }
-  bool group_exists(const std::string& group) override { return group == "nogroup"; }
 };
 
 bool is_printable(const std::string& text) {

@@ -14,7 +14,7 @@ namespace {
 
 /// The variables a command with this rule sees.
 std::set<std::string> variables(Rule rule, const Item& item = "a:0") {
-  rule.prefix = "work";
+  if (rule.prefix.empty()) rule.prefix = "work";
   rule.command = {"/usr/bin/env"};
   Bench bench;
   const auto told = bench.run_item(item, rule);
@@ -174,4 +174,12 @@ TEST_CASE("a temp folder that can't be made is why a run isn't started") {
   Rule rule;
   rule.child.edit().cwd = "temp";
   CHECK(reason(rule) == "can't make a folder in /nonexistent: No such file or directory");
+}
+
+TEST_CASE("a prefix that no variable can hold is left out, and the command runs") {
+  Rule rule;
+  rule.prefix = std::string("a\0b", 3);
+  const auto seen = variables(rule);
+  CHECK(seen.contains("W8Y_ITEM=a:0"));
+  for (const auto& variable : seen) CHECK_FALSE(variable.starts_with("W8Y_LIST="));
 }

@@ -87,3 +87,13 @@ TEST_CASE("as root, files that others can write are refused") {
   host.root = false;
   CHECK(mistakes_in(text, host).empty());
 }
+
+TEST_CASE("a file that only runs need may be missing here: the config is every host's") {
+  FakeHost host;
+  host.absent = {"/e"};
+  CHECK(mistakes_in("[redis]\npassword_file = \"/e\"\n[lists.w]\nexecutor = \"/x\"\n"
+                    "env_file = \"/e\"\n",
+                    host) == Lines{"c:2:17: redis.password_file: \"/e\" not found"});
+  host.distrusted["/e"] = "is in /tmp/open, which can be written by its group or others";
+  CHECK(mistakes_in("[lists.w]\nexecutor = \"/x\"\nenv_file = \"/e\"\n", host).size() == 1);
+}

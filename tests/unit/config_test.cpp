@@ -328,7 +328,7 @@ TEST_CASE("prefixes are any string; a final colon makes no difference") {
   const Config config = parse(
       "[lists.\"media:thumbs\"]\nexecutor = \"/x\"\n"
       "[lists.\"work:\"]\nexecutor = \"/x\"\n"
-      "[lists.\"a\\u0000b\\n\"]\nexecutor = \"/x\"\n"
+      "[lists.\"a\\u0000b\\n\"]\ncommand = [\"x\", \"{}\"]\n"
       "[lists.\"::\"]\nexecutor = \"/x\"\n");
   CHECK(config.lists.count("media:thumbs") == 1);
   CHECK(config.lists.at("work")->key_prefix() == "work:");
@@ -357,14 +357,30 @@ TEST_CASE("a user where w8yd does not run as root is a warning") {
   CHECK(parse_config(list_with("user = \"nobody\""), "c", host).warnings.size() == 1);
 }
 
-TEST_CASE("an account is looked up once for all lists") {
+TEST_CASE("an executor's prefix must be an argument; a command's need not") {
+  CHECK(
+      mistakes_in("[lists.\"a\\u0000b\"]\nexecutor = \"/x\"\n") ==
+      Lines{"c:1:8: lists.\"a\\u0000b\": has a NUL byte, and an executor is called with the prefix "
+            "as an argument, which can't hold one; must be a prefix without NUL, or a command"});
+  CHECK(mistakes_in("[lists.\"a\\u0000b\"]\ncommand = [\"x\", \"{}\"]\n").empty());
+  const std::string longest((std::size_t{128} << 10) - 1, 'a');
+  CHECK(mistakes_in("[lists." + longest + "]\nexecutor = \"/x\"\n").empty());
+  CHECK(mistakes_in("[lists." + longest + "a]\nexecutor = \"/x\"\n").size() == 1);
+  CHECK(mistakes_in("[lists." + longest + "a]\ncommand = [\"x\", \"{}\"]\n").empty());
+}
+
+TEST_CASE("a command that is called alike for every item is warned about") {
   FakeHost host;
-  std::string text;
-  for (int i = 0; i < 50; ++i) {
-    text += "[lists.l" + std::to_string(i) + "]\nexecutor = \"/x\"\nuser = \"nobody\"\n";
-  }
-  parse_config(text, "c", host);
-  CHECK(host.account_questions == 1);
+  const auto warnings = [&](const std::string& keys) {
+    return parse_config("[lists.w]\n" + keys, "c", host).warnings;
+  };
+  CHECK(warnings("command = [\"x\", \"-v\"]\n") ==
+        Lines{"c:2:1: lists.w.command: has no {} in its command, so each run is called alike; the "
+              "item stands where {} stands, and in the variable W8Y_ITEM"});
+  CHECK(warnings("command = [\"x\", \"a{}b\"]\n").empty());
+  CHECK(warnings("command = [\"sh\", \"-c\", \"echo $W8Y_ITEM\"]\n").empty());
+  CHECK(warnings("command = [\"x\"]\nenv_var = \"ITEM\"\n").empty());
+  CHECK(warnings("executor = \"/x\"\n").empty());
 }
 
 TEST_CASE("where the status listens by default") {

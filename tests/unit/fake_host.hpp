@@ -18,11 +18,9 @@ class FakeHost : public ConfigHost {
   std::map<std::string, std::vector<std::string>> globs;
   std::map<std::string, std::string> variables;
   std::map<std::string, std::string> distrusted;
-  std::set<std::string> users = {"nobody", "1000"};
-  std::set<std::string> groups = {"nogroup", "1000"};
+  std::set<std::string> absent;
   bool root = true;
   std::string bad_url;
-  int account_questions = 0;
 
   File read(const std::string& path) override {
     const auto file = files.find(path);
@@ -36,15 +34,10 @@ class FakeHost : public ConfigHost {
   std::string hostname() override { return "here"; }
   std::string variable(const std::string& name) override { return variables[name]; }
   bool is_root() override { return root; }
+  std::string missing(const std::string& path) override {
+    return absent.count(path) != 0 ? "not found" : "";
+  }
   std::string distrust(const std::string& path) override { return distrusted[path]; }
-  bool user_exists(const std::string& user) override {
-    ++account_questions;
-    return users.count(user) != 0;
-  }
-  bool group_exists(const std::string& group) override {
-    ++account_questions;
-    return groups.count(group) != 0;
-  }
   std::string url_problem(const std::string& url) override {
     return url == bad_url ? "has a bad port" : "";
   }
