@@ -287,11 +287,12 @@ void CircularSource::put_down(const RunId& run, SettleCall&& call) {
   call.value = std::move(held->second.value);
   const auto keys = held->second.keys;
   const Instant lease_ends = held->second.lease->ends();
+  const Instant forget_at = lease_ends + held->second.lease->expiry();
   // The renewals end here, and not when Redis has answered: one that overtook the settlement would
   // find the lock gone and take it again, for nobody.
   held_.erase(held);
   const bool freed = call.new_value.empty();
-  settlements().add(keys, std::move(call), lease_ends, wait_of_end(freed));
+  settlements().add(keys, std::move(call), {lease_ends, forget_at}, wait_of_end(freed));
 }
 
 /// Whoever waits for an item or for a place in the fleet is not to wait for other runs' ends.

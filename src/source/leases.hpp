@@ -91,6 +91,7 @@ class Leases::Lease {
   [[nodiscard]] Instant ends() const { return ends_; }
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
+  [[nodiscard]] Duration expiry() const { return terms_.expiry; }
 
   /// Too late to begin a run under it: lease_expiring() has been told, or is about to be.
   [[nodiscard]] bool ends_soon() const;

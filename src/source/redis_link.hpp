@@ -1,9 +1,12 @@
 // One Redis and all that the sources on it share.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <w8y/clock.hpp>
 #include <w8y/run_id.hpp>
@@ -41,6 +44,14 @@ class RedisLink final : private detail::ClientOwner, private redis::Client::List
   RedisLink(loop::Loop& loop, const redis::ClientOptions& options, Identity who);
   ~RedisLink() override;
 
+  /// A reload has put another in its place. What can't be settled is given up a `key_expiry` after
+  /// its lease ended, so that nobody tries this server for ever; `given_up` is told each time how
+  /// many runs that were, and of which list.
+  using GivenUp = std::function<void(const std::string& list, std::size_t runs)>;
+  void retire(GivenUp given_up) { given_up_ = std::move(given_up); }
+  [[nodiscard]] bool retired() const { return static_cast<bool>(given_up_); }
+  void give_up(const std::string& list, std::size_t runs) const { given_up_(list, runs); }
+
   const Clock& clock;
   TimerQueue& timers;
   const Identity identity;
@@ -60,6 +71,8 @@ class RedisLink final : private detail::ClientOwner, private redis::Client::List
     looks.forget_refusals();
   }
   void on_down(const std::string&) override {}
+
+  GivenUp given_up_;
 };
 
 }  // namespace w8y::source

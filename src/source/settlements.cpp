@@ -42,12 +42,12 @@ Settlements::~Settlements() {
 }
 
 void Settlements::add(std::shared_ptr<const CircularKeys> keys, SettleCall&& call,
-                      Instant lease_ends, Wait wait) {
+                      const Times& times, Wait wait) {
   const Instant now = link_.clock.now();
   const RunId run = call.run;
   // A quarantine has Redis look for the item in the whole list (settle.lua): one at a time.
   const bool alone = call.for_good();
-  unsettled_.emplace(run, Unsettled{std::move(keys), std::move(call), lease_ends, alone, now});
+  unsettled_.emplace(run, Unsettled{std::move(keys), std::move(call), times, alone, now});
   gathered_.push_back(run);
   // A call that is full waits for nobody: Redis is at it while we are at the runs that follow.
   const bool full = gathered_.size() >= LockStore::most_settled;
@@ -114,7 +114,7 @@ void Settlements::send_batch(Runs&& runs) {
   const Instant now = link_.clock.now();
   for (const RunId& run : runs) {
     Unsettled& unsettled = unsettled_.at(run);
-    unsettled.call.stale = now > unsettled.lease_ends;
+    unsettled.call.stale = now > unsettled.times.lease_ends;
     calls.push_back(&unsettled.call);
   }
   const auto keys = unsettled_.at(runs.front()).keys;
@@ -149,8 +149,26 @@ void Settlements::retry_at(Instant at) {
   if (!retry_.pending() || at < *retry_.deadline()) retry_.set(at, [this] { retry(); });
 }
 
+/// Its lock has run out, and nobody will look at this server any more.
+void Settlements::give_up_overdue() {
+  if (!link_.retired()) return;
+  const Instant now = link_.clock.now();
+  std::map<std::string, std::size_t> given_up;
+  std::erase_if(refused_, [&](const RunId& run) {
+    const auto found = unsettled_.find(run);
+    if (found->second.times.forget_at > now) return false;
+    ++given_up[found->second.keys->list];
+    unsettled_.erase(found);
+    return true;
+  });
+  for (const auto& [list, runs] : given_up) link_.give_up(list, runs);
+}
+
 void Settlements::retry() {
   retry_.cancel();
+  const bool any = !unsettled_.empty();
+  give_up_overdue();
+  if (any && unsettled_.empty()) return none_left_();
   gathered_.insert(gathered_.begin(), refused_.begin(), refused_.end());
   refused_.clear();
   send();

@@ -33,8 +33,11 @@ class Settlements {
   Settlements(const Settlements&) = delete;
   Settlements& operator=(const Settlements&) = delete;
 
-  /// `lease_ends`: of the run.
-  void add(std::shared_ptr<const CircularKeys> keys, SettleCall&& call, Instant lease_ends,
+  struct Times {
+    Instant lease_ends{};  ///< of the run
+    Instant forget_at{};   ///< given up then, on a connection that was replaced (RedisLink::retire)
+  };
+  void add(std::shared_ptr<const CircularKeys> keys, SettleCall&& call, const Times& times,
            Wait wait);
   /// A message for the events channel; it comes before what is settled after it.
   void publish(std::shared_ptr<const CircularKeys> keys, std::string&& message, Wait wait);
@@ -48,7 +51,7 @@ class Settlements {
   struct Unsettled {
     std::shared_ptr<const CircularKeys> keys;
     SettleCall call;
-    Instant lease_ends{};
+    Times times;
     bool alone = false;  ///< not in one call with others
     Instant since{};
   };
@@ -63,6 +66,7 @@ class Settlements {
   void send_settlements();
   void send_batch(Runs&& runs);
   void answered(const RunId& run, const Trouble* trouble);
+  void give_up_overdue();
   void retry_at(Instant at);
 
   RedisLink& link_;

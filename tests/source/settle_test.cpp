@@ -167,3 +167,31 @@ TEST_CASE("a settlement that meets a dead Redis is made when it is back, and onc
   CHECK(server.ask({"HGET", "work:failures", "a"}) == "1");
   CHECK(server.ask({"XLEN", "work:runs"}) == "2");
 }
+
+TEST_CASE("a server that is no longer configured is told for a key_expiry more, then given up") {
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a", "b"});
+  loop::Loop loop;
+  Rule rule = list_rule();
+  rule.key_expiry = 1s;
+  Host host(loop, server.url(), rule);
+  const ClaimReply reply = host.claim(2);
+  REQUIRE(reply.claims.size() == 2);
+  const Instant claimed = loop.now();
+  std::size_t given_up = 0;
+  std::string of;
+  host.link->retire([&](const std::string& list, std::size_t runs) {
+    of = list;
+    given_up += runs;
+  });
+  server.kill();
+  host.settle(reply.claims[0]);
+  CHECK(turn_until(loop, [&] { return host.told.lost.size() == 1; }));  // the other one's
+  host.settle(reply.claims[1]);
+  CHECK(host.source.unsettled() == 2);
+  CHECK(host.settled());
+  CHECK(loop.now() - claimed > 1500ms);  // a lease of 1 s, and another second
+  CHECK(given_up == 2);
+  CHECK(of == "work:list");
+  CHECK(host.told.all_settled >= 1);
+}
