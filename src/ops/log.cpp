@@ -62,6 +62,12 @@ class Log::Impl {
     if (error != 0) complain(settings.file, error);
   }
 
+  std::string prepare(const LogSettings& settings) {
+    if (settings.file == settings_.file) return {};
+    const int error = sink_->prepare(settings.file);
+    return error == 0 ? std::string() : std::strerror(error);
+  }
+
   void reopen() {
     if (settings_.file.empty()) return;
     if (const int error = sink_->open(settings_.file); error != 0) complain(settings_.file, error);
@@ -110,6 +116,10 @@ Log::~Log() = default;
 
 void Log::configure(const LogSettings& settings) {
   impl_->configure(settings);
+}
+
+std::string Log::prepare(const LogSettings& settings) {
+  return impl_->prepare(settings);
 }
 
 void Log::reopen() {

@@ -20,16 +20,23 @@ LogSink::LogSink(Notice notice) : notice_(std::move(notice)), fd_(STDERR_FILENO)
 
 LogSink::~LogSink() {
   if (owned_) close(fd_);
+  if (prepared_ >= 0) close(prepared_);
+}
+
+int LogSink::prepare(const std::string& path) {
+  if (prepared_ >= 0) close(std::exchange(prepared_, -1));
+  prepared_path_ = path;
+  if (path.empty()) return 0;
+  // Not blocking, for the case that it is a FIFO that nobody reads.
+  prepared_ =
+      ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0640);
+  return prepared_ < 0 ? errno : 0;
 }
 
 int LogSink::open(const std::string& path) {
-  int fd = STDERR_FILENO;
-  if (!path.empty()) {
-    // Not blocking, for the case that it is a FIFO that nobody reads.
-    fd = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
-                0640);
-    if (fd < 0) return errno;
-  }
+  if (prepared_ < 0 || prepared_path_ != path)
+    if (const int error = prepare(path); error != 0) return error;
+  const int fd = path.empty() ? STDERR_FILENO : std::exchange(prepared_, -1);
   if (owned_) close(fd_);
   fd_ = fd;
   owned_ = !path.empty();

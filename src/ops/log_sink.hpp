@@ -25,6 +25,8 @@ class LogSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
   /// Appends to a file from now on (mode 0640 if it is new); empty: to standard error. On an error,
   /// its errno, and everything stays as it was.
   int open(const std::string& path);
+  /// Opens it, and no more: open() of the same path takes what was opened, and can't fail.
+  int prepare(const std::string& path);
   [[nodiscard]] std::uint64_t lost() const { return lost_in_all_; }
 
  protected:
@@ -38,6 +40,8 @@ class LogSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
   Notice notice_;
   int fd_;
   bool owned_ = false;  ///< fd_ is ours to close
+  std::string prepared_path_;
+  int prepared_ = -1;   ///< open and not used yet
   bool torn_ = false;   ///< a line was written in part
   bool stuck_ = false;  ///< the reader didn't read the last time we waited for it
   int error_ = 0;

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <stdexcept>
 #include <utility>
 
@@ -74,10 +75,17 @@ void check_folder(const std::string& path, const std::string& folder) {
          "chmod go-w it, or name a folder of its own");
 }
 
-void remove_if_stale(const std::string& path, const sockaddr_un& address) {
+std::string name_of(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/comm");
+  std::string name;
+  std::getline(file, name);
+  return name;
+}
+
+std::optional<SocketHolder> holder_at(const std::string& path, const sockaddr_un& address) {
   struct stat status {};
   if (lstat(path.c_str(), &status) != 0) {
-    if (errno == ENOENT) return;
+    if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
     fail_errno(path);
   }
   if (!S_ISSOCK(status.st_mode)) fail(path, "there is a file that is no socket");
@@ -85,13 +93,38 @@ void remove_if_stale(const std::string& path, const sockaddr_un& address) {
   if (probe < 0) fail_errno(path);
   const int result = connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address);
   const int error = result == 0 ? 0 : errno;
+  SocketHolder holder;
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  // Of whoever called listen().
+  if (error == 0 && getsockopt(probe, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0) {
+    holder.pid = peer.pid;
+    holder.name = name_of(peer.pid);
+  }
   close(probe);
-  if (error == 0 || error == EAGAIN) fail(path, "another program answers there");
-  if (error != ECONNREFUSED) fail(path, std::strerror(error));
+  if (error == 0 || error == EAGAIN) return holder;
+  if (error == ECONNREFUSED || error == ENOENT) return std::nullopt;
+  fail(path, std::strerror(error));
+}
+
+void remove_if_stale(const std::string& path, const sockaddr_un& address) {
+  if (const auto holder = holder_at(path, address)) throw SocketInUse(path, *holder);
   if (unlink(path.c_str()) != 0 && errno != ENOENT) fail_errno(path);
 }
 
 }  // namespace
+
+std::string SocketHolder::to_string() const {
+  if (pid == 0) return "another program";
+  return (name.empty() ? "a program" : name) + " (pid " + std::to_string(pid) + ")";
+}
+
+std::optional<SocketHolder> who_listens(const std::string& path) {
+  return holder_at(path, address_of(path));
+}
+
+SocketInUse::SocketInUse(const std::string& path, const SocketHolder& holder)
+    : std::runtime_error("the status socket is in use by " + holder.to_string() + ": " + path) {}
 
 UnixListener::UnixListener(std::string path) : path_(std::move(path)) {
   try {

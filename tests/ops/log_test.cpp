@@ -233,6 +233,21 @@ TEST_CASE("a log file that can't be opened leaves the log where it was, and says
   CHECK(text.find("still here") != std::string::npos);
 }
 
+TEST_CASE("a log file is opened before it is used, and what can't be opened is known then") {
+  const TempFolder folder;
+  Log log({LogLevel::info, LogFormat::text, folder / "log"});
+  const LogSettings wrong{LogLevel::info, LogFormat::text, folder / "missing/log"};
+  CHECK(log.prepare(wrong) == "No such file or directory");
+  const LogSettings next{LogLevel::info, LogFormat::text, folder / "later"};
+  CHECK(log.prepare(next).empty());
+  log.info("before");
+  std::filesystem::rename(folder / "later", folder / "moved");
+  log.configure(next);
+  log.info("after");
+  CHECK(read_file(folder / "log").find("before") != std::string::npos);
+  CHECK(read_file(folder / "moved").find("after") != std::string::npos);
+}
+
 TEST_CASE("a full disk costs lines, which are counted and told") {
   const TempFolder folder;
   std::filesystem::create_symlink("/dev/full", folder / "log");
