@@ -20,6 +20,8 @@ struct Caps {
 /// as "not found", "exit status 3", "bad JSON at byte 12".
 struct Refusal {
   std::string reason;
+  /// Whatever the program is: a folder, a file, an account or a limit that the list names.
+  bool of_host = false;
 };
 
 using ProbeResult = std::variant<Caps, Refusal>;

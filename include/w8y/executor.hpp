@@ -70,23 +70,15 @@ class Executor {
   }
 };
 
-/// Which program to ask, how, and as whom.
-struct ProbeQuestion {
-  std::string path;
-  std::vector<std::string> args;
-  Identity identity;  ///< of the list: what it says of itself is to be said by the same user
-  auto operator<=>(const ProbeQuestion&) const = default;
-};
-
 /// Finds out whether this host can serve a rule.
 class Prober {
  public:
   virtual ~Prober() = default;
   using Answer = std::function<void(ProbeResult&&)>;
-  /// Runs `PATH ARGS… --caps`; the answer comes later, once, unless the Prober is destroyed first.
-  virtual void probe(const ProbeQuestion& question, Duration timeout, Answer answer) = 0;
-  /// For `command`: is the program there? Looks into PATH, at once.
-  virtual ProbeResult find(const std::string& program) = 0;
+  /// Whether what the rule names is here: its folder, file, account and limits; then its program.
+  /// An executor says what it can do, a command has only to be there. The answer comes later, once,
+  /// unless the Prober is destroyed first.
+  virtual void look_for(const Rule& rule, Duration timeout, Answer answer) = 0;
 };
 
 }  // namespace w8y

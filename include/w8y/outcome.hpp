@@ -21,6 +21,9 @@ struct NotStarted {
   std::string reason;
   bool item_at_fault = false;  ///< the item itself can't be run: that is a failure, not a crash
   bool host_is_short = false;  ///< of processes, descriptors, memory, disk: it will pass
+  /// The program, or what the list names besides (a folder, a file, an account, a limit), is not to
+  /// be had here: another host may have it.
+  bool host_lacks = false;
 };
 /// A `stream` process has answered for the run, and goes on.
 struct Answered {};

@@ -3,7 +3,7 @@
 // Slot → claim → run → settle. A poller is told of things (a claim was answered, a run ended, a
 // place is free, something woke up) and after each looks at where it stands: advance().
 //
-//   held      takes nothing: quiet, disabled, limit 0
+//   held      takes nothing: quiet, disabled, limit 0, something is not to be had on this host
 //   waiting   has room under its own limit and waits for one of the host's places
 //   claiming  has asked the source and waits for its answer
 //   full      as many runs as it may have
@@ -51,6 +51,9 @@ class PollerEvents {
   virtual void state_changed(Poller& poller) = 0;
   /// Its shortage() has begun, or is over: once each, however many runs can't be started.
   virtual void shortage_changed(const Poller& poller) = 0;
+  /// A run could not be started because this host lacks what the list names, or its program. The
+  /// poller takes nothing more, until it has another rule.
+  virtual void host_lacks(const Poller& /*poller*/, const std::string& /*reason*/) {}
 };
 
 /// What the pollers of a host share.
@@ -199,7 +202,7 @@ class Poller final : private SourceHandler,
   [[nodiscard]] bool may_look() const;
   void note_pass(const ClaimReply& reply, bool woken);
   void note_freed();
-  void not_started(const Settlement& settlement, const std::string& reason);
+  void not_started(const Settlement& settlement, const NotStarted& why);
   void stir();
   void finish_draining();
 
@@ -235,6 +238,7 @@ class Poller final : private SourceHandler,
   double paid_ = 0;                  ///< of the idle budget, for the claim or look that is out
   bool quiet_ = false;
   bool draining_ = false;
+  bool lacking_ = false;  ///< what the rule names is not to be had here
   std::size_t reserved_ = 0;
   std::size_t budget_ = 0;
   std::size_t taken_ = 0;

@@ -39,7 +39,7 @@ class Workshop {
 class ListEvents : public PollerEvents {
  public:
   /// Once per change: not for each probe that says the same again.
-  virtual void list_refused(const Rule& rule, const std::string& reason) = 0;
+  virtual void list_refused(const Rule& rule, const Refusal& refusal) = 0;
   virtual void list_served(const Rule& rule, const Caps& caps) = 0;
 };
 
@@ -50,9 +50,9 @@ struct ListHost {
   IdlePolls& idle;
   ListEvents& events;
   Workshop& workshop;
-  /// A run could not be started for no fault of its item: its program may be gone. Called from
-  /// inside the list: probe it later, not now.
-  std::function<void(const std::string& prefix)> doubted;
+  /// A run could not be started because this host lacks what its rule names. Called from inside
+  /// the list: refuse it later, not now.
+  std::function<void(const RulePtr& rule, const std::string& reason)> lacking;
 };
 
 class ServedList final : private PollerEvents {
@@ -65,6 +65,8 @@ class ServedList final : private PollerEvents {
   void decide(RulePtr rule, const ProbeResult& answer);
   /// A changed rule whose answer would be the one it has.
   void use(RulePtr rule);
+  /// A run has met what the probe did not, or what has vanished since: until the next answer.
+  void refuse(const Refusal& refusal);
   void set_quiet(bool quiet);
   /// Replaces the poller, for instance because sources are to be made on a new connection.
   void renew();
@@ -78,8 +80,9 @@ class ServedList final : private PollerEvents {
   [[nodiscard]] const Rule& rule() const { return *rule_; }
   [[nodiscard]] ServingState state() const { return state_; }
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
+  [[nodiscard]] const RulePtr& shared_rule() const { return rule_; }
   [[nodiscard]] const Caps& caps() const { return *caps_; }
-  /// nullptr unless serving; then too while it waits for runs under another lock_key.
+  /// nullptr unless serving; then too while it waits for leases under another lock_key.
   [[nodiscard]] const Poller* poller() const { return poller_.get(); }
   [[nodiscard]] const std::vector<std::unique_ptr<Poller>>& retired() const { return retired_; }
   [[nodiscard]] std::size_t running() const;
@@ -96,8 +99,10 @@ class ServedList final : private PollerEvents {
   void lease_changed(const Poller& poller, const ActiveRun& run, bool lost) override;
   void state_changed(Poller& poller) override;
   void shortage_changed(const Poller& poller) override;
+  void host_lacks(const Poller& poller, const std::string& reason) override;
 
   void serve();
+  [[nodiscard]] bool must_wait() const;
   void retire();
   void sweep();
   void update_reserved();
@@ -111,7 +116,7 @@ class ServedList final : private PollerEvents {
   std::unique_ptr<Poller> poller_;
   std::vector<std::unique_ptr<Poller>> retired_;
   std::unique_ptr<RunCounters> past_;  ///< of pollers that were swept; nullptr: none
-  bool waits_for_retired_ = false;  ///< under another lock_key: serving begins when they are gone
+  bool waits_for_retired_ = false;     ///< under another lock_key: see must_wait()
   Timer sweep_;
 };
 

@@ -12,7 +12,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -79,7 +78,8 @@ class Supervisor {
   void retry_refused();
   void arm_retry();
   void probe_again(const std::string& prefix);
-  void doubt(const std::string& prefix);
+  void note_lack(const RulePtr& rule, const std::string& reason);
+  void refuse_lacking();
   void look_drained();
 
   SupervisorHost host_;
@@ -96,11 +96,12 @@ class Supervisor {
   std::unique_ptr<Pending> pending_;
   unsigned drain_calls_ = 0;
   std::function<void()> drained_;
-  std::set<std::string> doubted_;    ///< lists whose program could not be started
+  /// Rules whose runs could not be started because this host lacks something, and what that is.
+  std::map<RulePtr, std::string> lacking_;
   std::deque<std::string> opening_;  ///< made, and not begun yet
   Timer open_timer_;
   Timer retry_timer_;
-  Timer doubt_timer_;
+  Timer lack_timer_;
   Timer drain_timer_;
   Timer look_timer_;
   Instant idle_since_{};  ///< draining: since when no run is left

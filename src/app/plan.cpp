@@ -6,10 +6,12 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <vector>
 
 #include <w8y/escape.hpp>
 #include <w8y/reload_plan.hpp>
 
+#include "app/probing.hpp"
 #include "ops/http_client.hpp"
 #include "ops/secret_json.hpp"
 #include "ops/status_json.hpp"
@@ -64,6 +66,18 @@ bool compare_secrets(ops::HttpClient& client, const ConfigText& running, const C
   return true;
 }
 
+/// Of what is new or changed: what this host would not run after the reload.
+void print_refusals(const Config& config, const ReloadPlan& changes) {
+  std::vector<RulePtr> rules;
+  for (const ListChange& change : changes.lists)
+    if (change.kind != ListChange::Kind::removed) rules.push_back(config.lists.at(change.prefix));
+  const auto answers = probe_all(rules, config.supervisor.probe_timeout);
+  for (const RulePtr& rule : rules)
+    if (const std::string why = refusal_of(*rule, answers.at(rule->prefix)); !why.empty())
+      std::cout << "lists." << escape_text(rule->prefix)
+                << ": refused on this host: " << escape(why) << '\n';
+}
+
 }  // namespace
 
 int plan(const Config& config) {
@@ -88,6 +102,7 @@ int plan(const Config& config) {
                  "values: a change of those is not shown\n";
   if (changes.empty()) std::cout << "nothing would change\n";
   for (const auto& line : changes.lines()) std::cout << line << '\n';
+  print_refusals(config, changes);
   return 0;
 }
 

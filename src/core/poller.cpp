@@ -41,6 +41,7 @@ void Poller::begin(std::unique_ptr<Source> source, std::shared_ptr<Executor> exe
 
 void Poller::use(RulePtr rule, std::shared_ptr<Executor> executor) {
   rule_ = std::move(rule);
+  lacking_ = false;
   if (executor_) executor_->retire();
   executor_ = std::move(executor);
   set_weight(std::max(rule_->weight, 1U));
@@ -77,7 +78,7 @@ Poller::Past& Poller::past() {
 // ---- where it stands
 
 bool Poller::may_take() const {
-  return !draining_ && !quiet_ && rule_->enabled && rule_->concurrency > 0;
+  return !draining_ && !quiet_ && !lacking_ && rule_->enabled && rule_->concurrency > 0;
 }
 
 std::size_t Poller::limit() const {
@@ -252,13 +253,22 @@ void Poller::process_news(int pid, const ProcessNews& news) {
 }
 
 /// As if it had not been claimed: another host may have what this one lacks.
-void Poller::not_started(const Settlement& settlement, const std::string& reason) {
+void Poller::not_started(const Settlement& settlement, const NotStarted& why) {
   --count().claimed;
-  past().last_problem = reason;
+  past().last_problem = why.reason;
   past().last_problem_at = settlement.ended;
-  const bool news = shortage_.begin(reason);
+  bool short_now = false;
+  bool lacking_now = false;
+  if (why.host_is_short) {
+    short_now = shortage_.begin(why.reason);
+  } else {
+    shortage_.untold();
+    // A run of an earlier rule says nothing about this one.
+    lacking_now = settlement.rule == rule_ && !std::exchange(lacking_, true);
+  }
   source_->hand_back(settlement.claim);
-  if (news) host_.events.shortage_changed(*this);
+  if (short_now) host_.events.shortage_changed(*this);
+  if (lacking_now) host_.events.host_lacks(*this, why.reason);
   give_back(1);
   advance();
 }
@@ -266,8 +276,8 @@ void Poller::not_started(const Settlement& settlement, const std::string& reason
 void Poller::run_over(Settlement&& settlement, Duration took) {
   if (const auto* unstarted = std::get_if<NotStarted>(&settlement.end.process)) {
     // The one-item wrapper ends with the reason: it is not here to wait.
-    if (unstarted->host_is_short && settlement.rule->recorded)
-      return not_started(settlement, unstarted->reason);
+    if ((unstarted->host_is_short || unstarted->host_lacks) && settlement.rule->recorded)
+      return not_started(settlement, *unstarted);
     shortage_.untold();
   } else if (std::holds_alternative<Unanswered>(settlement.end.process)) {
     shortage_.untold();  // it may not have begun

@@ -12,16 +12,16 @@ ServedList::~ServedList() = default;
 
 void ServedList::decide(RulePtr rule, const ProbeResult& answer) {
   if (state_ == ServingState::closing || state_ == ServingState::closed) return;
-  std::string reason;
-  if (const auto* refusal = std::get_if<Refusal>(&answer)) {
-    reason = refusal->reason;
+  Refusal refusal;
+  if (const auto* refused = std::get_if<Refusal>(&answer)) {
+    refusal = *refused;
   } else {
     const Caps& caps = std::get<Caps>(answer);
     if (caps != *caps_) caps_.edit() = caps;
-    reason = host_.workshop.why_not(*rule, *caps_);
+    refusal.reason = host_.workshop.why_not(*rule, *caps_);
   }
 
-  if (reason.empty()) {
+  if (refusal.reason.empty()) {
     refusal_.clear();
     if (state_ != ServingState::serving) {
       rule_ = std::move(rule);
@@ -33,28 +33,45 @@ void ServedList::decide(RulePtr rule, const ProbeResult& answer) {
     return;
   }
   rule_ = std::move(rule);
+  refuse(refusal);
+}
+
+void ServedList::refuse(const Refusal& refusal) {
+  if (state_ == ServingState::closing || state_ == ServingState::closed) return;
   retire();
-  const bool news = state_ != ServingState::refused || refusal_ != reason;
+  const bool news = state_ != ServingState::refused || refusal_ != refusal.reason;
   state_ = ServingState::refused;
-  refusal_ = reason;
-  if (news) host_.events.list_refused(*rule_, refusal_);
+  refusal_ = refusal.reason;
+  if (news) host_.events.list_refused(*rule_, refusal);
 }
 
 void ServedList::use(RulePtr rule) {
   const bool other_source = rule->source != rule_->source || rule->lock_key != rule_->lock_key;
   rule_ = std::move(rule);
-  if (poller_ == nullptr) return;
+  if (poller_ == nullptr) {
+    // What it waits for may be nothing to wait for any more: its lock_key is the old one again.
+    if (state_ == ServingState::serving) serve();
+    return;
+  }
   if (other_source) return renew();
   poller_->use(rule_, host_.workshop.make_executor(rule_, *caps_, poller_->run_handler()));
 }
 
+/// Under another name, a lock doesn't keep an item that still runs from being claimed again: as
+/// long as its lease is held. What has lost it may be claimed anyway, by any host.
+bool ServedList::must_wait() const {
+  bool held = false;
+  for (const auto& poller : retired_) {
+    if (poller->rule().lock_key == rule_->lock_key) continue;
+    poller->runs().each([&held](const ActiveRun& run) { held = held || !run.lease_lost; });
+  }
+  return held;
+}
+
 void ServedList::serve() {
   state_ = ServingState::serving;
-  // Under another name, a lock doesn't keep an item that still runs from being claimed again.
-  waits_for_retired_ = std::any_of(retired_.begin(), retired_.end(), [this](const auto& poller) {
-    return poller->rule().lock_key != rule_->lock_key;
-  });
-  if (waits_for_retired_) return;  // each that drains is swept, and then this is tried again
+  waits_for_retired_ = must_wait();
+  if (waits_for_retired_) return;  // with each run that ends or loses its lease this is tried again
   poller_ = std::make_unique<Poller>(
       PollerHost{host_.clock, host_.timers, host_.slots, host_.idle, *this}, rule_);
   poller_->set_quiet(quiet_);
@@ -155,10 +172,7 @@ void ServedList::run_logged(const Poller& poller, const ActiveRun& run, std::str
 }
 
 void ServedList::run_ended(const Poller& poller, const Settlement& settlement) {
-  const auto* unstarted = std::get_if<NotStarted>(&settlement.end.process);
   host_.events.run_ended(poller, settlement);
-  if (unstarted != nullptr && !unstarted->item_at_fault && !unstarted->host_is_short)
-    host_.doubted(rule_->prefix);
   if (&poller != poller_.get()) sweep_.set(host_.clock.now(), [this] { sweep(); });
 }
 
@@ -168,10 +182,15 @@ void ServedList::process_news(const Poller& poller, int pid, const ProcessNews& 
 
 void ServedList::lease_changed(const Poller& poller, const ActiveRun& run, bool lost) {
   host_.events.lease_changed(poller, run, lost);
+  if (waits_for_retired_) sweep_.set(host_.clock.now(), [this] { sweep(); });
 }
 
 void ServedList::shortage_changed(const Poller& poller) {
   host_.events.shortage_changed(poller);
+}
+
+void ServedList::host_lacks(const Poller& poller, const std::string& reason) {
+  if (&poller == poller_.get()) host_.lacking(rule_, reason);
 }
 
 void ServedList::state_changed(Poller& poller) {

@@ -16,8 +16,12 @@ constexpr std::size_t opened_at_once = 256;
 /// Whether the answer to a probe of one rule holds for the other too.
 bool same_probe(const Rule& a, const Rule& b) {
   if (&a == &b) return true;
+  const ChildSettings& left = *a.child;
+  const ChildSettings& right = *b.child;
   return a.executor == b.executor && a.args == b.args && a.command == b.command &&
-         a.child->identity == b.child->identity;
+         left.identity == right.identity && left.cwd == right.cwd &&
+         left.env_file == right.env_file && left.rlimits == right.rlimits &&
+         left.nice == right.nice;
 }
 
 }  // namespace
@@ -36,30 +40,25 @@ Supervisor::Supervisor(const SupervisorHost& host)
     : host_(host),
       slots_(host.clock, 0),
       idle_(host.timers, host.clock, RedisSettings{}.idle_commands, host.seed),
-      list_host_{host.clock,
-                 host.timers,
-                 slots_,
-                 idle_,
-                 host.events,
-                 host.workshop,
-                 [this](const std::string& doubted) { doubt(doubted); }},
+      list_host_{
+          host.clock,
+          host.timers,
+          slots_,
+          idle_,
+          host.events,
+          host.workshop,
+          [this](const RulePtr& rule, const std::string& reason) { note_lack(rule, reason); }},
       open_timer_(host.timers),
       retry_timer_(host.timers),
-      doubt_timer_(host.timers),
+      lack_timer_(host.timers),
       drain_timer_(host.timers),
       look_timer_(host.timers) {}
 
 Supervisor::~Supervisor() = default;
 
 void Supervisor::probe(const RulePtr& rule, Prober::Answer answer) {
-  Prober& prober = host_.workshop.prober();
-  if (rule->is_command()) {
-    answer(prober.find(rule->command.front()));
-  } else {
-    prober.probe({rule->executor, rule->args, rule->child->identity},
-                 (pending_ ? pending_->config : config_)->supervisor.probe_timeout,
-                 std::move(answer));
-  }
+  host_.workshop.prober().look_for(
+      *rule, (pending_ ? pending_->config : config_)->supervisor.probe_timeout, std::move(answer));
 }
 
 // ---- reload: parse and check (the caller), probe, compare, apply
@@ -184,17 +183,22 @@ void Supervisor::retry_refused() {
   arm_retry();
 }
 
-/// A program that was there when it was probed may have been deleted: asked at once, not at every
-/// run, and from the loop.
-void Supervisor::doubt(const std::string& prefix) {
-  doubted_.insert(prefix);
-  if (doubt_timer_.pending()) return;
-  doubt_timer_.set(host_.clock.now(), [this] {
-    const auto prefixes = std::exchange(doubted_, {});
-    if (state_ != SupervisorState::running) return;
-    for (const auto& each : prefixes)
-      if (config_->lists.contains(each)) probe_again(each);
-  });
+/// What was there when it was looked for has vanished, or only a run meets what is wrong. Asked
+/// again like all that is refused, and not at once: a probe that finds nothing wrong must not lead
+/// to runs that can't be started, again and again.
+void Supervisor::note_lack(const RulePtr& rule, const std::string& reason) {
+  lacking_.emplace(rule, reason);
+  if (!lack_timer_.pending()) lack_timer_.set(host_.clock.now(), [this] { refuse_lacking(); });
+}
+
+void Supervisor::refuse_lacking() {
+  for (const auto& [rule, reason] : std::exchange(lacking_, {})) {
+    const auto list = lists_.find(rule->prefix);
+    // A reload may have come between, with another rule.
+    if (list == lists_.end() || list->second->shared_rule() != rule) continue;
+    list->second->refuse(Refusal{reason, true});
+  }
+  arm_retry();
 }
 
 void Supervisor::probe_again(const std::string& prefix) {

@@ -101,7 +101,7 @@ Verdict judge(const Rule& rule, const RunEnd& end, std::optional<StopReason> sto
     case Counts::failure: {
       // What this host lacks is no failure of the item.
       const auto* unstarted = std::get_if<NotStarted>(&end.process);
-      if (unstarted != nullptr && unstarted->host_is_short) {
+      if (unstarted != nullptr && (unstarted->host_is_short || unstarted->host_lacks)) {
         verdict.rest = SetFree{};
         break;
       }

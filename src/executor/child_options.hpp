@@ -13,8 +13,9 @@
 
 namespace w8y::executor {
 
+/// What the list names for its children is not to be had.
 inline NotStarted not_started(const process::SpawnError& error) {
-  return {error.text, false, error.host_is_short()};
+  return {error.text, false, error.host_is_short(), !error.host_is_short()};
 }
 
 /// Fills in all but program, arguments, environment and input; makes the folder if there is to be

@@ -15,7 +15,8 @@ class Command : public Protocol {
     options.spawn.program = program;
     if (program.find('/') == std::string::npos) {
       auto found = process::find_program(program);
-      if (found.path.empty()) return NotStarted{"can't run " + program + ": " + found.problem};
+      if (found.path.empty())
+        return NotStarted{"can't run " + program + ": " + found.problem, false, false, true};
       options.spawn.program = std::move(found.path);
     }
     return fill_in(rule.command, claim.item, options.spawn.argv);

@@ -153,8 +153,21 @@ void ProcessProber::Probe::answer(const ProbeResult& result) {
 
 ProcessProber::ProcessProber(loop::Loop& loop, process::ControlGroups* groups,
                              process::SpawnService* spawns)
-    : loop_(loop), groups_(groups), spawns_(spawns), sweep_(loop.timers()) {}
+    : loop_(loop), groups_(groups), spawns_(spawns), needs_(loop), sweep_(loop.timers()) {}
 ProcessProber::~ProcessProber() = default;
+
+void ProcessProber::look_for(const Rule& rule, Duration timeout, Answer answer) {
+  const Needs needs = needs_of(rule);
+  const ProbeQuestion question{rule.executor, rule.args, rule.child->identity};
+  if (needs.none()) return probe(question, timeout, std::move(answer));
+  needs_.look(
+      needs, timeout,
+      [this, question, timeout, answer = std::move(answer)](const std::optional<Refusal>& refusal) {
+        if (refusal) return answer(Refusal(*refusal));
+        if (question.path.empty()) return answer(Caps{});
+        probe(question, timeout, answer);
+      });
+}
 
 void ProcessProber::probe(const ProbeQuestion& question, Duration timeout, Answer answer) {
   auto& probe = asked_[question];
@@ -187,14 +200,6 @@ void ProcessProber::on_answer(Probe& probe, const ProbeResult& result) {
 
 void ProcessProber::sweep() {
   std::erase_if(answered_, [](const auto& probe) { return probe->is_over(); });
-}
-
-ProbeResult ProcessProber::find(const std::string& program) {
-  if (program.find('/') != std::string::npos && program.front() != '/')
-    return Refusal{"neither a name nor an absolute path"};
-  auto found = process::find_program(program);
-  if (found.path.empty()) return Refusal{std::move(found.problem)};
-  return Caps{};
 }
 
 }  // namespace w8y::executor

@@ -1,4 +1,5 @@
-// Asks programs what they can do: `EXECUTOR [args…] --caps` (executor.md).
+// Asks whether lists can be served here: what they need besides their program, and the program what
+// it can do (`EXECUTOR [args…] --caps`).
 #pragma once
 
 #include <cstddef>
@@ -12,6 +13,8 @@
 #include <w8y/executor.hpp>
 #include <w8y/timers.hpp>
 
+#include "executor/needs_looks.hpp"
+
 namespace w8y::loop {
 class Loop;
 }
@@ -22,6 +25,14 @@ class SpawnService;
 
 namespace w8y::executor {
 
+/// Which program to ask, how, and as whom.
+struct ProbeQuestion {
+  std::string path;
+  std::vector<std::string> args;
+  Identity identity;  ///< of the list: what it says of itself is to be said by the same user
+  auto operator<=>(const ProbeQuestion&) const = default;
+};
+
 /// A question that is asked again while it is being answered is not asked twice: all get the same
 /// answer. Questions are asked side by side, but for so many that they would drown the host.
 class ProcessProber : public Prober {
@@ -31,8 +42,9 @@ class ProcessProber : public Prober {
   ~ProcessProber() override;
 
   // of Prober
-  void probe(const ProbeQuestion& question, Duration timeout, Answer answer) override;
-  ProbeResult find(const std::string& program) override;
+  void look_for(const Rule& rule, Duration timeout, Answer answer) override;
+  /// Only the program: runs `PATH ARGS… --caps`.
+  void probe(const ProbeQuestion& question, Duration timeout, Answer answer);
 
  private:
   class Probe;
@@ -47,6 +59,7 @@ class ProcessProber : public Prober {
   loop::Loop& loop_;
   process::ControlGroups* groups_;
   process::SpawnService* spawns_;
+  NeedsLooks needs_;
   std::map<ProbeQuestion, std::unique_ptr<Probe>> asked_;  ///< not answered yet
   std::deque<Probe*> waiting_;                             ///< of those, not begun yet
   std::size_t running_ = 0;                                ///< and those begun

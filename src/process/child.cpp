@@ -184,11 +184,12 @@ void Child::Impl::on_not_spawned(const SpawnError& error) {
   group_.reset();
   ended_ = true;
   if (killed_) return handler_.on_ended(Signalled{SIGKILL});
-  handler_.on_ended(NotStarted{error.text, false, error.host_is_short()});
+  handler_.on_ended(NotStarted{error.text, false, error.host_is_short(), error.host_lacks()});
 }
 
 void Child::Impl::fail(const SpawnError& error) {
-  deadline_.set(loop_.now(), [this, end = NotStarted{error.text, false, error.host_is_short()}] {
+  const NotStarted why{error.text, false, error.host_is_short(), error.host_lacks()};
+  deadline_.set(loop_.now(), [this, end = why] {
     ended_ = true;
     handler_.on_ended(end);
   });

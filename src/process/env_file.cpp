@@ -26,7 +26,8 @@ std::optional<SpawnError> add_lines(const std::string& text, SpawnRequest& reque
     const std::size_t equals = line.find('=');
     if (equals == std::string_view::npos || equals == 0 ||
         line.find('\0') != std::string_view::npos)
-      return SpawnError{EINVAL, what + ", line " + std::to_string(number) + ": not NAME=value"};
+      return SpawnError{EINVAL, what + ", line " + std::to_string(number) + ": not NAME=value",
+                        false, SpawnError::About::settings};
     set_variable(request.env, line);
   }
   return std::nullopt;
@@ -47,10 +48,15 @@ void set_variable(std::vector<std::string>& variables, std::string_view variable
 }
 
 std::optional<SpawnError> add_env_file(SpawnRequest& request) {
+  const auto failed = [&request](int error, const std::string& problem) {
+    return SpawnError{error, "env_file " + request.env_file + " " + problem, false,
+                      SpawnError::About::settings};
+  };
+  const TrustedFile file = open_own(request.env_file);
+  if (file.fd < 0) return failed(file.error, file.problem);
   std::string text;
   std::string problem;
-  if (!read_own(request.env_file, largest, text, problem))
-    return SpawnError{ENOENT, "env_file " + request.env_file + " " + problem, true};
+  if (!read_all(file, largest, text, problem)) return failed(EIO, problem);
   auto error = add_lines(text, request);
   explicit_bzero(text.data(), text.size());
   if (error) return error;

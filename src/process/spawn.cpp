@@ -70,15 +70,20 @@ class AllSignalsBlocked {
 /// A child that takes other credentials marks the memory that it shares with us as not dumpable.
 class DumpableKept {
  public:
-  explicit DumpableKept(bool needed) : before_(needed ? prctl(PR_GET_DUMPABLE) : -1) {}
+  explicit DumpableKept(bool needed) : needed_(needed) {
+    // As it was before the first of them: another thread may just be at one.
+    static const int at_first = prctl(PR_GET_DUMPABLE);
+    before_ = at_first;
+  }
   ~DumpableKept() {
-    if (before_ == 1) prctl(PR_SET_DUMPABLE, 1);
+    if (needed_ && before_ == 1) prctl(PR_SET_DUMPABLE, 1);
   }
   DumpableKept(const DumpableKept&) = delete;
   DumpableKept& operator=(const DumpableKept&) = delete;
 
  private:
-  int before_;
+  bool needed_;
+  int before_ = 0;
 };
 
 /// Returns once the child has called exec, or has exited.
@@ -122,14 +127,20 @@ std::optional<SpawnError> spawn_checked(const SpawnRequest& request, Spawned& re
   }
   if (plan.failure.step == Step::none)
     return SpawnError{ENOSYS, "this kernel has no process descriptors: Linux 5.4 is needed"};
-  return SpawnError{plan.failure.error, text_of(request, plan.failure)};
+  return SpawnError{plan.failure.error, text_of(request, plan.failure), false,
+                    what_failed(plan.failure.step)};
 }
 
 }  // namespace
 
 bool SpawnError::host_is_short() const {
-  constexpr std::array shortages = {EAGAIN, ENOMEM, EMFILE, ENFILE, ENOSPC, EDQUOT};
+  // A program that is just being written (ETXTBSY) is soon there, too.
+  constexpr std::array shortages = {EAGAIN, ENOMEM, EMFILE, ENFILE, ENOSPC, EDQUOT, ETXTBSY};
   return of_host || std::find(shortages.begin(), shortages.end(), error) != shortages.end();
+}
+
+bool SpawnError::host_lacks() const {
+  return about != About::making && error != E2BIG && !host_is_short();
 }
 
 std::optional<SpawnError> spawn(const SpawnRequest& request, Spawned& result) {

@@ -53,8 +53,16 @@ struct SpawnError {
   int error = 0;  ///< errno
   std::string text;
   bool of_host = false;  ///< whatever the number is
+  enum class About {
+    making,    ///< the process
+    settings,  ///< what a list names for it: a folder, an account, a limit
+    program,   ///< that can't be executed
+  };
+  About about = About::making;
   /// Of processes, memory, descriptors, disk: no program and no item is to blame, and it will pass.
   [[nodiscard]] bool host_is_short() const;
+  /// What the list names is not to be had on this host; arguments that are too long are no lack.
+  [[nodiscard]] bool host_lacks() const;
 };
 
 /// Whether this kernel can let a child be born in another group.

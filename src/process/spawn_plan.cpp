@@ -127,6 +127,30 @@ std::string why_not_run(const SpawnRequest& request, const SpawnFailure& failure
 
 }  // namespace
 
+SpawnError::About what_failed(Step step) {
+  switch (step) {
+    case Step::environment:
+    case Step::nice:
+    case Step::limit:
+    case Step::groups:
+    case Step::group:
+    case Step::user:
+    case Step::folder:
+    case Step::no_new_privs:
+      return SpawnError::About::settings;
+    case Step::run:
+      return SpawnError::About::program;
+    case Step::none:
+    case Step::clone:
+    case Step::session:
+    case Step::streams:
+    case Step::close_others:
+    case Step::parent_death:
+      break;
+  }
+  return SpawnError::About::making;
+}
+
 std::string text_of(const SpawnRequest& request, const SpawnFailure& failure) {
   const auto cant = [&failure](const std::string& what) {
     return "can't " + what + ": " + why(failure.error);

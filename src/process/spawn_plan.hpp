@@ -22,6 +22,7 @@ struct SpawnScratch {
 std::optional<SpawnError> check_request(const SpawnRequest& request);
 /// `plan` points into both: they are to outlive it.
 void lay_out(const SpawnRequest& request, SpawnScratch& scratch, ChildPlan& plan);
+SpawnError::About what_failed(Step step);
 std::string text_of(const SpawnRequest& request, const SpawnFailure& failure);
 
 }  // namespace w8y::process

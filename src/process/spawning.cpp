@@ -133,7 +133,7 @@ void Spawning::on_status() {
     std::memcpy(&failure, told.data(), sizeof failure);
     std::string text(told.data() + sizeof failure, static_cast<std::size_t>(got) - sizeof failure);
     if (text.empty()) text = text_of(request_, failure);
-    return fail({failure.error, std::move(text), failure.of_host});
+    return fail({failure.error, std::move(text), failure.of_host, what_failed(failure.step)});
   }
   if (!overdue_) return succeed();
   on_deadline();

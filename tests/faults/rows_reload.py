@@ -2,8 +2,9 @@
 import signal
 import time
 
-from harness import World, wait_for
+from harness import World, now_us, wait_for
 from matrix import row
+from server import Redis
 
 
 @row("reloads under load, good and broken", "runs disturbed 0; descriptors and memory level",
@@ -53,4 +54,44 @@ def reload_storm(setup):
                 "MiB more": round(more[2], 1)}
 
 
-ROWS = [reload_storm]
+MOVED_S = 3.0
+
+
+@row("its Redis dies under a run; a reload moves url and lock_key",
+     f"served on the new one ≤ {MOVED_S:g} s; the old one is let go")
+def moved_redis(setup):
+    with World(setup) as world:
+        later = Redis(world.home / "later")
+        try:
+            world.fill(["old"])
+            settings = dict(work_ms=5000, concurrency=2, key_expiry="1s")
+            host = world.host("h", **settings)
+            run = wait_for(lambda: world.runs() and world.runs()[0], what="a run")
+            world.redis.kill()
+            later.ask("RPUSH", "work:list", "new")
+            host.url = later.url
+            host.write(world.list_config(**settings, lock_key="proc"))
+            died, since = now_us(), host.log_size()
+            host.signal(signal.SIGUSR2)
+            new = wait_for(lambda: world.runs_since(died), what="a run on the new Redis")[0]
+            served = (new.start - died) / 1e6
+            assert new.item == "new" and later.ask("EXISTS", "work:proc:new") == 1
+            assert world.runs() and run.died is None, "the old run did not go on"
+            # When the old run is over, nobody is told of it, and that is said once.
+            wait_for(lambda: "gave up telling a Redis" in host.log(since), what="it to be given up")
+            assert host.log(since).count("gave up telling") == 1, host.log(since)
+            assert world.runs() and run.end is not None, "the old run was ended"
+            world.redis.start()
+            before = int(world.redis.info("total_connections_received"))
+            time.sleep(1.5)
+            tried = int(world.redis.info("total_connections_received")) - before - 1
+            assert tried == 0, f"{tried} connections to the Redis that is configured no more"
+            world.stop()
+            assert not later.ask("KEYS", "work:proc:*"), "locks left"
+            return {"served on the new one after s": round(served, 2), "runs disturbed": 0,
+                    "tries of the old one later": tried}
+        finally:
+            later.kill()
+
+
+ROWS = [reload_storm, moved_redis]

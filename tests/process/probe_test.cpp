@@ -162,13 +162,47 @@ TEST_CASE("many different programs are asked in turn") {
 }
 
 TEST_CASE("a command's program is only looked for") {
-  loop::Loop loop;
-  executor::ProcessProber prober(loop);
-  CHECK(std::holds_alternative<Caps>(prober.find("true")));
-  CHECK(std::holds_alternative<Caps>(prober.find("/bin/true")));
-  CHECK(std::get<Refusal>(prober.find("w8y-no-such-program")).reason == "not found");
-  CHECK(std::get<Refusal>(prober.find("/etc/passwd")).reason == "not executable");
-  CHECK(std::get<Refusal>(prober.find("bin/true")).reason == "neither a name nor an absolute path");
+  Probing probing;
+  const auto ask = [&](const std::string& program) {
+    Rule rule;
+    rule.command = {program, "{}"};
+    std::optional<ProbeResult> answer;
+    probing.prober.look_for(rule, 20s, [&](ProbeResult&& result) { answer = std::move(result); });
+    CHECK_FALSE(answer);
+    REQUIRE(wait_for(probing.loop, [&] { return answer.has_value(); }));
+    const auto* refusal = std::get_if<Refusal>(&*answer);
+    CHECK((refusal == nullptr || !refusal->of_host));
+    return refusal == nullptr ? "here" : refusal->reason;
+  };
+  CHECK(ask("true") == "here");
+  CHECK(ask("/bin/true") == "here");
+  CHECK(ask("w8y-no-such-program") == "not found");
+  CHECK(ask("/etc/passwd") == "not executable");
+  CHECK(ask("bin/true") == "neither a name nor an absolute path");
+}
+
+TEST_CASE("what a list names besides is looked for before its program is asked") {
+  const Folder folder;
+  Probing probing;
+  Rule rule;
+  rule.executor = folder.script("x", "echo asked >>" + folder.path() + "/log; " + good);
+  rule.child.edit().cwd = folder.path() + "/mnt";
+  std::optional<ProbeResult> answer;
+  const auto ask = [&] {
+    answer.reset();
+    probing.prober.look_for(rule, 20s, [&](ProbeResult&& result) { answer = std::move(result); });
+    return wait_for(probing.loop, [&] { return answer.has_value(); });
+  };
+  REQUIRE(ask());
+  REQUIRE(std::holds_alternative<Refusal>(*answer));
+  CHECK(std::get<Refusal>(*answer).of_host);
+  CHECK(std::get<Refusal>(*answer).reason ==
+        "can't change to folder " + folder.path() + "/mnt: No such file or directory");
+  CHECK(folder.read("log").empty());
+  rule.child.edit().cwd = folder.path();
+  REQUIRE(ask());
+  REQUIRE(std::holds_alternative<Caps>(*answer));
+  CHECK(std::get<Caps>(*answer).has("gpu"));
 }
 
 TEST_CASE("a rule is served by what its program offers") {

@@ -37,6 +37,7 @@ struct FakeRedis {
   std::map<std::string, unsigned> failures;
   std::vector<Settlement> history;
   bool reachable = true;
+  bool settles = true;  ///< false: nothing that ends is confirmed any more
   std::uint64_t fence = 0;
   unsigned run = 0;
   std::size_t claims = 0;
@@ -160,6 +161,7 @@ class FakeSource : public Source {
 
   void confirm() {
     ++unsettled_;
+    if (!redis_.settles) return;
     settled_.set(clock_.now(), [this] {
       unsettled_ = 0;
       handler.on_all_settled();
@@ -253,16 +255,13 @@ class FakeExecutor : public Executor {
 class FakeProber : public Prober {
  public:
   explicit FakeProber(FakeClock& clock, TimerQueue& timers) : clock_(clock), timers_(timers) {}
-  void probe(const ProbeQuestion& question, Duration, Answer answer) override {
-    const std::string& path = question.path;
+  void look_for(const Rule& rule, Duration, Answer answer) override {
+    const std::string& path = rule.is_command() ? rule.command.front() : rule.executor;
     probed.push_back(path);
     const ProbeResult result =
         answers.contains(path) ? answers.at(path) : ProbeResult(Caps{{"single"}, 1, ""});
     if (held) return waiting.push_back([answer, result] { answer(ProbeResult(result)); });
     timers_.set(clock_.now(), [answer, result] { answer(ProbeResult(result)); });
-  }
-  ProbeResult find(const std::string& program) override {
-    return answers.contains(program) ? answers.at(program) : ProbeResult(Caps{});
   }
   std::map<std::string, ProbeResult> answers;
   std::vector<std::string> probed;
@@ -341,8 +340,8 @@ class World : public ListEvents, public Workshop {
   void shortage_changed(const Poller& poller) override {
     log.push_back(poller.shortage().any() ? "short: " + poller.shortage().reason() : "not short");
   }
-  void list_refused(const Rule& rule, const std::string& reason) override {
-    log.push_back("refused " + rule.prefix + ": " + reason);
+  void list_refused(const Rule& rule, const Refusal& refusal) override {
+    log.push_back("refused " + rule.prefix + ": " + refusal.reason);
   }
   void list_served(const Rule& rule, const Caps&) override {
     log.push_back("served " + rule.prefix);

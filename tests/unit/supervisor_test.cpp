@@ -123,18 +123,69 @@ TEST_CASE("a list that goes and comes back doesn't run more than its limit") {
   CHECK(house.list("a").poller()->runs().size() == 1);
 }
 
-TEST_CASE("an executor that goes away while in use is probed at once, and refused") {
+TEST_CASE("what vanishes in use: the run counts for nothing, the list is refused and comes back") {
+  House house;
+  house.redis.lists["a"] = {"1", "2"};
+  Rule rule = rule_for("a", 2);
+  rule.max_failures = 1;
+  house.apply({rule});
+  REQUIRE(house.executors[0]->started.size() == 2);
+  const NotStarted lack{"can't change to folder /mnt: No such file or directory", false, false,
+                        true};
+  for (const Claim& claim : house.executors[0]->started)
+    house.executors[0]->end_at(claim.run, 0s, lack);
+  house.settle_down();
+  CHECK(house.list("a").state() == ServingState::refused);
+  CHECK(house.list("a").refusal() == lack.reason);
+  CHECK(count(house.log, "refused a: " + lack.reason) == 1);
+  CHECK(house.redis.history.empty());
+  CHECK(house.redis.failures["a1"] == 0);
+  CHECK(house.redis.failures["a2"] == 0);
+  CHECK(house.redis.locks["a1"].value.empty());
+  CHECK(house.redis.locks["a2"].value.empty());
+  CHECK(house.ended == 0);
+  CHECK(house.executors[0]->started.size() == 2);
+  CHECK(house.list("a").counters().claimed == 0);
+
+  house.fake_prober.answers["/bin/a"] = Refusal{lack.reason, true};
+  house.run_for(10min);
+  CHECK(count(house.log, "refused a: " + lack.reason) == 1);
+  house.fake_prober.answers.clear();
+  house.run_for(61s);
+  CHECK(house.list("a").state() == ServingState::serving);
+  CHECK(house.list("a").running() == 2);
+}
+
+TEST_CASE("what only runs meet is tried once per probe_interval, not in a circle") {
+  House house;
+  house.redis.lists["a"] = {"1", "2", "3"};
+  std::size_t tries = 0;
+  house.apply({rule_for("a")});
+  for (int minute = 0; minute < 10; ++minute) {
+    auto& executor = *house.executors.back();
+    tries += executor.started.size();
+    if (!executor.started.empty())
+      executor.end_at(executor.started.back().run, 0s, NotStarted{"no", false, false, true});
+    house.run_for(60s);
+  }
+  CHECK(tries == 10);
+  for (const auto& [item, failures] : house.redis.failures) CHECK(failures == 0);
+}
+
+TEST_CASE("a rule that needs something else is not held to what the old one lacked") {
   House house;
   house.redis.lists["a"] = {"1"};
   house.apply({rule_for("a")});
-  house.fake_prober.answers["/bin/a"] = Refusal{"not found"};
-  house.executors[0]->end_at(house.executors[0]->started[0].run, 0s,
-                             NotStarted{"can't run /bin/a: No such file or directory", false});
+  const RunId run = house.executors[0]->started[0].run;
+  Rule changed = rule_for("a");
+  changed.child.edit().cwd = "/srv";
+  house.fake_prober.probed.clear();
+  house.apply({changed});
+  CHECK(house.fake_prober.probed == std::vector<std::string>{"/bin/a"});
+  house.executors[0]->end_at(run, 0s, NotStarted{"no", false, false, true});
   house.settle_down();
-  CHECK(house.list("a").state() == ServingState::refused);
-  house.fake_prober.answers.clear();
-  house.run_for(2min);
   CHECK(house.list("a").state() == ServingState::serving);
+  CHECK(house.list("a").running() == 1);
 }
 
 TEST_CASE("drain: waits, then SIGTERM; a second call skips the wait; then it is drained once") {
@@ -235,6 +286,56 @@ TEST_CASE("another name of locks waits for the runs under the old one") {
   house.settle_down();
   CHECK(house.list("a").poller() != nullptr);
   CHECK(house.supervisor.running() == 1);
+}
+
+TEST_CASE(
+    "waiting for old locks ends with their leases, though the run goes on and can't be settled") {
+  House house;
+  house.redis.lists["a"] = {"1", "2"};
+  house.apply({rule_for("a", 2)});
+  REQUIRE(house.supervisor.running() == 2);
+  Rule changed = rule_for("a", 3);
+  changed.lock_key = "proc";
+  house.redis.settles = false;  // their Redis has died
+  house.apply({changed}, true);
+  house.run_for(10s);
+  CHECK(house.list("a").poller() == nullptr);
+  FakeSource& old = *house.sources[0];
+  old.handler.on_lease_lost(house.executors[0]->started[0].run);
+  house.run_for(10s);
+  CHECK(house.list("a").poller() == nullptr);  // the other lease is held
+
+  SUBCASE("by both leases") {
+    old.handler.on_lease_lost(house.executors[0]->started[1].run);
+    house.settle_down();
+    CHECK(house.supervisor.running() == 2);
+  }
+  SUBCASE("by the other run's end, which nobody can confirm") {
+    house.executors[0]->end_at(house.executors[0]->started[1].run, 0s, Exited{0});
+    house.settle_down();
+  }
+  REQUIRE(house.list("a").poller() != nullptr);
+  CHECK(house.list("a").poller()->rule().lock_key == "proc");
+  CHECK(house.list("a").retired().size() == 1);
+}
+
+TEST_CASE("a reload back to the old lock_key ends the waiting at once") {
+  House house;
+  house.redis.lists["a"] = {"1", "2", "3"};
+  house.apply({rule_for("a", 2)});
+  Rule changed = rule_for("a", 2);
+  changed.lock_key = "proc";
+  house.redis.settles = false;
+  house.apply({changed}, true);
+  REQUIRE(house.list("a").poller() == nullptr);
+  house.apply({rule_for("a", 2)}, true);
+  REQUIRE(house.list("a").poller() != nullptr);
+  CHECK(house.list("a").poller()->state() != PollerState::drained);
+  house.executors[0]->end_at(house.executors[0]->started[0].run, 0s, Exited{0});
+  house.settle_down();
+  CHECK(house.list("a").poller()->runs().size() == 1);
+  house.apply({rule_for("a", 2)});  // and nothing waits for anything
+  CHECK(house.supervisor.running() == 2);
 }
 
 TEST_CASE("answers to the probes of an earlier reload don't count for a later one") {

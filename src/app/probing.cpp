@@ -1,0 +1,28 @@
+#include "app/probing.hpp"
+
+#include <utility>
+
+#include "executor/make.hpp"
+#include "executor/probe.hpp"
+#include "loop/loop.hpp"
+
+namespace w8y::app {
+
+std::map<std::string, ProbeResult> probe_all(const std::vector<RulePtr>& rules, Duration timeout) {
+  loop::Loop loop;
+  executor::ProcessProber prober(loop);
+  std::map<std::string, ProbeResult> answers;
+  for (const RulePtr& rule : rules)
+    prober.look_for(*rule, timeout, [&answers, name = rule->prefix](ProbeResult&& answer) {
+      answers.emplace(name, std::move(answer));
+    });
+  while (answers.size() < rules.size()) loop.turn(true);
+  return answers;
+}
+
+std::string refusal_of(const Rule& rule, const ProbeResult& answer) {
+  if (const auto* refusal = std::get_if<Refusal>(&answer)) return refusal->reason;
+  return executor::why_not(rule, std::get<Caps>(answer));
+}
+
+}  // namespace w8y::app

@@ -1,0 +1,81 @@
+// Looks whether this host has what lists need, beside the loop.
+#pragma once
+
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <w8y/caps.hpp>
+#include <w8y/clock.hpp>
+#include <w8y/timers.hpp>
+
+#include "executor/needs.hpp"
+#include "loop/watch.hpp"
+
+namespace w8y::loop {
+class Loop;
+}
+
+namespace w8y::executor {
+
+/// On threads of its own: a folder may lie on a server that does not answer, and whoever looks at
+/// it waits for ever, while the threads of libuv's pool are needed to look up names. What waits for
+/// over a second takes no other look's turn; such threads are left behind at the end. The same
+/// needs are not looked at twice at once.
+class NeedsLooks {
+ public:
+  using Look = std::function<std::optional<process::SpawnError>(const Needs& needs,
+                                                                std::atomic<NeedsStep>& step)>;
+  using Answer = std::function<void(const std::optional<Refusal>& refusal)>;
+
+  /// `look` is called on other threads; only tests have their own.
+  explicit NeedsLooks(loop::Loop& loop, Look look = look_for);
+  ~NeedsLooks();
+  NeedsLooks(const NeedsLooks&) = delete;
+  NeedsLooks& operator=(const NeedsLooks&) = delete;
+
+  /// The answer comes from the loop, once, within `timeout`. A host that is short of processes says
+  /// nothing about the list: looked at again until then.
+  void look(const Needs& needs, Duration timeout, Answer answer);
+
+  /// Looks at once, of those that have not been at it for over `slow`.
+  static constexpr std::size_t at_once = 4;
+  static constexpr Duration slow = std::chrono::seconds(1);
+  /// Threads in all, with those that wait for ever.
+  static constexpr std::size_t most_threads = 64;
+
+ private:
+  struct Work;
+  struct Shared;
+  struct Asker {
+    Answer answer;
+    std::unique_ptr<Timer> patience;
+  };
+  struct Asked {
+    std::shared_ptr<Work> work;
+    std::map<unsigned, Asker> askers;
+    std::unique_ptr<Timer> again;
+  };
+
+  using Since = std::list<Instant>::iterator;  ///< of a thread: when it began its look
+
+  static void serve(const std::shared_ptr<Shared>& shared, Since since);
+  void enqueue(const std::shared_ptr<Work>& work);
+  void add_threads();
+  void take_answers();
+  void answered(const Work& work);
+  void gave_up(const Needs& needs, unsigned asker);
+  void hold_loop();
+
+  loop::Loop& loop_;
+  std::shared_ptr<Shared> shared_;
+  std::map<Needs, Asked> asked_;
+  unsigned askers_ = 0;  ///< that there were
+  loop::Watch ready_;
+  Timer more_threads_;
+};
+
+}  // namespace w8y::executor
