@@ -18,6 +18,6 @@ _w8yd() {
     esac
     $split && return
 
-    COMPREPLY=($(compgen -W '--config= --check --plan --embedded --help --version' -- "$cur"))
+    COMPREPLY=($(compgen -W '--config= --check --strict --plan --embedded --help --version' -- "$cur"))
     [[ ${COMPREPLY-} == *= ]] && compopt -o nospace
 } && complete -F _w8yd w8yd

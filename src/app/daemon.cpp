@@ -15,6 +15,7 @@
 #include "executor/make.hpp"
 #include "loop/background.hpp"
 #include "ops/api.hpp"
+#include "ops/unix_listener.hpp"
 #include "process/host_limits.hpp"
 #include "source/circular.hpp"
 
@@ -40,7 +41,7 @@ std::string make_host_id(const std::string& host, std::uint64_t seed) {
 Daemon::Daemon(DaemonOptions options, Config config)
     : options_(std::move(options)),
       hub_(loop_),
-      journal_(log_, hub_, loop_.clock()),
+      journal_(log_, hub_, loop_.clock(), loop_.timers()),
       seed_(random_number()),
       host_(config.supervisor.host),
       host_id_(make_host_id(host_, seed_)),
@@ -64,6 +65,8 @@ Daemon::Daemon(DaemonOptions options, Config config)
   // libuv makes its threads at first use, and aborts if it can't: not when processes are short.
   loop::in_background(loop_, [] {});
   watch_signals();
+  // Before anything else is begun: another w8yd may have them. Nobody is answered before the loop.
+  serve_status(config.supervisor.status);
   if (options_.embedded) {
     ops::EmbeddedRedisOptions embedded;
     embedded.folder = *options_.embedded;
@@ -77,14 +80,14 @@ Daemon::Daemon(DaemonOptions options, Config config)
   ops::add_api(router_, *this, hub_);
   link_ = open_link(config, [this](RedisState state) { redis_changed(state); });
   set_hashes(config);
-  supervisor_.apply(std::make_shared<const Config>(std::move(config)), false,
-                    [this](const ReloadPlan&) {
-                      applied_ = true;
-                      say_shortfalls();
-                      serve_status();
-                      look_ready();
-                      reload_once_more();  // one that came while the first probes were out
-                    });
+  first_config_ = std::make_shared<const Config>(std::move(config));
+  supervisor_.apply(first_config_, false, [this](const ReloadPlan&) {
+    applied_ = true;
+    first_config_.reset();
+    say_shortfalls();
+    look_ready();
+    reload_once_more();  // one that came while the first probes were out
+  });
 }
 
 Daemon::~Daemon() = default;
@@ -92,6 +95,10 @@ Daemon::~Daemon() = default;
 int Daemon::run() {
   feed_watchdog();
   loop_.run();
+  // Whoever waits for us to be gone sees it by the socket: that is the last thing to go.
+  embedded_.reset();
+  servers_.clear();
+  journal_.flush();
   log_.info("w8yd ended");
   return 0;
 }
@@ -215,25 +222,29 @@ void Daemon::on_redis_log(const std::string& line) {
 
 // ---- status
 
-void Daemon::serve_status() {
-  const auto& wanted = supervisor_.config().supervisor.status;
-  std::erase_if(servers_, [&](const auto& server) {
-    return std::find(wanted.begin(), wanted.end(), server.first) == wanted.end();
-  });
-  for (const auto& address : wanted) {
-    if (servers_.contains(address)) continue;
-    const std::string path = address.substr(std::string("unix:").size());
+std::unique_ptr<ops::HttpServer> Daemon::serve_at(const std::string& address) {
+  const std::string path = address.substr(std::string("unix:").size());
+  auto server =
+      std::make_unique<ops::HttpServer>(loop_, path, router_, ops::HttpLimits{}, ops::HttpGate{},
+                                        [this](const std::string& complaint) {
+                                          log_.debug(complaint, {{"from", "http"}});
+                                        });
+  log_.info("status", {{"address", address}});
+  return server;
+}
+
+/// At start. Another w8yd on one of them would be answered for by us; without one at all, the work
+/// goes on without a window on it, which is tried again at each reload.
+void Daemon::serve_status(const std::vector<std::string>& addresses) {
+  for (const auto& address : addresses) {
     try {
-      servers_[address] =
-          std::make_unique<ops::HttpServer>(loop_, path, router_, ops::HttpLimits{},
-                                            ops::HttpGate{}, [this](const std::string& complaint) {
-                                              log_.debug(complaint, {{"from", "http"}});
-                                            });
-      log_.info("status", {{"address", address}});
+      servers_[address] = serve_at(address);
+    } catch (const ops::SocketInUse&) {
+      throw;
     } catch (const std::exception& error) {
-      // The work goes on without a window on it: tried again at each reload.
       servers_.erase(address);
-      log_.error("no status here", {{"address", address}, {"reason", error.what()}});
+      log_.error("no status at this address; the lists are served all the same",
+                 {{"address", address}, {"reason", error.what()}});
     }
   }
 }
@@ -352,7 +363,6 @@ void Daemon::drained() {
 void Daemon::end() {
   if (const std::size_t killed = orphans_.kill_all(); killed > 0)
     log_.info("killed what runs had left behind", {{"processes", killed}});
-  servers_.clear();
   if (embedded_) {
     link_->watch.reset();  // its end is no trouble now
     embedded_->stop();

@@ -54,10 +54,12 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
     std::unique_ptr<RedisWatch> watch;
   };
   /// A reload on its way: the file is being read, then its connection tried.
+  using Servers = std::map<std::string, std::unique_ptr<ops::HttpServer>>;  ///< by address
   struct Reload {
     ConfigPtr running;           ///< what is in force until then
     ConfigPtr config;            ///< nullptr: not read yet
     std::unique_ptr<Link> link;  ///< nullptr: as it is
+    Servers servers;             ///< on addresses that are new
     std::unique_ptr<Timer> patience;
   };
 
@@ -72,10 +74,10 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
   [[nodiscard]] HostStatus status() const override;
   void each_list(const std::function<void(const ListStatus&)>& look) const override;
   [[nodiscard]] std::optional<ListStatus> list(const std::string& prefix) const override;
-  [[nodiscard]] ConfigText config_text() const override { return describe(supervisor_.config()); }
+  [[nodiscard]] ConfigText config_text() const override { return describe(config()); }
   [[nodiscard]] SecretAnswer compare_secret(const SecretQuestion& question,
                                             const std::string& salt) const override {
-    return w8y::compare_secret(supervisor_.config(), question, salt);
+    return w8y::compare_secret(config(), question, salt);
   }
   ops::ControlResult quiet() override;
   ops::ControlResult resume() override;
@@ -89,6 +91,10 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
   void on_redis_log(const std::string& line) override;
   void on_redis_stopped() override { loop_.stop(); }
 
+  /// In force, or about to be.
+  [[nodiscard]] const Config& config() const {
+    return applied_ ? supervisor_.config() : *first_config_;
+  }
   std::unique_ptr<Link> open_link(const Config& config, RedisWatch::Changed changed);
   void watch_signals();
   void redis_changed(RedisState state);
@@ -103,7 +109,10 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
   void end_reload();
   void let_go(ConfigPtr config);
   void answer_reload(const ops::ControlResult& result);
-  void serve_status();
+  std::unique_ptr<ops::HttpServer> serve_at(const std::string& address);
+  void serve_status(const std::vector<std::string>& addresses);
+  [[nodiscard]] std::string prepare_host();
+  void take_servers();
   void begin_drain(const char* why);
   void drained();
   void end();
@@ -137,13 +146,14 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
   Supervisor supervisor_;
   Survey survey_;
   ops::Router router_;
-  std::map<std::string, std::unique_ptr<ops::HttpServer>> servers_;  ///< by address
+  Servers servers_;
   std::vector<std::unique_ptr<loop::SignalWatch>> signals_;
   Timer watchdog_;
   Timer tidy_;
   Timer swap_;
 
-  bool applied_ = false;  ///< the first configuration is in force
+  bool applied_ = false;    ///< the first configuration is in force
+  ConfigPtr first_config_;  ///< until then
   bool ready_ = false;
   RedisState redis_state_ = RedisState::down;
   bool quiet_ = false;  ///< by an operator

@@ -1,5 +1,6 @@
 // Reload: parse and check everything; try a changed connection; probe, compare, apply. Until the
 // last step the running configuration stays whole.
+#include <algorithm>
 #include <utility>
 
 #include "app/config_loading.hpp"
@@ -100,12 +101,49 @@ void Daemon::try_new_link() {
       [gave_up] { gave_up("no answer"); });
 }
 
+/// What the new config asks of this host: what can't be had makes the reload fail while nothing has
+/// changed yet. Returns why. The log file comes last: nothing may fail after it.
+std::string Daemon::prepare_host() {
+  const SupervisorSettings& running = reload_->running->supervisor;
+  const SupervisorSettings& wanted = reload_->config->supervisor;
+  for (const auto& address : wanted.status) {
+    if (servers_.contains(address)) continue;
+    try {
+      reload_->servers[address] = serve_at(address);
+    } catch (const std::exception& error) {
+      reload_->servers.erase(address);
+      const bool is_new =
+          std::find(running.status.begin(), running.status.end(), address) == running.status.end();
+      if (is_new) return "the status address " + address + " can't be had: " + error.what();
+      // Nothing about it has changed: it could not be had before.
+      log_.error("no status at this address", {{"address", address}, {"reason", error.what()}});
+    }
+  }
+  const std::string problem = log_.prepare({wanted.log_level, wanted.log_format, wanted.log_file});
+  if (problem.empty()) return {};
+  return "log_file " + wanted.log_file + " can't be opened: " + problem;
+}
+
+void Daemon::take_servers() {
+  const auto& wanted = supervisor_.config().supervisor.status;
+  std::erase_if(servers_, [&](const auto& server) {
+    return std::find(wanted.begin(), wanted.end(), server.first) == wanted.end();
+  });
+  servers_.merge(reload_->servers);
+}
+
 void Daemon::apply_reload() {
+  if (const std::string problem = prepare_host(); !problem.empty())
+    return reload_failed(problem + "; nothing was changed", {});
   const bool new_link = reload_->link != nullptr;
   reload_->patience.reset();
   if (new_link) {
     host_ = reload_->config->supervisor.host;
     // Pollers that still run on the old connection keep it until they have settled.
+    link_->redis->retire(
+        [this, url = link_->url.to_string()](const std::string& list, std::size_t runs) {
+          journal_.given_up(url, list, runs);
+        });
     link_ = std::move(reload_->link);
     link_->watch->tell([this](RedisState state) { redis_changed(state); });
     redis_changed(RedisState::usable);
@@ -117,7 +155,7 @@ void Daemon::apply_reload() {
 
 void Daemon::reloaded(const ReloadPlan& plan) {
   use_log_settings(supervisor_.config().supervisor);
-  serve_status();
+  take_servers();
   say_shortfalls();
   std::vector<std::string> lines = plan.lines();
   for (const auto& line : lines) log_.info(line);

@@ -14,11 +14,58 @@ std::int64_t milliseconds(WallTime time) {
   return time.count();
 }
 
+const std::string& program_of(const Rule& rule) {
+  return rule.is_command() ? rule.command.front() : rule.executor;
+}
+
 std::string talker(const std::string& list, int pid) {
   return list + ' ' + std::to_string(pid);
 }
 
 }  // namespace
+
+Journal::Journal(ops::Log& log, EventHandler& events, const Clock& clock, TimerQueue& timers)
+    : log_(log),
+      events_(events),
+      talkers_(clock),
+      gathered_(clock, timers),
+      shortages_(
+          gathered_, "short",
+          [this](const std::string& reason, const Group& group) {
+            if (group.one_list())
+              return log_.warn("this host can't start runs: the list waits, its items are free",
+                               {{"list", group.names()}, {"reason", reason}});
+            log_.warn("this host can't start runs: " + std::to_string(group.lists.size()) +
+                          " lists wait, their items are free",
+                      {{"lists", group.names()}, {"reason", reason}});
+          },
+          [this](const std::string&, const Troubles::Over& over) {
+            const auto ms = std::chrono::duration_cast<WallTime>(over.lasted).count();
+            log_.info("this host can start runs again",
+                      {{over.group.one_list() ? "list" : "lists", over.group.names()},
+                       {"not_started", over.attempts},
+                       {"ms", ms}});
+          }),
+      refusals_(
+          gathered_, "refused",
+          [this](const std::string& reason, const Group& group) {
+            if (group.one_list())
+              return log_.error("Redis refuses this list; trying again",
+                                {{"list", group.names()}, {"reason", reason}});
+            log_.error(
+                "Redis refuses " + std::to_string(group.lists.size()) + " lists; trying again",
+                {{"lists", group.names()}, {"reason", reason}});
+          },
+          [this](const std::string&, const Troubles::Over& over) {
+            if (over.group.one_list())
+              return log_.info("Redis takes this list again", {{"list", over.group.names()}});
+            log_.info("Redis takes " + std::to_string(over.group.lists.size()) + " lists again",
+                      {{"lists", over.group.names()}});
+          }) {}
+
+Journal::~Journal() {
+  flush();
+}
 
 void Journal::run_started(const Poller&, const ActiveRun& run) {
   if (events_.listens())
@@ -117,6 +164,23 @@ void Journal::run_ended(const Poller&, const Settlement& settlement) {
         RunEnded{{settlement.rule->prefix, settlement.claim.run, settlement.claim.item},
                  settlement.outcome,
                  took});
+  if (std::holds_alternative<Lost>(settlement.outcome)) {
+    tell_lost_run(settlement);
+  } else {
+    tell_end(settlement);
+  }
+  if (settlement.end.bad_lines > bad_lines_logged)
+    log_.warn("lines of standard output were no messages", {{"list", settlement.rule->prefix},
+                                                            {"run", settlement.claim.run},
+                                                            {"lines", settlement.end.bad_lines}});
+  if (std::holds_alternative<Quarantine>(settlement.rest))
+    log_.error("item quarantined: w8yctl release sets it free",
+               {{"list", settlement.rule->prefix},
+                {"item", settlement.claim.item},
+                {"failures", settlement.claim.attempt}});
+}
+
+void Journal::tell_end(const Settlement& settlement) {
   const bool good = std::holds_alternative<Succeeded>(settlement.outcome);
   const LogLevel level = good ? LogLevel::debug : LogLevel::warn;
   if (log_.enabled(level)) {
@@ -140,37 +204,57 @@ void Journal::run_ended(const Poller&, const Settlement& settlement) {
                   {"ms", milliseconds(settlement.ended - settlement.started)}});
     }
   }
-  if (settlement.end.bad_lines > bad_lines_logged)
-    log_.warn("lines of standard output were no messages", {{"list", settlement.rule->prefix},
-                                                            {"run", settlement.claim.run},
-                                                            {"lines", settlement.end.bad_lines}});
-  if (std::holds_alternative<Quarantine>(settlement.rest))
-    log_.error("item quarantined: w8yctl release sets it free",
-               {{"list", settlement.rule->prefix},
-                {"item", settlement.claim.item},
-                {"failures", settlement.claim.attempt}});
+}
+
+/// One Redis that is away takes the locks of all lists.
+void Journal::tell_lost_run(const Settlement& settlement) {
+  gathered_.add("lost run", settlement.rule->prefix,
+                [this, list = settlement.rule->prefix, item = settlement.claim.item,
+                 run = settlement.claim.run,
+                 reason = outcome_reason(settlement.outcome)](const Group& group) {
+                  if (group.once())
+                    return log_.warn("run ended", {{"list", list},
+                                                   {"item", item},
+                                                   {"run", run},
+                                                   {"outcome", "lost"},
+                                                   {"reason", reason}});
+                  log_.warn(std::to_string(group.count) + " runs ended: their locks were lost",
+                            {{"lists", group.names()}, {"outcome", "lost"}});
+                });
 }
 
 void Journal::lease_changed(const Poller&, const ActiveRun& run, bool lost) {
   events_.on_event(LeaseChanged{ref(run), !lost});
   const bool ends = run.rule->on_lease_loss == OnLeaseLoss::terminate;
-  log_.warn(!lost  ? "the lock is ours again"
-            : ends ? "lost the lock; the run is ended"
-                   : "lost the lock; the run goes on",
-            {{"list", run.rule->prefix}, {"item", run.claim.item}, {"run", run.claim.run}});
+  const std::string key = !lost ? "lock back" : ends ? "lock lost, ends" : "lock lost, goes on";
+  gathered_.add(key, run.rule->prefix, [this, lost, ends, of = ref(run)](const Group& group) {
+    if (group.once()) {
+      return log_.warn(!lost  ? "the lock is ours again"
+                       : ends ? "lost the lock; the run is ended"
+                              : "lost the lock; the run goes on",
+                       {{"list", of.prefix}, {"item", of.item}, {"run", of.run}});
+    }
+    const std::string runs = std::to_string(group.count) + " runs";
+    log_.warn(!lost  ? "the locks of " + runs + " are ours again"
+              : ends ? "lost the locks of " + runs + "; they are ended"
+                     : "lost the locks of " + runs + "; they go on",
+              {{"lists", group.names()}});
+  });
 }
 
 void Journal::state_changed(Poller& poller) {
+  const std::string& prefix = poller.rule().prefix;
+  if (poller.state() == PollerState::drained) {
+    shortages_.forget(&poller);
+    return refusals_.forget(&poller);
+  }
   // Told at the end of each claim; trouble that all lists share is told by RedisWatch.
   const ClaimEnd end = poller.last_claim();
   if (poller.state() == PollerState::claiming || end == ClaimEnd::unavailable) return;
-  const std::string& prefix = poller.rule().prefix;
   if (end == ClaimEnd::refused) {
-    if (!refused_.insert(prefix).second) return;
-    log_.error("Redis refuses this list; trying again",
-               {{"list", prefix}, {"reason", poller.detail()}});
-  } else if (!refused_.empty() && refused_.erase(prefix) > 0) {
-    log_.info("Redis takes this list again", {{"list", prefix}});
+    refusals_.begin(&poller, prefix, poller.detail());
+  } else if (refusals_.any()) {
+    refusals_.end(&poller);
   }
 }
 
@@ -178,29 +262,52 @@ void Journal::shortage_changed(const Poller& poller) {
   const Shortage& shortage = poller.shortage();
   const std::string& list = poller.rule().prefix;
   if (shortage.any()) {
-    log_.warn("this host can't start runs: the list waits, its items are free",
-              {{"list", list}, {"reason", shortage.reason()}});
+    shortages_.begin(&poller, list, shortage.reason());
     events_.on_event(ListChanged{list, ListState::starved, shortage.reason()});
     return;
   }
-  log_.info("this host can start runs again",
-            {{"list", list},
-             {"not_started", shortage.attempts()},
-             {"ms", std::chrono::duration_cast<WallTime>(shortage.lasted()).count()}});
+  shortages_.end(&poller, shortage.attempts(), shortage.lasted());
   events_.on_event(ListChanged{list, ListState::running, {}});
 }
 
-void Journal::list_refused(const Rule& rule, const std::string& reason) {
-  const std::string& program = rule.is_command() ? rule.command.front() : rule.executor;
-  log_.info("list refused on this host",
-            {{"list", rule.prefix}, {"program", program}, {"reason", reason}});
+void Journal::list_refused(const Rule& rule, const Refusal& refusal) {
+  const std::string& program = program_of(rule);
+  const std::string& reason = refusal.reason;
+  // A folder or an account is the same cause for every program.
+  gathered_.add(
+      "refused " + (refusal.of_host ? std::string() : program + ": ") + reason, rule.prefix,
+      [this, program, refusal](const Group& group) {
+        if (group.one_list())
+          return log_.info(
+              "list refused on this host",
+              {{"list", group.names()}, {"program", program}, {"reason", refusal.reason}});
+        const std::string what = std::to_string(group.lists.size()) + " lists refused on this host";
+        if (refusal.of_host)
+          return log_.info(what, {{"lists", group.names()}, {"reason", refusal.reason}});
+        log_.info(what,
+                  {{"lists", group.names()}, {"program", program}, {"reason", refusal.reason}});
+      });
   events_.on_event(ListChanged{rule.prefix, ListState::refused, reason});
 }
 
 void Journal::list_served(const Rule& rule, const Caps&) {
-  const std::string& program = rule.is_command() ? rule.command.front() : rule.executor;
-  log_.info("list served", {{"list", rule.prefix}, {"program", program}});
+  gathered_.add("served", rule.prefix, [this, program = program_of(rule)](const Group& group) {
+    if (group.one_list())
+      return log_.info("list served", {{"list", group.names()}, {"program", program}});
+    log_.info(std::to_string(group.lists.size()) + " lists served", {{"lists", group.names()}});
+  });
   events_.on_event(ListChanged{rule.prefix, ListState::idle, {}});
+}
+
+void Journal::given_up(const std::string& redis, const std::string& list, std::size_t runs) {
+  // Each of the runs counts, and they come list by list.
+  for (std::size_t i = 0; i < runs; ++i)
+    gathered_.add("given up " + redis, list, [this, redis](const Group& group) {
+      log_.warn(
+          "gave up telling a Redis that is no longer configured how runs ended: it is not "
+          "reachable, and their locks have run out",
+          {{"redis", redis}, {"lists", group.names()}, {"runs", group.count}});
+    });
 }
 
 }  // namespace w8y::app

@@ -1,10 +1,10 @@
 // What happens on a host, told to the log and to whoever listens to the API's events.
 #pragma once
 
-#include <set>
 #include <string>
 
 #include <w8y/events.hpp>
+#include <w8y/gathered.hpp>
 #include <w8y/line_limits.hpp>
 #include <w8y/served_list.hpp>
 
@@ -14,8 +14,8 @@ namespace w8y::app {
 
 class Journal final : public ListEvents {
  public:
-  Journal(ops::Log& log, EventHandler& events, const Clock& clock)
-      : log_(log), events_(events), talkers_(clock) {}
+  Journal(ops::Log& log, EventHandler& events, const Clock& clock, TimerQueue& timers);
+  ~Journal() override;
 
   void run_started(const Poller& poller, const ActiveRun& run) override;
   void run_message(const Poller& poller, const ActiveRun& run, const Message& message) override;
@@ -26,8 +26,12 @@ class Journal final : public ListEvents {
   void lease_changed(const Poller& poller, const ActiveRun& run, bool lost) override;
   void state_changed(Poller& poller) override;
   void shortage_changed(const Poller& poller) override;
-  void list_refused(const Rule& rule, const std::string& reason) override;
+  void list_refused(const Rule& rule, const Refusal& refusal) override;
   void list_served(const Rule& rule, const Caps& caps) override;
+  /// What runs of a list on a Redis that is no longer configured left behind is given up.
+  void given_up(const std::string& redis, const std::string& list, std::size_t runs);
+  /// Writes what waits for more of the same.
+  void flush() { gathered_.flush(); }
 
  private:
   /// Of a run's lines that are no messages, the first few are logged, the rest only counted.
@@ -36,11 +40,15 @@ class Journal final : public ListEvents {
   /// Whether a line that a child wrote is to be logged; says how many were left out before it.
   bool admits(const std::string& talker, ops::LogField of, const std::string& list);
   void tell_left_out(std::size_t lines, ops::LogField of, const std::string& list);
+  void tell_end(const Settlement& settlement);
+  void tell_lost_run(const Settlement& settlement);
 
   ops::Log& log_;
   EventHandler& events_;
-  LineLimits talkers_;             ///< by run, or by list and process
-  std::set<std::string> refused_;  ///< lists that Redis refuses, by prefix
+  LineLimits talkers_;  ///< by run, or by list and process
+  Gathered gathered_;
+  Troubles shortages_;
+  Troubles refusals_;  ///< by Redis
 };
 
 }  // namespace w8y::app

@@ -11,6 +11,7 @@
 #include "app/config_loading.hpp"
 #include "app/daemon.hpp"
 #include "app/plan.hpp"
+#include "app/predecessor.hpp"
 #include "process/host_limits.hpp"
 #include "process/spawn_helper.hpp"
 #include "redis/tls_transport.hpp"
@@ -20,6 +21,7 @@ namespace {
 struct Options {
   std::string config = w8y::app::default_config_path;
   bool check = false;
+  bool strict = false;
   bool plan = false;
   std::optional<std::string> embedded;
 };
@@ -37,6 +39,8 @@ bool parse(int argc, char** argv, Options& options, int& exit) {
       ->capture_default_str();
   auto* check = app.add_flag("--check", options.check,
                              "Parse, probe, and print which lists this host would run");
+  app.add_flag("--strict", options.strict, "With --check: exit 1 if this host would refuse a list")
+      ->needs(check);
   auto* plan =
       app.add_flag("--plan", options.plan, "Print what a reload would change in the running w8yd");
   auto* embedded = app.add_option("--embedded", folder,
@@ -69,8 +73,9 @@ int run(const Options& options) {
   mallopt(M_TRIM_THRESHOLD, 256 << 10);
   process::restrict_umask();
   Config config = app::load(options.config);
-  if (options.check) return app::check(config);
+  if (options.check) return app::check(config, options.strict);
   if (options.plan) return app::plan(config);
+  app::wait_for_predecessor(config.supervisor);
   malloc_trim(0);  // a file of many lists takes a multiple of what is kept of it
   process::raise_descriptor_limit();
   app::DaemonOptions daemon{options.config, options.embedded};
