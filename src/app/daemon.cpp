@@ -342,6 +342,7 @@ void Daemon::run_item(const std::string&, const Item&, Answer answer) {
 
 void Daemon::begin_drain(const char* why) {
   if (!draining_) {
+    journal_.flush();  // what happened before is told before
     log_.info("draining", {{"because", why}, {"running", supervisor_.running()}});
     notify_.stopping("draining");
     hub_.on_event(HostChanged{HostState::draining, why});
