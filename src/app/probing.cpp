@@ -5,12 +5,14 @@
 #include "executor/make.hpp"
 #include "executor/probe.hpp"
 #include "loop/loop.hpp"
+#include "process/spawn_service.hpp"
 
 namespace w8y::app {
 
 std::map<std::string, ProbeResult> probe_all(const std::vector<RulePtr>& rules, Duration timeout) {
   loop::Loop loop;
-  executor::ProcessProber prober(loop);
+  process::SpawnService spawns(loop);
+  executor::ProcessProber prober(loop, nullptr, &spawns);
   std::map<std::string, ProbeResult> answers;
   for (const RulePtr& rule : rules)
     prober.look_for(*rule, timeout, [&answers, name = rule->prefix](ProbeResult&& answer) {

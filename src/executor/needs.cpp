@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <tuple>
+#include <utility>
 
-#include "process/credentials.hpp"
-#include "process/env_file.hpp"
 #include "process/find_program.hpp"
 
 namespace w8y::executor {
@@ -14,29 +13,18 @@ namespace {
 
 using process::SpawnError;
 
-/// Nothing can be executed under this name, so that the child of a trial ends where a run would
-/// begin.
-constexpr const char* no_program = "/";
+/// Where nothing can be put: the child of a trial ends at its exec.
+constexpr const char* no_program = "/proc/w8y-no-program";
 
-std::optional<SpawnError> look_at_env_file(const std::string& path) {
-  process::SpawnRequest request;
-  request.env_file = path;
-  return process::add_env_file(request);
-}
-
-std::optional<SpawnError> try_settings(const Needs& needs, const process::Account& account) {
-  process::SpawnRequest request;
-  request.program = no_program;
-  request.argv = {no_program};
-  request.cwd = needs.cwd;
-  request.die_with_parent = false;  // its parent would be the thread
-  request.credentials = account.credentials;
-  request.nice = needs.nice;
-  request.rlimits = needs.rlimits;
-  process::Spawned ignored;
-  auto problem = process::spawn(request, ignored);
-  if (problem && problem->about == SpawnError::About::program) return std::nullopt;
-  return problem;
+std::optional<SpawnError> look_at_program(const std::string& program) {
+  const auto lack = [](int error, std::string text) {
+    return SpawnError{error, std::move(text), false, SpawnError::About::program};
+  };
+  if (program.find('/') != std::string::npos && program.front() != '/')
+    return lack(EINVAL, "neither a name nor an absolute path");
+  const auto found = process::find_program(program);
+  if (!found.path.empty()) return std::nullopt;
+  return lack(ENOENT, found.problem);
 }
 
 }  // namespace
@@ -62,39 +50,60 @@ Needs needs_of(const Rule& rule) {
   return needs;
 }
 
-std::optional<SpawnError> look_for(const Needs& needs, std::atomic<NeedsStep>& step) {
+Looked look_for(const Needs& needs, std::atomic<NeedsStep>& step) {
+  Looked looked;
   step = NeedsStep::account;
-  process::Account account;
-  if (auto problem = process::resolve(needs.identity, account)) return problem;
-  step = NeedsStep::env_file;
-  if (!needs.env_file.empty())
-    if (auto problem = look_at_env_file(needs.env_file)) return problem;
-  step = NeedsStep::folder;
-  const bool default_child = needs.cwd == "/" && !needs.nice && needs.rlimits.empty();
-  if (!default_child || account.credentials)
-    if (auto problem = try_settings(needs, account)) return problem;
+  looked.problem = process::resolve(needs.identity, looked.account);
+  if (looked.problem || needs.program.empty()) return looked;
   step = NeedsStep::program;
-  if (needs.program.empty()) return std::nullopt;
-  if (needs.program.find('/') != std::string::npos && needs.program.front() != '/')
-    return SpawnError{EINVAL, "neither a name nor an absolute path", false,
-                      SpawnError::About::program};
-  const auto found = process::find_program(needs.program);
-  if (!found.path.empty()) return std::nullopt;
-  return SpawnError{ENOENT, found.problem, false, SpawnError::About::program};
+  looked.problem = look_at_program(needs.program);
+  return looked;
+}
+
+std::optional<process::SpawnRequest> trial_of(const Needs& needs, const process::Account& account) {
+  const bool plain = needs.cwd == "/" && needs.env_file.empty() && !needs.nice &&
+                     needs.rlimits.empty() && !account.credentials;
+  if (plain) return std::nullopt;
+  process::SpawnRequest request;
+  request.program = no_program;
+  request.argv = {no_program};
+  request.env_file = needs.env_file;
+  request.cwd = needs.cwd;
+  request.credentials = account.credentials;
+  request.nice = needs.nice;
+  request.rlimits = needs.rlimits;
+  return request;
+}
+
+std::optional<SpawnError> judge_trial(const SpawnError& end) {
+  if (end.about == SpawnError::About::program) return std::nullopt;
+  return end;
+}
+
+Looked look_and_try(const Needs& needs, std::atomic<NeedsStep>& step) {
+  Looked looked = look_for(needs, step);
+  if (looked.problem) return looked;
+  auto request = trial_of(needs, looked.account);
+  if (!request) return looked;
+  step = NeedsStep::trial;
+  request->die_with_parent = false;  // its parent is a thread
+  process::Spawned ignored;
+  if (const auto end = process::spawn(*request, ignored)) looked.problem = judge_trial(*end);
+  return looked;
 }
 
 std::string no_answer_text(const Needs& needs, NeedsStep step) {
   switch (step) {
     case NeedsStep::queued:
-      return "too many folders of other lists give no answer";
+      return "what other lists name gives no answer, and this one has to wait";
     case NeedsStep::account:
       return "the look-up of its user or group gives no answer";
-    case NeedsStep::env_file:
-      return "env_file " + needs.env_file + " gives no answer";
-    case NeedsStep::folder:
-      return "cwd " + needs.cwd + " gives no answer";
     case NeedsStep::program:
       return "the folder of its program gives no answer";
+    case NeedsStep::trial:
+      if (needs.env_file.empty()) return "cwd " + needs.cwd + " gives no answer";
+      if (needs.cwd == "/") return "env_file " + needs.env_file + " gives no answer";
+      return "cwd " + needs.cwd + " or env_file " + needs.env_file + " gives no answer";
   }
   return "no answer";
 }

@@ -8,6 +8,7 @@
 
 #include <w8y/rule.hpp>
 
+#include "process/credentials.hpp"
 #include "process/spawn.hpp"
 
 namespace w8y::executor {
@@ -28,13 +29,23 @@ struct Needs {
 Needs needs_of(const Rule& rule);
 
 /// How far a look has come: where it waits, if it does.
-enum class NeedsStep { queued, account, env_file, folder, program };
+enum class NeedsStep { queued, account, program, trial };
 
-/// Looks in the order of NeedsStep, and gives the first that is missing. The folder, the limits and
-/// the account are tried by a child that does all that a run would do before its exec, and ends.
-/// May take as long as the slowest of the places that are looked at, and for ever: not for the
+struct Looked {
+  std::optional<process::SpawnError> problem;  ///< nullopt: what was looked at is here
+  process::Account account;
+};
+/// Looks at the account and the program. May take as long as they do, and for ever: not for the
 /// loop.
-std::optional<process::SpawnError> look_for(const Needs& needs, std::atomic<NeedsStep>& step);
+Looked look_for(const Needs& needs, std::atomic<NeedsStep>& step);
+
+/// The folder, the file, the limits and whether we may become that user are tried: by a child that
+/// does all that a run's does before its exec, and ends there. nullopt: there is nothing to try.
+std::optional<process::SpawnRequest> trial_of(const Needs& needs, const process::Account& account);
+/// What the end of a trial says is missing.
+std::optional<process::SpawnError> judge_trial(const process::SpawnError& end);
+/// Both, for where nobody waits for us; waits for the trial, too.
+Looked look_and_try(const Needs& needs, std::atomic<NeedsStep>& step);
 
 /// What gives no answer, for people: "cwd /mnt/media gives no answer".
 std::string no_answer_text(const Needs& needs, NeedsStep step);

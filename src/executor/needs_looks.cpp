@@ -1,5 +1,6 @@
 #include "executor/needs_looks.hpp"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@
 
 #include "loop/loop.hpp"
 #include "process/fd.hpp"
+#include "process/spawn_service.hpp"
 
 namespace w8y::executor {
 
@@ -54,7 +56,8 @@ struct NeedsLooks::Work {
   explicit Work(Needs what) : needs(std::move(what)) {}
   const Needs needs;
   std::atomic<NeedsStep> step = NeedsStep::queued;
-  std::optional<process::SpawnError> problem;  ///< the thread's, until it is done
+  Looked looked;                               ///< the thread's, until it is done
+  std::optional<process::SpawnError> problem;  ///< the last one
 };
 
 /// Outlives us as long as a thread waits.
@@ -70,11 +73,46 @@ struct NeedsLooks::Shared {
   bool closed = false;
 };
 
-NeedsLooks::NeedsLooks(loop::Loop& loop, Look look)
+/// A child that is to fail at its exec, and nowhere before.
+class NeedsLooks::Trial final : private process::SpawnClient {
+ public:
+  using Told = std::function<void(const std::optional<process::SpawnError>& problem)>;
+
+  Trial(loop::Loop& loop, process::SpawnService& service, process::SpawnRequest&& request,
+        Told told)
+      : told_(std::move(told)),
+        null_(open("/dev/null", O_RDWR | O_CLOEXEC)),
+        spawning_(loop, service, with_streams(std::move(request), null_.get()), {}, *this) {}
+
+ private:
+  void on_spawned(process::Spawned&& spawned) override {
+    const process::Fd pidfd(spawned.pidfd);
+    told_(std::nullopt);
+  }
+  void on_not_spawned(const process::SpawnError& error) override {
+    if (null_) return told_(judge_trial(error));
+    told_(process::SpawnError{EMFILE, "can't open /dev/null"});
+  }
+
+  static process::SpawnRequest with_streams(process::SpawnRequest&& request, int null) {
+    request.in = request.out = request.err = null;
+    return std::move(request);
+  }
+
+  const Told told_;
+  const process::Fd null_;
+  process::Spawning spawning_;
+};
+
+NeedsLooks::NeedsLooks(loop::Loop& loop, process::SpawnService* service, Look look)
     : loop_(loop),
-      shared_(std::make_shared<Shared>(std::move(look))),
+      service_(service),
+      shared_(std::make_shared<Shared>(look                 ? std::move(look)
+                                       : service == nullptr ? Look(look_and_try)
+                                                            : Look(look_for))),
       ready_(loop, shared_->event.get(), [this](bool, bool) { take_answers(); }),
-      more_threads_(loop.timers()) {
+      more_threads_(loop.timers()),
+      sweep_(loop.timers()) {
   ready_.want(true, false);
   ready_.keep_loop_alive(false);
 }
@@ -143,7 +181,7 @@ void NeedsLooks::serve(const std::shared_ptr<Shared>& shared, Since since) {
     shared->queue.pop_front();
     *since = clock.now();
     lock.unlock();
-    work->problem = shared->look(work->needs, work->step);
+    work->looked = shared->look(work->needs, work->step);
     lock.lock();
     shared->done.push_back(work);
     const std::uint64_t one = 1;
@@ -165,19 +203,41 @@ void NeedsLooks::take_answers() {
   hold_loop();
 }
 
+/// The thread has done its part.
 void NeedsLooks::answered(const Work& work) {
   const auto found = asked_.find(work.needs);
   if (found == asked_.end()) return;
   Asked& asked = found->second;
-  if (work.problem && work.problem->host_is_short() && !asked.askers.empty()) {
+  auto request = service_ == nullptr || work.looked.problem
+                     ? std::nullopt
+                     : trial_of(work.needs, work.looked.account);
+  if (!request) return over(work.needs, work.looked.problem);
+  asked.work->step = NeedsStep::trial;
+  asked.trial = std::make_unique<Trial>(
+      loop_, *service_, std::move(*request),
+      [this, needs = work.needs](const std::optional<process::SpawnError>& problem) {
+        over(needs, problem);
+        hold_loop();
+      });
+}
+
+void NeedsLooks::over(const Needs& needs, const std::optional<process::SpawnError>& problem) {
+  const auto found = asked_.find(needs);
+  if (found == asked_.end()) return;
+  Asked& asked = found->second;
+  if (asked.trial) {
+    tried_.push_back(std::move(asked.trial));
+    sweep_.set(loop_.now(), [this] { tried_.clear(); });
+  }
+  if (problem && problem->host_is_short() && !asked.askers.empty()) {
+    asked.work->problem = problem;
     asked.again = std::make_unique<Timer>(loop_.timers());
     asked.again->set(loop_.now() + short_pause, [this, same = asked.work] { enqueue(same); });
     return;
   }
   std::optional<Refusal> refusal;
-  if (work.problem)
-    refusal =
-        Refusal{work.problem->text, work.problem->about != process::SpawnError::About::program};
+  if (problem)
+    refusal = Refusal{problem->text, problem->about != process::SpawnError::About::program};
   const auto askers = std::move(asked.askers);
   asked_.erase(found);
   for (const auto& [id, asker] : askers) asker.answer(refusal);

@@ -18,21 +18,24 @@
 namespace w8y::loop {
 class Loop;
 }
+namespace w8y::process {
+class SpawnService;
+}
 
 namespace w8y::executor {
 
-/// On threads of its own: a folder may lie on a server that does not answer, and whoever looks at
-/// it waits for ever, while the threads of libuv's pool are needed to look up names. What waits for
-/// over a second takes no other look's turn; such threads are left behind at the end. The same
-/// needs are not looked at twice at once.
+/// On threads of its own, and by children that the service starts: a folder may lie on a server
+/// that does not answer, and whoever looks at it waits for ever, while the threads of libuv's pool
+/// are needed to look up names. What waits for over a second takes no other look's turn; such
+/// threads are left behind at the end. The same needs are not looked at twice at once.
 class NeedsLooks {
  public:
-  using Look = std::function<std::optional<process::SpawnError>(const Needs& needs,
-                                                                std::atomic<NeedsStep>& step)>;
+  using Look = std::function<Looked(const Needs& needs, std::atomic<NeedsStep>& step)>;
   using Answer = std::function<void(const std::optional<Refusal>& refusal)>;
 
-  /// `look` is called on other threads; only tests have their own.
-  explicit NeedsLooks(loop::Loop& loop, Look look = look_for);
+  /// Without a service, trials are made on threads: for whoever may wait for them. `look` is called
+  /// on other threads; only tests have their own.
+  explicit NeedsLooks(loop::Loop& loop, process::SpawnService* service = nullptr, Look look = {});
   ~NeedsLooks();
   NeedsLooks(const NeedsLooks&) = delete;
   NeedsLooks& operator=(const NeedsLooks&) = delete;
@@ -50,6 +53,7 @@ class NeedsLooks {
  private:
   struct Work;
   struct Shared;
+  class Trial;
   struct Asker {
     Answer answer;
     std::unique_ptr<Timer> patience;
@@ -58,6 +62,7 @@ class NeedsLooks {
     std::shared_ptr<Work> work;
     std::map<unsigned, Asker> askers;
     std::unique_ptr<Timer> again;
+    std::unique_ptr<Trial> trial;
   };
 
   using Since = std::list<Instant>::iterator;  ///< of a thread: when it began its look
@@ -67,15 +72,19 @@ class NeedsLooks {
   void add_threads();
   void take_answers();
   void answered(const Work& work);
+  void over(const Needs& needs, const std::optional<process::SpawnError>& problem);
   void gave_up(const Needs& needs, unsigned asker);
   void hold_loop();
 
   loop::Loop& loop_;
+  process::SpawnService* service_;
   std::shared_ptr<Shared> shared_;
   std::map<Needs, Asked> asked_;
   unsigned askers_ = 0;  ///< that there were
   loop::Watch ready_;
   Timer more_threads_;
+  std::vector<std::unique_ptr<Trial>> tried_;  ///< over, and not inside their own call any more
+  Timer sweep_;
 };
 
 }  // namespace w8y::executor

@@ -153,7 +153,7 @@ void ProcessProber::Probe::answer(const ProbeResult& result) {
 
 ProcessProber::ProcessProber(loop::Loop& loop, process::ControlGroups* groups,
                              process::SpawnService* spawns)
-    : loop_(loop), groups_(groups), spawns_(spawns), needs_(loop), sweep_(loop.timers()) {}
+    : loop_(loop), groups_(groups), spawns_(spawns), needs_(loop, spawns), sweep_(loop.timers()) {}
 ProcessProber::~ProcessProber() = default;
 
 void ProcessProber::look_for(const Rule& rule, Duration timeout, Answer answer) {

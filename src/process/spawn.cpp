@@ -12,8 +12,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstddef>
-#include <mutex>
 #include <new>
 #include <system_error>
 
@@ -70,34 +68,17 @@ class AllSignalsBlocked {
 };
 
 /// A child that takes other credentials marks the memory that it shares with us as not dumpable.
-/// That ends with the last of them: a thread may be at another one, which its user must not look
-/// into.
 class DumpableKept {
  public:
-  explicit DumpableKept(bool needed) : needed_(needed) {
-    if (!needed_) return;
-    const std::lock_guard lock(shared().mutex);
-    if (shared().children++ == 0) shared().before = prctl(PR_GET_DUMPABLE);
-  }
+  explicit DumpableKept(bool needed) : before_(needed ? prctl(PR_GET_DUMPABLE) : -1) {}
   ~DumpableKept() {
-    if (!needed_) return;
-    const std::lock_guard lock(shared().mutex);
-    if (--shared().children == 0 && shared().before == 1) prctl(PR_SET_DUMPABLE, 1);
+    if (before_ == 1) prctl(PR_SET_DUMPABLE, 1);
   }
   DumpableKept(const DumpableKept&) = delete;
   DumpableKept& operator=(const DumpableKept&) = delete;
 
  private:
-  struct Shared {
-    std::mutex mutex;
-    std::size_t children = 0;
-    int before = 0;
-  };
-  static Shared& shared() {
-    static Shared one;
-    return one;
-  }
-  const bool needed_;
+  int before_;
 };
 
 /// Returns once the child has called exec, or has exited.

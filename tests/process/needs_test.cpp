@@ -14,6 +14,7 @@
 #include <set>
 
 #include "executor/needs_looks.hpp"
+#include "process/spawn_service.hpp"
 #include "support.hpp"
 
 using namespace w8y;
@@ -28,8 +29,8 @@ using executor::NeedsStep;
 /// "" if all is here.
 std::string lacks(const Needs& needs) {
   std::atomic<NeedsStep> step;
-  const auto problem = executor::look_for(needs, step);
-  return problem ? problem->text : "";
+  const auto looked = executor::look_and_try(needs, step);
+  return looked.problem ? looked.problem->text : "";
 }
 
 /// Looks that end when the test says so.
@@ -42,14 +43,15 @@ struct Gate {
   static executor::NeedsLooks::Look look(const std::shared_ptr<Gate>& gate) {
     // A thread that waited may be at it for longer than the test.
     return [gate](const Needs& needs, std::atomic<NeedsStep>& step) {
-      step = NeedsStep::folder;
+      step = NeedsStep::trial;
       std::unique_lock lock(gate->mutex);
       gate->looked.insert(needs.cwd);
       gate->changed.wait(lock, [&] { return !gate->shut.contains(needs.cwd); });
-      return needs.cwd == "/gone"
-                 ? std::optional(process::SpawnError{ENOENT, "gone", false,
-                                                     process::SpawnError::About::settings})
-                 : std::nullopt;
+      executor::Looked looked;
+      if (needs.cwd == "/gone")
+        looked.problem =
+            process::SpawnError{ENOENT, "gone", false, process::SpawnError::About::settings};
+      return looked;
     };
   }
   void open() {
@@ -83,7 +85,7 @@ struct Looking {
 
   const std::shared_ptr<Gate> gate = std::make_shared<Gate>();
   loop::Loop loop;
-  executor::NeedsLooks looks{loop, Gate::look(gate)};
+  executor::NeedsLooks looks{loop, nullptr, Gate::look(gate)};
   std::vector<std::string> answers;
 };
 
@@ -180,12 +182,52 @@ TEST_CASE("more folders that give no answer than looks at once") {
   CHECK(house.wait_for_answers(1 + shut.size()));
 }
 
+TEST_CASE("what is to be tried is tried by a child that shares nothing with us") {
+  const Folder folder;
+  loop::Loop loop;
+  process::SpawnServiceOptions options;
+  options.helper = {DOOMED_PROGRAM, "--spawn-helper"};
+  process::SpawnService service(loop, options);
+  executor::NeedsLooks looks(loop, &service);
+  const auto ask = [&](const Needs& needs) {
+    std::optional<std::string> answer;
+    looks.look(needs, 20s, [&](const std::optional<Refusal>& refusal) {
+      answer = refusal ? refusal->reason : "";
+    });
+    REQUIRE(wait_for(loop, [&] { return answer.has_value(); }));
+    return *answer;
+  };
+  Needs needs;
+  needs.cwd = folder.path();
+  CHECK(ask(needs).empty());
+  needs.cwd = folder.path() + "/none";
+  CHECK(ask(needs) == "can't change to folder " + needs.cwd + ": No such file or directory");
+  needs.cwd = folder.path();
+  needs.env_file = folder.path() + "/none";
+  CHECK(ask(needs) == "env_file " + needs.env_file + " not found");
+  needs = {};
+  needs.rlimits = {{"nofile", RLIMIT_NOFILE, std::uint64_t{1} << 40}};
+  CHECK(ask(needs) == "can't set the limit nofile to 1099511627776: Operation not permitted");
+  needs = {};
+  needs.identity.user = "no such user";
+  CHECK(ask(needs) == "no such user 'no such user'");
+  if (::geteuid() != 0) return;
+  needs = {};
+  needs.identity.user = "nobody";
+  needs.cwd = folder.path();
+  REQUIRE(::chmod(folder.path().c_str(), 0700) == 0);
+  CHECK(ask(needs) == "can't change to folder " + needs.cwd + ": Permission denied");
+  CHECK(service.helper() != 0);
+  REQUIRE(::chmod(folder.path().c_str(), 0711) == 0);
+  CHECK(ask(needs).empty());
+}
+
 TEST_CASE("looks may go while one of them hangs") {
   const auto gate = std::make_shared<Gate>();
   gate->shut = {"/hangs"};
   {
     loop::Loop loop;
-    executor::NeedsLooks looks(loop, Gate::look(gate));
+    executor::NeedsLooks looks(loop, nullptr, Gate::look(gate));
     Needs needs;
     needs.cwd = "/hangs";
     looks.look(needs, 20s, [](const auto&) { FAIL("nobody waits any more"); });
