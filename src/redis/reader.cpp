@@ -22,10 +22,13 @@ int depth_of(const redisReadTask* task) {
   return depth;
 }
 
+/// What the arrays of a reply may still have together.
 template <typename Count>
 void* create_bounded_array(const redisReadTask* task, Count elements) {
-  if (std::cmp_greater(elements, Reader::max_elements)) return nullptr;
+  auto& left = *static_cast<std::size_t*>(task->privdata);
+  if (std::cmp_greater(elements, left)) return nullptr;
   if (depth_of(task) >= Reader::max_depth) return nullptr;
+  left -= static_cast<std::size_t>(elements);
   return create_array(task, elements);
 }
 
@@ -65,12 +68,13 @@ void Reader::FreeReader::operator()(redisReader* reader) const {
 Reader::Reader(std::size_t max_reply)
     : reader_(redisReaderCreateWithFunctions(bounded_functions())), max_reply_(max_reply) {
   if (!reader_) throw std::bad_alloc();
+  reader_->privdata = &left_;
 }
 
 void Reader::feed(std::string_view bytes) {
   if (!problem_.empty()) return;
   taken_ += bytes.size();
-  if (taken_ > max_reply_) {
+  if (taken_ + (max_elements - left_) * element_cost > max_reply_) {
     problem_ = "a reply of more than " + std::to_string(max_reply_ >> 20) + " MiB";
   } else if (redisReaderFeed(reader_.get(), bytes.data(), bytes.size()) != REDIS_OK) {
     problem_ = reader_->errstr;
@@ -90,6 +94,7 @@ OwnedReply Reader::next() {
     check_unfinished();
   } else {
     taken_ = reader_->len - reader_->pos;
+    left_ = max_elements;
   }
   return OwnedReply(static_cast<redisReply*>(reply));
 }

@@ -16,17 +16,21 @@ struct FreeReply {
 };
 using OwnedReply = std::unique_ptr<redisReply, FreeReply>;
 
-/// Whatever the other side sends costs no more memory than `max_reply` and a small multiple, and
-/// no more time than its length. After a problem nothing more is read.
+/// Whatever the other side sends costs no more memory than twice `max_reply` (what was read, and
+/// what was made of it), and no more time than its length. After a problem nothing more is read.
 class Reader {
  public:
   static constexpr std::size_t default_max_reply = std::size_t{128} << 20;
-  static constexpr int max_elements = 1 << 20;        ///< of one array
+  static constexpr std::size_t max_elements = 1U << 20;  ///< of all arrays of a reply
+  /// Memory that an element takes besides its text: counted as bytes of the reply.
+  static constexpr std::size_t element_cost = 96;
   static constexpr int max_depth = 8;                 ///< of arrays in arrays
   static constexpr std::size_t max_line = 64U << 10;  ///< status, error and number replies
   static constexpr std::size_t max_feed = 16U << 10;  ///< more at once costs the parser copies
 
   explicit Reader(std::size_t max_reply = default_max_reply);
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
 
   /// At most max_feed bytes at once, then next() until it gives nothing.
   void feed(std::string_view bytes);
@@ -43,7 +47,8 @@ class Reader {
   };
   std::unique_ptr<redisReader, FreeReader> reader_;
   std::size_t max_reply_;
-  std::size_t taken_ = 0;  // bytes since the last whole reply
+  std::size_t taken_ = 0;            // bytes since the last whole reply
+  std::size_t left_ = max_elements;  // that it may still have
   std::string problem_;
 };
 

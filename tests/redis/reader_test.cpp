@@ -90,6 +90,30 @@ TEST_CASE("garbage is a problem, once and for all, and costs little") {
   CHECK(problem("$2000000\r\n" + std::string(1'100'000, 'x')).find("1 MiB") != std::string::npos);
 }
 
+TEST_CASE("elements are counted over all arrays of a reply, and charged") {
+  // Few bytes each, and many times as much memory: nested, so that no array is large.
+  std::string arrays = "*4096\r\n";
+  for (int i = 0; i < 4096; ++i) {
+    arrays += "*512\r\n";
+    for (int j = 0; j < 512; ++j) arrays += ":1\r\n";
+  }
+  Reader reader;
+  CHECK(drain(reader, arrays).empty());
+  CHECK(reader.problem().find("too many elements") != std::string::npos);
+
+  const auto mebibyte = [](int elements) {
+    Reader small(1U << 20);
+    std::string bytes = "*" + std::to_string(elements) + "\r\n";
+    for (int i = 0; i < elements; ++i) bytes += ":1\r\n";
+    // Twice: what was charged to a reply is not to the next.
+    drain(small, bytes);
+    drain(small, bytes);
+    return small.problem();
+  };
+  CHECK(mebibyte(10'000).empty());
+  CHECK(mebibyte(11'000).find("1 MiB") != std::string::npos);
+}
+
 TEST_CASE("error codes are the first word") {
   CHECK(error_code("NOSCRIPT No matching script.") == ErrorCode::noscript);
   CHECK(error_code("WRONGPASS invalid username-password pair") == ErrorCode::noauth);
