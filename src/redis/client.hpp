@@ -23,6 +23,7 @@ namespace w8y::redis {
 /// call is answered exactly once, in order, and never from inside call():
 ///  - with Redis's reply, error replies included;
 ///  - Failure::not_sent, if there is no connection: nothing has happened;
+///  - Failure::too_large, if a single command has more than 64 MiB: nothing has happened;
 ///  - Failure::lost, if the connection broke or timed out after the command was sent: it may have
 ///    been carried out or not.
 /// Calls made while the very first connect is under way wait for it, and travel right behind the

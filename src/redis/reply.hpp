@@ -57,7 +57,12 @@ bool is_about_server(ErrorCode code);
 /// is. Otherwise none.
 ErrorCode unfit(std::string_view error);
 
-enum class Failure { none, not_sent, lost };
+enum class Failure {
+  none,
+  not_sent,   ///< nothing has happened
+  lost,       ///< it may have been carried out or not
+  too_large,  ///< to be sent, now or later: nothing has happened
+};
 
 struct Answer {
   Failure failure = Failure::none;

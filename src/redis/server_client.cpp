@@ -5,6 +5,18 @@
 
 namespace w8y::redis {
 
+namespace {
+
+constexpr std::size_t most_around_word = 16;
+
+std::size_t bytes_of(const Command& words) {
+  std::size_t bytes = most_around_word;
+  for (const std::string_view word : words) bytes += word.size() + most_around_word;
+  return bytes;
+}
+
+}  // namespace
+
 ServerClient::ServerClient(loop::Loop& loop, ClientOptions options)
     : loop_(loop),
       link_(loop, std::move(options), *this),
@@ -29,24 +41,36 @@ std::size_t ServerClient::unsent() const {
 }
 
 void ServerClient::call(const Command& command, Callback callback) {
-  if (std::string* out = accept(callback)) {
+  if (std::string* out = accept(callback, bytes_of(command))) {
     append_command(*out, command);
     accepted(std::move(callback));
   }
 }
 
 /// Where to append a command; null if it can't be sent, which its callback will be told.
-std::string* ServerClient::accept(Callback& callback) {
+std::string* ServerClient::accept(Callback& callback, std::size_t bytes) {
   const bool open = link_.state() == Link::State::up ||
                     (link_.state() == Link::State::connecting && link_.fresh());
   Connection* connection = link_.connection();
-  const bool clogged = open && connection != nullptr && !connection->has_room();
-  if (open && connection != nullptr && !clogged) return &connection->output();
-  if (callback) {
-    refused_.push_back({std::move(callback), clogged ? "Redis doesn't read what it is sent" : ""});
-    if (!not_sent_.pending()) not_sent_.set(loop_.now(), [this] { answer_not_sent(); });
+  if (bytes > Connection::max_output) {
+    refuse(callback,
+           "a command of " + std::to_string(bytes >> 20) + " MiB, and no more than " +
+               std::to_string(Connection::max_output >> 20) + " MiB can be sent",
+           Failure::too_large);
+  } else if (!open || connection == nullptr) {
+    refuse(callback, "");
+  } else if (!connection->has_room()) {
+    refuse(callback, "Redis doesn't read what it is sent");
+  } else {
+    return &connection->output();
   }
   return nullptr;
+}
+
+void ServerClient::refuse(Callback& callback, std::string why, Failure failure) {
+  if (!callback) return;
+  refused_.push_back({std::move(callback), std::move(why), failure});
+  if (!not_sent_.pending()) not_sent_.set(loop_.now(), [this] { answer_not_sent(); });
 }
 
 void ServerClient::accepted(Callback callback) {
@@ -57,26 +81,20 @@ void ServerClient::accepted(Callback callback) {
 
 void ServerClient::run(const Script& script, const Command& keys, const Command& args,
                        Callback callback) {
-  if (link_.connection() == nullptr) {
-    accept(callback);
-    return;
-  }
+  const bool known = std::ranges::find(known_, &script) != known_.end();
+  const std::size_t size = bytes_of(keys) + bytes_of(args);
+  std::string* out = accept(callback, size + script.text.size());
+  if (out == nullptr) return;
   const std::size_t words = 3 + keys.size() + args.size();
   std::string rest;  // kept for a second try
-  constexpr std::size_t most_around_word = 16;
-  std::size_t size = most_around_word;
-  for (const std::string_view key : keys) size += key.size() + most_around_word;
-  for (const std::string_view arg : args) size += arg.size() + most_around_word;
   rest.reserve(size);
   append_word(rest, std::to_string(keys.size()));
   for (const std::string_view key : keys) append_word(rest, key);
   for (const std::string_view arg : args) append_word(rest, arg);
-  if (std::ranges::find(known_, &script) == known_.end()) {
+  if (!known) {
     eval(script, rest, words, std::move(callback));
     return;
   }
-  std::string* out = accept(callback);
-  if (out == nullptr) return;
   append_count(*out, words);
   append_word(*out, "EVALSHA");
   append_word(*out, script.sha1);
@@ -93,7 +111,7 @@ void ServerClient::run(const Script& script, const Command& keys, const Command&
 
 void ServerClient::eval(const Script& script, const std::string& rest, std::size_t words,
                         Callback callback) {
-  std::string* out = accept(callback);
+  std::string* out = accept(callback, rest.size() + script.text.size());
   if (out == nullptr) return;
   append_count(*out, words);
   append_word(*out, "EVAL");
@@ -179,7 +197,7 @@ void ServerClient::on_timeout() {
 void ServerClient::answer_not_sent() {
   const std::vector<NotSent> refused = std::exchange(refused_, {});
   for (const NotSent& call : refused)
-    call.callback(Answer{Failure::not_sent, Reply(nullptr),
+    call.callback(Answer{call.failure, Reply(nullptr),
                          call.why.empty() ? std::string_view(link_.trouble()) : call.why});
 }
 

@@ -34,14 +34,16 @@ class ServerClient final : public Client::Impl, private Link::Handler {
     std::uint64_t end;  // its place in the connection's output
     Instant since;
   };
-  /// To be answered not_sent.
+  /// To be answered so.
   struct NotSent {
     Callback callback;
     std::string why;  // empty: whatever the trouble is when it is answered
+    Failure failure = Failure::not_sent;
   };
 
-  std::string* accept(Callback& callback);
+  std::string* accept(Callback& callback, std::size_t bytes);
   void accepted(Callback callback);
+  void refuse(Callback& callback, std::string why, Failure failure = Failure::not_sent);
   void eval(const Script& script, const std::string& rest, std::size_t words, Callback callback);
   void on_link_up() override;
   void on_link_reply(const Reply& reply) override;
