@@ -7,7 +7,8 @@
 // If $WITNESS is the socket of a witness (witness.cpp), that one writes down when it dies, however
 // that comes about.
 //
-// The item comes by standard input, or as $ITEM from a w8y, which tells neither host nor run.
+// The item comes by standard input, or as $ITEM from a w8y, which tells neither host nor run. Of a
+// long one the beginning is written down, and its length: "<beginning>+<bytes>".
 // Works for $WORK_MS milliseconds (default 20). With $ON_TERM=ignore it outlives a SIGTERM.
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -37,8 +38,13 @@ std::int64_t now_us() {
   return now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
+constexpr std::size_t long_item = 1024;
+constexpr std::size_t beginning = 32;
+
 /// What stands behind the time in each line about this run.
-std::string identity(const std::string& item) {
+std::string identity(std::string item) {
+  if (item.size() > long_item)
+    item = item.substr(0, beginning) + '+' + std::to_string(item.size());
   const std::string pid = std::to_string(getpid());
   return variable("W8Y_HOST", "w8y") + " " + variable("W8Y_RUN_ID", pid.c_str()) + " " +
          variable("W8Y_FENCE", "0") + " " + pid + " " + item + "\n";

@@ -19,6 +19,7 @@ import rows_clock
 import rows_cluster
 import rows_executors
 import rows_hosts
+import rows_large
 import rows_locks
 import rows_needs
 import rows_network
@@ -32,7 +33,8 @@ from matrix import Setup, Skip, problem, table_head, table_line, text_of
 from server import Redis, die_with_parent
 
 MODULES = [rows_hosts, rows_locks, rows_redis, rows_replies, rows_broken, rows_network, rows_clock,
-           rows_reload, rows_resources, rows_needs, rows_executors, rows_cluster, rows_waiting]
+           rows_reload, rows_resources, rows_needs, rows_executors, rows_large, rows_cluster,
+           rows_waiting]
 ROWS = [row for module in MODULES for row in module.ROWS]
 
 

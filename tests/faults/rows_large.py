@@ -1,0 +1,127 @@
+"""Items of a size that could stop a host, and their neighbours."""
+import time
+
+from harness import World, now_us, signal, wait_for
+from matrix import row
+
+KIB = 1024
+MIB = 1024 * KIB
+# Its second is that of the limit on a connection's answer: a pause is an outage.
+QUICK = {"redis": 'command_timeout = "500ms"'}
+
+
+def fill(world, prefix, items, size, name="i"):
+    """"i1:xxx…", "i2:xxx…", …: made by the server itself."""
+    world.redis.ask("EVAL", "for i = 1, ARGV[1] do local name = ARGV[3] .. i .. ':' "
+                    "redis.call('RPUSH', KEYS[1], name .. string.rep('x', ARGV[2] - #name)) end",
+                    1, f"{prefix}:list", items, size, name)
+
+
+def counted(world, prefix):
+    """Items of a list and bytes in them, and how many are in it twice."""
+    return world.redis.ask(
+        "EVAL", "local items, bytes, seen, twice = redis.call('LRANGE', KEYS[1], 0, -1), 0, {}, 0 "
+        "for i = 1, #items do bytes = bytes + #items[i] "
+        "if seen[items[i]] then twice = twice + 1 end seen[items[i]] = true end "
+        "return {#items, bytes, twice}", 1, f"{prefix}:list")
+
+
+def runs_of(world, name):
+    return sum(1 for run in world.runs() if run.item.startswith(name))
+
+
+def rate(world, name, seconds):
+    before, began = runs_of(world, name), time.monotonic()
+    time.sleep(seconds)
+    return (runs_of(world, name) - before) / (time.monotonic() - began)
+
+
+def go_on(world, since, names, limit):
+    """Seconds until each kind of item has begun to run again."""
+    def all_again():
+        runs = world.runs_since(since)
+        return all(any(run.item.startswith(name) for run in runs) for name in names)
+
+    wait_for(all_again, limit, f"{names} to run again")
+    return (now_us() - since) / 1e6
+
+
+def large_config(world, items):
+    return (world.list_config("big", work_ms=20, concurrency=items, key_expiry="20s")
+            + world.list_config("small", work_ms=10, concurrency=2, key_expiry="20s"))
+
+
+@row("items of 600 KiB and 16 MiB: lost replies, outage, SIGKILL",
+     "work goes on in a fraction of key_expiry; items lost 0; neighbours ≥ half of their rate",
+     alone=True, limit=150)
+def large_items(setup):
+    items = 40 if setup.scale == 1 else 300
+    pauses = []
+    with World(setup) as world:
+        world.fill([f"s{i}" for i in range(20)], "small")
+        host = world.host("one", large_config(world, items), how=QUICK)
+        alone = (wait_for(lambda: runs_of(world, "s") > 10, what="small items"),
+                 rate(world, "s", 1))[1]
+        fill(world, "big", items, 600 * KIB, "b")
+        fill(world, "big", 2, 16 * MIB, "m")
+        fill(world, "big", 1, 17 * MIB, "huge")
+        before = counted(world, "big")
+        names = ("b", "m", "s")
+        go_on(world, now_us(), names, 20)
+        beside = rate(world, "s", 2)
+        for _ in range(2 * setup.scale):
+            # What is on its way then is lost: a claim's reply, most likely.
+            world.redis.signal(signal.SIGSTOP)
+            time.sleep(1)
+            back = now_us()
+            world.redis.signal(signal.SIGCONT)
+            pauses.append(go_on(world, back, names, 15))
+        for _ in range(setup.scale):
+            host.kill()
+            wait_for(lambda: not world.children(), what="no children")
+            world.redis.ask("EVAL", "for _, name in ipairs(redis.call('KEYS', '*:lock:*')) do "
+                            "if redis.call('PTTL', name) > 0 then redis.call('DEL', name) end end",
+                            0)
+            host.start()
+            go_on(world, now_us(), names, 15)
+        parked = [line for line in host.log().splitlines() if "longer than 16 MiB" in line]
+        world.stop()
+        assert counted(world, "big") == before, f"items: {before}, {counted(world, 'big')}"
+        assert before[2] == counted(world, "big")[2] == 0, "items doubled"
+        assert len(parked) == 1, f"told {len(parked)} times of the one that is too long"
+        assert runs_of(world, "huge") == 0, "an item that is too long was run"
+        assert not world.overlaps(), world.overlaps()
+        assert max(pauses) < 10, f"work went on after {max(pauses)} s"
+        assert beside > alone / 2, f"{beside:.0f} small runs/s beside large ones, {alone:.0f} alone"
+        return {"large items": items, "runs": world.record.count, "items lost": 0, "overlaps": 0,
+                "longest pause s": round(max(pauses), 2),
+                "small runs/s": f"{beside:.0f} beside, {alone:.0f} alone"}
+
+
+@row("a burst of ends of 64 KiB items after an outage", "all settled; one connection lost",
+     alone=True)
+def burst_of_ends(setup):
+    items = 100 if setup.scale == 1 else 400
+    with World(setup) as world:
+        fill(world, "big", items, 64 * KIB, "b")
+        host = world.host("one", world.list_config(
+            "big", work_ms=1500, witness=False, concurrency=items, key_expiry="60s",
+            cooldown="60s"), how=QUICK)
+        wait_for(lambda: runs_of(world, "b") == items, what="all to run")
+        size = host.log_size()
+        world.redis.signal(signal.SIGSTOP)
+        wait_for(lambda: all(run.end for run in world.runs()), what="all to end")
+        time.sleep(0.7)
+        back = now_us()
+        world.redis.signal(signal.SIGCONT)
+        wait_for(lambda: world.redis.ask("XLEN", "big:runs") == items, what="all settled")
+        took = (now_us() - back) / 1e6
+        lost = [line for line in host.complaints(size) if "answer" in line or "read" in line]
+        assert counted(world, "big")[0] == items
+        assert len(lost) <= 1, lost
+        world.stop()
+        assert not world.overlaps(), world.overlaps()
+        return {"ends": items, "settled s": round(took, 2), "connections lost": len(lost)}
+
+
+ROWS = [large_items, burst_of_ends]
