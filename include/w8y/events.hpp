@@ -17,7 +17,7 @@ namespace w8y {
 struct RunRef {
   std::string prefix;
   RunId run;
-  Item item;
+  ShownItem item;
 };
 
 struct RunStarted {

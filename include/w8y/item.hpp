@@ -1,9 +1,11 @@
 // What is claimed from a source: an item, the run that will handle it, the proof that it is ours.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <w8y/clock.hpp>
 
@@ -11,6 +13,26 @@ namespace w8y {
 
 /// One element of a list: bytes, usually an identifier; NUL, newlines and invalid UTF-8 included.
 using Item = std::string;
+
+/// Longer ones are refused where they are added, and quarantined where they are found in a list.
+inline constexpr std::size_t longest_item = std::size_t{16} << 20;
+/// History, events, log and API have as many bytes of an item, and its length beside them.
+inline constexpr std::size_t item_shown = std::size_t{4} << 10;
+/// What is shown of an item: all of it, or its first bytes, which don't end within a character.
+[[nodiscard]] std::string_view shown_part(std::string_view item) noexcept;
+
+/// An item as it is shown: told to people and programs, and no longer the item itself.
+struct ShownItem {
+  ShownItem() = default;
+  ShownItem(const Item& item) : beginning(shown_part(item)), length(item.size()) {}
+  ShownItem(const char* item) : ShownItem(Item(item)) {}
+  /// Of one that was never read whole.
+  ShownItem(std::string_view read, std::size_t of) : beginning(shown_part(read)), length(of) {}
+  [[nodiscard]] bool cut() const { return length > beginning.size(); }
+
+  std::string beginning;
+  std::size_t length = 0;
+};
 
 /// Names one execution in the whole fleet: a ULID, 26 characters, later ones sort after earlier.
 using RunId = std::string;

@@ -48,6 +48,11 @@ class PollerEvents {
   virtual void run_ended(const Poller& poller, const Settlement& settlement) = 0;
   virtual void process_news(const Poller& /*poller*/, int /*pid*/, const ProcessNews& /*news*/) {}
   virtual void lease_changed(const Poller& poller, const ActiveRun& run, bool lost) = 0;
+  /// An item that is too long to be worked on was quarantined.
+  virtual void item_parked(const Poller& /*poller*/, const ShownItem& /*item*/) {}
+  /// Something of a run's end will never be written to Redis.
+  virtual void given_up(const Poller& /*poller*/, const RunId& /*run*/,
+                        const std::string& /*why*/) {}
   virtual void state_changed(Poller& poller) = 0;
   /// Its shortage() has begun, or is over: once each, however many runs can't be started.
   virtual void shortage_changed(const Poller& poller) = 0;
@@ -162,6 +167,9 @@ class Poller final : private SourceHandler,
   void on_turn() override;
   void on_others(bool freed) override;
   void on_back() override;
+  void on_given_up(const RunId& run, const std::string& why) override {
+    host_.events.given_up(*this, run, why);
+  }
   void on_all_settled() override { advance(); }
   // RunsOwner
   void run_started(const ActiveRun& run) override;

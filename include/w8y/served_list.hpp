@@ -100,6 +100,8 @@ class ServedList final : private PollerEvents {
   void state_changed(Poller& poller) override;
   void shortage_changed(const Poller& poller) override;
   void host_lacks(const Poller& poller, const std::string& reason) override;
+  void item_parked(const Poller& poller, const ShownItem& item) override;
+  void given_up(const Poller& poller, const RunId& run, const std::string& why) override;
 
   void serve();
   [[nodiscard]] bool must_wait() const;

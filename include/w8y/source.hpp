@@ -36,8 +36,9 @@ struct ClaimReply {
   ClaimEnd end = ClaimEnd::more;
   /// When an item that is not free now may become free, if the Source saw one: a hint.
   std::optional<Duration> next_free;
-  std::string detail;     ///< why it is paused, unavailable or refused; for people
-  std::size_t calls = 1;  ///< commands that the pass took
+  std::string detail;             ///< why it is paused, unavailable or refused; for people
+  std::size_t calls = 1;          ///< commands that the pass took
+  std::vector<ShownItem> parked;  ///< by this pass: longer than longest_item
   /// nothing_free: the whole list was looked at, not only its ends.
   bool whole = true;
   Line line = Line::none;
@@ -95,7 +96,7 @@ struct RunEvent {
   enum class Kind { start, progress, update };
   Kind kind = Kind::start;
   RunId run;
-  Item item;
+  ShownItem item;
   Progress progress;  ///< kind progress
   std::string data;   ///< kind update: JSON, as the executor gave it
   int pid = 0;        ///< kind start
@@ -124,6 +125,9 @@ class SourceHandler {
   virtual void on_others(bool freed) = 0;
   /// Redis is back, or its channels: what has happened meanwhile, nobody has told us.
   virtual void on_back() = 0;
+  /// Something of a run's end will never be written: more than can be sent, or Redis has refused
+  /// it for too long. Its lock runs out by itself.
+  virtual void on_given_up(const RunId& /*run*/, const std::string& /*why*/) {}
   /// unsettled() has become 0.
   virtual void on_all_settled() = 0;
 };

@@ -41,7 +41,7 @@ struct RunStatus {
   enum class State { running, stopping };
 
   RunId run;
-  Item item;
+  ShownItem item;
   int pid = 0;  ///< 0: not started yet
   WallTime started{0};
   unsigned attempt = 1;

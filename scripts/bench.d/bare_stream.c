@@ -20,10 +20,11 @@ static void key(int number, const char *name) {
 static void claim(void) {
   char wake[256];
   snprintf(wake, sizeof wake, "%s:wake", prefix);
-  begin(3 + 7 + 10 + (int)batch);
+  begin(3 + 7 + 15 + (int)batch);
   words(3, "EVALSHA", claim_sha, "7");
   words(7, keys[0], keys[1], keys[2], keys[3], keys[4], keys[8], keys[9]);
-  words(10, keys[7], "run:bench:1:", "5000", "0", "-1", "256", "0", "0", wake, "0");
+  words(15, keys[7], "run:bench:1:", "5000", "0", "-1", "256", "0", "0", wake, "0", "1048576", "64",
+        "16777216", "4097", "");
   for (unsigned long i = 0; i < batch; ++i) {
     char run[run_size + 1];
     snprintf(run, sizeof run, "%026lu", next_run++);
@@ -54,7 +55,7 @@ static void settle(const struct text *items, int count, unsigned long first_run)
     begin(3);
     words(3, "PUBLISH", keys[6], start);
   }
-  begin(3 + 6 + count + 3 + 9 + (noted ? 8 : 0) + count * (noted ? 12 : 4));
+  begin(3 + 6 + count + 5 + 9 + (noted ? 8 : 0) + count * (noted ? 11 : 3));
   snprintf(number, sizeof number, "%d", 6 + count);
   words(3, "EVALSHA", settle_sha, number);
   words(5, keys[2], keys[3], keys[5], keys[0], keys[8]);
@@ -67,7 +68,7 @@ static void settle(const struct text *items, int count, unsigned long first_run)
   words(1, keys[9]);
   char wake[256];
   snprintf(wake, sizeof wake, "%s:wake", prefix);
-  words(3, keys[6], wake, "1");
+  words(5, keys[6], wake, keys[7], "4096", "1");
   words(9, "run:bench:1:", "", "0", "", "reset", "0", "0", history, noted ? "8" : "0");
   if (noted)
     words(8, "host", "outcome", "started", "ended", "attempt", "fence", "result", "exit");
@@ -76,7 +77,7 @@ static void settle(const struct text *items, int count, unsigned long first_run)
     snprintf(run, sizeof run, "%026lu", first_run + (unsigned long)i);
     snprintf(item, sizeof item, "%.*s", (int)items[3 * i].size, items[3 * i].at);
     snprintf(fence, sizeof fence, "%.*s", (int)items[3 * i + 1].size, items[3 * i + 1].at);
-    words(3, "1", item, run);
+    words(2, "1", run);
     if (noted) {
       note(item, run, fence);
     } else {
@@ -85,16 +86,16 @@ static void settle(const struct text *items, int count, unsigned long first_run)
   }
 }
 
-/* A settlement is answered by two words; a claim by four or more, after which its items are settled
- * and the next are claimed. */
+/* A settlement is answered by two words; a claim by four, or by seven and more, after which its items
+ * are settled and the next are claimed. */
 static unsigned long take_reply(int more) {
-  static struct text found[4 + 3 * 4096];
+  static struct text found[7 + 3 * 4096];
   static unsigned long oldest_run;
   const int count = reply(found, sizeof found / sizeof *found);
   if (count < 4) return 0;
-  const int items = (count - 4) / 3;
+  const int items = count < 7 ? 0 : (count - 7) / 3;
   for (int i = 0; i < items; i += settled_at_once)
-    settle(found + 4 + 3 * i, items - i < settled_at_once ? items - i : settled_at_once,
+    settle(found + 7 + 3 * i, items - i < settled_at_once ? items - i : settled_at_once,
            oldest_run + (unsigned long)i);
   oldest_run += batch;
   if (more) claim();

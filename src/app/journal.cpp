@@ -209,8 +209,8 @@ void Journal::tell_end(const Settlement& settlement) {
 /// One Redis that is away takes the locks of all lists.
 void Journal::tell_lost_run(const Settlement& settlement) {
   gathered_.add("lost run", settlement.rule->prefix,
-                [this, list = settlement.rule->prefix, item = settlement.claim.item,
-                 run = settlement.claim.run,
+                [this, list = settlement.rule->prefix,
+                 item = std::string(shown_part(settlement.claim.item)), run = settlement.claim.run,
                  reason = outcome_reason(settlement.outcome)](const Group& group) {
                   if (group.once())
                     return log_.warn("run ended", {{"list", list},
@@ -232,7 +232,7 @@ void Journal::lease_changed(const Poller&, const ActiveRun& run, bool lost) {
       return log_.warn(!lost  ? "the lock is ours again"
                        : ends ? "lost the lock; the run is ended"
                               : "lost the lock; the run goes on",
-                       {{"list", of.prefix}, {"item", of.item}, {"run", of.run}});
+                       {{"list", of.prefix}, {"item", of.item.beginning}, {"run", of.run}});
     }
     const std::string runs = std::to_string(group.count) + " runs";
     log_.warn(!lost  ? "the locks of " + runs + " are ours again"
@@ -240,6 +240,17 @@ void Journal::lease_changed(const Poller&, const ActiveRun& run, bool lost) {
                      : "lost the locks of " + runs + "; they go on",
               {{"lists", group.names()}});
   });
+}
+
+void Journal::item_parked(const Poller& poller, const ShownItem& item) {
+  log_.error(
+      "item quarantined: longer than 16 MiB, the most that an item may have",
+      {{"list", poller.rule().prefix}, {"item", item.beginning}, {"item_length", item.length}});
+}
+
+void Journal::given_up(const Poller& poller, const RunId& run, const std::string& why) {
+  log_.error("the end of a run was not written to Redis",
+             {{"list", poller.rule().prefix}, {"run", run}, {"reason", why}});
 }
 
 void Journal::state_changed(Poller& poller) {

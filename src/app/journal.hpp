@@ -24,6 +24,8 @@ class Journal final : public ListEvents {
   void run_ended(const Poller& poller, const Settlement& settlement) override;
   void process_news(const Poller& poller, int pid, const ProcessNews& news) override;
   void lease_changed(const Poller& poller, const ActiveRun& run, bool lost) override;
+  void item_parked(const Poller& poller, const ShownItem& item) override;
+  void given_up(const Poller& poller, const RunId& run, const std::string& why) override;
   void state_changed(Poller& poller) override;
   void shortage_changed(const Poller& poller) override;
   void list_refused(const Rule& rule, const Refusal& refusal) override;

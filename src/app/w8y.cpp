@@ -58,6 +58,12 @@ int exit_code_of(const ProcessEnd& end) {
   return std::visit(Code{}, end);
 }
 
+/// As it is said: of a long one the beginning, and its length.
+std::string named(const ShownItem& item) {
+  if (!item.cut()) return "'" + item.beginning + "'";
+  return "'" + item.beginning + "…' (" + std::to_string(item.length) + " bytes)";
+}
+
 /// waiting for Redis → claiming → running → settling → over; with -c from settling to claiming.
 class OneItem final : private PollerEvents, private redis::Client::Listener {
  public:
@@ -94,7 +100,7 @@ class OneItem final : private PollerEvents, private redis::Client::Listener {
  private:
   // What the poller says.
   void run_started(const Poller&, const ActiveRun& run) override {
-    log_.line("running " + options_.command.front() + " on '" + run.claim.item + "'");
+    log_.line("running " + options_.command.front() + " on " + named(run.claim.item));
   }
   void run_message(const Poller&, const ActiveRun&, const Message&) override {}
   void run_logged(const Poller&, const ActiveRun&, std::string_view, bool) override {}
@@ -103,7 +109,7 @@ class OneItem final : private PollerEvents, private redis::Client::Listener {
     if (const auto* unstarted = std::get_if<NotStarted>(&settlement.end.process)) {
       log_.line(unstarted->reason);
     } else {
-      log_.line("'" + settlement.claim.item + "': " + end_text(settlement.end.process));
+      log_.line(named(settlement.claim.item) + ": " + end_text(settlement.end.process));
     }
     const bool good = std::holds_alternative<Exited>(settlement.end.process) &&
                       std::find(options_.exit_codes.begin(), options_.exit_codes.end(), code) !=
@@ -112,8 +118,8 @@ class OneItem final : private PollerEvents, private redis::Client::Listener {
     finish(stop_signal_ != 0 ? signal_exit + stop_signal_ : code);
   }
   void lease_changed(const Poller&, const ActiveRun& run, bool lost) override {
-    log_.line(lost ? "lost the lock of '" + run.claim.item + "'; the run goes on"
-                   : "the lock of '" + run.claim.item + "' is ours again");
+    log_.line(lost ? "lost the lock of " + named(run.claim.item) + "; the run goes on"
+                   : "the lock of " + named(run.claim.item) + " is ours again");
   }
   void state_changed(Poller& poller) override {
     if (poller.drained()) return loop_.stop();
@@ -130,6 +136,11 @@ class OneItem final : private PollerEvents, private redis::Client::Listener {
   }
 
   void shortage_changed(const Poller&) override {}
+  void item_parked(const Poller&, const ShownItem& item) override {
+    log_.line("item quarantined: longer than 16 MiB, the most that an item may have: " +
+              named(item));
+  }
+  void given_up(const Poller&, const RunId&, const std::string& why) override { log_.line(why); }
 
   // What the connection says.
   void on_up() override {

@@ -168,6 +168,7 @@ void Poller::on_claimed(ClaimReply&& reply) {
   claim_took_ = host_.clock.now() - claimed_at_;
   last_claim_ = reply.end;
   detail_ = std::move(reply.detail);
+  for (const ShownItem& item : reply.parked) host_.events.item_parked(*this, item);
   const bool woken = std::exchange(woken_, false);
   const bool turn = std::exchange(turn_, false);
   const double paid = std::exchange(paid_, 0);

@@ -193,6 +193,14 @@ void ServedList::host_lacks(const Poller& poller, const std::string& reason) {
   if (&poller == poller_.get()) host_.lacking(rule_, reason);
 }
 
+void ServedList::item_parked(const Poller& poller, const ShownItem& item) {
+  host_.events.item_parked(poller, item);
+}
+
+void ServedList::given_up(const Poller& poller, const RunId& run, const std::string& why) {
+  host_.events.given_up(poller, run, why);
+}
+
 void ServedList::state_changed(Poller& poller) {
   if (poller.drained()) sweep_.set(host_.clock.now(), [this] { sweep(); });
   host_.events.state_changed(poller);

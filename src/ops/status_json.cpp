@@ -46,7 +46,7 @@ Json to_json(const Pause& pause) {
 void put_run(Json& object, const RunRef& of) {
   put_bytes(object, "list", of.prefix);
   object["run"] = of.run;
-  put_bytes(object, "item", of.item);
+  put_item(object, of.item);
 }
 
 /// Adds the fields of one kind of event.
@@ -125,6 +125,11 @@ void put_bytes(Json& object, const std::string& name, std::string_view bytes) {
   }
 }
 
+void put_item(Json& object, const ShownItem& item) {
+  put_bytes(object, "item", item.beginning);
+  if (item.cut()) object["item_length"] = item.length;
+}
+
 std::optional<std::string> get_bytes(const Json& object, const std::string& name) {
   if (!object.is_object()) return std::nullopt;
   const auto plain = object.find(name);
@@ -138,7 +143,7 @@ std::optional<std::string> get_bytes(const Json& object, const std::string& name
 
 Json to_json(const RunStatus& run) {
   Json json = {{"run", run.run}};
-  put_bytes(json, "item", run.item);
+  put_item(json, run.item);
   json["state"] = state_name(run.state);
   json["pid"] = run.pid;
   json["started_ms"] = time_or_null(run.started);

@@ -17,6 +17,14 @@ constexpr std::size_t most_unsent = std::size_t{1} << 20;
 /// Other hosts' claims turn the list, which is a change too: looked at no more often than this.
 constexpr Duration change_pause = std::chrono::milliseconds(50);
 
+/// A claim's call costs Redis about as much as looking at so many bytes of items.
+constexpr std::size_t bytes_per_call = std::size_t{256} << 10;
+
+/// Items that a list may hold, by the life of its locks: each lock is renewed with its item in its
+/// name, and that is to leave Redis, and our memory, to others too. One item is always held.
+constexpr std::size_t most_held_per_second = std::size_t{8} << 20;
+constexpr std::size_t most_held = std::size_t{256} << 20;
+
 /// A look at the ends of a list sees as many at the right one (claim.lua).
 constexpr std::int64_t seen_at_right = LockStore::most_looked_at / 4;
 
@@ -78,6 +86,9 @@ CircularSource::CircularSource(std::shared_ptr<RedisLink> link, SourceHandler& h
       redis::Client::Listener(link_->client),
       handler_(handler),
       look_again_(link_->timers),
+      tell_given_up_(link_->timers),
+      scan_later_(link_->timers),
+      room_(link_->timers),
       alive_(std::make_shared<bool>(true)) {}
 
 CircularSource::~CircularSource() {
@@ -96,7 +107,10 @@ const std::shared_ptr<const CircularKeys>& CircularSource::keys() {
 
 Settlements& CircularSource::settlements() {
   if (!settlements_)
-    settlements_ = std::make_unique<Settlements>(*link_, [this] { look_all_settled(); });
+    settlements_ = std::make_unique<Settlements>(
+        *link_, Settlements::Handler{
+                    [this] { look_all_settled(); },
+                    [this](const RunId& run, const std::string& why) { give_up(run, why); }});
   return *settlements_;
 }
 
@@ -113,11 +127,16 @@ void CircularSource::put_away() {
 
 void CircularSource::claim(std::size_t wanted, Scan scan, Manner manner) {
   const auto left = scan == Scan::ends ? ClaimCall::only_ends : ClaimCall::new_pass;
-  pass_ = Pass{rule_, keys(), wanted, left, 0, std::nullopt, 0, manner == Manner::overdue};
+  pass_ = Pass{rule_, keys(), wanted, left, 0, std::nullopt, 0, manner == Manner::overdue, {}};
   this->scan();
 }
 
 void CircularSource::scan() {
+  if (held_bytes_ >= may_hold()) return hold_back();
+  if (longest_ && *longest_ >= RedisLink::large && !link_->may_call_large()) {
+    scan_later_.set(link_->large_after(), [this] { scan(); });
+    return;
+  }
   // Both travel in one write, and the claim sees the items free that are.
   if (settlements_) settlements_->send();
   ClaimCall call{*pass_.keys,
@@ -128,29 +147,65 @@ void CircularSource::scan() {
                  pass_.left,
                  held_.size(),
                  hears_of_turn(),
-                 pass_.overdue};
-  call.runs.reserve(pass_.wanted);
-  for (std::size_t i = 0; i < pass_.wanted; ++i)
+                 pass_.overdue,
+                 link_->parked_note,
+                 longest_};
+  // Ids that one call can't use would only be carried there.
+  const std::size_t wanted = std::min(pass_.wanted, LockStore::most_looked_at);
+  call.runs.reserve(wanted);
+  for (std::size_t i = 0; i < wanted; ++i)
     call.runs.push_back(link_->run_ids.next(link_->clock.wall()));
   ++pass_.calls;
-  const Instant sent = link_->clock.now();
+  const RedisLink::LargeCall made = link_->large_call();
   // What the call is given is read before it returns: its ids may be kept elsewhere.
   const auto runs = std::make_shared<std::vector<RunId>>();
   link_->locks->claim(
-      call, [this, alive = alive_, runs, sent](const ClaimResult* result, const Trouble& trouble) {
+      call, [this, alive = alive_, runs, made](const ClaimResult* result, const Trouble& trouble) {
         if (!*alive) return;
         if (result == nullptr) return unavailable(*runs, trouble);
-        scanned(*runs, sent, *result);
+        if (result->bytes >= RedisLink::large) link_->large_answered(made);
+        scanned(*runs, made.sent, *result);
       });
   *runs = std::move(call.runs);  // it has been read, and is never answered from inside
 }
 
+std::size_t CircularSource::may_hold() const {
+  const auto seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(pass_.rule->key_expiry).count();
+  return std::min(most_held,
+                  most_held_per_second * static_cast<std::size_t>(std::max(seconds, 1L)));
+}
+
+/// Answered from the loop, and woken when there is room.
+void CircularSource::hold_back() {
+  held_back_ = true;
+  leave_line();
+  scan_later_.set(link_->clock.now(), [this] {
+    ClaimReply reply;
+    reply.end = ClaimEnd::fleet_full;
+    reply.detail =
+        "the items that run here are long: more wait until their locks need less of Redis";
+    reply.calls = pass_.calls;
+    reply.parked = std::move(pass_.parked);
+    handler_.on_claimed(std::move(reply));
+  });
+}
+
 void CircularSource::scanned(const std::vector<RunId>& runs, Instant sent,
                              const ClaimResult& result) {
+  const bool first = pass_.calls == 1;
   pass_.left = result.left;
+  if (result.bytes > 0) longest_ = result.longest;
+  // A call that looks at long items keeps Redis as busy as many others.
+  pass_.calls += result.bytes / bytes_per_call;
+  if (pass_.parked.empty()) {
+    pass_.parked = result.parked;
+  } else {
+    pass_.parked.insert(pass_.parked.end(), result.parked.begin(), result.parked.end());
+  }
   all_taken_ = result.status != ClaimStatus::ok;
   empty_ = result.status == ClaimStatus::empty;
-  if (pass_.calls == 1) pass_.length = result.length;
+  if (first) pass_.length = result.length;
   if (result.status == ClaimStatus::none) note_length(result);
   if (!result.maybe_locked.empty()) look_for(result.maybe_locked);
   if (result.next_free && (!pass_.next_free || *result.next_free < *pass_.next_free))
@@ -173,6 +228,7 @@ void CircularSource::scanned(const std::vector<RunId>& runs, Instant sent,
   reply.detail = result.detail;
   reply.calls = pass_.calls;
   reply.whole = result.left == 0;
+  reply.parked = std::move(pass_.parked);
   reply.claims.reserve(result.taken.size());
   for (std::size_t i = 0; i < result.taken.size() && i < runs.size(); ++i)
     reply.claims.push_back(hold(runs[i], result.taken[i], sent));
@@ -200,17 +256,16 @@ void CircularSource::note_length(const ClaimResult& result) {
 
 void CircularSource::leave_line() {
   if (!std::exchange(in_line_, false) || !link_->client.connected()) return;
-  const ClaimCall call{*keys(), lock_value({}), {},   rule_->key_expiry, 0, ClaimCall::new_pass,
-                       0,       true,           false};
+  const ClaimCall call{
+      *keys(), lock_value({}), {}, rule_->key_expiry, 0, ClaimCall::new_pass, 0, true, false, {},
+      {}};
   link_->locks->claim(call, [](const ClaimResult*, const Trouble&) {});
 }
 
 void CircularSource::look_for(const std::vector<RunId>& runs) {
-  std::vector<std::string> values;
-  for (const RunId& run : runs) values.push_back(lock_value(run));
   if (!lost_claims_)
     lost_claims_ = std::make_unique<LostClaims>(*link_, [this] { look_all_settled(); });
-  lost_claims_->add(pass_.keys, values, pass_.rule->key_expiry);
+  lost_claims_->add(pass_.keys, lock_value({}), runs, pass_.rule->key_expiry);
   // The connection may be there (an error in the middle of a pass).
   lost_claims_->look();
 }
@@ -221,6 +276,7 @@ void CircularSource::unavailable(const std::vector<RunId>& runs, const Trouble& 
   reply.end = trouble.about_keys() ? ClaimEnd::refused : ClaimEnd::unavailable;
   reply.detail = trouble.why;
   reply.calls = pass_.calls;
+  reply.parked = std::move(pass_.parked);
   handler_.on_claimed(std::move(reply));
 }
 
@@ -245,6 +301,7 @@ Claim CircularSource::hold(const RunId& run, const Taken& taken, Instant sent) {
                    pass_.rule->key_expiry,
                    sent};
   held.lease = link_->leases.hold(std::move(terms), *this);
+  held_bytes_ += taken.item.size();
   held_.insert_or_assign(run, std::move(held));
   return Claim{run, taken.item, std::nullopt, taken.fence, taken.failures + 1};
 }
@@ -291,8 +348,16 @@ void CircularSource::put_down(const RunId& run, SettleCall&& call) {
   // The renewals end here, and not when Redis has answered: one that overtook the settlement would
   // find the lock gone and take it again, for nobody.
   held_.erase(held);
+  held_bytes_ -= call.item.size();
+  if (held_back_) make_room();
   const bool freed = call.new_value.empty();
   settlements().add(keys, std::move(call), {lease_ends, forget_at}, wait_of_end(freed));
+}
+
+/// The handler is not told from inside its own call.
+void CircularSource::make_room() {
+  held_back_ = false;
+  room_.set(link_->clock.now(), [this] { handler_.on_turn(); });
 }
 
 /// Whoever waits for an item or for a place in the fleet is not to wait for other runs' ends.
@@ -304,6 +369,15 @@ Settlements::Wait CircularSource::wait_of_end(bool freed) const {
 
 void CircularSource::look_all_settled() {
   if (unsettled() == 0) handler_.on_all_settled();
+}
+
+/// Told from the loop: this may come from inside somebody's call.
+void CircularSource::give_up(const RunId& run, const std::string& why) {
+  given_up_.emplace_back(run, why);
+  if (tell_given_up_.pending()) return;
+  tell_given_up_.set(link_->clock.now(), [this] {
+    for (const auto& [id, reason] : std::exchange(given_up_, {})) handler_.on_given_up(id, reason);
+  });
 }
 
 void CircularSource::on_up() {

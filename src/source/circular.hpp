@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <w8y/source.hpp>
@@ -58,6 +59,7 @@ class CircularSource final : public Source,
     std::optional<Duration> next_free;  ///< the soonest that a call has seen
     std::int64_t length = 0;            ///< of the list, at the first call
     bool overdue = false;
+    std::vector<ShownItem> parked;
   };
   /// What a run holds in Redis.
   struct Held {
@@ -81,6 +83,9 @@ class CircularSource final : public Source,
   const std::shared_ptr<const CircularKeys>& keys();
   Settlements& settlements();
   void scan();
+  [[nodiscard]] std::size_t may_hold() const;
+  void hold_back();
+  void make_room();
   void scanned(const std::vector<RunId>& runs, Instant sent, const ClaimResult& result);
   void note_length(const ClaimResult& result);
   void look_for(const std::vector<RunId>& runs);
@@ -93,6 +98,7 @@ class CircularSource final : public Source,
   [[nodiscard]] bool hears_of_turn() const {
     return wake_confirmed_ && link_->subscriber.connected();
   }
+  void give_up(const RunId& run, const std::string& why);
   void hear_of_list();
   void list_changed();
   void ask_if_locked(Looks::Answer answer);
@@ -104,10 +110,11 @@ class CircularSource final : public Source,
   std::shared_ptr<const CircularKeys> keys_;  ///< nullptr: not needed yet
   Pass pass_;
   std::map<RunId, Held> held_;
-  bool all_taken_ = true;    ///< the last claim left no free item
-  bool empty_ = true;        ///< and there was none at all
-  std::int64_t length_ = 0;  ///< else: of the list, when all of it was looked at
-  std::int64_t place_ = 0;   ///< in it: where the next look begins
+  bool all_taken_ = true;               ///< the last claim left no free item
+  bool empty_ = true;                   ///< and there was none at all
+  std::int64_t length_ = 0;             ///< else: of the list, when all of it was looked at
+  std::optional<std::size_t> longest_;  ///< item that the last call read
+  std::int64_t place_ = 0;              ///< in it: where the next look begins
   // Made when they are needed: ten thousand lists at rest need neither.
   std::unique_ptr<Settlements> settlements_;
   std::unique_ptr<LostClaims> lost_claims_;
@@ -116,8 +123,14 @@ class CircularSource final : public Source,
   bool in_line_ = false;  ///< as the last claim had it
   Line line_ = Line::none;
   redis::Subscription changes_;
-  bool hears_ = false;  ///< changes_ is confirmed
-  Timer look_again_;    ///< after a change
+  bool hears_ = false;                                   ///< changes_ is confirmed
+  Timer look_again_;                                     ///< after a change
+  std::vector<std::pair<RunId, std::string>> given_up_;  ///< to be told
+  Timer tell_given_up_;
+  std::size_t held_bytes_ = 0;  ///< of items
+  bool held_back_ = false;      ///< a claim was, until there are fewer
+  Timer scan_later_;
+  Timer room_;
   std::shared_ptr<bool> alive_;
 };
 

@@ -35,13 +35,13 @@ Leases::Lease::~Lease() {
 }
 
 bool Leases::Lease::ends_soon() const {
-  return leases_.clock_.now() >= ends_ - warning(terms_.expiry);
+  return leases_.clock_.now() >= ends_ - warning(terms_->expiry);
 }
 
 std::unique_ptr<Leases::Lease> Leases::hold(LeaseTerms terms, LeaseHandler& handler) {
   std::unique_ptr<Lease> lease(new Lease(*this, std::move(terms), handler));
-  lease->ends_ = lease->terms_.claimed + lease->terms_.expiry;
-  lease->renew_at_ = lease->terms_.claimed + lease->terms_.expiry / 3;
+  lease->ends_ = lease->terms_->claimed + lease->terms_->expiry;
+  lease->renew_at_ = lease->terms_->claimed + lease->terms_->expiry / 3;
   schedule(*lease, lease->renew_at_);
   arm();
   return lease;
@@ -79,7 +79,7 @@ void Leases::run_due() {
   std::vector<std::shared_ptr<Lease*>> due;
   for (const auto& [at, lease] : due_) {
     // Those that are due a little later go along: fewer, larger calls.
-    if (at > now + lease->terms_.expiry / 20) break;
+    if (at > now + lease->terms_->expiry / 20) break;
     due.push_back(lease->self_);
   }
 
@@ -87,70 +87,114 @@ void Leases::run_due() {
   for (const auto& self : due) {
     Lease* lease = *self;
     if (lease == nullptr) continue;  // a handler has let it go
-    const Instant warn_at = lease->ends_ - warning(lease->terms_.expiry);
+    const Instant warn_at = lease->ends_ - warning(lease->terms_->expiry);
     if (now >= warn_at && !lease->warned_) {
       lease->warned_ = true;
-      lease->handler_.lease_expiring(lease->terms_.run);
+      lease->handler_.lease_expiring(lease->terms_->run);
       if (*self == nullptr) continue;
     }
     if (now >= lease->ends_ && !lease->lost_) {
       lease->lost_ = true;
-      lease->handler_.lease_lost(lease->terms_.run);
+      lease->handler_.lease_lost(lease->terms_->run);
       if (*self == nullptr) continue;
     }
     const Instant next_alarm = !lease->warned_ ? warn_at : lease->ends_;
-    if (!lease->renewing_ && lease->renew_at_ <= now + lease->terms_.expiry / 20) {
+    if (!lease->renewing_ && lease->renew_at_ <= now + lease->terms_->expiry / 20) {
       to_send.push_back(lease);
       lease->renewing_ = true;
     }
-    const Duration look_again = retry_pause(lease->terms_.expiry);
+    const Duration look_again = retry_pause(lease->terms_->expiry);
     schedule(*lease, lease->lost_ ? now + look_again : std::max(next_alarm, now + Duration(1)));
   }
   send(std::move(to_send));
   arm();
 }
 
+/// Those of long items are called for behind all others, the first to end first.
 void Leases::send(std::vector<Lease*>&& leases) {
-  // One call holds locks of one prefix and one life.
-  using Kind = std::tuple<std::string, bool, Duration>;
-  std::map<Kind, std::vector<Lease*>> kinds;
-  for (Lease* lease : leases)
-    kinds[{lease->terms_.keys->slots, lease->terms_.fleet, lease->terms_.expiry}].push_back(lease);
+  const auto large = std::partition(leases.begin(), leases.end(), [](const Lease* lease) {
+    return lease->terms_->key.size() <= short_name;
+  });
+  std::sort(large, leases.end(),
+            [](const Lease* a, const Lease* b) { return a->ends_ < b->ends_; });
+  send_all({leases.begin(), large});
+  std::size_t bytes = asked_;
+  auto last = large;
+  for (; last != leases.end(); ++last) {
+    bytes += (*last)->terms_->key.size();
+    if (bytes > most_asked && bytes > (*last)->terms_->key.size()) break;
+  }
+  for (auto lease = last; lease != leases.end(); ++lease) {
+    not_renewed(**lease);
+    delayed_.push_back((*lease)->self_);
+  }
+  send_all({large, last});
+}
 
-  const Instant sent = clock_.now();
-  for (const auto& [kind, members] : kinds) {
-    for (std::size_t from = 0; from < members.size(); from += batch_size) {
-      const std::size_t to = std::min(members.size(), from + batch_size);
-      RenewCall call{std::get<0>(kind), std::get<1>(kind), std::get<2>(kind), {}};
-      struct Asked {
-        std::shared_ptr<Lease*> lease;
-        LeaseTerms terms;
-      };
-      std::vector<Asked> asked;
-      for (std::size_t i = from; i < to; ++i) {
-        const LeaseTerms& terms = members[i]->terms_;
-        call.locks.push_back({terms.key, terms.value, terms.retake});
-        asked.push_back({members[i]->self_, terms});
-      }
-      store_.renew(call, [this, alive = alive_, sent, asked = std::move(asked)](
-                             const std::vector<Renewed>* states, const Trouble&) {
-        if (!*alive) return;
-        for (std::size_t i = 0; i < asked.size(); ++i) {
-          Lease* lease = *asked[i].lease;
-          const bool told = states != nullptr && i < states->size();
-          if (lease == nullptr) {
-            if (told && (*states)[i] == Renewed::retaken) let_go(asked[i].terms);
-            continue;
-          }
-          if (!told) {
-            not_renewed(*lease);
-          } else {
-            renewed(*lease, sent, (*states)[i]);
-          }
-        }
-        arm();
-      });
+/// One call holds locks of one prefix and one life, and no more than a batch.
+void Leases::send_all(const Batch& leases) {
+  using Kind = std::tuple<std::string_view, bool, Duration>;
+  struct Open {
+    Batch batch;
+    std::size_t bytes = 0;
+  };
+  std::map<Kind, Open> kinds;
+  for (Lease* lease : leases) {
+    const LeaseTerms& terms = *lease->terms_;
+    Open& open = kinds[{terms.keys->slots, terms.fleet, terms.expiry}];
+    const bool full =
+        open.batch.size() == batch_size || open.bytes + terms.key.size() > batch_bytes;
+    if (full && !open.batch.empty()) {
+      send_batch(open.batch, open.bytes);
+      open = {};
     }
+    open.batch.push_back(lease);
+    open.bytes += terms.key.size();
+  }
+  for (const auto& [kind, open] : kinds) send_batch(open.batch, open.bytes);
+}
+
+void Leases::send_batch(const Batch& batch, std::size_t bytes) {
+  const LeaseTerms& common = *batch.front()->terms_;
+  RenewCall call{common.keys->slots, common.fleet, common.expiry, {}};
+  std::vector<Asked> asked;
+  for (const Lease* lease : batch) {
+    const LeaseTerms& terms = *lease->terms_;
+    call.locks.push_back({terms.key, terms.value, terms.retake});
+    asked.push_back({lease->self_, lease->terms_});
+  }
+  asked_ += bytes;
+  const Instant sent = clock_.now();
+  store_.renew(call, [this, alive = alive_, sent, bytes, asked = std::move(asked)](
+                         const std::vector<Renewed>* states, const Trouble&) {
+    if (!*alive) return;
+    asked_ -= bytes;
+    answered(asked, sent, states);
+    send_delayed();
+    arm();
+  });
+}
+
+void Leases::answered(const std::vector<Asked>& asked, Instant sent,
+                      const std::vector<Renewed>* states) {
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    Lease* lease = *asked[i].lease;
+    const bool told = states != nullptr && i < states->size();
+    if (lease == nullptr) {
+      if (told && (*states)[i] == Renewed::retaken) let_go(*asked[i].terms);
+    } else if (!told) {
+      not_renewed(*lease);
+    } else {
+      renewed(*lease, sent, (*states)[i]);
+    }
+  }
+}
+
+void Leases::send_delayed() {
+  for (const auto& self : std::exchange(delayed_, {})) {
+    if (*self == nullptr || (*self)->renewing_) continue;
+    (*self)->renew_at_ = clock_.now();
+    schedule(**self, (*self)->renew_at_);
   }
 }
 
@@ -168,19 +212,19 @@ void Leases::let_go(const LeaseTerms& terms) {
 
 void Leases::not_renewed(Lease& lease) {
   lease.renewing_ = false;
-  lease.renew_at_ = clock_.now() + retry_pause(lease.terms_.expiry);
+  lease.renew_at_ = clock_.now() + retry_pause(lease.terms_->expiry);
   schedule(lease, std::min(lease.due_, lease.renew_at_));
 }
 
 void Leases::renewed(Lease& lease, Instant sent, Renewed state) {
   if (state == Renewed::refused) return not_renewed(lease);
   lease.renewing_ = false;
-  const Duration expiry = lease.terms_.expiry;
+  const Duration expiry = lease.terms_->expiry;
   if (state == Renewed::foreign || state == Renewed::gone) {
     lease.renew_at_ = clock_.now() + expiry / 3;  // it may become free again, and ours
     schedule(lease, lease.renew_at_);
     if (std::exchange(lease.lost_, true)) return;
-    lease.handler_.lease_lost(lease.terms_.run);
+    lease.handler_.lease_lost(lease.terms_->run);
     return;
   }
   margins_.note(clock_.now(), lease.ends_ - clock_.now());
@@ -188,7 +232,7 @@ void Leases::renewed(Lease& lease, Instant sent, Renewed state) {
   lease.renew_at_ = sent + expiry / 3;
   lease.warned_ = false;
   schedule(lease, lease.renew_at_);
-  if (std::exchange(lease.lost_, false)) lease.handler_.lease_back(lease.terms_.run);
+  if (std::exchange(lease.lost_, false)) lease.handler_.lease_back(lease.terms_->run);
 }
 
 }  // namespace w8y::source

@@ -67,11 +67,25 @@ class Leases {
   using Due = std::set<std::pair<Instant, Lease*>>;
   /// As many locks as one script call renews, so that Redis is never held for long.
   static constexpr std::size_t batch_size = 200;
+  /// Of a lock; those of longer names wait for their turn.
+  static constexpr std::size_t short_name = std::size_t{4} << 10;
+  /// As many bytes of names, for the same reason; and in all calls that are not answered yet.
+  static constexpr std::size_t batch_bytes = std::size_t{256} << 10;
+  static constexpr std::size_t most_asked = std::size_t{4} << 20;
 
   void schedule(Lease& lease, Instant at);
   void arm();
   void run_due();
+  struct Asked {
+    std::shared_ptr<Lease*> lease;
+    std::shared_ptr<const LeaseTerms> terms;
+  };
+  using Batch = std::vector<Lease*>;
   void send(std::vector<Lease*>&& leases);
+  void send_all(const Batch& leases);
+  void send_batch(const Batch& batch, std::size_t bytes);
+  void answered(const std::vector<Asked>& asked, Instant sent, const std::vector<Renewed>* states);
+  void send_delayed();
   void renewed(Lease& lease, Instant sent, Renewed state);
   void not_renewed(Lease& lease);
   void let_go(const LeaseTerms& terms);
@@ -79,6 +93,8 @@ class Leases {
   const Clock& clock_;
   LockStore& store_;
   Due due_;
+  std::size_t asked_ = 0;                         ///< bytes of names in calls that are not answered
+  std::vector<std::shared_ptr<Lease*>> delayed_;  ///< until there are fewer of those
   Timer timer_;
   Margins margins_;
   std::shared_ptr<bool> alive_;
@@ -91,7 +107,7 @@ class Leases::Lease {
   [[nodiscard]] Instant ends() const { return ends_; }
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
-  [[nodiscard]] Duration expiry() const { return terms_.expiry; }
+  [[nodiscard]] Duration expiry() const { return terms_->expiry; }
 
   /// Too late to begin a run under it: lease_expiring() has been told, or is about to be.
   [[nodiscard]] bool ends_soon() const;
@@ -99,10 +115,12 @@ class Leases::Lease {
  private:
   friend class Leases;
   Lease(Leases& leases, LeaseTerms terms, LeaseHandler& handler)
-      : leases_(leases), terms_(std::move(terms)), handler_(handler) {}
+      : leases_(leases),
+        terms_(std::make_shared<const LeaseTerms>(std::move(terms))),
+        handler_(handler) {}
 
   Leases& leases_;
-  LeaseTerms terms_;
+  const std::shared_ptr<const LeaseTerms> terms_;  ///< a name may be as long as its item
   LeaseHandler& handler_;
   Instant ends_{};  ///< by our clock; never later than Redis's idea
   Instant renew_at_{};

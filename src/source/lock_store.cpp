@@ -17,6 +17,7 @@ std::optional<Trouble> trouble_of(const redis::Answer& answer) {
   if (answer.ok()) return std::nullopt;
   Trouble trouble;
   trouble.maybe_done = answer.failure == redis::Failure::lost;
+  trouble.never = answer.failure == redis::Failure::too_large;
   trouble.code = answer.error();
   trouble.why = answer.problem();
   return trouble;
@@ -35,6 +36,9 @@ class Switching final : public LockStore {
 
   void claim(const ClaimCall& call, Answer<ClaimResult> answer) override {
     now().claim(call, std::move(answer));
+  }
+  void undo(const UndoCall& call, Answer<UndoResult> answer) override {
+    now().undo(call, std::move(answer));
   }
   void renew(const RenewCall& call, Answer<std::vector<Renewed>> answer) override {
     now().renew(call, std::move(answer));
@@ -70,6 +74,14 @@ class Switching final : public LockStore {
 };
 
 }  // namespace
+
+std::size_t LockStore::at_once(std::optional<std::size_t> longest) {
+  // As in claim.lua and undo.lua, for the first items.
+  constexpr std::size_t most = 64;
+  constexpr std::size_t most_bytes = std::size_t{256} << 10;
+  if (!longest) return 1;
+  return std::clamp<std::size_t>(most_bytes / (*longest + 1), 1, most);
+}
 
 std::unique_ptr<LockStore> make_lock_store(redis::Client& client) {
   return std::make_unique<Switching>(client);

@@ -30,6 +30,7 @@ struct Trouble {
   bool maybe_done = false;  ///< it was sent, and the answer was lost
   /// The lock is settled; only something that is noted beside it was refused.
   bool settled = false;
+  bool never = false;  ///< it is more than can be sent
   /// What Redis answered; none: it could not be asked.
   redis::ErrorCode code = redis::ErrorCode::none;
   std::string why;
@@ -54,6 +55,10 @@ struct ClaimCall {
   bool hears = false;            ///< of our turn, on the wake channel
   /// Nothing was heard for a while: what is free is taken, whoever's turn it is.
   bool overdue = false;
+  /// What the index of quarantines says of items that are too long.
+  std::string_view parked_note;
+  /// Of the longest item that was seen in the list lately; none: nothing is known.
+  std::optional<std::size_t> longest;
 
   static constexpr std::int64_t new_pass = -1;
   /// Scan::ends. Where there are no scripts, a new pass.
@@ -77,8 +82,29 @@ struct ClaimResult {
   std::string detail;
   std::string refused;       ///< by Redis, of what is noted beside the locks
   std::vector<Taken> taken;  ///< taken[i] is locked with runs[i]
+  std::vector<ShownItem> parked;
+  std::size_t longest = 0;  ///< item that was read
+  std::size_t bytes = 0;    ///< of all items that were
   /// The pass broke off behind those: runs whose lock may be there, or not.
   std::vector<RunId> maybe_locked;
+};
+
+/// Frees what a claim has locked whose answer was lost: the runs' locks are looked for from the end
+/// of the list, where whatever a claim looks at stands, some items in each call.
+struct UndoCall {
+  const CircularKeys& keys;
+  std::string value_prefix;
+  std::vector<RunId> runs;
+  std::size_t before = 0;   ///< items at the end that were looked at before
+  std::size_t at_once = 1;  ///< items that are read at first, and, without scripts, at all
+};
+
+struct UndoResult {
+  std::size_t looked = 0;  ///< items
+  std::size_t bytes = 0;   ///< of those
+  std::size_t longest = 0;
+  bool whole = false;  ///< the list has no more
+  std::vector<RunId> freed;
 };
 
 struct RenewLock {
@@ -140,6 +166,7 @@ class LockStore {
   using SettleAnswer = std::function<void(std::size_t call, const Trouble* trouble)>;
 
   virtual void claim(const ClaimCall& call, Answer<ClaimResult> answer) = 0;
+  virtual void undo(const UndoCall& call, Answer<UndoResult> answer) = 0;
   virtual void renew(const RenewCall& call, Answer<std::vector<Renewed>> answer) = 0;
   /// Runs of one list, at most most_settled of them. `answer` is told once of each, by its place
   /// among the calls.
@@ -153,6 +180,11 @@ class LockStore {
   static constexpr std::size_t most_looked_at = 256;
   /// Compared by one sweep, for the same reason: a few ms.
   static constexpr std::size_t most_compared = 200'000;
+  /// Nor at more bytes of them: the item that comes to this is the last. So a reply has at most
+  /// this and one item.
+  static constexpr std::size_t most_bytes_looked_at = std::size_t{1} << 20;
+  /// Items of such a length that can be read at once: few where they are long.
+  static std::size_t at_once(std::optional<std::size_t> longest);
   /// Settled by one call, for the same reason.
   static constexpr std::size_t most_settled = 32;
 };

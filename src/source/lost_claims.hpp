@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,8 @@ namespace w8y::source {
 
 /// A claim that Redis carried out, but could not tell us of, leaves locks that nobody holds. They
 /// would run out by themselves, but an item is not to wait for that. Whatever a claim looked at
-/// went to the end of its list, so it is looked for from there, some items at a time.
+/// went to the end of its list, so it is looked for from there, some items at a time. Where items
+/// are long, Redis is left to others in between.
 class LostClaims {
  public:
   /// `none_left` is called, from the loop, when the last one has been dealt with.
@@ -26,36 +28,33 @@ class LostClaims {
   LostClaims(const LostClaims&) = delete;
   LostClaims& operator=(const LostClaims&) = delete;
 
-  /// Lock values of a claim that was sent and not answered, with the life of its locks.
-  void add(std::shared_ptr<const CircularKeys> keys, const std::vector<std::string>& values,
-           Duration expiry);
+  /// The runs of a claim that was sent and not answered, what stands before them in the values of
+  /// their locks, and the life of those.
+  void add(std::shared_ptr<const CircularKeys> keys, std::string value_prefix,
+           const std::vector<RunId>& runs, Duration expiry);
   /// The connection is back, or something was added. Tried again now and then besides.
   void look();
   [[nodiscard]] std::size_t size() const { return lost_.size(); }
 
  private:
-  /// Looked at in one step, so that Redis is never held for long.
-  static constexpr std::int64_t items_per_step = 256;
-
   struct Lost {
     std::shared_ptr<const CircularKeys> keys;
-    std::vector<std::string> values;  ///< not found yet
-    Instant until;                    ///< its locks have run out by then
-    std::int64_t looked = 0;          ///< items from the end
-    bool asking = false;              ///< an answer is to come
-    bool looked_at_all = false;       ///< only releases are still to be answered
-    std::size_t releasing = 0;
+    std::string value_prefix;
+    std::vector<RunId> runs;             ///< not found yet
+    Instant until;                       ///< its locks have run out by then
+    std::size_t looked = 0;              ///< items from the end
+    std::optional<std::size_t> longest;  ///< item of the last step; none: be careful
+    bool asking = false;                 ///< an answer is to come
+    bool refused = false;                ///< because of the keys, or the way it was asked
   };
   using Id = std::uint64_t;
 
+  void go_on();
   void step(Id id, Lost& lost);
-  void compare(Id id, Lost& lost, const std::vector<std::string>& items);
-  void found(Id id, Lost& lost, const std::string& item, const std::string& value);
-  void finish(Id id, Lost& lost);
+  void looked(Id id, Lost& lost, const UndoResult& result);
+  void not_looked(Id id, Lost& lost, const Trouble& trouble, std::size_t at_once);
   void forget(Id id);
   void arm();
-  /// The one that an answer is for, which has come; null if it is over, or there is no answer.
-  Lost* answered(Id id, const redis::Answer& answer);
 
   RedisLink& link_;
   std::function<void()> none_left_;
@@ -63,6 +62,7 @@ class LostClaims {
   Id last_id_ = 0;
   Timer timer_;
   Timer retry_;
+  Timer pause_;  ///< after a step over long items
   std::shared_ptr<bool> alive_;
 };
 

@@ -11,6 +11,14 @@ namespace w8y::source {
 
 namespace {
 
+/// Of a lock's value: more than any of ours has. A foreign one may be of any length.
+constexpr const char* most_of_value = "1023";
+/// PTTL's answer.
+constexpr std::int64_t not_there = -2;
+/// Commands that name a longer lock wait for each other's answers: together they would be more than
+/// a connection carries.
+constexpr std::size_t long_name = std::size_t{1} << 20;
+
 /// Each place has its own end, in its score; this is only so that the key has one too.
 std::int64_t slots_life(std::int64_t expiry_ms) {
   return std::max<std::int64_t>(86'400'000, 2 * expiry_ms);
@@ -53,6 +61,7 @@ class PlainLocks::ClaimPass : public std::enable_shared_from_this<PlainLocks::Cl
         alive_(locks.alive_),
         keys_(call.keys),
         value_prefix_(call.value_prefix),
+        parked_note_(call.parked_note),
         runs_(call.runs),
         expiry_(ms_text(call.expiry)),
         expiry_ms_(std::stoll(expiry_)),
@@ -62,11 +71,13 @@ class PlainLocks::ClaimPass : public std::enable_shared_from_this<PlainLocks::Cl
   }
 
   void begin() {
-    ask({"GET", keys_.paused}, [this](const redis::Reply& reply) {
-      if (reply.is_nil()) return;
-      result_.status = ClaimStatus::paused;
-      result_.detail = reply.text();
+    // A reason may be of any length.
+    ask({"PTTL", keys_.paused}, [this](const redis::Reply& reply) {
+      if (reply.integer() != not_there) result_.status = ClaimStatus::paused;
     });
+    const std::string last = std::to_string(item_shown);
+    ask({"GETRANGE", keys_.paused, "0", last},
+        [this](const redis::Reply& reply) { result_.detail = shown_part(reply.text()); });
     ask({"TIME"}, [this](const redis::Reply& reply) {
       now_us_ = reply[0].integer() * 1000000 + reply[1].integer();
     });
@@ -126,7 +137,7 @@ class PlainLocks::ClaimPass : public std::enable_shared_from_this<PlainLocks::Cl
       result_.status = ClaimStatus::none;
       return finish();
     }
-    if (looked_ == most_looked_at) {
+    if (looked_ == most_looked_at || result_.bytes >= most_bytes_looked_at) {
       result_.status = ClaimStatus::more;
       return finish();
     }
@@ -163,11 +174,27 @@ class PlainLocks::ClaimPass : public std::enable_shared_from_this<PlainLocks::Cl
       ++looked_;
       --result_.left;
       Item item(reply.text());
+      result_.bytes += item.size();
+      result_.longest = std::max(result_.longest, item.size());
+      if (item.size() > longest_item) return park(item);
       if (!indexed_) return lock(item);
       ask({"HGET", keys_.quarantined, item}, [this, item](const redis::Reply& note) {
         if (note.is_nil()) return lock(item);
         quarantine(item, read_note(note.text()).run);
       });
+    });
+  }
+
+  void park(const Item& item) {
+    const std::string value = quarantine_prefix + runs_[result_.taken.size()];
+    if (limit_ > 0) leave_fleet();
+    ask({"SET", keys_.lock(item), value, "NX"}, [this, item](const redis::Reply& reply) {
+      if (reply.is_nil()) return next();
+      result_.parked.emplace_back(item);
+      client_.call({"HSET", keys_.quarantined, item, parked_note_},
+                   [self = shared_from_this()](const redis::Answer&) {
+                     if (!self->over_ && *self->alive_) self->next();
+                   });
     });
   }
 
@@ -210,6 +237,7 @@ class PlainLocks::ClaimPass : public std::enable_shared_from_this<PlainLocks::Cl
   std::shared_ptr<bool> alive_;
   CircularKeys keys_;
   std::string value_prefix_;
+  std::string parked_note_;
   std::vector<RunId> runs_;
   std::string expiry_;
   std::int64_t expiry_ms_;
@@ -243,6 +271,12 @@ struct PlainLocks::Swap {
   Swapped result;
 };
 
+struct PlainLocks::Reading {
+  Found found;
+  bool locked = false;
+  std::optional<Trouble> trouble;
+};
+
 void PlainLocks::swap(std::string key, Commands reads, std::function<Change(const Found&)> decide,
                       Answer<Swapped> answer) {
   swaps_.push_back(std::make_unique<Swap>(
@@ -251,28 +285,44 @@ void PlainLocks::swap(std::string key, Commands reads, std::function<Change(cons
 }
 
 void PlainLocks::next_swap() {
+  client_.call({"WATCH", swaps_.front()->key});
+  read(0, std::make_shared<Reading>());
+}
+
+void PlainLocks::read(std::size_t at, const std::shared_ptr<Reading>& reading) {
   Swap& swap = *swaps_.front();
-  const auto found = std::make_shared<Found>();
-  const auto trouble = std::make_shared<std::optional<Trouble>>();
-  client_.call({"WATCH", swap.key});
-  for (const auto& read : swap.reads)
-    client_.call(borrow(read), [found, trouble](const redis::Answer& got) {
-      found->reads.emplace_back(got.reply);
-      // A key of a wrong type says nothing; a user who may not read it can't go on.
-      const bool wrong_type = !got.ok() && says_wrong_type(got.problem());
-      if (!*trouble && !wrong_type) *trouble = trouble_of(got);
-    });
-  // The last to be read: with it, all are there.
-  client_.call({"GET", swap.key}, [this, alive = alive_, found, trouble](const redis::Answer& got) {
-    if (!*alive) return;
-    if (!*trouble) *trouble = trouble_of(got);
-    if (*trouble) {
-      client_.call({"UNWATCH"});
-      return finish_swap(&**trouble);
-    }
-    if (!got.reply.is_nil()) found->lock = std::string(got.reply.text());
-    execute(swaps_.front()->decide(*found));
+  if (at == swap.reads.size()) return read_lock(reading);
+  const bool waits = swap.key.size() > long_name;
+  client_.call(borrow(swap.reads[at]),
+               [this, alive = alive_, at, reading, waits](const redis::Answer& got) {
+                 if (!*alive) return;
+                 reading->found.reads.emplace_back(got.reply);
+                 // A key of a wrong type says nothing; a user who may not read it can't go on.
+                 const bool wrong_type = !got.ok() && says_wrong_type(got.problem());
+                 if (!reading->trouble && !wrong_type) reading->trouble = trouble_of(got);
+                 if (waits) read(at + 1, reading);
+               });
+  if (!waits) read(at + 1, reading);
+}
+
+/// The last to be read: with it, all is there.
+void PlainLocks::read_lock(const std::shared_ptr<Reading>& reading) {
+  const std::string& key = swaps_.front()->key;
+  client_.call({"PTTL", key}, [reading](const redis::Answer& got) {
+    if (!reading->trouble) reading->trouble = trouble_of(got);
+    reading->locked = got.reply.integer() != not_there;
   });
+  client_.call({"GETRANGE", key, "0", most_of_value},
+               [this, alive = alive_, reading](const redis::Answer& got) {
+                 if (!*alive) return;
+                 if (!reading->trouble) reading->trouble = trouble_of(got);
+                 if (reading->trouble) {
+                   client_.call({"UNWATCH"});
+                   return finish_swap(&*reading->trouble);
+                 }
+                 if (reading->locked) reading->found.lock = std::string(got.reply.text());
+                 execute(swaps_.front()->decide(reading->found));
+               });
 }
 
 /// All or nothing, but for what is only noted: where that is forbidden, it is left out.
@@ -485,8 +535,10 @@ PlainLocks::Change PlainLocks::change_of(const CircularKeys& keys, const SettleC
     if (call.history > 0) {
       std::vector<std::string> add{
           "XADD", keys.runs, "MAXLEN", "=",    std::to_string(call.history),
-          "*",    "run",     call.run, "item", call.item};
+          "*",    "run",     call.run, "item", std::string(shown_part(call.item))};
       add.insert(add.end(), call.entry.begin(), call.entry.end());
+      if (call.item.size() > item_shown)
+        add.insert(add.end(), {"item_length", std::to_string(call.item.size())});
       change.notes.push_back(std::move(add));
     }
     if (!call.event.empty()) change.notes.push_back({"PUBLISH", keys.events, call.event});

@@ -22,6 +22,7 @@ class PlainLocks final : public LockStore {
   ~PlainLocks() override;
 
   void claim(const ClaimCall& call, Answer<ClaimResult> answer) override;
+  void undo(const UndoCall& call, Answer<UndoResult> answer) override;
   void renew(const RenewCall& call, Answer<std::vector<Renewed>> answer) override;
   void settle(const CircularKeys& keys, const std::vector<const SettleCall*>& calls,
               SettleAnswer answer) override;
@@ -46,14 +47,18 @@ class PlainLocks final : public LockStore {
     std::string refused;                ///< of the notes; empty: nothing
   };
   struct Swap;
+  struct Reading;
   struct Standing;
   class ClaimPass;
+  class Undo;  ///< in plain_undo.cpp
 
-  /// WATCH lock, reads, GET lock, then MULTI, commands, EXEC. What is watched belongs to the
+  /// WATCH lock, reads, lock, then MULTI, commands, EXEC. What is watched belongs to the
   /// connection, so one such swap goes at a time.
   void swap(std::string key, Commands reads, std::function<Change(const Found& found)> decide,
             Answer<Swapped> answer);
   void next_swap();
+  void read(std::size_t at, const std::shared_ptr<Reading>& reading);
+  void read_lock(const std::shared_ptr<Reading>& reading);
   void execute(Change&& change);
   void look_inside(const redis::Reply& replies, std::size_t certain);
   void finish_swap(const Trouble* trouble);

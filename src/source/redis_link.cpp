@@ -1,8 +1,10 @@
 #include "source/redis_link.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "loop/loop.hpp"
+#include "source/quarantine_note.hpp"
 
 namespace w8y::source {
 
@@ -20,6 +22,7 @@ RedisLink::RedisLink(loop::Loop& loop, const redis::ClientOptions& options, Iden
       clock(loop.clock()),
       timers(loop.timers()),
       identity(std::move(who)),
+      parked_note(to_text({{}, "w8yd on " + identity.host, "longer than 16 MiB", WallTime(0)})),
       run_ids(identity.seed),
       client(owned),
       subscriber(loop, options),
@@ -30,5 +33,12 @@ RedisLink::RedisLink(loop::Loop& loop, const redis::ClientOptions& options, Iden
       list_events(client, subscriber, timers, clock, options.url.db, is_cluster(options)) {}
 
 RedisLink::~RedisLink() = default;
+
+void RedisLink::large_answered(const LargeCall& call) {
+  if (client.commands_sent() - call.commands <= 1) return;
+  constexpr Duration longest = std::chrono::seconds(1);
+  const Instant now = clock.now();
+  large_after_ = std::max(large_after_, now + std::min(now - call.sent, longest));
+}
 
 }  // namespace w8y::source

@@ -55,6 +55,8 @@ class RedisLink final : private detail::ClientOwner, private redis::Client::List
   const Clock& clock;
   TimerQueue& timers;
   const Identity identity;
+  /// What the index of quarantines says of items that are too long.
+  const std::string parked_note;
   RunIds run_ids;
   redis::Client& client;
   redis::Subscriber subscriber;
@@ -63,6 +65,20 @@ class RedisLink final : private detail::ClientOwner, private redis::Client::List
   Sweep sweep;
   Looks looks;
   ListEvents list_events;
+
+  /// A call that reads or carries so much keeps Redis busy for a while.
+  static constexpr std::size_t large = std::size_t{64} << 10;
+  struct LargeCall {
+    Instant sent;
+    std::uint64_t commands;
+  };
+  [[nodiscard]] LargeCall large_call() const { return {clock.now(), client.commands_sent()}; }
+  /// Whether the next large call may be made: where others want Redis too, it is left to them for
+  /// as long as the last one took, so that long items cost no other list more than half of it.
+  [[nodiscard]] bool may_call_large() const { return clock.now() >= large_after_; }
+  [[nodiscard]] Instant large_after() const { return large_after_; }
+  /// One is answered that was about to be made then.
+  void large_answered(const LargeCall& call);
 
  private:
   void on_up() override {
@@ -73,6 +89,7 @@ class RedisLink final : private detail::ClientOwner, private redis::Client::List
   void on_down(const std::string&) override {}
 
   GivenUp given_up_;
+  Instant large_after_{};
 };
 
 }  // namespace w8y::source

@@ -30,13 +30,14 @@ std::string as_json(const std::string& text) {
 /// About as long as news are.
 constexpr std::size_t usual_length = 300;
 
-core::JsonObject head(const char* type, const Rule& rule, const RunId& run, const Item& item,
+core::JsonObject head(const char* type, const Rule& rule, const RunId& run, const ShownItem& item,
                       const std::string& host, WallTime time) {
   core::JsonObject object(usual_length);
   object.put("type", type);
   object.put_bytes("list", rule.prefix);
   object.put("run", run);
-  object.put_bytes("item", item);
+  object.put_bytes("item", item.beginning);
+  if (item.cut()) object.put("item_length", static_cast<std::int64_t>(item.length));
   object.put("host", host);
   object.put("time", time.count());
   return object;

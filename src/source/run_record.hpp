@@ -9,14 +9,14 @@
 namespace w8y::source {
 
 /// `{"type":"start","list":…,"run":…,"item":…,"host":…,"time":ms,…}`: one JSON object. Items that
-/// are no UTF-8 stand as "item_base64".
+/// are no UTF-8 stand as "item_base64"; of a long one there is the beginning, and "item_length".
 std::string event_json(const Rule& rule, const std::string& host, const RunEvent& event,
                        WallTime now);
 std::string end_json(const std::string& host, const Settlement& settlement);
 
-/// Field, value, field, value, …: run, item, host, outcome, reason, started, ended (Unix ms),
-/// attempt, fence, exit (a code, or a signal as "SIGTERM"), result (JSON), stderr, bad_lines; those
-/// that say nothing are left out.
+/// Field, value, field, value, …: run, item, item_length (of one that is cut), host, outcome,
+/// reason, started, ended (Unix ms), attempt, fence, exit (a code, or a signal as "SIGTERM"),
+/// result (JSON), stderr, bad_lines; those that say nothing are left out.
 std::vector<std::string> history_entry(const std::string& host, const Settlement& settlement);
 
 }  // namespace w8y::source

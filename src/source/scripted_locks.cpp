@@ -38,19 +38,27 @@ void read_place(std::string_view text, ClaimResult& result) {
     result.others = others;
 }
 
+/// Elements of the reply to a claim before what is told of each item.
+constexpr std::size_t claim_head = 7;
+
 ClaimResult read_claim(const redis::Reply& reply) {
   ClaimResult result;
   result.status = status_of(reply[0].text());
   result.left = reply[1].integer();
   if (const auto ms = reply[2].integer(); ms >= 0) result.next_free = std::chrono::milliseconds(ms);
   if (result.status == ClaimStatus::paused) {
-    result.detail = reply[3].text();
+    result.detail = shown_part(reply[3].text());
   } else if (result.status == ClaimStatus::ok) {
     result.refused = reply[3].text();
   } else {
     read_place(reply[3].text(), result);
   }
-  for (std::size_t i = 4; i + 2 < reply.size(); i += 3) {
+  result.longest = static_cast<std::size_t>(reply[4].integer());
+  result.bytes = static_cast<std::size_t>(reply[5].integer());
+  std::size_t i = claim_head;
+  for (auto parked = reply[6].integer(); parked > 0; --parked, i += 2)
+    result.parked.emplace_back(reply[i].text(), static_cast<std::size_t>(reply[i + 1].integer()));
+  for (; i + 2 < reply.size(); i += 3) {
     result.taken.push_back(Taken{std::string(reply[i].text()),
                                  static_cast<std::uint64_t>(reply[i + 1].integer()),
                                  static_cast<unsigned>(reply[i + 2].integer())});
@@ -88,9 +96,25 @@ void ScriptedLocks::claim(const ClaimCall& call, Answer<ClaimResult> answer) {
   const std::string most = std::to_string(most_looked_at);
   const char* prove = proven_ ? "0" : "1";
   const std::string held = call.overdue ? "-1" : std::to_string(call.held);
-  redis::Command args{
-      call.keys.lock_prefix, call.value_prefix,     expiry, limit, left, most, prove, held,
-      call.keys.wake,        call.hears ? "1" : "0"};
+  const std::string bytes = std::to_string(most_bytes_looked_at);
+  const std::string first = std::to_string(at_once(call.longest));
+  const std::string longest = std::to_string(longest_item);
+  const std::string told = std::to_string(item_shown + 1);  // one more tells that it was cut
+  redis::Command args{call.keys.lock_prefix,
+                      call.value_prefix,
+                      expiry,
+                      limit,
+                      left,
+                      most,
+                      prove,
+                      held,
+                      call.keys.wake,
+                      call.hears ? "1" : "0",
+                      bytes,
+                      first,
+                      longest,
+                      told,
+                      call.parked_note};
   args.insert(args.end(), call.runs.begin(), call.runs.end());
   client_.run(
       redis::scripts::claim,
@@ -110,6 +134,31 @@ void ScriptedLocks::claim(const ClaimCall& call, Answer<ClaimResult> answer) {
         if (!leaves) proven_ = (proven_ || looked) && result.refused.empty();
         answer(&result, {});
       });
+}
+
+void ScriptedLocks::undo(const UndoCall& call, Answer<UndoResult> answer) {
+  const std::string before = std::to_string(call.before);
+  const std::string most = std::to_string(most_looked_at);
+  const std::string bytes = std::to_string(most_bytes_looked_at);
+  const std::string first = std::to_string(call.at_once);
+  redis::Command args{call.keys.lock_prefix, call.value_prefix, before, most, bytes, first,
+                      call.keys.wake};
+  args.insert(args.end(), call.runs.begin(), call.runs.end());
+  client_.run(redis::scripts::undo, {call.keys.list, call.keys.slots}, args,
+              [this, answer = std::move(answer)](const redis::Answer& got) {
+                if (const auto trouble = trouble_of(got)) {
+                  note_refusal(got);
+                  return answer(nullptr, *trouble);
+                }
+                UndoResult result;
+                result.looked = static_cast<std::size_t>(got.reply[0].integer());
+                result.whole = got.reply[1].integer() != 0 || result.looked == 0;
+                result.bytes = static_cast<std::size_t>(got.reply[2].integer());
+                result.longest = static_cast<std::size_t>(got.reply[3].integer());
+                for (std::size_t i = 4; i < got.reply.size(); ++i)
+                  result.freed.emplace_back(got.reply[i].text());
+                answer(&result, {});
+              });
 }
 
 void ScriptedLocks::renew(const RenewCall& call, Answer<std::vector<Renewed>> answer) {
@@ -167,7 +216,7 @@ void ScriptedLocks::settle(const CircularKeys& keys, const std::vector<const Set
   std::vector<const SettleCall*> kinds;  // the first of each
   std::vector<std::size_t> kind_of;
   kind_of.reserve(calls.size());
-  std::size_t words = 3;
+  std::size_t words = 5;
   for (const SettleCall* call : calls) {
     locks.push_back(call->lock);
     const auto same = [&](const SettleCall* kind) { return same_kind(*kind, *call); };
@@ -177,16 +226,17 @@ void ScriptedLocks::settle(const CircularKeys& keys, const std::vector<const Set
       kinds.push_back(call);
       words += 9 + call->entry.size();
     }
-    words += 4 + call->entry.size();
+    words += 3 + call->entry.size();
   }
   locks.push_back(keys.waiting);
 
   std::vector<std::string> numbers;  // the arguments point to them, so they must not move
-  numbers.reserve(1 + kinds.size() * 4);
+  numbers.reserve(2 + kinds.size() * 4);
   const auto number = [&numbers](std::string text) -> std::string_view {
     return numbers.emplace_back(std::move(text));
   };
-  redis::Command args{keys.events, keys.wake, number(std::to_string(kinds.size()))};
+  redis::Command args{keys.events, keys.wake, keys.lock_prefix, number(std::to_string(item_shown)),
+                      number(std::to_string(kinds.size()))};
   args.reserve(words);
   std::vector<std::string_view> names;
   for (const SettleCall* kind : kinds) {
@@ -199,7 +249,7 @@ void ScriptedLocks::settle(const CircularKeys& keys, const std::vector<const Set
   }
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const SettleCall& call = *calls[i];
-    args.insert(args.end(), {names[kind_of[i]], call.item, call.run, call.event});
+    args.insert(args.end(), {names[kind_of[i]], call.run, call.event});
     for (std::size_t j = 1; j < call.entry.size(); j += 2) args.push_back(call.entry[j]);
   }
   client_.run(redis::scripts::settle, locks, args,

@@ -11,8 +11,13 @@ namespace {
 constexpr Duration gather_time = std::chrono::milliseconds(5);
 /// News that wait need no more memory than this: a child may flood its output.
 constexpr std::size_t most_news = std::size_t{64} << 10;
-/// A call carries about as much history and news as this, so that Redis is never held for long.
+/// A call of many carries about as much as this, so that Redis is never held for long.
 constexpr std::size_t most_bytes = std::size_t{256} << 10;
+/// And what is said of one run besides its lock, as much as this.
+constexpr std::size_t most_said = std::size_t{16} << 20;
+/// While as much as this is on its way to Redis, no more is sent; and how soon that is looked at.
+constexpr std::size_t most_on_its_way = std::size_t{4} << 20;
+constexpr Duration look_for_room = std::chrono::milliseconds(5);
 /// How soon a settlement that Redis refused is tried again.
 constexpr Duration retry_pause = std::chrono::milliseconds(500);
 /// A settlement that Redis has refused for so long because of its keys (a wrong type, an ACL) is
@@ -20,17 +25,21 @@ constexpr Duration retry_pause = std::chrono::milliseconds(500);
 /// waited for.
 constexpr Duration patience = std::chrono::minutes(1);
 
-std::size_t bytes_of(const SettleCall& call) {
+std::size_t said_in(const SettleCall& call) {
   std::size_t bytes = call.event.size();
   for (const std::string& field : call.entry) bytes += field.size();
   return bytes;
 }
 
+std::size_t bytes_of(const SettleCall& call) {
+  return call.lock.size() + call.value.size() + call.new_value.size() + said_in(call);
+}
+
 }  // namespace
 
-Settlements::Settlements(RedisLink& link, std::function<void()> none_left)
+Settlements::Settlements(RedisLink& link, Handler handler)
     : link_(link),
-      none_left_(std::move(none_left)),
+      handler_(std::move(handler)),
       last_end_(link.clock.now() - gather_time),
       gather_(link.timers),
       retry_(link.timers),
@@ -45,6 +54,7 @@ void Settlements::add(std::shared_ptr<const CircularKeys> keys, SettleCall&& cal
                       const Times& times, Wait wait) {
   const Instant now = link_.clock.now();
   const RunId run = call.run;
+  fit(call);
   // A quarantine has Redis look for the item in the whole list (settle.lua): one at a time.
   const bool alone = call.for_good();
   unsettled_.emplace(run, Unsettled{std::move(keys), std::move(call), times, alone, now});
@@ -53,6 +63,18 @@ void Settlements::add(std::shared_ptr<const CircularKeys> keys, SettleCall&& cal
   const bool full = gathered_.size() >= LockStore::most_settled;
   gather(wait == Wait::span && (full || !in_quick_succession()) ? Wait::turn : wait);
   last_end_ = now;
+}
+
+/// The item's lock matters more than the record of its run.
+void Settlements::fit(SettleCall& call) const {
+  const std::size_t said = said_in(call);
+  if (said <= most_said) return;
+  call.event.clear();
+  call.entry.clear();
+  call.history = 0;
+  handler_.given_up(call.run, "its history and event have " + std::to_string(said >> 20) +
+                                  " MiB, and no more than " + std::to_string(most_said >> 20) +
+                                  " MiB are written");
 }
 
 void Settlements::publish(std::shared_ptr<const CircularKeys> keys, std::string&& message,
@@ -98,17 +120,26 @@ void Settlements::send_settlements() {
       const bool together = !first.alone && !next.alone && first.keys == next.keys &&
                             batch.size() < LockStore::most_settled && bytes + more <= most_bytes;
       if (!together) {
-        send_batch(std::exchange(batch, {}));
+        send_or_wait(std::exchange(batch, {}), bytes);
         bytes = 0;
       }
     }
     batch.push_back(std::move(run));
     bytes += more;
   }
-  if (!batch.empty()) send_batch(std::move(batch));
+  if (!batch.empty()) send_or_wait(std::move(batch), bytes);
 }
 
-void Settlements::send_batch(Runs&& runs) {
+void Settlements::send_or_wait(Runs&& runs, std::size_t bytes) {
+  const bool large = bytes >= RedisLink::large;
+  const bool turn = !large || (large_asked_ == 0 && link_.may_call_large());
+  if (turn && link_.client.unsent() < most_on_its_way) return send_batch(std::move(runs), large);
+  gathered_.insert(gathered_.end(), std::make_move_iterator(runs.begin()),
+                   std::make_move_iterator(runs.end()));
+  if (!gather_.pending()) gather_.set(link_.clock.now() + look_for_room, [this] { send(); });
+}
+
+void Settlements::send_batch(Runs&& runs, bool large) {
   std::vector<const SettleCall*> calls;
   calls.reserve(runs.size());
   const Instant now = link_.clock.now();
@@ -118,11 +149,15 @@ void Settlements::send_batch(Runs&& runs) {
     calls.push_back(&unsettled.call);
   }
   const auto keys = unsettled_.at(runs.front()).keys;
-  link_.locks->settle(
-      *keys, calls,
-      [this, alive = alive_, runs = std::move(runs)](std::size_t call, const Trouble* trouble) {
-        if (*alive) answered(runs[call], trouble);
-      });
+  // By runs: without scripts, each is answered by itself.
+  if (large) large_asked_ += runs.size();
+  link_.locks->settle(*keys, calls,
+                      [this, alive = alive_, runs = std::move(runs), large,
+                       made = link_.large_call()](std::size_t call, const Trouble* trouble) {
+                        if (!*alive) return;
+                        if (large && --large_asked_ == 0) link_.large_answered(made);
+                        answered(runs[call], trouble);
+                      });
 }
 
 void Settlements::answered(const RunId& run, const Trouble* trouble) {
@@ -131,10 +166,10 @@ void Settlements::answered(const RunId& run, const Trouble* trouble) {
   Unsettled& unsettled = found->second;
   const Instant now = link_.clock.now();
   const bool about_keys = trouble != nullptr && trouble->about_keys();
-  if (trouble == nullptr || trouble->settled || (about_keys && now - unsettled.since > patience)) {
-    unsettled_.erase(found);
-    if (unsettled_.empty()) none_left_();
-    return;
+  if (trouble == nullptr || trouble->settled) return over(run);
+  if (trouble->never || (about_keys && now - unsettled.since > patience)) {
+    handler_.given_up(run, trouble->why);
+    return over(run);
   }
   unsettled.call.again = unsettled.call.again || trouble->maybe_done;
   refused_.push_back(run);
@@ -143,6 +178,11 @@ void Settlements::answered(const RunId& run, const Trouble* trouble) {
   // away.
   const bool with_others = about_keys && !std::exchange(unsettled.alone, true);
   retry_at(with_others ? now : now + retry_pause);
+}
+
+void Settlements::over(const RunId& run) {
+  unsettled_.erase(run);
+  if (unsettled_.empty()) handler_.none_left();
 }
 
 void Settlements::retry_at(Instant at) {
@@ -168,7 +208,7 @@ void Settlements::retry() {
   retry_.cancel();
   const bool any = !unsettled_.empty();
   give_up_overdue();
-  if (any && unsettled_.empty()) return none_left_();
+  if (any && unsettled_.empty()) return handler_.none_left();
   gathered_.insert(gathered_.begin(), refused_.begin(), refused_.end());
   refused_.clear();
   send();

@@ -18,7 +18,9 @@ namespace w8y::source {
 /// Settlements of one list, and the news of its runs. Many in one write and one script call cost
 /// Redis and us a fraction of as many calls, so what can wait a little waits for others. What Redis
 /// refuses is tried again; what it refuses because of a key goes without the others from then on,
-/// so that they are settled.
+/// so that they are settled. While much is on its way to Redis, the rest waits: other lists' calls
+/// get between, and the connection is never given more than it carries. What can't be sent at all
+/// is given up, and so is the news of a run that says more than belongs into a call.
 class Settlements {
  public:
   enum class Wait {
@@ -27,8 +29,13 @@ class Settlements {
     span,  ///< a few ms; while runs end less often than that, as `turn`
   };
 
-  /// `none_left` is called, from the loop, when Redis has confirmed the last one.
-  Settlements(RedisLink& link, std::function<void()> none_left);
+  struct Handler {
+    /// Redis has confirmed the last one. From the loop.
+    std::function<void()> none_left;
+    /// Why something of a run's end will never be written. From anywhere.
+    std::function<void(const RunId& run, const std::string& why)> given_up;
+  };
+  Settlements(RedisLink& link, Handler handler);
   ~Settlements();
   Settlements(const Settlements&) = delete;
   Settlements& operator=(const Settlements&) = delete;
@@ -61,21 +68,25 @@ class Settlements {
   };
   using Runs = std::vector<RunId>;
 
+  void fit(SettleCall& call) const;
   [[nodiscard]] bool in_quick_succession() const;
   void gather(Wait wait);
   void send_settlements();
-  void send_batch(Runs&& runs);
+  void send_or_wait(Runs&& runs, std::size_t bytes);
+  void send_batch(Runs&& runs, bool large);
   void answered(const RunId& run, const Trouble* trouble);
   void give_up_overdue();
+  void over(const RunId& run);
   void retry_at(Instant at);
 
   RedisLink& link_;
-  std::function<void()> none_left_;
+  Handler handler_;
   std::map<RunId, Unsettled> unsettled_;
   Runs gathered_;
   Runs refused_;  ///< or not sent
   std::vector<News> news_;
   std::size_t news_bytes_ = 0;
+  std::size_t large_asked_ = 0;  ///< runs in large calls that are not answered yet
   Instant last_end_;
   Timer gather_;
   Timer retry_;

@@ -84,7 +84,7 @@ def large_items(setup):
                             0)
             host.start()
             go_on(world, now_us(), names, 15)
-        parked = [line for line in host.log().splitlines() if "longer than 16 MiB" in line]
+        parked = [line for line in host.log().splitlines() if "item quarantined: longer than 16 MiB" in line]
         world.stop()
         assert counted(world, "big") == before, f"items: {before}, {counted(world, 'big')}"
         assert before[2] == counted(world, "big")[2] == 0, "items doubled"

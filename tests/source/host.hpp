@@ -31,6 +31,7 @@ class Told : public SourceHandler {
   void on_turn() override { ++turns; }
   void on_others(bool) override { ++others; }
   void on_back() override { ++backs; }
+  void on_given_up(const RunId& run, const std::string&) override { given_up.push_back(run); }
   void on_all_settled() override { ++all_settled; }
 
   std::vector<ClaimReply> replies;
@@ -39,6 +40,7 @@ class Told : public SourceHandler {
   std::vector<RunId> lost;
   std::vector<RunId> back;
   std::vector<RunId> expiring;
+  std::vector<RunId> given_up;
   int wakes = 0;
   int turns = 0;
   int others = 0;
@@ -58,7 +60,9 @@ inline std::shared_ptr<source::RedisLink> open_link(loop::Loop& loop, const std:
 /// One host with one source, on a loop that hosts share.
 struct Host {
   Host(loop::Loop& shared, const std::string& url, Rule settings, const std::string& name = "here")
-      : loop(shared), link(open_link(loop, url, name)), source(link, told) {
+      : Host(shared, open_link(shared, url, name), std::move(settings)) {}
+  Host(loop::Loop& shared, std::shared_ptr<source::RedisLink> over, Rule settings)
+      : loop(shared), link(std::move(over)), source(link, told) {
     use(std::move(settings));
   }
   void use(Rule settings) {

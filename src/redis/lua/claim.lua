@@ -12,9 +12,17 @@
 --         what is free, whoever's turn it is
 --       9 the wake channel  10 "1": the caller hears of its turn there; one that doesn't wait takes
 --         what is free
---      11… a run id for each item that is wanted; none: the caller leaves the line, and its turn is
---         the next one's
--- Reply {status, items of the pass left, ms until something may become free or -1, detail,
+--      11 how many bytes of items may be looked at; the item that comes to that is the last
+--      12 how many items are read at first: all that is known of their size
+--      13 the longest item that is worked on; a longer one is quarantined
+--      14 how much is told of such an item, and of the reason of a pause
+--      15 what the index of quarantines says of such an item
+--      16… a run id for each item that is wanted, what is quarantined has the last ones; none: the
+--         caller leaves the line, and its turn is the next one's
+-- Reply {status, items of the pass left, ms until something may become free or -1, detail;
+--        and where items were read:
+--        length of the longest, bytes of all, how many were quarantined,
+--        beginning and length of each of those, …
 --        item, fence, failures in a row, …}
 --       status: "ok"     as many as were wanted; detail says what else was refused
 --               "more"   the pass is not over: call again
@@ -39,15 +47,16 @@
 
 local function min(a, b) if a < b then return a else return b end end
 
-local paused = redis.call('GET', KEYS[5])
-if paused then
-  return {'paused', 0, redis.call('PTTL', KEYS[5]), paused}
+local told = tonumber(ARGV[14])
+local pause_ends = redis.call('PTTL', KEYS[5])
+if pause_ends ~= -2 then
+  return {'paused', 0, pause_ends, redis.call('GETRANGE', KEYS[5], 0, told - 1)}
 end
 
 local time = redis.call('TIME')
 local now_us = time[1] * 1000000 + time[2]
 local now_ms = math.floor(now_us / 1000)
-local first_run = 11
+local first_run = 16
 local want = #ARGV - first_run + 1
 local limit = tonumber(ARGV[4])
 local room = math.huge
@@ -115,6 +124,15 @@ end
 -- is refused because of its key's type, or has nothing to do: `paused` is not there.
 local function may_not()
   local fence, none = KEYS[2], KEYS[5]
+  local function refused(words)
+    local answer = redis.pcall(unpack(words))
+    if type(answer) == 'table' and answer.err and not string.find(answer.err, 'WRONGTYPE') then
+      return redis.error_reply('NOPERM this user needs the right to ' .. words[1]
+        .. ' for circular lists (' .. answer.err .. ')')
+    end
+  end
+  local unread = refused({'GET', fence})
+  if unread then return unread end
   local last = redis.pcall('GET', fence)
   if type(last) == 'string' then
     redis.call('SET', fence, last, 'NX')
@@ -123,23 +141,47 @@ local function may_not()
   end
   local needed = {{'RPUSH', fence, ''}, {'LTRIM', fence, 0, -1},
     {'LMOVE', fence, fence, 'LEFT', 'RIGHT'}, {'HMGET', fence, ''}, {'PTTL', none},
-    {'PEXPIRE', none, 1}, {'DEL', none}, {'LPOS', fence, ''}, {'HINCRBY', fence, '', 1},
-    {'HDEL', fence, ''}, {'HSET', fence, '', ''}}
+    {'PEXPIRE', none, 1}, {'DEL', none}, {'GETRANGE', none, 0, 0},
+    {'LPOS', fence, ''}, {'HINCRBY', fence, '', 1}, {'HDEL', fence, ''}, {'HSET', fence, '', ''}}
   if limit > 0 then
     needed[#needed + 1] = {'ZADD', fence, 0, ''}
     needed[#needed + 1] = {'ZREM', fence, ''}
   end
   for _, words in ipairs(needed) do
-    local answer = redis.pcall(unpack(words))
-    if type(answer) == 'table' and answer.err and not string.find(answer.err, 'WRONGTYPE') then
-      return redis.error_reply('NOPERM this user needs the right to ' .. words[1]
-        .. ' for circular lists (' .. answer.err .. ')')
-    end
+    local refusal = refused(words)
+    if refusal then return refusal end
   end
 end
 if ARGV[7] == '1' then
   local refusal = may_not()
   if refusal then return refusal end
+end
+
+local most_bytes = tonumber(ARGV[11])
+-- Items can't be measured before they are read, so few are read at once where they are long.
+local piece = tonumber(ARGV[12])
+local longest, bytes = 0, 0
+local prefix = ARGV[1]
+local function read(first, count, stop)
+  local items, names, n, before = {}, {}, 0, prefix
+  local sum, most_long = bytes, longest
+  while n < count and sum < stop do
+    local got = redis.call('LRANGE', KEYS[1], first + n, first + min(n + piece, count) - 1)
+    if #got == 0 then break end
+    for i = 1, #got do
+      local item = got[i]
+      local size = #item
+      n = n + 1
+      items[n] = item
+      names[n] = before .. item
+      sum = sum + size
+      if size > most_long then most_long = size end
+      if sum >= stop then break end
+    end
+    piece = math.max(1, min(64, math.floor(262144 / (most_long + 1))))
+  end
+  bytes, longest = sum, most_long
+  return items, names
 end
 
 local held = tonumber(ARGV[8])
@@ -158,8 +200,7 @@ if others > 0 and ARGV[10] == '1' then
 end
 if want == 0 then
   -- What has been at rest for longest stands at the left end.
-  local names = redis.call('LRANGE', KEYS[1], 0, 15)
-  for i = 1, #names do names[i] = ARGV[1] .. names[i] end
+  local _, names = read(0, min(16, length), most_bytes)
   tell_others(min(#names - redis.call('EXISTS', unpack(names)), room) - called)
   return {'none', 0, -1, length .. stand_in_line()}
 end
@@ -169,25 +210,24 @@ local most = tonumber(ARGV[6])
 local ends = left == -2 and length > most
 if left < 0 or left > length then left = length end
 
-local taken = {}
+local taken, parked = {}, {}
 local locked = {} -- the first few
 local last_taken = 0
 local running = false -- somebody's end will be heard of
-local prefix = ARGV[1]
 local all_locked = tonumber(ARGV[5]) >= 0 -- all that this pass has seen
-local parked = redis.pcall('HLEN', KEYS[6])
-parked = type(parked) == 'number' and parked > 0
-local function take(items)
-  local names = {}
-  for i = 1, #items do names[i] = prefix .. items[i] end
+local indexed = redis.pcall('HLEN', KEYS[6])
+indexed = type(indexed) == 'number' and indexed > 0
+local longest_taken = tonumber(ARGV[13])
+local function take(items, names)
   -- Then these are too, as a rule, and one number says so.
   if all_locked and #items > 16 and redis.pcall('EXISTS', unpack(names)) == #names then
     for i = 1, min(#names, 16 - #locked) do locked[#locked + 1] = names[i] end
     running = running or redis.pcall('GETRANGE', names[#names], 0, 3) == 'run:'
     return #items
   end
+  if #items == 0 then return 0 end
   local locks = redis.call('MGET', unpack(names))
-  local notes = parked and redis.call('HMGET', KEYS[6], unpack(items)) or {}
+  local notes = indexed and redis.call('HMGET', KEYS[6], unpack(items)) or {}
   for i = 1, #items do
     if locks[i] then
       if #locked < 16 then locked[#locked + 1] = names[i] end
@@ -196,12 +236,17 @@ local function take(items)
       -- Its lock has another name (lock_key was changed), or was to come with the end of its run.
       local run = string.match(notes[i], '"run":"(%w+)"') or 'manual'
       redis.call('SET', names[i], 'quarantine:' .. run, 'NX')
+    elseif #items[i] > longest_taken then
+      if redis.call('SET', names[i], 'quarantine:' .. ARGV[#ARGV - #parked], 'NX') then
+        parked[#parked + 1] = items[i]
+        redis.pcall('HSET', KEYS[6], items[i], ARGV[15])
+      end
     -- NX decides, also for an item that is twice in the list and a lock that is no string.
     elseif redis.call('SET', names[i], ARGV[2] .. ARGV[first_run + #taken], 'PX', ARGV[3], 'NX') then
       taken[#taken + 1] = items[i]
       last_taken = i
-      if #taken == want then return i end
     end
+    if #taken + #parked == want then return i end
   end
   return #items
 end
@@ -209,6 +254,8 @@ end
 local at_right = 0
 if ends then at_right = math.floor(most / 4) end
 local at_left = min(left, most - at_right)
+local left_bytes = most_bytes
+if ends then left_bytes = most_bytes * 3 / 4 end
 -- As many as are wanted at first, since most are free as a rule; twice as many each further time.
 -- All at once where all before them were locked.
 local chunk = want
@@ -216,10 +263,10 @@ if tonumber(ARGV[5]) >= 0 then chunk = most end
 local looked = 0
 local turned = 0
 local seen_at_left = {}
-while #taken < want and looked < at_left do
+while #taken + #parked < want and looked < at_left and bytes < left_bytes do
   last_taken = 0
-  local items = redis.call('LRANGE', KEYS[1], looked, min(looked + chunk, at_left) - 1)
-  local seen = take(items)
+  local items, names = read(looked, min(chunk, at_left - looked), left_bytes)
+  local seen = take(items, names)
   if looked == 0 then
     seen_at_left = items
   else
@@ -231,13 +278,14 @@ while #taken < want and looked < at_left do
   chunk = chunk * 2
 end
 if not ends then turned = looked end
-if ends and #taken < want then
+if ends and #taken + #parked < want then
   -- These stay where they are: the same one is not to be the first each time.
-  local items = redis.call('LRANGE', KEYS[1], -at_right, -1)
-  local from = now_us % #items
-  local turned_items = {}
-  for i = 1, #items do turned_items[i] = items[(from + i) % #items + 1] end
-  looked = looked + take(turned_items)
+  local from = now_us % at_right
+  local first = length - at_right
+  looked = looked + take(read(first + from, at_right - from, most_bytes))
+  if from > 0 and #taken + #parked < want then
+    looked = looked + take(read(first, from, most_bytes))
+  end
 end
 
 -- One turn of the whole list changes nothing.
@@ -251,9 +299,14 @@ elseif turned > 1 and turned < length then
 end
 left = left - looked
 
-local reply = {'ok', left, -1, ''}
+local reply = {'ok', left, -1, '', longest, bytes, #parked}
+for i = 1, #parked do
+  reply[#reply + 1] = string.sub(parked[i], 1, told)
+  reply[#reply + 1] = #parked[i]
+end
 if #taken < want then
-  if left > 0 and not ends then reply[1] = 'more' else reply[1] = 'none' end
+  local cut = #taken > 0 and (bytes >= most_bytes or #parked > 0)
+  if left > 0 and (cut or not ends) then reply[1] = 'more' else reply[1] = 'none' end
   local hints = min(#locked, 4)
   if reply[1] == 'none' then hints = #locked end
   reply[4] = tostring(length)

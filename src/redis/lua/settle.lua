@@ -1,8 +1,12 @@
 -- Ends runs of one list: locks, failures, places in the fleet, history and news, in one step.
 --
 -- KEYS  1 failures  2 slots  3 runs  4 list  5 quarantined  6… a lock each, and last waiting
--- ARGV  1 events channel  2 wake channel  3 how many kinds of ends there are among them
---       4… for each kind, what its runs have in common:
+-- ARGV  1 events channel  2 wake channel
+--       3 what stands before an item in the name of its lock ("work:lock:"): an item is as long as
+--         its users like, so it comes once, in that name
+--       4 how much of an item the history has
+--       5 how many kinds of ends there are among them
+--       6… for each kind, what its runs have in common:
 --          what stands before a run id in the value by which a lock is ours ("run:<host>:<pid>:")
 --          what the lock becomes: "" free, else its new value
 --          life of that, ms; 0: for good
@@ -13,7 +17,7 @@
 --          finished runs kept; 0: none
 --          how many fields an entry of the history has besides run and item, and their names
 --       then, for each lock:
---          its kind, from 1; item, run id
+--          its kind, from 1; run id
 --          message for the events channel; "": none
 --          the fields of the history's entry
 -- Reply {how many locks were ours, what Redis refused of all that is noted beside the locks or ""}
@@ -25,8 +29,8 @@ local pcall, type = redis.pcall, type -- looked up once, not for every run
 -- A lock of a wrong type is nil here, and is not ours.
 local found = redis.call('MGET', unpack(KEYS, 6, #KEYS - 1))
 local kinds = {}
-local at = 4
-for number = 1, tonumber(ARGV[3]) do
+local at = 6
+for number = 1, tonumber(ARGV[5]) do
   local kind = {holder = ARGV[at], becomes = ARGV[at + 1], life = ARGV[at + 2],
     note = ARGV[at + 3], failures = ARGV[at + 4], again = ARGV[at + 5] == '1',
     stale = ARGV[at + 6] == '1', history = ARGV[at + 7], count = tonumber(ARGV[at + 8]),
@@ -44,7 +48,8 @@ indexed = type(indexed) == 'number' and indexed > 0
 local runs, free, kept, ids = {}, {}, {}, {}
 local ours = 0
 for i = 1, #found do
-  local kind, item, id = kinds[ARGV[at]], ARGV[at + 1], ARGV[at + 2]
+  local kind, id = kinds[ARGV[at]], ARGV[at + 1]
+  local item = string.sub(KEYS[i + 5], #ARGV[3] + 1)
   local run = {at = at, kind = kind, lock = KEYS[i + 5], item = item, becomes = kind.becomes,
     life = kind.life, failures = kind.failures, ours = found[i] == kind.holder .. id}
   local ordered = indexed and redis.call('HEXISTS', KEYS[5], item) == 1
@@ -80,7 +85,7 @@ for i = 1, #found do
   end
   runs[i] = run
   ids[i] = id
-  at = at + 4 + kind.count
+  at = at + 3 + kind.count
 end
 
 -- The lock is there, so this changes nothing; if it is refused, so is all that follows.
@@ -129,24 +134,35 @@ for i, run in ipairs(runs) do
   local written = run.kind.history ~= '0'
   if not (run.kind.again and written and noted(ids[i])) then
     if written then entries[#entries + 1] = i end
-    local message = ARGV[run.at + 3]
+    local message = ARGV[run.at + 2]
     if message ~= '' then note(pcall('PUBLISH', ARGV[1], message), 'PUBLISH') end
   end
 end
 if #reset > 0 then note(pcall('HDEL', KEYS[1], unpack(reset)), 'HDEL') end
+
+-- The history has the beginning of a long item, which doesn't end within a character of UTF-8.
+local shown = tonumber(ARGV[4])
+local function beginning(item)
+  local last = shown
+  while last > shown - 3 and string.find(item, '^[\128-\191]', last + 1) do last = last - 1 end
+  return string.sub(item, 1, last)
+end
 for i, entry in ipairs(entries) do
   local run, id = runs[entry], ids[entry]
-  local fields, count = run.kind.fields, run.kind.count
-  for j = 1, count do fields[2 * j] = ARGV[run.at + 3 + j] end
+  local fields, count, item = run.kind.fields, 2 * run.kind.count, run.item
+  for j = 1, run.kind.count do fields[2 * j] = ARGV[run.at + 2 + j] end
+  if #item > shown then
+    fields[count + 1], fields[count + 2] = 'item_length', #item
+    item, count = beginning(item), count + 2
+  end
   if i < #entries then
-    note(pcall('XADD', KEYS[3], '*', 'run', id, 'item', run.item,
-      unpack(fields, 1, 2 * count)), 'XADD')
+    note(pcall('XADD', KEYS[3], '*', 'run', id, 'item', item, unpack(fields, 1, count)), 'XADD')
   else
     -- Trimmed to the number, but where it is so large that whole nodes of a stream don't matter.
     local most = run.kind.history
     local how = tonumber(most) > 10000 and '~' or '='
-    note(pcall('XADD', KEYS[3], 'MAXLEN', how, most, '*', 'run', id, 'item', run.item,
-      unpack(fields, 1, 2 * count)), 'XADD')
+    note(pcall('XADD', KEYS[3], 'MAXLEN', how, most, '*', 'run', id, 'item', item,
+      unpack(fields, 1, count)), 'XADD')
   end
 end
 local places = note(pcall('ZREM', KEYS[2], unpack(ids)), 'ZREM')

@@ -1,0 +1,23 @@
+#include <w8y/item.hpp>
+
+namespace w8y {
+
+namespace {
+
+/// A byte of a character of UTF-8 that is not its first.
+bool continues(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
+}
+
+constexpr std::size_t longest_character = 4;
+
+}  // namespace
+
+std::string_view shown_part(std::string_view item) noexcept {
+  if (item.size() <= item_shown) return item;
+  std::size_t end = item_shown;
+  while (end + longest_character > item_shown + 1 && continues(item[end])) --end;
+  return item.substr(0, end);
+}
+
+}  // namespace w8y

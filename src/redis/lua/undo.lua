@@ -1,0 +1,59 @@
+-- Frees what a claim has locked whose answer was lost: whatever a claim looks at goes to the end of
+-- its list, so it is looked for from there, some items in each call.
+--
+-- KEYS  1 list  2 slots
+-- ARGV  1 what stands before an item in the name of its lock ("work:lock:")
+--       2 what stands before a run id in the value of a lock ("run:<host>:<pid>:")
+--       3 how many items at the end were looked at before
+--       4 how many items may be looked at in this call
+--       5 how many bytes of items may be; the item that comes to that is the last
+--       6 how many items are read at first
+--       7 wake channel
+--       8… the run ids that are looked for
+-- Reply {how many items were looked at, 1: the list has no more, else 0, bytes of those items,
+--        length of the longest, run ids whose locks were found and freed…}
+
+local ours, missing = {}, #ARGV - 7
+for i = 8, #ARGV do ours[ARGV[2] .. ARGV[i]] = ARGV[i] end
+local before, most, most_bytes = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local piece = tonumber(ARGV[6])
+local reply = {0, 0, 0, 0}
+local looked, bytes, longest = 0, 0, 0
+
+local function free(names)
+  local locks = redis.call('MGET', unpack(names))
+  for i = 1, #names do
+    local run = locks[i] and ours[locks[i]]
+    if run then
+      redis.call('DEL', names[i])
+      redis.pcall('ZREM', KEYS[2], run)
+      reply[#reply + 1] = run
+      missing = missing - 1
+    end
+  end
+end
+
+while looked < most and bytes < most_bytes and missing > 0 do
+  local last = before + looked
+  local count = math.min(piece, most - looked)
+  local items = redis.call('LRANGE', KEYS[1], -(last + count), -(last + 1))
+  local names = {}
+  for i = #items, 1, -1 do
+    names[#names + 1] = ARGV[1] .. items[i]
+    bytes = bytes + #items[i]
+    longest = math.max(longest, #items[i])
+    if bytes >= most_bytes then break end
+  end
+  if #names > 0 then free(names) end
+  looked = looked + #names
+  if #items < count and #names == #items then
+    reply[2] = 1
+    break
+  end
+  piece = math.max(1, math.min(64, math.floor(262144 / (longest + 1))))
+end
+if #reply > 4 then redis.pcall('PUBLISH', ARGV[7], 'free') end
+reply[1] = looked
+reply[3] = bytes
+reply[4] = longest
+return reply

@@ -1,0 +1,327 @@
+// Items of a size that could stop a host: nothing is asked for or sent that a connection can't
+// carry, and what is too long is set aside.
+#include <doctest/doctest.h>
+
+#include "source/host.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+
+namespace {
+
+constexpr std::size_t mebibyte = std::size_t{1} << 20;
+
+/// Counts the connections that a link has lost.
+class Drops final : private redis::Client::Listener {
+ public:
+  explicit Drops(source::RedisLink& link) : redis::Client::Listener(link.client) {}
+  int count = 0;
+  std::string why;
+
+ private:
+  void on_up() override {}
+  void on_down(const std::string& reason) override {
+    ++count;
+    why = reason;
+  }
+};
+
+/// "1:xxx…", "2:xxx…", …: made by the server itself.
+void fill(const RedisServer& server, int items, std::size_t bytes, const std::string& of = "x") {
+  server.ask({"EVAL",
+              "for i = 1, tonumber(ARGV[1]) do redis.call('RPUSH', KEYS[1], "
+              "i .. ':' .. string.rep(ARGV[3], tonumber(ARGV[2]))) end",
+              "1", "work:list", std::to_string(items), std::to_string(bytes), of});
+}
+
+std::string number_of(const Item& item) {
+  return item.substr(0, item.find(':'));
+}
+
+/// Claims until `wanted` are held, or nothing comes any more.
+std::size_t claim_all(Host& host, std::size_t wanted) {
+  while (host.told.claims.size() < wanted) {
+    const ClaimReply reply = host.claim(wanted - host.told.claims.size());
+    std::size_t bytes = 0;
+    for (const Claim& claim : reply.claims) bytes += claim.item.size();
+    CHECK(bytes <= source::LockStore::most_bytes_looked_at + longest_item);
+    if (reply.claims.empty()) break;
+  }
+  return host.told.claims.size();
+}
+
+std::size_t locks(const RedisServer& server) {
+  return static_cast<std::size_t>(
+      std::stoul(server.ask({"EVAL", "return #redis.call('KEYS', 'work:lock:*')", "0"})));
+}
+
+Rule long_rule() {
+  Rule rule = list_rule();
+  rule.key_expiry = 60s;
+  return rule;
+}
+
+/// Whose commands time out soon.
+std::shared_ptr<source::RedisLink> impatient_link(loop::Loop& loop, const std::string& url) {
+  redis::ClientOptions options;
+  options.url = redis::parse_url(url);
+  options.command_timeout = 300ms;
+  return std::make_shared<source::RedisLink>(loop, options,
+                                             source::RedisLink::Identity{"here", 77, 5});
+}
+
+}  // namespace
+
+TEST_CASE("a claim that was lost is found among 300 items of 600 KiB") {
+  for (const bool scripts : {true, false}) {
+    CAPTURE(scripts);
+    RedisServer server({.config = no_scripts});
+    const int items = scripts ? 300 : 60;
+    fill(server, items, 600 * 1024);
+    loop::Loop loop;
+    Host host(loop, impatient_link(loop, url_for(server, scripts)), long_rule());
+    turn_until(loop, [&] { return host.link->client.connected(); });
+    if (!scripts) host.claim(0);
+    Drops drops(*host.link);
+    server.pause();
+    CHECK(host.claim(3).end == ClaimEnd::unavailable);
+    server.resume();
+    CHECK(turn_until(loop, [&] { return host.source.unsettled() == 0; }));
+    CHECK(locks(server) == 0);
+    CHECK(drops.count == 1);  // because of the pause, and no more
+    CHECK(claim_all(host, 3) == 3);
+    CHECK(server.ask({"LLEN", "work:list"}) == std::to_string(items));
+  }
+}
+
+TEST_CASE("140 items of 1 MiB are claimed in parts, and their ends settled together") {
+  for (const bool scripts : {true, false}) {
+    CAPTURE(scripts);
+    RedisServer server({.config = no_scripts});
+    const std::size_t items = scripts ? 140 : 30;
+    fill(server, static_cast<int>(items), mebibyte);
+    loop::Loop loop;
+    Host host(loop, url_for(server, scripts), long_rule());
+    if (!scripts) host.claim(0);
+    Drops drops(*host.link);
+    CHECK(claim_all(host, items) == items);
+    CHECK(locks(server) == items);
+    std::set<std::string> numbers;
+    std::size_t unsent = 0;
+    for (const Claim& claim : host.told.claims) {
+      numbers.insert(number_of(claim.item));
+      host.settle(claim);
+      unsent = std::max(unsent, host.link->client.unsent());
+    }
+    CHECK(numbers.size() == items);
+    turn_until(loop, [&] {
+      unsent = std::max(unsent, host.link->client.unsent());
+      return host.source.unsettled() == 0;
+    });
+    CHECK(host.source.unsettled() == 0);
+    CHECK(unsent < 24 * mebibyte);
+    CHECK(drops.count == 0);
+    CHECK(locks(server) == 0);
+    CHECK(server.ask({"XLEN", "work:runs"}) == std::to_string(items));
+  }
+}
+
+TEST_CASE("400 ends of 64 KiB that came together during an outage") {
+  for (const bool scripts : {true, false}) {
+    CAPTURE(scripts);
+    RedisServer server({.config = no_scripts});
+    fill(server, 400, 64 * 1024);
+    loop::Loop loop;
+    Host host(loop, impatient_link(loop, url_for(server, scripts)), long_rule());
+    turn_until(loop, [&] { return host.link->client.connected(); });
+    if (!scripts) host.claim(0);
+    CHECK(claim_all(host, 400) == 400);
+    Drops drops(*host.link);
+    server.pause();
+    for (const Claim& claim : host.told.claims) host.settle(claim);
+    CHECK(turn_until(loop, [&] { return drops.count > 0; }));
+    server.resume();
+    CHECK(host.settled());
+    CHECK(drops.count == 1);
+    CHECK(locks(server) == 0);
+    CHECK(server.ask({"XLEN", "work:runs"}) == "400");
+  }
+}
+
+TEST_CASE("history and events have the first 4 KiB of an item and its length") {
+  const std::size_t length = 9 * 1024 * 1024 + 2;
+  for (const bool scripts : {true, false}) {
+    CAPTURE(scripts);
+    RedisServer server({.config = no_scripts});
+    fill(server, 1, length - 2, "\x01");
+    loop::Loop loop;
+    Host host(loop, url_for(server, scripts), long_rule());
+    if (!scripts) host.claim(0);
+    Drops drops(*host.link);
+    std::string heard;
+    redis::ClientOptions options;
+    options.url = redis::parse_url(server.url());
+    redis::Subscriber ears(loop, options);
+    const auto events = ears.subscribe(
+        "work:events", [&](std::string_view, std::string_view text) { heard = text; });
+    CHECK(turn_until(loop, [&] { return ears.connected(); }));
+    const ClaimReply reply = host.claim(1);
+    REQUIRE(reply.claims.size() == 1);
+    CHECK(reply.claims[0].item.size() == length);
+    const auto before = server.info("total_net_input_bytes");
+    host.settle(reply.claims[0]);
+    CHECK(host.settled());
+    CHECK(drops.count == 0);
+    // By a script, once in all; by plain commands, in each that names the lock.
+    const auto carried = static_cast<std::size_t>(server.info("total_net_input_bytes") - before);
+    CHECK(carried < (scripts ? length : 5 * length) + mebibyte);
+    CHECK(turn_until(loop, [&] { return !heard.empty(); }));
+    CHECK(heard.size() < 7 * item_shown);
+    CHECK(heard.find("\"item_length\":" + std::to_string(length)) != std::string::npos);
+    const std::string entry = server.ask({"XRANGE", "work:runs", "-", "+"});
+    CHECK(entry.find("item_length\n" + std::to_string(length)) != std::string::npos);
+    CHECK(entry.size() < item_shown + 1024);
+    CHECK(locks(server) == 0);
+  }
+}
+
+TEST_CASE("an item that is cut does not end within a character") {
+  for (const bool scripts : {true, false}) {
+    CAPTURE(scripts);
+    RedisServer server({.config = no_scripts});
+    fill(server, 1, 3000, "\u20ac");
+    loop::Loop loop;
+    Host host(loop, url_for(server, scripts), long_rule());
+    if (!scripts) host.claim(0);
+    const ClaimReply reply = host.claim(1);
+    REQUIRE(reply.claims.size() == 1);
+    host.settle(reply.claims[0]);
+    CHECK(host.settled());
+    const std::string entry = server.ask({"XRANGE", "work:runs", "-", "+"});
+    std::string shown = "1:";
+    while (shown.size() + 3 <= item_shown) shown += "\u20ac";
+    CHECK(entry.find("\nitem\n" + shown + "\n") != std::string::npos);
+    CHECK(shown_part(reply.claims[0].item) == shown);
+  }
+}
+
+TEST_CASE("items longer than 16 MiB are quarantined where they stand, and never carried whole") {
+  RedisServer server;
+  fill(server, 1, 23 * mebibyte);
+  server.ask({"RPUSH", "work:list", "a"});
+  fill(server, 1, longest_item - 2, "y");
+  loop::Loop loop;
+  Host host(loop, server.url(), long_rule());
+  turn_until(loop, [&] { return host.link->client.connected(); });
+  Drops drops(*host.link);
+  const auto before = server.info("total_net_output_bytes");
+  ClaimReply reply = host.claim(1);
+  CHECK(items_of(reply) == std::vector<Item>{"a"});
+  REQUIRE(reply.parked.size() == 1);
+  CHECK(reply.parked[0].length == 23 * mebibyte + 2);
+  CHECK(reply.parked[0].beginning == "1:" + std::string(item_shown - 2, 'x'));
+  CHECK(server.info("total_net_output_bytes") - before < 64 * 1024);
+  CHECK(server.ask({"HVALS", "work:quarantined"}).find("longer than 16 MiB") != std::string::npos);
+  CHECK(locks(server) == 2);
+  CHECK(server.ask({"EVAL",
+                    "local name = 'work:lock:1:' .. string.rep('x', 23 * 1048576) "
+                    "return {redis.call('GETRANGE', name, 0, 10), redis.call('PTTL', name)}",
+                    "0"}) == "quarantine:\n-1");
+  // Just as long as may be: an item like any other. What is quarantined is told once.
+  reply = host.claim(2);
+  REQUIRE(reply.claims.size() == 1);
+  CHECK(reply.claims[0].item.size() == longest_item);
+  CHECK(reply.parked.empty());
+  host.settle(reply.claims[0]);
+  CHECK(host.settled());
+  CHECK(drops.count == 0);
+  CHECK(server.ask({"LLEN", "work:list"}) == "3");
+}
+
+TEST_CASE("a list holds no more of long items than their locks can be renewed") {
+  RedisServer server;
+  fill(server, 8, 8 * mebibyte);
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());  // for 5 s
+  CHECK(claim_all(host, 8) == 5);
+  CHECK(host.told.replies.back().end == ClaimEnd::fleet_full);
+  CHECK_FALSE(host.told.replies.back().detail.empty());
+  const int turns = host.told.turns;
+  host.settle(host.told.claims[0]);
+  CHECK(turn_until(loop, [&] { return host.told.turns > turns; }));
+  CHECK(host.claim(8).claims.size() == 1);
+}
+
+TEST_CASE("six ends of 12 MB at once") {
+  for (const bool scripts : {true, false}) {
+    CAPTURE(scripts);
+    RedisServer server({.config = no_scripts});
+    const std::size_t items = scripts ? 6 : 2;
+    fill(server, static_cast<int>(items), 12'000'000);
+    loop::Loop loop;
+    Host host(loop, url_for(server, scripts), long_rule());
+    if (!scripts) host.claim(0);
+    Drops drops(*host.link);
+    CHECK(claim_all(host, items) == items);
+    for (const Claim& claim : host.told.claims) host.settle(claim, RestFor{true, 60s});
+    CHECK(host.settled());
+    CHECK(drops.count == 0);
+    CHECK(server.ask({"XLEN", "work:runs"}) == std::to_string(items));
+    CHECK(locks(server) == items);
+  }
+}
+
+TEST_CASE("the record of a run that says more than is written is given up, and its lock is not") {
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a"});
+  loop::Loop loop;
+  Host host(loop, server.url(), long_rule());
+  const ClaimReply reply = host.claim(1);
+  REQUIRE(reply.claims.size() == 1);
+  Settlement settlement{reply.claims[0],    host.rule, Succeeded{},    SetFree{},
+                        FailureCount::keep, {},        WallTime(1000), WallTime(2000)};
+  settlement.end.process = Exited{0};
+  settlement.end.complete =
+      Complete{'"' + std::string(9 * mebibyte, 'r') + '"', {}, {}, {}, {}, {}};
+  host.source.settle(std::move(settlement));
+  CHECK(host.settled());
+  CHECK(turn_until(loop, [&] { return !host.told.given_up.empty(); }));
+  CHECK(host.told.given_up == std::vector<RunId>{reply.claims[0].run});
+  CHECK(locks(server) == 0);
+  CHECK(server.ask({"XLEN", "work:runs"}) == "0");
+}
+
+TEST_CASE("the reason of a pause is cut before it is told") {
+  for (const bool scripts : {true, false}) {
+    CAPTURE(scripts);
+    RedisServer server({.config = no_scripts});
+    server.ask({"RPUSH", "work:list", "a"});
+    server.ask({"SET", "work:paused", std::string(8 * mebibyte, 'p')});
+    loop::Loop loop;
+    Host host(loop, url_for(server, scripts), long_rule());
+    if (!scripts) host.claim(0);
+    Drops drops(*host.link);
+    const ClaimReply reply = host.claim(1);
+    CHECK(reply.end == ClaimEnd::paused);
+    CHECK(reply.detail == std::string(item_shown, 'p'));
+    CHECK(drops.count == 0);
+    server.ask({"SET", "work:paused", ""});
+    CHECK(host.claim(1).end == ClaimEnd::paused);
+  }
+}
+
+TEST_CASE("a claim carries no more run ids than one call can use") {
+  RedisServer server;
+  fill(server, 600, 1);
+  loop::Loop loop;
+  Host host(loop, server.url(), long_rule());
+  turn_until(loop, [&] { return host.link->client.connected(); });
+  host.claim(1);
+  const auto before = server.info("total_net_input_bytes");
+  const ClaimReply reply = host.claim(20'000);
+  CHECK(reply.claims.size() == 256);
+  CHECK(reply.end == ClaimEnd::more);
+  CHECK(server.info("total_net_input_bytes") - before < 16 * 1024);
+  CHECK(host.claim(20'000).claims.size() == 256);
+  CHECK(host.claim(20'000).claims.size() == 87);
+}
