@@ -43,8 +43,7 @@ constexpr std::size_t beginning = 32;
 
 /// What stands behind the time in each line about this run.
 std::string identity(std::string item) {
-  if (item.size() > long_item)
-    item = item.substr(0, beginning) + '+' + std::to_string(item.size());
+  if (item.size() > long_item) item = item.substr(0, beginning) + '+' + std::to_string(item.size());
   const std::string pid = std::to_string(getpid());
   return variable("W8Y_HOST", "w8y") + " " + variable("W8Y_RUN_ID", pid.c_str()) + " " +
          variable("W8Y_FENCE", "0") + " " + pid + " " + item + "\n";
