@@ -34,6 +34,9 @@ class Outages:
     def _measure(self, begin, end, hold, limit, stops_work, most_lines):
         world = self.world
         world.wait_runs(5, what="work before the fault")
+        # Told a little after the first runs, together with others if there are any.
+        for host in world.hosts:
+            wait_for(lambda host=host: "served" in host.log(), what="the list's line in the log")
         sizes = {host: host.log_size() for host in world.hosts}
         try:
             begin()
