@@ -14,6 +14,10 @@ namespace {
 /// A part in which something was found is asked about again in so many parts.
 constexpr std::size_t parts = 8;
 
+/// Items that are read in one call, and what costs Redis about as much as a command.
+constexpr std::size_t most_bytes_read = std::size_t{1} << 20;
+constexpr double bytes_of_command = 65536;
+
 }  // namespace
 
 Looks::Looks(redis::Client& client, TimerQueue& timers, const Clock& clock, bool cluster)
@@ -121,7 +125,8 @@ void Looks::ask_locked(std::shared_ptr<Lockeds> lists, std::size_t begin, std::s
   const auto share = static_cast<std::int64_t>(most_locked / count);
   const std::string share_text = std::to_string(share);
   redis::Command keys;
-  redis::Command args;
+  const std::string most_bytes = std::to_string(most_bytes_read);
+  redis::Command args{most_bytes};
   std::vector<std::string> numbers;  // the arguments point to them, so they must not move
   numbers.reserve(count * 2);
   for (std::size_t i = begin; i < end; ++i) {
@@ -134,12 +139,16 @@ void Looks::ask_locked(std::shared_ptr<Lockeds> lists, std::size_t begin, std::s
   }
   const double cost = 1.0 / static_cast<double>(count);
   client_.run(redis::scripts::look, keys, args,
-              [this, alive = alive_, lists, begin, count, share, cost](const redis::Answer& got) {
+              [this, alive = alive_, lists, begin, count, cost](const redis::Answer& got) {
                 if (!*alive) return;
                 scripts_forbidden_ = scripts_forbidden_ || forbids_command(got);
+                // Long items keep Redis as busy as many commands.
+                const auto bytes = static_cast<double>(got.reply[count].integer());
+                const double all = cost * (1 + bytes / bytes_of_command);
                 for (std::size_t i = 0; i < count; ++i) {
-                  const bool worth_it = !got.ok() || got.reply[i].integer() != 0;
-                  (*lists)[begin + i].answer({worth_it, cost, false}, share);
+                  const std::int64_t told = got.reply[i].integer();
+                  (*lists)[begin + i].answer({!got.ok() || told > 0, all, false},
+                                             std::max<std::int64_t>(-told, 0));
                 }
               });
 }

@@ -325,3 +325,32 @@ TEST_CASE("a claim carries no more run ids than one call can use") {
   CHECK(host.claim(20'000).claims.size() == 256);
   CHECK(host.claim(20'000).claims.size() == 87);
 }
+
+TEST_CASE("a look at long locked items reads few of them, sees them all in time, and is charged") {
+  RedisServer server;
+  fill(server, 20, 600 * 1024);
+  server.ask({"EVAL",
+              "for _, item in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do "
+              "redis.call('SET', 'work:lock:' .. item, 'rest:cooldown', 'PX', 600000) end",
+              "1", "work:list"});
+  loop::Loop loop;
+  Host host(loop, server.url(), long_rule());
+  ClaimReply reply = host.claim(1);
+  CHECK(reply.end == ClaimEnd::nothing_free);
+  CHECK(reply.calls > 20);  // as many commands as it cost Redis
+  const auto look = [&] {
+    host.told.looks.clear();
+    host.source.look();
+    turn_until(loop, [&] { return !host.told.looks.empty(); });
+    return host.told.looks.empty() ? LookReply{} : host.told.looks.front();
+  };
+  CHECK_FALSE(look().worth_it);
+  CHECK(look().cost > 5);
+  // Whichever becomes free, some look comes to it.
+  server.ask({"EVAL", "redis.call('DEL', 'work:lock:' .. redis.call('LINDEX', KEYS[1], 13))", "1",
+              "work:list"});
+  int looks = 1;
+  while (!look().worth_it && looks < 40) ++looks;
+  CHECK(looks > 1);
+  CHECK(looks < 40);
+}
