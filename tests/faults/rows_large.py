@@ -125,4 +125,51 @@ def burst_of_ends(setup):
         return {"ends": items, "settled s": round(took, 2), "connections lost": len(lost)}
 
 
-ROWS = [large_items, burst_of_ends]
+MEASURE = """#!/usr/bin/env python3
+import base64, json, os, sys
+if sys.argv[-1] == "--caps":
+    print(json.dumps({"type": "caps", "caps": ["single", "stream"]}))
+elif "--stream" in sys.argv:
+    for line in sys.stdin:
+        item = json.loads(line)
+        data = (item["item"].encode() if "item" in item
+                else base64.b64decode(item["item_base64"]))
+        print(json.dumps({"type": "complete", "id": item["id"], "bytes": len(data)}), flush=True)
+else:
+    print(json.dumps({"type": "complete", "bytes": len(sys.stdin.buffer.read()),
+                      "variable": "W8Y_ITEM" in os.environ}))
+"""
+
+
+@row("items of 16 MiB, by each way to run them", "whole, or said to be no argument", alone=True)
+def long_items_each_way(setup):
+    with World(setup) as world:
+        program = world.home / "measure"
+        program.write_text(MEASURE)
+        program.chmod(0o755)
+        ways = {"single": f'executor = "{program}"\nmode = "single"',
+                "stream": f'executor = "{program}"\nmode = "stream"',
+                "whole": 'command = ["true"]', "argument": 'command = ["true", "{}"]'}
+        for name in ways:
+            for byte in (b"x", b"\x01", b"\xff")[:1 if setup.scale == 1 else 3]:
+                world.redis.ask("EVAL", "redis.call('RPUSH', KEYS[1], string.rep(ARGV[1], ARGV[2]))",
+                                1, f"{name}:list", byte, 16 * MIB)
+        world.host("one", "".join(
+            f'[lists.{name}]\n{how}\nkey_expiry = "60s"\ncooldown = "60s"\n'
+            f'backoff = {{ min = "60s", max = "60s" }}\n' for name, how in ways.items()))
+        told = {}
+        for name in ways:
+            wait_for(lambda name=name: world.redis.ask("XLEN", f"{name}:runs")
+                     == world.redis.ask("LLEN", f"{name}:list"), 60, f"runs of {name}")
+            entry = world.redis.ask("XREVRANGE", f"{name}:runs", "+", "-", "COUNT", 1)[0][1]
+            told[name] = dict(zip(entry[::2], entry[1::2]))
+            assert told[name][b"item_length"] == b"%d" % (16 * MIB), told[name]
+            assert len(told[name][b"item"]) <= 4096
+        assert b'"bytes": 16777216,"variable": false' in told["single"][b"result"], told["single"]
+        assert b'"bytes": 16777216' in told["stream"][b"result"], told["stream"]
+        assert told["whole"][b"outcome"] == b"succeeded", told["whole"]
+        assert told["argument"][b"outcome"] == b"failed", told["argument"]
+        return {name: fields[b"outcome"].decode() for name, fields in told.items()}
+
+
+ROWS = [large_items, burst_of_ends, long_items_each_way]
