@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <random>
 #include <utility>
 
 #include <w8y/escape.hpp>
 #include <w8y/host_needs.hpp>
+#include <w8y/units.hpp>
 
 #include "app/config_loading.hpp"
 #include "app/host_status.hpp"
@@ -34,6 +36,29 @@ std::string make_host_id(const std::string& host, std::uint64_t seed) {
   std::string id = host + "-";
   for (int i = 0; i < 8; ++i, seed >>= 4U) id += digits[seed & 15U];
   return id;
+}
+
+const ActiveRun* find_run(const ServedList& list, const RunId& run) {
+  const ActiveRun* found = list.poller() == nullptr ? nullptr : list.poller()->runs().find(run);
+  for (const auto& poller : list.retired())
+    if (found == nullptr) found = poller->runs().find(run);
+  return found;
+}
+
+/// What cancelling does to a run, for who has asked for it.
+std::string how_it_ends(const Supervisor& supervisor, const RunId& run) {
+  const ActiveRun* found = nullptr;
+  for (const auto& [prefix, list] : supervisor.lists())
+    if (found == nullptr) found = find_run(*list, run);
+  for (const auto& list : supervisor.closing())
+    if (found == nullptr) found = find_run(*list, run);
+  if (found == nullptr) return {};
+  const std::string grace = format_duration(found->rule->kill_grace);
+  // Only a process that takes many runs has a limit of them.
+  if (found->executor->capacity() != std::numeric_limits<std::size_t>::max())
+    return "asked the process of run " + run +
+           " to cancel it; the process is ended if it has not in " + grace;
+  return "sent SIGTERM to run " + run + "; SIGKILL in " + grace;
 }
 
 }  // namespace
@@ -330,10 +355,11 @@ ops::ControlResult Daemon::drain() {
 }
 
 ops::ControlResult Daemon::cancel(const RunId& run) {
+  const std::string how = how_it_ends(supervisor_, run);
   if (!supervisor_.cancel(run))
     return {ops::ControlResult::Kind::not_found, "no such run on this host", {}, {}};
   log_.info("cancelled by an operator", {{"run", run}});
-  return {ops::ControlResult::Kind::done, "told to end", {}, run};
+  return {ops::ControlResult::Kind::done, how, {}, run};
 }
 
 void Daemon::run_item(const std::string&, const Item&, Answer answer) {
