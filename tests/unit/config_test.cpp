@@ -184,12 +184,12 @@ TEST_CASE("a duration or a size without quotes is told as that") {
       {"backoff = { min = 250ms, max = \"1m\" }", "durations need quotes: \"250ms\""},
       {"max_line = 64KiB", "sizes need quotes: \"64KiB\""},
   };
-  for (const auto& [line, what] : cases) {
-    CAPTURE(line);
-    const Lines lines = mistakes_in(list_with(line));
+  for (const auto& each : cases) {
+    CAPTURE(each.first);
+    const Lines lines = mistakes_in(list_with(each.first));
     REQUIRE(lines.size() == 1);
     CHECK(has(lines[0], "c:3:"));
-    CHECK(has(lines[0], what));
+    CHECK(has(lines[0], each.second));
   }
   for (const char* line : {"timeout = 10x", "timeout = s10", "timeout = 10 s"}) {
     CAPTURE(line);
