@@ -47,11 +47,11 @@ struct Gate {
       std::unique_lock lock(gate->mutex);
       gate->looked.insert(needs.cwd);
       gate->changed.wait(lock, [&] { return !gate->shut.contains(needs.cwd); });
-      executor::Looked looked;
+      executor::Looked seen;
       if (needs.cwd == "/gone")
-        looked.problem =
+        seen.problem =
             process::SpawnError{ENOENT, "gone", false, process::SpawnError::About::settings};
-      return looked;
+      return seen;
     };
   }
   void open() {
