@@ -41,7 +41,7 @@ class Problems {
   static constexpr std::size_t most_named = 3;
   static constexpr std::size_t most_causes = 20;
 
-  explicit Problems(const HostStatus& host);
+  explicit Problems(HostStatus host);
   void add(const ListStatus& list);
   [[nodiscard]] std::vector<Problem> take();
 
@@ -59,7 +59,7 @@ class Problems {
   void add_failures(const ListStatus& list);
   [[nodiscard]] Problem told(Problem::Kind kind, const std::string& why, const Cause& cause) const;
 
-  const HostStatus& host_;
+  const HostStatus host_;
   std::size_t waiting_ = 0;  ///< lists that would be served if Redis were there
   /// By kind and by what is wrong.
   std::map<std::pair<Problem::Kind, std::string>, Cause> causes_;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include <w8y/escape.hpp>
 #include <w8y/problems.hpp>
@@ -66,7 +67,7 @@ std::vector<Problem> of_host(const HostStatus& host, std::size_t waiting) {
 
 }  // namespace
 
-Problems::Problems(const HostStatus& host) : host_(host) {}
+Problems::Problems(HostStatus host) : host_(std::move(host)) {}
 
 void Problems::add(const ListStatus& list) {
   const bool usable = is_usable(host_.redis);
