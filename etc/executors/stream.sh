@@ -76,7 +76,8 @@ work() {
   sha256sum <"$2" >"$out" &
   child=$!
   [ -z "$cancelled" ] || kill "$child" 2>/dev/null
-  wait "$child" || {
+  # Where it was killed before we wait for it, a shell may say so on standard error.
+  wait "$child" 2>/dev/null || {
     rm -f "$out"
     failed "$1" "${cancelled:-the file can't be read}"
     return

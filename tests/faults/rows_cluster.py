@@ -56,6 +56,18 @@ class Server(Redis):
     def runs(self):
         return self.process.poll() is None
 
+    def ask(self, *words):
+        """A server whose part changes closes the connections that it has: such a one is asked
+        again."""
+        def asked():
+            try:
+                return (super(Server, self).ask(*words),)
+            except OSError:
+                if not self.runs():
+                    raise
+                return None
+        return wait_for(asked, what="an answer of a server that runs")[0]
+
     def linked(self):
         return b"master_link_status:up" in self.ask("INFO", "replication")
 
