@@ -1,6 +1,7 @@
 // The keys of a table of the configuration, a row each, and how a table is read by its rows.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +13,24 @@
 
 namespace w8y::core {
 
+/// How a list runs its items. One with `mode = "auto"` runs them as its executor offers.
+enum class Form : unsigned { command = 1, single = 2, stream = 4 };
+constexpr unsigned operator|(Form a, Form b) {
+  return static_cast<unsigned>(a) | static_cast<unsigned>(b);
+}
+
+/// A key that is not for every list. In [defaults] it counts for the lists that it is for; in
+/// another list it is a mistake.
+template <class T>
+struct OnlyFor {
+  unsigned forms;
+  void (*copy)(const T& from, T& into);
+  const char* why_not_command;             ///< "is …"; null: it is for commands
+  const char* why_not_executor = nullptr;  ///< the same for an executor's other form
+};
+
+/// All that is to be said of a key: the parser, the text of a setting and the hash follow its row,
+/// and the schema, the sample and the manual are tested against it.
 template <class T>
 struct Key {
   const char* name;
@@ -19,6 +38,9 @@ struct Key {
   /// the initializers of `T`; a test compares them.
   const char* fallback;
   void (*read)(const Value& value, T& into);
+  /// As describe() has it. It shows no secret.
+  std::string (*show)(const T& from);
+  std::optional<OnlyFor<T>> only_for = std::nullopt;
 };
 
 /// A key that is not for here, with the reason.
@@ -33,6 +55,7 @@ extern const std::span<const Refused> supervisor_refused;
 /// `executor` and `command` come first: the rest may stand in [defaults].
 extern const std::span<const Key<Rule>> list_keys;
 extern const std::span<const Refused> list_refused;
+const std::vector<const Key<Rule>*>& list_keys_by_name();
 constexpr std::size_t keys_of_lists_only = 2;
 extern const std::span<const Key<Backoff>> backoff_keys;
 

@@ -6,6 +6,7 @@
 #include <w8y/units.hpp>
 
 #include "core/config_keys.hpp"
+#include "core/setting_text.hpp"
 #include "core/text.hpp"
 
 namespace w8y::core {
@@ -20,9 +21,12 @@ constexpr const char* variable_name_rule =
 
 // A failing item rests for some time at least, so that it never spins.
 constexpr Key<Backoff> backoff_rows[] = {
-    {"min", R"("1s")", [](auto& v, auto& backoff) { v.duration(backoff.min, 1ms); }},
-    {"max", R"("5m")", [](auto& v, auto& backoff) { v.duration(backoff.max, 1ms); }},
-    {"factor", "2.0", [](auto& v, auto& backoff) { v.real(backoff.factor, 1, 1000); }},
+    {"min", R"("1s")", [](auto& v, auto& backoff) { v.duration(backoff.min, 1ms); },
+     [](auto& backoff) { return as_text(backoff.min); }},
+    {"max", R"("5m")", [](auto& v, auto& backoff) { v.duration(backoff.max, 1ms); },
+     [](auto& backoff) { return as_text(backoff.max); }},
+    {"factor", "2.0", [](auto& v, auto& backoff) { v.real(backoff.factor, 1, 1000); },
+     [](auto& backoff) { return as_text(backoff.factor); }},
 };
 
 constexpr Limit limit_rows[] = {

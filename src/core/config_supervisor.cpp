@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/config_keys.hpp"
+#include "core/setting_text.hpp"
 #include "core/text.hpp"
 
 namespace w8y::core {
@@ -100,53 +101,75 @@ void read_status(const Value& value, SupervisorSettings& supervisor) {
   if (right) supervisor.status = addresses;
 }
 
+constexpr Choice<LogLevel> log_levels[] = {{"trace", LogLevel::trace},
+                                           {"debug", LogLevel::debug},
+                                           {"info", LogLevel::info},
+                                           {"warn", LogLevel::warn},
+                                           {"error", LogLevel::error}};
+constexpr Choice<LogFormat> log_formats[] = {
+    {"text", LogFormat::text}, {"logfmt", LogFormat::logfmt}, {"json", LogFormat::json}};
+
 constexpr Key<RedisSettings> redis_rows[] = {
-    {"url", R"("redis://localhost:6379")", [](auto& v, auto& redis) { read_url(v, redis); }},
-    {"password_file", "", [](auto& v, auto& redis) { v.trusted_path(redis.password_file); }},
+    {"url", R"("redis://localhost:6379")", [](auto& v, auto& redis) { read_url(v, redis); },
+     [](auto& redis) { return url_text(redis.url); }},
+    {"password_file", "", [](auto& v, auto& redis) { v.trusted_path(redis.password_file); },
+     [](auto& redis) { return as_text(redis.password_file); }},
     {"sentinel_password_file", "",
-     [](auto& v, auto& redis) { v.trusted_path(redis.sentinel_password_file); }},
-    {"tls_ca", "", [](auto& v, auto& redis) { v.trusted_path(redis.tls_ca); }},
-    {"tls_cert", "", [](auto& v, auto& redis) { v.trusted_path(redis.tls_cert); }},
-    {"tls_key", "", [](auto& v, auto& redis) { v.trusted_path(redis.tls_key); }},
+     [](auto& v, auto& redis) { v.trusted_path(redis.sentinel_password_file); },
+     [](auto& redis) { return as_text(redis.sentinel_password_file); }},
+    {"tls_ca", "", [](auto& v, auto& redis) { v.trusted_path(redis.tls_ca); },
+     [](auto& redis) { return as_text(redis.tls_ca); }},
+    {"tls_cert", "", [](auto& v, auto& redis) { v.trusted_path(redis.tls_cert); },
+     [](auto& redis) { return as_text(redis.tls_cert); }},
+    {"tls_key", "", [](auto& v, auto& redis) { v.trusted_path(redis.tls_key); },
+     [](auto& redis) { return as_text(redis.tls_key); }},
     {"tls_server_name", "",
-     [](auto& v, auto& redis) { v.text(redis.tls_server_name, "the name to check"); }},
+     [](auto& v, auto& redis) { v.text(redis.tls_server_name, "the name to check"); },
+     [](auto& redis) { return as_text(redis.tls_server_name); }},
     {"connect_timeout", R"("5s")",
-     [](auto& v, auto& redis) { v.duration(redis.connect_timeout, shortest_timeout); }},
+     [](auto& v, auto& redis) { v.duration(redis.connect_timeout, shortest_timeout); },
+     [](auto& redis) { return as_text(redis.connect_timeout); }},
     {"command_timeout", R"("5s")",
-     [](auto& v, auto& redis) { v.duration(redis.command_timeout, shortest_timeout); }},
+     [](auto& v, auto& redis) { v.duration(redis.command_timeout, shortest_timeout); },
+     [](auto& redis) { return as_text(redis.command_timeout); }},
     {"idle_commands", "100",
-     [](auto& v, auto& redis) { v.integer(redis.idle_commands, 1, 1'000'000); }},
+     [](auto& v, auto& redis) { v.integer(redis.idle_commands, 1, 1'000'000); },
+     [](auto& redis) { return as_text(redis.idle_commands); }},
 };
 
 constexpr Key<SupervisorSettings> supervisor_rows[] = {
-    {"host", "", [](auto& v, auto& supervisor) { read_host(v, supervisor); }},
+    {"host", "", [](auto& v, auto& supervisor) { read_host(v, supervisor); },
+     [](auto& supervisor) { return as_text(supervisor.host); }},
     {"fleet", R"("w8y-fleet")",
-     [](auto& v, auto& supervisor) { v.text(supervisor.fleet, "a prefix for the fleet's keys"); }},
+     [](auto& v, auto& supervisor) { v.text(supervisor.fleet, "a prefix for the fleet's keys"); },
+     [](auto& supervisor) { return as_text(supervisor.fleet); }},
     {"status", R"(["unix:/run/w8y/w8yd.sock"])",
-     [](auto& v, auto& supervisor) { read_status(v, supervisor); }},
+     [](auto& v, auto& supervisor) { read_status(v, supervisor); },
+     [](auto& supervisor) { return as_text(supervisor.status); }},
     {"log_level", R"("info")",
      [](auto& v, auto& supervisor) {
-       v.template choice<LogLevel>(supervisor.log_level, {{"trace", LogLevel::trace},
-                                                          {"debug", LogLevel::debug},
-                                                          {"info", LogLevel::info},
-                                                          {"warn", LogLevel::warn},
-                                                          {"error", LogLevel::error}});
-     }},
+       v.template choice<LogLevel>(supervisor.log_level, log_levels);
+     },
+     [](auto& supervisor) { return name_of<LogLevel>(log_levels, supervisor.log_level); }},
     {"log_format", R"("text")",
      [](auto& v, auto& supervisor) {
-       v.template choice<LogFormat>(
-           supervisor.log_format,
-           {{"text", LogFormat::text}, {"logfmt", LogFormat::logfmt}, {"json", LogFormat::json}});
-     }},
-    {"log_file", "", [](auto& v, auto& supervisor) { v.path(supervisor.log_file); }},
+       v.template choice<LogFormat>(supervisor.log_format, log_formats);
+     },
+     [](auto& supervisor) { return name_of<LogFormat>(log_formats, supervisor.log_format); }},
+    {"log_file", "", [](auto& v, auto& supervisor) { v.path(supervisor.log_file); },
+     [](auto& supervisor) { return as_text(supervisor.log_file); }},
     {"drain_timeout", R"("30s")",
-     [](auto& v, auto& supervisor) { v.duration(supervisor.drain_timeout); }},
+     [](auto& v, auto& supervisor) { v.duration(supervisor.drain_timeout); },
+     [](auto& supervisor) { return as_text(supervisor.drain_timeout); }},
     {"probe_timeout", R"("5s")",
-     [](auto& v, auto& supervisor) { v.duration(supervisor.probe_timeout, shortest_timeout); }},
+     [](auto& v, auto& supervisor) { v.duration(supervisor.probe_timeout, shortest_timeout); },
+     [](auto& supervisor) { return as_text(supervisor.probe_timeout); }},
     {"probe_interval", R"("60s")",
-     [](auto& v, auto& supervisor) { v.duration(supervisor.probe_interval); }},
+     [](auto& v, auto& supervisor) { v.duration(supervisor.probe_interval); },
+     [](auto& supervisor) { return as_text(supervisor.probe_interval); }},
     {"max_processes", "0",
-     [](auto& v, auto& supervisor) { v.integer(supervisor.max_processes, 0, 1'000'000); }},
+     [](auto& v, auto& supervisor) { v.integer(supervisor.max_processes, 0, 1'000'000); },
+     [](auto& supervisor) { return as_text(supervisor.max_processes); }},
 };
 
 constexpr Refused supervisor_refused_rows[] = {

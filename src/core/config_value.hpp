@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cmath>
-#include <initializer_list>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +29,14 @@ struct Choice {
   const char* name;
   T value;
 };
+
+template <class T>
+std::string name_of(std::span<const Choice<T>> choices, const T& value) {
+  for (const Choice<T>& choice : choices) {
+    if (choice.value == value) return choice.name;
+  }
+  return {};
+}
 
 /// A node, with the way to it. Values live on the stack while they are read: a value refers to the
 /// one that holds it.
@@ -80,7 +88,7 @@ class Value {
   bool is_table() const;
 
   template <class T>
-  bool choice(T& into, std::initializer_list<Choice<T>> choices) const {
+  bool choice(T& into, std::span<const Choice<T>> choices) const {
     for (const Choice<T>& choice : choices) {
       if (node_->kind != Node::Kind::text || node_->text != choice.name) continue;
       into = choice.value;

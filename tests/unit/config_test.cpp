@@ -295,18 +295,45 @@ TEST_CASE("a list has an executor or a command") {
   }
 }
 
-TEST_CASE("keys that mean nothing for a command are mistakes, also from [defaults]") {
+TEST_CASE("a list's key that is not for such a list is a mistake") {
   const std::string command = "command = [\"x\"]\n";
-  for (const char* line : {"args = [\"-v\"]\n", "requires = [\"gpu\"]\n"}) {
-    CHECK(mistakes_in("[lists.w]\n" + command + line).size() == 1);
-    const Lines lines = mistakes_in("[defaults]\n" + std::string(line) + "[lists.w]\n" + command);
-    REQUIRE(lines.size() == 1);
-    CHECK(has(lines[0], "c:3:8: lists.w: takes "));
+  const std::string single = "executor = \"/x\"\nmode = \"single\"\n";
+  const std::string stream = "executor = \"/x\"\nmode = \"stream\"\n";
+  const auto mistake = [](const std::string& list, const std::string& line) {
+    const Lines lines = mistakes_in("[lists.w]\n" + list + line);
+    return lines.size() == 1 ? lines[0] : std::string();
+  };
+  for (const char* line : {"args = [\"-v\"]\n", "args = []\n", "requires = [\"gpu\"]\n",
+                           "mode = \"single\"\n", "processes = 1\n", "max_age = \"1h\"\n"}) {
+    CAPTURE(line);
+    CHECK(has(mistake(command, line), "is for a"));
   }
-  CHECK(mistakes_in("[defaults]\nargs = [\"-v\"]\n[lists.w]\nargs = []\n" + command).empty());
-  CHECK(mistakes_in("[lists.w]\nmode = \"single\"\n" + command).size() == 1);
-  CHECK(parse("[defaults]\nmode = \"single\"\n[lists.w]\n" + command).lists.at("w")->mode ==
-        Mode::automatic);
+  CHECK(has(mistake(single, "max_items = 2\n"), "c:4:1: lists.w.max_items: is for mode = "));
+  CHECK(has(mistake(stream, "env_var = \"A\"\n"), "is about a process per item"));
+  CHECK(has(mistake(stream, "success_exit_codes = [3]\n"), "is about a process per item"));
+}
+
+TEST_CASE("a default counts for the lists that it is for") {
+  const Config config = parse(
+      "[defaults]\nargs = [\"-v\"]\nrequires = [\"gpu\"]\nprocesses = 3\nenv_var = \"A\"\n"
+      "[lists.a]\ncommand = [\"x\", \"{}\"]\n"
+      "[lists.b]\nexecutor = \"/x\"\nmode = \"stream\"\n"
+      "[lists.c]\nexecutor = \"/x\"\n");
+  const Rule& command = *config.lists.at("a");
+  CHECK(command.args.empty());
+  CHECK(command.requires_caps.empty());
+  CHECK(command.processes == 1);
+  CHECK(command.child->env_var == "A");
+  const Rule& stream = *config.lists.at("b");
+  CHECK(stream.args == Lines{"-v"});
+  CHECK(stream.processes == 3);
+  CHECK(stream.child->env_var.empty());
+  const Rule& either = *config.lists.at("c");
+  CHECK(either.processes == 3);
+  CHECK(either.child->env_var == "A");
+  CHECK(
+      parse("[defaults]\nmode = \"single\"\n[lists.w]\ncommand = [\"x\"]\n").lists.at("w")->mode ==
+      Mode::automatic);
 }
 
 TEST_CASE("a list's own key wins over [defaults], wherever that stands") {

@@ -1,0 +1,126 @@
+// The hash that tells two configurations apart.
+#include <nettle/sha2.h>
+
+#include <array>
+#include <cinttypes>
+#include <cstdio>
+#include <utility>
+
+#include <w8y/rule.hpp>
+
+#include "core/config_keys.hpp"
+
+namespace w8y {
+
+namespace {
+
+class Sha256 {
+ public:
+  Sha256() { nettle_sha256_init(&context_); }
+
+  void add(std::string_view bytes) {
+    nettle_sha256_update(&context_, bytes.size(),
+                         reinterpret_cast<const std::uint8_t*>(bytes.data()));
+  }
+  /// With its length before it, so that "ab", "c" and "a", "bc" differ.
+  void add_part(std::string_view bytes) {
+    add_number(bytes.size());
+    add(bytes);
+  }
+  void add_number(std::uint64_t number) {
+    // Byte by byte, so that hosts of another byte order agree.
+    std::array<char, 8> bytes{};
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+      bytes[i] = static_cast<char>((number >> (8 * i)) & 0xff);
+    add({bytes.data(), bytes.size()});
+  }
+  /// The first 64 bits.
+  std::uint64_t finish() {
+    std::array<std::uint8_t, 8> digest{};
+    nettle_sha256_digest(&context_, digest.size(), digest.data());
+    std::uint64_t number = 0;
+    for (const std::uint8_t byte : digest) number = number << 8 | byte;
+    return number;
+  }
+
+ private:
+  sha256_ctx context_{};
+};
+
+/// 16 digits.
+std::string hex(std::uint64_t number) {
+  char out[17];
+  std::snprintf(out, sizeof out, "%016" PRIx64, number);
+  return out;
+}
+
+void add_setting(Sha256& hash, std::string_view key, std::string_view value) {
+  hash.add_part(key);
+  hash.add_part(value);
+}
+
+void add_settings(Sha256& hash, const Settings& settings) {
+  for (const auto& [key, value] : settings) add_setting(hash, key, value);
+  hash.add_part("");  // No key is empty: here it ends.
+}
+
+/// As those of describe(), without a map of them.
+void add_settings(Sha256& hash, const Rule& rule) {
+  for (const core::Key<Rule>* row : core::list_keys_by_name())
+    add_setting(hash, row->name, row->show(rule));
+  hash.add_part("");
+}
+
+void add_secrets(Sha256& hash, const Secrets& secrets) {
+  for (const auto& [key, secret] : secrets) {
+    hash.add_part(key);
+    hash.add_part(secret);
+  }
+  hash.add_part("");
+}
+
+void add_sections(Sha256& hash, const RedisSettings& redis, const SupervisorSettings& supervisor) {
+  // Each host has its own name, given or not, so it can't be a part of what they have in common.
+  Settings shared = describe(supervisor);
+  shared.erase("host");
+  add_settings(hash, describe(redis));
+  add_secrets(hash, secrets_of(redis));
+  add_settings(hash, shared);
+}
+
+std::uint64_t hash_list(const std::string& prefix, const Rule& rule) {
+  Sha256 hash;
+  hash.add_part(prefix);
+  add_settings(hash, rule);
+  add_secrets(hash, secrets_of(rule));
+  return hash.finish();
+}
+
+}  // namespace
+
+std::string secret_digest(std::string_view salt, std::string_view secret) {
+  Sha256 hash;
+  hash.add_part(salt);
+  hash.add_part(secret);
+  return hex(hash.finish());
+}
+
+void set_hashes(Config& config, const Config& before) {
+  // Each list is in it by its own hash, so that a reload need not make all anew.
+  Sha256 whole;
+  add_sections(whole, config.redis, config.supervisor);
+  const bool has_hashes = before.list_hashes.size() == before.lists.size();
+  auto was = before.lists.begin();
+  auto its_hash = before.list_hashes.begin();
+  config.list_hashes.clear();
+  config.list_hashes.reserve(config.lists.size());
+  for (const auto& [prefix, rule] : config.lists) {
+    for (; has_hashes && was != before.lists.end() && was->first < prefix; ++was) ++its_hash;
+    const bool same = has_hashes && was != before.lists.end() && was->second == rule;
+    config.list_hashes.push_back(same ? *its_hash : hash_list(prefix, *rule));
+    whole.add_number(config.list_hashes.back());
+  }
+  config.hash = hex(whole.finish());
+}
+
+}  // namespace w8y

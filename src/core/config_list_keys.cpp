@@ -1,0 +1,266 @@
+// The keys of a list: how each is read and shown, and which lists it is for.
+#include <algorithm>
+
+#include <w8y/units.hpp>
+
+#include "core/config_keys.hpp"
+#include "core/setting_text.hpp"
+#include "core/text.hpp"
+
+namespace w8y::core {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::int64_t most_runs = 100'000;
+constexpr std::int64_t million = 1'000'000;
+constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
+
+void read_command(const Value& value, Rule& rule) {
+  std::vector<std::string> command;
+  if (!value.texts(command, "a program and its arguments", true)) return;
+  if (command.empty() || command.front().empty()) {
+    return value.wrong("names no program; must be an array such as [\"convert\", \"{}\"]");
+  }
+  const std::string& program = command.front();
+  if (program.front() != '/' && program.find('/') != std::string::npos) {
+    return value.wrong("starts with " + quote_start(program) +
+                       "; must be an absolute path, or a bare name that is looked up in PATH");
+  }
+  rule.command = std::move(command);
+}
+
+constexpr Choice<Mode> modes[] = {
+    {"auto", Mode::automatic}, {"single", Mode::single}, {"stream", Mode::stream}};
+constexpr Choice<SourceKind> sources[] = {{"circular", SourceKind::circular}};
+constexpr Choice<OnLeaseLoss> lease_losses[] = {{"continue", OnLeaseLoss::keep_running},
+                                                {"terminate", OnLeaseLoss::terminate}};
+
+void read_source(const Value& value, Rule& rule) {
+  const Node& node = value.node();
+  if (node.kind == Node::Kind::text && (node.text == "schedule" || node.text == "job")) {
+    return value.wrong("is " + quote(node.text) +
+                       ", which this version does not have yet; must be \"circular\"");
+  }
+  value.choice<SourceKind>(rule.source, sources);
+}
+
+void read_lock_key(const Value& value, Rule& rule) {
+  static const Choice<std::string> names[] = {{"lock", "lock"}, {"proc", "proc"}};
+  value.choice<std::string>(rule.lock_key, names);
+}
+
+void read_exit_codes(const Value& value, Rule& rule) {
+  std::vector<int> codes;
+  if (value.node().kind != Node::Kind::array || value.node().items.empty()) {
+    return value.must_be("an array of exit codes, such as [0, 3], with one at least");
+  }
+  const std::size_t before = value.reading().mistakes.size();
+  for (const Node& item : value.node().items) {
+    int code = 0;
+    if (value.member(item).integer(code, 0, 255)) codes.push_back(code);
+  }
+  if (value.reading().mistakes.size() != before) return;
+  // Their order and number mean nothing, so the same codes are the same setting.
+  std::sort(codes.begin(), codes.end());
+  codes.erase(std::unique(codes.begin(), codes.end()), codes.end());
+  rule.child.edit().success_exit_codes = std::move(codes);
+}
+
+void read_env_var(const Value& value, Rule& rule) {
+  std::string name;
+  if (!value.text(name, "the name of a variable")) return;
+  if (!is_variable_name(name) || name.starts_with("W8Y_")) {
+    return value.must_be(
+        "the name of a variable: letters, digits and _, no digit first, not starting with W8Y_");
+  }
+  rule.child.edit().env_var = name;
+}
+
+void read_cwd(const Value& value, Rule& rule) {
+  std::string cwd;
+  if (!value.text(cwd, "an absolute path or \"temp\"")) return;
+  if (cwd != "temp" && cwd.front() != '/') {
+    return value.must_be("an absolute path, or \"temp\" for a fresh folder each time");
+  }
+  rule.child.edit().cwd = cwd;
+}
+
+void read_nice(const Value& value, Rule& rule) {
+  int nice = 0;
+  if (value.integer(nice, -20, 19)) rule.child.edit().nice = nice;
+}
+
+/// Less than this and no program would start.
+constexpr std::uint64_t least_memory = mebibyte;
+
+void read_memory_max(const Value& value, Rule& rule) {
+  std::uint64_t most = 0;
+  if (value.size(most, least_memory, std::numeric_limits<std::int64_t>::max()))
+    rule.child.edit().memory_max = most;
+}
+
+void read_cpu_weight(const Value& value, Rule& rule) {
+  unsigned weight = 0;
+  if (value.integer(weight, 1, 10'000)) rule.child.edit().cpu_weight = weight;
+}
+
+void read_size(const Value& value, std::uint64_t min, std::uint64_t max, std::size_t& into) {
+  std::uint64_t size = 0;
+  if (value.size(size, min, max)) into = static_cast<std::size_t>(size);
+}
+
+std::string show_command(const Rule& rule) {
+  return rule.command.empty() ? "" : as_text(rule.command);
+}
+
+std::string show_memory(const Rule& rule) {
+  return rule.child->memory_max ? format_size(*rule.child->memory_max) : "";
+}
+
+// ---- keys that are not for every list
+
+constexpr const char* one_process = "is for a stream executor; a command is one process per item";
+constexpr const char* no_stream = "is for mode = \"stream\" (or \"auto\"); this list is \"single\"";
+constexpr const char* many_items =
+    "is about a process per item; this list's mode is \"stream\", with many items in one";
+
+constexpr OnlyFor<Rule> for_executors(void (*copy)(const Rule&, Rule&), const char* why_not) {
+  return {Form::single | Form::stream, copy, why_not};
+}
+constexpr OnlyFor<Rule> for_streams(void (*copy)(const Rule&, Rule&)) {
+  return {static_cast<unsigned>(Form::stream), copy, one_process, no_stream};
+}
+constexpr OnlyFor<Rule> for_processes(void (*copy)(const Rule&, Rule&)) {
+  return {Form::command | Form::single, copy, nullptr, many_items};
+}
+
+constexpr Key<Rule> list_rows[] = {
+    // Of lists only: see keys_of_lists_only.
+    {"executor", "", [](auto& v, auto& rule) { v.path(rule.executor); },
+     [](auto& rule) { return rule.executor; }},
+    {"command", "", read_command, show_command},
+    // Of [defaults] too.
+    {"args", "[]", [](auto& v, auto& rule) { v.texts(rule.args, "arguments", true); },
+     [](auto& rule) { return as_text(rule.args); },
+     for_executors([](auto& from, auto& into) { into.args = from.args; },
+                   "is for an executor; arguments of a command stand in command")},
+    {"mode", R"("auto")", [](auto& v, auto& rule) { v.template choice<Mode>(rule.mode, modes); },
+     [](auto& rule) { return name_of<Mode>(modes, rule.mode); },
+     for_executors([](auto& from, auto& into) { into.mode = from.mode; },
+                   "is for an executor; a command is one process per item")},
+    {"requires", "[]",
+     [](auto& v, auto& rule) { v.texts(rule.requires_caps, "capabilities", false); },
+     [](auto& rule) { return as_text(rule.requires_caps); },
+     for_executors([](auto& from, auto& into) { into.requires_caps = from.requires_caps; },
+                   "is for an executor; a command is not asked for --caps")},
+    {"concurrency", "1", [](auto& v, auto& rule) { v.integer(rule.concurrency, 0, most_runs); },
+     [](auto& rule) { return as_text(rule.concurrency); }},
+    {"fleet_concurrency", "0",
+     [](auto& v, auto& rule) { v.integer(rule.fleet_concurrency, 0, million); },
+     [](auto& rule) { return as_text(rule.fleet_concurrency); }},
+    {"weight", "1", [](auto& v, auto& rule) { v.integer(rule.weight, 1, million); },
+     [](auto& rule) { return as_text(rule.weight); }},
+    {"enabled", "true", [](auto& v, auto& rule) { v.flag(rule.enabled); },
+     [](auto& rule) { return as_text(rule.enabled); }},
+    {"source", R"("circular")", read_source,
+     [](auto& rule) { return name_of<SourceKind>(sources, rule.source); }},
+    {"key_expiry", R"("5s")", [](auto& v, auto& rule) { v.duration(rule.key_expiry, 1s); },
+     [](auto& rule) { return as_text(rule.key_expiry); }},
+    {"lock_key", R"("lock")", read_lock_key, [](auto& rule) { return rule.lock_key; }},
+    {"on_lease_loss", R"("continue")",
+     [](auto& v, auto& rule) { v.template choice<OnLeaseLoss>(rule.on_lease_loss, lease_losses); },
+     [](auto& rule) { return name_of<OnLeaseLoss>(lease_losses, rule.on_lease_loss); }},
+    {"timeout", R"("0s")", [](auto& v, auto& rule) { v.duration(rule.timeout); },
+     [](auto& rule) { return as_text(rule.timeout); }},
+    {"progress_timeout", R"("0s")", [](auto& v, auto& rule) { v.duration(rule.progress_timeout); },
+     [](auto& rule) { return as_text(rule.progress_timeout); }},
+    {"kill_grace", R"("10s")", [](auto& v, auto& rule) { v.duration(rule.kill_grace); },
+     [](auto& rule) { return as_text(rule.kill_grace); }},
+    {"cooldown", R"("0s")", [](auto& v, auto& rule) { v.duration(rule.cooldown); },
+     [](auto& rule) { return as_text(rule.cooldown); }},
+    {"backoff", R"({ min = "1s", max = "5m", factor = 2.0 })", read_backoff,
+     [](auto& rule) { return as_text(rule.backoff); }},
+    {"max_failures", "0",
+     [](auto& v, auto& rule) { v.integer(rule.max_failures, 0, 1000 * million); },
+     [](auto& rule) { return as_text(rule.max_failures); }},
+    {"success_exit_codes", "[0]", read_exit_codes,
+     [](auto& rule) { return as_text(rule.child->success_exit_codes); },
+     for_processes([](auto& from, auto& into) {
+       into.child.edit().success_exit_codes = from.child->success_exit_codes;
+     })},
+    {"env", "{}", read_env, [](auto& rule) { return as_text(rule.child->env); }},
+    {"env_pass", "[]", read_env_pass, [](auto& rule) { return as_text(rule.child->env_pass); }},
+    {"env_file", "",
+     [](auto& v, auto& rule) {
+       v.trusted_path(rule.child.edit().env_file, Value::IfMissing::refused_later);
+     },
+     [](auto& rule) { return rule.child->env_file; }},
+    {"env_var", "", read_env_var, [](auto& rule) { return rule.child->env_var; },
+     for_processes(
+         [](auto& from, auto& into) { into.child.edit().env_var = from.child->env_var; })},
+    {"cwd", R"("/")", read_cwd, [](auto& rule) { return rule.child->cwd; }},
+    {"user", "",
+     [](auto& v, auto& rule) { read_account(v, "user", rule.child.edit().identity.user); },
+     [](auto& rule) { return as_text(rule.child->identity.user); }},
+    {"group", "",
+     [](auto& v, auto& rule) { read_account(v, "group", rule.child.edit().identity.group); },
+     [](auto& rule) { return as_text(rule.child->identity.group); }},
+    {"umask", "", read_umask, [](auto& rule) { return octal_text(rule.child->umask); }},
+    {"nice", "", read_nice, [](auto& rule) { return as_text(rule.child->nice); }},
+    {"rlimits", "{}", read_rlimits, [](auto& rule) { return as_text(rule.child->rlimits); }},
+    {"memory_max", "", read_memory_max, show_memory},
+    {"cpu_weight", "", read_cpu_weight, [](auto& rule) { return as_text(rule.child->cpu_weight); }},
+    {"no_new_privs", "true", [](auto& v, auto& rule) { v.flag(rule.child.edit().no_new_privs); },
+     [](auto& rule) { return as_text(rule.child->no_new_privs); }},
+    {"max_line", R"("1MiB")",
+     [](auto& v, auto& rule) { read_size(v, 1, 1024 * mebibyte, rule.max_line); },
+     [](auto& rule) { return format_size(rule.max_line); }},
+    {"stderr_tail", R"("64KiB")",
+     [](auto& v, auto& rule) { read_size(v, 0, 64 * mebibyte, rule.stderr_tail); },
+     [](auto& rule) { return format_size(rule.stderr_tail); }},
+    {"history", "1000", [](auto& v, auto& rule) { v.integer(rule.history, 0, million); },
+     [](auto& rule) { return as_text(rule.history); }},
+    {"processes", "1", [](auto& v, auto& rule) { v.integer(rule.processes, 1, most_runs); },
+     [](auto& rule) { return as_text(rule.processes); },
+     for_streams([](auto& from, auto& into) { into.processes = from.processes; })},
+    {"max_items", "0", [](auto& v, auto& rule) { v.integer(rule.max_items, 0, 1000 * million); },
+     [](auto& rule) { return as_text(rule.max_items); },
+     for_streams([](auto& from, auto& into) { into.max_items = from.max_items; })},
+    {"max_age", R"("0s")", [](auto& v, auto& rule) { v.duration(rule.max_age); },
+     [](auto& rule) { return as_text(rule.max_age); },
+     for_streams([](auto& from, auto& into) { into.max_age = from.max_age; })},
+};
+
+constexpr const char* no_schedule =
+    "belongs to source = \"schedule\", which this version does not have yet; leave it out";
+constexpr const char* no_job =
+    "belongs to source = \"job\", which this version does not have yet; leave it out";
+/// Found only where the rows of list_keys begin after these two, which is in [defaults].
+constexpr const char* not_a_default =
+    "may not stand in [defaults]; each list says itself what it runs";
+
+constexpr Refused list_refused_rows[] = {
+    {"queues", no_schedule},     {"dispatch", no_schedule},  {"on_failure", no_schedule},
+    {"timefile", no_schedule},   {"claim_timeout", no_job},  {"maintenance_interval", no_job},
+    {"executor", not_a_default}, {"command", not_a_default},
+};
+
+}  // namespace
+
+const std::span<const Key<Rule>> list_keys = list_rows;
+const std::span<const Refused> list_refused = list_refused_rows;
+
+const std::vector<const Key<Rule>*>& list_keys_by_name() {
+  static const std::vector<const Key<Rule>*> sorted = [] {
+    std::vector<const Key<Rule>*> rows;
+    for (const Key<Rule>& row : list_rows) rows.push_back(&row);
+    std::sort(rows.begin(), rows.end(),
+              [](const auto* a, const auto* b) { return std::string_view(a->name) < b->name; });
+    return rows;
+  }();
+  return sorted;
+}
+
+}  // namespace w8y::core
