@@ -62,7 +62,10 @@ class IdlePolls {
     /// Redis is back, for all of them at once: asks for one back_due(), when few enough others
     /// are at it.
     void come_back();
-    /// What came of back_due() is over.
+    /// The same, for what need not wait if few enough others are at it: true, and a been_back()
+    /// follows. False: it has asked for a back_due().
+    [[nodiscard]] bool come_in();
+    /// What came of that, or of back_due(), is over.
     void been_back();
     /// In which half of the budget comes to so many, but for the longest debt.
     [[nodiscard]] Duration time_for(double commands) const;

@@ -193,6 +193,7 @@ class Poller final : private SourceHandler,
   [[nodiscard]] std::size_t limit() const;
   [[nodiscard]] Duration ahead_worth() const;
   [[nodiscard]] std::size_t claim_ahead() const;
+  [[nodiscard]] bool is_let_in();
   void start_ahead();
   void watch_ahead();
   void hand_back_ahead();
@@ -225,6 +226,7 @@ class Poller final : private SourceHandler,
   bool claim_out_ = false;
   std::size_t claim_slots_ = 0;  ///< places taken for the claim that is out
   std::size_t next_slots_ = 0;   ///< and for the one after it; only while a claim is out
+  bool let_in_ = false;          ///< see is_let_in()
   bool resting_ = false;
   bool looking_ = false;  ///< resting, and has asked the source whether a claim is worth it
   std::optional<Instant> free_at_;  ///< resting: when an item may become free, as a claim saw it

@@ -85,12 +85,22 @@ void IdlePolls::Sleeper::come_back() {
   polls_.let_back();
 }
 
-void IdlePolls::Sleeper::been_back() {
-  if (back_ == Back::at_it) {
-    --polls_.backs_out_;
-    polls_.let_back();
+bool IdlePolls::Sleeper::come_in() {
+  if (back_ == Back::at_it) return true;
+  if (back_ == Back::no && polls_.back_.empty() && polls_.backs_out_ < most_back) {
+    back_ = Back::at_it;
+    ++polls_.backs_out_;
+    return true;
   }
+  come_back();
+  return false;
+}
+
+void IdlePolls::Sleeper::been_back() {
+  if (back_ != Back::at_it) return;
   back_ = Back::no;
+  --polls_.backs_out_;
+  polls_.let_back();
 }
 
 /// From the loop: who is let in may be inside a call of its own.

@@ -46,11 +46,13 @@ void Poller::use(RulePtr rule, std::shared_ptr<Executor> executor) {
   executor_ = std::move(executor);
   set_weight(std::max(rule_->weight, 1U));
   source_->use(rule_);
+  let_in_ = false;
   stir();
 }
 
 void Poller::set_quiet(bool quiet) {
   quiet_ = quiet;
+  if (quiet) let_in_ = false;
   stir();
 }
 
@@ -110,7 +112,9 @@ void Poller::advance() {
   start_ahead();
   if (claim_out_) return set_state(PollerState::claiming);
   if (resting_) return set_state(PollerState::resting);
+  if (!is_let_in()) return;
   ask();
+  if (!claim_out_) been_back();
 }
 
 void Poller::ask() {
@@ -197,8 +201,8 @@ void Poller::on_claimed(ClaimReply&& reply) {
     for (const Claim& claim : reply.claims) source_->hand_back(claim);
   }
   if (unused + not_kept > 0) give_back(unused + not_kept);
-  advance();
   been_back();
+  advance();
 }
 
 void Poller::on_lease_lost(const RunId& run) {

@@ -174,8 +174,22 @@ void Poller::on_back() {
   }
 }
 
+/// All lists of a host begin at once, get another rule or another connection, or are no longer
+/// quiet: the first claims after that are paced by their answers, too.
+bool Poller::is_let_in() {
+  if (let_in_) return true;
+  let_in_ = come_in();
+  if (let_in_) return true;
+  resting_ = true;
+  set_state(PollerState::resting);
+  return false;
+}
+
 void Poller::back_due() {
-  if (resting_ && !claim_out_) stir();
+  if (resting_ && !claim_out_) {
+    let_in_ = true;
+    stir();
+  }
   if (!claim_out_) been_back();
 }
 

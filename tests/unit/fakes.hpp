@@ -41,6 +41,8 @@ struct FakeRedis {
   std::uint64_t fence = 0;
   unsigned run = 0;
   std::size_t claims = 0;
+  std::size_t claims_out = 0;       ///< not answered yet
+  std::size_t most_claims_out = 0;  ///< at any time
   std::size_t looks = 0;
   std::size_t ends = 1000;     ///< items that a look at the ends of a list sees
   std::size_t pass_calls = 1;  ///< of a look at the whole of it
@@ -61,6 +63,7 @@ class FakeSource : public Source {
   void claim(std::size_t wanted, Scan scan, Manner manner) override {
     manners.push_back(manner);
     ++redis_.claims;
+    redis_.most_claims_out = std::max(redis_.most_claims_out, ++redis_.claims_out);
     scans.push_back(scan);
     ClaimReply reply;
     auto& items = redis_.lists[rule_->prefix];
@@ -92,8 +95,10 @@ class FakeSource : public Source {
         reply.line = redis_.line;
       }
     }
-    answer_.set(clock_.now() + redis_.claim_takes,
-                [this, reply]() mutable { handler.on_claimed(std::move(reply)); });
+    answer_.set(clock_.now() + redis_.claim_takes, [this, reply]() mutable {
+      --redis_.claims_out;
+      handler.on_claimed(std::move(reply));
+    });
   }
 
   void look() override {

@@ -389,3 +389,41 @@ TEST_CASE("many new lists begin some at a time, and all of them") {
     CHECK(house.list("l1").poller()->state() == PollerState::resting);
   }
 }
+
+TEST_CASE("what makes all lists claim is paced by the answers") {
+  House house;
+  std::vector<Rule> rules;
+  for (int i = 0; i < 1000; ++i) rules.push_back(rule_for("l" + std::to_string(i)));
+  house.redis.claim_takes = 100ms;
+  house.apply(rules);
+  SUBCASE("their start") {}
+  SUBCASE("another connection") {
+    house.run_for(1s);
+    house.redis.claims = house.redis.most_claims_out = 0;
+    house.apply(rules, true);
+  }
+  SUBCASE("another rule for each") {
+    house.run_for(1s);
+    house.redis.claims = house.redis.most_claims_out = 0;
+    for (Rule& rule : rules) rule.concurrency = 2;
+    house.apply(rules);
+  }
+  SUBCASE("the end of quiet") {
+    house.run_for(1s);
+    house.supervisor.set_quiet(true);
+    house.run_for(1s);
+    house.redis.claims = house.redis.most_claims_out = 0;
+    house.supervisor.set_quiet(false);
+  }
+  SUBCASE("a Redis that is back") {
+    house.run_for(1s);
+    house.redis.claims = house.redis.most_claims_out = 0;
+    for (std::size_t i = 0; i < 1000; ++i) house.sources[i]->handler.on_back();
+  }
+  house.run_for(90ms);
+  CHECK(house.redis.claims == IdlePolls::most_back);
+  house.run_for(400ms);
+  CHECK(house.redis.claims >= 1000);
+  // A few take their turn of the idle budget meanwhile.
+  CHECK(house.redis.most_claims_out <= IdlePolls::most_back + 50);
+}
