@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <limits>
 #include <random>
 #include <utility>
 
@@ -38,29 +37,6 @@ std::string make_host_id(const std::string& host, std::uint64_t seed) {
   return id;
 }
 
-const ActiveRun* find_run(const ServedList& list, const RunId& run) {
-  const ActiveRun* found = list.poller() == nullptr ? nullptr : list.poller()->runs().find(run);
-  for (const auto& poller : list.retired())
-    if (found == nullptr) found = poller->runs().find(run);
-  return found;
-}
-
-/// What cancelling does to a run, for who has asked for it.
-std::string how_it_ends(const Supervisor& supervisor, const RunId& run) {
-  const ActiveRun* found = nullptr;
-  for (const auto& [prefix, list] : supervisor.lists())
-    if (found == nullptr) found = find_run(*list, run);
-  for (const auto& list : supervisor.closing())
-    if (found == nullptr) found = find_run(*list, run);
-  if (found == nullptr) return {};
-  const std::string grace = format_duration(found->rule->kill_grace);
-  // Only a process that takes many runs has a limit of them.
-  if (found->executor->capacity() != std::numeric_limits<std::size_t>::max())
-    return "asked the process of run " + run +
-           " to cancel it; the process is ended if it has not in " + grace;
-  return "sent SIGTERM to run " + run + "; SIGKILL in " + grace;
-}
-
 }  // namespace
 
 Daemon::Daemon(DaemonOptions options, Config config)
@@ -78,6 +54,7 @@ Daemon::Daemon(DaemonOptions options, Config config)
       stream_leavers_(loop_),
       supervisor_(SupervisorHost{loop_.clock(), loop_.timers(), journal_, *this, seed_}),
       survey_(loop_),
+      list_walks_(loop_.clock(), loop_.timers(), supervisor_, survey_),
       watchdog_(loop_.timers()),
       tidy_(loop_.timers()),
       swap_(loop_.timers()) {
@@ -136,7 +113,8 @@ void Daemon::use_log_settings(const SupervisorSettings& settings) {
 
 void Daemon::say_groups() {
   groups_.on_problem = [this](const std::string& why) {
-    log_.warn("no control groups any more", {{"reason", why}});
+    log_.warn("control groups can't be used any more; runs are killed by process group only",
+              {{"reason", why}});
   };
   if (groups_.left_behind() > 0)
     log_.warn("killed what an earlier w8yd left behind", {{"processes", groups_.left_behind()}});
@@ -151,9 +129,10 @@ void Daemon::say_groups() {
 void Daemon::say_folders() {
   folders_.on_stays = [this](const std::string& path, const std::string& why) {
     if (why.empty()) {
-      log_.info("the folder of a run is gone after all", {{"folder", path}});
+      log_.info("removed the folder of a run, after some tries", {{"folder", path}});
     } else {
-      log_.warn("the folder of a run stays; trying again", {{"folder", path}, {"reason", why}});
+      log_.warn("can't remove the folder of a run; trying again",
+                {{"folder", path}, {"reason", why}});
     }
   };
 }
@@ -167,8 +146,7 @@ void Daemon::prepare_limits(const Config& config) {
   if (!wanted.any()) return;
   const std::string problem = groups_.prepare(wanted);
   if (problem == std::exchange(limits_problem_, problem) || problem.empty()) return;
-  log_.warn("memory_max or cpu_weight can't be had here; runs go on without",
-            {{"reason", problem}});
+  log_.warn("memory_max and cpu_weight have no effect on this host", {{"reason", problem}});
 }
 
 void Daemon::say_shortfalls() {
@@ -268,7 +246,7 @@ void Daemon::serve_status(const std::vector<std::string>& addresses) {
       throw;
     } catch (const std::exception& error) {
       servers_.erase(address);
-      log_.error("no status at this address; the lists are served all the same",
+      log_.error("can't serve the status API at this address; all else goes on",
                  {{"address", address}, {"reason", error.what()}});
     }
   }
@@ -304,98 +282,8 @@ HostStatus Daemon::status() const {
   return status;
 }
 
-void Daemon::each_list(const std::function<void(const ListStatus&)>& look) const {
-  app::each_list(supervisor_, survey_, look);
-}
-
 std::optional<ListStatus> Daemon::list(const std::string& prefix) const {
   return find_list(supervisor_, survey_, prefix);
-}
-
-// ---- orders, by signal or by the API
-
-void Daemon::watch_signals() {
-  signal(SIGPIPE, SIG_IGN);
-  const auto on = [this](int number, std::function<void()> act) {
-    signals_.push_back(
-        std::make_unique<loop::SignalWatch>(loop_, number, [act = std::move(act)](int) { act(); }));
-  };
-  on(SIGUSR2, [this] { reload({}); });
-  on(SIGTERM, [this] { begin_drain("SIGTERM"); });
-  on(SIGINT, [this] { begin_drain("SIGINT"); });
-  on(SIGUSR1, [this] { quiet(); });
-  on(SIGCONT, [this] { resume(); });
-  on(SIGHUP, [this] { log_.reopen(); });
-}
-
-ops::ControlResult Daemon::quiet() {
-  if (draining_) return {ops::ControlResult::Kind::refused, "this host is draining", {}, {}};
-  quiet_ = true;
-  supervisor_.set_quiet(true);
-  log_.info("quiet: no new runs");
-  notify_.status("quiet");
-  hub_.on_event(HostChanged{HostState::quiet, {}});
-  return {ops::ControlResult::Kind::done, "no new runs until resume", {}, {}};
-}
-
-ops::ControlResult Daemon::resume() {
-  if (draining_) return {ops::ControlResult::Kind::refused, "this host is draining", {}, {}};
-  if (!quiet_) return {ops::ControlResult::Kind::done, "was not quiet", {}, {}};
-  quiet_ = false;
-  supervisor_.set_quiet(redis_state_ == RedisState::too_old);
-  log_.info("end of quiet");
-  notify_.status("running");
-  hub_.on_event(HostChanged{HostState::running, {}});
-  return {ops::ControlResult::Kind::done, "takes work again", {}, {}};
-}
-
-ops::ControlResult Daemon::drain() {
-  begin_drain("an order");
-  return {ops::ControlResult::Kind::accepted, "draining", {}, {}};
-}
-
-ops::ControlResult Daemon::cancel(const RunId& run) {
-  const std::string how = how_it_ends(supervisor_, run);
-  if (!supervisor_.cancel(run))
-    return {ops::ControlResult::Kind::not_found, "no such run on this host", {}, {}};
-  log_.info("cancelled by an operator", {{"run", run}});
-  return {ops::ControlResult::Kind::done, how, {}, run};
-}
-
-void Daemon::run_item(const std::string&, const Item&, Answer answer) {
-  answer({ops::ControlResult::Kind::refused, "this version does not have run yet", {}, {}});
-}
-
-void Daemon::begin_drain(const char* why) {
-  if (!draining_) {
-    journal_.flush();  // what happened before is told before
-    log_.info("draining", {{"because", why}, {"running", supervisor_.running()}});
-    notify_.stopping("draining");
-    hub_.on_event(HostChanged{HostState::draining, why});
-  } else {
-    log_.info("told again to end: running work is ended now");
-  }
-  draining_ = true;
-  swap_.cancel();
-  end_reload();
-  if (drained_) return stream_leavers_.kill_all();
-  supervisor_.drain([this] { drained(); });
-}
-
-void Daemon::drained() {
-  drained_ = true;
-  stream_leavers_.when_none([this] { end(); });
-}
-
-void Daemon::end() {
-  if (const std::size_t killed = orphans_.kill_all(); killed > 0)
-    log_.info("killed what runs had left behind", {{"processes", killed}});
-  if (embedded_) {
-    link_->watch.reset();  // its end is no trouble now
-    embedded_->stop();
-  } else {
-    loop_.stop();
-  }
 }
 
 void Daemon::feed_watchdog() {

@@ -6,12 +6,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <w8y/supervisor.hpp>
 
 #include "app/config_loading.hpp"
 #include "app/journal.hpp"
+#include "app/list_walks.hpp"
 #include "app/redis_watch.hpp"
 #include "app/survey.hpp"
 #include "executor/probe.hpp"
@@ -72,7 +74,9 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
   // of Control
   void refresh(std::function<void()> then) override;
   [[nodiscard]] HostStatus status() const override;
-  void each_list(const std::function<void(const ListStatus&)>& look) const override;
+  void each_list(std::function<void(const ListStatus&)> look, std::function<void()> then) override {
+    list_walks_.begin(std::move(look), std::move(then));
+  }
   [[nodiscard]] std::optional<ListStatus> list(const std::string& prefix) const override;
   [[nodiscard]] ConfigText config_text() const override { return describe(config()); }
   [[nodiscard]] SecretAnswer compare_secret(const SecretQuestion& question,
@@ -145,6 +149,7 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
   std::unique_ptr<Link> link_;
   Supervisor supervisor_;
   Survey survey_;
+  ListWalks list_walks_;
   ops::Router router_;
   Servers servers_;
   std::vector<std::unique_ptr<loop::SignalWatch>> signals_;
@@ -158,6 +163,7 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
   RedisState redis_state_ = RedisState::down;
   bool quiet_ = false;  ///< by an operator
   bool draining_ = false;
+  unsigned drain_orders_ = 0;
   bool drained_ = false;  ///< but for stream processes that are ending
   std::shared_ptr<Reload> reload_;
   bool reload_again_ = false;

@@ -116,7 +116,8 @@ std::string Daemon::prepare_host() {
           std::find(running.status.begin(), running.status.end(), address) == running.status.end();
       if (is_new) return "the status address " + address + " can't be had: " + error.what();
       // Nothing about it has changed: it could not be had before.
-      log_.error("no status at this address", {{"address", address}, {"reason", error.what()}});
+      log_.error("can't serve the status API at this address",
+                 {{"address", address}, {"reason", error.what()}});
     }
   }
   const std::string problem = log_.prepare({wanted.log_level, wanted.log_format, wanted.log_file});
@@ -160,7 +161,7 @@ void Daemon::reloaded(const ReloadPlan& plan) {
   std::vector<std::string> lines = plan.lines();
   for (const auto& line : lines) log_.info(line);
   last_reload_failed_ = false;
-  last_reload_ = lines.empty()       ? "nothing had changed"
+  last_reload_ = lines.empty()       ? "nothing has changed"
                  : lines.size() == 1 ? "1 change"
                                      : std::to_string(lines.size()) + " changes";
   log_.info("reloaded", {{"result", last_reload_},

@@ -117,21 +117,17 @@ void fill_from(HostStatus& status, const Supervisor& supervisor, const Clock& cl
   status.slots_used = supervisor.slots().used();
 }
 
-void each_list(const Supervisor& supervisor, const Survey& survey,
-               const std::function<void(const ListStatus&)>& look) {
-  for (const auto& [prefix, list] : supervisor.lists())
-    look(list_status(*list, supervisor.quiet(), survey));
-  for (const auto& list : supervisor.closing())
-    if (list->running() > 0) look(list_status(*list, supervisor.quiet(), survey));
+ListStatus status_of(const ServedList& list, const Supervisor& supervisor, const Survey& survey) {
+  return list_status(list, supervisor.quiet(), survey);
 }
 
 std::optional<ListStatus> find_list(const Supervisor& supervisor, const Survey& survey,
                                     const std::string& prefix) {
   if (const auto found = supervisor.lists().find(prefix); found != supervisor.lists().end())
-    return list_status(*found->second, supervisor.quiet(), survey);
+    return status_of(*found->second, supervisor, survey);
   for (const auto& list : supervisor.closing())
     if (list->running() > 0 && list->rule().prefix == prefix)
-      return list_status(*list, supervisor.quiet(), survey);
+      return status_of(*list, supervisor, survey);
   return std::nullopt;
 }
 

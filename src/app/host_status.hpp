@@ -1,7 +1,6 @@
 // The snapshot that the status API shows.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 
@@ -14,10 +13,8 @@ namespace w8y::app {
 
 /// The config and limits of a host; what the supervisor can't know is left as it was.
 void fill_from(HostStatus& status, const Supervisor& supervisor, const Clock& clock);
-/// Everything of its lists that the supervisor and the survey know; those that are gone from the
-/// config, but for their last runs, come last.
-void each_list(const Supervisor& supervisor, const Survey& survey,
-               const std::function<void(const ListStatus&)>& look);
+/// Everything of a list that the supervisor and the survey know.
+ListStatus status_of(const ServedList& list, const Supervisor& supervisor, const Survey& survey);
 std::optional<ListStatus> find_list(const Supervisor& supervisor, const Survey& survey,
                                     const std::string& prefix);
 

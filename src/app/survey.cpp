@@ -72,17 +72,25 @@ void Survey::ask(const std::shared_ptr<Round>& round, const std::string& prefix,
     if (!answer.ok() || count > 0)
       found_[prefix].quarantined = answer.ok() ? std::optional(count) : std::nullopt;
   });
-  const auto pause = std::make_shared<Pause>();  // its two halves come in this order
-  call(round, {"GETRANGE", keys.paused, "0", last_byte}, [pause](const redis::Answer& answer) {
-    if (answer.ok()) *pause = parse_pause(answer.reply.text());
-  });
-  call(round, {"PTTL", keys.paused}, [this, prefix, pause](const redis::Answer& answer) {
-    const std::int64_t left = answer.reply.integer();
-    if (!answer.ok() || left == -2) return;  // there is none
-    if (left > 0) pause->until = loop_.clock().wall() + WallTime(left);
-    const auto [found, is_new] = found_.try_emplace(prefix);
-    if (is_new) found->second.quarantined = 0;
-    found->second.pause = std::move(*pause);
+  call(round, {"PTTL", keys.paused},
+       [this, prefix, paused = keys.paused](const redis::Answer& answer) {
+         const std::int64_t left = answer.reply.integer();
+         if (!answer.ok() || left == -2) return;  // there is none
+         const auto [found, is_new] = found_.try_emplace(prefix);
+         if (is_new) found->second.quarantined = 0;
+         Pause& pause = found->second.pause.emplace();
+         if (left > 0) pause.until = loop_.clock().wall() + WallTime(left);
+         ask_why(prefix, paused);
+       });
+}
+
+void Survey::ask_why(const std::string& prefix, const std::string& paused) {
+  call(round_, {"GETRANGE", paused, "0", last_byte}, [this, prefix](const redis::Answer& answer) {
+    const auto found = found_.find(prefix);
+    if (!answer.ok() || found == found_.end() || !found->second.pause) return;
+    Pause why = parse_pause(answer.reply.text());
+    why.until = found->second.pause->until;
+    found->second.pause = std::move(why);
   });
 }
 

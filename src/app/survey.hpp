@@ -55,6 +55,7 @@ class Survey {
   void ask_batch(const std::shared_ptr<Round>& round);
   void ask(const std::shared_ptr<Round>& round, const std::string& prefix,
            const std::string& key_prefix);
+  void ask_why(const std::string& prefix, const std::string& paused);
   void call(const std::shared_ptr<Round>& round, const redis::Command& command, Look look);
   void end_round(bool whole);
   void tell(std::vector<Then> all);

@@ -1,6 +1,9 @@
 #include "ops/api.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -61,37 +64,82 @@ HttpResponse ready_response(const HostStatus& host) {
   return json_response(503, {{"ready", false}, {"error", why}});
 }
 
-/// What is wrong, `head`, all lists. These are put into text one by one: as JSON, ten thousand take
-/// many times what their text does.
-HttpResponse with_lists(const HostStatus& host, const Json& head, const Control& control) {
-  Problems problems(host);
-  std::string lists;
-  control.each_list([&](const ListStatus& list) {
-    problems.add(list);
-    if (!lists.empty()) lists += ',';
-    lists += dump(to_json(list));
-  });
+/// All lists in figures.
+struct Totals {
+  std::map<std::string, std::size_t> states;
+  std::size_t lists = 0;
+  std::size_t running = 0;
+  std::uint64_t leases_lost = 0;  ///< since the start
+  std::size_t lost_now = 0;       ///< of runs that go on
+
+  void add(const ListStatus& list) {
+    ++lists;
+    ++states[state_name(list.state)];
+    running += list.running;
+    leases_lost += list.counters.leases_lost;
+    for (const RunStatus& run : list.runs) lost_now += run.lease_lost ? 1 : 0;
+  }
+  [[nodiscard]] Json json() const {
+    return {{"lists", lists},
+            {"states", states},
+            {"running", running},
+            {"leases_lost", leases_lost},
+            {"leases_lost_now", lost_now}};
+  }
+};
+
+/// An answer about all lists, while they are looked at. They are put into text one by one: as JSON,
+/// ten thousand take many times what their text does.
+struct Lists {
+  explicit Lists(HostStatus host) : problems(std::move(host)) {}
+  Problems problems;
+  Totals totals;
+  std::string text;
+};
+
+enum class Shown { totals, all };
+
+/// What is wrong, `head`, then each list.
+HttpResponse lists_response(Lists& lists, const Json& head, Shown shown) {
   Json json = {{"problems", Json::array()}};
-  for (const auto& problem : problems.take()) json["problems"].push_back(to_json(problem));
+  for (const auto& problem : lists.problems.take()) json["problems"].push_back(to_json(problem));
   json.update(head);
+  json["totals"] = lists.totals.json();
   HttpResponse response;
   std::string& text = response.body;
   text = dump(json);
-  text.pop_back();  // its }
-  text.reserve(text.size() + lists.size() + 16);
-  text.append(",\"lists\":[").append(lists).append("]}\n");
+  if (shown == Shown::all) {
+    text.pop_back();  // its }
+    text.reserve(text.size() + lists.text.size() + 16);
+    text.append(",\"lists\":[").append(lists.text).append("]}");
+  }
+  text += '\n';
   return response;
 }
 
+void send_lists(Control& control, const HttpReplyPtr& reply, Json head, Shown shown) {
+  const auto lists = std::make_shared<Lists>(control.status());
+  control.each_list(
+      [lists, shown](const ListStatus& list) {
+        lists->problems.add(list);
+        lists->totals.add(list);
+        if (shown != Shown::all) return;
+        if (!lists->text.empty()) lists->text += ',';
+        lists->text += dump(to_json(list));
+      },
+      [lists, shown, reply, head = std::move(head)] {
+        reply->send(lists_response(*lists, head, shown));
+      });
+}
+
 /// With `lists=no` only the host itself: nothing that Redis or ten thousand lists would be asked
-/// for.
+/// for. With `lists=count` all but each list.
 void show_status(Control& control, const HttpRequest& request, const HttpReplyPtr& reply) {
-  const auto lists = request.query.find("lists");
-  if (lists != request.query.end() && lists->second == "no")
-    return reply->send(json_response(200, to_json(control.status())));
-  control.refresh([&control, reply] {
-    const HostStatus host = control.status();
-    reply->send(with_lists(host, to_json(host), control));
+  const auto found = request.query.find("lists");
+  const std::string lists = found == request.query.end() ? "" : found->second;
+  if (lists == "no") return reply->send(json_response(200, to_json(control.status())));
+  control.refresh([&control, reply, shown = lists == "count" ? Shown::totals : Shown::all] {
+    send_lists(control, reply, to_json(control.status()), shown);
   });
 }
 
@@ -149,19 +197,15 @@ void add_looks(Router& router, Control& control, EventHub& events) {
       reply->send(response(control));
     });
   };
-  const auto show_lists = [&](const char* path, Show response) {
-    router.on("GET", path, [&control, response](const HttpRequest&, const HttpReplyPtr& reply) {
-      control.refresh([&control, response, reply] { reply->send(response(control)); });
-    });
-  };
   show("/healthz", [](const Control&) { return json_response(200, {{"ok", true}}); });
   show("/readyz", [](const Control& host) { return ready_response(host.status()); });
   router.on("GET", "/api/v1/status",
             [&control](const HttpRequest& request, const HttpReplyPtr& reply) {
               show_status(control, request, reply);
             });
-  show_lists("/api/v1/lists",
-             [](const Control& of) { return with_lists(of.status(), Json::object(), of); });
+  router.on("GET", "/api/v1/lists", [&control](const HttpRequest&, const HttpReplyPtr& reply) {
+    control.refresh([&control, reply] { send_lists(control, reply, Json::object(), Shown::all); });
+  });
   router.on("GET", "/api/v1/lists/*",
             [&control](const HttpRequest& request, const HttpReplyPtr& reply) {
               control.refresh([&control, reply, prefix = request.path.back()] {

@@ -40,8 +40,10 @@ class Control {
   /// came of it. Unlike an Answer, `then` may be dropped with the Control.
   virtual void refresh(std::function<void()> then) = 0;
   [[nodiscard]] virtual HostStatus status() const = 0;
-  /// Each of its lists, by prefix. One at a time: all of ten thousand would take much memory.
-  virtual void each_list(const std::function<void(const ListStatus&)>& look) const = 0;
+  /// Calls `look` for each of its lists, by prefix, and then `then`: at once, or some in a turn of
+  /// the loop. Both may be dropped with the Control.
+  virtual void each_list(std::function<void(const ListStatus&)> look,
+                         std::function<void()> then) = 0;
   /// nullopt: there is no such list.
   [[nodiscard]] virtual std::optional<ListStatus> list(const std::string& prefix) const = 0;
   [[nodiscard]] virtual ConfigText config_text() const = 0;

@@ -33,8 +33,9 @@ struct FakeControl : Control {
     then();
   }
   [[nodiscard]] HostStatus status() const override { return host; }
-  void each_list(const std::function<void(const ListStatus&)>& look) const override {
+  void each_list(std::function<void(const ListStatus&)> look, std::function<void()> then) override {
     for (const ListStatus& list : lists) look(list);
+    then();
   }
   [[nodiscard]] std::optional<ListStatus> list(const std::string& prefix) const override {
     for (const ListStatus& one : lists)
@@ -160,6 +161,27 @@ TEST_CASE("what is wrong stands first, and Redis is asked when somebody looks") 
   CHECK(f.control.refreshed == 3);
 }
 
+TEST_CASE("all lists in figures, where nobody asks for each of them") {
+  Fixture f;
+  f.control.lists[0].state = ListState::paused;
+  f.control.lists[0].quarantined = 2;
+  f.control.lists[1].state = ListState::running;
+  f.control.lists[1].running = 3;
+  f.control.lists[1].counters.leases_lost = 5;
+  RunStatus run;
+  run.lease_lost = true;
+  f.control.lists[1].runs = {run};
+  f.with_client([&](HttpClient& client) {
+    const Json status = body_of(client.get("/api/v1/status?lists=count"));
+    CHECK(status["host"] == "alpha");
+    CHECK_FALSE(status.contains("lists"));
+    CHECK(status["problems"][0]["count"] == 2);
+    CHECK(status["totals"] == Json::parse(R"({"lists": 2, "states": {"paused": 1, "running": 1},
+      "running": 3, "leases_lost": 5, "leases_lost_now": 1})"));
+    CHECK(body_of(client.get("/api/v1/status"))["totals"] == status["totals"]);
+  });
+}
+
 TEST_CASE("what can be looked at") {
   Fixture f;
   f.with_client([&](HttpClient& client) {
@@ -169,8 +191,9 @@ TEST_CASE("what can be looked at") {
     CHECK(status["lists"].size() == 2);
     CHECK(status["lists"][1]["list"] == "second");
     const Json lists = body_of(client.get("/api/v1/lists"));
-    CHECK(lists.size() == 2);
+    CHECK(lists.size() == 3);
     CHECK(lists["lists"] == status["lists"]);
+    CHECK(lists["totals"] == status["totals"]);
     CHECK(lists["problems"] == status["problems"]);
     const HttpResult list = client.get(make_path({"api", "v1", "lists", "a/b\xff"}));
     CHECK(list.status == 200);

@@ -1,7 +1,8 @@
-// Every list of this host, or one of them closely.
+// All lists of this host, or one in detail.
 #include <algorithm>
 #include <iostream>
 #include <optional>
+#include <vector>
 
 #include <w8y/escape.hpp>
 
@@ -48,7 +49,7 @@ std::string quarantined_text(const Json& list) {
   return found != list.end() && found->is_number() ? found->dump() : "?";
 }
 
-void print_lists(const Json& lists, bool wide) {
+void print_lists(const std::vector<const Json*>& lists, bool wide) {
   Table table({{"LIST", may_be_cut},
                "STATE",
                "RUNNING",
@@ -57,8 +58,9 @@ void print_lists(const Json& lists, bool wide) {
                "QUARANTINED",
                {"CAN", may_be_cut},
                {"WHY", may_be_cut}});
-  for (const auto& list : lists) {
-    const Json counters = list.value("counters", Json::object());
+  for (const Json* one : lists) {
+    const Json& list = *one;
+    const Json& counters = object_in(list, "counters");
     table.add({shown_in(list, "list"), shaded(text_in(list, "state")), running_text(list),
                std::to_string(number_in(counters, "succeeded")), std::to_string(failures(counters)),
                quarantined_text(list), caps_text(list), said_in(list, "why")});
@@ -179,17 +181,20 @@ class Lists final : public Command {
     const auto prefix = ops::get_bytes(list, "list");
     return !prefix_ || (prefix && (*prefix_ == *prefix || core::fits(*prefix_, *prefix)));
   }
-  void print(Json& answer, bool wide) const {
+  void print(const Json& answer, bool wide) const {
     Facts facts;
     if (!prefix_ && state_.empty()) add_problems(facts, answer);
     facts.print(wide);
     if (!facts.empty()) std::cout << '\n';
-    Json& lists = answer["lists"];
-    std::vector<Json> sorted;
-    for (auto& list : lists) sorted.push_back(std::move(list));
+    if (!state_.empty() && array_in(answer, "lists").empty()) {
+      std::cout << "no list is " << state_ << '\n';
+      return;
+    }
+    std::vector<const Json*> sorted;
+    for (const auto& list : array_in(answer, "lists")) sorted.push_back(&list);
     std::stable_sort(sorted.begin(), sorted.end(),
-                     [](const Json& a, const Json& b) { return rank_of(a) < rank_of(b); });
-    print_lists(Json(std::move(sorted)), wide);
+                     [](const Json* a, const Json* b) { return rank_of(*a) < rank_of(*b); });
+    print_lists(sorted, wide);
   }
 
   std::optional<std::string> prefix_;

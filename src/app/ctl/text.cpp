@@ -89,6 +89,12 @@ const ops::Json& array_in(const ops::Json& object, const char* name) {
   return found != object.end() && found->is_array() ? *found : none;
 }
 
+const ops::Json& object_in(const ops::Json& object, const char* name) {
+  static const ops::Json none = ops::Json::object();
+  const auto found = object.is_object() ? object.find(name) : object.end();
+  return found != object.end() && found->is_object() ? *found : none;
+}
+
 std::string progress_in(const ops::Json& object) {
   if (!object.is_object()) return {};
   const auto numerator = object.find("numerator");

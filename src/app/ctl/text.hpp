@@ -34,6 +34,8 @@ std::string said_in(const ops::Json& object, const char* name);
 std::string raw_in(const ops::Json& object, const char* name);
 std::int64_t number_in(const ops::Json& object, const char* name);
 const ops::Json& array_in(const ops::Json& object, const char* name);
+/// The same for an object.
+const ops::Json& object_in(const ops::Json& object, const char* name);
 /// "3 of 10", from a progress; empty: it is none.
 std::string progress_in(const ops::Json& object);
 /// Bytes as put_bytes() wrote them, escaped.

@@ -1,0 +1,47 @@
+// Looks at each list of a host, some in a turn of the loop.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include <w8y/status.hpp>
+#include <w8y/supervisor.hpp>
+#include <w8y/timers.hpp>
+
+#include "app/survey.hpp"
+
+namespace w8y::app {
+
+/// All of ten thousand at once would hold the loop, and renewals with it, for a tenth of a second.
+class ListWalks {
+ public:
+  using Look = std::function<void(const ListStatus&)>;
+  using Then = std::function<void()>;
+
+  ListWalks(const Clock& clock, TimerQueue& timers, const Supervisor& supervisor,
+            const Survey& survey);
+
+  /// From the loop: `look` for each list by prefix, then those that are gone from the config but
+  /// for their last runs; then `then`. One walk after the other. What a reload adds or takes
+  /// meanwhile is seen or not.
+  void begin(Look look, Then then);
+
+ private:
+  struct Walk {
+    Look look;
+    Then then;
+    std::optional<std::string> last;  ///< the prefix that was looked at last
+  };
+  void go_on();
+  [[nodiscard]] bool step(Walk& walk) const;
+
+  const Clock& clock_;
+  const Supervisor& supervisor_;
+  const Survey& survey_;
+  std::deque<Walk> walks_;
+  Timer timer_;
+};
+
+}  // namespace w8y::app
