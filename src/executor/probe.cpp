@@ -8,7 +8,9 @@
 #include <utility>
 #include <variant>
 
+#include "core/text.hpp"
 #include "executor/environment.hpp"
+#include "executor/tail.hpp"
 #include "loop/loop.hpp"
 #include "process/child.hpp"
 #include "process/find_program.hpp"
@@ -18,6 +20,8 @@ namespace w8y::executor {
 namespace {
 
 constexpr std::size_t longest_answer = std::size_t{64} << 10;
+/// Of its standard error, for who has to mend it: the reason stands at the end.
+constexpr std::size_t errors_shown = 256;
 /// A host that is short of processes or descriptors says nothing about the program.
 constexpr Duration short_pause = std::chrono::milliseconds(250);
 
@@ -30,6 +34,24 @@ std::string refusal_of(const NotStarted& problem) {
   };
   if (is(ENOENT) || is(ENOTDIR)) return "not found";
   return is(EACCES) ? "not executable" : problem.reason;
+}
+
+/// The end of what it wrote to standard error, whole lines if there are any.
+std::string said(std::string_view errors) {
+  constexpr std::string_view blank = " \t\r\n";
+  if (errors.find_last_not_of(blank) == std::string_view::npos) return {};
+  errors = errors.substr(0, errors.find_last_not_of(blank) + 1);
+  bool cut = errors.size() > errors_shown;
+  if (cut) {
+    errors.remove_prefix(errors.size() - errors_shown);
+    const auto line = errors.find('\n');
+    if (line != std::string_view::npos) errors.remove_prefix(line + 1);
+    // Not in the middle of a character of UTF-8.
+    while (!errors.empty() && (static_cast<unsigned char>(errors.front()) & 0xc0) == 0x80)
+      errors.remove_prefix(1);
+  }
+  errors = errors.substr(std::min(errors.find_first_not_of(blank), errors.size()));
+  return std::string("; its standard error") + (cut ? " ends: " : ": ") + core::quote(errors);
 }
 
 }  // namespace
@@ -58,7 +80,7 @@ class ProcessProber::Probe : private process::ChildHandler {
   void on_ended(ProcessEnd end) override;
 
   void ask();
-  void answer(const ProbeResult& result);
+  void answer(ProbeResult result);
   [[nodiscard]] ProbeResult judge(const ProcessEnd& end) const;
 
   ProcessProber& prober_;
@@ -69,6 +91,7 @@ class ProcessProber::Probe : private process::ChildHandler {
   std::string lacking_;  ///< why the program could not be started the last time
   std::vector<Answer> answers_;
   std::string output_;
+  Tail errors_{2 * errors_shown};
   std::optional<process::Child> child_;
   bool answered_ = false;
   bool over_ = false;
@@ -104,6 +127,7 @@ void ProcessProber::Probe::ask() {
   options.groups = prober_.groups_;
   options.service = prober_.spawns_;
   over_ = false;
+  errors_.take();  // of an earlier try
   process::ChildHandler& self = *this;
   child_.emplace(prober_.loop_, std::move(options), self);
   if (child_->pid() != 0) lacking_.clear();
@@ -114,7 +138,8 @@ void ProcessProber::Probe::tell(const ProbeResult& result) {
 }
 
 void ProcessProber::Probe::on_output(process::Stream stream, std::string_view bytes) {
-  if (stream == process::Stream::err || answered_) return;
+  if (answered_) return;
+  if (stream == process::Stream::err) return errors_.add(bytes);
   if (output_.size() + bytes.size() > longest_answer) {
     answer(Refusal{"its answer is longer than 64 KiB"});
     return;
@@ -140,8 +165,9 @@ ProbeResult ProcessProber::Probe::judge(const ProcessEnd& end) const {
   return parse_caps(output_);
 }
 
-void ProcessProber::Probe::answer(const ProbeResult& result) {
+void ProcessProber::Probe::answer(ProbeResult result) {
   if (!std::exchange(answered_, true)) {
+    if (auto* refusal = std::get_if<Refusal>(&result)) refusal->reason += said(errors_.take());
     deadline_.cancel();
     again_.cancel();
     if (!over_) child_->kill();

@@ -102,6 +102,24 @@ TEST_CASE("each refusal has its reason") {
   CHECK(probing.ask(folder.script("flood", "yes")) == "its answer is longer than 64 KiB");
 }
 
+TEST_CASE("a refusal shows what the program wrote to standard error") {
+  const Folder folder;
+  Probing probing;
+  CHECK(probing.ask(folder.script("driver", "echo 'no \"GPU\"' >&2; echo driver >&2; exit 3")) ==
+        R"(exit 3; its standard error: "no \"GPU\"\ndriver")");
+  CHECK(probing.ask(folder.script("silent", "echo; echo 'what?' >&2; echo >&2")) ==
+        R"(it printed nothing for --caps; its standard error: "what?")");
+  CHECK(probing.ask(folder.script("blank", "echo >&2; exit 1")) == "exit 1");
+  CHECK(probing.ask(folder.script("trace", "seq 1000 >&2; echo it broke >&2; exit 1"))
+            .ends_with("\\n1000\\nit broke\""));
+  const std::string flood =
+      probing.ask(folder.script("flood", "head -c 1000000 /dev/zero | tr '\\0' x >&2; exit 1"));
+  CHECK(flood.starts_with("exit 1; its standard error ends: \"xxx"));
+  CHECK(flood.size() < 400);
+  const std::string hangs = folder.script("hangs", "echo waiting for a lock >&2; sleep 1000");
+  CHECK(probing.ask(hangs, 500ms) == R"(timed out; its standard error: "waiting for a lock")");
+}
+
 TEST_CASE("an executor that hangs is refused in time, whatever it ignores") {
   const Folder folder;
   Probing probing;
