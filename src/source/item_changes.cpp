@@ -47,7 +47,17 @@ std::vector<AddedAs> ItemChanges::add(const std::vector<Item>& items, bool again
 
 std::vector<std::size_t> ItemChanges::remove(const std::vector<Item>& items) {
   return run<std::size_t>(redis::scripts::remove, {keys_.list, keys_.failures, keys_.quarantined},
-                          Locks::both, {}, items);
+                          Locks::both, {""}, items);
+}
+
+std::vector<std::optional<std::size_t>> ItemChanges::remove(const std::vector<Item>& items,
+                                                            const std::string& state) {
+  std::vector<std::optional<std::size_t>> copies;
+  for (const std::int64_t count :
+       run<std::int64_t>(redis::scripts::remove, {keys_.list, keys_.failures, keys_.quarantined},
+                         Locks::both, {state}, items))
+    copies.push_back(count < 0 ? std::nullopt : std::optional(static_cast<std::size_t>(count)));
+  return copies;
 }
 
 std::vector<QuarantinedAs> ItemChanges::quarantine(const std::vector<Item>& items,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,6 +42,10 @@ class ItemChanges {
   std::vector<AddedAs> add(const std::vector<Item>& items, bool again);
   /// Every copy of them. How many there were of each.
   std::vector<std::size_t> remove(const std::vector<Item>& items);
+  /// The same, of those that are in this state then ("free", "running", "resting" or
+  /// "quarantined"); nullopt: it is in another one, and stays.
+  std::vector<std::optional<std::size_t>> remove(const std::vector<Item>& items,
+                                                 const std::string& state);
   /// Until release(). A run that is going on goes on to its end; to end it too, cancel it after
   /// this.
   std::vector<QuarantinedAs> quarantine(const std::vector<Item>& items, const QuarantineNote& note);

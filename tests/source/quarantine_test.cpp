@@ -164,6 +164,37 @@ TEST_CASE("what is added anew begins anew, and what is removed leaves nothing") 
   CHECK(place.server.ask({"LRANGE", "work:list", "0", "-1"}) == "a");
 }
 
+TEST_CASE("what is in another state by now is not removed") {
+  Place place(true);
+  ItemChanges changes = place.changes();
+  place.server.ask({"RPUSH", "work:list", "c", "d", "e", "f", "c"});
+  place.server.ask({"SET", "work:lock:b", "run:other:1:01ARYZ6S41TSV4RRFFQ69G5FAV"});
+  place.server.ask({"SET", "work:lock:c", "rest:cooldown", "PX", "60000"});
+  place.server.ask({"RPUSH", "work:lock:f", "of a wrong type"});
+  REQUIRE(changes.quarantine({"d"}, by_alice).size() == 1);
+  place.server.ask({"HSET", "work:quarantined", "e", "{}"});  // of a changed lock_key
+  const std::vector<Item> all = {"a", "b", "c", "d", "e", "f", "nowhere"};
+  using Copies = std::vector<std::optional<std::size_t>>;
+  const auto stays = std::nullopt;
+  SUBCASE("free") {
+    CHECK(changes.remove(all, "free") == Copies{1, stays, stays, stays, stays, stays, 0});
+    CHECK(place.server.ask({"EXISTS", "work:lock:b", "work:lock:c", "work:lock:d"}) == "3");
+    CHECK(place.server.ask({"HLEN", "work:quarantined"}) == "2");
+  }
+  SUBCASE("running") {
+    CHECK(changes.remove(all, "running") == Copies{stays, 1, stays, stays, stays, 1, stays});
+    CHECK(place.server.ask({"EXISTS", "work:lock:b"}) == "1");
+  }
+  SUBCASE("resting") {
+    CHECK(changes.remove(all, "resting") == Copies{stays, stays, 3, stays, stays, stays, stays});
+    CHECK(place.server.ask({"EXISTS", "work:lock:c"}) == "0");
+  }
+  SUBCASE("quarantined") {
+    CHECK(changes.remove(all, "quarantined") == Copies{stays, stays, stays, 1, 1, stays, stays});
+    CHECK(place.server.ask({"EXISTS", "work:lock:d", "work:quarantined"}) == "0");
+  }
+}
+
 TEST_CASE("all quarantines are ended at once, those of older versions too") {
   Place place(true);
   for (int i = 0; i < 2500; ++i) place.server.ask({"RPUSH", "work:list", std::to_string(i)});

@@ -15,7 +15,9 @@
 namespace w8y::app::ctl {
 
 /// Looks at the whole list once, and pushes what is not in it. If somebody else adds the same items
-/// meanwhile, they are in the list twice, where they are still run one at a time.
+/// meanwhile, or one that was cut off still has some on its way, they are in the list twice, where
+/// they are still run one at a time: to look for each item as it is added would take as long as the
+/// list is.
 class BulkAdd {
  public:
   /// `again`: also what is in the list already.

@@ -69,12 +69,14 @@ class Cancel final : public Command {
                                  escape_text(*list) + " any more, and can't be quarantined");
   }
 
-  static std::string where_it_is(const std::string& run, const RunSearch::Found& found) {
+  [[nodiscard]] std::string where_it_is(const std::string& run,
+                                        const RunSearch::Found& found) const {
     if (found.elsewhere)
       return "run " + escape(run) + " goes on at host " + escape_text(found.elsewhere->item.host) +
              " (pid " + escape(found.elsewhere->item.pid) + "), for item " +
              escape_text(found.elsewhere->item.item) + " of " + escape_text(found.elsewhere->list) +
-             ": cancel it there";
+             "; on that host, run: w8yctl cancel " + escape(run) +
+             (quarantine_ ? " --quarantine" : "");
     return "run " + escape(run) + " has ended at " + time_text(found.finished->time("ended")) +
            " on host " + escape_text(found.finished->field("host")) + ": " +
            escape(found.finished->field("outcome"));

@@ -70,9 +70,10 @@ class ChangeItems : public Command {
  public:
   int run(const Options& options, Site& site) override {
     if (items_.items.empty() == states_.empty())
-      throw Failure(wrong_usage, states_.empty()
-                                     ? "no items are named" + hint()
-                                     : "items are named, and all are meant: one of both");
+      throw Failure(wrong_usage,
+                    states_.empty()
+                        ? "no items are named" + hint()
+                        : "either name items, or say with an option which are meant; not both");
     Told told(options);
     const bool by_pattern = !states_.empty();
     const std::vector<std::string> prefixes =
@@ -147,10 +148,18 @@ class Remove final : public ChangeItems {
  private:
   std::vector<ChangeResult> carry_out(source::ItemChanges& changes,
                                       const std::vector<Item>& items) const override {
+    const auto result = [](std::size_t copies) {
+      return copies > 0 ? ChangeResult{"removed"} : ChangeResult{"not in the list", false};
+    };
     std::vector<ChangeResult> results;
-    for (const std::size_t copies : changes.remove(items))
-      results.push_back(copies > 0 ? ChangeResult{"removed"}
-                                   : ChangeResult{"not in the list", false});
+    if (states_.empty()) {
+      for (const std::size_t copies : changes.remove(items)) results.push_back(result(copies));
+      return results;
+    }
+    // They were looked at a moment ago: what is in another state by now stays.
+    for (const auto& copies : changes.remove(items, states_.front()))
+      results.push_back(copies ? result(*copies)
+                               : ChangeResult{"not removed: it is in another state by now", false});
     return results;
   }
   const char* done_word() const override { return "removed"; }
@@ -166,7 +175,7 @@ ChangeResult result_of(source::QuarantinedAs how) {
     case source::QuarantinedAs::at_end_of_run:
       return {"is running; will be quarantined at the end of its run"};
     case source::QuarantinedAs::asked_already:
-      return {"is running; was to be quarantined at the end of its run already"};
+      return {"is running; its quarantine at the end of its run was asked for already"};
     case source::QuarantinedAs::not_listed:
       break;
   }
