@@ -37,7 +37,7 @@ static void note(const char *item, const char *run, const char *fence) {
   char end[512];
   snprintf(end, sizeof end,
            "{\"type\":\"end\",\"list\":\"%s\",\"run\":\"%s\",\"item\":\"%s\",\"host\":\"bench\","
-           "\"time\":1732147200000,\"outcome\":\"succeeded\",\"took\":1,\"result\":{}}",
+           "\"time_ms\":1732147200000,\"outcome\":\"succeeded\",\"took_ms\":1,\"result\":{}}",
            prefix, run, item);
   words(1, end);
   words(8, "bench", "succeeded", "1732147200000", "1732147200001", "1", fence, "{}", "0");
@@ -50,7 +50,7 @@ static void settle(const struct text *items, int count, unsigned long first_run)
   for (int i = 0; noted && i < count; ++i) {
     snprintf(start, sizeof start,
              "{\"type\":\"start\",\"list\":\"%s\",\"run\":\"%026lu\",\"item\":\"%.*s\",\"host\":"
-             "\"bench\",\"time\":1732147200000,\"pid\":1000}",
+             "\"bench\",\"time_ms\":1732147200000,\"pid\":1000}",
              prefix, first_run + (unsigned long)i, (int)items[3 * i].size, items[3 * i].at);
     begin(3);
     words(3, "PUBLISH", keys[6], start);

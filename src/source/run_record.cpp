@@ -39,17 +39,26 @@ core::JsonObject head(const char* type, const Rule& rule, const RunId& run, cons
   object.put_bytes("item", item.beginning);
   if (item.cut()) object.put("item_length", static_cast<std::int64_t>(item.length));
   object.put("host", host);
-  object.put("time", time.count());
+  object.put("time_ms", time.count());
   return object;
+}
+
+std::string signal_name(int signal) {
+  const char* name = sigabbrev_np(signal);
+  return name != nullptr ? std::string("SIG") + name : std::to_string(signal);
 }
 
 std::string exit_text(const ProcessEnd& end) {
   if (const auto* exited = std::get_if<Exited>(&end)) return std::to_string(exited->code);
-  if (const auto* signalled = std::get_if<Signalled>(&end)) {
-    const char* name = sigabbrev_np(signalled->signal);
-    return name != nullptr ? std::string("SIG") + name : std::to_string(signalled->signal);
-  }
+  if (const auto* signalled = std::get_if<Signalled>(&end)) return signal_name(signalled->signal);
   return {};
+}
+
+/// A number is one.
+void put_exit(core::JsonObject& object, const ProcessEnd& end) {
+  if (const auto* exited = std::get_if<Exited>(&end)) object.put("exit", exited->code);
+  if (const auto* signalled = std::get_if<Signalled>(&end))
+    object.put("signal", signal_name(signalled->signal));
 }
 
 }  // namespace
@@ -86,9 +95,8 @@ std::string end_json(const std::string& host, const Settlement& settlement) {
   object.put("outcome", outcome_name(settlement.outcome));
   if (const std::string reason = outcome_reason(settlement.outcome); !reason.empty())
     object.put("reason", reason);
-  if (const std::string exit = exit_text(settlement.end.process); !exit.empty())
-    object.put("exit", exit);
-  object.put("took", (settlement.ended - settlement.started).count());
+  put_exit(object, settlement.end.process);
+  object.put("took_ms", (settlement.ended - settlement.started).count());
   if (settlement.end.complete) object.put_json("result", as_json(settlement.end.complete->result));
   return object.take();
 }

@@ -25,6 +25,15 @@ std::int64_t number_of(std::string_view text) {
   return number;
 }
 
+void put_exit(ops::Json& json, const std::string& exit) {
+  const bool is_code = exit.find_first_not_of("0123456789") == std::string::npos;
+  if (is_code) {
+    json["exit"] = number_of(exit);
+  } else {
+    ops::put_bytes(json, "signal", exit);
+  }
+}
+
 /// "<ms>-<sequence>"
 std::pair<std::int64_t, std::int64_t> order_of(const std::string& entry) {
   const auto dash = entry.find('-');
@@ -56,15 +65,6 @@ const std::string& FinishedRun::field(const char* name) const {
 
 WallTime FinishedRun::time(const char* name) const {
   return WallTime(number_of(field(name)));
-}
-
-void put_exit(ops::Json& json, const std::string& exit) {
-  const bool is_code = exit.find_first_not_of("0123456789") == std::string::npos;
-  if (is_code) {
-    json["exit"] = number_of(exit);
-  } else {
-    ops::put_bytes(json, "signal", exit);
-  }
 }
 
 WallTime FinishedRun::entered() const {

@@ -25,11 +25,9 @@ struct FinishedRun {
   [[nodiscard]] std::string took_text() const;
 };
 
-/// The same fields: bytes that are no UTF-8 as *_base64, times as *_ms, the result as JSON.
+/// The same fields: bytes that are no UTF-8 as *_base64, times as *_ms, the result as JSON,
+/// `exit` a number or `signal` a name.
 ops::Json to_json(const FinishedRun& run);
-
-/// How a process ended: `exit`, a number, or `signal`, a name.
-void put_exit(ops::Json& json, const std::string& exit);
 
 /// Walks back through the history of one list, or of many merged by time.
 class History {

@@ -8,7 +8,6 @@
 
 #include "app/ctl/commands.hpp"
 #include "app/ctl/failure.hpp"
-#include "app/ctl/history.hpp"
 #include "app/ctl/site.hpp"
 #include "app/ctl/table.hpp"
 #include "app/ctl/text.hpp"
@@ -34,18 +33,6 @@ std::string detail_of(const Json& event) {
   return text;
 }
 
-/// In Redis they stand as "time" and "took"; everywhere else, names say their unit.
-void name_units(Json& event) {
-  Json named = Json::object();
-  for (auto& [name, value] : event.items())
-    named[name == "time" || name == "took" ? name + "_ms" : name] = std::move(value);
-  event = std::move(named);
-  const std::string exit = raw_in(event, "exit");
-  if (exit.empty()) return;
-  event.erase("exit");
-  put_exit(event, exit);
-}
-
 class Watcher final : private redis::Subscriber::Listener {
  public:
   Watcher(loop::Loop& loop, redis::Subscriber& subscriber, bool json, std::size_t limit)
@@ -55,7 +42,6 @@ class Watcher final : private redis::Subscriber::Listener {
     if (seen_ > 0 && seen_ == limit_) return;
     auto event = ops::parse(payload);
     if (event && !event->is_object()) event.reset();
-    if (event) name_units(*event);
     if (json_) {
       print_json(event ? *event : Json{{"type", "unknown"}, {"text", escape(payload)}});
     } else if (event) {
