@@ -50,7 +50,7 @@ class Supervisor {
   /// No new runs; running ones get until `drain_timeout`, then SIGTERM, `kill_grace`, SIGKILL. A
   /// second call skips the wait, a third one the grace. `drained` is called once, from a timer.
   void drain(std::function<void()> drained);
-  /// SIGTERM to a run wherever it is. False: no such run on this host.
+  /// SIGTERM to a run wherever it is. False: this host has no such run.
   bool cancel(const RunId& run);
 
   [[nodiscard]] SupervisorState state() const { return state_; }

@@ -44,7 +44,7 @@ Journal::Journal(ops::Log& log, EventHandler& events, const Clock& clock, TimerQ
             log_.info("this host can start runs again",
                       {{over.group.one_list() ? "list" : "lists", over.group.names()},
                        {"not_started", over.attempts},
-                       {"ms", ms}});
+                       {"after_ms", ms}});
           }),
       refusals_(
           gathered_, "refused",
@@ -93,16 +93,16 @@ void Journal::run_message(const Poller& poller, const ActiveRun& run, const Mess
     run_logged(poller, run, print->content, false);
   } else if (const auto* complete = std::get_if<Complete>(&message)) {
     if (complete->mistake.empty()) return;
-    log_.warn("passed over a part of a complete line", {{"list", run.rule->prefix},
-                                                        {"item", run.claim.item},
-                                                        {"run", run.claim.run},
-                                                        {"reason", complete->mistake}});
+    log_.warn("ignored a part of a complete message", {{"list", run.rule->prefix},
+                                                       {"item", run.claim.item},
+                                                       {"run", run.claim.run},
+                                                       {"reason", complete->mistake}});
   } else if (const auto* bad = std::get_if<BadLine>(&message)) {
     if (run.bad_lines > bad_lines_logged) return;
-    log_.warn("passed over a line of standard output", {{"list", run.rule->prefix},
-                                                        {"item", run.claim.item},
-                                                        {"run", run.claim.run},
-                                                        {"reason", bad->reason}});
+    log_.warn("ignored a line of standard output", {{"list", run.rule->prefix},
+                                                    {"item", run.claim.item},
+                                                    {"run", run.claim.run},
+                                                    {"reason", bad->reason}});
   }
 }
 
@@ -114,7 +114,7 @@ bool Journal::admits(const std::string& talker, ops::LogField of, const std::str
 }
 
 void Journal::tell_left_out(std::size_t lines, ops::LogField of, const std::string& list) {
-  log_.warn("lines before this were left out: more than 1,000 a second",
+  log_.warn("left out lines that a child wrote before this: more than 1,000 a second",
             {{"list", list}, of, {"lines", lines}});
 }
 
@@ -125,7 +125,7 @@ void Journal::run_logged(const Poller&, const ActiveRun& run, std::string_view l
                       {"run", run.claim.run},
                       {"out", ops::Said{line}}});
   if (cut)
-    log_.warn("the line before was cut: it is longer than max_line",
+    log_.warn("cut the line before: it is longer than max_line",
               {{"list", run.rule->prefix}, {"run", run.claim.run}});
 }
 
@@ -135,20 +135,19 @@ void Journal::process_news(const Poller& poller, int pid, const ProcessNews& new
     if (!admits(talker(list, pid), {"pid", pid}, list)) return;
     log_.info("child", {{"list", list}, {"pid", pid}, {"out", ops::Said{line->line}}});
     if (line->cut)
-      log_.warn("the line before was cut: it is longer than max_line",
-                {{"list", list}, {"pid", pid}});
+      log_.warn("cut the line before: it is longer than max_line", {{"list", list}, {"pid", pid}});
   } else if (const auto* bad = std::get_if<ProcessBadLine>(&news)) {
     if (bad->number > bad_lines_logged) return;
-    log_.warn("passed over a line of standard output",
+    log_.warn("ignored a line of standard output",
               {{"list", list}, {"pid", pid}, {"reason", bad->reason}});
   } else if (const auto* over = std::get_if<ProcessOver>(&news)) {
     if (const auto lines = talkers_.over(talker(list, pid)); lines > 0)
       tell_left_out(lines, {"pid", pid}, list);
     log_.write(over->early ? LogLevel::warn : LogLevel::debug,
-               over->early ? "process ended, unasked" : "process ended",
+               over->early ? "a stream process ended by itself" : "process ended",
                {{"list", list}, {"pid", pid}, {"reason", over->how}});
     if (over->bad_lines > bad_lines_logged)
-      log_.warn("lines of standard output were no messages",
+      log_.warn("ignored lines of standard output that are no messages",
                 {{"list", list}, {"pid", pid}, {"lines", over->bad_lines}});
   } else {
     log_.debug("process started", {{"list", list}, {"pid", pid}});
@@ -170,9 +169,10 @@ void Journal::run_ended(const Poller&, const Settlement& settlement) {
     tell_end(settlement);
   }
   if (settlement.end.bad_lines > bad_lines_logged)
-    log_.warn("lines of standard output were no messages", {{"list", settlement.rule->prefix},
-                                                            {"run", settlement.claim.run},
-                                                            {"lines", settlement.end.bad_lines}});
+    log_.warn("ignored lines of standard output that are no messages",
+              {{"list", settlement.rule->prefix},
+               {"run", settlement.claim.run},
+               {"lines", settlement.end.bad_lines}});
   if (std::holds_alternative<Quarantine>(settlement.rest))
     log_.error("item quarantined: w8yctl release sets it free",
                {{"list", settlement.rule->prefix},
@@ -192,7 +192,7 @@ void Journal::tell_end(const Settlement& settlement) {
                   {"item", settlement.claim.item},
                   {"run", settlement.claim.run},
                   {"outcome", outcome},
-                  {"ms", milliseconds(settlement.ended - settlement.started)}});
+                  {"took_ms", milliseconds(settlement.ended - settlement.started)}});
     } else {
       log_.write(level, "run ended",
                  {{"list", settlement.rule->prefix},
@@ -201,7 +201,7 @@ void Journal::tell_end(const Settlement& settlement) {
                   {"outcome", outcome},
                   {"reason", reason},
                   {"attempt", settlement.claim.attempt},
-                  {"ms", milliseconds(settlement.ended - settlement.started)}});
+                  {"took_ms", milliseconds(settlement.ended - settlement.started)}});
     }
   }
 }
@@ -229,15 +229,17 @@ void Journal::lease_changed(const Poller&, const ActiveRun& run, bool lost) {
   const std::string key = !lost ? "lock back" : ends ? "lock lost, ends" : "lock lost, goes on";
   gathered_.add(key, run.rule->prefix, [this, lost, ends, of = ref(run)](const Group& group) {
     if (group.once()) {
-      return log_.warn(!lost  ? "the lock is ours again"
-                       : ends ? "lost the lock; the run is ended"
-                              : "lost the lock; the run goes on",
-                       {{"list", of.prefix}, {"item", of.item.beginning}, {"run", of.run}});
+      return log_.warn(
+          !lost  ? "took the lock of a run back"
+          : ends ? "lost the lock of a run; killed the run, since on_lease_loss is terminate"
+                 : "lost the lock of a run; the run goes on",
+          {{"list", of.prefix}, {"item", of.item.beginning}, {"run", of.run}});
     }
     const std::string runs = std::to_string(group.count) + " runs";
-    log_.warn(!lost  ? "the locks of " + runs + " are ours again"
-              : ends ? "lost the locks of " + runs + "; they are ended"
-                     : "lost the locks of " + runs + "; they go on",
+    log_.warn(!lost ? "the locks of " + runs + " are ours again"
+              : ends
+                  ? "lost the locks of " + runs + "; killed them, since on_lease_loss is terminate"
+                  : "lost the locks of " + runs + "; they go on",
               {{"lists", group.names()}});
   });
 }
@@ -249,7 +251,7 @@ void Journal::item_parked(const Poller& poller, const ShownItem& item) {
 }
 
 void Journal::given_up(const Poller& poller, const RunId& run, const std::string& why) {
-  log_.error("the end of a run was not written to Redis",
+  log_.error("could not write the end of a run to Redis",
              {{"list", poller.rule().prefix}, {"run", run}, {"reason", why}});
 }
 
@@ -315,8 +317,8 @@ void Journal::given_up(const std::string& redis, const std::string& list, std::s
   for (std::size_t i = 0; i < runs; ++i)
     gathered_.add("given up " + redis, list, [this, redis](const Group& group) {
       log_.warn(
-          "gave up telling a Redis that is no longer configured how runs ended: it is not "
-          "reachable, and their locks have run out",
+          "dropped the ends of runs that were for a Redis which is no longer in the config: it did "
+          "not answer until their locks had expired",
           {{"redis", redis}, {"lists", group.names()}, {"runs", group.count}});
     });
 }

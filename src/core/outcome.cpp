@@ -52,9 +52,9 @@ std::string outcome_reason(const Outcome& outcome) {
                 if (cancelled.with_another)
                   return std::string("its process was ended because of another run");
                 return std::string(cancelled.by_operator ? "cancelled by an operator"
-                                                         : "shutdown past drain_timeout");
+                                                         : "stopped, since w8yd was told to end");
               },
-              [](const Lost&) { return std::string("its lease was lost"); }},
+              [](const Lost&) { return std::string("its lock was lost"); }},
       outcome);
 }
 

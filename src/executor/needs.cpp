@@ -95,7 +95,7 @@ Looked look_and_try(const Needs& needs, std::atomic<NeedsStep>& step) {
 std::string no_answer_text(const Needs& needs, NeedsStep step) {
   switch (step) {
     case NeedsStep::queued:
-      return "what other lists name gives no answer, and this one has to wait";
+      return "not checked yet: it waits for what other lists name, which gives no answer";
     case NeedsStep::account:
       return "the look-up of its user or group gives no answer";
     case NeedsStep::program:

@@ -39,7 +39,7 @@ void Router::handle(const HttpRequest& request, HttpReplyPtr reply) {
     allow += (allow.empty() ? "" : ", ") + route.method;
   }
   if (allow.empty()) {
-    reply->send(error_response(404, "there is nothing here"));
+    reply->send(error_response(404, "no such path; w8yd(8) names them all"));
     return;
   }
   HttpResponse response = error_response(405, "use " + allow);

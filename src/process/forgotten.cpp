@@ -22,7 +22,8 @@ bool reap(int pidfd, pid_t pid, ProcessEnd& end) {
     if (errno == EINTR) continue;
     if (errno == EAGAIN) return false;
     started_children().erase(pid);
-    end = NotStarted{"its exit status is not to be had: " + std::generic_category().message(errno)};
+    end =
+        NotStarted{"its exit status can't be found out: " + std::generic_category().message(errno)};
     return true;
   }
   if (info.si_pid == 0) return false;

@@ -88,7 +88,8 @@ void Connection::on_bytes(std::string_view bytes) {
       if (!reply) break;
       take(Reply(reply.get()));
     }
-    if (!reader_.problem().empty()) end({.why = "not what Redis says: " + reader_.problem()});
+    if (!reader_.problem().empty())
+      end({.why = "what answers there is no Redis: " + reader_.problem()});
   }
 }
 

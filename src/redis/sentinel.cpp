@@ -134,7 +134,7 @@ std::string SentinelDiscovery::judge(const HostPort& asked, const std::vector<Va
   const auto place = address.elements.size() == 2
                          ? place_of(address.elements[0].text, address.elements[1].text)
                          : std::nullopt;
-  if (!place) return where + ": not what a sentinel says";
+  if (!place) return where + ": its answer is not a sentinel's";
   primary_ = place;
   learn(asked, answers.back());
   return {};

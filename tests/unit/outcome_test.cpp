@@ -23,8 +23,8 @@ TEST_CASE("an outcome says what went wrong") {
   CHECK(outcome_reason(TimedOut{}) == "ran for longer than timeout");
   CHECK(outcome_reason(TimedOut{true}) == "silent for longer than progress_timeout");
   CHECK(outcome_reason(Cancelled{true}) == "cancelled by an operator");
-  CHECK(outcome_reason(Cancelled{}) == "shutdown past drain_timeout");
-  CHECK(outcome_reason(Lost{}) == "its lease was lost");
+  CHECK(outcome_reason(Cancelled{}) == "stopped, since w8yd was told to end");
+  CHECK(outcome_reason(Lost{}) == "its lock was lost");
 }
 
 TEST_CASE("the end of a process in words") {

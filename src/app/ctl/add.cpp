@@ -42,7 +42,9 @@ class Add final : public Command {
       complain("note: " + escape_text(prefix_) + " is not in the config of this host");
     const bool from_input = words_.size() == 1 && words_[0].text == "-" && !words_[0].literal;
     if (from_input) return add_input(options, site);
-    if (nul_) throw Failure(wrong_usage, "-0 needs '-' as the item: it is about standard input");
+    if (nul_)
+      throw Failure(wrong_usage,
+                    "-0 goes with '-' as the only item: it says how standard input is read");
     return add_words(options, site);
   }
 

@@ -147,7 +147,8 @@ class CommandLine {
     if (word.size() > 1 && word.front() == '-')
       return std::string(command.name) + ": " + no_option(word, &command) +
              " (what starts with '-' and is no option stands after '--')";
-    return std::string(command.name) + ": nothing is known to do with " + escape_text(word);
+    return std::string(command.name) + ": takes no further argument, but was given " +
+           escape_text(word);
   }
 
   std::string mistake(const CLI::Error& error) {
@@ -171,7 +172,7 @@ class CommandLine {
   }
 
   Options& options_;
-  CLI::App app_{"Looks after w8yd and its lists.", "w8yctl"};
+  CLI::App app_{"Shows and directs w8yd and its lists.", "w8yctl"};
   Words common_;
   std::list<Chosen> commands_;  // words refer to what is in them
 };

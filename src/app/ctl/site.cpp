@@ -82,8 +82,8 @@ std::string Site::find_socket() {
   std::string socket = config == nullptr ? usual : first_socket(config->supervisor.status);
   if (socket.empty())
     throw Failure(not_reachable,
-                  "the config names no unix socket under [supervisor] status: --socket says where "
-                  "w8yd listens");
+                  "the config names no unix socket under [supervisor] status; say with --socket "
+                  "where w8yd listens");
   // What is usual for the operator's account may not be for the account that w8yd has.
   if (socket == usual && !exists(socket) && exists(system_socket)) return system_socket;
   return socket;
@@ -128,7 +128,7 @@ redis::ClientOptions Site::find_redis() {
   const Json status = host().ask("/api/v1/status?lists=no");
   const std::string url = status.contains("redis") ? raw_in(status["redis"], "url") : "";
   if (url.empty())
-    throw Failure(not_reachable, "w8yd does not say where its Redis is: --redis-url does");
+    throw Failure(not_reachable, "w8yd does not say where its Redis is; give --redis-url");
   return options_of(url, "the URL that w8yd gave");
 }
 
@@ -183,16 +183,17 @@ std::vector<std::string> Site::lists_of(const std::string& name) {
     throw Failure(refused, "there is no list " + escape_text(name) +
                                ": it is neither in the config nor in Redis");
   if (lists()) throw Failure(refused, "no list of the config fits " + escape_text(name));
-  throw Failure(wrong_usage, escape_text(name) +
-                                 " is a pattern, and nobody says which lists there are: name one, "
-                                 "or give --config or --socket");
+  throw Failure(wrong_usage,
+                escape_text(name) +
+                    " is a pattern, and it is not known which lists there are: name one, "
+                    "or give --config or --socket");
 }
 
 std::vector<std::string> Site::lists_of(const std::optional<std::string>& name) {
   if (name) return lists_of(*name);
   if (!lists())
     throw Failure(wrong_usage,
-                  "nobody says which lists there are: name one, or give --config or --socket");
+                  "it is not known which lists there are: name one, or give --config or --socket");
   std::vector<std::string> prefixes;
   for (const auto& [prefix, lock_key] : *lists()) prefixes.push_back(prefix);
   return prefixes;
