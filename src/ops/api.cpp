@@ -125,7 +125,7 @@ void send_lists(Control& control, const HttpReplyPtr& reply, Json head, Shown sh
         lists->totals.add(list);
         if (shown != Shown::all) return;
         if (!lists->text.empty()) lists->text += ',';
-        lists->text += dump(to_json(list));
+        lists->text += to_text(list);
       },
       [lists, shown, reply, head = std::move(head)] {
         reply->send(lists_response(*lists, head, shown));
@@ -145,7 +145,9 @@ void show_status(Control& control, const HttpRequest& request, const HttpReplyPt
 
 HttpResponse list_response(const std::optional<ListStatus>& list) {
   if (!list) return error_response(404, "there is no such list");
-  return json_response(200, to_json(*list));
+  HttpResponse response;
+  response.body = to_text(*list) + "\n";
+  return response;
 }
 
 void cancel(Control& control, const HttpRequest& request, HttpReply& reply) {

@@ -5,9 +5,14 @@
 #include <w8y/base64.hpp>
 #include <w8y/escape.hpp>
 
+#include "core/json_object.hpp"
+
 namespace w8y::ops {
 
 namespace {
+
+/// Of a list's status.
+constexpr std::size_t usual_length = 512;
 
 Json time_or_null(WallTime time) {
   return time.count() == 0 ? Json() : Json(time.count());
@@ -22,16 +27,21 @@ Json to_json(const Progress& progress) {
   return {{"numerator", progress.numerator}, {"denominator", progress.denominator}};
 }
 
-Json to_json(const RunCounters& counters) {
-  return {{"claimed", counters.claimed},
-          {"succeeded", counters.succeeded},
-          {"failed", counters.failed},
-          {"crashed", counters.crashed},
-          {"timed_out", counters.timed_out},
-          {"cancelled", counters.cancelled},
-          {"lost", counters.lost},
-          {"bad_lines", counters.bad_lines},
-          {"leases_lost", counters.leases_lost}};
+std::string to_text(const RunCounters& counters) {
+  core::JsonObject json(usual_length);
+  const auto put = [&json](const char* name, std::uint64_t count) {
+    json.put_json(name, std::to_string(count));
+  };
+  put("claimed", counters.claimed);
+  put("succeeded", counters.succeeded);
+  put("failed", counters.failed);
+  put("crashed", counters.crashed);
+  put("timed_out", counters.timed_out);
+  put("cancelled", counters.cancelled);
+  put("lost", counters.lost);
+  put("bad_lines", counters.bad_lines);
+  put("leases_lost", counters.leases_lost);
+  return json.take();
 }
 
 Json to_json(const Pause& pause) {
@@ -97,6 +107,26 @@ struct EventFields {
   }
 };
 
+/// As far as it is JSON.
+bool is_nested_deeper(std::string_view text, int most) {
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted) {
+      if (c == '\\') ++i;
+      if (c == '"') quoted = false;
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > most) return true;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+  return false;
+}
+
 const char* kind_name(ControlResult::Kind kind) {
   switch (kind) {
     case ControlResult::Kind::done:
@@ -154,26 +184,30 @@ Json to_json(const RunStatus& run) {
   return json;
 }
 
-Json to_json(const ListStatus& list) {
-  Json json = Json::object();
-  put_bytes(json, "list", list.prefix);
-  json["state"] = state_name(list.state);
-  json["why"] = list.why;
-  json["pause"] = list.pause ? to_json(*list.pause) : Json();
-  json["quarantined"] = list.quarantined ? Json(*list.quarantined) : Json();
-  json["program"] = list.program;
-  json["caps"] = list.caps;
-  json["executor_version"] = list.executor_version;
-  json["running"] = list.running;
-  json["concurrency"] = list.concurrency;
-  json["fleet_concurrency"] = list.fleet_concurrency;
-  json["weight"] = list.weight;
-  json["counters"] = to_json(list.counters);
-  json["last_error"] = list.last_error;
-  json["last_error_ms"] = time_or_null(list.last_error_at);
-  json["runs"] = Json::array();
-  for (const RunStatus& run : list.runs) json["runs"].push_back(to_json(run));
-  return json;
+std::string to_text(const ListStatus& list) {
+  core::JsonObject json(usual_length);
+  const auto put_number = [&json](const char* name, auto number) {
+    json.put(name, static_cast<std::int64_t>(number));
+  };
+  json.put_bytes("list", list.prefix);
+  json.put("state", state_name(list.state));
+  json.put("why", list.why);
+  json.put_json("pause", list.pause ? dump(to_json(*list.pause)) : "null");
+  json.put_json("quarantined", list.quarantined ? std::to_string(*list.quarantined) : "null");
+  json.put("program", list.program);
+  json.put_json("caps", list.caps.empty() ? "[]" : dump(list.caps));
+  json.put("executor_version", list.executor_version);
+  put_number("running", list.running);
+  put_number("concurrency", list.concurrency);
+  put_number("fleet_concurrency", list.fleet_concurrency);
+  put_number("weight", list.weight);
+  json.put_json("counters", to_text(list.counters));
+  json.put("last_error", list.last_error);
+  json.put_json("last_error_ms", dump(time_or_null(list.last_error_at)));
+  std::string runs = "[";
+  for (const RunStatus& run : list.runs) runs += (runs.size() > 1 ? "," : "") + dump(to_json(run));
+  json.put_json("runs", runs += ']');
+  return json.take();
 }
 
 Json to_json(const Problem& problem) {
@@ -239,15 +273,10 @@ Json to_json(const Event& event, WallTime now) {
 }
 
 std::optional<Json> parse(std::string_view text) {
-  bool deep = false;
-  Json json = Json::parse(
-      text,
-      [&](int depth, Json::parse_event_t, Json&) {
-        deep = deep || depth > max_depth;
-        return !deep;
-      },
-      false);
-  if (deep || json.is_discarded()) return std::nullopt;
+  // Before it is parsed: a callback for each value would take longer than all the rest.
+  if (is_nested_deeper(text, max_depth)) return std::nullopt;
+  Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded()) return std::nullopt;
   return json;
 }
 

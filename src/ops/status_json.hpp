@@ -27,7 +27,8 @@ std::optional<std::string> get_bytes(const Json& object, const std::string& name
 
 /// Times are Unix time in milliseconds under `*_ms`, those that never were are null.
 Json to_json(const RunStatus& run);
-Json to_json(const ListStatus& list);
+/// JSON. As a tree, ten thousand of them would take many times what their text does.
+std::string to_text(const ListStatus& list);
 Json to_json(const Problem& problem);
 Json to_json(const HostStatus& host);
 Json to_json(const ConfigText& config);

@@ -22,8 +22,10 @@ bool forbids_command(const redis::Answer& answer) {
 }
 
 bool forbids(const redis::Answer& answer) {
+  // Of a command in a script, Redis 7.0 and 8.
   return answer.error() == redis::ErrorCode::noperm ||
-         says(answer, "The user executing the script can't");
+         says(answer, "The user executing the script can't") ||
+         says(answer, "ACL failure in script");
 }
 
 }  // namespace w8y::source

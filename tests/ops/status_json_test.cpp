@@ -57,7 +57,7 @@ TEST_CASE("a host's status as JSON") {
   CHECK(json["started_ms"] == 1000);
   CHECK(json["last_reload_ms"].is_null());
   CHECK(json["redis"]["connected"] == false);
-  const Json first = *parse(dump(to_json(list)));
+  const Json first = *parse(to_text(list));
   CHECK(first["list"] == "media:thumbs");
   CHECK(first["state"] == "refused");
   CHECK(first["why"] == "lacks \"gpu\"");

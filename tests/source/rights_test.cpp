@@ -39,8 +39,9 @@ struct Place {
 bool says(const ClaimReply& reply, const std::string& command) {
   std::string upper = command;
   std::ranges::transform(upper, upper.begin(), [](char c) { return std::toupper(c); });
-  // Redis doesn't say which command of a script it was; what is proved by itself is named.
+  // Redis 7.0 doesn't say which command of a script it was; what is proved by itself is named.
   return reply.detail.find(upper) != std::string::npos ||
+         reply.detail.find("'" + command + "'") != std::string::npos ||
          reply.detail.find("can't run this command") != std::string::npos;
 }
 
