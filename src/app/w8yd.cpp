@@ -37,14 +37,15 @@ bool parse(int argc, char** argv, Options& options, int& exit) {
   app.set_version_flag("--version", "w8yd " W8Y_VERSION);
   app.add_option("--config", options.config, "Config file; - is standard input")
       ->capture_default_str();
-  auto* check = app.add_flag("--check", options.check,
-                             "Parse, probe, and print which lists this host would run");
+  auto* check =
+      app.add_flag("--check", options.check,
+                   "Check the config, ask every program, print which lists this host would run");
   app.add_flag("--strict", options.strict, "With --check: exit 1 if this host would refuse a list")
       ->needs(check);
   auto* plan =
       app.add_flag("--plan", options.plan, "Print what a reload would change in the running w8yd");
-  auto* embedded = app.add_option("--embedded", folder,
-                                  "Start and look after a private Redis, with its data in DIR");
+  auto* embedded =
+      app.add_option("--embedded", folder, "Run a private Redis, with its data in DIR");
   embedded->expected(0, 1)->type_name("[DIR]");
   check->excludes(plan);
   app.footer(

@@ -141,7 +141,7 @@ class Remove final : public ChangeItems {
  public:
   void declare(Words& words) override {
     declare_items(words);
-    words.option("--state", "STATE", item_states_text, "Instead of items: all in this state",
+    words.option("--state", "STATE", item_states_text, "Remove all items in this state",
                  [this](Word&& word) { states_ = {item_state_of(word.text)}; });
   }
 
@@ -223,9 +223,9 @@ class Release final : public ChangeItems {
  public:
   void declare(Words& words) override {
     declare_items(words);
-    words.flag("--all", "Instead of items: all that rest or are quarantined", all_);
-    words.option("--state", "STATE", "resting or quarantined",
-                 "Instead of items: all in this state", [this](Word&& word) {
+    words.flag("--all", "Release all items that rest or are quarantined", all_);
+    words.option("--state", "STATE", "resting or quarantined", "Release all items in this state",
+                 [this](Word&& word) {
                    states_ = {one_of("--state", word.text, {"resting", "quarantined"})};
                  });
     words.then([this] {

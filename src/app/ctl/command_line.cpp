@@ -18,12 +18,11 @@ namespace w8y::app::ctl {
 namespace {
 
 constexpr const char* footer =
-    "Where things are: --socket is the w8yd of this host, --redis-url is Redis, --config is a "
-    "file\n"
-    "that says both. $W8Y_SOCKET stands for --socket. If none is given, /etc/w8y.toml is read; if\n"
-    "there is none that can be read, the w8yd at the usual socket is asked. $W8Y_REDIS_URL stands\n"
-    "in for the config's URL if no option is given. With a config or a socket, a w8yd with an\n"
-    "embedded Redis says where that is.\n"
+    "Which w8yd and which Redis: --socket names the status socket of w8yd, --redis-url names "
+    "Redis,\n"
+    "and --config names a file that says both. Without these, $W8Y_SOCKET is used; else\n"
+    "/etc/w8y.toml; else the usual socket of w8yd. $W8Y_REDIS_URL then replaces the URL of that\n"
+    "file. A w8yd with an embedded Redis is asked where that is.\n"
     "\n"
     "Items that start with '-' stand after '--'; any bytes can be given with --base64. A pattern\n"
     "('media:*') may stand for PREFIX in commands that look, pause, resume or release. Run ids "
@@ -80,7 +79,7 @@ class CommandLine {
                      options_.lock_key = one_of("--lock-key", word.text, {"lock", "proc"});
                    });
     common_.flag("--json", "For programs: one JSON document (watch: JSON lines)", options_.json);
-    common_.flag("--wide", "Tables are not cut to the terminal's width", options_.wide);
+    common_.flag("--wide", "Don't cut tables to the terminal's width", options_.wide);
   }
 
   void declare(const CommandRow& row) {

@@ -86,7 +86,7 @@ class ShowItems final : public Command {
     declare_prefix(words, "The list, or a pattern", prefix_);
     words.option("--state", "STATE", item_states_text, "Only items in this state",
                  [this](Word&& word) { state_ = item_state_of(word.text); });
-    declare_limit(words, "No more than so many of each list", limit_);
+    declare_limit(words, "Show at most N of each list", limit_);
   }
 
   int run(const Options& options, Site& site) override {

@@ -56,7 +56,7 @@ process::Fd process_of(std::int64_t pid) {
 class Drain final : public Command {
  public:
   void declare(Words& words) override {
-    words.flag("--wait", "Come back when it has ended", wait_);
+    words.flag("--wait", "Return when w8yd has ended", wait_);
     declare_other_hosts(words);
   }
 

@@ -31,7 +31,7 @@ class PauseList final : public Command {
   void declare(Words& words) override {
     declare_prefix(words, "The list, or a pattern", prefix_);
     declare_reason(words, reason_);
-    words.option("--for", "D", "a duration, such as 1h", "Ends by itself after this time",
+    words.option("--for", "D", "a duration, such as 1h", "End the pause after this time",
                  [this](Word&& word) { period_ = duration_of("--for", word.text); });
   }
 

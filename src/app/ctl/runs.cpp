@@ -52,7 +52,7 @@ class Runs final : public Command {
                  [this](Word&& word) { since_ = moment_of("--since", word.text, wall_now()); });
     words.option("--host", "HOST", "a host's name or a pattern", "Only runs of this host",
                  [this](Word&& word) { host_ = std::move(word.text); });
-    declare_limit(words, "No more than so many (default: 50)", limit_);
+    declare_limit(words, "Show at most N (default: 50)", limit_);
   }
 
   int run(const Options& options, Site& site) override {

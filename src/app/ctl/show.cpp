@@ -99,7 +99,7 @@ class Show final : public Command {
   void declare(Words& words) override {
     words.one("RUN-ID", "The run, or the start of its id",
               [this](Word&& word) { run_ = std::move(word.text); });
-    words.option("--list", "PREFIX", "a PREFIX", "Look only there",
+    words.option("--list", "PREFIX", "a PREFIX", "Look only in this list",
                  [this](Word&& word) { list_ = prefix_of(std::move(word.text)); });
   }
 

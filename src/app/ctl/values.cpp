@@ -86,7 +86,7 @@ void declare_prefix_or_none(Words& words, const char* what, std::optional<std::s
 }
 
 void declare_reason(Words& words, std::string& into) {
-  words.option("--reason", "TEXT", "a text", "Shown to whoever asks why",
+  words.option("--reason", "TEXT", "a text", "Why: shown with who and when",
                [&into](Word&& word) { into = std::move(word.text); });
 }
 

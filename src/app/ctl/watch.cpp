@@ -90,7 +90,7 @@ class Watch final : public Command {
  public:
   void declare(Words& words) override {
     declare_prefix_or_none(words, "A list, or a pattern (default: all of the config)", prefix_);
-    declare_limit(words, "End after so many", limit_);
+    declare_limit(words, "End after N events", limit_);
   }
 
   int run(const Options& options, Site& site) override {
