@@ -21,6 +21,7 @@ extern const Script release;
 extern const Script remove;
 extern const Script renew;
 extern const Script settle;
+extern const Script sweep;
 extern const Script undo;
 }  // namespace scripts
 

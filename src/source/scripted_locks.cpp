@@ -9,10 +9,6 @@
 #include "redis/script.hpp"
 #include "source/rights.hpp"
 
-namespace w8y::redis::scripts {
-extern const Script sweep;
-}  // namespace w8y::redis::scripts
-
 namespace w8y::source {
 
 namespace {
