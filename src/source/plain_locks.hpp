@@ -49,8 +49,8 @@ class PlainLocks final : public LockStore {
   struct Swap;
   struct Reading;
   struct Standing;
-  class ClaimPass;
-  class Undo;  ///< in plain_undo.cpp
+  class ClaimPass;  ///< in plain_claim.cpp
+  class Undo;       ///< in plain_undo.cpp
 
   /// WATCH lock, reads, lock, then MULTI, commands, EXEC. What is watched belongs to the
   /// connection, so one such swap goes at a time.

@@ -6,13 +6,12 @@
 
 #include "redis/client.hpp"
 #include "source/plain_locks.hpp"
+#include "source/plain_words.hpp"
 
 namespace w8y::source {
 
 namespace {
 
-/// Of a lock's value: more than any of ours has. A foreign one may be of any length.
-constexpr const char* most_of_value = "1023";
 /// Names of locks that are asked for at once: an item stands in each.
 constexpr std::size_t most_bytes_of_names = std::size_t{1} << 20;
 

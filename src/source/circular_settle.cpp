@@ -1,0 +1,119 @@
+// CircularSource: how runs end.
+#include <utility>
+
+#include "source/circular.hpp"
+#include "source/quarantine_note.hpp"
+#include "source/run_record.hpp"
+
+namespace w8y::source {
+
+namespace {
+
+const char* failures_text(FailureCount count) {
+  switch (count) {
+    case FailureCount::keep:
+      return "keep";
+    case FailureCount::reset:
+      return "reset";
+    case FailureCount::increment:
+      return "increment";
+  }
+  return "keep";
+}
+
+/// What the lock becomes.
+struct NewLock {
+  SettleCall& call;
+  const Settlement& settlement;
+  const std::string& host;
+  void operator()(const SetFree&) const {}
+  void operator()(const RestFor& rest) const {
+    call.new_value = rest.after_failure ? rest_backoff : rest_cooldown;
+    call.new_life = rest.time;
+  }
+  void operator()(const Quarantine&) const {
+    call.new_value = quarantine_prefix + call.run;
+    const std::string reason = outcome_reason(settlement.outcome);
+    const std::string outcome = outcome_name(settlement.outcome);
+    QuarantineNote note{call.run, "w8yd on " + host, {}, settlement.ended};
+    note.why = std::to_string(settlement.claim.attempt) +
+               " failed in a row, the last: " + (reason.empty() ? outcome : reason);
+    call.note = to_text(note);
+  }
+};
+
+}  // namespace
+
+bool CircularSource::may_start(const Claim& claim) const {
+  const auto held = held_.find(claim.run);
+  return held != held_.end() && !held->second.lease->ends_soon();
+}
+
+void CircularSource::settle(Settlement&& settlement) {
+  const Rule& rule = *settlement.rule;
+  SettleCall call;
+  call.item = settlement.claim.item;
+  call.run = settlement.claim.run;
+  std::visit(NewLock{call, settlement, link_->identity.host}, settlement.rest);
+  call.failures = "keep";
+  if (rule.recorded) {
+    call.failures = failures_text(settlement.failures);
+    call.history = rule.history;
+    call.event = end_json(link_->identity.host, settlement);
+    if (call.history > 0) call.entry = history_entry(link_->identity.host, settlement);
+  }
+  put_down(settlement.claim.run, std::move(call));
+}
+
+void CircularSource::hand_back(const Claim& claim) {
+  SettleCall call;
+  call.item = claim.item;
+  call.run = claim.run;
+  call.failures = "keep";
+  put_down(claim.run, std::move(call));
+}
+
+void CircularSource::put_down(const RunId& run, SettleCall&& call) {
+  const auto held = held_.find(run);
+  if (held == held_.end()) return;
+  call.lock = std::move(held->second.lock);
+  call.value = std::move(held->second.value);
+  const auto keys = held->second.keys;
+  const Instant lease_ends = held->second.lease->ends();
+  const Instant forget_at = lease_ends + held->second.lease->expiry();
+  // The renewals end here, and not when Redis has answered: one that overtook the settlement would
+  // find the lock gone and take it again, for nobody.
+  held_.erase(held);
+  held_bytes_ -= call.item.size();
+  if (held_back_) make_room();
+  const bool freed = call.new_value.empty();
+  settlements().add(keys, std::move(call), {lease_ends, forget_at}, wait_of_end(freed));
+}
+
+/// The handler is not told from inside its own call.
+void CircularSource::make_room() {
+  held_back_ = false;
+  room_.set(link_->clock.now(), [this] { handler_.on_turn(); });
+}
+
+/// Whoever waits for an item or for a place in the fleet is not to wait for other runs' ends.
+Settlements::Wait CircularSource::wait_of_end(bool freed) const {
+  if (held_.empty()) return Settlements::Wait::none;
+  const bool awaited = rule_->fleet_concurrency > 0 || (freed && all_taken_);
+  return awaited ? Settlements::Wait::turn : Settlements::Wait::span;
+}
+
+void CircularSource::look_all_settled() {
+  if (unsettled() == 0) handler_.on_all_settled();
+}
+
+/// Told from the loop: this may come from inside somebody's call.
+void CircularSource::give_up(const RunId& run, const std::string& why) {
+  given_up_.emplace_back(run, why);
+  if (tell_given_up_.pending()) return;
+  tell_given_up_.set(link_->clock.now(), [this] {
+    for (const auto& [id, reason] : std::exchange(given_up_, {})) handler_.on_given_up(id, reason);
+  });
+}
+
+}  // namespace w8y::source
