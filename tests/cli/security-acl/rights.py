@@ -1,0 +1,87 @@
+"""What w8y-security(7) says of rights in Redis, and what a server says of users.
+
+    rights.py block PAGE N              the N-th command for redis-cli that the page shows
+    rights.py named PAGE N…             the commands that these give to a user, one after the other
+    rights.py allowed SOCKET USER       all that USER may do, of all that the server knows
+    rights.py refused SOCKET            what anybody was refused: user, why, what
+    rights.py done SOCKET               the commands that anybody has had carried out
+"""
+import re
+import socket
+import sys
+
+
+class Redis:
+    def __init__(self, path):
+        plug = socket.socket(socket.AF_UNIX)
+        plug.connect(path)
+        self.file = plug.makefile("rwb")
+
+    def ask(self, *words):
+        data = [word.encode() for word in words]
+        self.file.write(b"*%d\r\n" % len(data))
+        for word in data:
+            self.file.write(b"$%d\r\n%s\r\n" % (len(word), word))
+        self.file.flush()
+        return self.answer()
+
+    def answer(self):
+        line = self.file.readline()[:-2].decode()
+        kind, rest = line[0], line[1:]
+        if kind == "$":
+            return self.file.read(int(rest) + 2)[:-2].decode() if rest != "-1" else None
+        if kind == "*":
+            return [self.answer() for _ in range(int(rest))]
+        return int(rest) if kind == ":" else rest
+
+
+def blocks(page):
+    text = open(page, encoding="utf-8").read()
+    found = re.findall(r"^\.Bd -literal.*\n(redis-cli (?:.|\n)*?)^\.Ed", text, re.M)
+    for written, meant in (("\\e", "\\"), ("\\(aq", "'"), ("\\(ti", "~")):
+        found = [each.replace(written, meant) for each in found]
+    return found
+
+
+def block(page, number):
+    return [blocks(page)[int(number)].rstrip()]
+
+
+def named(page, *numbers):
+    commands = set()
+    for number in numbers:
+        for sign, word in re.findall(r"[ ']([-+])([a-z|-]+)", blocks(page)[int(number)]):
+            (commands.add if sign == "+" else commands.discard)(word)
+    return sorted(commands)
+
+
+def allowed(path, user):
+    """DRYRUN looks at the number of words before it looks at the rights, and at keys after."""
+    redis = Redis(path)
+    found = []
+    for name in sorted(redis.ask("COMMAND", "LIST")):
+        words = name.split("|")
+        # [name, arity, …, subcommands]: a command that has some is judged by those.
+        about = redis.ask("COMMAND", "INFO", name)[0]
+        if len(about) > 9 and about[9]:
+            continue
+        words += ["1"] * max(abs(about[1]) - len(words), 0)
+        if "no permissions to run" not in redis.ask("ACL", "DRYRUN", user, *words):
+            found.append(name)
+    return found
+
+
+def refused(path):
+    entries = [dict(zip(entry[::2], entry[1::2])) for entry in Redis(path).ask("ACL", "LOG", "128")]
+    return sorted({f"{each['username']}: {each['reason']} {each['object']}" for each in entries})
+
+
+def done(path):
+    stats = Redis(path).ask("INFO", "commandstats")
+    found = re.findall(r"cmdstat_([^:]+):calls=(\d+)", stats)
+    return sorted(name for name, calls in found if int(calls) > 0)
+
+
+what, *words = sys.argv[1:]
+for line in globals()[what](*words):
+    print(line)
