@@ -54,7 +54,7 @@ SecretAnswer compare_secret(const Config& config, const SecretQuestion& question
 void add_changed_secret(ReloadPlan& plan, const SecretQuestion& question);
 
 /// A rule of `after` that is as it was becomes the one of `before`: what uses that keeps it, and
-/// the memory of the other is free again.
+/// the memory of the other is free again. So with the URL of Redis: its password has one copy.
 void keep_unchanged(const Config& before, Config& after);
 
 }  // namespace w8y

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <w8y/clock.hpp>
+#include <w8y/secret.hpp>
 #include <w8y/shared.hpp>
 
 namespace w8y {
@@ -109,7 +110,7 @@ struct Rule {
 using RulePtr = std::shared_ptr<const Rule>;
 
 struct RedisSettings {
-  std::string url = "redis://localhost:6379";
+  Secret url = "redis://localhost:6379";  ///< may hold a password
   std::string password_file;
   std::string sentinel_password_file;
   std::string tls_ca;

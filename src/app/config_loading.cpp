@@ -26,11 +26,13 @@ class Host final : public SystemConfigHost {
 }  // namespace
 
 Config load(const std::string& path) {
+  const Wiping wiping;  // it may hold a password
   Host host;
   return load_config(path, host);
 }
 
 Reading read_beside(const std::string& path, const Config& running) noexcept {
+  const Wiping wiping;
   Reading reading;
   try {
     Config config = load(path);
@@ -58,7 +60,7 @@ void print_mistakes(const char* program, const ConfigError& error) {
 
 redis::ClientOptions client_options(const RedisSettings& settings, const std::string& name) {
   redis::ClientOptions options;
-  options.url = redis::parse_url(settings.url);
+  options.url = redis::parse_secret_url(settings.url);
   options.password_file = settings.password_file;
   options.sentinel_password_file = settings.sentinel_password_file;
   options.tls = {settings.tls_ca, settings.tls_cert, settings.tls_key, settings.tls_server_name};

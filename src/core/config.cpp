@@ -172,7 +172,7 @@ void Loader::list(const Value& value, const std::string& prefix) {
   if (prefix.empty()) {
     value.warn("has the empty prefix: its keys are \"list\", \"lock:…\" and so on");
   }
-  if (asks_for_cluster(config_.redis.url) && !has_hash_tag(prefix)) {
+  if (asks_for_cluster(config_.redis.url.view()) && !has_hash_tag(prefix)) {
     const std::string tagged = "{" + prefix + "}";
     value.wrong_key(
         "has no hash tag, and in a cluster all keys of a list must share a slot; must be such as "

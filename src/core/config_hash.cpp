@@ -106,6 +106,7 @@ std::string secret_digest(std::string_view salt, std::string_view secret) {
 }
 
 void set_hashes(Config& config, const Config& before) {
+  const Wiping wiping;
   // Each list is in it by its own hash, so that a reload need not make all anew.
   Sha256 whole;
   add_sections(whole, config.redis, config.supervisor);

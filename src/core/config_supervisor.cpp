@@ -111,7 +111,7 @@ constexpr Choice<LogFormat> log_formats[] = {
 
 constexpr Key<RedisSettings> redis_rows[] = {
     {"url", R"("redis://localhost:6379")", [](auto& v, auto& redis) { read_url(v, redis); },
-     [](auto& redis) { return url_text(redis.url); }},
+     [](auto& redis) { return url_text(redis.url.view()); }},
     {"password_file", "", [](auto& v, auto& redis) { v.trusted_path(redis.password_file); },
      [](auto& redis) { return as_text(redis.password_file); }},
     {"sentinel_password_file", "",
@@ -192,7 +192,7 @@ bool has_hash_tag(std::string_view prefix) {
 
 void check_redis(const Value& section, const RedisSettings& redis) {
   if (section.node().kind != Node::Kind::table) return;
-  const std::string scheme = scheme_of(redis.url);
+  const std::string scheme = scheme_of(redis.url.view());
   const bool tls = scheme.starts_with("rediss");
   const bool sentinel = scheme.ends_with("+sentinel");
   for (const Node& node : section.node().items) {

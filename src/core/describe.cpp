@@ -48,9 +48,9 @@ Secrets secrets_of(const Rule& rule) {
 }
 
 Secrets secrets_of(const RedisSettings& redis) {
-  const core::UrlParts parts = core::split_password(redis.url);
+  const core::UrlParts parts = core::split_password(redis.url.view());
   if (!parts.password) return {};
-  return {{"url.password", *parts.password}};
+  return {{"url.password", std::string(*parts.password)}};
 }
 
 }  // namespace w8y

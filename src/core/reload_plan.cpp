@@ -127,6 +127,7 @@ ReloadPlan plan_reload(const ConfigText& before, const ConfigText& after) {
 }
 
 ReloadPlan plan_reload(const Config& before, const Config& after) {
+  const Wiping wiping;
   ReloadPlan plan;
   plan.redis = compare(describe(before.redis), describe(after.redis));
   compare_secrets(secrets_of(before.redis), secrets_of(after.redis), plan.redis);
@@ -137,6 +138,7 @@ ReloadPlan plan_reload(const Config& before, const Config& after) {
 
 std::vector<SecretQuestion> secrets_to_compare(const ConfigText& before, const Config& after,
                                                std::string_view salt) {
+  const Wiping wiping;
   std::vector<SecretQuestion> questions;
   for (const auto& [key, secret] : secrets_of(after.redis))
     questions.push_back({std::nullopt, key, secret_digest(salt, secret)});
@@ -150,6 +152,7 @@ std::vector<SecretQuestion> secrets_to_compare(const ConfigText& before, const C
 
 SecretAnswer compare_secret(const Config& config, const SecretQuestion& question,
                             std::string_view salt) {
+  const Wiping wiping;
   Secrets secrets;
   if (!question.list) {
     secrets = secrets_of(config.redis);
@@ -179,6 +182,7 @@ void add_changed_secret(ReloadPlan& plan, const SecretQuestion& question) {
 }
 
 void keep_unchanged(const Config& before, Config& after) {
+  if (after.redis.url == before.redis.url) after.redis.url = before.redis.url;  // one copy
   auto was = before.lists.begin();
   for (auto& [prefix, rule] : after.lists) {
     while (was != before.lists.end() && was->first < prefix) ++was;

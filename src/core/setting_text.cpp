@@ -94,7 +94,7 @@ std::string octal_text(const std::optional<unsigned>& mask) {
   return out;
 }
 
-UrlParts split_password(const std::string& url) {
+UrlParts split_password(std::string_view url) {
   const auto scheme = url.find("://");
   const auto at = url.rfind('@');
   if (scheme == std::string::npos || at == std::string::npos) return {url, {}, {}};
@@ -103,9 +103,11 @@ UrlParts split_password(const std::string& url) {
   return {url.substr(0, colon + 1), url.substr(colon + 1, at - colon - 1), url.substr(at)};
 }
 
-std::string url_text(const std::string& url) {
+std::string url_text(std::string_view url) {
   const UrlParts parts = split_password(url);
-  return parts.before + (parts.password ? hidden : "") + parts.after;
+  std::string text(parts.before);
+  if (parts.password) text += hidden;
+  return text.append(parts.after);
 }
 
 }  // namespace w8y::core

@@ -41,12 +41,12 @@ std::string octal_text(const std::optional<unsigned>& mask);
 /// A URL around its password. What stands before the last '@' counts as user and password even if
 /// that is no right URL: better too much hidden than too little.
 struct UrlParts {
-  std::string before;
-  std::optional<std::string> password;
-  std::string after;
+  std::string_view before;
+  std::optional<std::string_view> password;
+  std::string_view after;
 };
-UrlParts split_password(const std::string& url);
+UrlParts split_password(std::string_view url);
 /// The password in it is hidden; the user's name is not.
-std::string url_text(const std::string& url);
+std::string url_text(std::string_view url);
 
 }  // namespace w8y::core

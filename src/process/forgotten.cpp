@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 
@@ -38,6 +39,11 @@ bool reap(int pidfd, pid_t pid, ProcessEnd& end) {
 
 void signal_by(int pidfd, int number) {
   syscall(SYS_pidfd_send_signal, pidfd, number, nullptr, 0);
+}
+
+std::size_t Forgotten::of_start(std::string_view start) const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(all_, [&](const One& one) { return one.start == start; }));
 }
 
 void Forgotten::sweep() {

@@ -4,6 +4,8 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,14 +24,19 @@ void signal_by(int pidfd, int number);
 /// another child is made or destroyed.
 class Forgotten {
  public:
-  void add(Fd pidfd, pid_t pid) { all_.push_back({std::move(pidfd), pid}); }
+  /// `start`: what kind of start it was (start_kind()), if it never came to its program.
+  void add(Fd pidfd, pid_t pid, std::string start = {}) {
+    all_.push_back({std::move(pidfd), pid, std::move(start)});
+  }
   void sweep();
   [[nodiscard]] std::size_t size() const { return all_.size(); }
+  [[nodiscard]] std::size_t of_start(std::string_view start) const;
 
  private:
   struct One {
     Fd pidfd;
     pid_t pid = 0;
+    std::string start;
   };
   std::vector<One> all_;
 };

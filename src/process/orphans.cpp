@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <charconv>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -23,7 +24,6 @@ namespace {
 using ChildState = Orphans::ChildState;
 
 constexpr Duration pause = std::chrono::seconds(1);
-constexpr int kill_rounds = 100;
 constexpr int kill_round_us = 5000;
 
 /// All our children, by looking at every process: not every kernel keeps a list of them.
@@ -133,9 +133,10 @@ void Orphans::reap(pid_t pid) {
   inherited_.erase(pid);
 }
 
-std::size_t Orphans::kill_all() {
+std::size_t Orphans::kill_all(Duration limit) {
   std::set<pid_t> killed;
-  for (int round = 0; round < kill_rounds; ++round) {
+  const auto until = std::chrono::steady_clock::now() + limit;
+  do {
     bool any = false;
     for (const ChildState& child : children()) {
       if (!is_orphan(child.pid) || inherited_.contains(child.pid)) continue;
@@ -147,7 +148,7 @@ std::size_t Orphans::kill_all() {
     if (!any) break;
     usleep(kill_round_us);
     sweep();
-  }
+  } while (std::chrono::steady_clock::now() < until);
   return killed.size();
 }
 

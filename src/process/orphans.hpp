@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -38,9 +39,10 @@ class Orphans {
   Orphans(const Orphans&) = delete;
   Orphans& operator=(const Orphans&) = delete;
 
-  /// SIGKILL to all of them, and to those that this sets free, until none is left or time is over.
-  /// What was our child before we began is somebody else's business. Returns how many.
-  std::size_t kill_all();
+  /// SIGKILL to all of them, and to those that this sets free, until none is left or the time is
+  /// over: each look is at all processes of the host, and one may be held by who traces it. What
+  /// was our child before we began is somebody else's business. Returns how many.
+  std::size_t kill_all(Duration limit = std::chrono::seconds(1));
   [[nodiscard]] std::size_t reaped() const { return reaped_; }
 
   struct ChildState {

@@ -23,6 +23,17 @@ namespace {
 /// After the SIGKILL: one that can't even be killed is not waited for.
 constexpr auto last_wait = std::chrono::seconds(1);
 
+/// Of a kind that can't be killed on their way to their program; then no more are begun.
+constexpr std::size_t most_stuck = 4;
+
+/// What may make a start hang: two that name the same hang alike.
+std::string start_kind(const SpawnRequest& request) {
+  std::string kind = request.credentials ? std::to_string(request.credentials->uid) : "";
+  for (const std::string& part : {request.program, request.cwd, request.env_file})
+    (kind += '\0') += request.cwd_is_fresh && part == request.cwd ? "" : part;
+  return kind;
+}
+
 struct Pipe {
   Fd read;
   Fd write;
@@ -96,6 +107,13 @@ void Spawning::start_directly() {
 
 void Spawning::ask_helper() {
   if (const auto problem = check_request(request_)) return fail(*problem);
+  forgotten().sweep();
+  if (const std::size_t stuck = forgotten().of_start(start_kind(request_)); stuck >= most_stuck)
+    return fail({ETIMEDOUT,
+                 std::to_string(stuck) + " processes that did not come to run " + request_.program +
+                     " were killed and have not ended: a file or folder that they need does not "
+                     "answer",
+                 true});
   Pipe pipe = make_status_pipe();
   SpawnFds fds;
   fds.status = std::move(pipe.write);
@@ -159,7 +177,7 @@ void Spawning::kill() {
 }
 
 void Spawning::let_go() {
-  if (pidfd_) forgotten().add(std::move(pidfd_), born_.pid);
+  if (pidfd_) forgotten().add(std::move(pidfd_), born_.pid, start_kind(request_));
 }
 
 /// A run may last: what its start needed is given back, the child's ends of its pipes first of all.
@@ -173,8 +191,8 @@ void Spawning::fail(const SpawnError& error) {
   state_ = State::over;
   deadline_.cancel();
   watch_.reset();
-  forget_request();
   let_go();
+  forget_request();
   client_.on_not_spawned(error);
 }
 

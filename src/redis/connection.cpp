@@ -1,6 +1,7 @@
 #include "redis/connection.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace w8y::redis {
 
@@ -15,7 +16,7 @@ std::string client_name(std::string name) {
 
 }  // namespace
 
-Connection::Connection(loop::Loop& loop, const ClientOptions& options, const std::string& password,
+Connection::Connection(loop::Loop& loop, const ClientOptions& options, const Secret& password,
                        Wanted wanted, Handler& handler)
     : loop_(loop),
       options_(options),
@@ -32,6 +33,10 @@ Connection::Connection(loop::Loop& loop, const ClientOptions& options, const std
   });
 }
 
+Connection::~Connection() {
+  if (secret_) wipe(out_);
+}
+
 void Connection::connect(const Url& place) {
   if (state_ == State::down || transport_) return;
   where_ = place.to_string();
@@ -42,17 +47,22 @@ void Connection::connect(const Url& place) {
   transport_->connect();
 }
 
-void Connection::append_handshake(const std::string& password, Wanted wanted) {
+void Connection::append_handshake(const Secret& password, Wanted wanted) {
   const std::string& user = options_.url.user;
+  // So that it never moves, and leaves no copy behind.
+  constexpr std::size_t all_the_rest = 512;
+  secret_ = !password.empty();
+  if (secret_)
+    out_.reserve(password.view().size() + user.size() + options_.name.size() + all_the_rest);
   const std::string db = std::to_string(options_.url.db);
   const auto ask = [this](const Command& command) {
     append_command(out_, command);
     ++expected_;
   };
   if (!user.empty()) {
-    ask({"AUTH", user, password});
+    ask({"AUTH", user, password.view()});
   } else if (!password.empty()) {
-    ask({"AUTH", password});
+    ask({"AUTH", password.view()});
   }
   if (options_.url.db != 0) ask({"SELECT", db});
   role_ = wanted == Wanted::primary;
@@ -147,6 +157,7 @@ void Connection::flush() {
     blocked_ = out_at_ < out_.size();
     if (!blocked_) {
       out_at_ = 0;
+      if (std::exchange(secret_, false)) wipe(out_);
       if (out_.capacity() > worth_freeing) {
         std::string().swap(out_);
       } else {

@@ -57,10 +57,13 @@ class Connection final : private Transport::Handler {
 
   /// Waits for connect(), and connect_timeout runs already. `password`: of options.url.user, or of
   /// the default user. `wanted`: primary asks ROLE, and doesn't take a replica.
-  Connection(loop::Loop& loop, const ClientOptions& options, const std::string& password,
-             Wanted wanted, Handler& handler);
+  Connection(loop::Loop& loop, const ClientOptions& options, const Secret& password, Wanted wanted,
+             Handler& handler);
   /// To a server's own URL; once.
   void connect(const Url& place);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
 
   [[nodiscard]] State state() const { return state_; }
   /// Where to append whole commands; follow with appended().
@@ -80,7 +83,7 @@ class Connection final : private Transport::Handler {
   void drop(const std::string& why);
 
  private:
-  void append_handshake(const std::string& password, Wanted wanted);
+  void append_handshake(const Secret& password, Wanted wanted);
   void on_connected() override;
   void on_bytes(std::string_view bytes) override;
   void on_room() override;
@@ -101,6 +104,7 @@ class Connection final : private Transport::Handler {
   std::size_t out_at_ = 0;  // how much of it has been sent
   std::string held_;        // waits for the handshake
   bool hold_ = false;
+  bool secret_ = false;  // out_ holds a password, and nothing behind the handshake
   bool clogged_ = false;
   bool blocked_ = false;  // the transport will say when there is room
   int expected_ = 0;      // handshake replies

@@ -44,7 +44,7 @@ void Inquiry::ask_next() {
   const auto shares = static_cast<Duration::rep>(places_.size()) + spare_shares;
   options.connect_timeout = std::max(least_share, options_.connect_timeout / shares);
   answers_.clear();
-  std::string password;
+  Secret password;
   if (const std::string problem = read_password(options, password); !problem.empty()) {
     timer_.set(loop_.now(), [this, problem] { failed(problem); });
     return;

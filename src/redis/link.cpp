@@ -42,7 +42,7 @@ void Link::reconnect_now() {
 
 void Link::attempt() {
   state_ = State::connecting;
-  std::string password;
+  Secret password;
   if (const std::string problem = read_password(options_, password); !problem.empty()) {
     timer_.set(loop_.now(), [this, problem] { on_end({.why = problem, .refused = true}); });
     return;

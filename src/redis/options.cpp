@@ -10,8 +10,9 @@ namespace {
 
 constexpr std::size_t longest_password = 4096;
 
-std::string read_password_file(const std::string& path, std::string& password) {
+std::string read_password_file(const std::string& path, Secret& password) {
   if (path.empty()) return {};
+  const Wiping wiping;
   const std::string place = "password file " + path + ": ";
   std::string text;
   std::string problem;
@@ -22,19 +23,19 @@ std::string read_password_file(const std::string& path, std::string& password) {
   if (line.ends_with('\n')) line.remove_suffix(1);
   if (line.ends_with('\r')) line.remove_suffix(1);
   if (line.empty()) return place + "empty";
-  password = line;
+  password = Secret(line);
   return {};
 }
 
 }  // namespace
 
-std::string read_password(const ClientOptions& options, std::string& password) {
+std::string read_password(const ClientOptions& options, Secret& password) {
   password = options.url.password;
   return read_password_file(options.password_file, password);
 }
 
-std::string read_sentinel_password(const ClientOptions& options, std::string& password) {
-  password.clear();
+std::string read_sentinel_password(const ClientOptions& options, Secret& password) {
+  password = {};
   return read_password_file(options.sentinel_password_file, password);
 }
 

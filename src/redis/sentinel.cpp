@@ -19,7 +19,7 @@ ClientOptions of_sentinels(const ClientOptions& options) {
   ClientOptions of = options;
   of.url = options.url.at(options.url.seeds.front());
   of.url.user.clear();
-  of.url.password.clear();
+  of.url.password = {};
   of.url.db = 0;
   of.password_file = options.sentinel_password_file;
   return of;

@@ -256,6 +256,7 @@ std::string escape_path(std::string_view path) {
 }  // namespace
 
 Url parse_url(std::string_view text) {
+  const Wiping wiping;
   if (text.empty()) fail("it is empty; it should look like " + std::string(forms));
   if (text.find('\0') != std::string_view::npos) fail("it has a NUL byte");
   const auto blank = [](char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f; };
@@ -284,6 +285,13 @@ Url parse_url(std::string_view text) {
     fail_with_scheme(scheme);
   }
   url.tls = tls;
+  return url;
+}
+
+Url parse_secret_url(const Secret& text) {
+  Url url = parse_url(text.view());
+  const auto at = text.view().find(url.password.view());
+  if (at != std::string_view::npos) url.password = text.part(at, url.password.view().size());
   return url;
 }
 

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include <w8y/secret.hpp>
+
 namespace w8y::redis {
 
 struct HostPort {
@@ -28,7 +30,7 @@ struct Url {
   std::vector<HostPort> seeds;  ///< sentinel, cluster: whom to ask, never empty
   std::string service;          ///< sentinel: the name of the primary that they watch
   std::string user;             ///< of the servers with the data, as are the two below
-  std::string password;
+  Secret password;
   int db = 0;  ///< 0 in a cluster
 
   /// The same login, database and TLS, at one server.
@@ -44,5 +46,7 @@ class UrlError : public std::runtime_error {
 };
 
 Url parse_url(std::string_view text);
+/// The password has no copy of its own, unless it is written with escapes.
+Url parse_secret_url(const Secret& text);
 
 }  // namespace w8y::redis

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -150,4 +151,33 @@ TEST_CASE("folders that aren't ours alone") {
   std::ofstream(folder / "file") << "x";
   CHECK(problem_of(folder / "file").find("no folder") != std::string::npos);
   if (geteuid() != 0) CHECK(problem_of("/").find("another user") != std::string::npos);
+}
+
+TEST_CASE(
+    "a folder below one that another user can write, or by a link of his, is not ours alone") {
+  if (geteuid() != 0) {
+    MESSAGE("needs root: skipped");
+    return;
+  }
+  const TempFolder folder;
+  constexpr uid_t nobody = 65534;
+  for (const char* name : {"his", "ours"}) std::filesystem::create_directory(folder / name);
+  // Made before it became his, or by us in what is his: it is ours, and mode 700.
+  std::filesystem::create_directory(folder / "his/data");
+  std::filesystem::create_directory(folder / "ours/data");
+  std::filesystem::permissions(folder / "his/data", std::filesystem::perms::owner_all);
+  std::filesystem::permissions(folder / "ours/data", std::filesystem::perms::owner_all);
+  CHECK(problem_of(folder / "his/data").empty());
+  REQUIRE(chown((folder / "his").c_str(), nobody, nobody) == 0);
+  std::filesystem::create_symlink(folder / "ours", folder / "link");
+  REQUIRE(lchown((folder / "link").c_str(), nobody, nobody) == 0);
+  for (const std::string& path : {folder / "his/data", folder / "his/new", folder / "link/data"}) {
+    CAPTURE(path);
+    CHECK(problem_of(path).find("can't use the folder") != std::string::npos);
+    loop::Loop loop;
+    Watcher watcher;
+    CHECK_THROWS_WITH(EmbeddedRedis(loop, {.folder = path}, watcher),
+                      doctest::Contains("can't use the folder"));
+  }
+  CHECK(problem_of(folder / "ours/data").empty());
 }

@@ -2,7 +2,12 @@
 #include "process/orphans.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <array>
+#include <chrono>
 #include <csignal>
 
 #include "support.hpp"
@@ -99,4 +104,37 @@ TEST_CASE("at the end orphans are killed, with what they leave themselves; nobod
   CHECK(alive(before.pid));
   ::kill(before.pid, SIGKILL);
   CHECK(wait_for(left.loop, [&] { return gone(before.pid); }));  // reaped, though
+}
+
+TEST_CASE("at the end, one that its tracer keeps as a zombie is not waited for") {
+  Leaving left(leave_for("1000") + "sleep 0.05; exit 0");
+  REQUIRE(left.says_pid());
+  REQUIRE(left.ends());
+  std::array<int, 2> ready{};
+  REQUIRE(pipe(ready.data()) == 0);
+  const pid_t tracer = fork();
+  if (tracer == 0) {
+    const bool traces = ptrace(PTRACE_SEIZE, left.pid(), nullptr, nullptr) == 0;
+    if (write(ready[1], traces ? "+" : "-", 1) == 1)
+      for (;;) pause();
+    _exit(1);
+  }
+  process::started_children().insert(tracer);
+  char sign = 0;
+  REQUIRE(read(ready[0], &sign, 1) == 1);
+  const auto begin = std::chrono::steady_clock::now();
+  CHECK(left.orphans.kill_all(20ms) == 1);
+  if (sign == '+') {
+    CHECK(std::chrono::steady_clock::now() - begin < 400ms);
+    CHECK_FALSE(gone(left.pid()));
+  } else {
+    MESSAGE("may not trace here");
+  }
+  ::kill(tracer, SIGKILL);
+  waitpid(tracer, nullptr, 0);
+  process::started_children().erase(tracer);
+  close(ready[0]);
+  close(ready[1]);
+  CHECK(left.orphans.kill_all() == 0);
+  CHECK(gone(left.pid()));
 }

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <linux/fuse.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -11,9 +12,11 @@
 #include <array>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <vector>
 
+#include "process/forgotten.hpp"
 #include "process/orphans.hpp"
 #include "support.hpp"
 
@@ -125,7 +128,7 @@ struct Leased {
 class Hung {
  public:
   explicit Hung(std::string folder)
-      : folder_(std::move(folder)), device_(open("/dev/fuse", O_RDWR)) {
+      : folder_(std::move(folder)), device_(open("/dev/fuse", O_RDWR | O_NONBLOCK)) {
     mkdir(folder_.c_str(), 0755);
     const std::string how =
         "fd=" + std::to_string(device_.get()) + ",rootmode=40000,user_id=0,group_id=0,allow_other";
@@ -138,8 +141,32 @@ class Hung {
   Hung(const Hung&) = delete;
   Hung& operator=(const Hung&) = delete;
   [[nodiscard]] bool mounted() const { return mounted_; }
+  /// Takes what is asked of it, as if to answer: who has asked can't be killed from then on. True
+  /// once somebody waits for more than that it says what it is.
+  bool take() {
+    std::array<char, 1U << 17> bytes{};
+    fuse_in_header asked{};
+    for (;;) {
+      if (read(device_.get(), bytes.data(), bytes.size()) < static_cast<ssize_t>(sizeof asked))
+        return asked.len > 0 && asked.opcode != FUSE_INIT;
+      std::memcpy(&asked, bytes.data(), sizeof asked);
+      if (asked.opcode == FUSE_INIT) introduce(asked.unique);
+    }
+  }
 
  private:
+  void introduce(std::uint64_t unique) {
+    struct {
+      fuse_out_header header;
+      fuse_init_out init;
+    } answer{};
+    answer.header = {sizeof answer, 0, unique};
+    answer.init.major = FUSE_KERNEL_VERSION;
+    answer.init.minor = 31;
+    answer.init.max_write = 4096;
+    REQUIRE(write(device_.get(), &answer, sizeof answer) == sizeof answer);
+  }
+
   std::string folder_;
   process::Fd device_;
   bool mounted_ = false;
@@ -340,6 +367,42 @@ TEST_CASE("a folder that does not answer holds up only those that name it") {
   }));
   for (const auto& recorder : recorders) CHECK(host_is_short(*recorder->end));
   CHECK(served.longest_gap < 5s);
+}
+
+TEST_CASE("what can't be killed on its way doesn't pile up") {
+  if (can_not_be_tried()) return;
+  const Folder folder;
+  auto hung = std::make_unique<Hung>(folder.path() + "/hung");
+  if (!hung->mounted()) {
+    MESSAGE("no FUSE here: skipped");
+    return;
+  }
+  Served served(50ms);
+  auto in_it = command({"/bin/true"});
+  in_it.spawn.cwd = folder.path() + "/hung/in";
+  std::vector<std::string> told;
+  for (int i = 0; i < 6; ++i) {
+    Recorder recorder;
+    process::Child child(served.loop, served.prepared(in_it), recorder);
+    REQUIRE(wait_for(served.loop, [&] {
+      hung->take();
+      return recorder.end.has_value();
+    }));
+    CHECK(host_is_short(*recorder.end));
+    told.push_back(end_text(*recorder.end));
+  }
+  CAPTURE(told.back());
+  CHECK(process::forgotten().size() == 4);
+  CHECK(told[3].find("within 50ms") != std::string::npos);
+  CHECK(told[4].find("have not ended") != std::string::npos);
+  CHECK(told[5] == told[4]);
+  // Of others as ever; and of these, once they have ended.
+  CHECK(served.run(served.prepared(command({"/bin/true"}))).code() == 0);
+  hung.reset();
+  CHECK(wait_for(served.loop, [&] {
+    process::forgotten().sweep();
+    return process::forgotten().size() == 0;
+  }));
 }
 
 TEST_CASE("a child on its way sees nothing of our memory, nor of the child before it") {
