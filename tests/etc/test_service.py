@@ -1,4 +1,5 @@
 """The systemd unit: it verifies, fits the defaults of the config, and its ExecStop waits."""
+import json
 import re
 import signal
 import subprocess
@@ -51,6 +52,24 @@ class Service(place.Folder, unittest.TestCase):
                                           capture_output=True, text=True, timeout=60)
                 said = [line for line in verified.stderr.splitlines() if "w8yd" in line]
                 self.assertEqual((verified.returncode, said), (0, []))
+
+    @place.needs("systemd-analyze")
+    def test_what_is_not_hardened_has_its_reason(self):
+        """Each finding of `systemd-analyze security` is named in the unit, with what it would cost."""
+        unit = self.write("w8yd.service", self.text)
+        done = subprocess.run(["systemd-analyze", "security", "--offline=true", "--threshold=50",
+                               "--no-pager", "--json=short", unit],
+                              capture_output=True, text=True, timeout=60)
+        if "unrecognized option" in done.stderr:
+            self.skipTest("systemd-analyze can't look at a file here")
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout[-500:])
+        findings = [row for row in json.loads(done.stdout) if float(row["exposure"] or 0) > 0]
+        self.assertGreater(len(findings), 5)
+        for row in findings:
+            # "RestrictNamespaces=~user", "RootDirectory=/RootImage=", "SystemCallFilter=~@mount"
+            name = re.search(r"@[\w-]+|^\w+=", row["name"])[0]
+            with self.subTest(row["name"]):
+                self.assertIn(name, self.text)
 
     @staticmethod
     def with_program(text, program):
