@@ -98,8 +98,7 @@ void Connection::on_bytes(std::string_view bytes) {
       if (!reply) break;
       take(Reply(reply.get()));
     }
-    if (!reader_.problem().empty())
-      end({.why = "what answers there is no Redis: " + reader_.problem()});
+    if (!reader_.problem().empty()) end({.why = "the answer can't be read: " + reader_.problem()});
   }
 }
 
