@@ -335,3 +335,19 @@ TEST_CASE("lists are swept in turn, many in a call, and a long one doesn't hold 
   CHECK(left() == 1);  // that of the wrong type
   CHECK(calls <= 10);
 }
+
+TEST_CASE("a note of any length holds nobody up: only its beginning is looked through") {
+  Place place(true);
+  place.server.ask({"HSET", "work:quarantined", "a",
+                    R"({"run":"01ABC","why":")" + std::string(10000, 'x') + R"("})"});
+  place.server.ask({"HSET", "work:quarantined", "b", std::string(10000, '"') + R"("run":"01ABC")"});
+  CHECK(items_of(place.host->claim(3)) == std::vector<Item>{"c"});
+  CHECK(place.lock_of("a") == "quarantine:01ABC");
+  CHECK(place.lock_of("b") == "quarantine:manual");
+  // And not again: they have locks now.
+  place.server.ask({"CONFIG", "RESETSTAT"});
+  CHECK(place.host->claim(1).claims.empty());
+  const std::string done = place.server.ask({"INFO", "commandstats"});
+  CHECK(done.find("cmdstat_mget") != std::string::npos);
+  CHECK(done.find("cmdstat_hmget") == std::string::npos);
+}

@@ -227,14 +227,19 @@ local function take(items, names)
   end
   if #items == 0 then return 0 end
   local locks = redis.call('MGET', unpack(names))
-  local notes = indexed and redis.call('HMGET', KEYS[6], unpack(items)) or {}
+  -- Only of those that are free, which have a lock afterwards: a long one is read once.
+  local notes = {}
+  for i = 1, indexed and #items or 0 do
+    if not locks[i] then notes[i] = redis.call('HMGET', KEYS[6], items[i])[1] end
+  end
   for i = 1, #items do
     if locks[i] then
       if #locked < 16 then locked[#locked + 1] = names[i] end
       running = running or string.sub(locks[i], 1, 4) == 'run:'
     elseif notes[i] then
       -- Its lock has another name (lock_key was changed), or was to come with the end of its run.
-      local run = string.match(notes[i], '"run":"(%w+)"') or 'manual'
+      -- Of a note of ours it is at the beginning; another's may be of any length.
+      local run = string.match(string.sub(notes[i], 1, 4096), '"run":"(%w+)"') or 'manual'
       redis.call('SET', names[i], 'quarantine:' .. run, 'NX')
     elseif #items[i] > longest_taken then
       if redis.call('SET', names[i], 'quarantine:' .. ARGV[#ARGV - #parked], 'NX') then
