@@ -39,7 +39,7 @@ void Router::handle(const HttpRequest& request, HttpReplyPtr reply) {
     allow += (allow.empty() ? "" : ", ") + route.method;
   }
   if (allow.empty()) {
-    reply->send(error_response(404, "no such path; w8yd(8) names them all"));
+    reply->send(error_response(404, "no such path; w8y-api(7) names them all"));
     return;
   }
   HttpResponse response = error_response(405, "use " + allow);

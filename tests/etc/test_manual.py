@@ -1,5 +1,8 @@
 """The man pages: well formed, complete, and with nothing in them that isn't so."""
+import http.client
+import json
 import re
+import socket
 import subprocess
 import unittest
 
@@ -116,3 +119,109 @@ class ConfigPage(unittest.TestCase):
         self.assertGreaterEqual(len(examples), 3)
         for example in examples:
             self.assertEqual(place.mistakes(example), "", example)
+
+
+class KeysPage(unittest.TestCase):
+    def test_names_every_key_that_is_used(self):
+        text = place.page("w8y-keys.7").read_text()
+        named = set(re.findall(r"(?m)^\.It Li work:(\w+)", text))
+        headers = "\n".join(path.read_text() for path in place.source.parent.glob("src/**/keys.hpp"))
+        used = set(re.findall(r'key_prefix \+ "(\w+)"', headers))
+        self.assertGreater(len(used), 8)
+        self.assertEqual(used - named, set())
+
+
+class UnixHttp(http.client.HTTPConnection):
+    def __init__(self, path):
+        super().__init__("localhost", timeout=20)
+        self.path = str(path)
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.path)
+
+
+def members(json_value):
+    """The names of all members, however deep; but for tables, whose names are not ours."""
+    if isinstance(json_value, list):
+        return set().union(*map(members, json_value))
+    if not isinstance(json_value, dict):
+        return set()
+    inner = (value for name, value in json_value.items() if name not in ("states", "settings"))
+    return set(json_value) | set().union(*map(members, inner))
+
+
+class ApiPage(place.Folder, unittest.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.text = place.page("w8y-api.7").read_text()
+
+    def test_names_every_path_and_no_other(self):
+        named = re.findall(r"(?m)^\.It Li (GET|POST) (.*)$", self.text)
+        named = {(method, path.replace(" Ns Aq Ar prefix", "*")) for method, path in named}
+        api = (place.source.parent / "src/ops/api.cpp").read_text()
+        looks, orders = api.split("void add_looks(")[1].split("void add_orders(")
+        known = {(method, path)
+                 for method, part in (("GET", looks), ("POST", orders))
+                 for path in re.findall(r'"(/[a-z0-9/*]+)"', part)}
+        self.assertGreater(len(known), 10)
+        self.assertEqual(named, known)
+
+    def ask(self, method, path, body=None):
+        connection = UnixHttp(self.folder / "w8yd.sock")
+        self.addCleanup(connection.close)
+        connection.request(method, path, body)
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
+
+    def run_w8yd(self):
+        """With a list that runs, one that has failed, and one that is paused."""
+        config = self.write("w8y.toml", f"""
+            [supervisor]
+            status = ["unix:{self.folder}/w8yd.sock"]
+            [lists.runs]
+            command = ["sleep", "600"]
+            [lists.fails]
+            command = ["false"]
+            """)
+        w8yd = next(path for path in place.programs if path.name == "w8yd")
+        log = (self.folder / "log").open("w")
+        self.addCleanup(log.close)
+        daemon = subprocess.Popen([w8yd, "--config", config, f"--embedded={self.folder}/redis"],
+                                  stdout=log, stderr=log)
+        self.addCleanup(daemon.wait)
+        self.addCleanup(daemon.kill)
+        place.wait_for((self.folder / "w8yd.sock").exists, "w8yd listens")
+        place.wait_for(lambda: self.ask("GET", "/readyz")[0] == 200, "w8yd is ready")
+        for command in (["RPUSH", "runs:list", "a"], ["RPUSH", "fails:list", "a"],
+                        ["SET", "fails:paused", "why"]):
+            place.says("redis-cli", "-s", self.folder / "redis/redis.sock", *command)
+            if command[0] == "RPUSH":
+                state = "runs" if command[1].startswith("runs") else "last_error"
+                prefix = command[1].partition(":")[0]
+                place.wait_for(lambda: self.ask("GET", f"/api/v1/lists/{prefix}")[1][state], state)
+
+    @place.needs("redis-server")
+    @place.needs("redis-cli")
+    def test_names_every_member(self):
+        self.run_w8yd()
+        status, answer = self.ask("GET", "/api/v1/status")
+        self.assertEqual(status, 200)
+        found = members(answer)
+        for method, path, body, expected in (
+                ("GET", "/healthz", None, 200), ("GET", "/readyz", None, 200),
+                ("GET", "/api/v1/lists/none", None, 404), ("POST", "/healthz", None, 405),
+                ("POST", "/api/v1/cancel", "no", 400), ("POST", "/api/v1/quiet", None, 200),
+                ("POST", "/api/v1/cancel", '{"run": "none"}', 404),
+                ("POST", "/api/v1/reload", None, 200)):
+            status, answer = self.ask(method, path, body)
+            self.assertEqual(status, expected, answer)
+            found |= members(answer)
+        # What stands in the page as a word of a program.
+        named = set(re.findall(r"[a-z_]+", " ".join(re.findall(
+            r"(?m)^\.(?:It )?Li (.*)$", self.text)).replace(r"\(dq", " ")))
+        self.assertGreater(len(found), 50)
+        self.assertEqual(found - named, set())
+        statuses = set(re.findall(r"(?m)^\.It (\d{3})$", self.text))
+        self.assertLessEqual({"400", "404", "405"}, statuses)
