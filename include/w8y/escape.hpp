@@ -22,7 +22,7 @@ std::string escape_text(std::string_view bytes, std::size_t max = max_shown);
 
 /// A JSON string with its quotes, always valid and without any control character. Bytes that are
 /// not UTF-8 become the text \xNN, which loses the difference to that very text: where a program
-/// needs the exact bytes, it gets base64 instead (executor.md).
+/// needs the exact bytes, it gets base64 instead (w8y-executor(7)).
 std::string escape_json(std::string_view bytes, std::size_t max = max_shown);
 
 /// Strict: no overlong forms, no surrogates, nothing over U+10FFFF.

@@ -1,4 +1,4 @@
-// Lists that had nothing to do share one budget of polls (config.md, `idle_commands`).
+// Lists that had nothing to do share one budget of polls (`idle_commands`, w8y.toml(5)).
 #pragma once
 
 #include <cstddef>

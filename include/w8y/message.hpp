@@ -1,4 +1,4 @@
-// The JSON lines of an executor's standard output (executor.md, "Standard output").
+// The JSON lines of an executor's standard output (w8y-executor(7)).
 #pragma once
 
 #include <cstddef>

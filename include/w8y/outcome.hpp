@@ -1,4 +1,4 @@
-// How a run ended. `RunEnd` is what the executor saw; `Outcome` is what that means (executor.md).
+// How a run ended. `RunEnd` is what the executor saw; `Outcome` is what that means (w8yd(8)).
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // The configuration after parsing: typed, complete, every default filled in. Shapes and defaults
-// are those of config.md; the parser (src/core/config) guarantees the ranges noted here.
+// are those of w8y.toml(5); the parser (src/core/config) guarantees the ranges noted here.
 #pragma once
 
 #include <cstdint>

@@ -89,7 +89,7 @@ struct RedisStatus {
 
 struct HostStatus {
   std::string host;
-  std::string host_id;  ///< new at each start (keys.md, "the fleet")
+  std::string host_id;  ///< new at each start; a name may be used again
   int pid = 0;
   std::string version;
 

@@ -1,4 +1,4 @@
-// What a `stream` process reads on its standard input (executor.md).
+// What a `stream` process reads on its standard input (w8y-executor(7)).
 #pragma once
 
 #include <string>

@@ -31,7 +31,7 @@ namespace {
 constexpr int trouble_exit = 2;
 constexpr int signal_exit = 128;
 /// Polls per second while nothing is free: enough to start within a second, few enough not to be
-/// noticed (cli.md).
+/// noticed.
 constexpr unsigned polls_per_second = 4;
 
 RulePtr rule_of(const W8yOptions& options) {

@@ -1,4 +1,4 @@
-// The command line of `w8y` (cli.md, "w8y: one item").
+// The command line of `w8y` (w8y(1), OPTIONS).
 #pragma once
 
 #include <string>

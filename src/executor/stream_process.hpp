@@ -1,4 +1,4 @@
-// One `stream` process and the runs that are open in it (executor.md, "stream").
+// One `stream` process and the runs that are open in it (w8y-executor(7)).
 //
 //   serving  takes items; while a run of it is asked to cancel, no new ones
 //   leaving  takes no more, and finishes what is open

@@ -1,4 +1,4 @@
-// The status API (cli.md): which path does what.
+// The status API (w8y-api(7)): which path does what.
 #pragma once
 
 #include "ops/control.hpp"

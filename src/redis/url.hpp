@@ -1,4 +1,4 @@
-// The forms of a Redis URL (config.md, [redis] url).
+// The forms of a Redis URL (`url` in w8y.toml(5)).
 #pragma once
 
 #include <cstdint>

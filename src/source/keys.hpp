@@ -1,4 +1,4 @@
-// Names of the keys of a circular list (keys.md, "circular").
+// Names of the keys of a circular list (w8y-keys(7)).
 #pragma once
 
 #include <string>

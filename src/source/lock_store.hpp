@@ -176,7 +176,7 @@ class LockStore {
   /// It may be another user's: what was forbidden may be allowed, and the other way round.
   virtual void new_connection() {}
 
-  /// A call looks at no more items than this, so that Redis is never held for long (keys.md).
+  /// A call looks at no more items than this, so that Redis is never held for long.
   static constexpr std::size_t most_looked_at = 256;
   /// Compared by one sweep, for the same reason: a few ms.
   static constexpr std::size_t most_compared = 200'000;

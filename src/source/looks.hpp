@@ -52,7 +52,7 @@ class Looks {
 
   /// Lists in one EXISTS: about 50 us of Redis.
   static constexpr std::size_t most_empty = 512;
-  /// Items, and lists, in one call of the script, as in a claim (keys.md).
+  /// Items, and lists, in one call of the script, as in a claim.
   static constexpr std::size_t most_locked = 256;
 
  private:

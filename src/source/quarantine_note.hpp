@@ -1,4 +1,4 @@
-// What `P quarantined` says of an item (w8yd(8), REDIS KEYS).
+// What `P quarantined` says of an item (w8y-keys(7)).
 #pragma once
 
 #include <string>

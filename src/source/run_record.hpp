@@ -1,4 +1,4 @@
-// What is written about runs: messages on `P events`, entries of `P runs` (keys.md).
+// What is written about runs: messages on `P events`, entries of `P runs` (w8y-keys(7)).
 #pragma once
 
 #include <string>

@@ -4,7 +4,7 @@
 
 using namespace w8y;
 
-TEST_CASE("an item's line is what executor.md shows") {
+TEST_CASE("an item's line is what w8y-executor(7) shows") {
   const Claim claim{"01HV", "a:0", {}, 1732147200000123, 1};
   CHECK(item_line(claim, "work") ==
         R"({"type":"item","id":"01HV","name":"work","item":"a:0","fence":1732147200000123,)"

@@ -1,5 +1,4 @@
-// Tries an executor: `--caps`, then one run in each way that it offers (executor.md, "Trying an
-// executor").
+// Tries an executor: `--caps`, then one run in each way that it offers (w8yctl(1)).
 #include <filesystem>
 #include <iostream>
 #include <optional>

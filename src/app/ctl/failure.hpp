@@ -1,4 +1,4 @@
-// How `w8yctl` ends (cli.md, "w8yctl: the operator").
+// How `w8yctl` ends (w8yctl(1), EXIT STATUS).
 #pragma once
 
 #include <stdexcept>

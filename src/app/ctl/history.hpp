@@ -1,4 +1,4 @@
-// Finished runs, as they stand in `P runs` (keys.md; written by source/run_record).
+// Finished runs, as they stand in `P runs` (w8y-keys(7); written by run_record).
 #pragma once
 
 #include <cstddef>

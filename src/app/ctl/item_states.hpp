@@ -1,4 +1,4 @@
-// What the items of a circular list are doing, as their locks say (keys.md, "circular").
+// What the items of a circular list are doing, as their locks say (w8y-keys(7)).
 #pragma once
 
 #include <cstddef>

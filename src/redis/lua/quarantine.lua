@@ -2,7 +2,7 @@
 -- run ends.
 --
 -- KEYS  1 list  2 quarantined  3… a lock for each item
--- ARGV  1 what the index says of them: who, why, when (w8yd(8), REDIS KEYS)
+-- ARGV  1 what the index says of them: who, why, when (w8y-keys(7))
 --       2… items
 -- Reply for each item 1 done, 2 was in quarantine already, 3 runs: it will be at the end of its
 --       run, 4 that has been asked before, 0 not in the list

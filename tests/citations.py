@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""Whatever a file of the repository cites, a reader can open: each manual page of ours, each of its
+sections, and each page of Markdown.
+
+Usage: citations.py ROOT
+"""
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+FOLDERS = ("src", "include", "tests", "etc", "scripts")
+# "w8yd(8)", "w8y.toml(5), LISTS"; in a page of the manual ".Xr w8yd 8".
+PAGE = re.compile(r"\b(w8y[\w.-]*)\(([1-9])\)(?:, ([A-Z][A-Z ]*[A-Z])\b)?")
+CROSS_REFERENCE = re.compile(r"^\.Xr (w8y\S*) ([1-9])()", re.M)
+MARKDOWN = re.compile(r"(?:\$\w+/)?([\w./-]*\w\.md)\b")
+# Under work just now: what these cite is mended with that.
+LATER = {
+    "include/w8y/item.hpp", "include/w8y/verdict.hpp", "src/source/circular.hpp",
+    "tests/unit/verdict_test.cpp",
+}  # fmt: skip
+# Of others, in the manual: a slip of the pen would look like one.
+OTHERS = re.compile(r"^\.Xr (?!w8y)(\S+) (\d)", re.M)
+KNOWN_OTHERS = {
+    "cron 8", "curl 1", "logrotate 8", "nohup 1", "redis-cli 1", "redis-server 1", "sd_notify 3",
+    "setrlimit 2", "sh 1", "systemd 1", "umask 2",
+}  # fmt: skip
+
+
+def manual(root):
+    """{"w8yd(8)": the names of its sections}"""
+    pages = {}
+    for path in (root / "etc/man").iterdir():
+        name, number = path.name.removesuffix(".in").rsplit(".", 1)
+        sections = re.findall(r"^\.S[hs] (.*)$", path.read_text(encoding="utf-8"), re.M)
+        pages[f"{name}({number})"] = {section.strip('"') for section in sections}
+    return pages
+
+
+def complaints(path, text, root, pages):
+    references = PAGE.findall(text)
+    if path.is_relative_to(root / "etc/man"):
+        references += CROSS_REFERENCE.findall(text)
+        for name, number in OTHERS.findall(text):
+            if f"{name} {number}" not in KNOWN_OTHERS:
+                yield f"refers to {name}({number}): add it to the known ones, if there is such a page"
+    for name, number, section in references:
+        page = f"{name}({number})"
+        if page not in pages:
+            yield f"cites {page}, which is not in etc/man"
+        elif section and section not in pages[page]:
+            yield f"cites {section} of {page}, which has no such section"
+    for cited in MARKDOWN.findall(text):
+        if not any((folder / cited).is_file() for folder in (root, path.parent)):
+            yield f"cites {cited}, which is neither beside it nor at this path from the top"
+
+
+def files(root):
+    """What is under version control; all of it, where there is none."""
+    if shutil.which("git"):
+        listed = subprocess.run(["git", "-C", root, "ls-files", "-z"], capture_output=True, text=True,
+                                check=False)
+        if listed.returncode == 0 and listed.stdout:
+            return [root / name for name in listed.stdout.split("\0")[:-1]]
+    top = [path for path in root.iterdir() if path.is_file()]
+    return top + [path for folder in FOLDERS for path in (root / folder).rglob("*")]
+
+
+def main():
+    root = pathlib.Path(sys.argv[1]).resolve()
+    pages = manual(root)
+    read = wrong = 0
+    for path in sorted(files(root)):
+        if str(path.relative_to(root)) in LATER:
+            continue
+        if not path.is_file() or path == pathlib.Path(__file__).resolve():
+            continue
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue  # of a corpus
+        read += 1
+        found = list(complaints(path, text, root, pages))
+        wrong += bool(found)
+        for complaint in found:
+            print(f"{path.relative_to(root)}: {complaint}")
+    print(f"{read - wrong} passed, {wrong} failed")
+    return 1 if wrong or not read else 0
+
+
+sys.exit(main())
