@@ -15,7 +15,12 @@ namespace w8y {
 using Item = std::string;
 
 /// Longer ones are refused where they are added, and quarantined where they are found in a list.
+/// An item travels as a whole, in one command or one answer, and again in the name of its lock,
+/// with each renewal: of this length it keeps Redis and a connection busy for some tens of
+/// milliseconds, and two of them in one command are far from what a connection carries.
 inline constexpr std::size_t longest_item = std::size_t{16} << 20;
+/// "longer than 16 MiB, the most that an item may have"
+[[nodiscard]] std::string too_long_text();
 /// History, events, log and API have as many bytes of an item, and its length beside them.
 inline constexpr std::size_t item_shown = std::size_t{4} << 10;
 /// What is shown of an item: all of it, or its first bytes, which don't end within a character.

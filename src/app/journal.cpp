@@ -72,7 +72,7 @@ void Journal::run_started(const Poller&, const ActiveRun& run) {
     events_.on_event(RunStarted{ref(run), run.pid, run.claim.attempt, run.claim.fence});
   if (!log_.enabled(LogLevel::debug)) return;
   log_.debug("run started", {{"list", run.rule->prefix},
-                             {"item", run.claim.item},
+                             {"item", ops::LoggedItem(run.claim.item)},
                              {"run", run.claim.run},
                              {"pid", run.pid},
                              {"attempt", run.claim.attempt}});
@@ -83,7 +83,7 @@ void Journal::run_message(const Poller& poller, const ActiveRun& run, const Mess
     if (events_.listens()) events_.on_event(RunProgressed{ref(run), *progress});
     if (!log_.enabled(LogLevel::debug)) return;
     log_.debug("progress", {{"list", run.rule->prefix},
-                            {"item", run.claim.item},
+                            {"item", ops::LoggedItem(run.claim.item)},
                             {"run", run.claim.run},
                             {"numerator", progress->numerator},
                             {"denominator", progress->denominator}});
@@ -94,13 +94,13 @@ void Journal::run_message(const Poller& poller, const ActiveRun& run, const Mess
   } else if (const auto* complete = std::get_if<Complete>(&message)) {
     if (complete->mistake.empty()) return;
     log_.warn("ignored a part of a complete message", {{"list", run.rule->prefix},
-                                                       {"item", run.claim.item},
+                                                       {"item", ops::LoggedItem(run.claim.item)},
                                                        {"run", run.claim.run},
                                                        {"reason", complete->mistake}});
   } else if (const auto* bad = std::get_if<BadLine>(&message)) {
     if (run.bad_lines > bad_lines_logged) return;
     log_.warn("ignored a line of standard output", {{"list", run.rule->prefix},
-                                                    {"item", run.claim.item},
+                                                    {"item", ops::LoggedItem(run.claim.item)},
                                                     {"run", run.claim.run},
                                                     {"reason", bad->reason}});
   }
@@ -121,7 +121,7 @@ void Journal::tell_left_out(std::size_t lines, ops::LogField of, const std::stri
 void Journal::run_logged(const Poller&, const ActiveRun& run, std::string_view line, bool cut) {
   if (!admits(run.claim.run, {"run", run.claim.run}, run.rule->prefix)) return;
   log_.info("child", {{"list", run.rule->prefix},
-                      {"item", run.claim.item},
+                      {"item", ops::LoggedItem(run.claim.item)},
                       {"run", run.claim.run},
                       {"out", ops::Said{line}}});
   if (cut)
@@ -176,7 +176,7 @@ void Journal::run_ended(const Poller&, const Settlement& settlement) {
   if (std::holds_alternative<Quarantine>(settlement.rest))
     log_.error("item quarantined: w8yctl release sets it free",
                {{"list", settlement.rule->prefix},
-                {"item", settlement.claim.item},
+                {"item", ops::LoggedItem(settlement.claim.item)},
                 {"failures", settlement.claim.attempt}});
 }
 
@@ -189,14 +189,14 @@ void Journal::tell_end(const Settlement& settlement) {
     if (good) {
       log_.write(level, "run ended",
                  {{"list", settlement.rule->prefix},
-                  {"item", settlement.claim.item},
+                  {"item", ops::LoggedItem(settlement.claim.item)},
                   {"run", settlement.claim.run},
                   {"outcome", outcome},
                   {"took_ms", milliseconds(settlement.ended - settlement.started)}});
     } else {
       log_.write(level, "run ended",
                  {{"list", settlement.rule->prefix},
-                  {"item", settlement.claim.item},
+                  {"item", ops::LoggedItem(settlement.claim.item)},
                   {"run", settlement.claim.run},
                   {"outcome", outcome},
                   {"reason", reason},
@@ -209,12 +209,12 @@ void Journal::tell_end(const Settlement& settlement) {
 /// One Redis that is away takes the locks of all lists.
 void Journal::tell_lost_run(const Settlement& settlement) {
   gathered_.add("lost run", settlement.rule->prefix,
-                [this, list = settlement.rule->prefix,
-                 item = std::string(shown_part(settlement.claim.item)), run = settlement.claim.run,
+                [this, list = settlement.rule->prefix, item = ShownItem(settlement.claim.item),
+                 run = settlement.claim.run,
                  reason = outcome_reason(settlement.outcome)](const Group& group) {
                   if (group.once())
                     return log_.warn("run ended", {{"list", list},
-                                                   {"item", item},
+                                                   {"item", ops::LoggedItem(item)},
                                                    {"run", run},
                                                    {"outcome", "lost"},
                                                    {"reason", reason}});
@@ -233,7 +233,7 @@ void Journal::lease_changed(const Poller&, const ActiveRun& run, bool lost) {
           !lost  ? "took the lock of a run back"
           : ends ? "lost the lock of a run; killed the run, since on_lease_loss is terminate"
                  : "lost the lock of a run; the run goes on",
-          {{"list", of.prefix}, {"item", of.item.beginning}, {"run", of.run}});
+          {{"list", of.prefix}, {"item", ops::LoggedItem(of.item)}, {"run", of.run}});
     }
     const std::string runs = std::to_string(group.count) + " runs";
     log_.warn(!lost ? "the locks of " + runs + " are ours again"
@@ -245,9 +245,8 @@ void Journal::lease_changed(const Poller&, const ActiveRun& run, bool lost) {
 }
 
 void Journal::item_parked(const Poller& poller, const ShownItem& item) {
-  log_.error(
-      "item quarantined: longer than 16 MiB, the most that an item may have",
-      {{"list", poller.rule().prefix}, {"item", item.beginning}, {"item_length", item.length}});
+  log_.error("item quarantined: " + too_long_text(),
+             {{"list", poller.rule().prefix}, {"item", ops::LoggedItem(item)}});
 }
 
 void Journal::given_up(const Poller& poller, const RunId& run, const std::string& why) {

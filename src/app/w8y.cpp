@@ -137,8 +137,7 @@ class OneItem final : private PollerEvents, private redis::Client::Listener {
 
   void shortage_changed(const Poller&) override {}
   void item_parked(const Poller&, const ShownItem& item) override {
-    log_.line("item quarantined: longer than 16 MiB, the most that an item may have: " +
-              named(item));
+    log_.line("item quarantined: " + too_long_text() + ": " + named(item));
   }
   void given_up(const Poller&, const RunId&, const std::string& why) override { log_.line(why); }
 

@@ -13,6 +13,12 @@ constexpr std::size_t longest_character = 4;
 
 }  // namespace
 
+std::string too_long_text() {
+  static_assert(longest_item % (std::size_t{1} << 20) == 0);
+  return "longer than " + std::to_string(longest_item >> 20) +
+         " MiB, the most that an item may have";
+}
+
 std::string_view shown_part(std::string_view item) noexcept {
   if (item.size() <= item_shown) return item;
   std::size_t end = item_shown;

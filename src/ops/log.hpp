@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <variant>
 
+#include <w8y/item.hpp>
 #include <w8y/rule.hpp>
 
 namespace w8y::ops {
@@ -19,14 +20,26 @@ struct Said {
   std::string_view text;
 };
 
+/// An item: as much of it as is shown anywhere, and its length, in a field of its own, where that
+/// is not all of it.
+struct LoggedItem {
+  explicit LoggedItem(const Item& item) : beginning(shown_part(item)), length(item.size()) {}
+  explicit LoggedItem(const ShownItem& item) : beginning(item.beginning), length(item.length) {}
+
+  std::string_view beginning;
+  std::size_t length;
+};
+
 /// One `key=value`. Keys are ours (plain words); values may be any bytes and are escaped.
 struct LogField {
-  using Value = std::variant<std::string_view, std::int64_t, std::uint64_t, double, bool, Said>;
+  using Value =
+      std::variant<std::string_view, std::int64_t, std::uint64_t, double, bool, Said, LoggedItem>;
 
   LogField(std::string_view name, std::string_view text) : key(name), value(text) {}
   LogField(std::string_view name, const std::string& text) : key(name), value(text) {}
   LogField(std::string_view name, const char* text) : key(name), value(std::string_view(text)) {}
   LogField(std::string_view name, Said said) : key(name), value(said) {}
+  LogField(std::string_view name, LoggedItem item) : key(name), value(item) {}
   LogField(std::string_view name, bool flag) : key(name), value(flag) {}
   LogField(std::string_view name, double number) : key(name), value(number) {}
   template <typename Integer>
@@ -57,7 +70,9 @@ struct LogSettings {
 /// Never throws, and hardly ever waits: a full disk or a reader that stopped reading costs lines,
 /// not time. Lines that could not be written are counted, and the log says how many as soon as it
 /// can be written again. Every line is at most PIPE_BUF bytes, so that lines of several writers
-/// don't mix. Where standard error may be a pipe, the program has to ignore SIGPIPE.
+/// don't mix, and a pipe that nobody reads is not waited for; only where it goes to a file or a
+/// socket, a long item takes the room that it needs. Where standard error may be a pipe, the
+/// program has to ignore SIGPIPE.
 ///
 /// If standard error is the journal, text lines have no time but the priority that it reads.
 class Log {

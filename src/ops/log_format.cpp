@@ -2,6 +2,7 @@
 
 #include <spdlog/pattern_formatter.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -27,6 +28,7 @@ std::string number_text(Number number) {
 struct PlainValue {
   std::string operator()(std::string_view text) const { return escape_text(text); }
   std::string operator()(const Said& said) const { return escape_text(said.text); }
+  std::string operator()(const LoggedItem& item) const { return escape_text(item.beginning); }
   std::string operator()(bool flag) const { return flag ? "true" : "false"; }
   std::string operator()(double number) const { return number_text(number); }
   std::string operator()(std::int64_t number) const { return number_text(number); }
@@ -55,6 +57,35 @@ std::string json_field(const LogField& field) {
     value = std::visit(PlainValue{}, field.value);
   }
   return ",\"" + key + "\":" + value;
+}
+
+/// As much of it as fits, and its length where that is not all.
+std::string item_field(LogFormat format, const LogField& field, std::size_t most) {
+  const auto& item = std::get<LoggedItem>(field.value);
+  const std::string key(field.key);
+  constexpr std::size_t longest = item_shown * 6;  // "\u0001" for each byte
+  const std::size_t room = std::min(most, longest);
+  const bool json = format == LogFormat::json;
+  const bool coded = json && !is_utf8(item.beginning);
+  std::string text;
+  bool cut = item.length > item.beginning.size();
+  if (coded) {
+    const std::size_t kept = std::min(item.beginning.size(), room / 4 * 3);
+    cut = cut || kept < item.beginning.size();
+    text = '"' + base64_encode(item.beginning.substr(0, kept)) + '"';
+  } else {
+    const auto escaped = [&](std::size_t size) {
+      return json ? escape_json(item.beginning, size) : escape_text(item.beginning, size);
+    };
+    text = escaped(room);
+    cut = cut || (item.beginning.size() * 6 > room && text != escaped(longest));
+  }
+  const std::string length = std::to_string(item.length);
+  if (json) {
+    const std::string name = key + (coded ? "_base64" : "");
+    return ",\"" + name + "\":" + text + (cut ? ",\"" + key + "_length\":" + length : "");
+  }
+  return ' ' + key + '=' + text + (cut ? ' ' + key + "_length=" + length : "");
 }
 
 /// A field of a child's words, cut so that the line stays within its limits.
@@ -114,7 +145,15 @@ const char* pattern(LogFormat format, bool journal) {
 
 }  // namespace
 
-std::string render_line(LogFormat format, std::string_view message, LogFields fields) {
+bool has_long_item(LogFields fields) {
+  return std::any_of(fields.begin(), fields.end(), [](const LogField& field) {
+    const auto* item = std::get_if<LoggedItem>(&field.value);
+    return item != nullptr && item->beginning.size() > max_shown / 4;
+  });
+}
+
+std::string render_line(LogFormat format, std::string_view message, LogFields fields,
+                        bool whole_items) {
   const bool json = format == LogFormat::json;
   std::string line;
   switch (format) {
@@ -130,13 +169,19 @@ std::string render_line(LogFormat format, std::string_view message, LogFields fi
   }
   constexpr std::string_view plain_cut = " cut=true";
   constexpr std::string_view json_cut = ",\"cut\":true";
+  std::size_t most = budget;
   for (const LogField& field : fields) {
     if (std::holds_alternative<Said>(field.value)) {
-      line += said_field(format, field, budget - line.size());
+      line += said_field(format, field, most - line.size());
       continue;
     }
-    const std::string text = json ? json_field(field) : plain_field(field);
-    if (line.size() + text.size() + json_cut.size() > budget) {
+    const bool is_item = std::holds_alternative<LoggedItem>(field.value);
+    const std::string text =
+        is_item ? item_field(format, field, whole_items ? std::string::npos : budget / 2)
+        : json  ? json_field(field)
+                : plain_field(field);
+    if (is_item && whole_items) most += text.size();
+    if (line.size() + text.size() + json_cut.size() > most) {
       line += json ? json_cut : plain_cut;
       break;
     }

@@ -14,7 +14,11 @@
 namespace w8y::ops {
 
 /// Message and fields, escaped, so that the line with time and level stays under `max_log_line`.
-std::string render_line(LogFormat format, std::string_view message, LogFields fields);
+/// `whole_items`: what is shown of an item doesn't count for that.
+std::string render_line(LogFormat format, std::string_view message, LogFields fields,
+                        bool whole_items = false);
+/// Whether it makes a difference.
+bool has_long_item(LogFields fields);
 
 /// POSIX's least PIPE_BUF is 512, Linux has 4096: a write of so much is not torn.
 inline constexpr std::size_t max_log_line = 4096;

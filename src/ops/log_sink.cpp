@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -43,6 +44,11 @@ int LogSink::open(const std::string& path) {
   torn_ = false;
   stuck_ = false;
   return 0;
+}
+
+bool LogSink::takes_long_lines() const {
+  struct stat status {};
+  return fstat(fd_, &status) == 0 && (S_ISREG(status.st_mode) || S_ISSOCK(status.st_mode));
 }
 
 void LogSink::sink_it_(const spdlog::details::log_msg& msg) {

@@ -27,6 +27,8 @@ class LogSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
   int open(const std::string& path);
   /// Opens it, and no more: open() of the same path takes what was opened, and can't fail.
   int prepare(const std::string& path);
+  /// A file or a socket: they take a line as a whole, however long it is, and soon.
+  [[nodiscard]] bool takes_long_lines() const;
   [[nodiscard]] std::uint64_t lost() const { return lost_in_all_; }
 
  protected:

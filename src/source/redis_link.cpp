@@ -22,7 +22,7 @@ RedisLink::RedisLink(loop::Loop& loop, const redis::ClientOptions& options, Iden
       clock(loop.clock()),
       timers(loop.timers()),
       identity(std::move(who)),
-      parked_note(to_text({{}, "w8yd on " + identity.host, "longer than 16 MiB", WallTime(0)})),
+      parked_note(to_text({{}, "w8yd on " + identity.host, too_long_text(), WallTime(0)})),
       run_ids(identity.seed),
       client(owned),
       subscriber(loop, options),

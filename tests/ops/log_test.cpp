@@ -118,6 +118,45 @@ TEST_CASE("whatever is logged is one line, without control characters, that fits
   }
 }
 
+TEST_CASE("a long item is logged with its first 4 KiB and its length") {
+  const Item item = std::string(5000, 'x') + "end";
+  const std::string control(item_shown, '\x01');
+  for (const LogFormat format : {LogFormat::text, LogFormat::logfmt, LogFormat::json}) {
+    const std::string text = logged(format, [&](Log& log) {
+      log.warn("run ended", {{"item", LoggedItem(item)}, {"reason", "it failed"}});
+      log.warn("run ended", {{"item", LoggedItem(control)}, {"reason", "it failed"}});
+      log.warn("run ended", {{"item", LoggedItem(Item(2000, '\xff'))}});
+    });
+    const std::string shown(item_shown, 'x');
+    CHECK(text.find(shown + (format == LogFormat::json ? "\"" : " ")) != std::string::npos);
+    CHECK(text.find(format == LogFormat::json ? "\"item_length\":5003" : "item_length=5003") !=
+          std::string::npos);
+    // What is whole has no length beside it.
+    CHECK(text.find("item_length", text.find("item_length") + 1) == std::string::npos);
+    CHECK(text.find("\xe2\x80\xa6") == std::string::npos);
+    CHECK(text.find("cut") == std::string::npos);
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);)
+      if (format == LogFormat::json) CHECK(nlohmann::json::accept(line));
+  }
+}
+
+TEST_CASE("a long item leaves room for what is said of it, in a line that a pipe takes whole") {
+  for (const LogFormat format : {LogFormat::text, LogFormat::logfmt, LogFormat::json})
+    for (const char byte : {'x', '\x01', '\xff'})
+      for (const std::size_t length : {std::size_t{3000}, item_shown, std::size_t{1} << 20}) {
+        CAPTURE(byte);
+        CAPTURE(length);
+        const Item item(length, byte);
+        const std::string line =
+            render_line(format, "run ended", {{"item", LoggedItem(item)}, {"reason", "it failed"}});
+        CHECK(line.size() < max_log_line);
+        CHECK(line.find("it failed") != std::string::npos);
+        CHECK(line.find("item_length") != std::string::npos);
+        CHECK(line.find(std::to_string(length)) != std::string::npos);
+      }
+}
+
 TEST_CASE("what a child says stands last, in quotes, and looks like no line of ours") {
   // Lines of each format, with and without what is in front of them, and ends of quotes.
   const std::vector<std::string> imitations = {

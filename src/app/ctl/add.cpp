@@ -22,9 +22,6 @@ namespace {
 
 using ops::Json;
 
-/// As much as a command line takes, and more than anybody's identifiers.
-constexpr std::size_t longest_item = std::size_t{16} << 20;
-
 class Add final : public Command {
  public:
   void declare(Words& words) override {
@@ -119,7 +116,7 @@ class Add final : public Command {
       line.item = std::move(*bytes);
     }
     if (!line.too_long && line.item.size() <= longest_item) return {};
-    return "is longer than " + format_size(longest_item) + ", and not added";
+    return "is " + too_long_text() + "; not added";
   }
 
   void tell(const Options& options, const BulkAdd& bulk, std::size_t refused_lines) const {

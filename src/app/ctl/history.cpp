@@ -63,6 +63,14 @@ const std::string& FinishedRun::field(const char* name) const {
   return found == fields.end() ? none : found->second;
 }
 
+/// The entry has the beginning of a long one, and its length beside it.
+ShownItem FinishedRun::item() const {
+  const std::string& text = field("item");
+  const auto length =
+      static_cast<std::size_t>(std::max<std::int64_t>(0, number_of(field("item_length"))));
+  return {text, std::max(length, text.size())};
+}
+
 WallTime FinishedRun::time(const char* name) const {
   return WallTime(number_of(field(name)));
 }
@@ -85,7 +93,7 @@ ops::Json to_json(const FinishedRun& run) {
   if (json.contains("started_ms") && json.contains("ended_ms"))
     json["took_ms"] = (run.time("ended") - run.time("started")).count();
   if (run.fields.contains("exit")) put_exit(json, run.field("exit"));
-  for (const char* name : {"attempt", "fence", "bad_lines"})
+  for (const char* name : {"item_length", "attempt", "fence", "bad_lines"})
     if (run.fields.contains(name)) json[name] = number_of(run.field(name));
   if (run.fields.contains("result")) {
     const auto result = ops::parse(run.field("result"));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <w8y/clock.hpp>
+#include <w8y/item.hpp>
 
 #include "ops/status_json.hpp"
 #include "redis/sync.hpp"
@@ -19,6 +20,7 @@ struct FinishedRun {
   std::map<std::string, std::string> fields;  ///< as they stand there
 
   [[nodiscard]] const std::string& field(const char* name) const;
+  [[nodiscard]] ShownItem item() const;
   [[nodiscard]] WallTime time(const char* name) const;
   /// When it came into the stream, by Redis's clock.
   [[nodiscard]] WallTime entered() const;

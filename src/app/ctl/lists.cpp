@@ -73,7 +73,7 @@ void print_runs(const Json& runs, bool wide) {
   std::cout << '\n';
   Table table({"RUN", {"ITEM", may_be_cut}, "STATE", "PID", "FOR", "ATTEMPT", "PROGRESS", "LOCK"});
   for (const auto& run : runs)
-    table.add({text_in(run, "run"), shown_in(run, "item"), shaded(text_in(run, "state")),
+    table.add({text_in(run, "run"), item_in(run), shaded(text_in(run, "state")),
                std::to_string(number_in(run, "pid")), since(WallTime(number_in(run, "started_ms"))),
                std::to_string(number_in(run, "attempt")),
                progress_in(run.value("progress", Json())),

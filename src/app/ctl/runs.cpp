@@ -36,7 +36,7 @@ void print_runs(const std::vector<FinishedRun>& runs, bool wide) {
                {"REASON", may_be_cut}});
   for (const auto& run : runs)
     table.add({time_text(run.time("ended")), escape(run.field("run")), escape_text(run.list),
-               escape_text(run.field("item")), shaded(run.field("outcome")), run.took_text(),
+               item_text(run.item()), shaded(run.field("outcome")), run.took_text(),
                escape_text(run.field("host")), escape(run.field("reason"))});
   table.print(wide);
 }
@@ -77,8 +77,12 @@ class Runs final : public Command {
   }
 
  private:
+  /// Of a long one as much as the history has, and its length.
+  static bool is_item(const ShownItem& shown, const Item& item) {
+    return shown.length == item.size() && shown.beginning == shown_part(item);
+  }
   [[nodiscard]] bool is_wanted(const FinishedRun& run) const {
-    if (!item_.items.empty() && run.field("item") != item_.items.front()) return false;
+    if (!item_.items.empty() && !is_item(run.item(), item_.items.front())) return false;
     if (failed_ && run.field("outcome") == "succeeded") return false;
     if (since_ && run.time("ended") < *since_) return false;
     return host_.empty() || run.field("host") == host_ || core::fits(host_, run.field("host"));

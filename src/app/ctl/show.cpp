@@ -37,7 +37,7 @@ void print_finished(const FinishedRun& run, bool wide) {
   Facts facts;
   facts.add("run", escape(run.field("run")));
   facts.add("list", escape_text(run.list));
-  facts.add("item", escape_text(run.field("item")));
+  facts.add("item", item_text(run.item()));
   facts.add("host", escape_text(run.field("host")));
   Cell outcome = shaded(run.field("outcome"));
   if (!run.field("reason").empty()) outcome.text += ": " + escape(run.field("reason"));
@@ -56,7 +56,7 @@ void print_here(const Json& run, bool wide) {
   Facts facts;
   facts.add("run", text_in(run, "run"));
   facts.add("list", shown_in(run, "list"));
-  facts.add("item", shown_in(run, "item"));
+  facts.add("item", item_in(run));
   facts.add("host", text_in(run, "host"));
   facts.add("state", shaded(text_in(run, "state")));
   const WallTime started(number_in(run, "started_ms"));

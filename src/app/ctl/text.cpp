@@ -109,6 +109,21 @@ std::string shown_in(const ops::Json& object, const char* name) {
   return bytes ? escape_text(*bytes) : "?";
 }
 
+std::string item_text(const ShownItem& item) {
+  constexpr std::size_t whole = item_shown * 6;
+  const std::string text = escape_text(item.beginning, whole);
+  if (!item.cut()) return text;
+  return text + "… (the first " + std::to_string(item.beginning.size()) + " of " +
+         std::to_string(item.length) + " bytes)";
+}
+
+std::string item_in(const ops::Json& object) {
+  const auto bytes = ops::get_bytes(object, "item");
+  if (!bytes) return "?";
+  const std::int64_t length = number_in(object, "item_length");
+  return item_text({*bytes, length > 0 ? static_cast<std::size_t>(length) : bytes->size()});
+}
+
 void add_problems(Facts& facts, const ops::Json& answer) {
   const char* name = "wrong";
   for (const auto& problem : array_in(answer, "problems")) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include <w8y/clock.hpp>
+#include <w8y/item.hpp>
 #include <w8y/status.hpp>
 
 #include "app/ctl/table.hpp"
@@ -40,6 +41,11 @@ const ops::Json& object_in(const ops::Json& object, const char* name);
 std::string progress_in(const ops::Json& object);
 /// Bytes as put_bytes() wrote them, escaped.
 std::string shown_in(const ops::Json& object, const char* name);
+
+/// Of a long one the beginning, and how long it is: "xxx… (the first 4096 of 9437186 bytes)".
+std::string item_text(const ShownItem& item);
+/// An item as put_item() wrote it.
+std::string item_in(const ops::Json& object);
 
 /// What is wrong, a line for each cause: first of all.
 void add_problems(Facts& facts, const ops::Json& answer);

@@ -47,7 +47,7 @@ class Watcher final : private redis::Subscriber::Listener {
     } else if (event) {
       std::cout << time_text(WallTime(number_in(*event, "time_ms"))) << "  "
                 << shown_in(*event, "list") << "  " << text_in(*event, "run") << "  "
-                << text_in(*event, "host") << "  " << shown_in(*event, "item") << "  "
+                << text_in(*event, "host") << "  " << item_in(*event) << "  "
                 << text_in(*event, "type") << "  " << detail_of(*event) << '\n';
     } else {
       std::cout << escape(payload) << '\n';
