@@ -98,7 +98,9 @@ void Connection::on_bytes(std::string_view bytes) {
       if (!reply) break;
       take(Reply(reply.get()));
     }
-    if (!reader_.problem().empty()) end({.why = "the answer can't be read: " + reader_.problem()});
+    if (!reader_.problem().empty())
+      end({.why = "the answer can't be read: " + reader_.problem(),
+           .too_large = reader_.too_large()});
   }
 }
 

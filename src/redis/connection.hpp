@@ -35,6 +35,7 @@ class Connection final : private Transport::Handler {
     std::string why;         ///< for people
     bool refused = false;    ///< Redis does not want us: wrong password, no permission
     bool untouched = false;  ///< nothing that was sent has been carried out
+    bool too_large = false;  ///< the reply that was being read is
     std::uint64_t sent = 0;  ///< Connection::sent() at the end
   };
 

@@ -75,6 +75,7 @@ void Reader::feed(std::string_view bytes) {
   if (!problem_.empty()) return;
   taken_ += bytes.size();
   if (taken_ + (max_elements - left_) * element_cost > max_reply_) {
+    too_large_ = true;
     problem_ = "a reply of more than " + std::to_string(max_reply_ >> 20) + " MiB";
   } else if (redisReaderFeed(reader_.get(), bytes.data(), bytes.size()) != REDIS_OK) {
     problem_ = reader_->errstr;

@@ -38,6 +38,8 @@ class Reader {
   OwnedReply next();
   /// Empty if all is well.
   [[nodiscard]] const std::string& problem() const { return problem_; }
+  /// That is the problem: the reply has more than `max_reply`.
+  [[nodiscard]] bool too_large() const { return too_large_; }
 
  private:
   void check_unfinished();
@@ -49,6 +51,7 @@ class Reader {
   std::size_t max_reply_;
   std::size_t taken_ = 0;            // bytes since the last whole reply
   std::size_t left_ = max_elements;  // that it may still have
+  bool too_large_ = false;
   std::string problem_;
 };
 

@@ -62,6 +62,8 @@ enum class Failure {
   not_sent,   ///< nothing has happened
   lost,       ///< it may have been carried out or not
   too_large,  ///< to be sent, now or later: nothing has happened
+  /// Its reply is more than is read: it was carried out, and the connection is lost.
+  reply_too_large,
 };
 
 struct Answer {

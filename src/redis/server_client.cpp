@@ -164,8 +164,11 @@ void ServerClient::on_link_down(const Connection::End& end) {
   for (const Call& call : calls) {
     // Redis carries out a command when it has read all of it.
     const bool not_sent = end.untouched || call.end > end.sent;
-    if (call.callback)
-      call.callback(Answer{not_sent ? Failure::not_sent : Failure::lost, Reply(nullptr), end.why});
+    const bool too_large = end.too_large && &call == &calls.front();
+    const Failure failure = not_sent    ? Failure::not_sent
+                            : too_large ? Failure::reply_too_large
+                                        : Failure::lost;
+    if (call.callback) call.callback(Answer{failure, Reply(nullptr), end.why});
   }
   if (told_ == end.why) return;
   told_ = end.why;

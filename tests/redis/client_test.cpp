@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "fixture.hpp"
+#include "redis/script.hpp"
 #include "redis/server_info.hpp"
 
 using namespace w8y;
@@ -87,6 +90,45 @@ TEST_CASE("bytes are bytes, and big values pass both ways") {
   for (std::size_t i = 0; i < big.size(); i += 4093) big[i] = static_cast<char>(i);
   CHECK(ask(loop, client, {"SET", "big", big}) == "OK");
   CHECK(ask(loop, client, {"GET", "big"}) == big);
+}
+
+TEST_CASE("a command that can never be sent is answered so, and costs no connection") {
+  RedisServer server;
+  loop::Loop loop;
+  Client client(loop, options_for(server.url()));
+  CHECK(ask(loop, client, {"PING"}) == "PONG");
+  const std::string large(std::size_t{65} << 20, 'x');
+  std::vector<std::pair<redis::Failure, std::string>> told;
+  const auto note = [&](const redis::Answer& answer) {
+    told.emplace_back(answer.failure, answer.problem());
+  };
+  client.call({"SET", "k", large}, note);
+  client.run(redis::scripts::add, {"k"}, {large}, note);
+  CHECK(told.empty());  // never from inside the call
+  Answers answers;
+  client.call({"PING"}, answers.take());
+  CHECK(turn_until(loop, [&] { return told.size() == 2 && answers.all.size() == 1; }));
+  for (const auto& [failure, why] : told) {
+    CHECK(failure == redis::Failure::too_large);
+    CHECK(why == "a command of 65 MiB, and no more than 64 MiB can be sent");
+  }
+  CHECK(client.connected());
+  CHECK(server.ask({"EXISTS", "k"}) == "0");
+}
+
+TEST_CASE("who has asked for more than can be read is told so, and nobody else") {
+  RedisServer server;
+  loop::Loop loop;
+  Client client(loop, options_for(server.url()));
+  server.ask({"SETRANGE", "k", std::to_string(130 << 20), "x"});
+  CHECK(ask(loop, client, {"PING"}) == "PONG");
+  std::vector<redis::Failure> told;
+  const auto note = [&](const redis::Answer& answer) { told.push_back(answer.failure); };
+  for (const char* key : {"other", "k", "other"}) client.call({"GET", key}, note);
+  CHECK(turn_until(loop, [&] { return told.size() == 3; }));
+  CHECK(told ==
+        std::vector{redis::Failure::none, redis::Failure::reply_too_large, redis::Failure::lost});
+  CHECK(turn_until(loop, [&] { return client.connected(); }));
 }
 
 TEST_CASE("100,000 calls in one turn, small and not so small") {
