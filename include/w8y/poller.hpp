@@ -53,6 +53,8 @@ class PollerEvents {
   /// Something of a run's end will never be written to Redis.
   virtual void given_up(const Poller& /*poller*/, const RunId& /*run*/,
                         const std::string& /*why*/) {}
+  /// Its unwritten() is another.
+  virtual void unwritten_changed(const Poller& /*poller*/) {}
   virtual void state_changed(Poller& poller) = 0;
   /// Its shortage() has begun, or is over: once each, however many runs can't be started.
   virtual void shortage_changed(const Poller& poller) = 0;
@@ -106,6 +108,8 @@ class Poller final : private SourceHandler,
   /// The source's last answer.
   [[nodiscard]] ClaimEnd last_claim() const { return last_claim_; }
   [[nodiscard]] const std::string& detail() const { return detail_; }
+  /// What of its runs' ends Redis refuses to write, beside their locks; empty: nothing.
+  [[nodiscard]] const std::string& unwritten() const { return past().unwritten; }
   [[nodiscard]] const Runs& runs() const { return runs_; }
   [[nodiscard]] const RunCounters& counters() const { return past().counters; }
   [[nodiscard]] const Shortage& shortage() const { return shortage_; }
@@ -152,6 +156,7 @@ class Poller final : private SourceHandler,
     RunCounters counters;
     std::string last_problem;
     WallTime last_problem_at{0};
+    std::string unwritten;
   };
   [[nodiscard]] const Past& past() const;
   Past& past();
@@ -169,6 +174,10 @@ class Poller final : private SourceHandler,
   void on_back() override;
   void on_given_up(const RunId& run, const std::string& why) override {
     host_.events.given_up(*this, run, why);
+  }
+  void on_unwritten(const std::string& why) override {
+    past().unwritten = why;
+    host_.events.unwritten_changed(*this);
   }
   void on_all_settled() override { advance(); }
   // RunsOwner

@@ -16,6 +16,7 @@ struct Problem {
   enum class Kind {
     redis,        ///< it can't be used
     unavailable,  ///< it refuses some lists
+    unwritten,    ///< it refuses part of what is written of runs
     starved,      ///< this host is short of something
     quarantined,  ///< items that wait for an operator
     failing,      ///< runs that did not succeed, the last one not long ago

@@ -102,6 +102,7 @@ class ServedList final : private PollerEvents {
   void host_lacks(const Poller& poller, const std::string& reason) override;
   void item_parked(const Poller& poller, const ShownItem& item) override;
   void given_up(const Poller& poller, const RunId& run, const std::string& why) override;
+  void unwritten_changed(const Poller& poller) override;
 
   void serve();
   [[nodiscard]] bool must_wait() const;

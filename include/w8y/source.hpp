@@ -128,6 +128,10 @@ class SourceHandler {
   /// Something of a run's end will never be written: more than can be sent, or Redis has refused
   /// it for too long. Its lock runs out by itself.
   virtual void on_given_up(const RunId& /*run*/, const std::string& /*why*/) {}
+  /// Redis refuses what is written beside the lock of a run that ends: history, events, and so on.
+  /// `why` says what is missing, the same for all lists that lack the same; empty: that is over.
+  /// Told when it changes.
+  virtual void on_unwritten(const std::string& /*why*/) {}
   /// unsettled() has become 0.
   virtual void on_all_settled() = 0;
 };

@@ -69,6 +69,7 @@ struct ListStatus {
   std::optional<std::uint64_t> quarantined;  ///< items
   std::optional<Pause> pause;                ///< also while something runs
 
+  std::string unwritten;  ///< what Redis refuses of what is written of runs; empty: nothing
   RunCounters counters;
   std::string last_error;  ///< of the last run that did not succeed; may be empty
   WallTime last_error_at{0};

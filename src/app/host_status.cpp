@@ -51,8 +51,9 @@ void describe_serving(ListStatus& status, const Poller& poller, WallTime now) {
     status.state = ListState::running;
   } else if (poller.state() == PollerState::waiting || end == ClaimEnd::fleet_full) {
     status.state = ListState::full;
-    status.why =
-        end == ClaimEnd::fleet_full ? "fleet_concurrency is reached" : "max_processes is reached";
+    status.why = end != ClaimEnd::fleet_full ? "max_processes is reached"
+                 : poller.detail().empty()   ? "fleet_concurrency is reached"
+                                             : poller.detail();
   } else {
     status.state = ListState::idle;
     status.why = end == ClaimEnd::empty ? "no items" : "no item is free";

@@ -61,6 +61,16 @@ Journal::Journal(ops::Log& log, EventHandler& events, const Clock& clock, TimerQ
               return log_.info("Redis takes this list again", {{"list", over.group.names()}});
             log_.info("Redis takes " + std::to_string(over.group.lists.size()) + " lists again",
                       {{"lists", over.group.names()}});
+          }),
+      unwritten_(
+          gathered_, "unwritten",
+          [this](const std::string& reason, const Group& group) {
+            log_.error("Redis refuses part of what is written of runs",
+                       {{group.one_list() ? "list" : "lists", group.names()}, {"reason", reason}});
+          },
+          [this](const std::string&, const Troubles::Over& over) {
+            log_.info("Redis takes all that is written of runs again",
+                      {{over.group.one_list() ? "list" : "lists", over.group.names()}});
           }) {}
 
 Journal::~Journal() {
@@ -254,10 +264,16 @@ void Journal::given_up(const Poller& poller, const RunId& run, const std::string
              {{"list", poller.rule().prefix}, {"run", run}, {"reason", why}});
 }
 
+void Journal::unwritten_changed(const Poller& poller) {
+  if (poller.unwritten().empty()) return unwritten_.end(&poller);
+  unwritten_.begin(&poller, poller.rule().prefix, poller.unwritten());
+}
+
 void Journal::state_changed(Poller& poller) {
   const std::string& prefix = poller.rule().prefix;
   if (poller.state() == PollerState::drained) {
     shortages_.forget(&poller);
+    unwritten_.forget(&poller);
     return refusals_.forget(&poller);
   }
   // Told at the end of each claim; trouble that all lists share is told by RedisWatch.

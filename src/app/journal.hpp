@@ -26,6 +26,7 @@ class Journal final : public ListEvents {
   void lease_changed(const Poller& poller, const ActiveRun& run, bool lost) override;
   void item_parked(const Poller& poller, const ShownItem& item) override;
   void given_up(const Poller& poller, const RunId& run, const std::string& why) override;
+  void unwritten_changed(const Poller& poller) override;
   void state_changed(Poller& poller) override;
   void shortage_changed(const Poller& poller) override;
   void list_refused(const Rule& rule, const Refusal& refusal) override;
@@ -51,6 +52,7 @@ class Journal final : public ListEvents {
   Gathered gathered_;
   Troubles shortages_;
   Troubles refusals_;  ///< by Redis
+  Troubles unwritten_;
 };
 
 }  // namespace w8y::app

@@ -73,6 +73,7 @@ void Problems::add(const ListStatus& list) {
   const bool usable = is_usable(host_.redis);
   if (!usable && is_served(list.state)) ++waiting_;
   if (usable && list.state == ListState::unavailable) add(Kind::unavailable, list.why, list);
+  if (usable && !list.unwritten.empty()) add(Kind::unwritten, list.unwritten, list);
   if (list.state == ListState::starved) add(Kind::starved, list.why, list);
   if (list.state == ListState::refused) add(Kind::refused, list.why, list);
   if (list.quarantined.value_or(0) > 0) add(Kind::quarantined, "", list, *list.quarantined);
@@ -118,6 +119,9 @@ Problem Problems::told(Kind kind, const std::string& why, const Cause& cause) co
   switch (kind) {
     case Kind::unavailable:
       problem.text = "Redis refuses " + names;
+      break;
+    case Kind::unwritten:
+      problem.text = "Redis refuses part of what is written of runs of " + names;
       break;
     case Kind::starved:
       problem.text = "this host is too short of something to run " + names;
@@ -173,6 +177,8 @@ const char* kind_name(Kind kind) {
       return "redis";
     case Kind::unavailable:
       return "unavailable";
+    case Kind::unwritten:
+      return "unwritten";
     case Kind::starved:
       return "starved";
     case Kind::quarantined:

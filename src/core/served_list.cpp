@@ -201,6 +201,10 @@ void ServedList::given_up(const Poller& poller, const RunId& run, const std::str
   host_.events.given_up(poller, run, why);
 }
 
+void ServedList::unwritten_changed(const Poller& poller) {
+  host_.events.unwritten_changed(poller);
+}
+
 void ServedList::state_changed(Poller& poller) {
   if (poller.drained()) sweep_.set(host_.clock.now(), [this] { sweep(); });
   host_.events.state_changed(poller);

@@ -201,6 +201,7 @@ std::string to_text(const ListStatus& list) {
   put_number("concurrency", list.concurrency);
   put_number("fleet_concurrency", list.fleet_concurrency);
   put_number("weight", list.weight);
+  json.put("unwritten", list.unwritten);
   json.put_json("counters", to_text(list.counters));
   json.put("last_error", list.last_error);
   json.put_json("last_error_ms", dump(time_or_null(list.last_error_at)));

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "source/rights.hpp"
 #include "source/run_record.hpp"
 
 namespace w8y::source {
@@ -22,10 +23,13 @@ CircularSource::CircularSource(std::shared_ptr<RedisLink> link, SourceHandler& h
       Sweep::Member(link_->sweep),
       redis::Client::Listener(link_->client),
       handler_(handler),
+      room_timer_(link_->timers),
+      // The handler is not told from inside its own call.
+      room_(link_->item_room,
+            [this] { room_timer_.set(link_->clock.now(), [this] { handler_.on_turn(); }); }),
       look_again_(link_->timers),
       tell_given_up_(link_->timers),
       scan_later_(link_->timers),
-      room_(link_->timers),
       alive_(std::make_shared<bool>(true)) {}
 
 CircularSource::~CircularSource() {
@@ -47,7 +51,10 @@ Settlements& CircularSource::settlements() {
     settlements_ = std::make_unique<Settlements>(
         *link_, Settlements::Handler{
                     [this] { look_all_settled(); },
-                    [this](const RunId& run, const std::string& why) { give_up(run, why); }});
+                    [this](const RunId& run, const std::string& why) { give_up(run, why); },
+                    [this](const std::string& refused) {
+                      handler_.on_unwritten(refused.empty() ? refused : missing_right(refused));
+                    }});
   return *settlements_;
 }
 

@@ -67,6 +67,7 @@ class CircularSource final : public Source,
     std::string lock;
     std::string value;
     std::unique_ptr<Leases::Lease> lease;
+    ItemRoom::Hold hold;
   };
 
   // By value: the handler may give the lease up, and the lease's own copy goes with it.
@@ -85,7 +86,9 @@ class CircularSource final : public Source,
   void scan();
   [[nodiscard]] std::size_t may_hold() const;
   void hold_back();
-  void make_room();
+  void put_off();
+  void answer_later(ClaimReply reply);
+  void leave_redis_line();
   void scanned(const std::vector<RunId>& runs, Instant sent, const ClaimResult& result);
   void note_length(const ClaimResult& result);
   void look_for(const std::vector<RunId>& runs);
@@ -108,6 +111,8 @@ class CircularSource final : public Source,
   SourceHandler& handler_;
   RulePtr rule_;
   std::shared_ptr<const CircularKeys> keys_;  ///< nullptr: not needed yet
+  Timer room_timer_;
+  ItemRoom::Member room_;
   Pass pass_;
   std::map<RunId, Held> held_;
   bool all_taken_ = true;               ///< the last claim left no free item
@@ -127,10 +132,9 @@ class CircularSource final : public Source,
   Timer look_again_;                                     ///< after a change
   std::vector<std::pair<RunId, std::string>> given_up_;  ///< to be told
   Timer tell_given_up_;
-  std::size_t held_bytes_ = 0;  ///< of items
-  bool held_back_ = false;      ///< a claim was, until there are fewer
   Timer scan_later_;
-  Timer room_;
+  /// Without scripts, something of the list was longer than can be looked at: not before then.
+  Instant too_long_until_{};
   std::shared_ptr<bool> alive_;
 };
 

@@ -12,12 +12,17 @@ namespace {
 constexpr std::size_t bytes_per_call = std::size_t{256} << 10;
 
 /// Items that a list may hold, by the life of its locks: each lock is renewed with its item in its
-/// name, and that is to leave Redis, and our memory, to others too. One item is always held.
+/// name, and that is to leave Redis to others too. One item is always held.
 constexpr std::size_t most_held_per_second = std::size_t{8} << 20;
-constexpr std::size_t most_held = std::size_t{256} << 20;
+/// How soon a list is looked at again that has an item which is too long to be looked at.
+constexpr Duration too_long_pause = std::chrono::minutes(10);
 
 /// A look at the ends of a list sees as many at the right one (claim.lua).
 constexpr std::int64_t seen_at_right = LockStore::most_looked_at / 4;
+
+constexpr const char* too_long_here =
+    "an item of the list is longer than can be looked at without scripts: remove it, or allow this "
+    "Redis user EVAL and EVALSHA, which quarantines it; looked at again every 10 minutes";
 
 ClaimEnd end_of(ClaimStatus status) {
   switch (status) {
@@ -45,7 +50,8 @@ void CircularSource::claim(std::size_t wanted, Scan scan, Manner manner) {
 }
 
 void CircularSource::scan() {
-  if (held_bytes_ >= may_hold()) return hold_back();
+  if (link_->clock.now() < too_long_until_) return put_off();
+  if (!room_.admit(std::min(longest_.value_or(0), longest_item), may_hold())) return hold_back();
   if (longest_ && *longest_ >= RedisLink::large && !link_->may_call_large()) {
     scan_later_.set(link_->large_after(), [this] { scan(); });
     return;
@@ -75,9 +81,14 @@ void CircularSource::scan() {
   link_->locks->claim(
       call, [this, alive = alive_, runs, made](const ClaimResult* result, const Trouble& trouble) {
         if (!*alive) return;
-        if (result == nullptr) return unavailable(*runs, trouble);
-        if (result->bytes >= RedisLink::large) link_->large_answered(made);
-        scanned(*runs, made.sent, *result);
+        if (result != nullptr && result->bytes >= RedisLink::large) link_->large_answered(made);
+        if (trouble.too_long || (result != nullptr && result->too_long))
+          too_long_until_ = link_->clock.now() + too_long_pause;
+        if (result == nullptr) {
+          unavailable(*runs, trouble);
+        } else {
+          scanned(*runs, made.sent, *result);
+        }
       });
   *runs = std::move(call.runs);  // it has been read, and is never answered from inside
 }
@@ -85,19 +96,31 @@ void CircularSource::scan() {
 std::size_t CircularSource::may_hold() const {
   const auto seconds =
       std::chrono::duration_cast<std::chrono::seconds>(pass_.rule->key_expiry).count();
-  return std::min(most_held,
-                  most_held_per_second * static_cast<std::size_t>(std::max(seconds, 1L)));
+  return most_held_per_second * static_cast<std::size_t>(std::max(seconds, 1L));
 }
 
-/// Answered from the loop, and woken when there is room.
+/// Woken when there is room.
 void CircularSource::hold_back() {
-  held_back_ = true;
-  leave_line();
-  scan_later_.set(link_->clock.now(), [this] {
-    ClaimReply reply;
-    reply.end = ClaimEnd::fleet_full;
-    reply.detail =
-        "the items that run here are long: more wait until their locks need less of Redis";
+  leave_redis_line();
+  ClaimReply reply;
+  reply.end = ClaimEnd::fleet_full;
+  reply.detail = "the items that run here are long: more wait until some of them are done";
+  answer_later(std::move(reply));
+}
+
+/// An answer that can't be read costs the connection, and so all lists: that happens seldom.
+void CircularSource::put_off() {
+  leave_redis_line();
+  ClaimReply reply;
+  reply.end = ClaimEnd::refused;
+  reply.detail = too_long_here;
+  reply.next_free = too_long_until_ - link_->clock.now();
+  answer_later(std::move(reply));
+}
+
+/// From the loop.
+void CircularSource::answer_later(ClaimReply reply) {
+  scan_later_.set(link_->clock.now(), [this, reply = std::move(reply)]() mutable {
     reply.calls = pass_.calls;
     reply.parked = std::move(pass_.parked);
     handler_.on_claimed(std::move(reply));
@@ -153,6 +176,7 @@ void CircularSource::scanned(const std::vector<RunId>& runs, Instant sent,
     reply.end = ClaimEnd::unavailable;
     reply.detail = "the answer to a claim came too late";
   }
+  room_.answered();
   handler_.on_claimed(std::move(reply));
 }
 
@@ -168,6 +192,11 @@ void CircularSource::note_length(const ClaimResult& result) {
 }
 
 void CircularSource::leave_line() {
+  room_.leave();
+  leave_redis_line();
+}
+
+void CircularSource::leave_redis_line() {
   if (!std::exchange(in_line_, false) || !link_->client.connected()) return;
   const ClaimCall call{
       *keys(), lock_value({}), {}, rule_->key_expiry, 0, ClaimCall::new_pass, 0, true, false, {},
@@ -185,16 +214,19 @@ void CircularSource::look_for(const std::vector<RunId>& runs) {
 
 void CircularSource::unavailable(const std::vector<RunId>& runs, const Trouble& trouble) {
   if (trouble.maybe_done) look_for(runs);
+  room_.answered();
   ClaimReply reply;
-  reply.end = trouble.about_keys() ? ClaimEnd::refused : ClaimEnd::unavailable;
-  reply.detail = trouble.why;
+  const bool refused = trouble.about_keys() || trouble.too_long;
+  reply.end = refused ? ClaimEnd::refused : ClaimEnd::unavailable;
+  reply.detail = trouble.too_long ? too_long_here : trouble.why;
   reply.calls = pass_.calls;
   reply.parked = std::move(pass_.parked);
   handler_.on_claimed(std::move(reply));
 }
 
 Claim CircularSource::hold(const RunId& run, const Taken& taken, Instant sent) {
-  Held held{pass_.keys, pass_.keys->lock(taken.item), lock_value(run), nullptr};
+  Held held{pass_.keys, pass_.keys->lock(taken.item), lock_value(run), nullptr,
+            room_.hold(taken.item.size())};
   LeaseTerms terms{run,
                    held.lock,
                    held.value,
@@ -204,7 +236,6 @@ Claim CircularSource::hold(const RunId& run, const Taken& taken, Instant sent) {
                    pass_.rule->key_expiry,
                    sent};
   held.lease = link_->leases.hold(std::move(terms), *this);
-  held_bytes_ += taken.item.size();
   held_.insert_or_assign(run, std::move(held));
   return Claim{run, taken.item, std::nullopt, taken.fence, taken.failures + 1};
 }

@@ -83,17 +83,11 @@ void CircularSource::put_down(const RunId& run, SettleCall&& call) {
   const Instant forget_at = lease_ends + held->second.lease->expiry();
   // The renewals end here, and not when Redis has answered: one that overtook the settlement would
   // find the lock gone and take it again, for nobody.
+  ItemRoom::Hold hold = std::move(held->second.hold);
   held_.erase(held);
-  held_bytes_ -= call.item.size();
-  if (held_back_) make_room();
   const bool freed = call.new_value.empty();
-  settlements().add(keys, std::move(call), {lease_ends, forget_at}, wait_of_end(freed));
-}
-
-/// The handler is not told from inside its own call.
-void CircularSource::make_room() {
-  held_back_ = false;
-  room_.set(link_->clock.now(), [this] { handler_.on_turn(); });
+  settlements().add(keys, std::move(call), {lease_ends, forget_at}, std::move(hold),
+                    wait_of_end(freed));
 }
 
 /// Whoever waits for an item or for a place in the fleet is not to wait for other runs' ends.

@@ -16,8 +16,10 @@ std::string ms_text(Duration life) {
 std::optional<Trouble> trouble_of(const redis::Answer& answer) {
   if (answer.ok()) return std::nullopt;
   Trouble trouble;
-  trouble.maybe_done = answer.failure == redis::Failure::lost;
+  const bool unread = answer.failure == redis::Failure::reply_too_large;
+  trouble.maybe_done = answer.failure == redis::Failure::lost || unread;
   trouble.never = answer.failure == redis::Failure::too_large;
+  trouble.too_long = trouble.never || unread;
   trouble.code = answer.error();
   trouble.why = answer.problem();
   return trouble;

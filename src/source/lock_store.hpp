@@ -31,6 +31,8 @@ struct Trouble {
   /// The lock is settled; only something that is noted beside it was refused.
   bool settled = false;
   bool never = false;  ///< it is more than can be sent
+  /// Something of the list is longer than can be read, or sent: it is as long the next time.
+  bool too_long = false;
   /// What Redis answered; none: it could not be asked.
   redis::ErrorCode code = redis::ErrorCode::none;
   std::string why;
@@ -85,6 +87,8 @@ struct ClaimResult {
   std::vector<ShownItem> parked;
   std::size_t longest = 0;  ///< item that was read
   std::size_t bytes = 0;    ///< of all items that were
+  /// The pass broke off at an item that is longer than can be looked at in this way.
+  bool too_long = false;
   /// The pass broke off behind those: runs whose lock may be there, or not.
   std::vector<RunId> maybe_locked;
 };

@@ -68,17 +68,20 @@ class PlainLocks::ClaimPass : public std::enable_shared_from_this<PlainLocks::Cl
 
   void fail(const redis::Answer& answer) {
     over_ = true;
+    // What can't be read is an item, which has no lock then.
+    const bool unread = answer.failure == redis::Failure::reply_too_large;
     // One that has no fence yet is not begun.
     const std::size_t asked = result_.taken.size();
     if (!result_.taken.empty() && result_.taken.back().fence == 0) result_.taken.pop_back();
     if (result_.taken.empty()) {
       Trouble trouble = *trouble_of(answer);
-      trouble.maybe_done = trouble.maybe_done || asked > 0;
+      trouble.maybe_done = (trouble.maybe_done || asked > 0) && !unread;
       return answer_(nullptr, trouble);
     }
-    const std::size_t end = std::min(asked + 1, runs_.size());
+    const std::size_t end = unread ? 0 : std::min(asked + 1, runs_.size());
     for (std::size_t i = result_.taken.size(); i < end; ++i)
       result_.maybe_locked.push_back(runs_[i]);
+    result_.too_long = trouble_of(answer)->too_long;
     answer_(&result_, {});  // what it has, it has
   }
 

@@ -99,8 +99,9 @@ void PlainLocks::read_lock(const std::shared_ptr<Reading>& reading) {
 /// All or nothing, but for what is only noted: where that is forbidden, it is left out.
 void PlainLocks::execute(Change&& change) {
   std::erase_if(change.notes, [this](const auto& words) {
-    if (!forbidden_.contains(words.front())) return false;
-    swaps_.front()->result.refused = "this user needs the right to " + words.front();
+    const auto forbidden = forbidden_.find(words.front());
+    if (forbidden == forbidden_.end()) return false;
+    swaps_.front()->result.refused = words.front() + ": " + forbidden->second;
     return true;
   });
   if (change.commands.empty() && change.notes.empty()) {
@@ -117,7 +118,7 @@ void PlainLocks::execute(Change&& change) {
                                  name = words.front()](const redis::Answer& queued) {
       if (!*alive || queued.error() == redis::ErrorCode::none || *refused) return;
       if (note && forbids(queued)) {
-        forbidden_.insert(name);
+        forbidden_.emplace(name, queued.problem());
         *left_out = true;
       } else {
         *refused = trouble_of(queued);
@@ -125,11 +126,15 @@ void PlainLocks::execute(Change&& change) {
     });
   };
   for (const auto& command : change.commands) queue(command, false);
-  for (const auto& command : change.notes) queue(command, true);
-  client_.call({"EXEC"}, [this, alive = alive_, refused, left_out,
-                          certain = change.commands.size()](const redis::Answer& executed) {
+  std::vector<std::string> notes;
+  for (const auto& command : change.notes) {
+    queue(command, true);
+    notes.push_back(command.front());
+  }
+  client_.call({"EXEC"}, [this, alive = alive_, refused, left_out, certain = change.commands.size(),
+                          notes = std::move(notes)](const redis::Answer& executed) {
     if (!*alive) return;
-    if (executed.ok()) return look_inside(executed.reply, certain);
+    if (executed.ok()) return look_inside(executed.reply, certain, notes);
     if (*left_out && !*refused) return next_swap();  // again, without those
     const Trouble trouble = *refused ? **refused : *trouble_of(executed);
     finish_swap(&trouble);
@@ -137,14 +142,15 @@ void PlainLocks::execute(Change&& change) {
 }
 
 /// EXEC is carried out to its end, whatever becomes of each command.
-void PlainLocks::look_inside(const redis::Reply& replies, std::size_t certain) {
+void PlainLocks::look_inside(const redis::Reply& replies, std::size_t certain,
+                             const std::vector<std::string>& notes) {
   Swapped& result = swaps_.front()->result;
   result.done = !replies.is_nil();
   for (std::size_t i = 0; i < replies.size(); ++i) {
     const redis::Answer answer{redis::Failure::none, replies[i], {}};
     if (const auto trouble = trouble_of(answer)) {
       if (i < certain) return finish_swap(&*trouble);
-      result.refused = trouble->why;
+      result.refused = notes[std::min(i - certain, notes.size() - 1)] + ": " + trouble->why;
     } else {
       result.replies.emplace_back(answer.reply);
     }

@@ -5,9 +5,9 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -60,7 +60,8 @@ class PlainLocks final : public LockStore {
   void read(std::size_t at, const std::shared_ptr<Reading>& reading);
   void read_lock(const std::shared_ptr<Reading>& reading);
   void execute(Change&& change);
-  void look_inside(const redis::Reply& replies, std::size_t certain);
+  void look_inside(const redis::Reply& replies, std::size_t certain,
+                   const std::vector<std::string>& notes);
   void finish_swap(const Trouble* trouble);
 
   void renew_places(const RenewCall& call);
@@ -72,8 +73,8 @@ class PlainLocks final : public LockStore {
 
   redis::Client& client_;
   std::deque<std::unique_ptr<Swap>> swaps_;
-  std::set<std::string> forbidden_;  ///< commands, on this connection
-  std::shared_ptr<bool> alive_;      ///< false once this is gone: answers in flight then do nothing
+  std::map<std::string, std::string> forbidden_;  ///< commands, on this connection, and why
+  std::shared_ptr<bool> alive_;  ///< false once this is gone: answers in flight then do nothing
 };
 
 }  // namespace w8y::source

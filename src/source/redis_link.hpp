@@ -14,6 +14,7 @@
 
 #include "redis/client.hpp"
 #include "redis/subscriber.hpp"
+#include "source/item_room.hpp"
 #include "source/keys.hpp"
 #include "source/leases.hpp"
 #include "source/list_events.hpp"
@@ -65,6 +66,7 @@ class RedisLink final : private detail::ClientOwner, private redis::Client::List
   Sweep sweep;
   Looks looks;
   ListEvents list_events;
+  ItemRoom item_room;
 
   /// A call that reads or carries so much keeps Redis busy for a while.
   static constexpr std::size_t large = std::size_t{64} << 10;

@@ -51,13 +51,14 @@ Settlements::~Settlements() {
 }
 
 void Settlements::add(std::shared_ptr<const CircularKeys> keys, SettleCall&& call,
-                      const Times& times, Wait wait) {
+                      const Times& times, ItemRoom::Hold&& hold, Wait wait) {
   const Instant now = link_.clock.now();
   const RunId run = call.run;
   fit(call);
   // A quarantine has Redis look for the item in the whole list (settle.lua): one at a time.
   const bool alone = call.for_good();
-  unsettled_.emplace(run, Unsettled{std::move(keys), std::move(call), times, alone, now});
+  unsettled_.emplace(
+      run, Unsettled{std::move(keys), std::move(call), times, std::move(hold), alone, now});
   gathered_.push_back(run);
   // A call that is full waits for nobody: Redis is at it while we are at the runs that follow.
   const bool full = gathered_.size() >= LockStore::most_settled;
@@ -166,7 +167,10 @@ void Settlements::answered(const RunId& run, const Trouble* trouble) {
   Unsettled& unsettled = found->second;
   const Instant now = link_.clock.now();
   const bool about_keys = trouble != nullptr && trouble->about_keys();
-  if (trouble == nullptr || trouble->settled) return over(run);
+  if (trouble == nullptr || trouble->settled) {
+    note_unwritten(unsettled.call, trouble);
+    return over(run);
+  }
   if (trouble->never || (about_keys && now - unsettled.since > patience)) {
     handler_.given_up(run, trouble->why);
     return over(run);
@@ -178,6 +182,15 @@ void Settlements::answered(const RunId& run, const Trouble* trouble) {
   // away.
   const bool with_others = about_keys && !std::exchange(unsettled.alone, true);
   retry_at(with_others ? now : now + retry_pause);
+}
+
+/// A claim that is handed back says nothing of it: there is nothing to write.
+void Settlements::note_unwritten(const SettleCall& call, const Trouble* trouble) {
+  if (trouble == nullptr && (unwritten_.empty() || call.entry.empty())) return;
+  const std::string refused = trouble == nullptr ? std::string() : trouble->why;
+  if (refused == unwritten_) return;
+  unwritten_ = refused;
+  handler_.unwritten(refused);
 }
 
 void Settlements::over(const RunId& run) {

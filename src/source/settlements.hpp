@@ -34,6 +34,8 @@ class Settlements {
     std::function<void()> none_left;
     /// Why something of a run's end will never be written. From anywhere.
     std::function<void(const RunId& run, const std::string& why)> given_up;
+    /// What Redis refuses beside the locks is another; empty: nothing any more. From the loop.
+    std::function<void(const std::string& refused)> unwritten;
   };
   Settlements(RedisLink& link, Handler handler);
   ~Settlements();
@@ -44,8 +46,9 @@ class Settlements {
     Instant lease_ends{};  ///< of the run
     Instant forget_at{};   ///< given up then, on a connection that was replaced (RedisLink::retire)
   };
+  /// `hold`: of its item, until it is settled.
   void add(std::shared_ptr<const CircularKeys> keys, SettleCall&& call, const Times& times,
-           Wait wait);
+           ItemRoom::Hold&& hold, Wait wait);
   /// A message for the events channel; it comes before what is settled after it.
   void publish(std::shared_ptr<const CircularKeys> keys, std::string&& message, Wait wait);
   /// What waits for others does so no longer.
@@ -59,6 +62,7 @@ class Settlements {
     std::shared_ptr<const CircularKeys> keys;
     SettleCall call;
     Times times;
+    ItemRoom::Hold hold;
     bool alone = false;  ///< not in one call with others
     Instant since{};
   };
@@ -74,6 +78,7 @@ class Settlements {
   void send_settlements();
   void send_or_wait(Runs&& runs, std::size_t bytes);
   void send_batch(Runs&& runs, bool large);
+  void note_unwritten(const SettleCall& call, const Trouble* trouble);
   void answered(const RunId& run, const Trouble* trouble);
   void give_up_overdue();
   void over(const RunId& run);
@@ -81,6 +86,7 @@ class Settlements {
 
   RedisLink& link_;
   Handler handler_;
+  std::string unwritten_;
   std::map<RunId, Unsettled> unsettled_;
   Runs gathered_;
   Runs refused_;  ///< or not sent

@@ -33,6 +33,7 @@ class Told : public SourceHandler {
   void on_back() override { ++backs; }
   void on_given_up(const RunId& run, const std::string&) override { given_up.push_back(run); }
   void on_all_settled() override { ++all_settled; }
+  void on_unwritten(const std::string& why) override { unwritten.push_back(why); }
 
   std::vector<ClaimReply> replies;
   std::vector<LookReply> looks;
@@ -41,6 +42,7 @@ class Told : public SourceHandler {
   std::vector<RunId> back;
   std::vector<RunId> expiring;
   std::vector<RunId> given_up;
+  std::vector<std::string> unwritten;
   int wakes = 0;
   int turns = 0;
   int others = 0;

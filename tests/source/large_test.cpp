@@ -354,3 +354,63 @@ TEST_CASE("a look at long locked items reads few of them, sees them all in time,
   CHECK(looks > 1);
   CHECK(looks < 40);
 }
+
+TEST_CASE("without scripts, an item that can't be looked at costs its own list alone") {
+  // One is too long for the name of a lock to be sent, one for an answer to be read.
+  for (const std::size_t length : {70 * mebibyte, 130 * mebibyte}) {
+    CAPTURE(length);
+    RedisServer server({.config = no_scripts});
+    fill(server, 1, length);
+    server.ask({"RPUSH", "small:list", "a", "b"});
+    loop::Loop loop;
+    auto link = open_link(loop, url_for(server, false));
+    Host big(loop, link, long_rule());
+    Host small(loop, link, list_rule("small"));
+    small.claim(0);
+    Drops drops(*link);
+    ClaimReply reply = big.claim(1);
+    CHECK(reply.end == ClaimEnd::refused);
+    CHECK(reply.detail.find("EVAL") != std::string::npos);
+    CHECK(turn_until(loop, [&] { return link->client.connected(); }));
+    // The next passes don't try it again, and ask Redis nothing.
+    const auto reads = [&] { return server.info_text("cmdstat_lmove"); };
+    const std::string before = reads();
+    CHECK_FALSE(before.empty());
+    for (int i = 0; i < 3; ++i) {
+      reply = big.claim(1);
+      CHECK(reply.end == ClaimEnd::refused);
+      CHECK(reply.next_free > 5min);
+    }
+    CHECK(reads() == before);
+    CHECK(drops.count == (length > 128 * mebibyte ? 1 : 0));
+    CHECK(small.claim(2).claims.size() == 2);
+    CHECK(big.source.unsettled() == 0);
+    CHECK(server.ask({"LLEN", "work:list"}) == "1");
+  }
+}
+
+TEST_CASE("lists share the room for long items") {
+  RedisServer server;
+  for (const auto& [list, items] : std::map<std::string, int>{{"a:list", 18}, {"b:list", 2}})
+    for (int i = 0; i < items; ++i)  // one by one: they take their time
+      server.ask({"EVAL", "redis.call('RPUSH', KEYS[1], ARGV[1] .. string.rep('x', 16000000))", "1",
+                  list, std::to_string(i)});
+  loop::Loop loop;
+  auto link = open_link(loop, server.url());
+  Rule rule = long_rule();
+  rule.prefix = "a";
+  Host first(loop, link, rule);
+  rule.prefix = "b";
+  Host second(loop, link, rule);
+  const std::size_t held = claim_all(first, 18);
+  CHECK(held == 16);
+  // Of the first it is not known how long it is.
+  CHECK(claim_all(second, 2) == 1);
+  CHECK(link->item_room.held() <= source::ItemRoom::most + longest_item);
+  const int turns = second.told.turns;
+  for (std::size_t i = 0; i < 3 && i < first.told.claims.size(); ++i)
+    first.settle(first.told.claims[i]);
+  CHECK(turn_until(loop, [&] { return second.told.turns > turns; }));
+  CHECK(second.claim(1).claims.size() == 1);
+  CHECK(first.claim(1).claims.empty());  // it has more than its half
+}

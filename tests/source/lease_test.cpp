@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <thread>
+
 #include "source/host.hpp"
 
 using namespace w8y;
@@ -98,6 +100,22 @@ TEST_CASE("a silent Redis: warned before the lease ends, told when it has, had b
   server.resume();
   CHECK(turn_until(
       loop, [&] { return !host.told.back.empty(); }, 10s));
+}
+
+TEST_CASE("after a stall, what waits is known to be too late before anything is told of it") {
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a"});
+  loop::Loop loop;
+  Host host(loop, server.url(), short_leases());
+  const Claim claim = host.claim(1).claims.at(0);
+  CHECK(host.source.may_start(claim));
+  const Instant claimed = loop.clock().now();
+  // The loop doesn't get to its timers.
+  while (host.source.may_start(claim) && loop.clock().now() < claimed + 5s)
+    std::this_thread::sleep_for(1ms);
+  CHECK_FALSE(host.source.may_start(claim));
+  CHECK(loop.clock().now() < claimed + 1s);  // and so before the lease has ended
+  CHECK(host.told.expiring.empty());
 }
 
 TEST_CASE("a thousand leases are renewed in a few calls") {

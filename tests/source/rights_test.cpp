@@ -194,3 +194,70 @@ TEST_CASE("an operator who lacks a right changes nothing, and is told") {
     CHECK(refused > 0);
   }
 }
+
+TEST_CASE("what may not be written of a run is told once, with the rule that is missing") {
+  struct Lack {
+    std::string rule;
+    std::string missing;
+    std::string lost;
+  };
+  for (const bool scripts : {true, false})
+    for (const Lack& lack :
+         {Lack{"-xadd", "+xadd", "history"}, Lack{"-publish", "+publish", "told"},
+          Lack{"resetchannels", "&PREFIX:*", "told"}}) {
+      CAPTURE(scripts);
+      CAPTURE(lack.rule);
+      Place place;
+      const auto set_rights = [&](const std::string& rule) {
+        place.server.ask({"ACL", "SETUSER", "some", "reset", "on", "nopass", "~*", "&*", "+@all",
+                          scripts ? "+eval" : "-@scripting", rule});
+      };
+      set_rights("+ping");
+      Host host(place.loop, url_of_user(place.server, "some"), list_rule());
+      meet_rights(host, scripts);
+      set_rights(lack.rule);
+      for (int i = 0; i < 3; ++i) {
+        const ClaimReply reply = host.claim(1);
+        REQUIRE(reply.claims.size() == 1);
+        host.settle(reply.claims[0]);
+        CHECK(host.settled());
+        CHECK(place.server.ask({"KEYS", "work:lock:*"}).empty());
+      }
+      REQUIRE(host.told.unwritten.size() == 1);
+      const std::string& why = host.told.unwritten[0];
+      CAPTURE(why);
+      CHECK(why.find(lack.missing) != std::string::npos);
+      CHECK(why.find(lack.lost) != std::string::npos);
+      // A claim that is handed back doesn't end it; the next run does.
+      set_rights("+ping");
+      if (!scripts) {  // known for a connection
+        place.server.ask({"CLIENT", "KILL", "USER", "some"});
+        CHECK(turn_until(place.loop, [&] { return !host.link->client.connected(); }));
+        CHECK(turn_until(place.loop, [&] { return host.link->client.connected(); }));
+      }
+      host.source.hand_back(host.claim(1).claims.at(0));
+      CHECK(host.settled());
+      CHECK(host.told.unwritten.size() == 1);
+      host.settle(host.claim(1).claims.at(0));
+      CHECK(host.settled());
+      CHECK(host.told.unwritten.size() == 2);
+      CHECK(host.told.unwritten.back().empty());
+    }
+}
+
+TEST_CASE("a history of a wrong type is told, too") {
+  for (const bool scripts : {true, false}) {
+    CAPTURE(scripts);
+    RedisServer server({.config = no_scripts});
+    server.ask({"RPUSH", "work:list", "a"});
+    server.ask({"SET", "work:runs", "mine"});
+    loop::Loop loop;
+    Host host(loop, url_for(server, scripts), list_rule());
+    meet_rights(host, scripts);
+    host.settle(host.claim(1).claims.at(0));
+    CHECK(host.settled());
+    REQUIRE(host.told.unwritten.size() == 1);
+    CHECK(host.told.unwritten[0].find("XADD: WRONGTYPE") != std::string::npos);
+    CHECK(host.told.unwritten[0].find("wrong type is renamed") != std::string::npos);
+  }
+}

@@ -71,6 +71,20 @@ TEST_CASE("lists with one cause are told together") {
   CHECK(told(good_host(), lists) == Texts{"refused|this host refuses a and b: /opt/x: not found"});
 }
 
+TEST_CASE("what may not be written of runs is one problem for all lists that lack the same") {
+  std::vector<ListStatus> lists;
+  for (int i = 0; i < 30; ++i) {
+    lists.push_back(list_of("l" + std::to_string(i), ListState::running));
+    lists.back().unwritten = "XADD: no permissions";
+  }
+  CHECK(told(good_host(), lists) ==
+        Texts{"unwritten|Redis refuses part of what is written of runs of l0, l1, l2 and 27 more: "
+              "XADD: no permissions"});
+  HostStatus away = good_host();
+  away.redis.connected = false;
+  CHECK(told(away, {lists[0]}).size() == 1);  // then that is what is wrong
+}
+
 TEST_CASE("quarantined items are counted over all lists") {
   ListStatus one = list_of("work");
   one.quarantined = 1;
