@@ -125,6 +125,33 @@ def burst_of_ends(setup):
         return {"ends": items, "settled s": round(took, 2), "connections lost": len(lost)}
 
 
+@row("SIGKILL of redis-server (AOF) while items of 600 KiB and 16 MiB are on their way",
+     "items lost 0, overlaps 0; work goes on", alone=True)
+def kill_redis_large(setup):
+    with World(setup, "--appendonly", "yes", "--appendfsync", "no") as world:
+        world.fill([f"s{i}" for i in range(20)], "small")
+        fill(world, "big", 12, 600 * KIB, "b")
+        fill(world, "big", 1, 16 * MIB, "m")
+        before = counted(world, "big")
+        world.host("one", large_config(world, 12), how=QUICK)
+        go_on(world, now_us(), ("b", "m", "s"), 20)
+        pauses = []
+        for _ in range(2 * setup.scale):
+            # A long item has just come in, and others are on their way.
+            carried = int(world.redis.info("total_net_input_bytes"))
+            wait_for(lambda: int(world.redis.info("total_net_input_bytes")) > carried + 4 * MIB,
+                     what="long items on their way")
+            world.redis.kill()
+            world.redis.start()
+            back = now_us()
+            pauses.append(go_on(world, back, ("b", "s"), 20))
+        world.stop()
+        assert counted(world, "big") == before, f"items: {before}, {counted(world, 'big')}"
+        assert not world.overlaps(), world.overlaps()
+        return {"kills": len(pauses), "runs": world.record.count, "items lost": 0, "overlaps": 0,
+                "longest pause s": round(max(pauses), 2)}
+
+
 MEASURE = """#!/usr/bin/env python3
 import base64, json, os, sys
 if sys.argv[-1] == "--caps":
@@ -172,4 +199,4 @@ def long_items_each_way(setup):
         return {name: fields[b"outcome"].decode() for name, fields in told.items()}
 
 
-ROWS = [large_items, burst_of_ends, long_items_each_way]
+ROWS = [large_items, burst_of_ends, kill_redis_large, long_items_each_way]
