@@ -15,12 +15,16 @@ struct Script {
 namespace scripts {
 extern const Script add;
 extern const Script claim;
+extern const Script index;
+extern const Script items;
+extern const Script long_items;
 extern const Script look;
 extern const Script quarantine;
 extern const Script release;
 extern const Script remove;
 extern const Script renew;
 extern const Script settle;
+extern const Script states;
 extern const Script sweep;
 extern const Script undo;
 }  // namespace scripts

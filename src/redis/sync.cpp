@@ -61,6 +61,15 @@ Value SyncClient::run(const Script& script, const Command& keys, const Command& 
   return only(wait_for(loop_, *gathered));
 }
 
+std::vector<Value> SyncClient::run_all(const Script& script, const std::vector<ScriptCall>& calls) {
+  const auto gathered = std::make_shared<Gathered>();
+  for (const ScriptCall& each : calls) client_.run(script, each.keys, each.args, gather(gathered));
+  std::vector<Value> values = wait_for(loop_, *gathered);
+  for (const Value& value : values)
+    if (value.is_error()) throw RedisError(value.text, error_code(value.text));
+  return values;
+}
+
 std::vector<Value> SyncClient::pipeline(const std::vector<Command>& commands) {
   const auto gathered = std::make_shared<Gathered>();
   for (const Command& command : commands) client_.call(command, gather(gathered));

@@ -31,6 +31,12 @@ class SyncClient {
   /// Throws RedisError without an answer, and for an error reply.
   Value call(const Command& command);
   Value run(const Script& script, const Command& keys, const Command& args);
+  struct ScriptCall {
+    Command keys;
+    Command args;
+  };
+  /// The same, all in one write; throws for the first error reply.
+  std::vector<Value> run_all(const Script& script, const std::vector<ScriptCall>& calls);
   /// All in one write. Error replies are among the values; throws RedisError without an answer.
   std::vector<Value> pipeline(const std::vector<Command>& commands);
 

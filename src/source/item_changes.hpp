@@ -52,12 +52,18 @@ class ItemChanges {
   /// Ends rests and quarantines, and forgets failures.
   std::vector<ReleasedAs> release(const std::vector<Item>& items);
 
+  enum class LongChange { remove, release };
+  /// The same for items that are longer than what is shown of them, where they stand in the list:
+  /// of all in some of these states, or of the one that a run holds. Which were changed.
+  std::vector<ShownItem> change_long(LongChange what, const std::vector<std::string>& states);
+  std::vector<ShownItem> quarantine_long(const RunId& run, const QuarantineNote& note);
+
   struct Quarantined {
     Item item;
     QuarantineNote note;
   };
   /// What the index has: also items that run, and will be quarantined at their end. Those of an
-  /// older version are not in it.
+  /// older version are not in it, nor are long items.
   std::vector<Quarantined> quarantined();
   /// The notes of these items; those without one are empty.
   std::vector<QuarantineNote> notes_of(const std::vector<Item>& items);
@@ -69,6 +75,8 @@ class ItemChanges {
   template <typename Result>
   std::vector<Result> run(const redis::Script& script, const redis::Command& keys, Locks locks,
                           const redis::Command& args, const std::vector<Item>& items);
+  std::vector<ShownItem> change_long(const char* what, const std::string& which,
+                                     const std::string& note);
   void find_locks(std::vector<Item>& found);
 
   redis::SyncClient& client_;

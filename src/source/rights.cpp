@@ -37,8 +37,10 @@ std::string missing_right(std::string_view refused) {
   const std::string_view command = refused.substr(0, refused.find(':'));
   const auto known = std::find_if(std::begin(written), std::end(written),
                                   [&](const Writes& each) { return each.command == command; });
-  // Where in the script it stood is of no use to anybody.
-  std::string text(refused.substr(0, std::min(refused.find(" script: "), refused.size())));
+  // " script: SHA1, on @user_script:143.": where in the script it stood is of no use to anybody.
+  const auto where = refused.find(", on @user_script");
+  const auto end = where == std::string_view::npos ? where : refused.rfind(" script: ", where);
+  std::string text(refused.substr(0, end));
   text.resize(std::min<std::size_t>(text.size(), 300));
   if (known == std::end(written)) return text;
   text += std::string("; ") + known->lost;

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "redis/script.hpp"
+#include "source/rights.hpp"
+
 namespace w8y::app::ctl {
 
 namespace {
@@ -12,8 +15,12 @@ constexpr std::size_t items_of_command = 1000;
 constexpr std::size_t bytes_of_command = std::size_t{256} << 10;
 constexpr std::size_t items_of_batch = 32 * items_of_command;
 constexpr std::size_t bytes_of_batch = std::size_t{4} << 20;
-/// Of a list that is read.
-constexpr std::size_t page = 100'000;
+/// Of a list that is read: items, and bytes where it is not read in one step.
+constexpr std::int64_t page = 100'000;
+constexpr std::size_t bytes_of_page = std::size_t{32} << 20;
+constexpr const char* any_bytes = "1e15";
+/// How much shorter the next try is after one whose answer was too large to be read.
+constexpr std::int64_t shorter = 16;
 
 redis::Value good(redis::Value&& value) {
   if (value.is_error()) throw redis::RedisError(value.text, redis::error_code(value.text));
@@ -27,26 +34,96 @@ BulkAdd::BulkAdd(redis::SyncClient& client, const source::CircularKeys& keys, bo
   if (!again_) read_list();
 }
 
-/// All pages in one step: others turn the list meanwhile, and an item would be missed between two.
+void BulkAdd::know(redis::Value&& items) {
+  // Of long ones, it is only the beginning.
+  for (auto& item : items.elements)
+    if (item.text.size() < item_shown) known_.insert(std::move(item.text));
+}
+
 void BulkAdd::read_list() {
   const auto length = static_cast<std::size_t>(client_.call({"LLEN", keys_.list}).number);
-  std::vector<std::string> bounds;
-  for (std::size_t first = 0; first <= length; first += page) {
-    bounds.push_back(std::to_string(first));
-    bounds.push_back(std::to_string(first + page - 1));
-  }
-  std::vector<redis::Command> commands = {{"MULTI"}};
-  for (std::size_t i = 0; i < bounds.size(); i += 2)
-    commands.push_back({"LRANGE", keys_.list, bounds[i], bounds[i + 1]});
-  commands.push_back({"EXEC"});
-  redis::Value pages = good(std::move(client_.pipeline(commands).back()));
+  if (length == 0) return;
   known_.reserve(length);
-  for (auto& items : pages.elements)
-    for (auto& item : good(std::move(items)).elements) known_.insert(std::move(item.text));
+  try {
+    if (read_at_once(length)) return;
+    // More than one answer holds. Others may turn the list between two pages.
+    read_pages();
+  } catch (const redis::RedisError& error) {
+    if (!source::forbids_scripts(error.code(), error.what())) throw;
+    read_pages_plainly();
+  }
+}
+
+/// All pages in one step: others turn the list meanwhile, and an item would be missed between two.
+bool BulkAdd::read_at_once(std::size_t length) {
+  std::vector<std::string> starts;
+  for (std::size_t first = 0; first <= length; first += static_cast<std::size_t>(page))
+    starts.push_back(std::to_string(first));
+  const std::string count = std::to_string(page);
+  const std::string shown = std::to_string(item_shown);
+  std::vector<redis::Command> commands = {{"MULTI"}};
+  for (const std::string& first : starts)
+    commands.push_back({"EVAL", redis::scripts::items.text, "3", keys_.list, keys_.failures,
+                        keys_.quarantined, first, count, any_bytes, shown, "0", ""});
+  commands.push_back({"EXEC"});
+  std::vector<redis::Value> replies;
+  try {
+    replies = client_.pipeline(commands);
+  } catch (const redis::RedisError& error) {
+    if (error.code() != redis::ErrorCode::none || !client_.reconnect()) throw;
+    return false;
+  }
+  good(std::move(replies[1]));  // says why, if it is forbidden
+  for (auto& told : good(std::move(replies.back())).elements) {
+    redis::Value part = good(std::move(told));
+    if (part.elements.size() > 1) know(std::move(part.elements[1]));
+  }
+  return true;
+}
+
+void BulkAdd::read_pages() {
+  const std::string count = std::to_string(page);
+  const std::string bytes = std::to_string(bytes_of_page);
+  const std::string shown = std::to_string(item_shown);
+  for (std::int64_t first = 0;;) {
+    const std::string from = std::to_string(first);
+    redis::Value told =
+        client_.run(redis::scripts::items, {keys_.list, keys_.failures, keys_.quarantined},
+                    {from, count, bytes, shown, "0", ""});
+    if (told.elements.size() < 2 || told.elements[0].number == 0) return;
+    first += told.elements[0].number;
+    know(std::move(told.elements[1]));
+  }
+}
+
+/// Without scripts. What is too much for one answer is read in smaller parts.
+void BulkAdd::read_pages_plainly() {
+  std::int64_t count = page;
+  for (std::int64_t first = 0;;) {
+    const std::string from = std::to_string(first);
+    const std::string to = std::to_string(first + count - 1);
+    try {
+      redis::Value items = client_.call({"LRANGE", keys_.list, from, to});
+      if (items.elements.empty()) return;
+      first += static_cast<std::int64_t>(items.elements.size());
+      know(std::move(items));
+    } catch (const redis::RedisError& error) {
+      if (error.code() != redis::ErrorCode::none || !client_.reconnect()) throw;
+      if (count == 1) ++first;  // longer than anything that can be added
+      count = std::max<std::int64_t>(1, count / shorter);
+    }
+  }
 }
 
 void BulkAdd::add(Item&& item) {
-  if (!again_ && !known_.insert(item).second) {
+  if (!again_ && item.size() >= item_shown) {
+    // What came before may be the same.
+    if (!batch_.empty()) push();
+    if (!client_.call({"LPOS", keys_.list, item}).is_nil()) {
+      ++skipped_;
+      return;
+    }
+  } else if (!again_ && !known_.insert(item).second) {
     ++skipped_;
     return;
   }
@@ -56,7 +133,7 @@ void BulkAdd::add(Item&& item) {
 }
 
 /// One that comes anew begins anew, whatever became of it before. While it is not in the list,
-/// nobody takes its lock.
+/// nobody takes its lock. As a rule there is none, and one command says so of many.
 void BulkAdd::forget_past() {
   std::vector<std::string> locks;
   for (const Item& item : batch_) {
@@ -65,18 +142,22 @@ void BulkAdd::forget_past() {
   }
   std::vector<redis::Command> looks;
   for (std::size_t i = 0; i < locks.size(); ++i) {
-    if (i % items_of_command == 0) looks.push_back({"MGET"});
+    if (i % items_of_command == 0) looks.push_back({"EXISTS"});
     looks.back().push_back(locks[i]);
   }
-  std::vector<redis::Value> found = client_.pipeline(looks);
-  std::vector<redis::Command> forget;
+  const std::vector<redis::Value> there = client_.pipeline(looks);
+  std::vector<redis::Command> values;
+  std::vector<std::size_t> of;
   for (std::size_t i = 0; i < locks.size(); ++i) {
-    const auto& values = found[i / items_of_command].elements;
-    const std::size_t at = i % items_of_command;
-    if (at < values.size() && (values[at].text.starts_with("rest:") ||
-                               values[at].text.starts_with(source::quarantine_prefix)))
-      forget.push_back({"DEL", locks[i]});
+    if (there[i / items_of_command].number == 0) continue;
+    values.push_back({"GETRANGE", locks[i], "0", "15"});  // enough to tell what it is
+    of.push_back(i);
   }
+  const std::vector<redis::Value> found = client_.pipeline(values);
+  std::vector<redis::Command> forget;
+  for (std::size_t i = 0; i < of.size(); ++i)
+    if (found[i].text.starts_with("rest:") || found[i].text.starts_with(source::quarantine_prefix))
+      forget.push_back({"DEL", locks[of[i]]});
   for (const std::string* hash : {&keys_.failures, &keys_.quarantined}) {
     if (client_.call({"EXISTS", *hash}).number == 0) continue;
     for (std::size_t i = 0; i < batch_.size(); ++i) {

@@ -14,7 +14,8 @@
 
 namespace w8y::app::ctl {
 
-/// Looks at the whole list once, and pushes what is not in it. If somebody else adds the same items
+/// Looks at the whole list once, but for long items, which are looked for one by one, and pushes
+/// what is not in it. If somebody else adds the same items
 /// meanwhile, or one that was cut off still has some on its way, they are in the list twice, where
 /// they are still run one at a time: to look for each item as it is added would take as long as the
 /// list is.
@@ -33,6 +34,10 @@ class BulkAdd {
 
  private:
   void read_list();
+  bool read_at_once(std::size_t length);
+  void read_pages();
+  void read_pages_plainly();
+  void know(redis::Value&& items);
   void forget_past();
   void push();
 

@@ -63,10 +63,15 @@ class Cancel final : public Command {
     const auto item = ops::get_bytes(run, "item");
     if (!list || !item) throw Failure(refused, "w8yd does not say which item it is");
     source::ItemChanges changes(site.redis(), site.keys(*list));
-    const auto results = changes.quarantine({*item}, {{}, who_we_are(), reason_, wall_now()});
-    if (results.front() == source::QuarantinedAs::not_listed)
-      throw Failure(refused, "item " + escape_text(*item) + " is not in the list " +
-                                 escape_text(*list) + " any more, and can't be quarantined");
+    const source::QuarantineNote note{{}, who_we_are(), reason_, wall_now()};
+    // w8yd tells the beginning of a long item, and the run's lock which it is.
+    const bool done =
+        run.contains("item_length")
+            ? !changes.quarantine_long(raw_in(run, "run"), note).empty()
+            : changes.quarantine({*item}, note).front() != source::QuarantinedAs::not_listed;
+    if (!done)
+      throw Failure(refused, "item " + item_in(run) + " is not in the list " + escape_text(*list) +
+                                 " any more, and can't be quarantined");
   }
 
   [[nodiscard]] std::string where_it_is(const std::string& run,
@@ -74,9 +79,9 @@ class Cancel final : public Command {
     if (found.elsewhere)
       return "run " + escape(run) + " goes on at host " + escape_text(found.elsewhere->item.host) +
              " (pid " + escape(found.elsewhere->item.pid) + "), for item " +
-             escape_text(found.elsewhere->item.item) + " of " + escape_text(found.elsewhere->list) +
-             "; on that host, run: w8yctl cancel " + escape(run) +
-             (quarantine_ ? " --quarantine" : "");
+             item_text(found.elsewhere->item.shown()) + " of " +
+             escape_text(found.elsewhere->list) + "; on that host, run: w8yctl cancel " +
+             escape(run) + (quarantine_ ? " --quarantine" : "");
     return "run " + escape(run) + " has ended at " + time_text(found.finished->time("ended")) +
            " on host " + escape_text(found.finished->field("host")) + ": " +
            escape(found.finished->field("outcome"));

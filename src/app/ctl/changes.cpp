@@ -32,18 +32,18 @@ class Told {
  public:
   explicit Told(const Options& options) : options_(options) {}
 
-  void item(const Item& item, const ChangeResult& result) {
+  void item(const ShownItem& item, const ChangeResult& result) {
     if (!result.good) exit_ = refused;
     if (options_.json) {
       Json entry = Json::object();
-      ops::put_bytes(entry, "item", item);
+      ops::put_item(entry, item);
       entry["result"] = result.text;
       entry["done"] = result.good;
       items_.push_back(std::move(entry));
     } else if (result.good) {
-      std::cout << escape_text(item) << ": " << result.text << '\n';
+      std::cout << item_text(item) << ": " << result.text << '\n';
     } else {
-      complain(escape_text(item) + ": " + result.text);
+      complain(item_text(item) + ": " + result.text);
     }
   }
   /// All of one list have been told.
@@ -88,6 +88,10 @@ class ChangeItems : public Command {
   /// Of an item, or of many at once: "released".
   virtual const char* done_word() const = 0;
   virtual std::string hint() const { return {}; }
+  /// What is done to long items, where they stand.
+  [[nodiscard]] virtual source::ItemChanges::LongChange long_change() const {
+    return source::ItemChanges::LongChange::release;
+  }
 
   void declare_items(Words& words) {
     declare_prefix(words, "The list", prefix_);
@@ -111,6 +115,11 @@ class ChangeItems : public Command {
       changed += results[i].good;
       if (options.json || states_.empty()) told.item(items[i], results[i]);
     }
+    if (!states_.empty())
+      for (const ShownItem& item : changes.change_long(long_change(), states_)) {
+        ++changed;
+        if (options.json) told.item(item, {done_word()});
+      }
     told.list(prefix);
     if (states_.empty() || options.json) return;
     // Those that were not have changed by themselves meanwhile.
@@ -130,7 +139,7 @@ class ChangeItems : public Command {
       if (known.insert(item).second) items.push_back(std::move(item));
     };
     for (auto& found : read_items(site.redis(), keys).items)
-      if (is_wanted(found.state)) take(std::move(found.item));
+      if (is_wanted(found.state) && !found.cut()) take(std::move(found.item));
     if (takes_indexed() && is_wanted("quarantined"))
       for (auto& found : changes.quarantined()) take(std::move(found.item));
     return items;
@@ -163,6 +172,9 @@ class Remove final : public ChangeItems {
     return results;
   }
   const char* done_word() const override { return "removed"; }
+  [[nodiscard]] source::ItemChanges::LongChange long_change() const override {
+    return source::ItemChanges::LongChange::remove;
+  }
   std::string hint() const override { return ": name some, or say --state"; }
 };
 

@@ -7,7 +7,9 @@
 #include <unordered_map>
 
 #include "app/ctl/text.hpp"
+#include "redis/script.hpp"
 #include "source/quarantine_note.hpp"
+#include "source/rights.hpp"
 
 namespace w8y::app::ctl {
 
@@ -22,11 +24,20 @@ constexpr std::int64_t shorter = 16;
 /// Locks that are looked at in one step, and steps in one write.
 constexpr std::size_t batch = 256;
 constexpr std::size_t batches = 16;
+/// And bytes of their names, each of which is sent four times; the item that comes to that is the
+/// last.
+constexpr std::size_t batch_bytes = std::size_t{1} << 20;
 
 bool take_prefix(std::string_view& text, std::string_view prefix) {
   if (!text.starts_with(prefix)) return false;
   text.remove_prefix(prefix.size());
   return true;
+}
+
+std::int64_t number_of(std::string_view text) {
+  std::int64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
 }
 
 /// "<host>:<pid>:<run id>"; only the host may have a ':' in it.
@@ -41,35 +52,109 @@ void read_holder(ItemState& item, std::string_view holder) {
   item.since = time_of_run(item.run);
 }
 
+/// A list's items as they come from Redis, before it is known what they are doing.
+struct Page {
+  std::vector<ItemState> items;
+  std::vector<std::string> keys;  ///< what tells each from others
+  bool last = false;
+};
+
+/// Values of locks, and what the index says.
+constexpr const char* most_of_value = "4096";
+
+void read_note(ItemState& item, const std::string& text);
+
+/// What a script says of one.
+void take_state(ItemState& item, const redis::Value* told) {
+  if (const std::int64_t left = told[0].number; left != -2) {  // there is a lock
+    if (left >= 0) item.left = std::chrono::milliseconds(left);
+    item.lock = told[1].text;
+    read_lock(item);
+  }
+  item.failures = number_of(told[2].text);
+  if (!told[3].is_nil()) read_note(item, told[3].text);
+}
+
 /// Reads a list page by page.
 class Pages {
  public:
-  Pages(redis::SyncClient& client, const std::string& key, std::int64_t page)
-      : client_(client), key_(key), page_(page) {}
+  Pages(redis::SyncClient& client, const source::CircularKeys& keys, std::int64_t page)
+      : client_(client), keys_(keys), page_(page) {}
 
   /// Adds the next items to `items`, each once; false: there are no more.
   bool next(std::vector<ItemState>& items) {
     if (at_end_) return false;
-    redis::Value reply = ask();
-    first_ += static_cast<std::int64_t>(reply.elements.size());
-    at_end_ = static_cast<std::int64_t>(reply.elements.size()) < page_;
-    for (auto& element : reply.elements) {
-      const auto [place, is_new] = known_.try_emplace(element.text, items.size());
+    Page page = scripts_ ? ask_script() : ask();
+    first_ += static_cast<std::int64_t>(page.items.size());
+    at_end_ = page.last;
+    for (std::size_t i = 0; i < page.items.size(); ++i) {
+      const auto [place, is_new] = known_.try_emplace(std::move(page.keys[i]), items.size());
       if (is_new) {
-        items.emplace_back().item = std::move(element.text);
-      } else if (place->second < items.size() && items[place->second].item == place->first) {
+        items.push_back(std::move(page.items[i]));
+      } else if (place->second < items.size() &&
+                 items[place->second].shown().beginning == page.items[i].shown().beginning) {
         ++items[place->second].copies;
       }
     }
     return true;
   }
+  [[nodiscard]] bool scripts() const { return scripts_; }
 
  private:
-  redis::Value ask() {
+  /// Long items are cut where they are read, and the page ends where they come to much.
+  Page ask_script() {
+    constexpr std::size_t most_bytes = std::size_t{32} << 20;
+    const std::string first = std::to_string(first_);
+    const std::string count = std::to_string(page_);
+    const std::string bytes = std::to_string(most_bytes);
+    const std::string shown = std::to_string(item_shown);
+    redis::Value reply;
+    try {
+      reply = client_.run(redis::scripts::items, {keys_.list, keys_.failures, keys_.quarantined},
+                          {first, count, bytes, shown, most_of_value, keys_.lock_prefix});
+    } catch (const redis::RedisError& error) {
+      if (!source::forbids_scripts(error.code(), error.what())) throw;
+      scripts_ = false;
+      return ask();
+    }
+    Page page;
+    if (reply.elements.size() < 2) return page;
+    for (auto& element : reply.elements[1].elements) {
+      ItemState& item = page.items.emplace_back();
+      item.length = element.text.size();
+      page.keys.push_back(element.text);
+      item.item = std::move(element.text);
+    }
+    const std::vector<redis::Value>& told = reply.elements;
+    for (std::size_t i = 2; i + 6 < told.size(); i += 7) {
+      const auto place = static_cast<std::size_t>(told[i].number) - 1;
+      if (place >= page.items.size()) continue;
+      ItemState& item = page.items[place];
+      item.length = static_cast<std::size_t>(told[i + 1].number);
+      page.keys[place] = std::string("long\0", 5) + told[i + 2].text;
+      take_state(item, &told[i + 3]);
+    }
+    std::size_t read = 0;
+    for (const ItemState& item : page.items) read += item.length;
+    page.last = page.items.empty() ||
+                (static_cast<std::int64_t>(page.items.size()) < page_ && read < most_bytes);
+    return page;
+  }
+
+  Page ask() {
     while (true) {
+      const std::string first = std::to_string(first_);
       const std::string last = std::to_string(first_ + page_ - 1);
       try {
-        return client_.call({"LRANGE", key_, std::to_string(first_), last});
+        Page page;
+        for (auto& element : client_.call({"LRANGE", keys_.list, first, last}).elements) {
+          ItemState& item = page.items.emplace_back();
+          item.length = element.text.size();
+          page.keys.push_back(element.text);
+          item.item = std::move(element.text);
+        }
+        page.last = static_cast<std::int64_t>(page.items.size()) < page_;
+        return page;
       } catch (const redis::RedisError& error) {
         if (error.code() != redis::ErrorCode::none || page_ == 1 || !client_.reconnect()) throw;
         page_ = std::max<std::int64_t>(1, page_ / shorter);
@@ -78,10 +163,11 @@ class Pages {
   }
 
   redis::SyncClient& client_;
-  const std::string& key_;
+  const source::CircularKeys& keys_;
   std::int64_t page_;
   std::int64_t first_ = 0;
   bool at_end_ = false;
+  bool scripts_ = true;
   std::unordered_map<std::string, std::size_t> known_;  ///< where each stands in `items`
 };
 
@@ -101,12 +187,15 @@ void read_note(ItemState& item, const std::string& text) {
 class Look {
  public:
   Look(const source::CircularKeys& keys, std::vector<ItemState>& items, std::size_t first)
-      : items_(items), first_(first), end_(std::min(items.size(), first + batch)) {
+      : items_(items), first_(first), end_(first) {
+    std::size_t bytes = 0;
+    while (end_ < items.size() && end_ - first < batch && bytes < batch_bytes)
+      bytes += items[end_++].item.size();
+    bytes_ = bytes;
     locks_.reserve(end_ - first_);
     for (std::size_t i = first_; i < end_; ++i) locks_.push_back(keys.lock(items[i].item));
     commands_.push_back({"MULTI"});
-    redis::Command& values = commands_.emplace_back(redis::Command{"MGET"});
-    values.insert(values.end(), locks_.begin(), locks_.end());
+    for (const auto& lock : locks_) commands_.push_back({"GETRANGE", lock, "0", most_of_value});
     for (const auto& lock : locks_) commands_.push_back({"PTTL", lock});
     redis::Command& failures = commands_.emplace_back(redis::Command{"HMGET", keys.failures});
     for (std::size_t i = first_; i < end_; ++i) failures.emplace_back(items[i].item);
@@ -117,20 +206,22 @@ class Look {
   }
 
   [[nodiscard]] const std::vector<redis::Command>& commands() const { return commands_; }
+  [[nodiscard]] std::size_t end() const { return end_; }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
   void take(const redis::Value& executed) const {
     const std::size_t count = end_ - first_;
     if (executed.is_error()) throw redis::RedisError(executed.text);
-    if (executed.elements.size() != count + 3) return;
-    const auto& values = executed.elements.front().elements;
-    const auto& failures = executed.elements[count + 1].elements;
-    const auto& notes = executed.elements[count + 2].elements;
+    if (executed.elements.size() != 2 * count + 2) return;
+    const auto& values = executed.elements;
+    const auto& failures = executed.elements[2 * count].elements;
+    const auto& notes = executed.elements[2 * count + 1].elements;
     for (std::size_t i = 0; i < count; ++i) {
       ItemState& item = items_[first_ + i];
       if (i < failures.size()) item.failures = failures[i].number;
-      const std::int64_t left = executed.elements[i + 1].number;
+      const std::int64_t left = executed.elements[count + i].number;
       if (left >= 0) item.left = std::chrono::milliseconds(left);
       if (left != -2) {  // there is a lock
-        if (i < values.size()) item.lock = values[i].text;
+        if (!values[i].is_error()) item.lock = values[i].text;
         read_lock(item);
       }
       if (i < notes.size() && !notes[i].is_nil()) read_note(item, notes[i].text);
@@ -141,16 +232,20 @@ class Look {
   std::vector<ItemState>& items_;
   std::size_t first_;
   std::size_t end_;
+  std::size_t bytes_ = 0;
   std::vector<std::string> locks_;
   std::vector<redis::Command> commands_;
 };
 
-void look_at(redis::SyncClient& client, const source::CircularKeys& keys,
-             std::vector<ItemState>& items) {
+/// Without scripts: what is long comes whole.
+void look_at_plainly(redis::SyncClient& client, const source::CircularKeys& keys,
+                     std::vector<ItemState>& items) {
   for (std::size_t first = 0; first < items.size();) {
     std::vector<Look> looks;
     std::vector<redis::Command> commands;
-    for (; looks.size() < batches && first < items.size(); first += batch)
+    for (std::size_t bytes = 0;
+         looks.size() < batches && first < items.size() && bytes < batch_bytes;
+         first = looks.back().end(), bytes += looks.back().bytes())
       looks.emplace_back(keys, items, first);
     for (const auto& look : looks)
       commands.insert(commands.end(), look.commands().begin(), look.commands().end());
@@ -160,6 +255,33 @@ void look_at(redis::SyncClient& client, const source::CircularKeys& keys,
       at += look.commands().size();
       if (at <= replies.size()) look.take(replies[at - 1]);
     }
+  }
+}
+
+/// Those that are long have told it with themselves.
+void look_at(redis::SyncClient& client, const source::CircularKeys& keys,
+             std::vector<ItemState>& items) {
+  std::vector<ItemState*> unknown;
+  for (ItemState& item : items)
+    if (!item.cut()) unknown.push_back(&item);
+  for (std::size_t first = 0; first < unknown.size();) {
+    std::vector<std::string> locks;
+    locks.reserve(batch * batches);  // the calls point to them
+    std::vector<redis::SyncClient::ScriptCall> calls;
+    const std::size_t begin = first;
+    while (calls.size() < batches && first < unknown.size()) {
+      auto& call = calls.emplace_back();
+      call.keys = {keys.failures, keys.quarantined};
+      call.args = {most_of_value};
+      for (const std::size_t end = std::min(unknown.size(), first + batch); first < end; ++first) {
+        call.keys.push_back(locks.emplace_back(keys.lock(unknown[first]->item)));
+        call.args.push_back(unknown[first]->item);
+      }
+    }
+    std::size_t at = begin;
+    for (const redis::Value& reply : client.run_all(redis::scripts::states, calls))
+      for (std::size_t i = 0; i + 3 < reply.elements.size() && at < first; i += 4)
+        take_state(*unknown[at++], &reply.elements[i]);
   }
 }
 
@@ -194,9 +316,9 @@ Items read_items(redis::SyncClient& client, const source::CircularKeys& keys,
                  const std::string& state, std::size_t most) {
   Items found;
   found.length = static_cast<std::size_t>(client.call({"LLEN", keys.list}).number);
-  Pages pages(client, keys.list, most == 0 ? longest_page : short_page);
+  Pages pages(client, keys, most == 0 ? longest_page : short_page);
   const auto choose = [&](std::vector<ItemState>& items) {
-    look_at(client, keys, items);
+    pages.scripts() ? look_at(client, keys, items) : look_at_plainly(client, keys, items);
     for (const auto& item : items) ++found.states[item.state];
     std::erase_if(items, [&](const auto& item) { return !state.empty() && state != item.state; });
   };

@@ -17,7 +17,8 @@
 namespace w8y::app::ctl {
 
 struct ItemState {
-  Item item;
+  Item item;               ///< of a long one the beginning, where Redis may cut it
+  std::size_t length = 0;  ///< of all of it
   std::size_t copies = 1;  ///< in the list
   const char* state = "free";
   std::string lock;                               ///< its value; empty: none, or no text
@@ -34,6 +35,9 @@ struct ItemState {
   bool parked = false;            ///< running: quarantined at its end
 
   [[nodiscard]] std::optional<std::int64_t> pid_number() const;
+  [[nodiscard]] ShownItem shown() const { return {item, length}; }
+  /// `item` is only its beginning.
+  [[nodiscard]] bool cut() const { return length > item.size(); }
 };
 
 /// What the value of a lock says.
@@ -46,9 +50,10 @@ struct Items {
   std::size_t length = 0;                     ///< of the list, with all copies
 };
 
-/// Those in a state (empty: in any), until there are `most` (0: all). Lists of up to 100,000 items
-/// are seen as they are at one moment, unless they are very large; each item's state is, too, but
-/// not all at the same moment.
+/// Those in a state (empty: in any); what is long is cut by a script that reads it, or comes whole
+/// where scripts are forbidden. Until there are `most` (0: all). Lists of up to 100,000 items are
+/// seen as they are at one moment, unless they are very large; each item's state is, too, but not
+/// all at the same moment.
 Items read_items(redis::SyncClient& client, const source::CircularKeys& keys,
                  const std::string& state = {}, std::size_t most = 0);
 

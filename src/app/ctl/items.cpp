@@ -50,7 +50,7 @@ std::string detail_of(const ItemState& item) {
 
 Json item_json(const ItemState& item) {
   Json json = Json::object();
-  ops::put_bytes(json, "item", item.item);
+  ops::put_item(json, item.shown());
   json["state"] = item.state;
   json["copies"] = item.copies;
   json["failures"] = item.failures;
@@ -119,7 +119,7 @@ class ShowItems final : public Command {
   void print(const Items& found, bool wide) const {
     Table table({{"ITEM", may_be_cut}, "STATE", "FOR", "LOCK", {"WHY", may_be_cut}});
     for (const auto& item : found.items)
-      table.add({escape_text(item.item), shaded(item.state),
+      table.add({item_text(item.shown()), shaded(item.state),
                  item.since ? since(*item.since) : std::string(), left_text(item),
                  detail_of(item)});
     if (!table.empty()) table.print(wide);

@@ -74,7 +74,7 @@ void print_here(const Json& run, bool wide) {
 Json to_json(const RunSearch::Held& held) {
   Json json = {{"run", held.item.run}};
   ops::put_bytes(json, "list", held.list);
-  ops::put_bytes(json, "item", held.item.item);
+  ops::put_item(json, held.item.shown());
   ops::put_bytes(json, "host", held.item.host);
   if (const auto pid = held.item.pid_number()) json["pid"] = *pid;
   json["state"] = held.item.state;
@@ -87,7 +87,7 @@ void print_elsewhere(const RunSearch::Held& held, bool wide) {
   Facts facts;
   facts.add("run", escape(item.run));
   facts.add("list", escape_text(held.list));
-  facts.add("item", escape_text(item.item));
+  facts.add("item", item_text(item.shown()));
   facts.add("host", escape_text(item.host) + ", its w8yd or w8y has pid " + escape(item.pid));
   facts.add("state", shaded(item.state));
   if (item.since) facts.add("claimed", time_text(*item.since) + ", " + since(*item.since) + " ago");
