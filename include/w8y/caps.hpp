@@ -20,7 +20,7 @@ struct Caps {
 /// as "not found", "exit status 3", "bad JSON at byte 12".
 struct Refusal {
   std::string reason;
-  /// Whatever the program is: a folder, a file, an account or a limit that the list names.
+  /// Not the program: a folder, file, account or limit that the list names is not to be had here.
   bool of_host = false;
 };
 

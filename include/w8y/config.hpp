@@ -51,9 +51,9 @@ class ConfigHost {
   virtual bool is_root() = 0;
   /// Why the file can't be looked at: "not found", …; empty: it can.
   virtual std::string missing(const std::string& path) = 0;
-  /// Empty if root may rely on the file: nobody but root can write it, nor, as far as there are
-  /// any, the folders above it. What is not there is as safe as where it would stand. (Only asked
-  /// of files that a config names, and only as root.)
+  /// Why root can't rely on the file; empty: it can. Nobody but root may be able to write the file,
+  /// or the folders above it where there are any. A file that is not there is judged by where it
+  /// would stand. Asked only of files that a config names, and only as root.
   virtual std::string distrust(const std::string& path) = 0;
   /// What is wrong with a Redis URL, and what would be right; empty: nothing. Must not show the
   /// URL, which may hold a password. Core knows no more of a URL than its scheme.
@@ -73,10 +73,10 @@ class SystemConfigHost : public ConfigHost {
 };
 ConfigHost& system_config_host();
 
-/// Where the status listens if nothing else is said: `unix:/run/w8y/w8yd.sock`, which a root's
-/// `w8yd` always takes. Another's takes $RUNTIME_DIRECTORY, else $XDG_RUNTIME_DIR, in place of
-/// `/run`. A $RUNTIME_DIRECTORY that itself ends in `/w8y`, as systemd makes it of
-/// `RuntimeDirectory=w8y`, is taken as it is; of several in it, the first counts.
+/// Where the status API listens if the config does not say. As root: `unix:/run/w8y/w8yd.sock`. For
+/// another user, $RUNTIME_DIRECTORY takes the place of `/run`, else $XDG_RUNTIME_DIR. A
+/// $RUNTIME_DIRECTORY that itself ends in `/w8y` is taken as it is: systemd makes such a one of
+/// `RuntimeDirectory=w8y`. If it names several folders, the first counts.
 std::string default_status(ConfigHost& host);
 
 /// `name` is what stands before the line number ("/etc/w8y.toml", "<stdin>"). Throws ConfigError.

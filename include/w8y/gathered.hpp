@@ -67,11 +67,11 @@ class Troubles {
   /// `kind` keeps these apart from others in `gathered`, which outlives them.
   Troubles(Gathered& gathered, std::string kind, Begun begun, Ended ended);
 
-  /// `who` serves the list, and is in one trouble at a time; with the same reason it is the same
-  /// one.
+  /// `who` is what serves the list. It is in one trouble at a time; those with the same reason are
+  /// in the same trouble.
   void begin(const void* who, const std::string& list, const std::string& reason);
   void end(const void* who, std::size_t attempts = 0, Duration lasted = Duration{0});
-  /// It is gone, and that is no end of the trouble to speak of.
+  /// `who` is gone, which does not mean that the trouble is over.
   void forget(const void* who);
   [[nodiscard]] bool any() const { return !reasons_.empty(); }
 

@@ -11,11 +11,11 @@
 
 namespace w8y {
 
-/// What a host allows; nullopt: as much as you like.
+/// What a host allows; nullopt: no limit.
 struct HostLimits {
   std::optional<std::uint64_t> descriptors;  ///< of this process: RLIMIT_NOFILE, the hard one
   std::optional<std::uint64_t> processes;    ///< of a user: RLIMIT_NPROC
-  bool exempt = false;                       ///< this process itself is not bound by that
+  bool exempt = false;                       ///< `processes` does not bind this process
   struct Group {
     std::string path;
     std::uint64_t most = 0;  ///< pids.max

@@ -13,22 +13,22 @@
 
 namespace w8y {
 
-/// Wakes each sleeper every now and then: after `shortest_pause`, or later if there are so many
-/// that the budget, or looks_per_second, would not allow it. One timer for all, however many sleep.
+/// Wakes each sleeper now and then: after `shortest_pause`, or later if there are so many that the
+/// budget or looks_per_second does not allow it. One timer for all, however many sleep.
 class IdlePolls {
  public:
   static constexpr Duration shortest_pause = std::chrono::milliseconds(250);
-  /// What many lists can be asked in one command costs no budget to speak of, but still time, here
-  /// and at Redis.
+  /// Looks that many lists share cost little of the budget, but still time, here and at Redis.
   static constexpr double looks_per_second = 10'000;
-  /// Of the budget, for turns: what is left is for what comes to more than was expected.
+  /// The part of the budget that turns are planned for. The rest is for turns that cost more than
+  /// expected.
   static constexpr double planned = 0.8;
   /// Turns come at multiples of this, so that those who can share a command are due together.
   static constexpr Duration beat = std::chrono::milliseconds(50);
-  /// So many that come back are at it: what Redis is asked at once is answered well within a
-  /// command's timeout, also where a hundred hosts come back together.
+  /// So many claim at once when Redis is back: it answers them well within a command's timeout,
+  /// even if a hundred hosts come back together.
   static constexpr std::size_t most_back = 256;
-  /// What is owed beyond that is forgiven: no list goes unseen for longer.
+  /// What is owed beyond this is forgiven: no list goes unseen for longer.
   static constexpr Duration longest_debt = std::chrono::seconds(30);
 
   class Sleeper {
@@ -41,33 +41,34 @@ class IdlePolls {
     struct Terms {
       std::optional<Duration> hint;  ///< from now: sooner than in its turn, if that is sooner
       unsigned patience = 1;         ///< so many times longer than others it can wait for its turn
-      /// Commands that it will come to, as far as is known. One that shares its command with others
-      /// pays only what is charged then, any other pays 1 when it is woken.
+      /// Commands that it will cost, as far as is known. One that shares its command with others
+      /// pays only what is charged then; any other pays 1 when it is woken.
       double cost = 1;
     };
     /// Asks for one poll_due().
     void sleep(const Terms& terms);
     /// No poll_due() any more.
     void wake();
-    /// It came to more than was paid, or (below 0) to less, or was no idle poll after all.
+    /// The poll cost more commands than were paid; below 0: fewer, or it was no idle poll after
+    /// all.
     void charge(double commands) { polls_.tokens_ -= commands; }
-    /// It came to many more: a pass over a long list. Half of the budget pays such debts, one after
-    /// the other, and until then its turn does not come, unless it shares a command with others;
-    /// the other half is for who owes nothing.
+    /// The poll cost many more: a pass over a long list. Half of the budget pays such debts, one
+    /// after the other; the other half is for those who owe nothing. Until its debt is paid, the
+    /// sleeper's turn does not come, unless it shares a command with others.
     void owe(double commands);
     /// Whether the budget pays for a command now; then it is paid, and told as `paid`.
     [[nodiscard]] bool pay();
-    /// At random, below that.
+    /// A random duration below that.
     [[nodiscard]] Duration spread(Duration below);
-    /// Redis is back, for all of them at once: asks for one back_due(), when few enough others
-    /// are at it.
+    /// Redis is back, for all sleepers at once. Asks for one back_due(), which comes when few
+    /// enough others are at it.
     void come_back();
-    /// The same, for what need not wait if few enough others are at it: true, and a been_back()
-    /// follows. False: it has asked for a back_due().
+    /// The same, for a caller that goes on at once if few enough others are at it. True: it may go
+    /// on, and calls been_back() later. False: it waits for back_due().
     [[nodiscard]] bool come_in();
-    /// What came of that, or of back_due(), is over.
+    /// What began with come_in() or back_due() is over.
     void been_back();
-    /// In which half of the budget comes to so many, but for the longest debt.
+    /// How long half of the budget takes to pay for so many commands; `longest_debt` at most.
     [[nodiscard]] Duration time_for(double commands) const;
 
    protected:
@@ -78,7 +79,7 @@ class IdlePolls {
 
    private:
     friend class IdlePolls;
-    /// Of a command for two, or for more.
+    /// Its command is one for two lists at least.
     [[nodiscard]] bool shares() const { return cost_ <= 0.5; }
 
     IdlePolls& polls_;

@@ -9,8 +9,8 @@
 
 namespace w8y {
 
-/// One talker's lines: more than any honest program has to say. What is left out is left out for a
-/// second at a time, so that what remains can be read.
+/// The lines of one talker. The limit is more than an honest program has to say. Beyond it, lines
+/// are left out for a second at a time, so that those between can be read together.
 class LineLimit {
  public:
   static constexpr std::size_t per_second = 1000;
@@ -22,9 +22,9 @@ class LineLimit {
   /// False: this line is left out.
   bool admits(Instant now);
   [[nodiscard]] std::size_t left_out() const { return left_out_; }
-  /// The same, and counts anew.
+  /// How many were left out; they are counted anew from here.
   std::size_t take_left_out();
-  /// Nothing would be lost by forgetting it.
+  /// It has its whole credit again: forgetting it loses nothing.
   [[nodiscard]] bool rested(Instant now) const;
 
  private:
@@ -37,17 +37,17 @@ class LineLimit {
   std::size_t left_out_ = 0;
 };
 
-/// Those of many talkers, by any name. Keeps those who have talked lately.
+/// The limits of many talkers, by name. Keeps those who have talked lately.
 class LineLimits {
  public:
   explicit LineLimits(const Clock& clock) : clock_(clock) {}
 
   struct Answer {
     bool admitted = true;
-    std::size_t left_out = 0;  ///< admitted: how many lines before it were not
+    std::size_t left_out = 0;  ///< if admitted: how many lines before it were not
   };
   Answer ask(const std::string& talker);
-  /// It says no more: how many lines were left out and not told yet.
+  /// The talker is gone. Returns how many lines were left out and not told yet.
   std::size_t over(const std::string& talker);
   [[nodiscard]] std::size_t size() const { return all_.size(); }
 

@@ -37,8 +37,8 @@ struct ReloadPlan {
 /// Secrets included. Only what differs becomes text: most lists stay as they are.
 ReloadPlan plan_reload(const Config& before, const Config& after);
 
-/// Between this process and another, which shows its settings but not its secrets: it is asked of
-/// each whether it has the same one.
+/// A question to another process, which shows its settings but not its secrets: whether it has the
+/// same secret.
 struct SecretQuestion {
   std::optional<std::string> list;  ///< prefix; nullopt: of `[redis]`
   std::string key;                  ///< as in Secrets
@@ -53,8 +53,9 @@ SecretAnswer compare_secret(const Config& config, const SecretQuestion& question
                             std::string_view salt);
 void add_changed_secret(ReloadPlan& plan, const SecretQuestion& question);
 
-/// A rule of `after` that is as it was becomes the one of `before`: what uses that keeps it, and
-/// the memory of the other is free again. So with the URL of Redis: its password has one copy.
+/// Replaces each rule of `after` that equals the one of `before` by that one: who uses it keeps it,
+/// and the memory of the new one is free again. The same goes for the URL of Redis, so that its
+/// password has one copy.
 void keep_unchanged(const Config& before, Config& after);
 
 }  // namespace w8y

@@ -145,11 +145,11 @@ struct Config {
   SupervisorSettings supervisor;
   std::map<std::string, RulePtr> lists;  ///< by prefix
   std::vector<std::string> warnings;     ///< one line each, with file and line
-  /// See set_hashes(), by whoever made it; empty: nobody will ask.
+  /// Made by set_hashes(); empty: nobody asks for it.
   std::string hash;
   std::vector<std::uint64_t> list_hashes;  ///< in the order of `lists`
 };
-/// For all who may use it at once; nobody changes it any more.
+/// Shared by threads, and never changed.
 using ConfigPtr = std::shared_ptr<const Config>;
 
 /// The settings as text, key by key in w8y.toml(5)'s terms ("concurrency" → "4"); what is not set
@@ -160,14 +160,15 @@ Settings describe(const Rule& rule);
 Settings describe(const RedisSettings& redis);
 Settings describe(const SupervisorSettings& supervisor);
 
-/// What is hidden there, as it is, by key: "env.TOKEN", "url.password". Never to be shown.
+/// What describe() hides, by key: "env.TOKEN", "url.password". Never to be shown.
 using Secrets = std::map<std::string, std::string>;
 Secrets secrets_of(const Rule& rule);
 Secrets secrets_of(const RedisSettings& redis);
-/// Tells whether two sides have the same secret, without saying it. `salt`: random, for once.
+/// Two sides compare digests to see whether they have the same secret, without showing it. `salt`:
+/// random, used once.
 std::string secret_digest(std::string_view salt, std::string_view secret);
 
-/// Lists by prefix, each as text; with the sections "redis" and "supervisor" beside them.
+/// A whole config as text: the two sections, and the lists by prefix.
 struct ConfigText {
   Settings redis;
   Settings supervisor;
@@ -175,8 +176,8 @@ struct ConfigText {
 };
 ConfigText describe(const Config& config);
 /// Sets `config.hash`: 16 hex digits over the whole text but `[supervisor] host`, which is each
-/// host's own: equal on two hosts exactly if their configs are. Where `before` has the hash of a
-/// list's very rule, that is taken from there.
+/// host's own. It is equal on two hosts exactly if their configs are. A list whose very rule is in
+/// `before` takes its hash from there.
 void set_hashes(Config& config, const Config& before = {});
 
 }  // namespace w8y

@@ -30,7 +30,7 @@ struct ActiveRun {
   std::size_t bad_lines = 0;
 };
 
-/// Who owns a table of runs. Called from the table: `run_over` is the last word on a run, which is
+/// The owner of a table of runs, called by the table. `run_over` is called last for a run, which is
 /// gone from the table by then.
 class RunsOwner {
  public:
@@ -45,8 +45,8 @@ class RunsOwner {
 
 class Runs final : public RunHandler {
  public:
-  /// A run that reports progress faster than this is shown, and published, at this pace; the last
-  /// word before its end is never left out.
+  /// Progress is shown and published at this pace at most. The last one before the end is never
+  /// left out.
   static constexpr Duration progress_pace = std::chrono::milliseconds(100);
 
   Runs(const Clock& clock, TimerQueue& timers, RunsOwner& owner);
@@ -92,7 +92,8 @@ class Runs final : public RunHandler {
   TimerQueue& timers_;
   RunsOwner& owner_;
   std::map<RunId, std::unique_ptr<Entry>> runs_;
-  /// Of runs that are over: the last to use one must not destroy it in its own callback.
+  /// Executors of runs that are over. Whoever uses one last must not destroy it in its own
+  /// callback.
   struct Used {
     explicit Used(TimerQueue& timers) : sweep(timers) {}
     std::vector<std::shared_ptr<Executor>> executors;

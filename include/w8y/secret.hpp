@@ -1,4 +1,4 @@
-// Text that must not lie about in memory: passwords, and what they stand in.
+// Text that must not stay in memory once nobody needs it: passwords, and what holds them.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +8,13 @@
 
 namespace w8y {
 
-/// Overwrites it with zeros, all that it has memory for, and leaves it empty.
+/// Overwrites all memory of the text with zeros, and leaves it empty.
 void wipe(std::string& text);
 
-/// While one lives, what its thread frees with `delete` is overwritten with zeros first, and the
-/// stack below it at its end: for what reads a secret by way of other code, such as a parser. Only
-/// w8yd is linked with a `delete` that knows of it (app/wiping_delete.cpp); elsewhere it is just
-/// the stack.
+/// While one lives, memory that its thread frees with `delete` is overwritten with zeros first; at
+/// its end, so is the stack below it. It is for code that handles a secret by way of other code,
+/// such as a parser. Only w8yd is linked with a `delete` that knows of it (app/wiping_delete.cpp);
+/// other programs only have their stack overwritten.
 class Wiping {
  public:
   Wiping();
@@ -26,7 +26,7 @@ class Wiping {
   static bool now() noexcept;
 };
 
-/// One copy, shared by all who hold it, and overwritten when the last of them is gone.
+/// One copy, shared by all who hold it. It is overwritten when the last of them is gone.
 class Secret {
  public:
   Secret() = default;
@@ -36,7 +36,7 @@ class Secret {
 
   [[nodiscard]] std::string_view view() const { return text_; }
   [[nodiscard]] bool empty() const { return text_.empty(); }
-  /// The same copy, a part of it.
+  /// A part of the same copy.
   [[nodiscard]] Secret part(std::size_t from, std::size_t length) const;
   bool operator==(const Secret& other) const { return text_ == other.text_; }
 

@@ -5,9 +5,9 @@
 
 namespace w8y {
 
-/// A copy costs a pointer; who changes his gets one of his own. Settings that most lists don't
-/// give, or have from [defaults], are there once. Reading is safe from several threads, edit() is
-/// for one who has it alone.
+/// A copy costs a pointer; edit() copies the value first. So settings that lists have in common, by
+/// default or from [defaults], are in memory once. Several threads may read it. Only a thread that
+/// has the object to itself may call edit().
 template <class T>
 class Shared {
  public:
@@ -24,7 +24,7 @@ class Shared {
   }
 
  private:
-  /// Never changed, as it is held here too.
+  /// Never changed: it is held here too, so edit() copies it.
   static const std::shared_ptr<T>& initial() {
     static const std::shared_ptr<T> value = std::make_shared<T>();
     return value;

@@ -8,13 +8,13 @@
 
 namespace w8y {
 
-/// Places for running children. A user takes as many as it may and gives each back when its run
+/// Places for running children. A user takes as many as it may, and gives each back when its run
 /// has ended. When places are short, a freed one goes to the waiting user that has had the least of
-/// them: places times time, per weight. So every user that waits is served, however long the
-/// others' work is, and shares are as the weights are, also where there are fewer places than users
-/// or runs take unequally long. Only time in which somebody waits counts: what one had while nobody
-/// else wanted it is not held against it. Who comes, or comes back, has no more to catch up than
-/// those who wait already. Outside of a call, either no place is free or nobody waits.
+/// them: places times time, divided by weight. So every user that waits is served, however long the
+/// runs of others are, and shares follow the weights, even if there are fewer places than users or
+/// runs take unequally long. Time counts only while somebody waits: what a user had while nobody
+/// else wanted it is not held against it. Whoever joins the line starts level with those who wait
+/// already. Outside of a call, either no place is free or nobody waits.
 class Slots {
  public:
   class User {
@@ -27,7 +27,7 @@ class Slots {
     /// Up to `wanted` places, now. If it gets fewer than it wanted, the user waits in line and
     /// `slot_free()` is called once when there is a place for it.
     std::size_t take(std::size_t wanted);
-    /// It waits in line then: slot_free() may be called at once.
+    /// The user stands in line after that: its slot_free() may be called at once.
     void give_back(std::size_t count);
     /// Leaves the line: it has nothing to run.
     void want_nothing();
@@ -35,8 +35,9 @@ class Slots {
     [[nodiscard]] std::size_t held() const { return held_; }
 
    protected:
-    /// A place may be free now: call take() again. Runs inside another user's give_back() (or its
-    /// end) or its own, never inside its own take(). Who takes none leaves the line.
+    /// A place may be free now: call take() again. A user that takes none leaves the line. Runs
+    /// inside another user's give_back() (or its end) or inside this user's own, never inside its
+    /// own take().
     virtual void slot_free() = 0;
 
    private:
@@ -48,7 +49,7 @@ class Slots {
     Slots& slots_;
     unsigned weight_;
     std::size_t held_ = 0;
-    bool waiting_ = false;  ///< exactly if it is in the line
+    bool waiting_ = false;  ///< it is in the line
     double had_ = 0;        ///< seconds of a place, per weight, until accounted_
     double accounted_;      ///< of Slots::contended()
   };

@@ -22,7 +22,7 @@ enum class HostState {
   draining,  ///< on its way out
 };
 
-/// Why a list runs, or doesn't. The first that applies, from the bottom up.
+/// Why a list runs or doesn't. Where several apply, the one furthest down counts.
 enum class ListState {
   running,      ///< at least one run
   idle,         ///< nothing to do: no items, or none that is free

@@ -1,4 +1,4 @@
-// Opening a file on a way that nobody but its owner can bend: folder by folder, link by link.
+// Opens a file by a path that nobody else can redirect: folder by folder, link by link.
 #pragma once
 
 #include <sys/stat.h>
@@ -18,14 +18,14 @@ struct TrustedFile {
   ~TrustedFile();
 
   int fd = -1;
-  int error = 0;        ///< errno; EACCES: it could be opened, and is not believed
+  int error = 0;        ///< errno; EACCES too if it is there and not trusted
   std::string problem;  ///< empty: it is open. What follows the name: "not found", "belongs to …"
 };
 
 struct PathWalk {
-  /// Besides root, whose files and folders are believed.
+  /// Whose files and folders are trusted, besides root's.
   uid_t also = 0;
-  /// Called for each folder, link and file on the way, in order; a text that is not empty ends it.
+  /// Called for each folder, link and file on the way, in order. A text that is not empty ends it.
   std::function<std::string(int fd, const struct stat& status)> look;
 };
 
@@ -41,7 +41,7 @@ TrustedFile open_any(const std::string& path);
 TrustedFile open_own(const std::string& path);
 /// All of it, if it is not more than `most` bytes; false: `problem` says why not.
 bool read_all(const TrustedFile& file, std::size_t most, std::string& text, std::string& problem);
-/// Both in one.
+/// open_own() and read_all().
 bool read_own(const std::string& path, std::size_t most, std::string& text, std::string& problem);
 
 }  // namespace w8y
