@@ -203,7 +203,7 @@ void Daemon::redis_changed(RedisState state) {
 void Daemon::look_ready() {
   if (ready_ || !applied_ || redis_state_ != RedisState::usable || draining_) return;
   ready_ = true;
-  // What the first claims of all lists took: not wanted so soon again.
+  // Gives back the memory that the first claims of all lists took.
   tidy_.set(loop_.now() + std::chrono::seconds(1), [this] { let_go(nullptr); });
   notify_.ready("serving " + std::to_string(supervisor_.lists().size()) + " lists");
   log_.info("ready",
@@ -236,8 +236,9 @@ std::unique_ptr<ops::HttpServer> Daemon::serve_at(const std::string& address) {
   return server;
 }
 
-/// At start. Another w8yd on one of them would be answered for by us; without one at all, the work
-/// goes on without a window on it, which is tried again at each reload.
+/// At start. If another w8yd has the address, this one does not start: whoever asks there would be
+/// answered by the wrong one. Without an address for another reason the work goes on, and each
+/// reload tries again.
 void Daemon::serve_status(const std::vector<std::string>& addresses) {
   for (const auto& address : addresses) {
     try {

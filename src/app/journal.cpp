@@ -216,7 +216,7 @@ void Journal::tell_end(const Settlement& settlement) {
   }
 }
 
-/// One Redis that is away takes the locks of all lists.
+/// A Redis that is away costs all lists their locks: they are told together.
 void Journal::tell_lost_run(const Settlement& settlement) {
   gathered_.add("lost run", settlement.rule->prefix,
                 [this, list = settlement.rule->prefix, item = ShownItem(settlement.claim.item),

@@ -58,7 +58,7 @@ int exit_code_of(const ProcessEnd& end) {
   return std::visit(Code{}, end);
 }
 
-/// As it is said: of a long one the beginning, and its length.
+/// An item as messages show it: of a long one the beginning, and its length.
 std::string named(const ShownItem& item) {
   if (!item.cut()) return "'" + item.beginning + "'";
   return "'" + item.beginning + "…' (" + std::to_string(item.length) + " bytes)";
@@ -163,7 +163,8 @@ class OneItem final : private PollerEvents, private redis::Client::Listener {
     if (!link_->client.connected()) loop_.stop();  // nothing is held, nothing can be answered
   }
 
-  /// No more claims; over when the lock is released, or could not be for as long as it lives.
+  /// Makes no more claims. It is over when the lock is released, or has expired because that was
+  /// not possible.
   void finish(int code) {
     if (finishing_) return;
     finishing_ = true;

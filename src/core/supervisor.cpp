@@ -92,7 +92,7 @@ void Supervisor::probed() {
   if (--pending_->unanswered == 0 && state_ == SupervisorState::reloading) commit();
 }
 
-/// What lists there are, changes here and in decide() only; what is as it was costs next to
+/// The set of lists changes only here and in decide(). A list that is as it was costs next to
 /// nothing.
 void Supervisor::commit() {
   const std::unique_ptr<Pending> pending = std::move(pending_);
@@ -129,7 +129,7 @@ void Supervisor::close_missing() {
     it = lists_.erase(it);
   }
   for (auto& list : closing_) {
-    // Back in the config before its last run has ended: those count under its limit.
+    // It is back in the config before its last run has ended: such runs count against its limit.
     const auto back = config_->lists.find(list->rule().prefix);
     if (back == config_->lists.end() || list->state() != ServingState::closing) continue;
     list->reopen(quiet_);
@@ -151,7 +151,8 @@ void Supervisor::open_some() {
   if (!opening_.empty()) open_timer_.set(host_.clock.now(), [this] { open_some(); });
 }
 
-/// Without an answer: the one it has still holds for the program; what is asked of it has changed.
+/// Needs no answer: the last one still holds for the program, and only what is asked of it has
+/// changed.
 void Supervisor::decide(const std::string& prefix, const ProbeResult* answer) {
   const RulePtr& rule = config_->lists.at(prefix);
   auto& list = lists_[prefix];
@@ -183,9 +184,9 @@ void Supervisor::retry_refused() {
   arm_retry();
 }
 
-/// What was there when it was looked for has vanished, or only a run meets what is wrong. Asked
-/// again like all that is refused, and not at once: a probe that finds nothing wrong must not lead
-/// to runs that can't be started, again and again.
+/// A run could not be started: something has vanished since the probe, or the probe can't see what
+/// is wrong. The list is asked again like all that are refused, and not at once: a probe that finds
+/// nothing wrong must not lead to runs that can't be started, again and again.
 void Supervisor::note_lack(const RulePtr& rule, const std::string& reason) {
   lacking_.emplace(rule, reason);
   if (!lack_timer_.pending()) lack_timer_.set(host_.clock.now(), [this] { refuse_lacking(); });

@@ -42,7 +42,8 @@ TrustedFile opened(int fd) {
   return file;
 }
 
-/// From where we stand to a file: `place_` is open, and the way to it is believed.
+/// A walk to a file. `place_` is the folder that was reached: it is open, and the way to it is
+/// trusted.
 class Walker {
  public:
   Walker(const PathWalk& walk, const std::string& path) : walk_(walk) { add(path); }
@@ -82,7 +83,7 @@ void Walker::add(const std::string& path) {
   rest_.insert(rest_.end(), names.rbegin(), names.rend());
 }
 
-/// Why others can write what `status` is of; empty: they can't.
+/// Why others can write the file of this `status`; empty: they can't.
 std::string Walker::writable_by_others(const struct stat& status) const {
   if (status.st_uid != 0 && status.st_uid != walk_.also)
     return "belongs to user " + std::to_string(status.st_uid);
@@ -130,7 +131,8 @@ TrustedFile Walker::follow(int link, const std::string& path) {
   return {};
 }
 
-/// One name further. A file without a problem and without a descriptor: go on.
+/// Goes one name further. Returns a file without a problem and without a descriptor if there is
+/// more to go.
 TrustedFile Walker::step(const std::string& name) {
   constexpr int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
   TrustedFile next = opened(openat(place_.fd, name.c_str(), flags));

@@ -60,7 +60,7 @@ struct NeedsLooks::Work {
   std::optional<process::SpawnError> problem;  ///< the last one
 };
 
-/// Outlives us as long as a thread waits.
+/// Lives on after its owner while a thread still hangs.
 struct NeedsLooks::Shared {
   explicit Shared(Look how) : look(std::move(how)), event(make_event()) {}
   const Look look;
@@ -185,7 +185,7 @@ void NeedsLooks::serve(const std::shared_ptr<Shared>& shared, Since since) {
     lock.lock();
     shared->done.push_back(work);
     const std::uint64_t one = 1;
-    // It can't be full, and who is gone needs no answer.
+    // The counter can't be full; and if nobody is left to read it, nobody waits for the answer.
     static_cast<void>(!write(shared->event.get(), &one, sizeof one));
   }
   shared->busy.erase(since);
@@ -243,7 +243,7 @@ void NeedsLooks::over(const Needs& needs, const std::optional<process::SpawnErro
   for (const auto& [id, asker] : askers) asker.answer(refusal);
 }
 
-/// The look goes on: who asks the same before it is over waits for it, too.
+/// The look goes on. Whoever asks the same before it is over waits for it, too.
 void NeedsLooks::gave_up(const Needs& needs, unsigned id) {
   const auto found = asked_.find(needs);
   if (found == asked_.end()) return;

@@ -20,7 +20,7 @@ namespace w8y::executor {
 namespace {
 
 constexpr std::size_t longest_answer = std::size_t{64} << 10;
-/// Of its standard error, for who has to mend it: the reason stands at the end.
+/// The end of its standard error is kept: the reason stands there, for whoever has to mend it.
 constexpr std::size_t errors_shown = 256;
 /// A host that is short of processes or descriptors says nothing about the program.
 constexpr Duration short_pause = std::chrono::milliseconds(250);

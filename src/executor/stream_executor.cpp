@@ -120,8 +120,9 @@ StreamProcess* StreamExecutor::process_for(std::size_t bytes) {
   return begun != nullptr ? begun : best;
 }
 
-/// Those that finish their runs take no place: for them there is one that takes new items. Those
-/// that have nothing to do any more and don't exit take their time, but not without limit.
+/// A process that only finishes its runs does not count: another takes new items in its place. One
+/// that has nothing to do and does not exit is given its time, but there are not more of them than
+/// `processes`.
 bool StreamExecutor::may_begin() const {
   std::size_t serving = 0;
   std::size_t idle = 0;
@@ -146,7 +147,7 @@ StreamProcess* StreamExecutor::begin() {
   processes_.push_back(std::make_unique<StreamProcess>(
       loop_, self, handler_, StreamSetting{rule_, most_open_, accounts_, options_}));
   StreamProcess* begun = processes_.back().get();
-  return begun->pid() == 0 ? nullptr : begun;  // why, it says soon
+  return begun->pid() == 0 ? nullptr : begun;  // it says soon why
 }
 
 // ---- items that no process takes
@@ -176,7 +177,7 @@ void StreamExecutor::give_up_overdue() {
   const std::string why =
       now < begin_at_ ? "its processes end early: " + last_end_ : "no process of it takes items";
   for (const StreamItem& item : overdue) {
-    // One that has begun can't be as if it had not.
+    // A run that has begun can't be handed back as if it had not.
     const ProcessEnd end = item.told ? ProcessEnd(Unanswered{why}) : NotStarted{why, false, true};
     handler_.on_ended(item.run, {end, {}, {}, 0});
   }

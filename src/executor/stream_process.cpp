@@ -15,7 +15,8 @@ namespace w8y::executor {
 
 namespace {
 
-/// More than enough for reading one: a process that answers as fast as it is asked is not paced.
+/// More time than reading one answer takes: a process that answers as fast as it is asked is not
+/// paced.
 constexpr Duration time_for_answer = std::chrono::microseconds(50);
 
 constexpr std::size_t looked_at_of_cut_line = std::size_t{4} << 10;
@@ -102,7 +103,7 @@ void StreamProcess::write_gathered() {
   child_->write(gathered_);
   gathered_.clear();
   if (gathered_.capacity() > 2 * worth_writing) std::string().swap(gathered_);
-  // One that reads no more exits soon, or is made to.
+  // A process that reads no more exits soon, or is ended.
   if (state_ != StreamState::serving || !child_->input_closed()) return;
   state_ = StreamState::leaving;
   if (!grace_.pending()) grace_.set(loop_.now() + rule_->kill_grace, [this] { end_it(); });
@@ -230,7 +231,8 @@ void StreamProcess::on_line(std::string_view line, bool cut) {
     on_foreign_line("unknown id: " + said.id->substr(0, 80));
 }
 
-/// What can be told from its beginning: a run whose answer is lost must not wait for another.
+/// Finds the run of a line that was cut by what stands at its beginning: a run whose answer is lost
+/// must not wait for another one.
 void StreamProcess::on_cut_line(std::string_view line) {
   const std::string reason = "longer than " + format_size(rule_->max_line);
   const std::string_view beginning = line.substr(0, looked_at_of_cut_line);
@@ -250,7 +252,7 @@ void StreamProcess::on_foreign_line(const std::string& reason) {
 
 void StreamProcess::on_message(const RunId& id, OpenRun& run, Message&& message) {
   auto* complete = std::get_if<Complete>(&message);
-  if (run.answered) {  // late, but for what is a mistake at any time
+  if (run.answered) {  // late; a second complete is a mistake at any time
     if (complete != nullptr) on_bad_line(id, run, {"a second complete"});
     return;
   }

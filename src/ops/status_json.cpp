@@ -11,7 +11,7 @@ namespace w8y::ops {
 
 namespace {
 
-/// Of a list's status.
+/// Bytes of the text of a list's status.
 constexpr std::size_t usual_length = 512;
 
 Json time_or_null(WallTime time) {
@@ -107,7 +107,7 @@ struct EventFields {
   }
 };
 
-/// As far as it is JSON.
+/// Counts brackets outside of strings; what is no JSON is refused by the parser.
 bool is_nested_deeper(std::string_view text, int most) {
   int depth = 0;
   bool quoted = false;

@@ -87,7 +87,7 @@ void RunGroup::refused(int error) {
   const bool removed = access(group_->path.c_str(), F_OK) != 0;
   remove_group(group_->path, 0);
   group_.reset();
-  // Somebody removed it: the next one is made anew. Anything else holds for all of them.
+  // Somebody has removed it: the next one is made anew. Any other error would be the same for all.
   if (removed || !owner_->usable()) return;
   owner_->problem_ = "the kernel puts no child there: " + why(error);
   if (owner_->on_problem) owner_->on_problem(owner_->problem_);
@@ -121,7 +121,7 @@ bool ControlGroups::children_live() {
   request.argv = {"w8yd"};
   request.group = group->folder.get();
   Spawned spawned;
-  // That it can't be run is the word of a child that lived to try.
+  // Only a child that was not killed at birth can tell that "/" is no program.
   const bool alive = spawn(request, spawned).has_value();
   const Fd ended(spawned.pidfd);
   if (!alive) waitpid(spawned.pid, nullptr, 0);
@@ -213,7 +213,7 @@ int ControlGroups::step_aside() {
   return error;
 }
 
-/// Back to as it was: a group that we are in can't be removed, nor be entered as it is now.
+/// Undoes it: we can't remove a group that we are in, nor enter ours while it has controllers.
 void ControlGroups::step_back() {
   for (const std::string& controller : enabled_) {
     write_small_file(home_ + "/cgroup.subtree_control", "-" + controller);
@@ -283,7 +283,7 @@ int ControlGroups::set_limits(RunGroup::Group& group, GroupLimits limits) {
     const auto& most = limits.memory_max;
     if (const int error = set("/memory.max", most ? std::to_string(*most) : "max")) return error;
     group.limits.memory_max = most;
-    // What is over it ends as a whole: half a run is of no use to anybody.
+    // A run over its limit ends as a whole: half a run is of no use to anybody.
     set("/memory.oom.group", most ? "1" : "0");
   }
   if (limits.cpu_weight != group.limits.cpu_weight) {

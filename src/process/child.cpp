@@ -195,7 +195,7 @@ void Child::Impl::fail(const SpawnError& error) {
   });
 }
 
-/// Back to nothing: what runs is killed, and nobody will be told.
+/// Gives the child up: what runs is killed, and nobody is told.
 void Child::Impl::abandon() {
   deadline_.cancel();
   spawning_.reset();
@@ -274,7 +274,7 @@ void Child::Impl::end_if_over() {
   if (ended_ || !exited_ || (out_ && out_->is_open()) || (err_ && err_->is_open())) return;
   if (own_group_) signal_group(SIGKILL);  // its own number is still ours
   ProcessEnd end;
-  if (!reap(pidfd_.get(), pid_, end)) return;  // not so: an exited process can be reaped
+  if (!reap(pidfd_.get(), pid_, end)) return;  // never so: an exited process can be reaped
   // Whoever killed it may have killed its group, which then kills whatever is born there.
   const auto* signalled = std::get_if<Signalled>(&end);
   if (group_ && signalled != nullptr && signalled->signal == SIGKILL) group_->distrust();

@@ -48,19 +48,18 @@ struct ChildOptions {
   SpawnService* service = nullptr;
 };
 
-/// Spawned by its constructor, or, with a service, later: then pid() is 0 until on_begun(). A spawn
-/// that fails is told as on_ended(NotStarted) from the loop.
-/// Reading is fair: at most 64 KiB of a stream per turn of the loop, and a share of its time (see
-/// OutputPipe). A grandchild that keeps an
-/// output open after the process has exited is given `kill_grace`, then the group gets SIGKILL; if
-/// the pipe is still open a second later (the grandchild left the group), it is closed.
-/// When it has ended, whatever is left of its process group gets SIGKILL; and, if it has a control
-/// group, whatever is left in that, so that a grandchild that went into a session of its own is
-/// gone too, and needn't be waited for when the group is killed. Input goes out as the child takes
-/// it; one that never reads, or closes its end, is fine: for that the program must ignore SIGPIPE.
-/// A child without a session of its own shares our process group, so there "the group" is the
-/// process alone. Destroying it before the end kills the group and forgets it. Children die with
-/// the thread that made them, so that is to be the loop's.
+/// Spawned by its constructor or, with a service, later: then pid() is 0 until on_begun(). A spawn
+/// that fails is told as on_ended(NotStarted) from the loop. Reading is fair: at most 64 KiB of a
+/// stream per turn of the loop, and a share of its time (see OutputPipe). A grandchild that keeps
+/// an output open after the process has exited is given `kill_grace`, then the group gets SIGKILL.
+/// If the pipe is still open a second later (the grandchild left the group), it is closed. When the
+/// child has ended, whatever is left of its process group gets SIGKILL. With a control group, so
+/// does whatever is left in that: a grandchild in a session of its own goes too, and needn't be
+/// waited for when the group is killed. Input goes out as the child takes it. A child that never
+/// reads, or closes its end, is fine: for that the program must ignore SIGPIPE. A child without a
+/// session of its own shares our process group, so there "the group" is the process alone.
+/// Destroying a Child before its end kills the group and forgets it. Children die with the thread
+/// that made them, so that is to be the loop's.
 class Child {
  public:
   Child(loop::Loop& loop, ChildOptions options, ChildHandler& handler);

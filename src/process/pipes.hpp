@@ -74,7 +74,7 @@ class OutputPipe {
   /// The share of the loop's time of one pipe is 1/16, that of all that are paced at once 1/4.
   static constexpr int share_of_one = 16;
   static constexpr int share_of_all = 4;
-  /// Time of handling that is free of that, for who has said little for a while.
+  /// Time of handling that is not charged to a child that has said little for a while.
   static constexpr Duration burst = std::chrono::milliseconds(50);
 
   OutputPipe(loop::Loop& loop, OnBytes on_bytes, OnClosed on_closed);
@@ -92,8 +92,8 @@ class OutputPipe {
   }
   /// The child has exited: what lies in the pipe is read without a pause.
   void hurry();
-  /// So much of the time that what is read now takes was asked for, and does not count. From inside
-  /// on_bytes.
+  /// So much of the time that handling these bytes takes does not count, because they were asked
+  /// for. From inside on_bytes.
   void excuse(Duration time) { excused_ += time; }
   /// Takes no more; on_closed isn't called.
   void close();

@@ -52,27 +52,28 @@ struct Spawned {
 struct SpawnError {
   int error = 0;  ///< errno
   std::string text;
-  bool of_host = false;  ///< whatever the number is
+  bool of_host = false;  ///< the host is short, whatever the number says
   enum class About {
     making,    ///< the process
     settings,  ///< what a list names for it: a folder, an account, a limit
     program,   ///< that can't be executed
   };
   About about = About::making;
-  /// Of processes, memory, descriptors, disk: no program and no item is to blame, and it will pass.
+  /// The host is short of processes, memory, descriptors or disk: no program and no item is to
+  /// blame, and it will pass.
   [[nodiscard]] bool host_is_short() const;
-  /// What the list names is not to be had on this host; arguments that are too long are no lack.
+  /// What the list names is not to be had on this host. Arguments that are too long are no lack.
   [[nodiscard]] bool host_lacks() const;
 };
 
 /// Whether this kernel can let a child be born in another group.
 bool can_clone_into_group();
 
-/// Waits until the child has called exec, so it is for programs, folders and users that can't make
-/// that long: what isn't so goes by way of a SpawnService.
-/// Never throws. On an error no process is left. All signals of the child have their default effect
-/// and none is blocked; of the real-time ones those are reset that had another one at the first
-/// spawn. Needs Linux 5.4. Makes sure that SIGCHLD is not ignored, or no exit status could be had.
+/// Waits until the child has called exec. So it is only for programs, folders and users that can't
+/// delay that; any other start goes by a SpawnService. Never throws. On an error no process is
+/// left. All signals of the child have their default effect and none is blocked; of the real-time
+/// ones those are reset that had another effect at the first spawn. Needs Linux 5.4. Makes sure
+/// that SIGCHLD is not ignored: else no exit status could be had.
 std::optional<SpawnError> spawn(const SpawnRequest& request, Spawned& result);
 
 }  // namespace w8y::process

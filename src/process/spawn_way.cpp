@@ -85,7 +85,7 @@ std::optional<std::string> elf_interpreter(int fd, const std::string& start) {
   return std::string();
 }
 
-/// What the kernel opens besides the program: empty: nothing. nullopt: we can't tell.
+/// What the kernel opens besides the program; empty: nothing; nullopt: it can't be known.
 std::optional<std::string> interpreter_of(int fd) {
   std::string start(256, '\0');
   const ssize_t got = pread(fd, start.data(), start.size(), 0);
@@ -106,7 +106,8 @@ bool is_good_program(std::string program, bool& lasts) {
     if (!program.starts_with('/')) return false;
     const TrustedFile file = open_trusted(program, local_walk());
     if (file.error == ENOENT || file.error == ENOTDIR) {
-      // The exec says so at once; but what is put there may be another's.
+      // Nothing is there, and exec says so at once. But whatever is put there later may be
+      // another's.
       lasts = false;
       return true;
     }
@@ -237,7 +238,7 @@ void SpawnWays::ask(const std::string& key) {
   relieve();
 }
 
-/// Another thread, where those that there are hang.
+/// Starts another thread where all there are hang.
 void SpawnWays::relieve() {
   const std::lock_guard lock(shared_->mutex);
   const bool stuck = shared_->idle == 0 && loop_.now() - shared_->begun >= stuck_after;
@@ -246,7 +247,7 @@ void SpawnWays::relieve() {
     std::thread([made = shared_] { made->work(); }).detach();
     ++shared_->threads;
   } catch (const std::system_error&) {
-    // No thread, no look: after its patience each start goes by the helper.
+    // Without a thread there is no look: each start goes by the helper when its patience is over.
   }
 }
 

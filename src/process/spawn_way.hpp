@@ -1,4 +1,4 @@
-// Which starts can take no longer than we like, and may be waited for.
+// Which starts nobody else can delay, so that the loop may wait for them.
 #pragma once
 
 #include <functional>
@@ -18,15 +18,15 @@ class Watch;
 
 namespace w8y::process {
 
-/// The program, what it names as its interpreter, the folder and the env_file: all of them root's
-/// or our own by their whole way, and on file systems of this machine. Then nobody else can hold up
-/// their opening, by a lease, by a file system that doesn't answer, by stopping the child.
-/// May take as long as a file system does.
+/// Whether nobody else can delay a start: the program, its interpreter, the folder and the env_file
+/// are root's or our own by their whole path, and on file systems of this machine. Otherwise others
+/// could hold up their opening, by a lease or a file system that doesn't answer, or stop the child.
+/// The look itself may take as long as a file system does. `lasts` false: so it is only now.
 bool is_ours_and_local(const std::string& program, const std::string& cwd,
                        const std::string& env_file, bool& lasts);
 
-/// Knows the way of a start, or finds it out: on a thread of its own, as only to look may take for
-/// ever. What was found is believed for ten seconds.
+/// Knows the way of a start, or finds it out on a thread of its own, because a mere look may take
+/// for ever. An answer holds for ten seconds.
 class SpawnWays {
  public:
   enum class Way { unknown, direct, by_helper };
@@ -39,7 +39,7 @@ class SpawnWays {
   SpawnWays(const SpawnWays&) = delete;
   SpawnWays& operator=(const SpawnWays&) = delete;
 
-  /// If it is unknown, it is looked at. One that has been looked at for 200 ms goes by the helper.
+  /// An unknown start is looked at. If the look has taken 200 ms, the start goes by the helper.
   Way way(const SpawnRequest& request);
 
  private:

@@ -10,7 +10,7 @@ namespace w8y::redis {
 namespace {
 
 constexpr int most_redirections = 5;
-/// Two nodes that send us to each other agree in a moment; so do keys on their way.
+/// Two nodes that send us to each other agree in a moment, and keys on their way arrive in one.
 constexpr Duration pause_before_again = std::chrono::milliseconds(40);
 constexpr int redirections_at_once = 2;
 
@@ -256,7 +256,7 @@ bool ClusterClient::goes_again(ClusterCall& call, Lane& lane, const ClusterNode&
   if (call.transaction() || call.anywhere || call.pinned || loop_.now() > call.patience)
     return false;
   if (code == ErrorCode::tryagain) {
-    // Not if it is a script that met such a key halfway.
+    // Not for a script that met such a key halfway: it may have changed something.
     if (!answer.reply.text().starts_with("TRYAGAIN")) return false;
     call.redirections = 0;
     lane.slowly = true;

@@ -24,7 +24,7 @@ class ClusterView {
   /// Soon, in pauses that grow to a second while it is asked for again and again.
   void refresh();
   void refresh_now();
-  /// A node says that it is the other's.
+  /// A node says that the slot is another's.
   void moved(Slot slot, const HostPort& to) { map_.set(slot, to); }
   /// Whether this one can be reached: those that can't are asked last.
   void reachable(const HostPort& node, bool is);

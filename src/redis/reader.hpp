@@ -17,12 +17,13 @@ struct FreeReply {
 using OwnedReply = std::unique_ptr<redisReply, FreeReply>;
 
 /// Whatever the other side sends costs no more memory than twice `max_reply` (what was read, and
-/// what was made of it), and no more time than its length. After a problem nothing more is read.
+/// what was made of it), and no more time than its length needs. After a problem nothing more is
+/// read.
 class Reader {
  public:
   static constexpr std::size_t default_max_reply = std::size_t{128} << 20;
   static constexpr std::size_t max_elements = 1U << 20;  ///< of all arrays of a reply
-  /// Memory that an element takes besides its text: counted as bytes of the reply.
+  /// Memory that an element takes besides its text; counted as bytes of the reply.
   static constexpr std::size_t element_cost = 96;
   static constexpr int max_depth = 8;                 ///< of arrays in arrays
   static constexpr std::size_t max_line = 64U << 10;  ///< status, error and number replies
@@ -38,7 +39,7 @@ class Reader {
   OwnedReply next();
   /// Empty if all is well.
   [[nodiscard]] const std::string& problem() const { return problem_; }
-  /// That is the problem: the reply has more than `max_reply`.
+  /// The problem is that the reply has more than `max_reply`.
   [[nodiscard]] bool too_large() const { return too_large_; }
 
  private:

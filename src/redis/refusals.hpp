@@ -29,7 +29,7 @@ class Refusals {
   Refusals(loop::Loop& loop, Handler handler);
 
   void note(const Reply& reply);
-  /// The connection has ended: whatever was, what comes is another matter. Nothing is told.
+  /// The connection has ended, and with it what was known. Nothing is told.
   void reset();
   /// Empty: it refuses nobody.
   [[nodiscard]] const std::string& why() const { return why_; }

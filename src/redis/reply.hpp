@@ -53,15 +53,15 @@ ErrorCode error_code(std::string_view error);
 /// The server is in trouble, and refuses everybody: read-only, loading, out of memory, … Not a
 /// mistake in the command, its keys or its user.
 bool is_about_server(ErrorCode code);
-/// readonly, masterdown or noauth, also from within a script: the server is of no use to us as it
-/// is. Otherwise none.
+/// readonly, masterdown or noauth, also from within a script: this server is of no use to us while
+/// it is so. Otherwise none.
 ErrorCode unfit(std::string_view error);
 
 enum class Failure {
   none,
   not_sent,   ///< nothing has happened
   lost,       ///< it may have been carried out or not
-  too_large,  ///< to be sent, now or later: nothing has happened
+  too_large,  ///< to be sent at any time: nothing has happened
   /// Its reply is more than is read: it was carried out, and the connection is lost.
   reply_too_large,
 };

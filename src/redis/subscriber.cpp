@@ -136,7 +136,7 @@ void Subscriber::Impl::forget(const std::shared_ptr<Entry>& entry) {
   }
 }
 
-/// A new connection looks at every topic, so there is nothing to note before it.
+/// Without a connection nothing is noted: a new one looks at every topic.
 void Subscriber::Impl::mark(Kind kind, std::string_view name, Topic& topic) {
   if (link_.state() != Link::State::up || topic.dirty) return;
   if (topic.entries.empty() != topic.asked) return;
@@ -307,7 +307,7 @@ void Subscriber::Impl::on_ping_time() {
     heard_ = false;
     ping_.set(loop_.now() + link_.options().command_timeout, [this] { on_ping_time(); });
   } else if (!late_) {
-    // If it was us who slept, the answer is there and needs only to be read.
+    // If this process has slept, the answer is there and only has to be read.
     late_ = true;
     ping_.set(loop_.now() + std::chrono::milliseconds(20), [this] { on_ping_time(); });
   } else {

@@ -14,11 +14,10 @@
 
 namespace w8y::app::ctl {
 
-/// Looks at the whole list once, but for long items, which are looked for one by one, and pushes
-/// what is not in it. If somebody else adds the same items
-/// meanwhile, or one that was cut off still has some on its way, they are in the list twice, where
-/// they are still run one at a time: to look for each item as it is added would take as long as the
-/// list is.
+/// Looks at the whole list once, and pushes what is not in it; long items are looked for one by
+/// one. If somebody else adds the same items meanwhile, or a connection that was cut off still has
+/// some on their way, they are in the list twice. They are run one at a time all the same. To look
+/// for each item as it is added would take as long as the list is.
 class BulkAdd {
  public:
   /// `again`: also what is in the list already.

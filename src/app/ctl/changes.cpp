@@ -122,15 +122,15 @@ class ChangeItems : public Command {
       }
     told.list(prefix);
     if (states_.empty() || options.json) return;
-    // Those that were not have changed by themselves meanwhile.
+    // Items that were not changed were in another state by then.
     std::cout << escape_text(prefix) << ": " << changed << (changed == 1 ? " item " : " items ")
               << done_word() << '\n';
   }
   [[nodiscard]] bool is_wanted(const std::string& state) const {
     return std::find(states_.begin(), states_.end(), state) != states_.end();
   }
-  /// Of quarantined ones also those that the index has: they may have been taken off the list, or
-  /// run as yet.
+  /// Quarantined items are also those that only the index has: they may be off the list, or still
+  /// run.
   [[nodiscard]] std::vector<Item> in_states(Site& site, const source::CircularKeys& keys,
                                             source::ItemChanges& changes) const {
     std::vector<Item> items;

@@ -24,8 +24,8 @@ constexpr std::int64_t shorter = 16;
 /// Locks that are looked at in one step, and steps in one write.
 constexpr std::size_t batch = 256;
 constexpr std::size_t batches = 16;
-/// And bytes of their names, each of which is sent four times; the item that comes to that is the
-/// last.
+/// And bytes of their names, each of which is sent four times. The item that reaches this is the
+/// last of its step.
 constexpr std::size_t batch_bytes = std::size_t{1} << 20;
 
 bool take_prefix(std::string_view& text, std::string_view prefix) {
@@ -64,7 +64,7 @@ constexpr const char* most_of_value = "4096";
 
 void read_note(ItemState& item, const std::string& text);
 
-/// What a script says of one.
+/// Reads what a script says of one item.
 void take_state(ItemState& item, const redis::Value* told) {
   if (const std::int64_t left = told[0].number; left != -2) {  // there is a lock
     if (left >= 0) item.left = std::chrono::milliseconds(left);
@@ -183,7 +183,7 @@ void read_note(ItemState& item, const std::string& text) {
   if (note.time.count() > 0) item.since = note.time;
 }
 
-/// The commands that look at a batch of items in one step, and what they borrow from.
+/// The commands that look at a batch of items in one step, and the texts that they point to.
 class Look {
  public:
   Look(const source::CircularKeys& keys, std::vector<ItemState>& items, std::size_t first)
@@ -237,7 +237,7 @@ class Look {
   std::vector<redis::Command> commands_;
 };
 
-/// Without scripts: what is long comes whole.
+/// Without scripts, a long item comes as a whole.
 void look_at_plainly(redis::SyncClient& client, const source::CircularKeys& keys,
                      std::vector<ItemState>& items) {
   for (std::size_t first = 0; first < items.size();) {
@@ -258,7 +258,7 @@ void look_at_plainly(redis::SyncClient& client, const source::CircularKeys& keys
   }
 }
 
-/// Those that are long have told it with themselves.
+/// Asks for what is not known yet. Of long items it came with the items themselves.
 void look_at(redis::SyncClient& client, const source::CircularKeys& keys,
              std::vector<ItemState>& items) {
   std::vector<ItemState*> unknown;
@@ -296,7 +296,7 @@ std::optional<std::int64_t> ItemState::pid_number() const {
 
 void read_lock(ItemState& item) {
   std::string_view value = item.lock;
-  item.state = "running";  // whoever wrote something else there, it is not free
+  item.state = "running";  // also with a value that is not ours: the item is not free
   if (take_prefix(value, source::run_prefix)) {
     read_holder(item, value);
   } else if (take_prefix(value, "rest:")) {
