@@ -38,7 +38,7 @@ void RedisLink::large_answered(const LargeCall& call) {
   if (client.commands_sent() - call.commands <= 1) return;
   constexpr Duration longest = std::chrono::seconds(1);
   const Instant now = clock.now();
-  large_after_ = std::max(large_after_, now + std::min(now - call.sent, longest));
+  large_after_ = std::max(large_after_, now + std::min((now - call.sent) * 2, longest));
 }
 
 }  // namespace w8y::source

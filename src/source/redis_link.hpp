@@ -76,7 +76,8 @@ class RedisLink final : private detail::ClientOwner, private redis::Client::List
   };
   [[nodiscard]] LargeCall large_call() const { return {clock.now(), client.commands_sent()}; }
   /// Whether the next large call may be made: where others want Redis too, it is left to them for
-  /// as long as the last one took, so that long items cost no other list more than half of it.
+  /// twice as long as the last one took. What it sets off besides (renewals, ends, what children
+  /// are given) takes its time too, so that others keep more than half of what they have alone.
   [[nodiscard]] bool may_call_large() const { return clock.now() >= large_after_; }
   [[nodiscard]] Instant large_after() const { return large_after_; }
   /// One is answered that was about to be made then.
