@@ -15,6 +15,7 @@ FOLDERS = ("src", "include", "tests", "etc", "scripts")
 PAGE = re.compile(r"\b(w8y[\w.-]*)\(([1-9])\)(?:, ([A-Z][A-Z ]*[A-Z])\b)?")
 CROSS_REFERENCE = re.compile(r"^\.Xr (w8y\S*) ([1-9])()", re.M)
 MARKDOWN = re.compile(r"(?:\$\w+/)?([\w./-]*\w\.md)\b")
+SECTION_REFERENCE = re.compile(r"\.Sx (.+?)(?: [.,;:)])?$")
 # Under work just now: what these cite is mended with that.
 LATER = {
     "include/w8y/item.hpp", "include/w8y/verdict.hpp", "src/source/circular.hpp",
@@ -28,14 +29,30 @@ KNOWN_OTHERS = {
 }  # fmt: skip
 
 
+def page_of(path):
+    """"w8yd(8)" for w8yd.8"""
+    name, number = path.name.removesuffix(".in").rsplit(".", 1)
+    return f"{name}({number})"
+
+
 def manual(root):
     """{"w8yd(8)": the names of its sections}"""
     pages = {}
     for path in (root / "etc/man").iterdir():
-        name, number = path.name.removesuffix(".in").rsplit(".", 1)
         sections = re.findall(r"^\.S[hs] (.*)$", path.read_text(encoding="utf-8"), re.M)
-        pages[f"{name}({number})"] = {section.strip('"') for section in sections}
+        pages[page_of(path)] = {section.strip('"') for section in sections}
     return pages
+
+
+def lost_sections(path, lines, pages):
+    """A section stands in the same page, or in one that is named at most two lines away."""
+    for number, line in enumerate(lines):
+        if not (found := SECTION_REFERENCE.match(line)):
+            continue
+        near = "\n".join(lines[max(0, number - 2):number + 3])
+        named = [page_of(path)] + [f"{name}({n})" for name, n, _ in CROSS_REFERENCE.findall(near)]
+        if not any(found[1] in pages.get(page, ()) for page in named):
+            yield f"line {number + 1}: refers to the section {found[1]}, which is not in {named}"
 
 
 def complaints(path, text, root, pages):
@@ -45,6 +62,7 @@ def complaints(path, text, root, pages):
         for name, number in OTHERS.findall(text):
             if f"{name} {number}" not in KNOWN_OTHERS:
                 yield f"refers to {name}({number}): add it to the known ones, if there is such a page"
+        yield from lost_sections(path, text.splitlines(), pages)
     for name, number, section in references:
         page = f"{name}({number})"
         if page not in pages:

@@ -1,4 +1,5 @@
-// How a run ended. `RunEnd` is what the executor saw; `Outcome` is what that means (w8yd(8)).
+// How a run ended. `RunEnd` is what the executor saw; `Outcome` is what that means
+// (w8y-executor(7), HOW A RUN ENDED).
 #pragma once
 
 #include <cstddef>

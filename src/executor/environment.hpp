@@ -1,4 +1,4 @@
-// What a child finds in its environment (w8yd(8), EXECUTORS).
+// What a child finds in its environment (w8y-executor(7), ENVIRONMENT).
 #pragma once
 
 #include <cstddef>
