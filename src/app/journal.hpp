@@ -31,7 +31,7 @@ class Journal final : public ListEvents {
   void shortage_changed(const Poller& poller) override;
   void list_refused(const Rule& rule, const Refusal& refusal) override;
   void list_served(const Rule& rule, const Caps& caps) override;
-  /// What runs of a list on a Redis that is no longer configured left behind is given up.
+  /// Ends of runs of a list, on a Redis that is no longer configured, are given up.
   void given_up(const std::string& redis, const std::string& list, std::size_t runs);
   /// Writes what waits for more of the same.
   void flush() { gathered_.flush(); }

@@ -5,9 +5,9 @@
 
 namespace w8y::app {
 
-/// Whether the status addresses can be ours: one that a w8yd has which is draining is waited for,
-/// up to `drain_timeout`, as in a restart that does not wait for the old one. Throws
-/// std::runtime_error that names who has an address and goes on. Blocks; for before the loop.
+/// Makes sure that no other w8yd has our status addresses. One that is draining is waited for, up
+/// to `drain_timeout`: so a restart need not wait for the old one. Throws std::runtime_error, which
+/// names who has an address, if that one goes on. Blocks: for before the loop runs.
 void wait_for_predecessor(const SupervisorSettings& supervisor);
 
 }  // namespace w8y::app

@@ -50,7 +50,7 @@ class RedisWatch final : private redis::Client::Listener {
   EventHandler& events_;
   Changed changed_;
   bool reached_ = false;
-  bool in_trouble_;  ///< and that has been said, or is no news
+  bool in_trouble_;  ///< which is told already, or no news
   std::string trouble_;
   Instant since_{};
   bool weaknesses_told_ = false;

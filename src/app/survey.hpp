@@ -27,8 +27,8 @@ class Survey {
       : loop_(loop), patience_(loop.timers()), begin_(loop.timers()) {}
 
   /// Asks about all lists of `supervisor`, which outlives the survey, and then calls `then`; also
-  /// if Redis does not answer in time. What is told was asked after this call, unless it took too
-  /// long. Many who ask at once share the answers. `then` is dropped with the survey.
+  /// if Redis does not answer in time. Answers are newer than this call, unless they took too long.
+  /// Many who ask at once share the answers. `then` is dropped with the survey.
   void refresh(const std::shared_ptr<source::RedisLink>& redis, const Supervisor& supervisor,
                Then then);
   /// What is known of it, if it was asked about.

@@ -1,5 +1,5 @@
-// A TOML file as a tree of nodes with their places. What reads the keys needs no more of toml++
-// than this, and its header is compiled in one file only.
+// A TOML file as a tree of nodes with their places. Who reads keys needs only this: the header of
+// toml++ is large, and compiled in one file.
 #pragma once
 
 #include <cstddef>

@@ -28,23 +28,23 @@ struct Needs {
 };
 Needs needs_of(const Rule& rule);
 
-/// How far a look has come: where it waits, if it does.
+/// How far a look has come: where it hangs, if it does.
 enum class NeedsStep { queued, account, program, trial };
 
 struct Looked {
   std::optional<process::SpawnError> problem;  ///< nullopt: what was looked at is here
   process::Account account;
 };
-/// Looks at the account and the program. May take as long as they do, and for ever: not for the
-/// loop.
+/// Looks at the account and the program. That may take as long as their file systems do, or for
+/// ever: not on the loop's thread.
 Looked look_for(const Needs& needs, std::atomic<NeedsStep>& step);
 
 /// The folder, the file, the limits and whether we may become that user are tried: by a child that
 /// does all that a run's does before its exec, and ends there. nullopt: there is nothing to try.
 std::optional<process::SpawnRequest> trial_of(const Needs& needs, const process::Account& account);
-/// What the end of a trial says is missing.
+/// What is missing, as the end of a trial tells.
 std::optional<process::SpawnError> judge_trial(const process::SpawnError& end);
-/// Both, for where nobody waits for us; waits for the trial, too.
+/// look_for(), and then the trial, which is waited for: for threads that may wait.
 Looked look_and_try(const Needs& needs, std::atomic<NeedsStep>& step);
 
 /// What gives no answer, for people: "cwd /mnt/media gives no answer".

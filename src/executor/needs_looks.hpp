@@ -24,17 +24,17 @@ class SpawnService;
 
 namespace w8y::executor {
 
-/// On threads of its own, and by children that the service starts: a folder may lie on a server
-/// that does not answer, and whoever looks at it waits for ever, while the threads of libuv's pool
-/// are needed to look up names. What waits for over a second takes no other look's turn; such
-/// threads are left behind at the end. The same needs are not looked at twice at once.
+/// Looks on threads of its own, and by children that the service starts. A folder may lie on a
+/// server that does not answer, and whoever looks at it waits for ever; the threads of libuv's pool
+/// are needed to look up names. A look that takes over a second holds up no other. At the end,
+/// threads that hang are left behind. The same needs are not looked at twice at once.
 class NeedsLooks {
  public:
   using Look = std::function<Looked(const Needs& needs, std::atomic<NeedsStep>& step)>;
   using Answer = std::function<void(const std::optional<Refusal>& refusal)>;
 
-  /// Without a service, trials are made on threads: for whoever may wait for them. `look` is called
-  /// on other threads; only tests have their own.
+  /// Without a service, trials are made on threads, for programs that may wait for them. `look` is
+  /// called on other threads; only tests have their own.
   explicit NeedsLooks(loop::Loop& loop, process::SpawnService* service = nullptr, Look look = {});
   ~NeedsLooks();
   NeedsLooks(const NeedsLooks&) = delete;
@@ -44,7 +44,7 @@ class NeedsLooks {
   /// nothing about the list: looked at again until then.
   void look(const Needs& needs, Duration timeout, Answer answer);
 
-  /// Looks at once, of those that have not been at it for over `slow`.
+  /// Looks that go on side by side, without those that have taken over `slow`.
   static constexpr std::size_t at_once = 4;
   static constexpr Duration slow = std::chrono::seconds(1);
   /// Threads in all, with those that wait for ever.

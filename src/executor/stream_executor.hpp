@@ -1,10 +1,10 @@
 // Runs items with long-lived processes that take many each: `stream` executors.
 //
 // An item waits until a process takes it: the one with the fewest open runs, or a new one, up to
-// `processes`. It waits for a second at most: then it is handed back, because this host can't run
-// it now, so that nothing is held here that another host could do, and no item fails because of a
-// program that does not start. After a process that ended before it did anything, there is a pause
-// before the next, which grows, and that one gets a single item until it has done something.
+// `processes`. After a second it is handed back, because this host can't run it now: another host
+// may have it, and no item fails because of a program that does not start. After a process that
+// ended before it did anything, there is a pause before the next one. The pause grows, and the next
+// process gets a single item until it has done something.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ class StreamExecutor : public Executor, private StreamOwner {
   /// A rule counts by its numbers here; runs bring their own, equal ones.
   StreamExecutor(loop::Loop& loop, RunHandler& handler, ExecutorOptions options, const Rule& rule,
                  const Caps& caps);
-  /// What has nothing to do leaves in good order, if there is somebody to see to it.
+  /// A process that has nothing to do leaves in good order, if there is somebody to see to it.
   ~StreamExecutor() override;
 
   // of Executor

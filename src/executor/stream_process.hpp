@@ -64,9 +64,9 @@ struct StreamSetting {
 
 enum class StreamState { serving, leaving, closing, ending, ended };
 
-/// Spawned by its constructor, at once or by and by (see SpawnService); one that can't be had is
-/// told as on_process_ended(NotStarted) from the loop. Its owner and its handler are told from the
-/// loop only, never from inside a call.
+/// Spawned by its constructor, at once or later (see SpawnService). One that can't be had is told
+/// as on_process_ended(NotStarted) from the loop. Its owner and its handler are told from the loop
+/// only, never from inside a call.
 class StreamProcess : private process::ChildHandler {
  public:
   /// Bytes that wait for a process that doesn't read; one item may be longer.

@@ -17,10 +17,10 @@ namespace w8y::ops {
 /// `whole_items`: what is shown of an item doesn't count for that.
 std::string render_line(LogFormat format, std::string_view message, LogFields fields,
                         bool whole_items = false);
-/// Whether it makes a difference.
+/// Whether `whole_items` makes a difference for these.
 bool has_long_item(LogFields fields);
 
-/// POSIX's least PIPE_BUF is 512, Linux has 4096: a write of so much is not torn.
+/// PIPE_BUF of Linux: a write of so much is not torn. POSIX promises 512.
 inline constexpr std::size_t max_log_line = 4096;
 
 /// `journal`: with a priority in front and without time, if the format is text.

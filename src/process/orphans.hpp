@@ -18,7 +18,7 @@
 
 namespace w8y::process {
 
-/// Those that we started: whoever did waits for them. From the spawn until they are reaped.
+/// Children that we started, and that somebody waits for: from the spawn until they are reaped.
 std::set<pid_t>& started_children();
 
 /// Children that another process starts for us: how many were asked for, and about how many it has

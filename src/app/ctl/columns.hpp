@@ -22,8 +22,8 @@ struct Column {
   std::size_t least = 1;   ///< narrower, it tells nothing
   bool soft = false;       ///< is cut before others are
 };
-/// Widths for which all columns and the gaps between them take at most `available`, if that can be:
-/// the widest ones give first, those that are not soft only when nothing else is left.
+/// Widths for which all columns and the gaps between them take at most `available`, if that is
+/// possible: the widest give first, and those that are not soft only when no other is left.
 std::vector<std::size_t> fit(const std::vector<Column>& columns, std::size_t available);
 
 }  // namespace w8y::app::ctl

@@ -1,4 +1,4 @@
-// What words of the command line stand for. All throw Failure for what they can't be.
+// What words of the command line stand for. All throw Failure for words that stand for nothing.
 #pragma once
 
 #include <initializer_list>
