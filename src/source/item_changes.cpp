@@ -144,26 +144,37 @@ std::vector<QuarantineNote> ItemChanges::notes_of(const std::vector<Item>& items
   return notes;
 }
 
-/// Locks that say so, of items in the list.
+/// Locks that say so, of items in the list. Of a lock no more is read than says so, and long items
+/// are left to who changes them where they stand.
 void ItemChanges::find_locks(std::vector<Item>& found) {
   std::set<Item> seen(found.begin(), found.end());
-  for (std::int64_t first = 0;; first += page) {
-    const redis::Value items = client_.call(
-        {"LRANGE", keys_.list, std::to_string(first), std::to_string(first + page - 1)});
-    if (items.elements.empty()) return;
+  const std::string last = std::to_string(std::string_view(quarantine_prefix).size() - 1);
+  const std::string count = std::to_string(page);
+  const std::string shown = std::to_string(item_shown);
+  for (std::int64_t first = 0;;) {
+    const std::string from = std::to_string(first);
+    const redis::Value part =
+        client_.run(redis::scripts::items, {keys_.list, keys_.failures, keys_.quarantined},
+                    {from, count, long_bytes_at_once, shown, most_of_note, ""});
+    if (part.elements.size() < 2 || part.elements[0].number == 0) return;
+    first += part.elements[0].number;
+    std::set<std::size_t> are_long;
+    for (std::size_t i = 2; i + 6 < part.elements.size(); i += 7)
+      are_long.insert(static_cast<std::size_t>(part.elements[i].number) - 1);
+    std::vector<const Item*> items;
     std::vector<std::string> names;
-    for (const auto& item : items.elements) {
-      names.push_back(keys_.lock(item.text));
-      names.push_back(keys_.other_lock_prefix + item.text);
+    for (std::size_t i = 0; i < part.elements[1].elements.size(); ++i) {
+      if (are_long.contains(i)) continue;
+      items.push_back(&part.elements[1].elements[i].text);
+      names.push_back(keys_.lock(*items.back()));
+      names.push_back(keys_.other_lock_prefix + *items.back());
     }
-    redis::Command command{"MGET"};
-    command.insert(command.end(), names.begin(), names.end());
-    const redis::Value locks = client_.call(command);
-    for (std::size_t i = 0; i < names.size() && i < locks.elements.size(); ++i) {
-      const Item& item = items.elements[i / 2].text;
-      if (locks.elements[i].text.starts_with(quarantine_prefix) && seen.insert(item).second)
-        found.push_back(item);
-    }
+    std::vector<redis::Command> reads;
+    for (const auto& name : names) reads.push_back({"GETRANGE", name, "0", last});
+    const std::vector<redis::Value> locks = client_.pipeline(reads);
+    for (std::size_t i = 0; i < locks.size(); ++i)
+      if (locks[i].text == quarantine_prefix && seen.insert(*items[i / 2]).second)
+        found.push_back(*items[i / 2]);
   }
 }
 

@@ -5,12 +5,23 @@
 --       3 items that are longer are left out  4 how much is told of each entry
 -- Reply {the next cursor, an item, what is said of it, …}
 
-local found = redis.call('HSCAN', KEYS[1], ARGV[1], 'COUNT', ARGV[2])
-local reply = {found[1]}
-for i = 1, #found[2], 2 do
-  if #found[2][i] <= tonumber(ARGV[3]) then
-    reply[#reply + 1] = found[2][i]
-    reply[#reply + 1] = string.sub(found[2][i + 1], 1, ARGV[4])
+-- Entries can't be measured before they are read, so few are read at first.
+local cursor, looked, bytes, count = ARGV[1], 0, 0, 4
+local reply = {''}
+repeat
+  local found = redis.call('HSCAN', KEYS[1], cursor, 'COUNT', count)
+  cursor = found[1]
+  local fields = found[2]
+  for i = 1, #fields, 2 do
+    local item, note = fields[i], fields[i + 1]
+    bytes = bytes + #item + #note
+    if #item <= tonumber(ARGV[3]) then
+      reply[#reply + 1] = item
+      reply[#reply + 1] = string.sub(note, 1, ARGV[4])
+    end
   end
-end
+  looked = looked + #fields / 2
+  count = count * 2
+until cursor == '0' or looked >= tonumber(ARGV[2]) or bytes >= 8388608
+reply[1] = cursor
 return reply
