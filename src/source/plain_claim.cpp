@@ -6,7 +6,6 @@
 #include "redis/client.hpp"
 #include "source/plain_locks.hpp"
 #include "source/plain_words.hpp"
-#include "source/quarantine_note.hpp"
 
 namespace w8y::source {
 
@@ -137,9 +136,10 @@ class PlainLocks::ClaimPass : public std::enable_shared_from_this<PlainLocks::Cl
       result_.longest = std::max(result_.longest, item.size());
       if (item.size() > longest_item) return park(item);
       if (!indexed_) return lock(item);
-      ask({"HGET", keys_.quarantined, item}, [this, item](const redis::Reply& note) {
-        if (note.is_nil()) return lock(item);
-        quarantine(item, read_note(note.text()).run);
+      // After which run, its note says: another's may be of any length, and is not read for that.
+      ask({"HEXISTS", keys_.quarantined, item}, [this, item](const redis::Reply& noted) {
+        if (noted.integer() == 0) return lock(item);
+        quarantine(item);
       });
     });
   }
@@ -158,8 +158,8 @@ class PlainLocks::ClaimPass : public std::enable_shared_from_this<PlainLocks::Cl
   }
 
   /// Its lock has another name (lock_key was changed), or was to come with the end of its run.
-  void quarantine(const Item& item, const RunId& run) {
-    const std::string value = quarantine_prefix + (run.empty() ? "manual" : run);
+  void quarantine(const Item& item) {
+    const std::string value = quarantine_prefix + std::string("manual");
     if (limit_ > 0) leave_fleet();
     ask({"SET", keys_.lock(item), value, "NX"}, [this](const redis::Reply&) { next(); });
   }
@@ -176,8 +176,10 @@ class PlainLocks::ClaimPass : public std::enable_shared_from_this<PlainLocks::Cl
 
   void take(const Item& item) {
     result_.taken.push_back(Taken{item, 0, 0});
-    ask({"HGET", keys_.failures, item}, [this](const redis::Reply& reply) {
-      result_.taken.back().failures = static_cast<unsigned>(reply.integer());
+    counted_ = false;
+    ask({"HEXISTS", keys_.failures, item}, [this, item](const redis::Reply& reply) {
+      if (reply.integer() == 0) return counted(0);
+      count(item);
     });
     ask({"INCR", keys_.fence}, [this](const redis::Reply& reply) {
       if (reply.integer() >= now_us_) return fenced(reply.integer());
@@ -187,9 +189,26 @@ class PlainLocks::ClaimPass : public std::enable_shared_from_this<PlainLocks::Cl
     });
   }
 
+  /// Redis tells a number only: what is none may be of any length, and is forgotten.
+  void count(const Item& item) {
+    client_.call({"HINCRBY", keys_.failures, item, "0"},
+                 [self = shared_from_this(), item](const redis::Answer& answer) {
+                   if (self->over_ || !*self->alive_) return;
+                   if (answer.problem().find("not an integer") != std::string::npos)
+                     self->client_.call({"HDEL", self->keys_.failures, item});
+                   self->counted(answer.ok() ? answer.reply.integer() : 0);
+                 });
+  }
+
+  void counted(std::int64_t failures) {
+    result_.taken.back().failures = static_cast<unsigned>(failures);
+    counted_ = true;
+    if (result_.taken.back().fence != 0) next();
+  }
+
   void fenced(std::int64_t fence) {
     result_.taken.back().fence = static_cast<std::uint64_t>(fence);
-    next();
+    if (counted_) next();
   }
 
   redis::Client& client_;
@@ -206,6 +225,7 @@ class PlainLocks::ClaimPass : public std::enable_shared_from_this<PlainLocks::Cl
   std::int64_t now_us_ = 0;
   std::size_t looked_ = 0;
   bool indexed_ = false;  ///< something is quarantined
+  bool counted_ = true;   ///< the failures of the last that was taken are known
   bool over_ = false;
 };
 

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "source/host.hpp"
+#include "source/item_changes.hpp"
 
 using namespace w8y;
 using namespace w8y::test;
@@ -413,4 +414,88 @@ TEST_CASE("lists share the room for long items") {
   CHECK(turn_until(loop, [&] { return second.told.turns > turns; }));
   CHECK(second.claim(1).claims.size() == 1);
   CHECK(first.claim(1).claims.empty());  // it has more than its half
+}
+
+TEST_CASE("another's lock may be of any length: no more of it is read than whose it is") {
+  for (const bool scripts : {true, false}) {
+    CAPTURE(scripts);
+    RedisServer server({.config = no_scripts});
+    for (int i = 0; i < 12; ++i) server.ask({"RPUSH", "work:list", "mine" + std::to_string(i)});
+    const auto make_long = [&](const std::string& item, const std::string& begins) {
+      server.ask({"SETRANGE", "work:lock:" + item, std::to_string(8 * mebibyte), "x"});
+      server.ask({"SETRANGE", "work:lock:" + item, "0", begins});
+    };
+    for (int i = 0; i < 12; ++i) {
+      server.ask({"RPUSH", "work:list", "theirs" + std::to_string(i)});
+      make_long("theirs" + std::to_string(i), i % 2 == 0 ? "run:" : "");
+    }
+    loop::Loop loop;
+    Rule rule = list_rule();
+    rule.key_expiry = 2s;  // so renewals come soon
+    Host host(loop, url_for(server, scripts), rule);
+    if (!scripts) host.claim(0);
+    Drops drops(*host.link);
+    const auto before = server.info("used_memory_peak");
+    const auto sent = server.info("total_net_output_bytes");
+    CHECK(claim_all(host, 24) == 12);
+    for (int i = 0; i < 4; ++i) CHECK(host.claim(8).claims.empty());
+    // Nor of what has taken the place of one of ours. That is more memory, but no more than it.
+    for (int i = 0; i < 6; ++i) make_long("mine" + std::to_string(i), "");
+    const auto with_more = server.info("used_memory");
+    CHECK(turn_until(loop, [&] { return host.told.lost.size() == 6; }));
+    for (const Claim& claim : host.told.claims)
+      host.settle(claim, RestFor{true, 60s}, FailureCount::increment, Crashed{"x"});
+    CHECK(host.settled());
+    CHECK(static_cast<std::size_t>(server.info("used_memory_peak")) <
+          static_cast<std::size_t>(std::max(before, with_more)) + 6 * mebibyte);
+    CHECK(server.info("total_net_output_bytes") - sent < 256 * 1024);
+    CHECK(drops.count == 0);
+    CHECK(server.ask({"STRLEN", "work:lock:mine0"}) == std::to_string(8 * mebibyte + 1));
+    CHECK(server.ask({"STRLEN", "work:lock:theirs0"}) == std::to_string(8 * mebibyte + 1));
+    CHECK(server.ask({"GET", "work:lock:mine11"}) == "rest:backoff");
+  }
+}
+
+TEST_CASE("what is no count of failures is forgotten, however long it is") {
+  for (const bool scripts : {true, false}) {
+    CAPTURE(scripts);
+    RedisServer server({.config = no_scripts});
+    server.ask({"RPUSH", "work:list", "a", "b", "c"});
+    server.ask({"HSET", "work:failures", "a", std::string(8 * mebibyte, 'f'), "b", "7"});
+    loop::Loop loop;
+    Host host(loop, url_for(server, scripts), long_rule());
+    if (!scripts) host.claim(0);
+    const auto sent = server.info("total_net_output_bytes");
+    CHECK(claim_all(host, 3) == 3);
+    std::map<Item, unsigned> failures;
+    for (const Claim& claim : host.told.claims) failures[claim.item] = claim.attempt - 1;
+    CHECK(failures == std::map<Item, unsigned>{{"a", 0}, {"b", 7}, {"c", 0}});
+    CHECK(server.info("total_net_output_bytes") - sent < 64 * 1024);
+    for (const Claim& claim : host.told.claims)
+      host.settle(claim, SetFree{}, FailureCount::increment, Crashed{"x"});
+    CHECK(host.settled());
+    CHECK(server.ask({"HMGET", "work:failures", "a", "b", "c"}).substr(0, 20) == "1\n8\n1");
+  }
+}
+
+TEST_CASE("release --all is no slower for long locks and notes") {
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a", "b", "c", "d"});
+  fill(server, 1, 6 * mebibyte);
+  server.ask({"SETRANGE", "work:lock:a", std::to_string(8 * mebibyte), "x"});
+  server.ask({"SETRANGE", "work:lock:b", std::to_string(8 * mebibyte), "x"});
+  server.ask({"SETRANGE", "work:lock:b", "0", "quarantine:"});
+  server.ask({"SET", "work:lock:c", "quarantine:manual"});
+  server.ask({"HSET", "work:quarantined", "d", std::string(8 * mebibyte, 'q')});
+  loop::Loop loop;
+  redis::ClientOptions options;
+  options.url = redis::parse_url(server.url());
+  redis::SyncClient client(loop, options);
+  source::ItemChanges changes(client, source::CircularKeys("work:"));
+  const auto sent = server.info("total_net_output_bytes");
+  auto released = changes.release_all();
+  std::ranges::sort(released);
+  CHECK(released == std::vector<Item>{"b", "c", "d"});
+  CHECK(server.info("total_net_output_bytes") - sent < 64 * 1024);
+  CHECK(server.ask({"STRLEN", "work:lock:a"}) == std::to_string(8 * mebibyte + 1));
 }

@@ -218,40 +218,58 @@ local all_locked = tonumber(ARGV[5]) >= 0 -- all that this pass has seen
 local indexed = redis.pcall('HLEN', KEYS[6])
 indexed = type(indexed) == 'number' and indexed > 0
 local longest_taken = tonumber(ARGV[13])
-local function take(items, names)
-  -- Then these are too, as a rule, and one number says so.
-  if all_locked and #items > 16 and redis.pcall('EXISTS', unpack(names)) == #names then
-    for i = 1, min(#names, 16 - #locked) do locked[#locked + 1] = names[i] end
-    running = running or redis.pcall('GETRANGE', names[#names], 0, 3) == 'run:'
-    return #items
-  end
-  if #items == 0 then return 0 end
-  local locks = redis.call('MGET', unpack(names))
-  -- Only of those that are free, which have a lock afterwards: a long one is read once.
-  local notes = {}
-  for i = 1, indexed and #items or 0 do
-    if not locks[i] then notes[i] = redis.call('HMGET', KEYS[6], items[i])[1] end
-  end
-  for i = 1, #items do
-    if locks[i] then
-      if #locked < 16 then locked[#locked + 1] = names[i] end
-      running = running or string.sub(locks[i], 1, 4) == 'run:'
-    elseif notes[i] then
-      -- Its lock has another name (lock_key was changed), or was to come with the end of its run.
-      -- Of a note of ours it is at the beginning; another's may be of any length.
-      local run = string.match(string.sub(notes[i], 1, 4096), '"run":"(%w+)"') or 'manual'
-      redis.call('SET', names[i], 'quarantine:' .. run, 'NX')
-    elseif #items[i] > longest_taken then
-      if redis.call('SET', names[i], 'quarantine:' .. ARGV[#ARGV - #parked], 'NX') then
-        parked[#parked + 1] = items[i]
-        redis.pcall('HSET', KEYS[6], items[i], ARGV[15])
-      end
-    -- NX decides, also for an item that is twice in the list and a lock that is no string.
-    elseif redis.call('SET', names[i], ARGV[2] .. ARGV[first_run + #taken], 'PX', ARGV[3], 'NX') then
-      taken[#taken + 1] = items[i]
-      last_taken = i
+local function quarantine(item, name)
+  -- Its lock has another name (lock_key was changed), or was to come with the end of its run.
+  -- Only of an item that is free, which has a lock afterwards: a long note is read once. The run is
+  -- at its beginning, if it is ours.
+  local note = redis.call('HMGET', KEYS[6], item)[1]
+  local run = string.match(string.sub(note, 1, 4096), '"run":"(%w+)"') or 'manual'
+  redis.call('SET', name, 'quarantine:' .. run, 'NX')
+end
+-- No lock is read: another's may be of any length. NX decides, also for an item that is twice in
+-- the list and a lock that is no string. False: it was locked.
+local function try(item, name, i)
+  if indexed and redis.call('HEXISTS', KEYS[6], item) == 1 then
+    if redis.call('EXISTS', name) == 1 then return false end
+    quarantine(item, name)
+  elseif #item > longest_taken then
+    if not redis.call('SET', name, 'quarantine:' .. ARGV[#ARGV - #parked], 'NX') then
+      return false
     end
-    if #taken + #parked == want then return i end
+    parked[#parked + 1] = item
+    redis.pcall('HSET', KEYS[6], item, ARGV[15])
+  elseif redis.call('SET', name, ARGV[2] .. ARGV[first_run + #taken], 'PX', ARGV[3], 'NX') then
+    taken[#taken + 1] = item
+    last_taken = i
+  else
+    return false
+  end
+  return true
+end
+local function is_locked(name)
+  if #locked < 16 then locked[#locked + 1] = name end
+  running = running or redis.pcall('GETRANGE', name, 0, 3) == 'run:'
+end
+-- One number says of many that all are locked, as they are as a rule where others were.
+local function all_of(names, first, last)
+  if first == last or redis.pcall('EXISTS', unpack(names, first, last)) ~= last - first + 1 then
+    return false
+  end
+  for i = first, min(last - 1, first + 15 - #locked) do locked[#locked + 1] = names[i] end
+  is_locked(names[last])
+  return true
+end
+local function take(items, names)
+  if all_locked and #items > 16 and all_of(names, 1, #names) then return #items end
+  for first = 1, #items, 16 do
+    local last = min(first + 15, #items)
+    local may_be_locked = all_locked or #locked > 0
+    if not (may_be_locked and all_of(names, first, last)) then
+      for i = first, last do
+        if not try(items[i], names[i], i) then is_locked(names[i]) end
+        if #taken + #parked == want then return i end
+      end
+    end
   end
   return #items
 end
@@ -341,7 +359,10 @@ if #taken > 0 then
   for i = 1, #taken do
     reply[#reply + 1] = taken[i]
     reply[#reply + 1] = fence + i - 1
-    reply[#reply + 1] = tonumber(failures[i]) or 0
+    local count = failures[i]
+    -- What is no count is forgotten: it may be of any length, and is read once.
+    if count and #count > 20 then redis.pcall('HDEL', KEYS[3], taken[i]) end
+    reply[#reply + 1] = count and #count <= 20 and tonumber(count) or 0
     if limit > 0 then
       redis.pcall('ZADD', KEYS[4], now_ms + ARGV[3], ARGV[first_run + i - 1])
     end

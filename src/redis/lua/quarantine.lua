@@ -7,10 +7,18 @@
 -- Reply for each item 1 done, 2 was in quarantine already, 3 runs: it will be at the end of its
 --       run, 4 that has been asked before, 0 not in the list
 
+-- Its beginning, which says what it is: another's may be of any length. False: there is none.
+local function read(lock)
+  local found = redis.pcall('GETRANGE', lock, 0, 10)
+  if found ~= '' then return found end
+  local there = redis.pcall('EXISTS', lock)
+  return there ~= 0 and (there == 1 and found or there)
+end
+
 local reply = {}
 for i = 2, #ARGV do
   local lock, item = KEYS[i + 1], ARGV[i]
-  local found = redis.pcall('GET', lock)
+  local found = read(lock)
   local held = found ~= false -- a lock of a wrong type is somebody's, too
   if type(found) == 'table' then
     if not string.find(found.err, 'WRONGTYPE') then return found end

@@ -13,12 +13,20 @@ local function is_rest(found)
     (string.sub(found, 1, 5) == 'rest:' or string.sub(found, 1, 11) == 'quarantine:')
 end
 
+-- Its beginning, which says what it is: another's may be of any length. False: there is none.
+local function read(lock)
+  local found = redis.pcall('GETRANGE', lock, 0, 10)
+  if found ~= '' then return found end
+  local there = redis.pcall('EXISTS', lock)
+  return there ~= 0 and (there == 1 and found or there)
+end
+
 -- First all that is only read, then what proves that the rest may be done, then that.
 local reply, locks, items, forget = {}, {}, {}, {}
 local released = false
 for i = 2, #ARGV do
   local item = ARGV[i]
-  local own, other = redis.pcall('GET', KEYS[2 * i]), redis.pcall('GET', KEYS[2 * i + 1])
+  local own, other = read(KEYS[2 * i]), read(KEYS[2 * i + 1])
   local indexed = redis.call('HEXISTS', KEYS[3], item) == 1
   local state = 3
   if is_rest(own) then

@@ -7,6 +7,14 @@
 --       2… items
 -- Reply for each item how many copies there were; -1: it is in another state, and stays
 
+-- Its beginning, which says what it is: another's may be of any length. False: there is none.
+local function read(lock)
+  local found = redis.pcall('GETRANGE', lock, 0, 10)
+  if found ~= '' then return found end
+  local there = redis.pcall('EXISTS', lock)
+  return there ~= 0 and (there == 1 and found or there)
+end
+
 local function starts(found, with)
   return type(found) == 'string' and string.sub(found, 1, #with) == with
 end
@@ -26,7 +34,7 @@ local locks, items, reply = {}, {}, {}
 for i = 2, #ARGV do
   local found = {}
   for j = 2 * i, 2 * i + 1 do
-    local lock = redis.pcall('GET', KEYS[j])
+    local lock = read(KEYS[j])
     if type(lock) == 'table' and not string.find(lock.err, 'WRONGTYPE') then return lock end
     found[#found + 1] = lock
   end

@@ -25,7 +25,12 @@ end
 local reply = {}
 for i = 2, #KEYS do
   local value = string.sub(ARGV[i + 1], 2)
-  local found = try('GET', KEYS[i])
+  -- No more than tells whether it is ours: another's may be of any length.
+  local found = try('GETRANGE', KEYS[i], 0, #value)
+  if found == '' then
+    local there = try('EXISTS', KEYS[i])
+    found = there ~= 0 and (there and found)
+  end
   local state = 0
   if found == nil then
     state = 4

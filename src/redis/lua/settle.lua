@@ -26,8 +26,6 @@
 
 local pcall, type = redis.pcall, type -- looked up once, not for every run
 
--- A lock of a wrong type is nil here, and is not ours.
-local found = redis.call('MGET', unpack(KEYS, 6, #KEYS - 1))
 local kinds = {}
 local at = 6
 for number = 1, tonumber(ARGV[5]) do
@@ -47,11 +45,15 @@ indexed = type(indexed) == 'number' and indexed > 0
 
 local runs, free, kept, ids = {}, {}, {}, {}
 local ours = 0
-for i = 1, #found do
-  local kind, id = kinds[ARGV[at]], ARGV[at + 1]
-  local item = string.sub(KEYS[i + 5], #ARGV[3] + 1)
-  local run = {at = at, kind = kind, lock = KEYS[i + 5], item = item, becomes = kind.becomes,
-    life = kind.life, failures = kind.failures, ours = found[i] == kind.holder .. id}
+for i = 1, #KEYS - 6 do
+  local kind, id, lock = kinds[ARGV[at]], ARGV[at + 1], KEYS[i + 5]
+  local item = string.sub(lock, #ARGV[3] + 1)
+  local value = kind.holder .. id
+  -- No more than tells whether it is ours: another's may be of any length, and of any type.
+  local found = pcall('GETRANGE', lock, 0, #value)
+  if type(found) == 'table' and not string.find(found.err, 'WRONGTYPE') then return found end
+  local run = {at = at, kind = kind, lock = lock, item = item, becomes = kind.becomes,
+    life = kind.life, failures = kind.failures, ours = found == value}
   local ordered = indexed and redis.call('HEXISTS', KEYS[5], item) == 1
   if run.ours then ours = ours + 1 end
   -- Since we lost the lock, others may have run the item, and what came of that stands: also if a
@@ -63,7 +65,8 @@ for i = 1, #found do
     run.life = '0'
   elseif not counts then
     -- The item may rest all the same, if it is free, after a success.
-    local free_for_us = run.ours or not (found[i] or kind.again or ordered)
+    local free_for_us = run.ours or
+      not (kind.again or ordered or redis.call('EXISTS', lock) == 1)
     if run.becomes ~= 'rest:cooldown' or not free_for_us then run.becomes = '' end
   end
   if run.ours and run.becomes ~= '' and run.life == '0' then

@@ -22,8 +22,8 @@ local function sweep(list, key, prefixes)
     budget = budget - cost
     if not redis.call('LPOS', list, item) then
       for _, prefix in ipairs(prefixes) do
-        local found = redis.pcall('GET', prefix .. item)
-        if type(found) == 'string' and string.sub(found, 1, 11) == 'quarantine:' then
+        local found = redis.pcall('GETRANGE', prefix .. item, 0, 10)
+        if found == 'quarantine:' then
           redis.call('DEL', prefix .. item)
         end
       end

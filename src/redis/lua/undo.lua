@@ -21,9 +21,10 @@ local reply = {0, 0, 0, 0}
 local looked, bytes, longest = 0, 0, 0
 
 local function free(names)
-  local locks = redis.call('MGET', unpack(names))
   for i = 1, #names do
-    local run = locks[i] and ours[locks[i]]
+    -- No more than tells whether it is ours: another's may be of any length, and of any type.
+    local found = redis.pcall('GETRANGE', names[i], 0, #ARGV[2] + 26)
+    local run = type(found) == 'string' and ours[found]
     if run then
       redis.call('DEL', names[i])
       redis.pcall('ZREM', KEYS[2], run)
