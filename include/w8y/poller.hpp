@@ -7,7 +7,7 @@
 //   waiting   has room under its own limit and waits for one of the host's places
 //   claiming  has asked the source and waits for its answer
 //   full      as many runs as it may have
-//   resting   the source had nothing for it: waits to be woken, or for its turn to poll
+//   resting   the source had nothing for it: waits until that says that it may ask again
 //   starved   this host can't start processes now: waits until it is worth a try
 //   draining  takes nothing any more and lets its runs finish
 //   drained   has nothing left to do, for good
@@ -22,7 +22,6 @@
 
 #include <w8y/counters.hpp>
 #include <w8y/executor.hpp>
-#include <w8y/idle.hpp>
 #include <w8y/rule.hpp>
 #include <w8y/runs.hpp>
 #include <w8y/shortage.hpp>
@@ -68,15 +67,13 @@ struct PollerHost {
   const Clock& clock;
   TimerQueue& timers;
   Slots& slots;
-  IdlePolls& idle;
   PollerEvents& events;
 };
 
 class Poller final : private SourceHandler,
                      private RunsOwner,
                      private Shortage::Owner,
-                     private Slots::User,
-                     private IdlePolls::Sleeper {
+                     private Slots::User {
  public:
   Poller(const PollerHost& host, RulePtr rule);
   ~Poller() override;
@@ -118,38 +115,8 @@ class Poller final : private SourceHandler,
   [[nodiscard]] WallTime last_problem_at() const { return past().last_problem_at; }
 
  private:
-  /// Runs shorter than this on average are claimed ahead: for longer ones the round trip of a claim
-  /// is nothing, and an item should wait where any host can take it. Where many at once keep Redis
-  /// busy, a claim takes longer, and those that are not much longer than it are worth it too.
-  static constexpr Duration ahead_worth_it = std::chrono::milliseconds(10);
-  /// As much work as may wait here, and how long before it is handed back.
-  static constexpr Duration ahead_span = std::chrono::milliseconds(20);
+  /// How long claims made ahead wait here before they are handed back.
   static constexpr Duration ahead_patience = std::chrono::milliseconds(100);
-  /// As many as there are places; few places have more, and none holds more than a claim or a few.
-  static constexpr std::size_t ahead_least_most = 64;
-  static constexpr std::size_t ahead_most = 1024;
-  /// How many times longer an empty list rests whose source would hear of what is added.
-  static constexpr unsigned when_it_hears = 8;
-  /// Commands of a pass that is cheap enough for each item that is set free; and items that one of
-  /// them looks at.
-  static constexpr std::size_t short_pass = 4;
-  static constexpr std::size_t items_per_call = 256;
-  /// However often an item becomes free.
-  static constexpr Duration look_at_least = std::chrono::seconds(2);
-  /// What says that something may be free is worth a claim at once, but for each that found nothing
-  /// the next one waits twice as long. Where others wait too, they don't come all at once.
-  static constexpr Duration first_wake_pause = std::chrono::milliseconds(10);
-  static constexpr unsigned most_fruitless = 6;
-  static constexpr Duration wake_spread = std::chrono::milliseconds(50);
-  /// While others are heard of, they look after the list that we wait for; after such a silence one
-  /// of those who wait does, and the others hear of that.
-  static constexpr Duration silence = std::chrono::milliseconds(400);
-  /// Others are at work there if something was set free within this time: else each looks for
-  /// itself.
-  static constexpr Duration at_work = std::chrono::seconds(3);
-  /// Settlements are gathered for a few milliseconds (settlements.hpp), and the rest begins at
-  /// Redis.
-  static constexpr Duration settled_within = std::chrono::milliseconds(7);
 
   /// What has come of its runs.
   struct Past {
@@ -164,14 +131,10 @@ class Poller final : private SourceHandler,
 
   // SourceHandler
   void on_claimed(ClaimReply&& reply) override;
-  void on_looked(const LookReply& reply) override;
   void on_lease_lost(const RunId& run) override;
   void on_lease_back(const RunId& run) override;
   void on_lease_expiring(const RunId& run) override;
-  void on_wake() override;
-  void on_turn() override;
-  void on_others(bool freed) override;
-  void on_back() override;
+  void on_may_claim() override { advance(); }
   void on_given_up(const RunId& run, const std::string& why) override {
     host_.events.given_up(*this, run, why);
   }
@@ -190,38 +153,23 @@ class Poller final : private SourceHandler,
   // Shortage::Owner
   void may_try() override { advance(); }
   void shortage_over() override { host_.events.shortage_changed(*this); }
-  // Slots::User, IdlePolls::Sleeper
+  // Slots::User
   void slot_free() override;
-  void poll_due(bool hinted, double paid) override;
-  void back_due() override;
 
   void advance();
   void set_state(PollerState state);
   [[nodiscard]] bool may_take() const;
   [[nodiscard]] bool takes_now() const { return may_take() && !shortage_.holds(); }
   [[nodiscard]] std::size_t limit() const;
-  [[nodiscard]] Duration ahead_worth() const;
   [[nodiscard]] std::size_t claim_ahead() const;
-  [[nodiscard]] bool is_let_in();
   void start_ahead();
   void watch_ahead();
   void hand_back_ahead();
   bool hand_back_ahead(const RunId& run);
   void keep_ahead(std::vector<Claim>& claims, std::size_t from);
   void ask();
-  void rest(const ClaimReply& reply);
-  void end_rest();
-  void wake_up(Duration within);
-  void claim_for_wake();
-  void note_wake(bool found);
-  void sleep_in_line();
-  [[nodiscard]] bool others_look() const;
-  void expect_free(Duration in);
-  [[nodiscard]] bool may_look() const;
-  void note_pass(const ClaimReply& reply, bool woken);
-  void note_freed();
   void not_started(const Settlement& settlement, const NotStarted& why);
-  void stir();
+  void want_none();
   void finish_draining();
 
   PollerHost host_;
@@ -235,26 +183,6 @@ class Poller final : private SourceHandler,
   bool claim_out_ = false;
   std::size_t claim_slots_ = 0;  ///< places taken for the claim that is out
   std::size_t next_slots_ = 0;   ///< and for the one after it; only while a claim is out
-  bool let_in_ = false;          ///< see is_let_in()
-  bool resting_ = false;
-  bool looking_ = false;  ///< resting, and has asked the source whether a claim is worth it
-  std::optional<Instant> free_at_;  ///< resting: when an item may become free, as a claim saw it
-  bool woken_ = false;  ///< something woke us while a claim was out: its "nothing" may be old
-  bool turn_ = false;   ///< or told us that it is our turn
-  Line line_ = Line::none;
-  bool overdue_ = false;        ///< the next claim is: see Manner
-  bool for_wake_ = false;       ///< the claim that is out is for a wake
-  std::uint8_t fruitless_ = 0;  ///< of those in a row that found nothing
-  Instant woke_at_{};           ///< the last one
-  std::optional<Instant> wake_due_;
-  Instant heard_at_{};       ///< of others, last
-  Instant freed_at_{};       ///< that something was set free
-  bool scarce_ = false;      ///< the last whole pass found too little: next, only the ends
-  bool owes_whole_ = false;  ///< something became free: a whole pass, if the ends don't have it
-  std::optional<Instant> whole_at_;  ///< when the ends are no longer enough
-  Instant looked_at_{};              ///< the last look or whole pass, of a list at rest
-  std::size_t pass_calls_ = 0;       ///< of the last whole pass
-  double paid_ = 0;                  ///< of the idle budget, for the claim or look that is out
   bool quiet_ = false;
   bool draining_ = false;
   bool lacking_ = false;  ///< what the rule names is not to be had here

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <w8y/caps.hpp>
+#include <w8y/idle.hpp>
 #include <w8y/poller.hpp>
 #include <w8y/shared.hpp>
 
@@ -27,7 +28,9 @@ enum class ServingState { probing, refused, serving, closing, closed };
 class Workshop {
  public:
   virtual ~Workshop() = default;
-  virtual std::unique_ptr<Source> make_source(const RulePtr& rule, SourceHandler& handler) = 0;
+  /// `idle`: the budget that all sources of a host share.
+  virtual std::unique_ptr<Source> make_source(const RulePtr& rule, IdlePolls& idle,
+                                              SourceHandler& handler) = 0;
   virtual std::shared_ptr<Executor> make_executor(const RulePtr& rule, const Caps& caps,
                                                   RunHandler& handler) = 0;
   /// Whether a program with these caps can serve the rule: empty, or why not (`lacks "gpu"`).

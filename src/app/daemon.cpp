@@ -162,8 +162,9 @@ void Daemon::say_shortfalls() {
 
 // ---- what the supervisor's lists are made of
 
-std::unique_ptr<Source> Daemon::make_source(const RulePtr&, SourceHandler& handler) {
-  return std::make_unique<source::CircularSource>(link_->redis, handler);
+std::unique_ptr<Source> Daemon::make_source(const RulePtr&, IdlePolls& idle,
+                                            SourceHandler& handler) {
+  return source::make_circular(link_->redis, idle, handler);
 }
 
 std::shared_ptr<Executor> Daemon::make_executor(const RulePtr& rule, const Caps& caps,

@@ -66,7 +66,8 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
   };
 
   // of Workshop
-  std::unique_ptr<Source> make_source(const RulePtr& rule, SourceHandler& handler) override;
+  std::unique_ptr<Source> make_source(const RulePtr& rule, IdlePolls& idle,
+                                      SourceHandler& handler) override;
   std::shared_ptr<Executor> make_executor(const RulePtr& rule, const Caps& caps,
                                           RunHandler& handler) override;
   std::string why_not(const Rule& rule, const Caps& caps) override;

@@ -75,7 +75,7 @@ class OneItem final : private PollerEvents, private redis::Client::Listener {
         log_(log),
         link_(std::move(link)),
         idle_(loop.timers(), loop.clock(), polls_per_second, seed),
-        poller_(PollerHost{loop.clock(), loop.timers(), slots_, idle_, *this}, rule_of(options)),
+        poller_(PollerHost{loop.clock(), loop.timers(), slots_, *this}, rule_of(options)),
         executor_(std::make_shared<executor::AttachedExecutor>(loop, poller_.run_handler())),
         drain_(loop.timers()),
         patience_(loop.timers()) {
@@ -91,8 +91,7 @@ class OneItem final : private PollerEvents, private redis::Client::Listener {
   int run() {
     poller_.allow_ahead(false);
     if (!options_.continuous) poller_.set_budget(1);
-    poller_.begin(std::make_unique<source::CircularSource>(link_, poller_.source_handler()),
-                  executor_);
+    poller_.begin(source::make_circular(link_, idle_, poller_.source_handler()), executor_);
     loop_.run();
     return exit_;
   }

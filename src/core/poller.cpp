@@ -23,7 +23,6 @@ struct Count {
 
 Poller::Poller(const PollerHost& host, RulePtr rule)
     : Slots::User(host.slots, rule->weight),
-      IdlePolls::Sleeper(host.idle),
       host_(host),
       rule_(std::move(rule)),
       runs_(host.clock, host.timers, *this),
@@ -46,14 +45,12 @@ void Poller::use(RulePtr rule, std::shared_ptr<Executor> executor) {
   executor_ = std::move(executor);
   set_weight(std::max(rule_->weight, 1U));
   source_->use(rule_);
-  let_in_ = false;
-  stir();
+  advance();
 }
 
 void Poller::set_quiet(bool quiet) {
   quiet_ = quiet;
-  if (quiet) let_in_ = false;
-  stir();
+  advance();
 }
 
 void Poller::set_reserved(std::size_t runs) {
@@ -90,31 +87,24 @@ std::size_t Poller::limit() const {
 
 void Poller::advance() {
   if (state_ == PollerState::drained || source_ == nullptr) return;
-  if (!may_take()) {
-    hand_back_ahead();
-    want_nothing();
-    end_rest();
-    source_->leave_line();
-    if (draining_) {
-      finish_draining();
-    } else {
-      set_state(PollerState::held);
-    }
-    return;
+  if (draining_) {
+    want_none();
+    return finish_draining();
   }
-  if (shortage_.holds()) {
-    hand_back_ahead();
-    want_nothing();
-    end_rest();
-    source_->leave_line();
-    return set_state(PollerState::starved);
+  if (!takes_now()) {
+    want_none();
+    return set_state(may_take() ? PollerState::starved : PollerState::held);
   }
   start_ahead();
   if (claim_out_) return set_state(PollerState::claiming);
-  if (resting_) return set_state(PollerState::resting);
-  if (!is_let_in()) return;
+  if (!source_->may_claim()) return set_state(PollerState::resting);
   ask();
-  if (!claim_out_) been_back();
+}
+
+void Poller::want_none() {
+  hand_back_ahead();
+  want_nothing();
+  source_->stop_waiting();
 }
 
 void Poller::ask() {
@@ -135,10 +125,8 @@ void Poller::ask() {
   if (claim_slots_ + ahead > 0) {
     claim_out_ = true;
     claimed_at_ = host_.clock.now();
-    if (whole_at_ && claimed_at_ >= *whole_at_) scarce_ = false;
     set_state(PollerState::claiming);
-    source_->claim(claim_slots_ + ahead, scarce_ && !overdue_ ? Scan::ends : Scan::whole,
-                   overdue_ ? Manner::overdue : Manner::in_turn);
+    source_->claim(claim_slots_ + ahead);
   } else {
     set_state(room == 0 ? PollerState::full : PollerState::waiting);
   }
@@ -160,7 +148,7 @@ void Poller::set_state(PollerState state) {
 }
 
 void Poller::finish_draining() {
-  source_->listen(false);
+  source_->retire();
   const bool done = runs_.empty() && !claim_out_ && source_->unsettled() == 0;
   set_state(done ? PollerState::drained : PollerState::draining);
 }
@@ -173,11 +161,6 @@ void Poller::on_claimed(ClaimReply&& reply) {
   last_claim_ = reply.end;
   detail_ = std::move(reply.detail);
   for (const ShownItem& item : reply.parked) host_.events.item_parked(*this, item);
-  const bool woken = std::exchange(woken_, false);
-  const bool turn = std::exchange(turn_, false);
-  const double paid = std::exchange(paid_, 0);
-  line_ = reply.line;
-  note_wake(!reply.claims.empty());
   std::size_t unused = std::exchange(claim_slots_, 0);
   // A place that was kept for the next claim is of no use if there is none.
   const bool rests = !takes_now() || reply.end != ClaimEnd::more;
@@ -193,15 +176,11 @@ void Poller::on_claimed(ClaimReply&& reply) {
       runs_.start(std::move(reply.claims[i]), rule_, executor_);
     }
     keep_ahead(reply.claims, starting);
-    note_pass(reply, woken);
-    if (!reply.claims.empty()) charge(-paid);  // that was no idle poll
-    if (reply.end != ClaimEnd::more) rest(reply);
-    if (resting_ && (woken || turn)) wake_up(turn ? Duration{0} : wake_spread);
+    if (rests && ahead_.empty()) ahead_.shrink_to_fit();
   } else {
     for (const Claim& claim : reply.claims) source_->hand_back(claim);
   }
   if (unused + not_kept > 0) give_back(unused + not_kept);
-  been_back();
   advance();
 }
 
@@ -293,9 +272,6 @@ void Poller::run_over(Settlement&& settlement, Duration took) {
     past().last_problem_at = settlement.ended;
   }
   mean_run_ = mean_run_ ? (*mean_run_ * 7 + took) / 8 : took;
-  const bool freed = std::holds_alternative<SetFree>(settlement.rest);
-  const auto* rests = std::get_if<RestFor>(&settlement.rest);
-  const std::optional<Duration> free_in = rests ? std::optional(rests->time) : std::nullopt;
   host_.events.run_ended(*this, settlement);
   // What waits here is started first: the rest is done while it runs.
   const bool next_waits = !ahead_.empty() && may_take();
@@ -306,11 +282,6 @@ void Poller::run_over(Settlement&& settlement, Duration took) {
   // Settled before the next claim is asked: both travel in one write, and the claim sees the item
   // free if it is.
   source_->settle(std::move(settlement));
-  if (freed) {
-    note_freed();
-  } else if (free_in) {
-    expect_free(*free_in);
-  }
   if (!next_waits) give_back(1);
   advance();
 }

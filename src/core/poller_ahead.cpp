@@ -8,20 +8,11 @@
 
 namespace w8y {
 
-Duration Poller::ahead_worth() const {
-  return std::clamp(claim_took_ * 4, ahead_worth_it, ahead_worth_it * 4);
-}
-
 std::size_t Poller::claim_ahead() const {
-  const bool allowed =
-      ahead_allowed_ && budget_ == 0 && host_.slots.limit() == 0 && rule_->fleet_concurrency == 0;
-  if (!allowed || !mean_run_ || *mean_run_ >= ahead_worth()) return 0;
-  const auto mean = std::max<Duration::rep>(mean_run_->count(), 1);
-  const auto per_place = static_cast<std::size_t>(ahead_span.count() / mean);
-  const std::size_t places = limit();
-  // One for each place, so that none stands empty while Redis works on the next claim.
-  const std::size_t most = std::clamp(places, ahead_least_most, ahead_most);
-  return std::min(most, std::max<std::size_t>(per_place, 1) * places);
+  // Places that are short go to whoever has waited longest, not to what waits here already.
+  const bool allowed = ahead_allowed_ && budget_ == 0 && host_.slots.limit() == 0;
+  if (!allowed || !mean_run_) return 0;
+  return source_->claims_ahead({*mean_run_, claim_took_, limit()});
 }
 
 void Poller::start_ahead() {
@@ -49,7 +40,7 @@ void Poller::watch_ahead() {
   ahead_timer_.set(ahead_until_, [this] {
     if (ahead_.empty()) return;
     if (host_.clock.now() < ahead_until_) return watch_ahead();
-    mean_run_ = ahead_worth();  // the runs have become longer
+    mean_run_ = ahead_patience;  // the runs have become longer
     hand_back_ahead();
   });
 }

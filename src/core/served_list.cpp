@@ -72,11 +72,11 @@ void ServedList::serve() {
   state_ = ServingState::serving;
   waits_for_retired_ = must_wait();
   if (waits_for_retired_) return;  // with each run that ends or loses its lease this is tried again
-  poller_ = std::make_unique<Poller>(
-      PollerHost{host_.clock, host_.timers, host_.slots, host_.idle, *this}, rule_);
+  poller_ =
+      std::make_unique<Poller>(PollerHost{host_.clock, host_.timers, host_.slots, *this}, rule_);
   poller_->set_quiet(quiet_);
   update_reserved();
-  poller_->begin(host_.workshop.make_source(rule_, poller_->source_handler()),
+  poller_->begin(host_.workshop.make_source(rule_, host_.idle, poller_->source_handler()),
                  host_.workshop.make_executor(rule_, *caps_, poller_->run_handler()));
 }
 

@@ -18,7 +18,7 @@ constexpr Duration change_pause = std::chrono::milliseconds(50);
 
 }  // namespace
 
-CircularSource::CircularSource(std::shared_ptr<RedisLink> link, SourceHandler& handler)
+RedisCircularList::RedisCircularList(std::shared_ptr<RedisLink> link, CircularListHandler& handler)
     : LinkHolder{std::move(link)},
       Sweep::Member(link_->sweep),
       redis::Client::Listener(link_->client),
@@ -32,21 +32,21 @@ CircularSource::CircularSource(std::shared_ptr<RedisLink> link, SourceHandler& h
       scan_later_(link_->timers),
       alive_(std::make_shared<bool>(true)) {}
 
-CircularSource::~CircularSource() {
+RedisCircularList::~RedisCircularList() {
   *alive_ = false;
 }
 
-void CircularSource::use(RulePtr rule) {
+void RedisCircularList::use(RulePtr rule) {
   rule_ = std::move(rule);
   keys_.reset();
 }
 
-const std::shared_ptr<const CircularKeys>& CircularSource::keys() {
+const std::shared_ptr<const CircularKeys>& RedisCircularList::keys() {
   if (!keys_) keys_ = std::make_shared<const CircularKeys>(*rule_);
   return keys_;
 }
 
-Settlements& CircularSource::settlements() {
+Settlements& RedisCircularList::settlements() {
   if (!settlements_)
     settlements_ = std::make_unique<Settlements>(
         *link_, Settlements::Handler{
@@ -59,7 +59,7 @@ Settlements& CircularSource::settlements() {
 }
 
 /// What a list at rest does without.
-void CircularSource::put_away() {
+void RedisCircularList::put_away() {
   if (!held_.empty() || unsettled() > 0) return;
   settlements_.reset();
   lost_claims_.reset();
@@ -67,7 +67,7 @@ void CircularSource::put_away() {
   pass_ = Pass{};
 }
 
-std::string CircularSource::lock_value(const RunId& run) const {
+std::string RedisCircularList::lock_value(const RunId& run) const {
   const RedisLink::Identity& who = link_->identity;
   const std::string pid = std::to_string(who.pid);
   std::string value;
@@ -77,7 +77,7 @@ std::string CircularSource::lock_value(const RunId& run) const {
   return value;
 }
 
-void CircularSource::on_up() {
+void RedisCircularList::on_up() {
   if (settlements_) settlements_->retry();
   if (lost_claims_) lost_claims_->look();
   in_line_ = false;
@@ -89,7 +89,7 @@ void CircularSource::on_up() {
 
 // ---- news
 
-void CircularSource::announce(const RunEvent& event) {
+void RedisCircularList::announce(const RunEvent& event) {
   if (!rule_->recorded || !link_->client.connected()) return;
   // News are for whoever listens; they must not stand in the way of claims and renewals.
   if (link_->client.unsent() > most_unsent) return;
@@ -98,7 +98,7 @@ void CircularSource::announce(const RunEvent& event) {
                         held_.size() > 1 ? Settlements::Wait::span : Settlements::Wait::none);
 }
 
-void CircularSource::listen(bool on) {
+void RedisCircularList::listen(bool on) {
   if (!on) {
     leave_line();
     wake_.reset();
@@ -122,7 +122,7 @@ void CircularSource::listen(bool on) {
 
 /// "free", who has set something free, and whose turn it is; or "looked", and who has. Each on a
 /// line of its own. Anything else is somebody's hint.
-void CircularSource::heard(std::string_view message) {
+void RedisCircularList::heard(std::string_view message) {
   const auto next = [&message] {
     const auto end = message.find('\n');
     const std::string_view line = message.substr(0, end);
@@ -149,7 +149,7 @@ void CircularSource::heard(std::string_view message) {
 
 // ---- at rest
 
-void CircularSource::hear_of_list() {
+void RedisCircularList::hear_of_list() {
   const bool on = link_->list_events.on(rule_->key_prefix());
   if (on == static_cast<bool>(changes_)) return;
   changes_.reset();
@@ -166,7 +166,7 @@ void CircularSource::hear_of_list() {
       });
 }
 
-void CircularSource::list_changed() {
+void RedisCircularList::list_changed() {
   if (empty_) return handler_.on_wake();
   if (look_again_.pending()) return;
   look_again_.set(link_->clock.now() + change_pause, [this] {
@@ -176,7 +176,7 @@ void CircularSource::list_changed() {
   });
 }
 
-void CircularSource::look() {
+void RedisCircularList::look() {
   hear_of_list();
   const auto answer = [this, alive = alive_](LookReply reply, std::int64_t) {
     if (!*alive) return;
@@ -190,7 +190,7 @@ void CircularSource::look() {
   }
 }
 
-void CircularSource::ask_if_locked(Looks::Answer answer) {
+void RedisCircularList::ask_if_locked(Looks::Answer answer) {
   if (place_ >= length_) place_ = 0;
   link_->looks.if_locked(CircularKeys::list_of(*rule_), CircularKeys::lock_prefix_of(*rule_),
                          length_, place_,
@@ -199,6 +199,14 @@ void CircularSource::ask_if_locked(Looks::Answer answer) {
                            if (*alive) place_ = from + seen;
                            answer(reply, seen);
                          });
+}
+
+std::unique_ptr<Source> make_circular(const std::shared_ptr<RedisLink>& link, IdlePolls& idle,
+                                      SourceHandler& handler) {
+  return std::make_unique<CircularSource>(link->clock, idle, handler,
+                                          [&link](CircularListHandler& list) {
+                                            return std::make_unique<RedisCircularList>(link, list);
+                                          });
 }
 
 }  // namespace w8y::source

@@ -1,4 +1,4 @@
-// The circular list as a Source (keys.md, "circular").
+// A circular list in Redis (keys.md, "circular").
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include <w8y/source.hpp>
 #include <w8y/timers.hpp>
 
+#include "source/circular/source.hpp"
 #include "source/lost_claims.hpp"
 #include "source/redis_link.hpp"
 #include "source/settlements.hpp"
@@ -25,14 +25,14 @@ struct LinkHolder {
 };
 }  // namespace detail
 
-class CircularSource final : public Source,
-                             private detail::LinkHolder,
-                             private LeaseHandler,
-                             private Sweep::Member,
-                             private redis::Client::Listener {
+class RedisCircularList final : public CircularList,
+                                private detail::LinkHolder,
+                                private LeaseHandler,
+                                private Sweep::Member,
+                                private redis::Client::Listener {
  public:
-  CircularSource(std::shared_ptr<RedisLink> link, SourceHandler& handler);
-  ~CircularSource() override;
+  RedisCircularList(std::shared_ptr<RedisLink> link, CircularListHandler& handler);
+  ~RedisCircularList() override;
 
   void use(RulePtr rule) override;
   void claim(std::size_t wanted, Scan scan, Manner manner) override;
@@ -108,7 +108,7 @@ class CircularSource final : public Source,
   void put_away();
   [[nodiscard]] std::string lock_value(const RunId& run) const;
 
-  SourceHandler& handler_;
+  CircularListHandler& handler_;
   RulePtr rule_;
   std::shared_ptr<const CircularKeys> keys_;  ///< nullptr: not needed yet
   Timer room_timer_;
@@ -137,5 +137,9 @@ class CircularSource final : public Source,
   Instant too_long_until_{};
   std::shared_ptr<bool> alive_;
 };
+
+/// The source with its list in Redis.
+std::unique_ptr<Source> make_circular(const std::shared_ptr<RedisLink>& link, IdlePolls& idle,
+                                      SourceHandler& handler);
 
 }  // namespace w8y::source

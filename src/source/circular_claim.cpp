@@ -1,4 +1,4 @@
-// CircularSource: how items are taken.
+// RedisCircularList: how items are taken.
 #include <algorithm>
 #include <utility>
 
@@ -43,13 +43,13 @@ ClaimEnd end_of(ClaimStatus status) {
 
 }  // namespace
 
-void CircularSource::claim(std::size_t wanted, Scan scan, Manner manner) {
+void RedisCircularList::claim(std::size_t wanted, Scan scan, Manner manner) {
   const auto left = scan == Scan::ends ? ClaimCall::only_ends : ClaimCall::new_pass;
   pass_ = Pass{rule_, keys(), wanted, left, 0, std::nullopt, 0, manner == Manner::overdue, {}};
   this->scan();
 }
 
-void CircularSource::scan() {
+void RedisCircularList::scan() {
   if (link_->clock.now() < too_long_until_) return put_off();
   if (!room_.admit(std::min(longest_.value_or(0), longest_item), may_hold())) return hold_back();
   if (longest_ && *longest_ >= RedisLink::large && !link_->may_call_large()) {
@@ -93,25 +93,25 @@ void CircularSource::scan() {
   *runs = std::move(call.runs);  // it has been read, and is never answered from inside
 }
 
-std::size_t CircularSource::may_hold() const {
+std::size_t RedisCircularList::may_hold() const {
   const auto seconds =
       std::chrono::duration_cast<std::chrono::seconds>(pass_.rule->key_expiry).count();
   return most_held_per_second * static_cast<std::size_t>(std::max(seconds, 1L));
 }
 
 /// Woken when there is room.
-void CircularSource::hold_back() {
+void RedisCircularList::hold_back() {
   leave_redis_line();
-  ClaimReply reply;
+  PassReply reply;
   reply.end = ClaimEnd::fleet_full;
   reply.detail = "the items that run here are long: more wait until some of them are done";
   answer_later(std::move(reply));
 }
 
 /// An answer that can't be read costs the connection, and so all lists: that happens seldom.
-void CircularSource::put_off() {
+void RedisCircularList::put_off() {
   leave_redis_line();
-  ClaimReply reply;
+  PassReply reply;
   reply.end = ClaimEnd::refused;
   reply.detail = too_long_here;
   reply.next_free = too_long_until_ - link_->clock.now();
@@ -119,7 +119,7 @@ void CircularSource::put_off() {
 }
 
 /// From the loop.
-void CircularSource::answer_later(ClaimReply reply) {
+void RedisCircularList::answer_later(PassReply reply) {
   scan_later_.set(link_->clock.now(), [this, reply = std::move(reply)]() mutable {
     reply.calls = pass_.calls;
     reply.parked = std::move(pass_.parked);
@@ -127,7 +127,7 @@ void CircularSource::answer_later(ClaimReply reply) {
   });
 }
 
-void CircularSource::scanned(const std::vector<RunId>& runs, Instant sent,
+void RedisCircularList::scanned(const std::vector<RunId>& runs, Instant sent,
                              const ClaimResult& result) {
   const bool first = pass_.calls == 1;
   pass_.left = result.left;
@@ -148,7 +148,7 @@ void CircularSource::scanned(const std::vector<RunId>& runs, Instant sent,
     pass_.next_free = result.next_free;
   if (result.status == ClaimStatus::more && result.taken.empty()) return scan();
 
-  ClaimReply reply;
+  PassReply reply;
   in_line_ = result.others.has_value();
   line_ = Line::none;
   if (result.others.value_or(0) > 0) {
@@ -182,7 +182,7 @@ void CircularSource::scanned(const std::vector<RunId>& runs, Instant sent,
 
 /// What was added while a pass went on, or behind what a look at the ends saw, is found by its
 /// length.
-void CircularSource::note_length(const ClaimResult& result) {
+void RedisCircularList::note_length(const ClaimResult& result) {
   const std::int64_t added = result.length - length_;
   if (result.left == 0) {
     length_ = pass_.length;
@@ -191,12 +191,12 @@ void CircularSource::note_length(const ClaimResult& result) {
   }
 }
 
-void CircularSource::leave_line() {
+void RedisCircularList::leave_line() {
   room_.leave();
   leave_redis_line();
 }
 
-void CircularSource::leave_redis_line() {
+void RedisCircularList::leave_redis_line() {
   if (!std::exchange(in_line_, false) || !link_->client.connected()) return;
   const ClaimCall call{
       *keys(), lock_value({}), {}, rule_->key_expiry, 0, ClaimCall::new_pass, 0, true, false, {},
@@ -204,7 +204,7 @@ void CircularSource::leave_redis_line() {
   link_->locks->claim(call, [](const ClaimResult*, const Trouble&) {});
 }
 
-void CircularSource::look_for(const std::vector<RunId>& runs) {
+void RedisCircularList::look_for(const std::vector<RunId>& runs) {
   if (!lost_claims_)
     lost_claims_ = std::make_unique<LostClaims>(*link_, [this] { look_all_settled(); });
   lost_claims_->add(pass_.keys, lock_value({}), runs, pass_.rule->key_expiry);
@@ -212,10 +212,10 @@ void CircularSource::look_for(const std::vector<RunId>& runs) {
   lost_claims_->look();
 }
 
-void CircularSource::unavailable(const std::vector<RunId>& runs, const Trouble& trouble) {
+void RedisCircularList::unavailable(const std::vector<RunId>& runs, const Trouble& trouble) {
   if (trouble.maybe_done) look_for(runs);
   room_.answered();
-  ClaimReply reply;
+  PassReply reply;
   const bool refused = trouble.about_keys() || trouble.too_long;
   reply.end = refused ? ClaimEnd::refused : ClaimEnd::unavailable;
   reply.detail = trouble.too_long ? too_long_here : trouble.why;
@@ -224,7 +224,7 @@ void CircularSource::unavailable(const std::vector<RunId>& runs, const Trouble& 
   handler_.on_claimed(std::move(reply));
 }
 
-Claim CircularSource::hold(const RunId& run, const Taken& taken, Instant sent) {
+Claim RedisCircularList::hold(const RunId& run, const Taken& taken, Instant sent) {
   Held held{pass_.keys, pass_.keys->lock(taken.item), lock_value(run), nullptr,
             room_.hold(taken.item.size())};
   LeaseTerms terms{run,

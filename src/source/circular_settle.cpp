@@ -1,4 +1,4 @@
-// CircularSource: how runs end.
+// RedisCircularList: how runs end.
 #include <utility>
 
 #include "source/circular.hpp"
@@ -44,12 +44,12 @@ struct NewLock {
 
 }  // namespace
 
-bool CircularSource::may_start(const Claim& claim) const {
+bool RedisCircularList::may_start(const Claim& claim) const {
   const auto held = held_.find(claim.run);
   return held != held_.end() && !held->second.lease->ends_soon();
 }
 
-void CircularSource::settle(Settlement&& settlement) {
+void RedisCircularList::settle(Settlement&& settlement) {
   const Rule& rule = *settlement.rule;
   SettleCall call;
   call.item = settlement.claim.item;
@@ -65,7 +65,7 @@ void CircularSource::settle(Settlement&& settlement) {
   put_down(settlement.claim.run, std::move(call));
 }
 
-void CircularSource::hand_back(const Claim& claim) {
+void RedisCircularList::hand_back(const Claim& claim) {
   SettleCall call;
   call.item = claim.item;
   call.run = claim.run;
@@ -73,7 +73,7 @@ void CircularSource::hand_back(const Claim& claim) {
   put_down(claim.run, std::move(call));
 }
 
-void CircularSource::put_down(const RunId& run, SettleCall&& call) {
+void RedisCircularList::put_down(const RunId& run, SettleCall&& call) {
   const auto held = held_.find(run);
   if (held == held_.end()) return;
   call.lock = std::move(held->second.lock);
@@ -91,18 +91,18 @@ void CircularSource::put_down(const RunId& run, SettleCall&& call) {
 }
 
 /// Whoever waits for an item or for a place in the fleet is not to wait for other runs' ends.
-Settlements::Wait CircularSource::wait_of_end(bool freed) const {
+Settlements::Wait RedisCircularList::wait_of_end(bool freed) const {
   if (held_.empty()) return Settlements::Wait::none;
   const bool awaited = rule_->fleet_concurrency > 0 || (freed && all_taken_);
   return awaited ? Settlements::Wait::turn : Settlements::Wait::span;
 }
 
-void CircularSource::look_all_settled() {
+void RedisCircularList::look_all_settled() {
   if (unsettled() == 0) handler_.on_all_settled();
 }
 
 /// Told from the loop: this may come from inside somebody's call.
-void CircularSource::give_up(const RunId& run, const std::string& why) {
+void RedisCircularList::give_up(const RunId& run, const std::string& why) {
   given_up_.emplace_back(run, why);
   if (tell_given_up_.pending()) return;
   tell_given_up_.set(link_->clock.now(), [this] {

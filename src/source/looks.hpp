@@ -10,8 +10,9 @@
 #include <string>
 #include <vector>
 
-#include <w8y/source.hpp>
 #include <w8y/timers.hpp>
+
+#include "source/circular/list.hpp"
 
 namespace w8y::redis {
 class Client;

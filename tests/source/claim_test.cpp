@@ -13,7 +13,7 @@ TEST_CASE("claim, settle, claim: rotation, locks and fences, with scripts and wi
     loop::Loop loop;
     Host host(loop, url_for(server, scripts), list_rule());
     if (!scripts) host.claim(1);  // the first one meets the ACL
-    const ClaimReply reply = host.claim(2);
+    const source::PassReply reply = host.claim(2);
     CHECK(items_of(reply) == std::vector<Item>{"a", "b"});
     CHECK(reply.end == ClaimEnd::more);
     CHECK(server.ask({"LRANGE", "work:list", "0", "-1"}) == "c\na\nb");
@@ -22,7 +22,7 @@ TEST_CASE("claim, settle, claim: rotation, locks and fences, with scripts and wi
     CHECK(server.ask({"GET", "work:lock:a"}) == "run:here:77:" + reply.claims[0].run);
     CHECK(std::stoi(server.ask({"PTTL", "work:lock:a"})) > 4000);
 
-    const ClaimReply rest = host.claim(5);
+    const source::PassReply rest = host.claim(5);
     CHECK(items_of(rest) == std::vector<Item>{"c"});
     CHECK(rest.end == ClaimEnd::nothing_free);
     CHECK(rest.next_free.has_value() == scripts);
@@ -47,7 +47,7 @@ TEST_CASE("items are bytes") {
     loop::Loop loop;
     Host host(loop, url_for(server, scripts), list_rule());
     if (!scripts) host.claim(1);
-    const ClaimReply reply = host.claim(items.size());
+    const source::PassReply reply = host.claim(items.size());
     CHECK(items_of(reply) == items);
     for (const Claim& claim : reply.claims)
       host.settle(claim, RestFor{true, 60s}, FailureCount::increment, Crashed{"x"});
@@ -120,7 +120,7 @@ TEST_CASE("a pass over a list that is all locked looks at each item once, and sa
   }
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
-  const ClaimReply reply = host.claim(3);
+  const source::PassReply reply = host.claim(3);
   CHECK(reply.end == ClaimEnd::nothing_free);
   CHECK(reply.calls == 2);
   REQUIRE(reply.next_free);
@@ -138,12 +138,12 @@ TEST_CASE("paused, empty and unusable lists are told apart") {
     CHECK(host.claim(1).end == ClaimEnd::empty);
     server.ask({"RPUSH", "work:list", "a"});
     server.ask({"SET", "work:paused", "lunch", "PX", "60000"});
-    const ClaimReply paused = host.claim(1);
+    const source::PassReply paused = host.claim(1);
     CHECK(paused.end == ClaimEnd::paused);
     CHECK(paused.detail == "lunch");
     server.ask({"DEL", "work:paused", "work:list"});
     server.ask({"SET", "work:list", "no list"});
-    const ClaimReply wrong = host.claim(1);
+    const source::PassReply wrong = host.claim(1);
     CHECK(wrong.end == ClaimEnd::refused);
     CHECK(wrong.detail.find("WRONGTYPE") != std::string::npos);
     server.ask({"DEL", "work:list"});
@@ -161,7 +161,7 @@ TEST_CASE("keys of a wrong type beside the lock don't lose a claim or keep it fr
   server.ask({"SET", "work:slots", "no zset"});
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
-  const ClaimReply reply = host.claim(1);
+  const source::PassReply reply = host.claim(1);
   CHECK(items_of(reply) == std::vector<Item>{"a"});
   host.settle(reply.claims[0], SetFree{}, FailureCount::reset);
   CHECK(host.settled());
@@ -218,8 +218,8 @@ TEST_CASE("two hosts on one list: each item has one holder") {
   Host two(loop, server.url(), list_rule(), "two");
   std::set<Item> taken;
   for (int i = 0; i < 30; ++i) {
-    one.source.claim(3, Scan::whole, Manner::in_turn);
-    two.source.claim(4, Scan::whole, Manner::in_turn);
+    one.source.claim(3, source::Scan::whole, source::Manner::in_turn);
+    two.source.claim(4, source::Scan::whole, source::Manner::in_turn);
     const auto turns = static_cast<std::size_t>(i + 1);
     turn_until(
         loop, [&] { return one.told.replies.size() == turns && two.told.replies.size() == turns; });

@@ -17,13 +17,13 @@ namespace w8y::test {
 
 using namespace std::chrono_literals;
 
-class Told : public SourceHandler {
+class Told : public source::CircularListHandler {
  public:
-  void on_claimed(ClaimReply&& reply) override {
+  void on_claimed(source::PassReply&& reply) override {
     replies.push_back(reply);
     for (Claim& claim : reply.claims) claims.push_back(std::move(claim));
   }
-  void on_looked(const LookReply& reply) override { looks.push_back(reply); }
+  void on_looked(const source::LookReply& reply) override { looks.push_back(reply); }
   void on_lease_lost(const RunId& run) override { lost.push_back(run); }
   void on_lease_back(const RunId& run) override { back.push_back(run); }
   void on_lease_expiring(const RunId& run) override { expiring.push_back(run); }
@@ -35,8 +35,8 @@ class Told : public SourceHandler {
   void on_all_settled() override { ++all_settled; }
   void on_unwritten(const std::string& why) override { unwritten.push_back(why); }
 
-  std::vector<ClaimReply> replies;
-  std::vector<LookReply> looks;
+  std::vector<source::PassReply> replies;
+  std::vector<source::LookReply> looks;
   std::vector<Claim> claims;
   std::vector<RunId> lost;
   std::vector<RunId> back;
@@ -72,11 +72,12 @@ struct Host {
     source.use(rule);
   }
   /// Claims, and waits for the answer.
-  ClaimReply claim(std::size_t wanted, Scan scan = Scan::whole, Manner manner = Manner::in_turn) {
+  source::PassReply claim(std::size_t wanted, source::Scan scan = source::Scan::whole,
+                          source::Manner manner = source::Manner::in_turn) {
     const std::size_t before = told.replies.size();
     source.claim(wanted, scan, manner);
     turn_until(loop, [&] { return told.replies.size() > before; });
-    return told.replies.empty() ? ClaimReply{} : told.replies.back();
+    return told.replies.empty() ? source::PassReply{} : told.replies.back();
   }
   void settle(const Claim& claim, Rest rest = SetFree{}, FailureCount failures = FailureCount::keep,
               Outcome outcome = Succeeded{}) {
@@ -94,7 +95,7 @@ struct Host {
   Told told;
   std::shared_ptr<source::RedisLink> link;
   RulePtr rule;
-  source::CircularSource source;
+  source::RedisCircularList source;
 };
 
 /// Waits until scripts are known to be forbidden, where they are.
@@ -109,7 +110,7 @@ inline Rule list_rule(const std::string& prefix = "work") {
   return rule;
 }
 
-inline std::vector<Item> items_of(const ClaimReply& reply) {
+inline std::vector<Item> items_of(const source::PassReply& reply) {
   std::vector<Item> items;
   for (const auto& claim : reply.claims) items.push_back(claim.item);
   return items;

@@ -42,7 +42,7 @@ std::string number_of(const Item& item) {
 /// Claims until `wanted` are held, or nothing comes any more.
 std::size_t claim_all(Host& host, std::size_t wanted) {
   while (host.told.claims.size() < wanted) {
-    const ClaimReply reply = host.claim(wanted - host.told.claims.size());
+    const source::PassReply reply = host.claim(wanted - host.told.claims.size());
     std::size_t bytes = 0;
     for (const Claim& claim : reply.claims) bytes += claim.item.size();
     CHECK(bytes <= source::LockStore::most_bytes_looked_at + longest_item);
@@ -166,7 +166,7 @@ TEST_CASE("history and events have the first 4 KiB of an item and its length") {
     const auto events = ears.subscribe(
         "work:events", [&](std::string_view, std::string_view text) { heard = text; });
     CHECK(turn_until(loop, [&] { return ears.connected(); }));
-    const ClaimReply reply = host.claim(1);
+    const source::PassReply reply = host.claim(1);
     REQUIRE(reply.claims.size() == 1);
     CHECK(reply.claims[0].item.size() == length);
     const auto before = server.info("total_net_input_bytes");
@@ -194,7 +194,7 @@ TEST_CASE("an item that is cut does not end within a character") {
     loop::Loop loop;
     Host host(loop, url_for(server, scripts), long_rule());
     if (!scripts) host.claim(0);
-    const ClaimReply reply = host.claim(1);
+    const source::PassReply reply = host.claim(1);
     REQUIRE(reply.claims.size() == 1);
     host.settle(reply.claims[0]);
     CHECK(host.settled());
@@ -216,7 +216,7 @@ TEST_CASE("items longer than 16 MiB are quarantined where they stand, and never 
   turn_until(loop, [&] { return host.link->client.connected(); });
   Drops drops(*host.link);
   const auto before = server.info("total_net_output_bytes");
-  ClaimReply reply = host.claim(1);
+  source::PassReply reply = host.claim(1);
   CHECK(items_of(reply) == std::vector<Item>{"a"});
   REQUIRE(reply.parked.size() == 1);
   CHECK(reply.parked[0].length == 23 * mebibyte + 2);
@@ -277,7 +277,7 @@ TEST_CASE("the record of a run that says more than is written is given up, and i
   server.ask({"RPUSH", "work:list", "a"});
   loop::Loop loop;
   Host host(loop, server.url(), long_rule());
-  const ClaimReply reply = host.claim(1);
+  const source::PassReply reply = host.claim(1);
   REQUIRE(reply.claims.size() == 1);
   Settlement settlement{reply.claims[0],    host.rule, Succeeded{},    SetFree{},
                         FailureCount::keep, {},        WallTime(1000), WallTime(2000)};
@@ -302,7 +302,7 @@ TEST_CASE("the reason of a pause is cut before it is told") {
     Host host(loop, url_for(server, scripts), long_rule());
     if (!scripts) host.claim(0);
     Drops drops(*host.link);
-    const ClaimReply reply = host.claim(1);
+    const source::PassReply reply = host.claim(1);
     CHECK(reply.end == ClaimEnd::paused);
     CHECK(reply.detail == std::string(item_shown, 'p'));
     CHECK(drops.count == 0);
@@ -319,7 +319,7 @@ TEST_CASE("a claim carries no more run ids than one call can use") {
   turn_until(loop, [&] { return host.link->client.connected(); });
   host.claim(1);
   const auto before = server.info("total_net_input_bytes");
-  const ClaimReply reply = host.claim(20'000);
+  const source::PassReply reply = host.claim(20'000);
   CHECK(reply.claims.size() == 256);
   CHECK(reply.end == ClaimEnd::more);
   CHECK(server.info("total_net_input_bytes") - before < 16 * 1024);
@@ -336,14 +336,14 @@ TEST_CASE("a look at long locked items reads few of them, sees them all in time,
               "1", "work:list"});
   loop::Loop loop;
   Host host(loop, server.url(), long_rule());
-  ClaimReply reply = host.claim(1);
+  source::PassReply reply = host.claim(1);
   CHECK(reply.end == ClaimEnd::nothing_free);
   CHECK(reply.calls > 20);  // as many commands as it cost Redis
   const auto look = [&] {
     host.told.looks.clear();
     host.source.look();
     turn_until(loop, [&] { return !host.told.looks.empty(); });
-    return host.told.looks.empty() ? LookReply{} : host.told.looks.front();
+    return host.told.looks.empty() ? source::LookReply{} : host.told.looks.front();
   };
   CHECK_FALSE(look().worth_it);
   CHECK(look().cost > 5);

@@ -158,7 +158,7 @@ TEST_CASE("a reload between a claim and its answer: the lease is of what was loc
   loop::Loop loop;
   Host host(loop, server.url(), short_leases());
   turn_until(loop, [&] { return host.link->client.connected(); });
-  host.source.claim(1, Scan::whole, Manner::in_turn);
+  host.source.claim(1, source::Scan::whole, source::Manner::in_turn);
   Rule changed = list_rule();
   changed.key_expiry = 60s;
   changed.lock_key = "proc";
@@ -201,7 +201,7 @@ TEST_CASE("nothing is begun under a claim whose answer came too late") {
   Host host(loop, server.url(), short_leases());
   turn_until(loop, [&] { return host.link->client.connected(); });
   server.pause();
-  host.source.claim(1, Scan::whole, Manner::in_turn);
+  host.source.claim(1, source::Scan::whole, source::Manner::in_turn);
   turn_for(loop, 700ms);
   server.resume();
   CHECK(turn_until(loop, [&] { return !host.told.replies.empty(); }));

@@ -29,11 +29,11 @@ struct Waiting {
     held = hosts[0]->claim(items.size() + 1).claims;
     CHECK(held.size() == items.size());
     for (const std::size_t other : {1U, 2U}) {
-      const ClaimReply reply = hosts[other]->claim(5);
+      const source::PassReply reply = hosts[other]->claim(5);
       CHECK(reply.claims.empty());
       turn_for(loop, 2ms);  // who comes first, comes at another time
     }
-    CHECK(hosts[2]->told.replies.back().line != Line::none);
+    CHECK(hosts[2]->told.replies.back().line != source::Line::none);
     CHECK(waiting() == "2");
   }
   /// Who has been told that it is its turn, and how often, each since the last time.
@@ -65,9 +65,9 @@ TEST_CASE("what becomes free is for whoever has waited longest, not for who had 
     expected[next] = 1;
     REQUIRE(three.turns() == expected);
     CHECK(items_of(three.hosts[has]->claim(5)).empty());
-    const ClaimReply reply = three.hosts[next]->claim(5);
+    const source::PassReply reply = three.hosts[next]->claim(5);
     REQUIRE(items_of(reply) == std::vector<Item>{"a"});
-    CHECK(reply.line == Line::crowded);
+    CHECK(reply.line == source::Line::crowded);
   }
   CHECK(three.hosts[2]->told.others > 0);
 }
@@ -78,9 +78,9 @@ TEST_CASE("a host that does not come when it is its turn costs a quarter of a se
   CHECK(three.hosts[0]->settled());
   CHECK(three.turns() == Turns{0, 1, 0});
   // It is kept for it, also from who has heard nothing.
-  CHECK(items_of(three.hosts[2]->claim(5, Scan::whole, Manner::overdue)).empty());
+  CHECK(items_of(three.hosts[2]->claim(5, source::Scan::whole, source::Manner::overdue)).empty());
   const auto since = three.loop.now();
-  while (three.hosts[2]->claim(5, Scan::whole, Manner::overdue).claims.empty() &&
+  while (three.hosts[2]->claim(5, source::Scan::whole, source::Manner::overdue).claims.empty() &&
          three.loop.now() - since < 5s)
     turn_for(three.loop, 10ms);
   CHECK(three.loop.now() - since < 500ms);
@@ -148,7 +148,7 @@ TEST_CASE("a place of the fleet that becomes free is the next one's too") {
   Host one(loop, server.url(), rule, "one");
   Host two(loop, server.url(), rule, "two");
   for (Host* host : {&one, &two}) hear(*host);
-  const ClaimReply first = one.claim(1);
+  const source::PassReply first = one.claim(1);
   CHECK(first.claims.size() == 1);
   CHECK(two.claim(1).end == ClaimEnd::fleet_full);
   one.settle(first.claims[0]);
@@ -164,15 +164,15 @@ TEST_CASE("the line has a bound, and nobody stands in it for what nobody runs") 
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
   hear(host);
-  CHECK(host.claim(1).line == Line::none);
+  CHECK(host.claim(1).line == source::Line::none);
   CHECK(server.ask({"EXISTS", "work:waiting"}) == "0");
   server.ask({"SET", "work:lock:a", "run:x:1:y", "PX", "60000"});
-  CHECK(host.claim(1).line == Line::none);  // alone
+  CHECK(host.claim(1).line == source::Line::none);  // alone
   CHECK(server.ask({"ZCARD", "work:waiting"}) == "1");
   CHECK(std::stoi(server.ask({"PTTL", "work:waiting"})) <= 60000);
   CHECK(std::stoi(server.ask({"PTTL", "work:waiting"})) > 0);
   for (int i = 0; i < 1001; ++i) server.ask({"ZADD", "work:waiting", "1", std::to_string(i)});
   server.ask({"ZREM", "work:waiting", "run:here:77:"});
-  CHECK(host.claim(1).line == Line::none);
+  CHECK(host.claim(1).line == source::Line::none);
   CHECK(server.ask({"ZCARD", "work:waiting"}) == "1001");
 }

@@ -28,17 +28,17 @@ struct LosingHost {
                                                source::RedisLink::Identity{"here", 77, 5});
   }
 
-  ClaimReply claim(std::size_t wanted) {
+  source::PassReply claim(std::size_t wanted) {
     const std::size_t before = told.replies.size();
-    source.claim(wanted, Scan::whole, Manner::in_turn);
+    source.claim(wanted, source::Scan::whole, source::Manner::in_turn);
     turn_until(loop, [&] { return told.replies.size() > before; });
-    return told.replies.empty() ? ClaimReply{} : told.replies.back();
+    return told.replies.empty() ? source::PassReply{} : told.replies.back();
   }
 
   /// The claim is in the server's hands; its answer never comes.
   void lose_a_claim(std::size_t wanted) {
     server.pause();
-    const ClaimReply reply = claim(wanted);
+    const source::PassReply reply = claim(wanted);
     CHECK(reply.end == ClaimEnd::unavailable);
     CHECK(reply.claims.empty());
     CHECK(source.unsettled() == 1);
@@ -49,7 +49,7 @@ struct LosingHost {
   loop::Loop& loop;
   Told told;
   std::shared_ptr<source::RedisLink> link;
-  source::CircularSource source;
+  source::RedisCircularList source;
 };
 
 std::size_t locks(const RedisServer& server) {
@@ -97,7 +97,7 @@ TEST_CASE("a lost claim that was not carried out costs one look at the list") {
   loop::Loop loop;
   LosingHost host(server, loop, true);
   server.pause();
-  host.source.claim(1, Scan::whole, Manner::in_turn);
+  host.source.claim(1, source::Scan::whole, source::Manner::in_turn);
   turn_until(loop, [&] { return !host.told.replies.empty(); });
   server.kill();
   server.start();
@@ -115,7 +115,7 @@ TEST_CASE("locks of a lost claim that have run out are not looked for") {
   settings.key_expiry = 1s;
   host.source.use(std::make_shared<const Rule>(settings));
   server.pause();
-  host.source.claim(1, Scan::whole, Manner::in_turn);
+  host.source.claim(1, source::Scan::whole, source::Manner::in_turn);
   turn_until(loop, [&] { return !host.told.replies.empty(); });
   CHECK(host.source.unsettled() == 1);
   CHECK(turn_until(loop, [&] { return host.source.unsettled() == 0; }));  // Redis is still away

@@ -43,7 +43,7 @@ TEST_CASE("an end whose lock is gone changes neither failures nor rests, but for
     CAPTURE(scripts);
     Place place(scripts);
     Host other(place.loop, place.server.url(), list_rule(), "other");
-    const ClaimReply old = place.host->claim(3);
+    const source::PassReply old = place.host->claim(3);
     REQUIRE(old.claims.size() == 3);
     place.server.ask({"DEL", "work:lock:a", "work:lock:b", "work:lock:c"});
     place.server.ask({"HSET", "work:failures", "b", "2"});
@@ -63,7 +63,7 @@ TEST_CASE("an end whose lock is gone changes neither failures nor rests, but for
     CHECK(place.server.ask({"XLEN", "work:runs"}) == "63");  // what has run is told all the same
 
     // Nor does a success's rest take the place of what another has put there.
-    const ClaimReply more = place.host->claim(2);
+    const source::PassReply more = place.host->claim(2);
     REQUIRE(more.claims.size() == 2);
     place.server.ask({"SET", "work:lock:" + more.claims[0].item, "rest:backoff", "PX", "60000"});
     place.host->settle(more.claims[0], RestFor{false, 1s}, FailureCount::reset);
@@ -98,7 +98,7 @@ TEST_CASE("a running item is quarantined when its run ends, however that ends") 
   for (const bool scripts : {true, false}) {
     CAPTURE(scripts);
     Place place(scripts);
-    const ClaimReply reply = place.host->claim(3);
+    const source::PassReply reply = place.host->claim(3);
     REQUIRE(reply.claims.size() == 3);
     ItemChanges changes = place.changes();
     CHECK(changes.quarantine({"a", "b", "c", "nowhere"}, by_alice) ==
@@ -214,7 +214,7 @@ TEST_CASE("a rest of less than a millisecond is one, and wrong types keep no loc
   for (const bool scripts : {true, false}) {
     CAPTURE(scripts);
     Place place(scripts);
-    const ClaimReply reply = place.host->claim(2);
+    const source::PassReply reply = place.host->claim(2);
     place.server.ask({"SET", "work:failures", "of a wrong type"});
     place.server.ask({"SET", "work:quarantined", "of a wrong type"});
     place.server.ask({"SET", "work:runs", "of a wrong type"});
@@ -240,7 +240,7 @@ TEST_CASE("ends that Redis was killed in the midst of are written once") {
     meet_rights(host, scripts);
     for (int i = 1; i <= 5; ++i) {
       CAPTURE(i);
-      ClaimReply reply;
+      source::PassReply reply;
       CHECK(turn_until(loop, [&] {
         reply = host.claim(1);
         return !reply.claims.empty();
@@ -265,7 +265,7 @@ TEST_CASE("keys of a wrong type keep no other lock from being renewed") {
     rule.key_expiry = 1s;
     rule.fleet_concurrency = 5;
     Place place(scripts, rule);
-    const ClaimReply reply = place.host->claim(3);
+    const source::PassReply reply = place.host->claim(3);
     REQUIRE(reply.claims.size() == 3);
     place.server.ask({"DEL", "work:lock:a", "work:slots"});
     place.server.ask({"LPUSH", "work:lock:a", "no string"});
@@ -307,11 +307,11 @@ TEST_CASE("lists are swept in turn, many in a call, and a long one doesn't hold 
   loop::Loop loop;
   const auto link = open_link(loop, server.url());
   std::vector<std::unique_ptr<Told>> told;
-  std::vector<std::unique_ptr<source::CircularSource>> sources;
+  std::vector<std::unique_ptr<source::RedisCircularList>> sources;
   for (int i = 0; i < 150; ++i) {
     const std::string list = "l" + std::to_string(i);
     told.push_back(std::make_unique<Told>());
-    sources.push_back(std::make_unique<source::CircularSource>(link, *told.back()));
+    sources.push_back(std::make_unique<source::RedisCircularList>(link, *told.back()));
     sources.back()->use(std::make_shared<const Rule>(list_rule(list)));
     server.ask({"HSET", list + ":failures", "gone", "1"});
   }

@@ -14,13 +14,13 @@ struct Lists {
       : loop(shared), link(open_link(loop, url)) {
     for (std::size_t i = 0; i < count; ++i) {
       told.push_back(std::make_unique<Told>());
-      sources.push_back(std::make_unique<source::CircularSource>(link, *told.back()));
+      sources.push_back(std::make_unique<source::RedisCircularList>(link, *told.back()));
       sources.back()->use(std::make_shared<const Rule>(list_rule("l" + std::to_string(i))));
     }
   }
   /// Each claims once.
   void claim() {
-    for (auto& source : sources) source->claim(1, Scan::whole, Manner::in_turn);
+    for (auto& source : sources) source->claim(1, source::Scan::whole, source::Manner::in_turn);
     CHECK(turn_until(loop, [&] {
       return std::all_of(told.begin(), told.end(),
                          [](const auto& each) { return !each->replies.empty(); });
@@ -51,7 +51,7 @@ struct Lists {
   loop::Loop& loop;
   std::shared_ptr<source::RedisLink> link;
   std::vector<std::unique_ptr<Told>> told;
-  std::vector<std::unique_ptr<source::CircularSource>> sources;
+  std::vector<std::unique_ptr<source::RedisCircularList>> sources;
   std::uint64_t commands = 0;  ///< of the last look
   double cost = 0;             ///< as it was told
 };
@@ -184,7 +184,7 @@ TEST_CASE("what is added while a pass goes on is seen by the next look") {
   }
   server.ask(push);
   server.ask(lock);
-  lists.sources[0]->claim(1, Scan::whole, Manner::in_turn);
+  lists.sources[0]->claim(1, source::Scan::whole, source::Manner::in_turn);
   const std::uint64_t before = lists.link->client.commands_sent();
   CHECK(turn_until(loop, [&] { return lists.link->client.commands_sent() > before + 3; }));
   REQUIRE(lists.told[0]->replies.empty());
@@ -218,7 +218,7 @@ TEST_CASE("without EXISTS or scripts a look says: claim, and costs no command") 
     server.ask(push);
     server.ask(lock);
     lists.told[2]->replies.clear();
-    lists.sources[2]->claim(1, Scan::whole, Manner::in_turn);
+    lists.sources[2]->claim(1, source::Scan::whole, source::Manner::in_turn);
     CHECK(turn_until(loop, [&] { return !lists.told[2]->replies.empty(); }));
     CHECK(items_of(lists.told[2]->replies[0]) == std::vector<Item>{"299"});
   }
@@ -235,12 +235,12 @@ TEST_CASE("a look at the ends leaves the order as it is, and sees what was added
                 std::to_string(60000 + i)});
   }
   server.ask(push);
-  const ClaimReply whole = host.claim(1);
+  const source::PassReply whole = host.claim(1);
   CHECK(whole.end == ClaimEnd::nothing_free);
   CHECK(whole.whole);
   CHECK(whole.calls == 3);
 
-  const ClaimReply none = host.claim(2, Scan::ends);
+  const source::PassReply none = host.claim(2, source::Scan::ends);
   CHECK(none.end == ClaimEnd::nothing_free);
   CHECK_FALSE(none.whole);
   CHECK(none.calls == 1);
@@ -249,13 +249,13 @@ TEST_CASE("a look at the ends leaves the order as it is, and sees what was added
   server.ask({"DEL", "work:lock:1"});
   server.ask({"DEL", "work:lock:300"});  // in the middle
   server.ask({"DEL", "work:lock:590"});
-  CHECK(items_of(host.claim(3, Scan::ends)) == std::vector<Item>{"1", "590"});
+  CHECK(items_of(host.claim(3, source::Scan::ends)) == std::vector<Item>{"1", "590"});
   // What was taken at the left end has gone to the right one, with the one before it.
   CHECK(server.ask({"LINDEX", "work:list", "0"}) == "2");
   CHECK(server.ask({"LINDEX", "work:list", "-1"}) == "1");
   CHECK(server.ask({"LLEN", "work:list"}) == "600");
   server.ask({"RPUSH", "work:list", "new"});
-  CHECK(items_of(host.claim(1, Scan::ends)) == std::vector<Item>{"new"});
+  CHECK(items_of(host.claim(1, source::Scan::ends)) == std::vector<Item>{"new"});
   CHECK(items_of(host.claim(1)) == std::vector<Item>{"300"});
 }
 

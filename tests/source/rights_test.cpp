@@ -36,7 +36,7 @@ struct Place {
   loop::Loop loop;
 };
 
-bool says(const ClaimReply& reply, const std::string& command) {
+bool says(const source::PassReply& reply, const std::string& command) {
   std::string upper = command;
   std::ranges::transform(upper, upper.begin(), [](char c) { return std::toupper(c); });
   // Redis 7.0 doesn't say which command of a script it was; what is proved by itself is named.
@@ -60,7 +60,7 @@ TEST_CASE("a claim is refused whole if the user lacks a command that its run wou
     rule.fleet_concurrency = 3;
     Host host(place.loop, url_of_user(place.server, "some"), rule);
     for (int i = 0; i < 3; ++i) {
-      const ClaimReply reply = host.claim(3);
+      const source::PassReply reply = host.claim(3);
       CHECK(reply.end == ClaimEnd::refused);
       CHECK(reply.claims.empty());
       CHECK(says(reply, lacking));
@@ -85,7 +85,7 @@ TEST_CASE("a right that is taken away between claims: the list stays what it is"
     host.settle(host.claim(1).claims.at(0));
     CHECK(host.settled());
     place.set_rights(lacking);
-    ClaimReply reply;
+    source::PassReply reply;
     for (const std::size_t wanted : {1U, 2U, 1U, 1U}) reply = host.claim(wanted);
     CHECK(reply.end == ClaimEnd::refused);
     CHECK(says(reply, lacking));
@@ -124,7 +124,7 @@ TEST_CASE("an end is settled whole or not at all, and what is only noted is told
     Place place;
     place.set_rights("");
     Host host(place.loop, url_of_user(place.server, "some"), list_rule());
-    const ClaimReply reply = host.claim(4);
+    const source::PassReply reply = host.claim(4);
     REQUIRE(reply.claims.size() == 4);
     place.set_rights(lacking);
     host.settle(reply.claims[0], SetFree{}, FailureCount::reset);
@@ -140,7 +140,7 @@ TEST_CASE("an end is settled whole or not at all, and what is only noted is told
     // The next claim says what is missing, but for what is only noted.
     const bool noted =
         lacking == "xadd" || lacking == "zrem" || lacking == "publish" || lacking == "hlen";
-    ClaimReply next = host.claim(1);
+    source::PassReply next = host.claim(1);
     if (!noted) next = host.claim(1);
     if (!noted) CHECK(next.end == ClaimEnd::refused);
     if (!noted) CHECK(says(next, lacking));

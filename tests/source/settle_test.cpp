@@ -13,7 +13,7 @@ TEST_CASE("what becomes of an item: free, resting, quarantined, with its failure
     loop::Loop loop;
     Host host(loop, url_for(server, scripts), list_rule());
     if (!scripts) host.claim(1);
-    const ClaimReply reply = host.claim(3);
+    const source::PassReply reply = host.claim(3);
     REQUIRE(reply.claims.size() == 3);
     host.settle(reply.claims[0], RestFor{false, 30s}, FailureCount::reset);
     host.settle(reply.claims[1], RestFor{true, 500ms}, FailureCount::increment, Crashed{"exit 1"});
@@ -27,7 +27,7 @@ TEST_CASE("what becomes of an item: free, resting, quarantined, with its failure
     CHECK(server.ask({"PTTL", "work:lock:c"}) == "-1");
     CHECK(server.ask({"HGET", "work:failures", "b"}) == "1");
 
-    ClaimReply again;
+    source::PassReply again;
     turn_until(loop, [&] {
       again = host.claim(3);
       return !again.claims.empty();
@@ -64,7 +64,7 @@ TEST_CASE("history and news: fields, bound, and none where none are wanted") {
     const auto wake = ears.subscribe("work:wake", note);
     CHECK(turn_until(loop, [&] { return ears.connected(); }));
 
-    const ClaimReply reply = host.claim(1);
+    const source::PassReply reply = host.claim(1);
     host.source.announce(RunEvent{RunEvent::Kind::start, reply.claims[0].run, "a", {}, {}, 5});
     host.settle(reply.claims[0], SetFree{}, FailureCount::increment, Crashed{"exit status 1"});
     CHECK(turn_until(loop, [&] { return heard.size() == 3; }));
@@ -103,7 +103,7 @@ TEST_CASE("a lock that is another's is never touched") {
     loop::Loop loop;
     Host host(loop, url_for(server, scripts), list_rule());
     if (!scripts) host.claim(1);
-    const ClaimReply reply = host.claim(2);
+    const source::PassReply reply = host.claim(2);
     server.ask({"SET", "work:lock:a", "run:other:1:x", "PX", "60000"});
     server.ask({"SET", "work:lock:b", "quarantine:manual"});
     host.settle(reply.claims[0], RestFor{true, 1s}, FailureCount::increment, Crashed{"x"});
@@ -125,7 +125,7 @@ TEST_CASE("an item that was taken off the list while it ran is not quarantined f
     loop::Loop loop;
     Host host(loop, url_for(server, scripts), list_rule());
     if (!scripts) host.claim(1);
-    const ClaimReply reply = host.claim(1);
+    const source::PassReply reply = host.claim(1);
     server.ask({"DEL", "work:list"});
     host.settle(reply.claims.at(0), Quarantine{}, FailureCount::increment, Crashed{"x"});
     CHECK(host.settled());
@@ -154,7 +154,7 @@ TEST_CASE("a settlement that meets a dead Redis is made when it is back, and onc
   Rule rule = list_rule();
   rule.key_expiry = 60s;
   Host host(loop, server.url(), rule);
-  const ClaimReply reply = host.claim(2);
+  const source::PassReply reply = host.claim(2);
   server.kill();
   host.settle(reply.claims[0], SetFree{}, FailureCount::increment, Crashed{"x"});
   turn_for(loop, 100ms);
@@ -175,7 +175,7 @@ TEST_CASE("a server that is no longer configured is told for a key_expiry more, 
   Rule rule = list_rule();
   rule.key_expiry = 1s;
   Host host(loop, server.url(), rule);
-  const ClaimReply reply = host.claim(2);
+  const source::PassReply reply = host.claim(2);
   REQUIRE(reply.claims.size() == 2);
   const Instant claimed = loop.now();
   std::size_t given_up = 0;

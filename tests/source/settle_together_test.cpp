@@ -39,7 +39,7 @@ TEST_CASE("what ends while more is held is settled together, each on its own mer
     loop::Loop loop;
     Host host(loop, url_for(server, scripts), list_rule());
     if (!scripts) host.claim(1);
-    const ClaimReply reply = host.claim(5);
+    const source::PassReply reply = host.claim(5);
     REQUIRE(reply.claims.size() == 5);
     server.ask({"DEL", "work:lock:a"});
     server.ask({"SET", "work:lock:b", "run:other:1:x"});
@@ -71,7 +71,7 @@ TEST_CASE("ends of several kinds in one call: each has its own entry") {
   std::vector<std::string> push{"RPUSH", "work:list"};
   for (int i = 0; i < 30; ++i) push.push_back("item " + std::to_string(i));
   server.ask(push);
-  const ClaimReply reply = host.claim(30);
+  const source::PassReply reply = host.claim(30);
   REQUIRE(reply.claims.size() == 30);
   const int before = scripts_run(server);
   for (std::size_t i = 0; i < 30; ++i) {
@@ -113,7 +113,7 @@ TEST_CASE("a lock of a wrong type is left alone, and keeps no other from being s
   fill(server, 4);
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
-  const ClaimReply reply = host.claim(3);
+  const source::PassReply reply = host.claim(3);
   server.ask({"DEL", "work:lock:i0", "work:failures", "work:runs"});
   server.ask({"RPUSH", "work:lock:i0", "not ours"});
   server.ask({"SET", "work:failures", "of a wrong type"});
@@ -133,7 +133,7 @@ TEST_CASE("an ACL that forbids one lock keeps no other of the same call from bei
   loop::Loop loop;
   std::string url = server.url();
   Host host(loop, url.insert(std::string("unix://").size(), "some:x@"), list_rule());
-  const ClaimReply reply = host.claim(3);
+  const source::PassReply reply = host.claim(3);
   server.ask({"ACL", "SETUSER", "some", "resetkeys", "~work:[^l]*", "~work:list", "~work:lock:i1",
               "~work:lock:i2"});
   for (const Claim& claim : reply.claims) host.settle(claim);
@@ -152,7 +152,7 @@ TEST_CASE("a server without memory is waited for, and settles nothing twice") {
   fill(server, 4);
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
-  const ClaimReply reply = host.claim(3);
+  const source::PassReply reply = host.claim(3);
   server.ask({"CONFIG", "SET", "maxmemory", "1"});
   for (const Claim& claim : reply.claims)
     host.settle(claim, RestFor{true, 30s}, FailureCount::increment, Crashed{"x"});
@@ -173,7 +173,7 @@ TEST_CASE("what ends in quick succession goes together, but not if somebody wait
   loop::Loop loop;
   Rule rule = list_rule();
   Host host(loop, server.url(), rule);
-  const auto settle_in_turns = [&](const ClaimReply& reply) {
+  const auto settle_in_turns = [&](const source::PassReply& reply) {
     const int before = scripts_run(server);
     for (std::size_t i = 0; i + 1 < reply.claims.size(); ++i) {
       host.settle(reply.claims[i]);
@@ -184,16 +184,16 @@ TEST_CASE("what ends in quick succession goes together, but not if somebody wait
     host.settled();
     return scripts_run(server) - before;
   };
-  const ClaimReply some = host.claim(30);
+  const source::PassReply some = host.claim(30);
   CHECK(some.end == ClaimEnd::more);
   CHECK(settle_in_turns(some) < 15);
   // The last claim found all that there was: each is free at once.
-  const ClaimReply all = host.claim(81);
+  const source::PassReply all = host.claim(81);
   CHECK(all.claims.size() == 80);
   CHECK(settle_in_turns(all) == 80);
   rule.fleet_concurrency = 100;
   host.use(rule);
-  const ClaimReply fleet = host.claim(30);
+  const source::PassReply fleet = host.claim(30);
   CHECK(fleet.end == ClaimEnd::more);
   CHECK(settle_in_turns(fleet) == 30);
   CHECK(server.ask({"KEYS", "work:lock:*"}).find("work") == std::string::npos);
@@ -204,17 +204,17 @@ TEST_CASE("one that is alone is on its way at once, and what is gathered goes be
   fill(server, 40);
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
-  const ClaimReply one = host.claim(1);
+  const source::PassReply one = host.claim(1);
   const auto sent = [&] { return host.link->client.commands_sent(); };
   auto before = sent();
   host.settle(one.claims[0]);
   CHECK(sent() - before == 1);
   CHECK(host.settled());
 
-  const ClaimReply some = host.claim(10);
+  const source::PassReply some = host.claim(10);
   for (std::size_t i = 0; i < 9; ++i) host.settle(some.claims[i]);
   before = sent();
-  host.source.claim(1, Scan::whole, Manner::in_turn);
+  host.source.claim(1, source::Scan::whole, source::Manner::in_turn);
   CHECK(sent() - before == 2);
   CHECK(turn_until(loop, [&] { return host.told.replies.size() == 3; }));
   CHECK(host.source.unsettled() == 0);
@@ -227,7 +227,7 @@ TEST_CASE("more settlements than one call holds, a bound of history, and quarant
   Rule rule = list_rule();
   rule.history = 7;
   Host host(loop, server.url(), rule);
-  const ClaimReply reply = host.claim(104);
+  const source::PassReply reply = host.claim(104);
   REQUIRE(reply.claims.size() == 104);
   int before = scripts_run(server);
   for (std::size_t i = 0; i < 100; ++i) host.settle(reply.claims[i]);
@@ -254,7 +254,7 @@ TEST_CASE("news come in order, also those that were gathered") {
     heard.push_back(std::string(text.substr(9, 3)) + " " + std::string(run));
   });
   CHECK(turn_until(loop, [&] { return ears.connected(); }));
-  const ClaimReply reply = host.claim(20);
+  const source::PassReply reply = host.claim(20);
   REQUIRE(reply.claims.size() == 20);
   std::vector<std::string> said;
   for (const Claim& claim : reply.claims) {
@@ -278,7 +278,7 @@ TEST_CASE("what was gathered when a source goes is sent all the same") {
   fill(server, 40);
   loop::Loop loop;
   auto host = std::make_unique<Host>(loop, server.url(), list_rule());
-  const ClaimReply reply = host->claim(10);
+  const source::PassReply reply = host->claim(10);
   for (std::size_t i = 0; i < 5; ++i) host->settle(reply.claims[i]);
   const auto link = host->link;
   host.reset();

@@ -12,6 +12,8 @@
 
 #include <w8y/served_list.hpp>
 
+#include "source/circular/source.hpp"
+
 namespace w8y::test {
 
 class FakeClock : public Clock {
@@ -48,33 +50,34 @@ struct FakeRedis {
   std::size_t pass_calls = 1;  ///< of a look at the whole of it
   double look_cost = 1;
   bool hears = false;
-  Line line = Line::none;   ///< where who finds nothing waits
-  bool leases_end = false;  ///< all of them are about to
+  source::Line line = source::Line::none;  ///< where who finds nothing waits
+  bool leases_end = false;                 ///< all of them are about to
   Duration claim_takes{0};
 };
 
-class FakeSource : public Source {
+class FakeList : public source::CircularList {
  public:
-  FakeSource(FakeRedis& redis, FakeClock& clock, TimerQueue& timers, SourceHandler& told)
+  FakeList(FakeRedis& redis, FakeClock& clock, TimerQueue& timers,
+           source::CircularListHandler& told)
       : redis_(redis), clock_(clock), answer_(timers), settled_(timers), handler(told) {}
 
   void use(RulePtr rule) override { rule_ = std::move(rule); }
 
-  void claim(std::size_t wanted, Scan scan, Manner manner) override {
+  void claim(std::size_t wanted, source::Scan scan, source::Manner manner) override {
     manners.push_back(manner);
     ++redis_.claims;
     redis_.most_claims_out = std::max(redis_.most_claims_out, ++redis_.claims_out);
     scans.push_back(scan);
-    ClaimReply reply;
+    source::PassReply reply;
     auto& items = redis_.lists[rule_->prefix];
     if (!redis_.reachable) {
       reply.end = ClaimEnd::unavailable;
     } else if (items.empty()) {
       reply.end = ClaimEnd::empty;
     } else {
-      reply.whole = scan == Scan::whole || items.size() <= redis_.ends;
+      reply.whole = scan == source::Scan::whole || items.size() <= redis_.ends;
       if (reply.whole) {
-        if (scan == Scan::whole) reply.calls = redis_.pass_calls;
+        if (scan == source::Scan::whole) reply.calls = redis_.pass_calls;
         for (std::size_t left = items.size(); left > 0 && reply.claims.size() < wanted; --left) {
           const Item item = items.front();
           items.pop_front();
@@ -104,7 +107,7 @@ class FakeSource : public Source {
   void look() override {
     ++redis_.looks;
     const auto& items = redis_.lists[rule_->prefix];
-    LookReply reply{false, redis_.look_cost, redis_.hears};
+    source::LookReply reply{false, redis_.look_cost, redis_.hears};
     for (const Item& item : items) {
       const auto lock = redis_.locks.find(rule_->prefix + item);
       if (lock == redis_.locks.end() || lock->second.value.empty() ||
@@ -144,13 +147,13 @@ class FakeSource : public Source {
   [[nodiscard]] std::size_t unsettled() const override { return unsettled_; }
 
   std::vector<RunEvent> events;
-  std::vector<Scan> scans;
-  std::vector<Manner> manners;
+  std::vector<source::Scan> scans;
+  std::vector<source::Manner> manners;
   std::size_t left_line = 0;
   std::size_t handed_back = 0;
 
  private:
-  bool take(const Item& item, ClaimReply& reply) {
+  bool take(const Item& item, source::PassReply& reply) {
     auto& lock = redis_.locks[rule_->prefix + item];
     if (!lock.value.empty() && (!lock.until || *lock.until > clock_.now())) {
       if (lock.until && (!reply.next_free || *lock.until - clock_.now() < *reply.next_free))
@@ -181,7 +184,7 @@ class FakeSource : public Source {
   Timer settled_;
 
  public:
-  SourceHandler& handler;
+  source::CircularListHandler& handler;
 };
 
 /// Runs end when the test says so, or by themselves after `each_takes`.
@@ -287,7 +290,7 @@ class World : public ListEvents, public Workshop {
   FakeProber fake_prober{clock, timers};
   std::optional<Duration> runs_take;
   std::vector<FakeExecutor*> executors;
-  std::vector<FakeSource*> sources;
+  std::vector<FakeList*> sources;
   std::vector<std::string> log;
   std::size_t ended = 0;
   bool executors_busy = false;
@@ -306,10 +309,14 @@ class World : public ListEvents, public Workshop {
   }
   void settle_down() { run_for(Duration{0}); }
 
-  std::unique_ptr<Source> make_source(const RulePtr&, SourceHandler& handler) override {
-    auto made = std::make_unique<FakeSource>(redis, clock, timers, handler);
-    sources.push_back(made.get());
-    return made;
+  std::unique_ptr<Source> make_source(const RulePtr&, IdlePolls& shared,
+                                      SourceHandler& handler) override {
+    return std::make_unique<source::CircularSource>(
+        clock, shared, handler, [this](source::CircularListHandler& told) {
+          auto made = std::make_unique<FakeList>(redis, clock, timers, told);
+          sources.push_back(made.get());
+          return made;
+        });
   }
   std::shared_ptr<Executor> make_executor(const RulePtr&, const Caps&,
                                           RunHandler& handler) override {

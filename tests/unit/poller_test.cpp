@@ -13,16 +13,16 @@ namespace {
 /// One poller on a fake host.
 struct Bench : World {
   explicit Bench(Rule rule, std::size_t slots_limit = 0) : slots(clock, slots_limit) {
-    poller = std::make_unique<Poller>(PollerHost{clock, timers, slots, idle, *this},
-                                      share(std::move(rule)));
+    poller =
+        std::make_unique<Poller>(PollerHost{clock, timers, slots, *this}, share(std::move(rule)));
   }
   void begin() {
-    auto source = make_source(nullptr, poller->source_handler());
+    auto source = make_source(nullptr, idle, poller->source_handler());
     poller->begin(std::move(source), make_executor(nullptr, {}, poller->run_handler()));
     settle_down();
   }
   FakeExecutor& executor() { return *executors.back(); }
-  FakeSource& source() { return *sources.back(); }
+  FakeList& source() { return *sources.back(); }
   void end(const RunId& run, ProcessEnd how) {
     executor().end_at(run, Duration{0}, how);
     settle_down();
@@ -164,7 +164,7 @@ TEST_CASE("draining: nothing new, what runs finishes, then it is drained") {
 TEST_CASE("claims that arrive after the order to drain or to be quiet are handed back") {
   Bench bench(rule_for("work"));
   bench.redis.lists["work"] = {"a"};
-  auto source = bench.make_source(nullptr, bench.poller->source_handler());
+  auto source = bench.make_source(nullptr, bench.idle, bench.poller->source_handler());
   bench.poller->begin(std::move(source),
                       bench.make_executor(nullptr, {}, bench.poller->run_handler()));
   bench.poller->set_quiet(true);
@@ -196,7 +196,7 @@ TEST_CASE("a changed rule is for the next run; what runs keeps its own") {
 TEST_CASE("it takes no more than its executor does, and says when it has done with one") {
   Bench bench(rule_for("work", 5));
   bench.redis.lists["work"] = {"a", "b", "c", "d", "e"};
-  auto source = bench.make_source(nullptr, bench.poller->source_handler());
+  auto source = bench.make_source(nullptr, bench.idle, bench.poller->source_handler());
   auto executor = bench.make_executor(nullptr, {}, bench.poller->run_handler());
   FakeExecutor& first = bench.executor();
   first.most = 2;
@@ -291,10 +291,10 @@ TEST_CASE("places of the host are shared by weight, and nobody starves") {
   std::map<std::string, std::size_t> most;
   for (const Rule& rule : {heavy, rule_for("light", 10)}) {
     for (int i = 0; i < 50; ++i) world.redis.lists[rule.prefix].push_back(std::to_string(i));
-    pollers.push_back(std::make_unique<Poller>(
-        PollerHost{world.clock, world.timers, slots, idle, world}, share(rule)));
+    pollers.push_back(
+        std::make_unique<Poller>(PollerHost{world.clock, world.timers, slots, world}, share(rule)));
     auto& poller = *pollers.back();
-    poller.begin(world.make_source(nullptr, poller.source_handler()),
+    poller.begin(world.make_source(nullptr, idle, poller.source_handler()),
                  world.make_executor(nullptr, {}, poller.run_handler()));
   }
   world.run_for(1s);

@@ -10,6 +10,9 @@
 
 using namespace w8y;
 using namespace w8y::test;
+using w8y::source::Line;
+using w8y::source::Manner;
+using w8y::source::Scan;
 using namespace std::chrono_literals;
 
 namespace {
@@ -20,13 +23,13 @@ constexpr auto whole = Scan::whole;
 /// One poller, and a list of so many items: "0", "1", …
 struct Bench : World {
   Bench(Rule rule, std::size_t items) {
-    poller = std::make_unique<Poller>(PollerHost{clock, timers, slots, idle, *this},
-                                      share(std::move(rule)));
+    poller =
+        std::make_unique<Poller>(PollerHost{clock, timers, slots, *this}, share(std::move(rule)));
     poller->allow_ahead(false);
     for (std::size_t i = 0; i < items; ++i) redis.lists["work"].push_back(std::to_string(i));
   }
   void begin() {
-    auto source = make_source(nullptr, poller->source_handler());
+    auto source = make_source(nullptr, idle, poller->source_handler());
     poller->begin(std::move(source), make_executor(nullptr, {}, poller->run_handler()));
     settle_down();
   }
@@ -314,10 +317,10 @@ TEST_CASE("what wakes many lists is paid by the idle budget") {
     const std::string name = "l" + std::to_string(i);
     world.redis.lists[name] = {"a"};
     world.redis.locks[name + "a"] = {"rest", std::nullopt};
-    pollers.push_back(std::make_unique<Poller>(
-        PollerHost{world.clock, world.timers, slots, idle, world}, share(rule_for(name))));
+    pollers.push_back(std::make_unique<Poller>(PollerHost{world.clock, world.timers, slots, world},
+                                               share(rule_for(name))));
     auto& poller = *pollers.back();
-    poller.begin(world.make_source(nullptr, poller.source_handler()),
+    poller.begin(world.make_source(nullptr, idle, poller.source_handler()),
                  world.make_executor(nullptr, {}, poller.run_handler()));
   }
   world.redis.look_cost = 1.0 / 256;
@@ -337,11 +340,10 @@ TEST_CASE("after a reconnect all lists claim, a bounded number at a time") {
   constexpr std::size_t lists = 2000;
   std::vector<std::unique_ptr<Poller>> pollers;
   for (std::size_t i = 0; i < lists; ++i) {
-    pollers.push_back(
-        std::make_unique<Poller>(PollerHost{world.clock, world.timers, slots, idle, world},
-                                 share(rule_for("l" + std::to_string(i)))));
+    pollers.push_back(std::make_unique<Poller>(PollerHost{world.clock, world.timers, slots, world},
+                                               share(rule_for("l" + std::to_string(i)))));
     auto& poller = *pollers.back();
-    poller.begin(world.make_source(nullptr, poller.source_handler()),
+    poller.begin(world.make_source(nullptr, idle, poller.source_handler()),
                  world.make_executor(nullptr, {}, poller.run_handler()));
   }
   world.redis.look_cost = 1.0 / 256;

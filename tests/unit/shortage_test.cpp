@@ -16,10 +16,10 @@ namespace {
 struct Bench : World {
   explicit Bench(Rule rule, std::optional<std::size_t> most) {
     const bool once = !rule.recorded;
-    poller = std::make_unique<Poller>(PollerHost{clock, timers, slots, idle, *this},
-                                      share(std::move(rule)));
+    poller =
+        std::make_unique<Poller>(PollerHost{clock, timers, slots, *this}, share(std::move(rule)));
     redis.lists["work"] = {"a", "b", "c", "d"};
-    auto source = make_source(nullptr, poller->source_handler());
+    auto source = make_source(nullptr, idle, poller->source_handler());
     auto made = make_executor(nullptr, {}, poller->run_handler());
     executors.back()->short_of = most;
     if (once) poller->set_budget(1);

@@ -300,7 +300,7 @@ TEST_CASE(
   house.apply({changed}, true);
   house.run_for(10s);
   CHECK(house.list("a").poller() == nullptr);
-  FakeSource& old = *house.sources[0];
+  FakeList& old = *house.sources[0];
   old.handler.on_lease_lost(house.executors[0]->started[0].run);
   house.run_for(10s);
   CHECK(house.list("a").poller() == nullptr);  // the other lease is held

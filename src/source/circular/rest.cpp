@@ -1,0 +1,195 @@
+// CircularSource: when a list that had nothing to do is asked again.
+#include <algorithm>
+#include <utility>
+
+#include "source/circular/source.hpp"
+
+namespace w8y::source {
+
+namespace {
+
+/// Than such a silence: it is that which is waited for.
+constexpr unsigned more_patient = 8;
+
+}  // namespace
+
+void CircularSource::stir() {
+  end_rest();
+  handler_.on_may_claim();
+}
+
+void CircularSource::end_rest() {
+  resting_ = false;
+  if (std::exchange(looking_, false)) paid_ = 0;  // its answer comes too late
+  wake_due_.reset();
+  IdlePolls::Sleeper::wake();
+}
+
+void CircularSource::rest(const PassReply& reply) {
+  resting_ = true;
+  if (reply.calls > 1) owe(static_cast<double>(reply.calls - 1));
+  const Instant now = clock_.now();
+  // Where others wait too, an item that we have left to rest is ours to announce.
+  if (line_ == Line::none || (free_at_ && *free_at_ <= now)) free_at_.reset();
+  if (reply.next_free && (!free_at_ || now + *reply.next_free < *free_at_))
+    free_at_ = now + *reply.next_free;
+  if (reply.whole) looked_at_ = now;
+  list_->listen(true);
+  if (others_look()) return sleep_in_line();
+  sleep({reply.next_free, 1, cost_of_look()});
+}
+
+/// A run of our own has left its item to rest.
+void CircularSource::expect_free(Duration in) {
+  in += settled_within;
+  const Instant at = clock_.now() + in;
+  if (!resting_ || (free_at_ && *free_at_ <= at)) return;
+  free_at_ = at;
+  if (!looking_) sleep({in, 1, cost_of_look()});
+}
+
+/// An empty list, and one in which nothing was free, can be looked at together with others.
+bool CircularSource::may_look() const {
+  return !owes_whole_ && (last_ == ClaimEnd::empty || last_ == ClaimEnd::nothing_free);
+}
+
+void CircularSource::on_looked(const LookReply& reply) {
+  if (!std::exchange(looking_, false)) return;
+  charge(reply.cost - std::exchange(paid_, 0));
+  been_back();
+  if (reply.worth_it) {
+    owes_whole_ = true;
+    charge(1);
+    paid_ = 1;  // for the claim
+    return stir();
+  }
+  looked_at_ = clock_.now();
+  std::optional<Duration> hint;
+  if (free_at_) hint = std::max(*free_at_ - looked_at_, Duration{0});
+  if (wake_due_)
+    hint = std::max(std::min(hint.value_or(Duration::max()), *wake_due_ - looked_at_), Duration{0});
+  const bool patient = reply.hears && last_ == ClaimEnd::empty;
+  sleep({hint, patient ? when_it_hears : 1, reply.cost});
+}
+
+// ---- who wakes it
+
+void CircularSource::on_wake() {
+  owes_whole_ = true;
+  if (claim_out_) {
+    woken_ = true;
+  } else if (resting_) {
+    wake_up(wake_spread);
+  }
+}
+
+void CircularSource::on_turn() {
+  heard_at_ = freed_at_ = clock_.now();
+  if (claim_out_) {
+    turn_ = true;
+  } else if (resting_) {
+    wake_up(Duration{0});
+  } else {
+    list_->leave_line();  // there is no place for a run: it is the next one's turn
+  }
+}
+
+void CircularSource::on_others(bool freed) {
+  heard_at_ = clock_.now();
+  if (freed) freed_at_ = heard_at_;
+}
+
+/// Within a time if others are woken too. At once if it can be, and no more often than is worth it
+/// and the idle budget pays for.
+void CircularSource::wake_up(Duration within) {
+  const Instant now = clock_.now();
+  Instant at = now;
+  if (fruitless_ > 0) at = std::max(at, woke_at_ + first_wake_pause * (1 << (fruitless_ - 1)));
+  if (line_ != Line::none && within > Duration{0}) at += spread(within);
+  if (wake_due_ && *wake_due_ <= at) return;
+  if (at <= now && pay()) {
+    paid_ = 1;
+    return claim_for_wake();
+  }
+  wake_due_ = at;
+  if (!looking_) sleep({at - now, 1, 1});
+}
+
+void CircularSource::claim_for_wake() {
+  woke_at_ = clock_.now();
+  for_wake_ = true;
+  stir();
+  if (claim_out_) return;
+  for_wake_ = false;
+  list_->leave_line();  // no place of the host is free
+}
+
+void CircularSource::note_wake(bool found) {
+  if (found) fruitless_ = 0;
+  if (std::exchange(for_wake_, false) && !found && fruitless_ < most_fruitless) ++fruitless_;
+}
+
+/// Redis is back, for all lists at once.
+void CircularSource::on_back() {
+  owes_whole_ = true;
+  line_ = Line::none;
+  if (claim_out_) {
+    woken_ = true;
+  } else if (resting_) {
+    come_back();
+  }
+}
+
+void CircularSource::back_due() {
+  if (claim_out_ && !let_in_) {
+    let_in_ = true;
+    return send_claim();
+  }
+  if (resting_ && !claim_out_) stir();
+  if (!claim_out_) been_back();
+}
+
+// ---- in the line
+
+/// Whether somebody who waits as we do looks after the list.
+bool CircularSource::others_look() const {
+  return line_ != Line::none && clock_.now() - freed_at_ < at_work;
+}
+
+void CircularSource::sleep_in_line() {
+  const Instant now = clock_.now();
+  Instant at = std::max(heard_at_, now - silence) + silence + spread(silence);
+  if (free_at_) at = std::min(at, std::max(*free_at_, now));
+  if (wake_due_) at = std::min(at, std::max(*wake_due_, now));
+  sleep({at - now, more_patient, 1});
+}
+
+void CircularSource::poll_due(bool hinted, double paid) {
+  paid_ = paid;
+  const Instant now = clock_.now();
+  if (wake_due_ && *wake_due_ <= now) return claim_for_wake();
+  if (others_look()) {
+    if (free_at_ && *free_at_ <= now) {
+      free_at_.reset();
+      return stir();
+    }
+    if (now - heard_at_ < silence) {
+      charge(-std::exchange(paid_, 0));
+      return sleep_in_line();
+    }
+    overdue_ = true;
+    heard_at_ = now;
+    stir();
+    overdue_ = false;
+    return;
+  }
+  // Hints may come sooner than any turn, for ever.
+  const bool overdue = clock_.now() - looked_at_ > look_at_least;
+  if ((!hinted || overdue) && may_look()) {
+    looking_ = true;
+    return list_->look();
+  }
+  stir();
+}
+
+}  // namespace w8y::source

@@ -1,0 +1,126 @@
+#include "source/circular/source.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+namespace w8y::source {
+
+CircularSource::CircularSource(const Clock& clock, IdlePolls& idle, SourceHandler& handler,
+                               const MakeList& make)
+    : IdlePolls::Sleeper(idle), clock_(clock), handler_(handler), list_(make(*this)) {}
+
+CircularSource::~CircularSource() = default;
+
+void CircularSource::use(RulePtr rule) {
+  rule_ = std::move(rule);
+  list_->use(rule_);
+  let_in_ = false;
+  end_rest();
+}
+
+// ---- claims
+
+/// All lists of a host begin at once, get another rule or another connection, or are no longer
+/// quiet: the first claims after that wait until few enough others are out.
+void CircularSource::claim(std::size_t wanted) {
+  claim_out_ = true;
+  still_wanted_ = true;
+  wanted_ = wanted;
+  if (!let_in_) let_in_ = come_in();
+  if (let_in_) send_claim();  // else: see back_due()
+}
+
+void CircularSource::send_claim() {
+  if (whole_at_ && clock_.now() >= *whole_at_) scarce_ = false;
+  list_->claim(wanted_, scarce_ && !overdue_ ? Scan::ends : Scan::whole,
+               overdue_ ? Manner::overdue : Manner::in_turn);
+}
+
+void CircularSource::on_claimed(PassReply&& reply) {
+  claim_out_ = false;
+  last_ = reply.end;
+  const bool woken = std::exchange(woken_, false);
+  const bool turn = std::exchange(turn_, false);
+  const double paid = std::exchange(paid_, 0);
+  line_ = reply.line;
+  note_wake(!reply.claims.empty());
+  held_ += reply.claims.size();
+  if (still_wanted_) {
+    note_pass(reply, woken);
+    if (!reply.claims.empty()) charge(-paid);  // that was no idle poll
+    if (reply.end != ClaimEnd::more) rest(reply);
+  }
+  been_back();
+  handler_.on_claimed(
+      {std::move(reply.claims), reply.end, std::move(reply.detail), std::move(reply.parked)});
+  if (resting_ && (woken || turn)) wake_up(turn ? Duration{0} : wake_spread);
+}
+
+void CircularSource::stop_waiting() {
+  still_wanted_ = false;
+  let_in_ = false;
+  end_rest();
+  list_->leave_line();
+}
+
+void CircularSource::retire() {
+  stop_waiting();
+  list_->listen(false);
+}
+
+// ---- ends
+
+void CircularSource::settle(Settlement&& settlement) {
+  const bool freed = std::holds_alternative<SetFree>(settlement.rest);
+  const auto* rests = std::get_if<RestFor>(&settlement.rest);
+  const std::optional<Duration> free_in = rests ? std::optional(rests->time) : std::nullopt;
+  --held_;
+  list_->settle(std::move(settlement));
+  if (freed) {
+    note_freed();
+  } else if (free_in) {
+    expect_free(*free_in);
+  }
+}
+
+void CircularSource::hand_back(const Claim& claim) {
+  --held_;
+  list_->hand_back(claim);
+}
+
+// ---- which part of the list
+
+/// After a pass that took many calls, the ends are looked at first; as long as they have something,
+/// and where something was set free elsewhere, all of it is looked at again when half of the idle
+/// budget has paid for that.
+void CircularSource::note_pass(const PassReply& reply, bool woken) {
+  const bool satisfied = reply.end == ClaimEnd::more;
+  if (satisfied && !scarce_ && reply.calls > short_pass) {
+    scarce_ = true;
+    pass_calls_ = reply.calls;
+    whole_at_.reset();
+  } else if (!satisfied && reply.whole) {
+    scarce_ = reply.end == ClaimEnd::nothing_free;
+    pass_calls_ = reply.calls;
+    // What it was woken for meanwhile may stand where the pass had been already.
+    owes_whole_ = woken;
+    whole_at_.reset();
+  } else if (!satisfied && !owes_whole_) {
+    whole_at_.reset();
+  }
+  if (scarce_ && (satisfied || owes_whole_) && !whole_at_)
+    whole_at_ = clock_.now() + time_for(static_cast<double>(pass_calls_));
+}
+
+/// A run of our own has set its item free: where the list is short, or we hold most of it, a whole
+/// pass finds it at once. Else the ends do, as a rule: what was taken stands at the right one.
+void CircularSource::note_freed() {
+  owes_whole_ = true;
+  const bool ours = pass_calls_ * items_per_call < held_ * 2;
+  if (pass_calls_ <= short_pass || ours) scarce_ = false;
+  // Who waits for longer than we do is told of it; so are we, if nobody does.
+  if (resting_ && line_ != Line::crowded) end_rest();
+}
+
+}  // namespace w8y::source

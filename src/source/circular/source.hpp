@@ -1,0 +1,140 @@
+// The circular list as a Source: when it is worth asking for items, and at which part of the list.
+//
+// What found nothing rests. It ends its rest when something is heard to have become free, when the
+// rest of an item is over that a claim saw, or when its turn comes to spend some of the host's idle
+// budget. Many lists that rest are looked at in one command; a claim is made where that says so.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include <w8y/clock.hpp>
+#include <w8y/idle.hpp>
+#include <w8y/source.hpp>
+
+#include "source/circular/list.hpp"
+
+namespace w8y::source {
+
+class CircularSource final : public Source,
+                             private CircularListHandler,
+                             private IdlePolls::Sleeper {
+ public:
+  using MakeList = std::function<std::unique_ptr<CircularList>(CircularListHandler&)>;
+  CircularSource(const Clock& clock, IdlePolls& idle, SourceHandler& handler, const MakeList& make);
+  ~CircularSource() override;
+
+  void use(RulePtr rule) override;
+  [[nodiscard]] bool may_claim() const override { return !resting_; }
+  void claim(std::size_t wanted) override;
+  [[nodiscard]] std::size_t claims_ahead(const Pace& pace) const override;
+  void stop_waiting() override;
+  void retire() override;
+  void settle(Settlement&& settlement) override;
+  void hand_back(const Claim& claim) override;
+  [[nodiscard]] bool may_start(const Claim& claim) const override {
+    return list_->may_start(claim);
+  }
+  void announce(const RunEvent& event) override { list_->announce(event); }
+  [[nodiscard]] std::size_t unsettled() const override { return list_->unsettled(); }
+
+ private:
+  /// How many times longer an empty list rests that would hear of what is added.
+  static constexpr unsigned when_it_hears = 8;
+  /// Commands of a pass that is cheap enough for each item that is set free; and items that one of
+  /// them looks at.
+  static constexpr std::size_t short_pass = 4;
+  static constexpr std::size_t items_per_call = 256;
+  /// However often an item becomes free.
+  static constexpr Duration look_at_least = std::chrono::seconds(2);
+  /// What says that something may be free is worth a claim at once, but for each that found nothing
+  /// the next one waits twice as long. Where others wait too, they don't come all at once.
+  static constexpr Duration first_wake_pause = std::chrono::milliseconds(10);
+  static constexpr unsigned most_fruitless = 6;
+  static constexpr Duration wake_spread = std::chrono::milliseconds(50);
+  /// While others are heard of, they look after the list that we wait for; after such a silence one
+  /// of those who wait does, and the others hear of that.
+  static constexpr Duration silence = std::chrono::milliseconds(400);
+  /// Others are at work there if something was set free within this time: else each looks for
+  /// itself.
+  static constexpr Duration at_work = std::chrono::seconds(3);
+  /// Settlements are gathered for a few milliseconds (settlements.hpp), and the rest begins at
+  /// Redis.
+  static constexpr Duration settled_within = std::chrono::milliseconds(7);
+
+  // CircularListHandler
+  void on_claimed(PassReply&& reply) override;
+  void on_looked(const LookReply& reply) override;
+  void on_wake() override;
+  void on_turn() override;
+  void on_others(bool freed) override;
+  void on_back() override;
+  void on_lease_lost(const RunId& run) override { handler_.on_lease_lost(run); }
+  void on_lease_back(const RunId& run) override { handler_.on_lease_back(run); }
+  void on_lease_expiring(const RunId& run) override { handler_.on_lease_expiring(run); }
+  void on_given_up(const RunId& run, const std::string& why) override {
+    handler_.on_given_up(run, why);
+  }
+  void on_all_settled() override { handler_.on_all_settled(); }
+  // IdlePolls::Sleeper
+  void poll_due(bool hinted, double paid) override;
+  void back_due() override;
+
+  void send_claim();
+  void rest(const PassReply& reply);
+  void end_rest();
+  void stir();
+  void note_pass(const PassReply& reply, bool woken);
+  void note_freed();
+  void expect_free(Duration in);
+  [[nodiscard]] bool may_look() const;
+  [[nodiscard]] double cost_of_look() const { return may_look() ? list_->look_cost() : 1; }
+  void wake_up(Duration within);
+  void claim_for_wake();
+  void note_wake(bool found);
+  void sleep_in_line();
+  [[nodiscard]] bool others_look() const;
+
+  const Clock& clock_;
+  SourceHandler& handler_;
+  std::unique_ptr<CircularList> list_;
+  RulePtr rule_;
+  std::size_t held_ = 0;  ///< claims that are neither settled nor handed back
+
+  // The claim that is out.
+  bool claim_out_ = false;
+  std::size_t wanted_ = 0;
+  bool let_in_ = false;        ///< the first claims of all lists are paced by their answers
+  bool still_wanted_ = false;  ///< since it was asked for, nobody said that nothing is wanted
+  bool woken_ = false;         ///< something woke us meanwhile: its "nothing" may be old
+  bool turn_ = false;          ///< or told us that it is our turn
+  bool overdue_ = false;       ///< the next claim is: see Manner
+  bool for_wake_ = false;      ///< it is for a wake
+  double paid_ = 0;            ///< of the idle budget, for the claim or look that is out
+
+  // At rest.
+  bool resting_ = false;
+  bool looking_ = false;            ///< and has asked whether a claim is worth it
+  ClaimEnd last_ = ClaimEnd::more;  ///< what the last claim came to
+  std::optional<Instant> free_at_;  ///< when an item may become free, as a claim saw it
+  Instant looked_at_{};             ///< the last look or whole pass
+  std::uint8_t fruitless_ = 0;      ///< claims for wakes, in a row, that found nothing
+  Instant woke_at_{};               ///< the last one
+  std::optional<Instant> wake_due_;
+
+  // Where others wait too.
+  Line line_ = Line::none;
+  Instant heard_at_{};  ///< of others, last
+  Instant freed_at_{};  ///< that something was set free
+
+  // Which part of the list.
+  bool scarce_ = false;      ///< the last whole pass found too little: next, only the ends
+  bool owes_whole_ = false;  ///< something became free: a whole pass, if the ends don't have it
+  std::optional<Instant> whole_at_;  ///< when the ends are no longer enough
+  std::size_t pass_calls_ = 0;       ///< of the last whole pass
+};
+
+}  // namespace w8y::source
