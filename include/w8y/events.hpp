@@ -24,7 +24,7 @@ struct RunStarted {
   RunRef of;
   int pid = 0;
   unsigned attempt = 1;
-  std::uint64_t fence = 0;
+  std::optional<std::uint64_t> fence;  ///< where the kind of work has one
 };
 struct RunProgressed {
   RunRef of;

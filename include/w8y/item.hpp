@@ -42,13 +42,21 @@ struct ShownItem {
 /// Names one execution in the whole fleet: a ULID, 26 characters, later ones sort after earlier.
 using RunId = std::string;
 
+/// What an executor is called with, where that is not as usual.
+struct Call {
+  std::optional<std::string> name;   ///< else: the list's prefix
+  std::optional<std::string> id;     ///< else: the run id
+  std::optional<std::string> input;  ///< else: the item
+};
+
 /// An item that this host holds. Whoever has the claim settles it or hands it back, exactly once.
 struct Claim {
   RunId run;
   Item item;
-  std::optional<std::string> payload;  ///< jobs only: what the executor reads instead of the item
-  std::uint64_t fence = 0;             ///< grows with every claim of the list (keys.md)
-  unsigned attempt = 1;                ///< failures in a row + 1
+  Call call;
+  /// Grows with every claim of the list, where the kind of work has one.
+  std::optional<std::uint64_t> fence;
+  unsigned attempt = 1;  ///< failures in a row + 1
 };
 
 }  // namespace w8y

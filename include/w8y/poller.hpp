@@ -44,11 +44,12 @@ class PollerEvents {
   virtual void run_message(const Poller& poller, const ActiveRun& run, const Message& message) = 0;
   virtual void run_logged(const Poller& poller, const ActiveRun& run, std::string_view line,
                           bool cut) = 0;
-  virtual void run_ended(const Poller& poller, const Settlement& settlement) = 0;
+  virtual void run_ended(const Poller& poller, const EndedRun& run) = 0;
   virtual void process_news(const Poller& /*poller*/, int /*pid*/, const ProcessNews& /*news*/) {}
   virtual void lease_changed(const Poller& poller, const ActiveRun& run, bool lost) = 0;
-  /// An item that is too long to be worked on was quarantined.
-  virtual void item_parked(const Poller& /*poller*/, const ShownItem& /*item*/) {}
+  /// An item is out of circulation.
+  virtual void item_parked(const Poller& /*poller*/, const ShownItem& /*item*/,
+                           const std::string& /*why*/) {}
   /// Something of a run's end will never be written to Redis.
   virtual void given_up(const Poller& /*poller*/, const RunId& /*run*/,
                         const std::string& /*why*/) {}
@@ -142,6 +143,9 @@ class Poller final : private SourceHandler,
     past().unwritten = why;
     host_.events.unwritten_changed(*this);
   }
+  void on_parked(const ShownItem& item, const std::string& why) override {
+    host_.events.item_parked(*this, item, why);
+  }
   void on_all_settled() override { advance(); }
   // RunsOwner
   void run_started(const ActiveRun& run) override;
@@ -149,7 +153,7 @@ class Poller final : private SourceHandler,
   void run_logged(const ActiveRun& run, std::string_view line, bool cut) override;
   void run_event(const RunEvent& event) override;
   void process_news(int pid, const ProcessNews& news) override;
-  void run_over(Settlement&& settlement, Duration took) override;
+  void run_over(EndedRun&& run, Duration took) override;
   // Shortage::Owner
   void may_try() override { advance(); }
   void shortage_over() override { host_.events.shortage_changed(*this); }
@@ -168,7 +172,7 @@ class Poller final : private SourceHandler,
   bool hand_back_ahead(const RunId& run);
   void keep_ahead(std::vector<Claim>& claims, std::size_t from);
   void ask();
-  void not_started(const Settlement& settlement, const NotStarted& why);
+  void not_started(const EndedRun& run, const NotStarted& why);
   void want_none();
   void finish_draining();
 

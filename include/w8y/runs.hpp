@@ -40,7 +40,7 @@ class RunsOwner {
   virtual void run_logged(const ActiveRun& run, std::string_view line, bool cut) = 0;
   virtual void run_event(const RunEvent& event) = 0;
   virtual void process_news(int pid, const ProcessNews& news) = 0;
-  virtual void run_over(Settlement&& settlement, Duration took) = 0;
+  virtual void run_over(EndedRun&& run, Duration took) = 0;
 };
 
 class Runs final : public RunHandler {

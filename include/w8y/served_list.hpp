@@ -97,13 +97,13 @@ class ServedList final : private PollerEvents {
   void run_message(const Poller& poller, const ActiveRun& run, const Message& message) override;
   void run_logged(const Poller& poller, const ActiveRun& run, std::string_view line,
                   bool cut) override;
-  void run_ended(const Poller& poller, const Settlement& settlement) override;
+  void run_ended(const Poller& poller, const EndedRun& run) override;
   void process_news(const Poller& poller, int pid, const ProcessNews& news) override;
   void lease_changed(const Poller& poller, const ActiveRun& run, bool lost) override;
   void state_changed(Poller& poller) override;
   void shortage_changed(const Poller& poller) override;
   void host_lacks(const Poller& poller, const std::string& reason) override;
-  void item_parked(const Poller& poller, const ShownItem& item) override;
+  void item_parked(const Poller& poller, const ShownItem& item, const std::string& why) override;
   void given_up(const Poller& poller, const RunId& run, const std::string& why) override;
   void unwritten_changed(const Poller& poller) override;
 

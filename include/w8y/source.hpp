@@ -8,8 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include <w8y/ended_run.hpp>
 #include <w8y/item.hpp>
-#include <w8y/outcome.hpp>
 #include <w8y/rule.hpp>
 
 namespace w8y {
@@ -28,8 +28,7 @@ enum class ClaimEnd {
 struct ClaimReply {
   std::vector<Claim> claims;
   ClaimEnd end = ClaimEnd::more;
-  std::string detail;             ///< why it is paused, unavailable or refused; for people
-  std::vector<ShownItem> parked;  ///< by this claim: longer than longest_item
+  std::string detail;  ///< why it is paused, unavailable or refused; for people
 };
 
 /// How fast a host works on a list.
@@ -37,29 +36,6 @@ struct Pace {
   Duration mean_run{0};    ///< weighted towards the last few
   Duration claim_took{0};  ///< the last one
   std::size_t places = 0;  ///< runs at once
-};
-
-/// What becomes of an item after its run.
-struct SetFree {};
-struct RestFor {
-  bool after_failure = false;  ///< "rest:backoff", else "rest:cooldown"
-  Duration time{0};            ///< > 0
-};
-struct Quarantine {};
-using Rest = std::variant<SetFree, RestFor, Quarantine>;
-
-enum class FailureCount { keep, reset, increment };
-
-/// All that Redis is told about a run that is over: one step, whatever it takes.
-struct Settlement {
-  Claim claim;
-  RulePtr rule;
-  Outcome outcome;
-  Rest rest;
-  FailureCount failures = FailureCount::keep;
-  RunEnd end;
-  WallTime started{0};
-  WallTime ended{0};
 };
 
 /// What happened in a run, for whoever listens (`P events`).
@@ -92,6 +68,8 @@ class ClaimHandler {
   /// `why` says what is missing, the same for all lists that lack the same; empty: that is over.
   /// Told when it changes.
   virtual void on_unwritten(const std::string& /*why*/) {}
+  /// The item is out of circulation, until somebody sets it free: why, for people.
+  virtual void on_parked(const ShownItem& /*item*/, const std::string& /*why*/) {}
   /// unsettled() has become 0.
   virtual void on_all_settled() = 0;
 };
@@ -124,7 +102,7 @@ class Source {
   virtual void retire() = 0;
   /// Ends a claim. Kept and tried again while Redis is away; the item is never lost, at worst its
   /// lock runs out by itself.
-  virtual void settle(Settlement&& settlement) = 0;
+  virtual void settle(EndedRun&& run) = 0;
   /// Ends a claim whose run never began, as if it had not been made.
   virtual void hand_back(const Claim& claim) = 0;
   /// Whether the lease of a claim that waits here lasts long enough to begin its run: until the

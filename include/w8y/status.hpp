@@ -45,7 +45,7 @@ struct RunStatus {
   int pid = 0;  ///< 0: not started yet
   WallTime started{0};
   unsigned attempt = 1;
-  std::uint64_t fence = 0;
+  std::optional<std::uint64_t> fence;  ///< where the kind of work has one
   std::optional<Progress> progress;
   State state = State::running;
   bool lease_lost = false;  ///< goes on all the same: `on_lease_loss = "continue"`

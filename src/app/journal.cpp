@@ -164,68 +164,58 @@ void Journal::process_news(const Poller& poller, int pid, const ProcessNews& new
   }
 }
 
-void Journal::run_ended(const Poller&, const Settlement& settlement) {
-  if (const auto lines = talkers_.over(settlement.claim.run); lines > 0)
-    tell_left_out(lines, {"run", settlement.claim.run}, settlement.rule->prefix);
-  const Duration took = std::chrono::duration_cast<Duration>(settlement.ended - settlement.started);
+void Journal::run_ended(const Poller&, const EndedRun& run) {
+  if (const auto lines = talkers_.over(run.claim.run); lines > 0)
+    tell_left_out(lines, {"run", run.claim.run}, run.rule->prefix);
+  const Duration took = std::chrono::duration_cast<Duration>(run.ended - run.started);
   if (events_.listens())
     events_.on_event(
-        RunEnded{{settlement.rule->prefix, settlement.claim.run, settlement.claim.item},
-                 settlement.outcome,
-                 took});
-  if (std::holds_alternative<Lost>(settlement.outcome)) {
-    tell_lost_run(settlement);
+        RunEnded{{run.rule->prefix, run.claim.run, run.claim.item}, run.outcome, took});
+  if (std::holds_alternative<Lost>(run.outcome)) {
+    tell_lost_run(run);
   } else {
-    tell_end(settlement);
+    tell_end(run);
   }
-  if (settlement.end.bad_lines > bad_lines_logged)
+  if (run.end.bad_lines > bad_lines_logged)
     log_.warn("ignored lines of standard output that are no messages",
-              {{"list", settlement.rule->prefix},
-               {"run", settlement.claim.run},
-               {"lines", settlement.end.bad_lines}});
-  if (std::holds_alternative<Quarantine>(settlement.rest))
-    log_.error("item quarantined: w8yctl release sets it free",
-               {{"list", settlement.rule->prefix},
-                {"item", ops::LoggedItem(settlement.claim.item)},
-                {"failures", settlement.claim.attempt}});
+              {{"list", run.rule->prefix}, {"run", run.claim.run}, {"lines", run.end.bad_lines}});
 }
 
-void Journal::tell_end(const Settlement& settlement) {
-  const bool good = std::holds_alternative<Succeeded>(settlement.outcome);
+void Journal::tell_end(const EndedRun& run) {
+  const bool good = std::holds_alternative<Succeeded>(run.outcome);
   const LogLevel level = good ? LogLevel::debug : LogLevel::warn;
   if (log_.enabled(level)) {
-    const char* outcome = outcome_name(settlement.outcome);
-    const std::string reason = outcome_reason(settlement.outcome);
+    const char* outcome = outcome_name(run.outcome);
+    const std::string reason = outcome_reason(run.outcome);
     if (good) {
       log_.write(level, "run ended",
-                 {{"list", settlement.rule->prefix},
-                  {"item", ops::LoggedItem(settlement.claim.item)},
-                  {"run", settlement.claim.run},
+                 {{"list", run.rule->prefix},
+                  {"item", ops::LoggedItem(run.claim.item)},
+                  {"run", run.claim.run},
                   {"outcome", outcome},
-                  {"took_ms", milliseconds(settlement.ended - settlement.started)}});
+                  {"took_ms", milliseconds(run.ended - run.started)}});
     } else {
       log_.write(level, "run ended",
-                 {{"list", settlement.rule->prefix},
-                  {"item", ops::LoggedItem(settlement.claim.item)},
-                  {"run", settlement.claim.run},
+                 {{"list", run.rule->prefix},
+                  {"item", ops::LoggedItem(run.claim.item)},
+                  {"run", run.claim.run},
                   {"outcome", outcome},
                   {"reason", reason},
-                  {"attempt", settlement.claim.attempt},
-                  {"took_ms", milliseconds(settlement.ended - settlement.started)}});
+                  {"attempt", run.claim.attempt},
+                  {"took_ms", milliseconds(run.ended - run.started)}});
     }
   }
 }
 
 /// A Redis that is away costs all lists their locks: they are told together.
-void Journal::tell_lost_run(const Settlement& settlement) {
-  gathered_.add("lost run", settlement.rule->prefix,
-                [this, list = settlement.rule->prefix, item = ShownItem(settlement.claim.item),
-                 run = settlement.claim.run,
-                 reason = outcome_reason(settlement.outcome)](const Group& group) {
+void Journal::tell_lost_run(const EndedRun& run) {
+  gathered_.add("lost run", run.rule->prefix,
+                [this, list = run.rule->prefix, item = ShownItem(run.claim.item),
+                 id = run.claim.run, reason = outcome_reason(run.outcome)](const Group& group) {
                   if (group.once())
                     return log_.warn("run ended", {{"list", list},
                                                    {"item", ops::LoggedItem(item)},
-                                                   {"run", run},
+                                                   {"run", id},
                                                    {"outcome", "lost"},
                                                    {"reason", reason}});
                   log_.warn(std::to_string(group.count) + " runs ended: their locks were lost",
@@ -254,8 +244,8 @@ void Journal::lease_changed(const Poller&, const ActiveRun& run, bool lost) {
   });
 }
 
-void Journal::item_parked(const Poller& poller, const ShownItem& item) {
-  log_.error("item quarantined: " + too_long_text(),
+void Journal::item_parked(const Poller& poller, const ShownItem& item, const std::string& why) {
+  log_.error("item quarantined: " + why,
              {{"list", poller.rule().prefix}, {"item", ops::LoggedItem(item)}});
 }
 

@@ -21,10 +21,10 @@ class Journal final : public ListEvents {
   void run_message(const Poller& poller, const ActiveRun& run, const Message& message) override;
   void run_logged(const Poller& poller, const ActiveRun& run, std::string_view line,
                   bool cut) override;
-  void run_ended(const Poller& poller, const Settlement& settlement) override;
+  void run_ended(const Poller& poller, const EndedRun& run) override;
   void process_news(const Poller& poller, int pid, const ProcessNews& news) override;
   void lease_changed(const Poller& poller, const ActiveRun& run, bool lost) override;
-  void item_parked(const Poller& poller, const ShownItem& item) override;
+  void item_parked(const Poller& poller, const ShownItem& item, const std::string& why) override;
   void given_up(const Poller& poller, const RunId& run, const std::string& why) override;
   void unwritten_changed(const Poller& poller) override;
   void state_changed(Poller& poller) override;
@@ -43,8 +43,8 @@ class Journal final : public ListEvents {
   /// Whether a line that a child wrote is to be logged; says how many were left out before it.
   bool admits(const std::string& talker, ops::LogField of, const std::string& list);
   void tell_left_out(std::size_t lines, ops::LogField of, const std::string& list);
-  void tell_end(const Settlement& settlement);
-  void tell_lost_run(const Settlement& settlement);
+  void tell_end(const EndedRun& run);
+  void tell_lost_run(const EndedRun& run);
 
   ops::Log& log_;
   EventHandler& events_;

@@ -103,14 +103,14 @@ class OneItem final : private PollerEvents, private redis::Client::Listener {
   }
   void run_message(const Poller&, const ActiveRun&, const Message&) override {}
   void run_logged(const Poller&, const ActiveRun&, std::string_view, bool) override {}
-  void run_ended(const Poller&, const Settlement& settlement) override {
-    const int code = exit_code_of(settlement.end.process);
-    if (const auto* unstarted = std::get_if<NotStarted>(&settlement.end.process)) {
+  void run_ended(const Poller&, const EndedRun& run) override {
+    const int code = exit_code_of(run.end.process);
+    if (const auto* unstarted = std::get_if<NotStarted>(&run.end.process)) {
       log_.line(unstarted->reason);
     } else {
-      log_.line(named(settlement.claim.item) + ": " + end_text(settlement.end.process));
+      log_.line(named(run.claim.item) + ": " + end_text(run.end.process));
     }
-    const bool good = std::holds_alternative<Exited>(settlement.end.process) &&
+    const bool good = std::holds_alternative<Exited>(run.end.process) &&
                       std::find(options_.exit_codes.begin(), options_.exit_codes.end(), code) !=
                           options_.exit_codes.end();
     if (options_.continuous && good && stop_signal_ == 0) return;
@@ -135,8 +135,8 @@ class OneItem final : private PollerEvents, private redis::Client::Listener {
   }
 
   void shortage_changed(const Poller&) override {}
-  void item_parked(const Poller&, const ShownItem& item) override {
-    log_.line("item quarantined: " + too_long_text() + ": " + named(item));
+  void item_parked(const Poller&, const ShownItem& item, const std::string& why) override {
+    log_.line(named(item) + " is quarantined: " + why);
   }
   void given_up(const Poller&, const RunId&, const std::string& why) override { log_.line(why); }
 

@@ -160,7 +160,6 @@ void Poller::on_claimed(ClaimReply&& reply) {
   claim_took_ = host_.clock.now() - claimed_at_;
   last_claim_ = reply.end;
   detail_ = std::move(reply.detail);
-  for (const ShownItem& item : reply.parked) host_.events.item_parked(*this, item);
   std::size_t unused = std::exchange(claim_slots_, 0);
   // A place that was kept for the next claim is of no use if there is none.
   const bool rests = !takes_now() || reply.end != ClaimEnd::more;
@@ -237,10 +236,10 @@ void Poller::process_news(int pid, const ProcessNews& news) {
 }
 
 /// As if it had not been claimed: another host may have what this one lacks.
-void Poller::not_started(const Settlement& settlement, const NotStarted& why) {
+void Poller::not_started(const EndedRun& run, const NotStarted& why) {
   --count().claimed;
   past().last_problem = why.reason;
-  past().last_problem_at = settlement.ended;
+  past().last_problem_at = run.ended;
   bool short_now = false;
   bool lacking_now = false;
   if (why.host_is_short) {
@@ -248,31 +247,31 @@ void Poller::not_started(const Settlement& settlement, const NotStarted& why) {
   } else {
     shortage_.untold();
     // A run of an earlier rule says nothing about this one.
-    lacking_now = settlement.rule == rule_ && !std::exchange(lacking_, true);
+    lacking_now = run.rule == rule_ && !std::exchange(lacking_, true);
   }
-  source_->hand_back(settlement.claim);
+  source_->hand_back(run.claim);
   if (short_now) host_.events.shortage_changed(*this);
   if (lacking_now) host_.events.host_lacks(*this, why.reason);
   give_back(1);
   advance();
 }
 
-void Poller::run_over(Settlement&& settlement, Duration took) {
-  if (const auto* unstarted = std::get_if<NotStarted>(&settlement.end.process)) {
+void Poller::run_over(EndedRun&& run, Duration took) {
+  if (const auto* unstarted = std::get_if<NotStarted>(&run.end.process)) {
     // The one-item wrapper ends with the reason: it is not here to wait.
-    if ((unstarted->host_is_short || unstarted->host_lacks) && settlement.rule->recorded)
-      return not_started(settlement, *unstarted);
+    if ((unstarted->host_is_short || unstarted->host_lacks) && run.rule->recorded)
+      return not_started(run, *unstarted);
     shortage_.untold();
-  } else if (std::holds_alternative<Unanswered>(settlement.end.process)) {
+  } else if (std::holds_alternative<Unanswered>(run.end.process)) {
     shortage_.untold();  // it may not have begun
   }
-  std::visit(Count{count()}, settlement.outcome);
-  if (std::string reason = outcome_reason(settlement.outcome); !reason.empty()) {
+  std::visit(Count{count()}, run.outcome);
+  if (std::string reason = outcome_reason(run.outcome); !reason.empty()) {
     past().last_problem = std::move(reason);
-    past().last_problem_at = settlement.ended;
+    past().last_problem_at = run.ended;
   }
   mean_run_ = mean_run_ ? (*mean_run_ * 7 + took) / 8 : took;
-  host_.events.run_ended(*this, settlement);
+  host_.events.run_ended(*this, run);
   // What waits here is started first: the rest is done while it runs.
   const bool next_waits = !ahead_.empty() && may_take();
   if (next_waits) {
@@ -281,7 +280,7 @@ void Poller::run_over(Settlement&& settlement, Duration took) {
   }
   // Settled before the next claim is asked: both travel in one write, and the claim sees the item
   // free if it is.
-  source_->settle(std::move(settlement));
+  source_->settle(std::move(run));
   if (!next_waits) give_back(1);
   advance();
 }

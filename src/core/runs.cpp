@@ -3,7 +3,6 @@
 
 #include <w8y/runs.hpp>
 #include <w8y/units.hpp>
-#include <w8y/verdict.hpp>
 
 namespace w8y {
 
@@ -173,10 +172,10 @@ void Runs::on_ended(const RunId& id, RunEnd&& end) {
           "no process has taken an item for " + format_duration(patience_of(*run)), false, true};
     run->stopping.reset();
   }
-  const Verdict verdict = judge(*run->rule, end, run->stopping, run->claim.attempt);
+  Outcome outcome = outcome_of(*run->rule, end, run->stopping);
   const Duration took = clock_.now() - run->started;
-  owner_.run_over(Settlement{std::move(run->claim), run->rule, verdict.outcome, verdict.rest,
-                             verdict.failures, std::move(end), run->started_wall, clock_.wall()},
+  owner_.run_over(EndedRun{std::move(run->claim), run->rule, std::move(outcome), std::move(end),
+                           run->started_wall, clock_.wall()},
                   took);
 }
 

@@ -171,8 +171,8 @@ void ServedList::run_logged(const Poller& poller, const ActiveRun& run, std::str
   host_.events.run_logged(poller, run, line, cut);
 }
 
-void ServedList::run_ended(const Poller& poller, const Settlement& settlement) {
-  host_.events.run_ended(poller, settlement);
+void ServedList::run_ended(const Poller& poller, const EndedRun& run) {
+  host_.events.run_ended(poller, run);
   if (&poller != poller_.get()) sweep_.set(host_.clock.now(), [this] { sweep(); });
 }
 
@@ -193,8 +193,8 @@ void ServedList::host_lacks(const Poller& poller, const std::string& reason) {
   if (&poller == poller_.get()) host_.lacking(rule_, reason);
 }
 
-void ServedList::item_parked(const Poller& poller, const ShownItem& item) {
-  host_.events.item_parked(poller, item);
+void ServedList::item_parked(const Poller& poller, const ShownItem& item, const std::string& why) {
+  host_.events.item_parked(poller, item, why);
 }
 
 void ServedList::given_up(const Poller& poller, const RunId& run, const std::string& why) {

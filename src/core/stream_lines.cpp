@@ -7,13 +7,13 @@ namespace w8y {
 std::string item_line(const Claim& claim, std::string_view name) {
   constexpr std::size_t around = 128;  // the names, numbers and signs
   core::JsonObject line(around + claim.run.size() + name.size() + claim.item.size() +
-                        (claim.payload ? claim.payload->size() : 0));
+                        (claim.call.input ? claim.call.input->size() : 0));
   line.put("type", "item");
   line.put("id", claim.run);
   line.put("name", name);
   line.put_bytes("item", claim.item);
-  if (claim.payload) line.put_bytes("payload", *claim.payload);
-  line.put_json("fence", std::to_string(claim.fence));
+  if (claim.call.input) line.put_bytes("payload", *claim.call.input);
+  if (claim.fence) line.put_json("fence", std::to_string(*claim.fence));
   line.put("attempt", claim.attempt);
   return line.take() + '\n';
 }

@@ -116,7 +116,7 @@ void run_environment(const Claim& claim, const Rule& rule, const process::Accoun
   set_list(environment, rule, host);
   set_if_fits(environment, "W8Y_ITEM", claim.item);
   environment.set("W8Y_RUN_ID", claim.run);
-  environment.set("W8Y_FENCE", std::to_string(claim.fence));
+  if (claim.fence) environment.set("W8Y_FENCE", std::to_string(*claim.fence));
   environment.set("W8Y_ATTEMPT", std::to_string(claim.attempt));
   if (!rule.child->env_var.empty()) set_if_fits(environment, rule.child->env_var, claim.item);
   layers.put_into(request);

@@ -10,14 +10,14 @@ class Single : public Protocol {
  public:
   std::optional<NotStarted> call(const Claim& claim, const Rule& rule,
                                  process::ChildOptions& options) const override {
-    options.input = claim.payload.value_or(claim.item);
+    options.input = claim.call.input.value_or(claim.item);
     auto& argv = options.spawn.argv;
     options.spawn.program = rule.executor;
     argv.reserve(rule.args.size() + 4);
     argv.push_back(rule.executor);
     argv.insert(argv.end(), rule.args.begin(), rule.args.end());
-    argv.push_back(rule.prefix);
-    argv.push_back(claim.run);
+    argv.push_back(claim.call.name.value_or(rule.prefix));
+    argv.push_back(claim.call.id.value_or(claim.run));
     argv.push_back(std::to_string(options.input.size()));
     return std::nullopt;
   }

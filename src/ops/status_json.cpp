@@ -67,7 +67,7 @@ struct EventFields {
     put_run(object, event.of);
     object["pid"] = event.pid;
     object["attempt"] = event.attempt;
-    object["fence"] = event.fence;
+    if (event.fence) object["fence"] = *event.fence;
   }
   void operator()(const RunProgressed& event) const {
     put_run(object, event.of);
@@ -178,7 +178,7 @@ Json to_json(const RunStatus& run) {
   json["pid"] = run.pid;
   json["started_ms"] = time_or_null(run.started);
   json["attempt"] = run.attempt;
-  json["fence"] = run.fence;
+  if (run.fence) json["fence"] = *run.fence;
   json["progress"] = run.progress ? to_json(*run.progress) : Json();
   json["lease_lost"] = run.lease_lost;
   return json;

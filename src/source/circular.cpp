@@ -28,7 +28,7 @@ RedisCircularList::RedisCircularList(std::shared_ptr<RedisLink> link, CircularLi
       room_(link_->item_room,
             [this] { room_timer_.set(link_->clock.now(), [this] { handler_.on_turn(); }); }),
       look_again_(link_->timers),
-      tell_given_up_(link_->timers),
+      tell_(link_->timers),
       scan_later_(link_->timers),
       alive_(std::make_shared<bool>(true)) {}
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -87,7 +88,7 @@ class RedisCircularList final : public CircularList,
   [[nodiscard]] std::size_t may_hold() const;
   void hold_back();
   void put_off();
-  void answer_later(ClaimReply reply);
+  void answer_later(PassReply reply);
   void leave_redis_line();
   void scanned(const std::vector<RunId>& runs, Instant sent, const ClaimResult& result);
   void note_length(const ClaimResult& result);
@@ -102,6 +103,7 @@ class RedisCircularList final : public CircularList,
     return wake_confirmed_ && link_->subscriber.connected();
   }
   void give_up(const RunId& run, const std::string& why);
+  void tell_later(std::function<void()> tell);
   void hear_of_list();
   void list_changed();
   void ask_if_locked(Looks::Answer answer);
@@ -128,10 +130,10 @@ class RedisCircularList final : public CircularList,
   bool in_line_ = false;  ///< as the last claim had it
   Line line_ = Line::none;
   redis::Subscription changes_;
-  bool hears_ = false;                                   ///< changes_ is confirmed
-  Timer look_again_;                                     ///< after a change
-  std::vector<std::pair<RunId, std::string>> given_up_;  ///< to be told
-  Timer tell_given_up_;
+  bool hears_ = false;                       ///< changes_ is confirmed
+  Timer look_again_;                         ///< after a change
+  std::vector<std::function<void()>> news_;  ///< for the handler
+  Timer tell_;
   Timer scan_later_;
   /// Without scripts, something of the list was longer than can be looked at: not before then.
   Instant too_long_until_{};

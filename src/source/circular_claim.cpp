@@ -128,7 +128,7 @@ void RedisCircularList::answer_later(PassReply reply) {
 }
 
 void RedisCircularList::scanned(const std::vector<RunId>& runs, Instant sent,
-                             const ClaimResult& result) {
+                                const ClaimResult& result) {
   const bool first = pass_.calls == 1;
   pass_.left = result.left;
   if (result.bytes > 0) longest_ = result.longest;
@@ -237,7 +237,7 @@ Claim RedisCircularList::hold(const RunId& run, const Taken& taken, Instant sent
                    sent};
   held.lease = link_->leases.hold(std::move(terms), *this);
   held_.insert_or_assign(run, std::move(held));
-  return Claim{run, taken.item, std::nullopt, taken.fence, taken.failures + 1};
+  return Claim{run, taken.item, {}, taken.fence, taken.failures + 1};
 }
 
 }  // namespace w8y::source

@@ -26,6 +26,7 @@ struct NewLock {
   SettleCall& call;
   const Settlement& settlement;
   const std::string& host;
+  std::string& parked;  ///< why it is out of circulation
   void operator()(const SetFree&) const {}
   void operator()(const RestFor& rest) const {
     call.new_value = rest.after_failure ? rest_backoff : rest_cooldown;
@@ -39,6 +40,7 @@ struct NewLock {
     note.why = std::to_string(settlement.claim.attempt) +
                " failed in a row, the last: " + (reason.empty() ? outcome : reason);
     call.note = to_text(note);
+    parked = note.why;
   }
 };
 
@@ -54,7 +56,12 @@ void RedisCircularList::settle(Settlement&& settlement) {
   SettleCall call;
   call.item = settlement.claim.item;
   call.run = settlement.claim.run;
-  std::visit(NewLock{call, settlement, link_->identity.host}, settlement.rest);
+  std::string parked;
+  std::visit(NewLock{call, settlement, link_->identity.host, parked}, settlement.rest);
+  if (!parked.empty())
+    tell_later([this, item = ShownItem(settlement.claim.item), parked] {
+      handler_.on_parked(item, parked);
+    });
   call.failures = "keep";
   if (rule.recorded) {
     call.failures = failures_text(settlement.failures);
@@ -101,12 +108,16 @@ void RedisCircularList::look_all_settled() {
   if (unsettled() == 0) handler_.on_all_settled();
 }
 
-/// Told from the loop: this may come from inside somebody's call.
 void RedisCircularList::give_up(const RunId& run, const std::string& why) {
-  given_up_.emplace_back(run, why);
-  if (tell_given_up_.pending()) return;
-  tell_given_up_.set(link_->clock.now(), [this] {
-    for (const auto& [id, reason] : std::exchange(given_up_, {})) handler_.on_given_up(id, reason);
+  tell_later([this, run, why] { handler_.on_given_up(run, why); });
+}
+
+/// From the loop: this may come from inside somebody's call.
+void RedisCircularList::tell_later(std::function<void()> tell) {
+  news_.push_back(std::move(tell));
+  if (tell_.pending()) return;
+  tell_.set(link_->clock.now(), [this] {
+    for (const auto& each : std::exchange(news_, {})) each();
   });
 }
 

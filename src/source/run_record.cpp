@@ -89,19 +89,18 @@ std::string event_json(const Rule& rule, const std::string& host, const RunEvent
   return {};
 }
 
-std::string end_json(const std::string& host, const Settlement& settlement) {
-  core::JsonObject object = head("end", *settlement.rule, settlement.claim.run,
-                                 settlement.claim.item, host, settlement.ended);
-  object.put("outcome", outcome_name(settlement.outcome));
-  if (const std::string reason = outcome_reason(settlement.outcome); !reason.empty())
+std::string end_json(const std::string& host, const EndedRun& run) {
+  core::JsonObject object = head("end", *run.rule, run.claim.run, run.claim.item, host, run.ended);
+  object.put("outcome", outcome_name(run.outcome));
+  if (const std::string reason = outcome_reason(run.outcome); !reason.empty())
     object.put("reason", reason);
-  put_exit(object, settlement.end.process);
-  object.put("took_ms", (settlement.ended - settlement.started).count());
-  if (settlement.end.complete) object.put_json("result", as_json(settlement.end.complete->result));
+  put_exit(object, run.end.process);
+  object.put("took_ms", (run.ended - run.started).count());
+  if (run.end.complete) object.put_json("result", as_json(run.end.complete->result));
   return object.take();
 }
 
-std::vector<std::string> history_entry(const std::string& host, const Settlement& settlement) {
+std::vector<std::string> history_entry(const std::string& host, const EndedRun& run) {
   std::vector<std::string> fields;
   fields.reserve(most_fields);
   const auto put = [&fields](const char* name, std::string value) {
@@ -110,17 +109,16 @@ std::vector<std::string> history_entry(const std::string& host, const Settlement
     fields.push_back(std::move(value));
   };
   put("host", host);
-  put("outcome", outcome_name(settlement.outcome));
-  put("reason", outcome_reason(settlement.outcome));
-  put("started", std::to_string(settlement.started.count()));
-  put("ended", std::to_string(settlement.ended.count()));
-  put("attempt", std::to_string(settlement.claim.attempt));
-  put("fence", std::to_string(settlement.claim.fence));
-  put("exit", exit_text(settlement.end.process));
-  if (settlement.end.complete) put("result", settlement.end.complete->result);
-  if (!std::holds_alternative<Succeeded>(settlement.outcome))
-    put("stderr", settlement.end.stderr_tail);
-  if (settlement.end.bad_lines > 0) put("bad_lines", std::to_string(settlement.end.bad_lines));
+  put("outcome", outcome_name(run.outcome));
+  put("reason", outcome_reason(run.outcome));
+  put("started", std::to_string(run.started.count()));
+  put("ended", std::to_string(run.ended.count()));
+  put("attempt", std::to_string(run.claim.attempt));
+  if (run.claim.fence) put("fence", std::to_string(*run.claim.fence));
+  put("exit", exit_text(run.end.process));
+  if (run.end.complete) put("result", run.end.complete->result);
+  if (!std::holds_alternative<Succeeded>(run.outcome)) put("stderr", run.end.stderr_tail);
+  if (run.end.bad_lines > 0) put("bad_lines", std::to_string(run.end.bad_lines));
   return fields;
 }
 

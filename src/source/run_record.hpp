@@ -12,11 +12,11 @@ namespace w8y::source {
 /// are no UTF-8 stand as "item_base64"; of a long one there is the beginning, and "item_length".
 std::string event_json(const Rule& rule, const std::string& host, const RunEvent& event,
                        WallTime now);
-std::string end_json(const std::string& host, const Settlement& settlement);
+std::string end_json(const std::string& host, const EndedRun& run);
 
 /// Field, value, field, value, …: run, item, item_length (of one that is cut), host, outcome,
 /// reason, started, ended (Unix ms), attempt, fence, exit (a code, or a signal as "SIGTERM"),
 /// result (JSON), stderr, bad_lines; those that say nothing are left out.
-std::vector<std::string> history_entry(const std::string& host, const Settlement& settlement);
+std::vector<std::string> history_entry(const std::string& host, const EndedRun& run);
 
 }  // namespace w8y::source

@@ -38,10 +38,11 @@ TEST_CASE("an executor is called with name, id and length, and reads the item as
 }
 
 TEST_CASE("a job's payload takes the item's place") {
-  const Executable executable("cat >&2; echo \" $3\" >&2");
+  const Executable executable("cat >&2; echo \" $*\" >&2");
   Bench bench;
-  const auto told = bench.run({"JOB", "item", "the payload", 1, 1}, executable.rule);
-  CHECK(told.log == std::vector<std::string>{"the payload 11"});
+  const auto told =
+      bench.run({"RUN", "item", {"feed", "JOB", "the payload"}, 1, 1}, executable.rule);
+  CHECK(told.log == std::vector<std::string>{"the payload feed JOB 11"});
 }
 
 TEST_CASE("messages arrive in order, the first complete is the result") {

@@ -18,7 +18,7 @@ TEST_CASE("claim, settle, claim: rotation, locks and fences, with scripts and wi
     CHECK(reply.end == ClaimEnd::more);
     CHECK(server.ask({"LRANGE", "work:list", "0", "-1"}) == "c\na\nb");
     CHECK(reply.claims[1].fence > reply.claims[0].fence);
-    CHECK(server.ask({"GET", "work:fence"}) == std::to_string(reply.claims[1].fence));
+    CHECK(server.ask({"GET", "work:fence"}) == std::to_string(reply.claims[1].fence.value()));
     CHECK(server.ask({"GET", "work:lock:a"}) == "run:here:77:" + reply.claims[0].run);
     CHECK(std::stoi(server.ask({"PTTL", "work:lock:a"})) > 4000);
 
@@ -50,7 +50,7 @@ TEST_CASE("items are bytes") {
     const source::PassReply reply = host.claim(items.size());
     CHECK(items_of(reply) == items);
     for (const Claim& claim : reply.claims)
-      host.settle(claim, RestFor{true, 60s}, FailureCount::increment, Crashed{"x"});
+      host.settle(claim, source::RestFor{true, 60s}, source::FailureCount::increment, Crashed{"x"});
     CHECK(host.settled());
     CHECK(server.ask({"HLEN", "work:failures"}) == std::to_string(items.size()));
     CHECK(server.ask({"LLEN", "work:list"}) == std::to_string(items.size()));
@@ -163,7 +163,7 @@ TEST_CASE("keys of a wrong type beside the lock don't lose a claim or keep it fr
   Host host(loop, server.url(), list_rule());
   const source::PassReply reply = host.claim(1);
   CHECK(items_of(reply) == std::vector<Item>{"a"});
-  host.settle(reply.claims[0], SetFree{}, FailureCount::reset);
+  host.settle(reply.claims[0], source::SetFree{}, source::FailureCount::reset);
   CHECK(host.settled());
   CHECK(server.ask({"EXISTS", "work:lock:a"}) == "0");
 }

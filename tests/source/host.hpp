@@ -79,9 +79,11 @@ struct Host {
     turn_until(loop, [&] { return told.replies.size() > before; });
     return told.replies.empty() ? source::PassReply{} : told.replies.back();
   }
-  void settle(const Claim& claim, Rest rest = SetFree{}, FailureCount failures = FailureCount::keep,
+  void settle(const Claim& claim, source::Rest rest = source::SetFree{},
+              source::FailureCount failures = source::FailureCount::keep,
               Outcome outcome = Succeeded{}) {
-    Settlement settlement{claim, rule, outcome, rest, failures, {}, WallTime(1000), WallTime(2000)};
+    source::Settlement settlement{
+        {claim, rule, outcome, {}, WallTime(1000), WallTime(2000)}, rest, failures};
     settlement.end.process = Exited{0};
     settlement.end.complete = Complete{R"({"data":1})", {}, {}, {}, {}, {}};
     settlement.end.stderr_tail = "tail";

@@ -264,7 +264,7 @@ TEST_CASE("six ends of 12 MB at once") {
     if (!scripts) host.claim(0);
     Drops drops(*host.link);
     CHECK(claim_all(host, items) == items);
-    for (const Claim& claim : host.told.claims) host.settle(claim, RestFor{true, 60s});
+    for (const Claim& claim : host.told.claims) host.settle(claim, source::RestFor{true, 60s});
     CHECK(host.settled());
     CHECK(drops.count == 0);
     CHECK(server.ask({"XLEN", "work:runs"}) == std::to_string(items));
@@ -279,8 +279,10 @@ TEST_CASE("the record of a run that says more than is written is given up, and i
   Host host(loop, server.url(), long_rule());
   const source::PassReply reply = host.claim(1);
   REQUIRE(reply.claims.size() == 1);
-  Settlement settlement{reply.claims[0],    host.rule, Succeeded{},    SetFree{},
-                        FailureCount::keep, {},        WallTime(1000), WallTime(2000)};
+  source::Settlement settlement{
+      {reply.claims[0], host.rule, Succeeded{}, {}, WallTime(1000), WallTime(2000)},
+      source::SetFree{},
+      source::FailureCount::keep};
   settlement.end.process = Exited{0};
   settlement.end.complete =
       Complete{'"' + std::string(9 * mebibyte, 'r') + '"', {}, {}, {}, {}, {}};
@@ -369,7 +371,7 @@ TEST_CASE("without scripts, an item that can't be looked at costs its own list a
     Host small(loop, link, list_rule("small"));
     small.claim(0);
     Drops drops(*link);
-    ClaimReply reply = big.claim(1);
+    source::PassReply reply = big.claim(1);
     CHECK(reply.end == ClaimEnd::refused);
     CHECK(reply.detail.find("EVAL") != std::string::npos);
     CHECK(turn_until(loop, [&] { return link->client.connected(); }));

@@ -121,7 +121,7 @@ TEST_CASE("who doesn't wait takes what is free; what nobody tells of is announce
     CHECK(items_of(three.hosts[1]->claim(5)).empty());
   }
   SUBCASE("a rest that ends") {
-    three.hosts[0]->settle(three.held[0], RestFor{false, 50ms});
+    three.hosts[0]->settle(three.held[0], source::RestFor{false, 50ms});
     CHECK(three.hosts[0]->settled());
     CHECK(three.turns() == Turns{0, 0, 0});
     turn_for(three.loop, 60ms);

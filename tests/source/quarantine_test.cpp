@@ -49,13 +49,15 @@ TEST_CASE("an end whose lock is gone changes neither failures nor rests, but for
     place.server.ask({"HSET", "work:failures", "b", "2"});
     for (int i = 0; i < 20; ++i) {
       for (const Claim& claim : other.claim(3).claims)
-        other.settle(claim, SetFree{},
-                     claim.item == "b" ? FailureCount::keep : FailureCount::reset);
+        other.settle(claim, source::SetFree{},
+                     claim.item == "b" ? source::FailureCount::keep : source::FailureCount::reset);
       CHECK(other.settled());
     }
-    place.host->settle(old.claims[0], RestFor{true, 60s}, FailureCount::increment, Crashed{"x"});
-    place.host->settle(old.claims[1], RestFor{false, 60s}, FailureCount::reset);
-    place.host->settle(old.claims[2], Quarantine{}, FailureCount::increment, Crashed{"x"});
+    place.host->settle(old.claims[0], source::RestFor{true, 60s}, source::FailureCount::increment,
+                       Crashed{"x"});
+    place.host->settle(old.claims[1], source::RestFor{false, 60s}, source::FailureCount::reset);
+    place.host->settle(old.claims[2], source::Quarantine{}, source::FailureCount::increment,
+                       Crashed{"x"});
     CHECK(place.host->settled());
     CHECK(place.server.ask({"EXISTS", "work:lock:a", "work:lock:c", "work:quarantined"}) == "0");
     CHECK(place.lock_of("b") == "rest:cooldown");
@@ -66,7 +68,7 @@ TEST_CASE("an end whose lock is gone changes neither failures nor rests, but for
     const source::PassReply more = place.host->claim(2);
     REQUIRE(more.claims.size() == 2);
     place.server.ask({"SET", "work:lock:" + more.claims[0].item, "rest:backoff", "PX", "60000"});
-    place.host->settle(more.claims[0], RestFor{false, 1s}, FailureCount::reset);
+    place.host->settle(more.claims[0], source::RestFor{false, 1s}, source::FailureCount::reset);
     CHECK(place.host->settled());
     CHECK(place.lock_of(more.claims[0].item) == "rest:backoff");
   }
@@ -77,7 +79,8 @@ TEST_CASE("a quarantine says after which run, who and why, and is ended by relea
     CAPTURE(scripts);
     Place place(scripts);
     const Claim claim = place.host->claim(1).claims.at(0);
-    place.host->settle(claim, Quarantine{}, FailureCount::increment, Crashed{"exit status 3"});
+    place.host->settle(claim, source::Quarantine{}, source::FailureCount::increment,
+                       Crashed{"exit status 3"});
     CHECK(place.host->settled());
     CHECK(place.lock_of("a") == "quarantine:" + claim.run);
     ItemChanges changes = place.changes();
@@ -106,7 +109,7 @@ TEST_CASE("a running item is quarantined when its run ends, however that ends") 
                       QuarantinedAs::at_end_of_run, QuarantinedAs::not_listed});
     CHECK(changes.quarantine({"a"}, {}) == std::vector{QuarantinedAs::asked_already});
     CHECK(changes.release({"c"}) == std::vector{ReleasedAs::called_off});
-    place.host->settle(reply.claims[0], RestFor{false, 60s}, FailureCount::reset);
+    place.host->settle(reply.claims[0], source::RestFor{false, 60s}, source::FailureCount::reset);
     place.host->source.hand_back(reply.claims[1]);
     place.host->settle(reply.claims[2]);
     CHECK(place.host->settled());
@@ -218,10 +221,10 @@ TEST_CASE("a rest of less than a millisecond is one, and wrong types keep no loc
     place.server.ask({"SET", "work:failures", "of a wrong type"});
     place.server.ask({"SET", "work:quarantined", "of a wrong type"});
     place.server.ask({"SET", "work:runs", "of a wrong type"});
-    place.host->settle(reply.claims.at(0), RestFor{true, 500us}, FailureCount::increment,
-                       Crashed{"x"});
-    place.host->settle(reply.claims.at(1), RestFor{true, 60s}, FailureCount::increment,
-                       Crashed{"x"});
+    place.host->settle(reply.claims.at(0), source::RestFor{true, 500us},
+                       source::FailureCount::increment, Crashed{"x"});
+    place.host->settle(reply.claims.at(1), source::RestFor{true, 60s},
+                       source::FailureCount::increment, Crashed{"x"});
     CHECK(place.host->settled());
     CHECK(turn_until(place.loop, [&] { return place.lock_of("a") == "(nil)"; }));
     CHECK(place.lock_of("b") == "rest:backoff");
@@ -246,7 +249,8 @@ TEST_CASE("ends that Redis was killed in the midst of are written once") {
         return !reply.claims.empty();
       }));
       REQUIRE(reply.claims.size() == 1);
-      host.settle(reply.claims[0], SetFree{}, FailureCount::increment, Crashed{"x"});
+      host.settle(reply.claims[0], source::SetFree{}, source::FailureCount::increment,
+                  Crashed{"x"});
       for (int turn = 0; turn < i; ++turn) loop.turn(false);
       server.kill();
       turn_for(loop, 20ms);

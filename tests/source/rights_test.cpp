@@ -127,9 +127,11 @@ TEST_CASE("an end is settled whole or not at all, and what is only noted is told
     const source::PassReply reply = host.claim(4);
     REQUIRE(reply.claims.size() == 4);
     place.set_rights(lacking);
-    host.settle(reply.claims[0], SetFree{}, FailureCount::reset);
-    host.settle(reply.claims[1], RestFor{true, 60s}, FailureCount::increment, Crashed{"x"});
-    host.settle(reply.claims[2], Quarantine{}, FailureCount::increment, Crashed{"x"});
+    host.settle(reply.claims[0], source::SetFree{}, source::FailureCount::reset);
+    host.settle(reply.claims[1], source::RestFor{true, 60s}, source::FailureCount::increment,
+                Crashed{"x"});
+    host.settle(reply.claims[2], source::Quarantine{}, source::FailureCount::increment,
+                Crashed{"x"});
     turn_until(
         place.loop, [&] { return host.source.unsettled() == 0; }, 150ms);
     CHECK(content(place.server) == all_items);
@@ -217,7 +219,7 @@ TEST_CASE("what may not be written of a run is told once, with the rule that is 
       meet_rights(host, scripts);
       set_rights(lack.rule);
       for (int i = 0; i < 3; ++i) {
-        const ClaimReply reply = host.claim(1);
+        const source::PassReply reply = host.claim(1);
         REQUIRE(reply.claims.size() == 1);
         host.settle(reply.claims[0]);
         CHECK(host.settled());

@@ -15,9 +15,11 @@ TEST_CASE("what becomes of an item: free, resting, quarantined, with its failure
     if (!scripts) host.claim(1);
     const source::PassReply reply = host.claim(3);
     REQUIRE(reply.claims.size() == 3);
-    host.settle(reply.claims[0], RestFor{false, 30s}, FailureCount::reset);
-    host.settle(reply.claims[1], RestFor{true, 500ms}, FailureCount::increment, Crashed{"exit 1"});
-    host.settle(reply.claims[2], Quarantine{}, FailureCount::increment, Crashed{"exit 1"});
+    host.settle(reply.claims[0], source::RestFor{false, 30s}, source::FailureCount::reset);
+    host.settle(reply.claims[1], source::RestFor{true, 500ms}, source::FailureCount::increment,
+                Crashed{"exit 1"});
+    host.settle(reply.claims[2], source::Quarantine{}, source::FailureCount::increment,
+                Crashed{"exit 1"});
     CHECK(host.settled());
     CHECK(host.told.all_settled >= 1);
     CHECK(server.ask({"GET", "work:lock:a"}) == "rest:cooldown");
@@ -34,7 +36,7 @@ TEST_CASE("what becomes of an item: free, resting, quarantined, with its failure
     });
     CHECK(items_of(again) == std::vector<Item>{"b"});
     CHECK(again.claims[0].attempt == 2);
-    host.settle(again.claims[0], SetFree{}, FailureCount::reset);
+    host.settle(again.claims[0], source::SetFree{}, source::FailureCount::reset);
     CHECK(host.settled());
     turn_until(loop, [&] { return server.ask({"HEXISTS", "work:failures", "b"}) == "0"; });
     CHECK(server.ask({"HEXISTS", "work:failures", "b"}) == "0");
@@ -66,7 +68,8 @@ TEST_CASE("history and news: fields, bound, and none where none are wanted") {
 
     const source::PassReply reply = host.claim(1);
     host.source.announce(RunEvent{RunEvent::Kind::start, reply.claims[0].run, "a", {}, {}, 5});
-    host.settle(reply.claims[0], SetFree{}, FailureCount::increment, Crashed{"exit status 1"});
+    host.settle(reply.claims[0], source::SetFree{}, source::FailureCount::increment,
+                Crashed{"exit status 1"});
     CHECK(turn_until(loop, [&] { return heard.size() == 3; }));
     CHECK(heard[0].starts_with(R"(work:events {"type":"start","list":"work","run":")"));
     CHECK(heard[1].find(R"("outcome":"crashed")") != std::string::npos);
@@ -89,7 +92,8 @@ TEST_CASE("history and news: fields, bound, and none where none are wanted") {
     server.ask({"DEL", "work:runs", "work:fence", "work:failures"});
     rule.recorded = false;
     host.use(rule);
-    host.settle(host.claim(1).claims.at(0), RestFor{false, 1s}, FailureCount::increment);
+    host.settle(host.claim(1).claims.at(0), source::RestFor{false, 1s},
+                source::FailureCount::increment);
     host.settled();
     CHECK(server.ask({"EXISTS", "work:runs", "work:failures"}) == "0");
   }
@@ -106,7 +110,8 @@ TEST_CASE("a lock that is another's is never touched") {
     const source::PassReply reply = host.claim(2);
     server.ask({"SET", "work:lock:a", "run:other:1:x", "PX", "60000"});
     server.ask({"SET", "work:lock:b", "quarantine:manual"});
-    host.settle(reply.claims[0], RestFor{true, 1s}, FailureCount::increment, Crashed{"x"});
+    host.settle(reply.claims[0], source::RestFor{true, 1s}, source::FailureCount::increment,
+                Crashed{"x"});
     host.source.hand_back(reply.claims[1]);
     CHECK(host.settled());
     CHECK(server.ask({"GET", "work:lock:a"}) == "run:other:1:x");
@@ -127,7 +132,8 @@ TEST_CASE("an item that was taken off the list while it ran is not quarantined f
     if (!scripts) host.claim(1);
     const source::PassReply reply = host.claim(1);
     server.ask({"DEL", "work:list"});
-    host.settle(reply.claims.at(0), Quarantine{}, FailureCount::increment, Crashed{"x"});
+    host.settle(reply.claims.at(0), source::Quarantine{}, source::FailureCount::increment,
+                Crashed{"x"});
     CHECK(host.settled());
     CHECK(server.ask({"EXISTS", "work:lock:a", "work:failures"}) == "0");
   }
@@ -156,7 +162,7 @@ TEST_CASE("a settlement that meets a dead Redis is made when it is back, and onc
   Host host(loop, server.url(), rule);
   const source::PassReply reply = host.claim(2);
   server.kill();
-  host.settle(reply.claims[0], SetFree{}, FailureCount::increment, Crashed{"x"});
+  host.settle(reply.claims[0], source::SetFree{}, source::FailureCount::increment, Crashed{"x"});
   turn_for(loop, 100ms);
   host.settle(reply.claims[1]);
   CHECK(host.source.unsettled() == 2);

@@ -44,10 +44,11 @@ TEST_CASE("what ends while more is held is settled together, each on its own mer
     server.ask({"DEL", "work:lock:a"});
     server.ask({"SET", "work:lock:b", "run:other:1:x"});
     const int before = scripts_run(server);
-    host.settle(reply.claims[0], RestFor{true, 30s}, FailureCount::increment, Crashed{"x"});
-    host.settle(reply.claims[1], SetFree{}, FailureCount::increment, Crashed{"x"});
-    host.settle(reply.claims[2], RestFor{false, 30s}, FailureCount::reset);
-    host.settle(reply.claims[3], SetFree{}, FailureCount::reset);
+    host.settle(reply.claims[0], source::RestFor{true, 30s}, source::FailureCount::increment,
+                Crashed{"x"});
+    host.settle(reply.claims[1], source::SetFree{}, source::FailureCount::increment, Crashed{"x"});
+    host.settle(reply.claims[2], source::RestFor{false, 30s}, source::FailureCount::reset);
+    host.settle(reply.claims[3], source::SetFree{}, source::FailureCount::reset);
     CHECK(host.settled());
     if (scripts) CHECK(scripts_run(server) - before == 1);
     CHECK(server.ask({"EXISTS", "work:lock:a"}) == "0");
@@ -78,8 +79,10 @@ TEST_CASE("ends of several kinds in one call: each has its own entry") {
     const std::string why = "why " + std::to_string(i);
     if (i % 3 == 0) host.settle(reply.claims[i]);
     if (i % 3 == 1)
-      host.settle(reply.claims[i], RestFor{true, 30s}, FailureCount::increment, Failed{why});
-    if (i % 3 == 2) host.settle(reply.claims[i], RestFor{false, 30s}, FailureCount::reset);
+      host.settle(reply.claims[i], source::RestFor{true, 30s}, source::FailureCount::increment,
+                  Failed{why});
+    if (i % 3 == 2)
+      host.settle(reply.claims[i], source::RestFor{false, 30s}, source::FailureCount::reset);
   }
   CHECK(host.settled());
   CHECK(scripts_run(server) - before <= 2);
@@ -99,7 +102,7 @@ TEST_CASE("ends of several kinds in one call: each has its own entry") {
     const bool failed = i % 3 == 1;
     CHECK(entries[i]["run"] == reply.claims[i].run);
     CHECK(entries[i]["item"] == "item " + std::to_string(i));
-    CHECK(entries[i]["fence"] == std::to_string(reply.claims[i].fence));
+    CHECK(entries[i]["fence"] == std::to_string(reply.claims[i].fence.value()));
     CHECK(entries[i]["outcome"] == (failed ? "failed" : "succeeded"));
     CHECK(entries[i].contains("reason") == failed);
     if (failed) CHECK(entries[i]["reason"] == "why " + std::to_string(i));
@@ -118,8 +121,9 @@ TEST_CASE("a lock of a wrong type is left alone, and keeps no other from being s
   server.ask({"RPUSH", "work:lock:i0", "not ours"});
   server.ask({"SET", "work:failures", "of a wrong type"});
   server.ask({"SET", "work:runs", "of a wrong type"});
-  host.settle(reply.claims[0], RestFor{true, 1s}, FailureCount::increment, Crashed{"x"});
-  host.settle(reply.claims[1], RestFor{false, 30s}, FailureCount::reset);
+  host.settle(reply.claims[0], source::RestFor{true, 1s}, source::FailureCount::increment,
+              Crashed{"x"});
+  host.settle(reply.claims[1], source::RestFor{false, 30s}, source::FailureCount::reset);
   host.settle(reply.claims[2]);
   CHECK(host.settled());
   CHECK(server.ask({"LRANGE", "work:lock:i0", "0", "-1"}) == "not ours");
@@ -155,7 +159,7 @@ TEST_CASE("a server without memory is waited for, and settles nothing twice") {
   const source::PassReply reply = host.claim(3);
   server.ask({"CONFIG", "SET", "maxmemory", "1"});
   for (const Claim& claim : reply.claims)
-    host.settle(claim, RestFor{true, 30s}, FailureCount::increment, Crashed{"x"});
+    host.settle(claim, source::RestFor{true, 30s}, source::FailureCount::increment, Crashed{"x"});
   turn_for(loop, 100ms);
   CHECK(host.source.unsettled() == 3);
   server.ask({"CONFIG", "SET", "maxmemory", "0"});
@@ -235,7 +239,7 @@ TEST_CASE("more settlements than one call holds, a bound of history, and quarant
   CHECK(scripts_run(server) - before == 4);
   CHECK(server.ask({"XLEN", "work:runs"}) == "7");
   before = scripts_run(server);
-  for (std::size_t i = 100; i < 103; ++i) host.settle(reply.claims[i], Quarantine{});
+  for (std::size_t i = 100; i < 103; ++i) host.settle(reply.claims[i], source::Quarantine{});
   CHECK(host.settled());
   CHECK(scripts_run(server) - before == 3);
 }

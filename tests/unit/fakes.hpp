@@ -37,7 +37,7 @@ struct FakeRedis {
   std::map<std::string, std::deque<Item>> lists;
   std::map<std::string, Lock> locks;  // prefix + item
   std::map<std::string, unsigned> failures;
-  std::vector<Settlement> history;
+  std::vector<source::Settlement> history;
   bool reachable = true;
   bool settles = true;  ///< false: nothing that ends is confirmed any more
   std::uint64_t fence = 0;
@@ -118,18 +118,19 @@ class FakeList : public source::CircularList {
   }
   double look_cost() const override { return redis_.look_cost; }
 
-  void settle(Settlement&& settlement) override {
+  void settle(source::Settlement&& settlement) override {
     auto& lock = redis_.locks[rule_->prefix + settlement.claim.item];
-    if (std::holds_alternative<SetFree>(settlement.rest)) {
+    if (std::holds_alternative<source::SetFree>(settlement.rest)) {
       lock = {};
-    } else if (const auto* rest = std::get_if<RestFor>(&settlement.rest)) {
+    } else if (const auto* rest = std::get_if<source::RestFor>(&settlement.rest)) {
       lock = {"rest", clock_.now() + rest->time};
     } else {
       lock = {"quarantine", std::nullopt};
+      parked_.push_back(settlement.claim.item);
     }
     auto& failures = redis_.failures[rule_->prefix + settlement.claim.item];
-    if (settlement.failures == FailureCount::reset) failures = 0;
-    if (settlement.failures == FailureCount::increment) ++failures;
+    if (settlement.failures == source::FailureCount::reset) failures = 0;
+    if (settlement.failures == source::FailureCount::increment) ++failures;
     redis_.history.push_back(std::move(settlement));
     confirm();
   }
@@ -163,7 +164,7 @@ class FakeList : public source::CircularList {
     const std::string run = "run" + std::to_string(++redis_.run);
     lock = {run, std::nullopt};
     reply.claims.push_back(
-        Claim{run, item, std::nullopt, ++redis_.fence, redis_.failures[rule_->prefix + item] + 1});
+        Claim{run, item, {}, ++redis_.fence, redis_.failures[rule_->prefix + item] + 1});
     return true;
   }
 
@@ -172,6 +173,7 @@ class FakeList : public source::CircularList {
     if (!redis_.settles) return;
     settled_.set(clock_.now(), [this] {
       unsettled_ = 0;
+      for (const Item& item : std::exchange(parked_, {})) handler.on_parked(item, "failed");
       handler.on_all_settled();
     });
   }
@@ -180,6 +182,7 @@ class FakeList : public source::CircularList {
   FakeClock& clock_;
   RulePtr rule_;
   std::size_t unsettled_ = 0;
+  std::vector<Item> parked_;
   Timer answer_;
   Timer settled_;
 
@@ -338,9 +341,12 @@ class World : public ListEvents, public Workshop {
   }
   void run_message(const Poller&, const ActiveRun&, const Message&) override {}
   void run_logged(const Poller&, const ActiveRun&, std::string_view, bool) override {}
-  void run_ended(const Poller&, const Settlement& settlement) override {
+  void run_ended(const Poller&, const EndedRun& run) override {
     ++ended;
-    log.push_back(std::string(outcome_name(settlement.outcome)) + " " + settlement.claim.item);
+    log.push_back(std::string(outcome_name(run.outcome)) + " " + run.claim.item);
+  }
+  void item_parked(const Poller&, const ShownItem& item, const std::string&) override {
+    log.push_back("parked " + item.beginning);
   }
   void process_news(const Poller&, int pid, const ProcessNews&) override {
     log.push_back("process " + std::to_string(pid));

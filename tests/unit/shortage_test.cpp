@@ -1,8 +1,8 @@
 // A host that can't start processes: lists wait and come back, and no item is to blame.
 #include <doctest/doctest.h>
 
+#include <w8y/ended_run.hpp>
 #include <w8y/poller.hpp>
-#include <w8y/verdict.hpp>
 
 #include "fakes.hpp"
 
@@ -141,7 +141,7 @@ TEST_CASE(
   rule.recorded = false;
   Bench bench(rule, 0);
   CHECK(bench.ended > 0);
-  const Settlement& settled = bench.redis.history.front();
-  CHECK(std::holds_alternative<SetFree>(settled.rest));
-  CHECK(settled.failures == FailureCount::keep);
+  const source::Settlement& settled = bench.redis.history.front();
+  CHECK(std::holds_alternative<source::SetFree>(settled.rest));
+  CHECK(settled.failures == source::FailureCount::keep);
 }

@@ -15,13 +15,13 @@ TEST_CASE("an item's line is what w8y-executor(7) shows") {
 }
 
 TEST_CASE("what JSON can't hold goes as base64, and nothing breaks the line") {
-  Claim claim{"01HV", std::string("\xff\0", 2), "two\nlines \"é\"", 7, 3};
+  Claim claim{"01HV", std::string("\xff\0", 2), {{}, {}, "two\nlines \"é\""}, 7, 3};
   CHECK(item_line(claim, "a\"b") ==
         R"({"type":"item","id":"01HV","name":"a\"b","item_base64":"/wA=",)"
         R"("payload":"two\nlines \"é\"","fence":7,"attempt":3})"
         "\n");
   claim.item = std::string("a\0b", 3);
-  claim.payload = "\xc3";
+  claim.call.input = "\xc3";
   CHECK(item_line(claim, "") ==
         R"({"type":"item","id":"01HV","name":"","item":"a\u0000b","payload_base64":"ww==",)"
         R"("fence":7,"attempt":3})"

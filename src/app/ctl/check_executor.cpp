@@ -5,10 +5,10 @@
 #include <random>
 #include <utility>
 
+#include <w8y/ended_run.hpp>
 #include <w8y/escape.hpp>
 #include <w8y/run_id.hpp>
 #include <w8y/units.hpp>
-#include <w8y/verdict.hpp>
 
 #include "app/ctl/commands.hpp"
 #include "app/ctl/failure.hpp"
@@ -156,7 +156,7 @@ class Trial final : private RunHandler {
     timeout_.cancel();
     executor_->retire();
     look_over();
-    const Outcome outcome = judge(*rule_, end, stopped_, 1).outcome;
+    const Outcome outcome = outcome_of(*rule_, end, stopped_);
     const bool right =
         std::holds_alternative<Succeeded>(outcome) || std::holds_alternative<Failed>(outcome);
     if (!end.complete && right)

@@ -9,6 +9,8 @@
 
 #include <w8y/source.hpp>
 
+#include "source/circular/disposition.hpp"
+
 namespace w8y::source {
 
 /// Hosts that found nothing wait in a line for what becomes free.

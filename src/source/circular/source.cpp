@@ -52,8 +52,8 @@ void CircularSource::on_claimed(PassReply&& reply) {
     if (reply.end != ClaimEnd::more) rest(reply);
   }
   been_back();
-  handler_.on_claimed(
-      {std::move(reply.claims), reply.end, std::move(reply.detail), std::move(reply.parked)});
+  for (const ShownItem& item : reply.parked) handler_.on_parked(item, too_long_text());
+  handler_.on_claimed({std::move(reply.claims), reply.end, std::move(reply.detail)});
   if (resting_ && (woken || turn)) wake_up(turn ? Duration{0} : wake_spread);
 }
 
@@ -71,12 +71,13 @@ void CircularSource::retire() {
 
 // ---- ends
 
-void CircularSource::settle(Settlement&& settlement) {
-  const bool freed = std::holds_alternative<SetFree>(settlement.rest);
-  const auto* rests = std::get_if<RestFor>(&settlement.rest);
+void CircularSource::settle(EndedRun&& run) {
+  const Disposition disposition = dispose_of(run);
+  const bool freed = std::holds_alternative<SetFree>(disposition.rest);
+  const auto* rests = std::get_if<RestFor>(&disposition.rest);
   const std::optional<Duration> free_in = rests ? std::optional(rests->time) : std::nullopt;
   --held_;
-  list_->settle(std::move(settlement));
+  list_->settle({std::move(run), disposition.rest, disposition.failures});
   if (freed) {
     note_freed();
   } else if (free_in) {

@@ -33,7 +33,7 @@ class CircularSource final : public Source,
   [[nodiscard]] std::size_t claims_ahead(const Pace& pace) const override;
   void stop_waiting() override;
   void retire() override;
-  void settle(Settlement&& settlement) override;
+  void settle(EndedRun&& run) override;
   void hand_back(const Claim& claim) override;
   [[nodiscard]] bool may_start(const Claim& claim) const override {
     return list_->may_start(claim);
@@ -78,6 +78,10 @@ class CircularSource final : public Source,
   void on_given_up(const RunId& run, const std::string& why) override {
     handler_.on_given_up(run, why);
   }
+  void on_parked(const ShownItem& item, const std::string& why) override {
+    handler_.on_parked(item, why);
+  }
+  void on_unwritten(const std::string& why) override { handler_.on_unwritten(why); }
   void on_all_settled() override { handler_.on_all_settled(); }
   // IdlePolls::Sleeper
   void poll_due(bool hinted, double paid) override;

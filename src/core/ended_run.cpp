@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include <w8y/verdict.hpp>
+#include <w8y/ended_run.hpp>
 
 namespace w8y {
 
@@ -59,8 +59,6 @@ Outcome by_us(StopReason reason) {
   return Lost{};
 }
 
-enum class Counts { success, failure, neither };
-
 struct HowItCounts {
   Counts operator()(const Succeeded&) const { return Counts::success; }
   Counts operator()(const Failed&) const { return Counts::failure; }
@@ -70,58 +68,18 @@ struct HowItCounts {
   Counts operator()(const Lost&) const { return Counts::neither; }
 };
 
-Rest rest_for(Duration time, bool after_failure) {
-  if (time <= Duration{0}) return SetFree{};
-  return RestFor{after_failure, time};
-}
-
-/// A program that can't even be started must not be tried in a tight loop, whatever the config says
-/// (promise 6): without a backoff, an item that never ran rests this long. The one-item wrapper
-/// leaves that to whoever runs it, and leaves no lock.
-constexpr Duration least_rest_unstarted = std::chrono::seconds(1);
-
 }  // namespace
 
-Verdict judge(const Rule& rule, const RunEnd& end, std::optional<StopReason> stopped,
-              unsigned attempt) {
-  Verdict verdict;
+Outcome outcome_of(const Rule& rule, const RunEnd& end, std::optional<StopReason> stopped) {
   // A process that never ran was not ended by us either.
   const bool never_ran = std::holds_alternative<NotStarted>(end.process);
-  verdict.outcome =
-      stopped && !never_ran ? by_us(*stopped) : std::visit(ByItself{rule, end}, end.process);
+  return stopped && !never_ran ? by_us(*stopped) : std::visit(ByItself{rule, end}, end.process);
+}
 
-  switch (std::visit(HowItCounts{}, verdict.outcome)) {
-    case Counts::success: {
-      const Duration given =
-          end.complete && end.complete->cooldown ? *end.complete->cooldown : rule.cooldown;
-      verdict.rest = rest_for(given, false);
-      verdict.failures = FailureCount::reset;
-      break;
-    }
-    case Counts::failure: {
-      // What this host lacks is no failure of the item.
-      const auto* unstarted = std::get_if<NotStarted>(&end.process);
-      if (unstarted != nullptr && (unstarted->host_is_short || unstarted->host_lacks)) {
-        verdict.rest = SetFree{};
-        break;
-      }
-      verdict.failures = FailureCount::increment;
-      if (rule.max_failures > 0 && attempt >= rule.max_failures) {
-        verdict.rest = Quarantine{};
-        break;
-      }
-      Duration rest = backoff_after(rule.backoff, attempt);
-      // What the executor says can only lengthen it: else a failing item could spin.
-      if (end.complete && end.complete->cooldown) rest = std::max(rest, *end.complete->cooldown);
-      if (never_ran && rule.recorded) rest = std::max(rest, least_rest_unstarted);
-      verdict.rest = rest_for(rest, true);
-      break;
-    }
-    case Counts::neither:
-      verdict.rest = SetFree{};
-      break;
-  }
-  return verdict;
+Counts counts_as(const EndedRun& run) {
+  const NotStarted* why = run.never_began();
+  if (why != nullptr && (why->host_is_short || why->host_lacks)) return Counts::neither;
+  return std::visit(HowItCounts{}, run.outcome);
 }
 
 Duration backoff_after(const std::optional<Backoff>& backoff, unsigned failures) {

@@ -1,0 +1,71 @@
+#include "source/circular/disposition.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace w8y;
+using namespace w8y::source;
+using namespace std::chrono_literals;
+
+namespace {
+
+Disposition dispose(const Rule& rule, const RunEnd& end, unsigned attempt,
+                    std::optional<StopReason> stopped = std::nullopt) {
+  EndedRun run;
+  run.claim.attempt = attempt;
+  run.rule = std::make_shared<const Rule>(rule);
+  run.outcome = outcome_of(rule, end, stopped);
+  run.end = end;
+  return dispose_of(run);
+}
+
+}  // namespace
+
+TEST_CASE("what becomes of the item") {
+  Rule rule;
+  rule.cooldown = 10min;
+  RunEnd end;
+  end.process = Exited{0};
+  CHECK(std::get<RestFor>(dispose(rule, end, 1).rest).time == 10min);
+  CHECK(dispose(rule, end, 1).failures == FailureCount::reset);
+
+  end.complete = Complete{"{}", {}, 5s, {}, {}, {}};
+  CHECK(std::get<RestFor>(dispose(rule, end, 1).rest).time == 5s);
+  end.complete = Complete{"{}", {}, 0s, {}, {}, {}};
+  CHECK(std::holds_alternative<SetFree>(dispose(rule, end, 1).rest));
+
+  end.complete.reset();
+  end.process = Exited{1};
+  const Disposition third = dispose(rule, end, 3);
+  CHECK(third.failures == FailureCount::increment);
+  CHECK(std::get<RestFor>(third.rest).time == 4s);
+  CHECK(std::get<RestFor>(third.rest).after_failure);
+
+  // What the executor says can only lengthen it.
+  end.process = Exited{0};
+  end.complete = Complete{"{}", "no", 0s, {}, {}, {}};
+  CHECK(std::get<RestFor>(dispose(rule, end, 3).rest).time == 4s);
+  end.complete->cooldown = 1h;
+  CHECK(std::get<RestFor>(dispose(rule, end, 3).rest).time == 1h);
+  CHECK(std::get<RestFor>(dispose(rule, end, 3).rest).after_failure);
+  end.complete.reset();
+  end.process = Exited{1};
+
+  rule.max_failures = 3;
+  CHECK(std::holds_alternative<Quarantine>(dispose(rule, end, 3).rest));
+  CHECK(std::holds_alternative<RestFor>(dispose(rule, end, 2).rest));
+
+  // Neither cancelled nor lost counts, and the item is free at once.
+  const Disposition cancelled = dispose(rule, end, 3, StopReason::cancelled);
+  CHECK(cancelled.failures == FailureCount::keep);
+  CHECK(std::holds_alternative<SetFree>(cancelled.rest));
+}
+
+TEST_CASE("what could not be started rests, whatever the config says about backoff") {
+  Rule rule;
+  rule.backoff.reset();
+  RunEnd end;
+  end.process = NotStarted{"no such file", false, false};
+  CHECK(std::get<RestFor>(dispose(rule, end, 1).rest).time == 1s);
+  end.process = Exited{1};
+  CHECK(std::holds_alternative<SetFree>(dispose(rule, end, 1).rest));
+}

@@ -1,0 +1,72 @@
+#include <doctest/doctest.h>
+
+#include <w8y/reload_plan.hpp>
+
+using namespace w8y;
+
+TEST_CASE("a reload plan names each change, and says nothing when there is none") {
+  ConfigText before;
+  before.lists["a"] = {{"concurrency", "1"}, {"timeout", "0s"}};
+  before.lists["gone"] = {};
+  before.redis = {{"url", "redis://a"}};
+  ConfigText after = before;
+  CHECK(plan_reload(before, after).empty());
+  after.lists.erase("gone");
+  after.lists["new"] = {};
+  after.lists["a"]["concurrency"] = "4";
+  after.redis["url"] = "redis://b";
+  CHECK(plan_reload(before, after).lines() ==
+        std::vector<std::string>{"redis: url: redis://a -> redis://b",
+                                 "lists.a: concurrency: 1 -> 4",
+                                 "lists.gone: removed, its runs finish", "lists.new: added"});
+}
+
+namespace {
+Config config_of(std::initializer_list<std::pair<const char*, unsigned>> lists) {
+  Config config;
+  config.supervisor.host = "here";
+  for (const auto& [prefix, concurrency] : lists) {
+    auto rule = std::make_shared<Rule>();
+    rule->prefix = prefix;
+    rule->concurrency = concurrency;
+    config.lists.emplace(prefix, std::move(rule));
+  }
+  return config;
+}
+}  // namespace
+
+TEST_CASE("a reload plan of two configs is the one of their texts") {
+  const Config before = config_of({{"a", 1}, {"b", 1}, {"d", 1}});
+  Config after = config_of({{"a", 1}, {"b", 2}, {"c", 1}, {"e", 1}});
+  after.redis.idle_commands = 7;
+  const auto lines = plan_reload(before, after).lines();
+  CHECK(lines == std::vector<std::string>{
+                     "redis: idle_commands: 100 -> 7", "lists.b: concurrency: 1 -> 2",
+                     "lists.d: removed, its runs finish", "lists.c: added", "lists.e: added"});
+  CHECK(lines == plan_reload(describe(before), describe(after)).lines());
+  CHECK(plan_reload(before, before).empty());
+}
+
+TEST_CASE("of a config that was read again, what is as it was keeps its rules") {
+  const Config before = config_of({{"a", 1}, {"b", 1}, {"d", 1}});
+  Config after = config_of({{"a", 1}, {"b", 2}, {"c", 1}, {"d", 1}});
+  keep_unchanged(before, after);
+  CHECK(after.lists.at("a") == before.lists.at("a"));
+  CHECK(after.lists.at("d") == before.lists.at("d"));
+  CHECK(after.lists.at("b")->concurrency == 2);
+  CHECK(after.lists.at("c")->prefix == "c");
+}
+
+TEST_CASE("settings that are shared are one's own as soon as they change") {
+  Rule first;
+  Rule second = first;
+  CHECK(&*first.child == &*second.child);
+  second.child.edit().cwd = "/tmp";
+  CHECK(first.child->cwd == "/");
+  CHECK(Rule().child->cwd == "/");
+  CHECK(first != second);
+  const Rule third = second;
+  second.child.edit().cwd = "/";
+  CHECK(third.child->cwd == "/tmp");
+  CHECK(first == second);
+}
