@@ -21,12 +21,6 @@ SOURCE = re.compile(r"(?:[\w-]+/)*[a-z]\w*\.(?:cpp|hpp|lua)\b")
 COMMENT = re.compile(r"(?://|--) (.*)")
 # In Markdown: `src/core`, `tests/faults/rows_*.py`.
 PATH = re.compile(r"`((?:src|include|tests|etc|scripts)/[^`\s]*)`")
-# Under work just now: what these cite is mended with that.
-LATER = {
-    "include/w8y/item.hpp", "include/w8y/verdict.hpp", "src/source/circular.hpp",
-    "tests/unit/verdict_test.cpp",
-}  # fmt: skip
-COMING = {"src/source/circular", "src/store", "tests/store"}  # src/source is being divided
 # Of others, in the manual: a slip of the pen would look like one.
 OTHERS = re.compile(r"^\.Xr (?!w8y)(\S+) (\d)", re.M)
 KNOWN_OTHERS = {
@@ -83,7 +77,7 @@ def complaints(path, text, root, pages, names):
                     yield f"names {cited}, which is gone"
     if path.suffix == ".md":
         for cited in PATH.findall(text):
-            if cited not in COMING and not any(root.glob(cited.rstrip("/"))):
+            if not any(root.glob(cited.rstrip("/"))):
                 yield f"names {cited}, which is not there"
     for cited in MARKDOWN.findall(text):
         if not any((folder / cited).is_file() for folder in (root, path.parent)):
@@ -107,8 +101,6 @@ def main():
     read = wrong = 0
     names = sorted(files(root))
     for path in names:
-        if str(path.relative_to(root)) in LATER:
-            continue
         if not path.is_file() or path == pathlib.Path(__file__).resolve():
             continue
         try:

@@ -14,10 +14,11 @@ MAY = {
     "loop": {"include"},
     "redis": {"include", "loop"},
     "process": {"include", "loop"},
-    "source": {"include", "core", "loop", "redis"},
+    "store": {"include", "core", "loop", "redis"},
+    "source": {"include", "core", "store"},
     "executor": {"include", "core", "loop", "process"},
     "ops": {"include", "core", "loop", "redis", "process"},
-    "app": {"include", "core", "loop", "redis", "process", "source", "executor", "ops"},
+    "app": {"include", "core", "loop", "redis", "process", "store", "source", "executor", "ops"},
 }
 # Libraries, and the only folders that may know them.
 LIBRARIES = {
@@ -27,7 +28,7 @@ LIBRARIES = {
     r"spdlog/.*|fmt/.*": {"ops"},
     r"CLI/.*": {"app"},
     r"microhttpd\.h|curl/.*|systemd/.*": {"ops"},
-    r"nlohmann/.*": {"core", "source", "ops", "app"},
+    r"nlohmann/.*": {"core", "store", "ops", "app"},
     r"nettle/.*": {"core"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)

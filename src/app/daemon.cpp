@@ -18,7 +18,8 @@
 #include "ops/api.hpp"
 #include "ops/unix_listener.hpp"
 #include "process/host_limits.hpp"
-#include "source/circular.hpp"
+#include "source/circular/make.hpp"
+#include "store/circular/redis_list.hpp"
 
 namespace w8y::app {
 
@@ -185,9 +186,8 @@ std::unique_ptr<Daemon::Link> Daemon::open_link(const Config& config, RedisWatch
   redis::ClientOptions client = client_options(config.redis, "w8yd");
   if (embedded_) client.url = redis::parse_url(embedded_->url());
   link->url = client.url;
-  link->redis = std::make_shared<source::RedisLink>(
-      loop_, client,
-      source::RedisLink::Identity{config.supervisor.host, getpid(), random_number()});
+  link->redis = std::make_shared<store::RedisLink>(
+      loop_, client, store::RedisLink::Identity{config.supervisor.host, getpid(), random_number()});
   link->watch =
       std::make_unique<RedisWatch>(link->redis->client, loop_.clock(), loop_.timers(), client.url,
                                    log_, hub_, embedded_ != nullptr, std::move(changed));

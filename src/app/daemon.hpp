@@ -29,7 +29,7 @@
 #include "process/orphans.hpp"
 #include "process/spawn_service.hpp"
 #include "process/temp_folder.hpp"
-#include "source/redis_link.hpp"
+#include "store/redis_link.hpp"
 
 namespace w8y::app {
 
@@ -51,7 +51,7 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
  private:
   /// One connection, and who watches it.
   struct Link {
-    std::shared_ptr<source::RedisLink> redis;
+    std::shared_ptr<store::RedisLink> redis;
     redis::Url url;
     std::unique_ptr<RedisWatch> watch;
   };

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "source/keys.hpp"
+#include "store/circular/keys.hpp"
 
 namespace w8y::app {
 
@@ -21,7 +21,7 @@ constexpr const char* last_byte = "4095";
 
 }  // namespace
 
-void Survey::refresh(const std::shared_ptr<source::RedisLink>& redis, const Supervisor& supervisor,
+void Survey::refresh(const std::shared_ptr<store::RedisLink>& redis, const Supervisor& supervisor,
                      Then then) {
   if (!redis->client.connected()) {
     // What was seen before it went away may be wrong by now.
@@ -66,7 +66,7 @@ void Survey::ask_batch(const std::shared_ptr<Round>& round) {
 /// An error reply (an ACL, a key of a wrong type) leaves that part unknown.
 void Survey::ask(const std::shared_ptr<Round>& round, const std::string& prefix,
                  const std::string& key_prefix) {
-  const source::CircularKeys keys(key_prefix);
+  const store::CircularKeys keys(key_prefix);
   call(round, {"HLEN", keys.quarantined}, [this, prefix](const redis::Answer& answer) {
     const auto count = static_cast<std::uint64_t>(answer.reply.integer());
     if (!answer.ok() || count > 0)

@@ -22,7 +22,8 @@
 #include "process/find_program.hpp"
 #include "redis/slots.hpp"
 #include "redis/url.hpp"
-#include "source/circular.hpp"
+#include "source/circular/make.hpp"
+#include "store/circular/redis_list.hpp"
 
 namespace w8y::app {
 
@@ -68,7 +69,7 @@ std::string named(const ShownItem& item) {
 class OneItem final : private PollerEvents, private redis::Client::Listener {
  public:
   OneItem(loop::Loop& loop, const W8yOptions& options, W8yLog& log,
-          std::shared_ptr<source::RedisLink> link, std::uint64_t seed)
+          std::shared_ptr<store::RedisLink> link, std::uint64_t seed)
       : redis::Client::Listener(link->client),
         loop_(loop),
         options_(options),
@@ -180,7 +181,7 @@ class OneItem final : private PollerEvents, private redis::Client::Listener {
   loop::Loop& loop_;
   const W8yOptions& options_;
   W8yLog& log_;
-  std::shared_ptr<source::RedisLink> link_;
+  std::shared_ptr<store::RedisLink> link_;
   Slots slots_{loop_.clock(), 0};
   IdlePolls idle_;
   Poller poller_;
@@ -221,8 +222,8 @@ int run(const W8yOptions& options, char** argv) {
   client.tls = tls_environment();
   std::uint64_t seed = 0;
   if (getrandom(&seed, sizeof seed, 0) < 0) throw std::system_error(errno, std::generic_category());
-  const auto link = std::make_shared<source::RedisLink>(
-      loop, client, source::RedisLink::Identity{hostname(), getpid(), seed});
+  const auto link = std::make_shared<store::RedisLink>(
+      loop, client, store::RedisLink::Identity{hostname(), getpid(), seed});
   OneItem one(loop, options, log, link, seed);
   // Nothing is left to be written, and the kernel takes it all down faster than we could.
   std::_Exit(one.run());

@@ -1,5 +1,4 @@
-// The Lua scripts, embedded by the build from src/redis/lua/*.lua (listed in meson.build). Each
-// file's header names its keys, arguments and reply.
+// A Lua script for Redis.
 #pragma once
 
 #include <string>
@@ -7,26 +6,9 @@
 namespace w8y::redis {
 
 struct Script {
-  std::string name;  ///< the file's, without .lua
-  std::string text;  ///< without comments and indentation
-  std::string sha1;  ///< of the text: 40 hex digits, computed by the build
+  std::string name;  ///< for people
+  std::string text;
+  std::string sha1;  ///< of the text: 40 hex digits
 };
-
-namespace scripts {
-extern const Script add;
-extern const Script claim;
-extern const Script index;
-extern const Script items;
-extern const Script long_items;
-extern const Script look;
-extern const Script quarantine;
-extern const Script release;
-extern const Script remove;
-extern const Script renew;
-extern const Script settle;
-extern const Script states;
-extern const Script sweep;
-extern const Script undo;
-}  // namespace scripts
 
 }  // namespace w8y::redis

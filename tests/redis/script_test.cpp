@@ -90,12 +90,3 @@ TEST_CASE("a script's own error, a forbidden script, and no connection are answe
   CHECK(turn_until(loop, [&] { return answers.all.size() == 3; }));
   CHECK(has(answers.all[2], "not_sent"));
 }
-
-TEST_CASE("the embedded scripts have the hash that Redis gives them") {
-  RedisServer server;
-  for (const redis::Script* each :
-       {&redis::scripts::claim, &redis::scripts::renew, &redis::scripts::settle}) {
-    INFO(each->name);
-    CHECK(server.ask({"SCRIPT", "LOAD", each->text}) == each->sha1);
-  }
-}

@@ -4,6 +4,7 @@
 
 using namespace w8y;
 using namespace w8y::source;
+using namespace w8y::store;
 using namespace std::chrono_literals;
 
 namespace {

@@ -37,7 +37,7 @@ struct FakeRedis {
   std::map<std::string, std::deque<Item>> lists;
   std::map<std::string, Lock> locks;  // prefix + item
   std::map<std::string, unsigned> failures;
-  std::vector<source::Settlement> history;
+  std::vector<store::Settlement> history;
   bool reachable = true;
   bool settles = true;  ///< false: nothing that ends is confirmed any more
   std::uint64_t fence = 0;
@@ -50,34 +50,33 @@ struct FakeRedis {
   std::size_t pass_calls = 1;  ///< of a look at the whole of it
   double look_cost = 1;
   bool hears = false;
-  source::Line line = source::Line::none;  ///< where who finds nothing waits
-  bool leases_end = false;                 ///< all of them are about to
+  store::Line line = store::Line::none;  ///< where who finds nothing waits
+  bool leases_end = false;               ///< all of them are about to
   Duration claim_takes{0};
 };
 
-class FakeList : public source::CircularList {
+class FakeList : public store::CircularList {
  public:
-  FakeList(FakeRedis& redis, FakeClock& clock, TimerQueue& timers,
-           source::CircularListHandler& told)
+  FakeList(FakeRedis& redis, FakeClock& clock, TimerQueue& timers, store::CircularListHandler& told)
       : redis_(redis), clock_(clock), answer_(timers), settled_(timers), handler(told) {}
 
   void use(RulePtr rule) override { rule_ = std::move(rule); }
 
-  void claim(std::size_t wanted, source::Scan scan, source::Manner manner) override {
+  void claim(std::size_t wanted, store::Scan scan, store::Manner manner) override {
     manners.push_back(manner);
     ++redis_.claims;
     redis_.most_claims_out = std::max(redis_.most_claims_out, ++redis_.claims_out);
     scans.push_back(scan);
-    source::PassReply reply;
+    store::PassReply reply;
     auto& items = redis_.lists[rule_->prefix];
     if (!redis_.reachable) {
       reply.end = ClaimEnd::unavailable;
     } else if (items.empty()) {
       reply.end = ClaimEnd::empty;
     } else {
-      reply.whole = scan == source::Scan::whole || items.size() <= redis_.ends;
+      reply.whole = scan == store::Scan::whole || items.size() <= redis_.ends;
       if (reply.whole) {
-        if (scan == source::Scan::whole) reply.calls = redis_.pass_calls;
+        if (scan == store::Scan::whole) reply.calls = redis_.pass_calls;
         for (std::size_t left = items.size(); left > 0 && reply.claims.size() < wanted; --left) {
           const Item item = items.front();
           items.pop_front();
@@ -107,7 +106,7 @@ class FakeList : public source::CircularList {
   void look() override {
     ++redis_.looks;
     const auto& items = redis_.lists[rule_->prefix];
-    source::LookReply reply{false, redis_.look_cost, redis_.hears};
+    store::LookReply reply{false, redis_.look_cost, redis_.hears};
     for (const Item& item : items) {
       const auto lock = redis_.locks.find(rule_->prefix + item);
       if (lock == redis_.locks.end() || lock->second.value.empty() ||
@@ -118,19 +117,19 @@ class FakeList : public source::CircularList {
   }
   double look_cost() const override { return redis_.look_cost; }
 
-  void settle(source::Settlement&& settlement) override {
+  void settle(store::Settlement&& settlement) override {
     auto& lock = redis_.locks[rule_->prefix + settlement.claim.item];
-    if (std::holds_alternative<source::SetFree>(settlement.rest)) {
+    if (std::holds_alternative<store::SetFree>(settlement.rest)) {
       lock = {};
-    } else if (const auto* rest = std::get_if<source::RestFor>(&settlement.rest)) {
+    } else if (const auto* rest = std::get_if<store::RestFor>(&settlement.rest)) {
       lock = {"rest", clock_.now() + rest->time};
     } else {
       lock = {"quarantine", std::nullopt};
       parked_.push_back(settlement.claim.item);
     }
     auto& failures = redis_.failures[rule_->prefix + settlement.claim.item];
-    if (settlement.failures == source::FailureCount::reset) failures = 0;
-    if (settlement.failures == source::FailureCount::increment) ++failures;
+    if (settlement.failures == store::FailureCount::reset) failures = 0;
+    if (settlement.failures == store::FailureCount::increment) ++failures;
     redis_.history.push_back(std::move(settlement));
     confirm();
   }
@@ -148,13 +147,13 @@ class FakeList : public source::CircularList {
   [[nodiscard]] std::size_t unsettled() const override { return unsettled_; }
 
   std::vector<RunEvent> events;
-  std::vector<source::Scan> scans;
-  std::vector<source::Manner> manners;
+  std::vector<store::Scan> scans;
+  std::vector<store::Manner> manners;
   std::size_t left_line = 0;
   std::size_t handed_back = 0;
 
  private:
-  bool take(const Item& item, source::PassReply& reply) {
+  bool take(const Item& item, store::PassReply& reply) {
     auto& lock = redis_.locks[rule_->prefix + item];
     if (!lock.value.empty() && (!lock.until || *lock.until > clock_.now())) {
       if (lock.until && (!reply.next_free || *lock.until - clock_.now() < *reply.next_free))
@@ -187,7 +186,7 @@ class FakeList : public source::CircularList {
   Timer settled_;
 
  public:
-  source::CircularListHandler& handler;
+  store::CircularListHandler& handler;
 };
 
 /// Runs end when the test says so, or by themselves after `each_takes`.
@@ -315,7 +314,7 @@ class World : public ListEvents, public Workshop {
   std::unique_ptr<Source> make_source(const RulePtr&, IdlePolls& shared,
                                       SourceHandler& handler) override {
     return std::make_unique<source::CircularSource>(
-        clock, shared, handler, [this](source::CircularListHandler& told) {
+        clock, shared, handler, [this](store::CircularListHandler& told) {
           auto made = std::make_unique<FakeList>(redis, clock, timers, told);
           sources.push_back(made.get());
           return made;

@@ -92,13 +92,13 @@ TEST_CASE("a failing item rests longer each time, then is quarantined; its neigh
   bench.redis.lists["work"] = {"bad"};
   bench.begin();
   bench.end("run1", Exited{1});
-  CHECK(std::get<source::RestFor>(bench.redis.history.back().rest).time == 1s);
+  CHECK(std::get<store::RestFor>(bench.redis.history.back().rest).time == 1s);
   bench.run_for(1300ms);
   bench.end("run2", Exited{1});
-  CHECK(std::get<source::RestFor>(bench.redis.history.back().rest).time == 2s);
+  CHECK(std::get<store::RestFor>(bench.redis.history.back().rest).time == 2s);
   bench.run_for(2300ms);
   bench.end("run3", Signalled{11});
-  CHECK(std::holds_alternative<source::Quarantine>(bench.redis.history.back().rest));
+  CHECK(std::holds_alternative<store::Quarantine>(bench.redis.history.back().rest));
   bench.run_for(1h);
   CHECK(bench.executor().started.size() == 3);
   CHECK(bench.redis.failures["workbad"] == 3);

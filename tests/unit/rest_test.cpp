@@ -10,9 +10,9 @@
 
 using namespace w8y;
 using namespace w8y::test;
-using w8y::source::Line;
-using w8y::source::Manner;
-using w8y::source::Scan;
+using w8y::store::Line;
+using w8y::store::Manner;
+using w8y::store::Scan;
 using namespace std::chrono_literals;
 
 namespace {

@@ -141,7 +141,7 @@ TEST_CASE(
   rule.recorded = false;
   Bench bench(rule, 0);
   CHECK(bench.ended > 0);
-  const source::Settlement& settled = bench.redis.history.front();
-  CHECK(std::holds_alternative<source::SetFree>(settled.rest));
-  CHECK(settled.failures == source::FailureCount::keep);
+  const store::Settlement& settled = bench.redis.history.front();
+  CHECK(std::holds_alternative<store::SetFree>(settled.rest));
+  CHECK(settled.failures == store::FailureCount::keep);
 }

@@ -14,7 +14,7 @@
 #include "app/ctl/site.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
-#include "source/item_changes.hpp"
+#include "store/circular/item_changes.hpp"
 
 namespace w8y::app::ctl {
 
@@ -49,12 +49,12 @@ class Add final : public Command {
   int add_words(const Options& options, Site& site) {
     std::vector<Item> items;
     for (auto& word : words_) items.push_back(item_of(std::move(word.text)));
-    source::ItemChanges changes(site.redis(), site.keys(prefix_));
-    const std::vector<source::AddedAs> added = changes.add(items, again_);
+    store::ItemChanges changes(site.redis(), site.keys(prefix_));
+    const std::vector<store::AddedAs> added = changes.add(items, again_);
     Json told = Json::array();
     for (std::size_t i = 0; i < added.size(); ++i) {
       const char* result =
-          added[i] == source::AddedAs::added ? "added" : "in the list already; skipped";
+          added[i] == store::AddedAs::added ? "added" : "in the list already; skipped";
       if (options.json) {
         Json entry = Json::object();
         ops::put_bytes(entry, "item", items[i]);
@@ -83,7 +83,7 @@ class Add final : public Command {
   }
 
   int add_input(const Options& options, Site& site) {
-    const source::CircularKeys keys = site.keys(prefix_);
+    const store::CircularKeys keys = site.keys(prefix_);
     BulkAdd bulk(site.redis(), keys, again_);
     ItemStream lines(STDIN_FILENO, nul_ ? '\0' : '\n', base64_ ? 2 * longest_item : longest_item);
     std::size_t refused_lines = 0;

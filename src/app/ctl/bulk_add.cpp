@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "redis/script.hpp"
-#include "source/rights.hpp"
+#include "store/rights.hpp"
+#include "store/scripts.hpp"
 
 namespace w8y::app::ctl {
 
@@ -29,7 +29,7 @@ redis::Value good(redis::Value&& value) {
 
 }  // namespace
 
-BulkAdd::BulkAdd(redis::SyncClient& client, const source::CircularKeys& keys, bool again)
+BulkAdd::BulkAdd(redis::SyncClient& client, const store::CircularKeys& keys, bool again)
     : client_(client), keys_(keys), again_(again) {
   if (!again_) read_list();
 }
@@ -49,7 +49,7 @@ void BulkAdd::read_list() {
     // More than one answer holds. Others may turn the list between two pages.
     read_pages();
   } catch (const redis::RedisError& error) {
-    if (!source::forbids_scripts(error.code(), error.what())) throw;
+    if (!store::forbids_scripts(error.code(), error.what())) throw;
     read_pages_plainly();
   }
 }
@@ -63,7 +63,7 @@ bool BulkAdd::read_at_once(std::size_t length) {
   const std::string shown = std::to_string(item_shown);
   std::vector<redis::Command> commands = {{"MULTI"}};
   for (const std::string& first : starts)
-    commands.push_back({"EVAL", redis::scripts::items.text, "3", keys_.list, keys_.failures,
+    commands.push_back({"EVAL", store::scripts::items.text, "3", keys_.list, keys_.failures,
                         keys_.quarantined, first, count, any_bytes, shown, "0", ""});
   commands.push_back({"EXEC"});
   std::vector<redis::Value> replies;
@@ -88,7 +88,7 @@ void BulkAdd::read_pages() {
   for (std::int64_t first = 0;;) {
     const std::string from = std::to_string(first);
     redis::Value told =
-        client_.run(redis::scripts::items, {keys_.list, keys_.failures, keys_.quarantined},
+        client_.run(store::scripts::items, {keys_.list, keys_.failures, keys_.quarantined},
                     {from, count, bytes, shown, "0", ""});
     if (told.elements.size() < 2 || told.elements[0].number == 0) return;
     first += told.elements[0].number;
@@ -156,7 +156,7 @@ void BulkAdd::forget_past() {
   const std::vector<redis::Value> found = client_.pipeline(values);
   std::vector<redis::Command> forget;
   for (std::size_t i = 0; i < of.size(); ++i)
-    if (found[i].text.starts_with("rest:") || found[i].text.starts_with(source::quarantine_prefix))
+    if (found[i].text.starts_with("rest:") || found[i].text.starts_with(store::quarantine_prefix))
       forget.push_back({"DEL", locks[of[i]]});
   for (const std::string* hash : {&keys_.failures, &keys_.quarantined}) {
     if (client_.call({"EXISTS", *hash}).number == 0) continue;

@@ -10,7 +10,7 @@
 #include <w8y/item.hpp>
 
 #include "redis/sync.hpp"
-#include "source/keys.hpp"
+#include "store/circular/keys.hpp"
 
 namespace w8y::app::ctl {
 
@@ -21,7 +21,7 @@ namespace w8y::app::ctl {
 class BulkAdd {
  public:
   /// `again`: also what is in the list already.
-  BulkAdd(redis::SyncClient& client, const source::CircularKeys& keys, bool again);
+  BulkAdd(redis::SyncClient& client, const store::CircularKeys& keys, bool again);
 
   /// Kept until there is a batch of them. Throws RedisError.
   void add(Item&& item);
@@ -41,7 +41,7 @@ class BulkAdd {
   void push();
 
   redis::SyncClient& client_;
-  const source::CircularKeys& keys_;
+  const store::CircularKeys& keys_;
   bool again_;
   std::unordered_set<Item> known_;
   std::vector<Item> batch_;

@@ -9,7 +9,7 @@
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
 #include "app/ctl/who.hpp"
-#include "source/item_changes.hpp"
+#include "store/circular/item_changes.hpp"
 
 namespace w8y::app::ctl {
 
@@ -62,13 +62,13 @@ class Cancel final : public Command {
     const auto list = ops::get_bytes(run, "list");
     const auto item = ops::get_bytes(run, "item");
     if (!list || !item) throw Failure(refused, "w8yd does not say which item it is");
-    source::ItemChanges changes(site.redis(), site.keys(*list));
-    const source::QuarantineNote note{{}, who_we_are(), reason_, wall_now()};
+    store::ItemChanges changes(site.redis(), site.keys(*list));
+    const store::QuarantineNote note{{}, who_we_are(), reason_, wall_now()};
     // w8yd tells the beginning of a long item, and the run's lock which it is.
     const bool done =
         run.contains("item_length")
             ? !changes.quarantine_long(raw_in(run, "run"), note).empty()
-            : changes.quarantine({*item}, note).front() != source::QuarantinedAs::not_listed;
+            : changes.quarantine({*item}, note).front() != store::QuarantinedAs::not_listed;
     if (!done)
       throw Failure(refused, "item " + item_in(run) + " is not in the list " + escape_text(*list) +
                                  " any more, and can't be quarantined");

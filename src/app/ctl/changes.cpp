@@ -14,7 +14,7 @@
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
 #include "app/ctl/who.hpp"
-#include "source/item_changes.hpp"
+#include "store/circular/item_changes.hpp"
 
 namespace w8y::app::ctl {
 
@@ -83,14 +83,14 @@ class ChangeItems : public Command {
   }
 
  protected:
-  virtual std::vector<ChangeResult> carry_out(source::ItemChanges& changes,
+  virtual std::vector<ChangeResult> carry_out(store::ItemChanges& changes,
                                               const std::vector<Item>& items) const = 0;
   /// Of an item, or of many at once: "released".
   virtual const char* done_word() const = 0;
   virtual std::string hint() const { return {}; }
   /// What is done to long items, where they stand.
-  [[nodiscard]] virtual source::ItemChanges::LongChange long_change() const {
-    return source::ItemChanges::LongChange::release;
+  [[nodiscard]] virtual store::ItemChanges::LongChange long_change() const {
+    return store::ItemChanges::LongChange::release;
   }
 
   void declare_items(Words& words) {
@@ -106,8 +106,8 @@ class ChangeItems : public Command {
 
  private:
   void change(const Options& options, Site& site, const std::string& prefix, Told& told) {
-    const source::CircularKeys keys = site.keys(prefix);
-    source::ItemChanges changes(site.redis(), keys);
+    const store::CircularKeys keys = site.keys(prefix);
+    store::ItemChanges changes(site.redis(), keys);
     const std::vector<Item> items = states_.empty() ? items_.items : in_states(site, keys, changes);
     const std::vector<ChangeResult> results = carry_out(changes, items);
     std::size_t changed = 0;
@@ -131,8 +131,8 @@ class ChangeItems : public Command {
   }
   /// Quarantined items are also those that only the index has: they may be off the list, or still
   /// run.
-  [[nodiscard]] std::vector<Item> in_states(Site& site, const source::CircularKeys& keys,
-                                            source::ItemChanges& changes) const {
+  [[nodiscard]] std::vector<Item> in_states(Site& site, const store::CircularKeys& keys,
+                                            store::ItemChanges& changes) const {
     std::vector<Item> items;
     std::set<Item> known;
     const auto take = [&](Item&& item) {
@@ -155,7 +155,7 @@ class Remove final : public ChangeItems {
   }
 
  private:
-  std::vector<ChangeResult> carry_out(source::ItemChanges& changes,
+  std::vector<ChangeResult> carry_out(store::ItemChanges& changes,
                                       const std::vector<Item>& items) const override {
     const auto result = [](std::size_t copies) {
       return copies > 0 ? ChangeResult{"removed"} : ChangeResult{"not in the list", false};
@@ -172,23 +172,23 @@ class Remove final : public ChangeItems {
     return results;
   }
   const char* done_word() const override { return "removed"; }
-  [[nodiscard]] source::ItemChanges::LongChange long_change() const override {
-    return source::ItemChanges::LongChange::remove;
+  [[nodiscard]] store::ItemChanges::LongChange long_change() const override {
+    return store::ItemChanges::LongChange::remove;
   }
   std::string hint() const override { return ": name some, or say --state"; }
 };
 
-ChangeResult result_of(source::QuarantinedAs how) {
+ChangeResult result_of(store::QuarantinedAs how) {
   switch (how) {
-    case source::QuarantinedAs::done:
+    case store::QuarantinedAs::done:
       return {"quarantined"};
-    case source::QuarantinedAs::was_already:
+    case store::QuarantinedAs::was_already:
       return {"was quarantined already"};
-    case source::QuarantinedAs::at_end_of_run:
+    case store::QuarantinedAs::at_end_of_run:
       return {"is running; will be quarantined at the end of its run"};
-    case source::QuarantinedAs::asked_already:
+    case store::QuarantinedAs::asked_already:
       return {"is running; its quarantine at the end of its run was asked for already"};
-    case source::QuarantinedAs::not_listed:
+    case store::QuarantinedAs::not_listed:
       break;
   }
   return {"not in the list", false};
@@ -203,7 +203,7 @@ class Quarantine final : public ChangeItems {
 
  private:
   [[nodiscard]] bool states_may_be_named() const override { return false; }
-  std::vector<ChangeResult> carry_out(source::ItemChanges& changes,
+  std::vector<ChangeResult> carry_out(store::ItemChanges& changes,
                                       const std::vector<Item>& items) const override {
     std::vector<ChangeResult> results;
     for (const auto how : changes.quarantine(items, {{}, who_we_are(), reason_, wall_now()}))
@@ -215,17 +215,17 @@ class Quarantine final : public ChangeItems {
   std::string reason_;
 };
 
-ChangeResult result_of(source::ReleasedAs how) {
+ChangeResult result_of(store::ReleasedAs how) {
   switch (how) {
-    case source::ReleasedAs::released:
+    case store::ReleasedAs::released:
       return {"released"};
-    case source::ReleasedAs::was_free:
+    case store::ReleasedAs::was_free:
       return {"was free"};
-    case source::ReleasedAs::runs:
+    case store::ReleasedAs::runs:
       return {"is running; nothing to release", false};
-    case source::ReleasedAs::called_off:
+    case store::ReleasedAs::called_off:
       return {"is running; will not be quarantined at the end of its run"};
-    case source::ReleasedAs::not_listed:
+    case store::ReleasedAs::not_listed:
       break;
   }
   return {"not in the list", false};
@@ -247,7 +247,7 @@ class Release final : public ChangeItems {
 
  private:
   [[nodiscard]] bool takes_indexed() const override { return true; }
-  std::vector<ChangeResult> carry_out(source::ItemChanges& changes,
+  std::vector<ChangeResult> carry_out(store::ItemChanges& changes,
                                       const std::vector<Item>& items) const override {
     std::vector<ChangeResult> results;
     for (const auto how : changes.release(items)) results.push_back(result_of(how));

@@ -7,9 +7,9 @@
 #include <unordered_map>
 
 #include "app/ctl/text.hpp"
-#include "redis/script.hpp"
-#include "source/quarantine_note.hpp"
-#include "source/rights.hpp"
+#include "store/circular/quarantine_note.hpp"
+#include "store/rights.hpp"
+#include "store/scripts.hpp"
 
 namespace w8y::app::ctl {
 
@@ -78,7 +78,7 @@ void take_state(ItemState& item, const redis::Value* told) {
 /// Reads a list page by page.
 class Pages {
  public:
-  Pages(redis::SyncClient& client, const source::CircularKeys& keys, std::int64_t page)
+  Pages(redis::SyncClient& client, const store::CircularKeys& keys, std::int64_t page)
       : client_(client), keys_(keys), page_(page) {}
 
   /// Adds the next items to `items`, each once; false: there are no more.
@@ -110,10 +110,10 @@ class Pages {
     const std::string shown = std::to_string(item_shown);
     redis::Value reply;
     try {
-      reply = client_.run(redis::scripts::items, {keys_.list, keys_.failures, keys_.quarantined},
+      reply = client_.run(store::scripts::items, {keys_.list, keys_.failures, keys_.quarantined},
                           {first, count, bytes, shown, most_of_value, keys_.lock_prefix});
     } catch (const redis::RedisError& error) {
-      if (!source::forbids_scripts(error.code(), error.what())) throw;
+      if (!store::forbids_scripts(error.code(), error.what())) throw;
       scripts_ = false;
       return ask();
     }
@@ -163,7 +163,7 @@ class Pages {
   }
 
   redis::SyncClient& client_;
-  const source::CircularKeys& keys_;
+  const store::CircularKeys& keys_;
   std::int64_t page_;
   std::int64_t first_ = 0;
   bool at_end_ = false;
@@ -173,7 +173,7 @@ class Pages {
 
 /// What the index of quarantines says of it: it is not claimed, whatever its lock says.
 void read_note(ItemState& item, const std::string& text) {
-  const source::QuarantineNote note = source::read_note(text);
+  const store::QuarantineNote note = store::read_note(text);
   item.by = note.who;
   item.parked = std::string_view(item.state) == "running";
   if (item.parked) return;
@@ -186,7 +186,7 @@ void read_note(ItemState& item, const std::string& text) {
 /// The commands that look at a batch of items in one step, and the texts that they point to.
 class Look {
  public:
-  Look(const source::CircularKeys& keys, std::vector<ItemState>& items, std::size_t first)
+  Look(const store::CircularKeys& keys, std::vector<ItemState>& items, std::size_t first)
       : items_(items), first_(first), end_(first) {
     std::size_t bytes = 0;
     while (end_ < items.size() && end_ - first < batch && bytes < batch_bytes)
@@ -238,7 +238,7 @@ class Look {
 };
 
 /// Without scripts, a long item comes as a whole.
-void look_at_plainly(redis::SyncClient& client, const source::CircularKeys& keys,
+void look_at_plainly(redis::SyncClient& client, const store::CircularKeys& keys,
                      std::vector<ItemState>& items) {
   for (std::size_t first = 0; first < items.size();) {
     std::vector<Look> looks;
@@ -259,7 +259,7 @@ void look_at_plainly(redis::SyncClient& client, const source::CircularKeys& keys
 }
 
 /// Asks for what is not known yet. Of long items it came with the items themselves.
-void look_at(redis::SyncClient& client, const source::CircularKeys& keys,
+void look_at(redis::SyncClient& client, const store::CircularKeys& keys,
              std::vector<ItemState>& items) {
   std::vector<ItemState*> unknown;
   for (ItemState& item : items)
@@ -279,7 +279,7 @@ void look_at(redis::SyncClient& client, const source::CircularKeys& keys,
       }
     }
     std::size_t at = begin;
-    for (const redis::Value& reply : client.run_all(redis::scripts::states, calls))
+    for (const redis::Value& reply : client.run_all(store::scripts::states, calls))
       for (std::size_t i = 0; i + 3 < reply.elements.size() && at < first; i += 4)
         take_state(*unknown[at++], &reply.elements[i]);
   }
@@ -297,12 +297,12 @@ std::optional<std::int64_t> ItemState::pid_number() const {
 void read_lock(ItemState& item) {
   std::string_view value = item.lock;
   item.state = "running";  // also with a value that is not ours: the item is not free
-  if (take_prefix(value, source::run_prefix)) {
+  if (take_prefix(value, store::run_prefix)) {
     read_holder(item, value);
   } else if (take_prefix(value, "rest:")) {
     item.state = "resting";
     item.why = value;
-  } else if (take_prefix(value, source::quarantine_prefix)) {
+  } else if (take_prefix(value, store::quarantine_prefix)) {
     item.state = "quarantined";
     if (time_of_run(std::string(value))) {
       item.run = value;
@@ -312,7 +312,7 @@ void read_lock(ItemState& item) {
   }
 }
 
-Items read_items(redis::SyncClient& client, const source::CircularKeys& keys,
+Items read_items(redis::SyncClient& client, const store::CircularKeys& keys,
                  const std::string& state, std::size_t most) {
   Items found;
   found.length = static_cast<std::size_t>(client.call({"LLEN", keys.list}).number);

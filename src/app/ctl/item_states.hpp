@@ -12,7 +12,7 @@
 #include <w8y/item.hpp>
 
 #include "redis/sync.hpp"
-#include "source/keys.hpp"
+#include "store/circular/keys.hpp"
 
 namespace w8y::app::ctl {
 
@@ -54,7 +54,7 @@ struct Items {
 /// where scripts are forbidden. Until there are `most` (0: all). Lists of up to 100,000 items are
 /// seen as they are at one moment, unless they are very large; each item's state is, too, but not
 /// all at the same moment.
-Items read_items(redis::SyncClient& client, const source::CircularKeys& keys,
+Items read_items(redis::SyncClient& client, const store::CircularKeys& keys,
                  const std::string& state = {}, std::size_t most = 0);
 
 }  // namespace w8y::app::ctl

@@ -54,7 +54,7 @@ class PauseList final : public Command {
   }
 
  private:
-  void set(Site& site, const source::CircularKeys& keys, const Pause& pause) const {
+  void set(Site& site, const store::CircularKeys& keys, const Pause& pause) const {
     const std::string value = pause_value(pause);
     redis::Command set = {"SET", keys.paused, value};
     std::string life;
@@ -95,7 +95,7 @@ class Resume final : public Command {
     const std::vector<std::string> prefixes = site.lists_of(*prefix_);
     std::vector<Json> told;
     for (const auto& prefix : prefixes) {
-      const source::CircularKeys keys = site.keys(prefix);
+      const store::CircularKeys keys = site.keys(prefix);
       const bool was_paused = site.redis().call({"DEL", keys.paused}).number > 0;
       if (was_paused) site.redis().call({"PUBLISH", keys.wake, "resumed"});
       Json json = {{"result", was_paused ? "resumed" : "was not paused"}};

@@ -165,7 +165,7 @@ const std::optional<std::map<std::string, std::string>>& Site::lists() {
 }
 
 bool Site::is_in_redis(const std::string& prefix) {
-  const source::CircularKeys keys = this->keys(prefix);
+  const store::CircularKeys keys = this->keys(prefix);
   return redis().call({"EXISTS", keys.list, keys.runs, keys.paused}).number > 0;
 }
 
@@ -199,7 +199,7 @@ std::vector<std::string> Site::lists_of(const std::optional<std::string>& name) 
   return prefixes;
 }
 
-source::CircularKeys Site::keys(const std::string& prefix) {
+store::CircularKeys Site::keys(const std::string& prefix) {
   if (redis_options().url.kind == redis::Url::Kind::cluster && !redis::has_hash_tag(prefix))
     throw Failure(wrong_usage, "the list " + escape_text(prefix) +
                                    " has no hash tag, and in a cluster all keys of a list must "
@@ -208,7 +208,7 @@ source::CircularKeys Site::keys(const std::string& prefix) {
   if (lock_key.empty() && lists())
     if (const auto found = lists()->find(prefix); found != lists()->end()) lock_key = found->second;
   if (lock_key.empty()) lock_key = "lock";
-  return source::CircularKeys(prefix.empty() ? "" : prefix + ":", lock_key);
+  return store::CircularKeys(prefix.empty() ? "" : prefix + ":", lock_key);
 }
 
 }  // namespace w8y::app::ctl

@@ -14,7 +14,7 @@
 #include "app/ctl/options.hpp"
 #include "loop/loop.hpp"
 #include "redis/sync.hpp"
-#include "source/keys.hpp"
+#include "store/circular/keys.hpp"
 
 namespace w8y::app::ctl {
 
@@ -41,7 +41,7 @@ class Site {
   /// The same; nullopt: all that are known.
   std::vector<std::string> lists_of(const std::optional<std::string>& name_or_pattern);
   /// Of a list that may be unknown here: one that only `w8y` works on.
-  source::CircularKeys keys(const std::string& prefix);
+  store::CircularKeys keys(const std::string& prefix);
 
  private:
   const Config* config();

@@ -11,9 +11,9 @@ namespace {
 /// that to whoever runs it, and leaves no lock.
 constexpr Duration least_rest_unstarted = std::chrono::seconds(1);
 
-Rest rest_for(Duration time, bool after_failure) {
-  if (time <= Duration{0}) return SetFree{};
-  return RestFor{after_failure, time};
+store::Rest rest_for(Duration time, bool after_failure) {
+  if (time <= Duration{0}) return store::SetFree{};
+  return store::RestFor{after_failure, time};
 }
 
 /// What the executor's last word says of it.
@@ -25,12 +25,12 @@ Disposition after_failure(const EndedRun& run) {
   const Rule& rule = *run.rule;
   const unsigned failures = run.claim.attempt;
   if (rule.max_failures > 0 && failures >= rule.max_failures)
-    return {Quarantine{}, FailureCount::increment};
+    return {store::Quarantine{}, store::FailureCount::increment};
   Duration rest = backoff_after(rule.backoff, failures);
   // What the executor says can only lengthen it: else a failing item could spin.
   if (const auto cooldown = own_cooldown(run)) rest = std::max(rest, *cooldown);
   if (run.never_began() != nullptr && rule.recorded) rest = std::max(rest, least_rest_unstarted);
-  return {rest_for(rest, true), FailureCount::increment};
+  return {rest_for(rest, true), store::FailureCount::increment};
 }
 
 }  // namespace
@@ -38,13 +38,14 @@ Disposition after_failure(const EndedRun& run) {
 Disposition dispose_of(const EndedRun& run) {
   switch (counts_as(run)) {
     case Counts::success:
-      return {rest_for(own_cooldown(run).value_or(run.rule->cooldown), false), FailureCount::reset};
+      return {rest_for(own_cooldown(run).value_or(run.rule->cooldown), false),
+              store::FailureCount::reset};
     case Counts::failure:
       return after_failure(run);
     case Counts::neither:
       break;
   }
-  return {SetFree{}, FailureCount::keep};
+  return {store::SetFree{}, store::FailureCount::keep};
 }
 
 }  // namespace w8y::source

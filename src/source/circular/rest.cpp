@@ -25,12 +25,12 @@ void CircularSource::end_rest() {
   IdlePolls::Sleeper::wake();
 }
 
-void CircularSource::rest(const PassReply& reply) {
+void CircularSource::rest(const store::PassReply& reply) {
   resting_ = true;
   if (reply.calls > 1) owe(static_cast<double>(reply.calls - 1));
   const Instant now = clock_.now();
   // Where others wait too, an item that we have left to rest is ours to announce.
-  if (line_ == Line::none || (free_at_ && *free_at_ <= now)) free_at_.reset();
+  if (line_ == store::Line::none || (free_at_ && *free_at_ <= now)) free_at_.reset();
   if (reply.next_free && (!free_at_ || now + *reply.next_free < *free_at_))
     free_at_ = now + *reply.next_free;
   if (reply.whole) looked_at_ = now;
@@ -53,7 +53,7 @@ bool CircularSource::may_look() const {
   return !owes_whole_ && (last_ == ClaimEnd::empty || last_ == ClaimEnd::nothing_free);
 }
 
-void CircularSource::on_looked(const LookReply& reply) {
+void CircularSource::on_looked(const store::LookReply& reply) {
   if (!std::exchange(looking_, false)) return;
   charge(reply.cost - std::exchange(paid_, 0));
   been_back();
@@ -99,29 +99,44 @@ void CircularSource::on_others(bool freed) {
   if (freed) freed_at_ = heard_at_;
 }
 
-/// Within a time if others are woken too. At once if it can be, and no more often than is worth it
-/// and the idle budget pays for.
-void CircularSource::wake_up(Duration within) {
+/// Within a time if others are woken too. At once if it can be (true: a claim is worth it now), and
+/// no more often than is worth it and the idle budget pays for.
+bool CircularSource::begin_wake(Duration within) {
   const Instant now = clock_.now();
   Instant at = now;
   if (fruitless_ > 0) at = std::max(at, woke_at_ + first_wake_pause * (1 << (fruitless_ - 1)));
-  if (line_ != Line::none && within > Duration{0}) at += spread(within);
-  if (wake_due_ && *wake_due_ <= at) return;
+  if (line_ != store::Line::none && within > Duration{0}) at += spread(within);
+  if (wake_due_ && *wake_due_ <= at) return false;
   if (at <= now && pay()) {
+    end_rest();
     paid_ = 1;
-    return claim_for_wake();
+    woke_at_ = now;
+    for_wake_ = true;
+    return true;
   }
   wake_due_ = at;
   if (!looking_) sleep({at - now, 1, 1});
+  return false;
+}
+
+/// Whoever may claim has claimed, or there is no place for a run.
+void CircularSource::end_wake() {
+  if (claim_out_) return;
+  for_wake_ = false;
+  list_->leave_line();
+}
+
+void CircularSource::wake_up(Duration within) {
+  if (!begin_wake(within)) return;
+  handler_.on_may_claim();
+  end_wake();
 }
 
 void CircularSource::claim_for_wake() {
   woke_at_ = clock_.now();
   for_wake_ = true;
   stir();
-  if (claim_out_) return;
-  for_wake_ = false;
-  list_->leave_line();  // no place of the host is free
+  end_wake();
 }
 
 void CircularSource::note_wake(bool found) {
@@ -132,7 +147,7 @@ void CircularSource::note_wake(bool found) {
 /// Redis is back, for all lists at once.
 void CircularSource::on_back() {
   owes_whole_ = true;
-  line_ = Line::none;
+  line_ = store::Line::none;
   if (claim_out_) {
     woken_ = true;
   } else if (resting_) {
@@ -153,7 +168,7 @@ void CircularSource::back_due() {
 
 /// Whether somebody who waits as we do looks after the list.
 bool CircularSource::others_look() const {
-  return line_ != Line::none && clock_.now() - freed_at_ < at_work;
+  return line_ != store::Line::none && clock_.now() - freed_at_ < at_work;
 }
 
 void CircularSource::sleep_in_line() {

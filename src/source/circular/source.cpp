@@ -4,6 +4,8 @@
 #include <utility>
 #include <variant>
 
+#include "source/circular/disposition.hpp"
+
 namespace w8y::source {
 
 CircularSource::CircularSource(const Clock& clock, IdlePolls& idle, SourceHandler& handler,
@@ -33,11 +35,11 @@ void CircularSource::claim(std::size_t wanted) {
 
 void CircularSource::send_claim() {
   if (whole_at_ && clock_.now() >= *whole_at_) scarce_ = false;
-  list_->claim(wanted_, scarce_ && !overdue_ ? Scan::ends : Scan::whole,
-               overdue_ ? Manner::overdue : Manner::in_turn);
+  list_->claim(wanted_, scarce_ && !overdue_ ? store::Scan::ends : store::Scan::whole,
+               overdue_ ? store::Manner::overdue : store::Manner::in_turn);
 }
 
-void CircularSource::on_claimed(PassReply&& reply) {
+void CircularSource::on_claimed(store::PassReply&& reply) {
   claim_out_ = false;
   last_ = reply.end;
   const bool woken = std::exchange(woken_, false);
@@ -51,10 +53,12 @@ void CircularSource::on_claimed(PassReply&& reply) {
     if (!reply.claims.empty()) charge(-paid);  // that was no idle poll
     if (reply.end != ClaimEnd::more) rest(reply);
   }
+  // Before the reply is told: what woke it meanwhile makes its "nothing" old.
+  const bool again = resting_ && (woken || turn) && begin_wake(turn ? Duration{0} : wake_spread);
   been_back();
   for (const ShownItem& item : reply.parked) handler_.on_parked(item, too_long_text());
   handler_.on_claimed({std::move(reply.claims), reply.end, std::move(reply.detail)});
-  if (resting_ && (woken || turn)) wake_up(turn ? Duration{0} : wake_spread);
+  if (again) end_wake();
 }
 
 void CircularSource::stop_waiting() {
@@ -73,8 +77,8 @@ void CircularSource::retire() {
 
 void CircularSource::settle(EndedRun&& run) {
   const Disposition disposition = dispose_of(run);
-  const bool freed = std::holds_alternative<SetFree>(disposition.rest);
-  const auto* rests = std::get_if<RestFor>(&disposition.rest);
+  const bool freed = std::holds_alternative<store::SetFree>(disposition.rest);
+  const auto* rests = std::get_if<store::RestFor>(&disposition.rest);
   const std::optional<Duration> free_in = rests ? std::optional(rests->time) : std::nullopt;
   --held_;
   list_->settle({std::move(run), disposition.rest, disposition.failures});
@@ -95,7 +99,7 @@ void CircularSource::hand_back(const Claim& claim) {
 /// After a pass that took many calls, the ends are looked at first; as long as they have something,
 /// and where something was set free elsewhere, all of it is looked at again when half of the idle
 /// budget has paid for that.
-void CircularSource::note_pass(const PassReply& reply, bool woken) {
+void CircularSource::note_pass(const store::PassReply& reply, bool woken) {
   const bool satisfied = reply.end == ClaimEnd::more;
   if (satisfied && !scarce_ && reply.calls > short_pass) {
     scarce_ = true;
@@ -121,7 +125,7 @@ void CircularSource::note_freed() {
   const bool ours = pass_calls_ * items_per_call < held_ * 2;
   if (pass_calls_ <= short_pass || ours) scarce_ = false;
   // Who waits for longer than we do is told of it; so are we, if nobody does.
-  if (resting_ && line_ != Line::crowded) end_rest();
+  if (resting_ && line_ != store::Line::crowded) end_rest();
 }
 
 }  // namespace w8y::source

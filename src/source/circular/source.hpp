@@ -15,15 +15,15 @@
 #include <w8y/idle.hpp>
 #include <w8y/source.hpp>
 
-#include "source/circular/list.hpp"
+#include "store/circular/list.hpp"
 
 namespace w8y::source {
 
 class CircularSource final : public Source,
-                             private CircularListHandler,
+                             private store::CircularListHandler,
                              private IdlePolls::Sleeper {
  public:
-  using MakeList = std::function<std::unique_ptr<CircularList>(CircularListHandler&)>;
+  using MakeList = std::function<std::unique_ptr<store::CircularList>(store::CircularListHandler&)>;
   CircularSource(const Clock& clock, IdlePolls& idle, SourceHandler& handler, const MakeList& make);
   ~CircularSource() override;
 
@@ -65,9 +65,9 @@ class CircularSource final : public Source,
   /// Redis.
   static constexpr Duration settled_within = std::chrono::milliseconds(7);
 
-  // CircularListHandler
-  void on_claimed(PassReply&& reply) override;
-  void on_looked(const LookReply& reply) override;
+  // store::CircularListHandler
+  void on_claimed(store::PassReply&& reply) override;
+  void on_looked(const store::LookReply& reply) override;
   void on_wake() override;
   void on_turn() override;
   void on_others(bool freed) override;
@@ -88,14 +88,16 @@ class CircularSource final : public Source,
   void back_due() override;
 
   void send_claim();
-  void rest(const PassReply& reply);
+  void rest(const store::PassReply& reply);
   void end_rest();
   void stir();
-  void note_pass(const PassReply& reply, bool woken);
+  void note_pass(const store::PassReply& reply, bool woken);
   void note_freed();
   void expect_free(Duration in);
   [[nodiscard]] bool may_look() const;
   [[nodiscard]] double cost_of_look() const { return may_look() ? list_->look_cost() : 1; }
+  [[nodiscard]] bool begin_wake(Duration within);
+  void end_wake();
   void wake_up(Duration within);
   void claim_for_wake();
   void note_wake(bool found);
@@ -104,7 +106,7 @@ class CircularSource final : public Source,
 
   const Clock& clock_;
   SourceHandler& handler_;
-  std::unique_ptr<CircularList> list_;
+  std::unique_ptr<store::CircularList> list_;
   RulePtr rule_;
   std::size_t held_ = 0;  ///< claims that are neither settled nor handed back
 
@@ -115,7 +117,7 @@ class CircularSource final : public Source,
   bool still_wanted_ = false;  ///< since it was asked for, nobody said that nothing is wanted
   bool woken_ = false;         ///< something woke us meanwhile: its "nothing" may be old
   bool turn_ = false;          ///< or told us that it is our turn
-  bool overdue_ = false;       ///< the next claim is: see Manner
+  bool overdue_ = false;       ///< the next claim is: see store::Manner
   bool for_wake_ = false;      ///< it is for a wake
   double paid_ = 0;            ///< of the idle budget, for the claim or look that is out
 
@@ -130,7 +132,7 @@ class CircularSource final : public Source,
   std::optional<Instant> wake_due_;
 
   // Where others wait too.
-  Line line_ = Line::none;
+  store::Line line_ = store::Line::none;
   Instant heard_at_{};  ///< of others, last
   Instant freed_at_{};  ///< that something was set free
 

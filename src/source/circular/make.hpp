@@ -1,0 +1,18 @@
+#pragma once
+
+#include <memory>
+
+#include <w8y/idle.hpp>
+#include <w8y/source.hpp>
+
+namespace w8y::store {
+class RedisLink;
+}
+
+namespace w8y::source {
+
+/// The source of a circular list in Redis.
+std::unique_ptr<Source> make_circular(const std::shared_ptr<store::RedisLink>& link,
+                                      IdlePolls& idle, SourceHandler& handler);
+
+}  // namespace w8y::source

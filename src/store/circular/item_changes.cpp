@@ -1,0 +1,195 @@
+#include "store/circular/item_changes.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include "store/scripts.hpp"
+
+namespace w8y::store {
+
+namespace {
+
+/// Items per call: finding one takes time with the length of the list, and Redis must not be held
+/// for long.
+constexpr std::size_t at_once = 64;
+/// And bytes of them: each comes up to three times, with its locks.
+constexpr std::size_t bytes_at_once = std::size_t{1} << 20;
+/// Of the list, or of the index, per call. Others rotate the list meanwhile.
+constexpr std::int64_t page = 1000;
+constexpr const char* most_of_note = "4096";
+/// Of a list with long items, per call.
+constexpr const char* long_items_at_once = "10000";
+constexpr const char* long_bytes_at_once = "33554432";
+
+}  // namespace
+
+template <typename Result>
+std::vector<Result> ItemChanges::run(const redis::Script& script, const redis::Command& keys,
+                                     Locks locks, const redis::Command& args,
+                                     const std::vector<Item>& items) {
+  std::vector<Result> results;
+  std::size_t end = 0;
+  for (std::size_t first = 0; first < items.size(); first = end) {
+    std::size_t bytes = 0;
+    while (end < items.size() && end - first < at_once && bytes < bytes_at_once)
+      bytes += items[end++].size();
+    std::vector<std::string> names;
+    for (std::size_t i = first; i < end; ++i) {
+      names.push_back(keys_.lock(items[i]));
+      if (locks == Locks::both) names.push_back(keys_.other_lock_prefix + items[i]);
+    }
+    redis::Command all_keys(keys);
+    all_keys.insert(all_keys.end(), names.begin(), names.end());
+    redis::Command all_args(args);
+    for (std::size_t i = first; i < end; ++i) all_args.emplace_back(items[i]);
+    const redis::Value reply = client_.run(script, all_keys, all_args);
+    for (std::size_t i = 0; i < end - first; ++i)
+      results.push_back(
+          static_cast<Result>(i < reply.elements.size() ? reply.elements[i].number : 0));
+  }
+  return results;
+}
+
+std::vector<AddedAs> ItemChanges::add(const std::vector<Item>& items, bool again) {
+  return run<AddedAs>(scripts::add, {keys_.list, keys_.failures, keys_.quarantined}, Locks::both,
+                      {again ? "1" : "0", keys_.wake}, items);
+}
+
+std::vector<std::size_t> ItemChanges::remove(const std::vector<Item>& items) {
+  return run<std::size_t>(scripts::remove, {keys_.list, keys_.failures, keys_.quarantined},
+                          Locks::both, {""}, items);
+}
+
+std::vector<std::optional<std::size_t>> ItemChanges::remove(const std::vector<Item>& items,
+                                                            const std::string& state) {
+  std::vector<std::optional<std::size_t>> copies;
+  for (const std::int64_t count :
+       run<std::int64_t>(scripts::remove, {keys_.list, keys_.failures, keys_.quarantined},
+                         Locks::both, {state}, items))
+    copies.push_back(count < 0 ? std::nullopt : std::optional(static_cast<std::size_t>(count)));
+  return copies;
+}
+
+std::vector<QuarantinedAs> ItemChanges::quarantine(const std::vector<Item>& items,
+                                                   const QuarantineNote& note) {
+  const std::string text = to_text(note);
+  return run<QuarantinedAs>(scripts::quarantine, {keys_.list, keys_.quarantined}, Locks::one,
+                            {text}, items);
+}
+
+std::vector<ReleasedAs> ItemChanges::release(const std::vector<Item>& items) {
+  return run<ReleasedAs>(scripts::release, {keys_.list, keys_.failures, keys_.quarantined},
+                         Locks::both, {keys_.wake}, items);
+}
+
+std::vector<ShownItem> ItemChanges::change_long(const char* what, const std::string& which,
+                                                const std::string& note) {
+  std::vector<ShownItem> changed;
+  const std::string shown = std::to_string(item_shown);
+  std::int64_t first = 0;
+  while (true) {
+    const std::string from = std::to_string(first);
+    const redis::Value reply =
+        client_.run(scripts::long_items, {keys_.list, keys_.failures, keys_.quarantined},
+                    {keys_.lock_prefix, keys_.other_lock_prefix, what, which, shown, from,
+                     long_items_at_once, long_bytes_at_once, keys_.wake, note});
+    if (reply.elements.size() < 2) return changed;
+    first += reply.elements[0].number;
+    for (std::size_t i = 2; i + 1 < reply.elements.size(); i += 2)
+      changed.emplace_back(reply.elements[i].text,
+                           static_cast<std::size_t>(reply.elements[i + 1].number));
+    if (reply.elements[1].number == 1) return changed;
+  }
+}
+
+std::vector<ShownItem> ItemChanges::change_long(LongChange what,
+                                                const std::vector<std::string>& states) {
+  std::string which = " ";
+  for (const std::string& state : states) which += state + " ";
+  return change_long(what == LongChange::remove ? "remove" : "release", which, {});
+}
+
+std::vector<ShownItem> ItemChanges::quarantine_long(const RunId& run, const QuarantineNote& note) {
+  return change_long("quarantine", run, to_text(note));
+}
+
+std::vector<ItemChanges::Quarantined> ItemChanges::quarantined() {
+  std::vector<Quarantined> all;
+  std::set<Item> seen;  // HSCAN may tell of one twice
+  std::string cursor = "0";
+  const std::string entries = std::to_string(page);
+  const std::string shown = std::to_string(item_shown);
+  do {
+    const redis::Value reply =
+        client_.run(scripts::index, {keys_.quarantined}, {cursor, entries, shown, most_of_note});
+    if (reply.elements.empty()) break;
+    cursor = reply.elements[0].text;
+    const auto& fields = reply.elements;
+    for (std::size_t i = 1; i + 1 < fields.size(); i += 2)
+      if (seen.insert(fields[i].text).second)
+        all.push_back({fields[i].text, read_note(fields[i + 1].text)});
+  } while (cursor != "0");
+  return all;
+}
+
+std::vector<QuarantineNote> ItemChanges::notes_of(const std::vector<Item>& items) {
+  std::vector<QuarantineNote> notes(items.size());
+  for (std::size_t first = 0; first < items.size(); first += page) {
+    const std::size_t end = std::min(items.size(), first + static_cast<std::size_t>(page));
+    redis::Command command{"HMGET", keys_.quarantined};
+    for (std::size_t i = first; i < end; ++i) command.emplace_back(items[i]);
+    const redis::Value reply = client_.call(command);
+    for (std::size_t i = first; i < end && i - first < reply.elements.size(); ++i)
+      if (!reply.elements[i - first].is_nil()) notes[i] = read_note(reply.elements[i - first].text);
+  }
+  return notes;
+}
+
+/// Locks that say so, of items in the list. Of a lock no more is read than says so, and long items
+/// are left to who changes them where they stand.
+void ItemChanges::find_locks(std::vector<Item>& found) {
+  std::set<Item> seen(found.begin(), found.end());
+  const std::string last = std::to_string(std::string_view(quarantine_prefix).size() - 1);
+  const std::string count = std::to_string(page);
+  const std::string shown = std::to_string(item_shown);
+  for (std::int64_t first = 0;;) {
+    const std::string from = std::to_string(first);
+    const redis::Value part =
+        client_.run(scripts::items, {keys_.list, keys_.failures, keys_.quarantined},
+                    {from, count, long_bytes_at_once, shown, most_of_note, ""});
+    if (part.elements.size() < 2 || part.elements[0].number == 0) return;
+    first += part.elements[0].number;
+    std::set<std::size_t> are_long;
+    for (std::size_t i = 2; i + 6 < part.elements.size(); i += 7)
+      are_long.insert(static_cast<std::size_t>(part.elements[i].number) - 1);
+    std::vector<const Item*> items;
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < part.elements[1].elements.size(); ++i) {
+      if (are_long.contains(i)) continue;
+      items.push_back(&part.elements[1].elements[i].text);
+      names.push_back(keys_.lock(*items.back()));
+      names.push_back(keys_.other_lock_prefix + *items.back());
+    }
+    std::vector<redis::Command> reads;
+    for (const auto& name : names) reads.push_back({"GETRANGE", name, "0", last});
+    const std::vector<redis::Value> locks = client_.pipeline(reads);
+    for (std::size_t i = 0; i < locks.size(); ++i)
+      if (locks[i].text == quarantine_prefix && seen.insert(*items[i / 2]).second)
+        found.push_back(*items[i / 2]);
+  }
+}
+
+std::vector<Item> ItemChanges::release_all() {
+  std::vector<Item> items;
+  for (auto& each : quarantined()) items.push_back(std::move(each.item));
+  find_locks(items);
+  std::vector<Item> ended;
+  const std::vector<ReleasedAs> results = release(items);
+  for (std::size_t i = 0; i < items.size(); ++i)
+    if (results[i] == ReleasedAs::released || results[i] == ReleasedAs::called_off)
+      ended.push_back(std::move(items[i]));
+  return ended;
+}
+
+}  // namespace w8y::store

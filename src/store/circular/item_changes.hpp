@@ -1,0 +1,86 @@
+// What an operator does to items of a circular list: each in one step, so that no host and no other
+// operator comes between looking and doing.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <w8y/item.hpp>
+
+#include "redis/sync.hpp"
+#include "store/circular/keys.hpp"
+#include "store/circular/quarantine_note.hpp"
+
+namespace w8y::store {
+
+enum class AddedAs { listed_already = 0, added = 1 };
+enum class QuarantinedAs {
+  not_listed = 0,
+  done = 1,
+  was_already = 2,
+  at_end_of_run = 3,  ///< it runs: no host takes it up again after that
+  asked_already = 4,  ///< the same, and the first who asked is kept
+};
+enum class ReleasedAs {
+  not_listed = 0,
+  released = 1,
+  was_free = 2,
+  runs = 3,        ///< left alone
+  called_off = 4,  ///< it runs, and is not quarantined at its end
+};
+
+/// All throw redis::RedisError. The answers are in the order of the items.
+class ItemChanges {
+ public:
+  ItemChanges(redis::SyncClient& client, CircularKeys keys)
+      : client_(client), keys_(std::move(keys)) {}
+
+  /// At the end of the list; `again`: also what is in it already. What comes anew begins anew.
+  std::vector<AddedAs> add(const std::vector<Item>& items, bool again);
+  /// Every copy of them. How many there were of each.
+  std::vector<std::size_t> remove(const std::vector<Item>& items);
+  /// The same, of those that are in this state then ("free", "running", "resting" or
+  /// "quarantined"); nullopt: it is in another one, and stays.
+  std::vector<std::optional<std::size_t>> remove(const std::vector<Item>& items,
+                                                 const std::string& state);
+  /// Until release(). A run that is going on goes on to its end; to end it too, cancel it after
+  /// this.
+  std::vector<QuarantinedAs> quarantine(const std::vector<Item>& items, const QuarantineNote& note);
+  /// Ends rests and quarantines, and forgets failures.
+  std::vector<ReleasedAs> release(const std::vector<Item>& items);
+
+  enum class LongChange { remove, release };
+  /// The same for items that are longer than what is shown of them, where they stand in the list:
+  /// of all in some of these states, or of the one that a run holds. Which were changed.
+  std::vector<ShownItem> change_long(LongChange what, const std::vector<std::string>& states);
+  std::vector<ShownItem> quarantine_long(const RunId& run, const QuarantineNote& note);
+
+  struct Quarantined {
+    Item item;
+    QuarantineNote note;
+  };
+  /// What the index has: also items that run, and will be quarantined at their end. Those of an
+  /// older version are not in it, nor are long items.
+  std::vector<Quarantined> quarantined();
+  /// The notes of these items; those without one are empty.
+  std::vector<QuarantineNote> notes_of(const std::vector<Item>& items);
+  /// Ends every quarantine, those of older versions too. Which there were.
+  std::vector<Item> release_all();
+
+ private:
+  enum class Locks { one, both };
+  template <typename Result>
+  std::vector<Result> run(const redis::Script& script, const redis::Command& keys, Locks locks,
+                          const redis::Command& args, const std::vector<Item>& items);
+  std::vector<ShownItem> change_long(const char* what, const std::string& which,
+                                     const std::string& note);
+  void find_locks(std::vector<Item>& found);
+
+  redis::SyncClient& client_;
+  CircularKeys keys_;
+};
+
+}  // namespace w8y::store

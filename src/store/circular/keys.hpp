@@ -1,0 +1,54 @@
+// Names of the keys of a circular list (w8y-keys(7)).
+#pragma once
+
+#include <string>
+
+#include <w8y/item.hpp>
+#include <w8y/rule.hpp>
+
+namespace w8y::store {
+
+struct CircularKeys {
+  explicit CircularKeys(const std::string& key_prefix, const std::string& lock_key = "lock")
+      : list(key_prefix + "list"),
+        lock_prefix(key_prefix + lock_key + ":"),
+        other_lock_prefix(key_prefix + (lock_key == "lock" ? "proc" : "lock") + ":"),
+        fence(key_prefix + "fence"),
+        failures(key_prefix + "failures"),
+        slots(key_prefix + "slots"),
+        paused(key_prefix + "paused"),
+        runs(key_prefix + "runs"),
+        events(key_prefix + "events"),
+        wake(key_prefix + "wake"),
+        quarantined(key_prefix + "quarantined"),
+        waiting(key_prefix + "waiting") {}
+  explicit CircularKeys(const Rule& rule) : CircularKeys(rule.key_prefix(), rule.lock_key) {}
+
+  /// Without making all the others.
+  [[nodiscard]] static std::string list_of(const Rule& rule) { return rule.key_prefix() + "list"; }
+  [[nodiscard]] static std::string lock_prefix_of(const Rule& rule) {
+    return rule.key_prefix() + rule.lock_key + ":";
+  }
+  [[nodiscard]] std::string lock(const Item& item) const { return lock_prefix + item; }
+
+  std::string list;
+  std::string lock_prefix;
+  std::string other_lock_prefix;  ///< what a changed `lock_key` may have left behind
+  std::string fence;
+  std::string failures;
+  std::string slots;
+  std::string paused;
+  std::string runs;
+  std::string events;
+  std::string wake;
+  std::string quarantined;
+  std::string waiting;
+};
+
+/// Values of locks, for people and for whoever has to tell them apart.
+inline constexpr const char* rest_cooldown = "rest:cooldown";
+inline constexpr const char* rest_backoff = "rest:backoff";
+inline constexpr const char* quarantine_prefix = "quarantine:";
+inline constexpr const char* run_prefix = "run:";
+
+}  // namespace w8y::store

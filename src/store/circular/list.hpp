@@ -1,0 +1,102 @@
+// A circular list as its store has it: the port between deciding when to look at which part of it
+// (CircularSource) and doing that in Redis.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <w8y/source.hpp>
+
+#include "store/circular/settlement.hpp"
+
+namespace w8y::store {
+
+/// Hosts that found nothing wait in a line for what becomes free.
+enum class Line {
+  none,     ///< not in it, or alone: what becomes free is for whoever comes
+  others,   ///< others are in it too: each has its share, and takes turns beyond it
+  crowded,  ///< more than there are items: what becomes free is the next one's, and never ours
+};
+
+/// What a pass over the list has come to.
+struct PassReply {
+  std::vector<Claim> claims;
+  ClaimEnd end = ClaimEnd::more;
+  /// When an item that is not free now may become free, if the Source saw one: a hint.
+  std::optional<Duration> next_free;
+  std::string detail;             ///< why it is paused, unavailable or refused; for people
+  std::size_t calls = 1;          ///< commands that the pass took
+  std::vector<ShownItem> parked;  ///< by this pass: longer than longest_item
+  /// nothing_free: the whole list was looked at, not only its ends.
+  bool whole = true;
+  Line line = Line::none;
+};
+
+/// How a claim stands to those of others.
+enum class Manner {
+  in_turn,
+  overdue,  ///< nothing was heard for a while: takes what is free, whoever's turn it is
+};
+
+/// How much of a list a claim looks at, if it doesn't find enough before.
+enum class Scan {
+  whole,
+  /// One call's worth, at both ends. Where most items rest, the one that rests longest stands at
+  /// the left end, and what is added comes to the right one: looking at a hundred thousand that
+  /// rest, to find the next, would cost Redis more than the run.
+  ends,
+};
+
+/// Whether a claim is worth it.
+struct LookReply {
+  bool worth_it = true;
+  /// Commands that it took: less than 1 where one command asked about many lists.
+  double cost = 1;
+  /// The Source would hear of what is added (keyspace events): it can be looked at rarely.
+  bool hears = false;
+};
+
+class CircularListHandler : public ClaimHandler {
+ public:
+  virtual void on_claimed(PassReply&& reply) = 0;
+  virtual void on_looked(const LookReply& reply) = 0;
+  /// Somebody says that something may have become free, or was added. Anybody can say that, and as
+  /// often as he likes.
+  virtual void on_wake() = 0;
+  /// Something has become free, and it is our turn.
+  virtual void on_turn() = 0;
+  /// Another host looks after the list: something has become free for it (`freed`), or it has
+  /// looked for what is free and nobody was told of.
+  virtual void on_others(bool freed) = 0;
+  /// Redis is back, or its channels: what has happened meanwhile, nobody has told us.
+  virtual void on_back() = 0;
+};
+
+/// Never calls its handler from inside a call of its own; callbacks stop when it is destroyed.
+class CircularList {
+ public:
+  virtual ~CircularList() = default;
+  /// Before the first claim; and again with a changed rule.
+  virtual void use(RulePtr rule) = 0;
+  /// Up to `wanted` items, at most one claim at a time; answered by one on_claimed().
+  virtual void claim(std::size_t wanted, Scan scan, Manner manner) = 0;
+  /// It does not wait for its turn any more, and passes it on if it has come.
+  virtual void leave_line() = 0;
+  /// After a claim that found the list empty or nothing free in it: whether that is still so, at a
+  /// fraction of a claim's cost. At most one look at a time; answered by one on_looked().
+  virtual void look() = 0;
+  /// What a look costs, as far as is known: see LookReply.
+  [[nodiscard]] virtual double look_cost() const = 0;
+  /// Whether on_wake() is wanted.
+  virtual void listen(bool on) = 0;
+  // As a Source has them.
+  virtual void settle(Settlement&& settlement) = 0;
+  virtual void hand_back(const Claim& claim) = 0;
+  [[nodiscard]] virtual bool may_start(const Claim& claim) const = 0;
+  virtual void announce(const RunEvent& event) = 0;
+  [[nodiscard]] virtual std::size_t unsettled() const = 0;
+};
+
+}  // namespace w8y::store

@@ -1,0 +1,199 @@
+// The three steps on a circular list that have to be atomic, whichever way Redis lets us do them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <w8y/clock.hpp>
+#include <w8y/item.hpp>
+
+#include "redis/reply.hpp"
+#include "store/circular/keys.hpp"
+
+namespace w8y::redis {
+class Client;
+}
+
+namespace w8y::store {
+
+/// What a life is called in a command: whole milliseconds, and 0 only for nothing.
+std::string ms_text(Duration life);
+
+/// Redis could not do it, or we don't know whether it did.
+struct Trouble {
+  bool maybe_done = false;  ///< it was sent, and the answer was lost
+  /// The lock is settled; only something that is noted beside it was refused.
+  bool settled = false;
+  bool never = false;  ///< it is more than can be sent
+  /// Something of the list is longer than can be read, or sent: it is as long the next time.
+  bool too_long = false;
+  /// What Redis answered; none: it could not be asked.
+  redis::ErrorCode code = redis::ErrorCode::none;
+  std::string why;
+
+  /// Not about a server that is away or refuses everybody: a key of a wrong type, an ACL.
+  [[nodiscard]] bool about_keys() const {
+    return code != redis::ErrorCode::none && !redis::is_about_server(code);
+  }
+};
+
+/// Nothing if the answer is good; else what went wrong.
+std::optional<Trouble> trouble_of(const redis::Answer& answer);
+
+struct ClaimCall {
+  const CircularKeys& keys;
+  std::string value_prefix;  ///< of the locks: "run:<host>:<pid>:"
+  std::vector<RunId> runs;   ///< one per item that is wanted; none: we leave the line
+  Duration expiry{0};
+  unsigned fleet_limit = 0;
+  std::int64_t left = new_pass;  ///< of this pass
+  std::size_t held = 0;          ///< items of the list that we have
+  bool hears = false;            ///< of our turn, on the wake channel
+  /// Nothing was heard for a while: what is free is taken, whoever's turn it is.
+  bool overdue = false;
+  /// What the index of quarantines says of items that are too long.
+  std::string_view parked_note;
+  /// Of the longest item that was seen in the list lately; none: nothing is known.
+  std::optional<std::size_t> longest;
+
+  static constexpr std::int64_t new_pass = -1;
+  /// Scan::ends. Where there are no scripts, a new pass.
+  static constexpr std::int64_t only_ends = -2;
+};
+
+struct Taken {
+  Item item;
+  std::uint64_t fence = 0;
+  unsigned failures = 0;
+};
+
+enum class ClaimStatus { ok, more, none, empty, paused, full };
+
+struct ClaimResult {
+  ClaimStatus status = ClaimStatus::ok;
+  std::int64_t left = 0;              ///< none: not looked at
+  std::int64_t length = 0;            ///< none, more: of the list
+  std::optional<std::size_t> others;  ///< we have a place in the line, and so many others
+  std::optional<Duration> next_free;
+  std::string detail;
+  std::string refused;       ///< by Redis, of what is noted beside the locks
+  std::vector<Taken> taken;  ///< taken[i] is locked with runs[i]
+  std::vector<ShownItem> parked;
+  std::size_t longest = 0;  ///< item that was read
+  std::size_t bytes = 0;    ///< of all items that were
+  /// The pass broke off at an item that is longer than can be looked at in this way.
+  bool too_long = false;
+  /// The pass broke off behind those: runs whose lock may be there, or not.
+  std::vector<RunId> maybe_locked;
+};
+
+/// Frees what a claim has locked whose answer was lost: the runs' locks are looked for from the end
+/// of the list, where whatever a claim looks at stands, some items in each call.
+struct UndoCall {
+  const CircularKeys& keys;
+  std::string value_prefix;
+  std::vector<RunId> runs;
+  std::size_t before = 0;   ///< items at the end that were looked at before
+  std::size_t at_once = 1;  ///< items that are read at first, and, without scripts, at all
+};
+
+struct UndoResult {
+  std::size_t looked = 0;  ///< items
+  std::size_t bytes = 0;   ///< of those
+  std::size_t longest = 0;
+  bool whole = false;  ///< the list has no more
+  std::vector<RunId> freed;
+};
+
+struct RenewLock {
+  std::string key;
+  std::string value;
+  bool retake = false;  ///< if it is gone and free
+};
+enum class Renewed { foreign = 0, renewed = 1, retaken = 2, gone = 3, refused = 4 };
+
+struct RenewCall {
+  std::string slots_key;
+  bool fleet = false;  ///< the runs have places in slots
+  Duration expiry{0};
+  std::vector<RenewLock> locks;
+};
+
+struct SettleCall {
+  std::string lock;
+  std::string value;      ///< by which it is ours; its end is the run's id
+  std::string new_value;  ///< empty: free
+  Duration new_life{0};   ///< 0: for good
+  std::string note;       ///< for good: what the index of quarantines says of it
+  std::string failures;   ///< "keep", "reset", "increment"
+  Item item;
+  RunId run;
+  bool again = false;  ///< may have been carried out before
+  /// Our lease was over when this was sent: others may have run the item since, even if a renewal
+  /// that came late has taken the lock once more.
+  bool stale = false;
+  std::size_t history = 0;
+  std::string event;  ///< JSON; empty: none
+  /// Fields of the history besides run and item, name and value in turn.
+  std::vector<std::string> entry;
+
+  [[nodiscard]] bool for_good() const { return !new_value.empty() && new_life == Duration{0}; }
+};
+
+/// Forgets failures and quarantines of items that are no longer in their list: some entries of
+/// each, chosen at random.
+struct SweepCall {
+  std::vector<CircularKeys> lists;
+  /// Of one hash, in one call.
+  static constexpr std::size_t most_entries = 64;
+};
+
+struct SweepResult {
+  std::size_t lists = 0;  ///< that were looked at
+  std::size_t forgotten = 0;
+};
+
+/// Either a result or trouble, told once and never from inside the call. What a call is given is
+/// read before it returns.
+class LockStore {
+ public:
+  virtual ~LockStore() = default;
+  template <typename Result>
+  using Answer = std::function<void(const Result* result, const Trouble& trouble)>;
+  /// No trouble: it is settled.
+  using SettleAnswer = std::function<void(std::size_t call, const Trouble* trouble)>;
+
+  virtual void claim(const ClaimCall& call, Answer<ClaimResult> answer) = 0;
+  virtual void undo(const UndoCall& call, Answer<UndoResult> answer) = 0;
+  virtual void renew(const RenewCall& call, Answer<std::vector<Renewed>> answer) = 0;
+  /// Runs of one list, at most most_settled of them. `answer` is told once of each, by its place
+  /// among the calls.
+  virtual void settle(const CircularKeys& keys, const std::vector<const SettleCall*>& calls,
+                      SettleAnswer answer) = 0;
+  virtual void sweep(const SweepCall& call, Answer<SweepResult> answer) = 0;
+  /// It may be another user's: what was forbidden may be allowed, and the other way round.
+  virtual void new_connection() {}
+
+  /// A call looks at no more items than this, so that Redis is never held for long.
+  static constexpr std::size_t most_looked_at = 256;
+  /// Compared by one sweep, for the same reason: a few ms.
+  static constexpr std::size_t most_compared = 200'000;
+  /// Nor at more bytes of them: the item that comes to this is the last. So a reply has at most
+  /// this and one item.
+  static constexpr std::size_t most_bytes_looked_at = std::size_t{1} << 20;
+  /// Items of such a length that can be read at once: few where they are long.
+  static std::size_t at_once(std::optional<std::size_t> longest);
+  /// Settled by one call, for the same reason.
+  static constexpr std::size_t most_settled = 32;
+};
+
+/// By scripts, and by plain commands from the first time that an ACL forbids scripts.
+std::unique_ptr<LockStore> make_lock_store(redis::Client& client);
+
+}  // namespace w8y::store

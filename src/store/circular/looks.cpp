@@ -1,0 +1,157 @@
+#include "store/circular/looks.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "redis/client.hpp"
+#include "redis/slots.hpp"
+#include "store/rights.hpp"
+#include "store/scripts.hpp"
+
+namespace w8y::store {
+
+namespace {
+
+/// A part in which something was found is asked about again in so many parts.
+constexpr std::size_t parts = 8;
+
+/// Items that are read in one call, and what costs Redis about as much as a command.
+constexpr std::size_t most_bytes_read = std::size_t{1} << 20;
+constexpr double bytes_of_command = 65536;
+
+}  // namespace
+
+Looks::Looks(redis::Client& client, TimerQueue& timers, const Clock& clock, bool cluster)
+    : client_(client),
+      clock_(clock),
+      cluster_(cluster),
+      gather_(timers),
+      cost_of_empty_(cluster ? 1 : first_guess),
+      cost_of_locked_(cost_of_empty_),
+      alive_(std::make_shared<bool>(true)) {}
+
+Looks::~Looks() {
+  *alive_ = false;
+}
+
+std::uint16_t Looks::group(const std::string& list) const {
+  return cluster_ ? redis::slot_of(list) : std::uint16_t{0};
+}
+
+void Looks::if_empty(std::string list, Answer answer) {
+  Empties& lists = empty_[group(list)];
+  lists.push_back({std::move(list), std::move(answer)});
+  gather();
+}
+
+void Looks::if_locked(std::string list, std::string lock_prefix, std::int64_t length,
+                      std::int64_t first, Answer answer) {
+  Lockeds& lists = locked_[group(list)];
+  lists.push_back({std::move(list), std::move(lock_prefix), length, first, std::move(answer)});
+  gather();
+}
+
+void Looks::forget_refusals() {
+  exists_forbidden_ = false;
+  scripts_forbidden_ = false;
+}
+
+void Looks::gather() {
+  if (!gather_.pending()) gather_.set(clock_.now(), [this] { send(); });
+}
+
+void Looks::send() {
+  for (auto& [slot, lists] : std::exchange(empty_, {})) {
+    const auto all = std::make_shared<Empties>(std::move(lists));
+    for (std::size_t i = 0; i < all->size(); i += most_empty) {
+      const std::size_t end = std::min(i + most_empty, all->size());
+      cost_of_empty_ = 1.0 / static_cast<double>(end - i);
+      ask_empty(all, i, end, cost_of_empty_);
+    }
+  }
+  for (auto& [slot, lists] : std::exchange(locked_, {})) {
+    const auto all = std::make_shared<Lockeds>(std::move(lists));
+    for (std::size_t i = 0; i < all->size(); i += most_locked) {
+      const std::size_t end = std::min(i + most_locked, all->size());
+      cost_of_locked_ = 1.0 / static_cast<double>(end - i);
+      ask_locked(all, i, end);
+    }
+  }
+}
+
+/// The claim that follows costs something.
+template <typename Lists>
+void Looks::no_look(const Lists& lists, std::size_t begin, std::size_t end) {
+  for (std::size_t i = begin; i < end; ++i) lists[i].answer({true, 0, false}, 0);
+}
+
+void Looks::ask_empty(std::shared_ptr<Empties> lists, std::size_t begin, std::size_t end,
+                      double cost) {
+  if (exists_forbidden_) return no_look(*lists, begin, end);
+  redis::Command command{"EXISTS"};
+  for (std::size_t i = begin; i < end; ++i) command.push_back((*lists)[i].list);
+  client_.call(command, [this, alive = alive_, lists, begin, end, cost](const redis::Answer& got) {
+    if (!*alive) return;
+    exists_forbidden_ = exists_forbidden_ || forbids_command(got);
+    const bool none = got.ok() && got.reply.integer() == 0;
+    if (!none && got.ok() && end - begin > 1) return ask_which(lists, begin, end, cost);
+    for (std::size_t i = begin; i < end; ++i) (*lists)[i].answer({!none, cost, false}, 0);
+  });
+}
+
+/// Some of them are there now.
+void Looks::ask_which(const std::shared_ptr<Empties>& lists, std::size_t begin, std::size_t end,
+                      double cost) {
+  if (scripts_forbidden_) {
+    const std::size_t part = (end - begin + parts - 1) / parts;
+    const double more = static_cast<double>(parts) / static_cast<double>(end - begin);
+    for (std::size_t i = begin; i < end; i += part)
+      ask_empty(lists, i, std::min(i + part, end), cost + more);
+    return;
+  }
+  const auto as_locked = std::make_shared<Lockeds>();
+  for (std::size_t i = begin; i < end; ++i) {
+    const auto answer = [lists, i, cost](const LookReply& reply, std::int64_t) {
+      (*lists)[i].answer({reply.worth_it, reply.cost + cost, false}, 0);
+    };
+    as_locked->push_back({(*lists)[i].list, {}, 0, 0, answer});
+  }
+  for (std::size_t i = 0; i < as_locked->size(); i += most_locked)
+    ask_locked(as_locked, i, std::min(i + most_locked, as_locked->size()));
+}
+
+void Looks::ask_locked(std::shared_ptr<Lockeds> lists, std::size_t begin, std::size_t end) {
+  if (scripts_forbidden_) return no_look(*lists, begin, end);
+  const std::size_t count = end - begin;
+  const auto share = static_cast<std::int64_t>(most_locked / count);
+  const std::string share_text = std::to_string(share);
+  redis::Command keys;
+  const std::string most_bytes = std::to_string(most_bytes_read);
+  redis::Command args{most_bytes};
+  std::vector<std::string> numbers;  // the arguments point to them, so they must not move
+  numbers.reserve(count * 2);
+  for (std::size_t i = begin; i < end; ++i) {
+    const Locked& list = (*lists)[i];
+    keys.push_back(list.list);
+    numbers.push_back(std::to_string(list.length));
+    numbers.push_back(std::to_string(list.first));
+    args.insert(args.end(),
+                {list.lock_prefix, numbers[numbers.size() - 2], numbers.back(), share_text});
+  }
+  const double cost = 1.0 / static_cast<double>(count);
+  client_.run(scripts::look, keys, args,
+              [this, alive = alive_, lists, begin, count, cost](const redis::Answer& got) {
+                if (!*alive) return;
+                scripts_forbidden_ = scripts_forbidden_ || forbids_command(got);
+                // Long items keep Redis as busy as many commands.
+                const auto bytes = static_cast<double>(got.reply[count].integer());
+                const double all = cost * (1 + bytes / bytes_of_command);
+                for (std::size_t i = 0; i < count; ++i) {
+                  const std::int64_t told = got.reply[i].integer();
+                  (*lists)[begin + i].answer({!got.ok() || told > 0, all, false},
+                                             std::max<std::int64_t>(-told, 0));
+                }
+              });
+}
+
+}  // namespace w8y::store

@@ -1,0 +1,100 @@
+// Whether lists in which there was nothing to do have something now: many asked about in one
+// command.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <w8y/timers.hpp>
+
+#include "store/circular/list.hpp"
+
+namespace w8y::redis {
+class Client;
+}
+
+namespace w8y::store {
+
+/// Gathers the looks of a turn of the loop. Empty lists are asked for by EXISTS, which says how
+/// many of them are there: none, as a rule. Those in which all is locked are asked for by a script
+/// (look.lua). In a cluster, only lists in one slot can share a command.
+/// Where Redis can't be asked, or refuses, the answer is that a claim is worth it: it will say what
+/// is wrong.
+class Looks {
+ public:
+  /// Told once, never from inside a call. `seen`: items of a locked list that were looked at.
+  using Answer = std::function<void(const LookReply& reply, std::int64_t seen)>;
+
+  Looks(redis::Client& client, TimerQueue& timers, const Clock& clock, bool cluster);
+  ~Looks();
+  Looks(const Looks&) = delete;
+  Looks& operator=(const Looks&) = delete;
+
+  /// Whether an empty list still is.
+  void if_empty(std::string list, Answer answer);
+  /// Whether a list of `length` items, all of them locked, still is: its length is looked at, and
+  /// some locks from index `first` on, not beyond its end.
+  void if_locked(std::string list, std::string lock_prefix, std::int64_t length, std::int64_t first,
+                 Answer answer);
+
+  /// A new connection may be another user's.
+  void forget_refusals();
+
+  /// What the last look at lists of this kind cost each.
+  [[nodiscard]] double cost(bool empty) const {
+    if (empty ? exists_forbidden_ : scripts_forbidden_) return 1;
+    return empty ? cost_of_empty_ : cost_of_locked_;
+  }
+
+  /// Lists in one EXISTS: about 50 us of Redis.
+  static constexpr std::size_t most_empty = 512;
+  /// Items, and lists, in one call of the script, as in a claim.
+  static constexpr std::size_t most_locked = 256;
+
+ private:
+  struct Empty {
+    std::string list;
+    Answer answer;
+  };
+  struct Locked {
+    std::string list;
+    std::string lock_prefix;
+    std::int64_t length = 0;
+    std::int64_t first = 0;
+    Answer answer;
+  };
+  /// Before the first look; in a cluster, a prefix has a slot of its own as a rule.
+  static constexpr double first_guess = 1.0 / 64;
+  using Empties = std::vector<Empty>;
+  using Lockeds = std::vector<Locked>;
+
+  void gather();
+  void send();
+  void ask_empty(std::shared_ptr<Empties> lists, std::size_t begin, std::size_t end, double cost);
+  void ask_which(const std::shared_ptr<Empties>& lists, std::size_t begin, std::size_t end,
+                 double cost);
+  void ask_locked(std::shared_ptr<Lockeds> lists, std::size_t begin, std::size_t end);
+  template <typename Lists>
+  void no_look(const Lists& lists, std::size_t begin, std::size_t end);
+  [[nodiscard]] std::uint16_t group(const std::string& list) const;
+
+  redis::Client& client_;
+  const Clock& clock_;
+  bool cluster_;
+  Timer gather_;
+  /// By slot in a cluster; else all in one.
+  std::map<std::uint16_t, Empties> empty_;
+  std::map<std::uint16_t, Lockeds> locked_;
+  double cost_of_empty_;
+  double cost_of_locked_;
+  bool exists_forbidden_ = false;  ///< by an ACL
+  bool scripts_forbidden_ = false;
+  std::shared_ptr<bool> alive_;
+};
+
+}  // namespace w8y::store

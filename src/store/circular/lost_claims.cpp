@@ -1,0 +1,108 @@
+#include "store/circular/lost_claims.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace w8y::store {
+
+namespace {
+
+constexpr Duration retry_pause = std::chrono::milliseconds(500);
+}  // namespace
+
+LostClaims::LostClaims(RedisLink& link, std::function<void()> none_left)
+    : link_(link),
+      none_left_(std::move(none_left)),
+      timer_(link.timers),
+      retry_(link.timers),
+      pause_(link.timers),
+      alive_(std::make_shared<bool>(true)) {}
+
+LostClaims::~LostClaims() {
+  *alive_ = false;
+}
+
+void LostClaims::add(std::shared_ptr<const CircularKeys> keys, std::string value_prefix,
+                     const std::vector<RunId>& runs, Duration expiry) {
+  Lost lost;
+  lost.keys = std::move(keys);
+  lost.value_prefix = std::move(value_prefix);
+  lost.runs = runs;
+  lost.until = link_.clock.now() + expiry;
+  lost_.emplace(++last_id_, std::move(lost));
+  arm();
+}
+
+void LostClaims::look() {
+  // Others may have turned the list since.
+  for (auto& [id, lost] : lost_)
+    if (!lost.asking) lost.looked = 0;
+  go_on();
+}
+
+void LostClaims::go_on() {
+  pause_.cancel();
+  std::vector<Id> ids;
+  for (const auto& [id, lost] : lost_)
+    if (!lost.asking) ids.push_back(id);
+  for (const Id id : ids) step(id, lost_.at(id));
+  if (!lost_.empty()) retry_.set(link_.clock.now() + retry_pause, [this] { go_on(); });
+}
+
+void LostClaims::step(Id id, Lost& lost) {
+  const std::size_t at_once = LockStore::at_once(lost.longest);
+  lost.asking = true;
+  link_.locks->undo({*lost.keys, lost.value_prefix, lost.runs, lost.looked, at_once},
+                    [this, alive = alive_, id, at_once, made = link_.large_call()](
+                        const UndoResult* result, const Trouble& trouble) {
+                      if (!*alive) return;
+                      if (result != nullptr && result->bytes >= RedisLink::large)
+                        link_.large_answered(made);
+                      const auto found = lost_.find(id);
+                      if (found == lost_.end()) return;
+                      found->second.asking = false;
+                      if (result != nullptr) return looked(id, found->second, *result);
+                      not_looked(id, found->second, trouble, at_once);
+                    });
+}
+
+void LostClaims::looked(Id id, Lost& lost, const UndoResult& result) {
+  for (const RunId& run : result.freed) std::erase(lost.runs, run);
+  lost.looked += result.looked;
+  lost.longest = result.longest;
+  if (lost.runs.empty() || result.whole) return forget(id);
+  if (link_.may_call_large()) return step(id, lost);
+  if (!pause_.pending()) pause_.set(link_.large_after(), [this] { go_on(); });
+}
+
+/// Tried again by go_on(), but for what Redis refuses: once more, since that may be asked in
+/// another way then, and no further.
+void LostClaims::not_looked(Id id, Lost& lost, const Trouble& trouble, std::size_t at_once) {
+  if (trouble.about_keys()) {
+    if (std::exchange(lost.refused, true)) return forget(id);
+    return step(id, lost);
+  }
+  if (!trouble.maybe_done) return;
+  // What was read may have been more than the connection carries: less, and then none of it.
+  if (at_once == 1) ++lost.looked;
+  lost.longest.reset();
+}
+
+void LostClaims::forget(Id id) {
+  lost_.erase(id);
+  arm();
+  if (lost_.empty()) none_left_();
+}
+
+void LostClaims::arm() {
+  if (lost_.empty()) {
+    retry_.cancel();
+    return timer_.cancel();
+  }
+  const auto first = std::min_element(lost_.begin(), lost_.end(), [](const auto& a, const auto& b) {
+    return a.second.until < b.second.until;
+  });
+  timer_.set(first->second.until, [this, id = first->first] { forget(id); });
+}
+
+}  // namespace w8y::store

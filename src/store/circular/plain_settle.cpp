@@ -1,0 +1,147 @@
+// PlainLocks::settle: what settle.lua does, for one run after the other; and the sweep.
+#include <algorithm>
+#include <utility>
+
+#include "redis/client.hpp"
+#include "store/circular/plain_locks.hpp"
+
+namespace w8y::store {
+
+namespace {
+
+/// Whether some entries of a history have this run.
+bool tells_of(const redis::Value& entries, const RunId& run) {
+  return std::ranges::any_of(entries.elements, [&](const redis::Value& entry) {
+    if (entry.elements.size() < 2) return false;
+    const auto& fields = entry.elements[1].elements;
+    for (std::size_t i = 0; i + 1 < fields.size(); i += 2)
+      if (fields[i].text == "run" && fields[i + 1].text == run) return true;
+    return false;
+  });
+}
+
+}  // namespace
+
+/// What an end finds.
+struct PlainLocks::Standing {
+  std::optional<std::string> lock;
+  bool ordered = false;  ///< an operator has it quarantined
+  bool listed = true;    ///< looked at only if it would be quarantined for its failures
+  bool written = false;  ///< its history and news are
+};
+
+/// What settle.lua does, for one run.
+PlainLocks::Change PlainLocks::change_of(const CircularKeys& keys, const SettleCall& call,
+                                         const Standing& at) {
+  Change change;
+  const bool ours = at.lock == call.value;
+  // Since we lost the lock, others may have run the item, and what came of that stands: also if a
+  // renewal that came late has taken it once more.
+  const bool counts = ours && !call.stale;
+  if (ours) {
+    const bool parks = at.ordered || (counts && call.for_good() && at.listed);
+    const bool gone = counts && call.for_good() && !parks;
+    const bool rests =
+        !call.new_value.empty() && !call.for_good() && (counts || call.new_value == rest_cooldown);
+    if (parks) {
+      change.commands.push_back({"SET", call.lock, quarantine_prefix + call.run});
+      if (!at.ordered) change.notes.push_back({"HSET", keys.quarantined, call.item, call.note});
+    } else if (!rests) {
+      change.commands.push_back({"DEL", call.lock});
+    } else {
+      change.commands.push_back({"SET", call.lock, call.new_value, "PX", ms_text(call.new_life)});
+    }
+    if (gone || (counts && call.failures == "reset")) {
+      change.notes.push_back({"HDEL", keys.failures, call.item});
+    } else if (counts && call.failures == "increment") {
+      change.notes.push_back({"HINCRBY", keys.failures, call.item, "1"});
+    }
+  } else if (!at.lock && !call.again && !at.ordered && call.new_value == rest_cooldown) {
+    change.commands.push_back(
+        {"SET", call.lock, call.new_value, "PX", ms_text(call.new_life), "NX"});
+  }
+  change.notes.push_back({"ZREM", keys.slots, call.run});
+  if (!at.written) {
+    if (call.history > 0) {
+      std::vector<std::string> add{
+          "XADD", keys.runs, "MAXLEN", "=",    std::to_string(call.history),
+          "*",    "run",     call.run, "item", std::string(shown_part(call.item))};
+      add.insert(add.end(), call.entry.begin(), call.entry.end());
+      if (call.item.size() > item_shown)
+        add.insert(add.end(), {"item_length", std::to_string(call.item.size())});
+      change.notes.push_back(std::move(add));
+    }
+    if (!call.event.empty()) change.notes.push_back({"PUBLISH", keys.events, call.event});
+  }
+  change.notes.push_back({"PUBLISH", keys.wake, "free"});
+  return change;
+}
+
+void PlainLocks::settle(const CircularKeys& keys, const std::vector<const SettleCall*>& calls,
+                        SettleAnswer answer) {
+  for (std::size_t i = 0; i < calls.size(); ++i)
+    settle_one(keys, *calls[i], [answer, i](const Trouble* trouble) { answer(i, trouble); });
+}
+
+void PlainLocks::settle_one(const CircularKeys& keys, const SettleCall& call, Settled answer) {
+  Commands reads{{"HEXISTS", keys.quarantined, call.item}};
+  // A quarantine has no end of its own: not for an item that was taken off the list meanwhile.
+  if (call.for_good()) reads.push_back({"LPOS", keys.list, call.item});
+  const bool look_it_up = call.again && call.history > 0;
+  if (look_it_up) reads.push_back({"XREVRANGE", keys.runs, "+", "-", "COUNT", "100"});
+  const auto decide = [keys, call, look_it_up](const Found& found) {
+    const bool ordered = found.reads.front().number == 1;
+    const bool listed = !call.for_good() || !found.reads[1].is_nil();
+    const bool written = look_it_up && tells_of(found.reads.back(), call.run);
+    return change_of(keys, call, {found.lock, ordered, listed, written});
+  };
+  swap(call.lock, std::move(reads), decide,
+       [this, keys, call, answer = std::move(answer)](const Swapped* swapped,
+                                                      const Trouble& trouble) {
+         if (swapped == nullptr) return answer(&trouble);
+         if (!swapped->done) return settle_one(keys, call, answer);  // changed meanwhile
+         if (swapped->refused.empty()) return answer(nullptr);
+         Trouble noted;
+         noted.settled = true;
+         noted.why = swapped->refused;
+         answer(&noted);
+       });
+}
+
+// ---- sweep
+
+/// Of the first list only, and a few entries: it takes some commands for each.
+void PlainLocks::sweep(const SweepCall& call, Answer<SweepResult> answer) {
+  const CircularKeys& keys = call.lists.front();
+  sweep_entries(keys, keys.failures, [] {});
+  sweep_entries(keys, keys.quarantined, [answer = std::move(answer)] {
+    const SweepResult result{1, 0};
+    answer(&result, {});
+  });
+}
+
+void PlainLocks::sweep_entries(const CircularKeys& keys, const std::string& hash,
+                               std::function<void()> over) {
+  client_.call({"HRANDFIELD", hash, "4"}, [this, alive = alive_, keys, hash,
+                                           over = std::move(over)](const redis::Answer& some) {
+    if (!*alive) return;
+    for (std::size_t i = 0; some.ok() && i < some.reply.size(); ++i)
+      sweep_entry(keys, hash, std::string(some.reply[i].text()));
+    over();
+  });
+}
+
+void PlainLocks::sweep_entry(const CircularKeys& keys, const std::string& hash, const Item& item) {
+  for (const std::string& lock : {keys.lock(item), keys.other_lock_prefix + item}) {
+    const auto decide = [lock, hash, item](const Found& found) -> Change {
+      if (!found.reads.front().is_nil()) return {};
+      Change change{{{"HDEL", hash, item}}, {}};
+      if (found.lock && found.lock->starts_with(quarantine_prefix))
+        change.commands.push_back({"DEL", lock});
+      return change;
+    };
+    swap(lock, {{"LPOS", keys.list, item}}, decide, [](const Swapped*, const Trouble&) {});
+  }
+}
+
+}  // namespace w8y::store

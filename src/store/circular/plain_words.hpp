@@ -1,0 +1,20 @@
+// What the plain-commands way says and hears in more than one place.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace w8y::store {
+
+/// Of a lock's value: more than any of ours has. A foreign one may be of any length.
+inline constexpr const char* most_of_value = "1023";
+/// PTTL's answer.
+inline constexpr std::int64_t not_there = -2;
+
+/// Each place has its own end, in its score; this is only so that the key has one too.
+inline std::int64_t slots_life(std::int64_t expiry_ms) {
+  return std::max<std::int64_t>(86'400'000, 2 * expiry_ms);
+}
+
+}  // namespace w8y::store

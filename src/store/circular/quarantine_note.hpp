@@ -1,0 +1,25 @@
+// What `P quarantined` says of an item (w8y-keys(7)).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <w8y/clock.hpp>
+#include <w8y/item.hpp>
+
+namespace w8y::store {
+
+/// `{"run":…,"who":…,"why":…,"time":…}`, a JSON object; what is not known is left out.
+struct QuarantineNote {
+  RunId run;         ///< after which; empty: an operator has asked for it
+  std::string who;   ///< "w8yd on web1", "alice on web1"
+  std::string why;   ///< at most longest_why bytes are kept
+  WallTime time{0};  ///< 0: not known
+};
+inline constexpr std::size_t longest_why = 1024;
+
+std::string to_text(const QuarantineNote& note);
+/// As far as it can be read: never throws.
+QuarantineNote read_note(std::string_view text);
+
+}  // namespace w8y::store

@@ -1,0 +1,204 @@
+#include "store/circular/redis_list.hpp"
+
+#include <utility>
+
+#include "store/rights.hpp"
+#include "store/run_record.hpp"
+
+namespace w8y::store {
+
+namespace {
+
+/// While Redis has left so many bytes unread, events of runs are not published: a child that floods
+/// its output must not grow our memory or delay others.
+constexpr std::size_t most_unsent = std::size_t{1} << 20;
+
+/// Other hosts' claims turn the list, which is a change too: looked at no more often than this.
+constexpr Duration change_pause = std::chrono::milliseconds(50);
+
+}  // namespace
+
+RedisCircularList::RedisCircularList(std::shared_ptr<RedisLink> link, CircularListHandler& handler)
+    : LinkHolder{std::move(link)},
+      Sweep::Member(link_->sweep),
+      redis::Client::Listener(link_->client),
+      handler_(handler),
+      room_timer_(link_->timers),
+      // The handler is not told from inside its own call.
+      room_(link_->item_room,
+            [this] { room_timer_.set(link_->clock.now(), [this] { handler_.on_turn(); }); }),
+      look_again_(link_->timers),
+      tell_(link_->timers),
+      scan_later_(link_->timers),
+      alive_(std::make_shared<bool>(true)) {}
+
+RedisCircularList::~RedisCircularList() {
+  *alive_ = false;
+}
+
+void RedisCircularList::use(RulePtr rule) {
+  rule_ = std::move(rule);
+  keys_.reset();
+}
+
+const std::shared_ptr<const CircularKeys>& RedisCircularList::keys() {
+  if (!keys_) keys_ = std::make_shared<const CircularKeys>(*rule_);
+  return keys_;
+}
+
+Settlements& RedisCircularList::settlements() {
+  if (!settlements_)
+    settlements_ = std::make_unique<Settlements>(
+        *link_, Settlements::Handler{
+                    [this] { look_all_settled(); },
+                    [this](const RunId& run, const std::string& why) { give_up(run, why); },
+                    [this](const std::string& refused) {
+                      handler_.on_unwritten(refused.empty() ? refused : missing_right(refused));
+                    }});
+  return *settlements_;
+}
+
+/// What a list at rest does without.
+void RedisCircularList::put_away() {
+  if (!held_.empty() || unsettled() > 0) return;
+  settlements_.reset();
+  lost_claims_.reset();
+  keys_.reset();
+  pass_ = Pass{};
+}
+
+std::string RedisCircularList::lock_value(const RunId& run) const {
+  const RedisLink::Identity& who = link_->identity;
+  const std::string pid = std::to_string(who.pid);
+  std::string value;
+  value.reserve(std::string_view(run_prefix).size() + who.host.size() + pid.size() + run.size() +
+                2);
+  value.append(run_prefix).append(who.host).append(1, ':').append(pid).append(1, ':').append(run);
+  return value;
+}
+
+void RedisCircularList::on_up() {
+  if (settlements_) settlements_->retry();
+  if (lost_claims_) lost_claims_->look();
+  in_line_ = false;
+  line_ = Line::none;
+  // After what is settled, and from the loop: a handler is never called from inside somebody's
+  // call.
+  handler_.on_back();
+}
+
+// ---- news
+
+void RedisCircularList::announce(const RunEvent& event) {
+  if (!rule_->recorded || !link_->client.connected()) return;
+  // News are for whoever listens; they must not stand in the way of claims and renewals.
+  if (link_->client.unsent() > most_unsent) return;
+  settlements().publish(keys(),
+                        event_json(*rule_, link_->identity.host, event, link_->clock.wall()),
+                        held_.size() > 1 ? Settlements::Wait::span : Settlements::Wait::none);
+}
+
+void RedisCircularList::listen(bool on) {
+  if (!on) {
+    leave_line();
+    wake_.reset();
+    wake_confirmed_ = false;
+    changes_.reset();
+    hears_ = false;
+    return;
+  }
+  hear_of_list();
+  if (!wake_) {
+    // Once the channel is confirmed too: what was published before may have been missed.
+    wake_ = link_->subscriber.subscribe(
+        keys()->wake, [this](std::string_view, std::string_view message) { heard(message); },
+        [this] {
+          wake_confirmed_ = true;
+          handler_.on_back();
+        });
+  }
+  put_away();
+}
+
+/// "free", who has set something free, and whose turn it is; or "looked", and who has. Each on a
+/// line of its own. Anything else is somebody's hint.
+void RedisCircularList::heard(std::string_view message) {
+  const auto next = [&message] {
+    const auto end = message.find('\n');
+    const std::string_view line = message.substr(0, end);
+    message = end == std::string_view::npos ? std::string_view() : message.substr(end + 1);
+    return line;
+  };
+  const std::string_view news = next();
+  if (message.empty()) return handler_.on_wake();
+  const std::string me = lock_value({});
+  const bool ours = next() == me;
+  if (news == "looked") {
+    if (!ours) handler_.on_others(false);
+    return;
+  }
+  if (news != "free") return handler_.on_wake();
+  const bool for_anybody = message.empty();
+  bool for_us = for_anybody && ours;
+  while (!message.empty() && !for_us) for_us = next() == me;
+  // Where the line is not crowded, a run's end and the next claim travel together.
+  if (ours && line_ != Line::crowded) return;
+  if (for_us) return handler_.on_turn();
+  for_anybody ? handler_.on_wake() : handler_.on_others(true);
+}
+
+// ---- at rest
+
+void RedisCircularList::hear_of_list() {
+  const bool on = link_->list_events.on(rule_->key_prefix());
+  if (on == static_cast<bool>(changes_)) return;
+  changes_.reset();
+  hears_ = false;
+  if (!on) return;
+  changes_ = link_->subscriber.subscribe(
+      link_->list_events.channel(CircularKeys::list_of(*rule_)),
+      [this](std::string_view, std::string_view event) {
+        if (ListEvents::adds(event)) list_changed();
+      },
+      [this] {
+        hears_ = true;
+        list_changed();
+      });
+}
+
+void RedisCircularList::list_changed() {
+  if (empty_) return handler_.on_wake();
+  if (look_again_.pending()) return;
+  look_again_.set(link_->clock.now() + change_pause, [this] {
+    ask_if_locked([this, alive = alive_](const LookReply& reply, std::int64_t) {
+      if (*alive && reply.worth_it) handler_.on_wake();
+    });
+  });
+}
+
+void RedisCircularList::look() {
+  hear_of_list();
+  const auto answer = [this, alive = alive_](LookReply reply, std::int64_t) {
+    if (!*alive) return;
+    reply.hears = hears_ && link_->subscriber.connected();
+    handler_.on_looked(reply);
+  };
+  if (empty_) {
+    link_->looks.if_empty(CircularKeys::list_of(*rule_), answer);
+  } else {
+    ask_if_locked(answer);
+  }
+}
+
+void RedisCircularList::ask_if_locked(Looks::Answer answer) {
+  if (place_ >= length_) place_ = 0;
+  link_->looks.if_locked(CircularKeys::list_of(*rule_), CircularKeys::lock_prefix_of(*rule_),
+                         length_, place_,
+                         [this, alive = alive_, from = place_, answer = std::move(answer)](
+                             const LookReply& reply, std::int64_t seen) {
+                           if (*alive) place_ = from + seen;
+                           answer(reply, seen);
+                         });
+}
+
+}  // namespace w8y::store

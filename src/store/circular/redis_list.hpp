@@ -1,0 +1,143 @@
+// A circular list in Redis: its keys are those of w8y-keys(7).
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <w8y/timers.hpp>
+
+#include "store/circular/list.hpp"
+#include "store/circular/lost_claims.hpp"
+#include "store/circular/settlements.hpp"
+#include "store/redis_link.hpp"
+
+namespace w8y::store {
+
+namespace detail {
+/// A base class, so that the connection outlives the listener on it: a source may be its last user.
+struct LinkHolder {
+  std::shared_ptr<RedisLink> link_;
+};
+}  // namespace detail
+
+class RedisCircularList final : public CircularList,
+                                private detail::LinkHolder,
+                                private LeaseHandler,
+                                private Sweep::Member,
+                                private redis::Client::Listener {
+ public:
+  RedisCircularList(std::shared_ptr<RedisLink> link, CircularListHandler& handler);
+  ~RedisCircularList() override;
+
+  void use(RulePtr rule) override;
+  void claim(std::size_t wanted, Scan scan, Manner manner) override;
+  void leave_line() override;
+  void look() override;
+  [[nodiscard]] double look_cost() const override { return link_->looks.cost(empty_); }
+  void settle(Settlement&& settlement) override;
+  void hand_back(const Claim& claim) override;
+  [[nodiscard]] bool may_start(const Claim& claim) const override;
+  void announce(const RunEvent& event) override;
+  void listen(bool on) override;
+  [[nodiscard]] std::size_t unsettled() const override {
+    return (settlements_ ? settlements_->size() : 0) + (lost_claims_ ? lost_claims_->size() : 0);
+  }
+
+ private:
+  /// A claim that is out, call by call until something was found or the pass is over.
+  struct Pass {
+    RulePtr rule;  ///< a reload may come before the answer: what is locked is locked by this one
+    std::shared_ptr<const CircularKeys> keys;
+    std::size_t wanted = 0;
+    std::int64_t left = ClaimCall::new_pass;
+    std::size_t calls = 0;
+    std::optional<Duration> next_free;  ///< the soonest that a call has seen
+    std::int64_t length = 0;            ///< of the list, at the first call
+    bool overdue = false;
+    std::vector<ShownItem> parked;
+  };
+  /// What a run holds in Redis.
+  struct Held {
+    std::shared_ptr<const CircularKeys> keys;
+    std::string lock;
+    std::string value;
+    std::unique_ptr<Leases::Lease> lease;
+    ItemRoom::Hold hold;
+  };
+
+  // By value: the handler may give the lease up, and the lease's own copy goes with it.
+  void lease_lost(RunId run) override { handler_.on_lease_lost(run); }
+  void lease_back(RunId run) override { handler_.on_lease_back(run); }
+  void lease_expiring(RunId run) override { handler_.on_lease_expiring(run); }
+  /// The one-item wrapper is not here for long enough.
+  [[nodiscard]] RulePtr swept_rule() const override {
+    return rule_ && rule_->recorded ? rule_ : nullptr;
+  }
+  void on_up() override;
+  void on_down(const std::string&) override {}
+
+  const std::shared_ptr<const CircularKeys>& keys();
+  Settlements& settlements();
+  void scan();
+  [[nodiscard]] std::size_t may_hold() const;
+  void hold_back();
+  void put_off();
+  void answer_later(PassReply reply);
+  void leave_redis_line();
+  void scanned(const std::vector<RunId>& runs, Instant sent, const ClaimResult& result);
+  void note_length(const ClaimResult& result);
+  void look_for(const std::vector<RunId>& runs);
+  void unavailable(const std::vector<RunId>& runs, const Trouble& trouble);
+  Claim hold(const RunId& run, const Taken& taken, Instant sent);
+  void put_down(const RunId& run, SettleCall&& call);
+  [[nodiscard]] Settlements::Wait wait_of_end(bool freed) const;
+  void look_all_settled();
+  void heard(std::string_view message);
+  [[nodiscard]] bool hears_of_turn() const {
+    return wake_confirmed_ && link_->subscriber.connected();
+  }
+  void give_up(const RunId& run, const std::string& why);
+  void tell_later(std::function<void()> tell);
+  void hear_of_list();
+  void list_changed();
+  void ask_if_locked(Looks::Answer answer);
+  void put_away();
+  [[nodiscard]] std::string lock_value(const RunId& run) const;
+
+  CircularListHandler& handler_;
+  RulePtr rule_;
+  std::shared_ptr<const CircularKeys> keys_;  ///< nullptr: not needed yet
+  Timer room_timer_;
+  ItemRoom::Member room_;
+  Pass pass_;
+  std::map<RunId, Held> held_;
+  bool all_taken_ = true;               ///< the last claim left no free item
+  bool empty_ = true;                   ///< and there was none at all
+  std::int64_t length_ = 0;             ///< else: of the list, when all of it was looked at
+  std::optional<std::size_t> longest_;  ///< item that the last call read
+  std::int64_t place_ = 0;              ///< in it: where the next look begins
+  // Made when they are needed: ten thousand lists at rest need neither.
+  std::unique_ptr<Settlements> settlements_;
+  std::unique_ptr<LostClaims> lost_claims_;
+  redis::Subscription wake_;
+  bool wake_confirmed_ = false;
+  bool in_line_ = false;  ///< as the last claim had it
+  Line line_ = Line::none;
+  redis::Subscription changes_;
+  bool hears_ = false;                       ///< changes_ is confirmed
+  Timer look_again_;                         ///< after a change
+  std::vector<std::function<void()>> news_;  ///< for the handler
+  Timer tell_;
+  Timer scan_later_;
+  /// Without scripts, something of the list was longer than can be looked at: not before then.
+  Instant too_long_until_{};
+  std::shared_ptr<bool> alive_;
+};
+
+}  // namespace w8y::store

@@ -1,0 +1,243 @@
+// RedisCircularList: how items are taken.
+#include <algorithm>
+#include <utility>
+
+#include "store/circular/redis_list.hpp"
+
+namespace w8y::store {
+
+namespace {
+
+/// A claim's call costs Redis about as much as looking at so many bytes of items.
+constexpr std::size_t bytes_per_call = std::size_t{256} << 10;
+
+/// Items that a list may hold, by the life of its locks: each lock is renewed with its item in its
+/// name, and that is to leave Redis to others too. One item is always held.
+constexpr std::size_t most_held_per_second = std::size_t{8} << 20;
+/// How soon a list is looked at again that has an item which is too long to be looked at.
+constexpr Duration too_long_pause = std::chrono::minutes(10);
+
+/// A look at the ends of a list sees as many at the right one (claim.lua).
+constexpr std::int64_t seen_at_right = LockStore::most_looked_at / 4;
+
+constexpr const char* too_long_here =
+    "an item of the list is longer than can be looked at without scripts: remove it, or allow this "
+    "Redis user EVAL and EVALSHA, which quarantines it; looked at again every 10 minutes";
+
+ClaimEnd end_of(ClaimStatus status) {
+  switch (status) {
+    case ClaimStatus::empty:
+      return ClaimEnd::empty;
+    case ClaimStatus::paused:
+      return ClaimEnd::paused;
+    case ClaimStatus::full:
+      return ClaimEnd::fleet_full;
+    case ClaimStatus::none:
+      return ClaimEnd::nothing_free;
+    case ClaimStatus::ok:
+    case ClaimStatus::more:
+      break;
+  }
+  return ClaimEnd::more;
+}
+
+}  // namespace
+
+void RedisCircularList::claim(std::size_t wanted, Scan scan, Manner manner) {
+  const auto left = scan == Scan::ends ? ClaimCall::only_ends : ClaimCall::new_pass;
+  pass_ = Pass{rule_, keys(), wanted, left, 0, std::nullopt, 0, manner == Manner::overdue, {}};
+  this->scan();
+}
+
+void RedisCircularList::scan() {
+  if (link_->clock.now() < too_long_until_) return put_off();
+  if (!room_.admit(std::min(longest_.value_or(0), longest_item), may_hold())) return hold_back();
+  if (longest_ && *longest_ >= RedisLink::large && !link_->may_call_large()) {
+    scan_later_.set(link_->large_after(), [this] { scan(); });
+    return;
+  }
+  // Both travel in one write, and the claim sees the items free that are.
+  if (settlements_) settlements_->send();
+  ClaimCall call{*pass_.keys,
+                 lock_value({}),
+                 {},
+                 pass_.rule->key_expiry,
+                 pass_.rule->fleet_concurrency,
+                 pass_.left,
+                 held_.size(),
+                 hears_of_turn(),
+                 pass_.overdue,
+                 link_->parked_note,
+                 longest_};
+  // Ids that one call can't use would only be carried there.
+  const std::size_t wanted = std::min(pass_.wanted, LockStore::most_looked_at);
+  call.runs.reserve(wanted);
+  for (std::size_t i = 0; i < wanted; ++i)
+    call.runs.push_back(link_->run_ids.next(link_->clock.wall()));
+  ++pass_.calls;
+  const RedisLink::LargeCall made = link_->large_call();
+  // What the call is given is read before it returns: its ids may be kept elsewhere.
+  const auto runs = std::make_shared<std::vector<RunId>>();
+  link_->locks->claim(
+      call, [this, alive = alive_, runs, made](const ClaimResult* result, const Trouble& trouble) {
+        if (!*alive) return;
+        if (result != nullptr && result->bytes >= RedisLink::large) link_->large_answered(made);
+        if (trouble.too_long || (result != nullptr && result->too_long))
+          too_long_until_ = link_->clock.now() + too_long_pause;
+        if (result == nullptr) {
+          unavailable(*runs, trouble);
+        } else {
+          scanned(*runs, made.sent, *result);
+        }
+      });
+  *runs = std::move(call.runs);  // it has been read, and is never answered from inside
+}
+
+std::size_t RedisCircularList::may_hold() const {
+  const auto seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(pass_.rule->key_expiry).count();
+  return most_held_per_second * static_cast<std::size_t>(std::max(seconds, 1L));
+}
+
+/// Woken when there is room.
+void RedisCircularList::hold_back() {
+  leave_redis_line();
+  PassReply reply;
+  reply.end = ClaimEnd::fleet_full;
+  reply.detail = "the items that run here are long: more wait until some of them are done";
+  answer_later(std::move(reply));
+}
+
+/// An answer that can't be read costs the connection, and so all lists: that happens seldom.
+void RedisCircularList::put_off() {
+  leave_redis_line();
+  PassReply reply;
+  reply.end = ClaimEnd::refused;
+  reply.detail = too_long_here;
+  reply.next_free = too_long_until_ - link_->clock.now();
+  answer_later(std::move(reply));
+}
+
+/// From the loop.
+void RedisCircularList::answer_later(PassReply reply) {
+  scan_later_.set(link_->clock.now(), [this, reply = std::move(reply)]() mutable {
+    reply.calls = pass_.calls;
+    reply.parked = std::move(pass_.parked);
+    handler_.on_claimed(std::move(reply));
+  });
+}
+
+void RedisCircularList::scanned(const std::vector<RunId>& runs, Instant sent,
+                                const ClaimResult& result) {
+  const bool first = pass_.calls == 1;
+  pass_.left = result.left;
+  if (result.bytes > 0) longest_ = result.longest;
+  // A call that looks at long items keeps Redis as busy as many others.
+  pass_.calls += result.bytes / bytes_per_call;
+  if (pass_.parked.empty()) {
+    pass_.parked = result.parked;
+  } else {
+    pass_.parked.insert(pass_.parked.end(), result.parked.begin(), result.parked.end());
+  }
+  all_taken_ = result.status != ClaimStatus::ok;
+  empty_ = result.status == ClaimStatus::empty;
+  if (first) pass_.length = result.length;
+  if (result.status == ClaimStatus::none) note_length(result);
+  if (!result.maybe_locked.empty()) look_for(result.maybe_locked);
+  if (result.next_free && (!pass_.next_free || *result.next_free < *pass_.next_free))
+    pass_.next_free = result.next_free;
+  if (result.status == ClaimStatus::more && result.taken.empty()) return scan();
+
+  PassReply reply;
+  in_line_ = result.others.has_value();
+  line_ = Line::none;
+  if (result.others.value_or(0) > 0) {
+    const auto hosts = static_cast<std::int64_t>(*result.others) + 1;
+    const auto limit = static_cast<std::int64_t>(pass_.rule->fleet_concurrency);
+    line_ = (limit > 0 && limit < hosts) || (result.length > 0 && result.length < hosts)
+                ? Line::crowded
+                : Line::others;
+  }
+  reply.line = line_;
+  reply.end = end_of(result.status);
+  reply.next_free = pass_.next_free;
+  reply.detail = result.detail;
+  reply.calls = pass_.calls;
+  reply.whole = result.left == 0;
+  reply.parked = std::move(pass_.parked);
+  reply.claims.reserve(result.taken.size());
+  for (std::size_t i = 0; i < result.taken.size() && i < runs.size(); ++i)
+    reply.claims.push_back(hold(runs[i], result.taken[i], sent));
+  if (link_->clock.now() - sent > pass_.rule->key_expiry / 2) {
+    // The answer took so long (a slow connect, a stopped process) that by our clock the leases are
+    // half over or gone: nothing is begun under them.
+    for (const Claim& claim : reply.claims) hand_back(claim);
+    reply.claims.clear();
+    reply.end = ClaimEnd::unavailable;
+    reply.detail = "the answer to a claim came too late";
+  }
+  room_.answered();
+  handler_.on_claimed(std::move(reply));
+}
+
+/// What was added while a pass went on, or behind what a look at the ends saw, is found by its
+/// length.
+void RedisCircularList::note_length(const ClaimResult& result) {
+  const std::int64_t added = result.length - length_;
+  if (result.left == 0) {
+    length_ = pass_.length;
+  } else if (added >= 0 && added <= seen_at_right) {
+    length_ = result.length;
+  }
+}
+
+void RedisCircularList::leave_line() {
+  room_.leave();
+  leave_redis_line();
+}
+
+void RedisCircularList::leave_redis_line() {
+  if (!std::exchange(in_line_, false) || !link_->client.connected()) return;
+  const ClaimCall call{
+      *keys(), lock_value({}), {}, rule_->key_expiry, 0, ClaimCall::new_pass, 0, true, false, {},
+      {}};
+  link_->locks->claim(call, [](const ClaimResult*, const Trouble&) {});
+}
+
+void RedisCircularList::look_for(const std::vector<RunId>& runs) {
+  if (!lost_claims_)
+    lost_claims_ = std::make_unique<LostClaims>(*link_, [this] { look_all_settled(); });
+  lost_claims_->add(pass_.keys, lock_value({}), runs, pass_.rule->key_expiry);
+  // The connection may be there (an error in the middle of a pass).
+  lost_claims_->look();
+}
+
+void RedisCircularList::unavailable(const std::vector<RunId>& runs, const Trouble& trouble) {
+  if (trouble.maybe_done) look_for(runs);
+  room_.answered();
+  PassReply reply;
+  const bool refused = trouble.about_keys() || trouble.too_long;
+  reply.end = refused ? ClaimEnd::refused : ClaimEnd::unavailable;
+  reply.detail = trouble.too_long ? too_long_here : trouble.why;
+  reply.calls = pass_.calls;
+  reply.parked = std::move(pass_.parked);
+  handler_.on_claimed(std::move(reply));
+}
+
+Claim RedisCircularList::hold(const RunId& run, const Taken& taken, Instant sent) {
+  Held held{pass_.keys, pass_.keys->lock(taken.item), lock_value(run), nullptr,
+            room_.hold(taken.item.size())};
+  LeaseTerms terms{run,
+                   held.lock,
+                   held.value,
+                   pass_.keys,
+                   pass_.rule->fleet_concurrency > 0,
+                   pass_.rule->on_lease_loss == OnLeaseLoss::keep_running,
+                   pass_.rule->key_expiry,
+                   sent};
+  held.lease = link_->leases.hold(std::move(terms), *this);
+  held_.insert_or_assign(run, std::move(held));
+  return Claim{run, taken.item, {}, taken.fence, taken.failures + 1};
+}
+
+}  // namespace w8y::store

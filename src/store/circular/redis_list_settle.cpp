@@ -1,0 +1,124 @@
+// RedisCircularList: how runs end.
+#include <utility>
+
+#include "store/circular/quarantine_note.hpp"
+#include "store/circular/redis_list.hpp"
+#include "store/run_record.hpp"
+
+namespace w8y::store {
+
+namespace {
+
+const char* failures_text(FailureCount count) {
+  switch (count) {
+    case FailureCount::keep:
+      return "keep";
+    case FailureCount::reset:
+      return "reset";
+    case FailureCount::increment:
+      return "increment";
+  }
+  return "keep";
+}
+
+/// What the lock becomes.
+struct NewLock {
+  SettleCall& call;
+  const Settlement& settlement;
+  const std::string& host;
+  std::string& parked;  ///< why it is out of circulation
+  void operator()(const SetFree&) const {}
+  void operator()(const RestFor& rest) const {
+    call.new_value = rest.after_failure ? rest_backoff : rest_cooldown;
+    call.new_life = rest.time;
+  }
+  void operator()(const Quarantine&) const {
+    call.new_value = quarantine_prefix + call.run;
+    const std::string reason = outcome_reason(settlement.outcome);
+    const std::string outcome = outcome_name(settlement.outcome);
+    QuarantineNote note{call.run, "w8yd on " + host, {}, settlement.ended};
+    note.why = std::to_string(settlement.claim.attempt) +
+               " failed in a row, the last: " + (reason.empty() ? outcome : reason);
+    call.note = to_text(note);
+    parked = note.why;
+  }
+};
+
+}  // namespace
+
+bool RedisCircularList::may_start(const Claim& claim) const {
+  const auto held = held_.find(claim.run);
+  return held != held_.end() && !held->second.lease->ends_soon();
+}
+
+void RedisCircularList::settle(Settlement&& settlement) {
+  const Rule& rule = *settlement.rule;
+  SettleCall call;
+  call.item = settlement.claim.item;
+  call.run = settlement.claim.run;
+  std::string parked;
+  std::visit(NewLock{call, settlement, link_->identity.host, parked}, settlement.rest);
+  if (!parked.empty())
+    tell_later([this, item = ShownItem(settlement.claim.item), parked] {
+      handler_.on_parked(item, parked);
+    });
+  call.failures = "keep";
+  if (rule.recorded) {
+    call.failures = failures_text(settlement.failures);
+    call.history = rule.history;
+    call.event = end_json(link_->identity.host, settlement);
+    if (call.history > 0) call.entry = history_entry(link_->identity.host, settlement);
+  }
+  put_down(settlement.claim.run, std::move(call));
+}
+
+void RedisCircularList::hand_back(const Claim& claim) {
+  SettleCall call;
+  call.item = claim.item;
+  call.run = claim.run;
+  call.failures = "keep";
+  put_down(claim.run, std::move(call));
+}
+
+void RedisCircularList::put_down(const RunId& run, SettleCall&& call) {
+  const auto held = held_.find(run);
+  if (held == held_.end()) return;
+  call.lock = std::move(held->second.lock);
+  call.value = std::move(held->second.value);
+  const auto keys = held->second.keys;
+  const Instant lease_ends = held->second.lease->ends();
+  const Instant forget_at = lease_ends + held->second.lease->expiry();
+  // The renewals end here, and not when Redis has answered: one that overtook the settlement would
+  // find the lock gone and take it again, for nobody.
+  ItemRoom::Hold hold = std::move(held->second.hold);
+  held_.erase(held);
+  const bool freed = call.new_value.empty();
+  settlements().add(keys, std::move(call), {lease_ends, forget_at}, std::move(hold),
+                    wait_of_end(freed));
+}
+
+/// Whoever waits for an item or for a place in the fleet is not to wait for other runs' ends.
+Settlements::Wait RedisCircularList::wait_of_end(bool freed) const {
+  if (held_.empty()) return Settlements::Wait::none;
+  const bool awaited = rule_->fleet_concurrency > 0 || (freed && all_taken_);
+  return awaited ? Settlements::Wait::turn : Settlements::Wait::span;
+}
+
+void RedisCircularList::look_all_settled() {
+  if (unsettled() == 0) handler_.on_all_settled();
+}
+
+void RedisCircularList::give_up(const RunId& run, const std::string& why) {
+  tell_later([this, run, why] { handler_.on_given_up(run, why); });
+}
+
+/// From the loop: this may come from inside somebody's call.
+void RedisCircularList::tell_later(std::function<void()> tell) {
+  news_.push_back(std::move(tell));
+  if (tell_.pending()) return;
+  tell_.set(link_->clock.now(), [this] {
+    for (const auto& each : std::exchange(news_, {})) each();
+  });
+}
+
+}  // namespace w8y::store

@@ -1,0 +1,267 @@
+#include "store/circular/scripted_locks.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+#include <utility>
+
+#include "redis/client.hpp"
+#include "store/rights.hpp"
+#include "store/scripts.hpp"
+
+namespace w8y::store {
+
+namespace {
+
+ClaimStatus status_of(std::string_view text) {
+  if (text == "ok") return ClaimStatus::ok;
+  if (text == "more") return ClaimStatus::more;
+  if (text == "empty") return ClaimStatus::empty;
+  if (text == "paused") return ClaimStatus::paused;
+  if (text == "full") return ClaimStatus::full;
+  return ClaimStatus::none;
+}
+
+/// "LENGTH", "LENGTH OTHERS", " OTHERS".
+void read_place(std::string_view text, ClaimResult& result) {
+  const auto space = text.find(' ');
+  const auto number = [](std::string_view digits, auto& value) {
+    return std::from_chars(digits.data(), digits.data() + digits.size(), value).ec == std::errc();
+  };
+  number(text.substr(0, space), result.length);
+  std::size_t others = 0;
+  if (space != std::string_view::npos && number(text.substr(space + 1), others))
+    result.others = others;
+}
+
+/// Elements of the reply to a claim before what is told of each item.
+constexpr std::size_t claim_head = 7;
+
+ClaimResult read_claim(const redis::Reply& reply) {
+  ClaimResult result;
+  result.status = status_of(reply[0].text());
+  result.left = reply[1].integer();
+  if (const auto ms = reply[2].integer(); ms >= 0) result.next_free = std::chrono::milliseconds(ms);
+  if (result.status == ClaimStatus::paused) {
+    result.detail = shown_part(reply[3].text());
+  } else if (result.status == ClaimStatus::ok) {
+    result.refused = reply[3].text();
+  } else {
+    read_place(reply[3].text(), result);
+  }
+  result.longest = static_cast<std::size_t>(reply[4].integer());
+  result.bytes = static_cast<std::size_t>(reply[5].integer());
+  std::size_t i = claim_head;
+  for (auto parked = reply[6].integer(); parked > 0; --parked, i += 2)
+    result.parked.emplace_back(reply[i].text(), static_cast<std::size_t>(reply[i + 1].integer()));
+  for (; i + 2 < reply.size(); i += 3) {
+    result.taken.push_back(Taken{std::string(reply[i].text()),
+                                 static_cast<std::uint64_t>(reply[i + 1].integer()),
+                                 static_cast<unsigned>(reply[i + 2].integer())});
+  }
+  return result;
+}
+
+/// What stands before the run's id.
+std::string_view holder(const SettleCall& call) {
+  return std::string_view(call.value).substr(0, call.value.size() - call.run.size());
+}
+
+/// Ends that have the same said of them, but for which run and item it was.
+bool same_kind(const SettleCall& a, const SettleCall& b) {
+  if (a.entry.size() != b.entry.size()) return false;
+  for (std::size_t i = 0; i < a.entry.size(); i += 2)
+    if (a.entry[i] != b.entry[i]) return false;
+  return a.new_value == b.new_value && a.new_life == b.new_life && a.note == b.note &&
+         a.failures == b.failures && a.again == b.again && a.stale == b.stale &&
+         a.history == b.history && holder(a) == holder(b);
+}
+
+}  // namespace
+
+/// What was proved may have changed; the next claim proves it again, and says what is missing.
+void ScriptedLocks::note_refusal(const redis::Answer& answer) {
+  if (forbids(answer)) proven_ = false;
+  if (forbids_scripts(answer)) forbidden_();
+}
+
+void ScriptedLocks::claim(const ClaimCall& call, Answer<ClaimResult> answer) {
+  const std::string expiry = ms_text(call.expiry);
+  const std::string limit = std::to_string(call.fleet_limit);
+  const std::string left = std::to_string(call.left);
+  const std::string most = std::to_string(most_looked_at);
+  const char* prove = proven_ ? "0" : "1";
+  const std::string held = call.overdue ? "-1" : std::to_string(call.held);
+  const std::string bytes = std::to_string(most_bytes_looked_at);
+  const std::string first = std::to_string(at_once(call.longest));
+  const std::string longest = std::to_string(longest_item);
+  const std::string told = std::to_string(item_shown + 1);  // one more tells that it was cut
+  redis::Command args{call.keys.lock_prefix,
+                      call.value_prefix,
+                      expiry,
+                      limit,
+                      left,
+                      most,
+                      prove,
+                      held,
+                      call.keys.wake,
+                      call.hears ? "1" : "0",
+                      bytes,
+                      first,
+                      longest,
+                      told,
+                      call.parked_note};
+  args.insert(args.end(), call.runs.begin(), call.runs.end());
+  client_.run(
+      scripts::claim,
+      {call.keys.list, call.keys.fence, call.keys.failures, call.keys.slots, call.keys.paused,
+       call.keys.quarantined, call.keys.waiting},
+      args,
+      [this, leaves = call.runs.empty(), answer = std::move(answer)](const redis::Answer& got) {
+        if (const auto trouble = trouble_of(got)) {
+          note_refusal(got);
+          return answer(nullptr, *trouble);
+        }
+        const ClaimResult result = read_claim(got.reply);
+        // Where there was nothing to look at, nothing was proved.
+        const bool looked = result.status == ClaimStatus::ok ||
+                            result.status == ClaimStatus::more ||
+                            result.status == ClaimStatus::none;
+        if (!leaves) proven_ = (proven_ || looked) && result.refused.empty();
+        answer(&result, {});
+      });
+}
+
+void ScriptedLocks::undo(const UndoCall& call, Answer<UndoResult> answer) {
+  const std::string before = std::to_string(call.before);
+  const std::string most = std::to_string(most_looked_at);
+  const std::string bytes = std::to_string(most_bytes_looked_at);
+  const std::string first = std::to_string(call.at_once);
+  redis::Command args{call.keys.lock_prefix, call.value_prefix, before, most, bytes, first,
+                      call.keys.wake};
+  args.insert(args.end(), call.runs.begin(), call.runs.end());
+  client_.run(scripts::undo, {call.keys.list, call.keys.slots}, args,
+              [this, answer = std::move(answer)](const redis::Answer& got) {
+                if (const auto trouble = trouble_of(got)) {
+                  note_refusal(got);
+                  return answer(nullptr, *trouble);
+                }
+                UndoResult result;
+                result.looked = static_cast<std::size_t>(got.reply[0].integer());
+                result.whole = got.reply[1].integer() != 0 || result.looked == 0;
+                result.bytes = static_cast<std::size_t>(got.reply[2].integer());
+                result.longest = static_cast<std::size_t>(got.reply[3].integer());
+                for (std::size_t i = 4; i < got.reply.size(); ++i)
+                  result.freed.emplace_back(got.reply[i].text());
+                answer(&result, {});
+              });
+}
+
+void ScriptedLocks::renew(const RenewCall& call, Answer<std::vector<Renewed>> answer) {
+  const std::string expiry = ms_text(call.expiry);
+  // Named only where it is used: while a cluster moves the slot, a call for keys that are all there
+  // or all not there is carried out, and any other has to wait.
+  redis::Command keys{call.fleet || call.locks.empty() ? call.slots_key : call.locks.front().key};
+  std::vector<std::string> values;
+  values.reserve(call.locks.size());
+  for (const auto& lock : call.locks) {
+    keys.push_back(lock.key);
+    values.push_back((lock.retake ? "t" : "n") + lock.value);
+  }
+  redis::Command args{expiry, call.fleet ? "1" : "0"};
+  args.insert(args.end(), values.begin(), values.end());
+  client_.run(scripts::renew, keys, args,
+              [this, answer = std::move(answer)](const redis::Answer& got) {
+                if (const auto trouble = trouble_of(got)) {
+                  note_refusal(got);
+                  return answer(nullptr, *trouble);
+                }
+                std::vector<Renewed> states;
+                for (std::size_t i = 0; i < got.reply.size(); ++i) {
+                  states.push_back(static_cast<Renewed>(got.reply[i].integer()));
+                  if (states.back() == Renewed::refused) proven_ = false;
+                }
+                answer(&states, {});
+              });
+}
+
+void ScriptedLocks::sweep(const SweepCall& call, Answer<SweepResult> answer) {
+  const std::string most = std::to_string(most_compared);
+  redis::Command keys;
+  redis::Command args{most};
+  for (const CircularKeys& list : call.lists) {
+    keys.insert(keys.end(), {list.list, list.failures, list.quarantined});
+    args.insert(args.end(), {list.lock_prefix, list.other_lock_prefix});
+  }
+  client_.run(scripts::sweep, keys, args,
+              [this, answer = std::move(answer)](const redis::Answer& got) {
+                if (const auto trouble = trouble_of(got)) {
+                  note_refusal(got);
+                  return answer(nullptr, *trouble);
+                }
+                const SweepResult result{static_cast<std::size_t>(got.reply[0].integer()),
+                                         static_cast<std::size_t>(got.reply[1].integer())};
+                answer(&result, {});
+              });
+}
+
+void ScriptedLocks::settle(const CircularKeys& keys, const std::vector<const SettleCall*>& calls,
+                           SettleAnswer answer) {
+  redis::Command locks{keys.failures, keys.slots, keys.runs, keys.list, keys.quarantined};
+  locks.reserve(locks.size() + calls.size() + 1);
+  std::vector<const SettleCall*> kinds;  // the first of each
+  std::vector<std::size_t> kind_of;
+  kind_of.reserve(calls.size());
+  std::size_t words = 5;
+  for (const SettleCall* call : calls) {
+    locks.push_back(call->lock);
+    const auto same = [&](const SettleCall* kind) { return same_kind(*kind, *call); };
+    const auto kind = std::find_if(kinds.begin(), kinds.end(), same);
+    kind_of.push_back(static_cast<std::size_t>(kind - kinds.begin()));
+    if (kind == kinds.end()) {
+      kinds.push_back(call);
+      words += 9 + call->entry.size();
+    }
+    words += 3 + call->entry.size();
+  }
+  locks.push_back(keys.waiting);
+
+  std::vector<std::string> numbers;  // the arguments point to them, so they must not move
+  numbers.reserve(2 + kinds.size() * 4);
+  const auto number = [&numbers](std::string text) -> std::string_view {
+    return numbers.emplace_back(std::move(text));
+  };
+  redis::Command args{keys.events, keys.wake, keys.lock_prefix, number(std::to_string(item_shown)),
+                      number(std::to_string(kinds.size()))};
+  args.reserve(words);
+  std::vector<std::string_view> names;
+  for (const SettleCall* kind : kinds) {
+    names.push_back(number(std::to_string(names.size() + 1)));
+    args.insert(args.end(), {holder(*kind), kind->new_value, number(ms_text(kind->new_life)),
+                             kind->note, kind->failures, kind->again ? "1" : "0",
+                             kind->stale ? "1" : "0", number(std::to_string(kind->history)),
+                             number(std::to_string(kind->entry.size() / 2))});
+    for (std::size_t i = 0; i < kind->entry.size(); i += 2) args.push_back(kind->entry[i]);
+  }
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const SettleCall& call = *calls[i];
+    args.insert(args.end(), {names[kind_of[i]], call.run, call.event});
+    for (std::size_t j = 1; j < call.entry.size(); j += 2) args.push_back(call.entry[j]);
+  }
+  client_.run(scripts::settle, locks, args,
+              [this, count = calls.size(), answer = std::move(answer)](const redis::Answer& got) {
+                auto trouble = trouble_of(got);
+                if (trouble) {
+                  note_refusal(got);
+                } else if (const auto refused = got.reply[1].text(); !refused.empty()) {
+                  // The next claim says whether it is a right that is missing.
+                  proven_ = false;
+                  trouble = Trouble{};
+                  trouble->settled = true;
+                  trouble->why = refused;
+                }
+                for (std::size_t i = 0; i < count; ++i) answer(i, trouble ? &*trouble : nullptr);
+              });
+}
+
+}  // namespace w8y::store

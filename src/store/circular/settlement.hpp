@@ -1,0 +1,26 @@
+// All that Redis is told about a run of a circular list that is over: one step, whatever it takes.
+#pragma once
+
+#include <variant>
+
+#include <w8y/ended_run.hpp>
+
+namespace w8y::store {
+
+struct SetFree {};
+struct RestFor {
+  bool after_failure = false;  ///< "rest:backoff", else "rest:cooldown"
+  Duration time{0};            ///< > 0
+};
+struct Quarantine {};
+/// What the item's lock becomes.
+using Rest = std::variant<SetFree, RestFor, Quarantine>;
+
+enum class FailureCount { keep, reset, increment };
+
+struct Settlement : EndedRun {
+  Rest rest;
+  FailureCount failures = FailureCount::keep;
+};
+
+}  // namespace w8y::store

@@ -1,0 +1,230 @@
+#include "store/circular/settlements.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace w8y::store {
+
+namespace {
+
+/// The longest wait for others.
+constexpr Duration gather_time = std::chrono::milliseconds(5);
+/// News that wait need no more memory than this: a child may flood its output.
+constexpr std::size_t most_news = std::size_t{64} << 10;
+/// A call of many carries about as much as this, so that Redis is never held for long.
+constexpr std::size_t most_bytes = std::size_t{256} << 10;
+/// And what is said of one run besides its lock, as much as this.
+constexpr std::size_t most_said = std::size_t{16} << 20;
+/// While as much as this is on its way to Redis, no more is sent; and how soon that is looked at.
+constexpr std::size_t most_on_its_way = std::size_t{4} << 20;
+constexpr Duration look_for_room = std::chrono::milliseconds(5);
+/// How soon a settlement that Redis refused is tried again.
+constexpr Duration retry_pause = std::chrono::milliseconds(500);
+/// A settlement that Redis has refused for so long because of its keys (a wrong type, an ACL) is
+/// given up: its lock has long run out by itself. A server that is away or refuses everybody is
+/// waited for.
+constexpr Duration patience = std::chrono::minutes(1);
+
+std::size_t said_in(const SettleCall& call) {
+  std::size_t bytes = call.event.size();
+  for (const std::string& field : call.entry) bytes += field.size();
+  return bytes;
+}
+
+std::size_t bytes_of(const SettleCall& call) {
+  return call.lock.size() + call.value.size() + call.new_value.size() + said_in(call);
+}
+
+}  // namespace
+
+Settlements::Settlements(RedisLink& link, Handler handler)
+    : link_(link),
+      handler_(std::move(handler)),
+      last_end_(link.clock.now() - gather_time),
+      gather_(link.timers),
+      retry_(link.timers),
+      alive_(std::make_shared<bool>(true)) {}
+
+Settlements::~Settlements() {
+  if (gather_.pending()) send();
+  *alive_ = false;
+}
+
+void Settlements::add(std::shared_ptr<const CircularKeys> keys, SettleCall&& call,
+                      const Times& times, ItemRoom::Hold&& hold, Wait wait) {
+  const Instant now = link_.clock.now();
+  const RunId run = call.run;
+  fit(call);
+  // A quarantine has Redis look for the item in the whole list (settle.lua): one at a time.
+  const bool alone = call.for_good();
+  unsettled_.emplace(
+      run, Unsettled{std::move(keys), std::move(call), times, std::move(hold), alone, now});
+  gathered_.push_back(run);
+  // A call that is full waits for nobody: Redis is at it while we are at the runs that follow.
+  const bool full = gathered_.size() >= LockStore::most_settled;
+  gather(wait == Wait::span && (full || !in_quick_succession()) ? Wait::turn : wait);
+  last_end_ = now;
+}
+
+/// The item's lock matters more than the record of its run.
+void Settlements::fit(SettleCall& call) const {
+  const std::size_t said = said_in(call);
+  if (said <= most_said) return;
+  call.event.clear();
+  call.entry.clear();
+  call.history = 0;
+  handler_.given_up(call.run, "its history and event have " + std::to_string(said >> 20) +
+                                  " MiB, and no more than " + std::to_string(most_said >> 20) +
+                                  " MiB are written");
+}
+
+void Settlements::publish(std::shared_ptr<const CircularKeys> keys, std::string&& message,
+                          Wait wait) {
+  const bool waits = wait == Wait::span && in_quick_succession();
+  if (!waits && news_.empty()) {
+    link_.client.call({"PUBLISH", keys->events, message});
+    return;
+  }
+  news_bytes_ += message.size();
+  news_.push_back({std::move(keys), std::move(message)});
+  gather(news_bytes_ > most_news ? Wait::none : wait);
+}
+
+/// Then another end is at hand, most likely.
+bool Settlements::in_quick_succession() const {
+  return link_.clock.now() - last_end_ < gather_time;
+}
+
+void Settlements::gather(Wait wait) {
+  if (wait == Wait::none) return send();
+  const Instant now = link_.clock.now();
+  const Instant at = wait == Wait::turn ? now : now + gather_time;
+  if (!gather_.pending() || at < *gather_.deadline()) gather_.set(at, [this] { send(); });
+}
+
+void Settlements::send() {
+  gather_.cancel();
+  news_bytes_ = 0;
+  for (const News& each : std::exchange(news_, {}))
+    link_.client.call({"PUBLISH", each.keys->events, each.message});
+  send_settlements();
+}
+
+void Settlements::send_settlements() {
+  Runs batch;
+  std::size_t bytes = 0;
+  for (RunId& run : std::exchange(gathered_, {})) {
+    const Unsettled& next = unsettled_.at(run);
+    const std::size_t more = bytes_of(next.call);
+    if (!batch.empty()) {
+      const Unsettled& first = unsettled_.at(batch.front());
+      const bool together = !first.alone && !next.alone && first.keys == next.keys &&
+                            batch.size() < LockStore::most_settled && bytes + more <= most_bytes;
+      if (!together) {
+        send_or_wait(std::exchange(batch, {}), bytes);
+        bytes = 0;
+      }
+    }
+    batch.push_back(std::move(run));
+    bytes += more;
+  }
+  if (!batch.empty()) send_or_wait(std::move(batch), bytes);
+}
+
+void Settlements::send_or_wait(Runs&& runs, std::size_t bytes) {
+  const bool large = bytes >= RedisLink::large;
+  const bool turn = !large || (large_asked_ == 0 && link_.may_call_large());
+  if (turn && link_.client.unsent() < most_on_its_way) return send_batch(std::move(runs), large);
+  gathered_.insert(gathered_.end(), std::make_move_iterator(runs.begin()),
+                   std::make_move_iterator(runs.end()));
+  if (!gather_.pending()) gather_.set(link_.clock.now() + look_for_room, [this] { send(); });
+}
+
+void Settlements::send_batch(Runs&& runs, bool large) {
+  std::vector<const SettleCall*> calls;
+  calls.reserve(runs.size());
+  const Instant now = link_.clock.now();
+  for (const RunId& run : runs) {
+    Unsettled& unsettled = unsettled_.at(run);
+    unsettled.call.stale = now > unsettled.times.lease_ends;
+    calls.push_back(&unsettled.call);
+  }
+  const auto keys = unsettled_.at(runs.front()).keys;
+  // By runs: without scripts, each is answered by itself.
+  if (large) large_asked_ += runs.size();
+  link_.locks->settle(*keys, calls,
+                      [this, alive = alive_, runs = std::move(runs), large,
+                       made = link_.large_call()](std::size_t call, const Trouble* trouble) {
+                        if (!*alive) return;
+                        if (large && --large_asked_ == 0) link_.large_answered(made);
+                        answered(runs[call], trouble);
+                      });
+}
+
+void Settlements::answered(const RunId& run, const Trouble* trouble) {
+  const auto found = unsettled_.find(run);
+  if (found == unsettled_.end()) return;
+  Unsettled& unsettled = found->second;
+  const Instant now = link_.clock.now();
+  const bool about_keys = trouble != nullptr && trouble->about_keys();
+  if (trouble == nullptr || trouble->settled) {
+    note_unwritten(unsettled.call, trouble);
+    return over(run);
+  }
+  if (trouble->never || (about_keys && now - unsettled.since > patience)) {
+    handler_.given_up(run, trouble->why);
+    return over(run);
+  }
+  unsettled.call.again = unsettled.call.again || trouble->maybe_done;
+  refused_.push_back(run);
+  // The trouble may be another's in the same call: the first try without others is made at once.
+  // Any other is made after a pause, also without a connection: of a cluster, another part may be
+  // away.
+  const bool with_others = about_keys && !std::exchange(unsettled.alone, true);
+  retry_at(with_others ? now : now + retry_pause);
+}
+
+/// A claim that is handed back says nothing of it: there is nothing to write.
+void Settlements::note_unwritten(const SettleCall& call, const Trouble* trouble) {
+  if (trouble == nullptr && (unwritten_.empty() || call.entry.empty())) return;
+  const std::string refused = trouble == nullptr ? std::string() : trouble->why;
+  if (refused == unwritten_) return;
+  unwritten_ = refused;
+  handler_.unwritten(refused);
+}
+
+void Settlements::over(const RunId& run) {
+  unsettled_.erase(run);
+  if (unsettled_.empty()) handler_.none_left();
+}
+
+void Settlements::retry_at(Instant at) {
+  if (!retry_.pending() || at < *retry_.deadline()) retry_.set(at, [this] { retry(); });
+}
+
+/// Its lock has run out, and nobody will look at this server any more.
+void Settlements::give_up_overdue() {
+  if (!link_.retired()) return;
+  const Instant now = link_.clock.now();
+  std::map<std::string, std::size_t> given_up;
+  std::erase_if(refused_, [&](const RunId& run) {
+    const auto found = unsettled_.find(run);
+    if (found->second.times.forget_at > now) return false;
+    ++given_up[found->second.keys->list];
+    unsettled_.erase(found);
+    return true;
+  });
+  for (const auto& [list, runs] : given_up) link_.give_up(list, runs);
+}
+
+void Settlements::retry() {
+  retry_.cancel();
+  const bool any = !unsettled_.empty();
+  give_up_overdue();
+  if (any && unsettled_.empty()) return handler_.none_left();
+  gathered_.insert(gathered_.begin(), refused_.begin(), refused_.end());
+  refused_.clear();
+  send();
+}
+
+}  // namespace w8y::store

@@ -1,0 +1,65 @@
+// Forgets, in the course of time, what was noted about items that users have taken off their lists.
+#pragma once
+
+#include <cstddef>
+#include <list>
+#include <memory>
+#include <vector>
+
+#include <w8y/rule.hpp>
+#include <w8y/timers.hpp>
+
+namespace w8y::store {
+
+class LockStore;
+
+/// One call every ten seconds, for up to most_lists lists in turn, however many there are: failures
+/// and quarantines of items that are no longer in their list go. Any number of hosts may do the
+/// same. Calls are few enough to be lost in the idle budget.
+class Sweep {
+ public:
+  static constexpr Duration pause = std::chrono::seconds(10);
+  static constexpr std::size_t most_lists = 64;
+
+  /// In a cluster, lists in several slots can't share a call: one at a time. `seed` spreads hosts.
+  Sweep(LockStore& store, TimerQueue& timers, const Clock& clock, bool cluster, std::uint64_t seed);
+  ~Sweep();
+  Sweep(const Sweep&) = delete;
+  Sweep& operator=(const Sweep&) = delete;
+
+  /// A list that is swept as long as this lives.
+  class Member {
+   public:
+    explicit Member(Sweep& sweep);
+    virtual ~Member();
+    Member(const Member&) = delete;
+    Member& operator=(const Member&) = delete;
+
+   protected:
+    /// Null: not now.
+    [[nodiscard]] virtual RulePtr swept_rule() const = 0;
+
+   private:
+    friend class Sweep;
+    Sweep& sweep_;
+    std::list<Member*>::iterator place_;
+  };
+
+  /// The next call, now.
+  void step();
+
+ private:
+  void arm(Duration in);
+
+  LockStore& store_;
+  const Clock& clock_;
+  std::size_t most_;
+  std::list<Member*> members_;
+  std::list<Member*>::iterator next_;
+  Duration first_pause_;
+  bool asking_ = false;
+  Timer timer_;
+  std::shared_ptr<bool> alive_;
+};
+
+}  // namespace w8y::store

@@ -1,0 +1,76 @@
+"""Makes a C++ file of Lua scripts: embed_lua.py OUTPUT SCRIPT.lua...
+
+Comments, indentation and empty lines are left out, strings are kept as they are; a line stays a
+line, so that what Redis says of "line 12" can be found (`--print SCRIPT.lua` shows it numbered).
+"""
+
+import hashlib
+import pathlib
+import re
+import sys
+
+TOKEN = re.compile(
+    r"""
+    (?P<comment>--(?:\[(?P<c>=*)\[.*?\](?P=c)\]|[^\n]*))
+  | (?P<string>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|\[(?P<s>=*)\[.*?\](?P=s)\])
+  | (?P<space>\s+)
+  | (?P<other>.)
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+
+
+def strip(source):
+    """The script without what only its readers need."""
+    text = ""
+    for match in TOKEN.finditer(source):
+        if match["space"] is None and match["comment"] is None:
+            text += match.group()
+        elif "\n" in match.group() and match["comment"] is None:
+            # No string ends in white space, so only what stood between tokens goes.
+            text = text.rstrip() + "\n"
+        elif text and not text[-1].isspace():
+            text += " "
+    return text.strip() + "\n"
+
+
+def literal(text):
+    """A C++ string literal, a line of it for a line of the script."""
+    lines = []
+    for line in text.splitlines(keepends=True):
+        escaped = "".join(
+            {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "?": "\\?"}.get(c)
+            or (c if " " <= c <= "~" else "".join(f"\\{b:03o}" for b in c.encode()))
+            for c in line
+        )
+        lines.append(f'    "{escaped}"')
+    return "\n".join(lines)
+
+
+def render(paths):
+    parts = [
+        "// Made by embed_lua.py.",
+        '#include "store/scripts.hpp"',
+        "",
+        "namespace w8y::store::scripts {",
+    ]
+    for path in paths:
+        text = strip(path.read_text(encoding="utf-8"))
+        sha1 = hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
+        parts.append(f'\nconst redis::Script {path.stem}{{\n    "{path.stem}",\n{literal(text)},\n    "{sha1}"}};')
+    parts.append("\n}  // namespace w8y::store::scripts\n")
+    return "\n".join(parts)
+
+
+def main(arguments):
+    if arguments[:1] == ["--print"]:
+        for path in arguments[1:]:
+            for number, line in enumerate(strip(pathlib.Path(path).read_text()).splitlines(), 1):
+                print(f"{number:4} {line}")
+        return
+    scripts = [pathlib.Path(name) for name in arguments[1:] if name.endswith(".lua")]
+    pathlib.Path(arguments[0]).write_text(render(scripts))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

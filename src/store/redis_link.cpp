@@ -1,0 +1,44 @@
+#include "store/redis_link.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "loop/loop.hpp"
+#include "store/circular/quarantine_note.hpp"
+
+namespace w8y::store {
+
+namespace {
+
+bool is_cluster(const redis::ClientOptions& options) {
+  return options.url.kind == redis::Url::Kind::cluster;
+}
+
+}  // namespace
+
+RedisLink::RedisLink(loop::Loop& loop, const redis::ClientOptions& options, Identity who)
+    : detail::ClientOwner{redis::Client(loop, options)},
+      redis::Client::Listener(owned),
+      clock(loop.clock()),
+      timers(loop.timers()),
+      identity(std::move(who)),
+      parked_note(to_text({{}, "w8yd on " + identity.host, too_long_text(), WallTime(0)})),
+      run_ids(identity.seed),
+      client(owned),
+      subscriber(loop, options),
+      locks(make_lock_store(client)),
+      leases(clock, timers, *locks),
+      sweep(*locks, timers, clock, is_cluster(options), identity.seed),
+      looks(client, timers, clock, is_cluster(options)),
+      list_events(client, subscriber, timers, clock, options.url.db, is_cluster(options)) {}
+
+RedisLink::~RedisLink() = default;
+
+void RedisLink::large_answered(const LargeCall& call) {
+  if (client.commands_sent() - call.commands <= 1) return;
+  constexpr Duration longest = std::chrono::seconds(1);
+  const Instant now = clock.now();
+  large_after_ = std::max(large_after_, now + std::min((now - call.sent) * 2, longest));
+}
+
+}  // namespace w8y::store

@@ -1,0 +1,98 @@
+// One Redis and all that the sources on it share.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <w8y/clock.hpp>
+#include <w8y/run_id.hpp>
+#include <w8y/timers.hpp>
+
+#include "redis/client.hpp"
+#include "redis/subscriber.hpp"
+#include "store/circular/keys.hpp"
+#include "store/circular/list_events.hpp"
+#include "store/circular/lock_store.hpp"
+#include "store/circular/looks.hpp"
+#include "store/circular/sweep.hpp"
+#include "store/item_room.hpp"
+#include "store/leases.hpp"
+
+namespace w8y::store {
+
+namespace detail {
+/// A base class, so that the client is there before the listener on it, and goes after it.
+struct ClientOwner {
+  redis::Client owned;
+};
+}  // namespace detail
+
+/// Sources hold it by shared_ptr: a connection that was replaced at a reload lives until its last
+/// run is settled.
+class RedisLink final : private detail::ClientOwner, private redis::Client::Listener {
+ public:
+  /// Who we are in locks and history.
+  struct Identity {
+    std::string host;
+    int pid = 0;
+    std::uint64_t seed = 0;  ///< of run ids: from the system's randomness
+  };
+
+  RedisLink(loop::Loop& loop, const redis::ClientOptions& options, Identity who);
+  ~RedisLink() override;
+
+  /// A reload has put another in its place. What can't be settled is given up a `key_expiry` after
+  /// its lease ended, so that nobody tries this server for ever; `given_up` is told each time how
+  /// many runs that were, and of which list.
+  using GivenUp = std::function<void(const std::string& list, std::size_t runs)>;
+  void retire(GivenUp given_up) { given_up_ = std::move(given_up); }
+  [[nodiscard]] bool retired() const { return static_cast<bool>(given_up_); }
+  void give_up(const std::string& list, std::size_t runs) const { given_up_(list, runs); }
+
+  const Clock& clock;
+  TimerQueue& timers;
+  const Identity identity;
+  /// What the index of quarantines says of items that are too long.
+  const std::string parked_note;
+  RunIds run_ids;
+  redis::Client& client;
+  redis::Subscriber subscriber;
+  const std::unique_ptr<LockStore> locks;
+  Leases leases;
+  Sweep sweep;
+  Looks looks;
+  ListEvents list_events;
+  ItemRoom item_room;
+
+  /// A call that reads or carries so much keeps Redis busy for a while.
+  static constexpr std::size_t large = std::size_t{64} << 10;
+  struct LargeCall {
+    Instant sent;
+    std::uint64_t commands;
+  };
+  [[nodiscard]] LargeCall large_call() const { return {clock.now(), client.commands_sent()}; }
+  /// Whether the next large call may be made: where others want Redis too, it is left to them for
+  /// twice as long as the last one took. What it sets off besides (renewals, ends, what children
+  /// are given) takes its time too, so that others keep more than half of what they have alone.
+  [[nodiscard]] bool may_call_large() const { return clock.now() >= large_after_; }
+  [[nodiscard]] Instant large_after() const { return large_after_; }
+  /// One is answered that was about to be made then.
+  void large_answered(const LargeCall& call);
+
+ private:
+  void on_up() override {
+    locks->new_connection();
+    leases.renew_now();
+    looks.forget_refusals();
+  }
+  void on_down(const std::string&) override {}
+
+  GivenUp given_up_;
+  Instant large_after_{};
+};
+
+}  // namespace w8y::store

@@ -1,0 +1,80 @@
+#include "store/rights.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace w8y::store {
+
+namespace {
+
+bool says(const redis::Answer& answer, std::string_view words) {
+  return answer.error() != redis::ErrorCode::none &&
+         answer.reply.text().find(words) != std::string_view::npos;
+}
+
+struct Writes {
+  std::string_view command;
+  const char* lost;
+  const char* rule;  ///< for keys or channels
+};
+constexpr Writes written[] = {
+    {"XADD", "the history has no entry of these runs", "~PREFIX:*"},
+    {"XREVRANGE", "the history may have runs twice", "~PREFIX:*"},
+    {"PUBLISH", "who listens to events or waits for work isn't told", "&PREFIX:*"},
+    {"ZREM", "places of fleet_concurrency stay taken until they expire", "~PREFIX:*"},
+    {"HINCRBY", "failures aren't counted", "~PREFIX:*"},
+    {"HDEL", "failures aren't forgotten", "~PREFIX:*"},
+    {"HSET", "quarantines aren't listed", "~PREFIX:*"},
+};
+
+bool has(std::string_view text, std::string_view words) {
+  return text.find(words) != std::string_view::npos;
+}
+
+}  // namespace
+
+std::string missing_right(std::string_view refused) {
+  const std::string_view command = refused.substr(0, refused.find(':'));
+  const auto known = std::find_if(std::begin(written), std::end(written),
+                                  [&](const Writes& each) { return each.command == command; });
+  // " script: SHA1, on @user_script:143.": where in the script it stood is of no use to anybody.
+  const auto where = refused.find(", on @user_script");
+  const auto end = where == std::string_view::npos ? where : refused.rfind(" script: ", where);
+  std::string text(refused.substr(0, end));
+  text.resize(std::min<std::size_t>(text.size(), 300));
+  if (known == std::end(written)) return text;
+  text += std::string("; ") + known->lost;
+  if (has(refused, "WRONGTYPE"))
+    return text + " until the key of a wrong type is renamed or deleted";
+  std::string lower(command);
+  for (char& c : lower) c = static_cast<char>(c - 'A' + 'a');
+  // Redis says what it lacks, but for the words of Redis 6 and 7.
+  if (has(refused, "to run the") || has(refused, "can't run this command"))
+    return text + " until the ACL of this user has +" + lower;
+  if (has(refused, "access") || has(refused, "channel"))
+    return text + " until the ACL of this user has " + known->rule + " for the list's prefix";
+  return text;
+}
+
+bool forbids_scripts(redis::ErrorCode code, std::string_view error) {
+  // 'eval' and 'evalsha'.
+  return code == redis::ErrorCode::noperm && has(error, "'eval");
+}
+
+bool forbids_scripts(const redis::Answer& answer) {
+  return forbids_scripts(answer.error(), answer.reply.text());
+}
+
+bool forbids_command(const redis::Answer& answer) {
+  return says(answer, "permissions to run the") || says(answer, "can't run this command") ||
+         says(answer, "this user needs the right to");
+}
+
+bool forbids(const redis::Answer& answer) {
+  // Of a command in a script, Redis 7.0 and 8.
+  return answer.error() == redis::ErrorCode::noperm ||
+         says(answer, "The user executing the script can't") ||
+         says(answer, "ACL failure in script");
+}
+
+}  // namespace w8y::store

@@ -1,0 +1,22 @@
+// What an ACL keeps from us, as an answer tells: the one place that knows Redis's words for it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "redis/reply.hpp"
+
+namespace w8y::store {
+
+/// Scripts as such: plain commands are left.
+bool forbids_scripts(const redis::Answer& answer);
+bool forbids_scripts(redis::ErrorCode code, std::string_view error);
+/// A command, called by us or by a script; not one that only lacks a key.
+bool forbids_command(const redis::Answer& answer);
+/// Anything: a command, a key, a channel.
+bool forbids(const redis::Answer& answer);
+
+/// What is missing, and what comes of that, for people: "XADD: NOPERM …", as settle.lua has it.
+std::string missing_right(std::string_view refused);
+
+}  // namespace w8y::store

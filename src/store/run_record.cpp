@@ -1,0 +1,125 @@
+#include "store/run_record.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "core/json_object.hpp"
+#include "core/json_text.hpp"
+
+namespace w8y::store {
+
+namespace {
+
+using Json = nlohmann::json;
+
+std::string dump(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// Of an entry of the history, names and values.
+constexpr std::size_t most_fields = 22;
+
+/// Text that came out of an executor or the system, as it is if it is JSON.
+std::string as_json(const std::string& text) {
+  return json_text::mistake(text) ? dump(text) : text;
+}
+
+/// About as long as news are.
+constexpr std::size_t usual_length = 300;
+
+core::JsonObject head(const char* type, const Rule& rule, const RunId& run, const ShownItem& item,
+                      const std::string& host, WallTime time) {
+  core::JsonObject object(usual_length);
+  object.put("type", type);
+  object.put_bytes("list", rule.prefix);
+  object.put("run", run);
+  object.put_bytes("item", item.beginning);
+  if (item.cut()) object.put("item_length", static_cast<std::int64_t>(item.length));
+  object.put("host", host);
+  object.put("time_ms", time.count());
+  return object;
+}
+
+std::string signal_name(int signal) {
+  const char* name = sigabbrev_np(signal);
+  return name != nullptr ? std::string("SIG") + name : std::to_string(signal);
+}
+
+std::string exit_text(const ProcessEnd& end) {
+  if (const auto* exited = std::get_if<Exited>(&end)) return std::to_string(exited->code);
+  if (const auto* signalled = std::get_if<Signalled>(&end)) return signal_name(signalled->signal);
+  return {};
+}
+
+/// A number is one.
+void put_exit(core::JsonObject& object, const ProcessEnd& end) {
+  if (const auto* exited = std::get_if<Exited>(&end)) object.put("exit", exited->code);
+  if (const auto* signalled = std::get_if<Signalled>(&end))
+    object.put("signal", signal_name(signalled->signal));
+}
+
+}  // namespace
+
+std::string event_json(const Rule& rule, const std::string& host, const RunEvent& event,
+                       WallTime now) {
+  const auto begin = [&](const char* type) {
+    return head(type, rule, event.run, event.item, host, now);
+  };
+  switch (event.kind) {
+    case RunEvent::Kind::start: {
+      core::JsonObject object = begin("start");
+      object.put("pid", event.pid);
+      return object.take();
+    }
+    case RunEvent::Kind::progress: {
+      core::JsonObject object = begin("progress");
+      object.put_json("numerator", dump(event.progress.numerator));
+      object.put_json("denominator", dump(event.progress.denominator));
+      return object.take();
+    }
+    case RunEvent::Kind::update: {
+      core::JsonObject object = begin("update");
+      object.put_json("data", as_json(event.data));
+      return object.take();
+    }
+  }
+  return {};
+}
+
+std::string end_json(const std::string& host, const EndedRun& run) {
+  core::JsonObject object = head("end", *run.rule, run.claim.run, run.claim.item, host, run.ended);
+  object.put("outcome", outcome_name(run.outcome));
+  if (const std::string reason = outcome_reason(run.outcome); !reason.empty())
+    object.put("reason", reason);
+  put_exit(object, run.end.process);
+  object.put("took_ms", (run.ended - run.started).count());
+  if (run.end.complete) object.put_json("result", as_json(run.end.complete->result));
+  return object.take();
+}
+
+std::vector<std::string> history_entry(const std::string& host, const EndedRun& run) {
+  std::vector<std::string> fields;
+  fields.reserve(most_fields);
+  const auto put = [&fields](const char* name, std::string value) {
+    if (value.empty()) return;
+    fields.emplace_back(name);
+    fields.push_back(std::move(value));
+  };
+  put("host", host);
+  put("outcome", outcome_name(run.outcome));
+  put("reason", outcome_reason(run.outcome));
+  put("started", std::to_string(run.started.count()));
+  put("ended", std::to_string(run.ended.count()));
+  put("attempt", std::to_string(run.claim.attempt));
+  if (run.claim.fence) put("fence", std::to_string(*run.claim.fence));
+  put("exit", exit_text(run.end.process));
+  if (run.end.complete) put("result", run.end.complete->result);
+  if (!std::holds_alternative<Succeeded>(run.outcome)) put("stderr", run.end.stderr_tail);
+  if (run.end.bad_lines > 0) put("bad_lines", std::to_string(run.end.bad_lines));
+  return fields;
+}
+
+}  // namespace w8y::store

@@ -1,0 +1,24 @@
+// The Lua scripts, embedded by the build from src/store/lua/*.lua (listed in meson.build) without
+// comments and indentation. Each file's header names its keys, arguments and reply.
+#pragma once
+
+#include "redis/script.hpp"
+
+namespace w8y::store::scripts {
+
+extern const redis::Script add;
+extern const redis::Script claim;
+extern const redis::Script index;
+extern const redis::Script items;
+extern const redis::Script long_items;
+extern const redis::Script look;
+extern const redis::Script quarantine;
+extern const redis::Script release;
+extern const redis::Script remove;
+extern const redis::Script renew;
+extern const redis::Script settle;
+extern const redis::Script states;
+extern const redis::Script sweep;
+extern const redis::Script undo;
+
+}  // namespace w8y::store::scripts

@@ -1,0 +1,235 @@
+#include <doctest/doctest.h>
+
+#include "store/host.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+
+TEST_CASE("claim, settle, claim: rotation, locks and fences, with scripts and without") {
+  for (const bool scripts : {true, false}) {
+    CAPTURE(scripts);
+    RedisServer server({.config = no_scripts});
+    server.ask({"RPUSH", "work:list", "a", "b", "c"});
+    loop::Loop loop;
+    Host host(loop, url_for(server, scripts), list_rule());
+    if (!scripts) host.claim(1);  // the first one meets the ACL
+    const store::PassReply reply = host.claim(2);
+    CHECK(items_of(reply) == std::vector<Item>{"a", "b"});
+    CHECK(reply.end == ClaimEnd::more);
+    CHECK(server.ask({"LRANGE", "work:list", "0", "-1"}) == "c\na\nb");
+    CHECK(reply.claims[1].fence > reply.claims[0].fence);
+    CHECK(server.ask({"GET", "work:fence"}) == std::to_string(reply.claims[1].fence.value()));
+    CHECK(server.ask({"GET", "work:lock:a"}) == "run:here:77:" + reply.claims[0].run);
+    CHECK(std::stoi(server.ask({"PTTL", "work:lock:a"})) > 4000);
+
+    const store::PassReply rest = host.claim(5);
+    CHECK(items_of(rest) == std::vector<Item>{"c"});
+    CHECK(rest.end == ClaimEnd::nothing_free);
+    CHECK(rest.next_free.has_value() == scripts);
+    CHECK(rest.claims[0].fence > reply.claims[1].fence);
+
+    host.settle(reply.claims[0]);
+    CHECK(host.settled());
+    CHECK(server.ask({"EXISTS", "work:lock:a"}) == "0");
+    CHECK(items_of(host.claim(1)) == std::vector<Item>{"a"});
+  }
+}
+
+TEST_CASE("items are bytes") {
+  const std::vector<Item> items = {
+      "",          std::string(65536, 'x'), std::string("nul\0byte", 8),
+      "new\nline", "\"quotes\" 'and' {}",   "\xff\xfe invalid",
+      "* ? [a]"};
+  for (const bool scripts : {true, false}) {
+    CAPTURE(scripts);
+    RedisServer server({.config = no_scripts});
+    for (const Item& item : items) server.ask({"RPUSH", "work:list", item});
+    loop::Loop loop;
+    Host host(loop, url_for(server, scripts), list_rule());
+    if (!scripts) host.claim(1);
+    const store::PassReply reply = host.claim(items.size());
+    CHECK(items_of(reply) == items);
+    for (const Claim& claim : reply.claims)
+      host.settle(claim, store::RestFor{true, 60s}, store::FailureCount::increment, Crashed{"x"});
+    CHECK(host.settled());
+    CHECK(server.ask({"HLEN", "work:failures"}) == std::to_string(items.size()));
+    CHECK(server.ask({"LLEN", "work:list"}) == std::to_string(items.size()));
+    CHECK(server.ask({"GET", "work:lock:" + items[2]}) == "rest:backoff");
+    CHECK(server.ask({"XLEN", "work:runs"}) == std::to_string(items.size()));
+  }
+}
+
+TEST_CASE("prefixes are bytes too, and may be empty") {
+  for (const std::string& prefix : {std::string(), std::string("a b\n\xff"), std::string("x:y")}) {
+    RedisServer server;
+    const std::string keys = prefix.empty() ? "" : prefix + ":";
+    server.ask({"RPUSH", keys + "list", "a"});
+    loop::Loop loop;
+    Host host(loop, server.url(), list_rule(prefix));
+    CHECK(items_of(host.claim(1)) == std::vector<Item>{"a"});
+    CHECK(server.ask({"EXISTS", keys + "lock:a"}) == "1");
+  }
+}
+
+TEST_CASE("an item that is twice in the list is held once") {
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a", "a", "b", "a"});
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  CHECK(items_of(host.claim(4)) == std::vector<Item>{"a", "b"});
+  CHECK(server.ask({"LLEN", "work:list"}) == "4");
+}
+
+TEST_CASE("a lock of any kind is honoured, the older name of locks too") {
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a", "b", "c", "d"});
+  server.ask({"SET", "work:lock:a", "1"});
+  server.ask({"LPUSH", "work:lock:b", "no string"});
+  server.ask({"SET", "work:proc:c", "1"});
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  CHECK(items_of(host.claim(4)) == std::vector<Item>{"c", "d"});
+  Rule older = list_rule();
+  older.lock_key = "proc";
+  Host old(loop, server.url(), older);
+  CHECK(items_of(old.claim(4)).size() == 3);
+}
+
+TEST_CASE("a thousand locked items ahead of a free one cost a few calls") {
+  RedisServer server;
+  for (int i = 0; i < 1000; ++i) {
+    server.ask({"RPUSH", "work:list", std::to_string(i)});
+    server.ask({"SET", "work:lock:" + std::to_string(i), "run:other:1:x", "PX", "60000"});
+  }
+  server.ask({"RPUSH", "work:list", "free"});
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  turn_until(loop, [&] { return host.link->client.connected(); });
+  const auto before = host.link->client.commands_sent();
+  CHECK(items_of(host.claim(1)) == std::vector<Item>{"free"});
+  CHECK(host.link->client.commands_sent() - before <= 5);
+  CHECK(server.ask({"LLEN", "work:list"}) == "1001");
+  CHECK(server.ask({"LINDEX", "work:list", "0"}) == "0");
+}
+
+TEST_CASE("a pass over a list that is all locked looks at each item once, and says when to come") {
+  RedisServer server;
+  for (int i = 0; i < 300; ++i) {
+    server.ask({"RPUSH", "work:list", std::to_string(i)});
+    server.ask({"SET", "work:lock:" + std::to_string(i), "rest:cooldown", "PX", "30000"});
+  }
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  const store::PassReply reply = host.claim(3);
+  CHECK(reply.end == ClaimEnd::nothing_free);
+  CHECK(reply.calls == 2);
+  REQUIRE(reply.next_free);
+  CHECK(*reply.next_free <= 30s);
+  CHECK(*reply.next_free > 20s);
+}
+
+TEST_CASE("paused, empty and unusable lists are told apart") {
+  for (const bool scripts : {true, false}) {
+    CAPTURE(scripts);
+    RedisServer server({.config = no_scripts});
+    loop::Loop loop;
+    Host host(loop, url_for(server, scripts), list_rule());
+    if (!scripts) host.claim(1);
+    CHECK(host.claim(1).end == ClaimEnd::empty);
+    server.ask({"RPUSH", "work:list", "a"});
+    server.ask({"SET", "work:paused", "lunch", "PX", "60000"});
+    const store::PassReply paused = host.claim(1);
+    CHECK(paused.end == ClaimEnd::paused);
+    CHECK(paused.detail == "lunch");
+    server.ask({"DEL", "work:paused", "work:list"});
+    server.ask({"SET", "work:list", "no list"});
+    const store::PassReply wrong = host.claim(1);
+    CHECK(wrong.end == ClaimEnd::refused);
+    CHECK(wrong.detail.find("WRONGTYPE") != std::string::npos);
+    server.ask({"DEL", "work:list"});
+    server.ask({"RPUSH", "work:list", "a"});
+    CHECK(items_of(host.claim(1)) == std::vector<Item>{"a"});
+  }
+}
+
+TEST_CASE("keys of a wrong type beside the lock don't lose a claim or keep it from being settled") {
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a"});
+  server.ask({"SET", "work:failures", "no hash"});
+  server.ask({"LPUSH", "work:fence", "no number"});
+  server.ask({"SET", "work:runs", "no stream"});
+  server.ask({"SET", "work:slots", "no zset"});
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  const store::PassReply reply = host.claim(1);
+  CHECK(items_of(reply) == std::vector<Item>{"a"});
+  host.settle(reply.claims[0], store::SetFree{}, store::FailureCount::reset);
+  CHECK(host.settled());
+  CHECK(server.ask({"EXISTS", "work:lock:a"}) == "0");
+}
+
+TEST_CASE("the fence grows even if its key is lost") {
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a", "b"});
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  const auto first = host.claim(1).claims[0].fence;
+  server.ask({"DEL", "work:fence"});
+  CHECK(host.claim(1).claims[0].fence > first);
+}
+
+TEST_CASE("fleet_concurrency holds over hosts, and a place that died comes back") {
+  for (const bool scripts : {true, false}) {
+    CAPTURE(scripts);
+    RedisServer server({.config = no_scripts});
+    server.ask({"RPUSH", "work:list", "a", "b", "c", "d", "e"});
+    Rule rule = list_rule();
+    rule.fleet_concurrency = 3;
+    rule.key_expiry = 1s;
+    loop::Loop loop;
+    Host one(loop, url_for(server, scripts), rule, "one");
+    auto two = std::make_unique<Host>(loop, url_for(server, scripts), rule, "two");
+    if (!scripts) {
+      one.claim(1);
+      two->claim(1);
+    }
+    CHECK(items_of(one.claim(2)).size() == 2);
+    CHECK(items_of(two->claim(2)).size() == 1);
+    CHECK(two->claim(1).end == ClaimEnd::fleet_full);
+    CHECK(one.claim(1).end == ClaimEnd::fleet_full);
+    // Places are renewed with the locks.
+    turn_for(loop, 1500ms);
+    CHECK(one.claim(1).end == ClaimEnd::fleet_full);
+    one.settle(one.told.claims[0]);
+    CHECK(one.settled());
+    CHECK(items_of(one.claim(1)).size() == 1);
+    // A host that dies leaves its place after the life of a lock.
+    two.reset();
+    CHECK(turn_until(
+        loop, [&] { return !one.claim(1).claims.empty(); }, 5s));
+  }
+}
+
+TEST_CASE("two hosts on one list: each item has one holder") {
+  RedisServer server;
+  for (int i = 0; i < 200; ++i) server.ask({"RPUSH", "work:list", std::to_string(i)});
+  loop::Loop loop;
+  Host one(loop, server.url(), list_rule(), "one");
+  Host two(loop, server.url(), list_rule(), "two");
+  std::set<Item> taken;
+  for (int i = 0; i < 30; ++i) {
+    one.source.claim(3, store::Scan::whole, store::Manner::in_turn);
+    two.source.claim(4, store::Scan::whole, store::Manner::in_turn);
+    const auto turns = static_cast<std::size_t>(i + 1);
+    turn_until(
+        loop, [&] { return one.told.replies.size() == turns && two.told.replies.size() == turns; });
+  }
+  std::size_t claims = 0;
+  for (const auto* host : {&one, &two})
+    for (const Claim& claim : host->told.claims) {
+      taken.insert(claim.item);
+      ++claims;
+    }
+  CHECK(claims == 200);
+  CHECK(taken.size() == 200);
+}

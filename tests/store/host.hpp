@@ -1,0 +1,131 @@
+// A source on a real server, and a handler that writes down what it is told.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "redis/url.hpp"
+#include "store/circular/redis_list.hpp"
+#include "support/redis_server.hpp"
+#include "support/turn.hpp"
+
+namespace w8y::test {
+
+using namespace std::chrono_literals;
+
+class Told : public store::CircularListHandler {
+ public:
+  void on_claimed(store::PassReply&& reply) override {
+    replies.push_back(reply);
+    for (Claim& claim : reply.claims) claims.push_back(std::move(claim));
+  }
+  void on_looked(const store::LookReply& reply) override { looks.push_back(reply); }
+  void on_lease_lost(const RunId& run) override { lost.push_back(run); }
+  void on_lease_back(const RunId& run) override { back.push_back(run); }
+  void on_lease_expiring(const RunId& run) override { expiring.push_back(run); }
+  void on_wake() override { ++wakes; }
+  void on_turn() override { ++turns; }
+  void on_others(bool) override { ++others; }
+  void on_back() override { ++backs; }
+  void on_given_up(const RunId& run, const std::string&) override { given_up.push_back(run); }
+  void on_all_settled() override { ++all_settled; }
+  void on_unwritten(const std::string& why) override { unwritten.push_back(why); }
+
+  std::vector<store::PassReply> replies;
+  std::vector<store::LookReply> looks;
+  std::vector<Claim> claims;
+  std::vector<RunId> lost;
+  std::vector<RunId> back;
+  std::vector<RunId> expiring;
+  std::vector<RunId> given_up;
+  std::vector<std::string> unwritten;
+  int wakes = 0;
+  int turns = 0;
+  int others = 0;
+  int backs = 0;
+  int all_settled = 0;
+};
+
+inline std::shared_ptr<store::RedisLink> open_link(loop::Loop& loop, const std::string& url,
+                                                   const std::string& host = "here") {
+  redis::ClientOptions options;
+  options.url = redis::parse_url(url);
+  static std::uint64_t seed = 0;
+  return std::make_shared<store::RedisLink>(loop, options,
+                                            store::RedisLink::Identity{host, 77, ++seed});
+}
+
+/// One host with one source, on a loop that hosts share.
+struct Host {
+  Host(loop::Loop& shared, const std::string& url, Rule settings, const std::string& name = "here")
+      : Host(shared, open_link(shared, url, name), std::move(settings)) {}
+  Host(loop::Loop& shared, std::shared_ptr<store::RedisLink> over, Rule settings)
+      : loop(shared), link(std::move(over)), source(link, told) {
+    use(std::move(settings));
+  }
+  void use(Rule settings) {
+    rule = std::make_shared<const Rule>(std::move(settings));
+    source.use(rule);
+  }
+  /// Claims, and waits for the answer.
+  store::PassReply claim(std::size_t wanted, store::Scan scan = store::Scan::whole,
+                         store::Manner manner = store::Manner::in_turn) {
+    const std::size_t before = told.replies.size();
+    source.claim(wanted, scan, manner);
+    turn_until(loop, [&] { return told.replies.size() > before; });
+    return told.replies.empty() ? store::PassReply{} : told.replies.back();
+  }
+  void settle(const Claim& claim, store::Rest rest = store::SetFree{},
+              store::FailureCount failures = store::FailureCount::keep,
+              Outcome outcome = Succeeded{}) {
+    store::Settlement settlement{
+        {claim, rule, outcome, {}, WallTime(1000), WallTime(2000)}, rest, failures};
+    settlement.end.process = Exited{0};
+    settlement.end.complete = Complete{R"({"data":1})", {}, {}, {}, {}, {}};
+    settlement.end.stderr_tail = "tail";
+    source.settle(std::move(settlement));
+  }
+  bool settled() {
+    return turn_until(loop, [&] { return source.unsettled() == 0; });
+  }
+
+  loop::Loop& loop;
+  Told told;
+  std::shared_ptr<store::RedisLink> link;
+  RulePtr rule;
+  store::RedisCircularList source;
+};
+
+/// Waits until scripts are known to be forbidden, where they are.
+inline void meet_rights(Host& host, bool scripts) {
+  if (!scripts) host.claim(1);
+}
+
+inline Rule list_rule(const std::string& prefix = "work") {
+  Rule rule;
+  rule.prefix = prefix;
+  rule.command = {"true"};
+  return rule;
+}
+
+inline std::vector<Item> items_of(const store::PassReply& reply) {
+  std::vector<Item> items;
+  for (const auto& claim : reply.claims) items.push_back(claim.item);
+  return items;
+}
+
+/// A user who may do everything but run scripts.
+inline const std::vector<std::string> no_scripts = {"user plain on nopass ~* &* +@all -@scripting"};
+
+/// The server's URL for scripts, and for an ACL without them.
+inline std::string url_for(const RedisServer& server, bool scripts) {
+  if (scripts) return server.url();
+  std::string url = server.url();
+  return url.insert(std::string("unix://").size(), "plain:x@");
+}
+
+}  // namespace w8y::test

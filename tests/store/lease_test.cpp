@@ -1,0 +1,230 @@
+#include <doctest/doctest.h>
+
+#include <thread>
+
+#include "store/host.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+
+namespace {
+
+Rule short_leases() {
+  Rule rule = list_rule();
+  rule.key_expiry = 1s;
+  return rule;
+}
+
+}  // namespace
+
+TEST_CASE("leases are renewed as long as they are held, and not a moment longer") {
+  for (const bool scripts : {true, false}) {
+    CAPTURE(scripts);
+    RedisServer server({.config = no_scripts});
+    server.ask({"RPUSH", "work:list", "a"});
+    loop::Loop loop;
+    auto host = std::make_unique<Host>(loop, url_for(server, scripts), short_leases());
+    if (!scripts) host->claim(1);
+    CHECK(host->claim(1).claims.size() == 1);
+    int least = 1000;
+    turn_until(
+        loop,
+        [&] {
+          least = std::min(least, std::stoi(server.ask({"PTTL", "work:lock:a"})));
+          return false;
+        },
+        2500ms);
+    CHECK(least > 300);
+    CHECK(host->told.lost.empty());
+    host.reset();
+    CHECK(turn_until(
+        loop,
+        [&] {
+          return server.ask({"EXISTS", "work:lock:a"}) == "0";
+        },
+        3s));
+  }
+}
+
+TEST_CASE("a renewal never prolongs somebody else's lock") {
+  for (const bool scripts : {true, false}) {
+    CAPTURE(scripts);
+    RedisServer server({.config = no_scripts});
+    server.ask({"RPUSH", "work:list", "a"});
+    loop::Loop loop;
+    Host host(loop, url_for(server, scripts), short_leases());
+    if (!scripts) host.claim(1);
+    const RunId run = host.claim(1).claims.at(0).run;
+    server.ask({"SET", "work:lock:a", "run:other:1:x", "PX", "700"});
+    CHECK(turn_until(
+        loop, [&] { return !host.told.lost.empty(); }, 3s));
+    CHECK(host.told.lost == std::vector<RunId>{run});
+    CHECK(host.told.back.empty());
+    // When the other has gone, the lease is taken again.
+    CHECK(turn_until(
+        loop, [&] { return !host.told.back.empty(); }, 3s));
+    CHECK(server.ask({"GET", "work:lock:a"}).ends_with(run));
+  }
+}
+
+TEST_CASE("with terminate a lease that is gone is lost, and not taken again") {
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a"});
+  loop::Loop loop;
+  Rule rule = short_leases();
+  rule.on_lease_loss = OnLeaseLoss::terminate;
+  Host host(loop, server.url(), rule);
+  CHECK(host.claim(1).claims.size() == 1);
+  server.ask({"DEL", "work:lock:a"});
+  CHECK(turn_until(
+      loop, [&] { return host.told.lost.size() == 1; }, 3s));
+  turn_for(loop, 500ms);
+  CHECK(server.ask({"EXISTS", "work:lock:a"}) == "0");
+}
+
+TEST_CASE("a silent Redis: warned before the lease ends, told when it has, had back after") {
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a"});
+  loop::Loop loop;
+  Host host(loop, server.url(), short_leases());
+  const Instant before = loop.now();
+  CHECK(host.claim(1).claims.size() == 1);
+  server.pause();
+  CHECK(turn_until(
+      loop, [&] { return !host.told.expiring.empty(); }, 3s));
+  CHECK(loop.now() - before < 1000ms);
+  CHECK(host.told.lost.empty());
+  CHECK(turn_until(
+      loop, [&] { return !host.told.lost.empty(); }, 3s));
+  CHECK(host.told.expiring.size() == 1);
+  server.resume();
+  CHECK(turn_until(
+      loop, [&] { return !host.told.back.empty(); }, 10s));
+}
+
+TEST_CASE("after a stall, what waits is known to be too late before anything is told of it") {
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a"});
+  loop::Loop loop;
+  Host host(loop, server.url(), short_leases());
+  const Claim claim = host.claim(1).claims.at(0);
+  CHECK(host.source.may_start(claim));
+  const Instant claimed = loop.clock().now();
+  // The loop doesn't get to its timers.
+  while (host.source.may_start(claim) && loop.clock().now() < claimed + 5s)
+    std::this_thread::sleep_for(1ms);
+  CHECK_FALSE(host.source.may_start(claim));
+  CHECK(loop.clock().now() < claimed + 1s);  // and so before the lease has ended
+  CHECK(host.told.expiring.empty());
+}
+
+TEST_CASE("a thousand leases are renewed in a few calls") {
+  RedisServer server;
+  for (int i = 0; i < 1000; ++i) server.ask({"RPUSH", "work:list", std::to_string(i)});
+  loop::Loop loop;
+  Host host(loop, server.url(), short_leases());
+  while (host.told.claims.size() < 1000) host.claim(250);
+  const auto before = host.link->client.commands_sent();
+  turn_for(loop, 2s);
+  CHECK(host.told.lost.empty());
+  // Six renewals of a thousand, two hundred a call, with some that are not yet in step.
+  CHECK(host.link->client.commands_sent() - before <= 80);
+  store::Margins& margins = host.link->leases.margins();
+  REQUIRE(margins.least());
+  CHECK(*margins.least() > 300ms);
+  CHECK(margins.recent(loop.now()) == margins.least());
+}
+
+TEST_CASE("waking: by a message, and by a connection that is back") {
+  RedisServer server;
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  CHECK(host.claim(1).end == ClaimEnd::empty);
+  host.source.listen(true);
+  CHECK(turn_until(loop, [&] { return host.link->subscriber.connected(); }));
+  host.told.wakes = 0;
+  server.ask({"PUBLISH", "work:wake", "added"});
+  CHECK(turn_until(loop, [&] { return host.told.wakes == 1; }));
+  const int backs = host.told.backs;
+  server.kill();
+  CHECK(host.claim(1).end == ClaimEnd::unavailable);
+  server.start();
+  CHECK(turn_until(loop, [&] { return host.told.backs > backs; }));
+}
+
+TEST_CASE("a reload between a claim and its answer: the lease is of what was locked") {
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a"});
+  loop::Loop loop;
+  Host host(loop, server.url(), short_leases());
+  turn_until(loop, [&] { return host.link->client.connected(); });
+  host.source.claim(1, store::Scan::whole, store::Manner::in_turn);
+  Rule changed = list_rule();
+  changed.key_expiry = 60s;
+  changed.lock_key = "proc";
+  host.use(changed);
+  CHECK(turn_until(loop, [&] { return !host.told.claims.empty(); }));
+  turn_for(loop, 1500ms);
+  CHECK(server.ask({"EXISTS", "work:lock:a"}) == "1");
+  host.settle(host.told.claims.at(0));
+  CHECK(host.settled());
+  CHECK(server.ask({"EXISTS", "work:lock:a", "work:proc:a"}) == "0");
+}
+
+TEST_CASE("a renewal that Redis sees after the settlement leaves no lock for nobody") {
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a", "b"});
+  loop::Loop loop;
+  Host host(loop, server.url(), short_leases());
+  CHECK(host.claim(2).claims.size() == 2);
+  turn_for(loop, 500ms);  // so that renewals go by the script's hash
+  for (int i = 0; i < 5; ++i) {
+    server.ask({"SCRIPT", "FLUSH"});
+    host.link->leases.renew_now();
+    turn_until(loop, [&, count = 0]() mutable { return ++count == 2; });
+    if (i == 0) host.settle(host.told.claims.at(0));
+    turn_for(loop, 50ms);
+  }
+  CHECK(host.settled());
+  CHECK(turn_until(
+      loop,
+      [&] {
+        return server.ask({"EXISTS", "work:lock:a"}) == "0";
+      },
+      500ms));
+}
+
+TEST_CASE("nothing is begun under a claim whose answer came too late") {
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a"});
+  loop::Loop loop;
+  Host host(loop, server.url(), short_leases());
+  turn_until(loop, [&] { return host.link->client.connected(); });
+  server.pause();
+  host.source.claim(1, store::Scan::whole, store::Manner::in_turn);
+  turn_for(loop, 700ms);
+  server.resume();
+  CHECK(turn_until(loop, [&] { return !host.told.replies.empty(); }));
+  CHECK(host.told.claims.empty());
+  CHECK(host.told.replies[0].end == ClaimEnd::unavailable);
+  CHECK(host.settled());
+  CHECK(server.ask({"EXISTS", "work:lock:a"}) == "0");
+}
+
+TEST_CASE("margins: the least since the start, and of the last minute or two") {
+  store::Margins margins;
+  const Instant start{std::chrono::hours(1)};
+  CHECK(!margins.least());
+  CHECK(!margins.recent(start));
+  margins.note(start, 3s);
+  margins.note(start + 30s, 2s);
+  margins.note(start + 40s, 4s);
+  CHECK(margins.recent(start + 59s) == 2s);
+  margins.note(start + 61s, 5s);
+  CHECK(margins.recent(start + 90s) == 2s);
+  margins.note(start + 125s, 6s);
+  CHECK(margins.recent(start + 126s) == 5s);
+  CHECK(margins.least() == 2s);
+  CHECK(!margins.recent(start + 600s));
+  CHECK(margins.least() == 2s);
+}

@@ -1,0 +1,178 @@
+// Hosts that wait for the same list: whose turn it is, and what a host that is gone costs.
+#include <doctest/doctest.h>
+
+#include "host.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+
+namespace {
+
+/// It is told when its channel is confirmed, besides of its connection.
+void hear(Host& host) {
+  CHECK(turn_until(host.loop, [&] { return host.link->client.connected(); }));
+  turn_until(host.loop, [&] { return host.told.backs > 0; });
+  const int backs = host.told.backs;
+  host.source.listen(true);
+  CHECK(turn_until(host.loop, [&] { return host.told.backs > backs; }));
+}
+
+/// Three hosts on one list: the first has its items, the others wait.
+struct Waiting {
+  explicit Waiting(const std::vector<std::string>& items, Rule rule = list_rule()) {
+    std::vector<std::string> push{"RPUSH", "work:list"};
+    push.insert(push.end(), items.begin(), items.end());
+    server.ask(push);
+    for (const std::string name : {"one", "two", "three"})
+      hosts.push_back(std::make_unique<Host>(loop, server.url(), rule, name));
+    for (auto& host : hosts) hear(*host);
+    held = hosts[0]->claim(items.size() + 1).claims;
+    CHECK(held.size() == items.size());
+    for (const std::size_t other : {1U, 2U}) {
+      const store::PassReply reply = hosts[other]->claim(5);
+      CHECK(reply.claims.empty());
+      turn_for(loop, 2ms);  // who comes first, comes at another time
+    }
+    CHECK(hosts[2]->told.replies.back().line != store::Line::none);
+    CHECK(waiting() == "2");
+  }
+  /// Who has been told that it is its turn, and how often, each since the last time.
+  std::vector<int> turns() {
+    turn_for(loop, 20ms);
+    std::vector<int> told;
+    for (auto& host : hosts) told.push_back(std::exchange(host->told.turns, 0));
+    return told;
+  }
+  std::string waiting() { return server.ask({"ZCARD", "work:waiting"}); }
+
+  RedisServer server;
+  loop::Loop loop;
+  std::vector<std::unique_ptr<Host>> hosts;
+  std::vector<Claim> held;
+};
+
+using Turns = std::vector<int>;
+
+}  // namespace
+
+TEST_CASE("what becomes free is for whoever has waited longest, not for who had it") {
+  Waiting three({"a"});
+  for (const std::size_t next : {1U, 2U, 0U, 1U, 2U}) {
+    const std::size_t has = (next + 2) % 3;
+    three.hosts[has]->settle(three.hosts[has]->told.claims.back());
+    CHECK(three.hosts[has]->settled());
+    Turns expected{0, 0, 0};
+    expected[next] = 1;
+    REQUIRE(three.turns() == expected);
+    CHECK(items_of(three.hosts[has]->claim(5)).empty());
+    const store::PassReply reply = three.hosts[next]->claim(5);
+    REQUIRE(items_of(reply) == std::vector<Item>{"a"});
+    CHECK(reply.line == store::Line::crowded);
+  }
+  CHECK(three.hosts[2]->told.others > 0);
+}
+
+TEST_CASE("a host that does not come when it is its turn costs a quarter of a second") {
+  Waiting three({"a"});
+  three.hosts[0]->settle(three.held[0]);
+  CHECK(three.hosts[0]->settled());
+  CHECK(three.turns() == Turns{0, 1, 0});
+  // It is kept for it, also from who has heard nothing.
+  CHECK(items_of(three.hosts[2]->claim(5, store::Scan::whole, store::Manner::overdue)).empty());
+  const auto since = three.loop.now();
+  while (three.hosts[2]->claim(5, store::Scan::whole, store::Manner::overdue).claims.empty() &&
+         three.loop.now() - since < 5s)
+    turn_for(three.loop, 10ms);
+  CHECK(three.loop.now() - since < 500ms);
+}
+
+TEST_CASE("who leaves the line in its turn passes it on") {
+  Waiting three({"a"});
+  three.hosts[0]->settle(three.held[0]);
+  CHECK(three.hosts[0]->settled());
+  CHECK(three.turns() == Turns{0, 1, 0});
+  three.hosts[1]->source.leave_line();
+  CHECK(three.turns() == Turns{0, 0, 1});
+  three.hosts[2]->source.listen(false);
+  CHECK(three.turns() == Turns{0, 0, 0});
+  CHECK(three.waiting() == "0");
+  CHECK(items_of(three.hosts[0]->claim(5)) == std::vector<Item>{"a"});
+}
+
+TEST_CASE(
+    "a host takes its share of a list without asking anybody, and no more while others wait") {
+  Waiting three({"a", "b", "c", "d", "e", "f"});
+  for (int i = 0; i < 4; ++i) three.hosts[0]->settle(three.held[static_cast<std::size_t>(i)]);
+  CHECK(three.hosts[0]->settled());
+  // Six items, and two hosts that wait: three each, as far as there are any.
+  CHECK(three.turns() == Turns{0, 1, 1});
+  CHECK(items_of(three.hosts[1]->claim(5)).size() == 3);
+  CHECK(items_of(three.hosts[2]->claim(5)).size() == 1);
+  for (auto& host : three.hosts) CHECK(items_of(host->claim(5)).empty());
+}
+
+TEST_CASE("who doesn't wait takes what is free; what nobody tells of is announced to the line") {
+  Waiting three({"a"});
+  SUBCASE("a passer-by") {
+    three.hosts[0]->settle(three.held[0]);
+    CHECK(three.hosts[0]->settled());
+    Host passer(three.loop, three.server.url(), list_rule(), "passer");
+    CHECK(items_of(passer.claim(1)) == std::vector<Item>{"a"});
+    CHECK(items_of(three.hosts[1]->claim(5)).empty());
+  }
+  SUBCASE("a rest that ends") {
+    three.hosts[0]->settle(three.held[0], store::RestFor{false, 50ms});
+    CHECK(three.hosts[0]->settled());
+    CHECK(three.turns() == Turns{0, 0, 0});
+    turn_for(three.loop, 60ms);
+    CHECK(items_of(three.hosts[0]->claim(5)).empty());
+    CHECK(three.turns() == Turns{0, 1, 0});
+  }
+  SUBCASE("a user's own key") {
+    three.server.ask({"DEL", "work:waiting"});
+    three.server.ask({"RPUSH", "work:waiting", "mine"});
+    three.hosts[0]->settle(three.held[0]);
+    CHECK(three.hosts[0]->settled());
+    CHECK(items_of(three.hosts[1]->claim(1)) == std::vector<Item>{"a"});
+    CHECK(three.server.ask({"LRANGE", "work:waiting", "0", "-1"}).find("mine") !=
+          std::string::npos);
+  }
+}
+
+TEST_CASE("a place of the fleet that becomes free is the next one's too") {
+  Rule rule = list_rule();
+  rule.fleet_concurrency = 1;
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a", "b", "c"});
+  loop::Loop loop;
+  Host one(loop, server.url(), rule, "one");
+  Host two(loop, server.url(), rule, "two");
+  for (Host* host : {&one, &two}) hear(*host);
+  const store::PassReply first = one.claim(1);
+  CHECK(first.claims.size() == 1);
+  CHECK(two.claim(1).end == ClaimEnd::fleet_full);
+  one.settle(first.claims[0]);
+  CHECK(one.claim(1).claims.empty());
+  CHECK(turn_until(loop, [&] { return two.told.turns == 1; }));
+  CHECK(two.claim(1).claims.size() == 1);
+}
+
+TEST_CASE("the line has a bound, and nobody stands in it for what nobody runs") {
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a"});
+  server.ask({"SET", "work:lock:a", "quarantine:x"});
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  hear(host);
+  CHECK(host.claim(1).line == store::Line::none);
+  CHECK(server.ask({"EXISTS", "work:waiting"}) == "0");
+  server.ask({"SET", "work:lock:a", "run:x:1:y", "PX", "60000"});
+  CHECK(host.claim(1).line == store::Line::none);  // alone
+  CHECK(server.ask({"ZCARD", "work:waiting"}) == "1");
+  CHECK(std::stoi(server.ask({"PTTL", "work:waiting"})) <= 60000);
+  CHECK(std::stoi(server.ask({"PTTL", "work:waiting"})) > 0);
+  for (int i = 0; i < 1001; ++i) server.ask({"ZADD", "work:waiting", "1", std::to_string(i)});
+  server.ask({"ZREM", "work:waiting", "run:here:77:"});
+  CHECK(host.claim(1).line == store::Line::none);
+  CHECK(server.ask({"ZCARD", "work:waiting"}) == "1001");
+}

@@ -1,0 +1,124 @@
+// A claim that Redis carried out and could not tell us of.
+#include <doctest/doctest.h>
+
+#include "store/host.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+
+namespace {
+
+/// A host whose commands time out soon, and whose locks live long.
+struct LosingHost {
+  explicit LosingHost(RedisServer& redis, loop::Loop& on, bool scripts)
+      : server(redis), loop(on), link(open(scripts)), source(link, told) {
+    Rule settings = list_rule();
+    settings.key_expiry = 60s;
+    settings.fleet_concurrency = 10;
+    source.use(std::make_shared<const Rule>(settings));
+    turn_until(loop, [&] { return link->client.connected(); });
+    if (!scripts) claim(0);  // learns that scripts are forbidden
+  }
+
+  std::shared_ptr<store::RedisLink> open(bool scripts) const {
+    redis::ClientOptions options;
+    options.url = redis::parse_url(url_for(server, scripts));
+    options.connect_timeout = options.command_timeout = 200ms;
+    return std::make_shared<store::RedisLink>(loop, options,
+                                              store::RedisLink::Identity{"here", 77, 5});
+  }
+
+  store::PassReply claim(std::size_t wanted) {
+    const std::size_t before = told.replies.size();
+    source.claim(wanted, store::Scan::whole, store::Manner::in_turn);
+    turn_until(loop, [&] { return told.replies.size() > before; });
+    return told.replies.empty() ? store::PassReply{} : told.replies.back();
+  }
+
+  /// The claim is in the server's hands; its answer never comes.
+  void lose_a_claim(std::size_t wanted) {
+    server.pause();
+    const store::PassReply reply = claim(wanted);
+    CHECK(reply.end == ClaimEnd::unavailable);
+    CHECK(reply.claims.empty());
+    CHECK(source.unsettled() == 1);
+    server.resume();
+  }
+
+  RedisServer& server;
+  loop::Loop& loop;
+  Told told;
+  std::shared_ptr<store::RedisLink> link;
+  store::RedisCircularList source;
+};
+
+std::size_t locks(const RedisServer& server) {
+  const std::string keys = server.ask({"KEYS", "work:lock:*"});
+  if (keys.empty() || keys == "(empty)") return 0;
+  return static_cast<std::size_t>(std::count(keys.begin(), keys.end(), '\n')) + 1;
+}
+
+}  // namespace
+
+TEST_CASE("a claim whose answer was lost: its locks are found and released at once") {
+  for (const bool scripts : {true, false}) {
+    CAPTURE(scripts);
+    RedisServer server({.config = no_scripts});
+    server.ask({"RPUSH", "work:list", "a", "b", "c"});
+    server.ask({"SET", "work:lock:c", "run:other:1:x"});
+    loop::Loop loop;
+    LosingHost host(server, loop, scripts);
+    host.lose_a_claim(2);
+    CHECK(turn_until(loop, [&] { return host.source.unsettled() == 0; }));
+    // By scripts, two were taken in one step; without, the first step was all that was sent.
+    CHECK(host.told.all_settled >= 1);
+    CHECK(locks(server) == 1);  // already: whoever waited for this may end now
+    CHECK(server.ask({"GET", "work:lock:c"}) == "run:other:1:x");
+    CHECK(server.ask({"ZCARD", "work:slots"}) == "0");
+    CHECK(host.claim(3).claims.size() == 2);
+  }
+}
+
+TEST_CASE("lost locks are found behind what others have looked at since") {
+  RedisServer server;
+  for (int i = 0; i < 700; ++i) server.ask({"RPUSH", "work:list", "i" + std::to_string(i)});
+  loop::Loop loop;
+  LosingHost host(server, loop, true);
+  host.lose_a_claim(3);
+  for (int i = 0; i < 600; ++i) server.ask({"LMOVE", "work:list", "work:list", "LEFT", "RIGHT"});
+  CHECK(locks(server) == 3);
+  CHECK(turn_until(loop, [&] { return host.source.unsettled() == 0; }));
+  CHECK(locks(server) == 0);
+}
+
+TEST_CASE("a lost claim that was not carried out costs one look at the list") {
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a"});
+  loop::Loop loop;
+  LosingHost host(server, loop, true);
+  server.pause();
+  host.source.claim(1, store::Scan::whole, store::Manner::in_turn);
+  turn_until(loop, [&] { return !host.told.replies.empty(); });
+  server.kill();
+  server.start();
+  server.ask({"RPUSH", "work:list", "a"});
+  CHECK(turn_until(loop, [&] { return host.source.unsettled() == 0; }));
+  CHECK(host.claim(1).claims.size() == 1);
+}
+
+TEST_CASE("locks of a lost claim that have run out are not looked for") {
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a"});
+  loop::Loop loop;
+  LosingHost host(server, loop, true);
+  Rule settings = list_rule();
+  settings.key_expiry = 1s;
+  host.source.use(std::make_shared<const Rule>(settings));
+  server.pause();
+  host.source.claim(1, store::Scan::whole, store::Manner::in_turn);
+  turn_until(loop, [&] { return !host.told.replies.empty(); });
+  CHECK(host.source.unsettled() == 1);
+  CHECK(turn_until(loop, [&] { return host.source.unsettled() == 0; }));  // Redis is still away
+  CHECK(host.told.all_settled == 1);
+  server.resume();
+}

@@ -1,0 +1,136 @@
+// Renewals of locks with long names, without a server: what is asked for when, and how much at
+// once.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <deque>
+
+#include "store/circular/lock_store.hpp"
+#include "store/leases.hpp"
+
+using namespace w8y;
+using namespace w8y::store;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t mebibyte = std::size_t{1} << 20;
+
+class HandClock : public Clock {
+ public:
+  [[nodiscard]] Instant now() const override { return now_; }
+  [[nodiscard]] WallTime wall() const override { return WallTime(0); }
+  void advance(Duration time) { now_ += time; }
+
+ private:
+  Instant now_{1000h};
+};
+
+/// Answers when it is told to.
+class SlowStore : public LockStore {
+ public:
+  struct Call {
+    std::vector<std::string> keys;
+    Answer<std::vector<Renewed>> answer;
+  };
+  void claim(const ClaimCall&, Answer<ClaimResult>) override {}
+  void undo(const UndoCall&, Answer<UndoResult>) override {}
+  void sweep(const SweepCall&, Answer<SweepResult>) override {}
+  void settle(const CircularKeys&, const std::vector<const SettleCall*>&, SettleAnswer) override {}
+  void renew(const RenewCall& call, Answer<std::vector<Renewed>> answer) override {
+    Call& kept = calls.emplace_back();
+    for (const RenewLock& lock : call.locks) {
+      kept.keys.push_back(lock.key);
+      open += lock.key.size();
+    }
+    kept.answer = std::move(answer);
+    most_open = std::max(most_open, open);
+  }
+  void answer_one() {
+    const Call call = std::move(calls.front());
+    calls.pop_front();
+    for (const std::string& key : call.keys) open -= key.size();
+    const std::vector<Renewed> states(call.keys.size(), Renewed::renewed);
+    renewed += states.size();
+    call.answer(&states, {});
+  }
+
+  std::deque<Call> calls;
+  std::size_t open = 0;
+  std::size_t most_open = 0;
+  std::size_t renewed = 0;
+};
+
+struct Losses : LeaseHandler {
+  void lease_lost(RunId) override { ++lost; }
+  void lease_back(RunId) override {}
+  void lease_expiring(RunId) override {}
+  int lost = 0;
+};
+
+}  // namespace
+
+TEST_CASE("renewals of long items wait for each other, and nobody waits for them") {
+  HandClock clock;
+  TimerQueue timers;
+  SlowStore store;
+  Leases leases(clock, timers, store);
+  Losses losses;
+  const auto keys = std::make_shared<const CircularKeys>("work:");
+  std::vector<std::unique_ptr<Leases::Lease>> held;
+  const auto hold = [&](int number, std::size_t bytes) {
+    LeaseTerms terms;
+    terms.run = "run" + std::to_string(number);
+    terms.key = keys->lock(std::to_string(number) + std::string(bytes, 'x'));
+    terms.value = "run:here:1:" + terms.run;
+    terms.keys = keys;
+    terms.expiry = 5s;
+    terms.claimed = clock.now();
+    held.push_back(leases.hold(terms, losses));
+  };
+  for (int i = 0; i < 140; ++i) hold(i, mebibyte);
+  hold(140, 1);
+
+  clock.advance(1700ms);
+  timers.run_due(clock.now());
+  REQUIRE(!store.calls.empty());
+  CHECK(store.calls.front().keys == std::vector<std::string>{keys->lock("140x")});
+  CHECK(store.calls.size() > 1);
+  // As fast as Redis answers, the rest follows, each once.
+  while (!store.calls.empty()) {
+    store.answer_one();
+    clock.advance(1ms);
+    timers.run_due(clock.now());
+  }
+  CHECK(store.renewed == 141);
+  CHECK(store.most_open <= 5 * mebibyte);
+  CHECK(losses.lost == 0);
+}
+
+TEST_CASE("an item of 16 MiB is renewed by itself") {
+  HandClock clock;
+  TimerQueue timers;
+  SlowStore store;
+  Leases leases(clock, timers, store);
+  Losses losses;
+  const auto keys = std::make_shared<const CircularKeys>("work:");
+  std::vector<std::unique_ptr<Leases::Lease>> held;
+  for (int i = 0; i < 3; ++i) {
+    LeaseTerms terms;
+    terms.run = "run" + std::to_string(i);
+    terms.key = keys->lock(std::string(longest_item, static_cast<char>('a' + i)));
+    terms.keys = keys;
+    terms.expiry = 5s;
+    terms.claimed = clock.now();
+    held.push_back(leases.hold(terms, losses));
+  }
+  clock.advance(1700ms);
+  timers.run_due(clock.now());
+  for (int i = 0; i < 3; ++i) {
+    REQUIRE(store.calls.size() == 1);
+    CHECK(store.calls.front().keys.size() == 1);
+    store.answer_one();
+    timers.run_due(clock.now());
+  }
+  CHECK(store.renewed == 3);
+}

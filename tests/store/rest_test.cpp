@@ -1,0 +1,318 @@
+// Lists with nothing to do: what a look at them sees, what it costs, and who is heard.
+#include <doctest/doctest.h>
+
+#include "host.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+
+namespace {
+
+/// Many lists on one connection: "l0", "l1", …
+struct Lists {
+  Lists(loop::Loop& shared, const std::string& url, std::size_t count)
+      : loop(shared), link(open_link(loop, url)) {
+    for (std::size_t i = 0; i < count; ++i) {
+      told.push_back(std::make_unique<Told>());
+      sources.push_back(std::make_unique<store::RedisCircularList>(link, *told.back()));
+      sources.back()->use(std::make_shared<const Rule>(list_rule("l" + std::to_string(i))));
+    }
+  }
+  /// Each claims once.
+  void claim() {
+    for (auto& source : sources) source->claim(1, store::Scan::whole, store::Manner::in_turn);
+    CHECK(turn_until(loop, [&] {
+      return std::all_of(told.begin(), told.end(),
+                         [](const auto& each) { return !each->replies.empty(); });
+    }));
+  }
+  /// Each looks once, all in one turn of the loop. Whose claim would be worth it.
+  std::vector<std::size_t> look() {
+    for (auto& each : told) each->looks.clear();
+    const std::uint64_t before = link->client.commands_sent();
+    for (auto& source : sources) source->look();
+    // Where nothing is asked, nothing else would end the loop's wait.
+    Timer soon(loop.timers());
+    soon.set(loop.now() + 1ms, [] {});
+    CHECK(turn_until(loop, [&] {
+      return std::all_of(told.begin(), told.end(),
+                         [](const auto& each) { return each->looks.size() == 1; });
+    }));
+    commands = link->client.commands_sent() - before;
+    std::vector<std::size_t> worth;
+    cost = 0;
+    for (std::size_t i = 0; i < told.size(); ++i) {
+      if (told[i]->looks[0].worth_it) worth.push_back(i);
+      cost += told[i]->looks[0].cost;
+    }
+    return worth;
+  }
+
+  loop::Loop& loop;
+  std::shared_ptr<store::RedisLink> link;
+  std::vector<std::unique_ptr<Told>> told;
+  std::vector<std::unique_ptr<store::RedisCircularList>> sources;
+  std::uint64_t commands = 0;  ///< of the last look
+  double cost = 0;             ///< as it was told
+};
+
+using Places = std::vector<std::size_t>;
+
+/// What tries out whether there are keyspace events (SUBSCRIBE, then RPUSH and DEL) is not part of
+/// a look: it is over when what came after it is.
+void ask_of_events(Lists& lists) {
+  lists.sources[0]->listen(true);
+  bool over = false;
+  const auto last = lists.link->subscriber.subscribe(
+      "last", [](std::string_view, std::string_view) {},
+      [&] { lists.link->client.call({"PING"}, [&](const redis::Answer&) { over = true; }); });
+  CHECK(turn_until(lists.loop, [&] { return over; }));
+}
+
+}  // namespace
+
+TEST_CASE("a thousand empty lists are looked at by two commands") {
+  RedisServer server;
+  loop::Loop loop;
+  Lists lists(loop, server.url(), 1000);
+  lists.claim();
+  ask_of_events(lists);
+  CHECK(lists.look() == Places{});
+  CHECK(lists.commands == 2);
+  CHECK(lists.cost == doctest::Approx(2));
+  server.ask({"RPUSH", "l7:list", "a"});
+  server.ask({"RPUSH", "l700:list", "a"});
+  server.ask({"RPUSH", "l701:list", "a"});
+  CHECK(lists.look() == Places{7, 700, 701});
+  CHECK(lists.commands <= 6);
+  CHECK(lists.cost == doctest::Approx(static_cast<double>(lists.commands)));
+}
+
+TEST_CASE("lists in which all is locked cost as little; what comes or is set free is seen") {
+  RedisServer server;
+  loop::Loop loop;
+  Lists lists(loop, server.url(), 250);
+  for (int i = 0; i < 250; ++i) {
+    const std::string list = "l" + std::to_string(i);
+    server.ask({"RPUSH", list + ":list", "a", "b"});
+    server.ask({"MSET", list + ":lock:a", "x", list + ":lock:b", "x"});
+  }
+  lists.claim();
+  ask_of_events(lists);
+  CHECK(lists.look() == Places{});
+  CHECK(lists.commands == 1);
+  SUBCASE("an item is added") {
+    server.ask({"RPUSH", "l9:list", "c"});
+    CHECK(lists.look() == Places{9});
+  }
+  SUBCASE("a lock is deleted, by somebody who tells nobody") {
+    server.ask({"DEL", "l5:lock:b"});
+    const Places first = lists.look();  // one item of each list at a time: there are so many
+    const Places second = lists.look();
+    CHECK((first.empty() ? second : first) == Places{5});
+  }
+}
+
+TEST_CASE("a long locked list is looked at part by part, until what is free is found") {
+  RedisServer server;
+  loop::Loop loop;
+  Lists lists(loop, server.url(), 1);
+  std::vector<std::string> push{"RPUSH", "l0:list"};
+  std::vector<std::string> lock{"MSET"};
+  for (int i = 0; i < 1000; ++i) {
+    push.push_back(std::to_string(i));
+    lock.push_back("l0:lock:" + std::to_string(i));
+    lock.emplace_back("x");
+  }
+  server.ask(push);
+  server.ask(lock);
+  lists.claim();
+  CHECK(lists.told[0]->replies.back().calls == 4);
+  server.ask({"DEL", "l0:lock:900"});
+  int looks = 0;
+  while (lists.look().empty() && looks < 10) ++looks;
+  CHECK(looks == 3);
+}
+
+TEST_CASE("looks go over all of a list, whether it is looked at alone or with others") {
+  RedisServer server;
+  loop::Loop loop;
+  constexpr int items = 300;
+  Lists lists(loop, server.url(), 2);
+  for (int list = 0; list < 2; ++list) {
+    std::vector<std::string> push{"RPUSH", "l" + std::to_string(list) + ":list"};
+    std::vector<std::string> lock{"MSET"};
+    for (int i = 0; i < items; ++i) {
+      push.push_back(std::to_string(i));
+      lock.insert(lock.end(), {"l" + std::to_string(list) + ":lock:" + std::to_string(i), "x"});
+    }
+    server.ask(push);
+    server.ask(lock);
+  }
+  lists.claim();
+  const auto look_alone = [&] {
+    lists.told[0]->looks.clear();
+    lists.sources[0]->look();
+    CHECK(turn_until(loop, [&] { return lists.told[0]->looks.size() == 1; }));
+    return lists.told[0]->looks[0].worth_it;
+  };
+  // Now 256 at once, now 128: wherever the last one ended, the next begins.
+  for (const std::string freed : {"0", "127", "128", "200", "255", "256", "299"}) {
+    CAPTURE(freed);
+    server.ask({"DEL", "l0:lock:" + freed});
+    bool found = false;
+    for (int look = 0; look < 6 && !found; ++look)
+      found = look % 2 == 0 ? look_alone() : !lists.look().empty();
+    CHECK(found);
+    server.ask({"SET", "l0:lock:" + freed, "x"});
+  }
+  int calls = 0;
+  server.ask({"DEL", "l0:lock:299"});
+  while (!look_alone()) ++calls;
+  CHECK(calls <= 1);  // alone, two of them see all
+}
+
+TEST_CASE("what is added while a pass goes on is seen by the next look") {
+  RedisServer server;
+  loop::Loop loop;
+  Lists lists(loop, server.url(), 1);
+  std::vector<std::string> push{"RPUSH", "l0:list"};
+  std::vector<std::string> lock{"MSET"};
+  for (int i = 0; i < 3000; ++i) {
+    push.push_back(std::to_string(i));
+    lock.insert(lock.end(), {"l0:lock:" + std::to_string(i), "x"});
+  }
+  server.ask(push);
+  server.ask(lock);
+  lists.sources[0]->claim(1, store::Scan::whole, store::Manner::in_turn);
+  const std::uint64_t before = lists.link->client.commands_sent();
+  CHECK(turn_until(loop, [&] { return lists.link->client.commands_sent() > before + 3; }));
+  REQUIRE(lists.told[0]->replies.empty());
+  server.ask({"RPUSH", "l0:list", "new"});
+  CHECK(turn_until(loop, [&] { return !lists.told[0]->replies.empty(); }));
+  CHECK(lists.told[0]->replies[0].claims.empty());  // the pass had been there
+  CHECK(lists.look() == Places{0});
+}
+
+TEST_CASE("without EXISTS or scripts a look says: claim, and costs no command") {
+  for (const std::string forbidden : {"-exists", "-@scripting -exists"}) {
+    CAPTURE(forbidden);
+    RedisServer server({{"user plain on nopass ~* &* +@all " + forbidden}});
+    loop::Loop loop;
+    Lists lists(loop, url_for(server, false), 3);
+    server.ask({"RPUSH", "l1:list", "a"});
+    server.ask({"SET", "l1:lock:a", "x"});
+    lists.claim();
+    ask_of_events(lists);
+    lists.look();
+    CHECK(lists.look() == Places{0, 1, 2});
+    CHECK(lists.commands == 0);
+    CHECK(lists.sources[0]->look_cost() == 1);
+    // Nor do long lists need them.
+    std::vector<std::string> push{"RPUSH", "l2:list"};
+    std::vector<std::string> lock{"MSET"};
+    for (int i = 0; i < 300; ++i) {
+      push.push_back(std::to_string(i));
+      if (i < 299) lock.insert(lock.end(), {"l2:lock:" + std::to_string(i), "x"});
+    }
+    server.ask(push);
+    server.ask(lock);
+    lists.told[2]->replies.clear();
+    lists.sources[2]->claim(1, store::Scan::whole, store::Manner::in_turn);
+    CHECK(turn_until(loop, [&] { return !lists.told[2]->replies.empty(); }));
+    CHECK(items_of(lists.told[2]->replies[0]) == std::vector<Item>{"299"});
+  }
+}
+
+TEST_CASE("a look at the ends leaves the order as it is, and sees what was added") {
+  RedisServer server;
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  std::vector<std::string> push{"RPUSH", "work:list"};
+  for (int i = 0; i < 600; ++i) {
+    push.push_back(std::to_string(i));
+    server.ask({"SET", "work:lock:" + std::to_string(i), "rest:cooldown", "PX",
+                std::to_string(60000 + i)});
+  }
+  server.ask(push);
+  const store::PassReply whole = host.claim(1);
+  CHECK(whole.end == ClaimEnd::nothing_free);
+  CHECK(whole.whole);
+  CHECK(whole.calls == 3);
+
+  const store::PassReply none = host.claim(2, store::Scan::ends);
+  CHECK(none.end == ClaimEnd::nothing_free);
+  CHECK_FALSE(none.whole);
+  CHECK(none.calls == 1);
+  CHECK(server.ask({"LINDEX", "work:list", "0"}) == "0");
+
+  server.ask({"DEL", "work:lock:1"});
+  server.ask({"DEL", "work:lock:300"});  // in the middle
+  server.ask({"DEL", "work:lock:590"});
+  CHECK(items_of(host.claim(3, store::Scan::ends)) == std::vector<Item>{"1", "590"});
+  // What was taken at the left end has gone to the right one, with the one before it.
+  CHECK(server.ask({"LINDEX", "work:list", "0"}) == "2");
+  CHECK(server.ask({"LINDEX", "work:list", "-1"}) == "1");
+  CHECK(server.ask({"LLEN", "work:list"}) == "600");
+  server.ask({"RPUSH", "work:list", "new"});
+  CHECK(items_of(host.claim(1, store::Scan::ends)) == std::vector<Item>{"new"});
+  CHECK(items_of(host.claim(1)) == std::vector<Item>{"300"});
+}
+
+TEST_CASE("where Redis tells of changed keys, what is added is heard of at once") {
+  RedisServer server;
+  server.ask({"CONFIG", "SET", "notify-keyspace-events", "Kl"});
+  loop::Loop loop;
+  Lists lists(loop, server.url(), 2);
+  server.ask({"RPUSH", "l1:list", "a"});
+  server.ask({"SET", "l1:lock:a", "x"});
+  lists.claim();
+  // It is asked by the first look; the next one finds the channels confirmed.
+  CHECK(turn_until(loop, [&] {
+    lists.look();
+    return lists.told[0]->looks[0].hears && lists.told[1]->looks[0].hears;
+  }));
+  const auto wakes = [&](std::size_t list) { return lists.told[list]->wakes; };
+  int before = wakes(0);
+  server.ask({"RPUSH", "l0:list", "new"});
+  CHECK(turn_until(loop, [&] { return wakes(0) > before; }));
+  before = wakes(1);
+  // Another's claim turns the list, and makes nothing free.
+  server.ask({"LMOVE", "l1:list", "l1:list", "LEFT", "RIGHT"});
+  server.ask({"RPUSH", "l0:list", "newer"});
+  const int later = wakes(0);
+  server.ask({"LPUSH", "l1:list", "b"});
+  CHECK(turn_until(loop, [&] { return wakes(1) > before; }));
+  CHECK(wakes(0) >= later);
+
+  // What was written to try it out is gone.
+  CHECK(server.ask({"EXISTS", "l0:probe", "l1:probe"}) == "0");
+}
+
+TEST_CASE("that Redis tells of changed keys no more, or again, is noticed") {
+  RedisServer server({.config = {"notify-keyspace-events Kl"}});
+  loop::Loop loop;
+  redis::ClientOptions options;
+  options.url = redis::parse_url(server.url());
+  redis::Client client(loop, options);
+  redis::Subscriber subscriber(loop, options);
+  store::ListEvents events(client, subscriber, loop.timers(), loop.clock(), 0, false, 20ms);
+  CHECK_FALSE(events.on("work:"));
+  CHECK(turn_until(loop, [&] { return events.on("work:"); }));
+  server.ask({"CONFIG", "SET", "notify-keyspace-events", ""});
+  CHECK(turn_until(loop, [&] { return !events.on("work:"); }));
+  server.ask({"CONFIG", "SET", "notify-keyspace-events", "KA"});
+  CHECK(turn_until(loop, [&] { return events.on("work:"); }));
+}
+
+TEST_CASE("whether Redis tells of changed keys is learned without reading its settings") {
+  RedisServer server(
+      {.config = {"notify-keyspace-events Kl", "user w8y on nopass ~* &* +@all -config"}});
+  loop::Loop loop;
+  Lists lists(loop, "unix://w8y:x@" + server.socket(), 1);
+  lists.claim();
+  CHECK(turn_until(loop, [&] {
+    lists.look();
+    return lists.told[0]->looks[0].hears;
+  }));
+}

@@ -1,0 +1,264 @@
+// Users who lack the right to one command: nothing is changed by halves, and what is missing is
+// told.
+#include <doctest/doctest.h>
+
+#include <sstream>
+
+#include "store/circular/item_changes.hpp"
+#include "store/host.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+
+namespace {
+
+std::string url_of_user(const RedisServer& server, const std::string& user) {
+  std::string url = server.url();
+  return url.insert(std::string("unix://").size(), user + ":x@");
+}
+
+std::multiset<std::string> content(const RedisServer& server) {
+  std::istringstream lines(server.ask({"LRANGE", "work:list", "0", "-1"}));
+  std::multiset<std::string> items;
+  for (std::string line; std::getline(lines, line);) items.insert(line);
+  return items;
+}
+
+const std::multiset<std::string> all_items = {"a", "b", "c", "d", "e"};
+
+struct Place {
+  Place() { server.ask({"RPUSH", "work:list", "a", "b", "c", "d", "e"}); }
+  void set_rights(const std::string& lacking) {
+    server.ask({"ACL", "SETUSER", "some", "reset", "on", "nopass", "~*", "&*", "+@all",
+                lacking.empty() ? "+ping" : "-" + lacking});
+  }
+  RedisServer server;
+  loop::Loop loop;
+};
+
+bool says(const store::PassReply& reply, const std::string& command) {
+  std::string upper = command;
+  std::ranges::transform(upper, upper.begin(), [](char c) { return std::toupper(c); });
+  // Redis 7.0 doesn't say which command of a script it was; what is proved by itself is named.
+  return reply.detail.find(upper) != std::string::npos ||
+         reply.detail.find("'" + command + "'") != std::string::npos ||
+         reply.detail.find("can't run this command") != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a claim is refused whole if the user lacks a command that its run would need") {
+  for (const std::string lacking :
+       {"get",   "time",  "llen",    "lrange", "getrange", "set",
+        "rpush", "ltrim", "lmove",   "hmget",  "pttl",     "pexpire",
+        "del",   "lpos",  "hincrby", "hdel",   "hset",     "zremrangebyscore",
+        "zcard", "zadd",  "zrem"}) {
+    CAPTURE(lacking);
+    Place place;
+    place.set_rights(lacking);
+    Rule rule = list_rule();
+    rule.fleet_concurrency = 3;
+    Host host(place.loop, url_of_user(place.server, "some"), rule);
+    for (int i = 0; i < 3; ++i) {
+      const store::PassReply reply = host.claim(3);
+      CHECK(reply.end == ClaimEnd::refused);
+      CHECK(reply.claims.empty());
+      CHECK(says(reply, lacking));
+    }
+    CHECK(place.server.ask({"LRANGE", "work:list", "0", "-1"}) == "a\nb\nc\nd\ne");
+    CHECK(place.server.ask({"KEYS", "work:lock:*"}).empty());
+    CHECK(place.server.ask({"EXISTS", "work:slots", "work:paused"}) == "0");
+    // Once it may, all goes on by itself.
+    place.set_rights("");
+    CHECK(items_of(host.claim(3)) == std::vector<Item>{"a", "b", "c"});
+  }
+}
+
+TEST_CASE("a right that is taken away between claims: the list stays what it is") {
+  for (const std::string lacking : {"set", "rpush", "ltrim", "lmove", "hmget"}) {
+    CAPTURE(lacking);
+    Place place;
+    place.set_rights("");
+    Rule rule = list_rule();
+    rule.key_expiry = 1s;
+    Host host(place.loop, url_of_user(place.server, "some"), rule);
+    host.settle(host.claim(1).claims.at(0));
+    CHECK(host.settled());
+    place.set_rights(lacking);
+    store::PassReply reply;
+    for (const std::size_t wanted : {1U, 2U, 1U, 1U}) reply = host.claim(wanted);
+    CHECK(reply.end == ClaimEnd::refused);
+    CHECK(says(reply, lacking));
+    CHECK(content(place.server) == all_items);
+    place.set_rights("");
+    CHECK(turn_until(place.loop, [&] { return host.claim(5).end == ClaimEnd::nothing_free; }));
+    CHECK(content(place.server) == all_items);
+  }
+}
+
+TEST_CASE("scripts are used again once the user may run them") {
+  RedisServer server({.config = no_scripts});
+  server.ask({"RPUSH", "work:list", "a"});
+  loop::Loop loop;
+  Host host(loop, url_for(server, false), list_rule());
+  CHECK(host.claim(1).end == ClaimEnd::refused);
+  host.settle(host.claim(1).claims.at(0));
+  CHECK(host.settled());
+  server.ask({"ACL", "SETUSER", "plain", "+@scripting"});
+  server.ask({"CLIENT", "KILL", "USER", "plain"});
+  CHECK(turn_until(loop, [&] { return !host.link->client.connected(); }));
+  CHECK(turn_until(loop, [&] { return host.link->client.connected(); }));
+  const auto scripts = [&] {
+    return server.ask({"INFO", "commandstats"}).find("cmdstat_evalsha") != std::string::npos;
+  };
+  CHECK(turn_until(loop, [&] {
+    for (const Claim& claim : host.claim(1).claims) host.settle(claim);
+    return scripts();
+  }));
+}
+
+TEST_CASE("an end is settled whole or not at all, and what is only noted is told if it can't be") {
+  for (const std::string lacking : {"getrange", "hlen", "del", "set", "lpos", "hincrby", "hdel",
+                                    "hset", "xadd", "zrem", "publish"}) {
+    CAPTURE(lacking);
+    Place place;
+    place.set_rights("");
+    Host host(place.loop, url_of_user(place.server, "some"), list_rule());
+    const store::PassReply reply = host.claim(4);
+    REQUIRE(reply.claims.size() == 4);
+    place.set_rights(lacking);
+    host.settle(reply.claims[0], store::SetFree{}, store::FailureCount::reset);
+    host.settle(reply.claims[1], store::RestFor{true, 60s}, store::FailureCount::increment,
+                Crashed{"x"});
+    host.settle(reply.claims[2], store::Quarantine{}, store::FailureCount::increment, Crashed{"x"});
+    turn_until(
+        place.loop, [&] { return host.source.unsettled() == 0; }, 150ms);
+    CHECK(content(place.server) == all_items);
+    // The one that is still held is not touched, and no other's end is half of one.
+    CHECK(place.server.ask({"GET", "work:lock:d"}) == "run:here:77:" + reply.claims[3].run);
+    const std::string b = place.server.ask({"GET", "work:lock:b"});
+    CHECK((b == "rest:backoff" || b == "run:here:77:" + reply.claims[1].run));
+    // The next claim says what is missing, but for what is only noted.
+    const bool noted =
+        lacking == "xadd" || lacking == "zrem" || lacking == "publish" || lacking == "hlen";
+    store::PassReply next = host.claim(1);
+    if (!noted) next = host.claim(1);
+    if (!noted) CHECK(next.end == ClaimEnd::refused);
+    if (!noted) CHECK(says(next, lacking));
+    place.set_rights("");
+    CHECK(host.settled());
+    CHECK(place.server.ask({"GET", "work:lock:b"}) == "rest:backoff");
+    CHECK(place.server.ask({"GET", "work:lock:c"}) == "quarantine:" + reply.claims[2].run);
+  }
+}
+
+TEST_CASE("an operator who lacks a right changes nothing, and is told") {
+  for (const std::string lacking : {"getrange", "exists", "lpos", "set", "hset", "hexists", "del",
+                                    "hdel", "lrem", "rpush", "publish"}) {
+    CAPTURE(lacking);
+    Place place;
+    place.server.ask({"SET", "work:lock:a", "quarantine:manual"});
+    place.server.ask({"HSET", "work:quarantined", "a", "{}"});
+    place.server.ask({"HSET", "work:failures", "a", "2", "new", "2"});
+    place.server.ask({"SET", "work:lock:new", "rest:backoff"});
+    place.set_rights(lacking);
+    redis::ClientOptions options;
+    options.url = redis::parse_url(url_of_user(place.server, "some"));
+    redis::SyncClient client(place.loop, options);
+    store::ItemChanges changes(client, store::CircularKeys("work:"));
+    const auto state = [&] {
+      return place.server.ask({"LRANGE", "work:list", "0", "-1"}) + "|" +
+             place.server.ask({"MGET", "work:lock:a", "work:lock:b", "work:lock:new"}) + "|" +
+             place.server.ask({"HGETALL", "work:quarantined"}) + "|" +
+             place.server.ask({"HGETALL", "work:failures"});
+    };
+    const std::string before = state();
+    int refused = 0;
+    const auto whole = [&](const auto& change) {
+      try {
+        change();
+      } catch (const redis::RedisError&) {
+        ++refused;
+        CHECK(state() == before);
+      }
+      place.server.ask({"DEL", "work:list", "work:quarantined", "work:failures", "work:lock:b"});
+      place.server.ask({"RPUSH", "work:list", "a", "b", "c", "d", "e"});
+      place.server.ask({"SET", "work:lock:a", "quarantine:manual"});
+      place.server.ask({"SET", "work:lock:new", "rest:backoff"});
+      place.server.ask({"HSET", "work:quarantined", "a", "{}"});
+      place.server.ask({"HSET", "work:failures", "a", "2", "new", "2"});
+    };
+    whole([&] { changes.quarantine({"b"}, {}); });
+    whole([&] { changes.release({"a"}); });
+    whole([&] { changes.remove({"a"}); });
+    whole([&] { changes.add({"new"}, false); });
+    CHECK(refused > 0);
+  }
+}
+
+TEST_CASE("what may not be written of a run is told once, with the rule that is missing") {
+  struct Lack {
+    std::string rule;
+    std::string missing;
+    std::string lost;
+  };
+  for (const bool scripts : {true, false})
+    for (const Lack& lack :
+         {Lack{"-xadd", "+xadd", "history"}, Lack{"-publish", "+publish", "told"},
+          Lack{"resetchannels", "&PREFIX:*", "told"}}) {
+      CAPTURE(scripts);
+      CAPTURE(lack.rule);
+      Place place;
+      const auto set_rights = [&](const std::string& rule) {
+        place.server.ask({"ACL", "SETUSER", "some", "reset", "on", "nopass", "~*", "&*", "+@all",
+                          scripts ? "+eval" : "-@scripting", rule});
+      };
+      set_rights("+ping");
+      Host host(place.loop, url_of_user(place.server, "some"), list_rule());
+      meet_rights(host, scripts);
+      set_rights(lack.rule);
+      for (int i = 0; i < 3; ++i) {
+        const store::PassReply reply = host.claim(1);
+        REQUIRE(reply.claims.size() == 1);
+        host.settle(reply.claims[0]);
+        CHECK(host.settled());
+        CHECK(place.server.ask({"KEYS", "work:lock:*"}).empty());
+      }
+      REQUIRE(host.told.unwritten.size() == 1);
+      const std::string& why = host.told.unwritten[0];
+      CAPTURE(why);
+      CHECK(why.find(lack.missing) != std::string::npos);
+      CHECK(why.find(lack.lost) != std::string::npos);
+      // A claim that is handed back doesn't end it; the next run does.
+      set_rights("+ping");
+      if (!scripts) {  // known for a connection
+        place.server.ask({"CLIENT", "KILL", "USER", "some"});
+        CHECK(turn_until(place.loop, [&] { return !host.link->client.connected(); }));
+        CHECK(turn_until(place.loop, [&] { return host.link->client.connected(); }));
+      }
+      host.source.hand_back(host.claim(1).claims.at(0));
+      CHECK(host.settled());
+      CHECK(host.told.unwritten.size() == 1);
+      host.settle(host.claim(1).claims.at(0));
+      CHECK(host.settled());
+      CHECK(host.told.unwritten.size() == 2);
+      CHECK(host.told.unwritten.back().empty());
+    }
+}
+
+TEST_CASE("a history of a wrong type is told, too") {
+  for (const bool scripts : {true, false}) {
+    CAPTURE(scripts);
+    RedisServer server({.config = no_scripts});
+    server.ask({"RPUSH", "work:list", "a"});
+    server.ask({"SET", "work:runs", "mine"});
+    loop::Loop loop;
+    Host host(loop, url_for(server, scripts), list_rule());
+    meet_rights(host, scripts);
+    host.settle(host.claim(1).claims.at(0));
+    CHECK(host.settled());
+    REQUIRE(host.told.unwritten.size() == 1);
+    CHECK(host.told.unwritten[0].find("XADD: WRONGTYPE") != std::string::npos);
+    CHECK(host.told.unwritten[0].find("wrong type is renamed") != std::string::npos);
+  }
+}

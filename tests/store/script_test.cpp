@@ -1,0 +1,16 @@
+#include <doctest/doctest.h>
+
+#include "store/scripts.hpp"
+#include "support/redis_server.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+
+TEST_CASE("the embedded scripts have the hash that Redis gives them") {
+  RedisServer server;
+  for (const redis::Script* each :
+       {&store::scripts::claim, &store::scripts::renew, &store::scripts::settle}) {
+    INFO(each->name);
+    CHECK(server.ask({"SCRIPT", "LOAD", each->text}) == each->sha1);
+  }
+}

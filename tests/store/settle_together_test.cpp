@@ -1,0 +1,290 @@
+// Settlements that go to Redis in one call, and those that don't.
+#include <doctest/doctest.h>
+
+#include <map>
+#include <sstream>
+
+#include "store/host.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+
+namespace {
+
+/// Calls of a command that clients have sent, or scripts have made.
+int calls_of(const RedisServer& server, const std::string& command) {
+  const std::string stats = server.ask({"INFO", "commandstats"});
+  const std::string name = "cmdstat_" + command + ":calls=";
+  const auto at = stats.find(name);
+  return at == std::string::npos ? 0 : std::stoi(stats.substr(at + name.size()));
+}
+
+int scripts_run(const RedisServer& server) {
+  return calls_of(server, "eval") + calls_of(server, "evalsha");
+}
+
+void fill(const RedisServer& server, int items) {
+  for (int i = 0; i < items; ++i) server.ask({"RPUSH", "work:list", "i" + std::to_string(i)});
+}
+
+}  // namespace
+
+TEST_CASE("what ends while more is held is settled together, each on its own merits") {
+  for (const bool scripts : {true, false}) {
+    CAPTURE(scripts);
+    RedisServer server({.config = no_scripts});
+    for (const char* item : {"a", "b", "c", "d", "e", "f"})
+      server.ask({"RPUSH", "work:list", item});
+    server.ask({"HSET", "work:failures", "c", "2", "d", "2"});
+    loop::Loop loop;
+    Host host(loop, url_for(server, scripts), list_rule());
+    if (!scripts) host.claim(1);
+    const store::PassReply reply = host.claim(5);
+    REQUIRE(reply.claims.size() == 5);
+    server.ask({"DEL", "work:lock:a"});
+    server.ask({"SET", "work:lock:b", "run:other:1:x"});
+    const int before = scripts_run(server);
+    host.settle(reply.claims[0], store::RestFor{true, 30s}, store::FailureCount::increment,
+                Crashed{"x"});
+    host.settle(reply.claims[1], store::SetFree{}, store::FailureCount::increment, Crashed{"x"});
+    host.settle(reply.claims[2], store::RestFor{false, 30s}, store::FailureCount::reset);
+    host.settle(reply.claims[3], store::SetFree{}, store::FailureCount::reset);
+    CHECK(host.settled());
+    if (scripts) CHECK(scripts_run(server) - before == 1);
+    CHECK(server.ask({"EXISTS", "work:lock:a"}) == "0");
+    CHECK(server.ask({"GET", "work:lock:b"}) == "run:other:1:x");
+    CHECK(server.ask({"GET", "work:lock:c"}) == "rest:cooldown");
+    CHECK(std::stoi(server.ask({"PTTL", "work:lock:c"})) > 25000);
+    CHECK(server.ask({"EXISTS", "work:lock:d"}) == "0");
+    CHECK(server.ask({"EXISTS", "work:lock:e"}) == "1");
+    CHECK(server.ask({"EXISTS", "work:failures"}) == "0");
+    CHECK(server.ask({"XLEN", "work:runs"}) == "4");
+    const std::string entries = server.ask({"XRANGE", "work:runs", "-", "+"});
+    for (std::size_t i = 0; i < 4; ++i)
+      CHECK(entries.find("run\n" + reply.claims[i].run) != std::string::npos);
+  }
+}
+
+TEST_CASE("ends of several kinds in one call: each has its own entry") {
+  RedisServer server;
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  std::vector<std::string> push{"RPUSH", "work:list"};
+  for (int i = 0; i < 30; ++i) push.push_back("item " + std::to_string(i));
+  server.ask(push);
+  const store::PassReply reply = host.claim(30);
+  REQUIRE(reply.claims.size() == 30);
+  const int before = scripts_run(server);
+  for (std::size_t i = 0; i < 30; ++i) {
+    const std::string why = "why " + std::to_string(i);
+    if (i % 3 == 0) host.settle(reply.claims[i]);
+    if (i % 3 == 1)
+      host.settle(reply.claims[i], store::RestFor{true, 30s}, store::FailureCount::increment,
+                  Failed{why});
+    if (i % 3 == 2)
+      host.settle(reply.claims[i], store::RestFor{false, 30s}, store::FailureCount::reset);
+  }
+  CHECK(host.settled());
+  CHECK(scripts_run(server) - before <= 2);
+  std::istringstream lines(server.ask({"XRANGE", "work:runs", "-", "+"}));
+  std::vector<std::map<std::string, std::string>> entries;
+  for (std::string name, value; std::getline(lines, name);) {
+    if (name.find('-') != std::string::npos && name.size() > 13) {
+      entries.emplace_back();
+      continue;
+    }
+    REQUIRE(std::getline(lines, value));
+    entries.back()[name] = value;
+  }
+  REQUIRE(entries.size() == 30);
+  for (std::size_t i = 0; i < 30; ++i) {
+    CAPTURE(i);
+    const bool failed = i % 3 == 1;
+    CHECK(entries[i]["run"] == reply.claims[i].run);
+    CHECK(entries[i]["item"] == "item " + std::to_string(i));
+    CHECK(entries[i]["fence"] == std::to_string(reply.claims[i].fence.value()));
+    CHECK(entries[i]["outcome"] == (failed ? "failed" : "succeeded"));
+    CHECK(entries[i].contains("reason") == failed);
+    if (failed) CHECK(entries[i]["reason"] == "why " + std::to_string(i));
+    const std::string lock = server.ask({"GET", "work:lock:item " + std::to_string(i)});
+    CHECK(lock == (i % 3 == 0 ? "(nil)" : failed ? "rest:backoff" : "rest:cooldown"));
+  }
+}
+
+TEST_CASE("a lock of a wrong type is left alone, and keeps no other from being settled") {
+  RedisServer server;
+  fill(server, 4);
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  const store::PassReply reply = host.claim(3);
+  server.ask({"DEL", "work:lock:i0", "work:failures", "work:runs"});
+  server.ask({"RPUSH", "work:lock:i0", "not ours"});
+  server.ask({"SET", "work:failures", "of a wrong type"});
+  server.ask({"SET", "work:runs", "of a wrong type"});
+  host.settle(reply.claims[0], store::RestFor{true, 1s}, store::FailureCount::increment,
+              Crashed{"x"});
+  host.settle(reply.claims[1], store::RestFor{false, 30s}, store::FailureCount::reset);
+  host.settle(reply.claims[2]);
+  CHECK(host.settled());
+  CHECK(server.ask({"LRANGE", "work:lock:i0", "0", "-1"}) == "not ours");
+  CHECK(server.ask({"GET", "work:lock:i1"}) == "rest:cooldown");
+  CHECK(server.ask({"EXISTS", "work:lock:i2"}) == "0");
+}
+
+TEST_CASE("an ACL that forbids one lock keeps no other of the same call from being settled") {
+  RedisServer server({.config = {"user some on nopass ~* &* +@all"}});
+  fill(server, 4);
+  loop::Loop loop;
+  std::string url = server.url();
+  Host host(loop, url.insert(std::string("unix://").size(), "some:x@"), list_rule());
+  const store::PassReply reply = host.claim(3);
+  server.ask({"ACL", "SETUSER", "some", "resetkeys", "~work:[^l]*", "~work:list", "~work:lock:i1",
+              "~work:lock:i2"});
+  for (const Claim& claim : reply.claims) host.settle(claim);
+  // Not after the pause of one that is tried again, which is half a second.
+  CHECK(turn_until(
+      loop, [&] { return host.source.unsettled() == 1; }, 400ms));
+  CHECK(server.ask({"EXISTS", "work:lock:i0", "work:lock:i1", "work:lock:i2"}) == "1");
+  server.ask({"ACL", "SETUSER", "some", "~*"});
+  CHECK(host.settled());
+  CHECK(server.ask({"EXISTS", "work:lock:i0"}) == "0");
+  CHECK(server.ask({"XLEN", "work:runs"}) == "3");
+}
+
+TEST_CASE("a server without memory is waited for, and settles nothing twice") {
+  RedisServer server;
+  fill(server, 4);
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  const store::PassReply reply = host.claim(3);
+  server.ask({"CONFIG", "SET", "maxmemory", "1"});
+  for (const Claim& claim : reply.claims)
+    host.settle(claim, store::RestFor{true, 30s}, store::FailureCount::increment, Crashed{"x"});
+  turn_for(loop, 100ms);
+  CHECK(host.source.unsettled() == 3);
+  server.ask({"CONFIG", "SET", "maxmemory", "0"});
+  CHECK(host.settled());
+  for (const char* item : {"i0", "i1", "i2"}) {
+    CHECK(server.ask({"GET", std::string("work:lock:") + item}) == "rest:backoff");
+    CHECK(server.ask({"HGET", "work:failures", item}) == "1");
+  }
+  CHECK(server.ask({"XLEN", "work:runs"}) == "3");
+}
+
+TEST_CASE("what ends in quick succession goes together, but not if somebody waits for it") {
+  RedisServer server;
+  fill(server, 80);
+  loop::Loop loop;
+  Rule rule = list_rule();
+  Host host(loop, server.url(), rule);
+  const auto settle_in_turns = [&](const store::PassReply& reply) {
+    const int before = scripts_run(server);
+    for (std::size_t i = 0; i + 1 < reply.claims.size(); ++i) {
+      host.settle(reply.claims[i]);
+      loop.turn(false);
+    }
+    host.settled();
+    host.settle(reply.claims.back());
+    host.settled();
+    return scripts_run(server) - before;
+  };
+  const store::PassReply some = host.claim(30);
+  CHECK(some.end == ClaimEnd::more);
+  CHECK(settle_in_turns(some) < 15);
+  // The last claim found all that there was: each is free at once.
+  const store::PassReply all = host.claim(81);
+  CHECK(all.claims.size() == 80);
+  CHECK(settle_in_turns(all) == 80);
+  rule.fleet_concurrency = 100;
+  host.use(rule);
+  const store::PassReply fleet = host.claim(30);
+  CHECK(fleet.end == ClaimEnd::more);
+  CHECK(settle_in_turns(fleet) == 30);
+  CHECK(server.ask({"KEYS", "work:lock:*"}).find("work") == std::string::npos);
+}
+
+TEST_CASE("one that is alone is on its way at once, and what is gathered goes before a claim") {
+  RedisServer server;
+  fill(server, 40);
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  const store::PassReply one = host.claim(1);
+  const auto sent = [&] { return host.link->client.commands_sent(); };
+  auto before = sent();
+  host.settle(one.claims[0]);
+  CHECK(sent() - before == 1);
+  CHECK(host.settled());
+
+  const store::PassReply some = host.claim(10);
+  for (std::size_t i = 0; i < 9; ++i) host.settle(some.claims[i]);
+  before = sent();
+  host.source.claim(1, store::Scan::whole, store::Manner::in_turn);
+  CHECK(sent() - before == 2);
+  CHECK(turn_until(loop, [&] { return host.told.replies.size() == 3; }));
+  CHECK(host.source.unsettled() == 0);
+}
+
+TEST_CASE("more settlements than one call holds, a bound of history, and quarantines apart") {
+  RedisServer server;
+  fill(server, 120);
+  loop::Loop loop;
+  Rule rule = list_rule();
+  rule.history = 7;
+  Host host(loop, server.url(), rule);
+  const store::PassReply reply = host.claim(104);
+  REQUIRE(reply.claims.size() == 104);
+  int before = scripts_run(server);
+  for (std::size_t i = 0; i < 100; ++i) host.settle(reply.claims[i]);
+  CHECK(host.settled());
+  CHECK(scripts_run(server) - before == 4);
+  CHECK(server.ask({"XLEN", "work:runs"}) == "7");
+  before = scripts_run(server);
+  for (std::size_t i = 100; i < 103; ++i) host.settle(reply.claims[i], store::Quarantine{});
+  CHECK(host.settled());
+  CHECK(scripts_run(server) - before == 3);
+}
+
+TEST_CASE("news come in order, also those that were gathered") {
+  RedisServer server;
+  fill(server, 40);
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  redis::ClientOptions options;
+  options.url = redis::parse_url(server.url());
+  redis::Subscriber ears(loop, options);
+  std::vector<std::string> heard;
+  const auto events = ears.subscribe("work:events", [&](std::string_view, std::string_view text) {
+    const auto run = text.substr(text.find("\"run\":\"") + 7, 26);
+    heard.push_back(std::string(text.substr(9, 3)) + " " + std::string(run));
+  });
+  CHECK(turn_until(loop, [&] { return ears.connected(); }));
+  const store::PassReply reply = host.claim(20);
+  REQUIRE(reply.claims.size() == 20);
+  std::vector<std::string> said;
+  for (const Claim& claim : reply.claims) {
+    host.source.announce(RunEvent{RunEvent::Kind::start, claim.run, claim.item, {}, {}, 5});
+    host.settle(claim);
+    said.push_back("sta " + claim.run);
+    said.push_back("end " + claim.run);
+    loop.turn(false);
+  }
+  CHECK(turn_until(loop, [&] { return heard.size() == said.size(); }));
+  for (const Claim& claim : reply.claims) {
+    const auto start = std::ranges::find(heard, "sta " + claim.run);
+    const auto end = std::ranges::find(heard, "end " + claim.run);
+    CHECK(start < end);
+    CHECK(end != heard.end());
+  }
+}
+
+TEST_CASE("what was gathered when a source goes is sent all the same") {
+  RedisServer server;
+  fill(server, 40);
+  loop::Loop loop;
+  auto host = std::make_unique<Host>(loop, server.url(), list_rule());
+  const store::PassReply reply = host->claim(10);
+  for (std::size_t i = 0; i < 5; ++i) host->settle(reply.claims[i]);
+  const auto link = host->link;
+  host.reset();
+  CHECK(turn_until(loop, [&] { return server.ask({"XLEN", "work:runs"}) == "5"; }));
+}
