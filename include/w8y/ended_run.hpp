@@ -11,8 +11,8 @@
 
 namespace w8y {
 
-/// What an executor saw of a run, as w8y-executor(7) reads it ("HOW A RUN ENDED"). `stopped`: why
-/// we ended it, if we did.
+/// What an executor saw of a run, in terms of w8y-executor(7), HOW A RUN ENDED. `stopped`: why we
+/// ended it, if we did.
 Outcome outcome_of(const Rule& rule, const RunEnd& end, std::optional<StopReason> stopped);
 
 struct EndedRun {
