@@ -80,7 +80,7 @@ class RedisLink final : private detail::ClientOwner, private redis::Client::List
   /// are given) takes its time too, so that others keep more than half of what they have alone.
   [[nodiscard]] bool may_call_large() const { return clock.now() >= large_after_; }
   [[nodiscard]] Instant large_after() const { return large_after_; }
-  /// One is answered that was about to be made then.
+  /// `call` has been answered; large_call() was asked before it was made.
   void large_answered(const LargeCall& call);
 
  private:

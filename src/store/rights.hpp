@@ -8,12 +8,12 @@
 
 namespace w8y::store {
 
-/// Scripts as such: plain commands are left.
+/// Forbids scripts as such: plain commands are left.
 bool forbids_scripts(const redis::Answer& answer);
 bool forbids_scripts(redis::ErrorCode code, std::string_view error);
-/// A command, called by us or by a script; not one that only lacks a key.
+/// Forbids a command, called by us or by a script; not one for which only a key is missing.
 bool forbids_command(const redis::Answer& answer);
-/// Anything: a command, a key, a channel.
+/// Forbids anything: a command, a key, a channel.
 bool forbids(const redis::Answer& answer);
 
 /// What is missing, and what comes of that, for people: "XADD: NOPERM …", as settle.lua has it.

@@ -70,7 +70,7 @@ class CircularListHandler : public ClaimHandler {
   /// Another host looks after the list: something has become free for it (`freed`), or it has
   /// looked for what is free and nobody was told of.
   virtual void on_others(bool freed) = 0;
-  /// Redis is back, or its channels: what has happened meanwhile, nobody has told us.
+  /// Redis is back, or its channels: nobody has told us what has happened meanwhile.
   virtual void on_back() = 0;
 };
 

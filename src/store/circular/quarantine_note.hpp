@@ -19,7 +19,7 @@ struct QuarantineNote {
 inline constexpr std::size_t longest_why = 1024;
 
 std::string to_text(const QuarantineNote& note);
-/// As far as it can be read: never throws.
+/// Reads what can be read of it; never throws.
 QuarantineNote read_note(std::string_view text);
 
 }  // namespace w8y::store

@@ -13,9 +13,9 @@ namespace w8y::store {
 
 class LockStore;
 
-/// One call every ten seconds, for up to most_lists lists in turn, however many there are: failures
-/// and quarantines of items that are no longer in their list go. Any number of hosts may do the
-/// same. Calls are few enough to be lost in the idle budget.
+/// One call every ten seconds, for up to most_lists lists in turn, however many there are. It
+/// forgets failures and quarantines of items that are no longer in their list. Any number of hosts
+/// may do the same. So few calls don't count in the idle budget.
 class Sweep {
  public:
   static constexpr Duration pause = std::chrono::seconds(10);
