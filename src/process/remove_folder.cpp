@@ -154,15 +154,28 @@ class FolderRemoval::Turn {
 };
 
 FolderRemoval::FolderRemoval(std::string path) : path_(std::move(path)) {
-  struct stat status {};
-  if (lstat(path_.c_str(), &status) != 0) return;
-  device_ = status.st_dev;
-  inode_ = status.st_ino;
+  look();
+}
+
+/// False: its owner, or somebody for him, has mounted something on it, which may not even answer.
+bool FolderRemoval::look() {
+  struct statx status {};
+  constexpr int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
+  if (statx(AT_FDCWD, path_.c_str(), flags, STATX_TYPE | STATX_INO, &status) != 0) return true;
+  if ((status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0) return false;
+  if (inode_ != 0) return true;
+  device_ = makedev(status.stx_dev_major, status.stx_dev_minor);
+  inode_ = status.stx_ino;
+  return true;
 }
 
 FolderRemoval::Result FolderRemoval::go_on(Duration limit) {
   problem_.clear();
   const auto until = std::chrono::steady_clock::now() + limit;
+  if (!look()) {
+    problem_ = "another file system is mounted on it";
+    return Result::stays;
+  }
   Fd top(open(path_.c_str(), as_folder));
   if (!top && errno == EACCES) {
     make_accessible(AT_FDCWD, path_.c_str());

@@ -28,10 +28,11 @@ class FolderRemoval {
 
  private:
   class Turn;
+  bool look();
 
   std::string path_;
   dev_t device_ = 0;
-  ino_t inode_ = 0;
+  ino_t inode_ = 0;           ///< 0: it has not been seen yet
   std::uint64_t lifted_ = 0;  ///< folders that were moved up, for their names
   std::string problem_;
 };

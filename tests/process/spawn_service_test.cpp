@@ -12,12 +12,15 @@
 #include <array>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <vector>
 
 #include "process/forgotten.hpp"
 #include "process/orphans.hpp"
+#include "process/temp_folder.hpp"
 #include "support.hpp"
 
 using namespace w8y;
@@ -367,6 +370,46 @@ TEST_CASE("a folder that does not answer holds up only those that name it") {
   }));
   for (const auto& recorder : recorders) CHECK(host_is_short(*recorder->end));
   CHECK(served.longest_gap < 5s);
+}
+
+TEST_CASE(
+    "a temp folder that something is mounted on holds up neither the loop nor other folders") {
+  if (can_not_be_tried()) return;
+  const Folder folder;
+  setenv("TMPDIR", folder.path().c_str(), 1);
+  Served served(3s);
+  process::TempFolders folders(served.loop);
+  std::vector<std::string> said;
+  folders.on_stays = [&](const std::string&, const std::string& why) { said.push_back(why); };
+  std::string name;
+  std::unique_ptr<Hung> hung;
+  served.begin_to_measure();
+  {
+    process::TempFolder temp(served.loop, &folders);
+    REQUIRE_FALSE(temp.make({}));
+    name = temp.path();
+    hung = std::make_unique<Hung>(name);
+    if (!hung->mounted()) {
+      MESSAGE("no FUSE here: skipped");
+      unsetenv("TMPDIR");
+      return;
+    }
+  }
+  std::string other;
+  {
+    process::TempFolder temp(served.loop, &folders);
+    REQUIRE_FALSE(temp.make({}));
+    other = temp.path();
+    std::filesystem::create_directories(other + "/a/b");
+  }
+  unsetenv("TMPDIR");
+  CHECK(wait_for(served.loop, [&] { return !said.empty() && !std::filesystem::exists(other); }));
+  CHECK(said == std::vector<std::string>{"another file system is mounted on it"});
+  CHECK(served.longest_gap < 2s);
+  // Once it is free, it goes after all.
+  hung.reset();
+  CHECK(wait_for(served.loop, [&] { return said.size() == 2; }));
+  CHECK(access(name.c_str(), F_OK) != 0);
 }
 
 TEST_CASE("what can't be killed on its way doesn't pile up") {
