@@ -354,3 +354,14 @@ TEST_CASE("a note of any length holds nobody up: only its beginning is looked th
   CHECK(done.find("cmdstat_evalsha") != std::string::npos);
   CHECK(done.find("cmdstat_hmget") == std::string::npos);
 }
+
+TEST_CASE("without scripts, a note is not read: another's may be of any length") {
+  Place place(false);
+  place.server.ask({"HSET", "work:quarantined", "b", std::string(8 << 20, 'q')});
+  place.server.ask({"DEL", "work:lock:a"});
+  const auto sent = place.server.info("total_net_output_bytes");
+  for (int i = 0; i < 3; ++i) place.host->claim(3);
+  CHECK(place.server.info("total_net_output_bytes") - sent < 64 * 1024);
+  CHECK(place.lock_of("b") == "quarantine:manual");
+  CHECK(place.lock_of("c").starts_with("run:"));
+}
