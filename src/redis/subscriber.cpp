@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <deque>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -12,13 +11,12 @@
 
 #include "redis/link.hpp"
 #include "redis/listeners.hpp"
+#include "redis/topics.hpp"
 
 namespace w8y::redis {
 
 namespace {
 
-enum Kind : std::uint8_t { channel, pattern };
-constexpr std::array kinds = {channel, pattern};
 constexpr std::array subscribe_words = {"SUBSCRIBE", "PSUBSCRIBE"};
 constexpr std::array unsubscribe_words = {"UNSUBSCRIBE", "PUNSUBSCRIBE"};
 
@@ -27,13 +25,8 @@ constexpr std::size_t most_names = 1U << 16;
 
 }  // namespace
 
-struct Subscription::Entry {
+struct Subscription::Entry : TopicEntry {
   std::weak_ptr<Subscriber::Impl> owner;
-  Kind kind;
-  std::string name;
-  Subscriber::Callback callback;
-  Subscriber::Ready ready;
-  bool alive = true;
 };
 
 class Subscriber::Impl final : public std::enable_shared_from_this<Impl>, private Link::Handler {
@@ -47,7 +40,7 @@ class Subscriber::Impl final : public std::enable_shared_from_this<Impl>, privat
         ready_(loop.timers()),
         sync_(loop, [this] { sync(); }) {}
 
-  std::shared_ptr<Entry> add(Kind kind, std::string_view name, Callback callback, Ready ready);
+  std::shared_ptr<Entry> add(TopicKind kind, std::string_view name, Callback callback, Ready ready);
   void forget(const std::shared_ptr<Entry>& entry);
 
   [[nodiscard]] bool connected() const { return connected_; }
@@ -55,49 +48,30 @@ class Subscriber::Impl final : public std::enable_shared_from_this<Impl>, privat
   Listeners<Listener>& listeners() { return listeners_; }
 
  private:
-  struct Topic {
-    std::vector<std::shared_ptr<Entry>> entries;
-    bool dirty = false;        // its name is in dirty_
-    bool asked = false;        // SUBSCRIBE has been sent after any UNSUBSCRIBE
-    bool confirmed = false;    // and the server has answered
-    unsigned unconfirmed = 0;  // SUBSCRIBEs on their way
-  };
-  struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const {
-      return std::hash<std::string_view>()(text);
-    }
-  };
-  using Topics = std::unordered_map<std::string, Topic, Hash, std::equal_to<>>;
-
   /// A command whose answers are still to come: one for each name, or one for a PING.
   struct Sent {
     enum class What : std::uint8_t { subscribe, unsubscribe, ping, first_ping } what;
-    Kind kind = channel;
+    TopicKind kind = TopicKind::channel;
     std::vector<std::string> names;
     std::size_t answered = 0;
   };
 
-  void mark(Kind kind, std::string_view name, Topic& topic);
   void sync();
-  void sync(Kind kind);
-  void send(Sent::What what, Kind kind, std::vector<std::string> names);
+  void send(Sent::What what, TopicKind kind, std::vector<std::string> names);
   void send_ping(Sent::What what);
   void on_link_up() override;
   void on_link_reply(const Reply& reply) override;
   void on_link_down(const Connection::End& end) override;
-  void on_message(Kind kind, std::string_view topic, std::string_view from,
+  void on_message(TopicKind kind, std::string_view topic, std::string_view from,
                   std::string_view payload);
   void on_answer(const Reply& reply);
-  void on_confirmed(Sent::What what, Kind kind, std::string_view name);
   void on_error(Sent refused, const std::string& why);
   void on_ping_time();
   void tell_ready();
 
   loop::Loop& loop_;
   Link link_;
-  std::array<Topics, 2> topics_;
-  std::array<std::vector<std::string>, 2> dirty_;  // names of topics that may need a command
+  Topics topics_;
   std::deque<Sent> sent_;
   bool connected_ = false;
   std::string told_;
@@ -110,14 +84,15 @@ class Subscriber::Impl final : public std::enable_shared_from_this<Impl>, privat
   loop::Loop::BeforeWait sync_;  // before the connection's own, which is registered later
 };
 
-std::shared_ptr<Subscription::Entry> Subscriber::Impl::add(Kind kind, std::string_view name,
+std::shared_ptr<Subscription::Entry> Subscriber::Impl::add(TopicKind kind, std::string_view name,
                                                            Callback callback, Ready ready) {
-  auto entry = std::make_shared<Entry>(
-      Entry{weak_from_this(), kind, std::string(name), std::move(callback), std::move(ready)});
-  Topic& topic = topics_[kind][entry->name];
-  topic.entries.push_back(entry);
-  mark(kind, name, topic);
-  if (topic.confirmed && entry->ready) {
+  auto entry = std::make_shared<Entry>();
+  entry->owner = weak_from_this();
+  entry->kind = kind;
+  entry->name = name;
+  entry->callback = std::move(callback);
+  entry->ready = std::move(ready);
+  if (topics_.add(entry) && entry->ready) {
     ready_entries_.push_back(entry);
     if (!ready_.pending()) ready_.set(loop_.now(), [this] { tell_ready(); });
   }
@@ -126,59 +101,23 @@ std::shared_ptr<Subscription::Entry> Subscriber::Impl::add(Kind kind, std::strin
 }
 
 void Subscriber::Impl::forget(const std::shared_ptr<Entry>& entry) {
-  const auto found = topics_[entry->kind].find(entry->name);
-  if (found == topics_[entry->kind].end()) return;
-  std::erase(found->second.entries, entry);
-  if (link_.state() == Link::State::up) {
-    mark(entry->kind, entry->name, found->second);
-  } else if (found->second.entries.empty()) {
-    topics_[entry->kind].erase(found);
-  }
-}
-
-/// Without a connection nothing is noted: a new one looks at every topic.
-void Subscriber::Impl::mark(Kind kind, std::string_view name, Topic& topic) {
-  if (link_.state() != Link::State::up || topic.dirty) return;
-  if (topic.entries.empty() != topic.asked) return;
-  topic.dirty = true;
-  dirty_[kind].emplace_back(name);
+  topics_.remove(entry);
 }
 
 void Subscriber::Impl::sync() {
   if (link_.state() != Link::State::up) return;
-  for (const Kind kind : kinds)
-    if (!dirty_[kind].empty()) sync(kind);
+  for (Topics::Command& command : topics_.commands())
+    send(command.subscribe ? Sent::What::subscribe : Sent::What::unsubscribe, command.kind,
+         std::move(command.names));
 }
 
-void Subscriber::Impl::sync(Kind kind) {
-  std::vector<std::string> wanted;
-  std::vector<std::string> unwanted;
-  for (std::string& name : std::exchange(dirty_[kind], {})) {
-    const auto found = topics_[kind].find(name);
-    if (found == topics_[kind].end()) continue;
-    Topic& topic = found->second;
-    topic.dirty = false;
-    const bool want = !topic.entries.empty();
-    if (want == topic.asked) {
-      if (!want && topic.unconfirmed == 0) topics_[kind].erase(found);
-      continue;
-    }
-    topic.asked = want;
-    topic.confirmed = false;
-    if (want) ++topic.unconfirmed;
-    (want ? wanted : unwanted).push_back(std::move(name));
-  }
-  send(Sent::What::unsubscribe, kind, std::move(unwanted));
-  send(Sent::What::subscribe, kind, std::move(wanted));
-}
-
-void Subscriber::Impl::send(Sent::What what, Kind kind, std::vector<std::string> names) {
+void Subscriber::Impl::send(Sent::What what, TopicKind kind, std::vector<std::string> names) {
   std::string& out = link_.connection()->output();
   const auto& words = what == Sent::What::subscribe ? subscribe_words : unsubscribe_words;
   for (std::size_t from = 0; from < names.size(); from += most_names) {
     const std::size_t to = std::min(names.size(), from + most_names);
     append_count(out, 1 + to - from);
-    append_word(out, words[kind]);
+    append_word(out, words[static_cast<std::size_t>(kind)]);
     for (std::size_t i = from; i < to; ++i) append_word(out, names[i]);
     const auto begin = std::make_move_iterator(names.begin());
     sent_.push_back(
@@ -190,22 +129,14 @@ void Subscriber::Impl::send(Sent::What what, Kind kind, std::vector<std::string>
 
 void Subscriber::Impl::send_ping(Sent::What what) {
   append_command(link_.connection()->output(), {"PING"});
-  sent_.push_back({what, channel, {}});
+  sent_.push_back({what, TopicKind::channel, {}});
   heard_ = false;
   ping_.set(loop_.now() + link_.options().command_timeout, [this] { on_ping_time(); });
 }
 
 void Subscriber::Impl::on_link_up() {
-  for (const Kind kind : kinds) {
-    dirty_[kind].clear();
-    std::erase_if(topics_[kind], [](const auto& each) { return each.second.entries.empty(); });
-    for (auto& [name, topic] : topics_[kind]) {
-      topic.dirty = topic.asked = topic.confirmed = false;
-      topic.unconfirmed = 0;
-      mark(kind, name, topic);
-    }
-    sync(kind);
-  }
+  topics_.connected();
+  sync();
   send_ping(Sent::What::first_ping);  // its answer comes behind all the confirmations
 }
 
@@ -214,9 +145,9 @@ void Subscriber::Impl::on_link_reply(const Reply& reply) {
   late_ = false;
   const std::string_view what = reply[0].text();
   if (what == "message" && reply.size() == 3) {
-    on_message(channel, reply[1].text(), reply[1].text(), reply[2].text());
+    on_message(TopicKind::channel, reply[1].text(), reply[1].text(), reply[2].text());
   } else if (what == "pmessage" && reply.size() == 4) {
-    on_message(pattern, reply[1].text(), reply[2].text(), reply[3].text());
+    on_message(TopicKind::pattern, reply[1].text(), reply[2].text(), reply[3].text());
   } else if (sent_.empty()) {
     link_.drop("an answer that nobody asked for");
   } else {
@@ -224,19 +155,16 @@ void Subscriber::Impl::on_link_reply(const Reply& reply) {
   }
 }
 
-void Subscriber::Impl::on_message(Kind kind, std::string_view topic, std::string_view from,
+void Subscriber::Impl::on_message(TopicKind kind, std::string_view topic, std::string_view from,
                                   std::string_view payload) {
-  const auto found = topics_[kind].find(topic);
-  if (found == topics_[kind].end()) return;
-  const auto entries = found->second.entries;  // they may come and go in the callbacks
-  for (const auto& entry : entries)
+  for (const auto& entry : topics_.entries(kind, topic))
     if (entry->alive) entry->callback(from, payload);
 }
 
 void Subscriber::Impl::on_answer(const Reply& reply) {
   Sent& front = sent_.front();
   const Sent::What what = front.what;
-  const Kind kind = front.kind;
+  const TopicKind kind = front.kind;
   if (what == Sent::What::ping || what == Sent::What::first_ping) {
     sent_.pop_front();
     if (what == Sent::What::ping) return;
@@ -249,25 +177,10 @@ void Subscriber::Impl::on_answer(const Reply& reply) {
     on_error(std::move(refused), std::string(reply.text()));
   } else {
     if (++front.answered == front.names.size()) sent_.pop_front();
-    on_confirmed(what, kind, reply[1].text());
+    const bool subscribe = what == Sent::What::subscribe;
+    for (const auto& entry : topics_.confirmed(subscribe, kind, reply[1].text()))
+      if (entry->alive && entry->ready) entry->ready();
   }
-}
-
-void Subscriber::Impl::on_confirmed(Sent::What what, Kind kind, std::string_view name) {
-  const auto found = topics_[kind].find(name);
-  if (found == topics_[kind].end()) return;
-  Topic& topic = found->second;
-  if (what == Sent::What::subscribe && topic.unconfirmed > 0) --topic.unconfirmed;
-  if (topic.unconfirmed > 0) return;
-  if (!topic.asked) {
-    if (topic.entries.empty()) topics_[kind].erase(found);
-    return;
-  }
-  if (topic.confirmed) return;
-  topic.confirmed = true;
-  const auto entries = topic.entries;
-  for (const auto& entry : entries)
-    if (entry->alive && entry->ready) entry->ready();
 }
 
 /// One name that isn't allowed fails the whole command: then each is asked for by itself.
@@ -278,9 +191,7 @@ void Subscriber::Impl::on_error(Sent refused, const std::string& why) {
     for (std::string& name : refused.names) send(refused.what, refused.kind, {std::move(name)});
   } else if (refused.what == Sent::What::subscribe) {
     const std::string& name = refused.names.front();
-    const auto found = topics_[refused.kind].find(name);
-    if (found != topics_[refused.kind].end() && found->second.unconfirmed > 0)
-      --found->second.unconfirmed;
+    topics_.refused(refused.kind, name);
     listeners_.tell([&](Listener& listener) { listener.on_refused(name, why); });
   }
 }
@@ -290,8 +201,7 @@ void Subscriber::Impl::on_link_down(const Connection::End& end) {
   sent_.clear();
   ping_.cancel();
   late_ = false;
-  for (auto& topics : topics_)
-    for (auto& each : topics) each.second.confirmed = false;
+  topics_.disconnected();
   if (told_ == end.why) return;
   told_ = end.why;
   listeners_.tell([&](Listener& listener) { listener.on_down(end.why); });
@@ -319,9 +229,7 @@ void Subscriber::Impl::tell_ready() {
   const auto entries = std::exchange(ready_entries_, {});
   for (const auto& weak : entries) {
     const auto entry = weak.lock();
-    if (!entry || !entry->alive) continue;
-    const auto found = topics_[entry->kind].find(entry->name);
-    if (found != topics_[entry->kind].end() && found->second.confirmed) entry->ready();
+    if (entry && entry->alive && topics_.is_confirmed(*entry)) entry->ready();
   }
 }
 
@@ -350,11 +258,11 @@ Subscriber::Subscriber(loop::Loop& loop, ClientOptions options,
 Subscriber::~Subscriber() = default;
 
 Subscription Subscriber::subscribe(std::string_view name, Callback callback, Ready ready) {
-  return Subscription(impl_->add(channel, name, std::move(callback), std::move(ready)));
+  return Subscription(impl_->add(TopicKind::channel, name, std::move(callback), std::move(ready)));
 }
 
 Subscription Subscriber::psubscribe(std::string_view name, Callback callback, Ready ready) {
-  return Subscription(impl_->add(pattern, name, std::move(callback), std::move(ready)));
+  return Subscription(impl_->add(TopicKind::pattern, name, std::move(callback), std::move(ready)));
 }
 
 bool Subscriber::connected() const {

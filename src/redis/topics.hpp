@@ -1,0 +1,86 @@
+// Which channels and patterns are wanted, asked for and confirmed: a state machine without a wire.
+//
+// Of each name, SUBSCRIBE and UNSUBSCRIBE follow what is wanted, one after the other and never
+// twice the same. The server answers in the order in which it was asked, so a name is confirmed
+// when no SUBSCRIBE of it is on its way any more.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace w8y::redis {
+
+enum class TopicKind : std::uint8_t { channel, pattern };
+
+/// One wish to hear of a topic.
+struct TopicEntry {
+  TopicKind kind = TopicKind::channel;
+  std::string name;
+  std::function<void(std::string_view channel, std::string_view payload)> callback;
+  std::function<void()> ready;
+  bool alive = true;  ///< false: nothing is told any more, also where it is still in a list
+};
+using TopicEntries = std::vector<std::shared_ptr<TopicEntry>>;
+
+class Topics {
+ public:
+  struct Command {
+    bool subscribe = true;
+    TopicKind kind = TopicKind::channel;
+    std::vector<std::string> names;
+  };
+
+  /// True: the topic is confirmed already, and nothing will say so again.
+  bool add(const std::shared_ptr<TopicEntry>& entry);
+  void remove(const std::shared_ptr<TopicEntry>& entry);
+
+  /// A new connection, on which nothing was asked yet.
+  void connected();
+  void disconnected();
+  /// What must be sent, in this order, so that the server's topics become the wanted ones. It
+  /// counts as sent. Nothing while there is no connection.
+  std::vector<Command> commands();
+  /// The server's answer for a name: who is to be told that the topic is confirmed now.
+  TopicEntries confirmed(bool subscribe, TopicKind kind, std::string_view name);
+  /// The server forbids a SUBSCRIBE of it. It is not asked again on this connection.
+  void refused(TopicKind kind, std::string_view name);
+
+  /// Who hears of a topic's messages. A copy: they may come and go while they are told.
+  [[nodiscard]] TopicEntries entries(TopicKind kind, std::string_view name) const;
+  [[nodiscard]] bool is_confirmed(const TopicEntry& entry) const;
+
+ private:
+  struct Topic {
+    TopicEntries entries;
+    bool dirty = false;        ///< its name is in dirty_
+    bool asked = false;        ///< SUBSCRIBE has been sent after any UNSUBSCRIBE
+    bool confirmed = false;    ///< and the server has answered
+    unsigned unconfirmed = 0;  ///< SUBSCRIBEs on their way
+  };
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const {
+      return std::hash<std::string_view>()(text);
+    }
+  };
+  using ByName = std::unordered_map<std::string, Topic, Hash, std::equal_to<>>;
+
+  ByName& of(TopicKind kind) { return topics_[static_cast<std::size_t>(kind)]; }
+  [[nodiscard]] const ByName& of(TopicKind kind) const {
+    return topics_[static_cast<std::size_t>(kind)];
+  }
+  void mark(TopicKind kind, const std::string& name, Topic& topic);
+  void commands_of(TopicKind kind, std::vector<Command>& commands);
+
+  bool connected_ = false;
+  std::array<ByName, 2> topics_;
+  std::array<std::vector<std::string>, 2> dirty_;  ///< names that may need a command
+};
+
+}  // namespace w8y::redis

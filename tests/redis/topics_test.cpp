@@ -1,0 +1,128 @@
+#include "redis/topics.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+using namespace w8y::redis;
+
+namespace {
+
+std::shared_ptr<TopicEntry> wish(const std::string& name, TopicKind kind = TopicKind::channel) {
+  auto entry = std::make_shared<TopicEntry>();
+  entry->kind = kind;
+  entry->name = name;
+  return entry;
+}
+
+/// "+a b" for a SUBSCRIBE, "-a" for an UNSUBSCRIBE, with a "p" before those of patterns.
+std::vector<std::string> sent(Topics& topics) {
+  std::vector<std::string> all;
+  for (const Topics::Command& command : topics.commands()) {
+    std::string text = command.kind == TopicKind::pattern ? "p" : "";
+    text += command.subscribe ? "+" : "-";
+    for (const std::string& name : command.names) text += name;
+    all.push_back(text);
+  }
+  return all;
+}
+
+using Sent = std::vector<std::string>;
+constexpr auto channel = TopicKind::channel;
+
+}  // namespace
+
+TEST_CASE("a topic is asked for once, however many wish for it, and let go with the last") {
+  Topics topics;
+  const auto first = wish("a");
+  const auto second = wish("a");
+  CHECK_FALSE(topics.add(first));
+  CHECK(sent(topics).empty());  // there is no connection
+  topics.connected();
+  CHECK(sent(topics) == Sent{"+a"});
+  CHECK_FALSE(topics.add(second));
+  CHECK(sent(topics).empty());
+  CHECK(topics.confirmed(true, channel, "a").size() == 2);
+  CHECK(topics.add(wish("a")));  // confirmed already
+  CHECK(topics.confirmed(true, channel, "a").empty());
+
+  Topics few;
+  few.connected();
+  few.add(first);
+  few.add(second);
+  CHECK(sent(few) == Sent{"+a"});
+  few.remove(first);
+  CHECK(sent(few).empty());
+  few.remove(second);
+  CHECK(sent(few) == Sent{"-a"});
+  CHECK(few.entries(channel, "a").empty());
+}
+
+TEST_CASE("channels and patterns of one name are two topics") {
+  Topics topics;
+  topics.connected();
+  topics.add(wish("a"));
+  topics.add(wish("a", TopicKind::pattern));
+  CHECK(sent(topics) == Sent{"+a", "p+a"});
+  CHECK(topics.confirmed(true, TopicKind::pattern, "a").size() == 1);
+  CHECK_FALSE(topics.is_confirmed(*wish("a")));
+}
+
+TEST_CASE("who lets go and asks again before the answers is told of the last one only") {
+  Topics topics;
+  topics.connected();
+  const auto first = wish("a");
+  topics.add(first);
+  CHECK(sent(topics) == Sent{"+a"});
+  topics.remove(first);
+  CHECK(sent(topics) == Sent{"-a"});
+  const auto second = wish("a");
+  topics.add(second);
+  CHECK(sent(topics) == Sent{"+a"});
+  CHECK(topics.confirmed(true, channel, "a").empty());   // of the first
+  CHECK(topics.confirmed(false, channel, "a").empty());  // let go
+  CHECK(topics.confirmed(true, channel, "a") == TopicEntries{second});
+}
+
+TEST_CASE("what comes and goes within one turn costs no command") {
+  Topics topics;
+  topics.connected();
+  const auto entry = wish("a");
+  topics.add(entry);
+  topics.remove(entry);
+  CHECK(sent(topics).empty());
+  CHECK(topics.entries(channel, "a").empty());
+}
+
+TEST_CASE("on a new connection all that is wanted is asked for anew, and confirmed anew") {
+  Topics topics;
+  topics.connected();
+  const auto kept = wish("kept");
+  const auto gone = wish("gone");
+  topics.add(kept);
+  topics.add(gone);
+  sent(topics);
+  topics.confirmed(true, channel, "kept");
+  CHECK(topics.is_confirmed(*kept));
+  topics.disconnected();
+  CHECK_FALSE(topics.is_confirmed(*kept));
+  topics.remove(gone);
+  topics.connected();
+  CHECK(sent(topics) == Sent{"+kept"});
+  CHECK(topics.confirmed(true, channel, "kept") == TopicEntries{kept});
+}
+
+TEST_CASE("what the server forbids is not asked for again on the same connection") {
+  Topics topics;
+  topics.connected();
+  const auto entry = wish("a");
+  topics.add(entry);
+  CHECK(sent(topics) == Sent{"+a"});
+  topics.refused(channel, "a");
+  CHECK(sent(topics).empty());
+  CHECK_FALSE(topics.is_confirmed(*entry));
+  topics.disconnected();
+  topics.connected();
+  CHECK(sent(topics) == Sent{"+a"});
+}
