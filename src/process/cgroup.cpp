@@ -18,22 +18,10 @@ namespace w8y::process {
 
 namespace {
 
-/// What has been killed needs a moment to be gone.
-constexpr int patience_ms = 500;
 constexpr unsigned usual_weight = 100;
 
 std::string why(int error) {
   return std::generic_category().message(error);
-}
-
-bool has_word(const std::string& text, const std::string& word) {
-  return (' ' + text + ' ').find(' ' + word + ' ') != std::string::npos;
-}
-
-std::string words_of(const std::string& path) {
-  std::string text = read_small_file(path).value_or("");
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
 }
 
 }  // namespace
@@ -93,22 +81,12 @@ void RunGroup::refused(int error) {
   if (owner_->on_problem) owner_->on_problem(owner_->problem_);
 }
 
-ControlGroups::ControlGroups(const CgroupPlace& place) {
-  base_ = own_cgroup(place, problem_);
-  if (base_.empty()) return;
-  if (!can_clone_into_group()) {
-    problem_ = "children can't be born in a group here: Linux 5.14 is needed";
-    return;
-  }
-  kill_left_behind();
-  make_home();
-  if (usable() && !children_live()) {
-    remove_group(home_, patience_ms);
-    home_.clear();
-    problem_ =
-        "our own group was killed as a whole once, and this kernel (Linux 6.14 and later) "
-        "goes on killing what is born in groups below it";
-  }
+ControlGroups::ControlGroups(const CgroupPlace& place) : home_(place), problem_(home_.problem()) {
+  if (!usable() || children_live()) return;
+  problem_ =
+      "our own group was killed as a whole once, and this kernel (Linux 6.14 and later) "
+      "goes on killing what is born in groups below it";
+  home_.give_up(problem_);
 }
 
 /// Some kernels compare how often our group was killed with how often the child's was.
@@ -125,47 +103,13 @@ bool ControlGroups::children_live() {
   const bool alive = spawn(request, spawned).has_value();
   const Fd ended(spawned.pidfd);
   if (!alive) waitpid(spawned.pid, nullptr, 0);
-  remove_group(group->path, patience_ms);
+  remove_group(group->path, GroupHome::patience_ms);
   made_ = 0;
   return alive;
 }
 
 ControlGroups::~ControlGroups() {
-  if (home_.empty()) return;
   for (const auto& group : dying_) kill_group(group->path);
-  dying_.clear();
-  free_.clear();
-  step_back();
-  remove_group(home_, patience_ms);
-}
-
-void ControlGroups::kill_left_behind() {
-  std::vector<std::string> killed;
-  for (const std::string& name : groups_in(base_)) {
-    if (!is_left_behind(name)) continue;
-    killed.push_back(base_ + '/' + name);
-    left_behind_ += count_processes(killed.back());
-    kill_group(killed.back());
-  }
-  // All of them end at the same time: what takes longer is waited for once, and not for each.
-  int wait = patience_ms;
-  for (const std::string& folder : killed)
-    if (!remove_group(folder, wait)) wait = 0;
-}
-
-void ControlGroups::make_home() {
-  home_ = base_ + '/' + group_name_of(getpid());
-  if (mkdir(home_.c_str(), 0755) != 0 && errno != EEXIST) {
-    problem_ = "can't make a group in " + base_ + ": " + why(errno);
-    home_.clear();
-    return;
-  }
-  // Kills nobody: nobody is in it yet.
-  if (const int error = kill_group(home_); error != 0) {
-    problem_ = "no cgroup.kill in " + home_ + ": Linux 5.14 is needed";
-    rmdir(home_.c_str());
-    home_.clear();
-  }
 }
 
 // ---- controllers
@@ -175,51 +119,13 @@ std::string ControlGroups::prepare(const GroupLimits& wanted) {
   std::string problems;
   const auto want = [&](bool asked, const char* name, bool& have) {
     if (!asked || have) return;
-    const std::string problem = enable(name);
+    const std::string problem = home_.enable(name);
     have = problem.empty();
     if (!have) problems += (problems.empty() ? "" : "; ") + problem;
   };
   want(wanted.memory_max.has_value(), "memory", memory_);
   want(wanted.cpu_weight.has_value(), "cpu", cpu_);
   return problems;
-}
-
-std::string ControlGroups::enable(const std::string& controller) {
-  if (!has_word(words_of(base_ + "/cgroup.controllers"), controller))
-    return "no " + controller + " controller in " + base_;
-  const std::string control = "/cgroup.subtree_control";
-  const std::string plus = "+" + controller;
-  if (!has_word(words_of(base_ + control), controller)) {
-    int error = write_small_file(base_ + control, plus);
-    // A group with controllers for its own groups must hold no process itself.
-    if (error == EBUSY && (error = step_aside()) == 0)
-      error = write_small_file(base_ + control, plus);
-    if (error == EBUSY) return "others than w8yd are in " + base_ + ", so it can't be divided";
-    if (error != 0)
-      return "can't use the " + controller + " controller in " + base_ + ": " + why(error);
-    enabled_.push_back(controller);
-  }
-  if (const int error = write_small_file(home_ + control, plus); error != 0)
-    return "can't use the " + controller + " controller in " + home_ + ": " + why(error);
-  return {};
-}
-
-int ControlGroups::step_aside() {
-  if (aside_) return 0;
-  const std::string leaf = home_ + "/supervisor";
-  if (mkdir(leaf.c_str(), 0755) != 0 && errno != EEXIST) return errno;
-  const int error = write_small_file(leaf + "/cgroup.procs", std::to_string(getpid()));
-  aside_ = error == 0;
-  return error;
-}
-
-/// Undoes it: we can't remove a group that we are in, nor enter ours while it has controllers.
-void ControlGroups::step_back() {
-  for (const std::string& controller : enabled_) {
-    write_small_file(home_ + "/cgroup.subtree_control", "-" + controller);
-    write_small_file(base_ + "/cgroup.subtree_control", "-" + controller);
-  }
-  if (aside_) write_small_file(base_ + "/cgroup.procs", std::to_string(getpid()));
 }
 
 // ---- groups of runs
@@ -255,7 +161,7 @@ std::optional<RunGroup> ControlGroups::take(const GroupLimits& limits, int& erro
 
 std::unique_ptr<RunGroup::Group> ControlGroups::make_group(int& error) {
   auto group = std::make_unique<RunGroup::Group>();
-  group->path = home_ + '/' + std::to_string(++made_);
+  group->path = home_.path() + '/' + std::to_string(++made_);
   if (mkdir(group->path.c_str(), 0755) != 0) {
     error = errno;
     return nullptr;

@@ -18,6 +18,7 @@
 
 #include "process/cgroup_files.hpp"
 #include "process/fd.hpp"
+#include "process/group_home.hpp"
 
 namespace w8y::process {
 
@@ -69,9 +70,9 @@ class ControlGroups {
 
   [[nodiscard]] bool usable() const { return problem_.empty(); }
   [[nodiscard]] const std::string& problem() const { return problem_; }
-  [[nodiscard]] const std::string& path() const { return home_; }
+  [[nodiscard]] const std::string& path() const { return home_.path(); }
   /// Processes of an earlier w8yd that were found and killed.
-  [[nodiscard]] std::size_t left_behind() const { return left_behind_; }
+  [[nodiscard]] std::size_t left_behind() const { return home_.left_behind(); }
 
   /// Makes ready for limits of these kinds, moving ourselves out of the way if that is needed.
   /// Empty, or why they can't be had here; runs then go on without.
@@ -84,26 +85,17 @@ class ControlGroups {
  private:
   friend class RunGroup;
 
-  void kill_left_behind();
-  void make_home();
   bool children_live();
-  std::string enable(const std::string& controller);
-  int step_aside();
-  void step_back();
   std::unique_ptr<RunGroup::Group> make_group(int& error);
   int set_limits(RunGroup::Group& group, GroupLimits limits);
   void give_back(std::unique_ptr<RunGroup::Group> group);
   void look_at_dying();
 
-  std::string base_;  ///< our own group
-  std::string home_;  ///< the one we made in it
+  GroupHome home_;  ///< goes last: groups stand in it
   std::string problem_;
-  std::size_t left_behind_ = 0;
   std::size_t made_ = 0;
-  bool aside_ = false;  ///< we are in home_/supervisor
   bool memory_ = false;
   bool cpu_ = false;
-  std::vector<std::string> enabled_;  ///< by us, in base_
   std::vector<std::unique_ptr<RunGroup::Group>> free_;
   std::vector<std::unique_ptr<RunGroup::Group>> dying_;  ///< killed, and not empty yet
 };
