@@ -74,6 +74,8 @@ class Child::Impl : private SpawnClient {
   void on_not_spawned(const SpawnError& error) override;
 
   void start(ChildOptions& options);
+  std::array<Fd, 3> open_pipes(ChildOptions& options);
+  bool take_group(ChildOptions& options);
   void begin(const Spawned& spawned);
   void fail(const SpawnError& error);
   void abandon();
@@ -103,42 +105,53 @@ class Child::Impl : private SpawnClient {
   bool ended_ = false;
 };
 
-void Child::Impl::start(ChildOptions& options) {
+/// Ours stay here; the child's ends are its descriptors 0, 1 and 2.
+std::array<Fd, 3> Child::Impl::open_pipes(ChildOptions& options) {
   std::array<Fd, 3> theirs;
   SpawnRequest& request = options.spawn;
-  if (options.capture) {
-    if (options.keep_input) {
-      in_.emplace(loop_, [this] { handler_.on_input_taken(); });
-      theirs[0] = in_->open();
-      request.in = theirs[0].get();
-    } else if (options.input.empty()) {
-      request.in = null_device();
-    } else {
-      in_.emplace(loop_, std::move(options.input));
-      theirs[0] = in_->open();
-      request.in = theirs[0].get();
-    }
-    out_.emplace(
-        loop_, [this](std::string_view bytes) { handler_.on_output(Stream::out, bytes); },
-        [this] { on_output_closed(); });
-    err_.emplace(
-        loop_, [this](std::string_view bytes) { handler_.on_output(Stream::err, bytes); },
-        [this] { on_output_closed(); });
-    theirs[1] = out_->open();
-    theirs[2] = err_->open();
-    request.out = theirs[1].get();
-    request.err = theirs[2].get();
+  if (options.keep_input) {
+    in_.emplace(loop_, [this] { handler_.on_input_taken(); });
+    theirs[0] = in_->open();
+    request.in = theirs[0].get();
+  } else if (options.input.empty()) {
+    request.in = null_device();
+  } else {
+    in_.emplace(loop_, std::move(options.input));
+    theirs[0] = in_->open();
+    request.in = theirs[0].get();
   }
-  if (options.groups != nullptr) {
-    int error = 0;
-    group_ = options.groups->take(options.limits, error);
-    if (error != 0) {
-      abandon();
-      fail({error, "can't make a control group: " + std::generic_category().message(error), true});
-      return;
-    }
-    if (group_) request.group = group_->folder();
+  out_.emplace(
+      loop_, [this](std::string_view bytes) { handler_.on_output(Stream::out, bytes); },
+      [this] { on_output_closed(); });
+  err_.emplace(
+      loop_, [this](std::string_view bytes) { handler_.on_output(Stream::err, bytes); },
+      [this] { on_output_closed(); });
+  theirs[1] = out_->open();
+  theirs[2] = err_->open();
+  request.out = theirs[1].get();
+  request.err = theirs[2].get();
+  return theirs;
+}
+
+/// False: it can't be had, and that was told.
+bool Child::Impl::take_group(ChildOptions& options) {
+  if (options.groups == nullptr) return true;
+  int error = 0;
+  group_ = options.groups->take(options.limits, error);
+  if (error != 0) {
+    abandon();
+    fail({error, "can't make a control group: " + std::generic_category().message(error), true});
+    return false;
   }
+  if (group_) options.spawn.group = group_->folder();
+  return true;
+}
+
+void Child::Impl::start(ChildOptions& options) {
+  SpawnRequest& request = options.spawn;
+  std::array<Fd, 3> theirs;
+  if (options.capture) theirs = open_pipes(options);
+  if (!take_group(options)) return;
   if (options.service != nullptr && options.capture && !options.service->is_direct(request)) {
     // What it writes before we know that it runs waits in the pipes.
     if (out_) out_->hold();

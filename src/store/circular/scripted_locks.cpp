@@ -77,6 +77,70 @@ bool same_kind(const SettleCall& a, const SettleCall& b) {
          a.history == b.history && holder(a) == holder(b);
 }
 
+/// The keys and arguments of settle.lua. They point into the calls, and into this.
+class SettleWords {
+ public:
+  SettleWords(const CircularKeys& keys, const std::vector<const SettleCall*>& calls)
+      : keys_{keys.failures, keys.slots, keys.runs, keys.list, keys.quarantined} {
+    keys_.reserve(keys_.size() + calls.size() + 1);
+    for (const SettleCall* call : calls) keys_.push_back(call->lock);
+    keys_.push_back(keys.waiting);
+    find_kinds(calls);
+    arguments_.reserve(words_);
+    numbers_.reserve(2 + kinds_.size() * 4);
+    arguments_ = {keys.events, keys.wake, keys.lock_prefix, number(std::to_string(item_shown)),
+                  number(std::to_string(kinds_.size()))};
+    for (const SettleCall* kind : kinds_) add_kind(*kind);
+    for (std::size_t i = 0; i < calls.size(); ++i) add_call(*calls[i], names_[kind_of_[i]]);
+  }
+  SettleWords(const SettleWords&) = delete;
+  SettleWords& operator=(const SettleWords&) = delete;
+
+  [[nodiscard]] const redis::Command& keys() const { return keys_; }
+  [[nodiscard]] const redis::Command& arguments() const { return arguments_; }
+
+ private:
+  void find_kinds(const std::vector<const SettleCall*>& calls) {
+    kind_of_.reserve(calls.size());
+    for (const SettleCall* call : calls) {
+      const auto kind = std::find_if(kinds_.begin(), kinds_.end(), [&](const SettleCall* each) {
+        return same_kind(*each, *call);
+      });
+      kind_of_.push_back(static_cast<std::size_t>(kind - kinds_.begin()));
+      if (kind == kinds_.end()) {
+        kinds_.push_back(call);
+        words_ += 9 + call->entry.size();
+      }
+      words_ += 3 + call->entry.size();
+    }
+  }
+
+  void add_kind(const SettleCall& kind) {
+    names_.push_back(number(std::to_string(names_.size() + 1)));
+    arguments_.insert(
+        arguments_.end(),
+        {holder(kind), kind.new_value, number(ms_text(kind.new_life)), kind.note, kind.failures,
+         kind.again ? "1" : "0", kind.stale ? "1" : "0", number(std::to_string(kind.history)),
+         number(std::to_string(kind.entry.size() / 2))});
+    for (std::size_t i = 0; i < kind.entry.size(); i += 2) arguments_.push_back(kind.entry[i]);
+  }
+
+  void add_call(const SettleCall& call, std::string_view kind) {
+    arguments_.insert(arguments_.end(), {kind, call.run, call.event});
+    for (std::size_t i = 1; i < call.entry.size(); i += 2) arguments_.push_back(call.entry[i]);
+  }
+
+  std::string_view number(std::string text) { return numbers_.emplace_back(std::move(text)); }
+
+  redis::Command keys_;
+  redis::Command arguments_;
+  std::size_t words_ = 5;
+  std::vector<const SettleCall*> kinds_;  ///< the first of each
+  std::vector<std::size_t> kind_of_;      ///< each call's, as an index
+  std::vector<std::string> numbers_;      ///< reserved: the arguments point to them
+  std::vector<std::string_view> names_;   ///< of the kinds
+};
+
 }  // namespace
 
 /// What was proved may have changed; the next claim proves it again, and says what is missing.
@@ -207,48 +271,8 @@ void ScriptedLocks::sweep(const SweepCall& call, Answer<SweepResult> answer) {
 
 void ScriptedLocks::settle(const CircularKeys& keys, const std::vector<const SettleCall*>& calls,
                            SettleAnswer answer) {
-  redis::Command locks{keys.failures, keys.slots, keys.runs, keys.list, keys.quarantined};
-  locks.reserve(locks.size() + calls.size() + 1);
-  std::vector<const SettleCall*> kinds;  // the first of each
-  std::vector<std::size_t> kind_of;
-  kind_of.reserve(calls.size());
-  std::size_t words = 5;
-  for (const SettleCall* call : calls) {
-    locks.push_back(call->lock);
-    const auto same = [&](const SettleCall* kind) { return same_kind(*kind, *call); };
-    const auto kind = std::find_if(kinds.begin(), kinds.end(), same);
-    kind_of.push_back(static_cast<std::size_t>(kind - kinds.begin()));
-    if (kind == kinds.end()) {
-      kinds.push_back(call);
-      words += 9 + call->entry.size();
-    }
-    words += 3 + call->entry.size();
-  }
-  locks.push_back(keys.waiting);
-
-  std::vector<std::string> numbers;  // the arguments point to them, so they must not move
-  numbers.reserve(2 + kinds.size() * 4);
-  const auto number = [&numbers](std::string text) -> std::string_view {
-    return numbers.emplace_back(std::move(text));
-  };
-  redis::Command args{keys.events, keys.wake, keys.lock_prefix, number(std::to_string(item_shown)),
-                      number(std::to_string(kinds.size()))};
-  args.reserve(words);
-  std::vector<std::string_view> names;
-  for (const SettleCall* kind : kinds) {
-    names.push_back(number(std::to_string(names.size() + 1)));
-    args.insert(args.end(), {holder(*kind), kind->new_value, number(ms_text(kind->new_life)),
-                             kind->note, kind->failures, kind->again ? "1" : "0",
-                             kind->stale ? "1" : "0", number(std::to_string(kind->history)),
-                             number(std::to_string(kind->entry.size() / 2))});
-    for (std::size_t i = 0; i < kind->entry.size(); i += 2) args.push_back(kind->entry[i]);
-  }
-  for (std::size_t i = 0; i < calls.size(); ++i) {
-    const SettleCall& call = *calls[i];
-    args.insert(args.end(), {names[kind_of[i]], call.run, call.event});
-    for (std::size_t j = 1; j < call.entry.size(); j += 2) args.push_back(call.entry[j]);
-  }
-  client_.run(scripts::settle, locks, args,
+  const SettleWords words(keys, calls);
+  client_.run(scripts::settle, words.keys(), words.arguments(),
               [this, count = calls.size(), answer = std::move(answer)](const redis::Answer& got) {
                 auto trouble = trouble_of(got);
                 if (trouble) {
