@@ -295,6 +295,7 @@ class World : public ListEvents, public Workshop {
   std::vector<FakeList*> sources;
   std::vector<std::string> log;
   std::size_t ended = 0;
+  std::size_t rests = 0;  ///< times that a poller came to rest
   bool executors_busy = false;
   bool keep_executors = true;  ///< so that a test can look at them when they are out of use
 
@@ -353,7 +354,9 @@ class World : public ListEvents, public Workshop {
   void lease_changed(const Poller&, const ActiveRun& run, bool lost) override {
     log.push_back((lost ? "lease lost " : "lease back ") + run.claim.item);
   }
-  void state_changed(Poller&) override {}
+  void state_changed(Poller& poller) override {
+    if (poller.state() == PollerState::resting) ++rests;
+  }
   void shortage_changed(const Poller& poller) override {
     log.push_back(poller.shortage().any() ? "short: " + poller.shortage().reason() : "not short");
   }

@@ -143,6 +143,20 @@ TEST_CASE("a wake-up while a look is out comes first; the look's answer changes 
   CHECK(bench.log == std::vector<std::string>{"start 0"});
 }
 
+TEST_CASE("what is heard while a claim is out is followed before the list comes to rest") {
+  Bench bench(rule_for("work"), 3);
+  bench.redis.claim_takes = 10ms;
+  bench.lock(0, 3);
+  bench.begin();
+  bench.sources.back()->handler.on_wake();
+  bench.unlock(1);
+  bench.run_for(15ms);
+  CHECK(bench.redis.claims == 2);
+  CHECK(bench.rests == 0);  // the one-item wrapper ends where a list rests
+  bench.run_for(10ms);
+  CHECK(bench.log == std::vector<std::string>{"start 1"});
+}
+
 TEST_CASE("a wake-up while a whole pass goes on is not forgotten") {
   Bench bench(rule_for("work"), 20);
   bench.redis.ends = 4;
