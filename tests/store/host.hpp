@@ -51,8 +51,10 @@ class Told : public store::CircularListHandler {
 };
 
 inline std::shared_ptr<store::RedisLink> open_link(loop::Loop& loop, const std::string& url,
-                                                   const std::string& host = "here") {
+                                                   const std::string& host = "here",
+                                                   Duration command_timeout = 5s) {
   redis::ClientOptions options;
+  options.command_timeout = command_timeout;
   options.url = redis::parse_url(url);
   static std::uint64_t seed = 0;
   return std::make_shared<store::RedisLink>(loop, options,

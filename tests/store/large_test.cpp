@@ -366,7 +366,8 @@ TEST_CASE("without scripts, an item that can't be looked at costs its own list a
     fill(server, 1, length);
     server.ask({"RPUSH", "small:list", "a", "b"});
     loop::Loop loop;
-    auto link = open_link(loop, url_for(server, false));
+    // So much takes its time, and more of it with sanitizers.
+    auto link = open_link(loop, url_for(server, false), "here", 60s);
     Host big(loop, link, long_rule());
     Host small(loop, link, list_rule("small"));
     small.claim(0);
