@@ -76,12 +76,14 @@ work() {
   sha256sum <"$2" >"$out" &
   child=$!
   [ -z "$cancelled" ] || kill "$child" 2>/dev/null
-  # Where it was killed before we wait for it, a shell may say so on standard error.
-  wait "$child" 2>/dev/null || {
+  # Where it was killed before we wait for it, a shell may say so on standard error. Which status a
+  # wait has that a trap came into is not the same in all shells.
+  wait "$child" 2>/dev/null || cancelled=${cancelled:-"the file can't be read"}
+  if [ -n "$cancelled" ]; then
     rm -f "$out"
-    failed "$1" "${cancelled:-the file can't be read}"
+    failed "$1" "$cancelled"
     return
-  }
+  fi
   child= # it is done
   read -r sum _ <"$out"
   rm -f "$out"

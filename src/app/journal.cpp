@@ -270,9 +270,11 @@ void Journal::state_changed(Poller& poller) {
   const ClaimEnd end = poller.last_claim();
   if (poller.state() == PollerState::claiming || end == ClaimEnd::unavailable) return;
   if (end == ClaimEnd::refused) {
+    unwritten_.forget(&poller);  // a part of that
     refusals_.begin(&poller, prefix, poller.detail());
   } else if (refusals_.any()) {
     refusals_.end(&poller);
+    if (!poller.unwritten().empty()) unwritten_changed(poller);
   }
 }
 
