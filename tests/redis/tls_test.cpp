@@ -149,7 +149,7 @@ TEST_CASE("TLS: one side speaks it and the other doesn't") {
   const TlsServer tls;
   auto options = tls.options();
   options.url.server.port = static_cast<std::uint16_t>(tls.server.port());
-  options.connect_timeout = 300ms;
+  options.connect_timeout = 1s;  // for all of it: to load OpenSSL, too
   CHECK(has(outcome(options), "is TLS on at this port?"));
   options = tls.options();
   options.url.tls = false;
