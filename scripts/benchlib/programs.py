@@ -44,7 +44,7 @@ class Programs:
     @staticmethod
     def lua(name: str) -> str:
         """A script that our programs have Redis run."""
-        return str(SCRIPTS.parent / "src" / "redis" / "lua" / f"{name}.lua")
+        return str(SCRIPTS.parent / "src" / "store" / "lua" / f"{name}.lua")
 
     @staticmethod
     def script(name: str) -> str:

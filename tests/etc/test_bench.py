@@ -32,6 +32,16 @@ class Bench(unittest.TestCase):
         # One table says what each measures, the other what came of it.
         self.assertEqual(sorted(named), sorted(2 * list(self.scenarios())))
 
+    def test_finds_the_scripts_that_its_clients_run(self):
+        sys.path.insert(0, str(self.scripts))
+        self.addCleanup(sys.path.remove, str(self.scripts))
+        from benchlib.programs import Programs  # pylint: disable=import-outside-toplevel
+
+        text = "".join(file.read_text() for file in (self.scripts / "benchlib").rglob("*.py"))
+        names = re.findall(r"""\blua\(["'](\w+)["']\)""", text) + ["claim", "settle"]
+        for name in names:
+            self.assertTrue(Path(Programs.lua(name)).is_file(), name)
+
     def test_refuses_a_scenario_that_there_is_not(self):
         told = subprocess.run([sys.executable, self.scripts / "bench", "no-such-thing"],
                               capture_output=True, text=True, timeout=60, check=False)
