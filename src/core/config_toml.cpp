@@ -89,14 +89,18 @@ Node convert(const toml::node& from) {
   return to;
 }
 
-/// Looks for what toml++ 3.3 can't bear: a dotted key of thousands of parts makes as many nested
-/// tables, and their destructor recurses until the stack is full.
-class DottedKeys {
+/// Looks for what toml++ can't bear. A dotted key of thousands of parts makes as many nested
+/// tables, and their destructor recurses until the stack is full. A character that is not ASCII,
+/// beside strings and comments, leads toml++ 3.4 to what its authors took for unreachable.
+class Unbearable {
  public:
-  explicit DottedKeys(std::string_view text) : text_(text) {}
+  explicit Unbearable(std::string_view text) : text_(text) {
+    constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+    if (text_.starts_with(byte_order_mark)) at_ = byte_order_mark.size();
+  }
 
-  /// The byte where a key gets too deep.
-  std::optional<std::size_t> find_too_deep() {
+  /// The byte where it stands; why() says what is wrong with it.
+  std::optional<std::size_t> find() {
     while (at_ < text_.size()) {
       const char c = text_[at_];
       if (c == '"' || c == '\'') {
@@ -107,12 +111,22 @@ class DottedKeys {
         at_ = std::min(text_.find('\n', at_), text_.size());
         continue;
       }
-      if (c == '.' && ++dots_ > most_dots) return at_;
+      if (static_cast<unsigned char>(c) > 0x7f) {
+        why_ =
+            "is not valid TOML: a character that is not ASCII may stand only in quotes, or in a "
+            "comment";
+        return at_;
+      }
+      if (c == '.' && ++dots_ > most_dots) {
+        why_ = "has a key of too many parts; no key here has more than four";
+        return at_;
+      }
       if (std::string_view("[]{},=\n").find(c) != std::string_view::npos) dots_ = 0;
       ++at_;
     }
     return std::nullopt;
   }
+  [[nodiscard]] const char* why() const { return why_; }
 
  private:
   static constexpr std::size_t most_dots = 32;
@@ -137,6 +151,7 @@ class DottedKeys {
   std::string_view text_;
   std::size_t at_ = 0;
   std::size_t dots_ = 0;
+  const char* why_ = "";
 };
 
 Place place_of_byte(std::string_view text, std::size_t byte) {
@@ -227,10 +242,9 @@ std::variant<Node, SyntaxError> parse_toml(std::string_view text) {
     return SyntaxError{place_of_byte(text, nul),
                        "has a NUL byte here, so it is no text; must be TOML in UTF-8"};
   }
-  if (const auto deep = DottedKeys(text).find_too_deep()) {
-    return SyntaxError{place_of_byte(text, *deep),
-                       "has a key of too many parts; no key here has more than four"};
-  }
+  Unbearable unbearable(text);
+  if (const auto byte = unbearable.find())
+    return SyntaxError{place_of_byte(text, *byte), unbearable.why()};
   try {
     return convert(toml::parse(text));
   } catch (const toml::parse_error& error) {
