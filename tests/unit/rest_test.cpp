@@ -157,6 +157,22 @@ TEST_CASE("what is heard while a claim is out is followed before the list comes 
   CHECK(bench.log == std::vector<std::string>{"start 1"});
 }
 
+TEST_CASE("a changed rule while a claim is out sends no second one, though Redis is just back") {
+  Bench bench(rule_for("work"), 3);
+  bench.lock(0, 3);
+  bench.begin();
+  bench.redis.claim_takes = 100ms;
+  const std::size_t before = bench.redis.claims;
+  auto& handler = bench.sources.back()->handler;
+  handler.on_back();  // asks to be let in, from the loop
+  handler.on_wake();  // claims at once
+  CHECK(bench.redis.claims == before + 1);
+  bench.poller->use(share(rule_for("work")),
+                    bench.make_executor(nullptr, {}, bench.poller->run_handler()));
+  bench.run_for(50ms);
+  CHECK(bench.redis.claims == before + 1);
+}
+
 TEST_CASE("a wake-up while a whole pass goes on is not forgotten") {
   Bench bench(rule_for("work"), 20);
   bench.redis.ends = 4;

@@ -156,7 +156,7 @@ void CircularSource::on_back() {
 }
 
 void CircularSource::back_due() {
-  if (claim_out_ && !let_in_) {
+  if (std::exchange(claim_waits_, false)) {
     let_in_ = true;
     return send_claim();
   }

@@ -30,7 +30,8 @@ void CircularSource::claim(std::size_t wanted) {
   still_wanted_ = true;
   wanted_ = wanted;
   if (!let_in_) let_in_ = come_in();
-  if (let_in_) send_claim();  // else: see back_due()
+  claim_waits_ = !let_in_;  // see back_due()
+  if (let_in_) send_claim();
 }
 
 void CircularSource::send_claim() {

@@ -112,6 +112,7 @@ class CircularSource final : public Source,
 
   // The claim that is out.
   bool claim_out_ = false;
+  bool claim_waits_ = false;  ///< it has not been sent yet
   std::size_t wanted_ = 0;
   bool let_in_ = false;        ///< the first claims of all lists are paced by their answers
   bool still_wanted_ = false;  ///< since it was asked for, nobody said that nothing is wanted
