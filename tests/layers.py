@@ -11,14 +11,15 @@ import sys
 MAY = {
     "include": set(),
     "core": {"include"},
+    "schedule": {"include", "core"},
     "loop": {"include"},
     "redis": {"include", "loop"},
     "process": {"include", "loop"},
-    "store": {"include", "core", "loop", "redis"},
-    "source": {"include", "core", "store"},
+    "store": {"include", "core", "schedule", "loop", "redis"},
+    "source": {"include", "core", "schedule", "store"},
     "executor": {"include", "core", "loop", "process"},
     "ops": {"include", "core", "loop", "redis", "process"},
-    "app": {"include", "core", "loop", "redis", "process", "store", "source", "executor", "ops"},
+    "app": {"include", "core", "schedule", "loop", "redis", "process", "store", "source", "executor", "ops"},
 }
 # Libraries, and the only folders that may know them.
 LIBRARIES = {
@@ -30,6 +31,7 @@ LIBRARIES = {
     r"microhttpd\.h|curl/.*|systemd/.*": {"ops"},
     r"nlohmann/.*": {"core", "store", "ops", "app"},
     r"nettle/.*": {"core"},
+    r"libical/.*": {"schedule"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 
