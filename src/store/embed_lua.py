@@ -1,5 +1,8 @@
 """Makes a C++ file of Lua scripts: embed_lua.py OUTPUT SCRIPT.lua...
 
+What several scripts have in common stands in the folder parts: a line `-- include parts/NAME.lua`
+in a script stands for that file. Parts that are named here are only looked at for being there.
+
 Comments, indentation and empty lines are left out, strings are kept as they are; a line stays a
 line, so that what Redis says of "line 12" can be found (`--print SCRIPT.lua` shows it numbered).
 """
@@ -18,6 +21,7 @@ TOKEN = re.compile(
     """,
     re.DOTALL | re.VERBOSE,
 )
+INCLUDE = re.compile(r"^-- include (?P<part>parts/\w+\.lua)\n", re.MULTILINE)
 
 
 def strip(source):
@@ -32,6 +36,14 @@ def strip(source):
         elif text and not text[-1].isspace():
             text += " "
     return text.strip() + "\n"
+
+
+def whole(path):
+    """The script with its parts in place."""
+    return INCLUDE.sub(
+        lambda match: (path.parent / match["part"]).read_text(encoding="utf-8"),
+        path.read_text(encoding="utf-8"),
+    )
 
 
 def literal(text):
@@ -55,7 +67,7 @@ def render(paths):
         "namespace w8y::store::scripts {",
     ]
     for path in paths:
-        text = strip(path.read_text(encoding="utf-8"))
+        text = strip(whole(path))
         sha1 = hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
         parts.append(f'\nconst redis::Script {path.stem}{{\n    "{path.stem}",\n{literal(text)},\n    "{sha1}"}};')
     parts.append("\n}  // namespace w8y::store::scripts\n")
@@ -65,11 +77,11 @@ def render(paths):
 def main(arguments):
     if arguments[:1] == ["--print"]:
         for path in arguments[1:]:
-            for number, line in enumerate(strip(pathlib.Path(path).read_text()).splitlines(), 1):
+            for number, line in enumerate(strip(whole(pathlib.Path(path))).splitlines(), 1):
                 print(f"{number:4} {line}")
         return
     scripts = [pathlib.Path(name) for name in arguments[1:] if name.endswith(".lua")]
-    pathlib.Path(arguments[0]).write_text(render(scripts))
+    pathlib.Path(arguments[0]).write_text(render([p for p in scripts if p.parent.name != "parts"]))
 
 
 if __name__ == "__main__":

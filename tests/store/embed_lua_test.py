@@ -2,11 +2,12 @@
 
 import pathlib
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "src" / "store"))
 
-from embed_lua import literal, strip  # noqa: E402
+from embed_lua import literal, strip, whole  # noqa: E402
 
 
 class Strip(unittest.TestCase):
@@ -35,6 +36,18 @@ class Strip(unittest.TestCase):
     def test_operators_that_look_like_comments_or_strings(self):
         self.assertEqual(strip("return a - -1"), "return a - -1\n")
         self.assertEqual(strip("return t[a[1]]"), "return t[a[1]]\n")
+
+    def test_parts_stand_where_they_are_included(self):
+        with tempfile.TemporaryDirectory() as folder:
+            script = pathlib.Path(folder) / "a.lua"
+            part = pathlib.Path(folder) / "parts" / "p.lua"
+            part.parent.mkdir()
+            part.write_text("local p = '\\1'\n")
+            script.write_text("-- head\n-- include parts/p.lua\nreturn p -- include parts/q.lua\n")
+            self.assertEqual(strip(whole(script)), "local p = '\\1'\nreturn p\n")
+            script.write_text("-- include parts/q.lua\n")
+            with self.assertRaises(FileNotFoundError):
+                whole(script)
 
     def test_literal(self):
         self.assertEqual(literal('a"\\\n\u00e4?'), '    "a\\"\\\\\\n"\n    "\\303\\244\\?"')

@@ -45,6 +45,7 @@
 -- than makes its share of the list, at its turn one at least; what is beyond is told to those who
 -- came first.
 
+-- include parts/claimed.lua
 local function min(a, b) if a < b then return a else return b end end
 
 local told = tonumber(ARGV[14])
@@ -352,23 +353,16 @@ elseif reply[1] == 'ok' then
 end
 
 if #taken > 0 then
-  -- Protected: the locks are taken, and keys of a wrong type must not keep them from being told.
-  local fence = math.max((tonumber(redis.pcall('GET', KEYS[2])) or 0) + 1, now_us)
-  local failures = redis.pcall('HMGET', KEYS[3], unpack(taken))
-  if failures.err and reply[1] == 'ok' then reply[4] = failures.err end
+  local fence = next_fence(KEYS[2], #taken, now_us)
+  local failures, unknown = failures_in_a_row(KEYS[3], taken)
+  if unknown and reply[1] == 'ok' then reply[4] = unknown end
+  local runs = {}
   for i = 1, #taken do
     reply[#reply + 1] = taken[i]
     reply[#reply + 1] = fence + i - 1
-    local count = failures[i]
-    -- What is no count is forgotten: it may be of any length, and is read once.
-    if count and #count > 20 then redis.pcall('HDEL', KEYS[3], taken[i]) end
-    reply[#reply + 1] = count and #count <= 20 and tonumber(count) or 0
-    if limit > 0 then
-      redis.pcall('ZADD', KEYS[4], now_ms + ARGV[3], ARGV[first_run + i - 1])
-    end
+    reply[#reply + 1] = failures[i]
+    runs[i] = ARGV[first_run + i - 1]
   end
-  redis.call('SET', KEYS[2], string.format('%.0f', fence + #taken - 1))
-  -- Each place has its own end, in its score; this is only so that the key has one too.
-  if limit > 0 then redis.pcall('PEXPIRE', KEYS[4], math.max(86400000, 2 * ARGV[3])) end
+  if limit > 0 then take_places(KEYS[4], runs, now_ms + ARGV[3], ARGV[3]) end
 end
 return reply

@@ -25,6 +25,8 @@
 -- nothing was done.
 
 local pcall, type = redis.pcall, type -- looked up once, not for every run
+local runs_key = KEYS[3]
+-- include parts/history.lua
 
 local kinds = {}
 local at = 6
@@ -104,27 +106,6 @@ for _, run in ipairs(kept) do
   redis.call(unpack(how))
 end
 
--- Protected from here on: what is noted beside the locks must not keep them from being settled.
-local refused = ''
-local function note(answer, what)
-  if type(answer) == 'table' and answer.err then refused = what .. ': ' .. answer.err end
-  return answer
-end
-
-local known
-local function noted(id)
-  if not known then
-    known = {}
-    local last = pcall('XREVRANGE', KEYS[3], '+', '-', 'COUNT', 100)
-    for _, entry in ipairs(note(last, 'XREVRANGE')) do
-      for i = 1, #entry[2], 2 do
-        if entry[2][i] == 'run' then known[entry[2][i + 1]] = true end
-      end
-    end
-  end
-  return known[id]
-end
-
 local reset, entries = {}, {}
 for i, run in ipairs(runs) do
   if run.failures == 'reset' then
@@ -143,30 +124,13 @@ for i, run in ipairs(runs) do
 end
 if #reset > 0 then note(pcall('HDEL', KEYS[1], unpack(reset)), 'HDEL') end
 
--- The history has the beginning of a long item, which doesn't end within a character of UTF-8.
 local shown = tonumber(ARGV[4])
-local function beginning(item)
-  local last = shown
-  while last > shown - 3 and string.find(item, '^[\128-\191]', last + 1) do last = last - 1 end
-  return string.sub(item, 1, last)
-end
 for i, entry in ipairs(entries) do
-  local run, id = runs[entry], ids[entry]
-  local fields, count, item = run.kind.fields, 2 * run.kind.count, run.item
+  local run = runs[entry]
+  local fields = run.kind.fields
   for j = 1, run.kind.count do fields[2 * j] = ARGV[run.at + 2 + j] end
-  if #item > shown then
-    fields[count + 1], fields[count + 2] = 'item_length', #item
-    item, count = beginning(item), count + 2
-  end
-  if i < #entries then
-    note(pcall('XADD', KEYS[3], '*', 'run', id, 'item', item, unpack(fields, 1, count)), 'XADD')
-  else
-    -- Trimmed to the number, but where it is so large that whole nodes of a stream don't matter.
-    local most = run.kind.history
-    local how = tonumber(most) > 10000 and '~' or '='
-    note(pcall('XADD', KEYS[3], 'MAXLEN', how, most, '*', 'run', id, 'item', item,
-      unpack(fields, 1, count)), 'XADD')
-  end
+  enter(ids[entry], run.item, shown, fields, 2 * run.kind.count,
+    i == #entries and run.kind.history)
 end
 local places = note(pcall('ZREM', KEYS[2], unpack(ids)), 'ZREM')
 places = type(places) == 'number' and places or 0

@@ -1,0 +1,29 @@
+-- What is told of items that were claimed. Protected: they are claimed, and keys of a wrong type
+-- must not keep them from being told.
+
+-- Fencing tokens, the first of as many: each is the larger of the last one plus 1 and Redis's time
+-- in µs, so they grow even if the key is lost.
+local function next_fence(key, count, now_us)
+  local fence = math.max((tonumber(redis.pcall('GET', key)) or 0) + 1, now_us)
+  redis.pcall('SET', key, string.format('%.0f', fence + count - 1))
+  return fence
+end
+
+-- Of each of these its failures in a row; and why they can't be known.
+local function failures_in_a_row(key, items)
+  local counts = redis.pcall('HMGET', key, unpack(items))
+  local why = counts.err
+  for i = 1, #items do
+    local count = counts[i]
+    -- What is no count is forgotten: it may be of any length, and is read once.
+    if count and #count > 20 then redis.pcall('HDEL', key, items[i]) end
+    counts[i] = count and #count <= 20 and tonumber(count) or 0
+  end
+  return counts, why
+end
+
+-- Places in the fleet, each with its own end, in its score; the key's end is only so that it has one.
+local function take_places(key, runs, until_ms, life_ms)
+  for i = 1, #runs do redis.pcall('ZADD', key, until_ms, runs[i]) end
+  redis.pcall('PEXPIRE', key, math.max(86400000, 2 * life_ms))
+end
