@@ -1,5 +1,6 @@
 // The Lua scripts, embedded by the build from src/store/lua/*.lua (listed in meson.build) without
-// comments and indentation. Each file's header names its keys, arguments and reply.
+// comments and indentation, with their parts (src/store/lua/parts) in place. Each file's header
+// names its keys, arguments and reply.
 #pragma once
 
 #include "redis/script.hpp"
@@ -16,6 +17,9 @@ extern const redis::Script quarantine;
 extern const redis::Script release;
 extern const redis::Script remove;
 extern const redis::Script renew;
+extern const redis::Script schedule_dispatch;
+extern const redis::Script schedule_set;
+extern const redis::Script schedule_unset;
 extern const redis::Script settle;
 extern const redis::Script states;
 extern const redis::Script sweep;

@@ -1,0 +1,12 @@
+-- Forgets jobs. Before this stand schedules, statuses, timeline, failures and work (the keys, and
+-- what stands before the code of a queue).
+
+local function forget(job)
+  local queue = work .. code_of(job)
+  redis.call('HDEL', statuses, job)
+  redis.call('HDEL', schedules, job)
+  redis.call('ZREM', timeline, job)
+  redis.call('LREM', queue, 0, job)
+  redis.call('SREM', queue .. '-members', job)
+  redis.pcall('HDEL', failures, job)
+end

@@ -1,0 +1,21 @@
+-- Unsets a job: no schedule, no status, on no timeline and in no queue. A run goes on to its end,
+-- and nothing follows it.
+--
+-- KEYS  1 schedules  2 statuses  3 timeline  4 failures  5 its queue  6 what is in that
+-- ARGV  1 what stands before the code of a queue  2 the job
+-- Reply 1 there was something of it, 0 there was nothing
+
+local schedules, statuses, timeline, failures, work = KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[1]
+local now_s = 0 -- nothing is entered
+-- include parts/types.lua
+-- include parts/enqueue.lua
+-- include parts/forget.lua
+
+local wrong = first_wrong(schedules, 'hash', statuses, 'hash', timeline, 'zset', KEYS[5], 'list',
+  KEYS[6], 'set')
+if wrong then return wrong end
+local job = ARGV[2]
+local there = redis.call('HEXISTS', schedules, job) + redis.call('HEXISTS', statuses, job) > 0
+  or redis.call('ZSCORE', timeline, job) or redis.call('SISMEMBER', KEYS[6], job) == 1
+forget(job)
+return there and 1 or 0

@@ -1,0 +1,143 @@
+#include "store/schedule/changes.hpp"
+
+#include <charconv>
+#include <cstdlib>
+#include <set>
+
+#include "store/scripts.hpp"
+
+namespace w8y::store {
+
+namespace {
+
+/// Of a hash that is too much for one answer.
+constexpr const char* page = "16";
+
+std::optional<std::string> text_of(const redis::Value& value) {
+  return value.is_nil() ? std::nullopt : std::optional(value.text);
+}
+
+redis::Value good(redis::Value&& value) {
+  if (value.is_error()) throw redis::RedisError(value.text, redis::error_code(value.text));
+  return std::move(value);
+}
+
+struct EffectWords {
+  std::string name;
+  std::string number;
+};
+
+EffectWords words_of(const SetEffect& effect) {
+  if (const auto* at = std::get_if<RunAt>(&effect)) return {"at", std::to_string(at->time)};
+  if (std::holds_alternative<Enqueue>(effect)) return {"enqueue", ""};
+  return {std::holds_alternative<StopJob>(effect) ? "stop" : "bad", ""};
+}
+
+double score_of(const std::string& text) {
+  return std::strtod(text.c_str(), nullptr);
+}
+
+}  // namespace
+
+std::optional<JobStatus> read_status(const Job& job, std::string_view text) {
+  const auto colon = text.find(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  JobStatus status{job, std::string(text.substr(0, colon)), 0};
+  const char* end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data() + colon + 1, end, status.time);
+  if (error != std::errc{} || at != end) return std::nullopt;
+  return status;
+}
+
+UnixSeconds ScheduleChanges::now() {
+  const redis::Value time = client_.call({"TIME"});
+  return time.elements.empty() ? 0 : time.elements[0].number;
+}
+
+void ScheduleChanges::set(const std::vector<JobChange>& changes) {
+  std::vector<EffectWords> effects;
+  effects.reserve(changes.size());
+  redis::Command arguments{keys_.work_prefix, keys_.wake};
+  arguments.reserve(2 + 4 * changes.size());
+  for (const JobChange& change : changes) {
+    const EffectWords& effect = effects.emplace_back(words_of(change.effect));
+    arguments.insert(arguments.end(), {change.job, change.schedule, effect.name, effect.number});
+  }
+  client_.run(scripts::schedule_set, {keys_.schedules, keys_.statuses, keys_.timeline}, arguments);
+}
+
+bool ScheduleChanges::unset(const Job& job) {
+  const std::string queue = keys_.queue(code_of(job));
+  const std::string members = keys_.members(code_of(job));
+  return client_
+             .run(scripts::schedule_unset,
+                  {keys_.schedules, keys_.statuses, keys_.timeline, keys_.failures, queue, members},
+                  {keys_.work_prefix, job})
+             .number == 1;
+}
+
+JobView ScheduleChanges::view(const Job& job) {
+  const std::string working = keys_.working(job);
+  std::vector<redis::Value> found = client_.pipeline({{"HGET", keys_.statuses, job},
+                                                      {"HGET", keys_.schedules, job},
+                                                      {"ZSCORE", keys_.timeline, job},
+                                                      {"EXISTS", working}});
+  for (auto& value : found) value = good(std::move(value));
+  JobView view{text_of(found[0]), text_of(found[1]), std::nullopt, found[3].number == 1};
+  if (const auto score = text_of(found[2])) view.next_run = score_of(*score);
+  return view;
+}
+
+ScheduleChanges::Fields ScheduleChanges::fields(const std::string& hash) {
+  Fields all;
+  const auto take = [&all](std::vector<redis::Value>&& told) {
+    for (std::size_t i = 0; i + 1 < told.size(); i += 2)
+      all.emplace_back(std::move(told[i].text), std::move(told[i + 1].text));
+  };
+  try {
+    take(client_.call({"HGETALL", hash}).elements);
+    return all;
+  } catch (const redis::RedisError& error) {
+    if (error.code() != redis::ErrorCode::none || !client_.reconnect()) throw;
+  }
+  std::set<Job> seen;  // HSCAN may tell of one twice
+  std::string cursor = "0";
+  do {
+    redis::Value reply = client_.call({"HSCAN", hash, cursor, "COUNT", page});
+    if (reply.elements.size() < 2) break;
+    cursor = reply.elements[0].text;
+    take(std::move(reply.elements[1].elements));
+  } while (cursor != "0");
+  std::erase_if(all, [&seen](const auto& field) { return !seen.insert(field.first).second; });
+  return all;
+}
+
+std::vector<std::pair<Job, double>> ScheduleChanges::timeline() {
+  std::vector<std::pair<Job, double>> all;
+  redis::Value told = client_.call({"ZRANGE", keys_.timeline, "0", "-1", "WITHSCORES"});
+  for (std::size_t i = 0; i + 1 < told.elements.size(); i += 2)
+    all.emplace_back(std::move(told.elements[i].text), score_of(told.elements[i + 1].text));
+  return all;
+}
+
+void ScheduleChanges::halt(const std::string& who) {
+  // Before: whoever sees the order finds out whose it is.
+  for (auto& value : client_.pipeline({{"SET", keys_.halted, who},
+                                       {"SET", keys_.control, store::halt},
+                                       {"PUBLISH", keys_.wake, "control"}}))
+    good(std::move(value));
+}
+
+bool ScheduleChanges::resume() {
+  std::vector<redis::Value> done = client_.pipeline(
+      {{"DEL", keys_.control}, {"DEL", keys_.halted}, {"PUBLISH", keys_.wake, "control"}});
+  for (auto& value : done) value = good(std::move(value));
+  return done[0].number > 0;
+}
+
+DispatchReply ScheduleChanges::dispatch(const DispatchCall& call) {
+  const DispatchWords words(keys_, call);
+  return read_dispatch(client_.run(scripts::schedule_dispatch, words.keys(), words.arguments()));
+}
+
+}  // namespace w8y::store

@@ -1,0 +1,87 @@
+// What an operator does with schedules, and what he sees of them: each change in one step.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "redis/sync.hpp"
+#include "store/schedule/dispatch.hpp"
+#include "store/schedule/keys.hpp"
+
+namespace w8y::store {
+
+using Job = std::string;  ///< bytes
+
+// What becomes of a job when it is set.
+struct Enqueue {};
+struct RunAt {
+  UnixSeconds time = 0;
+};
+struct StopJob {};  ///< status STP
+struct BadJob {};   ///< status BAD
+using SetEffect = std::variant<Enqueue, RunAt, StopJob, BadJob>;
+
+struct JobChange {
+  Job job;
+  std::string schedule;  ///< from now on
+  SetEffect effect;
+};
+
+struct JobStatus {
+  Job job;
+  std::string event;     ///< "TML", "ENQ", …
+  UnixSeconds time = 0;  ///< since when
+};
+/// "TML:1381720578". nullopt: nobody of us writes that.
+std::optional<JobStatus> read_status(const Job& job, std::string_view text);
+
+struct JobView {
+  std::optional<std::string> status;  ///< as it is written
+  std::optional<std::string> schedule;
+  std::optional<double> next_run;  ///< its score on the timeline
+  bool working = false;
+};
+
+/// All throw redis::RedisError.
+class ScheduleChanges {
+ public:
+  ScheduleChanges(redis::SyncClient& client, ScheduleKeys keys)
+      : client_(client), keys_(std::move(keys)) {}
+
+  /// Redis's clock.
+  UnixSeconds now();
+  /// All of them, or none where a key is of a wrong type. Codes must be without trouble.
+  void set(const std::vector<JobChange>& changes);
+  /// False: there was nothing of it.
+  bool unset(const Job& job);
+  JobView view(const Job& job);
+  /// Field and value of each, in Redis's order: of statuses, of schedules.
+  using Fields = std::vector<std::pair<Job, std::string>>;
+  Fields statuses() { return fields(keys_.statuses); }
+  Fields schedules() { return fields(keys_.schedules); }
+  /// Jobs and their times.
+  std::vector<std::pair<Job, double>> timeline();
+
+  /// `who`: for those who ask why nothing runs.
+  void halt(const std::string& who);
+  /// False: nothing was halted.
+  bool resume();
+
+  DispatchReply dispatch(const DispatchCall& call);
+
+  [[nodiscard]] const ScheduleKeys& keys() const { return keys_; }
+
+ private:
+  Fields fields(const std::string& hash);
+
+  redis::SyncClient& client_;
+  ScheduleKeys keys_;
+};
+
+}  // namespace w8y::store

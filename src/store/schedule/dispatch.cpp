@@ -1,0 +1,37 @@
+#include "store/schedule/dispatch.hpp"
+
+namespace w8y::store {
+
+namespace {
+
+/// Jobs per call, so that Redis is never held for long.
+constexpr const char* at_once = "256";
+/// Elements of the reply before what is told of each job.
+constexpr std::size_t head = 9;
+
+}  // namespace
+
+DispatchWords::DispatchWords(const ScheduleKeys& keys, const DispatchCall& call)
+    : up_to_(call.up_to ? std::to_string(*call.up_to) : ""),
+      keys_{keys.timeline, keys.statuses, keys.control, keys.halted},
+      arguments_{keys.work_prefix, keys.wake, at_once, up_to_, call.even_halted ? "1" : "0"} {}
+
+DispatchReply read_dispatch(const redis::Value& reply) {
+  DispatchReply read;
+  const auto& told = reply.elements;
+  if (told.size() < head) return read;
+  const auto count = [&](std::size_t i) { return static_cast<std::size_t>(told[i].number); };
+  read.halted = told[0].text == "halted";
+  read.taken_off = count(1);
+  read.enqueued = count(2);
+  read.more = told[3].number == 1;
+  if (told[4].number >= 0) read.next_due = std::chrono::milliseconds(told[4].number);
+  read.now = std::chrono::milliseconds(told[5].number);
+  read.refused = count(6);
+  read.first_refused = told[7].text;
+  read.why = told[8].text;
+  for (std::size_t i = head; i < told.size(); ++i) read.late.emplace_back(told[i].number);
+  return read;
+}
+
+}  // namespace w8y::store

@@ -1,0 +1,51 @@
+// Names of the keys of schedules (w8y-keys(7)): those of Redbike, and ours beside them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace w8y::store {
+
+/// What names a job's queue: what follows its last ':', or all of it.
+std::string_view code_of(std::string_view job);
+/// Why no queue can have this code; empty: one can. The keys of such a queue would be those of
+/// another: "A-members" is the set of the queue "A", "A-A" says that the job "A" is worked on.
+std::string code_trouble(std::string_view code);
+
+struct ScheduleKeys {
+  /// Without a final ':'.
+  explicit ScheduleKeys(const std::string& prefix);
+
+  [[nodiscard]] std::string queue(std::string_view code) const {
+    return work_prefix + std::string(code);
+  }
+  [[nodiscard]] std::string members(std::string_view code) const {
+    return queue(code) + "-members";
+  }
+  /// Exists while the job is worked on.
+  [[nodiscard]] std::string working(std::string_view job) const;
+
+  // Redbike's.
+  std::string schedules;
+  std::string statuses;
+  std::string timeline;
+  std::string control;
+  std::string work_prefix;  ///< of queues
+
+  // As of other kinds of work.
+  std::string fence;
+  std::string failures;
+  std::string slots;
+  std::string paused;
+  std::string runs;
+  std::string events;
+  std::string wake;
+
+  std::string taken;
+  std::string halted;  ///< who has set control, if it was one of us
+};
+
+/// The value of control that stops dispatch and work.
+inline constexpr const char* halt = "HALT";
+
+}  // namespace w8y::store

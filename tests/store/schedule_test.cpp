@@ -1,0 +1,321 @@
+// Schedules as an operator changes them, and what dispatch makes of them.
+#include <doctest/doctest.h>
+
+#include "loop/loop.hpp"
+#include "redis/subscriber.hpp"
+#include "redis/url.hpp"
+#include "store/schedule/changes.hpp"
+#include "support/redis_server.hpp"
+#include "support/turn.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using namespace w8y::store;
+
+namespace {
+
+redis::ClientOptions options_of(const RedisServer& server) {
+  redis::ClientOptions options;
+  options.url = redis::parse_url(server.url());
+  return options;
+}
+
+struct Fixture {
+  Fixture() : client(loop, options_of(server)), changes(client, ScheduleKeys("bike")) {}
+
+  std::string ask(const std::vector<std::string>& words) const { return server.ask(words); }
+  std::string event(const Job& job) const {
+    return ask({"HGET", "bike-statuses", job}).substr(0, 3);
+  }
+  std::string error_of_set(const JobChange& change) {
+    try {
+      changes.set({change});
+    } catch (const redis::RedisError& error) {
+      return error.what();
+    }
+    return {};
+  }
+  DispatchReply dispatch() { return changes.dispatch({}); }
+
+  RedisServer server;
+  loop::Loop loop;
+  redis::SyncClient client;
+  ScheduleChanges changes;
+};
+
+}  // namespace
+
+TEST_CASE("what names a queue is what follows the last ':' of a job, or all of it") {
+  CHECK(code_of("a:b:c") == "c");
+  CHECK(code_of("abc") == "abc");
+  CHECK(code_of(":") == "");
+  CHECK(code_of("") == "");
+  CHECK(code_of(std::string_view("x\0:y", 4)) == "y");
+  const ScheduleKeys keys("bike");
+  CHECK(keys.working("x:A") == "bike-work-A-x:A");
+  CHECK(keys.members("A") == "bike-work-A-members");
+  CHECK(keys.paused == "bike:paused");
+  CHECK(ScheduleKeys("").paused == "paused");
+}
+
+TEST_CASE("codes whose keys would be those of others are refused") {
+  for (const char* code : {"members", "A-members", "-members", "A-A", "-", "a-b-a-b"})
+    CHECK(!code_trouble(code).empty());
+  for (const char* code : {"", "A", "members-A", "A-B", "xmembers", "aa-a", "A-AA"})
+    CHECK(code_trouble(code) == "");
+}
+
+TEST_CASE("statuses are read as they are written") {
+  CHECK(read_status("x", "TML:12")->event == "TML");
+  CHECK(read_status("x", "TML:12")->time == 12);
+  for (const char* text : {"", "TML", "TML:", "TML:x", "TML:1x", "TML:1.5"})
+    CHECK(!read_status("x", text));
+}
+
+TEST_CASE("a job that is set is entered, put on the timeline, stopped or bad") {
+  Fixture at;
+  const UnixSeconds now = at.changes.now();
+  at.changes.set({{"a:A", "CONTINUE", Enqueue{}},
+                  {"b:A", "STOP", RunAt{now + 100}},
+                  {"c:A", "STOP", StopJob{}},
+                  {"d:A", "nonsense", BadJob{}}});
+  CHECK(at.ask({"LRANGE", "bike-work-A", "0", "-1"}) == "a:A");
+  CHECK(at.ask({"SMEMBERS", "bike-work-A-members"}) == "a:A");
+  CHECK(at.ask({"ZRANGE", "bike-timeline", "0", "-1", "WITHSCORES"}) ==
+        "b:A\n" + std::to_string(now + 100));
+  CHECK(at.event("a:A") == "ENQ");
+  CHECK(at.event("b:A") == "TML");
+  CHECK(at.event("c:A") == "STP");
+  CHECK(at.event("d:A") == "BAD");
+  CHECK(at.ask({"HGET", "bike-schedules", "d:A"}) == "nonsense");
+  const UnixSeconds since = read_status("", at.ask({"HGET", "bike-statuses", "a:A"}))->time;
+  CHECK(since >= now);
+  CHECK(since <= now + 5);
+}
+
+TEST_CASE("what is queued or worked on is not entered, and its status stays") {
+  Fixture at;
+  at.changes.set({{"a:A", "CONTINUE", Enqueue{}}});
+  at.ask({"HSET", "bike-statuses", "a:A", "ENQ:5"});
+  at.changes.set({{"a:A", "CONTINUE", Enqueue{}}});
+  CHECK(at.ask({"LLEN", "bike-work-A"}) == "1");
+  CHECK(at.ask({"HGET", "bike-statuses", "a:A"}) == "ENQ:5");
+
+  at.ask({"RPOP", "bike-work-A"});
+  at.ask({"SREM", "bike-work-A-members", "a:A"});
+  at.ask({"SET", "bike-work-A-a:A", "tag"});
+  at.changes.set({{"a:A", "CONTINUE", Enqueue{}}});
+  CHECK(at.ask({"LLEN", "bike-work-A"}) == "0");
+  CHECK(at.ask({"HGET", "bike-statuses", "a:A"}) == "ENQ:5");
+}
+
+TEST_CASE("a job that is only in the set of its queue can be entered") {
+  Fixture at;
+  at.ask({"SADD", "bike-work-A-members", "a:A"});
+  at.changes.set({{"a:A", "CONTINUE", Enqueue{}}});
+  CHECK(at.ask({"LRANGE", "bike-work-A", "0", "-1"}) == "a:A");
+}
+
+TEST_CASE("many that are queued already are seen to be so") {
+  Fixture at;
+  std::vector<JobChange> changes;
+  for (int i = 0; i < 100; ++i)
+    changes.push_back({"j" + std::to_string(i) + ":A", "CONTINUE", Enqueue{}});
+  at.changes.set(changes);
+  changes.push_back({"more:A", "CONTINUE", Enqueue{}});
+  changes.push_back({"more:A", "CONTINUE", Enqueue{}});
+  at.changes.set(changes);
+  CHECK(at.ask({"LLEN", "bike-work-A"}) == "101");
+}
+
+TEST_CASE("unset leaves nothing of a job, and says whether there was something") {
+  Fixture at;
+  at.changes.set({{"a:A", "CONTINUE", Enqueue{}}, {"b:A", "STOP", RunAt{7}}});
+  at.ask({"HSET", "bike:failures", "a:A", "3"});
+  CHECK(at.changes.unset("a:A"));
+  CHECK(at.changes.unset("b:A"));
+  CHECK(!at.changes.unset("a:A"));
+  CHECK(at.ask({"KEYS", "*"}) == "");
+}
+
+TEST_CASE("a job is told with status, schedule, next run and whether it is worked on") {
+  Fixture at;
+  JobView view = at.changes.view("no:A");
+  CHECK(!view.status);
+  CHECK(!view.schedule);
+  CHECK(!view.next_run);
+  CHECK(!view.working);
+  at.changes.set({{"b:A", "STOP", RunAt{1381720578}}});
+  at.ask({"SET", "bike-work-A-b:A", "tag"});
+  view = at.changes.view("b:A");
+  CHECK(view.status->starts_with("TML:"));
+  CHECK(view.schedule == "STOP");
+  CHECK(view.next_run == 1381720578.0);
+  CHECK(view.working);
+}
+
+TEST_CASE("what is due goes to its queues, oldest first, and what is not stays") {
+  Fixture at;
+  const UnixSeconds now = at.changes.now();
+  at.changes.set({{"late:A", "STOP", RunAt{now - 10}},
+                  {"later:A", "STOP", RunAt{now - 20}},
+                  {"other:B", "STOP", RunAt{now - 15}},
+                  {"next:A", "STOP", RunAt{now + 1000}}});
+  const DispatchReply reply = at.dispatch();
+  CHECK(reply.taken_off == 3);
+  CHECK(reply.enqueued == 3);
+  CHECK(!reply.more);
+  CHECK(reply.late.size() == 3);
+  CHECK(reply.late[0] >= std::chrono::seconds(20));
+  CHECK(reply.next_due <= std::chrono::seconds(1000));
+  CHECK(reply.next_due > std::chrono::seconds(990));
+  CHECK(at.ask({"LRANGE", "bike-work-A", "0", "-1"}) == "late:A\nlater:A");
+  CHECK(at.ask({"LRANGE", "bike-work-B", "0", "-1"}) == "other:B");
+  CHECK(at.ask({"ZRANGE", "bike-timeline", "0", "-1"}) == "next:A");
+  CHECK(at.event("late:A") == "ENQ");
+}
+
+TEST_CASE("a call takes 256, and says that there are more") {
+  Fixture at;
+  std::vector<JobChange> changes;
+  for (int i = 0; i < 300; ++i) changes.push_back({std::to_string(i) + ":A", "STOP", RunAt{i}});
+  at.changes.set(changes);
+  DispatchReply reply = at.dispatch();
+  CHECK(reply.taken_off == 256);
+  CHECK(reply.more);
+  reply = at.dispatch();
+  CHECK(reply.taken_off == 44);
+  CHECK(!reply.more);
+  CHECK(!reply.next_due);
+  CHECK(at.ask({"LINDEX", "bike-work-A", "-1"}) == "0:A");
+  CHECK(at.ask({"LINDEX", "bike-work-A", "0"}) == "299:A");
+}
+
+TEST_CASE("an explicit time says what is due") {
+  Fixture at;
+  at.changes.set({{"a:A", "STOP", RunAt{100}}, {"b:A", "STOP", RunAt{101}}});
+  CHECK(at.changes.dispatch({100, false}).taken_off == 1);
+  CHECK(at.ask({"ZRANGE", "bike-timeline", "0", "-1"}) == "b:A");
+}
+
+TEST_CASE("HALT stops dispatch but for who looks once, and is undone") {
+  Fixture at;
+  at.changes.set({{"a:A", "STOP", RunAt{100}}});
+  at.changes.halt("alice on web1");
+  CHECK(at.ask({"GET", "bike-control"}) == "HALT");
+  CHECK(at.ask({"GET", "bike:halted"}) == "alice on web1");
+  CHECK(at.dispatch().halted);
+  CHECK(at.ask({"ZCARD", "bike-timeline"}) == "1");
+  CHECK(at.changes.dispatch({std::nullopt, true}).taken_off == 1);
+  CHECK(at.changes.resume());
+  CHECK(!at.changes.resume());
+  CHECK(at.ask({"EXISTS", "bike-control", "bike:halted"}) == "0");
+  CHECK(!at.dispatch().halted);
+}
+
+TEST_CASE("who halted is forgotten when another has ended that") {
+  Fixture at;
+  at.changes.halt("alice on web1");
+  at.ask({"DEL", "bike-control"});  // as Redbike does
+  at.dispatch();
+  CHECK(at.ask({"EXISTS", "bike:halted"}) == "0");
+}
+
+TEST_CASE("times that are no numbers, or none of ours, lose nothing") {
+  Fixture at;
+  at.ask({"ZADD", "bike-timeline", "-inf", "first:A", "inf", "never:A", "-7", "past:A", "1.5",
+          "half:A", "1e300", "far:A"});
+  const DispatchReply reply = at.dispatch();
+  CHECK(reply.taken_off == 3);
+  CHECK(!reply.more);
+  REQUIRE(reply.next_due);
+  CHECK(*reply.next_due > std::chrono::hours(24));
+  CHECK(at.ask({"LRANGE", "bike-work-A", "0", "-1"}) == "half:A\npast:A\nfirst:A");
+  CHECK(at.ask({"ZRANGE", "bike-timeline", "0", "-1"}) == "far:A\nnever:A");
+}
+
+TEST_CASE("a fraction of a second is due when the second is there") {
+  Fixture at;
+  at.ask({"ZADD", "bike-timeline", "1000.5", "a:A"});
+  CHECK(at.changes.dispatch({1000, false}).taken_off == 0);
+  CHECK(at.changes.dispatch({1001, false}).taken_off == 1);
+}
+
+TEST_CASE("what can't be entered is refused, and neither lost nor in the way") {
+  Fixture at;
+  at.ask({"SET", "bike-work-X", "a string"});
+  at.ask({"ZADD", "bike-timeline", "1", "a:X", "2", "b:A-members", "3", "c:A"});
+  const DispatchReply reply = at.dispatch();
+  CHECK(reply.taken_off == 3);
+  CHECK(reply.enqueued == 1);
+  CHECK(reply.refused == 2);
+  CHECK(reply.first_refused == "a:X");
+  CHECK(reply.why.find("bike-work-X is a string, not a list; rename or delete it") !=
+        std::string::npos);
+  CHECK(!reply.more);
+  CHECK(*reply.next_due > std::chrono::seconds(50));
+  CHECK(at.ask({"ZRANGE", "bike-timeline", "0", "-1"}) == "a:X");
+  CHECK(at.event("b:A-members") == "BAD");
+  CHECK(at.event("c:A") == "ENQ");
+  CHECK(at.ask({"EXISTS", "bike-work-A-members"}) == "1");  // the set of A
+  CHECK(at.ask({"TYPE", "bike-work-A-members"}) == "set");
+}
+
+TEST_CASE("keys of a wrong type are named, and nothing is changed") {
+  for (const std::string key :
+       {"bike-schedules", "bike-statuses", "bike-timeline", "bike-work-A", "bike-work-A-members"}) {
+    CAPTURE(key);
+    Fixture at;
+    at.ask({"SET", key, "a string"});
+    const std::string error = at.error_of_set({"a:A", "CONTINUE", Enqueue{}});
+    CHECK(error.find("the key " + key + " is a string, not a ") != std::string::npos);
+    CHECK(at.ask({"KEYS", "*"}) == key);
+    CHECK_THROWS_AS(at.changes.unset("a:A"), redis::RedisError);
+  }
+  Fixture at;
+  at.ask({"RPUSH", "bike-control", "x"});
+  CHECK_THROWS_AS(at.dispatch(), redis::RedisError);
+}
+
+TEST_CASE("jobs and schedules are bytes of any length") {
+  Fixture at;
+  const std::vector<Job> jobs = {"",           ":",
+                                 " ",          std::string("nul\0:A", 6),
+                                 "new\nline:", std::string(65536, 'x'),
+                                 "\xff\xfe:A", std::string(65536, ':') + "A"};
+  const std::string long_schedule(1 << 20, 's');
+  for (const Job& job : jobs) at.changes.set({{job, long_schedule, RunAt{1}}});
+  CHECK(at.dispatch().enqueued == jobs.size());
+  for (const Job& job : jobs) CHECK(at.event(job) == "ENQ");
+  CHECK(at.changes.schedules().size() == jobs.size());
+  CHECK(at.changes.view(jobs[3]).schedule == long_schedule);
+  for (const Job& job : jobs) CHECK(at.changes.unset(job));
+  CHECK(at.ask({"KEYS", "*"}) == "");
+}
+
+TEST_CASE("more schedules than one answer holds are read in parts") {
+  Fixture at;
+  // 130 MiB; an answer has at most 128.
+  at.ask({"EVAL",
+          "for i = 1, 520 do redis.call('HSET', KEYS[1], 'j' .. i, string.rep('x', 262144)) end",
+          "1", "bike-schedules"});
+  CHECK(at.changes.schedules().size() == 520);
+}
+
+TEST_CASE("who dispatches hears of an earlier job, and who works of the queues that have some") {
+  Fixture at;
+  std::vector<std::string> heard;
+  redis::Subscriber subscriber(at.loop, options_of(at.server));
+  bool confirmed = false;
+  const auto subscription = subscriber.subscribe(
+      at.changes.keys().wake,
+      [&](std::string_view, std::string_view text) { heard.emplace_back(text); },
+      [&] { confirmed = true; });
+  CHECK(turn_until(at.loop, [&] { return confirmed; }));
+  at.changes.set({{"a:A", "STOP", RunAt{5000000000}}});
+  at.changes.set({{"b:A", "STOP", RunAt{6000000000}}});
+  at.changes.set({{"c:A", "CONTINUE", Enqueue{}}, {"d:B", "CONTINUE", Enqueue{}}});
+  at.changes.halt("me");
+  CHECK(turn_until(at.loop, [&] { return heard.size() == 3; }));
+  CHECK(heard == std::vector<std::string>{"timeline", "queued\nA\nB", "control"});
+}
