@@ -22,10 +22,10 @@
 
 #include <w8y/counters.hpp>
 #include <w8y/executor.hpp>
+#include <w8y/places.hpp>
 #include <w8y/rule.hpp>
 #include <w8y/runs.hpp>
-#include <w8y/shortage.hpp>
-#include <w8y/slots.hpp>
+#include <w8y/shortage_breaker.hpp>
 #include <w8y/source.hpp>
 #include <w8y/timers.hpp>
 
@@ -67,14 +67,14 @@ class PollerEvents {
 struct PollerHost {
   const Clock& clock;
   TimerQueue& timers;
-  Slots& slots;
+  Places& places;
   PollerEvents& events;
 };
 
 class Poller final : private SourceHandler,
                      private RunsOwner,
-                     private Shortage::Owner,
-                     private Slots::User {
+                     private ShortageBreaker::Owner,
+                     private Places::User {
  public:
   Poller(const PollerHost& host, RulePtr rule);
   ~Poller() override;
@@ -110,7 +110,7 @@ class Poller final : private SourceHandler,
   [[nodiscard]] const std::string& unwritten() const { return past().unwritten; }
   [[nodiscard]] const Runs& runs() const { return runs_; }
   [[nodiscard]] const RunCounters& counters() const { return past().counters; }
-  [[nodiscard]] const Shortage& shortage() const { return shortage_; }
+  [[nodiscard]] const ShortageBreaker& shortage() const { return shortage_; }
   /// What was wrong with the last run that did not succeed, and when; empty: there was none.
   [[nodiscard]] const std::string& last_problem() const { return past().last_problem; }
   [[nodiscard]] WallTime last_problem_at() const { return past().last_problem_at; }
@@ -154,11 +154,11 @@ class Poller final : private SourceHandler,
   void run_event(const RunEvent& event) override;
   void process_news(int pid, const ProcessNews& news) override;
   void run_over(EndedRun&& run, Duration took) override;
-  // Shortage::Owner
+  // ShortageBreaker::Owner
   void may_try() override { advance(); }
   void shortage_over() override { host_.events.shortage_changed(*this); }
-  // Slots::User
-  void slot_free() override;
+  // Places::User
+  void place_free() override;
 
   void advance();
   void set_state(PollerState state);
@@ -181,12 +181,12 @@ class Poller final : private SourceHandler,
   std::shared_ptr<Executor> executor_;
   std::unique_ptr<Source> source_;
   Runs runs_;
-  Shortage shortage_;
+  ShortageBreaker shortage_;
 
   PollerState state_ = PollerState::held;
   bool claim_out_ = false;
-  std::size_t claim_slots_ = 0;  ///< places taken for the claim that is out
-  std::size_t next_slots_ = 0;   ///< and for the one after it; only while a claim is out
+  std::size_t claim_places_ = 0;  ///< places taken for the claim that is out
+  std::size_t next_places_ = 0;   ///< and for the one after it; only while a claim is out
   bool quiet_ = false;
   bool draining_ = false;
   bool lacking_ = false;  ///< what the rule names is not to be had here

@@ -37,10 +37,10 @@ struct ResourceLimit {
 };
 
 /// Who a child runs as, resolved at start of each run so that a changed account takes effect.
-struct Identity {
+struct RunAs {
   std::optional<std::string> user;   ///< name or number
   std::optional<std::string> group;  ///< name or number
-  auto operator<=>(const Identity&) const = default;
+  auto operator<=>(const RunAs&) const = default;
 };
 
 /// What a list says of its children, whichever program they run.
@@ -50,7 +50,7 @@ struct ChildSettings {
   std::string env_file;   ///< empty: none
   std::string env_var;    ///< empty: none
   std::string cwd = "/";  ///< absolute, or "temp"
-  Identity identity;
+  RunAs run_as;
   std::optional<unsigned> umask;
   std::optional<int> nice;
   std::vector<ResourceLimit> rlimits;
@@ -99,8 +99,12 @@ struct Rule {
   unsigned max_items = 0;  ///< of a process, in its life; 0: no limit
   Duration max_age{0};     ///< of a process; 0: no limit
 
-  /// False for the one-item wrapper: its runs leave nothing behind but the fence.
-  bool recorded = true;
+  /// False for the one-item wrapper `w8y`, whose runs leave nothing behind but the fence: no
+  /// history, no events, no count of failures.
+  bool keeps_records = true;
+  /// False for `w8y` too: its user sees at once what is wrong, so it ends with the reason where a
+  /// supervisor waits for better times, and looks after nothing besides its item.
+  bool supervised = true;
 
   [[nodiscard]] bool is_command() const { return !command.empty(); }
   /// The prefix as it stands before every key: "work:", or nothing for the empty prefix.

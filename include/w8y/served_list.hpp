@@ -16,7 +16,7 @@
 #include <vector>
 
 #include <w8y/caps.hpp>
-#include <w8y/idle.hpp>
+#include <w8y/idle_polls.hpp>
 #include <w8y/poller.hpp>
 #include <w8y/shared.hpp>
 
@@ -25,9 +25,9 @@ namespace w8y {
 enum class ServingState { probing, refused, serving, closing, closed };
 
 /// Makes the ends that a poller ties together.
-class Workshop {
+class PollerFactory {
  public:
-  virtual ~Workshop() = default;
+  virtual ~PollerFactory() = default;
   /// `idle`: the budget that all sources of a host share.
   virtual std::unique_ptr<Source> make_source(const RulePtr& rule, IdlePolls& idle,
                                               SourceHandler& handler) = 0;
@@ -39,7 +39,7 @@ class Workshop {
 };
 
 /// Who watches a host's lists: runs and pollers as PollerEvents, and the lists themselves.
-class ListEvents : public PollerEvents {
+class ServedListEvents : public PollerEvents {
  public:
   /// Once per change: not for each probe that says the same again.
   virtual void list_refused(const Rule& rule, const Refusal& refusal) = 0;
@@ -49,10 +49,10 @@ class ListEvents : public PollerEvents {
 struct ListHost {
   const Clock& clock;
   TimerQueue& timers;
-  Slots& slots;
+  Places& places;
   IdlePolls& idle;
-  ListEvents& events;
-  Workshop& workshop;
+  ServedListEvents& events;
+  PollerFactory& factory;
   /// A run could not be started because this host lacks what its rule names. Called from inside
   /// the list: refuse it later, not now.
   std::function<void(const RulePtr& rule, const std::string& reason)> lacking;

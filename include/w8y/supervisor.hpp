@@ -26,8 +26,8 @@ enum class SupervisorState { idle, running, reloading, draining, drained };
 struct SupervisorHost {
   const Clock& clock;
   TimerQueue& timers;
-  ListEvents& events;
-  Workshop& workshop;
+  ServedListEvents& events;
+  PollerFactory& factory;
   std::uint64_t seed = 1;  ///< spreads the polls of hosts
 };
 
@@ -63,7 +63,7 @@ class Supervisor {
     return lists_;
   }
   [[nodiscard]] const std::vector<std::unique_ptr<ServedList>>& closing() const { return closing_; }
-  [[nodiscard]] const Slots& slots() const { return slots_; }
+  [[nodiscard]] const Places& places() const { return places_; }
   [[nodiscard]] std::size_t running() const;
 
  private:
@@ -83,7 +83,7 @@ class Supervisor {
   void look_drained();
 
   SupervisorHost host_;
-  Slots slots_;
+  Places places_;
   IdlePolls idle_;
   const ListHost list_host_;
   SupervisorState state_ = SupervisorState::idle;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <w8y/escape.hpp>
-#include <w8y/host_needs.hpp>
+#include <w8y/limit_shortfalls.hpp>
 
 #include "app/probing.hpp"
 #include "process/host_limits.hpp"

@@ -31,9 +31,9 @@ Config load(const std::string& path) {
   return load_config(path, host);
 }
 
-Reading read_beside(const std::string& path, const Config& running) noexcept {
+LoadResult read_beside(const std::string& path, const Config& running) noexcept {
   const Wiping wiping;
-  Reading reading;
+  LoadResult reading;
   try {
     Config config = load(path);
     keep_unchanged(running, config);

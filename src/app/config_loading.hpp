@@ -18,13 +18,13 @@ inline constexpr int config_exit = 78;
 /// Throws ConfigError.
 Config load(const std::string& path);
 /// What came of reading the file while another config is in force.
-struct Reading {
+struct LoadResult {
   ConfigPtr config;  ///< nullptr: `mistakes` says why
   std::vector<std::string> mistakes;
 };
 /// With all that a reload needs of a config, so that it may be done on another thread: its hash,
 /// and the running config's own rules where they are as they were. Gives back the memory it took.
-Reading read_beside(const std::string& path, const Config& running) noexcept;
+LoadResult read_beside(const std::string& path, const Config& running) noexcept;
 /// Frees a config, if it is the last one to use it, and gives the memory back.
 void discard(ConfigPtr config) noexcept;
 /// Prints every mistake on standard error, each on a line that starts with `program`.

@@ -8,17 +8,17 @@
 #include <utility>
 
 #include <w8y/escape.hpp>
-#include <w8y/host_needs.hpp>
+#include <w8y/limit_shortfalls.hpp>
 #include <w8y/units.hpp>
 
 #include "app/config_loading.hpp"
 #include "app/host_status.hpp"
-#include "executor/make.hpp"
+#include "executor/executor_factory.hpp"
 #include "loop/background.hpp"
 #include "ops/api.hpp"
 #include "ops/unix_listener.hpp"
 #include "process/host_limits.hpp"
-#include "source/circular/make.hpp"
+#include "source/circular/circular_factory.hpp"
 #include "store/circular/redis_list.hpp"
 
 namespace w8y::app {
@@ -52,7 +52,7 @@ Daemon::Daemon(DaemonOptions options, Config config)
       spawns_(loop_, process::SpawnServiceOptions{.groups = &groups_}),
       folders_(loop_),
       prober_(loop_, &groups_, &spawns_),
-      stream_leavers_(loop_),
+      retiring_streams_(loop_),
       supervisor_(SupervisorHost{loop_.clock(), loop_.timers(), journal_, *this, seed_}),
       survey_(loop_),
       list_walks_(loop_.clock(), loop_.timers(), supervisor_, survey_),
@@ -171,7 +171,7 @@ std::unique_ptr<Source> Daemon::make_source(const RulePtr&, IdlePolls& idle,
 std::shared_ptr<Executor> Daemon::make_executor(const RulePtr& rule, const Caps& caps,
                                                 RunHandler& handler) {
   return executor::make_executor(
-      loop_, executor::ExecutorOptions{host_, &groups_, &stream_leavers_, &spawns_, &folders_},
+      loop_, executor::ExecutorOptions{host_, &groups_, &retiring_streams_, &spawns_, &folders_},
       handler, *rule, caps);
 }
 
@@ -186,8 +186,9 @@ std::unique_ptr<Daemon::Link> Daemon::open_link(const Config& config, RedisWatch
   redis::ClientOptions client = client_options(config.redis, "w8yd");
   if (embedded_) client.url = redis::parse_url(embedded_->url());
   link->url = client.url;
-  link->redis = std::make_shared<store::RedisLink>(
-      loop_, client, store::RedisLink::Identity{config.supervisor.host, getpid(), random_number()});
+  link->redis = std::make_shared<store::RedisSession>(
+      loop_, client,
+      store::RedisSession::Holder{config.supervisor.host, getpid(), random_number()});
   link->watch =
       std::make_unique<RedisWatch>(link->redis->client, loop_.clock(), loop_.timers(), client.url,
                                    log_, hub_, embedded_ != nullptr, std::move(changed));

@@ -17,7 +17,7 @@
 #include "app/redis_watch.hpp"
 #include "app/survey.hpp"
 #include "executor/probe.hpp"
-#include "executor/stream_leavers.hpp"
+#include "executor/retiring_streams.hpp"
 #include "loop/loop.hpp"
 #include "ops/control.hpp"
 #include "ops/embedded_redis.hpp"
@@ -29,7 +29,7 @@
 #include "process/orphans.hpp"
 #include "process/spawn_service.hpp"
 #include "process/temp_folder.hpp"
-#include "store/redis_link.hpp"
+#include "store/redis_session.hpp"
 
 namespace w8y::app {
 
@@ -38,7 +38,9 @@ struct DaemonOptions {
   std::optional<std::string> embedded;  ///< the folder of the embedded Redis, if there is one
 };
 
-class Daemon final : private Workshop, private ops::Control, private ops::EmbeddedRedisHandler {
+class Daemon final : private PollerFactory,
+                     private ops::Control,
+                     private ops::EmbeddedRedisHandler {
  public:
   /// The config has been loaded once already. Throws std::runtime_error for what can't be had at
   /// start (a status address in use, no redis-server to embed).
@@ -51,7 +53,7 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
  private:
   /// One connection, and who watches it.
   struct Link {
-    std::shared_ptr<store::RedisLink> redis;
+    std::shared_ptr<store::RedisSession> redis;
     redis::Url url;
     std::unique_ptr<RedisWatch> watch;
   };
@@ -65,7 +67,7 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
     std::unique_ptr<Timer> patience;
   };
 
-  // of Workshop
+  // of PollerFactory
   std::unique_ptr<Source> make_source(const RulePtr& rule, IdlePolls& idle,
                                       SourceHandler& handler) override;
   std::shared_ptr<Executor> make_executor(const RulePtr& rule, const Caps& caps,
@@ -105,7 +107,7 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
   void redis_changed(RedisState state);
   void look_ready();
   void begin_reload();
-  void was_read(Reading&& reading);
+  void was_read(LoadResult&& reading);
   void try_new_link();
   void apply_reload();
   void reloaded(const ReloadPlan& plan);
@@ -145,7 +147,7 @@ class Daemon final : private Workshop, private ops::Control, private ops::Embedd
   std::string limits_problem_;           ///< said already
   std::vector<std::string> shortfalls_;  ///< the same
   executor::ProcessProber prober_;
-  executor::StreamLeavers stream_leavers_;
+  executor::RetiringStreams retiring_streams_;
   std::unique_ptr<ops::EmbeddedRedis> embedded_;
   std::unique_ptr<Link> link_;
   Supervisor supervisor_;

@@ -109,13 +109,13 @@ void Daemon::begin_drain(const char* why) {
   draining_ = true;
   swap_.cancel();
   end_reload();
-  if (drained_) return stream_leavers_.kill_all();
+  if (drained_) return retiring_streams_.kill_all();
   supervisor_.drain([this] { drained(); });
 }
 
 void Daemon::drained() {
   drained_ = true;
-  stream_leavers_.when_none([this] { end(); });
+  retiring_streams_.when_none([this] { end(); });
 }
 
 void Daemon::end() {

@@ -45,7 +45,7 @@ void Daemon::begin_reload() {
   reload_ = std::make_shared<Reload>();
   reload_->running = supervisor_.shared_config();
   // A file of ten thousand lists takes long to read: not on the loop.
-  const auto reading = std::make_shared<Reading>();
+  const auto reading = std::make_shared<LoadResult>();
   const auto read = [reading, path = options_.config_path, running = reload_->running] {
     *reading = read_beside(path, *running);
   };
@@ -58,7 +58,7 @@ void Daemon::begin_reload() {
   then();
 }
 
-void Daemon::was_read(Reading&& reading) {
+void Daemon::was_read(LoadResult&& reading) {
   // Into the memory of this thread: what the other one took for the config is between what it took
   // for reading, and is all given back when this is gone.
   if (reading.config) {

@@ -114,8 +114,8 @@ void fill_from(HostStatus& status, const Supervisor& supervisor, const Clock& cl
   status.now = clock.wall();
   status.config_hash = supervisor.config_hash();
   status.generation = supervisor.generation();
-  status.slots_limit = supervisor.slots().limit();
-  status.slots_used = supervisor.slots().used();
+  status.slots_limit = supervisor.places().limit();
+  status.slots_used = supervisor.places().used();
 }
 
 ListStatus status_of(const ServedList& list, const Supervisor& supervisor, const Survey& survey) {

@@ -279,7 +279,7 @@ void Journal::state_changed(Poller& poller) {
 }
 
 void Journal::shortage_changed(const Poller& poller) {
-  const Shortage& shortage = poller.shortage();
+  const ShortageBreaker& shortage = poller.shortage();
   const std::string& list = poller.rule().prefix;
   if (shortage.any()) {
     shortages_.begin(&poller, list, shortage.reason());

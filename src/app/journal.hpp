@@ -12,7 +12,7 @@
 
 namespace w8y::app {
 
-class Journal final : public ListEvents {
+class Journal final : public ServedListEvents {
  public:
   Journal(ops::Log& log, EventHandler& events, const Clock& clock, TimerQueue& timers);
   ~Journal() override;

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "executor/make.hpp"
+#include "executor/executor_factory.hpp"
 #include "executor/probe.hpp"
 #include "loop/loop.hpp"
 #include "process/spawn_service.hpp"

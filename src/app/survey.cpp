@@ -21,8 +21,8 @@ constexpr const char* last_byte = "4095";
 
 }  // namespace
 
-void Survey::refresh(const std::shared_ptr<store::RedisLink>& redis, const Supervisor& supervisor,
-                     Then then) {
+void Survey::refresh(const std::shared_ptr<store::RedisSession>& redis,
+                     const Supervisor& supervisor, Then then) {
   if (!redis->client.connected()) {
     // What was seen before it went away may be wrong by now.
     if (!round_) found_.clear();

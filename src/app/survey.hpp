@@ -15,7 +15,7 @@
 #include <w8y/timers.hpp>
 
 #include "loop/loop.hpp"
-#include "store/redis_link.hpp"
+#include "store/redis_session.hpp"
 
 namespace w8y::app {
 
@@ -29,7 +29,7 @@ class Survey {
   /// Asks about all lists of `supervisor`, which outlives the survey, and then calls `then`; also
   /// if Redis does not answer in time. Answers are newer than this call, unless they took too long.
   /// Many who ask at once share the answers. `then` is dropped with the survey.
-  void refresh(const std::shared_ptr<store::RedisLink>& redis, const Supervisor& supervisor,
+  void refresh(const std::shared_ptr<store::RedisSession>& redis, const Supervisor& supervisor,
                Then then);
   /// What is known of it, if it was asked about.
   void add_to(ListStatus& status) const;
@@ -38,7 +38,7 @@ class Survey {
  private:
   /// The answers that are coming in. One batch at a time: work goes before.
   struct Round {
-    std::shared_ptr<store::RedisLink> redis;
+    std::shared_ptr<store::RedisSession> redis;
     std::vector<std::pair<std::string, std::string>> lists;  ///< prefix, what its keys start with
     Instant begun{};
     std::size_t next = 0;
@@ -64,7 +64,7 @@ class Survey {
   Timer patience_;
   Timer begin_;
   Instant next_at_{};  ///< no round begins before
-  std::shared_ptr<store::RedisLink> redis_;
+  std::shared_ptr<store::RedisSession> redis_;
   const Supervisor* supervisor_ = nullptr;
   std::shared_ptr<Round> round_;
   std::vector<Then> waiting_;  ///< for the round that is going on

@@ -20,9 +20,9 @@
 #include "executor/attached.hpp"
 #include "loop/loop.hpp"
 #include "process/find_program.hpp"
-#include "redis/slots.hpp"
+#include "redis/hash_slots.hpp"
 #include "redis/url.hpp"
-#include "source/circular/make.hpp"
+#include "source/circular/circular_factory.hpp"
 #include "store/circular/redis_list.hpp"
 
 namespace w8y::app {
@@ -43,7 +43,8 @@ RulePtr rule_of(const W8yOptions& options) {
   rule.key_expiry = options.key_expiry;
   rule.lock_key = options.lock_key;
   rule.backoff.reset();
-  rule.recorded = false;
+  rule.keeps_records = false;
+  rule.supervised = false;
   return std::make_shared<const Rule>(std::move(rule));
 }
 
@@ -69,14 +70,14 @@ std::string named(const ShownItem& item) {
 class OneItem final : private PollerEvents, private redis::Client::Listener {
  public:
   OneItem(loop::Loop& loop, const W8yOptions& options, W8yLog& log,
-          std::shared_ptr<store::RedisLink> link, std::uint64_t seed)
-      : redis::Client::Listener(link->client),
+          std::shared_ptr<store::RedisSession> session, std::uint64_t seed)
+      : redis::Client::Listener(session->client),
         loop_(loop),
         options_(options),
         log_(log),
-        link_(std::move(link)),
+        session_(std::move(session)),
         idle_(loop.timers(), loop.clock(), polls_per_second, seed),
-        poller_(PollerHost{loop.clock(), loop.timers(), slots_, *this}, rule_of(options)),
+        poller_(PollerHost{loop.clock(), loop.timers(), places_, *this}, rule_of(options)),
         executor_(std::make_shared<executor::AttachedExecutor>(loop, poller_.run_handler())),
         drain_(loop.timers()),
         patience_(loop.timers()) {
@@ -92,7 +93,7 @@ class OneItem final : private PollerEvents, private redis::Client::Listener {
   int run() {
     poller_.allow_ahead(false);
     if (!options_.continuous) poller_.set_budget(1);
-    poller_.begin(source::make_circular(link_, idle_, poller_.source_handler()), executor_);
+    poller_.begin(source::make_circular(session_, idle_, poller_.source_handler()), executor_);
     loop_.run();
     return exit_;
   }
@@ -160,7 +161,7 @@ class OneItem final : private PollerEvents, private redis::Client::Listener {
     executor_->signal(number);
     if (!poller_.runs().empty()) return;
     finish(signal_exit + number);
-    if (!link_->client.connected()) loop_.stop();  // nothing is held, nothing can be answered
+    if (!session_->client.connected()) loop_.stop();  // nothing is held, nothing can be answered
   }
 
   /// Makes no more claims. It is over when the lock is released, or has expired because that was
@@ -181,8 +182,8 @@ class OneItem final : private PollerEvents, private redis::Client::Listener {
   loop::Loop& loop_;
   const W8yOptions& options_;
   W8yLog& log_;
-  std::shared_ptr<store::RedisLink> link_;
-  Slots slots_{loop_.clock(), 0};
+  std::shared_ptr<store::RedisSession> session_;
+  Places places_{loop_.clock(), 0};
   IdlePolls idle_;
   Poller poller_;
   std::shared_ptr<executor::AttachedExecutor> executor_;
@@ -222,9 +223,9 @@ int run(const W8yOptions& options, char** argv) {
   client.tls = tls_environment();
   std::uint64_t seed = 0;
   if (getrandom(&seed, sizeof seed, 0) < 0) throw std::system_error(errno, std::generic_category());
-  const auto link = std::make_shared<store::RedisLink>(
-      loop, client, store::RedisLink::Identity{hostname(), getpid(), seed});
-  OneItem one(loop, options, log, link, seed);
+  const auto session = std::make_shared<store::RedisSession>(
+      loop, client, store::RedisSession::Holder{hostname(), getpid(), seed});
+  OneItem one(loop, options, log, session, seed);
   // Nothing is left to be written, and the kernel takes it all down faster than we could.
   std::_Exit(one.run());
 }

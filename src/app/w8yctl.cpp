@@ -9,8 +9,8 @@
 #include <w8y/escape.hpp>
 
 #include "app/ctl/command_line.hpp"
+#include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
-#include "app/ctl/site.hpp"
 #include "redis/tls_transport.hpp"
 
 namespace ctl = w8y::app::ctl;
@@ -22,8 +22,8 @@ int run(int argc, char** argv) {
   int exit = ctl::done;
   const ctl::CommandPtr command = ctl::parse_command_line(argc, argv, options, exit);
   if (!command) return exit;
-  ctl::Site site(options);
-  return command->run(options, site);
+  ctl::Context context(options);
+  return command->run(options, context);
 }
 
 /// What was said but could not be written was not done. A reader that has seen enough is no news.

@@ -31,10 +31,10 @@ class Loader {
   Config read();
 
  private:
-  void top_level(const Value& top, bool is_main);
-  void read_includes(const Value& value);
-  void lists(const Value& section);
-  void list(const Value& value, const std::string& prefix);
+  void top_level(const ConfigValue& top, bool is_main);
+  void read_includes(const ConfigValue& value);
+  void lists(const ConfigValue& section);
+  void list(const ConfigValue& value, const std::string& prefix);
   void file_problem(const std::string& name, const std::string& problem);
   [[noreturn]] void fail();
 
@@ -43,7 +43,7 @@ class Loader {
     Place place;
   };
 
-  Reading reading_;
+  ReadContext reading_;
   std::deque<Document> documents_;
   std::vector<std::string> files_;  ///< in the order they were read, also those without a document
   Config config_;
@@ -76,18 +76,18 @@ void Loader::open_file(const std::string& path) {
 void Loader::open_includes() {
   if (documents_.empty()) return;
   const Document& main = documents_.front();
-  const Value top(reading_, main.name, main.root);
+  const ConfigValue top(reading_, main.name, main.root);
   if (const Node* include = main.root.find("include")) read_includes(top.member(*include));
 }
 
-void Loader::read_includes(const Value& value) {
+void Loader::read_includes(const ConfigValue& value) {
   if (value.node().kind != Node::Kind::array) {
     return value.must_be("an array of paths or patterns, such as [\"/etc/w8y.d/*.toml\"]");
   }
   // A file that two patterns match, or a pattern that matches the file it stands in, is no mistake.
   std::set<std::string> seen = {value.file()};
   for (const Node& item : value.node().items) {
-    const Value pattern = value.member(item);
+    const ConfigValue pattern = value.member(item);
     std::string text;
     if (!pattern.path(text)) continue;
     const std::vector<std::string> paths = reading_.host.glob(text);
@@ -101,11 +101,11 @@ void Loader::read_includes(const Value& value) {
   }
 }
 
-void Loader::top_level(const Value& top, bool is_main) {
+void Loader::top_level(const ConfigValue& top, bool is_main) {
   static const std::vector<std::string_view> sections = {"include", "redis", "supervisor",
                                                          "defaults", "lists"};
   for (const Node& node : top.node().items) {
-    const Value value = top.member(node);
+    const ConfigValue value = top.member(node);
     const bool known = std::find(sections.begin(), sections.end(), node.key) != sections.end();
     if (known && !is_main && node.key != "lists") {
       value.wrong_key("stands in an included file, which may hold only [lists]");
@@ -124,11 +124,12 @@ void Loader::top_level(const Value& top, bool is_main) {
 
 Config Loader::read() {
   for (const Document& document : documents_) {
-    top_level(Value(reading_, document.name, document.root), &document == &documents_.front());
+    top_level(ConfigValue(reading_, document.name, document.root),
+              &document == &documents_.front());
   }
   // [defaults] is known by now, wherever it stands.
   for (const Document& document : documents_) {
-    const Value top(reading_, document.name, document.root);
+    const ConfigValue top(reading_, document.name, document.root);
     if (const Node* node = document.root.find("lists")) lists(top.member(*node));
   }
   if (config_.supervisor.status.empty() && !documents_.empty()) {
@@ -146,10 +147,10 @@ Config Loader::read() {
   return std::move(config_);
 }
 
-void Loader::lists(const Value& section) {
+void Loader::lists(const ConfigValue& section) {
   if (!section.is_table()) return;
   for (const Node& node : section.node().items) {
-    const Value value = section.member(node);
+    const ConfigValue value = section.member(node);
     std::string prefix = node.key;
     if (prefix == ":") {
       value.wrong_key("could be the empty prefix or a colon; must be \"\" or \"::\"");
@@ -160,7 +161,7 @@ void Loader::lists(const Value& section) {
   }
 }
 
-void Loader::list(const Value& value, const std::string& prefix) {
+void Loader::list(const ConfigValue& value, const std::string& prefix) {
   const Node& node = value.node();
   const auto [entry, is_new] = defined_.try_emplace(prefix, Defined{value.file(), node.key_place});
   if (!is_new) {

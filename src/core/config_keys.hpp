@@ -37,7 +37,7 @@ struct Key {
   /// The default in TOML, as the documentation shows it; empty: none. What it stands for is set by
   /// the initializers of `T`; a test compares them.
   const char* fallback;
-  void (*read)(const Value& value, T& into);
+  void (*read)(const ConfigValue& value, T& into);
   /// As describe() has it. It shows no secret.
   std::string (*show)(const T& from);
   std::optional<OnlyFor<T>> only_for = std::nullopt;
@@ -60,7 +60,7 @@ constexpr std::size_t keys_of_lists_only = 2;
 extern const std::span<const Key<Backoff>> backoff_keys;
 
 /// What only makes sense together: TLS files with a TLS URL, a key with its certificate.
-void check_redis(const Value& section, const RedisSettings& redis);
+void check_redis(const ConfigValue& section, const RedisSettings& redis);
 bool asks_for_cluster(std::string_view url);
 /// As Redis Cluster finds the slot of a key: by what stands in the first pair of braces, if
 /// anything does.
@@ -76,7 +76,7 @@ struct Limit {
 extern const std::span<const Limit> limits;
 
 /// Reports a key that none of `known` is, with the name or the section that was meant.
-void unknown_key(const Value& value, const std::vector<std::string_view>& known,
+void unknown_key(const ConfigValue& value, const std::vector<std::string_view>& known,
                  std::span<const Refused> refused);
 
 template <class T>
@@ -88,11 +88,11 @@ std::vector<std::string_view> names_of(std::span<const T> rows) {
 
 /// Reads each member of `table` by its row.
 template <class T>
-void read_table(const Value& table, std::span<const Key<T>> keys, std::span<const Refused> refused,
-                T& into) {
+void read_table(const ConfigValue& table, std::span<const Key<T>> keys,
+                std::span<const Refused> refused, T& into) {
   if (!table.is_table()) return;
   for (const Node& member : table.node().items) {
-    const Value value = table.member(member);
+    const ConfigValue value = table.member(member);
     const Key<T>* row = nullptr;
     for (const Key<T>& key : keys) {
       if (key.name == member.key) row = &key;
@@ -106,14 +106,15 @@ void read_table(const Value& table, std::span<const Key<T>> keys, std::span<cons
 }
 
 /// What is wrong between keys of one list, each of them being right by itself.
-void check_list(const Value& list, Rule& rule);
+void check_list(const ConfigValue& list, Rule& rule);
 
-void read_backoff(const Value& value, Rule& rule);
-void read_rlimits(const Value& value, Rule& rule);
-void read_env(const Value& value, Rule& rule);
-void read_env_pass(const Value& value, Rule& rule);
-void read_umask(const Value& value, Rule& rule);
+void read_backoff(const ConfigValue& value, Rule& rule);
+void read_rlimits(const ConfigValue& value, Rule& rule);
+void read_env(const ConfigValue& value, Rule& rule);
+void read_env_pass(const ConfigValue& value, Rule& rule);
+void read_umask(const ConfigValue& value, Rule& rule);
 /// The name or number of a `what`. Whether a host has it is that host's own affair.
-void read_account(const Value& value, const std::string& what, std::optional<std::string>& into);
+void read_account(const ConfigValue& value, const std::string& what,
+                  std::optional<std::string>& into);
 
 }  // namespace w8y::core

@@ -17,7 +17,7 @@ unsigned forms_of(const Rule& rule, bool is_command) {
 
 /// Reports the list's own keys that are not for such a list. What [defaults] says of them is for
 /// other lists.
-void check_applies(const Value& list, Rule& rule, bool is_command) {
+void check_applies(const ConfigValue& list, Rule& rule, bool is_command) {
   static const Rule fallback;
   const unsigned forms = forms_of(rule, is_command);
   for (const Key<Rule>& row : list_keys) {
@@ -35,7 +35,7 @@ void check_applies(const Value& list, Rule& rule, bool is_command) {
 constexpr std::size_t longest_argument = std::size_t{128} << 10;
 
 /// An executor is called with the prefix as an argument.
-void check_name(const Value& list, const Rule& rule) {
+void check_name(const ConfigValue& list, const Rule& rule) {
   if (rule.prefix.find('\0') != std::string::npos) {
     list.wrong_key(
         "has a NUL byte, and an executor is called with the prefix as an argument, which can't "
@@ -48,7 +48,7 @@ void check_name(const Value& list, const Rule& rule) {
 }
 
 /// Most often it was forgotten. A command that names the item's variable knows what it does.
-void warn_without_item(const Value& list, const Rule& rule) {
+void warn_without_item(const ConfigValue& list, const Rule& rule) {
   const bool names_item =
       std::any_of(rule.command.begin(), rule.command.end(), [](const std::string& word) {
         return word.find("{}") != std::string::npos || word.find("W8Y_ITEM") != std::string::npos;
@@ -61,7 +61,7 @@ void warn_without_item(const Value& list, const Rule& rule) {
 
 }  // namespace
 
-void check_list(const Value& list, Rule& rule) {
+void check_list(const ConfigValue& list, Rule& rule) {
   const Node* executor = list.node().find("executor");
   const Node* command = list.node().find("command");
   if (executor != nullptr && command != nullptr) {
@@ -73,7 +73,7 @@ void check_list(const Value& list, Rule& rule) {
         "has neither executor nor command; must have executor = \"/absolute/path\", or command = "
         "[\"program\", \"{}\"]");
   }
-  if (rule.child->identity.user && !list.reading().root) {
+  if (rule.child->run_as.user && !list.reading().root) {
     list.warn(
         "has a user, but w8yd does not run as root: the list is refused unless that is the same "
         "user");

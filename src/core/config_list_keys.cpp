@@ -17,7 +17,7 @@ constexpr std::int64_t most_runs = 100'000;
 constexpr std::int64_t million = 1'000'000;
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 
-void read_command(const Value& value, Rule& rule) {
+void read_command(const ConfigValue& value, Rule& rule) {
   std::vector<std::string> command;
   if (!value.texts(command, "a program and its arguments", true)) return;
   if (command.empty() || command.front().empty()) {
@@ -37,7 +37,7 @@ constexpr Choice<SourceKind> sources[] = {{"circular", SourceKind::circular}};
 constexpr Choice<OnLeaseLoss> lease_losses[] = {{"continue", OnLeaseLoss::keep_running},
                                                 {"terminate", OnLeaseLoss::terminate}};
 
-void read_source(const Value& value, Rule& rule) {
+void read_source(const ConfigValue& value, Rule& rule) {
   const Node& node = value.node();
   if (node.kind == Node::Kind::text && (node.text == "schedule" || node.text == "job")) {
     return value.wrong("is " + quote(node.text) +
@@ -46,12 +46,12 @@ void read_source(const Value& value, Rule& rule) {
   value.choice<SourceKind>(rule.source, sources);
 }
 
-void read_lock_key(const Value& value, Rule& rule) {
+void read_lock_key(const ConfigValue& value, Rule& rule) {
   static const Choice<std::string> names[] = {{"lock", "lock"}, {"proc", "proc"}};
   value.choice<std::string>(rule.lock_key, names);
 }
 
-void read_exit_codes(const Value& value, Rule& rule) {
+void read_exit_codes(const ConfigValue& value, Rule& rule) {
   std::vector<int> codes;
   if (value.node().kind != Node::Kind::array || value.node().items.empty()) {
     return value.must_be("an array of exit codes, such as [0, 3], with one at least");
@@ -68,7 +68,7 @@ void read_exit_codes(const Value& value, Rule& rule) {
   rule.child.edit().success_exit_codes = std::move(codes);
 }
 
-void read_env_var(const Value& value, Rule& rule) {
+void read_env_var(const ConfigValue& value, Rule& rule) {
   std::string name;
   if (!value.text(name, "the name of a variable")) return;
   if (!is_variable_name(name) || name.starts_with("W8Y_")) {
@@ -78,7 +78,7 @@ void read_env_var(const Value& value, Rule& rule) {
   rule.child.edit().env_var = name;
 }
 
-void read_cwd(const Value& value, Rule& rule) {
+void read_cwd(const ConfigValue& value, Rule& rule) {
   std::string cwd;
   if (!value.text(cwd, "an absolute path or \"temp\"")) return;
   if (cwd != "temp" && cwd.front() != '/') {
@@ -87,7 +87,7 @@ void read_cwd(const Value& value, Rule& rule) {
   rule.child.edit().cwd = cwd;
 }
 
-void read_nice(const Value& value, Rule& rule) {
+void read_nice(const ConfigValue& value, Rule& rule) {
   int nice = 0;
   if (value.integer(nice, -20, 19)) rule.child.edit().nice = nice;
 }
@@ -95,18 +95,18 @@ void read_nice(const Value& value, Rule& rule) {
 /// Less than this and no program would start.
 constexpr std::uint64_t least_memory = mebibyte;
 
-void read_memory_max(const Value& value, Rule& rule) {
+void read_memory_max(const ConfigValue& value, Rule& rule) {
   std::uint64_t most = 0;
   if (value.size(most, least_memory, std::numeric_limits<std::int64_t>::max()))
     rule.child.edit().memory_max = most;
 }
 
-void read_cpu_weight(const Value& value, Rule& rule) {
+void read_cpu_weight(const ConfigValue& value, Rule& rule) {
   unsigned weight = 0;
   if (value.integer(weight, 1, 10'000)) rule.child.edit().cpu_weight = weight;
 }
 
-void read_size(const Value& value, std::uint64_t min, std::uint64_t max, std::size_t& into) {
+void read_size(const ConfigValue& value, std::uint64_t min, std::uint64_t max, std::size_t& into) {
   std::uint64_t size = 0;
   if (value.size(size, min, max)) into = static_cast<std::size_t>(size);
 }
@@ -194,7 +194,7 @@ constexpr Key<Rule> list_rows[] = {
     {"env_pass", "[]", read_env_pass, [](auto& rule) { return as_text(rule.child->env_pass); }},
     {"env_file", "",
      [](auto& v, auto& rule) {
-       v.trusted_path(rule.child.edit().env_file, Value::IfMissing::refused_later);
+       v.trusted_path(rule.child.edit().env_file, ConfigValue::IfMissing::refused_later);
      },
      [](auto& rule) { return rule.child->env_file; }},
     {"env_var", "", read_env_var, [](auto& rule) { return rule.child->env_var; },
@@ -202,11 +202,11 @@ constexpr Key<Rule> list_rows[] = {
          [](auto& from, auto& into) { into.child.edit().env_var = from.child->env_var; })},
     {"cwd", R"("/")", read_cwd, [](auto& rule) { return rule.child->cwd; }},
     {"user", "",
-     [](auto& v, auto& rule) { read_account(v, "user", rule.child.edit().identity.user); },
-     [](auto& rule) { return as_text(rule.child->identity.user); }},
+     [](auto& v, auto& rule) { read_account(v, "user", rule.child.edit().run_as.user); },
+     [](auto& rule) { return as_text(rule.child->run_as.user); }},
     {"group", "",
-     [](auto& v, auto& rule) { read_account(v, "group", rule.child.edit().identity.group); },
-     [](auto& rule) { return as_text(rule.child->identity.group); }},
+     [](auto& v, auto& rule) { read_account(v, "group", rule.child.edit().run_as.group); },
+     [](auto& rule) { return as_text(rule.child->run_as.group); }},
     {"umask", "", read_umask, [](auto& rule) { return octal_text(rule.child->umask); }},
     {"nice", "", read_nice, [](auto& rule) { return as_text(rule.child->nice); }},
     {"rlimits", "{}", read_rlimits, [](auto& rule) { return as_text(rule.child->rlimits); }},

@@ -32,7 +32,7 @@ std::vector<KnownKey> known_keys() {
 
 namespace core {
 
-void unknown_key(const Value& value, const std::vector<std::string_view>& known,
+void unknown_key(const ConfigValue& value, const std::vector<std::string_view>& known,
                  std::span<const Refused> refused) {
   const std::string& name = value.node().key;
   for (const Refused& row : refused) {

@@ -48,7 +48,7 @@ constexpr Limit limit_rows[] = {
     {"stack", RLIMIT_STACK, LimitUnit::size},
 };
 
-bool read_limit(const Value& value, LimitUnit unit, std::uint64_t& into) {
+bool read_limit(const ConfigValue& value, LimitUnit unit, std::uint64_t& into) {
   constexpr auto most = std::numeric_limits<std::int64_t>::max();
   if (unit == LimitUnit::count) return value.integer(into, 0, most);
   if (unit == LimitUnit::size) return value.size(into, 0, static_cast<std::uint64_t>(most));
@@ -68,7 +68,7 @@ bool read_limit(const Value& value, LimitUnit unit, std::uint64_t& into) {
 const std::span<const Key<Backoff>> backoff_keys = backoff_rows;
 const std::span<const Limit> limits = limit_rows;
 
-void read_backoff(const Value& value, Rule& rule) {
+void read_backoff(const ConfigValue& value, Rule& rule) {
   const Node& node = value.node();
   if (node.kind == Node::Kind::flag && !node.flag) {
     rule.backoff.reset();
@@ -88,12 +88,12 @@ void read_backoff(const Value& value, Rule& rule) {
   rule.backoff = backoff;
 }
 
-void read_rlimits(const Value& value, Rule& rule) {
+void read_rlimits(const ConfigValue& value, Rule& rule) {
   if (!value.is_table()) return;
   std::vector<ResourceLimit> found;
   const std::size_t before = value.reading().mistakes.size();
   for (const Node& member : value.node().items) {
-    const Value item = value.member(member);
+    const ConfigValue item = value.member(member);
     const auto limit = std::find_if(limits.begin(), limits.end(),
                                     [&](const Limit& row) { return row.name == member.key; });
     if (limit == limits.end()) {
@@ -110,12 +110,12 @@ void read_rlimits(const Value& value, Rule& rule) {
   if (value.reading().mistakes.size() == before) rule.child.edit().rlimits = std::move(found);
 }
 
-void read_env(const Value& value, Rule& rule) {
+void read_env(const ConfigValue& value, Rule& rule) {
   if (!value.is_table()) return;
   std::map<std::string, std::string> env;
   const std::size_t before = value.reading().mistakes.size();
   for (const Node& member : value.node().items) {
-    Value item = value.member(member);
+    ConfigValue item = value.member(member);
     item.keep_secret();
     if (!is_variable_name(member.key)) {
       item.wrong_key(std::string("must be ") + variable_name_rule);
@@ -130,7 +130,7 @@ void read_env(const Value& value, Rule& rule) {
   if (value.reading().mistakes.size() == before) rule.child.edit().env = std::move(env);
 }
 
-void read_env_pass(const Value& value, Rule& rule) {
+void read_env_pass(const ConfigValue& value, Rule& rule) {
   std::vector<std::string> names;
   if (!value.texts(names, "names of variables", false)) return;
   bool right = true;
@@ -142,7 +142,7 @@ void read_env_pass(const Value& value, Rule& rule) {
   if (right) rule.child.edit().env_pass = std::move(names);
 }
 
-void read_umask(const Value& value, Rule& rule) {
+void read_umask(const ConfigValue& value, Rule& rule) {
   const Node& node = value.node();
   std::optional<std::int64_t> mask;
   if (node.kind == Node::Kind::integer) mask = node.integer;
@@ -157,7 +157,8 @@ void read_umask(const Value& value, Rule& rule) {
   rule.child.edit().umask = static_cast<unsigned>(*mask);
 }
 
-void read_account(const Value& value, const std::string& what, std::optional<std::string>& into) {
+void read_account(const ConfigValue& value, const std::string& what,
+                  std::optional<std::string>& into) {
   const Node& node = value.node();
   std::string account;
   // The last number of 32 bits means "no change" to the kernel.

@@ -28,7 +28,7 @@ constexpr std::string_view schemes[] = {"redis",          "rediss",          "un
                                         "rediss+cluster"};
 
 /// The URL itself is never shown: it may hold a password.
-void read_url(Value value, RedisSettings& redis) {
+void read_url(ConfigValue value, RedisSettings& redis) {
   value.keep_secret();
   std::string url;
   if (!value.text(url, "a Redis URL, such as \"redis://localhost:6379\"")) return;
@@ -54,7 +54,7 @@ bool is_host_name(const std::string& name) {
   });
 }
 
-void read_host(const Value& value, SupervisorSettings& supervisor) {
+void read_host(const ConfigValue& value, SupervisorSettings& supervisor) {
   std::string host;
   if (!value.text(host, "a name for this host")) return;
   if (!is_host_name(host)) {
@@ -74,13 +74,13 @@ bool is_tcp_address(const std::string& text) {
          text.find_first_not_of("0123456789", colon + 1) == std::string::npos;
 }
 
-void read_status(const Value& value, SupervisorSettings& supervisor) {
+void read_status(const ConfigValue& value, SupervisorSettings& supervisor) {
   std::vector<std::string> addresses;
   if (!value.texts(addresses, "addresses", false)) return;
   constexpr std::size_t longest = sizeof(sockaddr_un{}.sun_path) - 1;
   bool right = true;
   for (const Node& item : value.node().items) {
-    const Value address = value.member(item);
+    const ConfigValue address = value.member(item);
     const std::size_t before = value.reading().mistakes.size();
     if (!item.text.starts_with("unix:")) {
       if (is_tcp_address(item.text)) {
@@ -190,13 +190,13 @@ bool has_hash_tag(std::string_view prefix) {
   return close != std::string_view::npos && close > open + 1;
 }
 
-void check_redis(const Value& section, const RedisSettings& redis) {
+void check_redis(const ConfigValue& section, const RedisSettings& redis) {
   if (section.node().kind != Node::Kind::table) return;
   const std::string scheme = scheme_of(redis.url.view());
   const bool tls = scheme.starts_with("rediss");
   const bool sentinel = scheme.ends_with("+sentinel");
   for (const Node& node : section.node().items) {
-    const Value value = section.member(node);
+    const ConfigValue value = section.member(node);
     if (node.key.starts_with("tls_") && !tls) {
       value.wrong_key(
           "is about TLS, which the URL doesn't ask for; must stand with a rediss:// URL");

@@ -50,7 +50,7 @@ bool has_nul(const std::string& text) {
 
 }  // namespace
 
-std::string Value::path() const {
+std::string ConfigValue::path() const {
   if (parent_ == nullptr) return "";
   std::string path = parent_->path();
   if (parent_->node_->kind == Node::Kind::array) {
@@ -61,7 +61,7 @@ std::string Value::path() const {
   return path + quote_key(node_->key);
 }
 
-std::string Value::found() const {
+std::string ConfigValue::found() const {
   if (!secret_) {
     if (node_->kind == Node::Kind::text) return quote_start(node_->text);
     if (node_->kind == Node::Kind::integer) return std::to_string(node_->integer);
@@ -71,17 +71,17 @@ std::string Value::found() const {
   return kind_name(node_->kind);
 }
 
-void Value::report(Place place, const std::string& text) const {
+void ConfigValue::report(Place place, const std::string& text) const {
   reading_->mistakes.push_back({*file_, place.line, place.column, path(), text});
 }
 
-void Value::warn(const std::string& text) const {
+void ConfigValue::warn(const std::string& text) const {
   const Place place = node_->key.empty() && parent_ == nullptr ? node_->place : node_->key_place;
   const ConfigMistake as_mistake{*file_, place.line, place.column, path(), text};
   reading_->warnings.push_back(as_mistake.to_string());
 }
 
-bool Value::flag(bool& into) const {
+bool ConfigValue::flag(bool& into) const {
   if (node_->kind != Node::Kind::flag) {
     must_be("true or false, without quotes");
     return false;
@@ -90,7 +90,7 @@ bool Value::flag(bool& into) const {
   return true;
 }
 
-bool Value::integer_in(std::int64_t& into, std::int64_t min, std::int64_t max) const {
+bool ConfigValue::integer_in(std::int64_t& into, std::int64_t min, std::int64_t max) const {
   if (node_->kind != Node::Kind::integer || node_->integer < min || node_->integer > max) {
     must_be("an integer " + range_text(std::to_string(min), std::to_string(max)));
     return false;
@@ -99,7 +99,7 @@ bool Value::integer_in(std::int64_t& into, std::int64_t min, std::int64_t max) c
   return true;
 }
 
-bool Value::real(double& into, double min, double max) const {
+bool ConfigValue::real(double& into, double min, double max) const {
   double value = std::numeric_limits<double>::quiet_NaN();
   if (node_->kind == Node::Kind::integer) value = static_cast<double>(node_->integer);
   if (node_->kind == Node::Kind::real) value = node_->real;
@@ -112,7 +112,7 @@ bool Value::real(double& into, double min, double max) const {
   return true;
 }
 
-bool Value::duration(Duration& into, Duration min) const {
+bool ConfigValue::duration(Duration& into, Duration min) const {
   std::optional<Duration> value;
   constexpr double most = 100.0 * 365 * 86400;  // as parse_duration
   if (node_->kind == Node::Kind::text) value = parse_duration(node_->text);
@@ -132,7 +132,7 @@ bool Value::duration(Duration& into, Duration min) const {
   return true;
 }
 
-bool Value::size(std::uint64_t& into, std::uint64_t min, std::uint64_t max) const {
+bool ConfigValue::size(std::uint64_t& into, std::uint64_t min, std::uint64_t max) const {
   std::optional<std::uint64_t> value;
   if (node_->kind == Node::Kind::text) value = parse_size(node_->text);
   if (node_->kind == Node::Kind::integer && node_->integer >= 0) {
@@ -150,7 +150,7 @@ bool Value::size(std::uint64_t& into, std::uint64_t min, std::uint64_t max) cons
   return true;
 }
 
-bool Value::text(std::string& into, const std::string& what) const {
+bool ConfigValue::text(std::string& into, const std::string& what) const {
   if (node_->kind != Node::Kind::text || node_->text.empty()) {
     must_be(what);
     return false;
@@ -163,7 +163,7 @@ bool Value::text(std::string& into, const std::string& what) const {
   return true;
 }
 
-bool Value::path(std::string& into) const {
+bool ConfigValue::path(std::string& into) const {
   std::string value;
   if (!text(value, "an absolute path")) return false;
   if (value.front() != '/') {
@@ -174,7 +174,7 @@ bool Value::path(std::string& into) const {
   return true;
 }
 
-bool Value::trusted_path(std::string& into, IfMissing if_missing) const {
+bool ConfigValue::trusted_path(std::string& into, IfMissing if_missing) const {
   std::string value;
   if (!path(value)) return false;
   if (reading_->root) {
@@ -190,8 +190,8 @@ bool Value::trusted_path(std::string& into, IfMissing if_missing) const {
   return true;
 }
 
-bool Value::texts(std::vector<std::string>& into, const std::string& what,
-                  bool may_be_empty) const {
+bool ConfigValue::texts(std::vector<std::string>& into, const std::string& what,
+                        bool may_be_empty) const {
   if (node_->kind != Node::Kind::array) {
     must_be("an array of " + what + ", such as [\"…\", \"…\"]");
     return false;
@@ -199,7 +199,7 @@ bool Value::texts(std::vector<std::string>& into, const std::string& what,
   std::vector<std::string> values;
   bool right = true;
   for (const Node& item : node_->items) {
-    const Value value = member(item);
+    const ConfigValue value = member(item);
     std::string one;
     if (may_be_empty && item.kind == Node::Kind::text && item.text.empty()) {
       values.emplace_back();
@@ -213,13 +213,13 @@ bool Value::texts(std::vector<std::string>& into, const std::string& what,
   return right;
 }
 
-bool Value::is_table() const {
+bool ConfigValue::is_table() const {
   if (node_->kind == Node::Kind::table) return true;
   must_be("a table");
   return false;
 }
 
-void Value::must_be_one_of(const std::vector<std::string_view>& names) const {
+void ConfigValue::must_be_one_of(const std::vector<std::string_view>& names) const {
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (i > 0) text += i + 1 == names.size() ? " or " : ", ";

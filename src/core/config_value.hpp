@@ -1,5 +1,5 @@
-// Reading one value of the configuration: each reader takes what is right, and reports what is not
-// with what would be.
+// ReadContext one value of the configuration: each reader takes what is right, and reports what is
+// not with what would be.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,7 @@
 namespace w8y::core {
 
 /// What one reading of a configuration shares.
-struct Reading {
+struct ReadContext {
   ConfigHost& host;
   bool root = false;  ///< what others can write is refused
   std::vector<ConfigMistake> mistakes = {};
@@ -40,16 +40,16 @@ std::string name_of(std::span<const Choice<T>> choices, const T& value) {
 
 /// A node, with the way to it. Values live on the stack while they are read: a value refers to the
 /// one that holds it.
-class Value {
+class ConfigValue {
  public:
-  Value(Reading& reading, const std::string& file, const Node& root)
+  ConfigValue(ReadContext& reading, const std::string& file, const Node& root)
       : reading_(&reading), file_(&file), node_(&root) {}
   /// A member of a table.
-  [[nodiscard]] Value member(const Node& node) const { return Value(*this, node); }
+  [[nodiscard]] ConfigValue member(const Node& node) const { return ConfigValue(*this, node); }
 
   [[nodiscard]] const Node& node() const { return *node_; }
   [[nodiscard]] const std::string& file() const { return *file_; }
-  [[nodiscard]] Reading& reading() const { return *reading_; }
+  [[nodiscard]] ReadContext& reading() const { return *reading_; }
   /// "lists.work.concurrency"
   [[nodiscard]] std::string path() const;
   /// The value as mistakes show it; of a secret only what kind of value it is.
@@ -101,7 +101,7 @@ class Value {
   }
 
  private:
-  Value(const Value& parent, const Node& node)
+  ConfigValue(const ConfigValue& parent, const Node& node)
       : reading_(parent.reading_),
         file_(parent.file_),
         node_(&node),
@@ -112,10 +112,10 @@ class Value {
   bool integer_in(std::int64_t& into, std::int64_t min, std::int64_t max) const;
   void must_be_one_of(const std::vector<std::string_view>& names) const;
 
-  Reading* reading_;
+  ReadContext* reading_;
   const std::string* file_;
   const Node* node_;
-  const Value* parent_ = nullptr;
+  const ConfigValue* parent_ = nullptr;
   bool secret_ = false;
 };
 

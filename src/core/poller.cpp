@@ -22,7 +22,7 @@ struct Count {
 }  // namespace
 
 Poller::Poller(const PollerHost& host, RulePtr rule)
-    : Slots::User(host.slots, rule->weight),
+    : Places::User(host.places, rule->weight),
       host_(host),
       rule_(std::move(rule)),
       runs_(host.clock, host.timers, *this),
@@ -115,18 +115,18 @@ void Poller::ask() {
   // Half empty is soon enough to ask again: fewer, larger claims.
   ahead = ahead_.size() * 2 <= ahead ? ahead - ahead_.size() : 0;
 
-  const std::size_t kept = std::exchange(next_slots_, 0);
-  claim_slots_ = std::min(kept, room);
-  if (room > claim_slots_) {
-    claim_slots_ += take(room - claim_slots_);
+  const std::size_t kept = std::exchange(next_places_, 0);
+  claim_places_ = std::min(kept, room);
+  if (room > claim_places_) {
+    claim_places_ += take(room - claim_places_);
   } else {
     want_nothing();
   }
-  if (claim_slots_ + ahead > 0) {
+  if (claim_places_ + ahead > 0) {
     claim_out_ = true;
     claimed_at_ = host_.clock.now();
     set_state(PollerState::claiming);
-    source_->claim(claim_slots_ + ahead);
+    source_->claim(claim_places_ + ahead);
   } else {
     set_state(room == 0 ? PollerState::full : PollerState::waiting);
   }
@@ -135,10 +135,10 @@ void Poller::ask() {
 
 /// While a claim is out, the place is kept for the next one: who gave up its turn for that would
 /// have less than its share.
-void Poller::slot_free() {
+void Poller::place_free() {
   if (!claim_out_) return advance();
-  const std::size_t taken = runs_.size() + claim_slots_ + next_slots_;
-  if (takes_now() && !shortage_.any() && limit() > taken) next_slots_ += take(limit() - taken);
+  const std::size_t taken = runs_.size() + claim_places_ + next_places_;
+  if (takes_now() && !shortage_.any() && limit() > taken) next_places_ += take(limit() - taken);
 }
 
 void Poller::set_state(PollerState state) {
@@ -160,10 +160,10 @@ void Poller::on_claimed(ClaimReply&& reply) {
   claim_took_ = host_.clock.now() - claimed_at_;
   last_claim_ = reply.end;
   detail_ = std::move(reply.detail);
-  std::size_t unused = std::exchange(claim_slots_, 0);
+  std::size_t unused = std::exchange(claim_places_, 0);
   // A place that was kept for the next claim is of no use if there is none.
   const bool rests = !takes_now() || reply.end != ClaimEnd::more;
-  const std::size_t not_kept = rests ? std::exchange(next_slots_, 0) : 0;
+  const std::size_t not_kept = rests ? std::exchange(next_places_, 0) : 0;
 
   if (takes_now()) {
     if (!reply.claims.empty()) count().claimed += reply.claims.size();
@@ -259,7 +259,7 @@ void Poller::not_started(const EndedRun& run, const NotStarted& why) {
 void Poller::run_over(EndedRun&& run, Duration took) {
   if (const auto* unstarted = std::get_if<NotStarted>(&run.end.process)) {
     // The one-item wrapper ends with the reason: it is not here to wait.
-    if ((unstarted->host_is_short || unstarted->host_lacks) && run.rule->recorded)
+    if ((unstarted->host_is_short || unstarted->host_lacks) && run.rule->supervised)
       return not_started(run, *unstarted);
     shortage_.untold();
   } else if (std::holds_alternative<Unanswered>(run.end.process)) {

@@ -10,7 +10,7 @@ namespace w8y {
 
 std::size_t Poller::claim_ahead() const {
   // Places that are short go to whoever has waited longest, not to what waits here already.
-  const bool allowed = ahead_allowed_ && budget_ == 0 && host_.slots.limit() == 0;
+  const bool allowed = ahead_allowed_ && budget_ == 0 && host_.places.limit() == 0;
   if (!allowed || !mean_run_) return 0;
   return source_->claims_ahead({*mean_run_, claim_took_, limit()});
 }

@@ -18,7 +18,7 @@ void ServedList::decide(RulePtr rule, const ProbeResult& answer) {
   } else {
     const Caps& caps = std::get<Caps>(answer);
     if (caps != *caps_) caps_.edit() = caps;
-    refusal.reason = host_.workshop.why_not(*rule, *caps_);
+    refusal.reason = host_.factory.why_not(*rule, *caps_);
   }
 
   if (refusal.reason.empty()) {
@@ -54,7 +54,7 @@ void ServedList::use(RulePtr rule) {
     return;
   }
   if (other_source) return renew();
-  poller_->use(rule_, host_.workshop.make_executor(rule_, *caps_, poller_->run_handler()));
+  poller_->use(rule_, host_.factory.make_executor(rule_, *caps_, poller_->run_handler()));
 }
 
 /// Under another name, a lock doesn't keep an item that still runs from being claimed again: as
@@ -73,11 +73,11 @@ void ServedList::serve() {
   waits_for_retired_ = must_wait();
   if (waits_for_retired_) return;  // with each run that ends or loses its lease this is tried again
   poller_ =
-      std::make_unique<Poller>(PollerHost{host_.clock, host_.timers, host_.slots, *this}, rule_);
+      std::make_unique<Poller>(PollerHost{host_.clock, host_.timers, host_.places, *this}, rule_);
   poller_->set_quiet(quiet_);
   update_reserved();
-  poller_->begin(host_.workshop.make_source(rule_, host_.idle, poller_->source_handler()),
-                 host_.workshop.make_executor(rule_, *caps_, poller_->run_handler()));
+  poller_->begin(host_.factory.make_source(rule_, host_.idle, poller_->source_handler()),
+                 host_.factory.make_executor(rule_, *caps_, poller_->run_handler()));
 }
 
 void ServedList::reopen(bool quiet) {

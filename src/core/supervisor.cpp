@@ -19,9 +19,8 @@ bool same_probe(const Rule& a, const Rule& b) {
   const ChildSettings& left = *a.child;
   const ChildSettings& right = *b.child;
   return a.executor == b.executor && a.args == b.args && a.command == b.command &&
-         left.identity == right.identity && left.cwd == right.cwd &&
-         left.env_file == right.env_file && left.rlimits == right.rlimits &&
-         left.nice == right.nice;
+         left.run_as == right.run_as && left.cwd == right.cwd && left.env_file == right.env_file &&
+         left.rlimits == right.rlimits && left.nice == right.nice;
 }
 
 }  // namespace
@@ -38,15 +37,15 @@ struct Supervisor::Pending {
 
 Supervisor::Supervisor(const SupervisorHost& host)
     : host_(host),
-      slots_(host.clock, 0),
+      places_(host.clock, 0),
       idle_(host.timers, host.clock, RedisSettings{}.idle_commands, host.seed),
       list_host_{
           host.clock,
           host.timers,
-          slots_,
+          places_,
           idle_,
           host.events,
-          host.workshop,
+          host.factory,
           [this](const RulePtr& rule, const std::string& reason) { note_lack(rule, reason); }},
       open_timer_(host.timers),
       retry_timer_(host.timers),
@@ -57,7 +56,7 @@ Supervisor::Supervisor(const SupervisorHost& host)
 Supervisor::~Supervisor() = default;
 
 void Supervisor::probe(const RulePtr& rule, Prober::Answer answer) {
-  host_.workshop.prober().look_for(
+  host_.factory.prober().look_for(
       *rule, (pending_ ? pending_->config : config_)->supervisor.probe_timeout, std::move(answer));
 }
 
@@ -100,7 +99,7 @@ void Supervisor::commit() {
   config_ = std::move(pending->config);
   ++generation_;
   state_ = SupervisorState::running;
-  slots_.set_limit(config_->supervisor.max_processes);
+  places_.set_limit(config_->supervisor.max_processes);
   idle_.set_budget(config_->redis.idle_commands);
 
   close_missing();

@@ -16,19 +16,19 @@ namespace w8y::executor {
 class Accounts {
  public:
   /// Returns what is wrong; else account() is the one.
-  std::optional<process::SpawnError> look_up(const Identity& identity, Instant now) {
-    const bool known = now < until_ && identity.user == of_.user && identity.group == of_.group;
+  std::optional<process::SpawnError> look_up(const RunAs& run_as, Instant now) {
+    const bool known = now < until_ && run_as.user == of_.user && run_as.group == of_.group;
     if (known) return std::nullopt;
     until_ = Instant();
-    if (auto problem = process::resolve(identity, account_)) return problem;
-    of_ = identity;
+    if (auto problem = process::resolve(run_as, account_)) return problem;
+    of_ = run_as;
     until_ = now + std::chrono::seconds(1);
     return std::nullopt;
   }
   [[nodiscard]] const process::Account& account() const { return account_; }
 
  private:
-  Identity of_;
+  RunAs of_;
   process::Account account_;
   Instant until_;
 };

@@ -6,7 +6,7 @@
 #include <w8y/outcome.hpp>
 #include <w8y/rule.hpp>
 
-#include "executor/make.hpp"
+#include "executor/executor_factory.hpp"
 #include "process/child.hpp"
 #include "process/credentials.hpp"
 #include "process/temp_folder.hpp"

@@ -31,7 +31,7 @@ std::optional<SpawnError> look_at_program(const std::string& program) {
 
 bool Needs::operator<(const Needs& other) const {
   const auto all = [](const Needs& needs) {
-    return std::tie(needs.identity, needs.env_file, needs.cwd, needs.nice, needs.program);
+    return std::tie(needs.run_as, needs.env_file, needs.cwd, needs.nice, needs.program);
   };
   if (all(*this) != all(other)) return all(*this) < all(other);
   return std::lexicographical_compare(
@@ -43,7 +43,7 @@ bool Needs::operator<(const Needs& other) const {
 
 Needs needs_of(const Rule& rule) {
   const ChildSettings& child = *rule.child;
-  Needs needs{child.identity, child.env_file, child.cwd, child.rlimits, child.nice, {}};
+  Needs needs{child.run_as, child.env_file, child.cwd, child.rlimits, child.nice, {}};
   // A folder of its own for each run: where it can't be made, the host is short of something.
   if (needs.cwd == "temp") needs.cwd = "/";
   if (rule.is_command()) needs.program = rule.command.front();
@@ -53,7 +53,7 @@ Needs needs_of(const Rule& rule) {
 Looked look_for(const Needs& needs, std::atomic<NeedsStep>& step) {
   Looked looked;
   step = NeedsStep::account;
-  looked.problem = process::resolve(needs.identity, looked.account);
+  looked.problem = process::resolve(needs.run_as, looked.account);
   if (looked.problem || needs.program.empty()) return looked;
   step = NeedsStep::program;
   looked.problem = look_at_program(needs.program);

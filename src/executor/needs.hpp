@@ -14,7 +14,7 @@
 namespace w8y::executor {
 
 struct Needs {
-  Identity identity;
+  RunAs run_as;
   std::string env_file;  ///< empty: none
   std::string cwd = "/";
   std::vector<ResourceLimit> rlimits;

@@ -110,7 +110,7 @@ void ProcessProber::Probe::ask() {
   options.spawn.argv.insert(options.spawn.argv.end(), question_.args.begin(), question_.args.end());
   options.spawn.argv.emplace_back("--caps");
   process::Account account;
-  if (const auto problem = process::resolve(question_.identity, account)) {
+  if (const auto problem = process::resolve(question_.run_as, account)) {
     over_ = true;
     again_.set(prober_.loop_.now(), [this, problem = *problem] {
       on_ended(NotStarted{problem.text, false, problem.host_is_short()});
@@ -184,7 +184,7 @@ ProcessProber::~ProcessProber() = default;
 
 void ProcessProber::look_for(const Rule& rule, Duration timeout, Answer answer) {
   const Needs needs = needs_of(rule);
-  const ProbeQuestion question{rule.executor, rule.args, rule.child->identity};
+  const ProbeQuestion question{rule.executor, rule.args, rule.child->run_as};
   if (needs.none()) return probe(question, timeout, std::move(answer));
   needs_.look(
       needs, timeout,

@@ -29,7 +29,7 @@ namespace w8y::executor {
 struct ProbeQuestion {
   std::string path;
   std::vector<std::string> args;
-  Identity identity;  ///< of the list: what it says of itself is to be said by the same user
+  RunAs run_as;  ///< of the list: what it says of itself is to be said by the same user
   auto operator<=>(const ProbeQuestion&) const = default;
 };
 

@@ -10,7 +10,7 @@
 #include <w8y/timers.hpp>
 
 #include "executor/accounts.hpp"
-#include "executor/make.hpp"
+#include "executor/executor_factory.hpp"
 #include "executor/run.hpp"
 
 namespace w8y::loop {

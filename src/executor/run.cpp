@@ -41,7 +41,7 @@ std::optional<NotStarted> Run::prepare(const Claim& claim, const RunSetting& set
                                        process::ChildOptions& options) {
   const Rule& rule = *setting.rule;
   if (auto problem = protocol_.call(claim, rule, options)) return problem;
-  if (auto problem = setting.accounts.look_up(rule.child->identity, now))
+  if (auto problem = setting.accounts.look_up(rule.child->run_as, now))
     return not_started(*problem);
   const process::Account& account = setting.accounts.account();
   run_environment(claim, rule, account, setting.options.host, options.spawn);

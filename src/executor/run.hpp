@@ -6,11 +6,11 @@
 #include <string_view>
 
 #include <w8y/executor.hpp>
-#include <w8y/lines.hpp>
+#include <w8y/line_splitter.hpp>
 #include <w8y/timers.hpp>
 
 #include "executor/accounts.hpp"
-#include "executor/make.hpp"
+#include "executor/executor_factory.hpp"
 #include "executor/protocol.hpp"
 #include "executor/tail.hpp"
 #include "process/child.hpp"

@@ -6,7 +6,7 @@
 
 #include <w8y/stream_lines.hpp>
 
-#include "executor/stream_leavers.hpp"
+#include "executor/retiring_streams.hpp"
 #include "loop/loop.hpp"
 
 namespace w8y::executor {
@@ -38,9 +38,10 @@ StreamExecutor::StreamExecutor(loop::Loop& loop, RunHandler& handler, ExecutorOp
       sweep_timer_(loop.timers()) {}
 
 StreamExecutor::~StreamExecutor() {
-  if (options_.leavers == nullptr) return;
+  if (options_.retiring_streams == nullptr) return;
   for (auto& process : processes_)
-    if (process->pid() != 0 && process->open() == 0) options_.leavers->take(std::move(process));
+    if (process->pid() != 0 && process->open() == 0)
+      options_.retiring_streams->take(std::move(process));
 }
 
 void StreamExecutor::start(const Claim& claim, RulePtr rule) {

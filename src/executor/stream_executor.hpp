@@ -17,7 +17,7 @@
 #include <w8y/timers.hpp>
 
 #include "executor/accounts.hpp"
-#include "executor/make.hpp"
+#include "executor/executor_factory.hpp"
 #include "executor/stream_process.hpp"
 
 namespace w8y::executor {

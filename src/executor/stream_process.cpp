@@ -65,7 +65,7 @@ void StreamProcess::limit_age() {
 
 std::optional<NotStarted> StreamProcess::prepare(const StreamSetting& setting,
                                                  process::ChildOptions& options) {
-  if (auto problem = setting.accounts.look_up(rule_->child->identity, started_))
+  if (auto problem = setting.accounts.look_up(rule_->child->run_as, started_))
     return not_started(*problem);
   const process::Account& account = setting.accounts.account();
   process::SpawnRequest& request = options.spawn;

@@ -16,11 +16,11 @@
 #include <vector>
 
 #include <w8y/executor.hpp>
-#include <w8y/lines.hpp>
+#include <w8y/line_splitter.hpp>
 #include <w8y/timers.hpp>
 
 #include "executor/accounts.hpp"
-#include "executor/make.hpp"
+#include "executor/executor_factory.hpp"
 #include "executor/tail.hpp"
 #include "process/child.hpp"
 #include "process/temp_folder.hpp"

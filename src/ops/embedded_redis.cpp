@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include <w8y/lines.hpp>
+#include <w8y/line_splitter.hpp>
 #include <w8y/timers.hpp>
 
 #include "loop/loop.hpp"

@@ -32,7 +32,7 @@ struct LoggedItem {
 
 /// One `key=value`. Keys are ours (plain words); values may be any bytes and are escaped.
 struct LogField {
-  using Value =
+  using FieldValue =
       std::variant<std::string_view, std::int64_t, std::uint64_t, double, bool, Said, LoggedItem>;
 
   LogField(std::string_view name, std::string_view text) : key(name), value(text) {}
@@ -47,11 +47,11 @@ struct LogField {
       : key(name), value(widen(number)) {}
 
   std::string_view key;
-  Value value;
+  FieldValue value;
 
  private:
   template <typename Integer>
-  static Value widen(Integer number) {
+  static FieldValue widen(Integer number) {
     if constexpr (std::is_signed_v<Integer>) {
       return static_cast<std::int64_t>(number);
     } else {

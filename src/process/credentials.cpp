@@ -128,25 +128,24 @@ bool already(const Credentials& wanted) {
 
 }  // namespace
 
-std::optional<SpawnError> resolve(const Identity& identity, Account& account) {
+std::optional<SpawnError> resolve(const RunAs& run_as, Account& account) {
   account = {};
-  if (!identity.user && !identity.group) return std::nullopt;
+  if (!run_as.user && !run_as.group) return std::nullopt;
   Credentials wanted{getuid(), getgid(), {}};
   User user;
-  if (identity.user) {
-    if (auto problem = find_user(*identity.user, user)) return problem;
-    if (user.name.empty() && !identity.group)
-      return SpawnError{EINVAL,
-                        "user " + *identity.user + " has no account: it needs a group, too"};
+  if (run_as.user) {
+    if (auto problem = find_user(*run_as.user, user)) return problem;
+    if (user.name.empty() && !run_as.group)
+      return SpawnError{EINVAL, "user " + *run_as.user + " has no account: it needs a group, too"};
     wanted.uid = user.uid;
     wanted.gid = user.gid;
-    account.name = user.name.empty() ? *identity.user : user.name;
+    account.name = user.name.empty() ? *run_as.user : user.name;
     account.home = user.home;
     account.shell = user.shell;
   }
-  if (identity.group)
-    if (auto problem = find_group(*identity.group, wanted.gid)) return problem;
-  if (!identity.user) {
+  if (run_as.group)
+    if (auto problem = find_group(*run_as.group, wanted.gid)) return problem;
+  if (!run_as.user) {
     wanted.groups = our_groups();
   } else if (user.name.empty()) {
     wanted.groups = {wanted.gid};

@@ -20,6 +20,6 @@ struct Account {
 
 /// Asks the account database, which may take its time. A name that is a number may be one without
 /// an account, if a group stands with it. Returns what is wrong ("no such user 'x'").
-std::optional<SpawnError> resolve(const Identity& identity, Account& account);
+std::optional<SpawnError> resolve(const RunAs& run_as, Account& account);
 
 }  // namespace w8y::process

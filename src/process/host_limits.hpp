@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include <w8y/host_needs.hpp>
+#include <w8y/limit_shortfalls.hpp>
 
 #include "process/cgroup_files.hpp"
 

@@ -8,7 +8,7 @@
 #include <w8y/clock.hpp>
 
 #include "redis/client.hpp"
-#include "redis/slots.hpp"
+#include "redis/hash_slots.hpp"
 
 namespace w8y::redis {
 

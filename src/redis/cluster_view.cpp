@@ -35,7 +35,7 @@ ClusterView::ClusterView(loop::Loop& loop, const ClientOptions& options, Refresh
       timer_(loop.timers()),
       inquiry_(
           loop, of_nodes(options), cluster_questions(),
-          [this](const HostPort& asked, const std::vector<Value>& answers) {
+          [this](const HostPort& asked, const std::vector<ReplyCopy>& answers) {
             return judge(asked, answers);
           },
           [this](const std::string& problem) { over(problem); }) {}
@@ -82,7 +82,7 @@ std::vector<HostPort> ClusterView::candidates() const {
   return places;
 }
 
-std::string ClusterView::judge(const HostPort& asked, const std::vector<Value>& answers) {
+std::string ClusterView::judge(const HostPort& asked, const std::vector<ReplyCopy>& answers) {
   const std::string problem = read_cluster(asked, answers, map_);
   if (!problem.empty()) return options_.url.at(asked).to_string() + ": " + problem;
   known_ = true;
@@ -104,7 +104,7 @@ ClusterDiscovery::ClusterDiscovery(loop::Loop& loop, const ClientOptions& option
     : options_(options),
       inquiry_(
           loop, of_nodes(options), cluster_questions(),
-          [this](const HostPort& asked, const std::vector<Value>& answers) {
+          [this](const HostPort& asked, const std::vector<ReplyCopy>& answers) {
             const std::string problem = read_cluster(asked, answers, map_);
             if (!problem.empty()) return options_.url.at(asked).to_string() + ": " + problem;
             healthy_ = asked;

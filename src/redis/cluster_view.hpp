@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "redis/discovery.hpp"
+#include "redis/hash_slots.hpp"
 #include "redis/inquiry.hpp"
-#include "redis/slots.hpp"
 
 namespace w8y::redis {
 
@@ -35,7 +35,7 @@ class ClusterView {
 
  private:
   [[nodiscard]] std::vector<HostPort> candidates() const;
-  std::string judge(const HostPort& asked, const std::vector<Value>& answers);
+  std::string judge(const HostPort& asked, const std::vector<ReplyCopy>& answers);
   void over(const std::string& problem);
 
   loop::Loop& loop_;

@@ -9,7 +9,7 @@
 #include <w8y/timers.hpp>
 
 #include "redis/connection.hpp"
-#include "redis/value.hpp"
+#include "redis/reply_copy.hpp"
 
 namespace w8y::redis {
 
@@ -21,7 +21,7 @@ class Inquiry final : private Connection::Handler {
   using Questions = std::vector<std::vector<std::string>>;
   /// Looks at a server's answers, errors among them: empty if they are good, else what is wrong.
   using Judge =
-      std::function<std::string(const HostPort& asked, const std::vector<Value>& answers)>;
+      std::function<std::string(const HostPort& asked, const std::vector<ReplyCopy>& answers)>;
   /// Nothing comes after this. `problem`: of the server asked last; empty: there was a good answer.
   using Over = std::function<void(const std::string& problem)>;
 
@@ -50,7 +50,7 @@ class Inquiry final : private Connection::Handler {
   bool under_way_ = false;
   std::vector<HostPort> places_;
   std::size_t next_ = 0;  ///< of places_
-  std::vector<Value> answers_;
+  std::vector<ReplyCopy> answers_;
   std::unique_ptr<Connection> connection_;
   std::vector<std::unique_ptr<Connection>> dead_;  ///< they may be in their own callbacks
   Timer timer_;

@@ -39,7 +39,7 @@ std::optional<HostPort> place_of(std::string_view host, std::string_view port) {
 }
 
 /// "name", value, "name", value, …
-std::string_view field(const Value& fields, std::string_view name) {
+std::string_view field(const ReplyCopy& fields, std::string_view name) {
   for (std::size_t i = 0; i + 1 < fields.elements.size(); i += 2)
     if (fields.elements[i].text == name) return fields.elements[i + 1].text;
   return {};
@@ -83,7 +83,7 @@ SentinelDiscovery::SentinelDiscovery(loop::Loop& loop, const ClientOptions& opti
       sentinels_(options.url.seeds),
       inquiry_(
           loop, sentinel_options_, questions_about(options.url.service),
-          [this](const HostPort& asked, const std::vector<Value>& answers) {
+          [this](const HostPort& asked, const std::vector<ReplyCopy>& answers) {
             return judge(asked, answers);
           },
           [this](const std::string& problem) {
@@ -95,7 +95,7 @@ SentinelDiscovery::SentinelDiscovery(loop::Loop& loop, const ClientOptions& opti
           }),
       look_again_(
           loop, sentinel_options_, questions_about(options.url.service),
-          [this](const HostPort& asked, const std::vector<Value>& answers) {
+          [this](const HostPort& asked, const std::vector<ReplyCopy>& answers) {
             return judge(asked, answers);
           },
           [this](const std::string& problem) {
@@ -123,8 +123,8 @@ std::string SentinelDiscovery::problem_text(const std::string& problem) const {
   return "no sentinel can be asked: " + problem;
 }
 
-std::string SentinelDiscovery::judge(const HostPort& asked, const std::vector<Value>& answers) {
-  const Value& address = answers.front();
+std::string SentinelDiscovery::judge(const HostPort& asked, const std::vector<ReplyCopy>& answers) {
+  const ReplyCopy& address = answers.front();
   const std::string where = sentinel_options_.url.at(asked).to_string();
   if (address.is_error()) return where + ": " + address.text;
   if (address.is_nil()) {
@@ -141,13 +141,13 @@ std::string SentinelDiscovery::judge(const HostPort& asked, const std::vector<Va
 }
 
 /// Whom it doesn't know any more is forgotten, but for those of the URL.
-void SentinelDiscovery::learn(const HostPort& asked, const Value& others) {
+void SentinelDiscovery::learn(const HostPort& asked, const ReplyCopy& others) {
   std::vector<HostPort> known{asked};
   const auto add = [&known](const HostPort& place) {
     if (known.size() < most_sentinels && std::ranges::find(known, place) == known.end())
       known.push_back(place);
   };
-  for (const Value& other : others.elements)
+  for (const ReplyCopy& other : others.elements)
     if (const auto place = place_of(field(other, "ip"), field(other, "port"))) add(*place);
   for (const HostPort& seed : options_.url.seeds) add(seed);
   sentinels_ = std::move(known);

@@ -24,8 +24,8 @@ class SentinelDiscovery final : public Discovery {
  private:
   class Rotation;
 
-  std::string judge(const HostPort& asked, const std::vector<Value>& answers);
-  void learn(const HostPort& asked, const Value& others);
+  std::string judge(const HostPort& asked, const std::vector<ReplyCopy>& answers);
+  void learn(const HostPort& asked, const ReplyCopy& others);
   void prefer(const HostPort& sentinel);
   void on_switch(std::string_view payload);
   [[nodiscard]] std::string problem_text(const std::string& problem) const;

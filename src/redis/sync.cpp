@@ -14,7 +14,7 @@ constexpr Duration reconnect_patience = std::chrono::seconds(5);
 /// What has been answered so far; the callbacks share it, so an early throw leaves nothing
 /// dangling.
 struct Gathered {
-  std::vector<Value> values;
+  std::vector<ReplyCopy> values;
   std::string failure;
   std::size_t missing = 0;
 };
@@ -27,19 +27,19 @@ Client::Callback gather(const std::shared_ptr<Gathered>& into) {
     if (answer.failure != Failure::none) {
       into->failure = answer.problem();
     } else {
-      into->values[place] = Value(answer.reply);  // nodes of a cluster answer in any order
+      into->values[place] = ReplyCopy(answer.reply);  // nodes of a cluster answer in any order
     }
   };
 }
 
-std::vector<Value> wait_for(loop::Loop& loop, Gathered& gathered) {
+std::vector<ReplyCopy> wait_for(loop::Loop& loop, Gathered& gathered) {
   while (gathered.missing > 0) loop.turn(true);
   if (!gathered.failure.empty()) throw RedisError(gathered.failure);
   return std::move(gathered.values);
 }
 
-Value only(std::vector<Value> values) {
-  Value value = std::move(values.front());
+ReplyCopy only(std::vector<ReplyCopy> values) {
+  ReplyCopy value = std::move(values.front());
   if (value.is_error()) throw RedisError(value.text, error_code(value.text));
   return value;
 }
@@ -49,28 +49,29 @@ Value only(std::vector<Value> values) {
 SyncClient::SyncClient(loop::Loop& loop, ClientOptions options)
     : loop_(loop), client_(loop, std::move(options)) {}
 
-Value SyncClient::call(const Command& command) {
+ReplyCopy SyncClient::call(const Command& command) {
   const auto gathered = std::make_shared<Gathered>();
   client_.call(command, gather(gathered));
   return only(wait_for(loop_, *gathered));
 }
 
-Value SyncClient::run(const Script& script, const Command& keys, const Command& args) {
+ReplyCopy SyncClient::run(const Script& script, const Command& keys, const Command& args) {
   const auto gathered = std::make_shared<Gathered>();
   client_.run(script, keys, args, gather(gathered));
   return only(wait_for(loop_, *gathered));
 }
 
-std::vector<Value> SyncClient::run_all(const Script& script, const std::vector<ScriptCall>& calls) {
+std::vector<ReplyCopy> SyncClient::run_all(const Script& script,
+                                           const std::vector<ScriptCall>& calls) {
   const auto gathered = std::make_shared<Gathered>();
   for (const ScriptCall& each : calls) client_.run(script, each.keys, each.args, gather(gathered));
-  std::vector<Value> values = wait_for(loop_, *gathered);
-  for (const Value& value : values)
+  std::vector<ReplyCopy> values = wait_for(loop_, *gathered);
+  for (const ReplyCopy& value : values)
     if (value.is_error()) throw RedisError(value.text, error_code(value.text));
   return values;
 }
 
-std::vector<Value> SyncClient::pipeline(const std::vector<Command>& commands) {
+std::vector<ReplyCopy> SyncClient::pipeline(const std::vector<Command>& commands) {
   const auto gathered = std::make_shared<Gathered>();
   for (const Command& command : commands) client_.call(command, gather(gathered));
   return wait_for(loop_, *gathered);

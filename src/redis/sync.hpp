@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "redis/client.hpp"
-#include "redis/value.hpp"
+#include "redis/reply_copy.hpp"
 
 namespace w8y::redis {
 
@@ -29,16 +29,16 @@ class SyncClient {
   SyncClient(loop::Loop& loop, ClientOptions options);
 
   /// Throws RedisError without an answer, and for an error reply.
-  Value call(const Command& command);
-  Value run(const Script& script, const Command& keys, const Command& args);
+  ReplyCopy call(const Command& command);
+  ReplyCopy run(const Script& script, const Command& keys, const Command& args);
   struct ScriptCall {
     Command keys;
     Command args;
   };
   /// The same, all in one write; throws for the first error reply.
-  std::vector<Value> run_all(const Script& script, const std::vector<ScriptCall>& calls);
+  std::vector<ReplyCopy> run_all(const Script& script, const std::vector<ScriptCall>& calls);
   /// All in one write. Error replies are among the values; throws RedisError without an answer.
-  std::vector<Value> pipeline(const std::vector<Command>& commands);
+  std::vector<ReplyCopy> pipeline(const std::vector<Command>& commands);
 
   /// Waits for a connection that was lost to be made again. False: it can't be now.
   bool reconnect();

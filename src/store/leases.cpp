@@ -166,7 +166,7 @@ void Leases::send_batch(const Batch& batch, std::size_t bytes) {
   asked_ += bytes;
   const Instant sent = clock_.now();
   store_.renew(call, [this, alive = alive_, sent, bytes, asked = std::move(asked)](
-                         const std::vector<Renewed>* states, const Trouble&) {
+                         const std::vector<Renewed>* states, const StoreError&) {
     if (!*alive) return;
     asked_ -= bytes;
     answered(asked, sent, states);
@@ -207,7 +207,7 @@ void Leases::let_go(const LeaseTerms& terms) {
   call.item = terms.key.substr(terms.keys->lock_prefix.size());
   call.failures = "keep";
   call.run = terms.run;
-  store_.settle(*terms.keys, {&call}, [](std::size_t, const Trouble*) {});
+  store_.settle(*terms.keys, {&call}, [](std::size_t, const StoreError*) {});
 }
 
 void Leases::not_renewed(Lease& lease) {

@@ -4,7 +4,7 @@
 
 #include <w8y/caps.hpp>
 #include <w8y/escape.hpp>
-#include <w8y/lines.hpp>
+#include <w8y/line_splitter.hpp>
 #include <w8y/message.hpp>
 
 #include "fuzz.hpp"

@@ -3,17 +3,17 @@
 #include <string>
 
 #include "fuzz.hpp"
+#include "redis/hash_slots.hpp"
 #include "redis/reader.hpp"
 #include "redis/reply.hpp"
+#include "redis/reply_copy.hpp"
 #include "redis/server_info.hpp"
-#include "redis/slots.hpp"
-#include "redis/value.hpp"
 
 namespace {
 
 constexpr std::size_t max_reply = 4096;
 
-std::string flat(const w8y::redis::Value& value) {
+std::string flat(const w8y::redis::ReplyCopy& value) {
   std::string text = std::to_string(static_cast<int>(value.kind)) + ":" + value.text + ":" +
                      std::to_string(value.number);
   for (const auto& element : value.elements) text += "(" + flat(element) + ")";
@@ -21,7 +21,7 @@ std::string flat(const w8y::redis::Value& value) {
 }
 
 /// As a node of a cluster, which is believed only as far as its answers make sense.
-void look_as_cluster(const w8y::redis::Value& value) {
+void look_as_cluster(const w8y::redis::ReplyCopy& value) {
   using namespace w8y::redis;
   const HostPort asked{"there", 1};
   SlotMap map;
@@ -50,7 +50,7 @@ std::string read(std::string_view bytes, std::size_t portion) {
       static_cast<void>(view[view.size()].text());
       static_cast<void>(guarantee(parse_server_info(view.text())));
       static_cast<void>(weaknesses(parse_server_info(view.text()), "there"));
-      const Value value(view);
+      const ReplyCopy value(view);
       look_as_cluster(value);
       understood += flat(value) + "\n";
     }

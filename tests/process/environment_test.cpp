@@ -130,7 +130,7 @@ TEST_CASE("user, group and limits are the run's") {
   CHECK(std::vector(told.log.begin() + 2, told.log.end()) ==
         std::vector<std::string>{"0077", "50", "/"});
   if (!is_root()) return;
-  rule.child.edit().identity = {"nobody", "daemon"};
+  rule.child.edit().run_as = {"nobody", "daemon"};
   const auto nobody = bench.run_item("x", rule);
   CHECK(nobody.log == std::vector<std::string>{"nobody", "daemon", "0077", "50", "/"});
   rule.command = {"/usr/bin/env"};
@@ -139,7 +139,7 @@ TEST_CASE("user, group and limits are the run's") {
   CHECK(env.find("LOGNAME=nobody\n") != std::string::npos);
   CHECK(env.find("HOME=/nonexistent\n") != std::string::npos);
   CHECK(env.find("SHELL=/usr/sbin/nologin\n") != std::string::npos);
-  rule.child.edit().identity = {"no-such-user", {}};
+  rule.child.edit().run_as = {"no-such-user", {}};
   CHECK(bench.run_item("x", rule).reason() == "no such user 'no-such-user'");
 }
 
@@ -151,7 +151,7 @@ TEST_CASE("a temp folder is the run's own, and gone after it, without what links
                             "pwd; stat -c '%U %a' .; mkdir -p a/b/c; echo x >a/b/c/file; "
                             "ln -s ../precious link; ln -s .. up; ln -s / a/root; kill -9 $$"});
   rule.child.edit().cwd = "temp";
-  if (is_root()) rule.child.edit().identity = {"nobody", {}};
+  if (is_root()) rule.child.edit().run_as = {"nobody", {}};
   Bench bench;
   const auto told = bench.run_item("x", rule);
   CHECK(told.reason() == "signal 9 (SIGKILL)");

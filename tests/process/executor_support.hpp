@@ -10,7 +10,7 @@
 
 #include <w8y/executor.hpp>
 
-#include "executor/make.hpp"
+#include "executor/executor_factory.hpp"
 #include "support.hpp"
 
 namespace w8y::test {

@@ -113,9 +113,9 @@ TEST_CASE("each thing that a host lacks is named") {
   CHECK(lacks(needs) == "env_file " + needs.env_file + ", line 2: not NAME=value");
 
   needs = {};
-  needs.identity.user = "no such user";
+  needs.run_as.user = "no such user";
   CHECK(lacks(needs) == "no such user 'no such user'");
-  needs.identity = {std::nullopt, "no such group"};
+  needs.run_as = {std::nullopt, "no such group"};
   CHECK(lacks(needs) == "no such group 'no such group'");
 
   needs = {};
@@ -138,7 +138,7 @@ TEST_CASE("a folder counts as its list's user sees it") {
   const Folder folder;
   Needs needs;
   needs.cwd = folder.path();
-  needs.identity.user = "nobody";
+  needs.run_as.user = "nobody";
   REQUIRE(::chmod(folder.path().c_str(), 0700) == 0);
   CHECK(lacks(needs) == "can't change to folder " + needs.cwd + ": Permission denied");
   REQUIRE(::chmod(folder.path().c_str(), 0711) == 0);
@@ -209,11 +209,11 @@ TEST_CASE("what is to be tried is tried by a child that shares nothing with us")
   needs.rlimits = {{"nofile", RLIMIT_NOFILE, std::uint64_t{1} << 40}};
   CHECK(ask(needs) == "can't set the limit nofile to 1099511627776: Operation not permitted");
   needs = {};
-  needs.identity.user = "no such user";
+  needs.run_as.user = "no such user";
   CHECK(ask(needs) == "no such user 'no such user'");
   if (::geteuid() != 0) return;
   needs = {};
-  needs.identity.user = "nobody";
+  needs.run_as.user = "nobody";
   needs.cwd = folder.path();
   REQUIRE(::chmod(folder.path().c_str(), 0700) == 0);
   CHECK(ask(needs) == "can't change to folder " + needs.cwd + ": Permission denied");

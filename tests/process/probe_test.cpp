@@ -7,7 +7,7 @@
 
 #include <cstdlib>
 
-#include "executor/make.hpp"
+#include "executor/executor_factory.hpp"
 #include "support.hpp"
 
 using namespace w8y;

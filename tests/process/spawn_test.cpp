@@ -192,8 +192,8 @@ TEST_CASE("an account is found by name and by number") {
     CHECK(account.credentials->gid == 65534);
     CHECK(account.name.empty());
   }
-  const auto problem = [&](const Identity& identity) {
-    const auto error = process::resolve(identity, account);
+  const auto problem = [&](const RunAs& run_as) {
+    const auto error = process::resolve(run_as, account);
     CHECK_FALSE((error && error->host_is_short()));
     return error ? error->text : "";
   };

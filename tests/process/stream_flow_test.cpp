@@ -141,12 +141,12 @@ TEST_CASE("a flood of lines from one process holds up no other") {
 
 TEST_CASE("processes of an executor that is gone leave in good order, if somebody sees to it") {
   StreamBench bench;
-  bench.leavers = std::make_unique<executor::StreamLeavers>(bench.loop);
+  bench.retiring_streams = std::make_unique<executor::RetiringStreams>(bench.loop);
   CHECK(bench.run("A", "x") == "answered");
   const int pid = bench.pid("A");
   bench.executor.reset();
   bool gone = false;
-  bench.leavers->when_none([&] { gone = true; });
+  bench.retiring_streams->when_none([&] { gone = true; });
   REQUIRE(bench.wait([&] { return gone; }));
   CHECK_FALSE(alive(pid));
   CHECK(bench.folder.read("eof") == "end of file\n");
@@ -156,17 +156,17 @@ TEST_CASE("processes that don't leave are killed on demand, and with whoever saw
   StreamBench bench;
   bench.rule.child.edit().env = {{"LINGER", "1"}};
   bench.rule.kill_grace = 1h;
-  bench.leavers = std::make_unique<executor::StreamLeavers>(bench.loop);
+  bench.retiring_streams = std::make_unique<executor::RetiringStreams>(bench.loop);
   CHECK(bench.run("A", "x") == "answered");
   bench.executor.reset();
   bool gone = false;
-  bench.leavers->when_none([&] { gone = true; });
-  bench.leavers->kill_all();
+  bench.retiring_streams->when_none([&] { gone = true; });
+  bench.retiring_streams->kill_all();
   CHECK(bench.wait([&] { return gone; }));
   CHECK(bench.run("B", "x") == "answered");
   const int pid = bench.pid("B");
   bench.executor.reset();
-  bench.leavers.reset();
+  bench.retiring_streams.reset();
   CHECK(bench.wait([&] { return !alive(pid); }));
 }
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "executor/stream_leavers.hpp"
+#include "executor/retiring_streams.hpp"
 #include "executor_support.hpp"
 
 namespace w8y::test {
@@ -91,8 +91,8 @@ struct StreamBench {
     recorder.inside_call = false;
   }
   void make() {
-    executor = executor::make_executor(loop, {"host-1", nullptr, leavers.get()}, recorder, rule,
-                                       Caps{{"stream"}, concurrency, ""});
+    executor = executor::make_executor(loop, {"host-1", nullptr, retiring_streams.get()}, recorder,
+                                       rule, Caps{{"stream"}, concurrency, ""});
   }
   bool wait(const std::function<bool()>& fact) { return wait_for(loop, fact); }
   bool started(const RunId& run) {
@@ -120,7 +120,7 @@ struct StreamBench {
   unsigned concurrency;
   loop::Loop loop;
   RunRecorder recorder;
-  std::unique_ptr<executor::StreamLeavers> leavers;
+  std::unique_ptr<executor::RetiringStreams> retiring_streams;
   std::unique_ptr<Executor> executor;
 };
 

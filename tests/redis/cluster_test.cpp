@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "fixture.hpp"
+#include "redis/hash_slots.hpp"
 #include "redis/script.hpp"
-#include "redis/slots.hpp"
 #include "redis/subscriber.hpp"
 #include "support/sentinels.hpp"
 

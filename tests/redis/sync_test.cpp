@@ -9,22 +9,22 @@
 using namespace w8y;
 using namespace w8y::test;
 using redis::RedisError;
+using redis::ReplyCopy;
 using redis::SyncClient;
-using redis::Value;
 
 TEST_CASE("questions and answers, one after the other") {
   RedisServer server;
   loop::Loop loop;
   SyncClient redis(loop, options_for(server.url()));
   CHECK(redis.call({"SET", "k", "12"}).text == "OK");
-  const Value value = redis.call({"GET", "k"});
-  CHECK(value.kind == Value::Kind::string);
+  const ReplyCopy value = redis.call({"GET", "k"});
+  CHECK(value.kind == ReplyCopy::Kind::string);
   CHECK(value.text == "12");
   CHECK(value.number == 12);
   CHECK(redis.call({"INCR", "k"}).number == 13);
   CHECK(redis.call({"GET", "none"}).is_nil());
   redis.call({"RPUSH", "l", "a", "b"});
-  const Value list = redis.call({"LRANGE", "l", "0", "-1"});
+  const ReplyCopy list = redis.call({"LRANGE", "l", "0", "-1"});
   REQUIRE(list.elements.size() == 2);
   CHECK(list.elements[1].text == "b");
 

@@ -104,10 +104,10 @@ TEST_CASE("a thousand locked items ahead of a free one cost a few calls") {
   server.ask({"RPUSH", "work:list", "free"});
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
-  turn_until(loop, [&] { return host.link->client.connected(); });
-  const auto before = host.link->client.commands_sent();
+  turn_until(loop, [&] { return host.session->client.connected(); });
+  const auto before = host.session->client.commands_sent();
   CHECK(items_of(host.claim(1)) == std::vector<Item>{"free"});
-  CHECK(host.link->client.commands_sent() - before <= 5);
+  CHECK(host.session->client.commands_sent() - before <= 5);
   CHECK(server.ask({"LLEN", "work:list"}) == "1001");
   CHECK(server.ask({"LINDEX", "work:list", "0"}) == "0");
 }

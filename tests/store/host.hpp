@@ -50,23 +50,23 @@ class Told : public store::CircularListHandler {
   int all_settled = 0;
 };
 
-inline std::shared_ptr<store::RedisLink> open_link(loop::Loop& loop, const std::string& url,
-                                                   const std::string& host = "here",
-                                                   Duration command_timeout = 5s) {
+inline std::shared_ptr<store::RedisSession> open_link(loop::Loop& loop, const std::string& url,
+                                                      const std::string& host = "here",
+                                                      Duration command_timeout = 5s) {
   redis::ClientOptions options;
   options.command_timeout = command_timeout;
   options.url = redis::parse_url(url);
   static std::uint64_t seed = 0;
-  return std::make_shared<store::RedisLink>(loop, options,
-                                            store::RedisLink::Identity{host, 77, ++seed});
+  return std::make_shared<store::RedisSession>(loop, options,
+                                               store::RedisSession::Holder{host, 77, ++seed});
 }
 
 /// One host with one source, on a loop that hosts share.
 struct Host {
   Host(loop::Loop& shared, const std::string& url, Rule settings, const std::string& name = "here")
       : Host(shared, open_link(shared, url, name), std::move(settings)) {}
-  Host(loop::Loop& shared, std::shared_ptr<store::RedisLink> over, Rule settings)
-      : loop(shared), link(std::move(over)), source(link, told) {
+  Host(loop::Loop& shared, std::shared_ptr<store::RedisSession> over, Rule settings)
+      : loop(shared), session(std::move(over)), source(session, told) {
     use(std::move(settings));
   }
   void use(Rule settings) {
@@ -97,7 +97,7 @@ struct Host {
 
   loop::Loop& loop;
   Told told;
-  std::shared_ptr<store::RedisLink> link;
+  std::shared_ptr<store::RedisSession> session;
   RulePtr rule;
   store::RedisCircularList source;
 };

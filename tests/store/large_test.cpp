@@ -12,10 +12,10 @@ namespace {
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
-/// Counts the connections that a link has lost.
+/// Counts the connections that a session has lost.
 class Drops final : private redis::Client::Listener {
  public:
-  explicit Drops(store::RedisLink& link) : redis::Client::Listener(link.client) {}
+  explicit Drops(store::RedisSession& session) : redis::Client::Listener(session.client) {}
   int count = 0;
   std::string why;
 
@@ -63,12 +63,12 @@ Rule long_rule() {
 }
 
 /// Whose commands time out soon.
-std::shared_ptr<store::RedisLink> impatient_link(loop::Loop& loop, const std::string& url) {
+std::shared_ptr<store::RedisSession> impatient_link(loop::Loop& loop, const std::string& url) {
   redis::ClientOptions options;
   options.url = redis::parse_url(url);
   options.command_timeout = 300ms;
-  return std::make_shared<store::RedisLink>(loop, options,
-                                            store::RedisLink::Identity{"here", 77, 5});
+  return std::make_shared<store::RedisSession>(loop, options,
+                                               store::RedisSession::Holder{"here", 77, 5});
 }
 
 }  // namespace
@@ -81,9 +81,9 @@ TEST_CASE("a claim that was lost is found among 300 items of 600 KiB") {
     fill(server, items, 600 * 1024);
     loop::Loop loop;
     Host host(loop, impatient_link(loop, url_for(server, scripts)), long_rule());
-    turn_until(loop, [&] { return host.link->client.connected(); });
+    turn_until(loop, [&] { return host.session->client.connected(); });
     if (!scripts) host.claim(0);
-    Drops drops(*host.link);
+    Drops drops(*host.session);
     server.pause();
     CHECK(host.claim(3).end == ClaimEnd::unavailable);
     server.resume();
@@ -104,7 +104,7 @@ TEST_CASE("140 items of 1 MiB are claimed in parts, and their ends settled toget
     loop::Loop loop;
     Host host(loop, url_for(server, scripts), long_rule());
     if (!scripts) host.claim(0);
-    Drops drops(*host.link);
+    Drops drops(*host.session);
     CHECK(claim_all(host, items) == items);
     CHECK(locks(server) == items);
     std::set<std::string> numbers;
@@ -112,11 +112,11 @@ TEST_CASE("140 items of 1 MiB are claimed in parts, and their ends settled toget
     for (const Claim& claim : host.told.claims) {
       numbers.insert(number_of(claim.item));
       host.settle(claim);
-      unsent = std::max(unsent, host.link->client.unsent());
+      unsent = std::max(unsent, host.session->client.unsent());
     }
     CHECK(numbers.size() == items);
     turn_until(loop, [&] {
-      unsent = std::max(unsent, host.link->client.unsent());
+      unsent = std::max(unsent, host.session->client.unsent());
       return host.source.unsettled() == 0;
     });
     CHECK(host.source.unsettled() == 0);
@@ -134,10 +134,10 @@ TEST_CASE("400 ends of 64 KiB that came together during an outage") {
     fill(server, 400, 64 * 1024);
     loop::Loop loop;
     Host host(loop, impatient_link(loop, url_for(server, scripts)), long_rule());
-    turn_until(loop, [&] { return host.link->client.connected(); });
+    turn_until(loop, [&] { return host.session->client.connected(); });
     if (!scripts) host.claim(0);
     CHECK(claim_all(host, 400) == 400);
-    Drops drops(*host.link);
+    Drops drops(*host.session);
     server.pause();
     for (const Claim& claim : host.told.claims) host.settle(claim);
     CHECK(turn_until(loop, [&] { return drops.count > 0; }));
@@ -158,7 +158,7 @@ TEST_CASE("history and events have the first 4 KiB of an item and its length") {
     loop::Loop loop;
     Host host(loop, url_for(server, scripts), long_rule());
     if (!scripts) host.claim(0);
-    Drops drops(*host.link);
+    Drops drops(*host.session);
     std::string heard;
     redis::ClientOptions options;
     options.url = redis::parse_url(server.url());
@@ -213,8 +213,8 @@ TEST_CASE("items longer than 16 MiB are quarantined where they stand, and never 
   fill(server, 1, longest_item - 2, "y");
   loop::Loop loop;
   Host host(loop, server.url(), long_rule());
-  turn_until(loop, [&] { return host.link->client.connected(); });
-  Drops drops(*host.link);
+  turn_until(loop, [&] { return host.session->client.connected(); });
+  Drops drops(*host.session);
   const auto before = server.info("total_net_output_bytes");
   store::PassReply reply = host.claim(1);
   CHECK(items_of(reply) == std::vector<Item>{"a"});
@@ -262,7 +262,7 @@ TEST_CASE("six ends of 12 MB at once") {
     loop::Loop loop;
     Host host(loop, url_for(server, scripts), long_rule());
     if (!scripts) host.claim(0);
-    Drops drops(*host.link);
+    Drops drops(*host.session);
     CHECK(claim_all(host, items) == items);
     for (const Claim& claim : host.told.claims) host.settle(claim, store::RestFor{true, 60s});
     CHECK(host.settled());
@@ -303,7 +303,7 @@ TEST_CASE("the reason of a pause is cut before it is told") {
     loop::Loop loop;
     Host host(loop, url_for(server, scripts), long_rule());
     if (!scripts) host.claim(0);
-    Drops drops(*host.link);
+    Drops drops(*host.session);
     const store::PassReply reply = host.claim(1);
     CHECK(reply.end == ClaimEnd::paused);
     CHECK(reply.detail == std::string(item_shown, 'p'));
@@ -318,7 +318,7 @@ TEST_CASE("a claim carries no more run ids than one call can use") {
   fill(server, 600, 1);
   loop::Loop loop;
   Host host(loop, server.url(), long_rule());
-  turn_until(loop, [&] { return host.link->client.connected(); });
+  turn_until(loop, [&] { return host.session->client.connected(); });
   host.claim(1);
   const auto before = server.info("total_net_input_bytes");
   const store::PassReply reply = host.claim(20'000);
@@ -367,15 +367,15 @@ TEST_CASE("without scripts, an item that can't be looked at costs its own list a
     server.ask({"RPUSH", "small:list", "a", "b"});
     loop::Loop loop;
     // So much takes its time, and more of it with sanitizers.
-    auto link = open_link(loop, url_for(server, false), "here", 60s);
-    Host big(loop, link, long_rule());
-    Host small(loop, link, list_rule("small"));
+    auto session = open_link(loop, url_for(server, false), "here", 60s);
+    Host big(loop, session, long_rule());
+    Host small(loop, session, list_rule("small"));
     small.claim(0);
-    Drops drops(*link);
+    Drops drops(*session);
     store::PassReply reply = big.claim(1);
     CHECK(reply.end == ClaimEnd::refused);
     CHECK(reply.detail.find("EVAL") != std::string::npos);
-    CHECK(turn_until(loop, [&] { return link->client.connected(); }));
+    CHECK(turn_until(loop, [&] { return session->client.connected(); }));
     // The next passes don't try it again, and ask Redis nothing.
     const auto reads = [&] { return server.info_text("cmdstat_lmove"); };
     const std::string before = reads();
@@ -400,17 +400,17 @@ TEST_CASE("lists share the room for long items") {
       server.ask({"EVAL", "redis.call('RPUSH', KEYS[1], ARGV[1] .. string.rep('x', 16000000))", "1",
                   list, std::to_string(i)});
   loop::Loop loop;
-  auto link = open_link(loop, server.url());
+  auto session = open_link(loop, server.url());
   Rule rule = long_rule();
   rule.prefix = "a";
-  Host first(loop, link, rule);
+  Host first(loop, session, rule);
   rule.prefix = "b";
-  Host second(loop, link, rule);
+  Host second(loop, session, rule);
   const std::size_t held = claim_all(first, 18);
   CHECK(held == 16);
   // Of the first it is not known how long it is.
   CHECK(claim_all(second, 2) == 1);
-  CHECK(link->item_room.held() <= store::ItemRoom::most + longest_item);
+  CHECK(session->item_room.held() <= store::ItemRoom::most + longest_item);
   const int turns = second.told.turns;
   for (std::size_t i = 0; i < 3 && i < first.told.claims.size(); ++i)
     first.settle(first.told.claims[i]);
@@ -437,7 +437,7 @@ TEST_CASE("another's lock may be of any length: no more of it is read than whose
     rule.key_expiry = 2s;  // so renewals come soon
     Host host(loop, url_for(server, scripts), rule);
     if (!scripts) host.claim(0);
-    Drops drops(*host.link);
+    Drops drops(*host.session);
     const auto before = server.info("used_memory_peak");
     const auto sent = server.info("total_net_output_bytes");
     CHECK(claim_all(host, 24) == 12);

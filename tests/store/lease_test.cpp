@@ -124,12 +124,12 @@ TEST_CASE("a thousand leases are renewed in a few calls") {
   loop::Loop loop;
   Host host(loop, server.url(), short_leases());
   while (host.told.claims.size() < 1000) host.claim(250);
-  const auto before = host.link->client.commands_sent();
+  const auto before = host.session->client.commands_sent();
   turn_for(loop, 2s);
   CHECK(host.told.lost.empty());
   // Six renewals of a thousand, two hundred a call, with some that are not yet in step.
-  CHECK(host.link->client.commands_sent() - before <= 80);
-  store::Margins& margins = host.link->leases.margins();
+  CHECK(host.session->client.commands_sent() - before <= 80);
+  store::Margins& margins = host.session->leases.margins();
   REQUIRE(margins.least());
   CHECK(*margins.least() > 300ms);
   CHECK(margins.recent(loop.now()) == margins.least());
@@ -141,7 +141,7 @@ TEST_CASE("waking: by a message, and by a connection that is back") {
   Host host(loop, server.url(), list_rule());
   CHECK(host.claim(1).end == ClaimEnd::empty);
   host.source.listen(true);
-  CHECK(turn_until(loop, [&] { return host.link->subscriber.connected(); }));
+  CHECK(turn_until(loop, [&] { return host.session->subscriber.connected(); }));
   host.told.wakes = 0;
   server.ask({"PUBLISH", "work:wake", "added"});
   CHECK(turn_until(loop, [&] { return host.told.wakes == 1; }));
@@ -157,7 +157,7 @@ TEST_CASE("a reload between a claim and its answer: the lease is of what was loc
   server.ask({"RPUSH", "work:list", "a"});
   loop::Loop loop;
   Host host(loop, server.url(), short_leases());
-  turn_until(loop, [&] { return host.link->client.connected(); });
+  turn_until(loop, [&] { return host.session->client.connected(); });
   host.source.claim(1, store::Scan::whole, store::Manner::in_turn);
   Rule changed = list_rule();
   changed.key_expiry = 60s;
@@ -180,7 +180,7 @@ TEST_CASE("a renewal that Redis sees after the settlement leaves no lock for nob
   turn_for(loop, 500ms);  // so that renewals go by the script's hash
   for (int i = 0; i < 5; ++i) {
     server.ask({"SCRIPT", "FLUSH"});
-    host.link->leases.renew_now();
+    host.session->leases.renew_now();
     turn_until(loop, [&, count = 0]() mutable { return ++count == 2; });
     if (i == 0) host.settle(host.told.claims.at(0));
     turn_for(loop, 50ms);
@@ -199,7 +199,7 @@ TEST_CASE("nothing is begun under a claim whose answer came too late") {
   server.ask({"RPUSH", "work:list", "a"});
   loop::Loop loop;
   Host host(loop, server.url(), short_leases());
-  turn_until(loop, [&] { return host.link->client.connected(); });
+  turn_until(loop, [&] { return host.session->client.connected(); });
   server.pause();
   host.source.claim(1, store::Scan::whole, store::Manner::in_turn);
   turn_for(loop, 700ms);

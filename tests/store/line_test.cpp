@@ -10,7 +10,7 @@ namespace {
 
 /// It is told when its channel is confirmed, besides of its connection.
 void hear(Host& host) {
-  CHECK(turn_until(host.loop, [&] { return host.link->client.connected(); }));
+  CHECK(turn_until(host.loop, [&] { return host.session->client.connected(); }));
   turn_until(host.loop, [&] { return host.told.backs > 0; });
   const int backs = host.told.backs;
   host.source.listen(true);

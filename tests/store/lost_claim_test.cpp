@@ -11,21 +11,21 @@ namespace {
 /// A host whose commands time out soon, and whose locks live long.
 struct LosingHost {
   explicit LosingHost(RedisServer& redis, loop::Loop& on, bool scripts)
-      : server(redis), loop(on), link(open(scripts)), source(link, told) {
+      : server(redis), loop(on), session(open(scripts)), source(session, told) {
     Rule settings = list_rule();
     settings.key_expiry = 60s;
     settings.fleet_concurrency = 10;
     source.use(std::make_shared<const Rule>(settings));
-    turn_until(loop, [&] { return link->client.connected(); });
+    turn_until(loop, [&] { return session->client.connected(); });
     if (!scripts) claim(0);  // learns that scripts are forbidden
   }
 
-  std::shared_ptr<store::RedisLink> open(bool scripts) const {
+  std::shared_ptr<store::RedisSession> open(bool scripts) const {
     redis::ClientOptions options;
     options.url = redis::parse_url(url_for(server, scripts));
     options.connect_timeout = options.command_timeout = 200ms;
-    return std::make_shared<store::RedisLink>(loop, options,
-                                              store::RedisLink::Identity{"here", 77, 5});
+    return std::make_shared<store::RedisSession>(loop, options,
+                                                 store::RedisSession::Holder{"here", 77, 5});
   }
 
   store::PassReply claim(std::size_t wanted) {
@@ -48,7 +48,7 @@ struct LosingHost {
   RedisServer& server;
   loop::Loop& loop;
   Told told;
-  std::shared_ptr<store::RedisLink> link;
+  std::shared_ptr<store::RedisSession> session;
   store::RedisCircularList source;
 };
 

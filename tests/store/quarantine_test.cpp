@@ -291,11 +291,11 @@ TEST_CASE("what was noted of items that are no longer in their list is forgotten
     place.server.ask({"HSET", "work:quarantined", "gone", "{}", "runs", "{}"});
     place.server.ask({"SET", "work:lock:runs", "run:other:1:x", "PX", "60000"});
     CHECK(changes.quarantine({"b"}, by_alice) == std::vector{QuarantinedAs::done});
-    const auto before = place.host->link->client.commands_sent();
-    place.host->link->sweep.step();
-    if (scripts) CHECK(place.host->link->client.commands_sent() - before == 1);
+    const auto before = place.host->session->client.commands_sent();
+    place.host->session->sweep.step();
+    if (scripts) CHECK(place.host->session->client.commands_sent() - before == 1);
     CHECK(turn_until(place.loop, [&] {
-      place.host->link->sweep.step();
+      place.host->session->sweep.step();
       return place.server.ask({"HKEYS", "work:failures"}) == "a" &&
              place.server.ask({"HKEYS", "work:quarantined"}) == "b";
     }));
@@ -308,13 +308,13 @@ TEST_CASE("what was noted of items that are no longer in their list is forgotten
 TEST_CASE("lists are swept in turn, many in a call, and a long one doesn't hold Redis") {
   RedisServer server;
   loop::Loop loop;
-  const auto link = open_link(loop, server.url());
+  const auto session = open_link(loop, server.url());
   std::vector<std::unique_ptr<Told>> told;
   std::vector<std::unique_ptr<store::RedisCircularList>> sources;
   for (int i = 0; i < 150; ++i) {
     const std::string list = "l" + std::to_string(i);
     told.push_back(std::make_unique<Told>());
-    sources.push_back(std::make_unique<store::RedisCircularList>(link, *told.back()));
+    sources.push_back(std::make_unique<store::RedisCircularList>(session, *told.back()));
     sources.back()->use(std::make_shared<const Rule>(list_rule(list)));
     server.ask({"HSET", list + ":failures", "gone", "1"});
   }
@@ -325,11 +325,11 @@ TEST_CASE("lists are swept in turn, many in a call, and a long one doesn't hold 
       count += server.ask({"EXISTS", "l" + std::to_string(i) + ":failures"}) == "1";
     return count;
   };
-  CHECK(turn_until(loop, [&] { return link->client.connected(); }));
+  CHECK(turn_until(loop, [&] { return session->client.connected(); }));
   int calls = 0;
   const auto step = [&] {
     const int before = left();
-    link->sweep.step();
+    session->sweep.step();
     ++calls;
     turn_until(
         loop, [&] { return left() < before; }, 1s);

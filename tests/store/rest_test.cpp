@@ -11,10 +11,10 @@ namespace {
 /// Many lists on one connection: "l0", "l1", …
 struct Lists {
   Lists(loop::Loop& shared, const std::string& url, std::size_t count)
-      : loop(shared), link(open_link(loop, url)) {
+      : loop(shared), session(open_link(loop, url)) {
     for (std::size_t i = 0; i < count; ++i) {
       told.push_back(std::make_unique<Told>());
-      sources.push_back(std::make_unique<store::RedisCircularList>(link, *told.back()));
+      sources.push_back(std::make_unique<store::RedisCircularList>(session, *told.back()));
       sources.back()->use(std::make_shared<const Rule>(list_rule("l" + std::to_string(i))));
     }
   }
@@ -29,7 +29,7 @@ struct Lists {
   /// Each looks once, all in one turn of the loop. Whose claim would be worth it.
   std::vector<std::size_t> look() {
     for (auto& each : told) each->looks.clear();
-    const std::uint64_t before = link->client.commands_sent();
+    const std::uint64_t before = session->client.commands_sent();
     for (auto& source : sources) source->look();
     // Where nothing is asked, nothing else would end the loop's wait.
     Timer soon(loop.timers());
@@ -38,7 +38,7 @@ struct Lists {
       return std::all_of(told.begin(), told.end(),
                          [](const auto& each) { return each->looks.size() == 1; });
     }));
-    commands = link->client.commands_sent() - before;
+    commands = session->client.commands_sent() - before;
     std::vector<std::size_t> worth;
     cost = 0;
     for (std::size_t i = 0; i < told.size(); ++i) {
@@ -49,7 +49,7 @@ struct Lists {
   }
 
   loop::Loop& loop;
-  std::shared_ptr<store::RedisLink> link;
+  std::shared_ptr<store::RedisSession> session;
   std::vector<std::unique_ptr<Told>> told;
   std::vector<std::unique_ptr<store::RedisCircularList>> sources;
   std::uint64_t commands = 0;  ///< of the last look
@@ -63,9 +63,9 @@ using Places = std::vector<std::size_t>;
 void ask_of_events(Lists& lists) {
   lists.sources[0]->listen(true);
   bool over = false;
-  const auto last = lists.link->subscriber.subscribe(
+  const auto last = lists.session->subscriber.subscribe(
       "last", [](std::string_view, std::string_view) {},
-      [&] { lists.link->client.call({"PING"}, [&](const redis::Answer&) { over = true; }); });
+      [&] { lists.session->client.call({"PING"}, [&](const redis::Answer&) { over = true; }); });
   CHECK(turn_until(lists.loop, [&] { return over; }));
 }
 
@@ -185,8 +185,8 @@ TEST_CASE("what is added while a pass goes on is seen by the next look") {
   server.ask(push);
   server.ask(lock);
   lists.sources[0]->claim(1, store::Scan::whole, store::Manner::in_turn);
-  const std::uint64_t before = lists.link->client.commands_sent();
-  CHECK(turn_until(loop, [&] { return lists.link->client.commands_sent() > before + 3; }));
+  const std::uint64_t before = lists.session->client.commands_sent();
+  CHECK(turn_until(loop, [&] { return lists.session->client.commands_sent() > before + 3; }));
   REQUIRE(lists.told[0]->replies.empty());
   server.ask({"RPUSH", "l0:list", "new"});
   CHECK(turn_until(loop, [&] { return !lists.told[0]->replies.empty(); }));
@@ -296,7 +296,7 @@ TEST_CASE("that Redis tells of changed keys no more, or again, is noticed") {
   options.url = redis::parse_url(server.url());
   redis::Client client(loop, options);
   redis::Subscriber subscriber(loop, options);
-  store::ListEvents events(client, subscriber, loop.timers(), loop.clock(), 0, false, 20ms);
+  store::KeyspaceEvents events(client, subscriber, loop.timers(), loop.clock(), 0, false, 20ms);
   CHECK_FALSE(events.on("work:"));
   CHECK(turn_until(loop, [&] { return events.on("work:"); }));
   server.ask({"CONFIG", "SET", "notify-keyspace-events", ""});

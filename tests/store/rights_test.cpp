@@ -106,8 +106,8 @@ TEST_CASE("scripts are used again once the user may run them") {
   CHECK(host.settled());
   server.ask({"ACL", "SETUSER", "plain", "+@scripting"});
   server.ask({"CLIENT", "KILL", "USER", "plain"});
-  CHECK(turn_until(loop, [&] { return !host.link->client.connected(); }));
-  CHECK(turn_until(loop, [&] { return host.link->client.connected(); }));
+  CHECK(turn_until(loop, [&] { return !host.session->client.connected(); }));
+  CHECK(turn_until(loop, [&] { return host.session->client.connected(); }));
   const auto scripts = [&] {
     return server.ask({"INFO", "commandstats"}).find("cmdstat_evalsha") != std::string::npos;
   };
@@ -233,8 +233,8 @@ TEST_CASE("what may not be written of a run is told once, with the rule that is 
       set_rights("+ping");
       if (!scripts) {  // known for a connection
         place.server.ask({"CLIENT", "KILL", "USER", "some"});
-        CHECK(turn_until(place.loop, [&] { return !host.link->client.connected(); }));
-        CHECK(turn_until(place.loop, [&] { return host.link->client.connected(); }));
+        CHECK(turn_until(place.loop, [&] { return !host.session->client.connected(); }));
+        CHECK(turn_until(place.loop, [&] { return host.session->client.connected(); }));
       }
       host.source.hand_back(host.claim(1).claims.at(0));
       CHECK(host.settled());

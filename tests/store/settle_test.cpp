@@ -90,7 +90,7 @@ TEST_CASE("history and news: fields, bound, and none where none are wanted") {
     }
     CHECK(std::stoi(server.ask({"XLEN", "work:runs"})) <= 100);
     server.ask({"DEL", "work:runs", "work:fence", "work:failures"});
-    rule.recorded = false;
+    rule.keeps_records = false;
     host.use(rule);
     host.settle(host.claim(1).claims.at(0), store::RestFor{false, 1s},
                 store::FailureCount::increment);
@@ -186,7 +186,7 @@ TEST_CASE("a server that is no longer configured is told for a key_expiry more, 
   const Instant claimed = loop.now();
   std::size_t given_up = 0;
   std::string of;
-  host.link->retire([&](const std::string& list, std::size_t runs) {
+  host.session->retire([&](const std::string& list, std::size_t runs) {
     of = list;
     given_up += runs;
   });

@@ -209,7 +209,7 @@ TEST_CASE("one that is alone is on its way at once, and what is gathered goes be
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
   const store::PassReply one = host.claim(1);
-  const auto sent = [&] { return host.link->client.commands_sent(); };
+  const auto sent = [&] { return host.session->client.commands_sent(); };
   auto before = sent();
   host.settle(one.claims[0]);
   CHECK(sent() - before == 1);
@@ -284,7 +284,7 @@ TEST_CASE("what was gathered when a source goes is sent all the same") {
   auto host = std::make_unique<Host>(loop, server.url(), list_rule());
   const store::PassReply reply = host->claim(10);
   for (std::size_t i = 0; i < 5; ++i) host->settle(reply.claims[i]);
-  const auto link = host->link;
+  const auto session = host->session;
   host.reset();
   CHECK(turn_until(loop, [&] { return server.ask({"XLEN", "work:runs"}) == "5"; }));
 }

@@ -300,7 +300,7 @@ TEST_CASE("values arrive in the rule") {
   expected.lock_key = "proc";
   expected.on_lease_loss = OnLeaseLoss::terminate;
   expected.child.edit().success_exit_codes = {0, 3};
-  expected.child.edit().identity = {"1000", "nogroup"};
+  expected.child.edit().run_as = {"1000", "nogroup"};
   expected.child.edit().umask = 027;
   expected.child.edit().nice = -5;
   expected.max_line = 2048;

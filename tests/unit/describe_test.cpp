@@ -61,8 +61,8 @@ const std::vector<std::function<void(Rule&)>>& rule_changes() {
       [](Rule& rule) { rule.child.edit().env_file = "/x"; },
       [](Rule& rule) { rule.child.edit().env_var = "X"; },
       [](Rule& rule) { rule.child.edit().cwd = "temp"; },
-      [](Rule& rule) { rule.child.edit().identity.user = "u"; },
-      [](Rule& rule) { rule.child.edit().identity.group = "u"; },
+      [](Rule& rule) { rule.child.edit().run_as.user = "u"; },
+      [](Rule& rule) { rule.child.edit().run_as.group = "u"; },
       [](Rule& rule) { rule.child.edit().umask = 0; },
       [](Rule& rule) { rule.child.edit().nice = 0; },
       [](Rule& rule) {

@@ -284,7 +284,7 @@ class FakeProber : public Prober {
 };
 
 /// Everything a Poller or a Supervisor needs, and time to move.
-class World : public ListEvents, public Workshop {
+class World : public ServedListEvents, public PollerFactory {
  public:
   FakeClock clock;
   TimerQueue timers;

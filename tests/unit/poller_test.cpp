@@ -12,9 +12,9 @@ namespace {
 
 /// One poller on a fake host.
 struct Bench : World {
-  explicit Bench(Rule rule, std::size_t slots_limit = 0) : slots(clock, slots_limit) {
+  explicit Bench(Rule rule, std::size_t places_limit = 0) : places(clock, places_limit) {
     poller =
-        std::make_unique<Poller>(PollerHost{clock, timers, slots, *this}, share(std::move(rule)));
+        std::make_unique<Poller>(PollerHost{clock, timers, places, *this}, share(std::move(rule)));
   }
   void begin() {
     auto source = make_source(nullptr, idle, poller->source_handler());
@@ -28,7 +28,7 @@ struct Bench : World {
     settle_down();
   }
 
-  Slots slots;
+  Places places;
   IdlePolls idle{timers, clock, 100, 7};
   std::unique_ptr<Poller> poller;
 };
@@ -283,7 +283,7 @@ TEST_CASE("very short runs are claimed a little ahead, and handed back when runs
 TEST_CASE("places of the host are shared by weight, and nobody starves") {
   World world;
   world.runs_take = 10ms;
-  Slots slots(world.clock, 4);
+  Places places(world.clock, 4);
   IdlePolls idle{world.timers, world.clock, 100, 7};
   Rule heavy = rule_for("heavy", 10);
   heavy.weight = 3;
@@ -291,14 +291,14 @@ TEST_CASE("places of the host are shared by weight, and nobody starves") {
   std::map<std::string, std::size_t> most;
   for (const Rule& rule : {heavy, rule_for("light", 10)}) {
     for (int i = 0; i < 50; ++i) world.redis.lists[rule.prefix].push_back(std::to_string(i));
-    pollers.push_back(
-        std::make_unique<Poller>(PollerHost{world.clock, world.timers, slots, world}, share(rule)));
+    pollers.push_back(std::make_unique<Poller>(PollerHost{world.clock, world.timers, places, world},
+                                               share(rule)));
     auto& poller = *pollers.back();
     poller.begin(world.make_source(nullptr, idle, poller.source_handler()),
                  world.make_executor(nullptr, {}, poller.run_handler()));
   }
   world.run_for(1s);
-  CHECK(slots.used() <= 4);
+  CHECK(places.used() <= 4);
   const auto heavy_runs = pollers[0]->counters().succeeded;
   const auto light_runs = pollers[1]->counters().succeeded;
   CHECK(light_runs > 50);

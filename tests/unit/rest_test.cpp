@@ -24,7 +24,7 @@ constexpr auto whole = Scan::whole;
 struct Bench : World {
   Bench(Rule rule, std::size_t items) {
     poller =
-        std::make_unique<Poller>(PollerHost{clock, timers, slots, *this}, share(std::move(rule)));
+        std::make_unique<Poller>(PollerHost{clock, timers, places, *this}, share(std::move(rule)));
     poller->allow_ahead(false);
     for (std::size_t i = 0; i < items; ++i) redis.lists["work"].push_back(std::to_string(i));
   }
@@ -47,7 +47,7 @@ struct Bench : World {
   }
   std::vector<Scan> scans() { return std::exchange(sources.back()->scans, {}); }
 
-  Slots slots{clock, 0};
+  Places places{clock, 0};
   IdlePolls idle{timers, clock, 100, 7};
   std::unique_ptr<Poller> poller;
 };
@@ -340,14 +340,14 @@ TEST_CASE("what is fruitful is followed without a pause") {
 
 TEST_CASE("what wakes many lists is paid by the idle budget") {
   World world;
-  Slots slots(world.clock, 0);
+  Places places(world.clock, 0);
   IdlePolls idle{world.timers, world.clock, 100, 7};
   std::vector<std::unique_ptr<Poller>> pollers;
   for (int i = 0; i < 500; ++i) {
     const std::string name = "l" + std::to_string(i);
     world.redis.lists[name] = {"a"};
     world.redis.locks[name + "a"] = {"rest", std::nullopt};
-    pollers.push_back(std::make_unique<Poller>(PollerHost{world.clock, world.timers, slots, world},
+    pollers.push_back(std::make_unique<Poller>(PollerHost{world.clock, world.timers, places, world},
                                                share(rule_for(name))));
     auto& poller = *pollers.back();
     poller.begin(world.make_source(nullptr, idle, poller.source_handler()),
@@ -365,12 +365,12 @@ TEST_CASE("what wakes many lists is paid by the idle budget") {
 
 TEST_CASE("after a reconnect all lists claim, a bounded number at a time") {
   World world;
-  Slots slots(world.clock, 0);
+  Places places(world.clock, 0);
   IdlePolls idle{world.timers, world.clock, 100, 7};
   constexpr std::size_t lists = 2000;
   std::vector<std::unique_ptr<Poller>> pollers;
   for (std::size_t i = 0; i < lists; ++i) {
-    pollers.push_back(std::make_unique<Poller>(PollerHost{world.clock, world.timers, slots, world},
+    pollers.push_back(std::make_unique<Poller>(PollerHost{world.clock, world.timers, places, world},
                                                share(rule_for("l" + std::to_string(i)))));
     auto& poller = *pollers.back();
     poller.begin(world.make_source(nullptr, idle, poller.source_handler()),

@@ -9,9 +9,9 @@
 
 #include "app/ctl/bulk_add.hpp"
 #include "app/ctl/commands.hpp"
+#include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
 #include "app/ctl/item_stream.hpp"
-#include "app/ctl/site.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
 #include "store/circular/item_changes.hpp"
@@ -33,23 +33,23 @@ class Add final : public Command {
                [this](Word&& word) { words_.push_back(std::move(word)); });
   }
 
-  int run(const Options& options, Site& site) override {
+  int run(const Options& options, Context& context) override {
     // Right for a list that only w8y works on, and a slip otherwise.
-    if (site.lists() && !site.lists()->contains(prefix_))
+    if (context.lists() && !context.lists()->contains(prefix_))
       complain("note: " + escape_text(prefix_) + " is not in the config of this host");
     const bool from_input = words_.size() == 1 && words_[0].text == "-" && !words_[0].literal;
-    if (from_input) return add_input(options, site);
+    if (from_input) return add_input(options, context);
     if (nul_)
       throw Failure(wrong_usage,
                     "-0 goes with '-' as the only item: it says how standard input is read");
-    return add_words(options, site);
+    return add_words(options, context);
   }
 
  private:
-  int add_words(const Options& options, Site& site) {
+  int add_words(const Options& options, Context& context) {
     std::vector<Item> items;
     for (auto& word : words_) items.push_back(item_of(std::move(word.text)));
-    store::ItemChanges changes(site.redis(), site.keys(prefix_));
+    store::ItemChanges changes(context.redis(), context.keys(prefix_));
     const std::vector<store::AddedAs> added = changes.add(items, again_);
     Json told = Json::array();
     for (std::size_t i = 0; i < added.size(); ++i) {
@@ -82,9 +82,9 @@ class Add final : public Command {
                   escape_text(word) + " is not base64, which --base64 says that items are");
   }
 
-  int add_input(const Options& options, Site& site) {
-    const store::CircularKeys keys = site.keys(prefix_);
-    BulkAdd bulk(site.redis(), keys, again_);
+  int add_input(const Options& options, Context& context) {
+    const store::CircularKeys keys = context.keys(prefix_);
+    BulkAdd bulk(context.redis(), keys, again_);
     ItemStream lines(STDIN_FILENO, nul_ ? '\0' : '\n', base64_ ? 2 * longest_item : longest_item);
     std::size_t refused_lines = 0;
     try {

@@ -22,7 +22,7 @@ constexpr const char* any_bytes = "1e15";
 /// How much shorter the next try is after one whose answer was too large to be read.
 constexpr std::int64_t shorter = 16;
 
-redis::Value good(redis::Value&& value) {
+redis::ReplyCopy good(redis::ReplyCopy&& value) {
   if (value.is_error()) throw redis::RedisError(value.text, redis::error_code(value.text));
   return std::move(value);
 }
@@ -34,7 +34,7 @@ BulkAdd::BulkAdd(redis::SyncClient& client, const store::CircularKeys& keys, boo
   if (!again_) read_list();
 }
 
-void BulkAdd::know(redis::Value&& items) {
+void BulkAdd::know(redis::ReplyCopy&& items) {
   // Of long ones, it is only the beginning.
   for (auto& item : items.elements)
     if (item.text.size() < item_shown) known_.insert(std::move(item.text));
@@ -66,7 +66,7 @@ bool BulkAdd::read_at_once(std::size_t length) {
     commands.push_back({"EVAL", store::scripts::items.text, "3", keys_.list, keys_.failures,
                         keys_.quarantined, first, count, any_bytes, shown, "0", ""});
   commands.push_back({"EXEC"});
-  std::vector<redis::Value> replies;
+  std::vector<redis::ReplyCopy> replies;
   try {
     replies = client_.pipeline(commands);
   } catch (const redis::RedisError& error) {
@@ -75,7 +75,7 @@ bool BulkAdd::read_at_once(std::size_t length) {
   }
   good(std::move(replies[1]));  // says why, if it is forbidden
   for (auto& told : good(std::move(replies.back())).elements) {
-    redis::Value part = good(std::move(told));
+    redis::ReplyCopy part = good(std::move(told));
     if (part.elements.size() > 1) know(std::move(part.elements[1]));
   }
   return true;
@@ -87,7 +87,7 @@ void BulkAdd::read_pages() {
   const std::string shown = std::to_string(item_shown);
   for (std::int64_t first = 0;;) {
     const std::string from = std::to_string(first);
-    redis::Value told =
+    redis::ReplyCopy told =
         client_.run(store::scripts::items, {keys_.list, keys_.failures, keys_.quarantined},
                     {from, count, bytes, shown, "0", ""});
     if (told.elements.size() < 2 || told.elements[0].number == 0) return;
@@ -103,7 +103,7 @@ void BulkAdd::read_pages_plainly() {
     const std::string from = std::to_string(first);
     const std::string to = std::to_string(first + count - 1);
     try {
-      redis::Value items = client_.call({"LRANGE", keys_.list, from, to});
+      redis::ReplyCopy items = client_.call({"LRANGE", keys_.list, from, to});
       if (items.elements.empty()) return;
       first += static_cast<std::int64_t>(items.elements.size());
       know(std::move(items));
@@ -145,7 +145,7 @@ void BulkAdd::forget_past() {
     if (i % items_of_command == 0) looks.push_back({"EXISTS"});
     looks.back().push_back(locks[i]);
   }
-  const std::vector<redis::Value> there = client_.pipeline(looks);
+  const std::vector<redis::ReplyCopy> there = client_.pipeline(looks);
   std::vector<redis::Command> values;
   std::vector<std::size_t> of;
   for (std::size_t i = 0; i < locks.size(); ++i) {
@@ -153,7 +153,7 @@ void BulkAdd::forget_past() {
     values.push_back({"GETRANGE", locks[i], "0", "15"});  // enough to tell what it is
     of.push_back(i);
   }
-  const std::vector<redis::Value> found = client_.pipeline(values);
+  const std::vector<redis::ReplyCopy> found = client_.pipeline(values);
   std::vector<redis::Command> forget;
   for (std::size_t i = 0; i < of.size(); ++i)
     if (found[i].text.starts_with("rest:") || found[i].text.starts_with(store::quarantine_prefix))
@@ -182,7 +182,7 @@ void BulkAdd::push() {
   }
   // Who waits for work begins with the first ones.
   if (!told_) commands.push_back({"PUBLISH", keys_.wake, "added"});
-  std::vector<redis::Value> replies = client_.pipeline(commands);
+  std::vector<redis::ReplyCopy> replies = client_.pipeline(commands);
   for (std::size_t i = 0; i < replies.size(); ++i) {
     good(std::move(replies[i]));
     if (commands[i].front() == "RPUSH") added_ += commands[i].size() - 2;

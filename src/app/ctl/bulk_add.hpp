@@ -36,7 +36,7 @@ class BulkAdd {
   bool read_at_once(std::size_t length);
   void read_pages();
   void read_pages_plainly();
-  void know(redis::Value&& items);
+  void know(redis::ReplyCopy&& items);
   void forget_past();
   void push();
 

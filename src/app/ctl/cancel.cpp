@@ -2,10 +2,10 @@
 #include <w8y/escape.hpp>
 
 #include "app/ctl/commands.hpp"
+#include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
 #include "app/ctl/orders.hpp"
 #include "app/ctl/run_search.hpp"
-#include "app/ctl/site.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
 #include "app/ctl/who.hpp"
@@ -30,9 +30,9 @@ class Cancel final : public Command {
     });
   }
 
-  int run(const Options& options, Site& site) override {
-    RunSearch search(site, run_, std::nullopt);
-    site.host();  // throws where nobody says where it is
+  int run(const Options& options, Context& context) override {
+    RunSearch search(context, run_, std::nullopt);
+    context.host();  // throws where nobody says where it is
     search.look_here();
     if (!search.settled()) look_further(search);
     const RunSearch::Found* found = search.only();
@@ -40,10 +40,10 @@ class Cancel final : public Command {
       throw Failure(refused, "there is no run " + escape_text(run_) +
                                  ": it is not going on, and not in the history");
     if (!found->here) throw Failure(refused, where_it_is(search.id(), *found));
-    if (quarantine_) quarantine(site, *found->here);
+    if (quarantine_) quarantine(context, *found->here);
     Json body = Json::object();
     ops::put_bytes(body, "run", search.id());
-    return tell(options, site.host().order("/api/v1/cancel", body));
+    return tell(options, context.host().order("/api/v1/cancel", body));
   }
 
  private:
@@ -58,11 +58,11 @@ class Cancel final : public Command {
   }
 
   /// Before the run is ended, so that nobody takes the item up in between.
-  void quarantine(Site& site, const Json& run) const {
+  void quarantine(Context& context, const Json& run) const {
     const auto list = ops::get_bytes(run, "list");
     const auto item = ops::get_bytes(run, "item");
     if (!list || !item) throw Failure(refused, "w8yd does not say which item it is");
-    store::ItemChanges changes(site.redis(), site.keys(*list));
+    store::ItemChanges changes(context.redis(), context.keys(*list));
     const store::QuarantineNote note{{}, who_we_are(), reason_, wall_now()};
     // w8yd tells the beginning of a long item, and the run's lock which it is.
     const bool done =

@@ -8,9 +8,9 @@
 #include <w8y/escape.hpp>
 
 #include "app/ctl/commands.hpp"
+#include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
 #include "app/ctl/item_states.hpp"
-#include "app/ctl/site.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
 #include "app/ctl/who.hpp"
@@ -68,7 +68,7 @@ class Told {
 /// Changes the items that are named, or all that are in some state.
 class ChangeItems : public Command {
  public:
-  int run(const Options& options, Site& site) override {
+  int run(const Options& options, Context& context) override {
     if (items_.items.empty() == states_.empty())
       throw Failure(wrong_usage,
                     states_.empty()
@@ -77,8 +77,8 @@ class ChangeItems : public Command {
     Told told(options);
     const bool by_pattern = !states_.empty();
     const std::vector<std::string> prefixes =
-        by_pattern ? site.lists_of(prefix_) : std::vector{prefix_};
-    for (const auto& prefix : prefixes) change(options, site, prefix, told);
+        by_pattern ? context.lists_of(prefix_) : std::vector{prefix_};
+    for (const auto& prefix : prefixes) change(options, context, prefix, told);
     return told.end(prefixes == std::vector{prefix_});
   }
 
@@ -105,10 +105,11 @@ class ChangeItems : public Command {
   std::vector<std::string> states_;  ///< all items that are in one of these
 
  private:
-  void change(const Options& options, Site& site, const std::string& prefix, Told& told) {
-    const store::CircularKeys keys = site.keys(prefix);
-    store::ItemChanges changes(site.redis(), keys);
-    const std::vector<Item> items = states_.empty() ? items_.items : in_states(site, keys, changes);
+  void change(const Options& options, Context& context, const std::string& prefix, Told& told) {
+    const store::CircularKeys keys = context.keys(prefix);
+    store::ItemChanges changes(context.redis(), keys);
+    const std::vector<Item> items =
+        states_.empty() ? items_.items : in_states(context, keys, changes);
     const std::vector<ChangeResult> results = carry_out(changes, items);
     std::size_t changed = 0;
     for (std::size_t i = 0; i < results.size(); ++i) {
@@ -131,14 +132,14 @@ class ChangeItems : public Command {
   }
   /// Quarantined items are also those that only the index has: they may be off the list, or still
   /// run.
-  [[nodiscard]] std::vector<Item> in_states(Site& site, const store::CircularKeys& keys,
+  [[nodiscard]] std::vector<Item> in_states(Context& context, const store::CircularKeys& keys,
                                             store::ItemChanges& changes) const {
     std::vector<Item> items;
     std::set<Item> known;
     const auto take = [&](Item&& item) {
       if (known.insert(item).second) items.push_back(std::move(item));
     };
-    for (auto& found : read_items(site.redis(), keys).items)
+    for (auto& found : read_items(context.redis(), keys).items)
       if (is_wanted(found.state) && !found.cut()) take(std::move(found.item));
     if (takes_indexed() && is_wanted("quarantined"))
       for (auto& found : changes.quarantined()) take(std::move(found.item));

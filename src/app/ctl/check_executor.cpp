@@ -11,12 +11,12 @@
 #include <w8y/units.hpp>
 
 #include "app/ctl/commands.hpp"
+#include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
-#include "app/ctl/site.hpp"
 #include "app/ctl/table.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
-#include "executor/make.hpp"
+#include "executor/executor_factory.hpp"
 #include "executor/probe.hpp"
 
 namespace w8y::app::ctl {
@@ -196,7 +196,7 @@ std::string caps_text(const Caps& caps) {
 std::optional<Caps> ask_caps(loop::Loop& loop, Findings& findings, const Rule& rule) {
   executor::ProcessProber prober(loop);
   std::optional<ProbeResult> answer;
-  prober.probe({rule.executor, rule.args, rule.child->identity}, probe_timeout,
+  prober.probe({rule.executor, rule.args, rule.child->run_as}, probe_timeout,
                [&](ProbeResult&& result) { answer = std::move(result); });
   while (!answer) loop.turn(true);
   if (const auto* refusal = std::get_if<Refusal>(&*answer)) {
@@ -224,7 +224,7 @@ class CheckExecutor final : public Command {
                  [this](Word&& word) { timeout_ = duration_of("--timeout", word.text); });
   }
 
-  int run(const Options& options, Site& site) override {
+  int run(const Options& options, Context& context) override {
     Rule rule;
     rule.prefix = "check";
     rule.executor = std::filesystem::absolute(program_).lexically_normal();
@@ -232,12 +232,12 @@ class CheckExecutor final : public Command {
     rule.timeout = timeout_;
     rule.kill_grace = std::chrono::seconds(2);
     Findings findings(options.json);
-    if (const auto caps = ask_caps(site.loop(), findings, rule)) {
+    if (const auto caps = ask_caps(context.loop(), findings, rule)) {
       const Item item = item_.items.empty() ? "check" : item_.items.front();
       for (const Mode mode : {Mode::single, Mode::stream}) {
         rule.mode = mode;
         if (executor::why_not(rule, *caps).empty())
-          Trial(site.loop(), findings, std::make_shared<const Rule>(rule), *caps).run(item);
+          Trial(context.loop(), findings, std::make_shared<const Rule>(rule), *caps).run(item);
       }
     }
     return findings.end(rule.executor);

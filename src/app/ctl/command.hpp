@@ -9,7 +9,7 @@
 
 namespace w8y::app::ctl {
 
-class Site;
+class Context;
 
 class Command {
  public:
@@ -17,7 +17,7 @@ class Command {
   /// Its own arguments and options. What they are told is taken over before run().
   virtual void declare(Words& words) = 0;
   /// Returns the exit status, or throws Failure.
-  virtual int run(const Options& options, Site& site) = 0;
+  virtual int run(const Options& options, Context& context) = 0;
 };
 
 using CommandPtr = std::unique_ptr<Command>;

@@ -44,7 +44,7 @@ bool is_older(const FinishedRun& a, const FinishedRun& b) {
   return order_of(a.entry) < order_of(b.entry);
 }
 
-FinishedRun run_of(const std::string& list, const redis::Value& value) {
+FinishedRun run_of(const std::string& list, const redis::ReplyCopy& value) {
   FinishedRun run;
   run.list = list;
   if (value.elements.size() < 2) return run;
@@ -134,10 +134,10 @@ void History::fill() {
     const std::size_t end = std::min(dry.size(), first + batch);
     for (std::size_t i = first; i < end; ++i)
       commands.push_back({"XREVRANGE", dry[i]->key, dry[i]->before, "-", "COUNT", count});
-    const std::vector<redis::Value> replies = client_.pipeline(commands);
+    const std::vector<redis::ReplyCopy> replies = client_.pipeline(commands);
     for (std::size_t i = first; i < end && i - first < replies.size(); ++i) {
       Reader& reader = *dry[i];
-      const redis::Value& reply = replies[i - first];
+      const redis::ReplyCopy& reply = replies[i - first];
       if (reply.is_error()) throw redis::RedisError(reply.text, redis::error_code(reply.text));
       for (const auto& entry : reply.elements) reader.page.push_back(run_of(reader.list, entry));
       std::reverse(reader.page.begin(), reader.page.end());

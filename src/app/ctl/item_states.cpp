@@ -65,7 +65,7 @@ constexpr const char* most_of_value = "4096";
 void read_note(ItemState& item, const std::string& text);
 
 /// Reads what a script says of one item.
-void take_state(ItemState& item, const redis::Value* told) {
+void take_state(ItemState& item, const redis::ReplyCopy* told) {
   if (const std::int64_t left = told[0].number; left != -2) {  // there is a lock
     if (left >= 0) item.left = std::chrono::milliseconds(left);
     item.lock = told[1].text;
@@ -108,7 +108,7 @@ class Pages {
     const std::string count = std::to_string(page_);
     const std::string bytes = std::to_string(most_bytes);
     const std::string shown = std::to_string(item_shown);
-    redis::Value reply;
+    redis::ReplyCopy reply;
     try {
       reply = client_.run(store::scripts::items, {keys_.list, keys_.failures, keys_.quarantined},
                           {first, count, bytes, shown, most_of_value, keys_.lock_prefix});
@@ -125,7 +125,7 @@ class Pages {
       page.keys.push_back(element.text);
       item.item = std::move(element.text);
     }
-    const std::vector<redis::Value>& told = reply.elements;
+    const std::vector<redis::ReplyCopy>& told = reply.elements;
     for (std::size_t i = 2; i + 6 < told.size(); i += 7) {
       const auto place = static_cast<std::size_t>(told[i].number) - 1;
       if (place >= page.items.size()) continue;
@@ -208,7 +208,7 @@ class Look {
   [[nodiscard]] const std::vector<redis::Command>& commands() const { return commands_; }
   [[nodiscard]] std::size_t end() const { return end_; }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
-  void take(const redis::Value& executed) const {
+  void take(const redis::ReplyCopy& executed) const {
     const std::size_t count = end_ - first_;
     if (executed.is_error()) throw redis::RedisError(executed.text);
     if (executed.elements.size() != 2 * count + 2) return;
@@ -249,7 +249,7 @@ void look_at_plainly(redis::SyncClient& client, const store::CircularKeys& keys,
       looks.emplace_back(keys, items, first);
     for (const auto& look : looks)
       commands.insert(commands.end(), look.commands().begin(), look.commands().end());
-    const std::vector<redis::Value> replies = client.pipeline(commands);
+    const std::vector<redis::ReplyCopy> replies = client.pipeline(commands);
     std::size_t at = 0;
     for (const auto& look : looks) {
       at += look.commands().size();
@@ -279,7 +279,7 @@ void look_at(redis::SyncClient& client, const store::CircularKeys& keys,
       }
     }
     std::size_t at = begin;
-    for (const redis::Value& reply : client.run_all(store::scripts::states, calls))
+    for (const redis::ReplyCopy& reply : client.run_all(store::scripts::states, calls))
       for (std::size_t i = 0; i + 3 < reply.elements.size() && at < first; i += 4)
         take_state(*unknown[at++], &reply.elements[i]);
   }

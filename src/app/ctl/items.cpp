@@ -6,9 +6,9 @@
 #include <w8y/units.hpp>
 
 #include "app/ctl/commands.hpp"
+#include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
 #include "app/ctl/item_states.hpp"
-#include "app/ctl/site.hpp"
 #include "app/ctl/table.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
@@ -89,12 +89,12 @@ class ShowItems final : public Command {
     declare_limit(words, "Show at most N of each list", limit_);
   }
 
-  int run(const Options& options, Site& site) override {
-    const std::vector<std::string> prefixes = site.lists_of(prefix_);
+  int run(const Options& options, Context& context) override {
+    const std::vector<std::string> prefixes = context.lists_of(prefix_);
     const bool one = prefixes == std::vector{prefix_};
     Json told = Json::array();
     for (const auto& prefix : prefixes) {
-      const Items found = read_items(site.redis(), site.keys(prefix), state_, limit_);
+      const Items found = read_items(context.redis(), context.keys(prefix), state_, limit_);
       if (options.json) {
         told.push_back(to_json(prefix, found));
       } else {

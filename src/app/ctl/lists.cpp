@@ -7,8 +7,8 @@
 #include <w8y/escape.hpp>
 
 #include "app/ctl/commands.hpp"
+#include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
-#include "app/ctl/site.hpp"
 #include "app/ctl/table.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
@@ -140,12 +140,12 @@ class Lists final : public Command {
                  });
   }
 
-  int run(const Options& options, Site& site) override {
+  int run(const Options& options, Context& context) override {
     const bool one = prefix_ && state_.empty();
     if (one) {
-      if (const auto list = exactly(site, *prefix_)) return show_one(options, *list);
+      if (const auto list = exactly(context, *prefix_)) return show_one(options, *list);
     }
-    Json answer = site.host().ask("/api/v1/lists");
+    Json answer = context.host().ask("/api/v1/lists");
     Json& lists = answer["lists"];
     Json chosen = Json::array();
     for (auto& list : lists)
@@ -163,10 +163,10 @@ class Lists final : public Command {
 
  private:
   /// nullopt: a pattern, and no list of that name.
-  static std::optional<Json> exactly(Site& site, const std::string& prefix) {
+  static std::optional<Json> exactly(Context& context, const std::string& prefix) {
     const std::string path = ops::make_path({"api", "v1", "lists", prefix});
-    if (!core::is_pattern(prefix)) return site.host().ask(path);
-    return site.host().try_ask(path);
+    if (!core::is_pattern(prefix)) return context.host().ask(path);
+    return context.host().try_ask(path);
   }
   static int show_one(const Options& options, const Json& list) {
     if (options.json) {

@@ -13,8 +13,8 @@
 #include <w8y/escape.hpp>
 
 #include "app/ctl/commands.hpp"
+#include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
-#include "app/ctl/site.hpp"
 #include "app/ctl/text.hpp"
 #include "process/fd.hpp"
 
@@ -32,16 +32,16 @@ void declare_other_hosts(Words& words) {
 class Quiet final : public Command {
  public:
   void declare(Words& words) override { declare_other_hosts(words); }
-  int run(const Options& options, Site& site) override {
-    return tell(options, site.host().order("/api/v1/quiet"));
+  int run(const Options& options, Context& context) override {
+    return tell(options, context.host().order("/api/v1/quiet"));
   }
 };
 
 class Reload final : public Command {
  public:
   void declare(Words& words) override { declare_other_hosts(words); }
-  int run(const Options& options, Site& site) override {
-    return tell(options, site.host().order("/api/v1/reload"));
+  int run(const Options& options, Context& context) override {
+    return tell(options, context.host().order("/api/v1/reload"));
   }
 };
 
@@ -60,16 +60,16 @@ class Drain final : public Command {
     declare_other_hosts(words);
   }
 
-  int run(const Options& options, Site& site) override {
-    const Json before = wait_ ? site.host().ask("/api/v1/status?lists=no") : Json();
+  int run(const Options& options, Context& context) override {
+    const Json before = wait_ ? context.host().ask("/api/v1/status?lists=no") : Json();
     const process::Fd process = wait_ ? process_of(number_in(before, "pid")) : process::Fd();
-    Json answer = site.host().order("/api/v1/drain");
+    Json answer = context.host().order("/api/v1/drain");
     if (!wait_) return tell(options, answer);
     if (!options.json) std::cout << text_in(answer, "text") << std::endl;
     if (process) {
       wait_for(process);
     } else {
-      wait_for_socket(site, raw_in(before, "host_id"));
+      wait_for_socket(context, raw_in(before, "host_id"));
     }
     answer["result"] = "done";
     answer["text"] = "w8yd has ended";
@@ -83,9 +83,9 @@ class Drain final : public Command {
     }
   }
   /// Until it is taken away, or another w8yd's.
-  static void wait_for_socket(Site& site, const std::string& host_id) {
-    while (access(site.host().socket().c_str(), F_OK) == 0) {
-      const auto status = site.try_ask("/api/v1/status?lists=no");
+  static void wait_for_socket(Context& context, const std::string& host_id) {
+    while (access(context.host().socket().c_str(), F_OK) == 0) {
+      const auto status = context.try_ask("/api/v1/status?lists=no");
       if (status && raw_in(*status, "host_id") != host_id) return;
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }

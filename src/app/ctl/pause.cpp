@@ -7,9 +7,9 @@
 #include <w8y/units.hpp>
 
 #include "app/ctl/commands.hpp"
+#include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
 #include "app/ctl/orders.hpp"
-#include "app/ctl/site.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
 #include "app/ctl/who.hpp"
@@ -35,13 +35,13 @@ class PauseList final : public Command {
                  [this](Word&& word) { period_ = duration_of("--for", word.text); });
   }
 
-  int run(const Options& options, Site& site) override {
-    const std::vector<std::string> prefixes = site.lists_of(prefix_);
+  int run(const Options& options, Context& context) override {
+    const std::vector<std::string> prefixes = context.lists_of(prefix_);
     Pause pause{reason_, who_we_are(), wall_now(), WallTime(0)};
     if (period_) pause.until = pause.since + std::chrono::duration_cast<WallTime>(*period_);
     std::vector<Json> told;
     for (const auto& prefix : prefixes) {
-      set(site, site.keys(prefix), pause);
+      set(context, context.keys(prefix), pause);
       told.push_back(options.json ? to_json(prefix, pause) : Json());
       if (options.json) continue;
       std::cout << escape_text(prefix) << ": paused on all hosts"
@@ -54,7 +54,7 @@ class PauseList final : public Command {
   }
 
  private:
-  void set(Site& site, const store::CircularKeys& keys, const Pause& pause) const {
+  void set(Context& context, const store::CircularKeys& keys, const Pause& pause) const {
     const std::string value = pause_value(pause);
     redis::Command set = {"SET", keys.paused, value};
     std::string life;
@@ -63,9 +63,9 @@ class PauseList final : public Command {
           std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(*period_).count());
       set.insert(set.end(), {"PX", life});
     }
-    site.redis().call(set);
+    context.redis().call(set);
     // So that hosts which wait for work see, and say, that they are paused.
-    site.redis().call({"PUBLISH", keys.wake, "paused"});
+    context.redis().call({"PUBLISH", keys.wake, "paused"});
   }
   [[nodiscard]] static Json to_json(const std::string& prefix, const Pause& pause) {
     Json json = {{"result", "paused"}};
@@ -90,14 +90,14 @@ class Resume final : public Command {
     words.later("--all");
   }
 
-  int run(const Options& options, Site& site) override {
-    if (!prefix_) return tell(options, site.host().order("/api/v1/resume"));
-    const std::vector<std::string> prefixes = site.lists_of(*prefix_);
+  int run(const Options& options, Context& context) override {
+    if (!prefix_) return tell(options, context.host().order("/api/v1/resume"));
+    const std::vector<std::string> prefixes = context.lists_of(*prefix_);
     std::vector<Json> told;
     for (const auto& prefix : prefixes) {
-      const store::CircularKeys keys = site.keys(prefix);
-      const bool was_paused = site.redis().call({"DEL", keys.paused}).number > 0;
-      if (was_paused) site.redis().call({"PUBLISH", keys.wake, "resumed"});
+      const store::CircularKeys keys = context.keys(prefix);
+      const bool was_paused = context.redis().call({"DEL", keys.paused}).number > 0;
+      if (was_paused) context.redis().call({"PUBLISH", keys.wake, "resumed"});
       Json json = {{"result", was_paused ? "resumed" : "was not paused"}};
       ops::put_bytes(json, "list", prefix);
       told.push_back(std::move(json));

@@ -5,8 +5,8 @@
 
 #include <w8y/escape.hpp>
 
+#include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
-#include "app/ctl/site.hpp"
 #include "app/ctl/text.hpp"
 #include "core/pattern.hpp"
 
@@ -35,13 +35,13 @@ std::optional<WallTime> earliest_time(const std::string& start) {
   return start.size() > id.size() ? std::nullopt : time_of_run(id);
 }
 
-RunSearch::RunSearch(Site& site, const std::string& start, std::optional<std::string> list)
-    : site_(site), start_(run_id_of(start)), list_(std::move(list)) {
+RunSearch::RunSearch(Context& context, const std::string& start, std::optional<std::string> list)
+    : context_(context), start_(run_id_of(start)), list_(std::move(list)) {
   if (start_.empty()) throw Failure(wrong_usage, "a run id, or the start of one, is not empty");
 }
 
 void RunSearch::look_here() {
-  const auto host = site_.try_ask("/api/v1/status");
+  const auto host = context_.try_ask("/api/v1/status");
   if (!host) return;
   for (const auto& list : array_in(*host, "lists")) {
     const auto prefix = ops::get_bytes(list, "list");
@@ -60,8 +60,8 @@ void RunSearch::look_here() {
 
 void RunSearch::look_elsewhere() {
   if (!earliest_time(start_)) return;
-  for (const auto& prefix : site_.lists_of(list_)) {
-    Items running = read_items(site_.redis(), site_.keys(prefix), "running");
+  for (const auto& prefix : context_.lists_of(list_)) {
+    Items running = read_items(context_.redis(), context_.keys(prefix), "running");
     for (auto& item : running.items) {
       if (!item.since || !item.run.starts_with(start_)) continue;
       std::optional<Held>& held = found_[item.run].elsewhere;
@@ -73,7 +73,7 @@ void RunSearch::look_elsewhere() {
 void RunSearch::look_back() {
   // Ids that are none of ours are looked for everywhere, since an exact one wins.
   const auto earliest = earliest_time(start_);
-  History history(site_.redis(), site_.lists_of(list_));
+  History history(context_.redis(), context_.lists_of(list_));
   FinishedRun run;
   while (history.next(run)) {
     // It can't have ended before it was claimed.

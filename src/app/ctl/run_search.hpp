@@ -13,7 +13,7 @@
 
 namespace w8y::app::ctl {
 
-class Site;
+class Context;
 
 /// Digits and upper-case letters, as ids have them.
 std::string run_id_of(std::string text);
@@ -34,7 +34,7 @@ class RunSearch {
   };
 
   /// `start`: all of an id or its start. `list`: a name or a pattern; nullopt: all that are known.
-  RunSearch(Site& site, const std::string& start, std::optional<std::string> list);
+  RunSearch(Context& context, const std::string& start, std::optional<std::string> list);
 
   void look_here();
   /// Both throw without Redis.
@@ -49,7 +49,7 @@ class RunSearch {
   [[nodiscard]] bool settled() const;
 
  private:
-  Site& site_;
+  Context& context_;
   std::string start_;
   std::optional<std::string> list_;
   std::map<std::string, Found> found_;  ///< by id

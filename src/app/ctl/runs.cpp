@@ -5,9 +5,9 @@
 #include <w8y/escape.hpp>
 
 #include "app/ctl/commands.hpp"
+#include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
 #include "app/ctl/history.hpp"
-#include "app/ctl/site.hpp"
 #include "app/ctl/table.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
@@ -55,8 +55,8 @@ class Runs final : public Command {
     declare_limit(words, "Show at most N (default: 50)", limit_);
   }
 
-  int run(const Options& options, Site& site) override {
-    History history(site.redis(), site.lists_of(prefix_));
+  int run(const Options& options, Context& context) override {
+    History history(context.redis(), context.lists_of(prefix_));
     std::vector<FinishedRun> found;
     FinishedRun run;
     while (found.size() < limit_ && history.next(run)) {

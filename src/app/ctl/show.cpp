@@ -7,9 +7,9 @@
 #include <w8y/units.hpp>
 
 #include "app/ctl/commands.hpp"
+#include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
 #include "app/ctl/run_search.hpp"
-#include "app/ctl/site.hpp"
 #include "app/ctl/table.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
@@ -103,8 +103,8 @@ class Show final : public Command {
                  [this](Word&& word) { list_ = prefix_of(std::move(word.text)); });
   }
 
-  int run(const Options& options, Site& site) override {
-    RunSearch search(site, run_, list_);
+  int run(const Options& options, Context& context) override {
+    RunSearch search(context, run_, list_);
     search.look_here();
     if (!search.settled()) search.look_back();
     if (!search.settled()) search.look_elsewhere();

@@ -3,8 +3,8 @@
 #include <w8y/units.hpp>
 
 #include "app/ctl/commands.hpp"
+#include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
-#include "app/ctl/site.hpp"
 #include "app/ctl/table.hpp"
 #include "app/ctl/text.hpp"
 
@@ -84,10 +84,10 @@ void print_status(const Json& host, bool wide) {
 class Status final : public Command {
  public:
   void declare(Words&) override {}
-  int run(const Options& options, Site& site) override {
+  int run(const Options& options, Context& context) override {
     // Each of ten thousand lists is only of use to a program.
     const Json host =
-        site.host().ask(options.json ? "/api/v1/status" : "/api/v1/status?lists=count");
+        context.host().ask(options.json ? "/api/v1/status" : "/api/v1/status?lists=count");
     if (options.json) {
       print_json(host);
     } else {

@@ -7,8 +7,8 @@
 #include <w8y/units.hpp>
 
 #include "app/ctl/commands.hpp"
+#include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
-#include "app/ctl/site.hpp"
 #include "app/ctl/table.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
@@ -93,16 +93,16 @@ class Watch final : public Command {
     declare_limit(words, "End after N events", limit_);
   }
 
-  int run(const Options& options, Site& site) override {
-    redis::Subscriber subscriber(site.loop(), site.redis_options());
-    Watcher watcher(site.loop(), subscriber, options.json, limit_);
+  int run(const Options& options, Context& context) override {
+    redis::Subscriber subscriber(context.loop(), context.redis_options());
+    Watcher watcher(context.loop(), subscriber, options.json, limit_);
     std::vector<redis::Subscription> subscriptions;
-    for (const auto& prefix : site.lists_of(prefix_))
+    for (const auto& prefix : context.lists_of(prefix_))
       subscriptions.push_back(subscriber.subscribe(
-          site.keys(prefix).events,
+          context.keys(prefix).events,
           [&watcher](std::string_view, std::string_view payload) { watcher.on_message(payload); }));
     if (subscriptions.empty()) throw Failure(refused, "the config has no lists to watch");
-    site.loop().run();
+    context.loop().run();
     if (watcher.failure()) throw Failure(not_reachable, *watcher.failure());
     return done;
   }

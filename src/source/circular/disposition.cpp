@@ -29,7 +29,7 @@ Disposition after_failure(const EndedRun& run) {
   Duration rest = backoff_after(rule.backoff, failures);
   // What the executor says can only lengthen it: else a failing item could spin.
   if (const auto cooldown = own_cooldown(run)) rest = std::max(rest, *cooldown);
-  if (run.never_began() != nullptr && rule.recorded) rest = std::max(rest, least_rest_unstarted);
+  if (run.never_began() != nullptr && rule.supervised) rest = std::max(rest, least_rest_unstarted);
   return {rest_for(rest, true), store::FailureCount::increment};
 }
 

@@ -12,7 +12,7 @@
 #include <optional>
 
 #include <w8y/clock.hpp>
-#include <w8y/idle.hpp>
+#include <w8y/idle_polls.hpp>
 #include <w8y/source.hpp>
 
 #include "store/circular/list.hpp"

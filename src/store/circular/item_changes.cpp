@@ -43,7 +43,7 @@ std::vector<Result> ItemChanges::run(const redis::Script& script, const redis::C
     all_keys.insert(all_keys.end(), names.begin(), names.end());
     redis::Command all_args(args);
     for (std::size_t i = first; i < end; ++i) all_args.emplace_back(items[i]);
-    const redis::Value reply = client_.run(script, all_keys, all_args);
+    const redis::ReplyCopy reply = client_.run(script, all_keys, all_args);
     for (std::size_t i = 0; i < end - first; ++i)
       results.push_back(
           static_cast<Result>(i < reply.elements.size() ? reply.elements[i].number : 0));
@@ -90,7 +90,7 @@ std::vector<ShownItem> ItemChanges::change_long(const char* what, const std::str
   std::int64_t first = 0;
   while (true) {
     const std::string from = std::to_string(first);
-    const redis::Value reply =
+    const redis::ReplyCopy reply =
         client_.run(scripts::long_items, {keys_.list, keys_.failures, keys_.quarantined},
                     {keys_.lock_prefix, keys_.other_lock_prefix, what, which, shown, from,
                      long_items_at_once, long_bytes_at_once, keys_.wake, note});
@@ -121,7 +121,7 @@ std::vector<ItemChanges::Quarantined> ItemChanges::quarantined() {
   const std::string entries = std::to_string(page);
   const std::string shown = std::to_string(item_shown);
   do {
-    const redis::Value reply =
+    const redis::ReplyCopy reply =
         client_.run(scripts::index, {keys_.quarantined}, {cursor, entries, shown, most_of_note});
     if (reply.elements.empty()) break;
     cursor = reply.elements[0].text;
@@ -139,7 +139,7 @@ std::vector<QuarantineNote> ItemChanges::notes_of(const std::vector<Item>& items
     const std::size_t end = std::min(items.size(), first + static_cast<std::size_t>(page));
     redis::Command command{"HMGET", keys_.quarantined};
     for (std::size_t i = first; i < end; ++i) command.emplace_back(items[i]);
-    const redis::Value reply = client_.call(command);
+    const redis::ReplyCopy reply = client_.call(command);
     for (std::size_t i = first; i < end && i - first < reply.elements.size(); ++i)
       if (!reply.elements[i - first].is_nil()) notes[i] = read_note(reply.elements[i - first].text);
   }
@@ -155,7 +155,7 @@ void ItemChanges::find_locks(std::vector<Item>& found) {
   const std::string shown = std::to_string(item_shown);
   for (std::int64_t first = 0;;) {
     const std::string from = std::to_string(first);
-    const redis::Value part =
+    const redis::ReplyCopy part =
         client_.run(scripts::items, {keys_.list, keys_.failures, keys_.quarantined},
                     {from, count, long_bytes_at_once, shown, most_of_note, ""});
     if (part.elements.size() < 2 || part.elements[0].number == 0) return;
@@ -173,7 +173,7 @@ void ItemChanges::find_locks(std::vector<Item>& found) {
     }
     std::vector<redis::Command> reads;
     for (const auto& name : names) reads.push_back({"GETRANGE", name, "0", last});
-    const std::vector<redis::Value> locks = client_.pipeline(reads);
+    const std::vector<redis::ReplyCopy> locks = client_.pipeline(reads);
     for (std::size_t i = 0; i < locks.size(); ++i)
       if (locks[i].text == quarantine_prefix && seen.insert(*items[i / 2]).second)
         found.push_back(*items[i / 2]);

@@ -13,9 +13,9 @@ std::string ms_text(Duration life) {
   return std::to_string(std::max<std::int64_t>(ms, life > Duration{0} ? 1 : 0));
 }
 
-std::optional<Trouble> trouble_of(const redis::Answer& answer) {
+std::optional<StoreError> trouble_of(const redis::Answer& answer) {
   if (answer.ok()) return std::nullopt;
-  Trouble trouble;
+  StoreError trouble;
   const bool unread = answer.failure == redis::Failure::reply_too_large;
   trouble.maybe_done = answer.failure == redis::Failure::lost || unread;
   trouble.never = answer.failure == redis::Failure::too_large;

@@ -26,7 +26,7 @@ namespace w8y::store {
 std::string ms_text(Duration life);
 
 /// Redis could not do it, or we don't know whether it did.
-struct Trouble {
+struct StoreError {
   bool maybe_done = false;  ///< it was sent, and the answer was lost
   /// The lock is settled; only something that is noted beside it was refused.
   bool settled = false;
@@ -44,7 +44,7 @@ struct Trouble {
 };
 
 /// Nothing if the answer is good; else what went wrong.
-std::optional<Trouble> trouble_of(const redis::Answer& answer);
+std::optional<StoreError> trouble_of(const redis::Answer& answer);
 
 struct ClaimCall {
   const CircularKeys& keys;
@@ -165,9 +165,9 @@ class LockStore {
  public:
   virtual ~LockStore() = default;
   template <typename Result>
-  using Answer = std::function<void(const Result* result, const Trouble& trouble)>;
+  using Answer = std::function<void(const Result* result, const StoreError& trouble)>;
   /// No trouble: it is settled.
-  using SettleAnswer = std::function<void(std::size_t call, const Trouble* trouble)>;
+  using SettleAnswer = std::function<void(std::size_t call, const StoreError* trouble)>;
 
   virtual void claim(const ClaimCall& call, Answer<ClaimResult> answer) = 0;
   virtual void undo(const UndoCall& call, Answer<UndoResult> answer) = 0;

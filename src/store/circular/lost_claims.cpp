@@ -10,12 +10,12 @@ namespace {
 constexpr Duration retry_pause = std::chrono::milliseconds(500);
 }  // namespace
 
-LostClaims::LostClaims(RedisLink& link, std::function<void()> none_left)
-    : link_(link),
+LostClaims::LostClaims(RedisSession& session, std::function<void()> none_left)
+    : session_(session),
       none_left_(std::move(none_left)),
-      timer_(link.timers),
-      retry_(link.timers),
-      pause_(link.timers),
+      timer_(session.timers),
+      retry_(session.timers),
+      pause_(session.timers),
       alive_(std::make_shared<bool>(true)) {}
 
 LostClaims::~LostClaims() {
@@ -28,7 +28,7 @@ void LostClaims::add(std::shared_ptr<const CircularKeys> keys, std::string value
   lost.keys = std::move(keys);
   lost.value_prefix = std::move(value_prefix);
   lost.runs = runs;
-  lost.until = link_.clock.now() + expiry;
+  lost.until = session_.clock.now() + expiry;
   lost_.emplace(++last_id_, std::move(lost));
   arm();
 }
@@ -46,24 +46,24 @@ void LostClaims::go_on() {
   for (const auto& [id, lost] : lost_)
     if (!lost.asking) ids.push_back(id);
   for (const Id id : ids) step(id, lost_.at(id));
-  if (!lost_.empty()) retry_.set(link_.clock.now() + retry_pause, [this] { go_on(); });
+  if (!lost_.empty()) retry_.set(session_.clock.now() + retry_pause, [this] { go_on(); });
 }
 
 void LostClaims::step(Id id, Lost& lost) {
   const std::size_t at_once = LockStore::at_once(lost.longest);
   lost.asking = true;
-  link_.locks->undo({*lost.keys, lost.value_prefix, lost.runs, lost.looked, at_once},
-                    [this, alive = alive_, id, at_once, made = link_.large_call()](
-                        const UndoResult* result, const Trouble& trouble) {
-                      if (!*alive) return;
-                      if (result != nullptr && result->bytes >= RedisLink::large)
-                        link_.large_answered(made);
-                      const auto found = lost_.find(id);
-                      if (found == lost_.end()) return;
-                      found->second.asking = false;
-                      if (result != nullptr) return looked(id, found->second, *result);
-                      not_looked(id, found->second, trouble, at_once);
-                    });
+  session_.locks->undo({*lost.keys, lost.value_prefix, lost.runs, lost.looked, at_once},
+                       [this, alive = alive_, id, at_once, made = session_.large_call()](
+                           const UndoResult* result, const StoreError& trouble) {
+                         if (!*alive) return;
+                         if (result != nullptr && result->bytes >= RedisSession::large)
+                           session_.large_answered(made);
+                         const auto found = lost_.find(id);
+                         if (found == lost_.end()) return;
+                         found->second.asking = false;
+                         if (result != nullptr) return looked(id, found->second, *result);
+                         not_looked(id, found->second, trouble, at_once);
+                       });
 }
 
 void LostClaims::looked(Id id, Lost& lost, const UndoResult& result) {
@@ -71,13 +71,13 @@ void LostClaims::looked(Id id, Lost& lost, const UndoResult& result) {
   lost.looked += result.looked;
   lost.longest = result.longest;
   if (lost.runs.empty() || result.whole) return forget(id);
-  if (link_.may_call_large()) return step(id, lost);
-  if (!pause_.pending()) pause_.set(link_.large_after(), [this] { go_on(); });
+  if (session_.may_call_large()) return step(id, lost);
+  if (!pause_.pending()) pause_.set(session_.large_after(), [this] { go_on(); });
 }
 
 /// Tried again by go_on(), but for what Redis refuses: once more, since that may be asked in
 /// another way then, and no further.
-void LostClaims::not_looked(Id id, Lost& lost, const Trouble& trouble, std::size_t at_once) {
+void LostClaims::not_looked(Id id, Lost& lost, const StoreError& trouble, std::size_t at_once) {
   if (trouble.about_keys()) {
     if (std::exchange(lost.refused, true)) return forget(id);
     return step(id, lost);

@@ -12,7 +12,7 @@
 #include <w8y/clock.hpp>
 #include <w8y/timers.hpp>
 
-#include "store/redis_link.hpp"
+#include "store/redis_session.hpp"
 
 namespace w8y::store {
 
@@ -23,7 +23,7 @@ namespace w8y::store {
 class LostClaims {
  public:
   /// `none_left` is called, from the loop, when the last one has been dealt with.
-  LostClaims(RedisLink& link, std::function<void()> none_left);
+  LostClaims(RedisSession& session, std::function<void()> none_left);
   ~LostClaims();
   LostClaims(const LostClaims&) = delete;
   LostClaims& operator=(const LostClaims&) = delete;
@@ -52,11 +52,11 @@ class LostClaims {
   void go_on();
   void step(Id id, Lost& lost);
   void looked(Id id, Lost& lost, const UndoResult& result);
-  void not_looked(Id id, Lost& lost, const Trouble& trouble, std::size_t at_once);
+  void not_looked(Id id, Lost& lost, const StoreError& trouble, std::size_t at_once);
   void forget(Id id);
   void arm();
 
-  RedisLink& link_;
+  RedisSession& session_;
   std::function<void()> none_left_;
   std::map<Id, Lost> lost_;
   Id last_id_ = 0;

@@ -73,7 +73,7 @@ class PlainLocks::ClaimPass : public std::enable_shared_from_this<PlainLocks::Cl
     const std::size_t asked = result_.taken.size();
     if (!result_.taken.empty() && result_.taken.back().fence == 0) result_.taken.pop_back();
     if (result_.taken.empty()) {
-      Trouble trouble = *trouble_of(answer);
+      StoreError trouble = *trouble_of(answer);
       trouble.maybe_done = (trouble.maybe_done || asked > 0) && !unread;
       return answer_(nullptr, trouble);
     }

@@ -42,10 +42,10 @@ struct PlainLocks::Swap {
   Swapped result;
 };
 
-struct PlainLocks::Reading {
+struct PlainLocks::Pass {
   Found found;
   bool locked = false;
-  std::optional<Trouble> trouble;
+  std::optional<StoreError> trouble;
 };
 
 void PlainLocks::swap(std::string key, Commands reads, std::function<Change(const Found&)> decide,
@@ -57,10 +57,10 @@ void PlainLocks::swap(std::string key, Commands reads, std::function<Change(cons
 
 void PlainLocks::next_swap() {
   client_.call({"WATCH", swaps_.front()->key});
-  read(0, std::make_shared<Reading>());
+  read(0, std::make_shared<Pass>());
 }
 
-void PlainLocks::read(std::size_t at, const std::shared_ptr<Reading>& reading) {
+void PlainLocks::read(std::size_t at, const std::shared_ptr<Pass>& reading) {
   Swap& swap = *swaps_.front();
   if (at == swap.reads.size()) return read_lock(reading);
   const bool waits = swap.key.size() > long_name;
@@ -77,7 +77,7 @@ void PlainLocks::read(std::size_t at, const std::shared_ptr<Reading>& reading) {
 }
 
 /// The last to be read: with it, all is there.
-void PlainLocks::read_lock(const std::shared_ptr<Reading>& reading) {
+void PlainLocks::read_lock(const std::shared_ptr<Pass>& reading) {
   const std::string& key = swaps_.front()->key;
   client_.call({"PTTL", key}, [reading](const redis::Answer& got) {
     if (!reading->trouble) reading->trouble = trouble_of(got);
@@ -111,7 +111,7 @@ void PlainLocks::execute(Change&& change) {
   }
   client_.call({"MULTI"});
   // What a queued command is refused for says more than EXEC, which then says EXECABORT.
-  const auto refused = std::make_shared<std::optional<Trouble>>();
+  const auto refused = std::make_shared<std::optional<StoreError>>();
   const auto left_out = std::make_shared<bool>(false);
   const auto queue = [&](const std::vector<std::string>& words, bool note) {
     client_.call(borrow(words), [this, alive = alive_, refused, left_out, note,
@@ -136,7 +136,7 @@ void PlainLocks::execute(Change&& change) {
     if (!*alive) return;
     if (executed.ok()) return look_inside(executed.reply, certain, notes);
     if (*left_out && !*refused) return next_swap();  // again, without those
-    const Trouble trouble = *refused ? **refused : *trouble_of(executed);
+    const StoreError trouble = *refused ? **refused : *trouble_of(executed);
     finish_swap(&trouble);
   });
 }
@@ -158,7 +158,7 @@ void PlainLocks::look_inside(const redis::Reply& replies, std::size_t certain,
   finish_swap(nullptr);
 }
 
-void PlainLocks::finish_swap(const Trouble* trouble) {
+void PlainLocks::finish_swap(const StoreError* trouble) {
   const std::unique_ptr<Swap> over = std::move(swaps_.front());
   swaps_.pop_front();
   if (!swaps_.empty()) next_swap();
@@ -172,7 +172,7 @@ void PlainLocks::renew(const RenewCall& call, Answer<std::vector<Renewed>> answe
   struct Batch {
     std::vector<Renewed> states;
     std::size_t unanswered = 0;
-    std::optional<Trouble> trouble;
+    std::optional<StoreError> trouble;
     Answer<std::vector<Renewed>> answer;
   };
   auto batch = std::make_shared<Batch>();
@@ -193,7 +193,7 @@ void PlainLocks::renew(const RenewCall& call, Answer<std::vector<Renewed>> answe
       }
       return {};
     };
-    swap(lock.key, {}, decide, [batch, i](const Swapped* swapped, const Trouble& trouble) {
+    swap(lock.key, {}, decide, [batch, i](const Swapped* swapped, const StoreError& trouble) {
       Renewed& state = batch->states[i];
       if (swapped == nullptr && says_wrong_type(trouble.why)) {
         state = Renewed::foreign;  // whoever's it is, it keeps no other from being renewed

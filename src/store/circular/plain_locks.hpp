@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "redis/value.hpp"
+#include "redis/reply_copy.hpp"
 #include "store/circular/lock_store.hpp"
 
 namespace w8y::store {
@@ -39,15 +39,15 @@ class PlainLocks final : public LockStore {
   };
   struct Found {
     std::optional<std::string> lock;
-    std::vector<redis::Value> reads;
+    std::vector<redis::ReplyCopy> reads;
   };
   struct Swapped {
-    bool done = false;                  ///< else the lock was changed meanwhile, and nothing is
-    std::vector<redis::Value> replies;  ///< of EXEC
-    std::string refused;                ///< of the notes; empty: nothing
+    bool done = false;                      ///< else the lock was changed meanwhile, and nothing is
+    std::vector<redis::ReplyCopy> replies;  ///< of EXEC
+    std::string refused;                    ///< of the notes; empty: nothing
   };
   struct Swap;
-  struct Reading;
+  struct Pass;
   struct Standing;
   class ClaimPass;  ///< in plain_claim.cpp
   class Undo;       ///< in plain_undo.cpp
@@ -57,15 +57,15 @@ class PlainLocks final : public LockStore {
   void swap(std::string key, Commands reads, std::function<Change(const Found& found)> decide,
             Answer<Swapped> answer);
   void next_swap();
-  void read(std::size_t at, const std::shared_ptr<Reading>& reading);
-  void read_lock(const std::shared_ptr<Reading>& reading);
+  void read(std::size_t at, const std::shared_ptr<Pass>& reading);
+  void read_lock(const std::shared_ptr<Pass>& reading);
   void execute(Change&& change);
   void look_inside(const redis::Reply& replies, std::size_t certain,
                    const std::vector<std::string>& notes);
-  void finish_swap(const Trouble* trouble);
+  void finish_swap(const StoreError* trouble);
 
   void renew_places(const RenewCall& call);
-  using Settled = std::function<void(const Trouble* trouble)>;
+  using Settled = std::function<void(const StoreError* trouble)>;
   void settle_one(const CircularKeys& keys, const SettleCall& call, Settled answer);
   void sweep_entries(const CircularKeys& keys, const std::string& hash, std::function<void()> over);
   void sweep_entry(const CircularKeys& keys, const std::string& hash, const Item& item);

@@ -10,8 +10,8 @@ namespace w8y::store {
 namespace {
 
 /// Whether some entries of a history have this run.
-bool tells_of(const redis::Value& entries, const RunId& run) {
-  return std::ranges::any_of(entries.elements, [&](const redis::Value& entry) {
+bool tells_of(const redis::ReplyCopy& entries, const RunId& run) {
+  return std::ranges::any_of(entries.elements, [&](const redis::ReplyCopy& entry) {
     if (entry.elements.size() < 2) return false;
     const auto& fields = entry.elements[1].elements;
     for (std::size_t i = 0; i + 1 < fields.size(); i += 2)
@@ -80,7 +80,7 @@ PlainLocks::Change PlainLocks::change_of(const CircularKeys& keys, const SettleC
 void PlainLocks::settle(const CircularKeys& keys, const std::vector<const SettleCall*>& calls,
                         SettleAnswer answer) {
   for (std::size_t i = 0; i < calls.size(); ++i)
-    settle_one(keys, *calls[i], [answer, i](const Trouble* trouble) { answer(i, trouble); });
+    settle_one(keys, *calls[i], [answer, i](const StoreError* trouble) { answer(i, trouble); });
 }
 
 void PlainLocks::settle_one(const CircularKeys& keys, const SettleCall& call, Settled answer) {
@@ -97,11 +97,11 @@ void PlainLocks::settle_one(const CircularKeys& keys, const SettleCall& call, Se
   };
   swap(call.lock, std::move(reads), decide,
        [this, keys, call, answer = std::move(answer)](const Swapped* swapped,
-                                                      const Trouble& trouble) {
+                                                      const StoreError& trouble) {
          if (swapped == nullptr) return answer(&trouble);
          if (!swapped->done) return settle_one(keys, call, answer);  // changed meanwhile
          if (swapped->refused.empty()) return answer(nullptr);
-         Trouble noted;
+         StoreError noted;
          noted.settled = true;
          noted.why = swapped->refused;
          answer(&noted);
@@ -140,7 +140,7 @@ void PlainLocks::sweep_entry(const CircularKeys& keys, const std::string& hash, 
         change.commands.push_back({"DEL", lock});
       return change;
     };
-    swap(lock, {{"LPOS", keys.list, item}}, decide, [](const Swapped*, const Trouble&) {});
+    swap(lock, {{"LPOS", keys.list, item}}, decide, [](const Swapped*, const StoreError&) {});
   }
 }
 

@@ -89,13 +89,14 @@ class PlainLocks::Undo : public std::enable_shared_from_this<PlainLocks::Undo> {
       if (found.lock != value) return {};
       return {{{"DEL", name}}, {{"ZREM", slots, run}}};
     };
-    locks_.swap(name, {}, decide,
-                [self = shared_from_this(), run](const Swapped* swapped, const Trouble& trouble) {
-                  if (self->over_) return;
-                  if (swapped == nullptr) return self->fail(trouble);
-                  self->result_.freed.push_back(run);
-                  if (--self->asked_ == 0) self->next();
-                });
+    locks_.swap(
+        name, {}, decide,
+        [self = shared_from_this(), run](const Swapped* swapped, const StoreError& trouble) {
+          if (self->over_) return;
+          if (swapped == nullptr) return self->fail(trouble);
+          self->result_.freed.push_back(run);
+          if (--self->asked_ == 0) self->next();
+        });
   }
 
   void finish() {
@@ -104,7 +105,7 @@ class PlainLocks::Undo : public std::enable_shared_from_this<PlainLocks::Undo> {
     answer_(&result_, {});
   }
 
-  void fail(const Trouble& trouble) {
+  void fail(const StoreError& trouble) {
     over_ = true;
     answer_(nullptr, trouble);
   }

@@ -18,18 +18,19 @@ constexpr Duration change_pause = std::chrono::milliseconds(50);
 
 }  // namespace
 
-RedisCircularList::RedisCircularList(std::shared_ptr<RedisLink> link, CircularListHandler& handler)
-    : LinkHolder{std::move(link)},
-      Sweep::Member(link_->sweep),
-      redis::Client::Listener(link_->client),
+RedisCircularList::RedisCircularList(std::shared_ptr<RedisSession> session,
+                                     CircularListHandler& handler)
+    : LinkHolder{std::move(session)},
+      Sweep::Member(session_->sweep),
+      redis::Client::Listener(session_->client),
       handler_(handler),
-      room_timer_(link_->timers),
+      room_timer_(session_->timers),
       // The handler is not told from inside its own call.
-      room_(link_->item_room,
-            [this] { room_timer_.set(link_->clock.now(), [this] { handler_.on_turn(); }); }),
-      look_again_(link_->timers),
-      tell_(link_->timers),
-      scan_later_(link_->timers),
+      room_(session_->item_room,
+            [this] { room_timer_.set(session_->clock.now(), [this] { handler_.on_turn(); }); }),
+      look_again_(session_->timers),
+      tell_(session_->timers),
+      scan_later_(session_->timers),
       alive_(std::make_shared<bool>(true)) {}
 
 RedisCircularList::~RedisCircularList() {
@@ -49,12 +50,12 @@ const std::shared_ptr<const CircularKeys>& RedisCircularList::keys() {
 Settlements& RedisCircularList::settlements() {
   if (!settlements_)
     settlements_ = std::make_unique<Settlements>(
-        *link_, Settlements::Handler{
-                    [this] { look_all_settled(); },
-                    [this](const RunId& run, const std::string& why) { give_up(run, why); },
-                    [this](const std::string& refused) {
-                      handler_.on_unwritten(refused.empty() ? refused : missing_right(refused));
-                    }});
+        *session_, Settlements::Handler{
+                       [this] { look_all_settled(); },
+                       [this](const RunId& run, const std::string& why) { give_up(run, why); },
+                       [this](const std::string& refused) {
+                         handler_.on_unwritten(refused.empty() ? refused : missing_right(refused));
+                       }});
   return *settlements_;
 }
 
@@ -68,7 +69,7 @@ void RedisCircularList::put_away() {
 }
 
 std::string RedisCircularList::lock_value(const RunId& run) const {
-  const RedisLink::Identity& who = link_->identity;
+  const RedisSession::Holder& who = session_->holder;
   const std::string pid = std::to_string(who.pid);
   std::string value;
   value.reserve(std::string_view(run_prefix).size() + who.host.size() + pid.size() + run.size() +
@@ -90,11 +91,11 @@ void RedisCircularList::on_up() {
 // ---- news
 
 void RedisCircularList::announce(const RunEvent& event) {
-  if (!rule_->recorded || !link_->client.connected()) return;
+  if (!rule_->keeps_records || !session_->client.connected()) return;
   // News are for whoever listens; they must not stand in the way of claims and renewals.
-  if (link_->client.unsent() > most_unsent) return;
+  if (session_->client.unsent() > most_unsent) return;
   settlements().publish(keys(),
-                        event_json(*rule_, link_->identity.host, event, link_->clock.wall()),
+                        event_json(*rule_, session_->holder.host, event, session_->clock.wall()),
                         held_.size() > 1 ? Settlements::Wait::span : Settlements::Wait::none);
 }
 
@@ -110,7 +111,7 @@ void RedisCircularList::listen(bool on) {
   hear_of_list();
   if (!wake_) {
     // Once the channel is confirmed too: what was published before may have been missed.
-    wake_ = link_->subscriber.subscribe(
+    wake_ = session_->subscriber.subscribe(
         keys()->wake, [this](std::string_view, std::string_view message) { heard(message); },
         [this] {
           wake_confirmed_ = true;
@@ -150,15 +151,15 @@ void RedisCircularList::heard(std::string_view message) {
 // ---- at rest
 
 void RedisCircularList::hear_of_list() {
-  const bool on = link_->list_events.on(rule_->key_prefix());
+  const bool on = session_->keyspace_events.on(rule_->key_prefix());
   if (on == static_cast<bool>(changes_)) return;
   changes_.reset();
   hears_ = false;
   if (!on) return;
-  changes_ = link_->subscriber.subscribe(
-      link_->list_events.channel(CircularKeys::list_of(*rule_)),
+  changes_ = session_->subscriber.subscribe(
+      session_->keyspace_events.channel(CircularKeys::list_of(*rule_)),
       [this](std::string_view, std::string_view event) {
-        if (ListEvents::adds(event)) list_changed();
+        if (KeyspaceEvents::adds(event)) list_changed();
       },
       [this] {
         hears_ = true;
@@ -169,7 +170,7 @@ void RedisCircularList::hear_of_list() {
 void RedisCircularList::list_changed() {
   if (empty_) return handler_.on_wake();
   if (look_again_.pending()) return;
-  look_again_.set(link_->clock.now() + change_pause, [this] {
+  look_again_.set(session_->clock.now() + change_pause, [this] {
     ask_if_locked([this, alive = alive_](const LookReply& reply, std::int64_t) {
       if (*alive && reply.worth_it) handler_.on_wake();
     });
@@ -180,25 +181,25 @@ void RedisCircularList::look() {
   hear_of_list();
   const auto answer = [this, alive = alive_](LookReply reply, std::int64_t) {
     if (!*alive) return;
-    reply.hears = hears_ && link_->subscriber.connected();
+    reply.hears = hears_ && session_->subscriber.connected();
     handler_.on_looked(reply);
   };
   if (empty_) {
-    link_->looks.if_empty(CircularKeys::list_of(*rule_), answer);
+    session_->look_batcher.if_empty(CircularKeys::list_of(*rule_), answer);
   } else {
     ask_if_locked(answer);
   }
 }
 
-void RedisCircularList::ask_if_locked(Looks::Answer answer) {
+void RedisCircularList::ask_if_locked(LookBatcher::Answer answer) {
   if (place_ >= length_) place_ = 0;
-  link_->looks.if_locked(CircularKeys::list_of(*rule_), CircularKeys::lock_prefix_of(*rule_),
-                         length_, place_,
-                         [this, alive = alive_, from = place_, answer = std::move(answer)](
-                             const LookReply& reply, std::int64_t seen) {
-                           if (*alive) place_ = from + seen;
-                           answer(reply, seen);
-                         });
+  session_->look_batcher.if_locked(
+      CircularKeys::list_of(*rule_), CircularKeys::lock_prefix_of(*rule_), length_, place_,
+      [this, alive = alive_, from = place_, answer = std::move(answer)](const LookReply& reply,
+                                                                        std::int64_t seen) {
+        if (*alive) place_ = from + seen;
+        answer(reply, seen);
+      });
 }
 
 }  // namespace w8y::store

@@ -15,14 +15,14 @@
 #include "store/circular/list.hpp"
 #include "store/circular/lost_claims.hpp"
 #include "store/circular/settlements.hpp"
-#include "store/redis_link.hpp"
+#include "store/redis_session.hpp"
 
 namespace w8y::store {
 
 namespace detail {
 /// A base class, so that the connection outlives the listener on it: a source may be its last user.
 struct LinkHolder {
-  std::shared_ptr<RedisLink> link_;
+  std::shared_ptr<RedisSession> session_;
 };
 }  // namespace detail
 
@@ -32,14 +32,14 @@ class RedisCircularList final : public CircularList,
                                 private Sweep::Member,
                                 private redis::Client::Listener {
  public:
-  RedisCircularList(std::shared_ptr<RedisLink> link, CircularListHandler& handler);
+  RedisCircularList(std::shared_ptr<RedisSession> session, CircularListHandler& handler);
   ~RedisCircularList() override;
 
   void use(RulePtr rule) override;
   void claim(std::size_t wanted, Scan scan, Manner manner) override;
   void leave_line() override;
   void look() override;
-  [[nodiscard]] double look_cost() const override { return link_->looks.cost(empty_); }
+  [[nodiscard]] double look_cost() const override { return session_->look_batcher.cost(empty_); }
   void settle(Settlement&& settlement) override;
   void hand_back(const Claim& claim) override;
   [[nodiscard]] bool may_start(const Claim& claim) const override;
@@ -77,7 +77,7 @@ class RedisCircularList final : public CircularList,
   void lease_expiring(RunId run) override { handler_.on_lease_expiring(run); }
   /// The one-item wrapper is not here for long enough.
   [[nodiscard]] RulePtr swept_rule() const override {
-    return rule_ && rule_->recorded ? rule_ : nullptr;
+    return rule_ && rule_->supervised ? rule_ : nullptr;
   }
   void on_up() override;
   void on_down(const std::string&) override {}
@@ -93,20 +93,20 @@ class RedisCircularList final : public CircularList,
   void scanned(const std::vector<RunId>& runs, Instant sent, const ClaimResult& result);
   void note_length(const ClaimResult& result);
   void look_for(const std::vector<RunId>& runs);
-  void unavailable(const std::vector<RunId>& runs, const Trouble& trouble);
+  void unavailable(const std::vector<RunId>& runs, const StoreError& trouble);
   Claim hold(const RunId& run, const Taken& taken, Instant sent);
   void put_down(const RunId& run, SettleCall&& call);
   [[nodiscard]] Settlements::Wait wait_of_end(bool freed) const;
   void look_all_settled();
   void heard(std::string_view message);
   [[nodiscard]] bool hears_of_turn() const {
-    return wake_confirmed_ && link_->subscriber.connected();
+    return wake_confirmed_ && session_->subscriber.connected();
   }
   void give_up(const RunId& run, const std::string& why);
   void tell_later(std::function<void()> tell);
   void hear_of_list();
   void list_changed();
-  void ask_if_locked(Looks::Answer answer);
+  void ask_if_locked(LookBatcher::Answer answer);
   void put_away();
   [[nodiscard]] std::string lock_value(const RunId& run) const;
 

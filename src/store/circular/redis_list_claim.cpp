@@ -50,10 +50,10 @@ void RedisCircularList::claim(std::size_t wanted, Scan scan, Manner manner) {
 }
 
 void RedisCircularList::scan() {
-  if (link_->clock.now() < too_long_until_) return put_off();
+  if (session_->clock.now() < too_long_until_) return put_off();
   if (!room_.admit(std::min(longest_.value_or(0), longest_item), may_hold())) return hold_back();
-  if (longest_ && *longest_ >= RedisLink::large && !link_->may_call_large()) {
-    scan_later_.set(link_->large_after(), [this] { scan(); });
+  if (longest_ && *longest_ >= RedisSession::large && !session_->may_call_large()) {
+    scan_later_.set(session_->large_after(), [this] { scan(); });
     return;
   }
   // Both travel in one write, and the claim sees the items free that are.
@@ -67,29 +67,29 @@ void RedisCircularList::scan() {
                  held_.size(),
                  hears_of_turn(),
                  pass_.overdue,
-                 link_->parked_note,
+                 session_->parked_note,
                  longest_};
   // Ids that one call can't use would only be carried there.
   const std::size_t wanted = std::min(pass_.wanted, LockStore::most_looked_at);
   call.runs.reserve(wanted);
   for (std::size_t i = 0; i < wanted; ++i)
-    call.runs.push_back(link_->run_ids.next(link_->clock.wall()));
+    call.runs.push_back(session_->run_ids.next(session_->clock.wall()));
   ++pass_.calls;
-  const RedisLink::LargeCall made = link_->large_call();
+  const RedisSession::LargeCall made = session_->large_call();
   // What the call is given is read before it returns: its ids may be kept elsewhere.
   const auto runs = std::make_shared<std::vector<RunId>>();
-  link_->locks->claim(
-      call, [this, alive = alive_, runs, made](const ClaimResult* result, const Trouble& trouble) {
-        if (!*alive) return;
-        if (result != nullptr && result->bytes >= RedisLink::large) link_->large_answered(made);
-        if (trouble.too_long || (result != nullptr && result->too_long))
-          too_long_until_ = link_->clock.now() + too_long_pause;
-        if (result == nullptr) {
-          unavailable(*runs, trouble);
-        } else {
-          scanned(*runs, made.sent, *result);
-        }
-      });
+  session_->locks->claim(call, [this, alive = alive_, runs, made](const ClaimResult* result,
+                                                                  const StoreError& trouble) {
+    if (!*alive) return;
+    if (result != nullptr && result->bytes >= RedisSession::large) session_->large_answered(made);
+    if (trouble.too_long || (result != nullptr && result->too_long))
+      too_long_until_ = session_->clock.now() + too_long_pause;
+    if (result == nullptr) {
+      unavailable(*runs, trouble);
+    } else {
+      scanned(*runs, made.sent, *result);
+    }
+  });
   *runs = std::move(call.runs);  // it has been read, and is never answered from inside
 }
 
@@ -114,13 +114,13 @@ void RedisCircularList::put_off() {
   PassReply reply;
   reply.end = ClaimEnd::refused;
   reply.detail = too_long_here;
-  reply.next_free = too_long_until_ - link_->clock.now();
+  reply.next_free = too_long_until_ - session_->clock.now();
   answer_later(std::move(reply));
 }
 
 /// From the loop.
 void RedisCircularList::answer_later(PassReply reply) {
-  scan_later_.set(link_->clock.now(), [this, reply = std::move(reply)]() mutable {
+  scan_later_.set(session_->clock.now(), [this, reply = std::move(reply)]() mutable {
     reply.calls = pass_.calls;
     reply.parked = std::move(pass_.parked);
     handler_.on_claimed(std::move(reply));
@@ -168,7 +168,7 @@ void RedisCircularList::scanned(const std::vector<RunId>& runs, Instant sent,
   reply.claims.reserve(result.taken.size());
   for (std::size_t i = 0; i < result.taken.size() && i < runs.size(); ++i)
     reply.claims.push_back(hold(runs[i], result.taken[i], sent));
-  if (link_->clock.now() - sent > pass_.rule->key_expiry / 2) {
+  if (session_->clock.now() - sent > pass_.rule->key_expiry / 2) {
     // The answer took so long (a slow connect, a stopped process) that by our clock the leases are
     // half over or gone: nothing is begun under them.
     for (const Claim& claim : reply.claims) hand_back(claim);
@@ -197,22 +197,22 @@ void RedisCircularList::leave_line() {
 }
 
 void RedisCircularList::leave_redis_line() {
-  if (!std::exchange(in_line_, false) || !link_->client.connected()) return;
+  if (!std::exchange(in_line_, false) || !session_->client.connected()) return;
   const ClaimCall call{
       *keys(), lock_value({}), {}, rule_->key_expiry, 0, ClaimCall::new_pass, 0, true, false, {},
       {}};
-  link_->locks->claim(call, [](const ClaimResult*, const Trouble&) {});
+  session_->locks->claim(call, [](const ClaimResult*, const StoreError&) {});
 }
 
 void RedisCircularList::look_for(const std::vector<RunId>& runs) {
   if (!lost_claims_)
-    lost_claims_ = std::make_unique<LostClaims>(*link_, [this] { look_all_settled(); });
+    lost_claims_ = std::make_unique<LostClaims>(*session_, [this] { look_all_settled(); });
   lost_claims_->add(pass_.keys, lock_value({}), runs, pass_.rule->key_expiry);
   // The connection may be there (an error in the middle of a pass).
   lost_claims_->look();
 }
 
-void RedisCircularList::unavailable(const std::vector<RunId>& runs, const Trouble& trouble) {
+void RedisCircularList::unavailable(const std::vector<RunId>& runs, const StoreError& trouble) {
   if (trouble.maybe_done) look_for(runs);
   room_.answered();
   PassReply reply;
@@ -235,7 +235,7 @@ Claim RedisCircularList::hold(const RunId& run, const Taken& taken, Instant sent
                    pass_.rule->on_lease_loss == OnLeaseLoss::keep_running,
                    pass_.rule->key_expiry,
                    sent};
-  held.lease = link_->leases.hold(std::move(terms), *this);
+  held.lease = session_->leases.hold(std::move(terms), *this);
   held_.insert_or_assign(run, std::move(held));
   return Claim{run, taken.item, {}, taken.fence, taken.failures + 1};
 }

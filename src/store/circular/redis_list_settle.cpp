@@ -57,17 +57,17 @@ void RedisCircularList::settle(Settlement&& settlement) {
   call.item = settlement.claim.item;
   call.run = settlement.claim.run;
   std::string parked;
-  std::visit(NewLock{call, settlement, link_->identity.host, parked}, settlement.rest);
+  std::visit(NewLock{call, settlement, session_->holder.host, parked}, settlement.rest);
   if (!parked.empty())
     tell_later([this, item = ShownItem(settlement.claim.item), parked] {
       handler_.on_parked(item, parked);
     });
   call.failures = "keep";
-  if (rule.recorded) {
+  if (rule.keeps_records) {
     call.failures = failures_text(settlement.failures);
     call.history = rule.history;
-    call.event = end_json(link_->identity.host, settlement);
-    if (call.history > 0) call.entry = history_entry(link_->identity.host, settlement);
+    call.event = end_json(session_->holder.host, settlement);
+    if (call.history > 0) call.entry = history_entry(session_->holder.host, settlement);
   }
   put_down(settlement.claim.run, std::move(call));
 }
@@ -116,7 +116,7 @@ void RedisCircularList::give_up(const RunId& run, const std::string& why) {
 void RedisCircularList::tell_later(std::function<void()> tell) {
   news_.push_back(std::move(tell));
   if (tell_.pending()) return;
-  tell_.set(link_->clock.now(), [this] {
+  tell_.set(session_->clock.now(), [this] {
     for (const auto& each : std::exchange(news_, {})) each();
   });
 }

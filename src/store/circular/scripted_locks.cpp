@@ -280,7 +280,7 @@ void ScriptedLocks::settle(const CircularKeys& keys, const std::vector<const Set
                 } else if (const auto refused = got.reply[1].text(); !refused.empty()) {
                   // The next claim says whether it is a right that is missing.
                   proven_ = false;
-                  trouble = Trouble{};
+                  trouble = StoreError{};
                   trouble->settled = true;
                   trouble->why = refused;
                 }

@@ -37,12 +37,12 @@ std::size_t bytes_of(const SettleCall& call) {
 
 }  // namespace
 
-Settlements::Settlements(RedisLink& link, Handler handler)
-    : link_(link),
+Settlements::Settlements(RedisSession& session, Handler handler)
+    : session_(session),
       handler_(std::move(handler)),
-      last_end_(link.clock.now() - gather_time),
-      gather_(link.timers),
-      retry_(link.timers),
+      last_end_(session.clock.now() - gather_time),
+      gather_(session.timers),
+      retry_(session.timers),
       alive_(std::make_shared<bool>(true)) {}
 
 Settlements::~Settlements() {
@@ -52,7 +52,7 @@ Settlements::~Settlements() {
 
 void Settlements::add(std::shared_ptr<const CircularKeys> keys, SettleCall&& call,
                       const Times& times, ItemRoom::Hold&& hold, Wait wait) {
-  const Instant now = link_.clock.now();
+  const Instant now = session_.clock.now();
   const RunId run = call.run;
   fit(call);
   // A quarantine has Redis look for the item in the whole list (settle.lua): one at a time.
@@ -82,7 +82,7 @@ void Settlements::publish(std::shared_ptr<const CircularKeys> keys, std::string&
                           Wait wait) {
   const bool waits = wait == Wait::span && in_quick_succession();
   if (!waits && news_.empty()) {
-    link_.client.call({"PUBLISH", keys->events, message});
+    session_.client.call({"PUBLISH", keys->events, message});
     return;
   }
   news_bytes_ += message.size();
@@ -92,12 +92,12 @@ void Settlements::publish(std::shared_ptr<const CircularKeys> keys, std::string&
 
 /// Then another end is at hand, most likely.
 bool Settlements::in_quick_succession() const {
-  return link_.clock.now() - last_end_ < gather_time;
+  return session_.clock.now() - last_end_ < gather_time;
 }
 
 void Settlements::gather(Wait wait) {
   if (wait == Wait::none) return send();
-  const Instant now = link_.clock.now();
+  const Instant now = session_.clock.now();
   const Instant at = wait == Wait::turn ? now : now + gather_time;
   if (!gather_.pending() || at < *gather_.deadline()) gather_.set(at, [this] { send(); });
 }
@@ -106,7 +106,7 @@ void Settlements::send() {
   gather_.cancel();
   news_bytes_ = 0;
   for (const News& each : std::exchange(news_, {}))
-    link_.client.call({"PUBLISH", each.keys->events, each.message});
+    session_.client.call({"PUBLISH", each.keys->events, each.message});
   send_settlements();
 }
 
@@ -132,18 +132,18 @@ void Settlements::send_settlements() {
 }
 
 void Settlements::send_or_wait(Runs&& runs, std::size_t bytes) {
-  const bool large = bytes >= RedisLink::large;
-  const bool turn = !large || (large_asked_ == 0 && link_.may_call_large());
-  if (turn && link_.client.unsent() < most_on_its_way) return send_batch(std::move(runs), large);
+  const bool large = bytes >= RedisSession::large;
+  const bool turn = !large || (large_asked_ == 0 && session_.may_call_large());
+  if (turn && session_.client.unsent() < most_on_its_way) return send_batch(std::move(runs), large);
   gathered_.insert(gathered_.end(), std::make_move_iterator(runs.begin()),
                    std::make_move_iterator(runs.end()));
-  if (!gather_.pending()) gather_.set(link_.clock.now() + look_for_room, [this] { send(); });
+  if (!gather_.pending()) gather_.set(session_.clock.now() + look_for_room, [this] { send(); });
 }
 
 void Settlements::send_batch(Runs&& runs, bool large) {
   std::vector<const SettleCall*> calls;
   calls.reserve(runs.size());
-  const Instant now = link_.clock.now();
+  const Instant now = session_.clock.now();
   for (const RunId& run : runs) {
     Unsettled& unsettled = unsettled_.at(run);
     unsettled.call.stale = now > unsettled.times.lease_ends;
@@ -152,20 +152,21 @@ void Settlements::send_batch(Runs&& runs, bool large) {
   const auto keys = unsettled_.at(runs.front()).keys;
   // By runs: without scripts, each is answered by itself.
   if (large) large_asked_ += runs.size();
-  link_.locks->settle(*keys, calls,
-                      [this, alive = alive_, runs = std::move(runs), large,
-                       made = link_.large_call()](std::size_t call, const Trouble* trouble) {
-                        if (!*alive) return;
-                        if (large && --large_asked_ == 0) link_.large_answered(made);
-                        answered(runs[call], trouble);
-                      });
+  session_.locks->settle(
+      *keys, calls,
+      [this, alive = alive_, runs = std::move(runs), large, made = session_.large_call()](
+          std::size_t call, const StoreError* trouble) {
+        if (!*alive) return;
+        if (large && --large_asked_ == 0) session_.large_answered(made);
+        answered(runs[call], trouble);
+      });
 }
 
-void Settlements::answered(const RunId& run, const Trouble* trouble) {
+void Settlements::answered(const RunId& run, const StoreError* trouble) {
   const auto found = unsettled_.find(run);
   if (found == unsettled_.end()) return;
   Unsettled& unsettled = found->second;
-  const Instant now = link_.clock.now();
+  const Instant now = session_.clock.now();
   const bool about_keys = trouble != nullptr && trouble->about_keys();
   if (trouble == nullptr || trouble->settled) {
     note_unwritten(unsettled.call, trouble);
@@ -185,7 +186,7 @@ void Settlements::answered(const RunId& run, const Trouble* trouble) {
 }
 
 /// A claim that is handed back says nothing of it: there is nothing to write.
-void Settlements::note_unwritten(const SettleCall& call, const Trouble* trouble) {
+void Settlements::note_unwritten(const SettleCall& call, const StoreError* trouble) {
   if (trouble == nullptr && (unwritten_.empty() || call.entry.empty())) return;
   const std::string refused = trouble == nullptr ? std::string() : trouble->why;
   if (refused == unwritten_) return;
@@ -204,8 +205,8 @@ void Settlements::retry_at(Instant at) {
 
 /// Its lock has run out, and nobody will look at this server any more.
 void Settlements::give_up_overdue() {
-  if (!link_.retired()) return;
-  const Instant now = link_.clock.now();
+  if (!session_.retired()) return;
+  const Instant now = session_.clock.now();
   std::map<std::string, std::size_t> given_up;
   std::erase_if(refused_, [&](const RunId& run) {
     const auto found = unsettled_.find(run);
@@ -214,7 +215,7 @@ void Settlements::give_up_overdue() {
     unsettled_.erase(found);
     return true;
   });
-  for (const auto& [list, runs] : given_up) link_.give_up(list, runs);
+  for (const auto& [list, runs] : given_up) session_.give_up(list, runs);
 }
 
 void Settlements::retry() {

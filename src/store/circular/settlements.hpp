@@ -11,7 +11,7 @@
 #include <w8y/clock.hpp>
 #include <w8y/timers.hpp>
 
-#include "store/redis_link.hpp"
+#include "store/redis_session.hpp"
 
 namespace w8y::store {
 
@@ -37,14 +37,15 @@ class Settlements {
     /// What Redis refuses beside the locks is another; empty: nothing any more. From the loop.
     std::function<void(const std::string& refused)> unwritten;
   };
-  Settlements(RedisLink& link, Handler handler);
+  Settlements(RedisSession& session, Handler handler);
   ~Settlements();
   Settlements(const Settlements&) = delete;
   Settlements& operator=(const Settlements&) = delete;
 
   struct Times {
     Instant lease_ends{};  ///< of the run
-    Instant forget_at{};   ///< given up then, on a connection that was replaced (RedisLink::retire)
+    Instant
+        forget_at{};  ///< given up then, on a connection that was replaced (RedisSession::retire)
   };
   /// `hold`: of its item, until it is settled.
   void add(std::shared_ptr<const CircularKeys> keys, SettleCall&& call, const Times& times,
@@ -78,13 +79,13 @@ class Settlements {
   void send_settlements();
   void send_or_wait(Runs&& runs, std::size_t bytes);
   void send_batch(Runs&& runs, bool large);
-  void note_unwritten(const SettleCall& call, const Trouble* trouble);
-  void answered(const RunId& run, const Trouble* trouble);
+  void note_unwritten(const SettleCall& call, const StoreError* trouble);
+  void answered(const RunId& run, const StoreError* trouble);
   void give_up_overdue();
   void over(const RunId& run);
   void retry_at(Instant at);
 
-  RedisLink& link_;
+  RedisSession& session_;
   Handler handler_;
   std::string unwritten_;
   std::map<RunId, Unsettled> unsettled_;

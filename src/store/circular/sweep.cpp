@@ -49,7 +49,7 @@ void Sweep::step() {
   if (call.lists.empty()) return;
   asking_ = true;
   store_.sweep(call, [this, alive = alive_, asked = call.lists.size()](const SweepResult* result,
-                                                                       const Trouble&) {
+                                                                       const StoreError&) {
     if (!*alive) return;
     asking_ = false;
     if (result == nullptr || members_.empty()) return;

@@ -13,11 +13,11 @@ namespace {
 /// Of a hash that is too much for one answer.
 constexpr const char* page = "16";
 
-std::optional<std::string> text_of(const redis::Value& value) {
+std::optional<std::string> text_of(const redis::ReplyCopy& value) {
   return value.is_nil() ? std::nullopt : std::optional(value.text);
 }
 
-redis::Value good(redis::Value&& value) {
+redis::ReplyCopy good(redis::ReplyCopy&& value) {
   if (value.is_error()) throw redis::RedisError(value.text, redis::error_code(value.text));
   return std::move(value);
 }
@@ -50,7 +50,7 @@ std::optional<JobStatus> read_status(const Job& job, std::string_view text) {
 }
 
 UnixSeconds ScheduleChanges::now() {
-  const redis::Value time = client_.call({"TIME"});
+  const redis::ReplyCopy time = client_.call({"TIME"});
   return time.elements.empty() ? 0 : time.elements[0].number;
 }
 
@@ -78,10 +78,10 @@ bool ScheduleChanges::unset(const Job& job) {
 
 JobView ScheduleChanges::view(const Job& job) {
   const std::string working = keys_.working(job);
-  std::vector<redis::Value> found = client_.pipeline({{"HGET", keys_.statuses, job},
-                                                      {"HGET", keys_.schedules, job},
-                                                      {"ZSCORE", keys_.timeline, job},
-                                                      {"EXISTS", working}});
+  std::vector<redis::ReplyCopy> found = client_.pipeline({{"HGET", keys_.statuses, job},
+                                                          {"HGET", keys_.schedules, job},
+                                                          {"ZSCORE", keys_.timeline, job},
+                                                          {"EXISTS", working}});
   for (auto& value : found) value = good(std::move(value));
   JobView view{text_of(found[0]), text_of(found[1]), std::nullopt, found[3].number == 1};
   if (const auto score = text_of(found[2])) view.next_run = score_of(*score);
@@ -90,7 +90,7 @@ JobView ScheduleChanges::view(const Job& job) {
 
 ScheduleChanges::Fields ScheduleChanges::fields(const std::string& hash) {
   Fields all;
-  const auto take = [&all](std::vector<redis::Value>&& told) {
+  const auto take = [&all](std::vector<redis::ReplyCopy>&& told) {
     for (std::size_t i = 0; i + 1 < told.size(); i += 2)
       all.emplace_back(std::move(told[i].text), std::move(told[i + 1].text));
   };
@@ -103,7 +103,7 @@ ScheduleChanges::Fields ScheduleChanges::fields(const std::string& hash) {
   std::set<Job> seen;  // HSCAN may tell of one twice
   std::string cursor = "0";
   do {
-    redis::Value reply = client_.call({"HSCAN", hash, cursor, "COUNT", page});
+    redis::ReplyCopy reply = client_.call({"HSCAN", hash, cursor, "COUNT", page});
     if (reply.elements.size() < 2) break;
     cursor = reply.elements[0].text;
     take(std::move(reply.elements[1].elements));
@@ -114,7 +114,7 @@ ScheduleChanges::Fields ScheduleChanges::fields(const std::string& hash) {
 
 std::vector<std::pair<Job, double>> ScheduleChanges::timeline() {
   std::vector<std::pair<Job, double>> all;
-  redis::Value told = client_.call({"ZRANGE", keys_.timeline, "0", "-1", "WITHSCORES"});
+  redis::ReplyCopy told = client_.call({"ZRANGE", keys_.timeline, "0", "-1", "WITHSCORES"});
   for (std::size_t i = 0; i + 1 < told.elements.size(); i += 2)
     all.emplace_back(std::move(told.elements[i].text), score_of(told.elements[i + 1].text));
   return all;
@@ -129,7 +129,7 @@ void ScheduleChanges::halt(const std::string& who) {
 }
 
 bool ScheduleChanges::resume() {
-  std::vector<redis::Value> done = client_.pipeline(
+  std::vector<redis::ReplyCopy> done = client_.pipeline(
       {{"DEL", keys_.control}, {"DEL", keys_.halted}, {"PUBLISH", keys_.wake, "control"}});
   for (auto& value : done) value = good(std::move(value));
   return done[0].number > 0;

@@ -16,7 +16,7 @@ DispatchWords::DispatchWords(const ScheduleKeys& keys, const DispatchCall& call)
       keys_{keys.timeline, keys.statuses, keys.control, keys.halted},
       arguments_{keys.work_prefix, keys.wake, at_once, up_to_, call.even_halted ? "1" : "0"} {}
 
-DispatchReply read_dispatch(const redis::Value& reply) {
+DispatchReply read_dispatch(const redis::ReplyCopy& reply) {
   DispatchReply read;
   const auto& told = reply.elements;
   if (told.size() < head) return read;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "redis/command.hpp"
-#include "redis/value.hpp"
+#include "redis/reply_copy.hpp"
 #include "store/schedule/keys.hpp"
 
 namespace w8y::store {
@@ -48,6 +48,6 @@ class DispatchWords {
   redis::Command keys_;
   redis::Command arguments_;
 };
-DispatchReply read_dispatch(const redis::Value& reply);
+DispatchReply read_dispatch(const redis::ReplyCopy& reply);
 
 }  // namespace w8y::store

@@ -1,10 +1,10 @@
-#include "store/circular/looks.hpp"
+#include "store/circular/look_batcher.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "redis/client.hpp"
-#include "redis/slots.hpp"
+#include "redis/hash_slots.hpp"
 #include "store/rights.hpp"
 #include "store/scripts.hpp"
 
@@ -21,7 +21,8 @@ constexpr double bytes_of_command = 65536;
 
 }  // namespace
 
-Looks::Looks(redis::Client& client, TimerQueue& timers, const Clock& clock, bool cluster)
+LookBatcher::LookBatcher(redis::Client& client, TimerQueue& timers, const Clock& clock,
+                         bool cluster)
     : client_(client),
       clock_(clock),
       cluster_(cluster),
@@ -30,37 +31,37 @@ Looks::Looks(redis::Client& client, TimerQueue& timers, const Clock& clock, bool
       cost_of_locked_(cost_of_empty_),
       alive_(std::make_shared<bool>(true)) {}
 
-Looks::~Looks() {
+LookBatcher::~LookBatcher() {
   *alive_ = false;
 }
 
-std::uint16_t Looks::group(const std::string& list) const {
+std::uint16_t LookBatcher::group(const std::string& list) const {
   return cluster_ ? redis::slot_of(list) : std::uint16_t{0};
 }
 
-void Looks::if_empty(std::string list, Answer answer) {
+void LookBatcher::if_empty(std::string list, Answer answer) {
   Empties& lists = empty_[group(list)];
   lists.push_back({std::move(list), std::move(answer)});
   gather();
 }
 
-void Looks::if_locked(std::string list, std::string lock_prefix, std::int64_t length,
-                      std::int64_t first, Answer answer) {
+void LookBatcher::if_locked(std::string list, std::string lock_prefix, std::int64_t length,
+                            std::int64_t first, Answer answer) {
   Lockeds& lists = locked_[group(list)];
   lists.push_back({std::move(list), std::move(lock_prefix), length, first, std::move(answer)});
   gather();
 }
 
-void Looks::forget_refusals() {
+void LookBatcher::forget_refusals() {
   exists_forbidden_ = false;
   scripts_forbidden_ = false;
 }
 
-void Looks::gather() {
+void LookBatcher::gather() {
   if (!gather_.pending()) gather_.set(clock_.now(), [this] { send(); });
 }
 
-void Looks::send() {
+void LookBatcher::send() {
   for (auto& [slot, lists] : std::exchange(empty_, {})) {
     const auto all = std::make_shared<Empties>(std::move(lists));
     for (std::size_t i = 0; i < all->size(); i += most_empty) {
@@ -81,12 +82,12 @@ void Looks::send() {
 
 /// The claim that follows costs something.
 template <typename Lists>
-void Looks::no_look(const Lists& lists, std::size_t begin, std::size_t end) {
+void LookBatcher::no_look(const Lists& lists, std::size_t begin, std::size_t end) {
   for (std::size_t i = begin; i < end; ++i) lists[i].answer({true, 0, false}, 0);
 }
 
-void Looks::ask_empty(std::shared_ptr<Empties> lists, std::size_t begin, std::size_t end,
-                      double cost) {
+void LookBatcher::ask_empty(std::shared_ptr<Empties> lists, std::size_t begin, std::size_t end,
+                            double cost) {
   if (exists_forbidden_) return no_look(*lists, begin, end);
   redis::Command command{"EXISTS"};
   for (std::size_t i = begin; i < end; ++i) command.push_back((*lists)[i].list);
@@ -100,8 +101,8 @@ void Looks::ask_empty(std::shared_ptr<Empties> lists, std::size_t begin, std::si
 }
 
 /// Some of them are there now.
-void Looks::ask_which(const std::shared_ptr<Empties>& lists, std::size_t begin, std::size_t end,
-                      double cost) {
+void LookBatcher::ask_which(const std::shared_ptr<Empties>& lists, std::size_t begin,
+                            std::size_t end, double cost) {
   if (scripts_forbidden_) {
     const std::size_t part = (end - begin + parts - 1) / parts;
     const double more = static_cast<double>(parts) / static_cast<double>(end - begin);
@@ -120,7 +121,7 @@ void Looks::ask_which(const std::shared_ptr<Empties>& lists, std::size_t begin, 
     ask_locked(as_locked, i, std::min(i + most_locked, as_locked->size()));
 }
 
-void Looks::ask_locked(std::shared_ptr<Lockeds> lists, std::size_t begin, std::size_t end) {
+void LookBatcher::ask_locked(std::shared_ptr<Lockeds> lists, std::size_t begin, std::size_t end) {
   if (scripts_forbidden_) return no_look(*lists, begin, end);
   const std::size_t count = end - begin;
   const auto share = static_cast<std::int64_t>(most_locked / count);

@@ -25,15 +25,15 @@ namespace w8y::store {
 /// (look.lua). In a cluster, only lists in one slot can share a command.
 /// Where Redis can't be asked, or refuses, the answer is that a claim is worth it: it will say what
 /// is wrong.
-class Looks {
+class LookBatcher {
  public:
   /// Told once, never from inside a call. `seen`: items of a locked list that were looked at.
   using Answer = std::function<void(const LookReply& reply, std::int64_t seen)>;
 
-  Looks(redis::Client& client, TimerQueue& timers, const Clock& clock, bool cluster);
-  ~Looks();
-  Looks(const Looks&) = delete;
-  Looks& operator=(const Looks&) = delete;
+  LookBatcher(redis::Client& client, TimerQueue& timers, const Clock& clock, bool cluster);
+  ~LookBatcher();
+  LookBatcher(const LookBatcher&) = delete;
+  LookBatcher& operator=(const LookBatcher&) = delete;
 
   /// Whether an empty list still is.
   void if_empty(std::string list, Answer answer);

@@ -19,9 +19,9 @@
 namespace w8y::app::ctl {
 
 /// All throw Failure, but for try_ask().
-class Site {
+class Context {
  public:
-  explicit Site(const Options& options) : options_(options) {}
+  explicit Context(const Options& options) : options_(options) {}
 
   // The w8yd of this host.
   HostApi& host();

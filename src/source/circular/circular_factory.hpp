@@ -2,17 +2,17 @@
 
 #include <memory>
 
-#include <w8y/idle.hpp>
+#include <w8y/idle_polls.hpp>
 #include <w8y/source.hpp>
 
 namespace w8y::store {
-class RedisLink;
+class RedisSession;
 }
 
 namespace w8y::source {
 
 /// The source of a circular list in Redis.
-std::unique_ptr<Source> make_circular(const std::shared_ptr<store::RedisLink>& link,
+std::unique_ptr<Source> make_circular(const std::shared_ptr<store::RedisSession>& session,
                                       IdlePolls& idle, SourceHandler& handler);
 
 }  // namespace w8y::source

@@ -1,15 +1,15 @@
 #include <algorithm>
 
-#include <w8y/shortage.hpp>
+#include <w8y/shortage_breaker.hpp>
 
 namespace w8y {
 
-Shortage::Shortage(const Clock& clock, TimerQueue& timers, Owner& owner)
+ShortageBreaker::ShortageBreaker(const Clock& clock, TimerQueue& timers, Owner& owner)
     : clock_(clock), timers_(timers), owner_(owner) {}
 
-bool Shortage::begin(const std::string& reason) {
-  if (!trouble_) trouble_ = std::make_unique<Trouble>(timers_);
-  Trouble& trouble = *trouble_;
+bool ShortageBreaker::begin(const std::string& reason) {
+  if (!trouble_) trouble_ = std::make_unique<Episode>(timers_);
+  Episode& trouble = *trouble_;
   const bool news = state_ == State::none;
   if (news) {
     trouble.since = clock_.now();
@@ -28,11 +28,11 @@ bool Shortage::begin(const std::string& reason) {
   return news;
 }
 
-void Shortage::tried() {
+void ShortageBreaker::tried() {
   if (state_ == State::trying) state_ = State::watching;
 }
 
-void Shortage::started() {
+void ShortageBreaker::started() {
   if (state_ != State::trying && state_ != State::watching) return;
   state_ = State::easing;
   trouble_->timer.set(clock_.now() + calm, [this] {
@@ -41,11 +41,11 @@ void Shortage::started() {
   });
 }
 
-void Shortage::untold() {
+void ShortageBreaker::untold() {
   if (state_ == State::watching) state_ = State::trying;
 }
 
-std::size_t Shortage::room(std::size_t room) const {
+std::size_t ShortageBreaker::room(std::size_t room) const {
   switch (state_) {
     case State::waiting:
     case State::watching:

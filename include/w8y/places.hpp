@@ -15,19 +15,19 @@ namespace w8y {
 /// runs take unequally long. Time counts only while somebody waits: what a user had while nobody
 /// else wanted it is not held against it. Whoever joins the line starts level with those who wait
 /// already. Outside of a call, either no place is free or nobody waits.
-class Slots {
+class Places {
  public:
   class User {
    public:
-    User(Slots& slots, unsigned weight);
+    User(Places& places, unsigned weight);
     virtual ~User();
     User(const User&) = delete;
     User& operator=(const User&) = delete;
 
     /// Up to `wanted` places, now. If it gets fewer than it wanted, the user waits in line and
-    /// `slot_free()` is called once when there is a place for it.
+    /// `place_free()` is called once when there is a place for it.
     std::size_t take(std::size_t wanted);
-    /// The user stands in line after that: its slot_free() may be called at once.
+    /// The user stands in line after that: its place_free() may be called at once.
     void give_back(std::size_t count);
     /// Leaves the line: it has nothing to run.
     void want_nothing();
@@ -38,24 +38,24 @@ class Slots {
     /// A place may be free now: call take() again. A user that takes none leaves the line. Runs
     /// inside another user's give_back() (or its end) or inside this user's own, never inside its
     /// own take().
-    virtual void slot_free() = 0;
+    virtual void place_free() = 0;
 
    private:
-    friend class Slots;
+    friend class Places;
     void stand_in_line(bool waiting);
     void account();
     void hold(std::size_t places);
 
-    Slots& slots_;
+    Places& places_;
     unsigned weight_;
     std::size_t held_ = 0;
     bool waiting_ = false;  ///< it is in the line
     double had_ = 0;        ///< seconds of a place, per weight, until accounted_
-    double accounted_;      ///< of Slots::contended()
+    double accounted_;      ///< of Places::contended()
   };
 
   /// `limit` 0: no limit.
-  Slots(const Clock& clock, std::size_t limit) : clock_(clock), limit_(limit) {}
+  Places(const Clock& clock, std::size_t limit) : clock_(clock), limit_(limit) {}
   void set_limit(std::size_t limit);
   [[nodiscard]] std::size_t limit() const { return limit_; }
   [[nodiscard]] std::size_t used() const { return used_; }

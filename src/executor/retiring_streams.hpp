@@ -13,9 +13,9 @@ namespace w8y::executor {
 
 /// Each is at end of file, and has `kill_grace` to exit by itself, and again after a SIGTERM.
 /// Outlives the executors that leave their processes here. Destroying it kills what is left.
-class StreamLeavers : private StreamOwner {
+class RetiringStreams : private StreamOwner {
  public:
-  explicit StreamLeavers(loop::Loop& loop);
+  explicit RetiringStreams(loop::Loop& loop);
 
   void take(std::unique_ptr<StreamProcess> process);
   /// Calls back once, when none is left; from the loop.

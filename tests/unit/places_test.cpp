@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include <w8y/slots.hpp>
+#include <w8y/places.hpp>
 
 #include "fakes.hpp"
 
@@ -16,10 +16,10 @@ using namespace std::chrono_literals;
 namespace {
 
 /// Wants so many places at once; each run takes as long.
-class List : Slots::User {
+class List : Places::User {
  public:
-  List(World& world, Slots& slots, unsigned weight, std::size_t concurrency, Duration takes)
-      : Slots::User(slots, weight), world_(world), most_(concurrency), takes_(takes) {}
+  List(World& world, Places& places, unsigned weight, std::size_t concurrency, Duration takes)
+      : Places::User(places, weight), world_(world), most_(concurrency), takes_(takes) {}
 
   void begin() {
     going_ = true;
@@ -33,7 +33,7 @@ class List : Slots::User {
   using User::held;
 
  private:
-  void slot_free() override { fill(); }
+  void place_free() override { fill(); }
 
   void fill() {
     if (!going_ || held() >= most_) return want_nothing();
@@ -56,9 +56,9 @@ class List : Slots::User {
 };
 
 struct Lists : World {
-  explicit Lists(std::size_t places) : slots(clock, places) {}
+  explicit Lists(std::size_t most) : places(clock, most) {}
   List& add(unsigned weight, std::size_t concurrency, Duration takes) {
-    lists.push_back(std::make_unique<List>(*this, slots, weight, concurrency, takes));
+    lists.push_back(std::make_unique<List>(*this, places, weight, concurrency, takes));
     return *lists.back();
   }
   /// What each had of all, in parts of a hundred.
@@ -73,7 +73,7 @@ struct Lists : World {
     for (auto& list : lists) list->begin();
   }
 
-  Slots slots;
+  Places places;
   std::vector<std::unique_ptr<List>> lists;
 };
 
@@ -106,7 +106,7 @@ TEST_CASE("with fewer places than lists, shares are still as the weights") {
   world.begin();
   world.run_for(20s);
   check_near(world.shares(), {10, 20, 30, 40});
-  CHECK(world.slots.used() == 4);
+  CHECK(world.places.used() == 4);
 }
 
 TEST_CASE("with one place too") {
@@ -162,7 +162,7 @@ TEST_CASE("a limit that comes later counts from then on") {
   List& early = world.add(1, 4, 10ms);
   early.begin();
   world.run_for(100s);
-  world.slots.set_limit(2);
+  world.places.set_limit(2);
   List& late = world.add(1, 4, 10ms);
   late.begin();
   const double before = early.seconds();

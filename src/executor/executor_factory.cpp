@@ -1,4 +1,4 @@
-#include "executor/make.hpp"
+#include "executor/executor_factory.hpp"
 
 #include <array>
 

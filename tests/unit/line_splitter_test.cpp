@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include <w8y/lines.hpp>
+#include <w8y/line_splitter.hpp>
 
 using namespace w8y;
 

@@ -18,7 +18,7 @@
 
 namespace w8y {
 
-class Shortage {
+class ShortageBreaker {
  public:
   enum class State { none, waiting, trying, watching, easing };
 
@@ -37,7 +37,7 @@ class Shortage {
     virtual void shortage_over() = 0;
   };
 
-  Shortage(const Clock& clock, TimerQueue& timers, Owner& owner);
+  ShortageBreaker(const Clock& clock, TimerQueue& timers, Owner& owner);
 
   /// A run could not be started. True: that is news.
   bool begin(const std::string& reason);
@@ -64,8 +64,8 @@ class Shortage {
 
  private:
   /// Made at the first one: most lists never have any.
-  struct Trouble {
-    explicit Trouble(TimerQueue& timers) : timer(timers) {}
+  struct Episode {
+    explicit Episode(TimerQueue& timers) : timer(timers) {}
     Duration pause = shortest_pause;
     Instant since{};
     std::string reason;
@@ -77,7 +77,7 @@ class Shortage {
   TimerQueue& timers_;
   Owner& owner_;
   State state_ = State::none;
-  std::unique_ptr<Trouble> trouble_;
+  std::unique_ptr<Episode> trouble_;
 };
 
 }  // namespace w8y

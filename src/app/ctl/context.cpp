@@ -1,4 +1,4 @@
-#include "app/ctl/site.hpp"
+#include "app/ctl/context.hpp"
 
 #include <unistd.h>
 
@@ -13,7 +13,7 @@
 #include "app/ctl/text.hpp"
 #include "app/tls_environment.hpp"
 #include "core/pattern.hpp"
-#include "redis/slots.hpp"
+#include "redis/hash_slots.hpp"
 
 namespace w8y::app::ctl {
 
@@ -50,7 +50,7 @@ redis::ClientOptions options_of(const std::string& url, const char* from) {
 
 // ---- the config
 
-const Config* Site::config() {
+const Config* Context::config() {
   if (!std::exchange(config_looked_for_, true)) {
     const bool named = !options_.config.empty();
     if (!named && (!options_.socket.empty() || !options_.redis_url.empty())) return nullptr;
@@ -75,7 +75,7 @@ const Config* Site::config() {
 
 // ---- the w8yd of this host
 
-std::string Site::find_socket() {
+std::string Context::find_socket() {
   if (!options_.socket.empty()) return options_.socket;
   const Config* config = this->config();
   const std::string usual = first_socket({default_status(system_config_host())});
@@ -89,12 +89,12 @@ std::string Site::find_socket() {
   return socket;
 }
 
-HostApi& Site::host() {
+HostApi& Context::host() {
   if (!host_) host_ = std::make_unique<HostApi>(find_socket());
   return *host_;
 }
 
-std::optional<Json> Site::try_ask(const std::string& path) {
+std::optional<Json> Context::try_ask(const std::string& path) {
   try {
     return host().try_ask(path);
   } catch (const Failure&) {
@@ -105,7 +105,7 @@ std::optional<Json> Site::try_ask(const std::string& path) {
 // ---- Redis
 
 /// A w8yd with an embedded Redis takes no notice of its config's URL.
-std::optional<std::string> Site::embedded_redis(const redis::Url& configured) {
+std::optional<std::string> Context::embedded_redis(const redis::Url& configured) {
   const auto status = try_ask("/api/v1/status?lists=no");
   if (!status || !status->contains("redis")) return std::nullopt;
   std::string url = raw_in((*status)["redis"], "url");
@@ -113,7 +113,7 @@ std::optional<std::string> Site::embedded_redis(const redis::Url& configured) {
   return url;
 }
 
-redis::ClientOptions Site::find_redis() {
+redis::ClientOptions Context::find_redis() {
   if (!options_.redis_url.empty()) return options_of(options_.redis_url, "--redis-url");
   const char* variable = std::getenv("W8Y_REDIS_URL");
   const bool told =
@@ -132,19 +132,19 @@ redis::ClientOptions Site::find_redis() {
   return options_of(url, "the URL that w8yd gave");
 }
 
-redis::ClientOptions Site::redis_options() {
+redis::ClientOptions Context::redis_options() {
   if (!redis_options_) redis_options_ = find_redis();
   return *redis_options_;
 }
 
-redis::SyncClient& Site::redis() {
+redis::SyncClient& Context::redis() {
   if (!redis_) redis_ = std::make_unique<redis::SyncClient>(loop_, redis_options());
   return *redis_;
 }
 
 // ---- lists
 
-std::optional<std::map<std::string, std::string>> Site::find_lists() {
+std::optional<std::map<std::string, std::string>> Context::find_lists() {
   std::map<std::string, std::string> lists;
   if (const Config* config = this->config()) {
     for (const auto& [prefix, rule] : config->lists) lists[prefix] = rule->lock_key;
@@ -159,17 +159,17 @@ std::optional<std::map<std::string, std::string>> Site::find_lists() {
   return lists;
 }
 
-const std::optional<std::map<std::string, std::string>>& Site::lists() {
+const std::optional<std::map<std::string, std::string>>& Context::lists() {
   if (!std::exchange(lists_looked_for_, true)) lists_ = find_lists();
   return lists_;
 }
 
-bool Site::is_in_redis(const std::string& prefix) {
+bool Context::is_in_redis(const std::string& prefix) {
   const store::CircularKeys keys = this->keys(prefix);
   return redis().call({"EXISTS", keys.list, keys.runs, keys.paused}).number > 0;
 }
 
-std::vector<std::string> Site::lists_of(const std::string& name) {
+std::vector<std::string> Context::lists_of(const std::string& name) {
   if (lists() && lists()->contains(name)) return {name};
   const bool pattern = core::is_pattern(name);
   if (!lists() && !pattern) return {name};
@@ -189,7 +189,7 @@ std::vector<std::string> Site::lists_of(const std::string& name) {
                     "or give --config or --socket");
 }
 
-std::vector<std::string> Site::lists_of(const std::optional<std::string>& name) {
+std::vector<std::string> Context::lists_of(const std::optional<std::string>& name) {
   if (name) return lists_of(*name);
   if (!lists())
     throw Failure(wrong_usage,
@@ -199,7 +199,7 @@ std::vector<std::string> Site::lists_of(const std::optional<std::string>& name) 
   return prefixes;
 }
 
-store::CircularKeys Site::keys(const std::string& prefix) {
+store::CircularKeys Context::keys(const std::string& prefix) {
   if (redis_options().url.kind == redis::Url::Kind::cluster && !redis::has_hash_tag(prefix))
     throw Failure(wrong_usage, "the list " + escape_text(prefix) +
                                    " has no hash tag, and in a cluster all keys of a list must "

@@ -1,8 +1,8 @@
-#include "redis/value.hpp"
+#include "redis/reply_copy.hpp"
 
 namespace w8y::redis {
 
-Value::Value(const Reply& reply) {
+ReplyCopy::ReplyCopy(const Reply& reply) {
   if (reply.is_array()) {
     kind = Kind::array;
     elements.reserve(reply.size());

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include <w8y/idle.hpp>
+#include <w8y/idle_polls.hpp>
 
 namespace w8y {
 

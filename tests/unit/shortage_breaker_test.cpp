@@ -15,9 +15,9 @@ namespace {
 /// One poller on a host that can start `most` runs at a time.
 struct Bench : World {
   explicit Bench(Rule rule, std::optional<std::size_t> most) {
-    const bool once = !rule.recorded;
+    const bool once = !rule.supervised;
     poller =
-        std::make_unique<Poller>(PollerHost{clock, timers, slots, *this}, share(std::move(rule)));
+        std::make_unique<Poller>(PollerHost{clock, timers, places, *this}, share(std::move(rule)));
     redis.lists["work"] = {"a", "b", "c", "d"};
     auto source = make_source(nullptr, idle, poller->source_handler());
     auto made = make_executor(nullptr, {}, poller->run_handler());
@@ -33,7 +33,7 @@ struct Bench : World {
                       [](const auto& lock) { return !lock.second.value.empty(); }));
   }
 
-  Slots slots{clock, 0};
+  Places places{clock, 0};
   IdlePolls idle{timers, clock, 100, 7};
   std::unique_ptr<Poller> poller;
 };
@@ -53,7 +53,7 @@ TEST_CASE("what a host lacks is no failure of the item, and leaves no lock") {
   CHECK(bench.redis.history.empty());
   CHECK(bench.redis.failures["worka"] == 0);
   CHECK(bench.poller->counters().claimed == 0);
-  CHECK(bench.slots.used() == 0);
+  CHECK(bench.places.used() == 0);
   CHECK(bench.locked() == 0);
 }
 
@@ -138,7 +138,7 @@ TEST_CASE("a draining poller hands back what it can't start, and drains") {
 TEST_CASE(
     "the one-item wrapper does not wait: it ends with the reason, and leaves nothing behind") {
   Rule rule = rule_for("work");
-  rule.recorded = false;
+  rule.supervised = false;
   Bench bench(rule, 0);
   CHECK(bench.ended > 0);
   const store::Settlement& settled = bench.redis.history.front();

@@ -1,4 +1,4 @@
-#include "executor/stream_leavers.hpp"
+#include "executor/retiring_streams.hpp"
 
 #include <utility>
 
@@ -6,27 +6,27 @@
 
 namespace w8y::executor {
 
-StreamLeavers::StreamLeavers(loop::Loop& loop) : loop_(loop), sweep_(loop.timers()) {}
+RetiringStreams::RetiringStreams(loop::Loop& loop) : loop_(loop), sweep_(loop.timers()) {}
 
-void StreamLeavers::take(std::unique_ptr<StreamProcess> process) {
+void RetiringStreams::take(std::unique_ptr<StreamProcess> process) {
   process->move_to(*this);
   leaving_.push_back(std::move(process));
 }
 
-void StreamLeavers::when_none(std::function<void()> gone) {
+void RetiringStreams::when_none(std::function<void()> gone) {
   gone_ = std::move(gone);
   sweep_.set(loop_.now(), [this] { sweep(); });
 }
 
-void StreamLeavers::kill_all() {
+void RetiringStreams::kill_all() {
   for (const auto& process : leaving_) process->kill();
 }
 
-void StreamLeavers::on_process_ended(StreamProcess&, StreamEnd&&) {
+void RetiringStreams::on_process_ended(StreamProcess&, StreamEnd&&) {
   sweep_.set(loop_.now(), [this] { sweep(); });
 }
 
-void StreamLeavers::sweep() {
+void RetiringStreams::sweep() {
   std::erase_if(leaving_,
                 [](const auto& process) { return process->state() == StreamState::ended; });
   if (!leaving_.empty() || !gone_) return;

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include <w8y/lines.hpp>
+#include <w8y/line_splitter.hpp>
 
 namespace w8y {
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <map>
 
-#include <w8y/host_needs.hpp>
+#include <w8y/limit_shortfalls.hpp>
 
 namespace w8y {
 
@@ -35,8 +35,8 @@ void add_users(const std::vector<RulePtr>& lists, std::uint64_t most, const Host
                std::vector<std::string>& lines) {
   std::map<std::string, UserNeed> users;
   for (const RulePtr& rule : lists) {
-    if (!rule->child->identity.user && limits.exempt) continue;
-    UserNeed& need = users[rule->child->identity.user.value_or("")];
+    if (!rule->child->run_as.user && limits.exempt) continue;
+    UserNeed& need = users[rule->child->run_as.user.value_or("")];
     need.runs += runs_of(*rule);
     need.allowed =
         std::min(need.allowed, processes_for(*rule, limits.processes.value_or(~std::uint64_t{0})));

@@ -1,4 +1,4 @@
-#include "redis/slots.hpp"
+#include "redis/hash_slots.hpp"
 
 #include <algorithm>
 #include <array>
@@ -56,7 +56,7 @@ bool unsaid(const std::string& host) {
   return host.empty() || host == "?";
 }
 
-std::optional<HostPort> read_place(const HostPort& asked, const Value& node) {
+std::optional<HostPort> read_place(const HostPort& asked, const ReplyCopy& node) {
   if (node.elements.size() < 2) return std::nullopt;
   const std::int64_t port = node.elements[1].number;
   if (port <= 0 || port > std::numeric_limits<std::uint16_t>::max()) return std::nullopt;
@@ -109,11 +109,11 @@ std::uint16_t SlotMap::number_of(const HostPort& place) {
   return number;
 }
 
-std::string read_slots(const HostPort& asked, const Value& reply, SlotMap& map) {
+std::string read_slots(const HostPort& asked, const ReplyCopy& reply, SlotMap& map) {
   if (reply.is_error()) return reply.text;
   SlotMap read;
   read.primaries_.assign(slot_count, SlotMap::nobody);
-  for (const Value& range : reply.elements) {
+  for (const ReplyCopy& range : reply.elements) {
     if (range.elements.size() < 3) return "its answer to CLUSTER SLOTS can't be read";
     const std::int64_t first = range.elements[0].number;
     const std::int64_t last = range.elements[1].number;
@@ -134,7 +134,8 @@ std::vector<std::vector<std::string>> cluster_questions() {
   return {{"CLUSTER", "INFO"}, {"CLUSTER", "SLOTS"}};
 }
 
-std::string read_cluster(const HostPort& asked, const std::vector<Value>& answers, SlotMap& map) {
+std::string read_cluster(const HostPort& asked, const std::vector<ReplyCopy>& answers,
+                         SlotMap& map) {
   if (answers.size() != 2) return "not an answer";
   // Where an ACL keeps CLUSTER INFO from us, the map is taken as it is.
   if (answers[0].text.find("cluster_state:fail") != std::string::npos)

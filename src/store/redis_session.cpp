@@ -1,4 +1,4 @@
-#include "store/redis_link.hpp"
+#include "store/redis_session.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -16,25 +16,25 @@ bool is_cluster(const redis::ClientOptions& options) {
 
 }  // namespace
 
-RedisLink::RedisLink(loop::Loop& loop, const redis::ClientOptions& options, Identity who)
+RedisSession::RedisSession(loop::Loop& loop, const redis::ClientOptions& options, Holder who)
     : detail::ClientOwner{redis::Client(loop, options)},
       redis::Client::Listener(owned),
       clock(loop.clock()),
       timers(loop.timers()),
-      identity(std::move(who)),
-      parked_note(to_text({{}, "w8yd on " + identity.host, too_long_text(), WallTime(0)})),
-      run_ids(identity.seed),
+      holder(std::move(who)),
+      parked_note(to_text({{}, "w8yd on " + holder.host, too_long_text(), WallTime(0)})),
+      run_ids(holder.seed),
       client(owned),
       subscriber(loop, options),
       locks(make_lock_store(client)),
       leases(clock, timers, *locks),
-      sweep(*locks, timers, clock, is_cluster(options), identity.seed),
-      looks(client, timers, clock, is_cluster(options)),
-      list_events(client, subscriber, timers, clock, options.url.db, is_cluster(options)) {}
+      sweep(*locks, timers, clock, is_cluster(options), holder.seed),
+      look_batcher(client, timers, clock, is_cluster(options)),
+      keyspace_events(client, subscriber, timers, clock, options.url.db, is_cluster(options)) {}
 
-RedisLink::~RedisLink() = default;
+RedisSession::~RedisSession() = default;
 
-void RedisLink::large_answered(const LargeCall& call) {
+void RedisSession::large_answered(const LargeCall& call) {
   if (client.commands_sent() - call.commands <= 1) return;
   constexpr Duration longest = std::chrono::seconds(1);
   const Instant now = clock.now();

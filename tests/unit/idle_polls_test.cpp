@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include <w8y/idle.hpp>
+#include <w8y/idle_polls.hpp>
 
 #include "fakes.hpp"
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "redis/command.hpp"
+#include "redis/reply_copy.hpp"
 #include "redis/url.hpp"
-#include "redis/value.hpp"
 
 namespace w8y::redis {
 
@@ -36,7 +36,7 @@ class SlotMap {
   [[nodiscard]] std::optional<Slot> any_served() const;
 
  private:
-  friend std::string read_slots(const HostPort& asked, const Value& reply, SlotMap& map);
+  friend std::string read_slots(const HostPort& asked, const ReplyCopy& reply, SlotMap& map);
 
   static constexpr std::uint16_t nobody = UINT16_MAX;
   std::uint16_t number_of(const HostPort& place);
@@ -47,12 +47,13 @@ class SlotMap {
 
 /// From the reply to CLUSTER SLOTS, in which a node may leave out its own host: then it is the one
 /// that was asked. What is wrong with it, or empty.
-std::string read_slots(const HostPort& asked, const Value& reply, SlotMap& map);
+std::string read_slots(const HostPort& asked, const ReplyCopy& reply, SlotMap& map);
 
 /// What a node is asked about its cluster, and what it says: what is wrong with it, or empty. A
 /// node that the cluster has left behind (cluster_state:fail) knows an old map, and is no good.
 std::vector<std::vector<std::string>> cluster_questions();
-std::string read_cluster(const HostPort& asked, const std::vector<Value>& answers, SlotMap& map);
+std::string read_cluster(const HostPort& asked, const std::vector<ReplyCopy>& answers,
+                         SlotMap& map);
 
 /// "MOVED <slot> <host>:<port>" and ASK: where to. `said_by`: stands for an empty host.
 std::optional<HostPort> redirected_to(std::string_view error, const HostPort& said_by);

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include <w8y/host_needs.hpp>
+#include <w8y/limit_shortfalls.hpp>
 
 #include "fakes.hpp"
 
@@ -20,7 +20,7 @@ SupervisorSettings supervisor(unsigned max_processes = 0) {
 
 RulePtr as_user(const std::string& prefix, unsigned concurrency, const std::string& user) {
   Rule rule = rule_for(prefix, concurrency);
-  rule.child.edit().identity.user = user;
+  rule.child.edit().run_as.user = user;
   return share(rule);
 }
 

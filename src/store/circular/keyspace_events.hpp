@@ -18,15 +18,16 @@ class Client;
 
 namespace w8y::store {
 
-class ListEvents {
+class KeyspaceEvents {
  public:
   /// `pause`: between two tries. In a cluster each node tells only of its own keys, and only who is
   /// connected to it: not used.
-  ListEvents(redis::Client& client, redis::Subscriber& subscriber, TimerQueue& timers,
-             const Clock& clock, int db, bool cluster, Duration pause = std::chrono::seconds(10));
-  ~ListEvents();
-  ListEvents(const ListEvents&) = delete;
-  ListEvents& operator=(const ListEvents&) = delete;
+  KeyspaceEvents(redis::Client& client, redis::Subscriber& subscriber, TimerQueue& timers,
+                 const Clock& clock, int db, bool cluster,
+                 Duration pause = std::chrono::seconds(10));
+  ~KeyspaceEvents();
+  KeyspaceEvents(const KeyspaceEvents&) = delete;
+  KeyspaceEvents& operator=(const KeyspaceEvents&) = delete;
 
   /// From the first time it is called, it is tried out now and then: an operator may turn them on
   /// and off. `key_prefix`: of a list of ours, where we may write (w8y-security(7)). False until

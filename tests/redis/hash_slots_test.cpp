@@ -1,4 +1,4 @@
-#include "redis/slots.hpp"
+#include "redis/hash_slots.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,21 +8,21 @@ using namespace w8y::redis;
 
 namespace {
 
-Value number(std::int64_t number) {
-  Value value;
-  value.kind = Value::Kind::integer;
+ReplyCopy number(std::int64_t number) {
+  ReplyCopy value;
+  value.kind = ReplyCopy::Kind::integer;
   value.number = number;
   return value;
 }
-Value text(const std::string& text) {
-  Value value;
-  value.kind = Value::Kind::string;
+ReplyCopy text(const std::string& text) {
+  ReplyCopy value;
+  value.kind = ReplyCopy::Kind::string;
   value.text = text;
   return value;
 }
-Value array(std::vector<Value> elements) {
-  Value value;
-  value.kind = Value::Kind::array;
+ReplyCopy array(std::vector<ReplyCopy> elements) {
+  ReplyCopy value;
+  value.kind = ReplyCopy::Kind::array;
   value.elements = std::move(elements);
   return value;
 }
@@ -63,12 +63,12 @@ TEST_CASE("the key of a command") {
 
 TEST_CASE("CLUSTER SLOTS, with hosts that are left out") {
   SlotMap map;
-  const Value reply =
+  const ReplyCopy reply =
       array({array({number(0), number(100), array({text(""), number(7000), text("id")}),
                     array({text("10.0.0.9"), number(7001), text("id"), array({})})}),
              array({number(200), number(16383), array({text("::1"), number(7002), text("id")})}),
              array({number(101), number(101), array({text("?"), number(7003)})}),
-             array({number(102), number(102), array({Value(), number(7004)})})});
+             array({number(102), number(102), array({ReplyCopy(), number(7004)})})});
   CHECK(read_slots(asked, reply, map).empty());
   CHECK(*map.primary(0) == HostPort{"me", 7000});
   CHECK(*map.primary(100) == HostPort{"me", 7000});
@@ -86,10 +86,10 @@ TEST_CASE("CLUSTER SLOTS, with hosts that are left out") {
 TEST_CASE("what is not a map of slots leaves the old one as it is") {
   SlotMap map;
   map.set(5, asked);
-  const Value node = array({text("h"), number(1)});
-  for (const Value& wrong :
-       {Value(), number(3), array({}), array({number(1)}), array({array({number(0), number(1)})}),
-        array({array({number(0), number(16384), node})}),
+  const ReplyCopy node = array({text("h"), number(1)});
+  for (const ReplyCopy& wrong :
+       {ReplyCopy(), number(3), array({}), array({number(1)}),
+        array({array({number(0), number(1)})}), array({array({number(0), number(16384), node})}),
         array({array({number(-1), number(1), node})}), array({array({number(2), number(1), node})}),
         array({array({number(0), number(1), array({text("h"), number(70000)})})})})
     CHECK_FALSE(read_slots(asked, wrong, map).empty());

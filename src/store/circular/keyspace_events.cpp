@@ -1,4 +1,4 @@
-#include "store/circular/list_events.hpp"
+#include "store/circular/keyspace_events.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,8 +7,9 @@
 
 namespace w8y::store {
 
-ListEvents::ListEvents(redis::Client& client, redis::Subscriber& subscriber, TimerQueue& timers,
-                       const Clock& clock, int db, bool cluster, Duration pause)
+KeyspaceEvents::KeyspaceEvents(redis::Client& client, redis::Subscriber& subscriber,
+                               TimerQueue& timers, const Clock& clock, int db, bool cluster,
+                               Duration pause)
     : client_(client),
       subscriber_(subscriber),
       clock_(clock),
@@ -17,9 +18,9 @@ ListEvents::ListEvents(redis::Client& client, redis::Subscriber& subscriber, Tim
       pause_(pause),
       again_(timers) {}
 
-ListEvents::~ListEvents() = default;
+KeyspaceEvents::~KeyspaceEvents() = default;
 
-bool ListEvents::on(std::string_view key_prefix) {
+bool KeyspaceEvents::on(std::string_view key_prefix) {
   if (!cluster_ && probe_.empty()) {
     probe_ = std::string(key_prefix) + "probe";
     try_out();
@@ -27,7 +28,7 @@ bool ListEvents::on(std::string_view key_prefix) {
   return on_;
 }
 
-void ListEvents::try_out() {
+void KeyspaceEvents::try_out() {
   subscription_ = subscriber_.subscribe(
       channel(probe_),
       [this](std::string_view, std::string_view event) {
@@ -38,7 +39,7 @@ void ListEvents::try_out() {
 
 /// What is written is gone at once. Not in MULTI: on a connection that others share, its EXEC would
 /// end their WATCH.
-void ListEvents::write() {
+void KeyspaceEvents::write() {
   heard_ = false;
   client_.call({"RPUSH", probe_, "x"});
   client_.call({"DEL", probe_});
@@ -48,11 +49,11 @@ void ListEvents::write() {
   });
 }
 
-std::string ListEvents::channel(std::string_view key) const {
+std::string KeyspaceEvents::channel(std::string_view key) const {
   return channel_prefix_ + std::string(key);
 }
 
-bool ListEvents::adds(std::string_view event) {
+bool KeyspaceEvents::adds(std::string_view event) {
   static constexpr std::array<std::string_view, 8> adding{
       "rpush", "lpush", "linsert", "rename_to", "copy_to", "move_to", "restore", "sortstore"};
   return std::find(adding.begin(), adding.end(), event) != adding.end();

@@ -15,9 +15,9 @@
 #include "redis/client.hpp"
 #include "redis/subscriber.hpp"
 #include "store/circular/keys.hpp"
-#include "store/circular/list_events.hpp"
+#include "store/circular/keyspace_events.hpp"
 #include "store/circular/lock_store.hpp"
-#include "store/circular/looks.hpp"
+#include "store/circular/look_batcher.hpp"
 #include "store/circular/sweep.hpp"
 #include "store/item_room.hpp"
 #include "store/leases.hpp"
@@ -33,17 +33,17 @@ struct ClientOwner {
 
 /// Sources hold it by shared_ptr: a connection that was replaced at a reload lives until its last
 /// run is settled.
-class RedisLink final : private detail::ClientOwner, private redis::Client::Listener {
+class RedisSession final : private detail::ClientOwner, private redis::Client::Listener {
  public:
   /// Who we are in locks and history.
-  struct Identity {
+  struct Holder {
     std::string host;
     int pid = 0;
     std::uint64_t seed = 0;  ///< of run ids: from the system's randomness
   };
 
-  RedisLink(loop::Loop& loop, const redis::ClientOptions& options, Identity who);
-  ~RedisLink() override;
+  RedisSession(loop::Loop& loop, const redis::ClientOptions& options, Holder who);
+  ~RedisSession() override;
 
   /// A reload has put another in its place. What can't be settled is given up a `key_expiry` after
   /// its lease ended, so that nobody tries this server for ever; `given_up` is told each time how
@@ -55,7 +55,7 @@ class RedisLink final : private detail::ClientOwner, private redis::Client::List
 
   const Clock& clock;
   TimerQueue& timers;
-  const Identity identity;
+  const Holder holder;
   /// What the index of quarantines says of items that are too long.
   const std::string parked_note;
   RunIds run_ids;
@@ -64,8 +64,8 @@ class RedisLink final : private detail::ClientOwner, private redis::Client::List
   const std::unique_ptr<LockStore> locks;
   Leases leases;
   Sweep sweep;
-  Looks looks;
-  ListEvents list_events;
+  LookBatcher look_batcher;
+  KeyspaceEvents keyspace_events;
   ItemRoom item_room;
 
   /// A call that reads or carries so much keeps Redis busy for a while.
@@ -87,7 +87,7 @@ class RedisLink final : private detail::ClientOwner, private redis::Client::List
   void on_up() override {
     locks->new_connection();
     leases.renew_now();
-    looks.forget_refusals();
+    look_batcher.forget_refusals();
   }
   void on_down(const std::string&) override {}
 

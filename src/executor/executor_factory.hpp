@@ -19,15 +19,16 @@ class TempFolders;
 
 namespace w8y::executor {
 
-class StreamLeavers;
+class RetiringStreams;
 
 /// What all executors of a host have in common.
 struct ExecutorOptions {
   std::string host;                          ///< W8Y_HOST
   process::ControlGroups* groups = nullptr;  ///< for its runs; nullptr: none
-  StreamLeavers* leavers = nullptr;          ///< nullptr: processes without an executor are killed
-  process::SpawnService* spawns = nullptr;   ///< for starts that may take long; nullptr: none
-  process::TempFolders* folders = nullptr;   ///< to remove what is left in them; nullptr: none
+  RetiringStreams* retiring_streams =
+      nullptr;                              ///< nullptr: processes without an executor are killed
+  process::SpawnService* spawns = nullptr;  ///< for starts that may take long; nullptr: none
+  process::TempFolders* folders = nullptr;  ///< to remove what is left in them; nullptr: none
 };
 
 /// An executor for a list, by its rule and by what its program offers (nothing for a command).
