@@ -3,8 +3,10 @@
 #include <curl/curl.h>
 
 #include <array>
+#include <cerrno>
 #include <stdexcept>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 namespace w8y::ops {
@@ -13,6 +15,7 @@ namespace {
 
 constexpr std::size_t max_event = std::size_t{4} << 20;
 constexpr std::size_t max_body = std::size_t{64} << 20;
+constexpr Duration busy_pause = std::chrono::milliseconds(10);
 
 void global_init() {
   static const CURLcode result = curl_global_init(CURL_GLOBAL_NOTHING);  // no TLS on a unix socket
@@ -26,13 +29,20 @@ struct FreeList {
   void operator()(curl_slist* list) const { curl_slist_free_all(list); }
 };
 
+/// Why connect() failed; 0: it did not.
+int connect_error(CURL* curl, CURLcode code) {
+  if (code != CURLE_COULDNT_CONNECT) return 0;
+  long error = 0;
+  curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &error);
+  // A full backlog: libcurl takes this for a connection on its way, and forgets why it failed.
+  return error == 0 ? EAGAIN : static_cast<int>(error);
+}
+
 /// In terms of the socket: libcurl speaks of a host and a port even then.
 std::string problem_of(CURL* curl, CURLcode code, const char* detail) {
-  if (code == CURLE_COULDNT_CONNECT) {
-    long error = 0;
-    curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &error);
-    return std::generic_category().message(static_cast<int>(error));
-  }
+  const int error = connect_error(curl, code);
+  if (error == EAGAIN) return "it did not accept the connection in time";
+  if (error != 0) return std::generic_category().message(error);
   return *detail != '\0' ? detail : curl_easy_strerror(code);
 }
 
@@ -107,7 +117,7 @@ class HttpClient::Impl {
       set(CURLOPT_HTTPHEADER, headers.get());
     }
     HttpResult result;
-    const CURLcode code = curl_easy_perform(curl);
+    const CURLcode code = perform(timeout);
     result.status = status();
     if (code != CURLE_OK) result.problem = problem_of(curl, code, error.data());
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);
@@ -121,6 +131,19 @@ class HttpClient::Impl {
   }
 
  private:
+  /// connect() on a unix socket fails where the server's backlog is full, instead of waiting for a
+  /// place. Nothing was sent by then, so it may be tried again.
+  CURLcode perform(Duration timeout) {
+    using Clock = std::chrono::steady_clock;
+    const auto end = Clock::now() + timeout;
+    for (;;) {
+      const CURLcode code = curl_easy_perform(curl_.get());
+      const bool over = timeout > Duration(0) && Clock::now() >= end;
+      if (connect_error(curl_.get(), code) != EAGAIN || over) return code;
+      std::this_thread::sleep_for(busy_pause);
+    }
+  }
+
   template <typename Value>
   void set(CURLoption option, Value value) {
     if (const CURLcode code = curl_easy_setopt(curl_.get(), option, value); code != CURLE_OK)

@@ -20,7 +20,10 @@ namespace w8y::ops {
 namespace {
 
 constexpr mode_t socket_mode = 0660;
-constexpr int backlog = 128;
+
+/// As many as the host allows (net.core.somaxconn): who comes while it is full, and can't wait, is
+/// turned away by the kernel.
+constexpr int backlog = SOMAXCONN;
 
 [[noreturn]] void fail(const std::string& path, const std::string& why) {
   throw std::runtime_error("can't listen on " + path + ": " + why);

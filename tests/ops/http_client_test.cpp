@@ -1,14 +1,23 @@
 #include "ops/http_client.hpp"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
 
 #include <string>
+#include <string_view>
+#include <thread>
 #include <vector>
 
+#include "ops/unix_listener.hpp"
+#include "raw_client.hpp"
 #include "support.hpp"
 
 using namespace w8y::ops;
 using namespace w8y::ops::test;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -48,6 +57,41 @@ TEST_CASE("an event without end is given up") {
   for (; going && pieces < 100; ++pieces)
     going = parser.feed(piece, [](const ServerSentEvent&) { return true; });
   CHECK(pieces < 6);
+}
+
+TEST_CASE("a server whose backlog is full is waited for, as long as the request may take") {
+  const TempFolder folder;
+  const std::string path = folder / "busy.sock";
+  UnixListener listener(path);
+  const int server = listener.release();
+  REQUIRE(listen(server, 0) == 0);  // one place
+  fcntl(server, F_SETFL, 0);
+  constexpr timeval limit = {30, 0};
+  setsockopt(server, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  {
+    const RawClient first(path);
+    REQUIRE(first.connected());
+    const HttpResult result = HttpClient(path).get("/", 50ms);
+    CHECK(result.status == 0);
+    CHECK(result.problem == "it did not accept the connection in time");
+  }
+  std::vector<HttpResult> results(4);
+  std::vector<std::thread> clients;
+  for (HttpResult& result : results)
+    clients.emplace_back([&] { result = HttpClient(path).get("/"); });
+  for (std::size_t answered = 0; answered < results.size();) {
+    const int fd = accept(server, nullptr, nullptr);
+    CHECK(fd >= 0);
+    if (fd < 0) break;
+    char request[4096];
+    constexpr std::string_view answer = "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok";
+    if (recv(fd, request, sizeof request, 0) > 0)  // the first client is gone
+      answered += write(fd, answer.data(), answer.size()) > 0 ? 1 : 0;
+    close(fd);
+  }
+  for (std::thread& client : clients) client.join();
+  for (const HttpResult& result : results) CHECK(result.body == "ok");
+  close(server);
 }
 
 TEST_CASE("a server that isn't there is a problem, not an exception") {

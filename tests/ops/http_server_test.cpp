@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
-#include <atomic>
 #include <memory>
 #include <random>
 #include <string>
@@ -220,21 +219,20 @@ TEST_CASE("garbage harms nobody") {
 
 TEST_CASE("two hundred clients at once are all served, a bounded number at a time") {
   Fixture f;
-  std::atomic<int> served = 0;
+  std::vector<HttpResult> results(200);
   std::size_t most = 0;
   const loop::Loop::BeforeWait look(f.loop,
                                     [&] { most = std::max(most, f.server->connections()); });
   beside(f.loop, [&] {
     std::vector<std::thread> threads;
-    for (int i = 0; i < 200; ++i) {
-      threads.emplace_back([&] {
-        HttpClient client(f.path());
-        if (client.get("/ok").body == "ok") ++served;
-      });
-    }
+    for (HttpResult& result : results)
+      threads.emplace_back([&] { result = HttpClient(f.path()).get("/ok"); });
     for (std::thread& thread : threads) thread.join();
   });
-  CHECK(served == 200);
+  for (const HttpResult& result : results) {
+    CHECK(result.problem.empty());
+    CHECK(result.body == "ok");
+  }
   CHECK(most <= 64);
   CHECK(most > 0);
 }

@@ -62,7 +62,7 @@ inline bool turn_until(loop::Loop& loop, const std::function<bool()>& fact,
 
 /// Runs something that blocks in a thread while the loop turns in this one.
 inline bool beside(loop::Loop& loop, const std::function<void()>& work,
-                   Duration limit = std::chrono::seconds(30)) {
+                   Duration limit = std::chrono::minutes(1)) {
   const int done = eventfd(0, EFD_CLOEXEC);
   bool finished = false;
   bool in_time = false;
