@@ -39,6 +39,19 @@ struct ShownItem {
   std::size_t length = 0;
 };
 
+/// The same without a copy: as long as the item is there.
+struct ItemView {
+  ItemView() = default;
+  ItemView(const Item& item) : beginning(shown_part(item)), length(item.size()) {}
+  ItemView(const ShownItem& item) : beginning(item.beginning), length(item.length) {}
+  ItemView(const char* item) : beginning(item), length(beginning.size()) {}
+  [[nodiscard]] bool cut() const { return length > beginning.size(); }
+  [[nodiscard]] ShownItem copy() const { return {beginning, length}; }
+
+  std::string_view beginning;
+  std::size_t length = 0;
+};
+
 /// Names one execution in the whole fleet: a ULID, 26 characters, later ones sort after earlier.
 using RunId = std::string;
 

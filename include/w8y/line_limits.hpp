@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include <w8y/clock.hpp>
@@ -46,14 +48,19 @@ class LineLimits {
     bool admitted = true;
     std::size_t left_out = 0;  ///< if admitted: how many lines before it were not
   };
-  Answer ask(const std::string& talker);
+  Answer ask(std::string_view talker);
   /// The talker is gone. Returns how many lines were left out and not told yet.
-  std::size_t over(const std::string& talker);
+  std::size_t over(std::string_view talker);
   [[nodiscard]] std::size_t size() const { return all_.size(); }
 
  private:
+  /// So that nobody is looked for by a copy of its name.
+  struct Hash : std::hash<std::string_view> {
+    using is_transparent = void;
+  };
+
   const Clock& clock_;
-  std::unordered_map<std::string, LineLimit> all_;
+  std::unordered_map<std::string, LineLimit, Hash, std::equal_to<>> all_;
   std::size_t sweep_at_ = 64;
 };
 

@@ -43,7 +43,8 @@ std::string make_host_id(const std::string& host, std::uint64_t seed) {
 Daemon::Daemon(DaemonOptions options, Config config)
     : options_(std::move(options)),
       hub_(loop_),
-      journal_(log_, hub_, loop_.clock(), loop_.timers()),
+      event_log_(log_, loop_.clock(), loop_.timers()),
+      reporter_(events_),
       seed_(random_number()),
       host_(config.supervisor.host),
       host_id_(make_host_id(host_, seed_)),
@@ -53,12 +54,14 @@ Daemon::Daemon(DaemonOptions options, Config config)
       folders_(loop_),
       prober_(loop_, &groups_, &spawns_),
       retiring_streams_(loop_),
-      supervisor_(SupervisorHost{loop_.clock(), loop_.timers(), journal_, *this, seed_}),
+      supervisor_(SupervisorHost{loop_.clock(), loop_.timers(), reporter_, *this, seed_}),
       survey_(loop_),
       list_walks_(loop_.clock(), loop_.timers(), supervisor_, survey_),
       watchdog_(loop_.timers()),
       tidy_(loop_.timers()),
       swap_(loop_.timers()) {
+  events_.add(event_log_);
+  events_.add(hub_);
   use_log_settings(config.supervisor);
   log_.info("w8yd started", {{"version", W8Y_VERSION}, {"host", host_}, {"pid", getpid()}});
   for (const auto& warning : config.warnings) log_.warn(warning);
@@ -101,7 +104,7 @@ int Daemon::run() {
   // Whoever waits for us to be gone sees it by the socket: that is the last thing to go.
   embedded_.reset();
   servers_.clear();
-  journal_.flush();
+  event_log_.flush();
   log_.info("w8yd ended");
   return 0;
 }
@@ -191,7 +194,7 @@ std::unique_ptr<Daemon::Link> Daemon::open_link(const Config& config, RedisWatch
       store::RedisSession::Holder{config.supervisor.host, getpid(), random_number()});
   link->watch =
       std::make_unique<RedisWatch>(link->redis->client, loop_.clock(), loop_.timers(), client.url,
-                                   log_, hub_, embedded_ != nullptr, std::move(changed));
+                                   log_, events_, embedded_ != nullptr, std::move(changed));
   return link;
 }
 
@@ -208,9 +211,7 @@ void Daemon::look_ready() {
   // Gives back the memory that the first claims of all lists took.
   tidy_.set(loop_.now() + std::chrono::seconds(1), [this] { let_go(nullptr); });
   notify_.ready("serving " + std::to_string(supervisor_.lists().size()) + " lists");
-  log_.info("ready",
-            {{"lists", supervisor_.lists().size()}, {"config", supervisor_.config_hash()}});
-  hub_.on_event(HostChanged{HostState::running, {}});
+  events_.on_event(HostReady{supervisor_.lists().size(), supervisor_.config_hash()});
 }
 
 void Daemon::on_redis_up() {

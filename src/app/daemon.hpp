@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include <w8y/event_reporter.hpp>
 #include <w8y/supervisor.hpp>
 
 #include "app/config_loading.hpp"
-#include "app/journal.hpp"
 #include "app/list_walks.hpp"
 #include "app/redis_watch.hpp"
 #include "app/survey.hpp"
@@ -22,6 +22,7 @@
 #include "ops/control.hpp"
 #include "ops/embedded_redis.hpp"
 #include "ops/event_hub.hpp"
+#include "ops/event_log.hpp"
 #include "ops/http_server.hpp"
 #include "ops/log.hpp"
 #include "ops/notify.hpp"
@@ -135,7 +136,9 @@ class Daemon final : private PollerFactory,
   ops::Log log_;
   ops::Notify notify_;
   ops::EventHub hub_;
-  Journal journal_;
+  ops::EventLog event_log_;
+  EventFanOut events_;
+  EventReporter reporter_;
   std::uint64_t seed_;
   std::string host_;
   std::string host_id_;

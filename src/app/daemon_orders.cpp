@@ -54,9 +54,8 @@ ops::ControlResult Daemon::quiet() {
   if (draining_) return {ops::ControlResult::Kind::refused, "this host is draining", {}, {}};
   quiet_ = true;
   supervisor_.set_quiet(true);
-  log_.info("this host is quiet: it begins no new runs");
   notify_.status("quiet");
-  hub_.on_event(HostChanged{HostState::quiet, {}});
+  events_.on_event(HostChanged{HostState::quiet, {}});
   return {
       ops::ControlResult::Kind::done, "this host begins no new runs until w8yctl resume", {}, {}};
 }
@@ -66,9 +65,8 @@ ops::ControlResult Daemon::resume() {
   if (!quiet_) return {ops::ControlResult::Kind::done, "this host was not quiet", {}, {}};
   quiet_ = false;
   supervisor_.set_quiet(redis_state_ == RedisState::too_old);
-  log_.info("this host is no longer quiet");
   notify_.status("running");
-  hub_.on_event(HostChanged{HostState::running, {}});
+  events_.on_event(HostChanged{HostState::running, {}});
   return {ops::ControlResult::Kind::done, "this host begins new runs again", {}, {}};
 }
 
@@ -81,7 +79,7 @@ ops::ControlResult Daemon::cancel(const RunId& run) {
   const std::string how = how_it_ends(supervisor_, run);
   if (!supervisor_.cancel(run))
     return {ops::ControlResult::Kind::not_found, "this host has no such run", {}, {}};
-  log_.info("cancelled by an operator", {{"run", run}});
+  events_.on_event(RunCancelled{run});
   return {ops::ControlResult::Kind::done, how, {}, run};
 }
 
@@ -90,21 +88,17 @@ void Daemon::run_item(const std::string&, const Item&, Answer answer) {
 }
 
 void Daemon::begin_drain(const char* why) {
-  journal_.flush();  // what happened before is told before
   const std::size_t running = supervisor_.running();
   switch (++drain_orders_) {
     case 1:
-      log_.info("draining", {{"because", why}, {"running", running}});
       notify_.stopping("draining");
-      hub_.on_event(HostChanged{HostState::draining, why});
+      events_.on_event(HostChanged{HostState::draining, why, running});
       break;
     case 2:
-      log_.warn("sent SIGTERM to all runs; SIGKILL in the kill_grace of each",
-                {{"because", std::string(why) + " again"}, {"running", running}});
+      events_.on_event(RunsSignalled{false, std::string(why) + " again", running});
       break;
     default:
-      log_.warn("sent SIGKILL to all runs",
-                {{"because", std::string(why) + " once more"}, {"running", running}});
+      events_.on_event(RunsSignalled{true, std::string(why) + " once more", running});
   }
   draining_ = true;
   swap_.cancel();

@@ -25,7 +25,7 @@ void Daemon::reload(Answer answer) {
   if (draining_ || options_.config_path == "-") {
     const char* why = draining_ ? "this host is draining"
                                 : "the config came from standard input: there is no file to read";
-    log_.warn("no reload", {{"reason", why}});
+    events_.on_event(ReloadRefused{why});
     if (answer) answer({Kind::refused, why, {}, {}});
     return;
   }
@@ -41,7 +41,7 @@ void Daemon::reload(Answer answer) {
 
 void Daemon::begin_reload() {
   notify_.reloading();
-  log_.info("reloading", {{"file", options_.config_path}});
+  events_.on_event(ReloadBegun{options_.config_path});
   reload_ = std::make_shared<Reload>();
   reload_->running = supervisor_.shared_config();
   // A file of ten thousand lists takes long to read: not on the loop.
@@ -143,7 +143,7 @@ void Daemon::apply_reload() {
     // Pollers that still run on the old connection keep it until they have settled.
     link_->redis->retire(
         [this, url = link_->url.to_string()](const std::string& list, std::size_t runs) {
-          journal_.given_up(url, list, runs);
+          events_.on_event(EndsDropped{url, list, runs});
         });
     link_ = std::move(reload_->link);
     link_->watch->tell([this](RedisState state) { redis_changed(state); });
@@ -159,25 +159,20 @@ void Daemon::reloaded(const ReloadPlan& plan) {
   take_servers();
   say_shortfalls();
   std::vector<std::string> lines = plan.lines();
-  for (const auto& line : lines) log_.info(line);
   last_reload_failed_ = false;
   last_reload_ = lines.empty()       ? "nothing has changed"
                  : lines.size() == 1 ? "1 change"
                                      : std::to_string(lines.size()) + " changes";
-  log_.info("reloaded", {{"result", last_reload_},
-                         {"generation", supervisor_.generation()},
-                         {"config", supervisor_.config_hash()}});
-  hub_.on_event(Reloaded{true, supervisor_.generation(), last_reload_});
+  events_.on_event(
+      Reloaded{true, supervisor_.generation(), last_reload_, &lines, supervisor_.config_hash()});
   answer_reload(
       {ops::ControlResult::Kind::done, "reloaded: " + last_reload_, std::move(lines), {}});
 }
 
 void Daemon::reload_failed(const std::string& text, std::vector<std::string> lines) {
-  for (const auto& line : lines) log_.error(line);
-  log_.error("reload failed", {{"reason", text}});
   last_reload_ = "failed: " + text;
   last_reload_failed_ = true;
-  hub_.on_event(Reloaded{false, supervisor_.generation(), text});
+  events_.on_event(Reloaded{false, supervisor_.generation(), text, &lines, {}});
   answer_reload({ops::ControlResult::Kind::invalid, text, std::move(lines), {}});
 }
 

@@ -83,21 +83,15 @@ void RedisWatch::in_trouble(const std::string& why) {
     log_.debug("Redis still can't be used", {{"redis", where_}, {"reason", why}});
     return;
   }
-  log_.error("Redis can't be used; trying again", {{"redis", where_}, {"reason", why}});
-  events_.on_event(RedisChanged{false, why});
+  events_.on_event(RedisChanged{false, why, where_, false, {}});
 }
 
 void RedisWatch::recovered() {
-  if (std::exchange(reached_, true)) {
-    if (!in_trouble_) return;
-    const auto away = std::chrono::duration_cast<std::chrono::milliseconds>(clock_.now() - since_);
-    log_.info("Redis is back", {{"redis", where_}, {"after_ms", away.count()}});
-  } else {
-    log_.info("connected to Redis", {{"redis", where_}});
-  }
+  const bool first = !std::exchange(reached_, true);
+  if (!first && !in_trouble_) return;
   in_trouble_ = false;
   trouble_.clear();
-  events_.on_event(RedisChanged{true, {}});
+  events_.on_event(RedisChanged{true, {}, where_, first, clock_.now() - since_});
 }
 
 }  // namespace w8y::app

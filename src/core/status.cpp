@@ -1,4 +1,3 @@
-#include <w8y/events.hpp>
 #include <w8y/status.hpp>
 
 namespace w8y {
@@ -66,26 +65,6 @@ const char* state_name(RunStatus::State state) {
       return "stopping";
   }
   return "?";
-}
-
-namespace {
-
-struct EventName {
-  const char* operator()(const RunStarted&) const { return "start"; }
-  const char* operator()(const RunProgressed&) const { return "progress"; }
-  const char* operator()(const RunUpdated&) const { return "update"; }
-  const char* operator()(const RunEnded&) const { return "end"; }
-  const char* operator()(const LeaseChanged&) const { return "lease"; }
-  const char* operator()(const ListChanged&) const { return "list"; }
-  const char* operator()(const HostChanged&) const { return "host"; }
-  const char* operator()(const Reloaded&) const { return "reload"; }
-  const char* operator()(const RedisChanged&) const { return "redis"; }
-};
-
-}  // namespace
-
-const char* event_name(const Event& event) {
-  return std::visit(EventName{}, event);
 }
 
 }  // namespace w8y

@@ -1,5 +1,6 @@
 #include "ops/event_hub.hpp"
 
+#include <string_view>
 #include <utility>
 
 #include "loop/loop.hpp"
@@ -16,13 +17,13 @@ constexpr const char* last_words = ": dropped, this client reads too slowly\n\n"
 
 struct PrefixOf {
   template <typename Kind>
-  const std::string* operator()(const Kind& event) const {
+  std::optional<std::string_view> operator()(const Kind& event) const {
     if constexpr (requires { event.of; }) {
-      return &event.of.prefix;
+      return event.of.prefix;
     } else if constexpr (requires { event.prefix; }) {
-      return &event.prefix;
+      return event.prefix;
     } else {
-      return nullptr;
+      return std::nullopt;
     }
   }
 };
@@ -32,13 +33,13 @@ struct PrefixOf {
 EventHub::EventHub(loop::Loop& loop) : loop_(loop), beat_(loop.timers()) {}
 
 void EventHub::on_event(const Event& event) {
-  if (subscribers_.empty()) return;
-  const std::string text = "event: " + std::string(event_name(event)) +
-                           "\nid: " + std::to_string(++sequence_) +
+  const char* name = subscribers_.empty() ? nullptr : event_name(event);
+  if (name == nullptr) return;
+  const std::string text = "event: " + std::string(name) + "\nid: " + std::to_string(++sequence_) +
                            "\ndata: " + dump(to_json(event, loop_.clock().wall())) + "\n\n";
-  const std::string* prefix = std::visit(PrefixOf{}, event);
+  const auto prefix = std::visit(PrefixOf{}, event);
   std::erase_if(subscribers_, [&](const Subscriber& subscriber) {
-    if (prefix != nullptr && subscriber.prefix && *subscriber.prefix != *prefix) return false;
+    if (prefix && subscriber.prefix && *subscriber.prefix != *prefix) return false;
     return !subscriber.stream->push(text);
   });
 }

@@ -131,28 +131,8 @@ bool Log::enabled(LogLevel level) const {
   return impl_->enabled(level);
 }
 
-void Log::write(LogLevel level, std::string_view message, LogFields fields) {
+void Log::put(LogLevel level, std::string_view message, LogFields fields) {
   impl_->write(level, message, fields);
-}
-
-void Log::trace(std::string_view message, LogFields fields) {
-  impl_->write(LogLevel::trace, message, fields);
-}
-
-void Log::debug(std::string_view message, LogFields fields) {
-  impl_->write(LogLevel::debug, message, fields);
-}
-
-void Log::info(std::string_view message, LogFields fields) {
-  impl_->write(LogLevel::info, message, fields);
-}
-
-void Log::warn(std::string_view message, LogFields fields) {
-  impl_->write(LogLevel::warn, message, fields);
-}
-
-void Log::error(std::string_view message, LogFields fields) {
-  impl_->write(LogLevel::error, message, fields);
 }
 
 std::uint64_t Log::lost() const {

@@ -22,12 +22,8 @@ struct Said {
 
 /// An item: as much of it as is shown anywhere, and its length, in a field of its own, where that
 /// is not all of it.
-struct LoggedItem {
-  explicit LoggedItem(const Item& item) : beginning(shown_part(item)), length(item.size()) {}
-  explicit LoggedItem(const ShownItem& item) : beginning(item.beginning), length(item.length) {}
-
-  std::string_view beginning;
-  std::size_t length;
+struct LoggedItem : ItemView {
+  explicit LoggedItem(const ItemView& item) : ItemView(item) {}
 };
 
 /// One `key=value`. Keys are ours (plain words); values may be any bytes and are escaped.
@@ -67,6 +63,36 @@ struct LogSettings {
   std::string file;  ///< empty: standard error
 };
 
+/// Where lines go.
+class LineLog {
+ public:
+  virtual ~LineLog() = default;
+  /// False: lines of this level are left out.
+  [[nodiscard]] virtual bool enabled(LogLevel level) const = 0;
+
+  void write(LogLevel level, std::string_view message, LogFields fields = {}) {
+    if (enabled(level)) put(level, message, fields);
+  }
+  void trace(std::string_view message, LogFields fields = {}) {
+    write(LogLevel::trace, message, fields);
+  }
+  void debug(std::string_view message, LogFields fields = {}) {
+    write(LogLevel::debug, message, fields);
+  }
+  void info(std::string_view message, LogFields fields = {}) {
+    write(LogLevel::info, message, fields);
+  }
+  void warn(std::string_view message, LogFields fields = {}) {
+    write(LogLevel::warn, message, fields);
+  }
+  void error(std::string_view message, LogFields fields = {}) {
+    write(LogLevel::error, message, fields);
+  }
+
+ protected:
+  virtual void put(LogLevel level, std::string_view message, LogFields fields) = 0;
+};
+
 /// Never throws, and hardly ever waits: a full disk or a reader that stopped reading costs lines,
 /// not time. Lines that could not be written are counted, and the log says how many as soon as it
 /// can be written again. Every line is at most PIPE_BUF bytes, so that lines of several writers
@@ -75,12 +101,12 @@ struct LogSettings {
 /// program has to ignore SIGPIPE.
 ///
 /// If standard error is the journal, text lines have no time but the priority that it reads.
-class Log {
+class Log final : public LineLog {
  public:
   /// To standard error, as text.
   Log();
   explicit Log(const LogSettings& settings);
-  ~Log();
+  ~Log() override;
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
 
@@ -92,18 +118,14 @@ class Log {
   /// Opens the file anew, after it was moved away (SIGHUP).
   void reopen();
 
-  [[nodiscard]] bool enabled(LogLevel level) const;
-  void write(LogLevel level, std::string_view message, LogFields fields = {});
-  void trace(std::string_view message, LogFields fields = {});
-  void debug(std::string_view message, LogFields fields = {});
-  void info(std::string_view message, LogFields fields = {});
-  void warn(std::string_view message, LogFields fields = {});
-  void error(std::string_view message, LogFields fields = {});
+  [[nodiscard]] bool enabled(LogLevel level) const override;
 
   /// Lines that could not be written, in all.
   [[nodiscard]] std::uint64_t lost() const;
 
  private:
+  void put(LogLevel level, std::string_view message, LogFields fields) override;
+
   class Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -92,6 +92,15 @@ struct EventFields {
     object["state"] = state_name(event.state);
     object["why"] = event.why;
   }
+  void operator()(const ShortageChanged& event) const {
+    put_bytes(object, "list", event.of.prefix);
+    object["state"] = state_name(event.over ? ListState::running : ListState::starved);
+    object["why"] = event.reason;
+  }
+  void operator()(const HostReady&) const {
+    object["state"] = state_name(HostState::running);
+    object["why"] = "";
+  }
   void operator()(const HostChanged& event) const {
     object["state"] = state_name(event.state);
     object["why"] = event.why;
@@ -105,6 +114,9 @@ struct EventFields {
     object["connected"] = event.connected;
     object["trouble"] = event.trouble;
   }
+  /// The API does not tell it.
+  template <typename Other>
+  void operator()(const Other&) const {}
 };
 
 /// Counts brackets outside of strings; what is no JSON is refused by the parser.
@@ -155,7 +167,7 @@ void put_bytes(Json& object, const std::string& name, std::string_view bytes) {
   }
 }
 
-void put_item(Json& object, const ShownItem& item) {
+void put_item(Json& object, const ItemView& item) {
   put_bytes(object, "item", item.beginning);
   if (item.cut()) object["item_length"] = item.length;
 }
@@ -268,7 +280,8 @@ Json to_json(const ControlResult& result) {
 }
 
 Json to_json(const Event& event, WallTime now) {
-  Json json = {{"type", event_name(event)}, {"time_ms", now.count()}};
+  const char* name = event_name(event);
+  Json json = {{"type", name != nullptr ? name : ""}, {"time_ms", now.count()}};
   std::visit(EventFields{json}, event);
   return json;
 }

@@ -1,0 +1,218 @@
+#include "ops/event_log.hpp"
+
+#include <variant>
+
+namespace w8y::ops {
+
+namespace {
+
+std::int64_t milliseconds(Duration time) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+}
+
+std::string talker(std::string_view list, int pid) {
+  return std::string(list) + ' ' + std::to_string(pid);
+}
+
+}  // namespace
+
+struct EventLog::Teller {
+  EventLog& log;
+  template <typename Kind>
+  void operator()(const Kind& event) const {
+    log.tell(event);
+  }
+};
+
+EventLog::~EventLog() {
+  flush();
+}
+
+void EventLog::on_event(const Event& event) {
+  std::visit(Teller{*this}, event);
+}
+
+// ---- runs
+
+void EventLog::tell(const RunStarted& event) {
+  log_.debug("run started", {{"list", event.of.prefix},
+                             {"item", LoggedItem(event.of.item)},
+                             {"run", event.of.run},
+                             {"pid", event.pid},
+                             {"attempt", event.attempt}});
+}
+
+void EventLog::tell(const RunProgressed& event) {
+  log_.debug("progress", {{"list", event.of.prefix},
+                          {"item", LoggedItem(event.of.item)},
+                          {"run", event.of.run},
+                          {"numerator", event.progress.numerator},
+                          {"denominator", event.progress.denominator}});
+}
+
+void EventLog::tell(const RunPartIgnored& event) {
+  log_.warn("ignored a part of a complete message", {{"list", event.of.prefix},
+                                                     {"item", LoggedItem(event.of.item)},
+                                                     {"run", event.of.run},
+                                                     {"reason", event.reason}});
+}
+
+void EventLog::tell(const RunLineIgnored& event) {
+  if (event.number > ignored_lines_logged) return;
+  log_.warn("ignored a line of standard output", {{"list", event.of.prefix},
+                                                  {"item", LoggedItem(event.of.item)},
+                                                  {"run", event.of.run},
+                                                  {"reason", event.reason}});
+}
+
+bool EventLog::admits(std::string_view talker, LogField of, std::string_view list) {
+  const auto answer = talkers_.ask(talker);
+  if (answer.left_out > 0) tell_left_out(answer.left_out, of, list);
+  return answer.admitted;
+}
+
+void EventLog::tell_left_out(std::size_t lines, LogField of, std::string_view list) {
+  log_.warn("left out lines that a child wrote before this: more than 1,000 a second",
+            {{"list", list}, of, {"lines", lines}});
+}
+
+void EventLog::tell(const RunSaid& event) {
+  if (!log_.enabled(LogLevel::info)) return;
+  if (!admits(event.of.run, {"run", event.of.run}, event.of.prefix)) return;
+  log_.info("child", {{"list", event.of.prefix},
+                      {"item", LoggedItem(event.of.item)},
+                      {"run", event.of.run},
+                      {"out", Said{event.line}}});
+  if (event.cut)
+    log_.warn("cut the line before: it is longer than max_line",
+              {{"list", event.of.prefix}, {"run", event.of.run}});
+}
+
+void EventLog::tell(const ProcessTold& event) {
+  const std::string_view list = event.prefix;
+  const int pid = event.pid;
+  if (const auto* line = std::get_if<ProcessLine>(&event.news)) {
+    if (!log_.enabled(LogLevel::info) || !admits(talker(list, pid), {"pid", pid}, list)) return;
+    log_.info("child", {{"list", list}, {"pid", pid}, {"out", Said{line->line}}});
+    if (line->cut)
+      log_.warn("cut the line before: it is longer than max_line", {{"list", list}, {"pid", pid}});
+  } else if (const auto* bad = std::get_if<ProcessBadLine>(&event.news)) {
+    if (bad->number > ignored_lines_logged) return;
+    log_.warn("ignored a line of standard output",
+              {{"list", list}, {"pid", pid}, {"reason", bad->reason}});
+  } else if (const auto* over = std::get_if<ProcessOver>(&event.news)) {
+    if (const auto lines = talkers_.over(talker(list, pid)); lines > 0)
+      tell_left_out(lines, {"pid", pid}, list);
+    log_.write(over->early ? LogLevel::warn : LogLevel::debug,
+               over->early ? "a stream process ended by itself" : "process ended",
+               {{"list", list}, {"pid", pid}, {"reason", over->how}});
+    if (over->bad_lines > ignored_lines_logged)
+      log_.warn("ignored lines of standard output that are no messages",
+                {{"list", list}, {"pid", pid}, {"lines", over->bad_lines}});
+  } else {
+    log_.debug("process started", {{"list", list}, {"pid", pid}});
+  }
+}
+
+void EventLog::tell(const RunEnded& event) {
+  if (const auto lines = talkers_.over(event.of.run); lines > 0)
+    tell_left_out(lines, {"run", event.of.run}, event.of.prefix);
+  if (std::holds_alternative<Lost>(event.outcome)) {
+    tell_lost_run(event);
+  } else {
+    tell_end(event);
+  }
+  if (event.bad_lines > ignored_lines_logged)
+    log_.warn("ignored lines of standard output that are no messages",
+              {{"list", event.of.prefix}, {"run", event.of.run}, {"lines", event.bad_lines}});
+}
+
+void EventLog::tell_end(const RunEnded& event) {
+  const bool good = std::holds_alternative<Succeeded>(event.outcome);
+  const LogLevel level = good ? LogLevel::debug : LogLevel::warn;
+  if (!log_.enabled(level)) return;
+  if (good)
+    return log_.write(level, "run ended",
+                      {{"list", event.of.prefix},
+                       {"item", LoggedItem(event.of.item)},
+                       {"run", event.of.run},
+                       {"outcome", outcome_name(event.outcome)},
+                       {"took_ms", milliseconds(event.took)}});
+  const std::string reason = outcome_reason(event.outcome);
+  log_.write(level, "run ended",
+             {{"list", event.of.prefix},
+              {"item", LoggedItem(event.of.item)},
+              {"run", event.of.run},
+              {"outcome", outcome_name(event.outcome)},
+              {"reason", reason},
+              {"attempt", event.attempt},
+              {"took_ms", milliseconds(event.took)}});
+}
+
+void EventLog::tell(const RunCancelled& event) {
+  log_.info("cancelled by an operator", {{"run", event.run}});
+}
+
+void EventLog::tell(const EndGivenUp& event) {
+  log_.error("could not write the end of a run to Redis",
+             {{"list", event.prefix}, {"run", event.run}, {"reason", event.why}});
+}
+
+void EventLog::tell(const ItemParked& event) {
+  log_.error("item quarantined: " + std::string(event.why),
+             {{"list", event.prefix}, {"item", LoggedItem(event.item)}});
+}
+
+// ---- the host
+
+void EventLog::tell(const HostReady& event) {
+  log_.info("ready", {{"lists", event.lists}, {"config", event.config}});
+}
+
+void EventLog::tell(const HostChanged& event) {
+  switch (event.state) {
+    case HostState::starting:
+      break;
+    case HostState::running:
+      return log_.info("this host is no longer quiet");
+    case HostState::quiet:
+      return log_.info("this host is quiet: it begins no new runs");
+    case HostState::draining:
+      flush();  // what happened before is told before
+      log_.info("draining", {{"because", event.why}, {"running", event.running}});
+  }
+}
+
+void EventLog::tell(const RunsSignalled& event) {
+  flush();
+  log_.warn(event.killed ? "sent SIGKILL to all runs"
+                         : "sent SIGTERM to all runs; SIGKILL in the kill_grace of each",
+            {{"because", event.why}, {"running", event.running}});
+}
+
+void EventLog::tell(const ReloadBegun& event) {
+  log_.info("reloading", {{"file", event.file}});
+}
+
+void EventLog::tell(const ReloadRefused& event) {
+  log_.warn("no reload", {{"reason", event.why}});
+}
+
+void EventLog::tell(const Reloaded& event) {
+  if (event.lines != nullptr)
+    for (const auto& line : *event.lines)
+      log_.write(event.applied ? LogLevel::info : LogLevel::error, line);
+  if (!event.applied) return log_.error("reload failed", {{"reason", event.text}});
+  log_.info("reloaded",
+            {{"result", event.text}, {"generation", event.generation}, {"config", event.config}});
+}
+
+void EventLog::tell(const RedisChanged& event) {
+  if (!event.connected)
+    return log_.error("Redis can't be used; trying again",
+                      {{"redis", event.redis}, {"reason", event.trouble}});
+  if (event.first) return log_.info("connected to Redis", {{"redis", event.redis}});
+  log_.info("Redis is back", {{"redis", event.redis}, {"after_ms", milliseconds(event.away)}});
+}
+
+}  // namespace w8y::ops

@@ -1,0 +1,76 @@
+// Events as lines of the log: one line per cause, however many lists or runs it concerns.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include <w8y/events.hpp>
+#include <w8y/gathered.hpp>
+#include <w8y/line_limits.hpp>
+
+#include "ops/log.hpp"
+
+namespace w8y::ops {
+
+class EventLog final : public EventHandler {
+ public:
+  EventLog(LineLog& log, const Clock& clock, TimerQueue& timers);
+  ~EventLog() override;
+
+  void on_event(const Event& event) override;
+  /// What is frequent is for debugging.
+  [[nodiscard]] bool listens() const override { return log_.enabled(LogLevel::debug); }
+  /// Writes what waits for more of the same.
+  void flush() { gathered_.flush(); }
+
+ private:
+  /// Of the lines that are no messages, of a run or a process, the first few are logged, the rest
+  /// only counted.
+  static constexpr std::size_t ignored_lines_logged = 3;
+  struct Teller;
+
+  // runs
+  void tell(const RunStarted& event);
+  void tell(const RunProgressed& event);
+  void tell(const RunUpdated&) {}  // for whoever asked for it
+  void tell(const RunSaid& event);
+  void tell(const RunLineIgnored& event);
+  void tell(const RunPartIgnored& event);
+  void tell(const RunEnded& event);
+  void tell(const LeaseChanged& event);
+  void tell(const RunCancelled& event);
+  void tell(const EndGivenUp& event);
+  void tell(const EndsDropped& event);
+  void tell(const ItemParked& event);
+  void tell(const ProcessTold& event);
+  // lists
+  void tell(const ListChanged& event);
+  void tell(const ShortageChanged& event);
+  void tell(const ClaimsRefused& event);
+  void tell(const WritesRefused& event);
+  void tell(const PollerGone& event);
+  // the host
+  void tell(const HostReady& event);
+  void tell(const HostChanged& event);
+  void tell(const RunsSignalled& event);
+  void tell(const ReloadBegun& event);
+  void tell(const ReloadRefused& event);
+  void tell(const Reloaded& event);
+  void tell(const RedisChanged& event);
+
+  /// Whether a line that a child wrote is to be logged; says how many were left out before it.
+  bool admits(std::string_view talker, LogField of, std::string_view list);
+  void tell_left_out(std::size_t lines, LogField of, std::string_view list);
+  void tell_end(const RunEnded& run);
+  void tell_lost_run(const RunEnded& run);
+
+  LineLog& log_;
+  LineLimits talkers_;  ///< by run, or by list and process
+  Gathered gathered_;
+  Troubles shortages_;
+  Troubles refusals_;
+  Troubles unwritten_;
+};
+
+}  // namespace w8y::ops

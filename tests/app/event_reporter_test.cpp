@@ -1,0 +1,130 @@
+// What lists tell, as events; from a supervisor whose world is a fake.
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <w8y/event_reporter.hpp>
+#include <w8y/supervisor.hpp>
+
+#include "support.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Keeps names of what it is told, with the list where there is one.
+class Recorder final : public EventHandler {
+ public:
+  Lines told;
+  bool wants_frequent = false;
+
+  void on_event(const Event& event) override {
+    const char* name = event_name(event);
+    std::visit(
+        [&](const auto& kind) {
+          using Kind = std::decay_t<decltype(kind)>;
+          std::string text = name != nullptr ? name : "-";
+          if constexpr (std::is_same_v<Kind, RunEnded>)
+            text += std::string(" ") + outcome_name(kind.outcome);
+          if constexpr (std::is_same_v<Kind, ListChanged>)
+            text += std::string(" ") + state_name(kind.state) + ' ' + std::string(kind.program);
+          if constexpr (std::is_same_v<Kind, ShortageChanged>)
+            text += kind.over ? " over" : " " + std::string(kind.reason);
+          if constexpr (std::is_same_v<Kind, ClaimsRefused>)
+            text += kind.over ? " taken" : " refused " + std::string(kind.reason);
+          if constexpr (std::is_same_v<Kind, PollerGone>) text += " gone";
+          if constexpr (std::is_same_v<Kind, ItemParked>) text += " parked " + item_of(kind.item);
+          told.push_back(std::move(text));
+        },
+        event);
+  }
+  [[nodiscard]] bool listens() const override { return wants_frequent; }
+  Lines take() { return std::exchange(told, {}); }
+
+ private:
+  static std::string item_of(const ItemView& item) { return std::string(item.beginning); }
+};
+
+struct Reported : World {
+  Recorder recorder;
+  EventReporter reporter{recorder};
+  Supervisor supervisor{SupervisorHost{clock, timers, reporter, *this}};
+
+  void apply(Rule rule) {
+    auto config = std::make_shared<Config>();
+    config->lists.emplace(rule.prefix, share(rule));
+    supervisor.apply(std::move(config), false, [](const ReloadPlan&) {});
+    settle_down();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a fan-out hands each event to all, and listens if one does") {
+  Recorder first;
+  Recorder second;
+  EventFanOut all;
+  CHECK_FALSE(all.listens());
+  all.add(first);
+  all.add(second);
+  CHECK_FALSE(all.listens());
+  second.wants_frequent = true;
+  CHECK(all.listens());
+  all.on_event(HostReady{1, "abc"});
+  CHECK(first.take() == Lines{"host"});
+  CHECK(second.take() == Lines{"host"});
+}
+
+TEST_CASE("starts are told to who listens only, ends always") {
+  Reported w;
+  w.runs_take = 1s;
+  w.redis.lists["work"] = {"a"};
+  w.apply(rule_for("work"));
+  CHECK(w.recorder.take() == Lines{"list idle /bin/work"});
+  w.run_for(900ms);
+  CHECK(w.recorder.take().empty());
+  w.run_for(200ms);
+  CHECK(w.recorder.take() == Lines{"end succeeded"});
+
+  w.recorder.wants_frequent = true;
+  w.run_for(60s);
+  const Lines told = w.recorder.take();
+  CHECK(count(told, "start") >= 1);
+  CHECK(count(told, "end succeeded") >= 1);
+}
+
+TEST_CASE("a list that this host can't serve, and one whose program is short of something") {
+  Reported w;
+  w.fake_prober.answers["/bin/none"] = Refusal{"not found"};
+  w.apply(rule_for("none"));
+  CHECK(w.recorder.take() == Lines{"list refused /bin/none"});
+
+  w.redis.lists["work"] = {"a"};
+  w.apply(rule_for("work"));
+  w.recorder.take();
+  w.executors.back()->end_at(w.executors.back()->started.front().run, 0s,
+                             NotStarted{"no processes", false, true});
+  w.settle_down();
+  const Lines told = w.recorder.take();
+  CHECK(count(told, "list no processes") == 1);
+}
+
+TEST_CASE("what is quarantined is told, and so is the end of a poller") {
+  Reported w;
+  Rule rule = rule_for("work");
+  rule.max_failures = 1;
+  w.redis.lists["work"] = {"a"};
+  w.apply(rule);
+  w.recorder.take();
+  w.executors.back()->end_at(w.executors.back()->started.front().run, 0s, Exited{1});
+  w.settle_down();
+  CHECK(count(w.recorder.take(), "- parked a") == 1);
+  w.supervisor.drain([] {});
+  w.run_for(1s);
+  CHECK(count(w.recorder.take(), "- gone") == 1);
+}
