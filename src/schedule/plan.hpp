@@ -1,17 +1,35 @@
 // What a Recurrence knows.
 #pragma once
 
-#include <string>
+#include <vector>
 
-#include "schedule/schedule.hpp"
+#include "schedule/read_rule.hpp"
+#include "schedule/zone.hpp"
 
 namespace w8y::schedule {
 
-struct Plan {
-  std::string zone = "UTC";
-  UnixSeconds start = 0;
-  UnixSeconds period = 1;  ///< seconds from one time to the next
-  UnixSeconds last = latest_time;
+/// Lines of iCalendar, each value where it belongs. Still without a DTSTART where none was given.
+struct Lines {
+  std::shared_ptr<const Zone> zone = Zone::utc();  ///< of DTSTART
+  std::optional<Wall> start;
+  std::vector<RuleText> rules, excluded_rules;
+  std::vector<UnixSeconds> times, excluded_times;  ///< ascending
 };
+
+/// Throws ScheduleError.
+Lines read_lines(std::string_view text);
+
+/// What names a zone first (`the TZID of DTSTART`, `the Z of UNTIL`); empty: nothing does, or the
+/// text can't be read.
+std::string first_zone(std::string_view text);
+
+struct Plan {
+  std::shared_ptr<const Zone> zone;
+  std::vector<Rule> rules, excluded_rules;
+  std::vector<UnixSeconds> times, excluded_times;
+};
+
+/// nullopt: none is left, or `work` is used up.
+std::optional<UnixSeconds> next_of(const Plan& plan, UnixSeconds after, Work& work);
 
 }  // namespace w8y::schedule

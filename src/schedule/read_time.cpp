@@ -1,0 +1,93 @@
+#include "schedule/read_time.hpp"
+
+#include <optional>
+
+#include "core/text.hpp"
+
+namespace w8y::schedule {
+
+namespace {
+
+class Reader {
+ public:
+  explicit Reader(std::string_view text) : rest_(text) {}
+
+  bool empty() const { return rest_.empty(); }
+  bool take(char c) {
+    if (!rest_.starts_with(c)) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+  std::optional<int> digits(std::size_t count) {
+    if (rest_.size() < count) return {};
+    int value = 0;
+    for (const char c : rest_.substr(0, count)) {
+      if (c < '0' || c > '9') return {};
+      value = value * 10 + (c - '0');
+    }
+    rest_.remove_prefix(count);
+    return value;
+  }
+  /// `.25`, of any length.
+  bool fraction() {
+    if (!take('.') && !take(',')) return true;
+    if (!digits(1)) return false;
+    while (digits(1)) continue;
+    return true;
+  }
+
+ private:
+  std::string_view rest_;
+};
+
+/// nullopt: not written as a date.
+std::optional<Day> read_date(Reader& text) {
+  const auto year = text.digits(4);
+  const bool extended = text.take('-');
+  const auto month = text.digits(2);
+  if (extended && !text.take('-')) return {};
+  const auto day = text.digits(2);
+  if (!year || !month || !day || *year < first_year) return {};
+  const std::chrono::year_month_day date(std::chrono::year(*year),
+                                         std::chrono::month(static_cast<unsigned>(*month)),
+                                         std::chrono::day(static_cast<unsigned>(*day)));
+  if (!date.ok()) return {};
+  return std::chrono::sys_days(date).time_since_epoch().count();
+}
+
+std::optional<Wall> read_time_of_day(Reader& text) {
+  const auto hour = text.digits(2);
+  const bool extended = text.take(':');
+  const auto minute = text.digits(2);
+  if (!hour || !minute || *hour > 23 || *minute > 59) return {};
+  const Wall whole = *hour * 3600 + *minute * 60;
+  if (extended && !text.take(':')) return whole;
+  const auto second = text.digits(2);
+  if (!second) return extended ? std::nullopt : std::optional<Wall>(whole);
+  if (*second > 59 || !text.fraction()) return {};
+  return whole + *second;
+}
+
+}  // namespace
+
+TimeText read_time(std::string_view text) {
+  Reader reader(text);
+  const ScheduleError wrong{core::quote_start(text) +
+                            " is no time: 20261121T130000 and 2026-11-21T13:00:00 are"};
+  const auto day = read_date(reader);
+  if (!day) throw wrong;
+  TimeText result{*day * day_length, false};
+  if (reader.empty()) return result;
+  if (!reader.take('T')) throw wrong;
+  const auto time = read_time_of_day(reader);
+  if (!time) throw wrong;
+  result.wall += *time;
+  result.utc = reader.take('Z');
+  if (reader.take('+') || reader.take('-'))
+    throw ScheduleError{core::quote_start(text) +
+                        " has an offset: give the zone by TZID, or the time in UTC with Z"};
+  if (!reader.empty()) throw wrong;
+  return result;
+}
+
+}  // namespace w8y::schedule

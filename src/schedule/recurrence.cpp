@@ -1,0 +1,111 @@
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "schedule/plan.hpp"
+
+namespace w8y::schedule {
+
+namespace {
+
+/// The earliest instant whose wall clock this code meets; nothing lies before.
+constexpr UnixSeconds earliest_time = first_day * day_length + day_length;
+
+bool contains(const std::vector<UnixSeconds>& times, UnixSeconds time) {
+  return std::binary_search(times.begin(), times.end(), time);
+}
+
+std::optional<Wall> next_wall(const std::vector<Rule>& rules, Wall least, Work& work) {
+  std::optional<Wall> best;
+  for (const Rule& rule : rules) {
+    const auto found = rule.next(least, work);
+    if (found && (!best || *found < *best)) best = found;
+  }
+  return best;
+}
+
+/// Where to go on after a time that is left out; `wall` itself: it is not left out.
+Wall after_excluded(const Plan& plan, Wall wall, UnixSeconds time, Work& work) {
+  Wall result = contains(plan.excluded_times, time) ? wall + 1 : wall;
+  for (const Rule& rule : plan.excluded_rules)
+    if (rule.has(wall, work)) result = std::max(result, rule.covers_until(wall));
+  return result;
+}
+
+/// The first time on the wall clock from `wall` on that is later than `after`, where `wall` is not:
+/// it is among those that the clock shows twice or never. From there on they are in order.
+Wall first_later(const Zone& zone, Wall wall, UnixSeconds after) {
+  Wall early = wall, late = wall + 2 * day_length;
+  while (late - early > 1) {
+    const Wall middle = early + (late - early) / 2;
+    (zone.when(middle) > after ? late : early) = middle;
+  }
+  return late;
+}
+
+std::optional<UnixSeconds> next_by_rules(const Plan& plan, UnixSeconds after, Work& work) {
+  Wall least = plan.zone->wall(after) + 1;
+  // Each look may ask every rule.
+  const auto cost = 8 * static_cast<std::int64_t>(plan.rules.size() + plan.excluded_rules.size());
+  while (work.spend(cost)) {
+    const auto wall = next_wall(plan.rules, least, work);
+    if (!wall) return {};
+    const UnixSeconds time = plan.zone->when(*wall);
+    if (time <= after) {
+      least = first_later(*plan.zone, *wall, after);
+      continue;
+    }
+    least = after_excluded(plan, *wall, time, work);
+    if (least == *wall) return work.used_up() ? std::nullopt : std::optional(time);
+  }
+  return {};
+}
+
+std::optional<UnixSeconds> next_by_times(const Plan& plan, UnixSeconds after, Work& work) {
+  auto time = std::upper_bound(plan.times.begin(), plan.times.end(), after);
+  for (; time != plan.times.end(); ++time) {
+    const Wall wall = plan.zone->wall(*time);
+    if (after_excluded(plan, wall, *time, work) == wall) return *time;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<UnixSeconds> next_of(const Plan& plan, UnixSeconds after, Work& work) {
+  after = std::clamp(after, earliest_time, latest_time);
+  const auto by_rules = next_by_rules(plan, after, work);
+  const auto by_times = next_by_times(plan, after, work);
+  if (work.used_up()) return {};
+  const auto next = by_rules && by_times ? std::min(by_rules, by_times)
+                    : by_rules           ? by_rules
+                                         : by_times;
+  if (!next || *next > latest_time) return {};
+  return next;
+}
+
+Recurrence::Recurrence(std::shared_ptr<const Plan> plan) noexcept : plan_(std::move(plan)) {}
+
+std::optional<UnixSeconds> Recurrence::next_after(UnixSeconds after) const {
+  Work work;
+  return next_of(*plan_, after, work);
+}
+
+const std::string& Recurrence::zone() const noexcept {
+  return plan_->zone->name();
+}
+
+std::string Recurrence::in_zone(UnixSeconds time) const {
+  const int offset = plan_->zone->offset_at(time);
+  const Wall wall = time + offset;
+  const auto date = date_of(day_of(wall));
+  const int second = second_of_day(wall), east = std::abs(offset);
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d%c%02d:%02d",
+                static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+                static_cast<unsigned>(date.day()), second / 3600, second / 60 % 60, second % 60,
+                offset < 0 ? '-' : '+', east / 3600, east / 60 % 60);
+  return text.data();
+}
+
+}  // namespace w8y::schedule

@@ -1,0 +1,76 @@
+#include "schedule/rule.hpp"
+
+#include <algorithm>
+
+namespace w8y::schedule {
+
+namespace {
+
+constexpr Wall end_of_time = (last_day + 1) * day_length - 1;
+
+/// What BYxxx leave open comes from DTSTART, as far as the frequency does not say it.
+RuleText completed(RuleText text, Wall start) {
+  const auto date = date_of(day_of(start));
+  DayFilter& days = text.days;
+  const bool no_days = days.weeks.none() && days.weeks_back.none() && days.year_days.none() &&
+                       days.year_days_back.none() && days.month_days.none() &&
+                       days.month_days_back.none() && days.weekdays.none() && days.nth.empty();
+  if (no_days && text.frequency == Frequency::yearly && days.months.none())
+    days.months.set(static_cast<unsigned>(date.month()));
+  if (no_days && text.frequency <= Frequency::monthly)
+    days.month_days.set(static_cast<unsigned>(date.day()));
+  if (no_days && text.frequency == Frequency::weekly)
+    days.weekdays.set(static_cast<std::size_t>(weekday_of(day_of(start))));
+  if (text.frequency > Frequency::monthly) {
+    for (const auto& day : days.nth) days.weekdays.set(static_cast<std::size_t>(day.first));
+    days.nth.clear();
+  }
+  days.nth_in_month = text.frequency == Frequency::monthly || days.months.any();
+  const int second = second_of_day(start);
+  if (text.frequency < Frequency::hourly && text.hours.empty()) text.hours = {second / 3600};
+  if (text.frequency < Frequency::minutely && text.minutes.empty())
+    text.minutes = {second / 60 % 60};
+  if (text.frequency < Frequency::secondly && text.seconds.empty()) text.seconds = {second % 60};
+  return text;
+}
+
+Wall covered_by(const RuleText& text) {
+  if (text.frequency != Frequency::secondly || text.interval != 1 || !text.positions.empty() ||
+      !text.seconds.empty() || !text.minutes.empty())
+    return 1;
+  return text.hours.empty() ? day_length : 3600;
+}
+
+}  // namespace
+
+Rule::Rule(const RuleText& text, Wall start, Work& work)
+    : start_(start), last_(text.until.value_or(end_of_time)) {
+  const RuleText whole = completed(text, start);
+  pattern_ =
+      whole.frequency < Frequency::daily ? make_spans(whole, start) : make_steps(whole, start);
+  if (!text.count) {
+    if (!text.until) covered_ = covered_by(text);
+    return;
+  }
+  if (*text.count < 1)
+    last_ = start - 1;
+  else if (const auto end = pattern_->nth(*text.count, work))
+    last_ = std::min(last_, *end);
+}
+
+std::optional<Wall> Rule::next(Wall least, Work& work) const {
+  if (least > last_) return {};
+  const auto found = pattern_->next(std::max(least, start_), work);
+  if (!found || *found > last_) return {};
+  return found;
+}
+
+bool Rule::fires(Work& work) const {
+  return pattern_->next(start_, work).has_value();
+}
+
+Wall Rule::covers_until(Wall time) const noexcept {
+  return (divide_down(time, covered_) + 1) * covered_;
+}
+
+}  // namespace w8y::schedule

@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""Are rules due when python-dateutil says so? Makes rules at random, and compares instants of each.
+
+Usage: compare.py PROGRAM [--rules N] [--seed N] [--show]
+
+PROGRAM is tests/schedule/next_times of a build. A rule that dateutil does not get through in its
+share of time is passed over; those are few, and counted.
+"""
+import argparse
+import datetime
+import random
+import signal
+import subprocess
+import sys
+import warnings
+
+from dateutil.rrule import rrulestr
+
+UTC = datetime.timezone.utc
+DAYS = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"]
+FREQUENCIES = ["YEARLY", "MONTHLY", "WEEKLY", "DAILY", "HOURLY", "MINUTELY", "SECONDLY"]
+# Where clocks are put back in summer, as in Morocco, dateutil takes some hours for the wrong ones.
+ZONES = ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "America/Sao_Paulo",
+         "Asia/Kolkata", "America/St_Johns"]
+NOW = 1795266000
+OCCURRENCES = 30
+LAST_YEAR = 2036  # dateutil knows no changes of clocks after it
+PATIENCE = 0.05  # seconds that dateutil has for a rule
+
+
+class TooSlow(Exception):
+    pass
+
+
+def numbers(rng, least, most, signed=False, many=4):
+    values = rng.sample(range(least, most + 1), min(most - least + 1, rng.randint(1, many)))
+    return ",".join(str(-v if signed and rng.random() < 0.3 else v) for v in values)
+
+
+def weekdays(rng, frequency):
+    days = []
+    nth = rng.random() < (0.4 if frequency in ("YEARLY", "MONTHLY") else 0.1)
+    for day in rng.sample(DAYS, rng.randint(1, 4)):
+        n = rng.choice([1, 2, 3, 4, 5, -1, -2]) if nth else ""
+        if n and frequency == "YEARLY":
+            n = rng.choice([n, 20, -20, 52, 53])
+        days.append(rng.choice([f"{n}{day}", f"{n:+}{day}", f"{day}({n:+})"]) if n else day)
+    return ",".join(days)
+
+
+def rule(rng, start, zoned):
+    frequency = rng.choice(FREQUENCIES)
+    parts = [f"FREQ={frequency}"]
+
+    def maybe(chance, name, value):
+        if rng.random() < chance:
+            parts.append(f"{name}={value()}")
+
+    interval = rng.choice([2, 3, 4, 5, 7, 10, 15, 30, 36, 45, 90, 100, 1000, 86400])
+    if frequency in ("YEARLY", "MONTHLY", "WEEKLY", "DAILY"):
+        interval = rng.choice([2, 3, 4, 5, 6, 7, 12])
+    maybe(0.4, "INTERVAL", lambda: interval)
+    maybe(0.25, "BYMONTH", lambda: numbers(rng, 1, 12, many=6))
+    maybe(0.15, "BYMONTHDAY", lambda: numbers(rng, 1, 31, True))
+    maybe(0.1, "BYYEARDAY", lambda: numbers(rng, 1, 366, True, 30))
+    maybe(0.1, "BYWEEKNO", lambda: numbers(rng, 1, 53, True, 8))
+    maybe(0.3, rng.choice(["BYDAY", "BYWEEKDAY"]), lambda: weekdays(rng, frequency))
+    maybe(0.25, "BYHOUR", lambda: numbers(rng, 0, 23))
+    maybe(0.2, "BYMINUTE", lambda: numbers(rng, 0, 59))
+    maybe(0.15, "BYSECOND", lambda: numbers(rng, 0, 59))
+    maybe(0.2, "BYSETPOS", lambda: numbers(rng, 1, rng.choice([2, 4, 40]), True))
+    maybe(0.2, "WKST", lambda: rng.choice(DAYS))
+    if rng.random() < 0.2:
+        parts.append(f"COUNT={rng.choice([1, 2, 5, 10, 25])}")
+    elif rng.random() < 0.2:
+        until = start + datetime.timedelta(seconds=rng.choice([100, 86400 * 3, 86400 * 800]))
+        parts.append("UNTIL=" + until.strftime("%Y%m%dT%H%M%S") + ("Z" if zoned else ""))
+    rng.shuffle(parts)
+    return ";".join(parts)
+
+
+def written(rng, time):
+    return rng.choice([time.strftime("%Y%m%dT%H%M%S"), time.isoformat(),
+                       time.isoformat() + ".250000"])
+
+
+def schedule(rng):
+    start = datetime.datetime(1990, 1, 1) + datetime.timedelta(
+        seconds=rng.randrange(45 * 366 * 86400))
+    if rng.random() < 0.3:
+        start = start.replace(hour=rng.choice([0, 1, 2, 3]), minute=30, second=0)
+    zone = rng.choice(ZONES) if rng.random() < 0.2 else None
+    lines = [f"DTSTART{';TZID=' + zone if zone else ''}:{written(rng, start)}"]
+    first = rule(rng, start, zone)
+    lines.append(rng.choice(["", "RRULE:", "rrule:"]) + rng.choice([first, first.lower()]))
+    if rng.random() < 0.1:
+        lines.append("RRULE:" + rule(rng, start, zone))
+    if rng.random() < 0.1:
+        lines.append("EXRULE:" + rule(rng, start, zone))
+    near = [(start + datetime.timedelta(days=d)).strftime("%Y%m%dT%H%M%S")
+            for d in rng.sample(range(40), 3)]
+    if rng.random() < 0.1 and not zone:
+        lines.append("RDATE:" + ",".join(near))
+    if rng.random() < 0.1:
+        lines.append(f"EXDATE{';TZID=' + zone if zone else ''}:" + ",".join(near))
+    return "\n".join(lines)
+
+
+def too_slow(*_):
+    raise TooSlow()
+
+
+def by_dateutil(text):
+    """Its first times, and whether these are all; None: it refuses the rule."""
+    times = []
+    try:
+        signal.setitimer(signal.ITIMER_VIRTUAL, PATIENCE)
+        try:
+            for time in rrulestr(text):
+                aware = time if time.tzinfo else time.replace(tzinfo=UTC)
+                if time.tzinfo and time.year > LAST_YEAR:
+                    return times, False
+                times.append(int(aware.timestamp()))
+                if len(times) == OCCURRENCES:
+                    return times, False
+            return times, True
+        except ValueError:
+            return None, True
+        except IndexError:  # its own mistake, at BYMONTH with BYDAY=53MO
+            return times, False
+        finally:
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    except TooSlow:
+        return times, False
+
+
+def instants(rng, times):
+    afters = [times[0] - 1, times[0]]
+    for _ in range(6):
+        at = rng.randrange(len(times))
+        afters.append(times[at] + rng.choice([-1, 0, 1]))
+        afters.append(rng.randint(min(times), max(times)))
+    return afters
+
+
+def expected(times, whole, after):
+    """What the program has to say; None: dateutil has not come that far."""
+    later = next((str(t) for t in times if t > after), None)
+    return later if later or not whole else "-"
+
+
+def complaint(text, times, whole, afters, answer):
+    if answer.startswith("BAD"):
+        return None if not times and whole else answer
+    if times is None:
+        return "dateutil refuses it"
+    wanted = [expected(times, whole, after) for after in afters]
+    wrong = [(a, w, g) for a, w, g in zip(afters, wanted, answer.split()) if w and w != g]
+    return f"after, dateutil, ours: {wrong[:4]}" if wrong else None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("program")
+    parser.add_argument("--rules", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=11)
+    parser.add_argument("--show", action="store_true", help="print each rule")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    signal.signal(signal.SIGVTALRM, too_slow)
+    cases, passed_over, refused = [], 0, 0
+    for number in range(options.rules):
+        # Each of its own, so that one that is passed over changes no other.
+        rng = random.Random(f"{options.seed} {number}")
+        text = schedule(rng)
+        times, whole = by_dateutil(text)
+        if not times and not whole:
+            passed_over += 1
+            continue
+        refused += not times
+        cases.append((text, times, whole, instants(rng, times) if times else [0]))
+    lines = [f"{NOW} {','.join(map(str, c[3]))} " + c[0].replace("\n", "\\n") for c in cases]
+    out = subprocess.run([options.program], input="\n".join(lines) + "\n", check=True,
+                         capture_output=True, text=True).stdout.splitlines()
+    wrong = 0
+    for case, answer in zip(cases, out, strict=True):
+        text, times, whole, afters = case
+        if options.show:
+            print(repr(text), answer)
+        why = complaint(text, times, whole, afters, answer)
+        if why:
+            wrong += 1
+            print(f"{text}\n  {why}")
+    print(f"{sum(len(c[3]) for c in cases)} instants of {len(cases)} rules; {refused} that dateutil "
+          f"refuses or that never fire; {passed_over} passed over")
+    print(f"{len(cases) - wrong} passed, {wrong} failed")
+    return 1 if wrong or passed_over > options.rules // 4 else 0
+
+
+sys.exit(main())
