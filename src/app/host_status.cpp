@@ -60,11 +60,11 @@ void describe_serving(ListStatus& status, const Poller& poller, WallTime now) {
   }
 }
 
-ListStatus list_status(const ServedList& list, bool quiet, const Survey& survey) {
+ListStatus list_status(const ServedList& list, bool quiet, const ListFacts& facts) {
   const Rule& rule = list.rule();
   ListStatus status;
   status.prefix = rule.prefix;
-  survey.add_to(status);
+  facts.add_to(status);
   status.program = program_text(rule);
   status.caps = list.caps().caps;
   status.executor_version = list.caps().version;
@@ -102,7 +102,7 @@ ListStatus list_status(const ServedList& list, bool quiet, const Survey& survey)
         status.state = ListState::draining;
         status.why = "waits for runs under another lock_key";
       } else {
-        describe_serving(status, *list.poller(), survey.now());
+        describe_serving(status, *list.poller(), facts.now());
       }
   }
   return status;
@@ -118,17 +118,17 @@ void fill_from(HostStatus& status, const Supervisor& supervisor, const Clock& cl
   status.slots_used = supervisor.places().used();
 }
 
-ListStatus status_of(const ServedList& list, const Supervisor& supervisor, const Survey& survey) {
-  return list_status(list, supervisor.quiet(), survey);
+ListStatus status_of(const ServedList& list, const Supervisor& supervisor, const ListFacts& facts) {
+  return list_status(list, supervisor.quiet(), facts);
 }
 
-std::optional<ListStatus> find_list(const Supervisor& supervisor, const Survey& survey,
+std::optional<ListStatus> find_list(const Supervisor& supervisor, const ListFacts& facts,
                                     const std::string& prefix) {
   if (const auto found = supervisor.lists().find(prefix); found != supervisor.lists().end())
-    return status_of(*found->second, supervisor, survey);
+    return status_of(*found->second, supervisor, facts);
   for (const auto& list : supervisor.closing())
     if (list->running() > 0 && list->rule().prefix == prefix)
-      return status_of(*list, supervisor, survey);
+      return status_of(*list, supervisor, facts);
   return std::nullopt;
 }
 

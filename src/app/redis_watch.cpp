@@ -13,8 +13,8 @@ constexpr Duration replica_look = std::chrono::seconds(2);
 }  // namespace
 
 RedisWatch::RedisWatch(redis::Client& client, const Clock& clock, TimerQueue& timers,
-                       const redis::Url& url, ops::Log& log, EventHandler& events, bool starting,
-                       Changed changed)
+                       const redis::Url& url, ops::LineLog& log, EventHandler& events,
+                       bool starting, Changed changed)
     : redis::Client::Listener(client),
       client_(client),
       clock_(clock),

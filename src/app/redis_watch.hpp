@@ -24,7 +24,7 @@ class RedisWatch final : private redis::Client::Listener {
 
   /// `starting`: the server is being started too, so that it is not there yet is no trouble.
   RedisWatch(redis::Client& client, const Clock& clock, TimerQueue& timers, const redis::Url& url,
-             ops::Log& log, EventHandler& events, bool starting, Changed changed);
+             ops::LineLog& log, EventHandler& events, bool starting, Changed changed);
   ~RedisWatch() override;
 
   /// From now on somebody else.
@@ -46,7 +46,7 @@ class RedisWatch final : private redis::Client::Listener {
   const Clock& clock_;
   std::string where_;
   std::string failover_note_;
-  ops::Log& log_;
+  ops::LineLog& log_;
   EventHandler& events_;
   Changed changed_;
   bool reached_ = false;

@@ -14,12 +14,13 @@
 #include <w8y/supervisor.hpp>
 #include <w8y/timers.hpp>
 
+#include "app/host_status.hpp"
 #include "loop/loop.hpp"
 #include "store/redis_session.hpp"
 
 namespace w8y::app {
 
-class Survey {
+class Survey final : public ListFacts {
  public:
   using Then = std::function<void()>;
 
@@ -31,9 +32,8 @@ class Survey {
   /// Many who ask at once share the answers. `then` is dropped with the survey.
   void refresh(const std::shared_ptr<store::RedisSession>& redis, const Supervisor& supervisor,
                Then then);
-  /// What is known of it, if it was asked about.
-  void add_to(ListStatus& status) const;
-  [[nodiscard]] WallTime now() const { return loop_.clock().wall(); }
+  void add_to(ListStatus& status) const override;
+  [[nodiscard]] WallTime now() const override { return loop_.clock().wall(); }
 
  private:
   /// The answers that are coming in. One batch at a time: work goes before.

@@ -1,0 +1,56 @@
+// What runs are started with on this host, and what is left of them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <w8y/executor.hpp>
+
+#include "app/subsystem.hpp"
+#include "executor/probe.hpp"
+#include "executor/retiring_streams.hpp"
+#include "loop/loop.hpp"
+#include "ops/log.hpp"
+#include "process/cgroup.hpp"
+#include "process/orphans.hpp"
+#include "process/spawn_service.hpp"
+#include "process/temp_folder.hpp"
+
+namespace w8y::app {
+
+class ChildProcesses final : public Subsystem {
+ public:
+  ChildProcesses(loop::Loop& loop, ops::LineLog& log);
+
+  /// Says what this host has for its runs.
+  void start(const Config& config) override;
+  /// Limits of control groups are there before a run that is to have them.
+  void commit(const Config& wanted) override;
+
+  /// `host`: what children are told as W8Y_HOST.
+  std::shared_ptr<Executor> make_executor(const std::string& host, const Rule& rule,
+                                          const Caps& caps, RunHandler& handler);
+  [[nodiscard]] Prober& prober() { return prober_; }
+  [[nodiscard]] process::ControlGroups& groups() { return groups_; }
+  /// Stream processes whose executor is gone.
+  [[nodiscard]] executor::RetiringStreams& retiring_streams() { return retiring_streams_; }
+  /// Kills what runs have left behind.
+  void kill_orphans();
+
+ private:
+  void say_groups();
+  void watch_folders();
+
+  loop::Loop& loop_;
+  ops::LineLog& log_;
+  process::Orphans orphans_;
+  process::ControlGroups groups_;
+  process::SpawnService spawns_;
+  process::TempFolders folders_;
+  std::string limits_problem_;  ///< said already
+  executor::ProcessProber prober_;
+  executor::RetiringStreams retiring_streams_;
+};
+
+}  // namespace w8y::app

@@ -1,0 +1,89 @@
+#include "app/host_control.hpp"
+
+#include <unistd.h>
+
+#include <limits>
+
+#include <w8y/units.hpp>
+
+#include "app/host_status.hpp"
+
+namespace w8y::app {
+
+namespace {
+
+using Kind = ops::ControlResult::Kind;
+
+const ActiveRun* find_run(const ServedList& list, const RunId& run) {
+  const ActiveRun* found = list.poller() == nullptr ? nullptr : list.poller()->runs().find(run);
+  for (const auto& poller : list.retired())
+    if (found == nullptr) found = poller->runs().find(run);
+  return found;
+}
+
+/// What cancelling does to a run, for who has asked for it.
+std::string how_it_ends(const Supervisor& supervisor, const RunId& run) {
+  const ActiveRun* found = nullptr;
+  for (const auto& [prefix, list] : supervisor.lists())
+    if (found == nullptr) found = find_run(*list, run);
+  for (const auto& list : supervisor.closing())
+    if (found == nullptr) found = find_run(*list, run);
+  if (found == nullptr) return {};
+  const std::string grace = format_duration(found->rule->kill_grace);
+  // Only a process that takes many runs has a limit of them.
+  if (found->executor->capacity() != std::numeric_limits<std::size_t>::max())
+    return "asked the process of run " + run +
+           " to cancel it; the process is ended if it has not in " + grace;
+  return "sent SIGTERM to run " + run + "; SIGKILL in " + grace;
+}
+
+}  // namespace
+
+HostControl::HostControl(ControlledHost host)
+    : host_(std::move(host)),
+      started_(host_.loop.clock().wall()),
+      survey_(host_.loop),
+      list_walks_(host_.loop.clock(), host_.loop.timers(), host_.supervisor, survey_) {}
+
+void HostControl::refresh(std::function<void()> then) {
+  survey_.refresh(host_.redis.session(), host_.supervisor, std::move(then));
+}
+
+HostStatus HostControl::status() const {
+  HostStatus status;
+  status.host = host_.redis.host();
+  status.host_id = host_.id;
+  status.pid = getpid();
+  status.version = W8Y_VERSION;
+  status.started = started_;
+  status.state = host_.mode.state();
+  const Reload::Result& reload = host_.reload.last();
+  status.last_reload = reload.text;
+  status.last_reload_at = reload.at;
+  status.last_reload_failed = reload.failed;
+  status.redis = host_.redis.status();
+  fill_from(status, host_.supervisor, host_.loop.clock());
+  return status;
+}
+
+std::optional<ListStatus> HostControl::list(const std::string& prefix) const {
+  return find_list(host_.supervisor, survey_, prefix);
+}
+
+ops::ControlResult HostControl::drain() {
+  host_.drain.order("an order");
+  return {Kind::accepted, "draining", {}, {}};
+}
+
+ops::ControlResult HostControl::cancel(const RunId& run) {
+  const std::string how = how_it_ends(host_.supervisor, run);
+  if (!host_.supervisor.cancel(run)) return {Kind::not_found, "this host has no such run", {}, {}};
+  host_.events.on_event(RunCancelled{run});
+  return {Kind::done, how, {}, run};
+}
+
+void HostControl::run_item(const std::string&, const Item&, Answer answer) {
+  answer({Kind::refused, "this version can't run an item on demand", {}, {}});
+}
+
+}  // namespace w8y::app

@@ -1,0 +1,64 @@
+// What an operator can see and do: answers the status API.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <w8y/supervisor.hpp>
+
+#include "app/drain.hpp"
+#include "app/host_mode.hpp"
+#include "app/list_walks.hpp"
+#include "app/redis_connection.hpp"
+#include "app/reload.hpp"
+#include "app/survey.hpp"
+#include "ops/control.hpp"
+
+namespace w8y::app {
+
+/// What is asked, and ordered.
+struct ControlledHost {
+  loop::Loop& loop;
+  Supervisor& supervisor;
+  const RedisConnection& redis;
+  HostMode& mode;
+  Reload& reload;
+  Drain& drain;
+  EventHandler& events;
+  /// In force, or about to be.
+  std::function<const Config&()> config;
+  std::string id;  ///< new at each start
+};
+
+class HostControl final : public ops::Control {
+ public:
+  explicit HostControl(ControlledHost host);
+
+  void refresh(std::function<void()> then) override;
+  [[nodiscard]] HostStatus status() const override;
+  void each_list(std::function<void(const ListStatus&)> look, std::function<void()> then) override {
+    list_walks_.begin(std::move(look), std::move(then));
+  }
+  [[nodiscard]] std::optional<ListStatus> list(const std::string& prefix) const override;
+  [[nodiscard]] ConfigText config_text() const override { return describe(host_.config()); }
+  [[nodiscard]] SecretAnswer compare_secret(const SecretQuestion& question,
+                                            const std::string& salt) const override {
+    return w8y::compare_secret(host_.config(), question, salt);
+  }
+  ops::ControlResult quiet() override { return host_.mode.quiet(); }
+  ops::ControlResult resume() override { return host_.mode.resume(); }
+  ops::ControlResult drain() override;
+  void reload(Answer answer) override { host_.reload.ask(std::move(answer)); }
+  ops::ControlResult cancel(const RunId& run) override;
+  void run_item(const std::string& prefix, const Item& item, Answer answer) override;
+
+ private:
+  ControlledHost host_;
+  WallTime started_;
+  Survey survey_;
+  ListWalks list_walks_;
+};
+
+}  // namespace w8y::app

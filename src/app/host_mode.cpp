@@ -1,0 +1,60 @@
+#include "app/host_mode.hpp"
+
+namespace w8y::app {
+
+namespace {
+
+using Kind = ops::ControlResult::Kind;
+
+ops::ControlResult is_draining() {
+  return {Kind::refused, "this host is draining", {}, {}};
+}
+
+}  // namespace
+
+ops::ControlResult HostMode::quiet() {
+  if (draining_) return is_draining();
+  quiet_ = true;
+  update_quiet();
+  events_.on_event(HostChanged{HostState::quiet, {}, 0});
+  return {Kind::done, "this host begins no new runs until w8yctl resume", {}, {}};
+}
+
+ops::ControlResult HostMode::resume() {
+  if (draining_) return is_draining();
+  if (!quiet_) return {Kind::done, "this host was not quiet", {}, {}};
+  quiet_ = false;
+  update_quiet();
+  events_.on_event(HostChanged{HostState::running, {}, 0});
+  return {Kind::done, "this host begins new runs again", {}, {}};
+}
+
+void HostMode::lists_served() {
+  served_ = true;
+  look_ready();
+}
+
+void HostMode::redis_changed(RedisState state) {
+  redis_ = state;
+  update_quiet();
+  look_ready();
+}
+
+void HostMode::update_quiet() {
+  supervisor_.set_quiet(quiet_ || redis_ == RedisState::too_old);
+}
+
+void HostMode::look_ready() {
+  if (ready_ || !served_ || redis_ != RedisState::usable || draining_) return;
+  ready_ = true;
+  events_.on_event(HostReady{supervisor_.lists().size(), supervisor_.config_hash()});
+  on_ready();
+}
+
+HostState HostMode::state() const {
+  if (draining_) return HostState::draining;
+  if (quiet_) return HostState::quiet;
+  return ready_ ? HostState::running : HostState::starting;
+}
+
+}  // namespace w8y::app

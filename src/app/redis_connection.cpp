@@ -1,0 +1,91 @@
+#include "app/redis_connection.hpp"
+
+#include <unistd.h>
+
+#include <utility>
+
+#include "app/config_loading.hpp"
+#include "app/random_number.hpp"
+
+namespace w8y::app {
+
+bool RedisConnection::same(const Config& a, const Config& b) {
+  RedisSettings left = a.redis;
+  left.idle_commands = b.redis.idle_commands;
+  return left == b.redis && a.supervisor.host == b.supervisor.host;
+}
+
+std::unique_ptr<RedisConnection::Watched> RedisConnection::connect(const Config& config,
+                                                                   RedisWatch::Changed changed) {
+  auto made = std::make_unique<Watched>();
+  redis::ClientOptions client = client_options(config.redis, "w8yd");
+  if (embedded_.exists()) client.url = redis::parse_url(embedded_.url());
+  made->url = client.url;
+  made->session = std::make_shared<store::RedisSession>(
+      loop_, client,
+      store::RedisSession::Holder{config.supervisor.host, getpid(), random_number()});
+  made->watch =
+      std::make_unique<RedisWatch>(made->session->client, loop_.clock(), loop_.timers(), client.url,
+                                   log_, events_, embedded_.exists(), std::move(changed));
+  return made;
+}
+
+void RedisConnection::start(const Config& config) {
+  in_use_ = connect(config, [this](RedisState state) { on_changed(state); });
+}
+
+void RedisConnection::open(const Config& wanted, Opened then) {
+  next_ = std::make_unique<Candidate>(loop_.timers());
+  next_->then = std::move(then);
+  next_->opened = connect(wanted, [this](RedisState state) { judge(state); });
+  next_->patience.set(loop_.now() + wanted.redis.connect_timeout + wanted.redis.command_timeout,
+                      [this] { conclude("no answer"); });
+}
+
+void RedisConnection::judge(RedisState state) {
+  switch (state) {
+    case RedisState::usable:
+      return conclude({});
+    case RedisState::too_old:
+      return conclude("it is too old");
+    case RedisState::down:
+      conclude(next_->opened ? next_->opened->session->client.trouble() : "not reachable");
+  }
+}
+
+/// The first word counts.
+void RedisConnection::conclude(std::string why) {
+  if (!next_ || next_->verdict.pending()) return;
+  next_->patience.cancel();
+  next_->verdict.set(loop_.now(), [this, why = std::move(why)] {
+    const Opened then = next_->then;  // it may abandon what we are in
+    then(why);
+  });
+}
+
+void RedisConnection::commit(const Config&) {
+  if (!next_) return;
+  in_use_->session->retire(
+      [this, url = in_use_->url.to_string()](const std::string& list, std::size_t runs) {
+        events_.on_event(EndsDropped{url, list, runs});
+      });
+  in_use_ = std::move(next_->opened);
+  next_.reset();
+  in_use_->watch->tell([this](RedisState state) { on_changed(state); });
+  on_changed(RedisState::usable);
+}
+
+RedisStatus RedisConnection::status() const {
+  RedisStatus status;
+  status.url = in_use_->url.to_string();
+  status.connected = in_use_->session->client.connected();
+  status.trouble = in_use_->watch ? in_use_->watch->trouble() : std::string();
+  status.commands_sent = in_use_->session->client.commands_sent();
+  auto& leases = in_use_->session->leases;
+  status.leases = leases.size();
+  status.lease_margin = leases.margins().recent(loop_.now());
+  status.least_lease_margin = leases.margins().least();
+  return status;
+}
+
+}  // namespace w8y::app

@@ -1,0 +1,44 @@
+// The status API on each of the config's addresses.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "app/subsystem.hpp"
+#include "loop/loop.hpp"
+#include "ops/http_server.hpp"
+#include "ops/log.hpp"
+
+namespace w8y::app {
+
+/// A reload listens on the new addresses before it lets go of the old ones. An address that stays
+/// keeps its clients.
+class StatusServers final : public Subsystem {
+ public:
+  /// `handler` answers on all of them.
+  StatusServers(loop::Loop& loop, ops::LineLog& log, ops::HttpHandler& handler)
+      : loop_(loop), log_(log), handler_(handler) {}
+
+  /// Throws ops::SocketInUse if another w8yd has an address: whoever asks there would be answered
+  /// by the wrong one. Without an address for another reason the work goes on, and each reload
+  /// tries again.
+  void start(const Config& config) override;
+  std::string prepare(const Config& running, const Config& wanted) override;
+  void abandon() override { next_.clear(); }
+  void applied(const Config& config) override;
+  void stop() override { servers_.clear(); }
+
+ private:
+  using Servers = std::map<std::string, std::unique_ptr<ops::HttpServer>>;  ///< by address
+
+  std::unique_ptr<ops::HttpServer> serve_at(const std::string& address);
+
+  loop::Loop& loop_;
+  ops::LineLog& log_;
+  ops::HttpHandler& handler_;
+  Servers servers_;
+  Servers next_;  ///< on addresses that are new
+};
+
+}  // namespace w8y::app

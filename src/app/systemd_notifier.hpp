@@ -1,0 +1,36 @@
+// Tells systemd how w8yd is, and feeds its watchdog.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include <w8y/clock.hpp>
+#include <w8y/events.hpp>
+#include <w8y/timers.hpp>
+
+#include "app/subsystem.hpp"
+#include "ops/notify.hpp"
+
+namespace w8y::app {
+
+class SystemdNotifier final : public Subsystem, public EventHandler {
+ public:
+  /// `in_time`: no renewal is overdue.
+  SystemdNotifier(const Clock& clock, TimerQueue& timers, std::function<bool()> in_time)
+      : clock_(clock), in_time_(std::move(in_time)), watchdog_(timers) {}
+
+  void start(const Config&) override { feed_watchdog(); }
+  void on_event(const Event& event) override;
+  [[nodiscard]] bool listens() const override { return false; }
+
+ private:
+  void feed_watchdog();
+
+  const Clock& clock_;
+  const std::function<bool()> in_time_;
+  ops::Notify notify_;
+  bool ready_ = false;
+  Timer watchdog_;
+};
+
+}  // namespace w8y::app

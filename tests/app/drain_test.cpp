@@ -1,0 +1,80 @@
+#include "app/drain.hpp"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <string>
+
+#include "support.hpp"
+
+using namespace w8y;
+using namespace w8y::app;
+using namespace w8y::test;
+
+namespace {
+
+struct Fixture : DrainSteps, EventHandler {
+  Lines done;
+  Lines told;
+  std::function<void()> lists_then;
+  std::function<void()> streams_then;
+  std::function<void()> redis_then;
+  Drain drain{*this, *this};
+
+  [[nodiscard]] std::size_t running() const override { return 2; }
+  void begin_drain() override { done.push_back("begin"); }
+  void drain_lists(std::function<void()> then) override {
+    done.push_back("lists");
+    if (!lists_then) lists_then = std::move(then);
+  }
+  void when_no_streams(std::function<void()> then) override { streams_then = std::move(then); }
+  void kill_streams() override { done.push_back("kill streams"); }
+  void kill_orphans() override { done.push_back("kill orphans"); }
+  void end_redis(std::function<void()> then) override { redis_then = std::move(then); }
+  void end_loop() override { done.push_back("end"); }
+
+  void on_event(const Event& event) override {
+    if (const auto* host = std::get_if<HostChanged>(&event))
+      told.push_back(std::string(state_name(host->state)) + " because of " +
+                     std::string(host->why) + ", " + std::to_string(host->running));
+    if (const auto* runs = std::get_if<RunsSignalled>(&event))
+      told.push_back((runs->killed ? "kill: " : "term: ") + std::string(runs->why));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a drain waits for runs, then for streams, then for the host's own Redis") {
+  Fixture f;
+  CHECK_FALSE(f.drain.begun());
+  f.drain.order("SIGTERM");
+  CHECK(f.drain.state() == DrainState::draining);
+  CHECK(f.done == Lines{"begin", "lists"});
+  CHECK(f.told == Lines{"draining because of SIGTERM, 2"});
+  f.lists_then();
+  CHECK(f.drain.state() == DrainState::leaving);
+  f.streams_then();
+  CHECK(f.drain.state() == DrainState::ending);
+  CHECK(f.done == Lines{"begin", "lists", "kill orphans"});
+  f.redis_then();
+  CHECK(f.drain.state() == DrainState::over);
+  CHECK(f.done == Lines{"begin", "lists", "kill orphans", "end"});
+}
+
+TEST_CASE("further orders skip what a drain waits for") {
+  Fixture f;
+  f.drain.order("SIGTERM");
+  f.drain.order("SIGTERM");
+  f.drain.order("an order");
+  CHECK(f.done == Lines{"begin", "lists", "lists", "lists"});
+  CHECK(f.told ==
+        Lines{"draining because of SIGTERM, 2", "term: SIGTERM again", "kill: an order once more"});
+  f.lists_then();
+  f.drain.order("SIGINT");
+  CHECK(f.done.back() == "kill streams");
+  f.streams_then();
+  f.drain.order("SIGINT");
+  CHECK(f.done.back() == "kill orphans");  // there is nothing left to hurry
+  f.redis_then();
+  CHECK(f.drain.state() == DrainState::over);
+}
