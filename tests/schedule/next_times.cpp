@@ -2,8 +2,10 @@
 // with line feeds written as \n; the answer is a line with the next time for each AFTER, "-" where
 // none is left, or BAD and why.
 #include <algorithm>
+#include <chrono>
 #include <iostream>
 #include <sstream>
+#include <vector>
 
 #include "schedule/schedule.hpp"
 
@@ -17,29 +19,56 @@ std::string unescaped(std::string text) {
   return text;
 }
 
-void answer(const std::string& question) {
+enum class Answer { next, zones, nanoseconds };
+
+long nanoseconds(const std::string& text, UnixSeconds now, UnixSeconds after) {
+  std::vector<long> taken(1000);
+  for (long& one : taken) {
+    const auto since = std::chrono::steady_clock::now();
+    const Schedule schedule = parse_schedule(text, now);
+    if (const auto* recurrence = std::get_if<Recurrence>(&schedule)) recurrence->next_after(after);
+    one = std::chrono::nanoseconds(std::chrono::steady_clock::now() - since).count();
+  }
+  std::nth_element(taken.begin(), taken.begin() + 500, taken.end());
+  return taken[500];
+}
+
+std::string say(const Recurrence& recurrence, UnixSeconds after, Answer kind) {
+  if (kind == Answer::zones) return recurrence.in_zone(after);
+  const auto next = recurrence.next_after(after);
+  return next ? std::to_string(*next) : "-";
+}
+
+void answer(const std::string& question, Answer kind) {
   std::istringstream words(question);
   UnixSeconds now = 0;
   std::string afters, text;
   words >> now >> afters;
   std::getline(words >> std::ws, text);
-  const Schedule schedule = parse_schedule(unescaped(text), now);
+  text = unescaped(text);
+  if (kind == Answer::nanoseconds) {
+    std::cout << nanoseconds(text, now, std::stoll(afters)) << '\n';
+    return;
+  }
+  const Schedule schedule = parse_schedule(text, now);
   if (const auto* bad = std::get_if<Bad>(&schedule)) {
     std::cout << "BAD " << bad->why << '\n';
     return;
   }
   const auto* recurrence = std::get_if<Recurrence>(&schedule);
   std::istringstream list(afters);
-  for (std::string after; recurrence != nullptr && std::getline(list, after, ',');) {
-    const auto next = recurrence->next_after(std::stoll(after));
-    std::cout << (next ? std::to_string(*next) : "-") << ' ';
-  }
+  for (std::string after; recurrence != nullptr && std::getline(list, after, ',');)
+    std::cout << say(*recurrence, std::stoll(after), kind) << ' ';
   std::cout << '\n';
 }
 
 }  // namespace
 
-int main() {
-  for (std::string line; std::getline(std::cin, line);) answer(line);
+int main(int argc, char** argv) {
+  const std::string_view option = argc > 1 ? argv[1] : "";
+  const Answer kind = option == "--zones" ? Answer::zones
+                      : option == "--ns"  ? Answer::nanoseconds
+                                          : Answer::next;
+  for (std::string line; std::getline(std::cin, line);) answer(line, kind);
   return 0;
 }
