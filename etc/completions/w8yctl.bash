@@ -28,7 +28,12 @@ _w8yctl() {
             COMPREPLY=($(compgen -W "$(_w8yctl_lists "$1")" -- "$cur"))
             return
             ;;
-        --redis-url | --item | --limit | --reason | --for | --timeout | --since | --host)
+        --file | --schedules | --timefile)
+            _filedir
+            return
+            ;;
+        --redis-url | --item | --limit | --reason | --for | --timeout | --since | --host | \
+            --key-prefix | -k | --after | --before | --rule | -n)
             return
             ;;
     esac
@@ -38,11 +43,20 @@ _w8yctl() {
     for ((i = 1; i < cword; i++)); do
         case ${words[i]} in
             --socket | --config | --redis-url | --lock-key | --state | --list | --item | --limit | \
-                --reason | --for | --timeout | --since | --host)
+                --reason | --for | --timeout | --since | --host | --file | --schedules | --timefile | \
+                --key-prefix | -k | --after | --before | --rule | -n)
                 ((i++))
                 ;;
             -*) ;;
-            *) if [[ $command ]]; then ((given++)); else command=${words[i]}; fi ;;
+            *)
+                if [[ $command == schedule ]]; then
+                    command="schedule ${words[i]}"
+                elif [[ $command ]]; then
+                    ((given++))
+                else
+                    command=${words[i]}
+                fi
+                ;;
         esac
     done
 
@@ -62,9 +76,15 @@ _w8yctl() {
 
     local options='--socket= --config= --redis-url= --lock-key= --json --wide --help'
     local commands='status lists quiet resume reload drain cancel check-executor runs show watch items
-        add remove quarantine release pause'
+        add remove quarantine release pause schedule'
+    [[ $command == schedule* ]] && options+=' --key-prefix='
     case $command in
         '') options+=' --version' ;;
+        'schedule set') options+=' --after= --base64 --file=' ;;
+        'schedule unset' | 'schedule tell') options+=' --base64' ;;
+        'schedule statuses') options+=' --before=' ;;
+        'schedule next') options+=' --rule= --after= --base64' ;;
+        'schedule dispatch') options+=' --schedules= --after= --timefile= --once' ;;
         lists) options+=' --state=' ;;
         items) options+=' --state= --limit=' ;;
         drain) options+=' --wait' ;;
@@ -87,6 +107,11 @@ _w8yctl() {
 
     case $command:$given in
         :*) COMPREPLY=($(compgen -W "$commands" -- "$cur")) ;;
+        schedule:*)
+            COMPREPLY=($(compgen -W 'set unset tell statuses schedules next list control dispatch' \
+                -- "$cur"))
+            ;;
+        'schedule control:0') COMPREPLY=($(compgen -W 'HALT RESUME' -- "$cur")) ;;
         lists:0 | resume:0 | runs:0 | watch:0 | items:0 | add:0 | remove:0 | quarantine:0 | release:0 | pause:0)
             COMPREPLY=($(compgen -W "$(_w8yctl_lists "$1")" -- "$cur"))
             ;;

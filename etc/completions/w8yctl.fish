@@ -33,6 +33,7 @@ complete -c w8yctl -n __fish_use_subcommand -a remove -d 'Take items off a list'
 complete -c w8yctl -n __fish_use_subcommand -a quarantine -d 'Keep items from being run'
 complete -c w8yctl -n __fish_use_subcommand -a release -d 'End the rest or the quarantine of items'
 complete -c w8yctl -n __fish_use_subcommand -a pause -d 'Begin no new runs of a list, on all hosts'
+complete -c w8yctl -n __fish_use_subcommand -a schedule -d 'Schedules, as Redbike has them'
 
 complete -c w8yctl -n '__fish_seen_subcommand_from lists resume runs watch items add remove quarantine release pause' -a '(__w8yctl_lists)' -d List
 complete -c w8yctl -n '__fish_seen_subcommand_from items remove' -l state -x -a 'free running resting quarantined' -d 'Only these'
@@ -55,3 +56,35 @@ complete -c w8yctl -n '__fish_seen_subcommand_from show' -l list -x -a '(__w8yct
 complete -c w8yctl -n '__fish_seen_subcommand_from check-executor' -F
 complete -c w8yctl -n '__fish_seen_subcommand_from check-executor' -l item -x -d 'The item that it is tried with'
 complete -c w8yctl -n '__fish_seen_subcommand_from check-executor' -l timeout -x -d 'How long the run may take'
+
+function __w8yctl_schedule
+    __fish_seen_subcommand_from schedule
+    and begin
+        test (count $argv) -eq 0
+        or __fish_seen_subcommand_from $argv
+    end
+end
+function __w8yctl_schedule_alone
+    __w8yctl_schedule
+    and not __fish_seen_subcommand_from set unset tell statuses schedules next list control dispatch
+end
+complete -c w8yctl -n __w8yctl_schedule -s k -l key-prefix -x -d 'What stands before the names of keys'
+complete -c w8yctl -n __w8yctl_schedule_alone -a set -d 'Set the schedule of a job, or of all in a file'
+complete -c w8yctl -n __w8yctl_schedule_alone -a unset -d 'Forget a job'
+complete -c w8yctl -n __w8yctl_schedule_alone -a tell -d 'A job, in JSON'
+complete -c w8yctl -n __w8yctl_schedule_alone -a statuses -d 'The status of each job, in CSV'
+complete -c w8yctl -n __w8yctl_schedule_alone -a schedules -d 'The schedule of each job, in CSV'
+complete -c w8yctl -n __w8yctl_schedule_alone -a next -d 'The coming times of a job or a rule'
+complete -c w8yctl -n __w8yctl_schedule_alone -a list -d 'Jobs, schedules in words, next times'
+complete -c w8yctl -n __w8yctl_schedule_alone -a control -d 'HALT dispatch and work on all hosts, or RESUME'
+complete -c w8yctl -n __w8yctl_schedule_alone -a dispatch -d 'Enqueue what is due, without w8yd'
+complete -c w8yctl -n '__w8yctl_schedule set unset tell next' -l base64 -d 'The job is given in base64'
+complete -c w8yctl -n '__w8yctl_schedule set next dispatch' -l after -x -d 'Times after this one'
+complete -c w8yctl -n '__w8yctl_schedule set' -l file -r -F -d 'All jobs of this file'
+complete -c w8yctl -n '__w8yctl_schedule statuses' -l before -x -d 'Only those not later'
+complete -c w8yctl -n '__w8yctl_schedule next' -l rule -x -d 'Of this rule'
+complete -c w8yctl -n '__w8yctl_schedule next' -s n -x -d 'So many times'
+complete -c w8yctl -n '__w8yctl_schedule control' -a 'HALT RESUME'
+complete -c w8yctl -n '__w8yctl_schedule dispatch' -l schedules -r -F -d 'Set the jobs of this file first'
+complete -c w8yctl -n '__w8yctl_schedule dispatch' -l timefile -r -F -d 'The time of the last look'
+complete -c w8yctl -n '__w8yctl_schedule dispatch' -l once -d 'Look once'

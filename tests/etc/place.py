@@ -57,10 +57,13 @@ def commands_of(help_text):
 
 
 def help_texts(program):
-    """Of the program, and of each of its commands, by name; "" is the program itself."""
+    """Of the program, and of each of its commands, by name; "" is the program itself, and a command
+    of a group has both names: "schedule set"."""
     texts = {"": says(program, "--help")}
-    for command in commands_of(texts[""]):
-        texts[command] = says(program, command, "--help")
+    names = sorted(commands_of(texts[""]))
+    for name in names:
+        texts[name] = says(program, *name.split(), "--help")
+        names += [f"{name} {own}" for own in sorted(commands_of(texts[name]))]
     return texts
 
 

@@ -97,7 +97,9 @@ class Options(unittest.TestCase):
             for command, help_text in place.help_texts(program).items():
                 if not command:
                     continue
-                lines = re.findall(rf"(?m)^\.It Cm {command}\b.*$", text)
+                group = place.commands_of(help_text)
+                own = rf"(?! (?:{'|'.join(group)})\b)" if group else ""
+                lines = re.findall(rf"(?m)^\.It Cm {command}\b{own}.*$", text)
                 with self.subTest(program.name, command=command):
                     self.assertEqual(options_of_page("\n".join(lines)),
                                      place.long_options(help_text) - {"help"})

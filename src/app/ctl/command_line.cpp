@@ -56,6 +56,7 @@ class CommandLine {
     Chosen& chosen = *this->chosen();
     if (!chosen.command) throw Failure(wrong_usage, chosen.name + std::string(not_yet));
     common_.take();
+    for (auto& group : groups_) group.words.take();
     chosen.words.take();
     return std::move(chosen.command);
   }
@@ -83,7 +84,13 @@ class CommandLine {
   }
 
   void declare(const CommandRow& row) {
-    CLI::App* app = app_.add_subcommand(row.name, row.what)->footer("");
+    if (row.declare_group != nullptr) return declare_group(row);
+    const std::string_view name = row.name;
+    const auto space = name.find(' ');
+    // A group stands right before its commands.
+    CLI::App& above = space == std::string_view::npos ? app_ : groups_.back().words.app();
+    const std::string own(space == std::string_view::npos ? name : name.substr(space + 1));
+    CLI::App* app = above.add_subcommand(own, row.what)->footer("");
     commands_.push_back({row.name, Words(*app), nullptr});
     if (row.make == nullptr) {
       app->group("")->allow_extras()->prefix_command()->fallthrough(false)->set_help_flag();
@@ -93,15 +100,34 @@ class CommandLine {
     commands_.back().command->declare(commands_.back().words);
   }
 
+  void declare_group(const CommandRow& row) {
+    CLI::App* app = app_.add_subcommand(row.name, row.what)->footer("")->require_subcommand(1, 1);
+    groups_.push_back({row.name, Words(*app), nullptr});
+    row.declare_group(groups_.back().words, options_);
+  }
+
+  static CLI::App* given(const CLI::App& above) {
+    const auto all = above.get_subcommands();
+    return all.empty() ? nullptr : all.front();
+  }
+
+  Chosen* chosen_group() {
+    for (auto& group : groups_)
+      if (&group.words.app() == given(app_)) return &group;
+    return nullptr;
+  }
+
   Chosen* chosen() {
-    const auto given = app_.get_subcommands();
+    const Chosen* group = chosen_group();
+    const CLI::App* app = group == nullptr ? given(app_) : given(group->words.app());
     for (auto& command : commands_)
-      if (!given.empty() && &command.words.app() == given.front()) return &command;
+      if (app != nullptr && &command.words.app() == app) return &command;
     return nullptr;
   }
 
   std::string where_to_read() {
     const Chosen* command = chosen();
+    if (command == nullptr) command = chosen_group();
     return command == nullptr ? "w8yctl --help"
                               : "w8yctl " + std::string(command->name) + " --help";
   }
@@ -112,21 +138,29 @@ class CommandLine {
     return words.empty() ? std::string() : Words::shown(words.front()).text;
   }
 
-  [[nodiscard]] static std::string no_such(const char* kind, const std::string& name,
+  [[nodiscard]] static std::string no_such(const std::string& kind, const std::string& name,
                                            const std::vector<std::string_view>& known) {
     const std::string_view near = core::nearest(name, known);
-    return "there is no " + std::string(kind) + " " + escape_text(name) +
+    return "there is no " + kind + " " + escape_text(name) +
            (near.empty() ? std::string() : "; did you mean " + std::string(near) + "?");
   }
 
-  std::string no_command() const {
+  /// Of the group, or none.
+  std::string no_command(const Chosen* group) const {
+    const std::string before = group == nullptr ? "" : group->name + std::string(" ");
     const std::string name = unknown();
-    if (name.empty()) return "no command was given";
-    if (name.starts_with('-')) return no_option(name, nullptr);
     std::vector<std::string_view> known;
     for (const auto& command : commands_)
-      if (command.command) known.emplace_back(command.name);
-    return no_such("command", name, known);
+      if (command.command && std::string_view(command.name).starts_with(before))
+        known.emplace_back(std::string_view(command.name).substr(before.size()));
+    if (group == nullptr)
+      for (const auto& each : groups_) known.emplace_back(each.name);
+    if (name.starts_with('-')) return no_option(name, group);
+    if (!name.empty()) return no_such(before + "command", name, known);
+    if (group == nullptr) return "no command was given";
+    std::string all;
+    for (const auto& each : known) all += (all.empty() ? "" : ", ") + std::string(each);
+    return std::string(group->name) + " needs a command: " + all;
   }
 
   std::string no_option(const std::string& word, const Chosen* command) const {
@@ -153,7 +187,7 @@ class CommandLine {
   std::string mistake(const CLI::Error& error) {
     const Chosen* command = chosen();
     if (command == nullptr && dynamic_cast<const CLI::ArgumentMismatch*>(&error) == nullptr)
-      return no_command();
+      return no_command(chosen_group());
     std::string text = error.what();
     const bool is_extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
     // A mistyped option is told before what is missing because of it.
@@ -165,6 +199,8 @@ class CommandLine {
     const std::string name = text.substr(0, text.find(':'));
     std::string needs = common_.needs_of(name);
     if (needs.empty() && command != nullptr) needs = command->words.needs_of(name);
+    if (const Chosen* group = chosen_group(); needs.empty() && group != nullptr)
+      needs = group->words.needs_of(name);
     if (!needs.empty()) return name + " needs " + needs;
     Words::show_all(text);
     return escape(text);
@@ -173,6 +209,7 @@ class CommandLine {
   Options& options_;
   CLI::App app_{"Shows and directs w8yd and its lists.", "w8yctl"};
   Words common_;
+  std::list<Chosen> groups_;    // without a command of their own
   std::list<Chosen> commands_;  // words refer to what is in them
 };
 

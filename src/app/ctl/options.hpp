@@ -13,6 +13,8 @@ struct Options {
   std::string redis_url;
   std::string lock_key;
 
+  std::string schedule_prefix = "redbike";
+
   bool json = false;
   bool wide = false;  ///< tables are as wide as what is in them
 };

@@ -82,7 +82,11 @@ void Words::option(const char* name, const char* type, const char* needs, const 
                    Take take) {
   CLI::Option* option = app_.add_option(name)->description(what)->type_name(type)->expected(1);
   option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-  needs_[name] = needs;
+  std::string_view names = name;
+  for (auto comma = names.find(','); !names.empty(); comma = names.find(',')) {
+    needs_[std::string(names.substr(0, comma))] = needs;
+    names.remove_prefix(comma == std::string_view::npos ? names.size() : comma + 1);
+  }
   takes(option, true, std::move(take));
 }
 

@@ -17,8 +17,15 @@ std::optional<std::string> text_of(const redis::ReplyCopy& value) {
   return value.is_nil() ? std::nullopt : std::optional(value.text);
 }
 
-redis::ReplyCopy good(redis::ReplyCopy&& value) {
-  if (value.is_error()) throw redis::RedisError(value.text, redis::error_code(value.text));
+redis::RedisError refused(const std::string& why, const std::string& key) {
+  const bool wrong_type = why.starts_with("WRONGTYPE");
+  return redis::RedisError(
+      wrong_type ? "WRONGTYPE the key " + key + " is of a wrong type; rename or delete it" : why,
+      redis::error_code(why));
+}
+
+redis::ReplyCopy good(redis::ReplyCopy&& value, const std::string& key) {
+  if (value.is_error()) throw refused(value.text, key);
   return std::move(value);
 }
 
@@ -82,7 +89,8 @@ JobView ScheduleChanges::view(const Job& job) {
                                                           {"HGET", keys_.schedules, job},
                                                           {"ZSCORE", keys_.timeline, job},
                                                           {"EXISTS", working}});
-  for (auto& value : found) value = good(std::move(value));
+  const std::string* keys[] = {&keys_.statuses, &keys_.schedules, &keys_.timeline, &working};
+  for (std::size_t i = 0; i < found.size(); ++i) found[i] = good(std::move(found[i]), *keys[i]);
   JobView view{text_of(found[0]), text_of(found[1]), std::nullopt, found[3].number == 1};
   if (const auto score = text_of(found[2])) view.next_run = score_of(*score);
   return view;
@@ -98,7 +106,8 @@ ScheduleChanges::Fields ScheduleChanges::fields(const std::string& hash) {
     take(client_.call({"HGETALL", hash}).elements);
     return all;
   } catch (const redis::RedisError& error) {
-    if (error.code() != redis::ErrorCode::none || !client_.reconnect()) throw;
+    if (error.code() != redis::ErrorCode::none) throw refused(error.what(), hash);
+    if (!client_.reconnect()) throw;
   }
   std::set<Job> seen;  // HSCAN may tell of one twice
   std::string cursor = "0";
@@ -114,7 +123,9 @@ ScheduleChanges::Fields ScheduleChanges::fields(const std::string& hash) {
 
 std::vector<std::pair<Job, double>> ScheduleChanges::timeline() {
   std::vector<std::pair<Job, double>> all;
-  redis::ReplyCopy told = client_.call({"ZRANGE", keys_.timeline, "0", "-1", "WITHSCORES"});
+  std::vector<redis::ReplyCopy> answer =
+      client_.pipeline({{"ZRANGE", keys_.timeline, "0", "-1", "WITHSCORES"}});
+  redis::ReplyCopy told = good(std::move(answer.at(0)), keys_.timeline);
   for (std::size_t i = 0; i + 1 < told.elements.size(); i += 2)
     all.emplace_back(std::move(told.elements[i].text), score_of(told.elements[i + 1].text));
   return all;
@@ -125,13 +136,13 @@ void ScheduleChanges::halt(const std::string& who) {
   for (auto& value : client_.pipeline({{"SET", keys_.halted, who},
                                        {"SET", keys_.control, store::halt},
                                        {"PUBLISH", keys_.wake, "control"}}))
-    good(std::move(value));
+    good(std::move(value), keys_.control);
 }
 
 bool ScheduleChanges::resume() {
   std::vector<redis::ReplyCopy> done = client_.pipeline(
       {{"DEL", keys_.control}, {"DEL", keys_.halted}, {"PUBLISH", keys_.wake, "control"}});
-  for (auto& value : done) value = good(std::move(value));
+  for (auto& value : done) value = good(std::move(value), keys_.control);
   return done[0].number > 0;
 }
 

@@ -1,0 +1,86 @@
+#include "app/ctl/schedule_common.hpp"
+
+#include <array>
+#include <charconv>
+#include <ctime>
+
+#include <w8y/base64.hpp>
+#include <w8y/escape.hpp>
+#include <w8y/item.hpp>
+
+#include "app/ctl/commands.hpp"
+#include "app/ctl/failure.hpp"
+#include "app/ctl/values.hpp"
+#include "redis/hash_slots.hpp"
+
+namespace w8y::app::ctl {
+
+void declare_schedules(Words& words, Options& options) {
+  words.option("-k,--key-prefix", "PREFIX", "a prefix",
+               "What stands before the names of the keys (default: redbike)",
+               [&options](Word&& word) { options.schedule_prefix = prefix_of(word.text); });
+}
+
+store::ScheduleChanges schedules_of(const Options& options, Context& context) {
+  const std::string& prefix = options.schedule_prefix;
+  if (context.redis_options().url.kind == redis::Url::Kind::cluster && !redis::has_hash_tag(prefix))
+    throw Failure(wrong_usage, "the prefix " + escape_text(prefix) +
+                                   " has no hash tag, and in a cluster all keys of a prefix must "
+                                   "share a slot; such as -k '{redbike}'");
+  return {context.redis(), store::ScheduleKeys(prefix)};
+}
+
+store::UnixSeconds unix_time_of(const char* option, const std::string& text) {
+  store::UnixSeconds time = 0;
+  const char* end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, time);
+  if (error == std::errc{} && at == end) return time;
+  for (const char* format :
+       {"%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%MZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M",
+        "%Y-%m-%d %H:%M:%S UTC", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d"}) {
+    tm parts{};
+    const char* rest = strptime(text.c_str(), format, &parts);
+    if (rest == end) return std::int64_t{timegm(&parts)};
+  }
+  throw Failure(wrong_usage, std::string(option) +
+                                 " needs a Unix time, such as 1763730000, or a time in UTC, such "
+                                 "as 2026-01-31T12:00:00Z, not " +
+                                 escape_text(text));
+}
+
+std::string utc_text(store::UnixSeconds time) {
+  const std::time_t seconds = time;
+  tm utc{};
+  if (gmtime_r(&seconds, &utc) == nullptr) return std::to_string(time);
+  std::array<char, 64> text{};
+  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc)};
+}
+
+void JobWord::declare(Words& words, const char* what, bool or_none) {
+  words.flag("--base64", "The job is given in base64", base64_);
+  const auto take = [this](Word&& word) {
+    given = true;
+    job = std::move(word.text);
+    if (!base64_) return;
+    auto bytes = base64_decode(job);
+    if (!bytes)
+      throw Failure(wrong_usage,
+                    escape_text(job) + " is not base64, which --base64 says that the job is");
+    job = std::move(*bytes);
+  };
+  if (or_none) {
+    words.one_or_none("JOB", what, take);
+  } else {
+    words.one("JOB", what, take);
+  }
+}
+
+std::string job_trouble(const std::string& job) {
+  if (job.size() > longest_item) return "the name of the job is " + too_long_text();
+  const std::string why = store::code_trouble(store::code_of(job));
+  if (why.empty()) return {};
+  return "the job " + escape_text(job) + " has the code " + escape_text(store::code_of(job)) +
+         ", and " + why;
+}
+
+}  // namespace w8y::app::ctl

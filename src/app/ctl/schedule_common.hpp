@@ -1,0 +1,34 @@
+// What commands about schedules have in common.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "app/ctl/context.hpp"
+#include "app/ctl/options.hpp"
+#include "app/ctl/words.hpp"
+#include "store/schedule/changes.hpp"
+
+namespace w8y::app::ctl {
+
+store::ScheduleChanges schedules_of(const Options& options, Context& context);
+
+/// A Unix time, or a time in UTC: "1763730000", "2026-01-31T12:00:00Z", "2026-01-31 12:00".
+store::UnixSeconds unix_time_of(const char* option, const std::string& text);
+/// "2026-01-31T12:00:00Z"
+std::string utc_text(store::UnixSeconds time);
+
+struct JobWord {
+  std::string job;
+  bool given = false;
+
+  void declare(Words& words, const char* what, bool or_none = false);
+
+ private:
+  bool base64_ = false;
+};
+
+/// Why a job of this name can't be set; empty: it can.
+std::string job_trouble(const std::string& job);
+
+}  // namespace w8y::app::ctl

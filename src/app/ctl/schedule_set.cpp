@@ -1,0 +1,156 @@
+// Changes of schedules: set, unset, and the word that stops all of them.
+#include <algorithm>
+#include <iostream>
+#include <optional>
+
+#include <w8y/escape.hpp>
+
+#include "app/ctl/commands.hpp"
+#include "app/ctl/failure.hpp"
+#include "app/ctl/schedule_common.hpp"
+#include "app/ctl/schedule_file.hpp"
+#include "app/ctl/text.hpp"
+#include "app/ctl/who.hpp"
+#include "schedule/schedule.hpp"
+#include "source/schedule/decision.hpp"
+
+namespace w8y::app::ctl {
+
+namespace {
+
+using ops::Json;
+
+class ScheduleSet final : public Command {
+ public:
+  void declare(Words& words) override {
+    job_.declare(words, "The job; what follows its last ':' names its queue", true);
+    words.one_or_none("SCHEDULE", "NOW, AT:<Unix time>, CONTINUE, STOP, or iCalendar lines",
+                      [this](Word&& word) { schedule_ = std::move(word.text); });
+    words.option("--after", "T", "a time, such as 2026-01-31T12:00:00Z",
+                 "The first time of a rule after this one (default: now)",
+                 [this](Word&& word) { after_ = unix_time_of("--after", word.text); });
+    words.option("--file", "CSV", "a file", "All jobs of this file, or none; '-': standard input",
+                 [this](Word&& word) { file_ = std::move(word.text); });
+    words.then([this] { check(); });
+  }
+
+  int run(const Options& options, Context& context) override {
+    store::ScheduleChanges changes = schedules_of(options, context);
+    return file_ ? set_file(options, changes) : set_job(options, changes);
+  }
+
+ private:
+  void check() const {
+    if (file_ && (job_.given || after_))
+      throw Failure(wrong_usage, "--file stands alone: the file says which jobs and schedules");
+    if (!file_ && !schedule_)
+      throw Failure(wrong_usage, "schedule set needs JOB and SCHEDULE, or --file");
+  }
+
+  int set_job(const Options& options, store::ScheduleChanges& changes) const {
+    if (const std::string why = job_trouble(job_.job); !why.empty()) throw Failure(refused, why);
+    source::Decision decision = source::decide(*schedule_, changes.now(), after_);
+    changes.set({{job_.job, decision.schedule, decision.effect}});
+    const bool bad = !decision.why_bad.empty();
+    if (options.json) {
+      Json json = {{"result", bad ? "bad" : "set"}};
+      ops::put_bytes(json, "job", job_.job);
+      if (bad) ops::put_bytes(json, "why", decision.why_bad);
+      print_json(json);
+    }
+    if (bad) throw Failure(refused, escape_text(job_.job) + ": " + escape(decision.why_bad));
+    warn(job_.job, *schedule_);
+    return done;
+  }
+
+  int set_file(const Options& options, store::ScheduleChanges& changes) const {
+    ScheduleFile file = read_schedule_file(*file_);
+    const store::UnixSeconds now = changes.now();
+    std::vector<store::JobChange> all;
+    for (auto& row : file.rows) {
+      source::Decision decision = source::decide(row.schedule, now);
+      if (!decision.why_bad.empty())
+        file.mistakes.emplace(row.line, place_in(*file_, row.line) + escape_text(row.job) + ": " +
+                                            escape(decision.why_bad));
+      all.push_back({row.job, std::move(decision.schedule), decision.effect});
+    }
+    if (!file.mistakes.empty()) refuse(file, "nothing was set");
+    if (!all.empty()) changes.set(all);
+    if (options.json) print_json({{"result", "set"}, {"jobs", all.size()}});
+    for (const auto& row : file.rows) warn(row.job, row.schedule);
+    return done;
+  }
+
+  static void warn(const std::string& job, const std::string& schedule) {
+    if (const std::string why = schedule::redbike_stumbles(schedule); !why.empty())
+      complain("note: " + escape_text(job) + ": " + escape(why));
+  }
+
+  JobWord job_;
+  std::optional<std::string> schedule_;
+  std::optional<std::string> file_;
+  std::optional<store::UnixSeconds> after_;
+};
+
+class ScheduleUnset final : public Command {
+ public:
+  void declare(Words& words) override { job_.declare(words, "The job"); }
+
+  int run(const Options& options, Context& context) override {
+    const bool was_set = schedules_of(options, context).unset(job_.job);
+    if (!options.json) return done;
+    Json json = {{"result", was_set ? "unset" : "was not set"}};
+    ops::put_bytes(json, "job", job_.job);
+    print_json(json);
+    return done;
+  }
+
+ private:
+  JobWord job_;
+};
+
+class ScheduleControl final : public Command {
+ public:
+  void declare(Words& words) override {
+    words.one("SIGNAL", "HALT: no dispatch and no new runs, on all hosts; RESUME: its end",
+              [this](Word&& word) { signal_ = upper(std::move(word.text)); });
+  }
+
+  int run(const Options& options, Context& context) override {
+    store::ScheduleChanges changes = schedules_of(options, context);
+    if (signal_ == "HALT") {
+      changes.halt(who_we_are());
+    } else {
+      changes.resume();
+    }
+    if (options.json) print_json({{"control", signal_ == "HALT" ? Json(signal_) : Json()}});
+    return done;
+  }
+
+ private:
+  static std::string upper(std::string word) {
+    std::string known = word;
+    for (char& c : known)
+      if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+    if (known == "HALT" || known == "RESUME") return known;
+    throw Failure(wrong_usage, "control needs HALT or RESUME, not " + escape_text(word));
+  }
+
+  std::string signal_;
+};
+
+}  // namespace
+
+CommandPtr make_schedule_set() {
+  return std::make_unique<ScheduleSet>();
+}
+
+CommandPtr make_schedule_unset() {
+  return std::make_unique<ScheduleUnset>();
+}
+
+CommandPtr make_schedule_control() {
+  return std::make_unique<ScheduleControl>();
+}
+
+}  // namespace w8y::app::ctl
