@@ -38,7 +38,8 @@ class Recurrence {
  public:
   explicit Recurrence(std::shared_ptr<const Plan> plan) noexcept;
 
-  /// The first time strictly after this one. nullopt: none is left.
+  /// The first time strictly after this one. nullopt: none is left. Or finding it takes more work
+  /// than a schedule may: not from the `now` of parse_schedule() on, which has tried that.
   std::optional<UnixSeconds> next_after(UnixSeconds after) const;
   /// The zone of DTSTART as written (`Europe/Berlin`); `UTC` where none is.
   const std::string& zone() const noexcept;
