@@ -1,4 +1,4 @@
-// One `stream` process and the runs that are open in it (w8y-executor(7)).
+// The life of one `stream` process: what is said in it is the dialogue's.
 //
 //   serving  takes items; while a run of it is asked to cancel, no new ones
 //   leaving  takes no more, and finishes what is open
@@ -12,29 +12,20 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include <w8y/executor.hpp>
-#include <w8y/line_splitter.hpp>
 #include <w8y/timers.hpp>
 
 #include "executor/accounts.hpp"
 #include "executor/executor_factory.hpp"
-#include "executor/tail.hpp"
+#include "executor/stream_dialogue.hpp"
 #include "process/child.hpp"
 #include "process/temp_folder.hpp"
 
 namespace w8y::executor {
 
 class StreamProcess;
-
-/// A run on its way to a process.
-struct StreamItem {
-  RunId run;
-  std::string line;   ///< as the process reads it
-  bool told = false;  ///< on_started() was said: a process that ended had not read it yet
-};
 
 /// How a process ended, for whoever decides about the next one.
 struct StreamEnd {
@@ -67,7 +58,7 @@ enum class StreamState { serving, leaving, closing, ending, ended };
 /// Spawned by its constructor, at once or later (see SpawnService). One that can't be had is told
 /// as on_process_ended(NotStarted) from the loop. Its owner and its handler are told from the loop
 /// only, never from inside a call.
-class StreamProcess : private process::ChildHandler {
+class StreamProcess : private process::ChildHandler, private DialogueHandler {
  public:
   /// Bytes that wait for a process that doesn't read; one item may be longer.
   static constexpr std::size_t most_unwritten = std::size_t{1} << 20;
@@ -75,8 +66,6 @@ class StreamProcess : private process::ChildHandler {
   static constexpr std::size_t worth_writing = std::size_t{32} << 10;
   /// A process that has lived so long was started well.
   static constexpr Duration proof_by_age = std::chrono::seconds(1);
-  /// Runs that are over whose late lines are known as such.
-  static constexpr std::size_t most_past = 1024;
 
   StreamProcess(loop::Loop& loop, StreamOwner& owner, RunHandler& handler,
                 const StreamSetting& setting);
@@ -85,8 +74,8 @@ class StreamProcess : private process::ChildHandler {
   [[nodiscard]] pid_t pid() const { return pid_; }  ///< 0: it was not started, or not yet
   /// On its way: it takes items when it runs.
   [[nodiscard]] bool starting() const { return state_ == StreamState::serving && pid_ == 0; }
-  [[nodiscard]] std::size_t open() const { return open_.size(); }
-  [[nodiscard]] bool has(const RunId& run) const { return open_.contains(run); }
+  [[nodiscard]] std::size_t open() const { return dialogue_.open(); }
+  [[nodiscard]] bool has(const RunId& run) const { return dialogue_.has(run); }
   /// Whether it has done something yet, or is old enough.
   [[nodiscard]] bool proven() const;
   [[nodiscard]] Instant started() const { return started_; }
@@ -107,35 +96,23 @@ class StreamProcess : private process::ChildHandler {
   void move_to(StreamOwner& owner);
 
  private:
-  struct OpenRun {
-    explicit OpenRun(std::size_t tail) : stderr_tail(tail) {}
-    std::string line;
-    std::uint64_t line_end = 0;  ///< where the line ends in all that was written
-    RunEnd end;
-    Tail stderr_tail;
-    std::optional<Instant> cancel_by;  ///< it was asked to
-    bool answered = false;
-  };
-
   // of ChildHandler
   void on_begun() override;
   void on_output(process::Stream stream, std::string_view bytes) override;
   void on_input_taken() override { owner_->on_room(*this); }
   void on_ended(ProcessEnd end) override;
+  // of DialogueHandler
+  void on_message(const RunId& run, Message&& message) override;
+  void on_log(const RunId& run, std::string_view line, bool cut) override;
+  void on_news(const ProcessNews& news) override;
+  void on_answer() override;
+  void on_run_over(const RunId& run, RunEnd&& end) override;
 
   std::optional<NotStarted> prepare(const StreamSetting& setting, process::ChildOptions& options);
   void limit_age();
   void gather(const std::string& line);
-  void on_line(std::string_view line, bool cut);
-  void on_message(const RunId& id, OpenRun& run, Message&& message);
-  void on_bad_line(const RunId& id, OpenRun& run, BadLine&& bad);
-  void on_cut_line(std::string_view line);
-  void on_foreign_line(const std::string& reason);
-  void log(std::string_view line, bool cut);
-  void tell(const ProcessNews& news);
   void tell_begun();
   void flush();
-  void over(RunId&& id);
   void close_if_done();
   void close();
   void look_at_cancels();
@@ -150,21 +127,11 @@ class StreamProcess : private process::ChildHandler {
   StreamState state_ = StreamState::serving;
   pid_t pid_ = 0;
 
-  std::unordered_map<RunId, OpenRun> open_;
-  std::vector<RunId> answered_;  ///< of those, to be told soon
-  std::vector<RunId> past_;      ///< most_past at most
-  std::size_t next_past_ = 0;    ///< the oldest of those, once there are so many
-  std::size_t cancels_ = 0;      ///< open runs that were asked to cancel
+  StreamDialogue dialogue_;
   std::size_t given_ = 0;
-  std::string gathered_;       ///< lines for its input that are to be written together
-  std::uint64_t written_ = 0;  ///< bytes, those that are gathered included
-  std::size_t bad_lines_ = 0;
-  bool has_answered_ = false;
+  std::string gathered_;  ///< lines for its input that are to be written together
   bool told_begun_ = false;
 
-  LineSplitter out_lines_;
-  LineSplitter err_lines_;
-  Tail tail_;
   Timer soon_;
   Timer age_;
   Timer grace_;  ///< until the process is ended
