@@ -3,16 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "redis/jitter.hpp"
-
 namespace w8y::redis {
 
 namespace {
-
-constexpr int most_redirections = 5;
-/// Two nodes that send us to each other agree in a moment, and keys on their way arrive in one.
-constexpr Duration pause_before_again = std::chrono::milliseconds(40);
-constexpr int redirections_at_once = 2;
 
 std::vector<std::string> owned(const Command& command) {
   return std::vector<std::string>(command.begin(), command.end());
@@ -122,7 +115,8 @@ void ClusterClient::submit(Call call) {
       used_slots_.push_back(slot);
     }
   }
-  lanes_.try_emplace(slot, loop_.timers()).first->second.waiting.push_back(std::move(call));
+  lanes_.try_emplace(slot, loop_.clock(), loop_.timers(), [this, slot] { pump(slot); })
+      .first->second.add(std::move(call));
   pump(slot);
 }
 
@@ -131,24 +125,19 @@ void ClusterClient::submit(Call call) {
 void ClusterClient::pump(Slot slot) {
   const auto found = lanes_.find(slot);
   if (found == lanes_.end()) return;
-  Lane& lane = found->second;
-  while (lane.back.empty() && !lane.waiting.empty()) {
-    const Call call = lane.waiting.front();
+  ClusterLane& lane = found->second;
+  while (const ClusterCall* next = lane.next()) {
     std::string why;
-    ClusterNode* node = node_for(*call, why);
+    ClusterNode* node = node_for(*next, why);
     if (node == nullptr) {
-      lane.waiting.pop_front();
-      refuse(call, why);
+      refuse(lane.drop(), why);
       view_.refresh();
       continue;
     }
-    if (lane.in_flight > 0 && lane.node != node) return;
-    lane.waiting.pop_front();
-    lane.node = node;
-    ++lane.in_flight;
-    send(call, *node);
+    if (!lane.may_go_to(*node)) return;
+    send(lane.begin(*node), *node);
   }
-  if (lane.in_flight == 0 && lane.back.empty()) lanes_.erase(found);
+  if (lane.idle()) lanes_.erase(found);
 }
 
 ClusterNode* ClusterClient::node_for(const ClusterCall& call, std::string& why) {
@@ -220,12 +209,9 @@ void ClusterClient::answered(const Call& call, std::size_t part, ClusterNode& no
   look_at_error(*call, node, answer);
   const bool last = part + 1 == call->parts.size();
   if (last) {
-    Lane& lane = lanes_.at(call->slot);
-    --lane.in_flight;
-    const bool again = goes_again(*call, lane, node, answer);
-    if (again) lane.back.push_back(call);
-    came_back(call->slot);
-    if (again) return;
+    const SendAgain again = send_again(*call, node.place, answer, loop_.now());
+    lanes_.at(call->slot).answered(call, again);
+    if (again != SendAgain::no) return;
   }
   const Callback callback = std::move(call->parts[part].callback);
   if (callback) callback(answer);
@@ -244,42 +230,6 @@ void ClusterClient::look_at_error(const ClusterCall& call, ClusterNode& node,
       break;
     default:
       break;
-  }
-}
-
-bool ClusterClient::goes_again(ClusterCall& call, Lane& lane, const ClusterNode& node,
-                               const Answer& answer) {
-  const ErrorCode code = answer.error();
-  call.asked_for.reset();
-  if (code != ErrorCode::moved && code != ErrorCode::ask && code != ErrorCode::tryagain)
-    return false;
-  if (call.transaction() || call.anywhere || call.pinned || loop_.now() > call.patience)
-    return false;
-  if (code == ErrorCode::tryagain) {
-    // Not for a script that met such a key halfway: it may have changed something.
-    if (!answer.reply.text().starts_with("TRYAGAIN")) return false;
-    call.redirections = 0;
-    lane.slowly = true;
-    return true;
-  }
-  if (code == ErrorCode::ask) call.asked_for = redirected_to(answer.reply.text(), node.place);
-  if (++call.redirections > redirections_at_once) lane.slowly = true;
-  return call.redirections <= most_redirections;
-}
-
-void ClusterClient::came_back(Slot slot) {
-  Lane& lane = lanes_.at(slot);
-  if (lane.in_flight > 0 || lane.back.empty()) return pump(slot);
-  const auto again = [this, slot] {
-    Lane& resting = lanes_.at(slot);
-    resting.waiting.insert(resting.waiting.begin(), resting.back.begin(), resting.back.end());
-    resting.back.clear();
-    pump(slot);
-  };
-  if (std::exchange(lane.slowly, false)) {
-    lane.pause.set(loop_.now() + jittered(pause_before_again), again);
-  } else {
-    again();
   }
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <bitset>
-#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -13,6 +12,7 @@
 
 #include "redis/client_impl.hpp"
 #include "redis/cluster_call.hpp"
+#include "redis/cluster_lane.hpp"
 #include "redis/cluster_node.hpp"
 #include "redis/cluster_view.hpp"
 
@@ -38,18 +38,7 @@ class ClusterClient final : public Client::Impl {
   void reconnect_now() override;
 
  private:
-  using Call = std::shared_ptr<ClusterCall>;
-  /// The calls of one slot. Those in flight are at one node; those that must be sent again wait
-  /// until all of them have come back, and what was called later waits behind them.
-  struct Lane {
-    explicit Lane(TimerQueue& timers) : pause(timers) {}
-    std::deque<Call> waiting;
-    std::deque<Call> back;  ///< to be sent again, in their order
-    ClusterNode* node = nullptr;
-    std::size_t in_flight = 0;
-    bool slowly = false;  ///< what is back is not sent again at once
-    Timer pause;
-  };
+  using Call = ClusterLane::Call;
 
   Call make_call(const Command& command, Callback callback);
   void into_transaction(const Command& command, Callback callback);
@@ -60,9 +49,7 @@ class ClusterClient final : public Client::Impl {
   void send(const Call& call, ClusterNode& node);
   void send_script(const Call& call, ClusterNode& node, Callback callback);
   void answered(const Call& call, std::size_t part, ClusterNode& node, const Answer& answer);
-  bool goes_again(ClusterCall& call, Lane& lane, const ClusterNode& node, const Answer& answer);
   void look_at_error(const ClusterCall& call, ClusterNode& node, const Answer& answer);
-  void came_back(Slot slot);
   void refuse(const Call& call, const std::string& why);
   void answer_refused();
 
@@ -77,7 +64,7 @@ class ClusterClient final : public Client::Impl {
   const ClientOptions options_;
   std::map<HostPort, std::unique_ptr<ClusterNode>> nodes_;  ///< those that are in use
   std::uint64_t retired_sent_ = 0;                          ///< by nodes that are no more
-  std::unordered_map<Slot, Lane> lanes_;                    ///< of slots with calls
+  std::unordered_map<Slot, ClusterLane> lanes_;             ///< of slots with calls
   std::bitset<slot_count> used_;
   std::vector<Slot> used_slots_;
   Slot last_slot_ = 0;       ///< what has no key follows what was called before it
