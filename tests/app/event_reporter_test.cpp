@@ -9,6 +9,8 @@
 #include <w8y/event_reporter.hpp>
 #include <w8y/supervisor.hpp>
 
+#include "allocations.hpp"
+#include "ops/event_log.hpp"
 #include "support.hpp"
 
 using namespace w8y;
@@ -96,6 +98,38 @@ TEST_CASE("starts are told to who listens only, ends always") {
   const Lines told = w.recorder.take();
   CHECK(count(told, "start") >= 1);
   CHECK(count(told, "end succeeded") >= 1);
+}
+
+TEST_CASE("a run that succeeds takes no memory to tell, whoever may listen") {
+  Time time;
+  FakeLog log;
+  ops::EventLog event_log(log, time.clock, time.timers);
+  EventFanOut all;
+  all.add(event_log);
+  EventReporter reporter(all);
+  TimerQueue timers;
+  Places places(time.clock, 0);
+  const RulePtr rule = share(rule_for("a list with a name that is long enough"));
+  const Poller poller(PollerHost{time.clock, timers, places, reporter}, rule);
+  ActiveRun run;
+  run.claim.run = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+  run.claim.item = "an item that is long enough";
+  run.rule = rule;
+  EndedRun ended;
+  ended.claim = run.claim;
+  ended.rule = rule;
+  ended.outcome = Succeeded{};
+
+  const std::size_t before = allocations();
+  for (int i = 0; i < 1000; ++i) {
+    reporter.run_started(poller, run);
+    reporter.run_message(poller, run, Progress{1, 2});
+    reporter.run_ended(poller, ended);
+  }
+  CHECK(allocations() == before);
+  log.level = LogLevel::debug;
+  reporter.run_ended(poller, ended);
+  CHECK(allocations() > before);  // it counts
 }
 
 TEST_CASE("a list that this host can't serve, and one whose program is short of something") {
