@@ -300,6 +300,7 @@ TEST_CASE("events reach those who listen, those of one list if they like") {
       return;
     }
     f.events.on_event(RunStarted{{"work", "01", "a\nb"}, 7, 1, 5});
+    f.events.on_event(RunSaid{{"work", "01", "a"}, "for the log only", false});
     f.events.on_event(RunStarted{{"other", "02", "x"}, 8, 1, 6});
     f.events.on_event(HostChanged{HostState::quiet, ""});
   };
@@ -324,6 +325,7 @@ TEST_CASE("events reach those who listen, those of one list if they like") {
   REQUIRE(all.size() == 3);
   CHECK(all[0].name == "start");
   CHECK(Json::parse(all[0].data)["item"] == "a\nb");
+  CHECK(all[1].name == "start");
   CHECK(all[2].name == "host");
   REQUIRE(some.size() == 2);
   CHECK(Json::parse(some[0].data)["list"] == "work");

@@ -77,6 +77,16 @@ TEST_CASE("events as JSON") {
   CHECK(json(RunUpdated{of, "no json"})["data"].is_null());
   CHECK(json(ListChanged{"work", ListState::paused, "why"})["state"] == "paused");
   CHECK(json(Reloaded{true, 2, "x"})["generation"] == 2);
+  CHECK(json(ShortageChanged{{"work", nullptr}, false, "no processes", 0, {}}) ==
+        Json::parse(R"({"type":"list","time_ms":5,"list":"work","state":"starved",
+                        "why":"no processes"})"));
+  CHECK(json(ShortageChanged{{"work", nullptr}, true, {}, 3, {}}) ==
+        Json::parse(R"({"type":"list","time_ms":5,"list":"work","state":"running","why":""})"));
+  CHECK(json(HostReady{3, "abc"}) ==
+        Json::parse(R"({"type":"host","time_ms":5,"state":"running","why":""})"));
+  // What is for the log only is not told.
+  CHECK(event_name(RunSaid{of, "hello", false}) == nullptr);
+  CHECK(event_name(ItemParked{"work", "a:0", "why"}) == nullptr);
 }
 
 TEST_CASE("nothing that a terminal would obey, and no depth that costs the stack, gets through") {
