@@ -9,31 +9,13 @@
 
 #include <w8y/config.hpp>
 
+#include "support/temp_dir.hpp"
+
 using namespace w8y;
+using w8y::test::TempDir;
 using Lines = std::vector<std::string>;
 
 namespace {
-
-class Folder {
- public:
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "w8y-config-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() { std::filesystem::remove_all(path_); }
-
-  [[nodiscard]] std::string path(const std::string& name) const { return path_ / name; }
-  std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(path(name), std::ios::binary) << text;
-    return path(name);
-  }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// The real host, as if it were not root.
 class PlainHost : public SystemConfigHost {
@@ -44,19 +26,19 @@ class PlainHost : public SystemConfigHost {
 }  // namespace
 
 TEST_CASE("the real host reads files, and says why it can't") {
-  const Folder folder;
+  const TempDir folder;
   PlainHost host;
-  CHECK(host.read(folder.write("a", "text")).text == "text");
-  CHECK(host.read(folder.write("empty", "")).problem.empty());
-  CHECK(host.read(folder.path("none")).problem == "not found");
-  CHECK(host.read(folder.path(".")).problem == "is a directory; must be a file");
+  CHECK(host.read(folder.file("a", "text")).text == "text");
+  CHECK(host.read(folder.file("empty", "")).problem.empty());
+  CHECK(host.read(folder / "none").problem == "not found");
+  CHECK(host.read(folder / ".").problem == "is a directory; must be a file");
   CHECK(host.read("/dev/null").problem == "is not a regular file; must be one");
-  REQUIRE(::mkfifo(folder.path("fifo").c_str(), 0600) == 0);
-  CHECK(host.read(folder.path("fifo")).problem == "is not a regular file; must be one");
+  REQUIRE(::mkfifo((folder / "fifo").c_str(), 0600) == 0);
+  CHECK(host.read(folder / "fifo").problem == "is not a regular file; must be one");
   CHECK(host.read(std::string("/a\0b", 4)).problem == "has a NUL byte in its name");
 
   // Sparse: there is nothing to read, and nothing is read.
-  const std::string large = folder.write("large", "");
+  const std::string large = folder.file("large", "");
   REQUIRE(::truncate(large.c_str(), off_t{100} << 20) == 0);
   CHECK(host.read(large).problem == "is larger than 16 MiB; no configuration is");
   REQUIRE(::truncate(large.c_str(), off_t{16} << 20) == 0);
@@ -64,37 +46,37 @@ TEST_CASE("the real host reads files, and says why it can't") {
 }
 
 TEST_CASE("the real host finds files by pattern, in the order of their bytes") {
-  const Folder folder;
+  const TempDir folder;
   PlainHost host;
-  for (const char* name : {"b.toml", "a.toml", "B.toml", "c.txt"}) folder.write(name, "");
-  CHECK(host.glob(folder.path("*.toml")) ==
-        Lines{folder.path("B.toml"), folder.path("a.toml"), folder.path("b.toml")});
-  CHECK(host.glob(folder.path("x*")).empty());
+  for (const char* name : {"b.toml", "a.toml", "B.toml", "c.txt"}) folder.file(name, "");
+  CHECK(host.glob(folder / "*.toml") ==
+        Lines{folder / "B.toml", folder / "a.toml", folder / "b.toml"});
+  CHECK(host.glob(folder / "x*").empty());
 }
 
 TEST_CASE("the real host trusts what only root can write") {
-  const Folder folder;
+  const TempDir folder;
   SystemConfigHost host;
-  const std::string file = folder.write("f", "");
-  CHECK(host.missing(folder.path("none")) == "not found");
+  const std::string file = folder.file("f", "");
+  CHECK(host.missing(folder / "none") == "not found");
   CHECK(host.missing(file).empty());
   if (::geteuid() != 0) {
     CHECK(host.distrust(file).starts_with("belongs to user "));
     return;
   }
   CHECK(host.distrust(file).empty());
-  CHECK(host.distrust(folder.path("none")).empty());
-  CHECK(host.distrust(folder.path("no/such/file")).empty());
+  CHECK(host.distrust(folder / "none").empty());
+  CHECK(host.distrust(folder / "no/such/file").empty());
   for (const mode_t mode : {0620U, 0602U}) {
     REQUIRE(::chmod(file.c_str(), mode) == 0);
     CHECK(host.distrust(file).starts_with("can be written by its group or others"));
     CHECK_FALSE(host.read(file).problem.empty());
   }
   REQUIRE(::chmod(file.c_str(), 0600) == 0);
-  REQUIRE(::chmod(folder.path("").c_str(), 0777) == 0);
+  REQUIRE(::chmod(folder.path().c_str(), 0777) == 0);
   CHECK(host.distrust(file).starts_with("is in "));
-  CHECK(host.distrust(folder.path("no/such/file")).starts_with("is in "));
-  REQUIRE(::chmod(folder.path("").c_str(), 0700) == 0);
+  CHECK(host.distrust(folder / "no/such/file").starts_with("is in "));
+  REQUIRE(::chmod(folder.path().c_str(), 0700) == 0);
   CHECK(host.read(file).problem.empty());
   REQUIRE(::chown(file.c_str(), 12345, 0) == 0);
   CHECK(host.distrust(file).starts_with("belongs to user 12345"));

@@ -10,28 +10,20 @@
 
 #include <w8y/trusted_path.hpp>
 
+#include "support/temp_dir.hpp"
+
 using namespace w8y;
 
 namespace {
 
 constexpr uid_t stranger = 61234;
 
+/// A folder of root's, by its real path.
 class Place {
  public:
-  Place() {
-    std::string name = "/tmp/w8y-trust-XXXXXX";
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path_ = std::filesystem::canonical(name).string();
-  }
-  ~Place() { std::filesystem::remove_all(path_); }
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
-
   [[nodiscard]] std::string operator/(const std::string& name) const { return path_ + '/' + name; }
   std::string file(const std::string& name, const std::string& text = "text") const {
-    std::ofstream(path_ + '/' + name) << text;
-    chmod((path_ + '/' + name).c_str(), 0600);
-    return path_ + '/' + name;
+    return dir_.file(name, text, 0600);
   }
   std::string folder(const std::string& name, mode_t mode = 0755) const {
     std::filesystem::create_directories(path_ + '/' + name);
@@ -44,7 +36,8 @@ class Place {
   }
 
  private:
-  std::string path_;
+  test::TempDir dir_;
+  std::string path_ = std::filesystem::canonical(dir_.path()).string();
 };
 
 void give_away(const std::string& path) {

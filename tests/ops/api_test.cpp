@@ -98,7 +98,7 @@ struct Fixture {
   }
   [[nodiscard]] std::string path() const { return folder / "status.sock"; }
 
-  TempFolder folder;
+  TempDir folder;
   loop::Loop loop;
   FakeControl control;
   EventHub events{loop};

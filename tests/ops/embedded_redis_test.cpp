@@ -61,7 +61,7 @@ std::string problem_of(const std::string& folder) {
 
 TEST_CASE("a server of our own: up, private, back after it died, kept over a restart") {
   if (!have_redis()) return;
-  const TempFolder folder;
+  const TempDir folder;
   loop::Loop loop;
   Watcher watcher;
   {
@@ -108,7 +108,7 @@ TEST_CASE("a server of our own: up, private, back after it died, kept over a res
 
 TEST_CASE("never two servers on one folder") {
   if (!have_redis()) return;
-  const TempFolder folder;
+  const TempDir folder;
   loop::Loop loop;
   Watcher watcher;
   const EmbeddedRedis first(loop, {.folder = folder / "data"}, watcher);
@@ -117,7 +117,7 @@ TEST_CASE("never two servers on one folder") {
 }
 
 TEST_CASE("a server that doesn't stay up is tried again with growing pauses") {
-  const TempFolder folder;
+  const TempDir folder;
   const std::string program = folder / "redis-server";
   std::ofstream(program) << "#!/bin/sh\necho out of luck >&2\nexit 3\n";
   std::filesystem::permissions(program, std::filesystem::perms::owner_all);
@@ -134,7 +134,7 @@ TEST_CASE("a server that doesn't stay up is tried again with growing pauses") {
 }
 
 TEST_CASE("without redis-server there is a clear word") {
-  const TempFolder folder;
+  const TempDir folder;
   loop::Loop loop;
   Watcher watcher;
   CHECK_THROWS_WITH(
@@ -143,7 +143,7 @@ TEST_CASE("without redis-server there is a clear word") {
 }
 
 TEST_CASE("folders that aren't ours alone") {
-  const TempFolder folder;
+  const TempDir folder;
   CHECK(problem_of(folder / "x/y/z").empty());
   std::filesystem::create_directory(folder / "open");
   std::filesystem::permissions(folder / "open", std::filesystem::perms::all);
@@ -159,7 +159,7 @@ TEST_CASE(
     MESSAGE("needs root: skipped");
     return;
   }
-  const TempFolder folder;
+  const TempDir folder;
   constexpr uid_t nobody = 65534;
   for (const char* name : {"his", "ours"}) std::filesystem::create_directory(folder / name);
   // Made before it became his, or by us in what is his: it is ours, and mode 700.

@@ -60,7 +60,7 @@ TEST_CASE("an event without end is given up") {
 }
 
 TEST_CASE("a server whose backlog is full is waited for, as long as the request may take") {
-  const TempFolder folder;
+  const TempDir folder;
   const std::string path = folder / "busy.sock";
   UnixListener listener(path);
   const int server = listener.release();
@@ -95,7 +95,7 @@ TEST_CASE("a server whose backlog is full is waited for, as long as the request 
 }
 
 TEST_CASE("a server that isn't there is a problem, not an exception") {
-  const TempFolder folder;
+  const TempDir folder;
   HttpClient client(folder / "nobody.sock");
   const HttpResult result = client.get("/");
   CHECK(result.status == 0);

@@ -29,7 +29,7 @@ namespace {
 
 /// What a log wrote into a fresh file.
 std::string logged(LogFormat format, const std::function<void(Log&)>& write) {
-  const TempFolder folder;
+  const TempDir folder;
   Log log({LogLevel::info, format, folder / "log"});
   write(log);
   return read_file(folder / "log");
@@ -238,7 +238,7 @@ TEST_CASE("levels") {
 }
 
 TEST_CASE("level, format and file change at a reload") {
-  const TempFolder folder;
+  const TempDir folder;
   Log log({LogLevel::info, LogFormat::text, folder / "one"});
   log.configure({LogLevel::debug, LogFormat::logfmt, folder / "two"});
   log.debug("hello");
@@ -247,7 +247,7 @@ TEST_CASE("level, format and file change at a reload") {
 }
 
 TEST_CASE("the file is for owner and group, and opened anew after it was moved away") {
-  const TempFolder folder;
+  const TempDir folder;
   Log log({LogLevel::info, LogFormat::text, folder / "log"});
   struct stat status {};
   REQUIRE(stat((folder / "log").c_str(), &status) == 0);
@@ -263,7 +263,7 @@ TEST_CASE("the file is for owner and group, and opened anew after it was moved a
 }
 
 TEST_CASE("a log file that can't be opened leaves the log where it was, and says so there") {
-  const TempFolder folder;
+  const TempDir folder;
   Log log({LogLevel::info, LogFormat::text, folder / "log"});
   log.configure({LogLevel::info, LogFormat::text, folder / "missing/log"});
   log.info("still here");
@@ -273,7 +273,7 @@ TEST_CASE("a log file that can't be opened leaves the log where it was, and says
 }
 
 TEST_CASE("a log file is opened before it is used, and what can't be opened is known then") {
-  const TempFolder folder;
+  const TempDir folder;
   Log log({LogLevel::info, LogFormat::text, folder / "log"});
   const LogSettings wrong{LogLevel::info, LogFormat::text, folder / "missing/log"};
   CHECK(log.prepare(wrong) == "No such file or directory");
@@ -288,7 +288,7 @@ TEST_CASE("a log file is opened before it is used, and what can't be opened is k
 }
 
 TEST_CASE("a full disk costs lines, which are counted and told") {
-  const TempFolder folder;
+  const TempDir folder;
   std::filesystem::create_symlink("/dev/full", folder / "log");
   Log log({LogLevel::info, LogFormat::text, folder / "log"});
   log.info("lost 1");
@@ -307,7 +307,7 @@ TEST_CASE("a full disk costs lines, which are counted and told") {
 }
 
 TEST_CASE("a line that was written in part is ended before the next") {
-  const TempFolder folder;
+  const TempDir folder;
   Log log({LogLevel::info, LogFormat::text, folder / "log"});
   log.info("whole");
   // A limit on the size of files is a disk that is full after some bytes.

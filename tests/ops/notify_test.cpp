@@ -17,7 +17,7 @@ using namespace w8y::ops::test;
 
 #ifdef W8Y_HAVE_SYSTEMD
 TEST_CASE("systemd hears what the service does") {
-  const TempFolder folder;
+  const TempDir folder;
   const std::string path = folder / "notify";
   const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   sockaddr_un address{};

@@ -39,8 +39,14 @@ class RawClient {
     return true;
   }
 
+  /// Waits for the server to close, for so long.
+  [[nodiscard]] bool closed_within(int ms) const {
+    pollfd poll_fd = {fd_, POLLRDHUP, 0};
+    return poll(&poll_fd, 1, ms) > 0;
+  }
+
   /// All until the server closes, or says nothing for so long.
-  [[nodiscard]] std::string receive(int silence_ms = 5000) const {
+  [[nodiscard]] std::string receive(int silence_ms = 30000) const {
     std::string all;
     for (;;) {
       pollfd poll_fd = {fd_, POLLIN, 0};
@@ -56,7 +62,7 @@ class RawClient {
     std::string all;
     while (all.find(mark) == std::string::npos) {
       pollfd poll_fd = {fd_, POLLIN, 0};
-      if (poll(&poll_fd, 1, 5000) <= 0) return all;
+      if (poll(&poll_fd, 1, 30000) <= 0) return all;
       char character = 0;
       if (recv(fd_, &character, 1, 0) <= 0) return all;
       all += character;

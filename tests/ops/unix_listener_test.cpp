@@ -36,7 +36,7 @@ std::string own_name() {
 }  // namespace
 
 TEST_CASE("a socket for owner and group, in a folder that is made, removed at the end") {
-  const TempFolder folder;
+  const TempDir folder;
   const std::string path = folder / "run/w8y/s.sock";
   {
     const UnixListener listener(path);
@@ -50,7 +50,7 @@ TEST_CASE("a socket for owner and group, in a folder that is made, removed at th
 }
 
 TEST_CASE("a socket that somebody answers is left alone") {
-  const TempFolder folder;
+  const TempDir folder;
   const UnixListener first(folder / "s");
   CHECK(problem_of(folder / "s") == "the status socket is in use by " + own_name() + " (pid " +
                                         std::to_string(getpid()) + "): " + (folder / "s"));
@@ -63,7 +63,7 @@ TEST_CASE("a socket that somebody answers is left alone") {
 }
 
 TEST_CASE("a socket that nobody answers any more is replaced") {
-  const TempFolder folder;
+  const TempDir folder;
   close(UnixListener(folder / "other").release());
   {
     UnixListener dead(folder / "s");
@@ -76,7 +76,7 @@ TEST_CASE("a socket that nobody answers any more is replaced") {
 }
 
 TEST_CASE("a file that is no socket is not touched") {
-  const TempFolder folder;
+  const TempDir folder;
   std::ofstream(folder / "s") << "precious";
   CHECK(problem_of(folder / "s").find("no socket") != std::string::npos);
   CHECK(read_file(folder / "s") == "precious");
@@ -85,7 +85,7 @@ TEST_CASE("a file that is no socket is not touched") {
 }
 
 TEST_CASE("another's socket at our path stays when we end") {
-  const TempFolder folder;
+  const TempDir folder;
   auto ours = std::make_unique<UnixListener>(folder / "s");
   std::filesystem::remove(folder / "s");
   const UnixListener theirs(folder / "s");
@@ -100,7 +100,7 @@ TEST_CASE("paths that no address can hold") {
 
 TEST_CASE(
     "a folder that others can write is refused; one that is made can't be, whatever the umask") {
-  const TempFolder folder;
+  const TempDir folder;
   const std::string open = folder / "open";
   REQUIRE(mkdir(open.c_str(), 0700) == 0);
   for (const mode_t mode : {0770U, 0707U, 01777U}) {

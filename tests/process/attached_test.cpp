@@ -25,7 +25,7 @@ struct Attached {
     recorder.inside_call = false;
   }
   std::string end() {
-    REQUIRE(wait_for(loop, [&] { return recorder.runs["RUN"].end.has_value(); }));
+    REQUIRE(turn_until(loop, [&] { return recorder.runs["RUN"].end.has_value(); }));
     const std::string reason = recorder.runs["RUN"].reason();
     recorder.runs.clear();
     return reason;
@@ -48,7 +48,7 @@ class Output {
   [[nodiscard]] std::string text() const { return folder_.read("out"); }
 
  private:
-  Folder folder_;
+  TempDir folder_;
   process::Fd file_;
   process::Fd before_;
 };
@@ -96,7 +96,7 @@ TEST_CASE("signals are passed on, stop and kill reach the child alone") {
   Attached attached;
   const auto run = [&](auto&& act) {
     attached.start("x", {"sleep", "1000"});
-    REQUIRE(wait_for(attached.loop, [&] { return attached.recorder.runs["RUN"].pid != 0; }));
+    REQUIRE(turn_until(attached.loop, [&] { return attached.recorder.runs["RUN"].pid != 0; }));
     act();
     return attached.end();
   };

@@ -37,7 +37,7 @@ TEST_CASE("the loop turns while work is done in the background, and is told of i
         told_on = std::this_thread::get_id();
         still_used = use.use_count() > 1;
       }));
-  CHECK(wait_for(loop, [&] { return told_on != std::thread::id(); }));
+  CHECK(turn_until(loop, [&] { return told_on != std::thread::id(); }));
   CHECK(told_on == std::this_thread::get_id());
   CHECK(worked_on != std::thread::id());
   CHECK(worked_on != told_on);

@@ -37,12 +37,12 @@ struct FakeHost {
     return process::read_small_file(path).value_or("(none)");
   }
 
-  Folder folder;
+  TempDir folder;
   std::string base = folder.path() + "/slice";
 };
 
 std::string own(const std::string& mountinfo, const std::string& cgroup) {
-  const Folder folder;
+  const TempDir folder;
   std::string problem;
   const std::string path = process::own_cgroup(
       {folder.file("mountinfo", mountinfo), folder.file("cgroup", cgroup)}, problem);
@@ -66,7 +66,7 @@ RunRecorder::Told run_in(ControlGroups& groups, const std::string& script) {
 
 bool gone(pid_t pid) {
   loop::Loop loop;
-  return wait_for(loop, [&] { return !alive(pid); });
+  return turn_until(loop, [&] { return !alive(pid); });
 }
 
 }  // namespace
@@ -89,7 +89,7 @@ TEST_CASE("our own group is found, also on hybrid hosts and below a mounted part
 }
 
 TEST_CASE("without groups nothing is taken, and there is a reason") {
-  const Folder folder;
+  const TempDir folder;
   ControlGroups groups({folder.path() + "/none", folder.path() + "/none"});
   CHECK(groups.problem() == "no cgroup2 is mounted");
   int error = 1;
@@ -205,13 +205,18 @@ TEST_CASE("a grandchild in a session of its own ends with the run, whatever it c
 TEST_CASE("one that holds the outputs is given the grace, and is not waited for after the kill") {
   ControlGroups groups;
   if (skipped(groups)) return;
-  loop::Loop clock;
-  const Instant start = clock.now();
-  const auto told = run_in(groups, "setsid sleep 1000 & echo $!; exit 3");
-  CHECK(told.reason() == "exit 3");
-  CHECK(clock.now() - start >= 100ms);
-  CHECK(clock.now() - start < 900ms);  // without a group it takes another second
-  CHECK(gone(std::stoi(told.log.at(0))));
+  loop::SystemClock clock;
+  Duration shortest = 1h;
+  // A busy machine may take its own time for one, but not for all of them.
+  for (int i = 0; i < 10 && shortest >= 900ms; ++i) {
+    const Instant start = clock.now();
+    const auto told = run_in(groups, "setsid sleep 1000 & echo $!; exit 3");
+    shortest = std::min(shortest, Duration(clock.now() - start));
+    CHECK(told.reason() == "exit 3");
+    CHECK(gone(std::stoi(told.log.at(0))));
+  }
+  CHECK(shortest >= 100ms);
+  CHECK(shortest < 900ms);  // without a group it takes another second
 }
 
 TEST_CASE("a kill reaches the whole tree") {

@@ -18,10 +18,10 @@ struct Running {
       : child(std::make_unique<process::Child>(loop, std::move(options), recorder)) {}
 
   bool says(const std::string& text) {
-    return wait_for(loop, [&] { return recorder.out.find(text) != std::string::npos; });
+    return turn_until(loop, [&] { return recorder.out.find(text) != std::string::npos; });
   }
   bool ends(Duration limit = 20s) {
-    return wait_for(
+    return turn_until(
         loop, [&] { return recorder.end.has_value(); }, limit);
   }
   [[nodiscard]] std::string end() const { return recorder.end ? end_text(*recorder.end) : "runs"; }
@@ -104,7 +104,7 @@ TEST_CASE("a child that ignores SIGTERM gets SIGKILL after its grace") {
 TEST_CASE("a child that is stopped by a signal still hears that it is to end") {
   Running running(sh("echo ready; kill -STOP $$; sleep 1000"));
   REQUIRE(running.says("ready"));
-  REQUIRE(wait_for(running.loop, [&] {
+  REQUIRE(turn_until(running.loop, [&] {
     const std::string path = "/proc/" + std::to_string(running.child->pid()) + "/status";
     return field(run(std::vector<std::string>{"/bin/cat", path}).out, "State").front() == 'T';
   }));
@@ -129,7 +129,7 @@ TEST_CASE("a grandchild that holds the pipes is given the grace, then killed wit
   REQUIRE(running.ends());
   CHECK(running.end() == "exit 4");
   CHECK(running.loop.now() - start >= 150ms);
-  CHECK(wait_for(running.loop, [&] { return !alive(grandchild); }));
+  CHECK(turn_until(running.loop, [&] { return !alive(grandchild); }));
 }
 
 TEST_CASE("what is left of the group when a run has ended is killed, also if it holds nothing") {
@@ -138,7 +138,7 @@ TEST_CASE("what is left of the group when a run has ended is killed, also if it 
   const pid_t left = std::stoi(running.recorder.out);
   REQUIRE(running.ends());
   CHECK(running.end() == "exit 0");
-  CHECK(wait_for(running.loop, [&] { return !alive(left); }));
+  CHECK(turn_until(running.loop, [&] { return !alive(left); }));
 }
 
 TEST_CASE("what a grandchild says after the exit belongs to the run") {
@@ -169,7 +169,7 @@ TEST_CASE("floods on both outputs are read in fair pieces, in bounded memory") {
   Running running(std::move(options));
   running.recorder.keep = false;
   const std::size_t before = resident();
-  REQUIRE(wait_for(running.loop, [&] { return running.recorder.bytes > 100 * mebi; }));
+  REQUIRE(turn_until(running.loop, [&] { return running.recorder.bytes > 100 * mebi; }));
   CHECK(running.recorder.largest_piece <= 64 * 1024);
   CHECK(resident() < before + 4 * mebi);
   running.child->kill();
@@ -179,7 +179,7 @@ TEST_CASE("floods on both outputs are read in fair pieces, in bounded memory") {
 TEST_CASE("in a turn of the loop a flood gets one piece of each output") {
   Running running(sh("yes & yes >&2"));
   running.recorder.keep = false;
-  REQUIRE(wait_for(running.loop, [&] { return running.recorder.bytes > mebi; }));
+  REQUIRE(turn_until(running.loop, [&] { return running.recorder.bytes > mebi; }));
   for (int i = 0; i < 100; ++i) {
     const std::size_t before = running.recorder.bytes;
     running.loop.turn(true);
@@ -193,7 +193,7 @@ TEST_CASE("a child that is destroyed while it runs is killed with its group, and
   const pid_t child = running.child->pid();
   const pid_t grandchild = std::stoi(running.recorder.out);
   running.child.reset();
-  CHECK(wait_for(running.loop, [&] { return !alive(child) && !alive(grandchild); }));
+  CHECK(turn_until(running.loop, [&] { return !alive(child) && !alive(grandchild); }));
   CHECK_FALSE(running.recorder.end);
   CHECK(run(sh("exit 0")).code() == 0);
   CHECK(::kill(child, 0) == -1);  // not even a zombie is left
@@ -233,7 +233,7 @@ TEST_CASE("many children leave neither descriptors nor zombies") {
           std::make_unique<process::Child>(loop, std::move(options), *recorders.back()));
     }
     for (const auto& recorder : recorders)
-      CHECK(wait_for(loop, [&] { return recorder->end.has_value(); }));
+      CHECK(turn_until(loop, [&] { return recorder->end.has_value(); }));
   }
   CHECK(open_descriptors() == with_loop);
   CHECK(with_loop > before);

@@ -89,7 +89,7 @@ TEST_CASE("an item that can't be a variable is left out") {
 }
 
 TEST_CASE("env_file is read for each run, after env_pass and before env") {
-  const Folder folder;
+  const TempDir folder;
   const Variable extra("EXTRA", "passed");
   Rule rule;
   rule.child.edit().env_pass = {"EXTRA"};
@@ -106,7 +106,7 @@ TEST_CASE("env_file is read for each run, after env_pass and before env") {
 }
 
 TEST_CASE("an env_file that can't be used is why a run isn't started") {
-  const Folder folder;
+  const TempDir folder;
   Rule rule;
   rule.child.edit().env_file = "/nonexistent";
   CHECK(reason(rule) == "env_file /nonexistent not found");
@@ -144,7 +144,7 @@ TEST_CASE("user, group and limits are the run's") {
 }
 
 TEST_CASE("a temp folder is the run's own, and gone after it, without what links in it point to") {
-  const Folder folder;
+  const TempDir folder;
   folder.file("precious", "keep me");
   const Variable place("TMPDIR", folder.path().c_str());
   Rule rule = command_rule({"/bin/sh", "-c",

@@ -93,7 +93,7 @@ struct Bench {
     executor->stop(run);
     recorder.inside_call = false;
   }
-  bool wait(const std::function<bool()>& fact) { return wait_for(loop, fact); }
+  bool wait(const std::function<bool()>& fact) { return turn_until(loop, fact); }
   /// Runs one to its end.
   RunRecorder::Told run(const Claim& claim, const Rule& rule) {
     start(claim, rule);

@@ -26,7 +26,7 @@ class LimitKept {
 }  // namespace
 
 TEST_CASE("the tightest group above us counts, of both versions") {
-  const Folder folder;
+  const TempDir folder;
   for (const char* part : {"/two", "/two/a", "/two/a/b", "/one", "/one/c"})
     mkdir((folder.path() + part).c_str(), 0755);
   const process::CgroupPlace place = {

@@ -80,7 +80,7 @@ struct Looking {
     });
   }
   bool wait_for_answers(std::size_t count) {
-    return wait_for(loop, [&] { return answers.size() >= count; });
+    return turn_until(loop, [&] { return answers.size() >= count; });
   }
 
   const std::shared_ptr<Gate> gate = std::make_shared<Gate>();
@@ -92,7 +92,7 @@ struct Looking {
 }  // namespace
 
 TEST_CASE("each thing that a host lacks is named") {
-  const Folder folder;
+  const TempDir folder;
   Needs needs;
   CHECK(needs.none());
   CHECK(lacks(needs).empty());
@@ -135,7 +135,7 @@ TEST_CASE("each thing that a host lacks is named") {
 
 TEST_CASE("a folder counts as its list's user sees it") {
   if (::geteuid() != 0) return;
-  const Folder folder;
+  const TempDir folder;
   Needs needs;
   needs.cwd = folder.path();
   needs.run_as.user = "nobody";
@@ -183,7 +183,7 @@ TEST_CASE("more folders that give no answer than looks at once") {
 }
 
 TEST_CASE("what is to be tried is tried by a child that shares nothing with us") {
-  const Folder folder;
+  const TempDir folder;
   loop::Loop loop;
   process::SpawnServiceOptions options;
   options.helper = {DOOMED_PROGRAM, "--spawn-helper"};
@@ -194,7 +194,7 @@ TEST_CASE("what is to be tried is tried by a child that shares nothing with us")
     looks.look(needs, 20s, [&](const std::optional<Refusal>& refusal) {
       answer = refusal ? refusal->reason : "";
     });
-    REQUIRE(wait_for(loop, [&] { return answer.has_value(); }));
+    REQUIRE(turn_until(loop, [&] { return answer.has_value(); }));
     return *answer;
   };
   Needs needs;
@@ -231,7 +231,7 @@ TEST_CASE("looks may go while one of them hangs") {
     Needs needs;
     needs.cwd = "/hangs";
     looks.look(needs, 20s, [](const auto&) { FAIL("nobody waits any more"); });
-    wait_for(loop, [&] {
+    turn_until(loop, [&] {
       const std::lock_guard lock(gate->mutex);
       return !gate->looked.empty();
     });

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <thread>
+
 #include "support.hpp"
 
 using namespace w8y;
@@ -16,8 +18,7 @@ struct Slow : process::ChildHandler {
   Slow(const loop::Loop& on, Duration each) : loop(on), piece(each) {}
   void on_output(process::Stream, std::string_view bytes) override {
     const Instant began = loop.now();
-    while (loop.now() - began < piece) {
-    }
+    std::this_thread::sleep_for(piece);
     const Duration took = loop.now() - began;
     spent += took;
     longest = std::max(longest, took);
@@ -46,7 +47,7 @@ TEST_CASE("a flood that is dear to handle has a share of the loop's time") {
   Slow handler(loop, 1ms);
   process::Child child(loop, sh("exec yes"), handler);
   const Instant began = loop.now();
-  REQUIRE(wait_for(loop, [&] { return handler.spent > 2 * burst; }));
+  REQUIRE(turn_until(loop, [&] { return handler.spent > 2 * burst; }));
   CHECK(loop.now() - began >= (handler.spent - burst - handler.longest) * one);
 }
 
@@ -63,7 +64,7 @@ TEST_CASE("what was asked for is no flood") {
   process::Child child(loop, sh("exec yes"), handler);
   handler.child = &child;
   const Instant began = loop.now();
-  REQUIRE(wait_for(loop, [&] { return handler.spent > 4 * burst; }));
+  REQUIRE(turn_until(loop, [&] { return handler.spent > 4 * burst; }));
   CHECK(loop.now() - began < (handler.spent - burst) * one / 2);
 }
 
@@ -74,11 +75,11 @@ TEST_CASE("all floods together have a share, too") {
   constexpr int count = 8;
   for (int i = 0; i < count; ++i)
     children.push_back(std::make_unique<process::Child>(loop, sh("exec yes"), handler));
-  REQUIRE(wait_for(loop, [&] { return handler.spent > 3 * count * burst; }));
+  REQUIRE(turn_until(loop, [&] { return handler.spent > 3 * count * burst; }));
   // By now none has anything left of its burst.
   const Instant began = loop.now();
   const Duration before = handler.spent;
-  REQUIRE(wait_for(loop, [&] { return loop.now() - began > 500ms; }));
+  REQUIRE(turn_until(loop, [&] { return loop.now() - began > 500ms; }));
   // The first to be paced waited for few others, the last for all: so not to the last millisecond.
   CHECK(handler.spent - before < (loop.now() - began) * 3 / 2 / all + count * handler.longest);
 }
@@ -88,7 +89,7 @@ TEST_CASE("a short outburst is read at once, whatever it takes") {
   Slow handler(loop, 1ms);
   process::Child child(loop, sh("i=0; while [ $i -lt 20 ]; do echo $i; i=$((i+1)); done"), handler);
   const Instant began = loop.now();
-  REQUIRE(wait_for(loop, [&] { return handler.end.has_value(); }));
+  REQUIRE(turn_until(loop, [&] { return handler.end.has_value(); }));
   CHECK(handler.text.ends_with("\n19\n"));
   CHECK(loop.now() - began < 5s);
 }
@@ -99,8 +100,8 @@ TEST_CASE("what a paced child has written before its end is read, and its end se
   Slow handler(loop, 600ms);
   process::Child child(loop, sh("echo first; sleep 0.2; echo last; exit 3"), handler);
   const Instant began = loop.now();
-  REQUIRE(wait_for(loop, [&] { return handler.end.has_value(); }));
-  CHECK(loop.now() - began < 600ms * one / 2);
+  REQUIRE(turn_until(loop, [&] { return handler.end.has_value(); }));
+  CHECK(loop.now() - began < 600ms * one);
   CHECK(handler.text == "first\nlast\n");
   CHECK(end_text(*handler.end) == "exit 3");
 }
@@ -109,10 +110,10 @@ TEST_CASE("a paced child that is killed is over at once") {
   loop::Loop loop;
   Slow handler(loop, 600ms);
   process::Child child(loop, sh("exec yes"), handler);
-  REQUIRE(wait_for(loop, [&] { return handler.pieces > 0; }));
+  REQUIRE(turn_until(loop, [&] { return handler.pieces > 0; }));
   const Instant began = loop.now();
   child.kill();
-  REQUIRE(wait_for(loop, [&] { return handler.end.has_value(); }));
+  REQUIRE(turn_until(loop, [&] { return handler.end.has_value(); }));
   CHECK(end_text(*handler.end) == "signal 9 (SIGKILL)");
   CHECK(loop.now() - began < 600ms * one);
 }
@@ -122,6 +123,6 @@ TEST_CASE("nothing of what a paced child writes is lost") {
   Slow handler(loop, 2ms);
   constexpr std::size_t size = std::size_t{100} << 10;
   process::Child child(loop, sh("head -c " + std::to_string(size) + " /dev/zero"), handler);
-  REQUIRE(wait_for(loop, [&] { return handler.end.has_value(); }));
+  REQUIRE(turn_until(loop, [&] { return handler.end.has_value(); }));
   CHECK(handler.text.size() == size);
 }

@@ -62,8 +62,9 @@ struct Watched {
 TEST_CASE("a deep nest is removed with a few descriptors, in pieces of a bounded time") {
   // In memory where that can be had: on a disk, so many folders take their time to be made.
   const std::string place = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-  std::string path = place + "/w8y-nest-XXXXXX";
-  REQUIRE(mkdtemp(path.data()) != nullptr);
+  const TempDir folder(place);
+  const std::string path = folder / "nest";
+  REQUIRE(mkdir(path.c_str(), 0700) == 0);
   make_nest(path, levels);
   const FewDescriptors few;
   process::FolderRemoval removal(path);
@@ -84,7 +85,7 @@ TEST_CASE("a deep nest is removed with a few descriptors, in pieces of a bounded
 }
 
 TEST_CASE("a wide folder too, and one of everything") {
-  const Folder folder;
+  const TempDir folder;
   const std::string path = folder.path() + "/wide";
   REQUIRE(mkdir(path.c_str(), 0700) == 0);
   folder.file("precious", "keep me");
@@ -106,7 +107,7 @@ TEST_CASE("a wide folder too, and one of everything") {
 }
 
 TEST_CASE("folders that their owner closed to himself are opened again") {
-  const Folder folder;
+  const TempDir folder;
   const std::string path = folder.path() + "/closed";
   std::filesystem::create_directories(path + "/a/b/c");
   const bool as_root = is_root();
@@ -126,7 +127,7 @@ TEST_CASE("folders that their owner closed to himself are opened again") {
 }
 
 TEST_CASE("another folder of the name is not touched") {
-  const Folder folder;
+  const TempDir folder;
   const std::string path = folder.path() + "/one";
   REQUIRE(mkdir(path.c_str(), 0700) == 0);
   process::FolderRemoval removal(path);
@@ -145,23 +146,23 @@ TEST_CASE("what stays is said once, tried again, and said when it is gone after 
     MESSAGE("needs root, to mount something: skipped");
     return;
   }
-  const Folder folder;
+  const TempDir folder;
   const std::string path = folder.path() + "/mounted";
   std::filesystem::create_directories(path + "/a/b");
   if (mount("none", (path + "/a/b").c_str(), "tmpfs", 0, nullptr) != 0) return;
   loop::Loop loop;
   Watched watched(loop);
   watched.folders.remove(path);
-  CHECK(wait_for(loop, [&] { return watched.said.size() == 1; }));
+  CHECK(turn_until(loop, [&] { return watched.said.size() == 1; }));
   CHECK(watched.said.at(0).starts_with(path + ": "));
   // Another's folder is not kept waiting by it.
   const std::string other = folder.path() + "/other";
   std::filesystem::create_directories(other + "/x/y");
   watched.folders.remove(other);
-  CHECK(wait_for(loop, [&] { return watched.folders.left() == 1; }));
+  CHECK(turn_until(loop, [&] { return watched.folders.left() == 1; }));
   CHECK_FALSE(std::filesystem::exists(other));
   REQUIRE(umount2((path + "/a/b").c_str(), 0) == 0);
-  CHECK(wait_for(loop, [&] { return watched.said.size() == 2; }));
+  CHECK(turn_until(loop, [&] { return watched.said.size() == 2; }));
   CHECK(watched.said.back() == path + ": ");
   CHECK(watched.folders.left() == 0);
   CHECK_FALSE(std::filesystem::exists(path));

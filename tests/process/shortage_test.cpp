@@ -44,7 +44,7 @@ TEST_CASE("without descriptors a run says that the host is short, and the next i
 }
 
 TEST_CASE("what can't be read for want of descriptors is no fault of the run's") {
-  const Folder folder;
+  const TempDir folder;
   Bench bench;
   Rule rule = command_rule({"/bin/true"});
   rule.child.edit().env_file = folder.file("env", "A=1\n");
@@ -77,7 +77,7 @@ TEST_CASE("no place for a temporary folder is trouble of the host") {
 }
 
 TEST_CASE("a full disk keeps runs with a temporary folder waiting, until there is room") {
-  const Folder folder;
+  const TempDir folder;
   // One inode is the folder's own, and is all there is.
   if (mount("none", folder.path().c_str(), "tmpfs", 0, "nr_inodes=1") != 0) {
     MESSAGE("skipped: nothing can be mounted here");
@@ -97,7 +97,7 @@ TEST_CASE("a full disk keeps runs with a temporary folder waiting, until there i
 }
 
 TEST_CASE("a probe waits for a host that is short, and blames the host if that takes too long") {
-  const Folder folder;
+  const TempDir folder;
   const std::string path = folder.script("x", R"(echo '{"type":"caps","caps":["single"]}')");
   CHECK(run(sh("exit 0")).code() == 0);  // has /dev/null open from here on
   loop::Loop loop;
@@ -112,13 +112,13 @@ TEST_CASE("a probe waits for a host that is short, and blames the host if that t
   {
     const NoDescriptors none(4);  // as above
     ask(100ms);
-    REQUIRE(wait_for(loop, answered));
+    REQUIRE(turn_until(loop, answered));
     const std::string why = std::get<Refusal>(*answer).reason;
     CHECK(why.find("Too many open files") != std::string::npos);
     ask(20s);
-    wait_for(loop, answered, 300ms);
+    turn_until(loop, answered, 300ms);
     CHECK_FALSE(answered());
   }
-  REQUIRE(wait_for(loop, answered));
+  REQUIRE(turn_until(loop, answered));
   CHECK(std::holds_alternative<Caps>(*answer));
 }

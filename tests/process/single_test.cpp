@@ -12,7 +12,7 @@ namespace {
 /// A single executor whose body is sh.
 struct Executable {
   explicit Executable(const std::string& body) : rule(single_rule(folder.script("x", body))) {}
-  Folder folder;
+  TempDir folder;
   Rule rule;
 };
 

@@ -41,7 +41,7 @@ std::string text_of_program(const std::string& program) {
 }  // namespace
 
 TEST_CASE("a program that can't be run") {
-  const Folder folder;
+  const TempDir folder;
   CHECK(text_of_program("/nonexistent/x") == "can't run /nonexistent/x: No such file or directory");
   const std::string plain = folder.file("plain", "#!/bin/sh\n");
   CHECK(text_of_program(plain) == "can't run " + plain + ": Permission denied");
@@ -69,7 +69,7 @@ TEST_CASE("arguments and variables that can't be given") {
 }
 
 TEST_CASE("a place, a limit or a user that can't be had") {
-  const Folder folder;
+  const TempDir folder;
   CHECK(text_of([](auto& request) { request.cwd = "/nonexistent"; }) ==
         "can't change to folder /nonexistent: No such file or directory");
   const std::string file = folder.file("file", "");

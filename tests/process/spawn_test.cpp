@@ -97,7 +97,7 @@ TEST_CASE("a child has no descriptors but 0, 1 and 2") {
 }
 
 TEST_CASE("standard streams may be any descriptors, crossed ones too") {
-  const Folder folder;
+  const TempDir folder;
   const process::Fd out(open(folder.file("out", "").c_str(), O_WRONLY | O_CLOEXEC));
   const process::Fd err(open(folder.file("err", "").c_str(), O_WRONLY | O_CLOEXEC));
   const process::Fd in(open(folder.file("in", "input").c_str(), O_RDONLY | O_CLOEXEC));
@@ -136,7 +136,7 @@ TEST_CASE("standard streams may be any descriptors, crossed ones too") {
 }
 
 TEST_CASE("cwd, umask, nice and no_new_privs") {
-  const Folder folder;
+  const TempDir folder;
   auto options = command({"/bin/pwd"});
   options.spawn.cwd = folder.path();
   CHECK(run(options).out == folder.path() + "\n");
@@ -203,7 +203,7 @@ TEST_CASE("an account is found by name and by number") {
 }
 
 TEST_CASE("a program is found as a shell would find it, but not in relative folders") {
-  const Folder folder;
+  const TempDir folder;
   const std::string tool = folder.script("w8y-test-tool", "exit 0");
   folder.file("w8y-test-data", "no program");
   const std::string before = std::getenv("PATH");
@@ -227,11 +227,11 @@ TEST_CASE("a child dies with its parent, even by SIGKILL, other credentials or n
     loop::Loop loop;
     Recorder recorder;
     process::Child parent(loop, options, recorder);
-    REQUIRE(wait_for(loop, [&] { return recorder.out.ends_with("\n"); }));
+    REQUIRE(turn_until(loop, [&] { return recorder.out.ends_with("\n"); }));
     const pid_t grandchild = std::stoi(recorder.out);
     CHECK(alive(grandchild));
     parent.signal(SIGKILL);
-    CHECK(wait_for(loop, [&] { return recorder.end && !alive(grandchild); }));
+    CHECK(turn_until(loop, [&] { return recorder.end && !alive(grandchild); }));
   }
 }
 

@@ -94,7 +94,7 @@ struct StreamBench {
     executor = executor::make_executor(loop, {"host-1", nullptr, retiring_streams.get()}, recorder,
                                        rule, Caps{{"stream"}, concurrency, ""});
   }
-  bool wait(const std::function<bool()>& fact) { return wait_for(loop, fact); }
+  bool wait(const std::function<bool()>& fact) { return turn_until(loop, fact); }
   bool started(const RunId& run) {
     return wait([&] { return recorder.runs[run].pid != 0; });
   }
@@ -115,7 +115,7 @@ struct StreamBench {
   }
   std::string result(const RunId& run) { return recorder.runs[run].end->complete->result; }
 
-  Folder folder;
+  TempDir folder;
   Rule rule;
   unsigned concurrency;
   loop::Loop loop;

@@ -13,51 +13,6 @@
 
 namespace w8y::test {
 
-namespace {
-
-std::string read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-}  // namespace
-
-Folder::Folder() : path_("/tmp/w8y-test-XXXXXX") {
-  if (mkdtemp(path_.data()) == nullptr) throw std::runtime_error("can't make a folder");
-  chmod(path_.c_str(), 0755);
-}
-
-Folder::~Folder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
-std::string Folder::file(const std::string& name, const std::string& text, unsigned mode) const {
-  std::string path = path_ + '/' + name;
-  std::ofstream(path, std::ios::binary) << text;
-  chmod(path.c_str(), mode);
-  return path;
-}
-
-std::string Folder::script(const std::string& name, const std::string& body) const {
-  return file(name, "#!/bin/sh\n" + body + "\n", 0755);
-}
-
-std::string Folder::read(const std::string& name) const {
-  return read_file(path_ + '/' + name);
-}
-
-bool wait_for(loop::Loop& loop, const std::function<bool()>& fact, Duration limit) {
-  const Instant end = loop.now() + limit;
-  Timer tick(loop.timers());
-  while (!fact()) {
-    if (loop.now() >= end) return false;
-    tick.set(loop.now() + std::chrono::milliseconds(5), [] {});
-    loop.turn(true);
-  }
-  return true;
-}
-
 void Recorder::on_output(process::Stream stream, std::string_view piece) {
   bytes += piece.size();
   largest_piece = std::max(largest_piece, piece.size());
@@ -78,7 +33,7 @@ Result run(process::ChildOptions options) {
   loop::Loop loop;
   Recorder recorder;
   process::Child child(loop, std::move(options), recorder);
-  if (!wait_for(loop, [&] { return recorder.end.has_value(); }))
+  if (!turn_until(loop, [&] { return recorder.end.has_value(); }))
     throw std::runtime_error("the child didn't end");
   return {recorder.out, recorder.err, *recorder.end};
 }

@@ -11,30 +11,10 @@
 #include "loop/loop.hpp"
 #include "process/child.hpp"
 #include "process/fd.hpp"
+#include "support/temp_dir.hpp"
+#include "support/waiting.hpp"
 
 namespace w8y::test {
-
-/// A folder for one test, with scripts in it; gone with it.
-class Folder {
- public:
-  Folder();
-  ~Folder();
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  [[nodiscard]] const std::string& path() const { return path_; }
-  std::string file(const std::string& name, const std::string& text, unsigned mode = 0644) const;
-  /// An executable sh script; returns its path.
-  std::string script(const std::string& name, const std::string& body) const;
-  [[nodiscard]] std::string read(const std::string& name) const;
-
- private:
-  std::string path_;
-};
-
-/// Turns the loop until `fact`; false if it is not so within `limit`.
-bool wait_for(loop::Loop& loop, const std::function<bool()>& fact,
-              Duration limit = std::chrono::seconds(20));
 
 /// A child with everything that it tells.
 struct Recorder : process::ChildHandler {

@@ -63,7 +63,7 @@ TEST_CASE("a watch is told what it wants, a hang-up too") {
   });
   reads.want(true, false);
   writes.want(false, true);
-  CHECK(wait_for(loop, [&] { return readable == 1 && writable == 1; }));
+  CHECK(turn_until(loop, [&] { return readable == 1 && writable == 1; }));
 
   char byte = 0;
   CHECK(read(pipe.read.get(), &byte, 1) == 1);
@@ -72,12 +72,12 @@ TEST_CASE("a watch is told what it wants, a hang-up too") {
   CHECK(readable == 1);
   writes.want(false, false);
   pipe.write.reset();
-  CHECK(wait_for(loop, [&] { return readable == 2; }));
+  CHECK(turn_until(loop, [&] { return readable == 2; }));
 }
 
 TEST_CASE("a file can't be watched, and that is said") {
   loop::Loop loop;
-  const Folder folder;
+  const TempDir folder;
   const process::Fd file(open(folder.file("x", "x").c_str(), O_RDONLY | O_CLOEXEC));
   loop::Watch on_file(loop, file.get(), [](bool, bool) {});
   CHECK_THROWS_AS(on_file.want(true, false), std::system_error);

@@ -188,7 +188,7 @@ TEST_CASE("keys that stay on their way for longer than command_timeout are the c
   const Instant asked = loop.now();
   CHECK(has(ask(loop, client, {"MGET", "{m}1", "{m}2"}), "TRYAGAIN"));
   CHECK(ms(loop.now() - asked) >= 250);
-  CHECK(ms(loop.now() - asked) < 1000);
+  CHECK(ms(loop.now() - asked) < 10'000);
   CHECK(client.connected());
 }
 
@@ -217,7 +217,7 @@ TEST_CASE("a cluster's primary that dies is replaced, and the others go on meanw
   CHECK(has(ask(loop, client, {"INFO", "server"}), "redis_mode:cluster"));  // any healthy node
   CHECK(turn_until(loop, [&] { return ups.ups == 2; }));
   const auto away = ms(loop.now() - killed);
-  CHECK(away < 8000);
+  CHECK(away < 30'000);
   // The two that stayed say CLUSTERDOWN until they have heard of the third.
   for (const auto& key : keys)
     CHECK(turn_until(loop, [&] { return ask(loop, client, {"GET", key}) == "1"; }));

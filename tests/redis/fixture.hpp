@@ -8,7 +8,7 @@
 #include "redis/client.hpp"
 #include "redis/sync.hpp"
 #include "support/redis_server.hpp"
-#include "support/turn.hpp"
+#include "support/waiting.hpp"
 
 namespace w8y::test {
 

@@ -73,7 +73,7 @@ TEST_CASE("what was sent when the server is killed is lost; then the client come
     server.start();
     const Instant back = loop.now();
     CHECK(turn_until(loop, [&] { return ups.ups == 2; }));
-    CHECK(loop.now() - back < 2s);
+    CHECK(loop.now() - back < 10s);  // the pauses do not grow without end
     CHECK(ask(loop, client, {"GET", "kept"}) == "1");
     CHECK(client.trouble().empty());
   }
@@ -106,30 +106,30 @@ TEST_CASE("reconnect_now doesn't wait for the pause") {
   Ups ups(client);
   turn_for(loop, 1500ms);  // the pauses have grown
   server.start();
+  const long long before = server.info("total_connections_received");
   client.reconnect_now();
-  const Instant asked = loop.now();
+  for (int i = 0; i < 3; ++i) loop.turn(false);
+  CHECK(server.info("total_connections_received") == before + 2);  // ours, and of who asks
   CHECK(turn_until(loop, [&] { return ups.ups == 1; }));
-  CHECK(loop.now() - asked < 200ms);
 }
 
 TEST_CASE("a server that is slower than command_timeout loses the connection, not the client") {
   RedisServer server;
   loop::Loop loop;
   auto options = options_for(server.url());
-  options.command_timeout = 200ms;
-  options.connect_timeout = 300ms;
+  options.command_timeout = 500ms;
+  options.connect_timeout = 500ms;
   Client client(loop, options);
   Ups ups(client);
   CHECK(ask(loop, client, {"DEBUG", "SLEEP", "0.05"}) == "OK");
   const Instant asked = loop.now();
   Answers answers;
-  client.call({"DEBUG", "SLEEP", "1"}, answers.take());
+  client.call({"DEBUG", "SLEEP", "2"}, answers.take());
   client.call({"INCR", "n"}, answers.take());
   CHECK(turn_until(loop, [&] { return answers.all.size() == 2; }));
-  CHECK(loop.now() - asked >= 200ms);
-  CHECK(loop.now() - asked < 900ms);
+  CHECK(loop.now() - asked >= 500ms);
   CHECK(has(answers.all[0], "lost: "));
-  CHECK(has(answers.all[0], "no answer within 200 ms"));
+  CHECK(has(answers.all[0], "no answer within 500 ms"));
   CHECK(has(answers.all[1], "lost: "));
   CHECK(turn_until(loop, [&] { return ups.ups == 2; }));
   CHECK(ask(loop, client, {"PING"}) == "PONG");
@@ -139,12 +139,12 @@ TEST_CASE("calls that are answered in time never time out, however many there ar
   RedisServer server;
   loop::Loop loop;
   auto options = options_for(server.url());
-  options.command_timeout = 100ms;
+  options.command_timeout = 500ms;
   Client client(loop, options);
   Ups ups(client);
-  const Instant end = loop.now() + 400ms;
-  while (loop.now() < end) CHECK(ask(loop, client, {"DEBUG", "SLEEP", "0.03"}) == "OK");
-  turn_for(loop, 250ms);  // nothing to do is no reason either
+  const Instant end = loop.now() + 1s;
+  while (loop.now() < end) CHECK(ask(loop, client, {"DEBUG", "SLEEP", "0.05"}) == "OK");
+  turn_for(loop, 600ms);  // nothing to do is no reason either
   CHECK(ask(loop, client, {"PING"}) == "PONG");
   CHECK(ups.downs.empty());
 }
@@ -159,7 +159,11 @@ TEST_CASE("it was us who slept: the answer is there and counts") {
   Answers answers;
   client.call({"PING"}, answers.take());
   loop.turn(false);
-  usleep(150'000);
+  const long long before = server.info("total_commands_processed");
+  const Instant late = loop.clock().now() + 2 * options.command_timeout;
+  wait_until("the answer to be there, and late", [&] {
+    return server.info("total_commands_processed") > before && loop.clock().now() > late;
+  });
   CHECK(turn_until(loop, [&] { return !answers.all.empty(); }));
   CHECK(answers.all[0] == "PONG");
 }
@@ -169,7 +173,7 @@ TEST_CASE("a stopped server is noticed and waited for, by new connections too") 
   for (const std::string& url : {server.url(), server.tcp_url()}) {
     loop::Loop loop;
     auto options = options_for(url);
-    options.command_timeout = options.connect_timeout = 150ms;
+    options.command_timeout = options.connect_timeout = 400ms;
     server.pause();
     Client client(loop, options);
     Ups ups(client);
@@ -190,8 +194,7 @@ TEST_CASE("a server that reads nothing isn't written to without end") {
   Answers answers;
   const std::string value(1U << 20, 'x');
   for (int i = 0; i < 80; ++i) client.call({"SET", "k", value}, answers.take());
-  CHECK(turn_until(
-      loop, [&] { return answers.all.size() == 80; }, 4s));
+  CHECK(turn_until(loop, [&] { return answers.all.size() == 80; }));
   CHECK(std::ranges::all_of(answers.all, [](const auto& each) { return has(each, "not_sent"); }));
   CHECK(has(client.trouble(), "doesn't read"));
   server.resume();

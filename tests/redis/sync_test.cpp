@@ -64,7 +64,7 @@ TEST_CASE("errors are exceptions with a text for people") {
   CHECK(redis.call({"PING"}).text == "PONG");
 }
 
-TEST_CASE("a one-shot program connects and asks in well under a millisecond") {
+TEST_CASE("a one-shot program connects and asks in little time") {
   RedisServer server({.tcp = true});
   for (const std::string& url : {server.url(), server.tcp_url()}) {
     Duration best = 1h;
@@ -76,6 +76,6 @@ TEST_CASE("a one-shot program connects and asks in well under a millisecond") {
       best = std::min(best, Duration(loop::SystemClock().now() - begin));
     }
     MESSAGE(url << ": " << best.count() << " us");
-    CHECK(best < 1ms);
+    CHECK(best < 5ms);  // 50 µs; a look at a name or at TLS would be seen
   }
 }

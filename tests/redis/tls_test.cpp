@@ -15,7 +15,7 @@
 #include "redis/tls_transport.hpp"
 #include "support/certificates.hpp"
 #include "support/sentinels.hpp"
-#include "support/turn.hpp"
+#include "support/waiting.hpp"
 
 using namespace w8y;
 using namespace w8y::test;
@@ -149,7 +149,7 @@ TEST_CASE("TLS: one side speaks it and the other doesn't") {
   const TlsServer tls;
   auto options = tls.options();
   options.url.server.port = static_cast<std::uint16_t>(tls.server.port());
-  options.connect_timeout = 1s;  // for all of it: to load OpenSSL, too
+  options.connect_timeout = 3s;  // for all of it: to load OpenSSL, too
   CHECK(has(outcome(options), "is TLS on at this port?"));
   options = tls.options();
   options.url.tls = false;
@@ -200,7 +200,7 @@ TEST_CASE("TLS: a server that goes and comes back; one that hangs in the handsha
   TlsServer tls;
   loop::Loop loop;
   auto options = tls.options();
-  options.connect_timeout = options.command_timeout = std::chrono::milliseconds(300);
+  options.connect_timeout = options.command_timeout = std::chrono::seconds(2);
   Client client(loop, options);
   CHECK(ask(loop, client, {"PING"}) == "PONG");
   tls.server.kill();

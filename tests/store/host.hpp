@@ -11,7 +11,7 @@
 #include "redis/url.hpp"
 #include "store/circular/redis_list.hpp"
 #include "support/redis_server.hpp"
-#include "support/turn.hpp"
+#include "support/waiting.hpp"
 
 namespace w8y::test {
 
@@ -52,7 +52,7 @@ class Told : public store::CircularListHandler {
 
 inline std::shared_ptr<store::RedisSession> open_link(loop::Loop& loop, const std::string& url,
                                                       const std::string& host = "here",
-                                                      Duration command_timeout = 5s) {
+                                                      Duration command_timeout = patience) {
   redis::ClientOptions options;
   options.command_timeout = command_timeout;
   options.url = redis::parse_url(url);

@@ -23,7 +23,7 @@ struct LosingHost {
   std::shared_ptr<store::RedisSession> open(bool scripts) const {
     redis::ClientOptions options;
     options.url = redis::parse_url(url_for(server, scripts));
-    options.connect_timeout = options.command_timeout = 200ms;
+    options.connect_timeout = options.command_timeout = 400ms;
     return std::make_shared<store::RedisSession>(loop, options,
                                                  store::RedisSession::Holder{"here", 77, 5});
   }

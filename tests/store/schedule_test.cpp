@@ -6,7 +6,7 @@
 #include "redis/url.hpp"
 #include "store/schedule/changes.hpp"
 #include "support/redis_server.hpp"
-#include "support/turn.hpp"
+#include "support/waiting.hpp"
 
 using namespace w8y;
 using namespace w8y::test;

@@ -3,7 +3,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "support/sentinels.hpp"
+#include "support/waiting.hpp"
 
 namespace w8y::test {
 

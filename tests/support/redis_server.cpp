@@ -23,6 +23,9 @@ namespace w8y::test {
 
 namespace {
 
+/// For an answer: of a server that is busy with much, on a machine that is.
+constexpr timeval patience = {60, 0};
+
 bool is_free(int port) {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
@@ -120,7 +123,7 @@ void RedisServer::start(bool until_loaded) {
     _exit(127);
   }
   if (pid_ < 0) throw std::runtime_error("can't fork");
-  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   while (!answers(until_loaded)) {
     const bool gone = waitpid(pid_, nullptr, WNOHANG) == pid_;
     if (gone) pid_ = -1;
@@ -142,9 +145,9 @@ bool RedisServer::answers(bool until_loaded) const {
 
 std::string RedisServer::ask(const std::vector<std::string>& words) const {
   const std::unique_ptr<redisContext, Free> context(
-      redisConnectUnixWithTimeout(socket().c_str(), timeval{5, 0}));
+      redisConnectUnixWithTimeout(socket().c_str(), patience));
   if (!context || context->err != 0) return "(no reply)";
-  redisSetTimeout(context.get(), timeval{5, 0});
+  redisSetTimeout(context.get(), patience);
   if (!options_.password.empty()) ask_over(context.get(), {"AUTH", options_.password});
   return ask_over(context.get(), words);
 }

@@ -25,7 +25,7 @@ class RedisServer {
   };
 
   /// Starts, and waits until it answers. Throws std::runtime_error with the server's log if it
-  /// doesn't within ten seconds.
+  /// doesn't within a minute.
   RedisServer();
   explicit RedisServer(Options options);
   ~RedisServer();

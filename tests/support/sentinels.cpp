@@ -1,9 +1,9 @@
 #include "support/sentinels.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <stdexcept>
-#include <thread>
+
+#include "support/waiting.hpp"
 
 namespace w8y::test {
 
@@ -21,15 +21,6 @@ std::string field(const std::string& text, const std::string& name) {
 }
 
 }  // namespace
-
-void wait_until(const std::string& what, const std::function<bool()>& fact) {
-  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  while (!fact()) {
-    if (std::chrono::steady_clock::now() > limit)
-      throw std::runtime_error("waited too long for " + what);
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-}
 
 Sentinels::Sentinels() : Sentinels(Options{}) {}
 

@@ -1,7 +1,6 @@
 // A primary with its replicas, and the sentinels that watch them.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,9 +8,6 @@
 #include "support/redis_server.hpp"
 
 namespace w8y::test {
-
-/// Waits for a fact about servers, by asking again and again; throws after twenty seconds.
-void wait_until(const std::string& what, const std::function<bool()>& fact);
 
 /// One primary, two replicas, three sentinels, which call it "mymaster" and miss it after half a
 /// second.

@@ -1,21 +1,32 @@
 // A folder for one test.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <system_error>
 
 namespace w8y::test {
 
-/// In $TMPDIR or /tmp, with a name short enough for the sockets in it. Removed with all it holds.
+/// All that is in a file; empty if there is none.
+inline std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// In $TMPDIR or /tmp, with a name short enough for the sockets in it. Other users may enter it: a
+/// test may run children as one of them. Removed with all that it holds.
 class TempDir {
  public:
-  TempDir() {
-    const char* base = std::getenv("TMPDIR");
-    path_ = std::string(base != nullptr ? base : "/tmp") + "/w8y-XXXXXX";
+  TempDir() : TempDir(base()) {}
+  explicit TempDir(const std::string& in) : path_(in + "/w8y-XXXXXX") {
     if (mkdtemp(path_.data()) == nullptr) throw std::runtime_error("mkdtemp " + path_);
+    chmod(path_.c_str(), 0755);
   }
   ~TempDir() {
     std::error_code ignored;
@@ -27,7 +38,25 @@ class TempDir {
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::string operator/(const std::string& name) const { return path_ + "/" + name; }
 
+  /// Writes a file; its path.
+  std::string file(const std::string& name, const std::string& text, unsigned mode = 0644) const {
+    std::string path = *this / name;
+    std::ofstream(path, std::ios::binary) << text;
+    chmod(path.c_str(), mode);
+    return path;
+  }
+  /// An executable sh script; its path.
+  std::string script(const std::string& name, const std::string& body) const {
+    return file(name, "#!/bin/sh\n" + body + "\n", 0755);
+  }
+  [[nodiscard]] std::string read(const std::string& name) const { return read_file(*this / name); }
+
  private:
+  static std::string base() {
+    const char* base = std::getenv("TMPDIR");
+    return base != nullptr ? base : "/tmp";
+  }
+
   std::string path_;
 };
 
