@@ -213,6 +213,8 @@ def check_values():
     for section in ("redis", "supervisor", "lists"):
         for key, rule in properties[section].items():
             base = "" if section != "lists" or key in ("executor", "command") else 'executor = "/x"\n'
+            if section == "lists" and key in ("queues", "dispatch", "on_failure", "timefile"):
+                base += 'source = "schedule"\n' + ('queues = "A"\n' if key != "queues" else "")
             head = "[lists.w]\n" if section == "lists" else f"[{section}]\n"
             cases += [(f"{head}{base}{key} = {toml(value)}", value) for value in values_for(rule)]
     for (text, value), says in zip(cases, parser_says([text for text, _ in cases])):

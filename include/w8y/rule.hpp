@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <w8y/clock.hpp>
@@ -17,7 +18,8 @@
 
 namespace w8y {
 
-enum class SourceKind { circular };
+/// Kinds of work, in the order of SourceSettings.
+enum class SourceKind { circular, schedule };
 enum class Mode { automatic, single, stream };
 enum class OnLeaseLoss { keep_running, terminate };
 
@@ -61,10 +63,36 @@ struct ChildSettings {
   bool operator==(const ChildSettings&) const = default;
 };
 
+/// What only a circular list has.
+struct CircularSettings {
+  std::string lock_key = "lock";  ///< "lock" or "proc"
+  Duration cooldown{0};
+  bool operator==(const CircularSettings&) const = default;
+};
+
+/// What becomes of a job of a schedule whose run failed.
+enum class OnFailure {
+  die,         ///< status DIE; it does not run again until somebody sets it
+  reschedule,  ///< as after a success
+  backoff,     ///< again after its backoff, whatever its schedule; `max_failures`: then `die`
+};
+
+/// What only schedules have.
+struct ScheduleSettings {
+  std::vector<std::string> queues;  ///< codes, in the order of visits; one at least
+  bool dispatch = true;             ///< whether this host takes due jobs off the timeline
+  OnFailure on_failure = OnFailure::die;
+  std::string timefile;  ///< empty: none
+  bool operator==(const ScheduleSettings&) const = default;
+};
+
+/// An alternative per kind of work, in the order of SourceKind.
+using SourceSettings = std::variant<CircularSettings, ScheduleSettings>;
+
 /// All settings of one list. A run keeps the rule it began with (`shared_ptr<const Rule>`).
 struct Rule {
   std::string prefix;  ///< without its final ':'; may be empty
-  SourceKind source = SourceKind::circular;
+  SourceSettings source;
 
   std::string executor;              ///< absolute path; empty if `command` is used
   std::vector<std::string> command;  ///< program and arguments; empty if `executor` is used
@@ -78,13 +106,11 @@ struct Rule {
   bool enabled = true;
 
   Duration key_expiry = std::chrono::seconds(5);  ///< >= 1 s
-  std::string lock_key = "lock";                  ///< "lock" or "proc"
   OnLeaseLoss on_lease_loss = OnLeaseLoss::keep_running;
 
   Duration timeout{0};           ///< 0: none
   Duration progress_timeout{0};  ///< 0: none
   Duration kill_grace = std::chrono::seconds(10);
-  Duration cooldown{0};
   std::optional<Backoff> backoff = Backoff{};  ///< nullopt: off
   unsigned max_failures = 0;                   ///< 0: never quarantined
 
@@ -105,6 +131,20 @@ struct Rule {
   /// False for `w8y` too: its user sees at once what is wrong, so it ends with the reason where a
   /// supervisor waits for better times, and looks after nothing besides its item.
   bool supervised = true;
+
+  [[nodiscard]] SourceKind kind() const { return static_cast<SourceKind>(source.index()); }
+  // Of a list of that kind.
+  [[nodiscard]] const CircularSettings& circular() const {
+    return std::get<CircularSettings>(source);
+  }
+  [[nodiscard]] CircularSettings& circular() { return std::get<CircularSettings>(source); }
+  [[nodiscard]] const ScheduleSettings& schedule() const {
+    return std::get<ScheduleSettings>(source);
+  }
+  [[nodiscard]] ScheduleSettings& schedule() { return std::get<ScheduleSettings>(source); }
+  /// Whether an item that is leased under one of these rules is leased under the other as well: the
+  /// keys of leases have the same names.
+  [[nodiscard]] bool leases_as(const Rule& other) const;
 
   [[nodiscard]] bool is_command() const { return !command.empty(); }
   /// The prefix as it stands before every key: "work:", or nothing for the empty prefix.

@@ -41,7 +41,7 @@ RulePtr rule_of(const W8yOptions& options) {
   rule.command = options.command;
   rule.child.edit().env_var = options.env_var;
   rule.key_expiry = options.key_expiry;
-  rule.lock_key = options.lock_key;
+  rule.circular().lock_key = options.lock_key;
   rule.backoff.reset();
   rule.keeps_records = false;
   rule.supervised = false;

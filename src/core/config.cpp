@@ -47,7 +47,7 @@ class Loader {
   std::deque<Document> documents_;
   std::vector<std::string> files_;  ///< in the order they were read, also those without a document
   Config config_;
-  Rule defaults_;
+  ListDefaults defaults_;
   std::map<std::string, Defined> defined_;
 };
 
@@ -115,7 +115,7 @@ void Loader::top_level(const ConfigValue& top, bool is_main) {
     } else if (node.key == "supervisor") {
       read_table(value, supervisor_keys, supervisor_refused, config_.supervisor);
     } else if (node.key == "defaults") {
-      read_table(value, list_keys.subspan(keys_of_lists_only), list_refused, defaults_);
+      read_defaults(value, defaults_);
     } else if (!known) {
       unknown_key(value, sections, {});
     }
@@ -181,10 +181,9 @@ void Loader::list(const ConfigValue& value, const std::string& prefix) {
         quote_start(tagged) + "] (the keys are then " + quote_start(tagged + ":list") +
         " and so on)");
   }
-  auto rule = std::make_shared<Rule>(defaults_);
+  auto rule = std::make_shared<Rule>();
   rule->prefix = prefix;
-  read_table(value, list_keys, list_refused, *rule);
-  if (node.kind == Node::Kind::table) check_list(value, *rule);
+  read_list(value, defaults_, *rule);
   if (is_new) config_.lists.emplace(prefix, std::move(rule));
 }
 

@@ -67,7 +67,8 @@ void add_settings(Sha256& hash, const Settings& settings) {
 /// As those of describe(), without a map of them.
 void add_settings(Sha256& hash, const Rule& rule) {
   for (const core::Key<Rule>* row : core::list_keys_by_name())
-    add_setting(hash, row->name, row->show(rule));
+    if ((row->kinds & core::kinds_of(rule.kind())) != 0)
+      add_setting(hash, row->name, row->show(rule));
   hash.add_part("");
 }
 

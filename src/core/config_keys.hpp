@@ -1,10 +1,12 @@
 // The keys of a table of the configuration, a row each, and how a table is read by its rows.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include <w8y/rule.hpp>
@@ -29,6 +31,12 @@ struct OnlyFor {
   const char* why_not_executor = nullptr;  ///< the same for an executor's other form
 };
 
+/// Kinds of work as a set: a key may be for some of them only.
+constexpr unsigned kinds_of(SourceKind kind) {
+  return 1U << static_cast<unsigned>(kind);
+}
+constexpr unsigned all_kinds = (1U << std::variant_size_v<SourceSettings>)-1;
+
 /// All that is to be said of a key: the parser, the text of a setting and the hash follow its row,
 /// and the schema, the sample and the manual are tested against it.
 template <class T>
@@ -41,6 +49,9 @@ struct Key {
   /// As describe() has it. It shows no secret.
   std::string (*show)(const T& from);
   std::optional<OnlyFor<T>> only_for = std::nullopt;
+  /// Of lists: the kinds of work that it is for. In [defaults] it counts for these; in another list
+  /// it is a mistake, and `read` and `show` see no rule of another kind.
+  unsigned kinds = all_kinds;
 };
 
 /// A key that is not for here, with the reason.
@@ -55,6 +66,10 @@ extern const std::span<const Refused> supervisor_refused;
 /// `executor` and `command` come first: the rest may stand in [defaults].
 extern const std::span<const Key<Rule>> list_keys;
 extern const std::span<const Refused> list_refused;
+/// The keys of `source`.
+extern const std::span<const Choice<SourceKind>> source_kinds;
+/// Settings of that kind, as they are without a word.
+SourceSettings source_settings(SourceKind kind);
 const std::vector<const Key<Rule>*>& list_keys_by_name();
 constexpr std::size_t keys_of_lists_only = 2;
 extern const std::span<const Key<Backoff>> backoff_keys;
@@ -105,6 +120,15 @@ void read_table(const ConfigValue& table, std::span<const Key<T>> keys,
   }
 }
 
+/// [defaults], for lists of each kind of work.
+struct ListDefaults {
+  ListDefaults();
+  std::array<Rule, std::variant_size_v<SourceSettings>> rules;
+  SourceKind kind = SourceKind::circular;
+};
+void read_defaults(const ConfigValue& section, ListDefaults& into);
+/// All keys of one list, and what is wrong between them, each being right by itself.
+void read_list(const ConfigValue& list, const ListDefaults& defaults, Rule& into);
 /// What is wrong between keys of one list, each of them being right by itself.
 void check_list(const ConfigValue& list, Rule& rule);
 

@@ -59,7 +59,106 @@ void warn_without_item(const ConfigValue& list, const Rule& rule) {
       "stands, and in the variable W8Y_ITEM");
 }
 
+constexpr std::size_t index_of(SourceKind kind) {
+  return static_cast<std::size_t>(kind);
+}
+
+/// The kind of work that a table says, if it says one that there is.
+std::optional<SourceKind> kind_in(const Node& table) {
+  const Node* node = table.find("source");
+  if (node == nullptr || node->kind != Node::Kind::text) return std::nullopt;
+  for (const Choice<SourceKind>& kind : source_kinds)
+    if (node->text == kind.name) return kind.value;
+  return std::nullopt;
+}
+
+/// "source = \"schedule\" or \"job\""
+std::string sources_text(unsigned kinds) {
+  std::string text = "source = ";
+  bool first = true;
+  for (const Choice<SourceKind>& kind : source_kinds) {
+    if ((kinds & kinds_of(kind.value)) == 0) continue;
+    text += (first ? "" : " or ") + quote(kind.name);
+    first = false;
+  }
+  return text;
+}
+
+const Key<Rule>* row_of(std::string_view name) {
+  for (const Key<Rule>& row : list_keys)
+    if (row.name == name) return &row;
+  return nullptr;
+}
+
+/// A schedule's own rules: which queues it serves is always said, and how long a failed job rests
+/// only where it does.
+void check_schedule(const ConfigValue& list, const Rule& rule) {
+  if (rule.schedule().queues.empty() && list.node().find("queues") == nullptr) {
+    list.wrong_key(
+        "has no queues, and source = \"schedule\" needs them; must have such as queues = \"A\", "
+        "the "
+        "codes behind the last ':' of its jobs");
+  }
+  if (rule.schedule().on_failure == OnFailure::backoff) return;
+  for (const char* key : {"backoff", "max_failures"}) {
+    if (const Node* own = list.node().find(key))
+      list.member(*own).wrong_key(
+          "is for circular lists, and for schedules with on_failure = \"backoff\"; leave it out, "
+          "or "
+          "say that");
+  }
+}
+
 }  // namespace
+
+ListDefaults::ListDefaults() {
+  for (const Choice<SourceKind>& each : source_kinds)
+    rules[index_of(each.value)].source = source_settings(each.value);
+}
+
+void read_defaults(const ConfigValue& section, ListDefaults& into) {
+  if (!section.is_table()) return;
+  into.kind = kind_in(section.node()).value_or(SourceKind::circular);
+  const auto rows = list_keys.subspan(keys_of_lists_only);
+  for (const Node& member : section.node().items) {
+    const ConfigValue value = section.member(member);
+    const Key<Rule>* row = row_of(member.key);
+    if (row == nullptr || row < rows.data()) {
+      unknown_key(value, names_of(rows), list_refused);
+      continue;
+    }
+    const std::size_t before = value.reading().mistakes.size();
+    for (const Choice<SourceKind>& kind : source_kinds) {
+      // The same for each kind: what is wrong is told once.
+      if ((row->kinds & kinds_of(kind.value)) == 0) continue;
+      Rule scratch;
+      Rule& rule = member.key == "source" ? scratch : into.rules[index_of(kind.value)];
+      row->read(value, rule);
+      if (value.reading().mistakes.size() != before || member.key == "source") break;
+    }
+  }
+}
+
+void read_list(const ConfigValue& list, const ListDefaults& defaults, Rule& into) {
+  const SourceKind kind = kind_in(list.node()).value_or(defaults.kind);
+  const std::string prefix = into.prefix;
+  into = defaults.rules[index_of(kind)];
+  into.prefix = prefix;
+  if (!list.is_table()) return;
+  for (const Node& member : list.node().items) {
+    const ConfigValue value = list.member(member);
+    const Key<Rule>* row = row_of(member.key);
+    if (row == nullptr) {
+      unknown_key(value, names_of(list_keys), list_refused);
+    } else if ((row->kinds & kinds_of(kind)) == 0) {
+      value.wrong_key("is for " + sources_text(row->kinds) + "; this list has " +
+                      sources_text(kinds_of(kind)));
+    } else {
+      row->read(value, into);
+    }
+  }
+  check_list(list, into);
+}
 
 void check_list(const ConfigValue& list, Rule& rule) {
   const Node* executor = list.node().find("executor");
@@ -79,6 +178,7 @@ void check_list(const ConfigValue& list, Rule& rule) {
         "user");
   }
   check_applies(list, rule, command != nullptr);
+  if (rule.kind() == SourceKind::schedule) check_schedule(list, rule);
   if (command == nullptr) return check_name(list, rule);
   warn_without_item(list.member(*command), rule);
 }

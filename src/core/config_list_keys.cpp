@@ -1,6 +1,7 @@
 // The keys of a list: how each is read and shown, and which lists it is for.
 #include <algorithm>
 
+#include <w8y/job_code.hpp>
 #include <w8y/units.hpp>
 
 #include "core/config_keys.hpp"
@@ -14,6 +15,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::int64_t most_runs = 100'000;
+/// The visits of one round stand in one command.
+constexpr std::size_t most_queues = 1000;
 constexpr std::int64_t million = 1'000'000;
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 
@@ -33,22 +36,63 @@ void read_command(const ConfigValue& value, Rule& rule) {
 
 constexpr Choice<Mode> modes[] = {
     {"auto", Mode::automatic}, {"single", Mode::single}, {"stream", Mode::stream}};
-constexpr Choice<SourceKind> sources[] = {{"circular", SourceKind::circular}};
+constexpr Choice<SourceKind> kinds[] = {{"circular", SourceKind::circular},
+                                        {"schedule", SourceKind::schedule}};
+constexpr Choice<OnFailure> on_failures[] = {{"die", OnFailure::die},
+                                             {"reschedule", OnFailure::reschedule},
+                                             {"backoff", OnFailure::backoff}};
+constexpr unsigned schedule_only = kinds_of(SourceKind::schedule);
+constexpr unsigned circular_only = kinds_of(SourceKind::circular);
 constexpr Choice<OnLeaseLoss> lease_losses[] = {{"continue", OnLeaseLoss::keep_running},
                                                 {"terminate", OnLeaseLoss::terminate}};
 
 void read_source(const ConfigValue& value, Rule& rule) {
   const Node& node = value.node();
-  if (node.kind == Node::Kind::text && (node.text == "schedule" || node.text == "job")) {
-    return value.wrong("is " + quote(node.text) +
-                       ", which this version does not have yet; must be \"circular\"");
+  if (node.kind == Node::Kind::text && node.text == "job") {
+    return value.wrong(
+        "is " + quote(node.text) +
+        ", which this version does not have yet; must be \"circular\" or \"schedule\"");
   }
-  value.choice<SourceKind>(rule.source, sources);
+  SourceKind kind = rule.kind();
+  value.choice<SourceKind>(kind, kinds);
+  if (kind != rule.kind()) rule.source = source_settings(kind);
 }
 
 void read_lock_key(const ConfigValue& value, Rule& rule) {
   static const Choice<std::string> names[] = {{"lock", "lock"}, {"proc", "proc"}};
-  value.choice<std::string>(rule.lock_key, names);
+  value.choice<std::string>(rule.circular().lock_key, names);
+}
+
+void read_queues(const ConfigValue& value, Rule& rule) {
+  std::string text;
+  if (!value.text(text, "codes of queues with colons between them, such as \"A:A:B\"")) return;
+  std::vector<std::string> codes;
+  std::string_view rest = text;
+  for (bool more = true; more;) {
+    const auto colon = rest.find(':');
+    const std::string code(rest.substr(0, colon));
+    more = colon != std::string_view::npos;
+    if (more) rest.remove_prefix(colon + 1);
+    if (code.empty()) {
+      return value.wrong("is " + quote_start(text) +
+                         ", which has an empty code; must be codes of queues with one colon "
+                         "between two, such as \"A:A:B\"");
+    }
+    if (const std::string trouble = code_trouble(code); !trouble.empty())
+      return value.wrong("has the code " + quote_start(code) + ": " + trouble);
+    codes.push_back(code);
+  }
+  if (codes.size() > most_queues) {
+    return value.wrong("has " + std::to_string(codes.size()) + " codes; must have at most " +
+                       std::to_string(most_queues));
+  }
+  rule.schedule().queues = std::move(codes);
+}
+
+std::string show_queues(const Rule& rule) {
+  std::string text;
+  for (const std::string& code : rule.schedule().queues) text += (text.empty() ? "" : ":") + code;
+  return text;
 }
 
 void read_exit_codes(const ConfigValue& value, Rule& rule) {
@@ -165,10 +209,11 @@ constexpr Key<Rule> list_rows[] = {
     {"enabled", "true", [](auto& v, auto& rule) { v.flag(rule.enabled); },
      [](auto& rule) { return as_text(rule.enabled); }},
     {"source", R"("circular")", read_source,
-     [](auto& rule) { return name_of<SourceKind>(sources, rule.source); }},
+     [](auto& rule) { return name_of<SourceKind>(kinds, rule.kind()); }},
     {"key_expiry", R"("5s")", [](auto& v, auto& rule) { v.duration(rule.key_expiry, 1s); },
      [](auto& rule) { return as_text(rule.key_expiry); }},
-    {"lock_key", R"("lock")", read_lock_key, [](auto& rule) { return rule.lock_key; }},
+    {"lock_key", R"("lock")", read_lock_key, [](auto& rule) { return rule.circular().lock_key; },
+     std::nullopt, circular_only},
     {"on_lease_loss", R"("continue")",
      [](auto& v, auto& rule) { v.template choice<OnLeaseLoss>(rule.on_lease_loss, lease_losses); },
      [](auto& rule) { return name_of<OnLeaseLoss>(lease_losses, rule.on_lease_loss); }},
@@ -178,8 +223,8 @@ constexpr Key<Rule> list_rows[] = {
      [](auto& rule) { return as_text(rule.progress_timeout); }},
     {"kill_grace", R"("10s")", [](auto& v, auto& rule) { v.duration(rule.kill_grace); },
      [](auto& rule) { return as_text(rule.kill_grace); }},
-    {"cooldown", R"("0s")", [](auto& v, auto& rule) { v.duration(rule.cooldown); },
-     [](auto& rule) { return as_text(rule.cooldown); }},
+    {"cooldown", R"("0s")", [](auto& v, auto& rule) { v.duration(rule.circular().cooldown); },
+     [](auto& rule) { return as_text(rule.circular().cooldown); }, std::nullopt, circular_only},
     {"backoff", R"({ min = "1s", max = "5m", factor = 2.0 })", read_backoff,
      [](auto& rule) { return as_text(rule.backoff); }},
     {"max_failures", "0",
@@ -222,6 +267,17 @@ constexpr Key<Rule> list_rows[] = {
      [](auto& rule) { return format_size(rule.stderr_tail); }},
     {"history", "1000", [](auto& v, auto& rule) { v.integer(rule.history, 0, million); },
      [](auto& rule) { return as_text(rule.history); }},
+    {"queues", "", read_queues, show_queues, std::nullopt, schedule_only},
+    {"dispatch", "true", [](auto& v, auto& rule) { v.flag(rule.schedule().dispatch); },
+     [](auto& rule) { return as_text(rule.schedule().dispatch); }, std::nullopt, schedule_only},
+    {"on_failure", R"("die")",
+     [](auto& v, auto& rule) {
+       v.template choice<OnFailure>(rule.schedule().on_failure, on_failures);
+     },
+     [](auto& rule) { return name_of<OnFailure>(on_failures, rule.schedule().on_failure); },
+     std::nullopt, schedule_only},
+    {"timefile", "", [](auto& v, auto& rule) { v.path(rule.schedule().timefile); },
+     [](auto& rule) { return rule.schedule().timefile; }, std::nullopt, schedule_only},
     {"processes", "1", [](auto& v, auto& rule) { v.integer(rule.processes, 1, most_runs); },
      [](auto& rule) { return as_text(rule.processes); },
      for_streams([](auto& from, auto& into) { into.processes = from.processes; })},
@@ -233,8 +289,6 @@ constexpr Key<Rule> list_rows[] = {
      for_streams([](auto& from, auto& into) { into.max_age = from.max_age; })},
 };
 
-constexpr const char* no_schedule =
-    "belongs to source = \"schedule\", which this version does not have yet; leave it out";
 constexpr const char* no_job =
     "belongs to source = \"job\", which this version does not have yet; leave it out";
 /// Found only where the rows of list_keys begin after these two, which is in [defaults].
@@ -242,15 +296,27 @@ constexpr const char* not_a_default =
     "may not stand in [defaults]; each list says itself what it runs";
 
 constexpr Refused list_refused_rows[] = {
-    {"queues", no_schedule},     {"dispatch", no_schedule},  {"on_failure", no_schedule},
-    {"timefile", no_schedule},   {"claim_timeout", no_job},  {"maintenance_interval", no_job},
-    {"executor", not_a_default}, {"command", not_a_default},
+    {"claim_timeout", no_job},
+    {"maintenance_interval", no_job},
+    {"executor", not_a_default},
+    {"command", not_a_default},
 };
 
 }  // namespace
 
 const std::span<const Key<Rule>> list_keys = list_rows;
 const std::span<const Refused> list_refused = list_refused_rows;
+const std::span<const Choice<SourceKind>> source_kinds = kinds;
+
+SourceSettings source_settings(SourceKind kind) {
+  switch (kind) {
+    case SourceKind::circular:
+      break;
+    case SourceKind::schedule:
+      return ScheduleSettings{};
+  }
+  return CircularSettings{};
+}
 
 const std::vector<const Key<Rule>*>& list_keys_by_name() {
   static const std::vector<const Key<Rule>*> sorted = [] {

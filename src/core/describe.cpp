@@ -22,7 +22,8 @@ Settings settings_of(std::span<const core::Key<T>> rows, const T& from) {
 Settings describe(const Rule& rule) {
   Settings settings;
   for (const core::Key<Rule>* row : core::list_keys_by_name())
-    settings.emplace_hint(settings.end(), row->name, row->show(rule));
+    if ((row->kinds & core::kinds_of(rule.kind())) != 0)
+      settings.emplace_hint(settings.end(), row->name, row->show(rule));
   return settings;
 }
 

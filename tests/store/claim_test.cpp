@@ -90,7 +90,7 @@ TEST_CASE("a lock of any kind is honoured, the older name of locks too") {
   Host host(loop, server.url(), list_rule());
   CHECK(items_of(host.claim(4)) == std::vector<Item>{"c", "d"});
   Rule older = list_rule();
-  older.lock_key = "proc";
+  older.circular().lock_key = "proc";
   Host old(loop, server.url(), older);
   CHECK(items_of(old.claim(4)).size() == 3);
 }

@@ -146,7 +146,7 @@ TEST_CASE("a reload between a claim and its answer: the lease is of what was loc
   host.source.claim(1, store::Scan::whole, store::Manner::in_turn);
   Rule changed = list_rule();
   changed.key_expiry = 60s;
-  changed.lock_key = "proc";
+  changed.circular().lock_key = "proc";
   host.use(changed);
   CHECK(turn_until(loop, [&] { return !host.told.claims.empty(); }));
   turn_for(loop, 3s);

@@ -137,7 +137,7 @@ TEST_CASE("an order holds also if the host of the run dies, and under another lo
     CHECK(place.lock_of("a") == "quarantine:manual");
 
     Rule older = list_rule();
-    older.lock_key = "proc";
+    older.circular().lock_key = "proc";
     Host proc(place.loop, place.server.url(), older, "older");
     for (const Claim& claim : proc.claim(3).claims) CHECK(claim.item != "a");
     CHECK(place.server.ask({"GET", "work:proc:a"}) == "quarantine:manual");

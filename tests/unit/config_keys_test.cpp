@@ -26,6 +26,8 @@ struct Values {
   Lines wrong;
 };
 
+const std::set<std::string> schedule_keys = {"queues", "dispatch", "on_failure", "timefile"};
+
 const Lines wrong_flags = {"1", "\"true\"", "[]", "{}", "0.0", "1979-05-27"};
 const Lines wrong_durations = {"-1",         "-0.5",    "nan",        "inf",     "\"\"",
                                "\"5 s\"",    "\"-5s\"", "true",       "[]",      "{}",
@@ -96,6 +98,17 @@ const std::vector<Values>& all_values() {
       {"lists", "weight", {"1", "1000000"}, with(wrong_counts, {"0", "1000001"})},
       {"lists", "enabled", {"true", "false"}, wrong_flags},
       {"lists", "source", {"\"circular\""}, with(wrong_texts, {"\"job\"", "\"x\""})},
+      {"lists",
+       "queues",
+       {"\"A\"", "\"A:A:B\"", "\"a b:ü\""},
+       with(wrong_texts, {"\":\"", "\"A:\"", "\":A\"", "\"A::B\"", "\"members\"", "\"A:B-members\"",
+                          "\"A-A\""})},
+      {"lists", "dispatch", {"true", "false"}, wrong_flags},
+      {"lists",
+       "on_failure",
+       {"\"die\"", "\"reschedule\"", "\"backoff\""},
+       with(wrong_texts, {"\"Die\""})},
+      {"lists", "timefile", {"\"/var/lib/x\""}, with(wrong_texts, {"\"x\""})},
       {"lists",
        "key_expiry",
        {"1", "\"1s\"", "\"1h\""},
@@ -174,6 +187,11 @@ struct Written {
 
 Written write(const std::string& section, const std::string& key, const std::string& value) {
   const std::string line = key + " = " + value + "\n";
+  if (section == "lists" && schedule_keys.contains(key)) {
+    const std::string queues = key == "queues" ? "" : "queues = \"A\"\n";
+    return {"[lists.w]\nexecutor = \"/bin/x\"\n" + line + "source = \"schedule\"\n" + queues,
+            "lists.w." + key};
+  }
   if (section == "lists") return {"[lists.w]\nexecutor = \"/bin/x\"\n" + line, "lists.w." + key};
   // What is about TLS and sentinels stands only with a URL that asks for them.
   std::string url;
@@ -267,7 +285,9 @@ TEST_CASE("the documented default of each key is what holds without it") {
         write(nested ? "lists" : key.section, nested ? "backoff" : key.name, value);
     const ConfigText with = described(written.text);
     const std::string list = "[lists.w]\nexecutor = \"/bin/x\"\n";
-    const ConfigText without = described(key.section.starts_with("lists") ? list : "");
+    const std::string schedule =
+        schedule_keys.contains(key.name) ? "source = \"schedule\"\nqueues = \"A\"\n" : "";
+    const ConfigText without = described(key.section.starts_with("lists") ? list + schedule : "");
     CHECK(with.redis == without.redis);
     CHECK(with.supervisor == without.supervisor);
     CHECK(with.lists == without.lists);
@@ -297,7 +317,7 @@ TEST_CASE("values arrive in the rule") {
   expected.prefix = "w";
   expected.executor = "/x";
   expected.requires_caps = {"gpu"};
-  expected.lock_key = "proc";
+  expected.circular().lock_key = "proc";
   expected.on_lease_loss = OnLeaseLoss::terminate;
   expected.child.edit().success_exit_codes = {0, 3};
   expected.child.edit().run_as = {"1000", "nogroup"};
@@ -320,6 +340,44 @@ TEST_CASE("values arrive in the rule") {
   expected.max_items = 3;
   expected.max_age = 4min;
   CHECK(*config.lists.at("w") == expected);
+}
+
+TEST_CASE("a key for another kind of work is a mistake in a list, and counts from [defaults]") {
+  const std::string schedule = "source = \"schedule\"\nqueues = \"A:A:B\"\n";
+  const Lines lines = mistakes_in("[lists.w]\ncommand = [\"x\", \"{}\"]\nqueues = \"A\"\n");
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0] ==
+        "c:3:1: lists.w.queues: is for source = \"schedule\"; this list has source = \"circular\"");
+  CHECK(mistakes_in("[lists.w]\ncommand = [\"x\", \"{}\"]\ncooldown = 1\nlock_key = \"lock\"\n" +
+                    schedule)
+            .size() == 2);
+  CHECK(mistakes_in("[lists.w]\ncommand = [\"x\", \"{}\"]\nsource = \"schedule\"\n").size() == 1);
+  // How long a failed job rests is only for those that rest.
+  const std::string rests = "backoff = false\nmax_failures = 3\n";
+  CHECK(mistakes_in("[lists.w]\ncommand = [\"x\", \"{}\"]\n" + schedule + rests).size() == 2);
+  CHECK(mistakes_in("[lists.w]\ncommand = [\"x\", \"{}\"]\non_failure = \"backoff\"\n" + schedule +
+                    rests) == Lines{});
+
+  FakeHost host;
+  const Config config = parse_config(
+      "[defaults]\nsource = \"schedule\"\nqueues = \"A:A:B\"\ncooldown = \"7s\"\n"
+      "on_failure = \"reschedule\"\nkey_expiry = \"9s\"\n"
+      "[lists.jobs]\ncommand = [\"x\", \"{}\"]\ndispatch = false\n"
+      "[lists.ring]\ncommand = [\"x\", \"{}\"]\nsource = \"circular\"\n",
+      "c", host);
+  const Rule& jobs = *config.lists.at("jobs");
+  REQUIRE(jobs.kind() == SourceKind::schedule);
+  CHECK(jobs.schedule().queues == Lines{"A", "A", "B"});
+  CHECK(jobs.schedule().on_failure == OnFailure::reschedule);
+  CHECK_FALSE(jobs.schedule().dispatch);
+  CHECK(jobs.key_expiry == 9s);
+  const Rule& ring = *config.lists.at("ring");
+  REQUIRE(ring.kind() == SourceKind::circular);
+  CHECK(ring.circular().cooldown == 7s);
+  CHECK(ring.key_expiry == 9s);
+  CHECK(describe(jobs).contains("queues"));
+  CHECK_FALSE(describe(jobs).contains("cooldown"));
+  CHECK_FALSE(describe(ring).contains("queues"));
 }
 
 TEST_CASE("keys that mean nothing without stream processes are mistakes, but not from [defaults]") {

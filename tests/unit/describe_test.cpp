@@ -34,12 +34,12 @@ const std::vector<std::function<void(Rule&)>>& rule_changes() {
       [](Rule& rule) { rule.weight = 2; },
       [](Rule& rule) { rule.enabled = false; },
       [](Rule& rule) { rule.key_expiry = 6s; },
-      [](Rule& rule) { rule.lock_key = "proc"; },
+      [](Rule& rule) { rule.circular().lock_key = "proc"; },
       [](Rule& rule) { rule.on_lease_loss = OnLeaseLoss::terminate; },
       [](Rule& rule) { rule.timeout = 1us; },
       [](Rule& rule) { rule.progress_timeout = 1s; },
       [](Rule& rule) { rule.kill_grace = 11s; },
-      [](Rule& rule) { rule.cooldown = 1s; },
+      [](Rule& rule) { rule.circular().cooldown = 1s; },
       [](Rule& rule) { rule.backoff.reset(); },
       [](Rule& rule) { rule.backoff->min = 2s; },
       [](Rule& rule) { rule.backoff->max = 2s; },
@@ -80,6 +80,22 @@ const std::vector<std::function<void(Rule&)>>& rule_changes() {
       [](Rule& rule) { rule.processes = 2; },
       [](Rule& rule) { rule.max_items = 1; },
       [](Rule& rule) { rule.max_age = 1s; },
+      [](Rule& rule) { rule.source = ScheduleSettings{}; },
+      [](Rule& rule) {
+        rule.source = ScheduleSettings{{"A"}, true, OnFailure::die, ""};
+      },
+      [](Rule& rule) {
+        rule.source = ScheduleSettings{{"A", "A"}, true, OnFailure::die, ""};
+      },
+      [](Rule& rule) {
+        rule.source = ScheduleSettings{{}, false, OnFailure::die, ""};
+      },
+      [](Rule& rule) {
+        rule.source = ScheduleSettings{{}, true, OnFailure::backoff, ""};
+      },
+      [](Rule& rule) {
+        rule.source = ScheduleSettings{{}, true, OnFailure::die, "/t"};
+      },
   };
   return changes;
 }
@@ -127,7 +143,11 @@ TEST_CASE("the settings are those of the configuration, key by key") {
   }
   CHECK(names(describe(RedisSettings{})) == redis);
   CHECK(names(describe(SupervisorSettings{})) == supervisor);
-  CHECK(names(describe(Rule{})) == list);
+  Rule schedule;
+  schedule.source = ScheduleSettings{};
+  std::set<std::string> all = names(describe(Rule{}));
+  all.merge(names(describe(schedule)));
+  CHECK(all == list);
 }
 
 TEST_CASE("two rules have the same settings exactly if they are the same") {

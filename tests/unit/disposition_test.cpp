@@ -23,7 +23,7 @@ Disposition dispose(const Rule& rule, const RunEnd& end, unsigned attempt,
 
 TEST_CASE("what becomes of the item") {
   Rule rule;
-  rule.cooldown = 10min;
+  rule.circular().cooldown = 10min;
   RunEnd end;
   end.process = Exited{0};
   CHECK(std::get<RestFor>(dispose(rule, end, 1).rest).time == 10min);

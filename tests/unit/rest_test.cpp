@@ -84,7 +84,7 @@ TEST_CASE("what is free in the middle of a long list is found by a second, whole
 
 TEST_CASE("where items rest, the next one is awaited by its hint and found at the end") {
   Rule rule = rule_for("work");
-  rule.cooldown = 10s;
+  rule.circular().cooldown = 10s;
   Bench bench(rule, 20);
   bench.redis.ends = 4;
   bench.lock(4, 20, 1h);
@@ -120,7 +120,7 @@ TEST_CASE("who hears of what is added looks at an empty list less often") {
 
 TEST_CASE("hints that find work are no idle polls: they cost no budget") {
   Rule rule = rule_for("work");
-  rule.cooldown = 5ms;
+  rule.circular().cooldown = 5ms;
   Bench bench(rule, 1);
   bench.begin();
   for (int run = 1; run <= 500; ++run) {
@@ -188,7 +188,7 @@ TEST_CASE("a wake-up while a whole pass goes on is not forgotten") {
 
 TEST_CASE("a pass that is owed is made in its turn, however often hints come before it") {
   Rule rule = rule_for("work");
-  rule.cooldown = 20ms;
+  rule.circular().cooldown = 20ms;
   Bench bench(rule, 1000);
   bench.redis.ends = 4;
   bench.lock(1, 1000);
@@ -271,7 +271,7 @@ TEST_CASE("a single free item among very many costs one pass, and then looks at 
 
 TEST_CASE("an item whose lock runs out is seen, however often another one's rest ends") {
   Rule rule = rule_for("work");
-  rule.cooldown = 20ms;
+  rule.circular().cooldown = 20ms;
   Bench bench(rule, 1000);
   bench.redis.ends = 4;
   bench.lock(1, 1000);

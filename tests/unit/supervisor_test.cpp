@@ -247,7 +247,7 @@ TEST_CASE("a whole day of a host with many lists in milliseconds") {
   std::vector<Rule> rules;
   for (int i = 0; i < 20; ++i) {
     Rule rule = rule_for("list" + std::to_string(i), 2);
-    rule.cooldown = 10min;
+    rule.circular().cooldown = 10min;
     rules.push_back(rule);
     for (int j = 0; j < 5; ++j) house.redis.lists[rule.prefix].push_back(std::to_string(j));
   }
@@ -277,7 +277,7 @@ TEST_CASE("another name of locks waits for the runs under the old one") {
   house.redis.lists["a"] = {"1", "2"};
   house.apply({rule_for("a")});
   Rule changed = rule_for("a");
-  changed.lock_key = "proc";
+  changed.circular().lock_key = "proc";
   house.apply({changed});
   house.run_for(10s);
   CHECK(house.supervisor.running() == 1);
@@ -295,7 +295,7 @@ TEST_CASE(
   house.apply({rule_for("a", 2)});
   REQUIRE(house.supervisor.running() == 2);
   Rule changed = rule_for("a", 3);
-  changed.lock_key = "proc";
+  changed.circular().lock_key = "proc";
   house.redis.settles = false;  // their Redis has died
   house.apply({changed}, true);
   house.run_for(10s);
@@ -315,7 +315,7 @@ TEST_CASE(
     house.settle_down();
   }
   REQUIRE(house.list("a").poller() != nullptr);
-  CHECK(house.list("a").poller()->rule().lock_key == "proc");
+  CHECK(house.list("a").poller()->rule().circular().lock_key == "proc");
   CHECK(house.list("a").retired().size() == 1);
 }
 
@@ -324,7 +324,7 @@ TEST_CASE("a reload back to the old lock_key ends the waiting at once") {
   house.redis.lists["a"] = {"1", "2", "3"};
   house.apply({rule_for("a", 2)});
   Rule changed = rule_for("a", 2);
-  changed.lock_key = "proc";
+  changed.circular().lock_key = "proc";
   house.redis.settles = false;
   house.apply({changed}, true);
   REQUIRE(house.list("a").poller() == nullptr);

@@ -49,7 +49,7 @@ class Add final : public Command {
   int add_words(const Options& options, Context& context) {
     std::vector<Item> items;
     for (auto& word : words_) items.push_back(item_of(std::move(word.text)));
-    store::ItemChanges changes(context.redis(), context.keys(prefix_));
+    store::ItemChanges changes(context.redis(), context.circular_keys(prefix_));
     const std::vector<store::AddedAs> added = changes.add(items, again_);
     Json told = Json::array();
     for (std::size_t i = 0; i < added.size(); ++i) {
@@ -83,7 +83,7 @@ class Add final : public Command {
   }
 
   int add_input(const Options& options, Context& context) {
-    const store::CircularKeys keys = context.keys(prefix_);
+    const store::CircularKeys keys = context.circular_keys(prefix_);
     BulkAdd bulk(context.redis(), keys, again_);
     ItemStream lines(STDIN_FILENO, nul_ ? '\0' : '\n', base64_ ? 2 * longest_item : longest_item);
     std::size_t refused_lines = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "store/lock_value.hpp"
 #include "store/rights.hpp"
 #include "store/scripts.hpp"
 
@@ -148,15 +149,16 @@ void BulkAdd::forget_past() {
   const std::vector<redis::ReplyCopy> there = client_.pipeline(looks);
   std::vector<redis::Command> values;
   std::vector<std::size_t> of;
+  const std::string last = std::to_string(store::lock_kind_bytes - 1);
   for (std::size_t i = 0; i < locks.size(); ++i) {
     if (there[i / items_of_command].number == 0) continue;
-    values.push_back({"GETRANGE", locks[i], "0", "15"});  // enough to tell what it is
+    values.push_back({"GETRANGE", locks[i], "0", last});  // enough to tell what it is
     of.push_back(i);
   }
   const std::vector<redis::ReplyCopy> found = client_.pipeline(values);
   std::vector<redis::Command> forget;
   for (std::size_t i = 0; i < of.size(); ++i)
-    if (found[i].text.starts_with("rest:") || found[i].text.starts_with(store::quarantine_prefix))
+    if (store::is_resting(found[i].text) || store::is_quarantined(found[i].text))
       forget.push_back({"DEL", locks[of[i]]});
   for (const std::string* hash : {&keys_.failures, &keys_.quarantined}) {
     if (client_.call({"EXISTS", *hash}).number == 0) continue;

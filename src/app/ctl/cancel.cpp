@@ -10,6 +10,7 @@
 #include "app/ctl/values.hpp"
 #include "app/ctl/who.hpp"
 #include "store/circular/item_changes.hpp"
+#include "store/schedule/changes.hpp"
 
 namespace w8y::app::ctl {
 
@@ -62,6 +63,7 @@ class Cancel final : public Command {
     const auto list = ops::get_bytes(run, "list");
     const auto item = ops::get_bytes(run, "item");
     if (!list || !item) throw Failure(refused, "w8yd does not say which item it is");
+    if (context.kind_of(*list) == SourceKind::schedule) return stop(context, run, *list, *item);
     store::ItemChanges changes(context.redis(), context.keys(*list));
     const store::QuarantineNote note{{}, who_we_are(), reason_, wall_now()};
     // w8yd tells the beginning of a long item, and the run's lock which it is.
@@ -72,6 +74,17 @@ class Cancel final : public Command {
     if (!done)
       throw Failure(refused, "item " + item_in(run) + " is not in the list " + escape_text(*list) +
                                  " any more, and can't be quarantined");
+  }
+
+  /// A job of a schedule is parked by its schedule.
+  static void stop(Context& context, const Json& run, const std::string& list, const Item& job) {
+    if (run.contains("item_length"))
+      throw Failure(refused,
+                    "the job is too long to be named here; set it to STOP first, by: "
+                    "w8yctl schedule -k " +
+                        escape_text(list) + " set");
+    store::ScheduleChanges(context.redis(), store::ScheduleKeys(list))
+        .set({{job, "STOP", store::StopJob{}}});
   }
 
   [[nodiscard]] std::string where_it_is(const std::string& run,

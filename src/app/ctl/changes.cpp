@@ -106,7 +106,7 @@ class ChangeItems : public Command {
 
  private:
   void change(const Options& options, Context& context, const std::string& prefix, Told& told) {
-    const store::CircularKeys keys = context.keys(prefix);
+    const store::CircularKeys keys = context.circular_keys(prefix);
     store::ItemChanges changes(context.redis(), keys);
     const std::vector<Item> items =
         states_.empty() ? items_.items : in_states(context, keys, changes);

@@ -144,22 +144,30 @@ redis::SyncClient& Context::redis() {
 
 // ---- lists
 
-std::optional<std::map<std::string, std::string>> Context::find_lists() {
-  std::map<std::string, std::string> lists;
+std::optional<KnownLists> Context::find_lists() {
+  KnownLists lists;
   if (const Config* config = this->config()) {
-    for (const auto& [prefix, rule] : config->lists) lists[prefix] = rule->lock_key;
+    for (const auto& [prefix, rule] : config->lists) {
+      KnownList& list = lists[prefix];
+      list.kind = rule->kind();
+      if (list.kind == SourceKind::circular) list.lock_key = rule->circular().lock_key;
+    }
     return lists;
   }
   if (options_.socket.empty() && !options_.redis_url.empty()) return std::nullopt;
   const auto text = try_ask("/api/v1/config");
   if (!text || !text->contains("lists")) return std::nullopt;
   for (const auto& list : (*text)["lists"])
-    if (const auto prefix = ops::get_bytes(list, "list"))
-      lists[*prefix] = raw_in(list.value("settings", Json::object()), "lock_key");
+    if (const auto prefix = ops::get_bytes(list, "list")) {
+      const Json settings = list.value("settings", Json::object());
+      const bool schedule = raw_in(settings, "source") == "schedule";
+      lists[*prefix] = {schedule ? SourceKind::schedule : SourceKind::circular,
+                        raw_in(settings, "lock_key")};
+    }
   return lists;
 }
 
-const std::optional<std::map<std::string, std::string>>& Context::lists() {
+const std::optional<KnownLists>& Context::lists() {
   if (!std::exchange(lists_looked_for_, true)) lists_ = find_lists();
   return lists_;
 }
@@ -175,7 +183,7 @@ std::vector<std::string> Context::lists_of(const std::string& name) {
   if (!lists() && !pattern) return {name};
   std::vector<std::string> fitting;
   if (pattern && lists())
-    for (const auto& [prefix, lock_key] : *lists())
+    for (const auto& [prefix, list] : *lists())
       if (core::fits(name, prefix)) fitting.push_back(prefix);
   if (!fitting.empty()) return fitting;
   if (is_in_redis(name)) return {name};
@@ -195,7 +203,7 @@ std::vector<std::string> Context::lists_of(const std::optional<std::string>& nam
     throw Failure(wrong_usage,
                   "it is not known which lists there are: name one, or give --config or --socket");
   std::vector<std::string> prefixes;
-  for (const auto& [prefix, lock_key] : *lists()) prefixes.push_back(prefix);
+  for (const auto& [prefix, list] : *lists()) prefixes.push_back(prefix);
   return prefixes;
 }
 
@@ -206,9 +214,25 @@ store::CircularKeys Context::keys(const std::string& prefix) {
                                    "share a slot; such as '{work}'");
   std::string lock_key = options_.lock_key;
   if (lock_key.empty() && lists())
-    if (const auto found = lists()->find(prefix); found != lists()->end()) lock_key = found->second;
+    if (const auto found = lists()->find(prefix); found != lists()->end())
+      lock_key = found->second.lock_key;
   if (lock_key.empty()) lock_key = "lock";
   return store::CircularKeys(prefix.empty() ? "" : prefix + ":", lock_key);
+}
+
+SourceKind Context::kind_of(const std::string& prefix) {
+  if (!lists()) return SourceKind::circular;
+  const auto found = lists()->find(prefix);
+  return found == lists()->end() ? SourceKind::circular : found->second.kind;
+}
+
+store::CircularKeys Context::circular_keys(const std::string& prefix) {
+  if (kind_of(prefix) == SourceKind::schedule)
+    throw Failure(refused,
+                  escape_text(prefix) +
+                      " is a schedule, whose jobs are set and shown by: w8yctl schedule -k " +
+                      escape_text(prefix));
+  return keys(prefix);
 }
 
 }  // namespace w8y::app::ctl

@@ -18,6 +18,12 @@
 
 namespace w8y::app::ctl {
 
+struct KnownList {
+  SourceKind kind = SourceKind::circular;
+  std::string lock_key;  ///< of a circular list
+};
+using KnownLists = std::map<std::string, KnownList>;  ///< by prefix
+
 /// All throw Failure, but for try_ask().
 class Context {
  public:
@@ -33,8 +39,8 @@ class Context {
   redis::ClientOptions redis_options();
   loop::Loop& loop() { return loop_; }
 
-  /// The lists that are known here, with the names of their lock keys; nullopt: nobody says.
-  const std::optional<std::map<std::string, std::string>>& lists();
+  /// The lists that are known here; nullopt: nobody says.
+  const std::optional<KnownLists>& lists();
   /// The list of that name, which may be known to Redis only; else all known lists that the pattern
   /// fits. Not none: its name is a slip, most likely.
   std::vector<std::string> lists_of(const std::string& name_or_pattern);
@@ -42,13 +48,17 @@ class Context {
   std::vector<std::string> lists_of(const std::optional<std::string>& name_or_pattern);
   /// Of a list that may be unknown here: one that only `w8y` works on.
   store::CircularKeys keys(const std::string& prefix);
+  /// The same, for what is done with items. Not of a list of another kind of work: that has
+  /// commands of its own.
+  store::CircularKeys circular_keys(const std::string& prefix);
+  [[nodiscard]] SourceKind kind_of(const std::string& prefix);
 
  private:
   const Config* config();
   std::string find_socket();
   redis::ClientOptions find_redis();
   std::optional<std::string> embedded_redis(const redis::Url& configured);
-  std::optional<std::map<std::string, std::string>> find_lists();
+  std::optional<KnownLists> find_lists();
   bool is_in_redis(const std::string& prefix);
 
   const Options& options_;
@@ -59,7 +69,7 @@ class Context {
   std::optional<redis::ClientOptions> redis_options_;
   std::unique_ptr<redis::SyncClient> redis_;
   bool lists_looked_for_ = false;
-  std::optional<std::map<std::string, std::string>> lists_;
+  std::optional<KnownLists> lists_;
 };
 
 }  // namespace w8y::app::ctl

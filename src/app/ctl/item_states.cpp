@@ -8,6 +8,7 @@
 
 #include "app/ctl/text.hpp"
 #include "store/circular/quarantine_note.hpp"
+#include "store/lock_value.hpp"
 #include "store/rights.hpp"
 #include "store/scripts.hpp"
 
@@ -28,12 +29,6 @@ constexpr std::size_t batches = 16;
 /// last of its step.
 constexpr std::size_t batch_bytes = std::size_t{1} << 20;
 
-bool take_prefix(std::string_view& text, std::string_view prefix) {
-  if (!text.starts_with(prefix)) return false;
-  text.remove_prefix(prefix.size());
-  return true;
-}
-
 std::int64_t number_of(std::string_view text) {
   std::int64_t number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number);
@@ -41,17 +36,6 @@ std::int64_t number_of(std::string_view text) {
 }
 
 /// "<host>:<pid>:<run id>"; only the host may have a ':' in it.
-void read_holder(ItemState& item, std::string_view holder) {
-  const auto run = holder.rfind(':');
-  if (run == std::string_view::npos || run == 0) return;
-  const auto pid = holder.rfind(':', run - 1);
-  if (pid == std::string_view::npos) return;
-  item.host = holder.substr(0, pid);
-  item.pid = holder.substr(pid + 1, run - pid - 1);
-  item.run = holder.substr(run + 1);
-  item.since = time_of_run(item.run);
-}
-
 /// A list's items as they come from Redis, before it is known what they are doing.
 struct Page {
   std::vector<ItemState> items;
@@ -295,19 +279,22 @@ std::optional<std::int64_t> ItemState::pid_number() const {
 }
 
 void read_lock(ItemState& item) {
-  std::string_view value = item.lock;
   item.state = "running";  // also with a value that is not ours: the item is not free
-  if (take_prefix(value, store::run_prefix)) {
-    read_holder(item, value);
-  } else if (take_prefix(value, "rest:")) {
+  const store::LockValue value = store::read_lock_value(item.lock);
+  if (const auto* running = std::get_if<store::RunningLock>(&value)) {
+    item.host = running->host;
+    item.pid = running->pid;
+    item.run = running->run;
+    item.since = time_of_run(item.run);
+  } else if (const auto* resting = std::get_if<store::RestingLock>(&value)) {
     item.state = "resting";
-    item.why = value;
-  } else if (take_prefix(value, store::quarantine_prefix)) {
+    item.why = resting->why;
+  } else if (const auto* quarantined = std::get_if<store::QuarantinedLock>(&value)) {
     item.state = "quarantined";
-    if (time_of_run(std::string(value))) {
-      item.run = value;
+    if (time_of_run(std::string(quarantined->by))) {
+      item.run = quarantined->by;
     } else {
-      item.why = value;
+      item.why = quarantined->by;
     }
   }
 }

@@ -94,7 +94,8 @@ class ShowItems final : public Command {
     const bool one = prefixes == std::vector{prefix_};
     Json told = Json::array();
     for (const auto& prefix : prefixes) {
-      const Items found = read_items(context.redis(), context.keys(prefix), state_, limit_);
+      const Items found =
+          read_items(context.redis(), context.circular_keys(prefix), state_, limit_);
       if (options.json) {
         told.push_back(to_json(prefix, found));
       } else {

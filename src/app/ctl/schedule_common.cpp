@@ -77,10 +77,10 @@ void JobWord::declare(Words& words, const char* what, bool or_none) {
 
 std::string job_trouble(const std::string& job) {
   if (job.size() > longest_item) return "the name of the job is " + too_long_text();
-  const std::string why = store::code_trouble(store::code_of(job));
+  const std::string why = code_trouble(code_of(job));
   if (why.empty()) return {};
-  return "the job " + escape_text(job) + " has the code " + escape_text(store::code_of(job)) +
-         ", and " + why;
+  return "the job " + escape_text(job) + " has the code " + escape_text(code_of(job)) + ", and " +
+         why;
 }
 
 }  // namespace w8y::app::ctl

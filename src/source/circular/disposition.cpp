@@ -38,7 +38,7 @@ Disposition after_failure(const EndedRun& run) {
 Disposition dispose_of(const EndedRun& run) {
   switch (counts_as(run)) {
     case Counts::success:
-      return {rest_for(own_cooldown(run).value_or(run.rule->cooldown), false),
+      return {rest_for(own_cooldown(run).value_or(run.rule->circular().cooldown), false),
               store::FailureCount::reset};
     case Counts::failure:
       return after_failure(run);

@@ -4,6 +4,7 @@
 #include <set>
 #include <string_view>
 
+#include "store/lock_value.hpp"
 #include "store/scripts.hpp"
 
 namespace w8y::store {
@@ -150,7 +151,7 @@ std::vector<QuarantineNote> ItemChanges::notes_of(const std::vector<Item>& items
 /// are left to who changes them where they stand.
 void ItemChanges::find_locks(std::vector<Item>& found) {
   std::set<Item> seen(found.begin(), found.end());
-  const std::string last = std::to_string(std::string_view(quarantine_prefix).size() - 1);
+  const std::string last = std::to_string(lock_kind_bytes - 1);
   const std::string count = std::to_string(page);
   const std::string shown = std::to_string(item_shown);
   for (std::int64_t first = 0;;) {
@@ -175,7 +176,7 @@ void ItemChanges::find_locks(std::vector<Item>& found) {
     for (const auto& name : names) reads.push_back({"GETRANGE", name, "0", last});
     const std::vector<redis::ReplyCopy> locks = client_.pipeline(reads);
     for (std::size_t i = 0; i < locks.size(); ++i)
-      if (locks[i].text == quarantine_prefix && seen.insert(*items[i / 2]).second)
+      if (is_quarantined(locks[i].text) && seen.insert(*items[i / 2]).second)
         found.push_back(*items[i / 2]);
   }
 }

@@ -22,12 +22,13 @@ struct CircularKeys {
         wake(key_prefix + "wake"),
         quarantined(key_prefix + "quarantined"),
         waiting(key_prefix + "waiting") {}
-  explicit CircularKeys(const Rule& rule) : CircularKeys(rule.key_prefix(), rule.lock_key) {}
+  explicit CircularKeys(const Rule& rule)
+      : CircularKeys(rule.key_prefix(), rule.circular().lock_key) {}
 
   /// Without making all the others.
   [[nodiscard]] static std::string list_of(const Rule& rule) { return rule.key_prefix() + "list"; }
   [[nodiscard]] static std::string lock_prefix_of(const Rule& rule) {
-    return rule.key_prefix() + rule.lock_key + ":";
+    return rule.key_prefix() + rule.circular().lock_key + ":";
   }
   [[nodiscard]] std::string lock(const Item& item) const { return lock_prefix + item; }
 
@@ -44,11 +45,5 @@ struct CircularKeys {
   std::string quarantined;
   std::string waiting;
 };
-
-/// Values of locks, for people and for whoever has to tell them apart.
-inline constexpr const char* rest_cooldown = "rest:cooldown";
-inline constexpr const char* rest_backoff = "rest:backoff";
-inline constexpr const char* quarantine_prefix = "quarantine:";
-inline constexpr const char* run_prefix = "run:";
 
 }  // namespace w8y::store

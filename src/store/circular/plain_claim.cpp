@@ -6,6 +6,7 @@
 #include "redis/client.hpp"
 #include "store/circular/plain_locks.hpp"
 #include "store/circular/plain_words.hpp"
+#include "store/lock_value.hpp"
 
 namespace w8y::store {
 
@@ -145,7 +146,7 @@ class PlainLocks::ClaimPass : public std::enable_shared_from_this<PlainLocks::Cl
   }
 
   void park(const Item& item) {
-    const std::string value = quarantine_prefix + runs_[result_.taken.size()];
+    const std::string value = quarantined_lock(runs_[result_.taken.size()]);
     if (limit_ > 0) leave_fleet();
     ask({"SET", keys_.lock(item), value, "NX"}, [this, item](const redis::Reply& reply) {
       if (reply.is_nil()) return next();
@@ -159,7 +160,7 @@ class PlainLocks::ClaimPass : public std::enable_shared_from_this<PlainLocks::Cl
 
   /// Its lock has another name (lock_key was changed), or was to come with the end of its run.
   void quarantine(const Item& item) {
-    const std::string value = quarantine_prefix + std::string("manual");
+    const std::string value = quarantined_lock("manual");
     if (limit_ > 0) leave_fleet();
     ask({"SET", keys_.lock(item), value, "NX"}, [this](const redis::Reply&) { next(); });
   }

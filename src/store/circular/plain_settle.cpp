@@ -4,6 +4,7 @@
 
 #include "redis/client.hpp"
 #include "store/circular/plain_locks.hpp"
+#include "store/lock_value.hpp"
 
 namespace w8y::store {
 
@@ -41,10 +42,10 @@ PlainLocks::Change PlainLocks::change_of(const CircularKeys& keys, const SettleC
   if (ours) {
     const bool parks = at.ordered || (counts && call.for_good() && at.listed);
     const bool gone = counts && call.for_good() && !parks;
-    const bool rests =
-        !call.new_value.empty() && !call.for_good() && (counts || call.new_value == rest_cooldown);
+    const bool rests = !call.new_value.empty() && !call.for_good() &&
+                       (counts || call.new_value == resting_lock(false));
     if (parks) {
-      change.commands.push_back({"SET", call.lock, quarantine_prefix + call.run});
+      change.commands.push_back({"SET", call.lock, quarantined_lock(call.run)});
       if (!at.ordered) change.notes.push_back({"HSET", keys.quarantined, call.item, call.note});
     } else if (!rests) {
       change.commands.push_back({"DEL", call.lock});
@@ -56,7 +57,7 @@ PlainLocks::Change PlainLocks::change_of(const CircularKeys& keys, const SettleC
     } else if (counts && call.failures == "increment") {
       change.notes.push_back({"HINCRBY", keys.failures, call.item, "1"});
     }
-  } else if (!at.lock && !call.again && !at.ordered && call.new_value == rest_cooldown) {
+  } else if (!at.lock && !call.again && !at.ordered && call.new_value == resting_lock(false)) {
     change.commands.push_back(
         {"SET", call.lock, call.new_value, "PX", ms_text(call.new_life), "NX"});
   }
@@ -136,8 +137,7 @@ void PlainLocks::sweep_entry(const CircularKeys& keys, const std::string& hash, 
     const auto decide = [lock, hash, item](const Found& found) -> Change {
       if (!found.reads.front().is_nil()) return {};
       Change change{{{"HDEL", hash, item}}, {}};
-      if (found.lock && found.lock->starts_with(quarantine_prefix))
-        change.commands.push_back({"DEL", lock});
+      if (found.lock && is_quarantined(*found.lock)) change.commands.push_back({"DEL", lock});
       return change;
     };
     swap(lock, {{"LPOS", keys.list, item}}, decide, [](const Swapped*, const StoreError&) {});

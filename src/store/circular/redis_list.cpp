@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "store/lock_value.hpp"
 #include "store/rights.hpp"
 #include "store/run_record.hpp"
 
@@ -69,13 +70,7 @@ void RedisCircularList::put_away() {
 }
 
 std::string RedisCircularList::lock_value(const RunId& run) const {
-  const RedisSession::Holder& who = session_->holder;
-  const std::string pid = std::to_string(who.pid);
-  std::string value;
-  value.reserve(std::string_view(run_prefix).size() + who.host.size() + pid.size() + run.size() +
-                2);
-  value.append(run_prefix).append(who.host).append(1, ':').append(pid).append(1, ':').append(run);
-  return value;
+  return running_lock(session_->holder.host, session_->holder.pid, run);
 }
 
 void RedisCircularList::on_up() {

@@ -3,6 +3,7 @@
 
 #include "store/circular/quarantine_note.hpp"
 #include "store/circular/redis_list.hpp"
+#include "store/lock_value.hpp"
 #include "store/run_record.hpp"
 
 namespace w8y::store {
@@ -29,11 +30,11 @@ struct NewLock {
   std::string& parked;  ///< why it is out of circulation
   void operator()(const SetFree&) const {}
   void operator()(const RestFor& rest) const {
-    call.new_value = rest.after_failure ? rest_backoff : rest_cooldown;
+    call.new_value = resting_lock(rest.after_failure);
     call.new_life = rest.time;
   }
   void operator()(const Quarantine&) const {
-    call.new_value = quarantine_prefix + call.run;
+    call.new_value = quarantined_lock(call.run);
     const std::string reason = outcome_reason(settlement.outcome);
     const std::string outcome = outcome_name(settlement.outcome);
     QuarantineNote note{call.run, "w8yd on " + host, {}, settlement.ended};

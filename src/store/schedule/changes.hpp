@@ -12,20 +12,10 @@
 
 #include "redis/sync.hpp"
 #include "store/schedule/dispatch.hpp"
+#include "store/schedule/effect.hpp"
 #include "store/schedule/keys.hpp"
 
 namespace w8y::store {
-
-using Job = std::string;  ///< bytes
-
-// What becomes of a job when it is set.
-struct Enqueue {};
-struct RunAt {
-  UnixSeconds time = 0;
-};
-struct StopJob {};  ///< status STP
-struct BadJob {};   ///< status BAD
-using SetEffect = std::variant<Enqueue, RunAt, StopJob, BadJob>;
 
 struct JobChange {
   Job job;

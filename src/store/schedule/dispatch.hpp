@@ -10,11 +10,10 @@
 
 #include "redis/command.hpp"
 #include "redis/reply_copy.hpp"
+#include "store/schedule/effect.hpp"
 #include "store/schedule/keys.hpp"
 
 namespace w8y::store {
-
-using UnixSeconds = std::int64_t;
 
 struct DispatchCall {
   std::optional<UnixSeconds> up_to;  ///< what is due; none: by Redis's clock
