@@ -29,6 +29,7 @@ class EventReporter final : public ServedListEvents {
   void shortage_changed(const Poller& poller) override;
   void list_refused(const Rule& rule, const Refusal& refusal) override;
   void list_served(const Rule& rule, const Caps& caps) override;
+  void upkeep_changed(const Rule& rule, const std::string& why) override;
 
  private:
   EventHandler& events_;

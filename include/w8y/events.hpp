@@ -125,6 +125,12 @@ struct ShortageChanged {
   std::size_t attempts = 0;  ///< in vain, when it is over
   Duration lasted{0};
 };
+/// What a list needs besides its runs (Upkeep) can't be done, or can again.
+struct UpkeepChanged {
+  std::string_view prefix;
+  bool over = false;
+  std::string_view reason;  ///< while it is not over
+};
 /// Redis refuses the list as a whole, or takes it again.
 struct ClaimsRefused {
   PollerRef of;
@@ -181,11 +187,12 @@ struct RedisChanged {
   Duration away{0};        ///< when it is back
 };
 
-using Event = std::variant<RunStarted, RunProgressed, RunUpdated, RunSaid, RunLineIgnored,
-                           RunPartIgnored, RunEnded, LeaseChanged, RunCancelled, EndGivenUp,
-                           EndsDropped, ItemParked, ProcessTold, ListChanged, ShortageChanged,
-                           ClaimsRefused, WritesRefused, PollerGone, HostReady, HostChanged,
-                           RunsSignalled, ReloadBegun, ReloadRefused, Reloaded, RedisChanged>;
+using Event =
+    std::variant<RunStarted, RunProgressed, RunUpdated, RunSaid, RunLineIgnored, RunPartIgnored,
+                 RunEnded, LeaseChanged, RunCancelled, EndGivenUp, EndsDropped, ItemParked,
+                 ProcessTold, ListChanged, ShortageChanged, ClaimsRefused, WritesRefused,
+                 UpkeepChanged, PollerGone, HostReady, HostChanged, RunsSignalled, ReloadBegun,
+                 ReloadRefused, Reloaded, RedisChanged>;
 
 class EventHandler {
  public:

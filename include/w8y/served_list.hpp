@@ -19,6 +19,7 @@
 #include <w8y/idle_polls.hpp>
 #include <w8y/poller.hpp>
 #include <w8y/shared.hpp>
+#include <w8y/upkeep.hpp>
 
 namespace w8y {
 
@@ -33,6 +34,11 @@ class PollerFactory {
                                               SourceHandler& handler) = 0;
   virtual std::shared_ptr<Executor> make_executor(const RulePtr& rule, const Caps& caps,
                                                   RunHandler& handler) = 0;
+  /// nullptr: this kind of work needs none.
+  virtual std::unique_ptr<Upkeep> make_upkeep(const RulePtr& /*rule*/, IdlePolls& /*idle*/,
+                                              UpkeepHandler& /*handler*/) {
+    return nullptr;
+  }
   /// Whether a program with these caps can serve the rule: empty, or why not (`lacks "gpu"`).
   virtual std::string why_not(const Rule& rule, const Caps& caps) = 0;
   virtual Prober& prober() = 0;
@@ -44,6 +50,8 @@ class ServedListEvents : public PollerEvents {
   /// Once per change: not for each probe that says the same again.
   virtual void list_refused(const Rule& rule, const Refusal& refusal) = 0;
   virtual void list_served(const Rule& rule, const Caps& caps) = 0;
+  /// `why` is empty when it can be done again.
+  virtual void upkeep_changed(const Rule& rule, const std::string& why) = 0;
 };
 
 struct ListHost {
@@ -58,7 +66,7 @@ struct ListHost {
   std::function<void(const RulePtr& rule, const std::string& reason)> lacking;
 };
 
-class ServedList final : private PollerEvents {
+class ServedList final : private PollerEvents, private UpkeepHandler {
  public:
   /// The host outlives its lists.
   ServedList(const ListHost& host, RulePtr rule);
@@ -107,6 +115,12 @@ class ServedList final : private PollerEvents {
   void given_up(const Poller& poller, const RunId& run, const std::string& why) override;
   void unwritten_changed(const Poller& poller) override;
 
+  // of UpkeepHandler
+  void on_upkeep_trouble(const std::string& why) override;
+
+  void take_rule(RulePtr rule);
+  void renew_upkeep();
+  void renew_poller();
   void serve();
   [[nodiscard]] bool must_wait() const;
   void retire();
@@ -117,7 +131,8 @@ class ServedList final : private PollerEvents {
   RulePtr rule_;
   ServingState state_ = ServingState::probing;
   std::string refusal_;
-  Shared<Caps> caps_;  ///< most have none to speak of
+  std::unique_ptr<Upkeep> upkeep_;  ///< nullptr: not enabled, or not needed
+  Shared<Caps> caps_;               ///< most have none to speak of
   bool quiet_ = false;
   std::unique_ptr<Poller> poller_;
   std::vector<std::unique_ptr<Poller>> retired_;

@@ -110,4 +110,8 @@ void EventReporter::list_served(const Rule& rule, const Caps&) {
   events_.on_event(ListChanged{rule.prefix, ListState::idle, {}, program_of(rule), false});
 }
 
+void EventReporter::upkeep_changed(const Rule& rule, const std::string& why) {
+  events_.on_event(UpkeepChanged{rule.prefix, why.empty(), why});
+}
+
 }  // namespace w8y

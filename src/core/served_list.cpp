@@ -10,6 +10,23 @@ ServedList::ServedList(const ListHost& host, RulePtr rule)
 
 ServedList::~ServedList() = default;
 
+/// What the list needs besides runs goes on whether or not it is served here.
+void ServedList::take_rule(RulePtr rule) {
+  const bool same = upkeep_ && rule->enabled && rule->kind() == rule_->kind();
+  rule_ = std::move(rule);
+  same ? upkeep_->use(rule_) : renew_upkeep();
+}
+
+void ServedList::renew_upkeep() {
+  upkeep_.reset();
+  if (rule_->enabled && state_ != ServingState::closing)
+    upkeep_ = host_.factory.make_upkeep(rule_, host_.idle, *this);
+}
+
+void ServedList::on_upkeep_trouble(const std::string& why) {
+  host_.events.upkeep_changed(*rule_, why);
+}
+
 void ServedList::decide(RulePtr rule, const ProbeResult& answer) {
   if (state_ == ServingState::closing || state_ == ServingState::closed) return;
   Refusal refusal;
@@ -24,7 +41,7 @@ void ServedList::decide(RulePtr rule, const ProbeResult& answer) {
   if (refusal.reason.empty()) {
     refusal_.clear();
     if (state_ != ServingState::serving) {
-      rule_ = std::move(rule);
+      take_rule(std::move(rule));
       serve();
       host_.events.list_served(*rule_, *caps_);
     } else {
@@ -32,7 +49,7 @@ void ServedList::decide(RulePtr rule, const ProbeResult& answer) {
     }
     return;
   }
-  rule_ = std::move(rule);
+  take_rule(std::move(rule));
   refuse(refusal);
 }
 
@@ -46,14 +63,14 @@ void ServedList::refuse(const Refusal& refusal) {
 }
 
 void ServedList::use(RulePtr rule) {
-  const bool other_source = rule->source != rule_->source || rule->lock_key != rule_->lock_key;
-  rule_ = std::move(rule);
+  const bool other_source = !rule->leases_as(*rule_);
+  take_rule(std::move(rule));
   if (poller_ == nullptr) {
     // What it waits for may be nothing to wait for any more: its lock_key is the old one again.
     if (state_ == ServingState::serving) serve();
     return;
   }
-  if (other_source) return renew();
+  if (other_source) return renew_poller();
   poller_->use(rule_, host_.factory.make_executor(rule_, *caps_, poller_->run_handler()));
 }
 
@@ -62,7 +79,7 @@ void ServedList::use(RulePtr rule) {
 bool ServedList::must_wait() const {
   bool held = false;
   for (const auto& poller : retired_) {
-    if (poller->rule().lock_key == rule_->lock_key) continue;
+    if (poller->rule().leases_as(*rule_)) continue;
     poller->runs().each([&held](const ActiveRun& run) { held = held || !run.lease_lost; });
   }
   return held;
@@ -86,6 +103,11 @@ void ServedList::reopen(bool quiet) {
 }
 
 void ServedList::renew() {
+  renew_upkeep();
+  renew_poller();
+}
+
+void ServedList::renew_poller() {
   if (poller_ == nullptr) return;
   retire();
   serve();
@@ -100,6 +122,7 @@ void ServedList::retire() {
 void ServedList::close() {
   if (state_ == ServingState::closing || state_ == ServingState::closed) return;
   retire();
+  upkeep_.reset();
   state_ = ServingState::closing;
   sweep_.set(host_.clock.now(), [this] { sweep(); });
 }

@@ -49,6 +49,7 @@ class EventLog final : public EventHandler {
   void tell(const ShortageChanged& event);
   void tell(const ClaimsRefused& event);
   void tell(const WritesRefused& event);
+  void tell(const UpkeepChanged& event);
   void tell(const PollerGone& event);
   // the host
   void tell(const HostReady& event);

@@ -158,6 +158,15 @@ void EventLog::tell(const WritesRefused& event) {
   unwritten_.begin(event.of.id, std::string(event.of.prefix), std::string(event.reason));
 }
 
+void EventLog::tell(const UpkeepChanged& event) {
+  if (event.over) return log_.info("the list is looked after again", {{"list", event.prefix}});
+  const std::string reason(event.reason);
+  gathered_.add("upkeep " + reason, std::string(event.prefix), [this, reason](const Group& group) {
+    log_.warn("can't look after " + (group.one_list() ? "the list" : number_of_lists(group)),
+              {{group.one_list() ? "list" : "lists", group.names()}, {"reason", reason}});
+  });
+}
+
 void EventLog::tell(const PollerGone& event) {
   shortages_.forget(event.of.id);
   unwritten_.forget(event.of.id);

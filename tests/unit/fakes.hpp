@@ -363,6 +363,9 @@ class World : public ServedListEvents, public PollerFactory {
   void list_refused(const Rule& rule, const Refusal& refusal) override {
     log.push_back("refused " + rule.prefix + ": " + refusal.reason);
   }
+  void upkeep_changed(const Rule& rule, const std::string& why) override {
+    log.push_back("upkeep " + rule.prefix + ": " + why);
+  }
   void list_served(const Rule& rule, const Caps&) override {
     log.push_back("served " + rule.prefix);
   }

@@ -1,0 +1,82 @@
+// When the timeline of a schedule is looked at: at the moment at which its next job is due, when
+// something earlier is heard of, and now and then for what nobody told us of.
+//
+// Any number of hosts look, since one look is one step in Redis. So does a host that refuses the
+// list, or has no place for its jobs.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <w8y/clock.hpp>
+#include <w8y/idle_polls.hpp>
+#include <w8y/timers.hpp>
+#include <w8y/upkeep.hpp>
+
+#include "store/schedule/timeline.hpp"
+
+namespace w8y::source {
+
+class Dispatcher final : public Upkeep, private store::TimelineHandler, private IdlePolls::Sleeper {
+ public:
+  using MakeTimeline =
+      std::function<std::unique_ptr<store::Timeline>(const Rule& rule, store::TimelineHandler&)>;
+  /// Told of each second, at most once, up to which all that was due is in its queue.
+  using Note = std::function<void(const std::string& timefile, store::UnixSeconds time)>;
+
+  Dispatcher(const Clock& clock, TimerQueue& timers, IdlePolls& idle, UpkeepHandler& handler,
+             const MakeTimeline& make, Note note, RulePtr rule);
+  ~Dispatcher() override;
+
+  void use(RulePtr rule) override;
+
+ private:
+  enum class State {
+    entering,  ///< waits until few enough lists are at their first look
+    asking,    ///< a call is out
+    waiting,   ///< for a time, for news, or for its turn
+  };
+  /// How often it is looked for jobs whose holder is gone, if none is known to be over sooner: they
+  /// cost a command, and each host looks.
+  static constexpr Duration recover_pause = std::chrono::seconds(5);
+  static constexpr Duration least_recover_pause = std::chrono::milliseconds(250);
+  /// Where others are told what is heard of here too, so many times longer it can wait.
+  static constexpr unsigned when_it_hears = 8;
+  /// A look that is refused is repeated after that, however many wakes there are.
+  static constexpr Duration after_trouble = std::chrono::seconds(1);
+
+  // store::TimelineHandler
+  void on_dispatched(const store::DispatchReply& reply) override;
+  void on_recovered(const store::RecoverReply& reply) override;
+  void on_unavailable(const store::TimelineTrouble& trouble) override;
+  void on_wake() override;
+  void on_back() override;
+  // IdlePolls::Sleeper
+  void poll_due(bool hinted, double paid) override;
+  void back_due() override;
+
+  void enter();
+  void ask();
+  void next();
+  void wait();
+  void tell(const std::string& why);
+
+  const Clock& clock_;
+  UpkeepHandler& handler_;
+  const Note note_;
+  RulePtr rule_;
+  State state_ = State::entering;
+  bool again_ = false;   ///< something was heard while a call was out
+  bool looked_ = false;  ///< what was heard has been looked for since
+  std::optional<Instant> due_at_;
+  Instant recover_at_{};
+  Instant not_before_{};  ///< after trouble
+  store::UnixSeconds noted_ = 0;
+  std::string trouble_;
+  Timer timer_;
+  std::unique_ptr<store::Timeline> timeline_;
+};
+
+}  // namespace w8y::source

@@ -1,0 +1,60 @@
+#include "source/schedule/fate.hpp"
+
+#include <algorithm>
+
+namespace w8y::source {
+
+namespace {
+
+/// A program that can't even be started must not be tried in a tight loop, whatever the schedule.
+constexpr Duration least_rest_unstarted = std::chrono::seconds(1);
+
+/// As the schedule says by then, unless the executor's last word says otherwise.
+store::Fate as_scheduled(const EndedRun& run) {
+  if (!run.end.complete) return store::ActOnSchedule{};
+  const Complete& last = *run.end.complete;
+  if (last.schedule == "STOP") return store::StopFromNow{};
+  if (last.schedule == "UNSET") return store::UnsetIt{};
+  return store::ActOnSchedule{last.backoff};
+}
+
+FateOfJob after_failure(const EndedRun& run) {
+  const Rule& rule = *run.rule;
+  switch (rule.schedule().on_failure) {
+    case OnFailure::die:
+      break;
+    case OnFailure::reschedule:
+      if (run.never_began() != nullptr)
+        return {store::ActOnSchedule{least_rest_unstarted}, store::FailureCount::increment};
+      return {as_scheduled(run), store::FailureCount::increment};
+    case OnFailure::backoff: {
+      const unsigned failures = run.claim.attempt;
+      if (rule.max_failures > 0 && failures >= rule.max_failures) break;
+      Duration rest = backoff_after(rule.backoff, failures);
+      // What the executor says can only lengthen it: else a failing job could spin.
+      if (run.end.complete && run.end.complete->backoff)
+        rest = std::max(rest, *run.end.complete->backoff);
+      if (run.never_began() != nullptr) rest = std::max(rest, least_rest_unstarted);
+      return {store::AgainIn{rest}, store::FailureCount::increment};
+    }
+  }
+  return {store::Die{}, store::FailureCount::increment};
+}
+
+}  // namespace
+
+FateOfJob fate_of(const EndedRun& run) {
+  switch (counts_as(run)) {
+    case Counts::success:
+      return {as_scheduled(run), store::FailureCount::reset};
+    case Counts::failure:
+      return after_failure(run);
+    case Counts::neither:
+      break;
+  }
+  const auto* cancelled = std::get_if<Cancelled>(&run.outcome);
+  if (cancelled != nullptr && cancelled->by_operator) return {store::ActOnSchedule{}};
+  return {store::PutBack{}};
+}
+
+}  // namespace w8y::source

@@ -1,0 +1,16 @@
+// What becomes of a job of a schedule after its run.
+#pragma once
+
+#include <w8y/ended_run.hpp>
+
+#include "store/schedule/job_queues.hpp"
+
+namespace w8y::source {
+
+struct FateOfJob {
+  store::Fate fate;
+  store::FailureCount failures = store::FailureCount::keep;
+};
+FateOfJob fate_of(const EndedRun& run);
+
+}  // namespace w8y::source

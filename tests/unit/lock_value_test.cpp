@@ -1,0 +1,35 @@
+#include "store/lock_value.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace w8y::store;
+
+TEST_CASE("what is written into a lock is read from it") {
+  const std::string value = running_lock("alpha", 77, "01J");
+  CHECK(value == "run:alpha:77:01J");
+  const LockValue running = read_lock_value(value);
+  REQUIRE(std::holds_alternative<RunningLock>(running));
+  CHECK(std::get<RunningLock>(running).host == "alpha");
+  CHECK(std::get<RunningLock>(running).pid == "77");
+  CHECK(std::get<RunningLock>(running).run == "01J");
+  for (const bool failed : {true, false}) {
+    const std::string rest = resting_lock(failed);
+    CHECK(is_resting(rest));
+    CHECK(std::get<RestingLock>(read_lock_value(rest)).why == (failed ? "backoff" : "cooldown"));
+  }
+  const std::string parked = quarantined_lock("manual");
+  CHECK(is_quarantined(parked));
+  CHECK(is_quarantined(parked.substr(0, lock_kind_bytes)));
+  CHECK(std::get<QuarantinedLock>(read_lock_value(parked)).by == "manual");
+}
+
+TEST_CASE("what others write is read as far as it goes") {
+  CHECK(std::get<RunningLock>(read_lock_value("run:a:b:1:x")).host == "a:b");
+  for (const char* value :
+       {"", "1", "run:", "run:a", "run:a:", "ruN:a:1:x", "rest", "quarantine"}) {
+    CAPTURE(value);
+    const LockValue read = read_lock_value(value);
+    REQUIRE(std::holds_alternative<OtherLock>(read));
+    CHECK(std::get<OtherLock>(read).value == value);
+  }
+}

@@ -1,0 +1,102 @@
+#include <doctest/doctest.h>
+
+#include "source/schedule/fate.hpp"
+
+using namespace w8y;
+using namespace w8y::source;
+using namespace w8y::store;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct Ended {
+  Rule rule;
+  RunEnd end;
+  std::optional<StopReason> stopped;
+  unsigned attempt = 1;
+
+  explicit Ended(OnFailure on_failure = OnFailure::die) {
+    rule.source = ScheduleSettings{{"A"}, true, on_failure, {}};
+    end.process = Exited{0};
+  }
+  [[nodiscard]] FateOfJob fate() const {
+    EndedRun run;
+    run.claim.attempt = attempt;
+    run.rule = std::make_shared<const Rule>(rule);
+    run.outcome = outcome_of(rule, end, stopped);
+    run.end = end;
+    return fate_of(run);
+  }
+  template <class Kind>
+  [[nodiscard]] bool is() const {
+    return std::holds_alternative<Kind>(fate().fate);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a job that succeeded goes by its schedule, or by what its executor says last") {
+  Ended run;
+  CHECK(run.is<ActOnSchedule>());
+  CHECK(run.fate().failures == FailureCount::reset);
+  run.end.complete = Complete{"{}", {}, {}, 30s, {}, {}};
+  CHECK(std::get<ActOnSchedule>(run.fate().fate).backoff == 30s);
+  run.end.complete->schedule = "STOP";
+  CHECK(run.is<StopFromNow>());
+  run.end.complete->schedule = "UNSET";
+  CHECK(run.is<UnsetIt>());
+}
+
+TEST_CASE("a job that failed does what on_failure says") {
+  Ended dies(OnFailure::die);
+  dies.end.process = Exited{1};
+  CHECK(dies.is<Die>());
+  CHECK(dies.fate().failures == FailureCount::increment);
+  // The executor's word about the schedule is that of a run that succeeded.
+  dies.end.complete = Complete{"{}", "no", {}, {}, "UNSET", {}};
+  CHECK(dies.is<Die>());
+
+  Ended goes_on(OnFailure::reschedule);
+  goes_on.end.process = Exited{1};
+  CHECK(goes_on.is<ActOnSchedule>());
+  CHECK_FALSE(std::get<ActOnSchedule>(goes_on.fate().fate).backoff);
+  // A program that is not there is not tried in a tight loop by CONTINUE.
+  goes_on.end.process = NotStarted{"no such file"};
+  CHECK(std::get<ActOnSchedule>(goes_on.fate().fate).backoff == 1s);
+
+  Ended rests(OnFailure::backoff);
+  rests.end.process = Exited{1};
+  rests.attempt = 3;
+  CHECK(std::get<AgainIn>(rests.fate().fate).time == 4s);
+  rests.end.complete = Complete{"{}", "no", {}, 9s, {}, {}};
+  CHECK(std::get<AgainIn>(rests.fate().fate).time == 9s);
+  rests.end.complete->backoff = 1s;
+  CHECK(std::get<AgainIn>(rests.fate().fate).time == 4s);
+  rests.rule.max_failures = 3;
+  CHECK(rests.is<Die>());
+  rests.rule.max_failures = 4;
+  CHECK(rests.is<AgainIn>());
+}
+
+TEST_CASE(
+    "a job whose run was not its own fault goes back, or by its schedule if it was cancelled") {
+  for (const OnFailure on : {OnFailure::die, OnFailure::reschedule, OnFailure::backoff}) {
+    Ended run(on);
+    run.end.process = Signalled{15};
+    run.stopped = StopReason::shutdown;
+    CHECK(run.is<PutBack>());
+    CHECK(run.fate().failures == FailureCount::keep);
+    run.stopped = StopReason::lease_lost;
+    CHECK(run.is<PutBack>());  // its key is not ours any more, and so nothing is done
+    run.stopped = StopReason::cancelled;
+    CHECK(run.is<ActOnSchedule>());
+    run.stopped.reset();
+    run.end.process = NotStarted{"too many processes", false, true};
+    CHECK(run.is<PutBack>());
+    run.end.process = Unanswered{"its process ended for another", true};
+    CHECK(run.is<PutBack>());
+    run.stopped = StopReason::timeout;
+    run.end.process = Signalled{9};
+    CHECK(run.fate().failures == FailureCount::increment);
+  }
+}
