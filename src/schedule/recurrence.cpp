@@ -15,21 +15,17 @@ bool contains(const std::vector<UnixSeconds>& times, UnixSeconds time) {
   return std::binary_search(times.begin(), times.end(), time);
 }
 
-std::optional<Wall> next_wall(const std::vector<Rule>& rules, Wall least, Work& work) {
-  std::optional<Wall> best;
-  for (const Rule& rule : rules) {
-    const auto found = rule.next(least, work);
-    if (found && (!best || *found < *best)) best = found;
+/// The rule's first time from `least` on that nothing leaves out.
+std::optional<Wall> next_left(const Plan& plan, const Rule& rule, Wall least, Work& work) {
+  while (const auto wall = rule.next(least, work)) {
+    // Each look asks every EXRULE.
+    if (!work.spend(8 * static_cast<std::int64_t>(1 + plan.excluded_rules.size()))) return {};
+    least = contains(plan.excluded_times, plan.zone->when(*wall)) ? *wall + 1 : *wall;
+    for (const Rule& excluded : plan.excluded_rules)
+      if (excluded.has(*wall, work)) least = std::max(least, excluded.covers_until(*wall, rule));
+    if (least == *wall) return wall;
   }
-  return best;
-}
-
-/// Where to go on after a time that is left out; `wall` itself: it is not left out.
-Wall after_excluded(const Plan& plan, Wall wall, UnixSeconds time, Work& work) {
-  Wall result = contains(plan.excluded_times, time) ? wall + 1 : wall;
-  for (const Rule& rule : plan.excluded_rules)
-    if (rule.has(wall, work)) result = std::max(result, rule.covers_until(wall));
-  return result;
+  return {};
 }
 
 /// The first time on the wall clock from `wall` on that is later than `after`, where `wall` is not:
@@ -45,18 +41,16 @@ Wall first_later(const Zone& zone, Wall wall, UnixSeconds after) {
 
 std::optional<UnixSeconds> next_by_rules(const Plan& plan, UnixSeconds after, Work& work) {
   Wall least = plan.zone->wall(after) + 1;
-  // Each look may ask every rule.
-  const auto cost = 8 * static_cast<std::int64_t>(plan.rules.size() + plan.excluded_rules.size());
-  while (work.spend(cost)) {
-    const auto wall = next_wall(plan.rules, least, work);
-    if (!wall) return {};
-    const UnixSeconds time = plan.zone->when(*wall);
-    if (time <= after) {
-      least = first_later(*plan.zone, *wall, after);
-      continue;
+  while (!work.used_up()) {
+    std::optional<Wall> best;
+    for (const Rule& rule : plan.rules) {
+      const auto found = next_left(plan, rule, least, work);
+      if (found && (!best || *found < *best)) best = found;
     }
-    least = after_excluded(plan, *wall, time, work);
-    if (least == *wall) return work.used_up() ? std::nullopt : std::optional(time);
+    if (!best) return {};
+    const UnixSeconds time = plan.zone->when(*best);
+    if (time > after) return time;
+    least = first_later(*plan.zone, *best, after);
   }
   return {};
 }
@@ -65,7 +59,10 @@ std::optional<UnixSeconds> next_by_times(const Plan& plan, UnixSeconds after, Wo
   auto time = std::upper_bound(plan.times.begin(), plan.times.end(), after);
   for (; time != plan.times.end(); ++time) {
     const Wall wall = plan.zone->wall(*time);
-    if (after_excluded(plan, wall, *time, work) == wall) return *time;
+    const auto has = [&](const Rule& excluded) { return excluded.has(wall, work); };
+    if (!contains(plan.excluded_times, *time) &&
+        std::none_of(plan.excluded_rules.begin(), plan.excluded_rules.end(), has))
+      return *time;
   }
   return {};
 }

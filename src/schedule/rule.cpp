@@ -34,11 +34,17 @@ RuleText completed(RuleText text, Wall start) {
   return text;
 }
 
-Wall covered_by(const RuleText& text) {
-  if (text.frequency != Frequency::secondly || text.interval != 1 || !text.positions.empty() ||
-      !text.seconds.empty() || !text.minutes.empty())
-    return 1;
-  return text.hours.empty() ? day_length : 3600;
+template <std::size_t Size>
+std::bitset<Size> set_of(const std::vector<int>& numbers) {
+  std::bitset<Size> result;
+  if (numbers.empty()) result.set();
+  for (const int number : numbers) result.set(static_cast<std::size_t>(number));
+  return result;
+}
+
+template <std::size_t Size>
+bool has_all(const std::bitset<Size>& whole, const std::bitset<Size>& part) {
+  return (part & ~whole).none();
 }
 
 }  // namespace
@@ -48,14 +54,18 @@ Rule::Rule(const RuleText& text, Wall start, Work& work)
   const RuleText whole = completed(text, start);
   pattern_ =
       whole.frequency < Frequency::daily ? make_spans(whole, start) : make_steps(whole, start);
-  if (!text.count) {
-    if (!text.until) covered_ = covered_by(text);
-    return;
-  }
+  clock_ = clock_of(whole);
+  every_day_ = whole.days.passes_all();
+  plain_ = whole.interval == 1 && whole.positions.empty() && !text.count && !text.until;
+  if (!text.count) return;
   if (*text.count < 1)
     last_ = start - 1;
   else if (const auto end = pattern_->nth(*text.count, work))
     last_ = std::min(last_, *end);
+}
+
+Rule::Clock Rule::clock_of(const RuleText& text) {
+  return {set_of<24>(text.hours), set_of<60>(text.minutes), set_of<60>(text.seconds)};
 }
 
 std::optional<Wall> Rule::next(Wall least, Work& work) const {
@@ -69,8 +79,12 @@ bool Rule::fires(Work& work) const {
   return pattern_->next(start_, work).has_value();
 }
 
-Wall Rule::covers_until(Wall time) const noexcept {
-  return (divide_down(time, covered_) + 1) * covered_;
+Wall Rule::covers_until(Wall time, const Rule& other) const noexcept {
+  if (!plain_ || !has_all(clock_.minutes, other.clock_.minutes) ||
+      !has_all(clock_.seconds, other.clock_.seconds))
+    return time + 1;
+  if (!has_all(clock_.hours, other.clock_.hours)) return (divide_down(time, 3600) + 1) * 3600;
+  return every_day_ ? end_of_time + 1 : (day_of(time) + 1) * day_length;
 }
 
 }  // namespace w8y::schedule

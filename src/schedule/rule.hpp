@@ -62,15 +62,24 @@ class Rule {
   bool reaches_a_time() const { return pattern_->reaches_a_time(); }
   /// Whether its parts ever come together, COUNT and UNTIL aside.
   bool fires(Work& work) const;
-  /// Some time after `time`, before which it leaves nothing out: more than one second further where
-  /// it has every second of an hour or a day. For an EXRULE that has `time`.
-  Wall covers_until(Wall time) const noexcept;
+  /// Of an EXRULE that has `time`, a time of `other`: until when it has all times of `other`. The
+  /// next second, where that is not easily said.
+  Wall covers_until(Wall time, const Rule& other) const noexcept;
 
  private:
+  /// Parts of times of day that can be the rule's.
+  struct Clock {
+    std::bitset<24> hours;
+    std::bitset<60> minutes, seconds;
+  };
+  static Clock clock_of(const RuleText& text);
+
   std::unique_ptr<const Pattern> pattern_;
   Wall start_;
   Wall last_;
-  Wall covered_ = 1;  ///< a day, an hour or a second
+  Clock clock_;
+  bool every_day_;  ///< no day is left out by BYxxx
+  bool plain_;      ///< all days that pass, with all times that `clock_` can make
 };
 
 }  // namespace w8y::schedule

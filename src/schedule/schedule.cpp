@@ -29,7 +29,7 @@ std::vector<Rule> make_rules(const std::vector<RuleText>& texts, Wall start, Wor
   std::vector<Rule> rules;
   for (const RuleText& text : texts) {
     // What a rule costs before it is asked for anything.
-    work.spend(4000);
+    work.spend(6000);
     Rule rule(text, start, work);
     if (!rule.reaches_a_time())
       throw ScheduleError{

@@ -40,13 +40,15 @@ class Spans : public Pattern {
 
   std::optional<Wall> next(Wall least, Work& work) const override {
     least = std::max(least, start_);
-    for (auto k = index_of(day_of(least)); const auto span = span_at(k); k = after(k, *span)) {
-      if (!work.spend(4)) return {};
+    std::int64_t k = index_of(day_of(least));
+    for (auto span = span_at(k); span && work.spend(4); span = span_at(k)) {
       const Chosen days = chosen(*span);
-      if (days.size() == 0) continue;
-      const auto found =
-          positions_.empty() ? next_of_all(days, least) : next_kept(days, least, work);
-      if (found) return found;
+      if (days.size() > 0) {
+        const auto found =
+            positions_.empty() ? next_of_all(days, least) : next_kept(days, least, work);
+        if (found) return found;
+      }
+      k = after(k, *span);
     }
     return {};
   }
@@ -54,21 +56,21 @@ class Spans : public Pattern {
   bool reaches_a_time() const override { return true; }
 
   std::optional<Wall> nth(std::int64_t n, Work& work) const override {
-    for (std::int64_t k = 0; const auto span = span_at(k); k = after(k, *span)) {
-      if (!work.spend(4)) return {};
+    std::int64_t k = 0;
+    for (auto span = span_at(k); span && work.spend(4); span = span_at(k)) {
       const Chosen days = chosen(*span);
-      if (days.size() == 0) continue;
       if (!positions_.empty()) {
         const auto kept = all_kept(days, work);
         if (n <= static_cast<std::int64_t>(kept.size()))
           return kept[static_cast<std::size_t>(n - 1)];
         n -= static_cast<std::int64_t>(kept.size());
-        continue;
+      } else {
+        const std::int64_t before = k == 0 ? place_of(days, start_) : 0;
+        const std::int64_t size = days.size() * times_.size() - before;
+        if (n <= size) return at(days, before + n - 1);
+        n -= size;
       }
-      const std::int64_t before = k == 0 ? place_of(days, start_) : 0;
-      const std::int64_t size = days.size() * times_.size() - before;
-      if (n <= size) return at(days, before + n - 1);
-      n -= size;
+      k = after(k, *span);
     }
     return {};
   }

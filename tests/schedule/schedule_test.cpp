@@ -95,7 +95,10 @@ TEST_CASE("schedule: a rule that never fires is bad") {
 }
 
 TEST_CASE("schedule: what would take too much work is bad") {
-  CHECK_BAD("FREQ=SECONDLY\nEXRULE:FREQ=SECONDLY", "more work");
+  CHECK_BAD(
+      "FREQ=SECONDLY\nEXRULE:FREQ=SECONDLY;INTERVAL=2\nEXRULE:FREQ=SECONDLY;INTERVAL=2;BYSECOND=1",
+      "never fires");
+  CHECK_BAD("DTSTART:20200101\nFREQ=SECONDLY\nEXRULE:FREQ=SECONDLY;BYSETPOS=1", "more work");
   std::string many;
   for (int i = 0; i < 5000; ++i) many += "FREQ=DAILY\n";
   CHECK_BAD(many, "too many rules");
