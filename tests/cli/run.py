@@ -15,7 +15,7 @@ In `expected`, <run> is a run id, <time> a date and time with its zone, <n> a nu
 <hex> hex digits, <gap> two or more blanks, and <any> any text on that line. In a line with such a
 mask, two or more blanks are a <gap>: how wide a column is depends on what is in it.
 
-Each case has its own redis-server on a unix socket, its own folder, its own process group, and 60
+Each case has its own redis-server on a unix socket, its own folder, its own process group, and 120
 seconds. Nothing is shared, so cases run side by side.
 """
 import argparse
@@ -32,7 +32,7 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-LIMIT_S = 60
+LIMIT_S = 120
 SKIPPED = 77  # by the case's own exit status
 OWN_FILES = {"cmd", "expected", "exit", "redis"}
 MASKS = {
@@ -85,7 +85,7 @@ class Server:
         log.close()
 
     def wait(self):
-        until = time.monotonic() + 10
+        until = time.monotonic() + LIMIT_S
         while time.monotonic() < until and self.process.poll() is None:
             answer = self.ask("PING")
             if answer.stdout == b"PONG\n":
@@ -97,7 +97,7 @@ class Server:
         return subprocess.run(
             ["redis-cli", "-s", str(self.socket), *words], input=commands,
             stdin=subprocess.DEVNULL if commands is None else None,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=10, check=False,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=LIMIT_S, check=False,
         )
 
     def stop(self):

@@ -25,7 +25,7 @@ def says(*command, **more):
                           **more).stdout
 
 
-def wait_for(fact, what, limit=20):
+def wait_for(fact, what, limit=60):
     deadline = time.monotonic() + limit
     while time.monotonic() < deadline:
         if answer := fact():

@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 
 from server import Redis, die_with_parent, now_us, wait_for
-from record import PATIENCE_US, Journal
+from record import PATIENCE_US, RunRecord
 
 
 class Host:
@@ -90,7 +90,7 @@ class Host:
         self.process.wait()
         return now_us()
 
-    def stop(self, limit=20):
+    def stop(self, limit=60):
         """SIGTERM; its exit status."""
         if self.process.poll() is None:
             self.process.terminate()
@@ -117,11 +117,11 @@ class World:
         self.home.chmod(0o755)  # a row may run w8yd as another user
         self.bin = pathlib.Path(setup.bin).resolve()
         self.w8yd = str(self.bin / "src/app/w8yd")
-        self.executor = str(self.bin / "tests/faults/journal")
+        self.executor = str(self.bin / "tests/faults/run-recorder")
         self.journal = self.home / "journal"
         self.journal.touch()
         self.journal.chmod(0o666)
-        self.record = Journal(self.journal, forget)
+        self.record = RunRecord(self.journal, forget)
         self.hosts = []
         self.wrappers = []
         self.random = random.Random(setup.seed)
@@ -227,7 +227,7 @@ class World:
             wait_for(lambda: not self.record.read().undecided(), PATIENCE_US / 1e6)
         return self.record.overlaps()
 
-    def wait_runs(self, more, limit=20, what="runs"):
+    def wait_runs(self, more, limit=60, what="runs"):
         before = self.record.read().count
         wait_for(lambda: self.record.read().count >= before + more, limit, what)
 
@@ -244,7 +244,7 @@ class World:
             if not entry.name.isdigit():
                 continue
             with contextlib.suppress(OSError):
-                if b"journal\0" not in (entry / "cmdline").read_bytes():
+                if b"run-recorder\0" not in (entry / "cmdline").read_bytes():
                     continue
                 environ = (entry / "environ").read_bytes().split(b"\0")
                 if f"JOURNAL={self.journal}".encode() in environ:

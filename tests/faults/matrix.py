@@ -28,6 +28,16 @@ class Setup:
             self.lines.append(("failed", fault, {"FAILED": problem(error)}, promise))
 
 
+class Late(AssertionError):
+    """A promise about time was not kept: by w8yd, or by a machine that had other things to do."""
+
+
+def in_time(kept, what):
+    """Asserts a promise about time."""
+    if not kept:
+        raise Late(what)
+
+
 def problem(error):
     return f"{type(error).__name__}: {error}" if not isinstance(error, AssertionError) else (
         str(error) or "an assertion")
@@ -44,7 +54,7 @@ class Row:
     limit: int  # seconds at scale 1 after which it has failed
 
 
-def row(fault, promise, *, alone=False, sanitized=False, limit=90):
+def row(fault, promise, *, alone=False, sanitized=False, limit=180):
     """Makes a function of a Setup a row. It returns its figures, and asserts its promise."""
     def made(run):
         return Row(run.__name__, fault, promise, run, alone, sanitized, limit)

@@ -25,7 +25,7 @@ class Run:
         return f"{self.item}@{self.host}#{self.fence}[{self.start}..{self.over}]"
 
 
-class Journal:
+class RunRecord:
     """Reads on where it stopped. With `forget`, runs that can't overlap any more are dropped."""
 
     def __init__(self, path, forget=False):

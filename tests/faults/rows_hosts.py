@@ -4,7 +4,7 @@ import signal
 import time
 
 from harness import World, now_us, wait_for
-from matrix import row
+from matrix import in_time, row
 
 KEY_EXPIRY_S = 1
 
@@ -43,7 +43,7 @@ def kill_hosts(setup):
         assert not overlaps, overlaps
         assert not left, f"{left} children left"
         worst = max(gaps, default=0)
-        assert worst <= KEY_EXPIRY_S + 1, f"an item waited {worst} s"
+        in_time(worst <= KEY_EXPIRY_S + 1, f"an item waited {worst} s")
         return {"kills": 4 * setup.scale, "runs": world.record.count, "items lost": 0,
                 "overlaps": 0, "children left": left,
                 "child dead after ms": round(slowest_child / 1000, 1),
@@ -92,7 +92,7 @@ def kill_wrappers(setup):
         assert wrapper.wait(20) == 0
         world.check_items(items)
         assert not world.overlaps() and not world.children() and not world.locks()
-        assert max(lock_ends) <= KEY_EXPIRY_S + 0.3, lock_ends
+        in_time(max(lock_ends) <= KEY_EXPIRY_S + 0.3, lock_ends)
         return {"kills": 2 * setup.scale, "child dead after ms": round(max(child_ends), 1),
                 "lock gone after s": round(max(lock_ends), 2), "items lost": 0}
 
@@ -121,7 +121,7 @@ def stop_and_continue(setup):
         world.stop()
         world.check_items(items)
         assert foreign == 0, "a foreign lock was deleted"
-        assert max(handled) <= 200, f"a child lived on for {max(handled)} ms"
+        in_time(max(handled) <= 200, f"a child lived on for {max(handled)} ms")
         return {"stops": 2 * setup.scale, "foreign locks deleted": 0,
                 "overlaps while stopped": len(world.overlaps()),
                 "child dead after CONT ms": round(max(handled), 1)}

@@ -6,7 +6,7 @@ import tempfile
 import time
 
 from harness import World, now_us, wait_for
-from matrix import row
+from matrix import in_time, row
 
 AOF = ("--appendonly", "yes", "--appendfsync", "always")
 
@@ -29,7 +29,7 @@ def kill_again_and_again(setup, world, how):
     world.check_items(items)
     assert not world.overlaps(), world.overlaps()
     assert not world.record.fences_back, "a fence that went back"
-    assert max(pauses) <= 2, f"work went on after {max(pauses)} s"
+    in_time(max(pauses) <= 2, f"work went on after {max(pauses)} s")
     return {"kills": 2 * setup.scale, "runs": world.record.count, "items lost": 0,
             "overlaps": 0, "longest pause s": round(max(pauses), 2)}
 

@@ -29,7 +29,7 @@ import rows_replies
 import rows_resources
 import rows_waiting
 import soak
-from matrix import Setup, Skip, problem, table_head, table_line, text_of
+from matrix import Late, Setup, Skip, problem, table_head, table_line, text_of
 from server import Redis, die_with_parent
 
 MODULES = [rows_hosts, rows_locks, rows_redis, rows_replies, rows_broken, rows_network, rows_clock,
@@ -102,6 +102,8 @@ def run_row(row, setup, pipe):
         lines = setup.lines
         if figures is not None or not lines:
             lines = [("passed", row.fault, figures or {}, row.promise)] + lines
+    except Late as error:
+        lines = setup.lines + [("late", row.fault, {"LATE": problem(error)}, row.promise)]
     except Skip as reason:
         lines = setup.lines + [("skipped", row.fault, f"skipped: {reason}", row.promise)]
     except Exception as error:  # a row that breaks is a row that failed
@@ -147,7 +149,7 @@ class Table:
 
     def add(self, lines, took):
         for i, (state, fault, figures, promise) in enumerate(lines):
-            self.counts[state] += 1
+            self.counts["failed" if state == "late" else state] += 1
             print(table_line(fault, text_of(figures), promise, f"{took:.1f}" if i == 0 else ""),
                   flush=True)
 
@@ -161,15 +163,22 @@ class Table:
 def run_rows(rows, setup, jobs):
     table = Table()
     waiting = [row for row in rows if not row.alone] + [row for row in rows if row.alone]
-    going = []
+    going, again = [], set()
     try:
         while waiting or going:
             while waiting and may_start(waiting[0], going, jobs):
                 going.append(Going(waiting.pop(0), dataclasses.replace(setup, lines=[])))
             for run in list(going):
                 lines = run.result()
-                if lines is not None:
-                    going.remove(run)
+                if lines is None:
+                    continue
+                going.remove(run)
+                if any(state == "late" for state, *_ in lines) and run.row.name not in again:
+                    # A machine that has other things to do is late once, and not twice alone.
+                    print(f"again, alone: {run.row.fault}: {text_of(lines[-1][2])}", flush=True)
+                    again.add(run.row.name)
+                    waiting.append(dataclasses.replace(run.row, alone=True))
+                else:
                     table.add(lines, time.monotonic() - run.began)
             time.sleep(0.02)
     finally:

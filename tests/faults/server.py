@@ -21,7 +21,7 @@ def now_us():
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1000
 
 
-def wait_for(fact, limit=20.0, what="a fact"):
+def wait_for(fact, limit=60.0, what="a fact"):
     """Looks at it again and again; AssertionError after the limit."""
     end = time.monotonic() + limit
     while True:
