@@ -1,35 +1,11 @@
 // Files as a whole: what is read, what is found wrong with it, and where.
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <string>
-
-#include <w8y/config.hpp>
-
-#include "fake_host.hpp"
+#include "parse.hpp"
 
 using namespace w8y;
 using namespace w8y::test;
 using namespace std::chrono_literals;
-using Lines = std::vector<std::string>;
-
-namespace {
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-Config parse(const std::string& text) {
-  FakeHost host;
-  return parse_config(text, "c", host);
-}
-
-/// A list that is right in itself, with one more line.
-std::string list_with(const std::string& line) {
-  return "[lists.w]\nexecutor = \"/bin/x\"\n" + line + "\n";
-}
-
-}  // namespace
 
 TEST_CASE("the smallest file") {
   const Config config =
@@ -265,149 +241,11 @@ TEST_CASE("what is about TLS or sentinels stands with a URL that asks for them")
             .empty());
 }
 
-TEST_CASE("in a cluster, a prefix needs a hash tag") {
-  const std::string cluster = "[redis]\nurl = \"redis+cluster://a,b\"\n";
-  for (const char* prefix : {"work", "{}", "{work", "}work{", "{}{work}", ""}) {
-    CAPTURE(prefix);
-    const Lines lines = mistakes_in(cluster + "[lists.\"" + prefix + "\"]\ncommand = [\"true\"]\n");
-    REQUIRE_FALSE(lines.empty());
-    CHECK(has(lines[0], "has no hash tag"));
-  }
-  for (const char* prefix : {"{work}", "a{b}c", "{a}{}"}) {
-    CAPTURE(prefix);
-    CHECK(mistakes_in(cluster + "[lists.\"" + prefix + "\"]\ncommand = [\"true\"]\n").empty());
-  }
-}
-
-TEST_CASE("a list has an executor or a command") {
-  CHECK(mistakes_in("[lists.w]\ncommand = [\"convert\", \"{}\", \"\"]\n").empty());
-  CHECK(mistakes_in("[lists.w]\n") ==
-        Lines{"c:1:8: lists.w: has neither executor nor command; must have executor = "
-              "\"/absolute/path\", or command = [\"program\", \"{}\"]"});
-  CHECK(mistakes_in("[lists.w]\ncommand = [\"x\"]\nexecutor = \"/x\"\n").size() == 1);
-  // A wrong one is there all the same: one mistake, not two.
-  CHECK(mistakes_in("[lists.w]\nexecutor = 3\n").size() == 1);
-  CHECK(mistakes_in("[lists.w]\ncommand = []\n").size() == 1);
-  for (const char* key : {"executor = \"/x\"", "command = [\"x\"]"}) {
-    const Lines lines = mistakes_in(std::string("[defaults]\n") + key + "\n");
-    REQUIRE(lines.size() == 1);
-    CHECK(has(lines[0], "may not stand in [defaults]"));
-  }
-}
-
-TEST_CASE("a list's key that is not for such a list is a mistake") {
-  const std::string command = "command = [\"x\"]\n";
-  const std::string single = "executor = \"/x\"\nmode = \"single\"\n";
-  const std::string stream = "executor = \"/x\"\nmode = \"stream\"\n";
-  const auto mistake = [](const std::string& list, const std::string& line) {
-    const Lines lines = mistakes_in("[lists.w]\n" + list + line);
-    return lines.size() == 1 ? lines[0] : std::string();
-  };
-  for (const char* line : {"args = [\"-v\"]\n", "args = []\n", "requires = [\"gpu\"]\n",
-                           "mode = \"single\"\n", "processes = 1\n", "max_age = \"1h\"\n"}) {
-    CAPTURE(line);
-    CHECK(has(mistake(command, line), "is for a"));
-  }
-  CHECK(has(mistake(single, "max_items = 2\n"), "c:4:1: lists.w.max_items: is for mode = "));
-  CHECK(has(mistake(stream, "env_var = \"A\"\n"), "is about a process per item"));
-  CHECK(has(mistake(stream, "success_exit_codes = [3]\n"), "is about a process per item"));
-}
-
-TEST_CASE("a default counts for the lists that it is for") {
-  const Config config = parse(
-      "[defaults]\nargs = [\"-v\"]\nrequires = [\"gpu\"]\nprocesses = 3\nenv_var = \"A\"\n"
-      "[lists.a]\ncommand = [\"x\", \"{}\"]\n"
-      "[lists.b]\nexecutor = \"/x\"\nmode = \"stream\"\n"
-      "[lists.c]\nexecutor = \"/x\"\n");
-  const Rule& command = *config.lists.at("a");
-  CHECK(command.args.empty());
-  CHECK(command.requires_caps.empty());
-  CHECK(command.processes == 1);
-  CHECK(command.child->env_var == "A");
-  const Rule& stream = *config.lists.at("b");
-  CHECK(stream.args == Lines{"-v"});
-  CHECK(stream.processes == 3);
-  CHECK(stream.child->env_var.empty());
-  const Rule& either = *config.lists.at("c");
-  CHECK(either.processes == 3);
-  CHECK(either.child->env_var == "A");
-  CHECK(
-      parse("[defaults]\nmode = \"single\"\n[lists.w]\ncommand = [\"x\"]\n").lists.at("w")->mode ==
-      Mode::automatic);
-}
-
-TEST_CASE("a list's own key wins over [defaults], wherever that stands") {
-  const Config config = parse(
-      "[lists.a]\nexecutor = \"/x\"\n"
-      "[lists.b]\nexecutor = \"/x\"\nconcurrency = 1\nbackoff = { max = \"2h\" }\nenv = { B = "
-      "\"2\" }\n"
-      "[defaults]\nconcurrency = 7\nbackoff = false\nenv = { A = \"1\" }\ntimeout = 1.5\n");
-  CHECK(config.lists.at("a")->concurrency == 7);
-  CHECK_FALSE(config.lists.at("a")->backoff);
-  CHECK(config.lists.at("a")->child->env.count("A") == 1);
-  CHECK(config.lists.at("b")->concurrency == 1);
-  CHECK(config.lists.at("b")->backoff == Backoff{1s, 2h, 2.0});
-  CHECK(config.lists.at("b")->child->env.count("A") == 0);
-  CHECK(config.lists.at("b")->timeout == 1500ms);
-}
-
-TEST_CASE("prefixes are any string; a final colon makes no difference") {
-  const Config config = parse(
-      "[lists.\"media:thumbs\"]\nexecutor = \"/x\"\n"
-      "[lists.\"work:\"]\nexecutor = \"/x\"\n"
-      "[lists.\"a\\u0000b\\n\"]\ncommand = [\"x\", \"{}\"]\n"
-      "[lists.\"::\"]\nexecutor = \"/x\"\n");
-  CHECK(config.lists.count("media:thumbs") == 1);
-  CHECK(config.lists.at("work")->key_prefix() == "work:");
-  CHECK(config.lists.count(std::string("a\0b\n", 4)) == 1);
-  CHECK(config.lists.at(":")->key_prefix() == "::");
-  CHECK(config.warnings.empty());
-
-  const Config empty = parse("[lists.\"\"]\nexecutor = \"/x\"\n");
-  CHECK(empty.lists.at("")->key_prefix().empty());
-  REQUIRE(empty.warnings.size() == 1);
-  CHECK(empty.warnings[0].starts_with("c:1:8: lists.\"\": has the empty prefix"));
-  CHECK(mistakes_in("[lists.\":\"]\nexecutor = \"/x\"\n").size() == 1);
-}
-
-TEST_CASE("a prefix that is there twice names both places") {
-  CHECK(
-      mistakes_in("[lists.w]\nexecutor = \"/x\"\n[lists.\"w:\"]\nexecutor = \"/x\"\n") ==
-      Lines{"c:3:8: lists.\"w:\": is there twice: first at c:1:8; must be there once (a final ':' "
-            "makes no difference)"});
-}
-
 TEST_CASE("a user where w8yd does not run as root is a warning") {
   FakeHost host;
   CHECK(parse_config(list_with("user = \"nobody\""), "c", host).warnings.empty());
   host.root = false;
   CHECK(parse_config(list_with("user = \"nobody\""), "c", host).warnings.size() == 1);
-}
-
-TEST_CASE("an executor's prefix must be an argument; a command's need not") {
-  CHECK(
-      mistakes_in("[lists.\"a\\u0000b\"]\nexecutor = \"/x\"\n") ==
-      Lines{"c:1:8: lists.\"a\\u0000b\": has a NUL byte, and an executor is called with the prefix "
-            "as an argument, which can't hold one; must be a prefix without NUL, or a command"});
-  CHECK(mistakes_in("[lists.\"a\\u0000b\"]\ncommand = [\"x\", \"{}\"]\n").empty());
-  const std::string longest((std::size_t{128} << 10) - 1, 'a');
-  CHECK(mistakes_in("[lists." + longest + "]\nexecutor = \"/x\"\n").empty());
-  CHECK(mistakes_in("[lists." + longest + "a]\nexecutor = \"/x\"\n").size() == 1);
-  CHECK(mistakes_in("[lists." + longest + "a]\ncommand = [\"x\", \"{}\"]\n").empty());
-}
-
-TEST_CASE("a command that is called alike for every item is warned about") {
-  FakeHost host;
-  const auto warnings = [&](const std::string& keys) {
-    return parse_config("[lists.w]\n" + keys, "c", host).warnings;
-  };
-  CHECK(warnings("command = [\"x\", \"-v\"]\n") ==
-        Lines{"c:2:1: lists.w.command: has no {} in its command, so each run is called alike; the "
-              "item stands where {} stands, and in the variable W8Y_ITEM"});
-  CHECK(warnings("command = [\"x\", \"a{}b\"]\n").empty());
-  CHECK(warnings("command = [\"sh\", \"-c\", \"echo $W8Y_ITEM\"]\n").empty());
-  CHECK(warnings("command = [\"x\"]\nenv_var = \"ITEM\"\n").empty());
-  CHECK(warnings("executor = \"/x\"\n").empty());
 }
 
 TEST_CASE("where the status listens by default") {

@@ -1,0 +1,74 @@
+// Items of a size that could stop a host.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include "store/circular/item_changes.hpp"
+#include "store/host.hpp"
+
+namespace w8y::test {
+
+inline constexpr std::size_t mebibyte = std::size_t{1} << 20;
+
+/// Counts the connections that a session has lost.
+class Drops final : private redis::Client::Listener {
+ public:
+  explicit Drops(store::RedisSession& session) : redis::Client::Listener(session.client) {}
+  int count = 0;
+  std::string why;
+
+ private:
+  void on_up() override {}
+  void on_down(const std::string& reason) override {
+    ++count;
+    why = reason;
+  }
+};
+
+/// "1:xxx…", "2:xxx…", …: made by the server itself.
+inline void fill(const RedisServer& server, int items, std::size_t bytes,
+                 const std::string& of = "x") {
+  server.ask({"EVAL",
+              "for i = 1, tonumber(ARGV[1]) do redis.call('RPUSH', KEYS[1], "
+              "i .. ':' .. string.rep(ARGV[3], tonumber(ARGV[2]))) end",
+              "1", "work:list", std::to_string(items), std::to_string(bytes), of});
+}
+
+inline std::string number_of(const Item& item) {
+  return item.substr(0, item.find(':'));
+}
+
+/// Claims until `wanted` are held, or nothing comes any more.
+inline std::size_t claim_all(Host& host, std::size_t wanted) {
+  while (host.told.claims.size() < wanted) {
+    const store::PassReply reply = host.claim(wanted - host.told.claims.size());
+    std::size_t bytes = 0;
+    for (const Claim& claim : reply.claims) bytes += claim.item.size();
+    CHECK(bytes <= store::LockStore::most_bytes_looked_at + longest_item);
+    if (reply.claims.empty()) break;
+  }
+  return host.told.claims.size();
+}
+
+inline std::size_t locks(const RedisServer& server) {
+  return static_cast<std::size_t>(
+      std::stoul(server.ask({"EVAL", "return #redis.call('KEYS', 'work:lock:*')", "0"})));
+}
+
+inline Rule long_rule() {
+  Rule rule = list_rule();
+  rule.key_expiry = 60s;
+  return rule;
+}
+
+/// Whose commands time out soon.
+inline std::shared_ptr<store::RedisSession> impatient_link(loop::Loop& loop,
+                                                           const std::string& url) {
+  redis::ClientOptions options;
+  options.url = redis::parse_url(url);
+  options.command_timeout = 1s;
+  return std::make_shared<store::RedisSession>(loop, options,
+                                               store::RedisSession::Holder{"here", 77, 5});
+}
+
+}  // namespace w8y::test

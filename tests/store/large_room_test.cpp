@@ -1,0 +1,216 @@
+// What long items, locks and notes cost others: the room of a host, looks, and what is read.
+#include <doctest/doctest.h>
+
+#include "large_items.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+
+TEST_CASE("the reason of a pause is cut before it is told") {
+  for (const bool scripts : {true, false}) {
+    CAPTURE(scripts);
+    RedisServer server({.config = no_scripts});
+    server.ask({"RPUSH", "work:list", "a"});
+    server.ask({"SET", "work:paused", std::string(8 * mebibyte, 'p')});
+    loop::Loop loop;
+    Host host(loop, url_for(server, scripts), long_rule());
+    if (!scripts) host.claim(0);
+    Drops drops(*host.session);
+    const store::PassReply reply = host.claim(1);
+    CHECK(reply.end == ClaimEnd::paused);
+    CHECK(reply.detail == std::string(item_shown, 'p'));
+    CHECK(drops.count == 0);
+    server.ask({"SET", "work:paused", ""});
+    CHECK(host.claim(1).end == ClaimEnd::paused);
+  }
+}
+
+TEST_CASE("a claim carries no more run ids than one call can use") {
+  RedisServer server;
+  fill(server, 600, 1);
+  loop::Loop loop;
+  Host host(loop, server.url(), long_rule());
+  turn_until(loop, [&] { return host.session->client.connected(); });
+  host.claim(1);
+  const auto before = server.info("total_net_input_bytes");
+  const store::PassReply reply = host.claim(20'000);
+  CHECK(reply.claims.size() == 256);
+  CHECK(reply.end == ClaimEnd::more);
+  CHECK(server.info("total_net_input_bytes") - before < 16 * 1024);
+  CHECK(host.claim(20'000).claims.size() == 256);
+  CHECK(host.claim(20'000).claims.size() == 87);
+}
+
+TEST_CASE("a look at long locked items reads few of them, sees them all in time, and is charged") {
+  RedisServer server;
+  fill(server, 20, 600 * 1024);
+  server.ask({"EVAL",
+              "for _, item in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do "
+              "redis.call('SET', 'work:lock:' .. item, 'rest:cooldown', 'PX', 600000) end",
+              "1", "work:list"});
+  loop::Loop loop;
+  Host host(loop, server.url(), long_rule());
+  store::PassReply reply = host.claim(1);
+  CHECK(reply.end == ClaimEnd::nothing_free);
+  CHECK(reply.calls > 20);  // as many commands as it cost Redis
+  const auto look = [&] {
+    host.told.looks.clear();
+    host.source.look();
+    turn_until(loop, [&] { return !host.told.looks.empty(); });
+    return host.told.looks.empty() ? store::LookReply{} : host.told.looks.front();
+  };
+  CHECK_FALSE(look().worth_it);
+  CHECK(look().cost > 5);
+  // Whichever becomes free, some look comes to it.
+  server.ask({"EVAL", "redis.call('DEL', 'work:lock:' .. redis.call('LINDEX', KEYS[1], 13))", "1",
+              "work:list"});
+  int looks = 1;
+  while (!look().worth_it && looks < 40) ++looks;
+  CHECK(looks > 1);
+  CHECK(looks < 40);
+}
+
+TEST_CASE("without scripts, an item that can't be looked at costs its own list alone") {
+  // One is too long for the name of a lock to be sent, one for an answer to be read.
+  for (const std::size_t length : {70 * mebibyte, 130 * mebibyte}) {
+    CAPTURE(length);
+    RedisServer server({.config = no_scripts});
+    fill(server, 1, length);
+    server.ask({"RPUSH", "small:list", "a", "b"});
+    loop::Loop loop;
+    // So much takes its time, and more of it with sanitizers.
+    auto session = open_link(loop, url_for(server, false), "here", 60s);
+    Host big(loop, session, long_rule());
+    Host small(loop, session, list_rule("small"));
+    small.claim(0);
+    Drops drops(*session);
+    store::PassReply reply = big.claim(1);
+    CHECK(reply.end == ClaimEnd::refused);
+    CHECK(reply.detail.find("EVAL") != std::string::npos);
+    CHECK(turn_until(loop, [&] { return session->client.connected(); }));
+    // The next passes don't try it again, and ask Redis nothing.
+    const auto reads = [&] { return server.info_text("cmdstat_lmove"); };
+    const std::string before = reads();
+    CHECK_FALSE(before.empty());
+    for (int i = 0; i < 3; ++i) {
+      reply = big.claim(1);
+      CHECK(reply.end == ClaimEnd::refused);
+      CHECK(reply.next_free > 5min);
+    }
+    CHECK(reads() == before);
+    CHECK(drops.count == (length > 128 * mebibyte ? 1 : 0));
+    CHECK(small.claim(2).claims.size() == 2);
+    CHECK(big.source.unsettled() == 0);
+    CHECK(server.ask({"LLEN", "work:list"}) == "1");
+  }
+}
+
+TEST_CASE("lists share the room for long items") {
+  RedisServer server;
+  for (const auto& [list, items] : std::map<std::string, int>{{"a:list", 18}, {"b:list", 2}})
+    for (int i = 0; i < items; ++i)  // one by one: they take their time
+      server.ask({"EVAL", "redis.call('RPUSH', KEYS[1], ARGV[1] .. string.rep('x', 16000000))", "1",
+                  list, std::to_string(i)});
+  loop::Loop loop;
+  auto session = open_link(loop, server.url());
+  Rule rule = long_rule();
+  rule.prefix = "a";
+  Host first(loop, session, rule);
+  rule.prefix = "b";
+  Host second(loop, session, rule);
+  const std::size_t held = claim_all(first, 18);
+  CHECK(held == 16);
+  // Of the first it is not known how long it is.
+  CHECK(claim_all(second, 2) == 1);
+  CHECK(session->item_room.held() <= store::ItemRoom::most + longest_item);
+  const int turns = second.told.turns;
+  for (std::size_t i = 0; i < 3 && i < first.told.claims.size(); ++i)
+    first.settle(first.told.claims[i]);
+  CHECK(turn_until(loop, [&] { return second.told.turns > turns; }));
+  CHECK(second.claim(1).claims.size() == 1);
+  CHECK(first.claim(1).claims.empty());  // it has more than its half
+}
+
+TEST_CASE("another's lock may be of any length: no more of it is read than whose it is") {
+  for (const bool scripts : {true, false}) {
+    CAPTURE(scripts);
+    RedisServer server({.config = no_scripts});
+    for (int i = 0; i < 12; ++i) server.ask({"RPUSH", "work:list", "mine" + std::to_string(i)});
+    const auto make_long = [&](const std::string& item, const std::string& begins) {
+      server.ask({"SETRANGE", "work:lock:" + item, std::to_string(8 * mebibyte), "x"});
+      server.ask({"SETRANGE", "work:lock:" + item, "0", begins});
+    };
+    for (int i = 0; i < 12; ++i) {
+      server.ask({"RPUSH", "work:list", "theirs" + std::to_string(i)});
+      make_long("theirs" + std::to_string(i), i % 2 == 0 ? "run:" : "");
+    }
+    loop::Loop loop;
+    Rule rule = list_rule();
+    rule.key_expiry = 2s;  // so renewals come soon
+    Host host(loop, url_for(server, scripts), rule);
+    if (!scripts) host.claim(0);
+    Drops drops(*host.session);
+    const auto before = server.info("used_memory_peak");
+    const auto sent = server.info("total_net_output_bytes");
+    CHECK(claim_all(host, 24) == 12);
+    for (int i = 0; i < 4; ++i) CHECK(host.claim(8).claims.empty());
+    // Nor of what has taken the place of one of ours. That is more memory, but no more than it.
+    for (int i = 0; i < 6; ++i) make_long("mine" + std::to_string(i), "");
+    const auto with_more = server.info("used_memory");
+    CHECK(turn_until(loop, [&] { return host.told.lost.size() == 6; }));
+    for (const Claim& claim : host.told.claims)
+      host.settle(claim, store::RestFor{true, 60s}, store::FailureCount::increment, Crashed{"x"});
+    CHECK(host.settled());
+    CHECK(static_cast<std::size_t>(server.info("used_memory_peak")) <
+          static_cast<std::size_t>(std::max(before, with_more)) + 6 * mebibyte);
+    CHECK(server.info("total_net_output_bytes") - sent < 256 * 1024);
+    CHECK(drops.count == 0);
+    CHECK(server.ask({"STRLEN", "work:lock:mine0"}) == std::to_string(8 * mebibyte + 1));
+    CHECK(server.ask({"STRLEN", "work:lock:theirs0"}) == std::to_string(8 * mebibyte + 1));
+    CHECK(server.ask({"GET", "work:lock:mine11"}) == "rest:backoff");
+  }
+}
+
+TEST_CASE("what is no count of failures is forgotten, however long it is") {
+  for (const bool scripts : {true, false}) {
+    CAPTURE(scripts);
+    RedisServer server({.config = no_scripts});
+    server.ask({"RPUSH", "work:list", "a", "b", "c"});
+    server.ask({"HSET", "work:failures", "a", std::string(8 * mebibyte, 'f'), "b", "7"});
+    loop::Loop loop;
+    Host host(loop, url_for(server, scripts), long_rule());
+    if (!scripts) host.claim(0);
+    const auto sent = server.info("total_net_output_bytes");
+    CHECK(claim_all(host, 3) == 3);
+    std::map<Item, unsigned> failures;
+    for (const Claim& claim : host.told.claims) failures[claim.item] = claim.attempt - 1;
+    CHECK(failures == std::map<Item, unsigned>{{"a", 0}, {"b", 7}, {"c", 0}});
+    CHECK(server.info("total_net_output_bytes") - sent < 64 * 1024);
+    for (const Claim& claim : host.told.claims)
+      host.settle(claim, store::SetFree{}, store::FailureCount::increment, Crashed{"x"});
+    CHECK(host.settled());
+    CHECK(server.ask({"HMGET", "work:failures", "a", "b", "c"}).substr(0, 20) == "1\n8\n1");
+  }
+}
+
+TEST_CASE("release --all is no slower for long locks and notes") {
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a", "b", "c", "d"});
+  fill(server, 1, 6 * mebibyte);
+  server.ask({"SETRANGE", "work:lock:a", std::to_string(8 * mebibyte), "x"});
+  server.ask({"SETRANGE", "work:lock:b", std::to_string(8 * mebibyte), "x"});
+  server.ask({"SETRANGE", "work:lock:b", "0", "quarantine:"});
+  server.ask({"SET", "work:lock:c", "quarantine:manual"});
+  server.ask({"HSET", "work:quarantined", "d", std::string(8 * mebibyte, 'q')});
+  loop::Loop loop;
+  redis::ClientOptions options;
+  options.url = redis::parse_url(server.url());
+  redis::SyncClient client(loop, options);
+  store::ItemChanges changes(client, store::CircularKeys("work:"));
+  const auto sent = server.info("total_net_output_bytes");
+  auto released = changes.release_all();
+  std::ranges::sort(released);
+  CHECK(released == std::vector<Item>{"b", "c", "d"});
+  CHECK(server.info("total_net_output_bytes") - sent < 64 * 1024);
+  CHECK(server.ask({"STRLEN", "work:lock:a"}) == std::to_string(8 * mebibyte + 1));
+}

@@ -1,0 +1,206 @@
+// What wakes a list that rests, what that costs, and whose turn it is.
+#include <doctest/doctest.h>
+
+#include "resting.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using namespace std::chrono_literals;
+
+TEST_CASE("a wake-up while a look is out comes first; the look's answer changes nothing") {
+  RestingPoller bench(rule_for("work"), 1);
+  bench.lock(0, 1);
+  bench.begin();
+  bench.scans();
+  while (bench.redis.looks == 0) bench.run_for(1ms);
+  bench.unlock(0);
+  bench.sources.back()->handler.on_wake();
+  bench.run_for(1s);
+  CHECK(bench.scans() == Scans{ends});
+  CHECK(bench.log == std::vector<std::string>{"start 0"});
+}
+
+TEST_CASE("what is heard while a claim is out is followed before the list comes to rest") {
+  RestingPoller bench(rule_for("work"), 3);
+  bench.redis.claim_takes = 10ms;
+  bench.lock(0, 3);
+  bench.begin();
+  bench.sources.back()->handler.on_wake();
+  bench.unlock(1);
+  bench.run_for(15ms);
+  CHECK(bench.redis.claims == 2);
+  CHECK(bench.rests == 0);  // the one-item wrapper ends where a list rests
+  bench.run_for(10ms);
+  CHECK(bench.log == std::vector<std::string>{"start 1"});
+}
+
+TEST_CASE("a wake-up while a whole pass goes on is not forgotten") {
+  RestingPoller bench(rule_for("work"), 20);
+  bench.redis.ends = 4;
+  bench.redis.claim_takes = 100ms;
+  bench.lock(0, 20);
+  bench.begin();
+  bench.unlock(12);  // where the pass has been already
+  bench.sources.back()->handler.on_wake();
+  bench.run_for(2s);
+  CHECK(bench.scans() == Scans{whole, ends, whole});
+  CHECK(bench.log == std::vector<std::string>{"start 12"});
+}
+
+TEST_CASE("a flood of messages makes it claim no more often than a poll would, and not for long") {
+  RestingPoller bench(rule_for("work"), 3);
+  bench.lock(0, 3);
+  bench.begin();
+  const std::size_t before = bench.redis.claims;
+  bench.sources.back()->handler.on_wake();
+  CHECK(bench.redis.claims == before + 1);  // the first is worth a claim at once
+  for (int i = 0; i < 30'000; ++i) {
+    bench.sources.back()->handler.on_wake();
+    bench.run_for(100us);
+  }
+  CHECK(bench.redis.claims - before < 25);
+  CHECK(bench.redis.looks + bench.redis.claims - before < 40);
+  bench.unlock(1);
+  bench.sources.back()->handler.on_wake();
+  bench.run_for(400ms);
+  CHECK(bench.poller->runs().size() == 1);
+}
+
+TEST_CASE(
+    "a message that comes while a claim is out is not lost, nor is a flood of them followed") {
+  RestingPoller bench(rule_for("work"), 3);
+  bench.lock(0, 3);
+  bench.begin();
+  bench.redis.claim_takes = 1ms;
+  const std::size_t before = bench.redis.claims;
+  bench.sources.back()->handler.on_wake();
+  for (int i = 0; i < 10'000; ++i) {
+    bench.run_for(100us);
+    bench.sources.back()->handler.on_wake();
+  }
+  CHECK(bench.redis.claims - before >= 2);
+  CHECK(bench.redis.claims - before < 15);
+}
+
+TEST_CASE("what wakes many lists is paid by the idle budget") {
+  World world;
+  Places places(world.clock, 0);
+  IdlePolls idle{world.timers, world.clock, 100, 7};
+  std::vector<std::unique_ptr<Poller>> pollers;
+  for (int i = 0; i < 500; ++i) {
+    const std::string name = "l" + std::to_string(i);
+    world.redis.lists[name] = {"a"};
+    world.redis.locks[name + "a"] = {"rest", std::nullopt};
+    pollers.push_back(std::make_unique<Poller>(PollerHost{world.clock, world.timers, places, world},
+                                               share(rule_for(name))));
+    auto& poller = *pollers.back();
+    poller.begin(world.make_source(nullptr, idle, poller.source_handler()),
+                 world.make_executor(nullptr, {}, poller.run_handler()));
+  }
+  world.redis.look_cost = 1.0 / 256;
+  world.settle_down();
+  const std::size_t before = world.redis.claims;
+  for (int i = 0; i < 100; ++i) {
+    for (auto* source : world.sources) source->handler.on_wake();
+    world.run_for(10ms);
+  }
+  CHECK(world.redis.claims - before <= 210);
+}
+
+TEST_CASE("after a reconnect all lists claim, a bounded number at a time") {
+  World world;
+  Places places(world.clock, 0);
+  IdlePolls idle{world.timers, world.clock, 100, 7};
+  constexpr std::size_t lists = 2000;
+  std::vector<std::unique_ptr<Poller>> pollers;
+  for (std::size_t i = 0; i < lists; ++i) {
+    pollers.push_back(std::make_unique<Poller>(PollerHost{world.clock, world.timers, places, world},
+                                               share(rule_for("l" + std::to_string(i)))));
+    auto& poller = *pollers.back();
+    poller.begin(world.make_source(nullptr, idle, poller.source_handler()),
+                 world.make_executor(nullptr, {}, poller.run_handler()));
+  }
+  world.redis.look_cost = 1.0 / 256;
+  world.settle_down();
+  for (auto& [prefix, items] : world.redis.lists) items = {"a"};
+  world.redis.claim_takes = 20ms;
+  const std::size_t before = world.redis.claims;
+  for (auto* source : world.sources) source->handler.on_back();
+  const Instant since = world.clock.now();
+  std::size_t asked = 0;
+  while (asked < lists && world.clock.now() - since < 1s) {
+    world.run_for(10ms);
+    const auto out = static_cast<std::size_t>(
+        std::count_if(pollers.begin(), pollers.end(),
+                      [](const auto& poller) { return poller->state() == PollerState::claiming; }));
+    CHECK(out <= IdlePolls::most_back);
+    asked = world.redis.claims - before;
+  }
+  CHECK(asked >= lists);
+  CHECK(world.clock.now() - since < 300ms);
+  SUBCASE("who goes meanwhile keeps nobody waiting") {
+    for (auto* source : world.sources) source->handler.on_back();
+    pollers.erase(pollers.begin(), pollers.begin() + 500);
+    world.run_for(1s);
+    for (const auto& poller : pollers) CHECK(poller->runs().size() == 1);
+  }
+}
+
+// ---- where others wait too
+
+TEST_CASE("in a crowded line what a run of its own sets free is another's, until it is told") {
+  RestingPoller bench(rule_for("work", 2), 1);
+  bench.redis.line = Line::crowded;
+  bench.begin();
+  const std::size_t before = bench.redis.claims;
+  bench.end("run1");
+  CHECK(bench.redis.claims == before);
+  auto& handler = bench.sources.back()->handler;
+  handler.on_others(true);
+  bench.run_for(50ms);
+  CHECK(bench.redis.claims == before);
+  handler.on_turn();
+  bench.settle_down();
+  CHECK(bench.redis.claims == before + 1);
+  CHECK(bench.poller->runs().size() == 1);
+}
+
+TEST_CASE("others are left to look after a list, and after a silence it takes what is free") {
+  RestingPoller bench(rule_for("work", 2), 1);
+  bench.redis.line = Line::crowded;
+  bench.lock(0, 1);
+  bench.begin();
+  auto& handler = bench.sources.back()->handler;
+  handler.on_others(true);
+  bench.run_for(1s);  // it may have slept already
+  const std::size_t before = bench.redis.claims + bench.redis.looks;
+  for (int i = 0; i < 40; ++i) {
+    handler.on_others(true);
+    bench.run_for(250ms);
+  }
+  CHECK(bench.redis.claims + bench.redis.looks == before);
+  bench.unlock(0);
+  bench.run_for(850ms);
+  CHECK(bench.sources.back()->manners.back() == Manner::overdue);
+  CHECK(bench.poller->runs().size() == 1);
+  // Where nobody sets anything free any more, each looks for itself, as ever.
+  bench.lock(0, 1);
+  bench.end("run1");
+  bench.lock(0, 1);
+  bench.run_for(5s);
+  const std::size_t looks = bench.redis.looks;
+  bench.run_for(2s);
+  CHECK(bench.redis.looks >= looks + 5);
+}
+
+TEST_CASE("whose turn comes while the host has no place passes it on") {
+  RestingPoller bench(rule_for("work"), 2);
+  bench.begin();
+  bench.run_for(1s);
+  CHECK(bench.poller->state() == PollerState::full);
+  const std::size_t before = bench.sources.back()->left_line;
+  bench.sources.back()->handler.on_turn();
+  CHECK(bench.sources.back()->left_line == before + 1);
+  bench.poller->set_quiet(true);
+  CHECK(bench.sources.back()->left_line > before + 1);
+}
