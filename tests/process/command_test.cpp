@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <csignal>
+#include <cstdlib>
+#include <filesystem>
 
 #include "executor_support.hpp"
 #include "process/fd.hpp"
@@ -132,11 +134,23 @@ TEST_CASE("a start is told before anything happens in the run") {
   CHECK(bench.wait([&] { return bench.recorder.runs["A"].pid > 0; }));
 }
 
-TEST_CASE("after many runs nothing is left") {
-  Bench bench;
-  bench.run_item("x", command_rule({"true"}));
-  const std::size_t descriptors = open_descriptors();
-  for (int i = 0; i < 50; ++i)
-    bench.run_item("x", command_rule({i % 10 == 0 ? "/nonexistent" : "true"}));
-  CHECK(bench.wait([&] { return open_descriptors() <= descriptors; }));
+TEST_CASE("after many runs no descriptor, no process and no file is left") {
+  const TempDir folder;
+  setenv("TMPDIR", folder.path().c_str(), 1);
+  // Those of this process, zombies too.
+  const auto children = [] {
+    return lines_of(read_file("/proc/thread-self/children") + '\n').front();
+  };
+  {
+    Bench bench;
+    bench.run_item("x", command_rule({"true"}));
+    const std::size_t descriptors = open_descriptors();
+    const std::string before = children();
+    for (int i = 0; i < 50; ++i)
+      bench.run_item("x", command_rule({i % 10 == 0 ? "/nonexistent" : "true"}));
+    CHECK(bench.wait([&] { return open_descriptors() <= descriptors; }));
+    CHECK(bench.wait([&] { return children() == before; }));
+    CHECK(bench.wait([&] { return std::filesystem::is_empty(folder.path()); }));
+  }
+  unsetenv("TMPDIR");
 }

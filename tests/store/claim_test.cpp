@@ -168,14 +168,21 @@ TEST_CASE("keys of a wrong type beside the lock don't lose a claim or keep it fr
   CHECK(server.ask({"EXISTS", "work:lock:a"}) == "0");
 }
 
-TEST_CASE("the fence grows even if its key is lost") {
-  RedisServer server;
-  server.ask({"RPUSH", "work:list", "a", "b"});
-  loop::Loop loop;
-  Host host(loop, server.url(), list_rule());
-  const auto first = host.claim(1).claims[0].fence;
-  server.ask({"DEL", "work:fence"});
-  CHECK(host.claim(1).claims[0].fence > first);
+TEST_CASE("the fence grows even if its key is lost, with scripts and without") {
+  for (const bool scripts : {true, false}) {
+    CAPTURE(scripts);
+    RedisServer server({.config = no_scripts});
+    server.ask({"RPUSH", "work:list", "a", "b"});
+    loop::Loop loop;
+    Host host(loop, url_for(server, scripts), list_rule());
+    if (!scripts) host.claim(0);  // learns that they are forbidden
+    const auto first = host.claim(1).claims.at(0).fence;
+    REQUIRE(first);
+    server.ask({"DEL", "work:fence"});
+    const auto second = host.claim(1).claims.at(0).fence;
+    CHECK(second > first);
+    CHECK(server.ask({"GET", "work:fence"}) == std::to_string(*second));
+  }
 }
 
 TEST_CASE("fleet_concurrency holds over hosts, and a place that died comes back") {

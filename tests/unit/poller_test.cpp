@@ -254,6 +254,43 @@ TEST_CASE("places of the host are shared by weight, and nobody starves") {
   CHECK(heavy_runs < 4 * light_runs);
 }
 
+TEST_CASE("a weight that changes while claims are out counts from then on, and costs no place") {
+  World world;
+  world.runs_take = 10ms;
+  world.redis.claim_takes = 20ms;  // longer than the runs: a claim is out nearly always
+  Places places(world.clock, 4);
+  IdlePolls idle{world.timers, world.clock, 100, 7};
+  std::vector<std::unique_ptr<Poller>> pollers;
+  for (const Rule& rule : {rule_for("one", 10), rule_for("other", 10)}) {
+    for (int i = 0; i < 50; ++i) world.redis.lists[rule.prefix].push_back(std::to_string(i));
+    pollers.push_back(std::make_unique<Poller>(PollerHost{world.clock, world.timers, places, world},
+                                               share(rule)));
+    auto& poller = *pollers.back();
+    poller.begin(world.make_source(nullptr, idle, poller.source_handler()),
+                 world.make_executor(nullptr, {}, poller.run_handler()));
+  }
+  const auto share_of_one = [&] {
+    const auto one = pollers[0]->counters().succeeded;
+    const auto other = pollers[1]->counters().succeeded;
+    world.run_for(2s);
+    const auto ones = static_cast<double>(pollers[0]->counters().succeeded - one);
+    const auto others = static_cast<double>(pollers[1]->counters().succeeded - other);
+    CHECK(places.used() <= 4);
+    return ones / (ones + others);
+  };
+  const double before = share_of_one();
+  CHECK(before > 0.4);
+  CHECK(before < 0.6);
+  for (int i = 0; i < 1000 && world.redis.claims_out == 0; ++i) world.run_for(1ms);
+  REQUIRE(world.redis.claims_out > 0);
+  Rule heavy = rule_for("one", 10);
+  heavy.weight = 3;
+  pollers[0]->use(share(heavy), world.make_executor(nullptr, {}, pollers[0]->run_handler()));
+  const double after = share_of_one();
+  CHECK(after > 0.65);
+  CHECK(after < 0.85);
+}
+
 TEST_CASE("Redis that can't be asked is no end: it goes on when it is back") {
   Bench bench(rule_for("work"));
   bench.redis.lists["work"] = {"a"};

@@ -1,7 +1,7 @@
 // What a poller does while its list has nothing for it.
 #include <doctest/doctest.h>
 
-#include "resting.hpp"
+#include "resting_list.hpp"
 
 using namespace w8y;
 using namespace w8y::test;
@@ -81,7 +81,7 @@ TEST_CASE("hints that find work are no idle polls: they cost no budget") {
   CHECK(bench.redis.history.size() == 500);
 }
 
-TEST_CASE("a changed rule while a claim is out sends no second one, though Redis is just back") {
+TEST_CASE("a changed weight while a claim is out sends no second one, though Redis is just back") {
   RestingPoller bench(rule_for("work"), 3);
   bench.lock(0, 3);
   bench.begin();
@@ -91,7 +91,9 @@ TEST_CASE("a changed rule while a claim is out sends no second one, though Redis
   handler.on_back();  // asks to be let in, from the loop
   handler.on_wake();  // claims at once
   CHECK(bench.redis.claims == before + 1);
-  bench.poller->use(share(rule_for("work")),
+  Rule heavier = rule_for("work");
+  heavier.weight = 3;
+  bench.poller->use(share(std::move(heavier)),
                     bench.make_executor(nullptr, {}, bench.poller->run_handler()));
   bench.run_for(50ms);
   CHECK(bench.redis.claims == before + 1);
