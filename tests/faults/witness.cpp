@@ -2,7 +2,7 @@
 //
 //   witness SOCKET JOURNAL
 //
-// Each run connects and says who it is (journal.cpp). When its connection is at its end, its
+// Each run connects and says who it is (run_recorder.cpp). When its connection is at its end, its
 // process has given up its descriptors and does no more work; then two lines are appended to the
 // journal:
 //   alive TIME HOST RUN FENCE PID ITEM    it is known to have lived last

@@ -1,7 +1,7 @@
 // What a poller does while its list has nothing for it.
-#include <doctest/doctest.h>
-
 #include "resting_list.hpp"
+
+#include <doctest/doctest.h>
 
 using namespace w8y;
 using namespace w8y::test;
