@@ -133,7 +133,7 @@ void Leases::send(std::vector<Lease*>&& leases) {
 
 /// One call holds locks of one prefix and one life, and no more than a batch.
 void Leases::send_all(const Batch& leases) {
-  using Kind = std::tuple<std::string_view, bool, Duration>;
+  using Kind = std::tuple<const LeaseStore*, std::string_view, bool, Duration>;
   struct Open {
     Batch batch;
     std::size_t bytes = 0;
@@ -141,7 +141,8 @@ void Leases::send_all(const Batch& leases) {
   std::map<Kind, Open> kinds;
   for (Lease* lease : leases) {
     const LeaseTerms& terms = *lease->terms_;
-    Open& open = kinds[{terms.keys->slots, terms.fleet, terms.expiry}];
+    const std::string_view list = terms.keys ? terms.keys->slots : std::string_view();
+    Open& open = kinds[{terms.store.get(), list, terms.fleet, terms.expiry}];
     const bool full =
         open.batch.size() == batch_size || open.bytes + terms.key.size() > batch_bytes;
     if (full && !open.batch.empty()) {
@@ -155,24 +156,31 @@ void Leases::send_all(const Batch& leases) {
 }
 
 void Leases::send_batch(const Batch& batch, std::size_t bytes) {
-  const LeaseTerms& common = *batch.front()->terms_;
-  RenewCall call{common.keys->slots, common.fleet, common.expiry, {}};
   std::vector<Asked> asked;
-  for (const Lease* lease : batch) {
-    const LeaseTerms& terms = *lease->terms_;
-    call.locks.push_back({terms.key, terms.value, terms.retake});
-    asked.push_back({lease->self_, lease->terms_});
-  }
+  for (const Lease* lease : batch) asked.push_back({lease->self_, lease->terms_});
   asked_ += bytes;
-  const Instant sent = clock_.now();
-  store_.renew(call, [this, alive = alive_, sent, bytes, asked = std::move(asked)](
-                         const std::vector<Renewed>* states, const StoreError&) {
+  const auto& store = batch.front()->terms_->store;
+  const LeaseStore::Answer answer = [this, alive = alive_, sent = clock_.now(), bytes,
+                                     asked](const std::vector<Renewed>* states) {
     if (!*alive) return;
     asked_ -= bytes;
     answered(asked, sent, states);
     send_delayed();
     arm();
-  });
+  };
+  if (!store) return renew_locks(asked, answer);
+  LeaseStore::Batch leases;
+  for (const Asked& each : asked) leases.push_back(each.terms);
+  store->renew(leases, answer);
+}
+
+void Leases::renew_locks(const std::vector<Asked>& batch, const LeaseStore::Answer& answer) {
+  const LeaseTerms& common = *batch.front().terms;
+  RenewCall call{common.keys->slots, common.fleet, common.expiry, {}};
+  for (const Asked& each : batch)
+    call.locks.push_back({each.terms->key, each.terms->value, each.terms->retake});
+  store_.renew(call,
+               [answer](const std::vector<Renewed>* states, const StoreError&) { answer(states); });
 }
 
 void Leases::answered(const std::vector<Asked>& asked, Instant sent,
@@ -201,6 +209,7 @@ void Leases::send_delayed() {
 /// A renewal may come to Redis behind the settlement of its run (a script that had to be sent
 /// again): then it has taken a lock for nobody.
 void Leases::let_go(const LeaseTerms& terms) {
+  if (terms.store) return terms.store->let_go(terms);
   SettleCall call;
   call.lock = terms.key;
   call.value = terms.value;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <list>
 #include <memory>
 #include <optional>
@@ -32,15 +33,33 @@ class LeaseHandler {
   virtual void lease_expiring(RunId run) = 0;
 };
 
+class LeaseStore;
+
 struct LeaseTerms {
   RunId run;
   std::string key;
   std::string value;
-  std::shared_ptr<const CircularKeys> keys;
-  bool fleet = false;   ///< the run has a place in slots
-  bool retake = false;  ///< if it is found gone and free
+  std::shared_ptr<const CircularKeys> keys;  ///< of a lock of a circular list
+  bool fleet = false;                        ///< the run has a place in slots
+  bool retake = false;                       ///< if it is found gone and free
   Duration expiry{0};
   Instant claimed{};  ///< before the claim was sent
+  /// Of another kind of work: how it is renewed, and of what item it is.
+  std::shared_ptr<LeaseStore> store = nullptr;
+  Item item = {};
+};
+
+/// Leases of a kind of work of its own.
+class LeaseStore {
+ public:
+  virtual ~LeaseStore() = default;
+  /// nullptr: Redis could not be asked, or refused.
+  using Answer = std::function<void(const std::vector<Renewed>* states)>;
+  using Batch = std::vector<std::shared_ptr<const LeaseTerms>>;
+  /// All have the same life, and all or none of them places in the fleet.
+  virtual void renew(const Batch& leases, Answer answer) = 0;
+  /// A renewal came to Redis behind the end of its run: it has taken the key again, for nobody.
+  virtual void let_go(const LeaseTerms& lease) = 0;
 };
 
 class Leases {
@@ -84,6 +103,7 @@ class Leases {
   void send(std::vector<Lease*>&& leases);
   void send_all(const Batch& leases);
   void send_batch(const Batch& batch, std::size_t bytes);
+  void renew_locks(const std::vector<Asked>& batch, const LeaseStore::Answer& answer);
   void answered(const std::vector<Asked>& asked, Instant sent, const std::vector<Renewed>* states);
   void send_delayed();
   void renewed(Lease& lease, Instant sent, Renewed state);

@@ -1,5 +1,8 @@
 #include "source/schedule/decision.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "schedule/schedule.hpp"
 
 namespace w8y::source {
@@ -31,11 +34,36 @@ struct Decide {
   }
 };
 
+/// Without a DTSTART a rule begins when it is read.
+bool begins_now(std::string_view text) {
+  static constexpr std::string_view word = "DTSTART";
+  return std::search(text.begin(), text.end(), word.begin(), word.end(), [](char a, char b) {
+           return (a >= 'a' && a <= 'z' ? static_cast<char>(a - 'a' + 'A') : a) == b;
+         }) == text.end();
+}
+
 }  // namespace
 
 Decision decide(std::string_view schedule, store::UnixSeconds now,
                 std::optional<store::UnixSeconds> after) {
   return std::visit(Decide{schedule, after.value_or(now)}, schedule::parse_schedule(schedule, now));
+}
+
+store::ScheduleDecision decide_next(const std::optional<std::string>& schedule,
+                                    store::UnixSeconds now,
+                                    std::optional<std::chrono::seconds> backoff) {
+  if (!schedule) return {.step = store::UnsetJob{}};
+  const schedule::Schedule read = schedule::parse_schedule(*schedule, now);
+  if (backoff && std::holds_alternative<schedule::Continue>(read))
+    return {.step = store::RunIn{*backoff}};
+  Decision decision = std::visit(Decide{*schedule, now}, read);
+  store::ScheduleDecision next;
+  next.step =
+      std::visit([](const auto& effect) { return store::NextStep(effect); }, decision.effect);
+  if (decision.schedule != *schedule) next.schedule = std::move(decision.schedule);
+  next.exact = std::holds_alternative<schedule::Recurrence>(read) && begins_now(*schedule);
+  next.why_bad = std::move(decision.why_bad);
+  return next;
 }
 
 }  // namespace w8y::source

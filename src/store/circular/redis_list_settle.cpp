@@ -10,18 +10,6 @@ namespace w8y::store {
 
 namespace {
 
-const char* failures_text(FailureCount count) {
-  switch (count) {
-    case FailureCount::keep:
-      return "keep";
-    case FailureCount::reset:
-      return "reset";
-    case FailureCount::increment:
-      return "increment";
-  }
-  return "keep";
-}
-
 /// What the lock becomes.
 struct NewLock {
   SettleCall& call;
@@ -65,7 +53,7 @@ void RedisCircularList::settle(Settlement&& settlement) {
     });
   call.failures = "keep";
   if (rule.keeps_records) {
-    call.failures = failures_text(settlement.failures);
+    call.failures = to_text(settlement.failures);
     call.history = rule.history;
     call.event = end_json(session_->holder.host, settlement);
     if (call.history > 0) call.entry = history_entry(session_->holder.host, settlement);

@@ -5,6 +5,8 @@
 
 #include <w8y/ended_run.hpp>
 
+#include "store/failure_count.hpp"
+
 namespace w8y::store {
 
 struct SetFree {};
@@ -15,8 +17,6 @@ struct RestFor {
 struct Quarantine {};
 /// What the item's lock becomes.
 using Rest = std::variant<SetFree, RestFor, Quarantine>;
-
-enum class FailureCount { keep, reset, increment };
 
 struct Settlement : EndedRun {
   Rest rest;

@@ -7,15 +7,16 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "redis/sync.hpp"
 #include "store/schedule/dispatch.hpp"
-#include "store/schedule/effect.hpp"
+#include "store/schedule/effects.hpp"
 #include "store/schedule/keys.hpp"
 
 namespace w8y::store {
+
+using Job = std::string;  ///< bytes
 
 struct JobChange {
   Job job;

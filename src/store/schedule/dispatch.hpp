@@ -3,14 +3,13 @@
 
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "redis/command.hpp"
 #include "redis/reply_copy.hpp"
-#include "store/schedule/effect.hpp"
+#include "store/schedule/effects.hpp"
 #include "store/schedule/keys.hpp"
 
 namespace w8y::store {

@@ -1,0 +1,60 @@
+-- Puts jobs back to the taking end of their queues whose run is over without an end: the lease is
+-- over, and the key is gone. Some of those that are noted as taken in each call.
+--
+-- KEYS  1 taken  2 statuses  3 slots
+-- ARGV  1 what stands before the code of a queue  2 wake channel
+--       3 cursor, 0 at first  4 how many are looked at, roughly
+--       5… runs ("run:<host>:<pid>:<run id>") whose claim was never answered: their leases are over
+-- Reply {cursor of the next call, 0 when all were looked at,
+--        ms until the next of those looked at may be over or -1, how many jobs were put back,
+--        the runs of ARGV that were found…}
+-- A job is put back only while its status is the very one that it was taken with. Else it was set or
+-- unset since, or Redbike has worked on it, and that stands.
+
+local taken, statuses, work = KEYS[1], KEYS[2], ARGV[1]
+local time = redis.call('TIME')
+local now_s = time[1]
+local now_ms = time[1] * 1000 + math.floor(time[2] / 1000)
+-- include parts/types.lua
+-- include parts/enqueue.lua
+
+local wrong = first_wrong(taken, 'hash', statuses, 'hash')
+if wrong then return wrong end
+local lost = {}
+for i = 5, #ARGV do lost[ARGV[i]] = true end
+
+local page = redis.call('HSCAN', taken, ARGV[3], 'COUNT', ARGV[4])
+local reply, next_ms = {page[1], -1, 0}, math.huge
+local function over(job, entry)
+  local key = work .. code_of(job) .. '-' .. job
+  if lost[entry.run] then
+    reply[#reply + 1] = entry.run
+    redis.pcall('ZREM', KEYS[3], string.sub(entry.run, -26))
+    if redis.pcall('GET', key) == entry.tag then redis.call('DEL', key) end
+  elseif entry['until'] > now_ms then
+    next_ms = math.min(next_ms, entry['until'])
+    return
+  elseif redis.pcall('GET', key) == entry.tag then
+    next_ms = math.min(next_ms, now_ms + math.max(redis.call('PTTL', key), 1))
+    return
+  end
+  local status = redis.call('HGET', statuses, job)
+  if status == 'WRK:' .. tostring(entry.wrk) then
+    if no_queue(job) then return end
+    if enqueue(job, true) then reply[3] = reply[3] + 1 end
+  end
+  redis.call('HDEL', taken, job)
+end
+for i = 1, #page[2], 2 do
+  local job = page[2][i]
+  local read, entry = pcall(cjson.decode, page[2][i + 1])
+  if read and type(entry) == 'table' and type(entry.tag) == 'string'
+    and type(entry.run) == 'string' and type(entry['until']) == 'number' then
+    over(job, entry)
+  else
+    redis.call('HDEL', taken, job)
+  end
+end
+if next_ms < math.huge then reply[2] = math.max(next_ms - now_ms, 1) end
+tell_queued(ARGV[2])
+return reply

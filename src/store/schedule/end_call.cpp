@@ -1,0 +1,74 @@
+#include "store/schedule/end_call.hpp"
+
+namespace w8y::store {
+
+namespace {
+
+struct StepWords {
+  EndCall& call;
+  void operator()(const Enqueue&) const { call.effect = "enqueue"; }
+  void operator()(const RunAt& at) const {
+    call.effect = "at";
+    call.number = at.time;
+  }
+  void operator()(const RunIn& in) const {
+    call.effect = "in";
+    call.number = in.time.count();
+  }
+  void operator()(const StopJob&) const { call.effect = "stop"; }
+  void operator()(const BadJob&) const { call.effect = "bad"; }
+  void operator()(const UnsetJob&) const { call.effect = "unset"; }
+};
+
+}  // namespace
+
+void decide(EndCall& call, const DecideNextStep& decide, const std::optional<std::string>& schedule,
+            UnixSeconds now, std::optional<std::chrono::seconds> backoff, std::string& why_bad) {
+  ScheduleDecision decision = decide(schedule, now, backoff);
+  std::visit(StepWords{call}, decision.step);
+  call.decided_by = schedule ? "s" + *schedule : "n";
+  call.after = now;
+  call.exact = decision.exact;
+  call.schedule = decision.schedule.value_or("");
+  why_bad = std::move(decision.why_bad);
+}
+
+EndWords::EndWords(const ScheduleKeys& keys, const EndCall& call)
+    : working_(keys.working(call.job)),
+      numbers_{std::to_string(item_shown), std::to_string(call.number),
+               call.after ? std::to_string(*call.after) : "", std::to_string(call.history)},
+      keys_{keys.schedules, keys.statuses, keys.timeline, keys.taken,
+            keys.failures,  keys.slots,    keys.runs,     working_},
+      arguments_{keys.work_prefix,
+                 keys.wake,
+                 keys.events,
+                 numbers_[0],
+                 call.job,
+                 call.tag,
+                 call.run,
+                 call.effect,
+                 numbers_[1],
+                 call.decided_by,
+                 numbers_[2],
+                 call.exact ? "1" : "0",
+                 call.schedule,
+                 to_text(call.failures),
+                 call.again ? "1" : "0",
+                 numbers_[3],
+                 call.event} {
+  arguments_.insert(arguments_.end(), call.entry.begin(), call.entry.end());
+}
+
+EndResult read_end(const redis::Reply& reply) {
+  EndResult result;
+  const std::string_view state = reply[0].text();
+  if (state == "not ours") result.state = EndResult::State::not_ours;
+  if (state == "changed") result.state = EndResult::State::changed;
+  result.refused = reply[1].text();
+  result.now = reply[2].integer();
+  if (const auto schedule = reply[3].text(); schedule.starts_with('s'))
+    result.schedule = schedule.substr(1);
+  return result;
+}
+
+}  // namespace w8y::store

@@ -1,0 +1,64 @@
+// The words of schedule_end.lua.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <w8y/item.hpp>
+
+#include "redis/command.hpp"
+#include "redis/reply.hpp"
+#include "store/schedule/effects.hpp"
+#include "store/schedule/keys.hpp"
+
+namespace w8y::store {
+
+struct EndCall {
+  std::string job;
+  std::string tag;
+  RunId run;
+  std::string effect = "back";
+  std::int64_t number = 0;
+  /// "n" or "s" and a schedule, as the script has them; empty: whatever the schedule is.
+  std::string decided_by = {};
+  std::optional<UnixSeconds> after = std::nullopt;  ///< "at": the next time after this
+  bool exact = false;
+  std::string schedule = {};  ///< from now on; empty: stays
+  FailureCount failures = FailureCount::keep;
+  bool again = false;  ///< may have been carried out before
+  std::size_t history = 0;
+  std::string event = {};               ///< JSON; empty: none
+  std::vector<std::string> entry = {};  ///< fields of the history, name and value in turn
+};
+
+/// What the schedule says of the job.
+void decide(EndCall& call, const DecideNextStep& decide, const std::optional<std::string>& schedule,
+            UnixSeconds now, std::optional<std::chrono::seconds> backoff, std::string& why_bad);
+
+class EndWords {
+ public:
+  EndWords(const ScheduleKeys& keys, const EndCall& call);
+  EndWords(const EndWords&) = delete;
+  EndWords& operator=(const EndWords&) = delete;
+  [[nodiscard]] const redis::Command& keys() const { return keys_; }
+  [[nodiscard]] const redis::Command& arguments() const { return arguments_; }
+
+ private:
+  std::string working_;
+  std::vector<std::string> numbers_;
+  redis::Command keys_;
+  redis::Command arguments_;
+};
+
+struct EndResult {
+  enum class State { done, not_ours, changed };
+  State state = State::done;
+  std::string refused;                  ///< by Redis, of what is noted beside the key
+  UnixSeconds now = 0;                  ///< Redis's
+  std::optional<std::string> schedule;  ///< changed: as it stands now
+};
+EndResult read_end(const redis::Reply& reply);
+
+}  // namespace w8y::store

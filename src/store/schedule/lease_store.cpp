@@ -1,0 +1,37 @@
+#include "store/schedule/lease_store.hpp"
+
+#include "store/schedule/end_call.hpp"
+#include "store/scripts.hpp"
+
+namespace w8y::store {
+
+void ScheduleLeaseStore::renew(const Batch& leases, Answer answer) {
+  const LeaseTerms& common = *leases.front();
+  const std::string life = ms_text(common.expiry);
+  redis::Command keys{keys_.slots, keys_.taken};
+  redis::Command arguments{life, common.fleet ? "1" : "0"};
+  for (const auto& lease : leases) {
+    keys.push_back(lease->key);
+    arguments.insert(arguments.end(),
+                     {lease->item, lease->value, lease->run, lease->retake ? "t" : "n"});
+  }
+  client_.run(scripts::schedule_renew, keys, arguments,
+              [answer = std::move(answer)](const redis::Answer& got) {
+                if (!got.ok()) return answer(nullptr);
+                std::vector<Renewed> states;
+                for (std::size_t i = 0; i < got.reply.size(); ++i)
+                  states.push_back(static_cast<Renewed>(got.reply[i].integer()));
+                answer(&states);
+              });
+}
+
+void ScheduleLeaseStore::let_go(const LeaseTerms& lease) {
+  EndCall call;
+  call.job = lease.item;
+  call.tag = lease.value;
+  call.run = lease.run;
+  const EndWords words(keys_, call);
+  client_.run(scripts::schedule_end, words.keys(), words.arguments(), [](const redis::Answer&) {});
+}
+
+}  // namespace w8y::store

@@ -1,0 +1,25 @@
+// Leases of jobs that are worked on: Redbike's key of each, and what is noted beside it.
+#pragma once
+
+#include "redis/client.hpp"
+#include "store/leases.hpp"
+#include "store/schedule/keys.hpp"
+
+namespace w8y::store {
+
+/// A lease's key is that of its item, the job; its value is the tag.
+class ScheduleLeaseStore final : public LeaseStore {
+ public:
+  ScheduleLeaseStore(redis::Client& client, ScheduleKeys keys)
+      : client_(client), keys_(std::move(keys)) {}
+
+  void renew(const Batch& leases, Answer answer) override;
+  void let_go(const LeaseTerms& lease) override;
+  [[nodiscard]] const ScheduleKeys& keys() const { return keys_; }
+
+ private:
+  redis::Client& client_;
+  const ScheduleKeys keys_;
+};
+
+}  // namespace w8y::store

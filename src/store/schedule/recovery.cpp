@@ -1,0 +1,77 @@
+#include "store/schedule/recovery.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "store/scripts.hpp"
+
+namespace w8y::store {
+
+namespace {
+
+/// Jobs that one call looks at, roughly, so that Redis is never held for long.
+constexpr const char* at_once = "256";
+/// Runs of lost takes that one look asks for.
+constexpr std::size_t most_searched = 1024;
+
+}  // namespace
+
+Recovery::Recovery(RedisSession& session)
+    : session_(session), alive_(std::make_shared<bool>(true)) {}
+
+Recovery::~Recovery() {
+  *alive_ = false;
+}
+
+void Recovery::lost(const std::vector<std::string>& runs, Instant until) {
+  for (const std::string& run : runs) lost_.emplace(run, until);
+}
+
+void Recovery::look(std::shared_ptr<const ScheduleKeys> keys, Answer answer) {
+  keys_ = std::move(keys);
+  answer_ = std::move(answer);
+  looking_ = true;
+  put_back_ = 0;
+  next_.reset();
+  searched_.clear();
+  for (const auto& [run, until] : lost_)
+    if (searched_.size() < most_searched) searched_.push_back(run);
+  step("0");
+}
+
+void Recovery::step(const std::string& cursor) {
+  redis::Command arguments{keys_->work_prefix, keys_->wake, cursor, at_once};
+  arguments.insert(arguments.end(), searched_.begin(), searched_.end());
+  session_.client.run(scripts::schedule_recover, {keys_->taken, keys_->statuses, keys_->slots},
+                      arguments, [this, alive = alive_](const redis::Answer& answer) {
+                        if (*alive) stepped(searched_, answer);
+                      });
+}
+
+void Recovery::stepped(const std::vector<std::string>& asked, const redis::Answer& answer) {
+  if (!answer.ok()) {
+    next_.reset();
+    std::erase_if(lost_, [this](const auto& each) { return each.second < session_.clock.now(); });
+    return finish();
+  }
+  const redis::Reply& reply = answer.reply;
+  if (const auto ms = reply[1].integer(); ms >= 0) {
+    const Duration next = std::chrono::milliseconds(ms);
+    next_ = std::min(next_.value_or(next), next);
+  }
+  put_back_ += static_cast<std::size_t>(reply[2].integer());
+  for (std::size_t i = 3; i < reply.size(); ++i) lost_.erase(std::string(reply[i].text()));
+  const std::string cursor(reply[0].text());
+  if (cursor != "0") return step(cursor);
+  // What is not noted as taken was never taken.
+  for (const std::string& run : asked) lost_.erase(run);
+  finish();
+}
+
+void Recovery::finish() {
+  looking_ = false;
+  const Answer answer = std::exchange(answer_, {});
+  answer(put_back_, next_);
+}
+
+}  // namespace w8y::store

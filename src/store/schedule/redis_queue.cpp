@@ -1,0 +1,331 @@
+#include "store/schedule/redis_queue.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <utility>
+
+#include "store/rights.hpp"
+#include "store/run_record.hpp"
+#include "store/scripts.hpp"
+
+namespace w8y::store {
+
+namespace {
+
+/// Jobs that one call takes, so that Redis is never held for long.
+constexpr std::size_t most_taken = 64;
+/// While Redis has left so many bytes unread, events of runs are not published.
+constexpr std::size_t most_unsent = std::size_t{1} << 20;
+constexpr std::size_t tag_digits = 30;
+
+ClaimEnd end_of(TakeStatus status) {
+  switch (status) {
+    case TakeStatus::ok:
+    case TakeStatus::more:
+      return ClaimEnd::more;
+    case TakeStatus::empty:
+      return ClaimEnd::empty;
+    case TakeStatus::halted:
+    case TakeStatus::paused:
+      return ClaimEnd::paused;
+    case TakeStatus::full:
+      return ClaimEnd::fleet_full;
+  }
+  return ClaimEnd::more;
+}
+
+struct EndWordsOf {
+  JobEnds::End& end;
+  void operator()(const ActOnSchedule& act) const {
+    end.by_schedule = true;
+    end.backoff = act.backoff;
+  }
+  void operator()(const BackOff& rest) const {
+    end.call.effect = "later";
+    end.call.number = rest.time.count();
+  }
+  void operator()(const Die&) const { end.call.effect = "die"; }
+  void operator()(const StopForGood&) const {
+    end.call.effect = "stop";
+    end.call.schedule = "STOP";
+  }
+  void operator()(const UnsetJob&) const { end.call.effect = "unset"; }
+  void operator()(const BackToQueue&) const { end.call.effect = "back"; }
+};
+
+}  // namespace
+
+RedisScheduleQueue::RedisScheduleQueue(std::shared_ptr<RedisSession> session, DecideNextStep decide,
+                                       ScheduleQueueHandler& handler)
+    : SessionHolder{std::move(session)},
+      redis::Client::Listener(session_->client),
+      handler_(handler),
+      ends_(
+          *session_, std::move(decide),
+          JobEnds::Handler{
+              [this] {
+                if (unsettled() == 0) handler_.on_all_settled();
+              },
+              [this](const RunId& run, const std::string& why) { handler_.on_given_up(run, why); },
+              [this](const std::string& refused) {
+                handler_.on_unwritten(refused.empty() ? refused : missing_right(refused));
+              },
+              [this](const ShownItem& job, const std::string& why) {
+                handler_.on_parked(job, why);
+              }}),
+      recovery_(*session_),
+      random_(std::hash<std::string>{}(session_->run_ids.next(session_->clock.wall())) ^
+              session_->holder.seed),
+      alive_(std::make_shared<bool>(true)) {}
+
+RedisScheduleQueue::~RedisScheduleQueue() {
+  *alive_ = false;
+}
+
+void RedisScheduleQueue::use(RulePtr rule, std::vector<std::string> queues) {
+  const bool same = rule_ && rule_->prefix == rule->prefix;
+  rule_ = std::move(rule);
+  if (!same)
+    store_ = std::make_shared<ScheduleLeaseStore>(session_->client, ScheduleKeys(rule_->prefix));
+  if (queues != queues_) place_ = 0;
+  queues_ = std::move(queues);
+}
+
+std::string RedisScheduleQueue::holder() const {
+  const RedisSession::Holder& who = session_->holder;
+  return "run:" + who.host + ":" + std::to_string(who.pid) + ":";
+}
+
+std::string RedisScheduleQueue::new_tag() {
+  std::array<char, 33> digits{};
+  std::snprintf(digits.data(), digits.size(), "%016llx%016llx",
+                static_cast<unsigned long long>(random_()),
+                static_cast<unsigned long long>(random_()));
+  return {digits.data(), tag_digits};
+}
+
+// ---- Redis's time
+
+void RedisScheduleQueue::note_time(std::chrono::milliseconds redis_time) {
+  heard_time_ = {redis_time, session_->clock.now()};
+}
+
+std::chrono::milliseconds RedisScheduleQueue::redis_now() const {
+  if (!heard_time_) return {};
+  return heard_time_->first + std::chrono::duration_cast<std::chrono::milliseconds>(
+                                  session_->clock.now() - heard_time_->second);
+}
+
+// ---- taking
+
+void RedisScheduleQueue::take(std::size_t wanted) {
+  take_ = Take{rule_, store_, queues_, wanted, {}, {}, {}};
+  send_take();
+}
+
+void RedisScheduleQueue::send_take() {
+  take_.tickets.clear();
+  for (std::size_t i = 0; i < std::min(take_.wanted, most_taken); ++i)
+    take_.tickets.push_back({session_->run_ids.next(session_->clock.wall()), new_tag()});
+  take_.sent = session_->clock.now();
+  if (place_ >= take_.queues.size()) place_ = 0;
+  const TakeWords words({take_.store->keys(), holder(), take_.rule->key_expiry,
+                         take_.rule->fleet_concurrency, place_, take_.queues, take_.tickets});
+  session_->client.run(scripts::schedule_take, words.keys(), words.arguments(),
+                       [this, alive = alive_](const redis::Answer& answer) {
+                         if (*alive) taken(answer);
+                       });
+}
+
+void RedisScheduleQueue::taken(const redis::Answer& answer) {
+  if (const auto trouble = trouble_of(answer)) return not_taken(*trouble);
+  TakeResult result = read_take(answer.reply);
+  note_time(result.now);
+  place_ = result.place;
+  take_.parked.insert(take_.parked.end(), result.too_long.begin(), result.too_long.end());
+  const bool nothing = result.taken.empty() && result.refused.empty();
+  if (result.status == TakeStatus::more && nothing) return send_take();
+  TakeReply reply;
+  reply.end = end_of(result.status);
+  reply.halted = result.status == TakeStatus::halted;
+  reply.next_free = result.next_free;
+  reply.detail = result.detail;
+  reply.refused = result.refused;
+  reply.parked = std::exchange(take_.parked, {});
+  for (std::size_t i = 0; i < std::min(result.taken.size(), take_.tickets.size()); ++i)
+    reply.claims.push_back(hold(take_.tickets[i], std::move(result.taken[i])));
+  if (session_->clock.now() - take_.sent > take_.rule->key_expiry / 2) {
+    // By our clock the leases are half over or gone: nothing is begun under them.
+    for (const Claim& claim : reply.claims) hand_back(claim);
+    reply.claims.clear();
+    reply.end = ClaimEnd::unavailable;
+    reply.detail = "the answer to a claim came too late";
+  }
+  handler_.on_taken(std::move(reply));
+}
+
+void RedisScheduleQueue::not_taken(const StoreError& trouble) {
+  if (trouble.maybe_done) {
+    std::vector<std::string> runs;
+    for (const Ticket& ticket : take_.tickets) runs.push_back(holder() + ticket.run);
+    recovery_.lost(runs, session_->clock.now() + take_.rule->key_expiry);
+    look_through();
+  }
+  TakeReply reply;
+  reply.end = trouble.about_keys() ? ClaimEnd::refused : ClaimEnd::unavailable;
+  reply.detail = trouble.why;
+  reply.parked = std::exchange(take_.parked, {});
+  handler_.on_taken(std::move(reply));
+}
+
+Claim RedisScheduleQueue::hold(const Ticket& ticket, TakenJob&& job) {
+  LeaseTerms terms;
+  terms.run = ticket.run;
+  terms.key = take_.store->keys().working(job.job);
+  terms.value = ticket.tag;
+  terms.fleet = take_.rule->fleet_concurrency > 0;
+  terms.retake = take_.rule->on_lease_loss == OnLeaseLoss::keep_running;
+  terms.expiry = take_.rule->key_expiry;
+  terms.claimed = take_.sent;
+  terms.store = take_.store;
+  terms.item = job.job;
+  held_.insert_or_assign(ticket.run, Held{take_.store, ticket.tag, std::move(job.schedule),
+                                          session_->leases.hold(std::move(terms), *this)});
+  return Claim{ticket.run, std::move(job.job), {}, job.fence, job.failures + 1};
+}
+
+bool RedisScheduleQueue::may_start(const Claim& claim) const {
+  const auto held = held_.find(claim.run);
+  return held != held_.end() && !held->second.lease->ends_soon();
+}
+
+// ---- ends
+
+void RedisScheduleQueue::settle(JobSettlement&& settlement) {
+  const Rule& rule = *settlement.rule;
+  JobEnds::End end;
+  std::visit(EndWordsOf{end}, settlement.what);
+  if (rule.keeps_records) {
+    end.call.failures = settlement.failures;
+    end.call.history = rule.history;
+    end.call.event = end_json(session_->holder.host, settlement);
+    if (rule.history > 0) end.call.entry = history_entry(session_->holder.host, settlement);
+  }
+  end.call.job = std::move(settlement.claim.item);
+  put_down(settlement.claim.run, std::move(end));
+}
+
+void RedisScheduleQueue::hand_back(const Claim& claim) {
+  JobEnds::End end;
+  end.call.job = claim.item;
+  end.call.effect = "back";
+  put_down(claim.run, std::move(end));
+}
+
+void RedisScheduleQueue::put_down(const RunId& run, JobEnds::End&& end) {
+  const auto held = held_.find(run);
+  if (held == held_.end()) return;
+  end.store = held->second.store;
+  end.call.tag = held->second.tag;
+  end.call.run = run;
+  end.schedule = std::move(held->second.schedule);
+  end.forget_at = held->second.lease->ends() + held->second.lease->expiry();
+  // The renewals end here, and not when Redis has answered: one that overtook the end would find
+  // the key gone and take it again, for nobody.
+  held_.erase(held);
+  using std::chrono::duration_cast;
+  ends_.add(std::move(end), duration_cast<std::chrono::seconds>(redis_now()).count());
+}
+
+// ---- dispatch, recovery
+
+void RedisScheduleQueue::dispatch() {
+  const DispatchWords words(keys(), {});
+  session_->client.run(scripts::schedule_dispatch, words.keys(), words.arguments(),
+                       [this, alive = alive_](const redis::Answer& answer) {
+                         if (!*alive) return;
+                         DispatchAnswer told;
+                         if (const auto trouble = trouble_of(answer)) {
+                           told.trouble =
+                               trouble->about_keys() ? ClaimEnd::refused : ClaimEnd::unavailable;
+                           told.why = trouble->why;
+                         } else {
+                           told.reply = read_dispatch(redis::ReplyCopy(answer.reply));
+                           note_time(told.reply->now);
+                         }
+                         handler_.on_dispatched(std::move(told));
+                       });
+}
+
+void RedisScheduleQueue::recover() {
+  recover_asked_ = true;
+  look_through();
+}
+
+/// Of what was lost by a take, or because it was asked for.
+void RedisScheduleQueue::look_through() {
+  if (recovery_.looking()) return;
+  recovery_.look(
+      {store_, &store_->keys()},
+      [this, asked = std::exchange(recover_asked_, false), lost = recovery_.lost_takes()](
+          std::size_t put_back, std::optional<Duration> next) {
+        const bool all_settled = lost > 0 && unsettled() == 0;
+        if (recover_asked_) look_through();
+        if (asked) handler_.on_recovered(put_back, next);
+        if (all_settled) handler_.on_all_settled();
+      });
+}
+
+// ---- news
+
+void RedisScheduleQueue::on_up() {
+  ends_.retry();
+  if (recovery_.lost_takes() > 0) look_through();
+  handler_.on_back();
+}
+
+void RedisScheduleQueue::announce(const RunEvent& event) {
+  if (!rule_->keeps_records || !session_->client.connected()) return;
+  // News are for whoever listens; they must not stand in the way of takes and renewals.
+  if (session_->client.unsent() > most_unsent) return;
+  const std::string message =
+      event_json(*rule_, session_->holder.host, event, session_->clock.wall());
+  session_->client.call({"PUBLISH", keys().events, message});
+}
+
+void RedisScheduleQueue::listen(bool on) {
+  if (!on) return wake_.reset();
+  if (wake_) return;
+  // Once the channel is confirmed too: what was published before may have been missed.
+  wake_ = session_->subscriber.subscribe(
+      keys().wake, [this](std::string_view, std::string_view message) { heard(message); },
+      [this] { handler_.on_back(); });
+}
+
+/// "queued" and codes, each on a line of its own; or one word. Anything else is somebody's hint.
+void RedisScheduleQueue::heard(std::string_view message) {
+  const auto line = message.find('\n');
+  const std::string_view news = message.substr(0, line);
+  if (news == "timeline") return handler_.on_news(ScheduleNews::timeline);
+  if (news == "free") return handler_.on_news(ScheduleNews::place);
+  if (news == "control" || news == "paused" || news == "resumed")
+    return handler_.on_news(ScheduleNews::orders);
+  if (news == "queued" && line != std::string_view::npos && !is_ours(message.substr(line + 1)))
+    return;
+  handler_.on_news(ScheduleNews::queued);
+}
+
+bool RedisScheduleQueue::is_ours(std::string_view codes) const {
+  return std::any_of(queues_.begin(), queues_.end(), [&](const std::string& code) {
+    if (code.find('\n') != std::string::npos) return true;  // it stands on several lines
+    for (std::string_view rest = codes;;) {
+      const auto end = rest.find('\n');
+      if (rest.substr(0, end) == code) return true;
+      if (end == std::string_view::npos) return false;
+      rest.remove_prefix(end + 1);
+    }
+  });
+}
+
+}  // namespace w8y::store

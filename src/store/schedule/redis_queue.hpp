@@ -1,0 +1,110 @@
+// Schedules in Redis: the keys are those of w8y-keys(7).
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <w8y/timers.hpp>
+
+#include "store/redis_session.hpp"
+#include "store/schedule/job_ends.hpp"
+#include "store/schedule/lease_store.hpp"
+#include "store/schedule/queue.hpp"
+#include "store/schedule/recovery.hpp"
+#include "store/schedule/take_call.hpp"
+
+namespace w8y::store {
+
+namespace detail {
+/// A base class, so that the connection outlives the listener on it: a source may be its last user.
+struct SessionHolder {
+  std::shared_ptr<RedisSession> session_;
+};
+}  // namespace detail
+
+class RedisScheduleQueue final : public ScheduleQueue,
+                                 private detail::SessionHolder,
+                                 private LeaseHandler,
+                                 private redis::Client::Listener {
+ public:
+  RedisScheduleQueue(std::shared_ptr<RedisSession> session, DecideNextStep decide,
+                     ScheduleQueueHandler& handler);
+  ~RedisScheduleQueue() override;
+
+  void use(RulePtr rule, std::vector<std::string> queues) override;
+  void take(std::size_t wanted) override;
+  void dispatch() override;
+  void recover() override;
+  void listen(bool on) override;
+  [[nodiscard]] std::chrono::milliseconds redis_now() const override;
+  void settle(JobSettlement&& settlement) override;
+  void hand_back(const Claim& claim) override;
+  [[nodiscard]] bool may_start(const Claim& claim) const override;
+  void announce(const RunEvent& event) override;
+  [[nodiscard]] std::size_t unsettled() const override {
+    return ends_.size() + recovery_.lost_takes();
+  }
+
+ private:
+  /// A take that is out, call by call until something was found or there is no more.
+  struct Take {
+    RulePtr rule;
+    std::shared_ptr<ScheduleLeaseStore> store;
+    std::vector<std::string> queues;
+    std::size_t wanted = 0;
+    std::vector<Ticket> tickets;
+    Instant sent{};
+    std::vector<ShownItem> parked;
+  };
+  /// What a run holds in Redis.
+  struct Held {
+    std::shared_ptr<ScheduleLeaseStore> store;
+    std::string tag;
+    std::optional<std::string> schedule;  ///< as it stood when the job was taken
+    std::unique_ptr<Leases::Lease> lease;
+  };
+
+  // By value: the handler may give the lease up, and the lease's own copy goes with it.
+  void lease_lost(RunId run) override { handler_.on_lease_lost(run); }
+  void lease_back(RunId run) override { handler_.on_lease_back(run); }
+  void lease_expiring(RunId run) override { handler_.on_lease_expiring(run); }
+  void on_up() override;
+  void on_down(const std::string&) override {}
+
+  void send_take();
+  void taken(const redis::Answer& answer);
+  void not_taken(const StoreError& trouble);
+  Claim hold(const Ticket& ticket, TakenJob&& job);
+  void put_down(const RunId& run, JobEnds::End&& end);
+  void look_through();
+  void heard(std::string_view message);
+  [[nodiscard]] bool is_ours(std::string_view codes) const;
+  [[nodiscard]] const ScheduleKeys& keys() const { return store_->keys(); }
+  [[nodiscard]] std::string holder() const;
+  std::string new_tag();
+  void note_time(std::chrono::milliseconds redis_time);
+
+  ScheduleQueueHandler& handler_;
+  RulePtr rule_;
+  std::shared_ptr<ScheduleLeaseStore> store_;
+  std::vector<std::string> queues_;
+  std::size_t place_ = 0;  ///< of the next visit
+  Take take_;
+  std::map<RunId, Held> held_;
+  JobEnds ends_;
+  Recovery recovery_;
+  bool recover_asked_ = false;
+  std::mt19937_64 random_;
+  /// Redis's time is this and the time since then, or more.
+  std::optional<std::pair<std::chrono::milliseconds, Instant>> heard_time_;
+  redis::Subscription wake_;
+  std::shared_ptr<bool> alive_;
+};
+
+}  // namespace w8y::store

@@ -1,0 +1,64 @@
+#include "store/schedule/take_call.hpp"
+
+#include "store/circular/lock_store.hpp"
+
+namespace w8y::store {
+
+namespace {
+
+/// Elements of the reply before what is told of long jobs.
+constexpr std::size_t head = 7;
+
+TakeStatus status_of(std::string_view text) {
+  if (text == "more") return TakeStatus::more;
+  if (text == "empty") return TakeStatus::empty;
+  if (text == "halted") return TakeStatus::halted;
+  if (text == "paused") return TakeStatus::paused;
+  if (text == "full") return TakeStatus::full;
+  return TakeStatus::ok;
+}
+
+}  // namespace
+
+TakeWords::TakeWords(const TakeCall& call)
+    : numbers_{ms_text(call.life),
+               std::to_string(call.fleet_limit),
+               std::to_string(call.place),
+               std::to_string(longest_item),
+               std::to_string(LockStore::most_bytes_looked_at),
+               std::to_string(item_shown + 1),  // one more tells that it was cut
+               std::to_string(call.queues.size())},
+      keys_{call.keys.control,  call.keys.paused,    call.keys.fence,
+            call.keys.failures, call.keys.slots,     call.keys.statuses,
+            call.keys.taken,    call.keys.schedules, call.keys.halted},
+      arguments_{call.keys.work_prefix, call.holder} {
+  arguments_.insert(arguments_.end(), numbers_.begin(), numbers_.end());
+  arguments_.insert(arguments_.end(), call.queues.begin(), call.queues.end());
+  for (const Ticket& ticket : call.tickets)
+    arguments_.insert(arguments_.end(), {ticket.run, ticket.tag});
+}
+
+TakeResult read_take(const redis::Reply& reply) {
+  TakeResult result;
+  if (reply.size() < head) return result;
+  result.status = status_of(reply[0].text());
+  result.place = static_cast<std::size_t>(reply[1].integer());
+  result.now = std::chrono::milliseconds(reply[2].integer());
+  if (const auto ms = reply[3].integer(); ms >= 0) result.next_free = std::chrono::milliseconds(ms);
+  result.detail = shown_part(reply[4].text());
+  result.refused = reply[5].text();
+  std::size_t i = head;
+  for (auto count = reply[6].integer(); count > 0; --count, i += 2)
+    result.too_long.emplace_back(reply[i].text(), static_cast<std::size_t>(reply[i + 1].integer()));
+  for (; i + 4 < reply.size(); i += 5) {
+    TakenJob job{std::string(reply[i].text()), static_cast<std::size_t>(reply[i + 1].integer()),
+                 static_cast<std::uint64_t>(reply[i + 2].integer()),
+                 static_cast<unsigned>(reply[i + 3].integer()), std::nullopt};
+    const std::string_view schedule = reply[i + 4].text();
+    if (schedule.starts_with('s')) job.schedule = schedule.substr(1);
+    result.taken.push_back(std::move(job));
+  }
+  return result;
+}
+
+}  // namespace w8y::store

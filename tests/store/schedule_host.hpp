@@ -1,0 +1,116 @@
+// A queue of schedules on a real server, and a handler that writes down what it is told.
+#pragma once
+
+#include "source/schedule/decision.hpp"
+#include "store/host.hpp"
+#include "store/schedule/redis_queue.hpp"
+
+namespace w8y::test {
+
+class ScheduleTold : public store::ScheduleQueueHandler {
+ public:
+  void on_taken(store::TakeReply&& reply) override { takes.push_back(std::move(reply)); }
+  void on_dispatched(store::DispatchAnswer&& answer) override {
+    dispatches.push_back(std::move(answer));
+  }
+  void on_recovered(std::size_t put_back, std::optional<Duration> next) override {
+    recovered.push_back(put_back);
+    next_recovery = next;
+  }
+  void on_news(store::ScheduleNews what) override { news.push_back(what); }
+  void on_back() override { ++backs; }
+  void on_lease_lost(const RunId& run) override { lost.push_back(run); }
+  void on_lease_back(const RunId& run) override { back.push_back(run); }
+  void on_lease_expiring(const RunId& run) override { expiring.push_back(run); }
+  void on_given_up(const RunId& run, const std::string&) override { given_up.push_back(run); }
+  void on_parked(const ShownItem& job, const std::string& why) override {
+    parked.push_back(job.beginning + ": " + why);
+  }
+  void on_unwritten(const std::string& why) override { unwritten.push_back(why); }
+  void on_all_settled() override { ++all_settled; }
+
+  std::vector<store::TakeReply> takes;
+  std::vector<store::DispatchAnswer> dispatches;
+  std::vector<std::size_t> recovered;
+  std::optional<Duration> next_recovery;
+  std::vector<store::ScheduleNews> news;
+  std::vector<RunId> lost;
+  std::vector<RunId> back;
+  std::vector<RunId> expiring;
+  std::vector<RunId> given_up;
+  std::vector<std::string> parked;
+  std::vector<std::string> unwritten;
+  int backs = 0;
+  int all_settled = 0;
+};
+
+/// For what only Redis tells, when it is asked.
+template <typename Fact>
+bool ask_until(loop::Loop& loop, Fact fact) {
+  for (int i = 0; i < 2000; ++i) {
+    if (fact()) return true;
+    turn_for(loop, 5ms);
+  }
+  return false;
+}
+
+inline Rule schedule_rule() {
+  Rule rule = list_rule("bike");
+  rule.key_expiry = 60s;
+  return rule;
+}
+
+/// One host on one list of schedules.
+struct ScheduleHost {
+  ScheduleHost(loop::Loop& shared, const std::string& url, Rule settings = schedule_rule(),
+               std::vector<std::string> codes = {"A"}, const std::string& name = "here",
+               Duration command_timeout = 5s)
+      : loop(shared),
+        session(open_link(shared, url, name, command_timeout)),
+        queue(std::make_unique<store::RedisScheduleQueue>(session, source::decide_next, told)) {
+    use(std::move(settings), std::move(codes));
+  }
+  void use(Rule settings, std::vector<std::string> codes) {
+    rule = std::make_shared<const Rule>(std::move(settings));
+    queue->use(rule, std::move(codes));
+  }
+  store::TakeReply take(std::size_t wanted = 1) {
+    const std::size_t before = told.takes.size();
+    queue->take(wanted);
+    turn_until(loop, [&] { return told.takes.size() > before; });
+    return told.takes.empty() ? store::TakeReply{} : told.takes.back();
+  }
+  /// The one job that there is.
+  Claim take_one() {
+    const store::TakeReply reply = take(1);
+    return reply.claims.empty() ? Claim{} : reply.claims.front();
+  }
+  std::size_t recover() {
+    const std::size_t before = told.recovered.size();
+    queue->recover();
+    turn_until(loop, [&] { return told.recovered.size() > before; });
+    return told.recovered.empty() ? 0 : told.recovered.back();
+  }
+  store::JobSettlement settlement(const Claim& claim, store::JobEnd what,
+                                  Outcome outcome = Succeeded{}) const {
+    store::JobSettlement end{{claim, rule, std::move(outcome), {}, WallTime(1000), WallTime(2000)},
+                             what};
+    end.end.process = Exited{0};
+    return end;
+  }
+  bool settle(const Claim& claim, store::JobEnd what, Outcome outcome = Succeeded{}) {
+    queue->settle(settlement(claim, what, std::move(outcome)));
+    return settled();
+  }
+  bool settled() {
+    return turn_until(loop, [&] { return queue->unsettled() == 0; });
+  }
+
+  loop::Loop& loop;
+  ScheduleTold told;
+  std::shared_ptr<store::RedisSession> session;
+  RulePtr rule;
+  std::unique_ptr<store::RedisScheduleQueue> queue;
+};
+
+}  // namespace w8y::test
