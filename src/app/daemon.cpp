@@ -30,7 +30,8 @@ Daemon::Daemon(DaemonOptions options, Config config)
       processes_(loop_, log_),
       embedded_(loop_, log_, processes_.groups(), options_.embedded),
       redis_(loop_, log_, events_, embedded_),
-      factory_(redis_, processes_),
+      timefiles_(loop_, log_),
+      factory_(redis_, processes_, timefiles_),
       supervisor_(
           SupervisorHost{loop_.clock(), loop_.timers(), reporter_, factory_, random_number()}),
       mode_(supervisor_, events_),

@@ -24,6 +24,7 @@
 #include "app/signals.hpp"
 #include "app/status_servers.hpp"
 #include "app/systemd_notifier.hpp"
+#include "app/timefile.hpp"
 #include "loop/loop.hpp"
 #include "ops/event_hub.hpp"
 #include "ops/event_log.hpp"
@@ -84,6 +85,7 @@ class Daemon final : private ReloadSteps, private DrainSteps {
   ChildProcesses processes_;
   EmbeddedServer embedded_;
   RedisConnection redis_;
+  Timefiles timefiles_;
   ListFactory factory_;
   Supervisor supervisor_;
   ConfigPtr first_config_;  ///< until it is in force

@@ -38,7 +38,9 @@ void describe_serving(ListStatus& status, const Poller& poller, WallTime now) {
   if (status.pause) {
     status.state = ListState::paused;
     status.why = pause_text(*status.pause, now);
-  } else if (end == ClaimEnd::paused && !status.quarantined) {  // Redis has not been asked
+  } else if (end == ClaimEnd::paused &&
+             // Redis has not been asked; or it is HALT.
+             (!status.quarantined || poller.rule().kind() == SourceKind::schedule)) {
     status.state = ListState::paused;
     status.why = poller.detail();
   } else if (end == ClaimEnd::unavailable || end == ClaimEnd::refused) {

@@ -1,13 +1,20 @@
 #include "app/list_factory.hpp"
 
 #include "executor/executor_factory.hpp"
-#include "source/circular/circular_factory.hpp"
+#include "source/source_factory.hpp"
 
 namespace w8y::app {
 
-std::unique_ptr<Source> ListFactory::make_source(const RulePtr&, IdlePolls& idle,
+std::unique_ptr<Source> ListFactory::make_source(const RulePtr& rule, IdlePolls& idle,
                                                  SourceHandler& handler) {
-  return source::make_circular(redis_.session(), idle, handler);
+  return source::make_source(redis_.session(), *rule, idle, handler);
+}
+
+std::unique_ptr<Upkeep> ListFactory::make_upkeep(const RulePtr& rule, IdlePolls& idle,
+                                                 UpkeepHandler& handler) {
+  return source::make_upkeep(
+      redis_.session(), rule, idle, handler,
+      [this](const std::string& file, std::int64_t time) { timefiles_.note(file, time); });
 }
 
 std::shared_ptr<Executor> ListFactory::make_executor(const RulePtr& rule, const Caps& caps,

@@ -51,7 +51,6 @@ std::unique_ptr<Executor> make_executor(loop::Loop& loop, const ExecutorOptions&
 }
 
 std::string why_not(const Rule& rule, const Caps& caps) {
-  if (rule.kind() != SourceKind::circular) return "its source is not served by this version yet";
   for (const std::string& cap : rule.requires_caps)
     if (!caps.has(cap)) return "lacks \"" + cap + '"';
   if (way_for(rule, caps) != nullptr) return {};

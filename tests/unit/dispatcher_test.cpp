@@ -5,66 +5,13 @@
 
 #include <set>
 
-#include "fakes.hpp"
+#include "fake_schedule.hpp"
 
 using namespace w8y;
 using namespace w8y::test;
 using namespace std::chrono_literals;
-using std::chrono::milliseconds;
 
 namespace {
-
-class FakeTimeline : public store::Timeline {
- public:
-  FakeTimeline(FakeClock& clock, TimerQueue& timers, store::TimelineHandler& told)
-      : handler(told), clock_(clock), answer_(timers) {}
-
-  void dispatch() override {
-    ++looks;
-    if (!trouble.empty()) return refuse();
-    store::DispatchReply reply;
-    reply.halted = halted;
-    reply.now = std::chrono::duration_cast<milliseconds>(clock_.now().time_since_epoch());
-    while (!halted && !due.empty() && *due.begin() <= clock_.now() && reply.taken_off < 256) {
-      late.push_back(clock_.now() - *due.begin());
-      due.erase(due.begin());
-      ++reply.taken_off;
-    }
-    if (!halted && !due.empty()) {
-      reply.more = *due.begin() <= clock_.now();
-      reply.next_due =
-          std::chrono::ceil<milliseconds>(std::max(*due.begin() - clock_.now(), Duration{0}));
-    }
-    answer_.set(clock_.now(), [this, reply] { handler.on_dispatched(reply); });
-  }
-  void recover() override {
-    ++recovers;
-    if (!trouble.empty()) return refuse();
-    answer_.set(clock_.now(), [this] { handler.on_recovered({0, false, next_over}); });
-  }
-  [[nodiscard]] bool hears() const override { return false; }
-
-  void add(Duration in, bool told = true) {
-    due.insert(clock_.now() + in);
-    if (told) handler.on_wake();
-  }
-
-  store::TimelineHandler& handler;
-  std::multiset<Instant> due;
-  std::vector<Duration> late;
-  std::string trouble;
-  std::optional<milliseconds> next_over;
-  bool halted = false;
-  std::size_t looks = 0;
-  std::size_t recovers = 0;
-
- private:
-  void refuse() {
-    answer_.set(clock_.now(), [this] { handler.on_unavailable({trouble, true}); });
-  }
-  FakeClock& clock_;
-  Timer answer_;
-};
 
 struct Bench : World, UpkeepHandler {
   Bench() {
@@ -74,8 +21,8 @@ struct Bench : World, UpkeepHandler {
   void make() {
     dispatcher = std::make_unique<source::Dispatcher>(
         clock, timers, idle, *this,
-        [this](const Rule&, store::TimelineHandler& told) {
-          auto fake = std::make_unique<FakeTimeline>(clock, timers, told);
+        [this](store::ScheduleQueueHandler& told) {
+          auto fake = std::make_unique<FakeSchedule>(clock, timers, told);
           timeline = fake.get();
           return fake;
         },
@@ -90,7 +37,7 @@ struct Bench : World, UpkeepHandler {
 
   Rule rule = rule_for("mix");
   IdlePolls idle{timers, clock, 100, 7};
-  FakeTimeline* timeline = nullptr;
+  FakeSchedule* timeline = nullptr;
   std::vector<store::UnixSeconds> noted;
   std::vector<std::string> troubles;
   std::unique_ptr<source::Dispatcher> dispatcher;
@@ -100,9 +47,9 @@ struct Bench : World, UpkeepHandler {
 
 TEST_CASE("a due job is dispatched in its millisecond, however far away it was") {
   Bench bench;
-  bench.timeline->add(10ms);
-  bench.timeline->add(3333ms);
-  bench.timeline->add(1h);
+  bench.timeline->put_on_timeline(10ms);
+  bench.timeline->put_on_timeline(3333ms);
+  bench.timeline->put_on_timeline(1h);
   bench.run_for(2h);
   REQUIRE(bench.timeline->late.size() == 3);
   for (const Duration late : bench.timeline->late) CHECK(late <= 1ms);
@@ -110,9 +57,9 @@ TEST_CASE("a due job is dispatched in its millisecond, however far away it was")
 
 TEST_CASE("what nobody told us of is dispatched within a quarter of a second or so") {
   Bench bench;
-  bench.timeline->add(1h);
+  bench.timeline->put_on_timeline(1h);
   bench.run_for(10s);
-  bench.timeline->add(20ms, false);
+  bench.timeline->put_on_timeline(20ms, false);
   bench.run_for(1s);
   REQUIRE(bench.timeline->late.size() == 1);
   CHECK(bench.timeline->late[0] <= 400ms);
@@ -120,8 +67,8 @@ TEST_CASE("what nobody told us of is dispatched within a quarter of a second or 
 
 TEST_CASE("a thousand that are due together are dispatched by calls that follow each other") {
   Bench bench;
-  for (int i = 0; i < 1000; ++i) bench.timeline->add(1s, false);
-  bench.timeline->handler.on_wake();
+  for (int i = 0; i < 1000; ++i) bench.timeline->put_on_timeline(1s, false);
+  bench.timeline->handler.on_news(store::ScheduleNews::timeline);
   bench.settle_down();
   const std::size_t looks = bench.timeline->looks;
   bench.run_for(1001ms);
@@ -146,7 +93,7 @@ TEST_CASE("a host that does not dispatch looks for what is left behind all the s
   Bench bench;
   bench.rule.source = ScheduleSettings{{"A"}, false, OnFailure::die, {}};
   bench.make();
-  bench.timeline->add(10ms);
+  bench.timeline->put_on_timeline(10ms);
   bench.run_for(30s);
   CHECK(bench.timeline->late.empty());
   CHECK(bench.timeline->looks == 0);
@@ -156,7 +103,7 @@ TEST_CASE("a host that does not dispatch looks for what is left behind all the s
 TEST_CASE("HALT stops it, and its end is noticed within a second") {
   Bench bench;
   bench.timeline->halted = true;
-  bench.timeline->add(10ms);
+  bench.timeline->put_on_timeline(10ms);
   bench.run_for(10s);
   CHECK(bench.timeline->late.empty());
   bench.timeline->halted = false;
@@ -166,7 +113,7 @@ TEST_CASE("HALT stops it, and its end is noticed within a second") {
 
 TEST_CASE("the timefile has each second at most once") {
   Bench bench;
-  bench.timeline->add(100s);
+  bench.timeline->put_on_timeline(100s);
   bench.run_for(60s);
   CHECK(bench.noted.size() >= 50);
   CHECK(std::set(bench.noted.begin(), bench.noted.end()).size() == bench.noted.size());
@@ -179,7 +126,7 @@ TEST_CASE("a key of a wrong type is told once, asked again each second, and told
   CHECK(bench.troubles == std::vector<std::string>{"WRONGTYPE"});
   const std::size_t looks = bench.timeline->looks + bench.timeline->recovers;
   for (int i = 0; i < 100; ++i) {
-    bench.timeline->handler.on_wake();
+    bench.timeline->handler.on_news(store::ScheduleNews::timeline);
     bench.run_for(10ms);
   }
   CHECK(bench.timeline->looks + bench.timeline->recovers <= looks + 3);

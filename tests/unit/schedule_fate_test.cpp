@@ -29,7 +29,7 @@ struct Ended {
   }
   template <class Kind>
   [[nodiscard]] bool is() const {
-    return std::holds_alternative<Kind>(fate().fate);
+    return std::holds_alternative<Kind>(fate().what);
   }
 };
 
@@ -40,11 +40,11 @@ TEST_CASE("a job that succeeded goes by its schedule, or by what its executor sa
   CHECK(run.is<ActOnSchedule>());
   CHECK(run.fate().failures == FailureCount::reset);
   run.end.complete = Complete{"{}", {}, {}, 30s, {}, {}};
-  CHECK(std::get<ActOnSchedule>(run.fate().fate).backoff == 30s);
+  CHECK(std::get<ActOnSchedule>(run.fate().what).backoff == 30s);
   run.end.complete->schedule = "STOP";
-  CHECK(run.is<StopFromNow>());
+  CHECK(run.is<StopForGood>());
   run.end.complete->schedule = "UNSET";
-  CHECK(run.is<UnsetIt>());
+  CHECK(run.is<UnsetJob>());
 }
 
 TEST_CASE("a job that failed does what on_failure says") {
@@ -59,23 +59,23 @@ TEST_CASE("a job that failed does what on_failure says") {
   Ended goes_on(OnFailure::reschedule);
   goes_on.end.process = Exited{1};
   CHECK(goes_on.is<ActOnSchedule>());
-  CHECK_FALSE(std::get<ActOnSchedule>(goes_on.fate().fate).backoff);
+  CHECK_FALSE(std::get<ActOnSchedule>(goes_on.fate().what).backoff);
   // A program that is not there is not tried in a tight loop by CONTINUE.
   goes_on.end.process = NotStarted{"no such file"};
-  CHECK(std::get<ActOnSchedule>(goes_on.fate().fate).backoff == 1s);
+  CHECK(std::get<ActOnSchedule>(goes_on.fate().what).backoff == 1s);
 
   Ended rests(OnFailure::backoff);
   rests.end.process = Exited{1};
   rests.attempt = 3;
-  CHECK(std::get<AgainIn>(rests.fate().fate).time == 4s);
+  CHECK(std::get<BackOff>(rests.fate().what).time == 4s);
   rests.end.complete = Complete{"{}", "no", {}, 9s, {}, {}};
-  CHECK(std::get<AgainIn>(rests.fate().fate).time == 9s);
+  CHECK(std::get<BackOff>(rests.fate().what).time == 9s);
   rests.end.complete->backoff = 1s;
-  CHECK(std::get<AgainIn>(rests.fate().fate).time == 4s);
+  CHECK(std::get<BackOff>(rests.fate().what).time == 4s);
   rests.rule.max_failures = 3;
   CHECK(rests.is<Die>());
   rests.rule.max_failures = 4;
-  CHECK(rests.is<AgainIn>());
+  CHECK(rests.is<BackOff>());
 }
 
 TEST_CASE(
@@ -84,17 +84,17 @@ TEST_CASE(
     Ended run(on);
     run.end.process = Signalled{15};
     run.stopped = StopReason::shutdown;
-    CHECK(run.is<PutBack>());
+    CHECK(run.is<BackToQueue>());
     CHECK(run.fate().failures == FailureCount::keep);
     run.stopped = StopReason::lease_lost;
-    CHECK(run.is<PutBack>());  // its key is not ours any more, and so nothing is done
+    CHECK(run.is<BackToQueue>());  // its key is not ours any more, and so nothing is done
     run.stopped = StopReason::cancelled;
     CHECK(run.is<ActOnSchedule>());
     run.stopped.reset();
     run.end.process = NotStarted{"too many processes", false, true};
-    CHECK(run.is<PutBack>());
+    CHECK(run.is<BackToQueue>());
     run.end.process = Unanswered{"its process ended for another", true};
-    CHECK(run.is<PutBack>());
+    CHECK(run.is<BackToQueue>());
     run.stopped = StopReason::timeout;
     run.end.process = Signalled{9};
     CHECK(run.fate().failures == FailureCount::increment);

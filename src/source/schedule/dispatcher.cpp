@@ -8,14 +8,16 @@
 namespace w8y::source {
 
 Dispatcher::Dispatcher(const Clock& clock, TimerQueue& timers, IdlePolls& idle,
-                       UpkeepHandler& handler, const MakeTimeline& make, Note note, RulePtr rule)
+                       UpkeepHandler& handler, const MakeQueue& make, Note note, RulePtr rule)
     : IdlePolls::Sleeper(idle),
       clock_(clock),
       handler_(handler),
       note_(std::move(note)),
       rule_(std::move(rule)),
       timer_(timers),
-      timeline_(make(*rule_, *this)) {
+      queue_(make(*this)) {
+  queue_->use(rule_, rule_->schedule().queues);
+  queue_->listen(true);
   enter();
 }
 
@@ -23,6 +25,7 @@ Dispatcher::~Dispatcher() = default;
 
 void Dispatcher::use(RulePtr rule) {
   rule_ = std::move(rule);
+  queue_->use(rule_, rule_->schedule().queues);
 }
 
 /// All lists of a host begin at once, and all are told that Redis is back: few at a time look.
@@ -47,11 +50,13 @@ void Dispatcher::ask() {
   const bool recovers = looked_ && clock_.now() >= recover_at_;
   looked_ = true;
   again_ = false;
-  if (!rule_->schedule().dispatch || recovers) return timeline_->recover();
-  timeline_->dispatch();
+  if (!rule_->schedule().dispatch || recovers) return queue_->recover();
+  queue_->dispatch();
 }
 
-void Dispatcher::on_dispatched(const store::DispatchReply& reply) {
+void Dispatcher::on_dispatched(store::DispatchAnswer&& answer) {
+  if (!answer.reply) return not_done(answer);
+  const store::DispatchReply& reply = *answer.reply;
   const Instant now = clock_.now();
   due_at_.reset();
   if (reply.next_due) due_at_ = now + *reply.next_due;
@@ -67,20 +72,19 @@ void Dispatcher::on_dispatched(const store::DispatchReply& reply) {
   next();
 }
 
-void Dispatcher::on_recovered(const store::RecoverReply& reply) {
-  Duration pause = recover_pause;
-  if (reply.next_over) pause = std::min<Duration>(pause, *reply.next_over);
+void Dispatcher::on_recovered(std::size_t, std::optional<Duration> soonest) {
+  const Duration pause = std::min(soonest.value_or(recover_pause), recover_pause);
   recover_at_ = clock_.now() + std::max(pause, least_recover_pause);
-  if (reply.more) recover_at_ = clock_.now();
   next();
 }
 
-void Dispatcher::on_unavailable(const store::TimelineTrouble& trouble) {
-  if (trouble.about_keys) tell(trouble.why);
+void Dispatcher::not_done(const store::DispatchAnswer& answer) {
+  const bool refused = answer.trouble == ClaimEnd::refused;
+  if (refused) tell(answer.why);
   not_before_ = clock_.now() + after_trouble;
   recover_at_ = std::max(recover_at_, not_before_);
   // A server that is away says itself when it is back.
-  again_ = trouble.about_keys;
+  again_ = refused;
   due_at_.reset();
   wait();
 }
@@ -104,7 +108,7 @@ void Dispatcher::wait() {
       ask();
     });
   }
-  sleep({std::max(recover_at_ - now, Duration{0}), timeline_->hears() ? when_it_hears : 1, 1});
+  sleep({std::max(recover_at_ - now, Duration{0}), 1, 1});
 }
 
 void Dispatcher::poll_due(bool, double) {
@@ -114,7 +118,8 @@ void Dispatcher::poll_due(bool, double) {
   ask();
 }
 
-void Dispatcher::on_wake() {
+void Dispatcher::on_news(store::ScheduleNews news) {
+  if (news != store::ScheduleNews::timeline && news != store::ScheduleNews::orders) return;
   again_ = true;
   if (state_ != State::waiting) return;
   if (clock_.now() < not_before_) return wait();

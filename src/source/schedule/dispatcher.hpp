@@ -15,19 +15,21 @@
 #include <w8y/timers.hpp>
 #include <w8y/upkeep.hpp>
 
-#include "store/schedule/timeline.hpp"
+#include "store/schedule/queue.hpp"
 
 namespace w8y::source {
 
-class Dispatcher final : public Upkeep, private store::TimelineHandler, private IdlePolls::Sleeper {
+class Dispatcher final : public Upkeep,
+                         private store::ScheduleQueueHandler,
+                         private IdlePolls::Sleeper {
  public:
-  using MakeTimeline =
-      std::function<std::unique_ptr<store::Timeline>(const Rule& rule, store::TimelineHandler&)>;
+  using MakeQueue =
+      std::function<std::unique_ptr<store::ScheduleQueue>(store::ScheduleQueueHandler&)>;
   /// Told of each second, at most once, up to which all that was due is in its queue.
   using Note = std::function<void(const std::string& timefile, store::UnixSeconds time)>;
 
   Dispatcher(const Clock& clock, TimerQueue& timers, IdlePolls& idle, UpkeepHandler& handler,
-             const MakeTimeline& make, Note note, RulePtr rule);
+             const MakeQueue& make, Note note, RulePtr rule);
   ~Dispatcher() override;
 
   void use(RulePtr rule) override;
@@ -42,17 +44,19 @@ class Dispatcher final : public Upkeep, private store::TimelineHandler, private 
   /// cost a command, and each host looks.
   static constexpr Duration recover_pause = std::chrono::seconds(5);
   static constexpr Duration least_recover_pause = std::chrono::milliseconds(250);
-  /// Where others are told what is heard of here too, so many times longer it can wait.
-  static constexpr unsigned when_it_hears = 8;
   /// A look that is refused is repeated after that, however many wakes there are.
   static constexpr Duration after_trouble = std::chrono::seconds(1);
 
-  // store::TimelineHandler
-  void on_dispatched(const store::DispatchReply& reply) override;
-  void on_recovered(const store::RecoverReply& reply) override;
-  void on_unavailable(const store::TimelineTrouble& trouble) override;
-  void on_wake() override;
+  // store::ScheduleQueueHandler; the rest is the Source's
+  void on_dispatched(store::DispatchAnswer&& answer) override;
+  void on_recovered(std::size_t put_back, std::optional<Duration> next) override;
+  void on_news(store::ScheduleNews news) override;
   void on_back() override;
+  void on_taken(store::TakeReply&&) override {}
+  void on_lease_lost(const RunId&) override {}
+  void on_lease_back(const RunId&) override {}
+  void on_lease_expiring(const RunId&) override {}
+  void on_all_settled() override {}
   // IdlePolls::Sleeper
   void poll_due(bool hinted, double paid) override;
   void back_due() override;
@@ -61,6 +65,7 @@ class Dispatcher final : public Upkeep, private store::TimelineHandler, private 
   void ask();
   void next();
   void wait();
+  void not_done(const store::DispatchAnswer& answer);
   void tell(const std::string& why);
 
   const Clock& clock_;
@@ -76,7 +81,7 @@ class Dispatcher final : public Upkeep, private store::TimelineHandler, private 
   store::UnixSeconds noted_ = 0;
   std::string trouble_;
   Timer timer_;
-  std::unique_ptr<store::Timeline> timeline_;
+  std::unique_ptr<store::ScheduleQueue> queue_;
 };
 
 }  // namespace w8y::source

@@ -9,13 +9,19 @@ namespace {
 /// A program that can't even be started must not be tried in a tight loop, whatever the schedule.
 constexpr Duration least_rest_unstarted = std::chrono::seconds(1);
 
+/// The timeline knows no part of a second.
+std::chrono::seconds whole_seconds(Duration time) {
+  return std::chrono::ceil<std::chrono::seconds>(time);
+}
+
 /// As the schedule says by then, unless the executor's last word says otherwise.
-store::Fate as_scheduled(const EndedRun& run) {
+store::JobEnd as_scheduled(const EndedRun& run) {
   if (!run.end.complete) return store::ActOnSchedule{};
   const Complete& last = *run.end.complete;
-  if (last.schedule == "STOP") return store::StopFromNow{};
-  if (last.schedule == "UNSET") return store::UnsetIt{};
-  return store::ActOnSchedule{last.backoff};
+  if (last.schedule == "STOP") return store::StopForGood{};
+  if (last.schedule == "UNSET") return store::UnsetJob{};
+  if (!last.backoff) return store::ActOnSchedule{};
+  return store::ActOnSchedule{whole_seconds(*last.backoff)};
 }
 
 FateOfJob after_failure(const EndedRun& run) {
@@ -25,7 +31,8 @@ FateOfJob after_failure(const EndedRun& run) {
       break;
     case OnFailure::reschedule:
       if (run.never_began() != nullptr)
-        return {store::ActOnSchedule{least_rest_unstarted}, store::FailureCount::increment};
+        return {store::ActOnSchedule{whole_seconds(least_rest_unstarted)},
+                store::FailureCount::increment};
       return {as_scheduled(run), store::FailureCount::increment};
     case OnFailure::backoff: {
       const unsigned failures = run.claim.attempt;
@@ -35,7 +42,7 @@ FateOfJob after_failure(const EndedRun& run) {
       if (run.end.complete && run.end.complete->backoff)
         rest = std::max(rest, *run.end.complete->backoff);
       if (run.never_began() != nullptr) rest = std::max(rest, least_rest_unstarted);
-      return {store::AgainIn{rest}, store::FailureCount::increment};
+      return {store::BackOff{whole_seconds(rest)}, store::FailureCount::increment};
     }
   }
   return {store::Die{}, store::FailureCount::increment};
@@ -54,7 +61,7 @@ FateOfJob fate_of(const EndedRun& run) {
   }
   const auto* cancelled = std::get_if<Cancelled>(&run.outcome);
   if (cancelled != nullptr && cancelled->by_operator) return {store::ActOnSchedule{}};
-  return {store::PutBack{}};
+  return {store::BackToQueue{}};
 }
 
 }  // namespace w8y::source

@@ -3,12 +3,12 @@
 
 #include <w8y/ended_run.hpp>
 
-#include "store/schedule/job_queues.hpp"
+#include "store/schedule/effects.hpp"
 
 namespace w8y::source {
 
 struct FateOfJob {
-  store::Fate fate;
+  store::JobEnd what;
   store::FailureCount failures = store::FailureCount::keep;
 };
 FateOfJob fate_of(const EndedRun& run);

@@ -7,14 +7,25 @@
 
 namespace w8y::source {
 
+namespace {
+
+/// `who` has said HALT, if that is known: for people.
+std::string halt_text(const std::string& who) {
+  return "HALT" + (who.empty() ? std::string() : " by " + who) +
+         "; \"w8yctl schedule control RESUME\" ends it";
+}
+
+}  // namespace
+
 ScheduleSource::ScheduleSource(const Clock& clock, IdlePolls& idle, SourceHandler& handler,
-                               const MakeQueues& make)
-    : IdlePolls::Sleeper(idle), clock_(clock), handler_(handler), queues_(make(*this)) {}
+                               const MakeQueue& make)
+    : IdlePolls::Sleeper(idle), clock_(clock), handler_(handler), queue_(make(*this)) {}
 
 ScheduleSource::~ScheduleSource() = default;
 
 void ScheduleSource::use(RulePtr rule) {
-  queues_->use(std::move(rule));
+  auto queues = rule->schedule().queues;
+  queue_->use(std::move(rule), std::move(queues));
   let_in_ = false;
   end_rest();
 }
@@ -28,7 +39,7 @@ void ScheduleSource::claim(std::size_t wanted) {
   still_wanted_ = true;
   wanted_ = wanted;
   if (!let_in_) let_in_ = come_in();
-  if (let_in_) queues_->take(wanted_);  // else back_due() does
+  if (let_in_) queue_->take(wanted_);  // else back_due() does
 }
 
 void ScheduleSource::back_due() {
@@ -38,7 +49,7 @@ void ScheduleSource::back_due() {
     return;
   }
   let_in_ = true;
-  queues_->take(wanted_);
+  queue_->take(wanted_);
 }
 
 void ScheduleSource::on_taken(store::TakeReply&& reply) {
@@ -55,9 +66,10 @@ void ScheduleSource::on_taken(store::TakeReply&& reply) {
   }
   // What woke it meanwhile makes its "nothing" old: then it is asked again, soon.
   if (still_wanted_ && reply.end != ClaimEnd::more)
-    rest(woken ? std::optional(Duration{0}) : reply.next);
+    rest(woken ? std::optional(Duration{0}) : reply.next_free);
   been_back();
-  for (const ShownItem& job : reply.refused) handler_.on_parked(job, too_long_text());
+  if (reply.halted) reply.detail = halt_text(reply.detail);
+  for (const ShownItem& job : reply.parked) handler_.on_parked(job, too_long_text());
   handler_.on_claimed({std::move(reply.claims), reply.end, std::move(reply.detail)});
 }
 
@@ -65,7 +77,7 @@ void ScheduleSource::stop_waiting() {
   still_wanted_ = false;
   let_in_ = false;
   end_rest();
-  queues_->listen(false);
+  queue_->listen(false);
 }
 
 void ScheduleSource::retire() {
@@ -74,17 +86,17 @@ void ScheduleSource::retire() {
 
 void ScheduleSource::settle(EndedRun&& run) {
   const FateOfJob fate = fate_of(run);
-  queues_->settle({std::move(run), fate.fate, fate.failures});
+  queue_->settle({std::move(run), fate.what, fate.failures});
 }
 
 // ---- at rest
 
 void ScheduleSource::rest(const std::optional<Duration>& next) {
   resting_ = true;
-  queues_->listen(true);
+  queue_->listen(true);
   std::optional<Duration> hint = next;
   if (fruitless_ > 0 && hint) hint = std::max(*hint, first_wake_pause * (1 << (fruitless_ - 1)));
-  sleep({hint, queues_->hears() ? when_it_hears : 1, 1});
+  sleep({hint, 1, 1});
 }
 
 void ScheduleSource::end_rest() {
@@ -102,7 +114,9 @@ void ScheduleSource::poll_due(bool, double paid) {
   stir();
 }
 
-void ScheduleSource::on_wake() {
+/// What is said of the timeline is for who dispatches.
+void ScheduleSource::on_news(store::ScheduleNews news) {
+  if (news == store::ScheduleNews::timeline) return;
   if (out_) {
     woken_ = true;
     return;

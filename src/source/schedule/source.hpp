@@ -13,17 +13,18 @@
 #include <w8y/idle_polls.hpp>
 #include <w8y/source.hpp>
 
-#include "store/schedule/job_queues.hpp"
+#include "store/schedule/queue.hpp"
 
 namespace w8y::source {
 
 class ScheduleSource final : public Source,
-                             private store::JobQueuesHandler,
+                             private store::ScheduleQueueHandler,
                              private IdlePolls::Sleeper {
  public:
-  using MakeQueues = std::function<std::unique_ptr<store::JobQueues>(store::JobQueuesHandler&)>;
+  using MakeQueue =
+      std::function<std::unique_ptr<store::ScheduleQueue>(store::ScheduleQueueHandler&)>;
   ScheduleSource(const Clock& clock, IdlePolls& idle, SourceHandler& handler,
-                 const MakeQueues& make);
+                 const MakeQueue& make);
   ~ScheduleSource() override;
 
   void use(RulePtr rule) override;
@@ -32,23 +33,23 @@ class ScheduleSource final : public Source,
   void stop_waiting() override;
   void retire() override;
   void settle(EndedRun&& run) override;
-  void hand_back(const Claim& claim) override { queues_->hand_back(claim); }
+  void hand_back(const Claim& claim) override { queue_->hand_back(claim); }
   [[nodiscard]] bool may_start(const Claim& claim) const override {
-    return queues_->may_start(claim);
+    return queue_->may_start(claim);
   }
-  void announce(const RunEvent& event) override { queues_->announce(event); }
-  [[nodiscard]] std::size_t unsettled() const override { return queues_->unsettled(); }
+  void announce(const RunEvent& event) override { queue_->announce(event); }
+  [[nodiscard]] std::size_t unsettled() const override { return queue_->unsettled(); }
 
  private:
-  /// How many times longer empty queues rest that would be heard of.
-  static constexpr unsigned when_it_hears = 8;
   /// For each wake that found nothing, the next one waits twice as long.
   static constexpr Duration first_wake_pause = std::chrono::milliseconds(10);
   static constexpr unsigned most_fruitless = 6;
 
-  // store::JobQueuesHandler
+  // store::ScheduleQueueHandler
   void on_taken(store::TakeReply&& reply) override;
-  void on_wake() override;
+  void on_news(store::ScheduleNews news) override;
+  void on_dispatched(store::DispatchAnswer&&) override {}  // the Dispatcher has a queue of its own
+  void on_recovered(std::size_t, std::optional<Duration>) override {}
   void on_back() override;
   void on_lease_lost(const RunId& run) override { handler_.on_lease_lost(run); }
   void on_lease_back(const RunId& run) override { handler_.on_lease_back(run); }
@@ -71,7 +72,7 @@ class ScheduleSource final : public Source,
 
   const Clock& clock_;
   SourceHandler& handler_;
-  std::unique_ptr<store::JobQueues> queues_;
+  std::unique_ptr<store::ScheduleQueue> queue_;
   std::size_t wanted_ = 0;
   bool out_ = false;           ///< a claim is
   bool let_in_ = false;        ///< the first claims of all lists are paced by their answers

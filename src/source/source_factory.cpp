@@ -1,0 +1,48 @@
+#include "source/source_factory.hpp"
+
+#include <utility>
+
+#include "source/circular/circular_factory.hpp"
+#include "source/schedule/decision.hpp"
+#include "source/schedule/dispatcher.hpp"
+#include "source/schedule/source.hpp"
+#include "store/schedule/redis_queue.hpp"
+
+namespace w8y::source {
+
+namespace {
+
+std::unique_ptr<Source> make_schedule(const std::shared_ptr<store::RedisSession>& session,
+                                      IdlePolls& idle, SourceHandler& handler) {
+  return std::make_unique<ScheduleSource>(
+      session->clock, idle, handler, [&session](store::ScheduleQueueHandler& told) {
+        return std::make_unique<store::RedisScheduleQueue>(session, decide_next, told);
+      });
+}
+
+}  // namespace
+
+std::unique_ptr<Source> make_source(const std::shared_ptr<store::RedisSession>& session,
+                                    const Rule& rule, IdlePolls& idle, SourceHandler& handler) {
+  switch (rule.kind()) {
+    case SourceKind::circular:
+      break;
+    case SourceKind::schedule:
+      return make_schedule(session, idle, handler);
+  }
+  return make_circular(session, idle, handler);
+}
+
+std::unique_ptr<Upkeep> make_upkeep(const std::shared_ptr<store::RedisSession>& session,
+                                    const RulePtr& rule, IdlePolls& idle, UpkeepHandler& handler,
+                                    NoteTime note) {
+  if (rule->kind() != SourceKind::schedule) return nullptr;
+  return std::make_unique<Dispatcher>(
+      session->clock, session->timers, idle, handler,
+      [&session](store::ScheduleQueueHandler& told) {
+        return std::make_unique<store::RedisScheduleQueue>(session, decide_next, told);
+      },
+      std::move(note), rule);
+}
+
+}  // namespace w8y::source

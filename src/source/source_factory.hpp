@@ -1,0 +1,28 @@
+// From a rule to the source of its kind of work, for w8yd: all that a new kind adds besides its
+// folders in src/store and src/source is a line in each of these.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <w8y/idle_polls.hpp>
+#include <w8y/source.hpp>
+#include <w8y/upkeep.hpp>
+
+#include "store/redis_session.hpp"
+
+namespace w8y::source {
+
+std::unique_ptr<Source> make_source(const std::shared_ptr<store::RedisSession>& session,
+                                    const Rule& rule, IdlePolls& idle, SourceHandler& handler);
+
+/// The time, in seconds since 1970, up to which all that was due is in its queue: to be written to
+/// the file.
+using NoteTime = std::function<void(const std::string& file, std::int64_t time)>;
+/// nullptr: this kind of work needs none.
+std::unique_ptr<Upkeep> make_upkeep(const std::shared_ptr<store::RedisSession>& session,
+                                    const RulePtr& rule, IdlePolls& idle, UpkeepHandler& handler,
+                                    NoteTime note);
+
+}  // namespace w8y::source
