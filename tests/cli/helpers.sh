@@ -3,6 +3,7 @@
 #   $W8Y $W8YD $W8YCTL   the programs
 #   $REDIS_URL           the case's own server (also $W8Y_REDIS_URL, which `w8y` reads)
 #   $DIR                 the case's own folder, where cmd runs: the files of the case, copied
+#   $REDBIKE             a client, dispatcher and worker that do what Redbike's do
 #   $SOCKET              where a w8yd of the case listens, if its config says so
 
 # redis-cli on the case's server.

@@ -120,6 +120,7 @@ def environment(folder, programs):
     return variables | programs | {
         "DIR": str(folder), "HOME": str(folder), "LANG": "C.UTF-8", "TZ": "UTC",
         "MANUAL": str(HERE.parent.parent / "etc/man"),
+        "REDBIKE": str(HERE.parent / "faults/redbike_client.py"),
         "REDIS_URL": url, "W8Y_REDIS_URL": url, "SOCKET": f"{folder}/w8yd.sock",
         "XDG_RUNTIME_DIR": str(folder), "RUNTIME_DIRECTORY": str(folder),
     }
