@@ -13,7 +13,7 @@ namespace w8y::app::ctl {
 namespace {
 
 void append_unit(std::string& out, std::uint32_t unit) {
-  std::array<char, 8> text{};
+  std::array<char, 12> text{};
   std::snprintf(text.data(), text.size(), "\\u%04x", unit);
   out += text.data();
 }
