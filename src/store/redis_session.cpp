@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "loop/loop.hpp"
-#include "store/circular/quarantine_note.hpp"
 
 namespace w8y::store {
 
@@ -22,14 +21,11 @@ RedisSession::RedisSession(loop::Loop& loop, const redis::ClientOptions& options
       clock(loop.clock()),
       timers(loop.timers()),
       holder(std::move(who)),
-      parked_note(to_text({{}, "w8yd on " + holder.host, too_long_text(), WallTime(0)})),
       run_ids(holder.seed),
       client(owned),
       subscriber(loop, options),
-      locks(make_lock_store(client)),
-      leases(clock, timers, *locks),
-      sweep(*locks, timers, clock, is_cluster(options), holder.seed),
-      look_batcher(client, timers, clock, is_cluster(options)),
+      circular(client, timers, clock, is_cluster(options), holder.host, holder.seed),
+      leases(clock, timers, *circular.locks),
       keyspace_events(client, subscriber, timers, clock, options.url.db, is_cluster(options)) {}
 
 RedisSession::~RedisSession() = default;

@@ -15,11 +15,9 @@
 #include "redis/client.hpp"
 #include "redis/subscriber.hpp"
 #include "store/circular/keys.hpp"
-#include "store/circular/keyspace_events.hpp"
-#include "store/circular/lock_store.hpp"
-#include "store/circular/look_batcher.hpp"
-#include "store/circular/sweep.hpp"
+#include "store/circular/shared.hpp"
 #include "store/item_room.hpp"
+#include "store/keyspace_events.hpp"
 #include "store/leases.hpp"
 
 namespace w8y::store {
@@ -56,15 +54,11 @@ class RedisSession final : private detail::ClientOwner, private redis::Client::L
   const Clock& clock;
   TimerQueue& timers;
   const Holder holder;
-  /// What the index of quarantines says of items that are too long.
-  const std::string parked_note;
   RunIds run_ids;
   redis::Client& client;
   redis::Subscriber subscriber;
-  const std::unique_ptr<LockStore> locks;
+  CircularShared circular;
   Leases leases;
-  Sweep sweep;
-  LookBatcher look_batcher;
   KeyspaceEvents keyspace_events;
   ItemRoom item_room;
 
@@ -85,9 +79,8 @@ class RedisSession final : private detail::ClientOwner, private redis::Client::L
 
  private:
   void on_up() override {
-    locks->new_connection();
+    circular.new_connection();
     leases.renew_now();
-    look_batcher.forget_refusals();
   }
   void on_down(const std::string&) override {}
 

@@ -292,10 +292,10 @@ TEST_CASE("what was noted of items that are no longer in their list is forgotten
     place.server.ask({"SET", "work:lock:runs", "run:other:1:x", "PX", "60000"});
     CHECK(changes.quarantine({"b"}, by_alice) == std::vector{QuarantinedAs::done});
     const auto before = place.host->session->client.commands_sent();
-    place.host->session->sweep.step();
+    place.host->session->circular.sweep.step();
     if (scripts) CHECK(place.host->session->client.commands_sent() - before == 1);
     CHECK(turn_until(place.loop, [&] {
-      place.host->session->sweep.step();
+      place.host->session->circular.sweep.step();
       return place.server.ask({"HKEYS", "work:failures"}) == "a" &&
              place.server.ask({"HKEYS", "work:quarantined"}) == "b";
     }));
@@ -329,7 +329,7 @@ TEST_CASE("lists are swept in turn, many in a call, and a long one doesn't hold 
   int calls = 0;
   const auto step = [&] {
     const int before = left();
-    session->sweep.step();
+    session->circular.sweep.step();
     ++calls;
     turn_until(
         loop, [&] { return left() < before; }, 1s);

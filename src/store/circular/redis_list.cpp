@@ -22,7 +22,7 @@ constexpr Duration change_pause = std::chrono::milliseconds(50);
 RedisCircularList::RedisCircularList(std::shared_ptr<RedisSession> session,
                                      CircularListHandler& handler)
     : LinkHolder{std::move(session)},
-      Sweep::Member(session_->sweep),
+      Sweep::Member(session_->circular.sweep),
       redis::Client::Listener(session_->client),
       handler_(handler),
       room_timer_(session_->timers),
@@ -180,7 +180,7 @@ void RedisCircularList::look() {
     handler_.on_looked(reply);
   };
   if (empty_) {
-    session_->look_batcher.if_empty(CircularKeys::list_of(*rule_), answer);
+    session_->circular.look_batcher.if_empty(CircularKeys::list_of(*rule_), answer);
   } else {
     ask_if_locked(answer);
   }
@@ -188,7 +188,7 @@ void RedisCircularList::look() {
 
 void RedisCircularList::ask_if_locked(LookBatcher::Answer answer) {
   if (place_ >= length_) place_ = 0;
-  session_->look_batcher.if_locked(
+  session_->circular.look_batcher.if_locked(
       CircularKeys::list_of(*rule_), CircularKeys::lock_prefix_of(*rule_), length_, place_,
       [this, alive = alive_, from = place_, answer = std::move(answer)](const LookReply& reply,
                                                                         std::int64_t seen) {

@@ -39,7 +39,9 @@ class RedisCircularList final : public CircularList,
   void claim(std::size_t wanted, Scan scan, Manner manner) override;
   void leave_line() override;
   void look() override;
-  [[nodiscard]] double look_cost() const override { return session_->look_batcher.cost(empty_); }
+  [[nodiscard]] double look_cost() const override {
+    return session_->circular.look_batcher.cost(empty_);
+  }
   void settle(Settlement&& settlement) override;
   void hand_back(const Claim& claim) override;
   [[nodiscard]] bool may_start(const Claim& claim) const override;

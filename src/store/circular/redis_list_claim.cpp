@@ -67,7 +67,7 @@ void RedisCircularList::scan() {
                  held_.size(),
                  hears_of_turn(),
                  pass_.overdue,
-                 session_->parked_note,
+                 session_->circular.parked_note,
                  longest_};
   // Ids that one call can't use would only be carried there.
   const std::size_t wanted = std::min(pass_.wanted, LockStore::most_looked_at);
@@ -78,8 +78,8 @@ void RedisCircularList::scan() {
   const RedisSession::LargeCall made = session_->large_call();
   // What the call is given is read before it returns: its ids may be kept elsewhere.
   const auto runs = std::make_shared<std::vector<RunId>>();
-  session_->locks->claim(call, [this, alive = alive_, runs, made](const ClaimResult* result,
-                                                                  const StoreError& trouble) {
+  session_->circular.locks->claim(call, [this, alive = alive_, runs, made](
+                                            const ClaimResult* result, const StoreError& trouble) {
     if (!*alive) return;
     if (result != nullptr && result->bytes >= RedisSession::large) session_->large_answered(made);
     if (trouble.too_long || (result != nullptr && result->too_long))
@@ -201,7 +201,7 @@ void RedisCircularList::leave_redis_line() {
   const ClaimCall call{
       *keys(), lock_value({}), {}, rule_->key_expiry, 0, ClaimCall::new_pass, 0, true, false, {},
       {}};
-  session_->locks->claim(call, [](const ClaimResult*, const StoreError&) {});
+  session_->circular.locks->claim(call, [](const ClaimResult*, const StoreError&) {});
 }
 
 void RedisCircularList::look_for(const std::vector<RunId>& runs) {

@@ -152,7 +152,7 @@ void Settlements::send_batch(Runs&& runs, bool large) {
   const auto keys = unsettled_.at(runs.front()).keys;
   // By runs: without scripts, each is answered by itself.
   if (large) large_asked_ += runs.size();
-  session_.locks->settle(
+  session_.circular.locks->settle(
       *keys, calls,
       [this, alive = alive_, runs = std::move(runs), large, made = session_.large_call()](
           std::size_t call, const StoreError* trouble) {
