@@ -79,13 +79,16 @@ work() {
   # Where it was killed before we wait for it, a shell may say so on standard error. Which status a
   # wait has that a trap came into is not the same in all shells.
   wait "$child" 2>/dev/null || cancelled=${cancelled:-"the file can't be read"}
+  # Some say 0 for a wait that a signal has ended: then there is no sum yet.
+  sum=
+  [ -n "$cancelled" ] || read -r sum _ <"$out" || cancelled=cancelled
   if [ -n "$cancelled" ]; then
+    kill "$child" 2>/dev/null
     rm -f "$out"
     failed "$1" "$cancelled"
     return
   fi
   child= # it is done
-  read -r sum _ <"$out"
   rm -f "$out"
   printf '{"type":"complete","id":"%s","sha256":"%s"}\n' "$1" "$sum"
 }

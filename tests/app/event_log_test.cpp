@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "support.hpp"
+#include "app_support.hpp"
 
 using namespace w8y;
 using namespace w8y::test;

@@ -11,7 +11,7 @@
 
 #include "allocations.hpp"
 #include "ops/event_log.hpp"
-#include "support.hpp"
+#include "app_support.hpp"
 
 using namespace w8y;
 using namespace w8y::test;

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "support.hpp"
+#include "app_support.hpp"
 
 using namespace w8y;
 using namespace w8y::app;

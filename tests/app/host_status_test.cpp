@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "support.hpp"
+#include "app_support.hpp"
 
 using namespace w8y;
 using namespace w8y::app;

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "support.hpp"
+#include "app_support.hpp"
 
 using namespace w8y;
 using namespace w8y::app;

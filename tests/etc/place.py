@@ -1,11 +1,14 @@
-"""Where everything is (run.py sets it), and what several tests need."""
+"""Where everything is (run_etc.py sets it), and what several tests need."""
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
-import time
 import unittest
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from private_redis import wait_for  # noqa: E402,F401
 
 source = build = known_keys = checksum = None  # paths
 unit = manual = programs = None  # lists of them
@@ -23,15 +26,6 @@ def says(*command, **more):
     """Standard output of a program that must succeed."""
     return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60,
                           **more).stdout
-
-
-def wait_for(fact, what, limit=60):
-    deadline = time.monotonic() + limit
-    while time.monotonic() < deadline:
-        if answer := fact():
-            return answer
-        time.sleep(0.01)
-    raise AssertionError(f"did not come true: {what}")
 
 
 def catches(pid, signal):

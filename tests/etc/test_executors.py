@@ -92,7 +92,7 @@ class ExecutorOfOurs(Executor):
 
     def test_sigterm(self):
         process = self.begin()
-        place.wait_for(lambda: place.catches(process.pid, signal.SIGTERM), "it catches SIGTERM")
+        place.wait_for(lambda: place.catches(process.pid, signal.SIGTERM), what="it catches SIGTERM")
         self.assert_ends(process)
 
     def test_empty_item(self):
@@ -188,7 +188,7 @@ class Resize(ExecutorOfOurs, unittest.TestCase):
         process.stdin.write(b"x.png")
         process.stdin.close()
         process.stdin = None
-        place.wait_for(self.made, "it has begun to write")
+        place.wait_for(self.made, what="it has begun to write")
         self.assert_ends(process)
         self.assertEqual(self.made(), set())
 

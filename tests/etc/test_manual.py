@@ -194,15 +194,15 @@ class ApiPage(place.Folder, unittest.TestCase):
                                   stdout=log, stderr=log)
         self.addCleanup(daemon.wait)
         self.addCleanup(daemon.kill)
-        place.wait_for((self.folder / "w8yd.sock").exists, "w8yd listens")
-        place.wait_for(lambda: self.ask("GET", "/readyz")[0] == 200, "w8yd is ready")
+        place.wait_for((self.folder / "w8yd.sock").exists, what="w8yd listens")
+        place.wait_for(lambda: self.ask("GET", "/readyz")[0] == 200, what="w8yd is ready")
         for command in (["RPUSH", "runs:list", "a"], ["RPUSH", "fails:list", "a"],
                         ["SET", "fails:paused", "why"]):
             place.says("redis-cli", "-s", self.folder / "redis/redis.sock", *command)
             if command[0] == "RPUSH":
                 state = "runs" if command[1].startswith("runs") else "last_error"
                 prefix = command[1].partition(":")[0]
-                place.wait_for(lambda: self.ask("GET", f"/api/v1/lists/{prefix}")[1][state], state)
+                place.wait_for(lambda: self.ask("GET", f"/api/v1/lists/{prefix}")[1][state], what=state)
 
     @place.needs("redis-server")
     @place.needs("redis-cli")

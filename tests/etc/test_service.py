@@ -88,7 +88,7 @@ class Service(place.Folder, unittest.TestCase):
                                                   f"while :; do sleep 0.05; done"])
         threading.Thread(target=main.wait).start()  # or it would stay as a zombie
         self.addCleanup(main.kill)
-        place.wait_for(lambda: place.catches(main.pid, signal.SIGTERM), "it catches SIGTERM")
+        place.wait_for(lambda: place.catches(main.pid, signal.SIGTERM), what="it catches SIGTERM")
         self.assertEqual(self.stop(main.pid).returncode, 0)
         self.assertTrue(drained.exists())
 

@@ -14,7 +14,7 @@ import signal
 import subprocess
 import tempfile
 
-from server import Redis, die_with_parent, now_us, wait_for
+from private_redis import Redis, die_with_parent, now_us, wait_for
 from record import PATIENCE_US, RunRecord
 
 

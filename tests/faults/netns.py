@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 from matrix import Skip
-from server import die_with_parent, wait_for
+from private_redis import die_with_parent, wait_for
 
 SERVER, CLIENT = "192.0.2.1", "192.0.2.2"  # documentation addresses, known in these two only
 

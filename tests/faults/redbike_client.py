@@ -17,11 +17,13 @@ import argparse
 import calendar
 import datetime
 import os
+import pathlib
 import random
 import sys
 import time
 
-from server import Wire
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from private_redis import Wire
 
 ENQUEUE = """
 local queue, job = KEYS[1], ARGV[1]

@@ -13,7 +13,7 @@ import time
 
 from harness import World, now_us, wait_for
 from matrix import in_time, row
-from server import Redis, RedisError, die_with_parent
+from private_redis import Redis, RedisError, die_with_parent
 
 KEY_EXPIRY_S = 2
 LONGEST_PAUSE_S = 10

@@ -4,7 +4,7 @@ import time
 
 from harness import World, now_us, wait_for
 from matrix import row
-from server import Redis
+from private_redis import Redis
 
 
 @row("reloads under load, good and broken", "runs disturbed 0; descriptors and memory level",

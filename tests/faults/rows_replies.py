@@ -8,7 +8,7 @@ from harness import World, wait_for
 from matrix import row
 from outage import SETTINGS, TIMEOUTS, Outages
 from rows_redis import AOF
-from server import Redis, RedisError
+from private_redis import Redis, RedisError
 
 RECOVERS = "it comes back by itself"
 

@@ -6,7 +6,7 @@ import resource
 import signal
 
 from harness import now_us, wait_for
-from server import RedisError
+from private_redis import RedisError
 
 
 class Faults:

@@ -1,4 +1,4 @@
-"""Where everything is (run.py sets it), and an executor as w8yd starts it."""
+"""Where everything is (run_kits.py sets it), and an executor as w8yd starts it."""
 import base64
 import json
 import os

@@ -11,7 +11,7 @@
 #include "ops/secret_json.hpp"
 #include "ops/status_json.hpp"
 #include "raw_client.hpp"
-#include "support.hpp"
+#include "ops_support.hpp"
 
 using namespace w8y;
 using namespace w8y::ops;

@@ -13,7 +13,7 @@
 #include "ops/private_folder.hpp"
 #include "process/find_program.hpp"
 #include "raw_client.hpp"
-#include "support.hpp"
+#include "ops_support.hpp"
 
 using namespace w8y;
 using namespace w8y::ops;

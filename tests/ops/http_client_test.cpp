@@ -13,7 +13,7 @@
 
 #include "ops/unix_listener.hpp"
 #include "raw_client.hpp"
-#include "support.hpp"
+#include "ops_support.hpp"
 
 using namespace w8y::ops;
 using namespace w8y::ops::test;

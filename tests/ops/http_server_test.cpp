@@ -14,7 +14,7 @@
 #include "ops/http_client.hpp"
 #include "ops/http_target.hpp"
 #include "raw_client.hpp"
-#include "support.hpp"
+#include "ops_support.hpp"
 
 using namespace w8y;
 using namespace w8y::ops;

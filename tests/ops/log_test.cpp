@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "ops/log_format.hpp"
-#include "support.hpp"
+#include "ops_support.hpp"
 
 using namespace w8y;
 using namespace w8y::ops;

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string>
 
-#include "support.hpp"
+#include "ops_support.hpp"
 
 using namespace w8y;
 using namespace w8y::ops;

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "raw_client.hpp"
-#include "support.hpp"
+#include "ops_support.hpp"
 
 using namespace w8y::ops;
 using namespace w8y::ops::test;

@@ -10,7 +10,7 @@
 #include <w8y/timers.hpp>
 
 #include "loop/loop.hpp"
-#include "support.hpp"
+#include "process_support.hpp"
 
 using namespace w8y;
 using namespace w8y::test;

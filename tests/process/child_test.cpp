@@ -4,7 +4,7 @@
 #include <csignal>
 #include <memory>
 
-#include "support.hpp"
+#include "process_support.hpp"
 
 using namespace w8y;
 using namespace w8y::test;

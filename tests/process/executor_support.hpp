@@ -11,7 +11,7 @@
 #include <w8y/executor.hpp>
 
 #include "executor/executor_factory.hpp"
-#include "support.hpp"
+#include "process_support.hpp"
 
 namespace w8y::test {
 

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
-#include "support.hpp"
+#include "process_support.hpp"
 
 using namespace w8y;
 using namespace w8y::test;

@@ -15,7 +15,7 @@
 
 #include "executor/needs_looks.hpp"
 #include "process/spawn_service.hpp"
-#include "support.hpp"
+#include "process_support.hpp"
 
 using namespace w8y;
 using namespace w8y::test;

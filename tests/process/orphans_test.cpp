@@ -10,7 +10,7 @@
 #include <chrono>
 #include <csignal>
 
-#include "support.hpp"
+#include "process_support.hpp"
 
 using namespace w8y;
 using namespace w8y::test;

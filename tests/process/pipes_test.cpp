@@ -5,7 +5,7 @@
 
 #include <thread>
 
-#include "support.hpp"
+#include "process_support.hpp"
 
 using namespace w8y;
 using namespace w8y::test;

@@ -8,7 +8,7 @@
 #include <cstdlib>
 
 #include "executor/executor_factory.hpp"
-#include "support.hpp"
+#include "process_support.hpp"
 
 using namespace w8y;
 using namespace w8y::test;

@@ -14,7 +14,7 @@
 #include <string>
 
 #include "process/temp_folder.hpp"
-#include "support.hpp"
+#include "process_support.hpp"
 
 using namespace w8y;
 using namespace w8y::test;

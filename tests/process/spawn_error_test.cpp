@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <csignal>
 
-#include "support.hpp"
+#include "process_support.hpp"
 
 using namespace w8y;
 using namespace w8y::test;

@@ -22,7 +22,7 @@
 #include "process/orphans.hpp"
 #include "process/spawn_service.hpp"
 #include "process/temp_folder.hpp"
-#include "support.hpp"
+#include "process_support.hpp"
 
 namespace w8y::test {
 

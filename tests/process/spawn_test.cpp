@@ -11,7 +11,7 @@
 #include "process/credentials.hpp"
 #include "process/fd.hpp"
 #include "process/find_program.hpp"
-#include "support.hpp"
+#include "process_support.hpp"
 
 using namespace w8y;
 using namespace w8y::test;

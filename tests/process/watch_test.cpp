@@ -8,7 +8,7 @@
 #include <system_error>
 
 #include "process/fd.hpp"
-#include "support.hpp"
+#include "process_support.hpp"
 
 using namespace w8y;
 using namespace w8y::test;

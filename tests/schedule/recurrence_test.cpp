@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "schedule/plan.hpp"
-#include "support.hpp"
+#include "schedule_support.hpp"
 
 using namespace w8y::schedule;
 

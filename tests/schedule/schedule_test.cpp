@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "support.hpp"
+#include "schedule_support.hpp"
 
 using namespace w8y::schedule;
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "store/lock_value.hpp"
 #include "store/rights.hpp"
 #include "store/run_record.hpp"
 #include "store/scripts.hpp"
@@ -93,8 +94,7 @@ void RedisScheduleQueue::use(RulePtr rule, std::vector<std::string> queues) {
 }
 
 std::string RedisScheduleQueue::holder() const {
-  const RedisSession::Holder& who = session_->holder;
-  return "run:" + who.host + ":" + std::to_string(who.pid) + ":";
+  return running_lock(session_->holder.host, session_->holder.pid, {});
 }
 
 std::string RedisScheduleQueue::new_tag() {
@@ -130,8 +130,15 @@ void RedisScheduleQueue::send_take() {
     take_.tickets.push_back({session_->run_ids.next(session_->clock.wall()), new_tag()});
   take_.sent = session_->clock.now();
   if (place_ >= take_.queues.size()) place_ = 0;
-  const TakeWords words({take_.store->keys(), holder(), take_.rule->key_expiry,
-                         take_.rule->fleet_concurrency, place_, take_.queues, take_.tickets});
+  // The words are views of it.
+  const TakeCall call{take_.store->keys(),
+                      holder(),
+                      take_.rule->key_expiry,
+                      take_.rule->fleet_concurrency,
+                      place_,
+                      take_.queues,
+                      take_.tickets};
+  const TakeWords words(call);
   session_->client.run(scripts::schedule_take, words.keys(), words.arguments(),
                        [this, alive = alive_](const redis::Answer& answer) {
                          if (*alive) taken(answer);

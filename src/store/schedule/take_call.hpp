@@ -35,6 +35,7 @@ struct TakeCall {
 class TakeWords {
  public:
   explicit TakeWords(const TakeCall& call);
+  explicit TakeWords(TakeCall&&) = delete;  // the words are views of it
   TakeWords(const TakeWords&) = delete;
   TakeWords& operator=(const TakeWords&) = delete;
   [[nodiscard]] const redis::Command& keys() const { return keys_; }

@@ -5,6 +5,7 @@ import contextlib
 import dataclasses
 import multiprocessing
 import os
+import pathlib
 import random
 import re
 import shutil
@@ -14,6 +15,8 @@ import sys
 import time
 import traceback
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+# ruff: noqa: E402
 import rows_broken
 import rows_clock
 import rows_cluster
@@ -30,7 +33,7 @@ import rows_resources
 import rows_waiting
 import soak
 from matrix import Late, Setup, Skip, problem, table_head, table_line, text_of
-from server import Redis, die_with_parent
+from private_redis import Redis, die_with_parent
 
 MODULES = [rows_hosts, rows_locks, rows_redis, rows_replies, rows_broken, rows_network, rows_clock,
            rows_reload, rows_resources, rows_needs, rows_executors, rows_large, rows_cluster,

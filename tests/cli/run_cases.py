@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs test cases that are folders a person can read.
 
-    run.py --bin BUILD/src/app [-j N] [--keep] [CASE...]
+    run_cases.py --bin BUILD/src/app [-j N] [--keep] [CASE...]
 
 A case is a folder beside this file:
     cmd          a shell script; helpers.sh says what it finds defined
@@ -32,6 +32,9 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "support"))
+from private_redis import Redis  # noqa: E402
+
 LIMIT_S = 120
 SKIPPED = 77  # by the case's own exit status
 OWN_FILES = {"cmd", "expected", "exit", "redis"}
@@ -73,35 +76,18 @@ class Server:
     """A redis-server that goes with the case."""
 
     def __init__(self, folder):
-        self.socket = folder / "redis.sock"
         data = folder / "redis-data"
         data.mkdir()
-        log = open(folder / "redis.log", "wb")
-        self.process = subprocess.Popen(
-            ["redis-server", "--port", "0", "--unixsocket", str(self.socket), "--save", "",
-             "--appendonly", "no", "--dir", str(data)],
-            stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
-        )
-        log.close()
+        self.redis = Redis(folder, "--appendonly", "no", "--dir", str(data))
 
-    def wait(self):
-        until = time.monotonic() + LIMIT_S
-        while time.monotonic() < until and self.process.poll() is None:
-            answer = self.ask("PING")
-            if answer.stdout == b"PONG\n":
-                return
-            time.sleep(0.01)
-        raise RuntimeError("redis-server does not answer")
-
-    def ask(self, *words, commands=None):
+    def seed(self, commands):
         return subprocess.run(
-            ["redis-cli", "-s", str(self.socket), *words], input=commands,
-            stdin=subprocess.DEVNULL if commands is None else None,
+            ["redis-cli", "-s", str(self.redis.socket)], input=commands,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=LIMIT_S, check=False,
         )
 
     def stop(self):
-        kill_group(self.process)
+        kill_group(self.redis.process)
 
 
 def kill_group(process):
@@ -165,9 +151,8 @@ def verdict(case, folder, programs):
     copy_files(case, folder)
     server = Server(folder)
     try:
-        server.wait()
         if (case / "redis").exists():
-            seeded = server.ask(commands=fill((case / "redis").read_bytes(), folder))
+            seeded = server.seed(fill((case / "redis").read_bytes(), folder))
             if b"ERR" in seeded.stdout:
                 return "the seed failed: " + seeded.stdout.decode(errors="backslashreplace")
         status, stdout, stderr = run_cmd(case, folder, programs)

@@ -1,4 +1,4 @@
-#include "support.hpp"
+#include "process_support.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,0 +1,60 @@
+// A schedule called "bike" on a server of its own, and what a client of Redbike does to it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "schedule_host.hpp"
+#include "store/schedule/changes.hpp"
+
+namespace w8y::test {
+
+using namespace w8y::store;
+
+struct Bike {
+  explicit Bike(Rule rule = schedule_rule(), std::vector<std::string> codes = {"A"})
+      : host(loop, server.url(), std::move(rule), std::move(codes)) {}
+
+  std::string ask(const std::vector<std::string>& words) const { return server.ask(words); }
+  std::string event(const std::string& job) const {
+    return ask({"HGET", "bike-statuses", job}).substr(0, 3);
+  }
+  UnixSeconds now() const { return std::stoll(ask({"TIME"})); }
+  UnixSeconds due(const std::string& job) const {
+    return std::stoll(ask({"ZSCORE", "bike-timeline", job}));
+  }
+  /// As a client of Redbike enters it.
+  void enter(const std::string& job, const std::string& schedule = "CONTINUE") {
+    const std::string queue = "bike-work-" + std::string(code_of(job));
+    ask({"HSET", "bike-schedules", job, schedule});
+    ask({"LPUSH", queue, job});
+    ask({"SADD", queue + "-members", job});
+    ask({"HSET", "bike-statuses", job, "ENQ:1"});
+  }
+  /// A run of this job, from its queue to its end.
+  void run(const std::string& job, const std::string& schedule, JobEnd what = ActOnSchedule{}) {
+    enter(job, schedule);
+    const Claim claim = host.take_one();
+    CHECK(claim.item == job);
+    CHECK(host.settle(claim, what));
+  }
+  std::vector<Item> jobs_of(const TakeReply& reply) const {
+    std::vector<Item> jobs;
+    for (const Claim& claim : reply.claims) jobs.push_back(claim.item);
+    return jobs;
+  }
+
+  RedisServer server;
+  loop::Loop loop;
+  ScheduleHost host;
+};
+
+inline Rule with_expiry(Duration expiry) {
+  Rule rule = schedule_rule();
+  rule.key_expiry = expiry;
+  return rule;
+}
+
+inline constexpr const char* daily = "DTSTART:20131009T164510\nRRULE:FREQ=DAILY";
+
+}  // namespace w8y::test

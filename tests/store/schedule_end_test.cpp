@@ -1,0 +1,221 @@
+// What becomes of a job when its run ends, beside programs of Redbike.
+#include <doctest/doctest.h>
+
+#include "schedule_bike.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using namespace w8y::store;
+
+TEST_CASE("end of a run: STOP") {
+  Bike bike;
+  bike.run("x:A", "STOP");
+  CHECK(bike.event("x:A") == "STP");
+  CHECK(bike.ask({"EXISTS", "bike-work-A", "bike-timeline"}) == "0");
+}
+
+TEST_CASE("end of a run: CONTINUE, with a backoff and without") {
+  Bike bike;
+  bike.run("x:A", "CONTINUE");
+  CHECK(bike.event("x:A") == "ENQ");
+  bike.ask({"DEL", "bike-work-A", "bike-work-A-members"});
+  const UnixSeconds before = bike.now();
+  bike.run("y:A", "CONTINUE", ActOnSchedule{30s});
+  CHECK(bike.event("y:A") == "TML");
+  CHECK(bike.due("y:A") >= before + 30);
+  CHECK(bike.due("y:A") <= bike.now() + 30);
+  // A backoff counts with CONTINUE only.
+  bike.run("z:A", "STOP", ActOnSchedule{30s});
+  CHECK(bike.event("z:A") == "STP");
+}
+
+TEST_CASE("end of a run: a rule, a bad one, one that has run out") {
+  Bike bike;
+  bike.run("x:A", daily);
+  CHECK(bike.event("x:A") == "TML");
+  CHECK(bike.due("x:A") > bike.now());
+  CHECK(bike.due("x:A") <= bike.now() + 86400);
+  CHECK(bike.due("x:A") % 86400 == 16 * 3600 + 45 * 60 + 10);
+  bike.run("y:A", "DTSTART:20131009T164510\nR:FREQ=Secondly");
+  CHECK(bike.event("y:A") == "BAD");
+  CHECK(bike.host.told.parked.size() == 1);
+  bike.run("z:A", "DTSTART:20131009T164510\nRRULE:FREQ=DAILY;COUNT=2");
+  CHECK(bike.event("z:A") == "STP");
+  CHECK(bike.ask({"ZCARD", "bike-timeline"}) == "1");
+}
+
+TEST_CASE("end of a run: NOW and AT, set meanwhile, are done once") {
+  Bike bike;
+  bike.run("x:A", "NOW");  // as another than us might leave it there
+  CHECK(bike.ask({"HGET", "bike-schedules", "x:A"}) == "STOP");
+  CHECK(bike.event("x:A") == "ENQ");
+  CHECK(bike.host.settle(bike.host.take_one(), ActOnSchedule{}));
+  CHECK(bike.event("x:A") == "STP");
+  bike.run("y:A", "AT:5000000000");
+  CHECK(bike.ask({"HGET", "bike-schedules", "y:A"}) == "STOP");
+  CHECK(bike.due("y:A") == 5000000000);
+}
+
+TEST_CASE("what is set or unset during a run wins") {
+  Bike bike;
+  bike.enter("x:A", "CONTINUE");
+  Claim claim = bike.host.take_one();
+  bike.ask({"HSET", "bike-schedules", "x:A", "STOP"});
+  CHECK(bike.host.settle(claim, ActOnSchedule{}));
+  CHECK(bike.event("x:A") == "STP");
+
+  bike.enter("x:A", "STOP");
+  claim = bike.host.take_one();
+  bike.ask({"HSET", "bike-schedules", "x:A", daily});
+  CHECK(bike.host.settle(claim, ActOnSchedule{}));
+  CHECK(bike.event("x:A") == "TML");
+
+  for (const JobEnd& what : std::vector<JobEnd>{ActOnSchedule{}, BackOff{5s}, BackToQueue{}}) {
+    bike.ask({"FLUSHALL"});
+    bike.enter("y:A");
+    claim = bike.host.take_one();
+    bike.ask({"HDEL", "bike-statuses", "y:A"});
+    bike.ask({"HDEL", "bike-schedules", "y:A"});
+    JobSettlement end = bike.host.settlement(claim, what);
+    end.failures = FailureCount::increment;
+    bike.host.queue->settle(std::move(end));
+    CHECK(bike.host.settled());
+    CHECK(bike.ask({"EXISTS", "bike-statuses", "bike-schedules", "bike-timeline", "bike-work-A",
+                    "bike-work-A-y:A", "bike:taken", "bike:failures"}) == "0");
+  }
+}
+
+TEST_CASE("end of a run: stopped, unset, died, backed off, back to its queue") {
+  Bike bike;
+  bike.run("stop:A", "CONTINUE", StopForGood{});
+  CHECK(bike.event("stop:A") == "STP");
+  CHECK(bike.ask({"HGET", "bike-schedules", "stop:A"}) == "STOP");
+  bike.run("unset:A", "CONTINUE", UnsetJob{});
+  CHECK(bike.ask({"HEXISTS", "bike-schedules", "unset:A"}) == "0");
+  CHECK(bike.ask({"HEXISTS", "bike-statuses", "unset:A"}) == "0");
+  bike.run("die:A", "CONTINUE", Die{});
+  CHECK(bike.event("die:A") == "DIE");
+  CHECK(bike.ask({"HGET", "bike-schedules", "die:A"}) == "CONTINUE");
+  bike.run("later:A", "STOP", BackOff{100s});
+  CHECK(bike.event("later:A") == "TML");
+  CHECK(bike.due("later:A") > bike.now() + 90);
+  CHECK(bike.ask({"EXISTS", "bike-work-A", "bike:taken"}) == "0");
+
+  bike.enter("back:A");
+  const Claim claim = bike.host.take_one();
+  bike.enter("next:A");
+  bike.host.queue->hand_back(claim);
+  CHECK(bike.host.settled());
+  CHECK(bike.event("back:A") == "ENQ");
+  CHECK(bike.ask({"LRANGE", "bike-work-A", "0", "-1"}) == "next:A\nback:A");
+  CHECK(bike.ask({"XLEN", "bike:runs"}) == "4");
+}
+
+TEST_CASE("a job whose key is gone or another's is not rescheduled") {
+  Bike bike;
+  bike.enter("x:A");
+  Claim claim = bike.host.take_one();
+  bike.ask({"SET", "bike-work-A-x:A", "another"});
+  CHECK(bike.host.settle(claim, ActOnSchedule{}));
+  CHECK(bike.event("x:A") == "WRK");
+  CHECK(bike.ask({"GET", "bike-work-A-x:A"}) == "another");
+  CHECK(bike.ask({"EXISTS", "bike-work-A", "bike:taken"}) == "0");
+  // One that is gone stays noted, so that it is not lost.
+  bike.enter("y:A");
+  claim = bike.host.take_one();
+  bike.ask({"DEL", "bike-work-A-y:A"});
+  CHECK(bike.host.settle(claim, ActOnSchedule{}));
+  CHECK(bike.ask({"EXISTS", "bike-work-A"}) == "0");
+  CHECK(bike.ask({"HKEYS", "bike:taken"}) == "y:A");
+  CHECK(bike.ask({"XLEN", "bike:runs"}) == "2");
+}
+
+TEST_CASE("a rule that fires every second is neither skipped nor doubled") {
+  Bike bike;
+  const std::string secondly = "DTSTART:20131009T164510\nRRULE:FREQ=SECONDLY";
+  bike.run("x:A", secondly);
+  // Runs that take next to nothing, and their ends in any part of a second.
+  for (int i = 0; i < 3; ++i) {
+    const UnixSeconds due = bike.due("x:A");
+    CHECK(ask_until(bike.loop, [&] {
+      bike.host.queue->dispatch();
+      const std::size_t before = bike.host.told.dispatches.size();
+      turn_until(bike.loop, [&] { return bike.host.told.dispatches.size() > before; });
+      return bike.host.told.dispatches.back().reply->enqueued == 1;
+    }));
+    CHECK(bike.host.settle(bike.host.take_one(), ActOnSchedule{}));
+    CHECK(bike.due("x:A") > due);
+    CHECK(bike.due("x:A") > bike.now() - 1);
+  }
+}
+
+TEST_CASE("a rule without a beginning begins at the end of the run") {
+  Bike bike;
+  bike.enter("x:A", "FREQ=HOURLY");
+  const Claim claim = bike.host.take_one();
+  const UnixSeconds taken = bike.now();
+  CHECK(ask_until(bike.loop, [&] { return bike.now() > taken; }));
+  CHECK(bike.host.settle(claim, ActOnSchedule{}));
+  CHECK(bike.due("x:A") > taken + 3600);
+  CHECK(bike.due("x:A") <= bike.now() + 3600);
+}
+
+// ---- who may take
+
+TEST_CASE("an end whose answer was lost is carried out once") {
+  RedisServer server;
+  loop::Loop loop;
+  ScheduleHost host(loop, server.url(), schedule_rule(), {"A"}, "here", 200ms);
+  server.ask({"HSET", "bike-schedules", "x:A", "CONTINUE"});
+  server.ask({"RPUSH", "bike-work-A", "x:A"});
+  const Claim claim = host.take_one();
+  server.pause();
+  host.queue->settle(host.settlement(claim, ActOnSchedule{}));
+  turn_until(loop, [&] { return !host.session->client.connected(); });
+  server.resume();
+  CHECK(host.settled());
+  CHECK(server.ask({"LRANGE", "bike-work-A", "0", "-1"}) == "x:A");
+  CHECK(server.ask({"XLEN", "bike:runs"}) == "1");
+}
+
+// ---- beside
+
+TEST_CASE("history, events and failures are those of other kinds of work") {
+  Bike bike;
+  bike.enter("x:A");
+  std::vector<std::string> heard;
+  bool confirmed = false;
+  const auto events = bike.host.session->subscriber.subscribe(
+      "bike:events", [&](std::string_view, std::string_view text) { heard.emplace_back(text); },
+      [&] { confirmed = true; });
+  CHECK(turn_until(bike.loop, [&] { return confirmed; }));
+  Claim claim = bike.host.take_one();
+  JobSettlement end = bike.host.settlement(claim, BackOff{1s}, Crashed{"exit 3"});
+  end.failures = FailureCount::increment;
+  bike.host.queue->settle(std::move(end));
+  CHECK(bike.host.settled());
+  CHECK(bike.ask({"HGET", "bike:failures", "x:A"}) == "1");
+  CHECK(bike.ask({"XREVRANGE", "bike:runs", "+", "-"}).find("crashed") != std::string::npos);
+  CHECK(turn_until(bike.loop, [&] { return heard.size() == 1; }));
+  CHECK(heard[0].find("\"type\":\"end\"") != std::string::npos);
+  bike.enter("x:A");
+  claim = bike.host.take_one();
+  CHECK(claim.attempt == 2);
+  end = bike.host.settlement(claim, ActOnSchedule{});
+  end.failures = FailureCount::reset;
+  bike.host.queue->settle(std::move(end));
+  CHECK(bike.host.settled());
+  CHECK(bike.ask({"EXISTS", "bike:failures"}) == "0");
+}
+
+TEST_CASE("what can't be noted beside the key is told, and the run ends all the same") {
+  Bike bike;
+  bike.ask({"SET", "bike:runs", "a string"});
+  bike.run("x:A", "STOP");
+  CHECK(bike.event("x:A") == "STP");
+  REQUIRE(bike.host.told.unwritten.size() == 1);
+  CHECK(bike.host.told.unwritten[0].find("XADD") != std::string::npos);
+  bike.ask({"DEL", "bike:runs"});
+  bike.run("x:A", "STOP");
+  CHECK(bike.host.told.unwritten.back() == "");
+}
