@@ -10,8 +10,8 @@
 #include <w8y/supervisor.hpp>
 
 #include "allocations.hpp"
-#include "ops/event_log.hpp"
 #include "app_support.hpp"
+#include "ops/event_log.hpp"
 
 using namespace w8y;
 using namespace w8y::test;

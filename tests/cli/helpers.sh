@@ -12,10 +12,10 @@ r() { redis-cli -s "$DIR/redis.sock" "$@"; }
 # w8yctl with the case's config.
 ctl() { "$W8YCTL" --config "$DIR/config.toml" "$@"; }
 
-# wait_for 'condition' [seconds]: until the fact is there; gives the case up after 10 seconds, or as
+# wait_for 'condition' [seconds]: until the fact is there; gives the case up after 60 seconds, or as
 # many as it says.
 wait_for() {
-  _until=$(($(date +%s) + ${2:-10}))
+  _until=$(($(date +%s) + ${2:-60}))
   until eval "$1" >/dev/null 2>&1; do
     if [ "$(date +%s)" -gt "$_until" ]; then
       echo "gave up waiting for: $1" >&2

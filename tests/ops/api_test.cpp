@@ -10,8 +10,8 @@
 #include "ops/http_target.hpp"
 #include "ops/secret_json.hpp"
 #include "ops/status_json.hpp"
-#include "raw_client.hpp"
 #include "ops_support.hpp"
+#include "raw_client.hpp"
 
 using namespace w8y;
 using namespace w8y::ops;

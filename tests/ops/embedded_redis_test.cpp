@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "ops/private_folder.hpp"
+#include "ops_support.hpp"
 #include "process/find_program.hpp"
 #include "raw_client.hpp"
-#include "ops_support.hpp"
 
 using namespace w8y;
 using namespace w8y::ops;

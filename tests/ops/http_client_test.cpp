@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "ops/unix_listener.hpp"
-#include "raw_client.hpp"
 #include "ops_support.hpp"
+#include "raw_client.hpp"
 
 using namespace w8y::ops;
 using namespace w8y::ops::test;

@@ -13,8 +13,8 @@
 
 #include "ops/http_client.hpp"
 #include "ops/http_target.hpp"
-#include "raw_client.hpp"
 #include "ops_support.hpp"
+#include "raw_client.hpp"
 
 using namespace w8y;
 using namespace w8y::ops;

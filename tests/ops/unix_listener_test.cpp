@@ -9,8 +9,8 @@
 #include <memory>
 #include <string>
 
-#include "raw_client.hpp"
 #include "ops_support.hpp"
+#include "raw_client.hpp"
 
 using namespace w8y::ops;
 using namespace w8y::ops::test;

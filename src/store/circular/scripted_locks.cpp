@@ -281,8 +281,16 @@ void ScriptedLocks::settle(const CircularKeys& keys, const std::vector<const Set
                   // The next claim says whether it is a right that is missing.
                   proven_ = false;
                   trouble = StoreError{};
-                  trouble->settled = true;
                   trouble->why = refused;
+                  // Nothing was ours, and this server takes nothing now: once more when it does.
+                  const auto word = refused.find(": ");
+                  const auto code = redis::error_code(
+                      word == std::string_view::npos ? refused : refused.substr(word + 2));
+                  trouble->settled = got.reply[0].integer() > 0 || !redis::is_about_server(code);
+                  if (!trouble->settled) {
+                    trouble->code = code;
+                    trouble->maybe_done = true;
+                  }
                 }
                 for (std::size_t i = 0; i < count; ++i) answer(i, trouble ? &*trouble : nullptr);
               });
