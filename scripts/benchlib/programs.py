@@ -2,6 +2,7 @@
 import pathlib
 import shutil
 import subprocess
+import sys
 
 from .measure import Missing
 
@@ -41,10 +42,14 @@ class Programs:
                             str(SOURCES / f"{name}.c"), *libraries], check=True)
         return str(program)
 
-    @staticmethod
-    def lua(name: str) -> str:
-        """A script that our programs have Redis run."""
-        return str(SCRIPTS.parent / "src" / "store" / "lua" / f"{name}.lua")
+    def lua(self, name: str) -> str:
+        """A script that our programs have Redis run, with its parts in place."""
+        sys.path.insert(0, str(SCRIPTS.parent / "src" / "store"))
+        from embed_lua import whole
+        made = self._temp / f"{name}.lua"
+        made.write_text(whole(SCRIPTS.parent / "src" / "store" / "lua" / f"{name}.lua"),
+                        encoding="utf-8")
+        return str(made)
 
     @staticmethod
     def script(name: str) -> str:
