@@ -40,7 +40,9 @@ class Bench(unittest.TestCase):
         text = "".join(file.read_text() for file in (self.scripts / "benchlib").rglob("*.py"))
         names = re.findall(r"""\blua\(["'](\w+)["']\)""", text) + ["claim", "settle"]
         for name in names:
-            self.assertTrue(Path(Programs.lua(name)).is_file(), name)
+            with tempfile.TemporaryDirectory() as folder:
+                script = Path(Programs(Path(folder), Path(folder)).lua(name)).read_text()
+                self.assertNotIn("-- include", script, name)
 
     def test_refuses_a_scenario_that_there_is_not(self):
         told = subprocess.run([sys.executable, self.scripts / "bench", "no-such-thing"],
