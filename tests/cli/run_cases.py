@@ -16,7 +16,8 @@ In `expected`, <run> is a run id, <time> a date and time with its zone, <n> a nu
 mask, two or more blanks are a <gap>: how wide a column is depends on what is in it.
 
 Each case has its own redis-server on a unix socket, its own folder, its own process group, and 120
-seconds. Nothing is shared, so cases run side by side.
+seconds. Nothing is shared, so cases run side by side: the accounts of the system that they run
+programs as are no other case's either (but for nobody, whom no case counts or signals).
 """
 import argparse
 import concurrent.futures
@@ -174,6 +175,17 @@ def verdict(case, folder, programs):
     return "\n".join(problems)
 
 
+def shared_accounts(cases):
+    """Accounts that more than one case names: one may stop or count all processes of its own."""
+    users = {}
+    for case in cases:
+        for config in case.glob("*.toml"):
+            for user in re.findall(r'^user *= *"([^"]*)"', config.read_text(), re.MULTILINE):
+                users.setdefault(user, set()).add(case.name)
+    return {user: sorted(names) for user, names in users.items()
+            if user != "nobody" and len(names) > 1}
+
+
 def run_case(case, top, programs, keep):
     folder = top / case.name
     folder.mkdir()
@@ -195,6 +207,8 @@ def main():
     arguments = parser.parse_args()
 
     cases = sorted(path.parent for path in HERE.glob("*/cmd"))
+    for user, names in shared_accounts(cases).items():
+        sys.exit(f"{' and '.join(names)} run programs as {user}: give each an account of its own")
     if arguments.cases:
         cases = [HERE / name.strip("/") for name in arguments.cases]
     binaries = arguments.bin.resolve()
