@@ -38,13 +38,16 @@ inline std::string number_of(const Item& item) {
   return item.substr(0, item.find(':'));
 }
 
-/// Claims until `wanted` are held, or nothing comes any more.
+/// Claims until `wanted` are held, or nothing comes any more. An answer that comes too late, from a
+/// machine with much to do, is handed back by the source: its items are claimed again.
 inline std::size_t claim_all(Host& host, std::size_t wanted) {
+  int too_late = 0;
   while (host.told.claims.size() < wanted) {
     const store::PassReply reply = host.claim(wanted - host.told.claims.size());
     std::size_t bytes = 0;
     for (const Claim& claim : reply.claims) bytes += claim.item.size();
     CHECK(bytes <= store::LockStore::most_bytes_looked_at + longest_item);
+    if (reply.end == ClaimEnd::unavailable && ++too_late <= 10) continue;
     if (reply.claims.empty()) break;
   }
   return host.told.claims.size();
