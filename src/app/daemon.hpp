@@ -24,7 +24,7 @@
 #include "app/signals.hpp"
 #include "app/status_servers.hpp"
 #include "app/systemd_notifier.hpp"
-#include "app/timefile.hpp"
+#include "app/timefiles.hpp"
 #include "loop/loop.hpp"
 #include "ops/event_hub.hpp"
 #include "ops/event_log.hpp"

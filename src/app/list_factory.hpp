@@ -5,7 +5,7 @@
 
 #include "app/child_processes.hpp"
 #include "app/redis_connection.hpp"
-#include "app/timefile.hpp"
+#include "app/timefiles.hpp"
 
 namespace w8y::app {
 

@@ -38,7 +38,7 @@ struct Bench : World {
 
 }  // namespace
 
-TEST_CASE("a job that is entered is taken at once, and its end is settled by its fate") {
+TEST_CASE("a job that is entered is taken at once, and its end is settled by its disposition") {
   Bench bench;
   CHECK(bench.queues->takes == 1);
   CHECK(bench.queues->listening);

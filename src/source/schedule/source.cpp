@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "source/schedule/fate.hpp"
+#include "source/schedule/disposition.hpp"
 
 namespace w8y::source {
 
@@ -85,8 +85,8 @@ void ScheduleSource::retire() {
 }
 
 void ScheduleSource::settle(EndedRun&& run) {
-  const FateOfJob fate = fate_of(run);
-  queue_->settle({std::move(run), fate.what, fate.failures});
+  const JobDisposition disposition = dispose_of_job(run);
+  queue_->settle({std::move(run), disposition.what, disposition.failures});
 }
 
 // ---- at rest

@@ -1,4 +1,4 @@
-#include "app/timefile.hpp"
+#include "app/timefiles.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "source/schedule/fate.hpp"
+#include "source/schedule/disposition.hpp"
 
 using namespace w8y;
 using namespace w8y::source;
@@ -19,17 +19,17 @@ struct Ended {
     rule.source = ScheduleSettings{{"A"}, true, on_failure, {}};
     end.process = Exited{0};
   }
-  [[nodiscard]] FateOfJob fate() const {
+  [[nodiscard]] JobDisposition disposed() const {
     EndedRun run;
     run.claim.attempt = attempt;
     run.rule = std::make_shared<const Rule>(rule);
     run.outcome = outcome_of(rule, end, stopped);
     run.end = end;
-    return fate_of(run);
+    return dispose_of_job(run);
   }
   template <class Kind>
   [[nodiscard]] bool is() const {
-    return std::holds_alternative<Kind>(fate().what);
+    return std::holds_alternative<Kind>(disposed().what);
   }
 };
 
@@ -38,9 +38,9 @@ struct Ended {
 TEST_CASE("a job that succeeded goes by its schedule, or by what its executor says last") {
   Ended run;
   CHECK(run.is<ActOnSchedule>());
-  CHECK(run.fate().failures == FailureCount::reset);
+  CHECK(run.disposed().failures == FailureCount::reset);
   run.end.complete = Complete{"{}", {}, {}, 30s, {}, {}};
-  CHECK(std::get<ActOnSchedule>(run.fate().what).backoff == 30s);
+  CHECK(std::get<ActOnSchedule>(run.disposed().what).backoff == 30s);
   run.end.complete->schedule = "STOP";
   CHECK(run.is<StopForGood>());
   run.end.complete->schedule = "UNSET";
@@ -51,7 +51,7 @@ TEST_CASE("a job that failed does what on_failure says") {
   Ended dies(OnFailure::die);
   dies.end.process = Exited{1};
   CHECK(dies.is<Die>());
-  CHECK(dies.fate().failures == FailureCount::increment);
+  CHECK(dies.disposed().failures == FailureCount::increment);
   // The executor's word about the schedule is that of a run that succeeded.
   dies.end.complete = Complete{"{}", "no", {}, {}, "UNSET", {}};
   CHECK(dies.is<Die>());
@@ -59,19 +59,19 @@ TEST_CASE("a job that failed does what on_failure says") {
   Ended goes_on(OnFailure::reschedule);
   goes_on.end.process = Exited{1};
   CHECK(goes_on.is<ActOnSchedule>());
-  CHECK_FALSE(std::get<ActOnSchedule>(goes_on.fate().what).backoff);
+  CHECK_FALSE(std::get<ActOnSchedule>(goes_on.disposed().what).backoff);
   // A program that is not there is not tried in a tight loop by CONTINUE.
   goes_on.end.process = NotStarted{"no such file"};
-  CHECK(std::get<ActOnSchedule>(goes_on.fate().what).backoff == 1s);
+  CHECK(std::get<ActOnSchedule>(goes_on.disposed().what).backoff == 1s);
 
   Ended rests(OnFailure::backoff);
   rests.end.process = Exited{1};
   rests.attempt = 3;
-  CHECK(std::get<BackOff>(rests.fate().what).time == 4s);
+  CHECK(std::get<BackOff>(rests.disposed().what).time == 4s);
   rests.end.complete = Complete{"{}", "no", {}, 9s, {}, {}};
-  CHECK(std::get<BackOff>(rests.fate().what).time == 9s);
+  CHECK(std::get<BackOff>(rests.disposed().what).time == 9s);
   rests.end.complete->backoff = 1s;
-  CHECK(std::get<BackOff>(rests.fate().what).time == 4s);
+  CHECK(std::get<BackOff>(rests.disposed().what).time == 4s);
   rests.rule.max_failures = 3;
   CHECK(rests.is<Die>());
   rests.rule.max_failures = 4;
@@ -85,7 +85,7 @@ TEST_CASE(
     run.end.process = Signalled{15};
     run.stopped = StopReason::shutdown;
     CHECK(run.is<BackToQueue>());
-    CHECK(run.fate().failures == FailureCount::keep);
+    CHECK(run.disposed().failures == FailureCount::keep);
     run.stopped = StopReason::lease_lost;
     CHECK(run.is<BackToQueue>());  // its key is not ours any more, and so nothing is done
     run.stopped = StopReason::cancelled;
@@ -97,6 +97,6 @@ TEST_CASE(
     CHECK(run.is<BackToQueue>());
     run.stopped = StopReason::timeout;
     run.end.process = Signalled{9};
-    CHECK(run.fate().failures == FailureCount::increment);
+    CHECK(run.disposed().failures == FailureCount::increment);
   }
 }

@@ -1,4 +1,4 @@
-#include "source/schedule/fate.hpp"
+#include "source/schedule/disposition.hpp"
 
 #include <algorithm>
 
@@ -24,7 +24,7 @@ store::JobEnd as_scheduled(const EndedRun& run) {
   return store::ActOnSchedule{whole_seconds(*last.backoff)};
 }
 
-FateOfJob after_failure(const EndedRun& run) {
+JobDisposition after_failure(const EndedRun& run) {
   const Rule& rule = *run.rule;
   switch (rule.schedule().on_failure) {
     case OnFailure::die:
@@ -50,7 +50,7 @@ FateOfJob after_failure(const EndedRun& run) {
 
 }  // namespace
 
-FateOfJob fate_of(const EndedRun& run) {
+JobDisposition dispose_of_job(const EndedRun& run) {
   switch (counts_as(run)) {
     case Counts::success:
       return {as_scheduled(run), store::FailureCount::reset};

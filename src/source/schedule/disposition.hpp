@@ -7,10 +7,10 @@
 
 namespace w8y::source {
 
-struct FateOfJob {
+struct JobDisposition {
   store::JobEnd what;
   store::FailureCount failures = store::FailureCount::keep;
 };
-FateOfJob fate_of(const EndedRun& run);
+JobDisposition dispose_of_job(const EndedRun& run);
 
 }  // namespace w8y::source
