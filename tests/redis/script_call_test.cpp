@@ -15,12 +15,6 @@ redis::Script script(const std::string& text, const std::string& sha1) {
   return {"test", text, sha1};
 }
 
-long long calls(const RedisServer& server, const std::string& command) {
-  const std::string all = server.ask({"INFO", "commandstats"});
-  const auto found = all.find("cmdstat_" + command + ":calls=");
-  return found == std::string::npos ? 0 : std::atoll(all.c_str() + all.find('=', found) + 1);
-}
-
 // The hash: printf '%s' TEXT | sha1sum
 const redis::Script echo = script("return KEYS[1]..':'..ARGV[1]..':'..ARGV[2]",
                                   "aa11b8684bb196e99257547eebd48759ec14e1f4");
@@ -37,15 +31,15 @@ TEST_CASE("a script is sent once per connection, then by its hash") {
   CHECK(turn_until(loop, [&] { return answers.all.size() == 10; }));
   CHECK(answers.all.front() == "k:a:0");
   CHECK(answers.all.back() == "k:a:9");
-  CHECK(calls(server, "eval") == 1);
-  CHECK(calls(server, "evalsha") == 9);
+  CHECK(server.calls("eval") == 1);
+  CHECK(server.calls("evalsha") == 9);
 
   server.ask({"CLIENT", "KILL", "TYPE", "normal"});
   CHECK(turn_until(loop, [&] { return ups.ups == 2; }));
   client.run(echo, {"k"}, {"b", ""}, answers.take());
   CHECK(turn_until(loop, [&] { return answers.all.size() == 11; }));
   CHECK(answers.all.back() == "k:b:");
-  CHECK(calls(server, "eval") == 2);
+  CHECK(server.calls("eval") == 2);
 }
 
 TEST_CASE("after SCRIPT FLUSH the script is sent again, and nobody notices") {

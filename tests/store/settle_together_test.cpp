@@ -11,16 +11,8 @@ using namespace w8y::test;
 
 namespace {
 
-/// Calls of a command that clients have sent, or scripts have made.
-int calls_of(const RedisServer& server, const std::string& command) {
-  const std::string stats = server.ask({"INFO", "commandstats"});
-  const std::string name = "cmdstat_" + command + ":calls=";
-  const auto at = stats.find(name);
-  return at == std::string::npos ? 0 : std::stoi(stats.substr(at + name.size()));
-}
-
-int scripts_run(const RedisServer& server) {
-  return calls_of(server, "eval") + calls_of(server, "evalsha");
+long long scripts_run(const RedisServer& server) {
+  return server.calls("eval") + server.calls("evalsha");
 }
 
 void fill(const RedisServer& server, int items) {
@@ -43,7 +35,7 @@ TEST_CASE("what ends while more is held is settled together, each on its own mer
     REQUIRE(reply.claims.size() == 5);
     server.ask({"DEL", "work:lock:a"});
     server.ask({"SET", "work:lock:b", "run:other:1:x"});
-    const int before = scripts_run(server);
+    const auto before = scripts_run(server);
     host.settle(reply.claims[0], store::RestFor{true, 30s}, store::FailureCount::increment,
                 Crashed{"x"});
     host.settle(reply.claims[1], store::SetFree{}, store::FailureCount::increment, Crashed{"x"});
@@ -74,7 +66,7 @@ TEST_CASE("ends of several kinds in one call: each has its own entry") {
   server.ask(push);
   const store::PassReply reply = host.claim(30);
   REQUIRE(reply.claims.size() == 30);
-  const int before = scripts_run(server);
+  const auto before = scripts_run(server);
   for (std::size_t i = 0; i < 30; ++i) {
     const std::string why = "why " + std::to_string(i);
     if (i % 3 == 0) host.settle(reply.claims[i]);
@@ -178,7 +170,7 @@ TEST_CASE("what ends in quick succession goes together, but not if somebody wait
   Rule rule = list_rule();
   Host host(loop, server.url(), rule);
   const auto settle_in_turns = [&](const store::PassReply& reply) {
-    const int before = scripts_run(server);
+    const auto before = scripts_run(server);
     for (std::size_t i = 0; i + 1 < reply.claims.size(); ++i) {
       host.settle(reply.claims[i]);
       loop.turn(false);
@@ -233,7 +225,7 @@ TEST_CASE("more settlements than one call holds, a bound of history, and quarant
   Host host(loop, server.url(), rule);
   const store::PassReply reply = host.claim(104);
   REQUIRE(reply.claims.size() == 104);
-  int before = scripts_run(server);
+  auto before = scripts_run(server);
   for (std::size_t i = 0; i < 100; ++i) host.settle(reply.claims[i]);
   CHECK(host.settled());
   CHECK(scripts_run(server) - before == 4);

@@ -158,6 +158,11 @@ long long RedisServer::info(const std::string& field) const {
   return std::atoll(text.c_str());
 }
 
+long long RedisServer::calls(const std::string& command) const {
+  const std::string stats = info_text("cmdstat_" + command);  // calls=9,usec=…
+  return stats.empty() ? 0 : std::stoll(stats.substr(stats.find('=') + 1));
+}
+
 std::string RedisServer::info_text(const std::string& field) const {
   const std::string all = "\n" + ask({"INFO", "everything"});
   const auto found = all.find("\n" + field + ":");

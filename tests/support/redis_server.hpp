@@ -54,6 +54,8 @@ class RedisServer {
   [[nodiscard]] long long info(const std::string& field) const;
   /// The same as text; empty if there is no such field.
   [[nodiscard]] std::string info_text(const std::string& field) const;
+  /// Calls of a command that clients have sent, or scripts have made.
+  [[nodiscard]] long long calls(const std::string& command) const;
 
  private:
   void write_config() const;
