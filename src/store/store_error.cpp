@@ -10,6 +10,20 @@ std::string ms_text(Duration life) {
   return std::to_string(std::max<std::int64_t>(ms, life > Duration{0} ? 1 : 0));
 }
 
+StoreError refused_beside(std::string_view refused, bool done) {
+  StoreError trouble;
+  trouble.why = refused;
+  const auto word = refused.find(": ");
+  const auto code =
+      redis::error_code(word == std::string_view::npos ? refused : refused.substr(word + 2));
+  trouble.settled = done || !redis::is_about_server(code);
+  if (!trouble.settled) {
+    trouble.code = code;
+    trouble.maybe_done = true;
+  }
+  return trouble;
+}
+
 std::optional<StoreError> trouble_of(const redis::Answer& answer) {
   if (answer.ok()) return std::nullopt;
   StoreError trouble;

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <w8y/clock.hpp>
 
@@ -30,6 +31,11 @@ struct StoreError {
     return code != redis::ErrorCode::none && !redis::is_about_server(code);
   }
 };
+
+/// A script was refused something beside its lock or key, and says so in its reply: "COMMAND: ERROR
+/// words". `done`: the lock or key was ours, and is settled. If it was not, a server that refuses
+/// everybody (READONLY) has been told nothing yet: it is asked again.
+StoreError refused_beside(std::string_view refused, bool done);
 
 /// Nothing if the answer is good; else what went wrong.
 std::optional<StoreError> trouble_of(const redis::Answer& answer);

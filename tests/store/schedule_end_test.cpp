@@ -130,6 +130,22 @@ TEST_CASE("a job whose key is gone or another's is not rescheduled") {
   CHECK(bike.ask({"XLEN", "bike:runs"}) == "2");
 }
 
+TEST_CASE("the record of a run whose key is gone waits for a server that takes writes") {
+  Bike bike;
+  bike.enter("x:A");
+  const Claim claim = bike.host.take_one();
+  bike.ask({"DEL", "bike-work-A-x:A", "bike:taken"});
+  bike.ask({"REPLICAOF", "127.0.0.1", "1"});
+  const auto before = bike.server.calls("evalsha");
+  bike.host.queue->settle(bike.host.settlement(claim, ActOnSchedule{}));
+  CHECK(turn_until(bike.loop, [&] { return bike.server.calls("evalsha") > before + 2; }));
+  CHECK(bike.host.queue->unsettled() == 1);
+  bike.ask({"REPLICAOF", "NO", "ONE"});
+  CHECK(bike.host.settled());
+  CHECK(bike.ask({"XLEN", "bike:runs"}) == "1");
+  CHECK(bike.host.told.unwritten.empty());
+}
+
 TEST_CASE("a rule that fires every second is neither skipped nor doubled") {
   Bike bike;
   const std::string secondly = "DTSTART:20131009T164510\nRRULE:FREQ=SECONDLY";

@@ -121,6 +121,24 @@ TEST_CASE("a lock that is another's is never touched") {
   }
 }
 
+TEST_CASE("the record of a run whose lock is gone waits for a server that takes writes") {
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a"});
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  const store::PassReply reply = host.claim(1);
+  server.ask({"DEL", "work:lock:a"});
+  server.ask({"REPLICAOF", "127.0.0.1", "1"});
+  const auto before = server.calls("evalsha");
+  host.settle(reply.claims[0]);
+  CHECK(turn_until(loop, [&] { return server.calls("evalsha") > before + 2; }));
+  CHECK(host.source.unsettled() == 1);
+  server.ask({"REPLICAOF", "NO", "ONE"});
+  CHECK(host.settled());
+  CHECK(server.ask({"XLEN", "work:runs"}) == "1");
+  CHECK(host.told.unwritten.empty());
+}
+
 TEST_CASE("an item that was taken off the list while it ran is not quarantined for ever") {
   for (const bool scripts : {true, false}) {
     CAPTURE(scripts);

@@ -280,17 +280,7 @@ void ScriptedLocks::settle(const CircularKeys& keys, const std::vector<const Set
                 } else if (const auto refused = got.reply[1].text(); !refused.empty()) {
                   // The next claim says whether it is a right that is missing.
                   proven_ = false;
-                  trouble = StoreError{};
-                  trouble->why = refused;
-                  // Nothing was ours, and this server takes nothing now: once more when it does.
-                  const auto word = refused.find(": ");
-                  const auto code = redis::error_code(
-                      word == std::string_view::npos ? refused : refused.substr(word + 2));
-                  trouble->settled = got.reply[0].integer() > 0 || !redis::is_about_server(code);
-                  if (!trouble->settled) {
-                    trouble->code = code;
-                    trouble->maybe_done = true;
-                  }
+                  trouble = refused_beside(refused, got.reply[0].integer() > 0);
                 }
                 for (std::size_t i = 0; i < count; ++i) answer(i, trouble ? &*trouble : nullptr);
               });

@@ -74,7 +74,14 @@ void JobEnds::answered(const RunId& run, const redis::Answer& answer) {
   End& end = found->second;
   if (const auto trouble = trouble_of(answer)) return failed(run, end, *trouble);
   EndResult result = read_end(answer.reply);
-  if (result.state != EndResult::State::changed) return confirmed(run, end, result);
+  if (result.state != EndResult::State::changed) {
+    if (!result.refused.empty()) {
+      const StoreError beside =
+          refused_beside(result.refused, result.state == EndResult::State::done);
+      if (!beside.settled) return failed(run, end, beside);
+    }
+    return confirmed(run, end, result);
+  }
   end.schedule = std::move(result.schedule);
   store::decide(end.call, decide_, end.schedule, result.now, end.backoff, end.why_bad);
   send(run);
