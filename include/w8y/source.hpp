@@ -20,6 +20,7 @@ enum class ClaimEnd {
   nothing_free,  ///< every item is running, resting or quarantined
   empty,         ///< there are no items
   paused,        ///< an operator paused the list on all hosts
+  halted,        ///< a client's own order (`HALT` of a schedule) stops the list on all hosts
   fleet_full,    ///< `fleet_concurrency` is reached
   unavailable,   ///< Redis can't be asked now; the Source says when that ends, by on_may_claim()
   refused,       ///< Redis refuses this list: a key of a wrong type, an ACL
@@ -28,7 +29,7 @@ enum class ClaimEnd {
 struct ClaimReply {
   std::vector<Claim> claims;
   ClaimEnd end = ClaimEnd::more;
-  std::string detail;  ///< why it is paused, unavailable or refused; for people
+  std::string detail;  ///< why it is paused, halted, unavailable or refused; for people
 };
 
 /// How fast a host works on a list.

@@ -38,9 +38,9 @@ void describe_serving(ListStatus& status, const Poller& poller, WallTime now) {
   if (status.pause) {
     status.state = ListState::paused;
     status.why = pause_text(*status.pause, now);
-  } else if (end == ClaimEnd::paused &&
-             // Redis has not been asked; or it is HALT.
-             (!status.quarantined || poller.rule().kind() == SourceKind::schedule)) {
+  } else if (end == ClaimEnd::halted ||
+             // Redis has not been asked for the pause.
+             (end == ClaimEnd::paused && !status.quarantined)) {
     status.state = ListState::paused;
     status.why = poller.detail();
   } else if (end == ClaimEnd::unavailable || end == ClaimEnd::refused) {

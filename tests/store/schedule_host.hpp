@@ -71,8 +71,9 @@ struct ScheduleHost {
     use(std::move(settings), std::move(codes));
   }
   void use(Rule settings, std::vector<std::string> codes) {
+    settings.source = ScheduleSettings{std::move(codes), true, OnFailure::die, {}};
     rule = std::make_shared<const Rule>(std::move(settings));
-    queue->use(rule, std::move(codes));
+    queue->use(rule);
   }
   store::TakeReply take(std::size_t wanted = 1) {
     const std::size_t before = told.takes.size();

@@ -16,12 +16,11 @@ class FakeSchedule : public store::ScheduleQueue {
   FakeSchedule(FakeClock& clock, TimerQueue& timers, store::ScheduleQueueHandler& told)
       : handler(told), clock_(clock), answer_(timers) {}
 
-  void use(RulePtr, std::vector<std::string>) override {}
+  void use(RulePtr) override {}
   void take(std::size_t wanted) override {
     ++takes;
     store::TakeReply reply;
-    reply.halted = halted;
-    reply.end = halted ? ClaimEnd::paused : ClaimEnd::more;
+    reply.end = halted ? ClaimEnd::halted : ClaimEnd::more;
     while (!halted && !jobs.empty() && reply.claims.size() < wanted) {
       reply.claims.push_back(Claim{"run" + std::to_string(++runs), jobs.front(), {}, 1, 1});
       jobs.pop_front();
@@ -43,8 +42,10 @@ class FakeSchedule : public store::ScheduleQueue {
     ++recovers;
     answer_.set(clock_.now(), [this] { handler.on_recovered(0, next_over); });
   }
-  void listen(bool on) override { listening = on; }
-  [[nodiscard]] std::chrono::milliseconds redis_now() const override { return {}; }
+  void listen(bool on) override {
+    subscribed += on && !listening ? 1 : 0;
+    listening = on;
+  }
   void settle(store::JobSettlement&& end) override { ends.push_back(std::move(end)); }
   void hand_back(const Claim& claim) override { jobs.push_front(claim.item); }
   [[nodiscard]] bool may_start(const Claim&) const override { return true; }

@@ -16,7 +16,7 @@ Dispatcher::Dispatcher(const Clock& clock, TimerQueue& timers, IdlePolls& idle,
       rule_(std::move(rule)),
       timer_(timers),
       queue_(make(*this)) {
-  queue_->use(rule_, rule_->schedule().queues);
+  queue_->use(rule_);
   queue_->listen(true);
   enter();
 }
@@ -25,7 +25,7 @@ Dispatcher::~Dispatcher() = default;
 
 void Dispatcher::use(RulePtr rule) {
   rule_ = std::move(rule);
-  queue_->use(rule_, rule_->schedule().queues);
+  queue_->use(rule_);
 }
 
 /// All lists of a host begin at once, and all are told that Redis is back: few at a time look.

@@ -24,8 +24,7 @@ ScheduleSource::ScheduleSource(const Clock& clock, IdlePolls& idle, SourceHandle
 ScheduleSource::~ScheduleSource() = default;
 
 void ScheduleSource::use(RulePtr rule) {
-  auto queues = rule->schedule().queues;
-  queue_->use(std::move(rule), std::move(queues));
+  queue_->use(std::move(rule));
   let_in_ = false;
   end_rest();
 }
@@ -68,7 +67,7 @@ void ScheduleSource::on_taken(store::TakeReply&& reply) {
   if (still_wanted_ && reply.end != ClaimEnd::more)
     rest(woken ? std::optional(Duration{0}) : reply.next_free);
   been_back();
-  if (reply.halted) reply.detail = halt_text(reply.detail);
+  if (reply.end == ClaimEnd::halted) reply.detail = halt_text(reply.detail);
   for (const ShownItem& job : reply.parked) handler_.on_parked(job, too_long_text());
   handler_.on_claimed({std::move(reply.claims), reply.end, std::move(reply.detail)});
 }

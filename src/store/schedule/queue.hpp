@@ -21,12 +21,10 @@ namespace w8y::store {
 /// What a take has come to.
 struct TakeReply {
   std::vector<Claim> claims;
-  ClaimEnd end = ClaimEnd::more;  ///< empty, paused, fleet_full, unavailable, refused
-  bool halted = false;            ///< end is `paused`: by `HALT`, not by a pause
+  ClaimEnd end = ClaimEnd::more;  ///< empty, paused, halted, fleet_full, unavailable, refused
   /// When there may be a place in the fleet, or the pause ends.
   std::optional<Duration> next_free;
   std::string detail;             ///< who halted, why it is paused, unavailable or refused
-  std::string refused;            ///< by Redis, of one of the queues or beside the jobs
   std::vector<ShownItem> parked;  ///< longer than longest_item: BAD
 };
 
@@ -60,9 +58,8 @@ class ScheduleQueueHandler : public ClaimHandler {
 class ScheduleQueue {
  public:
   virtual ~ScheduleQueue() = default;
-  /// Before anything else; and again with a changed rule. `queues`: codes, in the order of visits,
-  /// not none.
-  virtual void use(RulePtr rule, std::vector<std::string> queues) = 0;
+  /// Before anything else; and again with a changed rule.
+  virtual void use(RulePtr rule) = 0;
   /// Up to `wanted` jobs, at most one take at a time; answered by one on_taken().
   virtual void take(std::size_t wanted) = 0;
   /// What is due goes to its queues; answered by one on_dispatched().
@@ -72,8 +69,6 @@ class ScheduleQueue {
   virtual void recover() = 0;
   /// Whether on_news() is wanted.
   virtual void listen(bool on) = 0;
-  /// By Redis's clock, and never later than that; 0: it has not said anything yet.
-  [[nodiscard]] virtual std::chrono::milliseconds redis_now() const = 0;
   // As a Source has them.
   virtual void settle(JobSettlement&& settlement) = 0;
   virtual void hand_back(const Claim& claim) = 0;

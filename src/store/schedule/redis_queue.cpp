@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "store/lock_value.hpp"
-#include "store/rights.hpp"
 #include "store/run_record.hpp"
 #include "store/scripts.hpp"
 
@@ -28,6 +27,7 @@ ClaimEnd end_of(TakeStatus status) {
     case TakeStatus::empty:
       return ClaimEnd::empty;
     case TakeStatus::halted:
+      return ClaimEnd::halted;
     case TakeStatus::paused:
       return ClaimEnd::paused;
     case TakeStatus::full:
@@ -62,19 +62,18 @@ RedisScheduleQueue::RedisScheduleQueue(std::shared_ptr<RedisSession> session, De
     : SessionHolder{std::move(session)},
       redis::Client::Listener(session_->client),
       handler_(handler),
-      ends_(
-          *session_, std::move(decide),
-          JobEnds::Handler{
-              [this] {
-                if (unsettled() == 0) handler_.on_all_settled();
-              },
-              [this](const RunId& run, const std::string& why) { handler_.on_given_up(run, why); },
-              [this](const std::string& refused) {
-                handler_.on_unwritten(refused.empty() ? refused : missing_right(refused));
-              },
-              [this](const ShownItem& job, const std::string& why) {
-                handler_.on_parked(job, why);
-              }}),
+      refusals_([this](const std::string& why) { handler_.on_unwritten(why); }),
+      ends_(*session_, std::move(decide),
+            JobEnds::Handler{[this] {
+                               if (unsettled() == 0) handler_.on_all_settled();
+                             },
+                             [this](const RunId& run, const std::string& why) {
+                               handler_.on_given_up(run, why);
+                             },
+                             [this](const std::string& refused) { refusals_.of_ends(refused); },
+                             [this](const ShownItem& job, const std::string& why) {
+                               handler_.on_parked(job, why);
+                             }}),
       recovery_(*session_),
       random_(std::hash<std::string>{}(session_->run_ids.next(session_->clock.wall())) ^
               session_->holder.seed),
@@ -84,13 +83,14 @@ RedisScheduleQueue::~RedisScheduleQueue() {
   *alive_ = false;
 }
 
-void RedisScheduleQueue::use(RulePtr rule, std::vector<std::string> queues) {
+void RedisScheduleQueue::use(RulePtr rule) {
   const bool same = rule_ && rule_->prefix == rule->prefix;
   rule_ = std::move(rule);
   if (!same)
     store_ = std::make_shared<ScheduleLeaseStore>(session_->client, ScheduleKeys(rule_->prefix));
+  const std::vector<std::string>& queues = rule_->schedule().queues;
   if (queues != queues_) place_ = 0;
-  queues_ = std::move(queues);
+  queues_ = queues;
 }
 
 std::string RedisScheduleQueue::holder() const {
@@ -151,14 +151,13 @@ void RedisScheduleQueue::taken(const redis::Answer& answer) {
   note_time(result.now);
   place_ = result.place;
   take_.parked.insert(take_.parked.end(), result.too_long.begin(), result.too_long.end());
+  refusals_.of_take(result);
   const bool nothing = result.taken.empty() && result.refused.empty();
   if (result.status == TakeStatus::more && nothing) return send_take();
   TakeReply reply;
   reply.end = end_of(result.status);
-  reply.halted = result.status == TakeStatus::halted;
   reply.next_free = result.next_free;
   reply.detail = result.detail;
-  reply.refused = result.refused;
   reply.parked = std::exchange(take_.parked, {});
   for (std::size_t i = 0; i < std::min(result.taken.size(), take_.tickets.size()); ++i)
     reply.claims.push_back(hold(take_.tickets[i], std::move(result.taken[i])));

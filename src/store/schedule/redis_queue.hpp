@@ -17,6 +17,7 @@
 #include "store/schedule/lease_store.hpp"
 #include "store/schedule/queue.hpp"
 #include "store/schedule/recovery.hpp"
+#include "store/schedule/refusals.hpp"
 #include "store/schedule/take_call.hpp"
 
 namespace w8y::store {
@@ -37,12 +38,13 @@ class RedisScheduleQueue final : public ScheduleQueue,
                      ScheduleQueueHandler& handler);
   ~RedisScheduleQueue() override;
 
-  void use(RulePtr rule, std::vector<std::string> queues) override;
+  void use(RulePtr rule) override;
   void take(std::size_t wanted) override;
   void dispatch() override;
   void recover() override;
   void listen(bool on) override;
-  [[nodiscard]] std::chrono::milliseconds redis_now() const override;
+  /// By Redis's clock, and never later than that; 0: it has not said anything yet.
+  [[nodiscard]] std::chrono::milliseconds redis_now() const;
   void settle(JobSettlement&& settlement) override;
   void hand_back(const Claim& claim) override;
   [[nodiscard]] bool may_start(const Claim& claim) const override;
@@ -97,6 +99,7 @@ class RedisScheduleQueue final : public ScheduleQueue,
   std::size_t place_ = 0;  ///< of the next visit
   Take take_;
   std::map<RunId, Held> held_;
+  Refusals refusals_;
   JobEnds ends_;
   Recovery recovery_;
   bool recover_asked_ = false;
