@@ -55,6 +55,33 @@ TEST_CASE("a due job is dispatched in its millisecond, however far away it was")
   for (const Duration late : bench.timeline->late) CHECK(late <= 1ms);
 }
 
+TEST_CASE("a thousand timelines at once: few first looks are out at a time") {
+  World world;
+  IdlePolls idle{world.timers, world.clock, 100, 7};
+  struct : UpkeepHandler {
+    void on_upkeep_trouble(const std::string&) override {}
+  } handler;
+  std::size_t most = 0;
+  FakeSchedule::Out out{0, &most};
+  std::vector<std::unique_ptr<source::Dispatcher>> all;
+  Rule rule = rule_for("mix");
+  rule.source = ScheduleSettings{{"A"}, true, OnFailure::die, {}};
+  for (int i = 0; i < 1000; ++i) {
+    all.push_back(std::make_unique<source::Dispatcher>(
+        world.clock, world.timers, idle, handler,
+        [&](store::ScheduleQueueHandler& told) {
+          auto fake = std::make_unique<FakeSchedule>(world.clock, world.timers, told);
+          fake->takes_time = 3ms;
+          fake->out = &out;
+          return fake;
+        },
+        [](const std::string&, store::UnixSeconds) {}, share(rule)));
+  }
+  world.run_for(20ms);
+  CHECK(out.answered >= 1000);
+  CHECK(most <= IdlePolls::most_back);
+}
+
 TEST_CASE("what nobody told us of is dispatched within a quarter of a second or so") {
   Bench bench;
   bench.timeline->put_on_timeline(1h);

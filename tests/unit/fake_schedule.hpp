@@ -29,14 +29,26 @@ class FakeSchedule : public store::ScheduleQueue {
     answer_.set(clock_.now() + std::chrono::milliseconds(1),
                 [this, reply]() mutable { handler.on_taken(std::move(reply)); });
   }
+  /// Looks of several fakes that are out at the same time.
+  struct Out {
+    std::size_t now = 0;
+    std::size_t* most = nullptr;
+    std::size_t answered = 0;
+  };
   void dispatch() override {
     ++looks;
+    if (out != nullptr) *out->most = std::max(*out->most, ++out->now);
     store::DispatchAnswer answer;
     answer.why = trouble;
     answer.trouble = trouble.empty() ? ClaimEnd::more : ClaimEnd::refused;
     if (trouble.empty()) answer.reply = dispatched();
-    answer_.set(clock_.now(),
-                [this, answer]() mutable { handler.on_dispatched(std::move(answer)); });
+    answer_.set(clock_.now() + takes_time, [this, answer]() mutable {
+      if (out != nullptr) {
+        --out->now;
+        ++out->answered;
+      }
+      handler.on_dispatched(std::move(answer));
+    });
   }
   void recover() override {
     ++recovers;
@@ -60,6 +72,7 @@ class FakeSchedule : public store::ScheduleQueue {
   store::ScheduleQueueHandler& handler;
   bool halted = false;
   bool listening = false;
+  int subscribed = 0;  ///< how often
   std::string trouble;
   // queues
   std::deque<Item> jobs;
@@ -72,6 +85,8 @@ class FakeSchedule : public store::ScheduleQueue {
   std::optional<Duration> next_over;
   std::size_t looks = 0;
   std::size_t recovers = 0;
+  Duration takes_time{0};
+  Out* out = nullptr;
 
  private:
   store::DispatchReply dispatched() {

@@ -75,6 +75,28 @@ TEST_CASE("wakes in vain come less and less often") {
   CHECK(bench.log == std::vector<std::string>{"start feed:A"});
 }
 
+TEST_CASE("a wake that had to wait counts as one") {
+  Bench bench;
+  bench.run_for(5s);
+  bench.queues->takes = 0;
+  for (int i = 0; i < 10'000; ++i) {
+    bench.queues->handler.on_news(store::ScheduleNews::queued);
+    bench.run_for(1ms);
+  }
+  // The first few, and then no more than turns of the idle budget.
+  CHECK(bench.queues->takes <= 6 + 10 * 1000 / 187);
+}
+
+TEST_CASE("while nothing is wanted the channel stays, and goes with the list") {
+  Bench bench;
+  bench.enter("feed:A");
+  bench.run_for(1s);
+  bench.executors.back()->end_at("run1", 0ms, Exited{0});
+  bench.run_for(20ms);
+  CHECK(bench.queues->subscribed == 1);
+  CHECK(bench.queues->listening);
+}
+
 TEST_CASE("while it is halted nothing is taken, and it goes on within a second") {
   Bench bench;
   bench.queues->halted = true;

@@ -10,7 +10,7 @@ namespace w8y::source {
 
 CircularSource::CircularSource(const Clock& clock, IdlePolls& idle, SourceHandler& handler,
                                const MakeList& make)
-    : IdlePolls::Sleeper(idle), clock_(clock), handler_(handler), list_(make(*this)) {}
+    : ClaimRelay(handler), IdlePolls::Sleeper(idle), clock_(clock), list_(make(*this)) {}
 
 CircularSource::~CircularSource() = default;
 

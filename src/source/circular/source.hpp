@@ -15,12 +15,13 @@
 #include <w8y/idle_polls.hpp>
 #include <w8y/source.hpp>
 
+#include "source/claim_relay.hpp"
 #include "store/circular/list.hpp"
 
 namespace w8y::source {
 
 class CircularSource final : public Source,
-                             private store::CircularListHandler,
+                             private ClaimRelay<store::CircularListHandler>,
                              private IdlePolls::Sleeper {
  public:
   using MakeList = std::function<std::unique_ptr<store::CircularList>(store::CircularListHandler&)>;
@@ -72,17 +73,6 @@ class CircularSource final : public Source,
   void on_turn() override;
   void on_others(bool freed) override;
   void on_back() override;
-  void on_lease_lost(const RunId& run) override { handler_.on_lease_lost(run); }
-  void on_lease_back(const RunId& run) override { handler_.on_lease_back(run); }
-  void on_lease_expiring(const RunId& run) override { handler_.on_lease_expiring(run); }
-  void on_given_up(const RunId& run, const std::string& why) override {
-    handler_.on_given_up(run, why);
-  }
-  void on_parked(const ShownItem& item, const std::string& why) override {
-    handler_.on_parked(item, why);
-  }
-  void on_unwritten(const std::string& why) override { handler_.on_unwritten(why); }
-  void on_all_settled() override { handler_.on_all_settled(); }
   // IdlePolls::Sleeper
   void poll_due(bool hinted, double paid) override;
   void back_due() override;
@@ -105,7 +95,6 @@ class CircularSource final : public Source,
   [[nodiscard]] bool others_look() const;
 
   const Clock& clock_;
-  SourceHandler& handler_;
   std::unique_ptr<store::CircularList> list_;
   RulePtr rule_;
   std::size_t held_ = 0;  ///< claims that are neither settled nor handed back

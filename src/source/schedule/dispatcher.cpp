@@ -39,7 +39,6 @@ void Dispatcher::enter() {
 void Dispatcher::back_due() {
   looked_ = false;
   ask();
-  been_back();
 }
 
 /// What is due first, then what others have left behind.
@@ -55,6 +54,7 @@ void Dispatcher::ask() {
 }
 
 void Dispatcher::on_dispatched(store::DispatchAnswer&& answer) {
+  been_back();
   if (!answer.reply) return not_done(answer);
   const store::DispatchReply& reply = *answer.reply;
   const Instant now = clock_.now();
@@ -73,6 +73,7 @@ void Dispatcher::on_dispatched(store::DispatchAnswer&& answer) {
 }
 
 void Dispatcher::on_recovered(std::size_t, std::optional<Duration> soonest) {
+  been_back();
   const Duration pause = std::min(soonest.value_or(recover_pause), recover_pause);
   recover_at_ = clock_.now() + std::max(pause, least_recover_pause);
   next();

@@ -19,7 +19,7 @@ std::string halt_text(const std::string& who) {
 
 ScheduleSource::ScheduleSource(const Clock& clock, IdlePolls& idle, SourceHandler& handler,
                                const MakeQueue& make)
-    : IdlePolls::Sleeper(idle), clock_(clock), handler_(handler), queue_(make(*this)) {}
+    : ClaimRelay(handler), IdlePolls::Sleeper(idle), clock_(clock), queue_(make(*this)) {}
 
 ScheduleSource::~ScheduleSource() = default;
 
@@ -76,11 +76,11 @@ void ScheduleSource::stop_waiting() {
   still_wanted_ = false;
   let_in_ = false;
   end_rest();
-  queue_->listen(false);
 }
 
 void ScheduleSource::retire() {
   stop_waiting();
+  queue_->listen(false);
 }
 
 void ScheduleSource::settle(EndedRun&& run) {
@@ -100,10 +100,15 @@ void ScheduleSource::rest(const std::optional<Duration>& next) {
 
 void ScheduleSource::end_rest() {
   resting_ = false;
+  wake_waits_ = false;
   IdlePolls::Sleeper::wake();
 }
 
 void ScheduleSource::stir() {
+  if (wake_waits_) {
+    woke_at_ = clock_.now();
+    for_wake_ = true;
+  }
   end_rest();
   handler_.on_may_claim();
 }
@@ -124,12 +129,8 @@ void ScheduleSource::on_news(store::ScheduleNews news) {
   const Instant now = clock_.now();
   const Instant at =
       fruitless_ > 0 ? woke_at_ + first_wake_pause * (1 << (fruitless_ - 1)) : Instant{};
-  if (at > now) {
-    sleep({at - now, 1, 1});
-    return;
-  }
-  woke_at_ = now;
-  for_wake_ = true;
+  wake_waits_ = true;
+  if (at > now) return sleep({at - now, 1, 1});
   stir();
 }
 

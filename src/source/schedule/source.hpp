@@ -13,12 +13,13 @@
 #include <w8y/idle_polls.hpp>
 #include <w8y/source.hpp>
 
+#include "source/claim_relay.hpp"
 #include "store/schedule/queue.hpp"
 
 namespace w8y::source {
 
 class ScheduleSource final : public Source,
-                             private store::ScheduleQueueHandler,
+                             private ClaimRelay<store::ScheduleQueueHandler>,
                              private IdlePolls::Sleeper {
  public:
   using MakeQueue =
@@ -51,17 +52,6 @@ class ScheduleSource final : public Source,
   void on_dispatched(store::DispatchAnswer&&) override {}  // the Dispatcher has a queue of its own
   void on_recovered(std::size_t, std::optional<Duration>) override {}
   void on_back() override;
-  void on_lease_lost(const RunId& run) override { handler_.on_lease_lost(run); }
-  void on_lease_back(const RunId& run) override { handler_.on_lease_back(run); }
-  void on_lease_expiring(const RunId& run) override { handler_.on_lease_expiring(run); }
-  void on_given_up(const RunId& run, const std::string& why) override {
-    handler_.on_given_up(run, why);
-  }
-  void on_parked(const ShownItem& job, const std::string& why) override {
-    handler_.on_parked(job, why);
-  }
-  void on_unwritten(const std::string& why) override { handler_.on_unwritten(why); }
-  void on_all_settled() override { handler_.on_all_settled(); }
   // IdlePolls::Sleeper
   void poll_due(bool hinted, double paid) override;
   void back_due() override;
@@ -71,7 +61,6 @@ class ScheduleSource final : public Source,
   void stir();
 
   const Clock& clock_;
-  SourceHandler& handler_;
   std::unique_ptr<store::ScheduleQueue> queue_;
   std::size_t wanted_ = 0;
   bool out_ = false;           ///< a claim is
@@ -79,6 +68,7 @@ class ScheduleSource final : public Source,
   bool still_wanted_ = false;  ///< since it was asked for, nobody said that nothing is wanted
   bool woken_ = false;         ///< something woke us meanwhile: its "nothing" may be old
   bool for_wake_ = false;      ///< the claim is for a wake
+  bool wake_waits_ = false;    ///< at rest, for its time to come
   bool resting_ = false;
   unsigned fruitless_ = 0;  ///< claims for wakes, in a row, that found nothing
   Instant woke_at_{};       ///< the last one
