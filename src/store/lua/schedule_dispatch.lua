@@ -32,26 +32,34 @@ if redis.call('EXISTS', KEYS[3]) == 0 then redis.pcall('DEL', KEYS[4]) end
 local up_to = ARGV[4] ~= '' and ARGV[4] or now_s
 local due = redis.call('ZRANGEBYSCORE', timeline, '-inf', up_to, 'WITHSCORES', 'LIMIT', 0, ARGV[3])
 local reply = {'ok', #due / 2, 0, 0, -1, now_ms, 0, '', ''}
+-- Why jobs of a code can't be entered, looked at once each: most jobs of a call share a few. False:
+-- they can.
+local troubles = {}
+local function trouble_with(job)
+  local code = code_of(job)
+  if troubles[code] == nil then
+    local bad = collides(code)
+    local no = not bad and no_queue(job)
+    troubles[code] = bad and {bad = true, why = 'its code names keys of others'}
+      or no and {why = no.err} or false
+  end
+  return troubles[code]
+end
 for i = 1, #due, 2 do
   local job, score = due[i], tonumber(due[i + 1])
-  local why
-  if collides(code_of(job)) then
-    why = 'its code names keys of others'
+  local trouble = trouble_with(job)
+  if not trouble then
+    redis.call('ZREM', timeline, job)
+    if enqueue(job) then reply[3] = reply[3] + 1 end
+    reply[#reply + 1] = math.floor(math.min(math.max(now_ms - score * 1000, 0), 1e15))
+  elseif trouble.bad then
     redis.call('ZREM', timeline, job)
     redis.call('HSET', statuses, job, 'BAD:' .. now_s)
   else
-    local no = no_queue(job)
-    why = no and no.err
-    if no then
-      redis.call('ZADD', timeline, now_s + 60, job)
-    else
-      redis.call('ZREM', timeline, job)
-      if enqueue(job) then reply[3] = reply[3] + 1 end
-      reply[#reply + 1] = math.floor(math.min(math.max(now_ms - score * 1000, 0), 1e15))
-    end
+    redis.call('ZADD', timeline, now_s + 60, job)
   end
-  if why then
-    if reply[7] == 0 then reply[8], reply[9] = string.sub(job, 1, 4096), why end
+  if trouble then
+    if reply[7] == 0 then reply[8], reply[9] = string.sub(job, 1, 4096), trouble.why end
     reply[7] = reply[7] + 1
   end
 end

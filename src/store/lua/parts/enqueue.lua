@@ -43,9 +43,8 @@ local function enqueue(job, at_taking_end)
   local queue = work .. code
   local members = queue .. '-members'
   if redis.call('EXISTS', queue .. '-' .. job) == 1 then return false end
-  if redis.call('SISMEMBER', members, job) == 1 and is_in_queue(queue, job) then return false end
+  if redis.call('SADD', members, job) == 0 and is_in_queue(queue, job) then return false end
   redis.call(at_taking_end and 'RPUSH' or 'LPUSH', queue, job)
-  redis.call('SADD', members, job)
   redis.call('HSET', statuses, job, 'ENQ:' .. now_s)
   if queued[queue] then queued[queue][job] = true end
   if not woken[code] then
