@@ -1,37 +1,41 @@
-"""Schedules: hosts that are killed while they dispatch and work, and a Redis that is."""
+"""Schedules: hosts that are killed while they dispatch and work, a Redis that is, one whose part
+another takes, and a clock that is wrong."""
 import collections
+import os
 import subprocess
+import time
 
 from harness import World, now_us, wait_for
-from matrix import in_time, row
+from matrix import Skip, in_time, row
+from rows_clock import JumpingClock
+from rows_cluster import LONGEST_PAUSE_S, Cluster, Pauses, Place, Sentinels
 
 KEY_EXPIRY_S = 1
 AOF = ("--appendonly", "yes", "--appendfsync", "always")
 
 
-def enter(world, jobs):
+def enter(world, jobs, prefix="mix", env=None):
     """Jobs and schedules, by w8yctl: all or none."""
     lines = "".join(f"{job},{schedule}\n" for job, schedule in jobs)
     subprocess.run([world.bin / "src/app/w8yctl", "--redis-url", world.redis.url, "schedule",
-                    "-k", "mix", "set", "--file", "-"], input=lines, text=True, check=True,
-                   timeout=60, capture_output=True)
+                    "-k", prefix, "set", "--file", "-"], input=lines, text=True, check=True,
+                   timeout=60, capture_output=True, env=os.environ | (env or {}))
 
 
-def places(world):
+def places(world, prefix="mix"):
     """In how many of queues, timeline and hands each job is."""
     found = collections.Counter()
-    with world.redis.wire() as wire:
-        for code in "AB":
-            found.update(wire.ask("LRANGE", f"mix-work-{code}", 0, -1))
-        found.update(wire.ask("ZRANGE", "mix-timeline", 0, -1))
-        found.update(wire.ask("HKEYS", "mix:taken"))
+    for code in "AB":
+        found.update(world.redis.ask("LRANGE", f"{prefix}-work-{code}", 0, -1))
+    found.update(world.redis.ask("ZRANGE", f"{prefix}-timeline", 0, -1))
+    found.update(world.redis.ask("HKEYS", f"{prefix}:taken"))
     return {job.decode(): count for job, count in found.items()}
 
 
-def hosts_of(world, count):
-    settings = dict(prefix="mix", source="schedule", queues="A:A:B", work_ms=40, concurrency=3,
-                    key_expiry=f"{KEY_EXPIRY_S}s")
-    return [world.host(f"h{i}", **settings) for i in range(count)]
+def hosts_of(world, count, prefix="mix", how=None, **more):
+    settings = dict(source="schedule", queues="A:A:B", work_ms=40, concurrency=3,
+                    key_expiry=f"{KEY_EXPIRY_S}s") | more
+    return [world.host(f"h{i}", prefix=f'"{prefix}"', how=how, **settings) for i in range(count)]
 
 
 def all_ran_since(world, jobs, at):
@@ -47,9 +51,13 @@ def all_ran_since(world, jobs, at):
 
 def check(world, jobs):
     """Each job is in one place, and was in one hand at a time."""
-    found = places(world)
-    assert found == dict.fromkeys(jobs, 1), f"lost or doubled: {found}"
+    check_places(world, jobs)
     assert not world.overlaps(), world.overlaps()
+
+
+def check_places(world, jobs, prefix="mix"):
+    found = places(world, prefix)
+    assert found == dict.fromkeys(jobs, 1), f"lost or doubled: {found}"
 
 
 @row("SIGKILL of w8yd at work on a schedule", "jobs lost 0, doubled 0, overlaps 0; "
@@ -117,4 +125,136 @@ def kill_redis_schedule(setup):
                 "overlaps": 0, "all ran after s": round(worst, 2)}
 
 
-ROWS = [kill_schedule, kill_dispatcher, kill_redis_schedule]
+def failed_over(world, prefix, events):
+    """Two hosts at work, and what happens to their Redis. A failover may lose the newest takes:
+    overlaps are counted, not forbidden."""
+    hosts_of(world, 2, prefix, key_expiry="2s")
+    jobs = [f"j{i}:{'AB'[i % 2]}" for i in range(8)]
+    enter(world, [(job, "FREQ=SECONDLY" if i < 4 else "CONTINUE") for i, job in enumerate(jobs)],
+          prefix)
+    world.wait_runs(20)
+    pauses = Pauses(world)
+    worst = 0
+    for event in events:
+        began = now_us()
+        pauses.after(event)
+        worst = max(worst, all_ran_since(world, jobs, began))
+    world.stop()
+    check_places(world, jobs, prefix)
+    return {"events": len(events), "runs": world.record.count, "jobs lost": 0, "doubled": 0,
+            "overlaps": len(world.overlaps()), "without work s": round(max(pauses.longest), 2),
+            "all ran after s": round(worst, 2)}
+
+
+@row("failover by Sentinel beside a schedule: SIGKILL of the primary",
+     f"jobs lost 0, doubled 0; work goes on ≤ {LONGEST_PAUSE_S} s")
+def sentinel_schedule(setup):
+    with Place(setup, Sentinels) as world:
+        servers = world.redis
+
+        def fail():
+            servers.follow()
+            old = servers.primary()
+            old.kill()
+            wait_for(lambda: servers.primary() is not old, what="a failover")
+
+        def fail_and_return():
+            dead = [server for server in servers.servers if not server.runs()]
+            for server in dead:
+                server.start()
+            fail()
+
+        return failed_over(world, "mix", [fail] + [fail_and_return] * (setup.scale - 1))
+
+
+@row("SIGKILL of the cluster's primary that has the schedule, and its return",
+     f"jobs lost 0, doubled 0; work goes on ≤ {LONGEST_PAUSE_S} s")
+def cluster_schedule(setup):
+    with Place(setup, Cluster) as world:
+        cluster = world.redis
+
+        def fail():
+            old = cluster.owner("{mix}-timeline")
+            cluster.replica_of(old).follow(old)
+            old.kill()
+            cluster.owner("{mix}-timeline")
+            old.start()
+            wait_for(old.linked, what="the old primary to follow")
+
+        return failed_over(world, "{mix}", [fail] * setup.scale)
+
+
+def late_ms(world, due):
+    """How long after its second each job began, sorted. `due`: by job, in unix time. A job that
+    has not run once has been lost, or doubled."""
+    boot = time.clock_gettime(time.CLOCK_BOOTTIME) - time.time()
+    runs = collections.Counter(run.item for run in world.runs() if run.item in due)
+    assert runs == collections.Counter(due.keys()), \
+        f"lost: {due.keys() - runs.keys()}, ran twice: {[j for j, n in runs.items() if n > 1]}"
+    return sorted(run.start / 1e3 - (due[run.item] + boot) * 1e3
+                  for run in world.runs() if run.item in due)
+
+
+def p99(values):
+    return values[min(len(values) - 1, len(values) * 99 // 100)]
+
+
+@row("a schedule whose hosts' clocks jump back and forth by an hour",
+     "jobs lost 0, doubled 0, early 0")
+def clock_schedule(setup):
+    """Redis's clock is what counts, also for w8yctl where the clock is wrong."""
+    if setup.sanitized:
+        raise Skip("the sanitizers want to be loaded first")
+    with World(setup) as world:
+        clock = JumpingClock(world)
+        hosts_of(world, 2, how={"env": clock.env, "drain": "100ms"})
+        enter(world, [("tick:A", "FREQ=SECONDLY")])
+        wait_for(lambda: any(run.item == "tick:A" for run in world.runs()), what="a first run")
+        due, far = {}, []
+        for jump in (3600, 0, -3600, 0) * setup.scale:
+            clock.jump(jump)
+            now = int(time.time())
+            some = {f"d{len(due) + i}:{'AB'[i % 2]}": now + 1 + i // 4 for i in range(8)}
+            far.append(f"far{len(far)}:A")
+            enter(world, [(job, f"AT:{at}") for job, at in some.items()]
+                  + [(far[-1], f"AT:{now + 1800}"), ("tock:B", "FREQ=SECONDLY")], env=clock.env)
+            due |= some
+            wait_for(lambda some=some: some.keys() <= {run.item for run in world.runs()},
+                     what="jobs to run at their time")
+        ticks = [run.start for run in world.runs() if run.item == "tick:A"]
+        tocks = [run for run in world.runs() if run.item == "tock:B"]
+        seconds = (ticks[-1] - ticks[0]) / 1e6
+        late = late_ms(world, due)
+        assert late[0] > -2, f"a job ran {-late[0]} ms before its time"  # two clocks are compared
+        assert not [run for run in world.runs() if run.item in far], "a job ran half an hour early"
+        assert tocks, "a rule that was set with a wrong clock did not run"
+        # Never twice for a second; a busy machine may skip one.
+        assert len(ticks) <= seconds + 2, f"{len(ticks)} runs in {seconds} s"
+        gaps = [(b - a) / 1e6 for a, b in zip(ticks, ticks[1:])]
+        in_time(max(gaps) <= 5, f"nothing for {max(gaps)} s")
+        world.stop()
+        return {"jumps": 4 * setup.scale, "jobs": len(due), "lost": 0, "doubled": 0, "early": 0,
+                "ticks missed": max(0, round(seconds) + 1 - len(ticks)),
+                "late p99 ms": round(p99(late))}
+
+
+@row("two w8yd that dispatch", "jobs lost 0, doubled 0; lateness p99 ≤ 1 s")
+def two_dispatchers(setup):
+    """From a job's second to the start of its process."""
+    with World(setup) as world:
+        hosts_of(world, 2, work_ms=1, concurrency=4)
+        begin, seconds = int(time.time()) + 2, 3 * setup.scale
+        due = {f"n{i}:{'AB'[i % 2]}": begin + i * seconds // (40 * seconds)
+               for i in range(40 * seconds)}
+        enter(world, [(job, f"AT:{at}") for job, at in due.items()])
+        wait_for(lambda: world.record.read().count >= len(due), what="all jobs to run")
+        wait_for(lambda: not places(world), what="all to be done")
+        world.stop()
+        late = late_ms(world, due)
+        in_time(p99(late) <= 1000, f"{p99(late)} ms late")
+        return {"jobs": len(due), "lost": 0, "doubled": 0, "late p50 ms": round(late[len(late) // 2]),
+                "late p99 ms": round(p99(late))}
+
+
+ROWS = [kill_schedule, kill_dispatcher, kill_redis_schedule, sentinel_schedule, cluster_schedule,
+        clock_schedule, two_dispatchers]

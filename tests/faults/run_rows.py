@@ -26,6 +26,7 @@ import rows_large
 import rows_locks
 import rows_needs
 import rows_network
+import rows_redbike
 import rows_redis
 import rows_reload
 import rows_replies
@@ -37,8 +38,8 @@ from matrix import Late, Setup, Skip, problem, table_head, table_line, text_of
 from private_redis import Redis, die_with_parent
 
 MODULES = [rows_hosts, rows_locks, rows_redis, rows_replies, rows_broken, rows_network, rows_clock,
-           rows_reload, rows_resources, rows_needs, rows_executors, rows_schedule, rows_large,
-           rows_cluster, rows_waiting]
+           rows_reload, rows_resources, rows_needs, rows_executors, rows_schedule, rows_redbike,
+           rows_large, rows_cluster, rows_waiting]
 ROWS = [row for module in MODULES for row in module.ROWS]
 
 
