@@ -35,6 +35,7 @@ class Loader {
   void read_includes(const ConfigValue& value);
   void lists(const ConfigValue& section);
   void list(const ConfigValue& value, const std::string& prefix);
+  void look_at_prefix(const ConfigValue& value, const Rule& rule) const;
   void file_problem(const std::string& name, const std::string& problem);
   [[noreturn]] void fail();
 
@@ -170,21 +171,25 @@ void Loader::list(const ConfigValue& value, const std::string& prefix) {
                     std::to_string(first.place.line) + ':' + std::to_string(first.place.column) +
                     "; must be there once (a final ':' makes no difference)");
   }
-  if (prefix.empty()) {
-    value.warn("has the empty prefix: its keys are \"list\", \"lock:…\" and so on");
-  }
-  if (asks_for_cluster(config_.redis.url.view()) && !has_hash_tag(prefix)) {
-    const std::string tagged = "{" + prefix + "}";
-    value.wrong_key(
-        "has no hash tag, and in a cluster all keys of a list must share a slot; must be such as "
-        "[lists." +
-        quote_start(tagged) + "] (the keys are then " + quote_start(tagged + ":list") +
-        " and so on)");
-  }
   auto rule = std::make_shared<Rule>();
   rule->prefix = prefix;
   read_list(value, defaults_, *rule);
+  look_at_prefix(value, *rule);
   if (is_new) config_.lists.emplace(prefix, std::move(rule));
+}
+
+void Loader::look_at_prefix(const ConfigValue& value, const Rule& rule) const {
+  const bool schedule = rule.kind() == SourceKind::schedule;
+  if (rule.prefix.empty())
+    value.warn(std::string("has the empty prefix: its keys are ") +
+               (schedule ? R"("-timeline", "-work-…")" : R"("list", "lock:…")") + " and so on");
+  if (!asks_for_cluster(config_.redis.url.view()) || has_hash_tag(rule.prefix)) return;
+  const std::string tagged = "{" + rule.prefix + "}";
+  value.wrong_key(
+      "has no hash tag, and in a cluster all keys of a list must share a slot; must be such as "
+      "[lists." +
+      quote_start(tagged) + "] (the keys are then " +
+      quote_start(tagged + (schedule ? "-timeline" : ":list")) + " and so on)");
 }
 
 void Loader::fail() {
