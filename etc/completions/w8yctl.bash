@@ -67,6 +67,7 @@ _w8yctl() {
                 states='running idle full unavailable starved paused quiet probing refused disabled
                     draining'
                 ;;
+            items) states+=' queued waiting stopped bad died nowhere' ;;
             release) states='resting quarantined' ;;
         esac
         COMPREPLY=($(compgen -W "$states" -- "$cur"))

@@ -14,6 +14,7 @@
 #include "app/tls_environment.hpp"
 #include "core/pattern.hpp"
 #include "redis/hash_slots.hpp"
+#include "store/schedule/keys.hpp"
 
 namespace w8y::app::ctl {
 
@@ -151,6 +152,7 @@ std::optional<KnownLists> Context::find_lists() {
       KnownList& list = lists[prefix];
       list.kind = rule->kind();
       if (list.kind == SourceKind::circular) list.lock_key = rule->circular().lock_key;
+      if (list.kind == SourceKind::schedule) list.queues = rule->schedule().queues;
     }
     return lists;
   }
@@ -161,8 +163,8 @@ std::optional<KnownLists> Context::find_lists() {
     if (const auto prefix = ops::get_bytes(list, "list")) {
       const Json settings = list.value("settings", Json::object());
       const bool schedule = raw_in(settings, "source") == "schedule";
-      lists[*prefix] = {schedule ? SourceKind::schedule : SourceKind::circular,
-                        raw_in(settings, "lock_key")};
+      lists[*prefix] = {
+          schedule ? SourceKind::schedule : SourceKind::circular, raw_in(settings, "lock_key"), {}};
     }
   return lists;
 }
@@ -174,7 +176,16 @@ const std::optional<KnownLists>& Context::lists() {
 
 bool Context::is_in_redis(const std::string& prefix) {
   const store::CircularKeys keys = this->keys(prefix);
-  return redis().call({"EXISTS", keys.list, keys.runs, keys.paused}).number > 0;
+  return redis().call({"EXISTS", keys.list, keys.runs, keys.paused}).number > 0 ||
+         is_schedule_in_redis(prefix);
+}
+
+/// Who may not look at these keys has no schedule there.
+bool Context::is_schedule_in_redis(const std::string& prefix) {
+  const store::ScheduleKeys keys(prefix);
+  const auto told =
+      redis().pipeline({{"EXISTS", keys.schedules, keys.statuses, keys.timeline, keys.taken}});
+  return !told.front().is_error() && told.front().number > 0;
 }
 
 std::vector<std::string> Context::lists_of(const std::string& name) {
@@ -224,6 +235,12 @@ SourceKind Context::kind_of(const std::string& prefix) {
   if (!lists()) return SourceKind::circular;
   const auto found = lists()->find(prefix);
   return found == lists()->end() ? SourceKind::circular : found->second.kind;
+}
+
+SourceKind Context::kind_found(const std::string& prefix) {
+  if (lists() && lists()->contains(prefix)) return kind_of(prefix);
+  if (redis().call({"EXISTS", keys(prefix).list}).number > 0) return SourceKind::circular;
+  return is_schedule_in_redis(prefix) ? SourceKind::schedule : SourceKind::circular;
 }
 
 store::CircularKeys Context::circular_keys(const std::string& prefix) {

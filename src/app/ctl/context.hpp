@@ -20,7 +20,8 @@ namespace w8y::app::ctl {
 
 struct KnownList {
   SourceKind kind = SourceKind::circular;
-  std::string lock_key;  ///< of a circular list
+  std::string lock_key;             ///< of a circular list
+  std::vector<std::string> queues;  ///< of a schedule, where that is known
 };
 using KnownLists = std::map<std::string, KnownList>;  ///< by prefix
 
@@ -52,6 +53,8 @@ class Context {
   /// commands of its own.
   store::CircularKeys circular_keys(const std::string& prefix);
   [[nodiscard]] SourceKind kind_of(const std::string& prefix);
+  /// The same; of a list that is not known here by the keys that it has.
+  [[nodiscard]] SourceKind kind_found(const std::string& prefix);
 
  private:
   const Config* config();
@@ -60,6 +63,7 @@ class Context {
   std::optional<std::string> embedded_redis(const redis::Url& configured);
   std::optional<KnownLists> find_lists();
   bool is_in_redis(const std::string& prefix);
+  bool is_schedule_in_redis(const std::string& prefix);
 
   const Options& options_;
   loop::Loop loop_;

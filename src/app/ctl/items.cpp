@@ -1,4 +1,6 @@
-// The items of a list, and what each is doing.
+// The items of a list, and what each is doing; of a schedule, its jobs.
+#include <algorithm>
+#include <array>
 #include <iostream>
 #include <map>
 
@@ -9,6 +11,8 @@
 #include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
 #include "app/ctl/item_states.hpp"
+#include "app/ctl/job_items.hpp"
+#include "app/ctl/job_states.hpp"
 #include "app/ctl/table.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
@@ -18,6 +22,8 @@ namespace w8y::app::ctl {
 namespace {
 
 using ops::Json;
+
+constexpr std::array circular_states{"free", "running", "resting", "quarantined"};
 
 std::string left_text(const ItemState& item) {
   if (item.left) return rough_duration(*item.left) + " left";
@@ -84,8 +90,11 @@ class ShowItems final : public Command {
  public:
   void declare(Words& words) override {
     declare_prefix(words, "The list, or a pattern", prefix_);
-    words.option("--state", "STATE", item_states_text, "Only items in this state",
-                 [this](Word&& word) { state_ = item_state_of(word.text); });
+    words.option("--state", "STATE",
+                 "free, running, resting or quarantined; of a schedule running, queued, waiting, "
+                 "stopped, bad, died or nowhere",
+                 "Only items in this state",
+                 [this](Word&& word) { state_ = any_item_state_of(word.text); });
     declare_limit(words, "Show at most N of each list", limit_);
   }
 
@@ -94,13 +103,21 @@ class ShowItems final : public Command {
     const bool one = prefixes == std::vector{prefix_};
     Json told = Json::array();
     for (const auto& prefix : prefixes) {
+      const bool schedule = context.kind_found(prefix) == SourceKind::schedule;
+      if (!one && !options.json)
+        std::cout << (&prefix == &prefixes.front() ? "" : "\n") << escape_text(prefix) << ":\n";
+      if (schedule) {
+        check_state(prefix, job_states);
+        Json json = show_jobs(options, context, prefix, state_, limit_);
+        if (options.json) told.push_back(std::move(json));
+        continue;
+      }
+      check_state(prefix, circular_states);
       const Items found =
           read_items(context.redis(), context.circular_keys(prefix), state_, limit_);
       if (options.json) {
         told.push_back(to_json(prefix, found));
       } else {
-        if (!one)
-          std::cout << (&prefix == &prefixes.front() ? "" : "\n") << escape_text(prefix) << ":\n";
         print(found, options.wide);
       }
     }
@@ -125,6 +142,15 @@ class ShowItems final : public Command {
                  detail_of(item)});
     if (!table.empty()) table.print(wide);
     std::cout << summary_of(found) << '\n';
+  }
+
+  template <typename States>
+  void check_state(const std::string& prefix, const States& states) const {
+    if (state_.empty() || std::find(states.begin(), states.end(), state_) != states.end()) return;
+    std::string all;
+    for (const char* state : states) all += (all.empty() ? "" : ", ") + std::string(state);
+    throw Failure(wrong_usage, escape_text(prefix) + ": no item of it is ever " + state_ +
+                                   "; --state may be one of " + all);
   }
 
   std::string prefix_;

@@ -1,8 +1,11 @@
 #include "app/ctl/schedule_common.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <ctime>
+#include <utility>
 
 #include <w8y/base64.hpp>
 #include <w8y/escape.hpp>
@@ -12,6 +15,7 @@
 #include "app/ctl/failure.hpp"
 #include "app/ctl/values.hpp"
 #include "redis/hash_slots.hpp"
+#include "schedule/schedule.hpp"
 
 namespace w8y::app::ctl {
 
@@ -21,13 +25,17 @@ void declare_schedules(Words& words, Options& options) {
                [&options](Word&& word) { options.schedule_prefix = prefix_of(word.text); });
 }
 
-store::ScheduleChanges schedules_of(const Options& options, Context& context) {
-  const std::string& prefix = options.schedule_prefix;
+store::ScheduleKeys schedule_keys(const std::string& prefix, Context& context) {
   if (context.redis_options().url.kind == redis::Url::Kind::cluster && !redis::has_hash_tag(prefix))
     throw Failure(wrong_usage, "the prefix " + escape_text(prefix) +
                                    " has no hash tag, and in a cluster all keys of a prefix must "
                                    "share a slot; such as -k '{redbike}'");
-  return {context.redis(), store::ScheduleKeys(prefix)};
+  return store::ScheduleKeys(prefix);
+}
+
+store::ScheduleChanges schedules_of(const Options& options, Context& context) {
+  store::ScheduleKeys keys = schedule_keys(options.schedule_prefix, context);
+  return {context.redis(), std::move(keys)};
 }
 
 store::UnixSeconds unix_time_of(const char* option, const std::string& text) {
@@ -46,6 +54,12 @@ store::UnixSeconds unix_time_of(const char* option, const std::string& text) {
                                  " needs a Unix time, such as 1763730000, or a time in UTC, such "
                                  "as 2026-01-31T12:00:00Z, not " +
                                  escape_text(text));
+}
+
+std::optional<store::UnixSeconds> due_second(std::optional<double> score) {
+  if (!score || !std::isfinite(*score)) return std::nullopt;
+  const double limit = static_cast<double>(schedule::latest_time);
+  return static_cast<store::UnixSeconds>(std::ceil(std::clamp(*score, 0.0, limit)));
 }
 
 std::string utc_text(store::UnixSeconds time) {

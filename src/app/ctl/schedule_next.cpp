@@ -1,7 +1,6 @@
 // When jobs are due: the coming times of one, or of a rule that is not set yet; and all at a
 // glance.
 #include <algorithm>
-#include <cmath>
 #include <iostream>
 #include <map>
 #include <optional>
@@ -25,13 +24,6 @@ using ops::Json;
 
 constexpr std::size_t usual_count = 5;
 constexpr std::size_t most_times = 100'000;
-
-/// The second in which a job with this score is dispatched; nullopt: never.
-std::optional<store::UnixSeconds> due_second(std::optional<double> score) {
-  if (!score || !std::isfinite(*score)) return std::nullopt;
-  const double limit = static_cast<double>(schedule::latest_time);
-  return static_cast<store::UnixSeconds>(std::ceil(std::clamp(*score, 0.0, limit)));
-}
 
 struct Due {
   store::UnixSeconds time = 0;

@@ -76,6 +76,12 @@ std::string item_state_of(const std::string& text) {
   return one_of("--state", text, {"free", "running", "resting", "quarantined"});
 }
 
+std::string any_item_state_of(const std::string& text) {
+  return one_of("--state", text,
+                {"free", "running", "resting", "quarantined", "queued", "waiting", "stopped", "bad",
+                 "died", "nowhere"});
+}
+
 void declare_prefix(Words& words, const char* what, std::string& into) {
   words.one("PREFIX", what, [&into](Word&& word) { into = prefix_of(std::move(word.text)); });
 }

@@ -25,6 +25,8 @@ WallTime moment_of(const char* option, const std::string& text, WallTime now);
 
 /// free, running, resting, quarantined
 std::string item_state_of(const std::string& text);
+/// Of any kind of work.
+std::string any_item_state_of(const std::string& text);
 inline constexpr const char* item_states_text = "free, running, resting or quarantined";
 
 constexpr std::size_t most_shown = 1'000'000;

@@ -1,0 +1,108 @@
+#include "app/ctl/job_items.hpp"
+
+#include <charconv>
+#include <cstdint>
+#include <iostream>
+#include <string_view>
+
+#include <w8y/escape.hpp>
+#include <w8y/units.hpp>
+
+#include "app/ctl/job_states.hpp"
+#include "app/ctl/schedule_common.hpp"
+#include "app/ctl/table.hpp"
+#include "app/ctl/text.hpp"
+
+namespace w8y::app::ctl {
+
+namespace {
+
+using ops::Json;
+
+std::string detail_of(const JobState& job) {
+  std::string text;
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  const std::string_view state = job.state;
+  if (!job.host.empty()) {
+    add("on " + escape_text(job.host) + ", pid " + escape(job.pid) + ", run " + escape(job.run));
+  } else if (state == "running") {
+    add("by another program: " + escape_text(job.tag));
+  } else if (state == "queued") {
+    add("queue " + escape_text(job.queue) +
+        (job.place > 0 ? ", place " + std::to_string(job.place) : std::string()));
+  } else if (!job.why.empty()) {
+    add(escape(job.why));
+  }
+  if (job.failures > 0) add(std::to_string(job.failures) + " failed in a row");
+  return text;
+}
+
+Json job_json(const JobState& job) {
+  Json json = Json::object();
+  ops::put_item(json, job.job);
+  json["state"] = job.state;
+  if (job.status) ops::put_bytes(json, "status", *job.status);
+  if (job.since) json["since_ms"] = job.since->count();
+  if (job.due) json["due_ms"] = *job.due * 1000;
+  json["failures"] = job.failures;
+  ops::put_bytes(json, "queue", job.queue);
+  if (job.place > 0) json["place"] = job.place;
+  if (job.left) json["left_ms"] = job.left->count();
+  if (!job.host.empty()) {
+    ops::put_bytes(json, "host", job.host);
+    std::int64_t pid = 0;
+    const char* end = job.pid.data() + job.pid.size();
+    if (std::from_chars(job.pid.data(), end, pid).ptr == end) json["pid"] = pid;
+    ops::put_bytes(json, "run", job.run);
+  }
+  if (!job.tag.empty()) ops::put_bytes(json, "tag", job.tag);
+  if (!job.why.empty()) ops::put_bytes(json, "why", job.why);
+  return json;
+}
+
+std::string summary_of(const Jobs& found) {
+  if (found.whole && found.states.empty()) return "no jobs";
+  if (!found.whole)
+    return "the first " + std::to_string(found.jobs.size()) + "; the schedule has " +
+           std::to_string(found.known) + (found.known == 1 ? " job" : " jobs");
+  std::size_t all = 0;
+  std::string states;
+  for (const auto& [state, count] : found.states) {
+    all += count;
+    states += (states.empty() ? ": " : ", ") + std::to_string(count) + " " + state;
+  }
+  return std::to_string(all) + (all == 1 ? " job" : " jobs") + states;
+}
+
+}  // namespace
+
+Json show_jobs(const Options& options, Context& context, const std::string& prefix,
+               const std::string& state, std::size_t most) {
+  const store::ScheduleKeys keys = schedule_keys(prefix, context);
+  std::vector<std::string> queues;
+  if (const auto& lists = context.lists(); lists && lists->contains(prefix))
+    queues = lists->at(prefix).queues;
+  const Jobs found = read_jobs(context.redis(), keys, queues, state, most);
+  Json json = Json::object();
+  if (options.json) {
+    ops::put_bytes(json, "list", prefix);
+    if (!found.whole) json["length"] = found.known;
+    json["items"] = Json::array();
+    for (const auto& job : found.jobs) json["items"].push_back(job_json(job));
+    return json;
+  }
+  Table table(
+      {{"JOB", may_be_cut}, "STATE", "FOR", "LEASE", "NEXT", "STATUS", {"WHY", may_be_cut}});
+  for (const auto& job : found.jobs)
+    table.add({item_text(ShownItem(job.job)), shaded(job.state),
+               job.since ? since(*job.since) : std::string(),
+               job.left ? rough_duration(*job.left) + " left" : std::string(),
+               job.due ? time_text(WallTime(*job.due * 1000)) : std::string(),
+               job.status ? escape(job.status->substr(0, job.status->find(':'))) : std::string(),
+               detail_of(job)});
+  if (!table.empty()) table.print(options.wide);
+  std::cout << summary_of(found) << '\n';
+  return json;
+}
+
+}  // namespace w8y::app::ctl
