@@ -9,8 +9,17 @@ namespace w8y::store::scripts {
 
 extern const redis::Script add;
 extern const redis::Script claim;
+extern const redis::Script feed_config;
+extern const redis::Script feed_create;
+extern const redis::Script feed_delete;
+extern const redis::Script feed_get;
+extern const redis::Script feed_items;
+extern const redis::Script feed_publish;
+extern const redis::Script feed_put;
+extern const redis::Script feed_retract;
 extern const redis::Script index;
 extern const redis::Script items;
+extern const redis::Script job_change;
 extern const redis::Script long_items;
 extern const redis::Script look;
 extern const redis::Script quarantine;
@@ -25,6 +34,9 @@ extern const redis::Script schedule_set;
 extern const redis::Script schedule_take;
 extern const redis::Script schedule_unset;
 extern const redis::Script settle;
+extern const redis::Script sorted_edit;
+extern const redis::Script sorted_insert;
+extern const redis::Script sorted_move;
 extern const redis::Script states;
 extern const redis::Script sweep;
 extern const redis::Script undo;

@@ -8,12 +8,13 @@ local function unclaim(id, lease)
   redis.pcall('DEL', lease)
 end
 
--- `channel`: where its result is told; nil: it has none.
+-- `channel`: where its result is told; nil: it has none. First, since that is what an ACL refuses
+-- most likely: then nothing has happened.
 local function finish(id, lease, channel, result)
+  if channel then redis.call('PUBLISH', channel, id .. '\0' .. result) end
   unclaim(id, lease)
   redis.call('HDEL', cancelled, id)
   redis.call('INCR', finishes)
-  if channel then redis.call('PUBLISH', channel, id .. '\0' .. result) end
   redis.call('HDEL', items, id)
   redis.call('ZREM', published, id)
 end

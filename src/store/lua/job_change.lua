@@ -1,0 +1,73 @@
+-- Changes what becomes of jobs, each in one step: finish, cancel, stall, retry, retract.
+--
+-- KEYS  1 config  2 ids  3 items  4 published  5 claimed  6 cancelled  7 stalled  8 finishes
+--       9 feeds; none: it is in another slot, and was asked
+-- ARGV  1 feed  2 "finish", "cancel", "stall", "retry", "retract"
+--       3 what stands before a job's id in the key of its lease  4 what our claims have noted
+--       5 "finish": the channel on which its result is told; "": it has none  6 the result
+--       7… ids
+-- Reply for each 1 done, 0 it is not claimed (retry: not stalled; retract: not there),
+--       or text: who works on it, so that only he can finish it
+-- Ours (ARGV 3 and 4) are no declared keys: whoever may do only what the contract has may do this.
+
+local ids, items, published, claimed = KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local cancelled, stalled, finishes, feed_taken = KEYS[6], KEYS[7], KEYS[8], ARGV[4]
+-- include parts/types.lua
+-- include parts/feed_known.lua
+-- include parts/feed_time.lua
+-- include parts/feed_job.lua
+
+local wrong = unusable(KEYS[9], ARGV[1], KEYS[1], 'job')
+  or first_wrong(ids, 'list', items, 'hash', published, 'zset', claimed, 'zset', cancelled, 'hash',
+    stalled, 'set', finishes, 'string')
+if wrong then return wrong end
+
+local function is_claimed(id) return redis.call('ZSCORE', claimed, id) end
+-- Retracted between the two steps of another client's claim: there is nothing to go back, or to be
+-- kept.
+local function is_gone(id, lease)
+  if redis.call('HEXISTS', items, id) == 1 then return false end
+  redis.call('HDEL', cancelled, id)
+  unclaim(id, lease)
+  return true
+end
+local changes = {
+  finish = function(id, lease)
+    if not is_claimed(id) then return 0 end
+    local holder = redis.call('GET', lease)
+    if holder then return string.sub(holder, 1, 256) end
+    finish(id, lease, ARGV[5] ~= '' and ARGV[5], ARGV[6])
+    return 1
+  end,
+  cancel = function(id, lease)
+    if not is_claimed(id) or is_gone(id, lease) then return 0 end
+    cancel(id, lease)
+    return 1
+  end,
+  stall = function(id, lease)
+    if not is_claimed(id) or is_gone(id, lease) then return 0 end
+    stall(id, lease)
+    return 1
+  end,
+  retry = function(id)
+    if redis.call('SISMEMBER', stalled, id) == 0 then return 0 end
+    redis.call('SREM', stalled, id)
+    if redis.call('HEXISTS', items, id) == 0 then return 0 end
+    redis.call('LPUSH', ids, id)
+    redis.call('ZADD', published, now_ms, id)
+    return 1
+  end,
+  retract = function(id, lease)
+    if redis.call('HEXISTS', items, id) == 0 then return 0 end
+    redis.call('HDEL', cancelled, id)
+    redis.call('ZREM', published, id)
+    redis.call('SREM', stalled, id)
+    unclaim(id, lease)
+    redis.call('LREM', ids, 0, id)
+    redis.call('HDEL', items, id)
+    return 1
+  end,
+}
+local reply = {}
+for i = 7, #ARGV do reply[#reply + 1] = changes[ARGV[2]](ARGV[i], ARGV[3] .. ARGV[i]) end
+return reply

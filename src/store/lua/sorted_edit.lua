@@ -1,0 +1,17 @@
+-- Puts another item in the place of one in a sorted feed.
+--
+-- KEYS  1 config  2 items  3 publishes  4 feeds; none: it is in another slot, and was asked
+-- ARGV  1 feed  2 publish channel  3 id  4 item
+-- Reply 1 done, 0 there is no such id
+
+-- include parts/types.lua
+-- include parts/feed_known.lua
+
+local wrong = unusable(KEYS[4], ARGV[1], KEYS[1], 'sorted_feed')
+  or first_wrong(KEYS[2], 'hash', KEYS[3], 'string')
+if wrong then return wrong end
+if redis.call('HEXISTS', KEYS[2], ARGV[3]) == 0 then return 0 end
+redis.call('PUBLISH', ARGV[2], ARGV[3] .. '\0' .. ARGV[4])
+redis.call('INCR', KEYS[3])
+redis.call('HSET', KEYS[2], ARGV[3], ARGV[4])
+return 1

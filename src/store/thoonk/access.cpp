@@ -1,0 +1,205 @@
+#include "store/thoonk/access.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include <w8y/escape.hpp>
+
+#include "store/rights.hpp"
+#include "store/scripts.hpp"
+
+namespace w8y::store {
+
+namespace {
+
+constexpr std::array kinds = {"feed", "sorted_feed", "queue", "job"};
+/// Commands of `w8yctl` for each.
+constexpr std::array groups = {"feed", "sorted", "queue", "job"};
+
+/// Ids that are asked for at once, and where all are too much: fields with their values.
+constexpr std::int64_t ids_at_once = 50'000;
+constexpr const char* fields_at_once = "16";
+/// Items that are asked for at once, and bytes of them that are sent; the longest that is.
+constexpr std::size_t items_at_once = 1000;
+constexpr const char* bytes_at_once = "8388608";
+constexpr const char* longest_told = "100000000";
+
+bool says(const redis::RedisError& error, std::string_view word) {
+  return std::string_view(error.what()).starts_with(word);
+}
+
+std::string rest_of(const redis::RedisError& error, std::string_view word) {
+  return escape_text(std::string_view(error.what()).substr(word.size() + 1));
+}
+
+}  // namespace
+
+std::string_view kind_name(FeedKind kind) {
+  return kinds.at(static_cast<std::size_t>(kind));
+}
+
+std::optional<FeedKind> kind_of_name(std::string_view name) {
+  const auto* found = std::find(kinds.begin(), kinds.end(), name);
+  if (found == kinds.end()) return std::nullopt;
+  return static_cast<FeedKind>(found - kinds.begin());
+}
+
+void FeedAccess::refuse_kind(std::string_view found) const {
+  const auto kind = kind_of_name(found);
+  throw FeedRefused("the feed " + escape_text(keys_.feed) + " is of kind " + escape_text(found) +
+                    ", not " + std::string(kind_ ? kind_name(*kind_) : "") +
+                    (kind ? "; its commands are those of w8yctl " +
+                                std::string(groups.at(static_cast<std::size_t>(*kind)))
+                          : ""));
+}
+
+void FeedAccess::refuse(const redis::RedisError& error) const {
+  const std::string feed = escape_text(keys_.feed);
+  if (says(error, "NOFEED"))
+    throw FeedRefused("there is no feed " + feed + " (w8yctl feed create makes one)");
+  if (says(error, "WRONGKIND"))
+    refuse_kind(std::string_view(error.what()).substr(std::string_view("WRONGKIND ").size()));
+  if (says(error, "BADLENGTH"))
+    throw FeedRefused("the feed " + feed + " has a max_length of " + rest_of(error, "BADLENGTH") +
+                      ", which is no number; set it with: w8yctl feed config " + feed +
+                      " max_length N (0: no limit)");
+  if (forbids_scripts(error.code(), error.what()))
+    throw FeedRefused(
+        "commands about feeds are scripts, and the ACL of this user has no +eval and "
+        "+evalsha: " +
+        escape(error.what()));
+  throw redis::RedisError(error);
+}
+
+void FeedAccess::check() {
+  std::vector<redis::ReplyCopy> told =
+      client().pipeline({{"SISMEMBER", feeds_key, keys_.feed}, {"HGET", keys_.config, "type"}});
+  for (const auto& each : told)
+    if (each.is_error()) throw redis::RedisError(each.text, redis::error_code(each.text));
+  if (told[0].number == 0) refuse(redis::RedisError("NOFEED", redis::ErrorCode::other));
+  if (kind_ && !told[1].is_nil() && told[1].text != kind_name(*kind_)) refuse_kind(told[1].text);
+}
+
+redis::ReplyCopy FeedAccess::run(const redis::Script& script, redis::Command keys,
+                                 const redis::Command& arguments) {
+  if (in_cluster()) {
+    check();
+  } else {
+    keys.emplace_back(feeds_key);
+  }
+  try {
+    return client().run(script, keys, arguments);
+  } catch (const redis::RedisError& error) {
+    refuse(error);
+  }
+}
+
+std::vector<redis::ReplyCopy> FeedAccess::run_all(const redis::Script& script, Calls&& calls) {
+  if (in_cluster()) {
+    check();
+  } else {
+    for (auto& call : calls) call.keys.emplace_back(feeds_key);
+  }
+  try {
+    return client().run_all(script, calls);
+  } catch (const redis::RedisError& error) {
+    refuse(error);
+  }
+}
+
+redis::ReplyCopy FeedAccess::read(const redis::Command& command, const std::string& key) {
+  try {
+    return client().call(command);
+  } catch (const redis::RedisError& error) {
+    if (!says(error, "WRONGTYPE")) throw;
+    throw redis::RedisError(
+        "WRONGTYPE the key " + escape_text(key) + " is of a wrong type; rename or delete it",
+        error.code());
+  }
+}
+
+std::optional<std::string> FeedAccess::item(const std::string& id) {
+  check();
+  redis::ReplyCopy found = read({"HGET", keys_.items, id}, keys_.items);
+  if (found.is_nil()) return std::nullopt;
+  return std::move(found.text);
+}
+
+void FeedAccess::ids(const EachId& each) {
+  check();
+  const FeedKind kind = kind_.value_or(FeedKind::feed);
+  if (kind == FeedKind::job) return fields(each);
+  range(kind == FeedKind::feed ? "ZRANGE" : "LRANGE", each);
+}
+
+/// In parts, where it is much: what moves meanwhile may be in two of them, and is told once.
+void FeedAccess::range(const char* range, const EachId& each) {
+  std::unordered_set<std::string> seen;
+  std::int64_t page = ids_at_once;
+  for (std::int64_t first = 0;;) {
+    const std::string from = std::to_string(first);
+    const std::string to = std::to_string(first + page - 1);
+    redis::ReplyCopy part;
+    try {
+      part = read({range, keys_.ids, from, to}, keys_.ids);
+    } catch (const redis::RedisError& error) {
+      if (error.code() != redis::ErrorCode::none || page == 1 || !client().reconnect()) throw;
+      page = std::max<std::int64_t>(1, page / 16);  // they are long
+      continue;
+    }
+    const auto count = static_cast<std::int64_t>(part.elements.size());
+    const bool is_all = first == 0 && count < page;
+    for (auto& id : part.elements)
+      if (is_all || seen.insert(id.text).second) each(std::move(id.text));
+    if (count < page) return;
+    first += count;
+  }
+}
+
+/// Of jobs, which are in no order.
+void FeedAccess::fields(const EachId& each) {
+  try {
+    for (auto& id : read({"HKEYS", keys_.items}, keys_.items).elements) each(std::move(id.text));
+    return;
+  } catch (const redis::RedisError& error) {
+    if (error.code() != redis::ErrorCode::none || !client().reconnect()) throw;
+  }
+  std::unordered_set<std::string> seen;  // HSCAN may tell of one twice
+  std::string cursor = "0";
+  do {
+    redis::ReplyCopy told = client().call({"HSCAN", keys_.items, cursor, "COUNT", fields_at_once});
+    if (told.elements.size() < 2) return;
+    cursor = told.elements[0].text;
+    auto& found = told.elements[1].elements;
+    for (std::size_t i = 0; i < found.size(); i += 2)
+      if (seen.insert(found[i].text).second) each(std::move(found[i].text));
+  } while (cursor != "0");
+}
+
+void FeedAccess::all(const EachItem& each,
+                     std::vector<std::pair<std::string, std::size_t>>& too_long) {
+  std::vector<std::string> ids;
+  this->ids([&ids](std::string&& id) { ids.push_back(std::move(id)); });
+  for (std::size_t first = 0; first < ids.size();) {
+    redis::Command arguments = {bytes_at_once, longest_told};
+    const std::size_t end = std::min(ids.size(), first + items_at_once);
+    for (std::size_t i = first; i < end; ++i) arguments.emplace_back(ids[i]);
+    redis::ReplyCopy told;
+    try {
+      told = client().run(scripts::feed_items, {keys_.items}, arguments);
+    } catch (const redis::RedisError& error) {
+      refuse(error);
+    }
+    if (told.elements.empty()) return;
+    for (auto& item : told.elements) {
+      const std::string& id = ids[first++];
+      if (item.kind == redis::ReplyCopy::Kind::integer) {
+        too_long.emplace_back(id, static_cast<std::size_t>(item.number));
+      } else if (!item.is_nil()) {
+        each(id, std::move(item.text));
+      }
+    }
+  }
+}
+
+}  // namespace w8y::store

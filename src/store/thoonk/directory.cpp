@@ -1,0 +1,101 @@
+#include "store/thoonk/directory.hpp"
+
+#include <algorithm>
+
+#include <w8y/escape.hpp>
+
+#include "store/scripts.hpp"
+
+namespace w8y::store {
+
+namespace {
+
+/// Feeds whose kinds are asked for at once.
+constexpr std::size_t at_once = 1000;
+
+redis::ReplyCopy good(redis::ReplyCopy&& value) {
+  if (value.is_error()) throw redis::RedisError(value.text, redis::error_code(value.text));
+  return std::move(value);
+}
+
+/// A feed of any kind.
+class AnyFeed : public FeedAccess {
+ public:
+  AnyFeed(FeedServer at, const std::string& feed) : FeedAccess(at, feed, std::nullopt) {}
+  using FeedAccess::read;
+  using FeedAccess::run;
+};
+
+}  // namespace
+
+std::vector<FeedDirectory::Named> FeedDirectory::list() {
+  std::vector<Named> all;
+  for (auto& name : AnyFeed(at_, {}).read({"SMEMBERS", feeds_key}, feeds_key).elements)
+    all.push_back({std::move(name.text), {}});
+  std::sort(all.begin(), all.end(), [](const Named& a, const Named& b) { return a.feed < b.feed; });
+  for (std::size_t first = 0; first < all.size(); first += at_once) {
+    const std::size_t end = std::min(all.size(), first + at_once);
+    std::vector<std::string> keys;
+    for (std::size_t i = first; i < end; ++i) keys.push_back(FeedKeys(all[i].feed).config);
+    std::vector<redis::Command> asks;
+    for (const auto& key : keys) asks.push_back({"HGET", key, "type"});
+    std::vector<redis::ReplyCopy> told = at_.client.pipeline(asks);
+    for (std::size_t i = 0; i < told.size(); ++i)
+      if (!told[i].is_error()) all[first + i].kind = std::move(told[i].text);
+  }
+  return all;
+}
+
+std::optional<FeedDirectory::Named> FeedDirectory::find(const std::string& feed) {
+  const FeedKeys keys(feed);
+  std::vector<redis::ReplyCopy> told =
+      at_.client.pipeline({{"SISMEMBER", feeds_key, feed}, {"HGET", keys.config, "type"}});
+  if (good(std::move(told[0])).number == 0) return std::nullopt;
+  return Named{feed, good(std::move(told[1])).text};
+}
+
+bool FeedDirectory::create(const std::string& feed, FeedKind kind,
+                           std::optional<std::uint64_t> max_length) {
+  const FeedKeys keys(feed);
+  const std::string most = max_length ? std::to_string(*max_length) : "";
+  const redis::Command arguments = {feed, kind_name(kind), most, instance_};
+  if (!at_.is_cluster)
+    return at_.client.run(scripts::feed_create, {keys.config, feeds_key}, arguments).number == 1;
+  // The name first: whoever else makes it at the same time sees that it is there.
+  if (at_.client.call({"SADD", feeds_key, feed}).number == 0) return false;
+  at_.client.run(scripts::feed_create, {keys.config}, arguments);
+  return true;
+}
+
+void FeedDirectory::remove(const std::string& feed) {
+  AnyFeed any(at_, feed);
+  const FeedKeys& keys = any.keys();
+  any.run(scripts::feed_delete,
+          {keys.config, keys.ids, keys.items, keys.publishes, keys.idincr, keys.published,
+           keys.claimed, keys.cancelled, keys.stalled, keys.finishes},
+          {feed, instance_, keys.lease_prefix, keys.taken});
+  if (!at_.is_cluster) return;
+  // The name last: what was interrupted can be done again.
+  const std::string told = feed + part_separator + instance_;
+  at_.client.call({"SREM", feeds_key, feed});
+  at_.client.call({"PUBLISH", delfeed_channel, told});
+}
+
+FeedDirectory::Values FeedDirectory::config(const std::string& feed) {
+  AnyFeed any(at_, feed);
+  any.check();
+  redis::ReplyCopy told = any.read({"HGETALL", any.keys().config}, any.keys().config);
+  Values values;
+  for (std::size_t i = 0; i + 1 < told.elements.size(); i += 2)
+    values.emplace_back(std::move(told.elements[i].text), std::move(told.elements[i + 1].text));
+  std::sort(values.begin(), values.end());
+  return values;
+}
+
+void FeedDirectory::set_config(const std::string& feed, const std::string& name,
+                               const std::string& value) {
+  AnyFeed any(at_, feed);
+  any.run(scripts::feed_config, {any.keys().config}, {feed, name, value, instance_});
+}
+
+}  // namespace w8y::store

@@ -1,0 +1,132 @@
+#include "store/thoonk/feed.hpp"
+
+#include <array>
+
+#include <w8y/escape.hpp>
+
+#include "store/scripts.hpp"
+
+namespace w8y::store {
+
+namespace {
+
+/// Old items that are dropped in a call.
+constexpr const char* dropped_at_once = "1000";
+
+/// Of sorted_insert.lua and sorted_move.lua.
+std::string_view word_of(FeedPosition::Where where, bool insert) {
+  constexpr std::array moving = {"begin", "end", "before", "after"};
+  constexpr std::array inserting = {"prepend", "append", "before", "after"};
+  return (insert ? inserting : moving).at(static_cast<std::size_t>(where));
+}
+
+std::string told_of(const FeedPosition& position) {
+  switch (position.where) {
+    case FeedPosition::Where::begin:
+      return "begin:";
+    case FeedPosition::Where::end:
+      return ":end";
+    case FeedPosition::Where::before:
+      return ":" + position.id;
+    case FeedPosition::Where::after:
+      break;
+  }
+  return position.id + ":";
+}
+
+FeedRefused position_gone(const FeedPosition& position, const std::string& feed) {
+  return FeedRefused("there is no " + escape_text(position.id) + " in the feed " +
+                     escape_text(feed) + " to put it " +
+                     std::string(word_of(position.where, false)));
+}
+
+bool is_gone(const redis::RedisError& error) {
+  return std::string_view(error.what()).starts_with("GONE");
+}
+
+}  // namespace
+
+std::vector<bool> RetractingFeed::retract(const std::vector<std::string>& ids) {
+  std::vector<bool> done;
+  for (std::size_t first = 0; first < ids.size();) {
+    const std::size_t count = part_of(ids, first, [](const std::string& id) { return id.size(); });
+    redis::Command arguments = {keys().feed, kind_name(kind_), keys().retract_channel};
+    for (std::size_t i = first; i < first + count; ++i) arguments.emplace_back(ids[i]);
+    const redis::ReplyCopy told =
+        run(scripts::feed_retract, {keys().config, keys().ids, keys().items}, arguments);
+    for (const auto& each : told.elements) done.push_back(each.number == 1);
+    first += count;
+  }
+  done.resize(ids.size());
+  return done;
+}
+
+/// Where much is over max_length, it is dropped in steps before anything is published.
+void Feed::publish(const std::vector<FeedItem>& items) {
+  for (std::size_t first = 0; first < items.size();) {
+    const std::size_t count = part_of(
+        items, first, [](const FeedItem& item) { return item.first.size() + item.second.size(); });
+    first += publish_part(items, first, count);
+  }
+}
+
+std::size_t Feed::publish_part(const std::vector<FeedItem>& items, std::size_t first,
+                               std::size_t count) {
+  redis::Command arguments = {keys().feed, keys().publish_channel, keys().edit_channel,
+                              keys().retract_channel, dropped_at_once};
+  for (std::size_t i = first; i < first + count; ++i)
+    arguments.insert(arguments.end(), {items[i].first, items[i].second});
+  const redis::ReplyCopy told =
+      run(scripts::feed_publish, {keys().config, keys().ids, keys().items, keys().publishes},
+          arguments);
+  two_units_ = two_units_ || (told.elements.size() > 1 && told.elements[1].number == 1);
+  return told.elements.empty() ? count : static_cast<std::size_t>(told.elements[0].number);
+}
+
+std::vector<std::string> SortedFeed::insert(const FeedPosition& at,
+                                            const std::vector<std::string>& items) {
+  std::vector<std::string> ids;
+  try {
+    for (std::size_t first = 0; first < items.size();) {
+      const std::size_t count =
+          part_of(items, first, [](const std::string& item) { return item.size(); });
+      redis::Command arguments = {keys().feed, keys().publish_channel, keys().position_channel,
+                                  word_of(at.where, true), at.id};
+      for (std::size_t i = first; i < first + count; ++i) arguments.emplace_back(items[i]);
+      redis::ReplyCopy told = run(
+          scripts::sorted_insert,
+          {keys().config, keys().ids, keys().items, keys().publishes, keys().idincr}, arguments);
+      for (auto& id : told.elements) ids.push_back(std::move(id.text));
+      first += count;
+    }
+  } catch (const redis::RedisError& error) {
+    if (is_gone(error)) throw position_gone(at, keys().feed);
+    throw;
+  }
+  return ids;
+}
+
+bool SortedFeed::edit(const std::string& id, const std::string& item) {
+  return run(scripts::sorted_edit, {keys().config, keys().items, keys().publishes},
+             {keys().feed, keys().publish_channel, id, item})
+             .number == 1;
+}
+
+bool SortedFeed::move(const FeedPosition& to, const std::string& id) {
+  const bool relative =
+      to.where == FeedPosition::Where::before || to.where == FeedPosition::Where::after;
+  if (relative && to.id == id)
+    throw FeedRefused(escape_text(id) + " can't be moved " + std::string(word_of(to.where, false)) +
+                      " itself");
+  const std::string told = told_of(to);
+  try {
+    return run(scripts::sorted_move, {keys().config, keys().ids, keys().items},
+               {keys().feed, keys().position_channel, id, word_of(to.where, false), to.id, told})
+               .number == 1;
+  } catch (const redis::RedisError& error) {
+    if (is_gone(error)) throw position_gone(to, keys().feed);
+    throw;
+  }
+}
+
+}  // namespace w8y::store

@@ -1,0 +1,96 @@
+#include "store/thoonk/job_feed.hpp"
+
+#include <array>
+
+#include <w8y/escape.hpp>
+
+#include "store/scripts.hpp"
+
+namespace w8y::store {
+
+namespace {
+
+/// One answer has room for it.
+constexpr const char* longest_told = "100000000";
+
+constexpr std::array names_of_changes = {"finish", "cancel", "stall", "retry", "retract"};
+
+}  // namespace
+
+void QueueFeed::put(const std::vector<FeedItem>& items, bool high) {
+  Calls calls;
+  for (std::size_t first = 0; first < items.size();) {
+    const std::size_t count =
+        part_of(items, first, [](const FeedItem& item) { return item.second.size(); });
+    auto& call = calls.emplace_back();
+    call.keys = {keys().config, keys().ids, keys().items, keys().publishes, keys().published};
+    call.args = {keys().feed, kind_name(kind_), high ? "1" : "0"};
+    for (std::size_t i = first; i < first + count; ++i)
+      call.args.insert(call.args.end(), {items[i].first, items[i].second});
+    first += count;
+  }
+  run_all(scripts::feed_put, std::move(calls));
+}
+
+std::optional<FeedItem> QueueFeed::get() {
+  while (true) {
+    redis::ReplyCopy told =
+        run(scripts::feed_get, {keys().config, keys().ids, keys().items, keys().claimed},
+            {keys().feed, kind_name(kind_), longest_told});
+    auto& words = told.elements;
+    if (words.empty() || words[0].text == "none") return std::nullopt;
+    if (words[0].text == "long")
+      throw FeedRefused("the next item, " + escape_text(words.at(1).text) + ", has " +
+                        std::to_string(words.at(2).number) +
+                        " bytes, more than can be read; nothing was taken");
+    if (words[0].text == "got")
+      return FeedItem(std::move(words.at(1).text), std::move(words.at(2).text));
+  }
+}
+
+std::vector<JobFeed::Done> JobFeed::change(const char* what, const std::vector<std::string>& ids,
+                                           const std::string& channel, const std::string& result) {
+  std::vector<Done> done;
+  for (std::size_t first = 0; first < ids.size();) {
+    const std::size_t count = part_of(ids, first, [](const std::string& id) { return id.size(); });
+    redis::Command arguments = {keys().feed,  what,    keys().lease_prefix,
+                                keys().taken, channel, result};
+    for (std::size_t i = first; i < first + count; ++i) arguments.emplace_back(ids[i]);
+    redis::ReplyCopy told = run(scripts::job_change,
+                                {keys().config, keys().ids, keys().items, keys().published,
+                                 keys().claimed, keys().cancelled, keys().stalled, keys().finishes},
+                                arguments);
+    for (auto& each : told.elements)
+      done.push_back(each.kind == redis::ReplyCopy::Kind::string ? Done{false, std::move(each.text)}
+                                                                 : Done{each.number == 1, {}});
+    first += count;
+  }
+  done.resize(ids.size());
+  return done;
+}
+
+std::vector<JobFeed::Done> JobFeed::change(JobChange what, const std::vector<std::string>& ids) {
+  return change(names_of_changes.at(static_cast<std::size_t>(what)), ids, {}, {});
+}
+
+JobFeed::Done JobFeed::finish(const std::string& id, const std::optional<std::string>& result) {
+  return change("finish", {id}, result ? keys().finish_channel : std::string(),
+                result.value_or(std::string()))
+      .front();
+}
+
+std::int64_t JobFeed::failures(const std::string& id) {
+  check();
+  return read({"HGET", keys().cancelled, id}, keys().cancelled).number;
+}
+
+JobFeed::Whereabouts JobFeed::find(const std::string& id) {
+  const std::vector<redis::ReplyCopy> told =
+      client().pipeline({{"HEXISTS", keys().items, id}, {"SISMEMBER", keys().stalled, id}});
+  for (const auto& each : told)
+    if (each.is_error()) throw redis::RedisError(each.text, redis::error_code(each.text));
+  if (told[0].number == 0) return Whereabouts::gone;
+  return told[1].number == 1 ? Whereabouts::stalled : Whereabouts::there;
+}
+
+}  // namespace w8y::store

@@ -1,0 +1,20 @@
+// Ids for items: random UUIDs.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+
+namespace w8y::store {
+
+class RandomIds {
+ public:
+  /// 32 hex digits.
+  std::string next();
+
+ private:
+  std::array<unsigned char, 4096> bytes_{};
+  std::size_t at_ = bytes_.size();
+};
+
+}  // namespace w8y::store
