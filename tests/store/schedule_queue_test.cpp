@@ -150,7 +150,7 @@ TEST_CASE("jobs are bytes; too long a one is BAD, and never run") {
   const TakeReply next = bike.host.take(2);
   CHECK(bike.jobs_of(next) == std::vector<Item>{"next:A"});
   REQUIRE(next.parked.size() == 1);
-  CHECK(next.parked[0].length == 16777219);
+  CHECK(next.parked[0].item.length == 16777219);
 }
 
 // ---- leases

@@ -54,6 +54,7 @@ class FakeSchedule : public store::ScheduleQueue {
     ++recovers;
     answer_.set(clock_.now(), [this] { handler.on_recovered(0, next_over); });
   }
+  [[nodiscard]] bool hears() const override { return false; }
   void listen(bool on) override {
     subscribed += on && !listening ? 1 : 0;
     listening = on;

@@ -48,10 +48,10 @@ const std::shared_ptr<const CircularKeys>& RedisCircularList::keys() {
   return keys_;
 }
 
-Settlements& RedisCircularList::settlements() {
+CircularSettlements& RedisCircularList::settlements() {
   if (!settlements_)
-    settlements_ = std::make_unique<Settlements>(
-        *session_, Settlements::Handler{
+    settlements_ = std::make_unique<CircularSettlements>(
+        *session_, CircularSettlements::Handler{
                        [this] { look_all_settled(); },
                        [this](const RunId& run, const std::string& why) { give_up(run, why); },
                        [this](const std::string& refused) {
@@ -89,9 +89,9 @@ void RedisCircularList::announce(const RunEvent& event) {
   if (!rule_->keeps_records || !session_->client.connected()) return;
   // News are for whoever listens; they must not stand in the way of claims and renewals.
   if (session_->client.unsent() > most_unsent) return;
-  settlements().publish(keys(),
-                        event_json(*rule_, session_->holder.host, event, session_->clock.wall()),
-                        held_.size() > 1 ? Settlements::Wait::span : Settlements::Wait::none);
+  settlements().publish(
+      keys(), event_json(*rule_, session_->holder.host, event, session_->clock.wall()),
+      held_.size() > 1 ? CircularSettlements::Wait::span : CircularSettlements::Wait::none);
 }
 
 void RedisCircularList::listen(bool on) {

@@ -85,7 +85,7 @@ class RedisCircularList final : public CircularList,
   void on_down(const std::string&) override {}
 
   const std::shared_ptr<const CircularKeys>& keys();
-  Settlements& settlements();
+  CircularSettlements& settlements();
   void scan();
   [[nodiscard]] std::size_t may_hold() const;
   void hold_back();
@@ -98,7 +98,7 @@ class RedisCircularList final : public CircularList,
   void unavailable(const std::vector<RunId>& runs, const StoreError& trouble);
   Claim hold(const RunId& run, const Taken& taken, Instant sent);
   void put_down(const RunId& run, SettleCall&& call);
-  [[nodiscard]] Settlements::Wait wait_of_end(bool freed) const;
+  [[nodiscard]] CircularSettlements::Wait wait_of_end(bool freed) const;
   void look_all_settled();
   void heard(std::string_view message);
   [[nodiscard]] bool hears_of_turn() const {
@@ -125,7 +125,7 @@ class RedisCircularList final : public CircularList,
   std::optional<std::size_t> longest_;  ///< item that the last call read
   std::int64_t place_ = 0;              ///< in it: where the next look begins
   // Made when they are needed: ten thousand lists at rest need neither.
-  std::unique_ptr<Settlements> settlements_;
+  std::unique_ptr<CircularSettlements> settlements_;
   std::unique_ptr<LostClaims> lost_claims_;
   redis::Subscription wake_;
   bool wake_confirmed_ = false;

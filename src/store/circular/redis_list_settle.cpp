@@ -87,10 +87,10 @@ void RedisCircularList::put_down(const RunId& run, SettleCall&& call) {
 }
 
 /// Whoever waits for an item or for a place in the fleet is not to wait for other runs' ends.
-Settlements::Wait RedisCircularList::wait_of_end(bool freed) const {
-  if (held_.empty()) return Settlements::Wait::none;
+CircularSettlements::Wait RedisCircularList::wait_of_end(bool freed) const {
+  if (held_.empty()) return CircularSettlements::Wait::none;
   const bool awaited = rule_->fleet_concurrency > 0 || (freed && all_taken_);
-  return awaited ? Settlements::Wait::turn : Settlements::Wait::span;
+  return awaited ? CircularSettlements::Wait::turn : CircularSettlements::Wait::span;
 }
 
 void RedisCircularList::look_all_settled() {

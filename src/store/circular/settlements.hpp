@@ -1,103 +1,30 @@
-// How runs end in Redis: gathered, sent together, and kept until Redis has confirmed it.
+// How runs of circular lists end in Redis.
 #pragma once
 
 #include <cstddef>
-#include <functional>
-#include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include <w8y/clock.hpp>
-#include <w8y/timers.hpp>
-
-#include "store/redis_session.hpp"
+#include "store/settlements.hpp"
 
 namespace w8y::store {
 
-/// Settlements of one list, and the news of its runs. Many in one write and one script call cost
-/// Redis and us a fraction of as many calls, so what can wait a little waits for others. What Redis
-/// refuses is tried again; what it refuses because of a key goes without the others from then on,
-/// so that they are settled. While much is on its way to Redis, the rest waits: other lists' calls
-/// get between, and the connection is never given more than it carries. What can't be sent at all
-/// is given up, and so is the news of a run that says more than belongs into a call.
-class Settlements {
- public:
-  enum class Wait {
-    none,  ///< there are no others
-    turn,  ///< to the end of this turn of the loop, which costs no time
-    span,  ///< a few ms; while runs end less often than that, as `turn`
-  };
+struct CircularEnds {
+  using Keys = CircularKeys;
+  using Call = SettleCall;
+  using Answer = LockStore::SettleAnswer;
+  static constexpr std::size_t most_settled = LockStore::most_settled;
 
-  struct Handler {
-    /// Redis has confirmed the last one. From the loop.
-    std::function<void()> none_left;
-    /// Why something of a run's end will never be written. From anywhere.
-    std::function<void(const RunId& run, const std::string& why)> given_up;
-    /// What Redis refuses beside the locks is another; empty: nothing any more. From the loop.
-    std::function<void(const std::string& refused)> unwritten;
-  };
-  Settlements(RedisSession& session, Handler handler);
-  ~Settlements();
-  Settlements(const Settlements&) = delete;
-  Settlements& operator=(const Settlements&) = delete;
-
-  struct Times {
-    Instant lease_ends{};  ///< of the run
-    Instant
-        forget_at{};  ///< given up then, on a connection that was replaced (RedisSession::retire)
-  };
-  /// `hold`: of its item, until it is settled.
-  void add(std::shared_ptr<const CircularKeys> keys, SettleCall&& call, const Times& times,
-           ItemRoom::Hold&& hold, Wait wait);
-  /// A message for the events channel; it comes before what is settled after it.
-  void publish(std::shared_ptr<const CircularKeys> keys, std::string&& message, Wait wait);
-  /// What waits for others does so no longer.
-  void send();
-  /// The connection is back.
-  void retry();
-  [[nodiscard]] std::size_t size() const { return unsettled_.size(); }
-
- private:
-  struct Unsettled {
-    std::shared_ptr<const CircularKeys> keys;
-    SettleCall call;
-    Times times;
-    ItemRoom::Hold hold;
-    bool alone = false;  ///< not in one call with others
-    Instant since{};
-  };
-  struct News {
-    std::shared_ptr<const CircularKeys> keys;
-    std::string message;
-  };
-  using Runs = std::vector<RunId>;
-
-  void fit(SettleCall& call) const;
-  [[nodiscard]] bool in_quick_succession() const;
-  void gather(Wait wait);
-  void send_settlements();
-  void send_or_wait(Runs&& runs, std::size_t bytes);
-  void send_batch(Runs&& runs, bool large);
-  void note_unwritten(const SettleCall& call, const StoreError* trouble);
-  void answered(const RunId& run, const StoreError* trouble);
-  void give_up_overdue();
-  void over(const RunId& run);
-  void retry_at(Instant at);
-
-  RedisSession& session_;
-  Handler handler_;
-  std::string unwritten_;
-  std::map<RunId, Unsettled> unsettled_;
-  Runs gathered_;
-  Runs refused_;  ///< or not sent
-  std::vector<News> news_;
-  std::size_t news_bytes_ = 0;
-  std::size_t large_asked_ = 0;  ///< runs in large calls that are not answered yet
-  Instant last_end_;
-  Timer gather_;
-  Timer retry_;
-  std::shared_ptr<bool> alive_;
+  static std::size_t bytes_of(const Call& call) {
+    return call.lock.size() + call.value.size() + call.new_value.size();
+  }
+  /// A quarantine has Redis look for the item in the whole list (settle.lua): one at a time.
+  static bool goes_alone(const Call& call) { return call.for_good(); }
+  static const std::string& list_of(const Keys& keys) { return keys.list; }
+  static void send(RedisSession& session, const Keys& keys, const std::vector<const Call*>& calls,
+                   Answer answer);
 };
+using CircularSettlements = Settlements<CircularEnds>;
+extern template class Settlements<CircularEnds>;
 
 }  // namespace w8y::store

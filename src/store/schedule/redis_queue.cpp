@@ -150,7 +150,7 @@ void RedisScheduleQueue::taken(const redis::Answer& answer) {
   TakeResult result = read_take(answer.reply);
   note_time(result.now);
   place_ = result.place;
-  take_.parked.insert(take_.parked.end(), result.too_long.begin(), result.too_long.end());
+  for (ShownItem& job : result.too_long) take_.parked.push_back({std::move(job), too_long_text()});
   refusals_.of_take(result);
   const bool nothing = result.taken.empty() && result.refused.empty();
   if (result.status == TakeStatus::more && nothing) return send_take();
@@ -273,7 +273,9 @@ void RedisScheduleQueue::recover() {
 void RedisScheduleQueue::look_through() {
   if (recovery_.looking()) return;
   recovery_.look(
-      {store_, &store_->keys()},
+      {scripts::schedule_recover,
+       {keys().taken, keys().statuses, keys().slots},
+       {keys().work_prefix, keys().wake}},
       [this, asked = std::exchange(recover_asked_, false), lost = recovery_.lost_takes()](
           std::size_t put_back, std::optional<Duration> next) {
         const bool all_settled = lost > 0 && unsettled() == 0;

@@ -12,11 +12,11 @@
 
 #include <w8y/timers.hpp>
 
+#include "store/recovery.hpp"
 #include "store/redis_session.hpp"
 #include "store/schedule/job_ends.hpp"
 #include "store/schedule/lease_store.hpp"
 #include "store/schedule/queue.hpp"
-#include "store/schedule/recovery.hpp"
 #include "store/schedule/refusals.hpp"
 #include "store/schedule/take_call.hpp"
 
@@ -43,6 +43,7 @@ class RedisScheduleQueue final : public ScheduleQueue,
   void dispatch() override;
   void recover() override;
   void listen(bool on) override;
+  [[nodiscard]] bool hears() const override { return false; }
   /// By Redis's clock, and never later than that; 0: it has not said anything yet.
   [[nodiscard]] std::chrono::milliseconds redis_now() const;
   void settle(JobSettlement&& settlement) override;
@@ -62,7 +63,7 @@ class RedisScheduleQueue final : public ScheduleQueue,
     std::size_t wanted = 0;
     std::vector<Ticket> tickets;
     Instant sent{};
-    std::vector<ShownItem> parked;
+    std::vector<TakeReply::Parked> parked;
   };
   /// What a run holds in Redis.
   struct Held {

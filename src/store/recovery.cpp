@@ -1,15 +1,13 @@
-#include "store/schedule/recovery.hpp"
+#include "store/recovery.hpp"
 
 #include <algorithm>
 #include <utility>
-
-#include "store/scripts.hpp"
 
 namespace w8y::store {
 
 namespace {
 
-/// Jobs that one call looks at, roughly, so that Redis is never held for long.
+/// What one call looks at, roughly, so that Redis is never held for long.
 constexpr const char* at_once = "256";
 /// Runs of lost takes that one look asks for.
 constexpr std::size_t most_searched = 1024;
@@ -27,8 +25,8 @@ void Recovery::lost(const std::vector<std::string>& runs, Instant until) {
   for (const std::string& run : runs) lost_.emplace(run, until);
 }
 
-void Recovery::look(std::shared_ptr<const ScheduleKeys> keys, Answer answer) {
-  keys_ = std::move(keys);
+void Recovery::look(RecoverCall call, Answer answer) {
+  call_.emplace(std::move(call));
   answer_ = std::move(answer);
   looking_ = true;
   put_back_ = 0;
@@ -40,10 +38,12 @@ void Recovery::look(std::shared_ptr<const ScheduleKeys> keys, Answer answer) {
 }
 
 void Recovery::step(const std::string& cursor) {
-  redis::Command arguments{keys_->work_prefix, keys_->wake, cursor, at_once};
+  const redis::Command keys(call_->keys.begin(), call_->keys.end());
+  redis::Command arguments(call_->arguments.begin(), call_->arguments.end());
+  arguments.insert(arguments.end(), {cursor, at_once});
   arguments.insert(arguments.end(), searched_.begin(), searched_.end());
-  session_.client.run(scripts::schedule_recover, {keys_->taken, keys_->statuses, keys_->slots},
-                      arguments, [this, alive = alive_](const redis::Answer& answer) {
+  session_.client.run(call_->script, keys, arguments,
+                      [this, alive = alive_](const redis::Answer& answer) {
                         if (*alive) stepped(searched_, answer);
                       });
 }

@@ -1,4 +1,4 @@
-// Jobs whose holder is gone: they go back to the taking ends of their queues.
+// Work whose holder is gone goes back to its queue.
 #pragma once
 
 #include <chrono>
@@ -12,12 +12,21 @@
 
 #include <w8y/clock.hpp>
 
+#include "redis/script.hpp"
 #include "store/redis_session.hpp"
-#include "store/schedule/keys.hpp"
 
 namespace w8y::store {
 
-/// Looks through what is noted as taken, some jobs in each call. Takes whose answer was lost are
+/// A script that looks through what is noted as taken. Its arguments are these, a cursor, how many
+/// it looks at, and the runs of lost takes. It answers with the next cursor, when another lease may
+/// be over (ms, or -1), how much was put back, and the runs that it has found.
+struct RecoverCall {
+  const redis::Script& script;
+  std::vector<std::string> keys;
+  std::vector<std::string> arguments;
+};
+
+/// Looks through what is noted as taken, some of it in each call. Takes whose answer was lost are
 /// undone on the way, without waiting for their leases to end.
 class Recovery {
  public:
@@ -29,7 +38,7 @@ class Recovery {
   Recovery& operator=(const Recovery&) = delete;
 
   /// One at a time.
-  void look(std::shared_ptr<const ScheduleKeys> keys, Answer answer);
+  void look(RecoverCall call, Answer answer);
   [[nodiscard]] bool looking() const { return looking_; }
   /// `runs`: "run:<host>:<pid>:<run id>" of a take that was not answered; `until`: their leases are
   /// over by then, and others find them.
@@ -42,7 +51,7 @@ class Recovery {
   void finish();
 
   RedisSession& session_;
-  std::shared_ptr<const ScheduleKeys> keys_;
+  std::optional<RecoverCall> call_;
   Answer answer_;
   std::map<std::string, Instant> lost_;
   std::vector<std::string> searched_;  ///< those of lost_ that this look asks for

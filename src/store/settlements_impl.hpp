@@ -1,0 +1,249 @@
+// How a kind of work instantiates Settlements.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include "store/settlements.hpp"
+
+namespace w8y::store {
+
+namespace settling {
+
+/// The longest wait for others.
+inline constexpr Duration gather_time = std::chrono::milliseconds(5);
+/// News that wait need no more memory than this: a child may flood its output.
+inline constexpr std::size_t most_news = std::size_t{64} << 10;
+/// A call of many carries about as much as this, so that Redis is never held for long.
+inline constexpr std::size_t most_bytes = std::size_t{256} << 10;
+/// And what is said of one run besides its lock, as much as this.
+inline constexpr std::size_t most_said = std::size_t{16} << 20;
+/// While as much as this is on its way to Redis, no more is sent; and how soon that is looked at.
+inline constexpr std::size_t most_on_its_way = std::size_t{4} << 20;
+inline constexpr Duration look_for_room = std::chrono::milliseconds(5);
+/// How soon a settlement that Redis refused is tried again.
+inline constexpr Duration retry_pause = std::chrono::milliseconds(500);
+/// A settlement that Redis has refused for so long because of its keys (a wrong type, an ACL) is
+/// given up: its lock has long run out by itself. A server that is away or refuses everybody is
+/// waited for.
+inline constexpr Duration patience = std::chrono::minutes(1);
+
+template <class Call>
+std::size_t said_in(const Call& call) {
+  std::size_t bytes = call.event.size();
+  for (const std::string& field : call.entry) bytes += field.size();
+  return bytes;
+}
+
+}  // namespace settling
+
+template <class Kind>
+Settlements<Kind>::Settlements(RedisSession& session, Handler handler)
+    : session_(session),
+      handler_(std::move(handler)),
+      last_end_(session.clock.now() - settling::gather_time),
+      gather_(session.timers),
+      retry_(session.timers),
+      alive_(std::make_shared<bool>(true)) {}
+
+template <class Kind>
+Settlements<Kind>::~Settlements() {
+  if (gather_.pending()) send();
+  *alive_ = false;
+}
+
+template <class Kind>
+void Settlements<Kind>::add(std::shared_ptr<const Keys> keys, Call&& call, const Times& times,
+                            ItemRoom::Hold&& hold, Wait wait) {
+  const Instant now = session_.clock.now();
+  const RunId run = call.run;
+  fit(call);
+  const bool alone = Kind::goes_alone(call);
+  unsettled_.emplace(
+      run, Unsettled{std::move(keys), std::move(call), times, std::move(hold), alone, now});
+  gathered_.push_back(run);
+  // A call that is full waits for nobody: Redis is at it while we are at the runs that follow.
+  const bool full = gathered_.size() >= Kind::most_settled;
+  gather(wait == Wait::span && (full || !in_quick_succession()) ? Wait::turn : wait);
+  last_end_ = now;
+}
+
+/// The item's lock matters more than the record of its run.
+template <class Kind>
+void Settlements<Kind>::fit(Call& call) const {
+  const std::size_t said = settling::said_in(call);
+  if (said <= settling::most_said) return;
+  call.event.clear();
+  call.entry.clear();
+  call.history = 0;
+  handler_.given_up(call.run, "its history and event have " + std::to_string(said >> 20) +
+                                  " MiB, and no more than " +
+                                  std::to_string(settling::most_said >> 20) + " MiB are written");
+}
+
+template <class Kind>
+void Settlements<Kind>::publish(std::shared_ptr<const Keys> keys, std::string&& message,
+                                Wait wait) {
+  const bool waits = wait == Wait::span && in_quick_succession();
+  if (!waits && news_.empty()) {
+    session_.client.call({"PUBLISH", keys->events, message});
+    return;
+  }
+  news_bytes_ += message.size();
+  news_.push_back({std::move(keys), std::move(message)});
+  gather(news_bytes_ > settling::most_news ? Wait::none : wait);
+}
+
+/// Then another end is at hand, most likely.
+template <class Kind>
+bool Settlements<Kind>::in_quick_succession() const {
+  return session_.clock.now() - last_end_ < settling::gather_time;
+}
+
+template <class Kind>
+void Settlements<Kind>::gather(Wait wait) {
+  if (wait == Wait::none) return send();
+  const Instant now = session_.clock.now();
+  const Instant at = wait == Wait::turn ? now : now + settling::gather_time;
+  if (!gather_.pending() || at < *gather_.deadline()) gather_.set(at, [this] { send(); });
+}
+
+template <class Kind>
+void Settlements<Kind>::send() {
+  gather_.cancel();
+  news_bytes_ = 0;
+  for (const News& each : std::exchange(news_, {}))
+    session_.client.call({"PUBLISH", each.keys->events, each.message});
+  send_settlements();
+}
+
+template <class Kind>
+void Settlements<Kind>::send_settlements() {
+  Runs batch;
+  std::size_t bytes = 0;
+  for (RunId& run : std::exchange(gathered_, {})) {
+    const Unsettled& next = unsettled_.at(run);
+    const std::size_t more = Kind::bytes_of(next.call) + settling::said_in(next.call);
+    if (!batch.empty()) {
+      const Unsettled& first = unsettled_.at(batch.front());
+      const bool together = !first.alone && !next.alone && first.keys == next.keys &&
+                            batch.size() < Kind::most_settled &&
+                            bytes + more <= settling::most_bytes;
+      if (!together) {
+        send_or_wait(std::exchange(batch, {}), bytes);
+        bytes = 0;
+      }
+    }
+    batch.push_back(std::move(run));
+    bytes += more;
+  }
+  if (!batch.empty()) send_or_wait(std::move(batch), bytes);
+}
+
+template <class Kind>
+void Settlements<Kind>::send_or_wait(Runs&& runs, std::size_t bytes) {
+  const bool large = bytes >= RedisSession::large;
+  const bool turn = !large || (large_asked_ == 0 && session_.may_call_large());
+  if (turn && session_.client.unsent() < settling::most_on_its_way)
+    return send_batch(std::move(runs), large);
+  gathered_.insert(gathered_.end(), std::make_move_iterator(runs.begin()),
+                   std::make_move_iterator(runs.end()));
+  if (!gather_.pending())
+    gather_.set(session_.clock.now() + settling::look_for_room, [this] { send(); });
+}
+
+template <class Kind>
+void Settlements<Kind>::send_batch(Runs&& runs, bool large) {
+  std::vector<const Call*> calls;
+  calls.reserve(runs.size());
+  const Instant now = session_.clock.now();
+  for (const RunId& run : runs) {
+    Unsettled& unsettled = unsettled_.at(run);
+    unsettled.call.stale = now > unsettled.times.lease_ends;
+    calls.push_back(&unsettled.call);
+  }
+  const auto keys = unsettled_.at(runs.front()).keys;
+  // By runs: without scripts, each is answered by itself.
+  if (large) large_asked_ += runs.size();
+  Kind::send(session_, *keys, calls,
+             [this, alive = alive_, runs = std::move(runs), large, made = session_.large_call()](
+                 std::size_t call, const StoreError* trouble) {
+               if (!*alive) return;
+               if (large && --large_asked_ == 0) session_.large_answered(made);
+               answered(runs[call], trouble);
+             });
+}
+
+template <class Kind>
+void Settlements<Kind>::answered(const RunId& run, const StoreError* trouble) {
+  const auto found = unsettled_.find(run);
+  if (found == unsettled_.end()) return;
+  Unsettled& unsettled = found->second;
+  const Instant now = session_.clock.now();
+  const bool about_keys = trouble != nullptr && trouble->about_keys();
+  if (trouble == nullptr || trouble->settled) {
+    note_unwritten(unsettled.call, trouble);
+    return over(run);
+  }
+  if (trouble->never || (about_keys && now - unsettled.since > settling::patience)) {
+    handler_.given_up(run, trouble->why);
+    return over(run);
+  }
+  unsettled.call.again = unsettled.call.again || trouble->maybe_done;
+  refused_.push_back(run);
+  // The trouble may be another's in the same call: the first try without others is made at once.
+  // Any other is made after a pause, also without a connection: of a cluster, another part may be
+  // away.
+  const bool with_others = about_keys && !std::exchange(unsettled.alone, true);
+  retry_at(with_others ? now : now + settling::retry_pause);
+}
+
+/// A claim that is handed back says nothing of it: there is nothing to write.
+template <class Kind>
+void Settlements<Kind>::note_unwritten(const Call& call, const StoreError* trouble) {
+  if (trouble == nullptr && (unwritten_.empty() || call.entry.empty())) return;
+  const std::string refused = trouble == nullptr ? std::string() : trouble->why;
+  if (refused == unwritten_) return;
+  unwritten_ = refused;
+  handler_.unwritten(refused);
+}
+
+template <class Kind>
+void Settlements<Kind>::over(const RunId& run) {
+  unsettled_.erase(run);
+  if (unsettled_.empty()) handler_.none_left();
+}
+
+template <class Kind>
+void Settlements<Kind>::retry_at(Instant at) {
+  if (!retry_.pending() || at < *retry_.deadline()) retry_.set(at, [this] { retry(); });
+}
+
+/// Its lock has run out, and nobody will look at this server any more.
+template <class Kind>
+void Settlements<Kind>::give_up_overdue() {
+  if (!session_.retired()) return;
+  const Instant now = session_.clock.now();
+  std::map<std::string, std::size_t> given_up;
+  std::erase_if(refused_, [&](const RunId& run) {
+    const auto found = unsettled_.find(run);
+    if (found->second.times.forget_at > now) return false;
+    ++given_up[Kind::list_of(*found->second.keys)];
+    unsettled_.erase(found);
+    return true;
+  });
+  for (const auto& [list, runs] : given_up) session_.give_up(list, runs);
+}
+
+template <class Kind>
+void Settlements<Kind>::retry() {
+  retry_.cancel();
+  const bool any = !unsettled_.empty();
+  give_up_overdue();
+  if (any && unsettled_.empty()) return handler_.none_left();
+  gathered_.insert(gathered_.begin(), refused_.begin(), refused_.end());
+  refused_.clear();
+  send();
+}
+
+}  // namespace w8y::store
