@@ -177,7 +177,7 @@ def numbers(rule):
 def strings(rule):
     texts = ["", "x", "/x", "temp", "*", "5s", "1h30m", "5 s", "64KiB", "1K", "022", "0999", "W8Y_A",
              "A_1", "1A", "a:b", "redis://h", "unix:///s", "http://h", "unix:/s", "unlimited", "lock",
-             "circular", "schedule", "stream", "single", "/" + "x" * 107]
+             "circular", "schedule", "job", "stream", "single", "/" + "x" * 107]
     return texts + [text + end for text in rule.get("enum", []) if isinstance(text, str)
                     for end in ("", "x")]
 
@@ -215,6 +215,8 @@ def check_values():
             base = "" if section != "lists" or key in ("executor", "command") else 'executor = "/x"\n'
             if section == "lists" and key in ("queues", "dispatch", "on_failure", "timefile"):
                 base += 'source = "schedule"\n' + ('queues = "A"\n' if key != "queues" else "")
+            if section == "lists" and key in ("claim_timeout", "maintenance_interval"):
+                base += 'source = "job"\n'
             head = "[lists.w]\n" if section == "lists" else f"[{section}]\n"
             cases += [(f"{head}{base}{key} = {toml(value)}", value) for value in values_for(rule)]
     for (text, value), says in zip(cases, parser_says([text for text, _ in cases])):

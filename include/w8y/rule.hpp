@@ -19,7 +19,7 @@
 namespace w8y {
 
 /// Kinds of work, in the order of SourceSettings.
-enum class SourceKind { circular, schedule };
+enum class SourceKind { circular, schedule, job };
 enum class Mode { automatic, single, stream };
 enum class OnLeaseLoss { keep_running, terminate };
 
@@ -86,8 +86,16 @@ struct ScheduleSettings {
   bool operator==(const ScheduleSettings&) const = default;
 };
 
+/// What only lists of jobs have: the list's prefix is the feed's name.
+struct JobSettings {
+  /// After which a claim of a client that writes no lease is taken back; 0: never.
+  Duration claim_timeout{0};
+  Duration maintenance_interval = std::chrono::seconds(60);  ///< >= 1 s
+  bool operator==(const JobSettings&) const = default;
+};
+
 /// An alternative per kind of work, in the order of SourceKind.
-using SourceSettings = std::variant<CircularSettings, ScheduleSettings>;
+using SourceSettings = std::variant<CircularSettings, ScheduleSettings, JobSettings>;
 
 /// All settings of one list. A run keeps the rule it began with (`shared_ptr<const Rule>`).
 struct Rule {
@@ -142,6 +150,8 @@ struct Rule {
     return std::get<ScheduleSettings>(source);
   }
   [[nodiscard]] ScheduleSettings& schedule() { return std::get<ScheduleSettings>(source); }
+  [[nodiscard]] const JobSettings& job() const { return std::get<JobSettings>(source); }
+  [[nodiscard]] JobSettings& job() { return std::get<JobSettings>(source); }
   /// Whether an item that is leased under one of these rules is leased under the other as well: the
   /// keys of leases have the same names.
   [[nodiscard]] bool leases_as(const Rule& other) const;

@@ -37,22 +37,18 @@ void read_command(const ConfigValue& value, Rule& rule) {
 constexpr Choice<Mode> modes[] = {
     {"auto", Mode::automatic}, {"single", Mode::single}, {"stream", Mode::stream}};
 constexpr Choice<SourceKind> kinds[] = {{"circular", SourceKind::circular},
-                                        {"schedule", SourceKind::schedule}};
+                                        {"schedule", SourceKind::schedule},
+                                        {"job", SourceKind::job}};
 constexpr Choice<OnFailure> on_failures[] = {{"die", OnFailure::die},
                                              {"reschedule", OnFailure::reschedule},
                                              {"backoff", OnFailure::backoff}};
 constexpr unsigned schedule_only = kinds_of(SourceKind::schedule);
 constexpr unsigned circular_only = kinds_of(SourceKind::circular);
+constexpr unsigned job_only = kinds_of(SourceKind::job);
 constexpr Choice<OnLeaseLoss> lease_losses[] = {{"continue", OnLeaseLoss::keep_running},
                                                 {"terminate", OnLeaseLoss::terminate}};
 
 void read_source(const ConfigValue& value, Rule& rule) {
-  const Node& node = value.node();
-  if (node.kind == Node::Kind::text && node.text == "job") {
-    return value.wrong(
-        "is " + quote(node.text) +
-        ", which this version does not have yet; must be \"circular\" or \"schedule\"");
-  }
   SourceKind kind = rule.kind();
   value.choice<SourceKind>(kind, kinds);
   if (kind != rule.kind()) rule.source = source_settings(kind);
@@ -278,6 +274,11 @@ constexpr Key<Rule> list_rows[] = {
      std::nullopt, schedule_only},
     {"timefile", "", [](auto& v, auto& rule) { v.path(rule.schedule().timefile); },
      [](auto& rule) { return rule.schedule().timefile; }, std::nullopt, schedule_only},
+    {"claim_timeout", R"("0s")", [](auto& v, auto& rule) { v.duration(rule.job().claim_timeout); },
+     [](auto& rule) { return as_text(rule.job().claim_timeout); }, std::nullopt, job_only},
+    {"maintenance_interval", R"("60s")",
+     [](auto& v, auto& rule) { v.duration(rule.job().maintenance_interval, 1s); },
+     [](auto& rule) { return as_text(rule.job().maintenance_interval); }, std::nullopt, job_only},
     {"processes", "1", [](auto& v, auto& rule) { v.integer(rule.processes, 1, most_runs); },
      [](auto& rule) { return as_text(rule.processes); },
      for_streams([](auto& from, auto& into) { into.processes = from.processes; })},
@@ -289,15 +290,11 @@ constexpr Key<Rule> list_rows[] = {
      for_streams([](auto& from, auto& into) { into.max_age = from.max_age; })},
 };
 
-constexpr const char* no_job =
-    "belongs to source = \"job\", which this version does not have yet; leave it out";
 /// Found only where the rows of list_keys begin after these two, which is in [defaults].
 constexpr const char* not_a_default =
     "may not stand in [defaults]; each list says itself what it runs";
 
 constexpr Refused list_refused_rows[] = {
-    {"claim_timeout", no_job},
-    {"maintenance_interval", no_job},
     {"executor", not_a_default},
     {"command", not_a_default},
 };
@@ -314,6 +311,8 @@ SourceSettings source_settings(SourceKind kind) {
       break;
     case SourceKind::schedule:
       return ScheduleSettings{};
+    case SourceKind::job:
+      return JobSettings{};
   }
   return CircularSettings{};
 }

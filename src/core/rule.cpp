@@ -9,6 +9,7 @@ bool Rule::leases_as(const Rule& other) const {
       return own.lock_key == other.circular().lock_key;
     }
     bool operator()(const ScheduleSettings&) const { return true; }
+    bool operator()(const JobSettings&) const { return true; }
   };
   return kind() == other.kind() && std::visit(Same{other}, source);
 }

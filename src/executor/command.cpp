@@ -19,6 +19,7 @@ class Command : public Protocol {
         return NotStarted{"can't run " + program + ": " + found.problem, false, false, true};
       options.spawn.program = std::move(found.path);
     }
+    if (claim.call.input) options.input = *claim.call.input;
     return fill_in(rule.command, claim.item, options.spawn.argv);
   }
   [[nodiscard]] bool speaks() const override { return false; }

@@ -23,18 +23,23 @@ std::string fill_in(std::string_view text, std::string_view item) {
 
 std::optional<NotStarted> fill_in(const std::vector<std::string>& words, std::string_view item,
                                   std::vector<std::string>& argv) {
-  const bool has_nul = item.find('\0') != std::string_view::npos;
   argv.reserve(argv.size() + words.size());
   for (const std::string& word : words) {
     if (&word == &words.front() || word.find(place) == std::string::npos) {
       argv.push_back(word);
       continue;
     }
-    if (has_nul) return NotStarted{"the item holds a NUL byte and can't be an argument", true};
     argv.push_back(fill_in(word, item));
-    if (argv.back().size() >= longest_string)
-      return NotStarted{"the item is too long to be an argument", true};
+    if (auto why_not = no_argument("the item", argv.back())) return why_not;
   }
+  return std::nullopt;
+}
+
+std::optional<NotStarted> no_argument(std::string_view what, std::string_view text) {
+  if (text.find('\0') != std::string_view::npos)
+    return NotStarted{std::string(what) + " holds a NUL byte and can't be an argument", true};
+  if (text.size() >= longest_string)
+    return NotStarted{std::string(what) + " is too long to be an argument", true};
   return std::nullopt;
 }
 

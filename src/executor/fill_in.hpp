@@ -18,4 +18,7 @@ std::string fill_in(std::string_view text, std::string_view item);
 std::optional<NotStarted> fill_in(const std::vector<std::string>& words, std::string_view item,
                                   std::vector<std::string>& argv);
 
+/// Why such a text can't be an argument, if it can't: it holds a NUL byte, or is too long.
+std::optional<NotStarted> no_argument(std::string_view what, std::string_view text);
+
 }  // namespace w8y::executor

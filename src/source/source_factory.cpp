@@ -3,10 +3,12 @@
 #include <utility>
 
 #include "source/circular/circular_factory.hpp"
+#include "source/job/source.hpp"
 #include "source/schedule/decision.hpp"
 #include "source/schedule/dispatcher.hpp"
 #include "source/schedule/source.hpp"
 #include "store/schedule/redis_queue.hpp"
+#include "store/thoonk/redis_job_queue.hpp"
 
 namespace w8y::source {
 
@@ -20,6 +22,14 @@ std::unique_ptr<Source> make_schedule(const std::shared_ptr<store::RedisSession>
       });
 }
 
+std::unique_ptr<Source> make_job(const std::shared_ptr<store::RedisSession>& session,
+                                 IdlePolls& idle, SourceHandler& handler) {
+  return std::make_unique<JobSource>(
+      session->clock, idle, handler, [&session](store::thoonk::JobQueueHandler& told) {
+        return std::make_unique<store::thoonk::RedisJobQueue>(session, told);
+      });
+}
+
 }  // namespace
 
 std::unique_ptr<Source> make_source(const std::shared_ptr<store::RedisSession>& session,
@@ -29,6 +39,8 @@ std::unique_ptr<Source> make_source(const std::shared_ptr<store::RedisSession>& 
       break;
     case SourceKind::schedule:
       return make_schedule(session, idle, handler);
+    case SourceKind::job:
+      return make_job(session, idle, handler);
   }
   return make_circular(session, idle, handler);
 }

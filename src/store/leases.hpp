@@ -128,6 +128,7 @@ class Leases::Lease {
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
   [[nodiscard]] Duration expiry() const { return terms_->expiry; }
+  [[nodiscard]] const LeaseTerms& terms() const { return *terms_; }
 
   /// Too late to begin a run under it: lease_expiring() has been told, or is about to be.
   [[nodiscard]] bool ends_soon() const;

@@ -26,7 +26,14 @@ struct Values {
   Lines wrong;
 };
 
-const std::set<std::string> schedule_keys = {"queues", "dispatch", "on_failure", "timefile"};
+/// What a list has to say besides, for a key that is for one kind of work.
+std::string kind_for(const std::string& key) {
+  if (key == "queues") return "source = \"schedule\"\n";
+  if (key == "dispatch" || key == "on_failure" || key == "timefile")
+    return "source = \"schedule\"\nqueues = \"A\"\n";
+  if (key == "claim_timeout" || key == "maintenance_interval") return "source = \"job\"\n";
+  return "";
+}
 
 const Lines wrong_flags = {"1", "\"true\"", "[]", "{}", "0.0", "1979-05-27"};
 const Lines wrong_durations = {"-1",         "-0.5",    "nan",        "inf",     "\"\"",
@@ -97,7 +104,7 @@ const std::vector<Values>& all_values() {
       {"lists", "fleet_concurrency", {"0", "1000000"}, with(wrong_counts, {"1000001"})},
       {"lists", "weight", {"1", "1000000"}, with(wrong_counts, {"0", "1000001"})},
       {"lists", "enabled", {"true", "false"}, wrong_flags},
-      {"lists", "source", {"\"circular\""}, with(wrong_texts, {"\"job\"", "\"x\""})},
+      {"lists", "source", {"\"circular\"", "\"job\""}, with(wrong_texts, {"\"x\""})},
       {"lists",
        "queues",
        {"\"A\"", "\"A:A:B\"", "\"a b:ü\""},
@@ -109,6 +116,8 @@ const std::vector<Values>& all_values() {
        {"\"die\"", "\"reschedule\"", "\"backoff\""},
        with(wrong_texts, {"\"Die\""})},
       {"lists", "timefile", {"\"/var/lib/x\""}, with(wrong_texts, {"\"x\""})},
+      {"lists", "claim_timeout", {"0", "\"1h\""}, wrong_durations},
+      {"lists", "maintenance_interval", {"1", "\"1h\""}, with(wrong_durations, {"0", "\"999ms\""})},
       {"lists",
        "key_expiry",
        {"1", "\"1s\"", "\"1h\""},
@@ -187,12 +196,8 @@ struct Written {
 
 Written write(const std::string& section, const std::string& key, const std::string& value) {
   const std::string line = key + " = " + value + "\n";
-  if (section == "lists" && schedule_keys.contains(key)) {
-    const std::string queues = key == "queues" ? "" : "queues = \"A\"\n";
-    return {"[lists.w]\nexecutor = \"/bin/x\"\n" + line + "source = \"schedule\"\n" + queues,
-            "lists.w." + key};
-  }
-  if (section == "lists") return {"[lists.w]\nexecutor = \"/bin/x\"\n" + line, "lists.w." + key};
+  if (section == "lists")
+    return {"[lists.w]\nexecutor = \"/bin/x\"\n" + line + kind_for(key), "lists.w." + key};
   // What is about TLS and sentinels stands only with a URL that asks for them.
   std::string url;
   if (key.starts_with("tls_") || key.starts_with("sentinel_"))
@@ -285,9 +290,8 @@ TEST_CASE("the documented default of each key is what holds without it") {
         write(nested ? "lists" : key.section, nested ? "backoff" : key.name, value);
     const ConfigText with = described(written.text);
     const std::string list = "[lists.w]\nexecutor = \"/bin/x\"\n";
-    const std::string schedule =
-        schedule_keys.contains(key.name) ? "source = \"schedule\"\nqueues = \"A\"\n" : "";
-    const ConfigText without = described(key.section.starts_with("lists") ? list + schedule : "");
+    const ConfigText without =
+        described(key.section.starts_with("lists") ? list + kind_for(key.name) : "");
     CHECK(with.redis == without.redis);
     CHECK(with.supervisor == without.supervisor);
     CHECK(with.lists == without.lists);
@@ -378,6 +382,28 @@ TEST_CASE("a key for another kind of work is a mistake in a list, and counts fro
   CHECK(describe(jobs).contains("queues"));
   CHECK_FALSE(describe(jobs).contains("cooldown"));
   CHECK_FALSE(describe(ring).contains("queues"));
+}
+
+TEST_CASE("a list of jobs has keys of its own, backs off, and needs no {} in its command") {
+  FakeHost host;
+  const Config config = parse_config(
+      "[defaults]\nclaim_timeout = \"1h\"\nlock_key = \"proc\"\n"
+      "[lists.thumbs]\nsource = \"job\"\ncommand = [\"x\"]\nbackoff = false\nmax_failures = 3\n"
+      "maintenance_interval = \"2s\"\n[lists.ring]\ncommand = [\"x\", \"{}\"]\n",
+      "c", host);
+  CHECK(config.warnings.empty());
+  const Rule& thumbs = *config.lists.at("thumbs");
+  REQUIRE(thumbs.kind() == SourceKind::job);
+  CHECK(thumbs.job() == JobSettings{1h, 2s});
+  CHECK(thumbs.max_failures == 3);
+  CHECK_FALSE(describe(*config.lists.at("ring")).contains("claim_timeout"));
+  CHECK(mistakes_in("[lists.w]\nexecutor = \"/x\"\nsource = \"job\"\nqueues = \"A\"\n"
+                    "cooldown = 1\nlock_key = \"lock\"\n") ==
+        Lines{"c:4:1: lists.w.queues: is for source = \"schedule\"; this list has source = \"job\"",
+              "c:5:1: lists.w.cooldown: is for source = \"circular\"; this list has source = "
+              "\"job\"",
+              "c:6:1: lists.w.lock_key: is for source = \"circular\"; this list has source = "
+              "\"job\""});
 }
 
 TEST_CASE("keys that mean nothing without stream processes are mistakes, but not from [defaults]") {

@@ -205,17 +205,11 @@ TEST_CASE("an unknown key names the nearest one") {
 }
 
 TEST_CASE("what this version does not have is refused, never ignored") {
-  Lines texts = {
-      list_with("source = \"job\""),
-      "[defaults]\nsource = \"job\"\n",
+  const Lines texts = {
       "[supervisor]\nstatus = [\"127.0.0.1:9158\"]\n",
       "[supervisor]\nstatus = [\"[::1]:9158\"]\n",
       "[supervisor]\nstatus_token_file = \"/x\"\n",
   };
-  for (const char* key : {"claim_timeout", "maintenance_interval"}) {
-    texts.push_back(list_with(std::string(key) + " = 1"));
-    texts.push_back("[defaults]\n" + std::string(key) + " = \"x\"\n");
-  }
   for (const std::string& text : texts) {
     CAPTURE(text);
     const Lines lines = mistakes_in(text);

@@ -96,6 +96,13 @@ const std::vector<std::function<void(Rule&)>>& rule_changes() {
       [](Rule& rule) {
         rule.source = ScheduleSettings{{}, true, OnFailure::die, "/t"};
       },
+      [](Rule& rule) { rule.source = JobSettings{}; },
+      [](Rule& rule) {
+        rule.source = JobSettings{1s, 60s};
+      },
+      [](Rule& rule) {
+        rule.source = JobSettings{0s, 61s};
+      },
   };
   return changes;
 }
@@ -147,6 +154,9 @@ TEST_CASE("the settings are those of the configuration, key by key") {
   schedule.source = ScheduleSettings{};
   std::set<std::string> all = names(describe(Rule{}));
   all.merge(names(describe(schedule)));
+  Rule jobs;
+  jobs.source = JobSettings{};
+  all.merge(names(describe(jobs)));
   CHECK(all == list);
 }
 

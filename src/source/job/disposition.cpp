@@ -1,0 +1,56 @@
+#include "source/job/disposition.hpp"
+
+#include <algorithm>
+
+namespace w8y::source {
+
+namespace {
+
+using namespace store::thoonk;
+
+/// A program that can't even be started must not be tried in a tight loop, whatever the config
+/// says.
+constexpr Duration least_rest_unstarted = std::chrono::seconds(1);
+
+/// The failure that brings the cancels to `max_failures` stalls.
+JobDisposition after_failure(const EndedRun& run) {
+  const Rule& rule = *run.rule;
+  const unsigned failures = run.claim.attempt;
+  if (rule.max_failures > 0 && failures >= rule.max_failures) {
+    const std::string reason = outcome_reason(run.outcome);
+    return Stall{std::to_string(failures) + " failed in a row, the last: " +
+                 (reason.empty() ? std::string(outcome_name(run.outcome)) : reason)};
+  }
+  Duration rest = backoff_after(rule.backoff, failures);
+  if (run.never_began() != nullptr) rest = std::max(rest, least_rest_unstarted);
+  return Cancel{rest};
+}
+
+struct NeitherWay {
+  JobDisposition operator()(const Cancelled& cancelled) const {
+    if (cancelled.by_operator) return Requeue{};
+    return PutBack{};
+  }
+  JobDisposition operator()(const Lost&) const { return Leave{}; }
+  /// It never began.
+  template <typename Outcome>
+  JobDisposition operator()(const Outcome&) const {
+    return PutBack{};
+  }
+};
+
+}  // namespace
+
+JobDisposition dispose_of_feed_job(const EndedRun& run) {
+  switch (counts_as(run)) {
+    case Counts::success:
+      return Finish{run.end.complete ? run.end.complete->result : "{}"};
+    case Counts::failure:
+      return after_failure(run);
+    case Counts::neither:
+      break;
+  }
+  return std::visit(NeitherWay{}, run.outcome);
+}
+
+}  // namespace w8y::source

@@ -1,0 +1,12 @@
+// What becomes of a job of a feed after its run.
+#pragma once
+
+#include <w8y/ended_run.hpp>
+
+#include "store/thoonk/job_queue.hpp"
+
+namespace w8y::source {
+
+store::thoonk::JobDisposition dispose_of_feed_job(const EndedRun& run);
+
+}  // namespace w8y::source

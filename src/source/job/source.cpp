@@ -1,0 +1,31 @@
+#include "source/job/source.hpp"
+
+#include <utility>
+
+#include "source/job/disposition.hpp"
+
+namespace w8y::source {
+
+JobSource::JobSource(const Clock& clock, IdlePolls& idle, SourceHandler& handler,
+                     const MakeQueue& make)
+    : QueueSource(clock, idle, handler), ClaimRelay(handler), queue_(make(*this)) {}
+
+JobSource::~JobSource() = default;
+
+void JobSource::use(RulePtr rule) {
+  queue_->use(std::move(rule));
+  renewed();
+}
+
+void JobSource::retire() {
+  stop_waiting();
+  queue_->listen(false);
+  queue_->retire();
+}
+
+void JobSource::settle(EndedRun&& run) {
+  store::thoonk::JobDisposition what = dispose_of_feed_job(run);
+  queue_->settle({std::move(run), std::move(what)});
+}
+
+}  // namespace w8y::source

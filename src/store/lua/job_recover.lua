@@ -1,0 +1,57 @@
+-- Takes claims back whose host is gone: the lease is over. Some of those that are noted as ours in
+-- each call. A job whose claim was taken back has failed once more: it goes to the back of its
+-- queue, or is stalled.
+--
+-- KEYS  1 ids  2 claimed  3 cancelled  4 stalled  5 published  6 taken  7 slots  8 runs
+-- ARGV  1 what stands before an id in the name of its lease ("feed.lease:F:")  2 wake channel
+--       3 cancels after which a job is stalled; 0: never
+--       4 finished runs kept; 0: none  5 how much of an id the history has
+--       6 cursor, 0 at first  7 how many are looked at, roughly
+--       8… runs ("run:<host>:<pid>:<run id>") whose claim was never answered: they are undone, and
+--          nothing is counted
+-- Reply {cursor of the next call, 0 when all were looked at,
+--        ms until the next of those looked at may be over or -1, how many claims were taken back,
+--        the runs of ARGV that were found…}
+
+local ids, claimed, cancelled, stalled, published = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local feed_taken, runs_key = KEYS[6], KEYS[8]
+-- include parts/types.lua
+-- include parts/feed_job.lua
+-- include parts/feed_time.lua
+-- include parts/history.lua
+-- include parts/job_claims.lua
+-- include parts/job_take_back.lua
+
+local wrong = first_wrong(ids, 'list', claimed, 'zset', cancelled, 'hash', stalled, 'set', published,
+  'zset', feed_taken, 'hash')
+if wrong then return wrong end
+local lost = {}
+for i = 8, #ARGV do lost[ARGV[i]] = true end
+
+local page = redis.call('HSCAN', feed_taken, ARGV[6], 'COUNT', ARGV[7])
+local reply, next_ms = {page[1], -1, 0}, math.huge
+local function look(id, noted_as)
+  local lease = ARGV[1] .. id
+  if not noted_as or not counts(noted_as, redis.call('ZSCORE', claimed, id)) then
+    redis.call('HDEL', feed_taken, id)
+  elseif lost[noted_as.run] then
+    reply[#reply + 1] = noted_as.run
+    redis.pcall('ZREM', KEYS[7], string.sub(noted_as.run, -26))
+    redis.call('RPUSH', ids, id)
+    unclaim(id, lease)
+    queued = true
+  elseif noted_as.until_ms > now_ms then
+    next_ms = math.min(next_ms, noted_as.until_ms)
+  elseif redis.call('EXISTS', lease) == 1 then
+    local life = redis.call('PTTL', lease)
+    if life >= 0 then next_ms = math.min(next_ms, now_ms + math.max(life, 1)) end
+  else
+    redis.pcall('ZREM', KEYS[7], string.sub(noted_as.run, -26))
+    take_back(id, lease, ARGV[3], noted_as.run, 'its lease is over')
+    reply[3] = reply[3] + 1
+  end
+end
+for i = 1, #page[2], 2 do look(page[2][i], read_note(page[2][i + 1])) end
+if next_ms < math.huge then reply[2] = math.max(next_ms - now_ms, 1) end
+tell_queued(ARGV[2])
+return reply

@@ -1,0 +1,52 @@
+// How runs of jobs end in Redis: the words of job_end.lua.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <w8y/item.hpp>
+
+#include "store/settlements.hpp"
+#include "store/thoonk/job_queue.hpp"
+#include "store/thoonk/keys.hpp"
+
+namespace w8y::store::thoonk {
+
+struct EndCall {
+  std::string id;      ///< of the job
+  std::string holder;  ///< "run:<host>:<pid>:"; with the run it is the value of the lease
+  RunId run;
+  const char* effect = "back";
+  Duration hold{0};    ///< "hold": for how long
+  std::string result;  ///< "finish"
+  bool again = false;  ///< may have been carried out before
+  bool stale =
+      false;  ///< the lease was over when this was sent: the claim says whether that matters
+  std::size_t history = 0;
+  std::string event;               ///< JSON; empty: none
+  std::vector<std::string> entry;  ///< fields of the history, name and value in turn
+};
+
+/// See Settlements.
+struct JobEnds {
+  using Keys = FeedKeys;
+  using Call = EndCall;
+  using Answer = std::function<void(std::size_t call, const StoreError* trouble)>;
+  static constexpr std::size_t most_settled = 32;
+
+  static std::size_t bytes_of(const Call& call) {
+    return 2 * call.id.size() + call.holder.size() + call.result.size();
+  }
+  static bool goes_alone(const Call&) { return false; }
+  static const std::string& list_of(const Keys& keys) { return keys.feed; }
+  static void send(RedisSession& session, const Keys& keys, const std::vector<const Call*>& calls,
+                   Answer answer);
+};
+
+}  // namespace w8y::store::thoonk
+
+namespace w8y::store {
+extern template class Settlements<thoonk::JobEnds>;
+}

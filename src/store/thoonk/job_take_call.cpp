@@ -1,0 +1,78 @@
+#include "store/thoonk/job_take_call.hpp"
+
+#include <algorithm>
+
+#include <w8y/escape.hpp>
+
+#include "store/circular/lock_store.hpp"
+#include "store/store_error.hpp"
+
+namespace w8y::store::thoonk {
+
+namespace {
+
+/// Elements of the reply before what is told of long jobs.
+constexpr std::size_t head = 6;
+/// Ids that one call looks at.
+constexpr const char* most_looked_at = "256";
+
+ClaimEnd end_of(std::string_view status) {
+  if (status == "empty") return ClaimEnd::empty;
+  if (status == "paused") return ClaimEnd::paused;
+  if (status == "full") return ClaimEnd::fleet_full;
+  return ClaimEnd::more;
+}
+
+}  // namespace
+
+TakeWords::TakeWords(const TakeCall& call)
+    : numbers_{ms_text(call.life),
+               std::to_string(call.fleet_limit),
+               most_looked_at,
+               std::to_string(longest_item),
+               std::to_string(LockStore::most_bytes_looked_at),
+               std::to_string(item_shown + 1)},  // one more tells that it was cut
+      keys_{call.keys.config,  call.keys.paused,    call.keys.fence,   call.keys.slots,
+            call.keys.ids,     call.keys.items,     call.keys.claimed, call.keys.cancelled,
+            call.keys.stalled, call.keys.published, call.keys.taken},
+      arguments_{call.keys.lease_prefix, call.holder} {
+  arguments_.insert(arguments_.end(), numbers_.begin(), numbers_.end());
+  arguments_.insert(arguments_.end(), call.runs.begin(), call.runs.end());
+}
+
+TakeResult read_take(const redis::Reply& reply) {
+  TakeResult result;
+  if (reply.size() < head) return result;
+  result.end = end_of(reply[0].text());
+  if (const auto ms = reply[2].integer(); ms >= 0) result.next_free = std::chrono::milliseconds(ms);
+  result.detail = shown_part(reply[3].text());
+  result.refused = reply[4].text();
+  std::size_t i = head;
+  for (auto count = reply[5].integer(); count > 0; --count, i += 3) {
+    const auto length = static_cast<std::size_t>(reply[i + 1].integer());
+    const bool payload = static_cast<std::size_t>(reply[i + 2].integer()) > longest_item;
+    result.parked.push_back({ShownItem(reply[i].text(), length),
+                             payload ? "its payload is " + too_long_text() : too_long_text()});
+  }
+  for (; i + 3 < reply.size(); i += 4) {
+    TakenJob job{std::string(reply[i].text()), static_cast<std::uint64_t>(reply[i + 1].integer()),
+                 static_cast<unsigned>(reply[i + 2].integer()), std::string(reply[i + 3].text())};
+    const std::size_t bytes = job.id.size() + job.payload.size();
+    result.longest = std::max(result.longest, bytes);
+    result.bytes += bytes;
+    result.taken.push_back(std::move(job));
+  }
+  result.again = reply[0].text() == "more" && result.taken.empty();
+  return result;
+}
+
+std::string why_refused(const std::string& error, const std::string& feed) {
+  constexpr std::string_view wrong_kind = "WRONGKIND ";
+  if (!error.starts_with(wrong_kind)) return error;
+  std::string kind = error.substr(wrong_kind.size());
+  kind = kind.substr(0, kind.find(" script: "));
+  return "the feed " + escape_text(feed) + " is of the kind " + escape_text(kind) +
+         ", and source = \"job\" takes work from one of the kind job";
+}
+
+}  // namespace w8y::store::thoonk

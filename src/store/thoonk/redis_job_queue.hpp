@@ -1,0 +1,134 @@
+// The jobs of a feed in Redis: the keys are those of w8y-keys(7).
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <w8y/timers.hpp>
+
+#include "store/recovery.hpp"
+#include "store/redis_session.hpp"
+#include "store/thoonk/job_ends.hpp"
+#include "store/thoonk/job_lease_store.hpp"
+#include "store/thoonk/job_queue.hpp"
+#include "store/thoonk/job_take_call.hpp"
+
+namespace w8y::store::thoonk {
+
+namespace detail {
+/// A base class, so that the connection outlives the listener on it: a source may be its last user.
+struct JobSessionHolder {
+  std::shared_ptr<RedisSession> session_;
+};
+}  // namespace detail
+
+/// What a host asks of the claims of a feed whose host is gone. `rule`: of such a list.
+RecoverCall recover_call(const FeedKeys& keys, const Rule& rule);
+
+class RedisJobQueue final : public JobQueue,
+                            private detail::JobSessionHolder,
+                            private LeaseHandler,
+                            private redis::Client::Listener {
+ public:
+  RedisJobQueue(std::shared_ptr<RedisSession> session, JobQueueHandler& handler);
+  ~RedisJobQueue() override;
+
+  void use(RulePtr rule) override;
+  void take(std::size_t wanted) override;
+  void listen(bool on) override;
+  [[nodiscard]] bool hears() const override;
+  void settle(JobSettlement&& settlement) override;
+  void hand_back(const Claim& claim) override;
+  [[nodiscard]] bool may_start(const Claim& claim) const override;
+  void announce(const RunEvent& event) override;
+  [[nodiscard]] std::size_t unsettled() const override {
+    return ends_.size() + late_ends_.size() + lost_takes_.lost_takes();
+  }
+  void retire() override;
+
+ private:
+  using Ends = Settlements<JobEnds>;
+  /// A take that is out, call by call until something was found or there is no more.
+  struct Take {
+    RulePtr rule;
+    std::shared_ptr<JobLeaseStore> store;
+    std::size_t wanted = 0;
+    std::vector<RunId> runs;
+    Instant sent{};
+    std::vector<TakeReply::Parked> parked;
+  };
+  /// What a run holds in Redis, and here.
+  struct Held {
+    std::shared_ptr<JobLeaseStore> store;
+    std::unique_ptr<Leases::Lease> lease;
+    ItemRoom::Hold room;
+  };
+  /// A job whose run has failed: claim and lease are held until it is cancelled.
+  struct HeldBack {
+    std::shared_ptr<JobLeaseStore> store;
+    std::string id;
+    Instant until{};
+    std::unique_ptr<Leases::Lease> lease;
+  };
+
+  // By value: the handler may give the lease up, and the lease's own copy goes with it.
+  void lease_lost(RunId run) override;
+  void lease_back(RunId run) override;
+  void lease_expiring(RunId run) override;
+  void on_up() override;
+  void on_down(const std::string&) override {}
+
+  void send_take();
+  [[nodiscard]] bool has_room();
+  void answer_later(TakeReply reply);
+  void taken(const redis::Answer& answer, const RedisSession::LargeCall& made);
+  void not_taken(const StoreError& trouble);
+  Claim hold(const RunId& run, TakenJob&& job);
+  [[nodiscard]] LeaseTerms terms(const RunId& run, const std::string& id, Instant claimed) const;
+  void put_down(const RunId& run, EndCall&& end, Ends::Wait wait);
+  void hold_back(const RunId& run, EndCall& end);
+  void cancel_due();
+  void cancel_late(const RunId& run, HeldBack&& job);
+  void look_for_lost();
+  void tell_if_settled();
+  void tell_later(std::function<void()> tell);
+  void hear_of_ids();
+  Ends::Handler told_of_ends();
+  [[nodiscard]] const FeedKeys& keys() const { return store_->keys(); }
+  [[nodiscard]] static std::shared_ptr<const FeedKeys> keys_of(
+      const std::shared_ptr<JobLeaseStore>& store) {
+    return {store, &store->keys()};
+  }
+  [[nodiscard]] std::string holder() const;
+
+  JobQueueHandler& handler_;
+  RulePtr rule_;
+  std::shared_ptr<JobLeaseStore> store_;
+  Timer room_timer_;
+  ItemRoom::Member room_;
+  std::size_t longest_ = 0;  ///< job that the last take found
+  Timer take_later_;
+  Take take_;
+  std::map<RunId, Held> held_;
+  std::map<RunId, HeldBack> held_back_;
+  bool retired_ = false;
+  Timer cancel_timer_;
+  Ends ends_;
+  /// Cancels of what was held back. Apart from the ends of the same runs, which may be there still.
+  Ends late_ends_;
+  Recovery lost_takes_;
+  redis::Subscription wake_;
+  redis::Subscription changes_;  ///< of the ids
+  bool hears_changes_ = false;   ///< changes_ is confirmed
+  std::vector<std::function<void()>> news_;
+  Timer tell_;
+  std::shared_ptr<bool> alive_;
+};
+
+}  // namespace w8y::store::thoonk

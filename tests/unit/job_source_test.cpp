@@ -1,0 +1,219 @@
+// Jobs of a feed: when they are claimed, with a queue that is a fake, and what their ends mean.
+#include <doctest/doctest.h>
+
+#include <deque>
+
+#include "fakes.hpp"
+#include "source/job/disposition.hpp"
+#include "source/job/source.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using namespace w8y::store::thoonk;
+using namespace std::chrono_literals;
+
+namespace {
+
+class FakeJobs : public JobQueue {
+ public:
+  FakeJobs(FakeClock& clock, TimerQueue& timers, JobQueueHandler& told)
+      : handler(told), clock_(clock), answer_(timers) {}
+
+  void use(RulePtr) override {}
+  void take(std::size_t wanted) override {
+    ++takes;
+    store::TakeReply reply;
+    reply.end = end;
+    reply.detail = detail;
+    if (end == ClaimEnd::more) {
+      while (!jobs.empty() && reply.claims.size() < wanted) {
+        reply.claims.push_back(Claim{"run" + std::to_string(++runs), jobs.front(), {}, 1, 1});
+        jobs.pop_front();
+      }
+      if (reply.claims.size() < wanted) reply.end = ClaimEnd::empty;
+    }
+    answer_.set(clock_.now() + 1ms,
+                [this, reply]() mutable { handler.on_taken(std::move(reply)); });
+  }
+  void listen(bool on) override { listening = on; }
+  [[nodiscard]] bool hears() const override { return hears_all; }
+  void settle(JobSettlement&& end_of_run) override { ends.push_back(std::move(end_of_run)); }
+  void hand_back(const Claim& claim) override { jobs.push_front(claim.item); }
+  [[nodiscard]] bool may_start(const Claim&) const override { return true; }
+  void announce(const RunEvent&) override {}
+  [[nodiscard]] std::size_t unsettled() const override { return 0; }
+  void retire() override { retired = true; }
+
+  JobQueueHandler& handler;
+  ClaimEnd end = ClaimEnd::more;
+  std::string detail;
+  bool hears_all = false;
+  bool listening = false;
+  bool retired = false;
+  std::deque<Item> jobs;
+  std::vector<JobSettlement> ends;
+  std::size_t takes = 0;
+  unsigned runs = 0;
+
+ private:
+  FakeClock& clock_;
+  Timer answer_;
+};
+
+struct Bench : World {
+  Bench() {
+    Rule rule = rule_for("thumbs", 1);
+    rule.source = JobSettings{};
+    poller = std::make_unique<Poller>(PollerHost{clock, timers, places, *this}, share(rule));
+    auto made = std::make_unique<source::JobSource>(
+        clock, idle, poller->source_handler(), [this](JobQueueHandler& told) {
+          auto fake = std::make_unique<FakeJobs>(clock, timers, told);
+          queue = fake.get();
+          return fake;
+        });
+    poller->begin(std::move(made), make_executor(nullptr, {}, poller->run_handler()));
+    run_for(5ms);
+  }
+  void put(const std::string& id, bool told = true) {
+    queue->jobs.push_back(id);
+    if (told) queue->handler.on_news();
+    run_for(5ms);
+  }
+
+  Places places{clock, 0};
+  IdlePolls idle{timers, clock, 100, 7};
+  FakeJobs* queue = nullptr;
+  std::unique_ptr<Poller> poller;
+};
+
+}  // namespace
+
+TEST_CASE("a job of a feed that is put is claimed at once, and its end says what becomes of it") {
+  Bench bench;
+  CHECK(bench.queue->takes == 1);
+  CHECK(bench.queue->listening);
+  bench.put("a");
+  CHECK(bench.log == std::vector<std::string>{"start a"});
+  bench.executors.back()->end_at("run1", 0ms, Exited{0});
+  bench.run_for(5ms);
+  REQUIRE(bench.queue->ends.size() == 1);
+  CHECK(std::get<Finish>(bench.queue->ends[0].what).result == "{}");
+}
+
+TEST_CASE("a feed is asked now and then for jobs that nobody told of; rarely if it hears of all") {
+  Bench bench;
+  bench.put("a", false);
+  bench.run_for(350ms);
+  CHECK(bench.log == std::vector<std::string>{"start a"});
+  Bench idle;
+  idle.run_for(60s);
+  CHECK(idle.queue->takes <= 60 * 4 + 2);
+  Bench hearing;
+  hearing.queue->hears_all = true;
+  hearing.run_for(60s);
+  CHECK(hearing.queue->takes <= 60 / 2 + 2);
+}
+
+TEST_CASE("a feed of another kind is refused with a reason, and asked again") {
+  Bench bench;
+  bench.queue->end = ClaimEnd::refused;
+  bench.queue->detail = "it is a queue";
+  bench.put("a");
+  CHECK(bench.poller->last_claim() == ClaimEnd::refused);
+  CHECK(bench.poller->detail() == "it is a queue");
+  CHECK(bench.log.empty());
+  bench.queue->end = ClaimEnd::more;
+  bench.run_for(1s);
+  CHECK(bench.log == std::vector<std::string>{"start a"});
+}
+
+TEST_CASE("a feed whose list goes cancels what is held back") {
+  Bench bench;
+  bench.poller->drain();
+  bench.run_for(5ms);
+  CHECK(bench.queue->retired);
+  CHECK_FALSE(bench.queue->listening);
+  CHECK(bench.poller->state() == PollerState::drained);
+}
+
+// ---- what becomes of a job
+
+namespace {
+
+struct Ended {
+  Rule rule;
+  RunEnd end;
+  std::optional<StopReason> stopped;
+  unsigned attempt = 1;
+
+  Ended() {
+    rule.source = JobSettings{};
+    rule.command = {"x"};
+    end.process = Exited{0};
+  }
+  explicit Ended(ProcessEnd process) : Ended() { end.process = std::move(process); }
+  [[nodiscard]] JobDisposition disposed() const {
+    EndedRun run;
+    run.claim.attempt = attempt;
+    run.rule = std::make_shared<const Rule>(rule);
+    run.outcome = outcome_of(rule, end, stopped);
+    run.end = end;
+    return source::dispose_of_feed_job(run);
+  }
+  template <class Kind>
+  [[nodiscard]] bool is() const {
+    return std::holds_alternative<Kind>(disposed());
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a job of a feed that succeeded is finished with what its executor said last") {
+  Ended run;
+  CHECK(std::get<Finish>(run.disposed()).result == "{}");
+  run.end.complete = Complete{R"({"size":3})", {}, {}, {}, {}, {}};
+  CHECK(std::get<Finish>(run.disposed()).result == R"({"size":3})");
+}
+
+TEST_CASE("a job of a feed that failed is cancelled after its backoff, and stalled in the end") {
+  Ended run(Exited{3});
+  CHECK(std::get<Cancel>(run.disposed()).after == 1s);
+  run.attempt = 3;
+  CHECK(std::get<Cancel>(run.disposed()).after == 4s);
+  run.rule.max_failures = 4;
+  CHECK(run.is<Cancel>());
+  run.attempt = 4;
+  CHECK(std::get<Stall>(run.disposed()).why == "4 failed in a row, the last: exit status 3");
+  run.attempt = 9;
+  CHECK(run.is<Stall>());
+  run.attempt = 1;
+  run.rule.backoff.reset();
+  CHECK(std::get<Cancel>(run.disposed()).after == 0s);
+  // What can't even be started is not tried in a tight loop.
+  run.end.process = NotStarted{"its id holds a NUL byte", true};
+  CHECK(std::get<Cancel>(run.disposed()).after == 1s);
+  // An executor that says so itself.
+  Ended said;
+  said.end.complete = Complete{R"({"error":"no"})", "no", {}, {}, {}, {}};
+  CHECK(said.is<Cancel>());
+  for (const StopReason late : {StopReason::timeout, StopReason::progress_timeout}) {
+    Ended timed_out(Signalled{15});
+    timed_out.stopped = late;
+    CHECK(timed_out.is<Cancel>());
+  }
+}
+
+TEST_CASE("a job of a feed whose run was ended, or never began, has not failed") {
+  Ended drained(Signalled{15});
+  drained.stopped = StopReason::shutdown;
+  CHECK(drained.is<PutBack>());
+  Ended by_operator(Signalled{15});
+  by_operator.stopped = StopReason::cancelled;
+  CHECK(by_operator.is<Requeue>());
+  Ended lost(Signalled{9});
+  lost.stopped = StopReason::lease_lost;
+  CHECK(lost.is<Leave>());
+  CHECK(Ended(Unanswered{"ended for another", true}).is<PutBack>());
+  CHECK(Ended(NotStarted{"no processes", false, true}).is<PutBack>());
+  CHECK(Ended(NotStarted{"no program", false, false, true}).is<PutBack>());
+}
