@@ -27,7 +27,7 @@ struct Fixture {
   std::string event(const Job& job) const {
     return ask({"HGET", "bike-statuses", job}).substr(0, 3);
   }
-  std::string error_of_set(const JobChange& change) {
+  std::string error_of_set(const SetJob& change) {
     try {
       changes.set({change});
     } catch (const redis::RedisError& error) {
@@ -118,7 +118,7 @@ TEST_CASE("a job that is only in the set of its queue can be entered") {
 
 TEST_CASE("many that are queued already are seen to be so") {
   Fixture at;
-  std::vector<JobChange> changes;
+  std::vector<SetJob> changes;
   for (int i = 0; i < 100; ++i)
     changes.push_back({"j" + std::to_string(i) + ":A", "CONTINUE", Enqueue{}});
   at.changes.set(changes);
@@ -177,7 +177,7 @@ TEST_CASE("what is due goes to its queues, oldest first, and what is not stays")
 
 TEST_CASE("a call takes 256, and says that there are more") {
   Fixture at;
-  std::vector<JobChange> changes;
+  std::vector<SetJob> changes;
   for (int i = 0; i < 300; ++i) changes.push_back({std::to_string(i) + ":A", "STOP", RunAt{i}});
   at.changes.set(changes);
   DispatchReply reply = at.dispatch();

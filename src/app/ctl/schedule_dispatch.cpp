@@ -191,7 +191,7 @@ class ScheduleDispatch final : public Command {
   /// As Redbike: a bad schedule is one job's, and others go on.
   void set(const ScheduleFile& file, store::ScheduleChanges& changes) const {
     const store::UnixSeconds now = changes.now();
-    std::vector<store::JobChange> all;
+    std::vector<store::SetJob> all;
     for (const auto& row : file.rows) {
       source::Decision decision = source::decide(row.schedule, now);
       if (!decision.why_bad.empty())

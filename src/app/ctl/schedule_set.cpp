@@ -66,7 +66,7 @@ class ScheduleSet final : public Command {
   int set_file(const Options& options, store::ScheduleChanges& changes) const {
     ScheduleFile file = read_schedule_file(*file_);
     const store::UnixSeconds now = changes.now();
-    std::vector<store::JobChange> all;
+    std::vector<store::SetJob> all;
     for (auto& row : file.rows) {
       source::Decision decision = source::decide(row.schedule, now);
       if (!decision.why_bad.empty())

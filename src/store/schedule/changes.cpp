@@ -61,12 +61,12 @@ UnixSeconds ScheduleChanges::now() {
   return time.elements.empty() ? 0 : time.elements[0].number;
 }
 
-void ScheduleChanges::set(const std::vector<JobChange>& changes) {
+void ScheduleChanges::set(const std::vector<SetJob>& changes) {
   std::vector<EffectWords> effects;
   effects.reserve(changes.size());
   redis::Command arguments{keys_.work_prefix, keys_.wake};
   arguments.reserve(2 + 4 * changes.size());
-  for (const JobChange& change : changes) {
+  for (const SetJob& change : changes) {
     const EffectWords& effect = effects.emplace_back(words_of(change.effect));
     arguments.insert(arguments.end(), {change.job, change.schedule, effect.name, effect.number});
   }

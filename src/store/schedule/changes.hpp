@@ -18,7 +18,7 @@ namespace w8y::store {
 
 using Job = std::string;  ///< bytes
 
-struct JobChange {
+struct SetJob {
   Job job;
   std::string schedule;  ///< from now on
   SetEffect effect;
@@ -48,7 +48,7 @@ class ScheduleChanges {
   /// Redis's clock.
   UnixSeconds now();
   /// All of them, or none where a key is of a wrong type. Codes must be without trouble.
-  void set(const std::vector<JobChange>& changes);
+  void set(const std::vector<SetJob>& changes);
   /// False: there was nothing of it.
   bool unset(const Job& job);
   JobView view(const Job& job);
