@@ -21,7 +21,7 @@ namespace w8y::app {
 
 namespace {
 
-constexpr Duration pause = std::chrono::milliseconds(50);
+constexpr Duration look_pause = std::chrono::milliseconds(50);
 constexpr Duration answer_timeout = std::chrono::seconds(2);
 
 bool is_draining(const std::string& path) {
@@ -70,7 +70,7 @@ void wait_for_predecessor(const SupervisorSettings& supervisor) {
                   << std::endl;
         told = true;
       }
-      std::this_thread::sleep_for(pause);
+      std::this_thread::sleep_for(look_pause);
     }
   }
 }

@@ -6,14 +6,12 @@
 #include <cstdlib>
 #include <utility>
 
+#include "executor/fill_in.hpp"
 #include "process/env_file.hpp"
 
 namespace w8y::executor {
 
 namespace {
-
-/// MAX_ARG_STRLEN of Linux, with its final NUL.
-constexpr std::size_t longest_string = std::size_t{128} << 10;
 
 bool is_ours_alone(std::string_view variable) {
   for (const std::string_view start :

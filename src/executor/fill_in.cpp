@@ -5,8 +5,6 @@ namespace w8y::executor {
 namespace {
 
 constexpr std::string_view place = "{}";
-/// MAX_ARG_STRLEN of Linux, with its final NUL.
-constexpr std::size_t longest_string = std::size_t{128} << 10;
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 // `{}` in a command line.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,9 @@
 #include <w8y/outcome.hpp>
 
 namespace w8y::executor {
+
+/// A word or a variable of a program: MAX_ARG_STRLEN of Linux, with its final NUL.
+inline constexpr std::size_t longest_string = std::size_t{128} << 10;
 
 /// `text` with every `{}` replaced by the item; what comes in with the item is left alone.
 std::string fill_in(std::string_view text, std::string_view item);

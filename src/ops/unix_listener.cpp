@@ -25,21 +25,22 @@ constexpr mode_t socket_mode = 0660;
 /// turned away by the kernel.
 constexpr int backlog = SOMAXCONN;
 
-[[noreturn]] void fail(const std::string& path, const std::string& why) {
+[[noreturn]] void cant_listen(const std::string& path, const std::string& why) {
   throw std::runtime_error("can't listen on " + path + ": " + why);
 }
 
 [[noreturn]] void fail_errno(const std::string& path) {
-  fail(path, std::strerror(errno));
+  cant_listen(path, std::strerror(errno));
 }
 
 sockaddr_un address_of(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (path.empty()) fail("''", "the path is empty");
-  if (path.find('\0') != std::string::npos) fail(path.c_str(), "the path has a NUL");
+  if (path.empty()) cant_listen("''", "the path is empty");
+  if (path.find('\0') != std::string::npos) cant_listen(path.c_str(), "the path has a NUL");
   if (path.size() >= sizeof address.sun_path)
-    fail(path, "the path is longer than " + std::to_string(sizeof address.sun_path - 1) + " bytes");
+    cant_listen(
+        path, "the path is longer than " + std::to_string(sizeof address.sun_path - 1) + " bytes");
   std::copy(path.begin(), path.end(), address.sun_path);
   return address;
 }
@@ -68,14 +69,14 @@ class FolderLock {
 void check_folder(const std::string& path, const std::string& folder) {
   struct stat status {};
   if (stat(folder.c_str(), &status) != 0)
-    fail(path, "its folder can't be looked at: " + std::string(std::strerror(errno)));
+    cant_listen(path, "its folder can't be looked at: " + std::string(std::strerror(errno)));
   if (status.st_uid != 0 && status.st_uid != geteuid())
-    fail(path, "its folder belongs to user " + std::to_string(status.st_uid) +
-                   "; it must be root's or our own");
+    cant_listen(path, "its folder belongs to user " + std::to_string(status.st_uid) +
+                          "; it must be root's or our own");
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-    fail(path,
-         "its folder can be written by its group or others, who could answer in our place; "
-         "chmod go-w it, or name a folder of its own");
+    cant_listen(path,
+                "its folder can be written by its group or others, who could answer in our place; "
+                "chmod go-w it, or name a folder of its own");
 }
 
 std::string name_of(pid_t pid) {
@@ -91,7 +92,7 @@ std::optional<SocketHolder> holder_at(const std::string& path, const sockaddr_un
     if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
     fail_errno(path);
   }
-  if (!S_ISSOCK(status.st_mode)) fail(path, "there is a file that is no socket");
+  if (!S_ISSOCK(status.st_mode)) cant_listen(path, "there is a file that is no socket");
   const int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (probe < 0) fail_errno(path);
   const int result = connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address);
@@ -107,7 +108,7 @@ std::optional<SocketHolder> holder_at(const std::string& path, const sockaddr_un
   close(probe);
   if (error == 0 || error == EAGAIN) return holder;
   if (error == ECONNREFUSED || error == ENOENT) return std::nullopt;
-  fail(path, std::strerror(error));
+  cant_listen(path, std::strerror(error));
 }
 
 void remove_if_stale(const std::string& path, const sockaddr_un& address) {
@@ -144,7 +145,7 @@ void UnixListener::bind_and_listen() {
   if (!folder.empty()) {
     std::error_code error;
     std::filesystem::create_directories(folder, error);
-    if (error) fail(path_, "can't make its folder: " + error.message());
+    if (error) cant_listen(path_, "can't make its folder: " + error.message());
   }
   check_folder(path_, folder.empty() ? "." : folder);
   fd_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -163,7 +164,7 @@ void UnixListener::bind_and_listen() {
   if (chmod(path_.c_str(), socket_mode) != 0 || listen(fd_, backlog) != 0) {
     const int error = errno;
     unlink(path_.c_str());
-    fail(path_, std::strerror(error));
+    cant_listen(path_, std::strerror(error));
   }
 }
 

@@ -8,9 +8,9 @@ namespace w8y::schedule {
 
 namespace {
 
-class Reader {
+class TimeReader {
  public:
-  explicit Reader(std::string_view text) : rest_(text) {}
+  explicit TimeReader(std::string_view text) : rest_(text) {}
 
   bool empty() const { return rest_.empty(); }
   bool take(char c) {
@@ -41,7 +41,7 @@ class Reader {
 };
 
 /// nullopt: not written as a date.
-std::optional<Day> read_date(Reader& text) {
+std::optional<Day> read_date(TimeReader& text) {
   const auto year = text.digits(4);
   const bool extended = text.take('-');
   const auto month = text.digits(2);
@@ -55,7 +55,7 @@ std::optional<Day> read_date(Reader& text) {
   return std::chrono::sys_days(date).time_since_epoch().count();
 }
 
-std::optional<Wall> read_time_of_day(Reader& text) {
+std::optional<Wall> read_time_of_day(TimeReader& text) {
   const auto hour = text.digits(2);
   const bool extended = text.take(':');
   const auto minute = text.digits(2);
@@ -71,7 +71,7 @@ std::optional<Wall> read_time_of_day(Reader& text) {
 }  // namespace
 
 TimeText read_time(std::string_view text) {
-  Reader reader(text);
+  TimeReader reader(text);
   const ScheduleError wrong{core::quote_start(text) +
                             " is no time: 20261121T130000 and 2026-11-21T13:00:00 are"};
   const auto day = read_date(reader);

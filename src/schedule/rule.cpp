@@ -35,10 +35,10 @@ RuleText completed(RuleText text, Wall start) {
 }
 
 template <std::size_t Size>
-std::bitset<Size> set_of(const std::vector<int>& numbers) {
+std::bitset<Size> set_of(const std::vector<int>& values) {
   std::bitset<Size> result;
-  if (numbers.empty()) result.set();
-  for (const int number : numbers) result.set(static_cast<std::size_t>(number));
+  if (values.empty()) result.set();
+  for (const int number : values) result.set(static_cast<std::size_t>(number));
   return result;
 }
 

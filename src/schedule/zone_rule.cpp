@@ -4,9 +4,9 @@ namespace w8y::schedule {
 
 namespace {
 
-class Reader {
+class FieldReader {
  public:
-  explicit Reader(std::string_view text) : rest_(text) {}
+  explicit FieldReader(std::string_view text) : rest_(text) {}
 
   bool empty() const { return rest_.empty(); }
   bool take(char c) {
@@ -106,7 +106,7 @@ int ZoneRule::offset_at(std::int64_t unix_seconds) const {
 }
 
 std::optional<ZoneRule> read_zone_rule(std::string_view text) {
-  Reader reader(text);
+  FieldReader reader(text);
   ZoneRule rule;
   if (!reader.name()) return {};
   const auto west = reader.time();

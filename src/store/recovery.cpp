@@ -8,7 +8,7 @@ namespace w8y::store {
 namespace {
 
 /// What one call looks at, roughly, so that Redis is never held for long.
-constexpr const char* at_once = "256";
+constexpr const char* notes_at_once = "256";
 /// Runs of lost takes that one look asks for.
 constexpr std::size_t most_searched = 1024;
 
@@ -40,7 +40,7 @@ void Recovery::look(RecoverCall call, Answer answer) {
 void Recovery::step(const std::string& cursor) {
   const redis::Command keys(call_->keys.begin(), call_->keys.end());
   redis::Command arguments(call_->arguments.begin(), call_->arguments.end());
-  arguments.insert(arguments.end(), {cursor, at_once});
+  arguments.insert(arguments.end(), {cursor, notes_at_once});
   arguments.insert(arguments.end(), searched_.begin(), searched_.end());
   session_.client.run(call_->script, keys, arguments,
                       [this, alive = alive_](const redis::Answer& answer) {

@@ -130,4 +130,10 @@ inline std::string url_for(const RedisServer& server, bool scripts) {
   return url.insert(std::string("unix://").size(), "plain:x@");
 }
 
+/// Of all items of "work".
+inline std::size_t locks(const RedisServer& server) {
+  return static_cast<std::size_t>(
+      std::stoul(server.ask({"EVAL", "return #redis.call('KEYS', 'work:lock:*')", "0"})));
+}
+
 }  // namespace w8y::test

@@ -53,11 +53,6 @@ inline std::size_t claim_all(Host& host, std::size_t wanted) {
   return host.told.claims.size();
 }
 
-inline std::size_t locks(const RedisServer& server) {
-  return static_cast<std::size_t>(
-      std::stoul(server.ask({"EVAL", "return #redis.call('KEYS', 'work:lock:*')", "0"})));
-}
-
 inline Rule long_rule() {
   Rule rule = list_rule();
   rule.key_expiry = 60s;

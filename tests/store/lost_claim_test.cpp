@@ -6,6 +6,7 @@
 using namespace w8y;
 using namespace w8y::test;
 
+namespace lost_claim_test {
 namespace {
 
 /// A host whose commands time out soon, and whose locks live long.
@@ -51,12 +52,6 @@ struct LosingHost {
   std::shared_ptr<store::RedisSession> session;
   store::RedisCircularList source;
 };
-
-std::size_t locks(const RedisServer& server) {
-  const std::string keys = server.ask({"KEYS", "work:lock:*"});
-  if (keys.empty() || keys == "(empty)") return 0;
-  return static_cast<std::size_t>(std::count(keys.begin(), keys.end(), '\n')) + 1;
-}
 
 }  // namespace
 
@@ -122,3 +117,5 @@ TEST_CASE("locks of a lost claim that have run out are not looked for") {
   CHECK(host.told.all_settled == 1);
   server.resume();
 }
+
+}  // namespace lost_claim_test

@@ -24,7 +24,7 @@ namespace w8y::test {
 namespace {
 
 /// For an answer: of a server that is busy with much, on a machine that is.
-constexpr timeval patience = {60, 0};
+constexpr timeval answer_limit = {60, 0};
 
 bool is_free(int port) {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -145,9 +145,9 @@ bool RedisServer::answers(bool until_loaded) const {
 
 std::string RedisServer::ask(const std::vector<std::string>& words) const {
   const std::unique_ptr<redisContext, Free> context(
-      redisConnectUnixWithTimeout(socket().c_str(), patience));
+      redisConnectUnixWithTimeout(socket().c_str(), answer_limit));
   if (!context || context->err != 0) return "(no reply)";
-  redisSetTimeout(context.get(), patience);
+  redisSetTimeout(context.get(), answer_limit);
   if (!options_.password.empty()) ask_over(context.get(), {"AUTH", options_.password});
   return ask_over(context.get(), words);
 }

@@ -1,7 +1,6 @@
 #include "app/ctl/history.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <utility>
 
@@ -17,18 +16,12 @@ namespace {
 constexpr std::size_t page_of_one = 100;
 constexpr std::size_t page_of_many = 10;
 /// Streams that are read in one write.
-constexpr std::size_t batch = 128;
-
-std::int64_t number_of(std::string_view text) {
-  std::int64_t number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
-}
+constexpr std::size_t streams_at_once = 128;
 
 void put_exit(ops::Json& json, const std::string& exit) {
   const bool is_code = exit.find_first_not_of("0123456789") == std::string::npos;
   if (is_code) {
-    json["exit"] = number_of(exit);
+    json["exit"] = stored_number(exit);
   } else {
     ops::put_bytes(json, "signal", exit);
   }
@@ -37,7 +30,8 @@ void put_exit(ops::Json& json, const std::string& exit) {
 /// "<ms>-<sequence>"
 std::pair<std::int64_t, std::int64_t> order_of(const std::string& entry) {
   const auto dash = entry.find('-');
-  return {number_of(entry), dash == std::string::npos ? 0 : number_of(entry.substr(dash + 1))};
+  return {stored_number(entry),
+          dash == std::string::npos ? 0 : stored_number(entry.substr(dash + 1))};
 }
 
 bool is_older(const FinishedRun& a, const FinishedRun& b) {
@@ -67,12 +61,12 @@ const std::string& FinishedRun::field(const char* name) const {
 ShownItem FinishedRun::item() const {
   const std::string& text = field("item");
   const auto length =
-      static_cast<std::size_t>(std::max<std::int64_t>(0, number_of(field("item_length"))));
+      static_cast<std::size_t>(std::max<std::int64_t>(0, stored_number(field("item_length"))));
   return {text, std::max(length, text.size())};
 }
 
 WallTime FinishedRun::time(const char* name) const {
-  return WallTime(number_of(field(name)));
+  return WallTime(stored_number(field(name)));
 }
 
 WallTime FinishedRun::entered() const {
@@ -94,7 +88,7 @@ ops::Json to_json(const FinishedRun& run) {
     json["took_ms"] = (run.time("ended") - run.time("started")).count();
   if (run.fields.contains("exit")) put_exit(json, run.field("exit"));
   for (const char* name : {"item_length", "attempt", "fence", "bad_lines"})
-    if (run.fields.contains(name)) json[name] = number_of(run.field(name));
+    if (run.fields.contains(name)) json[name] = stored_number(run.field(name));
   if (run.fields.contains("result")) {
     const auto result = ops::parse(run.field("result"));
     json["result"] = result ? *result : ops::Json(run.field("result"));
@@ -129,9 +123,9 @@ void History::fill() {
   std::vector<Reader*> dry;
   for (auto& reader : readers_)
     if (reader.page.empty() && !reader.at_end) dry.push_back(&reader);
-  for (std::size_t first = 0; first < dry.size(); first += batch) {
+  for (std::size_t first = 0; first < dry.size(); first += streams_at_once) {
     std::vector<redis::Command> commands;
-    const std::size_t end = std::min(dry.size(), first + batch);
+    const std::size_t end = std::min(dry.size(), first + streams_at_once);
     for (std::size_t i = first; i < end; ++i)
       commands.push_back({"XREVRANGE", dry[i]->key, dry[i]->before, "-", "COUNT", count});
     const std::vector<redis::ReplyCopy> replies = client_.pipeline(commands);

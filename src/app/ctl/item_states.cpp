@@ -29,12 +29,6 @@ constexpr std::size_t batches = 16;
 /// last of its step.
 constexpr std::size_t batch_bytes = std::size_t{1} << 20;
 
-std::int64_t number_of(std::string_view text) {
-  std::int64_t number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
-}
-
 /// "<host>:<pid>:<run id>"; only the host may have a ':' in it.
 /// A list's items as they come from Redis, before it is known what they are doing.
 struct Page {
@@ -55,7 +49,7 @@ void take_state(ItemState& item, const redis::ReplyCopy* told) {
     item.lock = told[1].text;
     read_lock(item);
   }
-  item.failures = number_of(told[2].text);
+  item.failures = stored_number(told[2].text);
   if (!told[3].is_nil()) read_note(item, told[3].text);
 }
 

@@ -27,11 +27,11 @@ using redis::ReplyCopy;
 
 /// Jobs in an answer, and how much shorter the next try is after one that was too large.
 constexpr std::int64_t long_page = 10'000;
-constexpr std::int64_t short_page = 500;
-constexpr std::int64_t shorter = 16;
+constexpr std::int64_t short_job_page = 500;
+constexpr std::int64_t shorter_page = 16;
 /// Names that are asked about in one write, each of which is sent five times.
-constexpr std::size_t batch = 2'000;
-constexpr std::size_t batch_bytes = std::size_t{1} << 20;
+constexpr std::size_t jobs_of_batch = 2'000;
+constexpr std::size_t job_bytes_of_batch = std::size_t{1} << 20;
 /// Of a tag of another program's.
 constexpr const char* most_of_tag = "127";
 
@@ -62,7 +62,7 @@ class Reader {
         keys_(keys),
         state_(state),
         most_(most),
-        page_(most == 0 ? long_page : short_page) {}
+        page_(most == 0 ? long_page : short_job_page) {}
 
   Jobs read(const std::vector<std::string>& codes) {
     const std::vector<ReplyCopy> begin = client_.pipeline({{"TIME"}, {"HLEN", keys_.statuses}});
@@ -91,7 +91,7 @@ class Reader {
 
   [[nodiscard]] bool full() const { return most_ > 0 && found_.jobs.size() > most_; }
 
-  /// A page at a time, shorter ones where an answer is too large.
+  /// A page at a time, shorter_page ones where an answer is too large.
   template <typename Make>
   ReplyCopy page(const std::string& key, const Make& make) {
     while (true) {
@@ -102,7 +102,7 @@ class Reader {
         if (error.code() != redis::ErrorCode::none || page_ == 1)
           throw named(error.what(), error.code(), key);
         if (!client_.reconnect()) throw;
-        page_ = std::max<std::int64_t>(1, page_ / shorter);
+        page_ = std::max<std::int64_t>(1, page_ / shorter_page);
       }
     }
   }
@@ -177,7 +177,7 @@ class Reader {
       if (!is_new) continue;
       some.push_back(&*place);
       bytes += job.size();
-      if (some.size() < batch && bytes < batch_bytes) continue;
+      if (some.size() < jobs_of_batch && bytes < job_bytes_of_batch) continue;
       ask_about(some);
       some.clear();
       bytes = 0;

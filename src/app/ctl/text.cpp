@@ -1,11 +1,11 @@
 #include "app/ctl/text.hpp"
 
 #include <array>
+#include <charconv>
 #include <cstdio>
 #include <ctime>
 #include <iostream>
 #include <map>
-#include <string_view>
 
 #include <w8y/escape.hpp>
 #include <w8y/units.hpp>
@@ -14,6 +14,12 @@ namespace w8y::app::ctl {
 
 WallTime wall_now() {
   return std::chrono::duration_cast<WallTime>(std::chrono::system_clock::now().time_since_epoch());
+}
+
+std::int64_t stored_number(std::string_view text) {
+  std::int64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
 }
 
 std::string time_text(WallTime time) {

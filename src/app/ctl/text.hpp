@@ -1,8 +1,10 @@
 // Times and names as `w8yctl` shows them to people.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <w8y/clock.hpp>
 #include <w8y/item.hpp>
@@ -20,6 +22,9 @@ std::string time_text(WallTime time);
 std::string since(WallTime time);
 /// When a run was claimed, as its id says; nullopt: it is no ULID.
 std::optional<WallTime> time_of_run(const std::string& run);
+
+/// A whole number that Redis has as text; 0 where it has none.
+std::int64_t stored_number(std::string_view text);
 
 /// "3", "2.5"
 std::string number_text(double number);

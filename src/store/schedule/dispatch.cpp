@@ -5,7 +5,7 @@ namespace w8y::store {
 namespace {
 
 /// Jobs per call, so that Redis is never held for long.
-constexpr const char* at_once = "256";
+constexpr const char* jobs_at_once = "256";
 /// Elements of the reply before what is told of each job.
 constexpr std::size_t head = 9;
 
@@ -14,7 +14,7 @@ constexpr std::size_t head = 9;
 DispatchWords::DispatchWords(const ScheduleKeys& keys, const DispatchCall& call)
     : up_to_(call.up_to ? std::to_string(*call.up_to) : ""),
       keys_{keys.timeline, keys.statuses, keys.control, keys.halted},
-      arguments_{keys.work_prefix, keys.wake, at_once, up_to_, call.even_halted ? "1" : "0"} {}
+      arguments_{keys.work_prefix, keys.wake, jobs_at_once, up_to_, call.even_halted ? "1" : "0"} {}
 
 DispatchReply read_dispatch(const redis::ReplyCopy& reply) {
   DispatchReply read;
