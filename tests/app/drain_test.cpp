@@ -11,6 +11,7 @@ using namespace w8y;
 using namespace w8y::app;
 using namespace w8y::test;
 
+namespace drain_test {
 namespace {
 
 struct Fixture : DrainSteps, EventHandler {
@@ -78,3 +79,5 @@ TEST_CASE("further orders skip what a drain waits for") {
   f.redis_then();
   CHECK(f.drain.state() == DrainState::over);
 }
+
+}  // namespace drain_test

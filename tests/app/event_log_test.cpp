@@ -10,6 +10,7 @@ using namespace w8y;
 using namespace w8y::test;
 using namespace std::chrono_literals;
 
+namespace event_log_test {
 namespace {
 
 struct Fixture : Time {
@@ -278,3 +279,5 @@ TEST_CASE("what waits for more of the same is written at the end") {
   }
   CHECK(f.log.take() == Lines{"info list served list=a program=/bin/p"});
 }
+
+}  // namespace event_log_test

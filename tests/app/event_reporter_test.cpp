@@ -17,6 +17,7 @@ using namespace w8y;
 using namespace w8y::test;
 using namespace std::chrono_literals;
 
+namespace event_reporter_test {
 namespace {
 
 /// Keeps names of what it is told, with the list where there is one.
@@ -162,3 +163,5 @@ TEST_CASE("what is quarantined is told, and so is the end of a poller") {
   w.run_for(1s);
   CHECK(count(w.recorder.take(), "- gone") == 1);
 }
+
+}  // namespace event_reporter_test

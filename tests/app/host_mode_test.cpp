@@ -11,6 +11,7 @@ using namespace w8y;
 using namespace w8y::app;
 using namespace w8y::test;
 
+namespace host_mode_test {
 namespace {
 
 using Kind = ops::ControlResult::Kind;
@@ -95,3 +96,5 @@ TEST_CASE("a host that drains takes no orders, and is not ready any more") {
   CHECK(host.ready == 0);
   CHECK(host.told.empty());
 }
+
+}  // namespace host_mode_test

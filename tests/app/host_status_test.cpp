@@ -14,6 +14,7 @@ using namespace w8y::app;
 using namespace w8y::test;
 using namespace std::chrono_literals;
 
+namespace host_status_test {
 namespace {
 
 /// What Redis says of lists, by prefix.
@@ -186,3 +187,5 @@ TEST_CASE("the last thing that went wrong") {
   CHECK(status.last_error == "exit status 3");
   CHECK(status.counters.crashed == 1);
 }
+
+}  // namespace host_status_test

@@ -14,6 +14,7 @@ using namespace w8y::app;
 using namespace w8y::test;
 using namespace std::chrono_literals;
 
+namespace reload_test {
 namespace {
 
 using Kind = ops::ControlResult::Kind;
@@ -363,3 +364,5 @@ TEST_CASE("a reload that is gone hears nothing of its steps") {
   f.answer_read();
   CHECK(f.done == Lines{"read"});
 }
+
+}  // namespace reload_test

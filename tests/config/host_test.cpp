@@ -15,6 +15,7 @@ using namespace w8y;
 using w8y::test::TempDir;
 using Lines = std::vector<std::string>;
 
+namespace host_test {
 namespace {
 
 /// The real host, as if it were not root.
@@ -86,3 +87,5 @@ TEST_CASE("the real host has a name") {
   SystemConfigHost host;
   CHECK_FALSE(host.hostname().empty());
 }
+
+}  // namespace host_test

@@ -14,6 +14,7 @@
 
 using namespace w8y;
 
+namespace trusted_path_test {
 namespace {
 
 constexpr uid_t stranger = 61234;
@@ -176,3 +177,5 @@ TEST_CASE("folders, and files of another user who is believed too") {
   walk.look = [](int, const struct stat&) { return std::string("is not to our liking"); };
   CHECK(open_trusted(place / "f", walk).problem == "is not to our liking");
 }
+
+}  // namespace trusted_path_test

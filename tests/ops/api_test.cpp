@@ -18,6 +18,7 @@ using namespace w8y::ops;
 using namespace w8y::ops::test;
 using namespace std::string_literals;
 
+namespace api_test {
 namespace {
 
 struct FakeControl : Control {
@@ -350,3 +351,5 @@ TEST_CASE("listeners are bounded, and told so") {
     CHECK(body_of(result)["error"] == "too many clients listen to events");
   });
 }
+
+}  // namespace api_test

@@ -20,6 +20,7 @@ using namespace w8y::ops;
 using namespace w8y::ops::test;
 using namespace std::chrono_literals;
 
+namespace embedded_redis_test {
 namespace {
 
 struct Watcher : EmbeddedRedisHandler {
@@ -181,3 +182,5 @@ TEST_CASE(
   }
   CHECK(problem_of(folder / "ours/data").empty());
 }
+
+}  // namespace embedded_redis_test

@@ -19,6 +19,7 @@ using namespace w8y::ops;
 using namespace w8y::ops::test;
 using namespace std::chrono_literals;
 
+namespace http_client_test {
 namespace {
 
 std::vector<ServerSentEvent> parse_in_pieces(const std::string& text, std::size_t piece) {
@@ -101,3 +102,5 @@ TEST_CASE("a server that isn't there is a problem, not an exception") {
   CHECK(result.status == 0);
   CHECK_FALSE(result.problem.empty());
 }
+
+}  // namespace http_client_test

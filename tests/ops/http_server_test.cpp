@@ -22,6 +22,7 @@ using namespace w8y::ops::test;
 using namespace std::chrono_literals;
 using namespace std::string_literals;
 
+namespace http_server_test {
 namespace {
 
 /// Echoes what it is asked, and keeps what it should answer later.
@@ -375,3 +376,5 @@ TEST_CASE("a gate may refuse before anybody handles a request") {
   CHECK(raw_status(answer) == 403);
   CHECK(origin == "http://evil");
 }
+
+}  // namespace http_server_test

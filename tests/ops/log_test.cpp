@@ -25,6 +25,7 @@ using namespace w8y::ops;
 using namespace w8y::ops::test;
 using namespace std::string_literals;
 
+namespace log_test {
 namespace {
 
 /// What a log wrote into a fresh file.
@@ -372,3 +373,5 @@ TEST_CASE("the journal gets priorities and no time, if standard error is the jou
   close(ends[0]);
   close(ends[1]);
 }
+
+}  // namespace log_test

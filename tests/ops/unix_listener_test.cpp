@@ -15,6 +15,7 @@
 using namespace w8y::ops;
 using namespace w8y::ops::test;
 
+namespace unix_listener_test {
 namespace {
 
 std::string problem_of(const std::string& path) {
@@ -114,3 +115,5 @@ TEST_CASE(
   REQUIRE(chown(open.c_str(), 61234, 61234) == 0);
   CHECK(problem_of(open + "/s.sock").find("belongs to user 61234") != std::string::npos);
 }
+
+}  // namespace unix_listener_test

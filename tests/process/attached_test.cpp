@@ -13,6 +13,7 @@
 using namespace w8y;
 using namespace w8y::test;
 
+namespace attached_test {
 namespace {
 
 struct Attached {
@@ -120,3 +121,5 @@ TEST_CASE("w8y's program is looked up in PATH, and its absence is told") {
   attached.start(Item("a\0b", 3), {"true"}, "ITEM");
   CHECK(attached.end() == "exit 0");
 }
+
+}  // namespace attached_test

@@ -17,6 +17,7 @@ using namespace std::chrono_literals;
 using process::ControlGroups;
 using process::GroupLimits;
 
+namespace cgroup_test {
 namespace {
 
 constexpr std::uint64_t mebi = std::uint64_t{1} << 20;
@@ -344,3 +345,5 @@ TEST_CASE("descriptors that are short cost a plain run its group, not its start"
   CHECK(groups.usable());
   CHECK(groups.take({}, error));
 }
+
+}  // namespace cgroup_test

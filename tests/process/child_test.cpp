@@ -10,6 +10,7 @@ using namespace w8y;
 using namespace w8y::test;
 using namespace std::chrono_literals;
 
+namespace child_test {
 namespace {
 
 /// A child on a loop, for tests that act while it runs.
@@ -238,3 +239,5 @@ TEST_CASE("many children leave neither descriptors nor zombies") {
   CHECK(open_descriptors() == with_loop);
   CHECK(with_loop > before);
 }
+
+}  // namespace child_test

@@ -10,6 +10,7 @@
 using namespace w8y;
 using namespace w8y::test;
 
+namespace environment_test {
 namespace {
 
 /// The variables a command with this rule sees.
@@ -183,3 +184,5 @@ TEST_CASE("a prefix that no variable can hold is left out, and the command runs"
   CHECK(seen.contains("W8Y_ITEM=a:0"));
   for (const auto& variable : seen) CHECK_FALSE(variable.starts_with("W8Y_LIST="));
 }
+
+}  // namespace environment_test

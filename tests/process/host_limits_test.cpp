@@ -8,6 +8,7 @@
 using namespace w8y;
 using namespace w8y::test;
 
+namespace host_limits_test {
 namespace {
 
 /// Our limit on descriptors is as it was, after this.
@@ -62,3 +63,5 @@ TEST_CASE("our limit on descriptors is raised, and children keep what we had") {
   options.spawn.rlimits = {{"nofile", RLIMIT_NOFILE, 99}};
   CHECK(run(std::move(options)).out == "99\n");
 }
+
+}  // namespace host_limits_test

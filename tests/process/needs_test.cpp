@@ -21,6 +21,7 @@ using namespace w8y;
 using namespace w8y::test;
 using namespace std::chrono_literals;
 
+namespace needs_test {
 namespace {
 
 using executor::Needs;
@@ -238,3 +239,5 @@ TEST_CASE("looks may go while one of them hangs") {
   }
   gate->open();
 }
+
+}  // namespace needs_test

@@ -16,6 +16,7 @@ using namespace w8y;
 using namespace w8y::test;
 using namespace std::chrono_literals;
 
+namespace orphans_test {
 namespace {
 
 /// Not even a zombie.
@@ -138,3 +139,5 @@ TEST_CASE("at the end, one that its tracer keeps as a zombie is not waited for")
   CHECK(left.orphans.kill_all() == 0);
   CHECK(gone(left.pid()));
 }
+
+}  // namespace orphans_test

@@ -11,6 +11,7 @@ using namespace w8y;
 using namespace w8y::test;
 using namespace std::chrono_literals;
 
+namespace pipes_test {
 namespace {
 
 /// Takes its time over each piece.
@@ -126,3 +127,5 @@ TEST_CASE("nothing of what a paced child writes is lost") {
   REQUIRE(turn_until(loop, [&] { return handler.end.has_value(); }));
   CHECK(handler.text.size() == size);
 }
+
+}  // namespace pipes_test

@@ -14,6 +14,7 @@ using namespace w8y;
 using namespace w8y::test;
 using namespace std::chrono_literals;
 
+namespace probe_test {
 namespace {
 
 struct Probing {
@@ -243,3 +244,5 @@ TEST_CASE("a rule is served by what its program offers") {
   rule.command = {"true"};
   CHECK(executor::why_not(rule, {}).empty());
 }
+
+}  // namespace probe_test

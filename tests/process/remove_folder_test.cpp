@@ -21,6 +21,7 @@ using namespace w8y::test;
 using namespace std::chrono_literals;
 using Left = process::FolderRemoval::Result;
 
+namespace remove_folder_test {
 namespace {
 
 constexpr int levels = 60'000;
@@ -167,3 +168,5 @@ TEST_CASE("what stays is said once, tried again, and said when it is gone after 
   CHECK(watched.folders.left() == 0);
   CHECK_FALSE(std::filesystem::exists(path));
 }
+
+}  // namespace remove_folder_test

@@ -12,6 +12,7 @@ using namespace w8y;
 using namespace w8y::test;
 using namespace std::chrono_literals;
 
+namespace shortage_test {
 namespace {
 
 bool short_of_something(const RunRecorder::Told& told) {
@@ -122,3 +123,5 @@ TEST_CASE("a probe waits for a host that is short, and blames the host if that t
   REQUIRE(turn_until(loop, answered));
   CHECK(std::holds_alternative<Caps>(*answer));
 }
+
+}  // namespace shortage_test

@@ -7,6 +7,7 @@ using namespace w8y;
 using namespace w8y::test;
 using namespace std::chrono_literals;
 
+namespace single_test {
 namespace {
 
 /// A single executor whose body is sh.
@@ -118,3 +119,5 @@ TEST_CASE("an executor that goes missing between two runs is told, and runs agai
   executable.folder.script("x", "exit 6");
   CHECK(bench.run_item("x", executable.rule).reason() == "exit 6");
 }
+
+}  // namespace single_test

@@ -11,6 +11,7 @@
 using namespace w8y;
 using namespace w8y::test;
 
+namespace spawn_error_test {
 namespace {
 
 template <typename Change>
@@ -123,3 +124,5 @@ TEST_CASE("no more processes is a shortage, too, wherever it shows") {
   CHECK(error->text == "can't run /bin/sleep: Resource temporarily unavailable");
   CHECK(error->host_is_short());
 }
+
+}  // namespace spawn_error_test

@@ -16,6 +16,7 @@
 using namespace w8y;
 using namespace w8y::test;
 
+namespace spawn_test {
 namespace {
 
 const std::vector<std::string> own_status = {"/bin/cat", "/proc/self/status"};
@@ -240,3 +241,5 @@ TEST_CASE("without close_range the descriptors are closed one by one") {
   CHECK(result.out == "0\n1\n2\n3\n");
   CHECK(result.reason() == "exit 0");
 }
+
+}  // namespace spawn_test

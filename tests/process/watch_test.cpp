@@ -13,6 +13,7 @@
 using namespace w8y;
 using namespace w8y::test;
 
+namespace watch_test {
 namespace {
 
 /// A pipe with something to read in it.
@@ -82,3 +83,5 @@ TEST_CASE("a file can't be watched, and that is said") {
   loop::Watch on_file(loop, file.get(), [](bool, bool) {});
   CHECK_THROWS_AS(on_file.want(true, false), std::system_error);
 }
+
+}  // namespace watch_test

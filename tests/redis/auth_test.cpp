@@ -11,6 +11,7 @@ using namespace w8y;
 using namespace w8y::test;
 using redis::Client;
 
+namespace auth_test {
 namespace {
 
 std::string with_login(const RedisServer& server, const std::string& login) {
@@ -113,3 +114,5 @@ TEST_CASE("the password file is read at each connect") {
   CHECK(turn_until(loop, [&] { return ups.ups == 2; }));
   CHECK(ask(loop, client, {"PING"}) == "PONG");
 }
+
+}  // namespace auth_test

@@ -16,6 +16,7 @@ using namespace w8y;
 using namespace w8y::test;
 using redis::Client;
 
+namespace client_test {
 namespace {
 
 /// How often the server has read something, without what asking this costs: a read for the
@@ -273,3 +274,5 @@ TEST_CASE("an old server gets one clear sentence") {
               .empty());
   CHECK(redis::too_old(redis::parse_server_info(""), "h").empty());
 }
+
+}  // namespace client_test

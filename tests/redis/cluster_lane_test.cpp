@@ -12,6 +12,7 @@ using namespace w8y;
 using namespace w8y::redis;
 using namespace std::chrono_literals;
 
+namespace cluster_lane_test {
 namespace {
 
 struct StillClock final : Clock {
@@ -150,3 +151,5 @@ TEST_CASE("sent again: never what belongs to one connection, or has no key") {
   anywhere.anywhere = true;
   CHECK(again_after(anywhere, "MOVED 1 there:2") == SendAgain::no);
 }
+
+}  // namespace cluster_lane_test

@@ -14,6 +14,7 @@ using namespace w8y;
 using namespace w8y::test;
 using redis::Client;
 
+namespace cluster_test {
 namespace {
 
 const redis::Script append{
@@ -260,3 +261,5 @@ TEST_CASE("a cluster with a password, and one that is not there yet") {
   CHECK(turn_until(loop, [&] { return ups.ups == 1; }));
   CHECK(has(ask(loop, client, {"SET", "k", "1"}), "OK"));
 }
+
+}  // namespace cluster_test

@@ -18,6 +18,7 @@ using namespace w8y;
 using namespace w8y::test;
 using redis::Client;
 
+namespace garbage_test {
 namespace {
 
 /// Accepts connections and says the same to each of them, then hangs up if it should.
@@ -121,3 +122,5 @@ TEST_CASE("a subscriber survives the same") {
     CHECK(heard == 0);
   }
 }
+
+}  // namespace garbage_test

@@ -6,6 +6,7 @@
 
 using namespace w8y::redis;
 
+namespace hash_slots_test {
 namespace {
 
 ReplyCopy number(std::int64_t number) {
@@ -108,3 +109,5 @@ TEST_CASE("where MOVED and ASK send us") {
                             "MOVED :1", "MOVED 1 h:0", "MOVED 1 h:65536", "MOVED 1 h:1x"})
     CHECK(redirected_to(wrong, asked) == std::nullopt);
 }
+
+}  // namespace hash_slots_test

@@ -8,6 +8,7 @@
 
 using namespace w8y::redis;
 
+namespace reader_test {
 namespace {
 
 /// Feeds as the connection does.
@@ -125,3 +126,5 @@ TEST_CASE("error codes are the first word") {
   CHECK(error_code("BUSYKEY x") == ErrorCode::other);
   CHECK(error_code("") == ErrorCode::other);
 }
+
+}  // namespace reader_test

@@ -13,6 +13,7 @@ using redis::Client;
 using redis::ErrorCode;
 using redis::unfit;
 
+namespace readonly_test {
 namespace {
 
 struct Pair {
@@ -128,3 +129,5 @@ TEST_CASE("with a new password, the file is read again") {
   CHECK(turn_until(loop, [&] { return ups.ups == 2; }));
   CHECK(ask(loop, client, {"GET", "k"}) == "1");
 }
+
+}  // namespace readonly_test

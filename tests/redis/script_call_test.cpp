@@ -9,6 +9,7 @@ using namespace w8y;
 using namespace w8y::test;
 using redis::Client;
 
+namespace script_call_test {
 namespace {
 
 redis::Script script(const std::string& text, const std::string& sha1) {
@@ -84,3 +85,5 @@ TEST_CASE("a script's own error, a forbidden script, and no connection are answe
   CHECK(turn_until(loop, [&] { return answers.all.size() == 3; }));
   CHECK(has(answers.all[2], "not_sent"));
 }
+
+}  // namespace script_call_test

@@ -12,6 +12,7 @@ using namespace w8y;
 using namespace w8y::test;
 using redis::Client;
 
+namespace sentinel_test {
 namespace {
 
 bool is_at(loop::Loop& loop, Client& client, const RedisServer& server) {
@@ -123,3 +124,5 @@ TEST_CASE("sentinels and servers with passwords") {
   Client wrong(loop, options);
   CHECK(has(ask(loop, wrong, {"PING"}), "WRONGPASS"));
 }
+
+}  // namespace sentinel_test

@@ -13,6 +13,7 @@ using namespace w8y::test;
 using redis::Subscriber;
 using redis::Subscription;
 
+namespace subscriber_test {
 namespace {
 
 struct Heard : Subscriber::Listener {
@@ -214,3 +215,5 @@ TEST_CASE("a channel that the ACL forbids doesn't take the others with it") {
   CHECK(turn_until(loop, [&] { return heard.all.size() == 1; }));
   CHECK(heard.downs == 0);
 }
+
+}  // namespace subscriber_test

@@ -21,6 +21,7 @@ using namespace w8y;
 using namespace w8y::test;
 using redis::Client;
 
+namespace tls_test {
 namespace {
 
 struct TlsServer {
@@ -250,3 +251,5 @@ TEST_CASE("a cluster with TLS: its nodes are spoken to as the URL says") {
   Client mistrustful(loop, options);
   CHECK(has(ask(loop, mistrustful, {"SET", "k", "1"}), "not accepted"));
 }
+
+}  // namespace tls_test

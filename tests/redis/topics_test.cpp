@@ -7,6 +7,7 @@
 
 using namespace w8y::redis;
 
+namespace topics_test {
 namespace {
 
 std::shared_ptr<TopicEntry> wish(const std::string& name, TopicKind kind = TopicKind::channel) {
@@ -126,3 +127,5 @@ TEST_CASE("what the server forbids is not asked for again on the same connection
   topics.connected();
   CHECK(sent(topics) == Sent{"+a"});
 }
+
+}  // namespace topics_test

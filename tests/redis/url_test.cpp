@@ -7,6 +7,7 @@
 using namespace w8y::redis;
 using namespace std::string_literals;
 
+namespace url_test {
 namespace {
 
 std::string problem(const std::string& text) {
@@ -177,3 +178,5 @@ TEST_CASE("no message holds the password") {
   }
   CHECK(parse_url("redis://u:hunter2@host").to_string().find("hunter2") == std::string::npos);
 }
+
+}  // namespace url_test

@@ -19,6 +19,7 @@ using namespace w8y;
 using namespace w8y::test;
 using namespace w8y::store;
 
+namespace feed_test {
 namespace {
 
 redis::ClientOptions options_of(const std::string& url) {
@@ -615,3 +616,5 @@ TEST_CASE("feeds: in a cluster a feed is made and deleted in two steps, and work
   for (const auto& node : cluster.nodes) CHECK(node->ask({"DBSIZE"}) == "0");
   CHECK(!error_of([&] { feeds.remove("{j}obs"); }).empty());
 }
+
+}  // namespace feed_test

@@ -8,6 +8,7 @@
 
 using w8y::store::ItemRoom;
 
+namespace item_room_test {
 namespace {
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
@@ -138,3 +139,5 @@ TEST_CASE("who waits no longer keeps nobody waiting") {
   other.member.leave();
   CHECK(third.claim(16 * mebibyte) == 1);
 }
+
+}  // namespace item_room_test

@@ -10,6 +10,7 @@ using namespace w8y::test;
 using namespace w8y::store;
 using namespace w8y::store::thoonk;
 
+namespace job_test {
 namespace {
 
 class JobsTold : public JobQueueHandler {
@@ -487,3 +488,5 @@ TEST_CASE("an ACL that forbids a step of a claim loses no job") {
     CHECK(feed.unclaimed());
   }
 }
+
+}  // namespace job_test

@@ -5,6 +5,7 @@
 using namespace w8y;
 using namespace w8y::test;
 
+namespace lease_test {
 namespace {
 
 Rule short_leases() {
@@ -208,3 +209,5 @@ TEST_CASE("margins: the least since the start, and of the last minute or two") {
   CHECK(!margins.recent(start + 600s));
   CHECK(margins.least() == 2s);
 }
+
+}  // namespace lease_test

@@ -6,6 +6,7 @@
 using namespace w8y;
 using namespace w8y::test;
 
+namespace line_test {
 namespace {
 
 /// It is told when its channel is confirmed, besides of its connection.
@@ -176,3 +177,5 @@ TEST_CASE("the line has a bound, and nobody stands in it for what nobody runs") 
   CHECK(host.claim(1).line == store::Line::none);
   CHECK(server.ask({"ZCARD", "work:waiting"}) == "1001");
 }
+
+}  // namespace line_test

@@ -11,6 +11,7 @@ using store::ItemChanges;
 using store::QuarantinedAs;
 using store::ReleasedAs;
 
+namespace quarantine_test {
 namespace {
 
 /// A server with some items, a host that may or may not run scripts, and an operator who may.
@@ -365,3 +366,5 @@ TEST_CASE("without scripts, a note is not read: another's may be of any length")
   CHECK(place.lock_of("b") == "quarantine:manual");
   CHECK(place.lock_of("c").starts_with("run:"));
 }
+
+}  // namespace quarantine_test

@@ -12,6 +12,7 @@ using namespace w8y;
 using namespace w8y::store;
 using namespace std::chrono_literals;
 
+namespace renew_large_test {
 namespace {
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
@@ -134,3 +135,5 @@ TEST_CASE("an item of 16 MiB is renewed by itself") {
   }
   CHECK(store.renewed == 3);
 }
+
+}  // namespace renew_large_test

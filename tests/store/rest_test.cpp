@@ -6,6 +6,7 @@
 using namespace w8y;
 using namespace w8y::test;
 
+namespace rest_test {
 namespace {
 
 /// Many lists on one connection: "l0", "l1", …
@@ -316,3 +317,5 @@ TEST_CASE("whether Redis tells of changed keys is learned without reading its se
     return lists.told[0]->looks[0].hears;
   }));
 }
+
+}  // namespace rest_test

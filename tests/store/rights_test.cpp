@@ -10,6 +10,7 @@
 using namespace w8y;
 using namespace w8y::test;
 
+namespace rights_test {
 namespace {
 
 std::string url_of_user(const RedisServer& server, const std::string& user) {
@@ -262,3 +263,5 @@ TEST_CASE("a history of a wrong type is told, too") {
     CHECK(host.told.unwritten[0].find("wrong type is renamed") != std::string::npos);
   }
 }
+
+}  // namespace rights_test

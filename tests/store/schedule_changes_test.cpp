@@ -12,6 +12,7 @@ using namespace w8y;
 using namespace w8y::test;
 using namespace w8y::store;
 
+namespace schedule_changes_test {
 namespace {
 
 redis::ClientOptions options_of(const RedisServer& server) {
@@ -319,3 +320,5 @@ TEST_CASE("who dispatches hears of an earlier job, and who works of the queues t
   CHECK(turn_until(at.loop, [&] { return heard.size() == 3; }));
   CHECK(heard == std::vector<std::string>{"timeline", "queued\nA\nB", "control"});
 }
+
+}  // namespace schedule_changes_test

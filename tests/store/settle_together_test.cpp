@@ -9,6 +9,7 @@
 using namespace w8y;
 using namespace w8y::test;
 
+namespace settle_together_test {
 namespace {
 
 long long scripts_run(const RedisServer& server) {
@@ -280,3 +281,5 @@ TEST_CASE("what was gathered when a source goes is sent all the same") {
   host.reset();
   CHECK(turn_until(loop, [&] { return server.ask({"XLEN", "work:runs"}) == "5"; }));
 }
+
+}  // namespace settle_together_test

@@ -7,6 +7,7 @@
 
 using namespace w8y;
 
+namespace caps_test {
 namespace {
 
 std::string refusal(const std::string& output) {
@@ -63,3 +64,5 @@ TEST_CASE("a refusal says what is wrong with the answer") {
                 "}")
             .ends_with("(JSON nested deeper than 128)"));
 }
+
+}  // namespace caps_test

@@ -7,6 +7,7 @@
 
 using namespace w8y::app::ctl;
 
+namespace columns_test {
 namespace {
 
 struct Utf8 {
@@ -64,3 +65,5 @@ TEST_CASE("text is wrapped at blanks") {
   CHECK(wrap("abcdefghij", 4) == Lines{"abcd", "efgh", "ij"});
   CHECK(wrap("日本語", 1) == wrap("日本語", 1));  // ends
 }
+
+}  // namespace columns_test

@@ -10,6 +10,7 @@ using namespace w8y;
 using namespace w8y::test;
 using Lines = std::vector<std::string>;
 
+namespace config_files_test {
 namespace {
 
 Lines mistakes_in_files(FakeHost& host) {
@@ -97,3 +98,5 @@ TEST_CASE("a file that only runs need may be missing here: the config is every h
   host.distrusted["/e"] = "is in /tmp/open, which can be written by its group or others";
   CHECK(mistakes_in("[lists.w]\nexecutor = \"/x\"\nenv_file = \"/e\"\n", host).size() == 1);
 }
+
+}  // namespace config_files_test

@@ -17,6 +17,7 @@ using namespace w8y::test;
 using namespace std::chrono_literals;
 using Lines = std::vector<std::string>;
 
+namespace config_keys_test {
 namespace {
 
 struct Values {
@@ -455,3 +456,5 @@ TEST_CASE("secrets are never shown") {
     CHECK(lines[0].find("hunter2") == std::string::npos);
   }
 }
+
+}  // namespace config_keys_test

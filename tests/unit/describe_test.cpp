@@ -12,6 +12,7 @@
 using namespace w8y;
 using namespace std::chrono_literals;
 
+namespace describe_test {
 namespace {
 
 /// One change to each setting of a rule.
@@ -318,3 +319,5 @@ TEST_CASE("a changed secret reads changed, within a process and between two") {
   CHECK(compare_secret(before, {"none", "env.TOKEN", ""}, "salt") == SecretAnswer::none);
   CHECK(compare_secret(before, {"a", "env.NONE", ""}, "salt") == SecretAnswer::none);
 }
+
+}  // namespace describe_test

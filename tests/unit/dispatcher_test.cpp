@@ -11,6 +11,7 @@ using namespace w8y;
 using namespace w8y::test;
 using namespace std::chrono_literals;
 
+namespace dispatcher_test {
 namespace {
 
 struct Bench : World, UpkeepHandler {
@@ -161,3 +162,5 @@ TEST_CASE("a key of a wrong type is told once, asked again each second, and told
   bench.run_for(3s);
   CHECK(bench.troubles == std::vector<std::string>{"WRONGTYPE", ""});
 }
+
+}  // namespace dispatcher_test

@@ -7,6 +7,7 @@ using namespace w8y::source;
 using namespace w8y::store;
 using namespace std::chrono_literals;
 
+namespace disposition_test {
 namespace {
 
 Disposition dispose(const Rule& rule, const RunEnd& end, unsigned attempt,
@@ -70,3 +71,5 @@ TEST_CASE("what could not be started rests, whatever the config says about backo
   end.process = Exited{1};
   CHECK(std::holds_alternative<SetFree>(dispose(rule, end, 1).rest));
 }
+
+}  // namespace disposition_test

@@ -5,6 +5,7 @@
 using namespace w8y;
 using namespace std::chrono_literals;
 
+namespace ended_run_test {
 namespace {
 
 std::string ended(const Rule& rule, ProcessEnd process,
@@ -99,3 +100,5 @@ TEST_CASE("backoff grows to its most and stays there") {
   CHECK(backoff_after(backoff, 4000000000U) == 5min);
   CHECK(backoff_after(std::nullopt, 3) == 0s);
 }
+
+}  // namespace ended_run_test

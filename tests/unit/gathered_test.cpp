@@ -11,6 +11,7 @@ using namespace w8y;
 using namespace w8y::test;
 using namespace std::chrono_literals;
 
+namespace gathered_test {
 namespace {
 
 struct Told : World {
@@ -92,3 +93,5 @@ TEST_CASE("a short trouble is told too, and one that goes with its list has no e
   CHECK(told.log.size() == 3);
   CHECK_FALSE(told.troubles.any());
 }
+
+}  // namespace gathered_test

@@ -13,6 +13,7 @@ using namespace w8y;
 using namespace w8y::test;
 using namespace std::chrono_literals;
 
+namespace idle_polls_test {
 namespace {
 
 struct Sleeper : IdlePolls::Sleeper {
@@ -197,3 +198,5 @@ TEST_CASE("no list goes unseen for long, whatever is owed; and who shares is not
   world.run_for(30s);
   CHECK(deep.polls >= 1);
 }
+
+}  // namespace idle_polls_test

@@ -12,6 +12,7 @@ using namespace w8y::test;
 using namespace w8y::store::thoonk;
 using namespace std::chrono_literals;
 
+namespace job_source_test {
 namespace {
 
 class FakeJobs : public JobQueue {
@@ -217,3 +218,5 @@ TEST_CASE("a job of a feed whose run was ended, or never began, has not failed")
   CHECK(Ended(NotStarted{"no processes", false, true}).is<PutBack>());
   CHECK(Ended(NotStarted{"no program", false, false, true}).is<PutBack>());
 }
+
+}  // namespace job_source_test

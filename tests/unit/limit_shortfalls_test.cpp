@@ -7,6 +7,7 @@
 using namespace w8y;
 using namespace w8y::test;
 
+namespace limit_shortfalls_test {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -88,3 +89,5 @@ TEST_CASE("control groups and the kernel have limits, too") {
               "(kernel.pid_max, kernel.threads-max)"});
   CHECK(shortfalls({share(rule_for("a", 7))}, supervisor(), limits).empty());
 }
+
+}  // namespace limit_shortfalls_test

@@ -8,6 +8,7 @@ using namespace w8y;
 using namespace w8y::test;
 using namespace std::chrono_literals;
 
+namespace line_limits_test {
 namespace {
 
 std::size_t admitted(LineLimit& limit, Instant now, std::size_t lines) {
@@ -67,3 +68,5 @@ TEST_CASE("talkers that have rested are forgotten") {
   }
   CHECK(limits.size() <= 64);
 }
+
+}  // namespace line_limits_test

@@ -7,6 +7,7 @@
 
 using namespace w8y;
 
+namespace line_splitter_test {
 namespace {
 
 /// The lines of `pieces`, as fed one after the other; a cut one ends in "<cut>".
@@ -52,3 +53,5 @@ TEST_CASE("every split of a text gives the same lines") {
   for (const char byte : text) bytes.emplace_back(1, byte);
   CHECK(split(6, bytes) == whole);
 }
+
+}  // namespace line_splitter_test

@@ -8,6 +8,7 @@
 using namespace w8y;
 using namespace std::chrono_literals;
 
+namespace message_test {
 namespace {
 
 std::string reason_of(const std::string& line) {
@@ -152,3 +153,5 @@ TEST_CASE("neither depth nor length hurts") {
   REQUIRE(std::holds_alternative<Print>(message));
   CHECK(std::get<Print>(message).content == text);
 }
+
+}  // namespace message_test

@@ -13,6 +13,7 @@ using namespace w8y;
 using namespace w8y::test;
 using namespace std::chrono_literals;
 
+namespace places_test {
 namespace {
 
 /// Wants so many places at once; each run takes as long.
@@ -180,3 +181,5 @@ TEST_CASE("who waited alone has not more to answer for than who comes later") {
   world.run_for(10s);
   CHECK(slow.held() >= 1);
 }
+
+}  // namespace places_test

@@ -5,6 +5,7 @@
 using namespace w8y;
 using namespace std::chrono_literals;
 
+namespace problems_test {
 namespace {
 
 HostStatus good_host() {
@@ -147,3 +148,5 @@ TEST_CASE("ten thousand causes are not ten thousand lines") {
   CHECK(all.back().text == "9980 more lists are refused, for 9980 other reasons");
   CHECK(all.back().lists == 9980);
 }
+
+}  // namespace problems_test

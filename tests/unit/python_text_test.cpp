@@ -8,6 +8,7 @@
 
 using namespace w8y::app::ctl;
 
+namespace python_text_test {
 namespace {
 
 std::vector<std::vector<std::string>> fields_of(std::string_view text) {
@@ -74,3 +75,5 @@ TEST_CASE("numbers are floats, as Python writes them") {
   CHECK(python_float(std::numeric_limits<double>::infinity()) == "Infinity");
   CHECK(python_float(-std::numeric_limits<double>::infinity()) == "-Infinity");
 }
+
+}  // namespace python_text_test

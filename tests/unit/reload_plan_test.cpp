@@ -21,6 +21,7 @@ TEST_CASE("a reload plan names each change, and says nothing when there is none"
                                  "lists.gone: removed, its runs finish", "lists.new: added"});
 }
 
+namespace reload_plan_test {
 namespace {
 Config config_of(std::initializer_list<std::pair<const char*, unsigned>> lists) {
   Config config;
@@ -70,3 +71,5 @@ TEST_CASE("settings that are shared are one's own as soon as they change") {
   CHECK(third.child->cwd == "/tmp");
   CHECK(first == second);
 }
+
+}  // namespace reload_plan_test

@@ -7,6 +7,7 @@ using namespace w8y::source;
 using namespace w8y::store;
 using namespace std::chrono_literals;
 
+namespace schedule_disposition_test {
 namespace {
 
 struct Ended {
@@ -100,3 +101,5 @@ TEST_CASE(
     CHECK(run.disposed().failures == FailureCount::increment);
   }
 }
+
+}  // namespace schedule_disposition_test

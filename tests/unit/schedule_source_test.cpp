@@ -8,6 +8,7 @@ using namespace w8y;
 using namespace w8y::test;
 using namespace std::chrono_literals;
 
+namespace schedule_source_test {
 namespace {
 
 struct Bench : World {
@@ -121,3 +122,5 @@ TEST_CASE("a poller that has what it wants hears of nothing") {
   bench.run_for(20ms);
   CHECK(count(bench.log, "start job:A") == 1);
 }
+
+}  // namespace schedule_source_test

@@ -10,6 +10,7 @@ using namespace w8y;
 using namespace w8y::test;
 using namespace std::chrono_literals;
 
+namespace shortage_breaker_test {
 namespace {
 
 /// One poller on a host that can start `most` runs at a time.
@@ -145,3 +146,5 @@ TEST_CASE(
   CHECK(std::holds_alternative<store::SetFree>(settled.rest));
   CHECK(settled.failures == store::FailureCount::keep);
 }
+
+}  // namespace shortage_breaker_test

@@ -13,6 +13,7 @@ using namespace w8y::executor;
 using namespace w8y::test;
 using namespace std::chrono_literals;
 
+namespace stream_dialogue_test {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -183,3 +184,5 @@ TEST_CASE("the end of a process: what it never read is for another") {
   }
   CHECK(s.dialogue.open() == 0);
 }
+
+}  // namespace stream_dialogue_test

@@ -8,6 +8,7 @@
 using namespace w8y;
 using namespace std::chrono_literals;
 
+namespace timers_test {
 namespace {
 Instant at(Duration since) {
   return Instant(since);
@@ -75,3 +76,5 @@ TEST_CASE("the driver is told when the earliest deadline changes") {
   queue.set(at(5ms), [] {});
   CHECK(told == 2);
 }
+
+}  // namespace timers_test
