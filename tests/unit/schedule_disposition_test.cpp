@@ -20,13 +20,13 @@ struct Ended {
     rule.source = ScheduleSettings{{"A"}, true, on_failure, {}};
     end.process = Exited{0};
   }
-  [[nodiscard]] JobDisposition disposed() const {
+  [[nodiscard]] ScheduleDisposition disposed() const {
     EndedRun run;
     run.claim.attempt = attempt;
     run.rule = std::make_shared<const Rule>(rule);
     run.outcome = outcome_of(rule, end, stopped);
     run.end = end;
-    return dispose_of_job(run);
+    return dispose_of_scheduled(run);
   }
   template <class Kind>
   [[nodiscard]] bool is() const {

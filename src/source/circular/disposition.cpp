@@ -2,14 +2,11 @@
 
 #include <algorithm>
 
+#include "source/least_rest.hpp"
+
 namespace w8y::source {
 
 namespace {
-
-/// A program that can't even be started must not be tried in a tight loop, whatever the config
-/// says: without a backoff, an item that never ran rests this long. The one-item wrapper leaves
-/// that to whoever runs it, and leaves no lock.
-constexpr Duration least_rest_unstarted = std::chrono::seconds(1);
 
 store::Rest rest_for(Duration time, bool after_failure) {
   if (time <= Duration{0}) return store::SetFree{};
@@ -29,6 +26,7 @@ Disposition after_failure(const EndedRun& run) {
   Duration rest = backoff_after(rule.backoff, failures);
   // What the executor says can only lengthen it: else a failing item could spin.
   if (const auto cooldown = own_cooldown(run)) rest = std::max(rest, *cooldown);
+  // The one-item wrapper leaves that to whoever runs it, and leaves no lock.
   if (run.never_began() != nullptr && rule.supervised) rest = std::max(rest, least_rest_unstarted);
   return {rest_for(rest, true), store::FailureCount::increment};
 }

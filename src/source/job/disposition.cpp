@@ -2,18 +2,16 @@
 
 #include <algorithm>
 
+#include "source/least_rest.hpp"
+
 namespace w8y::source {
 
 namespace {
 
 using namespace store::thoonk;
 
-/// A program that can't even be started must not be tried in a tight loop, whatever the config
-/// says.
-constexpr Duration least_rest_unstarted = std::chrono::seconds(1);
-
 /// The failure that brings the cancels to `max_failures` stalls.
-JobDisposition after_failure(const EndedRun& run) {
+JobDisposition after_failed_job(const EndedRun& run) {
   const Rule& rule = *run.rule;
   const unsigned failures = run.claim.attempt;
   if (rule.max_failures > 0 && failures >= rule.max_failures) {
@@ -46,7 +44,7 @@ JobDisposition dispose_of_feed_job(const EndedRun& run) {
     case Counts::success:
       return Finish{run.end.complete ? run.end.complete->result : "{}"};
     case Counts::failure:
-      return after_failure(run);
+      return after_failed_job(run);
     case Counts::neither:
       break;
   }

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
+#include "source/least_rest.hpp"
+
 namespace w8y::source {
 
 namespace {
-
-/// A program that can't even be started must not be tried in a tight loop, whatever the schedule.
-constexpr Duration least_rest_unstarted = std::chrono::seconds(1);
 
 /// The timeline knows no part of a second.
 std::chrono::seconds whole_seconds(Duration time) {
@@ -24,7 +23,7 @@ store::JobEnd as_scheduled(const EndedRun& run) {
   return store::ActOnSchedule{whole_seconds(*last.backoff)};
 }
 
-JobDisposition after_failure(const EndedRun& run) {
+ScheduleDisposition after_failure(const EndedRun& run) {
   const Rule& rule = *run.rule;
   switch (rule.schedule().on_failure) {
     case OnFailure::die:
@@ -50,7 +49,7 @@ JobDisposition after_failure(const EndedRun& run) {
 
 }  // namespace
 
-JobDisposition dispose_of_job(const EndedRun& run) {
+ScheduleDisposition dispose_of_scheduled(const EndedRun& run) {
   switch (counts_as(run)) {
     case Counts::success:
       return {as_scheduled(run), store::FailureCount::reset};

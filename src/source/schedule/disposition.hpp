@@ -7,10 +7,10 @@
 
 namespace w8y::source {
 
-struct JobDisposition {
+struct ScheduleDisposition {
   store::JobEnd what;
   store::FailureCount failures = store::FailureCount::keep;
 };
-JobDisposition dispose_of_job(const EndedRun& run);
+ScheduleDisposition dispose_of_scheduled(const EndedRun& run);
 
 }  // namespace w8y::source

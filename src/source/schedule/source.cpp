@@ -33,7 +33,7 @@ void ScheduleSource::retire() {
 }
 
 void ScheduleSource::settle(EndedRun&& run) {
-  const JobDisposition disposition = dispose_of_job(run);
+  const ScheduleDisposition disposition = dispose_of_scheduled(run);
   queue_->settle({std::move(run), disposition.what, disposition.failures});
 }
 

@@ -7,7 +7,7 @@ namespace {
 /// Jobs per call, so that Redis is never held for long.
 constexpr const char* jobs_at_once = "256";
 /// Elements of the reply before what is told of each job.
-constexpr std::size_t head = 9;
+constexpr std::size_t words_before_late = 9;
 
 }  // namespace
 
@@ -19,7 +19,7 @@ DispatchWords::DispatchWords(const ScheduleKeys& keys, const DispatchCall& call)
 DispatchReply read_dispatch(const redis::ReplyCopy& reply) {
   DispatchReply read;
   const auto& told = reply.elements;
-  if (told.size() < head) return read;
+  if (told.size() < words_before_late) return read;
   const auto count = [&](std::size_t i) { return static_cast<std::size_t>(told[i].number); };
   read.halted = told[0].text == "halted";
   read.taken_off = count(1);
@@ -30,7 +30,8 @@ DispatchReply read_dispatch(const redis::ReplyCopy& reply) {
   read.refused = count(6);
   read.first_refused = told[7].text;
   read.why = told[8].text;
-  for (std::size_t i = head; i < told.size(); ++i) read.late.emplace_back(told[i].number);
+  for (std::size_t i = words_before_late; i < told.size(); ++i)
+    read.late.emplace_back(told[i].number);
   return read;
 }
 

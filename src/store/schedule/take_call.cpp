@@ -7,7 +7,7 @@ namespace w8y::store {
 namespace {
 
 /// Elements of the reply before what is told of long jobs.
-constexpr std::size_t head = 7;
+constexpr std::size_t words_before_jobs = 7;
 
 TakeStatus status_of(std::string_view text) {
   if (text == "more") return TakeStatus::more;
@@ -40,14 +40,14 @@ TakeWords::TakeWords(const TakeCall& call)
 
 TakeResult read_take(const redis::Reply& reply) {
   TakeResult result;
-  if (reply.size() < head) return result;
+  if (reply.size() < words_before_jobs) return result;
   result.status = status_of(reply[0].text());
   result.place = static_cast<std::size_t>(reply[1].integer());
   result.now = std::chrono::milliseconds(reply[2].integer());
   if (const auto ms = reply[3].integer(); ms >= 0) result.next_free = std::chrono::milliseconds(ms);
   result.detail = shown_part(reply[4].text());
   result.refused = reply[5].text();
-  std::size_t i = head;
+  std::size_t i = words_before_jobs;
   for (auto count = reply[6].integer(); count > 0; --count, i += 2)
     result.too_long.emplace_back(reply[i].text(), static_cast<std::size_t>(reply[i + 1].integer()));
   for (; i + 4 < reply.size(); i += 5) {

@@ -11,7 +11,7 @@ namespace w8y::store {
 namespace {
 
 /// One answer has room for it.
-constexpr const char* longest_told = "100000000";
+constexpr const char* longest_read = "100000000";
 
 constexpr std::array names_of_changes = {"finish", "cancel", "stall", "retry", "retract"};
 
@@ -36,7 +36,7 @@ std::optional<FeedItem> QueueFeed::get() {
   while (true) {
     redis::ReplyCopy told =
         run(scripts::feed_get, {keys().config, keys().ids, keys().items, keys().claimed},
-            {keys().feed, kind_name(kind_), longest_told});
+            {keys().feed, kind_name(kind_), longest_read});
     auto& words = told.elements;
     if (words.empty() || words[0].text == "none") return std::nullopt;
     if (words[0].text == "long")
