@@ -76,6 +76,18 @@ TEST_CASE("runs: what an operator cancels, what is quarantined, what can't be wr
               "large\""});
 }
 
+TEST_CASE(
+    "lists: what keeps one from being looked after is told once for all, and when it is over") {
+  Fixture f;
+  f.tell(UpkeepChanged{"mix", false, "the key mix-timeline is a string"});
+  CHECK(f.later() == Lines{"warn can't look after the list list=mix reason=\"the key mix-timeline "
+                           "is a string\""});
+  for (const char* list : {"a", "b"}) f.tell(UpkeepChanged{list, false, "no right"});
+  CHECK(f.later() == Lines{"warn can't look after 2 lists lists=\"a, b\" reason=\"no right\""});
+  f.tell(UpkeepChanged{"mix", true, {}});
+  CHECK(f.log.take() == Lines{"info the list is looked after again list=mix"});
+}
+
 TEST_CASE("runs: the first three lines that are no messages are logged, the others counted") {
   Fixture f;
   const RunRef of{"work", "01", "a"};

@@ -283,6 +283,28 @@ class FakeProber : public Prober {
   TimerQueue& timers_;
 };
 
+/// Looks after lists for as long as it is kept.
+class FakeUpkeep : public Upkeep {
+ public:
+  struct Told {
+    std::set<FakeUpkeep*> all;
+    std::size_t made = 0;
+  };
+  FakeUpkeep(Told& told, RulePtr first, UpkeepHandler& by)
+      : rule(std::move(first)), handler(by), told_(told) {
+    told_.all.insert(this);
+    ++told_.made;
+  }
+  ~FakeUpkeep() override { told_.all.erase(this); }
+  void use(RulePtr changed) override { rule = std::move(changed); }
+
+  RulePtr rule;
+  UpkeepHandler& handler;
+
+ private:
+  Told& told_;
+};
+
 /// Everything a Poller or a Supervisor needs, and time to move.
 class World : public ServedListEvents, public PollerFactory {
  public:
@@ -294,6 +316,7 @@ class World : public ServedListEvents, public PollerFactory {
   std::vector<FakeExecutor*> executors;
   std::vector<FakeList*> sources;
   std::vector<std::string> log;
+  FakeUpkeep::Told upkeep;
   std::size_t ended = 0;
   std::size_t rests = 0;  ///< times that a poller came to rest
   bool executors_busy = false;
@@ -328,6 +351,11 @@ class World : public ServedListEvents, public PollerFactory {
     executors.push_back(made.get());
     if (keep_executors) kept_.push_back(made);
     return made;
+  }
+  std::unique_ptr<Upkeep> make_upkeep(const RulePtr& rule, IdlePolls&,
+                                      UpkeepHandler& handler) override {
+    if (rule->kind() == SourceKind::circular) return nullptr;
+    return std::make_unique<FakeUpkeep>(upkeep, rule, handler);
   }
   std::string why_not(const Rule& rule, const Caps& caps) override {
     for (const auto& cap : rule.requires_caps)

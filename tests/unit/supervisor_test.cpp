@@ -103,6 +103,51 @@ TEST_CASE("drain: waits, then SIGTERM; a second call skips the wait; then it is 
   CHECK(house.redis.locks["a1"].value.empty());
 }
 
+TEST_CASE("a list is looked after by every host that has it, until it is gone") {
+  House house;
+  house.fake_prober.answers["/bin/mix"] = Refusal{"not found"};
+  Rule rule = rule_for("mix");
+  rule.source = ScheduleSettings{{"A"}, true, OnFailure::die, {}};
+  house.apply({rule, rule_for("work")});
+  CHECK(house.list("mix").state() == ServingState::refused);
+  REQUIRE(house.upkeep.all.size() == 1);
+  FakeUpkeep* const first = *house.upkeep.all.begin();
+
+  SUBCASE("what goes wrong is told") {
+    first->handler.on_upkeep_trouble("mix-timeline is a string");
+    CHECK(count(house.log, "upkeep mix: mix-timeline is a string") == 1);
+  }
+  SUBCASE("a changed rule is used, by the same") {
+    rule.weight = 7;
+    house.apply({rule});
+    CHECK(*house.upkeep.all.begin() == first);
+    CHECK(first->rule->weight == 7);
+    CHECK(house.upkeep.made == 1);
+  }
+  SUBCASE("another connection: another one") {
+    house.apply({rule}, true);
+    CHECK(house.upkeep.all.size() == 1);
+    CHECK(house.upkeep.made == 2);
+  }
+  SUBCASE("not enabled, and enabled again") {
+    rule.enabled = false;
+    house.apply({rule});
+    CHECK(house.upkeep.all.empty());
+    rule.enabled = true;
+    house.apply({rule});
+    CHECK(house.upkeep.all.size() == 1);
+  }
+  SUBCASE("gone from the config") {
+    house.apply({rule_for("work")});
+    CHECK(house.upkeep.all.empty());
+  }
+  SUBCASE("a drain") {
+    house.supervisor.drain({});
+    house.settle_down();
+    CHECK(house.upkeep.all.empty());
+  }
+}
+
 TEST_CASE("quiet holds every list, new ones too, until it ends") {
   House house;
   house.redis.lists["a"] = {"1"};
