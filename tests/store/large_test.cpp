@@ -61,16 +61,18 @@ TEST_CASE("140 items of 1 MiB are claimed in parts, and their ends settled toget
   }
 }
 
-TEST_CASE("400 ends of 64 KiB that came together during an outage") {
+TEST_CASE("hundreds of ends of 64 KiB that came together during an outage") {
   for (const bool scripts : {true, false}) {
     CAPTURE(scripts);
     RedisServer server({.config = no_scripts});
-    fill(server, 400, 64 * 1024);
+    // With plain commands an end names its item five times.
+    const std::size_t items = scripts ? 400 : 150;
+    fill(server, static_cast<int>(items), 64 * 1024);
     loop::Loop loop;
     Host host(loop, impatient_link(loop, url_for(server, scripts)), long_rule());
     turn_until(loop, [&] { return host.session->client.connected(); });
     if (!scripts) host.claim(0);
-    CHECK(claim_all(host, 400) == 400);
+    CHECK(claim_all(host, items) == items);
     Drops drops(*host.session);
     server.pause();
     for (const Claim& claim : host.told.claims) host.settle(claim);
@@ -79,7 +81,7 @@ TEST_CASE("400 ends of 64 KiB that came together during an outage") {
     CHECK(host.settled());
     CHECK(drops.count == 1);
     CHECK(locks(server) == 0);
-    CHECK(server.ask({"XLEN", "work:runs"}) == "400");
+    CHECK(server.ask({"XLEN", "work:runs"}) == std::to_string(items));
   }
 }
 
