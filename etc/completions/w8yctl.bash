@@ -7,6 +7,11 @@ _w8yctl_lists() {
         awk '!seen[$0]++'
 }
 
+# All feeds; the same.
+_w8yctl_feeds() {
+    "$1" feed list 2>/dev/null | sed -n '/^[A-Za-z0-9._/@-]*$/p'
+}
+
 _w8yctl() {
     local cur prev words cword split
     _init_completion -s || return
@@ -32,8 +37,12 @@ _w8yctl() {
             _filedir
             return
             ;;
-        --redis-url | --item | --limit | --reason | --for | --timeout | --since | --host | \
-            --key-prefix | -k | --after | --before | --rule | -n)
+        --kind)
+            COMPREPLY=($(compgen -W 'feed sorted_feed queue job' -- "$cur"))
+            return
+            ;;
+        --redis-url | --item | --limit | --reason | --for | --timeout | --since | --host | --id | \
+            --max-length | --key-prefix | -k | --after | --before | --rule | -n)
             return
             ;;
     esac
@@ -43,14 +52,14 @@ _w8yctl() {
     for ((i = 1; i < cword; i++)); do
         case ${words[i]} in
             --socket | --config | --redis-url | --lock-key | --state | --list | --item | --limit | \
-                --reason | --for | --timeout | --since | --host | --file | --schedules | --timefile | \
+                --kind | --max-length | --id | --reason | --for | --timeout | --since | --host | --file | --schedules | --timefile | \
                 --key-prefix | -k | --after | --before | --rule | -n)
                 ((i++))
                 ;;
             -*) ;;
             *)
-                if [[ $command == schedule ]]; then
-                    command="schedule ${words[i]}"
+                if [[ $command == @(schedule|feed|sorted|queue|job) ]]; then
+                    command="$command ${words[i]}"
                 elif [[ $command ]]; then
                     ((given++))
                 else
@@ -77,8 +86,9 @@ _w8yctl() {
 
     local options='--socket= --config= --redis-url= --lock-key= --json --wide --help'
     local commands='status lists quiet resume reload drain cancel check-executor runs show watch items
-        add remove quarantine release pause schedule'
+        add remove quarantine release pause schedule feed sorted queue job'
     [[ $command == schedule* ]] && options+=' --key-prefix='
+    [[ $command == @(feed|sorted|queue|job)* ]] && options+=' --base64 --feed-base64'
     case $command in
         '') options+=' --version' ;;
         'schedule set') options+=' --after= --base64 --file=' ;;
@@ -86,6 +96,14 @@ _w8yctl() {
         'schedule statuses') options+=' --before=' ;;
         'schedule next') options+=' --rule= --after= --base64' ;;
         'schedule dispatch') options+=' --schedules= --after= --timefile= --once' ;;
+        'feed create') options+=' --kind= --max-length= --exists-ok' ;;
+        'feed publish') options+=' --id= --file=' ;;
+        'sorted append' | 'sorted prepend' | 'sorted before' | 'sorted after' | 'sorted edit' | \
+            'job finish') options+=' --file=' ;;
+        'queue put') options+=' --file= --high' ;;
+        'job put') options+=' --file= --high --wait --timeout=' ;;
+        'queue get' | 'job get') options+=' --timeout=' ;;
+        'feed watch' | 'sorted watch' | 'queue watch' | 'job watch') options+=' --limit=' ;;
         lists) options+=' --state=' ;;
         items) options+=' --state= --limit=' ;;
         drain) options+=' --wait' ;;
@@ -111,6 +129,22 @@ _w8yctl() {
         schedule:*)
             COMPREPLY=($(compgen -W 'set unset tell statuses schedules next list control dispatch' \
                 -- "$cur"))
+            ;;
+        feed:*)
+            COMPREPLY=($(compgen -W 'create delete list config publish retract ids get all watch' \
+                -- "$cur"))
+            ;;
+        sorted:*)
+            COMPREPLY=($(compgen -W 'append prepend before after edit move retract ids get all watch' \
+                -- "$cur"))
+            ;;
+        queue:*) COMPREPLY=($(compgen -W 'put get ids watch' -- "$cur")) ;;
+        job:*)
+            COMPREPLY=($(compgen -W 'put get finish cancel stall retry retract ids failures watch' \
+                -- "$cur"))
+            ;;
+        feed\ *:0 | sorted\ *:0 | queue\ *:0 | job\ *:0)
+            COMPREPLY=($(compgen -W "$(_w8yctl_feeds "$1")" -- "$cur"))
             ;;
         'schedule control:0') COMPREPLY=($(compgen -W 'HALT RESUME' -- "$cur")) ;;
         lists:0 | resume:0 | runs:0 | watch:0 | items:0 | add:0 | remove:0 | quarantine:0 | release:0 | pause:0)

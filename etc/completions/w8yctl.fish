@@ -34,6 +34,10 @@ complete -c w8yctl -n __fish_use_subcommand -a quarantine -d 'Keep items from be
 complete -c w8yctl -n __fish_use_subcommand -a release -d 'End the rest or the quarantine of items'
 complete -c w8yctl -n __fish_use_subcommand -a pause -d 'Begin no new runs of a list, on all hosts'
 complete -c w8yctl -n __fish_use_subcommand -a schedule -d 'Schedules, as Redbike has them'
+complete -c w8yctl -n __fish_use_subcommand -a feed -d 'Feeds of any kind; items with ids'
+complete -c w8yctl -n __fish_use_subcommand -a sorted -d 'Feeds in an order of yours'
+complete -c w8yctl -n __fish_use_subcommand -a queue -d Queues
+complete -c w8yctl -n __fish_use_subcommand -a job -d Jobs
 
 complete -c w8yctl -n '__fish_seen_subcommand_from lists resume runs watch items add remove quarantine release pause' -a '(__w8yctl_lists)' -d List
 complete -c w8yctl -n '__fish_seen_subcommand_from items' -l state -x -a 'queued waiting stopped bad died nowhere' -d 'Only these jobs of a schedule'
@@ -89,3 +93,40 @@ complete -c w8yctl -n '__w8yctl_schedule control' -a 'HALT RESUME'
 complete -c w8yctl -n '__w8yctl_schedule dispatch' -l schedules -r -F -d 'Set the jobs of this file first'
 complete -c w8yctl -n '__w8yctl_schedule dispatch' -l timefile -r -F -d 'The time of the last look'
 complete -c w8yctl -n '__w8yctl_schedule dispatch' -l once -d 'Look once'
+
+# The group GROUP, and one of the commands behind it; or none yet.
+function __w8yctl_of
+    set --local words (commandline -opc)
+    test (count $words) -ge 2; and contains -- $argv[1] $words
+    and begin
+        test (count $argv) -eq 1
+        or __fish_seen_subcommand_from $argv[2..]
+    end
+end
+function __w8yctl_feeds
+    w8yctl feed list 2>/dev/null | string match -r '^[A-Za-z0-9._/@-]*$'
+end
+for group in feed sorted queue job
+    complete -c w8yctl -n "__w8yctl_of $group" -a '(__w8yctl_feeds)' -d Feed
+    complete -c w8yctl -n "__w8yctl_of $group" -l base64 -d 'Ids and items are given in base64'
+    complete -c w8yctl -n "__w8yctl_of $group" -l feed-base64 -d 'The feed is given in base64'
+    complete -c w8yctl -n "__w8yctl_of $group" -s 0 -d 'A NUL byte is behind each item and id'
+    complete -c w8yctl -n "__w8yctl_of $group watch" -l limit -x -d 'End after N events'
+end
+complete -c w8yctl -n '__w8yctl_of feed' -a 'create delete list config publish retract ids get all watch'
+complete -c w8yctl -n '__w8yctl_of sorted' -a 'append prepend before after edit move retract ids get all watch'
+complete -c w8yctl -n '__w8yctl_of queue' -a 'put get ids watch'
+complete -c w8yctl -n '__w8yctl_of job' -a 'put get finish cancel stall retry retract ids failures watch'
+complete -c w8yctl -n '__w8yctl_of feed create' -l kind -x -a 'feed sorted_feed queue job' -d 'Of this kind'
+complete -c w8yctl -n '__w8yctl_of feed create' -l max-length -x -d 'So many items stay'
+complete -c w8yctl -n '__w8yctl_of feed create' -l exists-ok -d 'Be content with one that is there'
+complete -c w8yctl -n '__w8yctl_of feed publish' -l id -x -d 'Its id'
+complete -c w8yctl -n '__w8yctl_of feed publish' -l file -r -F -d 'All of a file instead'
+complete -c w8yctl -n '__w8yctl_of sorted append prepend before after edit' -l file -r -F -d 'All of a file instead'
+complete -c w8yctl -n '__w8yctl_of queue put' -l file -r -F -d 'All of a file instead'
+complete -c w8yctl -n '__w8yctl_of job put finish' -l file -r -F -d 'All of a file instead'
+complete -c w8yctl -n '__w8yctl_of queue put' -l high -d 'Before all that waits'
+complete -c w8yctl -n '__w8yctl_of job put' -l high -d 'Before all that waits'
+complete -c w8yctl -n '__w8yctl_of job put' -l wait -d 'Print its result'
+complete -c w8yctl -n '__w8yctl_of job put get' -l timeout -x -d 'Wait no longer'
+complete -c w8yctl -n '__w8yctl_of queue get' -l timeout -x -d 'Wait no longer'

@@ -35,6 +35,7 @@ while IFS= read -r line; do try "$line"; done
 """
 
 LISTS = r"""#!/bin/sh
+[ "$*" = "feed list" ] && printf 'news\na b\n'
 [ "$*" = "lists --json" ] || exit 2
 echo '{"lists":[{"caps":["a"],"list":"work"},{"list":"a b"},{"list":"feeds","why":"x"}]}'
 """
@@ -105,6 +106,10 @@ class Completions(place.Folder, unittest.TestCase):
             "w8yctl schedule -k bike control ": "HALT RESUME",
             "w8yctl schedule set --a": "--after=",
             "w8yctl schedule dispatch --t": "--timefile=",
+            "w8yctl sorted m": "move",
+            "w8yctl job put --w": "--wide --wait",
+            "w8yctl feed create --kind=s": "sorted_feed",
+            "w8yctl feed publish n": "news",
         }
         said = place.says("bash", "--norc", "-c", BASH_TRY, input="\n".join(cases) + "\n",
                           env={"PATH": "/usr/bin:/bin", "source": str(place.source),

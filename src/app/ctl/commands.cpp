@@ -4,6 +4,17 @@
 
 namespace w8y::app::ctl {
 
+namespace {
+
+using store::FeedKind;
+
+template <CommandPtr (*make)(FeedKind), FeedKind kind>
+CommandPtr feed_command() {
+  return make(kind);
+}
+
+}  // namespace
+
 std::span<const CommandRow> all_commands() {
   static constexpr std::array all = std::to_array<CommandRow>({
       {"status", "This host at a glance: what is wrong comes first", make_status},
@@ -33,15 +44,50 @@ std::span<const CommandRow> all_commands() {
       {"schedule list", "Jobs, schedules in words, next times", make_schedule_list},
       {"schedule control", "HALT dispatch and work on all hosts, or RESUME", make_schedule_control},
       {"schedule dispatch", "Enqueue what is due, without w8yd", make_schedule_dispatch},
+      {"feed", "Feeds of any kind; and items with ids", nullptr, declare_feeds},
+      {"feed create", "Make a feed, of any kind", make_feed_create},
+      {"feed delete", "Delete a feed of any kind, with all that is in it", make_feed_delete},
+      {"feed list", "The names of all feeds", make_feed_list},
+      {"feed config", "What is set for a feed, and set it", make_feed_config},
+      {"feed publish", "Publish items, or edit one", make_feed_publish},
+      {"feed retract", "Take items out", feed_command<make_feed_retract, FeedKind::feed>},
+      {"feed ids", "All ids, oldest first", feed_command<make_feed_ids, FeedKind::feed>},
+      {"feed get", "An item", feed_command<make_feed_get, FeedKind::feed>},
+      {"feed all", "All ids and items", feed_command<make_feed_all, FeedKind::feed>},
+      {"feed watch", "What happens in it", feed_command<make_feed_watch, FeedKind::feed>},
+      {"sorted", "Sorted feeds: items in an order of yours", nullptr, declare_feeds},
+      {"sorted append", "Items at the end", make_sorted_append},
+      {"sorted prepend", "Items at the beginning, the last one first", make_sorted_prepend},
+      {"sorted before", "Items before another", make_sorted_before},
+      {"sorted after", "Items behind another, the last one first", make_sorted_after},
+      {"sorted edit", "Put another item in the place of one", make_sorted_edit},
+      {"sorted move", "Move an item", make_sorted_move},
+      {"sorted retract", "Take items out", feed_command<make_feed_retract, FeedKind::sorted_feed>},
+      {"sorted ids", "All ids in order", feed_command<make_feed_ids, FeedKind::sorted_feed>},
+      {"sorted get", "An item", feed_command<make_feed_get, FeedKind::sorted_feed>},
+      {"sorted all", "All ids and items", feed_command<make_feed_all, FeedKind::sorted_feed>},
+      {"sorted watch", "What happens in it", feed_command<make_feed_watch, FeedKind::sorted_feed>},
+      {"queue", "Queues: who takes an item has it", nullptr, declare_feeds},
+      {"queue put", "Put items in", feed_command<make_feed_put, FeedKind::queue>},
+      {"queue get", "Take the next item out", feed_command<make_feed_take, FeedKind::queue>},
+      {"queue ids", "All ids, newest first", feed_command<make_feed_ids, FeedKind::queue>},
+      {"queue watch", "What happens in it", feed_command<make_feed_watch, FeedKind::queue>},
+      {"job", "Jobs: claimed, then finished or tried again", nullptr, declare_feeds},
+      {"job put", "Put jobs in", feed_command<make_feed_put, FeedKind::job>},
+      {"job get", "Claim the next job", feed_command<make_feed_take, FeedKind::job>},
+      {"job finish", "A claimed job is done", make_job_finish},
+      {"job cancel", "A claimed job goes back to the queue, and has failed once", make_job_cancel},
+      {"job stall", "A claimed job is not tried again until it is retried", make_job_stall},
+      {"job retry", "A stalled job goes back to the queue", make_job_retry},
+      {"job retract", "Forget jobs, wherever they are", make_job_retract},
+      {"job ids", "All ids, in any order", feed_command<make_feed_ids, FeedKind::job>},
+      {"job failures", "How often a job was cancelled", make_job_failures},
+      {"job watch", "What happens to jobs", feed_command<make_feed_watch, FeedKind::job>},
       {"top", "", nullptr},
       {"fleet", "", nullptr},
       {"run", "", nullptr},
       {"why", "", nullptr},
       {"logs", "", nullptr},
-      {"feed", "", nullptr},
-      {"sorted", "", nullptr},
-      {"queue", "", nullptr},
-      {"job", "", nullptr},
   });
   return all;
 }

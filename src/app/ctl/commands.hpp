@@ -4,6 +4,7 @@
 #include <span>
 
 #include "app/ctl/command.hpp"
+#include "store/thoonk/access.hpp"
 
 namespace w8y::app::ctl {
 
@@ -48,6 +49,33 @@ CommandPtr make_schedule_next();
 CommandPtr make_schedule_list();
 CommandPtr make_schedule_control();
 CommandPtr make_schedule_dispatch();
+
+// Feeds, sorted feeds, queues and jobs, in Redis.
+void declare_feeds(Words& words, Options& options);
+CommandPtr make_feed_create();
+CommandPtr make_feed_delete();
+CommandPtr make_feed_list();
+CommandPtr make_feed_config();
+CommandPtr make_feed_publish();
+CommandPtr make_feed_retract(store::FeedKind kind);  // feed or sorted_feed
+CommandPtr make_feed_ids(store::FeedKind kind);
+CommandPtr make_feed_get(store::FeedKind kind);
+CommandPtr make_feed_all(store::FeedKind kind);
+CommandPtr make_feed_watch(store::FeedKind kind);
+CommandPtr make_sorted_append();
+CommandPtr make_sorted_prepend();
+CommandPtr make_sorted_before();
+CommandPtr make_sorted_after();
+CommandPtr make_sorted_edit();
+CommandPtr make_sorted_move();
+CommandPtr make_feed_put(store::FeedKind kind);   // queue or job
+CommandPtr make_feed_take(store::FeedKind kind);  // the same
+CommandPtr make_job_finish();
+CommandPtr make_job_cancel();
+CommandPtr make_job_stall();
+CommandPtr make_job_retry();
+CommandPtr make_job_retract();
+CommandPtr make_job_failures();
 
 // Nobody else.
 CommandPtr make_check_executor();

@@ -44,7 +44,7 @@ std::optional<ItemStream::Line> ItemStream::next() {
     }
     if (!delimited && line.item.empty()) return std::nullopt;
     line.number = ++number_;
-    if (!line.item.empty()) return line;
+    if (with_empty_ || !line.item.empty()) return line;
   }
 }
 

@@ -15,6 +15,10 @@ struct Options {
 
   std::string schedule_prefix = "redbike";
 
+  // Of commands about feeds.
+  bool base64 = false;       ///< ids and items are given in it
+  bool feed_base64 = false;  ///< the name of the feed is
+
   bool json = false;
   bool wide = false;  ///< tables are as wide as what is in them
 };

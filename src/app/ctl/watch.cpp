@@ -12,6 +12,7 @@
 #include "app/ctl/table.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
+#include "app/ctl/watching.hpp"
 #include "redis/subscriber.hpp"
 
 namespace w8y::app::ctl {
@@ -33,58 +34,18 @@ std::string detail_of(const Json& event) {
   return text;
 }
 
-class Watcher final : private redis::Subscriber::Listener {
- public:
-  Watcher(loop::Loop& loop, redis::Subscriber& subscriber, bool json, std::size_t limit)
-      : redis::Subscriber::Listener(subscriber), loop_(loop), json_(json), limit_(limit) {}
-
-  void on_message(std::string_view payload) {
-    if (seen_ > 0 && seen_ == limit_) return;
-    auto event = ops::parse(payload);
-    if (event && !event->is_object()) event.reset();
-    if (json_) {
-      print_json(event ? *event : Json{{"type", "unknown"}, {"text", escape(payload)}});
-    } else if (event) {
-      std::cout << time_text(WallTime(number_in(*event, "time_ms"))) << "  "
-                << shown_in(*event, "list") << "  " << text_in(*event, "run") << "  "
-                << text_in(*event, "host") << "  " << item_in(*event) << "  "
-                << text_in(*event, "type") << "  " << detail_of(*event) << '\n';
-    } else {
-      std::cout << escape(payload) << '\n';
-    }
-    std::cout.flush();
-    if (++seen_ == limit_ || !std::cout) loop_.stop();
+void show(const Json* event, std::string_view payload, bool json) {
+  if (json) {
+    print_json(event != nullptr ? *event : Json{{"type", "unknown"}, {"text", escape(payload)}});
+  } else if (event != nullptr) {
+    std::cout << time_text(WallTime(number_in(*event, "time_ms"))) << "  "
+              << shown_in(*event, "list") << "  " << text_in(*event, "run") << "  "
+              << text_in(*event, "host") << "  " << item_in(*event) << "  "
+              << text_in(*event, "type") << "  " << detail_of(*event) << '\n';
+  } else {
+    std::cout << escape(payload) << '\n';
   }
-
-  [[nodiscard]] const std::optional<std::string>& failure() const { return failure_; }
-
- private:
-  void on_up() override {
-    if (in_trouble_) complain("Redis is back; events may have been missed");
-    in_trouble_ = false;
-    reached_ = true;
-  }
-  void on_down(const std::string& why) override {
-    if (!reached_) {
-      failure_ = why;
-      loop_.stop();
-    } else if (!in_trouble_) {
-      complain("Redis is gone: " + escape(why) + "; waiting for it");
-    }
-    in_trouble_ = true;
-  }
-  void on_refused(const std::string& channel, const std::string& why) override {
-    complain(escape_text(channel) + ": " + escape(why));
-  }
-
-  loop::Loop& loop_;
-  bool json_;
-  std::size_t limit_;
-  std::size_t seen_ = 0;
-  bool reached_ = false;
-  bool in_trouble_ = false;
-  std::optional<std::string> failure_;
-};
+}
 
 class Watch final : public Command {
  public:
@@ -95,15 +56,18 @@ class Watch final : public Command {
 
   int run(const Options& options, Context& context) override {
     redis::Subscriber subscriber(context.loop(), context.redis_options());
-    Watcher watcher(context.loop(), subscriber, options.json, limit_);
+    Watching watching(context.loop(), subscriber, limit_);
+    const auto tell = [&](std::string_view, std::string_view payload) {
+      if (!watching.wanted()) return;
+      const auto event = ops::parse(payload);
+      show(event && event->is_object() ? &*event : nullptr, payload, options.json);
+      watching.seen();
+    };
     std::vector<redis::Subscription> subscriptions;
     for (const auto& prefix : context.lists_of(prefix_))
-      subscriptions.push_back(subscriber.subscribe(
-          context.keys(prefix).events,
-          [&watcher](std::string_view, std::string_view payload) { watcher.on_message(payload); }));
+      subscriptions.push_back(subscriber.subscribe(context.keys(prefix).events, tell));
     if (subscriptions.empty()) throw Failure(refused, "the config has no lists to watch");
-    context.loop().run();
-    if (watcher.failure()) throw Failure(not_reachable, *watcher.failure());
+    watching.run();
     return done;
   }
 
