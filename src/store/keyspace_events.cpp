@@ -59,4 +59,11 @@ bool KeyspaceEvents::adds(std::string_view event) {
   return std::find(adding.begin(), adding.end(), event) != adding.end();
 }
 
+bool KeyspaceEvents::adds_scored(std::string_view event) {
+  static constexpr std::array<std::string_view, 10> adding{
+      "zadd",        "zincr",     "zunionstore", "zinterstore", "zdiffstore",
+      "zrangestore", "rename_to", "copy_to",     "move_to",     "restore"};
+  return std::find(adding.begin(), adding.end(), event) != adding.end();
+}
+
 }  // namespace w8y::store

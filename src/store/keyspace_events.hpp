@@ -1,5 +1,5 @@
 // Whether this server tells of changed keys (notify-keyspace-events), so that what is added to a
-// list at rest is heard of at once, whoever adds it.
+// list or a timeline at rest is heard of at once, whoever adds it.
 //
 // Its settings would say so, but who may read those may read its passwords too (CONFIG GET). So a
 // key of ours is written now and then, and heard of, or not.
@@ -35,8 +35,10 @@ class KeyspaceEvents {
   [[nodiscard]] bool on(std::string_view key_prefix);
   /// The channel for what is done to a key.
   [[nodiscard]] std::string channel(std::string_view key) const;
-  /// Whether a message there says that items may have come.
+  /// Whether a message there says that items may have come to a list.
   [[nodiscard]] static bool adds(std::string_view event);
+  /// The same for a sorted set: also a score that has changed.
+  [[nodiscard]] static bool adds_scored(std::string_view event);
 
  private:
   void try_out();

@@ -255,13 +255,65 @@ TEST_CASE("news are heard: of our queues, of the timeline, of orders") {
   Bike bike(schedule_rule(), {"A", "B"});
   bike.host.queue->listen(true);
   CHECK(turn_until(bike.loop, [&] { return bike.host.told.backs > 1; }));
-  bike.host.told.news.clear();
-  for (const char* message : {"queued\nZ", "queued\nZ\nB", "timeline", "free", "control", "hello"})
+  const std::pair<const char*, ScheduleNews> all[] = {{"queued\nZ\nB", ScheduleNews::queued},
+                                                      {"timeline", ScheduleNews::timeline},
+                                                      {"free", ScheduleNews::place},
+                                                      {"control", ScheduleNews::orders},
+                                                      {"hello", ScheduleNews::queued}};
+  for (const auto& [message, news] : all) {
+    bike.host.told.news.clear();
+    bike.ask({"PUBLISH", "bike:wake", "queued\nZ"});  // of a queue that is not ours
     bike.ask({"PUBLISH", "bike:wake", message});
-  CHECK(turn_until(bike.loop, [&] { return bike.host.told.news.size() == 5; }));
-  CHECK(bike.host.told.news ==
-        std::vector<ScheduleNews>{ScheduleNews::queued, ScheduleNews::timeline, ScheduleNews::place,
-                                  ScheduleNews::orders, ScheduleNews::queued});
+    CHECK(turn_until(bike.loop, [&] { return !bike.host.told.news.empty(); }));
+    CHECK(bike.host.told.news == std::vector{news});
+  }
+}
+
+TEST_CASE("where Redis tells of changed keys, what others do is heard of at once") {
+  Bike bike(schedule_rule(), {"A", "B", "A"});
+  bike.ask({"CONFIG", "SET", "notify-keyspace-events", "Klzg"});
+  ScheduleHost dispatcher(bike.loop, bike.server.url(), schedule_rule(), {"A"}, "there");
+  const auto hears = [&](ScheduleHost& host, ScheduleNews news,
+                         const std::vector<std::string>& command) {
+    CAPTURE(command);
+    // It is noticed after a moment that there are such news; and what has been said already is
+    // said once more then.
+    return ask_until(bike.loop, [&] {
+      &host == &dispatcher ? host.queue->listen_to_timeline() : host.queue->listen(true);
+      turn_for(bike.loop, 5ms);
+      host.told.news.clear();
+      bike.ask(command);
+      turn_for(bike.loop, 10ms);
+      return host.told.news == std::vector{news};
+    });
+  };
+  CHECK(hears(bike.host, ScheduleNews::queued, {"LPUSH", "bike-work-A", "x:A"}));
+  CHECK(hears(bike.host, ScheduleNews::queued, {"RPUSH", "bike-work-B", "x:B"}));
+  CHECK(hears(dispatcher, ScheduleNews::changed, {"ZINCRBY", "bike-timeline", "1", "x:A"}));
+  CHECK(bike.host.queue->hears());
+  dispatcher.told.news.clear();
+  bike.ask({"ZADD", "bike-timeline", "5", "z:A"});
+  CHECK(turn_until(bike.loop, [&] { return !dispatcher.told.news.empty(); }));
+  CHECK(dispatcher.told.news == std::vector{ScheduleNews::changed});
+
+  // What is taken away, and what is of other queues, is no news; what a script says itself is told
+  // once with what it did.
+  bike.host.told.news.clear();
+  dispatcher.told.news.clear();
+  bike.ask({"LPUSH", "bike-work-Z", "x:Z"});
+  bike.ask({"RPOP", "bike-work-A"});
+  bike.ask({"ZREM", "bike-timeline", "x:A"});
+  bike.ask({"DEL", "bike-work-B"});
+  turn_for(bike.loop, 20ms);
+  CHECK(bike.host.told.news.empty());
+  CHECK(dispatcher.told.news.empty());
+  bike.ask({"ZADD", "bike-timeline", "5", "y:B"});
+  bike.ask({"PUBLISH", "bike:wake", "timeline"});
+  CHECK(turn_until(bike.loop, [&] { return !dispatcher.told.news.empty(); }));
+  turn_for(bike.loop, 5ms);
+  CHECK(dispatcher.told.news.back() == ScheduleNews::timeline);
+  // What it was tried out with is gone.
+  CHECK(bike.ask({"EXISTS", "bike:probe"}) == "0");
 }
 
 TEST_CASE("dispatch tells what it did, and why it could not") {

@@ -93,6 +93,50 @@ TEST_CASE("what nobody told us of is dispatched within a quarter of a second or 
   CHECK(bench.timeline->late[0] <= 400ms);
 }
 
+TEST_CASE("what another puts on the timeline is looked for at once, where that is heard of") {
+  Bench bench;
+  bench.timeline->put_on_timeline(1h);
+  bench.run_for(1s);
+  bench.timeline->change_timeline(-1s);  // due already
+  bench.run_for(2ms);
+  CHECK(bench.timeline->late.size() == 1);
+  bench.timeline->change_timeline(30ms);
+  bench.run_for(31ms);
+  CHECK(bench.timeline->late.size() == 2);
+}
+
+TEST_CASE("changes of the timeline that bring nothing earlier are looked for less and less often") {
+  Bench bench;
+  bench.timeline->put_on_timeline(1h);
+  bench.run_for(1s);
+  const std::size_t before = bench.timeline->looks;
+  for (int i = 0; i < 1000; ++i) {
+    bench.timeline->change_timeline(2h);
+    bench.run_for(1ms);
+  }
+  // Some while it grows rare, then three a second, and those that come in their turn.
+  CHECK(bench.timeline->looks - before <= 16);
+  // What is earlier is found all the same, and from then on is looked for at once again.
+  bench.timeline->change_timeline(0s);
+  bench.run_for(400ms);
+  CHECK(bench.timeline->late.size() == 1);
+  bench.timeline->change_timeline(0s);
+  bench.run_for(15ms);
+  CHECK(bench.timeline->late.size() == 2);
+}
+
+TEST_CASE("who does not dispatch does not look for changes") {
+  Bench bench;
+  bench.rule.source = ScheduleSettings{{"A"}, false, OnFailure::die, {}};
+  bench.make();
+  for (int i = 0; i < 100; ++i) {
+    bench.timeline->change_timeline(-1s);
+    bench.run_for(1ms);
+  }
+  CHECK(bench.timeline->looks == 0);
+  CHECK(bench.timeline->recovers <= 3);
+}
+
 TEST_CASE("a thousand that are due together are dispatched by calls that follow each other") {
   Bench bench;
   for (int i = 0; i < 1000; ++i) bench.timeline->put_on_timeline(1s, false);

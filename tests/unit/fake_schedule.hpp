@@ -55,6 +55,7 @@ class FakeSchedule : public store::ScheduleQueue {
     answer_.set(clock_.now(), [this] { handler.on_recovered(0, next_over); });
   }
   [[nodiscard]] bool hears() const override { return false; }
+  void listen_to_timeline() override { listen(true); }
   void listen(bool on) override {
     subscribed += on && !listening ? 1 : 0;
     listening = on;
@@ -68,6 +69,11 @@ class FakeSchedule : public store::ScheduleQueue {
   void put_on_timeline(Duration in, bool told = true) {
     due.insert(clock_.now() + in);
     if (told) handler.on_news(store::ScheduleNews::timeline);
+  }
+  /// As another program does it, where Redis tells of changed keys.
+  void change_timeline(Duration in) {
+    due.insert(clock_.now() + in);
+    handler.on_news(store::ScheduleNews::changed);
   }
 
   store::ScheduleQueueHandler& handler;

@@ -17,7 +17,7 @@ Dispatcher::Dispatcher(const Clock& clock, TimerQueue& timers, IdlePolls& idle,
       timer_(timers),
       queue_(make(*this)) {
   queue_->use(rule_);
-  queue_->listen(true);
+  queue_->listen_to_timeline();
   enter();
 }
 
@@ -49,7 +49,10 @@ void Dispatcher::ask() {
   const bool recovers = looked_ && clock_.now() >= recover_at_;
   looked_ = true;
   again_ = false;
+  if (!rule_->schedule().dispatch) changed_ = false;
   if (!rule_->schedule().dispatch || recovers) return queue_->recover();
+  for_change_ = std::exchange(changed_, false);
+  if (for_change_) change_look_ = clock_.now();
   queue_->dispatch();
 }
 
@@ -58,9 +61,10 @@ void Dispatcher::on_dispatched(store::DispatchAnswer&& answer) {
   if (!answer.reply) return not_done(answer);
   const store::DispatchReply& reply = *answer.reply;
   const Instant now = clock_.now();
-  due_at_.reset();
+  const std::optional<Instant> before = std::exchange(due_at_, std::nullopt);
   if (reply.next_due) due_at_ = now + *reply.next_due;
   if (reply.more) due_at_ = now;
+  if (for_change_) note_fruit(reply.taken_off > 0 || (due_at_ && (!before || *due_at_ < *before)));
   tell(reply.refused == 0 ? std::string()
                           : "the job " + std::string(shown_part(reply.first_refused)) +
                                 " can't be entered in its queue: " + reply.why);
@@ -101,15 +105,19 @@ void Dispatcher::next() {
 
 void Dispatcher::wait() {
   state_ = State::waiting;
-  const Instant now = clock_.now();
+  queue_->listen_to_timeline();
+  set_timer();
+  sleep({std::max(recover_at_ - clock_.now(), Duration{0}), 1, 1});
+}
+
+void Dispatcher::set_timer() {
   std::optional<Instant> at = again_ ? std::optional(not_before_) : due_at_;
-  if (at) {
-    timer_.set(std::max(*at, not_before_), [this] {
-      looked_ = false;
-      ask();
-    });
-  }
-  sleep({std::max(recover_at_ - now, Duration{0}), 1, 1});
+  if (changed_ && (!at || change_at() < *at)) at = change_at();
+  if (!at) return;
+  timer_.set(std::max(*at, not_before_), [this] {
+    looked_ = false;
+    ask();
+  });
 }
 
 void Dispatcher::poll_due(bool, double) {
@@ -119,7 +127,22 @@ void Dispatcher::poll_due(bool, double) {
   ask();
 }
 
+Instant Dispatcher::change_at() const {
+  return fruitless_ == 0 ? Instant{} : change_look_ + first_change_pause * (1 << (fruitless_ - 1));
+}
+
+/// A look in vain was as one of those that the idle budget pays.
+void Dispatcher::note_fruit(bool found) {
+  fruitless_ = found ? 0 : std::min(fruitless_ + 1, most_fruitless);
+  if (!found) charge(1);
+}
+
 void Dispatcher::on_news(store::ScheduleNews news) {
+  if (news == store::ScheduleNews::changed) {
+    changed_ = rule_->schedule().dispatch;
+    if (changed_ && state_ == State::waiting) set_timer();
+    return;
+  }
   if (news != store::ScheduleNews::timeline && news != store::ScheduleNews::orders) return;
   again_ = true;
   if (state_ != State::waiting) return;

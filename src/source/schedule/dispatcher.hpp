@@ -46,6 +46,10 @@ class Dispatcher final : public Upkeep,
   static constexpr Duration least_recover_pause = std::chrono::milliseconds(250);
   /// A look that is refused is repeated after that, however many wakes there are.
   static constexpr Duration after_trouble = std::chrono::seconds(1);
+  /// Each end of a run puts its job on the timeline, which is heard of as what others put there is.
+  /// For each look in vain, the next one for a change waits twice as long.
+  static constexpr Duration first_change_pause = std::chrono::milliseconds(10);
+  static constexpr unsigned most_fruitless = 6;
 
   // store::ScheduleQueueHandler; the rest is the Source's
   void on_dispatched(store::DispatchAnswer&& answer) override;
@@ -65,16 +69,23 @@ class Dispatcher final : public Upkeep,
   void ask();
   void next();
   void wait();
+  void set_timer();
   void not_done(const store::DispatchAnswer& answer);
   void tell(const std::string& why);
+  [[nodiscard]] Instant change_at() const;
+  void note_fruit(bool found);
 
   const Clock& clock_;
   UpkeepHandler& handler_;
   const Note note_;
   RulePtr rule_;
   State state_ = State::entering;
-  bool again_ = false;   ///< something was heard while a call was out
-  bool looked_ = false;  ///< what was heard has been looked for since
+  bool again_ = false;       ///< something was heard while a call was out
+  bool looked_ = false;      ///< what was heard has been looked for since
+  bool changed_ = false;     ///< somebody changed the timeline since the last look
+  bool for_change_ = false;  ///< the look that is out is for that
+  unsigned fruitless_ = 0;   ///< looks for changes, in a row, that found nothing
+  Instant change_look_{};    ///< the last one
   std::optional<Instant> due_at_;
   Instant recover_at_{};
   Instant not_before_{};  ///< after trouble

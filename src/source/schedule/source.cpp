@@ -44,7 +44,7 @@ void ScheduleSource::on_taken(store::TakeReply&& reply) {
 
 /// What is said of the timeline is for who dispatches.
 void ScheduleSource::on_news(store::ScheduleNews what) {
-  if (what != store::ScheduleNews::timeline) news();
+  if (what != store::ScheduleNews::timeline && what != store::ScheduleNews::changed) news();
 }
 
 }  // namespace w8y::source

@@ -29,6 +29,7 @@ struct DispatchAnswer {
 enum class ScheduleNews {
   queued,    ///< one of our queues has jobs
   timeline,  ///< a job is due earlier than any before
+  changed,   ///< somebody put a job on the timeline: it may be due later than others
   place,     ///< the fleet has room for a run
   orders,    ///< halted, paused, or the end of that
 };
@@ -51,6 +52,9 @@ class ScheduleQueue : public WorkQueue {
   /// Jobs whose holder is gone go back to their queues; answered by one on_recovered(). One at a
   /// time.
   virtual void recover() = 0;
+  /// Instead of listen(): news are of the timeline, and of orders. May be said again and again:
+  /// that Redis tells of changed keys is noticed then.
+  virtual void listen_to_timeline() = 0;
   virtual void settle(JobSettlement&& settlement) = 0;
 };
 

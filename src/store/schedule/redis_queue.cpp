@@ -75,6 +75,8 @@ RedisScheduleQueue::RedisScheduleQueue(std::shared_ptr<RedisSession> session, De
                                handler_.on_parked(job, why);
                              }}),
       recovery_(*session_),
+      news_(*session_, {[this](ScheduleNews news) { handler_.on_news(news); },
+                        [this] { handler_.on_back(); }}),
       random_(std::hash<std::string>{}(session_->run_ids.next(session_->clock.wall())) ^
               session_->holder.seed),
       alive_(std::make_shared<bool>(true)) {}
@@ -300,40 +302,6 @@ void RedisScheduleQueue::announce(const RunEvent& event) {
   const std::string message =
       event_json(*rule_, session_->holder.host, event, session_->clock.wall());
   session_->client.call({"PUBLISH", keys().events, message});
-}
-
-void RedisScheduleQueue::listen(bool on) {
-  if (!on) return wake_.reset();
-  if (wake_) return;
-  // Once the channel is confirmed too: what was published before may have been missed.
-  wake_ = session_->subscriber.subscribe(
-      keys().wake, [this](std::string_view, std::string_view message) { heard(message); },
-      [this] { handler_.on_back(); });
-}
-
-/// "queued" and codes, each on a line of its own; or one word. Anything else is somebody's hint.
-void RedisScheduleQueue::heard(std::string_view message) {
-  const auto line = message.find('\n');
-  const std::string_view news = message.substr(0, line);
-  if (news == "timeline") return handler_.on_news(ScheduleNews::timeline);
-  if (news == "free") return handler_.on_news(ScheduleNews::place);
-  if (news == "control" || news == "paused" || news == "resumed")
-    return handler_.on_news(ScheduleNews::orders);
-  if (news == "queued" && line != std::string_view::npos && !is_ours(message.substr(line + 1)))
-    return;
-  handler_.on_news(ScheduleNews::queued);
-}
-
-bool RedisScheduleQueue::is_ours(std::string_view codes) const {
-  return std::any_of(queues_.begin(), queues_.end(), [&](const std::string& code) {
-    if (code.find('\n') != std::string::npos) return true;  // it stands on several lines
-    for (std::string_view rest = codes;;) {
-      const auto end = rest.find('\n');
-      if (rest.substr(0, end) == code) return true;
-      if (end == std::string_view::npos) return false;
-      rest.remove_prefix(end + 1);
-    }
-  });
 }
 
 }  // namespace w8y::store

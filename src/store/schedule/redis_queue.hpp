@@ -16,6 +16,7 @@
 #include "store/redis_session.hpp"
 #include "store/schedule/job_ends.hpp"
 #include "store/schedule/lease_store.hpp"
+#include "store/schedule/news_channels.hpp"
 #include "store/schedule/queue.hpp"
 #include "store/schedule/refusals.hpp"
 #include "store/schedule/take_call.hpp"
@@ -42,8 +43,14 @@ class RedisScheduleQueue final : public ScheduleQueue,
   void take(std::size_t wanted) override;
   void dispatch() override;
   void recover() override;
-  void listen(bool on) override;
-  [[nodiscard]] bool hears() const override { return false; }
+  void listen(bool on) override {
+    news_.listen(on ? ScheduleNewsChannels::About::jobs : ScheduleNewsChannels::About::nothing,
+                 *rule_);
+  }
+  void listen_to_timeline() override {
+    news_.listen(ScheduleNewsChannels::About::timeline, *rule_);
+  }
+  [[nodiscard]] bool hears() const override { return news_.hears_changes(); }
   /// By Redis's clock, and never later than that; 0: it has not said anything yet.
   [[nodiscard]] std::chrono::milliseconds redis_now() const;
   void settle(JobSettlement&& settlement) override;
@@ -86,8 +93,6 @@ class RedisScheduleQueue final : public ScheduleQueue,
   Claim hold(const Ticket& ticket, TakenJob&& job);
   void put_down(const RunId& run, JobEnds::End&& end);
   void look_through();
-  void heard(std::string_view message);
-  [[nodiscard]] bool is_ours(std::string_view codes) const;
   [[nodiscard]] const ScheduleKeys& keys() const { return store_->keys(); }
   [[nodiscard]] std::string holder() const;
   std::string new_tag();
@@ -104,10 +109,10 @@ class RedisScheduleQueue final : public ScheduleQueue,
   JobEnds ends_;
   Recovery recovery_;
   bool recover_asked_ = false;
+  ScheduleNewsChannels news_;
   std::mt19937_64 random_;
   /// Redis's time is this and the time since then, or more.
   std::optional<std::pair<std::chrono::milliseconds, Instant>> heard_time_;
-  redis::Subscription wake_;
   std::shared_ptr<bool> alive_;
 };
 
