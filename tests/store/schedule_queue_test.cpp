@@ -133,6 +133,20 @@ TEST_CASE("a right that is missing loses no job") {
   CHECK(server.ask({"EXISTS", "bike-work-A-x:A", "bike:taken"}) == "0");
 }
 
+TEST_CASE("a right that is missing for a queue leaves what is due on the timeline") {
+  for (const char* missing : {"-lpush", "-sadd", "-hset", "-zrem"}) {
+    CAPTURE(missing);
+    RedisServer server({.config = {std::string("user plain on nopass ~* &* +@all ") + missing}});
+    loop::Loop loop;
+    ScheduleHost host(loop, url_for(server, false));
+    server.ask({"ZADD", "bike-timeline", "5", "x:A"});
+    host.queue->dispatch();
+    CHECK(turn_until(loop, [&] { return host.told.dispatches.size() == 1; }));
+    CHECK(host.told.dispatches[0].trouble == ClaimEnd::refused);
+    CHECK(server.ask({"ZSCORE", "bike-timeline", "x:A"}) == "5");
+  }
+}
+
 TEST_CASE("jobs are bytes; too long a one is BAD, and never run") {
   Bike bike;
   const std::vector<Item> jobs = {std::string("nul\0:A", 6), "new\nline:A", "\xff\xfe:A",

@@ -49,8 +49,9 @@ for i = 1, #due, 2 do
   local job, score = due[i], tonumber(due[i + 1])
   local trouble = trouble_with(job)
   if not trouble then
-    redis.call('ZREM', timeline, job)
+    -- Off the timeline last: where a right is missing for its queue, it stays due.
     if enqueue(job) then reply[3] = reply[3] + 1 end
+    redis.call('ZREM', timeline, job)
     reply[#reply + 1] = math.floor(math.min(math.max(now_ms - score * 1000, 0), 1e15))
   elseif trouble.bad then
     redis.call('ZREM', timeline, job)
