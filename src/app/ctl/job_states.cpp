@@ -22,7 +22,6 @@ namespace w8y::app::ctl {
 
 namespace {
 
-using redis::Command;
 using redis::ReplyCopy;
 
 /// Jobs in an answer, and how much shorter the next try is after one that was too large.
@@ -189,20 +188,21 @@ class Reader {
     if (jobs.empty()) return;
     std::vector<std::string> names;  // the commands are views of them
     names.reserve(2 * jobs.size());
-    Command statuses{"HMGET", keys_.statuses};
-    Command failures{"HMGET", keys_.failures};
-    Command scores{"ZMSCORE", keys_.timeline};
-    Command taken{"HMGET", keys_.taken};
-    std::vector<Command> commands{{"MULTI"}};
+    redis::Command statuses{"HMGET", keys_.statuses};
+    redis::Command failures{"HMGET", keys_.failures};
+    redis::Command scores{"ZMSCORE", keys_.timeline};
+    redis::Command taken{"HMGET", keys_.taken};
+    std::vector<redis::Command> commands{{"MULTI"}};
     for (const store::Job* job : jobs) {
-      for (Command* command : {&statuses, &failures, &scores, &taken}) command->emplace_back(*job);
+      for (redis::Command* command : {&statuses, &failures, &scores, &taken})
+        command->emplace_back(*job);
       const std::string& key = names.emplace_back(keys_.working(*job));
       const std::string& members = names.emplace_back(keys_.members(code_of(*job)));
       commands.insert(
           commands.end(),
           {{"PTTL", key}, {"GETRANGE", key, "0", most_of_tag}, {"SISMEMBER", members, *job}});
     }
-    for (Command* command : {&statuses, &failures, &scores, &taken})
+    for (redis::Command* command : {&statuses, &failures, &scores, &taken})
       commands.push_back(std::move(*command));
     commands.push_back({"EXEC"});
     const ReplyCopy executed = std::move(client_.pipeline(commands).back());
@@ -310,7 +310,7 @@ class Reader {
     for (auto& state : states)
       if (std::string_view(state.state) == "bad") bad.push_back(&state);
     if (bad.empty()) return;
-    std::vector<Command> lengths;
+    std::vector<redis::Command> lengths;
     for (const JobState* state : bad) lengths.push_back({"HSTRLEN", keys_.schedules, state->job});
     const std::vector<ReplyCopy> told = client_.pipeline(lengths);
     for (std::size_t i = 0; i < bad.size(); ++i) {
