@@ -1,5 +1,6 @@
 #include "schedule/read_rule.hpp"
 
+#include <dlfcn.h>
 #include <libical/ical.h>
 
 #include <algorithm>
@@ -12,6 +13,37 @@
 namespace w8y::schedule {
 
 namespace {
+
+/// libical, loaded when the first rule needs it: with the libraries that it brings it takes 4 MiB
+/// of memory and some milliseconds of each start, of programs most of which never read a rule.
+class Ical {
+ public:
+  static const Ical& get() {
+    static const Ical library;
+    return library;
+  }
+  decltype(&icalrecurrencetype_from_string) from_string;
+  decltype(&icalrecurrencetype_day_position) day_position;
+  decltype(&icalrecurrencetype_day_day_of_week) day_of_week;
+
+ private:
+  Ical() {
+    void* library = dlopen("libical.so.3", RTLD_NOW | RTLD_LOCAL);
+    decltype(&icalerror_set_errors_are_fatal) set_fatal = nullptr;
+    const auto find = [library](auto& function, const char* name) {
+      function = library == nullptr
+                     ? nullptr
+                     : reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));
+      if (function == nullptr)
+        throw ScheduleError{std::string("rules can't be read here: ") + dlerror()};
+    };
+    find(from_string, "icalrecurrencetype_from_string");
+    find(day_position, "icalrecurrencetype_day_position");
+    find(day_of_week, "icalrecurrencetype_day_day_of_week");
+    find(set_fatal, "icalerror_set_errors_are_fatal");
+    set_fatal(0);
+  }
+};
 
 using Parts = std::map<std::string_view, std::string_view>;
 
@@ -99,7 +131,7 @@ icalrecurrencetype read_part(const Numbers& part, std::string_view value) {
   if (text.empty() || text.ends_with(',') || std::any_of(text.begin(), text.end(), stranger))
     refuse(part.name, value, part.takes);
   const std::string rule = "FREQ=YEARLY;" + std::string(part.name) + "=" + text;
-  const icalrecurrencetype read = icalrecurrencetype_from_string(rule.c_str());
+  const icalrecurrencetype read = Ical::get().from_string(rule.c_str());
   if (read.freq == ICAL_NO_RECURRENCE) refuse(part.name, value, part.takes);
   return read;
 }
@@ -137,8 +169,8 @@ void set_weekdays(const icalrecurrencetype& read, const Numbers& part, std::stri
     if (at == 0 || text[at - 1] < '0' || text[at - 1] > '9') refuse(part.name, text, part.takes);
   for (const short day : read.by_day) {
     if (day == ICAL_RECURRENCE_ARRAY_MAX) break;
-    const int n = icalrecurrencetype_day_position(day);
-    const int weekday = (icalrecurrencetype_day_day_of_week(day) + 5) % 7;
+    const int n = Ical::get().day_position(day);
+    const int weekday = (Ical::get().day_of_week(day) + 5) % 7;
     if (n < part.least || n > part.most) refuse(part.name, text, part.takes);
     if (n == 0)
       days.weekdays.set(static_cast<std::size_t>(weekday));
@@ -217,7 +249,6 @@ RuleText read_rule(std::string_view text, const std::function<Wall(TimeText)>& u
   if (parts.contains("COUNT")) rule.count = read_number(parts, "COUNT", 1);
   if (const auto found = parts.find("UNTIL"); found != parts.end())
     rule.until = until(read_time(found->second));
-  icalerror_set_errors_are_fatal(0);
   for (const Numbers& part : numbers)
     if (const auto found = parts.find(part.name); found != parts.end())
       apply(part, found->second, rule);
