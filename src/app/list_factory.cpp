@@ -23,7 +23,8 @@ std::shared_ptr<Executor> ListFactory::make_executor(const RulePtr& rule, const 
 }
 
 std::string ListFactory::why_not(const Rule& rule, const Caps& caps) {
-  return executor::why_not(rule, caps);
+  std::string why = executor::why_not(rule, caps);
+  return why.empty() ? source::why_not(rule) : why;
 }
 
 }  // namespace w8y::app

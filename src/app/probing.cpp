@@ -6,6 +6,7 @@
 #include "executor/probe.hpp"
 #include "loop/loop.hpp"
 #include "process/spawn_service.hpp"
+#include "source/source_factory.hpp"
 
 namespace w8y::app {
 
@@ -24,7 +25,8 @@ std::map<std::string, ProbeResult> probe_all(const std::vector<RulePtr>& rules, 
 
 std::string refusal_of(const Rule& rule, const ProbeResult& answer) {
   if (const auto* refusal = std::get_if<Refusal>(&answer)) return refusal->reason;
-  return executor::why_not(rule, std::get<Caps>(answer));
+  std::string why = executor::why_not(rule, std::get<Caps>(answer));
+  return why.empty() ? source::why_not(rule) : why;
 }
 
 }  // namespace w8y::app

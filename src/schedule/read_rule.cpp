@@ -1,49 +1,16 @@
 #include "schedule/read_rule.hpp"
 
-#include <dlfcn.h>
-#include <libical/ical.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <map>
 
 #include "core/text.hpp"
+#include "schedule/ical.hpp"
 
 namespace w8y::schedule {
 
 namespace {
-
-/// libical, loaded when the first rule needs it: with the libraries that it brings it takes 4 MiB
-/// of memory and some milliseconds of each start, of programs most of which never read a rule.
-class Ical {
- public:
-  static const Ical& get() {
-    static const Ical library;
-    return library;
-  }
-  decltype(&icalrecurrencetype_from_string) from_string;
-  decltype(&icalrecurrencetype_day_position) day_position;
-  decltype(&icalrecurrencetype_day_day_of_week) day_of_week;
-
- private:
-  Ical() {
-    void* library = dlopen("libical.so.3", RTLD_NOW | RTLD_LOCAL);
-    decltype(&icalerror_set_errors_are_fatal) set_fatal = nullptr;
-    const auto find = [library](auto& function, const char* name) {
-      function = library == nullptr
-                     ? nullptr
-                     : reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));
-      if (function == nullptr)
-        throw ScheduleError{std::string("rules can't be read here: ") + dlerror()};
-    };
-    find(from_string, "icalrecurrencetype_from_string");
-    find(day_position, "icalrecurrencetype_day_position");
-    find(day_of_week, "icalrecurrencetype_day_day_of_week");
-    find(set_fatal, "icalerror_set_errors_are_fatal");
-    set_fatal(0);
-  }
-};
 
 using Parts = std::map<std::string_view, std::string_view>;
 

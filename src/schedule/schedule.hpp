@@ -52,7 +52,11 @@ class Recurrence {
 
 using Schedule = std::variant<Stop, Continue, Now, At, Recurrence, Bad>;
 
-/// Reads a schedule. `now` stands in for a DTSTART that is missing. An empty text is Bad.
+/// Why this host can read no rules (libical is not installed), for people; empty: it can.
+std::string why_no_schedules();
+
+/// Reads a schedule. Throws NoIcal (ical.hpp) where the host can read no rules: that says nothing
+/// of this one. `now` stands in for a DTSTART that is missing. An empty text is Bad.
 Schedule parse_schedule(std::string_view text, UnixSeconds now);
 
 /// In a few plain words, for tables: `every 5 minutes`, `weekdays at 09:00 Europe/Berlin`,

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "schedule/schedule.hpp"
 #include "source/circular/circular_factory.hpp"
 #include "source/job/source.hpp"
 #include "source/schedule/decision.hpp"
@@ -43,6 +44,10 @@ std::unique_ptr<Source> make_source(const std::shared_ptr<store::RedisSession>& 
       return make_job(session, idle, handler);
   }
   return make_circular(session, idle, handler);
+}
+
+std::string why_not(const Rule& rule) {
+  return rule.kind() == SourceKind::schedule ? schedule::why_no_schedules() : std::string();
 }
 
 std::unique_ptr<Upkeep> make_upkeep(const std::shared_ptr<store::RedisSession>& session,

@@ -17,6 +17,9 @@ namespace w8y::source {
 std::unique_ptr<Source> make_source(const std::shared_ptr<store::RedisSession>& session,
                                     const Rule& rule, IdlePolls& idle, SourceHandler& handler);
 
+/// Whether this host can do this kind of work: empty, or why not.
+std::string why_not(const Rule& rule);
+
 /// The time, in seconds since 1970, up to which all that was due is in its queue: to be written to
 /// the file.
 using NoteTime = std::function<void(const std::string& file, std::int64_t time)>;
