@@ -5,10 +5,12 @@
 #include "schedule/schedule.hpp"
 #include "source/circular/circular_factory.hpp"
 #include "source/job/source.hpp"
+#include "source/job/upkeep.hpp"
 #include "source/schedule/decision.hpp"
 #include "source/schedule/dispatcher.hpp"
 #include "source/schedule/source.hpp"
 #include "store/schedule/redis_queue.hpp"
+#include "store/thoonk/redis_job_care.hpp"
 #include "store/thoonk/redis_job_queue.hpp"
 
 namespace w8y::source {
@@ -53,6 +55,13 @@ std::string why_not(const Rule& rule) {
 std::unique_ptr<Upkeep> make_upkeep(const std::shared_ptr<store::RedisSession>& session,
                                     const RulePtr& rule, IdlePolls& idle, UpkeepHandler& handler,
                                     NoteTime note) {
+  if (rule->kind() == SourceKind::job)
+    return std::make_unique<JobUpkeep>(
+        session->clock, idle, handler,
+        [&session](store::thoonk::JobCareHandler& told) {
+          return std::make_unique<store::thoonk::RedisJobCare>(session, told);
+        },
+        rule);
   if (rule->kind() != SourceKind::schedule) return nullptr;
   return std::make_unique<Dispatcher>(
       session->clock, session->timers, idle, handler,

@@ -88,4 +88,10 @@ class RedisSession final : private detail::ClientOwner, private redis::Client::L
   Instant large_after_{};
 };
 
+/// A base class, before that of the listener on the connection, so that the connection outlives the
+/// listener: a source may be its last user.
+struct SessionUser {
+  std::shared_ptr<RedisSession> session_;
+};
+
 }  // namespace w8y::store

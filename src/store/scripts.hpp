@@ -21,6 +21,8 @@ extern const redis::Script index;
 extern const redis::Script items;
 extern const redis::Script job_change;
 extern const redis::Script job_end;
+extern const redis::Script job_maintain;
+extern const redis::Script job_order;
 extern const redis::Script job_recover;
 extern const redis::Script job_renew;
 extern const redis::Script job_take;

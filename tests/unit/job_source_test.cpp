@@ -6,6 +6,7 @@
 #include "fakes.hpp"
 #include "source/job/disposition.hpp"
 #include "source/job/source.hpp"
+#include "source/job/upkeep.hpp"
 
 using namespace w8y;
 using namespace w8y::test;
@@ -217,6 +218,93 @@ TEST_CASE("a job of a feed whose run was ended, or never began, has not failed")
   CHECK(Ended(Unanswered{"ended for another", true}).is<PutBack>());
   CHECK(Ended(NotStarted{"no processes", false, true}).is<PutBack>());
   CHECK(Ended(NotStarted{"no program", false, false, true}).is<PutBack>());
+}
+
+// ---- what is looked after besides
+
+namespace {
+
+struct FakeCare : JobCare {
+  FakeCare(FakeClock& time, TimerQueue& timers, JobCareHandler& told)
+      : handler(told), clock(time), answer(timers) {}
+  void use(RulePtr) override {}
+  void recover() override {
+    ++recovers;
+    answer.set(clock.now() + 1ms, [this] { handler.on_recovered(next_over); });
+  }
+  void maintain() override {
+    maintained_at.push_back(clock.now());
+    answer.set(clock.now() + 1ms, [this] { handler.on_maintained(result, trouble); });
+  }
+
+  JobCareHandler& handler;
+  FakeClock& clock;
+  Timer answer;
+  std::optional<Duration> next_over;
+  MaintenanceResult result;
+  std::string trouble;
+  std::size_t recovers = 0;
+  std::vector<Instant> maintained_at;
+};
+
+struct CareBench : World, UpkeepHandler {
+  CareBench() {
+    Rule rule = rule_for("thumbs");
+    rule.source = JobSettings{0s, 60s};
+    upkeep = std::make_unique<source::JobUpkeep>(
+        clock, idle, *this,
+        [this](JobCareHandler& told) {
+          auto fake = std::make_unique<FakeCare>(clock, timers, told);
+          care = fake.get();
+          return fake;
+        },
+        share(rule));
+    run_for(5ms);
+  }
+  void on_upkeep_trouble(const std::string& why) override { troubles.push_back(why); }
+
+  IdlePolls idle{timers, clock, 100, 7};
+  FakeCare* care = nullptr;
+  std::vector<std::string> troubles;
+  std::unique_ptr<source::JobUpkeep> upkeep;
+};
+
+}  // namespace
+
+TEST_CASE("claims of a feed whose host is gone are looked for when their leases are over") {
+  CareBench bench;
+  CHECK(bench.care->recovers == 1);
+  bench.run_for(60s);
+  CHECK(bench.care->recovers >= 12);
+  CHECK(bench.care->recovers <= 14);
+  bench.care->next_over = 700ms;
+  bench.run_for(6s);
+  bench.care->recovers = 0;
+  bench.run_for(7s);
+  CHECK(bench.care->recovers >= 9);
+  CHECK(bench.care->recovers <= 11);
+  bench.care->recovers = 0;
+  bench.care->handler.on_back();
+  bench.run_for(5ms);
+  CHECK(bench.care->recovers == 1);
+}
+
+TEST_CASE("a feed is maintained once in its interval, and when another host has done it, later") {
+  CareBench bench;
+  bench.run_for(3min);
+  CHECK(bench.care->maintained_at.size() == 3);
+  CHECK(bench.care->maintained_at[1] - bench.care->maintained_at[0] >= 60s);
+  bench.care->result.next = 10s;
+  bench.run_for(65s);
+  bench.care->maintained_at.clear();
+  bench.run_for(60s);
+  CHECK(bench.care->maintained_at.size() >= 5);
+  bench.care->trouble = "it is a queue";
+  bench.run_for(30s);
+  CHECK(bench.troubles == std::vector<std::string>{"it is a queue"});
+  bench.care->trouble.clear();
+  bench.run_for(30s);
+  CHECK(bench.troubles == std::vector<std::string>{"it is a queue", ""});
 }
 
 }  // namespace job_source_test

@@ -21,7 +21,7 @@ constexpr Duration change_pause = std::chrono::milliseconds(50);
 
 RedisCircularList::RedisCircularList(std::shared_ptr<RedisSession> session,
                                      CircularListHandler& handler)
-    : LinkHolder{std::move(session)},
+    : SessionUser{std::move(session)},
       Sweep::Member(session_->circular.sweep),
       redis::Client::Listener(session_->client),
       handler_(handler),

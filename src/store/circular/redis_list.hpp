@@ -19,15 +19,8 @@
 
 namespace w8y::store {
 
-namespace detail {
-/// A base class, so that the connection outlives the listener on it: a source may be its last user.
-struct LinkHolder {
-  std::shared_ptr<RedisSession> session_;
-};
-}  // namespace detail
-
 class RedisCircularList final : public CircularList,
-                                private detail::LinkHolder,
+                                private SessionUser,
                                 private LeaseHandler,
                                 private Sweep::Member,
                                 private redis::Client::Listener {

@@ -59,7 +59,7 @@ struct EndWordsOf {
 
 RedisScheduleQueue::RedisScheduleQueue(std::shared_ptr<RedisSession> session, DecideNextStep decide,
                                        ScheduleQueueHandler& handler)
-    : SessionHolder{std::move(session)},
+    : SessionUser{std::move(session)},
       redis::Client::Listener(session_->client),
       handler_(handler),
       refusals_([this](const std::string& why) { handler_.on_unwritten(why); }),

@@ -23,15 +23,8 @@
 
 namespace w8y::store {
 
-namespace detail {
-/// A base class, so that the connection outlives the listener on it: a source may be its last user.
-struct SessionHolder {
-  std::shared_ptr<RedisSession> session_;
-};
-}  // namespace detail
-
 class RedisScheduleQueue final : public ScheduleQueue,
-                                 private detail::SessionHolder,
+                                 private SessionUser,
                                  private LeaseHandler,
                                  private redis::Client::Listener {
  public:

@@ -93,4 +93,24 @@ JobFeed::Whereabouts JobFeed::find(const std::string& id) {
   return told[1].number == 1 ? Whereabouts::stalled : Whereabouts::there;
 }
 
+thoonk::MaintenanceResult JobFeed::maintain(thoonk::MaintenanceTerms terms) {
+  check();
+  terms.always = true;
+  thoonk::JobMaintenance maintenance(keys(), std::move(terms));
+  try {
+    while (const auto call = maintenance.next()) {
+      const redis::Command names(call->keys.begin(), call->keys.end());
+      const redis::Command arguments(call->arguments.begin(), call->arguments.end());
+      maintenance.answered(client().run(call->script, names, arguments));
+    }
+  } catch (const redis::RedisError& error) {
+    refuse(error);
+  }
+  return maintenance.result();
+}
+
+bool JobFeed::stall_at_end(const std::string& id, const std::string& run) {
+  return client().run(scripts::job_order, {keys().taken, keys().claimed}, {id, run}).number == 1;
+}
+
 }  // namespace w8y::store

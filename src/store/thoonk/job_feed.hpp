@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "store/thoonk/access.hpp"
+#include "store/thoonk/job_maintenance.hpp"
 
 namespace w8y::store {
 
@@ -42,6 +43,12 @@ class JobFeed : public QueueFeed {
   Done finish(const std::string& id, const std::optional<std::string>& result);
   /// How often it was cancelled since it was put, or retried.
   std::int64_t failures(const std::string& id);
+
+  /// All that maintenance does (job_maintenance.hpp), whoever else does it too.
+  thoonk::MaintenanceResult maintain(thoonk::MaintenanceTerms terms);
+  /// The job is stalled when its run ends, unless that finishes it. False: the run has no claim of
+  /// it.
+  bool stall_at_end(const std::string& id, const std::string& run);
 
   enum class Whereabouts { gone, there, stalled };
   Whereabouts find(const std::string& id);

@@ -22,6 +22,8 @@ FeedKeys::FeedKeys(const std::string& name)
       lease_prefix("feed.lease:" + name + ":") {
   const std::string ours = name.empty() ? "" : name + ":";
   taken = ours + "taken";
+  nowhere = ours + "nowhere";
+  maintained = ours + "maintained";
   fence = ours + "fence";
   failures = ours + "failures";
   slots = ours + "slots";

@@ -40,6 +40,8 @@ struct FeedKeys {
   // Ours, of jobs.
   std::string lease_prefix;
   std::string taken;
+  std::string nowhere;     ///< ids that maintenance has not found
+  std::string maintained;  ///< who does that
 
   // As of other kinds of work.
   std::string fence;

@@ -48,7 +48,7 @@ RecoverCall recover_call(const FeedKeys& keys, const Rule& rule) {
 }
 
 RedisJobQueue::RedisJobQueue(std::shared_ptr<RedisSession> session, JobQueueHandler& handler)
-    : JobSessionHolder{std::move(session)},
+    : SessionUser{std::move(session)},
       redis::Client::Listener(session_->client),
       handler_(handler),
       room_timer_(session_->timers),

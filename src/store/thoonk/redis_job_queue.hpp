@@ -21,18 +21,11 @@
 
 namespace w8y::store::thoonk {
 
-namespace detail {
-/// A base class, so that the connection outlives the listener on it: a source may be its last user.
-struct JobSessionHolder {
-  std::shared_ptr<RedisSession> session_;
-};
-}  // namespace detail
-
-/// What a host asks of the claims of a feed whose host is gone. `rule`: of such a list.
+/// What takes back the claims of hosts that are gone. `rule`: of such a list.
 RecoverCall recover_call(const FeedKeys& keys, const Rule& rule);
 
 class RedisJobQueue final : public JobQueue,
-                            private detail::JobSessionHolder,
+                            private SessionUser,
                             private LeaseHandler,
                             private redis::Client::Listener {
  public:

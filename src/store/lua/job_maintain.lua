@@ -1,0 +1,136 @@
+-- A step of the maintenance of a feed of jobs. Each looks at a part of it, so that Redis is never
+-- held for long.
+--
+-- KEYS  1 config  2 ids  3 items  4 claimed  5 cancelled  6 stalled  7 published  8 taken  9 runs
+--       10 nowhere: id → the look at which it was nowhere  11 maintained: who looks
+-- ARGV  1 what stands before an id in the name of its lease ("feed.lease:F:")  2 wake channel
+--       3 cancels after which a job is stalled; 0: never
+--       4 finished runs kept; 0: none  5 how much of an id the history has
+--       6 who looks  7 for how long nobody else does, ms
+--       8 the step, and then
+--       "begin"   9 "1": also if somebody else does
+--                 Reply {1, Redis's time in ms, jobs, and of these waiting, claimed, stalled}
+--                 or {0, ms until somebody else may, who does}
+--       "claims"  9 rank of the first  10 how many  11 life of a claim that has no lease, ms; 0: any
+--                 Reply {rank of the next or -1, how many were taken back}
+--       "ids"     9 the place of the first  10 how many
+--                 Reply {bytes, id, …}
+--       "items"   9 cursor, 0 at first  10 how many, roughly
+--                 Reply {cursor of the next call, bytes, those that are neither claimed nor stalled…}
+--       "check"   9 this look  10… ids that were not found
+--                 Reply {how many were put back, how many will be if they are still nowhere then}
+--       "sweep"   9 this look  10 cursor, 0 at first
+--                 Reply {cursor of the next call}
+-- An id that is nowhere goes back to its queue when it was nowhere at the look before too: between
+-- the two steps by which other clients claim a job, it is nowhere for a moment.
+-- Where somebody else looks by now, any other step than "begin" answers "over".
+
+local ids, items, claimed, cancelled, stalled = KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local published, feed_taken, runs_key, nowhere = KEYS[7], KEYS[8], KEYS[9], KEYS[10]
+-- include parts/types.lua
+-- include parts/feed_known.lua
+-- include parts/feed_time.lua
+-- include parts/feed_job.lua
+-- include parts/history.lua
+-- include parts/job_claims.lua
+-- include parts/job_take_back.lua
+
+local wrong = unusable(nil, nil, KEYS[1], 'job') or first_wrong(ids, 'list', items, 'hash', claimed,
+  'zset', cancelled, 'hash', stalled, 'set', published, 'zset', feed_taken, 'hash', nowhere, 'hash',
+  KEYS[11], 'string')
+if wrong then return wrong end
+
+local who, life = ARGV[6], ARGV[7]
+if ARGV[8] == 'begin' then
+  local other = redis.call('GET', KEYS[11])
+  if other and other ~= who and ARGV[9] ~= '1' then
+    return {0, math.max(redis.call('PTTL', KEYS[11]), 1), other}
+  end
+  redis.call('SET', KEYS[11], who, 'PX', life)
+  return {1, now_ms, redis.call('HLEN', items), redis.call('LLEN', ids),
+    redis.call('ZCARD', claimed), redis.call('SCARD', stalled)}
+end
+if redis.call('GET', KEYS[11]) ~= who then return 'over' end
+redis.call('PEXPIRE', KEYS[11], life)
+
+local function is_somewhere(id)
+  return redis.call('ZSCORE', claimed, id) or redis.call('SISMEMBER', stalled, id) == 1
+end
+-- Where it would have gone since the queue was looked through.
+local function is_at_an_end(id)
+  return redis.call('LPOS', ids, id, 'MAXLEN', 10000)
+    or redis.call('LPOS', ids, id, 'RANK', -1, 'MAXLEN', 10000)
+end
+
+local steps = {}
+function steps.claims()
+  local first, count, timeout = tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11])
+  local page = redis.call('ZRANGE', claimed, first, first + count - 1, 'WITHSCORES')
+  local gone, back = 0, 0
+  for i = 1, #page, 2 do
+    local id, score = page[i], page[i + 1]
+    local lease = ARGV[1] .. id
+    if counts(read_note(redis.call('HGET', feed_taken, id)), score)
+      or redis.call('EXISTS', lease) == 1 then
+      score = false -- job_recover.lua sees to it
+    elseif redis.call('HEXISTS', items, id) == 0 then
+      unclaim(id, lease) -- it was retracted between the two steps of its claim
+      gone = gone + 1
+    elseif timeout > 0 and in_ms(score) + timeout <= now_ms then
+      take_back(id, lease, ARGV[3], nil, 'it was claimed for longer than claim_timeout')
+      gone, back = gone + 1, back + 1
+    end
+  end
+  tell_queued(ARGV[2])
+  return {#page < 2 * count and -1 or first + count - gone, back}
+end
+function steps.ids()
+  local first = tonumber(ARGV[9])
+  local reply, bytes = {0}, 0
+  for _, id in ipairs(redis.call('LRANGE', ids, first, first + ARGV[10] - 1)) do
+    reply[#reply + 1] = id
+    bytes = bytes + #id
+  end
+  reply[1] = bytes
+  return reply
+end
+function steps.items()
+  local page = redis.call('HSCAN', items, ARGV[9], 'COUNT', ARGV[10])
+  local reply, bytes = {page[1], 0}, 0
+  for i = 1, #page[2], 2 do
+    local id = page[2][i]
+    bytes = bytes + #id + #page[2][i + 1]
+    if not is_somewhere(id) then reply[#reply + 1] = id end
+  end
+  reply[2] = bytes
+  return reply
+end
+function steps.check()
+  local back, noted_now = 0, 0
+  for i = 10, #ARGV do
+    local id = ARGV[i]
+    if redis.call('HEXISTS', items, id) == 1 and not is_somewhere(id) and not is_at_an_end(id) then
+      local before = redis.call('HGET', nowhere, id)
+      if before and before ~= ARGV[9] then
+        redis.call('LPUSH', ids, id)
+        redis.call('HDEL', nowhere, id)
+        back = back + 1
+        queued = true
+      else
+        redis.call('HSET', nowhere, id, ARGV[9])
+        noted_now = noted_now + 1
+      end
+    end
+  end
+  redis.call('PEXPIRE', nowhere, math.max(86400000, 2 * life))
+  tell_queued(ARGV[2])
+  return {back, noted_now}
+end
+function steps.sweep()
+  local page = redis.call('HSCAN', nowhere, ARGV[10], 'COUNT', 256)
+  for i = 1, #page[2], 2 do
+    if page[2][i + 1] ~= ARGV[9] then redis.call('HDEL', nowhere, page[2][i]) end
+  end
+  return {page[1]}
+end
+return steps[ARGV[8]]()

@@ -1,0 +1,74 @@
+#include "store/thoonk/redis_job_care.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "store/lock_value.hpp"
+#include "store/store_error.hpp"
+#include "store/thoonk/job_take_call.hpp"
+#include "store/thoonk/redis_job_queue.hpp"
+
+namespace w8y::store::thoonk {
+
+namespace {
+
+/// Redis is left to others for as long as a step took, and for this at least.
+constexpr Duration least_pause = std::chrono::milliseconds(1);
+constexpr Duration longest_pause = std::chrono::milliseconds(100);
+
+}  // namespace
+
+RedisJobCare::RedisJobCare(std::shared_ptr<RedisSession> session, JobCareHandler& handler)
+    : SessionUser{std::move(session)},
+      redis::Client::Listener(session_->client),
+      handler_(handler),
+      recovery_(*session_),
+      pause_(session_->timers),
+      alive_(std::make_shared<bool>(true)) {}
+
+RedisJobCare::~RedisJobCare() {
+  *alive_ = false;
+}
+
+void RedisJobCare::recover() {
+  recovery_.look(
+      recover_call(FeedKeys(rule_->prefix), *rule_),
+      [this](std::size_t, std::optional<Duration> next) { handler_.on_recovered(next); });
+}
+
+void RedisJobCare::maintain() {
+  const RedisSession::Holder& holder = session_->holder;
+  maintenance_.emplace(FeedKeys(rule_->prefix),
+                       maintenance_terms(*rule_, running_lock(holder.host, holder.pid, {})));
+  step();
+}
+
+void RedisJobCare::step() {
+  const auto call = maintenance_->next();
+  if (!call) return end({});
+  const redis::Command keys(call->keys.begin(), call->keys.end());
+  const redis::Command arguments(call->arguments.begin(), call->arguments.end());
+  session_->client.run(
+      call->script, keys, arguments,
+      [this, alive = alive_, sent = session_->clock.now()](const redis::Answer& answer) {
+        if (*alive) stepped(answer, sent);
+      });
+}
+
+void RedisJobCare::stepped(const redis::Answer& answer, Instant sent) {
+  if (const auto trouble = trouble_of(answer))
+    return end(trouble->about_keys() ? why_refused(trouble->why, rule_->prefix) : std::string());
+  maintenance_->answered(redis::ReplyCopy(answer.reply));
+  const Instant now = session_->clock.now();
+  if (!maintenance_->next()) return end({});
+  pause_.set(now + std::clamp<Duration>(now - sent, least_pause, longest_pause),
+             [this] { step(); });
+}
+
+void RedisJobCare::end(const std::string& trouble) {
+  const MaintenanceResult result = maintenance_->result();
+  maintenance_.reset();
+  handler_.on_maintained(result, trouble);
+}
+
+}  // namespace w8y::store::thoonk

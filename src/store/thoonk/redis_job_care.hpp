@@ -1,0 +1,40 @@
+// A feed of jobs in Redis is looked after.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <w8y/timers.hpp>
+
+#include "store/recovery.hpp"
+#include "store/redis_session.hpp"
+#include "store/thoonk/job_care.hpp"
+
+namespace w8y::store::thoonk {
+
+class RedisJobCare final : public JobCare, private SessionUser, private redis::Client::Listener {
+ public:
+  RedisJobCare(std::shared_ptr<RedisSession> session, JobCareHandler& handler);
+  ~RedisJobCare() override;
+
+  void use(RulePtr rule) override { rule_ = std::move(rule); }
+  void recover() override;
+  void maintain() override;
+
+ private:
+  void on_up() override { handler_.on_back(); }
+  void on_down(const std::string&) override {}
+  void step();
+  void stepped(const redis::Answer& answer, Instant sent);
+  void end(const std::string& trouble);
+
+  JobCareHandler& handler_;
+  RulePtr rule_;
+  Recovery recovery_;
+  std::optional<JobMaintenance> maintenance_;
+  Timer pause_;  ///< between two steps
+  std::shared_ptr<bool> alive_;
+};
+
+}  // namespace w8y::store::thoonk
