@@ -140,7 +140,7 @@ _w8yctl() {
             ;;
         queue:*) COMPREPLY=($(compgen -W 'put get ids watch' -- "$cur")) ;;
         job:*)
-            COMPREPLY=($(compgen -W 'put get finish cancel stall retry retract ids failures watch' \
+            COMPREPLY=($(compgen -W 'put get finish cancel stall retry retract ids failures maintain watch' \
                 -- "$cur"))
             ;;
         feed\ *:0 | sorted\ *:0 | queue\ *:0 | job\ *:0)

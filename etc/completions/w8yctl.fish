@@ -116,7 +116,7 @@ end
 complete -c w8yctl -n '__w8yctl_of feed' -a 'create delete list config publish retract ids get all watch'
 complete -c w8yctl -n '__w8yctl_of sorted' -a 'append prepend before after edit move retract ids get all watch'
 complete -c w8yctl -n '__w8yctl_of queue' -a 'put get ids watch'
-complete -c w8yctl -n '__w8yctl_of job' -a 'put get finish cancel stall retry retract ids failures watch'
+complete -c w8yctl -n '__w8yctl_of job' -a 'put get finish cancel stall retry retract ids failures maintain watch'
 complete -c w8yctl -n '__w8yctl_of feed create' -l kind -x -a 'feed sorted_feed queue job' -d 'Of this kind'
 complete -c w8yctl -n '__w8yctl_of feed create' -l max-length -x -d 'So many items stay'
 complete -c w8yctl -n '__w8yctl_of feed create' -l exists-ok -d 'Be content with one that is there'

@@ -82,6 +82,7 @@ std::span<const CommandRow> all_commands() {
       {"job retract", "Forget jobs, wherever they are", make_job_retract},
       {"job ids", "All ids, in any order", feed_command<make_feed_ids, FeedKind::job>},
       {"job failures", "How often a job was cancelled", make_job_failures},
+      {"job maintain", "Mend what workers that died have left", make_job_maintain},
       {"job watch", "What happens to jobs", feed_command<make_feed_watch, FeedKind::job>},
       {"top", "", nullptr},
       {"fleet", "", nullptr},

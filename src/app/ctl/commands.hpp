@@ -76,6 +76,7 @@ CommandPtr make_job_stall();
 CommandPtr make_job_retry();
 CommandPtr make_job_retract();
 CommandPtr make_job_failures();
+CommandPtr make_job_maintain();
 
 // Nobody else.
 CommandPtr make_check_executor();

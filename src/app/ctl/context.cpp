@@ -7,6 +7,7 @@
 
 #include <w8y/config.hpp>
 #include <w8y/escape.hpp>
+#include <w8y/units.hpp>
 
 #include "app/config_loading.hpp"
 #include "app/ctl/failure.hpp"
@@ -153,6 +154,8 @@ std::optional<KnownLists> Context::find_lists() {
       list.kind = rule->kind();
       if (list.kind == SourceKind::circular) list.lock_key = rule->circular().lock_key;
       if (list.kind == SourceKind::schedule) list.queues = rule->schedule().queues;
+      if (list.kind == SourceKind::job)
+        list.maintenance = store::thoonk::maintenance_terms(*rule, {});
     }
     return lists;
   }
@@ -162,9 +165,19 @@ std::optional<KnownLists> Context::find_lists() {
   for (const auto& list : (*text)["lists"])
     if (const auto prefix = ops::get_bytes(list, "list")) {
       const Json settings = list.value("settings", Json::object());
-      const bool schedule = raw_in(settings, "source") == "schedule";
-      lists[*prefix] = {
-          schedule ? SourceKind::schedule : SourceKind::circular, raw_in(settings, "lock_key"), {}};
+      KnownList& known = lists[*prefix];
+      const std::string source = raw_in(settings, "source");
+      known.lock_key = raw_in(settings, "lock_key");
+      if (source == "schedule") known.kind = SourceKind::schedule;
+      if (source != "job") continue;
+      known.kind = SourceKind::job;
+      const auto number = [&](const char* key) {
+        return std::strtoul(raw_in(settings, key).c_str(), nullptr, 10);
+      };
+      known.maintenance.max_failures = static_cast<unsigned>(number("max_failures"));
+      known.maintenance.history = number("history");
+      known.maintenance.claim_timeout =
+          parse_duration(raw_in(settings, "claim_timeout")).value_or(Duration{0});
     }
   return lists;
 }
@@ -177,7 +190,15 @@ const std::optional<KnownLists>& Context::lists() {
 bool Context::is_in_redis(const std::string& prefix) {
   const store::CircularKeys keys = this->keys(prefix);
   return redis().call({"EXISTS", keys.list, keys.runs, keys.paused}).number > 0 ||
-         is_schedule_in_redis(prefix);
+         is_schedule_in_redis(prefix) || has_jobs_in_redis(prefix);
+}
+
+/// The same of feeds.
+bool Context::has_jobs_in_redis(const std::string& prefix) {
+  const store::FeedKeys keys(prefix);
+  const auto told =
+      redis().pipeline({{"HGET", keys.config, "type"}, {"EXISTS", keys.claimed, keys.published}});
+  return told.front().text == "job" || (!told.back().is_error() && told.back().number > 0);
 }
 
 /// Who may not look at these keys has no schedule there.
@@ -240,7 +261,8 @@ SourceKind Context::kind_of(const std::string& prefix) {
 SourceKind Context::kind_found(const std::string& prefix) {
   if (lists() && lists()->contains(prefix)) return kind_of(prefix);
   if (redis().call({"EXISTS", keys(prefix).list}).number > 0) return SourceKind::circular;
-  return is_schedule_in_redis(prefix) ? SourceKind::schedule : SourceKind::circular;
+  if (is_schedule_in_redis(prefix)) return SourceKind::schedule;
+  return has_jobs_in_redis(prefix) ? SourceKind::job : SourceKind::circular;
 }
 
 store::CircularKeys Context::circular_keys(const std::string& prefix) {
@@ -249,6 +271,9 @@ store::CircularKeys Context::circular_keys(const std::string& prefix) {
                   escape_text(prefix) +
                       " is a schedule, whose jobs are set and shown by: w8yctl schedule -k " +
                       escape_text(prefix));
+  if (kind_of(prefix) == SourceKind::job)
+    throw Failure(refused, escape_text(prefix) +
+                               " is a feed of jobs, which are put and changed by: w8yctl job");
   return keys(prefix);
 }
 

@@ -15,13 +15,15 @@
 #include "loop/loop.hpp"
 #include "redis/sync.hpp"
 #include "store/circular/keys.hpp"
+#include "store/thoonk/job_maintenance.hpp"
 
 namespace w8y::app::ctl {
 
 struct KnownList {
   SourceKind kind = SourceKind::circular;
-  std::string lock_key;             ///< of a circular list
-  std::vector<std::string> queues;  ///< of a schedule, where that is known
+  std::string lock_key;                              ///< of a circular list
+  std::vector<std::string> queues;                   ///< of a schedule, where that is known
+  store::thoonk::MaintenanceTerms maintenance = {};  ///< of jobs
 };
 using KnownLists = std::map<std::string, KnownList>;  ///< by prefix
 
@@ -64,6 +66,7 @@ class Context {
   std::optional<KnownLists> find_lists();
   bool is_in_redis(const std::string& prefix);
   bool is_schedule_in_redis(const std::string& prefix);
+  bool has_jobs_in_redis(const std::string& prefix);
 
   const Options& options_;
   loop::Loop loop_;

@@ -10,6 +10,7 @@
 #include "app/ctl/commands.hpp"
 #include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
+#include "app/ctl/feed_job_items.hpp"
 #include "app/ctl/item_states.hpp"
 #include "app/ctl/job_items.hpp"
 #include "app/ctl/job_states.hpp"
@@ -92,7 +93,8 @@ class ShowItems final : public Command {
     declare_prefix(words, "The list, or a pattern", prefix_);
     words.option("--state", "STATE",
                  "free, running, resting or quarantined; of a schedule running, queued, waiting, "
-                 "stopped, bad, died or nowhere",
+                 "stopped, bad, died or nowhere; of jobs of a feed running, resting, claimed, "
+                 "waiting, stalled or nowhere",
                  "Only items in this state",
                  [this](Word&& word) { state_ = any_item_state_of(word.text); });
     declare_limit(words, "Show at most N of each list", limit_);
@@ -103,10 +105,16 @@ class ShowItems final : public Command {
     const bool one = prefixes == std::vector{prefix_};
     Json told = Json::array();
     for (const auto& prefix : prefixes) {
-      const bool schedule = context.kind_found(prefix) == SourceKind::schedule;
+      const SourceKind kind = context.kind_found(prefix);
       if (!one && !options.json)
         std::cout << (&prefix == &prefixes.front() ? "" : "\n") << escape_text(prefix) << ":\n";
-      if (schedule) {
+      if (kind == SourceKind::job) {
+        check_state(prefix, feed_job_states);
+        Json json = show_feed_jobs(options, context, prefix, state_, limit_);
+        if (options.json) told.push_back(std::move(json));
+        continue;
+      }
+      if (kind == SourceKind::schedule) {
         check_state(prefix, job_states);
         Json json = show_jobs(options, context, prefix, state_, limit_);
         if (options.json) told.push_back(std::move(json));

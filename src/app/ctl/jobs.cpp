@@ -12,6 +12,7 @@
 #include "app/ctl/job_wait.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
+#include "app/ctl/who.hpp"
 #include "store/thoonk/job_feed.hpp"
 #include "store/thoonk/random_ids.hpp"
 
@@ -220,6 +221,38 @@ class Failures final : public FeedCommand {
   std::string id_;
 };
 
+class Maintain final : public FeedCommand {
+  void declare_more(Words&) override {}
+
+  /// As the config has it for this feed; without one, nothing is ever stalled, and no claim is
+  /// taken back that has no lease.
+  int work(const Options& options, Context& context) override {
+    store::thoonk::MaintenanceTerms terms;
+    if (const auto& lists = context.lists(); lists && lists->contains(feed_))
+      terms = lists->at(feed_).maintenance;
+    terms.who = who_we_are();
+    terms.interval = std::chrono::minutes(1);
+    const auto result = store::JobFeed(server(context), feed_).maintain(terms);
+    if (options.json) {
+      Json json;
+      ops::put_bytes(json, "feed", feed_);
+      json["taken_back"] = result.taken_back;
+      json["put_back"] = result.put_back;
+      json["nowhere"] = result.nowhere;
+      print_json(json);
+      return done;
+    }
+    const auto say = [](std::size_t count, const char* one, const char* many) {
+      if (count > 0) std::cout << count << (count == 1 ? one : many) << '\n';
+    };
+    say(result.taken_back, " claim was taken back", " claims were taken back");
+    say(result.put_back, " job was nowhere, and waits again", " jobs were nowhere, and wait again");
+    say(result.nowhere, " job is nowhere, and waits again if the next look doesn't find it either",
+        " jobs are nowhere, and wait again if the next look doesn't find them either");
+    return done;
+  }
+};
+
 }  // namespace
 
 CommandPtr make_feed_put(FeedKind kind) {
@@ -252,6 +285,10 @@ CommandPtr make_job_retract() {
 
 CommandPtr make_job_failures() {
   return std::make_unique<Failures>();
+}
+
+CommandPtr make_job_maintain() {
+  return std::make_unique<Maintain>();
 }
 
 }  // namespace w8y::app::ctl

@@ -79,7 +79,7 @@ std::string item_state_of(const std::string& text) {
 std::string any_item_state_of(const std::string& text) {
   return one_of("--state", text,
                 {"free", "running", "resting", "quarantined", "queued", "waiting", "stopped", "bad",
-                 "died", "nowhere"});
+                 "died", "nowhere", "claimed", "stalled"});
 }
 
 void declare_prefix(Words& words, const char* what, std::string& into) {

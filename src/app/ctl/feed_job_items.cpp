@@ -1,0 +1,180 @@
+#include "app/ctl/feed_job_items.hpp"
+
+#include <charconv>
+#include <cstdint>
+#include <iostream>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <w8y/escape.hpp>
+#include <w8y/units.hpp>
+
+#include "app/ctl/table.hpp"
+#include "app/ctl/text.hpp"
+#include "store/lock_value.hpp"
+#include "store/thoonk/job_feed.hpp"
+#include "store/thoonk/job_note.hpp"
+
+namespace w8y::app::ctl {
+
+namespace {
+
+using ops::Json;
+
+struct FeedJob {
+  std::string id;
+  const char* state = "nowhere";
+  std::optional<WallTime> since;  ///< claimed
+  std::optional<WallTime> until;  ///< resting
+  std::size_t place = 0;          ///< waiting: 1 is taken next
+  std::int64_t failures = 0;
+  std::string run;  ///< of our claim: "run:<host>:<pid>:<run id>"
+  bool stalls = false;
+};
+
+/// All jobs, those that are claimed first, then those that wait, the next one first.
+class FeedJobs {
+ public:
+  FeedJobs(redis::SyncClient& client, store::FeedServer at, const std::string& feed)
+      : client_(client), keys_(feed) {
+    store::JobFeed access(at, feed);
+    read_claims();
+    number(client_.call({"HGETALL", keys_.cancelled}), cancels_);
+    read_queue();
+    for (const auto& id : client_.call({"SMEMBERS", keys_.stalled}).elements)
+      add({id.text, "stalled", {}, {}, 0, 0, {}, false});
+    access.ids([this](std::string&& id) {
+      add({std::move(id), "nowhere", {}, {}, 0, 0, {}, false});
+    });
+  }
+
+  std::vector<FeedJob> jobs;
+
+ private:
+  void add(FeedJob&& job) {
+    if (!known_.emplace(job.id, true).second) return;
+    if (const auto found = cancels_.find(job.id); found != cancels_.end())
+      job.failures = found->second;
+    jobs.push_back(std::move(job));
+  }
+
+  static void number(const redis::ReplyCopy& pairs,
+                     std::unordered_map<std::string, std::int64_t>& into) {
+    for (std::size_t i = 0; i + 1 < pairs.elements.size(); i += 2)
+      into[pairs.elements[i].text] = pairs.elements[i + 1].number;
+  }
+
+  void read_claims() {
+    number(client_.call({"HGETALL", keys_.cancelled}), cancels_);
+    std::unordered_map<std::string, store::thoonk::JobNote> notes;
+    const auto taken = client_.call({"HGETALL", keys_.taken});
+    for (std::size_t i = 0; i + 1 < taken.elements.size(); i += 2)
+      if (auto note = store::thoonk::read_job_note(taken.elements[i + 1].text))
+        notes.emplace(taken.elements[i].text, std::move(*note));
+    const auto claimed = client_.call({"ZRANGE", keys_.claimed, "0", "-1", "WITHSCORES"});
+    for (std::size_t i = 0; i + 1 < claimed.elements.size(); i += 2) {
+      FeedJob job{claimed.elements[i].text, "claimed", {}, {}, 0, 0, {}, false};
+      const std::string& score = claimed.elements[i + 1].text;
+      double number = 0;
+      std::from_chars(score.data(), score.data() + score.size(), number);
+      // Seconds, where it is too small for milliseconds (w8y-keys(7)).
+      job.since = WallTime(static_cast<std::int64_t>(number < 1e11 ? number * 1000 : number));
+      const auto note = notes.find(job.id);
+      if (note != notes.end() && std::to_string(note->second.score) == score) {
+        job.state = note->second.held_until ? "resting" : "running";
+        if (note->second.held_until) job.until = WallTime(*note->second.held_until);
+        job.run = note->second.run;
+        job.stalls = note->second.stalls;
+      }
+      add(std::move(job));
+    }
+  }
+
+  void read_queue() {
+    const auto ids = client_.call({"LRANGE", keys_.ids, "0", "-1"});
+    std::size_t place = 0;
+    for (auto id = ids.elements.rbegin(); id != ids.elements.rend(); ++id)
+      add({id->text, "waiting", {}, {}, ++place, 0, {}, false});
+  }
+
+  redis::SyncClient& client_;
+  const store::FeedKeys keys_;
+  std::unordered_map<std::string, bool> known_;
+  std::unordered_map<std::string, std::int64_t> cancels_;
+};
+
+std::string detail_of(const FeedJob& job) {
+  std::string text;
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (!job.run.empty()) {
+    const store::LockValue value = store::read_lock_value(job.run);
+    if (const auto* running = std::get_if<store::RunningLock>(&value))
+      add("on " + escape_text(running->host) + ", pid " + escape(running->pid) + ", run " +
+          escape(running->run));
+  } else if (std::string_view(job.state) == "claimed") {
+    add("by another program");
+  }
+  if (job.place > 0) add("place " + std::to_string(job.place));
+  if (job.stalls) add("will be stalled at its end");
+  if (job.failures > 0) add(std::to_string(job.failures) + " failed");
+  return text;
+}
+
+Json json_of(const FeedJob& job) {
+  Json json = Json::object();
+  ops::put_item(json, job.id);
+  json["state"] = job.state;
+  json["failures"] = job.failures;
+  if (job.since) json["since_ms"] = job.since->count();
+  if (job.until) json["until_ms"] = job.until->count();
+  if (job.place > 0) json["place"] = job.place;
+  const store::LockValue value = store::read_lock_value(job.run);
+  if (const auto* running = std::get_if<store::RunningLock>(&value)) {
+    ops::put_bytes(json, "host", std::string(running->host));
+    ops::put_bytes(json, "run", std::string(running->run));
+  }
+  if (job.stalls) json["stalled_at_end"] = true;
+  return json;
+}
+
+}  // namespace
+
+Json show_feed_jobs(const Options& options, Context& context, const std::string& prefix,
+                    const std::string& state, std::size_t most) {
+  const bool cluster = context.redis_options().url.kind == redis::Url::Kind::cluster;
+  const FeedJobs found(context.redis(), {context.redis(), cluster}, prefix);
+  std::map<std::string, std::size_t> states;
+  std::vector<const FeedJob*> shown;
+  for (const FeedJob& job : found.jobs) {
+    ++states[job.state];
+    if ((state.empty() || state == job.state) && (most == 0 || shown.size() < most))
+      shown.push_back(&job);
+  }
+  Json json = Json::object();
+  if (options.json) {
+    ops::put_bytes(json, "list", prefix);
+    json["length"] = found.jobs.size();
+    json["items"] = Json::array();
+    for (const FeedJob* job : shown) json["items"].push_back(json_of(*job));
+    return json;
+  }
+  Table table({{"JOB", may_be_cut}, "STATE", "FOR", "UNTIL", {"WHY", may_be_cut}});
+  for (const FeedJob* job : shown)
+    table.add({item_text(ShownItem(job->id)), shaded(job->state),
+               job->since ? since(*job->since) : std::string(),
+               job->until ? time_text(*job->until) : std::string(), detail_of(*job)});
+  if (!table.empty()) table.print(options.wide);
+  const std::size_t all = found.jobs.size();
+  std::string summary = all == 0 ? "no jobs" : std::to_string(all) + (all == 1 ? " job" : " jobs");
+  const char* before = ": ";
+  for (const auto& [name, count] : states)
+    summary += std::exchange(before, ", ") + std::to_string(count) + " " + name;
+  std::cout << summary << '\n';
+  return json;
+}
+
+}  // namespace w8y::app::ctl
