@@ -77,6 +77,7 @@ class Heard {
     all_ = subscriber_.psubscribe(
         "*",
         [this](std::string_view channel, std::string_view text) {
+          if (channel.ends_with(":wake")) return;  // ours, a hint
           std::string line = std::string(channel) + " " + std::string(text);
           std::replace(line.begin(), line.end(), '\0', '|');
           lines_.push_back(std::move(line));

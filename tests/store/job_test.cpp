@@ -700,6 +700,8 @@ TEST_CASE("an ACL that has no more than w8y-security(7) says lets jobs be worked
   CHECK(feed.ask({"GET", "feed.finishes:f"}) == "1");
   CHECK(feed.ask({"XLEN", "f:runs"}) == "6");
   host.recover();
+  feed.ask({"DEL", "feed.stalled:f"});
+  feed.ask({"HDEL", "feed.items:f", "2"});
   feed.ask({"LREM", "feed.ids:f", "1", "1"});
   Carer carer(feed.loop, url, rule, "here");
   carer.maintain();

@@ -30,7 +30,8 @@ for first = 1, #ids, 1000 do
   for i = first, math.min(first + 999, #ids) do leases[#leases + 1] = ARGV[3] .. ids[i] end
   redis.pcall('DEL', unpack(leases))
 end
-redis.pcall('DEL', ARGV[4])
+local ours = string.sub(ARGV[4], 1, -#'taken' - 1)
+redis.pcall('DEL', ARGV[4], ours .. 'nowhere', ours .. 'maintained')
 delete(unpack(KEYS, 1, 10))
 if feeds then redis.call('SREM', feeds, feed) end
 return 1

@@ -27,4 +27,8 @@ for first = 4, #ARGV, 1000 do
   if job then redis.call('ZADD', KEYS[5], unpack(times)) end
   redis.call(ARGV[3] == '1' and 'RPUSH' or 'LPUSH', ids, unpack(names))
 end
+-- A hint for who waits for jobs: nobody's right is needed for it.
+if job then
+  redis.pcall('PUBLISH', (ARGV[1] == '' and '' or ARGV[1] .. ':') .. 'wake', 'queued')
+end
 return count

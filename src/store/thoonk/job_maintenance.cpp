@@ -16,9 +16,9 @@ namespace {
 
 /// What one call looks at: at first, and at most. The bytes that a page should have.
 constexpr std::size_t first_page = 8;
-constexpr std::size_t most_ids = 2048;
-constexpr std::size_t most_items = 512;
-constexpr std::int64_t page_bytes = std::int64_t{128} << 10;
+constexpr std::size_t most_ids = 512;
+constexpr std::size_t most_items = 128;
+constexpr std::int64_t page_bytes = std::int64_t{64} << 10;
 constexpr std::size_t claims_page = 128;
 /// Each may be compared with 20,000 ids.
 constexpr std::size_t check_page = 4;
