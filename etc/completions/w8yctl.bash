@@ -76,7 +76,7 @@ _w8yctl() {
                 states='running idle full unavailable starved paused quiet probing refused disabled
                     draining'
                 ;;
-            items) states+=' queued waiting stopped bad died nowhere' ;;
+            items) states+=' queued waiting stopped bad died nowhere claimed stalled' ;;
             release) states='resting quarantined' ;;
         esac
         COMPREPLY=($(compgen -W "$states" -- "$cur"))

@@ -40,7 +40,7 @@ complete -c w8yctl -n __fish_use_subcommand -a queue -d Queues
 complete -c w8yctl -n __fish_use_subcommand -a job -d Jobs
 
 complete -c w8yctl -n '__fish_seen_subcommand_from lists resume runs watch items add remove quarantine release pause' -a '(__w8yctl_lists)' -d List
-complete -c w8yctl -n '__fish_seen_subcommand_from items' -l state -x -a 'queued waiting stopped bad died nowhere' -d 'Only these jobs of a schedule'
+complete -c w8yctl -n '__fish_seen_subcommand_from items' -l state -x -a 'queued waiting stopped bad died nowhere claimed stalled' -d 'Only these jobs'
 complete -c w8yctl -n '__fish_seen_subcommand_from items remove' -l state -x -a 'free running resting quarantined' -d 'Only these'
 complete -c w8yctl -n '__fish_seen_subcommand_from release' -l state -x -a 'resting quarantined' -d 'Only these'
 complete -c w8yctl -n '__fish_seen_subcommand_from release' -l all -d 'All that rest or are quarantined'
