@@ -5,9 +5,9 @@
  * HISTORY above 0: with history and news as w8yd writes them. Prints how many items were settled,
  * and in how many seconds.
  */
-#include "resp.h"
+#include "records.h"
 
-enum { settled_at_once = 32, run_size = 26 };
+enum { settled_at_once = 32 };
 
 static const char *prefix, *settle_sha, *claim_sha, *history;
 static char keys[10][256];
@@ -32,29 +32,12 @@ static void claim(void) {
   }
 }
 
-/* What w8yd notes of a run, in length and number of fields. */
-static void note(const char *item, const char *run, const char *fence) {
-  char end[512];
-  snprintf(end, sizeof end,
-           "{\"type\":\"end\",\"list\":\"%s\",\"run\":\"%s\",\"item\":\"%s\",\"host\":\"bench\","
-           "\"time_ms\":1732147200000,\"outcome\":\"succeeded\",\"took_ms\":1,\"result\":{}}",
-           prefix, run, item);
-  words(1, end);
-  words(8, "bench", "succeeded", "1732147200000", "1732147200001", "1", fence, "{}", "0");
-}
-
 /* `items`: from the reply to a claim, three words each. */
 static void settle(const struct text *items, int count, unsigned long first_run) {
   const int noted = strcmp(history, "0") != 0;
-  char start[512], number[32];
-  for (int i = 0; noted && i < count; ++i) {
-    snprintf(start, sizeof start,
-             "{\"type\":\"start\",\"list\":\"%s\",\"run\":\"%026lu\",\"item\":\"%.*s\",\"host\":"
-             "\"bench\",\"time_ms\":1732147200000,\"pid\":1000}",
-             prefix, first_run + (unsigned long)i, (int)items[3 * i].size, items[3 * i].at);
-    begin(3);
-    words(3, "PUBLISH", keys[6], start);
-  }
+  char number[32];
+  for (int i = 0; noted && i < count; ++i)
+    publish_start(keys[6], prefix, first_run + (unsigned long)i, items[3 * i]);
   begin(3 + 6 + count + 5 + 9 + (noted ? 8 : 0) + count * (noted ? 11 : 3));
   snprintf(number, sizeof number, "%d", 6 + count);
   words(3, "EVALSHA", settle_sha, number);
@@ -70,16 +53,13 @@ static void settle(const struct text *items, int count, unsigned long first_run)
   snprintf(wake, sizeof wake, "%s:wake", prefix);
   words(5, keys[6], wake, keys[7], "4096", "1");
   words(9, "run:bench:1:", "", "0", "", "reset", "0", "0", history, noted ? "8" : "0");
-  if (noted)
-    words(8, "host", "outcome", "started", "ended", "attempt", "fence", "result", "exit");
+  if (noted) name_fields();
   for (int i = 0; i < count; ++i) {
-    char item[128], run[run_size + 1], fence[32];
+    char run[run_size + 1];
     snprintf(run, sizeof run, "%026lu", first_run + (unsigned long)i);
-    snprintf(item, sizeof item, "%.*s", (int)items[3 * i].size, items[3 * i].at);
-    snprintf(fence, sizeof fence, "%.*s", (int)items[3 * i + 1].size, items[3 * i + 1].at);
     words(2, "1", run);
     if (noted) {
-      note(item, run, fence);
+      note_end(prefix, run, items[3 * i], items[3 * i + 1]);
     } else {
       word("", 0);
     }

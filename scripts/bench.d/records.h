@@ -1,0 +1,37 @@
+/* What w8yd notes of a run besides its end: news and history, in length and number of fields. */
+#ifndef W8Y_BENCH_RECORDS_H
+#define W8Y_BENCH_RECORDS_H
+
+#include "resp.h"
+
+enum { run_size = 26, history_fields = 8 };
+
+static void publish_start(const char *channel, const char *list, unsigned long run,
+                          struct text item) {
+  char start[512];
+  snprintf(start, sizeof start,
+           "{\"type\":\"start\",\"list\":\"%s\",\"run\":\"%026lu\",\"item\":\"%.*s\",\"host\":"
+           "\"bench\",\"time_ms\":1732147200000,\"pid\":1000}",
+           list, run, (int)item.size, item.at);
+  begin(3);
+  words(3, "PUBLISH", channel, start);
+}
+
+static void name_fields(void) {
+  words(history_fields, "host", "outcome", "started", "ended", "attempt", "fence", "result", "exit");
+}
+
+/* The message for the events channel, and the fields. */
+static void note_end(const char *list, const char *run, struct text item, struct text fence) {
+  char end[512];
+  snprintf(end, sizeof end,
+           "{\"type\":\"end\",\"list\":\"%s\",\"run\":\"%s\",\"item\":\"%.*s\",\"host\":\"bench\","
+           "\"time_ms\":1732147200000,\"outcome\":\"succeeded\",\"took_ms\":1,\"result\":{}}",
+           list, run, (int)item.size, item.at);
+  words(1, end);
+  words(5, "bench", "succeeded", "1732147200000", "1732147200001", "1");
+  word(fence.at, fence.size);
+  words(2, "{}", "0");
+}
+
+#endif
