@@ -1,17 +1,28 @@
-"""Feeds, queues and jobs: items put and published from standard input, per second.
+"""Feeds, queues and jobs: items put and published, jobs put, run and finished, and looked after.
 
 Put: `w8yctl queue put -` of many lines, as a whole process; beside it redis-cli --pipe with commands
 of the contract that were made before. Publish: `w8yctl feed publish -` into a feed with max_length,
 so that each item drops one; beside it the contract's steps, with WATCH and EXEC, in Python.
+
+Put, run, finished: see benchlib/job_work.py.
+
+Maintenance: `w8yctl job maintain` of a feed with that many jobs, of which a thousand are nowhere and
+a thousand are claimed by a client that writes no lease: the longest call by Redis's own SLOWLOG, of
+the look that notes those that are nowhere, and of the next one, which puts them back. SLOWLOG counts
+the time that Redis had to wait for a processor too: hence, beside it, what this machine does to a
+loop that does nothing, and the longest where each call counts as in the look that took it least.
 """
 import contextlib
 import pathlib
+import re
 import subprocess
 import sys
 import time
-from typing import Iterator, List
+from typing import Dict, Iterator, List, Tuple
 
-from ..measure import Row, Subject, in_turn, rows_of
+from ..job_work import finished
+from ..measure import Goal, Row, Spread, Subject, in_turn, note_growth, rows_of
+from ..processes import finish
 from ..programs import SCRIPTS
 from ..redis import Redis, _encoded
 
@@ -103,9 +114,95 @@ def publish(bench, count: int, most: int, rounds: int) -> List[Row]:
                     ours: f"{count:,} lines"}, taken)
 
 
+LOST = 1000
+MS = 1000.0
+
+
+def slow_calls(redis: Redis) -> Dict[Tuple[bytes, ...], float]:
+    """ms of each script that took 0.1 ms or more since the last SLOWLOG RESET, by its words that are
+    the same in each look: step, place or cursor, size of the page; of a check, the first id."""
+    calls = {}
+    for entry in redis.call("SLOWLOG", "GET", "-1"):
+        if (words := entry[3])[0] in (b"EVALSHA", b"EVAL"):
+            step = words[21:24]
+            calls[words[1], *(step[::2] if step[:1] == [b"check"] else step)] = entry[2] / MS
+    if not calls:
+        raise RuntimeError("SLOWLOG has no call of the maintenance")
+    return calls
+
+
+def longest_pause(bench, seconds: int) -> float:
+    """ms for which the machine lets a loop wait that does nothing."""
+    done = finish([bench.programs.reference("redis-cli"), "--intrinsic-latency", str(seconds)],
+                  stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+    return max(map(int, re.findall(r"so far: (\d+) microseconds", done.stdout))) / MS
+
+
+def with_lost_jobs(bench, redis: Redis, count: int):
+    """Jobs of which some are claimed without a lease; and what is slow is kept."""
+    lines = bench.folder / "jobs"
+    lines.write_text("".join(f"{number}\n" for number in range(count)))
+    timed([bench.programs.ours("w8yctl"), "--redis-url", redis.url, "job", "put", FEED, "-"], lines)
+    redis.each([("ZADD", f"feed.claimed:{FEED}", round(time.time() * MS), id_)
+                for id_ in redis.call("RPOP", f"feed.ids:{FEED}", LOST)])
+    redis.call("CONFIG", "SET", "slowlog-log-slower-than", 100)
+    redis.call("CONFIG", "SET", "slowlog-max-len", 1_000_000)
+
+
+def maintained(bench, count: int, rounds: int) -> List[Row]:
+    bench.say(f"maintenance of {count:,} jobs")
+    pause, call = "longest pause of the machine", "longest call"
+    fastest: Dict[Tuple[bytes, ...], float] = {}
+    took: List[float] = []
+    with feed(bench, f"maintain-{count}", "--kind", "job") as redis:
+        with_lost_jobs(bench, redis, count)
+        maintain = [bench.programs.ours("w8yctl"), "--redis-url", redis.url, "job", "maintain", FEED]
+
+        def look() -> float:
+            redis.call("SLOWLOG", "RESET")
+            since = time.monotonic()
+            finish(maintain, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+            took.append(time.monotonic() - since)
+            calls = slow_calls(redis)
+            for which, ms in calls.items():
+                fastest[which] = min(ms, fastest.get(which, ms))
+            return max(calls.values())
+
+        def two_looks() -> float:
+            # Where they are put back: the same in each round.
+            redis.call("LPOP", f"feed.ids:{FEED}", LOST)
+            longest = max(look(), look())
+            if (left := redis.call("LLEN", f"feed.ids:{FEED}")) != count - LOST:
+                raise RuntimeError(f"after two looks {left} jobs wait, of {count - LOST}")
+            return longest
+
+        taken = in_turn([Subject(pause, "", lambda: longest_pause(bench, 1)),
+                         Subject(call, "", two_looks)], rounds)
+    case, slow = f"maintenance of {count:,} jobs", "by SLOWLOG"
+    rows = rows_of(case, "ms", {pause: "redis-cli --intrinsic-latency 1", call: slow}, taken)
+    rows.append(Row(case, f"{call}, each in its fastest look", f"{slow}, {2 * rounds} looks", "ms",
+                    Spread.of([max(fastest.values())])))
+    for row in rows[1:]:
+        row.goals.append(Goal("≤ 10 ms", row.value.high <= 10))
+    return rows + [Row(case, "the whole look", "w8yctl job maintain", "s", Spread.of(took))]
+
+
+def all_maintained(bench, sizes: List[int], rounds: int) -> List[Row]:
+    rows: List[Row] = []
+    for count in sizes:
+        rows += maintained(bench, count, rounds)
+    for which in (1, 2, 3):
+        note_growth(zip(sizes, rows[which::4]))
+    return rows
+
+
 def run(bench) -> List[Row]:
     bench.folder.mkdir(parents=True, exist_ok=True)
     if bench.quick:
-        return put(bench, 20_000, 1) + publish(bench, 5000, 100, 1)
+        return (put(bench, 20_000, 1) + publish(bench, 5000, 100, 1)
+                + finished(bench, [1000, 10_000], 0.3, bench.rounds)
+                + all_maintained(bench, [10_000, 100_000], bench.rounds))
     rounds = min(bench.rounds, 3)
-    return put(bench, 1_000_000, rounds) + publish(bench, 100_000, 1000, rounds)
+    return (put(bench, 1_000_000, rounds) + publish(bench, 100_000, 1000, rounds)
+            + finished(bench, [1000, 10_000, 100_000], 2.0, rounds)
+            + all_maintained(bench, [100_000, 1_000_000], rounds))

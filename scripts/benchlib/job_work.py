@@ -1,0 +1,167 @@
+"""Jobs put, run and finished per second, with a w8yd of its own and with a bare client.
+
+A client keeps so many jobs in a feed, a hundred or more put at a time, and counts how many are
+finished. w8yd works on them through the stream executor of `stream`. The reference drives the
+scripts that w8yd uses, take and end, with as many jobs in flight, and does nothing else; a second one
+writes history and news too. In the end each job that was put must be finished, and nothing of it
+left; once for each w8yd, the results are listened for. What Redis's processor needs for a job,
+putting included, tells more than the rate where the machine is busy.
+"""
+import contextlib
+import socket
+import subprocess
+from dataclasses import dataclass
+from typing import Callable, Dict, List
+
+from .daemon import W8yd
+from .measure import Goal, Row, Subject, find, in_turn, note_growth, rows_of
+from .process_facts import cpu_seconds
+from .processes import Background, finish
+from .redis import Redis
+
+US = 1e6
+SETTLE = 0.3
+
+
+@dataclass
+class Done:
+    """What became of the jobs of one measurement."""
+
+    rate: float  # finished per second
+    jobs: int  # all that were put, and finished
+    redis_us: float  # of its processor, for each of them
+
+
+@dataclass
+class Case:
+    """A Redis with the feeds that are worked on in turn, and how."""
+
+    bench: object
+    redis: Redis
+    concurrency: int
+    waiting: int
+    seconds: float
+
+    def work(self, feed: str, seconds: float, settle: float = SETTLE) -> Done:
+        """Whoever works on that feed does so now."""
+        lua, before = self.bench.programs.lua, cpu_seconds(self.redis.pid)
+        done = finish([self.bench.programs.bare("put_jobs"), self.redis.socket, lua("feed_put"),
+                       feed, str(self.waiting), str(settle), str(seconds)],
+                      stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+        spent = cpu_seconds(self.redis.pid) - before
+        finished_, took, jobs, least = done.stdout.split()
+        if int(least) < self.waiting // 10:
+            self.bench.say(f"{feed}: whoever puts did not keep up, {least} jobs were left for once")
+        self.all_finished(feed)
+        return Done(int(finished_) / float(took), int(jobs), US * spent / int(jobs))
+
+    def all_finished(self, feed: str):
+        """Nothing is left of a job but the counts."""
+        for command, key in (("LLEN", f"feed.ids:{feed}"), ("HLEN", f"feed.items:{feed}"),
+                             ("ZCARD", f"feed.claimed:{feed}"), ("SCARD", f"feed.stalled:{feed}"),
+                             ("ZCARD", f"feed.published:{feed}"), ("HLEN", f"{feed}:taken")):
+            if left := self.redis.call(command, key):
+                raise RuntimeError(f"{key}: {left} jobs are left")
+        put, ended = (self.count(feed, name) for name in ("publishes", "finishes"))
+        if put != ended:
+            raise RuntimeError(f"{feed}: {put} jobs were put, and {ended} are finished")
+
+    def count(self, feed: str, name: str) -> int:
+        return int(self.redis.call("GET", f"feed.{name}:{feed}") or 0)
+
+    def bare(self, history: int) -> Done:
+        lua, feed = self.bench.programs.lua, f"bare{history}"
+        with Background([self.bench.programs.bare("bare_jobs"), self.redis.socket, lua("job_take"),
+                         lua("job_end"), feed, str(self.concurrency), str(history)],
+                        log=str(self.bench.folder / f"{feed}.log")):
+            return self.work(feed, self.seconds)
+
+
+class Worker:
+    """A w8yd on a feed of its own that works only while it is measured."""
+
+    def __init__(self, case: Case, stack, feed: str, more: str = ""):
+        self._case, self._feed = case, feed
+        bench, places = case.bench, case.concurrency
+        executor = bench.programs.bare("stream_executor")
+        self._daemon = stack.enter_context(W8yd(
+            bench.programs.ours("w8yd"), bench.folder / f"{feed}-{places}", case.redis.url,
+            f'[lists.{feed}]\nsource = "job"\nexecutor = "{executor}"\n'
+            f'args = ["{places}", "answer"]\nconcurrency = {places}\n{more}'))
+        self._daemon.quiet()
+
+    def work(self, seconds: float, settle: float = SETTLE) -> Done:
+        before = self._daemon.succeeded(self._feed)
+        self._daemon.go_on()
+        done = self._case.work(self._feed, seconds, settle)
+        self._daemon.quiet()
+        runs = self._daemon.succeeded(self._feed) - before
+        if runs != done.jobs:
+            raise RuntimeError(f"{self._feed}: {runs} runs succeeded of {done.jobs} jobs")
+        return done
+
+    def tells_each(self):
+        """Who listens hears the result of each job, once."""
+        with socket.socket(socket.AF_UNIX) as ear:
+            ear.connect(self._case.redis.socket)
+            ear.settimeout(20)
+            ear.sendall(f"SUBSCRIBE job.finish:{self._feed}\r\n".encode())
+            heard = ear.recv(4096)
+            jobs = self.work(0.1, 0).jobs
+            ear.sendall(b"PING\r\n")  # its answer is behind all that was told before
+            while not heard.endswith(b"$4\r\npong\r\n$0\r\n\r\n"):
+                heard += ear.recv(1 << 20)
+        results = heard.count(b"\0{}\r\n")
+        if results != jobs:
+            raise RuntimeError(f"{self._feed}: {results} results were told of {jobs} jobs")
+
+
+def by_case(case: Case, rounds: int) -> List[Row]:
+    for feed in ("bare0", "bare1000", "plain", "short"):
+        finish([case.bench.programs.ours("w8yctl"), "--redis-url", case.redis.url, "feed", "create",
+                feed, "--kind", "job"], stdout=subprocess.DEVNULL)
+    cost: Dict[str, List[float]] = {}
+
+    def subject(name: str, settings: str, work: Callable[[], Done]) -> Subject:
+        def take() -> float:
+            done = work()
+            cost.setdefault(name, []).append(done.redis_us)
+            return done.rate
+
+        return Subject(name, settings, take)
+
+    claimed = f"{case.concurrency} claimed at a time"
+    with contextlib.ExitStack() as stack:
+        plain = Worker(case, stack, "plain")
+        short = Worker(case, stack, "short", "history = 0\n")
+        for worker in (plain, short):
+            worker.tells_each()
+        subjects = [
+            subject("bare client", f"{claimed}, history 0", lambda: case.bare(0)),
+            subject("bare client, history", f"{claimed}, history 1000", lambda: case.bare(1000)),
+            subject("w8yd", "defaults (history 1000, events)", lambda: plain.work(case.seconds)),
+            subject("w8yd, no history", "history 0, events", lambda: short.work(case.seconds)),
+        ]
+        taken = in_turn(subjects, rounds)
+    name = f"{case.waiting:,} jobs, concurrency {case.concurrency}"
+    settings = {each.name: each.settings for each in subjects}
+    rows = rows_of(name, "jobs/s", settings, taken)
+    for ours in ("w8yd", "w8yd, no history"):
+        row = find(rows, ours)
+        row.goals.append(Goal("≥ 0.7 × bare", row.ratio.median >= 0.7))
+    return rows + rows_of(f"{name}: Redis's processor", "µs/job", settings, cost)
+
+
+def finished(bench, sizes: List[int], seconds: float, rounds: int) -> List[Row]:
+    rows: List[Row] = []
+    for concurrency in (16, 100):
+        sized = []
+        for waiting in sizes:
+            bench.say(f"{waiting:,} jobs put, run and finished, concurrency {concurrency}")
+            with Redis(bench.folder / f"redis-{concurrency}-{waiting}") as redis:
+                found = by_case(Case(bench, redis, concurrency, waiting, seconds), rounds)
+            rows += found
+            sized.append((waiting, find(found, "w8yd")))
+        # The cost is that of finishing as many as there are.
+        note_growth(sized, cost=lambda size, row: size / row.value.median)
+    return rows
