@@ -73,10 +73,10 @@ def parse(words: List[str]) -> argparse.Namespace:
 
 def built() -> pathlib.Path:
     """A release build of this checkout, made if it isn't there or is old."""
-    print("building w8yd and w8y in build/gcc", file=sys.stderr, flush=True)
+    print("building w8yd, w8y and w8yctl in build/gcc", file=sys.stderr, flush=True)
     subprocess.run(["bash", "-euo", "pipefail", "-c", '. "$1" && shift && build_release "$@"',
                     "bench", str(SCRIPTS / "common.sh"), "src/app/w8yd", "src/app/w8y",
-                    "tests/schedule/next-times"], stdout=sys.stderr, check=True)
+                    "src/app/w8yctl", "tests/schedule/next-times"], stdout=sys.stderr, check=True)
     return SCRIPTS.parent / "build" / "gcc"
 
 
