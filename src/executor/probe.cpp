@@ -23,7 +23,7 @@ constexpr std::size_t longest_answer = std::size_t{64} << 10;
 /// The end of its standard error is kept: the reason stands there, for whoever has to mend it.
 constexpr std::size_t errors_shown = 256;
 /// A host that is short of processes or descriptors says nothing about the program.
-constexpr Duration short_pause = std::chrono::milliseconds(250);
+constexpr Duration short_of_host_pause = std::chrono::milliseconds(250);
 
 /// Why a program could not be started, in w8y-executor(7)'s words. By what the start has met: the
 /// file system is not asked again, as it may not answer.
@@ -152,7 +152,7 @@ void ProcessProber::Probe::on_ended(ProcessEnd end) {
   const auto* unstarted = std::get_if<NotStarted>(&end);
   if (unstarted != nullptr && unstarted->host_is_short && !answered_) {
     lacking_ = unstarted->reason;
-    again_.set(prober_.loop_.now() + short_pause, [this] { ask(); });
+    again_.set(prober_.loop_.now() + short_of_host_pause, [this] { ask(); });
     return;
   }
   answer(judge(end));

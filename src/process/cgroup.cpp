@@ -9,9 +9,9 @@
 #include <array>
 #include <cerrno>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
+#include "process/error_text.hpp"
 #include "process/spawn.hpp"
 
 namespace w8y::process {
@@ -19,10 +19,6 @@ namespace w8y::process {
 namespace {
 
 constexpr unsigned usual_weight = 100;
-
-std::string why(int error) {
-  return std::generic_category().message(error);
-}
 
 }  // namespace
 
@@ -77,7 +73,7 @@ void RunGroup::refused(int error) {
   group_.reset();
   // Somebody has removed it: the next one is made anew. Any other error would be the same for all.
   if (removed || !owner_->usable()) return;
-  owner_->problem_ = "the kernel puts no child there: " + why(error);
+  owner_->problem_ = "the kernel puts no child there: " + error_text(error);
   if (owner_->on_problem) owner_->on_problem(owner_->problem_);
 }
 

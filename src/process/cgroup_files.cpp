@@ -41,7 +41,7 @@ struct Mount {
 };
 
 /// Whether one of `words`, which commas part, is `word`.
-bool has_word(const std::string& words, const std::string& word) {
+bool has_option(const std::string& words, const std::string& word) {
   return (',' + words + ',').find(',' + word + ',') != std::string::npos;
 }
 
@@ -54,7 +54,7 @@ std::optional<Mount> find_mount(const std::string& mountinfo, const std::string&
     const std::size_t dash = line.find(" - ");
     if (dash == std::string::npos || line.compare(dash + 3, type.size() + 1, type + ' ') != 0)
       continue;
-    if (!controller.empty() && !has_word(line.substr(line.rfind(' ') + 1), controller)) continue;
+    if (!controller.empty() && !has_option(line.substr(line.rfind(' ') + 1), controller)) continue;
     std::istringstream fields(line);
     std::string skipped;
     Mount mount;
@@ -72,7 +72,7 @@ std::optional<std::string> own_path(const std::string& cgroup, const std::string
     const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
     if (second == std::string::npos) continue;
     const std::string names = line.substr(first + 1, second - first - 1);
-    if (controller.empty() ? names.empty() : has_word(names, controller))
+    if (controller.empty() ? names.empty() : has_option(names, controller))
       return line.substr(second + 1);
   }
   return std::nullopt;

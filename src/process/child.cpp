@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "loop/loop.hpp"
+#include "process/error_text.hpp"
 #include "process/fd.hpp"
 #include "process/forgotten.hpp"
 #include "process/orphans.hpp"
@@ -140,7 +141,7 @@ bool Child::Impl::take_group(ChildOptions& options) {
   group_ = options.groups->take(options.limits, error);
   if (error != 0) {
     abandon();
-    fail({error, "can't make a control group: " + std::generic_category().message(error), true});
+    fail({error, "can't make a control group: " + error_text(error), true});
     return false;
   }
   if (group_) options.spawn.group = group_->folder();

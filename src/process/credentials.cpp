@@ -7,8 +7,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <system_error>
 #include <vector>
+
+#include "process/error_text.hpp"
 
 namespace w8y::process {
 
@@ -37,8 +38,7 @@ std::optional<unsigned> number_of(const std::string& text) {
 }
 
 SpawnError failed(const char* what, const std::string& name, int error) {
-  return {error, "can't look up " + std::string(what) + " '" + name +
-                     "': " + std::generic_category().message(error)};
+  return {error, "can't look up " + std::string(what) + " '" + name + "': " + error_text(error)};
 }
 
 SpawnError missing(const char* what, const std::string& name) {

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
 
+#include "process/error_text.hpp"
 #include "process/orphans.hpp"
 
 #ifndef P_PIDFD
@@ -23,8 +23,7 @@ bool reap(int pidfd, pid_t pid, ProcessEnd& end) {
     if (errno == EINTR) continue;
     if (errno == EAGAIN) return false;
     started_children().erase(pid);
-    end =
-        NotStarted{"its exit status can't be found out: " + std::generic_category().message(errno)};
+    end = NotStarted{"its exit status can't be found out: " + error_text(errno)};
     return true;
   }
   if (info.si_pid == 0) return false;

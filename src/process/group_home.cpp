@@ -5,18 +5,14 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
 #include <utility>
 
+#include "process/error_text.hpp"
 #include "process/spawn.hpp"
 
 namespace w8y::process {
 
 namespace {
-
-std::string why(int error) {
-  return std::generic_category().message(error);
-}
 
 bool has_word(const std::string& text, const std::string& word) {
   return (' ' + text + ' ').find(' ' + word + ' ') != std::string::npos;
@@ -70,7 +66,7 @@ void GroupHome::kill_left_behind() {
 void GroupHome::make() {
   path_ = base_ + '/' + group_name_of(getpid());
   if (mkdir(path_.c_str(), 0755) != 0 && errno != EEXIST) {
-    problem_ = "can't make a group in " + base_ + ": " + why(errno);
+    problem_ = "can't make a group in " + base_ + ": " + error_text(errno);
     path_.clear();
     return;
   }
@@ -96,11 +92,11 @@ std::string GroupHome::enable(const std::string& controller) {
       error = write_small_file(base_ + control, plus);
     if (error == EBUSY) return "others than w8yd are in " + base_ + ", so it can't be divided";
     if (error != 0)
-      return "can't use the " + controller + " controller in " + base_ + ": " + why(error);
+      return "can't use the " + controller + " controller in " + base_ + ": " + error_text(error);
     enabled_.push_back(controller);
   }
   if (const int error = write_small_file(path_ + control, plus); error != 0)
-    return "can't use the " + controller + " controller in " + path_ + ": " + why(error);
+    return "can't use the " + controller + " controller in " + path_ + ": " + error_text(error);
   return {};
 }
 

@@ -12,9 +12,9 @@
 #include <cstring>
 #include <memory>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
+#include "process/error_text.hpp"
 #include "process/fd.hpp"
 
 namespace w8y::process {
@@ -140,8 +140,7 @@ class FolderRemoval::Turn {
     const int error = errno;
     if (whole_.problem_.empty())
       whole_.problem_ = std::string(name) + " in it can't be removed: " +
-                        (error == EXDEV ? "it is on another file system"
-                                        : std::generic_category().message(error));
+                        (error == EXDEV ? "it is on another file system" : error_text(error));
     return true;
   }
 
@@ -184,7 +183,7 @@ FolderRemoval::Result FolderRemoval::go_on(Duration limit) {
   struct stat status {};
   if (!top) {
     if (errno == ENOENT || errno == ELOOP || errno == ENOTDIR) return Result::gone;
-    problem_ = std::generic_category().message(errno);
+    problem_ = error_text(errno);
     return Result::stays;
   }
   if (fstat(top.get(), &status) != 0 || status.st_dev != device_ || status.st_ino != inode_)
@@ -193,7 +192,7 @@ FolderRemoval::Result FolderRemoval::go_on(Duration limit) {
   const int again = openat(top.get(), ".", as_folder);
   const OpenFolder entries(again < 0 ? nullptr : fdopendir(again), closedir);
   if (!entries) {
-    problem_ = std::generic_category().message(errno);
+    problem_ = error_text(errno);
     return Result::stays;
   }
   for (;;) {
@@ -206,7 +205,7 @@ FolderRemoval::Result FolderRemoval::go_on(Duration limit) {
     if (std::chrono::steady_clock::now() >= until) return Result::more;
   }
   if (rmdir(path_.c_str()) == 0 || errno == ENOENT) return Result::gone;
-  problem_ = std::generic_category().message(errno);
+  problem_ = error_text(errno);
   return Result::stays;
 }
 

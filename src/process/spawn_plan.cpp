@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
 
+#include "process/error_text.hpp"
 #include "process/host_limits.hpp"
 
 namespace w8y::process {
@@ -28,10 +28,6 @@ struct SignalsAtStart {
   }
   std::uint64_t realtime = 0;
 };
-
-std::string why(int error) {
-  return std::generic_category().message(error);
-}
 
 bool has_nul(const std::string& text) {
   return text.find('\0') != std::string::npos;
@@ -120,9 +116,9 @@ std::string why_not_run(const SpawnRequest& request, const SpawnFailure& failure
   const int error = failure.error;
   const std::string what = "can't run " + request.program + ": ";
   if (failure.program_is_there) return what + "the interpreter that it names is not there";
-  if (error == ENOEXEC) return what + why(error) + " (a script needs a first line with #!)";
+  if (error == ENOEXEC) return what + error_text(error) + " (a script needs a first line with #!)";
   if (error == E2BIG) return what + "arguments and environment are too long";
-  return what + why(error);
+  return what + error_text(error);
 }
 
 }  // namespace
@@ -153,7 +149,7 @@ SpawnError::About what_failed(Step step) {
 
 std::string text_of(const SpawnRequest& request, const SpawnFailure& failure) {
   const auto cant = [&failure](const std::string& what) {
-    return "can't " + what + ": " + why(failure.error);
+    return "can't " + what + ": " + error_text(failure.error);
   };
   switch (failure.step) {
     case Step::none:

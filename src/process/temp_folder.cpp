@@ -5,18 +5,18 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <system_error>
 #include <utility>
 
 #include "loop/background.hpp"
 #include "loop/loop.hpp"
+#include "process/error_text.hpp"
 
 namespace w8y::process {
 
 namespace {
 
 SpawnError failed(const std::string& what, int error) {
-  return {error, what + ": " + std::generic_category().message(error)};
+  return {error, what + ": " + error_text(error)};
 }
 
 }  // namespace

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+#include <system_error>
+
+namespace w8y::process {
+
+/// An errno, in words.
+inline std::string error_text(int error) {
+  return std::generic_category().message(error);
+}
+
+}  // namespace w8y::process
