@@ -25,6 +25,10 @@ namespace {
 
 using ops::Json;
 
+/// Elements of one answer.
+constexpr std::int64_t jobs_of_page = 1000;
+constexpr const char* jobs_at_once = "1000";
+
 struct FeedJob {
   std::string id;
   const char* state = "nowhere";
@@ -42,11 +46,14 @@ class FeedJobs {
   FeedJobs(redis::SyncClient& client, store::FeedServer at, const std::string& feed)
       : client_(client), keys_(feed) {
     store::JobFeed access(at, feed);
+    scan("HSCAN", keys_.cancelled, 2, [this](const redis::ReplyCopy* pair) {
+      cancels_[pair[0].text] = stored_number(pair[1].text);
+    });
     read_claims();
-    number(client_.call({"HGETALL", keys_.cancelled}), cancels_);
     read_queue();
-    for (const auto& id : client_.call({"SMEMBERS", keys_.stalled}).elements)
-      add({id.text, "stalled", {}, {}, 0, 0, {}, false});
+    scan("SSCAN", keys_.stalled, 1, [this](const redis::ReplyCopy* id) {
+      add({id->text, "stalled", {}, {}, 0, 0, {}, false});
+    });
     access.ids([this](std::string&& id) {
       add({std::move(id), "nowhere", {}, {}, 0, 0, {}, false});
     });
@@ -62,19 +69,24 @@ class FeedJobs {
     jobs.push_back(std::move(job));
   }
 
-  static void number(const redis::ReplyCopy& pairs,
-                     std::unordered_map<std::string, std::int64_t>& into) {
-    for (std::size_t i = 0; i + 1 < pairs.elements.size(); i += 2)
-      into[pairs.elements[i].text] = pairs.elements[i + 1].number;
+  /// In parts, so that Redis is never held for long. `each` may get an element twice.
+  template <typename Each>
+  void scan(const char* command, const std::string& key, std::size_t words, Each each) {
+    std::string cursor = "0";
+    do {
+      const auto part = client_.call({command, key, cursor, "COUNT", jobs_at_once});
+      cursor = part.elements.at(0).text;
+      const auto& found = part.elements.at(1).elements;
+      for (std::size_t i = 0; i + words <= found.size(); i += words) each(&found[i]);
+    } while (cursor != "0");
   }
 
   void read_claims() {
-    number(client_.call({"HGETALL", keys_.cancelled}), cancels_);
     std::unordered_map<std::string, store::thoonk::JobNote> notes;
-    const auto taken = client_.call({"HGETALL", keys_.taken});
-    for (std::size_t i = 0; i + 1 < taken.elements.size(); i += 2)
-      if (auto note = store::thoonk::read_job_note(taken.elements[i + 1].text))
-        notes.emplace(taken.elements[i].text, std::move(*note));
+    scan("HSCAN", keys_.taken, 2, [&notes](const redis::ReplyCopy* pair) {
+      if (auto note = store::thoonk::read_job_note(pair[1].text))
+        notes.insert_or_assign(pair[0].text, std::move(*note));
+    });
     const auto claimed = client_.call({"ZRANGE", keys_.claimed, "0", "-1", "WITHSCORES"});
     for (std::size_t i = 0; i + 1 < claimed.elements.size(); i += 2) {
       FeedJob job{claimed.elements[i].text, "claimed", {}, {}, 0, 0, {}, false};
@@ -94,11 +106,15 @@ class FeedJobs {
     }
   }
 
+  /// From the taking end on, in parts: what moves meanwhile is told once, or is found elsewhere.
   void read_queue() {
-    const auto ids = client_.call({"LRANGE", keys_.ids, "0", "-1"});
-    std::size_t place = 0;
-    for (auto id = ids.elements.rbegin(); id != ids.elements.rend(); ++id)
-      add({id->text, "waiting", {}, {}, ++place, 0, {}, false});
+    for (std::int64_t place = 0;;) {
+      const auto ids = client_.call(
+          {"LRANGE", keys_.ids, std::to_string(-place - jobs_of_page), std::to_string(-place - 1)});
+      for (auto id = ids.elements.rbegin(); id != ids.elements.rend(); ++id)
+        add({id->text, "waiting", {}, {}, static_cast<std::size_t>(++place), 0, {}, false});
+      if (static_cast<std::int64_t>(ids.elements.size()) < jobs_of_page) return;
+    }
   }
 
   redis::SyncClient& client_;
