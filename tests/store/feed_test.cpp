@@ -463,6 +463,71 @@ TEST_CASE("jobs: an id whose job was retracted between another's two steps goes"
   CHECK(at.keys() == "feed.config:j feeds");
 }
 
+TEST_CASE("jobs: a count that is none, of another client, loses and repeats nothing") {
+  Fixture at;
+  at.feeds.create("j", FeedKind::job, std::nullopt);
+  JobFeed jobs(at.at(), "j");
+  jobs.put({{"a", "1"}}, false);
+  jobs.get();
+  at.ask({"SET", "feed.finishes:j", "abc"});
+  CHECK(!error_of([&] { jobs.finish("a", "r"); }).empty());
+  CHECK(at.ask({"ZRANGE", "feed.claimed:j", "0", "-1"}) == "a");
+  CHECK(at.ask({"HGET", "feed.items:j", "a"}) == "1");
+  at.ask({"HSET", "feed.cancelled:j", "a", "abc"});
+  CHECK(jobs.change(JobChange::cancel, {"a"})[0].done);
+  CHECK(at.ask({"HGET", "feed.cancelled:j", "a"}) == "1");
+  CHECK(at.ask({"LRANGE", "feed.ids:j", "0", "-1"}) == "a");
+}
+
+TEST_CASE(
+    "jobs: one whose id is in the queue twice, or which is stalled, is not given to a second") {
+  Fixture at;
+  at.feeds.create("j", FeedKind::job, std::nullopt);
+  JobFeed jobs(at.at(), "j");
+  jobs.put({{"a", "1"}, {"b", "2"}}, false);
+  at.ask({"RPUSH", "feed.ids:j", "a"});
+  CHECK(jobs.get().value().first == "a");
+  at.ask({"SADD", "feed.stalled:j", "b"});
+  CHECK_FALSE(jobs.get().has_value());
+  CHECK(at.ask({"EXISTS", "feed.ids:j"}) == "0");
+  CHECK(at.ask({"ZRANGE", "feed.claimed:j", "0", "-1"}) == "a");
+}
+
+TEST_CASE("queues: a right that is missing to take an item loses none") {
+  Fixture at;
+  at.feeds.create("q", FeedKind::queue, std::nullopt);
+  QueueFeed(at.at(), "q").put({{"a", "1"}}, false);
+  for (const char* missing : {"-rpop", "-hdel"}) {
+    CAPTURE(missing);
+    at.ask({"ACL", "SETUSER", "some", "reset", "on", "nopass", "~*", "&*", "+@all", missing});
+    auto options = options_of(at.server.url());
+    options.url.user = "some";
+    options.url.password = Secret("x");
+    redis::SyncClient client(at.loop, options);
+    QueueFeed queue({client}, "q");
+    CHECK(!error_of([&] { queue.get(); }).empty());
+    CHECK(at.ask({"HGET", "feed.items:q", "a"}) == "1");
+    CHECK(at.ask({"LRANGE", "feed.ids:q", "0", "-1"}) == "a");
+  }
+}
+
+TEST_CASE("feeds: what a server without writes refuses is told to nobody") {
+  Fixture at;
+  at.feeds.create("f", FeedKind::feed, std::nullopt);
+  int heard = 0;
+  auto options = options_of(at.server.url());
+  redis::Subscriber ears(at.loop, options);
+  const auto news =
+      ears.subscribe("feed.publish:f", [&](std::string_view, std::string_view) { ++heard; });
+  CHECK(turn_until(at.loop, [&] { return ears.connected(); }));
+  at.ask({"CONFIG", "SET", "min-replicas-to-write", "1"});
+  CHECK(!error_of([&] { at.publish("f", "1", "x"); }).empty());
+  at.ask({"CONFIG", "SET", "min-replicas-to-write", "0"});
+  at.publish("f", "2", "x");
+  CHECK(turn_until(at.loop, [&] { return heard > 0; }));
+  CHECK(heard == 1);
+}
+
 TEST_CASE("feeds: a command of another kind is refused with both kinds, and changes nothing") {
   Fixture at;
   at.feeds.create("f", FeedKind::feed, std::nullopt);

@@ -559,6 +559,17 @@ TEST_CASE("ids that were nowhere twice go back to their queue, and no others") {
   CHECK(feed.ask({"LLEN", "feed.ids:f"}) == "2999");
 }
 
+TEST_CASE("a job that is nowhere is found also where the counts agree by chance") {
+  Feed feed;
+  feed.put("lost");
+  feed.ask({"DEL", "feed.ids:f"});
+  feed.ask({"SADD", "feed.stalled:f", "ghost"});
+  feed.ask({"HSET", "f:nowhere", "lost", "1"});  // as a whole look has noted it
+  Carer carer(feed.loop, feed.server.url(), job_rule(), "here");
+  CHECK(carer.maintain().put_back == 1);
+  CHECK(feed.ask({"LLEN", "feed.ids:f"}) == "1");
+}
+
 TEST_CASE("one host at a time maintains a feed, and a feed of another kind is told") {
   Feed feed;
   Carer here(feed.loop, feed.server.url(), job_rule(), "here");

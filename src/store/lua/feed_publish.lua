@@ -13,6 +13,7 @@
 local ids, items, publishes = KEYS[2], KEYS[3], KEYS[4]
 -- include parts/types.lua
 -- include parts/feed_known.lua
+-- include parts/count_and_tell.lua
 -- include parts/feed_time.lua
 
 local wrong = unusable(KEYS[5], ARGV[1], KEYS[1], 'feed')
@@ -61,8 +62,7 @@ for i = 6, #ARGV, 2 do
     end
     if over > 0 then drop(over, id) end
   end
-  redis.call('PUBLISH', there and ARGV[3] or ARGV[2], id .. '\0' .. item)
-  redis.call('INCR', publishes)
+  count_and_tell(publishes, there and ARGV[3] or ARGV[2], id .. '\0' .. item)
   redis.call('HSET', items, id, item)
   redis.call('ZADD', ids, next_time(), id)
   done = done + 1

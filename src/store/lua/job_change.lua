@@ -15,6 +15,7 @@ local cancelled, stalled, finishes, feed_taken = KEYS[6], KEYS[7], KEYS[8], ARGV
 -- include parts/types.lua
 -- include parts/feed_known.lua
 -- include parts/feed_time.lua
+-- include parts/count_and_tell.lua
 -- include parts/feed_job.lua
 
 local wrong = unusable(KEYS[9], ARGV[1], KEYS[1], 'job')

@@ -9,7 +9,8 @@
 --       6 who looks  7 for how long nobody else does, ms
 --       8 the step, and then
 --       "begin"   9 "1": also if somebody else does
---                 Reply {1, Redis's time in ms, jobs, and of these waiting, claimed, stalled}
+--                 Reply {1, Redis's time in ms, jobs, and of these waiting, claimed, stalled, and
+--                 those that were nowhere at the look before}
 --                 or {0, ms until somebody else may, who does}
 --       "claims"  9 rank of the first  10 how many  11 life of a claim that has no lease, ms; 0: any
 --                 Reply {rank of the next or -1, how many were taken back}
@@ -30,6 +31,7 @@ local published, feed_taken, runs_key, nowhere = KEYS[7], KEYS[8], KEYS[9], KEYS
 -- include parts/types.lua
 -- include parts/feed_known.lua
 -- include parts/feed_time.lua
+-- include parts/count_and_tell.lua
 -- include parts/feed_job.lua
 -- include parts/history.lua
 -- include parts/job_claims.lua
@@ -48,7 +50,7 @@ if ARGV[8] == 'begin' then
   end
   redis.call('SET', KEYS[11], who, 'PX', life)
   return {1, now_ms, redis.call('HLEN', items), redis.call('LLEN', ids),
-    redis.call('ZCARD', claimed), redis.call('SCARD', stalled)}
+    redis.call('ZCARD', claimed), redis.call('SCARD', stalled), redis.call('HLEN', nowhere)}
 end
 if redis.call('GET', KEYS[11]) ~= who then return 'over' end
 redis.call('PEXPIRE', KEYS[11], life)

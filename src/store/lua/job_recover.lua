@@ -16,6 +16,7 @@
 local ids, claimed, cancelled, stalled, published = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local feed_taken, runs_key = KEYS[6], KEYS[8]
 -- include parts/types.lua
+-- include parts/count_and_tell.lua
 -- include parts/feed_job.lua
 -- include parts/feed_time.lua
 -- include parts/history.lua

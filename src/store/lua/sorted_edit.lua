@@ -6,12 +6,12 @@
 
 -- include parts/types.lua
 -- include parts/feed_known.lua
+-- include parts/count_and_tell.lua
 
 local wrong = unusable(KEYS[4], ARGV[1], KEYS[1], 'sorted_feed')
   or first_wrong(KEYS[2], 'hash', KEYS[3], 'string')
 if wrong then return wrong end
 if redis.call('HEXISTS', KEYS[2], ARGV[3]) == 0 then return 0 end
-redis.call('PUBLISH', ARGV[2], ARGV[3] .. '\0' .. ARGV[4])
-redis.call('INCR', KEYS[3])
+count_and_tell(KEYS[3], ARGV[2], ARGV[3] .. '\0' .. ARGV[4])
 redis.call('HSET', KEYS[2], ARGV[3], ARGV[4])
 return 1

@@ -11,6 +11,7 @@
 local ids, items, idincr, where, other = KEYS[2], KEYS[3], KEYS[5], ARGV[4], ARGV[5]
 -- include parts/types.lua
 -- include parts/feed_known.lua
+-- include parts/count_and_tell.lua
 
 local wrong = unusable(KEYS[6], ARGV[1], KEYS[1], 'sorted_feed')
   or first_wrong(ids, 'list', items, 'hash', KEYS[4], 'string', idincr, 'string')
@@ -26,9 +27,7 @@ for i = 6, #ARGV do
   repeat
     id = string.format('%.0f', redis.call('INCR', idincr))
   until redis.call('HEXISTS', items, id) == 0
-  redis.call('PUBLISH', ARGV[2], id .. '\0' .. ARGV[i])
-  redis.call('PUBLISH', ARGV[3], id .. '\0' .. position[where])
-  redis.call('INCR', KEYS[4])
+  count_and_tell(KEYS[4], ARGV[2], id .. '\0' .. ARGV[i], ARGV[3], id .. '\0' .. position[where])
   redis.call('HSET', items, id, ARGV[i])
   if relative then
     redis.call('LINSERT', ids, string.upper(where), other, id)

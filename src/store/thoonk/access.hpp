@@ -82,12 +82,15 @@ class FeedAccess {
 
 /// Parts of many items, each for one call of a script, so that Redis is never held for long.
 inline constexpr std::size_t items_of_part = 500;
+/// Where each may walk through the whole list of ids.
+inline constexpr std::size_t walks_of_part = 4;
 inline constexpr std::size_t bytes_of_part = std::size_t{256} << 10;
 /// From `first`: how many of `items` are for one call.
 template <typename Items, typename Size>
-std::size_t part_of(const Items& items, std::size_t first, Size&& size) {
+std::size_t part_of(const Items& items, std::size_t first, Size&& size,
+                    std::size_t most = items_of_part) {
   std::size_t count = 0;
-  for (std::size_t bytes = 0; first + count < items.size() && count < items_of_part; ++count) {
+  for (std::size_t bytes = 0; first + count < items.size() && count < most; ++count) {
     bytes += size(items[first + count]);
     if (count > 0 && bytes > bytes_of_part) break;
   }

@@ -49,7 +49,9 @@ bool is_gone(const redis::RedisError& error) {
 std::vector<bool> RetractingFeed::retract(const std::vector<std::string>& ids) {
   std::vector<bool> done;
   for (std::size_t first = 0; first < ids.size();) {
-    const std::size_t count = part_of(ids, first, [](const std::string& id) { return id.size(); });
+    const std::size_t count = part_of(
+        ids, first, [](const std::string& id) { return id.size(); },
+        kind_ == FeedKind::sorted_feed ? walks_of_part : items_of_part);
     redis::Command arguments = {keys().feed, kind_name(kind_), keys().retract_channel};
     for (std::size_t i = first; i < first + count; ++i) arguments.emplace_back(ids[i]);
     const redis::ReplyCopy told =
@@ -88,8 +90,9 @@ std::vector<std::string> SortedFeed::insert(const FeedPosition& at,
   std::vector<std::string> ids;
   try {
     for (std::size_t first = 0; first < items.size();) {
-      const std::size_t count =
-          part_of(items, first, [](const std::string& item) { return item.size(); });
+      const std::size_t count = part_of(
+          items, first, [](const std::string& item) { return item.size(); },
+          at.id.empty() ? items_of_part : walks_of_part);
       redis::Command arguments = {keys().feed, keys().publish_channel, keys().position_channel,
                                   word_of(at.where, true), at.id};
       for (std::size_t i = first; i < first + count; ++i) arguments.emplace_back(items[i]);

@@ -35,7 +35,8 @@ void QueueFeed::put(const std::vector<FeedItem>& items, bool high) {
 std::optional<FeedItem> QueueFeed::get() {
   while (true) {
     redis::ReplyCopy told =
-        run(scripts::feed_get, {keys().config, keys().ids, keys().items, keys().claimed},
+        run(scripts::feed_get,
+            {keys().config, keys().ids, keys().items, keys().claimed, keys().stalled},
             {keys().feed, kind_name(kind_), longest_read});
     auto& words = told.elements;
     if (words.empty() || words[0].text == "none") return std::nullopt;
@@ -52,7 +53,8 @@ std::vector<JobFeed::Done> JobFeed::change(const char* what, const std::vector<s
                                            const std::string& channel, const std::string& result) {
   std::vector<Done> done;
   for (std::size_t first = 0; first < ids.size();) {
-    const std::size_t count = part_of(ids, first, [](const std::string& id) { return id.size(); });
+    const std::size_t count = part_of(
+        ids, first, [](const std::string& id) { return id.size(); }, walks_of_part);
     redis::Command arguments = {keys().feed,  what,    keys().lease_prefix,
                                 keys().taken, channel, result};
     for (std::size_t i = first; i < first + count; ++i) arguments.emplace_back(ids[i]);

@@ -143,7 +143,7 @@ void JobMaintenance::begun(const redis::ReplyCopy& reply) {
   look_ = std::to_string(number(1));
   const std::int64_t interval = std::max<std::int64_t>(
       1, std::chrono::duration_cast<std::chrono::milliseconds>(terms_.interval).count());
-  whole_ = terms_.always || number(2) != number(3) + number(4) + number(5) ||
+  whole_ = terms_.always || number(2) != number(3) + number(4) + number(5) || number(6) > 0 ||
            number(1) / interval % whole_every == 0;
   step_ = Step::recover;
 }

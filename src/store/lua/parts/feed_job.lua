@@ -1,5 +1,6 @@
--- What becomes of a claimed job, beside its claim. Before this stand the keys items, ids, published,
--- claimed, cancelled, stalled, and finishes, and feed_taken (ours: what our claims have noted).
+-- What becomes of a claimed job, beside its claim. Before this stand count_and_tell.lua, and the keys
+-- items, ids, published, claimed, cancelled, stalled, and finishes, and feed_taken (ours: what our
+-- claims have noted).
 
 -- The claim, and what we have noted of it; its lease goes with it.
 local function unclaim(id, lease)
@@ -8,20 +9,30 @@ local function unclaim(id, lease)
   redis.pcall('DEL', lease)
 end
 
--- `channel`: where its result is told; nil: it has none. First, since that is what an ACL refuses
--- most likely: then nothing has happened.
+-- `channel`: where its result is told; nil: it has none.
 local function finish(id, lease, channel, result)
-  if channel then redis.call('PUBLISH', channel, id .. '\0' .. result) end
+  if channel then
+    count_and_tell(finishes, channel, id .. '\0' .. result)
+  else
+    redis.call('INCR', finishes)
+  end
   unclaim(id, lease)
   redis.call('HDEL', cancelled, id)
-  redis.call('INCR', finishes)
   redis.call('HDEL', items, id)
   redis.call('ZREM', published, id)
 end
 
 -- It goes to the back of its queue, and one failure is counted.
 local function cancel(id, lease)
-  redis.call('HINCRBY', cancelled, id, 1)
+  local counted = redis.pcall('HINCRBY', cancelled, id, 1)
+  if type(counted) == 'table' then
+    -- A count that is none must not keep the job, nor others, where they are.
+    if string.find(counted.err, 'not an integer') then
+      redis.call('HSET', cancelled, id, 1)
+    else
+      redis.call('HINCRBY', cancelled, id, 1)
+    end
+  end
   redis.call('LPUSH', ids, id)
   unclaim(id, lease)
 end
