@@ -83,7 +83,10 @@ work() {
   sum=
   [ -n "$cancelled" ] || read -r sum _ <"$out" || cancelled=cancelled
   if [ -n "$cancelled" ]; then
-    kill "$child" 2>/dev/null
+    # A shell that was on its way to become the child may have missed the first one. What is not over
+    # yet would find its folder gone.
+    kill -KILL "$child" 2>/dev/null
+    wait "$child" 2>/dev/null
     rm -f "$out"
     failed "$1" "$cancelled"
     return

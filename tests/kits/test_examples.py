@@ -90,7 +90,7 @@ class Shell(Example, unittest.TestCase):
         stream = self.stream()
         slow = self.folder / "tools/sha256sum"
         slow.parent.mkdir()
-        slow.write_text("#!/bin/sh\nexec sleep 20\n")
+        slow.write_text("#!/bin/sh\nexec sleep 100\n")
         slow.chmod(0o755)
         stream.close()
         self.environment = {"PATH": f"{slow.parent}:{self.settings()['PATH']}"}
