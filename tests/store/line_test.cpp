@@ -87,6 +87,19 @@ TEST_CASE("a host that does not come when it is its turn costs a quarter of a se
   CHECK(three.loop.now() - since < 500ms);
 }
 
+TEST_CASE("who leaves the line while its claim is out does not stand in it afterwards") {
+  Waiting three({"a"});
+  REQUIRE(three.waiting() == "2");
+  Host& leaver = *three.hosts[1];
+  leaver.source.leave_line();
+  CHECK(turn_until(three.loop, [&] { return three.waiting() == "1"; }));
+  const std::size_t before = leaver.told.replies.size();
+  leaver.source.claim(1, store::Scan::whole, store::Manner::in_turn);
+  leaver.source.leave_line();
+  CHECK(turn_until(three.loop, [&] { return leaver.told.replies.size() > before; }));
+  CHECK(turn_until(three.loop, [&] { return three.waiting() == "1"; }));
+}
+
 TEST_CASE("who leaves the line in its turn passes it on") {
   Waiting three({"a"});
   three.hosts[0]->settle(three.held[0]);

@@ -123,6 +123,7 @@ class RedisCircularList final : public CircularList,
   redis::Subscription wake_;
   bool wake_confirmed_ = false;
   bool in_line_ = false;  ///< as the last claim had it
+  bool waits_ = false;    ///< since the last claim was asked for, nobody left the line
   Line line_ = Line::none;
   redis::Subscription changes_;
   bool hears_ = false;                       ///< changes_ is confirmed

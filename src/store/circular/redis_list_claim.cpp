@@ -44,6 +44,7 @@ ClaimEnd end_of(ClaimStatus status) {
 }  // namespace
 
 void RedisCircularList::claim(std::size_t wanted, Scan scan, Manner manner) {
+  waits_ = true;
   const auto left = scan == Scan::ends ? ClaimCall::only_ends : ClaimCall::new_pass;
   pass_ = Pass{rule_, keys(), wanted, left, 0, std::nullopt, 0, manner == Manner::overdue, {}};
   this->scan();
@@ -150,6 +151,8 @@ void RedisCircularList::scanned(const std::vector<RunId>& runs, Instant sent,
 
   PassReply reply;
   in_line_ = result.others.has_value();
+  // Nobody waits any more for what this claim stood in line for.
+  if (!waits_) leave_redis_line();
   line_ = Line::none;
   if (result.others.value_or(0) > 0) {
     const auto hosts = static_cast<std::int64_t>(*result.others) + 1;
@@ -192,6 +195,7 @@ void RedisCircularList::note_length(const ClaimResult& result) {
 }
 
 void RedisCircularList::leave_line() {
+  waits_ = false;
   room_.leave();
   leave_redis_line();
 }
