@@ -68,7 +68,7 @@ class Bench(unittest.TestCase):
             calls = (home / "calls").read_text()
             build = f"{home.resolve()}/build/gcc"
             self.assertIn(f"meson setup {build} {home.resolve()} -Dbuildtype=release\n", calls)
-            self.assertIn(f"ninja -C {build} --quiet src/app/w8yd src/app/w8y "
+            self.assertIn(f"ninja -C {build} --quiet src/app/w8yd src/app/w8y src/app/w8yctl "
                           "tests/schedule/next-times\n", calls)
             self.assertEqual((told.returncode, told.stdout), (1, ""))
 
