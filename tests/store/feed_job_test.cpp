@@ -1,0 +1,194 @@
+// Queues and jobs as the commands about them change them, key by key and message by message
+// (w8y-keys(7)).
+#include "store/feed_place.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using namespace w8y::store;
+
+namespace feed_job_test {
+
+TEST_CASE("queues: items are taken once, in the order in which they came, high ones first") {
+  FeedPlace at;
+  at.feeds.create("q", FeedKind::queue, std::nullopt);
+  FeedNews heard(at);
+  QueueFeed queue(at.at(), "q");
+  queue.put({{"a", "1"}, {"b", "2"}}, false);
+  queue.put({{"c", "3"}, {"d", "4"}}, true);
+  CHECK(heard.lines().empty());
+  CHECK(at.ask({"GET", "feed.publishes:q"}) == "4");
+  CHECK(at.ids_of(queue) == Words{"b", "a", "c", "d"});
+  Words taken;
+  while (const auto next = queue.get()) taken.push_back(next->first + next->second);
+  CHECK(taken == Words{"d4", "c3", "a1", "b2"});
+  CHECK(heard.lines().empty());
+  CHECK(at.keys() == "feed.config:q feed.publishes:q feeds");
+  // What stands for nothing is dropped, however much of it.
+  at.ask({"EVAL", "for i = 1, 2500 do redis.call('RPUSH', KEYS[1], i) end", "1", "feed.ids:q"});
+  CHECK(!queue.get());
+  CHECK(at.ask({"EXISTS", "feed.ids:q"}) == "0");
+}
+
+TEST_CASE("queues: many items at once are all there, in their order") {
+  FeedPlace at;
+  at.feeds.create("q", FeedKind::job, std::nullopt);
+  std::vector<FeedItem> items;
+  for (int i = 0; i < 2345; ++i) items.emplace_back("id" + std::to_string(i), std::to_string(i));
+  QueueFeed jobs(at.at(), "q", FeedKind::job);
+  jobs.put(items, false);
+  CHECK(at.ask({"HLEN", "feed.items:q"}) == "2345");
+  CHECK(at.ask({"ZCARD", "feed.published:q"}) == "2345");
+  CHECK(at.ask({"LLEN", "feed.ids:q"}) == "2345");
+  CHECK(at.ask({"GET", "feed.publishes:q"}) == "2345");
+  CHECK(jobs.get() == FeedItem("id0", "0"));
+  CHECK(jobs.get() == FeedItem("id1", "1"));
+  CHECK(at.ids_of(jobs).size() == 2345);
+}
+
+TEST_CASE("jobs: put, claimed, finished with a result and without") {
+  FeedPlace at;
+  at.feeds.create("j", FeedKind::job, std::nullopt);
+  FeedNews heard(at);
+  JobFeed jobs(at.at(), "j");
+  jobs.put({{"a", "1"}, {"b", "2"}}, false);
+  jobs.put({{"c", "3"}}, true);
+  CHECK(at.ask({"GET", "feed.publishes:j"}) == "3");
+  CHECK(at.score("feed.published:j", "c") > 1.7e12);
+  CHECK(jobs.get() == FeedItem("c", "3"));
+  CHECK(at.score("feed.claimed:j", "c") > 1.7e12);
+  CHECK(at.ask({"HEXISTS", "feed.items:j", "c"}) == "1");
+  CHECK(!jobs.finish("a", std::nullopt).done);
+  CHECK(!jobs.finish("nobody", std::nullopt).done);
+  at.ask({"HSET", "feed.cancelled:j", "c", "2"});
+  CHECK(jobs.finish("c", std::string("res\0ult", 7)).done);
+  CHECK(heard.lines() == Words{"job.finish:j c|res|ult"});
+  CHECK(jobs.get()->first == "a");
+  CHECK(jobs.finish("a", "").done);
+  CHECK(heard.lines() == Words{"job.finish:j a|"});
+  CHECK(jobs.get()->first == "b");
+  CHECK(jobs.finish("b", std::nullopt).done);
+  CHECK(heard.lines().empty());
+  CHECK(!jobs.finish("b", std::nullopt).done);
+  CHECK(!jobs.get());
+  CHECK(at.ask({"GET", "feed.finishes:j"}) == "3");
+  CHECK(at.keys() == "feed.config:j feed.finishes:j feed.publishes:j feeds");
+}
+
+TEST_CASE("jobs: cancelled, stalled, retried, retracted") {
+  FeedPlace at;
+  at.feeds.create("j", FeedKind::job, std::nullopt);
+  FeedNews heard(at);
+  JobFeed jobs(at.at(), "j");
+  const auto done = [&](JobChange what, const std::string& id) {
+    return jobs.change(what, {id}).at(0).done;
+  };
+  jobs.put({{"a", "1"}, {"b", "2"}}, false);
+  CHECK(!done(JobChange::cancel, "a"));
+  CHECK(!done(JobChange::stall, "a"));
+  CHECK(!done(JobChange::retry, "a"));
+  CHECK(jobs.failures("a") == 0);
+  jobs.get();
+  CHECK(done(JobChange::cancel, "a"));
+  CHECK(jobs.failures("a") == 1);
+  CHECK(at.ids_of(jobs).size() == 2);
+  CHECK(at.ask({"LRANGE", "feed.ids:j", "0", "-1"}) == "a\nb");
+  jobs.get();
+  CHECK(jobs.get()->first == "a");
+  CHECK(done(JobChange::stall, "a"));
+  CHECK(jobs.failures("a") == 0);
+  CHECK(at.ask({"SMEMBERS", "feed.stalled:j"}) == "a");
+  CHECK(at.ask({"ZRANGE", "feed.published:j", "0", "-1"}) == "b");
+  CHECK(jobs.find("a") == JobFeed::Whereabouts::stalled);
+  CHECK(done(JobChange::retry, "a"));
+  CHECK(!done(JobChange::retry, "a"));
+  CHECK(at.score("feed.published:j", "a") > 1.7e12);
+  CHECK(at.ask({"LRANGE", "feed.ids:j", "0", "-1"}) == "a");
+  CHECK(at.ask({"EXISTS", "feed.stalled:j"}) == "0");
+  const auto retracted = jobs.change(JobChange::retract, {"a", "nobody", "b"});
+  CHECK(retracted[0].done);
+  CHECK(!retracted[1].done);
+  CHECK(retracted[2].done);  // it was claimed
+  CHECK(heard.lines().empty());
+  CHECK(at.keys() == "feed.config:j feed.publishes:j feeds");
+}
+
+TEST_CASE("jobs: who has a lease finishes, and an order to give it back takes it away") {
+  FeedPlace at;
+  at.feeds.create("j", FeedKind::job, std::nullopt);
+  JobFeed jobs(at.at(), "j");
+  jobs.put({{"a", "1"}}, false);
+  jobs.get();
+  at.ask({"SET", "feed.lease:j:a", "run:host:1:id"});
+  at.ask({"HSET", "j:taken", "a", "x"});
+  const JobFeed::Done finished = jobs.finish("a", "r");
+  CHECK(!finished.done);
+  CHECK(finished.holder == "run:host:1:id");
+  CHECK(at.ask({"EXISTS", "feed.items:j", "feed.finishes:j"}) == "1");
+  CHECK(jobs.change(JobChange::cancel, {"a"})[0].done);
+  CHECK(at.ask({"EXISTS", "feed.lease:j:a", "j:taken"}) == "0");
+  jobs.get();
+  CHECK(jobs.finish("a", "r").done);
+}
+
+TEST_CASE("jobs: an id whose job was retracted between another's two steps goes") {
+  FeedPlace at;
+  at.feeds.create("j", FeedKind::job, std::nullopt);
+  JobFeed jobs(at.at(), "j");
+  for (const JobChange what : {JobChange::cancel, JobChange::stall}) {
+    at.ask({"ZADD", "feed.claimed:j", "1", "gone"});
+    CHECK(!jobs.change(what, {"gone"})[0].done);
+  }
+  at.ask({"SADD", "feed.stalled:j", "gone"});
+  CHECK(!jobs.change(JobChange::retry, {"gone"})[0].done);
+  CHECK(at.keys() == "feed.config:j feeds");
+}
+
+TEST_CASE("jobs: a count that is none, of another client, loses and repeats nothing") {
+  FeedPlace at;
+  at.feeds.create("j", FeedKind::job, std::nullopt);
+  JobFeed jobs(at.at(), "j");
+  jobs.put({{"a", "1"}}, false);
+  jobs.get();
+  at.ask({"SET", "feed.finishes:j", "abc"});
+  CHECK(!error_of([&] { jobs.finish("a", "r"); }).empty());
+  CHECK(at.ask({"ZRANGE", "feed.claimed:j", "0", "-1"}) == "a");
+  CHECK(at.ask({"HGET", "feed.items:j", "a"}) == "1");
+  at.ask({"HSET", "feed.cancelled:j", "a", "abc"});
+  CHECK(jobs.change(JobChange::cancel, {"a"})[0].done);
+  CHECK(at.ask({"HGET", "feed.cancelled:j", "a"}) == "1");
+  CHECK(at.ask({"LRANGE", "feed.ids:j", "0", "-1"}) == "a");
+}
+
+TEST_CASE(
+    "jobs: one whose id is in the queue twice, or which is stalled, is not given to a second") {
+  FeedPlace at;
+  at.feeds.create("j", FeedKind::job, std::nullopt);
+  JobFeed jobs(at.at(), "j");
+  jobs.put({{"a", "1"}, {"b", "2"}}, false);
+  at.ask({"RPUSH", "feed.ids:j", "a"});
+  CHECK(jobs.get().value().first == "a");
+  at.ask({"SADD", "feed.stalled:j", "b"});
+  CHECK_FALSE(jobs.get().has_value());
+  CHECK(at.ask({"EXISTS", "feed.ids:j"}) == "0");
+  CHECK(at.ask({"ZRANGE", "feed.claimed:j", "0", "-1"}) == "a");
+}
+
+TEST_CASE("queues: a right that is missing to take an item loses none") {
+  FeedPlace at;
+  at.feeds.create("q", FeedKind::queue, std::nullopt);
+  QueueFeed(at.at(), "q").put({{"a", "1"}}, false);
+  for (const char* missing : {"-rpop", "-hdel"}) {
+    CAPTURE(missing);
+    at.ask({"ACL", "SETUSER", "some", "reset", "on", "nopass", "~*", "&*", "+@all", missing});
+    auto options = feed_options(at.server.url());
+    options.url.user = "some";
+    options.url.password = Secret("x");
+    redis::SyncClient client(at.loop, options);
+    QueueFeed queue({client}, "q");
+    CHECK(!error_of([&] { queue.get(); }).empty());
+    CHECK(at.ask({"HGET", "feed.items:q", "a"}) == "1");
+    CHECK(at.ask({"LRANGE", "feed.ids:q", "0", "-1"}) == "a");
+  }
+}
+
+}  // namespace feed_job_test

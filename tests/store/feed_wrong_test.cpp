@@ -1,0 +1,166 @@
+// Feeds, queues and jobs: what is not in order, not allowed, or on several servers.
+#include "store/feed_place.hpp"
+#include "support/cluster.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using namespace w8y::store;
+
+namespace feed_wrong_test {
+
+TEST_CASE("feeds: a command of another kind is refused with both kinds, and changes nothing") {
+  FeedPlace at;
+  at.feeds.create("f", FeedKind::feed, std::nullopt);
+  at.feeds.create("j", FeedKind::job, std::nullopt);
+  const std::string before = at.keys();
+  CHECK(error_of([&] { at.publish("j", "1", "x"); }) ==
+        "the feed j is of kind job, not feed; its commands are those of w8yctl job");
+  CHECK(error_of([&] {
+          QueueFeed(at.at(), "j").put({{"1", "x"}}, false);
+        }) == "the feed j is of kind job, not queue; its commands are those of w8yctl job");
+  CHECK(!error_of([&] { QueueFeed(at.at(), "f").get(); }).empty());
+  CHECK(!error_of([&] { JobFeed(at.at(), "f").change(JobChange::retract, {"1"}); }).empty());
+  CHECK(!error_of([&] { JobFeed(at.at(), "f").failures("1"); }).empty());
+  CHECK(!error_of([&] { SortedFeed(at.at(), "f").insert({}, {"x"}); }).empty());
+  CHECK(!error_of([&] { SortedFeed(at.at(), "f").edit("1", "x"); }).empty());
+  CHECK(!error_of([&] { SortedFeed(at.at(), "f").move({}, "1"); }).empty());
+  CHECK(!error_of([&] { SortedFeed(at.at(), "f").retract({"1"}); }).empty());
+  CHECK(!error_of([&] { Feed(at.at(), "j").item("1"); }).empty());
+  CHECK(at.keys() == before);
+  at.ask({"HSET", "feed.config:f", "type", "newer"});
+  CHECK(error_of([&] { at.publish("f", "1", "x"); }) == "the feed f is of kind newer, not feed");
+  at.ask({"HDEL", "feed.config:f", "type"});
+  QueueFeed(at.at(), "f").put({{"1", "x"}}, false);
+  CHECK(at.ask({"LLEN", "feed.ids:f"}) == "1");
+}
+
+TEST_CASE("feeds: keys of a wrong type are named, and nothing is changed") {
+  for (const std::string key : {"feeds", "feed.config:j", "feed.ids:j", "feed.items:j",
+                                "feed.published:j", "feed.claimed:j", "feed.cancelled:j",
+                                "feed.stalled:j", "feed.finishes:j", "feed.publishes:j"}) {
+    CAPTURE(key);
+    FeedPlace at;
+    at.feeds.create("j", FeedKind::job, std::nullopt);
+    JobFeed jobs(at.at(), "j");
+    jobs.put({{"a", "1"}}, false);
+    at.ask({"DEL", key});
+    at.ask({"XADD", key, "1-1", "is", "a stream"});
+    int refused = 0;
+    const auto tried = [&](auto&& call) {
+      const std::string before = at.keys();
+      const std::string error = error_of(call);
+      if (error.empty()) return;  // it has no need of this key
+      ++refused;
+      CHECK((error.find(key) != std::string::npos || error.find("WRONGTYPE") == 0));
+      CHECK(at.keys() == before);
+    };
+    tried([&] { jobs.put({{"b", "1"}}, false); });
+    tried([&] { jobs.get(); });
+    tried([&] { at.ids_of(jobs); });
+    tried([&] { jobs.change(JobChange::retract, {"a"}); });
+    CHECK(refused > 0);
+    CHECK(at.ask({"XLEN", key}) == "1");
+  }
+}
+
+TEST_CASE("feeds: names, ids and items are bytes of any length") {
+  FeedPlace at;
+  const Words names = {" ",         ":",        "with space", std::string("nul\0x", 5),
+                       "new\nline", "\xff\xfe", "a:b:c",      "{tag}"};
+  const std::string long_item(std::size_t{16} << 20, 'x');
+  for (const auto& name : names) {
+    CAPTURE(name);
+    CHECK(at.feeds.create(name, FeedKind::feed, std::nullopt));
+    Feed feed(at.at(), name);
+    feed.publish({{"", ""}, {"new\nline", std::string("\0", 1)}, {"\xff", "\xfe"}});
+    CHECK(feed.item("") == "");
+    CHECK(feed.item("new\nline") == std::string("\0", 1));
+    CHECK(at.ids_of(feed) == Words{"", "new\nline", "\xff"});
+  }
+  CHECK(at.feeds.list().size() == names.size());
+  Feed feed(at.at(), " ");
+  feed.publish({{"long", long_item}});
+  CHECK(feed.item("long") == long_item);
+  std::size_t bytes = 0;
+  std::vector<std::pair<std::string, std::size_t>> too_long;
+  feed.all([&](const std::string&, std::string&& item) { bytes += item.size(); }, too_long);
+  CHECK(bytes == long_item.size() + 2);
+  at.feeds.create("q", FeedKind::queue, std::nullopt);
+  QueueFeed queue(at.at(), "q");
+  queue.put({{"1", long_item}, {"2", ""}}, false);
+  CHECK(queue.get()->second == long_item);
+  CHECK(queue.get()->second.empty());
+  for (const auto& name : names) at.feeds.remove(name);
+  CHECK(at.feeds.list().size() == 1);
+}
+
+TEST_CASE("feeds: an item that is longer than can be read is not taken and not lost") {
+  FeedPlace at;
+  at.feeds.create("q", FeedKind::queue, std::nullopt);
+  at.ask({"EVAL", "redis.call('HSET', KEYS[1], 'long', string.rep('x', 100000001))", "1",
+          "feed.items:q"});
+  at.ask({"RPUSH", "feed.ids:q", "long"});
+  QueueFeed queue(at.at(), "q");
+  CHECK(error_of([&] { queue.get(); }) ==
+        "the next item, long, has 100000001 bytes, more than can be read; nothing was taken");
+  CHECK(at.ask({"LLEN", "feed.ids:q"}) == "1");
+}
+
+TEST_CASE("feeds: who may do only what the contract has may do all of it, and nothing in part") {
+  FeedPlace at;
+  at.feeds.create("j", FeedKind::job, std::nullopt);
+  at.feeds.create("f", FeedKind::feed, 1);
+  at.ask({"ACL", "SETUSER", "only", "on", "nopass", "resetchannels", "~feeds", "~feed.*",
+          "&job.finish:*", "+@all"});
+  auto options = feed_options(at.server.url());
+  options.url.user = "only";
+  options.url.password = Secret("x");
+  redis::SyncClient client(at.loop, options);
+  JobFeed jobs({client}, "j");
+  jobs.put({{"a", "1"}, {"b", "2"}}, false);
+  jobs.get();
+  CHECK(jobs.change(JobChange::cancel, {"a"})[0].done);
+  jobs.get();
+  CHECK(jobs.finish("b", "r").done);
+  CHECK(jobs.change(JobChange::retract, {"a"})[0].done);
+  // A channel that is missing: nothing of it is done.
+  const std::string before = at.keys();
+  Feed feed({client}, "f");
+  CHECK(!error_of([&] { feed.publish({{"1", "x"}}); }).empty());
+  CHECK(!error_of([&] { FeedDirectory({client}).create("g", FeedKind::feed, 1); }).empty());
+  CHECK(!error_of([&] { FeedDirectory({client}).remove("f"); }).empty());
+  CHECK(at.keys() == before);
+  CHECK(at.ask({"SCARD", "feeds"}) == "2");
+  at.ask({"ACL", "SETUSER", "only", "-eval", "-evalsha"});
+  CHECK(error_of([&] {
+          feed.publish({{"1", "x"}});
+        }).find("commands about feeds are scripts, and the ACL of this user has no +eval") == 0);
+}
+
+TEST_CASE("feeds: in a cluster a feed is made and deleted in two steps, and works as elsewhere") {
+  const Cluster cluster;
+  loop::Loop loop;
+  redis::SyncClient client(loop, feed_options(cluster.url()));
+  const FeedServer at{client, true};
+  FeedDirectory feeds(at);
+  CHECK(feeds.create("{j}obs", FeedKind::job, std::nullopt));
+  CHECK(!feeds.create("{j}obs", FeedKind::job, std::nullopt));
+  CHECK(feeds.find("{j}obs")->kind == "job");
+  JobFeed jobs(at, "{j}obs");
+  jobs.put({{"a", "1"}, {"b", "2"}}, false);
+  CHECK(jobs.get() == FeedItem("a", "1"));
+  CHECK(jobs.finish("a", "r").done);
+  CHECK(feeds.config("{j}obs").size() == 1);
+  feeds.set_config("{j}obs", "note", "x");
+  CHECK(error_of([&] { QueueFeed(at, "{j}obs").get(); }).find("is of kind job") !=
+        std::string::npos);
+  CHECK(error_of([&] {
+          QueueFeed(at, "{n}o").put({{"1", "x"}}, false);
+        }).find("there is no feed") == 0);
+  feeds.remove("{j}obs");
+  CHECK(feeds.list().empty());
+  for (const auto& node : cluster.nodes) CHECK(node->ask({"DBSIZE"}) == "0");
+  CHECK(!error_of([&] { feeds.remove("{j}obs"); }).empty());
+}
+
+}  // namespace feed_wrong_test

@@ -1,0 +1,127 @@
+// Jobs of a feed on a real server, and hosts that claim them.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "store/host.hpp"
+#include "store/thoonk/redis_job_queue.hpp"
+
+namespace w8y::test {
+
+class JobsTold : public store::thoonk::JobQueueHandler {
+ public:
+  void on_taken(store::TakeReply&& reply) override { takes.push_back(std::move(reply)); }
+  void on_news() override { ++news; }
+  void on_back() override { ++backs; }
+  void on_lease_lost(const RunId& run) override { lost.push_back(run); }
+  void on_lease_back(const RunId& run) override { back.push_back(run); }
+  void on_lease_expiring(const RunId&) override {}
+  void on_parked(const ShownItem& job, const std::string& why) override {
+    parked.push_back(job.beginning + ": " + why);
+  }
+  void on_unwritten(const std::string& why) override { unwritten.push_back(why); }
+  void on_all_settled() override { ++all_settled; }
+
+  std::vector<std::string> unwritten;
+  std::vector<store::TakeReply> takes;
+  std::vector<RunId> lost;
+  std::vector<RunId> back;
+  std::vector<std::string> parked;
+  int news = 0;
+  int backs = 0;
+  int all_settled = 0;
+};
+
+inline Rule job_rule(Duration expiry = 60s) {
+  Rule rule = list_rule("f");
+  rule.source = JobSettings{};
+  rule.key_expiry = expiry;
+  return rule;
+}
+
+struct JobHost {
+  JobHost(loop::Loop& shared, const std::string& url, Rule settings,
+          const std::string& name = "here")
+      : loop(shared),
+        session(open_link(shared, url, name)),
+        queue(std::make_unique<store::thoonk::RedisJobQueue>(session, told)),
+        rule(std::make_shared<const Rule>(std::move(settings))) {
+    queue->use(rule);
+  }
+  store::TakeReply take(std::size_t wanted = 1) {
+    const std::size_t before = told.takes.size();
+    queue->take(wanted);
+    turn_until(loop, [&] { return told.takes.size() > before; });
+    return told.takes.empty() ? store::TakeReply{} : told.takes.back();
+  }
+  Claim take_one() {
+    const store::TakeReply reply = take(1);
+    return reply.claims.empty() ? Claim{} : reply.claims.front();
+  }
+  void end(const Claim& claim, store::thoonk::JobDisposition what, Outcome outcome = Succeeded{}) {
+    store::thoonk::JobSettlement settlement{
+        {claim, rule, std::move(outcome), {}, WallTime(1000), WallTime(2000)}, std::move(what)};
+    settlement.end.process = Exited{0};
+    queue->settle(std::move(settlement));
+  }
+  bool settled() {
+    return turn_until(loop, [&] { return queue->unsettled() == 0; });
+  }
+  bool settle(const Claim& claim, store::thoonk::JobDisposition what,
+              Outcome outcome = Succeeded{}) {
+    end(claim, std::move(what), std::move(outcome));
+    return settled();
+  }
+  struct Recovered {
+    std::size_t count = 0;
+    std::optional<Duration> next;
+  };
+  Recovered recover() {
+    store::Recovery recovery(*session);
+    std::optional<Recovered> done;
+    recovery.look(store::thoonk::recover_call(store::FeedKeys(rule->prefix), *rule),
+                  [&](std::size_t count, std::optional<Duration> next) {
+                    done = Recovered{count, next};
+                  });
+    turn_until(loop, [&] { return done.has_value(); });
+    return done.value_or(Recovered{});
+  }
+
+  loop::Loop& loop;
+  JobsTold told;
+  std::shared_ptr<store::RedisSession> session;
+  std::unique_ptr<store::thoonk::RedisJobQueue> queue;
+  RulePtr rule;
+};
+
+struct JobPlace {
+  explicit JobPlace(Rule rule = job_rule()) : host(loop, server.url(), std::move(rule)) {}
+  std::string ask(const std::vector<std::string>& words) const { return server.ask(words); }
+  /// As a client puts it that follows the contract.
+  void put(const std::string& id, const std::string& payload = "p", bool high = false) const {
+    ask({high ? "RPUSH" : "LPUSH", "feed.ids:f", id});
+    ask({"HSET", "feed.items:f", id, payload});
+    ask({"ZADD", "feed.published:f", "1732147200000", id});
+  }
+  std::vector<Item> ids_of(const store::TakeReply& reply) const {
+    std::vector<Item> ids;
+    for (const Claim& claim : reply.claims) ids.push_back(claim.item);
+    return ids;
+  }
+  std::string queue() const { return ask({"LRANGE", "feed.ids:f", "0", "-1"}); }
+  /// Nothing is left of a claim.
+  bool unclaimed() const {
+    return ask({"ZCARD", "feed.claimed:f"}) == "0" && ask({"HLEN", "f:taken"}) == "0" &&
+           ask({"KEYS", "feed.lease:f:*"}).empty();
+  }
+
+  RedisServer server;
+  loop::Loop loop;
+  JobHost host;
+};
+
+}  // namespace w8y::test
