@@ -1,5 +1,7 @@
 // Queues and jobs as the commands about them change them, key by key and message by message
 // (w8y-keys(7)).
+#include <set>
+
 #include "store/feed_place.hpp"
 
 using namespace w8y;
@@ -43,6 +45,40 @@ TEST_CASE("queues: many items at once are all there, in their order") {
   CHECK(jobs.get() == FeedItem("id0", "0"));
   CHECK(jobs.get() == FeedItem("id1", "1"));
   CHECK(at.ids_of(jobs).size() == 2345);
+}
+
+TEST_CASE("jobs: ids of many are read in parts, each once, and none that is there is missed") {
+  FeedPlace at;
+  at.feeds.create("j", FeedKind::job, std::nullopt);
+  at.ask(
+      {"EVAL",
+       "for i = 1, 20000 do redis.call('HSET', KEYS[1], 'id' .. i, string.rep('x', i % 900)) end",
+       "1", "feed.items:j"});
+  at.ask({"ACL", "SETUSER", "plain", "on", "nopass", "~*", "&*", "+@all", "-@scripting"});
+  auto options = feed_options(at.server.url());
+  options.url.user = "plain";
+  options.url.password = Secret("x");
+  redis::SyncClient plain(at.loop, options);
+  for (redis::SyncClient* client : {&at.client, &plain}) {
+    std::set<std::string> all;
+    std::size_t count = 0;
+    at.ask({"CONFIG", "RESETSTAT"});
+    FeedAccess({*client}, "j", FeedKind::job).ids([&](std::string&& id) {
+      all.insert(std::move(id));
+      // The table changes its size meanwhile.
+      const std::string name = std::to_string(++count);
+      if (count % 500 == 0)
+        at.ask({"EVAL",
+                "for i = 1, 500 do redis.call('HSET', KEYS[1], ARGV[1] .. '-' .. i, 'new') end",
+                "1", "feed.items:j", name});
+    });
+    CHECK(count == all.size());
+    for (int i = 1; i <= 20'000; ++i)
+      if (!all.contains("id" + std::to_string(i))) FAIL(i);
+    const std::string stats = at.ask({"INFO", "commandstats"});
+    CHECK(stats.find("cmdstat_hkeys") == std::string::npos);
+    CHECK(std::stoi(stats.substr(stats.find("cmdstat_hscan:calls=") + 20)) > 20);
+  }
 }
 
 TEST_CASE("jobs: put, claimed, finished with a result and without") {

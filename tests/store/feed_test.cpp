@@ -1,6 +1,7 @@
 // Feeds and sorted feeds as the commands about them change them, key by key and message by message
 // (w8y-keys(7)).
 #include "store/feed_place.hpp"
+#include "store/scripts.hpp"
 
 using namespace w8y;
 using namespace w8y::test;
@@ -61,6 +62,86 @@ TEST_CASE("feeds: a feed that is deleted leaves no key of any kind, and no lease
   CHECK(at.ask({"SMEMBERS", "feeds"}) == "other");
   CHECK(error_of([&] { at.feeds.remove("j"); }) ==
         "there is no feed j (w8yctl feed create makes one)");
+}
+
+namespace {
+
+/// A feed of jobs, and in one step as many claims with their leases; those of higher numbers are
+/// newer.
+void claim_many(FeedPlace& at, int count) {
+  at.feeds.create("j", FeedKind::job, std::nullopt);
+  at.ask({"EVAL",
+          "for i = 1, ARGV[1] do redis.call('ZADD', KEYS[1], i, i) "
+          "redis.call('SET', 'feed.lease:j:' .. i, 'x') end",
+          "1", "feed.claimed:j", std::to_string(count)});
+}
+redis::ClientOptions options_without(const FeedPlace& at, const Words& rights) {
+  Words words = {"ACL", "SETUSER", "some", "reset", "on", "nopass", "~*", "&*", "+@all"};
+  words.insert(words.end(), rights.begin(), rights.end());
+  at.ask(words);
+  auto options = feed_options(at.server.url());
+  options.url.user = "some";
+  options.url.password = Secret("x");
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("feeds: the leases of many claims go in steps beside the feed, which goes in one") {
+  FeedPlace at;
+  claim_many(at, 2500);
+  FeedNews heard(at);
+  at.feeds.remove("j");
+  CHECK(heard.lines().size() == 1);
+  CHECK(at.keys().empty());
+  // Who may not read the claims leaves all but the newest leases to their end.
+  claim_many(at, 2500);
+  redis::SyncClient client(at.loop, options_without(at, {"-zscan"}));
+  FeedDirectory({client}).remove("j");
+  CHECK(heard.lines().size() == 3);  // two of its creation
+  CHECK(at.ask({"DBSIZE"}) == "1500");
+  CHECK(at.ask({"EXISTS", "feed.lease:j:1500", "feed.lease:j:1501"}) == "1");
+  // What is claimed in a feed that was made since is left alone.
+  at.ask({"ZADD", "feed.claimed:j", "1", "7"});
+  CHECK(
+      at.client.run(scripts::feed_leases, {"feed.claimed:j"}, {"feed.lease:j:", "7", "8"}).number ==
+      1);
+  CHECK(at.ask({"EXISTS", "feed.lease:j:7"}) == "1");
+}
+
+TEST_CASE("feeds: a value of a config is there when others are told, and not if nobody may be") {
+  FeedPlace at;
+  at.feeds.create("news", FeedKind::feed, 5);
+  at.ask({"CONFIG", "SET", "notify-keyspace-events", "Kh"});
+  FeedNews heard(at);
+  at.feeds.set_config("news", "max_length", "7");
+  const Words lines = heard.lines();
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0] == "__keyspace@0__:feed.config:news hset");
+  CHECK(lines[1].substr(0, 14) == "conffeed news|");
+  redis::SyncClient client(at.loop, options_without(at, {"resetchannels"}));
+  for (const char* name : {"max_length", "note"}) {
+    CAPTURE(name);
+    CHECK(!error_of([&] { FeedDirectory({client}).set_config("news", name, "9"); }).empty());
+  }
+  CHECK(at.feeds.config("news") == FeedDirectory::Values{{"max_length", "7"}, {"type", "feed"}});
+}
+
+TEST_CASE("feeds: ids of a long feed are told once each, also while older ones go") {
+  FeedPlace at;
+  at.feeds.create("news", FeedKind::feed, std::nullopt);
+  at.ask(
+      {"EVAL", "for i = 1, 25000 do redis.call('ZADD', KEYS[1], i, i) end", "1", "feed.ids:news"});
+  Feed feed(at.at(), "news");
+  Words all;
+  feed.ids([&](std::string&& id) {
+    all.push_back(std::move(id));
+    if (all.size() == 10'000 || all.size() == 19'000)  // within the first two parts
+      at.ask({"ZREMRANGEBYRANK", "feed.ids:news", "0", "299"});
+  });
+  REQUIRE(all.size() == 25'000);
+  for (int i = 0; i < 25'000; ++i)
+    if (all[static_cast<std::size_t>(i)] != std::to_string(i + 1)) FAIL(i);
 }
 
 TEST_CASE("feeds: items are published, edited and retracted as others are told") {
@@ -227,6 +308,39 @@ TEST_CASE("sorted feeds: where the numbers begin again, no item is written over"
   at.ask({"DEL", "feed.idincr:top"});
   CHECK(feed.insert({Where::end, {}}, {"three"}) == Words{"3"});
   CHECK(feed.item("1") == "one");
+}
+
+TEST_CASE("sorted feeds: where numbers were lost, the next is behind all, found in a few steps") {
+  FeedPlace at;
+  at.feeds.create("top", FeedKind::sorted_feed, std::nullopt);
+  SortedFeed feed(at.at(), "top");
+  at.ask({"EVAL",
+          "for i = 1, 20000 do redis.call('RPUSH', KEYS[1], i) redis.call('HSET', KEYS[2], i, 'x') "
+          "end",
+          "2", "feed.ids:top", "feed.items:top"});
+  const auto next = [&] { return feed.insert({Where::end, {}}, {"new"}).at(0); };
+  CHECK(next() == "20001");  // the last in the list
+  CHECK(at.ask({"GET", "feed.idincr:top"}) == "20001");
+  // One of which only the count is left.
+  at.ask({"SET", "feed.publishes:top", "30000"});
+  at.ask({"DEL", "feed.idincr:top"});
+  CHECK(next() == "30001");
+  // Nothing says where they end: in steps of twice the length, each of which is looked at.
+  for (const char* key : {"feed.idincr:top", "feed.publishes:top", "feed.ids:top"})
+    at.ask({"DEL", key});
+  at.ask({"CONFIG", "RESETSTAT"});
+  const int found = std::stoi(next());
+  CHECK(found > 20'000);
+  CHECK(found <= 40'001);
+  const std::string stats = at.ask({"INFO", "commandstats"});
+  const std::string looks = stats.substr(stats.find("cmdstat_hexists:calls=") + 22);
+  CHECK(std::stoi(looks) < 50);
+  CHECK(at.ask({"HLEN", "feed.items:top"}) == "20003");
+  CHECK(next() == std::to_string(found + 1));
+  // One that is there, as another client has put it.
+  at.ask({"HSET", "feed.items:top", std::to_string(found + 2), "other"});
+  CHECK(next() == std::to_string(found + 3));
+  CHECK(feed.item(std::to_string(found + 2)) == "other");
 }
 
 TEST_CASE("feeds: what a server without writes refuses is told to nobody") {

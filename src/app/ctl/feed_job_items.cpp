@@ -87,12 +87,16 @@ class FeedJobs {
       if (auto note = store::thoonk::read_job_note(pair[1].text))
         notes.insert_or_assign(pair[0].text, std::move(*note));
     });
-    const auto claimed = client_.call({"ZRANGE", keys_.claimed, "0", "-1", "WITHSCORES"});
-    for (std::size_t i = 0; i + 1 < claimed.elements.size(); i += 2) {
-      FeedJob job{claimed.elements[i].text, "claimed", {}, {}, 0, 0, {}, false};
-      const std::string& score = claimed.elements[i + 1].text;
+    std::map<std::pair<double, std::string>, std::string> claimed;  // the longest first
+    scan("ZSCAN", keys_.claimed, 2, [&claimed](const redis::ReplyCopy* pair) {
+      const std::string& score = pair[1].text;
       double number = 0;
       std::from_chars(score.data(), score.data() + score.size(), number);
+      claimed.insert_or_assign({number, pair[0].text}, score);
+    });
+    for (const auto& [at, score] : claimed) {
+      const auto& [number, id] = at;
+      FeedJob job{id, "claimed", {}, {}, 0, 0, {}, false};
       // Seconds, where it is too small for milliseconds (w8y-keys(7)).
       job.since = WallTime(static_cast<std::int64_t>(number < 1e11 ? number * 1000 : number));
       const auto note = notes.find(job.id);

@@ -1,4 +1,5 @@
--- Deletes a feed: all keys that one of any kind may have.
+-- Deletes a feed: all keys that one of any kind may have, and the leases of the claims that were
+-- made last. Those of older claims are left to feed_leases.lua, so that Redis is not held for long.
 --
 -- KEYS  1 config  2 ids  3 items  4 publishes  5 idincr  6 published  7 claimed  8 cancelled
 --       9 stalled  10 finishes
@@ -12,7 +13,7 @@ local feeds, feed = KEYS[11], ARGV[1]
 -- include parts/types.lua
 -- include parts/feed_known.lua
 
--- However long they are, Redis is not held up.
+-- However long they are, Redis is not held up: it frees them beside its work.
 local function delete(...)
   local done = redis.pcall('UNLINK', ...)
   if type(done) == 'table' then redis.call('DEL', ...) end
@@ -24,14 +25,11 @@ if feeds then
   if redis.call('SISMEMBER', feeds, feed) == 0 then return no_feed() end
   redis.call('PUBLISH', 'delfeed', feed .. '\0' .. ARGV[2])
 end
-local ids = redis.pcall('ZRANGE', KEYS[7], 0, -1) -- no matter of what type it is: it goes
-for first = 1, #ids, 1000 do
-  local leases = {}
-  for i = first, math.min(first + 999, #ids) do leases[#leases + 1] = ARGV[3] .. ids[i] end
-  redis.pcall('DEL', unpack(leases))
-end
+local ids = redis.pcall('ZREVRANGE', KEYS[7], 0, 999) -- no matter of what type it is: it goes
+for i, id in ipairs(ids) do ids[i] = ARGV[3] .. id end
+if #ids > 0 then redis.pcall('DEL', unpack(ids)) end
 local ours = string.sub(ARGV[4], 1, -#'taken' - 1)
-redis.pcall('DEL', ARGV[4], ours .. 'nowhere', ours .. 'maintained')
+redis.pcall('UNLINK', ARGV[4], ours .. 'nowhere', ours .. 'maintained')
 delete(unpack(KEYS, 1, 10))
 if feeds then redis.call('SREM', feeds, feed) end
 return 1

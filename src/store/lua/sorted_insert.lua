@@ -6,7 +6,8 @@
 --       4 "append", "prepend", "before", "after"  5 the id before or after which
 --       6… items
 -- Reply the id of each; an error GONE: there is no such id to put it before or after
--- The next number may be taken, where that key was lost: then it is the next that is free.
+-- Where the key of the last number was lost, numbers go on behind all that can be known of in a few
+-- steps: no item is ever written over.
 
 local ids, items, idincr, where, other = KEYS[2], KEYS[3], KEYS[5], ARGV[4], ARGV[5]
 -- include parts/types.lua
@@ -21,12 +22,37 @@ if relative and (redis.call('HEXISTS', items, other) == 0 or not redis.call('LPO
   return redis.error_reply('GONE there is no such id')
 end
 local position = {append = ':end', prepend = 'begin:', before = ':' .. other, after = other .. ':'}
+
+-- Each number that was given out was counted, and those given out last stand at an end of the list,
+-- most likely. Beyond what these say, steps are doubled until one is free.
+local function number_of(text)
+  return text and #text < 16 and string.match(text, '^%d+$') and tonumber(text) or 0
+end
+local function behind_all(last)
+  last = math.max(last, number_of(redis.call('GET', KEYS[4])))
+  for _, first in ipairs({0, -100}) do
+    for _, id in ipairs(redis.call('LRANGE', ids, first, first + 99)) do
+      last = math.max(last, number_of(id))
+    end
+  end
+  local step = 1
+  while redis.call('HEXISTS', items, string.format('%.0f', last + step)) == 1 do step = step * 2 end
+  return last + step
+end
+local function next_id()
+  local is_lost = not redis.call('GET', idincr)
+  local id = redis.call('INCR', idincr)
+  if is_lost or redis.call('HEXISTS', items, string.format('%.0f', id)) == 1 then
+    local free = behind_all(id - 1)
+    redis.call('INCRBY', idincr, string.format('%.0f', free - id))
+    id = free
+  end
+  return string.format('%.0f', id)
+end
+
 local reply = {}
 for i = 6, #ARGV do
-  local id
-  repeat
-    id = string.format('%.0f', redis.call('INCR', idincr))
-  until redis.call('HEXISTS', items, id) == 0
+  local id = next_id()
   count_and_tell(KEYS[4], ARGV[2], id .. '\0' .. ARGV[i], ARGV[3], id .. '\0' .. position[where])
   redis.call('HSET', items, id, ARGV[i])
   if relative then

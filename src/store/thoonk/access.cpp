@@ -16,9 +16,12 @@ constexpr std::array kinds = {"feed", "sorted_feed", "queue", "job"};
 /// Commands of `w8yctl` for each.
 constexpr std::array groups = {"feed", "sorted", "queue", "job"};
 
-/// Ids that are asked for at once, and where all are too much: fields with their values.
-constexpr std::int64_t ids_at_once = 50'000;
-constexpr const char* fields_at_once = "16";
+/// Ids that are asked for at once.
+constexpr std::int64_t ids_at_once = 10'000;
+/// Of jobs: by a script, and what it reads besides; without scripts, where items travel too.
+constexpr const char* fields_at_once = "500";
+constexpr const char* field_bytes_at_once = "131072";
+constexpr std::size_t plain_fields_at_once = 64;
 /// Items that are asked for at once, and bytes of them that are sent; the longest that is.
 constexpr std::size_t items_at_once = 1000;
 constexpr const char* bytes_at_once = "8388608";
@@ -132,7 +135,9 @@ void FeedAccess::ids(const EachId& each) {
   range(kind == FeedKind::feed ? "ZRANGE" : "LRANGE", each);
 }
 
-/// In parts, where it is much: what moves meanwhile may be in two of them, and is told once.
+/// In parts, where it is much. Each begins with the last id of the one before: where that is not
+/// there, what stood before it has gone, and the part before is read again. What moves meanwhile
+/// may be in two parts, and is told once.
 void FeedAccess::range(const char* range, const EachId& each) {
   std::unordered_set<std::string> seen;
   std::int64_t page = ids_at_once;
@@ -143,36 +148,62 @@ void FeedAccess::range(const char* range, const EachId& each) {
     try {
       part = read({range, keys_.ids, from, to}, keys_.ids);
     } catch (const redis::RedisError& error) {
-      if (error.code() != redis::ErrorCode::none || page == 1 || !client().reconnect()) throw;
-      page = std::max<std::int64_t>(1, page / 16);  // they are long
+      if (error.code() != redis::ErrorCode::none || page <= 2 || !client().reconnect()) throw;
+      page = std::max<std::int64_t>(2, page / 16);  // they are long
       continue;
     }
-    const auto count = static_cast<std::int64_t>(part.elements.size());
+    auto& ids = part.elements;
+    if (first > 0 && (ids.empty() || !seen.contains(ids.front().text))) {
+      first = std::max<std::int64_t>(0, first - page + 1);
+      continue;
+    }
+    const auto count = static_cast<std::int64_t>(ids.size());
     const bool is_all = first == 0 && count < page;
-    for (auto& id : part.elements)
+    for (auto& id : ids)
       if (is_all || seen.insert(id.text).second) each(std::move(id.text));
     if (count < page) return;
-    first += count;
+    first += count - 1;
   }
 }
 
-/// Of jobs, which are in no order.
+/// Of jobs, which are in no order. HSCAN may tell of one twice, and of all that are there
+/// meanwhile.
 void FeedAccess::fields(const EachId& each) {
-  try {
-    for (auto& id : read({"HKEYS", keys_.items}, keys_.items).elements) each(std::move(id.text));
-    return;
-  } catch (const redis::RedisError& error) {
-    if (error.code() != redis::ErrorCode::none || !client().reconnect()) throw;
-  }
-  std::unordered_set<std::string> seen;  // HSCAN may tell of one twice
+  std::unordered_set<std::string> seen;
   std::string cursor = "0";
+  const auto take = [&](redis::ReplyCopy& id) {
+    if (seen.insert(id.text).second) each(std::move(id.text));
+  };
+  bool alone = true;  // Redis tells ids without their items, as far as is known
+  try {
+    do {
+      auto told = client().run(scripts::feed_ids, {keys_.items},
+                               {cursor, fields_at_once, field_bytes_at_once, alone ? "1" : "0"});
+      cursor = told.elements.at(0).text;
+      alone = told.elements.at(1).text == "1";
+      std::for_each(told.elements.begin() + 2, told.elements.end(), take);
+    } while (cursor != "0");
+  } catch (const redis::RedisError& error) {
+    if (!forbids_scripts(error.code(), error.what())) throw;
+    plain_fields(take);
+  }
+}
+
+void FeedAccess::plain_fields(const std::function<void(redis::ReplyCopy& id)>& take) {
+  std::string cursor = "0";
+  std::size_t page = plain_fields_at_once;
   do {
-    redis::ReplyCopy told = client().call({"HSCAN", keys_.items, cursor, "COUNT", fields_at_once});
-    if (told.elements.size() < 2) return;
-    cursor = told.elements[0].text;
-    auto& found = told.elements[1].elements;
-    for (std::size_t i = 0; i < found.size(); i += 2)
-      if (seen.insert(found[i].text).second) each(std::move(found[i].text));
+    redis::ReplyCopy told;
+    try {
+      told = read({"HSCAN", keys_.items, cursor, "COUNT", std::to_string(page)}, keys_.items);
+    } catch (const redis::RedisError& error) {
+      if (error.code() != redis::ErrorCode::none || page == 1 || !client().reconnect()) throw;
+      page = std::max<std::size_t>(1, page / 16);  // they are long
+      continue;
+    }
+    cursor = told.elements.at(0).text;
+    auto& words = told.elements.at(1).elements;
+    for (std::size_t i = 0; i < words.size(); i += 2) take(words[i]);
   } while (cursor != "0");
 }
 

@@ -12,6 +12,9 @@ namespace {
 
 /// Feeds whose kinds are asked for at once.
 constexpr std::size_t at_once = 1000;
+/// Claims that are read at once; leases that go in one step with the feed (feed_delete.lua).
+constexpr const char* claims_at_once = "500";
+constexpr std::size_t leases_with_feed = 1000;
 
 redis::ReplyCopy good(redis::ReplyCopy&& value) {
   if (value.is_error()) throw redis::RedisError(value.text, redis::error_code(value.text));
@@ -63,22 +66,61 @@ bool FeedDirectory::create(const std::string& feed, FeedKind kind,
     return at_.client.run(scripts::feed_create, {keys.config, feeds_key}, arguments).number == 1;
   // The name first: whoever else makes it at the same time sees that it is there.
   if (at_.client.call({"SADD", feeds_key, feed}).number == 0) return false;
-  at_.client.run(scripts::feed_create, {keys.config}, arguments);
+  try {
+    at_.client.run(scripts::feed_create, {keys.config}, arguments);
+  } catch (const redis::RedisError& error) {
+    if (error.code() != redis::ErrorCode::none) at_.client.call({"SREM", feeds_key, feed});
+    throw;
+  }
   return true;
 }
+
+namespace {
+
+/// Jobs that are claimed, whose leases have to go. Where they can't be read, that is no trouble:
+/// each lease ends by itself.
+std::vector<std::string> claimed_jobs(redis::SyncClient& client, const FeedKeys& keys) {
+  std::vector<std::string> ids;
+  std::string cursor = "0";
+  do {
+    const redis::ReplyCopy page =
+        client.pipeline({{"ZSCAN", keys.claimed, cursor, "COUNT", claims_at_once}}).front();
+    if (page.is_error()) return ids;
+    cursor = page.elements.at(0).text;
+    const auto& words = page.elements.at(1).elements;
+    for (std::size_t i = 0; i < words.size(); i += 2) ids.push_back(words[i].text);
+  } while (cursor != "0");
+  return ids;
+}
+
+void remove_leases(redis::SyncClient& client, const FeedKeys& keys,
+                   const std::vector<std::string>& ids) {
+  for (std::size_t first = 0; first < ids.size();) {
+    const std::size_t count = part_of(ids, first, [](const std::string& id) { return id.size(); });
+    redis::Command arguments = {keys.lease_prefix};
+    for (std::size_t i = first; i < first + count; ++i) arguments.emplace_back(ids[i]);
+    client.run(scripts::feed_leases, {keys.claimed}, arguments);
+    first += count;
+  }
+}
+
+}  // namespace
 
 void FeedDirectory::remove(const std::string& feed) {
   AnyFeed any(at_, feed);
   const FeedKeys& keys = any.keys();
+  const std::vector<std::string> claimed = claimed_jobs(at_.client, keys);
   any.run(scripts::feed_delete,
           {keys.config, keys.ids, keys.items, keys.publishes, keys.idincr, keys.published,
            keys.claimed, keys.cancelled, keys.stalled, keys.finishes},
           {feed, instance_, keys.lease_prefix, keys.taken});
-  if (!at_.is_cluster) return;
-  // The name last: what was interrupted can be done again.
-  const std::string told = feed + part_separator + instance_;
-  at_.client.call({"SREM", feeds_key, feed});
-  at_.client.call({"PUBLISH", delfeed_channel, told});
+  if (at_.is_cluster) {
+    // The name last: what was interrupted can be done again.
+    const std::string told = feed + part_separator + instance_;
+    at_.client.call({"SREM", feeds_key, feed});
+    at_.client.call({"PUBLISH", delfeed_channel, told});
+  }
+  if (claimed.size() > leases_with_feed) remove_leases(at_.client, keys, claimed);
 }
 
 FeedDirectory::Values FeedDirectory::config(const std::string& feed) {
