@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "store/job_host.hpp"
+#include "store/thoonk/job_feed.hpp"
 #include "store/thoonk/redis_job_care.hpp"
 
 using namespace w8y;
@@ -116,6 +117,78 @@ TEST_CASE("a take whose answer was lost is undone, and nothing is counted") {
   CHECK(feed.unclaimed());
   CHECK(feed.queue() == "a");
   CHECK(feed.ask({"EXISTS", "feed.cancelled:f"}) == "0");
+}
+
+namespace {
+
+/// A host whose commands time out soon, and which has lost the answer to a take of the feed f.
+struct LosingJobHost : JobHost {
+  explicit LosingJobHost(JobPlace& feed)
+      : JobHost(feed.loop, feed.server.url(), job_rule(), "here", 400ms) {
+    turn_until(loop, [&] { return session->client.connected(); });
+    feed.server.pause();
+    CHECK(take(1).end == ClaimEnd::unavailable);
+    CHECK(queue->unsettled() == 1);
+    feed.server.resume();
+    // The loop does not turn meanwhile: nobody looks for it yet.
+    for (int i = 0; i < 1000 && feed.ask({"ZCARD", "feed.claimed:f"}) != "1"; ++i) {
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE(
+    "a take that was lost is undone where it was made, also if its list has another feed now") {
+  JobPlace feed;
+  feed.put("a");
+  LosingJobHost host(feed);
+  Rule other = job_rule();
+  other.prefix = "g";
+  host.rule = std::make_shared<const Rule>(other);
+  host.queue->use(host.rule);
+  CHECK(host.settled());
+  CHECK(host.told.all_settled > 0);
+  CHECK(feed.unclaimed());
+  CHECK(feed.queue() == "a");
+}
+
+TEST_CASE("a take that was lost is looked for again where Redis has refused that") {
+  JobPlace feed;
+  feed.put("a");
+  LosingJobHost host(feed);
+  feed.ask({"SET", "feed.stalled:f", "of a wrong type"});
+  CHECK(turn_until(feed.loop, [&] {
+    return feed.ask({"INFO", "errorstats"}).find("WRONGTYPE") != std::string::npos;
+  }));
+  CHECK(host.queue->unsettled() == 1);
+  feed.ask({"DEL", "feed.stalled:f"});
+  CHECK(host.settled());
+  CHECK(feed.unclaimed());
+  CHECK(feed.queue() == "a");
+}
+
+TEST_CASE("a job that goes back to its queue by a command is heard of at once") {
+  JobPlace feed;
+  redis::ClientOptions options;
+  options.url = redis::parse_url(feed.server.url());
+  redis::SyncClient client(feed.loop, options);
+  feed.ask({"SADD", "feeds", "f"});
+  JobFeed jobs({client}, "f");
+  feed.put("a");
+  feed.host.queue->listen(true);
+  REQUIRE(turn_until(feed.loop, [&] { return feed.host.told.backs > 1; }));
+  const auto heard = [&](JobChange what) {
+    feed.host.told.news = 0;
+    CHECK(jobs.change(what, {"a"})[0].done);
+    return turn_until(feed.loop, [&] { return feed.host.told.news > 0; });
+  };
+  jobs.get();
+  CHECK(heard(JobChange::cancel));
+  jobs.get();
+  CHECK(jobs.change(JobChange::stall, {"a"})[0].done);
+  CHECK(heard(JobChange::retry));
+  CHECK(feed.host.told.news == 1);
 }
 
 TEST_CASE("ids that were nowhere twice go back to their queue, and no others") {

@@ -45,9 +45,9 @@ inline Rule job_rule(Duration expiry = 60s) {
 
 struct JobHost {
   JobHost(loop::Loop& shared, const std::string& url, Rule settings,
-          const std::string& name = "here")
+          const std::string& name = "here", Duration command_timeout = patience)
       : loop(shared),
-        session(open_link(shared, url, name)),
+        session(open_link(shared, url, name, command_timeout)),
         queue(std::make_unique<store::thoonk::RedisJobQueue>(session, told)),
         rule(std::make_shared<const Rule>(std::move(settings))) {
     queue->use(rule);

@@ -9,6 +9,7 @@ local ids, items, job = KEYS[2], KEYS[3], ARGV[2] == 'job'
 -- include parts/types.lua
 -- include parts/feed_known.lua
 -- include parts/feed_time.lua
+-- include parts/feed_wake.lua
 
 local wrong = unusable(KEYS[6], ARGV[1], KEYS[1], ARGV[2])
   or first_wrong(ids, 'list', items, 'hash', KEYS[4], 'string', KEYS[5], 'zset')
@@ -27,8 +28,5 @@ for first = 4, #ARGV, 1000 do
   if job then redis.call('ZADD', KEYS[5], unpack(times)) end
   redis.call(ARGV[3] == '1' and 'RPUSH' or 'LPUSH', ids, unpack(names))
 end
--- A hint for who waits for jobs: nobody's right is needed for it.
-if job then
-  redis.pcall('PUBLISH', (ARGV[1] == '' and '' or ARGV[1] .. ':') .. 'wake', 'queued')
-end
+if job then tell_waiting(ARGV[1]) end
 return count

@@ -17,6 +17,7 @@ local cancelled, stalled, finishes, feed_taken = KEYS[6], KEYS[7], KEYS[8], ARGV
 -- include parts/feed_time.lua
 -- include parts/count_and_tell.lua
 -- include parts/feed_job.lua
+-- include parts/feed_wake.lua
 
 local wrong = unusable(KEYS[9], ARGV[1], KEYS[1], 'job')
   or first_wrong(ids, 'list', items, 'hash', published, 'zset', claimed, 'zset', cancelled, 'hash',
@@ -70,5 +71,11 @@ local changes = {
   end,
 }
 local reply = {}
-for i = 7, #ARGV do reply[#reply + 1] = changes[ARGV[2]](ARGV[i], ARGV[3] .. ARGV[i]) end
+local queued = false
+for i = 7, #ARGV do
+  local done = changes[ARGV[2]](ARGV[i], ARGV[3] .. ARGV[i])
+  queued = queued or done == 1 and (ARGV[2] == 'cancel' or ARGV[2] == 'retry')
+  reply[#reply + 1] = done
+end
+if queued then tell_waiting(ARGV[1]) end
 return reply

@@ -55,6 +55,13 @@ struct EndWordsOf {
   void operator()(const BackToQueue&) const { end.call.effect = "back"; }
 };
 
+/// What takes back the claims of hosts that are gone.
+RecoverCall recover_call(const ScheduleKeys& keys) {
+  return {scripts::schedule_recover,
+          {keys.taken, keys.statuses, keys.slots},
+          {keys.work_prefix, keys.wake}};
+}
+
 }  // namespace
 
 RedisScheduleQueue::RedisScheduleQueue(std::shared_ptr<RedisSession> session, DecideNextStep decide,
@@ -75,6 +82,10 @@ RedisScheduleQueue::RedisScheduleQueue(std::shared_ptr<RedisSession> session, De
                                handler_.on_parked(job, why);
                              }}),
       recovery_(*session_),
+      lost_takes_(*session_,
+                  [this] {
+                    if (unsettled() == 0) handler_.on_all_settled();
+                  }),
       news_(*session_, {[this](ScheduleNews news) { handler_.on_news(news); },
                         [this] { handler_.on_back(); }}),
       random_(std::hash<std::string>{}(session_->run_ids.next(session_->clock.wall())) ^
@@ -177,8 +188,8 @@ void RedisScheduleQueue::not_taken(const StoreError& trouble) {
   if (trouble.maybe_done) {
     std::vector<std::string> runs;
     for (const Ticket& ticket : take_.tickets) runs.push_back(holder() + ticket.run);
-    recovery_.lost(runs, session_->clock.now() + take_.rule->key_expiry);
-    look_through();
+    lost_takes_.add(take_.rule->prefix, recover_call(take_.store->keys()), runs,
+                    session_->clock.now() + take_.rule->key_expiry);
   }
   TakeReply reply;
   reply.end = trouble.about_keys() ? ClaimEnd::refused : ClaimEnd::unavailable;
@@ -267,31 +278,16 @@ void RedisScheduleQueue::dispatch() {
 }
 
 void RedisScheduleQueue::recover() {
-  recover_asked_ = true;
-  look_through();
-}
-
-/// Of what was lost by a take, or because it was asked for.
-void RedisScheduleQueue::look_through() {
-  if (recovery_.looking()) return;
-  recovery_.look(
-      {scripts::schedule_recover,
-       {keys().taken, keys().statuses, keys().slots},
-       {keys().work_prefix, keys().wake}},
-      [this, asked = std::exchange(recover_asked_, false), lost = recovery_.lost_takes()](
-          std::size_t put_back, std::optional<Duration> next) {
-        const bool all_settled = lost > 0 && unsettled() == 0;
-        if (recover_asked_) look_through();
-        if (asked) handler_.on_recovered(put_back, next);
-        if (all_settled) handler_.on_all_settled();
-      });
+  recovery_.look(recover_call(keys()), [this](std::size_t put_back, std::optional<Duration> next) {
+    handler_.on_recovered(put_back, next);
+  });
 }
 
 // ---- news
 
 void RedisScheduleQueue::on_up() {
   ends_.retry();
-  if (recovery_.lost_takes() > 0) look_through();
+  lost_takes_.look();
   handler_.on_back();
 }
 

@@ -12,7 +12,7 @@
 
 #include <w8y/timers.hpp>
 
-#include "store/recovery.hpp"
+#include "store/lost_takes.hpp"
 #include "store/redis_session.hpp"
 #include "store/schedule/job_ends.hpp"
 #include "store/schedule/lease_store.hpp"
@@ -50,9 +50,7 @@ class RedisScheduleQueue final : public ScheduleQueue,
   void hand_back(const Claim& claim) override;
   [[nodiscard]] bool may_start(const Claim& claim) const override;
   void announce(const RunEvent& event) override;
-  [[nodiscard]] std::size_t unsettled() const override {
-    return ends_.size() + recovery_.lost_takes();
-  }
+  [[nodiscard]] std::size_t unsettled() const override { return ends_.size() + lost_takes_.size(); }
 
  private:
   /// A take that is out, call by call until something was found or there is no more.
@@ -85,7 +83,6 @@ class RedisScheduleQueue final : public ScheduleQueue,
   void not_taken(const StoreError& trouble);
   Claim hold(const Ticket& ticket, TakenJob&& job);
   void put_down(const RunId& run, JobEnds::End&& end);
-  void look_through();
   [[nodiscard]] const ScheduleKeys& keys() const { return store_->keys(); }
   [[nodiscard]] std::string holder() const;
   std::string new_tag();
@@ -101,7 +98,7 @@ class RedisScheduleQueue final : public ScheduleQueue,
   Refusals refusals_;
   JobEnds ends_;
   Recovery recovery_;
-  bool recover_asked_ = false;
+  LostTakes lost_takes_;
   ScheduleNewsChannels news_;
   std::mt19937_64 random_;
   /// Redis's time is this and the time since then, or more.

@@ -59,7 +59,7 @@ RedisJobQueue::RedisJobQueue(std::shared_ptr<RedisSession> session, JobQueueHand
       cancel_timer_(session_->timers),
       ends_(*session_, told_of_ends()),
       late_ends_(*session_, told_of_ends()),
-      lost_takes_(*session_),
+      lost_takes_(*session_, [this] { tell_if_settled(); }),
       tell_(session_->timers),
       alive_(std::make_shared<bool>(true)) {}
 
@@ -160,8 +160,8 @@ void RedisJobQueue::not_taken(const StoreError& trouble) {
   if (trouble.maybe_done) {
     std::vector<std::string> runs;
     for (const RunId& run : take_.runs) runs.push_back(holder() + run);
-    lost_takes_.lost(runs, session_->clock.now() + take_.rule->key_expiry);
-    look_for_lost();
+    lost_takes_.add(take_.rule->prefix, recover_call(take_.store->keys(), *take_.rule), runs,
+                    session_->clock.now() + take_.rule->key_expiry);
   }
   room_.answered();
   TakeReply reply;
@@ -317,12 +317,6 @@ void RedisJobQueue::retire() {
 
 // ---- what was lost, and what is told
 
-void RedisJobQueue::look_for_lost() {
-  if (lost_takes_.looking()) return;
-  lost_takes_.look(recover_call(keys(), *rule_),
-                   [this](std::size_t, std::optional<Duration>) { tell_if_settled(); });
-}
-
 void RedisJobQueue::tell_if_settled() {
   if (unsettled() == 0) handler_.on_all_settled();
 }
@@ -339,7 +333,7 @@ void RedisJobQueue::tell_later(std::function<void()> tell) {
 void RedisJobQueue::on_up() {
   ends_.retry();
   late_ends_.retry();
-  if (lost_takes_.lost_takes() > 0) look_for_lost();
+  lost_takes_.look();
   handler_.on_back();
 }
 

@@ -12,7 +12,7 @@
 
 #include <w8y/timers.hpp>
 
-#include "store/recovery.hpp"
+#include "store/lost_takes.hpp"
 #include "store/redis_session.hpp"
 #include "store/thoonk/job_ends.hpp"
 #include "store/thoonk/job_lease_store.hpp"
@@ -41,7 +41,7 @@ class RedisJobQueue final : public JobQueue,
   [[nodiscard]] bool may_start(const Claim& claim) const override;
   void announce(const RunEvent& event) override;
   [[nodiscard]] std::size_t unsettled() const override {
-    return ends_.size() + late_ends_.size() + lost_takes_.lost_takes();
+    return ends_.size() + late_ends_.size() + lost_takes_.size();
   }
   void retire() override;
 
@@ -88,7 +88,6 @@ class RedisJobQueue final : public JobQueue,
   void hold_back(const RunId& run, EndCall& end);
   void cancel_due();
   void cancel_late(const RunId& run, HeldBack&& job);
-  void look_for_lost();
   void tell_if_settled();
   void tell_later(std::function<void()> tell);
   void hear_of_ids();
@@ -115,7 +114,7 @@ class RedisJobQueue final : public JobQueue,
   Ends ends_;
   /// Cancels of what was held back. Apart from the ends of the same runs, which may be there still.
   Ends late_ends_;
-  Recovery lost_takes_;
+  LostTakes lost_takes_;
   redis::Subscription wake_;
   redis::Subscription changes_;  ///< of the ids
   bool hears_changes_ = false;   ///< changes_ is confirmed
