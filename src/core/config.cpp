@@ -180,16 +180,21 @@ void Loader::list(const ConfigValue& value, const std::string& prefix) {
 
 void Loader::look_at_prefix(const ConfigValue& value, const Rule& rule) const {
   const bool schedule = rule.kind() == SourceKind::schedule;
+  const bool feed = rule.kind() == SourceKind::job;
   if (rule.prefix.empty())
     value.warn(std::string("has the empty prefix: its keys are ") +
-               (schedule ? R"("-timeline", "-work-…")" : R"("list", "lock:…")") + " and so on");
+               (schedule ? R"("-timeline", "-work-…")"
+                : feed   ? R"("feed.ids:", "taken")"
+                         : R"("list", "lock:…")") +
+               " and so on");
   if (!asks_for_cluster(config_.redis.url.view()) || has_hash_tag(rule.prefix)) return;
   const std::string tagged = "{" + rule.prefix + "}";
   value.wrong_key(
       "has no hash tag, and in a cluster all keys of a list must share a slot; must be such as "
       "[lists." +
       quote_start(tagged) + "] (the keys are then " +
-      quote_start(tagged + (schedule ? "-timeline" : ":list")) + " and so on)");
+      quote_start(feed ? "feed.ids:" + tagged : tagged + (schedule ? "-timeline" : ":list")) +
+      " and so on)");
 }
 
 void Loader::fail() {

@@ -1,12 +1,14 @@
 """Jobs of feeds: hosts that are killed at work on them, a Redis that is, one whose part another
 takes, and a client beside them that follows Thoonk's contract."""
+import subprocess
 import threading
 import uuid
 
-from harness import World, now_us, wait_for
+from harness import World, wait_for
 from matrix import in_time, row
 from private_redis import RedisError
-from rows_cluster import LONGEST_PAUSE_S, Pauses, Place, Sentinels
+from rows_cluster import LONGEST_PAUSE_S, Cluster, Pauses, Place, Sentinels
+from thoonk_client import Contract
 
 KEY_EXPIRY_S = 1
 AOF = ("--appendonly", "yes", "--appendfsync", "always")
@@ -18,22 +20,15 @@ def key(name, feed=FEED):
 
 
 def put(redis, ids, feed=FEED):
-    """As the contract has it; the payload is the id."""
+    """The payload is the id."""
     with redis.wire() as wire:
+        client = Contract(wire, feed)
         for job in ids:
-            wire.send("MULTI")
-            wire.send("LPUSH", key("ids", feed), job)
-            wire.send("INCR", key("publishes", feed))
-            wire.send("HSET", key("items", feed), job, job)
-            wire.send("ZADD", key("published", feed), now_us() // 1000, job)
-            wire.send("EXEC")
-            for _ in range(6):
-                wire.read()
+            client.put(job, job=True, id_=job)
 
 
 class Client(threading.Thread):
-    """Claims, and then finishes, cancels or stalls, step by step as the contract has it: nothing is
-    one step but what stands between MULTI and EXEC, and it writes no lease."""
+    """Claims, and then finishes, cancels or stalls, as the contract has it; it writes no lease."""
 
     def __init__(self, redis):
         super().__init__(daemon=True)
@@ -46,62 +41,26 @@ class Client(threading.Thread):
     def run(self):
         try:
             with self.redis.wire() as wire:
-                turn = 0
-                while not self.over.is_set():
-                    job = self.get(wire)
-                    if job is None:
-                        continue
-                    turn += 1
-                    self.over.wait(0.01)  # it works, and leaves some to w8yd
-                    step = (self.finish, self.cancel, self.finish, self.stall)[turn % 4]
-                    step(wire, job)
+                self.work(Contract(wire, FEED))
         except (OSError, RedisError, AssertionError) as trouble:
             self.trouble = trouble
 
-    @staticmethod
-    def get(wire):
-        popped = wire.ask("BRPOP", key("ids"), "0.2")
-        if popped is None:
-            return None
-        job = popped[1]
-        wire.ask("MULTI")
-        wire.ask("ZADD", key("claimed"), now_us() // 1000, job)
-        wire.ask("HGET", key("items"), job)
-        item = wire.ask("EXEC")[1]
-        assert item in (job, None), f"{job} has the payload {item}"
-        return job
-
-    def step(self, wire, job, steps):
-        """Whether the claim was there."""
-        while True:
-            wire.ask("WATCH", key("claimed"))
-            if wire.ask("ZRANK", key("claimed"), job) is None:
-                wire.ask("UNWATCH")
-                self.late.append(job)
-                return False
-            wire.ask("MULTI")
-            for words in steps:
-                wire.ask(*words)
-            if wire.ask("EXEC") is not None:
-                return True
-
-    def finish(self, wire, job):
-        if self.step(wire, job, [("ZREM", key("claimed"), job), ("HDEL", key("cancelled"), job),
-                                 ("INCR", key("finishes")),
-                                 ("PUBLISH", f"job.finish:{FEED}", job + b"\0{}"),
-                                 ("HDEL", key("items"), job)]):
-            self.finished.append(job.decode())
-
-    def cancel(self, wire, job):
-        if self.step(wire, job, [("HINCRBY", key("cancelled"), job, 1), ("LPUSH", key("ids"), job),
-                                 ("ZREM", key("claimed"), job)]):
-            self.cancelled.append(job.decode())
-
-    def stall(self, wire, job):
-        if self.step(wire, job, [("ZREM", key("claimed"), job), ("HDEL", key("cancelled"), job),
-                                 ("SADD", key("stalled"), job),
-                                 ("ZREM", key("published"), job)]):
-            self.stalled.append(job.decode())
+    def work(self, client):
+        steps = ((lambda job: client.finish(job, "{}"), self.finished),
+                 (client.cancel, self.cancelled),
+                 (lambda job: client.finish(job, "{}"), self.finished),
+                 (client.stall, self.stalled))
+        turn = 0
+        while not self.over.is_set():
+            claimed = client.claim(0.2)
+            if claimed is None:
+                continue
+            job, item = claimed
+            assert item in (job.encode(), None), f"{job} has the payload {item}"
+            turn += 1
+            self.over.wait(0.01)  # it works, and leaves some to w8yd
+            step, done = steps[turn % 4]
+            (done if step(job) else self.late).append(job)
 
     def end(self):
         self.over.set()
@@ -261,4 +220,69 @@ def beside_a_client(setup):
                 "stalled": len(stalled), "lost": 0, "finished twice": 0}
 
 
-ROWS = [kill_jobs, kill_redis_jobs, sentinel_jobs, beside_a_client]
+def feed_elsewhere(cluster):
+    """A feed that is not on the server that has the names of all feeds."""
+    return next(feed for feed in (f"{{thumbs{i}}}" for i in range(100))
+                if cluster.owner(key("ids", feed)) is not cluster.owner("feeds"))
+
+
+@row("jobs in a cluster: made, put, run, looked after and deleted, and a host is killed",
+     "each job finished once; a step that failed can be done again; nothing is left")
+def cluster_jobs(setup):
+    """The names of all feeds are on one server, and the feed on another."""
+    with Place(setup, Cluster) as world:
+        feed = feed_elsewhere(world.redis)
+        names_, owner = world.redis.owner("feeds"), world.redis.owner(key("ids", feed))
+
+        def ctl(*words, says=0):
+            program = world.bin / "src/app/w8yctl"
+            ran = subprocess.run([program, "--redis-url", world.redis.url, *words], text=True,
+                                 capture_output=True, timeout=60, check=False)
+            assert ran.returncode == says, f"{words}: {ran.returncode} {ran.stderr}"
+            return ran.stdout if says == 0 else ran.stderr
+
+        def is_named():
+            return names_.ask("SISMEMBER", "feeds", feed) == 1
+
+        for words in (("feed", "create", FEED), ("job", "put", FEED, "x"), ("job", "ids", FEED)):
+            assert "has no hash tag" in ctl(*words, says=2)
+        # Made: the name first; it goes where the rest is refused.
+        owner.ask("SET", key("config", feed), "of a wrong type")
+        assert "WRONGTYPE" in ctl("feed", "create", feed, "--kind", "job", says=1)
+        assert not is_named()
+        owner.ask("DEL", key("config", feed))
+        ctl("feed", "create", feed, "--kind", "job")
+        assert is_named() and owner.ask("HGET", key("config", feed), "type") == b"job"
+        assert "already" in ctl("feed", "create", feed, "--kind", "job", says=1)
+
+        hosts = hosts_of(world, 2, feed)
+        jobs = names(0, 60)
+        put(owner, jobs, feed)
+        wait_for(lambda: any(r.host == hosts[0].name and r.over is None for r in world.runs()),
+                 what="a run to kill")
+        hosts[0].kill()
+        waited = ctl("job", "put", feed, "by w8yctl", "--wait", "--timeout", "50s")
+        assert waited.startswith("{"), waited
+        owner.ask("HSET", key("items", feed), "nowhere", "nowhere")  # by a client that has died
+        wait_for(lambda: owner.ask("HLEN", key("items", feed)) == 0, what="all jobs to be finished")
+        hosts[0].start()
+        world.stop()
+        finishes = int(owner.ask("GET", key("finishes", feed)))
+        assert finishes == len(jobs) + 2, f"{len(jobs) + 2} jobs, and {finishes} finishes"
+        assert not world.overlaps(), world.overlaps()
+
+        # Deleted: the name last; as long as the rest is refused, it stays.
+        ctl("job", "put", feed, "left")
+        ctl("job", "maintain", feed)
+        owner.ask("ACL", "SETUSER", "default", "-evalsha", "-eval")
+        ctl("feed", "delete", feed, says=1)
+        assert is_named() and owner.ask("HLEN", key("items", feed)) == 1
+        owner.ask("ACL", "SETUSER", "default", "+evalsha", "+eval")
+        ctl("feed", "delete", feed)
+        assert not is_named() and ctl("feed", "list") == ""
+        left_ = [each for node in world.redis.nodes[:3] for each in node.ask("KEYS", "feed*")]
+        assert not left_, f"left: {left_}"
+        return {"jobs": finishes, "kills": 1, "finished twice": 0, "overlaps": 0, "keys left": 0}
+
+
+ROWS = [kill_jobs, kill_redis_jobs, sentinel_jobs, beside_a_client, cluster_jobs]

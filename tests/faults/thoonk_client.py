@@ -117,8 +117,8 @@ class Contract:
 
     # ---- queues and jobs
 
-    def put(self, item, high=False, job=False):
-        id_ = uuid.uuid4().hex
+    def put(self, item, high=False, job=False, id_=None):
+        id_ = id_ or uuid.uuid4().hex
         commands = [("RPUSH" if high else "LPUSH", self.ids, id_), ("HSET", self.items, id_, item)]
         if not (job and high):
             commands.append(("INCR", self.publishes))
@@ -244,7 +244,7 @@ class Scripts:
         return id_
 
     def get(self, kind="queue"):
-        found = self.run("feed_get", ("ids", "items", "claimed"), kind, 1000000)
+        found = self.run("feed_get", ("ids", "items", "claimed", "stalled"), kind, 1000000)
         if found[0] != b"got":
             time.sleep(0.005)
             return None
