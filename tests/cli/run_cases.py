@@ -12,8 +12,9 @@ A case is a folder beside this file:
 In these files @DIR@ is the case's own folder and @REDIS_URL@ its server.
 
 In `expected`, <run> is a run id, <time> a date and time with its zone, <n> a number, <duration> a duration,
-<hex> hex digits, <gap> two or more blanks, and <any> any text on that line. In a line with such a
-mask, two or more blanks are a <gap>: how wide a column is depends on what is in it.
+<hex> hex digits, <version> that of our programs, <gap> two or more blanks, and <any> any text on that
+line. In a line with such a mask, two or more blanks are a <gap>: how wide a column is depends on what
+is in it.
 
 Each case has its own redis-server on a unix socket, its own folder, its own process group, and 120
 seconds. Nothing is shared, so cases run side by side: the accounts of the system that they run
@@ -45,6 +46,7 @@ MASKS = {
     "<n>": r"-?\d+",
     "<duration>": r"\d+(?:\.\d+)?(?:us|ms|s|m|h|d)(?:\d+(?:\.\d+)?(?:us|ms|s|m|h))*",
     "<hex>": r"[0-9a-f]+",
+    "<version>": r"\d+\.\d+\.\d+",
     "<gap>": r" {2,}",
     "<any>": r".*",
 }
