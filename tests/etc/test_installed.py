@@ -40,6 +40,7 @@ OTHERS = {
     "share/man/man7/w8y-api.7",
     "share/man/man7/w8y-executor.7",
     "share/man/man7/w8y-keys.7",
+    "share/man/man7/w8y-migrating.7",
     "share/man/man7/w8y-security.7",
     "share/man/man8/w8yd.8",
     "share/w8y/kits/cpp/example.cpp",

@@ -133,6 +133,58 @@ class KeysPage(unittest.TestCase):
         self.assertEqual(used - named, set())
 
 
+class MigratingPage(unittest.TestCase):
+    """What others have is not ours to test; what we are said to have is there."""
+
+    def setUp(self):
+        self.text = place.page("w8y-migrating.7").read_text()
+
+    def test_names_keys_that_are_there(self):
+        known = {key for keys in known_keys().values() for key in keys}
+        named = set(re.findall(r"(?m)^\.Ic (\w+)", self.text))
+        self.assertGreater(len(named), 25)
+        self.assertEqual(named - known, set())
+
+    def test_examples_are_right(self):
+        examples = re.findall(r"(?ms)^\.Bd -literal.*?$\n(.*?)^\.Ed", self.text)
+        self.assertEqual(len(examples), len(re.findall(r"(?m)^\.Sh FROM", self.text)))
+        for example in examples:
+            self.assertEqual(place.mistakes(example), "", example)
+
+    def test_names_commands_and_options_that_are_there(self):
+        ctl = next(path for path in place.programs if path.name == "w8yctl")
+        texts = place.help_texts(ctl)
+        used = re.findall(r"(?m)^\.Ql w8yctl (.*?)(?: [.,;:])?$", self.text)
+        self.assertGreater(len(used), 15)
+        for words in (line.split() for line in used):
+            words = [word for word in words if word not in ("-k", "cron")]
+            name = " ".join(words[:2]) if " ".join(words[:2]) in texts else words[0]
+            with self.subTest(" ".join(words)):
+                self.assertIn(name, texts)
+                options = {word[2:] for word in words if word.startswith("--")}
+                self.assertLessEqual(options, place.long_options(texts[name]))
+
+    def test_rules_are_what_the_lines_of_a_crontab_mean(self):
+        ctl = next(path for path in place.programs if path.name == "w8yctl")
+        rules = dict(re.findall(r'(?m)^\.It Li "(.*?)".*\n\.Li (FREQ\S+)$', self.text))
+        expected = {
+            "* * * * *": "2026-11-20T10:08:00Z",
+            "*/5 * * * *": "2026-11-20T10:10:00Z",
+            "0 * * * *": "2026-11-20T11:00:00Z",
+            "30 4 * * *": "2026-11-21T04:30:00Z",
+            "0 0 * * *": "2026-11-21T00:00:00Z",
+            "0 9 * * 1-5": "2026-11-23T09:00:00Z",
+            "0 0 * * 0": "2026-11-22T00:00:00Z",
+            "0 0 1 * *": "2026-12-01T00:00:00Z",
+            "0 0 1 1 *": "2027-01-01T00:00:00Z",
+        }
+        friday = ("DTSTART:20260101T000000\nRRULE:", "--after", "1795169222", "-n", "1")
+        # It begins in the past, so that it does not depend on today.
+        found = {line: place.says(ctl, "schedule", "next", "--rule", friday[0] + rule, *friday[1:]).strip()
+                 for line, rule in rules.items()}
+        self.assertEqual(found, expected)
+
+
 class UnixHttp(http.client.HTTPConnection):
     def __init__(self, path):
         super().__init__("localhost", timeout=20)
