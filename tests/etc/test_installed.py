@@ -23,6 +23,7 @@ OTHERS = {
     "include/w8y-executor/json.hpp",
     "lib/systemd/system/w8yd.service",
     "lib/sysusers.d/w8y.conf",
+    "lib/tmpfiles.d/w8y.conf",
     "share/bash-completion/completions/w8y",
     "share/bash-completion/completions/w8yctl",
     "share/bash-completion/completions/w8yd",
