@@ -35,6 +35,7 @@ class EventReporter final : public ServedListEvents {
   EventHandler& events_;
   /// Whose claims Redis refuses, so that the end of each claim is not an event.
   std::unordered_set<const Poller*> refused_;
+  std::unordered_set<const Poller*> paused_;
 };
 
 }  // namespace w8y

@@ -137,6 +137,11 @@ struct ClaimsRefused {
   bool over = false;
   std::string_view reason;  ///< while it is not over
 };
+/// An operator has paused or halted the list, or has ended that: as its claims find it.
+struct ListPaused {
+  PollerRef of;
+  bool over = false;
+};
 /// Redis refuses a part of what is written of runs, or takes all again.
 struct WritesRefused {
   PollerRef of;
@@ -190,9 +195,9 @@ struct RedisChanged {
 using Event =
     std::variant<RunStarted, RunProgressed, RunUpdated, RunSaid, RunLineIgnored, RunPartIgnored,
                  RunEnded, LeaseChanged, RunCancelled, EndGivenUp, EndsDropped, ItemParked,
-                 ProcessTold, ListChanged, ShortageChanged, ClaimsRefused, WritesRefused,
-                 UpkeepChanged, PollerGone, HostReady, HostChanged, RunsSignalled, ReloadBegun,
-                 ReloadRefused, Reloaded, RedisChanged>;
+                 ProcessTold, ListChanged, ShortageChanged, ClaimsRefused, ListPaused,
+                 WritesRefused, UpkeepChanged, PollerGone, HostReady, HostChanged, RunsSignalled,
+                 ReloadBegun, ReloadRefused, Reloaded, RedisChanged>;
 
 class EventHandler {
  public:

@@ -57,6 +57,8 @@ struct ListStatus {
   std::string why;  ///< one line for people; may be empty
 
   std::string program;  ///< the executor's path, or the command line
+  std::string probed;   ///< of it, what was looked for on this host
+  bool enabled = true;
   std::vector<std::string> caps;
   std::string executor_version;  ///< as `--caps` told it; may be empty
 

@@ -42,6 +42,7 @@ Daemon::Daemon(DaemonOptions options, Config config)
                   return first_config_ ? *first_config_ : supervisor_.config();
                 },
                 make_host_id(config.supervisor.host, random_number())}),
+      fleet_({loop_, log_, redis_, supervisor_, control_, control_.id()}),
       log_settings_(log_),
       servers_(loop_, log_, router_),
       signals_(loop_, control_, drain_, log_),
@@ -51,8 +52,8 @@ Daemon::Daemon(DaemonOptions options, Config config)
       tidy_(loop_.timers()),
       // Status addresses before anything that another w8yd would mind: it may have them. Nobody is
       // answered before the loop.
-      subsystems_{&log_settings_, &processes_, &signals_, &servers_,
-                  &embedded_,     &redis_,     &limits_,  &systemd_} {
+      subsystems_{&log_settings_, &processes_, &signals_, &servers_, &embedded_,
+                  &redis_,        &fleet_,     &limits_,  &systemd_} {
   listen();
   start(std::move(config));
 }
@@ -63,7 +64,8 @@ void Daemon::listen() {
   events_.add(event_log_);
   events_.add(event_hub_);
   events_.add(systemd_);
-  ops::add_api(router_, control_, event_hub_);
+  events_.add(fleet_);
+  ops::add_api(router_, control_, fleet_, event_hub_);
   embedded_.on_up = [this] { redis_.reconnect_now(); };
   // Gives back the memory that the first claims of all lists took.
   mode_.on_ready = [this] {
@@ -157,9 +159,11 @@ void Daemon::when_no_streams(std::function<void()> then) {
 }
 
 void Daemon::end_redis(std::function<void()> then) {
-  if (!embedded_.exists()) return then();
-  redis_.stop_watching();  // its end is no trouble now
-  embedded_.end(std::move(then));
+  fleet_.leave([this, then = std::move(then)] {
+    if (!embedded_.exists()) return then();
+    redis_.stop_watching();  // its end is no trouble now
+    embedded_.end(then);
+  });
 }
 
 }  // namespace w8y::app

@@ -14,6 +14,7 @@
 #include "app/child_processes.hpp"
 #include "app/drain.hpp"
 #include "app/embedded_server.hpp"
+#include "app/fleet.hpp"
 #include "app/host_control.hpp"
 #include "app/host_mode.hpp"
 #include "app/limits_report.hpp"
@@ -94,6 +95,7 @@ class Daemon final : private ReloadSteps, private DrainSteps {
   Reload reload_;
   Drain drain_;
   HostControl control_;
+  Fleet fleet_;
   ops::Router router_;
   // the other parts that the config decides about
   LogSettings log_settings_;

@@ -36,6 +36,7 @@ class HostControl final : public ops::Control {
  public:
   explicit HostControl(ControlledHost host);
 
+  [[nodiscard]] const std::string& id() const { return host_.id; }
   void refresh(std::function<void()> then) override;
   [[nodiscard]] HostStatus status() const override;
   void each_list(std::function<void(const ListStatus&)> look, std::function<void()> then) override {

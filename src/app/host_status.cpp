@@ -68,6 +68,8 @@ ListStatus list_status(const ServedList& list, bool quiet, const ListFacts& fact
   status.prefix = rule.prefix;
   facts.add_to(status);
   status.program = program_text(rule);
+  status.probed = rule.is_command() ? rule.command.front() : rule.executor;
+  status.enabled = rule.enabled;
   status.caps = list.caps().caps;
   status.executor_version = list.caps().version;
   status.running = list.running();

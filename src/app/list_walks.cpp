@@ -17,8 +17,8 @@ constexpr std::size_t few = 16;
 }  // namespace
 
 ListWalks::ListWalks(const Clock& clock, TimerQueue& timers, const Supervisor& supervisor,
-                     const Survey& survey)
-    : clock_(clock), supervisor_(supervisor), survey_(survey), timer_(timers) {}
+                     const ListFacts& facts)
+    : clock_(clock), supervisor_(supervisor), facts_(facts), timer_(timers) {}
 
 void ListWalks::begin(Look look, Then then) {
   walks_.push_back({std::move(look), std::move(then), std::nullopt});
@@ -41,13 +41,13 @@ bool ListWalks::step(Walk& walk) const {
   const Instant until = clock_.now() + longest_step;
   auto list = walk.last ? lists.upper_bound(*walk.last) : lists.begin();
   for (std::size_t i = 1; list != lists.end(); ++list, ++i) {
-    walk.look(status_of(*list->second, supervisor_, survey_));
+    walk.look(status_of(*list->second, supervisor_, facts_));
     if (i % few > 0 || clock_.now() < until) continue;
     walk.last = list->first;
     return false;
   }
   for (const auto& gone : supervisor_.closing())
-    if (gone->running() > 0) walk.look(status_of(*gone, supervisor_, survey_));
+    if (gone->running() > 0) walk.look(status_of(*gone, supervisor_, facts_));
   return true;
 }
 

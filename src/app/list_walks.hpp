@@ -10,7 +10,7 @@
 #include <w8y/supervisor.hpp>
 #include <w8y/timers.hpp>
 
-#include "app/survey.hpp"
+#include "app/host_status.hpp"
 
 namespace w8y::app {
 
@@ -21,7 +21,7 @@ class ListWalks {
   using Then = std::function<void()>;
 
   ListWalks(const Clock& clock, TimerQueue& timers, const Supervisor& supervisor,
-            const Survey& survey);
+            const ListFacts& facts);
 
   /// From the loop: `look` for each list by prefix, then those that are gone from the config but
   /// for their last runs; then `then`. One walk after the other. What a reload adds or takes
@@ -39,7 +39,7 @@ class ListWalks {
 
   const Clock& clock_;
   const Supervisor& supervisor_;
-  const Survey& survey_;
+  const ListFacts& facts_;
   std::deque<Walk> walks_;
   Timer timer_;
 };

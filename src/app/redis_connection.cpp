@@ -20,7 +20,7 @@ std::unique_ptr<RedisConnection::Watched> RedisConnection::connect(const Config&
   auto made = std::make_unique<Watched>();
   redis::ClientOptions client = client_options(config.redis, "w8yd");
   if (embedded_.exists()) client.url = redis::parse_url(embedded_.url());
-  made->url = client.url;
+  made->options = client;
   made->session = std::make_shared<store::RedisSession>(
       loop_, client,
       store::RedisSession::Holder{config.supervisor.host, getpid(), random_number()});
@@ -66,7 +66,7 @@ void RedisConnection::conclude(std::string why) {
 void RedisConnection::commit(const Config&) {
   if (!next_) return;
   in_use_->session->retire(
-      [this, url = in_use_->url.to_string()](const std::string& list, std::size_t runs) {
+      [this, url = in_use_->options.url.to_string()](const std::string& list, std::size_t runs) {
         events_.on_event(EndsDropped{url, list, runs});
       });
   in_use_ = std::move(next_->opened);
@@ -77,7 +77,7 @@ void RedisConnection::commit(const Config&) {
 
 RedisStatus RedisConnection::status() const {
   RedisStatus status;
-  status.url = in_use_->url.to_string();
+  status.url = in_use_->options.url.to_string();
   status.connected = in_use_->session->client.connected();
   status.trouble = in_use_->watch ? in_use_->watch->trouble() : std::string();
   status.commands_sent = in_use_->session->client.commands_sent();

@@ -49,6 +49,8 @@ class RedisConnection final : public Subsystem {
   [[nodiscard]] const std::shared_ptr<store::RedisSession>& session() const {
     return in_use_->session;
   }
+  /// How it is reached.
+  [[nodiscard]] const redis::ClientOptions& options() const { return in_use_->options; }
   /// As it stands in locks.
   [[nodiscard]] const std::string& host() const { return in_use_->session->holder.host; }
   [[nodiscard]] RedisStatus status() const;
@@ -57,7 +59,7 @@ class RedisConnection final : public Subsystem {
   /// A session, and who watches its connection.
   struct Watched {
     std::shared_ptr<store::RedisSession> session;
-    redis::Url url;
+    redis::ClientOptions options;
     std::unique_ptr<RedisWatch> watch;
   };
   /// One that is tried.

@@ -80,11 +80,15 @@ void EventReporter::unwritten_changed(const Poller& poller) {
 void EventReporter::state_changed(Poller& poller) {
   if (poller.state() == PollerState::drained) {
     refused_.erase(&poller);
+    paused_.erase(&poller);
     return events_.on_event(PollerGone{ref(poller)});
   }
   // Told at the end of each claim; trouble that all lists share is the connection's.
   const ClaimEnd end = poller.last_claim();
   if (poller.state() == PollerState::claiming || end == ClaimEnd::unavailable) return;
+  const bool paused = end == ClaimEnd::paused || end == ClaimEnd::halted;
+  if (paused ? paused_.insert(&poller).second : paused_.erase(&poller) > 0)
+    events_.on_event(ListPaused{ref(poller), !paused});
   if (end == ClaimEnd::refused) {
     if (refused_.insert(&poller).second)
       events_.on_event(ClaimsRefused{ref(poller), false, poller.detail()});

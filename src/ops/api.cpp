@@ -10,6 +10,7 @@
 
 #include <w8y/problems.hpp>
 
+#include "ops/fleet_json.hpp"
 #include "ops/secret_json.hpp"
 #include "ops/status_json.hpp"
 
@@ -186,13 +187,27 @@ void compare_secrets(const Control& control, const HttpRequest& request, HttpRep
   reply.send(json_response(200, to_json(answers)));
 }
 
+HttpResponse fleet_response(const FleetView& view, bool lists) {
+  if (!view.trouble.empty()) return error_response(view.unreachable ? 503 : 409, view.trouble);
+  HttpResponse response;
+  response.body = to_text(view, lists) + "\n";
+  return response;
+}
+
+void show_fleet(FleetPort& fleet, const HttpRequest& request, const HttpReplyPtr& reply) {
+  const auto found = request.query.find("lists");
+  const bool lists = found == request.query.end() || found->second != "no";
+  fleet.look(lists,
+             [reply, lists](const FleetView& view) { reply->send(fleet_response(view, lists)); });
+}
+
 std::optional<std::string> list_filter(const HttpRequest& request) {
   const auto found = request.query.find("list");
   if (found == request.query.end()) return std::nullopt;
   return found->second;
 }
 
-void add_looks(Router& router, Control& control, EventHub& events) {
+void add_looks(Router& router, Control& control, FleetPort& fleet, EventHub& events) {
   using Show = HttpResponse (*)(const Control&);
   const auto show = [&](const char* path, Show response) {
     router.on("GET", path, [&control, response](const HttpRequest&, const HttpReplyPtr& reply) {
@@ -217,6 +232,10 @@ void add_looks(Router& router, Control& control, EventHub& events) {
   router.on("GET", "/api/v1/config", [&control](const HttpRequest&, const HttpReplyPtr& reply) {
     reply->send(json_response(200, to_json(control.config_text())));
   });
+  router.on("GET", "/api/v1/fleet",
+            [&fleet](const HttpRequest& request, const HttpReplyPtr& reply) {
+              show_fleet(fleet, request, reply);
+            });
   router.on("GET", "/api/v1/events",
             [&events](const HttpRequest& request, const HttpReplyPtr& reply) {
               events.subscribe(*reply, list_filter(request));
@@ -251,8 +270,8 @@ void add_orders(Router& router, Control& control) {
 
 }  // namespace
 
-void add_api(Router& router, Control& control, EventHub& events) {
-  add_looks(router, control, events);
+void add_api(Router& router, Control& control, FleetPort& fleet, EventHub& events) {
+  add_looks(router, control, fleet, events);
   add_orders(router, control);
 }
 

@@ -3,6 +3,7 @@
 
 #include "ops/control.hpp"
 #include "ops/event_hub.hpp"
+#include "ops/fleet_port.hpp"
 #include "ops/http.hpp"
 
 namespace w8y::ops {
@@ -10,12 +11,13 @@ namespace w8y::ops {
 /// Adds to `router`:
 ///   GET  /healthz  /readyz  /api/v1/status[?lists=no|count]  /api/v1/lists  /api/v1/lists/{prefix}
 ///   GET  /api/v1/config
+///   GET  /api/v1/fleet[?lists=no]
 ///   GET  /api/v1/events[?list=PREFIX]
 ///   POST /api/v1/quiet  /api/v1/resume  /api/v1/drain  /api/v1/reload
 ///   POST /api/v1/cancel  {"run": ID}
 ///   POST /api/v1/run     {"list": PREFIX, "item": ITEM}, each also as NAME_base64
-/// An error is {"error": text}; a reload that found mistakes has them in "lines". `control` and
-/// `events` outlive the router.
-void add_api(Router& router, Control& control, EventHub& events);
+/// An error is {"error": text}; a reload that found mistakes has them in "lines". `control`,
+/// `fleet` and `events` outlive the router.
+void add_api(Router& router, Control& control, FleetPort& fleet, EventHub& events);
 
 }  // namespace w8y::ops

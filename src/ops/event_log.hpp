@@ -48,6 +48,7 @@ class EventLog final : public EventHandler {
   void tell(const ListChanged& event);
   void tell(const ShortageChanged& event);
   void tell(const ClaimsRefused& event);
+  void tell(const ListPaused&) {}  // the operator who has done it is told
   void tell(const WritesRefused& event);
   void tell(const UpkeepChanged& event);
   void tell(const PollerGone& event);

@@ -1,0 +1,139 @@
+#include "app/fleet.hpp"
+
+#include <sched.h>
+
+#include <utility>
+#include <variant>
+
+#include "redis/url.hpp"
+
+namespace w8y::app {
+
+namespace {
+
+/// That w8yd may use.
+unsigned processors_here() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 0;
+  return static_cast<unsigned>(CPU_COUNT(&set));
+}
+
+std::optional<WallTime> in_ms(const std::optional<Duration>& time) {
+  if (!time) return std::nullopt;
+  return std::chrono::duration_cast<WallTime>(*time);
+}
+
+}  // namespace
+
+struct Fleet::Link {
+  Link(const FleetHostParts& parts, const std::string& of, const std::string& id,
+       store::FleetMember::Handler& handler)
+      : session(parts.redis.session()),
+        fleet(of),
+        member(parts.loop, parts.redis.options(), of, id, handler),
+        reader(parts.loop, member.client(), of,
+               parts.redis.options().url.kind == redis::Url::Kind::cluster) {}
+
+  std::shared_ptr<store::RedisSession> session;
+  std::string fleet;
+  store::FleetMember member;
+  store::FleetReader reader;
+  bool accepted = false;
+  bool refused = false;  ///< told
+};
+
+Fleet::Fleet(const FleetHostParts& parts)
+    : parts_(parts),
+      started_(parts.loop.now()),
+      lists_(parts.loop.clock(), parts.loop.timers(), parts.supervisor,
+             [this] {
+               if (link_) link_->member.beat_soon();
+             }),
+      sweep_(parts.loop.timers()) {}
+
+Fleet::~Fleet() = default;
+
+void Fleet::start(const Config& config) {
+  join(config);
+}
+
+void Fleet::join(const Config& config) {
+  lists_.set_wanted(false);
+  store::FleetMember::Handler& handler = *this;
+  link_ = std::make_unique<Link>(parts_, config.supervisor.fleet, parts_.id, handler);
+}
+
+void Fleet::applied(const Config& config) {
+  if (std::exchange(hash_, config.hash) != config.hash) applied_ = parts_.loop.now();
+  if (link_->session == parts_.redis.session() && link_->fleet == config.supervisor.fleet) {
+    lists_.look_at_all();
+    return link_->member.beat_soon();
+  }
+  left_ = std::move(link_);
+  left_->member.leave([this] { sweep_.set(parts_.loop.now(), [this] { left_.reset(); }); });
+  join(config);
+}
+
+void Fleet::leave(std::function<void()> then) {
+  lists_.set_wanted(false);
+  link_->member.leave(std::move(then));
+}
+
+void Fleet::stop() {
+  lists_.set_wanted(false);
+  left_.reset();
+  link_.reset();
+}
+
+void Fleet::on_event(const Event& event) {
+  if (!link_) return;
+  lists_.on_event(event);
+  if (std::holds_alternative<HostChanged>(event) || std::holds_alternative<HostReady>(event))
+    link_->member.beat_soon();
+}
+
+HostBeat Fleet::beat(const RedisTime& time) {
+  const HostStatus status = parts_.control.status();
+  HostBeat beat;
+  beat.host = status.host;
+  beat.id = parts_.id;
+  beat.pid = status.pid;
+  beat.version = status.version;
+  beat.state = state_name(status.state);
+  beat.started = time.at(started_);
+  beat.config_hash = hash_;
+  beat.generation = status.generation;
+  if (!hash_.empty()) beat.applied = time.at(applied_);
+  beat.processors = processors_here();
+  beat.slots_used = status.slots_used;
+  beat.slots_limit = status.slots_limit;
+  beat.lease_margin = in_ms(status.redis.lease_margin);
+  beat.least_lease_margin = in_ms(status.redis.least_lease_margin);
+  return beat;
+}
+
+void Fleet::retell() {
+  if (link_ && link_->accepted) lists_.set_wanted(true);
+}
+
+/// Which of its keys or commands it is refused first depends on the beat: told once.
+void Fleet::on_beat(const std::string& refused) {
+  const bool accepted = refused.empty();
+  if (accepted != link_->accepted) {
+    link_->accepted = accepted;
+    lists_.set_wanted(accepted);
+  }
+  if (accepted != std::exchange(link_->refused, !accepted)) return;
+  if (accepted) return parts_.log.info("the fleet sees this host again");
+  parts_.log.warn("Redis does not let this host be seen in the fleet; its work is not affected",
+                  {{"fleet", link_->fleet}, {"why", refused}});
+}
+
+void Fleet::look(bool lists, Seen then) {
+  using Lists = store::FleetReader::Lists;
+  link_->reader.read(
+      lists ? Lists::yes : Lists::no,
+      [then = std::move(then)](const store::FleetReader::ViewPtr& view) { then(*view); });
+}
+
+}  // namespace w8y::app

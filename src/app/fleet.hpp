@@ -1,0 +1,73 @@
+// This host's place in the fleet: it tells how it is (w8y-keys(7)), and looks at the others.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <w8y/fleet.hpp>
+
+#include "app/fleet_lists.hpp"
+#include "app/redis_connection.hpp"
+#include "app/subsystem.hpp"
+#include "ops/control.hpp"
+#include "ops/fleet_port.hpp"
+#include "store/fleet/member.hpp"
+#include "store/fleet/reader.hpp"
+
+namespace w8y::app {
+
+struct FleetHostParts {
+  loop::Loop& loop;
+  ops::LineLog& log;
+  const RedisConnection& redis;
+  const Supervisor& supervisor;
+  ops::Control& control;
+  std::string id;  ///< new at each start
+};
+
+class Fleet final : public Subsystem,
+                    public EventHandler,
+                    public ops::FleetPort,
+                    private store::FleetMember::Handler {
+ public:
+  explicit Fleet(const FleetHostParts& parts);
+  ~Fleet() override;
+
+  void start(const Config& config) override;
+  void applied(const Config& config) override;
+  void stop() override;
+  /// This host has drained: takes it out of the fleet. `then`, once and from the loop, soon.
+  void leave(std::function<void()> then);
+
+  // of EventHandler
+  void on_event(const Event& event) override;
+  [[nodiscard]] bool listens() const override { return false; }
+  // of ops::FleetPort
+  void look(bool lists, Seen then) override;
+
+ private:
+  /// One Redis, and one fleet there.
+  struct Link;
+
+  // of store::FleetMember::Handler
+  HostBeat beat(const RedisTime& time) override;
+  std::vector<ToldLists::Change> changes(std::size_t most, bool lively) override {
+    return lists_.take(most, lively);
+  }
+  void retell() override;
+  void on_beat(const std::string& refused) override;
+
+  void join(const Config& config);
+
+  const FleetHostParts parts_;
+  const Instant started_;
+  std::string hash_;  ///< in force, and since when
+  Instant applied_{};
+  FleetLists lists_;
+  std::unique_ptr<Link> link_;
+  std::unique_ptr<Link> left_;  ///< until it has forgotten us
+  Timer sweep_;
+};
+
+}  // namespace w8y::app

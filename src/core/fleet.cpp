@@ -1,0 +1,178 @@
+#include <algorithm>
+#include <functional>
+#include <tuple>
+#include <utility>
+
+#include <w8y/fleet.hpp>
+
+namespace w8y {
+
+namespace {
+
+/// News are told this much after the first of them, and after the beat before.
+constexpr Duration gathering = std::chrono::milliseconds(50);
+constexpr Duration least_gap = std::chrono::milliseconds(500);
+/// A Redis that refuses a beat is asked again.
+constexpr Duration refused_pause = std::chrono::seconds(60);
+constexpr std::size_t random_digits = 8;
+
+/// Runs begin and end all the time.
+bool is_lively(std::string_view state) {
+  return state == state_name(ListState::running) || state == state_name(ListState::idle) ||
+         state == state_name(ListState::full);
+}
+
+}  // namespace
+
+ListBeat beat_of(const ListStatus& list) {
+  ListBeat beat;
+  beat.prefix = list.prefix;
+  beat.state = state_name(list.state);
+  beat.why = list.why;
+  beat.program = list.probed;
+  beat.caps = list.caps;
+  beat.executor_version = list.executor_version;
+  beat.running = list.running;
+  beat.concurrency = list.concurrency;
+  beat.fleet_concurrency = list.fleet_concurrency;
+  beat.weight = list.weight;
+  beat.enabled = list.enabled;
+  return beat;
+}
+
+// ---- what is told of lists
+
+void ToldLists::note(const ListBeat& list) {
+  std::string text = to_text(list);
+  const std::size_t lively = std::hash<std::string>()(text);
+  Told& told = lists_[list.prefix];
+  const bool is_new = !std::exchange(told.known, true) || told.gone;
+  told.look = look_;
+  told.gone = false;
+  if (!is_new && lively == told.lively) return;
+  ListBeat settled = list;
+  settled.running = 0;
+  if (is_lively(settled.state)) {
+    settled.state = state_name(ListState::idle);
+    settled.why.clear();
+  }
+  const std::size_t hash = std::hash<std::string>()(to_text(settled));
+  set_due(told, std::move(text), is_new || hash != told.settled);
+  told.settled = hash;
+  told.lively = lively;
+}
+
+void ToldLists::set_due(Told& list, std::string text, bool urgent) {
+  list.due = std::move(text);
+  if (urgent && !list.urgent) ++urgent_;
+  list.urgent = list.urgent || urgent;
+}
+
+void ToldLists::end() {
+  for (auto& [prefix, list] : lists_) {
+    if (list.look == look_ || list.gone) continue;
+    list.gone = true;
+    set_due(list, {}, true);
+  }
+}
+
+std::vector<ToldLists::Change> ToldLists::take(std::size_t most, bool lively) {
+  std::vector<Change> changes;
+  auto at = lists_.lower_bound(next_);
+  for (std::size_t looked = lists_.size(); looked > 0 && changes.size() < most; --looked) {
+    if (at == lists_.end()) at = lists_.begin();
+    auto& [prefix, list] = *at;
+    const bool due = list.urgent || (lively && !list.due.empty());
+    if (due) {
+      if (list.urgent) --urgent_;
+      list.urgent = false;
+      changes.push_back({prefix, std::exchange(list.due, {})});
+    }
+    at = due && list.gone ? lists_.erase(at) : std::next(at);
+  }
+  next_ = at == lists_.end() ? std::string() : at->first;
+  return changes;
+}
+
+void ToldLists::forget() {
+  lists_.clear();
+  next_.clear();
+  urgent_ = 0;
+}
+
+// ---- when to beat
+
+void BeatTimes::asked(Instant now) {
+  const Instant soon = std::max(now + gathering, begun_ + least_gap);
+  if (out_) {
+    asked_ = true;
+  } else {
+    due_ = std::min(due_, soon);
+  }
+}
+
+void BeatTimes::begun(Instant now) {
+  out_ = true;
+  asked_ = false;
+  begun_ = now;
+}
+
+void BeatTimes::answered(bool refused) {
+  out_ = false;
+  const bool soon = std::exchange(asked_, false) && !refused;
+  due_ = begun_ + (soon ? least_gap : refused ? refused_pause : beat_interval);
+}
+
+std::optional<Instant> BeatTimes::due() const {
+  return connected_ && !out_ ? std::optional(due_) : std::nullopt;
+}
+
+/// The answer is as old as half of the way, on average.
+void RedisTime::note(WallTime time, Instant asked, Instant answered) {
+  known_ = true;
+  time_ = time;
+  when_ = asked + (answered - asked) / 2;
+}
+
+WallTime RedisTime::at(Instant when) const {
+  return time_ + std::chrono::duration_cast<WallTime>(when - when_);
+}
+
+// ---- all hosts
+
+const char* FleetHost::state() const {
+  if (silent) return "silent";
+  return trouble.empty() ? beat.state.c_str() : "unknown";
+}
+
+std::string name_in_host_id(std::string_view id) {
+  const auto dash = id.rfind('-');
+  const bool random = dash != std::string_view::npos && id.size() - dash - 1 == random_digits;
+  return std::string(id.substr(0, random && dash > 0 ? dash : id.size()));
+}
+
+void judge(FleetView& view) {
+  const FleetHost* newest = nullptr;
+  std::map<std::string_view, std::size_t> names;
+  for (FleetHost& host : view.hosts) {
+    host.silent = host.last_beat + silent_after <= view.now;
+    if (!host.trouble.empty()) continue;
+    if (!host.silent) ++names[host.beat.host];
+    const bool counts = host.beat.generation > 0 && host.beat.applied + behind_after <= view.now;
+    if (counts && (newest == nullptr || newest->beat.applied < host.beat.applied)) newest = &host;
+  }
+  for (FleetHost& host : view.hosts) {
+    if (!host.trouble.empty()) continue;
+    host.shares_name = !host.silent && names[host.beat.host] > 1;
+    host.behind = newest != nullptr && host.beat.generation > 0 &&
+                  host.beat.config_hash != newest->beat.config_hash &&
+                  host.beat.applied < newest->beat.applied;
+    if (host.behind) view.newest_hash = newest->beat.config_hash;
+  }
+  std::sort(view.hosts.begin(), view.hosts.end(), [](const FleetHost& a, const FleetHost& b) {
+    return std::tie(a.beat.host, a.beat.started, a.beat.id) <
+           std::tie(b.beat.host, b.beat.started, b.beat.id);
+  });
+}
+
+}  // namespace w8y

@@ -1,0 +1,18 @@
+// The fleet as JSON, for the API and w8yctl (w8y-api(7)).
+#pragma once
+
+#include <string>
+
+#include <w8y/fleet.hpp>
+
+#include "ops/status_json.hpp"
+
+namespace w8y::ops {
+
+/// A host's own fields; its lists under "lists" where they were asked for.
+Json to_json(const FleetHost& host, bool lists);
+Json to_json(const ListBeat& list);
+/// All of it, as text: as a tree, a thousand hosts would take many times as much.
+std::string to_text(const FleetView& view, bool lists);
+
+}  // namespace w8y::ops

@@ -1,0 +1,21 @@
+// The port from the API to the fleet. Implemented by app.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include <w8y/fleet.hpp>
+
+namespace w8y::ops {
+
+/// Nothing here throws or blocks.
+class FleetPort {
+ public:
+  using Seen = std::function<void(const FleetView&)>;
+
+  virtual ~FleetPort() = default;
+  /// `then` is called once, from the loop; it may be dropped with the port.
+  virtual void look(bool lists, Seen then) = 0;
+};
+
+}  // namespace w8y::ops

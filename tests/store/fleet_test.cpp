@@ -1,0 +1,457 @@
+// A fleet on a real server: what hosts write, what readers make of it, and of others' garbage.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "redis/subscriber.hpp"
+#include "redis/url.hpp"
+#include "store/fleet/member.hpp"
+#include "store/fleet/orders.hpp"
+#include "store/fleet/reader.hpp"
+#include "support/redis_server.hpp"
+#include "support/waiting.hpp"
+
+using namespace w8y;
+using namespace w8y::store;
+using namespace w8y::test;
+using namespace std::chrono_literals;
+using namespace std::string_literals;
+
+namespace fleet_test {
+namespace {
+
+redis::ClientOptions to(const std::string& url) {
+  redis::ClientOptions options;
+  options.url = redis::parse_url(url);
+  options.name = "test";
+  return options;
+}
+
+ListBeat list_of(const std::string& prefix, const std::string& state = "idle") {
+  ListBeat list;
+  list.prefix = prefix;
+  list.state = state;
+  list.concurrency = 2;
+  return list;
+}
+
+/// A host that is nothing but its beats.
+struct BeatingHost final : private FleetMember::Handler {
+  BeatingHost(loop::Loop& shared, const std::string& url, const std::string& name,
+              const std::string& fleet = "fleet", const std::string& random = "00000000")
+      : loop(shared), member(shared, to(url), fleet, name + "-" + random, *this) {
+    shown.host = name;
+    shown.state = "running";
+    shown.config_hash = "abc";
+    shown.generation = 1;
+  }
+  HostBeat beat(const RedisTime& time) override {
+    HostBeat now = shown;
+    now.started = now.applied = time.at(loop.now());
+    return now;
+  }
+  std::vector<ToldLists::Change> changes(std::size_t most, bool lively) override {
+    return told.take(most, lively);
+  }
+  void retell() override {
+    told.forget();
+    for (const auto& list : lists) told.note(list);
+  }
+  void on_beat(const std::string& why) override {
+    ++beats;
+    refused = why;
+  }
+  void show(std::vector<ListBeat> all) {
+    lists = std::move(all);
+    told.begin();
+    for (const auto& list : lists) told.note(list);
+    told.end();
+    soon();
+  }
+  void soon() {
+    seen = beats;
+    member.beat_soon();
+  }
+  /// Since the last call, or what was shown.
+  bool has_beaten() {
+    const bool beaten = turn_until(loop, [&] { return beats > seen; });
+    seen = beats;
+    return beaten;
+  }
+
+  loop::Loop& loop;
+  HostBeat shown;
+  std::vector<ListBeat> lists;
+  ToldLists told;
+  int beats = 0;
+  int seen = 0;
+  std::string refused;
+  FleetMember member;
+};
+
+struct Watcher {
+  Watcher(loop::Loop& shared, const std::string& url, bool cluster = false)
+      : loop(shared),
+        client(shared, to(url)),
+        subscriber(shared, to(url)),
+        reader(shared, client, "fleet", cluster),
+        orders(shared, client, subscriber, reader, "fleet", 1) {}
+  FleetView view(FleetReader::Lists with = FleetReader::Lists::yes) {
+    std::shared_ptr<const FleetView> seen;
+    reader.read(with, [&](const FleetReader::ViewPtr& told) { seen = told; });
+    REQUIRE(turn_until(loop, [&] { return seen != nullptr; }));
+    return *seen;
+  }
+  FleetOutcome give(OrderKind kind, const std::string& host = {}) {
+    FleetOrder order;
+    order.kind = kind;
+    order.host = host;
+    std::unique_ptr<FleetOutcome> outcome;
+    orders.give(
+        order, [&](FleetOutcome&& of) { outcome = std::make_unique<FleetOutcome>(std::move(of)); });
+    REQUIRE(turn_until(loop, [&] { return outcome != nullptr; }));
+    return std::move(*outcome);
+  }
+
+  loop::Loop& loop;
+  redis::Client client;
+  redis::Subscriber subscriber;
+  FleetReader reader;
+  FleetOrders orders;
+};
+
+const FleetHost* find(const FleetView& view, const std::string& name) {
+  for (const auto& host : view.hosts)
+    if (host.beat.host == name) return &host;
+  return nullptr;
+}
+
+long long ms_now(const RedisServer& server) {
+  return std::stoll(server.ask({"TIME"})) * 1000;
+}
+
+/// Commands that clients have sent.
+long long commands(const RedisServer& server) {
+  return server.info("total_commands_processed");
+}
+
+/// As a host of long ago, or of now, would have left it.
+void put_host(const RedisServer& server, const std::string& id, long long beat_ms,
+              const std::string& text) {
+  server.ask({"ZADD", "fleet:hosts", std::to_string(beat_ms), id});
+  if (!text.empty()) server.ask({"SET", "fleet:host:" + id, text, "PX", "60000"});
+}
+
+}  // namespace
+
+TEST_CASE("a host beats, tells of its lists where they changed, and leaves") {
+  const RedisServer server;
+  loop::Loop loop;
+  BeatingHost host(loop, server.url(), "alpha");
+  host.lists = {list_of("a"), list_of("b\xff")};
+  REQUIRE(host.has_beaten());
+  CHECK(host.refused.empty());
+  CHECK(server.ask({"ZCARD", "fleet:hosts"}) == "1");
+  const long long score = std::stoll(server.ask({"ZSCORE", "fleet:hosts", "alpha-00000000"}));
+  CHECK(std::abs(score - ms_now(server)) < 60'000);
+  const auto beat = parse_beat(server.ask({"GET", "fleet:host:alpha-00000000"}));
+  REQUIRE(beat.has_value());
+  CHECK(beat->host == "alpha");
+  CHECK(std::abs(beat->applied.count() - score) < 60'000);
+  const auto life = [&](const std::string& key) { return std::stoll(server.ask({"PTTL", key})); };
+  CHECK(life("fleet:host:alpha-00000000") <= 60'000);
+  CHECK(life("fleet:host:alpha-00000000") > 0);
+  CHECK(server.ask({"HLEN", "fleet:lists:alpha-00000000"}) == "2");
+  CHECK(life("fleet:lists:alpha-00000000") > 0);
+
+  // What has changed, and no more.
+  const long long written = server.calls("hset");
+  host.show({list_of("a"), list_of("b\xff", "refused")});
+  REQUIRE(host.has_beaten());
+  CHECK(server.calls("hset") == written + 1);
+  CHECK(server.ask({"HGET", "fleet:lists:alpha-00000000", "b\xff"}).find("refused") !=
+        std::string::npos);
+  host.show({list_of("a")});
+  REQUIRE(host.has_beaten());
+  CHECK(server.ask({"HKEYS", "fleet:lists:alpha-00000000"}) == "a");
+  host.soon();
+  REQUIRE(host.has_beaten());
+  CHECK(server.calls("hset") == written + 1);
+
+  // Somebody has deleted it: all is told again.
+  server.ask({"DEL", "fleet:lists:alpha-00000000"});
+  CHECK(turn_until(loop, [&] {
+    host.member.beat_soon();
+    return server.ask({"HLEN", "fleet:lists:alpha-00000000"}) == "1";
+  }));
+
+  bool left = false;
+  host.member.leave([&] { left = true; });
+  CHECK(turn_until(loop, [&] { return left; }));
+  CHECK(server.ask({"DBSIZE"}) == "0");
+  host.member.beat_soon();
+  turn_for(loop, 100ms);
+  CHECK(server.ask({"DBSIZE"}) == "0");
+}
+
+TEST_CASE("who beats takes those out who are long gone, some at a time") {
+  const RedisServer server;
+  const long long now = ms_now(server);
+  put_host(server, "silent-00000000", now - 30'000, "");
+  for (int i = 0; i < 150; ++i) put_host(server, "old" + std::to_string(i), now - 100'000 - i, "");
+  loop::Loop loop;
+  BeatingHost host(loop, server.url(), "alpha");
+  REQUIRE(host.has_beaten());
+  CHECK(server.ask({"ZCARD", "fleet:hosts"}) == "52");
+  CHECK(turn_until(loop, [&] {
+    host.member.beat_soon();
+    return server.ask({"ZCARD", "fleet:hosts"}) == "2";
+  }));
+  CHECK(server.ask({"ZSCORE", "fleet:hosts", "silent-00000000"}) != "(nil)");
+}
+
+TEST_CASE("beats while Redis is away are none; there is one as soon as it is back") {
+  RedisServer server;
+  loop::Loop loop;
+  BeatingHost host(loop, server.url(), "alpha");
+  host.lists = {list_of("a")};
+  REQUIRE(host.has_beaten());
+  const int before = host.beats;
+  server.kill();
+  for (int i = 0; i < 50; ++i) {
+    host.member.beat_soon();
+    turn_for(loop, 2ms);
+  }
+  CHECK(host.beats == before);
+  server.start();
+  CHECK(turn_until(loop, [&] { return host.beats > before; }));
+  CHECK(server.ask({"HLEN", "fleet:lists:alpha-00000000"}) == "1");  // an empty server: told again
+  CHECK(server.ask({"ZCARD", "fleet:hosts"}) == "1");
+  bool left = false;
+  server.kill();
+  turn_until(loop, [&] { return !host.member.client().connected(); });
+  host.member.leave([&] { left = true; });
+  CHECK(turn_until(loop, [&] { return left; }));
+}
+
+TEST_CASE("keys of a wrong type, and rights that are missing, are told by each beat") {
+  const RedisServer server;
+  server.ask({"SET", "fleet:hosts", "garbage"});
+  loop::Loop loop;
+  BeatingHost host(loop, server.url(), "alpha");
+  REQUIRE(host.has_beaten());
+  CHECK(host.refused.starts_with("WRONGTYPE"));
+  server.ask({"DEL", "fleet:hosts"});
+  host.soon();
+  REQUIRE(host.has_beaten());
+  CHECK(host.refused.empty());
+
+  server.ask({"ACL", "SETUSER", "default", "resetkeys", "~work:*"});
+  BeatingHost stranger(loop, server.url(), "beta");
+  REQUIRE(stranger.has_beaten());
+  CHECK(stranger.refused.find("NOPERM") != std::string::npos);
+}
+
+TEST_CASE("the fleet is seen: hosts that beat, are silent, or have the name of another") {
+  const RedisServer server;
+  loop::Loop loop;
+  BeatingHost alpha(loop, server.url(), "alpha");
+  BeatingHost again(loop, server.url(), "alpha", "fleet", "11111111");
+  alpha.lists = {list_of("b", "refused"), list_of("a")};
+  REQUIRE(alpha.has_beaten());
+  REQUIRE(again.has_beaten());
+  const long long now = ms_now(server);
+  HostBeat beat;
+  beat.host = "beta";
+  beat.state = "running";
+  put_host(server, "beta-00000000", now - 40'000, to_text(beat));
+  beat.host = "gone";
+  put_host(server, "gone-00000000", now - 61'000, to_text(beat));
+
+  Watcher watcher(loop, server.url());
+  const FleetView view = watcher.view();
+  CHECK(view.trouble.empty());
+  REQUIRE(view.hosts.size() == 3);
+  CHECK(view.hosts[0].beat.host == "alpha");
+  CHECK(view.hosts[0].shares_name);
+  CHECK(view.hosts[1].shares_name);
+  CHECK(view.hosts[2].beat.host == "beta");
+  CHECK(view.hosts[2].silent);
+  const auto& first = view.hosts[0].beat.id == "alpha-00000000" ? view.hosts[0] : view.hosts[1];
+  REQUIRE(first.lists.size() == 2);
+  CHECK(first.lists[0].prefix == "a");
+  CHECK(first.lists[1].state == "refused");
+  CHECK(watcher.view(FleetReader::Lists::no).hosts[0].lists.empty());
+}
+
+TEST_CASE("the fleet is seen through others' garbage") {
+  const RedisServer server;
+  loop::Loop loop;
+  BeatingHost alpha(loop, server.url(), "alpha");
+  alpha.lists = {list_of("a")};
+  REQUIRE(alpha.has_beaten());
+  const long long now = ms_now(server);
+  put_host(server, "text-00000000", now, "hello");
+  put_host(server, "huge-00000000", now, std::string(1 << 20, 'x'));
+  put_host(server, "none-00000000", now, "");
+  put_host(server, "list-00000000", now, "");
+  server.ask({"RPUSH", "fleet:host:list-00000000", "x"});
+  put_host(server, std::string(600, 'x'), now, "");
+  put_host(server, "past", -5, "");
+  put_host(server, "future", now + 3'600'000, "");
+  server.ask({"ZADD", "fleet:hosts", "inf", "endless"});
+  server.ask({"HSET", "fleet:lists:alpha-00000000", "bad", "{", "worse", std::string(9000, '[')});
+  HostBeat odd;
+  odd.host = "odd\x1b[31m";
+  odd.state = "running";
+  put_host(server, "odd-00000000", now, to_text(odd));
+  server.ask({"SET", "fleet:lists:odd-00000000", "x"});
+
+  Watcher watcher(loop, server.url());
+  const FleetView view = watcher.view();
+  CHECK(view.trouble.empty());
+  CHECK(view.hosts.size() == 6);
+  for (const char* name : {"text", "huge", "none", "list"}) {
+    CAPTURE(name);
+    REQUIRE(find(view, name) != nullptr);
+    CHECK(find(view, name)->state() == "unknown"s);
+  }
+  REQUIRE(find(view, "alpha") != nullptr);
+  CHECK(find(view, "alpha")->lists.size() == 1);
+  CHECK(find(view, "alpha")->lists_trouble == "what is told of some of its lists can't be read");
+  REQUIRE(find(view, "odd\x1b[31m") != nullptr);
+  CHECK(find(view, "odd\x1b[31m")->lists_trouble.find("WRONGTYPE") != std::string::npos);
+
+  server.ask({"DEL", "fleet:hosts"});
+  server.ask({"HSET", "fleet:hosts", "a", "b"});
+  const FleetView wrong = watcher.view();
+  CHECK(wrong.trouble.find("fleet:hosts: WRONGTYPE") == 0);
+  CHECK_FALSE(wrong.unreachable);
+}
+
+TEST_CASE("a thousand hosts are seen, and lists that have not changed are not read again") {
+  const RedisServer server;
+  loop::Loop loop;
+  redis::Client client(loop, to(server.url()));
+  const std::string now = std::to_string(ms_now(server));
+  ListBeat list = list_of("work");
+  int missing = 0;
+  for (int i = 0; i < 1000; ++i) {
+    HostBeat beat;
+    beat.host = "host" + std::to_string(i);
+    beat.state = "running";
+    beat.lists_version = 1;
+    const std::string id = beat.host + "-00000000";
+    client.call({"ZADD", "fleet:hosts", now, id});
+    client.call({"SET", "fleet:host:" + id, to_text(beat), "PX", "60000"});
+    ++missing;
+    client.call({"HSET", "fleet:lists:" + id, "work", to_text(list), "films", to_text(list)},
+                [&](const redis::Answer&) { --missing; });
+  }
+  REQUIRE(turn_until(loop, [&] { return missing == 0; }));
+  Watcher watcher(loop, server.url());
+  const FleetView view = watcher.view();
+  CHECK(view.hosts.size() == 1000);
+  CHECK(std::ranges::all_of(view.hosts, [](const auto& host) { return host.lists.size() == 2; }));
+  CHECK(server.calls("hscan") == 1000);
+  const long long before = commands(server);
+  CHECK(watcher.view().hosts.size() == 1000);
+  CHECK(server.calls("hscan") == 1000);
+  // TIME, pages of hosts, pages of beats; and what this test asks.
+  CHECK(commands(server) - before <= 2 + 5 + 4 + 4);
+
+  HostBeat beat = find(view, "host7")->beat;
+  ++beat.lists_version;
+  server.ask({"SET", "fleet:host:host7-00000000", to_text(beat), "PX", "60000"});
+  CHECK(watcher.view().hosts.size() == 1000);
+  CHECK(server.calls("hscan") == 1001);
+}
+
+TEST_CASE("a host costs Redis so little that a hundred stay under 50 commands a second") {
+  const RedisServer server;
+  loop::Loop loop;
+  BeatingHost host(loop, server.url(), "alpha");
+  REQUIRE(host.has_beaten());
+  // Six beats in a row, each with something new to tell, as in a minute at the usual pace.
+  const long long before = commands(server);
+  const long long asked = server.calls("info");
+  const int beats = host.beats;
+  while (host.beats < beats + 6) {
+    host.show({list_of("a", host.beats % 2 == 0 ? "idle" : "refused")});
+    REQUIRE(host.has_beaten());
+  }
+  const long long spent = commands(server) - before - (server.calls("info") - asked);
+  MESSAGE("commands of six beats: " << spent);
+  // A hundred hosts beat six times in 60 s each. What is left is for who looks: a page that asks
+  // once in two seconds costs 4 commands each time.
+  CHECK(spent * 100 / 60 < 48);
+}
+
+TEST_CASE("an order: who has done it, and who did not answer") {
+  const RedisServer server;
+  loop::Loop loop;
+  BeatingHost alpha(loop, server.url(), "alpha");
+  BeatingHost beta(loop, server.url(), "beta");
+  REQUIRE(alpha.has_beaten());
+  REQUIRE(beta.has_beaten());
+  HostBeat silent = beta.shown;
+  silent.host = "gamma";
+  put_host(server, "gamma-00000000", ms_now(server) - 40'000, to_text(silent));
+  Watcher watcher(loop, server.url());
+  Watcher other(loop, server.url());
+  std::string heard;
+  const auto subscription =
+      other.subscriber.subscribe("fleet:control", [&](std::string_view, std::string_view payload) {
+        heard = payload;
+        const FleetOrder order = std::get<FleetOrder>(parse_order(payload));
+        FleetAnswer answer;
+        answer.host = "alpha";
+        answer.host_id = "alpha-00000000";
+        answer.result = "done";
+        answer.text = "quiet now";
+        for (const std::string& text :
+             {"garbage"s, std::string(max_answer + 1, 'x'), to_text(answer), to_text(answer)})
+          other.client.call({"PUBLISH", "fleet:answer:" + order.id, text});
+      });
+  REQUIRE(turn_until(loop, [&] { return other.subscriber.connected(); }));
+  const FleetOutcome one = watcher.give(OrderKind::quiet, "alpha");
+  CHECK(one.trouble.empty());
+  CHECK(one.complete());
+  REQUIRE(one.answers.size() == 1);
+  CHECK(one.answers.front().text == "quiet now");
+  CHECK(std::get<FleetOrder>(parse_order(heard)).until > one.now);
+
+  const FleetOutcome all = watcher.give(OrderKind::quiet);
+  CHECK_FALSE(all.complete());
+  CHECK(all.answers.size() == 1);
+  REQUIRE(all.missing.size() == 2);
+  CHECK(all.missing[0].host == "beta");
+  CHECK_FALSE(all.missing[0].silent);
+  CHECK(all.missing[1].silent);
+
+  const FleetOutcome nobody = watcher.give(OrderKind::quiet, "delta");
+  CHECK(nobody.not_found);
+  CHECK(nobody.trouble == "there is no host delta in the fleet fleet");
+}
+
+TEST_CASE("an order that can't be given, or whose answers can't be heard") {
+  RedisServer server;
+  loop::Loop loop;
+  BeatingHost alpha(loop, server.url(), "alpha");
+  REQUIRE(alpha.has_beaten());
+  server.ask({"ACL", "SETUSER", "default", "resetchannels"});
+  Watcher watcher(loop, server.url());
+  CHECK(watcher.give(OrderKind::quiet).trouble ==
+        "Redis does not let us hear answers on the channels fleet:answer:*");
+  server.ask({"ACL", "SETUSER", "default", "&fleet:answer:*"});
+  CHECK(watcher.give(OrderKind::quiet).trouble.find("fleet:control: NOPERM") != std::string::npos);
+  server.kill();
+  CHECK(turn_until(loop, [&] { return !watcher.client.connected(); }));
+  const FleetOutcome away = watcher.give(OrderKind::quiet);
+  CHECK(away.unreachable);
+  CHECK(watcher.view().unreachable);
+}
+
+}  // namespace fleet_test

@@ -1,0 +1,407 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <variant>
+
+#include <w8y/escape.hpp>
+#include <w8y/fleet.hpp>
+#include <w8y/fleet_orders.hpp>
+
+using namespace w8y;
+using namespace std::chrono_literals;
+using namespace std::string_literals;
+
+namespace fleet_test {
+namespace {
+
+HostBeat some_beat() {
+  HostBeat beat;
+  beat.host = "alpha";
+  beat.pid = 17;
+  beat.version = "1.2";
+  beat.state = "running";
+  beat.started = 1000ms;
+  beat.config_hash = "0123456789abcdef";
+  beat.generation = 3;
+  beat.applied = 2000ms;
+  beat.processors = 8;
+  beat.slots_used = 2;
+  beat.slots_limit = 10;
+  beat.lease_margin = -5ms;
+  beat.lists_version = 9;
+  return beat;
+}
+
+ListBeat some_list(const std::string& prefix = "work") {
+  ListBeat list;
+  list.prefix = prefix;
+  list.state = "idle";
+  list.why = "no items";
+  list.program = "/opt/films";
+  list.caps = {"single", "gpu"};
+  list.executor_version = "7";
+  list.concurrency = 4;
+  return list;
+}
+
+FleetHost host_at(const std::string& name, WallTime last, const std::string& hash = "a",
+                  WallTime applied = 1ms) {
+  FleetHost host;
+  host.beat.host = name;
+  host.beat.id = name + "-00000000";
+  host.beat.state = "running";
+  host.beat.generation = 1;
+  host.beat.config_hash = hash;
+  host.beat.applied = applied;
+  host.last_beat = last;
+  return host;
+}
+
+std::set<std::string> told(ToldLists& lists, std::size_t most = 100, bool lively = false) {
+  std::set<std::string> prefixes;
+  for (const auto& change : lists.take(most, lively))
+    prefixes.insert(change.text.empty() ? "-" + change.prefix : change.prefix);
+  return prefixes;
+}
+
+const std::set<std::string> nothing;
+
+std::string why_bad(std::string_view text) {
+  const auto order = parse_order(text);
+  const auto* bad = std::get_if<BadOrder>(&order);
+  return bad == nullptr ? "" : bad->why;
+}
+
+}  // namespace
+
+TEST_CASE("fleet: a beat is read as it was written, and never longer than 4 KiB") {
+  HostBeat beat = some_beat();
+  CHECK(parse_beat(to_text(beat)) == beat);
+  beat.lease_margin.reset();
+  beat.least_lease_margin = 12ms;
+  CHECK(parse_beat(to_text(beat)) == beat);
+
+  for (const std::string& name : {std::string(100'000, 'x'), std::string(100'000, '\x01'),
+                                  std::string(100'000, '"'), std::string(100'000, '\xff')}) {
+    beat.host = beat.version = beat.config_hash = name;
+    const std::string text = to_text(beat);
+    CHECK(text.size() <= max_beat);
+    CHECK(parse_beat(text).has_value());
+    ListBeat list = some_list();
+    list.why = list.program = list.executor_version = name;
+    list.caps.assign(1000, name);
+    CHECK(to_text(list).size() <= max_beat);
+    CHECK(parse_list_beat("work", to_text(list)).has_value());
+  }
+}
+
+TEST_CASE("fleet: what others have written is no beat, or has what can be had of it") {
+  for (const std::string& text :
+       {""s, "x"s, "null"s, "[]"s, "{}"s, "17"s, R"({"host":"a"})"s, R"({"state":"running"})"s,
+        R"({"host":1,"state":"running"})"s, R"({"host":"a","state":"running")"s,
+        "{\"host\":\"\xff\",\"state\":\"running\"}"s, std::string(5000, ' '),
+        R"({"host":"a","state":"running","x":")" + std::string(5000, 'x') + "\"}",
+        std::string(2000, '[') + std::string(2000, ']')}) {
+    CAPTURE(escape(text.substr(0, 100)));
+    CHECK_FALSE(parse_beat(text).has_value());
+  }
+  const auto odd = parse_beat(
+      R"({"host":"a","state":"dancing","pid":-1,"generation":1e99,"processors":99999999999,)"
+      R"("applied_ms":-5,"slots_used":"3","lease_margin_ms":1.5,"started_ms":18446744073709551615})");
+  REQUIRE(odd.has_value());
+  CHECK(odd->pid == 0);
+  CHECK(odd->generation == 0);
+  CHECK(odd->processors == 0);
+  CHECK(odd->applied == 0ms);
+  CHECK(odd->started == 0ms);
+  CHECK_FALSE(odd->lease_margin.has_value());
+  CHECK_FALSE(parse_list_beat("work", "{}").has_value());
+  CHECK_FALSE(parse_list_beat("work", "\x01").has_value());
+  CHECK(parse_list_beat("work", R"({"state":"idle","caps":[1,"a",null]})")->caps ==
+        std::vector<std::string>{"a"});
+}
+
+TEST_CASE("fleet: what is told of a list is read again") {
+  const ListBeat list = some_list("a\xff");
+  CHECK(parse_list_beat("a\xff", to_text(list)) == list);
+}
+
+TEST_CASE("fleet: only lists that have changed are told") {
+  ToldLists lists;
+  lists.begin();
+  lists.note(some_list("a"));
+  lists.note(some_list("b"));
+  lists.end();
+  CHECK(lists.urgent());
+  CHECK(told(lists) == std::set<std::string>{"a", "b"});
+  CHECK_FALSE(lists.urgent());
+
+  lists.begin();
+  lists.note(some_list("a"));
+  ListBeat refused = some_list("b");
+  refused.state = "refused";
+  refused.why = "not found";
+  lists.note(refused);
+  lists.end();
+  CHECK(told(lists, 100, true) == std::set<std::string>{"b"});
+
+  lists.begin();  // a is gone
+  lists.note(refused);
+  lists.end();
+  CHECK(lists.urgent());
+  CHECK(told(lists) == std::set<std::string>{"-a"});
+  CHECK(lists.size() == 1);
+  CHECK(told(lists, 100, true) == nothing);
+
+  lists.note(some_list("a"));  // back
+  CHECK(told(lists) == std::set<std::string>{"a"});
+  lists.forget();
+  CHECK_FALSE(lists.urgent());
+  lists.note(some_list("a"));
+  CHECK(told(lists) == std::set<std::string>{"a"});
+}
+
+TEST_CASE("fleet: that runs come and go is told with what else there is to do, not by itself") {
+  ToldLists lists;
+  lists.note(some_list());
+  told(lists);
+  ListBeat busy = some_list();
+  busy.state = "running";
+  busy.why.clear();
+  busy.running = 3;
+  lists.note(busy);
+  CHECK_FALSE(lists.urgent());
+  CHECK(told(lists) == nothing);
+  CHECK(told(lists, 100, true) == std::set<std::string>{"work"});
+  CHECK(told(lists, 100, true) == nothing);
+
+  busy.concurrency = 9;
+  lists.note(busy);
+  CHECK(lists.urgent());
+  ListBeat paused = busy;
+  paused.state = "paused";
+  paused.why = "deploy";
+  told(lists);
+  lists.note(paused);
+  CHECK(lists.urgent());
+}
+
+TEST_CASE("fleet: many lists are told some at a time, and each once") {
+  ToldLists lists;
+  lists.begin();
+  for (int i = 0; i < 250; ++i) lists.note(some_list("l" + std::to_string(i)));
+  lists.end();
+  std::set<std::string> all;
+  for (int i = 0; i < 3; ++i) {
+    CHECK(lists.urgent());
+    const auto some = told(lists, 100);
+    CHECK(some.size() == (i < 2 ? 100 : 50));
+    all.insert(some.begin(), some.end());
+  }
+  CHECK(all.size() == 250);
+  CHECK_FALSE(lists.urgent());
+}
+
+TEST_CASE("fleet: a beat in ten seconds, news within half a second, one at a time") {
+  const Instant start{1000s};
+  BeatTimes times;
+  CHECK_FALSE(times.due().has_value());
+  times.asked(start);
+  CHECK_FALSE(times.due().has_value());
+  times.connected(start);
+  CHECK(times.due() == start);
+  times.begun(start);
+  CHECK_FALSE(times.due().has_value());
+  times.answered(false);
+  CHECK(times.due() == start + 10s);
+
+  // News, and more of them at once: one beat.
+  times.asked(start + 3s);
+  times.asked(start + 3s + 10ms);
+  CHECK(times.due() == start + 3s + 50ms);
+  times.begun(start + 3s + 50ms);
+  times.asked(start + 3s + 60ms);  // while it is under way
+  CHECK_FALSE(times.due().has_value());
+  times.answered(false);
+  CHECK(times.due() == start + 3s + 550ms);
+  times.begun(start + 3s + 550ms);
+  times.answered(false);
+  times.asked(start + 3s + 600ms);  // not at once again
+  CHECK(times.due() == start + 4s + 50ms);
+
+  // Redis goes away under way, and is back.
+  times.begun(start + 5s);
+  times.disconnected();
+  times.asked(start + 6s);
+  CHECK_FALSE(times.due().has_value());
+  times.connected(start + 100s);
+  CHECK(times.due() == start + 100s);
+
+  // Refused: not before rights may have changed.
+  times.begun(start + 100s);
+  times.answered(true);
+  CHECK(times.due() == start + 160s);
+}
+
+TEST_CASE("fleet: Redis's time is told by our clock that does not jump") {
+  RedisTime time;
+  CHECK_FALSE(time.known());
+  const Instant start{500s};
+  time.note(1'000'000ms, start, start + 20ms);
+  CHECK(time.known());
+  CHECK(time.at(start + 10ms) == 1'000'000ms);
+  CHECK(time.at(start + 10ms + 5s) == 1'005'000ms);
+  CHECK(time.at(start + 10ms - 5s) == 995'000ms);    // of what was before
+  time.note(9'000'000ms, start + 10s, start + 10s);  // another server's clock
+  CHECK(time.at(start + 11s) == 9'001'000ms);
+}
+
+TEST_CASE("fleet: who is silent, and since when") {
+  FleetView view;
+  view.now = 1'000'000ms;
+  view.hosts = {host_at("beta", view.now - 24s), host_at("alpha", view.now - 25s)};
+  judge(view);
+  REQUIRE(view.hosts.size() == 2);
+  CHECK(view.hosts[0].beat.host == "alpha");
+  CHECK(view.hosts[0].silent);
+  CHECK(view.hosts[0].state() == "silent"s);
+  CHECK_FALSE(view.hosts[1].silent);
+  CHECK(view.hosts[1].state() == "running"s);
+}
+
+TEST_CASE("fleet: who is behind") {
+  const WallTime now = 10'000'000ms;
+  const auto behind = [&](std::vector<FleetHost> hosts) {
+    FleetView view;
+    view.now = now;
+    view.hosts = std::move(hosts);
+    judge(view);
+    std::set<std::string> names;
+    for (const auto& host : view.hosts)
+      if (host.behind) names.insert(host.beat.host);
+    return names;
+  };
+  // Another applied a different one later, more than a minute ago.
+  CHECK(behind({host_at("alpha", now, "old", now - 1h), host_at("beta", now, "new", now - 61s)}) ==
+        std::set<std::string>{"alpha"});
+  CHECK(behind({host_at("alpha", now, "old", now - 1h), host_at("beta", now, "new", now - 59s)}) ==
+        nothing);
+  CHECK(behind({host_at("alpha", now, "same", now - 1h), host_at("beta", now, "same", now - 2h)}) ==
+        nothing);
+  // Back to the old one: who still has the new one is behind.
+  CHECK(behind({host_at("alpha", now, "old", now - 2min), host_at("beta", now, "new", now - 1h)}) ==
+        std::set<std::string>{"beta"});
+  // Not in force yet; in the future, by somebody's garbage; not readable.
+  FleetHost starting = host_at("gamma", now, "", 0ms);
+  starting.beat.generation = 0;
+  FleetHost unread = host_at("delta", now, "z", now - 5min);
+  unread.trouble = "none";
+  CHECK(behind({host_at("alpha", now, "old", now - 1h), starting, unread,
+                host_at("beta", now, "new", now + 1h)}) == nothing);
+}
+
+TEST_CASE("fleet: two hosts of one name, and hosts that can't be read") {
+  FleetView view;
+  view.now = 1'000'000ms;
+  FleetHost second = host_at("alpha", view.now);
+  second.beat.id = "alpha-11111111";
+  FleetHost gone = host_at("alpha", view.now - 40s);
+  gone.beat.id = "alpha-22222222";
+  FleetHost unread = host_at("beta", view.now);
+  unread.trouble = "what stands for its beat is none";
+  view.hosts = {host_at("alpha", view.now), second, gone, unread, host_at("gamma", view.now)};
+  judge(view);
+  CHECK(view.hosts[0].shares_name);
+  CHECK(view.hosts[1].shares_name);
+  CHECK_FALSE(view.hosts[2].shares_name);  // it is only the one before
+  CHECK(view.hosts[3].state() == "unknown"s);
+  CHECK_FALSE(view.hosts[4].shares_name);
+}
+
+TEST_CASE("fleet: the name in a host id") {
+  CHECK(name_in_host_id("web-1-0123abcd") == "web-1");
+  CHECK(name_in_host_id("web-1") == "web-1");
+  CHECK(name_in_host_id("-0123abcd") == "-0123abcd");
+  CHECK(name_in_host_id("") == "");
+}
+
+TEST_CASE("fleet: an order is read as it was written") {
+  FleetOrder order;
+  order.id = "0123abcd";
+  order.kind = OrderKind::cancel;
+  order.host = "alpha";
+  order.by = "root on beta";
+  order.until = 77ms;
+  order.run = "01HV";
+  const auto read = parse_order(to_text(order));
+  REQUIRE(std::holds_alternative<FleetOrder>(read));
+  CHECK(std::get<FleetOrder>(read) == order);
+  CHECK(order.is_for("alpha", "alpha-1"));
+  CHECK_FALSE(order.is_for("alphas", "alphas-1"));
+  order.host = "alpha-1";
+  CHECK(order.is_for("alpha", "alpha-1"));
+
+  FleetOrder run;
+  run.id = "1";
+  run.kind = OrderKind::run;
+  run.list = "a\xff";
+  run.item = "b\xfe";
+  CHECK(std::get<FleetOrder>(parse_order(to_text(run))) == run);
+  CHECK(run.is_for("anybody", "x"));
+}
+
+TEST_CASE("fleet: bad orders, and what is wrong with them") {
+  CHECK(why_bad("hello") == "it is no JSON object");
+  CHECK(why_bad("[]") == "it is no JSON object");
+  CHECK(why_bad(std::string(max_order + 1, 'x')).starts_with("it has 65537 bytes"));
+  CHECK(why_bad(R"({"order":"quiet","all":true})") ==
+        "its id is not 1 to 64 letters, digits and '-'");
+  CHECK(why_bad(R"({"id":"a:b","order":"quiet","all":true})").starts_with("its id"));
+  CHECK(why_bad(R"({"id":"a","order":"dance","all":true})") == "there is no order dance");
+  CHECK(why_bad(R"({"id":"a","order":7,"all":true})") == R"(there is no order "")");
+  CHECK(why_bad(R"({"id":"a","order":"quiet"})").starts_with("it names neither"));
+  CHECK(why_bad(R"({"id":"a","order":"quiet","all":true,"host":"b"})").starts_with("it names"));
+  CHECK(why_bad(R"({"id":"a","order":"quiet","all":"yes"})").starts_with("it names neither"));
+  CHECK(why_bad(R"({"id":"a","order":"cancel","all":true})") == "it says not which run to cancel");
+  CHECK(why_bad(R"({"id":"a","order":"quiet","all":true})").empty());
+}
+
+TEST_CASE("fleet: answers are read as they were written, and garbage is none") {
+  FleetAnswer answer;
+  answer.host = "alpha";
+  answer.host_id = "alpha-1";
+  answer.result = "refused";
+  answer.text = "this host is draining";
+  answer.lines = {"a", "b"};
+  answer.runs = {R"({"list":"work","run":"01"})"};
+  answer.more_runs = 4;
+  const auto read = parse_answer(to_text(answer));
+  REQUIRE(read.has_value());
+  CHECK(read->host == "alpha");
+  CHECK(read->host_id == "alpha-1");
+  CHECK_FALSE(read->good());
+  CHECK(read->lines == answer.lines);
+  CHECK(read->runs == answer.runs);
+  CHECK(read->more_runs == 4);
+  for (const char* text : {"", "x", "{}", R"({"host":"a"})", R"({"host":"a","host_id":"b"})"})
+    CHECK_FALSE(parse_answer(text).has_value());
+  CHECK(parse_answer(R"({"host":"a","host_id":"b","result":"done","runs":[1,"x",{}]})")->runs ==
+        std::vector<std::string>{"{}"});
+}
+
+TEST_CASE("fleet: an order is done when all have done it") {
+  FleetOutcome outcome;
+  FleetAnswer done;
+  done.result = "accepted";
+  outcome.answers = {done};
+  CHECK(outcome.complete());
+  outcome.missing.push_back({"beta", "beta-1", false, 0ms});
+  CHECK_FALSE(outcome.complete());
+  outcome.missing.clear();
+  outcome.answers.front().result = "refused";
+  CHECK_FALSE(outcome.complete());
+}
+
+}  // namespace fleet_test
