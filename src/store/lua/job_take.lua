@@ -35,61 +35,94 @@ local longest, told = tonumber(ARGV[6]), tonumber(ARGV[8])
 
 local function nothing(status, ms, detail) return {status, now_ms, ms, detail, '', 0} end
 
-local wrong = unusable(nil, nil, KEYS[1], 'job') or first_wrong(KEYS[2], 'string', KEYS[4], 'zset',
-  ids, 'list', items, 'hash', claimed, 'zset', KEYS[9], 'set', taken, 'hash')
+local wrong = unusable(nil, nil, KEYS[1], 'job')
 if wrong then return wrong end
-local pause_ends = redis.call('PTTL', KEYS[2])
-if pause_ends ~= -2 then
-  return nothing('paused', pause_ends, redis.call('GETRANGE', KEYS[2], 0, told - 1))
-end
 
-local want = #ARGV - 8
+-- What there is, from the taking end on. Whatever can't be read ends it before anything is changed.
+local want, most_looked, most_bytes = #ARGV - 8, tonumber(ARGV[5]), tonumber(ARGV[7])
 local limit, capped = tonumber(ARGV[4]), false
-if limit > 0 then
-  redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', now_ms)
-  local room = limit - redis.call('ZCARD', KEYS[4])
-  if room <= 0 then
-    local first = redis.call('ZRANGE', KEYS[4], 0, 0, 'WITHSCORES')
-    return nothing('full', math.max(1, first[2] - now_ms), '')
-  end
-  if room < want then want, capped = room, true end
-end
-
--- What to take, from the taking end on.
-local any_stalled = redis.call('EXISTS', KEYS[9]) == 1
 local jobs, too_long, seen = {}, {}, {}
 local looked, bytes, ended = 0, 0, false
-while #jobs < want and looked < tonumber(ARGV[5]) and bytes < tonumber(ARGV[7]) do
-  local id = redis.call('LINDEX', ids, -1 - looked)
-  if not id then
-    ended = true
-    break
+
+local function next_ids()
+  local found, places = {}, {}
+  while #jobs + #found < want and looked < most_looked and bytes < most_bytes do
+    local id = redis.call('LINDEX', ids, -1 - looked)
+    if not id then
+      ended = true
+      break
+    end
+    looked = looked + 1
+    bytes = bytes + #id
+    if not seen[id] then
+      seen[id] = true
+      found[#found + 1], places[#places + 1] = id, looked
+    end
   end
-  looked = looked + 1
-  bytes = bytes + #id
-  if not seen[id] then
-    seen[id] = true
-    local length = redis.call('HSTRLEN', items, id)
-    if length == 0 and redis.call('HEXISTS', items, id) == 0 or redis.call('ZSCORE', claimed, id)
-      or any_stalled and redis.call('SISMEMBER', KEYS[9], id) == 1 then
-      length = -1
-    elseif #id > longest or length > longest then
-      too_long[#too_long + 1] = {id, length}
-    else
-      jobs[#jobs + 1] = id
-      bytes = bytes + length
+  return found, places
+end
+
+local function look_at_queue()
+  local any_stalled = redis.call('EXISTS', KEYS[9]) == 1
+  while #jobs < want and looked < most_looked and bytes < most_bytes and not ended do
+    local found, places = next_ids()
+    if #found == 0 then break end
+    local holders = redis.call('ZMSCORE', claimed, unpack(found))
+    for i, id in ipairs(found) do
+      if not holders[i] and not (any_stalled and redis.call('SISMEMBER', KEYS[9], id) == 1) then
+        local length = redis.call('HSTRLEN', items, id)
+        if #id > longest or length > longest then
+          too_long[#too_long + 1] = {id, length}
+        elseif length > 0 or redis.call('HEXISTS', items, id) == 1 then
+          jobs[#jobs + 1] = id
+          bytes = bytes + length
+        end
+        if bytes >= most_bytes then
+          looked, ended = places[i], false
+          return
+        end
+      end
     end
   end
 end
 
+-- What is to be answered at once; nil: there may be something to take.
+local function look()
+  local pause_ends = redis.call('PTTL', KEYS[2])
+  if pause_ends ~= -2 then
+    return nothing('paused', pause_ends, redis.call('GETRANGE', KEYS[2], 0, told - 1))
+  end
+  if limit > 0 then
+    redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', now_ms)
+    local room = limit - redis.call('ZCARD', KEYS[4])
+    if room <= 0 then
+      local first = redis.call('ZRANGE', KEYS[4], 0, 0, 'WITHSCORES')
+      return nothing('full', math.max(1, first[2] - now_ms), '')
+    end
+    if room < want then want, capped = room, true end
+  end
+  look_at_queue()
+end
+
+-- Types are asked for when something was refused: to say which key it is.
+local function first_wrong_key()
+  return first_wrong(KEYS[2], 'string', KEYS[4], 'zset', ids, 'list', items, 'hash', claimed, 'zset',
+    KEYS[9], 'set', taken, 'hash')
+end
+local fine, answer = pcall(look)
+if not fine then return first_wrong_key() or look() end
+if answer then return answer end
+
 -- All of it or an error, and then nothing. An ACL may refuse any of these.
 local until_ms = now_ms + tonumber(ARGV[3])
 local steps, notes, scores = {}, {}, {}
+-- Numbers are made text once: that takes longer than to write them.
+local score, begin = string.format('%.0f', now_ms), note_of_claim(now_ms, until_ms, '-', ARGV[2])
 for i, id in ipairs(jobs) do
-  local run = ARGV[2] .. ARGV[8 + i]
-  steps[i] = {'SET', ARGV[1] .. id, run, 'PX', ARGV[3]}
-  notes[2 * i - 1], notes[2 * i] = id, note_of_claim(now_ms, until_ms, '-', run)
-  scores[2 * i - 1], scores[2 * i] = now_ms, id
+  local run = ARGV[8 + i]
+  steps[i] = {'SET', ARGV[1] .. id, ARGV[2] .. run, 'PX', ARGV[3]}
+  notes[2 * i - 1], notes[2 * i] = id, begin .. run
+  scores[2 * i - 1], scores[2 * i] = score, id
 end
 if #jobs > 0 then
   steps[#steps + 1] = {'HSET', taken, unpack(notes)}
@@ -110,7 +143,7 @@ for _, step in ipairs(steps) do
       redis.pcall('DEL', ARGV[1] .. id)
     end
     for _, job in ipairs(too_long) do redis.pcall('SREM', KEYS[9], job[1]) end
-    return answer
+    return first_wrong_key() or answer
   end
 end
 
@@ -129,13 +162,14 @@ end
 if #jobs > 0 then
   local fence = next_fence(KEYS[3], #jobs, now_us)
   local cancels, unknown = failures_in_a_row(KEYS[8], jobs)
+  local payloads = redis.call('HMGET', items, unpack(jobs))
   reply[5] = unknown or ''
   local runs = {}
   for i, id in ipairs(jobs) do
     reply[#reply + 1] = id
     reply[#reply + 1] = fence + i - 1
     reply[#reply + 1] = cancels[i]
-    reply[#reply + 1] = redis.call('HGET', items, id)
+    reply[#reply + 1] = payloads[i]
     runs[i] = ARGV[8 + i]
   end
   if limit > 0 then take_places(KEYS[4], runs, until_ms, ARGV[3]) end

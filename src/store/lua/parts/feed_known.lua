@@ -6,11 +6,12 @@ local function no_feed() return redis.error_reply('NOFEED there is no such feed'
 -- `feeds`: the key with all names; nil: it is in another slot, and was asked before. `kind`: "feed",
 -- "sorted_feed", "queue", "job"; nil: any. A feed without a type is of any kind.
 local function unusable(feeds, feed, config, kind)
-  local wrong = wrong_type(config, 'hash') or feeds and wrong_type(feeds, 'set')
+  local wrong = feeds and wrong_type(feeds, 'set')
   if wrong then return wrong end
   if feeds and redis.call('SISMEMBER', feeds, feed) == 0 then return no_feed() end
-  local found = kind and redis.call('HGET', config, 'type')
-  if found and found ~= kind then
+  local found = redis.pcall('HGET', config, 'type')
+  if type(found) == 'table' then return wrong_type(config, 'hash') or found end
+  if kind and found and found ~= kind then
     return redis.error_reply('WRONGKIND ' .. string.sub(found, 1, 64))
   end
 end
