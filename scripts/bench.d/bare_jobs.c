@@ -49,7 +49,7 @@ static void finish(const struct text *jobs, int count, unsigned long first_run) 
   const int noted = strcmp(history, "0") != 0;
   for (int i = 0; noted && i < count; ++i)
     publish_start(ours("events"), feed, first_run + (unsigned long)i, jobs[per_job * i]);
-  begin(3 + 10 + 6 + 6 + count * 5 + (noted ? history_fields * (1 + count) : 0));
+  begin(3 + 10 + 5 + 5 + count * 6);
   words(3, "EVALSHA", end_sha, "10");
   static const char *const keys[] = {"feed.ids",       "feed.items",   "feed.claimed",
                                      "feed.cancelled", "feed.stalled", "feed.published",
@@ -62,9 +62,7 @@ static void finish(const struct text *jobs, int count, unsigned long first_run) 
   words(1, ours("events"));
   theirs("job.finish", "");
   theirs("feed.lease", ":");
-  words(2, "4096", "1");
-  words(6, "run:bench:1:", "finish", "0", "0", history, noted ? "8" : "0");
-  if (noted) name_fields();
+  words(6, "1", "run:bench:1:", "finish", "0", "0", history);
   for (int i = 0; i < count; ++i) {
     const struct text *job = jobs + per_job * i;
     char run[run_size + 1];
@@ -75,7 +73,7 @@ static void finish(const struct text *jobs, int count, unsigned long first_run) 
     if (noted) {
       note_end(feed, run, job[0], job[1]);
     } else {
-      word("", 0);
+      words(2, "", "");
     }
   }
 }

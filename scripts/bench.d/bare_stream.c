@@ -38,7 +38,7 @@ static void settle(const struct text *items, int count, unsigned long first_run)
   char number[32];
   for (int i = 0; noted && i < count; ++i)
     publish_start(keys[6], prefix, first_run + (unsigned long)i, items[3 * i]);
-  begin(3 + 6 + count + 5 + 9 + (noted ? 8 : 0) + count * (noted ? 11 : 3));
+  begin(3 + 6 + count + 4 + 8 + count * 4);
   snprintf(number, sizeof number, "%d", 6 + count);
   words(3, "EVALSHA", settle_sha, number);
   words(5, keys[2], keys[3], keys[5], keys[0], keys[8]);
@@ -51,9 +51,8 @@ static void settle(const struct text *items, int count, unsigned long first_run)
   words(1, keys[9]);
   char wake[256];
   snprintf(wake, sizeof wake, "%s:wake", prefix);
-  words(5, keys[6], wake, keys[7], "4096", "1");
-  words(9, "run:bench:1:", "", "0", "", "reset", "0", "0", history, noted ? "8" : "0");
-  if (noted) name_fields();
+  words(4, keys[6], wake, keys[7], "1");
+  words(8, "run:bench:1:", "", "0", "", "reset", "0", "0", history);
   for (int i = 0; i < count; ++i) {
     char run[run_size + 1];
     snprintf(run, sizeof run, "%026lu", first_run + (unsigned long)i);
@@ -61,7 +60,7 @@ static void settle(const struct text *items, int count, unsigned long first_run)
     if (noted) {
       note_end(prefix, run, items[3 * i], items[3 * i + 1]);
     } else {
-      word("", 0);
+      words(2, "", "");
     }
   }
 }

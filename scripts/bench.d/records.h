@@ -1,10 +1,10 @@
-/* What w8yd notes of a run besides its end: news and history, in length and number of fields. */
+/* What w8yd notes of a run besides its end: news and history, in length. */
 #ifndef W8Y_BENCH_RECORDS_H
 #define W8Y_BENCH_RECORDS_H
 
 #include "resp.h"
 
-enum { run_size = 26, history_fields = 8 };
+enum { run_size = 26 };
 
 static void publish_start(const char *channel, const char *list, unsigned long run,
                           struct text item) {
@@ -17,21 +17,15 @@ static void publish_start(const char *channel, const char *list, unsigned long r
   words(3, "PUBLISH", channel, start);
 }
 
-static void name_fields(void) {
-  words(history_fields, "host", "outcome", "started", "ended", "attempt", "fence", "result", "exit");
-}
-
-/* The message for the events channel, and the fields. */
+/* The message for the events channel, and what the history has besides. */
 static void note_end(const char *list, const char *run, struct text item, struct text fence) {
   char end[512];
   snprintf(end, sizeof end,
            "{\"type\":\"end\",\"list\":\"%s\",\"run\":\"%s\",\"item\":\"%.*s\",\"host\":\"bench\","
-           "\"time_ms\":1732147200000,\"outcome\":\"succeeded\",\"took_ms\":1,\"result\":{}}",
-           list, run, (int)item.size, item.at);
-  words(1, end);
-  words(5, "bench", "succeeded", "1732147200000", "1732147200001", "1");
-  word(fence.at, fence.size);
-  words(2, "{}", "0");
+           "\"time_ms\":1732147200000,\"outcome\":\"succeeded\",\"took_ms\":1,\"attempt\":1,\"fence\":%.*s,"
+           "\"result\":{}}",
+           list, run, (int)item.size, item.at, (int)fence.size, fence.at);
+  words(2, end, "");
 }
 
 #endif

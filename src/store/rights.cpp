@@ -18,8 +18,9 @@ struct Writes {
   const char* rule;  ///< for keys or channels
 };
 constexpr Writes written[] = {
-    {"XADD", "the history has no entry of these runs", "~PREFIX:*"},
-    {"XREVRANGE", "the history may have runs twice", "~PREFIX:*"},
+    {"LPUSH", "the history has no entry of these runs", "~PREFIX:*"},
+    {"LTRIM", "the history has no entry of these runs", "~PREFIX:*"},
+    {"LRANGE", "the history may have runs twice", "~PREFIX:*"},
     {"PUBLISH", "who listens to events or waits for work isn't told", "&PREFIX:*"},
     {"ZREM", "places of fleet_concurrency stay taken until they expire", "~PREFIX:*"},
     {"HINCRBY", "failures aren't counted", "~PREFIX:*"},

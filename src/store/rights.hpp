@@ -16,7 +16,7 @@ bool forbids_command(const redis::Answer& answer);
 /// Forbids anything: a command, a key, a channel.
 bool forbids(const redis::Answer& answer);
 
-/// What is missing, and what comes of that, for people: "XADD: NOPERM …", as settle.lua has it.
+/// What is missing, and what comes of that, for people: "LPUSH: NOPERM …", as settle.lua has it.
 std::string missing_right(std::string_view refused);
 
 }  // namespace w8y::store

@@ -19,9 +19,6 @@ std::string dump(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// Of an entry of the history, names and values.
-constexpr std::size_t most_fields = 22;
-
 /// Text that came out of an executor or the system, as it is if it is JSON.
 std::string as_json(const std::string& text) {
   return json_text::mistake(text) ? dump(text) : text;
@@ -46,12 +43,6 @@ core::JsonObject head(const char* type, const Rule& rule, const RunId& run, cons
 std::string signal_name(int signal) {
   const char* name = sigabbrev_np(signal);
   return name != nullptr ? std::string("SIG") + name : std::to_string(signal);
-}
-
-std::string exit_text(const ProcessEnd& end) {
-  if (const auto* exited = std::get_if<Exited>(&end)) return std::to_string(exited->code);
-  if (const auto* signalled = std::get_if<Signalled>(&end)) return signal_name(signalled->signal);
-  return {};
 }
 
 /// A number is one.
@@ -96,30 +87,23 @@ std::string end_json(const std::string& host, const EndedRun& run) {
     object.put("reason", reason);
   put_exit(object, run.end.process);
   object.put("took_ms", (run.ended - run.started).count());
+  object.put("attempt", static_cast<std::int64_t>(run.claim.attempt));
+  if (run.claim.fence) object.put("fence", static_cast<std::int64_t>(*run.claim.fence));
   if (run.end.complete) object.put_json("result", as_json(run.end.complete->result));
   return object.take();
 }
 
-std::vector<std::string> history_entry(const std::string& host, const EndedRun& run) {
-  std::vector<std::string> fields;
-  fields.reserve(most_fields);
-  const auto put = [&fields](const char* name, std::string value) {
-    if (value.empty()) return;
-    fields.emplace_back(name);
-    fields.push_back(std::move(value));
-  };
-  put("host", host);
-  put("outcome", outcome_name(run.outcome));
-  put("reason", outcome_reason(run.outcome));
-  put("started", std::to_string(run.started.count()));
-  put("ended", std::to_string(run.ended.count()));
-  put("attempt", std::to_string(run.claim.attempt));
-  if (run.claim.fence) put("fence", std::to_string(*run.claim.fence));
-  put("exit", exit_text(run.end.process));
-  if (run.end.complete) put("result", run.end.complete->result);
-  if (!std::holds_alternative<Succeeded>(run.outcome)) put("stderr", run.end.stderr_tail);
-  if (run.end.bad_lines > 0) put("bad_lines", std::to_string(run.end.bad_lines));
-  return fields;
+std::string history_members(const EndedRun& run, const std::string& stalled) {
+  const bool told = !std::holds_alternative<Succeeded>(run.outcome) && !run.end.stderr_tail.empty();
+  core::JsonObject object(told ? run.end.stderr_tail.size() + usual_length : 0);
+  if (run.end.bad_lines > 0) object.put("bad_lines", static_cast<std::int64_t>(run.end.bad_lines));
+  if (!stalled.empty()) object.put("stalled", stalled);
+  if (told) object.put_bytes("stderr", run.end.stderr_tail);
+  std::string members = object.take();
+  if (members == "{}") return {};
+  members.front() = ',';
+  members.pop_back();
+  return members;
 }
 
 }  // namespace w8y::store

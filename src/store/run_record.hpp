@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include <w8y/source.hpp>
 
@@ -14,9 +13,8 @@ std::string event_json(const Rule& rule, const std::string& host, const RunEvent
                        WallTime now);
 std::string end_json(const std::string& host, const EndedRun& run);
 
-/// Field, value, field, value, …: run, item, item_length (of one that is cut), host, outcome,
-/// reason, started, ended (Unix ms), attempt, fence, exit (a code, or a signal as "SIGTERM"),
-/// result (JSON), stderr, bad_lines; those that say nothing are left out.
-std::vector<std::string> history_entry(const std::string& host, const EndedRun& run);
+/// What an entry of the history has besides the members of end_json(), each with a comma before it:
+/// `,"bad_lines":2,"stalled":"…","stderr":"…"`; empty: nothing. `stalled`: why the job is.
+std::string history_members(const EndedRun& run, const std::string& stalled = {});
 
 }  // namespace w8y::store

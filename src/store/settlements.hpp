@@ -25,11 +25,11 @@ namespace w8y::store {
 /// `Kind` is the kind of work. It has
 ///   Keys, Call, Answer   names of the keys; what is said of the end of a run; see LockStore
 ///   most_settled         by one call, so that Redis is never held for long
-///   bytes_of(call)       besides its record (event, entry)
+///   bytes_of(call)       besides its record (event, more)
 ///   goes_alone(call)     not in one call with others
 ///   list_of(keys)        the list's name, for people
 ///   send(session, keys, calls, answer)
-/// and a Call has run, event, entry, history, again and stale, as a SettleCall.
+/// and a Call has run, event, more, history, again and stale, as a SettleCall.
 /// settlements_impl.hpp has the rest, for the file that instantiates it.
 template <class Kind>
 class Settlements {

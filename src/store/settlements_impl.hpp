@@ -30,9 +30,7 @@ inline constexpr Duration patience = std::chrono::minutes(1);
 
 template <class Call>
 std::size_t said_in(const Call& call) {
-  std::size_t bytes = call.event.size();
-  for (const std::string& field : call.entry) bytes += field.size();
-  return bytes;
+  return call.event.size() + call.more.size();
 }
 
 }  // namespace settling
@@ -74,7 +72,7 @@ void Settlements<Kind>::fit(Call& call) const {
   const std::size_t said = settling::said_in(call);
   if (said <= settling::most_said) return;
   call.event.clear();
-  call.entry.clear();
+  call.more.clear();
   call.history = 0;
   handler_.given_up(call.run, "its history and event have " + std::to_string(said >> 20) +
                                   " MiB, and no more than " +
@@ -201,7 +199,7 @@ void Settlements<Kind>::answered(const RunId& run, const StoreError* trouble) {
 /// A claim that is handed back says nothing of it: there is nothing to write.
 template <class Kind>
 void Settlements<Kind>::note_unwritten(const Call& call, const StoreError* trouble) {
-  if (trouble == nullptr && (unwritten_.empty() || call.entry.empty())) return;
+  if (trouble == nullptr && (unwritten_.empty() || call.event.empty())) return;
   const std::string refused = trouble == nullptr ? std::string() : trouble->why;
   if (refused == unwritten_) return;
   unwritten_ = refused;

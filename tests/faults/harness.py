@@ -5,6 +5,7 @@ locked from Redis.
 """
 import collections
 import contextlib
+import json
 import os
 import pathlib
 import random
@@ -175,11 +176,8 @@ class World:
         return process
 
     def last_outcome(self, prefix):
-        entry = self.redis.ask("XREVRANGE", f"{prefix}:runs", "+", "-", "COUNT", 1)
-        if not entry:
-            return None
-        fields = entry[0][1]
-        return dict(zip(fields[::2], fields[1::2]))[b"outcome"].decode()
+        entries = self.redis.ask("LRANGE", f"{prefix}:runs", 0, 0)
+        return json.loads(entries[0])["outcome"] if entries else None
 
     def list_config(self, prefix="work", work_ms=20, on_term="", witness=True, **settings):
         lines = [f"[lists.{prefix}]", f'executor = "{self.executor}"',

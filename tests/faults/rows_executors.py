@@ -121,10 +121,8 @@ def changed_executor(setup):
         backs, version = {"deleted": [], "not +x": [], "replaced": []}, 0
 
         def versions():
-            found = []
-            for _, fields in world.redis.ask("XREVRANGE", "work:runs", "+", "-", "COUNT", 8):
-                found += [value for value in fields if b'"version"' in value]
-            return found
+            return [entry for entry in world.redis.ask("LRANGE", "work:runs", 0, 7)
+                    if b'"version"' in entry]
 
         def back(kind, since):
             new = b'"version":%d' % version

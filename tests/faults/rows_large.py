@@ -1,4 +1,5 @@
 """Items of a size that could stop a host, and their neighbours."""
+import json
 import time
 
 from harness import World, now_us, signal, wait_for
@@ -115,7 +116,7 @@ def burst_of_ends(setup):
         time.sleep(OUTAGE_S)
         back = now_us()
         world.redis.signal(signal.SIGCONT)
-        wait_for(lambda: world.redis.ask("XLEN", "big:runs") == items, what="all settled")
+        wait_for(lambda: world.redis.ask("LLEN", "big:runs") == items, what="all settled")
         took = (now_us() - back) / 1e6
         lost = [line for line in host.complaints(size) if "answer" in line or "read" in line]
         assert counted(world, "big")[0] == items
@@ -186,17 +187,17 @@ def long_items_each_way(setup):
             f'backoff = {{ min = "60s", max = "60s" }}\n' for name, how in ways.items()))
         told = {}
         for name in ways:
-            wait_for(lambda name=name: world.redis.ask("XLEN", f"{name}:runs")
+            wait_for(lambda name=name: world.redis.ask("LLEN", f"{name}:runs")
                      == world.redis.ask("LLEN", f"{name}:list"), 60, f"runs of {name}")
-            entry = world.redis.ask("XREVRANGE", f"{name}:runs", "+", "-", "COUNT", 1)[0][1]
-            told[name] = dict(zip(entry[::2], entry[1::2]))
-            assert told[name][b"item_length"] == b"%d" % (16 * MIB), told[name]
-            assert len(told[name][b"item"]) <= 4096
-        assert b'"bytes": 16777216,"variable": false' in told["single"][b"result"], told["single"]
-        assert b'"bytes": 16777216' in told["stream"][b"result"], told["stream"]
-        assert told["whole"][b"outcome"] == b"succeeded", told["whole"]
-        assert told["argument"][b"outcome"] == b"failed", told["argument"]
-        return {name: fields[b"outcome"].decode() for name, fields in told.items()}
+            told[name] = json.loads(world.redis.ask("LRANGE", f"{name}:runs", 0, 0)[0])
+            assert told[name]["item_length"] == 16 * MIB, told[name]
+            assert len(told[name]["item"].encode()) <= 4096
+        result = json.dumps(told["single"]["result"])
+        assert '"bytes": 16777216, "variable": false' in result, told["single"]
+        assert '"bytes": 16777216' in json.dumps(told["stream"]["result"]), told["stream"]
+        assert told["whole"]["outcome"] == "succeeded", told["whole"]
+        assert told["argument"]["outcome"] == "failed", told["argument"]
+        return {name: entry["outcome"] for name, entry in told.items()}
 
 
 ROWS = [large_items, burst_of_ends, kill_redis_large, long_items_each_way]

@@ -25,16 +25,16 @@ def old_end(setup):
             wait_for(lambda: "run:far:" in world.locks().get("a", ""), what="the far host's run")
             proxy.mode = "deaf"
             wait_for(lambda: not world.locks(), what="its lock to expire")
-            before = redis.ask("XLEN", "work:runs")
+            before = redis.ask("LLEN", "work:runs")
             near = world.host("near", f'[lists.work]\ncommand = ["true", "{{}}"]\n{settings}',
                               how={"drain": "100ms"})
-            wait_for(lambda: redis.ask("XLEN", "work:runs") >= before + 20,
+            wait_for(lambda: redis.ask("LLEN", "work:runs") >= before + 20,
                      what="the near host's runs")
             go.touch()
             time.sleep(0.3)  # the far run ends, and can't tell
             near.stop()
             world.hosts.remove(near)
-            others = redis.ask("XLEN", "work:runs") - before
+            others = redis.ask("LLEN", "work:runs") - before
             redis.ask("SET", "work:paused", "so that it isn't the far host's again at once")
             proxy.mode = "pass"
             # Its end is told and written, and that is all.

@@ -1,4 +1,5 @@
 """What a list needs of its host vanishes, and comes back."""
+import json
 import os
 import shutil
 
@@ -57,10 +58,7 @@ class Needs:
 
 
 def outcomes(world, kind):
-    found = set()
-    for _, fields in world.redis.ask("XRANGE", f"{kind}:runs", "-", "+"):
-        found.add(dict(zip(fields[::2], fields[1::2]))[b"outcome"].decode())
-    return found
+    return {json.loads(entry)["outcome"] for entry in world.redis.ask("LRANGE", f"{kind}:runs", 0, -1)}
 
 
 @row("a folder, file or user that a list needs vanishes",

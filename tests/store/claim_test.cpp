@@ -55,7 +55,7 @@ TEST_CASE("items are bytes") {
     CHECK(server.ask({"HLEN", "work:failures"}) == std::to_string(items.size()));
     CHECK(server.ask({"LLEN", "work:list"}) == std::to_string(items.size()));
     CHECK(server.ask({"GET", "work:lock:" + items[2]}) == "rest:backoff");
-    CHECK(server.ask({"XLEN", "work:runs"}) == std::to_string(items.size()));
+    CHECK(server.ask({"LLEN", "work:runs"}) == std::to_string(items.size()));
   }
 }
 

@@ -205,7 +205,7 @@ TEST_CASE("what may not be written of a run is told once, with the rule that is 
   };
   for (const bool scripts : {true, false})
     for (const Lack& lack :
-         {Lack{"-xadd", "+xadd", "history"}, Lack{"-publish", "+publish", "told"},
+         {Lack{"-lpush", "+lpush", "history"}, Lack{"-publish", "+publish", "told"},
           Lack{"resetchannels", "&PREFIX:*", "told"}}) {
       CAPTURE(scripts);
       CAPTURE(lack.rule);
@@ -259,7 +259,7 @@ TEST_CASE("a history of a wrong type is told, too") {
     host.settle(host.claim(1).claims.at(0));
     CHECK(host.settled());
     REQUIRE(host.told.unwritten.size() == 1);
-    CHECK(host.told.unwritten[0].find("XADD: WRONGTYPE") != std::string::npos);
+    CHECK(host.told.unwritten[0].find("LTRIM: WRONGTYPE") != std::string::npos);
     CHECK(host.told.unwritten[0].find("wrong type is renamed") != std::string::npos);
   }
 }

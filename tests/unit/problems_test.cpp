@@ -76,11 +76,11 @@ TEST_CASE("what may not be written of runs is one problem for all lists that lac
   std::vector<ListStatus> lists;
   for (int i = 0; i < 30; ++i) {
     lists.push_back(list_of("l" + std::to_string(i), ListState::running));
-    lists.back().unwritten = "XADD: no permissions";
+    lists.back().unwritten = "LPUSH: no permissions";
   }
   CHECK(told(good_host(), lists) ==
         Texts{"unwritten|Redis refuses part of what is written of runs of l0, l1, l2 and 27 more: "
-              "XADD: no permissions"});
+              "LPUSH: no permissions"});
   HostStatus away = good_host();
   away.redis.connected = false;
   CHECK(told(away, {lists[0]}).size() == 1);  // then that is what is wrong

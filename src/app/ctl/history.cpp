@@ -1,9 +1,10 @@
 #include "app/ctl/history.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <string_view>
 #include <utility>
 
+#include <w8y/base64.hpp>
 #include <w8y/units.hpp>
 
 #include "app/ctl/text.hpp"
@@ -15,10 +16,12 @@ namespace {
 /// Entries that are read at once: each may carry the tail of a standard error.
 constexpr std::size_t page_of_one = 100;
 constexpr std::size_t page_of_many = 10;
-/// Streams that are read in one write.
-constexpr std::size_t streams_at_once = 128;
+/// Histories that are read in one write.
+constexpr std::size_t histories_at_once = 128;
 
-void put_exit(ops::Json& json, const std::string& exit) {
+using ops::Json;
+
+void put_exit(Json& json, const std::string& exit) {
   const bool is_code = exit.find_first_not_of("0123456789") == std::string::npos;
   if (is_code) {
     json["exit"] = stored_number(exit);
@@ -27,25 +30,45 @@ void put_exit(ops::Json& json, const std::string& exit) {
   }
 }
 
-/// "<ms>-<sequence>"
-std::pair<std::int64_t, std::int64_t> order_of(const std::string& entry) {
-  const auto dash = entry.find('-');
-  return {stored_number(entry),
-          dash == std::string::npos ? 0 : stored_number(entry.substr(dash + 1))};
+std::string text_of(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-bool is_older(const FinishedRun& a, const FinishedRun& b) {
-  return order_of(a.entry) < order_of(b.entry);
+std::int64_t number_of(const Json& entry, const char* name) {
+  const auto found = entry.find(name);
+  return found != entry.end() && found->is_number() ? found->get<std::int64_t>() : 0;
 }
 
-FinishedRun run_of(const std::string& list, const redis::ReplyCopy& value) {
+void add_field(FinishedRun& run, const std::string& name, const Json& value) {
+  constexpr std::string_view base64 = "_base64";
+  if (name == "list" || name == "type" || name == "took_ms" || name == "entered_ms") return;
+  if (name == "result") {
+    run.fields[name] = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  } else if (name == "time_ms") {
+    run.fields["ended"] = text_of(value);
+  } else if (name == "signal") {
+    run.fields["exit"] = text_of(value);
+  } else if (name.ends_with(base64) && value.is_string()) {
+    if (auto bytes = base64_decode(value.get<std::string>()))
+      run.fields[name.substr(0, name.size() - base64.size())] = std::move(*bytes);
+  } else {
+    run.fields[name] = text_of(value);
+  }
+}
+
+/// nullopt: not written by us.
+std::optional<FinishedRun> run_of(const std::string& list, const std::string& text) {
+  const auto parsed = ops::parse(text);
+  if (!parsed || !parsed->is_object()) return std::nullopt;
+  const Json& entry = *parsed;
   FinishedRun run;
   run.list = list;
-  if (value.elements.size() < 2) return run;
-  run.entry = value.elements[0].text;
-  const auto& fields = value.elements[1].elements;
-  for (std::size_t i = 0; i + 1 < fields.size(); i += 2)
-    run.fields[fields[i].text] = fields[i + 1].text;
+  run.entered = WallTime(number_of(entry, "entered_ms"));
+  for (const auto& [name, value] : entry.items()) add_field(run, name, value);
+  if (const auto took = entry.find("took_ms"); took != entry.end() && took->is_number())
+    run.fields["started"] =
+        std::to_string(number_of(entry, "time_ms") - number_of(entry, "took_ms"));
   return run;
 }
 
@@ -69,16 +92,12 @@ WallTime FinishedRun::time(const char* name) const {
   return WallTime(stored_number(field(name)));
 }
 
-WallTime FinishedRun::entered() const {
-  return WallTime(order_of(entry).first);
-}
-
 std::string FinishedRun::took_text() const {
   return format_duration(std::max(WallTime(0), time("ended") - time("started")));
 }
 
-ops::Json to_json(const FinishedRun& run) {
-  ops::Json json = ops::Json::object();
+Json to_json(const FinishedRun& run) {
+  Json json = ops::Json::object();
   ops::put_bytes(json, "list", run.list);
   for (const char* name : {"run", "item", "host", "outcome", "reason", "stderr"})
     if (run.fields.contains(name)) ops::put_bytes(json, name, run.field(name));
@@ -91,7 +110,7 @@ ops::Json to_json(const FinishedRun& run) {
     if (run.fields.contains(name)) json[name] = stored_number(run.field(name));
   if (run.fields.contains("result")) {
     const auto result = ops::parse(run.field("result"));
-    json["result"] = result ? *result : ops::Json(run.field("result"));
+    json["result"] = result ? *result : Json(run.field("result"));
   }
   return json;
 }
@@ -110,7 +129,7 @@ bool History::next(FinishedRun& run) {
   Reader* newest = nullptr;
   for (auto& reader : readers_)
     if (!reader.page.empty() &&
-        (newest == nullptr || is_older(newest->page.back(), reader.page.back())))
+        (newest == nullptr || newest->page.back().entered < reader.page.back().entered))
       newest = &reader;
   if (newest == nullptr) return false;
   run = std::move(newest->page.back());
@@ -118,27 +137,50 @@ bool History::next(FinishedRun& run) {
   return true;
 }
 
+/// A page may hold nothing but what was read before.
 void History::fill() {
-  const std::string count = std::to_string(readers_.size() == 1 ? page_of_one : page_of_many);
-  std::vector<Reader*> dry;
-  for (auto& reader : readers_)
-    if (reader.page.empty() && !reader.at_end) dry.push_back(&reader);
-  for (std::size_t first = 0; first < dry.size(); first += streams_at_once) {
+  for (;;) {
+    std::vector<Reader*> dry;
+    for (auto& reader : readers_)
+      if (reader.page.empty() && !reader.at_end) dry.push_back(&reader);
+    if (dry.empty()) return;
+    read_pages(dry);
+  }
+}
+
+void History::read_pages(const std::vector<Reader*>& dry) {
+  const std::size_t count = readers_.size() == 1 ? page_of_one : page_of_many;
+  for (std::size_t first = 0; first < dry.size(); first += histories_at_once) {
     std::vector<redis::Command> commands;
-    const std::size_t end = std::min(dry.size(), first + streams_at_once);
-    for (std::size_t i = first; i < end; ++i)
-      commands.push_back({"XREVRANGE", dry[i]->key, dry[i]->before, "-", "COUNT", count});
+    std::vector<std::string> places;
+    const std::size_t end = std::min(dry.size(), first + histories_at_once);
+    places.reserve(2 * (end - first));
+    for (std::size_t i = first; i < end; ++i) {
+      const std::string& from = places.emplace_back(std::to_string(dry[i]->at));
+      const std::string& to = places.emplace_back(std::to_string(dry[i]->at + count - 1));
+      commands.push_back({"LRANGE", dry[i]->key, from, to});
+    }
     const std::vector<redis::ReplyCopy> replies = client_.pipeline(commands);
     for (std::size_t i = first; i < end && i - first < replies.size(); ++i) {
-      Reader& reader = *dry[i];
       const redis::ReplyCopy& reply = replies[i - first];
       if (reply.is_error()) throw redis::RedisError(reply.text, redis::error_code(reply.text));
-      for (const auto& entry : reply.elements) reader.page.push_back(run_of(reader.list, entry));
-      std::reverse(reader.page.begin(), reader.page.end());
-      reader.at_end = reader.page.empty();
-      if (!reader.at_end) reader.before = "(" + reader.page.front().entry;
+      dry[i]->take(reply.elements);
     }
   }
+}
+
+/// While runs end, entries move back: those that came in since, or were read before, are left out.
+void History::Reader::take(const std::vector<redis::ReplyCopy>& entries) {
+  at += entries.size();
+  at_end = entries.empty();
+  for (const redis::ReplyCopy& entry : entries) {
+    auto run = run_of(list, entry.text);
+    if (!run || (oldest && run->entered > *oldest)) continue;
+    if (!oldest || run->entered < *oldest) last_runs.clear();
+    oldest = run->entered;
+    if (last_runs.insert(run->field("run")).second) page.push_back(std::move(*run));
+  }
+  std::ranges::reverse(page);
 }
 
 }  // namespace w8y::app::ctl

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -10,20 +12,19 @@
 #include <w8y/item.hpp>
 
 #include "ops/status_json.hpp"
+#include "redis/reply_copy.hpp"
 #include "redis/sync.hpp"
 
 namespace w8y::app::ctl {
 
 struct FinishedRun {
   std::string list;
-  std::string entry;                          ///< its id in the stream
-  std::map<std::string, std::string> fields;  ///< as they stand there
+  WallTime entered{};                         ///< when it came into the history, by Redis's clock
+  std::map<std::string, std::string> fields;  ///< by name: run, item, host, outcome, started, …
 
   [[nodiscard]] const std::string& field(const char* name) const;
   [[nodiscard]] ShownItem item() const;
   [[nodiscard]] WallTime time(const char* name) const;
-  /// When it came into the stream, by Redis's clock.
-  [[nodiscard]] WallTime entered() const;
   [[nodiscard]] std::string took_text() const;
 };
 
@@ -40,15 +41,20 @@ class History {
   bool next(FinishedRun& run);
 
  private:
-  /// Where we are in one stream.
+  /// Where we are in one of them.
   struct Reader {
     std::string list;
     std::string key;
-    std::string before = "+";
-    std::vector<FinishedRun> page;  ///< the newest last
+    std::size_t at = 0;               ///< the index that is read next
+    std::optional<WallTime> oldest;   ///< of what was read, when it came in
+    std::set<std::string> last_runs;  ///< what came in then
+    std::vector<FinishedRun> page;    ///< the newest last
     bool at_end = false;
+
+    void take(const std::vector<redis::ReplyCopy>& entries);
   };
   void fill();
+  void read_pages(const std::vector<Reader*>& dry);
 
   redis::SyncClient& client_;
   std::vector<Reader> readers_;

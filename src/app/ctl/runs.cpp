@@ -61,7 +61,7 @@ class Runs final : public Command {
     FinishedRun run;
     while (found.size() < limit_ && history.next(run)) {
       // By Redis's clock: its entries are in this order, which those of hosts need not be.
-      if (since_ && run.entered() < *since_) break;
+      if (since_ && run.entered < *since_) break;
       if (!is_wanted(run)) continue;
       if (!options.json) run.fields.erase("stderr");
       found.push_back(std::move(run));

@@ -116,8 +116,7 @@ struct SettleCall {
   bool stale = false;
   std::size_t history = 0;
   std::string event;  ///< JSON; empty: none
-  /// Fields of the history besides run and item, name and value in turn.
-  std::vector<std::string> entry;
+  std::string more;   ///< what the history has besides, see history_members()
 
   [[nodiscard]] bool for_good() const { return !new_value.empty() && new_life == Duration{0}; }
 };

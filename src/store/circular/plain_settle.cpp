@@ -12,13 +12,21 @@ namespace {
 
 /// Whether some entries of a history have this run.
 bool tells_of(const redis::ReplyCopy& entries, const RunId& run) {
+  const std::string member = "\"run\":\"" + run + '"';
   return std::ranges::any_of(entries.elements, [&](const redis::ReplyCopy& entry) {
-    if (entry.elements.size() < 2) return false;
-    const auto& fields = entry.elements[1].elements;
-    for (std::size_t i = 0; i + 1 < fields.size(); i += 2)
-      if (fields[i].text == "run" && fields[i + 1].text == run) return true;
-    return false;
+    return entry.text.find(member) != std::string::npos;
   });
+}
+
+/// As parts/history.lua makes it. `time`: the answer to TIME.
+std::string entry_of(const SettleCall& call, const redis::ReplyCopy& time) {
+  std::string ms = time.elements.size() == 2 ? time.elements[1].text : "0";
+  ms.insert(0, 6 - std::min<std::size_t>(6, ms.size()), '0');
+  ms.resize(3);
+  const std::string seconds = time.elements.size() == 2 ? time.elements[0].text : "0";
+  std::string entry = "{\"entered_ms\":" + seconds + ms + ',';
+  entry.append(call.event, 1, call.event.size() - 2);
+  return entry + call.more + '}';
 }
 
 }  // namespace
@@ -29,6 +37,7 @@ struct PlainLocks::Standing {
   bool ordered = false;  ///< an operator has it quarantined
   bool listed = true;    ///< looked at only if it would be quarantined for its failures
   bool written = false;  ///< its history and news are
+  redis::ReplyCopy time;
 };
 
 /// What settle.lua does, for one run.
@@ -62,17 +71,12 @@ PlainLocks::Change PlainLocks::change_of(const CircularKeys& keys, const SettleC
         {"SET", call.lock, call.new_value, "PX", ms_text(call.new_life), "NX"});
   }
   change.notes.push_back({"ZREM", keys.slots, call.run});
-  if (!at.written) {
+  if (!at.written && !call.event.empty()) {
     if (call.history > 0) {
-      std::vector<std::string> add{
-          "XADD", keys.runs, "MAXLEN", "=",    std::to_string(call.history),
-          "*",    "run",     call.run, "item", std::string(shown_part(call.item))};
-      add.insert(add.end(), call.entry.begin(), call.entry.end());
-      if (call.item.size() > item_shown)
-        add.insert(add.end(), {"item_length", std::to_string(call.item.size())});
-      change.notes.push_back(std::move(add));
+      change.notes.push_back({"LPUSH", keys.runs, entry_of(call, at.time)});
+      change.notes.push_back({"LTRIM", keys.runs, "0", std::to_string(call.history - 1)});
     }
-    if (!call.event.empty()) change.notes.push_back({"PUBLISH", keys.events, call.event});
+    change.notes.push_back({"PUBLISH", keys.events, call.event});
   }
   change.notes.push_back({"PUBLISH", keys.wake, "free"});
   return change;
@@ -88,13 +92,16 @@ void PlainLocks::settle_one(const CircularKeys& keys, const SettleCall& call, Se
   Commands reads{{"HEXISTS", keys.quarantined, call.item}};
   // A quarantine has no end of its own: not for an item that was taken off the list meanwhile.
   if (call.for_good()) reads.push_back({"LPOS", keys.list, call.item});
+  if (call.history > 0) reads.push_back({"TIME"});
   const bool look_it_up = call.again && call.history > 0;
-  if (look_it_up) reads.push_back({"XREVRANGE", keys.runs, "+", "-", "COUNT", "100"});
+  if (look_it_up) reads.push_back({"LRANGE", keys.runs, "0", "99"});
   const auto decide = [keys, call, look_it_up](const Found& found) {
-    const bool ordered = found.reads.front().number == 1;
-    const bool listed = !call.for_good() || !found.reads[1].is_nil();
-    const bool written = look_it_up && tells_of(found.reads.back(), call.run);
-    return change_of(keys, call, {found.lock, ordered, listed, written});
+    Standing at{found.lock, found.reads.front().number == 1, true, false, {}};
+    std::size_t next = 1;
+    if (call.for_good()) at.listed = !found.reads[next++].is_nil();
+    if (call.history > 0) at.time = found.reads[next++];
+    if (look_it_up) at.written = tells_of(found.reads[next], call.run);
+    return change_of(keys, call, at);
   };
   swap(call.lock, std::move(reads), decide,
        [this, keys, call, answer = std::move(answer)](const Swapped* swapped,

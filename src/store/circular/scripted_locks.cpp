@@ -69,9 +69,6 @@ std::string_view holder(const SettleCall& call) {
 
 /// Ends that have the same said of them, but for which run and item it was.
 bool same_kind(const SettleCall& a, const SettleCall& b) {
-  if (a.entry.size() != b.entry.size()) return false;
-  for (std::size_t i = 0; i < a.entry.size(); i += 2)
-    if (a.entry[i] != b.entry[i]) return false;
   return a.new_value == b.new_value && a.new_life == b.new_life && a.note == b.note &&
          a.failures == b.failures && a.again == b.again && a.stale == b.stale &&
          a.history == b.history && holder(a) == holder(b);
@@ -87,9 +84,8 @@ class SettleWords {
     keys_.push_back(keys.waiting);
     find_kinds(calls);
     arguments_.reserve(words_);
-    numbers_.reserve(2 + kinds_.size() * 4);
-    arguments_ = {keys.events, keys.wake, keys.lock_prefix, number(std::to_string(item_shown)),
-                  number(std::to_string(kinds_.size()))};
+    numbers_.reserve(1 + kinds_.size() * 3);
+    arguments_ = {keys.events, keys.wake, keys.lock_prefix, number(std::to_string(kinds_.size()))};
     for (const SettleCall* kind : kinds_) add_kind(*kind);
     for (std::size_t i = 0; i < calls.size(); ++i) add_call(*calls[i], names_[kind_of_[i]]);
   }
@@ -109,9 +105,9 @@ class SettleWords {
       kind_of_.push_back(static_cast<std::size_t>(kind - kinds_.begin()));
       if (kind == kinds_.end()) {
         kinds_.push_back(call);
-        words_ += 9 + call->entry.size();
+        words_ += 8;
       }
-      words_ += 3 + call->entry.size();
+      words_ += 4;
     }
   }
 
@@ -120,21 +116,18 @@ class SettleWords {
     arguments_.insert(
         arguments_.end(),
         {holder(kind), kind.new_value, number(ms_text(kind.new_life)), kind.note, kind.failures,
-         kind.again ? "1" : "0", kind.stale ? "1" : "0", number(std::to_string(kind.history)),
-         number(std::to_string(kind.entry.size() / 2))});
-    for (std::size_t i = 0; i < kind.entry.size(); i += 2) arguments_.push_back(kind.entry[i]);
+         kind.again ? "1" : "0", kind.stale ? "1" : "0", number(std::to_string(kind.history))});
   }
 
   void add_call(const SettleCall& call, std::string_view kind) {
-    arguments_.insert(arguments_.end(), {kind, call.run, call.event});
-    for (std::size_t i = 1; i < call.entry.size(); i += 2) arguments_.push_back(call.entry[i]);
+    arguments_.insert(arguments_.end(), {kind, call.run, call.event, call.more});
   }
 
   std::string_view number(std::string text) { return numbers_.emplace_back(std::move(text)); }
 
   redis::Command keys_;
   redis::Command arguments_;
-  std::size_t words_ = 5;
+  std::size_t words_ = 4;
   std::vector<const SettleCall*> kinds_;  ///< the first of each
   std::vector<std::size_t> kind_of_;      ///< each call's, as an index
   std::vector<std::string> numbers_;      ///< reserved: the arguments point to them

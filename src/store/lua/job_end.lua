@@ -5,9 +5,8 @@
 --       9 slots  10 runs
 -- ARGV  1 wake channel  2 events channel  3 channel of results
 --       4 what stands before an id in the name of its lease ("feed.lease:F:")
---       5 how much of an id the history has
---       6 how many kinds of ends there are among them
---       7… for each kind, what its runs have in common:
+--       5 how many kinds of ends there are among them
+--       6… for each kind, what its runs have in common:
 --          what stands before a run id in the value of its lease ("run:<host>:<pid>:")
 --          what becomes of the job, if the claim is still ours:
 --             "finish"   it is done
@@ -20,11 +19,10 @@
 --          "hold": for how long, ms
 --          "1": this may have been carried out before (its answer was lost)
 --          finished runs kept; 0: none
---          how many fields an entry of the history has besides run and item, and their names
 --       then, for each run:
 --          its kind, from 1; run id; the job's id; "finish": the result
---          message for the events channel; "": none
---          the fields of the history's entry
+--          message for the events channel, a JSON object; "": none
+--          what the history's entry has besides its members, each with a comma before it
 -- Reply {how many claims were ours, what Redis refused of all that is noted beside the jobs or ""}
 -- A job that an operator wants stalled is, unless its run has finished it.
 
@@ -38,24 +36,35 @@ local runs_key = KEYS[10]
 -- include parts/history.lua
 -- include parts/job_claims.lua
 
-local wrong = first_wrong(ids, 'list', items, 'hash', claimed, 'zset', cancelled, 'hash', stalled,
-  'set', published, 'zset', finishes, 'string', feed_taken, 'hash')
-if wrong then return wrong end
+local kinds, at = {}, 6
+for number = 1, tonumber(ARGV[5]) do
+  kinds[tostring(number)] = {holder = ARGV[at], effect = ARGV[at + 1], hold_ms = ARGV[at + 2],
+    again = ARGV[at + 3] == '1', history = ARGV[at + 4]}
+  at = at + 5
+end
 
-local kinds, at = {}, 7
-for number = 1, tonumber(ARGV[6]) do
-  local kind = {holder = ARGV[at], effect = ARGV[at + 1], hold_ms = ARGV[at + 2],
-    again = ARGV[at + 3] == '1', history = ARGV[at + 4], count = tonumber(ARGV[at + 5]),
-    fields = {}}
-  -- Names, with places between them for the values.
-  for i = 1, kind.count do kind.fields[2 * i - 1] = ARGV[at + 5 + i] end
-  kinds[tostring(number)] = kind
-  at = at + 6 + kind.count
+local runs, run_ids, job_ids, only_finish = {}, {}, {}, true
+while at < #ARGV do
+  local job = {kind = kinds[ARGV[at]], run = ARGV[at + 1], id = ARGV[at + 2], result = ARGV[at + 3],
+    event = ARGV[at + 4], more = ARGV[at + 5]}
+  job.lease = ARGV[4] .. job.id
+  only_finish = only_finish and job.kind.effect == 'finish'
+  runs[#runs + 1], run_ids[#run_ids + 1], job_ids[#job_ids + 1] = job, job.run, job.id
+  at = at + 6
+end
+
+-- What is read below shows its type by itself.
+local wrong = first_wrong(items, 'hash', cancelled, 'hash', published, 'zset')
+  or not only_finish and first_wrong(ids, 'list', stalled, 'set')
+if wrong then return wrong end
+local notes = redis.pcall('HMGET', feed_taken, unpack(job_ids))
+local scores = redis.pcall('ZMSCORE', claimed, unpack(job_ids))
+if notes.err or scores.err then
+  return first_wrong(claimed, 'zset', feed_taken, 'hash') or (notes.err and notes or scores)
 end
 
 local queued = false
 local effects = {
-  finish = function(job) finish(job.id, job.lease, ARGV[3], job.result) end,
   cancel = function(job)
     cancel(job.id, job.lease)
     queued = true
@@ -80,51 +89,48 @@ local effects = {
   leave = function() end,
 }
 
-local runs, run_ids, ours = {}, {}, 0
-while at < #ARGV do
-  local kind = kinds[ARGV[at]]
-  local job = {at = at, kind = kind, run = ARGV[at + 1], id = ARGV[at + 2], result = ARGV[at + 3]}
-  job.lease = ARGV[4] .. job.id
-  local value = kind.holder .. job.run
-  job.note = read_note(redis.call('HGET', feed_taken, job.id))
-  local score = redis.call('ZSCORE', claimed, job.id)
-  -- No more than tells whether it is ours: another's may be of any length, and of any type.
-  local found = redis.pcall('GETRANGE', job.lease, 0, #value)
-  if type(found) == 'table' and not string.find(found.err, 'WRONGTYPE') then return found end
-  job.ours = score and found == value
-  if job.note then job.ours = job.note.run == value and counts(job.note, score) end
-  job.stalls = job.ours and job.note and job.note.mark == 'q' and kind.effect ~= 'finish'
-  if job.ours then
-    ours = ours + 1
-    effects[job.stalls and 'stall' or kind.effect](job)
-  else
-    if job.note and job.note.run == value then redis.pcall('HDEL', feed_taken, job.id) end
-    if found == value then redis.pcall('DEL', job.lease) end
+local ours, done = 0, {}
+for i, job in ipairs(runs) do
+  local value, score = job.kind.holder .. job.run, scores[i]
+  job.note = read_note(notes[i])
+  if job.note then
+    job.ours = job.note.run == value and counts(job.note, score)
   end
-  runs[#runs + 1] = job
-  run_ids[#run_ids + 1] = job.run
-  at = at + 5 + kind.count
+  if not job.ours then
+    -- No more than tells whether it is ours: another's may be of any length, and of any type.
+    local found = redis.pcall('GETRANGE', job.lease, 0, #value)
+    if type(found) == 'table' and not string.find(found.err, 'WRONGTYPE') then return found end
+    job.leased = found == value
+    if not job.note then job.ours = score and job.leased end
+  end
+  job.stalls = job.ours and job.note and job.note.mark == 'q' and job.kind.effect ~= 'finish'
+  if job.ours then ours = ours + 1 end
+  if job.ours and job.kind.effect == 'finish' then done[#done + 1] = job end
+end
+finish_all(done, ARGV[3])
+for _, job in ipairs(runs) do
+  if not job.ours then
+    if job.note and job.note.run == job.kind.holder .. job.run then
+      redis.pcall('HDEL', feed_taken, job.id)
+    end
+    if job.leased then redis.pcall('DEL', job.lease) end
+  elseif job.kind.effect ~= 'finish' then
+    effects[job.stalls and 'stall' or job.kind.effect](job)
+  end
 end
 
-local entries = {}
-for i, job in ipairs(runs) do
+local most
+for _, job in ipairs(runs) do
   local written = job.kind.history ~= '0'
-  if not (job.kind.again and written and noted(job.run)) then
-    if written then entries[#entries + 1] = job end
-    local message = ARGV[job.at + 4]
-    if message ~= '' then note(redis.pcall('PUBLISH', ARGV[2], message), 'PUBLISH') end
+  if job.event ~= '' and not (job.kind.again and written and noted(job.run)) then
+    if written then
+      enter(job.event, job.stalls and job.more .. ',"stalled":"by an operator"' or job.more)
+      most = job.kind.history
+    end
+    note(redis.pcall('PUBLISH', ARGV[2], job.event), 'PUBLISH')
   end
 end
-local shown = tonumber(ARGV[5])
-for i, job in ipairs(entries) do
-  local fields, count = job.kind.fields, 2 * job.kind.count
-  for j = 1, job.kind.count do fields[2 * j] = ARGV[job.at + 4 + j] end
-  if job.stalls then
-    fields[count + 1], fields[count + 2] = 'stalled', 'by an operator'
-    count = count + 2
-  end
-  enter(job.run, job.id, shown, fields, count, i == #entries and job.kind.history)
-end
+write_history(most)
 local places = note(redis.pcall('ZREM', KEYS[9], unpack(run_ids)), 'ZREM')
 places = type(places) == 'number' and places or 0
 if queued or places > 0 then

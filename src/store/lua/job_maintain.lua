@@ -35,6 +35,7 @@ local published, feed_taken, runs_key, nowhere = KEYS[7], KEYS[8], KEYS[9], KEYS
 -- include parts/feed_job.lua
 -- include parts/history.lua
 -- include parts/job_claims.lua
+-- include parts/json_bytes.lua
 -- include parts/job_take_back.lua
 
 local wrong = unusable(nil, nil, KEYS[1], 'job') or first_wrong(ids, 'list', items, 'hash', claimed,

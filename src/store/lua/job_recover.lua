@@ -21,6 +21,7 @@ local feed_taken, runs_key = KEYS[6], KEYS[8]
 -- include parts/feed_time.lua
 -- include parts/history.lua
 -- include parts/job_claims.lua
+-- include parts/json_bytes.lua
 -- include parts/job_take_back.lua
 
 local wrong = first_wrong(ids, 'list', claimed, 'zset', cancelled, 'hash', stalled, 'set', published,

@@ -3,7 +3,7 @@
 -- KEYS  1 schedules  2 statuses  3 timeline  4 taken  5 failures  6 slots  7 runs  8 the key that
 --       says that the job is worked on
 -- ARGV  1 what stands before the code of a queue  2 wake channel  3 events channel
---       4 how much of a job the history has
+--       4 what the history's entry has besides the members of the message, each with a comma before it
 --       5 job  6 tag  7 run id
 --       8 what becomes of the job, if the key has our tag:
 --          "enqueue", "stop", "bad", "at", "in", "unset", "die": as it says
@@ -16,8 +16,7 @@
 --      14 failures in a row: "keep", "reset", "increment"
 --      15 "1": this may have been carried out before (its answer was lost)
 --      16 finished runs kept; 0: none
---      17 message for the events channel; "": none
---      18… fields of the history's entry, name and value in turn
+--      17 message for the events channel, a JSON object; "": none
 -- Reply {state, what Redis refused of all that is noted beside the key or "", Redis's time in s,
 --        the schedule as in ARGV 10}
 --       state: "done"     the key had our tag
@@ -85,10 +84,12 @@ if ours and ARGV[14] == 'increment' and redis.call('HEXISTS', statuses, job) == 
 elseif ours and ARGV[14] == 'reset' then
   note(redis.pcall('HDEL', failures, job), 'HDEL')
 end
-if not (ARGV[15] == '1' and ARGV[16] ~= '0' and noted(id)) then
-  local fields = {unpack(ARGV, 18)}
-  if ARGV[16] ~= '0' then enter(id, job, tonumber(ARGV[4]), fields, #fields, ARGV[16]) end
-  if ARGV[17] ~= '' then note(redis.pcall('PUBLISH', ARGV[3], ARGV[17]), 'PUBLISH') end
+if ARGV[17] ~= '' and not (ARGV[15] == '1' and ARGV[16] ~= '0' and noted(id)) then
+  if ARGV[16] ~= '0' then
+    enter(ARGV[17], ARGV[4])
+    write_history(ARGV[16])
+  end
+  note(redis.pcall('PUBLISH', ARGV[3], ARGV[17]), 'PUBLISH')
 end
 local places = note(redis.pcall('ZREM', KEYS[6], id), 'ZREM')
 if places == 1 then redis.pcall('PUBLISH', ARGV[2], 'free') end

@@ -4,9 +4,8 @@
 -- ARGV  1 events channel  2 wake channel
 --       3 what stands before an item in the name of its lock ("work:lock:"): an item is as long as
 --         its users like, so it comes once, in that name
---       4 how much of an item the history has
---       5 how many kinds of ends there are among them
---       6… for each kind, what its runs have in common:
+--       4 how many kinds of ends there are among them
+--       5… for each kind, what its runs have in common:
 --          what stands before a run id in the value by which a lock is ours ("run:<host>:<pid>:")
 --          what the lock becomes: "" free, else its new value
 --          life of that, ms; 0: for good
@@ -15,11 +14,10 @@
 --          "1": this may have been carried out before (its answer was lost)
 --          "1": the lease was over when this was sent
 --          finished runs kept; 0: none
---          how many fields an entry of the history has besides run and item, and their names
 --       then, for each lock:
 --          its kind, from 1; run id
---          message for the events channel; "": none
---          the fields of the history's entry
+--          message for the events channel, a JSON object; "": none
+--          what the history's entry has besides its members, each with a comma before it
 -- Reply {how many locks were ours, what Redis refused of all that is noted beside the locks or ""}
 -- What Redis refuses of the locks, it refuses before anything is changed: an error means that
 -- nothing was done.
@@ -29,16 +27,12 @@ local runs_key = KEYS[3]
 -- include parts/history.lua
 
 local kinds = {}
-local at = 6
-for number = 1, tonumber(ARGV[5]) do
-  local kind = {holder = ARGV[at], becomes = ARGV[at + 1], life = ARGV[at + 2],
+local at = 5
+for number = 1, tonumber(ARGV[4]) do
+  kinds[tostring(number)] = {holder = ARGV[at], becomes = ARGV[at + 1], life = ARGV[at + 2],
     note = ARGV[at + 3], failures = ARGV[at + 4], again = ARGV[at + 5] == '1',
-    stale = ARGV[at + 6] == '1', history = ARGV[at + 7], count = tonumber(ARGV[at + 8]),
-    fields = {}}
-  -- Names, with places between them for the values.
-  for i = 1, kind.count do kind.fields[2 * i - 1] = ARGV[at + 8 + i] end
-  kinds[tostring(number)] = kind
-  at = at + 9 + kind.count
+    stale = ARGV[at + 6] == '1', history = ARGV[at + 7]}
+  at = at + 8
 end
 
 -- Whom an operator wants out of work: it takes effect now.
@@ -90,7 +84,7 @@ for i = 1, #KEYS - 6 do
   end
   runs[i] = run
   ids[i] = id
-  at = at + 3 + kind.count
+  at = at + 4
 end
 
 -- The lock is there, so this changes nothing; if it is refused, so is all that follows.
@@ -106,7 +100,7 @@ for _, run in ipairs(kept) do
   redis.call(unpack(how))
 end
 
-local reset, entries = {}, {}
+local reset, most = {}, nil
 for i, run in ipairs(runs) do
   if run.failures == 'reset' then
     reset[#reset + 1] = run.item
@@ -115,23 +109,18 @@ for i, run in ipairs(runs) do
   end
   if run.parks then note(pcall('HSET', KEYS[5], run.item, run.kind.note), 'HSET') end
   if run.unparks then note(pcall('HDEL', KEYS[5], run.item), 'HDEL') end
-  local written = run.kind.history ~= '0'
-  if not (run.kind.again and written and noted(ids[i])) then
-    if written then entries[#entries + 1] = i end
-    local message = ARGV[run.at + 2]
-    if message ~= '' then note(pcall('PUBLISH', ARGV[1], message), 'PUBLISH') end
+  local message, written = ARGV[run.at + 2], run.kind.history ~= '0'
+  if message ~= '' and not (run.kind.again and written and noted(ids[i])) then
+    if written then
+      enter(message, ARGV[run.at + 3])
+      most = run.kind.history
+    end
+    note(pcall('PUBLISH', ARGV[1], message), 'PUBLISH')
   end
 end
 if #reset > 0 then note(pcall('HDEL', KEYS[1], unpack(reset)), 'HDEL') end
+write_history(most)
 
-local shown = tonumber(ARGV[4])
-for i, entry in ipairs(entries) do
-  local run = runs[entry]
-  local fields = run.kind.fields
-  for j = 1, run.kind.count do fields[2 * j] = ARGV[run.at + 2 + j] end
-  enter(ids[entry], run.item, shown, fields, 2 * run.kind.count,
-    i == #entries and run.kind.history)
-end
 local places = note(pcall('ZREM', KEYS[2], unpack(ids)), 'ZREM')
 places = type(places) == 'number' and places or 0
 if #free > 0 or places > 0 then

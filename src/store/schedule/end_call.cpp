@@ -35,29 +35,27 @@ void decide(EndCall& call, const DecideNextStep& decide, const std::optional<std
 
 EndWords::EndWords(const ScheduleKeys& keys, const EndCall& call)
     : working_(keys.working(call.job)),
-      numbers_{std::to_string(item_shown), std::to_string(call.number),
-               call.after ? std::to_string(*call.after) : "", std::to_string(call.history)},
+      numbers_{std::to_string(call.number), call.after ? std::to_string(*call.after) : "",
+               std::to_string(call.history)},
       keys_{keys.schedules, keys.statuses, keys.timeline, keys.taken,
             keys.failures,  keys.slots,    keys.runs,     working_},
       arguments_{keys.work_prefix,
                  keys.wake,
                  keys.events,
-                 numbers_[0],
+                 call.more,
                  call.job,
                  call.tag,
                  call.run,
                  call.effect,
-                 numbers_[1],
+                 numbers_[0],
                  call.decided_by,
-                 numbers_[2],
+                 numbers_[1],
                  call.exact ? "1" : "0",
                  call.schedule,
                  to_text(call.failures),
                  call.again ? "1" : "0",
-                 numbers_[3],
-                 call.event} {
-  arguments_.insert(arguments_.end(), call.entry.begin(), call.entry.end());
-}
+                 numbers_[2],
+                 call.event} {}
 
 EndResult read_end(const redis::Reply& reply) {
   EndResult result;

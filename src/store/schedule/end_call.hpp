@@ -29,8 +29,8 @@ struct EndCall {
   FailureCount failures = FailureCount::keep;
   bool again = false;  ///< may have been carried out before
   std::size_t history = 0;
-  std::string event = {};               ///< JSON; empty: none
-  std::vector<std::string> entry = {};  ///< fields of the history, name and value in turn
+  std::string event = {};  ///< JSON; empty: none
+  std::string more = {};   ///< what the history has besides, see history_members()
 };
 
 /// What the schedule says of the job.

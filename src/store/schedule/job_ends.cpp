@@ -43,11 +43,10 @@ void JobEnds::add(End&& end, UnixSeconds now) {
 
 /// What becomes of the job matters more than the record of its run.
 void JobEnds::fit(EndCall& call) {
-  std::size_t said = call.event.size();
-  for (const std::string& field : call.entry) said += field.size();
+  const std::size_t said = call.event.size() + call.more.size();
   if (said <= most_said) return;
   call.event.clear();
-  call.entry.clear();
+  call.more.clear();
   call.history = 0;
   news_.push_back([this, run = call.run, said] {
     handler_.given_up(run, "its history and event have " + std::to_string(said >> 20) +
@@ -101,7 +100,7 @@ void JobEnds::failed(const RunId& run, End& end, const StoreError& trouble) {
 }
 
 void JobEnds::confirmed(const RunId& run, const End& end, const EndResult& result) {
-  if (result.refused != unwritten_ && (!end.call.entry.empty() || !result.refused.empty())) {
+  if (result.refused != unwritten_ && (!end.call.event.empty() || !result.refused.empty())) {
     unwritten_ = result.refused;
     handler_.unwritten(unwritten_);
   }

@@ -13,9 +13,6 @@ namespace {
 
 /// Ends that have the same said of them, but for which run and job it was.
 bool same_kind(const EndCall& a, const EndCall& b) {
-  if (a.entry.size() != b.entry.size()) return false;
-  for (std::size_t i = 0; i < a.entry.size(); i += 2)
-    if (a.entry[i] != b.entry[i]) return false;
   return std::string_view(a.effect) == b.effect && a.hold == b.hold && a.again == b.again &&
          a.history == b.history && a.holder == b.holder;
 }
@@ -28,12 +25,8 @@ class EndWords {
               keys.published, keys.finishes, keys.taken,   keys.slots,     keys.runs} {
     find_kinds(calls);
     arguments_.reserve(words_);
-    numbers_.reserve(2 + kinds_.size() * 4);
-    arguments_ = {keys.wake,
-                  keys.events,
-                  keys.finish_channel,
-                  keys.lease_prefix,
-                  number(std::to_string(item_shown)),
+    numbers_.reserve(1 + kinds_.size() * 3);
+    arguments_ = {keys.wake, keys.events, keys.finish_channel, keys.lease_prefix,
                   number(std::to_string(kinds_.size()))};
     for (const EndCall* kind : kinds_) add_kind(*kind);
     for (std::size_t i = 0; i < calls.size(); ++i) add_call(*calls[i], names_[kind_of_[i]]);
@@ -53,31 +46,29 @@ class EndWords {
       kind_of_.push_back(static_cast<std::size_t>(kind - kinds_.begin()));
       if (kind == kinds_.end()) {
         kinds_.push_back(call);
-        words_ += 6 + call->entry.size();
+        words_ += 5;
       }
-      words_ += 5 + call->entry.size();
+      words_ += 6;
     }
   }
 
   void add_kind(const EndCall& kind) {
     names_.push_back(number(std::to_string(names_.size() + 1)));
-    arguments_.insert(
-        arguments_.end(),
-        {kind.holder, kind.effect, number(ms_text(kind.hold)), kind.again ? "1" : "0",
-         number(std::to_string(kind.history)), number(std::to_string(kind.entry.size() / 2))});
-    for (std::size_t i = 0; i < kind.entry.size(); i += 2) arguments_.push_back(kind.entry[i]);
+    arguments_.insert(arguments_.end(),
+                      {kind.holder, kind.effect, number(ms_text(kind.hold)), kind.again ? "1" : "0",
+                       number(std::to_string(kind.history))});
   }
 
   void add_call(const EndCall& call, std::string_view kind) {
-    arguments_.insert(arguments_.end(), {kind, call.run, call.id, call.result, call.event});
-    for (std::size_t i = 1; i < call.entry.size(); i += 2) arguments_.push_back(call.entry[i]);
+    arguments_.insert(arguments_.end(),
+                      {kind, call.run, call.id, call.result, call.event, call.more});
   }
 
   std::string_view number(std::string text) { return numbers_.emplace_back(std::move(text)); }
 
   redis::Command keys_;
   redis::Command arguments_;
-  std::size_t words_ = 6;
+  std::size_t words_ = 5;
   std::vector<const EndCall*> kinds_;    ///< the first of each
   std::vector<std::size_t> kind_of_;     ///< each call's, as an index
   std::vector<std::string> numbers_;     ///< reserved: the arguments point to them

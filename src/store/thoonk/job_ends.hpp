@@ -25,8 +25,8 @@ struct EndCall {
   bool stale =
       false;  ///< the lease was over when this was sent: the claim says whether that matters
   std::size_t history = 0;
-  std::string event;               ///< JSON; empty: none
-  std::vector<std::string> entry;  ///< fields of the history, name and value in turn
+  std::string event;  ///< JSON; empty: none
+  std::string more;   ///< what the history has besides, see history_members()
 };
 
 /// See Settlements.

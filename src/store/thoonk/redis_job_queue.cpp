@@ -28,10 +28,7 @@ struct Effect {
     end.effect = "cancel";
     end.hold = cancel.after;
   }
-  void operator()(const Stall& stall) const {
-    end.effect = "stall";
-    if (!end.entry.empty()) end.entry.insert(end.entry.end(), {"stalled", stall.why});
-  }
+  void operator()(const Stall&) const { end.effect = "stall"; }
   void operator()(const Requeue&) const { end.effect = "requeue"; }
   void operator()(const PutBack&) const { end.effect = "back"; }
   void operator()(const Leave&) const { end.effect = "leave"; }
@@ -219,15 +216,16 @@ void RedisJobQueue::lease_expiring(RunId run) {
 
 void RedisJobQueue::settle(JobSettlement&& settlement) {
   const Rule& rule = *settlement.rule;
+  const auto* stall = std::get_if<Stall>(&settlement.what);
   EndCall end;
   end.id = settlement.claim.item;
   if (rule.keeps_records) {
     end.history = rule.history;
     end.event = end_json(session_->holder.host, settlement);
-    if (rule.history > 0) end.entry = history_entry(session_->holder.host, settlement);
+    if (rule.history > 0) end.more = history_members(settlement, stall ? stall->why : "");
   }
   std::visit(Effect{end}, settlement.what);
-  if (const auto* stall = std::get_if<Stall>(&settlement.what)) {
+  if (stall) {
     tell_later([this, id = ShownItem(settlement.claim.item), why = stall->why] {
       handler_.on_parked(id, why);
     });

@@ -22,6 +22,23 @@ local function finish(id, lease, channel, result)
   redis.call('ZREM', published, id)
 end
 
+-- Many at once. Each has id, lease and result.
+local function finish_all(jobs, channel)
+  if #jobs == 0 then return end
+  local told, done, leases = {}, {}, {}
+  for i, job in ipairs(jobs) do
+    told[2 * i - 1], told[2 * i] = channel, job.id .. '\0' .. job.result
+    done[i], leases[i] = job.id, job.lease
+  end
+  count_all_and_tell(finishes, #jobs, told)
+  redis.call('ZREM', claimed, unpack(done))
+  redis.pcall('HDEL', feed_taken, unpack(done))
+  redis.pcall('DEL', unpack(leases))
+  redis.call('HDEL', cancelled, unpack(done))
+  redis.call('HDEL', items, unpack(done))
+  redis.call('ZREM', published, unpack(done))
+end
+
 -- It goes to the back of its queue, and one failure is counted.
 local function cancel(id, lease)
   local counted = redis.pcall('HINCRBY', cancelled, id, 1)

@@ -1,6 +1,7 @@
 -- What is noted of a run that ends, beside its lock. Protected: it must not keep the lock from being
--- settled. Before this stands
---   runs_key  the history
+-- settled. Before this stand
+--   runs_key  the history: a list of entries, the newest first. Each is a JSON object: when it came
+--             in, by Redis's clock, the members of the message on the events channel, and more
 
 local refused = '' -- the last thing that Redis refused of it
 local function note(answer, what)
@@ -12,34 +13,41 @@ end
 local known
 local function noted(id)
   if not known then
-    known = {}
-    local last = redis.pcall('XREVRANGE', runs_key, '+', '-', 'COUNT', 100)
-    for _, entry in ipairs(note(last, 'XREVRANGE')) do
-      for i = 1, #entry[2], 2 do
-        if entry[2][i] == 'run' then known[entry[2][i + 1]] = true end
-      end
-    end
+    known = note(redis.pcall('LRANGE', runs_key, 0, 99), 'LRANGE')
+    known = type(known) == 'table' and not known.err and table.concat(known, '\n') or ''
   end
-  return known[id]
+  return string.find(known, '"run":"' .. id .. '"', 1, true) ~= nil
 end
 
--- An entry: the beginning of a long item, which doesn't end within a character of UTF-8, and the
--- first `count` of `fields`, which has room for two more. `most`: the history is trimmed to that.
-local function enter(id, item, shown, fields, count, most)
-  if #item > shown then
-    fields[count + 1], fields[count + 2] = 'item_length', #item
-    count = count + 2
-    local last = shown
-    while last > shown - 3 and string.find(item, '^[\128-\191]', last + 1) do last = last - 1 end
-    item = string.sub(item, 1, last)
+local entries, begin = {}, nil
+-- `event`: the message. `more`: further members, each with a comma before it.
+local function enter(event, more)
+  if not begin then
+    local time = redis.call('TIME')
+    begin = string.format('{"entered_ms":%s%03d,', time[1], math.floor(time[2] / 1000))
   end
-  if not most then
-    note(redis.pcall('XADD', runs_key, '*', 'run', id, 'item', item, unpack(fields, 1, count)),
-      'XADD')
-  else
-    -- To the number, but where it is so large that whole nodes of a stream don't matter.
-    local how = tonumber(most) > 10000 and '~' or '='
-    note(redis.pcall('XADD', runs_key, 'MAXLEN', how, most, '*', 'run', id, 'item', item,
-      unpack(fields, 1, count)), 'XADD')
+  local last = more == '' and -1 or -2
+  entries[#entries + 1] = begin .. string.sub(event, 2, last) .. (more == '' and '' or more .. '}')
+end
+
+-- A stream, as earlier versions had it, makes place once, and is there for a week.
+local function is_put_aside()
+  if redis.pcall('TYPE', runs_key).ok ~= 'stream' then return false end
+  local old = runs_key .. ':old'
+  return redis.pcall('RENAMENX', runs_key, old) == 1 and redis.pcall('EXPIRE', old, 604800) == 1
+end
+
+-- What was entered; `most` entries are there then. Trimmed before: it must not grow where that is
+-- refused.
+local function write_history(most)
+  if #entries == 0 then return end
+  most = tonumber(most)
+  local last = most - #entries - 1
+  local function trim()
+    return redis.pcall('LTRIM', runs_key, last < 0 and 1 or 0, math.max(last, 0))
   end
+  local trimmed = trim()
+  if trimmed.err and string.find(trimmed.err, 'WRONGTYPE') and is_put_aside() then trimmed = trim() end
+  if note(trimmed, 'LTRIM').err then return end
+  note(redis.pcall('LPUSH', runs_key, unpack(entries, math.max(1, #entries - most + 1))), 'LPUSH')
 end

@@ -1,4 +1,5 @@
--- Takes claims back. Before this stand parts/feed_job.lua, parts/history.lua and now_ms, and
+-- Takes claims back. Before this stand parts/feed_job.lua, parts/history.lua, parts/json_bytes.lua and
+-- now_ms, and
 --   ARGV 4, 5  finished runs kept; 0: none; how much of an id the history has
 
 local queued = false
@@ -17,18 +18,20 @@ local function take_back(id, lease, most, run, why)
   end
   stall(id, lease)
   if ARGV[4] ~= '0' then
-    local fields = {'outcome', 'lost', 'reason', why, 'ended', string.format('%.0f', now_ms),
-      'attempt', cancels + 1, 'stalled', cancels + 1 .. ' failed in a row, the last: ' .. why}
     local host = run and host_of(run)
-    if host then
-      fields[#fields + 1] = 'host'
-      fields[#fields + 1] = host
-    end
-    enter(run and string.sub(run, -26) or '', id, tonumber(ARGV[5]), fields, #fields, ARGV[4])
+    local event = '{"type":"end",' .. json_bytes('run', run and string.sub(run, -26) or '') .. ','
+      .. json_bytes('item', beginning(id, tonumber(ARGV[5])))
+      .. (#id > tonumber(ARGV[5]) and ',"item_length":' .. #id or '')
+      .. (host and ',' .. json_bytes('host', host) or '')
+      .. string.format(',"time_ms":%.0f,"outcome":"lost","attempt":%d,', now_ms, cancels + 1)
+      .. json_bytes('reason', why) .. '}'
+    enter(event, ',' .. json_bytes('stalled', cancels + 1 .. ' failed in a row, the last: ' .. why))
   end
   return true
 end
 
+-- To be called once, after all were taken back.
 local function tell_queued(channel)
+  write_history(ARGV[4])
   if queued then redis.pcall('PUBLISH', channel, 'queued') end
 end
