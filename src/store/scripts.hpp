@@ -23,6 +23,7 @@ extern const redis::Script index;
 extern const redis::Script items;
 extern const redis::Script job_change;
 extern const redis::Script job_end;
+extern const redis::Script job_leftovers;
 extern const redis::Script job_maintain;
 extern const redis::Script job_order;
 extern const redis::Script job_recover;

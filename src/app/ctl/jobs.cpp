@@ -239,6 +239,10 @@ class Maintain final : public FeedCommand {
       json["taken_back"] = result.taken_back;
       json["put_back"] = result.put_back;
       json["nowhere"] = result.nowhere;
+      json["removed"] = {{"claimed", result.claimed},
+                         {"stalled", result.stalled},
+                         {"cancelled", result.cancelled},
+                         {"published", result.published}};
       print_json(json);
       return done;
     }
@@ -249,6 +253,14 @@ class Maintain final : public FeedCommand {
     say(result.put_back, " job was nowhere, and waits again", " jobs were nowhere, and wait again");
     say(result.nowhere, " job is nowhere, and waits again if the next look doesn't find it either",
         " jobs are nowhere, and wait again if the next look doesn't find them either");
+    say(result.claimed, " claim was of a job that is gone: removed",
+        " claims were of jobs that are gone: removed");
+    say(result.stalled, " stalled id was of a job that is gone: removed",
+        " stalled ids were of jobs that are gone: removed");
+    say(result.cancelled, " count of cancels was of a job that is gone: removed",
+        " counts of cancels were of jobs that are gone: removed");
+    say(result.published, " time of a put was of a job that is gone: removed",
+        " times of puts were of jobs that are gone: removed");
     return done;
   }
 };

@@ -9,11 +9,12 @@
 --       6 who looks  7 for how long nobody else does, ms
 --       8 the step, and then
 --       "begin"   9 "1": also if somebody else does
---                 Reply {1, Redis's time in ms, jobs, and of these waiting, claimed, stalled, and
---                 those that were nowhere at the look before}
+--                 Reply {1, Redis's time in ms, jobs, and of these waiting, claimed, stalled, those
+--                 that were nowhere at the look before, and those noted as published}
 --                 or {0, ms until somebody else may, who does}
 --       "claims"  9 rank of the first  10 how many  11 life of a claim that has no lease, ms; 0: any
---                 Reply {rank of the next or -1, how many were taken back}
+--                 Reply {rank of the next or -1, how many were taken back, how many removed since
+--                 their jobs are gone}
 --       "ids"     9 the place of the first  10 how many
 --                 Reply {bytes, id, …}
 --       "items"   9 cursor, 0 at first  10 how many, roughly
@@ -51,7 +52,8 @@ if ARGV[8] == 'begin' then
   end
   redis.call('SET', KEYS[11], who, 'PX', life)
   return {1, now_ms, redis.call('HLEN', items), redis.call('LLEN', ids),
-    redis.call('ZCARD', claimed), redis.call('SCARD', stalled), redis.call('HLEN', nowhere)}
+    redis.call('ZCARD', claimed), redis.call('SCARD', stalled), redis.call('HLEN', nowhere),
+    redis.call('ZCARD', published)}
 end
 if redis.call('GET', KEYS[11]) ~= who then return 'over' end
 redis.call('PEXPIRE', KEYS[11], life)
@@ -85,7 +87,7 @@ function steps.claims()
     end
   end
   tell_queued(ARGV[2])
-  return {#page < 2 * count and -1 or first + count - gone, back}
+  return {#page < 2 * count and -1 or first + count - gone, back, gone - back}
 end
 function steps.ids()
   local first = tonumber(ARGV[9])

@@ -20,6 +20,7 @@ constexpr std::size_t most_ids = 512;
 constexpr std::size_t most_items = 128;
 constexpr std::int64_t page_bytes = std::int64_t{64} << 10;
 constexpr std::size_t claims_page = 128;
+constexpr const char* leftovers_page = "256";
 /// Each may be compared with 20,000 ids.
 constexpr std::size_t check_page = 4;
 /// Ids that one look searches for; those beyond are found by the next one.
@@ -87,6 +88,10 @@ std::optional<RecoverCall> JobMaintenance::next() const {
     }
     case Step::sweep:
       return step({"sweep", look_, cursor_});
+    case Step::leftovers:
+      return RecoverCall{scripts::job_leftovers,
+                         {keys_.items, *leftovers_.back().first},
+                         {cursor_, leftovers_page}};
     case Step::over:
       break;
   }
@@ -108,6 +113,7 @@ void JobMaintenance::answered(const redis::ReplyCopy& reply) {
       return;
     case Step::claims:
       result_.taken_back += static_cast<std::size_t>(reply.elements.at(1).number);
+      result_.claimed += static_cast<std::size_t>(reply.elements.at(2).number);
       if (reply.elements.front().number < 0) return after_claims();
       place_ = static_cast<std::size_t>(reply.elements.front().number);
       return;
@@ -125,8 +131,14 @@ void JobMaintenance::answered(const redis::ReplyCopy& reply) {
       return;
     case Step::sweep:
       cursor_ = reply.elements.front().text;
-      if (cursor_ == "0") step_ = Step::over;
+      if (cursor_ == "0") next_leftovers();
       return;
+    case Step::leftovers:
+      *leftovers_.back().second += static_cast<std::size_t>(reply.elements.at(1).number);
+      cursor_ = reply.elements.front().text;
+      if (cursor_ != "0") return;
+      leftovers_.pop_back();
+      return next_leftovers();
     case Step::over:
       return;
   }
@@ -145,7 +157,16 @@ void JobMaintenance::begun(const redis::ReplyCopy& reply) {
       1, std::chrono::duration_cast<std::chrono::milliseconds>(terms_.interval).count());
   whole_ = terms_.always || number(2) != number(3) + number(4) + number(5) || number(6) > 0 ||
            number(1) / interval % whole_every == 0;
+  if (whole_)
+    leftovers_ = {{&keys_.stalled, &result_.stalled}, {&keys_.cancelled, &result_.cancelled}};
+  // There is one for each job that is not stalled, and clients that finish jobs leave theirs.
+  if (terms_.always || number(7) > number(2) - number(5))
+    leftovers_.emplace_back(&keys_.published, &result_.published);
   step_ = Step::recover;
+}
+
+void JobMaintenance::next_leftovers() {
+  step_ = leftovers_.empty() ? Step::over : Step::leftovers;
 }
 
 void JobMaintenance::after_claims() {

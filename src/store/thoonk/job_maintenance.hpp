@@ -5,6 +5,7 @@
 // stalled jobs, twice in turn. For that the queue is read a page at a time and each id is noted as
 // 64 bits; then the jobs are gone through; what was not in the queue is looked for there once more,
 // since jobs move; and what is still not found is checked by Redis in one step.
+// What is noted of jobs that are gone is removed.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include <w8y/rule.hpp>
@@ -35,7 +37,12 @@ MaintenanceTerms maintenance_terms(const Rule& rule, std::string who);
 struct MaintenanceResult {
   std::size_t taken_back = 0;
   std::size_t put_back = 0;
-  std::size_t nowhere = 0;       ///< put back by the next look, if they still are nowhere
+  std::size_t nowhere = 0;  ///< put back by the next look, if they still are nowhere
+  // Removed, since their jobs are gone:
+  std::size_t claimed = 0;
+  std::size_t stalled = 0;
+  std::size_t cancelled = 0;
+  std::size_t published = 0;
   std::string other;             ///< who looks; empty: it was us
   std::optional<Duration> next;  ///< when somebody else may
 };
@@ -43,6 +50,8 @@ struct MaintenanceResult {
 class JobMaintenance {
  public:
   JobMaintenance(const FeedKeys& keys, MaintenanceTerms terms);
+  JobMaintenance(const JobMaintenance&) = delete;
+  JobMaintenance& operator=(const JobMaintenance&) = delete;
 
   /// What to call next; nullopt: it is over.
   [[nodiscard]] std::optional<RecoverCall> next() const;
@@ -51,11 +60,12 @@ class JobMaintenance {
   [[nodiscard]] const MaintenanceResult& result() const { return result_; }
 
  private:
-  enum class Step { begin, recover, claims, ids, items, ids_again, check, sweep, over };
+  enum class Step { begin, recover, claims, ids, items, ids_again, check, sweep, leftovers, over };
   [[nodiscard]] RecoverCall step(std::vector<std::string> arguments) const;
   void begun(const redis::ReplyCopy& reply);
   void note_ids(const redis::ReplyCopy& reply);
   void note_items(const redis::ReplyCopy& reply);
+  void next_leftovers();
   void after_claims();
   void after_ids();
   void resize(std::int64_t bytes, std::size_t most);
@@ -71,6 +81,8 @@ class JobMaintenance {
   std::size_t page_ = 0;               ///< how many the next call looks at
   std::vector<std::uint64_t> queued_;  ///< sorted when all are there
   std::unordered_set<std::string> not_found_;
+  /// What is looked through for jobs that are gone, and where they are counted; the last one now.
+  std::vector<std::pair<const std::string*, std::size_t*>> leftovers_;
 };
 
 }  // namespace w8y::store::thoonk

@@ -1,0 +1,24 @@
+-- Removes what is noted of jobs that are gone: clients leave it that finish a job, or that cancel or
+-- stall one that was retracted between two steps of theirs. Some of what is noted in each call.
+--
+-- KEYS  1 items  2 what is looked through: stalled, cancelled or published
+-- ARGV  1 cursor, 0 at first  2 how many are looked at, roughly
+-- Reply {cursor of the next call, 0 when all were looked at, how many were removed}
+
+-- include parts/types.lua
+
+local commands = {set = {'SSCAN', 1, 'SREM'}, hash = {'HSCAN', 2, 'HDEL'}, zset = {'ZSCAN', 2, 'ZREM'}}
+local wrong = wrong_type(KEYS[1], 'hash')
+if wrong then return wrong end
+local kind = redis.call('TYPE', KEYS[2]).ok
+if kind == 'none' then return {'0', 0} end
+local scan, words, remove = unpack(commands[kind])
+local page = redis.call(scan, KEYS[2], ARGV[1], 'COUNT', ARGV[2])
+local removed = 0
+for i = 1, #page[2], words do
+  local id = page[2][i]
+  if redis.call('HEXISTS', KEYS[1], id) == 0 then
+    removed = removed + redis.call(remove, KEYS[2], id)
+  end
+end
+return {page[1], removed}

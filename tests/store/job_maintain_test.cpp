@@ -1,0 +1,307 @@
+// A feed of jobs is maintained on a real server: jobs that are nowhere, claims without a lease, and
+// what is noted of jobs that are gone.
+#include <doctest/doctest.h>
+
+#include "store/job_host.hpp"
+#include "store/thoonk/job_feed.hpp"
+#include "store/thoonk/redis_job_care.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using namespace w8y::store;
+using namespace w8y::store::thoonk;
+
+namespace job_maintain_test {
+namespace {
+
+/// A host that maintains the feed.
+struct Carer : JobCareHandler {
+  Carer(loop::Loop& shared, const std::string& url, const Rule& rule, const std::string& name)
+      : loop(shared), care(open_link(shared, url, name), *this) {
+    care.use(std::make_shared<const Rule>(rule));
+  }
+  void on_recovered(std::optional<Duration>) override {}
+  void on_maintained(const MaintenanceResult& result, const std::string& why) override {
+    results.push_back(result);
+    trouble = why;
+  }
+  void on_back() override {}
+  MaintenanceResult maintain() {
+    const std::size_t before = results.size();
+    care.maintain();
+    turn_until(loop, [&] { return results.size() > before; });
+    return results.empty() ? MaintenanceResult{} : results.back();
+  }
+
+  loop::Loop& loop;
+  std::vector<MaintenanceResult> results;
+  std::string trouble;
+  RedisJobCare care;
+};
+
+/// Numbers as ids, in one command.
+void put_many(const JobPlace& feed, int first, int last) {
+  std::vector<std::string> ids{"LPUSH", "feed.ids:f"};
+  std::vector<std::string> items{"HSET", "feed.items:f"};
+  for (int i = first; i < last; ++i) {
+    ids.push_back(std::to_string(i));
+    items.push_back(ids.back());
+    items.push_back("payload");
+  }
+  feed.ask(ids);
+  feed.ask(items);
+}
+
+}  // namespace
+
+TEST_CASE("ids that were nowhere twice go back to their queue, and no others") {
+  JobPlace feed;
+  Carer carer(feed.loop, feed.server.url(), job_rule(), "here");
+  put_many(feed, 0, 3000);
+  feed.put("claimed");
+  feed.put("stalled");
+  for (const char* id : {"claimed", "stalled", "7", "8", "2999"})
+    feed.ask({"LREM", "feed.ids:f", "1", id});
+  feed.ask({"ZADD", "feed.claimed:f", "1732147200000", "claimed"});
+  feed.ask({"SADD", "feed.stalled:f", "stalled"});
+  feed.ask({"HSET", "f:nowhere", "old", "1"});
+  CHECK(carer.maintain().put_back == 0);
+  CHECK(feed.ask({"HLEN", "f:nowhere"}) == "3");
+  CHECK(std::stoll(feed.ask({"PTTL", "f:nowhere"})) > 0);
+  CHECK(std::stoll(feed.ask({"PTTL", "f:maintained"})) > 50'000);
+  // Its client has come to the second step of its claim.
+  feed.ask({"ZADD", "feed.claimed:f", "1732147200000", "8"});
+  CHECK(carer.maintain().put_back == 2);
+  CHECK(feed.ask({"EXISTS", "f:nowhere"}) == "0");
+  CHECK(feed.ask({"LLEN", "feed.ids:f"}) == "2999");
+  CHECK(feed.ask({"LPOS", "feed.ids:f", "7"}) != "(nil)");
+  CHECK(carer.maintain().put_back == 0);
+  CHECK(feed.ask({"LLEN", "feed.ids:f"}) == "2999");
+}
+
+TEST_CASE("a job that is nowhere is found also where the counts agree by chance") {
+  JobPlace feed;
+  feed.put("lost");
+  feed.ask({"DEL", "feed.ids:f"});
+  feed.ask({"SADD", "feed.stalled:f", "ghost"});
+  feed.ask({"HSET", "f:nowhere", "lost", "1"});  // as a whole look has noted it
+  Carer carer(feed.loop, feed.server.url(), job_rule(), "here");
+  CHECK(carer.maintain().put_back == 1);
+  CHECK(feed.ask({"LLEN", "feed.ids:f"}) == "1");
+}
+
+TEST_CASE("one host at a time maintains a feed, and a feed of another kind is told") {
+  JobPlace feed;
+  Carer here(feed.loop, feed.server.url(), job_rule(), "here");
+  Carer there(feed.loop, feed.server.url(), job_rule(), "there");
+  put_many(feed, 0, 10);
+  feed.ask({"RPOP", "feed.ids:f"});
+  here.maintain();
+  const MaintenanceResult other = there.maintain();
+  CHECK(other.other == "run:here:77:");
+  CHECK(other.next.value() > 30s);
+  CHECK(feed.ask({"LLEN", "feed.ids:f"}) == "9");
+  here.maintain();
+  CHECK(feed.ask({"LLEN", "feed.ids:f"}) == "10");
+  feed.ask({"HSET", "feed.config:f", "type", "queue"});
+  here.maintain();
+  CHECK(here.trouble.find("the feed f is of the kind queue") == 0);
+}
+
+TEST_CASE("a claim without a lease is taken back after claim_timeout, whatever unit its time has") {
+  Rule rule = job_rule();
+  rule.max_failures = 2;
+  rule.job().claim_timeout = 1h;
+  JobPlace feed(rule);
+  for (const char* id : {"live", "old", "seconds", "fresh", "last", "retracted"}) feed.put(id);
+  const Claim live = feed.host.take_one();
+  REQUIRE(live.item == "live");
+  feed.ask({"DEL", "feed.ids:f"});
+  feed.ask({"HDEL", "feed.items:f", "retracted"});
+  feed.ask({"HSET", "feed.cancelled:f", "last", "1"});
+  const long long now = std::stoll(feed.ask({"TIME"}));
+  const auto claim = [&](const char* id, const std::string& score) {
+    feed.ask({"ZADD", "feed.claimed:f", score, id});
+  };
+  claim("old", std::to_string((now - 3700) * 1000));
+  claim("seconds", std::to_string(now - 3700) + ".25");
+  claim("fresh", std::to_string((now - 3000) * 1000));
+  claim("last", std::to_string((now - 3700) * 1000));
+  claim("retracted", std::to_string(now * 1000));
+  Carer carer(feed.loop, feed.server.url(), rule, "there");
+  CHECK(carer.maintain().taken_back == 3);
+  CHECK(feed.ask({"ZRANGE", "feed.claimed:f", "0", "-1"}) == "fresh\nlive");
+  CHECK(feed.ask({"SORT", "feed.ids:f", "ALPHA"}) == "old\nseconds");
+  CHECK(feed.ask({"SMEMBERS", "feed.stalled:f"}) == "last");
+  CHECK(feed.ask({"HGET", "feed.cancelled:f", "old"}) == "1");
+  CHECK(feed.host.settle(live, Finish{"{}"}));
+  CHECK(feed.ask({"GET", "feed.finishes:f"}) == "1");
+  // Never, where it is 0.
+  rule.job().claim_timeout = 0s;
+  Carer patient(feed.loop, feed.server.url(), rule, "there");
+  claim("fresh", "1");
+  CHECK(patient.maintain().taken_back == 0);
+}
+
+TEST_CASE("what is noted of jobs that are gone is removed, and told; what is of others stays") {
+  JobPlace feed;
+  put_many(feed, 0, 600);
+  feed.ask({"EVAL",
+            "for i = 1, ARGV[1] do redis.call('ZADD', KEYS[1], i, i - 1) "
+            "redis.call('ZADD', KEYS[1], i, 'gone' .. i) end "
+            "for i = 1, ARGV[1] do redis.call('HSET', KEYS[2], 'gone' .. i, 1) "
+            "redis.call('SADD', KEYS[3], 'gone' .. i) end",
+            "3", "feed.published:f", "feed.cancelled:f", "feed.stalled:f", "600"});
+  for (const char* id : {"5", "6"}) feed.ask({"LREM", "feed.ids:f", "1", id});
+  feed.ask({"SADD", "feed.stalled:f", "5"});
+  feed.ask({"ZREM", "feed.published:f", "5"});
+  feed.ask({"HSET", "feed.cancelled:f", "6", "2", "7", "1"});
+  feed.ask({"ZADD", "feed.claimed:f", "1732147200000", "6", "1732147200000", "gone1"});
+  Carer carer(feed.loop, feed.server.url(), job_rule(), "here");
+  const auto is_mended = [&feed] {
+    CHECK(feed.ask({"SMEMBERS", "feed.stalled:f"}) == "5");
+    CHECK(feed.ask({"HGETALL", "feed.cancelled:f"}).size() == std::string("6\n2\n7\n1").size());
+    CHECK(feed.ask({"ZRANGE", "feed.claimed:f", "0", "-1"}) == "6");
+    CHECK(feed.ask({"ZCARD", "feed.published:f"}) == "599");
+    CHECK(feed.ask({"LLEN", "feed.ids:f"}) == "598");
+  };
+  const MaintenanceResult result = carer.maintain();
+  CHECK(carer.trouble.empty());
+  CHECK(result.claimed == 1);
+  CHECK(result.stalled == 600);
+  CHECK(result.cancelled == 600);
+  CHECK(result.published == 600);
+  CHECK(result.taken_back + result.put_back + result.nowhere == 0);
+  is_mended();
+  // Only what other clients leave at each end: it is not waited for a whole look.
+  feed.ask({"ZADD", "feed.published:f", "1", "gone"});
+  CHECK(carer.maintain().published == 1);
+  is_mended();
+}
+
+TEST_CASE("a claim of ours whose job is gone ends in nothing when its lease is over") {
+  JobPlace feed;
+  feed.put("a");
+  {
+    JobHost gone(feed.loop, feed.server.url(), job_rule(), "gone");
+    gone.take_one();
+  }
+  std::string note = feed.ask({"HGET", "f:taken", "a"});
+  note.replace(note.find(' ') + 1, 13, "1732147200000");
+  feed.ask({"HSET", "f:taken", "a", note});
+  feed.ask({"DEL", "feed.lease:f:a", "feed.items:f"});
+  redis::ClientOptions options;
+  options.url = redis::parse_url(feed.server.url());
+  redis::SyncClient client(feed.loop, options);
+  feed.ask({"SADD", "feeds", "f"});
+  JobFeed jobs({client}, "f");
+  const MaintenanceResult result = jobs.maintain({"we", 0, 0, {}, 1min, false});
+  CHECK(result.taken_back == 1);
+  CHECK(result.cancelled == 1);
+  CHECK(result.published == 1);
+  CHECK_FALSE(jobs.get());
+  CHECK(feed.ask({"KEYS", "feed.[^c]*:f"}).empty());
+  CHECK(feed.ask({"EXISTS", "feed.claimed:f", "feed.cancelled:f", "f:taken"}) == "0");
+}
+
+TEST_CASE("an ACL that has no more than w8y-security(7) says lets jobs be worked on") {
+  Rule rule = job_rule();
+  rule.fleet_concurrency = 10;
+  rule.max_failures = 2;
+  JobPlace feed(rule);
+  feed.ask({"ACL",
+            "SETUSER",
+            "some",
+            "reset",
+            "on",
+            "nopass",
+            "resetchannels",
+            "-@all",
+            "~f:*",
+            "&f:*",
+            "&__keyspace@0__:f:*",
+            "+ping",
+            "+info",
+            "+client|setname",
+            "+subscribe",
+            "+unsubscribe",
+            "+publish",
+            "+eval",
+            "+evalsha",
+            "+time",
+            "+exists",
+            "+get",
+            "+getrange",
+            "+set",
+            "+del",
+            "+pttl",
+            "+pexpire",
+            "+llen",
+            "+lrange",
+            "+lpos",
+            "+lmove",
+            "+rpush",
+            "+hlen",
+            "+hmget",
+            "+hset",
+            "+hdel",
+            "+hexists",
+            "+hincrby",
+            "+hrandfield",
+            "+hscan",
+            "+ltrim",
+            "+zmscore",
+            "+incrby",
+            "+zadd",
+            "+zrem",
+            "+zcard",
+            "+zrange",
+            "+zremrangebyscore",
+            "~feed.*:f",
+            "~feed.lease:f:*",
+            "&job.finish:f",
+            "&__keyspace@0__:feed.ids:f",
+            "+type",
+            "+hget",
+            "+hstrlen",
+            "+zscore",
+            "+sismember",
+            "+sadd",
+            "+srem",
+            "+scard",
+            "+lindex",
+            "+rpop",
+            "+lpush",
+            "+sscan",
+            "+zscan"});
+  feed.ask({"HSET", "feed.config:f", "type", "job"});
+  std::string url = feed.server.url();
+  url.insert(std::string("unix://").size(), "some:x@");
+  JobHost host(feed.loop, url, rule);
+  for (int i = 0; i < 6; ++i) feed.put(std::to_string(i));
+  feed.ask({"SADD", "feed.stalled:f", "none"});
+  const TakeReply reply = host.take(9);
+  REQUIRE(reply.claims.size() == 6);
+  host.end(reply.claims[0], Finish{"{}"});
+  host.end(reply.claims[1], Cancel{50ms}, Failed{"no"});
+  host.end(reply.claims[2], Stall{"why"}, Failed{"no"});
+  host.end(reply.claims[3], Requeue{}, Cancelled{true});
+  host.end(reply.claims[4], PutBack{}, Cancelled{});
+  host.end(reply.claims[5], Leave{}, Lost{});
+  CHECK(host.settled());
+  CHECK(turn_until(feed.loop, [&] { return feed.ask({"LLEN", "feed.ids:f"}) == "3"; }));
+  CHECK(host.settled());
+  CHECK(feed.ask({"GET", "feed.finishes:f"}) == "1");
+  CHECK(feed.ask({"LLEN", "f:runs"}) == "6");
+  host.recover();
+  feed.ask({"DEL", "feed.stalled:f"});
+  feed.ask({"HDEL", "feed.items:f", "2"});
+  feed.ask({"LREM", "feed.ids:f", "1", "1"});
+  Carer carer(feed.loop, url, rule, "here");
+  carer.maintain();
+  CHECK(carer.trouble.empty());
+  CHECK(carer.maintain().put_back == 1);
+  CHECK(host.told.unwritten.empty());
+}
+
+}  // namespace job_maintain_test
