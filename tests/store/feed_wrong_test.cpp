@@ -63,6 +63,33 @@ TEST_CASE("feeds: keys of a wrong type are named, and nothing is changed") {
   }
 }
 
+TEST_CASE("sorted feeds: keys of a wrong type are named, and nothing is changed") {
+  for (const std::string key :
+       {"feed.config:s", "feed.ids:s", "feed.items:s", "feed.publishes:s", "feed.idincr:s"}) {
+    CAPTURE(key);
+    FeedPlace at;
+    at.feeds.create("s", FeedKind::sorted_feed, std::nullopt);
+    SortedFeed feed(at.at(), "s");
+    feed.insert({}, {"one", "two"});
+    at.ask({"DEL", key});
+    at.ask({"XADD", key, "1-1", "is", "a stream"});
+    const auto tried = [&](auto&& call) {
+      const std::string before = at.keys() + at.ask({"LLEN", "feed.ids:s"});
+      const std::string error = error_of(call);
+      if (!error.empty()) CHECK(error.find(key) != std::string::npos);
+      if (!error.empty()) CHECK(at.keys() + at.ask({"LLEN", "feed.ids:s"}) == before);
+      return !error.empty();
+    };
+    CHECK(tried([&] { feed.insert({}, {"three"}); }));
+    tried([&] { feed.move({}, "1"); });
+    tried([&] { feed.edit("1", "x"); });
+    tried([&] { feed.retract({"1"}); });
+    CHECK(at.ask({"XLEN", key}) == "1");
+    at.feeds.remove("s");  // of whatever type its keys are
+    CHECK(at.keys().empty());
+  }
+}
+
 TEST_CASE("feeds: names, ids and items are bytes of any length") {
   FeedPlace at;
   const Words names = {" ",         ":",        "with space", std::string("nul\0x", 5),

@@ -77,6 +77,45 @@ TEST_CASE("ids and payloads are any bytes, and long ones come a few at a time") 
   CHECK(feed.ask({"SMEMBERS", "feed.stalled:f"}) == "too");
 }
 
+TEST_CASE("a feed has any name, and two whose leases have the same name are kept apart") {
+  JobPlace feed;
+  const auto host_of = [&feed](const std::string& name, Duration expiry = 60s) {
+    Rule rule = job_rule(expiry);
+    rule.prefix = name;
+    return std::make_unique<JobHost>(feed.loop, feed.server.url(), rule);
+  };
+  const auto put = [&feed](const std::string& name, const std::string& id) {
+    feed.ask({"LPUSH", "feed.ids:" + name, id});
+    feed.ask({"HSET", "feed.items:" + name, id, "p"});
+  };
+  for (const std::string& name : {std::string("a b"), std::string(":"), std::string("nul\0x", 5),
+                                  std::string("new\nline"), std::string("\xff")}) {
+    CAPTURE(name);
+    put(name, "new\nline");
+    const auto host = host_of(name);
+    const Claim claim = host->take_one();
+    CHECK(claim.item == "new\nline");
+    CHECK(host->settle(claim, Finish{"{}"}));
+    CHECK(feed.ask({"GET", "feed.finishes:" + name}) == "1");
+  }
+  // What stands in the lease tells whose it is, and in F:taken which claim counts.
+  const auto first = host_of("a", 3s);
+  const auto second = host_of("a:b");
+  put("a", "b:c");
+  put("a:b", "c");
+  const Claim one = first->take_one();
+  const Claim other = second->take_one();
+  CHECK(feed.ask({"GET", "feed.lease:a:b:c"}) == "run:here:77:" + other.run);
+  CHECK(turn_until(feed.loop, [&] { return first->told.lost == std::vector<RunId>{one.run}; }));
+  CHECK(first->settle(one, Finish{"{}"}));
+  CHECK(feed.ask({"GET", "feed.finishes:a"}) == "1");
+  CHECK(feed.ask({"EXISTS", "feed.finishes:a:b"}) == "0");
+  CHECK(second->settle(other, Finish{"{}"}));
+  CHECK(feed.ask({"GET", "feed.finishes:a:b"}) == "1");
+  CHECK(feed.ask({"EXISTS", "feed.items:a", "feed.items:a:b", "feed.claimed:a", "feed.claimed:a:b",
+                  "a:taken", "a:b:taken", "feed.lease:a:b:c"}) == "0");
+}
+
 TEST_CASE("more jobs than one call takes") {
   JobPlace feed;
   for (int i = 0; i < 130; ++i) feed.put(std::to_string(i));
