@@ -102,7 +102,9 @@ properties = {
     "lists": schema["definitions"]["list"]["properties"],
     "lists.backoff": schema["definitions"]["backoff"]["properties"],
     "lists.rlimits": schema["definitions"]["rlimits"]["properties"],
+    "hosts.PATTERN": {k: v for k, v in schema["definitions"]["host"]["properties"].items() if k != "lists"},
 }
+of_host_lists = known.pop("hosts.PATTERN.lists")
 
 
 def parser_says(files):
@@ -128,8 +130,12 @@ def check_schema():
     defaults = schema["properties"]["defaults"]["properties"]
     differ = (known["lists"].keys() - {"executor", "command"}) ^ defaults.keys()
     check(not differ, f"schema: [defaults] and lists differ in {sorted(differ)}")
-    for key, rule in defaults.items():
-        check(rule == {"$ref": f"#/definitions/list/properties/{key}"}, f"schema: [defaults] {key}")
+    on_hosts = schema["definitions"]["host_list"]["properties"]
+    differ = of_host_lists.keys() ^ on_hosts.keys()
+    check(not differ, f"schema: lists of [hosts] and the parser differ in {sorted(differ)}")
+    for where, keys in (("[defaults]", defaults), ("lists of [hosts]", on_hosts)):
+        for key, rule in keys.items():
+            check(rule == {"$ref": f"#/definitions/list/properties/{key}"}, f"schema: {where} {key}")
 
 
 def sample_tables(whole):
@@ -141,6 +147,8 @@ def sample_tables(whole):
         "lists": lists,
         "lists.backoff": [one["backoff"] for one in lists if one.get("backoff")],
         "lists.rlimits": [one["rlimits"] for one in lists if "rlimits" in one],
+        "hosts.PATTERN": [{k: v for k, v in one.items() if k != "lists"}
+                          for one in whole["hosts"].values()],
     }
 
 
@@ -177,7 +185,7 @@ def numbers(rule):
 def strings(rule):
     texts = ["", "x", "/x", "temp", "*", "5s", "1h30m", "5 s", "64KiB", "1K", "022", "0999", "W8Y_A",
              "A_1", "1A", "a:b", "redis://h", "unix:///s", "http://h", "unix:/s", "unlimited", "lock",
-             "circular", "schedule", "job", "stream", "single", "/" + "x" * 107]
+             "cpus", "cpus*2", "cpus/02", "cpus*0", "cpus+1", "circular", "schedule", "job", "stream", "single", "/" + "x" * 107]
     return texts + [text + end for text in rule.get("enum", []) if isinstance(text, str)
                     for end in ("", "x")]
 
@@ -210,7 +218,7 @@ def check_values():
     """What the parser takes, the schema takes; what the schema takes without looking into texts,
     where the parser is more exact, the parser takes too."""
     cases = []
-    for section in ("redis", "supervisor", "lists"):
+    for section in ("redis", "supervisor", "lists", "hosts.PATTERN"):
         for key, rule in properties[section].items():
             base = "" if section != "lists" or key in ("executor", "command") else 'executor = "/x"\n'
             if section == "lists" and key in ("queues", "dispatch", "on_failure", "timefile"):
@@ -231,7 +239,9 @@ def check_values():
 def check_strangers():
     for text in ("x = 1", "[x]", "[redis]\nx = 1", "[supervisor]\nx = 1", "[defaults]\nx = 1",
                  '[defaults]\nexecutor = "/x"', '[lists.w]\nexecutor = "/x"\nx = 1',
-                 '[lists.w]\nexecutor = "/x"\ncommand = ["x"]', "[lists.w]", '[lists.":"]\nexecutor = "/x"'):
+                 '[lists.w]\nexecutor = "/x"\ncommand = ["x"]', "[lists.w]", '[lists.":"]\nexecutor = "/x"',
+                 "[hosts]\nx = 1", "[hosts.x]\nx = 1", "[hosts.x.lists]\nw = 1",
+                 '[lists.w]\nexecutor = "/x"\n[hosts.x.lists.w]\nargs = []'):
         check(not valid(schema, tomllib.loads(text)), f"schema takes {text!r}")
         check(parser_says([text])[0], f"parser takes {text!r}")
 

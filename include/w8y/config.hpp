@@ -49,6 +49,9 @@ class ConfigHost {
   /// $RUNTIME_DIRECTORY, $XDG_RUNTIME_DIR …; empty if not set.
   virtual std::string variable(const std::string& name) = 0;
   virtual bool is_root() = 0;
+  /// How many processors this process may use: its affinity, and the quota of its control groups,
+  /// rounded down; at least 1.
+  virtual unsigned processors() { return 1; }
   /// Why the file can't be looked at: "not found", …; empty: it can.
   virtual std::string missing(const std::string& path) = 0;
   /// Why root can't rely on the file; empty: it can. Nobody but root may be able to write the file,
@@ -68,6 +71,7 @@ class SystemConfigHost : public ConfigHost {
   std::string hostname() override;
   std::string variable(const std::string& name) override;
   bool is_root() override;
+  unsigned processors() override;
   std::string missing(const std::string& path) override;
   std::string distrust(const std::string& path) override;
 };

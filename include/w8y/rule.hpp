@@ -109,6 +109,7 @@ struct Rule {
   std::vector<std::string> requires_caps;
 
   unsigned concurrency = 1;        ///< 0: stopped on this host
+  std::string concurrency_by;      ///< "cpus*2", from which it was made here; empty: a number
   unsigned fleet_concurrency = 0;  ///< 0: no limit
   unsigned weight = 1;             ///< >= 1
   bool enabled = true;
@@ -199,6 +200,11 @@ struct Config {
   SupervisorSettings supervisor;
   std::map<std::string, RulePtr> lists;  ///< by prefix
   std::vector<std::string> warnings;     ///< one line each, with file and line
+  // [hosts] is different on each host, and the hash is that of the file: so here is what counts for
+  // it, where that is not what counts on this host.
+  std::map<std::string, RulePtr> written_lists;  ///< by prefix
+  std::optional<unsigned> written_max_processes;
+  std::vector<std::uint64_t> host_hashes;  ///< all that [hosts] says, for any host
   /// Made by set_hashes(); empty: nobody asks for it.
   std::string hash;
   std::vector<std::uint64_t> list_hashes;  ///< in the order of `lists`
@@ -229,9 +235,9 @@ struct ConfigText {
   std::map<std::string, Settings> lists;
 };
 ConfigText describe(const Config& config);
-/// Sets `config.hash`: 16 hex digits over the whole text but `[supervisor] host`, which is each
-/// host's own. It is equal on two hosts exactly if their configs are. A list whose very rule is in
-/// `before` takes its hash from there.
+/// Sets `config.hash`: 16 hex digits over the whole text but `[supervisor] host` and `status`,
+/// which are each host's own. It is equal on two hosts exactly if their files say the same. A list
+/// whose very rule is in `before` takes its hash from there.
 void set_hashes(Config& config, const Config& before = {});
 
 }  // namespace w8y

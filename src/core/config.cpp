@@ -2,10 +2,11 @@
 #include <algorithm>
 #include <deque>
 #include <set>
+#include <utility>
 
 #include <w8y/config.hpp>
 
-#include "core/config_keys.hpp"
+#include "core/config_hosts.hpp"
 #include "core/text.hpp"
 
 namespace w8y {
@@ -49,6 +50,7 @@ class Loader {
   std::vector<std::string> files_;  ///< in the order they were read, also those without a document
   Config config_;
   ListDefaults defaults_;
+  HostSections hosts_;
   std::map<std::string, Defined> defined_;
 };
 
@@ -103,8 +105,8 @@ void Loader::read_includes(const ConfigValue& value) {
 }
 
 void Loader::top_level(const ConfigValue& top, bool is_main) {
-  static const std::vector<std::string_view> sections = {"include", "redis", "supervisor",
-                                                         "defaults", "lists"};
+  static const std::vector<std::string_view> sections = {"include",  "redis", "supervisor",
+                                                         "defaults", "lists", "hosts"};
   for (const Node& node : top.node().items) {
     const ConfigValue value = top.member(node);
     const bool known = std::find(sections.begin(), sections.end(), node.key) != sections.end();
@@ -117,6 +119,8 @@ void Loader::top_level(const ConfigValue& top, bool is_main) {
       read_table(value, supervisor_keys, supervisor_refused, config_.supervisor);
     } else if (node.key == "defaults") {
       read_defaults(value, defaults_);
+    } else if (node.key == "hosts") {
+      hosts_.read(value);
     } else if (!known) {
       unknown_key(value, sections, {});
     }
@@ -128,7 +132,8 @@ Config Loader::read() {
     top_level(ConfigValue(reading_, document.name, document.root),
               &document == &documents_.front());
   }
-  // [defaults] is known by now, wherever it stands.
+  if (config_.supervisor.host.empty()) config_.supervisor.host = reading_.host.hostname();
+  // [defaults] and [hosts] are known by now, wherever they stand.
   for (const Document& document : documents_) {
     const ConfigValue top(reading_, document.name, document.root);
     if (const Node* node = document.root.find("lists")) lists(top.member(*node));
@@ -140,7 +145,8 @@ Config Loader::read() {
       config_.supervisor.status = {default_status(reading_.host)};
     }
   }
-  if (config_.supervisor.host.empty()) config_.supervisor.host = reading_.host.hostname();
+  hosts_.apply(config_.supervisor.host, config_);
+  hosts_.report_unknown(reading_);
   if (!reading_.mistakes.empty()) fail();
   if (config_.lists.empty())
     reading_.warnings.push_back(files_.front() + ": no lists: nothing to do");
@@ -175,7 +181,12 @@ void Loader::list(const ConfigValue& value, const std::string& prefix) {
   rule->prefix = prefix;
   read_list(value, defaults_, *rule);
   look_at_prefix(value, *rule);
-  if (is_new) config_.lists.emplace(prefix, std::move(rule));
+  if (!is_new) return;
+  auto here = std::make_shared<Rule>(*rule);
+  if (hosts_.override(reading_, config_.supervisor.host, *here, config_)) {
+    config_.written_lists.emplace(prefix, std::exchange(rule, std::move(here)));
+  }
+  config_.lists.emplace(prefix, std::move(rule));
 }
 
 void Loader::look_at_prefix(const ConfigValue& value, const Rule& rule) const {

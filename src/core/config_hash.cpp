@@ -80,16 +80,26 @@ void add_secrets(Sha256& hash, const Secrets& secrets) {
   hash.add_part("");
 }
 
-void add_sections(Sha256& hash, const RedisSettings& redis, const SupervisorSettings& supervisor) {
-  // Each host has its own name, given or not, so it can't be a part of what they have in common.
-  Settings shared = describe(supervisor);
+void add_sections(Sha256& hash, const Config& config) {
+  // Each host has its own name and addresses, given or not, so they can't be a part of what hosts
+  // have in common.
+  Settings shared = describe(config.supervisor);
   shared.erase("host");
-  add_settings(hash, describe(redis));
-  add_secrets(hash, secrets_of(redis));
+  shared.erase("status");
+  if (config.written_max_processes)
+    shared["max_processes"] = std::to_string(*config.written_max_processes);
+  add_settings(hash, describe(config.redis));
+  add_secrets(hash, secrets_of(config.redis));
   add_settings(hash, shared);
 }
 
 std::uint64_t hash_list(const std::string& prefix, const Rule& rule) {
+  if (!rule.concurrency_by.empty() && rule.concurrency != 0) {
+    // What it comes to is each host's own.
+    Rule written = rule;
+    written.concurrency = 0;
+    return hash_list(prefix, written);
+  }
   Sha256 hash;
   hash.add_part(prefix);
   add_settings(hash, rule);
@@ -98,6 +108,28 @@ std::uint64_t hash_list(const std::string& prefix, const Rule& rule) {
 }
 
 }  // namespace
+
+std::uint64_t core::hash_override(std::string_view pattern, std::string_view key,
+                                  const Rule& said) {
+  Sha256 hash;
+  hash.add_part(pattern);
+  hash.add_part(said.prefix);
+  for (const core::Key<Rule>& row : core::list_keys) {
+    if (row.name != key) continue;
+    Rule written = said;
+    if (!written.concurrency_by.empty()) written.concurrency = 0;
+    add_setting(hash, key, row.show(written));
+  }
+  if (key == "env") add_secrets(hash, secrets_of(said));
+  return hash.finish();
+}
+
+std::uint64_t core::hash_override(std::string_view pattern, unsigned max_processes) {
+  Sha256 hash;
+  hash.add_part(pattern);
+  hash.add_number(max_processes);
+  return hash.finish();
+}
 
 std::string secret_digest(std::string_view salt, std::string_view secret) {
   Sha256 hash;
@@ -110,7 +142,12 @@ void set_hashes(Config& config, const Config& before) {
   const Wiping wiping;
   // Each list is in it by its own hash, so that a reload need not make all anew.
   Sha256 whole;
-  add_sections(whole, config.redis, config.supervisor);
+  add_sections(whole, config);
+  for (const std::uint64_t each : config.host_hashes) whole.add_number(each);
+  const auto written = [](const Config& in, const std::string& prefix) {
+    const auto found = in.written_lists.find(prefix);
+    return found == in.written_lists.end() ? nullptr : found->second.get();
+  };
   const bool has_hashes = before.list_hashes.size() == before.lists.size();
   auto was = before.lists.begin();
   auto its_hash = before.list_hashes.begin();
@@ -118,8 +155,11 @@ void set_hashes(Config& config, const Config& before) {
   config.list_hashes.reserve(config.lists.size());
   for (const auto& [prefix, rule] : config.lists) {
     for (; has_hashes && was != before.lists.end() && was->first < prefix; ++was) ++its_hash;
-    const bool same = has_hashes && was != before.lists.end() && was->second == rule;
-    config.list_hashes.push_back(same ? *its_hash : hash_list(prefix, *rule));
+    const Rule* as_written = written(config, prefix);
+    const bool same = has_hashes && was != before.lists.end() && was->second == rule &&
+                      as_written == nullptr && written(before, prefix) == nullptr;
+    config.list_hashes.push_back(
+        same ? *its_hash : hash_list(prefix, as_written == nullptr ? *rule : *as_written));
     whole.add_number(config.list_hashes.back());
   }
   config.hash = hex(whole.finish());

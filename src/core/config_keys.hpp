@@ -129,9 +129,16 @@ struct ListDefaults {
 void read_defaults(const ConfigValue& section, ListDefaults& into);
 /// All keys of one list, and what is wrong between them, each being right by itself.
 void read_list(const ConfigValue& list, const ListDefaults& defaults, Rule& into);
+/// How a list may run its items, as a set of Form.
+unsigned forms_of(const Rule& rule, bool is_command);
 /// What is wrong between keys of one list, each of them being right by itself.
 void check_list(const ConfigValue& list, Rule& rule);
 
+/// Of one list, at once.
+inline constexpr std::int64_t most_runs = 100'000;
+/// A number, or a share of the processors that this host may use: "cpus", "cpus*2", "cpus/2".
+void read_concurrency(const ConfigValue& value, Rule& rule);
+std::string show_concurrency(const Rule& rule);
 void read_backoff(const ConfigValue& value, Rule& rule);
 void read_rlimits(const ConfigValue& value, Rule& rule);
 void read_env(const ConfigValue& value, Rule& rule);
@@ -140,5 +147,9 @@ void read_umask(const ConfigValue& value, Rule& rule);
 /// The name or number of a `what`. Whether a host has it is that host's own affair.
 void read_account(const ConfigValue& value, const std::string& what,
                   std::optional<std::string>& into);
+
+/// A part of the configuration's hash: one key that differs on some hosts. `said` has it.
+std::uint64_t hash_override(std::string_view pattern, std::string_view key, const Rule& said);
+std::uint64_t hash_override(std::string_view pattern, unsigned max_processes);
 
 }  // namespace w8y::core

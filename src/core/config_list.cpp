@@ -6,14 +6,14 @@
 
 namespace w8y::core {
 
-namespace {
-
 unsigned forms_of(const Rule& rule, bool is_command) {
   if (is_command) return static_cast<unsigned>(Form::command);
   if (rule.mode == Mode::single) return static_cast<unsigned>(Form::single);
   if (rule.mode == Mode::stream) return static_cast<unsigned>(Form::stream);
   return Form::single | Form::stream;
 }
+
+namespace {
 
 /// Reports the list's own keys that are not for such a list. What [defaults] says of them is for
 /// other lists.

@@ -14,7 +14,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::int64_t most_runs = 100'000;
 /// The visits of one round stand in one command.
 constexpr std::size_t most_queues = 1000;
 constexpr std::int64_t million = 1'000'000;
@@ -195,8 +194,7 @@ constexpr Key<Rule> list_rows[] = {
      [](auto& rule) { return as_text(rule.requires_caps); },
      for_executors([](auto& from, auto& into) { into.requires_caps = from.requires_caps; },
                    "is for an executor; a command is not asked for --caps")},
-    {"concurrency", "1", [](auto& v, auto& rule) { v.integer(rule.concurrency, 0, most_runs); },
-     [](auto& rule) { return as_text(rule.concurrency); }},
+    {"concurrency", "1", read_concurrency, show_concurrency},
     {"fleet_concurrency", "0",
      [](auto& v, auto& rule) { v.integer(rule.fleet_concurrency, 0, million); },
      [](auto& rule) { return as_text(rule.fleet_concurrency); }},

@@ -1,7 +1,7 @@
 // Names of keys: all of them, and what an unknown one was meant to be.
 #include <w8y/config.hpp>
 
-#include "core/config_keys.hpp"
+#include "core/config_hosts.hpp"
 #include "core/text.hpp"
 
 namespace w8y {
@@ -27,6 +27,10 @@ std::vector<KnownKey> known_keys() {
   add(all, "lists", core::list_keys);
   add(all, "lists.backoff", core::backoff_keys);
   for (const core::Limit& limit : core::limits) all.push_back({"lists.rlimits", limit.name, ""});
+  for (const std::string_view key : core::host_keys)
+    if (key != "lists") all.push_back({"hosts.PATTERN", std::string(key), ""});
+  for (const std::string_view key : core::host_list_keys)
+    all.push_back({"hosts.PATTERN.lists", std::string(key), ""});
   return all;
 }
 

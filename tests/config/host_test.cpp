@@ -1,5 +1,6 @@
 // The real host of a configuration, on files in a temporary folder.
 #include <doctest/doctest.h>
+#include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -81,6 +82,22 @@ TEST_CASE("the real host trusts what only root can write") {
   CHECK(host.read(file).problem.empty());
   REQUIRE(::chown(file.c_str(), 12345, 0) == 0);
   CHECK(host.distrust(file).starts_with("belongs to user 12345"));
+}
+
+TEST_CASE("the real host counts the processors that it may use") {
+  SystemConfigHost host;
+  cpu_set_t all;
+  REQUIRE(::sched_getaffinity(0, sizeof all, &all) == 0);
+  CHECK(host.processors() >= 1);
+  CHECK(host.processors() <= static_cast<unsigned>(CPU_COUNT(&all)));
+  int first = 0;
+  while (!CPU_ISSET(first, &all)) ++first;
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(first, &one);
+  REQUIRE(::sched_setaffinity(0, sizeof one, &one) == 0);
+  CHECK(host.processors() == 1);
+  REQUIRE(::sched_setaffinity(0, sizeof all, &all) == 0);
 }
 
 TEST_CASE("the real host has a name") {

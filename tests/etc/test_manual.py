@@ -15,6 +15,8 @@ SECTIONS = {
     "[lists.PREFIX] and [defaults]": "lists",
     "backoff": "lists.backoff",
     "rlimits": "lists.rlimits",
+    r"[hosts.\(dqPATTERN\(dq]": "hosts.PATTERN",
+    r"[hosts.\(dqPATTERN\(dq.lists.PREFIX]": "hosts.PATTERN.lists",
 }
 NO_OPTIONS = {"caps", "stream"}  # of executors
 

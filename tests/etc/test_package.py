@@ -38,7 +38,7 @@ class Version(unittest.TestCase):
 
     def test_stands_nowhere_else(self):
         other = [path for path in (ROOT / "etc").rglob("*")
-                 if path.is_file() and path.parent.name != "man" and version() in path.read_text()]
+                 if path.is_file() and path.parent.name != "man" and version().encode() in path.read_bytes()]
         self.assertEqual(other, [])
         self.assertNotIn("version", json.loads((ROOT / "etc/kits/node/package.json").read_text()))
 

@@ -186,12 +186,14 @@ TEST_CASE("the hash tells any two configurations apart, but not two hosts") {
   }
   std::set<std::string> hashes;
   for (Config& config : configs) {
+    if (!config.supervisor.status.empty()) continue;
     set_hashes(config);
     const std::string hash = config.hash;
     CHECK(hash.size() == 16);
     CHECK(hash.find_first_not_of("0123456789abcdef") == std::string::npos);
     CHECK(hashes.insert(hash).second);
     config.supervisor.host = "another";
+    config.supervisor.status = {"unix:/y"};
     config.warnings = {"w"};
     set_hashes(config);
     CHECK(config.hash == hash);

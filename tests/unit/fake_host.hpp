@@ -20,6 +20,8 @@ class FakeHost : public ConfigHost {
   std::map<std::string, std::string> distrusted;
   std::set<std::string> absent;
   bool root = true;
+  unsigned cpus = 8;
+  std::string own_name = "here";
   std::string bad_url;
 
   File read(const std::string& path) override {
@@ -31,7 +33,8 @@ class FakeHost : public ConfigHost {
     if (files.count(pattern) != 0) return {pattern};
     return {};
   }
-  std::string hostname() override { return "here"; }
+  std::string hostname() override { return own_name; }
+  unsigned processors() override { return cpus; }
   std::string variable(const std::string& name) override { return variables[name]; }
   bool is_root() override { return root; }
   std::string missing(const std::string& path) override {

@@ -1,0 +1,226 @@
+// [hosts."PATTERN"], and limits made from the number of processors.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include <w8y/reload_plan.hpp>
+
+#include "unit/fake_host.hpp"
+
+using namespace w8y;
+using w8y::test::FakeHost;
+using w8y::test::mistakes_in;
+using Lines = std::vector<std::string>;
+using namespace std::chrono_literals;
+
+namespace config_hosts_test {
+namespace {
+
+const std::string lists = R"([lists.films]
+executor = "/films"
+concurrency = 2
+env = { A = "1" }
+[lists.mix]
+command = ["mix", "{}"]
+)";
+
+Config on(const std::string& name, const std::string& text, unsigned cpus = 8) {
+  FakeHost host;
+  host.own_name = name;
+  host.cpus = cpus;
+  Config config = parse_config(lists + text, "c", host);
+  set_hashes(config);
+  return config;
+}
+
+unsigned films_at_once(const std::string& name, const std::string& text) {
+  return on(name, text).lists.at("films")->concurrency;
+}
+
+}  // namespace
+
+TEST_CASE("what differs on some hosts counts where the name fits") {
+  const std::string text = R"([hosts."gpu-*"]
+max_processes = 30
+[hosts."gpu-*".lists.films]
+concurrency = 9
+weight = 3
+enabled = false
+env = { B = "2" }
+nice = 5
+rlimits = { core = 0 }
+timeout = "1h"
+progress_timeout = "1m"
+processes = 2
+)";
+  const Config gpu = on("gpu-1", text);
+  const Rule& films = *gpu.lists.at("films");
+  CHECK(gpu.supervisor.max_processes == 30);
+  CHECK(films.concurrency == 9);
+  CHECK(films.weight == 3);
+  CHECK_FALSE(films.enabled);
+  CHECK(films.child->env == std::map<std::string, std::string>{{"B", "2"}});
+  CHECK(films.child->nice == 5);
+  CHECK(films.child->rlimits.size() == 1);
+  CHECK(films.timeout == 1h);
+  CHECK(films.progress_timeout == 1min);
+  CHECK(films.processes == 2);
+  CHECK(gpu.lists.at("mix")->concurrency == 1);
+  const Config other = on("cpu-1", text);
+  CHECK(other.supervisor.max_processes == 0);
+  CHECK(*other.lists.at("films") == *on("any", "").lists.at("films"));
+  CHECK(gpu.hash == other.hash);
+}
+
+TEST_CASE("of several sections the later one wins, wherever the pattern was named first") {
+  const std::string text = R"([hosts."*".lists.films]
+concurrency = 5
+[hosts."a*".lists.films]
+concurrency = 6
+[hosts."a*".lists."mix:"]
+timeout = "1s"
+[hosts."ab*".lists.films]
+weight = 7
+)";
+  CHECK(films_at_once("z", text) == 5);
+  CHECK(films_at_once("ab", text) == 6);
+  CHECK(on("ab", text).lists.at("films")->weight == 7);
+  CHECK(on("ab", text).lists.at("mix")->timeout == 1s);
+  const std::string other_way = R"([hosts."a*".lists.films]
+concurrency = 6
+[hosts."*".lists.films]
+concurrency = 5
+)";
+  CHECK(films_at_once("ab", other_way) == 5);
+  CHECK(on("a",
+           "[hosts.b]\nmax_processes = 1\n[hosts.a]\nmax_processes = 2\n[hosts.\"?\"]\n"
+           "max_processes = 3\n")
+            .supervisor.max_processes == 3);
+}
+
+TEST_CASE("hosts that share a file have one hash, and any change in it makes another") {
+  const std::string one = "[hosts.a.lists.films]\nconcurrency = 3\nenv = { S = \"x\" }\n";
+  CHECK(on("a", one).hash == on("b", one).hash);
+  CHECK(on("a", "[hosts.a]\nmax_processes = 3\n").hash ==
+        on("b", "[hosts.a]\nmax_processes = 3\n").hash);
+  std::vector<std::string> hashes;
+  for (const char* text :
+       {"", "[hosts.a.lists.films]\nconcurrency = 3\n", "[hosts.a.lists.films]\nconcurrency = 4\n",
+        "[hosts.b.lists.films]\nconcurrency = 3\n", "[hosts.a.lists.mix]\nconcurrency = 3\n",
+        "[hosts.a.lists.films]\nweight = 3\n", "[hosts.a]\nmax_processes = 3\n",
+        "[hosts.a]\nmax_processes = 4\n", "[hosts.b]\nmax_processes = 3\n",
+        "[hosts.a.lists.films]\nconcurrency = \"cpus\"\n",
+        "[hosts.a.lists.films]\nenv = { S = \"x\" }\n",
+        "[hosts.a.lists.films]\nenv = { S = \"y\" }\n"}) {
+    for (const char* name : {"a", "b", "c"}) {
+      CAPTURE(name);
+      CHECK(on(name, text).hash == on("c", text).hash);
+    }
+    hashes.push_back(on("c", text).hash);
+  }
+  std::ranges::sort(hashes);
+  CHECK(std::ranges::adjacent_find(hashes) == hashes.end());
+}
+
+TEST_CASE("a hash that a reload takes over is that of the file, not of this host") {
+  const std::string hosts = "[hosts.a.lists.films]\nconcurrency = 3\n";
+  FakeHost host;
+  host.own_name = "a";
+  const Config before = on("a", hosts);
+  std::string changed = lists + hosts;
+  changed.replace(changed.find("concurrency = 2"), 15, "concurrency = 7");
+  Config after = parse_config(changed, "c", host);
+  CHECK(*after.lists.at("films") == *before.lists.at("films"));
+  keep_unchanged(before, after);
+  set_hashes(after, before);
+  Config afresh = parse_config(changed, "c", host);
+  set_hashes(afresh);
+  CHECK(after.hash == afresh.hash);
+  CHECK(after.hash != before.hash);
+}
+
+TEST_CASE("mistakes in [hosts] are told on every host, with their place") {
+  CHECK(
+      mistakes_in(lists + R"([hosts.x]
+host = "a"
+nothing = 1
+max_processes = -1
+[hosts.x.lists.films]
+executor = "/other"
+concurency = 3
+weight = 0
+[hosts.x.lists.mix]
+processes = 2
+[hosts.x.lists.film]
+weight = 1
+)") ==
+      Lines{
+          "c:8:1: hosts.x.host: stands in the wrong place; it is a key of [supervisor]",
+          "c:9:1: hosts.x.nothing: is not a known key; w8y.toml(5) names all",
+          "c:10:17: hosts.x.max_processes: is -1; must be an integer from 0 to 1000000",
+          "c:12:1: hosts.x.lists.films.executor: is the same on all hosts; only concurrency, "
+          "weight, enabled, processes, env, nice, rlimits, timeout and progress_timeout may "
+          "differ",
+          "c:13:1: hosts.x.lists.films.concurency: is not a known key; did you mean "
+          "\"concurrency\"?",
+          "c:14:10: hosts.x.lists.films.weight: is 0; must be an integer from 1 to 1000000",
+          "c:16:1: hosts.x.lists.mix.processes: is for a stream executor; a command is one process "
+          "per item",
+          "c:17:16: hosts.x.lists.film: is no list of this configuration; must be the prefix "
+          "of one in [lists]"});
+  CHECK(mistakes_in("hosts = 1\n") == Lines{"c:1:9: hosts: is 1; must be a table"});
+  CHECK(mistakes_in("[hosts]\nx = 1\n") == Lines{"c:2:5: hosts.x: is 1; must be a table"});
+  CHECK(mistakes_in("[hosts.x]\nlists = 1\n") ==
+        Lines{"c:2:9: hosts.x.lists: is 1; must be a table"});
+  CHECK(mistakes_in(lists + "[hosts.x.lists]\nfilms = 1\n") ==
+        Lines{"c:8:9: hosts.x.lists.films: is 1; must be a table"});
+}
+
+TEST_CASE("[hosts] stands in the main file, and is about lists of any file") {
+  FakeHost host;
+  host.own_name = "a";
+  host.files["/more"] = {"[lists.more]\ncommand = [\"x\", \"{}\"]\n", ""};
+  const std::string text = "include = [\"/more\"]\n[hosts.a.lists.more]\nconcurrency = 4\n";
+  CHECK(parse_config(text, "c", host).lists.at("more")->concurrency == 4);
+  host.files["/more"].text += "[hosts.a]\nmax_processes = 1\n";
+  CHECK(mistakes_in(text, host) ==
+        Lines{"/more:3:2: hosts: stands in an included file, which may hold only [lists]"});
+}
+
+TEST_CASE("a limit may be a share of the processors") {
+  const auto films = [](const std::string& share, unsigned cpus) {
+    return *on("a", "[hosts.a.lists.films]\nconcurrency = \"" + share + "\"\n", cpus)
+                .lists.at("films");
+  };
+  CHECK(films("cpus", 8).concurrency == 8);
+  CHECK(films("cpus*2", 8).concurrency == 16);
+  CHECK(films("cpus/2", 8).concurrency == 4);
+  CHECK(films("cpus/16", 8).concurrency == 1);
+  CHECK(films("cpus*100000", 8).concurrency == 100'000);
+  CHECK(describe(films("cpus*2", 3)).at("concurrency") == "cpus*2 (6 here)");
+  FakeHost host;
+  const std::string text =
+      "[defaults]\nconcurrency = \"cpus\"\n[lists.a]\ncommand = [\"x\", "
+      "\"{}\"]\n[lists.b]\ncommand = [\"x\", \"{}\"]\nconcurrency = 3\n";
+  Config eight = parse_config(text, "c", host);
+  CHECK(eight.lists.at("a")->concurrency == 8);
+  CHECK(eight.lists.at("b")->concurrency == 3);
+  CHECK(eight.lists.at("b")->concurrency_by.empty());
+  host.cpus = 2;
+  Config two = parse_config(text, "c", host);
+  CHECK(two.lists.at("a")->concurrency == 2);
+  set_hashes(eight);
+  set_hashes(two);
+  CHECK(eight.hash == two.hash);
+  for (const char* wrong : {"", "cpu", "cpus+1", "cpus*0", "cpus*-1", "cpus*", "cpus * 2", "4"}) {
+    CAPTURE(wrong);
+    const Lines told = mistakes_in("[lists.a]\ncommand = [\"x\", \"{}\"]\nconcurrency = \"" +
+                                   std::string(wrong) + "\"\n");
+    REQUIRE(told.size() == 1);
+    CHECK(
+        told[0].ends_with("; must be a number without quotes, or a share of this host's "
+                          "processors: \"cpus\", \"cpus*2\" or \"cpus/2\""));
+  }
+}
+
+}  // namespace config_hosts_test
