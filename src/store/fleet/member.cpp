@@ -12,7 +12,7 @@ namespace w8y::store {
 namespace {
 
 /// Fields that are written in one command, and in one beat.
-constexpr std::size_t fields_at_once = 256;
+constexpr std::size_t changes_at_once = 256;
 constexpr std::size_t fields_of_beat = 1024;
 /// Every so many beats: Redis's time, who is long gone, what runs have changed in lists.
 constexpr std::size_t tidy_every = 3;
@@ -132,10 +132,10 @@ void FleetMember::send_lists() {
   if (changes.empty()) return;
   ++version_;
   const std::string key = keys_.lists(id_);
-  for (std::size_t first = 0; first < changes.size(); first += fields_at_once) {
+  for (std::size_t first = 0; first < changes.size(); first += changes_at_once) {
     redis::Command set{"HSET", key};
     redis::Command remove{"HDEL", key};
-    for (std::size_t i = first; i < std::min(changes.size(), first + fields_at_once); ++i) {
+    for (std::size_t i = first; i < std::min(changes.size(), first + changes_at_once); ++i) {
       const auto& [prefix, text] = changes[i];
       if (text.empty()) {
         remove.push_back(prefix);
