@@ -12,6 +12,11 @@ _w8yctl_feeds() {
     "$1" feed list 2>/dev/null | sed -n '/^[A-Za-z0-9._/@-]*$/p'
 }
 
+# The hosts of the fleet.
+_w8yctl_hosts() {
+    "$1" fleet --no-lists 2>/dev/null | sed -n 's/^\([A-Za-z0-9._@-]*\)  .*/\1/p' | sed '/^HOST$/d'
+}
+
 _w8yctl() {
     local cur prev words cword split
     _init_completion -s || return
@@ -29,6 +34,10 @@ _w8yctl() {
             COMPREPLY=($(compgen -W 'lock proc' -- "$cur"))
             return
             ;;
+        --host)
+            COMPREPLY=($(compgen -W "$(_w8yctl_hosts "$1")" -- "$cur"))
+            return
+            ;;
         --list)
             COMPREPLY=($(compgen -W "$(_w8yctl_lists "$1")" -- "$cur"))
             return
@@ -41,7 +50,7 @@ _w8yctl() {
             COMPREPLY=($(compgen -W 'feed sorted_feed queue job' -- "$cur"))
             return
             ;;
-        --redis-url | --item | --limit | --reason | --for | --timeout | --since | --host | --id | \
+        --redis-url | --item | --limit | --reason | --for | --timeout | --since | --id | --fleet | \
             --max-length | --key-prefix | -k | --after | --before | --rule | -n)
             return
             ;;
@@ -51,7 +60,7 @@ _w8yctl() {
     local i command= given=0
     for ((i = 1; i < cword; i++)); do
         case ${words[i]} in
-            --socket | --config | --redis-url | --lock-key | --state | --list | --item | --limit | \
+            --socket | --config | --redis-url | --lock-key | --fleet | --state | --list | --item | --limit | \
                 --kind | --max-length | --id | --reason | --for | --timeout | --since | --host | --file | --schedules | --timefile | \
                 --key-prefix | -k | --after | --before | --rule | -n)
                 ((i++))
@@ -84,8 +93,8 @@ _w8yctl() {
     fi
     $split && return
 
-    local options='--socket= --config= --redis-url= --lock-key= --json --wide --help'
-    local commands='status lists quiet resume reload drain cancel check-executor runs show watch items
+    local options='--socket= --config= --redis-url= --lock-key= --fleet= --json --wide --help'
+    local commands='status lists fleet quiet resume reload drain cancel check-executor runs show watch items
         add remove quarantine release pause schedule feed sorted queue job'
     [[ $command == schedule* ]] && options+=' --key-prefix='
     [[ $command == @(feed|sorted|queue|job)* ]] && options+=' --base64 --feed-base64'
@@ -106,7 +115,9 @@ _w8yctl() {
         'feed watch' | 'sorted watch' | 'queue watch' | 'job watch') options+=' --limit=' ;;
         lists) options+=' --state=' ;;
         items) options+=' --state= --limit=' ;;
-        drain) options+=' --wait' ;;
+        fleet) options+=' --runs --no-lists' ;;
+        quiet | resume | reload) options+=' --host= --all' ;;
+        drain) options+=' --host= --all --wait' ;;
         add) options+=' --again --base64' ;;
         remove) options+=' --base64 --state=' ;;
         quarantine) options+=' --base64 --reason=' ;;

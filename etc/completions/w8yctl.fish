@@ -6,6 +6,12 @@ function __w8yctl_lists
         string replace -r '"list": *"(.*)"' '$1' | sort -u
 end
 
+# The hosts of the fleet.
+function __w8yctl_hosts
+    w8yctl fleet --no-lists 2>/dev/null | string replace -rf '^([A-Za-z0-9._@-]+)  .*' '$1' |
+        string match -v HOST
+end
+
 complete -c w8yctl -f
 complete -c w8yctl -s h -l help -d 'Print a summary'
 complete -c w8yctl -n __fish_use_subcommand -l version -d 'Print the version'
@@ -13,16 +19,18 @@ complete -c w8yctl -l socket -r -F -d 'Status socket of w8yd'
 complete -c w8yctl -l config -r -F -d 'Config file'
 complete -c w8yctl -l redis-url -x -d Redis
 complete -c w8yctl -l lock-key -x -a 'lock proc' -d 'Name in lock keys'
+complete -c w8yctl -l fleet -x -d 'Name of the fleet'
 complete -c w8yctl -l json -d 'For programs'
 complete -c w8yctl -l wide -d 'Tables are not cut'
 
 complete -c w8yctl -n __fish_use_subcommand -a status -d 'This host at a glance'
 complete -c w8yctl -n __fish_use_subcommand -a lists -d 'All lists of this host, or one in detail'
-complete -c w8yctl -n __fish_use_subcommand -a quiet -d 'Begin no new runs on this host'
-complete -c w8yctl -n __fish_use_subcommand -a resume -d 'End of a list\'s pause, or of this host\'s quiet'
-complete -c w8yctl -n __fish_use_subcommand -a reload -d 'Make w8yd of this host read its config again'
-complete -c w8yctl -n __fish_use_subcommand -a drain -d 'Make w8yd of this host finish its runs and exit'
-complete -c w8yctl -n __fish_use_subcommand -a cancel -d 'End a run of this host'
+complete -c w8yctl -n __fish_use_subcommand -a fleet -d 'All hosts: their state, config and lists'
+complete -c w8yctl -n __fish_use_subcommand -a quiet -d 'Begin no new runs on this host, another, or all'
+complete -c w8yctl -n __fish_use_subcommand -a resume -d 'End of a list\'s pause, or of hosts\' quiet'
+complete -c w8yctl -n __fish_use_subcommand -a reload -d 'Make w8yd read its config again, here or elsewhere'
+complete -c w8yctl -n __fish_use_subcommand -a drain -d 'Make w8yd finish its runs and exit, here or elsewhere'
+complete -c w8yctl -n __fish_use_subcommand -a cancel -d 'End a run, on whichever host'
 complete -c w8yctl -n __fish_use_subcommand -a check-executor -d 'Try an executor'
 complete -c w8yctl -n __fish_use_subcommand -a runs -d 'Finished runs, newest first'
 complete -c w8yctl -n __fish_use_subcommand -a show -d 'A run, its result, the end of its standard error'
@@ -46,6 +54,10 @@ complete -c w8yctl -n '__fish_seen_subcommand_from release' -l state -x -a 'rest
 complete -c w8yctl -n '__fish_seen_subcommand_from release' -l all -d 'All that rest or are quarantined'
 complete -c w8yctl -n '__fish_seen_subcommand_from lists' -l state -x -a 'running idle full unavailable starved paused quiet probing refused disabled draining' -d 'Only these'
 complete -c w8yctl -n '__fish_seen_subcommand_from cancel' -l quarantine -d 'Keep its item from being run'
+complete -c w8yctl -n '__fish_seen_subcommand_from fleet' -l runs -d 'What each host runs'
+complete -c w8yctl -n '__fish_seen_subcommand_from fleet' -l no-lists -d 'Only a line for each host'
+complete -c w8yctl -n '__fish_seen_subcommand_from quiet resume reload drain' -l host -x -a '(__w8yctl_hosts)' -d 'Another host'
+complete -c w8yctl -n '__fish_seen_subcommand_from quiet resume reload drain' -l all -d 'All hosts'
 complete -c w8yctl -n '__fish_seen_subcommand_from drain' -l wait -d 'Return when w8yd has ended'
 complete -c w8yctl -n '__fish_seen_subcommand_from add' -s 0 -d 'Items of standard input end with a NUL byte'
 complete -c w8yctl -n '__fish_seen_subcommand_from add' -l again -d 'Add items that are in the list already, too'

@@ -5,7 +5,10 @@
 #include <utility>
 #include <variant>
 
+#include "app/fleet_answering.hpp"
+#include "app/random_number.hpp"
 #include "redis/url.hpp"
+#include "store/fleet/orders.hpp"
 
 namespace w8y::app {
 
@@ -32,12 +35,15 @@ struct Fleet::Link {
         fleet(of),
         member(parts.loop, parts.redis.options(), of, id, handler),
         reader(parts.loop, member.client(), of,
-               parts.redis.options().url.kind == redis::Url::Kind::cluster) {}
+               parts.redis.options().url.kind == redis::Url::Kind::cluster),
+        orders(parts.loop, member.client(), session->subscriber, reader, of, random_number()) {}
 
   std::shared_ptr<store::RedisSession> session;
   std::string fleet;
   store::FleetMember member;
   store::FleetReader reader;
+  store::FleetOrders orders;
+  std::unique_ptr<FleetAnswering> answering;
   bool accepted = false;
   bool refused = false;  ///< told
 };
@@ -123,6 +129,12 @@ void Fleet::on_beat(const std::string& refused) {
     link_->accepted = accepted;
     lists_.set_wanted(accepted);
   }
+  // Who may not be seen is not spoken to either: it would be refused for each channel.
+  if (accepted && !link_->answering)
+    link_->answering = std::make_unique<FleetAnswering>(
+        FleetAnswering::Parts{parts_.loop, parts_.log, parts_.control, link_->member,
+                              link_->session->subscriber},
+        link_->fleet);
   if (accepted != std::exchange(link_->refused, !accepted)) return;
   if (accepted) return parts_.log.info("the fleet sees this host again");
   parts_.log.warn("Redis does not let this host be seen in the fleet; its work is not affected",
@@ -134,6 +146,11 @@ void Fleet::look(bool lists, Seen then) {
   link_->reader.read(
       lists ? Lists::yes : Lists::no,
       [then = std::move(then)](const store::FleetReader::ViewPtr& view) { then(*view); });
+}
+
+void Fleet::give(FleetOrder order, Given then) {
+  link_->orders.give(std::move(order),
+                     [then = std::move(then)](FleetOutcome&& outcome) { then(outcome); });
 }
 
 }  // namespace w8y::app

@@ -45,6 +45,7 @@ class Fleet final : public Subsystem,
   [[nodiscard]] bool listens() const override { return false; }
   // of ops::FleetPort
   void look(bool lists, Seen then) override;
+  void give(FleetOrder order, Given then) override;
 
  private:
   /// One Redis, and one fleet there.

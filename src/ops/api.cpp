@@ -151,16 +151,6 @@ HttpResponse list_response(const std::optional<ListStatus>& list) {
   return response;
 }
 
-void cancel(Control& control, const HttpRequest& request, HttpReply& reply) {
-  const auto body = parse(request.body);
-  const auto run = body ? get_bytes(*body, "run") : std::nullopt;
-  if (!run) {
-    reply.send(error_response(400, R"(the body should be {"run": "ID"})"));
-    return;
-  }
-  reply.send(result_response(control.cancel(*run)));
-}
-
 void run_item(Control& control, const HttpRequest& request, const HttpReplyPtr& reply) {
   const auto body = parse(request.body);
   const auto list = body ? get_bytes(*body, "list") : std::nullopt;
@@ -201,6 +191,73 @@ void show_fleet(FleetPort& fleet, const HttpRequest& request, const HttpReplyPtr
              [reply, lists](const FleetView& view) { reply->send(fleet_response(view, lists)); });
 }
 
+HttpResponse outcome_response(const FleetOutcome& outcome) {
+  if (outcome.unreachable) return error_response(503, outcome.trouble);
+  if (outcome.not_found) return error_response(404, outcome.trouble);
+  if (!outcome.trouble.empty()) return error_response(409, outcome.trouble);
+  Json json = to_json(outcome);
+  if (!outcome.complete()) json["error"] = "not all hosts have done it";
+  return json_response(outcome.complete() ? 200 : 409, json);
+}
+
+/// nullopt: the request is for this host alone. `mistake`: it is for nobody.
+std::optional<FleetOrder> order_to_fleet(const HttpRequest& request, std::string& mistake) {
+  const auto host = request.query.find("host");
+  const auto all = request.query.find("all");
+  if (host == request.query.end() && all == request.query.end()) return std::nullopt;
+  FleetOrder order;
+  if (host != request.query.end()) order.host = host->second;
+  const bool to_all = all != request.query.end() && all->second == "yes";
+  if (order.host.empty() != to_all) mistake = "say ?host=NAME or ?all=yes";
+  if (const auto body = parse(request.body))
+    order.by = get_bytes(*body, "by").value_or(std::string());
+  return order;
+}
+
+/// True: the request is for the fleet, and is being answered.
+bool ask_fleet(FleetPort& fleet, OrderKind kind, const HttpRequest& request,
+               const HttpReplyPtr& reply, const RunId& run = {}) {
+  std::string mistake;
+  auto order = order_to_fleet(request, mistake);
+  if (!order) return false;
+  order->kind = kind;
+  order->run = run;
+  if (!mistake.empty()) {
+    reply->send(error_response(400, mistake));
+  } else {
+    fleet.give(std::move(*order),
+               [reply](const FleetOutcome& outcome) { reply->send(outcome_response(outcome)); });
+  }
+  return true;
+}
+
+void cancel(Control& control, FleetPort& fleet, const HttpRequest& request,
+            const HttpReplyPtr& reply) {
+  const auto body = parse(request.body);
+  const auto run = body ? get_bytes(*body, "run") : std::nullopt;
+  if (!run) {
+    reply->send(error_response(400, R"(the body should be {"run": "ID"})"));
+    return;
+  }
+  if (ask_fleet(fleet, OrderKind::cancel, request, reply, *run)) return;
+  reply->send(result_response(control.cancel(*run)));
+}
+
+/// What all hosts run, or one, or what has an id that starts so.
+void show_fleet_runs(FleetPort& fleet, const HttpRequest& request, const HttpReplyPtr& reply) {
+  FleetOrder order;
+  if (const auto host = request.query.find("host"); host != request.query.end())
+    order.host = host->second;
+  if (const auto run = request.query.find("run"); run != request.query.end())
+    order.run = run->second;
+  fleet.give(std::move(order), [reply](const FleetOutcome& outcome) {
+    HttpResponse response = outcome_response(outcome);
+    // Who does not answer is named, and runs of others are shown all the same.
+    if (outcome.trouble.empty()) response = json_response(200, to_json(outcome));
+    reply->send(response);
+  });
+}
+
 std::optional<std::string> list_filter(const HttpRequest& request) {
   const auto found = request.query.find("list");
   if (found == request.query.end()) return std::nullopt;
@@ -236,31 +293,41 @@ void add_looks(Router& router, Control& control, FleetPort& fleet, EventHub& eve
             [&fleet](const HttpRequest& request, const HttpReplyPtr& reply) {
               show_fleet(fleet, request, reply);
             });
+  router.on("GET", "/api/v1/fleet/runs",
+            [&fleet](const HttpRequest& request, const HttpReplyPtr& reply) {
+              show_fleet_runs(fleet, request, reply);
+            });
   router.on("GET", "/api/v1/events",
             [&events](const HttpRequest& request, const HttpReplyPtr& reply) {
               events.subscribe(*reply, list_filter(request));
             });
 }
 
-void add_orders(Router& router, Control& control) {
-  const auto order = [&](const char* path, ControlResult (Control::*method)()) {
-    router.on("POST", path, [&control, method](const HttpRequest&, const HttpReplyPtr& reply) {
-      reply->send(result_response((control.*method)()));
-    });
+void add_orders(Router& router, Control& control, FleetPort& fleet) {
+  const auto order = [&](const char* path, OrderKind kind, ControlResult (Control::*method)()) {
+    router.on(
+        "POST", path,
+        [&control, &fleet, kind, method](const HttpRequest& request, const HttpReplyPtr& reply) {
+          if (ask_fleet(fleet, kind, request, reply)) return;
+          reply->send(result_response((control.*method)()));
+        });
   };
-  order("/api/v1/quiet", &Control::quiet);
-  order("/api/v1/resume", &Control::resume);
-  order("/api/v1/drain", &Control::drain);
-  router.on("POST", "/api/v1/reload", [&control](const HttpRequest&, const HttpReplyPtr& reply) {
-    control.reload([reply](const ControlResult& result) { reply->send(result_response(result)); });
-  });
+  order("/api/v1/quiet", OrderKind::quiet, &Control::quiet);
+  order("/api/v1/resume", OrderKind::resume, &Control::resume);
+  order("/api/v1/drain", OrderKind::drain, &Control::drain);
+  router.on("POST", "/api/v1/reload",
+            [&control, &fleet](const HttpRequest& request, const HttpReplyPtr& reply) {
+              if (ask_fleet(fleet, OrderKind::reload, request, reply)) return;
+              control.reload(
+                  [reply](const ControlResult& result) { reply->send(result_response(result)); });
+            });
   router.on("POST", "/api/v1/config/compare",
             [&control](const HttpRequest& request, const HttpReplyPtr& reply) {
               compare_secrets(control, request, *reply);
             });
   router.on("POST", "/api/v1/cancel",
-            [&control](const HttpRequest& request, const HttpReplyPtr& reply) {
-              cancel(control, request, *reply);
+            [&control, &fleet](const HttpRequest& request, const HttpReplyPtr& reply) {
+              cancel(control, fleet, request, reply);
             });
   router.on("POST", "/api/v1/run",
             [&control](const HttpRequest& request, const HttpReplyPtr& reply) {
@@ -272,7 +339,7 @@ void add_orders(Router& router, Control& control) {
 
 void add_api(Router& router, Control& control, FleetPort& fleet, EventHub& events) {
   add_looks(router, control, fleet, events);
-  add_orders(router, control);
+  add_orders(router, control, fleet);
 }
 
 }  // namespace w8y::ops

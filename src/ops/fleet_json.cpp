@@ -60,6 +60,35 @@ Json to_json(const FleetHost& host, bool lists) {
   return json;
 }
 
+Json to_json(const FleetOutcome& outcome) {
+  Json json = {{"complete", outcome.complete()}, {"now_ms", outcome.now.count()}};
+  json["hosts"] = Json::array();
+  for (const FleetAnswer& answer : outcome.answers) {
+    Json told = Json::object();
+    put_bytes(told, "host", answer.host);
+    put_bytes(told, "host_id", answer.host_id);
+    told["result"] = answer.result;
+    told["text"] = answer.text;
+    if (!answer.lines.empty()) told["lines"] = answer.lines;
+    if (!answer.runs.empty()) {
+      told["runs"] = Json::array();
+      for (const auto& run : answer.runs) told["runs"].push_back(parse(run).value_or(Json()));
+      told["more_runs"] = answer.more_runs;
+    }
+    json["hosts"].push_back(std::move(told));
+  }
+  json["missing"] = Json::array();
+  for (const auto& missing : outcome.missing) {
+    Json told = Json::object();
+    put_bytes(told, "host", missing.host);
+    put_bytes(told, "host_id", missing.host_id);
+    told["silent"] = missing.silent;
+    told["last_beat_ms"] = missing.last_beat.count();
+    json["missing"].push_back(std::move(told));
+  }
+  return json;
+}
+
 std::string to_text(const FleetView& view, bool lists) {
   Json head = {{"now_ms", view.now.count()}, {"newest_hash", view.newest_hash}, {"cut", view.cut}};
   put_bytes(head, "fleet", view.fleet);

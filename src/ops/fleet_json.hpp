@@ -4,6 +4,7 @@
 #include <string>
 
 #include <w8y/fleet.hpp>
+#include <w8y/fleet_orders.hpp>
 
 #include "ops/status_json.hpp"
 
@@ -12,6 +13,8 @@ namespace w8y::ops {
 /// A host's own fields; its lists under "lists" where they were asked for.
 Json to_json(const FleetHost& host, bool lists);
 Json to_json(const ListBeat& list);
+/// Each answer, and who has not answered.
+Json to_json(const FleetOutcome& outcome);
 /// All of it, as text: as a tree, a thousand hosts would take many times as much.
 std::string to_text(const FleetView& view, bool lists);
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 
 #include <w8y/fleet.hpp>
+#include <w8y/fleet_orders.hpp>
 
 namespace w8y::ops {
 
@@ -16,6 +16,9 @@ class FleetPort {
   virtual ~FleetPort() = default;
   /// `then` is called once, from the loop; it may be dropped with the port.
   virtual void look(bool lists, Seen then) = 0;
+  using Given = std::function<void(const FleetOutcome&)>;
+  /// Hosts carry it out and answer; its `id` and `until` are filled in. `then` as with look().
+  virtual void give(FleetOrder order, Given then) = 0;
 };
 
 }  // namespace w8y::ops

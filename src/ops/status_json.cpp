@@ -139,24 +139,6 @@ bool is_nested_deeper(std::string_view text, int most) {
   return false;
 }
 
-const char* kind_name(ControlResult::Kind kind) {
-  switch (kind) {
-    case ControlResult::Kind::done:
-      return "done";
-    case ControlResult::Kind::accepted:
-      return "accepted";
-    case ControlResult::Kind::not_found:
-      return "not_found";
-    case ControlResult::Kind::refused:
-      return "refused";
-    case ControlResult::Kind::invalid:
-      return "invalid";
-    case ControlResult::Kind::unavailable:
-      return "unavailable";
-  }
-  return "?";
-}
-
 }  // namespace
 
 void put_bytes(Json& object, const std::string& name, std::string_view bytes) {
@@ -270,6 +252,24 @@ Json to_json(const ConfigText& config) {
     json["lists"].push_back(std::move(list));
   }
   return json;
+}
+
+const char* kind_name(ControlResult::Kind kind) {
+  switch (kind) {
+    case ControlResult::Kind::done:
+      return "done";
+    case ControlResult::Kind::accepted:
+      return "accepted";
+    case ControlResult::Kind::not_found:
+      return "not_found";
+    case ControlResult::Kind::refused:
+      return "refused";
+    case ControlResult::Kind::invalid:
+      return "invalid";
+    case ControlResult::Kind::unavailable:
+      return "unavailable";
+  }
+  return "?";
 }
 
 Json to_json(const ControlResult& result) {

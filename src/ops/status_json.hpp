@@ -33,6 +33,8 @@ Json to_json(const Problem& problem);
 Json to_json(const HostStatus& host);
 Json to_json(const ConfigText& config);
 Json to_json(const ControlResult& result);
+/// "done", "accepted", …
+const char* kind_name(ControlResult::Kind kind);
 /// With its `type` (event_name()) and the time it is told.
 Json to_json(const Event& event, WallTime now);
 

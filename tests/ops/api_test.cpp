@@ -76,6 +76,13 @@ struct FakeControl : Control {
 
 struct FakeFleet : FleetPort {
   FleetView view;
+  FleetOutcome outcome;
+  FleetOrder given;
+
+  void give(FleetOrder order, Given then) override {
+    given = std::move(order);
+    then(outcome);
+  }
 
   void look(bool lists, Seen then) override {
     FleetView seen = view;
@@ -411,6 +418,61 @@ TEST_CASE("the fleet: each host, and what it tells of its lists") {
   fixture.fleet.view.unreachable = true;
   fixture.with_client(
       [&](HttpClient& client) { CHECK(client.get("/api/v1/fleet").status == 503); });
+}
+
+TEST_CASE("orders to other hosts: to one or all, and who has not done it") {
+  Fixture fixture;
+  FleetAnswer answer;
+  answer.host = "beta";
+  answer.host_id = "beta-1";
+  answer.result = "done";
+  answer.text = "quiet now";
+  answer.runs = {R"({"run":"01HV"})"};
+  fixture.fleet.outcome.answers = {answer};
+  fixture.with_client([&](HttpClient& client) {
+    const HttpResult done = client.post("/api/v1/quiet?host=beta", R"({"by":"jo on gamma"})");
+    CHECK(done.status == 200);
+    CHECK(fixture.fleet.given.kind == OrderKind::quiet);
+    CHECK(fixture.fleet.given.host == "beta");
+    CHECK(fixture.fleet.given.by == "jo on gamma");
+    CHECK(fixture.control.called.empty());
+    const Json json = body_of(done);
+    CHECK(json["complete"] == true);
+    CHECK(json["hosts"][0]["host"] == "beta");
+    CHECK(json["hosts"][0]["text"] == "quiet now");
+
+    CHECK(client.post("/api/v1/cancel?all=yes", R"({"run":"01HV"})").status == 200);
+    CHECK(fixture.fleet.given.kind == OrderKind::cancel);
+    CHECK(fixture.fleet.given.host.empty());
+    CHECK(fixture.fleet.given.run == "01HV");
+    for (const char* path : {"/api/v1/drain", "/api/v1/reload", "/api/v1/resume"}) {
+      CHECK(client.post(path + "?all=yes"s, "").status == 200);
+      CHECK(path == "/api/v1/"s + order_name(fixture.fleet.given.kind));
+    }
+    for (const char* query : {"?host=", "?all=no", "?host=a&all=yes"})
+      CHECK(client.post("/api/v1/drain"s + query, "").status == 400);
+    CHECK(fixture.control.called.empty());
+
+    const Json runs = body_of(client.get("/api/v1/fleet/runs?run=01&host=beta"));
+    CHECK(fixture.fleet.given.kind == OrderKind::runs);
+    CHECK(fixture.fleet.given.run == "01");
+    CHECK(runs["hosts"][0]["runs"][0]["run"] == "01HV");
+  });
+  fixture.fleet.outcome.missing.push_back({"gamma", "gamma-1", true, WallTime(5)});
+  fixture.with_client([&](HttpClient& client) {
+    const HttpResult some = client.post("/api/v1/quiet?all=yes", "");
+    CHECK(some.status == 409);
+    CHECK(body_of(some)["missing"][0]["host"] == "gamma");
+    CHECK(body_of(some)["missing"][0]["silent"] == true);
+    CHECK(client.get("/api/v1/fleet/runs").status == 200);
+  });
+  fixture.fleet.outcome.trouble = "no such host";
+  fixture.fleet.outcome.not_found = true;
+  fixture.with_client([&](HttpClient& client) {
+    CHECK(client.post("/api/v1/quiet?host=x", "").status == 404);
+    fixture.fleet.outcome.unreachable = true;
+    CHECK(client.get("/api/v1/fleet/runs").status == 503);
+  });
 }
 
 }  // namespace api_test

@@ -1,9 +1,10 @@
-// Ends a run of this host, or says where it is.
+// Ends a run, on whichever host.
 #include <w8y/escape.hpp>
 
 #include "app/ctl/commands.hpp"
 #include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
+#include "app/ctl/fleet_access.hpp"
 #include "app/ctl/orders.hpp"
 #include "app/ctl/run_search.hpp"
 #include "app/ctl/text.hpp"
@@ -34,13 +35,16 @@ class Cancel final : public Command {
 
   int run(const Options& options, Context& context) override {
     RunSearch search(context, run_, std::nullopt);
-    context.host();  // throws where nobody says where it is
+    FleetAccess fleet(options, context);
+    if (options.redis_url.empty()) context.host();  // throws where nobody says where it is
     search.look_here();
-    if (!search.settled()) look_further(search);
+    if (!search.settled()) look_further(search, fleet);
     const RunSearch::Found* found = search.only();
     if (found == nullptr)
       throw Failure(refused, "there is no run " + escape_text(run_) +
                                  ": it is not going on, and not in the history");
+    if (!found->here && found->in_fleet)
+      return cancel_elsewhere(options, context, fleet, *found->in_fleet);
     if (!found->here) throw Failure(refused, where_it_is(search.id(), *found));
     if (quarantine_) quarantine(context, *found->here);
     Json body = Json::object();
@@ -50,13 +54,33 @@ class Cancel final : public Command {
 
  private:
   /// A run of this host can be ended while Redis is away.
-  static void look_further(RunSearch& search) {
+  static void look_further(RunSearch& search, FleetAccess& fleet) {
+    look_at_others(search, fleet);
+    if (search.settled()) return;
     try {
       search.look_elsewhere();
       if (search.only() == nullptr) search.look_back();
     } catch (const redis::RedisError&) {
       if (search.only() == nullptr) throw;
     }
+  }
+
+  /// Where the fleet can't be asked, locks say who has which item.
+  static void look_at_others(RunSearch& search, FleetAccess& fleet) {
+    try {
+      search.look_in_fleet(fleet);
+    } catch (const Failure&) {
+    }
+  }
+
+  int cancel_elsewhere(const Options& options, Context& context, FleetAccess& fleet,
+                       const Json& run) {
+    if (quarantine_) quarantine(context, run);
+    FleetOrder order;
+    order.kind = OrderKind::cancel;
+    order.host = raw_in(run, "host_id");
+    order.run = raw_in(run, "run");
+    return tell_fleet(options, fleet.give(std::move(order)));
   }
 
   /// Before the run is ended, so that nobody takes the item up in between.

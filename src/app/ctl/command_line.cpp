@@ -79,6 +79,8 @@ class CommandLine {
                    "Name of lock keys (default: as in the config, else lock)", [this](Word&& word) {
                      options_.lock_key = one_of("--lock-key", word.text, {"lock", "proc"});
                    });
+    common_.option("--fleet", "NAME", "a name", "Name of the fleet (default: as in the config)",
+                   [this](Word&& word) { options_.fleet = std::move(word.text); });
     common_.flag("--json", "For programs: one JSON document (watch: JSON lines)", options_.json);
     common_.flag("--wide", "Don't cut tables to the terminal's width", options_.wide);
   }
@@ -87,8 +89,8 @@ class CommandLine {
     if (row.declare_group != nullptr) return declare_group(row);
     const std::string_view name = row.name;
     const auto space = name.find(' ');
-    // A group stands right before its commands.
-    CLI::App& above = space == std::string_view::npos ? app_ : groups_.back().words.app();
+    CLI::App& above =
+        space == std::string_view::npos ? app_ : *above_of(std::string(name.substr(0, space)));
     const std::string own(space == std::string_view::npos ? name : name.substr(space + 1));
     CLI::App* app = above.add_subcommand(own, row.what)->footer("");
     commands_.push_back({row.name, Words(*app), nullptr});
@@ -98,6 +100,13 @@ class CommandLine {
     }
     commands_.back().command = row.make();
     commands_.back().command->declare(commands_.back().words);
+  }
+
+  /// A group stands right before its commands; so does a command that has some of its own.
+  CLI::App* above_of(const std::string& name) {
+    for (auto& command : commands_)
+      if (command.name == name) return &command.words.app();
+    return &groups_.back().words.app();
   }
 
   void declare_group(const CommandRow& row) {
@@ -118,8 +127,9 @@ class CommandLine {
   }
 
   Chosen* chosen() {
-    const Chosen* group = chosen_group();
-    const CLI::App* app = group == nullptr ? given(app_) : given(group->words.app());
+    const CLI::App* app = given(app_);
+    const CLI::App* below = app == nullptr ? nullptr : given(*app);
+    if (below != nullptr) app = below;
     for (auto& command : commands_)
       if (app != nullptr && &command.words.app() == app) return &command;
     return nullptr;

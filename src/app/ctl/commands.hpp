@@ -28,6 +28,7 @@ CommandPtr make_drain();
 CommandPtr make_cancel();
 
 // All hosts, through Redis.
+CommandPtr make_fleet();
 CommandPtr make_runs();
 CommandPtr make_show();
 CommandPtr make_watch();

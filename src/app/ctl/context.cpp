@@ -139,6 +139,12 @@ redis::ClientOptions Context::redis_options() {
   return *redis_options_;
 }
 
+std::string Context::fleet() {
+  if (!options_.fleet.empty()) return options_.fleet;
+  const Config* config = this->config();
+  return config == nullptr ? SupervisorSettings{}.fleet : config->supervisor.fleet;
+}
+
 redis::SyncClient& Context::redis() {
   if (!redis_) redis_ = std::make_unique<redis::SyncClient>(loop_, redis_options());
   return *redis_;

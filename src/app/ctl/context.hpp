@@ -41,6 +41,8 @@ class Context {
   redis::SyncClient& redis();
   redis::ClientOptions redis_options();
   loop::Loop& loop() { return loop_; }
+  /// The name of the fleet: as it was given, else as in the config.
+  [[nodiscard]] std::string fleet();
 
   /// The lists that are known here; nullopt: nobody says.
   const std::optional<KnownLists>& lists();

@@ -12,6 +12,7 @@ struct Options {
   std::string config;
   std::string redis_url;
   std::string lock_key;
+  std::string fleet;  ///< its name
 
   std::string schedule_prefix = "redbike";
 

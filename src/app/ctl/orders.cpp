@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <iostream>
@@ -24,25 +25,26 @@ namespace {
 
 using ops::Json;
 
-void declare_other_hosts(Words& words) {
-  words.later("--host");
-  words.later("--all");
-}
-
 class Quiet final : public Command {
  public:
-  void declare(Words& words) override { declare_other_hosts(words); }
+  void declare(Words& words) override { hosts_.declare(words); }
   int run(const Options& options, Context& context) override {
-    return tell(options, context.host().order("/api/v1/quiet"));
+    return hosts_.order(OrderKind::quiet, options, context);
   }
+
+ private:
+  OrderedHosts hosts_;
 };
 
 class Reload final : public Command {
  public:
-  void declare(Words& words) override { declare_other_hosts(words); }
+  void declare(Words& words) override { hosts_.declare(words); }
   int run(const Options& options, Context& context) override {
-    return tell(options, context.host().order("/api/v1/reload"));
+    return hosts_.order(OrderKind::reload, options, context);
   }
+
+ private:
+  OrderedHosts hosts_;
 };
 
 /// A process that is there; none where its pid means another one here (a container's).
@@ -57,10 +59,11 @@ class Drain final : public Command {
  public:
   void declare(Words& words) override {
     words.flag("--wait", "Return when w8yd has ended", wait_);
-    declare_other_hosts(words);
+    hosts_.declare(words);
   }
 
   int run(const Options& options, Context& context) override {
+    if (hosts_.others()) return drain_others(options, context);
     const Json before = wait_ ? context.host().ask("/api/v1/status?lists=no") : Json();
     const process::Fd process = wait_ ? process_of(number_in(before, "pid")) : process::Fd();
     Json answer = context.host().order("/api/v1/drain");
@@ -91,10 +94,51 @@ class Drain final : public Command {
     }
   }
 
+  int drain_others(const Options& options, Context& context) const {
+    FleetAccess fleet(options, context);
+    const Json answer = hosts_.give(OrderKind::drain, fleet);
+    if (wait_)
+      for (const auto& host : array_in(answer, "hosts"))
+        while (is_there(fleet, raw_in(host, "host_id")))
+          std::this_thread::sleep_for(std::chrono::milliseconds(250));
+    return tell_fleet(options, answer);
+  }
+  /// A host that has drained leaves its fleet.
+  static bool is_there(FleetAccess& fleet, const std::string& host_id) {
+    const Json view = fleet.look(false);
+    const Json& hosts = array_in(view, "hosts");
+    return std::any_of(hosts.begin(), hosts.end(),
+                       [&](const Json& host) { return raw_in(host, "host_id") == host_id; });
+  }
+
+  OrderedHosts hosts_;
   bool wait_ = false;
 };
 
 }  // namespace
+
+void OrderedHosts::declare(Words& words) {
+  words.option("--host", "HOST", "the name or the id of a host", "Another host, or this one",
+               [this](Word&& word) { host_ = std::move(word.text); });
+  words.flag("--all", "All hosts of the fleet", all_);
+  words.then([this] {
+    if (all_ && !host_.empty()) throw Failure(wrong_usage, "--host and --all exclude each other");
+  });
+}
+
+Json OrderedHosts::give(OrderKind kind, FleetAccess& fleet) const {
+  FleetOrder order;
+  order.kind = kind;
+  order.host = host_;
+  return fleet.give(std::move(order));
+}
+
+int OrderedHosts::order(OrderKind kind, const Options& options, Context& context) const {
+  if (!others())
+    return tell(options, context.host().order("/api/v1/" + std::string(order_name(kind))));
+  FleetAccess fleet(options, context);
+  return tell_fleet(options, give(kind, fleet));
+}
 
 int tell(const Options& options, const Json& answer) {
   if (options.json) {

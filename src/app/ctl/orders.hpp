@@ -1,10 +1,30 @@
 // What came of an order.
 #pragma once
 
+#include <string>
+
+#include "app/ctl/fleet_access.hpp"
 #include "app/ctl/options.hpp"
+#include "app/ctl/words.hpp"
 #include "ops/status_json.hpp"
 
 namespace w8y::app::ctl {
+
+class Context;
+
+/// Which hosts an order is for: this one, unless it says otherwise.
+class OrderedHosts {
+ public:
+  void declare(Words& words);
+  [[nodiscard]] bool others() const { return all_ || !host_.empty(); }
+  [[nodiscard]] ops::Json give(OrderKind kind, FleetAccess& fleet) const;
+  /// And tells what came of it. Returns the exit status.
+  int order(OrderKind kind, const Options& options, Context& context) const;
+
+ private:
+  std::string host_;
+  bool all_ = false;
+};
 
 /// On standard output. Returns the exit status.
 int tell(const Options& options, const ops::Json& answer);

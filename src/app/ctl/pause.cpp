@@ -86,12 +86,15 @@ class Resume final : public Command {
  public:
   void declare(Words& words) override {
     declare_prefix_or_none(words, "The paused list, or a pattern; without one, this host", prefix_);
-    words.later("--host");
-    words.later("--all");
+    hosts_.declare(words);
+    words.then([this] {
+      if (prefix_ && hosts_.others())
+        throw Failure(wrong_usage, "a list is resumed on all hosts: leave out --host and --all");
+    });
   }
 
   int run(const Options& options, Context& context) override {
-    if (!prefix_) return tell(options, context.host().order("/api/v1/resume"));
+    if (!prefix_) return hosts_.order(OrderKind::resume, options, context);
     const std::vector<std::string> prefixes = context.lists_of(*prefix_);
     std::vector<Json> told;
     for (const auto& prefix : prefixes) {
@@ -111,6 +114,7 @@ class Resume final : public Command {
 
  private:
   std::optional<std::string> prefix_;
+  OrderedHosts hosts_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
+#include "app/ctl/fleet_access.hpp"
 #include "app/ctl/text.hpp"
 #include "core/pattern.hpp"
 
@@ -56,6 +57,24 @@ void RunSearch::look_here() {
       found_[id].here = std::move(json);
     }
   }
+}
+
+void RunSearch::look_in_fleet(FleetAccess& fleet) {
+  FleetOrder order;
+  order.kind = OrderKind::runs;
+  order.run = start_;
+  const Json answer = fleet.give(std::move(order));
+  for (const auto& host : array_in(answer, "hosts"))
+    for (const auto& run : array_in(host, "runs")) {
+      const std::string id = raw_in(run, "run");
+      const auto prefix = ops::get_bytes(run, "list");
+      if (!id.starts_with(start_) || !prefix) continue;
+      if (list_ && *list_ != *prefix && !core::fits(*list_, *prefix)) continue;
+      Json json = run;
+      json["host"] = raw_in(host, "host");
+      json["host_id"] = raw_in(host, "host_id");
+      found_[id].in_fleet = std::move(json);
+    }
 }
 
 void RunSearch::look_elsewhere() {

@@ -14,6 +14,7 @@
 namespace w8y::app::ctl {
 
 class Context;
+class FleetAccess;
 
 /// Digits and upper-case letters, as ids have them.
 std::string run_id_of(std::string text);
@@ -28,6 +29,8 @@ class RunSearch {
   };
   /// One of these is there.
   struct Found {
+    /// Goes on at another host, which has told of it: as `here`, with "host_id" and "age_ms".
+    std::optional<ops::Json> in_fleet;
     std::optional<ops::Json> here;  ///< goes on at this host: with its list, and the host's name
     std::optional<Held> elsewhere;  ///< goes on at another host, as the item's lock says
     std::optional<FinishedRun> finished;
@@ -37,6 +40,8 @@ class RunSearch {
   RunSearch(Context& context, const std::string& start, std::optional<std::string> list);
 
   void look_here();
+  /// Asks all hosts.
+  void look_in_fleet(FleetAccess& fleet);
   /// Both throw without Redis.
   void look_elsewhere();
   void look_back();

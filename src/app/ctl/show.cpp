@@ -9,6 +9,7 @@
 #include "app/ctl/commands.hpp"
 #include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
+#include "app/ctl/fleet_access.hpp"
 #include "app/ctl/run_search.hpp"
 #include "app/ctl/table.hpp"
 #include "app/ctl/text.hpp"
@@ -59,7 +60,9 @@ void print_here(const Json& run, bool wide) {
   facts.add("item", item_in(run));
   facts.add("host", text_in(run, "host"));
   facts.add("state", shaded(text_in(run, "state")));
-  const WallTime started(number_in(run, "started_ms"));
+  // Another host's clock may be another one.
+  const WallTime started = run.contains("age_ms") ? wall_now() - WallTime(number_in(run, "age_ms"))
+                                                  : WallTime(number_in(run, "started_ms"));
   facts.add("started", time_text(started) + ", " + since(started) + " ago");
   facts.add("pid", std::to_string(number_in(run, "pid")));
   facts.add("attempt", std::to_string(number_in(run, "attempt")));
@@ -107,13 +110,14 @@ class Show final : public Command {
     RunSearch search(context, run_, list_);
     search.look_here();
     if (!search.settled()) search.look_back();
-    if (!search.settled()) search.look_elsewhere();
+    if (!search.settled()) look_at_others(search, options, context);
     const RunSearch::Found* found = search.only();
     if (found == nullptr)
       throw Failure(refused, "there is no run " + escape_text(run_) +
                                  ": it is not going on, and not in the history");
-    if (found->here) {
-      show(options, *found->here, [&] { print_here(*found->here, options.wide); });
+    if (found->here || found->in_fleet) {
+      const Json& run = found->here ? *found->here : *found->in_fleet;
+      show(options, run, [&] { print_here(run, options.wide); });
     } else if (found->finished) {
       show(options, ctl::to_json(*found->finished),
            [&] { print_finished(*found->finished, options.wide); });
@@ -125,6 +129,16 @@ class Show final : public Command {
   }
 
  private:
+  /// Who runs it says more than its lock does.
+  static void look_at_others(RunSearch& search, const Options& options, Context& context) {
+    try {
+      FleetAccess fleet(options, context);
+      search.look_in_fleet(fleet);
+    } catch (const Failure&) {
+    }
+    if (!search.settled()) search.look_elsewhere();
+  }
+
   static void show(const Options& options, const Json& json, const std::function<void()>& print) {
     if (options.json) {
       print_json(json);

@@ -50,6 +50,7 @@ class FleetMember final : private detail::FleetClientOwner, private redis::Clien
   /// There are no more beats.
   void leave(std::function<void()> then);
 
+  [[nodiscard]] const std::string& id() const { return id_; }
   [[nodiscard]] redis::Client& client() { return owned_client; }
   [[nodiscard]] const RedisTime& time() const { return time_; }
 

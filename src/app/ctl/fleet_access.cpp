@@ -1,0 +1,134 @@
+#include "app/ctl/fleet_access.hpp"
+
+#include <functional>
+#include <iostream>
+#include <random>
+#include <utility>
+
+#include <w8y/escape.hpp>
+#include <w8y/fleet.hpp>
+#include <w8y/units.hpp>
+
+#include "app/ctl/context.hpp"
+#include "app/ctl/failure.hpp"
+#include "app/ctl/text.hpp"
+#include "app/ctl/who.hpp"
+#include "ops/fleet_json.hpp"
+#include "ops/http_target.hpp"
+#include "redis/subscriber.hpp"
+#include "store/fleet/orders.hpp"
+#include "store/fleet/reader.hpp"
+
+namespace w8y::app::ctl {
+
+namespace {
+
+using ops::Json;
+
+std::uint64_t random_seed() {
+  std::random_device random;
+  return (std::uint64_t{random()} << 32U) | random();
+}
+
+[[noreturn]] void fail(bool unreachable, const std::string& why) {
+  throw Failure(unreachable ? not_reachable : refused, escape(why));
+}
+
+}  // namespace
+
+struct FleetAccess::Direct {
+  Direct(loop::Loop& of, const redis::ClientOptions& options, const std::string& fleet)
+      : loop(of),
+        client(of, options),
+        subscriber(of, options),
+        reader(of, client, fleet, options.url.kind == redis::Url::Kind::cluster),
+        orders(of, client, subscriber, reader, fleet, random_seed()) {}
+
+  loop::Loop& loop;
+  redis::Client client;
+  redis::Subscriber subscriber;
+  store::FleetReader reader;
+  store::FleetOrders orders;
+};
+
+FleetAccess::FleetAccess(const Options& options, Context& context)
+    : options_(options), context_(context) {}
+
+FleetAccess::~FleetAccess() = default;
+
+/// It has the rights, and knows the name of the fleet.
+bool FleetAccess::asks_w8yd() {
+  if (std::exchange(decided_, true)) return asks_w8yd_;
+  const bool only_redis = options_.socket.empty() && !options_.redis_url.empty();
+  asks_w8yd_ = !only_redis && options_.fleet.empty() && context_.try_ask("/healthz").has_value();
+  return asks_w8yd_;
+}
+
+FleetAccess::Direct& FleetAccess::direct() {
+  if (!direct_)
+    direct_ = std::make_unique<Direct>(context_.loop(), context_.redis_options(), context_.fleet());
+  return *direct_;
+}
+
+Json FleetAccess::look(bool lists) {
+  if (asks_w8yd()) return context_.host().ask(lists ? "/api/v1/fleet" : "/api/v1/fleet?lists=no");
+  Direct& at = direct();
+  using Lists = store::FleetReader::Lists;
+  store::FleetReader::ViewPtr seen;
+  at.reader.read(lists ? Lists::yes : Lists::no,
+                 [&seen](const store::FleetReader::ViewPtr& view) { seen = view; });
+  while (!seen) at.loop.turn(true);
+  if (!seen->trouble.empty()) fail(seen->unreachable, seen->trouble);
+  return ops::parse(ops::to_text(*seen, lists)).value_or(Json::object());
+}
+
+Json FleetAccess::give(FleetOrder order) {
+  order.by = who_we_are();
+  if (asks_w8yd()) {
+    const std::string where =
+        order.host.empty() ? "all=yes" : "host=" + ops::percent_encode(order.host);
+    if (order.kind == OrderKind::runs)
+      return context_.host().ask("/api/v1/fleet/runs?run=" + ops::percent_encode(order.run) +
+                                 (order.host.empty() ? "" : "&" + where));
+    Json body = Json::object();
+    ops::put_bytes(body, "by", order.by);
+    if (!order.run.empty()) ops::put_bytes(body, "run", order.run);
+    return context_.host().order("/api/v1/" + std::string(order_name(order.kind)) + "?" + where,
+                                 body);
+  }
+  Direct& at = direct();
+  std::unique_ptr<FleetOutcome> outcome;
+  at.orders.give(std::move(order), [&outcome](FleetOutcome&& told) {
+    outcome = std::make_unique<FleetOutcome>(std::move(told));
+  });
+  while (!outcome) at.loop.turn(true);
+  if (!outcome->trouble.empty()) fail(outcome->unreachable, outcome->trouble);
+  return ops::to_json(*outcome);
+}
+
+int tell_fleet(const Options& options, const Json& answer) {
+  const int status = answer.value("complete", false) ? done : refused;
+  if (options.json) {
+    print_json(answer);
+    return status;
+  }
+  for (const auto& host : array_in(answer, "hosts")) {
+    const std::string result = raw_in(host, "result");
+    const bool good = result == "done" || result == "accepted";
+    std::cout << shown_in(host, "host") << ": " << (good ? "" : "refused: ")
+              << text_in(host, "text") << '\n';
+    for (const auto& line : array_in(host, "lines"))
+      if (line.is_string()) std::cout << "  " << escape(line.get<std::string>()) << '\n';
+  }
+  for (const auto& host : array_in(answer, "missing")) {
+    const WallTime last(number_in(host, "last_beat_ms"));
+    const WallTime now(number_in(answer, "now_ms"));
+    std::cout << shown_in(host, "host") << ": did not answer within 2s";
+    if (host.value("silent", false))
+      std::cout << "; silent since " << time_text(last) << ", for " << rough_duration(now - last);
+    std::cout << '\n';
+  }
+  return status;
+}
+
+}  // namespace w8y::app::ctl

@@ -1,0 +1,44 @@
+// The fleet, as the w8yd of this host sees it; or, where none answers, straight from Redis.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <w8y/fleet_orders.hpp>
+
+#include "app/ctl/options.hpp"
+#include "ops/status_json.hpp"
+
+namespace w8y::app::ctl {
+
+class Context;
+
+/// All throw Failure. Answers are those of the status API (w8y-api(7)), whoever gives them.
+class FleetAccess {
+ public:
+  FleetAccess(const Options& options, Context& context);
+  ~FleetAccess();
+  FleetAccess(const FleetAccess&) = delete;
+  FleetAccess& operator=(const FleetAccess&) = delete;
+
+  [[nodiscard]] ops::Json look(bool lists);
+  /// Also of orders that not all hosts have carried out.
+  [[nodiscard]] ops::Json give(FleetOrder order);
+
+ private:
+  struct Direct;
+
+  [[nodiscard]] bool asks_w8yd();
+  Direct& direct();
+
+  const Options& options_;
+  Context& context_;
+  bool decided_ = false;
+  bool asks_w8yd_ = false;
+  std::unique_ptr<Direct> direct_;
+};
+
+/// What hosts answered, a line each, and who did not; returns the exit status.
+int tell_fleet(const Options& options, const ops::Json& answer);
+
+}  // namespace w8y::app::ctl

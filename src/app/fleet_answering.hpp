@@ -1,0 +1,60 @@
+// Orders that this host hears in its fleet: it carries them out, and answers.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <w8y/fleet_orders.hpp>
+#include <w8y/timers.hpp>
+
+#include "loop/loop.hpp"
+#include "ops/control.hpp"
+#include "ops/log.hpp"
+#include "redis/subscriber.hpp"
+#include "store/fleet/keys.hpp"
+#include "store/fleet/member.hpp"
+
+namespace w8y::app {
+
+class FleetAnswering final : private redis::Subscriber::Listener {
+ public:
+  struct Parts {
+    loop::Loop& loop;
+    ops::LineLog& log;
+    ops::Control& control;
+    store::FleetMember& member;
+    redis::Subscriber& subscriber;
+  };
+  FleetAnswering(const Parts& parts, const std::string& fleet);
+  ~FleetAnswering() override;
+
+ private:
+  /// An order whose answer takes a while.
+  struct Slow;
+
+  void on_up() override {}
+  void on_down(const std::string&) override {}
+  void on_refused(const std::string& channel, const std::string& why) override;
+  void heard(std::string_view payload);
+  void ignore(const std::string& why);
+  void carry_out(const FleetOrder& order);
+  void reload(const FleetOrder& order);
+  void tell_runs(const FleetOrder& order);
+  void answer(const std::string& order, const ops::ControlResult& result,
+              std::vector<std::string> runs = {}, std::size_t more_runs = 0);
+  std::shared_ptr<Slow> begin_slow(const FleetOrder& order);
+
+  const Parts parts_;
+  const store::FleetKeys keys_;
+  Instant silent_until_{};   ///< nothing is logged of what is ignored
+  std::size_t ignored_ = 0;  ///< and not logged
+  bool refused_told_ = false;
+  std::vector<std::shared_ptr<Slow>> slow_;
+  redis::Subscription control_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace w8y::app
