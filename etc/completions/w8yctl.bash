@@ -67,7 +67,7 @@ _w8yctl() {
                 ;;
             -*) ;;
             *)
-                if [[ $command == @(schedule|feed|sorted|queue|job) ]]; then
+                if [[ $command == @(fleet|schedule|feed|sorted|queue|job) ]]; then
                     command="$command ${words[i]}"
                 elif [[ $command ]]; then
                     ((given++))
@@ -137,6 +137,8 @@ _w8yctl() {
 
     case $command:$given in
         :*) COMPREPLY=($(compgen -W "$commands" -- "$cur")) ;;
+        fleet:*) COMPREPLY=($(compgen -W 'plan' -- "$cur")) ;;
+        'fleet plan':*) _filedir toml ;;
         schedule:*)
             COMPREPLY=($(compgen -W 'set unset tell statuses schedules next list control dispatch' \
                 -- "$cur"))

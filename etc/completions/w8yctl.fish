@@ -54,6 +54,8 @@ complete -c w8yctl -n '__fish_seen_subcommand_from release' -l state -x -a 'rest
 complete -c w8yctl -n '__fish_seen_subcommand_from release' -l all -d 'All that rest or are quarantined'
 complete -c w8yctl -n '__fish_seen_subcommand_from lists' -l state -x -a 'running idle full unavailable starved paused quiet probing refused disabled draining' -d 'Only these'
 complete -c w8yctl -n '__fish_seen_subcommand_from cancel' -l quarantine -d 'Keep its item from being run'
+complete -c w8yctl -n '__fish_seen_subcommand_from fleet; and not __fish_seen_subcommand_from plan' -a plan -d 'What another config would change'
+complete -c w8yctl -n '__fish_seen_subcommand_from fleet; and __fish_seen_subcommand_from plan' -F
 complete -c w8yctl -n '__fish_seen_subcommand_from fleet' -l runs -d 'What each host runs'
 complete -c w8yctl -n '__fish_seen_subcommand_from fleet' -l no-lists -d 'Only a line for each host'
 complete -c w8yctl -n '__fish_seen_subcommand_from quiet resume reload drain' -l host -x -a '(__w8yctl_hosts)' -d 'Another host'

@@ -46,6 +46,8 @@ class ConfigHost {
   /// Paths that match a glob pattern, sorted.
   virtual std::vector<std::string> glob(const std::string& pattern) = 0;
   virtual std::string hostname() = 0;
+  /// Not empty: the name of another host, whose view of the files is wanted, whatever they say.
+  virtual std::string other_host() { return {}; }
   /// $RUNTIME_DIRECTORY, $XDG_RUNTIME_DIR …; empty if not set.
   virtual std::string variable(const std::string& name) = 0;
   virtual bool is_root() = 0;

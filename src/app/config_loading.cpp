@@ -11,7 +11,7 @@ namespace w8y::app {
 
 namespace {
 
-class Host final : public SystemConfigHost {
+class Host : public SystemConfigHost {
  public:
   std::string url_problem(const std::string& url) override {
     try {
@@ -23,7 +23,29 @@ class Host final : public SystemConfigHost {
   }
 };
 
+class OtherHost final : public Host {
+ public:
+  OtherHost(std::string name, unsigned processors)
+      : name_(std::move(name)), processors_(processors) {}
+  std::string other_host() override { return name_; }
+  unsigned processors() override { return processors_ > 0 ? processors_ : 1; }
+  std::string missing(const std::string&) override { return {}; }
+  std::string distrust(const std::string&) override { return {}; }
+
+ private:
+  const std::string name_;
+  const unsigned processors_;
+};
+
 }  // namespace
+
+Config load_as(const std::string& path, const std::string& host, unsigned processors) {
+  const Wiping wiping;
+  OtherHost other(host, processors);
+  Config config = load_config(path, other);
+  set_hashes(config);
+  return config;
+}
 
 Config load(const std::string& path) {
   const Wiping wiping;  // it may hold a password

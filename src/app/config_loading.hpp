@@ -17,6 +17,9 @@ inline constexpr int config_exit = 78;
 
 /// Throws ConfigError.
 Config load(const std::string& path);
+/// As another host reads it, by its name and processors, with its hash. Files that it names are
+/// that host's, and are not looked at.
+Config load_as(const std::string& path, const std::string& host, unsigned processors);
 /// What came of reading the file while another config is in force.
 struct LoadResult {
   ConfigPtr config;  ///< nullptr: `mistakes` says why

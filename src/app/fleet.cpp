@@ -1,9 +1,9 @@
 #include "app/fleet.hpp"
 
-#include <sched.h>
-
 #include <utility>
 #include <variant>
+
+#include <w8y/config.hpp>
 
 #include "app/fleet_answering.hpp"
 #include "app/random_number.hpp"
@@ -13,13 +13,6 @@
 namespace w8y::app {
 
 namespace {
-
-/// That w8yd may use.
-unsigned processors_here() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 0;
-  return static_cast<unsigned>(CPU_COUNT(&set));
-}
 
 std::optional<WallTime> in_ms(const std::optional<Duration>& time) {
   if (!time) return std::nullopt;
@@ -51,6 +44,7 @@ struct Fleet::Link {
 Fleet::Fleet(const FleetHostParts& parts)
     : parts_(parts),
       started_(parts.loop.now()),
+      processors_(system_config_host().processors()),
       lists_(parts.loop.clock(), parts.loop.timers(), parts.supervisor,
              [this] {
                if (link_) link_->member.beat_soon();
@@ -70,6 +64,7 @@ void Fleet::join(const Config& config) {
 }
 
 void Fleet::applied(const Config& config) {
+  processors_ = system_config_host().processors();
   if (std::exchange(hash_, config.hash) != config.hash) applied_ = parts_.loop.now();
   if (link_->session == parts_.redis.session() && link_->fleet == config.supervisor.fleet) {
     lists_.look_at_all();
@@ -110,7 +105,7 @@ HostBeat Fleet::beat(const RedisTime& time) {
   beat.config_hash = hash_;
   beat.generation = status.generation;
   if (!hash_.empty()) beat.applied = time.at(applied_);
-  beat.processors = processors_here();
+  beat.processors = processors_;
   beat.slots_used = status.slots_used;
   beat.slots_limit = status.slots_limit;
   beat.lease_margin = in_ms(status.redis.lease_margin);

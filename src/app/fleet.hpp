@@ -63,7 +63,8 @@ class Fleet final : public Subsystem,
 
   const FleetHostParts parts_;
   const Instant started_;
-  std::string hash_;  ///< in force, and since when
+  unsigned processors_;  ///< that w8yd may use; looked at again with each config
+  std::string hash_;     ///< in force, and since when
   Instant applied_{};
   FleetLists lists_;
   std::unique_ptr<Link> link_;

@@ -132,7 +132,11 @@ Config Loader::read() {
     top_level(ConfigValue(reading_, document.name, document.root),
               &document == &documents_.front());
   }
-  if (config_.supervisor.host.empty()) config_.supervisor.host = reading_.host.hostname();
+  if (const std::string other = reading_.host.other_host(); !other.empty()) {
+    config_.supervisor.host = other;
+  } else if (config_.supervisor.host.empty()) {
+    config_.supervisor.host = reading_.host.hostname();
+  }
   // [defaults] and [hosts] are known by now, wherever they stand.
   for (const Document& document : documents_) {
     const ConfigValue top(reading_, document.name, document.root);

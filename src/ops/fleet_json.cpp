@@ -60,6 +60,33 @@ Json to_json(const FleetHost& host, bool lists) {
   return json;
 }
 
+FleetHost read_fleet_host(const Json& json) {
+  FleetHost host;
+  const auto text = [](const Json& of, const char* name) {
+    return get_bytes(of, name).value_or("");
+  };
+  const auto number = [](const Json& of, const char* name) {
+    const auto found = of.find(name);
+    return found != of.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+  };
+  host.beat.host = text(json, "host");
+  host.beat.id = text(json, "host_id");
+  host.beat.state = text(json, "state");
+  host.beat.config_hash = text(json, "config_hash");
+  host.beat.processors = static_cast<unsigned>(number(json, "processors"));
+  host.trouble = text(json, "trouble");
+  host.lists_trouble = text(json, "lists_trouble");
+  host.silent = host.beat.state == "silent";
+  if (const auto slots = json.find("slots"); slots != json.end() && slots->is_object())
+    host.beat.slots_limit = static_cast<std::size_t>(number(*slots, "limit"));
+  const auto lists = json.find("lists");
+  if (lists == json.end() || !lists->is_array()) return host;
+  for (const Json& each : *lists)
+    if (auto list = parse_list_beat(text(each, "list"), dump(each)))
+      host.lists.push_back(std::move(*list));
+  return host;
+}
+
 Json to_json(const FleetOutcome& outcome) {
   Json json = {{"complete", outcome.complete()}, {"now_ms", outcome.now.count()}};
   json["hosts"] = Json::array();

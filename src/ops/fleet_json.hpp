@@ -15,6 +15,8 @@ Json to_json(const FleetHost& host, bool lists);
 Json to_json(const ListBeat& list);
 /// Each answer, and who has not answered.
 Json to_json(const FleetOutcome& outcome);
+/// What to_json() has written; what is not there is empty.
+FleetHost read_fleet_host(const Json& json);
 /// All of it, as text: as a tree, a thousand hosts would take many times as much.
 std::string to_text(const FleetView& view, bool lists);
 

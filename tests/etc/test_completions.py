@@ -101,7 +101,7 @@ class Completions(place.Folder, unittest.TestCase):
             "w8yctl lists --state=re": "refused",
             "w8yctl release --state ": "resting quarantined",
             "w8yctl add work ": "",
-            "w8yctl pause --f": "--for=",
+            "w8yctl pause --fo": "--for=",
             "w8yctl schedule s": "set statuses schedules",
             "w8yctl schedule -k bike control ": "HALT RESUME",
             "w8yctl schedule set --a": "--after=",

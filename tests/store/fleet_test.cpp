@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "redis/subscriber.hpp"
 #include "redis/url.hpp"
 #include "store/fleet/member.hpp"
 #include "store/fleet/orders.hpp"
 #include "store/fleet/reader.hpp"
+#include "support/cluster.hpp"
 #include "support/redis_server.hpp"
 #include "support/waiting.hpp"
 
@@ -452,6 +454,41 @@ TEST_CASE("an order that can't be given, or whose answers can't be heard") {
   const FleetOutcome away = watcher.give(OrderKind::quiet);
   CHECK(away.unreachable);
   CHECK(watcher.view().unreachable);
+}
+
+TEST_CASE("a fleet in a cluster, whose keys and channels are on any node") {
+  const Cluster cluster;
+  loop::Loop loop;
+  std::vector<std::unique_ptr<BeatingHost>> hosts;
+  for (const char* name : {"alpha", "beta", "gamma", "delta"}) {
+    hosts.push_back(std::make_unique<BeatingHost>(loop, cluster.url(), name));
+    hosts.back()->lists = {list_of("{work}")};
+    REQUIRE(hosts.back()->has_beaten());
+    CHECK(hosts.back()->refused.empty());
+  }
+  Watcher watcher(loop, cluster.url(), true);
+  const FleetView view = watcher.view();
+  CHECK(view.trouble.empty());
+  REQUIRE(view.hosts.size() == 4);
+  CHECK(std::ranges::all_of(view.hosts, [](const auto& host) { return host.lists.size() == 1; }));
+
+  Watcher other(loop, cluster.url(), true);
+  const auto subscription =
+      other.subscriber.subscribe("fleet:control", [&](std::string_view, std::string_view payload) {
+        FleetAnswer answer;
+        answer.host = "alpha";
+        answer.host_id = "alpha-00000000";
+        answer.result = "done";
+        const std::string to = "fleet:answer:" + std::get<FleetOrder>(parse_order(payload)).id;
+        const std::string text = to_text(answer);
+        other.client.call({"PUBLISH", to, text});
+      });
+  REQUIRE(turn_until(loop, [&] { return other.subscriber.connected(); }));
+  CHECK(watcher.give(OrderKind::quiet, "alpha").complete());
+  bool left = false;
+  hosts[1]->member.leave([&] { left = true; });
+  CHECK(turn_until(loop, [&] { return left; }));
+  CHECK(watcher.view().hosts.size() == 3);
 }
 
 }  // namespace fleet_test

@@ -20,6 +20,7 @@ std::span<const CommandRow> all_commands() {
       {"status", "This host at a glance: what is wrong comes first", make_status},
       {"lists", "All lists of this host, or one in detail", make_lists},
       {"fleet", "All hosts: their state, config and lists", make_fleet},
+      {"fleet plan", "What another config would change on each host", make_fleet_plan},
       {"quiet", "Begin no new runs on this host, another, or all", make_quiet},
       {"resume", "End the pause of a list, or the quiet of hosts", make_resume},
       {"reload", "Make w8yd read its config again, here or elsewhere", make_reload},

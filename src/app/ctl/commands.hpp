@@ -29,6 +29,7 @@ CommandPtr make_cancel();
 
 // All hosts, through Redis.
 CommandPtr make_fleet();
+CommandPtr make_fleet_plan();
 CommandPtr make_runs();
 CommandPtr make_show();
 CommandPtr make_watch();

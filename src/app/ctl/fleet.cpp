@@ -21,13 +21,13 @@ using ops::Json;
 /// Of a hash, enough to tell two apart.
 constexpr std::size_t hash_shown = 8;
 
-std::string ago(const Json& host, const char* name, WallTime now) {
+std::string ago_in(const Json& host, const char* name, WallTime now) {
   const std::int64_t time = number_in(host, name);
   return time == 0 ? std::string()
                    : rough_duration(std::max(WallTime(0), now - WallTime(time))) + " ago";
 }
 
-std::string ms_in(const Json& host, const char* name) {
+std::string fleet_ms_in(const Json& host, const char* name) {
   const auto found = host.find(name);
   if (found == host.end() || !found->is_number()) return {};
   const WallTime time(found->get<std::int64_t>());
@@ -38,12 +38,12 @@ Cell config_cell(const Json& host, WallTime now) {
   const std::string hash = text_in(host, "config_hash");
   if (hash.empty()) return "";
   const std::string text = "#" + std::to_string(number_in(host, "generation")) + " " +
-                           hash.substr(0, hash_shown) + ", " + ago(host, "applied_ms", now);
+                           hash.substr(0, hash_shown) + ", " + ago_in(host, "applied_ms", now);
   if (host.value("behind", false)) return {text + ", behind", Colour::bad};
   return text;
 }
 
-std::string slots_text(const Json& host) {
+std::string fleet_slots_text(const Json& host) {
   const Json slots = host.value("slots", Json::object());
   const std::string used = std::to_string(number_in(slots, "used"));
   const std::int64_t limit = number_in(slots, "limit");
@@ -51,7 +51,7 @@ std::string slots_text(const Json& host) {
 }
 
 /// What is to be known of a host besides the columns.
-std::string note_text(const Json& host) {
+std::string fleet_note_text(const Json& host) {
   std::string note = text_in(host, "trouble");
   const auto add = [&note](const std::string& more) { note += (note.empty() ? "" : "; ") + more; };
   if (host.value("shares_name", false))
@@ -60,23 +60,23 @@ std::string note_text(const Json& host) {
   return note;
 }
 
-void print_hosts(const Json& fleet, bool wide) {
+void print_fleet_hosts(const Json& fleet, bool wide) {
   const WallTime now(number_in(fleet, "now_ms"));
   Table table(
       {"HOST", "STATE", "CONFIG", "VERSION", "BEAT", "PLACES", "MARGIN", {"NOTE", may_be_cut}});
   for (const auto& host : array_in(fleet, "hosts")) {
     Cell state = shaded(text_in(host, "state"));
     const bool silent = !host["silent_since_ms"].is_null();
-    if (silent) state = Cell("silent since " + ago(host, "silent_since_ms", now), Colour::bad);
+    if (silent) state = Cell("silent since " + ago_in(host, "silent_since_ms", now), Colour::bad);
     table.add({shown_in(host, "host"), state, config_cell(host, now), text_in(host, "version"),
-               ago(host, "last_beat_ms", now), slots_text(host), ms_in(host, "lease_margin_ms"),
-               note_text(host)});
+               ago_in(host, "last_beat_ms", now), fleet_slots_text(host),
+               fleet_ms_in(host, "lease_margin_ms"), fleet_note_text(host)});
   }
   table.print(wide);
   if (fleet.value("cut", false)) std::cout << "there are more hosts than are shown\n";
 }
 
-std::string limit_text(const Json& list) {
+std::string fleet_limit_text(const Json& list) {
   std::string text = std::to_string(number_in(list, "running")) + "/" +
                      std::to_string(number_in(list, "concurrency"));
   if (const auto fleet = number_in(list, "fleet_concurrency"); fleet > 0)
@@ -84,7 +84,7 @@ std::string limit_text(const Json& list) {
   return text;
 }
 
-void print_lists(const Json& fleet, bool wide) {
+void print_fleet_lists(const Json& fleet, bool wide) {
   Table table(
       {"HOST", "LIST", "STATE", "RUNNING", {"CAPABILITIES", may_be_cut}, {"WHY", may_be_cut}});
   for (const auto& host : array_in(fleet, "hosts"))
@@ -93,14 +93,14 @@ void print_lists(const Json& fleet, bool wide) {
       for (const auto& cap : array_in(list, "caps"))
         if (cap.is_string()) caps += (caps.empty() ? "" : " ") + escape(cap.get<std::string>());
       table.add({shown_in(host, "host"), shown_in(list, "list"), shaded(text_in(list, "state")),
-                 limit_text(list), caps, said_in(list, "why")});
+                 fleet_limit_text(list), caps, said_in(list, "why")});
     }
   if (table.empty()) return;
   std::cout << '\n';
   table.print(wide);
 }
 
-void print_runs(const Json& answer, bool wide) {
+void print_fleet_runs(const Json& answer, bool wide) {
   Table table({"HOST", "LIST", {"ITEM", may_be_cut}, "RUN", "FOR", "PROGRESS"});
   for (const auto& host : array_in(answer, "hosts"))
     for (const auto& run : array_in(host, "runs"))
@@ -141,9 +141,9 @@ class Fleet final : public Command {
       std::cout << "no host is in the fleet " << shown_in(fleet, "fleet") << '\n';
       return done;
     }
-    print_hosts(fleet, options.wide);
-    if (!no_lists_) print_lists(fleet, options.wide);
-    if (runs_) print_runs(runs, options.wide);
+    print_fleet_hosts(fleet, options.wide);
+    if (!no_lists_) print_fleet_lists(fleet, options.wide);
+    if (runs_) print_fleet_runs(runs, options.wide);
     return done;
   }
 

@@ -15,14 +15,14 @@ constexpr std::size_t hosts_at_once = 250;
 constexpr std::size_t most_hosts = 10'000;
 /// Lists of so many hosts are read side by side.
 constexpr std::size_t hosts_side_by_side = 16;
-constexpr const char* fields_at_once = "1000";
+constexpr const char* scanned_at_once = "1000";
 /// Of a host; and of all hosts what is remembered for the next look.
 constexpr std::size_t most_lists = 100'000;
 constexpr std::size_t most_known = 200'000;
 /// Nobody has a longer id: names are shorter.
 constexpr std::size_t longest_id = 512;
 
-std::string ms_text(WallTime time) {
+std::string score_text(WallTime time) {
   return std::to_string(time.count());
 }
 
@@ -93,8 +93,8 @@ void FleetReader::ask_time(const RoundPtr& round) {
 /// Scores that no beat can have are not looked at, however many there are.
 void FleetReader::ask_hosts(const RoundPtr& round) {
   const WallTime life = std::chrono::duration_cast<WallTime>(beat_life);
-  const std::string newest = ms_text(round->view->now + life);
-  const std::string oldest = "(" + ms_text(round->view->now - life);
+  const std::string newest = score_text(round->view->now + life);
+  const std::string oldest = "(" + score_text(round->view->now - life);
   const std::string offset = std::to_string(round->asked_hosts);
   const std::string count = std::to_string(hosts_at_once);
   call(round,
@@ -192,7 +192,7 @@ void FleetReader::ask_lists(const RoundPtr& round) {
 
 void FleetReader::scan_lists(const RoundPtr& round, std::size_t host, const std::string& cursor) {
   const std::string key = keys_.lists(round->view->hosts[host].beat.id);
-  call(round, {"HSCAN", key, cursor, "COUNT", fields_at_once}, key,
+  call(round, {"HSCAN", key, cursor, "COUNT", scanned_at_once}, key,
        [this, host](const redis::Answer& answer) { take_lists(round_, host, answer); });
 }
 
@@ -233,7 +233,8 @@ void FleetReader::lists_known(const RoundPtr& round, std::size_t at) {
 }
 
 void FleetReader::finish(const RoundPtr& round) {
-  if (round->lists == Lists::yes && round->view->trouble.empty()) {
+  // In a cluster, a beat may be seen before what it tells of lists.
+  if (round->lists == Lists::yes && round->view->trouble.empty() && !cluster_) {
     known_.clear();
     std::size_t known = 0;
     for (const FleetHost& host : round->view->hosts) {

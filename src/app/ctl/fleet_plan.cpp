@@ -1,0 +1,152 @@
+// What a new config would change on each host of the fleet, before it is rolled out.
+#include <algorithm>
+#include <iostream>
+#include <optional>
+
+#include <w8y/config.hpp>
+#include <w8y/escape.hpp>
+#include <w8y/fleet_plan.hpp>
+
+#include "app/config_loading.hpp"
+#include "app/ctl/commands.hpp"
+#include "app/ctl/context.hpp"
+#include "app/ctl/failure.hpp"
+#include "app/ctl/fleet_access.hpp"
+#include "app/ctl/text.hpp"
+#include "executor/executor_factory.hpp"
+#include "ops/fleet_json.hpp"
+
+namespace w8y::app::ctl {
+
+namespace {
+
+using ops::Json;
+
+/// The file as hosts read it. Read once, if it is the same for all.
+class PlannedConfig {
+ public:
+  explicit PlannedConfig(std::string path) : path_(std::move(path)) {}
+
+  const Config& of(const HostBeat& host) {
+    if (config_ && (same_for_all_ || (host.host == host_ && host.processors == processors_)))
+      return *config_;
+    config_ = load_as(path_, host.host, host.processors);
+    host_ = host.host;
+    processors_ = host.processors;
+    same_for_all_ = config_->host_hashes.empty() &&
+                    std::all_of(config_->lists.begin(), config_->lists.end(), [](const auto& list) {
+                      return list.second->concurrency_by.empty();
+                    });
+    return *config_;
+  }
+
+ private:
+  const std::string path_;
+  std::optional<Config> config_;
+  std::string host_;
+  unsigned processors_ = 0;
+  bool same_for_all_ = false;
+};
+
+Json changes_json(const ReloadPlan& plan) {
+  Json changes = Json::array();
+  for (const auto& line : plan.lines()) changes.push_back(line);
+  return changes;
+}
+
+Json plan_json(const FleetHost& host, const HostPlan& plan) {
+  Json json = Json::object();
+  ops::put_bytes(json, "host", host.beat.host);
+  ops::put_bytes(json, "host_id", host.beat.id);
+  json["state"] = host.beat.state;
+  json["trouble"] = host.trouble;
+  json["same"] = plan.same;
+  json["changes"] = changes_json(plan.changes);
+  json["lists"] = Json::array();
+  for (const ListVerdict& verdict : plan.verdicts) {
+    Json list = Json::object();
+    ops::put_bytes(list, "list", verdict.prefix);
+    list["verdict"] = verdict_name(verdict.kind);
+    list["why"] = verdict.why;
+    list["changed"] = verdict.changed;
+    json["lists"].push_back(std::move(list));
+  }
+  return json;
+}
+
+void print_plan(const FleetHost& host, const HostPlan& plan) {
+  const std::string name = escape_text(host.beat.host) + ": ";
+  if (!host.trouble.empty()) {
+    std::cout << name << "what it has is not known: " << escape(host.trouble) << '\n';
+    return;
+  }
+  if (host.silent) std::cout << name << "silent: this is what it told last\n";
+  if (!host.lists_trouble.empty())
+    std::cout << name << "not all is known: " << escape(host.lists_trouble) << '\n';
+  if (plan.same) {
+    std::cout << name << "has this config\n";
+    return;
+  }
+  const auto lines = plan.lines();
+  if (lines.empty())
+    std::cout << name << "no list, limit or program would change; other settings may\n";
+  for (const auto& line : lines) std::cout << name << line << '\n';
+}
+
+class FleetPlan final : public Command {
+ public:
+  void declare(Words& words) override {
+    words.one("FILE", "The new config file", [this](Word&& word) { file_ = std::move(word.text); });
+  }
+
+  int run(const Options& options, Context& context) override {
+    if (file_ == "-")
+      throw Failure(wrong_usage, "fleet plan reads the file once for each host: name a file");
+    PlannedConfig planned(file_);
+    check(planned);
+    FleetAccess access(options, context);
+    const Json fleet = access.look(true);
+    Json json = {{"file", file_}, {"hosts", Json::array()}};
+    if (!options.json && array_in(fleet, "hosts").empty())
+      std::cout << "no host is in the fleet " << shown_in(fleet, "fleet") << '\n';
+    for (const auto& each : array_in(fleet, "hosts")) {
+      const FleetHost host = ops::read_fleet_host(each);
+      HostPlan plan;
+      if (host.trouble.empty()) plan = plan_host(host, planned.of(host.beat), executor::why_not);
+      if (options.json) {
+        json["hosts"].push_back(plan_json(host, plan));
+      } else {
+        print_plan(host, plan);
+      }
+    }
+    if (options.json) print_json(json);
+    return done;
+  }
+
+ private:
+  /// Mistakes are those of any host.
+  void check(PlannedConfig& planned) const {
+    try {
+      HostBeat here;
+      here.host = system_config_host().hostname();
+      here.processors = 1;
+      planned.of(here);
+    } catch (const ConfigError& error) {
+      std::vector<std::string> mistakes;
+      for (const auto& mistake : error.mistakes()) mistakes.push_back(mistake.to_string());
+      const std::string first = mistakes.front();
+      mistakes.erase(mistakes.begin());
+      throw Failure(wrong_usage, first, std::move(mistakes));
+    }
+  }
+
+  std::string file_;
+};
+
+}  // namespace
+
+CommandPtr make_fleet_plan() {
+  return std::make_unique<FleetPlan>();
+}
+
+}  // namespace w8y::app::ctl

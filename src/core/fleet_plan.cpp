@@ -1,0 +1,142 @@
+#include <algorithm>
+
+#include <w8y/escape.hpp>
+#include <w8y/fleet_plan.hpp>
+
+namespace w8y {
+
+namespace {
+
+std::string program_of_rule(const Rule& rule) {
+  return rule.is_command() ? rule.command.front() : rule.executor;
+}
+
+Settings told_settings(const ListBeat& list) {
+  return {{"concurrency", std::to_string(list.concurrency)},
+          {"fleet_concurrency", std::to_string(list.fleet_concurrency)},
+          {"weight", std::to_string(list.weight)},
+          {"enabled", list.enabled ? "true" : "false"},
+          {"program", escape_text(list.program)}};
+}
+
+/// The same of a rule; the program is cut as in a beat.
+Settings told_settings(const Rule& rule) {
+  ListBeat list;
+  list.state = state_name(ListState::idle);
+  list.concurrency = rule.concurrency;
+  list.fleet_concurrency = rule.fleet_concurrency;
+  list.weight = rule.weight;
+  list.enabled = rule.enabled;
+  list.program = program_of_rule(rule);
+  return told_settings(parse_list_beat({}, to_text(list)).value_or(list));
+}
+
+ListVerdict::Kind kind_now(const ListBeat& list) {
+  if (list.state == state_name(ListState::refused)) return ListVerdict::Kind::refused;
+  if (list.state == state_name(ListState::probing)) return ListVerdict::Kind::unknown;
+  const bool on = list.enabled && list.concurrency > 0;
+  return on ? ListVerdict::Kind::runs : ListVerdict::Kind::disabled;
+}
+
+/// What the host has found out about a program: by this list, or by another one.
+const ListBeat* known_of(const FleetHost& host, const std::string& prefix,
+                         const std::string& program) {
+  const ListBeat* known = nullptr;
+  for (const ListBeat& list : host.lists) {
+    if (list.program != program || list.state == state_name(ListState::probing)) continue;
+    if (known == nullptr || list.prefix == prefix) known = &list;
+  }
+  return known;
+}
+
+ListVerdict judge_list(const FleetHost& host, const Rule& rule, const std::string& program,
+                       const WhyNot& why_not) {
+  using Kind = ListVerdict::Kind;
+  ListVerdict verdict{rule.prefix, Kind::runs, {}, false};
+  const ListBeat* known = known_of(host, rule.prefix, program);
+  if (known == nullptr) {
+    verdict.kind = Kind::unknown;
+    verdict.why = escape_text(program) + " has not been looked for there";
+  } else if (!known->caps.empty()) {
+    verdict.why = why_not(rule, Caps{known->caps, 1, known->executor_version});
+    if (!verdict.why.empty()) verdict.kind = Kind::refused;
+  } else if (known->state == state_name(ListState::refused)) {
+    verdict.kind = Kind::refused;
+    verdict.why = known->why;
+  }
+  if (verdict.kind == Kind::runs && (!rule.enabled || rule.concurrency == 0))
+    verdict.kind = Kind::disabled;
+  return verdict;
+}
+
+}  // namespace
+
+const char* verdict_name(ListVerdict::Kind kind) {
+  switch (kind) {
+    case ListVerdict::Kind::runs:
+      return "runs";
+    case ListVerdict::Kind::disabled:
+      return "disabled";
+    case ListVerdict::Kind::refused:
+      return "refused";
+    case ListVerdict::Kind::unknown:
+      return "unknown";
+    case ListVerdict::Kind::gone:
+      return "gone";
+  }
+  return "?";
+}
+
+HostPlan plan_host(const FleetHost& host, const Config& config, const WhyNot& why_not) {
+  HostPlan plan;
+  plan.same = host.beat.config_hash == config.hash;
+  ConfigText before;
+  ConfigText after;
+  before.supervisor["max_processes"] = std::to_string(host.beat.slots_limit);
+  after.supervisor["max_processes"] = std::to_string(config.supervisor.max_processes);
+  for (const ListBeat& list : host.lists) before.lists[list.prefix] = told_settings(list);
+  for (const auto& [prefix, rule] : config.lists) {
+    after.lists[prefix] = told_settings(*rule);
+    ListVerdict verdict = judge_list(host, *rule, program_of_rule(*rule), why_not);
+    const auto now =
+        std::find_if(host.lists.begin(), host.lists.end(),
+                     [&verdict](const ListBeat& list) { return list.prefix == verdict.prefix; });
+    verdict.changed = now == host.lists.end() || kind_now(*now) != verdict.kind ||
+                      (verdict.kind == ListVerdict::Kind::refused && now->why != verdict.why);
+    plan.verdicts.push_back(std::move(verdict));
+  }
+  for (const ListBeat& list : host.lists)
+    if (!config.lists.contains(list.prefix))
+      plan.verdicts.push_back({list.prefix, ListVerdict::Kind::gone, {}, true});
+  std::sort(plan.verdicts.begin(), plan.verdicts.end(),
+            [](const ListVerdict& a, const ListVerdict& b) { return a.prefix < b.prefix; });
+  plan.changes = plan_reload(before, after);
+  return plan;
+}
+
+std::vector<std::string> HostPlan::lines() const {
+  std::vector<std::string> lines = changes.lines();
+  for (const ListVerdict& verdict : verdicts) {
+    const std::string list = "lists." + escape_text(verdict.prefix) + ": ";
+    if (!verdict.changed) continue;
+    switch (verdict.kind) {
+      case ListVerdict::Kind::runs:
+        lines.push_back(list + "would run");
+        break;
+      case ListVerdict::Kind::disabled:
+        lines.push_back(list + "would be disabled");
+        break;
+      case ListVerdict::Kind::refused:
+        lines.push_back(list + "would be refused: " + escape(verdict.why));
+        break;
+      case ListVerdict::Kind::unknown:
+        lines.push_back(list + verdict.why);
+        break;
+      case ListVerdict::Kind::gone:  // told among the changes
+        break;
+    }
+  }
+  return lines;
+}
+
+}  // namespace w8y
