@@ -127,6 +127,7 @@ struct Rule {
 
   std::size_t max_line = std::size_t{1} << 20;
   std::size_t stderr_tail = std::size_t{64} << 10;
+  bool keep_output = false;  ///< the tail of runs that succeed, too
   std::size_t history = 1000;
 
   // For `stream` only.

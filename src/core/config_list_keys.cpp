@@ -259,6 +259,8 @@ constexpr Key<Rule> list_rows[] = {
     {"stderr_tail", R"("64KiB")",
      [](auto& v, auto& rule) { read_size(v, 0, 64 * mebibyte, rule.stderr_tail); },
      [](auto& rule) { return format_size(rule.stderr_tail); }},
+    {"keep_output", "false", [](auto& v, auto& rule) { v.flag(rule.keep_output); },
+     [](auto& rule) { return as_text(rule.keep_output); }},
     {"history", "1000", [](auto& v, auto& rule) { v.integer(rule.history, 0, million); },
      [](auto& rule) { return as_text(rule.history); }},
     {"queues", "", read_queues, show_queues, std::nullopt, schedule_only},

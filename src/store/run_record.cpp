@@ -94,7 +94,8 @@ std::string end_json(const std::string& host, const EndedRun& run) {
 }
 
 std::string history_members(const EndedRun& run, const std::string& stalled) {
-  const bool told = !std::holds_alternative<Succeeded>(run.outcome) && !run.end.stderr_tail.empty();
+  const bool kept = run.rule->keep_output || !std::holds_alternative<Succeeded>(run.outcome);
+  const bool told = kept && !run.end.stderr_tail.empty();
   core::JsonObject object(told ? run.end.stderr_tail.size() + usual_length : 0);
   if (run.end.bad_lines > 0) object.put("bad_lines", static_cast<std::int64_t>(run.end.bad_lines));
   if (!stalled.empty()) object.put("stalled", stalled);

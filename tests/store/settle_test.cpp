@@ -101,6 +101,23 @@ TEST_CASE("history and news: fields, bound, and none where none are wanted") {
   }
 }
 
+TEST_CASE("what a run that succeeded wrote is kept where that is wanted") {
+  for (const bool wanted : {true, false}) {
+    CAPTURE(wanted);
+    RedisServer server;
+    server.ask({"RPUSH", "work:list", "a"});
+    loop::Loop loop;
+    Rule rule = list_rule();
+    rule.keep_output = wanted;
+    Host host(loop, server.url(), rule);
+    host.settle(host.claim(1).claims.at(0));
+    CHECK(host.settled());
+    const std::string entry = server.ask({"LRANGE", "work:runs", "0", "-1"});
+    CHECK(entry.find(R"("outcome":"succeeded")") != std::string::npos);
+    CHECK((entry.find(R"("stderr":"tail")") != std::string::npos) == wanted);
+  }
+}
+
 TEST_CASE("a lock that is another's is never touched") {
   for (const bool scripts : {true, false}) {
     CAPTURE(scripts);

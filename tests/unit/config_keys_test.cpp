@@ -182,6 +182,7 @@ const std::vector<Values>& all_values() {
       {"lists", "no_new_privs", {"true", "false"}, wrong_flags},
       {"lists", "max_line", {"1", "\"64KiB\"", "\"1GiB\""}, with(wrong_sizes, {"0", "\"2GiB\""})},
       {"lists", "stderr_tail", {"0", "\"64MiB\""}, with(wrong_sizes, {"\"65MiB\""})},
+      {"lists", "keep_output", {"true", "false"}, wrong_flags},
       {"lists", "history", {"0", "1000000"}, with(wrong_counts, {"1000001"})},
       {"lists", "processes", {"1", "100000"}, with(wrong_counts, {"0", "100001"})},
       {"lists", "max_items", {"0", "1000000000"}, with(wrong_counts, {"1000000001"})},

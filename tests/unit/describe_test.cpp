@@ -77,6 +77,7 @@ const std::vector<std::function<void(Rule&)>>& rule_changes() {
       [](Rule& rule) { rule.child.edit().no_new_privs = false; },
       [](Rule& rule) { rule.max_line = 1; },
       [](Rule& rule) { rule.stderr_tail = 1; },
+      [](Rule& rule) { rule.keep_output = true; },
       [](Rule& rule) { rule.history = 1; },
       [](Rule& rule) { rule.processes = 2; },
       [](Rule& rule) { rule.max_items = 1; },
