@@ -125,7 +125,8 @@ class BeatTimes {
   /// Something is new: told within half a second, with what else is new by then.
   void asked(Instant now);
   void begun(Instant now);
-  /// `refused`: this Redis does not want it. It is tried again when rights may have changed.
+  /// `refused`: this Redis does not want it. It is tried again soon, and from the second time in a
+  /// row when rights may have changed.
   void answered(bool refused);
   /// nullopt: not before connected() or answered().
   [[nodiscard]] std::optional<Instant> due() const;
@@ -135,6 +136,7 @@ class BeatTimes {
   bool connected_ = false;
   bool out_ = false;
   bool asked_ = false;
+  unsigned refusals_ = 0;  ///< in a row
   Instant begun_{};
   Instant due_{};
 };

@@ -38,7 +38,8 @@ struct Fleet::Link {
   store::FleetOrders orders;
   std::unique_ptr<FleetAnswering> answering;
   bool accepted = false;
-  bool refused = false;  ///< told
+  unsigned refusals = 0;  ///< in a row
+  bool refused = false;   ///< told
 };
 
 Fleet::Fleet(const FleetHostParts& parts)
@@ -130,6 +131,9 @@ void Fleet::on_beat(const std::string& refused) {
         FleetAnswering::Parts{parts_.loop, parts_.log, parts_.control, link_->member,
                               link_->session->subscriber},
         link_->fleet);
+  // Told when it is refused again: rights may be missing for a moment, while somebody changes them.
+  link_->refusals = accepted ? 0 : link_->refusals + 1;
+  if (link_->refusals == 1) return;
   if (accepted != std::exchange(link_->refused, !accepted)) return;
   if (accepted) return parts_.log.info("the fleet sees this host again");
   parts_.log.warn("Redis does not let this host be seen in the fleet; its work is not affected",

@@ -14,6 +14,8 @@ constexpr Duration gathering = std::chrono::milliseconds(50);
 constexpr Duration least_gap = std::chrono::milliseconds(500);
 /// A Redis that refuses a beat is asked again.
 constexpr Duration refused_pause = std::chrono::seconds(60);
+/// Rights may be missing for a moment, while somebody changes them.
+constexpr Duration second_look = std::chrono::seconds(3);
 constexpr std::size_t random_digits = 8;
 
 /// Runs begin and end all the time.
@@ -120,7 +122,11 @@ void BeatTimes::begun(Instant now) {
 void BeatTimes::answered(bool refused) {
   out_ = false;
   const bool soon = std::exchange(asked_, false) && !refused;
-  due_ = begun_ + (soon ? least_gap : refused ? refused_pause : beat_interval);
+  refusals_ = refused ? refusals_ + 1 : 0;
+  const Duration pause = refusals_ == 0   ? (soon ? least_gap : beat_interval)
+                         : refusals_ == 1 ? second_look
+                                          : refused_pause;
+  due_ = begun_ + pause;
 }
 
 std::optional<Instant> BeatTimes::due() const {

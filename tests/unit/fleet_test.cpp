@@ -240,10 +240,19 @@ TEST_CASE("fleet: a beat in ten seconds, news within half a second, one at a tim
   times.connected(start + 100s);
   CHECK(times.due() == start + 100s);
 
-  // Refused: not before rights may have changed.
+  // Refused: once more soon, and then not before rights may have changed.
   times.begun(start + 100s);
   times.answered(true);
-  CHECK(times.due() == start + 160s);
+  CHECK(times.due() == start + 103s);
+  times.begun(start + 103s);
+  times.answered(true);
+  CHECK(times.due() == start + 163s);
+  times.begun(start + 163s);
+  times.answered(false);
+  CHECK(times.due() == start + 173s);
+  times.begun(start + 173s);
+  times.answered(true);
+  CHECK(times.due() == start + 176s);
 }
 
 TEST_CASE("fleet: Redis's time is told by our clock that does not jump") {
