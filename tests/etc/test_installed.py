@@ -40,6 +40,7 @@ OTHERS = {
     "share/man/man5/w8y.toml.5",
     "share/man/man7/w8y-api.7",
     "share/man/man7/w8y-executor.7",
+    "share/man/man7/w8y-fleet.7",
     "share/man/man7/w8y-keys.7",
     "share/man/man7/w8y-migrating.7",
     "share/man/man7/w8y-security.7",
