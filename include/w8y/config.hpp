@@ -63,6 +63,8 @@ class ConfigHost {
   /// What is wrong with a Redis URL, and what would be right; empty: nothing. Must not show the
   /// URL, which may hold a password. Core knows no more of a URL than its scheme.
   virtual std::string url_problem(const std::string& url);
+  /// What is wrong with the token in a file; empty: nothing, or this user may not read it.
+  virtual std::string token_problem(const std::string& /*path*/) { return {}; }
 };
 
 /// The real one: derive from it to look closer at URLs.
@@ -76,6 +78,7 @@ class SystemConfigHost : public ConfigHost {
   unsigned processors() override;
   std::string missing(const std::string& path) override;
   std::string distrust(const std::string& path) override;
+  std::string token_problem(const std::string& path) override;
 };
 ConfigHost& system_config_host();
 

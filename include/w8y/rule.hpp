@@ -185,7 +185,9 @@ enum class LogFormat { text, logfmt, json };
 struct SupervisorSettings {
   std::string host;  ///< never empty
   std::string fleet = "w8y-fleet";
-  std::vector<std::string> status;  ///< "unix:/path"
+  std::vector<std::string> status;        ///< StatusAddress's texts
+  std::string status_token_file;          ///< empty: TCP is read-only
+  std::vector<std::string> status_names;  ///< more names of the TCP addresses
   LogLevel log_level = LogLevel::info;
   LogFormat log_format = LogFormat::text;
   std::string log_file;  ///< empty: standard error

@@ -81,10 +81,11 @@ void print_refusals(const Config& config, const ReloadPlan& changes) {
 }  // namespace
 
 int plan(const Config& config) {
-  const std::string address =
-      config.supervisor.status.empty() ? std::string() : config.supervisor.status.front();
   const std::string scheme = "unix:";
-  if (!address.starts_with(scheme)) {
+  std::string address;
+  for (const std::string& any : config.supervisor.status)
+    if (address.empty() && any.starts_with(scheme)) address = any;
+  if (address.empty()) {
     std::cerr << "w8yd: the config names no unix socket under [supervisor] status\n";
     return not_reachable;
   }

@@ -11,10 +11,12 @@
 
 #include <w8y/escape.hpp>
 #include <w8y/status.hpp>
+#include <w8y/status_address.hpp>
 #include <w8y/units.hpp>
 
 #include "ops/http_client.hpp"
 #include "ops/status_json.hpp"
+#include "ops/tcp_listener.hpp"
 #include "ops/unix_listener.hpp"
 
 namespace w8y::app {
@@ -24,21 +26,43 @@ namespace {
 constexpr Duration look_pause = std::chrono::milliseconds(50);
 constexpr Duration answer_timeout = std::chrono::seconds(2);
 
-bool is_draining(const std::string& path) {
-  ops::HttpClient client(path);
-  const ops::HttpResult answer = client.get("/api/v1/status", answer_timeout);
-  const auto status = answer.status == 200 ? ops::parse(answer.body) : std::nullopt;
-  return status && status->is_object() &&
-         status->value("state", std::string()) == state_name(HostState::draining);
+struct Predecessor {
+  ops::SocketHolder holder;
+  bool draining = false;
+};
+
+std::optional<ops::Json> ask(const StatusAddress& address) {
+  ops::HttpClient client(address);
+  const ops::HttpResult answer = client.get("/api/v1/status?lists=no", answer_timeout);
+  auto status = answer.status == 200 ? ops::parse(answer.body) : std::nullopt;
+  return status && status->is_object() ? status : std::nullopt;
 }
 
 /// nullopt: nobody, or what is wrong there is for whoever listens to say.
-std::optional<ops::SocketHolder> holder_of(const std::string& path) {
+std::optional<ops::SocketHolder> holder_of(const StatusAddress& address) {
   try {
-    return ops::who_listens(path);
+    if (address.is_unix()) return ops::who_listens(address.path);
+    ops::TcpListener free(address);
+    return std::nullopt;
+  } catch (const ops::SocketInUse&) {
+    return ops::SocketHolder{};
   } catch (const std::runtime_error&) {
     return std::nullopt;
   }
+}
+
+/// nullopt: the address is free. Of a port, only who answers there can say who that is.
+std::optional<Predecessor> predecessor_at(const StatusAddress& address) {
+  const auto holder = holder_of(address);
+  if (!holder) return std::nullopt;
+  Predecessor found{*holder};
+  const auto status = ask(address);
+  if (!status) return holder_of(address) ? std::optional(found) : std::nullopt;
+  found.draining = status->value("state", ops::Json()) == state_name(HostState::draining);
+  const ops::Json pid = status->value("pid", ops::Json());
+  if (!address.is_unix() && status->contains("host_id") && pid.is_number_integer())
+    found.holder = {pid.get<pid_t>(), "w8yd"};
+  return found;
 }
 
 /// Orders that are for a w8yd at work don't end one that waits.
@@ -52,20 +76,22 @@ void wait_for_predecessor(const SupervisorSettings& supervisor) {
   using Steady = std::chrono::steady_clock;
   const auto until = Steady::now() + supervisor.drain_timeout;
   bool told = false;
-  for (const std::string& address : supervisor.status) {
-    const std::string path = address.substr(std::string("unix:").size());
-    while (const auto holder = holder_of(path)) {
-      if (!is_draining(path)) {
-        if (!holder_of(path)) break;  // it has just ended
-        throw ops::SocketInUse(path, *holder);
-      }
+  for (const std::string& text : supervisor.status) {
+    StatusAddress address;
+    parse_status_address(text, address);
+    const std::string& place = address.is_unix() ? address.path : address.text;
+    while (const auto found = predecessor_at(address)) {
+      const ops::SocketHolder& holder = found->holder;
+      if (!found->draining) throw ops::SocketInUse(place, holder);
       if (Steady::now() >= until)
-        throw std::runtime_error("the status socket is in use by " + holder->to_string() +
+        throw std::runtime_error(std::string("the status ") +
+                                 (address.is_unix() ? "socket" : "address") + " is in use by " +
+                                 holder.to_string() +
                                  ", which was draining for longer than drain_timeout (" +
-                                 format_duration(supervisor.drain_timeout) + "): " + path);
+                                 format_duration(supervisor.drain_timeout) + "): " + place);
       if (!told) {
         pass_over_orders();
-        std::cerr << "w8yd: waits for " << escape(holder->to_string())
+        std::cerr << "w8yd: waits for " << escape(holder.to_string())
                   << ", which is draining, for up to " << format_duration(supervisor.drain_timeout)
                   << std::endl;
         told = true;

@@ -1,8 +1,15 @@
 #include "app/status_servers.hpp"
 
 #include <algorithm>
+#include <stdexcept>
+#include <utility>
+#include <vector>
 
-#include "ops/unix_listener.hpp"
+#include <w8y/config.hpp>
+#include <w8y/status_address.hpp>
+#include <w8y/status_token.hpp>
+
+#include "ops/listener.hpp"
 
 namespace w8y::app {
 
@@ -13,20 +20,55 @@ bool names(const Config& config, const std::string& address) {
   return std::find(all.begin(), all.end(), address) != all.end();
 }
 
+/// Who reaches a port is nobody we know: less of everything for each, and room for who comes.
+constexpr ops::HttpLimits tcp_limits = {.connections = 48,
+                                        .spare = 16,
+                                        .body = std::size_t{256} << 10,
+                                        .streams = 24,
+                                        .unread = std::size_t{64} << 20};
+
+/// What this host is called, besides its addresses.
+std::vector<std::string> names_of(const SupervisorSettings& supervisor) {
+  std::vector<std::string> names = supervisor.status_names;
+  for (const std::string& name : {supervisor.host, system_config_host().hostname()}) {
+    names.push_back(name);
+    names.push_back(name.substr(0, name.find('.')));
+  }
+  return names;
+}
+
+/// Returns why there is no token where there should be one.
+std::string read_token(const Config& config, Secret& into) {
+  const std::string& path = config.supervisor.status_token_file;
+  if (path.empty()) return {};
+  StatusToken token = read_status_token(path);
+  into = std::move(token.token);
+  return token.problem.empty() ? std::string() : "status_token_file " + path + " " + token.problem;
+}
+
 }  // namespace
 
 std::unique_ptr<ops::HttpServer> StatusServers::serve_at(const std::string& address) {
-  const std::string path = address.substr(std::string("unix:").size());
-  auto server =
-      std::make_unique<ops::HttpServer>(loop_, path, handler_, ops::HttpLimits{}, ops::HttpGate{},
-                                        [this](const std::string& complaint) {
-                                          log_.debug(complaint, {{"from", "http"}});
-                                        });
+  StatusAddress at;
+  parse_status_address(address, at);
+  ops::HttpGate gate;
+  if (!at.is_unix())
+    gate = [this](const ops::HttpRequest& request) { return gate_.refusal(request); };
+  const auto complain = [this](const std::string& complaint) {
+    log_.debug(complaint, {{"from", "http"}});
+  };
+  auto server = std::make_unique<ops::HttpServer>(loop_, ops::listen_at(at), handler_,
+                                                  at.is_unix() ? ops::HttpLimits{} : tcp_limits,
+                                                  std::move(gate), complain);
   log_.info("status", {{"address", address}});
   return server;
 }
 
 void StatusServers::start(const Config& config) {
+  Secret token;
+  if (const std::string why = read_token(config, token); !why.empty())
+    throw std::runtime_error(why);
+  gate_.set(names_of(config.supervisor), std::move(token));
   for (const auto& address : config.supervisor.status) {
     try {
       servers_[address] = serve_at(address);
@@ -41,6 +83,7 @@ void StatusServers::start(const Config& config) {
 }
 
 std::string StatusServers::prepare(const Config& running, const Config& wanted) {
+  if (std::string why = read_token(wanted, next_token_); !why.empty()) return why;
   for (const auto& address : wanted.supervisor.status) {
     if (servers_.contains(address)) continue;
     try {
@@ -55,6 +98,15 @@ std::string StatusServers::prepare(const Config& running, const Config& wanted) 
     }
   }
   return {};
+}
+
+void StatusServers::abandon() {
+  next_.clear();
+  next_token_ = {};
+}
+
+void StatusServers::commit(const Config& wanted) {
+  gate_.set(names_of(wanted.supervisor), std::exchange(next_token_, {}));
 }
 
 void StatusServers::applied(const Config& config) {

@@ -9,11 +9,12 @@
 #include "loop/loop.hpp"
 #include "ops/http_server.hpp"
 #include "ops/log.hpp"
+#include "ops/tcp_gate.hpp"
 
 namespace w8y::app {
 
 /// A reload listens on the new addresses before it lets go of the old ones. An address that stays
-/// keeps its clients.
+/// keeps its clients. The token is read at the start and at each reload.
 class StatusServers final : public Subsystem {
  public:
   /// `handler` answers on all of them.
@@ -21,11 +22,12 @@ class StatusServers final : public Subsystem {
       : loop_(loop), log_(log), handler_(handler) {}
 
   /// Throws ops::SocketInUse if another w8yd has an address: whoever asks there would be answered
-  /// by the wrong one. Without an address for another reason the work goes on, and each reload
-  /// tries again.
+  /// by the wrong one; std::runtime_error if status_token_file has no token. Without an address for
+  /// another reason the work goes on, and each reload tries again.
   void start(const Config& config) override;
   std::string prepare(const Config& running, const Config& wanted) override;
-  void abandon() override { next_.clear(); }
+  void abandon() override;
+  void commit(const Config& wanted) override;
   void applied(const Config& config) override;
   void stop() override { servers_.clear(); }
 
@@ -37,6 +39,8 @@ class StatusServers final : public Subsystem {
   loop::Loop& loop_;
   ops::LineLog& log_;
   ops::HttpHandler& handler_;
+  ops::TcpGate gate_;
+  Secret next_token_;
   Servers servers_;
   Servers next_;  ///< on addresses that are new
 };

@@ -116,7 +116,7 @@ void Loader::top_level(const ConfigValue& top, bool is_main) {
       read_table(value, redis_keys, {}, config_.redis);
       check_redis(value, config_.redis);
     } else if (node.key == "supervisor") {
-      read_table(value, supervisor_keys, supervisor_refused, config_.supervisor);
+      read_table(value, supervisor_keys, {}, config_.supervisor);
     } else if (node.key == "defaults") {
       read_defaults(value, defaults_);
     } else if (node.key == "hosts") {

@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include <w8y/config.hpp>
+#include <w8y/status_token.hpp>
 #include <w8y/trusted_path.hpp>
 
 namespace w8y {
@@ -94,6 +95,11 @@ std::string SystemConfigHost::distrust(const std::string& path) {
   const TrustedFile file = open_trusted(path);
   // What is not there, or not to be reached, is as safe as the way to it, which was looked at.
   return file.error == EACCES ? file.problem : std::string();
+}
+
+std::string SystemConfigHost::token_problem(const std::string& path) {
+  const StatusToken token = read_status_token(path);
+  return token.denied ? std::string() : token.problem;
 }
 
 ConfigHost& system_config_host() {

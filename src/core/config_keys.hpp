@@ -62,7 +62,6 @@ struct Refused {
 
 extern const std::span<const Key<RedisSettings>> redis_keys;
 extern const std::span<const Key<SupervisorSettings>> supervisor_keys;
-extern const std::span<const Refused> supervisor_refused;
 /// `executor` and `command` come first: the rest may stand in [defaults].
 extern const std::span<const Key<Rule>> list_keys;
 extern const std::span<const Refused> list_refused;

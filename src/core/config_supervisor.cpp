@@ -1,7 +1,8 @@
 // The keys of [redis] and [supervisor].
-#include <sys/un.h>
-
 #include <algorithm>
+#include <cctype>
+
+#include <w8y/status_address.hpp>
 
 #include "core/config_keys.hpp"
 #include "core/setting_text.hpp"
@@ -64,41 +65,51 @@ void read_host(const ConfigValue& value, SupervisorSettings& supervisor) {
   supervisor.host = host;
 }
 
-/// "127.0.0.1:9158", "[::1]:9158", ":9158", "tcp://…"
-bool is_tcp_address(const std::string& text) {
-  if (text.starts_with("tcp:") || text.starts_with("http:") || text.starts_with("https:")) {
-    return true;
-  }
-  const auto colon = text.rfind(':');
-  return colon != std::string::npos && colon + 1 < text.size() &&
-         text.find_first_not_of("0123456789", colon + 1) == std::string::npos;
-}
-
 void read_status(const ConfigValue& value, SupervisorSettings& supervisor) {
   std::vector<std::string> addresses;
   if (!value.texts(addresses, "addresses", false)) return;
-  constexpr std::size_t longest = sizeof(sockaddr_un{}.sun_path) - 1;
   bool right = true;
-  for (const Node& item : value.node().items) {
-    const ConfigValue address = value.member(item);
-    const std::size_t before = value.reading().mistakes.size();
-    if (!item.text.starts_with("unix:")) {
-      if (is_tcp_address(item.text)) {
-        address.wrong("is " + address.found() +
-                      ": a TCP address, which this version does not have yet; must be "
-                      "\"unix:/path\"");
-      } else {
-        address.must_be("\"unix:/path\"");
-      }
-    } else if (item.text.substr(5, 1) != "/") {
-      address.must_be("\"unix:\" and an absolute path");
-    } else if (item.text.size() - 5 > longest) {
-      address.wrong("has a path of " + std::to_string(item.text.size() - 5) +
-                    " bytes; must be at most " + std::to_string(longest));
-    }
-    right = right && value.reading().mistakes.size() == before;
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    StatusAddress parsed;
+    const ConfigValue address = value.member(value.node().items[i]);
+    std::string problem = parse_status_address(addresses[i], parsed);
+    const auto here = addresses.begin() + static_cast<std::ptrdiff_t>(i);
+    if (problem.empty() && std::find(addresses.begin(), here, addresses[i]) != here)
+      problem = "stands there twice; must be there once";
+    if (problem.empty()) continue;
+    right = false;
+    address.wrong(problem.starts_with("must") ? "is " + address.found() + "; " + problem : problem);
   }
   if (right) supervisor.status = addresses;
+}
+
+/// The file is looked into where it can be read: `--check` may run as a user who may not.
+void read_token_file(const ConfigValue& value, SupervisorSettings& supervisor) {
+  std::string path;
+  if (!value.trusted_path(path)) return;
+  if (const std::string problem = value.reading().host.token_problem(path); !problem.empty())
+    return value.wrong(quote_start(path) + " " + problem);
+  supervisor.status_token_file = path;
+}
+
+bool is_dns_name(const std::string& name) {
+  return name.size() <= 253 && name.front() != '.' &&
+         std::all_of(name.begin(), name.end(), [](unsigned char c) {
+           return std::isalnum(c) != 0 || c == '-' || c == '.' || c == '_';
+         });
+}
+
+void read_status_names(const ConfigValue& value, SupervisorSettings& supervisor) {
+  std::vector<std::string> names;
+  if (!value.texts(names, "names", false)) return;
+  bool right = true;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (is_dns_name(names[i])) continue;
+    right = false;
+    value.member(value.node().items[i])
+        .must_be("a host's name alone, without scheme and port, such as \"w8y.example.org\"");
+  }
+  if (right) supervisor.status_names = names;
 }
 
 constexpr Choice<LogLevel> log_levels[] = {{"trace", LogLevel::trace},
@@ -146,6 +157,10 @@ constexpr Key<SupervisorSettings> supervisor_rows[] = {
     {"status", R"(["unix:/run/w8y/w8yd.sock"])",
      [](auto& v, auto& supervisor) { read_status(v, supervisor); },
      [](auto& supervisor) { return as_text(supervisor.status); }},
+    {"status_token_file", "", [](auto& v, auto& supervisor) { read_token_file(v, supervisor); },
+     [](auto& supervisor) { return as_text(supervisor.status_token_file); }},
+    {"status_names", "[]", [](auto& v, auto& supervisor) { read_status_names(v, supervisor); },
+     [](auto& supervisor) { return as_text(supervisor.status_names); }},
     {"log_level", R"("info")",
      [](auto& v, auto& supervisor) {
        v.template choice<LogLevel>(supervisor.log_level, log_levels);
@@ -170,11 +185,6 @@ constexpr Key<SupervisorSettings> supervisor_rows[] = {
     {"max_processes", "0",
      [](auto& v, auto& supervisor) { v.integer(supervisor.max_processes, 0, 1'000'000); },
      [](auto& supervisor) { return as_text(supervisor.max_processes); }},
-};
-
-constexpr Refused supervisor_refused_rows[] = {
-    {"status_token_file",
-     "is about a TCP status address, which this version does not have yet; leave it out"},
 };
 
 }  // namespace
@@ -212,6 +222,5 @@ void check_redis(const ConfigValue& section, const RedisSettings& redis) {
 
 const std::span<const Key<RedisSettings>> redis_keys = redis_rows;
 const std::span<const Key<SupervisorSettings>> supervisor_keys = supervisor_rows;
-const std::span<const Refused> supervisor_refused = supervisor_refused_rows;
 
 }  // namespace w8y::core

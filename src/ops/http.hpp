@@ -1,6 +1,7 @@
 // Requests and responses, as the status API sees them: nothing here knows the HTTP library.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -16,16 +17,21 @@ struct HttpRequest {
   std::map<std::string, std::string> query;
   std::string body;
   /// For a listener that can't trust whoever reaches it (TCP): headers as they came.
-  std::string host;
+  std::string version;    ///< "HTTP/1.1"
+  std::size_t hosts = 0;  ///< Host headers
+  std::string host;       ///< the first of them
   std::string origin;
   std::string authorization;
+  std::string content_type;
+  bool has_body = false;
 };
 
 struct HttpResponse {
   unsigned status = 200;
   std::string body;
   std::string content_type = "application/json";
-  std::string allow;  ///< with 405: the methods that would do
+  std::string allow;      ///< with 405: the methods that would do
+  std::string challenge;  ///< with 401: how to show who asks
 };
 
 /// {"error": text}

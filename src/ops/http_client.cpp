@@ -86,7 +86,8 @@ bool EventParser::on_line(std::string_view line, const Sink& sink) {
 
 class HttpClient::Impl {
  public:
-  explicit Impl(std::string socket) : socket_(std::move(socket)) {
+  Impl(std::string socket, const std::string& authority)
+      : socket_(std::move(socket)), base_("http://" + authority) {
     global_init();
     curl_.reset(curl_easy_init());
     if (!curl_) throw std::runtime_error("can't set up an HTTP client");
@@ -97,9 +98,9 @@ class HttpClient::Impl {
     CURL* curl = curl_.get();
     curl_easy_reset(curl);
     std::array<char, CURL_ERROR_SIZE> error{};
-    const std::string url = "http://localhost" + path;
+    const std::string url = base_ + path;
     set(CURLOPT_URL, url.c_str());
-    set(CURLOPT_UNIX_SOCKET_PATH, socket_.c_str());
+    if (!socket_.empty()) set(CURLOPT_UNIX_SOCKET_PATH, socket_.c_str());
     set(CURLOPT_PATH_AS_IS, 1L);  // a prefix may be ".."
     set(CURLOPT_PROXY, "");
     set(CURLOPT_NOSIGNAL, 1L);
@@ -150,7 +151,8 @@ class HttpClient::Impl {
       throw std::runtime_error(curl_easy_strerror(code));
   }
 
-  std::string socket_;
+  std::string socket_;  ///< empty: TCP, as the URL says
+  std::string base_;
   std::unique_ptr<CURL, CloseCurl> curl_;
 };
 
@@ -166,7 +168,11 @@ Receiver collect(std::string& body) {
 
 }  // namespace
 
-HttpClient::HttpClient(std::string socket) : impl_(std::make_unique<Impl>(std::move(socket))) {}
+HttpClient::HttpClient(std::string socket)
+    : impl_(std::make_unique<Impl>(std::move(socket), "localhost")) {}
+
+HttpClient::HttpClient(const StatusAddress& address)
+    : impl_(std::make_unique<Impl>(address.path, address.is_unix() ? "localhost" : address.text)) {}
 
 HttpClient::~HttpClient() = default;
 

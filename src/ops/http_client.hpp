@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include <w8y/clock.hpp>
+#include <w8y/status_address.hpp>
 
 namespace w8y::ops {
 
@@ -41,6 +42,8 @@ class EventParser {
 class HttpClient {
  public:
   explicit HttpClient(std::string socket);
+  /// Over TCP there is no token: it may look.
+  explicit HttpClient(const StatusAddress& address);
   ~HttpClient();
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;

@@ -1,5 +1,6 @@
 #include "ops/http_connection.hpp"
 
+#include <strings.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -13,6 +14,13 @@
 #include "ops/http_target.hpp"
 
 namespace w8y::ops {
+
+namespace {
+
+/// An answer that is no longer is always given: errors, and what a monitor asks.
+constexpr std::size_t always_room = std::size_t{64} << 10;
+
+}  // namespace
 
 /// The bytes on their way to one reader: bounded.
 class HttpConnection::Stream : public HttpStream {
@@ -66,8 +74,12 @@ class HttpConnection::Exchange {
 
   std::string target;
   HttpRequest request;
-  bool begun = false;     ///< the headers were seen
-  bool too_long = false;  ///< the body
+  bool begun = false;       ///< the headers were seen
+  bool unreadable = false;  ///< the target
+  bool too_long = false;    ///< the body
+  /// By the gate. It is told behind the body, which is passed over: who is still sending when the
+  /// connection is closed may not get to read why.
+  std::unique_ptr<HttpResponse> refusal;
   bool handed_over = false;
   std::optional<HttpResponse> response;
   std::string stream_type;
@@ -77,12 +89,25 @@ class HttpConnection::Exchange {
 
   void answer(HttpResponse with) {
     if (answered() || connection_ == nullptr) return;
+    HttpShared& shared = connection_->shared_;
+    const std::size_t size = with.body.size();
+    if (size > always_room && shared.unread > 0 && shared.unread + size > shared.limits.unread)
+      with = error_response(503, "others have not read their long answers yet; ask again soon");
     response = std::move(with);
+    unread_ = response->body.size();
+    shared.unread += unread_;
     connection_->resume();
   }
 
   std::shared_ptr<HttpStream> open_stream(std::string type, std::string last_words) {
     if (answered() || connection_ == nullptr) return nullptr;
+    HttpShared& shared = connection_->shared_;
+    if (shared.streams >= shared.limits.streams) {
+      answer(error_response(503, "there are " + std::to_string(shared.streams) +
+                                     " streams already; ask again when one has ended"));
+      return nullptr;
+    }
+    ++shared.streams;
     stream_type = std::move(type);
     stream = std::make_shared<Stream>(*connection_, std::move(last_words));
     connection_->resume();
@@ -90,12 +115,17 @@ class HttpConnection::Exchange {
   }
 
   void forget_connection() {
-    connection_ = nullptr;
-    if (stream) stream->forget_connection();
+    if (connection_ == nullptr) return;
+    HttpShared& shared = std::exchange(connection_, nullptr)->shared_;
+    shared.unread -= std::exchange(unread_, 0);
+    if (!stream) return;
+    --shared.streams;
+    stream->forget_connection();
   }
 
  private:
   HttpConnection* connection_;
+  std::size_t unread_ = 0;  ///< what it counts for in HttpShared::unread
 };
 
 class HttpConnection::Reply : public HttpReply {
@@ -142,17 +172,22 @@ HttpConnection::~HttpConnection() {
 void HttpConnection::begin() {
   if (exchange_) exchange_->forget_connection();
   exchange_ = std::make_shared<Exchange>(*this);
+  turn_ = ++shared_.turns;
   set_deadline(shared_.limits.request_timeout);
+}
+
+bool HttpConnection::idle() const {
+  return !exchange_->handed_over && !exchange_->answered();
 }
 
 void HttpConnection::on_target(std::string target) {
   exchange_->target = std::move(target);
 }
 
-MHD_Result HttpConnection::on_data(const char* method, std::string_view data) {
+MHD_Result HttpConnection::on_data(const char* method, const char* version, std::string_view data) {
   if (!data.empty()) return on_body(data);
-  if (!std::exchange(exchange_->begun, true)) return on_headers();
-  return on_complete(method);
+  if (!std::exchange(exchange_->begun, true)) return on_headers(method, version);
+  return on_complete();
 }
 
 void HttpConnection::on_completed() {
@@ -160,17 +195,46 @@ void HttpConnection::on_completed() {
   begin();
 }
 
-MHD_Result HttpConnection::on_headers() {
+void HttpConnection::read_head(const char* method, const char* version) {
+  const auto header = [this](const char* name) {
+    const char* value = MHD_lookup_connection_value(mhd_, MHD_HEADER_KIND, name);
+    return std::string(value != nullptr ? value : "");
+  };
+  const auto count_host = [](void* count, MHD_ValueKind, const char* name, const char*) {
+    if (strcasecmp(name, "Host") == 0) ++*static_cast<std::size_t*>(count);
+    return MHD_YES;
+  };
+  HttpRequest& request = exchange_->request;
+  auto target = parse_target(exchange_->target);
+  exchange_->unreadable = !target;
+  if (target) request.path = std::move(target->path);
+  if (target) request.query = std::move(target->query);
+  request.method = std::strcmp(method, "HEAD") == 0 ? "GET" : method;
+  request.version = version;
+  MHD_get_connection_values(mhd_, MHD_HEADER_KIND, count_host, &request.hosts);
+  request.host = header("Host");
+  request.origin = header("Origin");
+  request.authorization = header("Authorization");
+  request.content_type = header("Content-Type");
+  const std::string length = header("Content-Length");
+  request.has_body = !header("Transfer-Encoding").empty() || (!length.empty() && length != "0");
+}
+
+MHD_Result HttpConnection::on_headers(const char* method, const char* version) {
+  read_head(method, version);
+  if (shared_.gate) exchange_->refusal = shared_.gate(exchange_->request);
   const char* length = MHD_lookup_connection_value(mhd_, MHD_HEADER_KIND, "Content-Length");
   if (length == nullptr) return MHD_YES;
   std::size_t size = 0;
   const auto [end, error] = std::from_chars(length, length + std::strlen(length), size);
   if (error == std::errc() && size <= shared_.limits.body) return MHD_YES;
-  exchange_->response = error_response(413, "the body is too long");
+  exchange_->response = exchange_->refusal ? std::move(*exchange_->refusal)
+                                           : error_response(413, "the body is too long");
   return respond();
 }
 
 MHD_Result HttpConnection::on_body(std::string_view data) {
+  if (exchange_->refusal) return MHD_YES;
   std::string& body = exchange_->request.body;
   if (body.size() + data.size() <= shared_.limits.body && !exchange_->too_long) {
     body += data;
@@ -183,14 +247,14 @@ MHD_Result HttpConnection::on_body(std::string_view data) {
   return MHD_YES;
 }
 
-MHD_Result HttpConnection::on_complete(const char* method) {
+MHD_Result HttpConnection::on_complete() {
   const auto exchange = exchange_;  // the handler may do anything
   if (shared_.stopping && !exchange->answered()) return MHD_NO;
   if (!exchange->handed_over) {
     exchange->handed_over = true;
     deadline_.cancel();
     try {
-      hand_over(method);
+      hand_over();
     } catch (const std::exception& error) {
       exchange->answer(error_response(500, error.what()));
     }
@@ -200,34 +264,16 @@ MHD_Result HttpConnection::on_complete(const char* method) {
   return MHD_YES;
 }
 
-void HttpConnection::hand_over(const char* method) {
-  if (exchange_->too_long) {
+void HttpConnection::hand_over() {
+  if (exchange_->refusal) {
+    exchange_->answer(std::move(*exchange_->refusal));
+  } else if (exchange_->too_long) {
     exchange_->answer(error_response(413, "the body is too long"));
-    return;
-  }
-  auto target = parse_target(exchange_->target);
-  if (!target) {
+  } else if (exchange_->unreadable) {
     exchange_->answer(error_response(400, "the path can't be read"));
-    return;
+  } else {
+    shared_.handler.handle(exchange_->request, std::make_shared<Reply>(exchange_));
   }
-  const auto header = [this](const char* name) {
-    const char* value = MHD_lookup_connection_value(mhd_, MHD_HEADER_KIND, name);
-    return std::string(value != nullptr ? value : "");
-  };
-  HttpRequest& request = exchange_->request;
-  request.method = std::strcmp(method, "HEAD") == 0 ? "GET" : method;
-  request.path = std::move(target->path);
-  request.query = std::move(target->query);
-  request.host = header("Host");
-  request.origin = header("Origin");
-  request.authorization = header("Authorization");
-  if (shared_.gate) {
-    if (const auto refusal = shared_.gate(request)) {
-      exchange_->answer(std::move(*refusal));
-      return;
-    }
-  }
-  shared_.handler.handle(request, std::make_shared<Reply>(exchange_));
 }
 
 MHD_Result HttpConnection::respond() {
@@ -258,6 +304,8 @@ MHD_Result HttpConnection::queue(unsigned status, MHD_Response* response,
   MHD_add_response_header(response, "Cache-Control", "no-store");
   MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
   if (!about.allow.empty()) MHD_add_response_header(response, "Allow", about.allow.c_str());
+  if (!about.challenge.empty())
+    MHD_add_response_header(response, "WWW-Authenticate", about.challenge.c_str());
   const MHD_Result result = MHD_queue_response(mhd_, status, response);
   MHD_destroy_response(response);
   return result;
@@ -282,10 +330,11 @@ void HttpConnection::stop() {
 }
 
 void HttpConnection::set_deadline(Duration time) {
-  deadline_.set(shared_.loop.now() + time, [this] { on_deadline(); });
+  deadline_.set(shared_.loop.now() + time, [this] { close(); });
 }
 
-void HttpConnection::on_deadline() {
+void HttpConnection::close() {
+  closing_ = true;
   // The library closes a connection by itself only after a silence, which a client can avoid with a
   // byte now and then. It finds the socket at its end and cleans up.
   shutdown(fd_, SHUT_RDWR);

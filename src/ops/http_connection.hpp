@@ -3,6 +3,7 @@
 
 #include <microhttpd.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -26,6 +27,9 @@ struct HttpShared {
   HttpGate gate;
   std::function<void()> wake;  ///< the library has something to do: run it soon, not at once
   bool stopping = false;
+  std::uint64_t turns = 0;  ///< requests that were waited for
+  std::size_t streams = 0;  ///< that are open
+  std::size_t unread = 0;   ///< bytes of answers that are held for their clients
 };
 
 /// receiving: the request is not complete. waiting: the handler has it; the library has suspended
@@ -40,8 +44,15 @@ class HttpConnection {
 
   // What the library tells.
   void on_target(std::string target);
-  MHD_Result on_data(const char* method, std::string_view data);
+  MHD_Result on_data(const char* method, const char* version, std::string_view data);
   void on_completed();
+
+  /// No request is complete: it waits for the client.
+  [[nodiscard]] bool idle() const;
+  /// Greater than that of all that began to wait for their request before it.
+  [[nodiscard]] std::uint64_t turn() const { return turn_; }
+  [[nodiscard]] bool closing() const { return closing_; }
+  void close();
 
   /// The server ends: whatever waits gets an answer or an end, and nothing stays suspended.
   void stop();
@@ -52,23 +63,25 @@ class HttpConnection {
   class Stream;
 
   void begin();
-  MHD_Result on_headers();
+  void read_head(const char* method, const char* version);
+  MHD_Result on_headers(const char* method, const char* version);
   MHD_Result on_body(std::string_view data);
-  MHD_Result on_complete(const char* method);
-  void hand_over(const char* method);
+  MHD_Result on_complete();
+  void hand_over();
   MHD_Result respond();
   MHD_Result queue(unsigned status, MHD_Response* response, const HttpResponse& about);
   void suspend();
   void resume();
   void set_deadline(Duration time);
-  void on_deadline();
 
   HttpShared& shared_;
   MHD_Connection* mhd_;
   int fd_;
   Timer deadline_;
   std::shared_ptr<Exchange> exchange_;  ///< never null; replaced with each request
+  std::uint64_t turn_ = 0;
   bool suspended_ = false;
+  bool closing_ = false;
 };
 
 }  // namespace w8y::ops

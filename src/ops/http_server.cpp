@@ -31,11 +31,11 @@ constexpr int last_turns = 8;
 
 class HttpServer::Impl {
  public:
-  Impl(loop::Loop& loop, const std::string& path, HttpHandler& handler, HttpLimits limits,
-       HttpGate gate, Complain complain)
+  Impl(loop::Loop& loop, std::unique_ptr<Listener> listener, HttpHandler& handler,
+       HttpLimits limits, HttpGate gate, Complain complain)
       : shared_{loop, handler, limits, std::move(gate), [this] { wake(); }},
         complain_(std::move(complain)),
-        listener_(path),
+        listener_(std::move(listener)),
         soon_(loop.timers()),
         pause_(loop.timers()) {
     start();
@@ -61,6 +61,7 @@ class HttpServer::Impl {
   void start();
   void run();
   void on_ready();
+  void make_room();
   void wake() {
     soon_.set(shared_.loop.now(), [this] { run(); });
   }
@@ -74,7 +75,8 @@ class HttpServer::Impl {
   // Trampolines: the library is C and knows no exceptions.
   static void* on_target(void* self, const char* target, MHD_Connection* mhd) noexcept;
   static MHD_Result on_data(void* self, MHD_Connection* mhd, const char*, const char* method,
-                            const char*, const char* data, std::size_t* size, void**) noexcept;
+                            const char* version, const char* data, std::size_t* size,
+                            void**) noexcept;
   static void on_completed(void* self, MHD_Connection* mhd, void**,
                            MHD_RequestTerminationCode) noexcept;
   static void on_connection(void* self, MHD_Connection* mhd, void**,
@@ -83,7 +85,7 @@ class HttpServer::Impl {
 
   HttpShared shared_;
   Complain complain_;
-  UnixListener listener_;
+  std::unique_ptr<Listener> listener_;
   Timer soon_;   ///< when the library wants to run again
   Timer pause_;  ///< running: the descriptor is not watched
   std::map<MHD_Connection*, std::unique_ptr<HttpConnection>> connections_;
@@ -102,8 +104,9 @@ void HttpServer::Impl::start() {
       MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, nullptr, nullptr, &on_data,
       this,                                             //
       MHD_OPTION_EXTERNAL_LOGGER, &on_complaint, this,  // first: it says why not
-      MHD_OPTION_LISTEN_SOCKET, listener_.release(),    //
-      MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned>(shared_.limits.connections),
+      MHD_OPTION_LISTEN_SOCKET, listener_->release(),   //
+      MHD_OPTION_CONNECTION_LIMIT,
+      static_cast<unsigned>(shared_.limits.connections + shared_.limits.spare),
       MHD_OPTION_CONNECTION_TIMEOUT, static_cast<unsigned>(seconds.count()),
       MHD_OPTION_CONNECTION_MEMORY_LIMIT, shared_.limits.head,  //
       MHD_OPTION_URI_LOG_CALLBACK, &on_target, this,            //
@@ -112,7 +115,22 @@ void HttpServer::Impl::start() {
       MHD_OPTION_NOTIFY_CONNECTION, &on_connection, this,  //
       MHD_OPTION_END);
   if (daemon_ == nullptr)
-    throw std::runtime_error("can't start the status server on " + listener_.path());
+    throw std::runtime_error("can't start the status server on " + listener_->address());
+}
+
+/// Who asks nothing, or is slow with it, makes room for who comes. The library takes a connection
+/// away a turn after it was closed.
+void HttpServer::Impl::make_room() {
+  if (shared_.limits.spare == 0) return;
+  std::size_t staying = 0;
+  HttpConnection* oldest = nullptr;
+  for (const auto& [mhd, connection] : connections_) {
+    if (connection->closing()) continue;
+    ++staying;
+    if (connection->idle() && (oldest == nullptr || connection->turn() < oldest->turn()))
+      oldest = connection.get();
+  }
+  if (staying > shared_.limits.connections && oldest != nullptr) oldest->close();
 }
 
 void HttpServer::Impl::run() {
@@ -139,12 +157,12 @@ void* HttpServer::Impl::on_target(void* self, const char* target, MHD_Connection
 }
 
 MHD_Result HttpServer::Impl::on_data(void* self, MHD_Connection* mhd, const char*,
-                                     const char* method, const char*, const char* data,
+                                     const char* method, const char* version, const char* data,
                                      std::size_t* size, void**) noexcept {
   auto* connection = static_cast<Impl*>(self)->find(mhd);
   if (connection == nullptr) return MHD_NO;
   const std::string_view bytes(data, std::exchange(*size, 0));
-  return connection->on_data(method, bytes);
+  return connection->on_data(method, version, bytes);
 }
 
 void HttpServer::Impl::on_completed(void* self, MHD_Connection* mhd, void**,
@@ -158,8 +176,11 @@ void HttpServer::Impl::on_connection(void* self, MHD_Connection* mhd, void**,
   impl->idle_ = 0;
   if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
     impl->connections_.erase(mhd);
+    // At its limit the library no longer listens, and looks whether it is below only when it runs.
+    impl->wake();
   } else {
     impl->connections_[mhd] = std::make_unique<HttpConnection>(impl->shared_, mhd);
+    impl->make_room();
   }
 }
 
@@ -173,10 +194,15 @@ void HttpServer::Impl::on_complaint(void* self, const char* format, va_list argu
   impl->complain_(std::string(line));
 }
 
+HttpServer::HttpServer(loop::Loop& loop, std::unique_ptr<Listener> listener, HttpHandler& handler,
+                       HttpLimits limits, HttpGate gate, Complain complain)
+    : impl_(std::make_unique<Impl>(loop, std::move(listener), handler, limits, std::move(gate),
+                                   std::move(complain))) {}
+
 HttpServer::HttpServer(loop::Loop& loop, const std::string& path, HttpHandler& handler,
                        HttpLimits limits, HttpGate gate, Complain complain)
-    : impl_(std::make_unique<Impl>(loop, path, handler, limits, std::move(gate),
-                                   std::move(complain))) {}
+    : HttpServer(loop, std::make_unique<UnixListener>(path), handler, limits, std::move(gate),
+                 std::move(complain)) {}
 
 HttpServer::~HttpServer() = default;
 

@@ -1,4 +1,4 @@
-// The status server: HTTP on a unix socket, on the loop's thread.
+// The status server: HTTP on a listening socket, on the loop's thread.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,7 @@
 #include <w8y/clock.hpp>
 
 #include "ops/http.hpp"
+#include "ops/listener.hpp"
 
 namespace w8y::loop {
 class Loop;
@@ -17,19 +18,26 @@ class Loop;
 namespace w8y::ops {
 
 struct HttpLimits {
-  std::size_t connections = 64;              ///< more wait in the backlog
+  std::size_t connections = 64;  ///< more wait in the backlog
+  /// Places beyond these: who comes to one takes the place of the connection that has been idle
+  /// for longest. 0: all wait.
+  std::size_t spare = 0;
   std::size_t body = std::size_t{1} << 20;   ///< longer: 413
   std::size_t head = std::size_t{32} << 10;  ///< request line, headers and buffers of a connection
   std::size_t stream = std::size_t{256} << 10;  ///< bytes that a slow reader of a stream may owe
+  std::size_t streams = 64;                     ///< at once; who asks for more gets a 503
+  /// Bytes of answers that clients have not read; a long one over this is a 503. One may be longer,
+  /// if it is the only one.
+  std::size_t unread = std::size_t{256} << 20;
   /// From the connection, or the end of the request before, to the end of a request; and how long
   /// a client may read nothing of what it is sent.
   Duration request_timeout = std::chrono::seconds(10);
   Duration response_timeout = std::chrono::seconds(60);  ///< for all of a response, streams apart
 };
 
-/// Who may ask: called with every request before the handler. An answer refuses. The unix socket
-/// needs none, its file's mode says who may connect; a listener on TCP has to check token, Host and
-/// Origin here.
+/// Who may ask: called with the head of every request, before its body is read. A path that can't
+/// be read is empty. An answer refuses. The unix socket needs none, its file's mode says who may
+/// connect; TCP has TcpGate.
 using HttpGate = std::function<std::unique_ptr<HttpResponse>(const HttpRequest&)>;
 
 /// Listens while it lives. Destroying it tells streams and waiting clients that it ends, and
@@ -38,8 +46,10 @@ class HttpServer {
  public:
   using Complain = std::function<void(const std::string&)>;
 
-  /// `handler` outlives the server. Throws std::runtime_error if it can't listen (UnixListener).
-  /// `complain` gets what the HTTP library has to say, for the log.
+  /// `handler` outlives the server. `complain` gets what the HTTP library has to say, for the log.
+  HttpServer(loop::Loop& loop, std::unique_ptr<Listener> listener, HttpHandler& handler,
+             HttpLimits limits = {}, HttpGate gate = {}, Complain complain = {});
+  /// On a unix socket. Throws as UnixListener does.
   HttpServer(loop::Loop& loop, const std::string& path, HttpHandler& handler,
              HttpLimits limits = {}, HttpGate gate = {}, Complain complain = {});
   ~HttpServer();

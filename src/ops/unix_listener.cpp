@@ -118,17 +118,9 @@ void remove_if_stale(const std::string& path, const sockaddr_un& address) {
 
 }  // namespace
 
-std::string SocketHolder::to_string() const {
-  if (pid == 0) return "another program";
-  return (name.empty() ? "a program" : name) + " (pid " + std::to_string(pid) + ")";
-}
-
 std::optional<SocketHolder> who_listens(const std::string& path) {
   return holder_at(path, address_of(path));
 }
-
-SocketInUse::SocketInUse(const std::string& path, const SocketHolder& holder)
-    : std::runtime_error("the status socket is in use by " + holder.to_string() + ": " + path) {}
 
 UnixListener::UnixListener(std::string path) : path_(std::move(path)) {
   try {

@@ -4,40 +4,28 @@
 #include <sys/types.h>
 
 #include <optional>
-#include <stdexcept>
 #include <string>
+
+#include "ops/listener.hpp"
 
 namespace w8y::ops {
 
-/// Who listens on a unix socket.
-struct SocketHolder {
-  pid_t pid = 0;     ///< 0: not known
-  std::string name;  ///< of the program; empty: not known
-  /// "w8yd (pid 17)", "another program".
-  [[nodiscard]] std::string to_string() const;
-};
 /// nullopt: nobody answers there. Throws std::runtime_error if that can't be found out.
 std::optional<SocketHolder> who_listens(const std::string& path);
 
-class SocketInUse : public std::runtime_error {
- public:
-  SocketInUse(const std::string& path, const SocketHolder& holder);
-};
-
 /// Makes the folder if it is missing, takes the place of a socket that nobody answers any more, and
 /// removes the file at the end if it is still its own. The file is for owner and group.
-class UnixListener {
+class UnixListener final : public Listener {
  public:
   /// Throws SocketInUse; std::runtime_error, which names the path, if it is no socket, too long for
   /// an address, or can't be made.
   explicit UnixListener(std::string path);
-  ~UnixListener();
+  ~UnixListener() override;
   UnixListener(const UnixListener&) = delete;
   UnixListener& operator=(const UnixListener&) = delete;
 
-  /// Hands the descriptor over: it is the caller's to close.
-  int release();
-  [[nodiscard]] const std::string& path() const { return path_; }
+  int release() override;
+  [[nodiscard]] std::string address() const override { return path_; }
 
  private:
   void bind_and_listen();

@@ -17,6 +17,7 @@ class LenientHost : public SystemConfigHost {
   std::vector<std::string> glob(const std::string&) override { return {}; }
   std::string missing(const std::string&) override { return {}; }
   std::string distrust(const std::string&) override { return {}; }
+  std::string token_problem(const std::string&) override { return {}; }
 };
 
 void print_keys() {

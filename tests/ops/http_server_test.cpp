@@ -260,6 +260,48 @@ TEST_CASE("a client that doesn't read its answer is cut off") {
   CHECK(turn_until(f.loop, [&] { return f.server->connections() == 0; }));
 }
 
+TEST_CASE("long answers that nobody reads are held up to a bound, short ones are always given") {
+  Fixture f({.unread = std::size_t{45} << 20});
+  const RawClient first(f.path());
+  const RawClient second(f.path());
+  for (const RawClient* client : {&first, &second}) client->send("GET /big HTTP/1.0\r\n\r\n");
+  beside(f.loop, [&] {
+    CHECK(raw_status(first.receive_until("\r\n")) == 200);
+    CHECK(raw_status(second.receive_until("\r\n")) == 200);
+    HttpClient client(f.path());
+    CHECK(client.get("/ok").body == "ok");
+    const HttpResult third = client.get("/big");
+    CHECK(third.status == 503);
+    CHECK(error_of(third).find("ask again soon") != std::string::npos);
+    CHECK(second.receive().size() > std::size_t{20} << 20);
+    CHECK(client.get("/big").status == 200);
+  });
+}
+
+TEST_CASE("streams have a number, and leave room for those who ask") {
+  Fixture f({.streams = 2});
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (int i = 0; i < 2; ++i) {
+    clients.push_back(std::make_unique<RawClient>(f.path()));
+    clients.back()->send("GET /stream HTTP/1.1\r\nHost: x\r\n\r\n");
+    beside(f.loop, [&] { CHECK(raw_status(clients.back()->receive_until("\r\n")) == 200); });
+  }
+  const auto open = f.stream;
+  beside(f.loop, [&] {
+    HttpClient client(f.path());
+    CHECK(error_of(client.get("/stream")).find("there are 2 streams already") == 0);
+    CHECK(client.get("/ok").status == 200);
+  });
+  clients.pop_back();
+  REQUIRE(turn_until(f.loop, [&] {
+    open->push("x");
+    return f.server->connections() == 1;
+  }));
+  const RawClient next(f.path());
+  next.send("GET /stream HTTP/1.1\r\nHost: x\r\n\r\n");
+  beside(f.loop, [&] { CHECK(raw_status(next.receive_until("\r\n")) == 200); });
+}
+
 TEST_CASE("a big answer comes whole") {
   Fixture f;
   beside(f.loop, [&] {

@@ -204,19 +204,32 @@ TEST_CASE("an unknown key names the nearest one") {
   CHECK(lines[0].size() < 200);
 }
 
-TEST_CASE("what this version does not have is refused, never ignored") {
-  const Lines texts = {
-      "[supervisor]\nstatus = [\"127.0.0.1:9158\"]\n",
-      "[supervisor]\nstatus = [\"[::1]:9158\"]\n",
-      "[supervisor]\nstatus_token_file = \"/x\"\n",
+TEST_CASE("a status address that is none says what would be right") {
+  const std::vector<std::pair<const char*, const char*>> rows = {
+      {":9158", "is \":9158\"; must say which address of this host: \"127.0.0.1:9158\""},
+      {"localhost:9158", "must have an IP address of this host, not a name"},
+      {"::1:9158", "must have its IPv6 address in brackets: \"[::1]:9158\""},
+      {"[127.0.0.1]:9158", "must have an IP address of this host, not a name"},
+      {"127.0.0.1:0", "must have a port from 1 to 65535"},
+      {"127.0.0.1:65536", "must have a port from 1 to 65535"},
+      {"127.0.0.1:080", "must have a port from 1 to 65535"},
+      {"127.0.0.1:", "must be \"unix:/path\", \"127.0.0.1:9158\" or \"[::1]:9158\""},
+      {"127.0.0.1", "must be \"unix:/path\", \"127.0.0.1:9158\" or \"[::1]:9158\""},
+      {"http://127.0.0.1:9158", "TLS is a proxy's work"},
+      {"tcp:127.0.0.1:9158", "TLS is a proxy's work"},
+      {"unix:w8yd.sock", "must be \"unix:\" and an absolute path"},
   };
-  for (const std::string& text : texts) {
+  for (const auto& [address, right] : rows) {
+    const std::string text = address;
     CAPTURE(text);
-    const Lines lines = mistakes_in(text);
+    const Lines lines = mistakes_in("[supervisor]\nstatus = [\"" + text + "\"]\n");
     REQUIRE(lines.size() == 1);
-    CHECK(has(lines[0], "which this version does not have yet"));
-    CHECK_FALSE(has(lines[0], "secret"));
+    CHECK(has(lines[0], right));
   }
+  const Lines twice =
+      mistakes_in("[supervisor]\nstatus = [\"127.0.0.1:9158\", \"127.0.0.1:9158\"]\n");
+  REQUIRE(twice.size() == 1);
+  CHECK(has(twice[0], "status[1]: stands there twice"));
 }
 
 TEST_CASE("what is about TLS or sentinels stands with a URL that asks for them") {

@@ -1,0 +1,323 @@
+// The status API over TCP: who may do what, and what hostile clients cost.
+#include <doctest/doctest.h>
+#include <netinet/in.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <w8y/status_address.hpp>
+#include <w8y/status_token.hpp>
+
+#include "ops/http_client.hpp"
+#include "ops/http_server.hpp"
+#include "ops/tcp_gate.hpp"
+#include "ops/tcp_listener.hpp"
+#include "ops_support.hpp"
+#include "raw_client.hpp"
+
+using namespace w8y;
+using namespace w8y::ops;
+using namespace w8y::ops::test;
+using namespace std::chrono_literals;
+
+namespace tcp_test {
+namespace {
+
+constexpr const char* token = "0123456789abcdef";
+
+StatusAddress address_of(const std::string& text) {
+  StatusAddress address;
+  const std::string problem = parse_status_address(text, address);
+  REQUIRE(problem.empty());
+  return address;
+}
+
+std::uint16_t free_port() {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  REQUIRE(bind(fd, reinterpret_cast<sockaddr*>(&address), size) == 0);
+  REQUIRE(getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0);
+  close(fd);
+  return ntohs(address.sin_port);
+}
+
+/// A request as the gate sees it.
+HttpRequest request(const std::string& method, const std::string& path, const std::string& host) {
+  HttpRequest result;
+  result.method = method;
+  result.path = {path};
+  result.version = "HTTP/1.1";
+  result.hosts = 1;
+  result.host = host;
+  return result;
+}
+
+unsigned refused(const TcpGate& gate, const HttpRequest& what) {
+  const auto response = gate.refusal(what);
+  return response ? response->status : 0;
+}
+
+unsigned status_in(const std::string& answer) {
+  if (answer.rfind("HTTP/1.", 0) != 0 || answer.size() < 12) return 0;
+  return static_cast<unsigned>(std::stoul(answer.substr(9, 3)));
+}
+
+struct Fixture {
+  explicit Fixture(HttpLimits limits = {}) {
+    router.on("GET", "/ok", [](const HttpRequest&, const HttpReplyPtr& reply) {
+      HttpResponse response;
+      response.body = "ok";
+      reply->send(response);
+    });
+    router.on("POST", "/echo", [](const HttpRequest& what, const HttpReplyPtr& reply) {
+      HttpResponse response;
+      response.body = what.body;
+      reply->send(response);
+    });
+    gate.set({"alpha"}, token);
+    for (int i = 0; i < 20 && !server; ++i) {
+      port = free_port();
+      try {
+        server = std::make_unique<HttpServer>(
+            loop, listen_at(address_of(text())), router, limits,
+            [this](const HttpRequest& what) { return gate.refusal(what); });
+      } catch (const SocketInUse&) {  // another test was faster
+      }
+    }
+    REQUIRE(server);
+  }
+
+  [[nodiscard]] std::string text() const { return "127.0.0.1:" + std::to_string(port); }
+  [[nodiscard]] unsigned ask(const std::string& bytes) const {
+    const RawClient client(port);
+    client.send(bytes);
+    return status_in(client.receive_until("\r\n"));
+  }
+
+  loop::Loop loop;
+  Router router;
+  TcpGate gate;
+  std::uint16_t port = 0;
+  std::unique_ptr<HttpServer> server;
+};
+
+}  // namespace
+
+TEST_CASE("a gate knows hosts by address, localhost and their names") {
+  TcpGate gate;
+  gate.set({"alpha", "W8Y.Example.org."}, token);
+  for (const char* host :
+       {"127.0.0.1", "127.0.0.1:9158", "[::1]", "[::1]:9158", "10.1.2.3:80", "localhost",
+        "LocalHost:9158", "localhost.", "alpha", "ALPHA:9158", "w8y.example.org:443"}) {
+    CAPTURE(host);
+    CHECK(refused(gate, request("GET", "ok", host)) == 0);
+  }
+  for (const char* host : {"", "evil.example", "127.0.0.1.evil.example", "localhost.evil.example",
+                           "alpha.evil.example", "[evil]", "[", "]", ":9158", "256.0.0.1"}) {
+    CAPTURE(host);
+    CHECK(refused(gate, request("GET", "ok", host)) == 421);
+    for (const char* open : {"metrics", "healthz", "readyz"}) {
+      CHECK(refused(gate, request("GET", open, host)) == 0);
+      CHECK(refused(gate, request("POST", open, host)) == 421);
+    }
+  }
+  HttpRequest none = request("GET", "healthz", "");
+  none.hosts = 0;
+  CHECK(refused(gate, none) == 400);
+  none.version = "HTTP/1.0";
+  CHECK(refused(gate, none) == 0);
+  HttpRequest two = request("GET", "ok", "localhost");
+  two.hosts = 2;
+  CHECK(refused(gate, two) == 400);
+}
+
+TEST_CASE("a gate lets pages of the same host and port ask, and no others") {
+  TcpGate gate;
+  gate.set({"alpha"}, token);
+  const auto from = [&](const char* origin, const char* host) {
+    HttpRequest what = request("GET", "ok", host);
+    what.origin = origin;
+    return refused(gate, what);
+  };
+  CHECK(from("http://localhost:9158", "localhost:9158") == 0);
+  CHECK(from("http://LOCALHOST:9158", "localhost:9158") == 0);
+  CHECK(from("http://[::1]:9158", "[::1]:9158") == 0);
+  CHECK(from("http://alpha", "alpha") == 0);
+  CHECK(from("http://alpha:80", "alpha") == 0);
+  CHECK(from("https://alpha", "alpha:443") == 0);
+  for (const char* origin :
+       {"null", "http://evil.example", "http://localhost", "http://localhost:9159",
+        "http://127.0.0.1:9158", "file://", "localhost:9158", "http://localhost:9158.evil.example",
+        "http://evil@localhost:9158"}) {
+    CAPTURE(origin);
+    CHECK(from(origin, "localhost:9158") == 403);
+  }
+}
+
+TEST_CASE("a gate asks for the token before anything is changed, and then for JSON") {
+  TcpGate gate;
+  gate.set({}, token);
+  HttpRequest order = request("POST", "drain", "localhost");
+  const auto with = [&](const std::string& authorization) {
+    order.authorization = authorization;
+    return refused(gate, order);
+  };
+  for (const char* wrong :
+       {"", "Bearer", "Bearer ", "Bearer 0123456789abcdeF", "Bearer 0123456789abcde",
+        "Bearer 0123456789abcdef0", "Basic 0123456789abcdef", "0123456789abcdef"}) {
+    CAPTURE(wrong);
+    CHECK(with(wrong) == 401);
+  }
+  CHECK(gate.refusal(request("DELETE", "x", "localhost"))->challenge == "Bearer realm=\"w8yd\"");
+  CHECK(with("Bearer 0123456789abcdef") == 0);
+  CHECK(with("bearer 0123456789abcdef") == 0);
+  order.has_body = true;
+  CHECK(with("Bearer 0123456789abcdef") == 415);
+  order.content_type = "text/plain";
+  CHECK(with("Bearer 0123456789abcdef") == 415);
+  for (const char* json : {"application/json", "Application/JSON ; charset=utf-8"}) {
+    order.content_type = json;
+    CHECK(with("Bearer 0123456789abcdef") == 0);
+  }
+  gate.set({}, Secret());
+  CHECK(with("Bearer 0123456789abcdef") == 401);
+  CHECK(with("Bearer ") == 401);
+}
+
+TEST_CASE("an address that another has is in use; both families have one port") {
+  const Fixture f;
+  try {
+    const TcpListener second(address_of(f.text()));
+    FAIL("listens beside the first");
+  } catch (const SocketInUse& error) {
+    CHECK(std::string(error.what()) ==
+          "the status address is in use by another program: " + f.text());
+  }
+  try {
+    const TcpListener elsewhere(address_of("192.0.2.1:9158"));
+    FAIL("listens at an address of nobody");
+  } catch (const SocketInUse&) {
+    FAIL("is in use");
+  } catch (const std::runtime_error& error) {
+    CHECK(std::string(error.what()).find("can't listen on 192.0.2.1:9158") == 0);
+  }
+  try {
+    const TcpListener all(address_of("[::]:" + std::to_string(f.port)));
+    CHECK(all.address().front() == '[');
+  } catch (const SocketInUse&) {
+    FAIL("IPv6 is in IPv4's way");
+  } catch (const std::runtime_error&) {  // this host has no IPv6
+  }
+}
+
+TEST_CASE("over TCP all may look, and who has the token may change") {
+  Fixture f({.body = 1000});
+  const std::string bearer = std::string("Authorization: Bearer ") + token + "\r\n";
+  const std::string post = " HTTP/1.1\r\nHost: localhost\r\n";
+  const std::string json = "Content-Type: application/json\r\n";
+  beside(f.loop, [&] {
+    HttpClient client(address_of(f.text()));
+    CHECK(client.get("/ok").body == "ok");
+    CHECK(client.get("/nothing").status == 404);
+    CHECK(client.post("/echo", "{}").status == 401);
+    CHECK(client.post("/nothing", "{}").status == 401);
+    CHECK(f.ask("GET /ok HTTP/1.1\r\n\r\n") == 400);
+    CHECK(f.ask("GET /ok HTTP/1.1\r\nHost: evil.example\r\n\r\n") == 421);
+    // Before the path is looked at, and the body read.
+    CHECK(f.ask("POST /%" + post + "Content-Length: 0\r\n\r\n") == 401);
+    CHECK(f.ask("POST /%" + post + bearer + "Content-Length: 0\r\n\r\n") == 400);
+    CHECK(f.ask("POST /echo" + post + json + "Content-Length: 99999999\r\n\r\n") == 401);
+    CHECK(f.ask("POST /echo" + post + json + bearer + "Content-Length: 99999999\r\n\r\n") == 413);
+    CHECK(f.ask("POST /echo" + post + bearer + "Content-Length: 2\r\n\r\n{}") == 415);
+    CHECK(f.ask("POST /echo" + post + bearer + json + "Content-Length: 2\r\n\r\n{}") == 200);
+    // What is sent in chunks is passed over, then it is said why.
+    std::string chunks;
+    for (int i = 0; i < 50; ++i) chunks += "400\r\n" + std::string(0x400, 'x') + "\r\n";
+    const std::string chunked = "Transfer-Encoding: chunked\r\n\r\n" + chunks + "0\r\n\r\n";
+    CHECK(f.ask("POST /echo" + post + json + chunked) == 401);
+    CHECK(f.ask("POST /echo" + post + json + bearer + chunked) == 413);
+  });
+}
+
+TEST_CASE("some hundred idle connections keep nobody away, and cost a bounded number") {
+  Fixture f({.connections = 20, .spare = 4, .request_timeout = 60s});
+  std::size_t most = 0;
+  const loop::Loop::BeforeWait look(f.loop,
+                                    [&] { most = std::max(most, f.server->connections()); });
+  beside(f.loop, [&] {
+    std::vector<std::unique_ptr<RawClient>> clients;
+    const RawClient first(f.port);
+    for (int i = 0; i < 300; ++i) {
+      clients.push_back(std::make_unique<RawClient>(f.port));
+      // Nothing, a part of a head, a part of a body.
+      if (i % 3 == 1) clients.back()->send("GET /ok HTTP/1.1\r\nX: ");
+      if (i % 3 == 2)
+        clients.back()->send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n");
+    }
+    CHECK(first.closed_within(30000));
+    HttpClient client(address_of(f.text()));
+    const HttpResult answer = client.get("/ok");
+    CHECK(answer.problem == "");
+    CHECK(answer.body == "ok");
+    // The youngest are still there.
+    CHECK_FALSE(clients.back()->closed_within(0));
+  });
+  CHECK(most >= 20);
+  CHECK(most <= 24);
+}
+
+TEST_CASE("slow and huge heads over TCP are cut off") {
+  Fixture f({.request_timeout = 1s});
+  beside(f.loop, [&] {
+    const RawClient dripping(f.port);
+    dripping.send("GET /ok HTTP/1.1\r\nHost: localhost\r\nX: ");
+    bool open = true;
+    for (int i = 0; i < 1000 && open; ++i) open = dripping.send("x") && !dripping.closed_within(50);
+    CHECK_FALSE(open);
+    const RawClient slow_body(f.port);
+    slow_body.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900\r\n\r\n");
+    open = true;
+    for (int i = 0; i < 1000 && open; ++i)
+      open = slow_body.send("x") && !slow_body.closed_within(50);
+    CHECK_FALSE(open);
+    const RawClient huge(f.port);
+    open = huge.send("GET /ok HTTP/1.1\r\nHost: localhost\r\nX: ");
+    for (int i = 0; i < 1000 && open; ++i) open = huge.send(std::string(100000, 'x'));
+    CHECK_FALSE(open);
+    HttpClient client(address_of(f.text()));
+    CHECK(client.get("/ok").body == "ok");
+  });
+  CHECK(turn_until(f.loop, [&] { return f.server->connections() == 0; }));
+}
+
+TEST_CASE("a token is the first line of its file") {
+  const TempDir folder;
+  const std::string path = folder / "token";
+  const auto of = [&](const std::string& text) {
+    folder.file("token", text);
+    return read_status_token(path);
+  };
+  CHECK(of("0123456789abcdef").token.view() == token);
+  CHECK(of("0123456789abcdef\n").token.view() == token);
+  CHECK(of("0123456789abcdef\r\nmore\n").token.view() == token);
+  for (const char* wrong : {"", "\n", "\n0123456789abcdef\n", "0123456789abcde\n",
+                            "0123456789 abcdef\n", "0123456789abcdef\xc3\xa4\n"}) {
+    const std::string text = wrong;
+    CAPTURE(text);
+    CHECK_FALSE(of(text).problem.empty());
+    CHECK(of(text).token.empty());
+  }
+  CHECK(of("0123456789abcde\n").problem.find("has a token of 15 bytes; must be at least 16") == 0);
+  CHECK_FALSE(of(std::string(5000, 'x')).problem.empty());
+  CHECK(read_status_token(folder / "none").problem == "not found");
+  CHECK(same_secret("a", "a"));
+  CHECK_FALSE(same_secret("a", "b"));
+  CHECK_FALSE(same_secret("a", "aa"));
+}
+
+}  // namespace tcp_test
