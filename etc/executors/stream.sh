@@ -68,14 +68,15 @@ work() {
   child=
   cancelled=
   # A trap has to wait for what is in the foreground: nothing is. It may come before we know $child.
-  trap 'cancelled=cancelled; [ -z "$child" ] || kill "$child" 2>/dev/null' TERM
+  # A shell that is on its way to become the child can miss a TERM, and then we would wait for it.
+  trap 'cancelled=cancelled; [ -z "$child" ] || kill -KILL "$child" 2>/dev/null' TERM
   [ -f "$2" ] || { failed "$1" "there is no such file"; return; }
   progress "$1" 0 1
   # Standard input is the items, and standard output the protocol: not for what we start.
   out=$folder/$1
   sha256sum <"$2" >"$out" &
   child=$!
-  [ -z "$cancelled" ] || kill "$child" 2>/dev/null
+  [ -z "$cancelled" ] || kill -KILL "$child" 2>/dev/null
   # Where it was killed before we wait for it, a shell may say so on standard error. Which status a
   # wait has that a trap came into is not the same in all shells.
   wait "$child" 2>/dev/null || cancelled=${cancelled:-"the file can't be read"}
@@ -83,8 +84,7 @@ work() {
   sum=
   [ -n "$cancelled" ] || read -r sum _ <"$out" || cancelled=cancelled
   if [ -n "$cancelled" ]; then
-    # A shell that was on its way to become the child may have missed the first one. What is not over
-    # yet would find its folder gone.
+    # What is not over yet would find its folder gone.
     kill -KILL "$child" 2>/dev/null
     wait "$child" 2>/dev/null
     rm -f "$out"
