@@ -156,30 +156,33 @@ void History::read_pages(const std::vector<Reader*>& dry) {
     const std::size_t end = std::min(dry.size(), first + histories_at_once);
     places.reserve(2 * (end - first));
     for (std::size_t i = first; i < end; ++i) {
-      const std::string& from = places.emplace_back(std::to_string(dry[i]->at));
-      const std::string& to = places.emplace_back(std::to_string(dry[i]->at + count - 1));
+      const std::string& from = places.emplace_back(std::to_string(dry[i]->first()));
+      const std::string& to = places.emplace_back(std::to_string(dry[i]->first() + count - 1));
       commands.push_back({"LRANGE", dry[i]->key, from, to});
     }
     const std::vector<redis::ReplyCopy> replies = client_.pipeline(commands);
     for (std::size_t i = first; i < end && i - first < replies.size(); ++i) {
       const redis::ReplyCopy& reply = replies[i - first];
       if (reply.is_error()) throw redis::RedisError(reply.text, redis::error_code(reply.text));
-      dry[i]->take(reply.elements);
+      dry[i]->take(reply.elements, count);
     }
   }
 }
 
-/// While runs end, entries move back: those that came in since, or were read before, are left out.
-void History::Reader::take(const std::vector<redis::ReplyCopy>& entries) {
-  at += entries.size();
-  at_end = entries.empty();
-  for (const redis::ReplyCopy& entry : entries) {
-    auto run = run_of(list, entry.text);
-    if (!run || (oldest && run->entered > *oldest)) continue;
-    if (!oldest || run->entered < *oldest) last_runs.clear();
-    oldest = run->entered;
-    if (last_runs.insert(run->field("run")).second) page.push_back(std::move(*run));
+/// While runs end, entries move back: what stands before the one that was read last came in since,
+/// or was read before. Where that one is gone, so are all that were older.
+void History::Reader::take(const std::vector<redis::ReplyCopy>& entries, std::size_t asked) {
+  auto next = entries.begin();
+  if (last) {
+    next = std::ranges::find(entries, *last, &redis::ReplyCopy::text);
+    if (next != entries.end()) ++next;
   }
+  for (; next != entries.end(); ++next) {
+    last = next->text;
+    if (auto run = run_of(list, next->text)) page.push_back(std::move(*run));
+  }
+  at = first() + entries.size();
+  at_end = entries.size() < asked;
   std::ranges::reverse(page);
 }
 

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -45,13 +44,15 @@ class History {
   struct Reader {
     std::string list;
     std::string key;
-    std::size_t at = 0;               ///< the index that is read next
-    std::optional<WallTime> oldest;   ///< of what was read, when it came in
-    std::set<std::string> last_runs;  ///< what came in then
+    std::size_t at = 0;               ///< behind what was read
+    std::optional<std::string> last;  ///< that was read, as it stands there
     std::vector<FinishedRun> page;    ///< the newest last
     bool at_end = false;
 
-    void take(const std::vector<redis::ReplyCopy>& entries);
+    /// The index that is read next: of the one that was read last, which shows whether all have
+    /// moved.
+    [[nodiscard]] std::size_t first() const { return at == 0 ? 0 : at - 1; }
+    void take(const std::vector<redis::ReplyCopy>& entries, std::size_t asked);
   };
   void fill();
   void read_pages(const std::vector<Reader*>& dry);
