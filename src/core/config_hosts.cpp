@@ -58,9 +58,11 @@ void read_differing(const ConfigValue& list, bool counts, const std::string& pat
       continue;
     }
     Rule said = rule;
+    const std::size_t before = value.reading().mistakes.size();
     row->read(value, said);
     hashes.push_back(hash_override(pattern, node.key, said));
-    if (counts) row->read(value, rule);
+    // What is wrong is told once.
+    if (counts && value.reading().mistakes.size() == before) row->read(value, rule);
   }
 }
 

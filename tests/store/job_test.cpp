@@ -337,7 +337,7 @@ TEST_CASE("a claim that somebody takes back, a feed that is deleted: the lease i
 TEST_CASE("an ACL that forbids a step of a claim loses no job") {
   JobPlace feed;
   feed.put("a");
-  for (const char* command : {"-zadd", "-hset", "-rpop", "-set"}) {
+  for (const char* command : {"-zadd", "-hset", "-rpop", "-set", "-hmget", "-zmscore"}) {
     CAPTURE(command);
     feed.ask({"ACL", "SETUSER", "some", "reset", "on", "nopass", "~*", "&*", "+@all", command});
     std::string url = feed.server.url();

@@ -168,6 +168,7 @@ weight = 1
           "per item",
           "c:17:16: hosts.x.lists.film: is no list of this configuration; must be the prefix "
           "of one in [lists]"});
+  CHECK(mistakes_in(lists + "[hosts.here.lists.films]\nweight = 0\n").size() == 1);
   CHECK(mistakes_in("hosts = 1\n") == Lines{"c:1:9: hosts: is 1; must be a table"});
   CHECK(mistakes_in("[hosts]\nx = 1\n") == Lines{"c:2:5: hosts.x: is 1; must be a table"});
   CHECK(mistakes_in("[hosts.x]\nlists = 1\n") ==

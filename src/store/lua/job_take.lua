@@ -110,8 +110,13 @@ local function first_wrong_key()
     KEYS[9], 'set', taken, 'hash')
 end
 local fine, answer = pcall(look)
-if not fine then return first_wrong_key() or look() end
+if not fine then
+  -- Refused again, from the beginning, and told as Redis tells it.
+  jobs, too_long, seen, looked, bytes, ended = {}, {}, {}, 0, 0, false
+  return first_wrong_key() or look()
+end
 if answer then return answer end
+local payloads = #jobs > 0 and redis.call('HMGET', items, unpack(jobs))
 
 -- All of it or an error, and then nothing. An ACL may refuse any of these.
 local until_ms = now_ms + tonumber(ARGV[3])
@@ -162,7 +167,6 @@ end
 if #jobs > 0 then
   local fence = next_fence(KEYS[3], #jobs, now_us)
   local cancels, unknown = failures_in_a_row(KEYS[8], jobs)
-  local payloads = redis.call('HMGET', items, unpack(jobs))
   reply[5] = unknown or ''
   local runs = {}
   for i, id in ipairs(jobs) do
