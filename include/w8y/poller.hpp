@@ -106,6 +106,11 @@ class Poller final : private SourceHandler,
   /// The source's last answer.
   [[nodiscard]] ClaimEnd last_claim() const { return last_claim_; }
   [[nodiscard]] const std::string& detail() const { return detail_; }
+  [[nodiscard]] bool claim_is_out() const { return claim_out_; }
+  /// When it asked last, or was answered; before all time: it has not asked.
+  [[nodiscard]] Instant last_claim_at() const {
+    return claim_out_ ? claimed_at_ : claimed_at_ + claim_took_;
+  }
   /// What of its runs' ends Redis refuses to write, beside their locks; empty: nothing.
   [[nodiscard]] const std::string& unwritten() const { return past().unwritten; }
   [[nodiscard]] const Runs& runs() const { return runs_; }

@@ -65,6 +65,8 @@ class Supervisor {
   [[nodiscard]] const std::vector<std::unique_ptr<ServedList>>& closing() const { return closing_; }
   [[nodiscard]] const Places& places() const { return places_; }
   [[nodiscard]] std::size_t running() const;
+  /// How long claims have been out while none was made or answered; 0: none is out.
+  [[nodiscard]] Duration claims_silent_for() const;
 
  private:
   struct Pending;

@@ -48,7 +48,7 @@ Daemon::Daemon(DaemonOptions options, Config config)
       signals_(loop_, control_, drain_, log_),
       limits_(log_, supervisor_),
       systemd_(loop_.clock(), loop_.timers(),
-               [this] { return !redis_.session()->leases.overdue(loop_.now()); }),
+               [this] { return control_.stuck().empty(); }),
       tidy_(loop_.timers()),
       // Status addresses before anything that another w8yd would mind: it may have them. Nobody is
       // answered before the loop.

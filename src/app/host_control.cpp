@@ -14,6 +14,9 @@ namespace {
 
 using Kind = ops::ControlResult::Kind;
 
+/// A claim is answered within some command_timeout, whatever Redis does.
+constexpr Duration claims_patience = std::chrono::minutes(2);
+
 const ActiveRun* find_run(const ServedList& list, const RunId& run) {
   const ActiveRun* found = list.poller() == nullptr ? nullptr : list.poller()->runs().find(run);
   for (const auto& poller : list.retired())
@@ -64,6 +67,15 @@ HostStatus HostControl::status() const {
   status.redis = host_.redis.status();
   fill_from(status, host_.supervisor, host_.loop.clock());
   return status;
+}
+
+std::string HostControl::stuck() const {
+  if (host_.redis.session()->leases.overdue(host_.loop.now()))
+    return "renewals of locks are overdue";
+  const Duration silent = host_.supervisor.claims_silent_for();
+  if (silent < claims_patience) return {};
+  return "claims have not been answered for " +
+         format_duration(std::chrono::floor<std::chrono::seconds>(silent));
 }
 
 std::optional<ListStatus> HostControl::list(const std::string& prefix) const {

@@ -39,6 +39,7 @@ class HostControl final : public ops::Control {
   [[nodiscard]] const std::string& id() const { return host_.id; }
   void refresh(std::function<void()> then) override;
   [[nodiscard]] HostStatus status() const override;
+  [[nodiscard]] std::string stuck() const override;
   void each_list(std::function<void(const ListStatus&)> look, std::function<void()> then) override {
     list_walks_.begin(std::move(look), std::move(then));
   }

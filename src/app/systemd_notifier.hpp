@@ -15,7 +15,7 @@ namespace w8y::app {
 
 class SystemdNotifier final : public Subsystem, public EventHandler {
  public:
-  /// `in_time`: no renewal is overdue.
+  /// `in_time`: polls and renewals make progress.
   SystemdNotifier(const Clock& clock, TimerQueue& timers, std::function<bool()> in_time)
       : clock_(clock), in_time_(std::move(in_time)), watchdog_(timers) {}
 

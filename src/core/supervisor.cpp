@@ -236,6 +236,22 @@ std::size_t Supervisor::running() const {
   return runs;
 }
 
+/// A claim may wait for its turn while others get theirs. A list that claims again has had its
+/// answer.
+Duration Supervisor::claims_silent_for() const {
+  bool out = false;
+  Instant newest{};
+  const auto look = [&](const Poller& poller) {
+    out = out || poller.claim_is_out();
+    newest = std::max(newest, poller.last_claim_at());
+  };
+  for (const auto& [prefix, list] : lists_) {
+    if (list->poller() != nullptr) look(*list->poller());
+    for (const auto& poller : list->retired()) look(*poller);
+  }
+  return out ? host_.clock.now() - newest : Duration(0);
+}
+
 void Supervisor::drain(std::function<void()> drained) {
   const auto each = [this](const auto& act) {
     for (const auto& [prefix, list] : lists_) act(*list);

@@ -59,8 +59,15 @@ std::string why_not_ready(const HostStatus& host) {
   return "";
 }
 
-HttpResponse ready_response(const HostStatus& host) {
-  const std::string why = why_not_ready(host);
+HttpResponse health_response(const Control& host) {
+  const std::string why = host.stuck();
+  if (why.empty()) return json_response(200, {{"ok", true}});
+  return json_response(503, {{"ok", false}, {"error", why}});
+}
+
+HttpResponse ready_response(const Control& host) {
+  std::string why = why_not_ready(host.status());
+  if (why.empty()) why = host.stuck();
   if (why.empty()) return json_response(200, {{"ready", true}});
   return json_response(503, {{"ready", false}, {"error", why}});
 }
@@ -271,8 +278,8 @@ void add_looks(Router& router, Control& control, FleetPort& fleet, EventHub& eve
       reply->send(response(control));
     });
   };
-  show("/healthz", [](const Control&) { return json_response(200, {{"ok", true}}); });
-  show("/readyz", [](const Control& host) { return ready_response(host.status()); });
+  show("/healthz", health_response);
+  show("/readyz", ready_response);
   router.on("GET", "/api/v1/status",
             [&control](const HttpRequest& request, const HttpReplyPtr& reply) {
               show_status(control, request, reply);

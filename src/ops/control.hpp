@@ -40,6 +40,9 @@ class Control {
   /// came of it. Unlike an Answer, `then` may be dropped with the Control.
   virtual void refresh(std::function<void()> then) = 0;
   [[nodiscard]] virtual HostStatus status() const = 0;
+  /// What makes no progress though it should, for a person; empty: all does. A Redis that is away
+  /// is no such thing.
+  [[nodiscard]] virtual std::string stuck() const = 0;
   /// Calls `look` for each of its lists, by prefix, and then `then`: at once, or some in a turn of
   /// the loop. Both may be dropped with the Control.
   virtual void each_list(std::function<void(const ListStatus&)> look,

@@ -23,6 +23,7 @@ namespace {
 
 struct FakeControl : Control {
   HostStatus host;
+  std::string stuck_by;
   std::vector<ListStatus> lists;
   ConfigText text;
   std::string called;
@@ -34,6 +35,7 @@ struct FakeControl : Control {
     then();
   }
   [[nodiscard]] HostStatus status() const override { return host; }
+  [[nodiscard]] std::string stuck() const override { return stuck_by; }
   void each_list(std::function<void(const ListStatus&)> look, std::function<void()> then) override {
     for (const ListStatus& list : lists) look(list);
     then();
@@ -206,6 +208,10 @@ TEST_CASE("what can be looked at") {
   Fixture f;
   f.with_client([&](HttpClient& client) {
     CHECK(client.get("/healthz").status == 200);
+    f.control.stuck_by = "renewals of locks are overdue";
+    CHECK(client.get("/healthz").status == 503);
+    CHECK(body_of(client.get("/readyz"))["error"] == f.control.stuck_by);
+    f.control.stuck_by.clear();
     const Json status = body_of(client.get("/api/v1/status"));
     CHECK(status["host"] == "alpha");
     CHECK(status["lists"].size() == 2);

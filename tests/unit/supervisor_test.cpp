@@ -193,6 +193,26 @@ TEST_CASE("a whole day of a host with many lists in milliseconds") {
   CHECK(house.ended < 14400);
 }
 
+TEST_CASE("claims that nothing answers are told from those of a slow list, and of lists at rest") {
+  House house;
+  house.redis.lists["a"] = {"1"};
+  house.apply({rule_for("a"), rule_for("b")});
+  house.run_for(10min);  // all rest
+  CHECK(house.supervisor.claims_silent_for() < 1s);
+  house.redis.claim_takes = 1h;
+  house.redis.lists["b"] = {"2"};
+  const Instant asked = house.clock.now();
+  house.run_for(10min);
+  CHECK(house.supervisor.claims_silent_for() > 9min);
+  CHECK(house.supervisor.claims_silent_for() <= house.clock.now() - asked);
+
+  house.redis.claim_takes = 0s;
+  house.apply({rule_for("a"), rule_for("b"), rule_for("new")});
+  CHECK(house.supervisor.claims_silent_for() < 1s);  // that one was answered
+  house.run_for(1h);
+  CHECK(house.supervisor.claims_silent_for() < 1s);
+}
+
 TEST_CASE("what makes all lists claim is paced by the answers") {
   House house;
   std::vector<Rule> rules;
