@@ -10,10 +10,10 @@
 #include "app/ctl/commands.hpp"
 #include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
-#include "app/ctl/item_states.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
 #include "app/ctl/who.hpp"
+#include "app/look/item_states.hpp"
 #include "store/circular/item_changes.hpp"
 
 namespace w8y::app::ctl {
@@ -139,7 +139,7 @@ class ChangeItems : public Command {
     const auto take = [&](Item&& item) {
       if (known.insert(item).second) items.push_back(std::move(item));
     };
-    for (auto& found : read_items(context.redis(), keys).items)
+    for (auto& found : look::read_items(context.redis(), keys).items)
       if (is_wanted(found.state) && !found.cut()) take(std::move(found.item));
     if (takes_indexed() && is_wanted("quarantined"))
       for (auto& found : changes.quarantined()) take(std::move(found.item));

@@ -1,12 +1,8 @@
 #include "app/ctl/feed_job_items.hpp"
 
-#include <charconv>
-#include <cstdint>
 #include <iostream>
 #include <map>
-#include <optional>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -15,9 +11,8 @@
 
 #include "app/ctl/table.hpp"
 #include "app/ctl/text.hpp"
+#include "app/look/feed_jobs.hpp"
 #include "store/lock_value.hpp"
-#include "store/thoonk/job_feed.hpp"
-#include "store/thoonk/job_note.hpp"
 
 namespace w8y::app::ctl {
 
@@ -25,109 +20,7 @@ namespace {
 
 using ops::Json;
 
-/// Elements of one answer.
-constexpr std::int64_t jobs_of_page = 1000;
-constexpr const char* jobs_at_once = "1000";
-
-struct FeedJob {
-  std::string id;
-  const char* state = "nowhere";
-  std::optional<WallTime> since;  ///< claimed
-  std::optional<WallTime> until;  ///< resting
-  std::size_t place = 0;          ///< waiting: 1 is taken next
-  std::int64_t failures = 0;
-  std::string run;  ///< of our claim: "run:<host>:<pid>:<run id>"
-  bool stalls = false;
-};
-
-/// All jobs, those that are claimed first, then those that wait, the next one first.
-class FeedJobs {
- public:
-  FeedJobs(redis::SyncClient& client, store::FeedServer at, const std::string& feed)
-      : client_(client), keys_(feed) {
-    store::JobFeed access(at, feed);
-    scan("HSCAN", keys_.cancelled, 2, [this](const redis::ReplyCopy* pair) {
-      cancels_[pair[0].text] = stored_number(pair[1].text);
-    });
-    read_claims();
-    read_queue();
-    scan("SSCAN", keys_.stalled, 1, [this](const redis::ReplyCopy* id) {
-      add({id->text, "stalled", {}, {}, 0, 0, {}, false});
-    });
-    access.ids([this](std::string&& id) {
-      add({std::move(id), "nowhere", {}, {}, 0, 0, {}, false});
-    });
-  }
-
-  std::vector<FeedJob> jobs;
-
- private:
-  void add(FeedJob&& job) {
-    if (!known_.emplace(job.id, true).second) return;
-    if (const auto found = cancels_.find(job.id); found != cancels_.end())
-      job.failures = found->second;
-    jobs.push_back(std::move(job));
-  }
-
-  /// In parts, so that Redis is never held for long. `each` may get an element twice.
-  template <typename Each>
-  void scan(const char* command, const std::string& key, std::size_t words, Each each) {
-    std::string cursor = "0";
-    do {
-      const auto part = client_.call({command, key, cursor, "COUNT", jobs_at_once});
-      cursor = part.elements.at(0).text;
-      const auto& found = part.elements.at(1).elements;
-      for (std::size_t i = 0; i + words <= found.size(); i += words) each(&found[i]);
-    } while (cursor != "0");
-  }
-
-  void read_claims() {
-    std::unordered_map<std::string, store::thoonk::JobNote> notes;
-    scan("HSCAN", keys_.taken, 2, [&notes](const redis::ReplyCopy* pair) {
-      if (auto note = store::thoonk::read_job_note(pair[1].text))
-        notes.insert_or_assign(pair[0].text, std::move(*note));
-    });
-    std::map<std::pair<double, std::string>, std::string> claimed;  // the longest first
-    scan("ZSCAN", keys_.claimed, 2, [&claimed](const redis::ReplyCopy* pair) {
-      const std::string& score = pair[1].text;
-      double number = 0;
-      std::from_chars(score.data(), score.data() + score.size(), number);
-      claimed.insert_or_assign({number, pair[0].text}, score);
-    });
-    for (const auto& [at, score] : claimed) {
-      const auto& [number, id] = at;
-      FeedJob job{id, "claimed", {}, {}, 0, 0, {}, false};
-      // Seconds, where it is too small for milliseconds (w8y-keys(7)).
-      job.since = WallTime(static_cast<std::int64_t>(number < 1e11 ? number * 1000 : number));
-      const auto note = notes.find(job.id);
-      if (note != notes.end() && std::to_string(note->second.score) == score) {
-        job.state = note->second.held_until ? "resting" : "running";
-        if (note->second.held_until) job.until = WallTime(*note->second.held_until);
-        job.run = note->second.run;
-        job.stalls = note->second.stalls;
-      }
-      add(std::move(job));
-    }
-  }
-
-  /// From the taking end on, in parts: what moves meanwhile is told once, or is found elsewhere.
-  void read_queue() {
-    for (std::int64_t place = 0;;) {
-      const auto ids = client_.call(
-          {"LRANGE", keys_.ids, std::to_string(-place - jobs_of_page), std::to_string(-place - 1)});
-      for (auto id = ids.elements.rbegin(); id != ids.elements.rend(); ++id)
-        add({id->text, "waiting", {}, {}, static_cast<std::size_t>(++place), 0, {}, false});
-      if (static_cast<std::int64_t>(ids.elements.size()) < jobs_of_page) return;
-    }
-  }
-
-  redis::SyncClient& client_;
-  const store::FeedKeys keys_;
-  std::unordered_map<std::string, bool> known_;
-  std::unordered_map<std::string, std::int64_t> cancels_;
-};
-
-std::string detail_of(const FeedJob& job) {
+std::string detail_of(const look::FeedJob& job) {
   std::string text;
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   if (!job.run.empty()) {
@@ -144,32 +37,15 @@ std::string detail_of(const FeedJob& job) {
   return text;
 }
 
-Json json_of(const FeedJob& job) {
-  Json json = Json::object();
-  ops::put_item(json, job.id);
-  json["state"] = job.state;
-  json["failures"] = job.failures;
-  if (job.since) json["since_ms"] = job.since->count();
-  if (job.until) json["until_ms"] = job.until->count();
-  if (job.place > 0) json["place"] = job.place;
-  const store::LockValue value = store::read_lock_value(job.run);
-  if (const auto* running = std::get_if<store::RunningLock>(&value)) {
-    ops::put_bytes(json, "host", std::string(running->host));
-    ops::put_bytes(json, "run", std::string(running->run));
-  }
-  if (job.stalls) json["stalled_at_end"] = true;
-  return json;
-}
-
 }  // namespace
 
 Json show_feed_jobs(const Options& options, Context& context, const std::string& prefix,
                     const std::string& state, std::size_t most) {
   const bool cluster = context.redis_options().url.kind == redis::Url::Kind::cluster;
-  const FeedJobs found(context.redis(), {context.redis(), cluster}, prefix);
+  const std::vector<look::FeedJob> found = look::read_feed_jobs(context.redis(), cluster, prefix);
   std::map<std::string, std::size_t> states;
-  std::vector<const FeedJob*> shown;
-  for (const FeedJob& job : found.jobs) {
+  std::vector<const look::FeedJob*> shown;
+  for (const look::FeedJob& job : found) {
     ++states[job.state];
     if ((state.empty() || state == job.state) && (most == 0 || shown.size() < most))
       shown.push_back(&job);
@@ -177,18 +53,18 @@ Json show_feed_jobs(const Options& options, Context& context, const std::string&
   Json json = Json::object();
   if (options.json) {
     ops::put_bytes(json, "list", prefix);
-    json["length"] = found.jobs.size();
+    json["length"] = found.size();
     json["items"] = Json::array();
-    for (const FeedJob* job : shown) json["items"].push_back(json_of(*job));
+    for (const look::FeedJob* job : shown) json["items"].push_back(look::to_json(*job));
     return json;
   }
   Table table({{"JOB", may_be_cut}, "STATE", "FOR", "UNTIL", {"WHY", may_be_cut}});
-  for (const FeedJob* job : shown)
+  for (const look::FeedJob* job : shown)
     table.add({item_text(ShownItem(job->id)), shaded(job->state),
                job->since ? since(*job->since) : std::string(),
                job->until ? time_text(*job->until) : std::string(), detail_of(*job)});
   if (!table.empty()) table.print(options.wide);
-  const std::size_t all = found.jobs.size();
+  const std::size_t all = found.size();
   std::string summary = all == 0 ? "no jobs" : std::to_string(all) + (all == 1 ? " job" : " jobs");
   const char* before = ": ";
   for (const auto& [name, count] : states)

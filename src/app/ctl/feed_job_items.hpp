@@ -1,7 +1,6 @@
 // The jobs of a feed as `w8yctl items` shows them.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <string>
 
@@ -10,9 +9,6 @@
 #include "ops/status_json.hpp"
 
 namespace w8y::app::ctl {
-
-inline constexpr std::array feed_job_states{"running", "resting", "claimed",
-                                            "waiting", "stalled", "nowhere"};
 
 /// Prints them for people, or returns them for programs. In a state (empty: in any); until there
 /// are `most` (0: all).

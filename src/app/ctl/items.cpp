@@ -1,6 +1,5 @@
 // The items of a list, and what each is doing; of a schedule, its jobs.
 #include <algorithm>
-#include <array>
 #include <iostream>
 #include <map>
 
@@ -11,12 +10,13 @@
 #include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
 #include "app/ctl/feed_job_items.hpp"
-#include "app/ctl/item_states.hpp"
 #include "app/ctl/job_items.hpp"
-#include "app/ctl/job_states.hpp"
 #include "app/ctl/table.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
+#include "app/look/feed_jobs.hpp"
+#include "app/look/item_states.hpp"
+#include "app/look/job_states.hpp"
 
 namespace w8y::app::ctl {
 
@@ -24,14 +24,12 @@ namespace {
 
 using ops::Json;
 
-constexpr std::array circular_states{"free", "running", "resting", "quarantined"};
-
-std::string left_text(const ItemState& item) {
+std::string left_text(const look::ItemState& item) {
   if (item.left) return rough_duration(*item.left) + " left";
   return item.lock.empty() ? "" : "no end";
 }
 
-std::string detail_of(const ItemState& item) {
+std::string detail_of(const look::ItemState& item) {
   std::string text;
   const std::string state = item.state;
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
@@ -55,25 +53,7 @@ std::string detail_of(const ItemState& item) {
   return text;
 }
 
-Json item_json(const ItemState& item) {
-  Json json = Json::object();
-  ops::put_item(json, item.shown());
-  json["state"] = item.state;
-  json["copies"] = item.copies;
-  json["failures"] = item.failures;
-  if (!item.lock.empty()) ops::put_bytes(json, "lock", item.lock);
-  if (item.left) json["left_ms"] = item.left->count();
-  if (!item.host.empty()) ops::put_bytes(json, "host", item.host);
-  if (const auto pid = item.pid_number()) json["pid"] = *pid;
-  if (!item.run.empty()) ops::put_bytes(json, "run", item.run);
-  if (item.since) json["since_ms"] = item.since->count();
-  if (!item.by.empty()) ops::put_bytes(json, "by", item.by);
-  if (!item.why.empty()) ops::put_bytes(json, "why", item.why);
-  if (item.parked) json["quarantined_at_end"] = true;
-  return json;
-}
-
-std::string summary_of(const Items& found) {
+std::string summary_of(const look::Items& found) {
   if (found.length == 0) return "no items";
   if (!found.whole)
     return "the first " + std::to_string(found.items.size()) + "; the list has " +
@@ -109,20 +89,20 @@ class ShowItems final : public Command {
       if (!one && !options.json)
         std::cout << (&prefix == &prefixes.front() ? "" : "\n") << escape_text(prefix) << ":\n";
       if (kind == SourceKind::job) {
-        check_state(prefix, feed_job_states);
+        check_state(prefix, look::feed_job_states);
         Json json = show_feed_jobs(options, context, prefix, state_, limit_);
         if (options.json) told.push_back(std::move(json));
         continue;
       }
       if (kind == SourceKind::schedule) {
-        check_state(prefix, job_states);
+        check_state(prefix, look::job_states);
         Json json = show_jobs(options, context, prefix, state_, limit_);
         if (options.json) told.push_back(std::move(json));
         continue;
       }
-      check_state(prefix, circular_states);
-      const Items found =
-          read_items(context.redis(), context.circular_keys(prefix), state_, limit_);
+      check_state(prefix, look::item_states);
+      const look::Items found =
+          look::read_items(context.redis(), context.circular_keys(prefix), state_, limit_);
       if (options.json) {
         told.push_back(to_json(prefix, found));
       } else {
@@ -134,15 +114,15 @@ class ShowItems final : public Command {
   }
 
  private:
-  static Json to_json(const std::string& prefix, const Items& found) {
+  static Json to_json(const std::string& prefix, const look::Items& found) {
     Json json = Json::object();
     ops::put_bytes(json, "list", prefix);
     if (!found.whole) json["length"] = found.length;
     json["items"] = Json::array();
-    for (const auto& item : found.items) json["items"].push_back(item_json(item));
+    for (const auto& item : found.items) json["items"].push_back(look::to_json(item));
     return json;
   }
-  void print(const Items& found, bool wide) const {
+  void print(const look::Items& found, bool wide) const {
     Table table({{"ITEM", may_be_cut}, "STATE", "FOR", "LOCK", {"WHY", may_be_cut}});
     for (const auto& item : found.items)
       table.add({item_text(item.shown()), shaded(item.state),

@@ -1,17 +1,15 @@
 #include "app/ctl/job_items.hpp"
 
-#include <charconv>
-#include <cstdint>
 #include <iostream>
 #include <string_view>
 
 #include <w8y/escape.hpp>
 #include <w8y/units.hpp>
 
-#include "app/ctl/job_states.hpp"
 #include "app/ctl/schedule_common.hpp"
 #include "app/ctl/table.hpp"
 #include "app/ctl/text.hpp"
+#include "app/look/job_states.hpp"
 
 namespace w8y::app::ctl {
 
@@ -19,7 +17,7 @@ namespace {
 
 using ops::Json;
 
-std::string detail_of(const JobState& job) {
+std::string detail_of(const look::JobState& job) {
   std::string text;
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   const std::string_view state = job.state;
@@ -37,30 +35,7 @@ std::string detail_of(const JobState& job) {
   return text;
 }
 
-Json job_json(const JobState& job) {
-  Json json = Json::object();
-  ops::put_item(json, job.job);
-  json["state"] = job.state;
-  if (job.status) ops::put_bytes(json, "status", *job.status);
-  if (job.since) json["since_ms"] = job.since->count();
-  if (job.due) json["due_ms"] = *job.due * 1000;
-  json["failures"] = job.failures;
-  ops::put_bytes(json, "queue", job.queue);
-  if (job.place > 0) json["place"] = job.place;
-  if (job.left) json["left_ms"] = job.left->count();
-  if (!job.host.empty()) {
-    ops::put_bytes(json, "host", job.host);
-    std::int64_t pid = 0;
-    const char* end = job.pid.data() + job.pid.size();
-    if (std::from_chars(job.pid.data(), end, pid).ptr == end) json["pid"] = pid;
-    ops::put_bytes(json, "run", job.run);
-  }
-  if (!job.tag.empty()) ops::put_bytes(json, "tag", job.tag);
-  if (!job.why.empty()) ops::put_bytes(json, "why", job.why);
-  return json;
-}
-
-std::string summary_of(const Jobs& found) {
+std::string summary_of(const look::Jobs& found) {
   if (found.whole && found.states.empty()) return "no jobs";
   if (!found.whole)
     return "the first " + std::to_string(found.jobs.size()) + "; the schedule has " +
@@ -82,13 +57,13 @@ Json show_jobs(const Options& options, Context& context, const std::string& pref
   std::vector<std::string> queues;
   if (const auto& lists = context.lists(); lists && lists->contains(prefix))
     queues = lists->at(prefix).queues;
-  const Jobs found = read_jobs(context.redis(), keys, queues, state, most);
+  const look::Jobs found = look::read_jobs(context.redis(), keys, queues, state, most);
   Json json = Json::object();
   if (options.json) {
     ops::put_bytes(json, "list", prefix);
     if (!found.whole) json["length"] = found.known;
     json["items"] = Json::array();
-    for (const auto& job : found.jobs) json["items"].push_back(job_json(job));
+    for (const auto& job : found.jobs) json["items"].push_back(look::to_json(job));
     return json;
   }
   Table table(

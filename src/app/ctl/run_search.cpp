@@ -9,6 +9,7 @@
 #include "app/ctl/failure.hpp"
 #include "app/ctl/fleet_access.hpp"
 #include "app/ctl/text.hpp"
+#include "app/look/stored.hpp"
 #include "core/pattern.hpp"
 
 namespace w8y::app::ctl {
@@ -24,20 +25,8 @@ constexpr std::size_t most_told = 5;
 
 }  // namespace
 
-std::string run_id_of(std::string text) {
-  for (char& c : text)
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-  return text;
-}
-
-std::optional<WallTime> earliest_time(const std::string& start) {
-  std::string id = start;
-  id.resize(26, '0');
-  return start.size() > id.size() ? std::nullopt : time_of_run(id);
-}
-
 RunSearch::RunSearch(Context& context, const std::string& start, std::optional<std::string> list)
-    : context_(context), start_(run_id_of(start)), list_(std::move(list)) {
+    : context_(context), start_(look::run_id_of(start)), list_(std::move(list)) {
   if (start_.empty()) throw Failure(wrong_usage, "a run id, or the start of one, is not empty");
 }
 
@@ -78,9 +67,9 @@ void RunSearch::look_in_fleet(FleetAccess& fleet) {
 }
 
 void RunSearch::look_elsewhere() {
-  if (!earliest_time(start_)) return;
+  if (!look::earliest_time(start_)) return;
   for (const auto& prefix : context_.lists_of(list_)) {
-    Items running = read_items(context_.redis(), context_.keys(prefix), "running");
+    look::Items running = look::read_items(context_.redis(), context_.keys(prefix), "running");
     for (auto& item : running.items) {
       if (!item.since || !item.run.starts_with(start_)) continue;
       std::optional<Held>& held = found_[item.run].elsewhere;
@@ -91,9 +80,9 @@ void RunSearch::look_elsewhere() {
 
 void RunSearch::look_back() {
   // Ids that are none of ours are looked for everywhere, since an exact one wins.
-  const auto earliest = earliest_time(start_);
-  History history(context_.redis(), context_.lists_of(list_));
-  FinishedRun run;
+  const auto earliest = look::earliest_time(start_);
+  look::History history(context_.redis(), context_.lists_of(list_));
+  look::FinishedRun run;
   while (history.next(run)) {
     // It can't have ended before it was claimed.
     if (earliest && run.time("ended") + clock_slack < *earliest) return;

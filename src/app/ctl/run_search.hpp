@@ -5,10 +5,8 @@
 #include <optional>
 #include <string>
 
-#include <w8y/clock.hpp>
-
-#include "app/ctl/history.hpp"
-#include "app/ctl/item_states.hpp"
+#include "app/look/history.hpp"
+#include "app/look/item_states.hpp"
 #include "ops/status_json.hpp"
 
 namespace w8y::app::ctl {
@@ -16,16 +14,11 @@ namespace w8y::app::ctl {
 class Context;
 class FleetAccess;
 
-/// Digits and upper-case letters, as ids have them.
-std::string run_id_of(std::string text);
-/// When the first run was claimed whose id starts so; nullopt: no id does.
-std::optional<WallTime> earliest_time(const std::string& start);
-
 class RunSearch {
  public:
   struct Held {
     std::string list;
-    ItemState item;
+    look::ItemState item;
   };
   /// One of these is there.
   struct Found {
@@ -33,7 +26,7 @@ class RunSearch {
     std::optional<ops::Json> in_fleet;
     std::optional<ops::Json> here;  ///< goes on at this host: with its list, and the host's name
     std::optional<Held> elsewhere;  ///< goes on at another host, as the item's lock says
-    std::optional<FinishedRun> finished;
+    std::optional<look::FinishedRun> finished;
   };
 
   /// `start`: all of an id or its start. `list`: a name or a pattern; nullopt: all that are known.

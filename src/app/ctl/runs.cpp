@@ -7,10 +7,10 @@
 #include "app/ctl/commands.hpp"
 #include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
-#include "app/ctl/history.hpp"
 #include "app/ctl/table.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
+#include "app/look/history.hpp"
 #include "core/pattern.hpp"
 
 namespace w8y::app::ctl {
@@ -21,7 +21,7 @@ using ops::Json;
 
 constexpr std::size_t usual_limit = 50;
 
-void print_runs(const std::vector<FinishedRun>& runs, bool wide) {
+void print_runs(const std::vector<look::FinishedRun>& runs, bool wide) {
   if (runs.empty()) {
     std::cout << "no finished runs\n";
     return;
@@ -56,9 +56,9 @@ class Runs final : public Command {
   }
 
   int run(const Options& options, Context& context) override {
-    History history(context.redis(), context.lists_of(prefix_));
-    std::vector<FinishedRun> found;
-    FinishedRun run;
+    look::History history(context.redis(), context.lists_of(prefix_));
+    std::vector<look::FinishedRun> found;
+    look::FinishedRun run;
     while (found.size() < limit_ && history.next(run)) {
       // By Redis's clock: its entries are in this order, which those of hosts need not be.
       if (since_ && run.entered < *since_) break;
@@ -71,7 +71,7 @@ class Runs final : public Command {
       return done;
     }
     Json json = {{"runs", Json::array()}};
-    for (const auto& one : found) json["runs"].push_back(to_json(one));
+    for (const auto& one : found) json["runs"].push_back(look::to_json(one));
     print_json(json);
     return done;
   }
@@ -81,7 +81,7 @@ class Runs final : public Command {
   static bool is_item(const ShownItem& shown, const Item& item) {
     return shown.length == item.size() && shown.beginning == shown_part(item);
   }
-  [[nodiscard]] bool is_wanted(const FinishedRun& run) const {
+  [[nodiscard]] bool is_wanted(const look::FinishedRun& run) const {
     if (!item_.items.empty() && !is_item(run.item(), item_.items.front())) return false;
     if (failed_ && run.field("outcome") == "succeeded") return false;
     if (since_ && run.time("ended") < *since_) return false;

@@ -56,12 +56,6 @@ store::UnixSeconds unix_time_of(const char* option, const std::string& text) {
                                  escape_text(text));
 }
 
-std::optional<store::UnixSeconds> due_second(std::optional<double> score) {
-  if (!score || !std::isfinite(*score)) return std::nullopt;
-  const double limit = static_cast<double>(schedule::latest_time);
-  return static_cast<store::UnixSeconds>(std::ceil(std::clamp(*score, 0.0, limit)));
-}
-
 std::string utc_text(store::UnixSeconds time) {
   const std::time_t seconds = time;
   tm utc{};

@@ -17,8 +17,6 @@ store::ScheduleKeys schedule_keys(const std::string& prefix, Context& context);
 
 /// A Unix time, or a time in UTC: "1763730000", "2026-01-31T12:00:00Z", "2026-01-31 12:00".
 store::UnixSeconds unix_time_of(const char* option, const std::string& text);
-/// The second in which a job with this score is dispatched; nullopt: never.
-std::optional<store::UnixSeconds> due_second(std::optional<double> score);
 /// "2026-01-31T12:00:00Z"
 std::string utc_text(store::UnixSeconds time);
 

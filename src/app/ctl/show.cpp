@@ -34,7 +34,7 @@ void print_stderr(const std::string& text) {
   }
 }
 
-void print_finished(const FinishedRun& run, bool wide) {
+void print_finished(const look::FinishedRun& run, bool wide) {
   Facts facts;
   facts.add("run", escape(run.field("run")));
   facts.add("list", escape_text(run.list));
@@ -86,7 +86,7 @@ Json to_json(const RunSearch::Held& held) {
 }
 
 void print_elsewhere(const RunSearch::Held& held, bool wide) {
-  const ItemState& item = held.item;
+  const look::ItemState& item = held.item;
   Facts facts;
   facts.add("run", escape(item.run));
   facts.add("list", escape_text(held.list));
@@ -119,7 +119,7 @@ class Show final : public Command {
       const Json& run = found->here ? *found->here : *found->in_fleet;
       show(options, run, [&] { print_here(run, options.wide); });
     } else if (found->finished) {
-      show(options, ctl::to_json(*found->finished),
+      show(options, look::to_json(*found->finished),
            [&] { print_finished(*found->finished, options.wide); });
     } else {
       show(options, to_json(*found->elsewhere),

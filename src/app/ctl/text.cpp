@@ -16,12 +16,6 @@ WallTime wall_now() {
   return std::chrono::duration_cast<WallTime>(std::chrono::system_clock::now().time_since_epoch());
 }
 
-std::int64_t stored_number(std::string_view text) {
-  std::int64_t number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
-}
-
 std::string time_text(WallTime time) {
   if (time.count() == 0) return {};
   const std::time_t seconds = time.count() / 1000;
@@ -35,18 +29,6 @@ std::string time_text(WallTime time) {
 std::string since(WallTime time) {
   if (time.count() == 0) return {};
   return rough_duration(wall_now() - time);
-}
-
-std::optional<WallTime> time_of_run(const std::string& run) {
-  static constexpr std::string_view digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-  if (run.size() != 26) return std::nullopt;
-  std::int64_t ms = 0;
-  for (std::size_t i = 0; i < 10; ++i) {
-    const auto digit = digits.find(run[i]);
-    if (digit == std::string_view::npos || (i == 0 && digit > 7)) return std::nullopt;
-    ms = ms * 32 + static_cast<std::int64_t>(digit);
-  }
-  return WallTime(ms);
 }
 
 std::string number_text(double number) {
@@ -77,28 +59,6 @@ std::string said_in(const ops::Json& object, const char* name) {
   for (std::size_t at = 0; (at = text.find("\\\\", at)) != std::string::npos; ++at)
     text.erase(at, 1);
   return text;
-}
-
-std::string raw_in(const ops::Json& object, const char* name) {
-  const auto found = object.is_object() ? object.find(name) : object.end();
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-std::int64_t number_in(const ops::Json& object, const char* name) {
-  const auto found = object.is_object() ? object.find(name) : object.end();
-  return found != object.end() && found->is_number() ? found->get<std::int64_t>() : 0;
-}
-
-const ops::Json& array_in(const ops::Json& object, const char* name) {
-  static const ops::Json none = ops::Json::array();
-  const auto found = object.is_object() ? object.find(name) : object.end();
-  return found != object.end() && found->is_array() ? *found : none;
-}
-
-const ops::Json& object_in(const ops::Json& object, const char* name) {
-  static const ops::Json none = ops::Json::object();
-  const auto found = object.is_object() ? object.find(name) : object.end();
-  return found != object.end() && found->is_object() ? *found : none;
 }
 
 std::string progress_in(const ops::Json& object) {

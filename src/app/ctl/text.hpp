@@ -11,20 +11,23 @@
 #include <w8y/status.hpp>
 
 #include "app/ctl/table.hpp"
+#include "app/look/stored.hpp"
 #include "ops/status_json.hpp"
 
 namespace w8y::app::ctl {
+
+using look::array_in;
+using look::number_in;
+using look::object_in;
+using look::raw_in;
+using look::stored_number;
+using look::time_of_run;
 
 WallTime wall_now();
 /// "2026-01-31 12:34:56 +0100", in the operator's zone, or "… UTC"; empty for none.
 std::string time_text(WallTime time);
 /// Roughly, from `time` to now; empty for none.
 std::string since(WallTime time);
-/// When a run was claimed, as its id says; nullopt: it is no ULID.
-std::optional<WallTime> time_of_run(const std::string& run);
-
-/// A whole number that Redis has as text; 0 where it has none.
-std::int64_t stored_number(std::string_view text);
 
 /// "3", "2.5"
 std::string number_text(double number);
@@ -36,12 +39,6 @@ Cell shaded(const std::string& name);
 std::string text_in(const ops::Json& object, const char* name);
 /// Text that w8yd has escaped already.
 std::string said_in(const ops::Json& object, const char* name);
-/// For programs: not escaped.
-std::string raw_in(const ops::Json& object, const char* name);
-std::int64_t number_in(const ops::Json& object, const char* name);
-const ops::Json& array_in(const ops::Json& object, const char* name);
-/// The same for an object.
-const ops::Json& object_in(const ops::Json& object, const char* name);
 /// "3 of 10", from a progress; empty: it is none.
 std::string progress_in(const ops::Json& object);
 /// Bytes as put_bytes() wrote them, escaped.

@@ -1,4 +1,4 @@
-#include "app/ctl/job_states.hpp"
+#include "app/look/job_states.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -13,12 +13,11 @@
 #include <w8y/escape.hpp>
 #include <w8y/job_code.hpp>
 
-#include "app/ctl/schedule_common.hpp"
-#include "app/ctl/text.hpp"
+#include "app/look/stored.hpp"
 #include "schedule/schedule.hpp"
 #include "store/lock_value.hpp"
 
-namespace w8y::app::ctl {
+namespace w8y::app::look {
 
 namespace {
 
@@ -339,9 +338,32 @@ class Reader {
 
 }  // namespace
 
+ops::Json to_json(const JobState& job) {
+  ops::Json json = ops::Json::object();
+  ops::put_item(json, job.job);
+  json["state"] = job.state;
+  if (job.status) ops::put_bytes(json, "status", *job.status);
+  if (job.since) json["since_ms"] = job.since->count();
+  if (job.due) json["due_ms"] = *job.due * 1000;
+  json["failures"] = job.failures;
+  ops::put_bytes(json, "queue", job.queue);
+  if (job.place > 0) json["place"] = job.place;
+  if (job.left) json["left_ms"] = job.left->count();
+  if (!job.host.empty()) {
+    ops::put_bytes(json, "host", job.host);
+    std::int64_t pid = 0;
+    const char* end = job.pid.data() + job.pid.size();
+    if (std::from_chars(job.pid.data(), end, pid).ptr == end) json["pid"] = pid;
+    ops::put_bytes(json, "run", job.run);
+  }
+  if (!job.tag.empty()) ops::put_bytes(json, "tag", job.tag);
+  if (!job.why.empty()) ops::put_bytes(json, "why", job.why);
+  return json;
+}
+
 Jobs read_jobs(redis::SyncClient& client, const store::ScheduleKeys& keys,
                const std::vector<std::string>& codes, const std::string& state, std::size_t most) {
   return Reader(client, keys, state, most).read(codes);
 }
 
-}  // namespace w8y::app::ctl
+}  // namespace w8y::app::look

@@ -1,4 +1,4 @@
-#include "app/ctl/history.hpp"
+#include "app/look/history.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -7,9 +7,9 @@
 #include <w8y/base64.hpp>
 #include <w8y/units.hpp>
 
-#include "app/ctl/text.hpp"
+#include "app/look/stored.hpp"
 
-namespace w8y::app::ctl {
+namespace w8y::app::look {
 
 namespace {
 
@@ -186,4 +186,4 @@ void History::Reader::take(const std::vector<redis::ReplyCopy>& entries, std::si
   std::ranges::reverse(page);
 }
 
-}  // namespace w8y::app::ctl
+}  // namespace w8y::app::look

@@ -12,11 +12,12 @@
 
 #include <w8y/clock.hpp>
 
+#include "ops/status_json.hpp"
 #include "redis/sync.hpp"
 #include "store/schedule/changes.hpp"
 #include "store/schedule/keys.hpp"
 
-namespace w8y::app::ctl {
+namespace w8y::app::look {
 
 inline constexpr std::array job_states{"running", "queued", "waiting", "stopped",
                                        "bad",     "died",   "nowhere"};
@@ -41,6 +42,8 @@ struct JobState {
   std::string why;            ///< bad: what is wrong with the schedule; nowhere: what that means
 };
 
+ops::Json to_json(const JobState& job);
+
 struct Jobs {
   std::vector<JobState> jobs;  ///< each once: those that run, that are queued, that wait, the rest
   bool whole = true;           ///< all were looked at
@@ -55,4 +58,4 @@ Jobs read_jobs(redis::SyncClient& client, const store::ScheduleKeys& keys,
                const std::vector<std::string>& codes, const std::string& state = {},
                std::size_t most = 0);
 
-}  // namespace w8y::app::ctl
+}  // namespace w8y::app::look

@@ -1,6 +1,7 @@
 // What the items of a circular list are doing, as their locks say (w8y-keys(7)).
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -11,10 +12,13 @@
 #include <w8y/clock.hpp>
 #include <w8y/item.hpp>
 
+#include "ops/status_json.hpp"
 #include "redis/sync.hpp"
 #include "store/circular/keys.hpp"
 
-namespace w8y::app::ctl {
+namespace w8y::app::look {
+
+inline constexpr std::array item_states{"free", "running", "resting", "quarantined"};
 
 struct ItemState {
   Item item;               ///< of a long one the beginning, where Redis may cut it
@@ -40,6 +44,8 @@ struct ItemState {
   [[nodiscard]] bool cut() const { return length > item.size(); }
 };
 
+ops::Json to_json(const ItemState& item);
+
 /// What the value of a lock says.
 void read_lock(ItemState& item);
 
@@ -57,4 +63,4 @@ struct Items {
 Items read_items(redis::SyncClient& client, const store::CircularKeys& keys,
                  const std::string& state = {}, std::size_t most = 0);
 
-}  // namespace w8y::app::ctl
+}  // namespace w8y::app::look

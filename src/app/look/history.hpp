@@ -14,7 +14,7 @@
 #include "redis/reply_copy.hpp"
 #include "redis/sync.hpp"
 
-namespace w8y::app::ctl {
+namespace w8y::app::look {
 
 struct FinishedRun {
   std::string list;
@@ -61,4 +61,4 @@ class History {
   std::vector<Reader> readers_;
 };
 
-}  // namespace w8y::app::ctl
+}  // namespace w8y::app::look

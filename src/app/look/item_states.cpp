@@ -1,4 +1,4 @@
-#include "app/ctl/item_states.hpp"
+#include "app/look/item_states.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -6,13 +6,13 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "app/ctl/text.hpp"
+#include "app/look/stored.hpp"
 #include "store/circular/quarantine_note.hpp"
 #include "store/lock_value.hpp"
 #include "store/rights.hpp"
 #include "store/scripts.hpp"
 
-namespace w8y::app::ctl {
+namespace w8y::app::look {
 
 namespace {
 
@@ -272,6 +272,24 @@ std::optional<std::int64_t> ItemState::pid_number() const {
   return error == std::errc{} && at == end ? std::optional(number) : std::nullopt;
 }
 
+ops::Json to_json(const ItemState& item) {
+  ops::Json json = ops::Json::object();
+  ops::put_item(json, item.shown());
+  json["state"] = item.state;
+  json["copies"] = item.copies;
+  json["failures"] = item.failures;
+  if (!item.lock.empty()) ops::put_bytes(json, "lock", item.lock);
+  if (item.left) json["left_ms"] = item.left->count();
+  if (!item.host.empty()) ops::put_bytes(json, "host", item.host);
+  if (const auto pid = item.pid_number()) json["pid"] = *pid;
+  if (!item.run.empty()) ops::put_bytes(json, "run", item.run);
+  if (item.since) json["since_ms"] = item.since->count();
+  if (!item.by.empty()) ops::put_bytes(json, "by", item.by);
+  if (!item.why.empty()) ops::put_bytes(json, "why", item.why);
+  if (item.parked) json["quarantined_at_end"] = true;
+  return json;
+}
+
 void read_lock(ItemState& item) {
   item.state = "running";  // also with a value that is not ours: the item is not free
   const store::LockValue value = store::read_lock_value(item.lock);
@@ -320,4 +338,4 @@ Items read_items(redis::SyncClient& client, const store::CircularKeys& keys,
   return found;
 }
 
-}  // namespace w8y::app::ctl
+}  // namespace w8y::app::look

@@ -1,0 +1,69 @@
+#include "app/look/stored.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "schedule/schedule.hpp"
+
+namespace w8y::app::look {
+
+std::int64_t stored_number(std::string_view text) {
+  std::int64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+std::optional<WallTime> time_of_run(const std::string& run) {
+  static constexpr std::string_view digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+  if (run.size() != 26) return std::nullopt;
+  std::int64_t ms = 0;
+  for (std::size_t i = 0; i < 10; ++i) {
+    const auto digit = digits.find(run[i]);
+    if (digit == std::string_view::npos || (i == 0 && digit > 7)) return std::nullopt;
+    ms = ms * 32 + static_cast<std::int64_t>(digit);
+  }
+  return WallTime(ms);
+}
+
+std::string run_id_of(std::string text) {
+  for (char& c : text)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  return text;
+}
+
+std::optional<WallTime> earliest_time(const std::string& start) {
+  std::string id = start;
+  id.resize(26, '0');
+  return start.size() > id.size() ? std::nullopt : time_of_run(id);
+}
+
+std::optional<store::UnixSeconds> due_second(std::optional<double> score) {
+  if (!score || !std::isfinite(*score)) return std::nullopt;
+  const double limit = static_cast<double>(schedule::latest_time);
+  return static_cast<store::UnixSeconds>(std::ceil(std::clamp(*score, 0.0, limit)));
+}
+
+std::string raw_in(const ops::Json& object, const char* name) {
+  const auto found = object.is_object() ? object.find(name) : object.end();
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+std::int64_t number_in(const ops::Json& object, const char* name) {
+  const auto found = object.is_object() ? object.find(name) : object.end();
+  return found != object.end() && found->is_number() ? found->get<std::int64_t>() : 0;
+}
+
+const ops::Json& array_in(const ops::Json& object, const char* name) {
+  static const ops::Json none = ops::Json::array();
+  const auto found = object.is_object() ? object.find(name) : object.end();
+  return found != object.end() && found->is_array() ? *found : none;
+}
+
+const ops::Json& object_in(const ops::Json& object, const char* name) {
+  static const ops::Json none = ops::Json::object();
+  const auto found = object.is_object() ? object.find(name) : object.end();
+  return found != object.end() && found->is_object() ? *found : none;
+}
+
+}  // namespace w8y::app::look

@@ -1,0 +1,35 @@
+// Numbers, times and members of JSON as others have stored or told them: what is not there, or is
+// of another kind, is empty or 0.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <w8y/clock.hpp>
+
+#include "ops/status_json.hpp"
+#include "store/schedule/changes.hpp"
+
+namespace w8y::app::look {
+
+/// A whole number that Redis has as text; 0 where it has none.
+std::int64_t stored_number(std::string_view text);
+/// When a run was claimed, as its id says; nullopt: it is no ULID.
+std::optional<WallTime> time_of_run(const std::string& run);
+/// Digits and upper-case letters, as ids of runs have them.
+std::string run_id_of(std::string text);
+/// When the first run was claimed whose id starts so; nullopt: no id does.
+std::optional<WallTime> earliest_time(const std::string& start);
+/// The second in which a job with this score is dispatched; nullopt: never.
+std::optional<store::UnixSeconds> due_second(std::optional<double> score);
+
+/// For programs: not escaped.
+std::string raw_in(const ops::Json& object, const char* name);
+std::int64_t number_in(const ops::Json& object, const char* name);
+const ops::Json& array_in(const ops::Json& object, const char* name);
+/// The same for an object.
+const ops::Json& object_in(const ops::Json& object, const char* name);
+
+}  // namespace w8y::app::look
