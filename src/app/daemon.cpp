@@ -24,7 +24,8 @@ std::string make_host_id(const std::string& host, std::uint64_t seed) {
 
 Daemon::Daemon(DaemonOptions options, Config config)
     : options_(std::move(options)),
-      event_hub_(loop_),
+      id_(make_host_id(config.supervisor.host, random_number())),
+      event_hub_(loop_, id_.substr(id_.rfind('-') + 1)),
       event_log_(log_, loop_.clock(), loop_.timers()),
       reporter_(events_),
       processes_(loop_, log_),
@@ -41,14 +42,13 @@ Daemon::Daemon(DaemonOptions options, Config config)
                 [this]() -> const Config& {
                   return first_config_ ? *first_config_ : supervisor_.config();
                 },
-                make_host_id(config.supervisor.host, random_number())}),
+                id_}),
       fleet_({loop_, log_, redis_, supervisor_, control_, control_.id()}),
       log_settings_(log_),
       servers_(loop_, log_, router_),
       signals_(loop_, control_, drain_, log_),
       limits_(log_, supervisor_),
-      systemd_(loop_.clock(), loop_.timers(),
-               [this] { return control_.stuck().empty(); }),
+      systemd_(loop_.clock(), loop_.timers(), [this] { return control_.stuck().empty(); }),
       tidy_(loop_.timers()),
       // Status addresses before anything that another w8yd would mind: it may have them. Nobody is
       // answered before the loop.

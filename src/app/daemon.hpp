@@ -75,6 +75,7 @@ class Daemon final : private ReloadSteps, private DrainSteps {
   void start(Config config);
 
   const DaemonOptions options_;
+  const std::string id_;  ///< of this start
   loop::Loop loop_;
   ops::Log log_;
   // who is told what happens

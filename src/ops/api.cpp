@@ -265,10 +265,13 @@ void show_fleet_runs(FleetPort& fleet, const HttpRequest& request, const HttpRep
   });
 }
 
-std::optional<std::string> list_filter(const HttpRequest& request) {
-  const auto found = request.query.find("list");
-  if (found == request.query.end()) return std::nullopt;
-  return found->second;
+EventFilter event_filter(const HttpRequest& request) {
+  const auto value = [&](const char* name) -> std::optional<std::string> {
+    const auto found = request.query.find(name);
+    if (found == request.query.end()) return std::nullopt;
+    return found->second;
+  };
+  return {value("list"), value("run")};
 }
 
 void add_looks(Router& router, Control& control, FleetPort& fleet, EventHub& events) {
@@ -306,7 +309,7 @@ void add_looks(Router& router, Control& control, FleetPort& fleet, EventHub& eve
             });
   router.on("GET", "/api/v1/events",
             [&events](const HttpRequest& request, const HttpReplyPtr& reply) {
-              events.subscribe(*reply, list_filter(request));
+              events.subscribe(*reply, event_filter(request), request.last_event_id);
             });
 }
 

@@ -1,6 +1,7 @@
 #include "ops/event_hub.hpp"
 
-#include <string_view>
+#include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "loop/loop.hpp"
@@ -15,50 +16,130 @@ constexpr std::size_t max_subscribers = 16;
 constexpr Duration beat_interval = std::chrono::seconds(15);
 constexpr const char* last_words = ": dropped, this client reads too slowly\n\n";
 
-struct PrefixOf {
-  template <typename Kind>
-  std::optional<std::string_view> operator()(const Kind& event) const {
-    if constexpr (requires { event.of; }) {
-      return event.of.prefix;
-    } else if constexpr (requires { event.prefix; }) {
-      return event.prefix;
-    } else {
-      return std::nullopt;
-    }
+template <typename Kind>
+std::optional<std::string> prefix_of(const Kind& event) {
+  if constexpr (requires { event.of; }) {
+    return std::string(event.of.prefix);
+  } else if constexpr (requires { event.prefix; }) {
+    return std::string(event.prefix);
+  } else {
+    return std::nullopt;
   }
-};
+}
+
+template <typename Kind>
+std::optional<std::string> run_of_event(const Kind& event) {
+  if constexpr (requires { event.of.run; }) {
+    return std::string(event.of.run);
+  } else if constexpr (requires { event.run; }) {
+    return std::string(event.run);
+  } else {
+    return std::nullopt;
+  }
+}
 
 }  // namespace
 
-EventHub::EventHub(loop::Loop& loop) : loop_(loop), beat_(loop.timers()) {}
+EventHub::EventHub(loop::Loop& loop, std::string name, Duration patience)
+    : loop_(loop), name_(std::move(name)), patience_(patience), beat_(loop.timers()) {}
 
-void EventHub::on_event(const Event& event) {
-  const char* name = subscribers_.empty() ? nullptr : event_name(event);
-  if (name == nullptr) return;
-  const std::string text = "event: " + std::string(name) + "\nid: " + std::to_string(++sequence_) +
-                           "\ndata: " + dump(to_json(event, loop_.clock().wall())) + "\n\n";
-  const auto prefix = std::visit(PrefixOf{}, event);
-  std::erase_if(subscribers_, [&](const Subscriber& subscriber) {
-    if (prefix && subscriber.prefix && *subscriber.prefix != *prefix) return false;
-    return !subscriber.stream->push(text);
-  });
+EventHub::About EventHub::about(const Event& event) {
+  return std::visit(
+      [](const auto& kind) {
+        return About{prefix_of(kind), run_of_event(kind)};
+      },
+      event);
 }
 
-void EventHub::subscribe(HttpReply& reply, std::optional<std::string> prefix) {
+bool EventHub::fits(const EventFilter& filter, const About& about) {
+  if (!about.prefix && !about.run) return true;
+  if (filter.prefix && about.prefix && *filter.prefix != *about.prefix) return false;
+  return !filter.run || filter.run == about.run;
+}
+
+void EventHub::on_event(const Event& event) {
+  const char* name = listens() ? event_name(event) : nullptr;
+  if (name == nullptr) return;
+  Kept told{++sequence_, about(event), {}};
+  told.text = "event: " + std::string(name) + "\n" + id_line(told.number) +
+              "data: " + dump(to_json(event, loop_.clock().wall())) + "\n\n";
+  std::erase_if(subscribers_, [&](const Subscriber& subscriber) {
+    return fits(subscriber.filter, told.about) && !subscriber.stream->push(told.text);
+  });
+  keep(std::move(told));
+}
+
+std::string EventHub::id_line(std::uint64_t number) const {
+  return "id: " + name_ + "." + std::to_string(number) + "\n";
+}
+
+/// nullopt: of another w8yd, or of none.
+std::optional<std::uint64_t> EventHub::number_of(std::string_view id) const {
+  if (!id.starts_with(name_ + ".")) return std::nullopt;
+  id.remove_prefix(name_.size() + 1);
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), number);
+  if (error != std::errc() || end != id.data() + id.size()) return std::nullopt;
+  return number;
+}
+
+// ---- what came before
+
+void EventHub::keep(Kept&& event) {
+  kept_bytes_ += event.text.size();
+  kept_.push_back(std::move(event));
+  while (kept_bytes_ > most_kept) {
+    kept_bytes_ -= kept_.front().text.size();
+    gone_ = kept_.front().number;
+    kept_.pop_front();
+  }
+}
+
+/// What happens from now on is not counted, so a number is left out: nobody can have seen all.
+void EventHub::forget() {
+  keeps_ = false;
+  gone_ = ++sequence_;
+  kept_ = {};
+  kept_bytes_ = 0;
+}
+
+void EventHub::catch_up(HttpStream& stream, const EventFilter& filter, std::string_view last) {
+  const auto seen = number_of(last);
+  if (!seen || *seen < gone_ || *seen > sequence_) {
+    stream.push("event: reset\n" + id_line(sequence_) + "data: {\"type\":\"reset\",\"time_ms\":" +
+                std::to_string(loop_.clock().wall().count()) + "}\n\n");
+    return;
+  }
+  for (const Kept& event : kept_)
+    if (event.number > *seen && fits(filter, event.about)) stream.push(event.text);
+}
+
+void EventHub::subscribe(HttpReply& reply, EventFilter filter, std::string_view last) {
   if (subscribers_.size() >= max_subscribers) {
     reply.send(error_response(503, "too many clients listen to events"));
     return;
   }
   auto stream = reply.stream("text/event-stream", last_words);
-  stream->push(": w8y events\n\n");  // so that the client sees its headers at once
-  subscribers_.push_back({std::move(stream), std::move(prefix)});
-  if (!beat_.pending()) beat_.set(loop_.now() + beat_interval, [this] { beat(); });
+  // So that the client sees its headers at once, and can come back before the first event.
+  stream->push(": w8y events\n" + (last.empty() ? id_line(sequence_) : std::string()) + "\n");
+  if (!last.empty()) catch_up(*stream, filter, last);
+  subscribers_.push_back({std::move(stream), std::move(filter)});
+  keeps_ = true;
+  needed_ = loop_.now();
+  if (!beat_.pending()) arm();
+}
+
+void EventHub::arm() {
+  beat_.set(loop_.now() + std::min(beat_interval, patience_), [this] { beat(); });
 }
 
 void EventHub::beat() {
   std::erase_if(subscribers_,
                 [](const Subscriber& subscriber) { return !subscriber.stream->push(":\n\n"); });
-  if (!subscribers_.empty()) beat_.set(loop_.now() + beat_interval, [this] { beat(); });
+  const Instant now = loop_.now();
+  if (!subscribers_.empty()) needed_ = now;
+  if (now - needed_ >= patience_) return forget();
+  arm();
 }
 
 }  // namespace w8y::ops

@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <w8y/events.hpp>
@@ -19,30 +21,73 @@ class Loop;
 
 namespace w8y::ops {
 
+/// What a client wants to hear. Events that are about no list go to everybody.
+struct EventFilter {
+  std::optional<std::string> prefix;  ///< those of one list only
+  std::optional<std::string> run;     ///< those of one run only
+};
+
 /// Sends each event as a server-sent event: `event` is its name, `data` its JSON on one line, `id`
-/// a number that grows. A comment now and then finds clients that are gone. A client that doesn't
-/// keep up is dropped, with a comment that says so; events are never waited for.
+/// who is asked and a number that grows. A comment now and then finds clients that are gone. A
+/// client that doesn't keep up is dropped, with a comment that says so; events are never waited
+/// for.
+///
+/// The last events are kept while somebody listens, and a little longer: who comes back with the id
+/// of the last one that he has seen gets what came since, or is told by an event `reset` that some
+/// of it is gone. While nobody listens, events cost nothing.
 class EventHub : public EventHandler {
  public:
-  explicit EventHub(loop::Loop& loop);
+  /// Bytes that are kept: as much as a slow reader may owe (HttpLimits::stream), with room to
+  /// spare.
+  static constexpr std::size_t most_kept = std::size_t{128} << 10;
+
+  /// `name`: of who is asked, new at each start. Letters, digits, '-' and the like. `patience`: how
+  /// long events are kept for nobody.
+  EventHub(loop::Loop& loop, std::string name, Duration patience = std::chrono::minutes(1));
 
   void on_event(const Event& event) override;
-  [[nodiscard]] bool listens() const override { return !subscribers_.empty(); }
-  /// Events of one list only, if `prefix` is given (and those of no list). 503 beyond the limit.
-  void subscribe(HttpReply& reply, std::optional<std::string> prefix);
+  [[nodiscard]] bool listens() const override { return !subscribers_.empty() || keeps_; }
+  /// `last`: the id of the last event that the client has seen; empty: it is new. 503 beyond the
+  /// limit.
+  void subscribe(HttpReply& reply, EventFilter filter, std::string_view last = {});
   [[nodiscard]] std::size_t subscribers() const { return subscribers_.size(); }
 
  private:
   struct Subscriber {
     std::shared_ptr<HttpStream> stream;
-    std::optional<std::string> prefix;
+    EventFilter filter;
   };
+  /// What a filter looks at. Events without a list have none.
+  struct About {
+    std::optional<std::string> prefix;
+    std::optional<std::string> run;
+  };
+  struct Kept {
+    std::uint64_t number = 0;
+    About about;
+    std::string text;
+  };
+  static bool fits(const EventFilter& filter, const About& about);
+  static About about(const Event& event);
+  [[nodiscard]] std::string id_line(std::uint64_t number) const;
+  [[nodiscard]] std::optional<std::uint64_t> number_of(std::string_view id) const;
+  void keep(Kept&& event);
+  void forget();
+  void catch_up(HttpStream& stream, const EventFilter& filter, std::string_view last);
+  void arm();
   void beat();
 
   loop::Loop& loop_;
+  const std::string name_;
+  const Duration patience_;
   Timer beat_;
   std::vector<Subscriber> subscribers_;
   std::uint64_t sequence_ = 0;
+  bool keeps_ = false;
+  Instant needed_{};  ///< since then nobody has listened
+  std::deque<Kept> kept_;
+  std::size_t kept_bytes_ = 0;
+  std::uint64_t gone_ = 0;  ///< events up to this number are not kept
 };
 
 }  // namespace w8y::ops

@@ -23,6 +23,7 @@ struct HttpRequest {
   std::string origin;
   std::string authorization;
   std::string content_type;
+  std::string last_event_id;  ///< of who reads a stream of events again
   bool has_body = false;
 };
 

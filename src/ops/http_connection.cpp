@@ -216,6 +216,7 @@ void HttpConnection::read_head(const char* method, const char* version) {
   request.origin = header("Origin");
   request.authorization = header("Authorization");
   request.content_type = header("Content-Type");
+  request.last_event_id = header("Last-Event-ID");
   const std::string length = header("Content-Length");
   request.has_body = !header("Transfer-Encoding").empty() || (!length.empty() && length != "0");
 }

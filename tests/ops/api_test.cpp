@@ -123,7 +123,7 @@ struct Fixture {
   loop::Loop loop;
   FakeControl control;
   FakeFleet fleet;
-  EventHub events{loop};
+  EventHub events{loop, "alpha-1"};
   Router router;
   HttpServer server{loop, path(), router};
 };

@@ -406,17 +406,17 @@ TEST_CASE("a gate may refuse before anybody handles a request") {
   const TempDir folder;
   loop::Loop loop;
   Router router;
-  std::string origin;
+  std::string seen;
   const HttpServer server(loop, folder / "s", router, {}, [&](const HttpRequest& request) {
-    origin = request.origin;
+    seen = request.origin + " " + request.last_event_id;
     return std::make_unique<HttpResponse>(error_response(403, "not you"));
   });
   const RawClient client(folder / "s");
-  client.send("GET /ok HTTP/1.0\r\nOrigin: http://evil\r\n\r\n");
+  client.send("GET /ok HTTP/1.0\r\nOrigin: http://evil\r\nLast-Event-ID: a.7\r\n\r\n");
   std::string answer;
   beside(loop, [&] { answer = client.receive(); });
   CHECK(raw_status(answer) == 403);
-  CHECK(origin == "http://evil");
+  CHECK(seen == "http://evil a.7");
 }
 
 }  // namespace http_server_test

@@ -1,0 +1,135 @@
+#include "ops/event_hub.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "loop/loop.hpp"
+#include "ops/http_client.hpp"
+#include "ops_support.hpp"
+
+using namespace w8y;
+using namespace w8y::ops;
+using namespace w8y::ops::test;
+using namespace std::chrono_literals;
+
+namespace event_hub_test {
+namespace {
+
+/// What a client has read, and whether it reads on.
+struct FakeStream : HttpStream {
+  std::string text;
+  bool open = true;
+  bool push(std::string_view bytes) override {
+    if (open) text += bytes;
+    return open;
+  }
+  void close() override { open = false; }
+};
+
+struct FakeReply : HttpReply {
+  std::shared_ptr<FakeStream> opened = std::make_shared<FakeStream>();
+  HttpResponse answer;
+  void send(HttpResponse response) override { answer = std::move(response); }
+  std::shared_ptr<HttpStream> stream(std::string, std::string) override { return opened; }
+};
+
+struct Hub {
+  loop::Loop loop;
+  EventHub hub;
+
+  explicit Hub(Duration patience = 1min) : hub(loop, "a1b2", patience) {}
+
+  std::shared_ptr<FakeStream> join(const std::string& last = {}, EventFilter filter = {}) {
+    FakeReply reply;
+    hub.subscribe(reply, std::move(filter), last);
+    return reply.opened;
+  }
+  void start(std::string_view run, std::string_view list = "work") {
+    hub.on_event(RunStarted{{list, run, "item"}, 7, 1, 5});
+  }
+};
+
+/// As a client sees them: those that are events, and their ids.
+std::vector<ServerSentEvent> events_in(const FakeStream& stream) {
+  std::vector<ServerSentEvent> events;
+  EventParser parser;
+  parser.feed(stream.text, [&](const ServerSentEvent& event) {
+    if (!event.data.empty()) events.push_back(event);
+    return true;
+  });
+  return events;
+}
+
+std::vector<std::string> names_in(const FakeStream& stream) {
+  std::vector<std::string> names;
+  for (const auto& event : events_in(stream)) names.push_back(event.name);
+  return names;
+}
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("who comes back gets what came since, once, by its filter") {
+  Hub f;
+  const auto first = f.join();
+  CHECK(first->text.find("id: a1b2.0\n") != std::string::npos);
+  f.start("01");
+  first->close();
+  f.start("02");
+  f.start("03", "other");
+  CHECK(f.hub.subscribers() == 0);
+  const std::string last = events_in(*first).back().id;
+  CHECK(last == "a1b2.1");
+
+  const auto again = f.join(last);
+  CHECK(names_in(*again) == Names{"start", "start"});
+  CHECK(events_in(*again).back().id == "a1b2.3");
+  CHECK(names_in(*f.join("a1b2.3")).empty());
+  CHECK(names_in(*f.join("a1b2.0", {"other", {}})) == Names{"start"});
+  const auto of_run = f.join("a1b2.0", {{}, "02"});
+  CHECK(names_in(*of_run) == Names{"start"});
+  f.start("04");
+  f.start("02");
+  f.hub.on_event(HostChanged{HostState::quiet, ""});
+  CHECK(names_in(*of_run) == Names{"start", "start", "host"});
+  CHECK(names_in(*again).size() == 5);
+}
+
+TEST_CASE("who can't be given all is told so, and hears what comes next") {
+  Hub f;
+  const auto first = f.join();
+  const std::string long_text(1000, 'x');
+  for (int i = 0; i < 300; ++i) f.hub.on_event(HostChanged{HostState::running, long_text});
+  f.start("last");
+  const auto reset = Names{"reset"};
+  CHECK(names_in(*f.join("a1b2.1")) == reset);    // no longer kept
+  CHECK(names_in(*f.join("a1b2.302")) == reset);  // never was
+  CHECK(names_in(*f.join("ffff.301")) == reset);  // another start's
+  CHECK(names_in(*f.join("301")) == reset);
+  CHECK(names_in(*f.join("a1b2.301x")) == reset);
+  CHECK(names_in(*f.join("a1b2.300")) == Names{"start"});
+  const auto back = f.join("nonsense\r\n");
+  f.start("next");
+  CHECK(names_in(*back) == Names{"reset", "start"});
+  CHECK(events_in(*back).front().id == "a1b2.301");
+}
+
+TEST_CASE("nothing is kept for nobody, for long") {
+  Hub f(5ms);
+  CHECK_FALSE(f.hub.listens());
+  const auto stream = f.join();
+  f.start("01");
+  stream->close();
+  f.start("02");
+  CHECK(f.hub.listens());  // it may come back
+  CHECK(turn_until(f.loop, [&] { return !f.hub.listens(); }));
+  f.start("03");
+  // Though no number was given meanwhile, this one has not seen all.
+  CHECK(names_in(*f.join("a1b2.2")) == Names{"reset"});
+}
+
+}  // namespace event_hub_test
