@@ -82,12 +82,52 @@ void StatusServers::start(const Config& config) {
   }
 }
 
+/// 127.0.0.1:80 is in the way of 0.0.0.0:80. Empty: none of ours is.
+std::string StatusServers::own_in_the_way(const std::string& address, const Config& wanted) const {
+  StatusAddress at;
+  parse_status_address(address, at);
+  if (at.is_unix()) return {};
+  for (const auto& [text, server] : servers_) {
+    StatusAddress own;
+    parse_status_address(text, own);
+    if (!own.is_unix() && own.port == at.port && own.ipv6 == at.ipv6 && !names(wanted, text))
+      return text;
+  }
+  return {};
+}
+
+std::unique_ptr<ops::HttpServer> StatusServers::serve_instead(const std::string& address,
+                                                              const Config& wanted) {
+  for (;;) {
+    try {
+      return serve_at(address);
+    } catch (const ops::SocketInUse&) {
+      const std::string own = own_in_the_way(address, wanted);
+      if (own.empty()) throw;
+      servers_.erase(own);
+      displaced_.push_back(own);
+    }
+  }
+}
+
+void StatusServers::take_back() {
+  for (const std::string& address : std::exchange(displaced_, {})) {
+    try {
+      servers_[address] = serve_at(address);
+    } catch (const std::exception& error) {
+      servers_.erase(address);
+      log_.error("can't serve the status API at this address any more; the next reload tries again",
+                 {{"address", address}, {"reason", error.what()}});
+    }
+  }
+}
+
 std::string StatusServers::prepare(const Config& running, const Config& wanted) {
   if (std::string why = read_token(wanted, next_token_); !why.empty()) return why;
   for (const auto& address : wanted.supervisor.status) {
     if (servers_.contains(address)) continue;
     try {
-      next_[address] = serve_at(address);
+      next_[address] = serve_instead(address, wanted);
     } catch (const std::exception& error) {
       next_.erase(address);
       if (!names(running, address))
@@ -103,6 +143,7 @@ std::string StatusServers::prepare(const Config& running, const Config& wanted) 
 void StatusServers::abandon() {
   next_.clear();
   next_token_ = {};
+  take_back();
 }
 
 void StatusServers::commit(const Config& wanted) {
@@ -113,6 +154,7 @@ void StatusServers::applied(const Config& config) {
   std::erase_if(servers_, [&](const auto& server) { return !names(config, server.first); });
   servers_.merge(next_);
   next_.clear();
+  displaced_.clear();
 }
 
 }  // namespace w8y::app

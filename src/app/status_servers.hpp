@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "app/subsystem.hpp"
 #include "loop/loop.hpp"
@@ -35,6 +36,9 @@ class StatusServers final : public Subsystem {
   using Servers = std::map<std::string, std::unique_ptr<ops::HttpServer>>;  ///< by address
 
   std::unique_ptr<ops::HttpServer> serve_at(const std::string& address);
+  std::unique_ptr<ops::HttpServer> serve_instead(const std::string& address, const Config& wanted);
+  std::string own_in_the_way(const std::string& address, const Config& wanted) const;
+  void take_back();
 
   loop::Loop& loop_;
   ops::LineLog& log_;
@@ -43,6 +47,8 @@ class StatusServers final : public Subsystem {
   Secret next_token_;
   Servers servers_;
   Servers next_;  ///< on addresses that are new
+  /// Ours that had to make room for those: of the same port, and not wanted any more.
+  std::vector<std::string> displaced_;
 };
 
 }  // namespace w8y::app
