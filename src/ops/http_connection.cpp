@@ -173,11 +173,22 @@ void HttpConnection::begin() {
   if (exchange_) exchange_->forget_connection();
   exchange_ = std::make_shared<Exchange>(*this);
   turn_ = ++shared_.turns;
+  begun_ = shared_.loop.now();
+  answered_ = {};
   set_deadline(shared_.limits.request_timeout);
 }
 
 bool HttpConnection::idle() const {
   return !exchange_->handed_over && !exchange_->answered();
+}
+
+Duration HttpConnection::idle_for() const {
+  return shared_.loop.now() - begun_;
+}
+
+Duration HttpConnection::reading_for() const {
+  return exchange_->response && answered_ != Instant{} ? shared_.loop.now() - answered_
+                                                       : Duration(0);
 }
 
 void HttpConnection::on_target(std::string target) {
@@ -290,6 +301,7 @@ MHD_Result HttpConnection::respond() {
     about.content_type = exchange_->stream_type;
     return queue(200, response, about);
   }
+  answered_ = shared_.loop.now();
   set_deadline(shared_.limits.response_timeout);
   const HttpResponse& answer = *exchange_->response;
   MHD_Response* response =

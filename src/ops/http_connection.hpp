@@ -47,8 +47,11 @@ class HttpConnection {
   MHD_Result on_data(const char* method, const char* version, std::string_view data);
   void on_completed();
 
-  /// No request is complete: it waits for the client.
+  /// No request is complete: it waits for the client, and since when.
   [[nodiscard]] bool idle() const;
+  [[nodiscard]] Duration idle_for() const;
+  /// It has an answer with an end, and for how long; 0: it has none.
+  [[nodiscard]] Duration reading_for() const;
   /// Greater than that of all that began to wait for their request before it.
   [[nodiscard]] std::uint64_t turn() const { return turn_; }
   [[nodiscard]] bool closing() const { return closing_; }
@@ -80,6 +83,8 @@ class HttpConnection {
   Timer deadline_;
   std::shared_ptr<Exchange> exchange_;  ///< never null; replaced with each request
   std::uint64_t turn_ = 0;
+  Instant begun_{};
+  Instant answered_{};
   bool suspended_ = false;
   bool closing_ = false;
 };

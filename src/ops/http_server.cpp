@@ -23,6 +23,10 @@ namespace {
 constexpr int idle_turns = 64;
 constexpr Duration idle_pause = std::chrono::milliseconds(100);
 
+/// Who has just come is about to ask.
+constexpr Duration asking_patience = std::chrono::seconds(1);
+constexpr Duration room_pause = std::chrono::milliseconds(200);
+
 /// What is resumed at the end is answered in one turn of the library, sent in the next, ended in
 /// another; who is not done by then has not read.
 constexpr int last_turns = 8;
@@ -37,7 +41,8 @@ class HttpServer::Impl {
         complain_(std::move(complain)),
         listener_(std::move(listener)),
         soon_(loop.timers()),
-        pause_(loop.timers()) {
+        pause_(loop.timers()),
+        room_(loop.timers()) {
     start();
     const int epoll_fd = MHD_get_daemon_info(daemon_, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
     watch_ = std::make_unique<loop::Watch>(loop, epoll_fd, [this](bool, bool) { on_ready(); });
@@ -88,6 +93,7 @@ class HttpServer::Impl {
   std::unique_ptr<Listener> listener_;
   Timer soon_;   ///< when the library wants to run again
   Timer pause_;  ///< running: the descriptor is not watched
+  Timer room_;   ///< until there is somebody who can make room
   std::map<MHD_Connection*, std::unique_ptr<HttpConnection>> connections_;
   MHD_Daemon* daemon_ = nullptr;
   std::unique_ptr<loop::Watch> watch_;
@@ -118,19 +124,35 @@ void HttpServer::Impl::start() {
     throw std::runtime_error("can't start the status server on " + listener_->address());
 }
 
-/// Who asks nothing, or is slow with it, makes room for who comes. The library takes a connection
-/// away a turn after it was closed.
+/// Who asks nothing, or is slow with it, makes room for who comes; then who is slow to read its
+/// answer; then who came before others and has not had the time to ask. The library takes a
+/// connection away a turn after it was closed.
 void HttpServer::Impl::make_room() {
   if (shared_.limits.spare == 0) return;
   std::size_t staying = 0;
-  HttpConnection* oldest = nullptr;
+  HttpConnection* idle = nullptr;
+  HttpConnection* slow = nullptr;
+  const auto older = [](HttpConnection& one, HttpConnection* than) {
+    return than == nullptr || one.turn() < than->turn() ? &one : than;
+  };
   for (const auto& [mhd, connection] : connections_) {
     if (connection->closing()) continue;
     ++staying;
-    if (connection->idle() && (oldest == nullptr || connection->turn() < oldest->turn()))
-      oldest = connection.get();
+    if (connection->idle()) idle = older(*connection, idle);
+    if (connection->reading_for() >= shared_.limits.reading_patience)
+      slow = older(*connection, slow);
   }
-  if (staying > shared_.limits.connections && oldest != nullptr) oldest->close();
+  if (staying <= shared_.limits.connections) return;
+  const bool idle_leaves = idle != nullptr && (idle->idle_for() >= asking_patience ||
+                                               (slow == nullptr && idle->turn() < shared_.turns));
+  HttpConnection* leaves = idle_leaves ? idle : slow;
+  if (leaves != nullptr) {
+    leaves->close();
+    --staying;
+  }
+  // At its limit the library takes nobody in who could ask for room.
+  if (staying > shared_.limits.connections)
+    room_.set(shared_.loop.now() + room_pause, [this] { make_room(); });
 }
 
 void HttpServer::Impl::run() {

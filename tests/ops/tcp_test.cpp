@@ -74,6 +74,11 @@ struct Fixture {
       response.body = "ok";
       reply->send(response);
     });
+    router.on("GET", "/large", [](const HttpRequest&, const HttpReplyPtr& reply) {
+      HttpResponse response;
+      response.body.assign(std::size_t{8} << 20, 'x');
+      reply->send(response);
+    });
     router.on("POST", "/echo", [](const HttpRequest& what, const HttpReplyPtr& reply) {
       HttpResponse response;
       response.body = what.body;
@@ -269,6 +274,23 @@ TEST_CASE("some hundred idle connections keep nobody away, and cost a bounded nu
   });
   CHECK(most >= 20);
   CHECK(most <= 24);
+}
+
+TEST_CASE("who does not read its answer makes room for others") {
+  Fixture f({.connections = 6,
+             .spare = 2,
+             .request_timeout = 5min,
+             .reading_patience = 50ms,
+             .response_timeout = 5min});
+  beside(f.loop, [&] {
+    std::vector<std::unique_ptr<RawClient>> clients;
+    for (int i = 0; i < 20; ++i) {
+      clients.push_back(std::make_unique<RawClient>(f.port));
+      clients.back()->send("GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    }
+    HttpClient client(address_of(f.text()));
+    CHECK(client.get("/ok").body == "ok");
+  });
 }
 
 TEST_CASE("slow and huge heads over TCP are cut off") {
