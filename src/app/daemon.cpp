@@ -44,6 +44,9 @@ Daemon::Daemon(DaemonOptions options, Config config)
                 },
                 id_}),
       fleet_({loop_, log_, redis_, supervisor_, control_, control_.id()}),
+      looker_(loop_,
+              {[this] { return redis_.options(); },
+               [this] { return first_config_ ? first_config_ : supervisor_.shared_config(); }}),
       log_settings_(log_),
       servers_(loop_, log_, router_),
       signals_(loop_, control_, drain_, log_),
@@ -53,7 +56,7 @@ Daemon::Daemon(DaemonOptions options, Config config)
       // Status addresses before anything that another w8yd would mind: it may have them. Nobody is
       // answered before the loop.
       subsystems_{&log_settings_, &processes_, &signals_, &servers_, &embedded_,
-                  &redis_,        &fleet_,     &limits_,  &systemd_} {
+                  &redis_,        &looker_,    &fleet_,   &limits_,  &systemd_} {
   listen();
   start(std::move(config));
 }

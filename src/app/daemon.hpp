@@ -20,6 +20,7 @@
 #include "app/limits_report.hpp"
 #include "app/list_factory.hpp"
 #include "app/log_settings.hpp"
+#include "app/looker.hpp"
 #include "app/redis_connection.hpp"
 #include "app/reload.hpp"
 #include "app/signals.hpp"
@@ -98,6 +99,7 @@ class Daemon final : private ReloadSteps, private DrainSteps {
   HostControl control_;
   Fleet fleet_;
   ops::Router router_;
+  Looker looker_;
   // the other parts that the config decides about
   LogSettings log_settings_;
   StatusServers servers_;

@@ -11,15 +11,31 @@ namespace {
 
 constexpr Duration reconnect_patience = std::chrono::seconds(5);
 
+ReplyCopy only(std::vector<ReplyCopy> values) {
+  ReplyCopy value = std::move(values.front());
+  if (value.is_error()) throw RedisError(value.text, error_code(value.text));
+  return value;
+}
+
+}  // namespace
+
 /// What has been answered so far; the callbacks share it, so an early throw leaves nothing
 /// dangling.
-struct Gathered {
+struct SyncClient::Gathered {
   std::vector<ReplyCopy> values;
   std::string failure;
   std::size_t missing = 0;
 };
 
-Client::Callback gather(const std::shared_ptr<Gathered>& into) {
+SyncClient::SyncClient(loop::Loop& loop, ClientOptions options)
+    : loop_(loop), client_(loop, std::move(options)), end_(loop.timers()) {}
+
+void SyncClient::give_up_at(std::optional<Instant> end) {
+  end_.cancel();
+  if (end) end_.set(*end, [this] { give_up("no answer in time"); });
+}
+
+Client::Callback SyncClient::gather(const std::shared_ptr<Gathered>& into) {
   ++into->missing;
   into->values.emplace_back();
   return [into, place = into->values.size() - 1](const Answer& answer) {
@@ -32,40 +48,30 @@ Client::Callback gather(const std::shared_ptr<Gathered>& into) {
   };
 }
 
-std::vector<ReplyCopy> wait_for(loop::Loop& loop, Gathered& gathered) {
-  while (gathered.missing > 0) loop.turn(true);
+std::vector<ReplyCopy> SyncClient::wait_for(Gathered& gathered) {
+  while (gathered.missing > 0 && given_up_.empty()) loop_.turn(true);
+  if (!given_up_.empty()) throw RedisError(given_up_);
   if (!gathered.failure.empty()) throw RedisError(gathered.failure);
   return std::move(gathered.values);
 }
 
-ReplyCopy only(std::vector<ReplyCopy> values) {
-  ReplyCopy value = std::move(values.front());
-  if (value.is_error()) throw RedisError(value.text, error_code(value.text));
-  return value;
-}
-
-}  // namespace
-
-SyncClient::SyncClient(loop::Loop& loop, ClientOptions options)
-    : loop_(loop), client_(loop, std::move(options)) {}
-
 ReplyCopy SyncClient::call(const Command& command) {
   const auto gathered = std::make_shared<Gathered>();
   client_.call(command, gather(gathered));
-  return only(wait_for(loop_, *gathered));
+  return only(wait_for(*gathered));
 }
 
 ReplyCopy SyncClient::run(const Script& script, const Command& keys, const Command& args) {
   const auto gathered = std::make_shared<Gathered>();
   client_.run(script, keys, args, gather(gathered));
-  return only(wait_for(loop_, *gathered));
+  return only(wait_for(*gathered));
 }
 
 std::vector<ReplyCopy> SyncClient::run_all(const Script& script,
                                            const std::vector<ScriptCall>& calls) {
   const auto gathered = std::make_shared<Gathered>();
   for (const ScriptCall& each : calls) client_.run(script, each.keys, each.args, gather(gathered));
-  std::vector<ReplyCopy> values = wait_for(loop_, *gathered);
+  std::vector<ReplyCopy> values = wait_for(*gathered);
   for (const ReplyCopy& value : values)
     if (value.is_error()) throw RedisError(value.text, error_code(value.text));
   return values;
@@ -74,7 +80,7 @@ std::vector<ReplyCopy> SyncClient::run_all(const Script& script,
 std::vector<ReplyCopy> SyncClient::pipeline(const std::vector<Command>& commands) {
   const auto gathered = std::make_shared<Gathered>();
   for (const Command& command : commands) client_.call(command, gather(gathered));
-  return wait_for(loop_, *gathered);
+  return wait_for(*gathered);
 }
 
 bool SyncClient::reconnect() {
@@ -82,7 +88,7 @@ bool SyncClient::reconnect() {
   Timer patience(loop_.timers());
   patience.set(loop_.now() + reconnect_patience, [&too_late] { too_late = true; });
   if (!client_.connected()) client_.reconnect_now();
-  while (!client_.connected() && !too_late) loop_.turn(true);
+  while (!client_.connected() && !too_late && given_up_.empty()) loop_.turn(true);
   return client_.connected();
 }
 

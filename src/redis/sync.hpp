@@ -1,9 +1,15 @@
 // Redis for programs that ask, wait and go on.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include <w8y/clock.hpp>
+#include <w8y/timers.hpp>
 
 #include "redis/client.hpp"
 #include "redis/reply_copy.hpp"
@@ -43,11 +49,22 @@ class SyncClient {
   /// Waits for a connection that was lost to be made again. False: it can't be now.
   bool reconnect();
 
+  /// What is waited for from now on is given up at this time, whatever the timeouts; nullopt: not.
+  void give_up_at(std::optional<Instant> end);
+  /// In a callback of the loop: what is waited for throws with this text, now and from now on.
+  void give_up(std::string why) { given_up_ = std::move(why); }
+
   [[nodiscard]] Client& client() { return client_; }
 
  private:
+  struct Gathered;
+  Client::Callback gather(const std::shared_ptr<Gathered>& into);
+  std::vector<ReplyCopy> wait_for(Gathered& gathered);
+
   loop::Loop& loop_;
   Client client_;
+  Timer end_;
+  std::string given_up_;  ///< why; empty: it is not
 };
 
 }  // namespace w8y::redis

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <mutex>
 
 #include "core/text.hpp"
 #include "schedule/read_time.hpp"
@@ -45,6 +46,8 @@ std::shared_ptr<const Zone> Zone::utc() {
 }
 
 std::shared_ptr<const Zone> Zone::find(std::string_view name) {
+  // Rules are also read on a thread that looks at schedules for the status API.
+  static std::mutex mutex;
   static std::map<std::string, Known, std::less<>> known;
   if (name == "UTC") return utc();
   const ScheduleError none{"TZID=" + core::quote_start(name) + ": this host has no such zone in " +
@@ -55,6 +58,7 @@ std::shared_ptr<const Zone> Zone::find(std::string_view name) {
   // A zone is a few KB; a huge file is something else.
   if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size > 1'000'000)
     throw none;
+  const std::lock_guard lock(mutex);
   const auto found = known.find(name);
   if (found != known.end() && found->second.changed.tv_sec == status.st_mtim.tv_sec &&
       found->second.changed.tv_nsec == status.st_mtim.tv_nsec)

@@ -1,0 +1,78 @@
+// Looks at Redis for the status API, beside the loop: large replies and their JSON never delay a
+// renewal.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <thread>
+
+#include <w8y/rule.hpp>
+#include <w8y/timers.hpp>
+
+#include "app/look/sight.hpp"
+#include "app/subsystem.hpp"
+#include "loop/loop.hpp"
+#include "loop/wake.hpp"
+#include "ops/http.hpp"
+
+namespace w8y::app {
+
+/// How much of it.
+struct LookerLimits {
+  std::size_t waiting = 32;                      ///< looks that are not answered yet
+  std::size_t answer = std::size_t{64} << 20;    ///< bytes
+  Duration patience = std::chrono::seconds(10);  ///< with one look, from the question on
+  Duration unused = std::chrono::seconds(30);    ///< until the connection is closed
+};
+
+/// One thread with a loop and a connection of its own, made with the first question. The connection
+/// is made when a look needs it, and made anew when the config means another Redis.
+class Looker final : public Subsystem {
+ public:
+  using Look = std::function<ops::HttpResponse(look::Sight&)>;
+  using Then = std::function<void(ops::HttpResponse)>;
+  /// How Redis is reached, and the config: in force, or about to be.
+  struct Ground {
+    std::function<redis::ClientOptions()> reach;
+    std::function<ConfigPtr()> config;
+  };
+
+  Looker(loop::Loop& loop, Ground ground, LookerLimits limits = {});
+  ~Looker() override;
+
+  /// `look` runs on the other thread, one after the other: it may use what it was given and its
+  /// sight, and ends by an answer, a look::Refusal or a redis::RedisError. `then` is called with
+  /// the answer from the loop, or dropped with this. What can't be answered is 503: there are too
+  /// many questions, or Redis is away or takes too long.
+  void ask(Look look, Then then);
+  /// Gives up what is being looked at, and waits for the thread: no longer than a look computes.
+  void stop() override;
+  /// The next look asks how Redis is reached.
+  void commit(const Config& /*wanted*/) override { reach_.reset(); }
+
+ private:
+  class Worker;
+  struct Asked {
+    Asked(TimerQueue& timers, Then answer) : then(std::move(answer)), patience(timers) {}
+    Then then;
+    Timer patience;
+  };
+  [[nodiscard]] bool start_worker();
+  void take_answers();
+  void answer(std::uint64_t id, ops::HttpResponse response);
+
+  loop::Loop& loop_;
+  const Ground ground_;
+  const LookerLimits limits_;
+  std::shared_ptr<const redis::ClientOptions> reach_;
+  std::map<std::uint64_t, Asked> asked_;
+  std::uint64_t last_ = 0;
+  bool stopped_ = false;
+  std::unique_ptr<loop::Wake> answered_;
+  std::unique_ptr<Worker> worker_;
+  std::thread thread_;
+};
+
+}  // namespace w8y::app

@@ -1,0 +1,186 @@
+#include "app/looker.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "support/redis_server.hpp"
+#include "support/waiting.hpp"
+
+using namespace w8y;
+using namespace w8y::app;
+using namespace w8y::test;
+
+namespace looker_test {
+namespace {
+
+ops::HttpResponse text(std::string body) {
+  ops::HttpResponse response;
+  response.body = std::move(body);
+  return response;
+}
+
+struct Host {
+  explicit Host(LookerLimits limits = {}) : looker(loop, ground(), limits) {}
+
+  Looker::Ground ground() {
+    return {[this] {
+              redis::ClientOptions options;
+              options.url = redis::parse_url(url);
+              // Only the looker's own patience is to be seen.
+              options.connect_timeout = options.command_timeout = std::chrono::minutes(5);
+              options.name = "looks";
+              return options;
+            },
+            [] { return std::make_shared<const Config>(); }};
+  }
+  void ask(Looker::Look look) {
+    looker.ask(std::move(look),
+               [this](ops::HttpResponse response) { answers.push_back(std::move(response)); });
+  }
+  /// Asks for a key, and waits for the answer.
+  ops::HttpResponse get(const std::string& key) {
+    const std::size_t before = answers.size();
+    ask([key](look::Sight& sight) { return text(sight.redis.call({"GET", key}).text); });
+    wait_for_answers(before + 1);
+    return answers.back();
+  }
+  void wait_for_answers(std::size_t count) {
+    REQUIRE(turn_until(loop, [&] { return answers.size() >= count; }));
+  }
+
+  std::string url;
+  std::vector<ops::HttpResponse> answers;
+  loop::Loop loop;
+  Looker looker;
+};
+
+std::size_t connections(const RedisServer& server) {
+  std::size_t count = 0;
+  const std::string all = server.ask({"CLIENT", "LIST"});
+  for (std::size_t at = 0; (at = all.find("name=looks", at)) != std::string::npos; ++at) ++count;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("looker: what was asked is looked at in its order and answered from the loop") {
+  RedisServer server;
+  server.ask({"SET", "a", "1"});
+  server.ask({"RPUSH", "list", "x"});
+  Host host;
+  host.url = server.url();
+  host.ask([](look::Sight& sight) { return text(sight.redis.call({"GET", "a"}).text); });
+  host.ask([](look::Sight& sight) { return text(sight.redis.call({"GET", "list"}).text); });
+  host.ask([](look::Sight&) -> ops::HttpResponse { throw look::Refusal(404, "there is no such"); });
+  host.ask(
+      [](look::Sight&) -> ops::HttpResponse { throw std::runtime_error("a mistake of ours"); });
+  host.ask([](look::Sight& sight) { return text(sight.cluster() ? "cluster" : "one server"); });
+  CHECK(host.answers.empty());
+  host.wait_for_answers(5);
+  CHECK(host.answers[0].body == "1");
+  CHECK(host.answers[1].status == 409);
+  CHECK(host.answers[1].body.find("Redis refuses: WRONGTYPE") != std::string::npos);
+  CHECK(host.answers[2].status == 404);
+  CHECK(host.answers[2].body == "{\"error\":\"there is no such\"}\n");
+  CHECK(host.answers[3].status == 500);
+  CHECK(host.answers[4].body == "one server");
+}
+
+TEST_CASE(
+    "looker: no more questions wait than it may have, and none for longer than its patience") {
+  RedisServer server;
+  server.ask({"SET", "a", "1"});
+  Host host({.waiting = 2, .patience = std::chrono::milliseconds(300)});
+  host.url = server.url();
+  REQUIRE(turn_until(host.loop, [&] { return host.get("a").body == "1"; }));
+  host.answers.clear();
+  server.pause();
+  for (int i = 0; i < 2; ++i)
+    host.ask([](look::Sight& sight) { return text(sight.redis.call({"GET", "a"}).text); });
+  CHECK(host.answers.empty());
+  host.ask([](look::Sight&) { return text("never"); });
+  REQUIRE(host.answers.size() == 1);  // at once
+  CHECK(host.answers[0].status == 503);
+  CHECK(host.answers[0].body.find("too many questions") != std::string::npos);
+  host.wait_for_answers(3);
+  CHECK(host.answers[1].status == 503);
+  CHECK(host.answers[1].body.find("Redis did not answer") != std::string::npos);
+  CHECK(host.answers[2].status == 503);
+  server.resume();
+  REQUIRE(turn_until(host.loop, [&] { return host.get("a").body == "1"; }));
+}
+
+TEST_CASE("looker: its end does not wait for a Redis that is stuck") {
+  RedisServer server;
+  Host host({.patience = std::chrono::minutes(5)});
+  host.url = server.url();
+  REQUIRE(host.get("a").status == 200);
+  server.pause();
+  SUBCASE("in the middle of a look") {
+    std::atomic<bool> begun = false;
+    host.ask([&begun](look::Sight& sight) {
+      begun = true;
+      return text(sight.redis.call({"GET", "a"}).text);
+    });
+    REQUIRE(turn_until(host.loop, [&] { return begun.load(); }));
+  }
+  SUBCASE("with looks that have not begun") {
+    for (int i = 0; i < 20; ++i)
+      host.ask([](look::Sight& sight) { return text(sight.redis.call({"GET", "a"}).text); });
+  }
+  const std::size_t answered = host.answers.size();
+  const Instant before = host.loop.now();
+  host.looker.stop();
+  CHECK(host.loop.now() - before < std::chrono::minutes(1));
+  host.ask([](look::Sight&) { return text("never"); });
+  CHECK(host.answers.size() == answered + 1);
+  CHECK(host.answers.back().status == 503);
+}
+
+TEST_CASE("looker: a Redis that is away, and is back") {
+  RedisServer server;
+  server.ask({"SET", "a", "1"});
+  server.ask({"SAVE"});
+  Host host;
+  host.url = server.url();
+  REQUIRE(host.get("a").body == "1");
+  server.kill();
+  CHECK(host.get("a").status == 503);
+  CHECK(host.get("a").status == 503);
+  server.start();
+  CHECK(host.get("a").body == "1");
+}
+
+TEST_CASE("looker: the connection is closed when nobody uses it, and made anew for another Redis") {
+  RedisServer first;
+  RedisServer second;
+  first.ask({"SET", "a", "1"});
+  second.ask({"SET", "a", "2"});
+  Host host({.unused = std::chrono::milliseconds(50)});
+  host.url = first.url();
+  CHECK(connections(first) == 0);
+  CHECK(host.get("a").body == "1");
+  REQUIRE(turn_until(host.loop, [&] { return connections(first) == 0; }));
+  CHECK(host.get("a").body == "1");
+  host.url = second.url();
+  CHECK(host.get("a").body == "1");  // no reload
+  host.looker.commit({});
+  CHECK(host.get("a").body == "2");
+}
+
+TEST_CASE("looker: an answer has its size") {
+  RedisServer server;
+  Host host({.answer = 10});
+  host.url = server.url();
+  host.ask([](look::Sight&) { return text(std::string(10, 'x')); });
+  host.ask([](look::Sight&) { return text(std::string(11, 'x')); });
+  host.wait_for_answers(2);
+  CHECK(host.answers[0].status == 200);
+  CHECK(host.answers[1].status == 409);
+  CHECK(host.answers[1].body.find("ask for less at a time") != std::string::npos);
+}
+
+}  // namespace looker_test
