@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -74,14 +76,21 @@ class Router : public HttpHandler {
 
   /// `pattern` as in "/api/v1/lists/*"; "*" stands for any one segment.
   void on(std::string method, std::string_view pattern, Handler handler);
+  /// The same, with the names of all query parameters that it knows: with any other it is 400.
+  void on(std::string method, std::string_view pattern, std::initializer_list<const char*> known,
+          Handler handler);
   void handle(const HttpRequest& request, HttpReplyPtr reply) override;
 
- private:
   struct Route {
     std::string method;
     std::vector<std::string> pattern;
     Handler handler;
+    std::optional<std::vector<std::string>> known = {};  ///< parameters; nullopt: any
   };
+  /// As they were added.
+  [[nodiscard]] const std::vector<Route>& routes() const { return routes_; }
+
+ private:
   std::vector<Route> routes_;
 };
 

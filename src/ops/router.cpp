@@ -1,4 +1,7 @@
+#include <algorithm>
 #include <utility>
+
+#include <w8y/escape.hpp>
 
 #include "ops/http.hpp"
 #include "ops/http_target.hpp"
@@ -15,6 +18,19 @@ bool matches(const std::vector<std::string>& pattern, const std::vector<std::str
   return true;
 }
 
+/// What is wrong with the parameters; empty: nothing.
+std::string unknown_parameter(const std::vector<std::string>& known,
+                              const std::map<std::string, std::string>& query) {
+  for (const auto& [name, value] : query) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    std::string all;
+    for (const std::string& one : known) all += (all.empty() ? "" : ", ") + one;
+    return "there is no parameter " + escape_text(name) + " here; " +
+           (all.empty() ? "this path takes none" : "there are: " + all);
+  }
+  return {};
+}
+
 }  // namespace
 
 HttpResponse error_response(unsigned status, std::string_view text) {
@@ -28,11 +44,20 @@ void Router::on(std::string method, std::string_view pattern, Handler handler) {
   routes_.push_back({std::move(method), parse_target(pattern).value().path, std::move(handler)});
 }
 
+void Router::on(std::string method, std::string_view pattern,
+                std::initializer_list<const char*> known, Handler handler) {
+  on(std::move(method), pattern, std::move(handler));
+  routes_.back().known.emplace(known.begin(), known.end());
+}
+
 void Router::handle(const HttpRequest& request, HttpReplyPtr reply) {
   std::string allow;
   for (const Route& route : routes_) {
     if (!matches(route.pattern, request.path)) continue;
     if (route.method == request.method) {
+      const std::string wrong =
+          route.known ? unknown_parameter(*route.known, request.query) : std::string();
+      if (!wrong.empty()) return reply->send(error_response(400, wrong));
       route.handler(request, reply);
       return;
     }

@@ -1,0 +1,188 @@
+// The status API: what this host is and does, its lists, its config, its events.
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <w8y/problems.hpp>
+
+#include "ops/api_parts.hpp"
+#include "ops/secret_json.hpp"
+
+namespace w8y::ops {
+
+namespace {
+
+/// What isn't ready yet, for a person; empty: it is.
+std::string why_not_ready(const HostStatus& host) {
+  if (host.state == HostState::starting) return "starting";
+  if (host.state == HostState::draining) return "draining";
+  if (!host.redis.connected)
+    return "no Redis" + (host.redis.trouble.empty() ? "" : ": " + host.redis.trouble);
+  return "";
+}
+
+HttpResponse health_response(const Control& host) {
+  const std::string why = host.stuck();
+  if (why.empty()) return json_response(200, {{"ok", true}});
+  return json_response(503, {{"ok", false}, {"error", why}});
+}
+
+HttpResponse ready_response(const Control& host) {
+  std::string why = why_not_ready(host.status());
+  if (why.empty()) why = host.stuck();
+  if (why.empty()) return json_response(200, {{"ready", true}});
+  return json_response(503, {{"ready", false}, {"error", why}});
+}
+
+/// All lists in figures.
+struct Totals {
+  std::map<std::string, std::size_t> states;
+  std::size_t lists = 0;
+  std::size_t running = 0;
+  std::uint64_t leases_lost = 0;  ///< since the start
+  std::size_t lost_now = 0;       ///< of runs that go on
+
+  void add(const ListStatus& list) {
+    ++lists;
+    ++states[state_name(list.state)];
+    running += list.running;
+    leases_lost += list.counters.leases_lost;
+    for (const RunStatus& run : list.runs) lost_now += run.lease_lost ? 1 : 0;
+  }
+  [[nodiscard]] Json json() const {
+    return {{"lists", lists},
+            {"states", states},
+            {"running", running},
+            {"leases_lost", leases_lost},
+            {"leases_lost_now", lost_now}};
+  }
+};
+
+/// An answer about all lists, while they are looked at. They are put into text one by one: as JSON,
+/// ten thousand take many times what their text does.
+struct Lists {
+  explicit Lists(HostStatus host) : problems(std::move(host)) {}
+  Problems problems;
+  Totals totals;
+  std::string text;
+};
+
+enum class Shown { totals, all };
+
+/// What is wrong, `head`, then each list.
+HttpResponse lists_response(Lists& lists, const Json& head, Shown shown) {
+  Json json = {{"problems", Json::array()}};
+  for (const auto& problem : lists.problems.take()) json["problems"].push_back(to_json(problem));
+  json.update(head);
+  json["totals"] = lists.totals.json();
+  HttpResponse response;
+  std::string& text = response.body;
+  text = dump(json);
+  if (shown == Shown::all) {
+    text.pop_back();  // its }
+    text.reserve(text.size() + lists.text.size() + 16);
+    text.append(",\"lists\":[").append(lists.text).append("]}");
+  }
+  text += '\n';
+  return response;
+}
+
+void send_lists(Control& control, const HttpReplyPtr& reply, Json head, Shown shown) {
+  const auto lists = std::make_shared<Lists>(control.status());
+  control.each_list(
+      [lists, shown](const ListStatus& list) {
+        lists->problems.add(list);
+        lists->totals.add(list);
+        if (shown != Shown::all) return;
+        if (!lists->text.empty()) lists->text += ',';
+        lists->text += to_text(list);
+      },
+      [lists, shown, reply, head = std::move(head)] {
+        reply->send(lists_response(*lists, head, shown));
+      });
+}
+
+/// With `lists=no` only the host itself: nothing that Redis or ten thousand lists would be asked
+/// for. With `lists=count` all but each list.
+void show_status(Control& control, const HttpRequest& request, const HttpReplyPtr& reply) {
+  const auto found = request.query.find("lists");
+  const std::string lists = found == request.query.end() ? "" : found->second;
+  if (!lists.empty() && lists != "no" && lists != "count")
+    return reply->send(error_response(400, "?lists= is no or count, or is left out for all lists"));
+  if (lists == "no") return reply->send(json_response(200, to_json(control.status())));
+  control.refresh([&control, reply, shown = lists == "count" ? Shown::totals : Shown::all] {
+    send_lists(control, reply, to_json(control.status()), shown);
+  });
+}
+
+HttpResponse list_response(const std::optional<ListStatus>& list) {
+  if (!list) return error_response(404, "there is no such list");
+  HttpResponse response;
+  response.body = to_text(*list) + "\n";
+  return response;
+}
+
+void compare_secrets(const Control& control, const HttpRequest& request, HttpReply& reply) {
+  const auto body = parse(request.body);
+  const auto questions = body ? read_secret_questions(*body) : std::nullopt;
+  if (!questions) {
+    reply.send(error_response(400, R"(the body should be {"salt": "TEXT", "secrets": [)"
+                                   R"({"list": "PREFIX", "key": "KEY", "digest": "TEXT"}, …]})"));
+    return;
+  }
+  std::vector<SecretAnswer> answers;
+  for (const SecretQuestion& question : questions->secrets)
+    answers.push_back(control.compare_secret(question, questions->salt));
+  reply.send(json_response(200, to_json(answers)));
+}
+
+EventFilter event_filter(const HttpRequest& request) {
+  const auto value = [&](const char* name) -> std::optional<std::string> {
+    const auto found = request.query.find(name);
+    if (found == request.query.end()) return std::nullopt;
+    return found->second;
+  };
+  return {value("list"), value("run")};
+}
+
+}  // namespace
+
+void add_status_looks(Router& router, Control& control, EventHub& events) {
+  using Show = HttpResponse (*)(const Control&);
+  const auto show = [&](const char* path, Show response) {
+    router.on("GET", path, [&control, response](const HttpRequest&, const HttpReplyPtr& reply) {
+      reply->send(response(control));
+    });
+  };
+  show("/healthz", health_response);
+  show("/readyz", ready_response);
+  router.on("GET", "/api/v1/status", {"lists"},
+            [&control](const HttpRequest& request, const HttpReplyPtr& reply) {
+              show_status(control, request, reply);
+            });
+  router.on("GET", "/api/v1/lists", {}, [&control](const HttpRequest&, const HttpReplyPtr& reply) {
+    control.refresh([&control, reply] { send_lists(control, reply, Json::object(), Shown::all); });
+  });
+  router.on("GET", "/api/v1/lists/*", {},
+            [&control](const HttpRequest& request, const HttpReplyPtr& reply) {
+              control.refresh([&control, reply, prefix = request.path.back()] {
+                reply->send(list_response(control.list(prefix)));
+              });
+            });
+  router.on("GET", "/api/v1/config", {}, [&control](const HttpRequest&, const HttpReplyPtr& reply) {
+    reply->send(json_response(200, to_json(control.config_text())));
+  });
+  router.on("POST", "/api/v1/config/compare", {},
+            [&control](const HttpRequest& request, const HttpReplyPtr& reply) {
+              compare_secrets(control, request, *reply);
+            });
+  router.on("GET", "/api/v1/events", {"list", "run"},
+            [&events](const HttpRequest& request, const HttpReplyPtr& reply) {
+              events.subscribe(*reply, event_filter(request), request.last_event_id);
+            });
+}
+
+}  // namespace w8y::ops

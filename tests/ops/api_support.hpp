@@ -1,0 +1,132 @@
+// The status API with a host, a fleet and events that are fakes, behind a real server.
+#pragma once
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ops/api.hpp"
+#include "ops/http_client.hpp"
+#include "ops/http_server.hpp"
+#include "ops/secret_json.hpp"
+#include "ops/status_json.hpp"
+#include "ops_support.hpp"
+
+namespace w8y::ops::test {
+
+struct FakeControl : Control {
+  HostStatus host;
+  std::string stuck_by;
+  std::vector<ListStatus> lists;
+  ConfigText text;
+  std::string called;
+  int refreshed = 0;
+  Answer reload_answer;
+
+  void refresh(std::function<void()> then) override {
+    ++refreshed;
+    then();
+  }
+  [[nodiscard]] HostStatus status() const override { return host; }
+  [[nodiscard]] std::string stuck() const override { return stuck_by; }
+  void each_list(std::function<void(const ListStatus&)> look, std::function<void()> then) override {
+    for (const ListStatus& list : lists) look(list);
+    then();
+  }
+  [[nodiscard]] std::optional<ListStatus> list(const std::string& prefix) const override {
+    for (const ListStatus& one : lists)
+      if (one.prefix == prefix) return one;
+    return std::nullopt;
+  }
+  [[nodiscard]] ConfigText config_text() const override { return text; }
+  [[nodiscard]] SecretAnswer compare_secret(const SecretQuestion& question,
+                                            const std::string& salt) const override {
+    if (!question.list) return SecretAnswer::none;
+    const bool same = question.digest == secret_digest(salt, *question.list + question.key);
+    return same ? SecretAnswer::same : SecretAnswer::changed;
+  }
+  ControlResult quiet() override { return note("quiet"); }
+  ControlResult resume() override { return note("resume"); }
+  ControlResult drain() override {
+    note("drain");
+    return {ControlResult::Kind::accepted, "draining", {}, {}};
+  }
+  void reload(Answer answer) override { reload_answer = std::move(answer); }
+  ControlResult cancel(const RunId& run) override {
+    note("cancel " + run);
+    if (run == "01HV") return {};
+    return {ControlResult::Kind::not_found, "there is no such run", {}, {}};
+  }
+  void run_item(const std::string& prefix, const Item& item, Answer answer) override {
+    note("run " + prefix + "|" + item);
+    answer({ControlResult::Kind::done, "", {}, "01HV"});
+  }
+
+ private:
+  ControlResult note(const std::string& what) {
+    called = what;
+    return {};
+  }
+};
+
+struct FakeFleet : FleetPort {
+  FleetView view;
+  FleetOutcome outcome;
+  FleetOrder given;
+
+  void give(FleetOrder order, Given then) override {
+    given = std::move(order);
+    then(outcome);
+  }
+
+  void look(bool lists, Seen then) override {
+    FleetView seen = view;
+    if (!lists)
+      for (FleetHost& host : seen.hosts) host.lists.clear();
+    then(seen);
+  }
+};
+
+struct ApiFixture {
+  ApiFixture() {
+    control.host.host = "alpha";
+    control.host.state = HostState::running;
+    control.host.redis.connected = true;
+    ListStatus list;
+    list.prefix = "a/b\xff";
+    list.why = "why";
+    control.lists.push_back(list);
+    list.prefix = "second";
+    control.lists.push_back(list);
+    control.text.redis["url"] = "redis://localhost";
+    control.text.lists["work"]["concurrency"] = "4";
+    add_api(router, control, fleet, events);
+  }
+
+  /// Does `work` with a client, while the server serves.
+  void with_client(const std::function<void(HttpClient&)>& work) {
+    beside(loop, [&] {
+      HttpClient client(path());
+      work(client);
+    });
+  }
+  [[nodiscard]] std::string path() const { return folder / "status.sock"; }
+
+  TempDir folder;
+  loop::Loop loop;
+  FakeControl control;
+  FakeFleet fleet;
+  EventHub events{loop, "alpha-1"};
+  Router router;
+  HttpServer server{loop, path(), router};
+};
+
+inline Json body_of(const HttpResult& result) {
+  return Json::parse(result.body);
+}
+
+}  // namespace w8y::ops::test
