@@ -28,6 +28,7 @@ LIBRARIES = {
     r"toml\+\+/.*": {"core"},
     r"spdlog/.*|fmt/.*": {"ops"},
     r"CLI/.*": {"app"},
+    r"curses\.h": {"app"},
     r"microhttpd\.h|curl/.*|systemd/.*": {"ops"},
     r"nlohmann/.*": {"core", "store", "ops", "app"},
     r"nettle/.*": {"core"},

@@ -94,7 +94,7 @@ _w8yctl() {
     $split && return
 
     local options='--socket= --config= --redis-url= --lock-key= --fleet= --json --wide --help'
-    local commands='status lists fleet quiet resume reload drain cancel check-executor runs show watch items
+    local commands='status top lists fleet quiet resume reload drain cancel check-executor runs show watch items
         add remove quarantine release pause schedule feed sorted queue job'
     [[ $command == schedule* ]] && options+=' --key-prefix='
     [[ $command == @(feed|sorted|queue|job)* ]] && options+=' --base64 --feed-base64'
@@ -113,6 +113,7 @@ _w8yctl() {
         'job put') options+=' --file= --high --wait --timeout=' ;;
         'queue get' | 'job get') options+=' --timeout=' ;;
         'feed watch' | 'sorted watch' | 'queue watch' | 'job watch') options+=' --limit=' ;;
+        top) options+=' --every=' ;;
         lists) options+=' --state=' ;;
         items) options+=' --state= --limit=' ;;
         fleet) options+=' --runs --no-lists' ;;

@@ -24,6 +24,7 @@ complete -c w8yctl -l json -d 'For programs'
 complete -c w8yctl -l wide -d 'Tables are not cut'
 
 complete -c w8yctl -n __fish_use_subcommand -a status -d 'This host at a glance'
+complete -c w8yctl -n __fish_use_subcommand -a top -d 'This host, refreshed in place, in a terminal'
 complete -c w8yctl -n __fish_use_subcommand -a lists -d 'All lists of this host, or one in detail'
 complete -c w8yctl -n __fish_use_subcommand -a fleet -d 'All hosts: their state, config and lists'
 complete -c w8yctl -n __fish_use_subcommand -a quiet -d 'Begin no new runs on this host, another, or all'
@@ -53,6 +54,7 @@ complete -c w8yctl -n '__fish_seen_subcommand_from items remove' -l state -x -a 
 complete -c w8yctl -n '__fish_seen_subcommand_from release' -l state -x -a 'resting quarantined' -d 'Only these'
 complete -c w8yctl -n '__fish_seen_subcommand_from release' -l all -d 'All that rest or are quarantined'
 complete -c w8yctl -n '__fish_seen_subcommand_from lists' -l state -x -a 'running idle full unavailable starved paused quiet probing refused disabled draining' -d 'Only these'
+complete -c w8yctl -n '__fish_seen_subcommand_from top' -l every -x -d 'Look again after this time'
 complete -c w8yctl -n '__fish_seen_subcommand_from cancel' -l quarantine -d 'Keep its item from being run'
 complete -c w8yctl -n '__fish_seen_subcommand_from fleet; and not __fish_seen_subcommand_from plan' -a plan -d 'What another config would change'
 complete -c w8yctl -n '__fish_seen_subcommand_from fleet; and __fish_seen_subcommand_from plan' -F

@@ -18,6 +18,7 @@ CommandPtr feed_command() {
 std::span<const CommandRow> all_commands() {
   static constexpr std::array all = std::to_array<CommandRow>({
       {"status", "This host at a glance: what is wrong comes first", make_status},
+      {"top", "This host, refreshed in place, in a terminal", make_top},
       {"lists", "All lists of this host, or one in detail", make_lists},
       {"fleet", "All hosts: their state, config and lists", make_fleet},
       {"fleet plan", "What another config would change on each host", make_fleet_plan},
@@ -86,7 +87,6 @@ std::span<const CommandRow> all_commands() {
       {"job failures", "How often a job was cancelled", make_job_failures},
       {"job maintain", "Mend what workers that died have left", make_job_maintain},
       {"job watch", "What happens to jobs", feed_command<make_feed_watch, FeedKind::job>},
-      {"top", "", nullptr},
       {"run", "", nullptr},
       {"why", "", nullptr},
       {"logs", "", nullptr},

@@ -20,6 +20,7 @@ std::span<const CommandRow> all_commands();
 
 // This host, through the status API.
 CommandPtr make_status();
+CommandPtr make_top();
 CommandPtr make_lists();
 CommandPtr make_quiet();
 CommandPtr make_resume();  // with a list, its pause on all hosts

@@ -65,8 +65,8 @@ Json answer_of(const ops::HttpResult& result, const std::string& socket) {
 
 HostApi::HostApi(std::string socket) : socket_(std::move(socket)), client_(socket_) {}
 
-Json HostApi::ask(const std::string& path) {
-  return answer_of(client_.get(path), socket_);
+Json HostApi::ask(const std::string& path, Duration patience) {
+  return answer_of(client_.get(path, patience), socket_);
 }
 
 Json HostApi::order(const std::string& path, const Json& body) {

@@ -15,7 +15,8 @@ class HostApi {
  public:
   explicit HostApi(std::string socket);
 
-  [[nodiscard]] ops::Json ask(const std::string& path);
+  [[nodiscard]] ops::Json ask(const std::string& path,
+                              Duration patience = std::chrono::seconds(30));
   /// What came of the order; refusals are Failures.
   ops::Json order(const std::string& path, const ops::Json& body = ops::Json::object());
   /// nullopt: nobody answers there soon.
