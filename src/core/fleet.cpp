@@ -157,19 +157,38 @@ std::string name_in_host_id(std::string_view id) {
   return std::string(id.substr(0, random && dash > 0 ? dash : id.size()));
 }
 
+namespace {
+
+/// A name that is used again after its host was killed is no name of two: who has not beaten since
+/// the other one was started is silent.
+void judge_names(FleetView& view) {
+  std::map<std::string_view, std::vector<FleetHost*>> names;
+  for (FleetHost& host : view.hosts)
+    if (host.trouble.empty() && !host.silent) names[host.beat.host].push_back(&host);
+  for (const auto& [name, hosts] : names) {
+    for (FleetHost* host : hosts)
+      host->silent = std::any_of(hosts.begin(), hosts.end(), [&](const FleetHost* other) {
+        return other != host && other->beat.started > host->last_beat;
+      });
+    const auto there = std::count_if(hosts.begin(), hosts.end(),
+                                     [](const FleetHost* host) { return !host->silent; });
+    for (FleetHost* host : hosts) host->shares_name = !host->silent && there > 1;
+  }
+}
+
+}  // namespace
+
 void judge(FleetView& view) {
   const FleetHost* newest = nullptr;
-  std::map<std::string_view, std::size_t> names;
   for (FleetHost& host : view.hosts) {
     host.silent = host.last_beat + silent_after <= view.now;
     if (!host.trouble.empty()) continue;
-    if (!host.silent) ++names[host.beat.host];
     const bool counts = host.beat.generation > 0 && host.beat.applied + behind_after <= view.now;
     if (counts && (newest == nullptr || newest->beat.applied < host.beat.applied)) newest = &host;
   }
+  judge_names(view);
   for (FleetHost& host : view.hosts) {
     if (!host.trouble.empty()) continue;
-    host.shares_name = !host.silent && names[host.beat.host] > 1;
     host.behind = newest != nullptr && host.beat.generation > 0 &&
                   host.beat.config_hash != newest->beat.config_hash &&
                   host.beat.applied < newest->beat.applied;

@@ -8,7 +8,6 @@
 #include <w8y/escape.hpp>
 #include <w8y/fleet.hpp>
 #include <w8y/fleet_orders.hpp>
-#include <w8y/fleet_plan.hpp>
 
 using namespace w8y;
 using namespace std::chrono_literals;
@@ -330,6 +329,27 @@ TEST_CASE("fleet: two hosts of one name, and hosts that can't be read") {
   CHECK_FALSE(view.hosts[4].shares_name);
 }
 
+TEST_CASE("fleet: who was killed and started again is silent, and no other host of its name") {
+  FleetView view;
+  view.now = 1'000'000ms;
+  FleetHost killed = host_at("alpha", view.now - 9s);
+  killed.beat.started = view.now - 1h;
+  FleetHost again = host_at("alpha", view.now);
+  again.beat.id = "alpha-11111111";
+  again.beat.started = view.now - 2s;
+  view.hosts = {killed, again};
+  judge(view);
+  CHECK(view.hosts[0].state() == "silent"s);
+  CHECK(view.hosts[1].state() == "running"s);
+  CHECK_FALSE(view.hosts[1].shares_name);
+
+  view.hosts = {killed, again};
+  view.hosts[0].last_beat = view.now - 1s;  // it is still there
+  judge(view);
+  CHECK(view.hosts[0].shares_name);
+  CHECK(view.hosts[1].shares_name);
+}
+
 TEST_CASE("fleet: the name in a host id") {
   CHECK(name_in_host_id("web-1-0123abcd") == "web-1");
   CHECK(name_in_host_id("web-1") == "web-1");
@@ -412,102 +432,6 @@ TEST_CASE("fleet: an order is done when all have done it") {
   outcome.missing.clear();
   outcome.answers.front().result = "refused";
   CHECK_FALSE(outcome.complete());
-}
-
-namespace {
-
-ListBeat told_list(const std::string& prefix, const std::string& program,
-                   std::vector<std::string> caps = {}, const std::string& refused = {}) {
-  ListBeat list;
-  list.prefix = prefix;
-  list.state = refused.empty() ? "idle" : "refused";
-  list.why = refused;
-  list.program = program;
-  list.caps = std::move(caps);
-  list.concurrency = 1;
-  return list;
-}
-
-Rule planned_rule(const std::string& prefix, const std::string& executor) {
-  Rule rule;
-  rule.prefix = prefix;
-  rule.executor = executor;
-  return rule;
-}
-
-Config planned(std::vector<Rule> rules) {
-  Config config;
-  config.hash = "new";
-  for (Rule& rule : rules) {
-    const std::string prefix = rule.prefix;
-    config.lists[prefix] = std::make_shared<const Rule>(std::move(rule));
-  }
-  return config;
-}
-
-std::string lacks(const Rule& rule, const Caps& caps) {
-  for (const auto& cap : rule.requires_caps)
-    if (!caps.has(cap)) return "lacks " + cap;
-  return {};
-}
-
-using Strings = std::vector<std::string>;
-
-}  // namespace
-
-TEST_CASE("fleet plan: limits, what comes and goes, and a host that has it already") {
-  FleetHost host = host_at("alpha", 0ms, "old");
-  host.beat.slots_limit = 4;
-  host.lists = {told_list("films", "/opt/films", {"gpu", "single"}),
-                told_list("old", "/opt/films", {"single"})};
-  Rule films = planned_rule("films", "/opt/films");
-  films.concurrency = 8;
-  Config config = planned({films, planned_rule("new", "/opt/films")});
-  config.supervisor.max_processes = 9;
-  CHECK(plan_host(host, config, lacks).lines() ==
-        Strings{"supervisor: max_processes: 4 -> 9", "lists.films: concurrency: 1 -> 8",
-                "lists.old: removed, its runs finish", "lists.new: added", "lists.new: would run"});
-  host.beat.config_hash = "new";
-  CHECK(plan_host(host, config, lacks).same);
-}
-
-TEST_CASE("fleet plan: run or refuse, by what the host has told of its programs") {
-  FleetHost host = host_at("alpha", 0ms, "old");
-  host.lists = {told_list("films", "/opt/films", {"single"}),
-                told_list("gpu", "/opt/gpu", {"single"}, "lacks gpu"),
-                told_list("none", "/opt/none", {}, "not found"), told_list("sh", "sh"),
-                told_list("asked", "/opt/asked")};
-  host.lists.back().state = "probing";
-  Rule films = planned_rule("films", "/opt/films");
-  films.requires_caps = {"gpu"};
-  Rule off = planned_rule("sh", "");
-  off.command = {"sh", "-c", "true"};
-  off.enabled = false;
-  const HostPlan plan = plan_host(
-      host,
-      planned({films, planned_rule("gpu", "/opt/gpu"), planned_rule("none", "/opt/none"), off,
-               planned_rule("asked", "/opt/asked"), planned_rule("fresh", "/opt/fresh")}),
-      lacks);
-  CHECK(plan.lines() == Strings{"lists.sh: enabled: true -> false", "lists.fresh: added",
-                                "lists.films: would be refused: lacks gpu",
-                                "lists.fresh: /opt/fresh has not been looked for there",
-                                "lists.gpu: would run", "lists.sh: would be disabled"});
-  const auto verdict = [&](const std::string& prefix) {
-    for (const auto& each : plan.verdicts)
-      if (each.prefix == prefix) return std::string(verdict_name(each.kind));
-    return std::string();
-  };
-  CHECK(verdict("none") == "refused");  // as it is
-  CHECK(verdict("asked") == "unknown");
-}
-
-TEST_CASE("fleet plan: a program that another list has there is known by that") {
-  FleetHost host = host_at("alpha", 0ms, "old");
-  host.lists = {told_list("a", "/opt/a", {"single"}), told_list("b", "/opt/b", {"single", "gpu"})};
-  Rule moved = planned_rule("a", "/opt/b");
-  moved.requires_caps = {"gpu"};
-  CHECK(plan_host(host, planned({moved, planned_rule("b", "/opt/b")}), lacks).lines() ==
-        Strings{"lists.a: program: /opt/a -> /opt/b"});
 }
 
 }  // namespace fleet_test
