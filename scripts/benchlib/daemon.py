@@ -5,7 +5,7 @@ import os
 import pathlib
 import signal
 import socket
-from typing import Dict
+from typing import Dict, Sequence
 
 from .processes import Background, wait_for
 
@@ -22,16 +22,18 @@ class _UnixConnection(http.client.HTTPConnection):
 
 
 class W8yd:
-    """Runs with `lists` as its configuration: a with-block. `settings` go into [supervisor]."""
+    """Runs with `lists` as its configuration: a with-block. `settings` go into [supervisor].
+    `addresses`: where its status is, besides a unix socket."""
 
     def __init__(self, program: str, folder: pathlib.Path, redis_url: str, lists: str,
-                 settings: str = "", patience: float = 60):
+                 settings: str = "", patience: float = 60, addresses: Sequence[str] = ()):
         folder.mkdir(parents=True, exist_ok=True)
         folder.chmod(0o700)
         self._status = str(folder / "w8yd.sock")
         self.config = folder / "w8y.toml"
+        status = ", ".join(f'"{one}"' for one in (f"unix:{self._status}", *addresses))
         self._head = (f'[redis]\nurl = "{redis_url}"\n\n[supervisor]\n'
-                      f'status = ["unix:{self._status}"]\n{settings}\n')
+                      f'status = [{status}]\n{settings}\n')
         self.configure(lists)
         self.log = folder / "w8yd.log"
         self._process = Background([program, "--config", str(self.config)], log=str(self.log))
@@ -96,8 +98,11 @@ class W8yd:
         except OSError:
             return False
 
+    def connection(self) -> http.client.HTTPConnection:
+        return _UnixConnection(self._status)
+
     def _get(self, path: str) -> Dict:
-        connection = _UnixConnection(self._status)
+        connection = self.connection()
         try:
             connection.request("GET", path)
             return json.loads(connection.getresponse().read())

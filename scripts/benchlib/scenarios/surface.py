@@ -1,0 +1,131 @@
+"""10,000 TCP clients that mean no good beside 1,000 leases: renewals, memory, an honest client.
+
+The clients (benchlib/crowd.py) ask nothing, are slow, send heads without end, or ask for the whole
+status and read nothing; who is cut off comes again. The runs are in stream mode and never finish.
+Every lock is looked at every 100 ms with PTTL, in Redis; the least of all rounds counts. A client on
+the unix socket and one over TCP ask for /healthz meanwhile.
+"""
+import contextlib
+import http.client
+import pathlib
+import subprocess
+import sys
+import threading
+import time
+from typing import Dict, List
+
+from .. import crowd
+from ..daemon import W8yd
+from ..measure import Goal, Row, Spread
+from ..process_facts import memory, share_of_a_core, wait_for_rest
+from ..processes import ENVIRONMENT, wait_for
+from ..redis import Redis, free_port
+from .leases import EXPIRY_MS, least_left
+
+RUNS = 1000
+CLIENTS = 10_000
+MIB = 1 << 20
+SETTINGS = "defaults (key_expiry 5 s), stream"
+
+
+class Honest(threading.Thread):
+    """Asks for /healthz over and over; keeps how long each answer took, in ms."""
+
+    def __init__(self, make):
+        super().__init__(daemon=True)
+        self._make, self._over = make, threading.Event()
+        self.took: List[float] = []
+        self.failed = 0
+
+    def run(self):
+        while not self._over.wait(0.05):
+            since = time.monotonic()
+            connection = self._make()
+            try:
+                connection.request("GET", "/healthz")
+                if connection.getresponse().status != 200:
+                    self.failed += 1
+                self.took.append(1000 * (time.monotonic() - since))
+            except OSError:
+                self.failed += 1
+            finally:
+                connection.close()
+
+    def end(self) -> List[float]:
+        self._over.set()
+        self.join()
+        return self.took
+
+
+def p99(values: List[float]) -> float:
+    return sorted(values)[int(0.99 * (len(values) - 1))] if values else float("inf")
+
+
+def run_round(daemon: W8yd, redis: Redis, locks: List[str], port: int, seconds: float,
+              taken: Dict[str, List[float]]):
+    taken["quiet left"].append(least_left(redis, locks, seconds))
+    crowd_program = subprocess.Popen(
+        [sys.executable, str(pathlib.Path(crowd.__file__)), str(port), str(CLIENTS), str(seconds + 3)],
+        stdout=subprocess.PIPE, env=ENVIRONMENT, text=True)
+    try:
+        time.sleep(1)
+        over_tcp = Honest(lambda: http.client.HTTPConnection("127.0.0.1", port, timeout=30))
+        over_unix = Honest(daemon.connection)
+        for client in (over_tcp, over_unix):
+            client.start()
+        taken["left"].append(least_left(redis, locks, seconds))
+        taken["memory"].append(memory(daemon.pid).rss / MIB)
+        taken["processor"].append(share_of_a_core(daemon.pid, 1))
+        taken["unix"].append(p99(over_unix.end()))
+        taken["tcp"].append(p99(over_tcp.end()))
+        taken["failed"].append(over_unix.failed + over_tcp.failed)
+        came, at_once = crowd_program.communicate(timeout=60)[0].split()
+    finally:
+        crowd_program.kill()
+        crowd_program.wait()
+    taken["came"].append(int(came))
+    taken["at once"].append(int(at_once))
+
+
+def run(bench) -> List[Row]:
+    taken: Dict[str, List[float]] = {
+        name: [] for name in ("quiet left", "left", "memory", "processor", "unix", "tcp", "failed",
+                              "came", "at once")}
+    port = free_port()
+    with contextlib.ExitStack() as stack:
+        redis = stack.enter_context(Redis(bench.folder / "redis"))
+        redis.fill("bench:list", (f"item-{i}" for i in range(RUNS)))
+        executor = bench.programs.bare("stream_executor")
+        daemon = stack.enter_context(W8yd(
+            bench.programs.ours("w8yd"), bench.folder / "w8yd", redis.url,
+            f'[lists.bench]\nexecutor = "{executor}"\nargs = ["{RUNS}", "keep"]\n'
+            f'concurrency = {RUNS}\nkill_grace = "1s"\n', 'drain_timeout = "0s"\n',
+            addresses=[f"127.0.0.1:{port}"]))
+        wait_for(f"{RUNS} runs", 60, lambda: daemon.status()["redis"]["leases"] == RUNS)
+        wait_for_rest(daemon.pid, 10, low=0.5)
+        locks = [f"bench:lock:item-{i}" for i in range(RUNS)]
+        before = memory(daemon.pid).rss / MIB
+        for _ in range(min(bench.rounds, 3)):
+            run_round(daemon, redis, locks, port, 5 if bench.quick else 10, taken)
+        lost = daemon.status()["totals"]["leases_lost"]
+    case = f"{CLIENTS:,} clients"
+
+    def row(subject: str, unit: str, name: str, settings: str = SETTINGS) -> Row:
+        return Row(case, subject, settings, unit, Spread.of(taken[name]))
+
+    rows = [
+        row("least PTTL, without clients", "ms", "quiet left"),
+        row("least PTTL, beside them", "ms", "left"),
+        row("w8yd, memory", "MiB RSS", "memory", f"before: {before:.0f} MiB"),
+        row("w8yd, processor", "% of a core", "processor"),
+        row("/healthz on the unix socket, p99", "ms", "unix"),
+        row("/healthz over TCP, p99", "ms", "tcp"),
+        row("clients that came", "", "came", "who is cut off comes again"),
+        row("clients at once", "", "at once"),
+    ]
+    rows[1].ratio = Spread.of([a / b for a, b in zip(taken["left"], taken["quiet left"])])
+    rows[1].goals.append(Goal("≥ half of key_expiry, always, and no lease lost",
+                              rows[1].value.low >= EXPIRY_MS / 2 and lost == 0))
+    rows[2].goals.append(Goal("≤ 100 MiB more", rows[2].value.high <= before + 100))
+    rows[4].goals.append(Goal("each is answered", sum(taken["failed"]) == 0))
+    return rows
