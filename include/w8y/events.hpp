@@ -148,6 +148,12 @@ struct WritesRefused {
   bool over = false;
   std::string_view reason;  ///< while it is not over
 };
+/// Items of the list wait longer for their turn than its visit_within, or don't any more.
+struct VisitsLate {
+  std::string_view prefix;
+  bool over = false;
+  std::string_view why;  ///< while it is not over
+};
 /// What it had of all these is no news any more.
 struct PollerGone {
   PollerRef of;
@@ -196,8 +202,8 @@ using Event =
     std::variant<RunStarted, RunProgressed, RunUpdated, RunSaid, RunLineIgnored, RunPartIgnored,
                  RunEnded, LeaseChanged, RunCancelled, EndGivenUp, EndsDropped, ItemParked,
                  ProcessTold, ListChanged, ShortageChanged, ClaimsRefused, ListPaused,
-                 WritesRefused, UpkeepChanged, PollerGone, HostReady, HostChanged, RunsSignalled,
-                 ReloadBegun, ReloadRefused, Reloaded, RedisChanged>;
+                 WritesRefused, UpkeepChanged, VisitsLate, PollerGone, HostReady, HostChanged,
+                 RunsSignalled, ReloadBegun, ReloadRefused, Reloaded, RedisChanged>;
 
 class EventHandler {
  public:

@@ -11,6 +11,7 @@
 
 #include <w8y/caps.hpp>
 #include <w8y/item.hpp>
+#include <w8y/measures.hpp>
 #include <w8y/message.hpp>
 #include <w8y/outcome.hpp>
 #include <w8y/rule.hpp>
@@ -45,6 +46,8 @@ class RunHandler {
   virtual void on_message(const RunId& run, Message&& message) = 0;
   /// A line for the log: raw bytes, `cut` if it was longer than `max_line`.
   virtual void on_log(const RunId& run, std::string_view line, bool cut) = 0;
+  /// How many lines were read just now, whatever they are and whether anybody was told of them.
+  virtual void on_lines(const LineCounts& /*read*/) {}
   /// Exactly once per start(): the process has exited and its outputs are at their end, or it has
   /// answered for the run and takes others. After this the Executor has forgotten the run.
   virtual void on_ended(const RunId& run, RunEnd&& end) = 0;

@@ -5,6 +5,9 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include <w8y/measures.hpp>
 
 namespace w8y {
 
@@ -20,6 +23,8 @@ class LineSplitter {
   void feed(std::string_view bytes, const Sink& sink);
   /// End of file: a last line without newline counts as a line.
   void finish(const Sink& sink);
+  /// What was read since this was asked last.
+  LineCounts::Of take_counts() { return std::exchange(counts_, {}); }
 
  private:
   void take(std::string_view piece, bool ends, const Sink& sink);
@@ -27,6 +32,7 @@ class LineSplitter {
   std::size_t max_line_;
   std::string partial_;
   bool dropping_ = false;
+  LineCounts::Of counts_;
 };
 
 }  // namespace w8y

@@ -115,6 +115,9 @@ class Poller final : private SourceHandler,
   [[nodiscard]] const std::string& unwritten() const { return past().unwritten; }
   [[nodiscard]] const Runs& runs() const { return runs_; }
   [[nodiscard]] const RunCounters& counters() const { return past().counters; }
+  [[nodiscard]] const ListMeasures& measures() const { return past().measures; }
+  /// It has had a run since it was made, or was about to.
+  [[nodiscard]] bool has_past() const { return past_ != nullptr; }
   [[nodiscard]] const ShortageBreaker& shortage() const { return shortage_; }
   /// What was wrong with the last run that did not succeed, and when; empty: there was none.
   [[nodiscard]] const std::string& last_problem() const { return past().last_problem; }
@@ -127,6 +130,7 @@ class Poller final : private SourceHandler,
   /// What has come of its runs.
   struct Past {
     RunCounters counters;
+    ListMeasures measures;
     std::string last_problem;
     WallTime last_problem_at{0};
     std::string unwritten;
@@ -158,6 +162,7 @@ class Poller final : private SourceHandler,
   void run_logged(const ActiveRun& run, std::string_view line, bool cut) override;
   void run_event(const RunEvent& event) override;
   void process_news(int pid, const ProcessNews& news) override;
+  void lines_read(const LineCounts& read) override { past().measures.lines += read; }
   void run_over(EndedRun&& run, Duration took) override;
   // ShortageBreaker::Owner
   void may_try() override { advance(); }
@@ -173,6 +178,7 @@ class Poller final : private SourceHandler,
   [[nodiscard]] std::size_t claim_ahead() const;
   void start_ahead();
   void watch_ahead();
+  void count_claim(const ClaimReply& reply);
   void hand_back_ahead();
   bool hand_back_ahead(const RunId& run);
   void keep_ahead(std::vector<Claim>& claims, std::size_t from);

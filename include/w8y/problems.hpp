@@ -20,6 +20,7 @@ struct Problem {
     starved,      ///< this host is short of something
     quarantined,  ///< items that wait for an operator
     failing,      ///< runs that did not succeed, the last one not long ago
+    slow,         ///< items wait longer for their turn than their list's visit_within
     paused,
     refused,  ///< lists that this host can't serve
     behind,   ///< the config in force is not the one in the file, as far as this host knows

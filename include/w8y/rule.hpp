@@ -67,6 +67,8 @@ struct ChildSettings {
 struct CircularSettings {
   std::string lock_key = "lock";  ///< "lock" or "proc"
   Duration cooldown{0};
+  /// How long an item may wait for its turn before the list counts as too slow; 0: not watched.
+  Duration visit_within{0};
   bool operator==(const CircularSettings&) const = default;
 };
 

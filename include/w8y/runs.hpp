@@ -40,6 +40,7 @@ class RunsOwner {
   virtual void run_logged(const ActiveRun& run, std::string_view line, bool cut) = 0;
   virtual void run_event(const RunEvent& event) = 0;
   virtual void process_news(int pid, const ProcessNews& news) = 0;
+  virtual void lines_read(const LineCounts& read) = 0;
   virtual void run_over(EndedRun&& run, Duration took) = 0;
 };
 
@@ -80,6 +81,7 @@ class Runs final : public RunHandler {
   void on_message(const RunId& run, Message&& message) override;
   void on_log(const RunId& run, std::string_view line, bool cut) override;
   void on_ended(const RunId& run, RunEnd&& end) override;
+  void on_lines(const LineCounts& read) override { owner_.lines_read(read); }
   void on_process(int pid, const ProcessNews& news) override { owner_.process_news(pid, news); }
 
   Entry* entry(const RunId& run);

@@ -12,6 +12,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -99,6 +100,8 @@ class ServedList final : private PollerEvents, private UpkeepHandler {
   [[nodiscard]] std::size_t running() const;
   /// Of all pollers it ever had here.
   [[nodiscard]] RunCounters counters() const;
+  /// The same; nullopt: none of them had a run.
+  [[nodiscard]] std::optional<ListMeasures> measures() const;
 
  private:
   void run_started(const Poller& poller, const ActiveRun& run) override;
@@ -136,8 +139,12 @@ class ServedList final : private PollerEvents, private UpkeepHandler {
   bool quiet_ = false;
   std::unique_ptr<Poller> poller_;
   std::vector<std::unique_ptr<Poller>> retired_;
-  std::unique_ptr<RunCounters> past_;  ///< of pollers that were swept; nullptr: none
-  bool waits_for_retired_ = false;     ///< under another lock_key: see must_wait()
+  struct Past {
+    RunCounters counters;
+    ListMeasures measures;
+  };
+  std::unique_ptr<Past> past_;      ///< of pollers that were swept; nullptr: none had a run
+  bool waits_for_retired_ = false;  ///< under another lock_key: see must_wait()
   Timer sweep_;
 };
 

@@ -51,6 +51,23 @@ struct RunStatus {
   bool lease_lost = false;  ///< goes on all the same: `on_lease_loss = "continue"`
 };
 
+/// What a list holds and how fast its items come round, as a host of the fleet has asked Redis.
+struct ListFigures {
+  struct Count {
+    std::string state;  ///< "free", "waiting", …; "length" of a circular list
+    std::uint64_t items = 0;
+    bool operator==(const Count&) const = default;
+  };
+  std::vector<Count> items;
+  bool estimated = false;          ///< of a long list, all but its length and what is quarantined
+  std::optional<WallTime> lap;     ///< median time from one visit of an item to the next
+  std::optional<WallTime> oldest;  ///< the longest that an item has waited since it was free
+  std::optional<std::uint64_t> places;         ///< of all hosts that serve it
+  std::optional<std::uint64_t> places_needed;  ///< for its visit_within
+  WallTime at{0};                              ///< when Redis was asked, by its clock
+  bool operator==(const ListFigures&) const = default;
+};
+
 struct ListStatus {
   std::string prefix;
   ListState state = ListState::probing;
@@ -70,6 +87,8 @@ struct ListStatus {
   // What only Redis knows, if it was asked and has answered.
   std::optional<std::uint64_t> quarantined;  ///< items
   std::optional<Pause> pause;                ///< also while something runs
+  std::optional<ListFigures> figures;
+  Duration visit_within{0};  ///< 0: not watched
 
   std::string unwritten;  ///< what Redis refuses of what is written of runs; empty: nothing
   RunCounters counters;
@@ -110,6 +129,10 @@ struct HostStatus {
   std::size_t slots_limit = 0;  ///< `max_processes`; 0: no limit
   std::size_t slots_used = 0;
 };
+
+/// Why its items come round too late: "a lap takes 12m, and visit_within is 10m; …"; empty: they
+/// don't, or nothing is known.
+std::string why_slow(const ListStatus& list);
 
 /// "starting", "running", …: as the API and w8yctl show them.
 const char* state_name(HostState state);

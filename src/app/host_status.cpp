@@ -76,6 +76,7 @@ ListStatus list_status(const ServedList& list, bool quiet, const ListFacts& fact
   status.concurrency = rule.concurrency;
   status.fleet_concurrency = rule.fleet_concurrency;
   status.weight = rule.weight;
+  if (rule.kind() == SourceKind::circular) status.visit_within = rule.circular().visit_within;
   status.counters = list.counters();
   if (list.poller() != nullptr) {
     status.last_error = list.poller()->last_problem();

@@ -1,6 +1,8 @@
 // What must hold between the keys of a list.
 #include <algorithm>
 
+#include <w8y/units.hpp>
+
 #include "core/config_keys.hpp"
 #include "core/text.hpp"
 
@@ -57,6 +59,14 @@ void warn_without_item(const ConfigValue& list, const Rule& rule) {
   list.warn(
       "has no {} in its command, so each run is called alike; the item stands where {} "
       "stands, and in the variable W8Y_ITEM");
+}
+
+void warn_of_late_visits(const ConfigValue& list, const Rule& rule) {
+  const CircularSettings& settings = rule.circular();
+  if (settings.visit_within == Duration{0} || settings.visit_within > settings.cooldown) return;
+  list.warn("has a visit_within of " + format_duration(settings.visit_within) +
+            ", and its items rest for a cooldown of " + format_duration(settings.cooldown) +
+            ": it would always count as too slow");
 }
 
 constexpr std::size_t index_of(SourceKind kind) {
@@ -179,6 +189,7 @@ void check_list(const ConfigValue& list, Rule& rule) {
   }
   check_applies(list, rule, command != nullptr);
   if (rule.kind() == SourceKind::schedule) check_schedule(list, rule);
+  if (rule.kind() == SourceKind::circular) warn_of_late_visits(list, rule);
   if (command == nullptr) return check_name(list, rule);
   // What a job asks for stands in its payload, on standard input.
   if (rule.kind() == SourceKind::job) return;

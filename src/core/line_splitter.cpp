@@ -18,6 +18,7 @@ void LineSplitter::feed(std::string_view bytes, const Sink& sink) {
 void LineSplitter::take(std::string_view piece, bool ends, const Sink& sink) {
   const std::size_t room = max_line_ - partial_.size();
   if (piece.size() <= room && ends && partial_.empty()) {
+    ++counts_.lines;
     sink(piece, false);  // the usual case: nothing is copied
     return;
   }
@@ -27,12 +28,17 @@ void LineSplitter::take(std::string_view piece, bool ends, const Sink& sink) {
   } else if (!ends) {
     return;
   }
+  ++counts_.lines;
+  if (dropping_) ++counts_.cut;
   sink(partial_, dropping_);
   partial_.clear();
 }
 
 void LineSplitter::finish(const Sink& sink) {
-  if (!partial_.empty()) sink(partial_, false);
+  if (!partial_.empty()) {
+    ++counts_.lines;
+    sink(partial_, false);
+  }
   partial_.clear();
   dropping_ = false;
 }

@@ -167,6 +167,7 @@ void Poller::on_claimed(ClaimReply&& reply) {
 
   if (takes_now()) {
     if (!reply.claims.empty()) count().claimed += reply.claims.size();
+    count_claim(reply);
     taken_ += reply.claims.size();
     const std::size_t starting = std::min(unused, reply.claims.size());
     unused -= starting;
@@ -181,6 +182,14 @@ void Poller::on_claimed(ClaimReply&& reply) {
   }
   if (unused + not_kept > 0) give_back(unused + not_kept);
   advance();
+}
+
+/// Of a list that never had a run nothing is kept.
+void Poller::count_claim(const ClaimReply& reply) {
+  if (!past_) return;
+  const auto end = reply.claims.empty() ? static_cast<std::size_t>(reply.end) : 0;
+  ++past_->measures.claim_ends[end];
+  past_->measures.claims.add(claim_took_);
 }
 
 void Poller::on_lease_lost(const RunId& run) {
@@ -266,6 +275,7 @@ void Poller::run_over(EndedRun&& run, Duration took) {
     shortage_.untold();  // it may not have begun
   }
   std::visit(Count{count()}, run.outcome);
+  past().measures.runs.add(took);
   if (std::string reason = outcome_reason(run.outcome); !reason.empty()) {
     past().last_problem = std::move(reason);
     past().last_problem_at = run.ended;

@@ -77,6 +77,7 @@ void Problems::add(const ListStatus& list) {
   if (list.state == ListState::starved) add(Kind::starved, list.why, list);
   if (list.state == ListState::refused) add(Kind::refused, list.why, list);
   if (list.quarantined.value_or(0) > 0) add(Kind::quarantined, "", list, *list.quarantined);
+  if (const std::string why = why_slow(list); !why.empty()) add(Kind::slow, why, list);
   if (list.pause)
     add(Kind::paused, pause_text(*list.pause, host_.now), list);
   else if (list.state == ListState::paused)
@@ -135,6 +136,9 @@ Problem Problems::told(Kind kind, const std::string& why, const Cause& cause) co
                      " of " + names + " did not succeed, the last one " +
                      rough_duration(host_.now - cause.last) + " ago";
       break;
+    case Kind::slow:
+      problem.text = "items of " + names + " wait too long for their turn";
+      break;
     case Kind::paused:
       problem.text = names + (cause.lists == 1 ? " is paused" : " are paused");
       break;
@@ -185,6 +189,8 @@ const char* kind_name(Kind kind) {
       return "quarantined";
     case Kind::failing:
       return "failing";
+    case Kind::slow:
+      return "slow";
     case Kind::paused:
       return "paused";
     case Kind::refused:

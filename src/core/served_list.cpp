@@ -155,9 +155,22 @@ std::size_t ServedList::running() const {
 }
 
 RunCounters ServedList::counters() const {
-  RunCounters sum = past_ ? *past_ : RunCounters{};
+  RunCounters sum = past_ ? past_->counters : RunCounters{};
   if (poller_) sum += poller_->counters();
   for (const auto& poller : retired_) sum += poller->counters();
+  return sum;
+}
+
+std::optional<ListMeasures> ServedList::measures() const {
+  std::optional<ListMeasures> sum;
+  if (past_) sum = past_->measures;
+  const auto add = [&sum](const Poller& poller) {
+    if (!poller.has_past()) return;
+    if (!sum) sum.emplace();
+    *sum += poller.measures();
+  };
+  if (poller_) add(*poller_);
+  for (const auto& poller : retired_) add(*poller);
   return sum;
 }
 
@@ -172,8 +185,10 @@ void ServedList::update_reserved() {
 void ServedList::sweep() {
   std::erase_if(retired_, [this](const auto& poller) {
     if (!poller->drained()) return false;
-    if (!past_) past_ = std::make_unique<RunCounters>();
-    *past_ += poller->counters();
+    if (!poller->has_past()) return true;
+    if (!past_) past_ = std::make_unique<Past>();
+    past_->counters += poller->counters();
+    past_->measures += poller->measures();
     return true;
   });
   update_reserved();

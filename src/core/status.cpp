@@ -1,4 +1,5 @@
 #include <w8y/status.hpp>
+#include <w8y/units.hpp>
 
 namespace w8y {
 
@@ -13,6 +14,26 @@ RunCounters& RunCounters::operator+=(const RunCounters& more) {
   bad_lines += more.bad_lines;
   leases_lost += more.leases_lost;
   return *this;
+}
+
+std::string why_slow(const ListStatus& list) {
+  if (list.visit_within == Duration{0} || !list.figures) return {};
+  const ListFigures& figures = *list.figures;
+  const auto over = [&](const std::optional<WallTime>& time) {
+    return time && *time > list.visit_within;
+  };
+  std::string text;
+  if (over(figures.lap)) text = "a lap takes " + rough_duration(*figures.lap);
+  if (over(figures.oldest))
+    text += (text.empty() ? "an item" : ", and an item") + std::string(" has waited for ") +
+            rough_duration(*figures.oldest);
+  if (text.empty()) return {};
+  text += ", where visit_within is " + format_duration(list.visit_within);
+  if (figures.places_needed && figures.places)
+    text += "; needs " + std::to_string(*figures.places_needed) +
+            (*figures.places_needed == 1 ? " place, has " : " places, has ") +
+            std::to_string(*figures.places);
+  return text;
 }
 
 const char* state_name(HostState state) {

@@ -66,10 +66,16 @@ void Run::on_output(process::Stream stream, std::string_view bytes) {
   tell_started();
   if (stream == process::Stream::out) {
     out_lines_.feed(bytes, [this](std::string_view line, bool cut) { on_line(line, cut); });
-    return;
+  } else {
+    tail_.add(bytes);
+    err_lines_.feed(bytes, [this](std::string_view line, bool cut) { log(line, cut); });
   }
-  tail_.add(bytes);
-  err_lines_.feed(bytes, [this](std::string_view line, bool cut) { log(line, cut); });
+  tell_lines();
+}
+
+void Run::tell_lines() {
+  const LineCounts read{out_lines_.take_counts(), err_lines_.take_counts()};
+  if (read.output.lines + read.errors.lines > 0) handler_.on_lines(read);
 }
 
 void Run::on_line(std::string_view line, bool cut) {
@@ -110,6 +116,7 @@ void Run::on_ended(ProcessEnd end) {
   if (!std::holds_alternative<NotStarted>(end)) tell_started();
   out_lines_.finish([this](std::string_view line, bool cut) { on_line(line, cut); });
   err_lines_.finish([this](std::string_view line, bool cut) { log(line, cut); });
+  tell_lines();
   end_.process = std::move(end);
   end_.stderr_tail = tail_.take();
   owner_.on_run_ended(*this, std::move(end_));

@@ -55,6 +55,7 @@ class Run : private process::ChildHandler {
   std::optional<NotStarted> prepare(const Claim& claim, const RunSetting& setting, Instant now,
                                     process::ChildOptions& options);
   void tell_started();
+  void tell_lines();
   void on_line(std::string_view line, bool cut);
   void on_message(Message&& message);
   void on_bad_line(BadLine&& bad);

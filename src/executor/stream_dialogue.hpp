@@ -64,6 +64,8 @@ class StreamDialogue {
   void end_answered();
   /// Both outputs are at their end: what is left in them is a line.
   void finish();
+  /// Lines that were heard since this was asked last.
+  LineCounts take_lines() { return {out_lines_.take_counts(), err_lines_.take_counts()}; }
   /// The process has ended, so no run of it is answered for any more. `read`: bytes that it has
   /// read of what was said. Returns items that it had not read, if `others_may`: another process
   /// may have them.

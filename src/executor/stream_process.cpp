@@ -182,6 +182,12 @@ void StreamProcess::on_output(process::Stream stream, std::string_view bytes) {
   } else {
     dialogue_.hear_errors(bytes);
   }
+  tell_lines();
+}
+
+void StreamProcess::tell_lines() {
+  const LineCounts heard = dialogue_.take_lines();
+  if (handler_ != nullptr && heard.output.lines + heard.errors.lines > 0) handler_->on_lines(heard);
 }
 
 void StreamProcess::on_news(const ProcessNews& news) {
@@ -218,6 +224,7 @@ void StreamProcess::flush() {
 void StreamProcess::on_ended(ProcessEnd end) {
   if (pid_ != 0) tell_begun();
   dialogue_.finish();
+  tell_lines();
   soon_.cancel();
   age_.cancel();
   grace_.cancel();

@@ -112,6 +112,7 @@ class StreamProcess : private process::ChildHandler, private DialogueHandler {
   void limit_age();
   void gather(const std::string& line);
   void tell_begun();
+  void tell_lines();
   void flush();
   void close_if_done();
   void close();

@@ -51,6 +51,7 @@ class EventLog final : public EventHandler {
   void tell(const ListPaused&) {}  // the operator who has done it is told
   void tell(const WritesRefused& event);
   void tell(const UpkeepChanged& event);
+  void tell(const VisitsLate& event);
   void tell(const PollerGone& event);
   // the host
   void tell(const HostReady& event);

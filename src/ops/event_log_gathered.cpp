@@ -167,6 +167,11 @@ void EventLog::tell(const UpkeepChanged& event) {
   });
 }
 
+void EventLog::tell(const VisitsLate& event) {
+  if (event.over) return log_.info("items come round in time again", {{"list", event.prefix}});
+  log_.warn("items wait too long for their turn", {{"list", event.prefix}, {"reason", event.why}});
+}
+
 void EventLog::tell(const PollerGone& event) {
   shortages_.forget(event.of.id);
   unwritten_.forget(event.of.id);

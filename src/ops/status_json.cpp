@@ -178,6 +178,29 @@ Json to_json(const RunStatus& run) {
   return json;
 }
 
+/// What Redis was asked of it: nothing, where nobody has.
+void put_figures(core::JsonObject& json, const ListStatus& list) {
+  const auto put_time = [&json](const char* name, WallTime time) {
+    json.put(name, static_cast<std::int64_t>(time.count()));
+  };
+  const auto put_count = [&json](const char* name, const std::optional<std::uint64_t>& count) {
+    if (count) json.put_json(name, std::to_string(*count));
+  };
+  if (list.visit_within > Duration{0})
+    put_time("visit_within_ms", std::chrono::duration_cast<WallTime>(list.visit_within));
+  if (!list.figures) return;
+  const ListFigures& figures = *list.figures;
+  core::JsonObject items(usual_length);
+  for (const auto& [state, count] : figures.items) items.put_json(state, std::to_string(count));
+  json.put_json("items", items.take());
+  json.put_json("items_estimated", figures.estimated ? "true" : "false");
+  put_time("items_at_ms", figures.at);
+  if (figures.lap) put_time("lap_ms", *figures.lap);
+  if (figures.oldest) put_time("oldest_visit_ms", *figures.oldest);
+  put_count("fleet_places", figures.places);
+  put_count("places_needed", figures.places_needed);
+}
+
 std::string to_text(const ListStatus& list) {
   core::JsonObject json(usual_length);
   const auto put_number = [&json](const char* name, auto number) {
@@ -188,6 +211,7 @@ std::string to_text(const ListStatus& list) {
   json.put("why", list.why);
   json.put_json("pause", list.pause ? dump(to_json(*list.pause)) : "null");
   json.put_json("quarantined", list.quarantined ? std::to_string(*list.quarantined) : "null");
+  put_figures(json, list);
   json.put("program", list.program);
   json.put_json("caps", list.caps.empty() ? "[]" : dump(list.caps));
   json.put("executor_version", list.executor_version);

@@ -41,6 +41,7 @@ const std::vector<std::function<void(Rule&)>>& rule_changes() {
       [](Rule& rule) { rule.progress_timeout = 1s; },
       [](Rule& rule) { rule.kill_grace = 11s; },
       [](Rule& rule) { rule.circular().cooldown = 1s; },
+      [](Rule& rule) { rule.circular().visit_within = 1s; },
       [](Rule& rule) { rule.backoff.reset(); },
       [](Rule& rule) { rule.backoff->min = 2s; },
       [](Rule& rule) { rule.backoff->max = 2s; },

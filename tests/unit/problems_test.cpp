@@ -45,6 +45,33 @@ TEST_CASE("where nothing is wrong, nothing is told") {
             .empty());
 }
 
+TEST_CASE("a list whose items wait longer than its visit_within is slow") {
+  ListStatus list = list_of("a", ListState::running);
+  list.visit_within = 10min;
+  CHECK(told(good_host(), {list}).empty());  // nothing is known
+  list.figures.emplace();
+  list.figures->lap = 10min;
+  list.figures->oldest = 10min;
+  list.figures->places = 8;
+  list.figures->places_needed = 12;
+  CHECK(told(good_host(), {list}).empty());
+  list.figures->lap = 12min;
+  CHECK(told(good_host(), {list}) ==
+        Texts{"slow|items of a wait too long for their turn: a lap takes 12m, where visit_within "
+              "is 10m; needs 12 places, has 8"});
+  list.figures->oldest = 1h;
+  list.figures->places.reset();
+  CHECK(told(good_host(), {list}) ==
+        Texts{"slow|items of a wait too long for their turn: a lap takes 12m, and an item has "
+              "waited for 1h, where visit_within is 10m"});
+  list.figures->lap.reset();
+  CHECK(told(good_host(), {list}) ==
+        Texts{"slow|items of a wait too long for their turn: an item has waited for 1h, where "
+              "visit_within is 10m"});
+  list.visit_within = 0s;
+  CHECK(told(good_host(), {list}).empty());
+}
+
 TEST_CASE("a Redis that is away is one problem, however many lists wait for it") {
   HostStatus host = good_host();
   host.redis.connected = false;

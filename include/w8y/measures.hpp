@@ -1,0 +1,52 @@
+// What is measured of a list's runs on this host, for its metrics.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include <w8y/histogram.hpp>
+
+namespace w8y {
+
+/// Lines that children have written.
+struct LineCounts {
+  struct Of {
+    std::uint64_t lines = 0;
+    std::uint64_t cut = 0;  ///< of these: longer than `max_line`
+    Of& operator+=(const Of& more) {
+      lines += more.lines;
+      cut += more.cut;
+      return *this;
+    }
+  };
+  Of output;
+  Of errors;
+
+  LineCounts& operator+=(const LineCounts& more) {
+    output += more.output;
+    errors += more.errors;
+    return *this;
+  }
+};
+
+/// Since the list's first run after the program's start.
+struct ListMeasures {
+  RunTimes runs;
+  CallTimes claims;
+  /// Claims by what came of them: the first has given items, each other is a ClaimEnd's.
+  std::array<std::uint64_t, 8> claim_ends{};
+  RunTimes late;  ///< runs of a schedule: since they were due
+  LineCounts lines;
+
+  ListMeasures& operator+=(const ListMeasures& more) {
+    runs += more.runs;
+    claims += more.claims;
+    for (std::size_t i = 0; i < claim_ends.size(); ++i) claim_ends[i] += more.claim_ends[i];
+    late += more.late;
+    lines += more.lines;
+    return *this;
+  }
+};
+
+}  // namespace w8y
