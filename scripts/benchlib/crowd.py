@@ -34,11 +34,17 @@ class Client:
         result = self.socket.connect_ex((HOST, port))
         if result not in (0, errno.EINPROGRESS):
             raise OSError(result, os.strerror(result))
+        try:
+            self.greet()
+        except OSError:
+            pass  # not connected yet
 
     def greet(self):
-        self.greeted = True
         if GREETING[self.kind]:
             self.socket.send(GREETING[self.kind])
+        else:
+            self.socket.getpeername()
+        self.greeted = True
 
     def drip(self):
         if self.greeted and self.kind in ("head", "body", "huge"):
@@ -63,6 +69,7 @@ def main() -> int:
                     break
                 raise
             number += 1
+            came += client.greeted
             clients[client.socket.fileno()] = client
             poll.register(client.socket.fileno(), select.EPOLLOUT | select.EPOLLRDHUP)
         most_at_once = max(most_at_once, len(clients))

@@ -161,7 +161,8 @@ HttpConnection::HttpConnection(HttpShared& shared, MHD_Connection* mhd)
     : shared_(shared),
       mhd_(mhd),
       fd_(MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd),
-      deadline_(shared.loop.timers()) {
+      deadline_(shared.loop.timers()),
+      first_look_(shared.looks) {
   begin();
 }
 

@@ -28,6 +28,7 @@ struct HttpShared {
   std::function<void()> wake;  ///< the library has something to do: run it soon, not at once
   bool stopping = false;
   std::uint64_t turns = 0;  ///< requests that were waited for
+  std::uint64_t looks = 0;  ///< of the library at what has come
   std::size_t streams = 0;  ///< that are open
   std::size_t unread = 0;   ///< bytes of answers that are held for their clients
 };
@@ -50,6 +51,8 @@ class HttpConnection {
   /// No request is complete: it waits for the client, and since when.
   [[nodiscard]] bool idle() const;
   [[nodiscard]] Duration idle_for() const;
+  /// What it had sent when it came has been looked at.
+  [[nodiscard]] bool looked_at() const { return shared_.looks >= first_look_ + 2; }
   /// It has an answer with an end, and for how long; 0: it has none.
   [[nodiscard]] Duration reading_for() const;
   /// Greater than that of all that began to wait for their request before it.
@@ -83,6 +86,7 @@ class HttpConnection {
   Timer deadline_;
   std::shared_ptr<Exchange> exchange_;  ///< never null; replaced with each request
   std::uint64_t turn_ = 0;
+  const std::uint64_t first_look_;
   Instant begun_{};
   Instant answered_{};
   bool suspended_ = false;

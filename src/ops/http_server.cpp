@@ -2,13 +2,16 @@
 
 #include <microhttpd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include "loop/loop.hpp"
 #include "ops/http_connection.hpp"
@@ -25,7 +28,7 @@ constexpr Duration idle_pause = std::chrono::milliseconds(100);
 
 /// Who has just come is about to ask.
 constexpr Duration asking_patience = std::chrono::seconds(1);
-constexpr Duration room_pause = std::chrono::milliseconds(200);
+constexpr Duration room_pause = std::chrono::milliseconds(20);
 
 /// What is resumed at the end is answered in one turn of the library, sent in the next, ended in
 /// another; who is not done by then has not read.
@@ -97,6 +100,7 @@ class HttpServer::Impl {
   std::map<MHD_Connection*, std::unique_ptr<HttpConnection>> connections_;
   MHD_Daemon* daemon_ = nullptr;
   std::unique_ptr<loop::Watch> watch_;
+  bool crowded_ = false;  ///< somebody has come beyond the limit
   int idle_ = 0;
 };
 
@@ -125,38 +129,42 @@ void HttpServer::Impl::start() {
 }
 
 /// Who asks nothing, or is slow with it, makes room for who comes; then who is slow to read its
-/// answer; then who came before others and has not had the time to ask. The library takes a
-/// connection away a turn after it was closed.
+/// answer; then who came before others and has not had the time to ask. Nobody goes before what it
+/// has sent was looked at. The library takes a connection away a turn after it was closed.
 void HttpServer::Impl::make_room() {
   if (shared_.limits.spare == 0) return;
+  std::vector<HttpConnection*> idle;
+  std::vector<HttpConnection*> slow;
   std::size_t staying = 0;
-  HttpConnection* idle = nullptr;
-  HttpConnection* slow = nullptr;
-  const auto older = [](HttpConnection& one, HttpConnection* than) {
-    return than == nullptr || one.turn() < than->turn() ? &one : than;
-  };
   for (const auto& [mhd, connection] : connections_) {
     if (connection->closing()) continue;
     ++staying;
-    if (connection->idle()) idle = older(*connection, idle);
+    if (connection->idle() && connection->looked_at()) idle.push_back(connection.get());
     if (connection->reading_for() >= shared_.limits.reading_patience)
-      slow = older(*connection, slow);
+      slow.push_back(connection.get());
+  }
+  const auto oldest_last = [](std::vector<HttpConnection*>& of) {
+    std::ranges::sort(of, std::greater<>(), &HttpConnection::turn);
+  };
+  oldest_last(idle);
+  oldest_last(slow);
+  for (; staying > shared_.limits.connections; --staying) {
+    const bool had_time = !idle.empty() && idle.back()->idle_for() >= asking_patience;
+    std::vector<HttpConnection*>& from = had_time || slow.empty() ? idle : slow;
+    if (from.empty()) break;
+    from.back()->close();
+    from.pop_back();
   }
   if (staying <= shared_.limits.connections) return;
-  const bool idle_leaves = idle != nullptr && (idle->idle_for() >= asking_patience ||
-                                               (slow == nullptr && idle->turn() < shared_.turns));
-  HttpConnection* leaves = idle_leaves ? idle : slow;
-  if (leaves != nullptr) {
-    leaves->close();
-    --staying;
-  }
-  // At its limit the library takes nobody in who could ask for room.
-  if (staying > shared_.limits.connections)
-    room_.set(shared_.loop.now() + room_pause, [this] { make_room(); });
+  crowded_ = true;
+  // At its limit the library takes nobody in who would make it look.
+  room_.set(shared_.loop.now() + room_pause, [this] { run(); });
 }
 
 void HttpServer::Impl::run() {
+  ++shared_.looks;
   MHD_run(daemon_);
+  if (std::exchange(crowded_, false)) make_room();
   MHD_UNSIGNED_LONG_LONG timeout = 0;
   if (MHD_get_timeout(daemon_, &timeout) == MHD_YES) {
     const auto at = shared_.loop.now() + std::chrono::milliseconds(timeout);
@@ -202,7 +210,7 @@ void HttpServer::Impl::on_connection(void* self, MHD_Connection* mhd, void**,
     impl->wake();
   } else {
     impl->connections_[mhd] = std::make_unique<HttpConnection>(impl->shared_, mhd);
-    impl->make_room();
+    impl->crowded_ = impl->connections_.size() > impl->shared_.limits.connections;
   }
 }
 
