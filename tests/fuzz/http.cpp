@@ -1,4 +1,5 @@
-// What comes over the status socket: any bytes, over a real connection, in two portions.
+// What comes to a status address: any bytes, over a real connection, in two portions; to a server
+// that trusts who can connect, and to one that looks at what a request shows, as over TCP.
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -10,19 +11,36 @@
 #include "loop/loop.hpp"
 #include "ops/http_server.hpp"
 #include "ops/http_target.hpp"
+#include "ops/tcp_gate.hpp"
 #include "support/temp_dir.hpp"
 
 namespace {
 
 using namespace w8y;
 
+constexpr std::string_view token = "0123456789abcdef";
+
 struct Server {
-  Server() : server(loop, folder / "s", router) {
+  explicit Server(bool gated) : server(loop, folder / "s", router, limits(gated), gate_of(gated)) {
+    gate.set({"alpha"}, Secret(std::string(token)));
     router.on("GET", "/a/*", answer);
-    router.on("POST", "/a/*", answer);
+    router.on("POST", "/a/*", [this](const auto& request, const auto& reply) {
+      ++orders;
+      answer(request, reply);
+    });
     router.on("GET", "/stream", [](const ops::HttpRequest&, const ops::HttpReplyPtr& reply) {
       reply->stream("text/plain", "")->close();
     });
+  }
+
+  static ops::HttpLimits limits(bool gated) {
+    ops::HttpLimits limits;
+    if (gated) limits.spare = 4;
+    return limits;
+  }
+  ops::HttpGate gate_of(bool gated) {
+    if (!gated) return {};
+    return [this](const ops::HttpRequest& request) { return gate.refusal(request); };
   }
 
   static void answer(const ops::HttpRequest& request, const ops::HttpReplyPtr& reply) {
@@ -53,8 +71,20 @@ struct Server {
   test::TempDir folder;
   loop::Loop loop;
   ops::Router router;
+  ops::TcpGate gate;
+  std::size_t orders = 0;  ///< that were carried out
   ops::HttpServer server;
 };
+
+void talk(Server& server, std::string_view bytes, std::size_t first) {
+  const int fd = server.connect();
+  send(fd, bytes.data(), first, MSG_NOSIGNAL | MSG_DONTWAIT);
+  for (int i = 0; i < 4; ++i) server.loop.turn(false);
+  send(fd, bytes.data() + first, bytes.size() - first, MSG_NOSIGNAL | MSG_DONTWAIT);
+  for (int i = 0; i < 4; ++i) server.loop.turn(false);
+  close(fd);
+  server.turn_until_gone();
+}
 
 void look_at_target(std::string_view text) {
   const auto target = ops::parse_target(text);
@@ -66,18 +96,16 @@ void look_at_target(std::string_view text) {
 }  // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static Server& server = *new Server;
+  static Server& trusting = *new Server(false);
+  static Server& gated = *new Server(true);
   if (size == 0 || size > 60000) return 0;
   const std::string_view bytes = fuzz::text_of(data + 1, size - 1);
   look_at_target(bytes.substr(0, bytes.find(' ')));
-
-  const int fd = server.connect();
   const std::size_t first = std::min<std::size_t>(bytes.size(), data[0]);
-  send(fd, bytes.data(), first, MSG_NOSIGNAL | MSG_DONTWAIT);
-  for (int i = 0; i < 4; ++i) server.loop.turn(false);
-  send(fd, bytes.data() + first, bytes.size() - first, MSG_NOSIGNAL | MSG_DONTWAIT);
-  for (int i = 0; i < 4; ++i) server.loop.turn(false);
-  close(fd);
-  server.turn_until_gone();
+  talk(trusting, bytes, first);
+  const std::size_t before = gated.orders;
+  talk(gated, bytes, first);
+  fuzz::must(gated.orders == before || bytes.find(token) != std::string_view::npos,
+             "nothing is changed without the token");
   return 0;
 }
