@@ -15,6 +15,7 @@
 
 #include "loop/background.hpp"
 #include "loop/loop.hpp"
+#include "process/brief_run.hpp"
 #include "process/cgroup_files.hpp"
 
 namespace w8y::process {
@@ -95,7 +96,8 @@ bool Orphans::know_all(std::uint64_t asked) const {
 }
 
 void Orphans::sweep() {
-  again_ = false;
+  again_ = runs_briefly();  // what nobody knows may be another thread's
+  if (again_) return;
   for (;;) {
     siginfo_t info{};
     if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) return;
@@ -119,7 +121,7 @@ void Orphans::sweep() {
 
 void Orphans::scanned(const std::vector<ChildState>& found, std::uint64_t asked) {
   scanning_ = false;
-  if (!know_all(asked)) {
+  if (!know_all(asked) || runs_briefly()) {
     if (!timer_.pending()) timer_.set(loop_.now() + pause, [this] { look(); });
     return;
   }
