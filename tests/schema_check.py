@@ -96,7 +96,9 @@ for line in subprocess.run([program], check=True, capture_output=True, text=True
         known.setdefault(section, {})[name] = tomllib.loads("x = " + fallback)["x"] if fallback else None
 
 properties = {
-    "": {k: v for k, v in schema["properties"].items() if k == "include" or v.get("type") != "object"},
+    "": {k: v for k, v in schema["properties"].items()
+         if k == "include" or v.get("type") not in ("object", "array")},
+    "lists_from": schema["definitions"]["lists_from"]["properties"],
     "redis": schema["properties"]["redis"]["properties"],
     "supervisor": schema["properties"]["supervisor"]["properties"],
     "lists": schema["definitions"]["list"]["properties"],
@@ -141,7 +143,9 @@ def check_schema():
 def sample_tables(whole):
     lists = [whole["defaults"], *whole["lists"].values()]
     return {
-        "": [{k: v for k, v in whole.items() if not isinstance(v, dict)}],
+        "": [{k: v for k, v in whole.items()
+              if not isinstance(v, dict) and k != "lists_from"}],
+        "lists_from": whole["lists_from"],
         "redis": [whole["redis"]],
         "supervisor": [whole["supervisor"]],
         "lists": lists,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -43,6 +44,12 @@ class ConfigHost {
   /// Refuses files over 16 MiB and, as root, files that others than root can write. "-" is standard
   /// input.
   virtual File read(const std::string& path) = 0;
+  /// What a program prints (lists_from): its output, or why there is none ("exits with status 1:
+  /// …", "is not there"). nullopt: this reader does without.
+  virtual std::optional<File> run(const std::vector<std::string>& /*command*/,
+                                  Duration /*timeout*/) {
+    return std::nullopt;
+  }
   /// Paths that match a glob pattern, sorted.
   virtual std::vector<std::string> glob(const std::string& pattern) = 0;
   virtual std::string hostname() = 0;

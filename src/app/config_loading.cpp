@@ -7,6 +7,9 @@
 
 #include <w8y/reload_plan.hpp>
 
+#include "executor/environment.hpp"
+#include "process/brief_run.hpp"
+
 namespace w8y::app {
 
 namespace {
@@ -23,10 +26,29 @@ class Host : public SystemConfigHost {
   }
 };
 
-class OtherHost final : public Host {
+/// Runs the programs that print lists.
+class RunningHost : public Host {
  public:
-  OtherHost(std::string name, unsigned processors)
-      : name_(std::move(name)), processors_(processors) {}
+  std::optional<File> run(const std::vector<std::string>& command, Duration timeout) override {
+    process::BriefRequest request;
+    request.argv = command;
+    request.env = executor::basic_environment().take();
+    request.timeout = timeout;
+    process::BriefResult result = process::run_briefly(request);
+    return File{std::move(result.output), std::move(result.problem)};
+  }
+};
+
+/// Each program is run once for all hosts.
+class OtherHost final : public RunningHost {
+ public:
+  OtherHost(std::string name, unsigned processors, PrintedLists& printed)
+      : name_(std::move(name)), processors_(processors), printed_(printed) {}
+  std::optional<File> run(const std::vector<std::string>& command, Duration timeout) override {
+    const auto [entry, is_new] = printed_.try_emplace(command);
+    if (is_new) entry->second = *RunningHost::run(command, timeout);
+    return entry->second;
+  }
   std::string other_host() override { return name_; }
   unsigned processors() override { return processors_ > 0 ? processors_ : 1; }
   std::string missing(const std::string&) override { return {}; }
@@ -35,13 +57,15 @@ class OtherHost final : public Host {
  private:
   const std::string name_;
   const unsigned processors_;
+  PrintedLists& printed_;
 };
 
 }  // namespace
 
-Config load_as(const std::string& path, const std::string& host, unsigned processors) {
+Config load_as(const std::string& path, const std::string& host, unsigned processors,
+               PrintedLists& printed) {
   const Wiping wiping;
-  OtherHost other(host, processors);
+  OtherHost other(host, processors, printed);
   Config config = load_config(path, other);
   set_hashes(config);
   return config;
@@ -49,6 +73,12 @@ Config load_as(const std::string& path, const std::string& host, unsigned proces
 
 Config load(const std::string& path) {
   const Wiping wiping;  // it may hold a password
+  RunningHost host;
+  return load_config(path, host);
+}
+
+Config load_without_programs(const std::string& path) {
+  const Wiping wiping;
   Host host;
   return load_config(path, host);
 }

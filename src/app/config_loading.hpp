@@ -1,6 +1,7 @@
 // The config file as this program reads it: with Redis URLs looked at closely.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,11 +16,18 @@ inline constexpr const char* default_config_path = "/etc/w8y.toml";
 /// sysexits.h: EX_CONFIG.
 inline constexpr int config_exit = 78;
 
-/// Throws ConfigError.
+/// Throws ConfigError. Runs the programs that print lists, and waits for them.
 Config load(const std::string& path);
+/// The same but for those, whose lists are not known then: for who only wants to know where things
+/// are, and may not have the rights of w8yd.
+Config load_without_programs(const std::string& path);
+/// What programs have printed, by their command lines.
+using PrintedLists = std::map<std::vector<std::string>, ConfigHost::File>;
 /// As another host reads it, by its name and processors, with its hash. Files that it names are
 /// that host's, and are not looked at.
-Config load_as(const std::string& path, const std::string& host, unsigned processors);
+/// Each program that prints lists is run once, and kept in `printed`.
+Config load_as(const std::string& path, const std::string& host, unsigned processors,
+               PrintedLists& printed);
 /// What came of reading the file while another config is in force.
 struct LoadResult {
   ConfigPtr config;  ///< nullptr: `mistakes` says why

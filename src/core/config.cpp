@@ -7,6 +7,7 @@
 #include <w8y/config.hpp>
 
 #include "core/config_hosts.hpp"
+#include "core/config_lists_from.hpp"
 #include "core/text.hpp"
 
 namespace w8y {
@@ -14,6 +15,8 @@ namespace w8y {
 namespace core {
 
 namespace {
+
+constexpr const char* output_of = "the output of ";
 
 struct Document {
   std::string name;
@@ -27,13 +30,16 @@ class Loader {
   /// Keeps the file with its syntax errors; the tables are read when all files are there.
   void open(const std::string& name, std::string_view text);
   void open_file(const std::string& path);
-  /// The files that the first one includes.
-  void open_includes();
+  /// The files that the first one includes, and what the programs that it names print.
+  void open_more();
   Config read();
 
  private:
   void top_level(const ConfigValue& top, bool is_main);
   void read_includes(const ConfigValue& value);
+  void read_programs(const ConfigValue& value);
+  void open_program(const ConfigValue& value);
+  void keep(const std::string& name, std::variant<Node, SyntaxError> parsed);
   void lists(const ConfigValue& section);
   void list(const ConfigValue& value, const std::string& prefix);
   void look_at_prefix(const ConfigValue& value, const Rule& rule) const;
@@ -60,7 +66,10 @@ void Loader::file_problem(const std::string& name, const std::string& problem) {
 
 void Loader::open(const std::string& name, std::string_view text) {
   files_.push_back(name);
-  auto parsed = parse_toml(text);
+  keep(name, parse_toml(text));
+}
+
+void Loader::keep(const std::string& name, std::variant<Node, SyntaxError> parsed) {
   if (const auto* error = std::get_if<SyntaxError>(&parsed)) {
     reading_.mistakes.push_back({name, error->place.line, error->place.column, "", error->text});
     return;
@@ -76,11 +85,12 @@ void Loader::open_file(const std::string& path) {
   file_problem(name, file.problem);
 }
 
-void Loader::open_includes() {
+void Loader::open_more() {
   if (documents_.empty()) return;
   const Document& main = documents_.front();
   const ConfigValue top(reading_, main.name, main.root);
   if (const Node* include = main.root.find("include")) read_includes(top.member(*include));
+  if (const Node* programs = main.root.find("lists_from")) read_programs(top.member(*programs));
 }
 
 void Loader::read_includes(const ConfigValue& value) {
@@ -104,14 +114,46 @@ void Loader::read_includes(const ConfigValue& value) {
   }
 }
 
+void Loader::read_programs(const ConfigValue& value) {
+  const bool tables = value.node().kind == Node::Kind::array &&
+                      std::ranges::all_of(value.node().items, [](const Node& item) {
+                        return item.kind == Node::Kind::table;
+                      });
+  if (!tables) return value.must_be("tables of this name, each [[lists_from]]");
+  for (const Node& item : value.node().items) open_program(value.member(item));
+}
+
+/// What it prints is named after it.
+void Loader::open_program(const ConfigValue& value) {
+  ListsFrom from;
+  const std::size_t mistakes = reading_.mistakes.size();
+  read_table(value, lists_from_keys, {}, from);
+  if (value.node().find("command") == nullptr)
+    value.wrong("has no command; must name a program, such as command = [\"/opt/acme/bin/lists\"]");
+  if (reading_.mistakes.size() > mistakes) return;
+  const auto printed = reading_.host.run(from.command, from.timeout);
+  if (!printed) return;
+  const std::string name = output_of + from.command.front();
+  if (!printed->problem.empty()) {
+    value.wrong(quote(from.command.front()) + " " + printed->problem);
+    return;
+  }
+  const std::size_t begin = printed->text.find_first_not_of(" \t\r\n");
+  if (begin == std::string::npos || printed->text[begin] != '{') return open(name, printed->text);
+  files_.push_back(name);
+  keep(name, parse_json(printed->text));
+}
+
 void Loader::top_level(const ConfigValue& top, bool is_main) {
-  static const std::vector<std::string_view> sections = {"include",  "redis", "supervisor",
-                                                         "defaults", "lists", "hosts"};
+  static const std::vector<std::string_view> sections = {
+      "include", "lists_from", "redis", "supervisor", "defaults", "lists", "hosts"};
   for (const Node& node : top.node().items) {
     const ConfigValue value = top.member(node);
     const bool known = std::find(sections.begin(), sections.end(), node.key) != sections.end();
     if (known && !is_main && node.key != "lists") {
-      value.wrong_key("stands in an included file, which may hold only [lists]");
+      value.wrong_key(value.file().starts_with(output_of)
+                          ? "stands in what a program prints, which may hold only lists"
+                          : "stands in an included file, which may hold only [lists]");
     } else if (node.key == "redis") {
       read_table(value, redis_keys, {}, config_.redis);
       check_redis(value, config_.redis);
@@ -231,14 +273,14 @@ void Loader::fail() {
 Config parse_config(std::string_view text, const std::string& name, ConfigHost& host) {
   core::Loader loader(host);
   loader.open(name, text);
-  loader.open_includes();
+  loader.open_more();
   return loader.read();
 }
 
 Config load_config(const std::string& path, ConfigHost& host) {
   core::Loader loader(host);
   loader.open_file(path);
-  loader.open_includes();
+  loader.open_more();
   return loader.read();
 }
 

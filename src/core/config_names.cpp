@@ -2,6 +2,7 @@
 #include <w8y/config.hpp>
 
 #include "core/config_hosts.hpp"
+#include "core/config_lists_from.hpp"
 #include "core/text.hpp"
 
 namespace w8y {
@@ -22,6 +23,7 @@ std::string section_name(const std::string& section) {
 
 std::vector<KnownKey> known_keys() {
   std::vector<KnownKey> all = {{"", "include", "[]"}};
+  add(all, "lists_from", core::lists_from_keys);
   add(all, "redis", core::redis_keys);
   add(all, "supervisor", core::supervisor_keys);
   add(all, "lists", core::list_keys);

@@ -1,5 +1,5 @@
-// A TOML file as a tree of nodes with their places. Who reads keys needs only this: the header of
-// toml++ is large, and compiled in one file.
+// A TOML file, or a JSON text, as a tree of nodes with their places. Who reads keys needs only
+// this: the header of toml++ is large, and compiled in one file.
 #pragma once
 
 #include <cstddef>
@@ -41,5 +41,7 @@ struct SyntaxError {
 
 /// Never throws for what is in the text.
 std::variant<Node, SyntaxError> parse_toml(std::string_view text);
+/// The same tree of a JSON text.
+std::variant<Node, SyntaxError> parse_json(std::string_view text);
 
 }  // namespace w8y::core

@@ -10,6 +10,7 @@ import place
 
 SECTIONS = {
     "Top level": "",
+    "[[lists_from]]": "lists_from",
     "[redis]": "redis",
     "[supervisor]": "supervisor",
     "[lists.PREFIX] and [defaults]": "lists",

@@ -59,7 +59,7 @@ const Config* Context::config() {
     const std::string path = named ? options_.config : default_config_path;
     if (!named && access(path.c_str(), R_OK) != 0) return nullptr;
     try {
-      config_ = load(path);
+      config_ = load_without_programs(path);
     } catch (const ConfigError& error) {
       if (!named) {
         complain(path + " has mistakes (see w8yd --check) and is not used");

@@ -30,7 +30,7 @@ class PlannedConfig {
   const Config& of(const HostBeat& host) {
     if (config_ && (same_for_all_ || (host.host == host_ && host.processors == processors_)))
       return *config_;
-    config_ = load_as(path_, host.host, host.processors);
+    config_ = load_as(path_, host.host, host.processors, printed_);
     host_ = host.host;
     processors_ = host.processors;
     same_for_all_ = config_->host_hashes.empty() &&
@@ -42,6 +42,7 @@ class PlannedConfig {
 
  private:
   const std::string path_;
+  PrintedLists printed_;
   std::optional<Config> config_;
   std::string host_;
   unsigned processors_ = 0;
