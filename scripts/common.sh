@@ -46,6 +46,22 @@ need_clang_runtime() {
   need "libclang-rt-$version-dev"
 }
 
+# A browser for the test of the page, and what drives it, by npm. Where npm can't be asked, that test
+# says that it is left out.
+need_browser() {
+  local modules=$root/build/page-modules
+  need chromium
+  command -v npm >/dev/null || need npm
+  mkdir -p "$modules"
+  cmp -s "$root/tests/page/package-lock.json" "$modules/installed" && return
+  cp "$root/tests/page/package.json" "$root/tests/page/package-lock.json" "$modules"
+  if npm ci --prefix "$modules" --ignore-scripts --no-audit --no-fund >"$modules.log" 2>&1; then
+    cp "$modules/package-lock.json" "$modules/installed"
+  else
+    say "npm can't install what drives the browser; see $modules.log"
+  fi
+}
+
 # A build folder, configured once: FOLDER, then options of meson setup.
 configure() {
   local folder=$1

@@ -7,6 +7,7 @@
 #include "app/random_number.hpp"
 #include "loop/background.hpp"
 #include "ops/api.hpp"
+#include "ops/page.hpp"
 
 namespace w8y::app {
 
@@ -43,10 +44,12 @@ Daemon::Daemon(DaemonOptions options, Config config)
                   return first_config_ ? *first_config_ : supervisor_.config();
                 },
                 id_}),
-      fleet_({loop_, log_, redis_, supervisor_, control_, control_.id()}),
+      fleet_({loop_, log_, redis_, supervisor_, control_, hour_, control_.id()}),
+      live_(loop_, control_, fleet_, hour_),
       looker_(loop_,
               {[this] { return redis_.options(); },
                [this] { return first_config_ ? first_config_ : supervisor_.shared_config(); }}),
+      ring_(loop_, looker_),
       log_settings_(log_),
       servers_(loop_, log_, router_),
       signals_(loop_, control_, drain_, log_),
@@ -68,7 +71,11 @@ void Daemon::listen() {
   events_.add(event_hub_);
   events_.add(systemd_);
   events_.add(fleet_);
+  events_.add(live_);
   ops::add_api(router_, control_, fleet_, event_hub_);
+  ops::add_live(router_, live_);
+  ops::add_page(router_, control_);
+  ring_.add_to(router_);
   embedded_.on_up = [this] { redis_.reconnect_now(); };
   // Gives back the memory that the first claims of all lists took.
   mode_.on_ready = [this] {

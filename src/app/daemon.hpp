@@ -23,6 +23,7 @@
 #include "app/looker.hpp"
 #include "app/redis_connection.hpp"
 #include "app/reload.hpp"
+#include "app/ring_path.hpp"
 #include "app/signals.hpp"
 #include "app/status_servers.hpp"
 #include "app/systemd_notifier.hpp"
@@ -30,6 +31,7 @@
 #include "loop/loop.hpp"
 #include "ops/event_hub.hpp"
 #include "ops/event_log.hpp"
+#include "ops/live_hub.hpp"
 #include "ops/log.hpp"
 
 namespace w8y::app {
@@ -97,9 +99,12 @@ class Daemon final : private ReloadSteps, private DrainSteps {
   Reload reload_;
   Drain drain_;
   HostControl control_;
+  Hour hour_;
   Fleet fleet_;
+  ops::LiveHub live_;
   ops::Router router_;
   Looker looker_;
+  RingPath ring_;
   // the other parts that the config decides about
   LogSettings log_settings_;
   StatusServers servers_;

@@ -29,12 +29,14 @@ struct Fleet::Link {
         member(parts.loop, parts.redis.options(), of, id, handler),
         reader(parts.loop, member.client(), of,
                parts.redis.options().url.kind == redis::Url::Kind::cluster),
+        minutes(member.client(), of, parts.redis.options().url.kind == redis::Url::Kind::cluster),
         orders(parts.loop, member.client(), session->subscriber, reader, of, random_number()) {}
 
   std::shared_ptr<store::RedisSession> session;
   std::string fleet;
   store::FleetMember member;
   store::FleetReader reader;
+  store::FleetMinutes minutes;
   store::FleetOrders orders;
   std::unique_ptr<FleetAnswering> answering;
   bool accepted = false;
@@ -50,6 +52,7 @@ Fleet::Fleet(const FleetHostParts& parts)
              [this] {
                if (link_) link_->member.beat_soon();
              }),
+      minutes_(parts.loop.clock(), parts.hour),
       sweep_(parts.loop.timers()) {}
 
 Fleet::~Fleet() = default;
@@ -115,6 +118,7 @@ HostBeat Fleet::beat(const RedisTime& time) {
 }
 
 void Fleet::retell() {
+  minutes_.forget();
   if (link_ && link_->accepted) lists_.set_wanted(true);
 }
 
@@ -150,6 +154,17 @@ void Fleet::look(bool lists, Seen then) {
 void Fleet::give(FleetOrder order, Given then) {
   link_->orders.give(std::move(order),
                      [then = std::move(then)](FleetOutcome&& outcome) { then(outcome); });
+}
+
+void Fleet::minutes(std::vector<std::string> ids, std::int64_t last, Counted then) {
+  const WallTime now = link_->member.time().at(parts_.loop.now());
+  link_->minutes.read(std::move(ids), last, now,
+                      [then = std::move(then)](std::vector<store::FleetMinutes::Host>& hosts) {
+                        std::vector<ops::HostMinutes> all;
+                        for (auto& host : hosts)
+                          all.push_back({std::move(host.id), std::move(host.minutes)});
+                        then(all);
+                      });
 }
 
 }  // namespace w8y::app

@@ -7,12 +7,14 @@
 
 #include <w8y/fleet.hpp>
 
+#include "app/fleet_hour.hpp"
 #include "app/fleet_lists.hpp"
 #include "app/redis_connection.hpp"
 #include "app/subsystem.hpp"
 #include "ops/control.hpp"
 #include "ops/fleet_port.hpp"
 #include "store/fleet/member.hpp"
+#include "store/fleet/minutes.hpp"
 #include "store/fleet/reader.hpp"
 
 namespace w8y::app {
@@ -23,6 +25,7 @@ struct FleetHostParts {
   const RedisConnection& redis;
   const Supervisor& supervisor;
   ops::Control& control;
+  const Hour& hour;
   std::string id;  ///< new at each start
 };
 
@@ -46,6 +49,7 @@ class Fleet final : public Subsystem,
   // of ops::FleetPort
   void look(bool lists, Seen then) override;
   void give(FleetOrder order, Given then) override;
+  void minutes(std::vector<std::string> ids, std::int64_t last, Counted then) override;
 
  private:
   /// One Redis, and one fleet there.
@@ -56,6 +60,7 @@ class Fleet final : public Subsystem,
   std::vector<ToldLists::Change> changes(std::size_t most, bool lively) override {
     return lists_.take(most, lively);
   }
+  std::vector<Minute> minutes(const RedisTime& time) override { return minutes_.take(time); }
   void retell() override;
   void on_beat(const std::string& refused) override;
 
@@ -67,6 +72,7 @@ class Fleet final : public Subsystem,
   std::string hash_;     ///< in force, and since when
   Instant applied_{};
   FleetLists lists_;
+  FleetHour minutes_;
   std::unique_ptr<Link> link_;
   std::unique_ptr<Link> left_;  ///< until it has forgotten us
   Timer sweep_;

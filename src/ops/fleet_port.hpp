@@ -1,12 +1,21 @@
 // The port from the API to the fleet. Implemented by app.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include <w8y/fleet.hpp>
 #include <w8y/fleet_orders.hpp>
 
 namespace w8y::ops {
+
+/// What a host tells of its runs, by the minute.
+struct HostMinutes {
+  std::string id;
+  std::vector<std::string> minutes;  ///< JSON, as others have written it: to be read without trust
+};
 
 /// Nothing here throws or blocks.
 class FleetPort {
@@ -19,6 +28,9 @@ class FleetPort {
   using Given = std::function<void(const FleetOutcome&)>;
   /// Hosts carry it out and answer; its `id` and `until` are filled in. `then` as with look().
   virtual void give(FleetOrder order, Given then) = 0;
+  using Counted = std::function<void(const std::vector<HostMinutes>&)>;
+  /// The last so many minutes of these hosts, as far as they are known. `then` as with look().
+  virtual void minutes(std::vector<std::string> ids, std::int64_t last, Counted then) = 0;
 };
 
 }  // namespace w8y::ops

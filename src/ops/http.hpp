@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace w8y::ops {
@@ -27,14 +28,17 @@ struct HttpRequest {
   std::string content_type;
   std::string last_event_id;  ///< of who reads a stream of events again
   bool has_body = false;
+  std::string accept_encoding;
 };
 
 struct HttpResponse {
   unsigned status = 200;
   std::string body;
   std::string content_type = "application/json";
-  std::string allow;      ///< with 405: the methods that would do
-  std::string challenge;  ///< with 401: how to show who asks
+  std::string cache = "no-store";  ///< Cache-Control: answers tell of items, as a rule
+  std::string allow;               ///< with 405: the methods that would do
+  std::string challenge;           ///< with 401: how to show who asks
+  std::vector<std::pair<std::string, std::string>> headers;  ///< besides these
 };
 
 /// {"error": text}
@@ -48,6 +52,8 @@ class HttpStream {
   virtual bool push(std::string_view bytes) = 0;
   /// Ends it after what is queued.
   virtual void close() = 0;
+  /// Bytes that are queued.
+  [[nodiscard]] virtual std::size_t owed() const { return 0; }
 };
 
 /// The way back to one client. The first answer counts; an answer to a client that is gone does

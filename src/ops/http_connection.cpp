@@ -46,6 +46,8 @@ class HttpConnection::Stream : public HttpStream {
     if (connection_ != nullptr) connection_->resume();
   }
 
+  [[nodiscard]] std::size_t owed() const override { return buffer_.size(); }
+
   void forget_connection() { connection_ = nullptr; }
 
   /// For the library: up to `max` bytes; 0 suspends until there is more.
@@ -146,6 +148,7 @@ class HttpConnection::Reply : public HttpReply {
     class Gone : public HttpStream {
       bool push(std::string_view) override { return false; }
       void close() override {}
+      [[nodiscard]] std::size_t owed() const override { return 0; }
     };
     std::shared_ptr<HttpStream> stream;
     if (const auto exchange = exchange_.lock())
@@ -228,6 +231,7 @@ void HttpConnection::read_head(const char* method, const char* version) {
   request.origin = header("Origin");
   request.authorization = header("Authorization");
   request.content_type = header("Content-Type");
+  request.accept_encoding = header("Accept-Encoding");
   request.last_event_id = header("Last-Event-ID");
   const std::string length = header("Content-Length");
   request.has_body = !header("Transfer-Encoding").empty() || (!length.empty() && length != "0");
@@ -315,11 +319,13 @@ MHD_Result HttpConnection::queue(unsigned status, MHD_Response* response,
                                  const HttpResponse& about) {
   if (response == nullptr) return MHD_NO;
   MHD_add_response_header(response, "Content-Type", about.content_type.c_str());
-  MHD_add_response_header(response, "Cache-Control", "no-store");
+  MHD_add_response_header(response, "Cache-Control", about.cache.c_str());
   MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
   if (!about.allow.empty()) MHD_add_response_header(response, "Allow", about.allow.c_str());
   if (!about.challenge.empty())
     MHD_add_response_header(response, "WWW-Authenticate", about.challenge.c_str());
+  for (const auto& [name, value] : about.headers)
+    MHD_add_response_header(response, name.c_str(), value.c_str());
   const MHD_Result result = MHD_queue_response(mhd_, status, response);
   MHD_destroy_response(response);
   return result;

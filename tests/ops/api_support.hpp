@@ -83,6 +83,7 @@ struct FakeFleet : FleetPort {
     then(outcome);
   }
 
+  void minutes(std::vector<std::string>, std::int64_t, Counted then) override { then({}); }
   void look(bool lists, Seen then) override {
     FleetView seen = view;
     if (!lists)

@@ -9,6 +9,7 @@
 #include "redis/subscriber.hpp"
 #include "redis/url.hpp"
 #include "store/fleet/member.hpp"
+#include "store/fleet/minutes.hpp"
 #include "store/fleet/orders.hpp"
 #include "store/fleet/reader.hpp"
 #include "support/cluster.hpp"
@@ -57,6 +58,7 @@ struct BeatingHost final : private FleetMember::Handler {
   std::vector<ToldLists::Change> changes(std::size_t most, bool lively) override {
     return told.take(most, lively);
   }
+  std::vector<Minute> minutes(const RedisTime&) override { return std::exchange(counted, {}); }
   void retell() override {
     told.forget();
     for (const auto& list : lists) told.note(list);
@@ -87,6 +89,7 @@ struct BeatingHost final : private FleetMember::Handler {
   HostBeat shown;
   std::vector<ListBeat> lists;
   ToldLists told;
+  std::vector<Minute> counted;
   int beats = 0;
   int seen = 0;
   std::string refused;
@@ -147,6 +150,45 @@ void put_host(const RedisServer& server, const std::string& id, long long beat_m
 }
 
 }  // namespace
+
+TEST_CASE("what a host counts by the minute is kept for an hour, and read without trust") {
+  const RedisServer server;
+  loop::Loop loop;
+  const long long now = ms_now(server);
+  const std::int64_t minute = now / 60'000;
+  BeatingHost host(loop, server.url(), "alpha");
+  host.counted = {{minute - 1, "one"}, {minute, "two"}};
+  REQUIRE(host.has_beaten());
+  const auto key = [](std::int64_t of) {
+    return "fleet:minute:alpha-00000000:" + std::to_string(of % 60);
+  };
+  CHECK(server.ask({"GET", key(minute)}) == "two");
+  const long long life = std::stoll(server.ask({"PTTL", key(minute)}));
+  CHECK(life > 0);
+  CHECK(life <= 3'600'000);
+  server.ask({"SET", key(minute - 2), std::string(max_minute + 1, 'x')});
+  server.ask({"LPUSH", key(minute - 3), "no text"});
+
+  redis::Client client(loop, to(server.url()));
+  for (const bool cluster : {false, true}) {
+    CAPTURE(cluster);
+    FleetMinutes minutes(client, "fleet", cluster);
+    std::vector<FleetMinutes::Host> seen;
+    const auto read = [&](std::int64_t last) {
+      seen.clear();
+      minutes.read({"alpha-00000000", "beta-00000000"}, last, WallTime(now),
+                   [&](std::vector<FleetMinutes::Host>& hosts) { seen = std::move(hosts); });
+      REQUIRE(turn_until(loop, [&] { return !seen.empty(); }));
+    };
+    read(60);
+    REQUIRE(seen.size() == 2);
+    CHECK(seen[0].minutes == std::vector<std::string>{"one", "two"});
+    CHECK(seen[1].id == "beta-00000000");
+    CHECK(seen[1].minutes.empty());
+    read(1);
+    CHECK(seen[0].minutes == std::vector<std::string>{"two"});
+  }
+}
 
 TEST_CASE("a host beats, tells of its lists where they changed, and leaves") {
   const RedisServer server;

@@ -56,8 +56,9 @@ void take_state(ItemState& item, const redis::ReplyCopy* told) {
 /// Reads a list page by page.
 class Pages {
  public:
-  Pages(redis::SyncClient& client, const store::CircularKeys& keys, std::int64_t page)
-      : client_(client), keys_(keys), page_(page) {}
+  Pages(redis::SyncClient& client, const store::CircularKeys& keys, std::int64_t page,
+        std::int64_t first = 0)
+      : client_(client), keys_(keys), page_(page), first_(first) {}
 
   /// Adds the next items to `items`, each once; false: there are no more.
   bool next(std::vector<ItemState>& items) {
@@ -336,6 +337,18 @@ Items read_items(redis::SyncClient& client, const store::CircularKeys& keys,
   found.whole = found.items.size() <= most && !pages.next(page);
   if (found.items.size() > most) found.items.resize(most);
   return found;
+}
+
+std::vector<ItemState> read_part(redis::SyncClient& client, const store::CircularKeys& keys,
+                                 std::size_t first, std::size_t count) {
+  std::vector<ItemState> items;
+  if (count == 0) return items;
+  Pages pages(client, keys, static_cast<std::int64_t>(count), static_cast<std::int64_t>(first));
+  while (items.size() < count && pages.next(items)) {
+  }
+  if (items.size() > count) items.resize(count);
+  pages.scripts() ? look_at(client, keys, items) : look_at_plainly(client, keys, items);
+  return items;
 }
 
 }  // namespace w8y::app::look

@@ -63,4 +63,8 @@ struct Items {
 Items read_items(redis::SyncClient& client, const store::CircularKeys& keys,
                  const std::string& state = {}, std::size_t most = 0);
 
+/// `count` items from the `first` place on, each once, and what they are doing.
+std::vector<ItemState> read_part(redis::SyncClient& client, const store::CircularKeys& keys,
+                                 std::size_t first, std::size_t count);
+
 }  // namespace w8y::app::look

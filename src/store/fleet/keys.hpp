@@ -1,6 +1,7 @@
 // Keys and channels of a fleet (w8y-keys(7)).
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -8,10 +9,13 @@ namespace w8y::store {
 
 /// Each command names one of them: in a cluster they may be on different nodes.
 struct FleetKeys {
+  static constexpr std::int64_t minutes_kept = 60;
+
   explicit FleetKeys(const std::string& fleet)
       : hosts(fleet + ":hosts"),
         host_prefix(fleet + ":host:"),
         lists_prefix(fleet + ":lists:"),
+        minute_prefix(fleet + ":minute:"),
         control(fleet + ":control"),
         answer_prefix(fleet + ":answer:") {}
 
@@ -21,6 +25,10 @@ struct FleetKeys {
   [[nodiscard]] std::string lists(std::string_view id) const {
     return lists_prefix + std::string(id);
   }
+  /// A key for each minute of the last hour, and then again the first.
+  [[nodiscard]] std::string minute(std::string_view id, std::int64_t minute) const {
+    return minute_prefix + std::string(id) + ":" + std::to_string(minute % minutes_kept);
+  }
   [[nodiscard]] std::string answer(std::string_view order) const {
     return answer_prefix + std::string(order);
   }
@@ -28,6 +36,7 @@ struct FleetKeys {
   std::string hosts;  ///< zset: host id, scored with its last beat in ms
   std::string host_prefix;
   std::string lists_prefix;
+  std::string minute_prefix;
   std::string control;
   std::string answer_prefix;
 };

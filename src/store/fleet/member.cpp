@@ -20,6 +20,8 @@ constexpr std::size_t tidy_every = 3;
 constexpr std::size_t prolong_every = 2;
 /// Who beats looks at so many of the oldest hosts.
 constexpr const char* oldest_looked_at = "99";
+/// What a minute had is looked at for an hour, and a minute later its key is another's.
+constexpr Duration minute_life = std::chrono::minutes(60);
 /// A server that is asked to forget us has so long.
 constexpr Duration leave_patience = std::chrono::seconds(1);
 
@@ -118,6 +120,8 @@ void FleetMember::send() {
   call({"ZADD", keys_.hosts, now, id_});
   const std::string text = to_text(beat);
   call({"SET", keys_.host(id_), text, "PX", ms_of(beat_life)});
+  for (const Handler::Minute& minute : handler_.minutes(time_))
+    call({"SET", keys_.minute(id_, minute.minute), minute.text, "PX", ms_of(minute_life)});
   if (!told_lists_ || beats_ % prolong_every == 0) return;
   call({"PEXPIRE", keys_.lists(id_), ms_of(beat_life)}, [this](const redis::Answer& answer) {
     if (!answer.ok() || answer.reply.integer() != 0) return;

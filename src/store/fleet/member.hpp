@@ -34,6 +34,12 @@ class FleetMember final : private detail::FleetClientOwner, private redis::Clien
     /// What is to be told of lists: `most` at a time, if there are so many. `lively`: also what
     /// runs have changed.
     virtual std::vector<ToldLists::Change> changes(std::size_t most, bool lively) = 0;
+    struct Minute {
+      std::int64_t minute = 0;  ///< since 1970, by Redis's clock
+      std::string text;         ///< at most max_minute bytes
+    };
+    /// What has changed of the last minutes' figures.
+    virtual std::vector<Minute> minutes(const RedisTime& time) = 0;
     /// What was told may be lost: all is to be told again.
     virtual void retell() = 0;
     /// A beat was answered. `refused`: why Redis does not take it; empty: it does.

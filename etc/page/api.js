@@ -1,0 +1,92 @@
+// Questions and orders to the status API.
+
+export class ApiError extends Error {
+  constructor(status, text, body) {
+    super(text);
+    this.status = status;
+    this.body = body;
+  }
+}
+
+/** "lists", key, "items" → the path; keys are encoded already. */
+export function path(...parts) {
+  return `/api/v1/${parts.join('/')}`;
+}
+
+export function query(values) {
+  const pairs = Object.entries(values).filter(([, value]) => value !== '' && value !== null && value !== undefined);
+  return pairs.length ? `?${pairs.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')}` : '';
+}
+
+async function answerOf(response) {
+  const text = await response.text();
+  let body = null;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    body = {error: text.slice(0, 300)};
+  }
+  if (!response.ok) throw new ApiError(response.status, body.error || `w8yd answers ${response.status}`, body);
+  return body;
+}
+
+export async function get(where, signal) {
+  return answerOf(await fetch(where, {signal, headers: {Accept: 'application/json'}}));
+}
+
+// Kept while this tab is open, and nowhere else; sent in a header, so that no other page can use it.
+const PLACE = 'w8y-token';
+
+export function token() {
+  return sessionStorage.getItem(PLACE) || '';
+}
+
+export function setToken(text) {
+  if (text) sessionStorage.setItem(PLACE, text);
+  else sessionStorage.removeItem(PLACE);
+}
+
+export async function post(where, body) {
+  const headers = {'Content-Type': 'application/json'};
+  if (token()) headers.Authorization = `Bearer ${token()}`;
+  return answerOf(await fetch(where, {method: 'POST', headers, body: JSON.stringify(body || {})}));
+}
+
+/** Asks again and again while a view is open: {data, error, missing, at}, told to `tell`. */
+export function asking(where, every, tell) {
+  const asked = {data: null, error: null, missing: false, at: 0, where};
+  let timer = 0;
+  let over = false;
+  const abort = new AbortController();
+  const ask = async () => {
+    clearTimeout(timer);
+    try {
+      const data = await get(asked.where, abort.signal);
+      if (over) return;
+      asked.data = data;
+      asked.error = null;
+      asked.at = Date.now();
+    } catch (error) {
+      if (over) return;
+      asked.error = error;
+      asked.missing = error.status === 404 && /no such path/.test(error.message);
+    }
+    tell();
+    const gap = (asked.data && asked.data.again_ms) || every;
+    if (gap && !asked.missing) timer = setTimeout(() => (document.hidden ? later() : ask()), gap);
+  };
+  const later = () => {
+    timer = setTimeout(() => (document.hidden ? later() : ask()), 1000);
+  };
+  asked.again = (to) => {
+    if (to) asked.where = to;
+    return ask();
+  };
+  asked.stop = () => {
+    over = true;
+    clearTimeout(timer);
+    abort.abort();
+  };
+  ask();
+  return asked;
+}

@@ -1,0 +1,93 @@
+// The frame: which view is shown, and whether what it shows is as it is.
+import {v, patch, plain, time} from './dom.js';
+import {store, start, watch, changed} from './store.js';
+import {overview} from './overview.js';
+import {lists} from './lists.js';
+import {list} from './list.js';
+import {run} from './run.js';
+import {item} from './item.js';
+import {fleet} from './fleet.js';
+import {feeds, schedules} from './work.js';
+
+const ROUTES = [
+  [/^$/, overview, 'overview'],
+  [/^lists$/, lists, 'lists'],
+  [/^lists\/([^/]*)$/, list, 'lists'],
+  [/^lists\/([^/]*)\/items\/([^/]*)$/, item, 'lists'],
+  [/^runs\/([^/]+)$/, run, ''],
+  [/^fleet$/, fleet, 'fleet'],
+  [/^schedules(?:\/([^/]*))?$/, schedules, 'schedules'],
+  [/^feeds$/, feeds, 'feeds'],
+];
+const TABS = [['overview', '#/', 'Overview'], ['lists', '#/lists', 'Lists'], ['fleet', '#/fleet', 'Fleet'], ['schedules', '#/schedules', 'Schedules'], ['feeds', '#/feeds', 'Feeds']];
+
+const app = document.getElementById('app');
+let here = null; // {view, tab, args, leave}
+
+function route() {
+  const [path, question] = location.hash.replace(/^#\/?/, '').split('?');
+  const query = new URLSearchParams(question || '');
+  for (const [pattern, view, tab] of ROUTES) {
+    const match = pattern.exec(path);
+    if (match) return {view, tab, args: {parts: match.slice(1), query}, path};
+  }
+  return {view: nothing, tab: '', args: {parts: [], query}, path};
+}
+
+const nothing = {
+  title: () => 'Not found',
+  render: () => [v('h1', {}, 'There is no such view'), v('p', {}, v('a', {href: '#/'}, 'Overview'))],
+};
+
+function go() {
+  const next = route();
+  if (here && here.leave) here.leave();
+  const first = here === null;
+  here = {...next, leave: null};
+  document.title = `${plain(here.view.title(here.args), 80)} – w8y`;
+  if (here.view.enter) here.leave = here.view.enter(here.args);
+  render();
+  scrollTo(0, 0);
+  if (!first) focusMain();
+}
+
+function focusMain() {
+  const main = document.getElementById('main');
+  if (main) main.focus({preventScroll: true});
+}
+
+function connection() {
+  const text = store.state === 'live' ? 'live' : store.state === 'lost' ? `not connected since ${time(store.since)}` : 'connecting';
+  return v('span', {class: `link ${store.state}`, role: 'status'}, v('span', {class: 'dot', 'aria-hidden': 'true'}), text);
+}
+
+function banner() {
+  if (store.state === 'lost')
+    return v('div', {key: 'banner', class: 'banner', role: 'alert'},
+      v('p', {}, `Not connected since ${time(store.since)}: ${store.why}. What stands here is as it was then; it is tried again.`));
+  if (store.page && !document.querySelector(`script[src*="${store.page}"]`))
+    return v('div', {key: 'banner', class: 'banner calm', role: 'status'},
+      v('p', {}, 'w8yd has another version of this page. ', v('a', {href: location.pathname, onclick: () => location.reload()}, 'Load it')));
+  return null;
+}
+
+function render() {
+  const ready = store.host !== null;
+  patch(app, [
+    v('button', {key: 'skip', class: 'hidden skip', onclick: focusMain}, 'To the content'),
+    v('header', {key: 'top', class: 'top'}, v('div', {class: 'bar'},
+      v('a', {class: 'brand', href: '#/', 'aria-label': 'w8y, overview'}, v('img', {src: document.querySelector('link[rel=icon]').href, alt: ''}), 'w8y'),
+      v('nav', {'aria-label': 'Views'}, TABS.map(([tab, href, text]) => v('a', {key: tab, href, 'aria-current': tab === here.tab ? 'page' : null}, text))),
+      connection())),
+    banner(),
+    v('main', {key: 'main', id: 'main', tabindex: -1, class: store.state === 'live' ? '' : 'stale'},
+      v('div', {key: here.path, class: 'content'}, ready ? here.view.render(here.args)
+        : v('p', {class: 'none', role: 'status'}, store.why ? `${store.why}; it is tried again.` : 'Asking w8yd …'))),
+  ]);
+}
+
+watch(() => render());
+addEventListener('hashchange', go);
+go();
+start();
+changed();

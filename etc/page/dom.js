@@ -1,0 +1,195 @@
+// What is on the screen, made of plain descriptions: v('p', {class: 'x'}, 'text'). Text is always
+// text: nothing here reads markup, so no item can be any.
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+/** A description of an element. `props.key` keeps an element through changes of its neighbours. */
+export function v(tag, props, ...kids) {
+  return {tag, props: props || {}, kids: flat(kids)};
+}
+
+function flat(kids) {
+  const all = [];
+  for (const kid of kids.flat(9)) {
+    if (kid === null || kid === undefined || kid === false || kid === '') continue;
+    all.push(typeof kid === 'object' ? kid : String(kid));
+  }
+  return all;
+}
+
+function keyOf(kid, at) {
+  if (typeof kid === 'string') return `#${at}`;
+  return kid.props.key === undefined ? `${kid.tag}${at}` : `=${kid.props.key}`;
+}
+
+function setProp(dom, name, value, before) {
+  if (name === 'key' || value === before) return;
+  if (name === 'style') {
+    for (const key of Object.keys(before || {})) if (!(value || {})[key]) dom.style.removeProperty(key);
+    for (const [key, text] of Object.entries(value || {})) dom.style.setProperty(key, text);
+  } else if (name.startsWith('on')) {
+    dom[name] = value || null;
+  } else if (name === 'selected') {
+    if (value) dom.selected = true;
+  } else if (name === 'value' && dom.tagName !== 'OPTION') {
+    if (dom.value !== value && dom !== document.activeElement) dom.value = value;
+  } else if (value === null || value === undefined || value === false) {
+    dom.removeAttribute(name);
+  } else {
+    dom.setAttribute(name, value === true ? '' : value);
+  }
+}
+
+function make(node, parent) {
+  if (typeof node === 'string') return document.createTextNode(node);
+  const svg = node.tag === 'svg' || (parent.namespaceURI === SVG && parent.tagName !== 'foreignObject');
+  const dom = svg ? document.createElementNS(SVG, node.tag) : document.createElement(node.tag);
+  for (const [name, value] of Object.entries(node.props)) setProp(dom, name, value);
+  patch(dom, node.kids);
+  if (node.props.onmade) node.props.onmade(dom);
+  return dom;
+}
+
+/** Makes the children of `parent` what `kids` say, and keeps what is the same already. */
+export function patch(parent, kids) {
+  const news = flat([kids]);
+  const olds = parent.w8y || new Map();
+  const kept = new Map();
+  let place = parent.w8y ? parent.firstChild : null;
+  if (!parent.w8y) parent.replaceChildren();
+  news.forEach((node, at) => {
+    const key = keyOf(node, at);
+    const old = olds.get(key);
+    let dom;
+    if (old && typeof old.node === typeof node && (typeof node === 'string' || old.node.tag === node.tag)) {
+      dom = old.dom;
+      if (typeof node === 'string') {
+        if (old.node !== node) dom.data = node;
+      } else {
+        for (const name of Object.keys(old.node.props))
+          if (!(name in node.props)) setProp(dom, name, null, old.node.props[name]);
+        for (const [name, value] of Object.entries(node.props)) setProp(dom, name, value, old.node.props[name]);
+        patch(dom, node.kids);
+      }
+      olds.delete(key);
+    } else {
+      dom = make(node, parent);
+    }
+    if (dom === place) place = place.nextSibling;
+    else parent.insertBefore(dom, place);
+    kept.set(key, {node, dom});
+  });
+  for (const old of olds.values()) old.dom.remove();
+  parent.w8y = kept;
+}
+
+// ---- text from elsewhere
+
+// What isn't seen, or changes how what stands beside it is seen.
+const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/;
+const NAMES = {'\n': '\\n', '\r': '\\r', '\t': '\\t', '\u001b': '\\e', '\u0000': '\\0'};
+
+function escaped(c) {
+  const code = c.charCodeAt(0);
+  return NAMES[c] || (code < 256 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`);
+}
+
+/** Text on one line, with what isn't seen as escapes; for titles and labels. */
+export function plain(text, most = 200) {
+  let result = '';
+  for (const c of String(text).slice(0, most)) result += UNSEEN.test(c) ? escaped(c) : c;
+  return String(text).length > most ? `${result}…` : result;
+}
+
+/** The same as elements, in a direction of its own, with a mark where it is cut. */
+export function shown(text, most = 200, length = 0) {
+  const parts = [];
+  let run = '';
+  const all = String(text);
+  for (const c of all.slice(0, most)) {
+    if (!UNSEEN.test(c)) {
+      run += c;
+      continue;
+    }
+    parts.push(run, v('span', {class: 'ctl'}, escaped(c)));
+    run = '';
+  }
+  parts.push(run);
+  const cut = all.length > most || length > 0;
+  if (cut) parts.push(v('span', {class: 'cut'}, length > 0 ? `… (${bytes(length)})` : '…'));
+  return v('bdi', {}, parts);
+}
+
+const decoder = new TextDecoder('utf-8', {fatal: false});
+
+function unbase64(text) {
+  return Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+}
+
+/** A member that is bytes: {text to show, key for addresses, length where it is cut}. */
+export function bytesOf(object, name) {
+  const coded = object[`${name}_base64`];
+  const length = object[`${name}_length`] || 0;
+  if (coded === undefined) {
+    const text = object[name] === undefined ? '' : String(object[name]);
+    return {text, key: encodeURIComponent(text), length};
+  }
+  const all = unbase64(coded);
+  const key = Array.from(all, (b) => `%${b.toString(16).padStart(2, '0').toUpperCase()}`).join('');
+  let text = '';
+  for (const b of all) text += b < 128 ? String.fromCharCode(b) : `\\x${b.toString(16)}`;
+  return {text, key, length};
+}
+
+/** What a key in an address says, for people. */
+export function textOfKey(key) {
+  try {
+    return decodeURIComponent(key);
+  } catch {
+    const raw = key.replace(/%([0-9A-F]{2})/gi, (_, hex) => String.fromCharCode(parseInt(hex, 16)));
+    return decoder.decode(Uint8Array.from(raw, (c) => c.charCodeAt(0) & 255));
+  }
+}
+
+// ---- figures
+
+const whole = new Intl.NumberFormat('en');
+
+export function number(n) {
+  return n === null || n === undefined ? '–' : whole.format(n);
+}
+
+export function count(n, one, many = `${one}s`) {
+  return `${number(n)} ${n === 1 ? one : many}`;
+}
+
+export function bytes(n) {
+  if (n < 1024) return `${n} bytes`;
+  return n < 1048576 ? `${Math.round(n / 1024)} KiB` : `${(n / 1048576).toFixed(1)} MiB`;
+}
+
+/** How long, in two units at most. */
+export function duration(ms) {
+  if (ms === null || ms === undefined || Number.isNaN(ms)) return '–';
+  const s = ms / 1000;
+  if (s < 1) return `${Math.max(0, Math.round(ms))} ms`;
+  if (s < 10) return `${s.toFixed(1)} s`;
+  if (s < 60) return `${Math.floor(s)} s`;
+  if (s < 3600) return `${Math.floor(s / 60)} min ${Math.floor(s % 60)} s`;
+  if (s < 86400) return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
+  return `${Math.floor(s / 86400)} d ${Math.floor((s % 86400) / 3600)} h`;
+}
+
+const hours = new Intl.DateTimeFormat('en-GB', {hour: '2-digit', minute: '2-digit', second: '2-digit'});
+const days = new Intl.DateTimeFormat('en-GB', {day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit'});
+
+/** A time of day; with the day, where that isn't today. */
+export function time(ms) {
+  if (!ms) return '–';
+  const at = new Date(ms);
+  return at.toDateString() === new Date().toDateString() ? hours.format(at) : days.format(at);
+}
+
+export function when(ms) {
+  return v('time', {datetime: new Date(ms).toISOString(), title: new Date(ms).toISOString()}, time(ms));
+}

@@ -1,0 +1,77 @@
+// Hosts by lists: who runs what, who refuses what and why.
+import {v, plain, number, duration, time} from './dom.js';
+import {changed, now, store} from './store.js';
+import {bar, card, listLink, state, table} from './parts.js';
+import {allLists} from './overview.js';
+import {actions} from './actions.js';
+import {path, query} from './api.js';
+
+const PAGE = 100;
+let from = 0;
+
+function hostOrders(host) {
+  const to = (word) => path(word) + query({host: host.host_id});
+  const name = plain(host.host, 60);
+  const runs = host.slots.used;
+  const all = [{word: 'Reload', path: to('reload'), what: `${name} reads its config file again. If it has mistakes, nothing changes, and they are named here.`}];
+  if (host.state === 'quiet') all.push({word: 'Resume', path: to('resume'), what: `${name} begins runs again.`});
+  else all.push({word: 'Quiet', path: to('quiet'), what: `${name} begins no new runs; ${runs === 1 ? '1 run goes' : `${number(runs)} runs go`} on. Resume ends that.`});
+  all.push({word: 'Drain', bad: true, path: to('drain'), what: `${name} begins no new runs, gives its ${number(runs)} until drain_timeout, ends them, and w8yd ends.`});
+  return actions(all);
+}
+
+function hostsTable(hosts) {
+  return card('hosts', 'Hosts',
+    table('Hosts of the fleet', ['Host', 'State', 'Config', 'Version', 'Last beat', 'Places', 'Least margin', 'Orders'], hosts.map((host) => v('tr', {key: host.host_id},
+        v('th', {scope: 'row'}, v('b', {}, plain(host.host || host.host_id, 60)), host.host_id === store.host.host_id && v('div', {class: 'note'}, 'this page')),
+        v('td', {}, state(host.state), host.silent_since_ms && v('div', {class: 'note'}, `since ${time(host.silent_since_ms)}`), host.trouble && v('div', {class: 'note'}, plain(host.trouble, 200))),
+        v('td', {}, `generation ${number(host.generation)}`, v('div', {class: 'note item'}, plain((host.config_hash || '').slice(0, 12))), host.behind && state('behind')),
+        v('td', {}, plain(host.version, 30)),
+        v('td', {}, duration(Math.max(0, now() - host.last_beat_ms)), ' ago'),
+        v('td', {}, host.slots.limit ? [`${number(host.slots.used)} / ${number(host.slots.limit)}`, placesBar(host)] : number(host.slots.used)),
+        v('td', {}, host.least_lease_margin_ms === null ? '–' : duration(host.least_lease_margin_ms)),
+        v('td', {}, v('div', {class: 'acts'}, hostOrders(host)))))));
+}
+
+function cell(row, hosts, host) {
+  const found = row.hosts.find((one) => (one.own ? host.host_id === store.host.host_id : one.id === host.host_id));
+  if (!found) return v('td', {key: host.host_id, class: 'cell note'}, '–', v('span', {class: 'hidden'}, 'not configured'));
+  const {state: name, why, running, concurrency} = found.row;
+  const title = plain(why || name, 400);
+  if (running > 0) return v('td', {key: host.host_id, class: 'cell', title}, state('running', true, `${number(running)} / ${number(concurrency)}`), v('span', {class: 'hidden'}, ' running'));
+  const fine = name === 'refused' && row.state !== 'refused';
+  return v('td', {key: host.host_id, class: 'cell', title, tabindex: why ? 0 : null}, state(name, fine), why && name === 'refused' && v('div', {class: 'note'}, plain(why, 60)));
+}
+
+export const fleet = {
+  title: () => 'Fleet',
+  enter() {
+    from = 0;
+  },
+  render() {
+    const told = store.fleet;
+    const hosts = ((told && told.hosts) || []).filter((host) => host.slots);
+    const name = told && (told.fleet || '');
+    const head = v('div', {class: 'head'}, v('h1', {}, 'Fleet'), name && v('span', {class: 'sub'}, plain(name, 60)));
+    if (!told) return [head, v('p', {class: 'none'}, 'Not known yet.')];
+    const rows = [...allLists()].sort((a, b) => (a.name < b.name ? -1 : 1));
+    if (from >= rows.length) from = 0;
+    return [
+      head,
+      told.trouble && v('p', {class: 'answer bad'}, plain(told.trouble, 400)),
+      hosts.length > 0 && hostsTable(hosts),
+      v('div', {class: 'grid'}),
+      v('section', {class: 'card', 'aria-labelledby': 'grid'}, v('header', {}, v('h2', {id: 'grid'}, 'Lists by host'), v('span', {class: 'note'}, 'running of limit, or why not')),
+        v('div', {class: 'wide'}, v('table', {}, v('caption', {class: 'hidden'}, 'Lists by host'),
+          v('thead', {}, v('tr', {}, v('th', {scope: 'col'}, 'List'), hosts.map((host) => v('th', {key: host.host_id, scope: 'col', class: 'cell'}, plain(host.host, 40))))),
+          v('tbody', {}, rows.slice(from, from + PAGE).map((row) => v('tr', {key: row.key}, v('th', {scope: 'row'}, listLink(row)), hosts.map((host) => cell(row, hosts, host))))))),
+        rows.length > PAGE && v('p', {class: 'tools'}, v('button', {class: 'b', disabled: from === 0, onclick: () => {
+          from -= PAGE;
+          changed();
+        }}, 'Back'), v('button', {class: 'b', disabled: from + PAGE >= rows.length, onclick: () => {
+          from += PAGE;
+          changed();
+        }}, 'More'), v('span', {class: 'note'}, `${number(from + 1)} to ${number(Math.min(rows.length, from + PAGE))} of ${number(rows.length)}`))),
+    ];
+  },
+};

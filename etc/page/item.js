@@ -1,0 +1,60 @@
+// One item: why it does not run, and its last runs.
+import {v, plain, shown, number, count, duration, when, textOfKey} from './dom.js';
+import {changed, now} from './store.js';
+import {asking, path} from './api.js';
+import {card, facts, reasons, runLink, staleNote, state, waiting} from './parts.js';
+import {history} from './list.js';
+import {actions} from './actions.js';
+
+let open = null;
+
+function orders(key, item, data) {
+  const name = plain(textOfKey(item), 80);
+  const to = (word) => path('lists', key, 'items', item, word);
+  const then = () => open.again();
+  const all = [];
+  if (data.state === 'quarantined') all.push({word: 'Release', path: to('release'), then, what: `${name} goes back into circulation, and its failures are forgotten.`});
+  else all.push({word: 'Quarantine', bad: true, path: to('quarantine'), fields: ['reason'], then, what: `${name} is taken out of circulation until somebody releases it. ${data.state === 'running' ? 'Its run goes on to its end.' : ''}`});
+  if (data.state === 'free' || data.state === 'resting') all.push({word: 'Run now', path: to('run'), then, what: `Runs ${name} now, on a host that serves the list${data.state === 'resting' ? ', whatever is left of its rest' : ''}.`});
+  return actions(all);
+}
+
+export const item = {
+  title: ({parts}) => textOfKey(parts[1]),
+  enter({parts}) {
+    open = asking(path('lists', parts[0], 'items', parts[1]), 2000, changed);
+    return () => {
+      open.stop();
+      open = null;
+    };
+  },
+  render({parts}) {
+    const name = textOfKey(parts[1]);
+    const top = [
+      v('p', {class: 'crumb'}, v('a', {href: `#/lists/${parts[0]}`}, shown(textOfKey(parts[0]), 120))),
+    ];
+    const wait = waiting(open, 'This item');
+    if (wait) return [...top, v('h1', {class: 'item'}, shown(name, 300)), wait];
+    const data = open.data.item && typeof open.data.item === 'object' ? {...open.data, ...open.data.item} : open.data;
+    const why = data.why_not || data.why;
+    return [
+      ...top,
+      v('div', {class: 'head'}, v('h1', {class: 'item'}, shown(name, 300)), state(data.state), v('div', {class: 'act'}, orders(parts[0], parts[1], data))),
+      v('div', {class: 'grid two'},
+        card('why', data.state === 'running' ? 'Why it runs' : 'Why it does not run',
+          (Array.isArray(why) && reasons(why)) || v('p', {class: 'none'}, Array.isArray(why) ? 'Nothing keeps it: it runs when a place is free and its turn comes.' : plain(why || '', 500) || 'Nothing keeps it.')),
+        card('how', 'How it is', facts([
+          ['State', state(data.state)],
+          data.host && ['On', plain(data.host, 80)],
+          data.run && typeof data.run === 'string' && ['Run', runLink(data.run)],
+          data.since_ms && ['Since', [when(data.since_ms), ` (${duration(Math.max(0, now() - data.since_ms))})`]],
+          data.left_ms && ['Left', duration(data.left_ms)],
+          data.by && ['By', plain(data.by, 80)],
+          data.failures > 0 && ['Failures in a row', number(data.failures)],
+          data.copies > 1 && ['In the list', count(data.copies, 'time')],
+        ]), staleNote(open))),
+      card('runs', 'Its last runs',
+        history({data: {runs: data.runs || []}, error: null, missing: false}, null, null, false)),
+    ];
+  },
+};

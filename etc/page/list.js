@@ -1,0 +1,181 @@
+// A list: its ring, what runs, what it may do where, its items and its history.
+import {v, plain, shown, number, count, duration, time, when, bytesOf, textOfKey} from './dom.js';
+import {changed, listOf, lastHour, runsNow, serves, store} from './store.js';
+import {asking, path, query} from './api.js';
+import {Pages, card, chart, code, facts, itemLink, reasons, runLink, runList, staleNote, state, table, waiting} from './parts.js';
+import {Ring} from './ring.js';
+import {actions} from './actions.js';
+
+const OUTCOMES = ['succeeded', 'failed', 'crashed', 'timed_out', 'cancelled', 'lost'];
+const STATES = ['free', 'running', 'resting', 'quarantined'];
+
+let open = null;
+
+class Open {
+  constructor(key, question) {
+    this.key = key;
+    this.ring = new Ring();
+    this.rung = asking(path('lists', key, 'ring'), 1000, changed);
+    this.own = asking(path('lists', key), 5000, changed);
+    this.why = asking(path('lists', key, 'why'), 10000, changed);
+    this.config = asking(path('config'), 0, changed);
+    this.state = question.get('items') || '';
+    this.search = '';
+    this.itemPages = new Pages();
+    this.items = asking(this.itemsPath(), 5000, changed);
+    this.outcome = question.get('outcome') || '';
+    this.runPages = new Pages();
+    this.runs = asking(this.runsPath(), 5000, changed);
+  }
+  itemsPath() {
+    return path('lists', this.key, 'items') + query({state: this.state, search: this.search, limit: 50, after: this.itemPages.after});
+  }
+  runsPath() {
+    return `${path('runs')}?list=${this.key}${query({outcome: this.outcome, limit: 25, after: this.runPages.after}).replace('?', '&')}`;
+  }
+  askItems(reset) {
+    if (reset) this.itemPages.reset();
+    this.items.data = null;
+    this.items.again(this.itemsPath());
+    changed();
+  }
+  askRuns(reset) {
+    if (reset) this.runPages.reset();
+    this.runs.data = null;
+    this.runs.again(this.runsPath());
+    changed();
+  }
+  stop() {
+    for (const asked of [this.rung, this.own, this.why, this.config, this.items, this.runs]) asked.stop();
+  }
+}
+
+function ringCard(row) {
+  const {rung} = open;
+  const body = rung.error && rung.error.status === 409
+    ? v('p', {class: 'none'}, 'Only circular lists turn; this one has jobs.')
+    : rung.data ? open.ring.view(rung.data, row.name, row.lap_ms) : waiting(rung, 'The ring');
+  return card('ring', 'The ring', body, staleNote(rung));
+}
+
+function now(row) {
+  const runs = runsNow().filter((one) => one.row.key === row.key);
+  return v('section', {class: 'card', 'aria-labelledby': 'runs-now'},
+    v('header', {}, v('h2', {id: 'runs-now'}, 'Running now'), v('span', {class: 'note'}, `${number(row.running)} of ${number(row.limit)}`)),
+    runs.length ? runList(runs.slice(0, 20), false) : v('p', {class: 'none'}, 'Nothing runs.'),
+    row.running > Math.min(20, runs.length) && v('p', {class: 'note'}, `and ${number(row.running - Math.min(20, runs.length))} more`));
+}
+
+function hosts(row) {
+  return card('hosts', 'Hosts',
+    table('Hosts that have this list', ['Host', 'State', '#Running'], row.hosts.map((one) => v('tr', {key: one.id || 'own'}, v('th', {scope: 'row'}, plain(one.host, 60)),
+      v('td', {}, state(one.row.state, row.hosts.some((other) => serves(other.row.state))), one.row.why && v('div', {class: 'note'}, plain(one.row.why, 300))),
+      v('td', {class: 'n'}, `${number(one.row.running)} / ${number(one.row.concurrency)}`)))));
+}
+
+function about(row) {
+  const counters = row.counters || {};
+  const all = OUTCOMES.filter((name) => counters[name]).map((name) => `${number(counters[name])} ${name.replace('_', ' ')}`).join(', ');
+  const own = open.own.data || {};
+  const items = row.items || own.items;
+  return card('about', 'The list',
+    open.why.data && reasons(open.why.data.why),
+    facts([
+      row.pause && ['Paused', [`since ${time(row.pause.since_ms)}`, row.pause.by && ` by ${plain(row.pause.by, 80)}`, row.pause.until_ms > 0 && `, until ${time(row.pause.until_ms)}`, row.pause.reason && `: ${plain(row.pause.reason, 300)}`]],
+      ['Why', plain(row.why, 400)],
+      items && ['Items', Object.entries(items).map(([name, n]) => `${number(n)} ${name}`).join(', ')],
+      (row.lap_ms || own.lap_ms) && ['A turn takes', duration(row.lap_ms || own.lap_ms)],
+      (row.oldest_visit_ms || own.oldest_visit_ms) && ['The oldest waits', duration(row.oldest_visit_ms || own.oldest_visit_ms)],
+      own.visit_within_ms && ['Each visited within', duration(own.visit_within_ms)],
+      own.places_needed && ['Places needed for that', number(own.places_needed)],
+      ['Since the start', all || 'no run has ended'],
+      row.last_error && ['Last failure', [when(row.last_error_ms), `: ${plain(row.last_error, 300)}`]],
+      row.unwritten && ['Not written', plain(row.unwritten, 300)],
+      own.program && ['Program', code(own.program)],
+      own.caps && own.caps.length && ['Capabilities', plain(own.caps.join(', '), 300)],
+    ]), settings());
+}
+
+function settings() {
+  const all = open.config.data && open.config.data.lists.find((one) => bytesOf(one, 'list').key === open.key);
+  if (!all) return null;
+  return v('details', {}, v('summary', {}, 'Settings in force'),
+    facts(Object.entries(all.settings).map(([name, text]) => [name, code(text)])));
+}
+
+function itemDetail(item) {
+  const all = [];
+  if (item.host) all.push(`on ${plain(item.host, 60)}`);
+  if (item.since_ms) all.push(`since ${time(item.since_ms)}`);
+  if (item.left_ms) all.push(`${duration(item.left_ms)} left`);
+  if (item.why) all.push(plain(item.why, 200));
+  if (item.by) all.push(`by ${plain(item.by, 60)}`);
+  if (item.failures) all.push(`${count(item.failures, 'failure')} in a row`);
+  return all.join(', ');
+}
+
+function items() {
+  const asked = open.items;
+  const found = asked.data ? asked.data.items || asked.data.jobs || [] : [];
+  return card('items', 'Items',
+    v('form', {class: 'tools', onsubmit: (event) => {
+      event.preventDefault();
+      open.askItems(true);
+    }},
+    v('label', {}, 'State', v('select', {onchange: (event) => {
+      open.state = event.target.value;
+      open.askItems(true);
+    }}, v('option', {value: ''}, 'any'), STATES.map((name) => v('option', {value: name, selected: name === open.state}, name)))),
+    v('label', {}, 'Search', v('input', {type: 'search', value: open.search, onchange: (event) => {
+      open.search = event.target.value;
+      open.askItems(true);
+    }}))),
+    waiting(asked, 'Items') || (found.length ? table('Items', ['Item', 'State', 'Detail'], found.map((item, at) => v('tr', {key: at}, v('th', {scope: 'row'}, item.id ? v('span', {class: 'item'}, shown(item.id)) : itemLink(item, open.key)),
+      v('td', {}, state(item.state)), v('td', {class: 'note'}, itemDetail(item)))))
+      : v('p', {class: 'none'}, 'No item fits.')),
+    open.itemPages.view(asked.data, () => open.askItems(false)), staleNote(asked));
+}
+
+export function history(asked, pages, go, withList) {
+  const found = asked.data ? asked.data.runs : [];
+  return [waiting(asked, 'The history') || (found.length ? table('Runs that ended', ['Item', 'Outcome', 'Took', 'Ended', 'Host', 'Run'], found.map((run) => v('tr', {key: run.run}, v('th', {scope: 'row'}, itemLink(run, bytesOf(run, 'list').key, 80), withList && v('div', {class: 'note'}, plain(bytesOf(run, 'list').text, 80))),
+      v('td', {}, state(run.outcome), run.reason && v('div', {class: 'note'}, plain(run.reason, 160))),
+      v('td', {}, duration(run.took_ms === undefined ? run.ended_ms - run.started_ms : run.took_ms)),
+      v('td', {}, when(run.ended_ms || run.time_ms || run.entered_ms)), v('td', {}, plain(run.host || '', 60)), v('td', {}, runLink(run.run, 'show')))))
+    : v('p', {class: 'none'}, asked.data && asked.data.next ? 'None of the newest fits; there are older ones.' : 'No run has ended yet, or none fits.')),
+  pages && pages.view(asked.data, go), staleNote(asked)];
+}
+
+function ended() {
+  return card('history', 'History',
+    v('form', {class: 'tools'}, v('label', {}, 'Outcome', v('select', {onchange: (event) => {
+      open.outcome = event.target.value;
+      open.askRuns(true);
+    }}, v('option', {value: ''}, 'any'), OUTCOMES.map((name) => v('option', {value: name, selected: name === open.outcome}, name.replace('_', ' ')))))),
+    history(open.runs, open.runPages, () => open.askRuns(false), false));
+}
+
+export const list = {
+  title: ({parts}) => textOfKey(parts[0]),
+  enter({parts, query: question}) {
+    open = new Open(parts[0], question);
+    return () => {
+      open.stop();
+      open = null;
+    };
+  },
+  render({parts}) {
+    const row = listOf(parts[0]);
+    if (!row) return [v('h1', {}, 'No such list'), v('p', {class: 'none'}, v('span', {class: 'item'}, shown(textOfKey(parts[0]))), ' is in no config of this fleet.')];
+    return [
+      v('p', {class: 'crumb'}, v('a', {href: '#/lists'}, 'Lists')),
+      v('div', {class: 'head'}, v('h1', {class: 'name'}, shown(row.name, 300)), state(row.state), row.pause && row.state !== 'paused' && state('paused'),
+        v('div', {class: 'act'}, actions(row.pause || row.state === 'paused'
+          ? [{word: 'Resume', path: path('lists', row.key, 'resume'), what: `Hosts take items off ${plain(row.name, 80)} again.`}]
+          : [{word: 'Pause', path: path('lists', row.key, 'pause'), fields: ['reason', 'for'], what: `No host of the fleet takes items off ${plain(row.name, 80)} any more. ${row.running ? `${count(row.running, 'run')} ${row.running === 1 ? 'goes' : 'go'} on to the end.` : 'Nothing of it runs now.'}`}]))),
+      v('div', {class: 'grid ringside'}, ringCard(row), v('div', {class: 'grid'}, now(row), about(row))),
+      v('div', {class: 'grid two'}, card('hour', 'The last hour', chart(lastHour([row.hour]))), hosts(row)),
+      v('div', {class: 'grid two'}, items(), ended()),
+    ];
+  },
+};

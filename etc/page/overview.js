@@ -1,0 +1,138 @@
+// Is anything wrong, what is running, and how was the last hour.
+import {v, plain, number, count, time, duration} from './dom.js';
+import {store, runsNow, fleetHour, keys, listOf, now} from './store.js';
+import {placesBar, card, chart, rate, rateText, runList, sums, table} from './parts.js';
+
+const FRESH = 3600000;
+const MOST_RUNS = 30;
+
+function few(rows) {
+  const names = rows.slice(0, 3).map((row) => plain(row.name, 60));
+  return names.join(', ') + (rows.length > 3 ? ` and ${number(rows.length - 3)} more` : '');
+}
+
+function causes(rows, text) {
+  const by = new Map();
+  for (const row of rows) {
+    const why = text(row);
+    by.set(why, [...(by.get(why) || []), row]);
+  }
+  return by;
+}
+
+/** One line for each thing that is wrong: {bad, word, text, href}. */
+export function problems(rows) {
+  const all = [];
+  const host = store.host;
+  const add = (bad, word, text, href) => all.push({bad, word, text, href});
+  if (!host) return all;
+  if (!host.redis.connected) {
+    const since = host.redis.away_since_ms ? ` since ${time(host.redis.away_since_ms)}` : '';
+    add(true, 'Redis', `away${since}: ${plain(host.redis.trouble, 300)}`, '#/fleet');
+  }
+  if (host.last_reload_failed) add(true, 'Reload', `failed ${time(host.last_reload_ms)}: ${plain(host.last_reload, 1200)}`, '#/fleet');
+  if (host.state !== 'running') add(false, 'Host', `${plain(host.host)} is ${host.state}${host.state === 'quiet' ? ': it begins no new runs' : ''}`, '#/fleet');
+  const lines = (bad, word, chosen, text, filter) => {
+    for (const [why, of] of causes(chosen, text))
+      add(bad, word, `${few(of)}${why ? `: ${plain(why, 300)}` : ''}`, of.length === 1 ? `#/lists/${of[0].key}` : `#/lists?state=${filter}`);
+  };
+  const on = (name) => (row) => row.hosts.some((one) => one.row.state === name);
+  const why = (name) => (row) => row.hosts.find((one) => one.row.state === name).row.why || '';
+  lines(true, 'Unavailable', rows.filter((row) => row.state === 'unavailable' && host.redis.connected), (row) => row.why, 'unavailable');
+  lines(true, 'Starved', rows.filter(on('starved')), why('starved'), 'starved');
+  lines(true, 'Not written', rows.filter((row) => row.unwritten), (row) => row.unwritten, 'trouble');
+  lines(true, 'Refused', rows.filter((row) => row.state === 'refused'), (row) => row.why, 'refused');
+  const parked = rows.filter((row) => quarantined(row) > 0);
+  if (parked.length) {
+    const items = parked.reduce((sum, row) => sum + quarantined(row), 0);
+    add(true, 'Quarantined', `${count(items, 'item')} in ${few(parked)}`, parked.length === 1 ? `#/lists/${parked[0].key}?items=quarantined` : '#/lists?state=quarantined');
+  }
+  const failing = rows.filter((row) => row.last_error && now() - row.last_error_ms < FRESH);
+  if (failing.length) {
+    const last = failing.reduce((a, b) => (b.last_error_ms > a.last_error_ms ? b : a));
+    add(false, 'Failing', `${few(failing)}; the last one ${time(last.last_error_ms)}: ${plain(last.last_error, 200)}`,
+      failing.length === 1 ? `#/lists/${last.key}` : '#/lists?state=failing');
+  }
+  lines(false, 'Paused', rows.filter((row) => row.pause || row.state === 'paused'), (row) => (row.pause ? row.pause.reason || '' : ''), 'paused');
+  const slow = rows.filter((row) => row.visit_within_ms && row.oldest_visit_ms > row.visit_within_ms);
+  if (slow.length) add(false, 'Late', `${few(slow)}: items wait longer than visit_within`, slow.length === 1 ? `#/lists/${slow[0].key}` : '#/lists?state=trouble');
+  addFleet(add);
+  return all;
+}
+
+function addFleet(add) {
+  const fleet = store.fleet;
+  if (!fleet) return;
+  if (fleet.trouble && store.host.redis.connected) add(false, 'Fleet', plain(fleet.trouble, 300), '#/fleet');
+  for (const host of fleet.hosts || []) {
+    const name = plain(host.host || host.host_id);
+    if (host.silent_since_ms) add(true, 'Silent', `${name} since ${time(host.silent_since_ms)}`, '#/fleet');
+    else if (host.behind) add(false, 'Behind', `${name} has another config than the newest in the fleet`, '#/fleet');
+    else if (host.trouble) add(false, 'Fleet', `${name}: ${plain(host.trouble, 200)}`, '#/fleet');
+    if (host.shares_name) add(false, 'Fleet', `two hosts are called ${name}`, '#/fleet');
+  }
+}
+
+export function quarantined(row) {
+  if (row.items && row.items.quarantined !== undefined) return row.items.quarantined;
+  return row.quarantined || 0;
+}
+
+let rows = [];
+let computed = 0;
+
+/** All lists, looked at again every second at most: there may be ten thousand. */
+export function allLists(most = 1000) {
+  if (Date.now() - computed >= most || !rows.length) {
+    computed = Date.now();
+    rows = [...keys()].map(listOf);
+  }
+  return rows;
+}
+
+function places() {
+  const hosts = ((store.fleet && store.fleet.hosts) || []).filter((host) => !host.silent_since_ms && host.host_id !== store.host.host_id);
+  const all = [{host: store.host.host, slots: store.host.slots}, ...hosts];
+  return v('div', {class: 'card'}, v('h2', {}, 'Places in use'),
+    table('Places in use by host', ['Host', '#Used', '#Limit', 'Share'], all.map((host) => v('tr', {key: host.host_id || 'own'},
+      v('th', {scope: 'row'}, plain(host.host || '', 60)), v('td', {class: 'n'}, number(host.slots.used)),
+      v('td', {class: 'n'}, host.slots.limit ? number(host.slots.limit) : 'none'),
+      v('td', {}, host.slots.limit ? placesBar(host) : '–')))));
+}
+
+export const overview = {
+  title: () => 'Overview',
+  render() {
+    const lists = allLists();
+    const wrong = problems(lists);
+    const hour = fleetHour();
+    const [ended, failed] = sums(hour);
+    const running = lists.reduce((sum, row) => sum + row.running, 0);
+    const runs = runsNow();
+    return [
+      v('div', {class: 'head'}, v('h1', {}, 'Overview'),
+        v('span', {class: 'sub'}, `${plain(store.host.host)}, w8yd ${plain(store.host.version)}, up ${duration(now() - store.host.started_ms)}`)),
+      wrong.length
+        ? v('section', {'aria-labelledby': 'wrong'}, v('h2', {id: 'wrong', class: 'hidden'}, 'What is wrong'),
+          v('ul', {class: 'wrong'}, wrong.slice(0, 40).map((one) => v('li', {class: one.bad ? 'bad' : ''},
+            v('a', {href: one.href}, v('b', {}, one.word), v('span', {}, one.text)))),
+          wrong.length > 40 && v('li', {}, v('div', {}, `and ${number(wrong.length - 40)} more`))))
+        : v('p', {class: 'well'}, 'Nothing is wrong.'),
+      v('div', {class: 'tiles'},
+        tile('Runs now', number(running), count(lists.filter((row) => row.running > 0).length, 'list') + ' at work'),
+        tile('Runs per minute', rateText(rate(hour)), 'of the last ten minutes'),
+        tile('Failed in the hour', number(failed), `of ${count(ended, 'run')}`),
+        tile('Lists', number(lists.length), `${number(lists.filter((row) => row.state === 'idle').length)} at rest`)),
+      v('div', {class: 'grid'}, card('hour', 'The last hour', chart(hour))),
+      v('div', {class: 'grid two'},
+        card('now', 'Running now',
+          runs.length ? runList(runs.slice(0, MOST_RUNS)) : v('p', {class: 'none'}, 'Nothing runs at this moment.'),
+          running > Math.min(runs.length, MOST_RUNS) && v('p', {class: 'note'}, `and ${number(running - Math.min(runs.length, MOST_RUNS))} more`)),
+        places()),
+    ];
+  },
+};
+
+function tile(name, value, note) {
+  return v('div', {class: 'card tile'}, v('h2', {class: 'note'}, name), v('div', {class: 'big'}, value), v('span', {class: 'note'}, note));
+}

@@ -1,0 +1,109 @@
+// Schedules, and feeds with their jobs and queues.
+import {v, plain, shown, number, duration, when, time, bytesOf} from './dom.js';
+import {changed, now} from './store.js';
+import {asking, path, query} from './api.js';
+import {Pages, facts, state, staleNote, table, waiting} from './parts.js';
+
+const DAY = 86400000;
+const SLOTS = 96; // of a quarter of an hour
+
+let open = null;
+let pages = null;
+let key = '';
+
+function strip(times, label) {
+  const from = now();
+  const slots = new Array(SLOTS).fill(0);
+  let late = 0;
+  for (const at of times) {
+    if (at < from) late++;
+    else if (at < from + DAY) slots[Math.floor(((at - from) / DAY) * SLOTS)]++;
+  }
+  const most = Math.max(1, ...slots);
+  return v('svg', {class: 'strip', viewBox: '0 0 960 56', preserveAspectRatio: 'none', role: 'img', 'aria-label': `${label}: ${number(slots.reduce((a, b) => a + b, 0))} due in the next 24 hours${late ? `, ${number(late)} late` : ''}`},
+    v('rect', {x: 0, y: 55, width: 960, height: 1, class: 'axis'}),
+    slots.map((n, at) => n > 0 && v('rect', {key: at, x: at * 10, width: 8, y: 54 - (n / most) * 52, height: (n / most) * 52})));
+}
+
+function ask() {
+  return path('schedules') + query({limit: 100, after: pages.after}) + (key ? `&list=${key}` : '');
+}
+
+function jobsView(jobs) {
+  return table('Jobs', ['Job', 'State', 'Rule', 'Due', 'Then'], jobs.map((job, at) => v('tr', {key: at}, v('th', {scope: 'row', class: 'item'}, shown(bytesOf(job, 'job').text, 120)),
+      v('td', {}, job.due_ms && job.due_ms < now() - 1000 && job.state === 'waiting' ? state('late', false, `late by ${duration(now() - job.due_ms)}`) : state(job.state || '')),
+      v('td', {}, plain(job.words || '', 300), job.rule && v('div', {class: 'note item'}, plain(bytesOf(job, 'rule').text, 200))),
+      v('td', {}, job.due_ms ? when(job.due_ms) : '–'),
+      v('td', {class: 'note'}, (job.next_ms || []).map((next) => time(next)).join(', ')))));
+}
+
+function scheduleCard(one) {
+  const name = bytesOf(one, 'list');
+  const late = one.late || 0;
+  return v('section', {key: name.key, class: 'card', 'aria-label': plain(name.text, 80)},
+    v('header', {}, v('h2', {}, v('a', {href: `#/schedules/${name.key}`, class: 'item'}, shown(name.text, 100))),
+      one.halted && state('paused', false, 'halted'), late > 0 && state('late', false, `${number(late)} late, the oldest since ${time(one.oldest_due_ms)}`)),
+    strip((one.next || []).map((job) => job.due_ms), plain(name.text, 60)),
+    facts([['On the timeline', number(one.timeline)], ['Queued', (one.queues || []).map((queue) => `${plain(bytesOf(queue, 'code').text, 60)}: ${number(queue.queued)}`).join(', ') || 'nothing'],
+      ['Next', (one.next || []).slice(0, 5).map((job) => `${plain(bytesOf(job, 'job').text, 60)} ${time(job.due_ms)}`).join(', ') || 'none']]));
+}
+
+export const schedules = {
+  title: () => 'Schedules',
+  enter({parts}) {
+    key = parts[0] || '';
+    pages = new Pages();
+    open = asking(ask(), 3000, changed);
+    return () => open.stop();
+  },
+  render() {
+    const data = open.data;
+    const wait = waiting(open, 'Schedules');
+    const one = key && data ? data.jobs || (data.schedules && data.schedules[0] && data.schedules[0].jobs) || [] : null;
+    return [
+      key && v('p', {class: 'crumb'}, v('a', {href: '#/schedules'}, 'Schedules')),
+      v('div', {class: 'head'}, v('h1', {}, key ? shown(decodeURIComponent(key), 200) : 'Schedules'), v('span', {class: 'sub'}, 'the next 24 hours')),
+      wait || (one
+        ? v('section', {class: 'card'}, strip(one.flatMap((job) => job.next_ms || (job.due_ms ? [job.due_ms] : [])), 'These jobs'), one.length ? jobsView(one) : v('p', {class: 'none'}, 'It has no jobs.'))
+        : data.schedules.length ? v('div', {class: 'grid'}, data.schedules.map(scheduleCard)) : v('p', {class: 'none'}, 'The config of this host has no schedules.')),
+      pages.view(data, () => open.again(ask())), staleNote(open),
+    ];
+  },
+};
+
+const before = new Map(); // list → [time, finished]: a rate is the difference of two looks
+
+function perMinute(feed) {
+  const name = bytesOf(feed, 'list').key;
+  const seen = before.get(name) || [];
+  if (!seen.length || seen[seen.length - 1][1] !== feed.finished || open.at - seen[seen.length - 1][0] > 5000) seen.push([open.at, feed.finished]);
+  while (seen.length > 30) seen.shift();
+  before.set(name, seen);
+  const [[from, first]] = seen;
+  const [to, last] = seen[seen.length - 1];
+  return to - from < 3000 ? '–' : number(Math.round(((last - first) * 60000) / (to - from)));
+}
+
+export const feeds = {
+  title: () => 'Feeds',
+  enter() {
+    before.clear();
+    pages = new Pages();
+    open = asking(path('feeds'), 3000, changed);
+    return () => open.stop();
+  },
+  render() {
+    const all = (open.data && open.data.feeds) || [];
+    return [
+      v('div', {class: 'head'}, v('h1', {}, 'Feeds'), v('span', {class: 'sub'}, 'jobs and queues')),
+      v('section', {class: 'card'}, waiting(open, 'Feeds') || (all.length ? table('Feeds', ['Feed', '#Waiting', '#Claimed', '#Cancelled', '#Stalled', '#Published', '#Finished', '#Per minute', '#Oldest'], all.map((feed) => {
+          const name = bytesOf(feed, 'list');
+          return v('tr', {key: name.key}, v('th', {scope: 'row'}, v('a', {class: 'item', href: `#/lists/${name.key}`}, shown(name.text, 120))),
+            ['waiting', 'claimed', 'cancelled'].map((one) => v('td', {key: one, class: 'n'}, number(feed[one]))),
+            v('td', {class: 'n'}, feed.stalled > 0 ? state('stalled', false, number(feed.stalled)) : number(feed.stalled)),
+            v('td', {class: 'n'}, number(feed.published)), v('td', {class: 'n'}, number(feed.finished)), v('td', {class: 'n'}, perMinute(feed)),
+            v('td', {class: 'n'}, feed.oldest_ms ? duration(feed.oldest_ms > 1e11 ? now() - feed.oldest_ms : feed.oldest_ms) : '–'));
+        })) : v('p', {class: 'none'}, 'The config of this host has no feeds.')), staleNote(open)),
+    ];
+  },
+};

@@ -1,0 +1,81 @@
+// What the page shows of other hosts: asked for all clients at once, and only while there is one.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <w8y/fleet.hpp>
+#include <w8y/timers.hpp>
+
+#include "ops/fleet_port.hpp"
+#include "ops/live_rows.hpp"
+
+namespace w8y::loop {
+class Loop;
+}
+
+namespace w8y::ops {
+
+class LiveFleet {
+ public:
+  /// `changed`: there is something to tell. `fleet` and `changed` outlive this.
+  LiveFleet(loop::Loop& loop, FleetPort& fleet, std::function<void()> changed);
+
+  /// `own`: the id of the host that asks, whose lists are known better here.
+  void start(std::string own);
+  void stop();
+
+  /// `"fleet":{…},"remote":[…]`, or one of the two, or nothing.
+  std::string take_changes(std::size_t most);
+  [[nodiscard]] bool changed() const;
+
+  /// All that is known: where a client has got to in it.
+  struct Cursor {
+    std::string host;
+    std::size_t row = 0;
+    bool begun = false;
+  };
+  /// The hosts themselves: `"fleet":{…}`.
+  [[nodiscard]] std::string hosts() const;
+  /// `"remote":[…]` of one host; empty: that was all.
+  [[nodiscard]] std::string part(Cursor& at, std::size_t most) const;
+
+ private:
+  struct Remote {
+    std::uint64_t version = 0;
+    bool known = false;
+    LiveRows rows;
+    std::string runs = "[]";  ///< what it runs
+    bool runs_changed = false;
+    std::map<std::int64_t, std::string> minutes;  ///< how many runs it had in each
+    std::vector<std::int64_t> minutes_changed;
+  };
+  using Remotes = std::map<std::string, Remote>;  ///< by host id
+
+  void poll();
+  void poll_again();
+  void seen(const FleetView& view);
+  void seen_lists(const FleetView& view);
+  void ask_runs(const FleetView& view);
+  void ask_minutes();
+  void take_runs(const FleetOutcome& outcome);
+  void take_minutes(const std::vector<HostMinutes>& hosts);
+
+  loop::Loop& loop_;
+  FleetPort& fleet_;
+  std::function<void()> tell_;
+  std::string own_;
+  std::string hosts_;
+  bool hosts_changed_ = false;
+  Remotes remotes_;
+  std::size_t polls_ = 0;
+  bool minutes_known_ = false;
+  Timer poll_;
+  std::shared_ptr<bool> alive_;  ///< null: nobody looks
+};
+
+}  // namespace w8y::ops

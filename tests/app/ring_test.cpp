@@ -1,0 +1,173 @@
+// A circular list as a ring: what it tells of a list in Redis, how it turns, and what it costs.
+#include "app/look/ring.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/ring_path.hpp"
+#include "support/redis_server.hpp"
+#include "support/waiting.hpp"
+
+using namespace w8y;
+using namespace w8y::app;
+using namespace w8y::test;
+
+namespace ring_test {
+namespace {
+
+using Json = nlohmann::json;
+
+struct RingReply : ops::HttpReply {
+  ops::HttpResponse answer;
+  bool answered = false;
+  void send(ops::HttpResponse response) override {
+    answer = std::move(response);
+    answered = true;
+  }
+  std::shared_ptr<ops::HttpStream> stream(std::string, std::string) override { return nullptr; }
+};
+
+struct RingHost {
+  RingHost() : looker(loop, ground()), ring(loop, looker) {
+    Rule rule;
+    rule.prefix = "work";
+    config->lists["work"] = std::make_shared<const Rule>(rule);
+    rule.prefix = "jobs";
+    rule.source = JobSettings{};
+    config->lists["jobs"] = std::make_shared<const Rule>(rule);
+    ring.add_to(router);
+  }
+  Looker::Ground ground() {
+    return {[this] {
+              redis::ClientOptions options;
+              options.url = redis::parse_url(server.url());
+              return options;
+            },
+            [this]() -> ConfigPtr { return config; }};
+  }
+  std::shared_ptr<RingReply> ask(const std::string& prefix, const std::string& most = {}) {
+    auto reply = std::make_shared<RingReply>();
+    ops::HttpRequest request;
+    request.method = "GET";
+    request.path = {"api", "v1", "lists", prefix, "ring"};
+    if (!most.empty()) request.query["most"] = most;
+    router.handle(request, reply);
+    return reply;
+  }
+  Json get(const std::string& prefix, const std::string& most = {}) {
+    const auto reply = ask(prefix, most);
+    REQUIRE(turn_until(loop, [&] { return reply->answered; }));
+    REQUIRE(reply->answer.status == 200);
+    return Json::parse(reply->answer.body);
+  }
+  unsigned status(const std::string& prefix, const std::string& most = {}) {
+    const auto reply = ask(prefix, most);
+    REQUIRE(turn_until(loop, [&] { return reply->answered; }));
+    return reply->answer.status;
+  }
+  void push(int first, int end) {
+    std::vector<std::string> command{"RPUSH", "work:list"};
+    for (int i = first; i < end; ++i) command.push_back("item" + std::to_string(i));
+    server.ask(command);
+  }
+
+  const RedisServer server;
+  loop::Loop loop;
+  std::shared_ptr<Config> config = std::make_shared<Config>();
+  Looker looker;
+  RingPath ring;
+  ops::Router router;
+};
+
+}  // namespace
+
+TEST_CASE("a ring tells how each item of a list is, and who holds it") {
+  RingHost host;
+  CHECK(host.get("work")["ring"] == "");
+  turn_for(host.loop, std::chrono::seconds(1));
+  host.push(0, 4);
+  host.server.ask({"RPUSH", "work:list", "bytes\xff"});
+  host.server.ask(
+      {"SET", "work:lock:item1", "run:alpha:77:01JD0000000000000000000000", "PX", "60000"});
+  host.server.ask({"SET", "work:lock:item2", "rest:cooldown", "PX", "60000"});
+  host.server.ask({"SET", "work:lock:item3", "quarantine:by hand"});
+  const Json ring = host.get("work");
+  CHECK(ring["ring"] == "frsqf");
+  CHECK(ring["length"] == 5);
+  CHECK(ring["sampled"] == false);
+  CHECK(ring["parts"] == Json({{0, 5}}));
+  CHECK(ring["items"][0]["item"] == "item0");
+  CHECK(ring["items"][4].contains("item_base64"));
+  REQUIRE(ring["held"].size() == 3);
+  CHECK(ring["held"][0]["host"] == "alpha");
+  CHECK(ring["held"][0]["at"] == 1);
+  CHECK(ring["held"][1]["state"] == "quarantined");
+  CHECK(ring["held"][2]["until_ms"].get<long long>() > ring["now_ms"].get<long long>());
+  CHECK(ring["again_ms"].get<int>() >= 900);
+}
+
+TEST_CASE("a ring of a long list is a sample, and says so") {
+  RingHost host;
+  for (int i = 0; i < 20'000; i += 1000) host.push(i, i + 1000);
+  host.server.ask({"SET", "work:lock:item19800", "rest:backoff", "PX", "60000"});
+  const Json ring = host.get("work");
+  CHECK(ring["length"] == 20'000);
+  CHECK(ring["looked_at"] == 10'000);
+  CHECK(ring["sampled"] == true);
+  CHECK(ring["turn"].is_null());
+  CHECK(ring["parts"].size() == 100);
+  CHECK(ring["parts"][99] == Json({19'800, 100}));
+  CHECK(ring["ring"].get<std::string>()[9'900] == 's');
+  CHECK(!ring.contains("items"));
+  const Json few = host.get("work", "200");
+  CHECK(few["looked_at"] == 200);
+}
+
+TEST_CASE("many who ask share one look, and the next one waits for its pause") {
+  RingHost host;
+  host.push(0, 100);
+  std::vector<std::shared_ptr<RingReply>> replies;
+  for (int i = 0; i < 20; ++i) replies.push_back(host.ask("work"));
+  REQUIRE(turn_until(host.loop, [&] {
+    return std::all_of(replies.begin(), replies.end(),
+                       [](const auto& one) { return one->answered; });
+  }));
+  const long long looks = host.server.calls("llen");
+  CHECK(looks == 1);
+  CHECK(host.get("work")["length"] == 100);
+  CHECK(host.server.calls("llen") == looks);
+}
+
+TEST_CASE("what is no ring is told") {
+  RingHost host;
+  CHECK(host.status("nothing") == 404);
+  CHECK(host.status("jobs") == 409);
+  for (const char* most : {"0", "10001", "x", "-1"}) CHECK(host.status("work", most) == 400);
+}
+
+TEST_CASE("a ring turns by as much as its items have moved") {
+  look::RingTurn turn;
+  std::vector<std::uint64_t> items;
+  for (std::uint64_t i = 0; i < 50; ++i) items.push_back(i * 7919);
+  turn.note(items);
+  CHECK(turn.places() == 0);
+  std::rotate(items.begin(), items.begin() + 3, items.end());
+  turn.note(items);
+  CHECK(turn.places() == 3);
+  items.push_back(1);  // one more at the end
+  turn.note(items);
+  CHECK(turn.places() == 3);
+  std::rotate(items.begin(), items.begin() + 40, items.end());
+  turn.note(items);
+  CHECK(turn.places() == 43);
+  turn.note({});
+  turn.note({5, 6});
+  CHECK(turn.places() == 43);
+}
+
+}  // namespace ring_test

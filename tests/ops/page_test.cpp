@@ -1,0 +1,394 @@
+// The page's files, and what it hears as it happens.
+#include "ops/page.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ops/http_server.hpp"
+#include "ops/live_hub.hpp"
+#include "ops/status_json.hpp"
+#include "ops_support.hpp"
+#include "raw_client.hpp"
+
+using namespace w8y;
+using namespace w8y::ops;
+using namespace w8y::ops::test;
+using namespace std::chrono_literals;
+
+namespace page_test {
+namespace {
+
+struct PageControl : Control {
+  HostStatus host;
+  std::map<std::string, ListStatus> lists;
+  int refreshed = 0;
+  int walks = 0;
+  int looks = 0;
+
+  PageControl() {
+    host.host = "alpha";
+    host.host_id = "alpha-0123abcd";
+    host.state = HostState::running;
+    host.redis.connected = true;
+  }
+  void add(const std::string& prefix) {
+    ListStatus list;
+    list.prefix = prefix;
+    list.state = ListState::idle;
+    lists[prefix] = list;
+  }
+  void refresh(std::function<void()> then) override {
+    ++refreshed;
+    then();
+  }
+  [[nodiscard]] HostStatus status() const override { return host; }
+  [[nodiscard]] std::string stuck() const override { return {}; }
+  void each_list(std::function<void(const ListStatus&)> look, std::function<void()> then) override {
+    ++walks;
+    for (const auto& [prefix, list] : lists) look(list);
+    then();
+  }
+  [[nodiscard]] std::optional<ListStatus> list(const std::string& prefix) const override {
+    ++const_cast<PageControl*>(this)->looks;
+    const auto found = lists.find(prefix);
+    return found == lists.end() ? std::nullopt : std::optional(found->second);
+  }
+  [[nodiscard]] ConfigText config_text() const override { return {}; }
+  [[nodiscard]] SecretAnswer compare_secret(const SecretQuestion&,
+                                            const std::string&) const override {
+    return SecretAnswer::none;
+  }
+  ControlResult quiet() override { return {}; }
+  ControlResult resume() override { return {}; }
+  ControlResult drain() override { return {}; }
+  void reload(Answer) override {}
+  ControlResult cancel(const RunId&) override { return {}; }
+  void run_item(const std::string&, const Item&, Answer) override {}
+};
+
+struct PageFleet : FleetPort {
+  FleetView view;
+  std::vector<HostMinutes> told;
+  int looks = 0;
+
+  void look(bool, Seen then) override {
+    ++looks;
+    then(view);
+  }
+  void give(FleetOrder, Given then) override { then({}); }
+  void minutes(std::vector<std::string>, std::int64_t, Counted then) override { then(told); }
+};
+
+/// A client of the stream that reads at once, or not at all.
+struct PageStream : HttpStream {
+  std::string text;
+  std::size_t unread = 0;
+  bool reads = true;
+  bool gone = false;
+
+  bool push(std::string_view bytes) override {
+    if (gone) return false;
+    text += bytes;
+    if (!reads) unread += bytes.size();
+    return true;
+  }
+  void close() override { gone = true; }
+  [[nodiscard]] std::size_t owed() const override { return reads ? 0 : unread; }
+
+  [[nodiscard]] std::size_t count(const std::string& event) const {
+    std::size_t found = 0;
+    for (auto at = text.find("event: " + event + "\n"); at != std::string::npos;
+         at = text.find("event: " + event + "\n", at + 1))
+      ++found;
+    return found;
+  }
+  [[nodiscard]] std::string last_id() const {
+    const auto at = text.rfind("\nid: ");
+    return at == std::string::npos ? "" : text.substr(at + 5, text.find('\n', at + 5) - at - 5);
+  }
+};
+
+struct PageReply : HttpReply {
+  std::shared_ptr<PageStream> opened = std::make_shared<PageStream>();
+  unsigned status = 0;
+
+  void send(HttpResponse response) override { status = response.status; }
+  std::shared_ptr<HttpStream> stream(std::string, std::string) override {
+    status = 200;
+    return opened;
+  }
+};
+
+struct LiveFixture {
+  std::shared_ptr<PageStream> open(const std::string& last = {}) {
+    PageReply reply;
+    hub.subscribe(reply, last);
+    return reply.opened;
+  }
+  void end_run(const std::string& prefix, bool failed) {
+    const Outcome outcome = failed ? Outcome(Failed{}) : Outcome(Succeeded{});
+    hub.on_event(RunEnded{{prefix, "01RUN", "item"}, outcome, 1s, 1, 0});
+  }
+  bool until(const std::function<bool()>& fact) { return turn_until(loop, fact); }
+
+  loop::Loop loop;
+  PageControl control;
+  PageFleet fleet;
+  Hour hour;
+  LiveHub hub{loop, control, fleet, hour};
+};
+
+/// What a server says to one request.
+std::string ask(const std::string& request, PageControl& control) {
+  TempDir folder;
+  loop::Loop loop;
+  Router router;
+  add_page(router, control);
+  const std::string path = folder / "page.sock";
+  HttpServer server(loop, path, router);
+  std::string answer;
+  beside(loop, [&] {
+    RawClient client(path);
+    client.send(request + "\r\nHost: here\r\nConnection: close\r\n\r\n");
+    answer = client.receive();
+  });
+  return answer;
+}
+
+std::string file_named(const std::string& ending) {
+  for (const PageFile& file : page_files())
+    if (file.name.ends_with(ending)) return std::string(file.name);
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("the page's files come with their type, compressed for who reads that, for ever") {
+  PageControl control;
+  const std::string app = file_named(".js");
+  REQUIRE(!app.empty());
+  CHECK(app.find(page_mark) != std::string::npos);
+  const std::string plain = ask("GET /page/" + app + " HTTP/1.1", control);
+  CHECK(plain.find("HTTP/1.1 200 OK") == 0);
+  CHECK(plain.find("Content-Type: text/javascript; charset=utf-8\r\n") != std::string::npos);
+  CHECK(plain.find("Cache-Control: public, max-age=31536000, immutable\r\n") != std::string::npos);
+  CHECK(plain.find("Content-Encoding") == std::string::npos);
+  CHECK(plain.find("Vary: Accept-Encoding\r\n") != std::string::npos);
+  for (const char* yes : {"gzip", "br, gzip;q=0.5", "deflate,gzip"}) {
+    CAPTURE(yes);
+    const std::string packed =
+        ask("GET /page/" + app + " HTTP/1.1\r\nAccept-Encoding: " + yes, control);
+    CHECK(packed.find("Content-Encoding: gzip\r\n") != std::string::npos);
+    CHECK(packed.substr(packed.find("\r\n\r\n") + 4, 2) == "\x1f\x8b");
+    CHECK(packed.size() < plain.size());
+  }
+  for (const char* no : {"br", "gzip;q=0", "identity, gzip;q=0.0", "*;q=0"}) {
+    CAPTURE(no);
+    CHECK(ask("GET /page/" + app + " HTTP/1.1\r\nAccept-Encoding: " + no, control)
+              .find("Content-Encoding") == std::string::npos);
+  }
+  CHECK(ask("GET /page/app.js HTTP/1.1", control).find("HTTP/1.1 404") == 0);
+  std::size_t size = page_head.size() + page_tail.size();
+  for (const PageFile& file : page_files()) size += file.plain.size();
+  CHECK(size < 100'000);
+}
+
+TEST_CASE("the page has the lists for browsers without scripts, escaped and a thousand at a time") {
+  PageControl control;
+  control.add("<b>&\"x\"\n");
+  for (int i = 1000; i < 2500; ++i) control.add("list" + std::to_string(i));
+  const std::string first = ask("GET / HTTP/1.1", control);
+  CHECK(first.find("HTTP/1.1 200 OK") == 0);
+  CHECK(first.find("Content-Type: text/html; charset=utf-8\r\n") != std::string::npos);
+  CHECK(first.find("Content-Security-Policy: default-src 'self';") != std::string::npos);
+  CHECK(first.find("frame-ancestors 'none'") != std::string::npos);
+  CHECK(first.find("unsafe") == std::string::npos);
+  CHECK(first.find("Referrer-Policy: no-referrer\r\n") != std::string::npos);
+  CHECK(first.find("X-Content-Type-Options: nosniff\r\n") != std::string::npos);
+  CHECK(first.find("Cache-Control: no-store\r\n") != std::string::npos);
+  CHECK(first.find("&lt;b&gt;&amp;&quot;x&quot;\\n") != std::string::npos);
+  CHECK(first.find("<b>") == std::string::npos);
+  CHECK(first.find("list1998<") != std::string::npos);
+  CHECK(first.find("list1999<") == std::string::npos);
+  CHECK(first.find("href=\"/?after=list1998\"") != std::string::npos);
+  CHECK(first.find("<script type=\"module\" async src=\"page/app." + std::string(page_mark)) !=
+        std::string::npos);
+  const std::string rest = ask("GET /?after=list1998 HTTP/1.1", control);
+  CHECK(rest.find("list1998<") == std::string::npos);
+  CHECK(rest.find("list1999<") != std::string::npos);
+  CHECK(rest.find("list2499<") != std::string::npos);
+  CHECK(rest.find("?after=") == std::string::npos);
+}
+
+TEST_CASE("nobody looks: events cost a count, and nothing is asked") {
+  LiveFixture f;
+  f.control.add("a");
+  f.end_run("a", true);
+  turn_for(f.loop, 20ms);
+  CHECK(!f.hub.listens());
+  CHECK(f.control.walks + f.control.looks + f.control.refreshed + f.fleet.looks == 0);
+  CHECK(f.hour.lists() == 1);
+}
+
+TEST_CASE("a page gets all there is, then what changes") {
+  LiveFixture f;
+  for (int i = 0; i < 100; ++i) f.control.add("list" + std::to_string(i));
+  f.end_run("list7", true);
+  const auto page = f.open();
+  REQUIRE(f.until([&] { return page->count("ready") == 1; }));
+  CHECK(f.hub.listens());
+  CHECK(page->count("snapshot") == 1);
+  CHECK(page->text.find(std::string(page_mark)) != std::string::npos);
+  CHECK(page->text.find("\"list\":\"list99\"") != std::string::npos);
+  CHECK(page->text.find(",1,1]]}") != std::string::npos);  // list7's minute
+  CHECK(page->text.find("\"host\":\"alpha\"") != std::string::npos);
+
+  page->text.clear();
+  f.control.lists["list3"].state = ListState::refused;
+  f.control.lists["list3"].why = "lacks \"gpu\"";
+  f.hub.on_event(ListChanged{"list3", ListState::refused, "lacks \"gpu\""});
+  REQUIRE(f.until([&] { return page->count("change") > 0; }));
+  CHECK(page->text.find("\"state\":\"refused\"") != std::string::npos);
+  CHECK(page->text.find("list4") == std::string::npos);
+
+  page->text.clear();
+  f.control.lists.erase("list3");
+  f.hub.on_event(ListChanged{"list3", ListState::idle, ""});
+  REQUIRE(f.until([&] { return page->text.find("\"gone\"") != std::string::npos; }));
+  CHECK(page->text.find(R"("gone":[{"list":"list3"}])") != std::string::npos);
+}
+
+TEST_CASE("however much happens, a page hears of it four times a second, and the newest only") {
+  LiveFixture f;
+  f.control.add("busy");
+  const auto page = f.open();
+  REQUIRE(f.until([&] { return page->count("ready") == 1; }));
+  page->text.clear();
+  const Instant begun = f.loop.now();
+  double numerator = 0;
+  while (f.loop.now() < begun + 700ms) {
+    for (int i = 0; i < 100; ++i) {
+      RunStatus run;
+      run.run = "01RUN";
+      run.progress = Progress{++numerator, 1e6};
+      f.control.lists["busy"].runs = {run};
+      f.hub.on_event(RunProgressed{{"busy", "01RUN", "item"}, *run.progress});
+    }
+    turn_for(f.loop, 1ms);
+  }
+  const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(f.loop.now() - begun);
+  REQUIRE(f.until([&] {
+    return page->text.find("\"numerator\":" + dump(Json(numerator))) != std::string::npos;
+  }));
+  const auto most = static_cast<std::size_t>((f.loop.now() - begun) / 250ms + 2);
+  CAPTURE(took.count());
+  CHECK(page->count("change") <= most);
+  CHECK(f.control.looks <= static_cast<int>(most));
+}
+
+TEST_CASE("many pages share what is looked at") {
+  LiveFixture f;
+  for (int i = 0; i < 50; ++i) f.control.add("list" + std::to_string(i));
+  std::vector<std::shared_ptr<PageStream>> pages;
+  for (int i = 0; i < 16; ++i) pages.push_back(f.open());
+  REQUIRE(f.until([&] {
+    return std::ranges::all_of(pages, [](const auto& page) { return page->count("ready") == 1; });
+  }));
+  CHECK(f.control.walks <= 2);
+  PageReply late;
+  f.hub.subscribe(late, {});
+  CHECK(late.status == 503);
+  pages[3]->gone = true;
+  f.control.lists["list3"].state = ListState::paused;
+  f.hub.on_event(ListChanged{"list3", ListState::paused, ""});
+  REQUIRE(f.until([&] { return pages[0]->text.find("\"paused\"") != std::string::npos; }));
+  PageReply next;
+  f.hub.subscribe(next, {});
+  CHECK(next.status == 200);
+}
+
+TEST_CASE("who comes back gets what it has missed, or all") {
+  LiveFixture f;
+  f.control.add("a");
+  const auto page = f.open();
+  REQUIRE(f.until([&] { return page->count("ready") == 1; }));
+  f.end_run("a", false);
+  REQUIRE(f.until([&] { return page->count("change") >= 1; }));
+  const std::string seen = page->last_id();
+  CHECK(seen.starts_with("0123abcd-"));
+  page->gone = true;
+  f.control.lists["a"].why = "missed";
+  f.hub.on_event(ListChanged{"a", ListState::idle, "missed"});
+  turn_for(f.loop, 400ms);
+  const auto back = f.open(seen);
+  CHECK(back->count("snapshot") == 0);
+  CHECK(back->text.find("missed") != std::string::npos);
+  const std::string now = back->last_id();
+  back->text.clear();
+  f.control.lists["a"].why = "next";
+  f.hub.on_event(ListChanged{"a", ListState::idle, "next"});
+  REQUIRE(f.until([&] { return back->text.find("next") != std::string::npos; }));
+  for (const std::string& other : {std::string("ffffffff-1"), std::string("0123abcd-999999"),
+                                   std::string("0123abcd-x"), std::string("-")}) {
+    CAPTURE(other);
+    const auto fresh = f.open(other);
+    REQUIRE(f.until([&] { return fresh->count("ready") == 1; }));
+    CHECK(fresh->count("snapshot") == 1);
+  }
+}
+
+TEST_CASE("a page that reads slowly gets ten thousand lists in pieces") {
+  LiveFixture f;
+  for (int i = 0; i < 10'000; ++i) f.control.add("a-list-with-a-longer-name-" + std::to_string(i));
+  PageReply reply;
+  reply.opened->reads = false;
+  f.hub.subscribe(reply, {});
+  const auto page = reply.opened;
+  REQUIRE(f.until([&] { return page->count("part") > 0; }));
+  CHECK(page->unread < 300'000);
+  CHECK(page->count("ready") == 0);
+  while (page->count("ready") == 0) {
+    page->unread = 0;
+    turn_for(f.loop, 5ms);
+    REQUIRE(page->unread < 300'000);
+  }
+  CHECK(page->text.find("name-9999\"") != std::string::npos);
+}
+
+TEST_CASE("a page sees other hosts: their lists and their runs by the minute") {
+  LiveFixture f;
+  f.control.add("a");
+  FleetHost own;
+  own.beat.host = "alpha";
+  own.beat.id = "alpha-0123abcd";
+  FleetHost other;
+  other.beat.host = "beta";
+  other.beat.id = "beta-00000000";
+  other.beat.lists_version = 1;
+  ListBeat list;
+  list.prefix = "a";
+  list.state = "running";
+  list.running = 2;
+  other.lists = {list};
+  f.fleet.view.hosts = {own, other};
+  f.fleet.told = {
+      {"beta-00000000",
+       {R"({"minute":29000000,"runs":5,"failed":1,"lists":[]})", "no JSON", R"({"minute":"x"})"}}};
+  const auto page = f.open();
+  REQUIRE(f.until([&] { return page->text.find("beta-00000000") != std::string::npos; }));
+  REQUIRE(f.until([&] { return page->text.find("\"remote\"") != std::string::npos; }));
+  CHECK(page->text.find(R"("running":2)") != std::string::npos);
+  REQUIRE(f.until([&] { return page->text.find("29000000") != std::string::npos; }));
+  CHECK(page->text.find("no JSON") == std::string::npos);
+  const auto second = f.open();
+  REQUIRE(f.until([&] { return second->count("ready") == 1; }));
+  CHECK(second->text.find("\"remote\"") != std::string::npos);
+  CHECK(second->text.find("29000000") != std::string::npos);
+}
+
+}  // namespace page_test

@@ -1,0 +1,85 @@
+// Chromium, and what every test does with a page: reads it as a person would.
+import {existsSync, mkdirSync, readFileSync} from 'node:fs';
+import {createRequire} from 'node:module';
+import {join} from 'node:path';
+import {waitFor} from './host.mjs';
+
+/** Both come from a folder outside of the sources (scripts/test puts them there). */
+export function load(modules) {
+  const require = createRequire(join(modules, 'package.json'));
+  return {chromium: require('playwright-core').chromium, axe: readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')};
+}
+
+export const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync);
+
+export async function launch(chromium) {
+  return chromium.launch({executablePath: CHROMIUM, timeout: 120000,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--force-color-profile=srgb', '--hide-scrollbars']});
+}
+
+export class Viewer {
+  static async open(browser, {url, width = 1440, height = 900, scheme = 'light', pictures, axe, javaScriptEnabled = true}) {
+    const context = await browser.newContext({viewport: {width, height}, colorScheme: scheme, reducedMotion: 'reduce', locale: 'en-GB', timezoneId: 'UTC', javaScriptEnabled, bypassCSP: false});
+    const page = await context.newPage();
+    page.setDefaultTimeout(30000);
+    const viewer = new Viewer();
+    Object.assign(viewer, {context, page, url, pictures, axe, width, scheme, complaints: []});
+    // What isn't of this host would be a request that the page must never make.
+    page.on('request', (request) => {
+      if (!request.url().startsWith(url)) viewer.complaints.push(`asked ${request.url()}`);
+    });
+    page.on('pageerror', (error) => viewer.complaints.push(`threw ${error.stack}`));
+    page.on('console', (message) => {
+      if (/Content Security Policy|Trusted/i.test(message.text())) viewer.complaints.push(message.text());
+    });
+    return viewer;
+  }
+  async go(hash) {
+    await this.page.goto(`${this.url}/${hash}`);
+  }
+  heading(name, level = 1) {
+    return this.page.getByRole('heading', {name, level, exact: true});
+  }
+  text(name) {
+    return this.page.getByText(name, {exact: true}).first();
+  }
+  async sees(locator, what) {
+    await waitFor(() => locator.isVisible(), what || `${locator}`, 30000);
+  }
+  /** Until what a locator says fits. */
+  async reads(locator, pattern, limit = 30000) {
+    let said = '';
+    try {
+      return await waitFor(async () => {
+        said = await locator.innerText({timeout: 1000}).catch((error) => String(error));
+        return pattern.test(said) ? said : false;
+      }, `${pattern}`, limit);
+    } catch (error) {
+      throw new Error(`${error.message}; it says: ${said.slice(0, 600)}`);
+    }
+  }
+  /** Nothing sticks out to the side, whatever is shown. */
+  async fits() {
+    const [wide, room] = await this.page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
+    if (wide > room) throw new Error(`the page is ${wide} px wide, in ${room} px`);
+  }
+  async picture(name) {
+    if (!this.pictures) return;
+    mkdirSync(this.pictures, {recursive: true});
+    await this.page.screenshot({path: join(this.pictures, `${name}-${this.width}-${this.scheme}.png`)});
+  }
+  /** axe-core's checks; what they find is a failure, each with where it is. */
+  async accessible() {
+    const session = await this.context.newCDPSession(this.page);
+    await session.send('Runtime.evaluate', {expression: this.axe});
+    const {result} = await session.send('Runtime.evaluate', {awaitPromise: true, returnByValue: true,
+      expression: `axe.run(document, {resultTypes: ['violations']}).then((all) => JSON.stringify(all.violations.map((one) => one.id + ': ' + one.help + ' at ' + one.nodes.slice(0, 3).map((node) => node.target.join(' ') + ' [' + node.failureSummary + ']').join(', '))))`});
+    await session.detach();
+    const found = JSON.parse(result.value);
+    if (found.length) throw new Error(`axe finds ${found.join('; ')}`);
+  }
+  async close() {
+    await this.context.close();
+    if (this.complaints.length) throw new Error(`the page ${this.complaints.join('; ')}`);
+  }
+}

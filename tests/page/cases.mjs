@@ -1,0 +1,353 @@
+// Each case has a Redis and hosts of its own, and reads the page by roles and names.
+import assert from 'node:assert/strict';
+import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {Host, Redis, waitFor} from './host.mjs';
+import {Viewer} from './browser.mjs';
+
+export async function world(at, lists, {name = 'alpha', more = ''} = {}) {
+  mkdirSync(at.home, {recursive: true});
+  const redis = new Redis(at.home);
+  await redis.start();
+  at.defer(() => redis.stop());
+  const host = new Host(at.bin, join(at.home, name), name, redis);
+  await host.configure(lists, more);
+  await host.start();
+  at.defer(() => host.stop());
+  return {redis, host};
+}
+
+export async function open(at, host, options = {}) {
+  const viewer = await Viewer.open(at.browser, {url: host.url, axe: at.axe, pictures: at.pictures, ...options});
+  at.defer(() => viewer.close());
+  return viewer;
+}
+
+/** A child that goes on until a file is there. */
+export function until(file) {
+  return `command = ["sh", "-c", "while [ ! -e ${file} ]; do sleep 0.05; done"]`;
+}
+
+const HOSTILE = [
+  '<img src=x onerror=alert(1)>',
+  '"><script>document.title="owned"</script>',
+  'line\nbreak\tand\u0007bell\u001b[31m',
+  '\u202egnp.exe\u2066 rtl \u05d0\u05d1',
+  'x'.repeat(65536),
+  '',
+  'a/b?c#d%2F&e=f',
+];
+
+async function overviewCase(at) {
+  const gate = join(at.home, 'go');
+  const {redis, host} = await world(at, `
+[lists.films]
+${until(gate)}
+concurrency = 2
+[lists.gpu]
+executor = "${at.source}/executors/superman.py"
+requires = ["gpu"]
+[lists.broken]
+command = ["false"]
+max_failures = 2
+[lists.rest]
+command = ["true"]
+`);
+  const viewer = await open(at, host);
+  await viewer.go('#/');
+  await viewer.sees(viewer.heading('Overview'));
+  const {page} = viewer;
+  await viewer.reads(page.getByRole('banner'), /live/);
+  const wrong = page.getByRole('region', {name: 'What is wrong'});
+  await viewer.reads(wrong.getByRole('listitem').filter({hasText: 'Refused'}), /gpu: lacks "gpu"/);
+
+  // What is put in is seen to run, by the item that the process has.
+  await redis.ask('RPUSH', 'films:list', 'holiday.mkv', 'wedding.mkv', 'later.mkv');
+  const running = page.getByRole('region', {name: 'Running now'});
+  await viewer.reads(running, /holiday\.mkv in films[^]*on alpha for/);
+  await viewer.reads(running, /wedding\.mkv/);
+  assert.equal(await running.getByText('later.mkv').count(), 0);
+  const [held] = await redis.ask('KEYS', 'films:lock:holiday.mkv').then((keys) => Promise.all(keys.map((key) => redis.ask('GET', key))));
+  assert.match(held, /^run:alpha:/);
+
+  await redis.ask('RPUSH', 'broken:list', 'bad-one');
+  await viewer.reads(wrong, /Quarantined\s+1 item in broken/);
+  await viewer.reads(wrong, /Failing\s+broken/);
+  host.ctl('pause', 'rest', '--reason', 'moving <b>house</b>');
+  await viewer.reads(wrong, /Paused\s+rest: moving <b>house<\/b>/);
+  await viewer.accessible();
+  await viewer.fits();
+  await viewer.picture('overview');
+
+  writeFileSync(gate, '');
+  await viewer.reads(page.getByRole('region', {name: 'Failed in the hour'}).or(page.locator('.tile').filter({hasText: 'Failed in the hour'})), /2/);
+  await waitFor(async () => Number(await redis.ask('LLEN', 'films:runs')) >= 3, 'runs');
+  await viewer.reads(page.getByRole('img', {name: /Runs per minute in the last hour: [1-9]/}).locator('xpath=..'), /ended/);
+  host.ctl('resume', 'rest');
+  await waitFor(async () => !/Paused/.test(await wrong.innerText()), 'the pause to be over');
+}
+
+async function listsCase(at) {
+  const lists = [];
+  for (let i = 0; i < 300; i++) lists.push(`[lists.list-${String(i).padStart(3, '0')}]\ncommand = ["true"]`);
+  const {redis, host} = await world(at, `${lists.join('\n')}\n[lists.stuck]\nexecutor = "/nonexistent"\n[lists."<b>odd</b>"]\ncommand = ["true"]\n`);
+  const viewer = await open(at, host);
+  const {page} = viewer;
+  await viewer.go('#/lists');
+  await viewer.reads(page.getByRole('status').filter({hasText: 'lists'}), /302 lists/);
+  const table = page.getByRole('table', {name: 'Lists'});
+  const row = (at2) => table.getByRole('row').nth(at2);
+  assert.equal(await table.getAttribute('aria-rowcount'), '303');
+  // The trouble comes first, in words.
+  await viewer.reads(table, /^[^]*?stuck\s+refused/);
+  assert.match(await table.getByRole('rowheader').first().innerText(), /stuck/);
+  assert.ok((await table.getByRole('row').count()) < 120, 'only what is in view is drawn');
+  // It scrolls to the end.
+  await page.mouse.move(400, 500);
+  await waitFor(async () => {
+    await page.mouse.wheel(0, 4000);
+    return (await table.getByRole('rowheader', {name: 'list-299'}).count()) > 0;
+  }, 'the last list');
+  await page.getByRole('searchbox', {name: 'Search'}).fill('LIST-12');
+  await viewer.reads(page.getByRole('status').filter({hasText: 'lists'}), /10 of 302 lists/);
+  assert.deepEqual((await table.getByRole('rowheader').allInnerTexts()).map((text) => text.trim()), Array.from({length: 10}, (_, i) => `list-12${i}`));
+  await page.getByRole('searchbox', {name: 'Search'}).fill('');
+  await page.getByRole('combobox', {name: 'State'}).selectOption('refused');
+  await viewer.reads(page.getByRole('status').filter({hasText: 'lists'}), /1 of 302/);
+  await page.getByRole('combobox', {name: 'State'}).selectOption('');
+  // A run moves a list's figures without anybody asking.
+  await redis.ask('RPUSH', 'list-007:list', 'one');
+  await page.getByRole('searchbox', {name: 'Search'}).fill('list-007');
+  await viewer.sees(table.getByRole('img', {name: /^[1-9][\d,]* runs? in the last hour, 0 failed/}), 'the sparkline');
+  await page.getByRole('searchbox', {name: 'Search'}).fill('<b>');
+  await table.getByRole('link', {name: '<b>odd</b>'}).click();
+  await viewer.sees(viewer.heading('<b>odd</b>'));
+  await viewer.go('#/lists');
+  await viewer.sees(row(1));
+  await viewer.accessible();
+  await viewer.fits();
+  await viewer.picture('lists');
+}
+
+async function ringCase(at) {
+  const gate = join(at.home, 'go');
+  const {redis, host} = await world(at, `
+[lists.round]
+${until(gate)}
+concurrency = 2
+[lists.none]
+command = ["true"]
+`);
+  await redis.ask('SET', 'round:lock:resting', 'rest:cooldown', 'PX', '600000');
+  await redis.ask('SET', 'round:lock:parked', 'quarantine:by hand');
+  await redis.ask('RPUSH', 'round:list', 'one', 'two', 'three', 'resting', 'parked');
+  const viewer = await open(at, host);
+  const {page} = viewer;
+  await viewer.go('#/lists/round');
+  const ring = page.getByRole('img', {name: /The ring of round: 5 items: 2 running, 1 quarantined, 1 resting, 1 free/});
+  await viewer.sees(ring, 'the ring of five');
+  const legend = page.getByRole('list', {name: 'Items'});
+  await viewer.reads(legend, /2\s*running[^]*1\s*quarantined[^]*1\s*resting[^]*1\s*free/);
+  // By keyboard alone: each item, who holds it, how long.
+  await ring.focus();
+  const said = new Set();
+  for (let i = 0; i < 5; i++) {
+    await page.keyboard.press('ArrowRight');
+    said.add(await viewer.reads(page.getByRole('status').filter({hasText: /of 5:/}), /of 5:/));
+  }
+  const all = [...said].join('\n');
+  assert.match(all, /one, running on alpha for/);
+  assert.match(all, /resting, resting, .* left/);
+  assert.match(all, /parked, quarantined/);
+  assert.match(all, /three, free/);
+  await viewer.accessible();
+  await viewer.fits();
+  await viewer.picture('list-5');
+  writeFileSync(gate, '');
+  await waitFor(async () => Number(await redis.ask('LLEN', 'round:runs')) >= 3, 'runs');
+  await page.getByRole('img', {name: /0 running, 1 quarantined|1 running, 1 quarantined|2 running, 1 quarantined/}).waitFor();
+
+  await viewer.go('#/lists/none');
+  await viewer.reads(page.getByRole('main'), /The list has no items/);
+  await redis.ask('EVAL', "for i = 1, 500 do redis.call('RPUSH', KEYS[1], 'i' .. i) redis.call('SET', 'none:lock:i' .. i, 'rest:cooldown', 'PX', 600000) end", 1, 'none:list');
+  await viewer.sees(page.getByRole('img', {name: /The ring of none: 500 items: 0 running, 0 quarantined, 500 resting, 0 free/}), 'the ring of 500');
+  await redis.ask('EVAL', "for i = 501, 30000 do redis.call('RPUSH', KEYS[1], 'i' .. i) redis.call('SET', 'none:lock:i' .. i, 'rest:cooldown', 'PX', 600000) end", 1, 'none:list');
+  await viewer.sees(page.getByRole('img', {name: /The ring of none: 30,000 items, a sample of 10,000/}), 'the sample');
+  await viewer.reads(page.getByRole('main'), /A sample: 10,000 of 30,000 items/);
+}
+
+async function hostileCase(at) {
+  const gate = join(at.home, 'go');
+  const {redis, host} = await world(at, `
+[lists.odd]
+${until(gate)}
+concurrency = 10
+[lists.pile]
+command = ["sh", "-c", "printf '\\u001b[31m<b>bad</b>' >&2; exit 3"]
+cooldown = "1h"
+`);
+  await redis.ask('RPUSH', 'odd:list', ...HOSTILE, Buffer.from([0xff, 0xfe, 0x41]));
+  const viewer = await open(at, host, {width: 360, height: 800});
+  const {page} = viewer;
+  await viewer.go('#/');
+  const running = page.getByRole('region', {name: 'Running now'});
+  await viewer.reads(running, /<img src=x onerror=alert\(1\)>/);
+  const text = await viewer.reads(running, /\\xff\\xfeA/);
+  assert.match(text, /"><script>document\.title="owned"<\/script>/);
+  assert.match(text, /line\\nbreak\\tand\\x07bell\\e\[31m/);
+  assert.match(text, /\\u202egnp\.exe/);
+  assert.match(text, /x{50,}… \(64 KiB\)/);
+  assert.match(text, /\(empty\)/);
+  assert.equal(await page.title(), 'Overview – w8y');
+  assert.equal(await page.locator('img[src=x], main script').count(), 0);
+  await viewer.fits();
+  await viewer.picture('hostile');
+  await viewer.go('#/lists/odd');
+  await viewer.sees(page.getByRole('img', {name: /The ring of odd: 8 items: 8 running/}), 'the ring');
+  await viewer.fits();
+  await viewer.accessible();
+  writeFileSync(gate, '');
+}
+
+async function keyboardCase(at) {
+  const gate = join(at.home, 'go');
+  const {redis, host} = await world(at, `[lists.work]\n${until(gate)}\n`);
+  await redis.ask('RPUSH', 'work:list', 'first', 'second');
+  const viewer = await open(at, host);
+  const {page} = viewer;
+  await viewer.go('#/');
+  await viewer.sees(viewer.heading('Overview'));
+  const focusOn = async (name) => {
+    for (let i = 0; i < 60; i++) {
+      await page.keyboard.press('Tab');
+      const label = await page.evaluate(() => document.activeElement && (document.activeElement.getAttribute('aria-label') || document.activeElement.textContent || ''));
+      if (name.test(label.trim())) return;
+    }
+    throw new Error(`Tab does not come to ${name}`);
+  };
+  await focusOn(/^Lists$/);
+  await page.keyboard.press('Enter');
+  await viewer.sees(viewer.heading('Lists'));
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'main');
+  await focusOn(/^work$/);
+  await page.keyboard.press('Enter');
+  await viewer.sees(viewer.heading('work'));
+  await focusOn(/^Pause/);
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog', {name: 'Pause'});
+  await viewer.reads(dialog, /No host of the fleet takes items off work any more\. 1 run goes on to the end/);
+  await viewer.accessible();
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({state: 'hidden'});
+  assert.equal(await redis.ask('GET', 'work:paused'), null);
+  writeFileSync(gate, '');
+}
+
+async function ordersCase(at) {
+  const {host} = await world(at, '[lists.work]\ncommand = ["true"]\n');
+  const viewer = await open(at, host);
+  const {page} = viewer;
+  await viewer.go('#/fleet');
+  await page.getByRole('button', {name: 'Quiet …'}).click();
+  const dialog = page.getByRole('dialog', {name: 'Quiet'});
+  await viewer.reads(dialog, /alpha begins no new runs/);
+  await dialog.getByRole('button', {name: 'Quiet'}).click();
+  // It asks for the token, once; a wrong one is the server's to refuse.
+  await viewer.reads(dialog, /needs the token/);
+  await dialog.getByLabel(/The token/).fill('wrong');
+  await dialog.getByRole('button', {name: 'Quiet'}).click();
+  await viewer.reads(dialog, /with the token of status_token_file/);
+  assert.equal((await host.api('status?lists=no')).state, 'running');
+  await dialog.getByLabel(/The token/).fill(host.token);
+  await dialog.getByRole('button', {name: 'Quiet'}).click();
+  await viewer.reads(dialog, /alpha/);
+  await waitFor(async () => (await host.api('status?lists=no')).state === 'quiet', 'quiet');
+  await dialog.getByRole('button', {name: 'Close'}).click();
+  await page.getByRole('button', {name: 'Resume …'}).click();
+  await page.getByRole('dialog', {name: 'Resume'}).getByRole('button', {name: 'Resume'}).click();
+  await waitFor(async () => (await host.api('status?lists=no')).state === 'running', 'the end of quiet');
+  assert.deepEqual(await page.evaluate(() => [localStorage.length, document.cookie]), [0, '']);
+  await page.getByRole('dialog').getByRole('button', {name: 'Close'}).click();
+
+  // A config with mistakes: each is named, and nothing changes.
+  const good = readFileSync(host.config, 'utf8');
+  writeFileSync(host.config, `${good}\n[lists.bad]\nconcurrency = "many"\n`);
+  await page.getByRole('button', {name: 'Reload …'}).click();
+  const reload = page.getByRole('dialog', {name: 'Reload'});
+  await reload.getByRole('button', {name: 'Reload'}).click();
+  await viewer.reads(reload, /concurrency/);
+  await reload.getByRole('button', {name: /Leave it|Close/}).click();
+  await viewer.go('#/');
+  await viewer.reads(page.getByRole('region', {name: 'What is wrong'}), /Reload\s+failed/);
+}
+
+async function breakCase(at) {
+  const {redis, host} = await world(at, '[lists.work]\ncommand = ["true"]\ncooldown = "1h"\n');
+  const viewer = await open(at, host);
+  const {page} = viewer;
+  await viewer.go('#/');
+  await viewer.reads(page.getByRole('banner'), /live/);
+  await redis.stop();
+  await viewer.reads(page.getByRole('region', {name: 'What is wrong'}), /Redis\s+away since \d\d:\d\d:\d\d/);
+  await redis.start();
+  await viewer.reads(page.getByRole('main'), /Nothing is wrong/);
+  await host.stop('SIGKILL');
+  await viewer.reads(page.getByRole('alert'), /Not connected since \d\d:\d\d:\d\d/);
+  await viewer.reads(page.getByRole('banner'), /not connected since/);
+  await viewer.picture('not-connected');
+  await redis.ask('RPUSH', 'work:list', 'meanwhile');
+  await host.start();
+  await viewer.reads(page.getByRole('banner'), /live/);
+  assert.equal(await page.getByRole('alert').count(), 0);
+  await viewer.sees(page.getByRole('img', {name: /in the last hour: 1 run,/}), 'what ran meanwhile');
+}
+
+async function fleetCase(at) {
+  const gate = join(at.home, 'go');
+  const lists = `[lists.work]\n${until(gate)}\n[lists.gpu]\nexecutor = "${at.source}/executors/superman.py"\n`;
+  const {redis, host} = await world(at, lists);
+  const beta = new Host(at.bin, join(at.home, 'beta'), 'beta', redis);
+  await beta.configure(`${lists}requires = ["gpu"]\n[lists.own]\ncommand = ["true"]\n`);
+  await beta.start();
+  at.defer(() => beta.stop());
+  const viewer = await open(at, host);
+  const {page} = viewer;
+  await viewer.go('#/fleet');
+  const grid = page.getByRole('table', {name: 'Lists by host'});
+  await viewer.reads(grid.getByRole('row', {name: /gpu/}), /refused[^]*lacks "gpu"/);
+  await viewer.reads(grid.getByRole('row', {name: /own/}), /–/);
+  await redis.ask('RPUSH', 'work:list', 'a', 'b');
+  await viewer.go('#/lists/work');
+  await viewer.reads(page.getByRole('table', {name: 'Hosts that have this list'}), /alpha[^]*running[^]*beta[^]*running/);
+  await viewer.reads(page.getByRole('region', {name: 'Running now'}), /on beta for/);
+  await viewer.go('#/fleet');
+  await viewer.accessible();
+  await viewer.fits();
+  await viewer.picture('fleet');
+  writeFileSync(gate, '');
+  if (!at.long) return; // half a minute
+  await beta.stop('SIGKILL');
+  await viewer.reads(page.getByRole('table', {name: 'Hosts of the fleet'}).getByRole('row', {name: /beta/}), /silent/, 60000);
+}
+
+async function plainCase(at) {
+  const {host} = await world(at, '[lists."<i>x</i>"]\ncommand = ["true"]\n[lists.gpu]\nexecutor = "/nonexistent"\n');
+  const viewer = await open(at, host, {javaScriptEnabled: false});
+  await viewer.go('');
+  const table = viewer.page.getByRole('table', {name: 'Lists'});
+  await viewer.reads(table.getByRole('row', {name: /gpu/}), /refused/);
+  await viewer.reads(table, /<i>x<\/i>/);
+  await viewer.picture('without-javascript');
+}
+
+export const cases = [
+  ['overview', overviewCase],
+  ['lists', listsCase],
+  ['ring', ringCase],
+  ['hostile items', hostileCase],
+  ['keyboard', keyboardCase],
+  ['orders', ordersCase],
+  ['restarts', breakCase],
+  ['fleet', fleetCase],
+  ['no JavaScript', plainCase],
+];

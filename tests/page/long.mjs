@@ -1,0 +1,201 @@
+// What takes minutes: every width and theme, ten thousand lists and what they cost, and the README's
+// pictures.
+import assert from 'node:assert/strict';
+import {chmodSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {waitFor} from './host.mjs';
+import {open, until, world} from './cases.mjs';
+
+const WIDTHS = [[360, 800], [800, 900], [1440, 900]];
+const HOSTILE = ['<b>item</b>', '\u202egnp.exe', 'x'.repeat(65536), 'plain'];
+
+/** An executor that tells its progress, a step every 0.4 s. */
+function stepper(at) {
+  mkdirSync(at.home, {recursive: true});
+  const path = join(at.home, 'transcode');
+  writeFileSync(path, `#!/usr/bin/python3
+import json, sys, time
+if sys.argv[-1] == "--caps":
+    print(json.dumps({"type": "caps", "caps": ["single", "progress", "gpu"]}))
+    sys.exit()
+item = sys.stdin.read()
+steps = 10 + sum(map(ord, item)) % 30
+for step in range(steps):
+    print(json.dumps({"type": "progress", "numerator": step, "denominator": steps}), flush=True)
+    time.sleep(0.4)
+print(json.dumps({"type": "complete", "frames": steps * 250}))
+`);
+  chmodSync(path, 0o755);
+  return path;
+}
+
+async function everywhere(at) {
+  const gate = join(at.home, 'go');
+  const {redis, host} = await world(at, `
+[lists.films]
+${until(gate)}
+concurrency = 3
+[lists.gpu]
+executor = "/nonexistent"
+[lists.mix]
+source = "schedule"
+queues = "A"
+command = ["true"]
+[lists.sums]
+source = "job"
+command = ["true"]
+`);
+  await redis.ask('RPUSH', 'films:list', ...HOSTILE);
+  host.ctl('schedule', '-k', 'mix', 'set', 'daily:A', 'FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYSECOND=0');
+  await waitFor(async () => (await redis.ask('KEYS', 'films:lock:*')).length === 3, 'runs');
+  const run = /:(\w+)$/.exec(await redis.ask('GET', 'films:lock:<b>item</b>'))[1];
+  const views = [['#/', 'Overview'], ['#/lists', 'Lists'], ['#/lists/films', 'films'], [`#/runs/${run}`, /Run/],
+    ['#/lists/films/items/plain', 'plain'], ['#/fleet', 'Fleet'], ['#/schedules', 'Schedules'], ['#/feeds', 'Feeds']];
+  for (const [width, height] of WIDTHS)
+    for (const scheme of ['light', 'dark']) {
+      const viewer = await open(at, host, {width, height, scheme});
+      for (const [hash, heading] of views) {
+        await viewer.go(hash);
+        await viewer.sees(viewer.page.getByRole('heading', {name: heading, level: 1}), `${hash} at ${width} px`);
+        await waitFor(async () => !/Asking …/.test(await viewer.page.getByRole('main').innerText()), 'what was asked for');
+        await viewer.fits();
+        await viewer.accessible();
+        await viewer.picture(`all-${hash.replace(/\W+/g, '-').slice(0, 30)}`);
+      }
+    }
+  writeFileSync(gate, '');
+}
+
+/** Seconds of a process that its threads have worked. */
+function worked(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /, '').split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+async function share(pid, seconds) {
+  const begun = [Date.now(), worked(pid)];
+  await new Promise((done) => setTimeout(done, seconds * 1000));
+  return (worked(pid) - begun[1]) / ((Date.now() - begun[0]) / 1000);
+}
+
+/** A page's stream, read to the end of the first picture and then kept open. */
+async function listen(url) {
+  const abort = new AbortController();
+  const response = await fetch(`${url}/api/v1/live`, {signal: abort.signal});
+  const reader = response.body.getReader();
+  const decoder = new TextDecoder();
+  let tail = '';
+  let bytes = 0;
+  while (!/event: ready/.test(tail)) {
+    const {value} = await reader.read();
+    bytes += value.length;
+    tail = (tail + decoder.decode(value)).slice(-200);
+  }
+  const rest = (async () => {
+    for (;;) if ((await reader.read()).done) return;
+  })().catch(() => {});
+  return {bytes, close: () => abort.abort(), rest};
+}
+
+async function tenThousand(at) {
+  const lists = Array.from({length: 10000}, (_, i) => `[lists.l${String(i).padStart(5, '0')}]\ncommand = ["true"]`);
+  const {redis, host} = await world(at, lists.join('\n'));
+  const pid = host.child.pid;
+  await new Promise((done) => setTimeout(done, 15000)); // the first claims are over
+  const before = await share(pid, 20);
+  const pages = [];
+  for (let i = 0; i < 10; i++) pages.push(await listen(host.url));
+  await new Promise((done) => setTimeout(done, 2000));
+  const after = await share(pid, 45);
+  pages.forEach((page) => page.close());
+  console.log(`      10,000 lists: w8yd works ${(before * 100).toFixed(2)} % of a core without a page, ${(after * 100).toFixed(2)} % with ten; a picture has ${pages[0].bytes} bytes`);
+  assert.ok(after - before <= 0.03, `ten pages cost ${((after - before) * 100).toFixed(2)} % of a core`);
+
+  const viewer = await open(at, host);
+  const {page} = viewer;
+  await page.addInitScript(() => {
+    window.longest = 0;
+    new PerformanceObserver((list) => {
+      for (const one of list.getEntries()) window.longest = Math.max(window.longest, one.duration);
+    }).observe({type: 'longtask', buffered: true});
+    const Source = window.EventSource;
+    window.EventSource = class extends Source {
+      constructor(...all) {
+        super(...all);
+        this.addEventListener('ready', () => {
+          window.readyAt = performance.now();
+        });
+      }
+    };
+    new MutationObserver(() => {
+      if (window.readyAt && !window.drawnAt && document.querySelector('table.lists tbody th')) window.drawnAt = performance.now();
+    }).observe(document, {childList: true, subtree: true});
+  });
+  await viewer.go('#/lists');
+  await page.waitForFunction(() => window.drawnAt);
+  const first = await page.evaluate(() => window.drawnAt - window.readyAt);
+  await page.mouse.move(600, 500);
+  for (let i = 0; i < 40; i++) {
+    await page.mouse.wheel(0, 12000);
+    await page.waitForTimeout(60);
+  }
+  await waitFor(async () => (await page.getByRole('rowheader', {name: 'l09999'}).count()) > 0, 'the last list');
+  await redis.ask('RPUSH', 'l09998:list', 'now');
+  await viewer.sees(page.getByRole('row', {name: /l09998/}).getByRole('img', {name: /1 run|[2-9]\d* runs/}), 'a run far down');
+  await page.getByRole('searchbox', {name: 'Search'}).fill('l0777');
+  await viewer.reads(page.getByRole('status').filter({hasText: 'lists'}), /10 of 10,000 lists/);
+  await viewer.picture('ten-thousand');
+  const longest = await page.evaluate(() => window.longest);
+  console.log(`      10,000 lists: the first view ${first.toFixed(0)} ms after the last byte; longest task ${longest.toFixed(0)} ms`);
+  assert.ok(first <= 300, `the first view took ${first} ms`);
+  assert.ok(longest <= 100, `the page's thread was blocked for ${longest} ms`);
+}
+
+async function million(at) {
+  const {redis, host} = await world(at, '[lists.huge]\ncommand = ["sleep", "30"]\nconcurrency = 2\ncooldown = "1h"\n');
+  await redis.ask('EVAL', "for i = 1, 1000000 do redis.call('RPUSH', KEYS[1], 'item:' .. i) end", 1, 'huge:list');
+  const viewer = await open(at, host);
+  const begun = Date.now();
+  await viewer.go('#/lists/huge');
+  await viewer.sees(viewer.page.getByRole('img', {name: /The ring of huge: 1,000,000 items, a sample of 10,000/}), 'the ring of a million');
+  console.log(`      1,000,000 items: the ring is there after ${Date.now() - begun} ms`);
+  await viewer.accessible();
+  await viewer.picture('list-million');
+}
+
+/** With --long, into the folder of the pictures: etc/pictures has copies of them. */
+async function pictures(at) {
+  const program = stepper(at);
+  const {redis, host} = await world(at, `
+[lists.films]
+executor = "${program}"
+concurrency = 4
+cooldown = "40s"
+[lists.mail]
+command = ["sh", "-c", "sleep 0.3; test $(($(date +%N) % 9)) != 0"]
+concurrency = 3
+cooldown = "4s"
+[lists.faces]
+executor = "${program}"
+requires = ["tpu"]
+`, {name: 'alpha'});
+  for (let i = 1; i <= 48; i++) await redis.ask('RPUSH', 'films:list', `film-${String(i).padStart(2, '0')}.mkv`);
+  for (let i = 0; i < 60; i++) await redis.ask('RPUSH', 'mail:list', `box-${i}`);
+  await redis.ask('SET', 'films:lock:film-31.mkv', 'quarantine:by hand');
+  await new Promise((done) => setTimeout(done, 70000));
+  for (const scheme of ['light', 'dark'])
+    for (const [name, hash] of [['overview', '#/'], ['ring', '#/lists/films']]) {
+      const viewer = await open(at, host, {scheme, width: 1200, height: 760});
+      await viewer.go(hash);
+      await viewer.reads(viewer.page.getByRole('main'), /Running now/);
+      await viewer.page.waitForTimeout(2500);
+      await viewer.picture(`readme-${name}`);
+    }
+}
+
+export const longCases = [
+  ['every view at every width, light and dark', everywhere],
+  ['ten thousand lists', tenThousand],
+  ['a million items', million],
+  ['pictures', pictures],
+];

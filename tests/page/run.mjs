@@ -1,0 +1,58 @@
+// What the page says, in Debian's Chromium, against what Redis, processes and files say.
+//
+//   node run.mjs --bin BUILD/src/app --modules FOLDER [--pictures FOLDER] [--long] [NAME...]
+//
+// One width and theme; with --long all of them, ten thousand lists, and what that costs.
+import {parseArgs} from 'node:util';
+import {rmSync} from 'node:fs';
+import {CHROMIUM, launch, load} from './browser.mjs';
+import {makeHome} from './host.mjs';
+import {cases} from './cases.mjs';
+import {longCases} from './long.mjs';
+
+const {values, positionals} = parseArgs({allowPositionals: true, options: {
+  bin: {type: 'string'}, modules: {type: 'string'}, source: {type: 'string'}, pictures: {type: 'string'}, long: {type: 'boolean', default: Boolean(process.env.W8Y_TEST_LONG)}}});
+
+if (!CHROMIUM) {
+  console.log('skipped: there is no Chromium');
+  process.exit(77);
+}
+let parts;
+try {
+  parts = load(values.modules);
+} catch (error) {
+  console.log(`skipped: playwright-core and axe-core are not in ${values.modules}: ${error.message.split('\n')[0]}`);
+  process.exit(77);
+}
+
+let passed = 0;
+let failed = 0;
+const {home, remove} = makeHome();
+const browser = await launch(parts.chromium);
+const all = [...cases, ...(values.long ? longCases : [])];
+if (values.pictures) rmSync(values.pictures, {recursive: true, force: true});
+for (const [name, test] of all) {
+  if (positionals.length && !positionals.some((word) => name.includes(word))) continue;
+  const begun = Date.now();
+  const after = [];
+  const at = {bin: values.bin, source: values.source, home: `${home}/${passed + failed}`, browser, axe: parts.axe, pictures: values.pictures, long: values.long, defer: (act) => after.unshift(act)};
+  try {
+    await test(at);
+    passed++;
+    console.log(`ok    ${name} (${Date.now() - begun} ms)`);
+  } catch (error) {
+    failed++;
+    console.log(`FAILED ${name}: ${error.stack}`);
+  }
+  for (const act of after)
+    try {
+      await act();
+    } catch (error) {
+      failed++;
+      console.log(`FAILED ${name}, behind it: ${error.message}`);
+    }
+}
+await browser.close();
+remove();
+console.log(`${passed} passed, ${failed} failed`);
+process.exit(failed ? 1 : 0);
