@@ -7,6 +7,7 @@ import {history} from './list.js';
 import {actions} from './actions.js';
 
 let open = null;
+let why = null;
 
 function orders(key, item, data) {
   const name = plain(textOfKey(item), 80);
@@ -23,8 +24,10 @@ export const item = {
   title: ({parts}) => textOfKey(parts[1]),
   enter({parts}) {
     open = asking(path('lists', parts[0], 'items', parts[1]), 2000, changed);
+    why = asking(path('lists', parts[0], 'items', parts[1], 'why'), 2000, changed);
     return () => {
       open.stop();
+      why.stop();
       open = null;
     };
   },
@@ -35,16 +38,15 @@ export const item = {
     ];
     const wait = waiting(open, 'This item');
     if (wait) return [...top, v('h1', {class: 'item'}, shown(name, 300)), wait];
-    const data = open.data.item && typeof open.data.item === 'object' ? {...open.data, ...open.data.item} : open.data;
-    const why = data.why_not || data.why;
+    const data = open.data;
     return [
       ...top,
       v('div', {class: 'head'}, v('h1', {class: 'item'}, shown(name, 300)), state(data.state), v('div', {class: 'act'}, orders(parts[0], parts[1], data))),
       v('div', {class: 'grid two'},
         card('why', data.state === 'running' ? 'Why it runs' : 'Why it does not run',
-          (Array.isArray(why) && reasons(why)) || v('p', {class: 'none'}, Array.isArray(why) ? 'Nothing keeps it: it runs when a place is free and its turn comes.' : plain(why || '', 500) || 'Nothing keeps it.')),
+          waiting(why, 'Why') || reasons(why.data.why) || v('p', {class: 'none'}, 'Nothing keeps it: it runs when its turn comes.'), staleNote(why)),
         card('how', 'How it is', facts([
-          ['State', state(data.state)],
+          data.why && ['Why', plain(data.why, 300)],
           data.host && ['On', plain(data.host, 80)],
           data.run && typeof data.run === 'string' && ['Run', runLink(data.run)],
           data.since_ms && ['Since', [when(data.since_ms), ` (${duration(Math.max(0, now() - data.since_ms))})`]],

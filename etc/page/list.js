@@ -31,7 +31,7 @@ class Open {
     return path('lists', this.key, 'items') + query({state: this.state, search: this.search, limit: 50, after: this.itemPages.after});
   }
   runsPath() {
-    return `${path('runs')}?list=${this.key}${query({outcome: this.outcome, limit: 25, after: this.runPages.after}).replace('?', '&')}`;
+    return `${path('runs')}?list=${this.key}${query({outcome: this.outcome.replace('_', ' '), limit: 25, after: this.runPages.after}).replace('?', '&')}`;
   }
   askItems(reset) {
     if (reset) this.itemPages.reset();
@@ -116,7 +116,7 @@ function itemDetail(item) {
 
 function items() {
   const asked = open.items;
-  const found = asked.data ? asked.data.items || asked.data.jobs || [] : [];
+  const found = asked.data ? asked.data.items : [];
   return card('items', 'Items',
     v('form', {class: 'tools', onsubmit: (event) => {
       event.preventDefault();
@@ -130,7 +130,7 @@ function items() {
       open.search = event.target.value;
       open.askItems(true);
     }}))),
-    waiting(asked, 'Items') || (found.length ? table('Items', ['Item', 'State', 'Detail'], found.map((item, at) => v('tr', {key: at}, v('th', {scope: 'row'}, item.id ? v('span', {class: 'item'}, shown(item.id)) : itemLink(item, open.key)),
+    waiting(asked, 'Items') || (found.length ? table('Items', ['Item', 'State', 'Detail'], found.map((item, at) => v('tr', {key: at}, v('th', {scope: 'row'}, itemLink(item, open.key)),
       v('td', {}, state(item.state)), v('td', {class: 'note'}, itemDetail(item)))))
       : v('p', {class: 'none'}, 'No item fits.')),
     open.itemPages.view(asked.data, () => open.askItems(false)), staleNote(asked));

@@ -8,7 +8,7 @@ const KIND = Object.fromEntries(Object.entries(KINDS).flatMap(([kind, names]) =>
 
 /** A state as a shape, a colour and its word. `soft`: it is no trouble here. */
 export function state(name, soft = false, word = name.replace('_', ' ')) {
-  return v('span', {class: `state ${KIND[name] || ''}${soft ? ' elsewhere' : ''}`}, v('i', {'aria-hidden': 'true'}), word);
+  return v('span', {class: `state ${KIND[name.replace(' ', '_')] || ''}${soft ? ' elsewhere' : ''}`}, v('i', {'aria-hidden': 'true'}), word);
 }
 
 /** What is typed as it is: names, ids, commands. */

@@ -70,7 +70,7 @@ export const run = {
     const wait = waiting(open.asked, 'This run');
     if (wait) return [v('h1', {}, 'Run'), wait];
     const told = open.asked.data;
-    const one = told.run && typeof told.run === 'object' ? {...told.run, state: told.state} : told;
+    const one = told;
     const live = runsNow().find((other) => other.run.run === one.run);
     const listKey = one.list !== undefined || one.list_base64 ? bytesOf(one, 'list').key : live && live.row.key;
     const progress = going(one) ? open.progress || (live && live.run.progress) || one.progress : one.progress;

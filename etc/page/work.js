@@ -30,7 +30,7 @@ function ask() {
 }
 
 function jobsView(jobs) {
-  return table('Jobs', ['Job', 'State', 'Rule', 'Due', 'Then'], jobs.map((job, at) => v('tr', {key: at}, v('th', {scope: 'row', class: 'item'}, shown(bytesOf(job, 'job').text, 120)),
+  return table('Jobs', ['Job', 'State', 'Rule', 'Due', 'Then'], jobs.map((job, at) => v('tr', {key: at}, v('th', {scope: 'row', class: 'item'}, shown(bytesOf(job, 'item').text, 120)),
       v('td', {}, job.due_ms && job.due_ms < now() - 1000 && job.state === 'waiting' ? state('late', false, `late by ${duration(now() - job.due_ms)}`) : state(job.state || '')),
       v('td', {}, plain(job.words || '', 300), job.rule && v('div', {class: 'note item'}, plain(bytesOf(job, 'rule').text, 200))),
       v('td', {}, job.due_ms ? when(job.due_ms) : '–'),
@@ -43,9 +43,9 @@ function scheduleCard(one) {
   return v('section', {key: name.key, class: 'card', 'aria-label': plain(name.text, 80)},
     v('header', {}, v('h2', {}, v('a', {href: `#/schedules/${name.key}`, class: 'item'}, shown(name.text, 100))),
       one.halted && state('paused', false, 'halted'), late > 0 && state('late', false, `${number(late)} late, the oldest since ${time(one.oldest_due_ms)}`)),
-    strip((one.next || []).map((job) => job.due_ms), plain(name.text, 60)),
+    strip((one.due_next || []).map((job) => job.due_ms), plain(name.text, 60)),
     facts([['On the timeline', number(one.timeline)], ['Queued', (one.queues || []).map((queue) => `${plain(bytesOf(queue, 'code').text, 60)}: ${number(queue.queued)}`).join(', ') || 'nothing'],
-      ['Next', (one.next || []).slice(0, 5).map((job) => `${plain(bytesOf(job, 'job').text, 60)} ${time(job.due_ms)}`).join(', ') || 'none']]));
+      ['Next', (one.due_next || []).map((job) => `${plain(bytesOf(job, 'job').text, 60)} ${time(job.due_ms)}`).join(', ') || 'none']]));
 }
 
 export const schedules = {
@@ -59,7 +59,7 @@ export const schedules = {
   render() {
     const data = open.data;
     const wait = waiting(open, 'Schedules');
-    const one = key && data ? data.jobs || (data.schedules && data.schedules[0] && data.schedules[0].jobs) || [] : null;
+    const one = key && data ? data.jobs || [] : null;
     return [
       key && v('p', {class: 'crumb'}, v('a', {href: '#/schedules'}, 'Schedules')),
       v('div', {class: 'head'}, v('h1', {}, key ? shown(decodeURIComponent(key), 200) : 'Schedules'), v('span', {class: 'sub'}, 'the next 24 hours')),
