@@ -173,8 +173,8 @@ export const list = {
         v('div', {class: 'act'}, actions(row.pause || row.state === 'paused'
           ? [{word: 'Resume', path: path('lists', row.key, 'resume'), what: `Hosts take items off ${plain(row.name, 80)} again.`}]
           : [{word: 'Pause', path: path('lists', row.key, 'pause'), fields: ['reason', 'for'], what: `No host of the fleet takes items off ${plain(row.name, 80)} any more. ${row.running ? `${count(row.running, 'run')} ${row.running === 1 ? 'goes' : 'go'} on to the end.` : 'Nothing of it runs now.'}`}]))),
-      v('div', {class: 'grid ringside'}, ringCard(row), v('div', {class: 'grid'}, now(row), about(row))),
-      v('div', {class: 'grid two'}, card('hour', 'The last hour', chart(lastHour([row.hour]))), hosts(row)),
+      v('div', {class: 'grid ringside'}, ringCard(row), v('div', {class: 'grid'}, now(row), about(row), hosts(row))),
+      v('div', {class: 'grid'}, card('hour', 'The last hour', chart(lastHour([row.hour])))),
       v('div', {class: 'grid two'}, items(), ended()),
     ];
   },

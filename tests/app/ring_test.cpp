@@ -114,15 +114,15 @@ TEST_CASE("a ring tells how each item of a list is, and who holds it") {
 TEST_CASE("a ring of a long list is a sample, and says so") {
   RingHost host;
   for (int i = 0; i < 20'000; i += 1000) host.push(i, i + 1000);
-  host.server.ask({"SET", "work:lock:item19800", "rest:backoff", "PX", "60000"});
+  host.server.ask({"SET", "work:lock:item19950", "rest:backoff", "PX", "60000"});
   const Json ring = host.get("work");
   CHECK(ring["length"] == 20'000);
   CHECK(ring["looked_at"] == 10'000);
   CHECK(ring["sampled"] == true);
   CHECK(ring["turn"].is_null());
   CHECK(ring["parts"].size() == 100);
-  CHECK(ring["parts"][99] == Json({19'800, 100}));
-  CHECK(ring["ring"].get<std::string>()[9'900] == 's');
+  CHECK(ring["parts"][99] == Json({19'900, 100}));
+  CHECK(ring["ring"].get<std::string>()[9'950] == 's');
   CHECK(!ring.contains("items"));
   const Json few = host.get("work", "200");
   CHECK(few["looked_at"] == 200);

@@ -163,7 +163,7 @@ async function million(at) {
   await viewer.picture('list-million');
 }
 
-/** With --long, into the folder of the pictures: etc/pictures has copies of them. */
+/** etc/pictures has copies of two of them: readme-ring is page-light.png and page-dark.png there. */
 async function pictures(at) {
   const program = stepper(at);
   const {redis, host} = await world(at, `

@@ -32,10 +32,12 @@ struct Piece {
 
 std::vector<Piece> pieces_of(std::size_t length, std::size_t most) {
   if (length <= most) return {{0, length}};
+  // Both ends are in it: where items are taken, and where they are put.
   std::vector<Piece> all;
-  const std::size_t count = std::max<std::size_t>(1, most / pieces);
-  for (std::size_t i = 0; i < std::min(pieces, most); ++i)
-    all.push_back({i * length / std::min(pieces, most), count});
+  const std::size_t many = std::min(pieces, most);
+  const std::size_t count = most / many;
+  for (std::size_t i = 0; i < many; ++i)
+    all.push_back({many == 1 ? 0 : i * (length - count) / (many - 1), count});
   return all;
 }
 
