@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import {chmodSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {waitFor} from './host.mjs';
+import {terminalPicture} from './terminal.mjs';
 import {open, until, world} from './cases.mjs';
 
 const WIDTHS = [[360, 800], [800, 900], [1440, 900]];
@@ -191,6 +192,7 @@ requires = ["tpu"]
       await viewer.page.waitForTimeout(2500);
       await viewer.picture(`readme-${name}`);
     }
+  await terminalPicture(at.browser, `${join(at.bin, 'w8yctl')} --config ${host.config} top`, join(at.pictures, 'readme-top.png'), {rows: 20});
 }
 
 export const longCases = [
