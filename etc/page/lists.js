@@ -85,11 +85,11 @@ function rowView(row, at) {
     v('td', {class: 'n opt'}, rateText(rate(lastHour([row.hour])))),
     v('td', {class: 'opt'}, spark(row)),
     v('td', {class: 'n opt'}, number(failedAll(row))),
-    v('td', {class: 'n opt'}, number(items(row, 'resting'))),
-    v('td', {class: 'n opt'}, number(items(row, 'quarantined') === null ? row.quarantined : items(row, 'quarantined'))),
-    v('td', {class: 'n opt'}, number(items(row, 'length'))),
+    v('td', {class: 'n more'}, number(items(row, 'resting'))),
+    v('td', {class: 'n more'}, number(items(row, 'quarantined') === null ? row.quarantined : items(row, 'quarantined'))),
+    v('td', {class: 'n more'}, number(items(row, 'length'))),
     v('td', {class: 'n opt', title: row.oldest_visit_ms ? `oldest: ${duration(row.oldest_visit_ms)}` : null}, row.lap_ms ? duration(row.lap_ms) : '–'),
-    v('td', {class: 'n opt'}, row.oldest_visit_ms ? duration(row.oldest_visit_ms) : '–'));
+    v('td', {class: 'n more'}, row.oldest_visit_ms ? duration(row.oldest_visit_ms) : '–'));
 }
 
 function head(name, text, cls, how) {
@@ -105,14 +105,14 @@ function table() {
   const top = body ? body.getBoundingClientRect().top : 0;
   const first = Math.max(0, Math.min(chosen.length - 1, Math.floor(-top / ROW)) - SPARE);
   const last = Math.min(chosen.length, first + Math.ceil(innerHeight / ROW) + 2 * SPARE);
-  const gap = (key, rows) => v('tr', {key, 'aria-hidden': 'true'}, v('td', {class: 'gap', colspan: 11, style: {height: `${rows * ROW}px`}}));
+  const gap = (key, rows) => v('tr', {key, 'aria-hidden': 'true'}, v('td', {class: 'gap', style: {height: `${rows * ROW}px`}}));
   return v('table', {class: 'lists', 'aria-rowcount': chosen.length + 1},
     v('caption', {class: 'hidden'}, 'Lists'),
     v('thead', {}, v('tr', {'aria-rowindex': 1},
       head('name', 'List', 'c-list', 'name'), head('state', 'State', 'c-state', 'trouble'),
       head('running', 'Running', 'c-n n', 'running'), head('rate', 'Per min', 'c-n n opt', 'rate'), head('hour', 'Last hour', 'c-spark opt'),
-      head('failed', 'Failed', 'c-n n opt', 'failed'), head('resting', 'Resting', 'c-n n opt'), head('q', 'Parked', 'c-n n opt'),
-      head('length', 'Items', 'c-n n opt'), head('lap', 'Lap', 'c-n n opt', 'lap'), head('oldest', 'Oldest', 'c-n n opt'))),
+      head('failed', 'Failed', 'c-n n opt', 'failed'), head('resting', 'Resting', 'c-n n more'), head('q', 'Parked', 'c-n n more'),
+      head('length', 'Items', 'c-n n more'), head('lap', 'Lap', 'c-n n opt', 'lap'), head('oldest', 'Oldest', 'c-n n more'))),
     v('tbody', {onmade: (dom) => {
       body = dom;
       changed(); // where it stands is known now

@@ -63,6 +63,11 @@ export class Viewer {
     const [wide, room] = await this.page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
     if (wide > room) throw new Error(`the page is ${wide} px wide, in ${room} px`);
   }
+  /** Something has room to be read. */
+  async isWide(locator, least) {
+    const {width} = await locator.boundingBox();
+    if (width < least) throw new Error(`${locator} is ${width} px wide`);
+  }
   async picture(name) {
     if (!this.pictures) return;
     mkdirSync(this.pictures, {recursive: true});

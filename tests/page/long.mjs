@@ -61,6 +61,7 @@ command = ["true"]
         await waitFor(async () => !/Asking …/.test(await viewer.page.getByRole('main').innerText()), 'what was asked for');
         await viewer.fits();
         await viewer.accessible();
+        if (hash === '#/lists') await viewer.isWide(viewer.page.getByRole('rowheader', {name: 'films'}), 80);
         await viewer.picture(`all-${hash.replace(/\W+/g, '-').slice(0, 30)}`);
       }
     }
