@@ -31,6 +31,7 @@ extern const redis::Script job_renew;
 extern const redis::Script job_take;
 extern const redis::Script long_items;
 extern const redis::Script look;
+extern const redis::Script measure;
 extern const redis::Script quarantine;
 extern const redis::Script release;
 extern const redis::Script remove;

@@ -37,6 +37,7 @@ class SlowStore : public LockStore {
   void claim(const ClaimCall&, Answer<ClaimResult>) override {}
   void undo(const UndoCall&, Answer<UndoResult>) override {}
   void sweep(const SweepCall&, Answer<SweepResult>) override {}
+  void measure(const MeasureCall&, Answer<MeasureResult>) override {}
   void settle(const CircularKeys&, const std::vector<const SettleCall*>&, SettleAnswer) override {}
   void renew(const RenewCall& call, Answer<std::vector<Renewed>> answer) override {
     Call& kept = calls.emplace_back();

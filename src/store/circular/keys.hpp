@@ -21,7 +21,8 @@ struct CircularKeys {
         events(key_prefix + "events"),
         wake(key_prefix + "wake"),
         quarantined(key_prefix + "quarantined"),
-        waiting(key_prefix + "waiting") {}
+        waiting(key_prefix + "waiting"),
+        visits(key_prefix + "visits") {}
   explicit CircularKeys(const Rule& rule)
       : CircularKeys(rule.key_prefix(), rule.circular().lock_key) {}
 
@@ -44,6 +45,7 @@ struct CircularKeys {
   std::string wake;
   std::string quarantined;
   std::string waiting;
+  std::string visits;
 };
 
 }  // namespace w8y::store

@@ -35,6 +35,9 @@ class Switching final : public LockStore {
   void sweep(const SweepCall& call, Answer<SweepResult> answer) override {
     now().sweep(call, std::move(answer));
   }
+  void measure(const MeasureCall& call, Answer<MeasureResult> answer) override {
+    now().measure(call, std::move(answer));
+  }
   void new_connection() override {
     scripted_.new_connection();
     plain_.new_connection();

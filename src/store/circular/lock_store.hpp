@@ -134,6 +134,43 @@ struct SweepResult {
   std::size_t forgotten = 0;
 };
 
+/// How lists stand.
+struct MeasureCall {
+  std::vector<CircularKeys> lists;
+  /// Items that are looked at in one call: as many as are claimed from by one.
+  static constexpr std::size_t most_items = 512;
+  /// Longer items come round unseen.
+  static constexpr std::size_t longest_noted = 1024;
+  /// What is noted of a list that nobody asks about any more goes.
+  static constexpr Duration life = std::chrono::hours(24);
+};
+
+/// What `P visits` says of an item, in ms; 0: not known.
+struct VisitNote {
+  std::int64_t visit = 0;  ///< when it was claimed last
+  std::int64_t gap = 0;    ///< since the time before
+  std::int64_t free = 0;   ///< since when it may be free, as far as is known
+};
+/// nullopt: not one of ours.
+std::optional<VisitNote> read_visit_note(std::string_view text);
+std::string to_text(const VisitNote& note);
+
+struct Measured {
+  std::uint64_t length = 0;
+  std::uint64_t free = 0;
+  std::uint64_t running = 0;
+  std::uint64_t resting = 0;
+  std::uint64_t quarantined = 0;
+  bool estimated = false;  ///< all but the length and what is quarantined
+  std::optional<WallTime> lap;
+  std::optional<WallTime> oldest;
+};
+
+struct MeasureResult {
+  WallTime now{0};              ///< by Redis's clock
+  std::vector<Measured> lists;  ///< that were looked at: the first one at least
+};
+
 /// Either a result or trouble, told once and never from inside the call. What a call is given is
 /// read before it returns.
 class LockStore {
@@ -152,6 +189,7 @@ class LockStore {
   virtual void settle(const CircularKeys& keys, const std::vector<const SettleCall*>& calls,
                       SettleAnswer answer) = 0;
   virtual void sweep(const SweepCall& call, Answer<SweepResult> answer) = 0;
+  virtual void measure(const MeasureCall& call, Answer<MeasureResult> answer) = 0;
   /// It may be another user's: what was forbidden may be allowed, and the other way round.
   virtual void new_connection() {}
 

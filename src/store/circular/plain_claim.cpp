@@ -178,6 +178,7 @@ class PlainLocks::ClaimPass : public std::enable_shared_from_this<PlainLocks::Cl
   void take(const Item& item) {
     result_.taken.push_back(Taken{item, 0, 0});
     counted_ = false;
+    note_visit(item);
     ask({"HEXISTS", keys_.failures, item}, [this, item](const redis::Reply& reply) {
       if (reply.integer() == 0) return counted(0);
       count(item);
@@ -188,6 +189,20 @@ class PlainLocks::ClaimPass : public std::enable_shared_from_this<PlainLocks::Cl
       ask({"INCRBY", keys_.fence, lag},
           [this](const redis::Reply& caught_up) { fenced(caught_up.integer()); });
     });
+  }
+
+  /// Of the few items whose visits are noted. Nobody waits for it.
+  void note_visit(const Item& item) {
+    client_.call({"HMGET", keys_.visits, item},
+                 [self = shared_from_this(), item](const redis::Answer& answer) {
+                   if (!*self->alive_ || !answer.ok() || answer.reply[0].is_nil()) return;
+                   const auto last = read_visit_note(answer.reply[0].text());
+                   if (!last) return;
+                   const std::int64_t now = self->now_us_ / 1000;
+                   VisitNote note{now, 0, 0};
+                   if (last->visit > 0) note.gap = std::max<std::int64_t>(1, now - last->visit);
+                   self->client_.call({"HSET", self->keys_.visits, item, to_text(note)});
+                 });
   }
 
   /// Redis tells a number only: what is none may be of any length, and is forgotten.

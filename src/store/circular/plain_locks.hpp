@@ -28,6 +28,7 @@ class PlainLocks final : public LockStore {
               SettleAnswer answer) override;
 
   void sweep(const SweepCall& call, Answer<SweepResult> answer) override;
+  void measure(const MeasureCall& call, Answer<MeasureResult> answer) override;
   void new_connection() override { forbidden_.clear(); }
 
  private:
@@ -51,6 +52,7 @@ class PlainLocks final : public LockStore {
   struct Standing;
   class ClaimPass;  ///< in plain_claim.cpp
   class Undo;       ///< in plain_undo.cpp
+  class Measure;    ///< in plain_measure.cpp
 
   /// WATCH lock, reads, lock, then MULTI, commands, EXEC. What is watched belongs to the
   /// connection, so one such swap goes at a time.

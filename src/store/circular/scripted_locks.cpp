@@ -62,6 +62,27 @@ ClaimResult read_claim(const redis::Reply& reply) {
   return result;
 }
 
+std::optional<WallTime> time_or_none(const redis::Reply& ms) {
+  if (ms.integer() < 0) return std::nullopt;
+  return WallTime(ms.integer());
+}
+
+MeasureResult read_measures(const redis::Reply& reply) {
+  MeasureResult result;
+  result.now = WallTime(reply[0].integer());
+  const auto number = [](const redis::Reply& of) {
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(0, of.integer()));
+  };
+  for (std::size_t i = 1; i < reply.size(); ++i) {
+    const redis::Reply list = reply[i];
+    if (list.size() < 8) break;
+    result.lists.push_back({number(list[0]), number(list[2]), number(list[3]), number(list[4]),
+                            number(list[5]), list[1].integer() != 0, time_or_none(list[6]),
+                            time_or_none(list[7])});
+  }
+  return result;
+}
+
 /// What stands before the run's id.
 std::string_view holder(const SettleCall& call) {
   return std::string_view(call.value).substr(0, call.value.size() - call.run.size());
@@ -172,7 +193,7 @@ void ScriptedLocks::claim(const ClaimCall& call, Answer<ClaimResult> answer) {
   client_.run(
       scripts::claim,
       {call.keys.list, call.keys.fence, call.keys.failures, call.keys.slots, call.keys.paused,
-       call.keys.quarantined, call.keys.waiting},
+       call.keys.quarantined, call.keys.waiting, call.keys.visits},
       args,
       [this, leaves = call.runs.empty(), answer = std::move(answer)](const redis::Answer& got) {
         if (const auto trouble = trouble_of(got)) {
@@ -258,6 +279,27 @@ void ScriptedLocks::sweep(const SweepCall& call, Answer<SweepResult> answer) {
                 }
                 const SweepResult result{static_cast<std::size_t>(got.reply[0].integer()),
                                          static_cast<std::size_t>(got.reply[1].integer())};
+                answer(&result, {});
+              });
+}
+
+void ScriptedLocks::measure(const MeasureCall& call, Answer<MeasureResult> answer) {
+  const std::string most = std::to_string(MeasureCall::most_items);
+  const std::string life = ms_text(MeasureCall::life);
+  const std::string longest = std::to_string(MeasureCall::longest_noted);
+  redis::Command keys;
+  redis::Command args{most, life, longest};
+  for (const CircularKeys& list : call.lists) {
+    keys.insert(keys.end(), {list.list, list.visits, list.quarantined});
+    args.push_back(list.lock_prefix);
+  }
+  client_.run(scripts::measure, keys, args,
+              [this, answer = std::move(answer)](const redis::Answer& got) {
+                if (const auto trouble = trouble_of(got)) {
+                  note_refusal(got);
+                  return answer(nullptr, *trouble);
+                }
+                const MeasureResult result = read_measures(got.reply);
                 answer(&result, {});
               });
 }

@@ -18,6 +18,7 @@ class ScriptedLocks final : public LockStore {
   void settle(const CircularKeys& keys, const std::vector<const SettleCall*>& calls,
               SettleAnswer answer) override;
   void sweep(const SweepCall& call, Answer<SweepResult> answer) override;
+  void measure(const MeasureCall& call, Answer<MeasureResult> answer) override;
   void new_connection() override { proven_ = false; }
 
  private:

@@ -1,6 +1,6 @@
 -- Takes up to N free items off a circular list, in one step.
 --
--- KEYS  1 list  2 fence  3 failures  4 slots  5 paused  6 quarantined  7 waiting
+-- KEYS  1 list  2 fence  3 failures  4 slots  5 paused  6 quarantined  7 waiting  8 visits
 -- ARGV  1 what stands before an item in the name of its lock ("work:lock:")
 --       2 what stands before a run id in the value of a lock ("run:<host>:<pid>:")
 --       3 life of a lock, ms
@@ -352,7 +352,23 @@ elseif reply[1] == 'ok' then
   leave_line()
 end
 
+-- Of the few items whose visits are noted (measure.lua): when, and how long after the time before.
+local function note_visits()
+  if #taken > 4 and redis.call('EXISTS', KEYS[8]) == 0 then return end
+  local notes = redis.pcall('HMGET', KEYS[8], unpack(taken))
+  if notes.err then return end
+  for i = 1, #taken do
+    local note = notes[i]
+    if note and #note < 128 then
+      local last = tonumber(string.match(note, '^%d+')) or 0
+      local gap = last > 0 and math.max(1, now_ms - last) or 0
+      redis.pcall('HSET', KEYS[8], taken[i], string.format('%.0f %.0f 0', now_ms, gap))
+    end
+  end
+end
+
 if #taken > 0 then
+  note_visits()
   local fence = next_fence(KEYS[2], #taken, now_us)
   local failures, unknown = failures_in_a_row(KEYS[3], taken)
   if unknown and reply[1] == 'ok' then reply[4] = unknown end

@@ -11,7 +11,11 @@ end
 
 -- Of each of these its failures in a row; and why they can't be known.
 local function failures_in_a_row(key, items)
-  local counts = redis.pcall('HMGET', key, unpack(items))
+  local counts = {}
+  -- Most have no failures, and many questions cost more than whether there is any answer.
+  if #items <= 4 or redis.call('EXISTS', key) == 1 then
+    counts = redis.pcall('HMGET', key, unpack(items))
+  end
   local why = counts.err
   for i = 1, #items do
     local count = counts[i]

@@ -1,0 +1,220 @@
+-- How lists stand: what their items are doing, and how fast these come round.
+--
+-- KEYS  for each list in turn: list, visits, quarantined
+-- ARGV  1 how many items may be looked at in this call, of all lists together
+--       2 life of what is noted of visits, ms
+--       3 the longest item whose visits are noted
+--       then for each list in turn: what stands before an item in the name of its lock
+-- Reply {Redis's time in ms, for each list that was looked at: {length, "1": what follows is an
+--        estimate, items that are free, running, resting, quarantined, lap in ms or -1,
+--        how long an item has waited in ms or -1}}
+-- A list of at most 256 items is looked at as a whole. Of a longer one, these are its right end,
+-- where what is claimed goes, and some items at places spread over the rest.
+--
+-- `visits` is a hash, of up to 64 items (padded, so that Redis keeps it by hash table, and claim.lua,
+-- which looks there for each item it takes, does not go through all of it): when each was claimed last (ms), how long that was after
+-- the time before (ms), and since when it may be free, as far as is known (ms); 0: not known.
+-- claim.lua keeps the first two. An item that waits for longest is looked for in its list: what users
+-- have taken off is forgotten. In a long list that takes Redis a while, so there it is only done for
+-- one that has waited for twice as long as the list takes to come round.
+
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local budget, life, longest_noted = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3])
+local whole, at_end, places, at_place, most_noted = 256, 128, 16, 8, 64
+local bytes, most_bytes = 0, 4194304
+math.randomseed(time[2])
+
+-- Items can't be measured before they are read, so few are read at once where they are long.
+local function read(list, first, count, each)
+  local n, piece = 0, 1
+  while n < count and bytes < most_bytes do
+    local items = redis.call('LRANGE', list, first + n, first + math.min(n + piece, count) - 1)
+    if #items == 0 then break end
+    local longest = 0
+    for i = 1, #items do
+      n = n + 1
+      bytes = bytes + #items[i]
+      if #items[i] > longest then longest = #items[i] end
+      each(items[i])
+    end
+    piece = math.max(1, math.min(64, math.floor(262144 / (longest + 1))))
+  end
+  budget = budget - n
+  return n
+end
+
+local function state_of(lock)
+  local value = redis.pcall('GETRANGE', lock, 0, 4)
+  if value == '' then return redis.call('EXISTS', lock) == 1 and 'running' or 'free' end
+  return value == 'rest:' and 'resting' or value == 'quara' and 'quarantined' or 'running'
+end
+
+local function count(list, length, prefix)
+  local found = {}
+  local function new()
+    return {free = 0, running = 0, resting = 0, quarantined = 0}
+  end
+  local function counting(sum)
+    return function(item)
+      local state = state_of(prefix .. item)
+      sum[state] = sum[state] + 1
+      found[item] = true
+    end
+  end
+  local sum = new()
+  if length <= whole then
+    local n = read(list, 0, length, counting(sum))
+    return sum, n < length, found
+  end
+  read(list, length - at_end, at_end, counting(sum))
+  local rest, spread, looked = length - at_end, new(), 0
+  local stride = rest / places
+  for k = 0, places - 1 do
+    local first = math.floor(k * stride + math.random() * math.max(0, stride - at_place))
+    looked = looked + read(list, first, at_place, counting(spread))
+  end
+  for state, n in pairs(spread) do
+    if looked > 0 then sum[state] = sum[state] + math.floor(n * rest / looked + 0.5) end
+  end
+  return sum, true, nil
+end
+
+-- What is noted: item, visit, gap, since when it may be free. What is no note of ours goes.
+local function notes_of(key)
+  local notes, gone = {}, {key}
+  local fields = redis.pcall('HRANDFIELD', key, most_noted * 2, 'WITHVALUES')
+  if fields.err then return nil end
+  for i = 1, #fields, 2 do
+    local visit, gap, free = false, false, false
+    if #fields[i + 1] < 128 then
+      visit, gap, free = string.match(fields[i + 1], '^(%d+) (%d+) (%d+) *$')
+    end
+    if visit and #notes < most_noted then
+      notes[#notes + 1] = {item = fields[i], visit = tonumber(visit), gap = tonumber(gap),
+        free = tonumber(free)}
+    else
+      gone[#gone + 1] = fields[i]
+    end
+  end
+  return notes, gone
+end
+
+local function by_wait(a, b) return a.wait > b.wait end
+
+-- How long an item waits at most. Says of notes which are not to be kept, and puts those that are to
+-- be written into `write`.
+local function oldest_of(list, length, prefix, notes, found, lap, write)
+  local waiting = {}
+  for _, note in ipairs(notes) do
+    local lock = prefix .. note.item
+    local left = redis.call('PTTL', lock)
+    budget = budget - 1
+    if found and not found[note.item] then
+      note.gone = true
+    elseif left == -2 then
+      note.wait = math.max(0, now - math.max(note.visit, note.free))
+      waiting[#waiting + 1] = note
+    else
+      local state = state_of(lock)
+      note.free = state == 'resting' and now + math.max(left, 0) or now
+      note.gone = state == 'quarantined'
+      write[#write + 1] = note
+    end
+  end
+  table.sort(waiting, by_wait)
+  local tries = length <= 32768 and 8 or 1
+  local credible = length <= 32768 and -1 or lap > 0 and 2 * lap or 600000
+  for _, note in ipairs(waiting) do
+    if found then
+      return note.wait
+    elseif note.wait <= credible then
+      return note.wait
+    elseif tries == 0 then
+      return -1
+    else
+      tries = tries - 1
+      note.gone = not redis.call('LPOS', list, note.item, 'MAXLEN', 1000000)
+    end
+    if not note.gone then return note.wait end
+  end
+  return #waiting > 0 and -1 or 0
+end
+
+local function lap_of(notes)
+  local gaps = {}
+  for _, note in ipairs(notes) do
+    if note.gap > 0 and not note.gone then gaps[#gaps + 1] = note.gap end
+  end
+  table.sort(gaps)
+  if #gaps == 0 then return -1 end
+  return gaps[math.floor((#gaps + 1) / 2)]
+end
+
+local function note_more(list, length, notes, found, write)
+  local noted, n = {}, 0
+  for _, note in ipairs(notes) do
+    noted[note.item] = true
+    if not note.gone then n = n + 1 end
+  end
+  local function note(item)
+    if n >= most_noted or #item > longest_noted or noted[item] then return end
+    noted[item] = true
+    n = n + 1
+    write[#write + 1] = {item = item, visit = 0, gap = 0, free = now}
+  end
+  if found then
+    for item in pairs(found) do note(item) end
+    return
+  end
+  for _ = 1, most_noted - n do
+    if bytes >= most_bytes then return end
+    read(list, math.random(0, length - 1), 1, note)
+  end
+end
+
+local function visits_of(list, length, prefix, key, found)
+  local notes, gone = notes_of(key)
+  if not notes then return -1, -1 end
+  local write = {}
+  local lap = lap_of(notes)
+  local oldest = oldest_of(list, length, prefix, notes, found, lap, write)
+  note_more(list, length, notes, found, write)
+  local set = {key}
+  for _, note in ipairs(write) do
+    if not note.gone then
+      set[#set + 1] = note.item
+      set[#set + 1] = string.format('%-65s',
+        string.format('%.0f %.0f %.0f', note.visit, note.gap, note.free))
+    end
+  end
+  for _, note in ipairs(notes) do
+    if note.gone then gone[#gone + 1] = note.item end
+  end
+  if #gone > 1 then redis.call('HDEL', unpack(gone)) end
+  if #set > 1 then redis.call('HSET', unpack(set)) end
+  redis.call('PEXPIRE', key, life)
+  return lap, oldest
+end
+
+local reply = {now}
+for k = 1, #KEYS / 3 do
+  local list, visits, quarantined = KEYS[3 * k - 2], KEYS[3 * k - 1], KEYS[3 * k]
+  local length = redis.pcall('LLEN', list)
+  if type(length) ~= 'number' then length = 0 end
+  local prefix = ARGV[3 + k]
+  local sum, estimated, found = count(list, length, prefix)
+  if estimated then
+    local indexed = redis.pcall('HLEN', quarantined)
+    sum.quarantined = math.min(length, type(indexed) == 'number' and indexed or 0)
+    sum.running = math.min(sum.running, length - sum.quarantined)
+    sum.resting = math.min(sum.resting, length - sum.quarantined - sum.running)
+    sum.free = length - sum.quarantined - sum.running - sum.resting
+  end
+  local lap, oldest = -1, -1
+  if length > 0 then lap, oldest = visits_of(list, length, prefix, visits, found) end
+  reply[#reply + 1] = {length, estimated and 1 or 0, sum.free, sum.running, sum.resting,
+    sum.quarantined, lap, oldest}
+  if budget <= 0 or bytes >= most_bytes then break end
+end
+return reply

@@ -1,0 +1,185 @@
+// How lists stand: what their items are doing, and how fast these come round.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "host.hpp"
+#include "store/circular/lock_store.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+
+namespace visits_test {
+namespace {
+
+std::vector<store::Measured> measured(Host& host, const std::vector<std::string>& prefixes) {
+  store::MeasureCall call;
+  for (const std::string& prefix : prefixes)
+    call.lists.emplace_back(prefix.empty() ? "" : prefix + ":");
+  std::vector<store::Measured> lists;
+  bool answered = false;
+  host.session->circular.locks->measure(
+      call, [&](const store::MeasureResult* result, const store::StoreError&) {
+        answered = true;
+        if (result != nullptr) lists = result->lists;
+      });
+  CHECK(turn_until(host.loop, [&] { return answered; }));
+  return lists;
+}
+
+store::Measured measured(Host& host) {
+  const auto lists = measured(host, {"work"});
+  REQUIRE(lists.size() == 1);
+  return lists.front();
+}
+
+void fill(const RedisServer& server, const std::string& list, int items) {
+  server.ask({"EVAL", "for i = 1, ARGV[1] do redis.call('RPUSH', KEYS[1], 'item-' .. i) end", "1",
+              list, std::to_string(items)});
+}
+
+}  // namespace
+
+TEST_CASE("items by what they are doing") {
+  for (const bool scripts : {true, false}) {
+    CAPTURE(scripts);
+    RedisServer server(scripts ? std::vector<std::string>{} : no_scripts);
+    loop::Loop loop;
+    Host host(loop, url_for(server, scripts), list_rule());
+    meet_rights(host, scripts);
+    CHECK(measured(host).length == 0);
+    fill(server, "work:list", 10);
+    server.ask({"SET", "work:lock:item-1", "run:h:1:r", "PX", "60000"});
+    server.ask({"SET", "work:lock:item-2", "anybody's"});
+    server.ask({"SET", "work:lock:item-3", "rest:backoff", "PX", "60000"});
+    server.ask({"SET", "work:lock:item-4", "quarantine:manual"});
+    server.ask({"HSET", "work:quarantined", "item-4", "{}"});
+    store::Measured found = measured(host);
+    // Without scripts, by what is noted: some more each time.
+    for (int i = 0; i < 3 && !scripts; ++i) found = measured(host);
+    CHECK(found.length == 10);
+    CHECK(found.quarantined == 1);
+    CHECK(found.running == 2);
+    CHECK(found.resting == 1);
+    CHECK(found.free == 6);
+    CHECK(found.estimated == !scripts);
+    CHECK_FALSE(found.lap);
+    CHECK(server.ask({"PTTL", "work:visits"}) != "-1");
+  }
+}
+
+TEST_CASE("a lap is the median time between two visits of an item") {
+  for (const bool scripts : {true, false}) {
+    CAPTURE(scripts);
+    RedisServer server(scripts ? std::vector<std::string>{} : no_scripts);
+    loop::Loop loop;
+    Host host(loop, url_for(server, scripts), list_rule());
+    meet_rights(host, scripts);
+    fill(server, "work:list", 3);
+    measured(host);
+    const auto claim_all = [&] {
+      for (const Claim& claim : host.claim(3).claims) host.settle(claim);
+      CHECK(host.settled());
+    };
+    claim_all();
+    CHECK_FALSE(measured(host).lap);
+    turn_for(loop, 30ms);
+    claim_all();
+    const store::Measured found = measured(host);
+    REQUIRE(found.lap);
+    CHECK(*found.lap >= 30ms);
+    REQUIRE(found.oldest);
+    CHECK(*found.oldest < *found.lap + 10s);
+  }
+}
+
+TEST_CASE("who waits longest is told, unless it runs, rests or was taken off the list") {
+  for (const bool scripts : {true, false}) {
+    CAPTURE(scripts);
+    RedisServer server(scripts ? std::vector<std::string>{} : no_scripts);
+    loop::Loop loop;
+    Host host(loop, url_for(server, scripts), list_rule());
+    meet_rights(host, scripts);
+    fill(server, "work:list", 4);
+    const auto note = [&](const std::string& item, const std::string& text) {
+      server.ask({"HSET", "work:visits", item, text});
+    };
+    note("item-1", "1000000000000 5000 0");  // 2001: a long time ago
+    note("item-2", "1000000000000 7000 0");
+    note("item-3", "1000000000000 9000 0");
+    note("gone", "1 100000 0");
+    note("item-4", "no note of ours");
+    server.ask({"SET", "work:lock:item-1", "run:h:1:r", "PX", "60000"});
+    server.ask({"SET", "work:lock:item-2", "rest:cooldown", "PX", "60000"});
+    store::Measured found = measured(host);
+    REQUIRE(found.oldest);
+    CHECK(*found.oldest > 24h);
+    found = measured(host);
+    CHECK(found.lap == WallTime(7000));
+    CHECK(server.ask({"HEXISTS", "work:visits", "gone"}) == "0");
+    // It has waited since its rest was over, not since it was claimed.
+    server.ask({"DEL", "work:lock:item-2"});
+    server.ask({"LREM", "work:list", "0", "item-3"});
+    found = measured(host);
+    REQUIRE(found.oldest);
+    CHECK(*found.oldest < 1h);
+  }
+}
+
+TEST_CASE("a long list costs what a short one does, and its figures are estimates") {
+  RedisServer server;
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  fill(server, "work:list", 50'000);
+  server.ask({"EVAL",
+              "for i = 1, 25000 do redis.call('SET', 'work:lock:item-' .. i, 'rest:cooldown') end",
+              "0"});
+  server.ask({"HSET", "work:quarantined", "item-1", "{}"});
+  server.ask({"SET", "work:lock:item-50000", "run:h:1:r"});
+  const store::Measured found = measured(host);
+  CHECK(found.estimated);
+  CHECK(found.length == 50'000);
+  CHECK(found.quarantined == 1);
+  CHECK(found.running == 1);
+  CHECK(found.resting > 20'000);
+  CHECK(found.resting < 30'000);
+  CHECK(found.free + found.running + found.resting + found.quarantined == 50'000);
+  CHECK(server.ask({"HLEN", "work:visits"}) == "64");
+  // However long the list is, it reads some hundred items.
+  server.ask({"CONFIG", "RESETSTAT"});
+  measured(host);
+  const std::string stats = server.ask({"INFO", "commandstats"});
+  const auto calls = [&](const std::string& command) {
+    const auto at = stats.find("cmdstat_" + command + ":calls=");
+    return at == std::string::npos ? 0 : std::stoi(stats.substr(stats.find('=', at) + 1));
+  };
+  CHECK(calls("getrange") <= 512);
+  CHECK(calls("lrange") <= 512);
+}
+
+TEST_CASE("lists share a call, and what can't be read of one spoils no other") {
+  RedisServer server;
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  server.ask({"SET", "a:list", "no list"});
+  fill(server, "b:list", 2);
+  server.ask({"SET", "b:visits", "no hash"});
+  server.ask({"SET", "b:quarantined", "no hash"});
+  fill(server, "work:list", 3);
+  const auto lists = measured(host, {"a", "b", "work"});
+  REQUIRE(lists.size() == 3);
+  CHECK(lists[0].length == 0);
+  CHECK(lists[1].length == 2);
+  CHECK(lists[1].free == 2);
+  CHECK_FALSE(lists[1].oldest);
+  CHECK(lists[2].free == 3);
+  CHECK(server.ask({"GET", "b:visits"}) == "no hash");
+  // Long ones don't share: a call is over when it has looked at enough.
+  fill(server, "c:list", 500);
+  fill(server, "d:list", 500);
+  fill(server, "e:list", 500);
+  CHECK(measured(host, {"c", "d", "e"}).size() < 3);
+}
+
+}  // namespace visits_test
