@@ -13,11 +13,12 @@ die() {
 build_packages=(
   g++ meson ninja-build pkg-config python3
   libhiredis-dev libuv1-dev libtomlplusplus-dev nlohmann-json3-dev libspdlog-dev libcli11-dev
-  libmicrohttpd-dev libcurl4-openssl-dev libssl-dev libsystemd-dev nettle-dev libical-dev libncurses-dev doctest-dev
+  libmicrohttpd-dev libcurl4-openssl-dev libssl-dev libsystemd-dev nettle-dev libical-dev libncurses-dev
+  prometheus-cpp-dev doctest-dev
   redis-server redis-tools
 )
 # shellcheck disable=SC2034
-test_packages=(clang clang-format iproute2 mandoc nodejs openssl procps python3-dateutil python3-pyte shellcheck util-linux)
+test_packages=(clang clang-format iproute2 mandoc nodejs openssl procps prometheus python3-dateutil python3-pyte shellcheck util-linux)
 
 # Installs those of the packages that are missing, as root or by sudo.
 need() {

@@ -38,11 +38,14 @@ struct ListMeasures {
   std::array<std::uint64_t, 8> claim_ends{};
   RunTimes late;  ///< runs of a schedule: since they were due
   LineCounts lines;
+  /// Runs that could not be started: the host was short of something, lacks something, or else.
+  std::array<std::uint64_t, 3> not_started{};
 
   ListMeasures& operator+=(const ListMeasures& more) {
     runs += more.runs;
     claims += more.claims;
     for (std::size_t i = 0; i < claim_ends.size(); ++i) claim_ends[i] += more.claim_ends[i];
+    for (std::size_t i = 0; i < not_started.size(); ++i) not_started[i] += more.not_started[i];
     late += more.late;
     lines += more.lines;
     return *this;

@@ -116,6 +116,8 @@ class Poller final : private SourceHandler,
   [[nodiscard]] const Runs& runs() const { return runs_; }
   [[nodiscard]] const RunCounters& counters() const { return past().counters; }
   [[nodiscard]] const ListMeasures& measures() const { return past().measures; }
+  /// Ends of runs that Redis has not confirmed yet.
+  [[nodiscard]] std::size_t unsettled() const { return source_ ? source_->unsettled() : 0; }
   /// It has had a run since it was made, or was about to.
   [[nodiscard]] bool has_past() const { return past_ != nullptr; }
   [[nodiscard]] const ShortageBreaker& shortage() const { return shortage_; }

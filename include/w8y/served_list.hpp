@@ -100,6 +100,10 @@ class ServedList final : private PollerEvents, private UpkeepHandler {
   [[nodiscard]] std::size_t running() const;
   /// Of all pollers it ever had here.
   [[nodiscard]] RunCounters counters() const;
+  /// Ends of runs that Redis has not confirmed yet.
+  [[nodiscard]] std::size_t unsettled() const;
+  /// It has had a run on this host, or was about to, since the program's start.
+  [[nodiscard]] bool has_past() const;
   /// The same; nullopt: none of them had a run.
   [[nodiscard]] std::optional<ListMeasures> measures() const;
 
@@ -120,6 +124,7 @@ class ServedList final : private PollerEvents, private UpkeepHandler {
 
   // of UpkeepHandler
   void on_upkeep_trouble(const std::string& why) override;
+  void on_entered(Duration late) override;
 
   void take_rule(RulePtr rule);
   void renew_upkeep();

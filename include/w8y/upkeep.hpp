@@ -15,6 +15,8 @@ class UpkeepHandler {
   /// Why it can't be done, where that is about this list; empty: that is over. Told when it
   /// changes.
   virtual void on_upkeep_trouble(const std::string& why) = 0;
+  /// A job that was due has been entered in its queue, so late.
+  virtual void on_entered(Duration /*late*/) {}
 };
 
 /// Goes on by itself until it is destroyed. Never calls its handler from inside a call of its own.

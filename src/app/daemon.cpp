@@ -33,19 +33,21 @@ Daemon::Daemon(DaemonOptions options, Config config)
       embedded_(loop_, log_, processes_.groups(), options_.embedded),
       redis_(loop_, log_, events_, embedded_),
       timefiles_(loop_, log_),
-      factory_(redis_, processes_, timefiles_),
+      factory_(loop_.clock(), redis_, processes_, timefiles_),
       supervisor_(
           SupervisorHost{loop_.clock(), loop_.timers(), reporter_, factory_, random_number()}),
       mode_(supervisor_, events_),
       reload_(loop_.clock(), loop_.timers(), options_.config_path, *this, events_),
       drain_(*this, events_),
+      figures_(loop_.clock()),
       control_({loop_, supervisor_, redis_, mode_, reload_, drain_, events_,
                 [this]() -> const Config& {
                   return first_config_ ? *first_config_ : supervisor_.config();
                 },
-                id_}),
-      fleet_({loop_, log_, redis_, supervisor_, control_, hour_, control_.id()}),
+                figures_, id_}),
+      fleet_({loop_, log_, redis_, supervisor_, control_, hour_, events_, figures_, control_.id()}),
       live_(loop_, control_, fleet_, hour_),
+      metrics_({loop_, supervisor_, control_, factory_, event_log_, figures_}),
       looker_(loop_,
               {[this] { return redis_.options(); },
                [this] { return first_config_ ? first_config_ : supervisor_.shared_config(); }}),
@@ -72,6 +74,8 @@ void Daemon::listen() {
   events_.add(systemd_);
   events_.add(fleet_);
   events_.add(live_);
+  events_.add(metrics_);
+  metrics_.add_to(router_);
   ops::add_api(router_, control_, fleet_, event_hub_);
   ops::add_live(router_, live_);
   ops::add_page(router_, control_);

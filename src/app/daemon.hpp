@@ -21,6 +21,7 @@
 #include "app/list_factory.hpp"
 #include "app/log_settings.hpp"
 #include "app/looker.hpp"
+#include "app/metrics.hpp"
 #include "app/redis_connection.hpp"
 #include "app/reload.hpp"
 #include "app/ring_path.hpp"
@@ -98,10 +99,12 @@ class Daemon final : private ReloadSteps, private DrainSteps {
   HostMode mode_;
   Reload reload_;
   Drain drain_;
+  KnownFigures figures_;
   HostControl control_;
   Hour hour_;
   Fleet fleet_;
   ops::LiveHub live_;
+  Metrics metrics_;
   ops::Router router_;
   Looker looker_;
   RingPath ring_;

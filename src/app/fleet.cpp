@@ -5,6 +5,7 @@
 
 #include <w8y/config.hpp>
 
+#include "app/figures.hpp"
 #include "app/fleet_answering.hpp"
 #include "app/random_number.hpp"
 #include "redis/url.hpp"
@@ -30,7 +31,11 @@ struct Fleet::Link {
         reader(parts.loop, member.client(), of,
                parts.redis.options().url.kind == redis::Url::Kind::cluster),
         minutes(member.client(), of, parts.redis.options().url.kind == redis::Url::Kind::cluster),
-        orders(parts.loop, member.client(), session->subscriber, reader, of, random_number()) {}
+        orders(parts.loop, member.client(), session->subscriber, reader, of, random_number()),
+        figures({parts.loop, parts.supervisor, parts.events, parts.figures, session, member, reader,
+                 accepted, parts.redis.options().url.kind == redis::Url::Kind::cluster,
+                 random_number()},
+                of) {}
 
   std::shared_ptr<store::RedisSession> session;
   std::string fleet;
@@ -38,8 +43,9 @@ struct Fleet::Link {
   store::FleetReader reader;
   store::FleetMinutes minutes;
   store::FleetOrders orders;
-  std::unique_ptr<FleetAnswering> answering;
   bool accepted = false;
+  Figures figures;
+  std::unique_ptr<FleetAnswering> answering;
   unsigned refusals = 0;  ///< in a row
   bool refused = false;   ///< told
 };

@@ -9,6 +9,7 @@
 
 #include "app/fleet_hour.hpp"
 #include "app/fleet_lists.hpp"
+#include "app/known_figures.hpp"
 #include "app/redis_connection.hpp"
 #include "app/subsystem.hpp"
 #include "ops/control.hpp"
@@ -26,6 +27,8 @@ struct FleetHostParts {
   const Supervisor& supervisor;
   ops::Control& control;
   const Hour& hour;
+  EventHandler& events;
+  KnownFigures& figures;
   std::string id;  ///< new at each start
 };
 

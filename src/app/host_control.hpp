@@ -10,6 +10,7 @@
 
 #include "app/drain.hpp"
 #include "app/host_mode.hpp"
+#include "app/known_figures.hpp"
 #include "app/list_walks.hpp"
 #include "app/redis_connection.hpp"
 #include "app/reload.hpp"
@@ -29,6 +30,7 @@ struct ControlledHost {
   EventHandler& events;
   /// In force, or about to be.
   std::function<const Config&()> config;
+  const KnownFigures& figures;
   std::string id;  ///< new at each start
 };
 

@@ -1,6 +1,9 @@
 // What the lists of this host are made of: sources on the connection in use, and processes.
 #pragma once
 
+#include <utility>
+
+#include <w8y/histogram.hpp>
 #include <w8y/served_list.hpp>
 
 #include "app/child_processes.hpp"
@@ -11,8 +14,9 @@ namespace w8y::app {
 
 class ListFactory final : public PollerFactory {
  public:
-  ListFactory(RedisConnection& redis, ChildProcesses& processes, Timefiles& timefiles)
-      : redis_(redis), processes_(processes), timefiles_(timefiles) {}
+  ListFactory(const Clock& clock, RedisConnection& redis, ChildProcesses& processes,
+              Timefiles& timefiles)
+      : redis_(redis), processes_(processes), timefiles_(timefiles), prober_(clock, processes) {}
 
   std::unique_ptr<Source> make_source(const RulePtr& rule, IdlePolls& idle,
                                       SourceHandler& handler) override;
@@ -21,12 +25,34 @@ class ListFactory final : public PollerFactory {
   std::unique_ptr<Upkeep> make_upkeep(const RulePtr& rule, IdlePolls& idle,
                                       UpkeepHandler& handler) override;
   std::string why_not(const Rule& rule, const Caps& caps) override;
-  Prober& prober() override { return processes_.prober(); }
+  Prober& prober() override { return prober_; }
+  /// How long it took to find out whether a list can be served here.
+  [[nodiscard]] const CallTimes& probes() const { return prober_.times; }
 
  private:
+  class TimedProber final : public Prober {
+   public:
+    TimedProber(const Clock& clock, ChildProcesses& processes)
+        : clock_(clock), processes_(processes) {}
+    void look_for(const Rule& rule, Duration timeout, Answer answer) override {
+      processes_.prober().look_for(
+          rule, timeout,
+          [this, begun = clock_.now(), answer = std::move(answer)](ProbeResult&& result) {
+            times.add(clock_.now() - begun);
+            answer(std::move(result));
+          });
+    }
+    CallTimes times;
+
+   private:
+    const Clock& clock_;
+    ChildProcesses& processes_;
+  };
+
   RedisConnection& redis_;
   ChildProcesses& processes_;
   Timefiles& timefiles_;
+  TimedProber prober_;
 };
 
 }  // namespace w8y::app

@@ -128,6 +128,7 @@ void Survey::tell(std::vector<Then> all) {
 }
 
 void Survey::add_to(ListStatus& status) const {
+  figures_.add_to(status);
   const auto found = found_.find(status.prefix);
   if (found != found_.end()) {
     status.quarantined = found->second.quarantined;

@@ -15,6 +15,7 @@
 #include <w8y/timers.hpp>
 
 #include "app/host_status.hpp"
+#include "app/known_figures.hpp"
 #include "loop/loop.hpp"
 #include "store/redis_session.hpp"
 
@@ -24,8 +25,9 @@ class Survey final : public ListFacts {
  public:
   using Then = std::function<void()>;
 
-  explicit Survey(loop::Loop& loop)
-      : loop_(loop), patience_(loop.timers()), begin_(loop.timers()) {}
+  /// `figures`: what is asked all the time.
+  Survey(loop::Loop& loop, const KnownFigures& figures)
+      : loop_(loop), figures_(figures), patience_(loop.timers()), begin_(loop.timers()) {}
 
   /// Asks about all lists of `supervisor`, which outlives the survey, and then calls `then`; also
   /// if Redis does not answer in time. Answers are newer than this call, unless they took too long.
@@ -61,6 +63,7 @@ class Survey final : public ListFacts {
   void tell(std::vector<Then> all);
 
   loop::Loop& loop_;
+  const KnownFigures& figures_;
   Timer patience_;
   Timer begin_;
   Instant next_at_{};  ///< no round begins before

@@ -247,6 +247,7 @@ void Poller::process_news(int pid, const ProcessNews& news) {
 /// As if it had not been claimed: another host may have what this one lacks.
 void Poller::not_started(const EndedRun& run, const NotStarted& why) {
   --count().claimed;
+  ++past().measures.not_started[why.host_is_short ? 0 : 1];
   past().last_problem = why.reason;
   past().last_problem_at = run.ended;
   bool short_now = false;
@@ -270,6 +271,7 @@ void Poller::run_over(EndedRun&& run, Duration took) {
     // The one-item wrapper ends with the reason: it is not here to wait.
     if ((unstarted->host_is_short || unstarted->host_lacks) && run.rule->supervised)
       return not_started(run, *unstarted);
+    ++past().measures.not_started[2];
     shortage_.untold();
   } else if (std::holds_alternative<Unanswered>(run.end.process)) {
     shortage_.untold();  // it may not have begun

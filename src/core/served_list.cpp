@@ -27,6 +27,11 @@ void ServedList::on_upkeep_trouble(const std::string& why) {
   host_.events.upkeep_changed(*rule_, why);
 }
 
+void ServedList::on_entered(Duration late) {
+  if (!past_) past_ = std::make_unique<Past>();
+  past_->measures.late.add(late);
+}
+
 void ServedList::decide(RulePtr rule, const ProbeResult& answer) {
   if (state_ == ServingState::closing || state_ == ServingState::closed) return;
   Refusal refusal;
@@ -159,6 +164,18 @@ RunCounters ServedList::counters() const {
   if (poller_) sum += poller_->counters();
   for (const auto& poller : retired_) sum += poller->counters();
   return sum;
+}
+
+std::size_t ServedList::unsettled() const {
+  std::size_t runs = poller_ ? poller_->unsettled() : 0;
+  for (const auto& poller : retired_) runs += poller->unsettled();
+  return runs;
+}
+
+bool ServedList::has_past() const {
+  return past_ || (poller_ && poller_->has_past()) ||
+         std::any_of(retired_.begin(), retired_.end(),
+                     [](const auto& poller) { return poller->has_past(); });
 }
 
 std::optional<ListMeasures> ServedList::measures() const {

@@ -103,8 +103,10 @@ void Loop::arm() {
 void Loop::on_timer() noexcept {
   std::uint64_t expirations = 0;
   if (read(timer_fd_, &expirations, sizeof expirations) < 0 && errno == EAGAIN) return;
+  const Instant woken = now();
+  if (armed_) lag_.add(woken - *armed_);
   armed_.reset();
-  timers_.run_due(now());
+  timers_.run_due(woken);
 }
 
 Loop::BeforeWait::BeforeWait(Loop& loop, std::function<void()> callback)

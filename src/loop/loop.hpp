@@ -8,6 +8,7 @@
 #include <memory>
 
 #include <w8y/clock.hpp>
+#include <w8y/histogram.hpp>
 #include <w8y/timers.hpp>
 
 #include "loop/poll_set.hpp"
@@ -44,6 +45,8 @@ class Loop {
   [[nodiscard]] const Clock& clock() const { return clock_; }
   [[nodiscard]] Instant now() const { return clock_.now(); }
   [[nodiscard]] TimerQueue& timers() { return timers_; }
+  /// How late timers were that the loop had to wait for.
+  [[nodiscard]] const CallTimes& lag() const { return lag_; }
 
   /// Called once per turn, just before the loop waits: where what a turn has gathered is written.
   /// Registered while it lives.
@@ -73,6 +76,7 @@ class Loop {
   std::unique_ptr<PollSet> polls_;
   std::unique_ptr<Watch> timer_watch_;
   std::optional<Instant> armed_;
+  CallTimes lag_;
   uv_prepare_t* prepare_ = nullptr;
   std::list<BeforeWait*> before_wait_;
   std::list<BeforeWait*>::iterator walking_;

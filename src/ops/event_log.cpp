@@ -71,7 +71,13 @@ bool EventLog::admits(std::string_view talker, LogField of, std::string_view lis
   return answer.admitted;
 }
 
+std::uint64_t EventLog::left_out(const std::string& list) const {
+  const auto found = left_out_.find(list);
+  return found == left_out_.end() ? 0 : found->second;
+}
+
 void EventLog::tell_left_out(std::size_t lines, LogField of, std::string_view list) {
+  left_out_[std::string(list)] += lines;
   log_.warn("left out lines that a child wrote before this: more than 1,000 a second",
             {{"list", list}, of, {"lines", lines}});
 }

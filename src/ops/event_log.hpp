@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -21,6 +23,8 @@ class EventLog final : public EventHandler {
   void on_event(const Event& event) override;
   /// What is frequent is for debugging.
   [[nodiscard]] bool listens() const override { return log_.enabled(LogLevel::debug); }
+  /// Lines that children of the list wrote and that were left out, since the start.
+  [[nodiscard]] std::uint64_t left_out(const std::string& list) const;
   /// Writes what waits for more of the same.
   void flush() { gathered_.flush(); }
 
@@ -69,7 +73,8 @@ class EventLog final : public EventHandler {
   void tell_lost_run(const RunEnded& run);
 
   LineLog& log_;
-  LineLimits talkers_;  ///< by run, or by list and process
+  std::map<std::string, std::uint64_t> left_out_;  ///< lines, by list
+  LineLimits talkers_;                             ///< by run, or by list and process
   Gathered gathered_;
   Troubles shortages_;
   Troubles refusals_;

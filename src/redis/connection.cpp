@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "redis/traffic.hpp"
+
 namespace w8y::redis {
 
 namespace {
@@ -88,7 +90,13 @@ void Connection::on_connected() {
   state_ = State::shaking;
 }
 
+Traffic& traffic() {
+  thread_local Traffic of_thread;
+  return of_thread;
+}
+
 void Connection::on_bytes(std::string_view bytes) {
+  traffic().bytes_in += bytes.size();
   while (!bytes.empty() && state_ != State::down) {
     const std::string_view chunk = bytes.substr(0, Reader::max_feed);
     bytes.remove_prefix(chunk.size());
@@ -155,6 +163,7 @@ void Connection::flush() {
     const std::size_t sent = transport_->write(std::string_view(out_).substr(out_at_));
     out_at_ += sent;
     sent_ += sent;
+    traffic().bytes_out += sent;
     blocked_ = out_at_ < out_.size();
     if (!blocked_) {
       out_at_ = 0;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "redis/traffic.hpp"
+
 namespace w8y::redis {
 
 namespace {
@@ -43,6 +45,7 @@ std::size_t ServerClient::unsent() const {
 void ServerClient::call(const Command& command, Callback callback) {
   if (std::string* out = accept(callback, bytes_of(command))) {
     append_command(*out, command);
+    traffic().count(command.empty() ? std::string_view() : command.front());
     accepted(std::move(callback));
   }
 }
@@ -81,6 +84,7 @@ void ServerClient::accepted(Callback callback) {
 
 void ServerClient::run(const Script& script, const Command& keys, const Command& args,
                        Callback callback) {
+  traffic().count(script.name);
   const bool known = std::ranges::find(known_, &script) != known_.end();
   const std::size_t size = bytes_of(keys) + bytes_of(args);
   std::string* out = accept(callback, size + script.text.size());
@@ -138,6 +142,7 @@ void ServerClient::on_link_reply(const Reply& reply) {
   suspected_ = false;
   refusing_.note(reply);
   if (reply.is_error()) leave(reply);
+  traffic().answered.add(loop_.now() - calls_.front().since);
   const Callback callback = std::move(calls_.front().callback);
   calls_.pop_front();
   if (callback) callback(Answer{Failure::none, reply, {}});

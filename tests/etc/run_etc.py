@@ -21,7 +21,7 @@ for name, value in vars(options).items():
     resolved = [path.resolve() for path in value] if isinstance(value, list) else value.resolve()
     setattr(place, name, resolved)
 
-modules = ("executors", "manual", "completions", "security", "service", "bench", "tour", "package",
+modules = ("executors", "manual", "completions", "security", "service", "bench", "metrics", "tour", "package",
            "installed")
 suite = unittest.defaultTestLoader.loadTestsFromNames([f"test_{name}" for name in modules])
 result = unittest.TextTestRunner(verbosity=1, failfast="--failfast" in rest).run(suite)

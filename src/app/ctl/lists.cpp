@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <w8y/escape.hpp>
+#include <w8y/units.hpp>
 
 #include "app/ctl/commands.hpp"
 #include "app/ctl/context.hpp"
@@ -49,23 +50,63 @@ std::string quarantined_text(const Json& list) {
   return found != list.end() && found->is_number() ? found->dump() : "?";
 }
 
+/// How long a lap takes, or how long an item has waited; red where that is too long.
+Cell visit_cell(const Json& list, const char* name) {
+  const auto found = list.find(name);
+  if (found == list.end() || !found->is_number()) return {""};
+  const auto time = std::chrono::milliseconds(found->get<std::int64_t>());
+  const auto within = number_in(list, "visit_within_ms");
+  return {rough_duration(time), within > 0 && time.count() > within ? Colour::bad : Colour::none};
+}
+
+/// "needs 12 places, has 8"; empty: it is not known, or has enough.
+std::string needs_text(const Json& list) {
+  const auto needed = number_in(list, "places_needed");
+  const auto has = number_in(list, "fleet_places");
+  if (needed == 0 || !list.contains("fleet_places")) return "";
+  return "needs " + std::to_string(needed) + (needed == 1 ? " place, has " : " places, has ") +
+         std::to_string(has);
+}
+
+/// Laps are told where they are watched, or with --wide.
 void print_lists(const std::vector<const Json*>& lists, bool wide) {
-  Table table({{"LIST", may_be_cut},
-               "STATE",
-               "RUNNING",
-               "DONE",
-               "FAILED",
-               "QUARANTINED",
-               {"CAN", may_be_cut},
-               {"WHY", may_be_cut}});
+  const bool laps = wide || std::any_of(lists.begin(), lists.end(), [](const Json* list) {
+                      return number_in(*list, "visit_within_ms") > 0;
+                    });
+  std::vector<Heading> columns = {{"LIST", may_be_cut}, "STATE", "RUNNING", "DONE", "FAILED",
+                                  "QUARANTINED"};
+  if (laps) columns.insert(columns.end(), {"LAP", "OLDEST", "NEEDS"});
+  columns.push_back({"CAN", may_be_cut});
+  columns.push_back({"WHY", may_be_cut});
+  Table table(columns);
   for (const Json* one : lists) {
     const Json& list = *one;
     const Json& counters = object_in(list, "counters");
-    table.add({shown_in(list, "list"), shaded(text_in(list, "state")), running_text(list),
-               std::to_string(number_in(counters, "succeeded")), std::to_string(failures(counters)),
-               quarantined_text(list), caps_text(list), said_in(list, "why")});
+    std::vector<Cell> row = {shown_in(list, "list"),
+                             shaded(text_in(list, "state")),
+                             running_text(list),
+                             std::to_string(number_in(counters, "succeeded")),
+                             std::to_string(failures(counters)),
+                             quarantined_text(list)};
+    if (laps) {
+      row.push_back(visit_cell(list, "lap_ms"));
+      row.push_back(visit_cell(list, "oldest_visit_ms"));
+      row.push_back(needs_text(list));
+    }
+    row.push_back(caps_text(list));
+    row.push_back(said_in(list, "why"));
+    table.add(row);
   }
   table.print(wide);
+}
+
+/// What is known of its laps.
+void add_visits(Facts& facts, const Json& list) {
+  if (const auto within = number_in(list, "visit_within_ms"); within > 0)
+    facts.add("visit within", rough_duration(std::chrono::milliseconds(within)));
+  if (list.contains("lap_ms")) facts.add("lap", visit_cell(list, "lap_ms"));
+  if (list.contains("oldest_visit_ms")) facts.add("oldest", visit_cell(list, "oldest_visit_ms"));
+  if (const std::string needs = needs_text(list); !needs.empty()) facts.add("places", needs);
 }
 
 void print_runs(const Json& runs, bool wide) {
@@ -102,6 +143,7 @@ void print_list(const Json& list, bool wide) {
     facts.add("quarantined", {std::to_string(number_in(list, "quarantined")) +
                                   (number_in(list, "quarantined") == 1 ? " item" : " items"),
                               Colour::bad});
+  if (wide || number_in(list, "visit_within_ms") > 0) add_visits(facts, list);
   if (const std::string error = text_in(list, "last_error"); !error.empty())
     facts.add("last error", time_text(WallTime(number_in(list, "last_error_ms"))) + ": " + error);
   std::string program = text_in(list, "program");

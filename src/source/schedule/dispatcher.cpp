@@ -64,6 +64,7 @@ void Dispatcher::on_dispatched(store::DispatchAnswer&& answer) {
   const std::optional<Instant> before = std::exchange(due_at_, std::nullopt);
   if (reply.next_due) due_at_ = now + *reply.next_due;
   if (reply.more) due_at_ = now;
+  for (const auto late : reply.late) handler_.on_entered(late);
   if (for_change_) note_fruit(reply.taken_off > 0 || (due_at_ && (!before || *due_at_ < *before)));
   tell(reply.refused == 0 ? std::string()
                           : "the job " + std::string(shown_part(reply.first_refused)) +

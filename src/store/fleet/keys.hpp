@@ -16,6 +16,8 @@ struct FleetKeys {
         host_prefix(fleet + ":host:"),
         lists_prefix(fleet + ":lists:"),
         minute_prefix(fleet + ":minute:"),
+        figures(fleet + ":figures"),
+        asking(fleet + ":asking"),
         control(fleet + ":control"),
         answer_prefix(fleet + ":answer:") {}
 
@@ -37,6 +39,8 @@ struct FleetKeys {
   std::string host_prefix;
   std::string lists_prefix;
   std::string minute_prefix;
+  std::string figures;  ///< hash: what was asked of each list, and of the fleet
+  std::string asking;   ///< who has the right to ask
   std::string control;
   std::string answer_prefix;
 };

@@ -1,0 +1,284 @@
+#include "app/figures.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace w8y::app {
+
+namespace {
+
+/// Whether something is to be done is looked at so often; most times it is not.
+constexpr Duration look_interval = std::chrono::seconds(2);
+/// After a beat at which figures were due, others than who asked last come within this time.
+constexpr Duration after_asker = std::chrono::milliseconds(400);
+constexpr Duration spread = std::chrono::milliseconds(1200);
+/// Who asks takes along what is due so soon, so that lists come to be asked about together.
+constexpr Duration taken_along = std::chrono::seconds(3);
+/// Where another asks, it is looked again after this, twice as long each time.
+constexpr Duration first_patience = std::chrono::milliseconds(700);
+constexpr unsigned most_in_vain = 4;
+/// The hosts' lists are read so often, to count their places.
+constexpr Duration places_interval = std::chrono::seconds(30);
+/// Fields that are older are of lists that nobody has any more.
+constexpr Duration field_life = std::chrono::minutes(10);
+constexpr Duration prolong_after = std::chrono::seconds(4);
+
+Duration visit_within(const Rule& rule) {
+  return rule.kind() == SourceKind::circular ? rule.circular().visit_within : Duration{0};
+}
+
+/// Whether a host in this state takes items of the list, or would if there were any.
+bool serves(const std::string& state) {
+  return state == "running" || state == "idle" || state == "full" || state == "paused" ||
+         state == "starved" || state == "unavailable";
+}
+
+}  // namespace
+
+Figures::Figures(Parts parts, const std::string& fleet)
+    : parts_(std::move(parts)),
+      shared_(parts_.member.client(), fleet, parts_.member.id()),
+      measuring_(parts_.loop, parts_.session, parts_.cluster,
+                 [this](const RulePtr& rule, const std::optional<ListFigures>& figures) {
+                   told(rule, figures);
+                 }),
+      next_(parts_.loop.timers()),
+      spread_(Duration(
+          static_cast<Duration::rep>(parts_.seed % static_cast<std::uint64_t>(spread.count())))) {
+  parts_.known.forget();
+  next_.set(parts_.loop.now() + look_interval, [this] { look(); });
+}
+
+Figures::~Figures() {
+  if (measuring_.busy() && parts_.accepted) shared_.give_right_back();
+}
+
+WallTime Figures::redis_now() const {
+  return parts_.member.time().at(parts_.loop.now());
+}
+
+// ---- reading what was told
+
+void Figures::look() {
+  next_.set(parts_.loop.now() + look_interval, [this] { look(); });
+  look_for_late();
+  if (reading_ || measuring_.busy() || !parts_.member.client().connected() ||
+      !parts_.member.time().known())
+    return;
+  if (parts_.loop.now() < read_at_ && (in_vain_ > 0 || !has_news())) return;
+  // Who may not use the fleet's keys asks for itself, and nobody hears of it.
+  if (!parts_.accepted) return take({}, 1);
+  reading_ = true;
+  shared_.read([this](bool ok, store::FleetFigures::Fields&& fields, std::size_t commands) {
+    reading_ = false;
+    take(ok ? std::move(fields) : store::FleetFigures::Fields(), commands);
+  });
+}
+
+/// A list has begun to live, and nothing is known of it.
+bool Figures::has_news() const {
+  const auto lists = living();
+  return std::any_of(lists.begin(), lists.end(), [this](const RulePtr& rule) {
+    return parts_.known.find(rule->prefix) == nullptr && is_due(rule, {});
+  });
+}
+
+void Figures::take(store::FleetFigures::Fields&& fields, std::size_t commands) {
+  const WallTime now = redis_now();
+  for (const auto& [name, text] : fields) take_field(name, text, now);
+  look_for_late();
+  commands_ = static_cast<int>(std::clamp<std::size_t>(commands, 1, 100));
+  if (due({}).empty() && !counts_due()) {
+    in_vain_ = 0;
+    return rest();
+  }
+  if (!parts_.accepted) return ask();
+  shared_.take_right([this, old = std::move(fields)](bool taken) {
+    asks_ = taken;
+    if (taken) {
+      in_vain_ = 0;
+      std::vector<std::string> gone;
+      for (const auto& [name, text] : old) {
+        const auto figures = parse_figures(text);
+        if (name.starts_with(store::FleetFigures::list_field) &&
+            (!figures || figures->at + field_life < redis_now()))
+          gone.push_back(name);
+      }
+      shared_.remove(gone);
+      return ask();
+    }
+    read_at_ = parts_.loop.now() + first_patience * (1 << in_vain_) + spread_ / 4;
+    in_vain_ = std::min(in_vain_ + 1, most_in_vain);
+    next_.set(read_at_, [this] { look(); });
+  });
+}
+
+void Figures::take_field(const std::string& name, const std::string& text, WallTime now) {
+  const std::string_view tag = store::FleetFigures::list_field;
+  if (name == store::FleetFigures::fleet_field) {
+    const auto counts = parse_fleet_counts(text);
+    if (counts && counts->at <= now + std::chrono::minutes(1)) parts_.known.note(*counts);
+    return;
+  }
+  if (!name.starts_with(tag)) return;
+  const std::string prefix = name.substr(tag.size());
+  if (!parts_.supervisor.lists().contains(prefix)) return;
+  const auto figures = parse_figures(text);
+  if (!figures || figures->at > now + std::chrono::minutes(1)) return;
+  parts_.known.note(prefix, *figures, std::max<Duration>(Duration{0}, now - figures->at));
+}
+
+/// Until the first figures are due; then who asked last comes first. However many lists there are,
+/// who only reads sends one command a period.
+void Figures::rest() {
+  Instant due_at = parts_.loop.now() + figures_period;
+  for (const RulePtr& rule : living()) {
+    const auto age = parts_.known.age(rule->prefix);
+    const ListFigures* figures = parts_.known.find(rule->prefix);
+    if (!age || figures == nullptr) continue;
+    due_at =
+        std::min(due_at, parts_.loop.now() + std::max(Duration{0}, period_of(*figures) - *age));
+  }
+  read_at_ = std::max(due_at, parts_.loop.now() + look_interval) +
+             (asks_ ? Duration{0} : after_asker + spread_) + figures_period * (commands_ - 1);
+  next_.set(std::min(read_at_, parts_.loop.now() + look_interval), [this] { look(); });
+}
+
+// ---- what is to be asked
+
+/// Those that have had a run here, or are to be visited in time.
+std::vector<RulePtr> Figures::living() const {
+  std::vector<RulePtr> lists;
+  for (const auto& [prefix, list] : parts_.supervisor.lists())
+    if (list->rule().enabled && (list->has_past() || visit_within(list->rule()) > Duration{0}))
+      lists.push_back(list->shared_rule());
+  return lists;
+}
+
+bool Figures::is_due(const RulePtr& rule, Duration before) const {
+  const auto refused = refused_until_.find(rule->prefix);
+  if (refused != refused_until_.end() && parts_.loop.now() < refused->second) return false;
+  const ListFigures* figures = parts_.known.find(rule->prefix);
+  const auto age = parts_.known.age(rule->prefix);
+  return figures == nullptr || !age || *age + before >= period_of(*figures);
+}
+
+std::vector<RulePtr> Figures::due(Duration before) const {
+  std::vector<RulePtr> lists = living();
+  std::erase_if(lists, [&](const RulePtr& rule) { return !is_due(rule, before); });
+  return lists;
+}
+
+bool Figures::counts_due() const {
+  if (!parts_.accepted) return false;
+  const auto& counts = parts_.known.fleet();
+  return !counts || redis_now() - counts->at >= figures_period;
+}
+
+void Figures::ask() {
+  prolonged_ = parts_.loop.now();
+  if (parts_.accepted) count_fleet();
+  std::vector<RulePtr> lists = due(taken_along);
+  measuring_.begin(
+      std::move(lists), [this] { return redis_now(); }, [this] { asked(); });
+}
+
+/// Also the places of all hosts, now and then, where they are wanted.
+void Figures::count_fleet() {
+  const auto lists = living();
+  const bool places =
+      std::any_of(lists.begin(), lists.end(),
+                  [](const RulePtr& rule) { return visit_within(*rule) > Duration{0}; }) &&
+      (places_again_ > 0 || parts_.loop.now() - places_at_ >= places_interval);
+  using Lists = store::FleetReader::Lists;
+  parts_.reader.read(
+      places ? Lists::yes : Lists::no,
+      [this, alive = std::weak_ptr<bool>(alive_), places](const store::FleetReader::ViewPtr& view) {
+        if (alive.expired() || !view->trouble.empty()) return;
+        const FleetCounts counts = count(*view);
+        parts_.known.note(counts);
+        shared_.write({{store::FleetFigures::fleet_field, to_text(counts)}});
+        // A host that has come tells of its lists a moment after its first beat.
+        if (std::exchange(places_hosts_, counts.hosts) != counts.hosts) places_again_ = 3;
+        if (!places) return;
+        if (places_again_ > 0) --places_again_;
+        places_at_ = parts_.loop.now();
+        places_.clear();
+        for (const FleetHost& host : view->hosts)
+          for (const ListBeat& list : host.lists)
+            if (!host.silent && serves(list.state)) places_[list.prefix] += list.concurrency;
+      });
+}
+
+void Figures::told(const RulePtr& rule, const std::optional<ListFigures>& figures) {
+  if (!figures) {
+    refused_until_[rule->prefix] = parts_.loop.now() + long_list_period;
+    return;
+  }
+  refused_until_.erase(rule->prefix);
+  ListFigures all = *figures;
+  add_places(*rule, all);
+  parts_.known.note(rule->prefix, all, Duration{0});
+  if (!parts_.accepted) return;
+  shared_.write({{store::FleetFigures::list_field + rule->prefix, to_text(all)}});
+  if (parts_.loop.now() - prolonged_ < prolong_after) return;
+  prolonged_ = parts_.loop.now();
+  shared_.prolong_right();
+}
+
+void Figures::add_places(const Rule& rule, ListFigures& figures) {
+  const Duration within = visit_within(rule);
+  if (within == Duration{0}) return;
+  if (const auto found = places_.find(rule.prefix); found != places_.end()) {
+    figures.places = found->second;
+    if (rule.fleet_concurrency > 0)
+      figures.places = std::min<std::uint64_t>(*figures.places, rule.fleet_concurrency);
+  }
+  const auto list = parts_.supervisor.lists().find(rule.prefix);
+  const auto measures =
+      list == parts_.supervisor.lists().end() ? std::nullopt : list->second->measures();
+  if (measures) {
+    Runs& runs = runs_[rule.prefix];
+    const std::uint64_t count = measures->runs.count();
+    if (count > runs.count)
+      runs.mean = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(
+          (measures->runs.seconds() - runs.seconds) / static_cast<double>(count - runs.count)));
+    runs.seconds = measures->runs.seconds();
+    runs.count = count;
+    std::uint64_t items = 0;
+    for (const auto& [state, number] : figures.items) {
+      if (state == "length") items += number;
+      if (state == "quarantined") items -= std::min(items, number);
+    }
+    if (runs.count > 0 && items > 0) figures.places_needed = places_for(items, runs.mean, within);
+  } else if (const ListFigures* before = parts_.known.find(rule.prefix)) {
+    figures.places_needed = before->places_needed;  // as who runs it has told
+  }
+}
+
+void Figures::asked() {
+  if (parts_.accepted) shared_.give_right_back();
+  look_for_late();
+  rest();
+}
+
+// ---- who waits too long
+
+void Figures::look_for_late() {
+  for (const auto& [prefix, list] : parts_.supervisor.lists()) {
+    const Duration within = visit_within(list->rule());
+    if (within == Duration{0} && !late_.contains(prefix)) continue;
+    ListStatus status;
+    status.prefix = prefix;
+    status.visit_within = within;
+    parts_.known.add_to(status);
+    const std::string why = why_slow(status);
+    if (why.empty() ? late_.erase(prefix) > 0 : late_.insert(prefix).second)
+      parts_.events.on_event(VisitsLate{prefix, why.empty(), why});
+  }
+  std::erase_if(late_, [this](const std::string& prefix) {
+    return !parts_.supervisor.lists().contains(prefix);
+  });
+}
+
+}  // namespace w8y::app

@@ -1,0 +1,144 @@
+#include "app/metrics.hpp"
+
+#include <utility>
+#include <variant>
+
+#include "loop/background.hpp"
+#include "redis/traffic.hpp"
+
+namespace w8y::app {
+
+namespace {
+
+/// Many who look cost what one does.
+constexpr Duration kept_for = std::chrono::seconds(1);
+/// In one turn of the loop, and for all others before the next one.
+constexpr Duration longest_step = std::chrono::milliseconds(2);
+constexpr Duration pause = std::chrono::microseconds(500);
+/// Lists between two looks at the clock.
+constexpr std::size_t few = 16;
+
+bool has_run(const RunCounters& counters) {
+  return counters.claimed + counters.succeeded + counters.failed + counters.crashed +
+             counters.timed_out + counters.cancelled + counters.lost >
+         0;
+}
+
+}  // namespace
+
+Metrics::Metrics(const Parts& parts) : parts_(parts), next_(parts.loop.timers()) {}
+
+Metrics::~Metrics() = default;
+
+WallTime Metrics::now() const {
+  return parts_.loop.clock().wall();
+}
+
+void Metrics::add_to(ops::Router& router) {
+  router.on("GET", "/metrics",
+            [this](const ops::HttpRequest&, const ops::HttpReplyPtr& reply) { answer(reply); });
+}
+
+void Metrics::on_event(const Event& event) {
+  if (const auto* reloaded = std::get_if<Reloaded>(&event))
+    ++(reloaded->applied ? reloads_applied_ : reloads_failed_);
+}
+
+void Metrics::answer(const ops::HttpReplyPtr& reply) {
+  if (text_ && parts_.loop.now() < told_at_ + kept_for) {
+    ops::HttpResponse response;
+    response.body = *text_;
+    response.content_type = ops::metrics_type;
+    return reply->send(std::move(response));
+  }
+  waiting_.push_back(reply);
+  if (waiting_.size() == 1) begin();
+}
+
+// ---- gathering
+
+void Metrics::begin() {
+  gathering_ = std::make_unique<ops::HostMetrics>();
+  gathering_->lists.reserve(parts_.supervisor.lists().size());
+  last_.reset();
+  next_.set(parts_.loop.now(), [this] { go_on(); });
+}
+
+void Metrics::go_on() {
+  if (step()) return gathered();
+  next_.set(parts_.loop.now() + pause, [this] { go_on(); });
+}
+
+/// Whether that was the last list.
+bool Metrics::step() {
+  const auto& lists = parts_.supervisor.lists();
+  const Instant until = parts_.loop.now() + longest_step;
+  auto list = last_ ? lists.upper_bound(*last_) : lists.begin();
+  for (std::size_t i = 1; list != lists.end(); ++list, ++i) {
+    look_at(*list->second);
+    if (i % few > 0 || parts_.loop.now() < until) continue;
+    last_ = list->first;
+    return false;
+  }
+  return true;
+}
+
+void Metrics::look_at(const ServedList& list) {
+  ops::HostMetrics& host = *gathering_;
+  ops::ListMetrics& metrics = host.lists.emplace_back();
+  const ListStatus status = status_of(list, parts_.supervisor, *this);
+  metrics.prefix = status.prefix;
+  metrics.state = status.state;
+  host.settlements_waiting += list.unsettled();
+  if (list.state() == ServingState::serving &&
+      (!host.key_expiry || list.rule().key_expiry < *host.key_expiry))
+    host.key_expiry = list.rule().key_expiry;
+  const ListFigures* figures = parts_.figures.find(status.prefix);
+  const bool ran = list.has_past() && has_run(status.counters);
+  if (!ran && figures == nullptr) return;
+  metrics.living = std::make_unique<ops::LivingList>();
+  ops::LivingList& living = *metrics.living;
+  living.ran = ran;
+  living.kind = list.rule().kind();
+  living.running = status.running;
+  living.counters = status.counters;
+  living.visit_within = status.visit_within;
+  if (figures != nullptr) living.figures = *figures;
+  if (const auto measures = list.measures()) {
+    living.measures = *measures;
+    for (std::size_t i = 0; i < measures->not_started.size(); ++i)
+      host.not_started[i] += measures->not_started[i];
+  }
+  living.left_out = parts_.log.left_out(status.prefix);
+}
+
+void Metrics::gathered() {
+  const std::shared_ptr<ops::HostMetrics> host = std::move(gathering_);
+  host->host = parts_.control.status();
+  const redis::Traffic& traffic = redis::traffic();
+  host->redis_answered = traffic.answered;
+  host->redis_bytes_in = traffic.bytes_in;
+  host->redis_bytes_out = traffic.bytes_out;
+  host->redis_commands = traffic.commands;
+  host->loop_lag = parts_.loop.lag();
+  host->probes = parts_.factory.probes();
+  host->reloads_applied = reloads_applied_;
+  host->reloads_failed = reloads_failed_;
+  host->fleet = parts_.figures.fleet();
+  const auto text = std::make_shared<std::string>();
+  const auto work = [host, text] { *text = ops::metrics_text(*host); };
+  const auto then = [this, alive = std::weak_ptr<bool>(alive_), text] {
+    if (!alive.expired()) told(std::move(*text));
+  };
+  if (loop::in_background(parts_.loop, work, then)) return;
+  work();
+  then();
+}
+
+void Metrics::told(std::string&& text) {
+  text_ = std::make_shared<const std::string>(std::move(text));
+  told_at_ = parts_.loop.now();
+  for (const ops::HttpReplyPtr& reply : std::exchange(waiting_, {})) answer(reply);
+}
+
+}  // namespace w8y::app

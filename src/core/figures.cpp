@@ -1,0 +1,122 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <w8y/figures.hpp>
+
+#include "core/json_object.hpp"
+#include "core/json_text.hpp"
+
+namespace w8y {
+
+namespace {
+
+/// Longer texts are none of ours.
+constexpr std::size_t longest_figures = 1024;
+constexpr double largest_figure = 1e15;
+/// As they stand in the figures: no label has what others write there.
+constexpr std::array known_states = {"length",  "free",    "running", "resting", "quarantined",
+                                     "waiting", "claimed", "stalled", "queued",  "due"};
+
+std::optional<std::vector<json_text::Member>> members_of(std::string_view text) {
+  if (text.size() > longest_figures || json_text::mistake(text)) return std::nullopt;
+  return json_text::members(text);
+}
+
+std::optional<std::uint64_t> count_in(const std::vector<json_text::Member>& members,
+                                      std::string_view name) {
+  const json_text::Member* found = json_text::find(members, name);
+  const auto number = found == nullptr ? std::nullopt : json_text::as_number(found->value);
+  if (!number || !(*number >= 0 && *number <= largest_figure)) return std::nullopt;
+  return static_cast<std::uint64_t>(*number);
+}
+
+std::optional<WallTime> time_in(const std::vector<json_text::Member>& members,
+                                std::string_view name) {
+  const auto ms = count_in(members, name);
+  return ms ? std::optional(WallTime(static_cast<std::int64_t>(*ms))) : std::nullopt;
+}
+
+void put_figure(core::JsonObject& json, const char* name, std::uint64_t number) {
+  json.put_json(name, std::to_string(number));
+}
+
+}  // namespace
+
+Duration period_of(const ListFigures& figures) {
+  for (const auto& [state, items] : figures.items)
+    if (state == "length" && items > long_list) return long_list_period;
+  return figures_period;
+}
+
+std::string to_text(const ListFigures& figures) {
+  core::JsonObject json(longest_figures / 4);
+  json.put("at_ms", static_cast<std::int64_t>(figures.at.count()));
+  core::JsonObject items(longest_figures / 8);
+  for (const auto& [state, count] : figures.items) put_figure(items, state.c_str(), count);
+  json.put_json("items", items.take());
+  if (figures.estimated) json.put_json("estimated", "true");
+  if (figures.lap) json.put("lap_ms", static_cast<std::int64_t>(figures.lap->count()));
+  if (figures.oldest) json.put("oldest_ms", static_cast<std::int64_t>(figures.oldest->count()));
+  if (figures.places) put_figure(json, "places", *figures.places);
+  if (figures.places_needed) put_figure(json, "places_needed", *figures.places_needed);
+  return json.take();
+}
+
+std::optional<ListFigures> parse_figures(std::string_view text) {
+  const auto members = members_of(text);
+  if (!members) return std::nullopt;
+  const auto at = time_in(*members, "at_ms");
+  const json_text::Member* const items = json_text::find(*members, "items");
+  const auto counts = items == nullptr ? std::nullopt : json_text::members(items->value);
+  if (!at || !counts) return std::nullopt;
+  ListFigures figures;
+  figures.at = *at;
+  for (const char* state : known_states)
+    if (const auto count = count_in(*counts, state)) figures.items.push_back({state, *count});
+  const json_text::Member* const estimated = json_text::find(*members, "estimated");
+  figures.estimated = estimated != nullptr && estimated->value == "true";
+  figures.lap = time_in(*members, "lap_ms");
+  figures.oldest = time_in(*members, "oldest_ms");
+  figures.places = count_in(*members, "places");
+  figures.places_needed = count_in(*members, "places_needed");
+  return figures;
+}
+
+std::string to_text(const FleetCounts& counts) {
+  core::JsonObject json(longest_figures / 8);
+  json.put("at_ms", static_cast<std::int64_t>(counts.at.count()));
+  put_figure(json, "hosts", counts.hosts);
+  put_figure(json, "behind", counts.behind);
+  return json.take();
+}
+
+std::optional<FleetCounts> parse_fleet_counts(std::string_view text) {
+  const auto members = members_of(text);
+  if (!members) return std::nullopt;
+  const auto at = time_in(*members, "at_ms");
+  const auto hosts = count_in(*members, "hosts");
+  const auto behind = count_in(*members, "behind");
+  if (!at || !hosts || !behind) return std::nullopt;
+  return FleetCounts{*hosts, *behind, *at};
+}
+
+FleetCounts count(const FleetView& view) {
+  FleetCounts counts;
+  counts.at = view.now;
+  for (const FleetHost& host : view.hosts) {
+    if (host.silent || !host.trouble.empty()) continue;
+    ++counts.hosts;
+    if (host.behind) ++counts.behind;
+  }
+  return counts;
+}
+
+std::uint64_t places_for(std::uint64_t items, Duration mean_run, Duration visit_within) {
+  const double work = static_cast<double>(items) * static_cast<double>(mean_run.count());
+  const double places =
+      std::ceil(work / static_cast<double>(std::max<Duration::rep>(1, visit_within.count())));
+  return static_cast<std::uint64_t>(std::clamp(places, 1.0, 1e9));
+}
+
+}  // namespace w8y

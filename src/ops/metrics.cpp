@@ -1,0 +1,322 @@
+#include "ops/metrics.hpp"
+
+#include <prometheus/metric_family.h>
+#include <prometheus/text_serializer.h>
+
+#include <limits>
+#include <sstream>
+#include <string_view>
+
+#include <w8y/escape.hpp>
+
+#include "ops/commit.hpp"
+#include "ops/process_figures.hpp"
+
+namespace w8y::ops {
+
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+using Labels = std::vector<std::pair<const char*, std::string>>;
+
+double seconds_of(Duration time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+/// One metric with all that it is told of; it is written when it is over, so that all of them never
+/// stand in memory together.
+class Family {
+ public:
+  Family(std::ostream& out, std::string name, std::string help, MetricType type) : out_(out) {
+    family_.name = std::move(name);
+    family_.help = std::move(help);
+    family_.type = type;
+  }
+  ~Family() { prometheus::TextSerializer().Serialize(out_, {family_}); }
+  Family(const Family&) = delete;
+  Family& operator=(const Family&) = delete;
+
+  void add(double value, Labels labels = {}) {
+    ClientMetric& metric = next(std::move(labels));
+    (family_.type == MetricType::Counter ? metric.counter.value : metric.gauge.value) = value;
+  }
+  void add(std::uint64_t value, Labels labels = {}) {
+    add(static_cast<double>(value), std::move(labels));
+  }
+  template <const auto& Bounds>
+  void add(const Histogram<Bounds>& times, Labels labels = {}) {
+    ClientMetric::Histogram& histogram = next(std::move(labels)).histogram;
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i <= Histogram<Bounds>::bounds; ++i) {
+      sum += times.count(i);
+      const double bound = i < Histogram<Bounds>::bounds ? Histogram<Bounds>::bound(i)
+                                                         : std::numeric_limits<double>::infinity();
+      histogram.bucket.push_back({sum, bound});
+    }
+    histogram.sample_count = sum;
+    histogram.sample_sum = times.seconds();
+  }
+
+ private:
+  ClientMetric& next(Labels labels) {
+    ClientMetric& metric = family_.metric.emplace_back();
+    for (auto& [name, value] : labels) {
+      ClientMetric::Label& label = metric.label.emplace_back();
+      label.name = name;
+      label.value = std::move(value);
+    }
+    return metric;
+  }
+
+  std::ostream& out_;
+  MetricFamily family_;
+};
+
+/// All metrics of a host, one after the other.
+class Writer {
+ public:
+  explicit Writer(const HostMetrics& metrics) : metrics_(metrics) {}
+
+  std::string write() {
+    write_host();
+    write_redis();
+    write_runs();
+    write_claims();
+    write_lists();
+    write_schedules();
+    write_output();
+    write_process();
+    return std::move(out_).str();
+  }
+
+ private:
+  Family counter(const char* name, const char* help) {
+    return {out_, name, help, MetricType::Counter};
+  }
+  Family gauge(const char* name, const char* help) { return {out_, name, help, MetricType::Gauge}; }
+  Family histogram(const char* name, const char* help) {
+    return {out_, name, help, MetricType::Histogram};
+  }
+  /// A list's name is bytes, a label's value UTF-8.
+  static std::string label(const std::string& prefix) {
+    return is_utf8(prefix) ? prefix : escape(prefix);
+  }
+  /// For each list that has run here: its name, what is known of it.
+  template <typename Look>
+  void each_run(Look look) const {
+    for (const ListMetrics& list : metrics_.lists)
+      if (list.living && list.living->ran) look(label(list.prefix), *list.living);
+  }
+  template <typename Look>
+  void each_known(Look look) const {
+    for (const ListMetrics& list : metrics_.lists)
+      if (list.living && list.living->figures)
+        look(label(list.prefix), *list.living, *list.living->figures);
+  }
+
+  void write_host();
+  void write_redis();
+  void write_runs();
+  void write_claims();
+  void write_lists();
+  void write_schedules();
+  void write_output();
+  void write_process();
+
+  const HostMetrics& metrics_;
+  std::ostringstream out_;
+};
+
+void Writer::write_host() {
+  const HostStatus& host = metrics_.host;
+  gauge("w8y_build_info", "1; which w8yd this is.")
+      .add(1.0, {{"version", host.version}, {"commit", W8Y_COMMIT}});
+  gauge("w8y_config_info", "1; which config is in force.")
+      .add(1.0, {{"generation", std::to_string(host.generation)}, {"hash", host.config_hash}});
+  gauge("w8y_places", "Runs that take a place of max_processes.").add(host.slots_used);
+  gauge("w8y_places_limit", "max_processes; 0: no limit.").add(host.slots_limit);
+  gauge("w8y_leases", "Locks that this host renews.").add(host.redis.leases);
+  {
+    Family margin = gauge("w8y_lease_margin_seconds",
+                          "The least time that was left of a lease at its renewal, of late.");
+    if (host.redis.lease_margin) margin.add(seconds_of(*host.redis.lease_margin));
+  }
+  {
+    Family expiry = gauge("w8y_key_expiry_seconds",
+                          "The shortest key_expiry of the lists that are served here.");
+    if (metrics_.key_expiry) expiry.add(seconds_of(*metrics_.key_expiry));
+  }
+  histogram("w8y_loop_lag_seconds", "How late timers of w8yd were.").add(metrics_.loop_lag);
+  gauge("w8y_settlements_waiting", "Ends of runs that Redis has not confirmed yet.")
+      .add(metrics_.settlements_waiting);
+  {
+    Family reloads = counter("w8y_reloads_total", "Reloads of the config.");
+    reloads.add(metrics_.reloads_applied, {{"result", "applied"}});
+    reloads.add(metrics_.reloads_failed, {{"result", "failed"}});
+  }
+  histogram("w8y_probe_seconds", "How long it took to find out whether a list can be served here.")
+      .add(metrics_.probes);
+  {
+    Family failures = counter("w8y_spawn_failures_total", "Runs that could not be started.");
+    failures.add(metrics_.not_started[0], {{"reason", "shortage"}});
+    failures.add(metrics_.not_started[1], {{"reason", "missing"}});
+    failures.add(metrics_.not_started[2], {{"reason", "other"}});
+  }
+  const FleetCounts alone{1, 0, {}};
+  const FleetCounts& fleet = metrics_.fleet ? *metrics_.fleet : alone;
+  gauge("w8y_fleet_hosts", "Hosts of the fleet that are there.").add(fleet.hosts);
+  gauge("w8y_fleet_hosts_behind", "Hosts whose config is older than that of another.")
+      .add(fleet.behind);
+}
+
+void Writer::write_redis() {
+  const RedisStatus& redis = metrics_.host.redis;
+  gauge("w8y_redis_up", "1: Redis can be used.")
+      .add(redis.connected && redis.trouble.empty() ? 1.0 : 0.0);
+  histogram("w8y_redis_rtt_seconds", "From a command to Redis until its answer.")
+      .add(metrics_.redis_answered);
+  {
+    Family commands = counter("w8y_redis_commands_total", "Commands and scripts sent to Redis.");
+    for (const auto& [kind, count] : metrics_.redis_commands) {
+      std::string name = label(kind);
+      for (char& c : name)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+      commands.add(count, {{"kind", std::move(name)}});
+    }
+  }
+  Family bytes = counter("w8y_redis_bytes_total", "Bytes on connections to Redis.");
+  bytes.add(metrics_.redis_bytes_in, {{"direction", "in"}});
+  bytes.add(metrics_.redis_bytes_out, {{"direction", "out"}});
+}
+
+void Writer::write_runs() {
+  {
+    Family runs = counter("w8y_runs_total", "Runs that are over, by how they ended.");
+    each_run([&](const std::string& list, const LivingList& of) {
+      const RunCounters& counters = of.counters;
+      for (const auto& [outcome, count] :
+           {std::pair("succeeded", counters.succeeded), std::pair("failed", counters.failed),
+            std::pair("crashed", counters.crashed), std::pair("timed_out", counters.timed_out),
+            std::pair("cancelled", counters.cancelled), std::pair("lost", counters.lost)})
+        runs.add(count, {{"list", list}, {"outcome", outcome}});
+    });
+  }
+  {
+    Family seconds = histogram("w8y_run_seconds", "How long runs took.");
+    each_run([&](const std::string& list, const LivingList& of) {
+      seconds.add(of.measures.runs, {{"list", list}});
+    });
+  }
+  {
+    Family active = gauge("w8y_runs_active", "Runs that are going on here.");
+    each_run([&](const std::string& list, const LivingList& of) {
+      active.add(of.running, {{"list", list}});
+    });
+  }
+  Family lost = counter("w8y_lease_lost_total", "Runs that lost their lock before their end.");
+  each_run([&](const std::string& list, const LivingList& of) {
+    lost.add(of.counters.leases_lost, {{"list", list}});
+  });
+}
+
+void Writer::write_claims() {
+  /// In the order of ClaimEnd.
+  static constexpr const char* results[] = {"claimed", "nothing_free", "empty",       "paused",
+                                            "halted",  "fleet_full",   "unavailable", "refused"};
+  {
+    Family claims = counter("w8y_claims_total", "Claims, by what came of them.");
+    each_run([&](const std::string& list, const LivingList& of) {
+      for (std::size_t i = 0; i < std::size(results); ++i)
+        claims.add(of.measures.claim_ends[i], {{"list", list}, {"result", results[i]}});
+    });
+  }
+  Family seconds = histogram("w8y_claim_seconds", "How long claims took.");
+  each_run([&](const std::string& list, const LivingList& of) {
+    seconds.add(of.measures.claims, {{"list", list}});
+  });
+}
+
+void Writer::write_lists() {
+  {
+    Family states = gauge("w8y_list_state", "1 for the state that the list is in on this host.");
+    for (const ListMetrics& list : metrics_.lists)
+      states.add(1.0, {{"list", label(list.prefix)}, {"state", state_name(list.state)}});
+  }
+  {
+    Family items = gauge("w8y_items", "Items in Redis, by what they are doing.");
+    each_known([&](const std::string& list, const LivingList&, const ListFigures& figures) {
+      for (const auto& [state, count] : figures.items)
+        if (state != "length") items.add(count, {{"list", list}, {"state", state}});
+    });
+  }
+  {
+    Family lap = gauge("w8y_lap_seconds", "Median time from one visit of an item to the next.");
+    each_known([&](const std::string& list, const LivingList&, const ListFigures& figures) {
+      if (figures.lap) lap.add(seconds_of(*figures.lap), {{"list", list}});
+    });
+  }
+  {
+    Family oldest = gauge("w8y_oldest_visit_seconds",
+                          "The longest that an item has waited for a visit since it was free.");
+    each_known([&](const std::string& list, const LivingList&, const ListFigures& figures) {
+      if (figures.oldest) oldest.add(seconds_of(*figures.oldest), {{"list", list}});
+    });
+  }
+  Family within = gauge("w8y_visit_within_seconds", "visit_within of the list.");
+  for (const ListMetrics& list : metrics_.lists)
+    if (list.living && list.living->visit_within > Duration{0})
+      within.add(seconds_of(list.living->visit_within), {{"list", label(list.prefix)}});
+}
+
+void Writer::write_schedules() {
+  {
+    Family late = histogram("w8y_schedule_late_seconds",
+                            "How late jobs of a schedule were when they were queued.");
+    each_run([&](const std::string& list, const LivingList& of) {
+      if (of.kind == SourceKind::schedule) late.add(of.measures.late, {{"list", list}});
+    });
+  }
+  Family due = gauge("w8y_schedule_due", "Jobs of a schedule that are due and not queued.");
+  each_known([&](const std::string& list, const LivingList& of, const ListFigures& figures) {
+    for (const auto& [state, count] : figures.items)
+      if (of.kind == SourceKind::schedule && state == "due") due.add(count, {{"list", list}});
+  });
+}
+
+void Writer::write_output() {
+  {
+    Family lines = counter("w8y_child_output_lines_total", "Lines that children have written.");
+    each_run([&](const std::string& list, const LivingList& of) {
+      lines.add(of.measures.lines.output.lines, {{"list", list}, {"stream", "stdout"}});
+      lines.add(of.measures.lines.errors.lines, {{"list", list}, {"stream", "stderr"}});
+    });
+  }
+  Family dropped = counter("w8y_child_output_dropped_total",
+                           "Lines of children that were cut, or left out of the log.");
+  each_run([&](const std::string& list, const LivingList& of) {
+    dropped.add(of.measures.lines.output.cut, {{"list", list}, {"stream", "stdout"}});
+    dropped.add(of.measures.lines.errors.cut + of.left_out, {{"list", list}, {"stream", "stderr"}});
+  });
+}
+
+void Writer::write_process() {
+  const auto process = process_figures();
+  if (!process) return;
+  counter("process_cpu_seconds_total", "User and system time of w8yd.").add(process->cpu_seconds);
+  gauge("process_open_fds", "Open descriptors.").add(process->open_descriptors);
+  gauge("process_max_fds", "Descriptors that may be open.").add(process->most_descriptors);
+  gauge("process_virtual_memory_bytes", "Virtual memory.").add(process->virtual_bytes);
+  gauge("process_resident_memory_bytes", "Resident memory.").add(process->resident_bytes);
+  gauge("process_start_time_seconds", "When w8yd was started, as Unix time.")
+      .add(process->start_seconds);
+}
+
+}  // namespace
+
+std::string metrics_text(const HostMetrics& metrics) {
+  return Writer(metrics).write();
+}
+
+}  // namespace w8y::ops

@@ -1,0 +1,61 @@
+// What a host counts, as Prometheus reads it (w8y-metrics(7)).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <w8y/counters.hpp>
+#include <w8y/figures.hpp>
+#include <w8y/histogram.hpp>
+#include <w8y/measures.hpp>
+#include <w8y/rule.hpp>
+#include <w8y/status.hpp>
+
+namespace w8y::ops {
+
+/// What is told of a list besides its state.
+struct LivingList {
+  bool ran = false;  ///< here, since the start
+  SourceKind kind = SourceKind::circular;
+  std::size_t running = 0;
+  RunCounters counters;
+  ListMeasures measures;
+  std::uint64_t left_out = 0;  ///< lines, of the log
+  std::optional<ListFigures> figures;
+  Duration visit_within{0};  ///< 0: not watched
+};
+
+struct ListMetrics {
+  std::string prefix;
+  ListState state = ListState::idle;
+  std::unique_ptr<LivingList> living;  ///< nullptr: it has not run, and nothing is known of it
+};
+
+struct HostMetrics {
+  HostStatus host;
+  CallTimes redis_answered;
+  std::uint64_t redis_bytes_in = 0;
+  std::uint64_t redis_bytes_out = 0;
+  std::vector<std::pair<std::string, std::uint64_t>> redis_commands;  ///< by kind
+  CallTimes loop_lag;
+  CallTimes probes;
+  std::size_t settlements_waiting = 0;
+  std::uint64_t reloads_applied = 0;
+  std::uint64_t reloads_failed = 0;
+  std::uint64_t not_started[3] = {0, 0, 0};  ///< as in ListMeasures
+  std::optional<FleetCounts> fleet;
+  std::optional<Duration> key_expiry;  ///< the shortest of all lists that are served
+  std::vector<ListMetrics> lists;
+};
+
+inline constexpr const char* metrics_type = "text/plain; version=0.0.4; charset=utf-8";
+
+/// In Prometheus' text form. Takes a while for ten thousand lists: not for the loop.
+std::string metrics_text(const HostMetrics& metrics);
+
+}  // namespace w8y::ops

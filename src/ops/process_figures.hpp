@@ -1,0 +1,21 @@
+// What a process takes of its host, by /proc.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace w8y::ops {
+
+struct ProcessFigures {
+  double cpu_seconds = 0;
+  double start_seconds = 0;  ///< Unix time
+  std::uint64_t resident_bytes = 0;
+  std::uint64_t virtual_bytes = 0;
+  std::uint64_t open_descriptors = 0;
+  std::uint64_t most_descriptors = 0;
+};
+
+/// nullopt: /proc is not to be read.
+std::optional<ProcessFigures> process_figures();
+
+}  // namespace w8y::ops

@@ -1,0 +1,35 @@
+// What a thread's connections to Redis have carried, for metrics.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <w8y/histogram.hpp>
+
+namespace w8y::redis {
+
+struct Traffic {
+  CallTimes answered;  ///< from a command until its answer
+  std::uint64_t bytes_in = 0;
+  std::uint64_t bytes_out = 0;
+  /// By the name of the script or command: some tens, those that the program has.
+  std::vector<std::pair<std::string, std::uint64_t>> commands;
+
+  void count(std::string_view kind) {
+    for (auto& [known, number] : commands) {
+      if (known != kind) continue;
+      ++number;
+      return;
+    }
+    if (commands.size() < most_kinds) commands.emplace_back(kind, 1);
+  }
+  static constexpr std::size_t most_kinds = 200;
+};
+
+/// Of all connections that this thread has had.
+Traffic& traffic();
+
+}  // namespace w8y::redis

@@ -1,0 +1,51 @@
+// What was asked of lists, where all hosts of a fleet find it (w8y-keys(7)).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <w8y/clock.hpp>
+
+#include "redis/client.hpp"
+#include "store/fleet/keys.hpp"
+
+namespace w8y::store {
+
+/// Answers come from the loop; they are dropped with this.
+class FleetFigures {
+ public:
+  /// A name and a text: of a list, "list:" and its prefix; "fleet".
+  using Fields = std::vector<std::pair<std::string, std::string>>;
+  static constexpr const char* list_field = "list:";
+  static constexpr const char* fleet_field = "fleet";
+  /// Who asks has that right for so long, and prolongs it.
+  static constexpr Duration right_life = std::chrono::seconds(15);
+
+  FleetFigures(redis::Client& client, const std::string& fleet, std::string id)
+      : client_(client), keys_(fleet), id_(std::move(id)) {}
+
+  /// All of them. False: they could not be read. `commands`: that it took.
+  using Read = std::function<void(bool ok, Fields&& fields, std::size_t commands)>;
+  void read(Read then);
+  /// The right to ask: one host of the fleet has it at a time.
+  void take_right(std::function<void(bool taken)> then);
+  /// It is still ours: prolonged.
+  void prolong_right();
+  void give_right_back();
+  void write(const Fields& fields);
+  void remove(const std::vector<std::string>& names);
+
+ private:
+  struct Reading;
+  void scan(const std::shared_ptr<Reading>& reading, const std::string& cursor);
+
+  redis::Client& client_;
+  const FleetKeys keys_;
+  const std::string id_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace w8y::store

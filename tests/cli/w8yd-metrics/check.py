@@ -1,0 +1,175 @@
+"""Asks for /metrics, and compares with what is so."""
+import collections
+import http.client
+import re
+import socket
+import subprocess
+import sys
+import time
+
+
+class Unix(http.client.HTTPConnection):
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.connect("w8yd.sock")
+
+
+def ask(method="GET"):
+    connection = Unix("localhost", timeout=60)
+    connection.request(method, "/metrics")
+    answer = connection.getresponse()
+    body = answer.read().decode()
+    connection.close()
+    return answer, body
+
+
+SAMPLE = re.compile(r'(\w+)(?:\{(.*)\})? (\S+)$')
+LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+
+
+def scrape():
+    samples = {}
+    for line in ask()[1].splitlines():
+        if line.startswith("#"):
+            continue
+        name, labels, value = SAMPLE.match(line).groups()
+        samples[(name, frozenset(LABEL.findall(labels or "")))] = float(value)
+    return samples
+
+
+def value(samples, name, **labels):
+    return samples.get((name, frozenset(labels.items())))
+
+
+def until(what, fact):
+    """The samples with which it is a fact."""
+    end = time.monotonic() + 60
+    while True:
+        samples = scrape()
+        if fact(samples):
+            return samples
+        if time.monotonic() > end:
+            raise SystemExit(f"gave up waiting for: {what}\n" + ask()[1])
+        time.sleep(0.1)
+
+
+def redis(*words):
+    command = ["redis-cli", "-s", "redis.sock", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def check(fact, what):
+    print("ok" if fact else "NOT OK", what)
+
+
+NAMES = """build_info config_info runs_total run_seconds runs_active places places_limit list_state items
+lap_seconds oldest_visit_seconds claims_total claim_seconds leases lease_margin_seconds
+lease_lost_total schedule_late_seconds schedule_due redis_up redis_rtt_seconds redis_commands_total
+redis_bytes_total loop_lag_seconds settlements_waiting reloads_total probe_seconds
+spawn_failures_total child_output_lines_total child_output_dropped_total fleet_hosts
+fleet_hosts_behind""".split()
+
+
+def begin():
+    answer, body = ask()
+    check(answer.getheader("Content-Type") == "text/plain; version=0.0.4; charset=utf-8", "its type")
+    missing = [name for name in NAMES if f"# TYPE w8y_{name} " not in body]
+    check(not missing, f"every metric is there from the beginning {missing or ''}".strip())
+    head, none = ask("HEAD")
+    check(head.status == 200 and none == "" and int(head.getheader("Content-Length")) > 0, "HEAD")
+    samples = scrape()
+    for name, labels in (
+        ("w8y_reloads_total", {"result": "applied"}),
+        ("w8y_reloads_total", {"result": "failed"}),
+        ("w8y_spawn_failures_total", {"reason": "shortage"}),
+    ):
+        check(value(samples, name, **labels) == 0, f"{name} is 0 {labels}")
+    check(value(samples, "w8y_redis_up") == 1, "Redis is up")
+    check(value(samples, "w8y_places_limit") == 7, "places have a limit")
+    check(value(samples, "w8y_fleet_hosts") == 1, "one host")
+    check(value(samples, "process_resident_memory_bytes") > 1e6, "a process has memory")
+    check(abs(value(samples, "process_start_time_seconds") - time.time()) < 600, "and a start")
+
+
+def alive():
+    def ran(samples):
+        return (
+            (value(samples, "w8y_runs_total", list="ring", outcome="succeeded") or 0) > 12
+            and value(samples, "w8y_lap_seconds", list="ring") is not None
+            and value(samples, "w8y_items", list="bad", state="quarantined") == 1
+            and value(samples, "w8y_runs_total", list="mix", outcome="succeeded") == 1
+            and value(samples, "w8y_runs_total", list="jobs", outcome="succeeded") == 1
+            and value(samples, "w8y_items", list="jobs", state="waiting") == 0
+            and value(samples, "w8y_items", list="mix", state="queued") == 0
+        )
+
+    samples = until("runs of all kinds", ran)
+    check(True, "runs of all kinds, and their items")
+    # All six have their turn, two at a time and 50 ms at least each.
+    check(value(samples, "w8y_lap_seconds", list="ring") >= 0.1, "a lap is as long as its runs")
+    check(value(samples, "w8y_visit_within_seconds", list="ring") == 0.05, "visit_within")
+    check(value(samples, "w8y_schedule_late_seconds_count", list="mix") >= 1, "how late a job was")
+    lists = collections.defaultdict(set)
+    for name, labels in samples:
+        for label, of in labels:
+            if label == "list":
+                lists[of].add(name)
+    check(lists["never ran"] == {"w8y_list_state"}, "a list that never ran has only its state")
+    states = [dict(labels) for name, labels in samples if name == "w8y_list_state"]
+    check(len(states) == 5, "a list is in one state")
+
+
+def quiet():
+    def still(samples):
+        return (
+            value(samples, "w8y_runs_active", list="ring") == 0
+            and value(samples, "w8y_settlements_waiting") == 0
+            and value(samples, "w8y_places") == 0
+        )
+
+    samples = until("the end of all runs", still)
+    runs = int(redis("LLEN", "ring:runs"))
+    of_ring = {
+        outcome: value(samples, "w8y_runs_total", list="ring", outcome=outcome)
+        for outcome in ("succeeded", "failed", "crashed", "timed_out", "cancelled", "lost")
+    }
+    check(of_ring["succeeded"] == runs, "as many runs as the history has")
+    check(sum(of_ring.values()) == runs, "and no others")
+    check(value(samples, "w8y_run_seconds_count", list="ring") == runs, "each with its time")
+    check(value(samples, "w8y_run_seconds_sum", list="ring") >= 0.05 * runs, "that it took")
+    lines = {
+        stream: value(samples, "w8y_child_output_lines_total", list="ring", stream=stream)
+        for stream in ("stdout", "stderr")
+    }
+    check(lines == {"stdout": 2 * runs, "stderr": runs}, "each with its lines")
+    check(value(samples, "w8y_runs_total", list="bad", outcome="failed") == 1, "one has failed")
+    check(value(samples, "w8y_claims_total", list="ring", result="claimed") > 0, "claims")
+    items = {
+        state: value(samples, "w8y_items", list="ring", state=state)
+        for state in ("free", "running", "resting", "quarantined")
+    }
+    check(sum(items.values()) == int(redis("LLEN", "ring:list")), "as many items as Redis has")
+    claims = value(samples, "w8y_redis_commands_total", kind="claim")
+    check(claims is not None and claims > 0, "commands by kind")
+    check(value(samples, "w8y_redis_bytes_total", direction="out") > 1000, "bytes")
+    checked = subprocess.run(
+        ["promtool", "check", "metrics"], input=ask()[1], capture_output=True, text=True, check=False
+    )
+    check(checked.returncode == 0 and not checked.stderr, "promtool " + checked.stderr)
+
+    def commands():
+        return int(re.search(r"total_commands_processed:(\d+)", redis("INFO", "stats"))[1])
+
+    before = commands()
+    for _ in range(100):
+        ask()
+    # What w8yd asks by itself meanwhile is not 100 commands.
+    check(commands() - before < 90, "a hundred scrapes cost Redis nothing")
+
+
+def reloaded():
+    samples = until("the reload", lambda samples: value(samples, "w8y_reloads_total", result="applied"))
+    check(value(samples, "w8y_visit_within_seconds", list="ring") == 3600, "another visit_within")
+
+
+globals()[sys.argv[1]]()

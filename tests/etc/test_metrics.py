@@ -1,0 +1,172 @@
+"""Alerts and the dashboard, by what promtool and a w8yd say."""
+import http.client
+import json
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+import place
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from private_redis import Redis  # noqa: E402
+
+HERE = Path(__file__).resolve().parent
+CONFIG = """
+[redis]
+url = "unix://{folder}/redis.sock"
+[supervisor]
+status = ["unix:{folder}/w8yd.sock"]
+[lists.ring]
+command = ["true", "{{}}"]
+visit_within = "1h"
+[lists.mix]
+source = "schedule"
+queues = "A"
+command = ["true", "{{}}"]
+"""
+#: What Prometheus adds to each sample, and to histograms.
+ADDED = {"instance", "job", "le"}
+
+
+def metrics_in(text):
+    """By name, the labels that are there; of a histogram also the names of its parts."""
+    found = {}
+    for name, kind in re.findall(r"(?m)^# TYPE (\w+) (\w+)$", text):
+        found.setdefault(name, set())
+        if kind == "histogram":
+            for part in ("_bucket", "_sum", "_count"):
+                found.setdefault(name + part, set())
+    for name, labels in re.findall(r"(?m)^(\w+)\{(.*)\} \S+$", text):
+        found.setdefault(name, set()).update(re.findall(r'(\w+)="', labels))
+    return found
+
+
+def used_in(expression):
+    """Names of metrics and of labels."""
+    names = set(re.findall(r"\b((?:w8y|process)_\w+)", expression))
+    labels = set()
+    for inside in re.findall(r"\{([^{}]*)\}", expression):
+        labels |= set(re.findall(r"(\w+)\s*(?:=~|!~|!=|=)", inside))
+    for inside in re.findall(r"\b(?:by|on) \(([^)]*)\)", expression):
+        labels |= set(re.findall(r"\w+", inside))
+    return names, labels
+
+
+class Scrape:
+    """Of a w8yd that has run something of each kind."""
+
+    def __enter__(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="w8y-metrics-"))
+        self.redis = Redis(self.folder)
+        (self.folder / "w8y.toml").write_text(CONFIG.format(folder=self.folder))
+        program = next(path for path in place.programs if path.name == "w8yd")
+        with (self.folder / "log").open("wb") as log:
+            self.w8yd = subprocess.Popen(
+                [program, "--config", self.folder / "w8y.toml"], stdout=log, stderr=log
+            )
+        return self
+
+    def __exit__(self, *_):
+        self.w8yd.send_signal(signal.SIGTERM)
+        self.w8yd.wait(60)
+        self.redis.stop()
+        shutil.rmtree(self.folder)
+
+    def cli(self, *words):
+        subprocess.run(
+            ["redis-cli", "-s", self.folder / "redis.sock", *words], check=True, capture_output=True
+        )
+
+    def ask(self):
+        connection = http.client.HTTPConnection("localhost", timeout=60)
+        connection.sock = socket.socket(socket.AF_UNIX)
+        connection.sock.connect(str(self.folder / "w8yd.sock"))
+        connection.request("GET", "/metrics")
+        text = connection.getresponse().read().decode()
+        connection.close()
+        return text
+
+    def until(self, fact):
+        end = time.monotonic() + 60
+        while True:
+            try:
+                text = self.ask()
+            except OSError:
+                text = ""
+            if fact(text):
+                return text
+            if time.monotonic() > end:
+                raise AssertionError("gave up waiting:\n" + text + (self.folder / "log").read_text())
+            time.sleep(0.1)
+
+
+class Dashboard(unittest.TestCase):
+    def test_its_metrics_and_those_of_alerts_are_there(self):
+        with Scrape() as host:
+            host.cli("RPUSH", "ring:list", "a", "b")
+            host.cli("HSET", "mix-schedules", "one:A", "NOW")
+            host.cli("ZADD", "mix-timeline", "1", "one:A")
+            there = metrics_in(
+                host.until(
+                    lambda text: all(
+                        name in text
+                        for name in ('w8y_lap_seconds{', 'w8y_oldest_visit_seconds{',
+                                     'w8y_schedule_due{', 'w8y_schedule_late_seconds_bucket{list="mix"',
+                                     'w8y_visit_within_seconds{')
+                    )
+                )
+            )
+        dashboard = json.loads((place.source / "grafana/w8y.json").read_text())
+        panels = dashboard["panels"]
+        self.assertEqual(len({panel["id"] for panel in panels}), len(panels))
+        self.assertTrue(any(panel.get("repeat") == "list" for panel in panels))
+        expressions = [target["expr"] for panel in panels for target in panel.get("targets", [])]
+        for variable in dashboard["templating"]["list"]:
+            if variable["type"] == "query":
+                expressions.append(variable["query"]["query"].replace(", ", "{", 1).replace(")", '=""})'))
+        rules = (place.source / "prometheus/alerts.yml").read_text()
+        expressions += re.findall(r"(?m)^ +expr: (.*)$", rules)
+        self.assertGreater(len(expressions), 40)
+        for expression in expressions:
+            names, labels = used_in(expression)
+            with self.subTest(expression):
+                if "up{" not in expression:
+                    self.assertTrue(names)
+                self.assertLessEqual(names, set(there))
+                if names:
+                    known = set.union(*(there[name] for name in names)) | ADDED
+                    self.assertLessEqual(labels, known)
+
+
+@unittest.skipUnless(shutil.which("promtool"), "needs promtool")
+class Alerts(unittest.TestCase):
+    def promtool(self, *words, **more):
+        done = subprocess.run(["promtool", *words], capture_output=True, text=True, check=False, **more)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_rules(self):
+        self.promtool("check", "rules", place.source / "prometheus/alerts.yml")
+
+    def test_they_fire(self):
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copy(place.source / "prometheus/alerts.yml", folder)
+            shutil.copy(HERE / "prometheus/alerts_test.yml", folder)
+            self.promtool("test", "rules", "alerts_test.yml", cwd=folder)
+
+    def test_each_says_what_to_do(self):
+        rules = (place.source / "prometheus/alerts.yml").read_text()
+        self.assertEqual(rules.count("- alert:"), rules.count("description:"))
+        tests = (HERE / "prometheus/alerts_test.yml").read_text()
+        for name in re.findall(r"- alert: (\w+)", rules):
+            self.assertIn(name, tests)
+
+
+if __name__ == "__main__":
+    unittest.main()
