@@ -44,7 +44,7 @@ void fill(const RedisServer& server, const std::string& list, int items) {
 TEST_CASE("items by what they are doing") {
   for (const bool scripts : {true, false}) {
     CAPTURE(scripts);
-    RedisServer server(scripts ? std::vector<std::string>{} : no_scripts);
+    RedisServer server({.config = no_scripts});
     loop::Loop loop;
     Host host(loop, url_for(server, scripts), list_rule());
     meet_rights(host, scripts);
@@ -72,7 +72,7 @@ TEST_CASE("items by what they are doing") {
 TEST_CASE("a lap is the median time between two visits of an item") {
   for (const bool scripts : {true, false}) {
     CAPTURE(scripts);
-    RedisServer server(scripts ? std::vector<std::string>{} : no_scripts);
+    RedisServer server({.config = no_scripts});
     loop::Loop loop;
     Host host(loop, url_for(server, scripts), list_rule());
     meet_rights(host, scripts);
@@ -97,7 +97,7 @@ TEST_CASE("a lap is the median time between two visits of an item") {
 TEST_CASE("who waits longest is told, unless it runs, rests or was taken off the list") {
   for (const bool scripts : {true, false}) {
     CAPTURE(scripts);
-    RedisServer server(scripts ? std::vector<std::string>{} : no_scripts);
+    RedisServer server({.config = no_scripts});
     loop::Loop loop;
     Host host(loop, url_for(server, scripts), list_rule());
     meet_rights(host, scripts);
