@@ -21,6 +21,8 @@ constexpr unsigned most_in_vain = 4;
 constexpr Duration places_interval = std::chrono::seconds(30);
 /// Fields that are older are of lists that nobody has any more.
 constexpr Duration field_life = std::chrono::minutes(10);
+/// Lists that are told of together.
+constexpr std::size_t most_unwritten = 64;
 constexpr Duration prolong_after = std::chrono::seconds(4);
 
 Duration visit_within(const Rule& rule) {
@@ -37,7 +39,8 @@ bool serves(const std::string& state) {
 
 Figures::Figures(Parts parts, const std::string& fleet)
     : parts_(std::move(parts)),
-      shared_(parts_.member.client(), fleet, parts_.member.id()),
+      shared_(parts_.member.client(), parts_.session->subscriber, fleet, parts_.member.id(),
+              [this](const std::string& name, const std::string& text) { heard(name, text); }),
       measuring_(parts_.loop, parts_.session, parts_.cluster,
                  [this](const RulePtr& rule, const std::optional<ListFigures>& figures) {
                    told(rule, figures);
@@ -68,6 +71,7 @@ void Figures::look() {
   if (parts_.loop.now() < read_at_ && (in_vain_ > 0 || !has_news())) return;
   // Who may not use the fleet's keys asks for itself, and nobody hears of it.
   if (!parts_.accepted) return take({}, 1);
+  shared_.listen();
   reading_ = true;
   shared_.read([this](bool ok, store::FleetFigures::Fields&& fields, std::size_t commands) {
     reading_ = false;
@@ -220,10 +224,22 @@ void Figures::told(const RulePtr& rule, const std::optional<ListFigures>& figure
   add_places(*rule, all);
   parts_.known.note(rule->prefix, all, Duration{0});
   if (!parts_.accepted) return;
-  shared_.write({{store::FleetFigures::list_field + rule->prefix, to_text(all)}});
+  unwritten_.emplace_back(store::FleetFigures::list_field + rule->prefix, to_text(all));
+  if (unwritten_.size() >= most_unwritten) write();
   if (parts_.loop.now() - prolonged_ < prolong_after) return;
   prolonged_ = parts_.loop.now();
   shared_.prolong_right();
+}
+
+void Figures::write() {
+  shared_.write(std::exchange(unwritten_, {}));
+}
+
+/// What this host reads otherwise. Its own comes back too, and is known.
+void Figures::heard(const std::string& name, const std::string& text) {
+  if (!parts_.accepted || !parts_.member.time().known()) return;
+  take_field(name, text, redis_now());
+  if (!reading_ && !measuring_.busy() && in_vain_ == 0) rest();
 }
 
 void Figures::add_places(const Rule& rule, ListFigures& figures) {
@@ -257,7 +273,10 @@ void Figures::add_places(const Rule& rule, ListFigures& figures) {
 }
 
 void Figures::asked() {
-  if (parts_.accepted) shared_.give_right_back();
+  if (parts_.accepted) {
+    write();
+    shared_.give_right_back();
+  }
   look_for_late();
   rest();
 }

@@ -1,9 +1,9 @@
 // How lists stand, for this host and all others of its fleet: asked by one of them at a time, on a
 // slow beat, and read by all.
 //
-// A host reads what was told. If some of its lists have grown old there, it takes the right to ask,
-// asks about these, writes what it was told, and gives the right back. So any number of hosts cost
-// little more than one does, whichever has which lists.
+// A host reads what was told, and hears what is told from then on. If some of its lists have grown
+// old there, it takes the right to ask, asks about these, writes what it was told, and gives the
+// right back. So any number of hosts cost little more than one does, whichever has which lists.
 #pragma once
 
 #include <map>
@@ -62,6 +62,8 @@ class Figures {
   [[nodiscard]] bool counts_due() const;
   void ask();
   void count_fleet();
+  void heard(const std::string& name, const std::string& text);
+  void write();
   void told(const RulePtr& rule, const std::optional<ListFigures>& figures);
   void add_places(const Rule& rule, ListFigures& figures);
   void asked();
@@ -78,6 +80,7 @@ class Figures {
   bool asks_ = false;     ///< this host was the last to ask: it is the first again
   unsigned in_vain_ = 0;  ///< times in a row that another had the right
   Instant prolonged_{};
+  store::FleetFigures::Fields unwritten_;
   std::map<std::string, Instant> refused_until_;  ///< lists that Redis does not tell of
   std::map<std::string, std::uint64_t> places_;   ///< of lists with visit_within, in the fleet
   Instant places_at_{};

@@ -1,6 +1,10 @@
 #include "store/fleet/figures.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
+#include <system_error>
+#include <utility>
 
 namespace w8y::store {
 
@@ -25,6 +29,41 @@ struct FleetFigures::Reading {
   Fields fields;
   std::size_t commands = 0;
 };
+
+FleetFigures::FleetFigures(redis::Client& client, redis::Subscriber& subscriber,
+                           const std::string& fleet, std::string id, Heard heard)
+    : client_(client),
+      subscriber_(subscriber),
+      keys_(fleet),
+      id_(std::move(id)),
+      heard_(std::move(heard)) {}
+
+void FleetFigures::listen() {
+  if (std::exchange(listens_, true)) return;
+  news_ = subscriber_.subscribe(
+      keys_.figures, [this](std::string_view, std::string_view message) { hear(message); });
+}
+
+/// For each field "NAME'S-LENGTH TEXT'S-LENGTH\n", its name and its text. Others may write
+/// anything.
+void FleetFigures::hear(std::string_view message) const {
+  const auto number = [&message](char end) -> std::optional<std::size_t> {
+    std::size_t value = 0;
+    const auto [at, error] =
+        std::from_chars(message.data(), message.data() + message.size(), value);
+    if (error != std::errc() || at == message.data() + message.size() || *at != end)
+      return std::nullopt;
+    message.remove_prefix(static_cast<std::size_t>(at - message.data()) + 1);
+    return value;
+  };
+  while (!message.empty()) {
+    const auto name = number(' ');
+    const auto text = name ? number('\n') : std::nullopt;
+    if (!text || *name > message.size() || *text > message.size() - *name) return;
+    heard_(std::string(message.substr(0, *name)), std::string(message.substr(*name, *text)));
+    message.remove_prefix(*name + *text);
+  }
+}
 
 void FleetFigures::read(Read then) {
   const auto reading = std::make_shared<Reading>();
@@ -68,9 +107,15 @@ void FleetFigures::give_right_back() {
 void FleetFigures::write(const Fields& fields) {
   for (std::size_t first = 0; first < fields.size(); first += written_at_once) {
     redis::Command set{"HSET", keys_.figures};
-    for (std::size_t i = first; i < std::min(fields.size(), first + written_at_once); ++i)
-      set.insert(set.end(), {fields[i].first, fields[i].second});
+    std::string news;
+    for (std::size_t i = first; i < std::min(fields.size(), first + written_at_once); ++i) {
+      const auto& [name, text] = fields[i];
+      set.insert(set.end(), {name, text});
+      news += std::to_string(name.size()) + " " + std::to_string(text.size()) + "\n";
+      news.append(name).append(text);
+    }
     client_.call(set);
+    client_.call({"PUBLISH", keys_.figures, news});
   }
   const std::string expires = ms_of(life);  // of the key: each write prolongs it
   if (!fields.empty()) client_.call({"PEXPIRE", keys_.figures, expires});

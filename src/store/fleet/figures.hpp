@@ -4,12 +4,14 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <w8y/clock.hpp>
 
 #include "redis/client.hpp"
+#include "redis/subscriber.hpp"
 #include "store/fleet/keys.hpp"
 
 namespace w8y::store {
@@ -24,9 +26,14 @@ class FleetFigures {
   /// Who asks has that right for so long, and prolongs it.
   static constexpr Duration right_life = std::chrono::seconds(15);
 
-  FleetFigures(redis::Client& client, const std::string& fleet, std::string id)
-      : client_(client), keys_(fleet), id_(std::move(id)) {}
+  using Heard = std::function<void(const std::string& name, const std::string& text)>;
 
+  /// `heard`: what another host has just written.
+  FleetFigures(redis::Client& client, redis::Subscriber& subscriber, const std::string& fleet,
+               std::string id, Heard heard);
+
+  /// From now on. Not for who may not: it would be refused on each connection.
+  void listen();
   /// All of them. False: they could not be read. `commands`: that it took.
   using Read = std::function<void(bool ok, Fields&& fields, std::size_t commands)>;
   void read(Read then);
@@ -35,17 +42,23 @@ class FleetFigures {
   /// It is still ours: prolonged.
   void prolong_right();
   void give_right_back();
+  /// And tells all who listen.
   void write(const Fields& fields);
   void remove(const std::vector<std::string>& names);
 
  private:
   struct Reading;
+  void hear(std::string_view message) const;
   void scan(const std::shared_ptr<Reading>& reading, const std::string& cursor);
 
   redis::Client& client_;
+  redis::Subscriber& subscriber_;
   const FleetKeys keys_;
   const std::string id_;
+  const Heard heard_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  bool listens_ = false;
+  redis::Subscription news_;
 };
 
 }  // namespace w8y::store

@@ -39,7 +39,7 @@ struct FleetKeys {
   std::string host_prefix;
   std::string lists_prefix;
   std::string minute_prefix;
-  std::string figures;  ///< hash: what was asked of each list, and of the fleet
+  std::string figures;  ///< hash, and channel: what was asked of each list, and of the fleet
   std::string asking;   ///< who has the right to ask
   std::string control;
   std::string answer_prefix;
