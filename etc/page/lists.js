@@ -29,7 +29,7 @@ function rankOf(row) {
 
 const byName = (a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
 const SORTS = {
-  trouble: (a, b) => rankOf(a) - rankOf(b) || byName(a, b),
+  trouble: (a, b) => a.rank - b.rank || byName(a, b),
   name: byName,
   running: (a, b) => b.running - a.running || byName(a, b),
   rate: (a, b) => b.rate - a.rate || byName(a, b),
@@ -54,6 +54,7 @@ function choose() {
   total = all.length;
   const words = search.toLowerCase();
   chosen = all.filter((row) => (!words || row.name.toLowerCase().includes(words)) && fits(row));
+  for (const row of chosen) row.rank = rankOf(row);
   if (sort === 'rate') for (const row of chosen) row.rate = rate(lastHour([row.hour]));
   chosen.sort(SORTS[sort] || SORTS.trouble);
   madeFor = mark;

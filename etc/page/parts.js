@@ -120,7 +120,7 @@ export function chart(hour) {
 
 /** What stands where data should be: that it is coming, isn't there, or why not. */
 export function waiting(asked, what) {
-  if (asked.missing) return v('p', {class: 'none'}, `This version of w8yd can not show ${what}.`);
+  if (asked.missing) return v('p', {class: 'none'}, `${what}: this version of w8yd can not show it.`);
   if (asked.error && !asked.data) return v('p', {class: 'none', role: 'status'}, `${what} can't be shown: ${plain(asked.error.message, 400)}`);
   if (!asked.data) return v('p', {class: 'none', role: 'status'}, 'Asking …');
   return null;

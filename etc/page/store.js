@@ -58,7 +58,13 @@ function takeRow(lists, row, remote) {
   const before = lists.get(key);
   const hour = (before && before.hour) || new Map();
   addMinutes(hour, row.minutes);
-  lists.set(key, {...row, name: text, key, hour, remote});
+  const made = {...row, name: text, key, hour, remote, why: row.why || ''};
+  // As it is where no other host has it: of ten thousand, only those that change are made anew.
+  made.limit = limitOf(made, serves(row.state) ? row.concurrency : 0);
+  made.hosts = [{own: true, row: made, get host() {
+    return store.host.host;
+  }}];
+  lists.set(key, made);
   if (!before || before.state !== row.state) store.version++;
 }
 
@@ -179,7 +185,7 @@ function hostName(id) {
 export function hostsOf(key) {
   const all = [];
   const own = store.lists.get(key);
-  if (own) all.push({host: store.host ? store.host.host : '', own: true, row: own});
+  if (own) all.push(own.hosts[0]);
   for (const [id, remote] of store.remote) {
     const row = remote.lists.get(key);
     if (row) all.push({host: hostName(id), id, row});
@@ -189,14 +195,14 @@ export function hostsOf(key) {
 
 /** A list, as it is on all hosts together. */
 export function listOf(key) {
+  if (!store.remote.size) return store.lists.get(key) || null;
   const hosts = hostsOf(key);
   if (!hosts.length) return null;
   const best = hosts.reduce((a, b) => (RANK.indexOf(b.row.state) < RANK.indexOf(a.row.state) ? b : a));
   const own = hosts.find((host) => host.own);
   const row = {...(own || best).row, hosts, state: best.row.state, why: best.row.why || ''};
   row.running = hosts.reduce((sum, host) => sum + host.row.running, 0);
-  row.limit = hosts.reduce((sum, host) => sum + (serves(host.row.state) ? host.row.concurrency : 0), 0);
-  if (row.fleet_concurrency) row.limit = Math.min(row.limit, row.fleet_concurrency);
+  row.limit = limitOf(row, hosts.reduce((sum, host) => sum + (serves(host.row.state) ? host.row.concurrency : 0), 0));
   if (hosts.length > 1) {
     row.hour = new Map();
     for (const host of hosts)
@@ -206,6 +212,10 @@ export function listOf(key) {
       }
   }
   return row;
+}
+
+function limitOf(row, places) {
+  return row.fleet_concurrency ? Math.min(places, row.fleet_concurrency) : places;
 }
 
 export function serves(state) {
