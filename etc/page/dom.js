@@ -191,5 +191,5 @@ export function time(ms) {
 }
 
 export function when(ms) {
-  return v('time', {datetime: new Date(ms).toISOString(), title: new Date(ms).toISOString()}, time(ms));
+  return v('time', {title: new Date(ms).toISOString()}, time(ms));
 }

@@ -83,7 +83,7 @@ function about(row) {
     facts([
       row.pause && ['Paused', [`since ${time(row.pause.since_ms)}`, row.pause.by && ` by ${plain(row.pause.by, 80)}`, row.pause.until_ms > 0 && `, until ${time(row.pause.until_ms)}`, row.pause.reason && `: ${plain(row.pause.reason, 300)}`]],
       ['Why', plain(row.why, 400)],
-      items && ['Items', Object.entries(items).map(([name, n]) => `${number(n)} ${name}`).join(', ')],
+      items && ['Items', (row.items_estimated ? 'about ' : '') + Object.entries(items).filter(([name]) => name !== 'length').map(([name, n]) => `${number(n)} ${name}`).join(', ')],
       (row.lap_ms || own.lap_ms) && ['A turn takes', duration(row.lap_ms || own.lap_ms)],
       (row.oldest_visit_ms || own.oldest_visit_ms) && ['The oldest waits', duration(row.oldest_visit_ms || own.oldest_visit_ms)],
       own.visit_within_ms && ['Each visited within', duration(own.visit_within_ms)],

@@ -37,16 +37,16 @@ export function share(progress) {
   return Math.max(0, Math.min(1, progress.numerator / progress.denominator));
 }
 
-export function bar(of, label, extra = '') {
+export function bar(of, label) {
   const percent = Math.round(of * 100);
-  return v('span', {class: `progress ${extra}`},
+  return v('span', {class: 'progress'},
     v('div', {role: 'progressbar', 'aria-label': label, 'aria-valuenow': percent, 'aria-valuemin': 0, 'aria-valuemax': 100},
       v('i', {style: {width: `${percent}%`}})),
     v('span', {class: 'note'}, `${percent} %`));
 }
 
 export function placesBar(host) {
-  return bar(Math.min(1, host.slots.used / host.slots.limit), `Places in use on ${plain(host.host || '', 40)}`, 'meter');
+  return bar(Math.min(1, host.slots.used / host.slots.limit), `Places in use on ${plain(host.host || '', 40)}`);
 }
 
 /** Runs that go on: [{row, run, host}]. */

@@ -51,6 +51,25 @@ std::string counters_text(const RunCounters& counters) {
   return json.take();
 }
 
+/// Without the time at which they were asked for: it would make each list a new one with each look.
+void put_live_figures(core::JsonObject& json, const ListStatus& list) {
+  const auto put_time = [&json](const char* name, WallTime time) {
+    json.put(name, static_cast<std::int64_t>(time.count()));
+  };
+  if (list.visit_within > Duration{0})
+    put_time("visit_within_ms", std::chrono::duration_cast<WallTime>(list.visit_within));
+  if (!list.figures) return;
+  core::JsonObject items(128);
+  for (const auto& [state, count] : list.figures->items)
+    items.put_json(state, std::to_string(count));
+  json.put_json("items", items.take());
+  if (list.figures->estimated) json.put_json("items_estimated", "true");
+  if (list.figures->lap) put_time("lap_ms", *list.figures->lap);
+  if (list.figures->oldest) put_time("oldest_visit_ms", *list.figures->oldest);
+  if (list.figures->places_needed)
+    json.put_json("places_needed", std::to_string(*list.figures->places_needed));
+}
+
 }  // namespace
 
 std::string live_row(const ListStatus& list) {
@@ -74,6 +93,7 @@ std::string live_row(const ListStatus& list) {
   put_number("running", list.running);
   put_number("concurrency", list.concurrency);
   if (list.fleet_concurrency > 0) put_number("fleet_concurrency", list.fleet_concurrency);
+  put_live_figures(json, list);
   put_text("unwritten", list.unwritten);
   if (const std::string counters = counters_text(list.counters); counters != "{}")
     json.put_json("counters", counters);

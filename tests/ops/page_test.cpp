@@ -239,6 +239,11 @@ TEST_CASE("a page gets all there is, then what changes") {
   LiveFixture f;
   for (int i = 0; i < 100; ++i) f.control.add("list" + std::to_string(i));
   f.end_run("list7", true);
+  ListFigures figures;
+  figures.items = {{"length", 3}, {"free", 2}};
+  figures.lap = WallTime(90'000);
+  figures.at = WallTime(1'800'000'000'000);
+  f.control.lists["list8"].figures = figures;
   const auto page = f.open();
   REQUIRE(f.until([&] { return page->count("ready") == 1; }));
   CHECK(f.hub.listens());
@@ -247,6 +252,15 @@ TEST_CASE("a page gets all there is, then what changes") {
   CHECK(page->text.find("\"list\":\"list99\"") != std::string::npos);
   CHECK(page->text.find(",1,1]]}") != std::string::npos);  // list7's minute
   CHECK(page->text.find("\"host\":\"alpha\"") != std::string::npos);
+  CHECK(page->text.find(R"("items":{"length":3,"free":2},"lap_ms":90000)") != std::string::npos);
+  // Asked for again, with the same answer: nothing new.
+  page->text.clear();
+  f.control.lists["list8"].figures->at += WallTime(1);
+  f.hub.on_event(ListChanged{"list8", ListState::idle, ""});
+  f.control.lists["list9"].why = "another";
+  f.hub.on_event(ListChanged{"list9", ListState::idle, "another"});
+  REQUIRE(f.until([&] { return page->text.find("another") != std::string::npos; }));
+  CHECK(page->text.find("list8") == std::string::npos);
 
   page->text.clear();
   f.control.lists["list3"].state = ListState::refused;
