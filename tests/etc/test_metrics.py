@@ -76,7 +76,7 @@ class Scrape:
     def __exit__(self, *_):
         self.w8yd.send_signal(signal.SIGTERM)
         self.w8yd.wait(60)
-        self.redis.stop()
+        self.redis.kill()
         shutil.rmtree(self.folder)
 
     def cli(self, *words):
