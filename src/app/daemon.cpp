@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/api/routes.hpp"
 #include "app/config_loading.hpp"
 #include "app/random_number.hpp"
 #include "loop/background.hpp"
@@ -80,6 +81,7 @@ void Daemon::listen() {
   ops::add_live(router_, live_);
   ops::add_page(router_, control_);
   ring_.add_to(router_);
+  api::add_routes({router_, looker_, control_, fleet_});
   embedded_.on_up = [this] { redis_.reconnect_now(); };
   // Gives back the memory that the first claims of all lists took.
   mode_.on_ready = [this] {

@@ -4,7 +4,7 @@
 #include <utility>
 #include <variant>
 
-#include "ops/status_json.hpp"
+#include "ops/fleet_json.hpp"
 
 namespace w8y::app {
 
@@ -25,11 +25,7 @@ std::string run_text(const std::string& list, const RunStatus& run, WallTime now
   if (!one && told.item.beginning.size() > max_told_item)
     told.item =
         ShownItem(std::string_view(told.item.beginning).substr(0, max_told_item), told.item.length);
-  ops::Json json = ops::Json::object();
-  ops::put_bytes(json, "list", list);
-  json.update(ops::to_json(told));
-  json["age_ms"] = std::max<std::int64_t>(0, (now - run.started).count());
-  return ops::dump(json);
+  return ops::dump(ops::run_json(list, told, now));
 }
 
 }  // namespace

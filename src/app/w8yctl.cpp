@@ -11,6 +11,7 @@
 #include "app/ctl/command_line.hpp"
 #include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
+#include "app/look/sight.hpp"
 #include "redis/tls_transport.hpp"
 
 namespace ctl = w8y::app::ctl;
@@ -53,6 +54,9 @@ int main(int argc, char** argv) {
     ctl::complain(failure.what());
     for (const auto& line : failure.more()) ctl::complain(line);
     return failure.exit();
+  } catch (const w8y::app::look::Refusal& refusal) {
+    ctl::complain(refusal.what());
+    return ctl::refused;
   } catch (const w8y::redis::RedisError& error) {
     ctl::complain(w8y::escape(error.what()));
     return error.code() == w8y::redis::ErrorCode::none ? ctl::not_reachable : ctl::refused;

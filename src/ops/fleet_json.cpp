@@ -1,5 +1,6 @@
 #include "ops/fleet_json.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace w8y::ops {
@@ -85,6 +86,14 @@ FleetHost read_fleet_host(const Json& json) {
     if (auto list = parse_list_beat(text(each, "list"), dump(each)))
       host.lists.push_back(std::move(*list));
   return host;
+}
+
+Json run_json(const std::string& list, const RunStatus& run, WallTime now) {
+  Json json = Json::object();
+  put_bytes(json, "list", list);
+  json.update(to_json(run));
+  json["age_ms"] = std::max<std::int64_t>(0, (now - run.started).count());
+  return json;
 }
 
 Json to_json(const FleetOutcome& outcome) {

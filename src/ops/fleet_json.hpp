@@ -13,6 +13,8 @@ namespace w8y::ops {
 /// A host's own fields; its lists under "lists" where they were asked for.
 Json to_json(const FleetHost& host, bool lists);
 Json to_json(const ListBeat& list);
+/// A run as the status of its host has it, with its list, and its age for hosts of other clocks.
+Json run_json(const std::string& list, const RunStatus& run, WallTime now);
 /// Each answer, and who has not answered.
 Json to_json(const FleetOutcome& outcome);
 /// What to_json() has written; what is not there is empty.

@@ -10,9 +10,7 @@
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
 #include "app/ctl/who.hpp"
-#include "store/circular/item_changes.hpp"
-#include "store/schedule/changes.hpp"
-#include "store/thoonk/job_feed.hpp"
+#include "app/look/changes.hpp"
 
 namespace w8y::app::ctl {
 
@@ -86,43 +84,9 @@ class Cancel final : public Command {
   /// Before the run is ended, so that nobody takes the item up in between.
   void quarantine(Context& context, const Json& run) const {
     const auto list = ops::get_bytes(run, "list");
-    const auto item = ops::get_bytes(run, "item");
-    if (!list || !item) throw Failure(refused, "w8yd does not say which item it is");
-    if (context.kind_of(*list) == SourceKind::schedule) return stop(context, run, *list, *item);
-    if (context.kind_of(*list) == SourceKind::job) return stall(context, run, *list, *item);
-    store::ItemChanges changes(context.redis(), context.keys(*list));
-    const store::QuarantineNote note{{}, who_we_are(), reason_, wall_now()};
-    // w8yd tells the beginning of a long item, and the run's lock which it is.
-    const bool done =
-        run.contains("item_length")
-            ? !changes.quarantine_long(raw_in(run, "run"), note).empty()
-            : changes.quarantine({*item}, note).front() != store::QuarantinedAs::not_listed;
-    if (!done)
-      throw Failure(refused, "item " + item_in(run) + " is not in the list " + escape_text(*list) +
-                                 " any more, and can't be quarantined");
-  }
-
-  /// A job of a schedule is parked by its schedule.
-  static void stop(Context& context, const Json& run, const std::string& list, const Item& job) {
-    if (run.contains("item_length"))
-      throw Failure(refused,
-                    "the job is too long to be named here; set it to STOP first, by: "
-                    "w8yctl schedule -k " +
-                        escape_text(list) + " set");
-    store::ScheduleChanges(context.redis(), store::ScheduleKeys(list))
-        .set({{job, "STOP", store::StopJob{}}});
-  }
-
-  /// A job of a feed is parked by being stalled, when its run ends.
-  static void stall(Context& context, const Json& run, const std::string& feed, const Item& job) {
-    if (run.contains("item_length"))
-      throw Failure(refused,
-                    "the id of the job is too long to be named here; cancel its run, and "
-                    "stall it with: w8yctl job stall " +
-                        escape_text(feed));
-    if (!store::JobFeed({context.redis(), false}, feed).stall_at_end(job, raw_in(run, "run")))
-      throw Failure(refused, "the job " + item_in(run) + " of the feed " + escape_text(feed) +
-                                 " is not claimed by that run any more");
+    if (!list) throw Failure(refused, "w8yd does not say which list it is");
+    look::park(context.redis(), run, context.kind_of(*list), context.keys(*list),
+               {{}, who_we_are(), reason_, wall_now()});
   }
 
   [[nodiscard]] std::string where_it_is(const std::string& run,

@@ -1,5 +1,7 @@
 // What an operator does to items of a list: each as one script, so that no host and no other
 // operator comes between looking and doing.
+#include "app/look/changes.hpp"
+
 #include <algorithm>
 #include <iostream>
 #include <set>
@@ -20,12 +22,9 @@ namespace w8y::app::ctl {
 
 namespace {
 
+using look::ChangeResult;
+using look::result_of;
 using ops::Json;
-
-struct ChangeResult {
-  const char* text;
-  bool good = true;
-};
 
 /// What a change came to, told item by item.
 class Told {
@@ -179,22 +178,6 @@ class Remove final : public ChangeItems {
   std::string hint() const override { return ": name some, or say --state"; }
 };
 
-ChangeResult result_of(store::QuarantinedAs how) {
-  switch (how) {
-    case store::QuarantinedAs::done:
-      return {"quarantined"};
-    case store::QuarantinedAs::was_already:
-      return {"was quarantined already"};
-    case store::QuarantinedAs::at_end_of_run:
-      return {"is running; will be quarantined at the end of its run"};
-    case store::QuarantinedAs::asked_already:
-      return {"is running; its quarantine at the end of its run was asked for already"};
-    case store::QuarantinedAs::not_listed:
-      break;
-  }
-  return {"not in the list", false};
-}
-
 class Quarantine final : public ChangeItems {
  public:
   void declare(Words& words) override {
@@ -215,22 +198,6 @@ class Quarantine final : public ChangeItems {
 
   std::string reason_;
 };
-
-ChangeResult result_of(store::ReleasedAs how) {
-  switch (how) {
-    case store::ReleasedAs::released:
-      return {"released"};
-    case store::ReleasedAs::was_free:
-      return {"was free"};
-    case store::ReleasedAs::runs:
-      return {"is running; nothing to release", false};
-    case store::ReleasedAs::called_off:
-      return {"is running; will not be quarantined at the end of its run"};
-    case store::ReleasedAs::not_listed:
-      break;
-  }
-  return {"not in the list", false};
-}
 
 class Release final : public ChangeItems {
  public:

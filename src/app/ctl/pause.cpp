@@ -13,6 +13,7 @@
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
 #include "app/ctl/who.hpp"
+#include "app/look/changes.hpp"
 
 namespace w8y::app::ctl {
 
@@ -41,8 +42,8 @@ class PauseList final : public Command {
     if (period_) pause.until = pause.since + std::chrono::duration_cast<WallTime>(*period_);
     std::vector<Json> told;
     for (const auto& prefix : prefixes) {
-      set(context, context.keys(prefix), pause);
-      told.push_back(options.json ? to_json(prefix, pause) : Json());
+      look::pause_list(context.redis(), context.keys(prefix), pause, period_);
+      told.push_back(options.json ? look::pause_json(prefix, pause) : Json());
       if (options.json) continue;
       std::cout << escape_text(prefix) << ": paused on all hosts"
                 << (reason_.empty() ? "" : ": " + escape(reason_));
@@ -54,29 +55,6 @@ class PauseList final : public Command {
   }
 
  private:
-  void set(Context& context, const store::CircularKeys& keys, const Pause& pause) const {
-    const std::string value = pause_value(pause);
-    redis::Command set = {"SET", keys.paused, value};
-    std::string life;
-    if (period_) {
-      life =
-          std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(*period_).count());
-      set.insert(set.end(), {"PX", life});
-    }
-    context.redis().call(set);
-    // So that hosts which wait for work see, and say, that they are paused.
-    context.redis().call({"PUBLISH", keys.wake, "paused"});
-  }
-  [[nodiscard]] static Json to_json(const std::string& prefix, const Pause& pause) {
-    Json json = {{"result", "paused"}};
-    ops::put_bytes(json, "list", prefix);
-    ops::put_bytes(json, "reason", pause.reason);
-    ops::put_bytes(json, "by", pause.by);
-    json["since_ms"] = pause.since.count();
-    json["until_ms"] = pause.until.count() > 0 ? Json(pause.until.count()) : Json();
-    return json;
-  }
-
   std::string prefix_;
   std::string reason_;
   std::optional<Duration> period_;
@@ -98,12 +76,8 @@ class Resume final : public Command {
     const std::vector<std::string> prefixes = context.lists_of(*prefix_);
     std::vector<Json> told;
     for (const auto& prefix : prefixes) {
-      const store::CircularKeys keys = context.keys(prefix);
-      const bool was_paused = context.redis().call({"DEL", keys.paused}).number > 0;
-      if (was_paused) context.redis().call({"PUBLISH", keys.wake, "resumed"});
-      Json json = {{"result", was_paused ? "resumed" : "was not paused"}};
-      ops::put_bytes(json, "list", prefix);
-      told.push_back(std::move(json));
+      const bool was_paused = look::resume_list(context.redis(), context.keys(prefix));
+      told.push_back(look::resume_json(prefix, was_paused));
       if (options.json) continue;
       std::cout << escape_text(prefix) << ": "
                 << (was_paused ? "takes work again on all hosts" : "was not paused") << '\n';

@@ -75,14 +75,6 @@ std::string shown_in(const ops::Json& object, const char* name) {
   return bytes ? escape_text(*bytes) : "?";
 }
 
-std::string item_text(const ShownItem& item) {
-  constexpr std::size_t whole = item_shown * 6;
-  const std::string text = escape_text(item.beginning, whole);
-  if (!item.cut()) return text;
-  return text + "… (the first " + std::to_string(item.beginning.size()) + " of " +
-         std::to_string(item.length) + " bytes)";
-}
-
 std::string item_in(const ops::Json& object) {
   const auto bytes = ops::get_bytes(object, "item");
   if (!bytes) return "?";

@@ -17,6 +17,7 @@
 namespace w8y::app::ctl {
 
 using look::array_in;
+using look::item_text;
 using look::number_in;
 using look::object_in;
 using look::raw_in;
@@ -44,8 +45,6 @@ std::string progress_in(const ops::Json& object);
 /// Bytes as put_bytes() wrote them, escaped.
 std::string shown_in(const ops::Json& object, const char* name);
 
-/// Of a long one the beginning, and how long it is: "xxx… (the first 4096 of 9437186 bytes)".
-std::string item_text(const ShownItem& item);
 /// An item as put_item() wrote it.
 std::string item_in(const ops::Json& object);
 

@@ -18,6 +18,25 @@ namespace {
 constexpr std::int64_t jobs_of_page = 1000;
 constexpr const char* jobs_at_once = "1000";
 
+/// What the claim says, and the note of ours if it is about this claim.
+void take_claim(FeedJob& job, double number, const std::string& score,
+                const store::thoonk::JobNote* note) {
+  // Seconds, where it is too small for milliseconds (w8y-keys(7)).
+  job.state = "claimed";
+  job.since = WallTime(static_cast<std::int64_t>(number < 1e11 ? number * 1000 : number));
+  if (note == nullptr || std::to_string(note->score) != score) return;
+  job.state = note->held_until ? "resting" : "running";
+  if (note->held_until) job.until = WallTime(*note->held_until);
+  job.run = note->run;
+  job.stalls = note->stalls;
+}
+
+double number_of_score(const std::string& score) {
+  double number = 0;
+  std::from_chars(score.data(), score.data() + score.size(), number);
+  return number;
+}
+
 class FeedJobs {
  public:
   FeedJobs(redis::SyncClient& client, store::FeedServer at, const std::string& feed)
@@ -67,22 +86,13 @@ class FeedJobs {
     std::map<std::pair<double, std::string>, std::string> claimed;  // the longest first
     scan("ZSCAN", keys_.claimed, 2, [&claimed](const redis::ReplyCopy* pair) {
       const std::string& score = pair[1].text;
-      double number = 0;
-      std::from_chars(score.data(), score.data() + score.size(), number);
-      claimed.insert_or_assign({number, pair[0].text}, score);
+      claimed.insert_or_assign({number_of_score(score), pair[0].text}, score);
     });
     for (const auto& [at, score] : claimed) {
       const auto& [number, id] = at;
       FeedJob job{id, "claimed", {}, {}, 0, 0, {}, false};
-      // Seconds, where it is too small for milliseconds (w8y-keys(7)).
-      job.since = WallTime(static_cast<std::int64_t>(number < 1e11 ? number * 1000 : number));
-      const auto note = notes.find(job.id);
-      if (note != notes.end() && std::to_string(note->second.score) == score) {
-        job.state = note->second.held_until ? "resting" : "running";
-        if (note->second.held_until) job.until = WallTime(*note->second.held_until);
-        job.run = note->second.run;
-        job.stalls = note->second.stalls;
-      }
+      const auto note = notes.find(id);
+      take_claim(job, number, score, note == notes.end() ? nullptr : &note->second);
       add(std::move(job));
     }
   }
@@ -121,6 +131,43 @@ ops::Json to_json(const FeedJob& job) {
   }
   if (job.stalls) json["stalled_at_end"] = true;
   return json;
+}
+
+std::vector<std::optional<FeedJob>> read_feed_jobs_named(redis::SyncClient& client,
+                                                         const std::string& feed,
+                                                         const std::vector<std::string>& ids) {
+  const store::FeedKeys keys(feed);
+  std::vector<redis::Command> commands;
+  for (const std::string& id : ids)
+    commands.insert(commands.end(), {{"HEXISTS", keys.items, id},
+                                     {"ZSCORE", keys.claimed, id},
+                                     {"HGET", keys.taken, id},
+                                     {"SISMEMBER", keys.stalled, id},
+                                     {"HGET", keys.cancelled, id}});
+  const std::size_t each = 5;
+  const std::vector<redis::ReplyCopy> told =
+      commands.empty() ? std::vector<redis::ReplyCopy>() : client.pipeline(commands);
+  for (const redis::ReplyCopy& reply : told)
+    if (reply.is_error()) throw redis::RedisError(reply.text, redis::error_code(reply.text));
+  std::vector<std::optional<FeedJob>> jobs;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const redis::ReplyCopy* of = &told[i * each];
+    FeedJob job;
+    job.id = ids[i];
+    job.state = "waiting";
+    job.failures = stored_number(of[4].text);
+    if (!of[1].is_nil()) {
+      const auto note = store::thoonk::read_job_note(of[2].text);
+      take_claim(job, number_of_score(of[1].text), of[1].text, note ? &*note : nullptr);
+    } else if (of[3].number == 1) {
+      job.state = "stalled";
+    } else if (of[0].number == 0) {
+      jobs.emplace_back();
+      continue;
+    }
+    jobs.emplace_back(std::move(job));
+  }
+  return jobs;
 }
 
 std::vector<FeedJob> read_feed_jobs(redis::SyncClient& client, bool cluster,

@@ -36,4 +36,10 @@ ops::Json to_json(const FeedJob& job);
 std::vector<FeedJob> read_feed_jobs(redis::SyncClient& client, bool cluster,
                                     const std::string& feed);
 
+/// These, in their order; nullopt: the feed has none of this id. Who is in no other place is taken
+/// to wait, without its place in the queue.
+std::vector<std::optional<FeedJob>> read_feed_jobs_named(redis::SyncClient& client,
+                                                         const std::string& feed,
+                                                         const std::vector<std::string>& ids);
+
 }  // namespace w8y::app::look

@@ -16,10 +16,20 @@ namespace {
 /// Entries that are read at once: each may carry the tail of a standard error.
 constexpr std::size_t page_of_one = 100;
 constexpr std::size_t page_of_many = 10;
+/// The same of very many; each begins with the one that was read last.
+constexpr std::size_t page_of_most = 3;
+constexpr std::size_t most_lists = 1000;
 /// Histories that are read in one write.
 constexpr std::size_t histories_at_once = 128;
 
 using ops::Json;
+
+/// Tells entries of a history from each other (FNV-1a).
+std::uint64_t digest(std::string_view text) {
+  std::uint64_t value = 0xcbf29ce484222325;
+  for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return value;
+}
 
 void put_exit(Json& json, const std::string& exit) {
   const bool is_code = exit.find_first_not_of("0123456789") == std::string::npos;
@@ -129,12 +139,57 @@ bool History::next(FinishedRun& run) {
   Reader* newest = nullptr;
   for (auto& reader : readers_)
     if (!reader.page.empty() &&
-        (newest == nullptr || newest->page.back().entered < reader.page.back().entered))
+        (newest == nullptr || newest->page.back().run.entered < reader.page.back().run.entered))
       newest = &reader;
   if (newest == nullptr) return false;
-  run = std::move(newest->page.back());
+  run = std::move(newest->page.back().run);
+  place_ = newest->page.back().place;
   newest->page.pop_back();
   return true;
+}
+
+void History::go_on(const Place& place) {
+  readers_.front().at = place.behind;
+  if (place.behind > 0) readers_.front().last = place.entry;
+}
+
+void History::go_back_to(WallTime time) {
+  struct Span {
+    Reader* reader;
+    std::size_t low;
+    std::size_t high;
+  };
+  std::vector<Span> spans;
+  std::vector<redis::Command> commands;
+  for (Reader& reader : readers_) commands.push_back({"LLEN", reader.key});
+  const std::vector<redis::ReplyCopy> lengths = client_.pipeline(commands);
+  for (std::size_t i = 0; i < readers_.size(); ++i)
+    spans.push_back({&readers_[i], 0, static_cast<std::size_t>(lengths[i].number)});
+  while (true) {
+    commands.clear();
+    std::vector<std::string> places;
+    std::vector<Span*> open;
+    places.reserve(histories_at_once);
+    for (Span& span : spans)
+      if (span.low < span.high && open.size() < histories_at_once) {
+        open.push_back(&span);
+        const std::string& place =
+            places.emplace_back(std::to_string(span.low + (span.high - span.low) / 2));
+        commands.push_back({"LRANGE", span.reader->key, place, place});
+      }
+    if (open.empty()) break;
+    const std::vector<redis::ReplyCopy> entries = client_.pipeline(commands);
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      const std::size_t middle = open[i]->low + (open[i]->high - open[i]->low) / 2;
+      const auto run = entries[i].elements.empty()
+                           ? std::nullopt
+                           : run_of(open[i]->reader->list, entries[i].elements[0].text);
+      (run && run->entered > time ? open[i]->low : open[i]->high) =
+          run && run->entered > time ? middle + 1 : middle;
+    }
+    read_ += open.size();
+  }
+  for (const Span& span : spans) span.reader->at = span.low;
 }
 
 /// A page may hold nothing but what was read before.
@@ -149,7 +204,9 @@ void History::fill() {
 }
 
 void History::read_pages(const std::vector<Reader*>& dry) {
-  const std::size_t count = readers_.size() == 1 ? page_of_one : page_of_many;
+  const std::size_t count = readers_.size() == 1            ? page_of_one
+                            : readers_.size() <= most_lists ? page_of_many
+                                                            : page_of_most;
   for (std::size_t first = 0; first < dry.size(); first += histories_at_once) {
     std::vector<redis::Command> commands;
     std::vector<std::string> places;
@@ -165,6 +222,7 @@ void History::read_pages(const std::vector<Reader*>& dry) {
       const redis::ReplyCopy& reply = replies[i - first];
       if (reply.is_error()) throw redis::RedisError(reply.text, redis::error_code(reply.text));
       dry[i]->take(reply.elements, count);
+      read_ += reply.elements.size();
     }
   }
 }
@@ -172,16 +230,18 @@ void History::read_pages(const std::vector<Reader*>& dry) {
 /// While runs end, entries move back: what stands before the one that was read last came in since,
 /// or was read before. Where that one is gone, so are all that were older.
 void History::Reader::take(const std::vector<redis::ReplyCopy>& entries, std::size_t asked) {
-  auto next = entries.begin();
+  const std::size_t begin = first();
+  std::size_t next = 0;
   if (last) {
-    next = std::ranges::find(entries, *last, &redis::ReplyCopy::text);
-    if (next != entries.end()) ++next;
+    while (next < entries.size() && digest(entries[next].text) != *last) ++next;
+    ++next;
   }
-  for (; next != entries.end(); ++next) {
-    last = next->text;
-    if (auto run = run_of(list, next->text)) page.push_back(std::move(*run));
+  for (; next < entries.size(); ++next) {
+    last = digest(entries[next].text);
+    if (auto run = run_of(list, entries[next].text))
+      page.push_back({std::move(*run), {begin + next + 1, *last}});
   }
-  at = first() + entries.size();
+  at = begin + entries.size();
   at_end = entries.size() < asked;
   std::ranges::reverse(page);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -39,14 +40,33 @@ class History {
   /// The next older run; false: there is none.
   bool next(FinishedRun& run);
 
+  /// Of one list: behind which entry we are, for who goes on later.
+  struct Place {
+    std::size_t behind = 0;   ///< entries, those that came in since apart
+    std::uint64_t entry = 0;  ///< which it was: a digest of it
+  };
+  /// Of the run that next() has returned.
+  [[nodiscard]] const Place& place() const { return place_; }
+  /// Goes on there, before the first next().
+  void go_on(const Place& place);
+  /// Goes to what had come in by then, before the first next(): a few more may come first, where a
+  /// clock was set back. By halving, since a history may be long.
+  void go_back_to(WallTime time);
+  /// How many entries were read.
+  [[nodiscard]] std::size_t read() const { return read_; }
+
  private:
+  struct Entry {
+    FinishedRun run;
+    Place place;
+  };
   /// Where we are in one of them.
   struct Reader {
     std::string list;
     std::string key;
-    std::size_t at = 0;               ///< behind what was read
-    std::optional<std::string> last;  ///< that was read, as it stands there
-    std::vector<FinishedRun> page;    ///< the newest last
+    std::size_t at = 0;                 ///< behind what was read
+    std::optional<std::uint64_t> last;  ///< that was read: a digest of it
+    std::vector<Entry> page;            ///< the newest last
     bool at_end = false;
 
     /// The index that is read next: of the one that was read last, which shows whether all have
@@ -59,6 +79,8 @@ class History {
 
   redis::SyncClient& client_;
   std::vector<Reader> readers_;
+  Place place_;
+  std::size_t read_ = 0;
 };
 
 }  // namespace w8y::app::look

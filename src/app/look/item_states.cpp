@@ -57,19 +57,21 @@ void take_state(ItemState& item, const redis::ReplyCopy* told) {
 class Pages {
  public:
   Pages(redis::SyncClient& client, const store::CircularKeys& keys, std::int64_t page,
-        std::int64_t first = 0)
-      : client_(client), keys_(keys), page_(page), first_(first) {}
+        std::size_t first = 0)
+      : client_(client), keys_(keys), page_(page), first_(static_cast<std::int64_t>(first)) {}
 
   /// Adds the next items to `items`, each once; false: there are no more.
   bool next(std::vector<ItemState>& items) {
     if (at_end_) return false;
     Page page = scripts_ ? ask_script() : ask();
+    const auto begin = static_cast<std::size_t>(first_);
     first_ += static_cast<std::int64_t>(page.items.size());
     at_end_ = page.last;
     for (std::size_t i = 0; i < page.items.size(); ++i) {
       const auto [place, is_new] = known_.try_emplace(std::move(page.keys[i]), items.size());
       if (is_new) {
         items.push_back(std::move(page.items[i]));
+        items.back().place = begin + i;
       } else if (place->second < items.size() &&
                  items[place->second].shown().beginning == page.items[i].shown().beginning) {
         ++items[place->second].copies;
@@ -78,6 +80,8 @@ class Pages {
     return true;
   }
   [[nodiscard]] bool scripts() const { return scripts_; }
+  [[nodiscard]] std::size_t end() const { return static_cast<std::size_t>(first_); }
+  [[nodiscard]] bool at_end() const { return at_end_; }
 
  private:
   /// Long items are cut where they are read, and the page ends where they come to much.
@@ -144,7 +148,7 @@ class Pages {
   redis::SyncClient& client_;
   const store::CircularKeys& keys_;
   std::int64_t page_;
-  std::int64_t first_ = 0;
+  std::int64_t first_;
   bool at_end_ = false;
   bool scripts_ = true;
   std::unordered_map<std::string, std::size_t> known_;  ///< where each stands in `items`
@@ -343,12 +347,43 @@ std::vector<ItemState> read_part(redis::SyncClient& client, const store::Circula
                                  std::size_t first, std::size_t count) {
   std::vector<ItemState> items;
   if (count == 0) return items;
-  Pages pages(client, keys, static_cast<std::int64_t>(count), static_cast<std::int64_t>(first));
+  Pages pages(client, keys, static_cast<std::int64_t>(count), first);
   while (items.size() < count && pages.next(items)) {
   }
   if (items.size() > count) items.resize(count);
   pages.scripts() ? look_at(client, keys, items) : look_at_plainly(client, keys, items);
   return items;
+}
+
+ItemPart read_item_part(redis::SyncClient& client, const store::CircularKeys& keys,
+                        std::size_t first, std::size_t count,
+                        const std::function<bool(const ItemState&)>& wanted) {
+  ItemPart part;
+  Pages pages(client, keys, static_cast<std::int64_t>(count), first);
+  pages.next(part.items);
+  std::erase_if(part.items, [&](const ItemState& item) { return !wanted(item); });
+  pages.scripts() ? look_at(client, keys, part.items) : look_at_plainly(client, keys, part.items);
+  part.end = pages.end();
+  part.last = pages.at_end();
+  return part;
+}
+
+std::optional<ItemState> read_item(redis::SyncClient& client, const store::CircularKeys& keys,
+                                   const Item& item) {
+  const redis::ReplyCopy places = client.call({"LPOS", keys.list, item, "COUNT", "0"});
+  if (places.elements.empty()) return std::nullopt;
+  std::vector<ItemState> items(1);
+  items[0].item = item;
+  items[0].length = item.size();
+  items[0].copies = places.elements.size();
+  items[0].place = static_cast<std::size_t>(places.elements.front().number);
+  try {
+    look_at(client, keys, items);
+  } catch (const redis::RedisError& error) {
+    if (!store::forbids_scripts(error.code(), error.what())) throw;
+    look_at_plainly(client, keys, items);
+  }
+  return items[0];
 }
 
 }  // namespace w8y::app::look

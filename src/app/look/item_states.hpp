@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -23,7 +24,8 @@ inline constexpr std::array item_states{"free", "running", "resting", "quarantin
 struct ItemState {
   Item item;               ///< of a long one the beginning, where Redis may cut it
   std::size_t length = 0;  ///< of all of it
-  std::size_t copies = 1;  ///< in the list
+  std::size_t copies = 1;  ///< in the list, or the part of it that was read
+  std::size_t place = 0;   ///< its place in the list, of the first copy
   const char* state = "free";
   std::string lock;                               ///< its value; empty: none, or no text
   std::optional<std::chrono::milliseconds> left;  ///< of the lock's life; nullopt: it has no end
@@ -66,5 +68,20 @@ Items read_items(redis::SyncClient& client, const store::CircularKeys& keys,
 /// `count` items from the `first` place on, each once, and what they are doing.
 std::vector<ItemState> read_part(redis::SyncClient& client, const store::CircularKeys& keys,
                                  std::size_t first, std::size_t count);
+
+/// A part of a list, from a place on.
+struct ItemPart {
+  std::vector<ItemState> items;  ///< those that are wanted, each once
+  std::size_t end = 0;           ///< the place behind what was read
+  bool last = false;             ///< there is no more
+};
+/// `wanted`: by what the item is; its state is not known yet.
+ItemPart read_item_part(redis::SyncClient& client, const store::CircularKeys& keys,
+                        std::size_t first, std::size_t count,
+                        const std::function<bool(const ItemState&)>& wanted);
+
+/// One item, by its name; nullopt: it is not in the list.
+std::optional<ItemState> read_item(redis::SyncClient& client, const store::CircularKeys& keys,
+                                   const Item& item);
 
 }  // namespace w8y::app::look

@@ -63,17 +63,27 @@ class Reader {
         page_(most == 0 ? long_page : short_job_page) {}
 
   Jobs read(const std::vector<std::string>& codes) {
-    const std::vector<ReplyCopy> begin = client_.pipeline({{"TIME"}, {"HLEN", keys_.statuses}});
-    if (!begin[0].elements.empty()) now_ = begin[0].elements[0].number;
-    if (begin[1].is_error()) throw named(begin[1].text, redis::ErrorCode::other, keys_.statuses);
-    found_.known = static_cast<std::size_t>(begin[1].number);
+    begin();
     read_all(codes);
     found_.whole = !full();
     if (full()) found_.jobs.resize(most_);
     return std::move(found_);
   }
 
+  Jobs read_named(const std::vector<store::Job>& jobs) {
+    begin();
+    look_at(jobs);
+    return std::move(found_);
+  }
+
  private:
+  void begin() {
+    const std::vector<ReplyCopy> told = client_.pipeline({{"TIME"}, {"HLEN", keys_.statuses}});
+    if (!told[0].elements.empty()) now_ = told[0].elements[0].number;
+    if (told[1].is_error()) throw named(told[1].text, redis::ErrorCode::other, keys_.statuses);
+    found_.known = static_cast<std::size_t>(told[1].number);
+  }
+
   void read_all(const std::vector<std::string>& codes) {
     std::vector<store::Job> taken;
     hash(keys_.taken, [&](std::string& job, std::string&) { taken.push_back(std::move(job)); });
@@ -231,6 +241,8 @@ class Reader {
       if (facts.on_timeline) state.due = due_second(std::strtod(score.text.c_str(), nullptr));
       const ReplyCopy& note = told[count + 3].elements[i];
       if (!note.is_nil()) facts.taken = read_taken(note.text);
+      state.taken = !note.is_nil();
+      state.member = facts.member;
       classify(state, facts);
     }
     say_why_bad(states);
@@ -364,6 +376,11 @@ ops::Json to_json(const JobState& job) {
 Jobs read_jobs(redis::SyncClient& client, const store::ScheduleKeys& keys,
                const std::vector<std::string>& codes, const std::string& state, std::size_t most) {
   return Reader(client, keys, state, most).read(codes);
+}
+
+std::vector<JobState> read_jobs_named(redis::SyncClient& client, const store::ScheduleKeys& keys,
+                                      const std::vector<store::Job>& jobs) {
+  return Reader(client, keys, {}, 0).read_named(jobs).jobs;
 }
 
 }  // namespace w8y::app::look

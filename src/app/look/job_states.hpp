@@ -38,6 +38,8 @@ struct JobState {
   std::string pid;
   std::string run;
   std::string tag;            ///< of another's
+  bool taken = false;         ///< by one of ours, as it has noted
+  bool member = false;        ///< of what is in its queue
   std::int64_t failures = 0;  ///< in a row
   std::string why;            ///< bad: what is wrong with the schedule; nowhere: what that means
 };
@@ -57,5 +59,9 @@ struct Jobs {
 Jobs read_jobs(redis::SyncClient& client, const store::ScheduleKeys& keys,
                const std::vector<std::string>& codes, const std::string& state = {},
                std::size_t most = 0);
+
+/// These, each once and in their order; without their places in queues.
+std::vector<JobState> read_jobs_named(redis::SyncClient& client, const store::ScheduleKeys& keys,
+                                      const std::vector<store::Job>& jobs);
 
 }  // namespace w8y::app::look

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 
+#include <w8y/escape.hpp>
+
 #include "schedule/schedule.hpp"
 
 namespace w8y::app::look {
@@ -42,6 +44,14 @@ std::optional<store::UnixSeconds> due_second(std::optional<double> score) {
   if (!score || !std::isfinite(*score)) return std::nullopt;
   const double limit = static_cast<double>(schedule::latest_time);
   return static_cast<store::UnixSeconds>(std::ceil(std::clamp(*score, 0.0, limit)));
+}
+
+std::string item_text(const ShownItem& item) {
+  constexpr std::size_t whole = item_shown * 6;
+  const std::string text = escape_text(item.beginning, whole);
+  if (!item.cut()) return text;
+  return text + "… (the first " + std::to_string(item.beginning.size()) + " of " +
+         std::to_string(item.length) + " bytes)";
 }
 
 std::string raw_in(const ops::Json& object, const char* name) {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include <w8y/clock.hpp>
+#include <w8y/item.hpp>
 
 #include "ops/status_json.hpp"
 #include "store/schedule/changes.hpp"
@@ -24,6 +25,9 @@ std::string run_id_of(std::string text);
 std::optional<WallTime> earliest_time(const std::string& start);
 /// The second in which a job with this score is dispatched; nullopt: never.
 std::optional<store::UnixSeconds> due_second(std::optional<double> score);
+
+/// Of a long one the beginning, and how long it is: "xxx… (the first 4096 of 9437186 bytes)".
+std::string item_text(const ShownItem& item);
 
 /// For programs: not escaped.
 std::string raw_in(const ops::Json& object, const char* name);

@@ -1,0 +1,110 @@
+// Changes of lists and items, as w8yctl makes them.
+#include <utility>
+
+#include <w8y/escape.hpp>
+
+#include "app/api/look_at.hpp"
+#include "app/api/parameters.hpp"
+#include "app/look/changes.hpp"
+#include "app/look/known_lists.hpp"
+#include "ops/api_parts.hpp"
+
+namespace w8y::app::api {
+
+namespace {
+
+using look::Sight;
+using ops::HttpReplyPtr;
+using ops::HttpRequest;
+using ops::Json;
+
+/// The list of this name, whatever its kind of work.
+store::CircularKeys keys_of(Sight& sight, const std::string& list) {
+  look::kind_of(sight, list);  // throws where there is none
+  return look::circular_keys(sight, list);
+}
+
+/// What is done with items of circular lists is done otherwise with jobs.
+store::CircularKeys items_of(Sight& sight, const std::string& list) {
+  switch (look::kind_of(sight, list)) {
+    case SourceKind::schedule:
+      throw look::Refusal(conflict, escape_text(list) +
+                                        " is a schedule, whose jobs are set and shown by: w8yctl "
+                                        "schedule -k " +
+                                        escape_text(list));
+    case SourceKind::job:
+      throw look::Refusal(conflict, escape_text(list) +
+                                        " is a feed of jobs, which are put and changed by: w8yctl "
+                                        "job");
+    case SourceKind::circular:
+      break;
+  }
+  return look::circular_keys(sight, list);
+}
+
+/// Of an item that could not be changed, the error.
+Json changed(const std::string& list, const Item& item, const look::ChangeResult& result) {
+  if (!result.good) {
+    const bool missing = std::string_view(result.text) == "not in the list";
+    throw look::Refusal(missing ? 404 : conflict, escape_text(item) + ": " + result.text);
+  }
+  Json json = {{"result", result.text}};
+  ops::put_bytes(json, "list", list);
+  ops::put_item(json, item);
+  return json;
+}
+
+void add_list_changes(const Routes& routes) {
+  look_at(routes, "POST", "/api/v1/lists/*/pause", {}, [routes](const HttpRequest& request) {
+    const Json body = body_of(request, {"reason", "for", "by"});
+    Pause pause{text_in(body, "reason"), by_in(body, routes), wall_time(), WallTime(0)};
+    const auto period = duration_in(body, "for");
+    if (period) pause.until = pause.since + std::chrono::duration_cast<WallTime>(*period);
+    return [list = request.path[3], pause, period](Sight& sight) {
+      look::pause_list(sight.redis, keys_of(sight, list), pause, period);
+      return look::pause_json(list, pause);
+    };
+  });
+  look_at(routes, "POST", "/api/v1/lists/*/resume", {}, [](const HttpRequest& request) {
+    static_cast<void>(body_of(request, {"by"}));
+    return [list = request.path[3]](Sight& sight) {
+      return look::resume_json(list, look::resume_list(sight.redis, keys_of(sight, list)));
+    };
+  });
+}
+
+void add_item_changes(const Routes& routes) {
+  look_at(routes, "POST", "/api/v1/lists/*/items/*/quarantine", {},
+          [routes](const HttpRequest& request) {
+            const Json body = body_of(request, {"reason", "by"});
+            const store::QuarantineNote note{
+                {}, by_in(body, routes), text_in(body, "reason"), wall_time()};
+            return [list = request.path[3], item = request.path[5], note](Sight& sight) {
+              store::ItemChanges changes(sight.redis, items_of(sight, list));
+              return changed(list, item, look::result_of(changes.quarantine({item}, note).front()));
+            };
+          });
+  look_at(routes, "POST", "/api/v1/lists/*/items/*/release", {}, [](const HttpRequest& request) {
+    static_cast<void>(body_of(request, {"by"}));
+    return [list = request.path[3], item = request.path[5]](Sight& sight) {
+      store::ItemChanges changes(sight.redis, items_of(sight, list));
+      return changed(list, item, look::result_of(changes.release({item}).front()));
+    };
+  });
+  routes.router.on("POST", "/api/v1/lists/*/items/*/run", {},
+                   [routes](const HttpRequest& request, const HttpReplyPtr& reply) {
+                     routes.control.run_item(request.path[3], request.path[5],
+                                             [reply](const ops::ControlResult& result) {
+                                               reply->send(ops::result_response(result));
+                                             });
+                   });
+}
+
+}  // namespace
+
+void add_changes(const Routes& routes) {
+  add_list_changes(routes);
+  add_item_changes(routes);
+}
+
+}  // namespace w8y::app::api

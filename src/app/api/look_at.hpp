@@ -1,0 +1,22 @@
+// How a path gets its answer from the looker.
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+
+#include "app/api/routes.hpp"
+#include "ops/status_json.hpp"
+
+namespace w8y::app::api {
+
+ops::HttpResponse json_answer(const ops::Json& json, unsigned status = 200);
+
+/// What a path does: reads the request on the loop, and looks on the looker's thread with what it
+/// has read. Both may throw look::Refusal.
+using Look = std::function<ops::Json(look::Sight&)>;
+using Question = std::function<Look(const ops::HttpRequest&)>;
+/// `known`: the names of its parameters.
+void look_at(const Routes& routes, const char* method, const char* path,
+             std::initializer_list<const char*> known, Question question);
+
+}  // namespace w8y::app::api

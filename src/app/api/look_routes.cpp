@@ -1,0 +1,95 @@
+#include <utility>
+
+#include "app/api/look_at.hpp"
+#include "app/api/parameters.hpp"
+#include "app/look/item_looks.hpp"
+#include "app/look/schedule_looks.hpp"
+
+namespace w8y::app::api {
+
+namespace {
+
+using look::Sight;
+using ops::HttpRequest;
+using ops::Json;
+
+look::RunFilter run_filter(const HttpRequest& request) {
+  look::RunFilter filter{.item = {},
+                         .outcomes = outcomes_of(request),
+                         .failed = yes_of(request, "failed"),
+                         .host = text_of(request, "host")};
+  if (request.query.contains("item")) filter.item = text_of(request, "item");
+  return filter;
+}
+
+}  // namespace
+
+ops::HttpResponse json_answer(const Json& json, unsigned status) {
+  ops::HttpResponse response;
+  response.status = status;
+  response.body = ops::dump(json) + "\n";
+  return response;
+}
+
+void look_at(const Routes& routes, const char* method, const char* path,
+             std::initializer_list<const char*> known, Question question) {
+  routes.router.on(
+      method, path, known,
+      [&looker = routes.looker, question = std::move(question)](const HttpRequest& request,
+                                                                const ops::HttpReplyPtr& reply) {
+        try {
+          looker.ask([look = question(request)](Sight& sight) { return json_answer(look(sight)); },
+                     [reply](ops::HttpResponse answer) { reply->send(std::move(answer)); });
+        } catch (const look::Refusal& refusal) {
+          reply->send(ops::error_response(refusal.status(), refusal.what()));
+        }
+      });
+}
+
+void add_looks(const Routes& routes) {
+  look_at(routes, "GET", "/api/v1/runs",
+          {"list", "item", "outcome", "failed", "host", "limit", "after"},
+          [](const HttpRequest& request) {
+            return [list = text_of(request, "list"), filter = run_filter(request),
+                    part = part_of(request)](Sight& sight) {
+              return look::runs_json(sight, list, filter, part);
+            };
+          });
+  look_at(routes, "GET", "/api/v1/lists/*/items", {"state", "search", "limit", "after"},
+          [](const HttpRequest& request) {
+            return
+                [list = request.path[3],
+                 filter = look::ItemFilter{text_of(request, "state"), text_of(request, "search")},
+                 part = part_of(request)](Sight& sight) {
+                  return look::items_json(sight, list, filter, part);
+                };
+          });
+  look_at(routes, "GET", "/api/v1/lists/*/items/*", {}, [](const HttpRequest& request) {
+    return [list = request.path[3], item = request.path[5]](Sight& sight) {
+      return look::item_json(sight, list, item);
+    };
+  });
+  look_at(routes, "GET", "/api/v1/schedules", {"list", "state", "limit", "after"},
+          [](const HttpRequest& request) {
+            const bool one = request.query.contains("list");
+            if (!one && request.query.contains("state"))
+              throw look::Refusal(400,
+                                  "?state= is about the jobs of one schedule: name it by ?list=");
+            return [one, list = text_of(request, "list"), state = text_of(request, "state"),
+                    part = part_of(request)](Sight& sight) {
+              return one ? look::schedule_json(sight, list, state, part)
+                         : look::schedules_json(sight, part);
+            };
+          });
+  look_at(routes, "GET", "/api/v1/feeds", {"limit", "after"}, [](const HttpRequest& request) {
+    return [part = part_of(request)](Sight& sight) { return look::feeds_json(sight, part); };
+  });
+}
+
+void add_routes(const Routes& routes) {
+  add_looks(routes);
+  add_run_routes(routes);
+  add_changes(routes);
+}
+
+}  // namespace w8y::app::api

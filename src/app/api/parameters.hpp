@@ -1,0 +1,42 @@
+// What a request to the status API says. All throw look::Refusal with 400 and a sentence.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <w8y/clock.hpp>
+
+#include "app/api/routes.hpp"
+#include "app/look/run_looks.hpp"
+#include "ops/http.hpp"
+#include "ops/status_json.hpp"
+
+namespace w8y::app::api {
+
+// Of HTTP.
+inline constexpr unsigned bad_request = 400;
+inline constexpr unsigned conflict = 409;
+
+/// Empty: it is not there.
+std::string text_of(const ops::HttpRequest& request, const char* name);
+/// "yes"; anything else is refused.
+bool yes_of(const ops::HttpRequest& request, const char* name);
+/// ?limit= and ?after=
+look::Part part_of(const ops::HttpRequest& request);
+/// ?outcome=
+std::vector<std::string> outcomes_of(const ops::HttpRequest& request);
+
+/// An object, or nothing at all; with no other members than these. A name may also have _base64.
+ops::Json body_of(const ops::HttpRequest& request, std::vector<std::string> known);
+std::string text_in(const ops::Json& body, const char* name);
+bool flag_in(const ops::Json& body, const char* name);
+/// Who asks for a change: as he says, else this host's status API.
+std::string by_in(const ops::Json& body, const Routes& routes);
+/// "10m"
+std::optional<Duration> duration_in(const ops::Json& body, const char* name);
+
+/// By this host's clock; from any thread.
+WallTime wall_time();
+
+}  // namespace w8y::app::api

@@ -1,0 +1,153 @@
+#include "app/api/run_finder.hpp"
+
+#include <map>
+#include <memory>
+#include <utility>
+
+#include <w8y/escape.hpp>
+
+#include "app/api/parameters.hpp"
+#include "app/look/run_looks.hpp"
+#include "app/look/stored.hpp"
+#include "ops/fleet_json.hpp"
+
+namespace w8y::app::api {
+
+namespace {
+
+using ops::Json;
+
+/// One who is looked for: at this host, then at all, then among those that have ended. An id that
+/// is found as a whole ends it.
+class Finder : public std::enable_shared_from_this<Finder> {
+ public:
+  Finder(const Routes& routes, std::string start, std::string list,
+         std::function<void(FoundRun)> then)
+      : routes_(routes), start_(std::move(start)), list_(std::move(list)), then_(std::move(then)) {}
+
+  void look_here() {
+    const HostStatus host = routes_.control.status();
+    host_ = host.host;
+    host_id_ = host.host_id;
+    const WallTime now = wall_time();
+    routes_.control.each_list(
+        [self = shared_from_this(), now](const ListStatus& list) {
+          for (const RunStatus& run : list.runs)
+            if (run.run.starts_with(self->start_))
+              self->add(ops::run_json(list.prefix, run, now), self->host_, self->host_id_);
+        },
+        [self = shared_from_this()] {
+          if (self->is_settled()) return self->tell();
+          self->ask_fleet();
+        });
+  }
+
+ private:
+  void add(Json run, const std::string& host, const std::string& host_id) {
+    const std::string id = look::raw_in(run, "run");
+    if (!id.starts_with(start_)) return;
+    if (!list_.empty() && ops::get_bytes(run, "list") != list_) return;
+    ops::put_bytes(run, "host", host);
+    ops::put_bytes(run, "host_id", host_id);
+    going_on_.try_emplace(id, std::move(run));
+  }
+  [[nodiscard]] bool is_settled() const { return going_on_.contains(start_); }
+
+  void ask_fleet() {
+    FleetOrder order;
+    order.kind = OrderKind::runs;
+    order.run = start_;
+    routes_.fleet.give(std::move(order), [self = shared_from_this()](const FleetOutcome& outcome) {
+      self->take(outcome);
+      if (self->is_settled()) return self->tell();
+      self->look_back();
+    });
+  }
+
+  /// Who did not answer may run it.
+  void take(const FleetOutcome& outcome) {
+    for (const FleetAnswer& host : outcome.answers)
+      for (const std::string& text : host.runs)
+        if (auto run = ops::parse(text)) add(std::move(*run), host.host, host.host_id);
+    if (!outcome.trouble.empty())
+      missing_ = "; other hosts could not be asked: " + escape(outcome.trouble);
+    for (const auto& missing : outcome.missing)
+      missing_ += (missing_.empty() ? "; not answered by: " : ", ") + escape_text(missing.host);
+  }
+
+  void look_back() {
+    const auto finished = std::make_shared<std::optional<look::FinishedRun>>();
+    routes_.looker.ask(
+        [finished, start = start_, list = list_](look::Sight& sight) {
+          *finished = look::find_finished(sight, list, start);
+          return ops::HttpResponse{};
+        },
+        [self = shared_from_this(), finished](const ops::HttpResponse& response) {
+          self->finished_ = std::move(*finished);
+          if (response.status != 200) {
+            const auto body = ops::parse(response.body);
+            self->trouble_ = body ? look::raw_in(*body, "error") : "";
+            self->trouble_status_ = response.status;
+          }
+          self->tell();
+        });
+  }
+
+  /// A run that has just ended may still be told by its host: then it has.
+  void tell() {
+    FoundRun found;
+    if (finished_) going_on_.erase(finished_->field("run"));
+    const bool ended = finished_ && (finished_->field("run") == start_ || going_on_.empty());
+    if (ended) {
+      found.finished = std::move(finished_);
+    } else if (is_settled() || (going_on_.size() == 1 && !finished_ && trouble_.empty())) {
+      found.going_on = is_settled() ? going_on_.at(start_) : going_on_.begin()->second;
+      found.here = look::raw_in(*found.going_on, "host_id") == host_id_;
+    } else if (!going_on_.empty() && trouble_.empty()) {
+      found.status = conflict;
+      found.why = "more than one run's id starts with " + escape_text(start_) + ": ";
+      const char* gap = "";
+      if (finished_) found.why += escape(finished_->field("run")), gap = ", ";
+      for (const auto& [id, run] : going_on_) found.why += std::exchange(gap, ", ") + escape(id);
+    } else if (!trouble_.empty()) {
+      found.status = trouble_status_;
+      found.why = trouble_;
+    } else {
+      found.why = "there is no run " + escape_text(start_) +
+                  ": it is not going on, and not in the history" + missing_;
+    }
+    then_(std::move(found));
+  }
+
+  const Routes routes_;
+  const std::string start_;
+  const std::string list_;
+  const std::function<void(FoundRun)> then_;
+  std::string host_;
+  std::string host_id_;
+  std::map<std::string, Json> going_on_;  ///< by id
+  std::optional<look::FinishedRun> finished_;
+  std::string missing_;
+  std::string trouble_;
+  unsigned trouble_status_ = 0;
+};
+
+}  // namespace
+
+std::string FoundRun::id() const {
+  return going_on ? look::raw_in(*going_on, "run") : finished ? finished->field("run") : "";
+}
+
+void find_run(const Routes& routes, const std::string& start, const std::string& list,
+              std::function<void(FoundRun)> then) {
+  const std::string id = look::run_id_of(start);
+  if (id.empty()) {
+    FoundRun found;
+    found.status = bad_request;
+    found.why = "a run id, or the start of one, is not empty";
+    return then(std::move(found));
+  }
+  std::make_shared<Finder>(routes, id, list, std::move(then))->look_here();
+}
+
+}  // namespace w8y::app::api

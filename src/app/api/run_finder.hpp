@@ -1,0 +1,31 @@
+// Finds a run by its id, or by what that starts with: on this host, on others, in the history.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/api/routes.hpp"
+#include "app/look/history.hpp"
+#include "ops/status_json.hpp"
+
+namespace w8y::app::api {
+
+struct FoundRun {
+  bool here = false;  ///< goes on at this host
+  /// Goes on: with its list, host and host_id.
+  std::optional<ops::Json> going_on;
+  std::optional<look::FinishedRun> finished;
+  /// None of them: what to answer, and with which status.
+  std::string why;
+  unsigned status = 404;
+
+  [[nodiscard]] std::string id() const;
+};
+
+/// `list`: that it is of; empty: any. `then`: once, from the loop.
+void find_run(const Routes& routes, const std::string& start, const std::string& list,
+              std::function<void(FoundRun)> then);
+
+}  // namespace w8y::app::api

@@ -1,0 +1,109 @@
+// One run: shown, and ended.
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <w8y/escape.hpp>
+
+#include "app/api/look_at.hpp"
+#include "app/api/parameters.hpp"
+#include "app/api/run_finder.hpp"
+#include "app/look/changes.hpp"
+#include "app/look/known_lists.hpp"
+#include "ops/api_parts.hpp"
+
+namespace w8y::app::api {
+
+namespace {
+
+using ops::HttpReplyPtr;
+using ops::HttpRequest;
+using ops::Json;
+
+/// A run that goes on has the state that its host says.
+void show_run(const Routes& routes, const HttpRequest& request, const HttpReplyPtr& reply) {
+  find_run(routes, request.path[3], text_of(request, "list"), [reply](const FoundRun& found) {
+    if (!found.why.empty()) return reply->send(ops::error_response(found.status, found.why));
+    if (found.going_on) return reply->send(json_answer(*found.going_on));
+    Json json = {{"state", "finished"}};
+    json.update(look::to_json(*found.finished));
+    reply->send(json_answer(json));
+  });
+}
+
+/// What has to be known to end a run.
+struct Ending {
+  bool quarantine = false;
+  std::string reason;
+  std::string by;
+};
+
+void end_run(const Routes& routes, const FoundRun& found, const Ending& ending,
+             const HttpReplyPtr& reply) {
+  if (found.here) return reply->send(ops::result_response(routes.control.cancel(found.id())));
+  FleetOrder order;
+  order.kind = OrderKind::cancel;
+  order.host = ops::get_bytes(*found.going_on, "host_id").value_or("");
+  order.run = found.id();
+  order.by = ending.by;
+  routes.fleet.give(std::move(order), [reply](const FleetOutcome& outcome) {
+    reply->send(ops::outcome_response(outcome));
+  });
+}
+
+/// Before the run is ended, so that nobody takes the item up in between.
+void park_then_end(const Routes& routes, const FoundRun& found, const Ending& ending,
+                   const HttpReplyPtr& reply) {
+  routes.looker.ask(
+      [run = *found.going_on, ending](look::Sight& sight) {
+        const std::string list = ops::get_bytes(run, "list").value_or("");
+        look::park(sight.redis, run, look::kind_of(sight, list), look::circular_keys(sight, list),
+                   {{}, ending.by, ending.reason, wall_time()});
+        return ops::HttpResponse{};
+      },
+      [routes, found, ending, reply](ops::HttpResponse parked) {
+        if (parked.status != 200) return reply->send(std::move(parked));
+        end_run(routes, found, ending, reply);
+      });
+}
+
+Ending ending_of(const Routes& routes, const HttpRequest& request) {
+  const Json body = body_of(request, {"quarantine", "reason", "by"});
+  Ending ending{flag_in(body, "quarantine"), text_in(body, "reason"), by_in(body, routes)};
+  if (!ending.reason.empty() && !ending.quarantine)
+    throw look::Refusal(400, "reason says why the item is kept, so it needs \"quarantine\": true");
+  return ending;
+}
+
+void cancel_run(const Routes& routes, const HttpRequest& request, const HttpReplyPtr& reply) {
+  const Ending ending = ending_of(routes, request);
+  find_run(routes, request.path[3], {}, [routes, ending, reply](const FoundRun& found) {
+    if (!found.why.empty()) return reply->send(ops::error_response(found.status, found.why));
+    if (found.finished)
+      return reply->send(
+          ops::error_response(conflict, "run " + escape(found.id()) + " has ended on host " +
+                                            escape_text(found.finished->field("host")) + ": " +
+                                            escape(found.finished->field("outcome"))));
+    if (ending.quarantine) return park_then_end(routes, found, ending, reply);
+    end_run(routes, found, ending, reply);
+  });
+}
+
+}  // namespace
+
+void add_run_routes(const Routes& routes) {
+  routes.router.on("GET", "/api/v1/runs/*", {"list"},
+                   [routes](const HttpRequest& request, const HttpReplyPtr& reply) {
+                     show_run(routes, request, reply);
+                   });
+  routes.router.on("POST", "/api/v1/runs/*/cancel", {},
+                   [routes](const HttpRequest& request, const HttpReplyPtr& reply) {
+                     try {
+                       cancel_run(routes, request, reply);
+                     } catch (const look::Refusal& refusal) {
+                       reply->send(ops::error_response(refusal.status(), refusal.what()));
+                     }
+                   });
+}
+
+}  // namespace w8y::app::api

@@ -1,0 +1,70 @@
+#include "app/look/cursor.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include <w8y/base64.hpp>
+
+#include "app/look/sight.hpp"
+
+namespace w8y::app::look {
+
+namespace {
+
+[[noreturn]] void refuse_cursor() {
+  throw Refusal(400, "?after= is what an answer to the same question has under next");
+}
+
+/// One that starts with its kind may be of another question.
+constexpr char between_fields = '.';
+
+std::string url_text(std::string_view bytes) {
+  std::string text = base64_encode(bytes);
+  text.erase(text.find_last_not_of('=') + 1);
+  for (char& c : text) c = c == '+' ? '-' : c == '/' ? '_' : c;
+  return text;
+}
+
+std::optional<std::string> url_bytes(std::string text) {
+  for (char& c : text) c = c == '-' ? '+' : c == '_' ? '/' : c;
+  text.append((4 - text.size() % 4) % 4, '=');
+  return base64_decode(text);
+}
+
+}  // namespace
+
+std::string make_cursor(const std::vector<std::string>& fields) {
+  std::string text;
+  for (const std::string& field : fields) {
+    if (!text.empty()) text += between_fields;
+    text += url_text(field);
+  }
+  return text;
+}
+
+std::vector<std::string> read_cursor(const std::string& text, std::string_view kind,
+                                     std::size_t fields) {
+  std::vector<std::string> read;
+  if (text.empty()) return read;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(between_fields, at), text.size());
+    auto field = url_bytes(text.substr(at, end - at));
+    if (!field) refuse_cursor();
+    read.push_back(std::move(*field));
+    at = end + 1;
+  }
+  if (read.front() != kind || read.size() != fields + 1) refuse_cursor();
+  read.erase(read.begin());
+  return read;
+}
+
+std::int64_t cursor_number(const std::string& field) {
+  std::int64_t number = 0;
+  const char* end = field.data() + field.size();
+  const auto [at, error] = std::from_chars(field.data(), end, number);
+  if (error != std::errc{} || at != end || number < 0) refuse_cursor();
+  return number;
+}
+
+}  // namespace w8y::app::look

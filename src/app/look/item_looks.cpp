@@ -1,0 +1,239 @@
+#include "app/look/item_looks.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <w8y/escape.hpp>
+
+#include "app/look/cursor.hpp"
+#include "app/look/feed_jobs.hpp"
+#include "app/look/item_states.hpp"
+#include "app/look/job_states.hpp"
+#include "app/look/known_lists.hpp"
+#include "app/look/schedule_looks.hpp"
+#include "app/look/walk.hpp"
+#include "store/thoonk/keys.hpp"
+
+namespace w8y::app::look {
+
+namespace {
+
+/// Items that one answer looks at, and that are asked about at once where only some are wanted.
+constexpr std::size_t most_items = 8000;
+constexpr std::size_t items_at_once = 2000;
+/// Runs that are looked at, and shown, with one item.
+constexpr std::size_t most_past_runs = 2000;
+constexpr std::size_t shown_runs = 10;
+
+/// A walk through a circular list, which turns while it is looked at: what came from its end to its
+/// begin meanwhile is told after the end.
+class CircularWalk {
+ public:
+  CircularWalk(Sight& sight, const store::CircularKeys& keys, const std::string& after)
+      : sight_(sight), keys_(keys) {
+    const auto fields = read_cursor(after, "list", 4);
+    if (fields.empty()) return;
+    again_ = fields[0] == "again";
+    at_ = static_cast<std::size_t>(cursor_number(fields[1]));
+    turned_ = static_cast<std::size_t>(cursor_number(fields[2]));
+    if (!fields[3].empty()) find(fields[3]);
+  }
+
+  /// False: there is no more.
+  bool next(const ItemFilter& filter, std::size_t count, ItemPart& part) {
+    if (done_) return false;
+    if (again_) count = std::min(count, turned_ - std::min(turned_, at_));
+    if (count == 0) return false;
+    was_again_ = again_;
+    part = read_item_part(sight_.redis, keys_, at_, count,
+                          [&](const ItemState& item) { return filter.fits(item.item); });
+    at_ = part.end;
+    last_.clear();
+    if (!part.items.empty() && !part.items.back().cut() && part.items.back().place + 1 == part.end)
+      last_ = part.items.back().item;
+    if (part.last && (again_ || turned_ == 0)) {
+      done_ = true;
+    } else if (part.last) {
+      again_ = true;
+      at_ = 0;
+      last_.clear();
+    }
+    return true;
+  }
+  /// Goes on behind this one, of the part that was read last.
+  void go_behind(const ItemState& item) {
+    done_ = false;
+    again_ = was_again_;
+    at_ = item.place + 1;
+    last_ = item.cut() ? std::string() : item.item;
+  }
+  [[nodiscard]] bool done() const { return done_ || (again_ && at_ >= turned_); }
+  [[nodiscard]] std::string cursor() const {
+    return make_cursor(
+        {"list", again_ ? "again" : "first", std::to_string(at_), std::to_string(turned_), last_});
+  }
+
+ private:
+  /// Where the one that was told last stands now.
+  void find(const std::string& last) {
+    const auto told = sight_.redis.pipeline({{"LPOS", keys_.list, last}});
+    if (told[0].kind != redis::ReplyCopy::Kind::integer) return;
+    const auto now = static_cast<std::size_t>(told[0].number) + 1;
+    if (now > at_) turned_ += now - at_;
+    at_ = now;
+  }
+
+  Sight& sight_;
+  const store::CircularKeys& keys_;
+  bool again_ = false;      ///< from the begin, after the end
+  bool was_again_ = false;  ///< when the last part was read
+  bool done_ = false;
+  std::size_t at_ = 0;
+  std::size_t turned_ = 0;  ///< items that came before those that had been told
+  std::string last_;        ///< before `at_`
+};
+
+void circular_items(Sight& sight, const store::CircularKeys& keys, const ItemFilter& filter,
+                    const Part& part, ops::Json& json) {
+  json["length"] = sight.redis.call({"LLEN", keys.list}).number;
+  ops::Json& items = json["items"] = ops::Json::array();
+  json["next"] = nullptr;
+  CircularWalk walk(sight, keys, part.after);
+  const bool all = filter.state.empty() && filter.search.empty();
+  std::size_t looked = 0;
+  for (ItemPart read; walk.next(filter, all ? part.limit - items.size() : items_at_once, read);) {
+    for (const ItemState& item : read.items) {
+      if (!filter.state.empty() && filter.state != item.state) continue;
+      items.push_back(to_json(item));
+      if (items.size() < part.limit) continue;
+      if (&item != &read.items.back()) walk.go_behind(item);
+      break;
+    }
+    looked += all ? std::max<std::size_t>(1, read.items.size()) : items_at_once;
+    if (items.size() < part.limit && looked < most_items) continue;
+    if (!walk.done()) json["next"] = walk.cursor();
+    return;
+  }
+}
+
+void schedule_items(Sight& sight, const std::string& list, const ItemFilter& filter,
+                    const Part& part, ops::Json& json) {
+  const store::ScheduleKeys keys(list);
+  json["length"] = sight.redis.call({"HLEN", keys.statuses}).number;
+  walk_schedule(json, "items", sight, list, part, [&](const JobState& job) {
+    return filter.fits(job.job) && (filter.state.empty() || filter.state == job.state)
+               ? std::optional(to_json(job))
+               : std::nullopt;
+  });
+}
+
+void feed_items(Sight& sight, const std::string& feed, const ItemFilter& filter, const Part& part,
+                ops::Json& json) {
+  enum Phases : std::size_t { claimed, waiting, stalled, nowhere };
+  const store::FeedKeys keys(feed);
+  json["length"] = sight.redis.call({"HLEN", keys.items}).number;
+  redis::SyncClient& client = sight.redis;
+  walk(json, "items",
+       {by_score(client, keys.claimed), from_taking_end(client, keys.ids),
+        scanned_set(client, keys.stalled), scanned_hash(client, keys.nowhere)},
+       part, [&](std::size_t phase, const Step& step) {
+         std::vector<std::optional<ops::Json>> chosen(step.names.size());
+         auto jobs = read_feed_jobs_named(client, feed, step.names);
+         for (std::size_t i = 0; i < jobs.size(); ++i) {
+           if (!jobs[i] || !filter.fits(jobs[i]->id)) continue;
+           FeedJob& job = *jobs[i];
+           const std::string_view state = job.state;
+           const bool is_waiting = state == "waiting", is_stalled = state == "stalled";
+           if (phase == claimed ? is_waiting || is_stalled
+                                : (phase == stalled ? !is_stalled : !is_waiting))
+             continue;
+           if (phase == nowhere) job.state = "nowhere";
+           if (phase == waiting) job.place = std::stoul(step.behind[i][0]);
+           if (filter.state.empty() || filter.state == job.state) chosen[i] = to_json(job);
+         }
+         return chosen;
+       });
+}
+
+/// The newest runs of one item.
+ops::Json past_runs(Sight& sight, const std::string& list, const Item& item) {
+  ops::Json runs = ops::Json::array();
+  const RunFilter filter{.item = item, .outcomes = {}, .host = {}};
+  History history(sight.redis, {list});
+  FinishedRun run;
+  while (runs.size() < shown_runs && history.read() < most_past_runs && history.next(run))
+    if (filter.fits(run)) runs.push_back(to_json(run));
+  return runs;
+}
+
+[[noreturn]] void refuse_item(const std::string& list, const Item& item, const char* what) {
+  throw Refusal(404, "there is no " + std::string(what) + " " + escape_text(item) + " in " +
+                         escape_text(list));
+}
+
+ops::Json circular_item(Sight& sight, const std::string& list, const Item& item) {
+  const auto found = read_item(sight.redis, circular_keys(sight, list), item);
+  if (!found) refuse_item(list, item, "item");
+  return to_json(*found);
+}
+
+ops::Json schedule_item(Sight& sight, const std::string& list, const Item& job) {
+  const store::ScheduleKeys keys(list);
+  const auto there =
+      sight.redis.pipeline({{"HEXISTS", keys.statuses, job}, {"HEXISTS", keys.schedules, job}});
+  if (there[0].number + there[1].number == 0) refuse_item(list, job, "job");
+  auto jobs = with_rules(sight, list, read_jobs_named(sight.redis, keys, {job}));
+  return std::move(jobs.front());
+}
+
+ops::Json feed_item(Sight& sight, const std::string& feed, const Item& id) {
+  auto job = std::move(read_feed_jobs_named(sight.redis, feed, {id}).front());
+  if (!job) refuse_item(feed, id, "job");
+  if (std::string_view(job->state) == "waiting") {
+    const store::FeedKeys keys(feed);
+    const auto place =
+        sight.redis.pipeline({{"LPOS", keys.ids, id, "RANK", "-1"}, {"LLEN", keys.ids}});
+    if (place[0].kind == redis::ReplyCopy::Kind::integer) {
+      job->place = static_cast<std::size_t>(place[1].number - place[0].number);
+    } else {
+      job->state = "nowhere";
+    }
+  }
+  return to_json(*job);
+}
+
+}  // namespace
+
+ops::Json items_json(Sight& sight, const std::string& list, const ItemFilter& filter,
+                     const Part& part) {
+  ops::Json json = ops::Json::object();
+  ops::put_bytes(json, "list", list);
+  switch (kind_of(sight, list)) {
+    case SourceKind::circular:
+      check_state(list, filter.state, item_states);
+      circular_items(sight, circular_keys(sight, list), filter, part, json);
+      break;
+    case SourceKind::schedule:
+      check_state(list, filter.state, job_states);
+      schedule_items(sight, list, filter, part, json);
+      break;
+    case SourceKind::job:
+      check_state(list, filter.state, feed_job_states);
+      feed_items(sight, list, filter, part, json);
+  }
+  return json;
+}
+
+ops::Json item_json(Sight& sight, const std::string& list, const Item& item) {
+  ops::Json json = ops::Json::object();
+  ops::put_bytes(json, "list", list);
+  const SourceKind kind = kind_of(sight, list);
+  json.update(kind == SourceKind::circular   ? circular_item(sight, list, item)
+              : kind == SourceKind::schedule ? schedule_item(sight, list, item)
+                                             : feed_item(sight, list, item));
+  json["runs"] = past_runs(sight, list, item);
+  return json;
+}
+
+}  // namespace w8y::app::look

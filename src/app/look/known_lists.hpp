@@ -1,0 +1,29 @@
+// Which list is meant, and its keys: as the config in force says, else as Redis has it.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include <w8y/rule.hpp>
+
+#include "app/look/sight.hpp"
+#include "store/circular/keys.hpp"
+
+namespace w8y::app::look {
+
+/// All throw Refusal, with 404 for a list that is neither in the config nor in Redis.
+
+/// The list of that name, else all of the config that the pattern fits; empty: all of the config.
+std::vector<std::string> lists_of(Sight& sight, const std::string& name_or_pattern);
+/// A list of the config by the rule; of another one by the keys that it has.
+SourceKind kind_of(Sight& sight, const std::string& prefix);
+/// Of the config; nullptr: it is not there.
+const Rule* rule_of(const Sight& sight, const std::string& prefix);
+store::CircularKeys circular_keys(const Sight& sight, const std::string& prefix);
+
+/// Throws Refusal with 400 for a state that no item of the list ever has; none is any.
+void check_state(const std::string& list, const std::string& state,
+                 std::span<const char* const> states);
+
+}  // namespace w8y::app::look

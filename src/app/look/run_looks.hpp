@@ -1,0 +1,41 @@
+// Finished runs, as the status API shows them.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <w8y/item.hpp>
+
+#include "app/look/history.hpp"
+#include "app/look/sight.hpp"
+
+namespace w8y::app::look {
+
+/// How much of something an answer has, and where it goes on.
+struct Part {
+  std::size_t limit = 100;
+  std::string after;  ///< a cursor; empty: from the beginning
+};
+
+struct RunFilter {
+  std::optional<Item> item;
+  std::vector<std::string> outcomes;  ///< empty: any
+  bool failed = false;                ///< only what did not succeed
+  std::string host;                   ///< a name or a pattern; empty: any
+
+  [[nodiscard]] bool fits(const FinishedRun& run) const;
+};
+
+/// {"runs": […], "next"}, newest first, of the lists that `list` means (lists_of()). Looks at some
+/// thousand entries at most: fewer than the limit may be found, and more behind `next`.
+ops::Json runs_json(Sight& sight, const std::string& list, const RunFilter& filter,
+                    const Part& part);
+
+/// The finished run with this id, or with the only id that starts so. Throws Refusal for more than
+/// one, and where too many have ended since.
+std::optional<FinishedRun> find_finished(Sight& sight, const std::string& list,
+                                         const std::string& start);
+
+}  // namespace w8y::app::look
