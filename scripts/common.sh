@@ -18,7 +18,10 @@ build_packages=(
   redis-server redis-tools
 )
 # shellcheck disable=SC2034
-test_packages=(clang clang-format iproute2 mandoc nodejs openssl procps prometheus python3-dateutil python3-pyte shellcheck util-linux)
+test_packages=(
+  clang clang-format iproute2 mandoc nodejs openssl procps prometheus
+  python3-dateutil python3-jsonschema python3-pyte shellcheck util-linux
+)
 
 # Installs those of the packages that are missing, as root or by sudo.
 need() {

@@ -109,6 +109,8 @@ def environment(folder, programs):
     return variables | programs | {
         "DIR": str(folder), "HOME": str(folder), "LANG": "C.UTF-8", "TZ": "UTC",
         "MANUAL": str(HERE.parent.parent / "etc/man"),
+        "OPENAPI": str(HERE.parent.parent / "etc/openapi.json"),
+        "PYTHONPATH": str(HERE.parent / "support"), "PYTHONDONTWRITEBYTECODE": "1",
         "REDBIKE": str(HERE.parent / "faults/redbike_client.py"),
         "REDIS_URL": url, "W8Y_REDIS_URL": url, "SOCKET": f"{folder}/w8yd.sock",
         "XDG_RUNTIME_DIR": str(folder), "RUNTIME_DIRECTORY": str(folder),

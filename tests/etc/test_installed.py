@@ -32,6 +32,7 @@ OTHERS = {
     "share/doc/w8y/examples/systemd/embedded.conf",
     "share/doc/w8y/examples/systemd/run-as.conf",
     "share/doc/w8y/grafana/w8y.json",
+    "share/doc/w8y/openapi.json",
     "share/doc/w8y/prometheus/alerts.yml",
     "share/doc/w8y/w8y.toml",
     "share/fish/vendor_completions.d/w8y.fish",

@@ -1,0 +1,95 @@
+#include "app/api/routes.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "app/ring_path.hpp"
+#include "ops/api_support.hpp"
+#include "ops/live_hub.hpp"
+#include "ops/page.hpp"
+
+using namespace w8y;
+
+namespace routes_test {
+namespace {
+
+/// The names of the parameters by "GET /api/v1/lists/*", of the router and of etc/openapi.json;
+/// nullopt: any are taken.
+using Told = std::map<std::string, std::optional<std::set<std::string>>>;
+
+Told of_router(const ops::Router& router) {
+  Told all;
+  for (const auto& route : router.routes()) {
+    std::string path;
+    for (const std::string& part : route.pattern) path += "/" + part;
+    auto& known = all[route.method + " " + path];
+    if (route.known) known.emplace(route.known->begin(), route.known->end());
+  }
+  return all;
+}
+
+/// "/lists/{list}" to "/lists/*"
+std::string pattern_of(std::string path) {
+  for (std::size_t at = 0; (at = path.find('{', at)) != std::string::npos;)
+    path.replace(at, path.find('}', at) - at + 1, "*");
+  return path;
+}
+
+Told of_document() {
+  std::ifstream file(W8Y_OPENAPI);
+  const ops::Json json = ops::Json::parse(
+      std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()));
+  Told all;
+  for (const auto& [path, methods] : json["paths"].items())
+    for (const auto& [method, operation] : methods.items()) {
+      std::set<std::string> parameters;
+      for (const auto& parameter : operation.value("parameters", ops::Json::array()))
+        if (parameter["in"] == "query") parameters.insert(parameter["name"].get<std::string>());
+      std::string upper = method;
+      for (char& c : upper) c = static_cast<char>(c - 'a' + 'A');
+      all[upper + " " + pattern_of(path)] = parameters;
+    }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("each path, method and parameter is in etc/openapi.json, and nothing else is") {
+  loop::Loop loop;
+  ops::test::FakeControl control;
+  ops::test::FakeFleet fleet;
+  ops::EventHub events(loop, "here-1");
+  app::Looker looker(loop, {[] { return redis::ClientOptions(); },
+                            [] { return std::make_shared<const Config>(); }});
+  Hour hour;
+  ops::LiveHub live(loop, control, fleet, hour);
+  app::RingPath ring(loop, looker);
+  ops::Router router;
+  ops::add_api(router, control, fleet, events);
+  app::api::add_routes({router, looker, control, fleet});
+  ops::add_live(router, live);
+  ops::add_page(router, control);
+  ring.add_to(router);
+  const Told router_has = of_router(router);
+  const Told document_has = of_document();
+  CHECK(router_has.size() > 30);
+  for (const auto& one : router_has) {
+    CAPTURE(one.first);
+    REQUIRE(document_has.contains(one.first));
+    if (one.second) CHECK(document_has.at(one.first) == one.second);
+  }
+  for (const auto& one : document_has) {
+    CAPTURE(one.first);
+    // Metrics need the whole host.
+    CHECK((router_has.contains(one.first) || one.first == "GET /metrics"));
+  }
+}
+
+}  // namespace routes_test
