@@ -10,7 +10,7 @@
 enum { settled_at_once = 32 };
 
 static const char *prefix, *settle_sha, *claim_sha, *history;
-static char keys[10][256];
+static char keys[11][256];
 static unsigned long batch, next_run;
 
 static void key(int number, const char *name) {
@@ -20,9 +20,9 @@ static void key(int number, const char *name) {
 static void claim(void) {
   char wake[256];
   snprintf(wake, sizeof wake, "%s:wake", prefix);
-  begin(3 + 7 + 15 + (int)batch);
-  words(3, "EVALSHA", claim_sha, "7");
-  words(7, keys[0], keys[1], keys[2], keys[3], keys[4], keys[8], keys[9]);
+  begin(3 + 8 + 15 + (int)batch);
+  words(3, "EVALSHA", claim_sha, "8");
+  words(8, keys[0], keys[1], keys[2], keys[3], keys[4], keys[8], keys[9], keys[10]);
   words(15, keys[7], "run:bench:1:", "5000", "0", "-1", "256", "0", "0", wake, "0", "1048576", "64",
         "16777216", "4097", "");
   for (unsigned long i = 0; i < batch; ++i) {
@@ -92,8 +92,9 @@ int main(int argc, char **argv) {
   const uint64_t span = (uint64_t)(strtod(argv[7], NULL) * 1e9);
   history = argv[8];
   static const char *const names[] = {"list", "fence",  "failures", "slots",       "paused",
-                                      "runs", "events", "lock:",    "quarantined", "waiting"};
-  for (int i = 0; i < 10; ++i) key(i, names[i]);
+                                      "runs", "events", "lock:",    "quarantined", "waiting",
+                                      "visits"};
+  for (int i = 0; i < 11; ++i) key(i, names[i]);
 
   const uint64_t since = now_ns();
   unsigned long items = 0;
