@@ -15,9 +15,9 @@ namespace {
 /// Circular lists that share a call; in a cluster, each has its own.
 constexpr std::size_t lists_at_once = 32;
 /// Between two calls: so many times as long as the last one took, and no less than that.
-constexpr int pauses = 20;
-constexpr Duration least_pause = std::chrono::milliseconds(2);
-constexpr Duration longest_pause = std::chrono::seconds(1);
+constexpr int measure_pauses = 20;
+constexpr Duration least_measure_pause = std::chrono::milliseconds(2);
+constexpr Duration longest_measure_pause = std::chrono::seconds(1);
 
 ListFigures figures_of(const store::Measured& measured, WallTime now) {
   ListFigures figures;
@@ -70,7 +70,8 @@ void Measuring::go_on() {
 }
 
 void Measuring::answered() {
-  const Duration pause = std::clamp(pauses * (loop_.now() - asked_), least_pause, longest_pause);
+  const Duration pause = std::clamp(measure_pauses * (loop_.now() - asked_), least_measure_pause,
+                                    longest_measure_pause);
   next_.set(loop_.now() + pause, [this] { go_on(); });
 }
 

@@ -13,10 +13,10 @@ namespace {
 /// Many who look cost what one does.
 constexpr Duration kept_for = std::chrono::seconds(1);
 /// In one turn of the loop, and for all others before the next one.
-constexpr Duration longest_step = std::chrono::milliseconds(2);
-constexpr Duration pause = std::chrono::microseconds(500);
+constexpr Duration longest_scrape_step = std::chrono::milliseconds(2);
+constexpr Duration scrape_pause = std::chrono::microseconds(500);
 /// Lists between two looks at the clock.
-constexpr std::size_t few = 16;
+constexpr std::size_t lists_between_looks = 16;
 
 bool has_run(const RunCounters& counters) {
   return counters.claimed + counters.succeeded + counters.failed + counters.crashed +
@@ -66,17 +66,17 @@ void Metrics::begin() {
 
 void Metrics::go_on() {
   if (step()) return gathered();
-  next_.set(parts_.loop.now() + pause, [this] { go_on(); });
+  next_.set(parts_.loop.now() + scrape_pause, [this] { go_on(); });
 }
 
 /// Whether that was the last list.
 bool Metrics::step() {
   const auto& lists = parts_.supervisor.lists();
-  const Instant until = parts_.loop.now() + longest_step;
+  const Instant until = parts_.loop.now() + longest_scrape_step;
   auto list = last_ ? lists.upper_bound(*last_) : lists.begin();
   for (std::size_t i = 1; list != lists.end(); ++list, ++i) {
     look_at(*list->second);
-    if (i % few > 0 || parts_.loop.now() < until) continue;
+    if (i % lists_between_looks > 0 || parts_.loop.now() < until) continue;
     last_ = list->first;
     return false;
   }

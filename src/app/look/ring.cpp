@@ -101,7 +101,7 @@ WallTime redis_now(redis::SyncClient& client, const std::string& key) {
                   std::stoll(time.elements[1].text) / 1000);
 }
 
-const Rule& rule_of(const Sight& sight, const std::string& prefix) {
+const Rule& ring_rule_of(const Sight& sight, const std::string& prefix) {
   const auto found = sight.config.lists.find(prefix);
   if (found == sight.config.lists.end()) throw Refusal(404, "there is no such list");
   if (found->second->kind() != SourceKind::circular)
@@ -135,7 +135,7 @@ void RingTurn::note(std::vector<std::uint64_t> hashes) {
 }
 
 std::string ring_text(Sight& sight, const std::string& prefix, std::size_t most, RingTurn& turn) {
-  const store::CircularKeys keys(rule_of(sight, prefix));
+  const store::CircularKeys keys(ring_rule_of(sight, prefix));
   const auto length = static_cast<std::size_t>(sight.redis.call({"LLEN", keys.list}).number);
   const WallTime now = redis_now(sight.redis, keys.list);
   const bool sampled = length > most;

@@ -10,7 +10,7 @@ namespace w8y::app::look {
 namespace {
 
 /// Names that one answer looks at.
-constexpr std::size_t most_names = 5000;
+constexpr std::size_t names_of_answer = 5000;
 /// Names that are asked about at once where only some are wanted.
 constexpr std::size_t names_at_once = 500;
 
@@ -117,7 +117,7 @@ void walk(ops::Json& json, const char* items, const std::vector<Phase>& phases, 
         {"walk", std::to_string(at), place.empty() ? "" : place[0], place.empty() ? "" : place[1]});
   };
   for (std::size_t looked = 0; phase < phases.size();) {
-    const Step step = phases[phase](from, std::clamp(part.limit, names_at_once, most_names));
+    const Step step = phases[phase](from, std::clamp(part.limit, names_at_once, names_of_answer));
     const auto chosen = choose(phase, step);
     for (std::size_t i = 0; i < chosen.size(); ++i) {
       if (!chosen[i]) continue;
@@ -131,7 +131,7 @@ void walk(ops::Json& json, const char* items, const std::vector<Phase>& phases, 
       ++phase;
       from.clear();
     }
-    if (looked >= most_names && phase < phases.size()) return stop_at(phase, from);
+    if (looked >= names_of_answer && phase < phases.size()) return stop_at(phase, from);
   }
 }
 
