@@ -5,7 +5,7 @@ import {listLink, rate, rateText, spark, state, sums} from './parts.js';
 import {allLists, quarantined} from './overview.js';
 
 const ROW = 45; // px, as style.css has it
-const SPARE = 12;
+const SPARE = 6;
 const TROUBLE = {unavailable: 0, starved: 1, refused: 2, paused: 4, quiet: 5, draining: 5, probing: 6, running: 7, full: 7, idle: 8, disabled: 9};
 const STATES = ['trouble', 'running', 'idle', 'full', 'paused', 'quarantined', 'failing', 'refused', 'starved', 'unavailable', 'probing', 'quiet', 'draining', 'disabled'];
 
@@ -43,11 +43,13 @@ let sort = 'trouble';
 let chosen = [];
 let total = 0;
 let madeFor = '';
+let madeOf = 0;
 let madeAt = 0;
 let body = null;
 
 function choose() {
   const mark = `${search}\n${filter}\n${sort}`;
+  if (mark === madeFor && madeOf === store.version && sort !== 'rate') return;
   // Sorted again every other second: a list that moves away from under the pointer is of no use.
   if (mark === madeFor && Date.now() - madeAt < 2000) return;
   const all = allLists(mark === madeFor ? 1000 : 0);
@@ -58,6 +60,7 @@ function choose() {
   if (sort === 'rate') for (const row of chosen) row.rate = rate(lastHour([row.hour]));
   chosen.sort(SORTS[sort] || SORTS.trouble);
   madeFor = mark;
+  madeOf = store.version;
   madeAt = Date.now();
 }
 

@@ -1,6 +1,6 @@
 // Is anything wrong, what is running, and how was the last hour.
 import {v, plain, number, count, time, duration} from './dom.js';
-import {store, runsNow, fleetHour, keys, listOf, now} from './store.js';
+import {store, runsNow, fleetHour, now, rows} from './store.js';
 import {placesBar, card, chart, rate, rateText, runList, sums, table} from './parts.js';
 
 const FRESH = 3600000;
@@ -78,16 +78,16 @@ export function quarantined(row) {
   return row.quarantined || 0;
 }
 
-let rows = [];
+let known = [];
 let computed = 0;
 
 /** All lists, looked at again every second at most: there may be ten thousand. */
 export function allLists(most = 1000) {
-  if (Date.now() - computed >= most || !rows.length) {
+  if (Date.now() - computed >= most || !known.length) {
     computed = Date.now();
-    rows = [...keys()].map(listOf);
+    known = rows();
   }
-  return rows;
+  return known;
 }
 
 function places() {

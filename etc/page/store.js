@@ -15,7 +15,7 @@ export const store = {
   remote: new Map(), // host id → {lists, runs, minutes}
   minutes: new Map(), // minute → [runs, failed] of this host
   skew: 0, // w8yd's clock, by ours
-  version: 0, // grows when lists come, go or change their state
+  version: 0, // grows when anything of a list changes
 };
 
 let source = null;
@@ -65,7 +65,7 @@ function takeRow(lists, row, remote) {
     return store.host.host;
   }}];
   lists.set(key, made);
-  if (!before || before.state !== row.state) store.version++;
+  store.version++;
 }
 
 function drop(lists, rows) {
@@ -222,10 +222,12 @@ export function serves(state) {
   return !['refused', 'disabled', 'probing'].includes(state);
 }
 
-export function keys() {
+/** All lists, as they are on all hosts together. */
+export function rows() {
+  if (!store.remote.size) return [...store.lists.values()];
   const all = new Set(store.lists.keys());
   for (const remote of store.remote.values()) for (const key of remote.lists.keys()) all.add(key);
-  return all;
+  return [...all].map(listOf);
 }
 
 /** What runs now: [{list row, run, host}], on all hosts, as far as it is told. */

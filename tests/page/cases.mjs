@@ -334,6 +334,80 @@ async function fleetCase(at) {
   await viewer.reads(page.getByRole('table', {name: 'Hosts of the fleet'}).getByRole('row', {name: /beta/}), /silent/, 60000);
 }
 
+async function runsCase(at) {
+  const gate = join(at.home, 'go');
+  const {redis, host} = await world(at, `
+[lists.work]
+command = ["sh", "-c", "echo oh, '<b>no</b>' >&2; while [ ! -e ${gate} ]; do sleep 0.05; done; exit 3", "{}"]
+cooldown = "1h"
+backoff = { min = "1h", max = "1h" }
+[lists.mix]
+source = "schedule"
+queues = "A"
+command = ["true"]
+[lists.sums]
+source = "job"
+concurrency = 0
+command = ["true"]
+`);
+  host.ctl('schedule', '-k', 'mix', 'set', 'daily:A', 'FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYSECOND=0');
+  host.ctl('feed', 'create', 'sums', '--kind', 'job');
+  for (const job of ['one', 'two']) host.ctl('job', 'put', 'sums', job);
+  await redis.ask('RPUSH', 'work:list', 'a/b <i>', 'second');
+  const viewer = await open(at, host);
+  const {page} = viewer;
+  await viewer.go('#/lists/work');
+  const items = page.getByRole('table', {name: 'Items'});
+  await viewer.reads(items.getByRole('row', {name: /a\/b <i>/}), /running[^]*on alpha/);
+  await viewer.reads(items.getByRole('row', {name: /second/}), /free/);
+  const id = /:(\w+)$/.exec(await redis.ask('GET', 'work:lock:a/b <i>'))[1];
+  await page.getByRole('region', {name: 'Running now'}).getByRole('link', {name: 'run'}).click();
+  await viewer.reads(page.getByRole('main'), new RegExp(`Run of a/b <i>[^]*running[^]*alpha[^]*${id}`));
+  // An order against a run: its item is taken out of circulation.
+  await page.getByRole('button', {name: 'Cancel and quarantine …'}).click();
+  const dialog = page.getByRole('dialog');
+  await viewer.reads(dialog, /taken out of circulation/);
+  await dialog.getByRole('button', {name: 'Cancel and quarantine'}).click();
+  await dialog.getByLabel(/The token/).fill(host.token);
+  await dialog.getByRole('button', {name: 'Cancel and quarantine'}).click();
+  await dialog.getByRole('button', {name: 'Close'}).click();
+  await viewer.reads(page.getByRole('heading', {level: 1}).locator('xpath=..'), /cancelled/);
+  await waitFor(async () => (await redis.ask('HEXISTS', 'work:quarantined', 'a/b <i>')) === 1, 'the quarantine');
+  writeFileSync(gate, '');
+  await waitFor(async () => Number(await redis.ask('LLEN', 'work:runs')) >= 2, 'the second run');
+  await viewer.go('#/lists/work');
+  const past = page.getByRole('table', {name: 'Runs that ended'});
+  await viewer.reads(past.getByRole('row', {name: /second/}), /failed[^]*exit status 3/);
+  await viewer.reads(past.getByRole('row', {name: /a\/b <i>/}), /cancelled/);
+  await past.getByRole('row', {name: /second/}).getByRole('link', {name: 'show'}).click();
+  await viewer.reads(page.getByRole('region', {name: 'End of standard error'}), /oh, <b>no<\/b>/);
+  await viewer.reads(page.getByRole('main'), /Exit status\s+3/);
+  await viewer.accessible();
+  await viewer.picture('run');
+
+  await viewer.go('#/lists/work');
+  await items.getByRole('link', {name: 'a/b <i>'}).click();
+  await viewer.sees(viewer.heading('a/b <i>'));
+  await viewer.reads(page.getByRole('region', {name: 'How it is'}), /./);
+  await page.getByRole('button', {name: 'Release …'}).click();
+  await dialog.getByRole('button', {name: 'Release'}).click();
+  await waitFor(async () => (await redis.ask('HEXISTS', 'work:quarantined', 'a/b <i>')) === 0, 'the release');
+  await dialog.getByRole('button', {name: 'Close'}).click();
+  await viewer.accessible();
+  await viewer.picture('item');
+
+  await viewer.go('#/schedules');
+  await viewer.reads(page.getByRole('region', {name: 'mix'}), /On the timeline\s+1[^]*daily:A/);
+  await page.getByRole('link', {name: 'mix'}).click();
+  await viewer.reads(page.getByRole('table', {name: 'Jobs'}).getByRole('row', {name: /daily:A/}), /every day at 09:00/i);
+  await viewer.accessible();
+  await viewer.picture('schedule');
+  await viewer.go('#/feeds');
+  await viewer.reads(page.getByRole('table', {name: 'Feeds'}).getByRole('row', {name: /sums/}), /^sums\s+2\s+0\s+0\s+0\s+2\s+0/);
+  await viewer.accessible();
+  await viewer.picture('feeds');
+}
+
 async function plainCase(at) {
   const {host} = await world(at, '[lists."<i>x</i>"]\ncommand = ["true"]\n[lists.gpu]\nexecutor = "/nonexistent"\n');
   const viewer = await open(at, host, {javaScriptEnabled: false});
@@ -353,5 +427,6 @@ export const cases = [
   ['orders', ordersCase],
   ['restarts', breakCase],
   ['fleet', fleetCase],
+  ['runs and items', runsCase],
   ['no JavaScript', plainCase],
 ];
