@@ -7,7 +7,7 @@ import {allLists, quarantined} from './overview.js';
 const ROW = 45; // px, as style.css has it
 const SPARE = 6;
 const TROUBLE = {unavailable: 0, starved: 1, refused: 2, paused: 4, quiet: 5, draining: 5, probing: 6, running: 7, full: 7, idle: 8, disabled: 9};
-const STATES = ['trouble', 'running', 'idle', 'full', 'paused', 'quarantined', 'failing', 'refused', 'starved', 'unavailable', 'probing', 'quiet', 'draining', 'disabled'];
+const STATES = 'trouble running idle full paused quarantined failing refused starved unavailable probing quiet draining disabled'.split(' ');
 
 const failedIn = (row) => sums(lastHour([row.hour]))[1];
 const failedAll = (row) => {

@@ -59,7 +59,7 @@ function takeRow(lists, row, remote) {
   const hour = (before && before.hour) || new Map();
   addMinutes(hour, row.minutes);
   const made = {...row, name: text, key, hour, remote, why: row.why || ''};
-  // As it is where no other host has it: of ten thousand, only those that change are made anew.
+  // As it is where no other host has it.
   made.limit = limitOf(made, serves(row.state) ? row.concurrency : 0);
   made.hosts = [{own: true, row: made, get host() {
     return store.host.host;
