@@ -37,7 +37,7 @@ constexpr Duration linger = std::chrono::seconds(15);
 /// Changes that are kept for who comes back.
 constexpr std::size_t most_kept = std::size_t{1} << 20;
 
-constexpr const char* last_words = ": dropped, this client reads too slowly\n\n";
+constexpr const char* live_last_words = ": dropped, this client reads too slowly\n\n";
 
 /// The list that an event says something new of.
 struct LiveList {
@@ -263,7 +263,7 @@ void LiveHub::subscribe(HttpReply& reply, const std::string& last_id) {
   if (clients_.size() >= most_clients)
     return reply.send(error_response(503, "too many pages are open on this host"));
   Client client;
-  client.stream = reply.stream("text/event-stream", last_words);
+  client.stream = reply.stream("text/event-stream", live_last_words);
   push(client, "retry: 1000\n\n");  // so that the client sees its headers at once
   if (state_ == State::asleep) wake();
   resume(client, last_id);

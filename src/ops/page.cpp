@@ -15,7 +15,7 @@ namespace w8y::ops {
 namespace {
 
 /// Lists of one answer: what a browser without scripts can show at once.
-constexpr std::size_t most_rows = 1000;
+constexpr std::size_t most_page_rows = 1000;
 /// Bytes of a text in the table.
 constexpr std::size_t longest_text = 300;
 
@@ -66,7 +66,7 @@ class PlainLists {
   void add(const ListStatus& list) {
     problems_.add(list);
     if (after_ && list.prefix <= *after_) return;
-    if (count_ == most_rows) {
+    if (count_ == most_page_rows) {
       more_ = true;
       return;
     }
