@@ -165,7 +165,7 @@ async function million(at) {
   await viewer.picture('list-million');
 }
 
-/** etc/pictures has copies of two of them: readme-ring is page-light.png and page-dark.png there. */
+/** etc/pictures has copies: readme-ring is page-light.png and page-dark.png there, readme-top top.png. */
 async function pictures(at) {
   const program = stepper(at);
   const {redis, host} = await world(at, `
