@@ -1,0 +1,177 @@
+// What keeps a list from going faster, as a whole.
+#include <algorithm>
+#include <utility>
+
+#include <w8y/escape.hpp>
+#include <w8y/units.hpp>
+#include <w8y/why.hpp>
+
+#include "core/why_words.hpp"
+
+namespace w8y {
+
+using core::count_of;
+using core::sentence;
+
+namespace {
+
+std::size_t in_state(const WhyItems& items, const char* state) {
+  const auto found = items.states.find(state);
+  return found == items.states.end() ? 0 : found->second;
+}
+
+/// What is waiting to be taken.
+std::size_t takeable(SourceKind kind, const WhyItems& items) {
+  switch (kind) {
+    case SourceKind::circular:
+      return in_state(items, "free");
+    case SourceKind::schedule:
+      return in_state(items, "queued");
+    case SourceKind::job:
+      return in_state(items, "waiting");
+  }
+  return 0;
+}
+
+const char* thing_of(SourceKind kind) {
+  return kind == SourceKind::circular ? "item" : "job";
+}
+
+/// "3 free, 8 running"
+std::string states_text(const WhyItems& items) {
+  std::string text;
+  for (const auto& [state, count] : items.states)
+    if (count > 0) text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + state;
+  return text;
+}
+
+WhySentence items_sentence(const WhyList& list, const WhyItems& items) {
+  std::string text = count_of(items.length, thing_of(list.kind)) + ": ";
+  if (items.looked_at < items.length)
+    text = "The first " + std::to_string(items.looked_at) + " of " + text;
+  WhySentence told = sentence("items", text + states_text(items) + ".");
+  told.numbers["length"] = static_cast<std::int64_t>(items.length);
+  for (const auto& [state, count] : items.states)
+    told.numbers[state] = static_cast<std::int64_t>(count);
+  return told;
+}
+
+std::string rests_until(const WhyItems& items) {
+  if (!items.first_free) return {};
+  if (items.length == 1) return "It is free in " + rough_duration(*items.first_free) + ".";
+  std::string text = "The next one is free in " + rough_duration(*items.first_free);
+  if (items.last_free && *items.last_free > *items.first_free)
+    text += ", the last one in " + rough_duration(*items.last_free);
+  return text + ".";
+}
+
+/// Nothing is there to be taken: the first sentence says so.
+std::vector<WhySentence> nothing_to_take(const WhyList& list, const WhyItems& items) {
+  std::vector<WhySentence> all;
+  const std::size_t running = in_state(items, "running") + in_state(items, "claimed");
+  const std::size_t resting = in_state(items, "resting");
+  const std::string thing = thing_of(list.kind);
+  const bool one = items.length == 1;
+  const std::string all_of = one ? "only " + thing : count_of(items.length, thing.c_str());
+  if (running == items.looked_at) {
+    all.push_back(
+        sentence("all_run", "Nothing keeps it: " + std::string(one ? "its " : "all of its ") +
+                                all_of + (one ? " runs." : " run.")));
+  } else if (resting == items.looked_at) {
+    all.push_back(sentence("all_rest", (one ? "Its " : "All of its ") + all_of +
+                                           (one ? " rests. " : " rest. ") + rests_until(items)));
+  } else if (list.kind == SourceKind::schedule) {
+    const bool late = items.late > 0;
+    std::string text = late ? "No job is queued, though " + count_of(items.late, "job") +
+                                  (items.late == 1 ? " is" : " are") +
+                                  " due: a host that has the "
+                                  "list in its config is to enter " +
+                                  (items.late == 1 ? "it" : "them") + " in a queue"
+                            : "No job is due";
+    if (!late && items.next_due)
+      text += "; the next one is " + core::at_and_in(list, *items.next_due);
+    all.push_back(sentence(late ? "late" : "none_due", text + "."));
+  } else {
+    all.push_back(
+        sentence("none_free", std::string("No ") + thing_of(list.kind) +
+                                  (list.kind == SourceKind::job ? " waits." : " is free.")));
+    if (resting > 0) all.push_back(sentence("resting", rests_until(items)));
+  }
+  if (items.first_free)
+    all.back().numbers["free_in_ms"] =
+        std::chrono::duration_cast<WallTime>(*items.first_free).count();
+  return all;
+}
+
+void add(std::vector<WhySentence>& all, std::vector<WhySentence> more) {
+  for (WhySentence& each : more) all.push_back(std::move(each));
+}
+
+}  // namespace
+
+Why why_list(const WhyList& list, const WhyItems& items) {
+  Why why;
+  const bool known = std::any_of(list.hosts.begin(), list.hosts.end(),
+                                 [](const WhyHost& host) { return host.has_list; });
+  if (!list.has_keys && !known) {
+    why.state = "unknown";
+    why.sentences = {sentence("no_list", "There is no list " + core::list_text(list) +
+                                             ": Redis has none of its keys, and no host has it in "
+                                             "its config.")};
+    return why;
+  }
+  const bool busy = in_state(items, "running") + in_state(items, "claimed") > 0;
+  std::vector<WhySentence> held = core::hindrances(list);
+  std::vector<WhySentence> unserved;
+  if (items.length == 0) {
+    why.state = "idle";
+    why.sentences.push_back(sentence("empty", "The list " + core::list_text(list) +
+                                                  " is empty: it has no " + thing_of(list.kind) +
+                                                  "s."));
+    add(why.sentences, std::move(held));
+    return why;
+  }
+  std::size_t free = takeable(list.kind, items);
+  if (held.empty())
+    for (const auto& [code, queued] : items.queues) {
+      // Told already, or the same for all of them.
+      auto why_not = core::hindrances(list, code);
+      if (why_not.empty() || why_not.front().kind != "queue_unserved") continue;
+      free -= std::min(free, queued);
+      unserved.push_back(std::move(why_not.front()));
+    }
+  const bool nothing = takeable(list.kind, items) == 0;
+  why.state = busy ? "running" : held.empty() ? "idle" : "held";
+  const bool hindered = !held.empty();
+  add(why.sentences, std::move(held));
+  if (nothing) {
+    add(why.sentences, nothing_to_take(list, items));
+  } else if (!hindered && free > 0) {
+    why.sentences.push_back(sentence(
+        "soon", "Nothing keeps it: there are places, and " + count_of(free, thing_of(list.kind)) +
+                    (free == 1 ? " is taken soon." : " are taken soon.")));
+    add(why.sentences, core::turn_comes(list));
+  }
+  add(why.sentences, std::move(unserved));
+  why.sentences.push_back(items_sentence(list, items));
+  if (!hindered) add(why.sentences, core::limits_reached(list));
+  add(why.sentences, core::elsewhere(list));
+  return why;
+}
+
+Why why_unavailable(const std::string& host, const std::string& trouble,
+                    std::optional<WallTime> since, WallTime now) {
+  WhyList clock;
+  clock.now = now;
+  std::string text = "Redis is away";
+  if (since) text += " " + core::since_text(clock, *since);
+  text += ", as the host " + escape_text(host) + " finds: " + core::ended(escape(trouble));
+  Why why{"unavailable", {sentence("redis_away", std::move(text))}};
+  why.sentences.front().hosts = {host};
+  if (since) why.sentences.front().numbers["since_ms"] = since->count();
+  why.sentences.push_back(sentence(
+      "redis_away", "No host begins a run before it is back; each tries again by itself."));
+  return why;
+}
+
+}  // namespace w8y

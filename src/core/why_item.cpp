@@ -1,0 +1,350 @@
+// Why an item of a list, or a job, does not run.
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include <w8y/escape.hpp>
+#include <w8y/units.hpp>
+#include <w8y/why.hpp>
+
+#include "core/why_words.hpp"
+
+namespace w8y {
+
+using core::sentence;
+
+namespace {
+
+/// Bytes of an item in a sentence.
+constexpr std::size_t most_of_item = 128;
+
+std::string item_text(const WhyItem& item) {
+  std::string text = escape_text(item.item.beginning, most_of_item);
+  if (item.item.cut()) text += " (" + std::to_string(item.item.length) + " bytes)";
+  return text;
+}
+
+/// "the item x of work"
+std::string named(const WhyList& list, const WhyItem& item, bool capital = true) {
+  std::string text = list.kind == SourceKind::circular ? "he item " : "he job ";
+  return (capital ? "T" : "t") + text + item_text(item) + " of " + core::list_text(list);
+}
+
+std::string percent_text(const Progress& progress) {
+  if (!(progress.denominator > 0) || !std::isfinite(progress.numerator)) return {};
+  const double part = 100 * progress.numerator / progress.denominator;
+  return part >= 0 && part <= 1e6 ? std::to_string(std::lround(part)) + " % done" : "";
+}
+
+void put_run(WhySentence& told, const WhyItem& item) {
+  if (!item.host.empty()) told.hosts = {item.host};
+  if (!item.run.empty()) told.texts["run"] = item.run;
+  if (item.since) told.numbers["since_ms"] = item.since->count();
+  if (item.left) told.numbers["left_ms"] = std::chrono::duration_cast<WallTime>(*item.left).count();
+}
+
+/// What others write into a lock is not ours to understand.
+WhySentence other_holder(const WhyList& list, const WhyItem& item) {
+  std::string text = named(list, item);
+  const bool circular = list.kind == SourceKind::circular;
+  if (circular && item.lock.empty()) {
+    text += " is locked by another program, with an empty value";
+  } else if (circular) {
+    text += " is locked by another program: " + escape_text(item.lock, most_of_item);
+  } else {
+    text += " is being worked on by another program";
+    if (!item.lock.empty()) text += ": " + escape_text(item.lock, most_of_item);
+    if (item.since) text += ", " + core::since_text(list, *item.since);
+  }
+  text += item.left ? "; the lock has " + rough_duration(*item.left) + " to live, unless renewed."
+          : list.kind == SourceKind::job ? "; it has no lease that would run out."
+                                         : "; the lock has no end of its own.";
+  WhySentence told = sentence("other_program", std::move(text));
+  put_run(told, item);
+  if (!item.lock.empty()) told.texts["lock"] = item.lock;
+  return told;
+}
+
+std::vector<WhySentence> running(const WhyList& list, const WhyItem& item) {
+  if (item.host.empty()) return {other_holder(list, item)};
+  std::string text = named(list, item) + " runs on " + escape_text(item.host);
+  if (item.since) text += " " + core::since_text(list, *item.since);
+  if (item.progress)
+    if (const std::string done = percent_text(*item.progress); !done.empty()) text += ", " + done;
+  std::vector<WhySentence> all{sentence("running", text + " (run " + escape(item.run) + ").")};
+  put_run(all.front(), item);
+  if (item.progress) all.front().texts["progress"] = percent_text(*item.progress);
+  if (item.stopping)
+    all.push_back(sentence("stopping", "Its run was told to end, and is being waited for."));
+  if (item.left && list.kind != SourceKind::circular)
+    all.push_back(sentence("lease", "Its lease has " + rough_duration(*item.left) +
+                                        " left, and is renewed while the host is there."));
+  if (item.parked_after)
+    all.push_back(sentence("parked_after", list.kind == SourceKind::job
+                                               ? "It is stalled when this run ends."
+                                               : "It is quarantined when this run ends."));
+  if (!item.listed)
+    all.push_back(sentence("not_listed", "It is not in the list any more, and is not run again."));
+  return all;
+}
+
+std::string outcome_words(const std::string& outcome) {
+  if (outcome == "timed_out") return "timed out";
+  if (outcome == "cancelled" || outcome == "lost") return "was " + outcome;
+  return escape(outcome);
+}
+
+/// What the history knows of the last one.
+void add_failures(const WhyList& list, const WhyItem& item, std::vector<WhySentence>& all) {
+  if (!item.last_failure) return;
+  const WhyRun& last = *item.last_failure;
+  std::string text = "Its last run " + outcome_words(last.outcome);
+  if (!last.host.empty()) text += " on " + escape_text(last.host);
+  if (last.ended.count() > 0) text += " " + rough_duration(list.now - last.ended) + " ago";
+  if (!last.reason.empty()) text += ": " + escape(last.reason);
+  WhySentence told = sentence("last_failure", core::ended(std::move(text)));
+  told.texts = {{"run", last.run}, {"outcome", last.outcome}, {"reason", last.reason}};
+  if (!last.host.empty()) told.hosts = {last.host};
+  told.numbers["ended_ms"] = last.ended.count();
+  all.push_back(std::move(told));
+}
+
+std::string in_a_row(const WhyItem& item) {
+  return core::count_of(static_cast<std::size_t>(item.failures), "failure");
+}
+
+std::vector<WhySentence> resting(const WhyList& list, const WhyItem& item) {
+  std::string text = named(list, item) + " rests";
+  std::optional<Duration> left = item.left;
+  if (!left && item.until) left = *item.until - list.now;
+  if (left) text += " " + rough_duration(*left) + " more";
+  if (item.failures > 0) {
+    text += " after " + in_a_row(item) + (list.kind == SourceKind::job ? "" : " in a row");
+    if (item.last_failure && !item.last_failure->reason.empty())
+      text += ", last " + escape_text(item.last_failure->reason);
+  } else if (item.why == "cooldown") {
+    text += ": its cooldown after a run that succeeded";
+  }
+  std::vector<WhySentence> all{
+      sentence(item.failures == 0 && item.why == "cooldown" ? "cooldown" : "resting", text + ".")};
+  all.front().numbers["failures"] = item.failures;
+  put_run(all.front(), item);
+  if (list.kind == SourceKind::circular)
+    all.push_back(sentence("remedy", "To end its rest: w8yctl release " + core::list_text(list) +
+                                         " " + item_text(item)));
+  return all;
+}
+
+std::vector<WhySentence> quarantined(const WhyList& list, const WhyItem& item) {
+  std::string text = named(list, item) + " is quarantined";
+  if (!item.by.empty()) text += " by " + escape(item.by);
+  if (!item.run.empty()) text += " after run " + escape(item.run);
+  if (item.since) text += " " + core::since_text(list, *item.since);
+  text += item.why.empty() ? ", and no reason was given" : ": " + escape(item.why);
+  std::vector<WhySentence> all{sentence("quarantined", core::ended(std::move(text)))};
+  put_run(all.front(), item);
+  if (!item.by.empty()) all.front().texts["by"] = item.by;
+  if (!item.why.empty()) all.front().texts["reason"] = item.why;
+  add_failures(list, item, all);
+  all.push_back(sentence("remedy", "To have it run again: w8yctl release " + core::list_text(list) +
+                                       " " + item_text(item)));
+  return all;
+}
+
+std::vector<WhySentence> unknown(const WhyList& list, const WhyItem& item) {
+  if (!list.has_keys)
+    return {sentence(
+        "no_list", "There is no list " + core::list_text(list) + ": Redis has none of its keys.")};
+  switch (list.kind) {
+    case SourceKind::circular:
+      return {sentence("not_listed", "The list " + core::list_text(list) + " has no item " +
+                                         item_text(item) + ".")};
+    case SourceKind::schedule:
+      return {sentence("not_listed", "The schedule " + core::list_text(list) + " has no job " +
+                                         item_text(item) + ".")};
+    case SourceKind::job:
+      break;
+  }
+  return {sentence("not_listed", "The feed " + core::list_text(list) + " has no job " +
+                                     item_text(item) +
+                                     ": it is finished, was retracted, or never was.")};
+}
+
+// ---- schedules
+
+std::string rule_text(const WhyItem& item) {
+  return item.rule.empty() ? "" : " (" + escape(item.rule) + ")";
+}
+
+bool is_late(const WhyList& list, const WhyItem& item) {
+  return item.due.value_or(WallTime{0}) <= list.now;
+}
+
+std::vector<WhySentence> waiting(const WhyList& list, const WhyItem& item) {
+  const WallTime due = item.due.value_or(WallTime{0});
+  std::vector<WhySentence> all;
+  if (!is_late(list, item)) {
+    all.push_back(sentence("due", named(list, item) + " is due " + core::at_and_in(list, due) +
+                                      rule_text(item) + "."));
+  } else {
+    all = core::hindrances(list);
+    all.push_back(sentence("late", named(list, item) + " is due " + core::since_text(list, due) +
+                                       rule_text(item) +
+                                       ", and no host has entered it in its queue yet."));
+  }
+  all.back().numbers["due_ms"] = due.count();
+  if (!item.rule.empty()) all.back().texts["rule"] = item.rule;
+  return all;
+}
+
+std::vector<WhySentence> ended_job(const WhyList& list, const WhyItem& item) {
+  const std::string set = "To have it run again: w8yctl schedule -k " + core::list_text(list) +
+                          " set " + item_text(item) + " SCHEDULE";
+  std::string text = named(list, item);
+  std::vector<WhySentence> all;
+  const std::string since = item.since ? " " + core::since_text(list, *item.since) : "";
+  if (item.state == "stopped") {
+    all.push_back(sentence("stopped", text + " is stopped" + since + "."));
+  } else if (item.state == "bad") {
+    all.push_back(sentence(
+        "bad", text + " has a schedule that can't be read: " + core::ended(escape(item.why))));
+  } else if (item.state == "died") {
+    all.push_back(sentence("died", text + " has died" + since +
+                                       ": a run failed, and its schedule "
+                                       "ends there."));
+    add_failures(list, item, all);
+  } else {
+    all.push_back(sentence("nowhere", text + " is nowhere: " + core::ended(escape(item.why))));
+  }
+  if (item.since) all.front().numbers["since_ms"] = item.since->count();
+  all.push_back(sentence("remedy", set));
+  return all;
+}
+
+/// In its queue, or next to be taken.
+WhySentence queued(const WhyList& list, const WhyItem& item) {
+  const std::size_t others = item.place > 0 ? item.place - 1 : 0;
+  std::string text = named(list, item);
+  if (list.kind == SourceKind::schedule) {
+    text += others == 0 ? " is the next in the queue " + escape_text(item.queue)
+                        : " is queued behind " + core::count_of(others, "other") +
+                              " in the queue " + escape_text(item.queue);
+  } else {
+    text += others == 0 ? " is the next to be claimed"
+                        : " waits at place " + std::to_string(item.place) + ", behind " +
+                              core::count_of(others, "other");
+  }
+  WhySentence told = sentence("queued", text + ".");
+  told.numbers["place"] = static_cast<std::int64_t>(item.place);
+  if (!item.queue.empty()) told.texts["queue"] = item.queue;
+  return told;
+}
+
+// ---- jobs of feeds
+
+std::vector<WhySentence> stalled(const WhyList& list, const WhyItem& item) {
+  std::vector<WhySentence> all{
+      sentence("stalled", named(list, item) + " is stalled" +
+                              (item.failures > 0 ? " after " + in_a_row(item) : "") +
+                              ": it is not tried again until it is retried.")};
+  add_failures(list, item, all);
+  all.push_back(sentence("remedy", "To have it tried again: w8yctl job retry " +
+                                       core::list_text(list) + " " + item_text(item)));
+  return all;
+}
+
+void add_cancels(const WhyItem& item, std::vector<WhySentence>& all) {
+  if (item.failures == 0) return;
+  std::string text = "It was cancelled " + std::to_string(item.failures) +
+                     (item.failures == 1 ? " time" : " times");
+  if (item.max_failures > 0)
+    text +=
+        " of " + std::to_string(item.max_failures) + " (max_failures), after which it is stalled";
+  WhySentence told = sentence("cancelled", text + ".");
+  told.numbers = {{"failures", item.failures}, {"max_failures", item.max_failures}};
+  all.push_back(std::move(told));
+}
+
+/// Free to be taken: what keeps it, or that nothing does.
+std::vector<WhySentence> takeable(const WhyList& list, const WhyItem& item) {
+  std::vector<WhySentence> all = core::hindrances(list, item.queue);
+  const bool free = all.empty();
+  const bool in_queue = list.kind != SourceKind::circular;
+  if (free && !in_queue)
+    all.push_back(sentence("soon", "Nothing keeps " + named(list, item, false) +
+                                       " from running: its turn comes soon."));
+  if (in_queue) all.push_back(queued(list, item));
+  if (item.failures > 0 && list.kind == SourceKind::circular) add_failures(list, item, all);
+  if (free) {
+    auto soon = core::turn_comes(list);
+    for (WhySentence& each : soon) all.push_back(std::move(each));
+  }
+  return all;
+}
+
+std::vector<WhySentence> circular(const WhyList& list, const WhyItem& item) {
+  if (item.state == "running") return running(list, item);
+  if (item.state == "resting") return resting(list, item);
+  if (item.state == "quarantined") return quarantined(list, item);
+  return takeable(list, item);
+}
+
+std::vector<WhySentence> schedule(const WhyList& list, const WhyItem& item) {
+  if (item.state == "running") return running(list, item);
+  if (item.state == "queued") return takeable(list, item);
+  if (item.state == "waiting") return waiting(list, item);
+  return ended_job(list, item);
+}
+
+std::vector<WhySentence> job(const WhyList& list, const WhyItem& item) {
+  std::vector<WhySentence> all;
+  if (item.state == "running" || item.state == "claimed") {
+    all = running(list, item);
+  } else if (item.state == "resting") {
+    all = resting(list, item);
+  } else if (item.state == "stalled") {
+    return stalled(list, item);
+  } else if (item.state == "nowhere") {
+    return {sentence("nowhere", named(list, item) +
+                                    " is neither waiting, claimed nor stalled: a client left it "
+                                    "between two steps."),
+            sentence("remedy", "Maintenance mends that; at once: w8yctl job maintain " +
+                                   core::list_text(list))};
+  } else {
+    all = takeable(list, item);
+  }
+  add_cancels(item, all);
+  return all;
+}
+
+/// What will keep it when it is free again.
+bool is_passing(const WhyList& list, const WhyItem& item) {
+  if (item.state == "waiting") return list.kind == SourceKind::schedule && !is_late(list, item);
+  return item.state == "resting" || item.state == "quarantined";
+}
+
+}  // namespace
+
+Why why_item(const WhyList& list, const WhyItem& item) {
+  if (item.state.empty()) return {"unknown", unknown(list, item)};
+  Why why{item.state, {}};
+  switch (list.kind) {
+    case SourceKind::circular:
+      why.sentences = circular(list, item);
+      break;
+    case SourceKind::schedule:
+      why.sentences = schedule(list, item);
+      break;
+    case SourceKind::job:
+      why.sentences = job(list, item);
+      break;
+  }
+  if (!is_passing(list, item)) return why;
+  auto later = core::hindrances(list, item.queue);
+  if (!later.empty())
+    why.sentences.push_back(sentence("besides", "Besides, it would not be begun now:"));
+  for (WhySentence& each : later) why.sentences.push_back(std::move(each));
+  return why;
+}
+
+}  // namespace w8y

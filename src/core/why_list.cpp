@@ -1,0 +1,359 @@
+// Why a list does not run, or not faster.
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include <w8y/escape.hpp>
+#include <w8y/status.hpp>
+#include <w8y/units.hpp>
+#include <w8y/why.hpp>
+
+#include "core/why_words.hpp"
+
+namespace w8y::core {
+
+namespace {
+
+using Sentences = std::vector<WhySentence>;
+
+bool is(const std::string& state, ListState one) {
+  return state == state_name(one);
+}
+bool is(const std::string& state, HostState one) {
+  return state == state_name(one);
+}
+
+/// What a host is to a list.
+enum class Role {
+  no_list,
+  serves,
+  refuses,
+  disabled,
+  quiet,
+  draining,
+  probing,
+  starved,
+  unavailable,
+  silent,
+  unknown,
+};
+
+Role role_of(const WhyHost& host) {
+  if (host.state == "unknown") return Role::unknown;
+  if (!host.has_list) return Role::no_list;
+  if (host.state == "silent") return Role::silent;
+  if (is(host.list_state, ListState::refused)) return Role::refuses;
+  if (is(host.list_state, ListState::disabled)) return Role::disabled;
+  if (is(host.state, HostState::draining) || is(host.list_state, ListState::draining))
+    return Role::draining;
+  if (is(host.state, HostState::quiet) || is(host.list_state, ListState::quiet)) return Role::quiet;
+  if (is(host.list_state, ListState::probing)) return Role::probing;
+  if (is(host.list_state, ListState::starved)) return Role::starved;
+  if (is(host.list_state, ListState::unavailable)) return Role::unavailable;
+  return Role::serves;
+}
+
+bool serves(const WhyHost& host) {
+  return role_of(host) == Role::serves;
+}
+
+bool works_on(const WhyHost& host, std::string_view queue) {
+  if (queue.empty() || !host.queues) return true;
+  return std::find(host.queues->begin(), host.queues->end(), queue) != host.queues->end();
+}
+
+/// What hosts of one role, for one reason, are told as.
+struct Group {
+  Role role;
+  std::string why;
+  std::vector<const WhyHost*> hosts;
+};
+
+std::vector<Group> groups_of(const WhyList& list) {
+  std::vector<Group> groups;
+  for (const WhyHost& host : list.hosts) {
+    const Role role = role_of(host);
+    if (role == Role::serves || role == Role::no_list) continue;
+    // Since when each is silent is each one's own.
+    const std::string why = role == Role::silent ? host.name : host.why;
+    const auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
+      return group.role == role && group.why == why;
+    });
+    if (same != groups.end()) {
+      same->hosts.push_back(&host);
+    } else {
+      groups.push_back({role, why, {&host}});
+    }
+  }
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const Group& a, const Group& b) { return a.hosts.size() > b.hosts.size(); });
+  return groups;
+}
+
+std::string hosts_text(const std::vector<std::string>& names) {
+  return names.size() == 1 ? "The host " + name_all(names) : "The hosts " + name_all(names);
+}
+
+/// ": …", or the end of the sentence.
+std::string because(const std::string& why) {
+  return why.empty() ? "." : ": " + ended(escape(why));
+}
+
+WhySentence group_sentence(const WhyList& list, const Group& group) {
+  std::vector<std::string> names;
+  for (const WhyHost* host : group.hosts) names.push_back(host->name);
+  const bool one = names.size() == 1;
+  const std::string who = hosts_text(names);
+  const std::string why = escape(group.why);
+  WhySentence told;
+  switch (group.role) {
+    case Role::refuses:
+      told = sentence("refused", count_word(names.size()) +
+                                     (one ? " host refuses it, " : " hosts refuse it, ") +
+                                     name_all(names) + because(group.why));
+      break;
+    case Role::disabled:
+      told = sentence("disabled", who + (one ? " has" : " have") + " it disabled in the config: " +
+                                      ended(why.empty() ? "enabled = false" : why));
+      break;
+    case Role::quiet:
+      told =
+          sentence("quiet", who + (one ? " is" : " are") + " quiet and begin" + (one ? "s" : "") +
+                                " no new runs until told: w8yctl resume --host " +
+                                escape_text(names.front()));
+      break;
+    case Role::draining:
+      told = sentence("draining", who + (one ? " is" : " are") + " draining" + because(group.why));
+      break;
+    case Role::probing:
+      told = sentence("probing", who + (one ? " has" : " have") +
+                                     " not heard from the executor yet: it is being probed.");
+      break;
+    case Role::starved:
+      told = sentence("starved", who + " can't start processes now" + because(group.why));
+      break;
+    case Role::unavailable:
+      told = sentence("unavailable", who + " can't ask Redis for it" + because(group.why));
+      break;
+    case Role::silent:
+      told = sentence("silent", who + " is silent " +
+                                    since_text(list, group.hosts.front()->last_beat) +
+                                    ": it was killed, or can't reach Redis.");
+      break;
+    case Role::unknown:
+    case Role::no_list:
+    case Role::serves:
+      told = sentence("unknown", "What " + name_all(names) + (one ? " tells" : " tell") +
+                                     " of itself can't be read" + because(group.why));
+      break;
+  }
+  told.hosts = std::move(names);
+  if (!group.why.empty() && group.role != Role::silent) told.texts["why"] = group.why;
+  return told;
+}
+
+Sentences group_sentences(const WhyList& list) {
+  Sentences all;
+  for (const Group& group : groups_of(list)) all.push_back(group_sentence(list, group));
+  return all;
+}
+
+// ---- at its limits
+
+bool at_limit(const WhyHost& host) {
+  return host.running >= host.concurrency;
+}
+bool out_of_places(const WhyHost& host) {
+  return host.places_limit > 0 && host.places_used >= host.places_limit;
+}
+
+/// By its own words, where the figures don't say it.
+bool is_full(const WhyHost& host) {
+  return at_limit(host) || out_of_places(host) ||
+         (is(host.list_state, ListState::full) && !host.why.empty());
+}
+
+std::string of(std::size_t used, std::size_t limit) {
+  return std::to_string(used) + " of " + std::to_string(limit);
+}
+
+WhySentence limit_sentence(const WhyList& list, const WhyHost& host, bool only) {
+  const std::string who =
+      "The host " + escape_text(host.name) + (only ? ", the only one that serves it," : "");
+  WhySentence told;
+  if (at_limit(host)) {
+    told = sentence("limit", who + " is at its limit for the list: " +
+                                 of(host.running, host.concurrency) + " runs (concurrency).");
+    told.numbers = {{"running", static_cast<std::int64_t>(host.running)},
+                    {"limit", host.concurrency}};
+  } else if (!out_of_places(host)) {
+    told = sentence("full", who + " takes no more now: " + ended(escape(host.why)));
+  } else {
+    told =
+        sentence("max_processes",
+                 who + " has no place for another run: " + of(host.places_used, host.places_limit) +
+                     " of all its lists go on (max_processes). The next place goes by weight, "
+                     "and " +
+                     list_text(list) + " has weight " + std::to_string(host.weight) + ".");
+    told.numbers = {{"running", static_cast<std::int64_t>(host.places_used)},
+                    {"limit", static_cast<std::int64_t>(host.places_limit)},
+                    {"weight", host.weight}};
+  }
+  told.hosts = {host.name};
+  return told;
+}
+
+/// The largest that any of them has, since each goes by its own config; 0: one of them has none.
+unsigned fleet_limit(const std::vector<const WhyHost*>& hosts) {
+  unsigned limit = 0;
+  for (const WhyHost* host : hosts) {
+    if (host->fleet_concurrency == 0) return 0;
+    limit = std::max(limit, host->fleet_concurrency);
+  }
+  return limit;
+}
+
+std::optional<WhySentence> fleet_full(const WhyList& list,
+                                      const std::vector<const WhyHost*>& able) {
+  const unsigned limit = fleet_limit(able);
+  if (limit == 0 || list.fleet_runs < limit) return std::nullopt;
+  WhySentence told = sentence(
+      "fleet_limit", "The fleet is at its limit for the list: " + of(list.fleet_runs, limit) +
+                         " runs on all hosts together (fleet_concurrency).");
+  told.numbers = {{"running", static_cast<std::int64_t>(list.fleet_runs)}, {"limit", limit}};
+  return told;
+}
+
+// ---- orders of people
+
+WhySentence paused_sentence(const WhyList& list) {
+  const Pause& pause = *list.pause;
+  std::string text = "The list " + list_text(list) + " is paused";
+  if (!pause.by.empty()) text += " by " + escape(pause.by);
+  if (pause.since.count() > 0) text += " for " + rough_duration(list.now - pause.since);
+  text +=
+      pause.reason.empty() ? ", and no reason was given; " : ": \"" + escape(pause.reason) + "\"; ";
+  text += pause.until.count() > 0 ? "it goes on " + at_and_in(list, pause.until) + "."
+                                  : "it goes on when told: w8yctl resume " + list_text(list);
+  WhySentence told = sentence("paused", std::move(text));
+  if (!pause.by.empty()) told.texts["by"] = pause.by;
+  if (!pause.reason.empty()) told.texts["reason"] = pause.reason;
+  if (pause.since.count() > 0) told.numbers["since_ms"] = pause.since.count();
+  if (pause.until.count() > 0) told.numbers["until_ms"] = pause.until.count();
+  return told;
+}
+
+WhySentence halted_sentence(const WhyList& list) {
+  WhySentence told =
+      sentence("halted", "The schedule " + list_text(list) + " is halted" +
+                             (list.halted->empty() ? "" : " by " + escape(*list.halted)) +
+                             "; it goes on when told: w8yctl schedule -k " + list_text(list) +
+                             " control RESUME");
+  if (!list.halted->empty()) told.texts["by"] = *list.halted;
+  return told;
+}
+
+/// Nobody serves it: why not.
+Sentences nobody_serves(const WhyList& list) {
+  if (list.hosts.empty())
+    return {sentence("no_hosts", "No w8yd is there to run it: the fleet " +
+                                     escape_text(list.fleet) + " has no host.")};
+  std::vector<std::string> names;
+  bool known = false;
+  for (const WhyHost& host : list.hosts) {
+    names.push_back(host.name);
+    known = known || host.has_list || host.state == "unknown";
+  }
+  if (!known) {
+    WhySentence told =
+        sentence("not_configured", "No host has " + list_text(list) + " in its config: the fleet " +
+                                       escape_text(list.fleet) + " has " + name_all(names) + ".");
+    told.hosts = std::move(names);
+    return {std::move(told)};
+  }
+  Sentences all = group_sentences(list);
+  if (all.size() > 1) all.insert(all.begin(), sentence("not_served", "No host serves it now."));
+  return all;
+}
+
+/// No host that serves it works on this queue.
+Sentences nobody_works(const WhyList& list, std::string_view queue) {
+  std::string known;
+  for (const WhyHost& host : list.hosts) {
+    if (!serves(host) || !host.queues) continue;
+    std::string codes;
+    for (const auto& code : *host.queues) codes += (codes.empty() ? "" : ", ") + escape_text(code);
+    known += (known.empty() ? "" : "; ") + escape_text(host.name) + ": " + codes;
+  }
+  Sentences all{sentence("queue_unserved", "Nobody works on the queue " + escape_text(queue) +
+                                               ": no host of the fleet has it in `queues`.")};
+  all.front().texts["queue"] = queue;
+  if (!known.empty()) all.push_back(sentence("queues", "Queues that are worked on: " + known));
+  return all;
+}
+
+}  // namespace
+
+Sentences hindrances(const WhyList& list, std::string_view queue) {
+  Sentences all;
+  if (list.pause) all.push_back(paused_sentence(list));
+  if (list.halted) all.push_back(halted_sentence(list));
+  if (!list.fleet_trouble.empty()) {
+    all.push_back(sentence("fleet_unknown",
+                           "What hosts do is not known, because the fleet can't "
+                           "be seen: " +
+                               ended(escape(list.fleet_trouble))));
+    return all;
+  }
+  std::vector<const WhyHost*> able;
+  bool served = false;
+  for (const WhyHost& host : list.hosts) {
+    if (!serves(host)) continue;
+    served = true;
+    if (works_on(host, queue)) able.push_back(&host);
+  }
+  if (able.empty()) {
+    const Sentences why = served ? nobody_works(list, queue) : nobody_serves(list);
+    all.insert(all.end(), why.begin(), why.end());
+    return all;
+  }
+  if (auto full = fleet_full(list, able)) {
+    all.push_back(std::move(*full));
+    return all;
+  }
+  for (const WhyHost* host : able)
+    if (!is_full(*host)) return all;
+  for (const WhyHost* host : able) all.push_back(limit_sentence(list, *host, able.size() == 1));
+  return all;
+}
+
+Sentences elsewhere(const WhyList& list) {
+  return std::any_of(list.hosts.begin(), list.hosts.end(), serves) ? group_sentences(list)
+                                                                   : Sentences{};
+}
+
+Sentences limits_reached(const WhyList& list) {
+  Sentences all;
+  for (const WhyHost& host : list.hosts)
+    if (serves(host) && is_full(host)) all.push_back(limit_sentence(list, host, false));
+  return all;
+}
+
+Sentences turn_comes(const WhyList& list) {
+  const WhyHost* soonest = nullptr;
+  for (const WhyHost& host : list.hosts) {
+    if (!serves(host) || !host.look_within || is_full(host)) continue;
+    if (soonest == nullptr || *host.look_within < *soonest->look_within) soonest = &host;
+  }
+  if (soonest == nullptr) return {};
+  WhySentence told =
+      sentence("next_look",
+               "The host " + escape_text(soonest->name) + " looks for free items within " +
+                   rough_duration(*soonest->look_within) + ", and at once when it hears of one.");
+  told.hosts = {soonest->name};
+  told.numbers["within_ms"] = std::chrono::duration_cast<WallTime>(*soonest->look_within).count();
+  return {std::move(told)};
+}
+
+}  // namespace w8y::core

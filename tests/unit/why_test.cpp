@@ -1,0 +1,448 @@
+#include <doctest/doctest.h>
+
+#include <w8y/why.hpp>
+
+using namespace w8y;
+using namespace std::chrono_literals;
+
+namespace why_test {
+
+constexpr WallTime now{1769862896000};  // 2026-01-31T12:34:56Z
+
+WhyHost host(const std::string& name, const std::string& list_state = "idle") {
+  WhyHost host;
+  host.name = name;
+  host.state = "running";
+  host.has_list = true;
+  host.list_state = list_state;
+  host.concurrency = 8;
+  return host;
+}
+
+WhyHost refusing(const std::string& name, const std::string& why) {
+  WhyHost told = host(name, "refused");
+  told.why = why;
+  return told;
+}
+
+WhyList list(std::vector<WhyHost> hosts, SourceKind kind = SourceKind::circular) {
+  WhyList list;
+  list.name = "work";
+  list.kind = kind;
+  list.now = now;
+  list.fleet = "w8y-fleet";
+  list.hosts = std::move(hosts);
+  return list;
+}
+
+WhyItem item(const std::string& state) {
+  WhyItem item;
+  item.item = ShownItem("m1");
+  item.state = state;
+  return item;
+}
+
+WhyRun failed_run() {
+  return {"01KFRUN", "alpha", "failed", "exit status 1: connection refused", now - 30s};
+}
+
+WhyItems items(std::map<std::string, std::size_t> states) {
+  WhyItems items;
+  for (const auto& [state, count] : states) items.length += count;
+  items.looked_at = items.length;
+  items.states = std::move(states);
+  return items;
+}
+
+std::string kinds(const Why& why) {
+  std::string text;
+  for (const auto& each : why.sentences) text += (text.empty() ? "" : " ") + each.kind;
+  return text;
+}
+
+std::string first(const Why& why) {
+  return why.sentences.empty() ? "" : why.sentences.front().text;
+}
+
+std::string text_of(const Why& why, const char* kind) {
+  for (const auto& each : why.sentences)
+    if (each.kind == kind) return each.text;
+  return "";
+}
+
+TEST_CASE("why: an item that is not there is unknown") {
+  const Why gone = why_item(list({host("alpha")}), item(""));
+  CHECK(gone.unknown());
+  CHECK(first(gone) == "The list work has no item m1.");
+  WhyList nowhere = list({});
+  nowhere.has_keys = false;
+  CHECK(first(why_item(nowhere, item(""))) == "There is no list work: Redis has none of its keys.");
+  CHECK(first(why_item(list({}, SourceKind::job), item(""))) ==
+        "The feed work has no job m1: it is finished, was retracted, or never was.");
+  CHECK(why_list(nowhere, {}).unknown());
+}
+
+TEST_CASE("why: an item runs, and how far it is") {
+  WhyItem run = item("running");
+  run.host = "beta";
+  run.run = "01KF";
+  run.since = now - 3min;
+  run.progress = Progress{4, 10};
+  const Why why = why_item(list({host("beta")}), run);
+  CHECK(why.state == "running");
+  CHECK(first(why) ==
+        "The item m1 of work runs on beta since 2026-01-31T12:31:56Z, for 3m, 40 % done (run "
+        "01KF).");
+  CHECK(why.sentences[0].hosts == std::vector<std::string>{"beta"});
+  CHECK(why.sentences[0].texts.at("run") == "01KF");
+
+  run.stopping = run.parked_after = true;
+  run.listed = false;
+  CHECK(kinds(why_item(list({}), run)) == "running stopping parked_after not_listed");
+}
+
+TEST_CASE("why: a lock of another program's is told as it stands there") {
+  WhyItem held = item("running");
+  held.lock = "web7 4711";
+  held.left = 4s;
+  CHECK(first(why_item(list({host("alpha")}), held)) ==
+        "The item m1 of work is locked by another program: \"web7 4711\"; the lock has 4s to live, "
+        "unless renewed.");
+  held.left.reset();
+  held.lock.clear();
+  CHECK(first(why_item(list({host("alpha")}), held)) ==
+        "The item m1 of work is locked by another program, with an empty value; the lock has no "
+        "end of its own.");
+}
+
+TEST_CASE("why: an item rests after failures, or by its cooldown") {
+  WhyItem rests = item("resting");
+  rests.why = "backoff";
+  rests.left = 2min;
+  rests.failures = 3;
+  rests.last_failure = failed_run();
+  const Why why = why_item(list({host("alpha")}), rests);
+  CHECK(first(why) ==
+        "The item m1 of work rests 2m more after 3 failures in a row, last \"exit status 1: "
+        "connection refused\".");
+  CHECK(kinds(why) == "resting remedy");
+  CHECK(text_of(why, "remedy") == "To end its rest: w8yctl release work m1");
+  CHECK(why.sentences[0].numbers.at("left_ms") == 120'000);
+
+  rests = item("resting");
+  rests.why = "cooldown";
+  rests.left = 9s;
+  CHECK(first(why_item(list({host("alpha")}), rests)) ==
+        "The item m1 of work rests 9s more: its cooldown after a run that succeeded.");
+
+  // What comes after it is told too.
+  WhyList paused = list({host("alpha")});
+  paused.pause = Pause{};
+  CHECK(kinds(why_item(paused, rests)) == "cooldown remedy besides paused");
+}
+
+TEST_CASE("why: an item is quarantined: by whom, after which run, why") {
+  WhyItem parked = item("quarantined");
+  parked.run = "01KFRUN";
+  parked.by = "w8yd on alpha";
+  parked.why = "3 runs failed in a row";
+  parked.since = now - 1h;
+  parked.last_failure = failed_run();
+  const Why why = why_item(list({host("alpha")}), parked);
+  CHECK(first(why) ==
+        "The item m1 of work is quarantined by w8yd on alpha after run 01KFRUN since "
+        "2026-01-31T11:34:56Z, for 1h: 3 runs failed in a row.");
+  CHECK(text_of(why, "last_failure") ==
+        "Its last run failed on alpha 30s ago: exit status 1: connection refused.");
+  CHECK(text_of(why, "remedy") == "To have it run again: w8yctl release work m1");
+  CHECK(first(why_item(list({}), item("quarantined"))) ==
+        "The item m1 of work is quarantined, and no reason was given.");
+}
+
+TEST_CASE("why: the list is paused") {
+  WhyList paused = list({host("alpha")});
+  paused.pause = Pause{"deploy", "root on alpha", now - 12min, now + 48min};
+  const Why why = why_item(paused, item("free"));
+  CHECK(first(why) ==
+        "The list work is paused by root on alpha for 12m: \"deploy\"; it goes on at "
+        "2026-01-31T13:22:56Z, in 48m.");
+  CHECK(why.sentences[0].texts.at("reason") == "deploy");
+  CHECK(why.sentences[0].numbers.at("until_ms") == (now + 48min).count());
+  paused.pause = Pause{};
+  CHECK(first(why_item(paused, item("free"))) ==
+        "The list work is paused, and no reason was given; it goes on when told: w8yctl resume "
+        "work");
+}
+
+TEST_CASE("why: hosts refuse it, grouped by the reason") {
+  const WhyList one = list({refusing("alpha", "lacks \"gpu\""), refusing("beta", "lacks \"gpu\""),
+                            refusing("gamma", "lacks \"gpu\"")});
+  CHECK(first(why_item(one, item("free"))) ==
+        "Three hosts refuse it, alpha, beta and gamma: lacks \"gpu\".");
+  CHECK(kinds(why_item(one, item("free"))) == "refused");
+
+  const WhyList two = list({refusing("alpha", "no such program"), refusing("beta", "lacks \"gpu\""),
+                            refusing("gamma", "lacks \"gpu\""), host("delta", "disabled")});
+  const Why why = why_item(two, item("free"));
+  CHECK(kinds(why) == "not_served refused refused disabled");
+  CHECK(first(why) == "No host serves it now.");
+  CHECK(why.sentences[1].text == "Two hosts refuse it, beta and gamma: lacks \"gpu\".");
+  CHECK(why.sentences[2].text == "One host refuses it, alpha: no such program.");
+  CHECK(why.sentences[3].text == "The host delta has it disabled in the config: enabled = false.");
+}
+
+TEST_CASE("why: each way in which a host does not serve it") {
+  const auto only = [](const WhyHost& it) { return first(why_item(list({it}), item("free"))); };
+  WhyHost it = host("alpha");
+  it.state = "quiet";
+  CHECK(only(it) ==
+        "The host alpha is quiet and begins no new runs until told: w8yctl resume --host alpha");
+  it.state = "draining";
+  CHECK(only(it) == "The host alpha is draining.");
+  it.state = "silent";
+  it.last_beat = now - 40s;
+  CHECK(only(it) ==
+        "The host alpha is silent since 2026-01-31T12:34:16Z, for 40s: it was killed, or can't "
+        "reach Redis.");
+  CHECK(only(host("alpha", "probing")) ==
+        "The host alpha has not heard from the executor yet: it is being probed.");
+  it = host("alpha", "starved");
+  it.why = "no more processes";
+  CHECK(only(it) == "The host alpha can't start processes now: no more processes.");
+  it = host("alpha", "unavailable");
+  it.why = "NOPERM";
+  CHECK(only(it) == "The host alpha can't ask Redis for it: NOPERM.");
+  it = host("alpha");
+  it.state = "unknown";
+  CHECK(only(it) == "What alpha tells of itself can't be read.");
+}
+
+TEST_CASE("why: nobody has it in the config, or nobody is there") {
+  WhyHost without = host("alpha");
+  without.has_list = false;
+  CHECK(first(why_item(list({without}), item("free"))) ==
+        "No host has work in its config: the fleet w8y-fleet has alpha.");
+  CHECK(first(why_item(list({}), item("free"))) ==
+        "No w8yd is there to run it: the fleet w8y-fleet has no host.");
+  WhyList unseen = list({});
+  unseen.fleet_trouble = "NOPERM no right to the key w8y-fleet:hosts";
+  CHECK(first(why_item(unseen, item("free"))) ==
+        "What hosts do is not known, because the fleet can't be seen: NOPERM no right to the key "
+        "w8y-fleet:hosts.");
+}
+
+TEST_CASE("why: who serves it is at a limit") {
+  WhyHost full = host("alpha", "running");
+  full.running = 8;
+  CHECK(first(why_item(list({full}), item("free"))) ==
+        "The host alpha, the only one that serves it, is at its limit for the list: 8 of 8 runs "
+        "(concurrency).");
+  WhyHost crowded = host("beta");
+  crowded.places_used = crowded.places_limit = 16;
+  const Why why = why_item(list({full, crowded}), item("free"));
+  CHECK(kinds(why) == "limit max_processes");
+  CHECK(why.sentences[1].text ==
+        "The host beta has no place for another run: 16 of 16 of all its lists go on "
+        "(max_processes). The next place goes by weight, and work has weight 1.");
+  // Another that has room: nothing is in its way.
+  CHECK(kinds(why_item(list({full, host("gamma")}), item("free"))) == "soon");
+
+  WhyHost long_items = host("alpha", "full");
+  long_items.why = "the items that run here are long: more wait until some of them are done";
+  CHECK(first(why_item(list({long_items}), item("free"))) ==
+        "The host alpha, the only one that serves it, takes no more now: the items that run here "
+        "are long: more wait until some of them are done.");
+
+  WhyHost limited = host("alpha", "running");
+  limited.fleet_concurrency = 4;
+  WhyList fleet = list({limited});
+  fleet.fleet_runs = 4;
+  CHECK(first(why_item(fleet, item("free"))) ==
+        "The fleet is at its limit for the list: 4 of 4 runs on all hosts together "
+        "(fleet_concurrency).");
+  fleet.fleet_runs = 3;
+  CHECK(kinds(why_item(fleet, item("free"))) == "soon");
+}
+
+TEST_CASE("why: all is well") {
+  WhyHost ready = host("alpha");
+  ready.look_within = 10s;
+  const Why why = why_item(list({ready, refusing("beta", "x")}), item("free"));
+  CHECK(first(why) == "Nothing keeps the item m1 of work from running: its turn comes soon.");
+  CHECK(kinds(why) == "soon next_look");
+  CHECK(why.sentences[1].text ==
+        "The host alpha looks for free items within 10s, and at once when it hears of one.");
+}
+
+TEST_CASE("why: a job of a schedule") {
+  const WhyList bike = list({host("alpha")}, SourceKind::schedule);
+  WhyItem job = item("waiting");
+  job.queue = "audio";
+  job.due = now + 2h;
+  job.rule = "every day at 14:34";
+  CHECK(first(why_item(bike, job)) ==
+        "The job m1 of work is due at 2026-01-31T14:34:56Z, in 2h (every day at 14:34).");
+  WhyList halted = bike;
+  halted.halted = "root on alpha";
+  CHECK(kinds(why_item(halted, job)) == "due besides halted");
+  job.due = now - 2min;
+  CHECK(kinds(why_item(bike, job)) == "late");
+  CHECK(first(why_item(bike, job)) ==
+        "The job m1 of work is due since 2026-01-31T12:32:56Z, for 2m (every day at 14:34), and no "
+        "host has entered it in its queue yet.");
+  const Why held = why_item(halted, job);
+  CHECK(kinds(held) == "halted late");
+  CHECK(first(held) ==
+        "The schedule work is halted by root on alpha; it goes on when told: w8yctl schedule -k "
+        "work control RESUME");
+
+  job = item("queued");
+  job.queue = "audio";
+  job.place = 4;
+  CHECK(first(why_item(bike, job)) ==
+        "The job m1 of work is queued behind 3 others in the queue audio.");
+  WhyHost video = host("alpha");
+  video.queues = {"video", "text"};
+  const Why unserved = why_item(list({video}, SourceKind::schedule), job);
+  CHECK(kinds(unserved) == "queue_unserved queues queued");
+  CHECK(first(unserved) ==
+        "Nobody works on the queue audio: no host of the fleet has it in `queues`.");
+  CHECK(unserved.sentences[1].text == "Queues that are worked on: alpha: video, text");
+
+  job = item("died");
+  job.since = now - 1h;
+  job.last_failure = failed_run();
+  CHECK(kinds(why_item(bike, job)) == "died last_failure remedy");
+  CHECK(text_of(why_item(bike, job), "remedy") ==
+        "To have it run again: w8yctl schedule -k work set m1 SCHEDULE");
+  job = item("bad");
+  job.why = "no rule";
+  CHECK(first(why_item(bike, job)) ==
+        "The job m1 of work has a schedule that can't be read: no rule.");
+  CHECK(kinds(why_item(bike, item("stopped"))) == "stopped remedy");
+  job = item("nowhere");
+  job.why = "nobody works on it any more: set it again";
+  CHECK(first(why_item(bike, job)) ==
+        "The job m1 of work is nowhere: nobody works on it any more: set it again.");
+  job = item("running");
+  job.lock = "worker-7";
+  CHECK(first(why_item(bike, job)) ==
+        "The job m1 of work is being worked on by another program: worker-7; the lock has no end "
+        "of its own.");
+}
+
+TEST_CASE("why: a job of a feed") {
+  const WhyList feed = list({host("alpha")}, SourceKind::job);
+  WhyItem job = item("waiting");
+  job.place = 3;
+  job.failures = 1;
+  job.max_failures = 5;
+  const Why why = why_item(feed, job);
+  CHECK(kinds(why) == "queued cancelled");
+  CHECK(first(why) == "The job m1 of work waits at place 3, behind 2 others.");
+  CHECK(why.sentences[1].text ==
+        "It was cancelled 1 time of 5 (max_failures), after which it is stalled.");
+  job = item("running");
+  job.host = "alpha";
+  job.run = "01KF";
+  job.left = 4s;
+  CHECK(kinds(why_item(feed, job)) == "running lease");
+  job = item("claimed");
+  job.since = now - 1min;
+  CHECK(first(why_item(feed, job)) ==
+        "The job m1 of work is being worked on by another program, since 2026-01-31T12:33:56Z, for "
+        "1m; it has no lease that would run out.");
+  job = item("stalled");
+  job.failures = 5;
+  job.last_failure = failed_run();
+  CHECK(kinds(why_item(feed, job)) == "stalled last_failure remedy");
+  CHECK(first(why_item(feed, job)) ==
+        "The job m1 of work is stalled after 5 failures: it is not tried again until it is "
+        "retried.");
+  job = item("resting");
+  job.until = now + 30s;
+  job.failures = 2;
+  CHECK(first(why_item(feed, job)) == "The job m1 of work rests 30s more after 2 failures.");
+  CHECK(kinds(why_item(feed, item("nowhere"))) == "nowhere remedy");
+}
+
+TEST_CASE("why: what keeps a list from going faster") {
+  WhyList work = list({host("alpha")});
+  CHECK(kinds(why_list(work, {})) == "empty");
+  CHECK(first(why_list(work, {})) == "The list work is empty: it has no items.");
+
+  CHECK(first(why_list(work, items({{"running", 8}}))) ==
+        "Nothing keeps it: all of its 8 items run.");
+  WhyItems at_rest = items({{"resting", 40}});
+  at_rest.first_free = 2min;
+  at_rest.last_free = 14min;
+  CHECK(first(why_list(work, at_rest)) ==
+        "All of its 40 items rest. The next one is free in 2m, the last one in 14m.");
+  at_rest = items({{"resting", 3}, {"quarantined", 2}, {"running", 1}});
+  at_rest.first_free = 2min;
+  const Why none = why_list(work, at_rest);
+  CHECK(none.state == "running");
+  CHECK(kinds(none) == "none_free resting items");
+  CHECK(none.sentences[2].text == "6 items: 2 quarantined, 3 resting, 1 running.");
+
+  const Why soon = why_list(work, items({{"free", 1}, {"running", 1}}));
+  CHECK(first(soon) == "Nothing keeps it: there are places, and 1 item is taken soon.");
+
+  WhyHost full = host("alpha", "running");
+  full.running = 8;
+  const Why limited = why_list(list({full, refusing("beta", "lacks \"gpu\"")}),
+                               items({{"free", 5}, {"running", 8}}));
+  CHECK(kinds(limited) == "limit items refused");
+  // One of two has room: the other's limit still slows it.
+  CHECK(kinds(why_list(list({full, host("gamma")}), items({{"free", 5}}))) == "soon items limit");
+
+  work.pause = Pause{"deploy", "", WallTime{0}, WallTime{0}};
+  CHECK(kinds(why_list(work, items({{"free", 5}}))) == "paused items");
+  CHECK(why_list(work, items({{"free", 5}})).state == "held");
+  WhyItems part = items({{"free", 5}});
+  part.length = 1'000'000;
+  CHECK(text_of(why_list(work, part), "items") == "The first 5 of 1000000 items: 5 free.");
+}
+
+TEST_CASE("why: what keeps a schedule and a feed of jobs") {
+  WhyHost audio = host("alpha");
+  audio.queues = {"audio"};
+  const WhyList bike = list({audio}, SourceKind::schedule);
+  WhyItems jobs = items({{"waiting", 2}});
+  jobs.next_due = now + 1h;
+  CHECK(first(why_list(bike, jobs)) ==
+        "No job is due; the next one is at 2026-01-31T13:34:56Z, in 1h.");
+  jobs.late = 2;
+  CHECK(first(why_list(bike, jobs)) ==
+        "No job is queued, though 2 jobs are due: a host that has the list in its config is to "
+        "enter them in a queue.");
+  jobs = items({{"queued", 3}});
+  jobs.queues = {{"audio", 1}, {"video", 2}};
+  CHECK(kinds(why_list(bike, jobs)) == "soon queue_unserved items");
+  CHECK(first(why_list(bike, jobs)) ==
+        "Nothing keeps it: there are places, and 1 job is taken soon.");
+  jobs.queues = {{"video", 3}};
+  CHECK(kinds(why_list(bike, jobs)) == "queue_unserved items");
+  const WhyList feed = list({host("alpha")}, SourceKind::job);
+  CHECK(first(why_list(feed, items({{"stalled", 3}}))) == "No job waits.");
+  CHECK(first(why_list(feed, items({{"waiting", 3}}))) ==
+        "Nothing keeps it: there are places, and 3 jobs are taken soon.");
+}
+
+TEST_CASE("why: Redis is away, and bytes of others are harmless") {
+  const Why why = why_unavailable("alpha", "Connection refused", now - 1min, now);
+  CHECK(first(why) ==
+        "Redis is away since 2026-01-31T12:33:56Z, for 1m, as the host alpha finds: Connection "
+        "refused.");
+  CHECK(kinds(why_unavailable("alpha", "x", std::nullopt, now)) == "redis_away redis_away");
+
+  WhyList evil = list({refusing("al\npha", "\x1b[31m")});
+  evil.name = "wo rk";
+  evil.pause = Pause{"a\nb", "c\rd", WallTime{0}, WallTime{0}};
+  for (const auto& each : why_item(evil, item("free")).sentences) {
+    CHECK(each.text.find('\n') == std::string::npos);
+    CHECK(each.text.find('\x1b') == std::string::npos);
+  }
+}
+
+}  // namespace why_test
