@@ -94,6 +94,9 @@ class IdlePolls {
   /// `seed` spreads hosts: two that start together don't poll in step.
   IdlePolls(TimerQueue& timers, const Clock& clock, unsigned per_second, std::uint64_t seed);
   void set_budget(unsigned per_second);
+  /// How long a list at rest waits for its turn at most, as things are: unless it owes something,
+  /// or others look after it.
+  [[nodiscard]] Duration longest_turn() const;
 
  private:
   using Place = std::pair<Instant, Sleeper*>;
@@ -101,6 +104,7 @@ class IdlePolls {
   void run();
   void let_back();
   void refill();
+  [[nodiscard]] Duration fair_pause() const;
   [[nodiscard]] Duration pause(unsigned patience);
   [[nodiscard]] double random_part();
   [[nodiscard]] Instant on_the_beat(Instant at) const;

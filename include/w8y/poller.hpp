@@ -18,6 +18,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <w8y/counters.hpp>
@@ -63,6 +64,18 @@ class PollerEvents {
   virtual void host_lacks(const Poller& /*poller*/, const std::string& /*reason*/) {}
 };
 
+/// What came of an operator's order to run an item.
+struct ItemRun {
+  enum class Result {
+    begun,    ///< `run` is
+    refused,  ///< whichever host is asked: `why` says what is in the way
+    not_here  ///< another host may
+  };
+  Result result = Result::not_here;
+  RunId run;
+  std::string why;
+};
+
 /// What the pollers of a host share.
 struct PollerHost {
   const Clock& clock;
@@ -99,6 +112,11 @@ class Poller final : private SourceHandler,
   void kill_runs(StopReason reason) { runs_.kill_all(reason); }
   /// SIGTERM, later SIGKILL; the run is cancelled. False: no such run here.
   bool cancel(const RunId& run) { return runs_.stop(run, StopReason::cancelled); }
+
+  using ItemBegun = std::function<void(const ItemRun&)>;
+  /// Claims that item now, whatever its rest, and runs it. `then` is called once, at once or from
+  /// the loop; dropped with the poller.
+  void run_item(const Item& item, const ItemBegun& then);
 
   [[nodiscard]] const Rule& rule() const { return *rule_; }
   [[nodiscard]] PollerState state() const { return state_; }
@@ -185,6 +203,8 @@ class Poller final : private SourceHandler,
   bool hand_back_ahead(const RunId& run);
   void keep_ahead(std::vector<Claim>& claims, std::size_t from);
   void ask();
+  void item_claimed(ItemClaim&& claim, const ItemBegun& then);
+  [[nodiscard]] std::string why_not_item() const;
   void not_started(const EndedRun& run, const NotStarted& why);
   void want_none();
   void finish_draining();
@@ -200,6 +220,9 @@ class Poller final : private SourceHandler,
   bool claim_out_ = false;
   std::size_t claim_places_ = 0;  ///< places taken for the claim that is out
   std::size_t next_places_ = 0;   ///< and for the one after it; only while a claim is out
+  std::size_t item_claims_ = 0;   ///< of single items that are out; each has a place
+  /// Items that are to be run when it is known whether the claim leaves a place.
+  std::vector<std::pair<Item, ItemBegun>> items_wanted_;
   bool quiet_ = false;
   bool draining_ = false;
   bool lacking_ = false;  ///< what the rule names is not to be had here

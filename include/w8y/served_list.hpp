@@ -88,6 +88,8 @@ class ServedList final : private PollerEvents, private UpkeepHandler {
   void stop_runs(StopReason reason);
   void kill_runs(StopReason reason);
   bool cancel(const RunId& run);
+  /// As Poller::run_item().
+  void run_item(const Item& item, const Poller::ItemBegun& then);
 
   [[nodiscard]] const Rule& rule() const { return *rule_; }
   [[nodiscard]] ServingState state() const { return state_; }

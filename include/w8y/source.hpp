@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -30,6 +31,23 @@ struct ClaimReply {
   std::vector<Claim> claims;
   ClaimEnd end = ClaimEnd::more;
   std::string detail;  ///< why it is paused, halted, unavailable or refused; for people
+};
+
+/// What came of the claim of one item that somebody has named.
+struct ItemClaim {
+  enum class Result {
+    claimed,
+    not_listed,  ///< no such item
+    running,     ///< here or elsewhere; `detail` is its lock
+    quarantined,
+    paused,       ///< `detail` is the reason
+    fleet_full,   ///< `fleet_concurrency` is reached
+    refused,      ///< by Redis; `detail` says why
+    unavailable,  ///< Redis can't be asked now; the same
+  };
+  Result result = Result::unavailable;
+  std::optional<Claim> claim;
+  std::string detail;
 };
 
 /// How fast a host works on a list.
@@ -94,6 +112,10 @@ class Source {
   [[nodiscard]] virtual bool may_claim() const = 0;
   /// Up to `wanted` items, at most one claim at a time; answered by one on_claimed().
   virtual void claim(std::size_t wanted) = 0;
+  using ItemClaimed = std::function<void(ItemClaim&&)>;
+  /// The same of one item, whatever its rest and whose turn it is. `then` is called once, from the
+  /// loop; dropped with the source. False: this kind of work has no such claims.
+  virtual bool claim_item(const Item& /*item*/, ItemClaimed /*then*/) { return false; }
   /// Items that it is worth claiming before there are places for their runs.
   [[nodiscard]] virtual std::size_t claims_ahead(const Pace& /*pace*/) const { return 0; }
   /// Nothing is wanted for now: no on_may_claim(), and what becomes free is for others. The next

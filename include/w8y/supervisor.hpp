@@ -52,6 +52,10 @@ class Supervisor {
   void drain(std::function<void()> drained);
   /// SIGTERM to a run wherever it is. False: this host has no such run.
   bool cancel(const RunId& run);
+  /// As Poller::run_item(), of one of its lists.
+  void run_item(const std::string& prefix, const Item& item, const Poller::ItemBegun& then);
+  /// How long a list at rest waits for its turn at most.
+  [[nodiscard]] Duration longest_turn() const { return idle_.longest_turn(); }
 
   [[nodiscard]] SupervisorState state() const { return state_; }
   [[nodiscard]] const Config& config() const { return *config_; }

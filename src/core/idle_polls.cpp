@@ -132,13 +132,22 @@ void IdlePolls::Sleeper::owe(double commands) {
   not_before_ = polls_.debts_paid_;
 }
 
-/// Three quarters to five quarters of what the budget gives each sleeper.
-Duration IdlePolls::pause(unsigned patience) {
+/// What the budget gives each sleeper.
+Duration IdlePolls::fair_pause() const {
   const auto sleepers = static_cast<double>(sleepers_.size() + 1);
   const double fair = std::max(load_ / (per_second_ * planned), sleepers / looks_per_second);
-  const double base = patience * std::max(fair * microseconds_per_second,
-                                          static_cast<double>(shortest_pause.count()));
+  return std::max(Duration(static_cast<Duration::rep>(fair * microseconds_per_second)),
+                  Duration(shortest_pause));
+}
+
+/// Three quarters to five quarters of that.
+Duration IdlePolls::pause(unsigned patience) {
+  const double base = patience * static_cast<double>(fair_pause().count());
   return Duration(static_cast<Duration::rep>(base * (0.75 + 0.5 * random_part())));
+}
+
+Duration IdlePolls::longest_turn() const {
+  return fair_pause() * 5 / 4 + beat;
 }
 
 double IdlePolls::random_part() {

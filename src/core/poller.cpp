@@ -108,7 +108,8 @@ void Poller::want_none() {
 }
 
 void Poller::ask() {
-  std::size_t room = limit() > runs_.size() ? limit() - runs_.size() : 0;
+  const std::size_t busy = runs_.size() + item_claims_;
+  std::size_t room = limit() > busy ? limit() - busy : 0;
   if (budget_ > 0) room = std::min(room, budget_ > taken_ ? budget_ - taken_ : 0);
   room = shortage_.room(room);
   std::size_t ahead = shortage_.any() ? 0 : claim_ahead();
@@ -137,7 +138,7 @@ void Poller::ask() {
 /// have less than its share.
 void Poller::place_free() {
   if (!claim_out_) return advance();
-  const std::size_t taken = runs_.size() + claim_places_ + next_places_;
+  const std::size_t taken = runs_.size() + claim_places_ + next_places_ + item_claims_;
   if (takes_now() && !shortage_.any() && limit() > taken) next_places_ += take(limit() - taken);
 }
 
@@ -149,7 +150,7 @@ void Poller::set_state(PollerState state) {
 
 void Poller::finish_draining() {
   source_->retire();
-  const bool done = runs_.empty() && !claim_out_ && source_->unsettled() == 0;
+  const bool done = runs_.empty() && !claim_out_ && item_claims_ == 0 && source_->unsettled() == 0;
   set_state(done ? PollerState::drained : PollerState::draining);
 }
 
@@ -181,6 +182,7 @@ void Poller::on_claimed(ClaimReply&& reply) {
     for (const Claim& claim : reply.claims) source_->hand_back(claim);
   }
   if (unused + not_kept > 0) give_back(unused + not_kept);
+  for (auto& [item, then] : std::exchange(items_wanted_, {})) run_item(item, then);
   advance();
 }
 

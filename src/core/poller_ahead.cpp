@@ -24,7 +24,7 @@ void Poller::start_ahead() {
       hand_back_ahead(RunId(ahead_.back().run));
       continue;
     }
-    if (runs_.size() >= limit() || take(1) == 0) break;
+    if (runs_.size() + item_claims_ >= limit() || take(1) == 0) break;
     Claim claim = std::move(ahead_.back());
     ahead_.pop_back();
     moved = true;

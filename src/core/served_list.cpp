@@ -153,6 +153,27 @@ bool ServedList::cancel(const RunId& run) {
                      [&](const auto& poller) { return poller->cancel(run); });
 }
 
+void ServedList::run_item(const Item& item, const Poller::ItemBegun& then) {
+  ItemRun reply;
+  switch (state_) {
+    case ServingState::serving:
+      if (poller_) return poller_->run_item(item, then);
+      reply.why = "it waits here for runs under another lock_key";
+      break;
+    case ServingState::probing:
+      reply.why = "its executor has not answered here yet";
+      break;
+    case ServingState::refused:
+      reply.why = "this host refuses the list: " + refusal_;
+      break;
+    case ServingState::closing:
+    case ServingState::closed:
+      reply.why = "the list is gone from the config of this host, or the host drains";
+      break;
+  }
+  then(reply);
+}
+
 std::size_t ServedList::running() const {
   std::size_t runs = poller_ ? poller_->runs().size() : 0;
   for (const auto& poller : retired_) runs += poller->runs().size();

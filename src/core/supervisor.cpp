@@ -229,6 +229,13 @@ bool Supervisor::cancel(const RunId& run) {
                      [&](const auto& list) { return list->cancel(run); });
 }
 
+void Supervisor::run_item(const std::string& prefix, const Item& item,
+                          const Poller::ItemBegun& then) {
+  const auto found = lists_.find(prefix);
+  if (found != lists_.end()) return found->second->run_item(item, then);
+  then({ItemRun::Result::not_here, {}, "this host has no such list in its config"});
+}
+
 std::size_t Supervisor::running() const {
   std::size_t runs = 0;
   for (const auto& [prefix, list] : lists_) runs += list->running();

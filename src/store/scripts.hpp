@@ -9,6 +9,7 @@ namespace w8y::store::scripts {
 
 extern const redis::Script add;
 extern const redis::Script claim;
+extern const redis::Script claim_item;
 extern const redis::Script feed_config;
 extern const redis::Script feed_create;
 extern const redis::Script feed_delete;
@@ -40,6 +41,7 @@ extern const redis::Script schedule_dispatch;
 extern const redis::Script schedule_end;
 extern const redis::Script schedule_recover;
 extern const redis::Script schedule_renew;
+extern const redis::Script schedule_run;
 extern const redis::Script schedule_set;
 extern const redis::Script schedule_take;
 extern const redis::Script schedule_unset;

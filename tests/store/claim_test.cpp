@@ -239,3 +239,113 @@ TEST_CASE("two hosts on one list: each item has one holder") {
   CHECK(claims == 200);
   CHECK(taken.size() == 200);
 }
+
+namespace claim_item_test {
+
+using Result = ItemClaim::Result;
+
+ItemClaim claim_item(Host& host, const Item& item) {
+  std::optional<ItemClaim> told;
+  host.source.claim_item(item, [&told](ItemClaim&& claim) { told = std::move(claim); });
+  REQUIRE(turn_until(host.loop, [&] { return told.has_value(); }));
+  return *told;
+}
+
+TEST_CASE("a claim of one item: whatever its rest, with scripts and without") {
+  for (const bool scripts : {true, false}) {
+    CAPTURE(scripts);
+    RedisServer server({.config = no_scripts});
+    server.ask({"RPUSH", "work:list", "free", "rests", "busy", "parked", "noted", "odd"});
+    server.ask({"SET", "work:lock:rests", "rest:backoff", "PX", "100000"});
+    server.ask({"HSET", "work:failures", "rests", "3"});
+    server.ask({"SET", "work:lock:busy", "run:beta:7:01K"});
+    server.ask({"SET", "work:lock:parked", "quarantine:manual"});
+    server.ask({"HSET", "work:quarantined", "noted", "{}"});
+    server.ask({"RPUSH", "work:lock:odd", "no string"});
+    loop::Loop loop;
+    Host host(loop, url_for(server, scripts), list_rule());
+    if (!scripts) claim_item(host, "free");  // the first one meets the ACL
+
+    const ItemClaim rests = claim_item(host, "rests");
+    REQUIRE(rests.result == Result::claimed);
+    CHECK(rests.claim->attempt == 4);
+    CHECK(rests.claim->fence > 0);
+    CHECK(server.ask({"GET", "work:fence"}) == std::to_string(rests.claim->fence.value()));
+    CHECK(server.ask({"GET", "work:lock:rests"}) == "run:here:77:" + rests.claim->run);
+    CHECK(std::stoi(server.ask({"PTTL", "work:lock:rests"})) <= 5000);
+    CHECK(server.ask({"LINDEX", "work:list", "0"}) == "free");  // the list stays as it is
+
+    CHECK(claim_item(host, "rests").result == Result::running);
+    const ItemClaim busy = claim_item(host, "busy");
+    CHECK(busy.result == Result::running);
+    CHECK(busy.detail == "run:beta:7:01K");
+    CHECK(claim_item(host, "parked").result == Result::quarantined);
+    CHECK(claim_item(host, "noted").result == Result::quarantined);
+    CHECK(claim_item(host, "gone").result == Result::not_listed);
+    if (scripts) CHECK(claim_item(host, "odd").result == Result::running);
+    server.ask({"SET", "work:paused", "new disks"});
+    const ItemClaim paused = claim_item(host, "free");
+    CHECK(paused.result == Result::paused);
+    CHECK(paused.detail == "new disks");
+    server.ask({"DEL", "work:paused"});
+    const ItemClaim free = claim_item(host, "free");
+    CHECK(free.result == Result::claimed);
+    CHECK(free.claim->fence > rests.claim->fence);
+
+    host.settle(*free.claim);
+    host.settle(*rests.claim, store::SetFree{}, store::FailureCount::reset);
+    CHECK(host.settled());
+    CHECK(server.ask({"EXISTS", "work:lock:rests", "work:lock:free"}) == "0");
+    CHECK(server.ask({"HEXISTS", "work:failures", "rests"}) == "0");
+  }
+}
+
+TEST_CASE("a claim of one item: the fleet's limit counts, and has one holder") {
+  for (const bool scripts : {true, false}) {
+    CAPTURE(scripts);
+    RedisServer server({.config = no_scripts});
+    server.ask({"RPUSH", "work:list", "a", "b"});
+    loop::Loop loop;
+    Rule rule = list_rule();
+    rule.fleet_concurrency = 1;
+    Host alpha(loop, url_for(server, scripts), rule, "alpha");
+    Host beta(loop, url_for(server, scripts), rule, "beta");
+    if (!scripts) {
+      claim_item(alpha, "no");
+      claim_item(beta, "no");
+    }
+    std::vector<ItemClaim> told;
+    const auto keep = [&told](ItemClaim&& claim) { told.push_back(std::move(claim)); };
+    alpha.source.claim_item("a", keep);
+    beta.source.claim_item("a", keep);
+    REQUIRE(turn_until(loop, [&] { return told.size() == 2; }));
+    const auto claimed = std::ranges::count_if(
+        told, [](const ItemClaim& claim) { return claim.result == Result::claimed; });
+    CHECK(claimed <= 1);  // without scripts, two that reach for the last place both step back
+    if (scripts) CHECK(claimed == 1);
+    if (claimed == 0) claim_item(alpha, "a");
+    CHECK(claim_item(beta, "b").result == Result::fleet_full);
+    CHECK(server.ask({"ZCARD", "work:slots"}) == "1");
+  }
+}
+
+TEST_CASE("a claim of one item: two hosts and one holder, also beside claims in turn") {
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a"});
+  loop::Loop loop;
+  Host alpha(loop, server.url(), list_rule(), "alpha");
+  Host beta(loop, server.url(), list_rule(), "beta");
+  for (int i = 0; i < 20; ++i) {
+    std::optional<ItemClaim> named;
+    beta.source.claim_item("a", [&named](ItemClaim&& claim) { named = std::move(claim); });
+    const store::PassReply reply = alpha.claim(1);
+    REQUIRE(turn_until(loop, [&] { return named.has_value(); }));
+    CHECK(reply.claims.size() + (named->claim ? 1 : 0) == 1);
+    if (named->claim) beta.settle(*named->claim);
+    for (const Claim& claim : reply.claims) alpha.settle(claim);
+    REQUIRE(alpha.settled());
+    REQUIRE(beta.settled());
+  }
+}
+
+}  // namespace claim_item_test

@@ -58,7 +58,12 @@ struct FakeRedis {
 class FakeList : public store::CircularList {
  public:
   FakeList(FakeRedis& redis, FakeClock& clock, TimerQueue& timers, store::CircularListHandler& told)
-      : redis_(redis), clock_(clock), answer_(timers), settled_(timers), handler(told) {}
+      : redis_(redis),
+        clock_(clock),
+        answer_(timers),
+        item_answer_(timers),
+        settled_(timers),
+        handler(told) {}
 
   void use(RulePtr rule) override { rule_ = std::move(rule); }
 
@@ -101,6 +106,28 @@ class FakeList : public store::CircularList {
       --redis_.claims_out;
       handler.on_claimed(std::move(reply));
     });
+  }
+
+  void claim_item(const Item& item, Source::ItemClaimed then) override {
+    ItemClaim claim;
+    const auto& items = redis_.lists[rule_->prefix];
+    auto& lock = redis_.locks[rule_->prefix + item];
+    if (std::find(items.begin(), items.end(), item) == items.end()) {
+      claim.result = ItemClaim::Result::not_listed;
+    } else if (lock.value == "quarantine") {
+      claim.result = ItemClaim::Result::quarantined;
+    } else if (!lock.value.empty() && lock.value != "rest") {
+      claim.result = ItemClaim::Result::running;
+      claim.detail = lock.value;
+    } else {
+      store::PassReply reply;
+      lock = {};
+      take(item, reply);
+      claim.result = ItemClaim::Result::claimed;
+      claim.claim = std::move(reply.claims.front());
+    }
+    item_answer_.set(clock_.now() + redis_.claim_takes,
+                     [then = std::move(then), claim]() mutable { then(std::move(claim)); });
   }
 
   void look() override {
@@ -183,6 +210,7 @@ class FakeList : public store::CircularList {
   std::size_t unsettled_ = 0;
   std::vector<Item> parked_;
   Timer answer_;
+  Timer item_answer_;
   Timer settled_;
 
  public:

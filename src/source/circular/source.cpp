@@ -62,6 +62,14 @@ void CircularSource::on_claimed(store::PassReply&& reply) {
   if (again) end_wake();
 }
 
+bool CircularSource::claim_item(const Item& item, ItemClaimed then) {
+  list_->claim_item(item, [this, then = std::move(then)](ItemClaim&& claim) {
+    if (claim.claim) ++held_;
+    then(std::move(claim));
+  });
+  return true;
+}
+
 void CircularSource::stop_waiting() {
   still_wanted_ = false;
   let_in_ = false;

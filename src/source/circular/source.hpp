@@ -31,6 +31,7 @@ class CircularSource final : public Source,
   void use(RulePtr rule) override;
   [[nodiscard]] bool may_claim() const override { return !resting_; }
   void claim(std::size_t wanted) override;
+  bool claim_item(const Item& item, ItemClaimed then) override;
   [[nodiscard]] std::size_t claims_ahead(const Pace& pace) const override;
   void stop_waiting() override;
   void retire() override;

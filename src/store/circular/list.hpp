@@ -82,6 +82,9 @@ class CircularList {
   virtual void use(RulePtr rule) = 0;
   /// Up to `wanted` items, at most one claim at a time; answered by one on_claimed().
   virtual void claim(std::size_t wanted, Scan scan, Manner manner) = 0;
+  /// Of one item, whatever its rest and whose turn it is. `then` is called once, from the loop;
+  /// dropped with the list.
+  virtual void claim_item(const Item& item, Source::ItemClaimed then) = 0;
   /// It does not wait for its turn any more, and passes it on if it has come.
   virtual void leave_line() = 0;
   /// After a claim that found the list empty or nothing free in it: whether that is still so, at a

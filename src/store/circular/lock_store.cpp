@@ -22,6 +22,9 @@ class Switching final : public LockStore {
   void claim(const ClaimCall& call, Answer<ClaimResult> answer) override {
     now().claim(call, std::move(answer));
   }
+  void claim_item(const ClaimItemCall& call, Answer<ClaimItemResult> answer) override {
+    now().claim_item(call, std::move(answer));
+  }
   void undo(const UndoCall& call, Answer<UndoResult> answer) override {
     now().undo(call, std::move(answer));
   }

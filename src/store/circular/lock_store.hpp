@@ -12,6 +12,7 @@
 
 #include <w8y/clock.hpp>
 #include <w8y/item.hpp>
+#include <w8y/source.hpp>
 
 #include "store/circular/keys.hpp"
 #include "store/store_error.hpp"
@@ -67,6 +68,23 @@ struct ClaimResult {
   bool too_long = false;
   /// The pass broke off behind those: runs whose lock may be there, or not.
   std::vector<RunId> maybe_locked;
+};
+
+/// Of one item, whatever its rest and whose turn it is.
+struct ClaimItemCall {
+  const CircularKeys& keys;
+  std::string value;  ///< of the lock
+  RunId run;
+  Item item;
+  Duration expiry{0};
+  unsigned fleet_limit = 0;
+};
+
+struct ClaimItemResult {
+  ItemClaim::Result result = ItemClaim::Result::claimed;
+  std::string detail;
+  std::uint64_t fence = 0;
+  unsigned failures = 0;
 };
 
 /// Frees what a claim has locked whose answer was lost: the runs' locks are looked for from the end
@@ -182,6 +200,7 @@ class LockStore {
   using SettleAnswer = std::function<void(std::size_t call, const StoreError* trouble)>;
 
   virtual void claim(const ClaimCall& call, Answer<ClaimResult> answer) = 0;
+  virtual void claim_item(const ClaimItemCall& call, Answer<ClaimItemResult> answer) = 0;
   virtual void undo(const UndoCall& call, Answer<UndoResult> answer) = 0;
   virtual void renew(const RenewCall& call, Answer<std::vector<Renewed>> answer) = 0;
   /// Runs of one list, at most most_settled of them. `answer` is told once of each, by its place

@@ -22,6 +22,7 @@ class PlainLocks final : public LockStore {
   ~PlainLocks() override;
 
   void claim(const ClaimCall& call, Answer<ClaimResult> answer) override;
+  void claim_item(const ClaimItemCall& call, Answer<ClaimItemResult> answer) override;
   void undo(const UndoCall& call, Answer<UndoResult> answer) override;
   void renew(const RenewCall& call, Answer<std::vector<Renewed>> answer) override;
   void settle(const CircularKeys& keys, const std::vector<const SettleCall*>& calls,
@@ -51,6 +52,7 @@ class PlainLocks final : public LockStore {
   struct Pass;
   struct Standing;
   class ClaimPass;  ///< in plain_claim.cpp
+  class ItemSteps;  ///< in plain_claim_item.cpp
   class Undo;       ///< in plain_undo.cpp
   class Measure;    ///< in plain_measure.cpp
 

@@ -30,6 +30,7 @@ class RedisCircularList final : public CircularList,
 
   void use(RulePtr rule) override;
   void claim(std::size_t wanted, Scan scan, Manner manner) override;
+  void claim_item(const Item& item, Source::ItemClaimed then) override;
   void leave_line() override;
   void look() override;
   [[nodiscard]] double look_cost() const override {
@@ -89,7 +90,11 @@ class RedisCircularList final : public CircularList,
   void note_length(const ClaimResult& result);
   void look_for(const std::vector<RunId>& runs);
   void unavailable(const std::vector<RunId>& runs, const StoreError& trouble);
-  Claim hold(const RunId& run, const Taken& taken, Instant sent);
+  Claim hold(const RunId& run, const Taken& taken, Instant sent, const RulePtr& rule,
+             const std::shared_ptr<const CircularKeys>& keys);
+  Claim hold(const RunId& run, const Taken& taken, Instant sent) {
+    return hold(run, taken, sent, pass_.rule, pass_.keys);
+  }
   void put_down(const RunId& run, SettleCall&& call);
   [[nodiscard]] CircularSettlements::Wait wait_of_end(bool freed) const;
   void look_all_settled();

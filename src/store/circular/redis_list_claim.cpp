@@ -228,16 +228,47 @@ void RedisCircularList::unavailable(const std::vector<RunId>& runs, const StoreE
   handler_.on_claimed(std::move(reply));
 }
 
-Claim RedisCircularList::hold(const RunId& run, const Taken& taken, Instant sent) {
-  Held held{pass_.keys, pass_.keys->lock(taken.item), lock_value(run), nullptr,
-            room_.hold(taken.item.size())};
+/// At worst, where the answer is lost, the lock runs out by itself.
+void RedisCircularList::claim_item(const Item& item, Source::ItemClaimed then) {
+  if (settlements_) settlements_->send();  // as in scan()
+  const RunId run = session_->run_ids.next(session_->clock.wall());
+  const ClaimItemCall call{*keys(), lock_value(run),   run,
+                           item,    rule_->key_expiry, rule_->fleet_concurrency};
+  session_->circular.locks->claim_item(
+      call,
+      [this, alive = alive_, run, item, rule = rule_, keys = keys(), sent = session_->clock.now(),
+       then = std::move(then)](const ClaimItemResult* result, const StoreError& trouble) {
+        if (!*alive) return;
+        ItemClaim claim;
+        if (result == nullptr) {
+          claim.result =
+              trouble.about_keys() ? ItemClaim::Result::refused : ItemClaim::Result::unavailable;
+          claim.detail = trouble.why;
+        } else {
+          claim.result = result->result;
+          claim.detail = result->detail;
+        }
+        if (claim.result == ItemClaim::Result::claimed)
+          claim.claim = hold(run, {item, result->fence, result->failures}, sent, rule, keys);
+        if (claim.claim && session_->clock.now() - sent > rule->key_expiry / 2) {
+          hand_back(*claim.claim);
+          claim = {ItemClaim::Result::unavailable, {}, "the answer to a claim came too late"};
+        }
+        then(std::move(claim));
+      });
+}
+
+Claim RedisCircularList::hold(const RunId& run, const Taken& taken, Instant sent,
+                              const RulePtr& rule,
+                              const std::shared_ptr<const CircularKeys>& keys) {
+  Held held{keys, keys->lock(taken.item), lock_value(run), nullptr, room_.hold(taken.item.size())};
   LeaseTerms terms{run,
                    held.lock,
                    held.value,
-                   pass_.keys,
-                   pass_.rule->fleet_concurrency > 0,
-                   pass_.rule->on_lease_loss == OnLeaseLoss::keep_running,
-                   pass_.rule->key_expiry,
+                   keys,
+                   rule->fleet_concurrency > 0,
+                   rule->on_lease_loss == OnLeaseLoss::keep_running,
+                   rule->key_expiry,
                    sent};
   held.lease = session_->leases.hold(std::move(terms), *this);
   held_.insert_or_assign(run, std::move(held));

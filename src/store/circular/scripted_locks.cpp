@@ -83,6 +83,15 @@ MeasureResult read_measures(const redis::Reply& reply) {
   return result;
 }
 
+ItemClaim::Result item_result(std::string_view status) {
+  using Result = ItemClaim::Result;
+  if (status == "ok") return Result::claimed;
+  if (status == "paused") return Result::paused;
+  if (status == "not_listed") return Result::not_listed;
+  if (status == "quarantined") return Result::quarantined;
+  return status == "full" ? Result::fleet_full : Result::running;
+}
+
 /// What stands before the run's id.
 std::string_view holder(const SettleCall& call) {
   return std::string_view(call.value).substr(0, call.value.size() - call.run.size());
@@ -208,6 +217,29 @@ void ScriptedLocks::claim(const ClaimCall& call, Answer<ClaimResult> answer) {
         if (!leaves) proven_ = (proven_ || looked) && result.refused.empty();
         answer(&result, {});
       });
+}
+
+void ScriptedLocks::claim_item(const ClaimItemCall& call, Answer<ClaimItemResult> answer) {
+  const std::string lock = call.keys.lock(call.item);
+  const std::string expiry = ms_text(call.expiry);
+  const std::string limit = std::to_string(call.fleet_limit);
+  const std::string told = std::to_string(item_shown);
+  client_.run(scripts::claim_item,
+              {call.keys.list, call.keys.fence, call.keys.failures, call.keys.slots,
+               call.keys.paused, call.keys.quarantined, lock},
+              {call.value, expiry, limit, call.item, call.run, told},
+              [this, answer = std::move(answer)](const redis::Answer& got) {
+                if (const auto trouble = trouble_of(got)) {
+                  note_refusal(got);
+                  return answer(nullptr, *trouble);
+                }
+                ClaimItemResult result;
+                result.result = item_result(got.reply[0].text());
+                result.detail = shown_part(got.reply[1].text());
+                result.fence = static_cast<std::uint64_t>(got.reply[2].integer());
+                result.failures = static_cast<unsigned>(got.reply[3].integer());
+                answer(&result, {});
+              });
 }
 
 void ScriptedLocks::undo(const UndoCall& call, Answer<UndoResult> answer) {

@@ -13,6 +13,7 @@ class ScriptedLocks final : public LockStore {
       : client_(client), forbidden_(std::move(forbidden)) {}
 
   void claim(const ClaimCall& call, Answer<ClaimResult> answer) override;
+  void claim_item(const ClaimItemCall& call, Answer<ClaimItemResult> answer) override;
   void undo(const UndoCall& call, Answer<UndoResult> answer) override;
   void renew(const RenewCall& call, Answer<std::vector<Renewed>> answer) override;
   void settle(const CircularKeys& keys, const std::vector<const SettleCall*>& calls,

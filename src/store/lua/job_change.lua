@@ -2,11 +2,12 @@
 --
 -- KEYS  1 config  2 ids  3 items  4 published  5 claimed  6 cancelled  7 stalled  8 finishes
 --       9 feeds; none: it is in another slot, and was asked
--- ARGV  1 feed  2 "finish", "cancel", "stall", "retry", "retract"
+-- ARGV  1 feed  2 "finish", "cancel", "stall", "retry", "retract", "next"
 --       3 what stands before a job's id in the key of its lease  4 what our claims have noted
 --       5 "finish": the channel on which its result is told; "": it has none  6 the result
 --       7… ids
--- Reply for each 1 done, 0 it is not claimed (retry: not stalled; retract: not there),
+-- Reply for each 1 done, 0 it is not claimed (retry: not stalled; retract: not there; next: not
+--       waiting),
 --       or text: who works on it, so that only he can finish it
 -- Ours (ARGV 3 and 4) are no declared keys: whoever may do only what the contract has may do this.
 
@@ -57,6 +58,11 @@ local changes = {
     if redis.call('HEXISTS', items, id) == 0 then return 0 end
     redis.call('LPUSH', ids, id)
     redis.call('ZADD', published, now_ms, id)
+    return 1
+  end,
+  next = function(id)
+    if redis.call('LREM', ids, 0, id) == 0 then return 0 end
+    redis.call('RPUSH', ids, id)
     return 1
   end,
   retract = function(id, lease)

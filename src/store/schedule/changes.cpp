@@ -83,6 +83,21 @@ bool ScheduleChanges::unset(const Job& job) {
              .number == 1;
 }
 
+RunNow ScheduleChanges::run_now(const Job& job) {
+  const std::string said =
+      client_
+          .run(scripts::schedule_run,
+               {keys_.schedules, keys_.statuses, keys_.timeline, keys_.control, keys_.paused},
+               {keys_.work_prefix, keys_.wake, job})
+          .text;
+  if (said == "entered") return RunNow::entered;
+  if (said == "running") return RunNow::running;
+  if (said == "queued") return RunNow::queued;
+  if (said == "halted") return RunNow::halted;
+  if (said == "paused") return RunNow::paused;
+  return said == "bad" ? RunNow::bad : RunNow::unknown;
+}
+
 JobView ScheduleChanges::view(const Job& job) {
   const std::string working = keys_.working(job);
   std::vector<redis::ReplyCopy> found = client_.pipeline({{"HGET", keys_.statuses, job},

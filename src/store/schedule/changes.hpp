@@ -39,6 +39,9 @@ struct JobView {
   bool working = false;
 };
 
+/// What came of a job that was to run now.
+enum class RunNow { entered, running, queued, halted, paused, unknown, bad };
+
 /// All throw redis::RedisError.
 class ScheduleChanges {
  public:
@@ -51,6 +54,8 @@ class ScheduleChanges {
   void set(const std::vector<SetJob>& changes);
   /// False: there was nothing of it.
   bool unset(const Job& job);
+  /// Enters it in its queue, whatever its schedule.
+  RunNow run_now(const Job& job);
   JobView view(const Job& job);
   /// Field and value of each, in Redis's order: of statuses, of schedules.
   using Fields = std::vector<std::pair<Job, std::string>>;

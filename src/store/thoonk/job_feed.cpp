@@ -13,7 +13,7 @@ namespace {
 /// One answer has room for it.
 constexpr const char* longest_read = "100000000";
 
-constexpr std::array names_of_changes = {"finish", "cancel", "stall", "retry", "retract"};
+constexpr std::array names_of_changes = {"finish", "cancel", "stall", "retry", "retract", "next"};
 
 }  // namespace
 

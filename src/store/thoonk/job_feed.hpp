@@ -28,7 +28,7 @@ class QueueFeed : public FeedAccess {
   FeedKind kind_;
 };
 
-enum class JobChange { finish, cancel, stall, retry, retract };
+enum class JobChange { finish, cancel, stall, retry, retract, next };
 
 class JobFeed : public QueueFeed {
  public:

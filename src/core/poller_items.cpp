@@ -1,0 +1,93 @@
+// An item that somebody wants to be run, whatever its rest.
+#include <utility>
+
+#include <w8y/poller.hpp>
+
+namespace w8y {
+
+/// Empty: this host may try.
+std::string Poller::why_not_item() const {
+  if (draining_) return "the list is gone from the config of this host, or the host drains";
+  if (quiet_) return "this host is quiet: it begins no new runs";
+  if (!rule_->enabled) return "the list is disabled on this host";
+  if (rule_->concurrency == 0) return "concurrency is 0 on this host";
+  if (lacking_ || shortage_.any())
+    return "this host can't start its runs now" +
+           (shortage_.any() ? ": " + shortage_.reason() : std::string());
+  const std::size_t taken = runs_.size() + claim_places_ + next_places_ + item_claims_;
+  if (taken >= limit())
+    return "no place: " + std::to_string(taken) + " of " + std::to_string(limit()) +
+           " runs of the list (concurrency)";
+  return {};
+}
+
+/// Beside the claim that may be out: that takes what is free, and this what is named.
+void Poller::run_item(const Item& item, const ItemBegun& then) {
+  ItemRun reply{ItemRun::Result::not_here, {}, why_not_item()};
+  // The claim may leave a place.
+  if (!reply.why.empty() && claim_out_ && takes_now() && runs_.size() + item_claims_ < limit()) {
+    items_wanted_.emplace_back(item, then);
+    return;
+  }
+  if (reply.why.empty() && take(1) == 0) {
+    reply.why = "no place: max_processes is reached";
+    want_nothing();
+  } else if (reply.why.empty()) {
+    ++item_claims_;
+    if (source_->claim_item(
+            item, [this, then](ItemClaim&& claim) { item_claimed(std::move(claim), then); }))
+      return;
+    --item_claims_;
+    give_back(1);
+    reply = {ItemRun::Result::refused, {}, "only items of circular lists are run in this way"};
+  }
+  then(reply);
+  if (reply.result == ItemRun::Result::not_here) advance();
+}
+
+void Poller::item_claimed(ItemClaim&& claim, const ItemBegun& then) {
+  --item_claims_;
+  ItemRun reply{ItemRun::Result::refused, {}, std::move(claim.detail)};
+  switch (claim.result) {
+    case ItemClaim::Result::claimed: {
+      if (!takes_now()) {
+        source_->hand_back(*claim.claim);
+        reply = {ItemRun::Result::not_here, {}, why_not_item()};
+        break;
+      }
+      ++count().claimed;
+      ++taken_;
+      reply = {ItemRun::Result::begun, claim.claim->run, {}};
+      shortage_.tried();
+      runs_.start(std::move(*claim.claim), rule_, executor_);
+      then(reply);
+      return advance();
+    }
+    case ItemClaim::Result::not_listed:
+      reply.why = "the item is not in the list";
+      break;
+    case ItemClaim::Result::running:
+      reply.why = "the item runs already: " + reply.why;
+      break;
+    case ItemClaim::Result::quarantined:
+      reply.why = "the item is quarantined; release it first";
+      break;
+    case ItemClaim::Result::paused:
+      reply.why =
+          "the list is paused" + (reply.why.empty() ? "" : ": " + reply.why) + "; resume it first";
+      break;
+    case ItemClaim::Result::fleet_full:
+      reply.why = "no place: fleet_concurrency is reached";
+      break;
+    case ItemClaim::Result::refused:
+      break;
+    case ItemClaim::Result::unavailable:
+      reply.result = ItemRun::Result::not_here;
+      break;
+  }
+  give_back(1);
+  then(reply);
+  advance();
+}
+
+}  // namespace w8y

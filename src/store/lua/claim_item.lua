@@ -1,0 +1,45 @@
+-- Takes one item of a circular list that somebody has named, in one step: whatever its rest, and
+-- whose turn it is. The list stays as it is.
+--
+-- KEYS  1 list  2 fence  3 failures  4 slots  5 paused  6 quarantined  7 the item's lock
+-- ARGV  1 the value of the lock ("run:<host>:<pid>:<run id>")  2 its life, ms
+--       3 runs at once in the whole fleet; 0: no limit
+--       4 the item  5 the run id  6 how much is told of a lock's value, and of the reason of a pause
+-- Reply {status, detail, fence, failures in a row}
+--       status: "ok"
+--               "paused"      by an operator; detail is the reason
+--               "not_listed"  the list has no such item
+--               "running"     detail is the lock, ours or another's
+--               "quarantined"
+--               "full"        the fleet's limit is reached
+
+-- include parts/claimed.lua
+local told = tonumber(ARGV[6])
+local lock, item = KEYS[7], ARGV[4]
+if redis.call('PTTL', KEYS[5]) ~= -2 then
+  return {'paused', redis.call('GETRANGE', KEYS[5], 0, told - 1), 0, 0}
+end
+if not redis.call('LPOS', KEYS[1], item) then return {'not_listed', '', 0, 0} end
+
+-- Its beginning, which says what it is: another's may be of any length, or no string.
+if redis.call('EXISTS', lock) == 1 then
+  local found = redis.pcall('GETRANGE', lock, 0, told - 1)
+  if type(found) ~= 'string' then return {'running', '', 0, 0} end
+  if string.sub(found, 1, 11) == 'quarantine:' then return {'quarantined', '', 0, 0} end
+  if string.sub(found, 1, 5) ~= 'rest:' then return {'running', found, 0, 0} end
+end
+if redis.pcall('HEXISTS', KEYS[6], item) == 1 then return {'quarantined', '', 0, 0} end
+
+local time = redis.call('TIME')
+local now_us = time[1] * 1000000 + time[2]
+local now_ms = math.floor(now_us / 1000)
+local limit = tonumber(ARGV[3])
+if limit > 0 then
+  redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', now_ms)
+  if redis.call('ZCARD', KEYS[4]) >= limit then return {'full', '', 0, 0} end
+end
+redis.call('SET', lock, ARGV[1], 'PX', ARGV[2])
+local fence = next_fence(KEYS[2], 1, now_us)
+local failures = failures_in_a_row(KEYS[3], {item})
+if limit > 0 then take_places(KEYS[4], {ARGV[5]}, now_ms + ARGV[2], ARGV[2]) end
+return {'ok', '', fence, failures[1] or 0}

@@ -1,0 +1,34 @@
+-- Enters a job in its queue now, whatever its schedule: one step.
+--
+-- KEYS  1 schedules  2 statuses  3 timeline  4 control  5 paused
+-- ARGV  1 what stands before the code of a queue ("redbike-work-")  2 wake channel  3 the job
+-- Reply "entered"
+--       "running", "queued"   it is already
+--       "halted", "paused"    nothing would take it
+--       "unknown"             there is no such job
+--       "bad"                 its code names keys of others
+
+local schedules, statuses, timeline, work = KEYS[1], KEYS[2], KEYS[3], ARGV[1]
+local job = ARGV[3]
+local now_s = redis.call('TIME')[1]
+-- include parts/types.lua
+-- include parts/enqueue.lua
+
+local wrong = first_wrong(schedules, 'hash', statuses, 'hash', timeline, 'zset', KEYS[4], 'string')
+if wrong then return wrong end
+if redis.call('HEXISTS', schedules, job) == 0 and redis.call('HEXISTS', statuses, job) == 0
+  and not redis.call('ZSCORE', timeline, job) then return 'unknown' end
+local code = code_of(job)
+if collides(code) then return 'bad' end
+wrong = no_queue(job)
+if wrong then return wrong end
+local queue = work .. code
+if redis.call('EXISTS', queue .. '-' .. job) == 1 then return 'running' end
+if redis.call('GET', KEYS[4]) == 'HALT' then return 'halted' end
+if redis.call('EXISTS', KEYS[5]) == 1 then return 'paused' end
+if redis.call('LPOS', queue, job) then return 'queued' end
+-- Off the timeline last: where a right is missing for its queue, it stays there.
+enqueue(job)
+redis.call('ZREM', timeline, job)
+tell_queued(ARGV[2])
+return 'entered'

@@ -1,0 +1,132 @@
+#include <doctest/doctest.h>
+
+#include "poller_bench.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using namespace std::chrono_literals;
+
+namespace poller_items_test {
+
+/// What came of the order; nullopt: nothing yet.
+struct Order {
+  explicit Order(Bench& bench, const Item& item) {
+    bench.poller->run_item(item, [this](const ItemRun& run) { reply = run; });
+  }
+  std::optional<ItemRun> reply;
+};
+
+using Result = ItemRun::Result;
+
+TEST_CASE("run item: one that rests begins at once, and its rest is as ever at its end") {
+  Bench bench(rule_for("work", 2));
+  bench.redis.lists["work"] = {"a"};
+  bench.redis.locks["worka"] = {"rest", bench.clock.now() + 1h};
+  bench.begin();
+  CHECK(bench.poller->state() == PollerState::resting);
+  Order order(bench, "a");
+  CHECK_FALSE(order.reply.has_value());
+  bench.settle_down();
+  REQUIRE(order.reply.has_value());
+  CHECK(order.reply->result == Result::begun);
+  CHECK(bench.poller->runs().find(order.reply->run) != nullptr);
+  CHECK(bench.places.used() == 1);
+  bench.end(order.reply->run, Exited{0});
+  CHECK(bench.poller->counters().succeeded == 1);
+}
+
+TEST_CASE("run item: refused where the item is, and nothing is held for it") {
+  Bench bench(rule_for("work", 2));
+  bench.redis.lists["work"] = {"parked", "busy"};
+  bench.redis.locks["workparked"] = {"quarantine", std::nullopt};
+  bench.redis.locks["workbusy"] = {"run:beta:7:01K", std::nullopt};
+  bench.begin();
+  const auto why = [&](const char* item) {
+    Order order(bench, item);
+    bench.settle_down();
+    REQUIRE(order.reply.has_value());
+    CHECK(order.reply->result == Result::refused);
+    return order.reply->why;
+  };
+  CHECK(why("parked") == "the item is quarantined; release it first");
+  CHECK(why("busy") == "the item runs already: run:beta:7:01K");
+  CHECK(why("gone") == "the item is not in the list");
+  CHECK(bench.places.used() == 0);
+  CHECK(bench.executor().started.empty());
+}
+
+TEST_CASE("run item: no place is an answer, and another host may have one") {
+  Bench bench(rule_for("work", 2), 3);
+  bench.redis.lists["work"] = {"a", "b", "c"};
+  bench.begin();
+  REQUIRE(bench.poller->runs().size() == 2);
+  Order full(bench, "c");
+  REQUIRE(full.reply.has_value());
+  CHECK(full.reply->result == Result::not_here);
+  CHECK(full.reply->why == "no place: 2 of 2 runs of the list (concurrency)");
+
+  Rule rule = rule_for("other", 2);
+  Bench crowded(rule, 1);
+  struct Holder final : Places::User {
+    explicit Holder(Places& places) : Places::User(places, 1) { take(1); }
+    void place_free() override {}
+  } holder(crowded.places);
+  crowded.redis.lists["other"] = {"a"};
+  crowded.begin();
+  Order none(crowded, "a");
+  REQUIRE(none.reply.has_value());
+  CHECK(none.reply->why == "no place: max_processes is reached");
+
+  Bench quiet(rule_for("work"));
+  quiet.redis.lists["work"] = {"a"};
+  quiet.poller->set_quiet(true);
+  quiet.begin();
+  Order held(quiet, "a");
+  REQUIRE(held.reply.has_value());
+  CHECK(held.reply->why == "this host is quiet: it begins no new runs");
+}
+
+TEST_CASE("run item: it waits for the claim that has all places, and takes what that leaves") {
+  Bench bench(rule_for("work", 2));
+  bench.redis.lists["work"] = {"a", "b"};
+  bench.redis.locks["workb"] = {"rest", bench.clock.now() + 1h};
+  auto source = bench.make_source(nullptr, bench.idle, bench.poller->source_handler());
+  bench.poller->begin(std::move(source),
+                      bench.make_executor(nullptr, {}, bench.poller->run_handler()));
+  REQUIRE(bench.poller->state() == PollerState::claiming);
+  Order order(bench, "b");
+  CHECK_FALSE(order.reply.has_value());
+  bench.settle_down();
+  REQUIRE(order.reply.has_value());
+  CHECK(order.reply->result == Result::begun);
+  CHECK(bench.poller->runs().size() == 2);  // never more than its limit
+}
+
+TEST_CASE("run item: claimed after the order to be quiet, it is handed back") {
+  Bench bench(rule_for("work", 2));
+  bench.redis.lists["work"] = {"a"};
+  bench.redis.locks["worka"] = {"rest", bench.clock.now() + 1h};
+  bench.begin();
+  Order order(bench, "a");
+  bench.poller->set_quiet(true);
+  bench.settle_down();
+  REQUIRE(order.reply.has_value());
+  CHECK(order.reply->result == Result::not_here);
+  CHECK(bench.source().handed_back == 1);
+  CHECK(bench.places.used() == 0);
+}
+
+TEST_CASE("run item: a poller that drains waits for the answer") {
+  Bench bench(rule_for("work", 2));
+  bench.redis.lists["work"] = {"a"};
+  bench.redis.locks["worka"] = {"rest", bench.clock.now() + 1h};
+  bench.begin();
+  Order order(bench, "a");
+  bench.poller->drain();
+  CHECK_FALSE(bench.poller->drained());
+  bench.settle_down();
+  CHECK(order.reply.has_value());
+  CHECK(bench.poller->drained());
+}
+
+}  // namespace poller_items_test
