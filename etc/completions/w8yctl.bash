@@ -17,6 +17,15 @@ _w8yctl_hosts() {
     "$1" fleet --no-lists 2>/dev/null | sed -n 's/^\([A-Za-z0-9._@-]*\)  .*/\1/p' | sed '/^HOST$/d'
 }
 
+# Ids of runs that go on, on all hosts; with "all", of those that have ended lately, too.
+_w8yctl_runs() {
+    {
+        "$1" fleet --no-lists --runs --json
+        [[ ${2-} != all ]] || "$1" runs --limit=50 --json
+    } 2>/dev/null | sed -n 's/[{},]/\n/gp' | sed -n 's/^ *"run": *"\([0-9A-Z]*\)" *$/\1/p' |
+        awk '!seen[$0]++'
+}
+
 _w8yctl() {
     local cur prev words cword split
     _init_completion -s || return
@@ -94,8 +103,8 @@ _w8yctl() {
     $split && return
 
     local options='--socket= --config= --redis-url= --lock-key= --fleet= --json --wide --help'
-    local commands='status top lists fleet quiet resume reload drain cancel check-executor runs show watch items
-        add remove quarantine release pause schedule feed sorted queue job'
+    local commands='status top lists fleet quiet resume reload drain cancel check-executor runs show watch why logs
+        items run add remove quarantine release pause schedule feed sorted queue job'
     [[ $command == schedule* ]] && options+=' --key-prefix='
     [[ $command == @(feed|sorted|queue|job)* ]] && options+=' --base64 --feed-base64'
     case $command in
@@ -127,6 +136,8 @@ _w8yctl() {
         pause) options+=' --reason= --for=' ;;
         runs) options+=' --item= --base64 --failed --since= --host= --limit=' ;;
         show) options+=' --list=' ;;
+        logs) options+=' --follow' ;;
+        why | run) options+=' --base64' ;;
         watch) options+=' --limit=' ;;
         check-executor) options+=' --item= --base64 --timeout=' ;;
     esac
@@ -161,7 +172,12 @@ _w8yctl() {
             COMPREPLY=($(compgen -W "$(_w8yctl_feeds "$1")" -- "$cur"))
             ;;
         'schedule control:0') COMPREPLY=($(compgen -W 'HALT RESUME' -- "$cur")) ;;
-        lists:0 | resume:0 | runs:0 | watch:0 | items:0 | add:0 | remove:0 | quarantine:0 | release:0 | pause:0)
+        cancel:0) COMPREPLY=($(compgen -W "$(_w8yctl_runs "$1")" -- "$cur")) ;;
+        show:0) COMPREPLY=($(compgen -W "$(_w8yctl_runs "$1" all)" -- "$cur")) ;;
+        logs:0)
+            COMPREPLY=($(compgen -W "$(_w8yctl_lists "$1") $(_w8yctl_runs "$1" all)" -- "$cur"))
+            ;;
+        lists:0 | resume:0 | runs:0 | watch:0 | why:0 | run:0 | items:0 | add:0 | remove:0 | quarantine:0 | release:0 | pause:0)
             COMPREPLY=($(compgen -W "$(_w8yctl_lists "$1")" -- "$cur"))
             ;;
         check-executor:0) _filedir ;;

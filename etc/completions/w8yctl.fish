@@ -12,6 +12,17 @@ function __w8yctl_hosts
         string match -v HOST
 end
 
+# Ids of runs that go on, on all hosts; and of those that have ended lately.
+function __w8yctl_run_ids
+    string match -ra '"run": *"[0-9A-Z]*"' | string replace -r '"run": *"(.*)"' '$1' | sort -u
+end
+function __w8yctl_going
+    w8yctl fleet --no-lists --runs --json 2>/dev/null | __w8yctl_run_ids
+end
+function __w8yctl_ended
+    w8yctl runs --limit=50 --json 2>/dev/null | __w8yctl_run_ids
+end
+
 complete -c w8yctl -f
 complete -c w8yctl -s h -l help -d 'Print a summary'
 complete -c w8yctl -n __fish_use_subcommand -l version -d 'Print the version'
@@ -36,6 +47,9 @@ complete -c w8yctl -n __fish_use_subcommand -a check-executor -d 'Try an executo
 complete -c w8yctl -n __fish_use_subcommand -a runs -d 'Finished runs, newest first'
 complete -c w8yctl -n __fish_use_subcommand -a show -d 'A run, its result, the end of its standard error'
 complete -c w8yctl -n __fish_use_subcommand -a watch -d 'Events of runs as they happen'
+complete -c w8yctl -n __fish_use_subcommand -a why -d 'Why an item does not run, or a list not faster'
+complete -c w8yctl -n __fish_use_subcommand -a logs -d 'What runs write'
+complete -c w8yctl -n __fish_use_subcommand -a run -d 'Run an item now'
 complete -c w8yctl -n __fish_use_subcommand -a items -d 'The items of a list'
 complete -c w8yctl -n __fish_use_subcommand -a add -d 'Add items at the end of a list'
 complete -c w8yctl -n __fish_use_subcommand -a remove -d 'Take items off a list'
@@ -48,7 +62,7 @@ complete -c w8yctl -n __fish_use_subcommand -a sorted -d 'Feeds in an order of y
 complete -c w8yctl -n __fish_use_subcommand -a queue -d Queues
 complete -c w8yctl -n __fish_use_subcommand -a job -d Jobs
 
-complete -c w8yctl -n '__fish_seen_subcommand_from lists resume runs watch items add remove quarantine release pause' -a '(__w8yctl_lists)' -d List
+complete -c w8yctl -n '__fish_seen_subcommand_from lists resume runs watch why run logs items add remove quarantine release pause' -a '(__w8yctl_lists)' -d List
 complete -c w8yctl -n '__fish_seen_subcommand_from items' -l state -x -a 'queued waiting stopped bad died nowhere claimed stalled' -d 'Only these jobs'
 complete -c w8yctl -n '__fish_seen_subcommand_from items remove' -l state -x -a 'free running resting quarantined' -d 'Only these'
 complete -c w8yctl -n '__fish_seen_subcommand_from release' -l state -x -a 'resting quarantined' -d 'Only these'
@@ -65,13 +79,16 @@ complete -c w8yctl -n '__fish_seen_subcommand_from quiet resume reload drain' -l
 complete -c w8yctl -n '__fish_seen_subcommand_from drain' -l wait -d 'Return when w8yd has ended'
 complete -c w8yctl -n '__fish_seen_subcommand_from add' -s 0 -d 'Items of standard input end with a NUL byte'
 complete -c w8yctl -n '__fish_seen_subcommand_from add' -l again -d 'Add items that are in the list already, too'
-complete -c w8yctl -n '__fish_seen_subcommand_from add remove quarantine release runs check-executor' -l base64 -d 'Items are given in base64'
+complete -c w8yctl -n '__fish_seen_subcommand_from add remove quarantine release runs check-executor why run' -l base64 -d 'Items are given in base64'
 complete -c w8yctl -n '__fish_seen_subcommand_from pause quarantine cancel' -l reason -x -d 'Why: shown with who and when'
 complete -c w8yctl -n '__fish_seen_subcommand_from pause' -l for -x -d 'End the pause after this time'
 complete -c w8yctl -n '__fish_seen_subcommand_from runs' -l item -x -d 'Only runs of this item'
 complete -c w8yctl -n '__fish_seen_subcommand_from runs' -l failed -d 'Only runs that did not succeed'
 complete -c w8yctl -n '__fish_seen_subcommand_from runs' -l since -x -d 'Only runs that have ended since then'
-complete -c w8yctl -n '__fish_seen_subcommand_from runs' -l host -x -d 'Only runs of this host'
+complete -c w8yctl -n '__fish_seen_subcommand_from cancel show logs' -a '(__w8yctl_going)' -d 'Run that goes on'
+complete -c w8yctl -n '__fish_seen_subcommand_from show logs' -a '(__w8yctl_ended)' -d 'Run that has ended'
+complete -c w8yctl -n '__fish_seen_subcommand_from logs' -s f -l follow -d 'Go on with what is written'
+complete -c w8yctl -n '__fish_seen_subcommand_from runs' -l host -x -a '(__w8yctl_hosts)' -d 'Only runs of this host'
 complete -c w8yctl -n '__fish_seen_subcommand_from runs watch items' -l limit -x -d 'Show at most N'
 complete -c w8yctl -n '__fish_seen_subcommand_from show' -l list -x -a '(__w8yctl_lists)' -d 'Look only in this list'
 complete -c w8yctl -n '__fish_seen_subcommand_from check-executor' -F

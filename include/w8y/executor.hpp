@@ -67,6 +67,8 @@ class Executor {
   virtual void kill(const RunId& run) = 0;
   /// No start() follows: what waits for more runs may go.
   virtual void retire() {}
+  /// The end of what the run has written to standard error so far, as far as that is kept.
+  [[nodiscard]] virtual std::string tail(const RunId& /*run*/) const { return {}; }
   /// Runs that it takes at once.
   [[nodiscard]] virtual std::size_t capacity() const {
     return std::numeric_limits<std::size_t>::max();

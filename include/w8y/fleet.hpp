@@ -184,6 +184,8 @@ struct FleetView {
 
 /// Says who is silent, behind, or has another's name; and sorts.
 void judge(FleetView& view);
+/// The same with one list only, of those that hosts have.
+FleetView only_list(const FleetView& view, const std::string& prefix);
 /// The name in a host id: all but its random part.
 std::string name_in_host_id(std::string_view id);
 

@@ -23,7 +23,12 @@ inline constexpr std::size_t max_answer = std::size_t{1} << 20;
 inline constexpr std::size_t max_told_runs = 1000;
 inline constexpr std::size_t max_told_item = 256;
 
-enum class OrderKind { quiet, resume, drain, reload, cancel, run, runs };
+/// Who follows what runs write says so again before this is over.
+inline constexpr Duration log_life = std::chrono::seconds(30);
+/// And says so this often.
+inline constexpr Duration log_renewal = std::chrono::seconds(10);
+
+enum class OrderKind { quiet, resume, drain, reload, cancel, run, runs, logs };
 const char* order_name(OrderKind kind);
 
 struct FleetOrder {
@@ -32,9 +37,11 @@ struct FleetOrder {
   std::string host;   ///< a name or a host id; empty: all
   std::string by;     ///< who has given it; may be empty
   WallTime until{0};  ///< by Redis's clock: not to be done any more then
-  std::string run;    ///< cancel: the id; runs: what ids start with
-  std::string list;   ///< run
-  Item item;          ///< run
+  std::string run;    ///< cancel: the id; runs, logs: what ids start with
+  /// run; runs and logs: only of this list, and of `runs` how the list is, too.
+  std::optional<std::string> list;
+  Item item;             ///< run
+  std::string listener;  ///< logs: lines go to the channel of this id, for log_life
 
   [[nodiscard]] bool is_for(std::string_view name, std::string_view host_id) const {
     return host.empty() || host == name || host == host_id;
@@ -57,6 +64,8 @@ struct FleetAnswer {
   std::vector<std::string> lines;
   std::vector<std::string> runs;  ///< JSON objects (w8y-api(7))
   std::size_t more_runs = 0;      ///< that are left out
+  std::string list;               ///< JSON: how the list is there that `runs` asked about
+  std::string run;                ///< the run that has begun
 
   [[nodiscard]] bool good() const { return result == "done" || result == "accepted"; }
 };

@@ -83,6 +83,8 @@ struct ListStatus {
   unsigned concurrency = 1;
   unsigned fleet_concurrency = 0;  ///< 0: no limit
   unsigned weight = 1;
+  std::vector<std::string> queues;      ///< of a schedule: codes
+  std::optional<Duration> look_within;  ///< serving: how soon a list at rest is looked at again
 
   // What only Redis knows, if it was asked and has answered.
   std::optional<std::uint64_t> quarantined;  ///< items
@@ -101,6 +103,7 @@ struct RedisStatus {
   std::string url;  ///< without user and password
   bool connected = false;
   std::string trouble;  ///< why not; empty when all is well
+  std::optional<WallTime> away_since;
   std::uint64_t commands_sent = 0;
   std::size_t leases = 0;  ///< that this host renews
   /// The least time that was left of a lease when its renewal was confirmed, in the last minute or

@@ -9,11 +9,15 @@
 #include "app/fleet_answering.hpp"
 #include "app/random_number.hpp"
 #include "redis/url.hpp"
+#include "store/fleet/log_follower.hpp"
 #include "store/fleet/orders.hpp"
 
 namespace w8y::app {
 
 namespace {
+
+/// Each takes one of the server's connections, and the others are for everybody else.
+constexpr std::size_t max_log_streams = 16;
 
 std::optional<WallTime> in_ms(const std::optional<Duration>& time) {
   if (!time) return std::nullopt;
@@ -50,6 +54,74 @@ struct Fleet::Link {
   bool refused = false;   ///< told
 };
 
+/// A client of the API that follows a run. Until hosts have answered it has no answer; then a
+/// stream, as long as the run and the client are there.
+class Fleet::LogStream final : private store::LogFollower::Handler {
+ public:
+  LogStream(const FleetHostParts& parts, Link& link, std::string run, ops::HttpReplyPtr reply)
+      : run_(std::move(run)),
+        reply_(std::move(reply)),
+        beat_(parts.loop.timers()),
+        loop_(parts.loop),
+        follower_(parts.loop, link.session->subscriber, link.orders, link.fleet,
+                  std::to_string(random_number()), {run_, std::nullopt, "the status API"}, *this) {}
+
+  [[nodiscard]] bool over() const { return over_; }
+
+ private:
+  void on_followed(const FleetOutcome& outcome) override {
+    std::vector<std::string> runs;
+    for (const FleetAnswer& answer : outcome.answers)
+      for (const std::string& run : answer.runs) runs.push_back(run);
+    if (!outcome.trouble.empty() || runs.size() != 1) {
+      over_ = true;
+      const unsigned status = outcome.unreachable ? 503 : runs.empty() ? 404 : 409;
+      return reply_->send(ops::error_response(status, !outcome.trouble.empty() ? outcome.trouble
+                                                      : runs.empty()
+                                                          ? "no run of such an id goes on"
+                                                          : "more than one run's id starts so"));
+    }
+    stream_ = reply_->stream("text/event-stream", ": dropped, this client reads too slowly\n\n");
+    push("run", runs.front());
+    for (const LogMessage& message : std::exchange(early_, {})) tell(message);
+    beat();
+  }
+
+  void on_log(LogMessage&& message) override {
+    if (stream_) return tell(message);
+    if (!over_) early_.push_back(std::move(message));
+  }
+
+  void tell(const LogMessage& message) {
+    push("log", to_text(message));
+    if (message.ended.empty() || over_) return;
+    over_ = true;
+    stream_->close();
+  }
+
+  void push(const char* event, const std::string& data) {
+    if (!over_ && !stream_->push("event: " + std::string(event) + "\ndata: " + data + "\n\n"))
+      over_ = true;
+  }
+
+  /// Finds a client that is gone.
+  void beat() {
+    beat_.set(loop_.now() + std::chrono::seconds(15), [this] {
+      if (!over_ && !stream_->push(":\n\n")) over_ = true;
+      if (!over_) beat();
+    });
+  }
+
+  const std::string run_;
+  const ops::HttpReplyPtr reply_;
+  std::shared_ptr<ops::HttpStream> stream_;
+  std::vector<LogMessage> early_;
+  bool over_ = false;
+  Timer beat_;
+  loop::Loop& loop_;
+  store::LogFollower follower_;
+};
+
 Fleet::Fleet(const FleetHostParts& parts)
     : parts_(parts),
       started_(parts.loop.now()),
@@ -59,7 +131,8 @@ Fleet::Fleet(const FleetHostParts& parts)
                if (link_) link_->member.beat_soon();
              }),
       minutes_(parts.loop.clock(), parts.hour),
-      sweep_(parts.loop.timers()) {}
+      sweep_(parts.loop.timers()),
+      logs_sweep_(parts.loop.timers()) {}
 
 Fleet::~Fleet() = default;
 
@@ -80,6 +153,7 @@ void Fleet::applied(const Config& config) {
     lists_.look_at_all();
     return link_->member.beat_soon();
   }
+  logs_.clear();  // they are of that one; clients come again
   left_ = std::move(link_);
   left_->member.leave([this] { sweep_.set(parts_.loop.now(), [this] { left_.reset(); }); });
   join(config);
@@ -92,12 +166,14 @@ void Fleet::leave(std::function<void()> then) {
 
 void Fleet::stop() {
   lists_.set_wanted(false);
+  logs_.clear();
   left_.reset();
   link_.reset();
 }
 
 void Fleet::on_event(const Event& event) {
   if (!link_) return;
+  if (link_->answering) link_->answering->on_event(event);
   lists_.on_event(event);
   if (std::holds_alternative<HostChanged>(event) || std::holds_alternative<HostReady>(event))
     link_->member.beat_soon();
@@ -171,6 +247,20 @@ void Fleet::minutes(std::vector<std::string> ids, std::int64_t last, Counted the
                           all.push_back({std::move(host.id), std::move(host.minutes)});
                         then(all);
                       });
+}
+
+void Fleet::follow(const std::string& run, ops::HttpReplyPtr reply) {
+  std::erase_if(logs_, [](const auto& each) { return each->over(); });
+  if (logs_.size() >= max_log_streams)
+    return reply->send(ops::error_response(503, "too many clients follow runs"));
+  logs_.push_back(std::make_unique<LogStream>(parts_, *link_, run, std::move(reply)));
+  if (!logs_sweep_.pending()) sweep_logs();
+}
+
+void Fleet::sweep_logs() {
+  std::erase_if(logs_, [](const auto& each) { return each->over(); });
+  if (!logs_.empty())
+    logs_sweep_.set(parts_.loop.now() + std::chrono::seconds(1), [this] { sweep_logs(); });
 }
 
 }  // namespace w8y::app

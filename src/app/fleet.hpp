@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <w8y/fleet.hpp>
 
@@ -53,10 +54,12 @@ class Fleet final : public Subsystem,
   void look(bool lists, Seen then) override;
   void give(FleetOrder order, Given then) override;
   void minutes(std::vector<std::string> ids, std::int64_t last, Counted then) override;
+  void follow(const std::string& run, ops::HttpReplyPtr reply) override;
 
  private:
   /// One Redis, and one fleet there.
   struct Link;
+  class LogStream;
 
   // of store::FleetMember::Handler
   HostBeat beat(const RedisTime& time) override;
@@ -68,6 +71,7 @@ class Fleet final : public Subsystem,
   void on_beat(const std::string& refused) override;
 
   void join(const Config& config);
+  void sweep_logs();
 
   const FleetHostParts parts_;
   const Instant started_;
@@ -79,6 +83,8 @@ class Fleet final : public Subsystem,
   std::unique_ptr<Link> link_;
   std::unique_ptr<Link> left_;  ///< until it has forgotten us
   Timer sweep_;
+  std::vector<std::unique_ptr<LogStream>> logs_;
+  Timer logs_sweep_;
 };
 
 }  // namespace w8y::app

@@ -4,6 +4,8 @@
 #include <utility>
 #include <variant>
 
+#include <w8y/escape.hpp>
+
 #include "ops/fleet_json.hpp"
 
 namespace w8y::app {
@@ -19,6 +21,10 @@ constexpr Duration longest_wait = std::chrono::milliseconds(1500);
 /// Reloads that go on while others are ordered.
 constexpr std::size_t most_slow = 64;
 
+/// Bytes of what runs have written before, of one and of all that are told.
+constexpr std::size_t most_tail = std::size_t{64} << 10;
+constexpr std::size_t most_tails = max_answer / 4;
+
 /// A run as the status of this host has it, with what only others need to be told.
 std::string run_text(const std::string& list, const RunStatus& run, WallTime now, bool one) {
   RunStatus told = run;
@@ -28,7 +34,64 @@ std::string run_text(const std::string& list, const RunStatus& run, WallTime now
   return ops::dump(ops::run_json(list, told, now));
 }
 
+/// How the list is here, and the host, as far as that counts for it: newer than any beat.
+std::string list_text(const ListStatus& list, const HostStatus& host) {
+  ops::Json json = {{"state", state_name(list.state)},
+                    {"why", list.why},
+                    {"running", list.running},
+                    {"concurrency", list.concurrency},
+                    {"fleet_concurrency", list.fleet_concurrency},
+                    {"weight", list.weight},
+                    {"host_state", state_name(host.state)},
+                    {"slots", {{"limit", host.slots_limit}, {"used", host.slots_used}}}};
+  if (!list.queues.empty()) {
+    json["queues"] = ops::Json::array();
+    for (const auto& code : list.queues) json["queues"].push_back(escape(code));
+  }
+  if (list.look_within)
+    json["look_within_ms"] = std::chrono::duration_cast<WallTime>(*list.look_within).count();
+  return ops::dump(json);
+}
+
 }  // namespace
+
+/// What is told of runs, as much as an answer may have.
+struct FleetAnswering::ToldRuns {
+  std::vector<std::string> runs;
+  std::size_t bytes = 0;
+  std::size_t more = 0;
+  std::string list;
+  /// Of what a run has written; none: it is not told.
+  std::function<std::string(const RunId&)> tail_of;
+
+  /// Whole lines of the tail, as much as fits beside those of others. The last one, if it has no
+  /// end yet, is told when it has.
+  void add_tail(std::string& run, std::string tail) const {
+    const std::size_t room = bytes < most_tails ? std::min(most_tail, most_tails - bytes) : 0;
+    tail.resize(tail.rfind('\n') + 1);
+    if (tail.size() > room) tail.erase(0, tail.size() - room);
+    if (tail.empty()) return;
+    ops::Json json = ops::Json::object();
+    ops::put_bytes(json, "tail", tail);
+    run.back() = ',';
+    run += ops::dump(json).substr(1);
+  }
+
+  /// Those of the list whose ids start so.
+  void add(const ListStatus& status, const std::string& start, WallTime now) {
+    for (const RunStatus& run : status.runs) {
+      if (!run.run.starts_with(start)) continue;
+      std::string text = run_text(status.prefix, run, now, !start.empty());
+      if (tail_of) add_tail(text, tail_of(run.run));
+      bytes += text.size();
+      if (runs.size() < max_told_runs && bytes < max_answer / 2) {
+        runs.push_back(std::move(text));
+      } else {
+        ++more;
+      }
+    }
+  }
+};
 
 struct FleetAnswering::Slow {
   Slow(TimerQueue& timers, std::string id) : order(std::move(id)), patience(timers) {}
@@ -41,6 +104,7 @@ FleetAnswering::FleetAnswering(const Parts& parts, const std::string& fleet)
     : redis::Subscriber::Listener(parts.subscriber),
       parts_(parts),
       keys_(fleet),
+      logs_timer_(parts.loop.timers()),
       control_(parts.subscriber.subscribe(
           keys_.control, [this](std::string_view, std::string_view payload) { heard(payload); })) {}
 
@@ -79,7 +143,7 @@ void FleetAnswering::ignore(const std::string& why) {
 
 void FleetAnswering::carry_out(const FleetOrder& order) {
   ops::Control& control = parts_.control;
-  if (order.kind != OrderKind::runs)
+  if (order.kind != OrderKind::runs && order.kind != OrderKind::logs)
     parts_.log.info("an order to the fleet",
                     {{"order", order_name(order.kind)}, {"by", order.by}, {"id", order.id}});
   switch (order.kind) {
@@ -94,13 +158,15 @@ void FleetAnswering::carry_out(const FleetOrder& order) {
     case OrderKind::cancel:
       return answer(order.id, control.cancel(order.run));
     case OrderKind::run:
-      return control.run_item(order.list, order.item,
+      return control.run_item(*order.list, order.item,
                               [this, alive = std::weak_ptr<bool>(alive_),
                                id = order.id](const ops::ControlResult& result) {
                                 if (!alive.expired()) answer(id, result);
                               });
     case OrderKind::runs:
       return tell_runs(order);
+    case OrderKind::logs:
+      return tell_logs(order);
   }
 }
 
@@ -130,48 +196,95 @@ void FleetAnswering::reload(const FleetOrder& order) {
 }
 
 void FleetAnswering::tell_runs(const FleetOrder& order) {
-  struct Told {
-    std::vector<std::string> runs;
-    std::size_t bytes = 0;
-    std::size_t more = 0;
-  };
-  const auto told = std::make_shared<Told>();
+  const auto told = std::make_shared<ToldRuns>();
   const WallTime now = parts_.loop.clock().wall();
+  if (order.list) {
+    if (const auto list = parts_.control.list(*order.list)) {
+      told->add(*list, order.run, now);
+      told->list = list_text(*list, parts_.control.status());
+    }
+    return answer_runs(order.id, *told);
+  }
   parts_.control.each_list(
-      [told, now, start = order.run](const ListStatus& list) {
-        for (const RunStatus& run : list.runs) {
-          if (!run.run.starts_with(start)) continue;
-          std::string text = run_text(list.prefix, run, now, !start.empty());
-          told->bytes += text.size();
-          if (told->runs.size() < max_told_runs && told->bytes < max_answer / 2) {
-            told->runs.push_back(std::move(text));
-          } else {
-            ++told->more;
-          }
-        }
-      },
+      [told, now, start = order.run](const ListStatus& list) { told->add(list, start, now); },
       [this, alive = std::weak_ptr<bool>(alive_), told, id = order.id] {
-        if (alive.expired()) return;
-        const std::size_t count = told->runs.size() + told->more;
-        answer(id, {Kind::done, std::to_string(count) + (count == 1 ? " run" : " runs"), {}, {}},
-               std::move(told->runs), told->more);
+        if (!alive.expired()) answer_runs(id, *told);
       });
 }
 
+// ---- what runs write
+
+/// What was written before, the first time; what is written from now on, on the follower's channel.
+void FleetAnswering::tell_logs(const FleetOrder& order) {
+  using Followed = LogFollowers::Followed;
+  Followed followed = Followed::anew;
+  if (!order.listener.empty()) followed = followers_.follow(order, parts_.loop.now());
+  if (followed == Followed::too_many)
+    return answer(order.id, {Kind::refused, "too many follow what runs write here", {}, {}});
+  arm_logs();
+  const auto told = std::make_shared<ToldRuns>();
+  if (followed == Followed::renewed) return answer_runs(order.id, *told);
+  told->tail_of = [this](const RunId& run) { return parts_.control.tail(run); };
+  const WallTime now = parts_.loop.clock().wall();
+  if (order.list) {
+    if (const auto list = parts_.control.list(*order.list)) told->add(*list, order.run, now);
+    return answer_runs(order.id, *told);
+  }
+  parts_.control.each_list(
+      [told, now, start = order.run](const ListStatus& list) { told->add(list, start, now); },
+      [this, alive = std::weak_ptr<bool>(alive_), told, id = order.id] {
+        if (!alive.expired()) answer_runs(id, *told);
+      });
+}
+
+void FleetAnswering::on_event(const Event& event) {
+  if (followers_.none()) return;
+  if (const auto* said = std::get_if<RunSaid>(&event)) {
+    followers_.said(*said, parts_.loop.now());
+  } else if (const auto* ended = std::get_if<RunEnded>(&event)) {
+    followers_.ended(*ended, parts_.loop.now());
+  } else {
+    return;
+  }
+  arm_logs();
+}
+
+void FleetAnswering::arm_logs() {
+  const auto due = followers_.due();
+  if (due && (!logs_timer_.pending() || *due < logs_timer_.deadline()))
+    logs_timer_.set(*due, [this] { publish_logs(); });
+}
+
+void FleetAnswering::publish_logs() {
+  for (LogFollowers::Due& due : followers_.take(parts_.loop.now())) {
+    due.message.host = name_in_host_id(parts_.member.id());
+    parts_.member.client().call({"PUBLISH", keys_.logs(due.listener), to_text(due.message)});
+  }
+  arm_logs();
+}
+
+void FleetAnswering::answer_runs(const std::string& order, ToldRuns& told) {
+  const std::size_t count = told.runs.size() + told.more;
+  FleetAnswer reply;
+  reply.runs = std::move(told.runs);
+  reply.more_runs = told.more;
+  reply.list = std::move(told.list);
+  answer(order, {Kind::done, std::to_string(count) + (count == 1 ? " run" : " runs"), {}, {}},
+         std::move(reply));
+}
+
 void FleetAnswering::answer(const std::string& order, const ops::ControlResult& result,
-                            std::vector<std::string> runs, std::size_t more_runs) {
-  FleetAnswer told;
+                            FleetAnswer told) {
   told.host_id = parts_.member.id();
   told.host = name_in_host_id(told.host_id);
   told.result = ops::kind_name(result.kind);
   told.text = result.text;
+  told.run = result.run;
   std::size_t bytes = 0;
   for (const auto& line : result.lines) {
     bytes += line.size();
     if (bytes < max_answer / 4) told.lines.push_back(line);
   }
-  told.runs = std::move(runs);
-  told.more_runs = more_runs;
   parts_.member.client().call({"PUBLISH", keys_.answer(order), to_text(told)});
 }
 

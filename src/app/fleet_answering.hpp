@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include <w8y/events.hpp>
+#include <w8y/fleet_logs.hpp>
 #include <w8y/fleet_orders.hpp>
 #include <w8y/timers.hpp>
 
@@ -31,9 +33,13 @@ class FleetAnswering final : private redis::Subscriber::Listener {
   FleetAnswering(const Parts& parts, const std::string& fleet);
   ~FleetAnswering() override;
 
+  /// What runs write, for who follows it; nothing while nobody does.
+  void on_event(const Event& event);
+
  private:
   /// An order whose answer takes a while.
   struct Slow;
+  struct ToldRuns;
 
   void on_up() override {}
   void on_down(const std::string&) override {}
@@ -43,8 +49,11 @@ class FleetAnswering final : private redis::Subscriber::Listener {
   void carry_out(const FleetOrder& order);
   void reload(const FleetOrder& order);
   void tell_runs(const FleetOrder& order);
-  void answer(const std::string& order, const ops::ControlResult& result,
-              std::vector<std::string> runs = {}, std::size_t more_runs = 0);
+  void tell_logs(const FleetOrder& order);
+  void publish_logs();
+  void arm_logs();
+  void answer_runs(const std::string& order, ToldRuns& told);
+  void answer(const std::string& order, const ops::ControlResult& result, FleetAnswer told = {});
   std::shared_ptr<Slow> begin_slow(const FleetOrder& order);
 
   const Parts parts_;
@@ -53,6 +62,8 @@ class FleetAnswering final : private redis::Subscriber::Listener {
   std::size_t ignored_ = 0;  ///< and not logged
   bool refused_told_ = false;
   std::vector<std::shared_ptr<Slow>> slow_;
+  LogFollowers followers_;
+  Timer logs_timer_;
   redis::Subscription control_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

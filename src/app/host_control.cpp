@@ -24,13 +24,18 @@ const ActiveRun* find_run(const ServedList& list, const RunId& run) {
   return found;
 }
 
-/// What cancelling does to a run, for who has asked for it.
-std::string how_it_ends(const Supervisor& supervisor, const RunId& run) {
+const ActiveRun* find_run(const Supervisor& supervisor, const RunId& run) {
   const ActiveRun* found = nullptr;
   for (const auto& [prefix, list] : supervisor.lists())
     if (found == nullptr) found = find_run(*list, run);
   for (const auto& list : supervisor.closing())
     if (found == nullptr) found = find_run(*list, run);
+  return found;
+}
+
+/// What cancelling does to a run, for who has asked for it.
+std::string how_it_ends(const Supervisor& supervisor, const RunId& run) {
+  const ActiveRun* found = find_run(supervisor, run);
   if (found == nullptr) return {};
   const std::string grace = format_duration(found->rule->kill_grace);
   // Only a process that takes many runs has a limit of them.
@@ -94,8 +99,24 @@ ops::ControlResult HostControl::cancel(const RunId& run) {
   return {Kind::done, how, {}, run};
 }
 
-void HostControl::run_item(const std::string&, const Item&, Answer answer) {
-  answer({Kind::refused, "this version can't run an item on demand", {}, {}});
+std::string HostControl::tail(const RunId& run) const {
+  const ActiveRun* found = find_run(host_.supervisor, run);
+  return found == nullptr ? std::string() : found->executor->tail(run);
+}
+
+void HostControl::run_item(const std::string& prefix, const Item& item, Answer answer) {
+  if (!host_.supervisor.lists().contains(prefix))
+    return answer({Kind::not_found, "this host has no such list in its config", {}, {}});
+  host_.supervisor.run_item(prefix, item, [answer = std::move(answer)](const ItemRun& run) {
+    switch (run.result) {
+      case ItemRun::Result::begun:
+        return answer({Kind::done, "run " + run.run + " has begun", {}, run.run});
+      case ItemRun::Result::refused:
+        return answer({Kind::refused, run.why, {}, {}});
+      case ItemRun::Result::not_here:
+        return answer({Kind::unavailable, run.why, {}, {}});
+    }
+  });
 }
 
 }  // namespace w8y::app

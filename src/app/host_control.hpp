@@ -56,6 +56,7 @@ class HostControl final : public ops::Control {
   ops::ControlResult drain() override;
   void reload(Answer answer) override { host_.reload.ask(std::move(answer)); }
   ops::ControlResult cancel(const RunId& run) override;
+  [[nodiscard]] std::string tail(const RunId& run) const override;
   void run_item(const std::string& prefix, const Item& item, Answer answer) override;
 
  private:

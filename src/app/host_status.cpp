@@ -62,7 +62,9 @@ void describe_serving(ListStatus& status, const Poller& poller, WallTime now) {
   }
 }
 
-ListStatus list_status(const ServedList& list, bool quiet, const ListFacts& facts) {
+ListStatus list_status(const ServedList& list, const Supervisor& supervisor,
+                       const ListFacts& facts) {
+  const bool quiet = supervisor.quiet();
   const Rule& rule = list.rule();
   ListStatus status;
   status.prefix = rule.prefix;
@@ -77,6 +79,7 @@ ListStatus list_status(const ServedList& list, bool quiet, const ListFacts& fact
   status.fleet_concurrency = rule.fleet_concurrency;
   status.weight = rule.weight;
   if (rule.kind() == SourceKind::circular) status.visit_within = rule.circular().visit_within;
+  if (rule.kind() == SourceKind::schedule) status.queues = rule.schedule().queues;
   status.counters = list.counters();
   if (list.poller() != nullptr) {
     status.last_error = list.poller()->last_problem();
@@ -108,6 +111,7 @@ ListStatus list_status(const ServedList& list, bool quiet, const ListFacts& fact
         status.why = "waits for runs under another lock_key";
       } else {
         describe_serving(status, *list.poller(), facts.now());
+        status.look_within = supervisor.longest_turn();
       }
   }
   return status;
@@ -124,7 +128,7 @@ void fill_from(HostStatus& status, const Supervisor& supervisor, const Clock& cl
 }
 
 ListStatus status_of(const ServedList& list, const Supervisor& supervisor, const ListFacts& facts) {
-  return list_status(list, supervisor.quiet(), facts);
+  return list_status(list, supervisor, facts);
 }
 
 std::optional<ListStatus> find_list(const Supervisor& supervisor, const ListFacts& facts,

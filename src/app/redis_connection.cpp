@@ -80,6 +80,9 @@ RedisStatus RedisConnection::status() const {
   status.url = in_use_->options.url.to_string();
   status.connected = in_use_->session->client.connected();
   status.trouble = in_use_->watch ? in_use_->watch->trouble() : std::string();
+  if (const auto since = in_use_->watch ? in_use_->watch->since() : std::nullopt)
+    status.away_since =
+        loop_.clock().wall() - std::chrono::duration_cast<WallTime>(loop_.now() - *since);
   status.commands_sent = in_use_->session->client.commands_sent();
   auto& leases = in_use_->session->leases;
   status.leases = leases.size();

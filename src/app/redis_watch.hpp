@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <w8y/clock.hpp>
@@ -31,6 +32,10 @@ class RedisWatch final : private redis::Client::Listener {
   void tell(Changed changed) { changed_ = std::move(changed); }
   /// Why Redis can't be used now; empty: it can.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
+  /// Since when that is so.
+  [[nodiscard]] std::optional<Instant> since() const {
+    return trouble_.empty() ? std::nullopt : std::optional(since_);
+  }
 
  private:
   void on_up() override;

@@ -122,7 +122,7 @@ bool is_order_id(std::string_view id) {
 constexpr std::pair<OrderKind, const char*> order_names[] = {
     {OrderKind::quiet, "quiet"},   {OrderKind::resume, "resume"}, {OrderKind::drain, "drain"},
     {OrderKind::reload, "reload"}, {OrderKind::cancel, "cancel"}, {OrderKind::run, "run"},
-    {OrderKind::runs, "runs"}};
+    {OrderKind::runs, "runs"},     {OrderKind::logs, "logs"}};
 
 const OrderKind* order_kind(std::string_view name) {
   for (const auto& [kind, known] : order_names)
@@ -231,10 +231,9 @@ std::string to_text(const FleetOrder& order) {
   json.put("by", order.by);
   json.put("until_ms", order.until.count());
   if (!order.run.empty()) json.put_bytes("run", order.run);
-  if (order.kind == OrderKind::run) {
-    json.put_bytes("list", order.list);
-    json.put_bytes("item", order.item);
-  }
+  if (order.list) json.put_bytes("list", *order.list);
+  if (order.kind == OrderKind::run) json.put_bytes("item", order.item);
+  if (!order.listener.empty()) json.put("listener", order.listener);
   return json.take();
 }
 
@@ -260,8 +259,12 @@ std::variant<FleetOrder, BadOrder> parse_order(std::string_view text) {
   order.run = fields.bytes("run");
   if (order.kind == OrderKind::cancel && order.run.empty())
     return BadOrder{"it says not which run to cancel"};
-  order.list = fields.bytes("list");
+  if (json->contains("list") || json->contains("list_base64")) order.list = fields.bytes("list");
   order.item = fields.bytes("item");
+  if (order.kind == OrderKind::run && !order.list) return BadOrder{"it says not of which list"};
+  order.listener = fields.text("listener");
+  if (!order.listener.empty() && !is_order_id(order.listener))
+    return BadOrder{"its listener is not 1 to 64 letters, digits and '-'"};
   return order;
 }
 
@@ -278,6 +281,8 @@ std::string to_text(const FleetAnswer& answer) {
     json.put_json("runs", runs += ']');
     put_count(json, "more_runs", answer.more_runs);
   }
+  if (!answer.list.empty()) json.put_json("list", answer.list);
+  if (!answer.run.empty()) json.put("run", answer.run);
   return json.take();
 }
 
@@ -296,6 +301,9 @@ std::optional<FleetAnswer> parse_answer(std::string_view text) {
   if (const auto runs = json->find("runs"); runs != json->end() && runs->is_array())
     for (const auto& run : *runs)
       if (run.is_object() && answer.runs.size() < max_told_runs) answer.runs.push_back(run.dump());
+  if (const auto list = json->find("list"); list != json->end() && list->is_object())
+    answer.list = list->dump();
+  answer.run = fields.text("run");
   return answer;
 }
 

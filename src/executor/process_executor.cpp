@@ -18,7 +18,7 @@ void ProcessExecutor::start(const Claim& claim, RulePtr rule) {
   working_->runs[claim.run] = std::make_unique<Run>(loop_, self, handler_, claim, setting);
 }
 
-Run* ProcessExecutor::find(const RunId& run) {
+Run* ProcessExecutor::find(const RunId& run) const {
   if (!working_) return nullptr;
   const auto found = working_->runs.find(run);
   return found == working_->runs.end() ? nullptr : found->second.get();
@@ -30,6 +30,11 @@ void ProcessExecutor::stop(const RunId& run) {
 
 void ProcessExecutor::kill(const RunId& run) {
   if (Run* found = find(run)) found->kill();
+}
+
+std::string ProcessExecutor::tail(const RunId& run) const {
+  const Run* found = find(run);
+  return found == nullptr ? std::string() : found->tail();
 }
 
 void ProcessExecutor::on_run_ended(Run& run, RunEnd&& end) {

@@ -29,6 +29,7 @@ class ProcessExecutor : public Executor, private RunOwner {
   void start(const Claim& claim, RulePtr rule) override;
   void stop(const RunId& run) override;
   void kill(const RunId& run) override;
+  [[nodiscard]] std::string tail(const RunId& run) const override;
 
  private:
   // of RunOwner
@@ -44,7 +45,7 @@ class ProcessExecutor : public Executor, private RunOwner {
     Accounts accounts;
     Timer sweep;
   };
-  Run* find(const RunId& run);
+  [[nodiscard]] Run* find(const RunId& run) const;
 
   std::unique_ptr<Working> working_;  ///< since the first run
 };

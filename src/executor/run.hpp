@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include <w8y/executor.hpp>
@@ -42,6 +43,7 @@ class Run : private process::ChildHandler {
       const RunSetting& setting);
 
   [[nodiscard]] const RunId& id() const { return id_; }
+  [[nodiscard]] std::string tail() const { return tail_.look(); }
   void stop();
   void kill();
 

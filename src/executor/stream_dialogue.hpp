@@ -74,6 +74,11 @@ class StreamDialogue {
 
   [[nodiscard]] std::size_t open() const { return open_.size(); }
   [[nodiscard]] bool has(const RunId& run) const { return open_.contains(run); }
+  /// Of an open run, as far as it is known that it was its own.
+  [[nodiscard]] std::string tail(const RunId& run) const {
+    const auto found = open_.find(run);
+    return found == open_.end() ? std::string() : found->second.stderr_tail.look();
+  }
   [[nodiscard]] bool has_answered() const { return has_answered_; }  ///< ever
   /// Answered for, and not ended yet.
   [[nodiscard]] std::size_t answered() const { return answered_.size(); }

@@ -60,6 +60,12 @@ void StreamExecutor::kill(const RunId& run) {
   if (StreamProcess* process = find(run)) process->kill(run);
 }
 
+std::string StreamExecutor::tail(const RunId& run) const {
+  for (const auto& process : processes_)
+    if (process->has(run)) return process->tail(run);
+  return {};
+}
+
 void StreamExecutor::retire() {
   retired_ = true;
   look_soon();

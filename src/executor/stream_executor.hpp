@@ -38,6 +38,7 @@ class StreamExecutor : public Executor, private StreamOwner {
   void start(const Claim& claim, RulePtr rule) override;
   void stop(const RunId& run) override;
   void kill(const RunId& run) override;
+  [[nodiscard]] std::string tail(const RunId& run) const override;
   void retire() override;
   [[nodiscard]] std::size_t capacity() const override { return processes_most_ * most_open_; }
 

@@ -76,6 +76,7 @@ class StreamProcess : private process::ChildHandler, private DialogueHandler {
   [[nodiscard]] bool starting() const { return state_ == StreamState::serving && pid_ == 0; }
   [[nodiscard]] std::size_t open() const { return dialogue_.open(); }
   [[nodiscard]] bool has(const RunId& run) const { return dialogue_.has(run); }
+  [[nodiscard]] std::string tail(const RunId& run) const { return dialogue_.tail(run); }
   /// Whether it has done something yet, or is old enough.
   [[nodiscard]] bool proven() const;
   [[nodiscard]] Instant started() const { return started_; }

@@ -18,6 +18,10 @@ class Tail {
     if (bytes_.size() + bytes.size() > 2 * size_) trim(size_ - bytes.size());
     bytes_ += bytes;
   }
+  /// A copy.
+  [[nodiscard]] std::string look() const {
+    return bytes_.size() > size_ ? bytes_.substr(bytes_.size() - size_) : bytes_;
+  }
   std::string take() {
     trim(size_);
     return std::exchange(bytes_, {});

@@ -10,7 +10,9 @@ namespace w8y::ops {
 
 namespace {
 
-void run_item(Control& control, const HttpRequest& request, const HttpReplyPtr& reply) {
+/// On this host, or on the one that is named.
+void run_item(Control& control, FleetPort& fleet, const HttpRequest& request,
+              const HttpReplyPtr& reply) {
   const auto body = parse(request.body);
   const auto list = body ? get_bytes(*body, "list") : std::nullopt;
   const auto item = body ? get_bytes(*body, "item") : std::nullopt;
@@ -18,8 +20,24 @@ void run_item(Control& control, const HttpRequest& request, const HttpReplyPtr& 
     reply->send(error_response(400, R"(the body should be {"list": "PREFIX", "item": "ITEM"})"));
     return;
   }
+  if (const auto host = request.query.find("host"); host != request.query.end()) {
+    FleetOrder order;
+    order.kind = OrderKind::run;
+    order.host = host->second;
+    order.list = *list;
+    order.item = *item;
+    order.by = get_bytes(*body, "by").value_or(std::string());
+    return fleet.give(std::move(order), [reply](const FleetOutcome& outcome) {
+      reply->send(outcome_response(outcome));
+    });
+  }
   control.run_item(*list, *item,
                    [reply](const ControlResult& result) { reply->send(result_response(result)); });
+}
+
+std::optional<std::string> list_named(const HttpRequest& request) {
+  const auto found = request.query.find("list");
+  return found == request.query.end() ? std::nullopt : std::optional(found->second);
 }
 
 HttpResponse fleet_response(const FleetView& view, bool lists) {
@@ -34,8 +52,10 @@ void show_fleet(FleetPort& fleet, const HttpRequest& request, const HttpReplyPtr
   if (found != request.query.end() && found->second != "no")
     return reply->send(error_response(400, "?lists= is no, or is left out for all lists"));
   const bool lists = found == request.query.end();
-  fleet.look(lists,
-             [reply, lists](const FleetView& view) { reply->send(fleet_response(view, lists)); });
+  const auto one = list_named(request);
+  fleet.look(lists, [reply, lists, one](const FleetView& view) {
+    reply->send(one ? fleet_response(only_list(view, *one), lists) : fleet_response(view, lists));
+  });
 }
 
 /// nullopt: the request is for this host alone. `mistake`: it is for nobody.
@@ -81,13 +101,16 @@ void cancel(Control& control, FleetPort& fleet, const HttpRequest& request,
   reply->send(result_response(control.cancel(*run)));
 }
 
-/// What all hosts run, or one, or what has an id that starts so.
-void show_fleet_runs(FleetPort& fleet, const HttpRequest& request, const HttpReplyPtr& reply) {
+/// What all hosts run, or one, or what has an id that starts so; `logs`: what these have written.
+void show_fleet_runs(FleetPort& fleet, OrderKind kind, const HttpRequest& request,
+                     const HttpReplyPtr& reply) {
   FleetOrder order;
+  order.kind = kind;
   if (const auto host = request.query.find("host"); host != request.query.end())
     order.host = host->second;
   if (const auto run = request.query.find("run"); run != request.query.end())
     order.run = run->second;
+  order.list = list_named(request);
   fleet.give(std::move(order), [reply](const FleetOutcome& outcome) {
     HttpResponse response = outcome_response(outcome);
     // Who does not answer is named, and runs of others are shown all the same.
@@ -99,13 +122,21 @@ void show_fleet_runs(FleetPort& fleet, const HttpRequest& request, const HttpRep
 }  // namespace
 
 void add_fleet_looks(Router& router, FleetPort& fleet) {
-  router.on("GET", "/api/v1/fleet", {"lists"},
+  router.on("GET", "/api/v1/fleet", {"lists", "list"},
             [&fleet](const HttpRequest& request, const HttpReplyPtr& reply) {
               show_fleet(fleet, request, reply);
             });
-  router.on("GET", "/api/v1/fleet/runs", {"host", "run"},
+  router.on("GET", "/api/v1/fleet/runs", {"host", "run", "list"},
             [&fleet](const HttpRequest& request, const HttpReplyPtr& reply) {
-              show_fleet_runs(fleet, request, reply);
+              show_fleet_runs(fleet, OrderKind::runs, request, reply);
+            });
+  router.on("GET", "/api/v1/fleet/logs", {"host", "run", "list"},
+            [&fleet](const HttpRequest& request, const HttpReplyPtr& reply) {
+              show_fleet_runs(fleet, OrderKind::logs, request, reply);
+            });
+  router.on("GET", "/api/v1/runs/*/logs", {},
+            [&fleet](const HttpRequest& request, const HttpReplyPtr& reply) {
+              fleet.follow(request.path.at(request.path.size() - 2), reply);
             });
 }
 
@@ -131,9 +162,9 @@ void add_orders(Router& router, Control& control, FleetPort& fleet) {
             [&control, &fleet](const HttpRequest& request, const HttpReplyPtr& reply) {
               cancel(control, fleet, request, reply);
             });
-  router.on("POST", "/api/v1/run", {},
-            [&control](const HttpRequest& request, const HttpReplyPtr& reply) {
-              run_item(control, request, reply);
+  router.on("POST", "/api/v1/run", {"host"},
+            [&control, &fleet](const HttpRequest& request, const HttpReplyPtr& reply) {
+              run_item(control, fleet, request, reply);
             });
 }
 

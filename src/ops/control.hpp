@@ -58,6 +58,8 @@ class Control {
   virtual ControlResult drain() = 0;
   virtual void reload(Answer answer) = 0;
   virtual ControlResult cancel(const RunId& run) = 0;
+  /// The end of what a run of this host has written to standard error so far.
+  [[nodiscard]] virtual std::string tail(const RunId& /*run*/) const { return {}; }
   /// Runs an item of a list now: claims it unless it runs or is quarantined.
   virtual void run_item(const std::string& prefix, const Item& item, Answer answer) = 0;
 };

@@ -111,6 +111,8 @@ Json to_json(const FleetOutcome& outcome) {
       for (const auto& run : answer.runs) told["runs"].push_back(parse(run).value_or(Json()));
       told["more_runs"] = answer.more_runs;
     }
+    if (!answer.list.empty()) told["list"] = parse(answer.list).value_or(Json());
+    if (!answer.run.empty()) told["run"] = answer.run;
     json["hosts"].push_back(std::move(told));
   }
   json["missing"] = Json::array();

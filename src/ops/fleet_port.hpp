@@ -9,6 +9,8 @@
 #include <w8y/fleet.hpp>
 #include <w8y/fleet_orders.hpp>
 
+#include "ops/http.hpp"
+
 namespace w8y::ops {
 
 /// What a host tells of its runs, by the minute.
@@ -31,6 +33,8 @@ class FleetPort {
   using Counted = std::function<void(const std::vector<HostMinutes>&)>;
   /// The last so many minutes of these hosts, as far as they are known. `then` as with look().
   virtual void minutes(std::vector<std::string> ids, std::int64_t last, Counted then) = 0;
+  /// Server-sent events of what a run writes, wherever it is: its id, or a start of it.
+  virtual void follow(const std::string& run, HttpReplyPtr reply) = 0;
 };
 
 }  // namespace w8y::ops

@@ -219,6 +219,9 @@ std::string to_text(const ListStatus& list) {
   put_number("concurrency", list.concurrency);
   put_number("fleet_concurrency", list.fleet_concurrency);
   put_number("weight", list.weight);
+  if (list.look_within)
+    put_number("look_within_ms",
+               std::chrono::duration_cast<std::chrono::milliseconds>(*list.look_within).count());
   json.put("unwritten", list.unwritten);
   json.put_json("counters", to_text(list.counters));
   json.put("last_error", list.last_error);
@@ -258,6 +261,7 @@ Json to_json(const HostStatus& host) {
   json["redis"] = {{"url", host.redis.url},
                    {"connected", host.redis.connected},
                    {"trouble", host.redis.trouble},
+                   {"away_since_ms", time_or_null(host.redis.away_since.value_or(WallTime{0}))},
                    {"commands_sent", host.redis.commands_sent},
                    {"leases", host.redis.leases},
                    {"lease_margin_ms", milliseconds_or_null(host.redis.lease_margin)},

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <w8y/event_reporter.hpp>
+#include <w8y/fleet_logs.hpp>
 #include <w8y/supervisor.hpp>
 
 #include "allocations.hpp"
@@ -131,6 +132,25 @@ TEST_CASE("a run that succeeds takes no memory to tell, whoever may listen") {
   log.level = LogLevel::debug;
   reporter.run_ended(poller, ended);
   CHECK(allocations() > before);  // it counts
+}
+
+TEST_CASE("lines of runs that nobody follows cost no allocation") {
+  LogFollowers followers;
+  const RunSaid said{
+      {"a list with a name that is long enough", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "item"},
+      "a line that is too long for a short string, as most of them are",
+      false};
+  const Instant now{1h};
+  const std::size_t before = allocations();
+  for (int i = 0; i < 1000; ++i)
+    if (!followers.none()) followers.said(said, now);
+  CHECK(allocations() == before);
+  FleetOrder order;
+  order.listener = "x";
+  followers.follow(order, now);
+  const std::size_t followed = allocations();
+  followers.said(said, now);
+  CHECK(allocations() > followed);  // it counts
 }
 
 TEST_CASE("a list that this host can't serve, and one whose program is short of something") {

@@ -36,6 +36,12 @@ while IFS= read -r line; do try "$line"; done
 
 LISTS = r"""#!/bin/sh
 [ "$*" = "feed list" ] && printf 'news\na b\n'
+case "$*" in
+    "fleet --no-lists --runs --json")
+        echo '{"hosts":[{"host":"a","runs":[{"run":"01KFA","list":"work"},{"run": "01KFB"}]}]}' ;;
+    "runs --limit=50 --json") echo '{"runs":[{"run":"01KFA"},{"run":"01KEZ","item":"x"}]}' ;;
+    "fleet --no-lists") printf 'HOST   STATE\nalpha  running\nbeta  quiet\n' ;;
+esac
 [ "$*" = "lists --json" ] || exit 2
 echo '{"lists":[{"caps":["a"],"list":"work"},{"list":"a b"},{"list":"feeds","why":"x"}]}'
 """
@@ -110,6 +116,13 @@ class Completions(place.Folder, unittest.TestCase):
             "w8yctl job put --w": "--wide --wait",
             "w8yctl feed create --kind=s": "sorted_feed",
             "w8yctl feed publish n": "news",
+            "w8yctl cancel ": "01KFA 01KFB",
+            "w8yctl show ": "01KFA 01KFB 01KEZ",
+            "w8yctl logs 01KE": "01KEZ",
+            "w8yctl logs wo": "work",
+            "w8yctl why f": "feeds",
+            "w8yctl quiet --host ": "alpha beta",
+            "w8yctl runs --host=b": "beta",
         }
         said = place.says("bash", "--norc", "-c", BASH_TRY, input="\n".join(cases) + "\n",
                           env={"PATH": "/usr/bin:/bin", "source": str(place.source),

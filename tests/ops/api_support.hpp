@@ -84,6 +84,11 @@ struct FakeFleet : FleetPort {
   }
 
   void minutes(std::vector<std::string>, std::int64_t, Counted then) override { then({}); }
+
+  void follow(const std::string& run, HttpReplyPtr reply) override {
+    reply->send(error_response(404, "no run " + run));
+  }
+
   void look(bool lists, Seen then) override {
     FleetView seen = view;
     if (!lists)

@@ -82,6 +82,7 @@ struct PageFleet : FleetPort {
   }
   void give(FleetOrder, Given then) override { then({}); }
   void minutes(std::vector<std::string>, std::int64_t, Counted then) override { then(told); }
+  void follow(const std::string&, HttpReplyPtr) override {}
 };
 
 /// A client of the stream that reads at once, or not at all.

@@ -380,6 +380,17 @@ TEST_CASE("fleet: an order is read as it was written") {
   run.item = "b\xfe";
   CHECK(std::get<FleetOrder>(parse_order(to_text(run))) == run);
   CHECK(run.is_for("anybody", "x"));
+
+  FleetOrder runs;
+  runs.id = "2";
+  runs.list = "";  // a list may have that name
+  CHECK(std::get<FleetOrder>(parse_order(to_text(runs))) == runs);
+  FleetOrder logs = runs;
+  logs.kind = OrderKind::logs;
+  logs.list.reset();
+  logs.run = "01";
+  logs.listener = "77";
+  CHECK(std::get<FleetOrder>(parse_order(to_text(logs))) == logs);
 }
 
 TEST_CASE("fleet: bad orders, and what is wrong with them") {
@@ -395,6 +406,9 @@ TEST_CASE("fleet: bad orders, and what is wrong with them") {
   CHECK(why_bad(R"({"id":"a","order":"quiet","all":true,"host":"b"})").starts_with("it names"));
   CHECK(why_bad(R"({"id":"a","order":"quiet","all":"yes"})").starts_with("it names neither"));
   CHECK(why_bad(R"({"id":"a","order":"cancel","all":true})") == "it says not which run to cancel");
+  CHECK(why_bad(R"({"id":"a","order":"run","all":true})") == "it says not of which list");
+  CHECK(why_bad(R"({"id":"a","order":"logs","all":true,"listener":"a:b"})")
+            .starts_with("its listener"));
   CHECK(why_bad(R"({"id":"a","order":"quiet","all":true})").empty());
 }
 
@@ -407,6 +421,8 @@ TEST_CASE("fleet: answers are read as they were written, and garbage is none") {
   answer.lines = {"a", "b"};
   answer.runs = {R"({"list":"work","run":"01"})"};
   answer.more_runs = 4;
+  answer.list = R"({"state":"idle"})";
+  answer.run = "01";
   const auto read = parse_answer(to_text(answer));
   REQUIRE(read.has_value());
   CHECK(read->host == "alpha");
@@ -415,6 +431,8 @@ TEST_CASE("fleet: answers are read as they were written, and garbage is none") {
   CHECK(read->lines == answer.lines);
   CHECK(read->runs == answer.runs);
   CHECK(read->more_runs == 4);
+  CHECK(read->list == answer.list);
+  CHECK(read->run == "01");
   for (const char* text : {"", "x", "{}", R"({"host":"a"})", R"({"host":"a","host_id":"b"})"})
     CHECK_FALSE(parse_answer(text).has_value());
   CHECK(parse_answer(R"({"host":"a","host_id":"b","result":"done","runs":[1,"x",{}]})")->runs ==

@@ -90,6 +90,7 @@ void add_routes(const Routes& routes) {
   add_looks(routes);
   add_run_routes(routes);
   add_changes(routes);
+  add_why(routes);
 }
 
 }  // namespace w8y::app::api

@@ -22,5 +22,6 @@ void add_routes(const Routes& routes);
 void add_looks(const Routes& routes);
 void add_run_routes(const Routes& routes);
 void add_changes(const Routes& routes);
+void add_why(const Routes& routes);
 
 }  // namespace w8y::app::api

@@ -31,7 +31,10 @@ std::span<const CommandRow> all_commands() {
       {"runs", "Finished runs, newest first", make_runs},
       {"show", "A run: its result, the end of its standard error", make_show},
       {"watch", "Events of runs as they happen, on all hosts", make_watch},
+      {"logs", "What runs write, on whichever host", make_logs},
+      {"why", "Why an item does not run, or a list not faster", make_why},
       {"items", "The items of a list: free, running, resting, quarantined", make_items},
+      {"run", "Run an item now, whatever its rest", make_run},
       {"add", "Add items at the end of a list", make_add},
       {"remove", "Remove items from a list, all copies; what runs finishes", make_remove},
       {"quarantine", "Keep items from being run until they are released", make_quarantine},
@@ -87,9 +90,6 @@ std::span<const CommandRow> all_commands() {
       {"job failures", "How often a job was cancelled", make_job_failures},
       {"job maintain", "Mend what workers that died have left", make_job_maintain},
       {"job watch", "What happens to jobs", feed_command<make_feed_watch, FeedKind::job>},
-      {"run", "", nullptr},
-      {"why", "", nullptr},
-      {"logs", "", nullptr},
   });
   return all;
 }

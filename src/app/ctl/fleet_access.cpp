@@ -70,8 +70,13 @@ FleetAccess::Direct& FleetAccess::direct() {
   return *direct_;
 }
 
-Json FleetAccess::look(bool lists) {
-  if (asks_w8yd()) return context_.host().ask(lists ? "/api/v1/fleet" : "/api/v1/fleet?lists=no");
+Json FleetAccess::look(bool lists, const std::optional<std::string>& list) {
+  if (asks_w8yd()) {
+    const std::string what = !lists ? "?lists=no"
+                             : list ? "?list=" + ops::percent_encode(*list)
+                                    : std::string();
+    return context_.host().ask("/api/v1/fleet" + what);
+  }
   Direct& at = direct();
   using Lists = store::FleetReader::Lists;
   store::FleetReader::ViewPtr seen;
@@ -79,7 +84,8 @@ Json FleetAccess::look(bool lists) {
                  [&seen](const store::FleetReader::ViewPtr& view) { seen = view; });
   while (!seen) at.loop.turn(true);
   if (!seen->trouble.empty()) fail(seen->unreachable, seen->trouble);
-  return ops::parse(ops::to_text(*seen, lists)).value_or(Json::object());
+  const FleetView shown = list ? only_list(*seen, *list) : *seen;
+  return ops::parse(ops::to_text(shown, lists)).value_or(Json::object());
 }
 
 Json FleetAccess::give(FleetOrder order) {
@@ -87,11 +93,19 @@ Json FleetAccess::give(FleetOrder order) {
   if (asks_w8yd()) {
     const std::string where =
         order.host.empty() ? "all=yes" : "host=" + ops::percent_encode(order.host);
+    if (order.kind == OrderKind::logs)
+      return context_.host().ask("/api/v1/fleet/logs?run=" + ops::percent_encode(order.run) +
+                                 (order.list ? "&list=" + ops::percent_encode(*order.list) : ""));
     if (order.kind == OrderKind::runs)
       return context_.host().ask("/api/v1/fleet/runs?run=" + ops::percent_encode(order.run) +
-                                 (order.host.empty() ? "" : "&" + where));
+                                 (order.host.empty() ? "" : "&" + where) +
+                                 (order.list ? "&list=" + ops::percent_encode(*order.list) : ""));
     Json body = Json::object();
     ops::put_bytes(body, "by", order.by);
+    if (order.kind == OrderKind::run) {
+      ops::put_bytes(body, "list", order.list.value_or(std::string()));
+      ops::put_bytes(body, "item", order.item);
+    }
     if (!order.run.empty()) ops::put_bytes(body, "run", order.run);
     return context_.host().order("/api/v1/" + std::string(order_name(order.kind)) + "?" + where,
                                  body);
@@ -104,6 +118,14 @@ Json FleetAccess::give(FleetOrder order) {
   while (!outcome) at.loop.turn(true);
   if (!outcome->trouble.empty()) fail(outcome->unreachable, outcome->trouble);
   return ops::to_json(*outcome);
+}
+
+std::unique_ptr<store::LogFollower> FleetAccess::follow(store::LogFollower::Wish wish,
+                                                        store::LogFollower::Handler& handler) {
+  Direct& at = direct();
+  return std::make_unique<store::LogFollower>(at.loop, at.subscriber, at.orders, context_.fleet(),
+                                              std::to_string(random_seed()), std::move(wish),
+                                              handler);
 }
 
 int tell_fleet(const Options& options, const Json& answer) {

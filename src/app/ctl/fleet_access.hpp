@@ -2,12 +2,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <w8y/fleet_orders.hpp>
 
 #include "app/ctl/options.hpp"
 #include "ops/status_json.hpp"
+#include "store/fleet/log_follower.hpp"
 
 namespace w8y::app::ctl {
 
@@ -21,9 +23,13 @@ class FleetAccess {
   FleetAccess(const FleetAccess&) = delete;
   FleetAccess& operator=(const FleetAccess&) = delete;
 
-  [[nodiscard]] ops::Json look(bool lists);
+  /// `list`: of lists, only that one.
+  [[nodiscard]] ops::Json look(bool lists, const std::optional<std::string>& list = {});
   /// Also of orders that not all hosts have carried out.
   [[nodiscard]] ops::Json give(FleetOrder order);
+  /// Straight from Redis, on the context's loop, as long as the follower is there.
+  [[nodiscard]] std::unique_ptr<store::LogFollower> follow(store::LogFollower::Wish wish,
+                                                           store::LogFollower::Handler& handler);
 
  private:
   struct Direct;

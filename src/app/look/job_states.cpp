@@ -62,6 +62,28 @@ class Reader {
         most_(most),
         page_(most == 0 ? long_page : short_job_page) {}
 
+  /// nullopt: there is nothing of it.
+  std::optional<JobState> one(const store::Job& job) {
+    const std::string code(code_of(job));
+    const std::string key = keys_.queue(code);
+    const std::vector<ReplyCopy> begin = client_.pipeline({{"TIME"},
+                                                           {"LPOS", key, job, "RANK", "-1"},
+                                                           {"LLEN", key},
+                                                           {"HEXISTS", keys_.schedules, job}});
+    if (!begin[0].elements.empty()) now_ = begin[0].elements[0].number;
+    if (begin[1].is_error()) throw named(begin[1].text, redis::ErrorCode::other, key);
+    if (!begin[1].is_nil())
+      queued_.try_emplace(
+          job, code,
+          static_cast<std::size_t>(std::max<std::int64_t>(1, begin[2].number - begin[1].number)));
+    look_at({job});
+    if (found_.jobs.empty()) return std::nullopt;
+    const JobState& found = found_.jobs.front();
+    const bool known = found.status || found.due || begin[3].number == 1 ||
+                       std::string_view(found.state) != "nowhere";
+    return known ? std::optional(found) : std::nullopt;
+  }
+
   Jobs read(const std::vector<std::string>& codes) {
     begin();
     read_all(codes);
@@ -381,6 +403,11 @@ Jobs read_jobs(redis::SyncClient& client, const store::ScheduleKeys& keys,
 std::vector<JobState> read_jobs_named(redis::SyncClient& client, const store::ScheduleKeys& keys,
                                       const std::vector<store::Job>& jobs) {
   return Reader(client, keys, {}, 0).read_named(jobs).jobs;
+}
+
+std::optional<JobState> read_job(redis::SyncClient& client, const store::ScheduleKeys& keys,
+                                 const store::Job& job) {
+  return Reader(client, keys, {}, 0).one(job);
 }
 
 }  // namespace w8y::app::look

@@ -64,4 +64,8 @@ Jobs read_jobs(redis::SyncClient& client, const store::ScheduleKeys& keys,
 std::vector<JobState> read_jobs_named(redis::SyncClient& client, const store::ScheduleKeys& keys,
                                       const std::vector<store::Job>& jobs);
 
+/// One of them; nullopt: there is nothing of it.
+std::optional<JobState> read_job(redis::SyncClient& client, const store::ScheduleKeys& keys,
+                                 const store::Job& job);
+
 }  // namespace w8y::app::look

@@ -19,7 +19,8 @@ struct FleetKeys {
         figures(fleet + ":figures"),
         asking(fleet + ":asking"),
         control(fleet + ":control"),
-        answer_prefix(fleet + ":answer:") {}
+        answer_prefix(fleet + ":answer:"),
+        logs_prefix(fleet + ":logs:") {}
 
   [[nodiscard]] std::string host(std::string_view id) const {
     return host_prefix + std::string(id);
@@ -35,6 +36,10 @@ struct FleetKeys {
     return answer_prefix + std::string(order);
   }
 
+  [[nodiscard]] std::string logs(std::string_view listener) const {
+    return logs_prefix + std::string(listener);
+  }
+
   std::string hosts;  ///< zset: host id, scored with its last beat in ms
   std::string host_prefix;
   std::string lists_prefix;
@@ -43,6 +48,7 @@ struct FleetKeys {
   std::string asking;   ///< who has the right to ask
   std::string control;
   std::string answer_prefix;
+  std::string logs_prefix;
 };
 
 }  // namespace w8y::store

@@ -1,0 +1,106 @@
+// Why an item does not run, or a list not faster.
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "app/api/look_at.hpp"
+#include "app/look/known_lists.hpp"
+#include "app/look/why.hpp"
+#include "ops/fleet_json.hpp"
+
+namespace w8y::app::api {
+
+namespace {
+
+using look::Sight;
+using ops::HttpReplyPtr;
+using ops::HttpRequest;
+using ops::Json;
+
+constexpr unsigned no_such = 404;
+
+/// What is known before Redis is looked at.
+struct AskedWhy {
+  std::string list;
+  std::optional<Item> item;
+  std::string hosts;  ///< JSON
+  Json answers;
+  std::string fleet_trouble;
+  HttpReplyPtr reply;
+};
+using AskedWhyPtr = std::shared_ptr<AskedWhy>;
+
+ops::HttpResponse why_answer(const look::WhyQuestion& question, const Why& why) {
+  Json json = look::to_json(question, why);
+  if (why.unknown()) json["error"] = why.sentences.front().text;
+  return json_answer(json, why.unknown() ? no_such : 200);
+}
+
+ops::HttpResponse look_at_why(Sight& sight, const AskedWhy& asked) {
+  look::WhyQuestion question;
+  question.list = asked.list;
+  question.item = asked.item;
+  question.kind = look::kind_of(sight, asked.list);
+  question.keys = look::circular_keys(sight, asked.list);
+  if (const Rule* rule = look::rule_of(sight, asked.list)) {
+    if (rule->kind() == SourceKind::schedule) question.queues = rule->schedule().queues;
+    question.max_failures = rule->max_failures;
+  }
+  question.fleet = sight.config.supervisor.fleet;
+  question.fleet_trouble = asked.fleet_trouble;
+  question.hosts = ops::parse(asked.hosts).value_or(Json::object());
+  question.answers = asked.answers;
+  return why_answer(question, look::look_why(sight.redis, question));
+}
+
+void look_why_now(const Routes& routes, const AskedWhyPtr& asked) {
+  routes.looker.ask([asked](Sight& sight) { return look_at_why(sight, *asked); },
+                    [asked](ops::HttpResponse answer) { asked->reply->send(std::move(answer)); });
+}
+
+/// Redis is away: what this host knows itself.
+void answer_without_redis(const Routes& routes, const AskedWhy& asked, const std::string& trouble) {
+  const HostStatus host = routes.control.status();
+  look::WhyQuestion question;
+  question.list = asked.list;
+  question.item = asked.item;
+  asked.reply->send(why_answer(
+      question,
+      why_unavailable(host.host, host.redis.trouble.empty() ? trouble : host.redis.trouble,
+                      host.redis.away_since, host.now)));
+}
+
+/// The hosts of the fleet first, then what they run of the list, then Redis.
+void ask_why(const Routes& routes, const AskedWhyPtr& asked) {
+  routes.fleet.look(true, [routes, asked](const FleetView& view) {
+    if (view.unreachable) return answer_without_redis(routes, *asked, view.trouble);
+    asked->fleet_trouble = view.trouble;
+    if (!view.trouble.empty()) return look_why_now(routes, asked);
+    asked->hosts = ops::to_text(only_list(view, asked->list), true);
+    FleetOrder order;
+    order.kind = OrderKind::runs;
+    order.list = asked->list;
+    routes.fleet.give(std::move(order), [routes, asked](const FleetOutcome& outcome) {
+      // Who can't ask hosts still has what they have told.
+      if (outcome.trouble.empty()) asked->answers = ops::to_json(outcome);
+      look_why_now(routes, asked);
+    });
+  });
+}
+
+}  // namespace
+
+void add_why(const Routes& routes) {
+  routes.router.on("GET", "/api/v1/lists/*/why", {},
+                   [routes](const HttpRequest& request, const HttpReplyPtr& reply) {
+                     ask_why(routes, std::make_shared<AskedWhy>(AskedWhy{
+                                         request.path[3], std::nullopt, {}, {}, {}, reply}));
+                   });
+  routes.router.on("GET", "/api/v1/lists/*/items/*/why", {},
+                   [routes](const HttpRequest& request, const HttpReplyPtr& reply) {
+                     ask_why(routes, std::make_shared<AskedWhy>(AskedWhy{
+                                         request.path[3], request.path[5], {}, {}, {}, reply}));
+                   });
+}
+
+}  // namespace w8y::app::api

@@ -1,0 +1,259 @@
+// What runs write to standard error, from whichever host.
+#include <iostream>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include <w8y/escape.hpp>
+
+#include "app/ctl/commands.hpp"
+#include "app/ctl/context.hpp"
+#include "app/ctl/failure.hpp"
+#include "app/ctl/fleet_access.hpp"
+#include "app/ctl/run_search.hpp"
+#include "app/ctl/text.hpp"
+#include "app/ctl/values.hpp"
+#include "app/ctl/who.hpp"
+#include "app/look/history.hpp"
+#include "ops/fleet_json.hpp"
+#include "store/fleet/log_follower.hpp"
+
+namespace w8y::app::ctl {
+
+namespace {
+
+using ops::Json;
+
+constexpr std::size_t whole_line = std::size_t{1} << 24;
+
+/// Lines as they are shown: of one run alone, or each with its item.
+class LogPrinter {
+ public:
+  LogPrinter(bool one, bool json) : one_(one), json_(json) {}
+
+  void line(const std::string& host, const LogLine& line) const {
+    if (json_) {
+      Json json = run_json(host, line.list, line.run, line.item);
+      ops::put_bytes(json, "line", line.line);
+      if (line.cut) json["cut"] = true;
+      std::cout << ops::dump(json) << '\n';
+      return;
+    }
+    if (!one_) std::cout << escape_text(line.item) << ": ";
+    std::cout << escape(line.line, whole_line) << (line.cut ? "…" : "") << '\n';
+  }
+  /// What was written before, line by line.
+  void tail(const std::string& host, LogLine of, std::string_view text) const {
+    while (!text.empty()) {
+      const auto end = text.find('\n');
+      of.line = text.substr(0, end);
+      line(host, of);
+      if (end == std::string_view::npos) return;
+      text.remove_prefix(end + 1);
+    }
+  }
+  void left_out(const std::string& host, std::size_t count) const {
+    if (count == 0) return;
+    if (json_) {
+      Json json = Json::object();
+      ops::put_bytes(json, "host", host);
+      json["left_out"] = count;
+      std::cout << ops::dump(json) << '\n';
+    } else {
+      std::cout << "(" << count << (count == 1 ? " line was" : " lines were")
+                << " left out: more than is told in a second)\n";
+    }
+  }
+  void end(const std::string& host, const LogEnd& end) const {
+    if (!json_) return;
+    Json json = run_json(host, end.list, end.run, {});
+    json["outcome"] = end.outcome;
+    json["reason"] = end.reason;
+    std::cout << ops::dump(json) << '\n';
+  }
+
+ private:
+  static Json run_json(const std::string& host, const std::string& list, const std::string& run,
+                       const std::string& item) {
+    Json json = Json::object();
+    ops::put_bytes(json, "host", host);
+    ops::put_bytes(json, "list", list);
+    json["run"] = run;
+    if (!item.empty()) ops::put_bytes(json, "item", item);
+    return json;
+  }
+
+  const bool one_;
+  const bool json_;
+};
+
+/// Runs that go on, with what they wrote before, as hosts have answered.
+struct GoingRun {
+  std::string host;
+  LogLine of;
+  std::string tail;
+};
+
+std::vector<GoingRun> going_runs(const Json& answer, const std::string& start) {
+  std::vector<GoingRun> runs;
+  for (const Json& host : array_in(answer, "hosts"))
+    for (const Json& run : array_in(host, "runs")) {
+      GoingRun going;
+      going.host = ops::get_bytes(host, "host").value_or("");
+      going.of.list = ops::get_bytes(run, "list").value_or("");
+      going.of.run = raw_in(run, "run");
+      going.of.item = ops::get_bytes(run, "item").value_or("");
+      going.tail = ops::get_bytes(run, "tail").value_or("");
+      if (going.of.run.starts_with(start)) runs.push_back(std::move(going));
+    }
+  return runs;
+}
+
+class Logs final : public Command, private store::LogFollower::Handler {
+ public:
+  void declare(Words& words) override {
+    words.one("RUN|PREFIX", "A run, or the start of its id; or a list",
+              [this](Word&& word) { what_ = std::move(word.text); });
+    words.flag("-f,--follow", "Go on with what is written", follow_);
+  }
+
+  int run(const Options& options, Context& context) override {
+    context_ = &context;
+    if (is_list(context)) {
+      list_ = prefix_of(what_);
+    } else {
+      start_ = look::run_id_of(what_);
+    }
+    printer_.emplace(!list_, options.json);
+    FleetAccess fleet(options, context);
+    if (follow_) return follow(context, fleet);
+    FleetOrder order;
+    order.kind = OrderKind::logs;
+    order.run = start_;
+    order.list = list_;
+    Json answer;
+    try {
+      answer = fleet.give(std::move(order));
+    } catch (const Failure&) {  // no host is there, or none may be asked
+    }
+    return show(answer);
+  }
+
+ private:
+  /// A list that is known wins; what can't be the start of an id is one.
+  [[nodiscard]] bool is_list(Context& context) const {
+    if (context.lists() && context.lists()->contains(what_)) return true;
+    return what_.empty() || !look::earliest_time(look::run_id_of(what_));
+  }
+
+  int show(const Json& answer) {
+    const std::vector<GoingRun> runs = going_runs(answer, start_);
+    if (!list_) check_one(runs);
+    for (const GoingRun& run : runs) printer_->tail(run.host, run.of, run.tail);
+    if (runs.empty()) show_finished();
+    return done;
+  }
+
+  void check_one(const std::vector<GoingRun>& runs) const {
+    std::set<std::string> ids;
+    for (const GoingRun& run : runs) ids.insert(run.of.run);
+    if (ids.size() > 1 && !ids.contains(start_))
+      throw Failure(refused, "more than one run's id starts with " + escape_text(start_) + ": " +
+                                 *ids.begin() + ", " + *std::next(ids.begin()) +
+                                 (ids.size() > 2 ? ", …" : ""));
+  }
+
+  /// Of a list, the last one.
+  void show_finished() const {
+    look::FinishedRun run;
+    if (list_) {
+      look::History history(context_->redis(), context_->lists_of(*list_));
+      if (!history.next(run)) return;
+    } else {
+      RunSearch search(*context_, start_, std::nullopt);
+      search.look_back();
+      const RunSearch::Found* found = search.only();
+      if (found == nullptr || !found->finished)
+        throw Failure(refused, "there is no run " + escape_text(start_) +
+                                   ": it is not going on, and not in the history");
+      run = *found->finished;
+    }
+    LogLine of;
+    of.list = run.list;
+    of.run = run.field("run");
+    of.item = run.field("item");
+    printer_->tail(run.field("host"), of, run.field("stderr"));
+  }
+
+  int follow(Context& context, FleetAccess& fleet) {
+    store::LogFollower::Handler& self = *this;
+    const auto follower = fleet.follow({start_, list_, who_we_are()}, self);
+    context.loop().run();
+    if (failure_) throw Failure(*failure_);
+    if (gone_) show_finished();
+    return done;
+  }
+
+  void end(std::optional<Failure> failure = std::nullopt) {
+    failure_ = std::move(failure);
+    context_->loop().stop();
+  }
+
+  void on_followed(const FleetOutcome& outcome) override {
+    try {
+      if (!outcome.trouble.empty() && !outcome.not_found)
+        throw Failure(outcome.unreachable ? not_reachable : refused, escape(outcome.trouble));
+      const std::vector<GoingRun> runs = going_runs(ops::to_json(outcome), start_);
+      if (!list_) check_one(runs);
+      for (const GoingRun& run : runs) printer_->tail(run.host, run.of, run.tail);
+      followed_ = true;
+      for (const LogMessage& message : std::exchange(early_, {})) tell(message);
+      std::cout.flush();
+      // It may have ended before anybody was asked.
+      gone_ = runs.empty() && !list_ && !told_;
+      if (gone_) context_->loop().stop();
+    } catch (const Failure& failure) {
+      end(failure);
+    }
+  }
+
+  void on_log(LogMessage&& message) override {
+    if (!followed_) {
+      early_.push_back(std::move(message));
+      return;
+    }
+    tell(message);
+    std::cout.flush();
+    if (!std::cout) end();
+  }
+
+  void tell(const LogMessage& message) {
+    told_ = true;
+    for (const LogLine& line : message.lines) printer_->line(message.host, line);
+    printer_->left_out(message.host, message.left_out);
+    for (const LogEnd& ended : message.ended) {
+      printer_->end(message.host, ended);
+      if (!list_) end();
+    }
+  }
+
+  std::string what_;
+  bool follow_ = false;
+  std::optional<std::string> list_;
+  std::string start_;
+  std::optional<LogPrinter> printer_;
+  Context* context_ = nullptr;
+  bool followed_ = false;
+  bool told_ = false;
+  bool gone_ = false;  ///< nobody runs it
+  std::vector<LogMessage> early_;
+  std::optional<Failure> failure_;
+};
+
+}  // namespace
+
+CommandPtr make_logs() {
+  return std::make_unique<Logs>();
+}
+
+}  // namespace w8y::app::ctl

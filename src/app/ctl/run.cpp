@@ -1,0 +1,151 @@
+// Runs an item now, whatever its rest, on a host that has a place for it.
+#include <algorithm>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include <w8y/escape.hpp>
+#include <w8y/status.hpp>
+
+#include "app/ctl/commands.hpp"
+#include "app/ctl/context.hpp"
+#include "app/ctl/failure.hpp"
+#include "app/ctl/fleet_access.hpp"
+#include "app/ctl/text.hpp"
+#include "app/ctl/values.hpp"
+#include "app/look/run_job.hpp"
+
+namespace w8y::app::ctl {
+
+namespace {
+
+using ops::Json;
+
+/// A host that may run an item of the list.
+struct Runner {
+  std::string host;
+  std::string id;
+  bool here = false;
+  std::int64_t room = 0;  ///< as far as is known
+};
+
+/// Those that serve the list: this host first, then who has the most room.
+std::vector<Runner> runners_of(const Json& fleet, const std::string& here) {
+  std::vector<Runner> runners;
+  for (const Json& host : array_in(fleet, "hosts")) {
+    if (raw_in(host, "state") != state_name(HostState::running)) continue;
+    for (const Json& list : array_in(host, "lists")) {
+      const std::string state = raw_in(list, "state");
+      if (state == state_name(ListState::refused) || state == state_name(ListState::disabled))
+        continue;
+      const std::string id = raw_in(host, "host_id");
+      runners.push_back({ops::get_bytes(host, "host").value_or(""), id, id == here,
+                         number_in(list, "concurrency") - number_in(list, "running")});
+    }
+  }
+  std::stable_sort(runners.begin(), runners.end(), [](const Runner& a, const Runner& b) {
+    return a.here != b.here ? a.here : a.room > b.room;
+  });
+  return runners;
+}
+
+class RunItem final : public Command {
+ public:
+  void declare(Words& words) override {
+    declare_prefix(words, "The list", prefix_);
+    item_.declare(words);
+    words.then([this] {
+      if (item_.items.size() > 1) throw Failure(wrong_usage, "run takes one ITEM");
+    });
+  }
+
+  int run(const Options& options, Context& context) override {
+    const SourceKind kind = context.kind_found(prefix_);
+    if (kind == SourceKind::circular) return run_item(options, context);
+    const bool cluster = context.redis_options().url.kind == redis::Url::Kind::cluster;
+    const Item& job = item_.items.front();
+    const look::JobRun done = kind == SourceKind::schedule
+                                  ? look::run_schedule_job(context.redis(), prefix_, job)
+                                  : look::run_feed_job(context.redis(), cluster, prefix_, job);
+    if (done.result != look::JobRun::Result::done) throw Failure(refused, done.text);
+    tell(options, done.text, {}, {});
+    return ctl::done;
+  }
+
+ private:
+  int run_item(const Options& options, Context& context) {
+    FleetAccess fleet(options, context);
+    const auto status = context.try_ask("/api/v1/status?lists=no");
+    const std::string here = status ? raw_in(*status, "host_id") : "";
+    const std::vector<Runner> runners = runners_of(fleet.look(true, prefix_), here);
+    if (runners.empty())
+      throw Failure(refused, "no host serves " + escape_text(prefix_) +
+                                 " now; for why not: w8yctl why " + escape_text(prefix_));
+    std::vector<std::string> others;
+    for (const Runner& runner : runners)
+      if (const auto why = ask(options, fleet, runner)) {
+        others.push_back(escape_text(runner.host) + ": " + *why);
+      } else {
+        return done;
+      }
+    throw Failure(refused, "no host that serves " + escape_text(prefix_) + " can run it now",
+                  std::move(others));
+  }
+
+  /// nullopt: it has begun; else why not on this host. What would be no other on another host is a
+  /// Failure.
+  std::optional<std::string> ask(const Options& options, FleetAccess& fleet,
+                                 const Runner& runner) const {
+    FleetOrder order;
+    order.kind = OrderKind::run;
+    order.host = runner.id;
+    order.list = prefix_;
+    order.item = item_.items.front();
+    Json answer;
+    try {
+      answer = fleet.give(std::move(order));
+    } catch (const Failure& failure) {
+      return std::string(failure.what());  // it has left
+    }
+    for (const Json& host : array_in(answer, "hosts")) {
+      const std::string result = raw_in(host, "result");
+      const std::string text = text_in(host, "text");
+      if (result == "done") {
+        tell(options, text + " on " + escape_text(runner.host), raw_in(host, "run"), runner.host);
+        return std::nullopt;
+      }
+      if (result == "unavailable" || result == "not_found") return text;
+      throw Failure(refused, text);
+    }
+    // It may have begun it all the same: no other is asked.
+    throw Failure(refused, escape_text(runner.host) +
+                               " did not answer within 2s; whether it has begun says: w8yctl why " +
+                               escape_text(prefix_) + " " +
+                               escape_text(item_.items.front(), item_told));
+  }
+
+  void tell(const Options& options, const std::string& text, const std::string& run,
+            const std::string& host) const {
+    if (!options.json) {
+      std::cout << text << '\n';
+      return;
+    }
+    Json json = {{"result", "done"}, {"text", text}};
+    if (!run.empty()) json["run"] = run;
+    if (!host.empty()) ops::put_bytes(json, "host", host);
+    print_json(json);
+  }
+
+  static constexpr std::size_t item_told = 128;
+
+  std::string prefix_;
+  ItemWords item_;
+};
+
+}  // namespace
+
+CommandPtr make_run() {
+  return std::make_unique<RunItem>();
+}
+
+}  // namespace w8y::app::ctl

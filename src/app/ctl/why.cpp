@@ -1,0 +1,104 @@
+// Why an item does not run, or a list not faster.
+#include "app/look/why.hpp"
+
+#include <iostream>
+#include <optional>
+
+#include <w8y/escape.hpp>
+
+#include "app/ctl/commands.hpp"
+#include "app/ctl/context.hpp"
+#include "app/ctl/failure.hpp"
+#include "app/ctl/fleet_access.hpp"
+#include "app/ctl/text.hpp"
+#include "app/ctl/values.hpp"
+
+namespace w8y::app::ctl {
+
+namespace {
+
+using ops::Json;
+
+/// What the w8yd of this host knows without Redis.
+std::optional<Why> why_without_redis(Context& context) {
+  const auto status = context.try_ask("/api/v1/status?lists=no");
+  if (!status) return std::nullopt;
+  const Json& redis = object_in(*status, "redis");
+  const std::string trouble = raw_in(redis, "trouble");
+  if (trouble.empty()) return std::nullopt;
+  const std::int64_t since = number_in(redis, "away_since_ms");
+  return why_unavailable(raw_in(*status, "host"), trouble,
+                         since > 0 ? std::optional(WallTime(since)) : std::nullopt, wall_now());
+}
+
+class AskWhy final : public Command {
+ public:
+  void declare(Words& words) override {
+    declare_prefix(words, "The list", prefix_);
+    item_.declare(words, true);
+    words.then([this] {
+      if (item_.items.size() > 1) throw Failure(wrong_usage, "why takes one ITEM at most");
+    });
+  }
+
+  int run(const Options& options, Context& context) override {
+    look::WhyQuestion question;
+    question.list = prefix_;
+    if (!item_.items.empty()) question.item = item_.items.front();
+    question.time_text = time_text;
+    const Why why = find_why(options, context, question);
+    if (options.json) {
+      print_json(look::to_json(question, why));
+    } else {
+      for (const WhySentence& each : why.sentences) std::cout << each.text << '\n';
+    }
+    return why.unknown() ? refused : done;
+  }
+
+ private:
+  static Why find_why(const Options& options, Context& context, look::WhyQuestion& question) {
+    try {
+      complete(options, context, question);
+      return look::look_why(context.redis(), question);
+    } catch (const redis::RedisError& error) {
+      if (error.code() != redis::ErrorCode::none) throw;
+      if (auto why = why_without_redis(context)) return *why;
+      throw;
+    }
+  }
+
+  static void complete(const Options& options, Context& context, look::WhyQuestion& question) {
+    const std::string& list = question.list;
+    question.kind = context.kind_found(list);
+    question.keys = context.keys(list);
+    if (context.lists())
+      if (const auto known = context.lists()->find(list); known != context.lists()->end()) {
+        question.queues = known->second.queues;
+        question.max_failures = known->second.maintenance.max_failures;
+      }
+    question.fleet = context.fleet();
+    FleetAccess fleet(options, context);
+    try {
+      question.hosts = fleet.look(true, list);
+      if (array_in(question.hosts, "hosts").empty()) return;
+      FleetOrder order;
+      order.kind = OrderKind::runs;
+      order.list = list;
+      question.answers = fleet.give(std::move(order));
+    } catch (const Failure& failure) {
+      // Who can't ask hosts still has what they have told.
+      if (question.hosts.is_null()) question.fleet_trouble = failure.what();
+    }
+  }
+
+  std::string prefix_;
+  ItemWords item_;
+};
+
+}  // namespace
+
+CommandPtr make_why() {
+  return std::make_unique<AskWhy>();
+}
+
+}  // namespace w8y::app::ctl

@@ -1,0 +1,292 @@
+#include "app/look/why.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <w8y/status.hpp>
+
+#include "app/look/history.hpp"
+#include "app/look/item_states.hpp"
+#include "app/look/job_states.hpp"
+#include "app/look/stored.hpp"
+#include "app/look/why_jobs.hpp"
+#include "store/circular/quarantine_note.hpp"
+#include "store/thoonk/keys.hpp"
+
+namespace w8y::app::look {
+
+namespace {
+
+using ops::Json;
+using redis::ReplyCopy;
+
+/// Items and jobs of a list that are looked at for its figures.
+constexpr std::size_t most_counted = 10'000;
+/// Runs of the history that are looked at for the last failure.
+constexpr std::size_t most_back = 2'000;
+/// Bytes of the last line that it wrote.
+constexpr std::size_t most_said = 200;
+/// Bytes of a lock's value.
+constexpr const char* most_of_lock = "4096";
+
+/// A reply that should not be an error; throws.
+const ReplyCopy& good(const ReplyCopy& reply) {
+  if (reply.is_error()) throw redis::RedisError(reply.text, redis::ErrorCode::other);
+  return reply;
+}
+
+// ---- the fleet
+
+const Json* find_answer(const Json& answers, const std::string& host_id) {
+  for (const Json& host : array_in(answers, "hosts"))
+    if (raw_in(host, "host_id") == host_id) return &host;
+  return nullptr;
+}
+
+void read_list(WhyHost& host, const Json& list) {
+  host.has_list = true;
+  host.list_state = raw_in(list, "state");
+  host.why = raw_in(list, "why");
+  host.running = static_cast<std::size_t>(number_in(list, "running"));
+  host.concurrency = static_cast<unsigned>(number_in(list, "concurrency"));
+  host.fleet_concurrency = static_cast<unsigned>(number_in(list, "fleet_concurrency"));
+  host.weight = static_cast<unsigned>(number_in(list, "weight"));
+  if (list.contains("look_within_ms"))
+    host.look_within = WallTime(number_in(list, "look_within_ms"));
+  if (!list.contains("queues")) return;
+  host.queues.emplace();
+  for (const Json& code : array_in(list, "queues"))
+    if (code.is_string()) host.queues->push_back(code.get<std::string>());
+}
+
+void read_slots(WhyHost& host, const Json& json) {
+  const Json& slots = object_in(json, "slots");
+  host.places_used = static_cast<std::size_t>(number_in(slots, "used"));
+  host.places_limit = static_cast<std::size_t>(number_in(slots, "limit"));
+}
+
+/// What it has answered just now counts more than its last beat.
+WhyHost read_host(const Json& json, const WhyQuestion& question) {
+  WhyHost host;
+  host.name = ops::get_bytes(json, "host").value_or("");
+  host.state = raw_in(json, "state");
+  host.last_beat = WallTime(number_in(json, "last_beat_ms"));
+  host.why = raw_in(json, "trouble");
+  read_slots(host, json);
+  for (const Json& list : array_in(json, "lists"))
+    if (ops::get_bytes(list, "list") == question.list) read_list(host, list);
+  const Json* answer = find_answer(question.answers, raw_in(json, "host_id"));
+  if (answer == nullptr || raw_in(*answer, "result") != "done") return host;
+  host.has_list = answer->contains("list");
+  if (!host.has_list) return host;
+  const Json& list = object_in(*answer, "list");
+  read_list(host, list);
+  read_slots(host, list);
+  host.state = raw_in(list, "host_state");
+  return host;
+}
+
+/// Of a run that goes on, what its host says of it.
+void add_run(WhyItem& item, const Json& answers) {
+  for (const Json& host : array_in(answers, "hosts"))
+    for (const Json& run : array_in(host, "runs")) {
+      if (item.run.empty() || raw_in(run, "run") != item.run) continue;
+      item.stopping = raw_in(run, "state") == "stopping";
+      const Json& progress = object_in(run, "progress");
+      const auto part = progress.find("numerator");
+      const auto whole = progress.find("denominator");
+      if (part == progress.end() || whole == progress.end()) return;
+      if (part->is_number() && whole->is_number())
+        item.progress = Progress{part->get<double>(), whole->get<double>()};
+      return;
+    }
+}
+
+// ---- the list
+
+/// Its own keys, those that all kinds of work have.
+struct CommonKeys {
+  explicit CommonKeys(const WhyQuestion& question) {
+    const std::string prefix = question.list.empty() ? "" : question.list + ":";
+    paused = prefix + "paused";
+    slots = prefix + "slots";
+    runs = prefix + "runs";
+  }
+  std::string paused;
+  std::string slots;
+  std::string runs;
+};
+
+void read_pause(WhyList& list, const ReplyCopy& left, const ReplyCopy& value) {
+  if (good(left).number == -2) return;
+  list.pause = parse_pause(value.text);
+  if (left.number >= 0) list.pause->until = list.now + WallTime(left.number);
+}
+
+WhyList read_why_list(redis::SyncClient& client, const WhyQuestion& question) {
+  WhyList list;
+  list.name = question.list;
+  list.kind = question.kind;
+  list.time_text = question.time_text;
+  list.fleet = question.fleet;
+  list.fleet_trouble = question.fleet_trouble;
+  for (const Json& host : array_in(question.hosts, "hosts"))
+    list.hosts.push_back(read_host(host, question));
+  const auto time = client.call({"TIME"});
+  if (time.elements.size() > 1)
+    list.now = WallTime(time.elements[0].number * 1000 + time.elements[1].number / 1000);
+  const CommonKeys keys(question);
+  const std::string now = std::to_string(list.now.count());
+  const auto told = client.pipeline({{"PTTL", keys.paused},
+                                     {"GETRANGE", keys.paused, "0", most_of_lock},
+                                     {"ZCOUNT", keys.slots, "(" + now, "+inf"},
+                                     {"EXISTS", keys.runs}});
+  read_pause(list, told[0], told[1]);
+  if (!told[2].is_error()) list.fleet_runs = static_cast<std::size_t>(told[2].number);
+  list.has_keys = told[3].number > 0 || list.pause;
+  return list;
+}
+
+// ---- items of a circular list
+
+/// Its outcome's reason, and the last line that it wrote.
+std::string said(const FinishedRun& run) {
+  std::string text = run.field("reason");
+  std::string_view tail = run.field("stderr");
+  while (!tail.empty() && (tail.back() == '\n' || tail.back() == '\r')) tail.remove_suffix(1);
+  if (const auto line = tail.rfind('\n'); line != std::string_view::npos)
+    tail.remove_prefix(line + 1);
+  tail = tail.substr(0, most_said);
+  if (tail.empty() || text.find(tail) != std::string::npos) return text;
+  return text + (text.empty() ? "" : ": ") + std::string(tail);
+}
+
+std::optional<WhyRun> last_failure(redis::SyncClient& client, const std::string& list,
+                                   const ShownItem& item) {
+  History history(client, {list});
+  FinishedRun run;
+  for (std::size_t i = 0; i < most_back && history.next(run); ++i) {
+    const ShownItem of = run.item();
+    if (of.length != item.length || of.beginning != item.beginning) continue;
+    const std::string& outcome = run.field("outcome");
+    if (outcome == "succeeded") continue;
+    return WhyRun{run.field("run"), run.field("host"), outcome, said(run), run.time("ended")};
+  }
+  return std::nullopt;
+}
+
+WhyItem read_why_item(redis::SyncClient& client, const WhyQuestion& question) {
+  const store::CircularKeys& keys = question.keys;
+  const Item& name = *question.item;
+  const std::string lock = keys.lock(name);
+  const auto told = client.pipeline({{"LPOS", keys.list, name},
+                                     {"EXISTS", lock},
+                                     {"GETRANGE", lock, "0", most_of_lock},
+                                     {"PTTL", lock},
+                                     {"HMGET", keys.failures, name},
+                                     {"HMGET", keys.quarantined, name}});
+  WhyItem item;
+  item.item = ShownItem(name);
+  item.listed = !good(told[0]).is_nil();
+  ItemState state;
+  state.item = name;
+  if (good(told[1]).number > 0) {
+    if (!told[2].is_error()) state.lock = told[2].text;
+    read_lock(state);
+    if (told[3].number >= 0) item.left = WallTime(told[3].number);
+  }
+  item.state = state.state;
+  item.host = state.host;
+  item.pid = state.pid;
+  item.run = state.run;
+  item.since = state.since;
+  item.why = state.why;
+  if (item.state == "running" && item.host.empty()) item.lock = state.lock;
+  item.failures = stored_number(field_in(told[4]).value_or(""));
+  if (const auto text = field_in(told[5])) {
+    const store::QuarantineNote note = store::read_note(*text);
+    item.by = note.who;
+    item.parked_after = item.state == "running";
+    if (!item.parked_after) {
+      item.state = "quarantined";
+      item.run = note.run;
+      item.why = note.why;
+      if (note.time.count() > 0) item.since = note.time;
+    }
+  }
+  if (!item.listed && item.state != "running") item.state.clear();
+  return item;
+}
+
+WhyItems count_items(redis::SyncClient& client, const WhyQuestion& question) {
+  const Items found = read_items(client, question.keys, {}, most_counted);
+  WhyItems items;
+  items.length = found.length;
+  for (const auto& [state, count] : found.states) {
+    items.states[state] = count;
+    items.looked_at += count;
+  }
+  if (found.whole) items.length = items.looked_at;  // each once
+  for (const ItemState& item : found.items) {
+    if (std::string_view(item.state) != "resting" || !item.left) continue;
+    items.first_free = std::min<Duration>(items.first_free.value_or(Duration::max()), *item.left);
+    items.last_free = std::max<Duration>(items.last_free.value_or(Duration{0}), *item.left);
+  }
+  return items;
+}
+
+/// Whether the last failure says more than what is there.
+bool wants_failure(const WhyItem& item) {
+  return item.failures > 0 || item.state == "quarantined" || item.state == "died" ||
+         item.state == "stalled";
+}
+
+}  // namespace
+
+Why look_why(redis::SyncClient& client, const WhyQuestion& question) {
+  WhyList list = read_why_list(client, question);
+  if (question.kind == SourceKind::schedule) read_halt(client, question.list, list);
+  if (!question.item) {
+    WhyItems items;
+    if (question.kind == SourceKind::circular) items = count_items(client, question);
+    if (question.kind == SourceKind::schedule) items = count_jobs(client, question, list.now);
+    if (question.kind == SourceKind::job) items = count_feed_jobs(client, question.list);
+    list.has_keys = list.has_keys || items.length > 0;
+    return why_list(list, items);
+  }
+  WhyItem item;
+  if (question.kind == SourceKind::circular) item = read_why_item(client, question);
+  if (question.kind == SourceKind::schedule) item = read_why_job(client, question);
+  if (question.kind == SourceKind::job) item = read_why_feed_job(client, question);
+  // Of a schedule and a feed, there would be no such kind of work otherwise.
+  list.has_keys = question.kind != SourceKind::circular || !item.state.empty() ||
+                  client.call({"EXISTS", question.keys.list}).number > 0;
+  add_run(item, question.answers);
+  if (wants_failure(item)) item.last_failure = last_failure(client, question.list, item.item);
+  return why_item(list, item);
+}
+
+Json to_json(const WhyQuestion& question, const Why& why) {
+  Json json = Json::object();
+  ops::put_bytes(json, "list", question.list);
+  if (question.item) ops::put_item(json, ShownItem(*question.item));
+  json["state"] = why.state;
+  json["why"] = Json::array();
+  for (const WhySentence& each : why.sentences) {
+    Json told = {{"kind", each.kind}, {"text", each.text}};
+    if (!each.hosts.empty()) {
+      told["hosts"] = Json::array();
+      for (const auto& host : each.hosts) {
+        Json named = Json::object();
+        ops::put_bytes(named, "host", host);
+        told["hosts"].push_back(std::move(named));
+      }
+    }
+    for (const auto& [name, number] : each.numbers) told[name] = number;
+    for (const auto& [name, text] : each.texts) ops::put_bytes(told, name, text);
+    json["why"].push_back(std::move(told));
+  }
+  return json;
+}
+
+}  // namespace w8y::app::look

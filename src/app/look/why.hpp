@@ -1,0 +1,39 @@
+// Why an item does not run, or a list not faster: the facts, from Redis and from what the fleet
+// tells.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <w8y/item.hpp>
+#include <w8y/why.hpp>
+
+#include "ops/status_json.hpp"
+#include "redis/sync.hpp"
+#include "store/circular/keys.hpp"
+
+namespace w8y::app::look {
+
+struct WhyQuestion {
+  std::string list;
+  std::optional<Item> item;
+  SourceKind kind = SourceKind::circular;
+  store::CircularKeys keys{""};     ///< of a circular list
+  std::vector<std::string> queues;  ///< of a schedule, where that is known
+  unsigned max_failures = 0;        ///< of jobs; 0: not known, or none
+  std::string (*time_text)(WallTime time) = nullptr;
+
+  std::string fleet;          ///< its name
+  std::string fleet_trouble;  ///< why it can't be seen; empty: it can
+  ops::Json hosts;            ///< as GET /api/v1/fleet?list=… has them
+  ops::Json answers;          ///< as GET /api/v1/fleet/runs?list=… has them; null: not asked
+};
+
+/// Throws redis::RedisError.
+Why look_why(redis::SyncClient& client, const WhyQuestion& question);
+
+/// Of GET /api/v1/lists/…/why.
+ops::Json to_json(const WhyQuestion& question, const Why& why);
+
+}  // namespace w8y::app::look

@@ -1,0 +1,176 @@
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <w8y/base64.hpp>
+#include <w8y/fleet_logs.hpp>
+
+#include "core/json_object.hpp"
+#include "core/json_text.hpp"
+
+namespace w8y {
+
+namespace {
+
+using LogJson = nlohmann::json;
+
+/// Bytes of a message; more is none of ours.
+constexpr std::size_t max_log_message = std::size_t{2} << 20;
+
+std::string line_json(const LogLine& line) {
+  core::JsonObject json(64 + line.line.size());
+  json.put_bytes("list", line.list);
+  json.put("run", line.run);
+  json.put_bytes("item", line.item);
+  json.put_bytes("line", line.line);
+  if (line.cut) json.put_json("cut", "true");
+  return json.take();
+}
+
+std::string end_json(const LogEnd& end) {
+  core::JsonObject json(128);
+  json.put_bytes("list", end.list);
+  json.put("run", end.run);
+  json.put("outcome", end.outcome);
+  json.put("reason", end.reason);
+  return json.take();
+}
+
+std::string text_of(const LogJson& json, const char* name) {
+  const auto found = json.find(name);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+std::string bytes_of(const LogJson& json, const char* name) {
+  const std::string coded = text_of(json, (std::string(name) + "_base64").c_str());
+  return coded.empty() ? text_of(json, name) : base64_decode(coded).value_or("");
+}
+
+template <typename Take>
+void each_of(const LogJson& json, const char* name, Take take) {
+  const auto found = json.find(name);
+  if (found == json.end() || !found->is_array()) return;
+  for (const LogJson& each : *found)
+    if (each.is_object()) take(each);
+}
+
+template <typename Items, typename Text>
+std::string array_text(const Items& items, Text text) {
+  std::string all = "[";
+  for (const auto& item : items) all.append(all.size() > 1 ? "," : "").append(text(item));
+  return all += ']';
+}
+
+}  // namespace
+
+std::string to_text(const LogMessage& message) {
+  core::JsonObject json(256);
+  json.put("host", message.host);
+  if (!message.lines.empty()) json.put_json("lines", array_text(message.lines, line_json));
+  if (message.left_out > 0) json.put_json("left_out", std::to_string(message.left_out));
+  if (!message.ended.empty()) json.put_json("ended", array_text(message.ended, end_json));
+  return json.take();
+}
+
+std::optional<LogMessage> parse_log_message(std::string_view text) {
+  if (text.size() > max_log_message || json_text::mistake(text)) return std::nullopt;
+  const LogJson json = LogJson::parse(text, nullptr, false);
+  if (!json.is_object()) return std::nullopt;
+  LogMessage message;
+  message.host = text_of(json, "host");
+  if (message.host.empty()) return std::nullopt;
+  each_of(json, "lines", [&](const LogJson& each) {
+    const auto cut = each.find("cut");
+    message.lines.push_back({bytes_of(each, "list"), text_of(each, "run"), bytes_of(each, "item"),
+                             bytes_of(each, "line"),
+                             cut != each.end() && cut->is_boolean() && cut->get<bool>()});
+  });
+  each_of(json, "ended", [&](const LogJson& each) {
+    message.ended.push_back({bytes_of(each, "list"), text_of(each, "run"), text_of(each, "outcome"),
+                             text_of(each, "reason")});
+  });
+  const auto left_out = json.find("left_out");
+  if (left_out != json.end() && left_out->is_number_unsigned())
+    message.left_out = left_out->get<std::size_t>();
+  return message;
+}
+
+// ---- who follows
+
+bool LogFollowers::Follower::wants(const RunRef& of) const {
+  return of.run.starts_with(run) && (!list || *list == of.prefix);
+}
+
+bool LogFollowers::Follower::has_news() const {
+  return !message.lines.empty() || message.left_out > 0 || !message.ended.empty();
+}
+
+LogFollowers::Followed LogFollowers::follow(const FleetOrder& order, Instant now) {
+  const auto known = std::find_if(followers_.begin(), followers_.end(), [&](const Follower& each) {
+    return each.listener == order.listener;
+  });
+  if (known != followers_.end()) {
+    known->until = now + log_life;
+    return Followed::renewed;
+  }
+  if (followers_.size() >= max_log_followers) return Followed::too_many;
+  Follower& follower = followers_.emplace_back();
+  follower.listener = order.listener;
+  follower.run = order.run;
+  follower.list = order.list;
+  follower.until = now + log_life;
+  follower.second = now;
+  return Followed::anew;
+}
+
+void LogFollowers::said(const RunSaid& said, Instant now) {
+  for (Follower& follower : followers_) {
+    if (!follower.wants(said.of)) continue;
+    if (!follower.has_news()) follower.gathered_since = now;
+    if (now - follower.second >= std::chrono::seconds(1)) {
+      follower.second = now;
+      follower.bytes = follower.lines = 0;
+    }
+    const std::string_view told = said.line.substr(0, max_told_line);
+    follower.bytes += told.size();
+    if (++follower.lines > max_log_lines || follower.bytes > max_log_bytes) {
+      ++follower.message.left_out;
+      continue;
+    }
+    follower.message.lines.push_back({std::string(said.of.prefix), std::string(said.of.run),
+                                      std::string(said.of.item.beginning.substr(0, max_told_item)),
+                                      std::string(told),
+                                      said.cut || told.size() < said.line.size()});
+  }
+}
+
+void LogFollowers::ended(const RunEnded& ended, Instant now) {
+  for (Follower& follower : followers_) {
+    if (!follower.wants(ended.of)) continue;
+    if (!follower.has_news()) follower.gathered_since = now;
+    follower.message.ended.push_back({std::string(ended.of.prefix), std::string(ended.of.run),
+                                      outcome_name(ended.outcome), outcome_reason(ended.outcome)});
+  }
+}
+
+std::vector<LogFollowers::Due> LogFollowers::take(Instant now) {
+  std::vector<Due> due;
+  for (Follower& follower : followers_)
+    if (follower.has_news())
+      due.push_back({follower.listener, std::exchange(follower.message, LogMessage{})});
+  std::erase_if(followers_, [now](const Follower& each) { return each.until <= now; });
+  return due;
+}
+
+std::optional<Instant> LogFollowers::due() const {
+  std::optional<Instant> first;
+  for (const Follower& follower : followers_) {
+    const Instant at =
+        follower.has_news() ? follower.gathered_since + log_gathering : follower.until;
+    if (!first || at < *first) first = at;
+  }
+  return first;
+}
+
+}  // namespace w8y

@@ -1,0 +1,51 @@
+#include "store/fleet/log_follower.hpp"
+
+#include <utility>
+
+#include "loop/loop.hpp"
+#include "store/fleet/keys.hpp"
+
+namespace w8y::store {
+
+LogFollower::LogFollower(loop::Loop& loop, redis::Subscriber& subscriber, FleetOrders& orders,
+                         const std::string& fleet, const std::string& id, Wish wish,
+                         Handler& handler)
+    : loop_(loop),
+      orders_(orders),
+      id_(id),
+      wish_(std::move(wish)),
+      handler_(handler),
+      again_(loop.timers()),
+      lines_(subscriber.subscribe(
+          FleetKeys(fleet).logs(id),
+          [this](std::string_view, std::string_view payload) { heard(payload); },
+          // Nothing is said before it is heard.
+          [this] {
+            if (!std::exchange(begun_, true)) ask();
+          })) {
+  // Where the channel is refused, the order tells why: nobody answers it.
+  again_.set(loop.now() + order_patience, [this] {
+    if (!std::exchange(begun_, true)) ask();
+  });
+}
+
+LogFollower::~LogFollower() = default;
+
+void LogFollower::ask() {
+  again_.set(loop_.now() + log_renewal, [this] { ask(); });
+  FleetOrder order;
+  order.kind = OrderKind::logs;
+  order.by = wish_.by;
+  order.run = wish_.run;
+  order.list = wish_.list;
+  order.listener = id_;
+  orders_.give(std::move(order), [this, alive = std::weak_ptr<bool>(alive_)](FleetOutcome&& told) {
+    if (!alive.expired() && !std::exchange(followed_, true)) handler_.on_followed(told);
+  });
+}
+
+void LogFollower::heard(std::string_view payload) {
+  if (auto message = parse_log_message(payload)) handler_.on_log(std::move(*message));
+}
+
+}  // namespace w8y::store
