@@ -35,6 +35,7 @@ class SlowStore : public LockStore {
     Answer<std::vector<Renewed>> answer;
   };
   void claim(const ClaimCall&, Answer<ClaimResult>) override {}
+  void claim_item(const store::ClaimItemCall&, Answer<store::ClaimItemResult>) override {}
   void undo(const UndoCall&, Answer<UndoResult>) override {}
   void sweep(const SweepCall&, Answer<SweepResult>) override {}
   void measure(const MeasureCall&, Answer<MeasureResult>) override {}
