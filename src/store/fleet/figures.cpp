@@ -18,10 +18,6 @@ constexpr std::size_t most_fields = 100'000;
 /// Of them all, when nobody asks any more.
 constexpr Duration life = std::chrono::minutes(5);
 
-std::string ms_of(Duration time) {
-  return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(time).count());
-}
-
 }  // namespace
 
 struct FleetFigures::Reading {

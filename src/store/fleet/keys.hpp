@@ -1,9 +1,12 @@
 // Keys and channels of a fleet (w8y-keys(7)).
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
+
+#include <w8y/clock.hpp>
 
 namespace w8y::store {
 
@@ -50,5 +53,10 @@ struct FleetKeys {
   std::string answer_prefix;
   std::string logs_prefix;
 };
+
+/// As PX and PEXPIRE take it.
+inline std::string ms_of(Duration time) {
+  return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(time).count());
+}
 
 }  // namespace w8y::store

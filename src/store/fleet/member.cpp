@@ -25,10 +25,6 @@ constexpr Duration minute_life = std::chrono::minutes(60);
 /// A server that is asked to forget us has so long.
 constexpr Duration leave_patience = std::chrono::seconds(1);
 
-std::string ms_of(Duration time) {
-  return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(time).count());
-}
-
 redis::ClientOptions named(redis::ClientOptions options) {
   if (!options.name.empty()) options.name += "-fleet";
   return options;
