@@ -1,11 +1,12 @@
 #include "allocations.hpp"
 
+#include <atomic>
 #include <cstdlib>
 #include <new>
 
 namespace {
 
-std::size_t taken = 0;
+std::atomic<std::size_t> taken{0};  // by any thread
 
 }  // namespace
 
@@ -20,6 +21,13 @@ void* operator new(std::size_t size) {
 }
 void* operator new[](std::size_t size) {
   return operator new(size);
+}
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  ++taken;
+  return std::malloc(size == 0 ? 1 : size);
+}
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
+  return operator new(size, std::nothrow);
 }
 void operator delete(void* memory) noexcept {
   std::free(memory);
