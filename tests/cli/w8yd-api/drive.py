@@ -31,6 +31,19 @@ def runs_of(where):
     return {run["item"]: run for run in where["runs"]}
 
 
+def begins(path):
+    """A page, or the first bytes of a stream: by its status and type."""
+    connection = tcp.open()
+    connection.request("GET", path)
+    answer = connection.getresponse()
+    problems = tcp.document.check("GET", path, answer.status, answer.headers["Content-Type"], b"")
+    assert not problems and answer.status == 200, problems
+    begun = answer.read().decode() if path == "/" else ""
+    answer.close()
+    connection.close()
+    return begun
+
+
 def title(text):
     print(text, flush=True)
 
@@ -141,6 +154,27 @@ refused(404, "there is no job none in mix", "/api/v1/lists/mix/items/none")
 refused(404, "there is no job none in thumbs", "/api/v1/lists/thumbs/items/none")
 refused(404, "there is no list none", "/api/v1/lists/none/items")
 
+title("why")
+
+
+def why(path, words):
+    for api in (unix, tcp):
+        said = api.good(path)
+        assert words in " ".join(one["text"] for one in said["why"]), (path, said)
+
+
+why("/api/v1/lists/work/items/slow/why", "runs on here")
+why("/api/v1/lists/work/items/bad/why", "quarantined")
+why("/api/v1/lists/work/items/good/why", "rests")
+why("/api/v1/lists/mix/items/rule%3AB/why", "due")
+why("/api/v1/lists/thumbs/items/" + quote(jobs[0]["item"], safe="") + "/why", "")
+why("/api/v1/lists/work/why", "")
+why("/api/v1/lists/mix/why", "")
+why("/api/v1/lists/thumbs/why", "")
+refused(404, "none", "/api/v1/lists/work/items/none/why")
+refused(404, "none", "/api/v1/lists/none/why")
+begins(f"/api/v1/runs/{slow}/logs")
+
 title("schedules and feeds")
 (one,) = unix.good("/api/v1/schedules")["schedules"]
 assert (one["list"], one["halted"], one["timeline"], one["late"]) == ("mix", False, 2, 0), one
@@ -231,7 +265,7 @@ wait_for("its end there", lambda: unix.get(f"/api/v1/runs/{far[:25]}?list=far")[
 title("what there was before")
 for path in ("/healthz", "/readyz", "/api/v1/status", "/api/v1/status?lists=no", "/api/v1/status?lists=count",
              "/api/v1/lists", "/api/v1/lists/odd%2Fname%3F", "/api/v1/config", "/api/v1/fleet",
-             "/api/v1/fleet?lists=no", "/api/v1/fleet/runs"):
+             "/api/v1/fleet?lists=no", "/api/v1/fleet/runs", "/api/v1/fleet/logs?list=far"):
     assert unix.good(path) and tcp.good(path), path
 assert unix.ask("POST", "/api/v1/config/compare", {"salt": "s", "secrets": [{"key": "url.password", "digest": "d"}]}
                 )[1] == {"secrets": ["none"]}
@@ -253,15 +287,9 @@ page = ""
 for path in ("/", "/page/", "/metrics", "/api/v1/events?run=none", "/api/v1/live"):
     if path == "/page/":
         path = "/" + re.search(r"page/[^\"']+", page).group()
-    connection = tcp.open()
-    connection.request("GET", path)
-    answer = connection.getresponse()
-    problems = tcp.document.check("GET", path, answer.status, answer.headers["Content-Type"], b"")
-    assert not problems and answer.status == 200, problems
+    begun = begins(path)
     if path == "/":
-        page = answer.read().decode()
-    answer.close()
-    connection.close()
+        page = begun
 assert tcp.ask("POST", "/api/v1/drain?host=there", {})[0] == 200
 
 title("without Redis")
@@ -275,4 +303,5 @@ assert unix.get("/readyz")[0] == 503 and unix.good("/api/v1/status")["redis"]["c
 asked = unix.asked | tcp.asked
 print("not asked:", ", ".join(sorted(
     f"{method} {path}" for method, path, _ in unix.document.operations()
-    if path not in ("/", "/page/{name}", "/metrics", "/api/v1/events", "/api/v1/live") and not any((method, path) == one[:2] for one in asked))) or "nothing")
+    if path not in ("/", "/page/{name}", "/metrics", "/api/v1/events", "/api/v1/live",
+                    "/api/v1/runs/{run}/logs") and not any((method, path) == one[:2] for one in asked))) or "nothing")
