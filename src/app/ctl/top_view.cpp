@@ -8,6 +8,7 @@
 #include <w8y/units.hpp>
 
 #include "app/ctl/columns.hpp"
+#include "app/ctl/top_table.hpp"
 #include "core/pattern.hpp"
 
 namespace w8y::app::ctl {
@@ -17,15 +18,6 @@ namespace {
 constexpr std::size_t most_problems = 4;
 /// Of the rows below the head, those for runs, where there are as many.
 constexpr std::size_t part_of_runs = 3;
-/// Of a column that may be cut, what is left where there is little room.
-constexpr std::size_t soft_width = 10;
-
-struct TopColumn {
-  const char* name;
-  bool soft = false;
-  bool right = false;  ///< numbers stand at its right side
-  int spare = 0;       ///< where there is no room for all, the greatest goes first; 0: it stays
-};
 
 std::string rate_text(double per_minute) {
   if (per_minute <= 0) return "";
@@ -52,72 +44,6 @@ std::string bar_text(const TopRun& run) {
   std::snprintf(percent, sizeof percent, " %3.0f %%", std::floor(part * 100));
   return "[" + std::string(full, '=') + std::string(static_cast<std::size_t>(cells) - full, ' ') +
          "]" + percent;
-}
-
-std::string padded(const std::string& text, std::size_t width, bool right) {
-  const std::size_t own = width_of(text);
-  const std::string space(own < width ? width - own : 0, ' ');
-  return right ? space + text : text + space;
-}
-
-std::vector<Column> widths_wanted(const std::vector<TopColumn>& columns,
-                                  const std::vector<std::vector<Cell>>& rows) {
-  std::vector<Column> wanted;
-  for (const TopColumn& column : columns) {
-    const std::size_t name = width_of(column.name);
-    wanted.push_back({name, std::min(name, soft_width), column.soft});
-  }
-  for (const auto& row : rows)
-    for (std::size_t i = 0; i < row.size(); ++i)
-      wanted[i].wanted = std::max(wanted[i].wanted, width_of(row[i].text));
-  return wanted;
-}
-
-/// Which columns there is room for.
-std::vector<bool> columns_kept(const std::vector<TopColumn>& columns,
-                               const std::vector<Column>& wanted, std::size_t width) {
-  std::vector<bool> kept(columns.size(), true);
-  for (;;) {
-    std::size_t needed = 0;
-    std::size_t last = columns.size();
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      if (!kept[i]) continue;
-      needed += gap + (wanted[i].soft ? std::min(wanted[i].wanted, soft_width) : wanted[i].wanted);
-      if (columns[i].spare > 0 &&
-          (last == columns.size() || columns[i].spare > columns[last].spare))
-        last = i;
-    }
-    if (needed <= width + gap || last == columns.size()) return kept;
-    kept[last] = false;
-  }
-}
-
-/// Rows below their headings, in columns that fit.
-void add_table(std::vector<TopLine>& to, const std::vector<TopColumn>& columns,
-               const std::vector<std::vector<Cell>>& rows, std::size_t width) {
-  const std::vector<Column> wanted = widths_wanted(columns, rows);
-  const std::vector<bool> kept = columns_kept(columns, wanted, width);
-  std::vector<Column> left;
-  for (std::size_t i = 0; i < columns.size(); ++i)
-    if (kept[i]) left.push_back(wanted[i]);
-  const std::vector<std::size_t> widths = fit(left, width);
-  const auto line = [&](const std::vector<Cell>& cells, TopLine::Look look) {
-    TopLine made;
-    made.look = look;
-    std::size_t at = 0;
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      if (!kept[i]) continue;
-      if (at > 0) made.cells.emplace_back(std::string(gap, ' '));
-      made.cells.emplace_back(
-          padded(cut_to(cells[i].text, widths[at]), widths[at], columns[i].right), cells[i].colour);
-      ++at;
-    }
-    to.push_back(std::move(made));
-  };
-  std::vector<Cell> names;
-  for (const TopColumn& column : columns) names.emplace_back(column.name);
-  line(names, TopLine::Look::heading);
-  for (const auto& row : rows) line(row, TopLine::Look::plain);
 }
 
 TopLine one_line(Cell cell, std::size_t width, TopLine::Look look = TopLine::Look::plain) {
