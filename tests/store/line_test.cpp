@@ -100,6 +100,26 @@ TEST_CASE("who leaves the line while its claim is out does not stand in it after
   CHECK(turn_until(three.loop, [&] { return three.waiting() == "1"; }));
 }
 
+TEST_CASE("who takes all there is, or finds nothing to wait for, does not stand in line any more") {
+  Waiting three({"a"});
+  three.hosts[2]->source.leave_line();
+  CHECK(turn_until(three.loop, [&] { return three.waiting() == "1"; }));
+  SUBCASE("it takes all") {
+    three.hosts[0]->settle(three.held[0]);
+    CHECK(three.hosts[0]->settled());
+    CHECK(items_of(three.hosts[1]->claim(5)) == std::vector<Item>{"a"});
+  }
+  SUBCASE("the list is empty") {
+    three.server.ask({"DEL", "work:list"});
+    CHECK(three.hosts[1]->claim(5).end == ClaimEnd::empty);
+  }
+  SUBCASE("the list is paused") {
+    three.server.ask({"SET", "work:paused", "a while"});
+    CHECK(three.hosts[1]->claim(5).end == ClaimEnd::paused);
+  }
+  CHECK(three.waiting() == "0");
+}
+
 TEST_CASE("who leaves the line in its turn passes it on") {
   Waiting three({"a"});
   three.hosts[0]->settle(three.held[0]);

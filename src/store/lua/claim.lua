@@ -51,6 +51,7 @@ local function min(a, b) if a < b then return a else return b end end
 local told = tonumber(ARGV[14])
 local pause_ends = redis.call('PTTL', KEYS[5])
 if pause_ends ~= -2 then
+  redis.pcall('ZREM', KEYS[7], ARGV[2]) -- nobody waits for what nobody takes
   return {'paused', 0, pause_ends, redis.call('GETRANGE', KEYS[5], 0, told - 1)}
 end
 
@@ -118,6 +119,7 @@ end
 
 local length = redis.call('LLEN', KEYS[1])
 if length == 0 then
+  leave_line()
   return {'empty', 0, -1, ''}
 end
 
@@ -345,7 +347,11 @@ elseif capped then
 end
 if reply[1] == 'none' or reply[1] == 'full' then
   local soon = reply[3] >= 0 and reply[3] < 5000
-  if others > 0 or running or soon or capped then reply[4] = reply[4] .. stand_in_line() end
+  if others > 0 or running or soon or capped then
+    reply[4] = reply[4] .. stand_in_line()
+  else
+    leave_line() -- it has all that there is, or nothing is coming
+  end
   -- It hears of what becomes free before its turn.
   if others > 0 and redis.call('ZRANK', line, me) ~= 0 then reply[3] = -1 end
 elseif reply[1] == 'ok' then
