@@ -18,19 +18,6 @@ namespace w8y::app {
 
 namespace {
 
-struct Question {
-  std::uint64_t id = 0;
-  Looker::Look look;
-  Instant end{};
-  std::shared_ptr<const redis::ClientOptions> reach;
-  ConfigPtr config;
-};
-
-struct Answered {
-  std::uint64_t id = 0;
-  ops::HttpResponse response;
-};
-
 /// Signals are for the thread of the host's loop.
 class SignalsBlocked {
  public:
@@ -57,6 +44,19 @@ ops::HttpResponse no_answer(const std::string& why) {
 /// there are no descriptors for it.
 class Looker::Worker {
  public:
+  struct Question {
+    std::uint64_t id = 0;
+    Looker::Look look;
+    Instant end{};
+    std::shared_ptr<const redis::ClientOptions> reach;
+    ConfigPtr config;
+  };
+
+  struct Answered {
+    std::uint64_t id = 0;
+    ops::HttpResponse response;
+  };
+
   Worker(const LookerLimits& limits, loop::Wake& answered)
       : limits_(limits), answered_(answered), wake_(loop_, [this] { on_word(); }) {}
 
@@ -218,7 +218,7 @@ void Looker::answer(std::uint64_t id, ops::HttpResponse response) {
 }
 
 void Looker::take_answers() {
-  for (Answered& answered : worker_->take()) answer(answered.id, std::move(answered.response));
+  for (auto& answered : worker_->take()) answer(answered.id, std::move(answered.response));
 }
 
 void Looker::stop() {
