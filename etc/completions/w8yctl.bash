@@ -26,6 +26,12 @@ _w8yctl_runs() {
         awk '!seen[$0]++'
 }
 
+# Items of a list, some hundreds at most; what would need quotes is left out.
+_w8yctl_items() {
+    "$1" items --limit=500 --json -- "$2" 2>/dev/null | sed -n 's/[{},]/\n/gp' |
+        sed -n 's/^ *"item": *"\([A-Za-z0-9._/@-]*\)" *$/\1/p' | awk '!seen[$0]++'
+}
+
 _w8yctl() {
     local cur prev words cword split
     _init_completion -s || return
@@ -66,7 +72,7 @@ _w8yctl() {
     esac
 
     # The command, and how many of its own words there are before this one.
-    local i command= given=0
+    local i command= given=0 list=
     for ((i = 1; i < cword; i++)); do
         case ${words[i]} in
             --socket | --config | --redis-url | --lock-key | --fleet | --state | --list | --item | --limit | \
@@ -79,7 +85,7 @@ _w8yctl() {
                 if [[ $command == @(fleet|schedule|feed|sorted|queue|job) ]]; then
                     command="$command ${words[i]}"
                 elif [[ $command ]]; then
-                    ((given++))
+                    [[ $((given++)) == 0 ]] && list=${words[i]}
                 else
                     command=${words[i]}
                 fi
@@ -179,6 +185,9 @@ _w8yctl() {
             ;;
         lists:0 | resume:0 | runs:0 | watch:0 | why:0 | run:0 | items:0 | add:0 | remove:0 | quarantine:0 | release:0 | pause:0)
             COMPREPLY=($(compgen -W "$(_w8yctl_lists "$1")" -- "$cur"))
+            ;;
+        why:1 | run:1 | remove:[1-9]* | quarantine:[1-9]* | release:[1-9]*)
+            COMPREPLY=($(compgen -W "$(_w8yctl_items "$1" "$list")" -- "$cur"))
             ;;
         check-executor:0) _filedir ;;
     esac

@@ -6,6 +6,15 @@ function __w8yctl_lists
         string replace -r '"list": *"(.*)"' '$1' | sort -u
 end
 
+# Items of the list that stands behind the command, some hundreds at most; the same.
+function __w8yctl_items
+    set --local words (commandline -opc | string match -v -- '-*')
+    test (count $words) -ge 3; or return
+    w8yctl items --limit=500 --json -- $words[3] 2>/dev/null |
+        string match -ra '"item": *"[A-Za-z0-9._/@-]*"' |
+        string replace -r '"item": *"(.*)"' '$1' | sort -u
+end
+
 # The hosts of the fleet.
 function __w8yctl_hosts
     w8yctl fleet --no-lists 2>/dev/null | string replace -rf '^([A-Za-z0-9._@-]+)  .*' '$1' |
@@ -63,6 +72,7 @@ complete -c w8yctl -n __fish_use_subcommand -a queue -d Queues
 complete -c w8yctl -n __fish_use_subcommand -a job -d Jobs
 
 complete -c w8yctl -n '__fish_seen_subcommand_from lists resume runs watch why run logs items add remove quarantine release pause' -a '(__w8yctl_lists)' -d List
+complete -c w8yctl -n '__fish_seen_subcommand_from why run remove quarantine release' -a '(__w8yctl_items)' -d Item
 complete -c w8yctl -n '__fish_seen_subcommand_from items' -l state -x -a 'queued waiting stopped bad died nowhere claimed stalled' -d 'Only these jobs'
 complete -c w8yctl -n '__fish_seen_subcommand_from items remove' -l state -x -a 'free running resting quarantined' -d 'Only these'
 complete -c w8yctl -n '__fish_seen_subcommand_from release' -l state -x -a 'resting quarantined' -d 'Only these'

@@ -40,6 +40,8 @@ case "$*" in
     "fleet --no-lists --runs --json")
         echo '{"hosts":[{"host":"a","runs":[{"run":"01KFA","list":"work"},{"run": "01KFB"}]}]}' ;;
     "runs --limit=50 --json") echo '{"runs":[{"run":"01KFA"},{"run":"01KEZ","item":"x"}]}' ;;
+    "items --limit=500 --json -- work")
+        echo '{"items":[{"item":"apple","state":"free"},{"item": "a b"},{"item":"avocado"}]}' ;;
     "fleet --no-lists") printf 'HOST   STATE\nalpha  running\nbeta  quiet\n' ;;
 esac
 [ "$*" = "lists --json" ] || exit 2
@@ -121,6 +123,9 @@ class Completions(place.Folder, unittest.TestCase):
             "w8yctl logs 01KE": "01KEZ",
             "w8yctl logs wo": "work",
             "w8yctl why f": "feeds",
+            "w8yctl why work ": "apple avocado",
+            "w8yctl --wide run work ap": "apple",
+            "w8yctl release work apple a": "apple avocado",
             "w8yctl quiet --host ": "alpha beta",
             "w8yctl runs --host=b": "beta",
         }
