@@ -44,7 +44,9 @@ ListBeat list_of(const std::string& prefix, const std::string& state = "idle") {
 struct BeatingHost final : private FleetMember::Handler {
   BeatingHost(loop::Loop& shared, const std::string& url, const std::string& name,
               const std::string& fleet = "fleet", const std::string& random = "00000000")
-      : loop(shared), member(shared, to(url), fleet, name + "-" + random, *this) {
+      : loop(shared),
+        started(shared.now() - 1min),
+        member(shared, to(url), fleet, name + "-" + random, *this) {
     shown.host = name;
     shown.state = "running";
     shown.config_hash = "abc";
@@ -52,7 +54,8 @@ struct BeatingHost final : private FleetMember::Handler {
   }
   HostBeat beat(const RedisTime& time) override {
     HostBeat now = shown;
-    now.started = now.applied = time.at(loop.now());
+    now.started = time.at(started);
+    now.applied = time.at(loop.now());
     return now;
   }
   std::vector<ToldLists::Change> changes(std::size_t most, bool lively) override {
@@ -86,6 +89,7 @@ struct BeatingHost final : private FleetMember::Handler {
   }
 
   loop::Loop& loop;
+  const Instant started;  ///< long before each beat, so that no beat of another is older than it
   HostBeat shown;
   std::vector<ListBeat> lists;
   ToldLists told;
