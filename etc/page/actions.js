@@ -35,7 +35,7 @@ function ask(order) {
     if (!at.busy && !(at.said && !at.bad)) send();
   }},
   v('h2', {id: 'ask-title'}, order.word),
-  v('p', {}, order.what),
+  v('p', order.what),
   !(at.said && !at.bad) && (order.fields || []).map((name) => v('label', {key: name}, FIELDS[name].label,
     v('input', {type: FIELDS[name].type, name, autocomplete: 'off', oninput: (event) => {
       values[name] = event.target.value;
@@ -45,7 +45,7 @@ function ask(order) {
       values.token = event.target.value;
     }})),
   at.said && v('p', {key: 'said', class: `answer${at.bad ? ' bad' : ''}`, role: at.bad ? 'alert' : 'status'}, at.said),
-  v('div', {class: 'row'}, v('button', {key: 'no', type: 'button', class: 'b', onclick: close}, at.said && !at.bad ? 'Close' : 'Leave it'),
+  v('div.row', v('button', {key: 'no', type: 'button', class: 'b', onclick: close}, at.said && !at.bad ? 'Close' : 'Leave it'),
     !(at.said && !at.bad) && v('button', {key: 'yes', type: 'submit', class: 'b main', disabled: at.busy}, order.word))));
   const send = async () => {
     if (values.token) setToken(values.token.trim());

@@ -36,7 +36,7 @@ function route() {
 
 const nothing = {
   title: () => 'Not found',
-  render: () => [v('h1', {}, 'There is no such view'), v('p', {}, v('a', {href: '#/'}, 'Overview'))],
+  render: () => [v('h1', 'There is no such view'), v('p', v('a', {href: '#/'}, 'Overview'))],
 };
 
 function go() {
@@ -58,31 +58,31 @@ function focusMain() {
 
 function connection() {
   const text = store.state === 'live' ? 'live' : store.state === 'lost' ? `not connected since ${time(store.since)}` : 'connecting';
-  return v('span', {class: `link ${store.state}`, role: 'status'}, v('span', {class: 'dot', 'aria-hidden': 'true'}), text);
+  return v('span', {class: `link ${store.state}`, role: 'status'}, v('span.dot', {'aria-hidden': 'true'}), text);
 }
 
 function banner() {
   if (store.state === 'lost')
-    return v('div', {key: 'banner', class: 'banner', role: 'alert'},
-      v('p', {}, `Not connected since ${time(store.since)}: ${store.why}. What stands here is as it was then; it is tried again.`));
+    return v('div.banner', {key: 'banner', role: 'alert'},
+      v('p', `Not connected since ${time(store.since)}: ${store.why}. What stands here is as it was then; it is tried again.`));
   if (store.page && !document.querySelector(`script[src*="${store.page}"]`))
-    return v('div', {key: 'banner', class: 'banner calm', role: 'status'},
-      v('p', {}, 'w8yd has another version of this page. ', v('a', {href: location.pathname, onclick: () => location.reload()}, 'Load it')));
+    return v('div.banner.calm', {key: 'banner', role: 'status'},
+      v('p', 'w8yd has another version of this page. ', v('a', {href: location.pathname, onclick: () => location.reload()}, 'Load it')));
   return null;
 }
 
 function render() {
   const ready = store.host !== null;
   patch(app, [
-    v('button', {key: 'skip', class: 'hidden skip', onclick: focusMain}, 'To the content'),
-    v('header', {key: 'top', class: 'top'}, v('div', {class: 'bar'},
-      v('a', {class: 'brand', href: '#/', 'aria-label': 'w8y, overview'}, v('img', {src: document.querySelector('link[rel=icon]').href, alt: ''}), 'w8y'),
+    v('button.hidden.skip', {key: 'skip', onclick: focusMain}, 'To the content'),
+    v('header.top', {key: 'top'}, v('div.bar',
+      v('a.brand', {href: '#/', 'aria-label': 'w8y, overview'}, v('img', {src: document.querySelector('link[rel=icon]').href, alt: ''}), 'w8y'),
       v('nav', {'aria-label': 'Views'}, TABS.map(([tab, href, text]) => v('a', {key: tab, href, 'aria-current': tab === here.tab ? 'page' : null}, text))),
       connection())),
     banner(),
     v('main', {key: 'main', id: 'main', tabindex: -1, class: store.state === 'live' ? '' : 'stale'},
-      v('div', {key: here.path, class: 'content'}, ready ? here.view.render(here.args)
-        : v('p', {class: 'none', role: 'status'}, store.why ? `${store.why}; it is tried again.` : 'Asking w8yd …'))),
+      v('div.content', {key: here.path}, ready ? here.view.render(here.args)
+        : v('p.none', {role: 'status'}, store.why ? `${store.why}; it is tried again.` : 'Asking w8yd …'))),
   ]);
 }
 

@@ -1,11 +1,19 @@
-// What is on the screen, made of plain descriptions: v('p', {class: 'x'}, 'text'). Text is always
+// What is on the screen, made of plain descriptions: v('p.x', 'text'). Text is always
 // text: nothing here reads markup, so no item can be any.
 
 const SVG = 'http://www.w3.org/2000/svg';
 
-/** A description of an element. `props.key` keeps an element through changes of its neighbours. */
-export function v(tag, props, ...kids) {
-  return {tag, props: props || {}, kids: flat(kids)};
+/**
+ * A description of an element: v('p.note', {title: 'x'}, 'text'), where the class and the properties
+ * may be left out. `key` keeps an element through changes of its neighbours.
+ */
+export function v(name, ...kids) {
+  const [first] = kids;
+  const props = first && typeof first === 'object' && !first.tag && !Array.isArray(first) ? kids.shift() : {};
+  const dot = name.indexOf('.');
+  if (dot < 0) return {tag: name, props, kids: flat(kids)};
+  props.class = name.slice(dot + 1).replaceAll('.', ' ');
+  return {tag: name.slice(0, dot), props, kids: flat(kids)};
 }
 
 function flat(kids) {
@@ -50,36 +58,60 @@ function make(node, parent) {
   return dom;
 }
 
+function update(dom, before, node) {
+  if (typeof node === 'string') {
+    if (before !== node) dom.data = node;
+    return;
+  }
+  for (const name of Object.keys(before.props)) if (!(name in node.props)) setProp(dom, name, null, before.props[name]);
+  for (const [name, value] of Object.entries(node.props)) setProp(dom, name, value, before.props[name]);
+  patch(dom, node.kids);
+}
+
+/** Which of `places` stand in a growing row, as many as can: these need not move. */
+function growing(places) {
+  const ends = []; // of the rows of each length, the one that ends lowest
+  const before = [];
+  places.forEach((place, at) => {
+    if (place < 0) return;
+    let low = 0;
+    for (let high = ends.length; low < high; ) {
+      const middle = (low + high) >> 1;
+      if (places[ends[middle]] < place) low = middle + 1;
+      else high = middle;
+    }
+    before[at] = ends[low - 1];
+    ends[low] = at;
+  });
+  const all = new Set();
+  for (let at = ends[ends.length - 1]; at !== undefined; at = before[at]) all.add(at);
+  return all;
+}
+
 /** Makes the children of `parent` what `kids` say, and keeps what is the same already. */
 export function patch(parent, kids) {
   const news = flat([kids]);
   const olds = parent.w8y || new Map();
-  const kept = new Map();
-  let place = parent.w8y ? parent.firstChild : null;
   if (!parent.w8y) parent.replaceChildren();
-  news.forEach((node, at) => {
-    const key = keyOf(node, at);
+  const kept = new Map();
+  const all = news.map((node, at) => {
+    let key = keyOf(node, at);
+    if (kept.has(key)) key += `#${at}`;
     const old = olds.get(key);
-    let dom;
-    if (old && typeof old.node === typeof node && (typeof node === 'string' || old.node.tag === node.tag)) {
-      dom = old.dom;
-      if (typeof node === 'string') {
-        if (old.node !== node) dom.data = node;
-      } else {
-        for (const name of Object.keys(old.node.props))
-          if (!(name in node.props)) setProp(dom, name, null, old.node.props[name]);
-        for (const [name, value] of Object.entries(node.props)) setProp(dom, name, value, old.node.props[name]);
-        patch(dom, node.kids);
-      }
-      olds.delete(key);
-    } else {
-      dom = make(node, parent);
-    }
-    if (dom === place) place = place.nextSibling;
-    else parent.insertBefore(dom, place);
-    kept.set(key, {node, dom});
+    const one = old && old.node.tag === node.tag ? {node, at, dom: old.dom, old} : {node, at};
+    kept.set(key, one);
+    return one;
   });
-  for (const old of olds.values()) old.dom.remove();
+  for (const [key, old] of olds) if (!kept.has(key) || kept.get(key).dom !== old.dom) old.dom.remove();
+  const staying = growing(all.map(({old}) => (old ? old.at : -1)));
+  let next = null;
+  for (const one of all.reverse()) {
+    if (one.old) update(one.dom, one.old.node, one.node);
+    else one.dom = make(one.node, parent);
+    if (!staying.has(one.at)) parent.insertBefore(one.dom, next);
+    next = one.dom;
+    delete one.old;
+  }
   parent.w8y = kept;
 }
 
@@ -111,13 +143,13 @@ export function shown(text, most = 200, length = 0) {
       run += c;
       continue;
     }
-    parts.push(run, v('span', {class: 'ctl'}, escaped(c)));
+    parts.push(run, v('span.ctl', escaped(c)));
     run = '';
   }
   parts.push(run);
   const cut = all.length > most || length > 0;
-  if (cut) parts.push(v('span', {class: 'cut'}, length > 0 ? `… (${bytes(length)})` : '…'));
-  return v('bdi', {}, parts);
+  if (cut) parts.push(v('span.cut', length > 0 ? `… (${bytes(length)})` : '…'));
+  return v('bdi', parts);
 }
 
 const decoder = new TextDecoder('utf-8', {fatal: false});
@@ -153,10 +185,10 @@ export function textOfKey(key) {
 
 // ---- figures
 
-const whole = new Intl.NumberFormat('en');
+// Without Intl, which takes its time to begin.
 
 export function number(n) {
-  return n === null || n === undefined ? '–' : whole.format(n);
+  return n === null || n === undefined ? '–' : String(n).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
 export function count(n, one, many = `${one}s`) {
@@ -180,14 +212,15 @@ export function duration(ms) {
   return `${Math.floor(s / 86400)} d ${Math.floor((s % 86400) / 3600)} h`;
 }
 
-const hours = new Intl.DateTimeFormat('en-GB', {hour: '2-digit', minute: '2-digit', second: '2-digit'});
-const days = new Intl.DateTimeFormat('en-GB', {day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit'});
+const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
 
 /** A time of day; with the day, where that isn't today. */
 export function time(ms) {
   if (!ms) return '–';
   const at = new Date(ms);
-  return at.toDateString() === new Date().toDateString() ? hours.format(at) : days.format(at);
+  const clock = [at.getHours(), at.getMinutes(), at.getSeconds()].map((n) => String(n).padStart(2, '0'));
+  if (at.toDateString() === new Date().toDateString()) return clock.join(':');
+  return `${at.getDate()} ${MONTHS[at.getMonth()]}, ${clock[0]}:${clock[1]}`;
 }
 
 export function when(ms) {

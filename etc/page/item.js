@@ -34,17 +34,17 @@ export const item = {
   render({parts}) {
     const name = textOfKey(parts[1]);
     const top = [
-      v('p', {class: 'crumb'}, v('a', {href: `#/lists/${parts[0]}`}, shown(textOfKey(parts[0]), 120))),
+      v('p.crumb', v('a', {href: `#/lists/${parts[0]}`}, shown(textOfKey(parts[0]), 120))),
     ];
     const wait = waiting(open, 'This item');
-    if (wait) return [...top, v('h1', {}, v('span', {class: 'item'}, shown(name, 300))), wait];
+    if (wait) return [...top, v('h1', v('span.item', shown(name, 300))), wait];
     const data = open.data;
     return [
       ...top,
-      v('div', {class: 'head'}, v('h1', {}, v('span', {class: 'item'}, shown(name, 300))), state(data.state), v('div', {class: 'act'}, orders(parts[0], parts[1], data))),
-      v('div', {class: 'grid two'},
+      v('div.head', v('h1', v('span.item', shown(name, 300))), state(data.state), v('div.act', orders(parts[0], parts[1], data))),
+      v('div.grid.two',
         card('why', data.state === 'running' ? 'Why it runs' : 'Why it does not run',
-          waiting(why, 'Why') || reasons(why.data.why) || v('p', {class: 'none'}, 'Nothing keeps it: it runs when its turn comes.'), staleNote(why)),
+          waiting(why, 'Why') || reasons(why.data.why) || v('p.none', 'Nothing keeps it: it runs when its turn comes.'), staleNote(why)),
         card('how', 'How it is', facts([
           data.why && ['Why', plain(data.why, 300)],
           data.host && ['On', plain(data.host, 80)],

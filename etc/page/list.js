@@ -1,6 +1,6 @@
 // A list: its ring, what runs, what it may do where, its items and its history.
 import {v, plain, shown, number, count, duration, time, when, bytesOf, textOfKey} from './dom.js';
-import {changed, listOf, lastHour, runsNow, serves, store} from './store.js';
+import {changed, hostName, hourOf, runsNow, serves, store} from './store.js';
 import {asking, path, query} from './api.js';
 import {Pages, card, chart, code, facts, itemLink, reasons, runLink, runList, staleNote, state, table, waiting} from './parts.js';
 import {Ring} from './ring.js';
@@ -53,24 +53,24 @@ class Open {
 function ringCard(row) {
   const {rung} = open;
   const body = rung.error && rung.error.status === 409
-    ? v('p', {class: 'none'}, 'Only circular lists turn; this one has jobs.')
+    ? v('p.none', 'Only circular lists turn; this one has jobs.')
     : rung.data ? open.ring.view(rung.data, row.name, row.lap_ms) : waiting(rung, 'The ring');
   return card('ring', 'The ring', body, staleNote(rung));
 }
 
 function now(row) {
   const runs = runsNow().filter((one) => one.row.key === row.key);
-  return v('section', {class: 'card', 'aria-labelledby': 'runs-now'},
-    v('header', {}, v('h2', {id: 'runs-now'}, 'Running now'), v('span', {class: 'note'}, `${number(row.running)} of ${number(row.limit)}`)),
-    runs.length ? runList(runs.slice(0, 20), false) : v('p', {class: 'none'}, 'Nothing runs.'),
-    row.running > Math.min(20, runs.length) && v('p', {class: 'note'}, `and ${number(row.running - Math.min(20, runs.length))} more`));
+  return v('section.card', {'aria-labelledby': 'runs-now'},
+    v('header', v('h2', {id: 'runs-now'}, 'Running now'), v('span.note', `${number(row.running)} of ${number(row.limit)}`)),
+    runs.length ? runList(runs.slice(0, 20), false) : v('p.none', 'Nothing runs.'),
+    row.running > Math.min(20, runs.length) && v('p.note', `and ${number(row.running - Math.min(20, runs.length))} more`));
 }
 
 function hosts(row) {
   return card('hosts', 'Hosts',
-    table('Hosts that have this list', ['Host', 'State', '#Running'], row.hosts.map((one) => v('tr', {key: one.id || 'own'}, v('th', {scope: 'row'}, plain(one.host, 60)),
-      v('td', {}, state(one.row.state, row.hosts.some((other) => serves(other.row.state))), one.row.why && v('div', {class: 'note'}, plain(one.row.why, 300))),
-      v('td', {class: 'n'}, `${number(one.row.running)} / ${number(one.row.concurrency)}`)))));
+    table('Hosts that have this list', ['Host', 'State', '#Running'], row.hosts.map((one) => v('tr', {key: one.id || 'own'}, v('th', {scope: 'row'}, plain(hostName(one.id), 60)),
+      v('td', state(one.row.state, row.hosts.some((other) => serves(other.row.state))), one.row.why && v('div.note', plain(one.row.why, 300))),
+      v('td.n', `${number(one.row.running)} / ${number(one.row.concurrency)}`)))));
 }
 
 function about(row) {
@@ -99,7 +99,7 @@ function about(row) {
 function settings() {
   const all = open.config.data && open.config.data.lists.find((one) => bytesOf(one, 'list').key === open.key);
   if (!all) return null;
-  return v('details', {}, v('summary', {}, 'Settings in force'),
+  return v('details', v('summary', 'Settings in force'),
     facts(Object.entries(all.settings).map(([name, text]) => [name, code(text)])));
 }
 
@@ -118,37 +118,37 @@ function items() {
   const asked = open.items;
   const found = asked.data ? asked.data.items : [];
   return card('items', 'Items',
-    v('form', {class: 'tools', onsubmit: (event) => {
+    v('form.tools', {onsubmit: (event) => {
       event.preventDefault();
       open.askItems(true);
     }},
-    v('label', {}, 'State', v('select', {onchange: (event) => {
+    v('label', 'State', v('select', {onchange: (event) => {
       open.state = event.target.value;
       open.askItems(true);
     }}, v('option', {value: ''}, 'any'), STATES.map((name) => v('option', {value: name, selected: name === open.state}, name)))),
-    v('label', {}, 'Search', v('input', {type: 'search', value: open.search, onchange: (event) => {
+    v('label', 'Search', v('input', {type: 'search', value: open.search, onchange: (event) => {
       open.search = event.target.value;
       open.askItems(true);
     }}))),
     waiting(asked, 'Items') || (found.length ? table('Items', ['Item', 'State', 'Detail'], found.map((item, at) => v('tr', {key: at}, v('th', {scope: 'row'}, itemLink(item, open.key)),
-      v('td', {}, state(item.state)), v('td', {class: 'note'}, itemDetail(item)))))
-      : v('p', {class: 'none'}, 'No item fits.')),
+      v('td', state(item.state)), v('td.note', itemDetail(item)))))
+      : v('p.none', 'No item fits.')),
     open.itemPages.view(asked.data, () => open.askItems(false)), staleNote(asked));
 }
 
 export function history(asked, pages, go, withList) {
   const found = asked.data ? asked.data.runs : [];
-  return [waiting(asked, 'The history') || (found.length ? table('Runs that ended', ['Item', 'Outcome', 'Took', 'Ended', 'Host', 'Run'], found.map((run) => v('tr', {key: run.run}, v('th', {scope: 'row'}, itemLink(run, bytesOf(run, 'list').key, 80), withList && v('div', {class: 'note'}, plain(bytesOf(run, 'list').text, 80))),
-      v('td', {}, state(run.outcome), run.reason && v('div', {class: 'note'}, plain(run.reason, 160))),
-      v('td', {}, duration(run.took_ms === undefined ? run.ended_ms - run.started_ms : run.took_ms)),
-      v('td', {}, when(run.ended_ms || run.time_ms || run.entered_ms)), v('td', {}, plain(run.host || '', 60)), v('td', {}, runLink(run.run, 'show')))))
-    : v('p', {class: 'none'}, asked.data && asked.data.next ? 'None of the newest fits; there are older ones.' : 'No run has ended yet, or none fits.')),
+  return [waiting(asked, 'The history') || (found.length ? table('Runs that ended', ['Item', 'Outcome', 'Took', 'Ended', 'Host', 'Run'], found.map((run) => v('tr', {key: run.run}, v('th', {scope: 'row'}, itemLink(run, bytesOf(run, 'list').key, 80), withList && v('div.note', plain(bytesOf(run, 'list').text, 80))),
+      v('td', state(run.outcome), run.reason && v('div.note', plain(run.reason, 160))),
+      v('td', duration(run.took_ms === undefined ? run.ended_ms - run.started_ms : run.took_ms)),
+      v('td', when(run.ended_ms || run.time_ms || run.entered_ms)), v('td', plain(run.host || '', 60)), v('td', runLink(run.run, 'show')))))
+    : v('p.none', asked.data && asked.data.next ? 'None of the newest fits; there are older ones.' : 'No run has ended yet, or none fits.')),
   pages && pages.view(asked.data, go), staleNote(asked)];
 }
 
 function ended() {
   return card('history', 'History',
-    v('form', {class: 'tools'}, v('label', {}, 'Outcome', v('select', {onchange: (event) => {
+    v('form.tools', v('label', 'Outcome', v('select', {onchange: (event) => {
       open.outcome = event.target.value;
       open.askRuns(true);
     }}, v('option', {value: ''}, 'any'), OUTCOMES.map((name) => v('option', {value: name, selected: name === open.outcome}, name.replace('_', ' ')))))),
@@ -165,17 +165,17 @@ export const list = {
     };
   },
   render({parts}) {
-    const row = listOf(parts[0]);
-    if (!row) return [v('h1', {}, 'No such list'), v('p', {class: 'none'}, v('span', {class: 'item'}, shown(textOfKey(parts[0]))), ' is in no config of this fleet.')];
+    const row = store.all.get(parts[0]);
+    if (!row) return [v('h1', 'No such list'), v('p.none', v('span.item', shown(textOfKey(parts[0]))), ' is in no config of this fleet.')];
     return [
-      v('p', {class: 'crumb'}, v('a', {href: '#/lists'}, 'Lists')),
-      v('div', {class: 'head'}, v('h1', {class: 'name'}, shown(row.name, 300)), state(row.state), row.pause && row.state !== 'paused' && state('paused'),
-        v('div', {class: 'act'}, actions(row.pause || row.state === 'paused'
+      v('p.crumb', v('a', {href: '#/lists'}, 'Lists')),
+      v('div.head', v('h1.name', shown(row.name, 300)), state(row.state), row.pause && row.state !== 'paused' && state('paused'),
+        v('div.act', actions(row.pause || row.state === 'paused'
           ? [{word: 'Resume', path: path('lists', row.key, 'resume'), what: `Hosts take items off ${plain(row.name, 80)} again.`}]
           : [{word: 'Pause', path: path('lists', row.key, 'pause'), fields: ['reason', 'for'], what: `No host of the fleet takes items off ${plain(row.name, 80)} any more. ${row.running ? `${count(row.running, 'run')} ${row.running === 1 ? 'goes' : 'go'} on to the end.` : 'Nothing of it runs now.'}`}]))),
-      v('div', {class: 'grid ringside'}, ringCard(row), v('div', {class: 'grid'}, now(row), about(row), hosts(row))),
-      v('div', {class: 'grid'}, card('hour', 'The last hour', chart(lastHour([row.hour])))),
-      v('div', {class: 'grid two'}, items(), ended()),
+      v('div.grid.ringside', ringCard(row), v('div.grid', now(row), about(row), hosts(row))),
+      v('div.grid', card('hour', 'The last hour', chart(hourOf(row)))),
+      v('div.grid.two', items(), ended()),
     ];
   },
 };

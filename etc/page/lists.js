@@ -1,15 +1,15 @@
 // All lists: found, filtered and sorted; only those in view are drawn, so ten thousand scroll.
 import {v, plain, number, count, duration} from './dom.js';
-import {store, lastHour, changed} from './store.js';
-import {listLink, rate, rateText, spark, state, sums} from './parts.js';
-import {allLists, quarantined} from './overview.js';
+import {rows, store, changed} from './store.js';
+import {listLink, rateOf, rateText, spark, state} from './parts.js';
+import {quarantined} from './overview.js';
 
 const ROW = 45; // px, as style.css has it
 const SPARE = 6;
+const FRESH = 12; // rows that are made at a time
 const TROUBLE = {unavailable: 0, starved: 1, refused: 2, paused: 4, quiet: 5, draining: 5, probing: 6, running: 7, full: 7, idle: 8, disabled: 9};
 const STATES = 'trouble running idle full paused quarantined failing refused starved unavailable probing quiet draining disabled'.split(' ');
 
-const failedIn = (row) => sums(lastHour([row.hour]))[1];
 const failedAll = (row) => {
   const c = row.counters || {};
   return (c.failed || 0) + (c.crashed || 0) + (c.timed_out || 0);
@@ -27,14 +27,14 @@ function rankOf(row) {
   return quarantined(row) > 0 ? Math.min(rank, 3) : rank;
 }
 
-const byName = (a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+// What stands first has the least; lists with the same stand by name.
 const SORTS = {
-  trouble: (a, b) => a.rank - b.rank || byName(a, b),
-  name: byName,
-  running: (a, b) => b.running - a.running || byName(a, b),
-  rate: (a, b) => b.rate - a.rate || byName(a, b),
-  failed: (a, b) => failedAll(b) - failedAll(a) || byName(a, b),
-  lap: (a, b) => (b.lap_ms || 0) - (a.lap_ms || 0) || byName(a, b),
+  trouble: rankOf,
+  name: () => 0,
+  running: (row) => -row.running,
+  rate: (row) => -rateOf(row),
+  failed: (row) => -failedAll(row),
+  lap: (row) => -(row.lap_ms || 0),
 };
 
 let search = '';
@@ -52,13 +52,13 @@ function choose() {
   if (mark === madeFor && madeOf === store.version && sort !== 'rate') return;
   // Sorted again every other second: a list that moves away from under the pointer is of no use.
   if (mark === madeFor && Date.now() - madeAt < 2000) return;
-  const all = allLists(mark === madeFor ? 1000 : 0);
+  const all = rows();
   total = all.length;
   const words = search.toLowerCase();
+  const value = SORTS[sort];
   chosen = all.filter((row) => (!words || row.name.toLowerCase().includes(words)) && fits(row));
-  for (const row of chosen) row.rank = rankOf(row);
-  if (sort === 'rate') for (const row of chosen) row.rate = rate(lastHour([row.hour]));
-  chosen.sort(SORTS[sort] || SORTS.trouble);
+  for (const row of chosen) row.by = value(row);
+  chosen.sort((a, b) => a.by - b.by);
   madeFor = mark;
   madeOf = store.version;
   madeAt = Date.now();
@@ -81,19 +81,48 @@ function why(row) {
   return refusing.length && row.hosts.length > 1 ? `refused by ${count(refusing.length, 'host')} of ${row.hosts.length}` : '';
 }
 
+let places = new Map(); // key of a list in view → that of the row that shows it
+let newest = 0;
+
+/**
+ * Who comes into view gets the row of one that leaves: much less work than a new one, of which few
+ * are made at a time. Returns those that have a row.
+ */
+function placed(rows) {
+  const free = [];
+  const there = new Set(rows.map((row) => row.key));
+  for (const [key, place] of places) if (!there.has(key) && key !== focused()) free.push(place);
+  const made = newest + FRESH;
+  const before = places;
+  places = new Map();
+  for (const {key} of rows) {
+    const place = before.get(key) || free.shift() || (newest < made && ++newest);
+    if (!place) break;
+    places.set(key, place);
+  }
+  if (places.size < rows.length) changed();
+  return rows.slice(0, places.size);
+}
+
+/** The list whose row has the focus: that row is nobody else's. */
+function focused() {
+  const link = body && body.contains(document.activeElement) && document.activeElement.closest('a');
+  return link ? link.hash.slice('#/lists/'.length) : null;
+}
+
 function rowView(row, at) {
-  return v('tr', {key: row.key, 'aria-rowindex': at + 2},
+  return v('tr', {key: places.get(row.key), 'aria-rowindex': at + 2},
     v('th', {scope: 'row'}, listLink(row)),
-    v('td', {title: plain(why(row), 500)}, state(row.state), v('span', {class: 'why'}, plain(why(row), 140))),
-    v('td', {class: 'n'}, `${number(row.running)} / ${number(row.limit)}`),
-    v('td', {class: 'n opt'}, rateText(rate(lastHour([row.hour])))),
-    v('td', {class: 'opt'}, spark(row)),
-    v('td', {class: 'n opt'}, number(failedAll(row))),
-    v('td', {class: 'n more'}, number(items(row, 'resting'))),
-    v('td', {class: 'n more'}, number(items(row, 'quarantined') === null ? row.quarantined : items(row, 'quarantined'))),
-    v('td', {class: 'n more'}, number(items(row, 'length'))),
-    v('td', {class: 'n opt', title: row.oldest_visit_ms ? `oldest: ${duration(row.oldest_visit_ms)}` : null}, row.lap_ms ? duration(row.lap_ms) : '–'),
-    v('td', {class: 'n more'}, row.oldest_visit_ms ? duration(row.oldest_visit_ms) : '–'));
+    v('td', {title: plain(why(row), 500)}, state(row.state), v('span.why', plain(why(row), 140))),
+    v('td.n', `${number(row.running)} / ${number(row.limit)}`),
+    v('td.n.opt', rateText(rateOf(row))),
+    v('td.opt', spark(row)),
+    v('td.n.opt', number(failedAll(row))),
+    v('td.n.more', number(items(row, 'resting'))),
+    v('td.n.more', number(items(row, 'quarantined') === null ? row.quarantined : items(row, 'quarantined'))),
+    v('td.n.more', number(items(row, 'length'))),
+    v('td.n.opt', {title: row.oldest_visit_ms ? `oldest: ${duration(row.oldest_visit_ms)}` : null}, row.lap_ms ? duration(row.lap_ms) : '–'),
+    v('td.n.more', row.oldest_visit_ms ? duration(row.oldest_visit_ms) : '–'));
 }
 
 function head(name, text, cls, how) {
@@ -109,10 +138,11 @@ function table() {
   const top = body ? body.getBoundingClientRect().top : 0;
   const first = Math.max(0, Math.min(chosen.length - 1, Math.floor(-top / ROW)) - SPARE);
   const last = Math.min(chosen.length, first + Math.ceil(innerHeight / ROW) + 2 * SPARE);
-  const gap = (key, rows) => v('tr', {key, 'aria-hidden': 'true'}, v('td', {class: 'gap', style: {height: `${rows * ROW}px`}}));
-  return v('table', {class: 'lists', 'aria-rowcount': chosen.length + 1},
-    v('caption', {class: 'hidden'}, 'Lists'),
-    v('thead', {}, v('tr', {'aria-rowindex': 1},
+  const seen = placed(chosen.slice(first, last).map((row) => store.all.get(row.key) || row));
+  const gap = (key, rows) => v('tr', {key, 'aria-hidden': 'true'}, v('td.gap', {style: {height: `${rows * ROW}px`}}));
+  return v('table.lists', {'aria-rowcount': chosen.length + 1},
+    v('caption.hidden', 'Lists'),
+    v('thead', v('tr', {'aria-rowindex': 1},
       head('name', 'List', 'c-list', 'name'), head('state', 'State', 'c-state', 'trouble'),
       head('running', 'Running', 'c-n n', 'running'), head('rate', 'Per min', 'c-n n opt', 'rate'), head('hour', 'Last hour', 'c-spark opt'),
       head('failed', 'Failed', 'c-n n opt', 'failed'), head('resting', 'Resting', 'c-n n more'), head('q', 'Parked', 'c-n n more'),
@@ -120,7 +150,7 @@ function table() {
     v('tbody', {onmade: (dom) => {
       body = dom;
       changed(); // where it stands is known now
-    }}, gap('top', first), chosen.slice(first, last).map((row, at) => rowView(row, first + at)), gap('end', chosen.length - last)));
+    }}, gap('top', first), seen.map((row, at) => rowView(row, first + at)), gap('end', chosen.length - first - seen.length)));
 }
 
 export const lists = {
@@ -129,6 +159,7 @@ export const lists = {
     filter = query.get('state') || '';
     search = query.get('search') || '';
     madeFor = '';
+    places.clear();
     const scrolled = () => changed();
     addEventListener('scroll', scrolled, {passive: true});
     addEventListener('resize', scrolled);
@@ -141,23 +172,23 @@ export const lists = {
   render() {
     choose();
     return [
-      v('div', {class: 'head'}, v('h1', {}, 'Lists'),
-        v('span', {class: 'sub', role: 'status'}, chosen.length === total ? count(total, 'list') : `${number(chosen.length)} of ${count(total, 'list')}`)),
-      v('form', {class: 'tools', onsubmit: (event) => event.preventDefault()},
-        v('label', {}, 'Search', v('input', {type: 'search', value: search, oninput: (event) => {
+      v('div.head', v('h1', 'Lists'),
+        v('span.sub', {role: 'status'}, chosen.length === total ? count(total, 'list') : `${number(chosen.length)} of ${count(total, 'list')}`)),
+      v('form.tools', {onsubmit: (event) => event.preventDefault()},
+        v('label', 'Search', v('input', {type: 'search', value: search, oninput: (event) => {
           search = event.target.value;
           changed();
         }})),
-        v('label', {}, 'State', v('select', {value: filter, onchange: (event) => {
+        v('label', 'State', v('select', {value: filter, onchange: (event) => {
           filter = event.target.value;
           changed();
         }}, v('option', {value: ''}, 'any'), STATES.map((name) => v('option', {value: name, selected: name === filter}, name)))),
-        v('label', {}, 'First', v('select', {onchange: (event) => {
+        v('label', 'First', v('select', {onchange: (event) => {
           sort = event.target.value;
           changed();
         }}, Object.keys(SORTS).map((name) => v('option', {value: name, selected: name === sort}, name))))),
-      v('div', {class: 'card'}, chosen.length ? table()
-        : v('p', {class: 'none'}, store.lists.size ? 'No list fits.' : 'The config has no lists.')),
+      v('div.card', chosen.length ? table()
+        : v('p.none', store.lists.size ? 'No list fits.' : 'The config has no lists.')),
     ];
   },
 };

@@ -15,7 +15,8 @@ function causes(rows, text) {
   const by = new Map();
   for (const row of rows) {
     const why = text(row);
-    by.set(why, [...(by.get(why) || []), row]);
+    if (by.has(why)) by.get(why).push(row);
+    else by.set(why, [row]);
   }
   return by;
 }
@@ -78,61 +79,49 @@ export function quarantined(row) {
   return row.quarantined || 0;
 }
 
-let known = [];
-let computed = 0;
-
-/** All lists, looked at again every second at most: there may be ten thousand. */
-export function allLists(most = 1000) {
-  if (Date.now() - computed >= most || !known.length) {
-    computed = Date.now();
-    known = rows();
-  }
-  return known;
-}
-
 function places() {
   const hosts = ((store.fleet && store.fleet.hosts) || []).filter((host) => !host.silent_since_ms && host.host_id !== store.host.host_id);
   const all = [{host: store.host.host, slots: store.host.slots}, ...hosts];
-  return v('div', {class: 'card'}, v('h2', {}, 'Places in use'),
+  return v('div.card', v('h2', 'Places in use'),
     table('Places in use by host', ['Host', '#Used', '#Limit', 'Share'], all.map((host) => v('tr', {key: host.host_id || 'own'},
-      v('th', {scope: 'row'}, plain(host.host || '', 60)), v('td', {class: 'n'}, number(host.slots.used)),
-      v('td', {class: 'n'}, host.slots.limit ? number(host.slots.limit) : 'none'),
-      v('td', {}, host.slots.limit ? placesBar(host) : '–')))));
+      v('th', {scope: 'row'}, plain(host.host || '', 60)), v('td.n', number(host.slots.used)),
+      v('td.n', host.slots.limit ? number(host.slots.limit) : 'none'),
+      v('td', host.slots.limit ? placesBar(host) : '–')))));
 }
 
 export const overview = {
   title: () => 'Overview',
   render() {
-    const lists = allLists();
+    const lists = rows();
     const wrong = problems(lists);
     const hour = fleetHour();
     const [ended, failed] = sums(hour);
     const running = lists.reduce((sum, row) => sum + row.running, 0);
     const runs = runsNow();
     return [
-      v('div', {class: 'head'}, v('h1', {}, 'Overview'),
-        v('span', {class: 'sub'}, `${plain(store.host.host)}, w8yd ${plain(store.host.version)}, up ${duration(now() - store.host.started_ms)}`)),
+      v('div.head', v('h1', 'Overview'),
+        v('span.sub', `${plain(store.host.host)}, w8yd ${plain(store.host.version)}, up ${duration(now() - store.host.started_ms)}`)),
       wrong.length
         ? v('section', {'aria-labelledby': 'wrong'}, v('h2', {id: 'wrong', class: 'hidden'}, 'What is wrong'),
-          v('ul', {class: 'wrong'}, wrong.slice(0, 40).map((one) => v('li', {class: one.bad ? 'bad' : ''},
-            v('a', {href: one.href}, v('b', {}, one.word), v('span', {}, one.text)))),
-          wrong.length > 40 && v('li', {}, v('div', {}, `and ${number(wrong.length - 40)} more`))))
-        : v('p', {class: 'well'}, 'Nothing is wrong.'),
-      v('div', {class: 'tiles'},
+          v('ul.wrong', wrong.slice(0, 40).map((one) => v('li', {class: one.bad ? 'bad' : ''},
+            v('a', {href: one.href}, v('b', one.word), v('span', one.text)))),
+          wrong.length > 40 && v('li', v('div', `and ${number(wrong.length - 40)} more`))))
+        : v('p.well', 'Nothing is wrong.'),
+      v('div.tiles',
         tile('Runs now', number(running), count(lists.filter((row) => row.running > 0).length, 'list') + ' at work'),
-        tile('Runs per minute', rateText(rate(hour)), 'of the last ten minutes'),
+        tile('Runs per minute', rateText(rate(sums(hour.slice(-11))[0])), 'of the last ten minutes'),
         tile('Failed in the hour', number(failed), `of ${count(ended, 'run')}`),
         tile('Lists', number(lists.length), `${number(lists.filter((row) => row.state === 'idle').length)} at rest`)),
-      v('div', {class: 'grid'}, card('hour', 'The last hour', chart(hour))),
-      v('div', {class: 'grid two'},
+      v('div.grid', card('hour', 'The last hour', chart(hour))),
+      v('div.grid.two',
         card('now', 'Running now',
-          runs.length ? runList(runs.slice(0, MOST_RUNS)) : v('p', {class: 'none'}, 'Nothing runs at this moment.'),
-          running > Math.min(runs.length, MOST_RUNS) && v('p', {class: 'note'}, `and ${number(running - Math.min(runs.length, MOST_RUNS))} more`)),
+          runs.length ? runList(runs.slice(0, MOST_RUNS)) : v('p.none', 'Nothing runs at this moment.'),
+          running > Math.min(runs.length, MOST_RUNS) && v('p.note', `and ${number(running - Math.min(runs.length, MOST_RUNS))} more`)),
         places()),
     ];
   },
 };
 
 function tile(name, value, note) {
-  return v('div', {class: 'card tile'}, v('h2', {class: 'note'}, name), v('div', {class: 'big'}, value), v('span', {class: 'note'}, note));
+  return v('div.card.tile', v('h2.note', name), v('div.big', value), v('span.note', note));
 }

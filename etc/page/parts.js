@@ -1,6 +1,6 @@
 // Pieces that several views have.
 import {v, shown, plain, number, count, duration, bytesOf} from './dom.js';
-import {store, now, lastHour} from './store.js';
+import {store, now, hourOf, lately} from './store.js';
 
 const KINDS = {on: 'running full succeeded', soft: 'resting', open: 'idle free waiting disabled probing starting', warn: 'paused quiet draining cancelled behind',
   bad: 'refused starved unavailable quarantined failed crashed timed_out lost silent unknown stalled late stopped bad died'};
@@ -13,7 +13,7 @@ export function state(name, soft = false, word = name.replace('_', ' ')) {
 
 /** What is typed as it is: names, ids, commands. */
 export function code(text, most = 300) {
-  return v('span', {class: 'item'}, plain(text, most));
+  return v('span.item', plain(text, most));
 }
 
 export function listLink(row) {
@@ -23,9 +23,9 @@ export function listLink(row) {
 /** An item of `object`, as a link to it where its list is known and it is whole. */
 export function itemLink(object, listKey, most = 120) {
   const item = bytesOf(object, 'item');
-  const text = item.text === '' ? v('span', {class: 'cut'}, '(empty)') : shown(item.text, most, item.length);
-  if (!listKey || item.length) return v('span', {class: 'item'}, text);
-  return v('a', {class: 'item', href: `#/lists/${listKey}/items/${item.key}`}, text);
+  const text = item.text === '' ? v('span.cut', '(empty)') : shown(item.text, most, item.length);
+  if (!listKey || item.length) return v('span.item', text);
+  return v('a.item', {href: `#/lists/${listKey}/items/${item.key}`}, text);
 }
 
 export function runLink(id, text = id) {
@@ -39,10 +39,10 @@ export function share(progress) {
 
 export function bar(of, label) {
   const percent = Math.round(of * 100);
-  return v('span', {class: 'progress'},
+  return v('span.progress',
     v('div', {role: 'progressbar', 'aria-label': label, 'aria-valuenow': percent, 'aria-valuemin': 0, 'aria-valuemax': 100},
       v('i', {style: {width: `${percent}%`}})),
-    v('span', {class: 'note'}, `${percent} %`));
+    v('span.note', `${percent} %`));
 }
 
 export function placesBar(host) {
@@ -51,12 +51,12 @@ export function placesBar(host) {
 
 /** Runs that go on: [{row, run, host}]. */
 export function runList(runs, withList = true) {
-  return v('ul', {class: 'runlist'}, runs.map(({row, run, host}) => {
+  return v('ul.runlist', runs.map(({row, run, host}) => {
     const done = share(run.progress);
     return v('li', {key: run.run},
-      v('div', {class: 'line'},
-        v('span', {}, itemLink(run, row.key, 80), withList && [' in ', listLink(row)]),
-        v('span', {class: 'note'}, runLink(run.run, 'run'), ` on ${plain(host, 40)} for ${duration(Math.max(0, now() - run.started_ms))}`,
+      v('div.line',
+        v('span', itemLink(run, row.key, 80), withList && [' in ', listLink(row)]),
+        v('span.note', runLink(run.run, 'run'), ` on ${plain(host, 40)} for ${duration(Math.max(0, now() - run.started_ms))}`,
           run.attempt > 1 && `, attempt ${run.attempt}`, run.state === 'stopping' && ', being ended',
           run.lease_lost && ', its lock is lost')),
       done !== null && bar(done, `Progress of ${plain(bytesOf(run, 'item').text, 60)}`));
@@ -68,27 +68,27 @@ export function runList(runs, withList = true) {
 function bars(hour, width, height, gap) {
   const most = Math.max(1, ...hour.map(([runs]) => runs));
   const step = width / hour.length;
-  const all = [];
-  hour.forEach(([runs, failed], at) => {
-    if (!runs) return;
-    const high = Math.max(1, (runs / most) * height);
-    const bad = failed ? Math.max(1, (failed / most) * height) : 0;
-    const place = {x: (at * step).toFixed(1), width: Math.max(0.8, step - gap).toFixed(1)};
-    all.push(v('rect', {...place, key: `r${at}`, y: (height - high).toFixed(1), height: high.toFixed(1), class: 'runs'}));
-    if (bad) all.push(v('rect', {...place, key: `f${at}`, y: (height - bad).toFixed(1), height: bad.toFixed(1), class: 'fails'}));
-  });
-  return all;
+  const wide = Math.max(0.8, step - gap).toFixed(1);
+  return ['runs', 'fails'].map((name, of) => v('path', {class: name, d: hour.map((n, at) => {
+    const high = n[of] && Math.max(1, (n[of] / most) * height).toFixed(1);
+    return high && `M${(at * step).toFixed(1)} ${height}v-${high}h${wide}v${high}z`;
+  }).filter(Boolean).join('')}));
 }
 
 export function sums(hour) {
   return hour.reduce(([a, b], [runs, failed]) => [a + runs, b + failed], [0, 0]);
 }
 
-/** Runs per minute, of the last ten minutes and the one that goes on, or since the host began. */
-export function rate(hour) {
+const RECENT = 11; // minutes: the last ten and the one that goes on
+
+/** Runs per minute, of how many ended in these; or since the host began. */
+export function rate(runs) {
   const since = store.host ? (now() - store.host.started_ms) / 60000 : 0;
-  const window = Math.max(0.25, Math.min(10 + (now() % 60000) / 60000, since));
-  return sums(hour.slice(-11))[0] / window;
+  return runs / Math.max(0.25, Math.min(RECENT - 1 + (now() % 60000) / 60000, since));
+}
+
+export function rateOf(row) {
+  return rate(lately(row, RECENT));
 }
 
 export function rateText(perMinute) {
@@ -97,39 +97,39 @@ export function rateText(perMinute) {
 }
 
 export function spark(row) {
-  const hour = lastHour([row.hour]);
+  const hour = hourOf(row);
   const [runs, failed] = sums(hour);
-  if (!runs) return v('span', {class: 'note'}, 'none');
-  return v('svg', {class: 'spark', viewBox: '0 0 120 24', preserveAspectRatio: 'none', role: 'img',
+  if (!runs) return v('span.note', 'none');
+  return v('svg.spark', {viewBox: '0 0 120 24', preserveAspectRatio: 'none', role: 'img',
     'aria-label': `${count(runs, 'run')} in the last hour, ${number(failed)} failed`}, bars(hour, 120, 24, 0.5));
 }
 
 export function chart(hour) {
   const [runs, failed] = sums(hour);
   const most = Math.max(1, ...hour.map(([n]) => n));
-  return v('figure', {},
-    v('svg', {class: 'chart', viewBox: '0 0 600 110', preserveAspectRatio: 'none', role: 'img',
+  return v('figure',
+    v('svg.chart', {viewBox: '0 0 600 110', preserveAspectRatio: 'none', role: 'img',
       'aria-label': `Runs per minute in the last hour: ${count(runs, 'run')}, ${number(failed)} failed, at most ${number(most)} in a minute`},
       v('line', {x1: 0, x2: 600, y1: 109.5, y2: 109.5}), bars(hour, 600, 108, 2)),
-    v('div', {class: 'axis note', 'aria-hidden': 'true'}, ['60 min ago', '45', '30', '15', 'now'].map((text) => v('span', {}, text))),
-    v('figcaption', {class: 'note'}, v('span', {class: 'state on'}, v('i'), 'runs that ended'), v('span', {class: 'state bad elsewhere'}, v('i'), 'of these failed'),
-      v('span', {}, `at most ${number(most)} in a minute`)));
+    v('div.axis.note', {'aria-hidden': 'true'}, ['60 min ago', '45', '30', '15', 'now'].map((text) => v('span', text))),
+    v('figcaption.note', v('span.state.on', v('i'), 'runs that ended'), v('span.state.bad.elsewhere', v('i'), 'of these failed'),
+      v('span', `at most ${number(most)} in a minute`)));
 }
 
 // ---- what was asked for
 
 /** What stands where data should be: that it is coming, isn't there, or why not. */
 export function waiting(asked, what) {
-  if (asked.missing) return v('p', {class: 'none'}, `${what}: this version of w8yd can not show it.`);
-  if (asked.error && !asked.data) return v('p', {class: 'none', role: 'status'}, `${what} can't be shown: ${plain(asked.error.message, 400)}`);
-  if (!asked.data) return v('p', {class: 'none', role: 'status'}, 'Asking …');
+  if (asked.missing) return v('p.none', `${what}: this version of w8yd can not show it.`);
+  if (asked.error && !asked.data) return v('p.none', {role: 'status'}, `${what} can't be shown: ${plain(asked.error.message, 400)}`);
+  if (!asked.data) return v('p.none', {role: 'status'}, 'Asking …');
   return null;
 }
 
 /** That what is shown could not be asked for again. */
 export function staleNote(asked) {
   return asked.error && asked.data
-    ? v('p', {class: 'note', role: 'status'}, `As it was ${duration(Date.now() - asked.at)} ago: ${plain(asked.error.message, 300)}`)
+    ? v('p.note', {role: 'status'}, `As it was ${duration(Date.now() - asked.at)} ago: ${plain(asked.error.message, 300)}`)
     : null;
 }
 
@@ -142,12 +142,12 @@ export class Pages {
   view(data, go) {
     const next = data && data.next;
     if (!next && !this.before.length) return null;
-    return v('p', {class: 'tools'},
-      v('button', {class: 'b', disabled: !this.before.length, onclick: () => {
+    return v('p.tools',
+      v('button.b', {disabled: !this.before.length, onclick: () => {
         this.after = this.before.pop() || '';
         go();
       }}, 'Back'),
-      v('button', {class: 'b', disabled: !next, onclick: () => {
+      v('button.b', {disabled: !next, onclick: () => {
         this.before.push(this.after);
         this.after = next;
         go();
@@ -161,22 +161,22 @@ export class Pages {
 
 /** A part of a view, with its heading. */
 export function card(id, title, ...kids) {
-  return v('section', {class: 'card', 'aria-labelledby': id}, v('h2', {id}, title), kids);
+  return v('section.card', {'aria-labelledby': id}, v('h2', {id}, title), kids);
 }
 
 /** A table that scrolls by itself where it is too wide; `heads` with a '#' before are of figures. */
 export function table(caption, heads, rows) {
   const head = (text) => v('th', {key: text, scope: 'col', class: text.startsWith('#') ? 'n' : null}, text.replace('#', ''));
-  return v('div', {class: 'wide'}, v('table', {}, v('caption', {class: 'hidden'}, caption), v('thead', {}, v('tr', {}, heads.map(head))), v('tbody', {}, rows)));
+  return v('div.wide', v('table', v('caption.hidden', caption), v('thead', v('tr', heads.map(head))), v('tbody', rows)));
 }
 
 export function facts(pairs) {
-  return v('dl', {class: 'facts'}, pairs.filter((pair) => pair && pair[1] !== null && pair[1] !== undefined && pair[1] !== '')
+  return v('dl.facts', pairs.filter((pair) => pair && pair[1] !== null && pair[1] !== undefined && pair[1] !== '')
     .map(([name, value]) => [v('dt', {key: `t${name}`}, name), v('dd', {key: `d${name}`}, value)]));
 }
 
 export function reasons(why) {
   const all = (why || []).map((one) => (typeof one === 'string' ? {text: one} : one));
   if (!all.length) return null;
-  return v('ol', {class: 'reasons'}, all.map((one) => v('li', {}, plain(one.text, 1000))));
+  return v('ol.reasons', all.map((one) => v('li', plain(one.text, 1000))));
 }

@@ -74,12 +74,12 @@ export class Ring {
     const from = this.place(answer, group.first) + 1;
     if (group.end - group.first === 1) {
       const named = held[0] || (answer.items && answer.items[looked(answer, group.first)]) || {};
-      return [v('b', {}, `${number(from)} of ${number(answer.length)}: `), v('span', {class: 'item'}, nameOf(named)), `, ${doing(held[0], group)}`];
+      return [v('b', `${number(from)} of ${number(answer.length)}: `), v('span.item', nameOf(named)), `, ${doing(held[0], group)}`];
     }
     const words = STATES.filter(([letter]) => group.counts[letter]).map(([letter, word]) => `${number(group.counts[letter])} ${word}`);
     const to = this.place(answer, group.end - 1) + 1;
-    return [v('b', {}, `${number(from)} to ${number(to)}: `), words.join(', '),
-      held.slice(0, 3).map((one) => ['; ', v('span', {class: 'item'}, nameOf(one)), ` ${doing(one)}`])];
+    return [v('b', `${number(from)} to ${number(to)}: `), words.join(', '),
+      held.slice(0, 3).map((one) => ['; ', v('span.item', nameOf(one)), ` ${doing(one)}`])];
   }
 
   key(event, many) {
@@ -122,21 +122,21 @@ export class Ring {
     const picked = groups[this.picked];
     const summary = STATES.map(([letter, word]) => `${number(total[letter])} ${word}`).join(', ');
     return [
-      v('svg', {class: 'ring', viewBox: '0 0 400 400', tabindex: 0, role: 'img', 'aria-label': `The ring of ${plain(name, 100)}: ${count(answer.length, 'item')}${answer.sampled ? `, a sample of ${number(answer.looked_at)}` : ''}: ${summary}`,
+      v('svg.ring', {viewBox: '0 0 400 400', tabindex: 0, role: 'img', 'aria-label': `The ring of ${plain(name, 100)}: ${count(answer.length, 'item')}${answer.sampled ? `, a sample of ${number(answer.looked_at)}` : ''}: ${summary}`,
         'aria-describedby': 'ring-caption', onkeydown: (event) => many && this.key(event, many)},
-      v('circle', {class: 'track', cx: MIDDLE, cy: MIDDLE, r: OUT + 8}),
-      !many && v('circle', {class: 'track', cx: MIDDLE, cy: MIDDLE, r: IN}),
-      v('g', {class: 'turn', style: {transform: `rotate(${n ? ((-turn / n) * 360).toFixed(3) : 0}deg)`}}, arcs,
-        picked && v('path', {key: 'pick', class: 'pick', 'pointer-events': 'none', d: arc(this.picked / many, (this.picked + 1) / many, IN - 4, OUT + 4)})),
+      v('circle.track', {cx: MIDDLE, cy: MIDDLE, r: OUT + 8}),
+      !many && v('circle.track', {cx: MIDDLE, cy: MIDDLE, r: IN}),
+      v('g.turn', {style: {transform: `rotate(${n ? ((-turn / n) * 360).toFixed(3) : 0}deg)`}}, arcs,
+        picked && v('path.pick', {key: 'pick', 'pointer-events': 'none', d: arc(this.picked / many, (this.picked + 1) / many, IN - 4, OUT + 4)})),
       // Where items are taken from.
-      v('path', {class: 'notch', d: 'M192 0 L208 0 L200 14 Z'}),
-      v('text', {class: 'mid', x: MIDDLE, y: MIDDLE - 2}, number(answer.length)),
-      v('text', {class: 'mid2', x: MIDDLE, y: MIDDLE + 22}, answer.length === 1 ? 'item' : 'items'),
-      lap && v('text', {class: 'mid2', x: MIDDLE, y: MIDDLE + 44}, `a turn takes ${duration(lap)}`)),
-      v('p', {class: 'caption', id: 'ring-caption', role: 'status'}, this.caption(answer, groups)),
-      v('ul', {class: 'legend', 'aria-label': answer.sampled ? 'Items of the sample' : 'Items'}, STATES.map(([letter, word]) => v('li', {key: word},
-        v('span', {class: `swatch ${word}`, 'aria-hidden': 'true'}), v('b', {}, number(total[letter])), ` ${word}`))),
-      answer.sampled && v('p', {class: 'note sample'}, `A sample: ${number(answer.looked_at)} of ${count(answer.length, 'item')}, in a hundred pieces of the list.`),
+      v('path.notch', {d: 'M192 0 L208 0 L200 14 Z'}),
+      v('text.mid', {x: MIDDLE, y: MIDDLE - 2}, number(answer.length)),
+      v('text.mid2', {x: MIDDLE, y: MIDDLE + 22}, answer.length === 1 ? 'item' : 'items'),
+      lap && v('text.mid2', {x: MIDDLE, y: MIDDLE + 44}, `a turn takes ${duration(lap)}`)),
+      v('p.caption', {id: 'ring-caption', role: 'status'}, this.caption(answer, groups)),
+      v('ul.legend', {'aria-label': answer.sampled ? 'Items of the sample' : 'Items'}, STATES.map(([letter, word]) => v('li', {key: word},
+        v('span', {class: `swatch ${word}`, 'aria-hidden': 'true'}), v('b', number(total[letter])), ` ${word}`))),
+      answer.sampled && v('p.note.sample', `A sample: ${number(answer.looked_at)} of ${count(answer.length, 'item')}, in a hundred pieces of the list.`),
     ];
   }
 

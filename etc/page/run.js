@@ -52,8 +52,8 @@ function head(run, listKey) {
     {word: 'Cancel and quarantine', bad: true, path: path('runs', encodeURIComponent(run.run), 'cancel'), body: {quarantine: true}, what: `Ends this run of ${plain(item, 80)}, and its item is taken out of circulation until somebody releases it.`, then: () => open.asked.again()},
   ] : [];
   return [
-    v('p', {class: 'crumb'}, listKey ? v('a', {href: `#/lists/${listKey}`}, shown(bytesOf(run, 'list').text, 120)) : 'Run'),
-    v('div', {class: 'head'}, v('h1', {}, 'Run of ', itemLink(run, listKey, 160)), state(going(run) ? 'running' : run.outcome), v('div', {class: 'act'}, actions(orders))),
+    v('p.crumb', listKey ? v('a', {href: `#/lists/${listKey}`}, shown(bytesOf(run, 'list').text, 120)) : 'Run'),
+    v('div.head', v('h1', 'Run of ', itemLink(run, listKey, 160)), state(going(run) ? 'running' : run.outcome), v('div.act', actions(orders))),
   ];
 }
 
@@ -68,18 +68,18 @@ export const run = {
   },
   render() {
     const wait = waiting(open.asked, 'This run');
-    if (wait) return [v('h1', {}, 'Run'), wait];
+    if (wait) return [v('h1', 'Run'), wait];
     const told = open.asked.data;
     const one = told;
     const live = runsNow().find((other) => other.run.run === one.run);
     const listKey = one.list !== undefined || one.list_base64 ? bytesOf(one, 'list').key : live && live.row.key;
     const progress = going(one) ? open.progress || (live && live.run.progress) || one.progress : one.progress;
     const done = share(progress);
-    const result = one.result === undefined || one.result === null ? null : v('pre', {}, typeof one.result === 'string' ? one.result : JSON.stringify(one.result, null, 2));
+    const result = one.result === undefined || one.result === null ? null : v('pre', typeof one.result === 'string' ? one.result : JSON.stringify(one.result, null, 2));
     return [
       ...head(one, listKey),
-      done !== null && v('div', {class: 'card grid'}, bar(done, 'Progress of the run'), v('span', {class: 'note'}, `${number(progress.numerator)} of ${number(progress.denominator)}`)),
-      v('div', {class: 'grid two'},
+      done !== null && v('div.card.grid', bar(done, 'Progress of the run'), v('span.note', `${number(progress.numerator)} of ${number(progress.denominator)}`)),
+      v('div.grid.two',
         card('facts', going(one) ? 'It runs' : 'It has ended', facts([
           one.reason && ['Reason', plain(one.reason, 1000)],
           ['Host', plain(one.host || (live && live.host) || '', 80)],
@@ -94,10 +94,10 @@ export const run = {
           one.bad_lines && ['Bad lines', number(one.bad_lines)],
           ['Id', code(one.run)],
         ]), staleNote(open.asked)),
-        v('div', {class: 'grid'},
+        v('div.grid',
           (going(one) || open.lines.length > 0) && card('says', 'What it says',
-            open.lines.length ? v('div', {class: 'log', role: 'log', tabindex: 0}, open.lines.map(([at, text], i) => v('div', {key: `${at}-${i}`}, v('span', {class: 'cut'}, `${time(at)} `), shown(text, 2000))))
-              : v('p', {class: 'none'}, 'Nothing since this was opened.')),
+            open.lines.length ? v('div.log', {role: 'log', tabindex: 0}, open.lines.map(([at, text], i) => v('div', {key: `${at}-${i}`}, v('span.cut', `${time(at)} `), shown(text, 2000))))
+              : v('p.none', 'Nothing since this was opened.')),
           result && card('result', 'Result', result),
           one.stderr !== undefined && card('stderr', 'End of standard error', v('pre', {tabindex: 0}, tail(one))))),
     ];

@@ -4,16 +4,25 @@ import {bytesOf} from './dom.js';
 const SILENCE = 12000; // ms without a word, though there is one every five seconds
 const HIDDEN = 20000; // a page that nobody sees lets go of its connection after so long
 
+const PART = 8; // ms of work at a time: whoever scrolls or types waits no longer
+
+function picture() {
+  return {
+    host: null,
+    fleet: null,
+    lists: new Map(), // key → row of this host
+    remote: new Map(), // host id → {lists, runs, minutes}
+    all: new Map(), // key → row of all hosts together
+    minutes: new Map(), // minute → [runs, failed] of this host
+  };
+}
+
 export const store = {
+  ...picture(),
   state: 'connecting', // until the first whole picture; then 'live' or 'lost'
   since: Date.now(), // of 'lost'
   why: '',
   page: '',
-  host: null,
-  fleet: null,
-  lists: new Map(), // key → row of this host
-  remote: new Map(), // host id → {lists, runs, minutes}
-  minutes: new Map(), // minute → [runs, failed] of this host
   skew: 0, // w8yd's clock, by ours
   version: 0, // grows when anything of a list changes
 };
@@ -53,53 +62,97 @@ function addMinutes(into, minutes) {
   for (const minute of into.keys()) if (into.size > 62) into.delete(minute);
 }
 
-function takeRow(lists, row, remote) {
+// ---- work in parts
+
+const work = [];
+const turn = new MessageChannel();
+turn.port1.onmessage = () => {
+  const end = performance.now() + PART;
+  try {
+    while (work.length && performance.now() < end) work.shift()();
+  } finally {
+    if (work.length) turn.port2.postMessage(0);
+    changed();
+  }
+};
+
+function later(act) {
+  if (work.push(act) === 1) turn.port2.postMessage(0);
+}
+
+// ---- what is told
+
+function takeRow(of, host, row) {
   const {text, key} = bytesOf(row, 'list');
-  const before = lists.get(key);
-  const hour = (before && before.hour) || new Map();
-  addMinutes(hour, row.minutes);
-  const made = {...row, name: text, key, hour, remote, why: row.why || ''};
-  // As it is where no other host has it.
-  made.limit = limitOf(made, serves(row.state) ? row.concurrency : 0);
-  made.hosts = [{own: true, row: made, get host() {
-    return store.host.host;
-  }}];
-  lists.set(key, made);
+  const before = host.lists.get(key);
+  Object.assign(row, {name: text, key, why: row.why || '', hour: before && before.hour});
+  if (row.minutes) addMinutes((row.hour ||= new Map()), row.minutes);
+  host.lists.set(key, row);
+  join(of, key);
+}
+
+/** A list, as it is on all hosts together. */
+function join(of, key) {
   store.version++;
+  const hosts = [];
+  const own = of.lists.get(key);
+  if (own) hosts.push({row: own});
+  for (const [id, {lists}] of of.remote) {
+    const row = lists.get(key);
+    if (row) hosts.push({id, row});
+  }
+  if (!of.all.has(key) || !hosts.length) names = null;
+  if (!hosts.length) return of.all.delete(key);
+  const best = hosts.reduce((a, b) => (RANK.indexOf(b.row.state) < RANK.indexOf(a.row.state) ? b : a)).row;
+  const row = own || best;
+  const places = hosts.reduce((sum, one) => sum + (serves(one.row.state) ? one.row.concurrency : 0), 0);
+  of.all.set(key, Object.assign(hosts.length > 1 ? {...row} : row, {hosts, state: best.state, why: best.why,
+    running: hosts.reduce((sum, one) => sum + one.row.running, 0),
+    limit: row.fleet_concurrency ? Math.min(places, row.fleet_concurrency) : places}));
 }
 
-function drop(lists, rows) {
-  for (const row of rows || []) if (lists.delete(bytesOf(row, 'list').key)) store.version++;
+function drop(of, host, rows) {
+  for (const row of rows || []) {
+    const {key} = bytesOf(row, 'list');
+    host.lists.delete(key);
+    join(of, key);
+  }
 }
 
-function takeRemote(into, news) {
-  const host = into.get(news.host_id) || {lists: new Map(), runs: [], minutes: new Map()};
-  into.set(news.host_id, host);
-  for (const row of news.lists || []) takeRow(host.lists, row, true);
-  drop(host.lists, news.gone);
+function takeRemote(of, news) {
+  const host = of.remote.get(news.host_id) || {lists: new Map(), runs: [], minutes: new Map()};
+  of.remote.set(news.host_id, host);
+  for (const row of news.lists || []) takeRow(of, host, row);
+  drop(of, host, news.gone);
   if (news.runs) host.runs = news.runs;
   for (const minute of news.minutes || []) {
     addMinutes(host.minutes, [[minute.minute, minute.runs, minute.failed]]);
     for (const list of minute.lists || []) {
       const row = host.lists.get(bytesOf(list, 'list').key);
-      if (row) addMinutes(row.hour, [[minute.minute, list.runs, list.failed]]);
+      if (row) addMinutes((row.hour ||= new Map()), [[minute.minute, list.runs, list.failed]]);
     }
   }
 }
 
-function take(into, news) {
+function leave(of, id) {
+  const keys = [...of.remote.get(id).lists.keys()];
+  of.remote.delete(id);
+  for (let at = 0; at < keys.length; at += 500) later(() => keys.slice(at, at + 500).forEach((key) => join(of, key)));
+}
+
+function take(of, news) {
   if (news.now_ms) store.skew = news.now_ms - Date.now();
-  if (news.host) into.host = news.host;
-  addMinutes(into.minutes, news.minutes);
-  for (const row of news.lists || []) takeRow(into.lists, row, false);
-  drop(into.lists, news.gone);
+  if (news.host) of.host = news.host;
+  addMinutes(of.minutes, news.minutes);
+  for (const row of news.lists || []) takeRow(of, of, row);
+  drop(of, of, news.gone);
   if (news.fleet) {
-    into.fleet = news.fleet;
+    of.fleet = news.fleet;
     const there = new Set((news.fleet.hosts || []).map((host) => host.host_id));
-    for (const id of into.remote.keys()) if (!there.has(id)) into.remote.delete(id);
+    for (const id of [...of.remote.keys()]) if (!there.has(id)) leave(of, id);
     store.version++;
   }
-  for (const one of news.remote || []) takeRemote(into.remote, one);
+  for (const one of news.remote || []) takeRemote(of, one);
 }
 
 function lost(why) {
@@ -118,11 +171,14 @@ function lost(why) {
 }
 
 function on(name, act) {
-  source.addEventListener(name, (event) => {
+  const of = source;
+  of.addEventListener(name, (event) => {
     heard = Date.now();
-    if (event.lastEventId) last = event.lastEventId;
-    act(JSON.parse(event.data));
-    changed();
+    later(() => {
+      if (of !== source) return;
+      act(JSON.parse(event.data));
+      if (event.lastEventId) last = event.lastEventId;
+    });
   });
 }
 
@@ -137,13 +193,13 @@ export function connect() {
   source = new EventSource(`/api/v1/live${last ? `?after=${encodeURIComponent(last)}` : ''}`);
   on('snapshot', (news) => {
     store.page = news.page;
-    drawing = {host: null, fleet: null, lists: new Map(), remote: new Map(), minutes: new Map()};
+    drawing = picture();
     take(drawing, news);
   });
   on('part', (news) => take(drawing || store, news));
   on('ready', (news) => {
     if (drawing) Object.assign(store, drawing);
-    drawing = null;
+    drawing = names = null;
     store.version++;
     take(store, news);
     live();
@@ -176,58 +232,22 @@ export function start() {
 
 const RANK = ['running', 'full', 'paused', 'idle', 'starved', 'unavailable', 'quiet', 'draining', 'probing', 'refused', 'disabled'];
 
-function hostName(id) {
-  const host = ((store.fleet && store.fleet.hosts) || []).find((one) => one.host_id === id);
+/** Of this host, without an id. */
+export function hostName(id) {
+  const host = id ? ((store.fleet && store.fleet.hosts) || []).find((one) => one.host_id === id) : store.host;
   return host ? host.host || host.host_base64 : id;
-}
-
-/** Hosts that have the list in their config, this one first. */
-export function hostsOf(key) {
-  const all = [];
-  const own = store.lists.get(key);
-  if (own) all.push(own.hosts[0]);
-  for (const [id, remote] of store.remote) {
-    const row = remote.lists.get(key);
-    if (row) all.push({host: hostName(id), id, row});
-  }
-  return all;
-}
-
-/** A list, as it is on all hosts together. */
-export function listOf(key) {
-  if (!store.remote.size) return store.lists.get(key) || null;
-  const hosts = hostsOf(key);
-  if (!hosts.length) return null;
-  const best = hosts.reduce((a, b) => (RANK.indexOf(b.row.state) < RANK.indexOf(a.row.state) ? b : a));
-  const own = hosts.find((host) => host.own);
-  const row = {...(own || best).row, hosts, state: best.row.state, why: best.row.why || ''};
-  row.running = hosts.reduce((sum, host) => sum + host.row.running, 0);
-  row.limit = limitOf(row, hosts.reduce((sum, host) => sum + (serves(host.row.state) ? host.row.concurrency : 0), 0));
-  if (hosts.length > 1) {
-    row.hour = new Map();
-    for (const host of hosts)
-      for (const [minute, [runs, failed]] of host.row.hour) {
-        const sum = row.hour.get(minute) || [0, 0];
-        row.hour.set(minute, [sum[0] + runs, sum[1] + failed]);
-      }
-  }
-  return row;
-}
-
-function limitOf(row, places) {
-  return row.fleet_concurrency ? Math.min(places, row.fleet_concurrency) : places;
 }
 
 export function serves(state) {
   return !['refused', 'disabled', 'probing'].includes(state);
 }
 
-/** All lists, as they are on all hosts together. */
+let names = null; // keys, by their lists' names
+
+/** All lists by name, as they are on all hosts together. */
 export function rows() {
-  if (!store.remote.size) return [...store.lists.values()];
-  const all = new Set(store.lists.keys());
-  for (const remote of store.remote.values()) for (const key of remote.lists.keys()) all.add(key);
-  return [...all].map(listOf);
+  names ||= [...store.all.values()].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)).map((row) => row.key);
+  return names.map((key) => store.all.get(key));
 }
 
 /** What runs now: [{list row, run, host}], on all hosts, as far as it is told. */
@@ -243,6 +263,20 @@ export function runsNow() {
   return all.sort((a, b) => a.run.started_ms - b.run.started_ms);
 }
 
+/** Of a list, on all hosts. */
+export function hourOf(row) {
+  return lastHour(row.hosts.map((one) => one.row.hour));
+}
+
+/** Runs that ended in the last minutes, without an hour's drawing. */
+export function lately(row, minutes) {
+  const newest = Math.floor(now() / 60000);
+  let sum = 0;
+  for (const {row: {hour}} of row.hosts)
+    for (let minute = newest; hour && minute > newest - minutes; minute--) sum += (hour.get(minute) || [0])[0];
+  return sum;
+}
+
 /** The last hour of all hosts: [[runs, failed]], the oldest minute first. */
 export function lastHour(maps) {
   const newest = Math.floor(now() / 60000);
@@ -250,7 +284,7 @@ export function lastHour(maps) {
   for (let minute = newest - 59; minute <= newest; minute++) {
     const sum = [0, 0];
     for (const map of maps) {
-      const [runs, failed] = map.get(minute) || [0, 0];
+      const [runs, failed] = (map && map.get(minute)) || [0, 0];
       sum[0] += runs;
       sum[1] += failed;
     }

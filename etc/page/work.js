@@ -20,7 +20,7 @@ function strip(times, label) {
     else if (at < from + DAY) slots[Math.floor(((at - from) / DAY) * SLOTS)]++;
   }
   const most = Math.max(1, ...slots);
-  return v('svg', {class: 'strip', viewBox: '0 0 960 56', preserveAspectRatio: 'none', role: 'img', 'aria-label': `${label}: ${number(slots.reduce((a, b) => a + b, 0))} due in the next 24 hours${late ? `, ${number(late)} late` : ''}`},
+  return v('svg.strip', {viewBox: '0 0 960 56', preserveAspectRatio: 'none', role: 'img', 'aria-label': `${label}: ${number(slots.reduce((a, b) => a + b, 0))} due in the next 24 hours${late ? `, ${number(late)} late` : ''}`},
     v('rect', {x: 0, y: 55, width: 960, height: 1, class: 'axis'}),
     slots.map((n, at) => n > 0 && v('rect', {key: at, x: at * 10, width: 8, y: 54 - (n / most) * 52, height: (n / most) * 52})));
 }
@@ -31,17 +31,17 @@ function ask() {
 
 function jobsView(jobs) {
   return table('Jobs', ['Job', 'State', 'Rule', 'Due', 'Then'], jobs.map((job, at) => v('tr', {key: at}, v('th', {scope: 'row', class: 'item'}, shown(bytesOf(job, 'item').text, 120)),
-      v('td', {}, job.due_ms && job.due_ms < now() - 1000 && job.state === 'waiting' ? state('late', false, `late by ${duration(now() - job.due_ms)}`) : state(job.state || '')),
-      v('td', {}, plain(job.words || '', 300), job.rule && v('div', {class: 'note item'}, plain(bytesOf(job, 'rule').text, 200))),
-      v('td', {}, job.due_ms ? when(job.due_ms) : '–'),
-      v('td', {class: 'note'}, (job.next_ms || []).map((next) => time(next)).join(', ')))));
+      v('td', job.due_ms && job.due_ms < now() - 1000 && job.state === 'waiting' ? state('late', false, `late by ${duration(now() - job.due_ms)}`) : state(job.state || '')),
+      v('td', plain(job.words || '', 300), job.rule && v('div.note.item', plain(bytesOf(job, 'rule').text, 200))),
+      v('td', job.due_ms ? when(job.due_ms) : '–'),
+      v('td.note', (job.next_ms || []).map((next) => time(next)).join(', ')))));
 }
 
 function scheduleCard(one) {
   const name = bytesOf(one, 'list');
   const late = one.late || 0;
-  return v('section', {key: name.key, class: 'card', 'aria-label': plain(name.text, 80)},
-    v('header', {}, v('h2', {}, v('a', {href: `#/schedules/${name.key}`, class: 'item'}, shown(name.text, 100))),
+  return v('section.card', {key: name.key, 'aria-label': plain(name.text, 80)},
+    v('header', v('h2', v('a', {href: `#/schedules/${name.key}`, class: 'item'}, shown(name.text, 100))),
       one.halted && state('paused', false, 'halted'), late > 0 && state('late', false, `${number(late)} late, the oldest since ${time(one.oldest_due_ms)}`)),
     strip((one.due_next || []).map((job) => job.due_ms), plain(name.text, 60)),
     facts([['On the timeline', number(one.timeline)], ['Queued', (one.queues || []).map((queue) => `${plain(bytesOf(queue, 'code').text, 60)}: ${number(queue.queued)}`).join(', ') || 'nothing'],
@@ -61,11 +61,11 @@ export const schedules = {
     const wait = waiting(open, 'Schedules');
     const one = key && data ? data.jobs || [] : null;
     return [
-      key && v('p', {class: 'crumb'}, v('a', {href: '#/schedules'}, 'Schedules')),
-      v('div', {class: 'head'}, v('h1', {}, key ? shown(decodeURIComponent(key), 200) : 'Schedules'), v('span', {class: 'sub'}, 'the next 24 hours')),
+      key && v('p.crumb', v('a', {href: '#/schedules'}, 'Schedules')),
+      v('div.head', v('h1', key ? shown(decodeURIComponent(key), 200) : 'Schedules'), v('span.sub', 'the next 24 hours')),
       wait || (one
-        ? v('section', {class: 'card'}, strip(one.flatMap((job) => job.next_ms || (job.due_ms ? [job.due_ms] : [])), 'These jobs'), one.length ? jobsView(one) : v('p', {class: 'none'}, 'It has no jobs.'))
-        : data.schedules.length ? v('div', {class: 'grid'}, data.schedules.map(scheduleCard)) : v('p', {class: 'none'}, 'The config of this host has no schedules.')),
+        ? v('section.card', strip(one.flatMap((job) => job.next_ms || (job.due_ms ? [job.due_ms] : [])), 'These jobs'), one.length ? jobsView(one) : v('p.none', 'It has no jobs.'))
+        : data.schedules.length ? v('div.grid', data.schedules.map(scheduleCard)) : v('p.none', 'The config of this host has no schedules.')),
       pages.view(data, () => open.again(ask())), staleNote(open),
     ];
   },
@@ -95,15 +95,15 @@ export const feeds = {
   render() {
     const all = (open.data && open.data.feeds) || [];
     return [
-      v('div', {class: 'head'}, v('h1', {}, 'Feeds'), v('span', {class: 'sub'}, 'jobs and queues')),
-      v('section', {class: 'card'}, waiting(open, 'Feeds') || (all.length ? table('Feeds', ['Feed', '#Waiting', '#Claimed', '#Cancelled', '#Stalled', '#Published', '#Finished', '#Per minute', '#Oldest'], all.map((feed) => {
+      v('div.head', v('h1', 'Feeds'), v('span.sub', 'jobs and queues')),
+      v('section.card', waiting(open, 'Feeds') || (all.length ? table('Feeds', ['Feed', '#Waiting', '#Claimed', '#Cancelled', '#Stalled', '#Published', '#Finished', '#Per minute', '#Oldest'], all.map((feed) => {
           const name = bytesOf(feed, 'list');
-          return v('tr', {key: name.key}, v('th', {scope: 'row'}, v('a', {class: 'item', href: `#/lists/${name.key}`}, shown(name.text, 120))),
-            ['waiting', 'claimed', 'cancelled'].map((one) => v('td', {key: one, class: 'n'}, number(feed[one]))),
-            v('td', {class: 'n'}, feed.stalled > 0 ? state('stalled', false, number(feed.stalled)) : number(feed.stalled)),
-            v('td', {class: 'n'}, number(feed.published)), v('td', {class: 'n'}, number(feed.finished)), v('td', {class: 'n'}, perMinute(feed)),
-            v('td', {class: 'n'}, feed.oldest_ms ? duration(feed.oldest_ms > 1e11 ? now() - feed.oldest_ms : feed.oldest_ms) : '–'));
-        })) : v('p', {class: 'none'}, 'The config of this host has no feeds.')), staleNote(open)),
+          return v('tr', {key: name.key}, v('th', {scope: 'row'}, v('a.item', {href: `#/lists/${name.key}`}, shown(name.text, 120))),
+            ['waiting', 'claimed', 'cancelled'].map((one) => v('td.n', {key: one}, number(feed[one]))),
+            v('td.n', feed.stalled > 0 ? state('stalled', false, number(feed.stalled)) : number(feed.stalled)),
+            v('td.n', number(feed.published)), v('td.n', number(feed.finished)), v('td.n', perMinute(feed)),
+            v('td.n', feed.oldest_ms ? duration(feed.oldest_ms > 1e11 ? now() - feed.oldest_ms : feed.oldest_ms) : '–'));
+        })) : v('p.none', 'The config of this host has no feeds.')), staleNote(open)),
     ];
   },
 };
