@@ -221,6 +221,7 @@ int run(const W8yOptions& options, char** argv) {
   redis::ClientOptions client;
   client.url = url;
   client.tls = tls_environment();
+  client.scripts_are_known = true;
   std::uint64_t seed = 0;
   if (getrandom(&seed, sizeof seed, 0) < 0) throw std::system_error(errno, std::generic_category());
   const auto session = std::make_shared<store::RedisSession>(

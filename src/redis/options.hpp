@@ -24,6 +24,9 @@ struct ClientOptions {
   TlsOptions tls;
   Duration connect_timeout = std::chrono::seconds(5);  ///< until the handshake is accepted
   Duration command_timeout = std::chrono::seconds(5);
+  /// Scripts are asked for by their hash at once, not sent in full first: for a program that lives
+  /// for a call or two, on a server that others like it have used.
+  bool scripts_are_known = false;
   std::string name;  ///< CLIENT SETNAME, so that operators can tell us apart; empty: none
 };
 

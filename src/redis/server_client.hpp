@@ -54,6 +54,7 @@ class ServerClient final : public Client::Impl, private Link::Handler {
   void answer_not_sent();
 
   loop::Loop& loop_;
+  const bool scripts_are_known_;  // each is asked for by its hash, the first time too
   Link link_;
   std::deque<Call> calls_;  // unanswered, oldest first
   Timer timeout_;

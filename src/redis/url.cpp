@@ -256,7 +256,8 @@ std::string escape_path(std::string_view path) {
 }  // namespace
 
 Url parse_url(std::string_view text) {
-  const Wiping wiping;
+  std::optional<Wiping> wiping;
+  if (text.find_first_of("@?") != std::string_view::npos) wiping.emplace();  // may hold a password
   if (text.empty()) fail("it is empty; it should look like " + std::string(forms));
   if (text.find('\0') != std::string_view::npos) fail("it has a NUL byte");
   const auto blank = [](char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f; };

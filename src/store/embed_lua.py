@@ -69,7 +69,7 @@ def render(paths):
     for path in paths:
         text = strip(whole(path))
         sha1 = hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
-        parts.append(f'\nconst redis::Script {path.stem}{{\n    "{path.stem}",\n{literal(text)},\n    "{sha1}"}};')
+        parts.append(f'\nconstinit const redis::Script {path.stem}{{\n    "{path.stem}",\n{literal(text)},\n    "{sha1}"}};')
     parts.append("\n}  // namespace w8y::store::scripts\n")
     return "\n".join(parts)
 

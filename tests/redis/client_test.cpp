@@ -104,7 +104,7 @@ TEST_CASE("a command that can never be sent is answered so, and costs no connect
     told.emplace_back(answer.failure, answer.problem());
   };
   client.call({"SET", "k", large}, note);
-  const redis::Script script{"any", "return 1", std::string(40, '0')};
+  const redis::Script script{"any", "return 1", "0000000000000000000000000000000000000000"};
   client.run(script, {"k"}, {large}, note);
   CHECK(told.empty());  // never from inside the call
   Answers answers;

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <string_view>
 
 #include "fixture.hpp"
 #include "redis/client.hpp"
@@ -12,13 +13,11 @@ using redis::Client;
 namespace script_call_test {
 namespace {
 
-redis::Script script(const std::string& text, const std::string& sha1) {
-  return {"test", text, sha1};
-}
+constexpr std::string_view no_hash = "0000000000000000000000000000000000000000";
 
 // The hash: printf '%s' TEXT | sha1sum
-const redis::Script echo = script("return KEYS[1]..':'..ARGV[1]..':'..ARGV[2]",
-                                  "aa11b8684bb196e99257547eebd48759ec14e1f4");
+const redis::Script echo{"test", "return KEYS[1]..':'..ARGV[1]..':'..ARGV[2]",
+                         "aa11b8684bb196e99257547eebd48759ec14e1f4"};
 
 }  // namespace
 
@@ -43,6 +42,23 @@ TEST_CASE("a script is sent once per connection, then by its hash") {
   CHECK(server.calls("eval") == 2);
 }
 
+TEST_CASE(
+    "who lives for a call asks for a script by its hash, and sends it where it is not known") {
+  RedisServer server;
+  auto options = options_for(server.url());
+  options.scripts_are_known = true;
+  for (int life = 0; life < 3; ++life) {
+    loop::Loop loop;
+    Client client(loop, options);
+    Answers answers;
+    client.run(echo, {"k"}, {"a", std::to_string(life)}, answers.take());
+    CHECK(turn_until(loop, [&] { return answers.all.size() == 1; }));
+    CHECK(answers.all.front() == "k:a:" + std::to_string(life));
+  }
+  CHECK(server.calls("eval") == 1);
+  CHECK(server.calls("evalsha") == 3);  // the first was not known
+}
+
 TEST_CASE("after SCRIPT FLUSH the script is sent again, and nobody notices") {
   RedisServer server;
   loop::Loop loop;
@@ -64,7 +80,7 @@ TEST_CASE("a script's own error, a forbidden script, and no connection are answe
   RedisServer server({.config = {"user plain on >p ~* +@all -@scripting"}});
   loop::Loop loop;
   Client client(loop, options_for(server.url()));
-  const redis::Script wrong = script("return redis.call('LPUSH', 'k')", std::string(40, '0'));
+  const redis::Script wrong{"test", "return redis.call('LPUSH', 'k')", no_hash};
   Answers answers;
   client.run(wrong, {}, {}, answers.take());
   client.run(wrong, {}, {}, answers.take());
