@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <string>
+
 #include "store/scripts.hpp"
 #include "support/redis_server.hpp"
 
@@ -11,6 +13,6 @@ TEST_CASE("the embedded scripts have the hash that Redis gives them") {
   for (const redis::Script* each :
        {&store::scripts::claim, &store::scripts::renew, &store::scripts::settle}) {
     INFO(each->name);
-    CHECK(server.ask({"SCRIPT", "LOAD", each->text}) == each->sha1);
+    CHECK(server.ask({"SCRIPT", "LOAD", std::string(each->text)}) == each->sha1);
   }
 }
