@@ -31,6 +31,17 @@ TEST_CASE("caps are read with all that may stand beside them") {
   CHECK(caps.version == "2.1");
 }
 
+TEST_CASE("caps need no type, as executors of superman say them; but no other") {
+  const ProbeResult result = parse_caps(R"({"caps":["single","multiple"]})");
+  REQUIRE(std::holds_alternative<Caps>(result));
+  CHECK(std::get<Caps>(result).has("single"));
+  const char* other = R"(its answer to --caps has no "type": "caps")";
+  CHECK(refusal(R"({"type":"complete","caps":["single"]})") == other);
+  CHECK(refusal(R"({"type":null,"caps":["single"]})") == other);
+  CHECK(refusal(R"({"caps":"single"})") ==
+        R"("caps" in its answer to --caps is not an array of strings)");
+}
+
 TEST_CASE("caps have defaults") {
   const ProbeResult result = parse_caps(R"({"type":"caps","caps":[]})");
   REQUIRE(std::holds_alternative<Caps>(result));
