@@ -10,6 +10,7 @@ import place
 
 EXECUTABLE = {
     "bin/w8y", "bin/w8yd", "bin/w8yctl", "libexec/w8y/w8y-tls",
+    "share/doc/w8y/examples/lists-from-mysql",
     "share/doc/w8y/examples/resize.sh",
     "share/doc/w8y/examples/stream.sh",
     "share/doc/w8y/examples/superman.py",
