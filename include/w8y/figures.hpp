@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <w8y/fleet.hpp>
 #include <w8y/status.hpp>
@@ -20,6 +21,11 @@ inline constexpr std::uint64_t long_list = 100'000;
 inline constexpr Duration figures_life = std::chrono::minutes(2);
 
 Duration period_of(const ListFigures& figures);
+
+/// Laps are kept for so many quarters of an hour: six hours.
+inline constexpr std::int64_t laps_kept = 24;
+/// The laps that were known before, and this one.
+std::vector<LapAt> laps_with(std::vector<LapAt> before, WallTime at, std::optional<WallTime> lap);
 
 /// A JSON object.
 std::string to_text(const ListFigures& figures);

@@ -51,6 +51,13 @@ struct RunStatus {
   bool lease_lost = false;  ///< goes on all the same: `on_lease_loss = "continue"`
 };
 
+/// How long a lap of a list took, as it was last known in a quarter of an hour.
+struct LapAt {
+  std::int64_t quarter = 0;  ///< since 1970, by Redis's clock
+  WallTime lap{0};
+  bool operator==(const LapAt&) const = default;
+};
+
 /// What a list holds and how fast its items come round, as a host of the fleet has asked Redis.
 struct ListFigures {
   struct Count {
@@ -64,6 +71,7 @@ struct ListFigures {
   std::optional<WallTime> oldest;  ///< the longest that an item has waited since it was free
   std::optional<std::uint64_t> places;         ///< of all hosts that serve it
   std::optional<std::uint64_t> places_needed;  ///< for its visit_within
+  std::vector<LapAt> laps;                     ///< of the last hours, the oldest first
   WallTime at{0};                              ///< when Redis was asked, by its clock
   bool operator==(const ListFigures&) const = default;
 };

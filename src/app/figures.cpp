@@ -221,6 +221,7 @@ void Figures::told(const RulePtr& rule, const std::optional<ListFigures>& figure
   }
   refused_until_.erase(rule->prefix);
   ListFigures all = *figures;
+  all.laps = laps_with(parts_.known.laps(rule->prefix), all.at, all.lap);
   add_places(*rule, all);
   parts_.known.note(rule->prefix, all, Duration{0});
   if (!parts_.accepted) return;

@@ -20,6 +20,11 @@ const ListFigures* KnownFigures::find(const std::string& prefix) const {
   return &found->second.figures;
 }
 
+std::vector<LapAt> KnownFigures::laps(const std::string& prefix) const {
+  const auto found = lists_.find(prefix);
+  return found == lists_.end() ? std::vector<LapAt>() : found->second.figures.laps;
+}
+
 std::optional<Duration> KnownFigures::age(const std::string& prefix) const {
   const auto found = lists_.find(prefix);
   if (found == lists_.end()) return std::nullopt;

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <w8y/figures.hpp>
 #include <w8y/status.hpp>
@@ -21,6 +22,8 @@ class KnownFigures {
   void forget();
   /// nullptr: not known, or too old to be shown.
   [[nodiscard]] const ListFigures* find(const std::string& prefix) const;
+  /// Of any age.
+  [[nodiscard]] std::vector<LapAt> laps(const std::string& prefix) const;
   /// Of any age: how long ago Redis was asked.
   [[nodiscard]] std::optional<Duration> age(const std::string& prefix) const;
   [[nodiscard]] const std::optional<FleetCounts>& fleet() const { return fleet_; }

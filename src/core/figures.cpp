@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <ratio>
+#include <utility>
 
 #include <w8y/figures.hpp>
 
@@ -37,6 +39,40 @@ std::optional<WallTime> time_in(const std::vector<json_text::Member>& members,
   return ms ? std::optional(WallTime(static_cast<std::int64_t>(*ms))) : std::nullopt;
 }
 
+/// The quarter of the first, then the lap of it and of each that followed: 0, where none was known.
+std::string laps_text(const std::vector<LapAt>& laps) {
+  std::string text = "[" + std::to_string(laps.front().quarter);
+  std::int64_t next = laps.front().quarter;
+  for (const LapAt& each : laps) {
+    for (; next < each.quarter; ++next) text += ",0";
+    text.append(",").append(std::to_string(each.lap.count()));
+    ++next;
+  }
+  return text += ']';
+}
+
+std::vector<LapAt> laps_in(const std::vector<json_text::Member>& members) {
+  std::vector<LapAt> laps;
+  const json_text::Member* const found = json_text::find(members, "laps");
+  if (found == nullptr || !found->value.starts_with('[')) return laps;
+  std::string_view rest = found->value.substr(1);
+  std::optional<std::int64_t> quarter;
+  for (std::int64_t taken = 0; taken <= laps_kept && !rest.empty(); ++taken) {
+    const auto end = std::min(rest.find_first_of(",]"), rest.size());
+    const auto number = json_text::as_number(rest.substr(0, end));
+    if (!number || !(*number >= 0 && *number <= largest_figure)) break;
+    rest.remove_prefix(std::min(rest.size(), end + 1));
+    const auto whole = static_cast<std::int64_t>(*number);
+    if (!quarter) {
+      quarter = whole;
+      continue;
+    }
+    if (whole > 0) laps.push_back({*quarter, WallTime(whole)});
+    ++*quarter;
+  }
+  return laps;
+}
+
 void put_figure(core::JsonObject& json, const char* name, std::uint64_t number) {
   json.put_json(name, std::to_string(number));
 }
@@ -47,6 +83,18 @@ Duration period_of(const ListFigures& figures) {
   for (const auto& [state, items] : figures.items)
     if (state == "length" && items > long_list) return long_list_period;
   return figures_period;
+}
+
+std::vector<LapAt> laps_with(std::vector<LapAt> before, WallTime at, std::optional<WallTime> lap) {
+  using Quarters = std::chrono::duration<std::int64_t, std::ratio<15 * 60>>;
+  const std::int64_t quarter = std::chrono::floor<Quarters>(at).count();
+  std::erase_if(before, [quarter](const LapAt& each) {
+    return each.quarter <= quarter - laps_kept || each.quarter > quarter;
+  });
+  if (!lap || lap->count() <= 0) return before;
+  if (before.empty() || before.back().quarter < quarter) before.push_back({quarter, {}});
+  before.back().lap = *lap;
+  return before;
 }
 
 std::string to_text(const ListFigures& figures) {
@@ -60,6 +108,7 @@ std::string to_text(const ListFigures& figures) {
   if (figures.oldest) json.put("oldest_ms", static_cast<std::int64_t>(figures.oldest->count()));
   if (figures.places) put_figure(json, "places", *figures.places);
   if (figures.places_needed) put_figure(json, "places_needed", *figures.places_needed);
+  if (!figures.laps.empty()) json.put_json("laps", laps_text(figures.laps));
   return json.take();
 }
 
@@ -80,6 +129,7 @@ std::optional<ListFigures> parse_figures(std::string_view text) {
   figures.oldest = time_in(*members, "oldest_ms");
   figures.places = count_in(*members, "places");
   figures.places_needed = count_in(*members, "places_needed");
+  figures.laps = laps_in(*members);
   return figures;
 }
 

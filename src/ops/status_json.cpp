@@ -201,7 +201,20 @@ void put_figures(core::JsonObject& json, const ListStatus& list) {
   put_count("places_needed", figures.places_needed);
 }
 
-std::string to_text(const ListStatus& list) {
+/// When each quarter of an hour began, and the lap in it.
+std::string laps_text(const std::vector<LapAt>& laps) {
+  constexpr std::int64_t quarter_ms = std::int64_t{15} * 60 * 1000;
+  std::string text = "[";
+  for (const LapAt& each : laps) {
+    core::JsonObject json(64);
+    json.put("at_ms", each.quarter * quarter_ms);
+    json.put("lap_ms", static_cast<std::int64_t>(each.lap.count()));
+    text.append(text.size() > 1 ? "," : "").append(json.take());
+  }
+  return text += ']';
+}
+
+std::string to_text(const ListStatus& list, bool laps) {
   core::JsonObject json(usual_length);
   const auto put_number = [&json](const char* name, auto number) {
     json.put(name, static_cast<std::int64_t>(number));
@@ -212,6 +225,8 @@ std::string to_text(const ListStatus& list) {
   json.put_json("pause", list.pause ? dump(to_json(*list.pause)) : "null");
   json.put_json("quarantined", list.quarantined ? std::to_string(*list.quarantined) : "null");
   put_figures(json, list);
+  if (laps && list.figures && !list.figures->laps.empty())
+    json.put_json("laps", laps_text(list.figures->laps));
   json.put("program", list.program);
   json.put_json("caps", list.caps.empty() ? "[]" : dump(list.caps));
   json.put("executor_version", list.executor_version);

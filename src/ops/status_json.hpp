@@ -28,7 +28,8 @@ std::optional<std::string> get_bytes(const Json& object, const std::string& name
 /// Times are Unix time in milliseconds under `*_ms`, those that never were are null.
 Json to_json(const RunStatus& run);
 /// JSON. As a tree, ten thousand of them would take many times what their text does.
-std::string to_text(const ListStatus& list);
+/// `laps`: also those of the last hours.
+std::string to_text(const ListStatus& list, bool laps = false);
 Json to_json(const Problem& problem);
 Json to_json(const HostStatus& host);
 Json to_json(const ConfigText& config);

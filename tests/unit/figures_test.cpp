@@ -27,6 +27,44 @@ TEST_CASE("figures are read as they were written") {
   CHECK(parse_figures(to_text(figures)) == figures);
 }
 
+TEST_CASE("laps are kept for six hours, one for each quarter, whoever asks next") {
+  const WallTime quarter = 15min;
+  const WallTime begin = 2'000'000 * quarter;
+  std::vector<LapAt> laps = laps_with({}, begin, std::nullopt);
+  CHECK(laps.empty());
+  laps = laps_with(laps, begin + 1min, 5s);
+  laps = laps_with(laps, begin + 14min, 6s);
+  CHECK(laps == std::vector<LapAt>{{2'000'000, 6s}});
+  laps = laps_with(laps, begin + quarter, std::nullopt);
+  laps = laps_with(laps, begin + 2 * quarter, 7s);
+  CHECK(laps == std::vector<LapAt>{{2'000'000, 6s}, {2'000'002, 7s}});
+  ListFigures figures;
+  figures.at = begin;
+  figures.laps = laps;
+  CHECK(to_text(figures) == R"({"at_ms":1800000000000,"items":{},"laps":[2000000,6000,0,7000]})");
+  CHECK(parse_figures(to_text(figures)) == figures);
+  CHECK(laps_with(laps, begin + laps_kept * quarter, std::nullopt) ==
+        std::vector<LapAt>{{2'000'002, 7s}});
+  // A clock that was set back.
+  CHECK(laps_with(laps, begin, 1s) == std::vector<LapAt>{{2'000'000, 1s}});
+  for (std::int64_t i = 0; i < 100; ++i)
+    laps = laps_with(laps, begin + i * quarter, WallTime(999'999'999));
+  CHECK(laps.size() == static_cast<std::size_t>(laps_kept));
+  figures.laps = laps;
+  CHECK(parse_figures(to_text(figures)) == figures);
+  for (const char* bad : {"7", "{}", "[]", "[1]", R"(["x",5])", "[1,-5]", "[1,[2]]", "[1e300,5]"}) {
+    CAPTURE(bad);
+    const auto odd = parse_figures(R"({"at_ms":1,"items":{},"laps":)" + std::string(bad) + "}");
+    REQUIRE(odd);
+    CHECK(odd->laps.empty());
+  }
+  std::string many = "[1";
+  for (int i = 0; i < 200; ++i) many += ",1";
+  const auto cut = parse_figures(R"({"at_ms":1,"items":{},"laps":)" + many + "]}");
+  REQUIRE(cut);
+  CHECK(cut->laps.size() == static_cast<std::size_t>(laps_kept));
+}
+
 TEST_CASE("what others write in the place of figures is none, or harmless") {
   for (const char* text : {"", "x", "[]", "{}", R"({"at_ms":1})", R"({"items":{}})",
                            R"({"at_ms":-1,"items":{}})", R"({"at_ms":"1","items":{}})",
