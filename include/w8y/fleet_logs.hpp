@@ -17,6 +17,8 @@ namespace w8y {
 
 /// A line is told as its first bytes.
 inline constexpr std::size_t max_told_line = std::size_t{4} << 10;
+/// An update as a whole, or not at all.
+inline constexpr std::size_t max_told_update = std::size_t{16} << 10;
 /// A follower is told no more in a second, in bytes and lines; the others are counted.
 inline constexpr std::size_t max_log_bytes = std::size_t{128} << 10;
 inline constexpr std::size_t max_log_lines = 1000;
@@ -33,6 +35,14 @@ struct LogLine {
   bool cut = false;  ///< it was longer
 };
 
+/// What a run tells besides lines: of its progress the newest only.
+struct LogNews {
+  std::string list;
+  std::string run;
+  std::optional<Progress> progress;
+  std::string update;  ///< JSON, as its executor gave it; empty: none
+};
+
 struct LogEnd {
   std::string list;
   std::string run;
@@ -44,7 +54,8 @@ struct LogEnd {
 struct LogMessage {
   std::string host;
   std::vector<LogLine> lines;
-  std::size_t left_out = 0;  ///< lines, after these
+  std::size_t left_out = 0;  ///< lines and updates, after these
+  std::vector<LogNews> news;
   std::vector<LogEnd> ended;
 };
 std::string to_text(const LogMessage& message);
@@ -60,6 +71,8 @@ class LogFollowers {
   [[nodiscard]] bool none() const { return followers_.empty(); }
 
   void said(const RunSaid& said, Instant now);
+  void updated(const RunUpdated& updated, Instant now);
+  void progressed(const RunProgressed& progressed, Instant now);
   void ended(const RunEnded& ended, Instant now);
 
   struct Due {
@@ -85,6 +98,8 @@ class LogFollowers {
 
     [[nodiscard]] bool wants(const RunRef& of) const;
     [[nodiscard]] bool has_news() const;
+    /// Something of so many bytes is to be told. False: it is too much, and counted as left out.
+    bool begin(std::size_t size, Instant now);
   };
   std::vector<Follower> followers_;
 };

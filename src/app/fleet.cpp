@@ -179,6 +179,10 @@ void Fleet::on_event(const Event& event) {
     link_->member.beat_soon();
 }
 
+bool Fleet::listens() const {
+  return link_ && link_->answering && link_->answering->listens();
+}
+
 HostBeat Fleet::beat(const RedisTime& time) {
   const HostStatus status = parts_.control.status();
   HostBeat beat;
@@ -215,7 +219,10 @@ void Fleet::on_beat(const std::string& refused) {
   if (accepted && !link_->answering)
     link_->answering = std::make_unique<FleetAnswering>(
         FleetAnswering::Parts{parts_.loop, parts_.log, parts_.control, link_->member,
-                              link_->session->subscriber},
+                              link_->session->subscriber,
+                              [this] {
+                                if (changed_) changed_();
+                              }},
         link_->fleet);
   // Told when it is refused again: rights may be missing for a moment, while somebody changes them.
   link_->refusals = accepted ? 0 : link_->refusals + 1;

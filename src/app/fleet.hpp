@@ -49,12 +49,13 @@ class Fleet final : public Subsystem,
 
   // of EventHandler
   void on_event(const Event& event) override;
-  [[nodiscard]] bool listens() const override { return false; }
+  [[nodiscard]] bool listens() const override;
   // of ops::FleetPort
   void look(bool lists, Seen then) override;
   void give(FleetOrder order, Given then) override;
   void minutes(std::vector<std::string> ids, std::int64_t last, Counted then) override;
   void follow(const std::string& run, ops::HttpReplyPtr reply) override;
+  void when_changed(std::function<void()> then) override { changed_ = std::move(then); }
 
  private:
   /// One Redis, and one fleet there.
@@ -85,6 +86,7 @@ class Fleet final : public Subsystem,
   Timer sweep_;
   std::vector<std::unique_ptr<LogStream>> logs_;
   Timer logs_sweep_;
+  std::function<void()> changed_;
 };
 
 }  // namespace w8y::app

@@ -106,7 +106,9 @@ FleetAnswering::FleetAnswering(const Parts& parts, const std::string& fleet)
       keys_(fleet),
       logs_timer_(parts.loop.timers()),
       control_(parts.subscriber.subscribe(
-          keys_.control, [this](std::string_view, std::string_view payload) { heard(payload); })) {}
+          keys_.control, [this](std::string_view, std::string_view payload) { heard(payload); })),
+      changes_(parts.subscriber.subscribe(
+          keys_.changes, [this](std::string_view, std::string_view) { parts_.changed(); })) {}
 
 FleetAnswering::~FleetAnswering() = default;
 
@@ -241,6 +243,10 @@ void FleetAnswering::on_event(const Event& event) {
   if (followers_.none()) return;
   if (const auto* said = std::get_if<RunSaid>(&event)) {
     followers_.said(*said, parts_.loop.now());
+  } else if (const auto* updated = std::get_if<RunUpdated>(&event)) {
+    followers_.updated(*updated, parts_.loop.now());
+  } else if (const auto* progressed = std::get_if<RunProgressed>(&event)) {
+    followers_.progressed(*progressed, parts_.loop.now());
   } else if (const auto* ended = std::get_if<RunEnded>(&event)) {
     followers_.ended(*ended, parts_.loop.now());
   } else {

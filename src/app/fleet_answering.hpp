@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -29,12 +30,15 @@ class FleetAnswering final : private redis::Subscriber::Listener {
     ops::Control& control;
     store::FleetMember& member;
     redis::Subscriber& subscriber;
+    /// Somebody has changed a list in Redis, and says so.
+    std::function<void()> changed;
   };
   FleetAnswering(const Parts& parts, const std::string& fleet);
   ~FleetAnswering() override;
 
-  /// What runs write, for who follows it; nothing while nobody does.
+  /// What runs write and tell, for who follows it; nothing while nobody does.
   void on_event(const Event& event);
+  [[nodiscard]] bool listens() const { return !followers_.none(); }
 
  private:
   /// An order whose answer takes a while.
@@ -65,6 +69,7 @@ class FleetAnswering final : private redis::Subscriber::Listener {
   LogFollowers followers_;
   Timer logs_timer_;
   redis::Subscription control_;
+  redis::Subscription changes_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

@@ -74,6 +74,15 @@ HostStatus HostControl::status() const {
   return status;
 }
 
+ConfigText HostControl::config_text(const std::string* list) const {
+  const Config& config = host_.config();
+  if (list == nullptr) return describe(config);
+  ConfigText text{describe(config.redis), describe(config.supervisor), {}};
+  if (const auto found = config.lists.find(*list); found != config.lists.end())
+    text.lists.emplace(found->first, describe(*found->second));
+  return text;
+}
+
 std::string HostControl::stuck() const {
   if (host_.redis.session()->leases.overdue(host_.loop.now()))
     return "renewals of locks are overdue";

@@ -46,7 +46,7 @@ class HostControl final : public ops::Control {
     list_walks_.begin(std::move(look), std::move(then));
   }
   [[nodiscard]] std::optional<ListStatus> list(const std::string& prefix) const override;
-  [[nodiscard]] ConfigText config_text() const override { return describe(host_.config()); }
+  [[nodiscard]] ConfigText config_text(const std::string* list) const override;
   [[nodiscard]] SecretAnswer compare_secret(const SecretQuestion& question,
                                             const std::string& salt) const override {
     return w8y::compare_secret(host_.config(), question, salt);

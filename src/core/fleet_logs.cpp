@@ -28,6 +28,18 @@ std::string line_json(const LogLine& line) {
   return json.take();
 }
 
+std::string news_json(const LogNews& news) {
+  core::JsonObject json(128 + news.update.size());
+  json.put_bytes("list", news.list);
+  json.put("run", news.run);
+  if (news.progress) {
+    json.put_json("numerator", LogJson(news.progress->numerator).dump());
+    json.put_json("denominator", LogJson(news.progress->denominator).dump());
+  }
+  if (!news.update.empty()) json.put_json("update", news.update);
+  return json.take();
+}
+
 std::string end_json(const LogEnd& end) {
   core::JsonObject json(128);
   json.put_bytes("list", end.list);
@@ -69,6 +81,7 @@ std::string to_text(const LogMessage& message) {
   json.put("host", message.host);
   if (!message.lines.empty()) json.put_json("lines", array_text(message.lines, line_json));
   if (message.left_out > 0) json.put_json("left_out", std::to_string(message.left_out));
+  if (!message.news.empty()) json.put_json("news", array_text(message.news, news_json));
   if (!message.ended.empty()) json.put_json("ended", array_text(message.ended, end_json));
   return json.take();
 }
@@ -85,6 +98,17 @@ std::optional<LogMessage> parse_log_message(std::string_view text) {
     message.lines.push_back({bytes_of(each, "list"), text_of(each, "run"), bytes_of(each, "item"),
                              bytes_of(each, "line"),
                              cut != each.end() && cut->is_boolean() && cut->get<bool>()});
+  });
+  each_of(json, "news", [&](const LogJson& each) {
+    LogNews& news = message.news.emplace_back();
+    news.list = bytes_of(each, "list");
+    news.run = text_of(each, "run");
+    const auto numerator = each.find("numerator");
+    const auto denominator = each.find("denominator");
+    if (numerator != each.end() && numerator->is_number() && denominator != each.end() &&
+        denominator->is_number())
+      news.progress = Progress{numerator->get<double>(), denominator->get<double>()};
+    if (const auto update = each.find("update"); update != each.end()) news.update = update->dump();
   });
   each_of(json, "ended", [&](const LogJson& each) {
     message.ended.push_back({bytes_of(each, "list"), text_of(each, "run"), text_of(each, "outcome"),
@@ -103,7 +127,20 @@ bool LogFollowers::Follower::wants(const RunRef& of) const {
 }
 
 bool LogFollowers::Follower::has_news() const {
-  return !message.lines.empty() || message.left_out > 0 || !message.ended.empty();
+  return !message.lines.empty() || message.left_out > 0 || !message.news.empty() ||
+         !message.ended.empty();
+}
+
+bool LogFollowers::Follower::begin(std::size_t size, Instant now) {
+  if (!has_news()) gathered_since = now;
+  if (now - second >= std::chrono::seconds(1)) {
+    second = now;
+    bytes = lines = 0;
+  }
+  bytes += size;
+  if (++lines <= max_log_lines && bytes <= max_log_bytes) return true;
+  ++message.left_out;
+  return false;
 }
 
 LogFollowers::Followed LogFollowers::follow(const FleetOrder& order, Instant now) {
@@ -127,21 +164,42 @@ LogFollowers::Followed LogFollowers::follow(const FleetOrder& order, Instant now
 void LogFollowers::said(const RunSaid& said, Instant now) {
   for (Follower& follower : followers_) {
     if (!follower.wants(said.of)) continue;
-    if (!follower.has_news()) follower.gathered_since = now;
-    if (now - follower.second >= std::chrono::seconds(1)) {
-      follower.second = now;
-      follower.bytes = follower.lines = 0;
-    }
     const std::string_view told = said.line.substr(0, max_told_line);
-    follower.bytes += told.size();
-    if (++follower.lines > max_log_lines || follower.bytes > max_log_bytes) {
-      ++follower.message.left_out;
-      continue;
-    }
+    if (!follower.begin(told.size(), now)) continue;
     follower.message.lines.push_back({std::string(said.of.prefix), std::string(said.of.run),
                                       std::string(said.of.item.beginning.substr(0, max_told_item)),
                                       std::string(told),
                                       said.cut || told.size() < said.line.size()});
+  }
+}
+
+void LogFollowers::updated(const RunUpdated& updated, Instant now) {
+  for (Follower& follower : followers_) {
+    if (!follower.wants(updated.of)) continue;
+    // It can't be cut.
+    const bool fits = updated.data.size() <= max_told_update;
+    if (follower.begin(fits ? updated.data.size() : max_log_bytes + 1, now))
+      follower.message.news.push_back({std::string(updated.of.prefix), std::string(updated.of.run),
+                                       std::nullopt, std::string(updated.data)});
+  }
+}
+
+void LogFollowers::progressed(const RunProgressed& progressed, Instant now) {
+  for (Follower& follower : followers_) {
+    if (!follower.wants(progressed.of)) continue;
+    if (!follower.has_news()) follower.gathered_since = now;
+    auto& news = follower.message.news;
+    const auto known = std::find_if(news.begin(), news.end(), [&](const LogNews& each) {
+      return each.progress && each.run == progressed.of.run && each.list == progressed.of.prefix;
+    });
+    if (known != news.end()) {
+      known->progress = progressed.progress;
+    } else if (news.size() < max_log_lines) {
+      news.push_back({std::string(progressed.of.prefix),
+                      std::string(progressed.of.run),
+                      progressed.progress,
+                      {}});
+    }
   }
 }
 

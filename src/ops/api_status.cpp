@@ -121,8 +121,16 @@ void show_status(Control& control, const HttpRequest& request, const HttpReplyPt
 HttpResponse list_response(const std::optional<ListStatus>& list) {
   if (!list) return error_response(404, "there is no such list");
   HttpResponse response;
-  response.body = to_text(*list) + "\n";
+  response.body = to_text(*list, true) + "\n";
   return response;
+}
+
+void show_config(const Control& control, const HttpRequest& request, HttpReply& reply) {
+  const auto list = request.query.find("list");
+  const bool one = list != request.query.end();
+  const ConfigText text = control.config_text(one ? &list->second : nullptr);
+  if (one && text.lists.empty()) return reply.send(error_response(404, "there is no such list"));
+  reply.send(json_response(200, to_json(text)));
 }
 
 void compare_secrets(const Control& control, const HttpRequest& request, HttpReply& reply) {
@@ -172,9 +180,10 @@ void add_status_looks(Router& router, Control& control, EventHub& events) {
                 reply->send(list_response(control.list(prefix)));
               });
             });
-  router.on("GET", "/api/v1/config", {}, [&control](const HttpRequest&, const HttpReplyPtr& reply) {
-    reply->send(json_response(200, to_json(control.config_text())));
-  });
+  router.on("GET", "/api/v1/config", {"list"},
+            [&control](const HttpRequest& request, const HttpReplyPtr& reply) {
+              show_config(control, request, *reply);
+            });
   router.on("POST", "/api/v1/config/compare", {},
             [&control](const HttpRequest& request, const HttpReplyPtr& reply) {
               compare_secrets(control, request, *reply);

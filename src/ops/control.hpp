@@ -49,7 +49,8 @@ class Control {
                          std::function<void()> then) = 0;
   /// nullopt: there is no such list.
   [[nodiscard]] virtual std::optional<ListStatus> list(const std::string& prefix) const = 0;
-  [[nodiscard]] virtual ConfigText config_text() const = 0;
+  /// `list`: of the lists only this one, and none if there is no such.
+  [[nodiscard]] virtual ConfigText config_text(const std::string* list) const = 0;
   [[nodiscard]] virtual SecretAnswer compare_secret(const SecretQuestion& question,
                                                     const std::string& salt) const = 0;
 

@@ -35,6 +35,8 @@ class FleetPort {
   virtual void minutes(std::vector<std::string> ids, std::int64_t last, Counted then) = 0;
   /// Server-sent events of what a run writes, wherever it is: its id, or a start of it.
   virtual void follow(const std::string& run, HttpReplyPtr reply) = 0;
+  /// `then`, whenever an operator has changed a list in Redis: paused it, or ended that.
+  virtual void when_changed(std::function<void()> then) = 0;
 };
 
 }  // namespace w8y::ops

@@ -207,8 +207,9 @@ std::string LiveFleet::take_changes(std::size_t most) {
     if (std::exchange(remote.runs_changed, false))
       one.append(one.empty() ? "" : ",").append("\"runs\":" + remote.runs);
     std::string minutes;
-    for (const std::int64_t minute : std::exchange(remote.minutes_changed, {}))
-      if (const auto told = remote.minutes.find(minute); told != remote.minutes.end())
+    auto& due = remote.minutes_changed;
+    for (; !due.empty() && minutes.size() < most; due.pop_front())
+      if (const auto told = remote.minutes.find(due.front()); told != remote.minutes.end())
         minutes.append(minutes.empty() ? "" : ",").append(told->second);
     if (!minutes.empty())
       one.append(one.empty() ? "" : ",").append("\"minutes\":[" + minutes + "]");
@@ -222,23 +223,27 @@ std::string LiveFleet::take_changes(std::size_t most) {
 std::string LiveFleet::part(Cursor& at, std::size_t most) const {
   auto found = at.begun ? remotes_.lower_bound(at.host) : remotes_.begin();
   // A host that is gone meanwhile was told to be.
-  if (at.begun && found != remotes_.end() && found->first == at.host &&
-      at.row >= found->second.rows.size()) {
+  const auto is_over = [&at](const Remote& remote) {
+    return at.row >= remote.rows.size() &&
+           (remote.minutes.empty() || remote.minutes.rbegin()->first <= at.minute);
+  };
+  if (at.begun && found != remotes_.end() && found->first == at.host && is_over(found->second))
     ++found;
-    at.row = 0;
-  }
   if (found == remotes_.end()) return {};
-  if (!at.begun || found->first != at.host) at.row = 0;
-  const bool first = at.row == 0;
-  at.begun = true;
-  at.host = found->first;
+  const bool first = !at.begun || found->first != at.host;
+  if (first) at = {found->first, 0, 0, true};
   const Remote& remote = found->second;
-  std::string one = "\"lists\":[" + remote.rows.part(at.row, most, no_addition) + "]";
-  if (first) {
+  std::string one = first ? "\"runs\":" + remote.runs + "," : "";
+  if (first || at.row < remote.rows.size()) {
+    one += "\"lists\":[" + remote.rows.part(at.row, most, no_addition) + "]";
+  } else {  // of lists that are known by now
     std::string minutes;
-    for (const auto& [minute, told] : remote.minutes)
-      minutes.append(minutes.empty() ? "" : ",").append(told);
-    one += ",\"runs\":" + remote.runs + ",\"minutes\":[" + minutes + "]";
+    for (auto each = remote.minutes.upper_bound(at.minute);
+         each != remote.minutes.end() && minutes.size() < most; ++each) {
+      minutes.append(minutes.empty() ? "" : ",").append(each->second);
+      at.minute = each->first;
+    }
+    one += "\"minutes\":[" + minutes + "]";
   }
   return "\"remote\":[{\"host_id\":" + json_string(at.host) + "," + one + "}]";
 }

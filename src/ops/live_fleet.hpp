@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -37,6 +38,7 @@ class LiveFleet {
   struct Cursor {
     std::string host;
     std::size_t row = 0;
+    std::int64_t minute = 0;  ///< told up to this one
     bool begun = false;
   };
   /// The hosts themselves: `"fleet":{…}`.
@@ -52,7 +54,7 @@ class LiveFleet {
     std::string runs = "[]";  ///< what it runs
     bool runs_changed = false;
     std::map<std::int64_t, std::string> minutes;  ///< how many runs it had in each
-    std::vector<std::int64_t> minutes_changed;
+    std::deque<std::int64_t> minutes_changed;
   };
   using Remotes = std::map<std::string, Remote>;  ///< by host id
 

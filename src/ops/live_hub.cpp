@@ -92,7 +92,11 @@ LiveHub::LiveHub(loop::Loop& loop, Control& control, FleetPort& fleet, Hour& hou
       tick_(loop.timers()),
       walk_(loop.timers()),
       send_(loop.timers()),
-      beat_(loop.timers()) {}
+      beat_(loop.timers()) {
+  fleet.when_changed([this] {
+    if (state_ != State::asleep) look_at_all(gathering, true);
+  });
+}
 
 void LiveHub::on_event(const Event& event) {
   if (const auto* ended = std::get_if<RunEnded>(&event)) {

@@ -31,7 +31,7 @@ namespace w8y::ops {
 /// gets only what it has missed.
 class LiveHub final : public EventHandler {
  public:
-  /// `hour` is counted here, and read by others too.
+  /// `hour` is counted here, and read by others too. `fleet` calls nobody after this is gone.
   LiveHub(loop::Loop& loop, Control& control, FleetPort& fleet, Hour& hour);
 
   // of EventHandler

@@ -42,7 +42,12 @@ struct FakeControl : Control {
       if (one.prefix == prefix) return one;
     return std::nullopt;
   }
-  [[nodiscard]] ConfigText config_text() const override { return text; }
+  [[nodiscard]] ConfigText config_text(const std::string* list) const override {
+    ConfigText shown = text;
+    if (list != nullptr)
+      std::erase_if(shown.lists, [&](const auto& each) { return each.first != *list; });
+    return shown;
+  }
   [[nodiscard]] SecretAnswer compare_secret(const SecretQuestion& question,
                                             const std::string& salt) const override {
     if (!question.list) return SecretAnswer::none;
@@ -88,6 +93,8 @@ struct FakeFleet : FleetPort {
   void follow(const std::string& run, HttpReplyPtr reply) override {
     reply->send(error_response(404, "no run " + run));
   }
+
+  void when_changed(std::function<void()>) override {}
 
   void look(bool lists, Seen then) override {
     FleetView seen = view;

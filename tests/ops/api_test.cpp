@@ -104,6 +104,18 @@ TEST_CASE("what can be looked at") {
     CHECK(client.get("/api/v1/lists/a").status == 404);
     CHECK(client.get("/api/v1/lists/").status == 404);
     const Json config = body_of(client.get("/api/v1/config"));
+    const Json one = body_of(client.get("/api/v1/config?list=work"));
+    CHECK(one["lists"].size() == 1);
+    CHECK(one["redis"] == config["redis"]);
+    CHECK(client.get("/api/v1/config?list=none").status == 404);
+    // Its laps of the last hours are told of one list, and not of ten thousand.
+    ListFigures figures;
+    figures.laps = {{2'000'000, WallTime(90'000)}, {2'000'002, WallTime(80'000)}};
+    f.control.lists[1].figures = figures;
+    CHECK(body_of(client.get("/api/v1/lists/second"))["laps"] ==
+          Json::parse(R"([{"at_ms":1800000000000,"lap_ms":90000},)"
+                      R"({"at_ms":1800001800000,"lap_ms":80000}])"));
+    CHECK_FALSE(body_of(client.get("/api/v1/lists"))["lists"][1].contains("laps"));
     CHECK(config["redis"]["url"] == "redis://localhost");
     CHECK(config["lists"][0]["settings"]["concurrency"] == "4");
     CHECK(client.post("/api/v1/status", "").status == 405);
@@ -203,7 +215,7 @@ TEST_CASE("parameters that a path does not know, and values that none has") {
     };
     CHECK(why(client.get("/api/v1/status?list=a")) ==
           "there is no parameter list here; there are: lists");
-    CHECK(why(client.get("/api/v1/config?a%0Ab=1")) ==
+    CHECK(why(client.get("/api/v1/lists?a%0Ab=1")) ==
           "there is no parameter \"a\\nb\" here; this path takes none");
     CHECK(why(client.get("/api/v1/status?lists=some")) ==
           "?lists= is no or count, or is left out for all lists");

@@ -58,7 +58,7 @@ struct PageControl : Control {
     const auto found = lists.find(prefix);
     return found == lists.end() ? std::nullopt : std::optional(found->second);
   }
-  [[nodiscard]] ConfigText config_text() const override { return {}; }
+  [[nodiscard]] ConfigText config_text(const std::string*) const override { return {}; }
   [[nodiscard]] SecretAnswer compare_secret(const SecretQuestion&,
                                             const std::string&) const override {
     return SecretAnswer::none;
@@ -83,6 +83,8 @@ struct PageFleet : FleetPort {
   void give(FleetOrder, Given then) override { then({}); }
   void minutes(std::vector<std::string>, std::int64_t, Counted then) override { then(told); }
   void follow(const std::string&, HttpReplyPtr) override {}
+  void when_changed(std::function<void()> then) override { changed = std::move(then); }
+  std::function<void()> changed;
 };
 
 /// A client of the stream that reads at once, or not at all.
@@ -373,6 +375,69 @@ TEST_CASE("a page that reads slowly gets ten thousand lists in pieces") {
     REQUIRE(page->unread < 300'000);
   }
   CHECK(page->text.find("name-9999\"") != std::string::npos);
+}
+
+TEST_CASE("a list that an operator has changed is asked about at once") {
+  LiveFixture f;
+  f.control.add("a");
+  f.fleet.changed();
+  turn_for(f.loop, 20ms);
+  CHECK(f.control.refreshed == 0);  // nobody looks
+  const auto page = f.open();
+  REQUIRE(f.until([&] { return page->count("ready") == 1 && f.control.refreshed >= 1; }));
+  turn_for(f.loop, 100ms);
+  const int before = f.control.refreshed;
+  // Nothing else would make it look again for a quarter of a minute.
+  Pause pause;
+  pause.reason = "moving house";
+  f.control.lists["a"].pause = pause;
+  const Instant begun = f.loop.now();
+  f.fleet.changed();
+  REQUIRE(f.until([&] { return page->text.find("moving house") != std::string::npos; }));
+  CHECK(f.control.refreshed > before);
+  CHECK(f.loop.now() - begun < 10s);
+}
+
+TEST_CASE("an hour of another host comes in pieces, behind its lists") {
+  LiveFixture f;
+  f.control.add("a");
+  FleetHost own;
+  own.beat.id = "alpha-0123abcd";
+  FleetHost other;
+  other.beat.id = "beta-00000000";
+  other.beat.lists_version = 1;
+  for (int i = 0; i < 2000; ++i) {
+    ListBeat list;
+    list.prefix = "list-" + std::to_string(i);
+    list.state = "idle";
+    other.lists.push_back(list);
+  }
+  f.fleet.view.hosts = {own, other};
+  HostMinutes told{"beta-00000000", {}};
+  for (int minute = 0; minute < 60; ++minute) {
+    std::string lists;
+    for (int i = 0; i < 500; ++i)
+      lists += (i > 0 ? "," : "") + std::string(R"({"list":"list-)") + std::to_string(i) +
+               R"(","runs":1,"failed":0})";
+    told.minutes.push_back(R"({"minute":)" + std::to_string(29'000'000 + minute) +
+                           R"(,"runs":500,"failed":0,"lists":[)" + lists + "]}");
+  }
+  f.fleet.told = {told};
+  const auto first = f.open();
+  REQUIRE(f.until([&] { return first->text.find("29000059") != std::string::npos; }));
+  const auto page = f.open();
+  REQUIRE(f.until([&] { return page->count("ready") == 1; }));
+  const std::string& text = page->text;
+  CHECK(text.find(R"("list":"list-1999","state")") < text.find(R"("minute":)"));
+  for (int minute = 0; minute < 60; ++minute)
+    CHECK(text.find(R"("minute":)" + std::to_string(29'000'000 + minute)) != std::string::npos);
+  std::size_t longest = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find("\n\n", at), text.size());
+    longest = std::max(longest, end - at);
+    at = end + 2;
+  }
+  CHECK(longest < 120'000);
 }
 
 TEST_CASE("a page sees other hosts: their lists and their runs by the minute") {

@@ -89,6 +89,38 @@ TEST_CASE("logs: beyond a rate, lines are counted and not told") {
   CHECK(due.at(0).message.left_out == 40 - max_log_bytes / max_told_line);
 }
 
+TEST_CASE("logs: updates are told, and of progress the newest") {
+  LogFollowers followers;
+  const Instant now{1h};
+  followers.follow(wish("one", "01A"), now);
+  const RunRef of{"work", "01AX", "a"};
+  for (const double step : {1.0, 2.0, 2.5}) followers.progressed({of, {step, 10}}, now);
+  followers.updated({of, R"({"frame":7})"}, now);
+  followers.updated({{"work", "01B", "a"}, "1"}, now);
+  followers.progressed({{"work", "01AY", "a"}, {1, 2}}, now);
+  followers.updated({of, std::string(max_told_update + 1, '1')}, now);
+  const auto due = followers.take(now + log_gathering);
+  REQUIRE(due.size() == 1);
+  const auto read = parse_log_message(R"({"host":"x",)" + to_text(due[0].message).substr(11));
+  REQUIRE(read.has_value());
+  REQUIRE(read->news.size() == 3);
+  CHECK(read->news[0].progress->numerator == 2.5);
+  CHECK(read->news[0].run == "01AX");
+  CHECK(read->news[1].update == R"({"frame":7})");
+  CHECK_FALSE(read->news[1].progress.has_value());
+  CHECK(read->news[2].run == "01AY");
+  CHECK(read->left_out == 1);
+  for (std::size_t i = 0; i < max_log_lines + 7; ++i) followers.updated({of, "1"}, now + 5s);
+  const auto many = followers.take(now + 6s);
+  CHECK(many.at(0).message.news.size() == max_log_lines);
+  CHECK(many.at(0).message.left_out == 7);
+  const auto odd = parse_log_message(
+      R"({"host":"a","news":[1,{},{"numerator":"x","denominator":2},{"numerator":1}]})");
+  REQUIRE(odd.has_value());
+  CHECK(odd->news.size() == 3);
+  for (const LogNews& news : odd->news) CHECK_FALSE(news.progress.has_value());
+}
+
 TEST_CASE("logs: a message is read as it was written, and garbage is none") {
   LogMessage message;
   message.host = "alpha";

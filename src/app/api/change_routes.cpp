@@ -62,13 +62,16 @@ void add_list_changes(const Routes& routes) {
     if (period) pause.until = pause.since + std::chrono::duration_cast<WallTime>(*period);
     return [list = request.path[3], pause, period](Sight& sight) {
       look::pause_list(sight.redis, keys_of(sight, list), pause, period);
+      look::tell_change(sight.redis, sight.config.supervisor.fleet, list);
       return look::pause_json(list, pause);
     };
   });
   look_at(routes, "POST", "/api/v1/lists/*/resume", {}, [](const HttpRequest& request) {
     static_cast<void>(body_of(request, {"by"}));
     return [list = request.path[3]](Sight& sight) {
-      return look::resume_json(list, look::resume_list(sight.redis, keys_of(sight, list)));
+      const bool was_paused = look::resume_list(sight.redis, keys_of(sight, list));
+      look::tell_change(sight.redis, sight.config.supervisor.fleet, list);
+      return look::resume_json(list, was_paused);
     };
   });
 }

@@ -43,6 +43,7 @@ class PauseList final : public Command {
     std::vector<Json> told;
     for (const auto& prefix : prefixes) {
       look::pause_list(context.redis(), context.keys(prefix), pause, period_);
+      look::tell_change(context.redis(), context.fleet(), prefix);
       told.push_back(options.json ? look::pause_json(prefix, pause) : Json());
       if (options.json) continue;
       std::cout << escape_text(prefix) << ": paused on all hosts"
@@ -77,6 +78,7 @@ class Resume final : public Command {
     std::vector<Json> told;
     for (const auto& prefix : prefixes) {
       const bool was_paused = look::resume_list(context.redis(), context.keys(prefix));
+      look::tell_change(context.redis(), context.fleet(), prefix);
       told.push_back(look::resume_json(prefix, was_paused));
       if (options.json) continue;
       std::cout << escape_text(prefix) << ": "

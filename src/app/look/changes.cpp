@@ -4,6 +4,7 @@
 
 #include "app/look/sight.hpp"
 #include "app/look/stored.hpp"
+#include "store/fleet/keys.hpp"
 #include "store/schedule/changes.hpp"
 #include "store/thoonk/job_feed.hpp"
 
@@ -69,6 +70,11 @@ bool resume_list(redis::SyncClient& client, const store::CircularKeys& keys) {
   const bool was_paused = client.call({"DEL", keys.paused}).number > 0;
   if (was_paused) client.call({"PUBLISH", keys.wake, "resumed"});
   return was_paused;
+}
+
+void tell_change(redis::SyncClient& client, const std::string& fleet, const std::string& list) {
+  const std::string channel = store::FleetKeys(fleet).changes;
+  static_cast<void>(client.pipeline({{"PUBLISH", channel, list}}));
 }
 
 Json resume_json(const std::string& list, bool was_paused) {

@@ -21,6 +21,9 @@ void pause_list(redis::SyncClient& client, const store::CircularKeys& keys, cons
 ops::Json pause_json(const std::string& list, const Pause& pause);
 /// False: it was not paused.
 bool resume_list(redis::SyncClient& client, const store::CircularKeys& keys);
+/// Tells hosts that show the list that it was changed (w8y-keys(7)): one that takes nothing off it
+/// would not see that soon. Without the right to, they see it a little later.
+void tell_change(redis::SyncClient& client, const std::string& fleet, const std::string& list);
 ops::Json resume_json(const std::string& list, bool was_paused);
 
 /// What came of a change of one item, in words.

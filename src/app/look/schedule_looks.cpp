@@ -25,6 +25,9 @@ using ops::Json;
 /// Next jobs of a schedule, and next times of a job.
 constexpr std::size_t next_jobs = 5;
 constexpr std::size_t next_times = 5;
+/// What is due in the next day is counted by the quarter of an hour.
+constexpr std::int64_t quarter = 15 * 60;
+constexpr std::int64_t quarters = 96;
 
 void check(const redis::ReplyCopy& reply) {
   if (reply.is_error()) throw redis::RedisError(reply.text, redis::error_code(reply.text));
@@ -65,6 +68,25 @@ Json due_jobs(const redis::ReplyCopy& told) {
   return jobs;
 }
 
+/// How many jobs are due in each quarter of an hour from now on.
+Json due_counts(Sight& sight, const store::ScheduleKeys& keys, std::int64_t now) {
+  std::vector<std::string> after;
+  std::vector<std::string> until;
+  for (std::int64_t i = 0; i < quarters; ++i) {
+    after.push_back("(" + std::to_string(now + i * quarter));
+    until.push_back(std::to_string(now + (i + 1) * quarter));
+  }
+  std::vector<redis::Command> commands;
+  for (std::size_t i = 0; i < after.size(); ++i)
+    commands.push_back({"ZCOUNT", keys.timeline, after[i], until[i]});
+  Json counts = Json::array();
+  for (const redis::ReplyCopy& reply : sight.redis.pipeline(commands)) {
+    check(reply);
+    counts.push_back(reply.number);
+  }
+  return counts;
+}
+
 Json overview(Sight& sight, const std::string& list) {
   const store::ScheduleKeys keys(list);
   std::vector<std::string> queues;
@@ -99,6 +121,9 @@ Json overview(Sight& sight, const std::string& list) {
   Json next = due_jobs(told[3]);
   json["oldest_due_ms"] = next.empty() ? Json() : next[0]["due_ms"];
   json["due_next"] = std::move(next);
+  // Of what is not on the timeline, nothing is due.
+  json["due_by_quarter"] =
+      told[1].number > told[2].number ? due_counts(sight, keys, std::stoll(now)) : Json::array();
   return json;
 }
 

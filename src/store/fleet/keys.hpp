@@ -22,6 +22,7 @@ struct FleetKeys {
         figures(fleet + ":figures"),
         asking(fleet + ":asking"),
         control(fleet + ":control"),
+        changes(fleet + ":changes"),
         answer_prefix(fleet + ":answer:"),
         logs_prefix(fleet + ":logs:") {}
 
@@ -50,6 +51,7 @@ struct FleetKeys {
   std::string figures;  ///< hash, and channel: what was asked of each list, and of the fleet
   std::string asking;   ///< who has the right to ask
   std::string control;
+  std::string changes;  ///< channel: lists that an operator has changed
   std::string answer_prefix;
   std::string logs_prefix;
 };
