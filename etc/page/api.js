@@ -46,15 +46,35 @@ export function setToken(text) {
   else sessionStorage.removeItem(PLACE);
 }
 
+// Whether orders are taken from this page: 'yes', 'token' (with one), 'no'; '' until that is known.
+let may = '';
+
+export function ordersAre(word) {
+  return may === word;
+}
+
+/** Asks by what changes nothing. */
+export async function askForOrders() {
+  try {
+    await post(path('config', 'compare'), {salt: '', secrets: []});
+    may = 'yes';
+  } catch (error) {
+    if (error.status !== 401) return;
+    may = /no status_token_file/.test(error.message) ? 'no' : 'token';
+    setToken('');
+    throw error;
+  }
+}
+
 export async function post(where, body) {
   const headers = {'Content-Type': 'application/json'};
   if (token()) headers.Authorization = `Bearer ${token()}`;
   return answerOf(await fetch(where, {method: 'POST', headers, body: JSON.stringify(body || {})}));
 }
 
-/** Asks again and again while a view is open: {data, error, missing, at}, told to `tell`. */
+/** Asks again and again while a view is open: {data, error, at}, told to `tell`. */
 export function asking(where, every, tell) {
-  const asked = {data: null, error: null, missing: false, at: 0, where};
+  const asked = {data: null, error: null, at: 0, where};
   let timer = 0;
   let over = false;
   const abort = new AbortController();
@@ -69,14 +89,13 @@ export function asking(where, every, tell) {
     } catch (error) {
       if (over) return;
       asked.error = error;
-      asked.missing = error.status === 404 && /no such path/.test(error.message);
     }
     tell();
-    const gap = (asked.data && asked.data.again_ms) || every;
-    if (gap && !asked.missing) timer = setTimeout(() => (document.hidden ? later() : ask()), gap);
+    const gap = asked.data?.again_ms || every;
+    if (gap) later(gap);
   };
-  const later = () => {
-    timer = setTimeout(() => (document.hidden ? later() : ask()), 1000);
+  const later = (gap) => {
+    timer = setTimeout(() => (document.hidden ? later(1000) : ask()), gap);
   };
   asked.again = (to) => {
     if (to) asked.where = to;

@@ -1,6 +1,8 @@
 // The frame: which view is shown, and whether what it shows is as it is.
 import {v, patch, plain, time} from './dom.js';
 import {store, start, watch, changed} from './store.js';
+import {askForOrders} from './api.js';
+import {signIn} from './actions.js';
 import {overview} from './overview.js';
 import {lists} from './lists.js';
 import {list} from './list.js';
@@ -41,7 +43,7 @@ const nothing = {
 
 function go() {
   const next = route();
-  if (here && here.leave) here.leave();
+  if (here?.leave) here.leave();
   const first = here === null;
   here = {...next, leave: null};
   document.title = `${plain(here.view.title(here.args), 80)} – w8y`;
@@ -78,7 +80,7 @@ function render() {
     v('header.top', {key: 'top'}, v('div.bar',
       v('a.brand', {href: '#/', 'aria-label': 'w8y, overview'}, v('img', {src: document.querySelector('link[rel=icon]').href, alt: ''}), 'w8y'),
       v('nav', {'aria-label': 'Views'}, TABS.map(([tab, href, text]) => v('a', {key: tab, href, 'aria-current': tab === here.tab ? 'page' : null}, text))),
-      connection())),
+      signIn(), connection())),
     banner(),
     v('main', {key: 'main', id: 'main', tabindex: -1, class: store.state === 'live' ? '' : 'stale'},
       v('div.content', {key: here.path}, ready ? here.view.render(here.args)
@@ -91,3 +93,4 @@ addEventListener('hashchange', go);
 go();
 start();
 changed();
+askForOrders().catch(() => {}).then(changed);

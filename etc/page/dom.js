@@ -68,47 +68,29 @@ function update(dom, before, node) {
   patch(dom, node.kids);
 }
 
-/** Which of `places` stand in a growing row, as many as can: these need not move. */
-function growing(places) {
-  const ends = []; // of the rows of each length, the one that ends lowest
-  const before = [];
-  places.forEach((place, at) => {
-    if (place < 0) return;
-    let low = 0;
-    for (let high = ends.length; low < high; ) {
-      const middle = (low + high) >> 1;
-      if (places[ends[middle]] < place) low = middle + 1;
-      else high = middle;
-    }
-    before[at] = ends[low - 1];
-    ends[low] = at;
-  });
-  const all = new Set();
-  for (let at = ends[ends.length - 1]; at !== undefined; at = before[at]) all.add(at);
-  return all;
-}
-
 /** Makes the children of `parent` what `kids` say, and keeps what is the same already. */
 export function patch(parent, kids) {
   const news = flat([kids]);
   const olds = parent.w8y || new Map();
   if (!parent.w8y) parent.replaceChildren();
   const kept = new Map();
+  let last = -1; // of those that keep their order, which need not move
   const all = news.map((node, at) => {
     let key = keyOf(node, at);
     if (kept.has(key)) key += `#${at}`;
-    const old = olds.get(key);
-    const one = old && old.node.tag === node.tag ? {node, at, dom: old.dom, old} : {node, at};
+    let old = olds.get(key);
+    if (old && old.node.tag !== node.tag) old = null;
+    const one = {node, at, old, dom: old?.dom, stays: old && old.at > last};
+    if (one.stays) last = old.at;
     kept.set(key, one);
     return one;
   });
   for (const [key, old] of olds) if (!kept.has(key) || kept.get(key).dom !== old.dom) old.dom.remove();
-  const staying = growing(all.map(({old}) => (old ? old.at : -1)));
   let next = null;
   for (const one of all.reverse()) {
     if (one.old) update(one.dom, one.old.node, one.node);
     else one.dom = make(one.node, parent);
-    if (!staying.has(one.at)) parent.insertBefore(one.dom, next);
+    if (!one.stays) parent.insertBefore(one.dom, next);
     next = one.dom;
     delete one.old;
   }
@@ -127,7 +109,7 @@ function escaped(c) {
 }
 
 /** Text on one line, with what isn't seen as escapes; for titles and labels. */
-export function plain(text, most = 200) {
+export function plain(text, most = 300) {
   let result = '';
   for (const c of String(text).slice(0, most)) result += UNSEEN.test(c) ? escaped(c) : c;
   return String(text).length > most ? `${result}…` : result;
@@ -152,7 +134,7 @@ export function shown(text, most = 200, length = 0) {
   return v('bdi', parts);
 }
 
-const decoder = new TextDecoder('utf-8', {fatal: false});
+const decoder = new TextDecoder();
 
 function unbase64(text) {
   return Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
@@ -178,8 +160,7 @@ export function textOfKey(key) {
   try {
     return decodeURIComponent(key);
   } catch {
-    const raw = key.replace(/%([0-9A-F]{2})/gi, (_, hex) => String.fromCharCode(parseInt(hex, 16)));
-    return decoder.decode(Uint8Array.from(raw, (c) => c.charCodeAt(0) & 255));
+    return decoder.decode(Uint8Array.from(unescape(key), (c) => c.charCodeAt(0)));
   }
 }
 

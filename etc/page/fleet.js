@@ -1,12 +1,11 @@
 // Hosts by lists: who runs what, who refuses what and why.
-import {v, plain, number, duration, time} from './dom.js';
-import {changed, now, rows as allLists, store} from './store.js';
-import {bar, card, listLink, state, table} from './parts.js';
+import {
+  v, plain, number, duration, time, now, rows as allLists, store, Slice, card, listLink, placesBar, state, table, rowHead, path,
+  query} from './parts.js';
 import {actions} from './actions.js';
-import {path, query} from './api.js';
 
-const PAGE = 100;
-let from = 0;
+let lists = null;
+let columns = null;
 
 function hostOrders(host) {
   const to = (word) => path(word) + query({host: host.host_id});
@@ -22,8 +21,8 @@ function hostOrders(host) {
 function hostsTable(hosts) {
   return card('hosts', 'Hosts',
     table('Hosts of the fleet', ['Host', 'State', 'Config', 'Version', 'Last beat', 'Places', 'Least margin', 'Orders'], hosts.map((host) => v('tr', {key: host.host_id},
-        v('th', {scope: 'row'}, v('b', plain(host.host || host.host_id, 60)), host.host_id === store.host.host_id && v('div.note', 'this page')),
-        v('td', state(host.state), host.silent_since_ms && v('div.note', `since ${time(host.silent_since_ms)}`), host.trouble && v('div.note', plain(host.trouble, 200))),
+        rowHead(v('b', plain(host.host || host.host_id, 60)), host.host_id === store.host.host_id && v('div.note', 'this page')),
+        v('td', state(host.state), host.silent_since_ms && v('div.note', `since ${time(host.silent_since_ms)}`), host.trouble && v('div.note', plain(host.trouble))),
         v('td', `generation ${number(host.generation)}`, v('div.note.item', plain((host.config_hash || '').slice(0, 12))), host.behind && state('behind')),
         v('td', plain(host.version, 30)),
         v('td', duration(Math.max(0, now() - host.last_beat_ms)), ' ago'),
@@ -36,7 +35,7 @@ function cell(row, hosts, host) {
   const found = row.hosts.find((one) => host.host_id === (one.id || store.host.host_id));
   if (!found) return v('td.cell.note', {key: host.host_id}, '–', v('span.hidden', 'not configured'));
   const {state: name, why, running, concurrency} = found.row;
-  const title = plain(why || name, 400);
+  const title = plain(why || name);
   if (running > 0) return v('td.cell', {key: host.host_id, title}, state('running', true, `${number(running)} / ${number(concurrency)}`), v('span.hidden', ' running'));
   const fine = name === 'refused' && row.state !== 'refused';
   return v('td.cell', {key: host.host_id, title, tabindex: why ? 0 : null}, state(name, fine), why && name === 'refused' && v('div.note', plain(why, 60)));
@@ -45,32 +44,27 @@ function cell(row, hosts, host) {
 export const fleet = {
   title: () => 'Fleet',
   enter() {
-    from = 0;
+    lists = new Slice(100);
+    columns = new Slice(20);
   },
   render() {
     const told = store.fleet;
-    const hosts = ((told && told.hosts) || []).filter((host) => host.slots);
+    const known = (told?.hosts || []).filter((host) => host.slots);
+    const hosts = columns.of(known);
     const name = told && (told.fleet || '');
     const head = v('div.head', v('h1', 'Fleet'), name && v('span.sub', plain(name, 60)));
     if (!told) return [head, v('p.none', 'Not known yet.')];
     const rows = allLists();
-    if (from >= rows.length) from = 0;
     return [
       head,
-      told.trouble && v('p.answer.bad', plain(told.trouble, 400)),
+      told.trouble && v('p.answer.bad', plain(told.trouble)),
       hosts.length > 0 && hostsTable(hosts),
-      v('div.grid'),
+      columns.view(known, 'hosts') || v('div.grid'),
       v('section.card', {'aria-labelledby': 'grid'}, v('header', v('h2', {id: 'grid'}, 'Lists by host'), v('span.note', 'running of limit, or why not')),
         v('div.wide', v('table', v('caption.hidden', 'Lists by host'),
           v('thead', v('tr', v('th', {scope: 'col'}, 'List'), hosts.map((host) => v('th', {key: host.host_id, scope: 'col', class: 'cell'}, plain(host.host, 40))))),
-          v('tbody', rows.slice(from, from + PAGE).map((row) => v('tr', {key: row.key}, v('th', {scope: 'row'}, listLink(row)), hosts.map((host) => cell(row, hosts, host))))))),
-        rows.length > PAGE && v('p.tools', v('button.b', {disabled: from === 0, onclick: () => {
-          from -= PAGE;
-          changed();
-        }}, 'Back'), v('button.b', {disabled: from + PAGE >= rows.length, onclick: () => {
-          from += PAGE;
-          changed();
-        }}, 'More'), v('span.note', `${number(from + 1)} to ${number(Math.min(rows.length, from + PAGE))} of ${number(rows.length)}`))),
+          v('tbody', lists.of(rows).map((row) => v('tr', {key: row.key}, rowHead(listLink(row)), hosts.map((host) => cell(row, hosts, host))))))),
+        lists.view(rows, 'lists')),
     ];
   },
 };

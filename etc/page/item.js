@@ -1,22 +1,28 @@
 // One item: why it does not run, and its last runs.
-import {v, plain, shown, number, count, duration, when, textOfKey} from './dom.js';
-import {changed, now} from './store.js';
-import {asking, path} from './api.js';
-import {card, facts, reasons, runLink, staleNote, state, waiting} from './parts.js';
+import {
+  v, plain, shown, number, count, duration, when, textOfKey, changed, now, asking, path, card, facts, kindOf, reasons, runLink,
+  staleNote, state, waiting} from './parts.js';
 import {history} from './list.js';
 import {actions} from './actions.js';
 
+// Of what can be run now: how it is.
+const RUNNABLE = 'free resting waiting queued nowhere claimed stopped'.split(' ');
+const KINDS = ['circular', 'schedule', 'job'];
+
 let open = null;
 let why = null;
+let config = null;
 
 function orders(key, item, data) {
+  const kind = kindOf(config);
   const name = plain(textOfKey(item), 80);
   const to = (word) => path('lists', key, 'items', item, word);
   const then = () => open.again();
   const all = [];
-  if (data.state === 'quarantined') all.push({word: 'Release', path: to('release'), then, what: `${name} goes back into circulation, and its failures are forgotten.`});
-  else all.push({word: 'Quarantine', bad: true, path: to('quarantine'), fields: ['reason'], then, what: `${name} is taken out of circulation until somebody releases it. ${data.state === 'running' ? 'Its run goes on to its end.' : ''}`});
-  if (data.state === 'free' || data.state === 'resting') all.push({word: 'Run now', path: to('run'), then, what: `Runs ${name} now, on a host that serves the list${data.state === 'resting' ? ', whatever is left of its rest' : ''}.`});
+  const circular = kind === 'circular';
+  if (data.state === 'quarantined' && circular) all.push({word: 'Release', path: to('release'), then, what: `${name} goes back into circulation, and its failures are forgotten.`});
+  else if (circular) all.push({word: 'Quarantine', bad: true, path: to('quarantine'), fields: ['reason'], then, what: `${name} is taken out of circulation until somebody releases it. ${data.state === 'running' ? 'Its run goes on to its end.' : ''}`});
+  if (KINDS.includes(kind) && RUNNABLE.includes(data.state)) all.push({word: 'Run now', path: to('run'), then, what: `Runs ${name} now, on a host that serves the list${data.state === 'resting' ? ', whatever is left of its rest' : ''}.`});
   return actions(all);
 }
 
@@ -25,9 +31,11 @@ export const item = {
   enter({parts}) {
     open = asking(path('lists', parts[0], 'items', parts[1]), 2000, changed);
     why = asking(path('lists', parts[0], 'items', parts[1], 'why'), 2000, changed);
+    config = asking(`${path('config')}?list=${parts[0]}`, 0, changed);
     return () => {
       open.stop();
       why.stop();
+      config.stop();
       open = null;
     };
   },
@@ -46,7 +54,7 @@ export const item = {
         card('why', data.state === 'running' ? 'Why it runs' : 'Why it does not run',
           waiting(why, 'Why') || reasons(why.data.why) || v('p.none', 'Nothing keeps it: it runs when its turn comes.'), staleNote(why)),
         card('how', 'How it is', facts([
-          data.why && ['Why', plain(data.why, 300)],
+          data.why && ['Why', plain(data.why)],
           data.host && ['On', plain(data.host, 80)],
           data.run && typeof data.run === 'string' && ['Run', runLink(data.run)],
           data.since_ms && ['Since', [when(data.since_ms), ` (${duration(Math.max(0, now() - data.since_ms))})`]],
@@ -56,7 +64,7 @@ export const item = {
           data.copies > 1 && ['In the list', count(data.copies, 'time')],
         ]), staleNote(open))),
       card('runs', 'Its last runs',
-        history({data: {runs: data.runs || []}, error: null, missing: false}, null, null, false)),
+        history({data: {runs: data.runs || []}}, null, null, false)),
     ];
   },
 };

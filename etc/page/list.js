@@ -1,13 +1,13 @@
 // A list: its ring, what runs, what it may do where, its items and its history.
-import {v, plain, shown, number, count, duration, time, when, bytesOf, textOfKey} from './dom.js';
-import {changed, hostName, hourOf, runsNow, serves, store} from './store.js';
-import {asking, path, query} from './api.js';
-import {Pages, card, chart, code, facts, itemLink, reasons, runLink, runList, staleNote, state, table, waiting} from './parts.js';
+import {
+  v, plain, shown, number, count, duration, time, when, bytesOf, textOfKey, changed, hostName, hourOf, runsNow, serves, store,
+  asking, path, query, Pages, card, chart, choice, code, facts, laps, itemLink, reasons, runLink, runList, staleNote, state,
+  table, took, waiting, rowHead} from './parts.js';
 import {Ring} from './ring.js';
 import {actions} from './actions.js';
 
 const OUTCOMES = ['succeeded', 'failed', 'crashed', 'timed_out', 'cancelled', 'lost'];
-const STATES = ['free', 'running', 'resting', 'quarantined'];
+const STATES = ['', 'free', 'running', 'resting', 'quarantined'];
 
 let open = null;
 
@@ -18,12 +18,13 @@ class Open {
     this.rung = asking(path('lists', key, 'ring'), 1000, changed);
     this.own = asking(path('lists', key), 5000, changed);
     this.why = asking(path('lists', key, 'why'), 10000, changed);
-    this.config = asking(path('config'), 0, changed);
+    this.config = asking(`${path('config')}?list=${key}`, 0, changed);
     this.state = question.get('items') || '';
     this.search = '';
     this.itemPages = new Pages();
     this.items = asking(this.itemsPath(), 5000, changed);
     this.outcome = question.get('outcome') || '';
+    this.host = '';
     this.runPages = new Pages();
     this.runs = asking(this.runsPath(), 5000, changed);
   }
@@ -31,7 +32,7 @@ class Open {
     return path('lists', this.key, 'items') + query({state: this.state, search: this.search, limit: 50, after: this.itemPages.after});
   }
   runsPath() {
-    return `${path('runs')}?list=${this.key}${query({outcome: this.outcome.replace('_', ' '), limit: 25, after: this.runPages.after}).replace('?', '&')}`;
+    return `${path('runs')}?list=${this.key}${query({outcome: this.outcome.replace('_', ' '), host: this.host, limit: 25, after: this.runPages.after}).replace('?', '&')}`;
   }
   askItems(reset) {
     if (reset) this.itemPages.reset();
@@ -52,8 +53,8 @@ class Open {
 
 function ringCard(row) {
   const {rung} = open;
-  const body = rung.error && rung.error.status === 409
-    ? v('p.none', 'Only circular lists turn; this one has jobs.')
+  const body = rung.error?.status === 409
+    ? v('p.none', plain(rung.error.message))
     : rung.data ? open.ring.view(rung.data, row.name, row.lap_ms) : waiting(rung, 'The ring');
   return card('ring', 'The ring', body, staleNote(rung));
 }
@@ -62,42 +63,40 @@ function now(row) {
   const runs = runsNow().filter((one) => one.row.key === row.key);
   return v('section.card', {'aria-labelledby': 'runs-now'},
     v('header', v('h2', {id: 'runs-now'}, 'Running now'), v('span.note', `${number(row.running)} of ${number(row.limit)}`)),
-    runs.length ? runList(runs.slice(0, 20), false) : v('p.none', 'Nothing runs.'),
-    row.running > Math.min(20, runs.length) && v('p.note', `and ${number(row.running - Math.min(20, runs.length))} more`));
+    runList(runs, row.running, false));
 }
 
 function hosts(row) {
   return card('hosts', 'Hosts',
-    table('Hosts that have this list', ['Host', 'State', '#Running'], row.hosts.map((one) => v('tr', {key: one.id || 'own'}, v('th', {scope: 'row'}, plain(hostName(one.id), 60)),
-      v('td', state(one.row.state, row.hosts.some((other) => serves(other.row.state))), one.row.why && v('div.note', plain(one.row.why, 300))),
+    table('Hosts that have this list', ['Host', 'State', '#Running'], row.hosts.map((one) => v('tr', {key: one.id || 'own'}, rowHead(plain(hostName(one.id), 60)),
+      v('td', state(one.row.state, row.hosts.some((other) => serves(other.row.state))), one.row.why && v('div.note', plain(one.row.why))),
       v('td.n', `${number(one.row.running)} / ${number(one.row.concurrency)}`)))));
 }
 
 function about(row) {
   const counters = row.counters || {};
   const all = OUTCOMES.filter((name) => counters[name]).map((name) => `${number(counters[name])} ${name.replace('_', ' ')}`).join(', ');
-  const own = open.own.data || {};
-  const items = row.items || own.items;
+  const own = {...open.own.data, ...row};
   return card('about', 'The list',
     open.why.data && reasons(open.why.data.why),
     facts([
-      row.pause && ['Paused', [`since ${time(row.pause.since_ms)}`, row.pause.by && ` by ${plain(row.pause.by, 80)}`, row.pause.until_ms > 0 && `, until ${time(row.pause.until_ms)}`, row.pause.reason && `: ${plain(row.pause.reason, 300)}`]],
-      ['Why', plain(row.why, 400)],
-      items && ['Items', (row.items_estimated ? 'about ' : '') + Object.entries(items).filter(([name]) => name !== 'length').map(([name, n]) => `${number(n)} ${name}`).join(', ')],
-      (row.lap_ms || own.lap_ms) && ['A turn takes', duration(row.lap_ms || own.lap_ms)],
-      (row.oldest_visit_ms || own.oldest_visit_ms) && ['The oldest waits', duration(row.oldest_visit_ms || own.oldest_visit_ms)],
+      row.pause && ['Paused', [`since ${time(row.pause.since_ms)}`, row.pause.by && ` by ${plain(row.pause.by, 80)}`, row.pause.until_ms > 0 && `, until ${time(row.pause.until_ms)}`, row.pause.reason && `: ${plain(row.pause.reason)}`]],
+      ['Why', plain(row.why)],
+      own.items && ['Items', (own.items_estimated ? 'about ' : '') + Object.entries(own.items).filter(([name]) => name !== 'length').map(([name, n]) => `${number(n)} ${name}`).join(', ')],
+      own.lap_ms && ['A turn takes', duration(own.lap_ms)],
+      own.oldest_visit_ms && ['The oldest waits', duration(own.oldest_visit_ms)],
       own.visit_within_ms && ['Each visited within', duration(own.visit_within_ms)],
       own.places_needed && ['Places needed for that', number(own.places_needed)],
       ['Since the start', all || 'no run has ended'],
-      row.last_error && ['Last failure', [when(row.last_error_ms), `: ${plain(row.last_error, 300)}`]],
-      row.unwritten && ['Not written', plain(row.unwritten, 300)],
+      row.last_error && ['Last failure', [when(row.last_error_ms), `: ${plain(row.last_error)}`]],
+      row.unwritten && ['Not written', plain(row.unwritten)],
       own.program && ['Program', code(own.program)],
-      own.caps && own.caps.length && ['Capabilities', plain(own.caps.join(', '), 300)],
+      own.caps?.length && ['Capabilities', plain(own.caps.join(', '))],
     ]), settings());
 }
 
 function settings() {
-  const all = open.config.data && open.config.data.lists.find((one) => bytesOf(one, 'list').key === open.key);
+  const [all] = open.config.data?.lists || [];
   if (!all) return null;
   return v('details', v('summary', 'Settings in force'),
     facts(Object.entries(all.settings).map(([name, text]) => [name, code(text)])));
@@ -108,7 +107,7 @@ function itemDetail(item) {
   if (item.host) all.push(`on ${plain(item.host, 60)}`);
   if (item.since_ms) all.push(`since ${time(item.since_ms)}`);
   if (item.left_ms) all.push(`${duration(item.left_ms)} left`);
-  if (item.why) all.push(plain(item.why, 200));
+  if (item.why) all.push(plain(item.why));
   if (item.by) all.push(`by ${plain(item.by, 60)}`);
   if (item.failures) all.push(`${count(item.failures, 'failure')} in a row`);
   return all.join(', ');
@@ -122,15 +121,15 @@ function items() {
       event.preventDefault();
       open.askItems(true);
     }},
-    v('label', 'State', v('select', {onchange: (event) => {
-      open.state = event.target.value;
+    choice('State', open.state, STATES, (word) => {
+      open.state = word;
       open.askItems(true);
-    }}, v('option', {value: ''}, 'any'), STATES.map((name) => v('option', {value: name, selected: name === open.state}, name)))),
+    }),
     v('label', 'Search', v('input', {type: 'search', value: open.search, onchange: (event) => {
       open.search = event.target.value;
       open.askItems(true);
     }}))),
-    waiting(asked, 'Items') || (found.length ? table('Items', ['Item', 'State', 'Detail'], found.map((item, at) => v('tr', {key: at}, v('th', {scope: 'row'}, itemLink(item, open.key)),
+    waiting(asked, 'Items') || (found.length ? table('Items', ['Item', 'State', 'Detail'], found.map((item, at) => v('tr', {key: at}, rowHead(itemLink(item, open.key)),
       v('td', state(item.state)), v('td.note', itemDetail(item)))))
       : v('p.none', 'No item fits.')),
     open.itemPages.view(asked.data, () => open.askItems(false)), staleNote(asked));
@@ -138,20 +137,23 @@ function items() {
 
 export function history(asked, pages, go, withList) {
   const found = asked.data ? asked.data.runs : [];
-  return [waiting(asked, 'The history') || (found.length ? table('Runs that ended', ['Item', 'Outcome', 'Took', 'Ended', 'Host', 'Run'], found.map((run) => v('tr', {key: run.run}, v('th', {scope: 'row'}, itemLink(run, bytesOf(run, 'list').key, 80), withList && v('div.note', plain(bytesOf(run, 'list').text, 80))),
+  return [waiting(asked, 'The history') || (found.length ? table('Runs that ended', ['Item', 'Outcome', 'Took', 'Ended', 'Host', 'Run'], found.map((run) => v('tr', {key: run.run}, rowHead(itemLink(run, bytesOf(run, 'list').key, 80), withList && v('div.note', plain(bytesOf(run, 'list').text, 80))),
       v('td', state(run.outcome), run.reason && v('div.note', plain(run.reason, 160))),
-      v('td', duration(run.took_ms === undefined ? run.ended_ms - run.started_ms : run.took_ms)),
-      v('td', when(run.ended_ms || run.time_ms || run.entered_ms)), v('td', plain(run.host || '', 60)), v('td', runLink(run.run, 'show')))))
-    : v('p.none', asked.data && asked.data.next ? 'None of the newest fits; there are older ones.' : 'No run has ended yet, or none fits.')),
-  pages && pages.view(asked.data, go), staleNote(asked)];
+      v('td', took(run)),
+      v('td', when(run.ended_ms)), v('td', plain(run.host || '', 60)), v('td', runLink(run.run, 'show')))))
+    : v('p.none', asked.data?.next ? 'None of the newest fits; there are older ones.' : 'No run has ended yet, or none fits.')),
+  pages?.view(asked.data, go), staleNote(asked)];
 }
 
-function ended() {
+function ended(row) {
   return card('history', 'History',
-    v('form.tools', v('label', 'Outcome', v('select', {onchange: (event) => {
-      open.outcome = event.target.value;
+    v('form.tools', choice('Outcome', open.outcome, ['', ...OUTCOMES], (word) => {
+      open.outcome = word;
       open.askRuns(true);
-    }}, v('option', {value: ''}, 'any'), OUTCOMES.map((name) => v('option', {value: name, selected: name === open.outcome}, name.replace('_', ' ')))))),
+    }), choice('Host', open.host, ['', ...row.hosts.map((one) => hostName(one.id))], (word) => {
+      open.host = word;
+      open.askRuns(true);
+    })),
     history(open.runs, open.runPages, () => open.askRuns(false), false));
 }
 
@@ -174,8 +176,9 @@ export const list = {
           ? [{word: 'Resume', path: path('lists', row.key, 'resume'), what: `Hosts take items off ${plain(row.name, 80)} again.`}]
           : [{word: 'Pause', path: path('lists', row.key, 'pause'), fields: ['reason', 'for'], what: `No host of the fleet takes items off ${plain(row.name, 80)} any more. ${row.running ? `${count(row.running, 'run')} ${row.running === 1 ? 'goes' : 'go'} on to the end.` : 'Nothing of it runs now.'}`}]))),
       v('div.grid.ringside', ringCard(row), v('div.grid', now(row), about(row), hosts(row))),
-      v('div.grid', card('hour', 'The last hour', chart(hourOf(row)))),
-      v('div.grid.two', items(), ended()),
+      v('div', {class: open.own.data?.laps ? 'grid two' : 'grid'}, card('hour', 'The last hour', chart(hourOf(row))),
+        open.own.data?.laps && card('laps', 'The turn over the last hours', laps(open.own.data.laps))),
+      v('div.grid.two', items(), ended(row)),
     ];
   },
 };

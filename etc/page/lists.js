@@ -1,14 +1,13 @@
 // All lists: found, filtered and sorted; only those in view are drawn, so ten thousand scroll.
-import {v, plain, number, count, duration} from './dom.js';
-import {rows, store, changed} from './store.js';
-import {listLink, rateOf, rateText, spark, state} from './parts.js';
+import {
+  v, plain, number, count, duration, rows, store, changed, choice, listLink, rateOf, rateText, spark, state, rowHead} from './parts.js';
 import {quarantined} from './overview.js';
 
 const ROW = 45; // px, as style.css has it
 const SPARE = 6;
 const FRESH = 12; // rows that are made at a time
 const TROUBLE = {unavailable: 0, starved: 1, refused: 2, paused: 4, quiet: 5, draining: 5, probing: 6, running: 7, full: 7, idle: 8, disabled: 9};
-const STATES = 'trouble running idle full paused quarantined failing refused starved unavailable probing quiet draining disabled'.split(' ');
+const STATES = ' trouble running idle full paused quarantined failing refused starved unavailable probing quiet draining disabled'.split(' ');
 
 const failedAll = (row) => {
   const c = row.counters || {};
@@ -106,26 +105,30 @@ function placed(rows) {
 
 /** The list whose row has the focus: that row is nobody else's. */
 function focused() {
-  const link = body && body.contains(document.activeElement) && document.activeElement.closest('a');
+  const link = body?.contains(document.activeElement) && document.activeElement.closest('a');
   return link ? link.hash.slice('#/lists/'.length) : null;
 }
 
 function rowView(row, at) {
   return v('tr', {key: places.get(row.key), 'aria-rowindex': at + 2},
-    v('th', {scope: 'row'}, listLink(row)),
-    v('td', {title: plain(why(row), 500)}, state(row.state), v('span.why', plain(why(row), 140))),
+    rowHead(listLink(row)),
+    v('td', {title: plain(why(row))}, state(row.state), v('span.why', plain(why(row), 140))),
     v('td.n', `${number(row.running)} / ${number(row.limit)}`),
     v('td.n.opt', rateText(rateOf(row))),
     v('td.opt', spark(row)),
     v('td.n.opt', number(failedAll(row))),
     v('td.n.more', number(items(row, 'resting'))),
-    v('td.n.more', number(items(row, 'quarantined') === null ? row.quarantined : items(row, 'quarantined'))),
+    v('td.n.more', number(quarantined(row))),
     v('td.n.more', number(items(row, 'length'))),
     v('td.n.opt', {title: row.oldest_visit_ms ? `oldest: ${duration(row.oldest_visit_ms)}` : null}, row.lap_ms ? duration(row.lap_ms) : '–'),
     v('td.n.more', row.oldest_visit_ms ? duration(row.oldest_visit_ms) : '–'));
 }
 
-function head(name, text, cls, how) {
+const COLUMNS = [['List', 'c-list', 'name'], ['State', 'c-state', 'trouble'], ['Running', 'c-n n', 'running'], ['Per min', 'c-n n opt', 'rate'],
+  ['Last hour', 'c-spark opt'], ['Failed', 'c-n n opt', 'failed'], ['Resting', 'c-n n more'], ['Parked', 'c-n n more'], ['Items', 'c-n n more'],
+  ['Lap', 'c-n n opt', 'lap'], ['Oldest', 'c-n n more']];
+
+function head(text, cls, how) {
   const on = sort === how;
   return v('th', {scope: 'col', class: cls, 'aria-sort': on ? (how === 'name' ? 'ascending' : 'descending') : null},
     how ? v('button', {onclick: () => {
@@ -143,10 +146,7 @@ function table() {
   return v('table.lists', {'aria-rowcount': chosen.length + 1},
     v('caption.hidden', 'Lists'),
     v('thead', v('tr', {'aria-rowindex': 1},
-      head('name', 'List', 'c-list', 'name'), head('state', 'State', 'c-state', 'trouble'),
-      head('running', 'Running', 'c-n n', 'running'), head('rate', 'Per min', 'c-n n opt', 'rate'), head('hour', 'Last hour', 'c-spark opt'),
-      head('failed', 'Failed', 'c-n n opt', 'failed'), head('resting', 'Resting', 'c-n n more'), head('q', 'Parked', 'c-n n more'),
-      head('length', 'Items', 'c-n n more'), head('lap', 'Lap', 'c-n n opt', 'lap'), head('oldest', 'Oldest', 'c-n n more'))),
+      COLUMNS.map((one) => head(...one)))),
     v('tbody', {onmade: (dom) => {
       body = dom;
       changed(); // where it stands is known now
@@ -179,14 +179,14 @@ export const lists = {
           search = event.target.value;
           changed();
         }})),
-        v('label', 'State', v('select', {value: filter, onchange: (event) => {
-          filter = event.target.value;
+        choice('State', filter, STATES, (word) => {
+          filter = word;
           changed();
-        }}, v('option', {value: ''}, 'any'), STATES.map((name) => v('option', {value: name, selected: name === filter}, name)))),
-        v('label', 'First', v('select', {onchange: (event) => {
-          sort = event.target.value;
+        }),
+        choice('First', sort, Object.keys(SORTS), (word) => {
+          sort = word;
           changed();
-        }}, Object.keys(SORTS).map((name) => v('option', {value: name, selected: name === sort}, name))))),
+        })),
       v('div.card', chosen.length ? table()
         : v('p.none', store.lists.size ? 'No list fits.' : 'The config has no lists.')),
     ];

@@ -1,10 +1,9 @@
 // Is anything wrong, what is running, and how was the last hour.
-import {v, plain, number, count, time, duration} from './dom.js';
-import {store, runsNow, fleetHour, now, rows} from './store.js';
-import {placesBar, card, chart, rate, rateText, runList, sums, table} from './parts.js';
+import {
+  v, plain, number, count, time, duration, store, runsNow, fleetHour, now, rows, placesBar, card, chart, rate, rateText, runList,
+  sums, table, num, rowHead} from './parts.js';
 
 const FRESH = 3600000;
-const MOST_RUNS = 30;
 
 function few(rows) {
   const names = rows.slice(0, 3).map((row) => plain(row.name, 60));
@@ -29,13 +28,13 @@ export function problems(rows) {
   if (!host) return all;
   if (!host.redis.connected) {
     const since = host.redis.away_since_ms ? ` since ${time(host.redis.away_since_ms)}` : '';
-    add(true, 'Redis', `away${since}: ${plain(host.redis.trouble, 300)}`, '#/fleet');
+    add(true, 'Redis', `away${since}: ${plain(host.redis.trouble)}`, '#/fleet');
   }
   if (host.last_reload_failed) add(true, 'Reload', `failed ${time(host.last_reload_ms)}: ${plain(host.last_reload, 1200)}`, '#/fleet');
   if (host.state !== 'running') add(false, 'Host', `${plain(host.host)} is ${host.state}${host.state === 'quiet' ? ': it begins no new runs' : ''}`, '#/fleet');
   const lines = (bad, word, chosen, text, filter) => {
     for (const [why, of] of causes(chosen, text))
-      add(bad, word, `${few(of)}${why ? `: ${plain(why, 300)}` : ''}`, of.length === 1 ? `#/lists/${of[0].key}` : `#/lists?state=${filter}`);
+      add(bad, word, `${few(of)}${why ? `: ${plain(why)}` : ''}`, of.length === 1 ? `#/lists/${of[0].key}` : `#/lists?state=${filter}`);
   };
   const on = (name) => (row) => row.hosts.some((one) => one.row.state === name);
   const why = (name) => (row) => row.hosts.find((one) => one.row.state === name).row.why || '';
@@ -51,7 +50,7 @@ export function problems(rows) {
   const failing = rows.filter((row) => row.last_error && now() - row.last_error_ms < FRESH);
   if (failing.length) {
     const last = failing.reduce((a, b) => (b.last_error_ms > a.last_error_ms ? b : a));
-    add(false, 'Failing', `${few(failing)}; the last one ${time(last.last_error_ms)}: ${plain(last.last_error, 200)}`,
+    add(false, 'Failing', `${few(failing)}; the last one ${time(last.last_error_ms)}: ${plain(last.last_error)}`,
       failing.length === 1 ? `#/lists/${last.key}` : '#/lists?state=failing');
   }
   lines(false, 'Paused', rows.filter((row) => row.pause || row.state === 'paused'), (row) => (row.pause ? row.pause.reason || '' : ''), 'paused');
@@ -64,27 +63,27 @@ export function problems(rows) {
 function addFleet(add) {
   const fleet = store.fleet;
   if (!fleet) return;
-  if (fleet.trouble && store.host.redis.connected) add(false, 'Fleet', plain(fleet.trouble, 300), '#/fleet');
+  if (fleet.trouble && store.host.redis.connected) add(false, 'Fleet', plain(fleet.trouble), '#/fleet');
   for (const host of fleet.hosts || []) {
     const name = plain(host.host || host.host_id);
     if (host.silent_since_ms) add(true, 'Silent', `${name} since ${time(host.silent_since_ms)}`, '#/fleet');
     else if (host.behind) add(false, 'Behind', `${name} has another config than the newest in the fleet`, '#/fleet');
-    else if (host.trouble) add(false, 'Fleet', `${name}: ${plain(host.trouble, 200)}`, '#/fleet');
+    else if (host.trouble) add(false, 'Fleet', `${name}: ${plain(host.trouble)}`, '#/fleet');
     if (host.shares_name) add(false, 'Fleet', `two hosts are called ${name}`, '#/fleet');
   }
 }
 
 export function quarantined(row) {
-  if (row.items && row.items.quarantined !== undefined) return row.items.quarantined;
+  if (row.items?.quarantined !== undefined) return row.items.quarantined;
   return row.quarantined || 0;
 }
 
 function places() {
-  const hosts = ((store.fleet && store.fleet.hosts) || []).filter((host) => !host.silent_since_ms && host.host_id !== store.host.host_id);
+  const hosts = (store.fleet?.hosts || []).filter((host) => !host.silent_since_ms && host.host_id !== store.host.host_id);
   const all = [{host: store.host.host, slots: store.host.slots}, ...hosts];
   return v('div.card', v('h2', 'Places in use'),
     table('Places in use by host', ['Host', '#Used', '#Limit', 'Share'], all.map((host) => v('tr', {key: host.host_id || 'own'},
-      v('th', {scope: 'row'}, plain(host.host || '', 60)), v('td.n', number(host.slots.used)),
+      rowHead(plain(host.host || '', 60)), num(host.slots.used),
       v('td.n', host.slots.limit ? number(host.slots.limit) : 'none'),
       v('td', host.slots.limit ? placesBar(host) : '–')))));
 }
@@ -115,8 +114,7 @@ export const overview = {
       v('div.grid', card('hour', 'The last hour', chart(hour))),
       v('div.grid.two',
         card('now', 'Running now',
-          runs.length ? runList(runs.slice(0, MOST_RUNS)) : v('p.none', 'Nothing runs at this moment.'),
-          running > Math.min(runs.length, MOST_RUNS) && v('p.note', `and ${number(running - Math.min(runs.length, MOST_RUNS))} more`)),
+          runList(runs, running)),
         places()),
     ];
   },

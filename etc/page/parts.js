@@ -1,9 +1,13 @@
-// Pieces that several views have.
+// What views are made of.
+export * from './api.js';
+export * from './dom.js';
+export * from './store.js';
 import {v, shown, plain, number, count, duration, bytesOf} from './dom.js';
-import {store, now, hourOf, lately} from './store.js';
+import {changed, store, now, hourOf} from './store.js';
 
 const KINDS = {on: 'running full succeeded', soft: 'resting', open: 'idle free waiting disabled probing starting', warn: 'paused quiet draining cancelled behind',
   bad: 'refused starved unavailable quarantined failed crashed timed_out lost silent unknown stalled late stopped bad died'};
+const MOST_RUNS = 25;
 const KIND = Object.fromEntries(Object.entries(KINDS).flatMap(([kind, names]) => names.split(' ').map((name) => [name, kind])));
 
 /** A state as a shape, a colour and its word. `soft`: it is no trouble here. */
@@ -17,7 +21,7 @@ export function code(text, most = 300) {
 }
 
 export function listLink(row) {
-  return v('a', {href: `#/lists/${row.key}`, class: 'item', title: plain(row.name, 500)}, shown(row.name, 120));
+  return v('a', {href: `#/lists/${row.key}`, class: 'item', title: plain(row.name)}, shown(row.name, 120));
 }
 
 /** An item of `object`, as a link to it where its list is known and it is whole. */
@@ -49,9 +53,11 @@ export function placesBar(host) {
   return bar(Math.min(1, host.slots.used / host.slots.limit), `Places in use on ${plain(host.host || '', 40)}`);
 }
 
-/** Runs that go on: [{row, run, host}]. */
-export function runList(runs, withList = true) {
-  return v('ul.runlist', runs.map(({row, run, host}) => {
+/** Runs that go on: [{row, run, host}], of so many in all. */
+export function runList(runs, running, withList = true) {
+  const few = runs.slice(0, MOST_RUNS);
+  if (!few.length) return v('p.none', 'Nothing runs at this moment.');
+  return [v('ul.runlist', few.map(({row, run, host}) => {
     const done = share(run.progress);
     return v('li', {key: run.run},
       v('div.line',
@@ -60,7 +66,7 @@ export function runList(runs, withList = true) {
           run.attempt > 1 && `, attempt ${run.attempt}`, run.state === 'stopping' && ', being ended',
           run.lease_lost && ', its lock is lost')),
       done !== null && bar(done, `Progress of ${plain(bytesOf(run, 'item').text, 60)}`));
-  }));
+  })), running > few.length && v('p.note', `and ${number(running - few.length)} more`)];
 }
 
 // ---- drawings of the hour
@@ -88,7 +94,7 @@ export function rate(runs) {
 }
 
 export function rateOf(row) {
-  return rate(lately(row, RECENT));
+  return row.hosts.some((one) => one.row.hour) ? rate(sums(hourOf(row, RECENT))[0]) : 0;
 }
 
 export function rateText(perMinute) {
@@ -104,24 +110,48 @@ export function spark(row) {
     'aria-label': `${count(runs, 'run')} in the last hour, ${number(failed)} failed`}, bars(hour, 120, 24, 0.5));
 }
 
+function figure(values, label, axis, ...caption) {
+  return v('figure',
+    v('svg.chart', {viewBox: '0 0 600 110', preserveAspectRatio: 'none', role: 'img', 'aria-label': label},
+      v('line', {x1: 0, x2: 600, y1: 109.5, y2: 109.5}), bars(values, 600, 108, 2)),
+    v('div.axis.note', {'aria-hidden': 'true'}, axis.map((text) => v('span', text))),
+    v('figcaption.note', caption));
+}
+
 export function chart(hour) {
   const [runs, failed] = sums(hour);
-  const most = Math.max(1, ...hour.map(([n]) => n));
-  return v('figure',
-    v('svg.chart', {viewBox: '0 0 600 110', preserveAspectRatio: 'none', role: 'img',
-      'aria-label': `Runs per minute in the last hour: ${count(runs, 'run')}, ${number(failed)} failed, at most ${number(most)} in a minute`},
-      v('line', {x1: 0, x2: 600, y1: 109.5, y2: 109.5}), bars(hour, 600, 108, 2)),
-    v('div.axis.note', {'aria-hidden': 'true'}, ['60 min ago', '45', '30', '15', 'now'].map((text) => v('span', text))),
-    v('figcaption.note', v('span.state.on', v('i'), 'runs that ended'), v('span.state.bad.elsewhere', v('i'), 'of these failed'),
-      v('span', `at most ${number(most)} in a minute`)));
+  const most = number(Math.max(1, ...hour.map(([n]) => n)));
+  return figure(hour, `Runs per minute in the last hour: ${count(runs, 'run')}, ${number(failed)} failed, at most ${most} in a minute`,
+    ['60 min ago', '45', '30', '15', 'now'], v('span.state.on', v('i'), 'runs that ended'), v('span.state.bad.elsewhere', v('i'), 'of these failed'),
+    v('span', `at most ${most} in a minute`));
+}
+
+const QUARTER = 900000; // ms
+
+/** How long a turn took, by the quarter of an hour: [{at_ms, lap_ms}]. */
+export function laps(told) {
+  const newest = Math.floor(now() / QUARTER);
+  const all = new Array(24).fill(0);
+  for (const {at_ms: at, lap_ms: lap} of told) {
+    const place = all.length - 1 - (newest - Math.floor(at / QUARTER));
+    if (place in all) all[place] = lap;
+  }
+  const there = all.filter((lap) => lap > 0);
+  const span = there.length ? `between ${duration(Math.min(...there))} and ${duration(Math.max(...there))}` : 'not known';
+  return figure(all.map((lap) => [lap, 0]), `How long a turn took in the last six hours: ${span}`, ['6 h ago', '4 h', '2 h', 'now'], v('span', span));
 }
 
 // ---- what was asked for
 
+/** What a list is, of its config: circular, schedule, job or what else there may be. */
+export function kindOf(config) {
+  const [list] = config.data?.lists || [];
+  return list ? (list.settings.source || 'circular').replaceAll('"', '') : '';
+}
+
 /** What stands where data should be: that it is coming, isn't there, or why not. */
 export function waiting(asked, what) {
-  if (asked.missing) return v('p.none', `${what}: this version of w8yd can not show it.`);
-  if (asked.error && !asked.data) return v('p.none', {role: 'status'}, `${what} can't be shown: ${plain(asked.error.message, 400)}`);
+  if (asked.error && !asked.data) return v('p.none', {role: 'status'}, `${what} can't be shown: ${plain(asked.error.message)}`);
   if (!asked.data) return v('p.none', {role: 'status'}, 'Asking …');
   return null;
 }
@@ -129,8 +159,32 @@ export function waiting(asked, what) {
 /** That what is shown could not be asked for again. */
 export function staleNote(asked) {
   return asked.error && asked.data
-    ? v('p.note', {role: 'status'}, `As it was ${duration(Date.now() - asked.at)} ago: ${plain(asked.error.message, 300)}`)
+    ? v('p.note', {role: 'status'}, `As it was ${duration(Date.now() - asked.at)} ago: ${plain(asked.error.message)}`)
     : null;
+}
+
+/** Buttons to the part before and the one behind, where there is one. */
+function turns(back, more, ...rest) {
+  return v('p.tools', v('button.b', {disabled: !back, onclick: back}, 'Back'), v('button.b', {disabled: !more, onclick: more}, 'More'), rest);
+}
+
+/** A choice among words. */
+export function choice(label, chosen, words, act) {
+  return v('label', label, v('select', {onchange: (event) => act(event.target.value)},
+    words.map((word) => v('option', {value: word, selected: word === chosen}, word ? word.replace('_', ' ') : 'any'))));
+}
+
+export function took(run) {
+  return duration(run.took_ms === undefined ? run.ended_ms - run.started_ms : run.took_ms);
+}
+
+export function num(n) {
+  return v('td.n', number(n));
+}
+
+/** The first cell of a row. */
+export function rowHead(...kids) {
+  return v('th', {scope: 'row'}, kids);
 }
 
 /** Pages of an answer that has `next`. */
@@ -140,22 +194,39 @@ export class Pages {
     this.after = '';
   }
   view(data, go) {
-    const next = data && data.next;
-    if (!next && !this.before.length) return null;
-    return v('p.tools',
-      v('button.b', {disabled: !this.before.length, onclick: () => {
-        this.after = this.before.pop() || '';
-        go();
-      }}, 'Back'),
-      v('button.b', {disabled: !next, onclick: () => {
-        this.before.push(this.after);
-        this.after = next;
-        go();
-      }}, 'More'));
+    const next = data?.next;
+    return (next || this.before.length > 0) && turns(this.before.length && (() => {
+      this.after = this.before.pop();
+      go();
+    }), next && (() => {
+      this.before.push(this.after);
+      this.after = next;
+      go();
+    }));
   }
   reset() {
     this.before = [];
     this.after = '';
+  }
+}
+
+/** A part of an array at a time. */
+export class Slice {
+  constructor(size) {
+    this.size = size;
+    this.from = 0;
+  }
+  of(all) {
+    if (this.from >= all.length) this.from = 0;
+    return all.slice(this.from, this.from + this.size);
+  }
+  view(all, what) {
+    const go = (by) => () => {
+      this.from += by;
+      changed();
+    };
+    const end = this.from + this.size;
+    return all.length > this.size && turns(this.from && go(-this.size), end < all.length && go(this.size), v('span.note', `${what} ${number(this.from + 1)} to ${number(Math.min(all.length, end))} of ${number(all.length)}`));
   }
 }
 

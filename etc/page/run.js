@@ -1,8 +1,7 @@
 // One run: what came of it, or how far it is.
-import {v, plain, shown, number, duration, when, time, bytesOf} from './dom.js';
-import {changed, now, runsNow} from './store.js';
-import {asking, path} from './api.js';
-import {bar, card, code, facts, itemLink, share, staleNote, state, waiting} from './parts.js';
+import {
+  v, plain, shown, number, count, duration, when, time, bytesOf, changed, now, runsNow, asking, path, bar, card, code, facts,
+  itemLink, share, staleNote, state, took, waiting} from './parts.js';
 import {actions} from './actions.js';
 
 const MOST = 500; // lines
@@ -11,33 +10,47 @@ let open = null;
 
 class Open {
   constructor(id) {
-    this.id = id;
-    this.asked = asking(path('runs', id), 3000, changed);
-    this.lines = [];
-    this.progress = null;
-    this.source = new EventSource(`${path('events')}?run=${id}`);
-    this.hear('progress', (event) => {
-      this.progress = {numerator: event.numerator, denominator: event.denominator};
+    this.asked = asking(path('runs', id), 3000, () => {
+      if (this.asked.data && going(this.asked.data) && !this.source) this.follow(this.asked.data.run);
+      changed();
     });
-    this.hear('update', (event) => this.say(event, JSON.stringify(event.data)));
-    this.hear('log', (event) => this.say(event, bytesOf(event, 'line').text));
-    this.hear('end', () => this.asked.again());
+    this.lines = []; // [when, text]
+    this.progress = null;
+    this.source = null; // what its host tells, whichever that is
+  }
+  follow(run) {
+    this.source = new EventSource(path('runs', encodeURIComponent(run), 'logs'));
+    this.hear('run', (told) => {
+      this.lines = [];
+      bytesOf(told, 'tail').text.split('\n').slice(0, -1).forEach((line) => this.say(0, line));
+    });
+    this.hear('log', ({lines = [], left_out: more, news = [], ended}) => {
+      for (const one of lines) this.say(now(), bytesOf(one, 'line').text + (one.cut ? ' …' : ''));
+      for (const one of news) {
+        if (one.denominator) this.progress = one;
+        if (one.update !== undefined) this.say(now(), `update ${JSON.stringify(one.update)}`);
+      }
+      if (more) this.say(now(), `${count(more, 'line')} more`);
+      if (ended) this.asked.again();
+    });
+    this.source.onerror = () => {
+      this.source.close();
+      this.source = null; // followed again with the next answer, if it goes on
+    };
   }
   hear(name, act) {
     this.source.addEventListener(name, (event) => {
-      const news = JSON.parse(event.data);
-      if (news.run && news.run !== decodeURIComponent(this.id)) return;
-      act(news);
+      act(JSON.parse(event.data));
       changed();
     });
   }
-  say(event, text) {
-    this.lines.push([event.time_ms, text]);
+  say(at, text) {
+    this.lines.push([at, text]);
     if (this.lines.length > MOST) this.lines.shift();
   }
   stop() {
     this.asked.stop();
-    this.source.close();
+    if (this.source) this.source.close();
   }
 }
 
@@ -47,9 +60,11 @@ function going(run) {
 
 function head(run, listKey) {
   const item = bytesOf(run, 'item').text;
+  const all = {bad: true, path: path('runs', encodeURIComponent(run.run), 'cancel'), then: () => open.asked.again()};
+  const ends = `Ends this run of ${plain(item, 80)} on ${plain(run.host || 'its host', 60)}: told to end, killed after its kill_grace.`;
   const orders = going(run) ? [
-    {word: 'Cancel', bad: true, path: path('runs', encodeURIComponent(run.run), 'cancel'), what: `Ends this run of ${plain(item, 80)} on ${plain(run.host || 'its host', 60)}: told to end, killed after its kill_grace. The item is free again.`, then: () => open.asked.again()},
-    {word: 'Cancel and quarantine', bad: true, path: path('runs', encodeURIComponent(run.run), 'cancel'), body: {quarantine: true}, what: `Ends this run of ${plain(item, 80)}, and its item is taken out of circulation until somebody releases it.`, then: () => open.asked.again()},
+    {...all, word: 'Cancel', what: `${ends} The item is free again.`},
+    {...all, word: 'Cancel and quarantine', body: {quarantine: true}, what: `${ends} Its item is taken out of circulation until somebody releases it.`},
   ] : [];
   return [
     v('p.crumb', listKey ? v('a', {href: `#/lists/${listKey}`}, shown(bytesOf(run, 'list').text, 120)) : 'Run'),
@@ -72,8 +87,8 @@ export const run = {
     const told = open.asked.data;
     const one = told;
     const live = runsNow().find((other) => other.run.run === one.run);
-    const listKey = one.list !== undefined || one.list_base64 ? bytesOf(one, 'list').key : live && live.row.key;
-    const progress = going(one) ? open.progress || (live && live.run.progress) || one.progress : one.progress;
+    const listKey = one.list !== undefined || one.list_base64 ? bytesOf(one, 'list').key : live?.row.key;
+    const progress = going(one) ? open.progress || live?.run.progress || one.progress : one.progress;
     const done = share(progress);
     const result = one.result === undefined || one.result === null ? null : v('pre', typeof one.result === 'string' ? one.result : JSON.stringify(one.result, null, 2));
     return [
@@ -82,13 +97,13 @@ export const run = {
       v('div.grid.two',
         card('facts', going(one) ? 'It runs' : 'It has ended', facts([
           one.reason && ['Reason', plain(one.reason, 1000)],
-          ['Host', plain(one.host || (live && live.host) || '', 80)],
+          ['Host', plain(one.host || live?.host || '', 80)],
           one.pid && ['Process', String(one.pid)],
           one.attempt && ['Attempt', number(one.attempt)],
           one.fence !== undefined && one.fence !== null && ['Fence', String(one.fence)],
           one.started_ms && ['Started', when(one.started_ms)],
           one.ended_ms && ['Ended', when(one.ended_ms)],
-          [going(one) ? 'For' : 'Took', duration(going(one) ? Math.max(0, now() - one.started_ms) : one.took_ms === undefined ? one.ended_ms - one.started_ms : one.took_ms)],
+          going(one) ? ['For', duration(Math.max(0, now() - one.started_ms))] : ['Took', took(one)],
           one.exit !== undefined && ['Exit status', String(one.exit)],
           one.signal && ['Signal', plain(one.signal)],
           one.bad_lines && ['Bad lines', number(one.bad_lines)],
@@ -96,8 +111,8 @@ export const run = {
         ]), staleNote(open.asked)),
         v('div.grid',
           (going(one) || open.lines.length > 0) && card('says', 'What it says',
-            open.lines.length ? v('div.log', {role: 'log', tabindex: 0}, open.lines.map(([at, text], i) => v('div', {key: `${at}-${i}`}, v('span.cut', `${time(at)} `), shown(text, 2000))))
-              : v('p.none', 'Nothing since this was opened.')),
+            open.lines.length ? v('div.log', {role: 'log', tabindex: 0}, open.lines.map(([at, text], i) => v('div', {key: `${at}-${i}`}, at > 0 && v('span.cut', `${time(at)} `), shown(text, 2000))))
+              : v('p.none', 'Nothing so far.')),
           result && card('result', 'Result', result),
           one.stderr !== undefined && card('stderr', 'End of standard error', v('pre', {tabindex: 0}, tail(one))))),
     ];

@@ -85,7 +85,7 @@ function later(act) {
 function takeRow(of, host, row) {
   const {text, key} = bytesOf(row, 'list');
   const before = host.lists.get(key);
-  Object.assign(row, {name: text, key, why: row.why || '', hour: before && before.hour});
+  Object.assign(row, {name: text, key, why: row.why || '', hour: before?.hour});
   if (row.minutes) addMinutes((row.hour ||= new Map()), row.minutes);
   host.lists.set(key, row);
   join(of, key);
@@ -230,11 +230,11 @@ export function start() {
 
 // ---- all hosts together
 
-const RANK = ['running', 'full', 'paused', 'idle', 'starved', 'unavailable', 'quiet', 'draining', 'probing', 'refused', 'disabled'];
+const RANK = 'running full paused idle starved unavailable quiet draining probing refused disabled'.split(' ');
 
 /** Of this host, without an id. */
 export function hostName(id) {
-  const host = id ? ((store.fleet && store.fleet.hosts) || []).find((one) => one.host_id === id) : store.host;
+  const host = id ? (store.fleet?.hosts || []).find((one) => one.host_id === id) : store.host;
   return host ? host.host || host.host_base64 : id;
 }
 
@@ -263,28 +263,14 @@ export function runsNow() {
   return all.sort((a, b) => a.run.started_ms - b.run.started_ms);
 }
 
-/** Of a list, on all hosts. */
-export function hourOf(row) {
-  return lastHour(row.hosts.map((one) => one.row.hour));
-}
-
-/** Runs that ended in the last minutes, without an hour's drawing. */
-export function lately(row, minutes) {
-  const newest = Math.floor(now() / 60000);
-  let sum = 0;
-  for (const {row: {hour}} of row.hosts)
-    for (let minute = newest; hour && minute > newest - minutes; minute--) sum += (hour.get(minute) || [0])[0];
-  return sum;
-}
-
-/** The last hour of all hosts: [[runs, failed]], the oldest minute first. */
-export function lastHour(maps) {
+/** The last minutes in all of these: [[runs, failed]], the oldest first. */
+function lastOf(maps, minutes) {
   const newest = Math.floor(now() / 60000);
   const all = [];
-  for (let minute = newest - 59; minute <= newest; minute++) {
+  for (let minute = newest - minutes + 1; minute <= newest; minute++) {
     const sum = [0, 0];
     for (const map of maps) {
-      const [runs, failed] = (map && map.get(minute)) || [0, 0];
+      const [runs, failed] = map.get(minute) || [0, 0];
       sum[0] += runs;
       sum[1] += failed;
     }
@@ -293,6 +279,11 @@ export function lastHour(maps) {
   return all;
 }
 
+/** Of a list, on all hosts. */
+export function hourOf(row, minutes = 60) {
+  return lastOf(row.hosts.map((one) => one.row.hour).filter(Boolean), minutes);
+}
+
 export function fleetHour() {
-  return lastHour([store.minutes, ...[...store.remote.values()].map((remote) => remote.minutes)]);
+  return lastOf([store.minutes, ...[...store.remote.values()].map((remote) => remote.minutes)], 60);
 }

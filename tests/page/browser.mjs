@@ -73,6 +73,15 @@ export class Viewer {
     mkdirSync(this.pictures, {recursive: true});
     await this.page.screenshot({path: join(this.pictures, `${name}-${this.width}-${this.scheme}.png`)});
   }
+  /** With the token, from now on there are buttons of orders. */
+  async signIn(token) {
+    await this.page.getByRole('button', {name: 'Give orders …'}).click();
+    const dialog = this.page.getByRole('dialog', {name: 'Give orders'});
+    await dialog.getByLabel(/The token/).fill(token);
+    await dialog.getByRole('button', {name: 'Give orders'}).click();
+    await this.reads(dialog, /Orders are taken/);
+    await dialog.getByRole('button', {name: 'Close'}).click();
+  }
   /** axe-core's checks; what they find is a failure, each with where it is. */
   async accessible() {
     const session = await this.context.newCDPSession(this.page);

@@ -1,6 +1,6 @@
 // Each case has a Redis and hosts of its own, and reads the page by roles and names.
 import assert from 'node:assert/strict';
-import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {chmodSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {Host, Redis, waitFor} from './host.mjs';
 import {Viewer} from './browser.mjs';
@@ -236,6 +236,12 @@ async function keyboardCase(at) {
   await focusOn(/^work$/);
   await page.keyboard.press('Enter');
   await viewer.sees(viewer.heading('work'));
+  await focusOn(/^Give orders/);
+  await page.keyboard.press('Enter');
+  await page.keyboard.type(host.token);
+  await page.keyboard.press('Enter');
+  await viewer.reads(page.getByRole('dialog', {name: 'Give orders'}), /Orders are taken/);
+  await page.keyboard.press('Escape');
   await focusOn(/^Pause/);
   await page.keyboard.press('Enter');
   const dialog = page.getByRole('dialog', {name: 'Pause'});
@@ -252,17 +258,19 @@ async function ordersCase(at) {
   const viewer = await open(at, host);
   const {page} = viewer;
   await viewer.go('#/fleet');
+  // Without the token there are no orders; a wrong one is the server's to refuse.
+  await page.getByRole('button', {name: 'Give orders …'}).click();
+  assert.equal(await page.getByRole('button', {name: /Quiet|Reload|Drain/}).count(), 0);
+  const entry = page.getByRole('dialog', {name: 'Give orders'});
+  await entry.getByLabel(/The token/).fill('wrong');
+  await entry.getByRole('button', {name: 'Give orders'}).click();
+  await viewer.reads(entry, /with the token of status_token_file/);
+  assert.equal(await page.getByRole('button', {name: /Quiet|Reload|Drain/, includeHidden: true}).count(), 0);
+  await entry.getByRole('button', {name: 'Leave it'}).click();
+  await viewer.signIn(host.token);
   await page.getByRole('button', {name: 'Quiet …'}).click();
   const dialog = page.getByRole('dialog', {name: 'Quiet'});
   await viewer.reads(dialog, /alpha begins no new runs/);
-  await dialog.getByRole('button', {name: 'Quiet'}).click();
-  // It asks for the token, once; a wrong one is the server's to refuse.
-  await viewer.reads(dialog, /needs the token/);
-  await dialog.getByLabel(/The token/).fill('wrong');
-  await dialog.getByRole('button', {name: 'Quiet'}).click();
-  await viewer.reads(dialog, /with the token of status_token_file/);
-  assert.equal((await host.api('status?lists=no')).state, 'running');
-  await dialog.getByLabel(/The token/).fill(host.token);
   await dialog.getByRole('button', {name: 'Quiet'}).click();
   await viewer.reads(dialog, /alpha/);
   await waitFor(async () => (await host.api('status?lists=no')).state === 'quiet', 'quiet');
@@ -283,6 +291,47 @@ async function ordersCase(at) {
   await reload.getByRole('button', {name: /Leave it|Close/}).click();
   await viewer.go('#/');
   await viewer.reads(page.getByRole('region', {name: 'What is wrong'}), /Reload\s+failed/);
+
+  // Where the config has no token, there is nothing to enter either.
+  await host.stop();
+  await host.configure('[lists.work]\ncommand = ["true"]\n', '', {token: false});
+  await host.start();
+  const other = await open(at, host);
+  const asked = other.page.waitForResponse(/config\/compare/);
+  await other.go('#/fleet');
+  assert.equal((await asked).status(), 401);
+  await other.sees(other.page.getByRole('table', {name: 'Hosts of the fleet'}));
+  assert.equal(await other.page.getByRole('button', {name: /Give orders|Quiet|Reload|Drain/}).count(), 0);
+}
+
+/** An order of any client, on a list that takes nothing: it is full, refused or disabled. */
+async function pauseCase(at) {
+  const gate = join(at.home, 'go');
+  const {redis, host} = await world(at, `
+[lists.full]
+${until(gate)}
+[lists.refused]
+executor = "/nonexistent"
+[lists.off]
+command = ["true"]
+enabled = false
+`);
+  await redis.ask('RPUSH', 'full:list', 'one', 'two');
+  const viewer = await open(at, host);
+  const {page} = viewer;
+  await viewer.go('#/lists');
+  const table = page.getByRole('table', {name: 'Lists'});
+  await viewer.reads(table.getByRole('row', {name: /full/}), /running/);
+  // Hosts hear of it, whoever has done it.
+  assert.equal((await redis.ask('PUBSUB', 'NUMSUB', 'w8y-fleet:changes'))[1], 1);
+  for (const name of ['full', 'refused', 'off']) host.ctl('pause', name, '--reason', 'by ctl');
+  for (const name of ['full', 'refused', 'off']) await viewer.reads(table.getByRole('row', {name}), /paused: by ctl/);
+  host.ctl('resume', 'refused');
+  await waitFor(async () => !/by ctl/.test(await table.getByRole('row', {name: 'refused'}).innerText()), 'the end of the pause');
+  const answer = await host.api('lists/refused/pause', {method: 'POST', headers: {'Content-Type': 'application/json', Authorization: `Bearer ${host.token}`}, body: '{"reason":"by API"}'});
+  assert.equal(answer.result, 'paused');
+  await viewer.reads(table.getByRole('row', {name: 'refused'}), /paused: by API/);
+  writeFileSync(gate, '');
 }
 
 async function breakCase(at) {
@@ -309,7 +358,7 @@ async function breakCase(at) {
 async function fleetCase(at) {
   const gate = join(at.home, 'go');
   const lists = `[lists.work]\n${until(gate)}\n[lists.gpu]\nexecutor = "${at.source}/executors/superman.py"\n`;
-  const {redis, host} = await world(at, lists);
+  const {redis, host} = await world(at, lists, {more: 'max_processes = 4'});
   const beta = new Host(at.bin, join(at.home, 'beta'), 'beta', redis);
   await beta.configure(`${lists}requires = ["gpu"]\n[lists.own]\ncommand = ["true"]\n`);
   await beta.start();
@@ -325,6 +374,7 @@ async function fleetCase(at) {
   await viewer.reads(page.getByRole('table', {name: 'Hosts that have this list'}), /alpha[^]*beta/);
   await viewer.reads(page.getByRole('region', {name: 'Running now'}), /on beta for/);
   await viewer.go('#/fleet');
+  await viewer.sees(page.getByRole('progressbar', {name: 'Places in use on alpha'}), 'the places of alpha');
   await viewer.accessible();
   await viewer.fits();
   await viewer.picture('fleet');
@@ -332,6 +382,61 @@ async function fleetCase(at) {
   if (!at.long) return; // half a minute
   await beta.stop('SIGKILL');
   await viewer.reads(page.getByRole('table', {name: 'Hosts of the fleet'}).getByRole('row', {name: /beta/}), /silent/, 60000);
+}
+
+/** What a run says is seen on the page of any host; and how long a turn took, while hosts change. */
+async function farCase(at) {
+  const gate = join(at.home, 'go');
+  mkdirSync(at.home, {recursive: true});
+  const program = join(at.home, 'teller');
+  writeFileSync(program, `#!/usr/bin/python3
+import json, os, sys, time
+if sys.argv[-1] == "--caps":
+    print(json.dumps({"type": "caps", "caps": ["single", "progress", "updates"]}))
+    sys.exit()
+def tell(**what):
+    print(json.dumps(what), flush=True)
+sys.stdin.read()
+print("first line", file=sys.stderr, flush=True)
+step = 0
+while not os.path.exists(${JSON.stringify(gate)}):
+    step += 1
+    tell(type="progress", numerator=min(step, 7), denominator=10)
+    tell(type="update", data={"frame": "<b>%d</b>" % step})
+    print("step %d" % step, file=sys.stderr, flush=True)
+    time.sleep(0.2)
+tell(type="complete")
+`);
+  chmodSync(program, 0o755);
+  // As another host has left it: half an hour ago a turn took ten minutes.
+  const now = Date.now();
+  const seeded = {at_ms: now, items: {length: 2}, lap_ms: 60000, laps: [Math.floor(now / 900000) - 2, 600000]};
+  const {redis, host} = await world(at, '[lists.far]\ncommand = ["true"]\nconcurrency = 0\n[lists.round]\ncommand = ["true"]\nvisit_within = "1h"\n');
+  await redis.ask('HSET', 'w8y-fleet:figures', 'list:round', JSON.stringify(seeded));
+  await redis.ask('RPUSH', 'round:list', 'a', 'b');
+  const beta = new Host(at.bin, join(at.home, 'beta'), 'beta', redis);
+  await beta.configure(`[lists.far]\nexecutor = "${program}"\n`);
+  await beta.start();
+  at.defer(() => beta.stop());
+  await redis.ask('RPUSH', 'far:list', 'item');
+  const lock = await waitFor(() => redis.ask('GET', 'far:lock:item'), 'the run');
+  const viewer = await open(at, host);
+  const {page} = viewer;
+  await viewer.go(`#/runs/${/:(\w+)$/.exec(lock)[1]}`);
+  await viewer.reads(page.getByRole('main'), /Run of item[^]*running[^]*beta/);
+  const log = page.getByRole('log');
+  await viewer.reads(log, /first line[^]*step \d/);
+  await viewer.reads(log, /update {"frame":"<b>\d+<\/b>"}/);
+  await viewer.reads(page.getByRole('main'), /7 of 10/);
+  await viewer.accessible();
+  await viewer.fits();
+  await viewer.picture('run-far');
+  writeFileSync(gate, '');
+  await viewer.reads(page.getByRole('heading', {level: 1}).locator('xpath=..'), /succeeded/);
+
+  await viewer.go('#/lists/round');
+  await viewer.sees(page.getByRole('img', {name: /How long a turn took in the last six hours: between .+ and 10 min/}), 'the turn');
+  await viewer.accessible();
 }
 
 async function runsCase(at) {
@@ -364,11 +469,10 @@ command = ["true"]
   await page.getByRole('region', {name: 'Running now'}).getByRole('link', {name: 'run'}).click();
   await viewer.reads(page.getByRole('main'), new RegExp(`Run of a/b <i>[^]*running[^]*alpha[^]*${id}`));
   // An order against a run: its item is taken out of circulation.
+  await viewer.signIn(host.token);
   await page.getByRole('button', {name: 'Cancel and quarantine …'}).click();
   const dialog = page.getByRole('dialog');
   await viewer.reads(dialog, /taken out of circulation/);
-  await dialog.getByRole('button', {name: 'Cancel and quarantine'}).click();
-  await dialog.getByLabel(/The token/).fill(host.token);
   await dialog.getByRole('button', {name: 'Cancel and quarantine'}).click();
   await dialog.getByRole('button', {name: 'Close'}).click();
   await viewer.reads(page.getByRole('heading', {level: 1}).locator('xpath=..'), /cancelled/);
@@ -395,6 +499,16 @@ command = ["true"]
   await dialog.getByRole('button', {name: 'Close'}).click();
   await viewer.accessible();
   await viewer.picture('item');
+
+  // One that rests is run at once, if somebody says so.
+  await viewer.go('#/lists/work/items/second');
+  await viewer.reads(page.getByRole('region', {name: 'Why it does not run'}), /rest/i);
+  const before = Number(await redis.ask('LLEN', 'work:runs'));
+  await page.getByRole('button', {name: 'Run now …'}).click();
+  await viewer.reads(dialog, /Runs second now[^]*whatever is left of its rest/);
+  await dialog.getByRole('button', {name: 'Run now'}).click();
+  await dialog.getByRole('button', {name: 'Close'}).click();
+  await waitFor(async () => Number(await redis.ask('LLEN', 'work:runs')) > before, 'the run');
 
   await viewer.go('#/schedules');
   await viewer.reads(page.getByRole('region', {name: 'mix'}), /On the timeline\s+1[^]*daily:A/);
@@ -425,8 +539,10 @@ export const cases = [
   ['hostile items', hostileCase],
   ['keyboard', keyboardCase],
   ['orders', ordersCase],
+  ['a pause', pauseCase],
   ['restarts', breakCase],
   ['fleet', fleetCase],
+  ['another host', farCase],
   ['runs and items', runsCase],
   ['no JavaScript', plainCase],
 ];

@@ -134,7 +134,7 @@ export class Host {
     this.unix = join(home, 'w8yd.sock');
     this.token = 'a-token-of-the-test-0123456789';
   }
-  async configure(lists, more = '') {
+  async configure(lists, more = '', {token = true} = {}) {
     this.port = this.port || (await freePort());
     const tokens = join(this.home, 'token');
     writeFileSync(tokens, `${this.token}\n`, {mode: 0o600});
@@ -143,7 +143,7 @@ url = "unix://${this.redis.socket}"
 [supervisor]
 host = "${this.name}"
 status = ["unix:${this.unix}", "127.0.0.1:${this.port}"]
-status_token_file = "${tokens}"
+${token ? `status_token_file = "${tokens}"` : ''}
 ${more}
 ${lists}`);
   }
