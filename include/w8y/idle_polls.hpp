@@ -6,7 +6,7 @@
 #include <deque>
 #include <optional>
 #include <set>
-#include <utility>
+#include <tuple>
 
 #include <w8y/clock.hpp>
 #include <w8y/timers.hpp>
@@ -33,7 +33,7 @@ class IdlePolls {
 
   class Sleeper {
    public:
-    explicit Sleeper(IdlePolls& polls) : polls_(polls) {}
+    explicit Sleeper(IdlePolls& polls) : polls_(polls), number_(++polls.made_) {}
     virtual ~Sleeper();
     Sleeper(const Sleeper&) = delete;
     Sleeper& operator=(const Sleeper&) = delete;
@@ -83,6 +83,7 @@ class IdlePolls {
     [[nodiscard]] bool shares() const { return cost_ <= 0.5; }
 
     IdlePolls& polls_;
+    const std::uint64_t number_;  ///< who are due at once go in the order in which they were made
     std::optional<Instant> due_;
     std::optional<Instant> not_before_;  ///< its debt is paid then
     bool hinted_ = false;
@@ -99,7 +100,7 @@ class IdlePolls {
   [[nodiscard]] Duration longest_turn() const;
 
  private:
-  using Place = std::pair<Instant, Sleeper*>;
+  using Place = std::tuple<Instant, std::uint64_t, Sleeper*>;
   void arm();
   void run();
   void let_back();
@@ -111,6 +112,7 @@ class IdlePolls {
 
   TimerQueue& timers_;
   const Clock& clock_;
+  std::uint64_t made_ = 0;  ///< sleepers
   double per_second_;
   double tokens_;
   Instant filled_;

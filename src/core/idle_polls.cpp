@@ -46,13 +46,13 @@ void IdlePolls::Sleeper::sleep(const Terms& terms) {
   due_ = polls_.on_the_beat(turn);
   hinted_ = terms.hint && now + *terms.hint < *due_;
   if (hinted_) due_ = now + std::max(*terms.hint, Duration(1000));
-  polls_.sleepers_.emplace(*due_, this);
+  polls_.sleepers_.emplace(*due_, number_, this);
   polls_.arm();
 }
 
 void IdlePolls::Sleeper::wake() {
   if (!due_) return;
-  polls_.sleepers_.erase({*due_, this});
+  polls_.sleepers_.erase({*due_, number_, this});
   polls_.load_ -= cost_;
   due_.reset();
 }
@@ -172,7 +172,7 @@ void IdlePolls::arm() {
     timer_.cancel();
     return;
   }
-  Instant at = sleepers_.begin()->first;
+  Instant at = std::get<Instant>(*sleepers_.begin());
   if (tokens_ < 1) {
     const double wait = (1 - tokens_) / per_second_ * microseconds_per_second;
     at = std::max(at, filled_ + Duration(static_cast<Duration::rep>(wait) + 1));
@@ -185,8 +185,8 @@ void IdlePolls::run() {
   const Instant now = clock_.now();
   // Who shares goes with everybody who is due: a command for a few would cost as much. A hint is
   // followed by a command of its own.
-  while (tokens_ >= 1 && !sleepers_.empty() && sleepers_.begin()->first <= now) {
-    Sleeper* sleeper = sleepers_.begin()->second;
+  while (tokens_ >= 1 && !sleepers_.empty() && std::get<Instant>(*sleepers_.begin()) <= now) {
+    Sleeper* sleeper = std::get<Sleeper*>(*sleepers_.begin());
     sleeper->wake();
     const double price = sleeper->shares() && !sleeper->hinted_ ? 0 : 1;
     tokens_ -= price;

@@ -31,7 +31,7 @@ Leases::~Leases() {
 
 Leases::Lease::~Lease() {
   *self_ = nullptr;
-  leases_.due_.erase({due_, this});
+  leases_.due_.erase({due_, number_, this});
 }
 
 bool Leases::Lease::ends_soon() const {
@@ -49,7 +49,7 @@ std::unique_ptr<Leases::Lease> Leases::hold(LeaseTerms terms, LeaseHandler& hand
 
 void Leases::renew_now() {
   std::vector<Lease*> all;
-  for (const auto& [at, lease] : due_) {
+  for (const auto& [at, number, lease] : due_) {
     lease->renewing_ = false;  // what was in flight is gone with the old connection
     all.push_back(lease);
   }
@@ -61,23 +61,23 @@ void Leases::renew_now() {
 }
 
 void Leases::schedule(Lease& lease, Instant at) {
-  due_.erase({lease.due_, &lease});
+  due_.erase({lease.due_, lease.number_, &lease});
   lease.due_ = at;
-  due_.emplace(at, &lease);
+  due_.emplace(at, lease.number_, &lease);
 }
 
 void Leases::arm() {
   if (due_.empty()) {
     timer_.cancel();
-  } else if (timer_.deadline() != due_.begin()->first) {
-    timer_.set(due_.begin()->first, [this] { run_due(); });
+  } else if (const Instant first = std::get<Instant>(*due_.begin()); timer_.deadline() != first) {
+    timer_.set(first, [this] { run_due(); });
   }
 }
 
 void Leases::run_due() {
   const Instant now = clock_.now();
   std::vector<std::shared_ptr<Lease*>> due;
-  for (const auto& [at, lease] : due_) {
+  for (const auto& [at, number, lease] : due_) {
     // Those that are due a little later go along: fewer, larger calls.
     if (at > now + lease->terms_->expiry / 20) break;
     due.push_back(lease->self_);

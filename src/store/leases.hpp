@@ -6,12 +6,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <list>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <w8y/clock.hpp>
@@ -78,12 +80,13 @@ class Leases {
   [[nodiscard]] std::size_t size() const { return due_.size(); }
   /// Something that was due seconds ago has not been looked at: the loop doesn't get to it.
   [[nodiscard]] bool overdue(Instant now) const {
-    return !due_.empty() && due_.begin()->first + std::chrono::seconds(5) < now;
+    return !due_.empty() && std::get<Instant>(*due_.begin()) + std::chrono::seconds(5) < now;
   }
   [[nodiscard]] Margins& margins() { return margins_; }
 
  private:
-  using Due = std::set<std::pair<Instant, Lease*>>;
+  /// Those that are due at once: in the order in which they were claimed.
+  using Due = std::set<std::tuple<Instant, std::uint64_t, Lease*>>;
   /// As many locks as one script call renews, so that Redis is never held for long.
   static constexpr std::size_t batch_size = 200;
   /// Of a lock; those of longer names wait for their turn.
@@ -113,6 +116,7 @@ class Leases {
   const Clock& clock_;
   LockStore& store_;
   Due due_;
+  std::uint64_t made_ = 0;                        ///< leases
   std::size_t asked_ = 0;                         ///< bytes of names in calls that are not answered
   std::vector<std::shared_ptr<Lease*>> delayed_;  ///< until there are fewer of those
   Timer timer_;
@@ -138,11 +142,13 @@ class Leases::Lease {
   Lease(Leases& leases, LeaseTerms terms, LeaseHandler& handler)
       : leases_(leases),
         terms_(std::make_shared<const LeaseTerms>(std::move(terms))),
-        handler_(handler) {}
+        handler_(handler),
+        number_(++leases.made_) {}
 
   Leases& leases_;
   const std::shared_ptr<const LeaseTerms> terms_;  ///< a name may be as long as its item
   LeaseHandler& handler_;
+  const std::uint64_t number_;
   Instant ends_{};  ///< by our clock; never later than Redis's idea
   Instant renew_at_{};
   Instant due_{};  ///< its place in Leases::due_
