@@ -1,5 +1,7 @@
 #include "app/daemon.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -32,7 +34,11 @@ Daemon::Daemon(DaemonOptions options, Config config)
       reporter_(events_),
       processes_(loop_, log_),
       embedded_(loop_, log_, processes_.groups(), options_.embedded),
-      redis_(loop_, log_, events_, embedded_),
+      redis_({loop_, log_, events_,
+              [this] { return embedded_.exists() ? embedded_.url() : std::string(); },
+              [](const std::string& host) {
+                return store::RedisSession::Holder{host, getpid(), random_number()};
+              }}),
       timefiles_(loop_, log_),
       factory_(loop_.clock(), redis_, processes_, timefiles_),
       supervisor_(

@@ -1,11 +1,8 @@
 #include "app/redis_connection.hpp"
 
-#include <unistd.h>
-
 #include <utility>
 
 #include "app/config_loading.hpp"
-#include "app/random_number.hpp"
 
 namespace w8y::app {
 
@@ -19,14 +16,14 @@ std::unique_ptr<RedisConnection::Watched> RedisConnection::connect(const Config&
                                                                    RedisWatch::Changed changed) {
   auto made = std::make_unique<Watched>();
   redis::ClientOptions client = client_options(config.redis, "w8yd");
-  if (embedded_.exists()) client.url = redis::parse_url(embedded_.url());
+  const std::string embedded = parts_.embedded_url();
+  if (!embedded.empty()) client.url = redis::parse_url(embedded);
   made->options = client;
-  made->session = std::make_shared<store::RedisSession>(
-      loop_, client,
-      store::RedisSession::Holder{config.supervisor.host, getpid(), random_number()});
+  made->session =
+      std::make_shared<store::RedisSession>(loop_, client, parts_.holder(config.supervisor.host));
   made->watch =
       std::make_unique<RedisWatch>(made->session->client, loop_.clock(), loop_.timers(), client.url,
-                                   log_, events_, embedded_.exists(), std::move(changed));
+                                   log_, events_, !embedded.empty(), std::move(changed));
   return made;
 }
 

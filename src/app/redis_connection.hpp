@@ -9,7 +9,6 @@
 #include <w8y/status.hpp>
 #include <w8y/timers.hpp>
 
-#include "app/embedded_server.hpp"
 #include "app/redis_watch.hpp"
 #include "app/subsystem.hpp"
 #include "loop/loop.hpp"
@@ -21,10 +20,17 @@ namespace w8y::app {
 
 class RedisConnection final : public Subsystem {
  public:
-  /// An embedded server takes the place of the config's.
-  RedisConnection(loop::Loop& loop, ops::LineLog& log, EventHandler& events,
-                  const EmbeddedServer& embedded)
-      : loop_(loop), log_(log), events_(events), embedded_(embedded) {}
+  struct Parts {
+    loop::Loop& loop;
+    ops::LineLog& log;
+    EventHandler& events;
+    /// Of the embedded server, which takes the place of the config's; empty: there is none.
+    std::function<std::string()> embedded_url;
+    /// A new connection's, by the name of the host.
+    std::function<store::RedisSession::Holder(const std::string& host)> holder;
+  };
+  explicit RedisConnection(Parts parts)
+      : parts_(std::move(parts)), loop_(parts_.loop), log_(parts_.log), events_(parts_.events) {}
 
   /// Of the connection in use: what it is now.
   std::function<void(RedisState state)> on_changed;
@@ -75,10 +81,10 @@ class RedisConnection final : public Subsystem {
   void judge(RedisState state);
   void conclude(std::string why);
 
+  const Parts parts_;
   loop::Loop& loop_;
   ops::LineLog& log_;
   EventHandler& events_;
-  const EmbeddedServer& embedded_;
   std::unique_ptr<Watched> in_use_;
   std::unique_ptr<Candidate> next_;
 };

@@ -18,6 +18,11 @@ Duration read_clock(clockid_t id) {
                                               std::chrono::nanoseconds(time.tv_nsec));
 }
 
+const SystemClock& system_clock() {
+  static const SystemClock clock;
+  return clock;
+}
+
 }  // namespace
 
 Instant SystemClock::now() const {
@@ -28,7 +33,9 @@ WallTime SystemClock::wall() const {
   return std::chrono::duration_cast<WallTime>(read_clock(CLOCK_REALTIME));
 }
 
-Loop::Loop() : walking_(before_wait_.end()) {
+Loop::Loop() : Loop(system_clock()) {}
+
+Loop::Loop(const Clock& clock) : clock_(clock), walking_(before_wait_.end()) {
   if (const int result = uv_loop_init(&uv_); result < 0)
     throw std::system_error(-result, std::generic_category(), "can't make an event loop");
   polls_ = std::make_unique<PollSet>(&uv_);
@@ -75,6 +82,11 @@ void Loop::stop() {
 }
 
 void Loop::on_prepare() noexcept {
+  step();
+  arm();
+}
+
+void Loop::step() {
   // What is due already needn't go through the descriptor; and before the hooks, which write out
   // what these callbacks gather.
   if (const auto next = timers_.next(); next && *next <= now()) timers_.run_due(now());
@@ -82,7 +94,6 @@ void Loop::on_prepare() noexcept {
     BeforeWait* hook = *walking_++;
     hook->callback_();
   }
-  arm();
 }
 
 void Loop::arm() {

@@ -29,6 +29,8 @@ class SystemClock : public Clock {
 class Loop {
  public:
   Loop();
+  /// On another clock. It knows nothing of run() and turn(): whoever has the clock calls step().
+  explicit Loop(const Clock& clock);
   ~Loop();
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
@@ -39,6 +41,9 @@ class Loop {
   void turn(bool wait);
   /// Ends run() after the turn it is in.
   void stop();
+  /// What a turn does besides waiting for descriptors: timers that are due, and what runs once per
+  /// turn.
+  void step();
 
   [[nodiscard]] uv_loop_t* uv() { return &uv_; }
   [[nodiscard]] PollSet& polls() { return *polls_; }
@@ -70,7 +75,7 @@ class Loop {
   void arm();
 
   uv_loop_t uv_{};
-  SystemClock clock_;
+  const Clock& clock_;
   TimerQueue timers_;
   int timer_fd_ = -1;
   std::unique_ptr<PollSet> polls_;

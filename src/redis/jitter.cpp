@@ -2,14 +2,26 @@
 
 #include <sys/random.h>
 
-#include <cstdint>
-
 namespace w8y::redis {
 
-Duration jittered(Duration pause) {
+namespace {
+
+std::uint32_t system_random() {
   std::uint32_t random = 0;
   if (getrandom(&random, sizeof random, GRND_NONBLOCK) < 0) random = 0;
-  return pause / 2 + pause * (random % 1024) / 2048;
+  return random;
+}
+
+thread_local RandomNumber random_number = system_random;
+
+}  // namespace
+
+Duration jittered(Duration pause) {
+  return pause / 2 + pause * (random_number() % 1024) / 2048;
+}
+
+void provide_randomness(RandomNumber random) {
+  random_number = random;
 }
 
 }  // namespace w8y::redis

@@ -1,11 +1,17 @@
 // Pauses with a random part, so that a fleet doesn't act as one.
 #pragma once
 
+#include <cstdint>
+
 #include <w8y/clock.hpp>
 
 namespace w8y::redis {
 
 /// Between half of it and all of it.
 Duration jittered(Duration pause);
+
+/// Where the random part comes from in this thread, instead of the system's randomness.
+using RandomNumber = std::uint32_t (*)();
+void provide_randomness(RandomNumber random);
 
 }  // namespace w8y::redis
