@@ -1,0 +1,162 @@
+#include "simulation/children.hpp"
+
+#include <csignal>
+#include <utility>
+
+namespace w8y::sim {
+
+namespace {
+
+constexpr Duration birth = std::chrono::milliseconds(1);
+constexpr Duration death = std::chrono::microseconds(500);
+
+}  // namespace
+
+/// Destroyed, it kills its children, as the kernel does when their host dies.
+class StoryExecutor final : public Executor, public std::enable_shared_from_this<StoryExecutor> {
+ public:
+  StoryExecutor(Children& all, Inbox& host, RunHandler& handler)
+      : all_(all), host_(host), handler_(handler) {}
+  ~StoryExecutor() override {
+    for (auto& [run, life] : lives_)
+      if (life.alive) all_.watcher_.child_dead(life.child);
+  }
+  StoryExecutor(const StoryExecutor&) = delete;
+  StoryExecutor& operator=(const StoryExecutor&) = delete;
+
+  void start(const Claim& claim, RulePtr rule) override {
+    const RunId run = claim.run;
+    Life& life = lives_[run];
+    life.child = {host_.name(), rule->prefix, claim, rule, all_.tell(*rule, claim.item), 0};
+    if (life.child.story.end == Story::End::is_not_started) {
+      const auto end = std::make_shared<RunEnd>();
+      NotStarted why;
+      why.reason = "fork: Resource temporarily unavailable";
+      why.host_is_short = true;
+      end->process = why;
+      return ended(run, end);
+    }
+    after(birth, run, [this](Life& born) {
+      born.child.pid = ++all_.pids_;
+      born.alive = true;
+      all_.watcher_.child_born(born.child);
+      tell([this, id = born.child.claim.run, pid = born.child.pid] {
+        if (lives_.contains(id)) handler_.on_started(id, pid);
+      });
+      after(born.child.story.takes, born.child.claim.run, [this](Life& over) { end(over); });
+      if (born.killed) signal(born.child.claim.run, Duration{0}, SIGKILL);
+    });
+  }
+
+  void stop(const RunId& run) override {
+    const auto found = lives_.find(run);
+    if (found == lives_.end() || std::exchange(found->second.told, true)) return;
+    const Story& story = found->second.child.story;
+    if (!story.ignores) signal(run, birth + story.heeds, SIGTERM);
+    // From the host's own timer: one that stands still kills later.
+    after(found->second.child.rule->kill_grace, run,
+          [this, run](Life&) { tell([this, run] { kill(run); }); });
+  }
+  void kill(const RunId& run) override {
+    const auto found = lives_.find(run);
+    if (found == lives_.end()) return;
+    found->second.killed = true;
+    if (found->second.alive) signal(run, death, SIGKILL);
+  }
+
+ private:
+  struct Life {
+    Child child;
+    bool alive = false;
+    bool told = false;    ///< SIGTERM
+    bool killed = false;  ///< as soon as it is there
+  };
+
+  template <typename Then>
+  void after(Duration pause, const RunId& run, Then then) {
+    all_.world_.after(pause, [weak = weak_from_this(), this, run, then] {
+      const auto self = weak.lock();
+      if (!self) return;
+      const auto found = lives_.find(run);
+      if (found != lives_.end()) then(found->second);
+    });
+  }
+  void tell(std::function<void()> what) {
+    host_.deliver([weak = weak_from_this(), what = std::move(what)] {
+      if (const auto self = weak.lock()) what();
+    });
+  }
+  void signal(const RunId& run, Duration in, int number) {
+    after(in, run, [this, number](Life& life) {
+      if (!life.alive) return;
+      die(life);
+      const auto end = std::make_shared<RunEnd>();
+      end->process = Signalled{number};
+      ended(life.child.claim.run, end);
+    });
+  }
+  void die(Life& life) {
+    life.alive = false;
+    all_.watcher_.child_dead(life.child);
+  }
+  /// By itself.
+  void end(Life& life) {
+    if (!life.alive) return;
+    die(life);
+    const auto end = std::make_shared<RunEnd>();
+    switch (life.child.story.end) {
+      case Story::End::succeeds:
+        end->process = Exited{0};
+        if (life.child.story.cooldown) {
+          end->complete = Complete{};
+          end->complete->cooldown = life.child.story.cooldown;
+        }
+        break;
+      case Story::End::fails:
+        end->process = Exited{3};
+        break;
+      case Story::End::crashes:
+      case Story::End::is_not_started:
+        end->process = Signalled{SIGSEGV};
+        break;
+    }
+    ended(life.child.claim.run, end);
+  }
+  void ended(const RunId& run, std::shared_ptr<RunEnd> end) {
+    all_.world_.after(death, [weak = weak_from_this(), this, run, end = std::move(end)] {
+      const auto self = weak.lock();
+      if (!self) return;
+      tell([this, run, end] {
+        if (lives_.erase(run) > 0) handler_.on_ended(run, std::move(*end));
+      });
+    });
+  }
+
+  Children& all_;
+  Inbox& host_;
+  RunHandler& handler_;
+  std::map<RunId, Life> lives_;
+};
+
+std::shared_ptr<Executor> Children::make_executor(Inbox& host, const Rule&, RunHandler& handler) {
+  return std::make_shared<StoryExecutor>(*this, host, handler);
+}
+
+Story Children::tell(const Rule& rule, const Item& item) {
+  const Manners& manner = manners[rule.prefix];
+  Story story;
+  story.takes = random_.between(manner.shortest, manner.longest);
+  story.heeds = random_.between(Duration{0}, Duration(std::chrono::milliseconds(300)));
+  story.ignores = random_.chance(manner.stubborn);
+  const auto dice = random_.below(100);
+  if (item.starts_with("bad") || dice < manner.failing) {
+    story.end = dice % 3 == 0 ? Story::End::crashes : Story::End::fails;
+  } else if (dice == 99) {
+    story.end = Story::End::is_not_started;
+  } else if (dice > 90) {
+    story.cooldown = random_.between(Duration{0}, Duration(std::chrono::seconds(5)));
+  }
+  return story;
+}
+
+}  // namespace w8y::sim

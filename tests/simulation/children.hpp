@@ -1,0 +1,73 @@
+// The programs that hosts run items with: each run a story that the seed tells.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <w8y/executor.hpp>
+
+#include "simulation/network.hpp"
+#include "simulation/world.hpp"
+
+namespace w8y::sim {
+
+/// How a child behaves.
+struct Story {
+  enum class End { succeeds, fails, crashes, is_not_started };
+  End end = End::succeeds;
+  Duration takes{0};
+  std::optional<Duration> cooldown;  ///< that it asks for
+  Duration heeds{0};                 ///< until it ends after SIGTERM
+  bool ignores = false;              ///< SIGTERM
+};
+
+struct Child {
+  std::string host;
+  std::string list;
+  Claim claim;
+  RulePtr rule;
+  Story story;
+  int pid = 0;
+};
+
+/// Told of each child, by the kernel: whatever its host does meanwhile.
+class ChildWatcher {
+ public:
+  virtual ~ChildWatcher() = default;
+  virtual void child_born(const Child& child) = 0;
+  virtual void child_dead(const Child& child) = 0;
+};
+
+/// All processes of the world.
+class Children {
+ public:
+  Children(World& world, ChildWatcher& watcher)
+      : world_(world), watcher_(watcher), random_(world.random.fork(2)) {}
+
+  /// How items of a list behave, in percent.
+  struct Manners {
+    unsigned failing = 15;
+    unsigned stubborn = 5;  ///< ignore SIGTERM
+    Duration shortest = std::chrono::milliseconds(1);
+    Duration longest = std::chrono::seconds(3);
+  };
+  std::map<std::string, Manners> manners;  ///< by list
+
+  std::shared_ptr<Executor> make_executor(Inbox& host, const Rule& rule, RunHandler& handler);
+
+ private:
+  friend class StoryExecutor;
+  Story tell(const Rule& rule, const Item& item);
+
+  World& world_;
+  ChildWatcher& watcher_;
+  Random random_;
+  int pids_ = 1000;
+};
+
+}  // namespace w8y::sim

@@ -1,0 +1,95 @@
+#include "simulation/faults.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace w8y::sim {
+
+namespace {
+
+struct KindOfFault {
+  const char* name;
+  unsigned weight;
+  Duration longest;
+};
+using namespace std::chrono_literals;
+/// In the order of Fault::Kind.
+constexpr std::array<KindOfFault, static_cast<std::size_t>(Fault::Kind::last) + 1> kinds{{
+    {"slow line", 6, 20s},
+    {"held line", 6, 20s},
+    {"refused line", 2, 10s},
+    {"broken connection", 6, 0s},
+    {"lost request", 6, 0s},
+    {"lost reply", 8, 0s},
+    {"half a reply", 4, 0s},
+    {"restart", 3, 5s},
+    {"restart that loses writes", 1, 3s},
+    {"hanging server", 3, 12s},
+    {"read-only server", 2, 8s},
+    {"full server", 2, 8s},
+    {"slow server", 3, 10s},
+    {"stall", 6, 15s},
+    {"death", 6, 10s},
+    {"date", 2, 0s},
+    {"reload", 6, 0s},
+    {"quiet", 2, 8s},
+    {"pause", 2, 8s},
+    {"cancel", 4, 0s},
+    {"run item", 4, 0s},
+    {"quarantine", 3, 0s},
+    {"release", 3, 0s},
+    {"add", 5, 0s},
+    {"remove", 4, 0s},
+    {"item twice", 2, 0s},
+    {"empty list", 1, 6s},
+    {"large item", 1, 0s},
+    {"foreign client", 5, 4s},
+    {"noise", 2, 2s},
+}};
+
+Fault::Kind draw_kind(Random& random) {
+  unsigned sum = 0;
+  for (const KindOfFault& each : kinds) sum += each.weight;
+  auto dice = static_cast<unsigned>(random.below(sum));
+  std::size_t kind = 0;
+  while (dice >= kinds[kind].weight) dice -= kinds[kind++].weight;
+  return static_cast<Fault::Kind>(kind);
+}
+
+}  // namespace
+
+const char* name_of(Fault::Kind kind) {
+  return kinds[static_cast<std::size_t>(kind)].name;
+}
+
+std::string to_text(const Fault& fault) {
+  std::string text = std::to_string(fault.at.count() / 1000) + " ms: " + name_of(fault.kind) +
+                     ", " + fault.host + ", " + fault.server + ", " + fault.list;
+  if (fault.time > Duration{0})
+    text += ", for " + std::to_string(fault.time.count() / 1000) + " ms";
+  return text;
+}
+
+std::vector<Fault> draw_faults(Random random, const Scale& scale) {
+  std::vector<Fault> faults;
+  const Duration end = scale.time - Scale::calm;
+  // One seed in eight is a quiet day; others have a fault in half a second to six seconds.
+  const Duration pause = random.chance(12) ? end : random.between(Duration(500ms), Duration(6s));
+  for (Duration at = 2s; at < end; at += random.between(pause / 4, pause * 7 / 4)) {
+    Fault fault;
+    fault.kind = draw_kind(random);
+    fault.at = at;
+    fault.host = "h" + std::to_string(1 + random.below(scale.hosts));
+    fault.server = random.chance(85) ? "redis1" : "redis2";
+    fault.list = "list" + std::to_string(1 + random.below(scale.lists));
+    fault.number = random.next();
+    const Duration longest =
+        std::min(kinds[static_cast<std::size_t>(fault.kind)].longest, end - at);
+    // Short ones are the more, but some last longer than a lease.
+    fault.time = random.between(Duration{0}, random.chance(50) ? longest / 8 : longest);
+    faults.push_back(std::move(fault));
+  }
+  return faults;
+}
+
+}  // namespace w8y::sim

@@ -1,0 +1,74 @@
+// What happens to a world besides its work: drawn from its seed, all before it begins, so that each
+// can be left out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <w8y/clock.hpp>
+
+#include "simulation/random.hpp"
+
+namespace w8y::sim {
+
+struct Fault {
+  enum class Kind {
+    // the network, between a host and a server
+    slow_line,
+    held_line,
+    refused_line,
+    broken_now,
+    lost_request,
+    lost_reply,
+    half_reply,
+    // a server
+    restart,
+    restart_that_loses,
+    hang,
+    read_only,
+    full,
+    slow_server,
+    // a host
+    stall,
+    death,
+    date,
+    // operators and users
+    reload,
+    quiet,
+    pause,
+    cancel,
+    run_item,
+    quarantine,
+    release,
+    add,
+    remove,
+    twice,
+    empty_list,
+    large,
+    foreign,
+    noise,
+    last = noise,
+  };
+  Kind kind = Kind::slow_line;
+  Duration at{0};  ///< since the beginning
+  Duration time{0};
+  std::string host;
+  std::string server;
+  std::string list;
+  std::uint64_t number = 0;  ///< what else is to be drawn
+};
+
+[[nodiscard]] const char* name_of(Fault::Kind kind);
+[[nodiscard]] std::string to_text(const Fault& fault);
+
+struct Scale {
+  unsigned hosts = 3;
+  unsigned lists = 2;
+  /// Of all; the last part of it is without faults.
+  Duration time = std::chrono::minutes(3);
+
+  static constexpr Duration calm = std::chrono::seconds(60);
+};
+[[nodiscard]] std::vector<Fault> draw_faults(Random random, const Scale& scale);
+
+}  // namespace w8y::sim

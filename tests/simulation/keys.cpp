@@ -1,0 +1,101 @@
+#include "simulation/keys.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace w8y::sim {
+
+bool SortedSet::add(const std::string& member, double score) {
+  const auto [place, anew] = scores_.try_emplace(member, score);
+  if (!anew) order_.erase({place->second, member});
+  place->second = score;
+  order_.emplace(score, member);
+  return anew;
+}
+
+bool SortedSet::remove(const std::string& member) {
+  const auto found = scores_.find(member);
+  if (found == scores_.end()) return false;
+  order_.erase({found->second, member});
+  scores_.erase(found);
+  return true;
+}
+
+std::optional<double> SortedSet::score(const std::string& member) const {
+  const auto found = scores_.find(member);
+  return found == scores_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<std::size_t> SortedSet::rank(const std::string& member) const {
+  const auto found = scores_.find(member);
+  if (found == scores_.end()) return std::nullopt;
+  return static_cast<std::size_t>(
+      std::distance(order_.begin(), order_.find({found->second, member})));
+}
+
+Keys::Entry* Keys::look(const std::string& key) {
+  const auto found = entries_.find(key);
+  if (found == entries_.end()) return nullptr;
+  if (!found->second.expires_ms || *found->second.expires_ms > now_ms()) return &found->second;
+  entries_.erase(found);
+  return nullptr;
+}
+
+bool Keys::remove(const std::string& key) {
+  if (look(key) == nullptr) return false;
+  entries_.erase(key);
+  return true;
+}
+
+void Keys::sweep(const std::string& key) {
+  const Entry* entry = look(key);
+  if (entry == nullptr) return;
+  const bool empty = std::visit(
+      [](const auto& value) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::string>) {
+          return false;
+        } else {
+          return value.size() == 0;
+        }
+      },
+      entry->value);
+  if (empty) entries_.erase(key);
+}
+
+std::int64_t Keys::ttl(const std::string& key) {
+  const Entry* entry = look(key);
+  if (entry == nullptr) return -2;
+  return entry->expires_ms ? *entry->expires_ms - now_ms() : -1;
+}
+
+bool Keys::expire(const std::string& key, std::int64_t life_ms) {
+  Entry* entry = look(key);
+  if (entry == nullptr) return false;
+  entry->expires_ms = now_ms() + life_ms;
+  if (life_ms <= 0) entries_.erase(key);
+  return true;
+}
+
+bool Keys::set(const std::string& key, const std::string& value,
+               std::optional<std::int64_t> life_ms, bool if_new) {
+  if (if_new && exists(key)) return false;
+  Entry entry{value, std::nullopt};
+  if (life_ms) entry.expires_ms = now_ms() + *life_ms;
+  entries_.insert_or_assign(key, std::move(entry));
+  return true;
+}
+
+std::string Keys::range(const std::string& key, std::size_t first, std::size_t last) {
+  const auto* text = find<std::string>(key);
+  if (text == nullptr || first >= text->size()) return {};
+  return text->substr(first, last - first + 1);
+}
+
+const std::map<std::string, Keys::Entry>& Keys::all() {
+  std::erase_if(entries_, [this](const auto& entry) {
+    return entry.second.expires_ms && *entry.second.expires_ms <= now_ms();
+  });
+  return entries_;
+}
+
+}  // namespace w8y::sim

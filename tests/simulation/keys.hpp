@@ -1,0 +1,87 @@
+// The keys of a Redis, as far as w8y uses them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace w8y::sim {
+
+using List = std::deque<std::string>;
+using Hash = std::map<std::string, std::string>;
+
+class SortedSet {
+ public:
+  /// False: it was there already.
+  bool add(const std::string& member, double score);
+  bool remove(const std::string& member);
+  [[nodiscard]] std::optional<double> score(const std::string& member) const;
+  [[nodiscard]] std::optional<std::size_t> rank(const std::string& member) const;
+  [[nodiscard]] const std::set<std::pair<double, std::string>>& order() const { return order_; }
+  [[nodiscard]] std::size_t size() const { return order_.size(); }
+
+ private:
+  std::map<std::string, double> scores_;
+  std::set<std::pair<double, std::string>> order_;
+};
+
+/// A key of another type than it is used as.
+struct WrongType {};
+
+class Keys {
+ public:
+  struct Entry {
+    std::variant<std::string, List, Hash, SortedSet> value;
+    std::optional<std::int64_t> expires_ms;
+  };
+
+  /// By the server's clock, in µs since 1970; set before each command.
+  std::int64_t now_us = 0;
+  [[nodiscard]] std::int64_t now_ms() const { return now_us / 1000; }
+
+  /// Each throws WrongType. A null pointer: there is no such key.
+  template <typename Type>
+  Type* find(const std::string& key) {
+    Entry* entry = look(key);
+    if (entry == nullptr) return nullptr;
+    if (auto* value = std::get_if<Type>(&entry->value)) return value;
+    throw WrongType();
+  }
+  /// Made if it is not there.
+  template <typename Type>
+  Type& get(const std::string& key) {
+    if (Type* value = find<Type>(key)) return *value;
+    return std::get<Type>(
+        entries_.insert_or_assign(key, Entry{Type(), std::nullopt}).first->second.value);
+  }
+  bool exists(const std::string& key) { return look(key) != nullptr; }
+  bool remove(const std::string& key);
+  /// What is empty is not there.
+  void sweep(const std::string& key);
+  /// In ms; -1: for good, -2: no such key.
+  std::int64_t ttl(const std::string& key);
+  bool expire(const std::string& key, std::int64_t life_ms);
+  /// `life_ms`: nullopt: for good. False: `if_new`, and it is there.
+  bool set(const std::string& key, const std::string& value, std::optional<std::int64_t> life_ms,
+           bool if_new);
+  std::string range(const std::string& key, std::size_t first, std::size_t last);
+
+  /// All that are not expired, by name.
+  const std::map<std::string, Entry>& all();
+  void clear() { entries_.clear(); }
+
+ private:
+  Entry* look(const std::string& key);
+
+  std::map<std::string, Entry> entries_;
+};
+
+}  // namespace w8y::sim

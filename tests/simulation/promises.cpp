@@ -1,0 +1,326 @@
+#include "simulation/promises.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "store/lock_value.hpp"
+
+namespace w8y::sim {
+
+namespace {
+
+/// What a fault leaves behind: a connection is given up after command_timeout, and made anew.
+constexpr Duration aftermath = std::chrono::seconds(8);
+/// A child that is killed takes this long to die.
+constexpr Duration tolerance = std::chrono::milliseconds(2);
+
+std::string list_of(const std::string& key) {  // "work:list"
+  return key.substr(0, key.rfind(":list"));
+}
+
+std::string text_of(Server& server, const std::string& key) {
+  const auto* text = server.keys().find<std::string>(key);
+  return text == nullptr ? std::string() : *text;
+}
+
+}  // namespace
+
+void Promises::break_promise(std::string promise, std::string why,
+                             std::vector<std::string> subjects) {
+  if (broken_) return;
+  world_.log("promises", "", promise + ": " + why);
+  broken_ = Broken{std::move(promise), std::move(why), std::move(subjects)};
+  world_.stop();
+}
+
+void Promises::trouble(const std::string& whom, Duration time) {
+  Instant& until = trouble_until_[whom];
+  until = std::max(until, world_.now() + time + aftermath);
+}
+
+bool Promises::in_trouble(const std::string& host, const std::string& server, Instant since) const {
+  return std::any_of(trouble_until_.begin(), trouble_until_.end(), [&](const auto& trouble) {
+    const auto& [whom, until] = trouble;
+    return (whom.empty() || whom == host || whom == server) && until >= since;
+  });
+}
+
+bool Promises::is_away(const std::string& host, Instant since) const {
+  const auto found = away_.find(host);
+  return found != away_.end() && found->second >= since;
+}
+
+// ---- the set of items
+
+std::uint64_t Promises::sum_of(Server& server, const std::string& list) {
+  std::uint64_t sum = 0;
+  if (const List* items = server.keys().find<List>(list))
+    for (const std::string& item : *items) sum += hash_of(item);
+  return sum;
+}
+
+void Promises::user_changes(Server& server, const std::string& list) {
+  items_[server.name() + ' ' + list + ":list"] = sum_of(server, list + ":list");
+}
+
+void Promises::check_items(Server& server, const std::string& list, const std::string& who) {
+  const auto known = items_.find(server.name() + ' ' + list);
+  if (known == items_.end()) return;
+  // What is lost stays lost: a long list needn't be summed up each time.
+  const List* items = server.keys().find<List>(list);
+  if (items != nullptr && items->size() > 8 && ++looks_ % 16 != 0) return;
+  if (known->second == sum_of(server, list)) return;
+  break_promise("no item is ever lost",
+                "the items of " + list + " are others after a call of " + who,
+                {who, list_of(list)});
+}
+
+// ---- claims
+
+void Promises::before(Server& server, const Server::Command& command) {
+  servers_[server.name()] = &server;
+  if (command.script == settle) before_settle(server, command);
+}
+
+void Promises::after(Server& server, const Server::Command& command, const Value& reply) {
+  if (command.script == nullptr) return;
+  if (command.script == claim || command.script == claim_item) {
+    after_claim(server, command, reply);
+    check_items(server, command.key[0], command.who);
+  } else if (command.script == renew) {
+    after_renew(command, reply);
+  } else if (command.script == settle) {
+    after_settle(server, command);
+    check_items(server, command.key[3], command.who);
+  } else if (command.script == undo) {
+    for (std::size_t i = 4; i < reply.elements.size(); ++i)
+      runs_[reply.elements[i].text].settled = true;
+  }
+}
+
+void Promises::after_claim(Server& server, const Server::Command& command, const Value& reply) {
+  if (reply.kind != Value::Kind::array) return;
+  const auto& told = reply.elements;
+  if (command.script == claim_item) {
+    if (told[0].text != "ok") return;
+    rests_.erase(key_of(server.name(), list_of(command.key[0]), command.arg[3]));
+    const std::string holder = command.arg[0].substr(0, command.arg[0].size() - 26);
+    return claimed(server, command, command.arg[3], command.arg[4], holder,
+                   std::chrono::milliseconds(number(command.arg[1])));
+  }
+  if (told.size() < 7) return;
+  std::size_t run = 15;
+  for (std::size_t i = 7 + 2 * static_cast<std::size_t>(told[6].number); i + 2 < told.size();
+       i += 3)
+    claimed(server, command, told[i].text, command.arg[run++], command.arg[1],
+            std::chrono::milliseconds(number(command.arg[2])));
+}
+
+void Promises::claimed(Server& server, const Server::Command& command, const std::string& item,
+                       const std::string& id, const std::string& holder, Duration life) {
+  const std::string list = list_of(command.key[0]);
+  const std::string place = key_of(server.name(), list, item);
+  ++count_.claims;
+  visits_[place] = world_.now();
+  Run& run = runs_[id];
+  run.id = id;
+  run.host = command.who;
+  run.server = server.name();
+  run.list = list;
+  run.item = item;
+  run.lock = command.script == claim ? command.arg[0] + item : command.key[6];
+  run.value = holder + id;
+  run.claimed = world_.now();
+  run.number = ++claims_;
+  run.life = life;
+  world_.log(server.name(), list + ' ' + item.substr(0, 40),
+             "claimed by " + command.who + ", run " + id);
+  lease_ends_at(run, world_.now() + life);
+  if (const auto rest = rests_.find(place); rest != rests_.end()) {
+    const auto freed = freed_.find(list);
+    const bool by_operator = freed != freed_.end() && freed->second >= rest->second.claimed;
+    const Run& of_rest = runs_[rest->second.run];
+    const bool excused = by_operator || of_rest.lost_by_store ||
+                         in_trouble(of_rest.host, of_rest.server, rest->second.claimed);
+    if (world_.now() + tolerance < rest->second.until && !excused)
+      break_promise("a failing item rests",
+                    "it is claimed " +
+                        std::to_string((rest->second.until - world_.now()).count() / 1000) +
+                        " ms before the rest after run " + rest->second.run + " is over",
+                    {list + ' ' + item, id});
+    rests_.erase(place);
+  }
+  last_claim_[place] = &run;
+}
+
+// ---- leases
+
+void Promises::lease_ends_at(Run& run, Instant at) {
+  run.lease_ends = at;
+  world_.at(at + tolerance, [this, id = run.id, at] {
+    if (runs_.contains(id) && runs_[id].lease_ends == at)
+      lease_over(id, servers_[runs_[id].server]);
+  });
+}
+
+void Promises::after_renew(const Server::Command& command, const Value& reply) {
+  for (std::size_t i = 0; i < reply.elements.size(); ++i) {
+    const auto state = reply.elements[i].number;
+    const std::string& value = command.arg[i + 2];
+    const auto run = runs_.find(value.substr(value.size() - 26));
+    if (run == runs_.end() || (state != 1 && state != 2)) continue;
+    if (state == 2) run->second.retaken = ++claims_;
+    lease_ends_at(run->second, world_.now() + std::chrono::milliseconds(number(command.arg[0])));
+  }
+}
+
+void Promises::lease_over(const std::string& id, Server* server) {
+  Run& run = runs_[id];
+  if (run.settled || !run.alive) return;
+  const bool lock_is_there = text_of(*server, run.lock) == run.value;
+  if (lock_is_there) return;
+  ++count_.lapses;
+  const Instant since = run.lease_ends - run.life;
+  world_.log(run.server, run.list + ' ' + run.item.substr(0, 40),
+             "lease of run " + id + " is over while it runs");
+  if (run.lost_by_store || is_away(run.host, since)) return;
+  if (run.terminates)
+    return break_promise("the child is dead before its lease ends",
+                         "run " + id + " of " + run.host + " lives",
+                         {run.host, run.list + ' ' + run.item});
+  if (!in_trouble(run.host, run.server, since))
+    break_promise("a lease is renewed",
+                  "that of run " + id + " has ended, and nothing was in the way",
+                  {run.host, run.list + ' ' + run.item});
+}
+
+void Promises::lost_writes(Server& server) {
+  for (auto& [id, run] : runs_)
+    if (run.server == server.name()) run.lost_by_store = true;
+  std::set<std::string> lists;
+  for (const auto& [place, sum] : items_)
+    if (place.starts_with(server.name() + ' '))
+      lists.insert(place.substr(server.name().size() + 1));
+  for (const std::string& list : lists) user_changes(server, list_of(list));
+  std::erase_if(rests_,
+                [&](const auto& rest) { return rest.first.starts_with(server.name() + ' '); });
+}
+
+// ---- children
+
+void Promises::child_born(const Child& child) {
+  ++count_.children;
+  const auto found = runs_.find(child.claim.run);
+  if (found == runs_.end())
+    return break_promise("one holder at a time", "run " + child.claim.run + " was never claimed",
+                         {child.host});
+  Run& run = found->second;
+  run.alive = true;
+  run.terminates = child.rule->on_lease_loss == OnLeaseLoss::terminate;
+  const std::string place = key_of(run.server, run.list, run.item);
+  world_.log(child.host, run.list + ' ' + run.item.substr(0, 40),
+             "process " + std::to_string(child.pid) + " for run " + run.id);
+  auto& others = living_[place];
+  for (const std::string& id : others) {
+    const Run& other = runs_[id];
+    ++count_.overlaps;
+    const bool excused = other.lost_by_store || run.lost_by_store ||
+                         (other.lease_ends <= world_.now() && !other.terminates) ||
+                         (run.lease_ends <= world_.now() && !run.terminates) ||
+                         is_away(other.host, other.lease_ends - other.life) ||
+                         is_away(run.host, run.claimed);
+    if (!excused)
+      break_promise("one holder at a time",
+                    "runs " + id + " of " + other.host + " and " + run.id + " of " + run.host +
+                        " of the same item",
+                    {run.list + ' ' + run.item, run.host, other.host});
+  }
+  others.insert(run.id);
+}
+
+void Promises::child_dead(const Child& child) {
+  Run& run = runs_[child.claim.run];
+  run.alive = false;
+  const std::string place = key_of(run.server, run.list, run.item);
+  living_[place].erase(run.id);
+  if (living_[place].empty()) living_.erase(place);
+  world_.log(child.host, run.list + ' ' + run.item.substr(0, 40),
+             "process " + std::to_string(child.pid) + " is gone");
+}
+
+// ---- ends
+
+void Promises::run_over(const std::string& host, const std::string&, const EndedRun& ended) {
+  ++runs_of_[host];
+  const Run& run = runs_[ended.claim.run];
+  const std::string place = key_of(run.server, run.list, run.item);
+  rests_.erase(place);
+  Duration rest{0};
+  if (counts_as(ended) == Counts::failure) {
+    rest = backoff_after(ended.rule->backoff, ended.claim.attempt);
+  } else if (counts_as(ended) == Counts::success) {
+    rest = ended.end.complete && ended.end.complete->cooldown ? *ended.end.complete->cooldown
+                                                              : ended.rule->circular().cooldown;
+  }
+  const bool last = last_claim_[place] != nullptr && last_claim_[place]->id == run.id;
+  if (rest > Duration{0} && last && run.lease_ends > world_.now())
+    rests_[place] = {world_.now() + rest, run.claimed, run.host, run.id};
+}
+
+/// From now on it is the last that has the item, as far as its host knows.
+void Promises::lease_back(const RunId& id) {
+  Run& run = runs_[id];
+  if (run.retaken == 0) return;
+  run.number = run.retaken;
+}
+
+void Promises::before_settle(Server& server, const Server::Command& command) {
+  before_.clear();
+  const auto kinds = static_cast<std::size_t>(number(command.arg[3]));
+  std::size_t at = 4 + 8 * kinds;
+  const std::string list = list_of(command.key[3]);
+  for (std::size_t i = 5; i + 1 < command.key.size(); ++i, at += 4) {
+    const auto found = runs_.find(command.arg[at + 1]);
+    if (found == runs_.end()) continue;
+    const Run& run = found->second;
+    const Run* last = last_claim_[key_of(run.server, run.list, run.item)];
+    before_.push_back({run.id, run.item, list, command.key[i], text_of(server, command.key[i]),
+                       failures_of(server.keys(), command.key[0], run.item),
+                       has_field(server.keys(), command.key[4], run.item),
+                       last != nullptr && last->number > run.number});
+  }
+}
+
+void Promises::after_settle(Server& server, const Server::Command& command) {
+  for (const Before& was : before_) {
+    Run& run = runs_[was.run];
+    run.settled = true;
+    ++count_.settled;
+    const std::string lock = text_of(server, was.lock);
+    world_.log(server.name(), was.list + ' ' + was.item.substr(0, 40),
+               "end of run " + was.run + ": " + (was.lock_was.empty() ? "free" : was.lock_was) +
+                   " becomes " + (lock.empty() ? "free" : lock));
+    if (!was.old || run.lost_by_store) continue;
+    const bool ours = was.lock_was == run.value;
+    const bool changed = failures_of(server.keys(), command.key[0], was.item) != was.failures ||
+                         has_field(server.keys(), command.key[4], was.item) != was.parked ||
+                         (!ours && !was.lock_was.empty() && lock != was.lock_was);
+    if (changed)
+      break_promise(
+          "an old end changes nothing",
+          "that of run " + was.run + " of " + run.host + " came after others had run the item",
+          {was.list + ' ' + was.item, run.host});
+  }
+}
+
+void Promises::nothing_left(Server& server, const std::vector<std::string>& lists) {
+  for (const auto& [key, entry] : server.keys().all()) {
+    const auto* text = std::get_if<std::string>(&entry.value);
+    if (text == nullptr || !text->starts_with("run:")) continue;
+    break_promise("no lock outlives its holder", key + " is " + *text + " when all have left",
+                  {*text});
+  }
+  for (const std::string& list : lists) check_items(server, list + ":list", "all hosts");
+}
+
+}  // namespace w8y::sim

@@ -1,0 +1,144 @@
+// What w8y promises, watched all the time: at the servers, where locks change; at the kernel, where
+// children are born and die; and at the hosts, where runs end. The first promise that is broken
+// ends the world.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "simulation/children.hpp"
+#include "simulation/host.hpp"
+#include "simulation/server.hpp"
+#include "simulation/world.hpp"
+
+namespace w8y::sim {
+
+struct Broken {
+  std::string promise;
+  std::string why;
+  std::vector<std::string> subjects;  ///< hosts, items and runs whose story is to be told
+};
+
+class Promises final : public Server::Watcher, public ChildWatcher, public HostWatcher {
+ public:
+  explicit Promises(World& world) : world_(world) {}
+
+  /// Something is in the way of a host or a server (nothing: of all) from now on, so long.
+  void trouble(const std::string& whom, Duration time);
+  /// Users change what is in a list: what was there is not compared.
+  void user_changes(Server& server, const std::string& list);
+  /// An operator sets items free or runs them before their time.
+  void operator_frees(const std::string& list) { freed_[list] = world_.now(); }
+  /// A host is gone, or stands still, and can't do what it owes.
+  void away(const std::string& host, Instant until) { away_[host] = until; }
+
+  [[nodiscard]] const std::optional<Broken>& broken() const { return broken_; }
+  void break_promise(std::string promise, std::string why, std::vector<std::string> subjects);
+
+  struct Count {
+    std::uint64_t claims = 0;    ///< items
+    std::uint64_t children = 0;  ///< that were born
+    std::uint64_t lapses = 0;    ///< leases that ended under a run
+    std::uint64_t overlaps = 0;  ///< that the contract allows
+    std::uint64_t settled = 0;
+  };
+  [[nodiscard]] const Count& count() const { return count_; }
+  /// When each item was claimed last, by "server list item".
+  [[nodiscard]] const std::map<std::string, Instant>& visits() const { return visits_; }
+  [[nodiscard]] std::size_t living() const { return living_.size(); }
+  /// Runs whose ends hosts have told since the beginning, by host.
+  [[nodiscard]] std::uint64_t runs_of(const std::string& host) { return runs_of_[host]; }
+  /// After the last host has left: nothing is left of it.
+  void nothing_left(Server& server, const std::vector<std::string>& lists);
+
+  // Server::Watcher
+  void before(Server& server, const Server::Command& command) override;
+  void after(Server& server, const Server::Command& command, const Value& reply) override;
+  void lost_writes(Server& server) override;
+  // ChildWatcher
+  void child_born(const Child& child) override;
+  void child_dead(const Child& child) override;
+  // HostWatcher
+  void run_over(const std::string& host, const std::string& server, const EndedRun& run) override;
+  void lease_back(const RunId& run) override;
+
+  [[nodiscard]] bool in_trouble(const std::string& host, const std::string& server,
+                                Instant since) const;
+
+ private:
+  struct Run {
+    std::string id;
+    std::string host;
+    std::string server;
+    std::string list;
+    std::string item;
+    std::string lock;
+    std::string value;
+    Instant claimed{};
+    std::uint64_t number = 0;   ///< of claims, in the order in which the server made them
+    std::uint64_t retaken = 0;  ///< the same, of a renewal that has taken the lock once more
+    Duration life{0};           ///< of its lock
+    Instant lease_ends{};       ///< as the server has it
+    bool alive = false;         ///< its child
+    bool terminates = false;    ///< on_lease_loss
+    bool lost_by_store = false;
+    bool settled = false;
+  };
+  struct Rest {
+    Instant until;
+    Instant claimed;  ///< the run after which it rests
+    std::string host;
+    std::string run;
+  };
+
+  static std::string key_of(const std::string& server, const std::string& list,
+                            const std::string& item) {
+    return server + ' ' + list + ' ' + item;
+  }
+  [[nodiscard]] bool is_away(const std::string& host, Instant since) const;
+  void claimed(Server& server, const Server::Command& command, const std::string& item,
+               const std::string& run, const std::string& holder, Duration life);
+  void after_claim(Server& server, const Server::Command& command, const Value& reply);
+  void after_renew(const Server::Command& command, const Value& reply);
+  void before_settle(Server& server, const Server::Command& command);
+  void after_settle(Server& server, const Server::Command& command);
+  void lease_ends_at(Run& run, Instant at);
+  void lease_over(const std::string& id, Server* server);
+  void check_items(Server& server, const std::string& list, const std::string& who);
+  static std::uint64_t sum_of(Server& server, const std::string& list);
+
+  World& world_;
+  std::optional<Broken> broken_;
+  std::map<std::string, Run> runs_;
+  std::map<std::string, std::set<std::string>> living_;  ///< children, by item
+  std::map<std::string, Run*> last_claim_;               ///< by item
+  std::map<std::string, Rest> rests_;                    ///< by item
+  std::map<std::string, Instant> visits_;
+  std::map<std::string, std::uint64_t> items_;  ///< a sum over each list's, by server and key
+  std::map<std::string, Instant> trouble_until_;
+  std::map<std::string, Instant> away_;
+  std::map<std::string, Instant> freed_;
+  std::map<std::string, std::uint64_t> runs_of_;
+  std::map<std::string, Server*> servers_;
+  std::uint64_t claims_ = 0;
+  std::uint64_t looks_ = 0;  ///< at lists
+  Count count_;
+  /// Of the items that a settlement is about, before it.
+  struct Before {
+    std::string run;
+    std::string item;
+    std::string list;
+    std::string lock;
+    std::string lock_was;
+    std::int64_t failures = 0;
+    bool parked = false;
+    bool old = false;
+  };
+  std::vector<Before> before_;
+};
+
+}  // namespace w8y::sim

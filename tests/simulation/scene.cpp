@@ -1,0 +1,231 @@
+// A world: what is in it, and what has to be so once nothing is in its way any more.
+#include "simulation/scene.hpp"
+
+#include <algorithm>
+
+namespace w8y::sim {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// When the last fault is over, all is as if there had been none after this time.
+constexpr Duration recovery = 15s;
+/// A free item is not left lying for longer, where a host has room for it.
+constexpr Duration longest_wait = 5s;
+constexpr Duration look_pause = 500ms;
+/// All hosts have left so long after they were told to.
+constexpr Duration longest_drain = 30s;
+/// Commands in a look's window that are for no list at rest: pings, tries of keyspace events,
+/// sweeps.
+constexpr double extra_commands = 25;
+/// And for each run: its claim, events, renewals, end.
+constexpr double commands_of_run = 12;
+
+}  // namespace
+
+Scene::Scene(const SceneOptions& options)
+    : options_(options),
+      world_(options.seed),
+      promises_(world_),
+      first_(world_, "redis1"),
+      second_(world_, "redis2"),
+      network_(world_),
+      children_(world_, promises_),
+      jitter_(world_.random.fork(3)) {
+  use_network(&network_, &jitter_);
+  for (Server* each : {&first_, &second_}) {
+    each->watcher = &promises_;
+    network_.add(*each);
+  }
+  Random random = world_.random.fork(4);
+  settings_ = draw_settings(random, options_.scale.lists);
+  for (unsigned i = 1; i <= options_.scale.hosts; ++i) {
+    const std::string name = "h" + std::to_string(i);
+    settings_of_[name] = settings_;
+    hosts_.push_back(std::make_unique<Host>(world_, network_, children_, promises_, name));
+    hosts_.back()->write_config(settings_.config_of(name));
+  }
+  populate();
+}
+
+Scene::~Scene() {
+  for (auto& each : hosts_) each->die();
+  world_.clear();
+}
+
+void Scene::populate() {
+  Random random = world_.random.fork(5);
+  for (const ListSettings& list : settings_.lists) {
+    auto& manner = children_.manners[list.name];
+    manner.failing = static_cast<unsigned>(random.one_of<int>({0, 10, 40}));
+    manner.stubborn = static_cast<unsigned>(random.one_of<int>({0, 10}));
+    manner.longest = list.quick ? Duration(8ms) : random.one_of<Duration>({300ms, 2s, 12s});
+    const auto items =
+        list.quick ? random.one_of<int>({3, 30}) : random.one_of<int>({1, 2, 5, 12, 40, 300});
+    manner.shortest = manner.longest / 10;
+    for (Server* each : {&first_, &second_}) {
+      Words words{"RPUSH", list.name + ":list"};
+      for (int i = 1; i <= items; ++i)
+        words.push_back((random.chance(3) ? "bad" : "item") + std::to_string(i));
+      user(*each, list.name, words);
+    }
+  }
+}
+
+void Scene::run() {
+  Random random = world_.random.fork(6);
+  for (const auto& each : hosts_)
+    world_.after(random.between(Duration{0}, Duration(2s)), [host = each.get()] { host->start(); });
+  for (const Fault& fault : options_.faults)
+    world_.at(World::beginning + fault.at, [this, &fault] { begin(fault); });
+  const Instant end = World::beginning + options_.scale.time;
+  world_.at(end - Scale::calm + recovery, [this] { watch_calm(); });
+  world_.at(end, [this] { leave(); });
+  world_.after(10s, [this] { look_at_calls(); });
+  world_.run_until(end + longest_drain + 5s);
+}
+
+// ---- the calm
+
+void Scene::watch_calm() {
+  for (const auto& each : hosts_) {
+    if (!each->alive() || !each->connected())
+      promises_.break_promise("it always comes back by itself",
+                              each->name() + " has no Redis " +
+                                  std::to_string(recovery.count() / 1'000'000) +
+                                  " s after the last fault",
+                              {each->name()});
+  }
+  look(Duration{0});
+}
+
+void Scene::look(Duration since_calm) {
+  for (const ListSettings& list : settings_.lists) look_at_list(list.name);
+  if (since_calm + look_pause < Scale::calm - recovery)
+    world_.after(look_pause, [this, since_calm] { look(since_calm + look_pause); });
+}
+
+/// Whether a host could take items of a list now.
+bool Scene::has_room(const Host& host, const ServedList& list) {
+  const Supervisor& supervisor = *host.supervisor();
+  const Rule& rule = list.rule();
+  Keys& keys = server(host.server()).keys();
+  std::size_t running = 0;
+  for (const auto& [prefix, other] : supervisor.lists()) running += other->running();
+  const SortedSet* slots = keys.find<SortedSet>(rule.prefix + ":slots");
+  const bool full =
+      rule.fleet_concurrency > 0 && slots != nullptr && slots->size() >= rule.fleet_concurrency;
+  const std::size_t limit = supervisor.places().limit();
+  // Some stories are those of a host that lacks processes.
+  const bool starved = list.poller() != nullptr && list.poller()->state() == PollerState::starved;
+  return !full && !starved && list.poller() != nullptr && list.running() < rule.concurrency &&
+         (limit == 0 || running < limit) && !keys.exists(rule.prefix + ":paused");
+}
+
+/// Since when it is, as far as it was looked at.
+Duration Scene::for_how_long(const std::string& what, bool is) {
+  if (!is) {
+    since_.erase(what);
+    return Duration{0};
+  }
+  return world_.now() - since_.try_emplace(what, world_.now()).first->second;
+}
+
+/// An item that is free, and a host that has room for it: that is not so for long.
+void Scene::look_at_list(const std::string& list) {
+  std::map<std::string, std::string> idle;  // who has had room for so long, by server
+  for (const auto& each : hosts_) {
+    const auto* supervisor = each->supervisor();
+    if (supervisor == nullptr) continue;
+    const auto served = supervisor->lists().find(list);
+    if (served == supervisor->lists().end() || served->second->state() != ServingState::serving)
+      return promises_.break_promise("it always comes back by itself",
+                                     list + " is not served by " + each->name(), {each->name()});
+    const bool room = has_room(*each, *served->second);
+    if (for_how_long(each->server() + ' ' + each->name() + ' ' + list, room) > longest_wait)
+      idle[each->server()] = each->name();
+  }
+  for (Server* at : {&first_, &second_}) {
+    const List* items = at->keys().find<List>(list + ":list");
+    if (items == nullptr) continue;
+    for (const std::string& item : *items) {
+      const std::string which = at->name() + ' ' + list + ' ' + item;
+      const auto visited = promises_.visits().find(which);
+      const Instant last = visited == promises_.visits().end() ? Instant() : visited->second;
+      const bool anew = std::exchange(visited_[which], last) != last;
+      const bool free = !anew && !at->keys().exists(list + ":lock:" + item);
+      if (for_how_long("free " + which, free) > longest_wait && idle.contains(at->name()))
+        return promises_.break_promise("each free item is visited",
+                                       idle[at->name()] + " has room, and " + item + " of " + list +
+                                           " is free for " +
+                                           std::to_string(longest_wait.count() / 1'000'000) + " s",
+                                       {list, list + ' ' + item});
+    }
+  }
+}
+
+void Scene::look_at_calls() {
+  for (const auto& each : hosts_) {
+    Window now{first_.commands(each->name()) + second_.commands(each->name()),
+               promises_.runs_of(each->name())};
+    const auto was = windows_.find(each->name());
+    if (was != windows_.end() && each->alive() &&
+        !promises_.in_trouble(each->name(), each->server(), world_.now() - Duration(10s))) {
+      const auto commands = static_cast<double>(now.commands - was->second.commands);
+      const auto runs = static_cast<double>(now.runs - was->second.runs);
+      const double most =
+          settings_of_[each->name()].idle_commands * 10.0 + extra_commands + runs * commands_of_run;
+      world_.log(each->name(), "",
+                 std::to_string(now.commands - was->second.commands) + " commands and " +
+                     std::to_string(now.runs - was->second.runs) + " runs in 10 s");
+      if (commands > most)
+        promises_.break_promise("calls are bounded",
+                                each->name() + " made " + std::to_string(commands) +
+                                    " calls in 10 s for " + std::to_string(runs) + " runs",
+                                {each->name()});
+    }
+    windows_[each->name()] = now;
+  }
+  if (left_ == 0 && world_.age() < options_.scale.time)
+    world_.after(10s, [this] { look_at_calls(); });
+}
+
+void Scene::leave() {
+  for (const auto& each : hosts_)
+    each->drain([this, host = each.get()] {
+      world_.log(host->name(), "", "has drained");
+      world_.after(Duration{1}, [this, host] {
+        host->die();
+        ++left_;
+      });
+    });
+  world_.after(longest_drain, [this] {
+    if (left_ < hosts_.size())
+      promises_.break_promise(
+          "a drain ends", std::to_string(hosts_.size() - left_) + " hosts have not left in 30 s",
+          {});
+    Words lists;
+    for (const ListSettings& list : settings_.lists) lists.push_back(list.name);
+    for (Server* each : {&first_, &second_}) promises_.nothing_left(*each, lists);
+  });
+}
+
+// ---- who is who
+
+Host& Scene::host(const std::string& name) {
+  return **std::find_if(hosts_.begin(), hosts_.end(),
+                        [&](const auto& each) { return each->name() == name; });
+}
+
+std::string Scene::item_of(Server& server, const std::string& list, std::uint64_t number) {
+  const List* items = server.keys().find<List>(list + ":list");
+  return items == nullptr ? "item1" : (*items)[number % items->size()];
+}
+
+void Scene::user(Server& server, const std::string& list, const Words& words) {
+  server.ask("user", words);
+  promises_.user_changes(server, list);
+}
+
+}  // namespace w8y::sim

@@ -1,0 +1,80 @@
+// A world by its seed: servers, hosts, users and what happens to them, and what has to be so in the
+// end.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "simulation/faults.hpp"
+#include "simulation/promises.hpp"
+#include "simulation/settings.hpp"
+
+namespace w8y::sim {
+
+struct SceneOptions {
+  std::uint64_t seed = 1;
+  Scale scale;
+  std::vector<Fault> faults;  ///< as draw_faults() made them, or fewer
+};
+
+class Scene {
+ public:
+  explicit Scene(const SceneOptions& options);
+  ~Scene();
+  Scene(const Scene&) = delete;
+  Scene& operator=(const Scene&) = delete;
+
+  void run();
+
+  [[nodiscard]] const World& world() const { return world_; }
+  [[nodiscard]] const Promises& promises() const { return promises_; }
+
+ private:
+  void populate();
+  void begin(const Fault& fault);
+  void begin_network(const Fault& fault);
+  void begin_server(const Fault& fault);
+  void begin_host(const Fault& fault);
+  void begin_order(const Fault& fault);
+  void begin_change(const Fault& fault);
+  void foreign(const Fault& fault);
+  void reload(Host& host, Random random);
+  void watch_calm();
+  void look(Duration since_calm);
+  void look_at_list(const std::string& list);
+  bool has_room(const Host& host, const ServedList& list);
+  Duration for_how_long(const std::string& what, bool is);
+  void look_at_calls();
+  void leave();
+
+  Host& host(const std::string& name);
+  Server& server(const std::string& name) { return name == "redis1" ? first_ : second_; }
+  std::string item_of(Server& server, const std::string& list, std::uint64_t number);
+  void user(Server& server, const std::string& list, const Words& words);
+  void order(Server& server, const std::string& list, Script script, const Fault& fault);
+
+  const SceneOptions options_;
+  World world_;
+  Promises promises_;
+  Server first_;
+  Server second_;
+  Network network_;
+  Children children_;
+  Random jitter_;
+  Settings settings_;
+  std::map<std::string, Settings> settings_of_;  ///< by host
+  std::vector<std::unique_ptr<Host>> hosts_;
+  std::size_t left_ = 0;
+  // in the calm
+  std::map<std::string, Instant> since_;    ///< a host has had room, an item has been free
+  std::map<std::string, Instant> visited_;  ///< an item, as it was looked at last
+  struct Window {
+    std::uint64_t commands = 0;
+    std::uint64_t runs = 0;
+  };
+  std::map<std::string, Window> windows_;
+};
+
+}  // namespace w8y::sim

@@ -1,0 +1,222 @@
+// Scene: what happens in a world besides its work.
+#include <algorithm>
+
+#include "simulation/scene.hpp"
+
+namespace w8y::sim {
+
+namespace {
+
+using namespace std::chrono_literals;
+using Kind = Fault::Kind;
+
+}  // namespace
+
+void Scene::begin(const Fault& fault) {
+  world_.log("fault", "", to_text(fault));
+  if (fault.kind <= Kind::half_reply) return begin_network(fault);
+  if (fault.kind <= Kind::slow_server) return begin_server(fault);
+  if (fault.kind <= Kind::date) return begin_host(fault);
+  if (fault.kind <= Kind::release) return begin_order(fault);
+  begin_change(fault);
+}
+
+void Scene::begin_network(const Fault& fault) {
+  promises_.trouble(fault.host, fault.time);
+  Line& line = network_.line(fault.host, fault.server);
+  switch (fault.kind) {
+    case Kind::slow_line:
+      line.least = Duration(1ms);
+      line.most = Duration(static_cast<std::int64_t>(2000 + fault.number % 400'000));
+      world_.after(fault.time, [&line] {
+        line.least = Line().least;
+        line.most = Line().most;
+      });
+      break;
+    case Kind::held_line:
+      line.held = true;
+      world_.after(fault.time, [&line] { line.held = false; });
+      break;
+    case Kind::refused_line:
+      line.refused = true;
+      network_.lose(fault.host, fault.server, Network::Loss::now);
+      world_.after(fault.time, [&line] { line.refused = false; });
+      break;
+    case Kind::broken_now:
+      network_.lose(fault.host, fault.server, Network::Loss::now);
+      break;
+    case Kind::lost_request:
+      network_.lose(fault.host, fault.server, Network::Loss::request);
+      break;
+    case Kind::lost_reply:
+      network_.lose(fault.host, fault.server, Network::Loss::reply);
+      break;
+    default:
+      network_.lose(fault.host, fault.server, Network::Loss::part);
+  }
+}
+
+void Scene::begin_server(const Fault& fault) {
+  Server& at = server(fault.server);
+  promises_.trouble(fault.server, fault.time);
+  switch (fault.kind) {
+    case Kind::restart:
+      at.restart(fault.time, false);
+      break;
+    case Kind::restart_that_loses:
+      at.save();
+      world_.after(Duration(static_cast<std::int64_t>(fault.number % 1'000'000)),
+                   [this, &at, &fault] {
+                     promises_.trouble(fault.server, fault.time);
+                     at.restart(fault.time, true);
+                   });
+      break;
+    case Kind::hang:
+      at.hang(true);
+      world_.after(fault.time, [&at] { at.hang(false); });
+      break;
+    case Kind::read_only:
+      at.refuse_writes("READONLY You can't write against a read only replica.");
+      world_.after(fault.time, [&at] { at.refuse_writes({}); });
+      break;
+    case Kind::full:
+      at.refuse_writes("OOM command not allowed when used memory > 'maxmemory'.");
+      world_.after(fault.time, [&at] { at.refuse_writes({}); });
+      break;
+    default:
+      at.slow_down(20 + static_cast<unsigned>(fault.number % 200));
+      world_.after(fault.time, [&at] { at.slow_down(1); });
+  }
+}
+
+void Scene::begin_host(const Fault& fault) {
+  Host& whose = host(fault.host);
+  promises_.trouble(fault.host, fault.time);
+  switch (fault.kind) {
+    case Kind::stall:
+      whose.stall(fault.time);
+      promises_.away(fault.host, world_.now() + fault.time + Duration(20ms));
+      break;
+    case Kind::death:
+      promises_.away(fault.host, world_.now() + fault.time);
+      whose.die();
+      world_.after(fault.time, [&whose] { whose.start(); });
+      break;
+    default:
+      whose.set_date(WallTime(static_cast<std::int64_t>(fault.number % 7'200'000) - 3'600'000));
+  }
+}
+
+void Scene::reload(Host& whose, Random random) {
+  Settings& settings = settings_of_[whose.name()];
+  change(settings, random);
+  whose.write_config(settings.config_of(whose.name()));
+  whose.reload();
+}
+
+/// By an operator.
+void Scene::begin_order(const Fault& fault) {
+  Host& whose = host(fault.host);
+  Server& at = server(fault.server);
+  switch (fault.kind) {
+    case Kind::reload:
+      promises_.trouble(fault.host, Duration{0});
+      // One host, or all in turn.
+      for (const auto& each : hosts_)
+        if (each.get() == &whose || fault.number % 2 == 0) reload(*each, Random(fault.number));
+      break;
+    case Kind::quiet:
+      whose.quiet(true);
+      world_.after(fault.time, [&whose] { whose.quiet(false); });
+      break;
+    case Kind::pause:
+      at.ask("operator", {"SET", fault.list + ":paused", "for a while", "PX",
+                          std::to_string(1 + fault.time.count() / 1000)});
+      break;
+    case Kind::cancel: {
+      const auto* supervisor = whose.supervisor();
+      if (supervisor == nullptr || !supervisor->lists().contains(fault.list)) break;
+      const auto* poller = supervisor->lists().at(fault.list)->poller();
+      if (poller == nullptr) break;
+      poller->runs().each([&](const ActiveRun& run) { whose.cancel(run.claim.run); });
+      break;
+    }
+    case Kind::run_item:
+      whose.run_item(fault.list, item_of(at, fault.list, fault.number));
+      break;
+    default:
+      order(at, fault.list, fault.kind == Kind::quarantine ? quarantine : release, fault);
+  }
+}
+
+void Scene::order(Server& at, const std::string& list, Script script, const Fault& fault) {
+  const std::string item = item_of(at, list, fault.number);
+  const std::string own = list + ":lock:" + item;
+  promises_.operator_frees(list);
+  if (script == quarantine) {
+    at.run("operator", quarantine, {list + ":list", list + ":quarantined", own},
+           {R"({"by":"an operator"})", item});
+    // It does not stay so: the calm is to find all at work.
+    world_.after(Duration(4s), [this, &at, list, &fault] { order(at, list, release, fault); });
+    return;
+  }
+  at.run("operator", release,
+         {list + ":list", list + ":failures", list + ":quarantined", own, list + ":proc:" + item},
+         {list + ":wake", item});
+}
+
+/// By users and other programs.
+void Scene::begin_change(const Fault& fault) {
+  Server& at = server(fault.server);
+  const std::string key = fault.list + ":list";
+  const std::string number = std::to_string(fault.number % 1000);
+  switch (fault.kind) {
+    case Kind::add:
+      user(at, fault.list, {"RPUSH", key, "new" + number});
+      break;
+    case Kind::remove:
+      user(at, fault.list, {"LREM", key, "0", item_of(at, fault.list, fault.number)});
+      break;
+    case Kind::twice:
+      user(at, fault.list, {"LPUSH", key, item_of(at, fault.list, fault.number)});
+      break;
+    case Kind::large:
+      user(at, fault.list, {"RPUSH", key, std::string(64'000 + fault.number % 700'000, 'L')});
+      break;
+    case Kind::empty_list: {
+      const List* items = at.keys().find<List>(key);
+      Words words{"RPUSH", key};
+      if (items != nullptr) words.insert(words.end(), items->begin(), items->end());
+      user(at, fault.list, {"DEL", key});
+      if (words.size() > 2)
+        world_.after(fault.time, [this, &at, list = fault.list, words] { user(at, list, words); });
+      break;
+    }
+    case Kind::foreign:
+      foreign(fault);
+      break;
+    default:
+      for (int i = 0; i < 1000; ++i)
+        world_.after(fault.time * i / 1000, [&at, list = fault.list] {
+          at.ask("user", {"PUBLISH", list + ":wake", "something"});
+        });
+  }
+}
+
+/// A w8y of earlier days, which knows of no scripts: it turns the list, and has what it could lock.
+void Scene::foreign(const Fault& fault) {
+  Server& at = server(fault.server);
+  at.ask("go-w8y", {"LMOVE", fault.list + ":list", fault.list + ":list", "LEFT", "RIGHT"});
+  const List* items = at.keys().find<List>(fault.list + ":list");
+  if (items == nullptr) return;
+  const std::string lock = fault.list + ":lock:" + items->back();
+  const Value taken = at.ask("go-w8y", {"SET", lock, "go-w8y", "NX", "PX", "5000"});
+  if (taken.kind != Value::Kind::status) return;
+  world_.log("go-w8y", fault.list + ' ' + items->back().substr(0, 40), "has taken it");
+  world_.after(fault.time, [&at, lock] {
+    const auto* value = at.keys().find<std::string>(lock);
+    if (value != nullptr && *value == "go-w8y") at.ask("go-w8y", {"DEL", lock});
+  });
+}
+
+}  // namespace w8y::sim

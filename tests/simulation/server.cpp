@@ -1,0 +1,248 @@
+#include "simulation/server.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace w8y::sim {
+
+namespace {
+
+constexpr Duration of_command = std::chrono::microseconds(15);
+constexpr Duration of_kilobyte = std::chrono::microseconds(1);
+
+std::string upper(std::string text) {
+  for (char& c : text)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  return text;
+}
+
+bool writes(const std::string& command) {
+  static const std::set<std::string> all{"SET", "DEL", "RPUSH", "LPUSH", "LREM", "HSET", "HDEL"};
+  return all.contains(command);
+}
+
+}  // namespace
+
+Keys& Server::keys() {
+  keys_.now_us = world_.wall_us();
+  return keys_;
+}
+
+void Server::gone(Peer& peer) {
+  sessions_.erase(&peer);
+  std::erase(order_, &peer);
+}
+
+void Server::received(Peer& peer, std::string bytes) {
+  if (!up_ || !sessions_.contains(&peer)) return;
+  sessions_[&peer].input += bytes;
+  if (!hung_) work(peer);
+}
+
+void Server::work(Peer& peer) {
+  for (;;) {
+    const auto session = sessions_.find(&peer);
+    if (session == sessions_.end() || hung_) return;
+    const auto words = take_command(session->second.input);
+    if (!words) return;
+    answer(peer, *words);
+  }
+}
+
+void Server::answer(Peer& peer, const Words& words) {
+  const std::string command = upper(words.front());
+  std::size_t size = 0;
+  for (const std::string& word : words) size += word.size();
+  const Duration took = (of_command + of_kilobyte * (size / 1024)) * slowness_;
+  busy_until_ = std::max(busy_until_, world_.now()) + took;
+  ++commands_[peer.name()];
+  std::string bytes;
+  if (command == "SUBSCRIBE" || command == "UNSUBSCRIBE") {
+    auto& channels = sessions_[&peer].channels;
+    for (std::size_t i = 1; i < words.size(); ++i) {
+      command == "SUBSCRIBE" ? (void)channels.insert(words[i]) : (void)channels.erase(words[i]);
+      append(bytes, Value::array({Value::of(command == "SUBSCRIBE" ? "subscribe" : "unsubscribe"),
+                                  Value::of(words[i]), Value::of(std::ssize(channels))}));
+    }
+  } else if (command == "PING" && !sessions_[&peer].channels.empty()) {
+    append(bytes, Value::array({Value::of("pong"), Value::of("")}));
+  } else {
+    append(bytes, execute(peer.name(), words));
+  }
+  send_later(peer, std::move(bytes));
+  deliver();
+}
+
+void Server::send_later(Peer& peer, std::string bytes) {
+  world_.at(busy_until_, [this, &peer, life = life_, bytes = std::move(bytes)]() mutable {
+    if (life == life_ && sessions_.contains(&peer)) peer.replied(std::move(bytes));
+  });
+}
+
+void Server::deliver() {
+  for (const Published& message : std::exchange(published_, {}))
+    for (Peer* peer : order_) {
+      if (!sessions_[peer].channels.contains(message.channel)) continue;
+      std::string bytes;
+      append(bytes, Value::array({Value::of("message"), Value::of(message.channel),
+                                  Value::of(message.text)}));
+      send_later(*peer, std::move(bytes));
+    }
+}
+
+Value Server::ask(const std::string& who, const Words& words) {
+  if (!up_ || hung_) return Value::error("ERR not reachable");
+  ++commands_[who];
+  Value reply = execute(who, words);
+  deliver();
+  return reply;
+}
+
+Value Server::run(const std::string& who, Script script, const Words& key, const Words& args) {
+  if (!up_ || hung_) return Value::error("ERR not reachable");
+  if (!refusal_.empty()) return Value::error(refusal_);
+  ++commands_[who];
+  keys();
+  Value reply = watched({who, {}, script, key, args});
+  deliver();
+  return reply;
+}
+
+Value Server::watched(const Command& command) {
+  if (watcher != nullptr) watcher->before(*this, command);
+  Value reply;
+  try {
+    reply = command.script != nullptr
+                ? command.script({keys_, command.key, command.arg, published_})
+                : plain(command.words);
+  } catch (const WrongType&) {
+    reply = Value::error("WRONGTYPE Operation against a key holding the wrong kind of value");
+  }
+  if (watcher != nullptr) watcher->after(*this, command, reply);
+  return reply;
+}
+
+Value Server::execute(const std::string& who, const Words& words) {
+  keys();
+  const std::string command = upper(words.front());
+  if (loading_ && command != "CLIENT")
+    return Value::error("LOADING Redis is loading the dataset in memory");
+  if (command == "EVAL" || command == "EVALSHA") return scripted(who, words);
+  if (!refusal_.empty() && writes(command)) return Value::error(refusal_);
+  return watched({who, words, nullptr, {}, {}});
+}
+
+Value Server::scripted(const std::string& who, const Words& words) {
+  const bool by_digest = upper(words[0]) == "EVALSHA";
+  if (by_digest && !loaded_.contains(words[1]))
+    return Value::error("NOSCRIPT No matching script. Please use EVAL.");
+  if (words[1] == "return 1") return Value::of(1);
+  const Script script = by_digest ? script_of_digest(words[1]) : script_of_text(words[1]);
+  if (script == nullptr) return Value::error("ERR the simulation has no model of this script");
+  if (!by_digest) loaded_.insert(digest_of(script));
+  // `look` is the one that changes nothing.
+  if (!refusal_.empty() && script != look)
+    return Value::error(refusal_ + " script: " + digest_of(script) + ", on @user_script:1.");
+  const auto count = static_cast<std::ptrdiff_t>(number(words[2]));
+  const Words key(words.begin() + 3, words.begin() + 3 + count);
+  const Words arg(words.begin() + 3 + count, words.end());
+  return watched({who, {}, script, key, arg});
+}
+
+Value Server::plain(const Words& words) {
+  const std::string command = upper(words.front());
+  if (command == "PING") return Value::status("PONG");
+  if (command == "CLIENT") return Value::status("OK");
+  if (command == "INFO")
+    return Value::of(
+        "redis_version:7.0.15\r\nredis_mode:standalone\r\nrole:master\r\nmaxmemory:0\r\n"
+        "maxmemory_policy:noeviction\r\naof_enabled:1\r\n");
+  if (command == "PUBLISH") {
+    published_.push_back({words[1], words[2]});
+    return Value::of(0);
+  }
+  if (command == "EXISTS" || command == "DEL") {
+    std::int64_t count = 0;
+    for (std::size_t i = 1; i < words.size(); ++i)
+      count += (command == "DEL" ? keys_.remove(words[i]) : keys_.exists(words[i])) ? 1 : 0;
+    return Value::of(count);
+  }
+  if (command == "RPUSH" || command == "LPUSH") {
+    List& list = keys_.get<List>(words[1]);
+    for (std::size_t i = 2; i < words.size(); ++i)
+      command == "RPUSH" ? list.push_back(words[i]) : list.push_front(words[i]);
+    return Value::of(std::ssize(list));
+  }
+  if (command == "LREM") {  // all copies
+    List* list = keys_.find<List>(words[1]);
+    const auto gone = list == nullptr ? 0 : std::erase(*list, words[3]);
+    keys_.sweep(words[1]);
+    return Value::of(static_cast<std::int64_t>(gone));
+  }
+  if (command == "LMOVE") {  // from the left end to the right one
+    List* list = keys_.find<List>(words[1]);
+    if (list == nullptr) return {};
+    list->push_back(list->front());
+    list->pop_front();
+    return Value::of(list->back());
+  }
+  if (command == "SET") {
+    std::optional<std::int64_t> life;
+    bool if_new = false;
+    for (std::size_t i = 3; i < words.size(); ++i) {
+      if (words[i] == "NX") if_new = true;
+      if (words[i] == "PX") life = number(words[i + 1]);
+    }
+    return keys_.set(words[1], words[2], life, if_new) ? Value::status("OK") : Value{};
+  }
+  if (command == "GET") {
+    const auto* text = keys_.find<std::string>(words[1]);
+    return text == nullptr ? Value{} : Value::of(*text);
+  }
+  if (command == "PEXPIRE") return Value::of(keys_.expire(words[1], number(words[2])) ? 1 : 0);
+  return Value::error("ERR the simulation has no model of " + command);
+}
+
+// ---- what can happen to it
+
+void Server::break_connections() {
+  for (Peer* peer : std::exchange(order_, {})) {
+    sessions_.erase(peer);
+    peer->closed();
+  }
+  sessions_.clear();
+}
+
+void Server::restart(Duration away, bool loses) {
+  if (!up_) return;
+  up_ = false;
+  hung_ = false;
+  ++life_;
+  world_.log(name_, "", loses ? "dies, and loses its last writes" : "dies");
+  break_connections();
+  loaded_.clear();
+  if (loses && saved_) {
+    keys_ = *saved_;
+    if (watcher != nullptr) watcher->lost_writes(*this);
+  }
+  saved_.reset();
+  world_.after(away, [this] {
+    up_ = loading_ = true;
+    world_.log(name_, "", "is back, and loads");
+    world_.after(std::chrono::milliseconds(200), [this] { loading_ = false; });
+  });
+}
+
+void Server::hang(bool hung) {
+  hung_ = hung;
+  if (hung) return;
+  for (Peer* peer : std::vector<Peer*>(order_))
+    if (sessions_.contains(peer)) work(*peer);
+}
+
+std::uint64_t Server::commands(const std::string& who) const {
+  const auto found = commands_.find(who);
+  return found == commands_.end() ? 0 : found->second;
+}
+
+}  // namespace w8y::sim

@@ -1,0 +1,115 @@
+// A virtual Redis: connections, commands, channels, and what can happen to it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "simulation/keys.hpp"
+#include "simulation/scripts.hpp"
+#include "simulation/value.hpp"
+#include "simulation/world.hpp"
+
+namespace w8y::sim {
+
+class Server {
+ public:
+  /// Where its replies go.
+  class Peer {
+   public:
+    virtual ~Peer() = default;
+    virtual void replied(std::string bytes) = 0;
+    /// The connection is gone.
+    virtual void closed() = 0;
+    [[nodiscard]] virtual const std::string& name() const = 0;
+  };
+  struct Command {
+    const std::string& who;  ///< the peer's name, or a client's
+    const Words& words;      ///< of a plain command
+    Script script;           ///< nullptr: it is plain
+    const Words& key;
+    const Words& arg;
+  };
+  /// Told of each command that is carried out, before and after it.
+  class Watcher {
+   public:
+    virtual ~Watcher() = default;
+    virtual void before(Server& server, const Command& command) = 0;
+    virtual void after(Server& server, const Command& command, const Value& reply) = 0;
+    virtual void lost_writes(Server& server) = 0;
+  };
+
+  Server(World& world, std::string name) : world_(world), name_(std::move(name)) {}
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  Keys& keys();
+  Watcher* watcher = nullptr;
+
+  // A peer's side.
+  [[nodiscard]] bool accepts() const { return up_ && !refusing_; }
+  void connected(Peer& peer) {
+    sessions_[&peer];
+    order_.push_back(&peer);
+  }
+  void gone(Peer& peer);
+  void received(Peer& peer, std::string bytes);
+
+  /// A command of a client that has no connection here: an operator's, a user's, another program's.
+  Value ask(const std::string& who, const Words& words);
+  Value run(const std::string& who, Script script, const Words& keys, const Words& args);
+
+  // What can happen to it.
+  void restart(Duration away, bool loses);
+  /// Kept until a restart that loses what came after.
+  void save() { saved_ = keys_; }
+  void hang(bool hung);
+  void refuse_connections(bool refuse) { refusing_ = refuse; }
+  /// An error that answers each write: "READONLY …", "OOM …"; empty: none.
+  void refuse_writes(std::string error) { refusal_ = std::move(error); }
+  /// A command takes so many times longer.
+  void slow_down(unsigned times) { slowness_ = times; }
+  void break_connections();
+
+  [[nodiscard]] std::uint64_t commands(const std::string& who) const;
+
+ private:
+  struct Session {
+    std::string input;
+    std::set<std::string> channels;
+  };
+
+  void work(Peer& peer);
+  void answer(Peer& peer, const Words& words);
+  Value execute(const std::string& who, const Words& words);
+  Value plain(const Words& words);
+  Value scripted(const std::string& who, const Words& words);
+  Value watched(const Command& command);
+  void deliver();
+  void send_later(Peer& peer, std::string bytes);
+
+  World& world_;
+  const std::string name_;
+  Keys keys_;
+  std::optional<Keys> saved_;
+  std::map<Peer*, Session> sessions_;
+  std::vector<Peer*> order_;  ///< in which they came
+  std::set<std::string> loaded_;
+  std::vector<Published> published_;
+  std::map<std::string, std::uint64_t> commands_;
+  bool up_ = true;
+  bool loading_ = false;
+  bool refusing_ = false;
+  bool hung_ = false;
+  std::string refusal_;
+  unsigned slowness_ = 1;
+  Instant busy_until_{};
+  std::uint64_t life_ = 0;
+};
+
+}  // namespace w8y::sim

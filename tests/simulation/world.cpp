@@ -1,0 +1,27 @@
+#include "simulation/world.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace w8y::sim {
+
+void World::run_until(Instant end) {
+  while (!stopped_) {
+    const auto next = queue_.next();
+    if (!next || *next > end) break;
+    now_ = std::max(now_, *next);
+    queue_.run_due(now_);
+  }
+  if (!stopped_) now_ = std::max(now_, end);
+}
+
+std::string World::to_text(const Line& line) {
+  const auto us = (line.at - beginning).count();
+  char time[32];
+  std::snprintf(time, sizeof time, "%5lld.%06lld", static_cast<long long>(us / 1'000'000),
+                static_cast<long long>(us % 1'000'000));
+  return std::string(time) + ' ' + line.who + (line.about.empty() ? "" : " [" + line.about + ']') +
+         ": " + line.text;
+}
+
+}  // namespace w8y::sim
