@@ -44,8 +44,8 @@ function cell(row, hosts, host) {
 export const fleet = {
   title: () => 'Fleet',
   enter() {
-    lists = new Slice(100);
-    columns = new Slice(20);
+    lists = new Slice(50);
+    columns = new Slice(10);
   },
   render() {
     const told = store.fleet;

@@ -4,7 +4,7 @@ import {
   table, waiting, num, rowHead} from './parts.js';
 
 const CARDS = 20;
-const ROWS = 100;
+const ROWS = 50;
 
 let open = null;
 let pages = null;
