@@ -238,6 +238,7 @@ async function keyboardCase(at) {
   await viewer.sees(viewer.heading('work'));
   await focusOn(/^Give orders/);
   await page.keyboard.press('Enter');
+  await viewer.sees(page.getByRole('dialog', {name: 'Give orders'}), 'where the token is entered');
   await page.keyboard.type(host.token);
   await page.keyboard.press('Enter');
   await viewer.reads(page.getByRole('dialog', {name: 'Give orders'}), /Orders are taken/);
