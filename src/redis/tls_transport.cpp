@@ -35,7 +35,8 @@ TlsTransport::TlsTransport(loop::Loop& loop, const ClientOptions& options,
     : loop_(loop),
       options_(options),
       handler_(handler),
-      below_(loop, options.url, options.connect_timeout, static_cast<Transport::Handler&>(*this)),
+      below_(loop, endpoint_of(options.url), options.connect_timeout,
+             static_cast<Transport::Handler&>(*this)),
       timer_(loop.timers()) {}
 
 void TlsTransport::connect() {

@@ -1,4 +1,4 @@
-// TLS over a PlainTransport: OpenSSL sees bytes in memory only, and our loop carries them.
+// TLS over a SocketTransport: OpenSSL sees bytes in memory only, and our loop carries them.
 #pragma once
 
 #include <memory>
@@ -6,7 +6,7 @@
 
 #include <w8y/timers.hpp>
 
-#include "redis/plain_transport.hpp"
+#include "loop/socket_transport.hpp"
 #include "redis/tls_context.hpp"
 #include "redis/transport.hpp"
 
@@ -48,7 +48,7 @@ class TlsTransport final : public Transport, private Transport::Handler {
   const ClientOptions options_;
   Transport::Handler& handler_;
   State state_ = State::idle;
-  PlainTransport below_;
+  loop::SocketTransport below_;
   OwnedSsl ssl_;
   BIO* in_ = nullptr;   // of ssl_, as is the other
   BIO* out_ = nullptr;  // encrypted, not taken by the transport below yet

@@ -3,8 +3,8 @@
 #include <w8y/timers.hpp>
 
 #include "loop/loop.hpp"
+#include "loop/socket_transport.hpp"
 #include "redis/options.hpp"
-#include "redis/plain_transport.hpp"
 
 namespace w8y::redis {
 
@@ -31,10 +31,16 @@ class NoTransport final : public Transport {
 
 }  // namespace
 
+loop::Endpoint endpoint_of(const Url& url) {
+  if (url.kind == Url::Kind::unix_socket) return {{}, 0, url.path};
+  return {url.server.host, url.server.port};
+}
+
 std::unique_ptr<Transport> make_transport(loop::Loop& loop, const ClientOptions& options,
                                           Transport::Handler& handler) {
   if (!options.url.tls)
-    return std::make_unique<PlainTransport>(loop, options.url, options.connect_timeout, handler);
+    return std::make_unique<loop::SocketTransport>(loop, endpoint_of(options.url),
+                                                   options.connect_timeout, handler);
   if (tls_maker == nullptr) return std::make_unique<NoTransport>(loop, handler);
   return tls_maker(loop, options, handler);
 }

@@ -1,10 +1,10 @@
-// What carries the bytes: the port behind which TCP, unix sockets and TLS look alike.
+// From a URL to what carries the bytes.
 #pragma once
 
-#include <cstddef>
 #include <memory>
-#include <string>
-#include <string_view>
+
+#include "loop/address.hpp"
+#include "loop/transport.hpp"
 
 namespace w8y::loop {
 class Loop;
@@ -12,33 +12,12 @@ class Loop;
 
 namespace w8y::redis {
 
+using loop::Transport;
 struct ClientOptions;
 
-/// One connection, once. Nothing is told from inside its own functions, and nothing at all after
-/// close(). It must not be destroyed in one of its callbacks; to close it there is fine.
-class Transport {
- public:
-  class Handler {
-   public:
-    virtual void on_connected() = 0;
-    /// The view is valid only during the call.
-    virtual void on_bytes(std::string_view bytes) = 0;
-    /// There is room again, after a write() that took less than it was given.
-    virtual void on_room() = 0;
-    /// It could not be made, or has ended; nothing comes after this.
-    virtual void on_broken(const std::string& why) = 0;
-
-   protected:
-    ~Handler() = default;
-  };
-
-  virtual ~Transport() = default;
-  virtual void connect() = 0;
-  /// Once connected: sends what it can at once and returns how much that was. What it returns may
-  /// be a little more than what has left this host, never less.
-  virtual std::size_t write(std::string_view bytes) = 0;
-  virtual void close() = 0;
-};
+/// Where the one server of a URL is (tcp or unix_socket).
+struct Url;
+loop::Endpoint endpoint_of(const Url& url);
 
 /// To the one server of options.url (tcp or unix_socket), plain or with TLS as the URL asks.
 std::unique_ptr<Transport> make_transport(loop::Loop& loop, const ClientOptions& options,

@@ -1,0 +1,66 @@
+// TCP and unix sockets.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <w8y/clock.hpp>
+#include <w8y/timers.hpp>
+
+#include "loop/address.hpp"
+#include "loop/transport.hpp"
+#include "loop/watch.hpp"
+
+namespace w8y::loop {
+
+/// Tries a name's addresses in turn, each for its share of the time that is left.
+class SocketTransport final : public Transport {
+ public:
+  /// The whole of connecting may take `timeout`.
+  SocketTransport(Loop& loop, Endpoint place, Duration timeout, Handler& handler);
+  ~SocketTransport() override;
+  SocketTransport(const SocketTransport&) = delete;
+  SocketTransport& operator=(const SocketTransport&) = delete;
+
+  void connect() override;
+  std::size_t write(std::string_view bytes) override;
+  void close() override;
+
+ private:
+  enum class State {
+    idle,
+    looking_up,  ///< the resolver was asked
+    connecting,  ///< to the address before next_
+    connected,
+    failing,  ///< the handler is about to be told
+    closed,
+  };
+
+  void on_addresses(std::vector<Address> addresses, const std::string& why);
+  void try_next();
+  bool try_address(const Address& address);
+  void on_event(bool readable, bool writable);
+  void on_connect_result();
+  void read_some();
+  void give_up();
+  void fail(const std::string& why);
+  void drop_socket();
+
+  Loop& loop_;
+  const Endpoint place_;
+  Handler& handler_;
+  State state_ = State::idle;
+  Instant deadline_;
+  std::unique_ptr<Lookup> lookup_;
+  std::vector<Address> addresses_;
+  std::size_t next_ = 0;
+  std::string problem_;  // of the address tried last, or of a write
+  int fd_ = -1;
+  std::unique_ptr<Watch> watch_;
+  // A Watch can't be destroyed in its own callback: what was given up there waits for the next try.
+  Timer timer_;
+  bool write_failed_ = false;
+};
+
+}  // namespace w8y::loop
