@@ -14,12 +14,13 @@ MAY = {
     "schedule": {"include", "core"},
     "loop": {"include"},
     "redis": {"include", "loop"},
+    "gearman": {"include", "loop"},
     "process": {"include", "loop"},
     "store": {"include", "core", "schedule", "loop", "redis"},
-    "source": {"include", "core", "schedule", "store"},
+    "source": {"include", "core", "schedule", "gearman", "store"},
     "executor": {"include", "core", "loop", "process"},
     "ops": {"include", "core", "loop", "redis", "process"},
-    "app": {"include", "core", "schedule", "loop", "redis", "process", "store", "source", "executor", "ops"},
+    "app": {"include", "core", "schedule", "loop", "redis", "gearman", "process", "store", "source", "executor", "ops"},
 }
 # Libraries, and the only folders that may know them.
 LIBRARIES = {

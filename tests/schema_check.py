@@ -100,6 +100,7 @@ properties = {
          if k == "include" or v.get("type") not in ("object", "array")},
     "lists_from": schema["definitions"]["lists_from"]["properties"],
     "redis": schema["properties"]["redis"]["properties"],
+    "gearman": schema["properties"]["gearman"]["properties"],
     "supervisor": schema["properties"]["supervisor"]["properties"],
     "lists": schema["definitions"]["list"]["properties"],
     "lists.backoff": schema["definitions"]["backoff"]["properties"],
@@ -147,6 +148,7 @@ def sample_tables(whole):
               if not isinstance(v, dict) and k != "lists_from"}],
         "lists_from": whole["lists_from"],
         "redis": [whole["redis"]],
+        "gearman": [whole["gearman"]],
         "supervisor": [whole["supervisor"]],
         "lists": lists,
         "lists.backoff": [one["backoff"] for one in lists if one.get("backoff")],
@@ -158,7 +160,7 @@ def sample_tables(whole):
 
 def check_sample():
     plain, whole = tomllib.loads(sample), tomllib.loads(uncommented)
-    check(plain == {"redis": {}, "supervisor": {}, "defaults": {}}, "sample: sets something")
+    check(plain == {"redis": {}, "gearman": {}, "supervisor": {}, "defaults": {}}, "sample: sets something")
     for name, value in (("sample", plain), ("uncommented sample", whole)):
         check(valid(schema, value), f"{name}: not valid by the schema")
     # Some keys stand only beside a URL that asks for them.
@@ -222,7 +224,7 @@ def check_values():
     """What the parser takes, the schema takes; what the schema takes without looking into texts,
     where the parser is more exact, the parser takes too."""
     cases = []
-    for section in ("redis", "supervisor", "lists", "hosts.PATTERN"):
+    for section in ("redis", "gearman", "supervisor", "lists", "hosts.PATTERN"):
         for key, rule in properties[section].items():
             base = "" if section != "lists" or key in ("executor", "command") else 'executor = "/x"\n'
             if section == "lists" and key in ("queues", "dispatch", "on_failure", "timefile"):

@@ -13,7 +13,7 @@ function box() {
   return dialog;
 }
 
-/** Buttons of orders: [{word, path, what, fields, body, bad, then}]; none where none are taken. */
+/** Buttons of orders, where any are taken: [{word, path, what, fields, body, bad, then}]. */
 export function actions(orders) {
   return ordersAre('yes') && orders.map(button);
 }

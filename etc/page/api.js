@@ -34,7 +34,7 @@ export async function get(where, signal) {
   return answerOf(await fetch(where, {signal, headers: {Accept: 'application/json'}}));
 }
 
-// Kept while this tab is open, and nowhere else; sent in a header, so that no other page can use it.
+// Kept in this tab only; sent in a header, so that no other page can use it.
 const PLACE = 'w8y-token';
 
 export function token() {

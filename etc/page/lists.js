@@ -1,4 +1,4 @@
-// All lists: found, filtered and sorted; only those in view are drawn, so ten thousand scroll.
+// All lists, of which only those in view are drawn: ten thousand scroll.
 import {
   v, plain, number, count, duration, rows, store, changed, choice, listLink, rateOf, rateText, spark, state, rowHead} from './parts.js';
 import {quarantined} from './overview.js';
@@ -49,7 +49,7 @@ let body = null;
 function choose() {
   const mark = `${search}\n${filter}\n${sort}`;
   if (mark === madeFor && madeOf === store.version && sort !== 'rate') return;
-  // Sorted again every other second: a list that moves away from under the pointer is of no use.
+  // Not oftener: a list that moves away from under the pointer is of no use.
   if (mark === madeFor && Date.now() - madeAt < 2000) return;
   const all = rows();
   total = all.length;

@@ -26,7 +26,8 @@ export function problems(rows) {
   const host = store.host;
   const add = (bad, word, text, href) => all.push({bad, word, text, href});
   if (!host) return all;
-  if (!host.redis.connected) {
+  for (const {server, trouble} of host.gearman) if (trouble) add(true, 'Gearman', `${plain(server)}: ${plain(trouble)}`, '#/lists');
+  if (host.has_redis && !host.redis.connected) {
     const since = host.redis.away_since_ms ? ` since ${time(host.redis.away_since_ms)}` : '';
     add(true, 'Redis', `away${since}: ${plain(host.redis.trouble)}`, '#/fleet');
   }
@@ -38,7 +39,7 @@ export function problems(rows) {
   };
   const on = (name) => (row) => row.hosts.some((one) => one.row.state === name);
   const why = (name) => (row) => row.hosts.find((one) => one.row.state === name).row.why || '';
-  lines(true, 'Unavailable', rows.filter((row) => row.state === 'unavailable' && host.redis.connected), (row) => row.why, 'unavailable');
+  lines(true, 'Unavailable', rows.filter((row) => row.state === 'unavailable' && (host.redis.connected || !host.has_redis)), (row) => row.why, 'unavailable');
   lines(true, 'Starved', rows.filter(on('starved')), why('starved'), 'starved');
   lines(true, 'Not written', rows.filter((row) => row.unwritten), (row) => row.unwritten, 'trouble');
   lines(true, 'Refused', rows.filter((row) => row.state === 'refused'), (row) => row.why, 'refused');

@@ -143,13 +143,13 @@ export function laps(told) {
 
 // ---- what was asked for
 
-/** What a list is, of its config: circular, schedule, job or what else there may be. */
+/** The kind of a list, by its config. */
 export function kindOf(config) {
   const [list] = config.data?.lists || [];
   return list ? (list.settings.source || 'circular').replaceAll('"', '') : '';
 }
 
-/** What stands where data should be: that it is coming, isn't there, or why not. */
+/** Where data should be: that it is coming, or why it isn't there. */
 export function waiting(asked, what) {
   if (asked.error && !asked.data) return v('p.none', {role: 'status'}, `${what} can't be shown: ${plain(asked.error.message)}`);
   if (!asked.data) return v('p.none', {role: 'status'}, 'Asking …');
@@ -235,7 +235,7 @@ export function card(id, title, ...kids) {
   return v('section.card', {'aria-labelledby': id}, v('h2', {id}, title), kids);
 }
 
-/** A table that scrolls by itself where it is too wide; `heads` with a '#' before are of figures. */
+/** A table that scrolls where it is too wide; `heads` with a '#' are of figures. */
 export function table(caption, heads, rows) {
   const head = (text) => v('th', {key: text, scope: 'col', class: text.startsWith('#') ? 'n' : null}, text.replace('#', ''));
   return v('div.wide', v('table', v('caption.hidden', caption), v('thead', v('tr', heads.map(head))), v('tbody', rows)));

@@ -1,4 +1,4 @@
-// A circular list as what it is: a ring of its items in their order, that turns as the list does.
+// A circular list as a ring of its items in their order, which turns as the list does.
 import {v, plain, number, count, duration, time} from './dom.js';
 import {changed, now} from './store.js';
 

@@ -198,12 +198,27 @@ struct RedisChanged {
   Duration away{0};        ///< when it is back
 };
 
-using Event =
-    std::variant<RunStarted, RunProgressed, RunUpdated, RunSaid, RunLineIgnored, RunPartIgnored,
-                 RunEnded, LeaseChanged, RunCancelled, EndGivenUp, EndsDropped, ItemParked,
-                 ProcessTold, ListChanged, ShortageChanged, ClaimsRefused, ListPaused,
-                 WritesRefused, UpkeepChanged, VisitsLate, PollerGone, HostReady, HostChanged,
-                 RunsSignalled, ReloadBegun, ReloadRefused, Reloaded, RedisChanged>;
+/// A gearmand can't be used, or can again: once for all lists.
+struct GearmanChanged {
+  bool connected = false;
+  std::string_view server;
+  std::string_view trouble;
+  bool first = false;  ///< it was not reached before
+  Duration away{0};    ///< when it is back
+};
+/// What a gearmand has answered with an error, or a job of it that can't be run.
+struct GearmanNoted {
+  std::string_view server;
+  std::string_view prefix;
+  std::string_view why;
+};
+
+using Event = std::variant<RunStarted, RunProgressed, RunUpdated, RunSaid, RunLineIgnored,
+                           RunPartIgnored, RunEnded, LeaseChanged, RunCancelled, EndGivenUp,
+                           EndsDropped, ItemParked, ProcessTold, ListChanged, ShortageChanged,
+                           ClaimsRefused, ListPaused, WritesRefused, UpkeepChanged, VisitsLate,
+                           PollerGone, HostReady, HostChanged, RunsSignalled, ReloadBegun,
+                           ReloadRefused, Reloaded, RedisChanged, GearmanChanged, GearmanNoted>;
 
 class EventHandler {
  public:

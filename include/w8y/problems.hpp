@@ -15,7 +15,8 @@ struct Problem {
   /// In the order in which they are told.
   enum class Kind {
     redis,        ///< it can't be used
-    unavailable,  ///< it refuses some lists
+    gearman,      ///< a gearmand can't be used
+    unavailable,  ///< Redis refuses some lists
     unwritten,    ///< it refuses part of what is written of runs
     starved,      ///< this host is short of something
     quarantined,  ///< items that wait for an operator

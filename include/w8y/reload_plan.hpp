@@ -26,6 +26,7 @@ struct ListChange {
 
 struct ReloadPlan {
   std::vector<SettingChange> redis;
+  std::vector<SettingChange> gearman;
   std::vector<SettingChange> supervisor;
   std::vector<ListChange> lists;  ///< by prefix
 

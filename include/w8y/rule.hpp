@@ -19,7 +19,7 @@
 namespace w8y {
 
 /// Kinds of work, in the order of SourceSettings.
-enum class SourceKind { circular, schedule, job };
+enum class SourceKind { circular, schedule, job, gearman };
 enum class Mode { automatic, single, stream };
 enum class OnLeaseLoss { keep_running, terminate };
 
@@ -96,8 +96,15 @@ struct JobSettings {
   bool operator==(const JobSettings&) const = default;
 };
 
+/// What only lists of Gearman have.
+struct GearmanSettings {
+  std::string function;  ///< never empty, in a list: the prefix, where nothing is said
+  bool operator==(const GearmanSettings&) const = default;
+};
+
 /// An alternative per kind of work, in the order of SourceKind.
-using SourceSettings = std::variant<CircularSettings, ScheduleSettings, JobSettings>;
+using SourceSettings =
+    std::variant<CircularSettings, ScheduleSettings, JobSettings, GearmanSettings>;
 
 /// All settings of one list. A run keeps the rule it began with (`shared_ptr<const Rule>`).
 struct Rule {
@@ -156,6 +163,8 @@ struct Rule {
   [[nodiscard]] ScheduleSettings& schedule() { return std::get<ScheduleSettings>(source); }
   [[nodiscard]] const JobSettings& job() const { return std::get<JobSettings>(source); }
   [[nodiscard]] JobSettings& job() { return std::get<JobSettings>(source); }
+  [[nodiscard]] const GearmanSettings& gearman() const { return std::get<GearmanSettings>(source); }
+  [[nodiscard]] GearmanSettings& gearman() { return std::get<GearmanSettings>(source); }
   /// Whether an item that is leased under one of these rules is leased under the other as well: the
   /// keys of leases have the same names.
   [[nodiscard]] bool leases_as(const Rule& other) const;
@@ -181,6 +190,23 @@ struct RedisSettings {
   bool operator==(const RedisSettings&) const = default;
 };
 
+/// A gearmand.
+struct GearmanServer {
+  static constexpr std::uint16_t usual_port = 4730;
+  std::string host;
+  std::uint16_t port = usual_port;
+  /// "host:4730", "[::1]:4730"
+  [[nodiscard]] std::string to_string() const;
+  auto operator<=>(const GearmanServer&) const = default;
+};
+
+/// Where lists of Gearman have their jobs from.
+struct GearmanServers {
+  std::vector<GearmanServer> servers;  ///< each once
+  Duration connect_timeout = std::chrono::seconds(5);
+  bool operator==(const GearmanServers&) const = default;
+};
+
 enum class LogLevel { trace, debug, info, warn, error };
 enum class LogFormat { text, logfmt, json };
 
@@ -202,6 +228,9 @@ struct SupervisorSettings {
 
 struct Config {
   RedisSettings redis;
+  /// False: nothing of this config is in Redis. There is no [redis], and every list is of Gearman.
+  bool has_redis = true;
+  GearmanServers gearman;
   SupervisorSettings supervisor;
   std::map<std::string, RulePtr> lists;  ///< by prefix
   std::vector<std::string> warnings;     ///< one line each, with file and line
@@ -224,6 +253,10 @@ using Settings = std::map<std::string, std::string>;
 Settings describe(const Rule& rule);
 Settings describe(const RedisSettings& redis);
 Settings describe(const SupervisorSettings& supervisor);
+/// Empty without servers.
+Settings describe(const GearmanServers& gearman);
+/// Of `[redis]`; empty, if it has none.
+Settings describe_redis(const Config& config);
 
 /// What describe() hides, by key: "env.TOKEN", "url.password". Never to be shown.
 using Secrets = std::map<std::string, std::string>;
@@ -233,9 +266,10 @@ Secrets secrets_of(const RedisSettings& redis);
 /// random, used once.
 std::string secret_digest(std::string_view salt, std::string_view secret);
 
-/// A whole config as text: the two sections, and the lists by prefix.
+/// A whole config as text: the sections, and the lists by prefix.
 struct ConfigText {
-  Settings redis;
+  Settings redis;  ///< empty: it has none
+  Settings gearman;
   Settings supervisor;
   std::map<std::string, Settings> lists;
 };

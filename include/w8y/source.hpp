@@ -23,8 +23,9 @@ enum class ClaimEnd {
   paused,        ///< an operator paused the list on all hosts
   halted,        ///< a client's own order (`HALT` of a schedule) stops the list on all hosts
   fleet_full,    ///< `fleet_concurrency` is reached
-  unavailable,   ///< Redis can't be asked now; the Source says when that ends, by on_may_claim()
-  refused,       ///< Redis refuses this list: a key of a wrong type, an ACL
+  unavailable,  ///< Redis, or each gearmand, can't be asked now; the Source says when that ends, by
+                ///< on_may_claim()
+  refused,      ///< Redis refuses this list: a key of a wrong type, an ACL
 };
 
 struct ClaimReply {
@@ -132,6 +133,9 @@ class Source {
   /// moment at which on_lease_expiring() would be told, and no longer.
   [[nodiscard]] virtual bool may_start(const Claim& claim) const = 0;
   virtual void announce(const RunEvent& event) = 0;
+  /// The executor has said what comes of the run, which goes on until its process ends. `result`:
+  /// JSON, as in Complete.
+  virtual void completed(const Claim& /*claim*/, const std::string& /*result*/) {}
   /// Settlements and hand-backs that Redis has not confirmed yet.
   [[nodiscard]] virtual std::size_t unsettled() const = 0;
 };

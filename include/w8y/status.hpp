@@ -27,7 +27,7 @@ enum class ListState {
   running,      ///< at least one run
   idle,         ///< nothing to do: no items, or none that is free
   full,         ///< items may be free, but `max_processes` or `fleet_concurrency` is reached
-  unavailable,  ///< Redis can't be asked
+  unavailable,  ///< Redis, or each gearmand, can't be asked
   starved,      ///< this host is short of processes, descriptors, memory or disk
   paused,       ///< by an operator, on all hosts
   quiet,        ///< this host begins no new runs
@@ -92,6 +92,7 @@ struct ListStatus {
   unsigned fleet_concurrency = 0;  ///< 0: no limit
   unsigned weight = 1;
   std::vector<std::string> queues;      ///< of a schedule: codes
+  std::string function;                 ///< of Gearman; empty: another kind of work
   std::optional<Duration> look_within;  ///< serving: how soon a list at rest is looked at again
 
   // What only Redis knows, if it was asked and has answered.
@@ -120,6 +121,16 @@ struct RedisStatus {
   std::optional<Duration> least_lease_margin;
 };
 
+/// A gearmand, as all lists of this host together see it.
+struct GearmanStatus {
+  std::string server;
+  std::size_t lists = 0;      ///< that take jobs from it
+  std::size_t connected = 0;  ///< of them: each has a connection of its own
+  std::string trouble;        ///< why one has none; empty when all is well
+  std::optional<WallTime> away_since;
+  std::size_t jobs = 0;  ///< of it that this host has
+};
+
 struct HostStatus {
   std::string host;
   std::string host_id;  ///< new at each start; a name may be used again
@@ -136,7 +147,9 @@ struct HostStatus {
   WallTime last_reload_at{0};
   bool last_reload_failed = false;
 
+  bool has_redis = true;  ///< false: the config has no [redis], and needs none
   RedisStatus redis;
+  std::vector<GearmanStatus> gearman;
   std::size_t slots_limit = 0;  ///< `max_processes`; 0: no limit
   std::size_t slots_used = 0;
 };

@@ -39,15 +39,16 @@ Daemon::Daemon(DaemonOptions options, Config config)
               [](const std::string& host) {
                 return store::RedisSession::Holder{host, getpid(), random_number()};
               }}),
+      gearman_(loop_, events_),
       timefiles_(loop_, log_),
-      factory_(loop_.clock(), redis_, processes_, timefiles_),
+      factory_(loop_, redis_, gearman_, processes_, timefiles_),
       supervisor_(
           SupervisorHost{loop_.clock(), loop_.timers(), reporter_, factory_, random_number()}),
       mode_(supervisor_, events_),
       reload_(loop_.clock(), loop_.timers(), options_.config_path, *this, events_),
       drain_(*this, events_),
       figures_(loop_.clock()),
-      control_({loop_, supervisor_, redis_, mode_, reload_, drain_, events_,
+      control_({loop_, supervisor_, redis_, gearman_, mode_, reload_, drain_, events_,
                 [this]() -> const Config& {
                   return first_config_ ? *first_config_ : supervisor_.config();
                 },
@@ -67,8 +68,8 @@ Daemon::Daemon(DaemonOptions options, Config config)
       tidy_(loop_.timers()),
       // Status addresses before anything that another w8yd would mind: it may have them. Nobody is
       // answered before the loop.
-      subsystems_{&log_settings_, &processes_, &signals_, &servers_, &embedded_,
-                  &redis_,        &looker_,    &fleet_,   &limits_,  &systemd_} {
+      subsystems_{&log_settings_, &processes_, &signals_, &servers_, &embedded_, &redis_,
+                  &gearman_,      &looker_,    &fleet_,   &limits_,  &systemd_} {
   listen();
   start(std::move(config));
 }

@@ -15,6 +15,7 @@
 #include "app/drain.hpp"
 #include "app/embedded_server.hpp"
 #include "app/fleet.hpp"
+#include "app/gearman_servers.hpp"
 #include "app/host_control.hpp"
 #include "app/host_mode.hpp"
 #include "app/limits_report.hpp"
@@ -91,6 +92,7 @@ class Daemon final : private ReloadSteps, private DrainSteps {
   ChildProcesses processes_;
   EmbeddedServer embedded_;
   RedisConnection redis_;
+  GearmanConnections gearman_;
   Timefiles timefiles_;
   ListFactory factory_;
   Supervisor supervisor_;

@@ -69,7 +69,9 @@ HostStatus HostControl::status() const {
   status.last_reload = reload.text;
   status.last_reload_at = reload.at;
   status.last_reload_failed = reload.failed;
+  status.has_redis = host_.redis.exists();
   status.redis = host_.redis.status();
+  status.gearman = host_.gearman.session().status();
   fill_from(status, host_.supervisor, host_.loop.clock());
   return status;
 }
@@ -77,7 +79,8 @@ HostStatus HostControl::status() const {
 ConfigText HostControl::config_text(const std::string* list) const {
   const Config& config = host_.config();
   if (list == nullptr) return describe(config);
-  ConfigText text{describe(config.redis), describe(config.supervisor), {}};
+  ConfigText text{
+      describe_redis(config), describe(config.gearman), describe(config.supervisor), {}};
   if (const auto found = config.lists.find(*list); found != config.lists.end())
     text.lists.emplace(found->first, describe(*found->second));
   return text;

@@ -9,6 +9,7 @@
 #include <w8y/supervisor.hpp>
 
 #include "app/drain.hpp"
+#include "app/gearman_servers.hpp"
 #include "app/host_mode.hpp"
 #include "app/known_figures.hpp"
 #include "app/list_walks.hpp"
@@ -24,6 +25,7 @@ struct ControlledHost {
   loop::Loop& loop;
   Supervisor& supervisor;
   const RedisConnection& redis;
+  const GearmanConnections& gearman;
   HostMode& mode;
   Reload& reload;
   Drain& drain;

@@ -79,6 +79,7 @@ ListStatus list_status(const ServedList& list, const Supervisor& supervisor,
   status.fleet_concurrency = rule.fleet_concurrency;
   status.weight = rule.weight;
   if (rule.kind() == SourceKind::circular) status.visit_within = rule.circular().visit_within;
+  if (rule.kind() == SourceKind::gearman) status.function = rule.gearman().function;
   if (rule.kind() == SourceKind::schedule) status.queues = rule.schedule().queues;
   status.counters = list.counters();
   if (list.poller() != nullptr) {

@@ -7,6 +7,10 @@ namespace w8y::app {
 
 std::unique_ptr<Source> ListFactory::make_source(const RulePtr& rule, IdlePolls& idle,
                                                  SourceHandler& handler) {
+  if (rule->kind() == SourceKind::gearman)
+    return source::make_gearman(
+        redis_.exists() ? redis_.session() : nullptr,
+        {loop_.clock(), loop_.timers(), gearman_.run_ids(), gearman_.session()}, handler);
   return source::make_source(redis_.session(), *rule, idle, handler);
 }
 

@@ -7,6 +7,7 @@
 #include <w8y/served_list.hpp>
 
 #include "app/child_processes.hpp"
+#include "app/gearman_servers.hpp"
 #include "app/redis_connection.hpp"
 #include "app/timefiles.hpp"
 
@@ -14,9 +15,14 @@ namespace w8y::app {
 
 class ListFactory final : public PollerFactory {
  public:
-  ListFactory(const Clock& clock, RedisConnection& redis, ChildProcesses& processes,
-              Timefiles& timefiles)
-      : redis_(redis), processes_(processes), timefiles_(timefiles), prober_(clock, processes) {}
+  ListFactory(loop::Loop& loop, RedisConnection& redis, GearmanConnections& gearman,
+              ChildProcesses& processes, Timefiles& timefiles)
+      : loop_(loop),
+        redis_(redis),
+        gearman_(gearman),
+        processes_(processes),
+        timefiles_(timefiles),
+        prober_(loop.clock(), processes) {}
 
   std::unique_ptr<Source> make_source(const RulePtr& rule, IdlePolls& idle,
                                       SourceHandler& handler) override;
@@ -49,7 +55,9 @@ class ListFactory final : public PollerFactory {
     ChildProcesses& processes_;
   };
 
+  loop::Loop& loop_;
   RedisConnection& redis_;
+  GearmanConnections& gearman_;
   ChildProcesses& processes_;
   Timefiles& timefiles_;
   TimedProber prober_;

@@ -59,6 +59,8 @@ void Measuring::begin(std::vector<RulePtr> lists, std::function<WallTime()> time
 
 void Measuring::go_on() {
   asked_ = loop_.now();
+  // What a gearmand has is not in Redis.
+  std::erase_if(waiting_, [](const RulePtr& rule) { return rule->kind() == SourceKind::gearman; });
   if (waiting_.empty() || !session_->client.connected()) {
     waiting_.clear();
     return std::exchange(then_, {})();

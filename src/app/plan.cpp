@@ -34,6 +34,7 @@ std::optional<ConfigText> read_config(const std::string& body) {
   if (!json || !json->is_object() || !json->contains("lists")) return std::nullopt;
   ConfigText text;
   text.redis = settings_of(json->value("redis", ops::Json::object()));
+  text.gearman = settings_of(json->value("gearman", ops::Json::object()));
   text.supervisor = settings_of(json->value("supervisor", ops::Json::object()));
   for (const auto& list : (*json)["lists"])
     if (const auto prefix = ops::get_bytes(list, "list"))

@@ -9,7 +9,7 @@ namespace w8y::app {
 bool RedisConnection::same(const Config& a, const Config& b) {
   RedisSettings left = a.redis;
   left.idle_commands = b.redis.idle_commands;
-  return left == b.redis && a.supervisor.host == b.supervisor.host;
+  return left == b.redis && a.has_redis == b.has_redis && a.supervisor.host == b.supervisor.host;
 }
 
 std::unique_ptr<RedisConnection::Watched> RedisConnection::connect(const Config& config,
@@ -17,10 +17,16 @@ std::unique_ptr<RedisConnection::Watched> RedisConnection::connect(const Config&
   auto made = std::make_unique<Watched>();
   redis::ClientOptions client = client_options(config.redis, "w8yd");
   const std::string embedded = parts_.embedded_url();
-  if (!embedded.empty()) client.url = redis::parse_url(embedded);
+  if (!embedded.empty()) {
+    client.url = redis::parse_url(embedded);
+  } else if (!config.has_redis) {
+    client.url = {};
+    client.url.kind = redis::Url::Kind::none;
+  }
   made->options = client;
   made->session =
       std::make_shared<store::RedisSession>(loop_, client, parts_.holder(config.supervisor.host));
+  if (client.url.kind == redis::Url::Kind::none) return made;
   made->watch =
       std::make_unique<RedisWatch>(made->session->client, loop_.clock(), loop_.timers(), client.url,
                                    log_, events_, !embedded.empty(), std::move(changed));
@@ -29,12 +35,14 @@ std::unique_ptr<RedisConnection::Watched> RedisConnection::connect(const Config&
 
 void RedisConnection::start(const Config& config) {
   in_use_ = connect(config, [this](RedisState state) { on_changed(state); });
+  if (!exists()) on_changed(RedisState::usable);  // nothing has to be waited for
 }
 
 void RedisConnection::open(const Config& wanted, Opened then) {
   next_ = std::make_unique<Candidate>(loop_.timers());
   next_->then = std::move(then);
   next_->opened = connect(wanted, [this](RedisState state) { judge(state); });
+  if (next_->opened->watch == nullptr) return conclude({});
   next_->patience.set(loop_.now() + wanted.redis.connect_timeout + wanted.redis.command_timeout,
                       [this] { conclude("no answer"); });
 }
@@ -68,7 +76,7 @@ void RedisConnection::commit(const Config&) {
       });
   in_use_ = std::move(next_->opened);
   next_.reset();
-  in_use_->watch->tell([this](RedisState state) { on_changed(state); });
+  if (in_use_->watch) in_use_->watch->tell([this](RedisState state) { on_changed(state); });
   on_changed(RedisState::usable);
 }
 
@@ -76,6 +84,7 @@ RedisStatus RedisConnection::status() const {
   RedisStatus status;
   status.url = in_use_->options.url.to_string();
   status.connected = in_use_->session->client.connected();
+  if (!exists()) return status;
   status.trouble = in_use_->watch ? in_use_->watch->trouble() : std::string();
   if (const auto since = in_use_->watch ? in_use_->watch->since() : std::nullopt)
     status.away_since =

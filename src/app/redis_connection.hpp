@@ -55,6 +55,8 @@ class RedisConnection final : public Subsystem {
   [[nodiscard]] const std::shared_ptr<store::RedisSession>& session() const {
     return in_use_->session;
   }
+  /// False: the config has none, and the session's client has never a connection.
+  [[nodiscard]] bool exists() const { return options().url.kind != redis::Url::Kind::none; }
   /// How it is reached.
   [[nodiscard]] const redis::ClientOptions& options() const { return in_use_->options; }
   /// As it stands in locks.

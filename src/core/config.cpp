@@ -6,6 +6,7 @@
 
 #include <w8y/config.hpp>
 
+#include "core/config_gearman.hpp"
 #include "core/config_hosts.hpp"
 #include "core/config_lists_from.hpp"
 #include "core/text.hpp"
@@ -146,7 +147,7 @@ void Loader::open_program(const ConfigValue& value) {
 
 void Loader::top_level(const ConfigValue& top, bool is_main) {
   static const std::vector<std::string_view> sections = {
-      "include", "lists_from", "redis", "supervisor", "defaults", "lists", "hosts"};
+      "include", "lists_from", "redis", "gearman", "supervisor", "defaults", "lists", "hosts"};
   for (const Node& node : top.node().items) {
     const ConfigValue value = top.member(node);
     const bool known = std::find(sections.begin(), sections.end(), node.key) != sections.end();
@@ -157,6 +158,8 @@ void Loader::top_level(const ConfigValue& top, bool is_main) {
     } else if (node.key == "redis") {
       read_table(value, redis_keys, {}, config_.redis);
       check_redis(value, config_.redis);
+    } else if (node.key == "gearman") {
+      read_table(value, gearman_keys, {}, config_.gearman);
     } else if (node.key == "supervisor") {
       read_table(value, supervisor_keys, {}, config_.supervisor);
     } else if (node.key == "defaults") {
@@ -193,6 +196,10 @@ Config Loader::read() {
   }
   hosts_.apply(config_.supervisor.host, config_);
   hosts_.report_unknown(reading_);
+  config_.has_redis = config_.lists.empty() || documents_.front().root.find("redis") != nullptr ||
+                      std::ranges::any_of(config_.lists, [](const auto& list) {
+                        return list.second->kind() != SourceKind::gearman;
+                      });
   if (!reading_.mistakes.empty()) fail();
   if (config_.lists.empty())
     reading_.warnings.push_back(files_.front() + ": no lists: nothing to do");
@@ -238,6 +245,10 @@ void Loader::list(const ConfigValue& value, const std::string& prefix) {
 void Loader::look_at_prefix(const ConfigValue& value, const Rule& rule) const {
   const bool schedule = rule.kind() == SourceKind::schedule;
   const bool feed = rule.kind() == SourceKind::job;
+  if (rule.kind() == SourceKind::gearman) {
+    if (config_.gearman.servers.empty()) value.wrong_key(no_gearman_servers);
+    return;
+  }
   if (rule.prefix.empty())
     value.warn(std::string("has the empty prefix: its keys are ") +
                (schedule ? R"("-timeline", "-work-…")"

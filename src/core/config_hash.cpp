@@ -88,9 +88,12 @@ void add_sections(Sha256& hash, const Config& config) {
   shared.erase("status");
   if (config.written_max_processes)
     shared["max_processes"] = std::to_string(*config.written_max_processes);
-  add_settings(hash, describe(config.redis));
+  add_settings(hash, describe_redis(config));
   add_secrets(hash, secrets_of(config.redis));
   add_settings(hash, shared);
+  // A file without it has the hash that it had before there was Gearman.
+  if (const Settings gearman = describe(config.gearman); !gearman.empty())
+    add_settings(hash, gearman);
 }
 
 std::uint64_t hash_list(const std::string& prefix, const Rule& rule) {

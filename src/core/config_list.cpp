@@ -3,6 +3,7 @@
 
 #include <w8y/units.hpp>
 
+#include "core/config_gearman.hpp"
 #include "core/config_keys.hpp"
 #include "core/text.hpp"
 
@@ -162,7 +163,8 @@ void read_list(const ConfigValue& list, const ListDefaults& defaults, Rule& into
       unknown_key(value, names_of(list_keys), list_refused);
     } else if ((row->kinds & kinds_of(kind)) == 0) {
       value.wrong_key("is for " + sources_text(row->kinds) + "; this list has " +
-                      sources_text(kinds_of(kind)));
+                      sources_text(kinds_of(kind)) +
+                      (kind == SourceKind::gearman ? why_not_in_gearman(row->name) : ""));
     } else {
       row->read(value, into);
     }
@@ -189,10 +191,11 @@ void check_list(const ConfigValue& list, Rule& rule) {
   }
   check_applies(list, rule, command != nullptr);
   if (rule.kind() == SourceKind::schedule) check_schedule(list, rule);
+  if (rule.kind() == SourceKind::gearman) check_function(list, rule);
   if (rule.kind() == SourceKind::circular) warn_of_late_visits(list, rule);
   if (command == nullptr) return check_name(list, rule);
   // What a job asks for stands in its payload, on standard input.
-  if (rule.kind() == SourceKind::job) return;
+  if (rule.kind() == SourceKind::job || rule.kind() == SourceKind::gearman) return;
   warn_without_item(list.member(*command), rule);
 }
 

@@ -4,6 +4,7 @@
 #include <w8y/job_code.hpp>
 #include <w8y/units.hpp>
 
+#include "core/config_gearman.hpp"
 #include "core/config_keys.hpp"
 #include "core/setting_text.hpp"
 #include "core/text.hpp"
@@ -37,13 +38,16 @@ constexpr Choice<Mode> modes[] = {
     {"auto", Mode::automatic}, {"single", Mode::single}, {"stream", Mode::stream}};
 constexpr Choice<SourceKind> kinds[] = {{"circular", SourceKind::circular},
                                         {"schedule", SourceKind::schedule},
-                                        {"job", SourceKind::job}};
+                                        {"job", SourceKind::job},
+                                        {"gearman", SourceKind::gearman}};
 constexpr Choice<OnFailure> on_failures[] = {{"die", OnFailure::die},
                                              {"reschedule", OnFailure::reschedule},
                                              {"backoff", OnFailure::backoff}};
 constexpr unsigned schedule_only = kinds_of(SourceKind::schedule);
 constexpr unsigned circular_only = kinds_of(SourceKind::circular);
 constexpr unsigned job_only = kinds_of(SourceKind::job);
+constexpr unsigned gearman_only = kinds_of(SourceKind::gearman);
+constexpr unsigned in_redis = all_kinds & ~gearman_only;
 constexpr Choice<OnLeaseLoss> lease_losses[] = {{"continue", OnLeaseLoss::keep_running},
                                                 {"terminate", OnLeaseLoss::terminate}};
 
@@ -197,7 +201,7 @@ constexpr Key<Rule> list_rows[] = {
     {"concurrency", "1", read_concurrency, show_concurrency},
     {"fleet_concurrency", "0",
      [](auto& v, auto& rule) { v.integer(rule.fleet_concurrency, 0, million); },
-     [](auto& rule) { return as_text(rule.fleet_concurrency); }},
+     [](auto& rule) { return as_text(rule.fleet_concurrency); }, std::nullopt, in_redis},
     {"weight", "1", [](auto& v, auto& rule) { v.integer(rule.weight, 1, million); },
      [](auto& rule) { return as_text(rule.weight); }},
     {"enabled", "true", [](auto& v, auto& rule) { v.flag(rule.enabled); },
@@ -205,7 +209,7 @@ constexpr Key<Rule> list_rows[] = {
     {"source", R"("circular")", read_source,
      [](auto& rule) { return name_of<SourceKind>(kinds, rule.kind()); }},
     {"key_expiry", R"("5s")", [](auto& v, auto& rule) { v.duration(rule.key_expiry, 1s); },
-     [](auto& rule) { return as_text(rule.key_expiry); }},
+     [](auto& rule) { return as_text(rule.key_expiry); }, std::nullopt, in_redis},
     {"lock_key", R"("lock")", read_lock_key, [](auto& rule) { return rule.circular().lock_key; },
      std::nullopt, circular_only},
     {"on_lease_loss", R"("continue")",
@@ -223,10 +227,10 @@ constexpr Key<Rule> list_rows[] = {
      [](auto& v, auto& rule) { v.duration(rule.circular().visit_within); },
      [](auto& rule) { return as_text(rule.circular().visit_within); }, std::nullopt, circular_only},
     {"backoff", R"({ min = "1s", max = "5m", factor = 2.0 })", read_backoff,
-     [](auto& rule) { return as_text(rule.backoff); }},
+     [](auto& rule) { return as_text(rule.backoff); }, std::nullopt, in_redis},
     {"max_failures", "0",
      [](auto& v, auto& rule) { v.integer(rule.max_failures, 0, 1000 * million); },
-     [](auto& rule) { return as_text(rule.max_failures); }},
+     [](auto& rule) { return as_text(rule.max_failures); }, std::nullopt, in_redis},
     {"success_exit_codes", "[0]", read_exit_codes,
      [](auto& rule) { return as_text(rule.child->success_exit_codes); },
      for_processes([](auto& from, auto& into) {
@@ -282,6 +286,8 @@ constexpr Key<Rule> list_rows[] = {
     {"maintenance_interval", R"("60s")",
      [](auto& v, auto& rule) { v.duration(rule.job().maintenance_interval, 1s); },
      [](auto& rule) { return as_text(rule.job().maintenance_interval); }, std::nullopt, job_only},
+    {"function", "", read_function, [](auto& rule) { return rule.gearman().function; },
+     std::nullopt, gearman_only},
     {"processes", "1", [](auto& v, auto& rule) { v.integer(rule.processes, 1, most_runs); },
      [](auto& rule) { return as_text(rule.processes); },
      for_streams([](auto& from, auto& into) { into.processes = from.processes; })},
@@ -316,6 +322,8 @@ SourceSettings source_settings(SourceKind kind) {
       return ScheduleSettings{};
     case SourceKind::job:
       return JobSettings{};
+    case SourceKind::gearman:
+      return GearmanSettings{};
   }
   return CircularSettings{};
 }

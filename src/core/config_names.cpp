@@ -1,6 +1,7 @@
 // Names of keys: all of them, and what an unknown one was meant to be.
 #include <w8y/config.hpp>
 
+#include "core/config_gearman.hpp"
 #include "core/config_hosts.hpp"
 #include "core/config_lists_from.hpp"
 #include "core/text.hpp"
@@ -25,6 +26,7 @@ std::vector<KnownKey> known_keys() {
   std::vector<KnownKey> all = {{"", "include", "[]"}};
   add(all, "lists_from", core::lists_from_keys);
   add(all, "redis", core::redis_keys);
+  add(all, "gearman", core::gearman_keys);
   add(all, "supervisor", core::supervisor_keys);
   add(all, "lists", core::list_keys);
   add(all, "lists.backoff", core::backoff_keys);

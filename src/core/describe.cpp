@@ -3,6 +3,7 @@
 
 #include <w8y/rule.hpp>
 
+#include "core/config_gearman.hpp"
 #include "core/config_keys.hpp"
 #include "core/setting_text.hpp"
 
@@ -35,8 +36,16 @@ Settings describe(const SupervisorSettings& supervisor) {
   return settings_of(core::supervisor_keys, supervisor);
 }
 
+Settings describe(const GearmanServers& gearman) {
+  return gearman.servers.empty() ? Settings{} : settings_of(core::gearman_keys, gearman);
+}
+
+Settings describe_redis(const Config& config) {
+  return config.has_redis ? describe(config.redis) : Settings{};
+}
+
 ConfigText describe(const Config& config) {
-  ConfigText out{describe(config.redis), describe(config.supervisor), {}};
+  ConfigText out{describe_redis(config), describe(config.gearman), describe(config.supervisor), {}};
   for (const auto& [prefix, rule] : config.lists) out.lists.emplace(prefix, describe(*rule));
   return out;
 }

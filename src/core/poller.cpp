@@ -230,6 +230,8 @@ void Poller::run_started(const ActiveRun& run) {
 
 void Poller::run_message(const ActiveRun& run, const Message& message) {
   if (std::holds_alternative<BadLine>(message)) ++count().bad_lines;
+  if (const auto* complete = std::get_if<Complete>(&message))
+    source_->completed(run.claim, complete->result);
   host_.events.run_message(*this, run, message);
 }
 

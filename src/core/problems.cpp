@@ -33,8 +33,9 @@ bool is_served(ListState state) {
   return state != ListState::refused && state != ListState::disabled && state != ListState::probing;
 }
 
-bool is_usable(const RedisStatus& redis) {
-  return redis.connected && redis.trouble.empty();
+/// What there is not is no trouble.
+bool is_usable(const HostStatus& host) {
+  return !host.has_redis || (host.redis.connected && host.redis.trouble.empty());
 }
 
 std::vector<Problem> of_host(const HostStatus& host, std::size_t waiting) {
@@ -45,7 +46,11 @@ std::vector<Problem> of_host(const HostStatus& host, std::size_t waiting) {
     problem.text = std::move(text);
     problem.lists = lists;
   };
-  if (!is_usable(host.redis))
+  for (const GearmanStatus& server : host.gearman)
+    if (!server.trouble.empty())
+      add(Kind::gearman,
+          "gearmand can't be used: " + escape(server.server) + ": " + escape(server.trouble));
+  if (!is_usable(host))
     add(Kind::redis,
         "Redis can't be used: " +
             (host.redis.trouble.empty() ? "not connected yet" : escape(host.redis.trouble)) +
@@ -70,9 +75,11 @@ std::vector<Problem> of_host(const HostStatus& host, std::size_t waiting) {
 Problems::Problems(HostStatus host) : host_(std::move(host)) {}
 
 void Problems::add(const ListStatus& list) {
-  const bool usable = is_usable(host_.redis);
+  const bool usable = is_usable(host_);
   if (!usable && is_served(list.state)) ++waiting_;
-  if (usable && list.state == ListState::unavailable) add(Kind::unavailable, list.why, list);
+  // Why a list of Gearman is, its servers say.
+  if (usable && list.state == ListState::unavailable && list.function.empty())
+    add(Kind::unavailable, list.why, list);
   if (usable && !list.unwritten.empty()) add(Kind::unwritten, list.unwritten, list);
   if (list.state == ListState::starved) add(Kind::starved, list.why, list);
   if (list.state == ListState::refused) add(Kind::refused, list.why, list);
@@ -179,6 +186,8 @@ const char* kind_name(Kind kind) {
   switch (kind) {
     case Kind::redis:
       return "redis";
+    case Kind::gearman:
+      return "gearman";
     case Kind::unavailable:
       return "unavailable";
     case Kind::unwritten:

@@ -94,12 +94,13 @@ void append(std::vector<std::string>& lines, const std::string& where,
 }  // namespace
 
 bool ReloadPlan::empty() const {
-  return redis.empty() && supervisor.empty() && lists.empty();
+  return redis.empty() && gearman.empty() && supervisor.empty() && lists.empty();
 }
 
 std::vector<std::string> ReloadPlan::lines() const {
   std::vector<std::string> lines;
   append(lines, "redis", redis);
+  append(lines, "gearman", gearman);
   append(lines, "supervisor", supervisor);
   for (const auto& list : lists) {
     const std::string where = "lists." + escape_text(list.prefix);
@@ -121,6 +122,7 @@ std::vector<std::string> ReloadPlan::lines() const {
 ReloadPlan plan_reload(const ConfigText& before, const ConfigText& after) {
   ReloadPlan plan;
   plan.redis = compare(before.redis, after.redis);
+  plan.gearman = compare(before.gearman, after.gearman);
   plan.supervisor = compare(before.supervisor, after.supervisor);
   plan.lists = compare_lists(before.lists, after.lists);
   return plan;
@@ -129,8 +131,9 @@ ReloadPlan plan_reload(const ConfigText& before, const ConfigText& after) {
 ReloadPlan plan_reload(const Config& before, const Config& after) {
   const Wiping wiping;
   ReloadPlan plan;
-  plan.redis = compare(describe(before.redis), describe(after.redis));
+  plan.redis = compare(describe_redis(before), describe_redis(after));
   compare_secrets(secrets_of(before.redis), secrets_of(after.redis), plan.redis);
+  plan.gearman = compare(describe(before.gearman), describe(after.gearman));
   plan.supervisor = compare(describe(before.supervisor), describe(after.supervisor));
   plan.lists = compare_lists(before.lists, after.lists);
   return plan;

@@ -10,6 +10,8 @@ bool Rule::leases_as(const Rule& other) const {
     }
     bool operator()(const ScheduleSettings&) const { return true; }
     bool operator()(const JobSettings&) const { return true; }
+    // A connection can change its function.
+    bool operator()(const GearmanSettings&) const { return true; }
   };
   return kind() == other.kind() && std::visit(Same{other}, source);
 }

@@ -173,6 +173,8 @@ void Runs::on_ended(const RunId& id, RunEnd&& end) {
     run->stopping.reset();
   }
   Outcome outcome = outcome_of(*run->rule, end, run->stopping);
+  // Whatever it came to, nobody could be told: the job is another's.
+  if (run->lease_lost && run->rule->kind() == SourceKind::gearman) outcome = Lost{};
   const Duration took = clock_.now() - run->started;
   owner_.run_over(EndedRun{std::move(run->claim), run->rule, std::move(outcome), std::move(end),
                            run->started_wall, clock_.wall()},

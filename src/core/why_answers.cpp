@@ -29,6 +29,8 @@ std::size_t takeable(SourceKind kind, const WhyItems& items) {
       return in_state(items, "queued");
     case SourceKind::job:
       return in_state(items, "waiting");
+    case SourceKind::gearman:
+      break;
   }
   return 0;
 }
@@ -107,6 +109,26 @@ void add(std::vector<WhySentence>& all, std::vector<WhySentence> more) {
   for (WhySentence& each : more) all.push_back(std::move(each));
 }
 
+/// How many jobs there are is not for a worker to know.
+Why why_gearman(const WhyList& list) {
+  std::size_t running = 0;
+  for (const WhyHost& host : list.hosts) running += host.has_list ? host.running : 0;
+  std::vector<WhySentence> held = core::hindrances(list);
+  Why why{running > 0 ? "running" : held.empty() ? "idle" : "held", {}};
+  const bool hindered = !held.empty();
+  add(why.sentences, std::move(held));
+  if (!hindered)
+    why.sentences.push_back(sentence("soon", running > 0
+                                                 ? "Nothing keeps it: " + count_of(running, "job") +
+                                                       (running == 1 ? " runs." : " run.")
+                                                 : "Nothing keeps it: its hosts wait for jobs."));
+  why.sentences.push_back(
+      sentence("not_told", "How many jobs wait is gearmand's to say: gearadmin --status"));
+  if (!hindered) add(why.sentences, core::limits_reached(list));
+  add(why.sentences, core::elsewhere(list));
+  return why;
+}
+
 }  // namespace
 
 Why why_list(const WhyList& list, const WhyItems& items) {
@@ -120,6 +142,7 @@ Why why_list(const WhyList& list, const WhyItems& items) {
                                              "its config.")};
     return why;
   }
+  if (list.kind == SourceKind::gearman) return why_gearman(list);
   const bool busy = in_state(items, "running") + in_state(items, "claimed") > 0;
   std::vector<WhySentence> held = core::hindrances(list);
   std::vector<WhySentence> unserved;

@@ -155,6 +155,11 @@ std::vector<WhySentence> unknown(const WhyList& list, const WhyItem& item) {
   if (!list.has_keys)
     return {sentence(
         "no_list", "There is no list " + core::list_text(list) + ": Redis has none of its keys.")};
+  if (list.kind == SourceKind::gearman)
+    return {sentence("not_told", "Which jobs of " + core::list_text(list) +
+                                     " wait is gearmand's to say, and it does not tell; those that "
+                                     "run: w8yctl runs " +
+                                     core::list_text(list))};
   switch (list.kind) {
     case SourceKind::circular:
       return {sentence("not_listed", "The list " + core::list_text(list) + " has no item " +
@@ -163,6 +168,7 @@ std::vector<WhySentence> unknown(const WhyList& list, const WhyItem& item) {
       return {sentence("not_listed", "The schedule " + core::list_text(list) + " has no job " +
                                          item_text(item) + ".")};
     case SourceKind::job:
+    case SourceKind::gearman:
       break;
   }
   return {sentence("not_listed", "The feed " + core::list_text(list) + " has no job " +
@@ -337,6 +343,8 @@ Why why_item(const WhyList& list, const WhyItem& item) {
       break;
     case SourceKind::job:
       why.sentences = job(list, item);
+      break;
+    case SourceKind::gearman:
       break;
   }
   if (!is_passing(list, item)) return why;

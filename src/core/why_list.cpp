@@ -134,7 +134,11 @@ WhySentence group_sentence(const WhyList& list, const Group& group) {
       told = sentence("starved", who + " can't start processes now" + because(group.why));
       break;
     case Role::unavailable:
-      told = sentence("unavailable", who + " can't ask Redis for it" + because(group.why));
+      told = sentence("unavailable",
+                      who +
+                          (list.kind == SourceKind::gearman ? " can't ask gearmand for it"
+                                                            : " can't ask Redis for it") +
+                          because(group.why));
       break;
     case Role::silent:
       told = sentence("silent", who + " is silent " +

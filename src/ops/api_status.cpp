@@ -19,7 +19,7 @@ namespace {
 std::string why_not_ready(const HostStatus& host) {
   if (host.state == HostState::starting) return "starting";
   if (host.state == HostState::draining) return "draining";
-  if (!host.redis.connected)
+  if (host.has_redis && !host.redis.connected)
     return "no Redis" + (host.redis.trouble.empty() ? "" : ": " + host.redis.trouble);
   return "";
 }

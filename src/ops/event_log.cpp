@@ -221,4 +221,17 @@ void EventLog::tell(const RedisChanged& event) {
   log_.info("Redis is back", {{"redis", event.redis}, {"after_ms", milliseconds(event.away)}});
 }
 
+void EventLog::tell(const GearmanChanged& event) {
+  if (!event.connected)
+    return log_.error("gearmand can't be used; trying again",
+                      {{"server", event.server}, {"reason", event.trouble}});
+  if (event.first) return log_.info("connected to gearmand", {{"server", event.server}});
+  log_.info("gearmand is back", {{"server", event.server}, {"after_ms", milliseconds(event.away)}});
+}
+
+void EventLog::tell(const GearmanNoted& event) {
+  log_.warn("trouble with a job of gearmand",
+            {{"server", event.server}, {"list", event.prefix}, {"reason", event.why}});
+}
+
 }  // namespace w8y::ops

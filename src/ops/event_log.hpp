@@ -65,6 +65,8 @@ class EventLog final : public EventHandler {
   void tell(const ReloadRefused& event);
   void tell(const Reloaded& event);
   void tell(const RedisChanged& event);
+  void tell(const GearmanChanged& event);
+  void tell(const GearmanNoted& event);
 
   /// Whether a line that a child wrote is to be logged; says how many were left out before it.
   bool admits(std::string_view talker, LogField of, std::string_view list);

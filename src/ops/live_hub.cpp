@@ -65,7 +65,8 @@ bool has_failed(const Outcome& outcome) {
 /// What all lists have in common has changed.
 bool is_about_host(const Event& event) {
   return std::holds_alternative<HostChanged>(event) || std::holds_alternative<HostReady>(event) ||
-         std::holds_alternative<Reloaded>(event) || std::holds_alternative<RedisChanged>(event);
+         std::holds_alternative<Reloaded>(event) || std::holds_alternative<RedisChanged>(event) ||
+         std::holds_alternative<GearmanChanged>(event);
 }
 
 /// What only Redis knows of a list has changed.

@@ -273,6 +273,16 @@ Json to_json(const HostStatus& host) {
                {"last_reload", host.last_reload},
                {"last_reload_ms", time_or_null(host.last_reload_at)},
                {"last_reload_failed", host.last_reload_failed}};
+  json["has_redis"] = host.has_redis;
+  json["gearman"] = Json::array();
+  for (const GearmanStatus& server : host.gearman)
+    json["gearman"].push_back(
+        {{"server", server.server},
+         {"lists", server.lists},
+         {"connected", server.connected},
+         {"trouble", server.trouble},
+         {"away_since_ms", time_or_null(server.away_since.value_or(WallTime{0}))},
+         {"jobs", server.jobs}});
   json["redis"] = {{"url", host.redis.url},
                    {"connected", host.redis.connected},
                    {"trouble", host.redis.trouble},
@@ -286,7 +296,8 @@ Json to_json(const HostStatus& host) {
 }
 
 Json to_json(const ConfigText& config) {
-  Json json = {{"redis", config.redis}, {"supervisor", config.supervisor}};
+  Json json = {
+      {"redis", config.redis}, {"gearman", config.gearman}, {"supervisor", config.supervisor}};
   json["lists"] = Json::array();  // not an object: a prefix may be bytes that no key can hold
   for (const auto& [prefix, settings] : config.lists) {
     Json list = Json::object();

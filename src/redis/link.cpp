@@ -12,6 +12,7 @@ namespace {
 constexpr Duration first_pause = std::chrono::milliseconds(50);
 constexpr Duration longest_pause = std::chrono::seconds(1);
 constexpr Duration longest_refused_pause = std::chrono::seconds(5);
+constexpr const char* no_redis = "there is no Redis in the config";
 
 }  // namespace
 
@@ -34,7 +35,7 @@ void Link::start() {
 }
 
 void Link::reconnect_now() {
-  if (state_ != State::waiting) return;
+  if (state_ != State::waiting || options_.url.kind == Url::Kind::none) return;
   pause_ = {};
   timer_.cancel();
   attempt();
@@ -42,6 +43,10 @@ void Link::reconnect_now() {
 
 void Link::attempt() {
   state_ = State::connecting;
+  if (options_.url.kind == Url::Kind::none) {
+    timer_.set(loop_.now(), [this] { on_end({.why = no_redis, .refused = true}); });
+    return;
+  }
   Secret password;
   if (const std::string problem = read_password(options_, password); !problem.empty()) {
     timer_.set(loop_.now(), [this, problem] { on_end({.why = problem, .refused = true}); });
@@ -99,6 +104,7 @@ void Link::on_end(const Connection::End& end) {
 }
 
 void Link::wait(bool refused) {
+  if (options_.url.kind == Url::Kind::none) return;
   const Duration longest = refused ? longest_refused_pause : longest_pause;
   pause_ = pause_ == Duration{} ? first_pause : std::min(pause_ * 2, longest);
   timer_.set(loop_.now() + jittered(pause_), [this] { attempt(); });

@@ -314,6 +314,7 @@ Url Url::at(const HostPort& place) const {
 
 std::string Url::to_string() const {
   std::string out;
+  if (kind == Kind::none) return {};
   if (kind == Kind::unix_socket) {
     out.append("unix://").append(escape_path(path));
     if (db != 0) out.append("?db=").append(std::to_string(db));

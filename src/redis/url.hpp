@@ -21,8 +21,9 @@ struct HostPort {
 };
 
 struct Url {
-  /// One server, or those that know where the servers are.
-  enum class Kind { tcp, unix_socket, sentinel, cluster };
+  /// One server, or those that know where the servers are. none: there is no Redis, and no
+  /// connection is ever tried; made by hand, since no text says so.
+  enum class Kind { tcp, unix_socket, sentinel, cluster, none };
   Kind kind = Kind::tcp;
   bool tls = false;             ///< not for unix_socket
   HostPort server;              ///< tcp

@@ -9,6 +9,7 @@
 #include "source/schedule/decision.hpp"
 #include "source/schedule/dispatcher.hpp"
 #include "source/schedule/source.hpp"
+#include "store/gearman/redis_records.hpp"
 #include "store/schedule/redis_queue.hpp"
 #include "store/thoonk/redis_job_care.hpp"
 #include "store/thoonk/redis_job_queue.hpp"
@@ -39,6 +40,7 @@ std::unique_ptr<Source> make_source(const std::shared_ptr<store::RedisSession>& 
                                     const Rule& rule, IdlePolls& idle, SourceHandler& handler) {
   switch (rule.kind()) {
     case SourceKind::circular:
+    case SourceKind::gearman:
       break;
     case SourceKind::schedule:
       return make_schedule(session, idle, handler);
@@ -46,6 +48,16 @@ std::unique_ptr<Source> make_source(const std::shared_ptr<store::RedisSession>& 
       return make_job(session, idle, handler);
   }
   return make_circular(session, idle, handler);
+}
+
+std::unique_ptr<Source> make_gearman(const std::shared_ptr<store::RedisSession>& session,
+                                     const GearmanHost& host, SourceHandler& handler) {
+  return std::make_unique<GearmanSource>(
+      host, handler,
+      [&session](store::GearmanRecordsHandler& told) -> std::unique_ptr<store::GearmanRecords> {
+        if (!session) return nullptr;
+        return std::make_unique<store::RedisGearmanRecords>(session, told);
+      });
 }
 
 std::string why_not(const Rule& rule) {

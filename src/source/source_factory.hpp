@@ -10,12 +10,17 @@
 #include <w8y/source.hpp>
 #include <w8y/upkeep.hpp>
 
+#include "source/gearman/source.hpp"
 #include "store/redis_session.hpp"
 
 namespace w8y::source {
 
 std::unique_ptr<Source> make_source(const std::shared_ptr<store::RedisSession>& session,
                                     const Rule& rule, IdlePolls& idle, SourceHandler& handler);
+
+/// Of a list of Gearman. `session`: nullptr, where there is no Redis.
+std::unique_ptr<Source> make_gearman(const std::shared_ptr<store::RedisSession>& session,
+                                     const GearmanHost& host, SourceHandler& handler);
 
 /// Whether this host can do this kind of work: empty, or why not.
 std::string why_not(const Rule& rule);

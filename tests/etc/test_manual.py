@@ -12,6 +12,7 @@ SECTIONS = {
     "Top level": "",
     "[[lists_from]]": "lists_from",
     "[redis]": "redis",
+    "[gearman]": "gearman",
     "[supervisor]": "supervisor",
     "[lists.PREFIX] and [defaults]": "lists",
     "backoff": "lists.backoff",

@@ -32,6 +32,7 @@ std::string kind_for(const std::string& key) {
   if (key == "dispatch" || key == "on_failure" || key == "timefile")
     return "source = \"schedule\"\nqueues = \"A\"\n";
   if (key == "claim_timeout" || key == "maintenance_interval") return "source = \"job\"\n";
+  if (key == "function") return "source = \"gearman\"\n[gearman]\nservers = [\"h\"]\n";
   return "";
 }
 
@@ -72,6 +73,17 @@ const std::vector<Values>& all_values() {
        {"\"1ms\"", "3", "0.5"},
        with(wrong_durations, {"0", "\"1us\""})},
       {"redis", "idle_commands", {"1", "1000000"}, with(wrong_counts, {"0", "1000001"})},
+
+      {"gearman",
+       "servers",
+       {"[]", "[\"localhost\"]",
+        "[\"a:1\", \"b.example.org:65535\", \"10.0.0.1\", \"[::1]\", "
+        "\"[fe80::1]:4731\"]"},
+       with(wrong_arrays,
+            {"[\"\"]", "[\":4730\"]", "[\"a:\"]", "[\"a:0\"]", "[\"a:65536\"]", "[\"a:4730x\"]",
+             "[\"::1\"]", "[\"[::1\"]", "[\"[::1]4730\"]", "[\"[]:1\"]", "[\"a b\"]",
+             "[\"tcp://a\"]", "[\"u@a\"]", "[\"a\", \"a:4730\"]"})},
+      {"gearman", "connect_timeout", {"\"1ms\"", "3"}, with(wrong_durations, {"0", "\"1us\""})},
 
       {"supervisor",
        "host",
@@ -122,6 +134,10 @@ const std::vector<Values>& all_values() {
        {"\"die\"", "\"reschedule\"", "\"backoff\""},
        with(wrong_texts, {"\"Die\""})},
       {"lists", "timefile", {"\"/var/lib/x\""}, with(wrong_texts, {"\"x\""})},
+      {"lists",
+       "function",
+       {"\"resize\"", "\"a::b c\"", "\"" + std::string(512, 'x') + "\""},
+       with(wrong_texts, {"\"" + std::string(513, 'x') + "\""})},
       {"lists", "claim_timeout", {"0", "\"1h\""}, wrong_durations},
       {"lists", "maintenance_interval", {"1", "\"1h\""}, with(wrong_durations, {"0", "\"999ms\""})},
       {"lists",

@@ -153,6 +153,10 @@ TEST_CASE("the settings are those of the configuration, key by key") {
   }
   CHECK(names(describe(RedisSettings{})) == redis);
   CHECK(names(describe(SupervisorSettings{})) == supervisor);
+  CHECK(describe(GearmanServers{}).empty());
+  GearmanServers servers;
+  servers.servers = {{"h", 1}};
+  CHECK(names(describe(servers)) == std::set<std::string>{"servers", "connect_timeout"});
   Rule schedule;
   schedule.source = ScheduleSettings{};
   std::set<std::string> all = names(describe(Rule{}));
@@ -160,6 +164,9 @@ TEST_CASE("the settings are those of the configuration, key by key") {
   Rule jobs;
   jobs.source = JobSettings{};
   all.merge(names(describe(jobs)));
+  Rule gearman;
+  gearman.source = GearmanSettings{};
+  all.merge(names(describe(gearman)));
   CHECK(all == list);
 }
 

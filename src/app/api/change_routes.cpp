@@ -36,6 +36,8 @@ store::CircularKeys items_of(Sight& sight, const std::string& list) {
       throw look::Refusal(conflict, escape_text(list) +
                                         " is a feed of jobs, which are put and changed by: w8yctl "
                                         "job");
+    case SourceKind::gearman:
+      throw look::Refusal(conflict, escape_text(list) + " " + look::jobs_are_gearmands);
     case SourceKind::circular:
       break;
   }

@@ -12,6 +12,7 @@
 #include "app/config_loading.hpp"
 #include "app/ctl/failure.hpp"
 #include "app/ctl/text.hpp"
+#include "app/look/known_lists.hpp"
 #include "app/tls_environment.hpp"
 #include "core/pattern.hpp"
 #include "redis/hash_slots.hpp"
@@ -26,6 +27,11 @@ using ops::Json;
 constexpr std::string_view unix_scheme = "unix:";
 /// Where a root's w8yd listens, and one that systemd starts.
 constexpr const char* system_socket = "/run/w8y/w8yd.sock";
+constexpr const char* no_redis =
+    "there is no [redis] in the config, since all lists are of Gearman: runs have no history, "
+    "lists "
+    "no pauses, and hosts no fleet";
+
 bool exists(const std::string& path) {
   return access(path.c_str(), F_OK) == 0;
 }
@@ -125,9 +131,11 @@ redis::ClientOptions Context::find_redis() {
   if (const Config* config = this->config()) {
     redis::ClientOptions configured = client_options(config->redis, "w8yctl");
     const auto embedded = embedded_redis(configured.url);
+    if (!embedded && !config->has_redis) throw Failure(not_reachable, no_redis);
     return embedded ? options_of(*embedded, "the URL that w8yd gave") : configured;
   }
   const Json status = host().ask("/api/v1/status?lists=no");
+  if (!status.value("has_redis", true)) throw Failure(not_reachable, no_redis);
   const std::string url = status.contains("redis") ? raw_in(status["redis"], "url") : "";
   if (url.empty())
     throw Failure(not_reachable, "w8yd does not say where its Redis is; give --redis-url");
@@ -175,6 +183,7 @@ std::optional<KnownLists> Context::find_lists() {
       const std::string source = raw_in(settings, "source");
       known.lock_key = raw_in(settings, "lock_key");
       if (source == "schedule") known.kind = SourceKind::schedule;
+      if (source == "gearman") known.kind = SourceKind::gearman;
       if (source != "job") continue;
       known.kind = SourceKind::job;
       const auto number = [&](const char* key) {
@@ -271,6 +280,11 @@ SourceKind Context::kind_found(const std::string& prefix) {
   return has_jobs_in_redis(prefix) ? SourceKind::job : SourceKind::circular;
 }
 
+void Context::refuse_gearman(const std::string& prefix) {
+  if (kind_of(prefix) == SourceKind::gearman)
+    throw Failure(refused, escape_text(prefix) + " " + look::jobs_are_gearmands);
+}
+
 store::CircularKeys Context::circular_keys(const std::string& prefix) {
   if (kind_of(prefix) == SourceKind::schedule)
     throw Failure(refused,
@@ -280,6 +294,7 @@ store::CircularKeys Context::circular_keys(const std::string& prefix) {
   if (kind_of(prefix) == SourceKind::job)
     throw Failure(refused, escape_text(prefix) +
                                " is a feed of jobs, which are put and changed by: w8yctl job");
+  refuse_gearman(prefix);
   return keys(prefix);
 }
 

@@ -59,6 +59,8 @@ class Context {
   [[nodiscard]] SourceKind kind_of(const std::string& prefix);
   /// The same; of a list that is not known here by the keys that it has.
   [[nodiscard]] SourceKind kind_found(const std::string& prefix);
+  /// Throws Failure for a list of Gearman, whose jobs are not in Redis.
+  void refuse_gearman(const std::string& prefix);
 
  private:
   const Config* config();

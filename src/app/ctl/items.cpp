@@ -85,6 +85,8 @@ class ShowItems final : public Command {
     const bool one = prefixes == std::vector{prefix_};
     Json told = Json::array();
     for (const auto& prefix : prefixes) {
+      if (one) context.refuse_gearman(prefix);
+      if (context.kind_of(prefix) == SourceKind::gearman) continue;
       const SourceKind kind = context.kind_found(prefix);
       if (!one && !options.json)
         std::cout << (&prefix == &prefixes.front() ? "" : "\n") << escape_text(prefix) << ":\n";

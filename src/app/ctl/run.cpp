@@ -60,6 +60,7 @@ class RunItem final : public Command {
   }
 
   int run(const Options& options, Context& context) override {
+    context.refuse_gearman(prefix_);
     const SourceKind kind = context.kind_found(prefix_);
     if (kind == SourceKind::circular) return run_item(options, context);
     const bool cluster = context.redis_options().url.kind == redis::Url::Kind::cluster;

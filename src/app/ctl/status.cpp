@@ -14,8 +14,26 @@ namespace {
 
 using ops::Json;
 
-bool redis_usable(const Json& redis) {
-  return redis.value("connected", false) && text_in(redis, "trouble").empty();
+/// Also where there is none, and none is needed.
+bool redis_usable(const Json& host) {
+  const Json& redis = object_in(host, "redis");
+  return !host.value("has_redis", true) ||
+         (redis.value("connected", false) && text_in(redis, "trouble").empty());
+}
+
+constexpr const char* without_redis =
+    "none in the config: no history of runs, no pauses, and this host is in no fleet";
+
+/// "2 of 2 lists connected, 5 jobs here"
+std::string gearman_text(const Json& server) {
+  std::string text = text_in(server, "server") + ", " +
+                     std::to_string(number_in(server, "connected")) + " of " +
+                     std::to_string(number_in(server, "lists")) + " lists connected";
+  if (const auto jobs = number_in(server, "jobs"); jobs > 0)
+    text += ", " + std::to_string(jobs) + (jobs == 1 ? " job here" : " jobs here");
+  if (const std::string trouble = text_in(server, "trouble"); !trouble.empty())
+    text += "; since " + time_text(WallTime(number_in(server, "away_since_ms"))) + ": " + trouble;
+  return text;
 }
 
 std::string redis_text(const Json& redis) {
@@ -74,9 +92,12 @@ void print_status(const Json& host, bool wide) {
                           std::to_string(number_in(host, "generation")));
   if (const std::string reload = text_in(host, "last_reload"); !reload.empty())
     facts.add("reload", time_text(WallTime(number_in(host, "last_reload_ms"))) + ": " + reload);
-  facts.add("redis", redis_text(redis));
+  const bool has_redis = host.value("has_redis", true);
+  facts.add("redis", has_redis ? redis_text(redis) : without_redis);
+  for (const Json& server : host.value("gearman", Json::array()))
+    facts.add("gearman", gearman_text(server));
   facts.add("running", running_text(totals, host.value("slots", Json::object())));
-  facts.add("locks", locks_text(redis, totals));
+  if (has_redis) facts.add("locks", locks_text(redis, totals));
   facts.add("lists", lists_text(totals));
   facts.print(wide);
 }
@@ -93,7 +114,7 @@ class Status final : public Command {
     } else {
       print_status(host, options.wide);
     }
-    return redis_usable(host.value("redis", Json::object())) ? done : not_reachable;
+    return redis_usable(host) ? done : not_reachable;
   }
 };
 

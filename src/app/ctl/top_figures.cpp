@@ -76,7 +76,8 @@ TopFigures TopReader::read(const Json& status, Instant now) {
   figures.host = text_in(status, "host");
   figures.state = shaded(text_in(status, "state"));
   figures.up_ms = std::max<std::int64_t>(0, now_ms - number_in(status, "started_ms"));
-  figures.redis = redis_cell(object_in(status, "redis"));
+  figures.redis =
+      status.value("has_redis", true) ? redis_cell(object_in(status, "redis")) : Cell{"none"};
   figures.places_used = number_in(slots, "used");
   figures.places_limit = number_in(slots, "limit");
   for (const auto& problem : array_in(status, "problems"))

@@ -2,6 +2,7 @@
 
 #include <w8y/escape.hpp>
 
+#include "app/look/known_lists.hpp"
 #include "app/look/sight.hpp"
 #include "app/look/stored.hpp"
 #include "store/fleet/keys.hpp"
@@ -120,6 +121,8 @@ void park(redis::SyncClient& client, const Json& run, SourceKind kind,
   const auto list = ops::get_bytes(run, "list");
   const auto item = ops::get_bytes(run, "item");
   if (!list || !item) throw Refusal(conflict, "w8yd does not say which item it is");
+  if (kind == SourceKind::gearman)
+    throw Refusal(409, escape_text(*list) + " " + jobs_are_gearmands);
   if (kind == SourceKind::schedule) return stop_job(client, run, *list, *item);
   if (kind == SourceKind::job) return stall_job(client, run, *list, *item);
   store::ItemChanges changes(client, keys);

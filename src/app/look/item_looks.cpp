@@ -221,6 +221,9 @@ ops::Json items_json(Sight& sight, const std::string& list, const ItemFilter& fi
     case SourceKind::job:
       check_state(list, filter.state, feed_job_states);
       feed_items(sight, list, filter, part, json);
+      break;
+    case SourceKind::gearman:
+      throw Refusal(409, escape_text(list) + " " + jobs_are_gearmands);
   }
   return json;
 }
@@ -229,6 +232,7 @@ ops::Json item_json(Sight& sight, const std::string& list, const Item& item) {
   ops::Json json = ops::Json::object();
   ops::put_bytes(json, "list", list);
   const SourceKind kind = kind_of(sight, list);
+  if (kind == SourceKind::gearman) throw Refusal(409, escape_text(list) + " " + jobs_are_gearmands);
   json.update(kind == SourceKind::circular   ? circular_item(sight, list, item)
               : kind == SourceKind::schedule ? schedule_item(sight, list, item)
                                              : feed_item(sight, list, item));

@@ -18,6 +18,10 @@ namespace w8y::app::look {
 std::vector<std::string> lists_of(Sight& sight, const std::string& name_or_pattern);
 /// A list of the config by the rule; of another one by the keys that it has.
 SourceKind kind_of(Sight& sight, const std::string& prefix);
+/// After the name of a list of Gearman: why its jobs can't be shown or changed.
+inline constexpr const char* jobs_are_gearmands =
+    "is a list of Gearman, whose jobs are gearmand's and not in Redis; gearadmin --status counts "
+    "them";
 /// Of the config; nullptr: it is not there.
 const Rule* rule_of(const Sight& sight, const std::string& prefix);
 store::CircularKeys circular_keys(const Sight& sight, const std::string& prefix);

@@ -1,0 +1,33 @@
+// The servers of Gearman that the config names, for all lists of this host.
+#pragma once
+
+#include <w8y/events.hpp>
+#include <w8y/run_id.hpp>
+
+#include "app/random_number.hpp"
+#include "app/subsystem.hpp"
+#include "gearman/session.hpp"
+#include "loop/loop.hpp"
+
+namespace w8y::app {
+
+class GearmanConnections final : public Subsystem {
+ public:
+  GearmanConnections(loop::Loop& loop, EventHandler& events)
+      : session_(loop, events, random_number()), run_ids_(random_number()) {}
+
+  void start(const Config& config) override { use(config); }
+  void commit(const Config& wanted) override { use(wanted); }
+
+  [[nodiscard]] gearman::Session& session() { return session_; }
+  [[nodiscard]] const gearman::Session& session() const { return session_; }
+  [[nodiscard]] RunIds& run_ids() { return run_ids_; }
+
+ private:
+  void use(const Config& config) { session_.use(config.gearman, config.supervisor.host); }
+
+  gearman::Session session_;
+  RunIds run_ids_;
+};
+
+}  // namespace w8y::app

@@ -1,0 +1,60 @@
+// The servers of a host: connections to them, and what is told of them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <w8y/events.hpp>
+
+#include "gearman/socket_worker.hpp"
+#include "gearman/worker.hpp"
+
+namespace w8y::gearman {
+
+class Session final : public Servers {
+ public:
+  /// `client_id`: what `gearadmin --workers` shows.
+  Session(loop::Loop& loop, EventHandler& events, std::uint64_t seed);
+
+  /// Those of a config: from now on, also for lists that run.
+  void use(const GearmanServers& settings, const std::string& client_id);
+  [[nodiscard]] std::vector<GearmanStatus> status() const;
+
+  [[nodiscard]] const std::vector<GearmanServer>& servers() const override {
+    return settings_.servers;
+  }
+  [[nodiscard]] std::uint64_t version() const override { return version_; }
+  std::unique_ptr<Worker> connect(const GearmanServer& server, WorkerHandler& handler) override;
+  void add(ServersUser& user) override { users_.insert(&user); }
+  void remove(ServersUser& user) override { users_.erase(&user); }
+  void told_up(const Worker& worker) override;
+  void told_down(const Worker& worker, const std::string& why) override;
+  void forget(const Worker& worker) override;
+  void note(const GearmanServer& server, const std::string& list, const std::string& why) override;
+
+ private:
+  struct Known {
+    std::set<const Worker*> away;
+    bool reached = false;  ///< once
+    std::string trouble;   ///< the first reason; empty: all is well
+    Instant since{};
+  };
+
+  void recover(const GearmanServer& server, Known& known);
+
+  loop::Loop& loop_;
+  EventHandler& events_;
+  GearmanServers settings_;
+  std::string client_id_;
+  std::uint64_t seed_;
+  std::uint64_t version_ = 0;
+  std::set<ServersUser*> users_;
+  std::map<GearmanServer, Known> known_;
+};
+
+}  // namespace w8y::gearman

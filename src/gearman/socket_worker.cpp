@@ -1,0 +1,255 @@
+#include "gearman/socket_worker.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include <w8y/escape.hpp>
+
+#include "loop/socket_transport.hpp"
+
+namespace w8y::gearman {
+
+namespace {
+
+constexpr Duration first_pause = std::chrono::milliseconds(50);
+constexpr Duration longest_pause = std::chrono::seconds(1);
+/// A connection that lasted: the pauses begin anew after it.
+constexpr Duration lasting = std::chrono::seconds(5);
+/// What a packet has besides its workload: handle, function, unique id.
+constexpr std::size_t room_for_names = std::size_t{64} << 10U;
+/// A server that leaves so much unread is of no use: what it is told would fill our memory.
+constexpr std::size_t most_unread = std::size_t{128} << 20U;
+
+std::uint64_t next_random(std::uint64_t& state) {
+  state ^= state >> 12U;
+  state ^= state << 25U;
+  state ^= state >> 27U;
+  return state * 0x2545F4914F6CDD1DULL;
+}
+
+}  // namespace
+
+SocketWorker::SocketWorker(loop::Loop& loop, WorkerTerms terms, WorkerHandler& handler)
+    : loop_(loop),
+      terms_(std::move(terms)),
+      handler_(handler),
+      random_(terms_.seed | 1U),
+      timer_(loop.timers()),
+      flush_(loop.timers()) {
+  timer_.set(loop_.now(), [this] { attempt(); });
+}
+
+/// What was said is to reach the server, as far as its socket takes it.
+SocketWorker::~SocketWorker() {
+  if (state_ == State::up) flush();
+  if (transport_) transport_->close();
+}
+
+void SocketWorker::attempt() {
+  dead_.clear();
+  state_ = State::connecting;
+  out_.clear();
+  sent_ = 0;
+  offered_.clear();
+  marks_back_ = marks_;
+  mark_due_ = false;
+  reader_ = std::make_unique<PacketReader>(terms_.longest_workload + room_for_names);
+  transport_ = std::make_unique<loop::SocketTransport>(
+      loop_, loop::Endpoint{terms_.server.host, terms_.server.port}, terms_.connect_timeout,
+      static_cast<loop::Transport::Handler&>(*this));
+  transport_->connect();
+}
+
+void SocketWorker::on_connected() {
+  if (!terms_.client_id.empty()) write(request(PacketType::set_client_id, {terms_.client_id}));
+  write(request(PacketType::echo_req, {"0"}));
+  timer_.set(loop_.now() + terms_.connect_timeout, [this] { end("it accepts, and says nothing"); });
+}
+
+void SocketWorker::answered_first() {
+  state_ = State::up;
+  ++connection_;
+  up_since_ = loop_.now();
+  heard_ = up_since_;
+  trouble_.clear();
+  told_down_ = false;
+  say_offer();
+  watch();
+  handler_.on_up(*this);
+}
+
+void SocketWorker::on_broken(const std::string& why) {
+  end(why);
+}
+
+/// The pauses grow, with a random part: a fleet does not come back as one.
+Duration SocketWorker::pause() {
+  const bool lasted = state_ == State::up && loop_.now() - up_since_ >= lasting;
+  pause_ = lasted || pause_ == Duration(0) ? first_pause : std::min(pause_ * 2, longest_pause);
+  const auto part = static_cast<double>(next_random(random_) >> 11U) / 9007199254740992.0;
+  return Duration(
+      static_cast<Duration::rep>(static_cast<double>(pause_.count()) * (0.75 + 0.5 * part)));
+}
+
+void SocketWorker::end(const std::string& why) {
+  const bool was_up = state_ == State::up;
+  const Duration wait = pause();
+  state_ = State::down;
+  trouble_ = why;
+  asked_ = 0;
+  asleep_ = false;
+  flush_.cancel();
+  if (transport_) {
+    transport_->close();
+    dead_.push_back(std::move(transport_));
+  }
+  timer_.set(loop_.now() + wait, [this] { attempt(); });
+  if (!was_up && std::exchange(told_down_, true)) return;
+  told_down_ = true;
+  handler_.on_down(*this, why);
+}
+
+/// While it is up: whether it still answers.
+void SocketWorker::watch() {
+  timer_.set(loop_.now() + patience / 3, [this] {
+    const bool asks = asked_ > 0 || marks_back_ < marks_;
+    const Duration silence = loop_.now() - (asks ? std::max(heard_, question_since_) : heard_);
+    if (asks && silence >= patience)
+      return end("it has not answered for " + std::to_string(silence / std::chrono::seconds(1)) +
+                 " s");
+    if (!asks && silence >= patience / 3) mark();
+    watch();
+  });
+}
+
+// ---- what we say
+
+void SocketWorker::write(std::string packet) {
+  if (out_.empty()) {
+    out_ = std::move(packet);
+  } else {
+    out_ += packet;
+  }
+  // What a turn of the loop has to say travels in one write.
+  if (!flush_.pending()) flush_.set(loop_.now(), [this] { flush(); });
+}
+
+void SocketWorker::send(std::string packet) {
+  if (state_ == State::up) write(std::move(packet));
+}
+
+void SocketWorker::flush() {
+  if (!transport_) return;
+  if (std::exchange(mark_due_, false))
+    out_ += request(PacketType::echo_req, {std::to_string(++marks_)});
+  sent_ += transport_->write(std::string_view(out_).substr(sent_));
+  if (sent_ < out_.size()) {
+    if (out_.size() - sent_ > most_unread)
+      flush_.set(loop_.now(), [this] { end("it does not read what it is told"); });
+    return;
+  }
+  out_.clear();
+  sent_ = 0;
+}
+
+std::uint64_t SocketWorker::mark() {
+  if (state_ != State::up) return marks_;
+  if (!mark_due_ && asked_ == 0 && marks_back_ == marks_) question_since_ = loop_.now();
+  mark_due_ = true;
+  if (!flush_.pending()) flush_.set(loop_.now(), [this] { flush(); });
+  return marks_ + 1;
+}
+
+void SocketWorker::offer(const std::string& function, bool able) {
+  function_ = function;
+  able_ = able;
+  if (state_ == State::up) say_offer();
+}
+
+void SocketWorker::say_offer() {
+  const std::string wanted = able_ ? function_ : std::string();
+  if (wanted == offered_) return;
+  asleep_ = false;
+  if (!offered_.empty()) write(request(PacketType::cant_do, {offered_}));
+  if (!wanted.empty()) write(request(PacketType::can_do, {wanted}));
+  offered_ = wanted;
+}
+
+void SocketWorker::grab() {
+  if (state_ != State::up) return;
+  if (asked_ == 0 && marks_back_ == marks_ && !mark_due_) question_since_ = loop_.now();
+  ++asked_;
+  asleep_ = false;
+  write(request(PacketType::grab_job_uniq));
+}
+
+void SocketWorker::sleep() {
+  if (state_ != State::up || asleep_) return;
+  asleep_ = true;
+  write(request(PacketType::pre_sleep));
+}
+
+// ---- what the server says
+
+void SocketWorker::on_bytes(std::string_view bytes) {
+  heard_ = loop_.now();
+  reader_->add(bytes);
+  while (transport_) {
+    auto packet = reader_->next();
+    if (!packet) break;
+    take(std::move(*packet));
+  }
+  if (transport_ && !reader_->problem().empty()) end(reader_->problem());
+}
+
+void SocketWorker::take(Packet&& packet) {
+  switch (packet.type) {
+    case PacketType::echo_res:
+      return take_echo(packet);
+    case PacketType::noop:
+      if (std::exchange(asleep_, false)) handler_.on_woken(*this);
+      break;
+    case PacketType::no_job:
+      if (asked_ == 0) return;
+      --asked_;
+      handler_.on_no_job(*this);
+      break;
+    case PacketType::job_assign_uniq:
+      take_job(packet, reader_->cut());
+      break;
+    case PacketType::error: {
+      const auto said = packet.arguments(2);
+      handler_.on_error(*this, said ? escape((*said)[0]) + ": " + escape((*said)[1]) : "an error");
+      break;
+    }
+    default:  // nothing that a worker asks for
+      break;
+  }
+}
+
+void SocketWorker::take_echo(const Packet& packet) {
+  if (state_ == State::connecting) return answered_first();
+  std::uint64_t mark = 0;
+  std::from_chars(packet.body.data(), packet.body.data() + packet.body.size(), mark);
+  if (mark <= marks_back_ || mark > marks_) return;
+  marks_back_ = mark;
+  handler_.on_confirmed(*this, mark);
+}
+
+/// handle, function, unique id, workload
+void SocketWorker::take_job(const Packet& packet, bool cut) {
+  const auto arguments = packet.arguments(4);
+  if (!arguments || asked_ == 0)
+    return end("it gave a job that nobody has asked for, or half of one");
+  --asked_;
+  Job job;
+  job.handle = (*arguments)[0];
+  job.function = (*arguments)[1];
+  job.unique = (*arguments)[2];
+  job.cut = cut || (*arguments)[3].size() > terms_.longest_workload;
+  if (!job.cut) job.workload = (*arguments)[3];
+  handler_.on_job(*this, std::move(job));
+}
+
+}  // namespace w8y::gearman

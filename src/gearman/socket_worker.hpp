@@ -1,0 +1,100 @@
+// A worker's connection to a gearmand, over TCP.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <w8y/timers.hpp>
+
+#include "gearman/packet.hpp"
+#include "gearman/worker.hpp"
+#include "loop/loop.hpp"
+#include "loop/transport.hpp"
+
+namespace w8y::gearman {
+
+struct WorkerTerms {
+  GearmanServer server;
+  std::string client_id;                               ///< what `gearadmin --workers` shows
+  Duration connect_timeout = std::chrono::seconds(5);  ///< until it has answered once
+  std::size_t longest_workload = 0;
+  std::uint64_t seed = 0;  ///< of the pauses between tries
+};
+
+class SocketWorker final : public Worker, private loop::Transport::Handler {
+ public:
+  /// Begins with the next turn of the loop.
+  SocketWorker(loop::Loop& loop, WorkerTerms terms, WorkerHandler& handler);
+  ~SocketWorker() override;
+  SocketWorker(const SocketWorker&) = delete;
+  SocketWorker& operator=(const SocketWorker&) = delete;
+
+  [[nodiscard]] State state() const override { return state_; }
+  [[nodiscard]] const GearmanServer& server() const override { return terms_.server; }
+  [[nodiscard]] const std::string& trouble() const override { return trouble_; }
+  [[nodiscard]] std::uint64_t connection() const override { return connection_; }
+  [[nodiscard]] std::size_t asked() const override { return asked_; }
+  [[nodiscard]] bool asleep() const override { return asleep_; }
+  void offer(const std::string& function, bool able) override;
+  void grab() override;
+  void sleep() override;
+  void send(std::string packet) override;
+  std::uint64_t mark() override;
+
+  /// A server that leaves a question unanswered for so long is gone, whatever its socket says; and
+  /// one of which nothing was heard for a third of it is asked.
+  static constexpr Duration patience = std::chrono::seconds(30);
+
+ private:
+  // of Transport::Handler
+  void on_connected() override;
+  void on_bytes(std::string_view bytes) override;
+  void on_room() override { flush(); }
+  void on_broken(const std::string& why) override;
+
+  void attempt();
+  void answered_first();
+  void take(Packet&& packet);
+  void take_job(const Packet& packet, bool cut);
+  void take_echo(const Packet& packet);
+  void end(const std::string& why);
+  void write(std::string packet);
+  void say_offer();
+  void flush();
+  void watch();
+  Duration pause();
+
+  loop::Loop& loop_;
+  const WorkerTerms terms_;
+  WorkerHandler& handler_;
+  State state_ = State::down;
+  std::string trouble_;
+  bool told_down_ = false;
+  std::string function_;
+  bool able_ = false;
+  std::string offered_;  ///< on this connection; empty: nothing
+  bool asleep_ = false;
+  std::size_t asked_ = 0;
+  std::uint64_t connection_ = 0;
+  std::uint64_t marks_ = 0;       ///< the last one that was said
+  std::uint64_t marks_back_ = 0;  ///< the last one that came back
+  bool mark_due_ = false;
+  Instant heard_{};
+  Instant question_since_{};  ///< the oldest one that is not answered; while there is one
+  std::uint64_t random_;
+  Duration pause_{0};
+  Instant up_since_{};
+  std::unique_ptr<loop::Transport> transport_;
+  std::vector<std::unique_ptr<loop::Transport>> dead_;  // they may be in their own callbacks
+  std::unique_ptr<PacketReader> reader_;
+  std::string out_;
+  std::size_t sent_ = 0;
+  Timer timer_;  ///< the next try, the end of one, the next look at a silent server
+  Timer flush_;
+};
+
+}  // namespace w8y::gearman

@@ -1,0 +1,156 @@
+// Jobs of a function of Gearman as a Source: a worker's connection to each server.
+//
+// The connection is the lease. When it breaks, the server gives its jobs to others; so a job can be
+// given back only by a connection's end. A line is one connection and what is known of it:
+//
+//   asked    grabs are out
+//   dry      the server had no job: asleep as soon as all grabs are answered
+//   slow     it leaves grabs unanswered: others are not kept waiting for it
+//   leaving  no job is taken from it any more; it ends when those that it has given are over
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <w8y/clock.hpp>
+#include <w8y/run_id.hpp>
+#include <w8y/source.hpp>
+#include <w8y/timers.hpp>
+
+#include "gearman/worker.hpp"
+#include "store/gearman/records.hpp"
+
+namespace w8y::source {
+
+/// What the sources of a host share.
+struct GearmanHost {
+  const Clock& clock;
+  TimerQueue& timers;
+  RunIds& run_ids;
+  gearman::Servers& servers;
+};
+
+class GearmanSource final : public Source,
+                            private gearman::WorkerHandler,
+                            private gearman::ServersUser,
+                            private store::GearmanRecordsHandler {
+ public:
+  /// nullptr: there is no Redis.
+  using MakeRecords =
+      std::function<std::unique_ptr<store::GearmanRecords>(store::GearmanRecordsHandler&)>;
+  GearmanSource(const GearmanHost& host, SourceHandler& handler, const MakeRecords& make);
+  ~GearmanSource() override;
+
+  void use(RulePtr rule) override;
+  [[nodiscard]] bool may_claim() const override { return !resting_ || !late_.empty(); }
+  void claim(std::size_t wanted) override;
+  void stop_waiting() override;
+  void retire() override;
+  void settle(EndedRun&& run) override;
+  void hand_back(const Claim& claim) override;
+  [[nodiscard]] bool may_start(const Claim& claim) const override;
+  void announce(const RunEvent& event) override;
+  void completed(const Claim& claim, const std::string& result) override;
+  [[nodiscard]] std::size_t unsettled() const override;
+
+  /// A server that leaves a grab unanswered for so long is not waited for.
+  static constexpr Duration patience = std::chrono::milliseconds(250);
+
+ private:
+  /// Of one line. More are asked for as jobs come.
+  static constexpr std::size_t most_asked = 64;
+
+  struct Line {
+    std::unique_ptr<gearman::Worker> worker;
+    std::size_t allowance = 1;
+    std::size_t jobs = 0;  ///< runs and claims, and ends that it has not confirmed
+    std::uint64_t confirmed = 0;
+    bool dry = false;
+    bool slow = false;
+    bool answered = true;  ///< something, since slow_timer_ was set
+    bool leaving = false;
+  };
+  struct Held {
+    Line* line = nullptr;  ///< nullptr: the connection has ended
+    std::string handle;
+    std::uint64_t mark = 0;  ///< with which its result was told; 0: not yet
+    bool lost = false;       ///< the connection ended before that was confirmed
+    GearmanServer server{};  ///< whose connection has ended
+  };
+  struct End {
+    EndedRun run;
+    Line* line;
+    std::uint64_t mark;
+  };
+
+  // gearman::WorkerHandler
+  void on_up(gearman::Worker& worker) override;
+  void on_down(gearman::Worker& worker, const std::string& why) override;
+  void on_job(gearman::Worker& worker, gearman::Job&& job) override;
+  void on_no_job(gearman::Worker& worker) override;
+  void on_woken(gearman::Worker& worker) override;
+  void on_confirmed(gearman::Worker& worker, std::uint64_t mark) override;
+  void on_error(gearman::Worker& worker, const std::string& why) override;
+  // gearman::ServersUser
+  void on_servers() override;
+  void add_to(std::vector<GearmanStatus>& servers) const override;
+  // store::GearmanRecordsHandler
+  void on_pause() override;
+  void on_recorded() override { tell_if_settled(); }
+  void on_record_refused(const std::string& why) override { told_.on_unwritten(why); }
+
+  [[nodiscard]] Line& line_of(const gearman::Worker& worker);
+  void open(const GearmanServer& server);
+  void leave(Line& line);
+  void let_go(Line& line);
+  void release(Line* line);
+  void renew_busy();
+  void offer(bool able);
+  void show(Line& line);
+  [[nodiscard]] static bool is_busy(const Line& line) {
+    return line.jobs > 0 || line.worker->asked() > 0;
+  }
+  [[nodiscard]] bool paused() const { return records_ && records_->pause().has_value(); }
+  [[nodiscard]] std::size_t asked() const;
+  void ask();
+  Line* next_line();
+  void begin_claim();
+  void go_on();
+  void answer();
+  [[nodiscard]] ClaimReply reply();
+  void watch_slow();
+  void stir();
+  Claim hold(Line& line, gearman::Job&& job);
+  void lose(Line& line);
+  void drop_lost(std::vector<Claim>& claims);
+  void record(EndedRun&& run, bool lost);
+  void tell_if_settled();
+
+  const GearmanHost host_;
+  SourceHandler& told_;
+  RulePtr rule_;
+  std::unique_ptr<store::GearmanRecords> records_;
+  std::vector<std::unique_ptr<Line>> lines_;
+  std::size_t turn_ = 0;       ///< of lines_: whose grab is next
+  std::size_t wanted_ = 0;     ///< by the claim that is out
+  bool able_ = false;          ///< servers may count on us
+  bool out_ = false;           ///< a claim is
+  bool still_wanted_ = false;  ///< since it was asked for, nobody said that nothing is wanted
+  bool resting_ = false;
+  bool retired_ = false;
+  std::vector<Claim> claims_;  ///< for the claim that is out
+  std::vector<Claim> late_;    ///< came when no claim was out, or more than it wanted
+  std::map<RunId, Held> held_;
+  std::map<RunId, End> ends_;                ///< that servers have not confirmed
+  std::vector<std::unique_ptr<Line>> gone_;  ///< they may be in their own callbacks
+  Timer answer_;
+  Timer slow_timer_;
+  Timer sweep_;
+};
+
+}  // namespace w8y::source

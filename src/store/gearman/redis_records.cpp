@@ -1,0 +1,187 @@
+#include "store/gearman/redis_records.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "store/rights.hpp"
+#include "store/run_record.hpp"
+
+namespace w8y::store {
+
+namespace {
+
+/// While Redis is away, entries wait up to these; then the oldest are forgotten.
+constexpr std::size_t most_kept_entries = 10'000;
+constexpr std::size_t most_kept_bytes = std::size_t{16} << 20U;
+/// That are written at once.
+constexpr std::size_t entries_at_once = 64;
+/// While Redis has left so many bytes unread, events of runs are not published.
+constexpr std::size_t most_unread_news = std::size_t{1} << 20U;
+
+}  // namespace
+
+RedisGearmanRecords::RedisGearmanRecords(std::shared_ptr<RedisSession> session,
+                                         GearmanRecordsHandler& handler)
+    : SessionUser{std::move(session)},
+      redis::Client::Listener(session_->client),
+      handler_(handler),
+      pause_end_(session_->timers),
+      send_(session_->timers),
+      alive_(std::make_shared<bool>(true)) {}
+
+RedisGearmanRecords::~RedisGearmanRecords() {
+  *alive_ = false;
+}
+
+void RedisGearmanRecords::use(RulePtr rule) {
+  rule_ = std::move(rule);
+  if (keys_) return;  // a list keeps its prefix
+  keys_.emplace(rule_->key_prefix());
+  // A pause and its end are told there.
+  wake_ = session_->subscriber.subscribe(
+      keys_->wake, [this](std::string_view, std::string_view) { ask_pause(); },
+      [this] { ask_pause(); });
+  ask_pause();
+}
+
+// ---- the pause
+
+void RedisGearmanRecords::ask_pause() {
+  const std::uint64_t number = ++asked_;
+  struct Told {
+    std::int64_t left = -2;
+  };
+  // Of a reason.
+  static constexpr const char* last_byte = "4095";
+  const auto told = std::make_shared<Told>();
+  session_->client.call({"PTTL", keys_->paused}, [told](const redis::Answer& answer) {
+    if (answer.ok()) told->left = answer.reply.integer();
+  });
+  session_->client.call(
+      {"GETRANGE", keys_->paused, "0", last_byte},
+      [this, alive = alive_, told, number](const redis::Answer& answer) {
+        if (!*alive || number != asked_) return;
+        // While it can't be asked, what was known last holds.
+        if (!answer.ok()) return know_pause(pause_);
+        pause_end_.cancel();
+        if (told->left > 0)
+          pause_end_.set(session_->clock.now() + std::chrono::milliseconds(told->left + 1),
+                         [this] { ask_pause(); });
+        know_pause(told->left == -2 ? std::nullopt
+                                    : std::optional(std::string(answer.reply.text())));
+      });
+}
+
+void RedisGearmanRecords::know_pause(std::optional<std::string> pause) {
+  const bool news = !std::exchange(ready_, true) || pause.has_value() != pause_.has_value();
+  pause_ = std::move(pause);
+  if (news) handler_.on_pause();
+}
+
+// ---- history and events
+
+void RedisGearmanRecords::announce(const RunEvent& event) {
+  if (!rule_->keeps_records || !session_->client.connected()) return;
+  if (session_->client.unsent() > most_unread_news) return;
+  session_->client.call({"PUBLISH", keys_->events,
+                         event_json(*rule_, session_->holder.host, event, session_->clock.wall())});
+}
+
+void RedisGearmanRecords::enter(EndedRun&& run) {
+  Entry entry;
+  entry.run = run.claim.run;
+  entry.history = run.rule->history;
+  entry.event = end_json(session_->holder.host, run);
+  if (entry.history > 0) entry.more = history_members(run);
+  bytes_ += entry.size();
+  entries_.push_back(std::move(entry));
+  while (entries_.size() > sent_ + 1 &&
+         (entries_.size() > most_kept_entries || bytes_ > most_kept_bytes)) {
+    const auto oldest = entries_.begin() + static_cast<std::ptrdiff_t>(sent_);
+    bytes_ -= oldest->size();
+    entries_.erase(oldest);
+  }
+  // What ends in one turn of the loop is written together.
+  if (!send_.pending()) send_.set(session_->clock.now(), [this] { send(); });
+}
+
+std::size_t RedisGearmanRecords::pending() const {
+  return session_->client.connected() ? entries_.size() : 0;
+}
+
+/// With Redis's time; and after a break, without what it has got before.
+void RedisGearmanRecords::send() {
+  if (sent_ > 0 || entries_.empty() || !session_->client.connected()) return;
+  sent_ = std::min(entries_at_once, entries_.size());
+  const auto known = std::make_shared<std::string>();
+  if (std::exchange(again_, false))
+    session_->client.call({"LRANGE", keys_->runs, "0", "99"}, [known](const redis::Answer& answer) {
+      if (!answer.ok()) return;
+      for (std::size_t i = 0; i < answer.reply.size(); ++i)
+        known->append(answer.reply[i].text()).push_back('\n');
+    });
+  session_->client.call({"TIME"}, [this, alive = alive_, known](const redis::Answer& answer) {
+    if (!*alive) return;
+    if (!answer.ok()) return written(answer);
+    std::string ms(answer.reply[1].text());
+    ms.insert(0, ms.size() < 6 ? 6 - ms.size() : 0, '0');
+    write(std::string(answer.reply[0].text()) + ms.substr(0, 3), *known);
+  });
+}
+
+void RedisGearmanRecords::write(const std::string& now_ms, const std::string& known) {
+  std::size_t history = 0;
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < sent_; ++i) {
+    const Entry& entry = entries_[i];
+    session_->client.call({"PUBLISH", keys_->events, entry.event});
+    history = std::max(history, entry.history);
+    if (entry.history == 0 || known.find("\"run\":\"" + entry.run + '"') != std::string::npos)
+      continue;
+    std::string line = "{\"entered_ms\":" + now_ms + ',';
+    line.append(entry.event, 1, entry.event.size() - 2).append(entry.more).push_back('}');
+    lines.push_back(std::move(line));
+  }
+  const auto done = [this, alive = alive_](const redis::Answer& answer) {
+    if (*alive) written(answer);
+  };
+  if (lines.empty()) return session_->client.call({"PING"}, done);
+  redis::Command push = {"LPUSH", keys_->runs};
+  push.insert(push.end(), lines.begin(), lines.end());
+  session_->client.call(push, done);
+  session_->client.call({"LTRIM", keys_->runs, "0", std::to_string(history - 1)});
+}
+
+void RedisGearmanRecords::written(const redis::Answer& answer) {
+  const std::size_t count = std::exchange(sent_, 0);
+  if (answer.failure == redis::Failure::not_sent || answer.failure == redis::Failure::lost) {
+    again_ = true;
+    return;
+  }
+  // What Redis refuses is not tried again: no job depends on it.
+  note_refused(answer.ok() ? std::string() : missing_right("LPUSH: " + answer.problem()));
+  for (std::size_t i = 0; i < count; ++i) {
+    bytes_ -= entries_.front().size();
+    entries_.pop_front();
+  }
+  if (!entries_.empty()) return send();
+  handler_.on_recorded();
+}
+
+void RedisGearmanRecords::note_refused(const std::string& why) {
+  if (why == refused_) return;
+  refused_ = why;
+  handler_.on_record_refused(why);
+}
+
+void RedisGearmanRecords::on_up() {
+  if (keys_) ask_pause();
+  send();
+}
+
+void RedisGearmanRecords::on_down(const std::string&) {
+  if (keys_ && !ready_) know_pause(pause_);
+}
+
+}  // namespace w8y::store

@@ -1,0 +1,68 @@
+// What is in Redis of a list of Gearman: keys as those of any list (w8y-keys(7)).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <w8y/timers.hpp>
+
+#include "store/circular/keys.hpp"
+#include "store/gearman/records.hpp"
+#include "store/redis_session.hpp"
+
+namespace w8y::store {
+
+class RedisGearmanRecords final : public GearmanRecords,
+                                  private SessionUser,
+                                  private redis::Client::Listener {
+ public:
+  RedisGearmanRecords(std::shared_ptr<RedisSession> session, GearmanRecordsHandler& handler);
+  ~RedisGearmanRecords() override;
+
+  void use(RulePtr rule) override;
+  [[nodiscard]] bool ready() const override { return ready_; }
+  [[nodiscard]] const std::optional<std::string>& pause() const override { return pause_; }
+  void announce(const RunEvent& event) override;
+  void enter(EndedRun&& run) override;
+  [[nodiscard]] std::size_t pending() const override;
+
+ private:
+  struct Entry {
+    RunId run;
+    std::string event;
+    std::string more;
+    std::size_t history = 0;
+    [[nodiscard]] std::size_t size() const { return event.size() + more.size(); }
+  };
+
+  void on_up() override;
+  void on_down(const std::string& why) override;
+  void ask_pause();
+  void know_pause(std::optional<std::string> pause);
+  void send();
+  void write(const std::string& now_ms, const std::string& known);
+  void written(const redis::Answer& answer);
+  void note_refused(const std::string& why);
+
+  GearmanRecordsHandler& handler_;
+  RulePtr rule_;
+  std::optional<CircularKeys> keys_;
+  bool ready_ = false;
+  std::optional<std::string> pause_;
+  std::uint64_t asked_ = 0;    ///< questions for the pause: the last one counts
+  std::deque<Entry> entries_;  ///< not confirmed, the oldest first
+  std::size_t bytes_ = 0;      ///< of them
+  std::size_t sent_ = 0;       ///< of them, on their way
+  bool again_ = false;         ///< the first of them may be there
+  std::string refused_;
+  Timer pause_end_;
+  Timer send_;
+  redis::Subscription wake_;
+  std::shared_ptr<bool> alive_;
+};
+
+}  // namespace w8y::store
