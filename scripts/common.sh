@@ -19,7 +19,7 @@ build_packages=(
 )
 # shellcheck disable=SC2034
 test_packages=(
-  clang clang-format iproute2 mandoc nodejs openssl procps prometheus
+  clang clang-format gearman-job-server gearman-tools iproute2 mandoc nodejs openssl procps prometheus
   python3-dateutil python3-jsonschema python3-pyte shellcheck util-linux
 )
 
@@ -38,7 +38,7 @@ need() {
     as_root=(sudo)
   fi
   "${as_root[@]}" apt-get update -qq
-  # The packaged redis-server would start on its port; nothing here uses it.
+  # The packaged redis-server and gearmand would start on their ports; nothing here uses them.
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 \
     apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }

@@ -1,0 +1,135 @@
+#include <doctest/doctest.h>
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "gearman/socket_worker.hpp"
+#include "gearmand.hpp"
+#include "support/redis_server.hpp"
+#include "support/waiting.hpp"
+
+using namespace w8y;
+using namespace w8y::gearman;
+using namespace w8y::gearman::test;
+using namespace w8y::test;
+using namespace std::string_literals;
+
+namespace worker_test {
+namespace {
+
+struct Bench : WorkerHandler {
+  loop::Loop loop;
+  std::vector<std::string> told;
+  std::deque<Job> jobs;
+  std::unique_ptr<Worker> worker;
+
+  explicit Bench(int port) {
+    WorkerTerms terms;
+    terms.server = {"127.0.0.1", static_cast<std::uint16_t>(port)};
+    terms.client_id = "alpha";
+    terms.longest_workload = std::size_t{16} << 20U;
+    worker = std::make_unique<SocketWorker>(loop, terms, *this);
+  }
+  void on_up(Worker&) override { told.emplace_back("up"); }
+  void on_down(Worker&, const std::string& why) override { told.push_back("down: " + why); }
+  void on_job(Worker&, Job&& job) override { jobs.push_back(std::move(job)); }
+  void on_no_job(Worker&) override { told.emplace_back("none"); }
+  void on_woken(Worker&) override { told.emplace_back("woken"); }
+  void on_confirmed(Worker&, std::uint64_t mark) override {
+    told.push_back("confirmed " + std::to_string(mark));
+  }
+  void on_error(Worker&, const std::string& why) override { told.push_back("error: " + why); }
+
+  bool says(const std::string& what) {
+    return turn_until(loop, [&] { return !told.empty() && told.back() == what; });
+  }
+  bool has_job() {
+    return turn_until(loop, [&] { return !jobs.empty(); });
+  }
+};
+
+}  // namespace
+
+TEST_CASE("gearman: a worker sleeps until there is work, and what it says comes to the client") {
+  if (!Gearmand::is_here()) return;
+  Gearmand server;
+  Bench bench(server.port());
+  REQUIRE(bench.says("up"));
+  bench.worker->offer("work", true);
+  bench.worker->grab();
+  REQUIRE(bench.says("none"));
+  bench.worker->sleep();
+  turn_until(bench.loop, [&] { return server.counts("work") == "0 0 1"; });
+
+  GearmanClient client(server, {"-f", "work"}, "in\0put"s);
+  REQUIRE(bench.says("woken"));
+  bench.worker->grab();
+  REQUIRE(bench.has_job());
+  const Job job = bench.jobs.front();
+  CHECK(job.workload == "in\0put"s);
+  CHECK_FALSE(job.unique.empty());
+  bench.worker->send(request(PacketType::work_status, {job.handle, "1", "2"}));
+  bench.worker->send(request(PacketType::work_complete, {job.handle, "out\0put"s}));
+  const std::uint64_t mark = bench.worker->mark();
+  CHECK(bench.says("confirmed " + std::to_string(mark)));
+  CHECK(turn_until(bench.loop, [&] { return client.over(); }));
+  CHECK(client.status() == 0);
+  CHECK(client.output().find("out\0put"s) != std::string::npos);
+}
+
+TEST_CASE("gearman: several jobs at once, of any size, and a server that dies gives them again") {
+  if (!Gearmand::is_here()) return;
+  Gearmand server;
+  Bench bench(server.port());
+  REQUIRE(bench.says("up"));
+  bench.worker->offer("work", true);
+  const std::string large(std::size_t{9} << 20U, 'x');
+  GearmanClient one(server, {"-f", "work"}, "1");
+  GearmanClient two(server, {"-f", "work"}, large);
+  turn_until(bench.loop, [&] { return server.counts("work") == "2 0 1"; });
+  bench.worker->grab();
+  bench.worker->grab();
+  bench.worker->grab();
+  CHECK(turn_until(bench.loop, [&] { return bench.jobs.size() == 2; }));
+  CHECK(bench.says("none"));
+  CHECK(bench.jobs[0].workload.size() + bench.jobs[1].workload.size() == large.size() + 1);
+
+  server.kill();
+  CHECK(turn_until(bench.loop, [&] { return bench.told.back().starts_with("down: "); }));
+  CHECK(bench.worker->state() != Worker::State::up);
+  const std::uint64_t before = bench.worker->connection();
+  server.start();
+  CHECK(bench.says("up"));
+  CHECK(bench.worker->connection() > before);
+}
+
+TEST_CASE("gearman: who leaves gives its jobs to others") {
+  if (!Gearmand::is_here()) return;
+  Gearmand server;
+  Bench first(server.port());
+  REQUIRE(first.says("up"));
+  first.worker->offer("work", true);
+  GearmanClient client(server, {"-f", "work", "-b"}, "job");
+  turn_until(first.loop, [&] { return server.counts("work").starts_with("1"); });
+  first.worker->grab();
+  REQUIRE(first.has_job());
+  first.worker.reset();
+  turn_until(first.loop, [&] { return server.counts("work") == "1 0 0"; });
+  Bench second(server.port());
+  REQUIRE(second.says("up"));
+  second.worker->offer("work", true);
+  second.worker->grab();
+  REQUIRE(second.has_job());
+  CHECK(second.jobs.front().workload == "job");
+}
+
+TEST_CASE("gearman: nobody at the port is told once, and tried again") {
+  Bench bench(free_port());
+  CHECK(turn_until(bench.loop, [&] { return !bench.told.empty(); }));
+  CHECK(bench.told.front() == "down: can't connect: Connection refused");
+  turn_for(bench.loop, std::chrono::milliseconds(300));
+  CHECK(bench.told.size() == 1);
+}
+
+}  // namespace worker_test
