@@ -3,6 +3,7 @@ import json
 import os
 import re
 import subprocess
+import tomllib
 import unittest
 from pathlib import Path
 
@@ -17,6 +18,7 @@ EXECUTABLE = {
     "share/doc/w8y/examples/textstats.py",
     "share/w8y/kits/node/example.js",
     "share/w8y/kits/python/example.py",
+    "share/w8y/migrate/superman",
 }  # fmt: skip
 OTHERS = {
     "include/w8y-executor/executor.hpp",
@@ -93,6 +95,11 @@ class Installed(place.Folder, unittest.TestCase):
         page = (self.top / "share/man/man5/w8y.toml.5").read_text()
         for path in re.findall(rf"\.Pa ({re.escape(self.prefix)}/\S+)", page):
             self.assertTrue((self.root / Path(path.lstrip("/"))).exists(), path)
+
+    def test_who_migrates_finds_the_example(self):
+        made = place.says(self.top / "share/w8y/migrate/superman", "-", input='{"mysql": {}}')
+        command = tomllib.loads(made)["lists_from"][0]["command"]
+        self.assertEqual(Path(command[0]), (self.top / "share/doc/w8y/examples/lists-from-mysql").resolve())
 
     def test_programs_run(self):
         for name in sorted(program.name for program in place.programs):
