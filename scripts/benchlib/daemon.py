@@ -23,7 +23,8 @@ class _UnixConnection(http.client.HTTPConnection):
 
 class W8yd:
     """Runs with `lists` as its configuration: a with-block. `settings` go into [supervisor].
-    `addresses`: where its status is, besides a unix socket."""
+    `addresses`: where its status is, besides a unix socket. Without a `redis_url`, its lists have to
+    do without a Redis."""
 
     def __init__(self, program: str, folder: pathlib.Path, redis_url: str, lists: str,
                  settings: str = "", patience: float = 60, addresses: Sequence[str] = ()):
@@ -32,7 +33,8 @@ class W8yd:
         self._status = str(folder / "w8yd.sock")
         self.config = folder / "w8y.toml"
         status = ", ".join(f'"{one}"' for one in (f"unix:{self._status}", *addresses))
-        self._head = (f'[redis]\nurl = "{redis_url}"\n\n[supervisor]\n'
+        redis = f'[redis]\nurl = "{redis_url}"\n\n' if redis_url else ""
+        self._head = (f'{redis}[supervisor]\n'
                       f'status = [{status}]\n{settings}\n')
         self.configure(lists)
         self.log = folder / "w8yd.log"
