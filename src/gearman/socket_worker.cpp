@@ -20,6 +20,9 @@ constexpr Duration lasting = std::chrono::seconds(5);
 constexpr std::size_t room_for_names = std::size_t{64} << 10U;
 /// A server that leaves so much unread is of no use: what it is told would fill our memory.
 constexpr std::size_t most_unread = std::size_t{128} << 20U;
+/// Of thousands of connections, most say nothing most of the time: those cost a turn of the loop
+/// nothing.
+constexpr Duration keeps_hook = std::chrono::milliseconds(100);
 
 std::uint64_t next_random(std::uint64_t& state) {
   state ^= state >> 12U;
@@ -36,7 +39,8 @@ SocketWorker::SocketWorker(loop::Loop& loop, WorkerTerms terms, WorkerHandler& h
       handler_(handler),
       random_(terms_.seed | 1U),
       timer_(loop.timers()),
-      flush_(loop.timers()) {
+      stuck_(loop.timers()),
+      silent_(loop.timers()) {
   timer_.set(loop_.now(), [this] { attempt(); });
 }
 
@@ -99,7 +103,8 @@ void SocketWorker::end(const std::string& why) {
   trouble_ = why;
   asked_ = 0;
   asleep_ = false;
-  flush_.cancel();
+  flush_due_ = false;
+  stuck_.cancel();
   if (transport_) {
     transport_->close();
     dead_.push_back(std::move(transport_));
@@ -131,8 +136,21 @@ void SocketWorker::write(std::string packet) {
   } else {
     out_ += packet;
   }
-  // What a turn of the loop has to say travels in one write.
-  if (!flush_.pending()) flush_.set(loop_.now(), [this] { flush(); });
+  flush_soon();
+}
+
+/// What a turn of the loop has to say travels in one write: results, and the grabs that follow
+/// them.
+void SocketWorker::flush_soon() {
+  flush_due_ = true;
+  if (flush_) return;
+  flush_ = std::make_unique<loop::Loop::BeforeWait>(loop_, [this] {
+    if (flush_due_) flush();
+  });
+  silent_.set(loop_.now() + keeps_hook, [this] {
+    flush_.reset();
+    if (flush_due_) flush_soon();
+  });
 }
 
 void SocketWorker::send(std::string packet) {
@@ -140,13 +158,14 @@ void SocketWorker::send(std::string packet) {
 }
 
 void SocketWorker::flush() {
+  flush_due_ = false;
   if (!transport_) return;
   if (std::exchange(mark_due_, false))
     out_ += request(PacketType::echo_req, {std::to_string(++marks_)});
   sent_ += transport_->write(std::string_view(out_).substr(sent_));
   if (sent_ < out_.size()) {
     if (out_.size() - sent_ > most_unread)
-      flush_.set(loop_.now(), [this] { end("it does not read what it is told"); });
+      stuck_.set(loop_.now(), [this] { end("it does not read what it is told"); });
     return;
   }
   out_.clear();
@@ -157,7 +176,7 @@ std::uint64_t SocketWorker::mark() {
   if (state_ != State::up) return marks_;
   if (!mark_due_ && asked_ == 0 && marks_back_ == marks_) question_since_ = loop_.now();
   mark_due_ = true;
-  if (!flush_.pending()) flush_.set(loop_.now(), [this] { flush(); });
+  flush_soon();
   return marks_ + 1;
 }
 

@@ -65,6 +65,7 @@ class SocketWorker final : public Worker, private loop::Transport::Handler {
   void write(std::string packet);
   void say_offer();
   void flush();
+  void flush_soon();
   void watch();
   Duration pause();
 
@@ -94,7 +95,10 @@ class SocketWorker final : public Worker, private loop::Transport::Handler {
   std::string out_;
   std::size_t sent_ = 0;
   Timer timer_;  ///< the next try, the end of one, the next look at a silent server
-  Timer flush_;
+  Timer stuck_;
+  bool flush_due_ = false;
+  std::unique_ptr<loop::Loop::BeforeWait> flush_;  ///< while it has had something to say lately
+  Timer silent_;
 };
 
 }  // namespace w8y::gearman
