@@ -1,19 +1,13 @@
-#include <vector>
-
 #include <w8y/timers.hpp>
 
 namespace w8y {
 
-TimerQueue::Key TimerQueue::set(Instant at, Callback callback) {
+TimerQueue::Timers::value_type* TimerQueue::set(Instant at, Callback callback, Timer* timer) {
   const Key key{at, ++sequence_};
   const bool first = timers_.empty() || key < timers_.begin()->first;
-  timers_.emplace(key, std::move(callback));
+  const auto entry = timers_.emplace(key, Entry{std::move(callback), timer}).first;
   if (first && on_change) on_change();
-  return key;
-}
-
-void TimerQueue::cancel(const Key& key) {
-  timers_.erase(key);  // an earlier wake-up than needed costs less than telling the driver
+  return &*entry;
 }
 
 std::size_t TimerQueue::run_due(Instant now) {
@@ -24,7 +18,9 @@ std::size_t TimerQueue::run_due(Instant now) {
       ++it;
       continue;
     }
-    const Callback callback = std::move(it->second);
+    // The timer may be set again, or destroyed, in it.
+    const Callback callback = std::move(it->second.callback);
+    if (it->second.timer != nullptr) it->second.timer->entry_ = nullptr;
     timers_.erase(it);
     ++ran;
     callback();
@@ -40,21 +36,18 @@ std::optional<Instant> TimerQueue::next() const {
 
 void Timer::set(Instant at, TimerQueue::Callback callback) {
   cancel();
-  key_ = queue_->set(at, [this, callback = std::move(callback)] {
-    key_.reset();
-    const TimerQueue::Callback run = callback;  // the timer may be set again, or destroyed, in it
-    run();
-  });
+  entry_ = queue_->set(at, std::move(callback), this);
 }
 
 void Timer::cancel() {
-  if (key_) queue_->cancel(*key_);
-  key_.reset();
+  // An earlier wake-up than needed costs less than telling the driver.
+  if (entry_ != nullptr) queue_->timers_.erase(TimerQueue::Key(entry_->first));
+  entry_ = nullptr;
 }
 
 std::optional<Instant> Timer::deadline() const {
-  if (!key_) return std::nullopt;
-  return key_->first;
+  if (entry_ == nullptr) return std::nullopt;
+  return entry_->first.first;
 }
 
 }  // namespace w8y
