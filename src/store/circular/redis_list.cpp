@@ -66,7 +66,7 @@ void RedisCircularList::put_away() {
   settlements_.reset();
   lost_claims_.reset();
   keys_.reset();
-  pass_ = Pass{};
+  pass_.reset();
 }
 
 std::string RedisCircularList::lock_value(const RunId& run) const {

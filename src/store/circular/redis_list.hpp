@@ -93,7 +93,7 @@ class RedisCircularList final : public CircularList,
   Claim hold(const RunId& run, const Taken& taken, Instant sent, const RulePtr& rule,
              const std::shared_ptr<const CircularKeys>& keys);
   Claim hold(const RunId& run, const Taken& taken, Instant sent) {
-    return hold(run, taken, sent, pass_.rule, pass_.keys);
+    return hold(run, taken, sent, pass_->rule, pass_->keys);
   }
   void put_down(const RunId& run, SettleCall&& call);
   [[nodiscard]] CircularSettlements::Wait wait_of_end(bool freed) const;
@@ -115,14 +115,14 @@ class RedisCircularList final : public CircularList,
   std::shared_ptr<const CircularKeys> keys_;  ///< nullptr: not needed yet
   Timer room_timer_;
   ItemRoom::Member room_;
-  Pass pass_;
   std::map<RunId, Held> held_;
   bool all_taken_ = true;               ///< the last claim left no free item
   bool empty_ = true;                   ///< and there was none at all
   std::int64_t length_ = 0;             ///< else: of the list, when all of it was looked at
   std::optional<std::size_t> longest_;  ///< item that the last call read
   std::int64_t place_ = 0;              ///< in it: where the next look begins
-  // Made when they are needed: ten thousand lists at rest need neither.
+  // Made when they are needed: ten thousand lists at rest need none of them.
+  std::unique_ptr<Pass> pass_;
   std::unique_ptr<CircularSettlements> settlements_;
   std::unique_ptr<LostClaims> lost_claims_;
   redis::Subscription wake_;

@@ -46,7 +46,8 @@ ClaimEnd end_of(ClaimStatus status) {
 void RedisCircularList::claim(std::size_t wanted, Scan scan, Manner manner) {
   waits_ = true;
   const auto left = scan == Scan::ends ? ClaimCall::only_ends : ClaimCall::new_pass;
-  pass_ = Pass{rule_, keys(), wanted, left, 0, std::nullopt, 0, manner == Manner::overdue, {}};
+  pass_ = std::make_unique<Pass>(
+      Pass{rule_, keys(), wanted, left, 0, std::nullopt, 0, manner == Manner::overdue, {}});
   this->scan();
 }
 
@@ -59,23 +60,23 @@ void RedisCircularList::scan() {
   }
   // Both travel in one write, and the claim sees the items free that are.
   if (settlements_) settlements_->send();
-  ClaimCall call{*pass_.keys,
+  ClaimCall call{*pass_->keys,
                  lock_value({}),
                  {},
-                 pass_.rule->key_expiry,
-                 pass_.rule->fleet_concurrency,
-                 pass_.left,
+                 pass_->rule->key_expiry,
+                 pass_->rule->fleet_concurrency,
+                 pass_->left,
                  held_.size(),
                  hears_of_turn(),
-                 pass_.overdue,
+                 pass_->overdue,
                  session_->circular.parked_note,
                  longest_};
   // Ids that one call can't use would only be carried there.
-  const std::size_t wanted = std::min(pass_.wanted, LockStore::most_looked_at);
+  const std::size_t wanted = std::min(pass_->wanted, LockStore::most_looked_at);
   call.runs.reserve(wanted);
   for (std::size_t i = 0; i < wanted; ++i)
     call.runs.push_back(session_->run_ids.next(session_->clock.wall()));
-  ++pass_.calls;
+  ++pass_->calls;
   const RedisSession::LargeCall made = session_->large_call();
   // What the call is given is read before it returns: its ids may be kept elsewhere.
   const auto runs = std::make_shared<std::vector<RunId>>();
@@ -96,7 +97,7 @@ void RedisCircularList::scan() {
 
 std::size_t RedisCircularList::may_hold() const {
   const auto seconds =
-      std::chrono::duration_cast<std::chrono::seconds>(pass_.rule->key_expiry).count();
+      std::chrono::duration_cast<std::chrono::seconds>(pass_->rule->key_expiry).count();
   return most_held_per_second * static_cast<std::size_t>(std::max(seconds, 1L));
 }
 
@@ -122,31 +123,31 @@ void RedisCircularList::put_off() {
 /// From the loop.
 void RedisCircularList::answer_later(PassReply reply) {
   scan_later_.set(session_->clock.now(), [this, reply = std::move(reply)]() mutable {
-    reply.calls = pass_.calls;
-    reply.parked = std::move(pass_.parked);
+    reply.calls = pass_->calls;
+    reply.parked = std::move(pass_->parked);
     handler_.on_claimed(std::move(reply));
   });
 }
 
 void RedisCircularList::scanned(const std::vector<RunId>& runs, Instant sent,
                                 const ClaimResult& result) {
-  const bool first = pass_.calls == 1;
-  pass_.left = result.left;
+  const bool first = pass_->calls == 1;
+  pass_->left = result.left;
   if (result.bytes > 0) longest_ = result.longest;
   // A call that looks at long items keeps Redis as busy as many others.
-  pass_.calls += result.bytes / bytes_per_call;
-  if (pass_.parked.empty()) {
-    pass_.parked = result.parked;
+  pass_->calls += result.bytes / bytes_per_call;
+  if (pass_->parked.empty()) {
+    pass_->parked = result.parked;
   } else {
-    pass_.parked.insert(pass_.parked.end(), result.parked.begin(), result.parked.end());
+    pass_->parked.insert(pass_->parked.end(), result.parked.begin(), result.parked.end());
   }
   all_taken_ = result.status != ClaimStatus::ok;
   empty_ = result.status == ClaimStatus::empty;
-  if (first) pass_.length = result.length;
+  if (first) pass_->length = result.length;
   if (result.status == ClaimStatus::none) note_length(result);
   if (!result.maybe_locked.empty()) look_for(result.maybe_locked);
-  if (result.next_free && (!pass_.next_free || *result.next_free < *pass_.next_free))
-    pass_.next_free = result.next_free;
+  if (result.next_free && (!pass_->next_free || *result.next_free < *pass_->next_free))
+    pass_->next_free = result.next_free;
   if (result.status == ClaimStatus::more && result.taken.empty()) return scan();
 
   PassReply reply;
@@ -156,22 +157,22 @@ void RedisCircularList::scanned(const std::vector<RunId>& runs, Instant sent,
   line_ = Line::none;
   if (result.others.value_or(0) > 0) {
     const auto hosts = static_cast<std::int64_t>(*result.others) + 1;
-    const auto limit = static_cast<std::int64_t>(pass_.rule->fleet_concurrency);
+    const auto limit = static_cast<std::int64_t>(pass_->rule->fleet_concurrency);
     line_ = (limit > 0 && limit < hosts) || (result.length > 0 && result.length < hosts)
                 ? Line::crowded
                 : Line::others;
   }
   reply.line = line_;
   reply.end = end_of(result.status);
-  reply.next_free = pass_.next_free;
+  reply.next_free = pass_->next_free;
   reply.detail = result.detail;
-  reply.calls = pass_.calls;
+  reply.calls = pass_->calls;
   reply.whole = result.left == 0;
-  reply.parked = std::move(pass_.parked);
+  reply.parked = std::move(pass_->parked);
   reply.claims.reserve(result.taken.size());
   for (std::size_t i = 0; i < result.taken.size() && i < runs.size(); ++i)
     reply.claims.push_back(hold(runs[i], result.taken[i], sent));
-  if (session_->clock.now() - sent > pass_.rule->key_expiry / 2) {
+  if (session_->clock.now() - sent > pass_->rule->key_expiry / 2) {
     // The answer took so long (a slow connect, a stopped process) that by our clock the leases are
     // half over or gone: nothing is begun under them.
     for (const Claim& claim : reply.claims) hand_back(claim);
@@ -188,7 +189,7 @@ void RedisCircularList::scanned(const std::vector<RunId>& runs, Instant sent,
 void RedisCircularList::note_length(const ClaimResult& result) {
   const std::int64_t added = result.length - length_;
   if (result.left == 0) {
-    length_ = pass_.length;
+    length_ = pass_->length;
   } else if (added >= 0 && added <= seen_at_right) {
     length_ = result.length;
   }
@@ -211,7 +212,7 @@ void RedisCircularList::leave_redis_line() {
 void RedisCircularList::look_for(const std::vector<RunId>& runs) {
   if (!lost_claims_)
     lost_claims_ = std::make_unique<LostClaims>(*session_, [this] { look_all_settled(); });
-  lost_claims_->add(pass_.keys, lock_value({}), runs, pass_.rule->key_expiry);
+  lost_claims_->add(pass_->keys, lock_value({}), runs, pass_->rule->key_expiry);
   // The connection may be there (an error in the middle of a pass).
   lost_claims_->look();
 }
@@ -223,8 +224,8 @@ void RedisCircularList::unavailable(const std::vector<RunId>& runs, const StoreE
   const bool refused = trouble.about_keys() || trouble.too_long;
   reply.end = refused ? ClaimEnd::refused : ClaimEnd::unavailable;
   reply.detail = trouble.too_long ? too_long_here : trouble.why;
-  reply.calls = pass_.calls;
-  reply.parked = std::move(pass_.parked);
+  reply.calls = pass_->calls;
+  reply.parked = std::move(pass_->parked);
   handler_.on_claimed(std::move(reply));
 }
 
