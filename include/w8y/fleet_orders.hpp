@@ -91,6 +91,8 @@ struct FleetOutcome {
 
   /// All have done it.
   [[nodiscard]] bool complete() const;
+  /// No host that is there has a run that the order is about.
+  [[nodiscard]] bool no_run() const;
 };
 
 }  // namespace w8y

@@ -92,9 +92,19 @@ class Fleet::LogStream final : private store::LogFollower::Handler {
     if (!over_) early_.push_back(std::move(message));
   }
 
+  void on_vanished() override {
+    if (over_) return;
+    push("gone", R"({"error":"the run does not go on any more, and its end was not heard"})");
+    close();
+  }
+
   void tell(const LogMessage& message) {
     push("log", to_text(message));
-    if (message.ended.empty() || over_) return;
+    if (!message.ended.empty()) close();
+  }
+
+  void close() {
+    if (over_) return;
     over_ = true;
     stream_->close();
   }

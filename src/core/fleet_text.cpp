@@ -313,4 +313,12 @@ bool FleetOutcome::complete() const {
                      [](const FleetAnswer& answer) { return answer.good(); });
 }
 
+bool FleetOutcome::no_run() const {
+  return trouble.empty() &&
+         std::all_of(missing.begin(), missing.end(),
+                     [](const Missing& host) { return host.silent; }) &&
+         std::all_of(answers.begin(), answers.end(),
+                     [](const FleetAnswer& answer) { return answer.runs.empty(); });
+}
+
 }  // namespace w8y

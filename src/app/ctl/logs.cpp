@@ -191,6 +191,11 @@ class Logs final : public Command, private store::LogFollower::Handler {
     context.loop().run();
     if (failure_) throw Failure(*failure_);
     if (gone_) show_finished();
+    if (vanished_)
+      throw Failure(refused,
+                    "the run does not go on any more, and its end was not heard: its host "
+                    "may have been killed; w8yctl show " +
+                        escape_text(start_) + " says whether it has ended");
     return done;
   }
 
@@ -227,6 +232,11 @@ class Logs final : public Command, private store::LogFollower::Handler {
     if (!std::cout) end();
   }
 
+  void on_vanished() override {
+    vanished_ = true;
+    context_->loop().stop();
+  }
+
   void tell(const LogMessage& message) {
     told_ = true;
     for (const LogLine& line : message.lines) printer_->line(message.host, line);
@@ -245,7 +255,8 @@ class Logs final : public Command, private store::LogFollower::Handler {
   Context* context_ = nullptr;
   bool followed_ = false;
   bool told_ = false;
-  bool gone_ = false;  ///< nobody runs it
+  bool gone_ = false;      ///< nobody runs it
+  bool vanished_ = false;  ///< any more, and its end was not heard
   std::vector<LogMessage> early_;
   std::optional<Failure> failure_;
 };

@@ -7,6 +7,13 @@
 
 namespace w8y::store {
 
+namespace {
+
+/// What a run said last may come after the answers: by another connection.
+constexpr Duration end_patience = std::chrono::seconds(1);
+
+}  // namespace
+
 LogFollower::LogFollower(loop::Loop& loop, redis::Subscriber& subscriber, FleetOrders& orders,
                          const std::string& fleet, const std::string& id, Wish wish,
                          Handler& handler)
@@ -16,6 +23,7 @@ LogFollower::LogFollower(loop::Loop& loop, redis::Subscriber& subscriber, FleetO
       wish_(std::move(wish)),
       handler_(handler),
       again_(loop.timers()),
+      vanished_(loop.timers()),
       lines_(subscriber.subscribe(
           FleetKeys(fleet).logs(id),
           [this](std::string_view, std::string_view payload) { heard(payload); },
@@ -40,8 +48,15 @@ void LogFollower::ask() {
   order.list = wish_.list;
   order.listener = id_;
   orders_.give(std::move(order), [this, alive = std::weak_ptr<bool>(alive_)](FleetOutcome&& told) {
-    if (!alive.expired() && !std::exchange(followed_, true)) handler_.on_followed(told);
+    if (!alive.expired()) answered(told);
   });
+}
+
+void LogFollower::answered(const FleetOutcome& outcome) {
+  if (!std::exchange(followed_, true)) return handler_.on_followed(outcome);
+  if (!outcome.no_run() || wish_.list) return vanished_.cancel();
+  if (!vanished_.pending())
+    vanished_.set(loop_.now() + end_patience, [this] { handler_.on_vanished(); });
 }
 
 void LogFollower::heard(std::string_view payload) {

@@ -23,6 +23,9 @@ class LogFollower {
     virtual void on_followed(const FleetOutcome& outcome) = 0;
     /// Also before on_followed(), of runs that have begun meanwhile.
     virtual void on_log(LogMessage&& message) = 0;
+    /// Of one run: it does not go on any more, and its end was not heard. Its host was killed, or
+    /// Redis was away. Perhaps again.
+    virtual void on_vanished() = 0;
   };
   /// Of runs whose ids start so, of that list where one is named.
   struct Wish {
@@ -40,6 +43,7 @@ class LogFollower {
 
  private:
   void ask();
+  void answered(const FleetOutcome& outcome);
   void heard(std::string_view payload);
 
   loop::Loop& loop_;
@@ -50,6 +54,7 @@ class LogFollower {
   bool followed_ = false;
   bool begun_ = false;
   Timer again_;
+  Timer vanished_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   redis::Subscription lines_;
 };
