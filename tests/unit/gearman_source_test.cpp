@@ -274,6 +274,18 @@ TEST_CASE("gearman source: no server is up, or none answers") {
   CHECK(bench.replies[1].detail == "a:1: refused; b:2: broken");
 }
 
+TEST_CASE("gearman source: nor does one that comes up while a claim is out and says nothing") {
+  Bench bench;
+  bench.source->claim(1);
+  bench.worker(0).up();
+  CHECK(bench.worker(0).asked() == 1);
+  bench.clock.set(bench.clock.now() + GearmanSource::patience);
+  bench.turn();
+  bench.turn();
+  REQUIRE(bench.replies.size() == 1);
+  CHECK(bench.replies[0].end == ClaimEnd::unavailable);
+}
+
 TEST_CASE("gearman source: ends are told and confirmed; what was told at its line is told once") {
   Bench bench({{"a", 1}});
   bench.all_up();

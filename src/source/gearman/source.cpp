@@ -317,7 +317,9 @@ void GearmanSource::on_woken(gearman::Worker& worker) {
 void GearmanSource::go_on() {
   if (!out_ || (records_ && !records_->ready())) return;
   if (!paused()) ask();
-  if (claims_.size() >= wanted_ || asked() == 0) answer();
+  if (claims_.size() >= wanted_ || asked() == 0) return answer();
+  // One that came up meanwhile may be the first that was asked.
+  if (!slow_timer_.pending()) watch_slow();
 }
 
 void GearmanSource::answer() {
