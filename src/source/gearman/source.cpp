@@ -258,6 +258,7 @@ void GearmanSource::on_job(gearman::Worker& worker, gearman::Job&& job) {
   Line& line = line_of(worker);
   line.answered = true;
   line.slow = false;
+  line.dry = false;  // what had none left has some again; nobody would be woken for those
   line.allowance = std::min(line.allowance * 2, most_asked);
   if (job.cut) {
     worker.send(packets::failure_packets(job.handle, "the workload is " + too_long_text()));
