@@ -111,8 +111,6 @@ void read_function(const ConfigValue& value, Rule& rule) {
   if (!value.text(name, "the name of a function")) return;
   if (name.size() > longest_function)
     return value.wrong("is longer than a function's name may be; must have 512 bytes at most");
-  if (name.find('\0') != std::string::npos)
-    return value.wrong("has a NUL byte, which ends a name in Gearman's protocol; must have none");
   rule.gearman().function = std::move(name);
 }
 

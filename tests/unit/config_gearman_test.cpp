@@ -87,8 +87,6 @@ TEST_CASE("gearman: a list needs a server and a name that can be a function's") 
   CHECK(only_mistake(servers + "[lists." + std::string(513, 'x') +
                      "]\nsource = \"gearman\"\ncommand = [\"x\"]\n")
             .find("1 to 512 bytes") != std::string::npos);
-  CHECK(only_mistake(servers + one_list + "function = \"a\\u0000b\"\n").find("has a NUL byte") !=
-        std::string::npos);
   // A hash tag is for Redis.
   CHECK(mistakes_in("[redis]\nurl = \"redis+cluster://h\"\n" + servers + one_list) == Lines{});
 }
