@@ -76,13 +76,16 @@ void wait_for_predecessor(const SupervisorSettings& supervisor) {
   using Steady = std::chrono::steady_clock;
   const auto until = Steady::now() + supervisor.drain_timeout;
   bool told = false;
+  pid_t waits_for = 0;
   for (const std::string& text : supervisor.status) {
     StatusAddress address;
     parse_status_address(text, address);
     const std::string& place = address.is_unix() ? address.path : address.text;
     while (const auto found = predecessor_at(address)) {
       const ops::SocketHolder& holder = found->holder;
-      if (!found->draining) throw ops::SocketInUse(place, holder);
+      // One that was draining and doesn't answer any more is about to end.
+      const bool ending = told && (holder.pid == waits_for || holder.pid == 0);
+      if (!found->draining && !ending) throw ops::SocketInUse(place, holder);
       if (Steady::now() >= until)
         throw std::runtime_error(std::string("the status ") +
                                  (address.is_unix() ? "socket" : "address") + " is in use by " +
@@ -95,6 +98,7 @@ void wait_for_predecessor(const SupervisorSettings& supervisor) {
                   << ", which is draining, for up to " << format_duration(supervisor.drain_timeout)
                   << std::endl;
         told = true;
+        waits_for = holder.pid;
       }
       std::this_thread::sleep_for(look_pause);
     }
