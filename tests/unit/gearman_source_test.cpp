@@ -235,6 +235,21 @@ TEST_CASE("gearman source: who had no job sleeps, and wakes the list") {
   CHECK(bench.worker(1).asked() == 0);  // asleep still
 }
 
+TEST_CASE("gearman source: a job that comes behind a \"no job\" is no end") {
+  Bench bench({{"a", 1}});
+  bench.all_up();
+  bench.source->claim(4);
+  bench.worker(0).job("u1");
+  REQUIRE(bench.worker(0).asked() == 2);
+  bench.worker(0).no_job();  // to the first; the second is out
+  bench.worker(0).job("u2");
+  REQUIRE(bench.worker(0).asked() == 2);
+  bench.worker(0).no_job();
+  bench.worker(0).no_job();
+  CHECK(bench.worker(0).asleep());
+  CHECK(bench.claims.size() == 2);
+}
+
 TEST_CASE("gearman source: a server that leaves a grab unanswered keeps nobody waiting") {
   Bench bench;
   bench.all_up();
