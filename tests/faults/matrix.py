@@ -24,6 +24,8 @@ class Setup:
         """A part of a row that has a line of its own: a failure there doesn't end the row."""
         try:
             self.line(fault, measure(), promise)
+        except Late as error:
+            self.lines.append(("late", fault, {"LATE": problem(error)}, promise))
         except Exception as error:  # told in the table
             self.lines.append(("failed", fault, {"FAILED": problem(error)}, promise))
 

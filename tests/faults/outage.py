@@ -2,6 +2,7 @@
 import time
 
 from harness import now_us, wait_for
+from matrix import in_time
 
 KEY_EXPIRY_S = 2
 SETTINGS = dict(work_ms=30, concurrency=3, key_expiry=f"{KEY_EXPIRY_S}s")
@@ -63,10 +64,11 @@ class Outages:
         for host in world.hosts:
             assert host.process.poll() is None, f"{host.name} ended: {host.log()[-1000:]}"
         assert overlaps == 0, world.overlaps()[-overlaps:]
-        assert not stops_work or during == 0, f"{during} runs began while it lasted"
-        assert pause <= limit, f"work went on after {pause:.2f} s"
-        assert all_ran <= limit + KEY_EXPIRY_S, f"all items had run after {all_ran:.2f} s"
         assert lines <= most_lines, "\n".join([f"{lines} log lines", *said])
+        # What was claimed before may begin yet; after 200 ms it has.
+        in_time(not stops_work or during == 0, f"{during} runs began while it lasted")
+        in_time(pause <= limit, f"work went on after {pause:.2f} s")
+        in_time(all_ran <= limit + KEY_EXPIRY_S, f"all items had run after {all_ran:.2f} s")
         return {"goes on after s": round(pause, 2), "all items s": round(all_ran, 2),
                 "lost 0, overlaps": 0, "log lines": lines, "runs meanwhile": during}
 

@@ -206,8 +206,8 @@ def claims_ahead(setup):
             in_time(stalls < 10 * setup.scale, "nothing is claimed ahead")
         world.stop()
         world.check_items(items)
-        assert min(margins) > LEAST_MARGIN_MS, (
-            f"a child was alive {min(margins):.1f} ms before its lease's end")
+        in_time(min(margins) > LEAST_MARGIN_MS,
+                f"a child was alive {min(margins):.1f} ms before its lease's end")
         return {"stalls": stalls, "runs begun meanwhile": len(margins),
                 "least margin before expiry ms": round(min(margins))}
 

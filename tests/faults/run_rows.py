@@ -153,15 +153,20 @@ class Going:
 class Table:
     def __init__(self):
         self.counts = {"passed": 0, "failed": 0, "skipped": 0}
+        self.failed = []
         print(table_head(), flush=True)
 
     def add(self, lines, took):
         for i, (state, fault, figures, promise) in enumerate(lines):
             self.counts["failed" if state == "late" else state] += 1
+            if state in ("failed", "late"):
+                self.failed.append(f"failed: {fault}: {text_of(figures)}")
             print(table_line(fault, text_of(figures), promise, f"{took:.1f}" if i == 0 else ""),
                   flush=True)
 
     def end(self):
+        for line in self.failed:  # again, where one who reads only the end of a long log sees it
+            print(line)
         if self.counts["skipped"]:
             print(f"{self.counts['skipped']} skipped")
         print(f"{self.counts['passed']} passed, {self.counts['failed']} failed")
@@ -181,9 +186,11 @@ def run_rows(rows, setup, jobs):
                 if lines is None:
                     continue
                 going.remove(run)
-                if any(state == "late" for state, *_ in lines) and run.row.name not in again:
+                late = [line for line in lines if line[0] == "late"]
+                failed = any(state == "failed" for state, *_ in lines)
+                if late and not failed and run.row.name not in again:
                     # A machine that has other things to do is late once, and not twice alone.
-                    print(f"again, alone: {run.row.fault}: {text_of(lines[-1][2])}", flush=True)
+                    print(f"again, alone: {late[0][1]}: {text_of(late[0][2])}", flush=True)
                     again.add(run.row.name)
                     waiting.append(dataclasses.replace(run.row, alone=True))
                 else:
