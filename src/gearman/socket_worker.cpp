@@ -57,7 +57,7 @@ void SocketWorker::attempt() {
   sent_ = 0;
   offered_.clear();
   marks_back_ = marks_;
-  mark_due_ = false;
+  mark_due_ = grab_behind_ = false;
   reader_ = std::make_unique<PacketReader>(terms_.longest_workload + room_for_names);
   transport_ = std::make_unique<loop::SocketTransport>(
       loop_, loop::Endpoint{terms_.server.host, terms_.server.port}, terms_.connect_timeout,
@@ -101,7 +101,7 @@ void SocketWorker::end(const std::string& why) {
   const Duration wait = pause();
   state_ = State::down;
   trouble_ = why;
-  asked_ = 0;
+  grabs_.clear();
   asleep_ = false;
   flush_due_ = false;
   stuck_.cancel();
@@ -118,7 +118,7 @@ void SocketWorker::end(const std::string& why) {
 /// While it is up: whether it still answers.
 void SocketWorker::watch() {
   timer_.set(loop_.now() + patience / 3, [this] {
-    const bool asks = asked_ > 0 || marks_back_ < marks_;
+    const bool asks = !grabs_.empty() || marks_back_ < marks_;
     const Duration silence = loop_.now() - (asks ? std::max(heard_, question_since_) : heard_);
     if (asks && silence >= patience)
       return end("it has not answered for " + std::to_string(silence / std::chrono::seconds(1)) +
@@ -160,8 +160,15 @@ void SocketWorker::send(std::string packet) {
 void SocketWorker::flush() {
   flush_due_ = false;
   if (!transport_) return;
-  if (std::exchange(mark_due_, false))
-    out_ += request(PacketType::echo_req, {std::to_string(++marks_)});
+  if (std::exchange(mark_due_, false)) {
+    ++marks_;
+    // The answer to a grab behind it says as much as an echo would.
+    if (std::exchange(grab_behind_, false)) {
+      grabs_.back() = marks_;
+    } else {
+      out_ += request(PacketType::echo_req, {std::to_string(marks_)});
+    }
+  }
   sent_ += transport_->write(std::string_view(out_).substr(sent_));
   if (sent_ < out_.size()) {
     if (out_.size() - sent_ > most_unread)
@@ -174,8 +181,9 @@ void SocketWorker::flush() {
 
 std::uint64_t SocketWorker::mark() {
   if (state_ != State::up) return marks_;
-  if (!mark_due_ && asked_ == 0 && marks_back_ == marks_) question_since_ = loop_.now();
+  if (!mark_due_ && grabs_.empty() && marks_back_ == marks_) question_since_ = loop_.now();
   mark_due_ = true;
+  grab_behind_ = false;
   flush_soon();
   return marks_ + 1;
 }
@@ -197,8 +205,9 @@ void SocketWorker::say_offer() {
 
 void SocketWorker::grab() {
   if (state_ != State::up) return;
-  if (asked_ == 0 && marks_back_ == marks_ && !mark_due_) question_since_ = loop_.now();
-  ++asked_;
+  if (grabs_.empty() && marks_back_ == marks_ && !mark_due_) question_since_ = loop_.now();
+  grabs_.push_back(0);
+  grab_behind_ = mark_due_;
   asleep_ = false;
   write(request(PacketType::grab_job_uniq));
 }
@@ -230,9 +239,7 @@ void SocketWorker::take(Packet&& packet) {
       if (std::exchange(asleep_, false)) handler_.on_woken(*this);
       break;
     case PacketType::no_job:
-      if (asked_ == 0) return;
-      --asked_;
-      handler_.on_no_job(*this);
+      if (take_answer()) handler_.on_no_job(*this);
       break;
     case PacketType::job_assign_uniq:
       take_job(packet, reader_->cut());
@@ -251,24 +258,36 @@ void SocketWorker::take_echo(const Packet& packet) {
   if (state_ == State::connecting) return answered_first();
   std::uint64_t mark = 0;
   std::from_chars(packet.body.data(), packet.body.data() + packet.body.size(), mark);
+  confirm(mark);
+}
+
+void SocketWorker::confirm(std::uint64_t mark) {
   if (mark <= marks_back_ || mark > marks_) return;
   marks_back_ = mark;
   handler_.on_confirmed(*this, mark);
 }
 
+/// To the oldest grab; false: there is none.
+bool SocketWorker::take_answer() {
+  if (grabs_.empty()) return false;
+  const std::uint64_t mark = grabs_.front();
+  grabs_.pop_front();
+  confirm(mark);
+  return true;
+}
+
 /// handle, function, unique id, workload
 void SocketWorker::take_job(const Packet& packet, bool cut) {
   const auto arguments = packet.arguments(4);
-  if (!arguments || asked_ == 0)
+  if (!arguments || grabs_.empty())
     return end("it gave a job that nobody has asked for, or half of one");
-  --asked_;
   Job job;
   job.handle = (*arguments)[0];
   job.function = (*arguments)[1];
   job.unique = (*arguments)[2];
   job.cut = cut || (*arguments)[3].size() > terms_.longest_workload;
   if (!job.cut) job.workload = (*arguments)[3];
-  handler_.on_job(*this, std::move(job));
+  if (take_answer()) handler_.on_job(*this, std::move(job));
 }
 
 }  // namespace w8y::gearman

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -37,7 +38,7 @@ class SocketWorker final : public Worker, private loop::Transport::Handler {
   [[nodiscard]] const GearmanServer& server() const override { return terms_.server; }
   [[nodiscard]] const std::string& trouble() const override { return trouble_; }
   [[nodiscard]] std::uint64_t connection() const override { return connection_; }
-  [[nodiscard]] std::size_t asked() const override { return asked_; }
+  [[nodiscard]] std::size_t asked() const override { return grabs_.size(); }
   [[nodiscard]] bool asleep() const override { return asleep_; }
   void offer(const std::string& function, bool able) override;
   void grab() override;
@@ -61,6 +62,8 @@ class SocketWorker final : public Worker, private loop::Transport::Handler {
   void take(Packet&& packet);
   void take_job(const Packet& packet, bool cut);
   void take_echo(const Packet& packet);
+  [[nodiscard]] bool take_answer();
+  void confirm(std::uint64_t mark);
   void end(const std::string& why);
   void write(std::string packet);
   void say_offer();
@@ -79,11 +82,14 @@ class SocketWorker final : public Worker, private loop::Transport::Handler {
   bool able_ = false;
   std::string offered_;  ///< on this connection; empty: nothing
   bool asleep_ = false;
-  std::size_t asked_ = 0;
+  /// That are out, the oldest first: the mark that the answer confirms, since a server answers in
+  /// the order it is asked; 0: none.
+  std::deque<std::uint64_t> grabs_;
   std::uint64_t connection_ = 0;
   std::uint64_t marks_ = 0;       ///< the last one that was said
   std::uint64_t marks_back_ = 0;  ///< the last one that came back
   bool mark_due_ = false;
+  bool grab_behind_ = false;  ///< since mark() was asked
   Instant heard_{};
   Instant question_since_{};  ///< the oldest one that is not answered; while there is one
   std::uint64_t random_;

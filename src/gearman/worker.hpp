@@ -76,7 +76,8 @@ class Worker {
   virtual void sleep() = 0;
   /// A packet (request()).
   virtual void send(std::string packet) = 0;
-  /// Asks for an on_confirmed() of what was said so far.
+  /// Asks for an on_confirmed() of what was said so far. Where a grab() follows in the same turn of
+  /// the loop, it comes just before that one's answer.
   virtual std::uint64_t mark() = 0;
 };
 

@@ -125,6 +125,27 @@ TEST_CASE("gearman: who leaves gives its jobs to others") {
   CHECK(second.jobs.front().workload == "job");
 }
 
+TEST_CASE("gearman: the answer to a grab confirms what was said before it") {
+  if (!Gearmand::is_here()) return;
+  Gearmand server;
+  Bench bench(server.port());
+  REQUIRE(bench.says("up"));
+  bench.worker->offer("work", true);
+  const auto since = [&](std::size_t count) {
+    turn_until(bench.loop, [&] { return bench.told.size() >= 1 + count; });
+    return std::vector<std::string>(bench.told.begin() + 1, bench.told.end());
+  };
+  const std::string first = "confirmed " + std::to_string(bench.worker->mark());
+  bench.worker->grab();
+  bench.worker->grab();
+  CHECK(since(3) == std::vector<std::string>{"none", first, "none"});
+  // Nothing was grabbed behind this one.
+  bench.told.resize(1);
+  bench.worker->grab();
+  const std::string second = "confirmed " + std::to_string(bench.worker->mark());
+  CHECK(since(2) == std::vector<std::string>{"none", second});
+}
+
 TEST_CASE("gearman: nobody at the port is told once, and tried again") {
   Bench bench(free_port());
   CHECK(turn_until(bench.loop, [&] { return !bench.told.empty(); }));
