@@ -15,7 +15,10 @@ namespace {
 constexpr std::size_t most_kept_entries = 10'000;
 constexpr std::size_t most_kept_bytes = std::size_t{16} << 20U;
 /// That are written at once.
-constexpr std::size_t entries_at_once = 64;
+constexpr std::size_t entries_at_once = 256;
+/// What happens meanwhile is written together: no job waits for it, and to write each by itself
+/// would cost Redis more than the job cost gearmand.
+constexpr Duration gathering = std::chrono::milliseconds(2);
 /// While Redis has left so many bytes unread, events of runs are not published.
 constexpr std::size_t most_unread_news = std::size_t{1} << 20U;
 
@@ -83,9 +86,20 @@ void RedisGearmanRecords::know_pause(std::optional<std::string> pause) {
 
 void RedisGearmanRecords::announce(const RunEvent& event) {
   if (!rule_->keeps_records || !session_->client.connected()) return;
-  if (session_->client.unsent() > most_unread_news) return;
-  session_->client.call({"PUBLISH", keys_->events,
-                         event_json(*rule_, session_->holder.host, event, session_->clock.wall())});
+  if (session_->client.unsent() + news_bytes_ > most_unread_news) return;
+  news_.push_back(event_json(*rule_, session_->holder.host, event, session_->clock.wall()));
+  news_bytes_ += news_.back().size();
+  send_soon();
+}
+
+void RedisGearmanRecords::tell() {
+  news_bytes_ = 0;
+  for (const std::string& event : std::exchange(news_, {}))
+    session_->client.call({"PUBLISH", keys_->events, event});
+}
+
+void RedisGearmanRecords::send_soon() {
+  if (!send_.pending()) send_.set(session_->clock.now() + gathering, [this] { send(); });
 }
 
 void RedisGearmanRecords::enter(EndedRun&& run) {
@@ -102,8 +116,7 @@ void RedisGearmanRecords::enter(EndedRun&& run) {
     bytes_ -= oldest->size();
     entries_.erase(oldest);
   }
-  // What ends in one turn of the loop is written together.
-  if (!send_.pending()) send_.set(session_->clock.now(), [this] { send(); });
+  send_soon();
 }
 
 std::size_t RedisGearmanRecords::pending() const {
@@ -112,6 +125,7 @@ std::size_t RedisGearmanRecords::pending() const {
 
 /// With Redis's time; and after a break, without what it has got before.
 void RedisGearmanRecords::send() {
+  if (session_->client.connected()) tell();
   if (sent_ > 0 || entries_.empty() || !session_->client.connected()) return;
   sent_ = std::min(entries_at_once, entries_.size());
   const auto known = std::make_shared<std::string>();
@@ -181,6 +195,8 @@ void RedisGearmanRecords::on_up() {
 }
 
 void RedisGearmanRecords::on_down(const std::string&) {
+  news_.clear();
+  news_bytes_ = 0;
   if (keys_ && !ready_) know_pause(pause_);
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <w8y/timers.hpp>
 
@@ -43,6 +44,8 @@ class RedisGearmanRecords final : public GearmanRecords,
   void on_down(const std::string& why) override;
   void ask_pause();
   void know_pause(std::optional<std::string> pause);
+  void send_soon();
+  void tell();
   void send();
   void write(const std::string& now_ms, const std::string& known);
   void written(const redis::Answer& answer);
@@ -53,11 +56,13 @@ class RedisGearmanRecords final : public GearmanRecords,
   std::optional<CircularKeys> keys_;
   bool ready_ = false;
   std::optional<std::string> pause_;
-  std::uint64_t asked_ = 0;    ///< questions for the pause: the last one counts
-  std::deque<Entry> entries_;  ///< not confirmed, the oldest first
-  std::size_t bytes_ = 0;      ///< of them
-  std::size_t sent_ = 0;       ///< of them, on their way
-  bool again_ = false;         ///< the first of them may be there
+  std::uint64_t asked_ = 0;        ///< questions for the pause: the last one counts
+  std::deque<Entry> entries_;      ///< not confirmed, the oldest first
+  std::size_t bytes_ = 0;          ///< of them
+  std::size_t sent_ = 0;           ///< of them, on their way
+  bool again_ = false;             ///< the first of them may be there
+  std::vector<std::string> news_;  ///< events that are not told yet
+  std::size_t news_bytes_ = 0;
   std::string refused_;
   Timer pause_end_;
   Timer send_;
