@@ -1,6 +1,6 @@
 // A redis-server and hosts of w8yd, each with a folder of its own; ended by their pids.
 import {spawn, execFileSync} from 'node:child_process';
-import {mkdtempSync, writeFileSync, openSync, closeSync, readFileSync, rmSync, mkdirSync} from 'node:fs';
+import {existsSync, mkdtempSync, writeFileSync, openSync, closeSync, readFileSync, rmSync, mkdirSync} from 'node:fs';
 import {createServer, connect as dial} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
@@ -122,6 +122,34 @@ export class Redis {
   async stop() {
     if (this.wire) this.wire.socket.destroy();
     await end(this.child);
+  }
+}
+
+/** A gearmand of Debian, and its client. */
+export class Gearman {
+  static isHere() {
+    return existsSync('/usr/sbin/gearmand') && existsSync('/usr/bin/gearman');
+  }
+  constructor(home) {
+    this.home = home;
+  }
+  async start() {
+    this.port = this.port || (await freePort());
+    this.child = begin('/usr/sbin/gearmand', ['--listen=127.0.0.1', `--port=${this.port}`, `--log-file=${join(this.home, 'gearmand.log')}`], join(this.home, 'gearmand.out'));
+    await waitFor(() => new Promise((done) => {
+      const socket = dial(this.port, '127.0.0.1', () => {
+        socket.destroy();
+        done(true);
+      });
+      socket.on('error', () => done(false));
+    }), 'gearmand');
+  }
+  /** Puts a job that nobody waits for. */
+  put(name, unique, workload) {
+    execFileSync('/usr/bin/gearman', ['-h', '127.0.0.1', '-p', String(this.port), '-b', '-f', name, '-u', unique], {input: workload});
+  }
+  async kill() {
+    await end(this.child, 'SIGKILL');
   }
 }
 
