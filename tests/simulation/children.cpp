@@ -9,6 +9,7 @@ namespace {
 
 constexpr Duration birth = std::chrono::milliseconds(1);
 constexpr Duration death = std::chrono::microseconds(500);
+constexpr Duration longest_story = std::chrono::seconds(4);
 
 }  // namespace
 
@@ -146,6 +147,8 @@ Story Children::tell(const Rule& rule, const Item& item) {
   const Manners& manner = manners[rule.prefix];
   Story story;
   story.takes = random_.between(manner.shortest, manner.longest);
+  if (manner.long_ones > 0 && random_.chance(manner.long_ones))
+    story.takes = random_.between(Duration{0}, longest_story);
   story.heeds = random_.between(Duration{0}, Duration(std::chrono::milliseconds(300)));
   story.ignores = random_.chance(manner.stubborn);
   const auto dice = random_.below(100);

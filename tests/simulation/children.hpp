@@ -52,7 +52,8 @@ class Children {
   /// How items of a list behave, in percent.
   struct Manners {
     unsigned failing = 15;
-    unsigned stubborn = 5;  ///< ignore SIGTERM
+    unsigned stubborn = 5;   ///< ignore SIGTERM
+    unsigned long_ones = 0;  ///< take a few seconds
     Duration shortest = std::chrono::milliseconds(1);
     Duration longest = std::chrono::seconds(3);
   };

@@ -22,13 +22,16 @@ constexpr std::array<KindOfFault, static_cast<std::size_t>(Fault::Kind::last) + 
     {"lost request", 6, 0s},
     {"lost reply", 8, 0s},
     {"half a reply", 4, 0s},
+    {"reply twice", 2, 0s},
     {"restart", 3, 5s},
     {"restart that loses writes", 1, 3s},
     {"hanging server", 3, 12s},
     {"read-only server", 2, 8s},
     {"full server", 2, 8s},
+    {"moved server", 1, 0s},
+    {"forbidden command", 2, 10s},
     {"slow server", 3, 10s},
-    {"stall", 6, 15s},
+    {"stall", 8, 15s},
     {"death", 6, 10s},
     {"date", 2, 0s},
     {"reload", 6, 0s},
@@ -42,7 +45,7 @@ constexpr std::array<KindOfFault, static_cast<std::size_t>(Fault::Kind::last) + 
     {"remove", 4, 0s},
     {"item twice", 2, 0s},
     {"empty list", 1, 6s},
-    {"large item", 1, 0s},
+    {"large item", 2, 12s},
     {"foreign client", 5, 4s},
     {"noise", 2, 2s},
 }};
@@ -68,6 +71,13 @@ std::string to_text(const Fault& fault) {
   if (fault.time > Duration{0})
     text += ", for " + std::to_string(fault.time.count() / 1000) + " ms";
   return text;
+}
+
+Scale draw_scale(Random random) {
+  Scale scale;
+  scale.hosts = static_cast<unsigned>(random.one_of<int>({2, 3, 3, 3, 4, 8}));
+  scale.lists = static_cast<unsigned>(random.one_of<int>({1, 2, 2, 3}));
+  return scale;
 }
 
 std::vector<Fault> draw_faults(Random random, const Scale& scale) {

@@ -21,12 +21,15 @@ struct Fault {
     lost_request,
     lost_reply,
     half_reply,
+    twice_answered,
     // a server
     restart,
     restart_that_loses,
     hang,
     read_only,
     full,
+    move,
+    forbidden,
     slow_server,
     // a host
     stall,
@@ -69,6 +72,8 @@ struct Scale {
 
   static constexpr Duration calm = std::chrono::seconds(60);
 };
+/// How many hosts and lists, where nobody says.
+[[nodiscard]] Scale draw_scale(Random random);
 [[nodiscard]] std::vector<Fault> draw_faults(Random random, const Scale& scale);
 
 }  // namespace w8y::sim

@@ -88,6 +88,10 @@ class Process final : private app::ReloadSteps,
   [[nodiscard]] Supervisor& supervisor() { return supervisor_; }
   [[nodiscard]] app::Reload& reload() { return reload_; }
   [[nodiscard]] app::HostMode& mode() { return mode_; }
+  [[nodiscard]] std::size_t kept() const {
+    const store::RedisSession& session = *redis_.session();
+    return session.client.unsent() + session.item_room.held();
+  }
   [[nodiscard]] bool connected() const { return redis_.status().connected; }
   [[nodiscard]] const std::string& server() const { return redis_.options().url.server.host; }
 
@@ -96,7 +100,7 @@ class Process final : private app::ReloadSteps,
     host_.world_.log(host_.name_, about, std::move(text));
   }
   static std::string about(const Poller& poller, const Claim& claim) {
-    return poller.rule().prefix + ' ' + claim.item.substr(0, 40);
+    return poller.rule().prefix + ' ' + brief(claim.item);
   }
 
   // of ReloadSteps: as the daemon does it
@@ -161,7 +165,7 @@ class Process final : private app::ReloadSteps,
     if (!lost) host_.watcher_.lease_back(run.claim.run);
   }
   void item_parked(const Poller& poller, const ShownItem& item, const std::string& why) override {
-    say(poller.rule().prefix + ' ' + item.beginning.substr(0, 40), "parked: " + why);
+    say(poller.rule().prefix + ' ' + brief(item.beginning), "parked: " + why);
   }
   void given_up(const Poller& poller, const RunId& run, const std::string& why) override {
     say(poller.rule().prefix, "end of run " + run + " given up: " + why);
@@ -309,6 +313,10 @@ const Supervisor* Host::supervisor() const {
 
 bool Host::connected() const {
   return process_ && process_->connected();
+}
+
+std::size_t Host::kept() const {
+  return process_ ? process_->kept() : 0;
 }
 
 std::string Host::server() const {

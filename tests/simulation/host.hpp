@@ -60,6 +60,8 @@ class Host final : public Inbox {
   /// nullptr: it is not alive.
   [[nodiscard]] const Supervisor* supervisor() const;
   [[nodiscard]] bool connected() const;
+  /// Bytes that it keeps for Redis, and of items.
+  [[nodiscard]] std::size_t kept() const;
   [[nodiscard]] std::string server() const;  ///< that its config in force names
   [[nodiscard]] Instant started() const { return started_; }
 

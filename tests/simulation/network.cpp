@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace w8y::sim {
 
 namespace {
 
+/// What the buffers of both sides take before it is read.
+constexpr std::size_t window = std::size_t{256} << 10;
 /// How often what is held up is looked at again.
 constexpr Duration held_pause = std::chrono::milliseconds(10);
 
@@ -30,23 +33,35 @@ class Wire final : public Server::Peer, public std::enable_shared_from_this<Wire
   Wire& operator=(const Wire&) = delete;
 
   void connect() {
-    later(to_server_, [this] {
+    server_.tried(host_);
+    later(to_server_, 0, [this] {
       if (line_.refused || !server_.accepts()) return broken("connection refused");
       connected_ = true;
       server_.connected(*this);
-      later(to_host_, [this] { tell([this] { handler_->on_connected(); }); });
+      later(to_host_, 0, [this] { tell([this] { handler_->on_connected(); }); });
     });
   }
-  void write(std::string bytes) {
-    if (loss_ == Network::Loss::request) return broken("connection reset by peer");
-    later(to_server_, [this, bytes = std::move(bytes)]() mutable {
-      if (connected_) server_.received(*this, std::move(bytes));
-    });
+  /// As much of it as there is room for; the host hears when there is more.
+  std::size_t write(std::string_view bytes) {
+    if (loss_ == Network::Loss::request) {
+      broken("connection reset by peer");
+      return bytes.size();
+    }
+    const std::size_t size = std::min(bytes.size(), window - unread_);
+    full_ = size < bytes.size();
+    unread_ += size;
+    if (size > 0)
+      later(to_server_, size, [this, sent = std::string(bytes.substr(0, size))]() mutable {
+        unread_ -= sent.size();
+        if (connected_) server_.received(*this, std::move(sent));
+        if (std::exchange(full_, false)) tell([this] { handler_->on_room(); });
+      });
+    return size;
   }
   /// By the host, which hears nothing more.
   void let_go() {
     handler_ = nullptr;
-    if (connected_) later(to_server_, [this] { leave_server(); });
+    if (connected_) later(to_server_, 0, [this] { leave_server(); });
   }
   /// The host is gone.
   void cut_off() {
@@ -58,8 +73,10 @@ class Wire final : public Server::Peer, public std::enable_shared_from_this<Wire
   void replied(std::string bytes) override {
     if (loss_ == Network::Loss::reply) return broken("connection reset by peer");
     if (loss_ == Network::Loss::part) bytes.resize(bytes.size() / 2);
-    later(to_host_,
-          [this, bytes = std::move(bytes)] { tell([this, bytes] { handler_->on_bytes(bytes); }); });
+    if (std::exchange(twice_, false)) bytes += bytes;
+    const std::size_t size = bytes.size();
+    later(to_host_, size,
+          [this, sent = std::move(bytes)] { tell([this, sent] { handler_->on_bytes(sent); }); });
     if (loss_ == Network::Loss::part) broken("connection reset by peer");
   }
   void closed() override {
@@ -70,7 +87,8 @@ class Wire final : public Server::Peer, public std::enable_shared_from_this<Wire
   [[nodiscard]] const std::string& server() const { return server_.name(); }
   [[nodiscard]] bool is_of(const Inbox& inbox) const { return inbox_ == &inbox; }
   void lose(Network::Loss loss) {
-    loss == Network::Loss::now ? broken("connection reset by peer") : (void)(loss_ = loss);
+    if (loss == Network::Loss::now) return broken("connection reset by peer");
+    loss == Network::Loss::twice ? (void)(twice_ = true) : (void)(loss_ = loss);
   }
 
  private:
@@ -80,12 +98,15 @@ class Wire final : public Server::Peer, public std::enable_shared_from_this<Wire
       std::function<void()> arrive;
     };
     std::deque<Sent> on_its_way;
+    Instant last{};  ///< of what was sent has left
   };
 
   /// In order, and not before the line lets it through.
-  void later(Direction& direction, std::function<void()> arrive) {
+  void later(Direction& direction, std::size_t size, std::function<void()> arrive) {
     if (over_) return;
-    const Instant due = network_.world_.now() + network_.random_.between(line_.least, line_.most);
+    const auto takes = Duration(static_cast<std::int64_t>(size) * 1000 / line_.bytes_per_ms);
+    direction.last = std::max(direction.last, network_.world_.now()) + takes;
+    const Instant due = direction.last + network_.random_.between(line_.least, line_.most);
     auto& sent = direction.on_its_way;
     const Instant not_before = sent.empty() ? due : std::max(due, sent.back().due);
     sent.push_back({not_before, std::move(arrive)});
@@ -96,7 +117,7 @@ class Wire final : public Server::Peer, public std::enable_shared_from_this<Wire
     network_.world_.at(direction.on_its_way.front().due,
                        [this, self = shared_from_this(), &direction] {
                          if (direction.on_its_way.empty()) return;
-                         if (line_.held) {
+                         if (line_.held || (&direction == &to_server_ && server_.hangs())) {
                            direction.on_its_way.front().due = network_.world_.now() + held_pause;
                            return pump(direction);
                          }
@@ -137,6 +158,9 @@ class Wire final : public Server::Peer, public std::enable_shared_from_this<Wire
   bool connected_ = false;
   bool over_ = false;
   std::optional<Network::Loss> loss_;
+  bool twice_ = false;
+  bool full_ = false;
+  std::size_t unread_ = 0;  ///< bytes that the server has not read yet
   Direction to_server_;
   Direction to_host_;
 };
@@ -152,8 +176,7 @@ class SimulatedTransport final : public redis::Transport {
 
   void connect() override { wire_->connect(); }
   std::size_t write(std::string_view bytes) override {
-    if (wire_) wire_->write(std::string(bytes));
-    return bytes.size();
+    return wire_ ? wire_->write(bytes) : bytes.size();
   }
   void close() override {
     if (wire_) std::exchange(wire_, nullptr)->let_go();

@@ -31,8 +31,9 @@ class Inbox {
 struct Line {
   Duration least = std::chrono::microseconds(150);
   Duration most = std::chrono::microseconds(600);
-  bool held = false;     ///< nothing gets through; what was sent waits
-  bool refused = false;  ///< connections can't be made
+  std::int64_t bytes_per_ms = 125'000;  ///< 1 Gbit/s
+  bool held = false;                    ///< nothing gets through; what was sent waits
+  bool refused = false;                 ///< connections can't be made
 };
 
 class Wire;
@@ -52,6 +53,7 @@ class Network {
     request,  ///< the next one that carries a request breaks before that comes
     reply,    ///< the next one that carries a reply breaks before that comes
     part,     ///< the same, with half of the reply
+    twice,    ///< nothing is lost: the next reply comes twice
   };
   void lose(const std::string& host, const std::string& server, Loss loss);
 

@@ -11,6 +11,10 @@ namespace {
 
 /// What a fault leaves behind: a connection is given up after command_timeout, and made anew.
 constexpr Duration aftermath = std::chrono::seconds(8);
+/// A host that goes on has much to do at first.
+constexpr Duration after_stall = std::chrono::milliseconds(20);
+/// What a call carries besides its longest item, twice.
+constexpr std::size_t most_in_call = std::size_t{320} << 10;
 /// A child that is killed takes this long to die.
 constexpr Duration tolerance = std::chrono::milliseconds(2);
 
@@ -47,7 +51,14 @@ bool Promises::in_trouble(const std::string& host, const std::string& server, In
 
 bool Promises::is_away(const std::string& host, Instant since) const {
   const auto found = away_.find(host);
-  return found != away_.end() && found->second >= since;
+  return found != away_.end() && found->second + after_stall >= since;
+}
+
+/// Its child was there before the host stood still, which kept it from ending it.
+bool Promises::stood_still(const Run& run) const {
+  const auto found = away_.find(run.host);
+  return found != away_.end() && found->second >= run.born &&
+         found->second + after_stall >= run.lease_ends - run.life;
 }
 
 // ---- the set of items
@@ -79,7 +90,24 @@ void Promises::check_items(Server& server, const std::string& list, const std::s
 
 void Promises::before(Server& server, const Server::Command& command) {
   servers_[server.name()] = &server;
+  if (command.script == claim) ++claims_made_[server.name()];
   if (command.script == settle) before_settle(server, command);
+  check_size(command);
+}
+
+/// One item may be as long as it likes, and is in a call twice at most.
+void Promises::check_size(const Server::Command& command) {
+  std::size_t size = 0, longest = 0;
+  for (const Words* words : {&command.words, &command.key, &command.arg})
+    for (const std::string& word : *words) {
+      size += word.size();
+      longest = std::max(longest, word.size());
+    }
+  if (size > most_in_call + 2 * longest && command.who.starts_with('h'))
+    break_promise("a call is bounded",
+                  command.who + " sends " + std::to_string(size) +
+                      " bytes, and its longest item has " + std::to_string(longest),
+                  {command.who});
 }
 
 void Promises::after(Server& server, const Server::Command& command, const Value& reply) {
@@ -93,8 +121,7 @@ void Promises::after(Server& server, const Server::Command& command, const Value
     after_settle(server, command);
     check_items(server, command.key[3], command.who);
   } else if (command.script == undo) {
-    for (std::size_t i = 4; i < reply.elements.size(); ++i)
-      runs_[reply.elements[i].text].settled = true;
+    for (std::size_t i = 4; i < reply.elements.size(); ++i) over(runs_[reply.elements[i].text]);
   }
 }
 
@@ -103,7 +130,7 @@ void Promises::after_claim(Server& server, const Server::Command& command, const
   const auto& told = reply.elements;
   if (command.script == claim_item) {
     if (told[0].text != "ok") return;
-    rests_.erase(key_of(server.name(), list_of(command.key[0]), command.arg[3]));
+    rests_.erase(server.name() + ' ' + brief(command.key[6]));
     const std::string holder = command.arg[0].substr(0, command.arg[0].size() - 26);
     return claimed(server, command, command.arg[3], command.arg[4], holder,
                    std::chrono::milliseconds(number(command.arg[1])));
@@ -119,23 +146,30 @@ void Promises::after_claim(Server& server, const Server::Command& command, const
 void Promises::claimed(Server& server, const Server::Command& command, const std::string& item,
                        const std::string& id, const std::string& holder, Duration life) {
   const std::string list = list_of(command.key[0]);
-  const std::string place = key_of(server.name(), list, item);
   ++count_.claims;
-  visits_[place] = world_.now();
+  ++claims_won_[server.name()];
+  visits_[key_of(server.name(), list, item)] = world_.now();
   Run& run = runs_[id];
   run.id = id;
   run.host = command.who;
   run.server = server.name();
   run.list = list;
-  run.item = item;
+  run.item = brief(item);
   run.lock = command.script == claim ? command.arg[0] + item : command.key[6];
   run.value = holder + id;
   run.claimed = world_.now();
   run.number = ++claims_;
   run.life = life;
-  world_.log(server.name(), list + ' ' + item.substr(0, 40),
-             "claimed by " + command.who + ", run " + id);
+  run.lock_in_brief = brief(run.lock);
+  const std::string locks = run.lock.substr(0, run.lock.size() - item.size());
+  Turning& turning = turning_[server.name() + ' ' + locks];
+  ++turning.claims;
+  turning.last = world_.now();
+  world_.log(server.name(), list + ' ' + brief(item), "claimed by " + command.who + ", run " + id);
   lease_ends_at(run, world_.now() + life);
+  const auto limit = number(command.script == claim ? command.arg[3] : command.arg[2]);
+  if (limit > 0) check_fleet(run, static_cast<std::size_t>(limit));
+  const std::string place = lock_of(run);
   if (const auto rest = rests_.find(place); rest != rests_.end()) {
     const auto freed = freed_.find(list);
     const bool by_operator = freed != freed_.end() && freed->second >= rest->second.claimed;
@@ -151,6 +185,23 @@ void Promises::claimed(Server& server, const Server::Command& command, const std
     rests_.erase(place);
   }
   last_claim_[place] = &run;
+}
+
+/// No more runs of a list than fleet_concurrency, over all hosts: by what the one that claims has
+/// in its config. Whoever has taken a lease again was not asked.
+void Promises::check_fleet(const Run& run, std::size_t limit) {
+  auto& places = places_[run.server + ' ' + run.list];
+  places.insert(run.id);
+  std::erase_if(places, [this](const std::string& id) {
+    const Run& other = runs_[id];
+    return other.settled || other.lost_by_store || other.retaken > 0 ||
+           other.lease_ends <= world_.now() + tolerance;  // Redis counts in ms
+  });
+  if (places.size() > limit)
+    break_promise("no more than fleet_concurrency",
+                  std::to_string(places.size()) + " runs of " + run.list + ", and " +
+                      std::to_string(limit) + " are allowed",
+                  {run.list, run.host});
 }
 
 // ---- leases
@@ -181,9 +232,10 @@ void Promises::lease_over(const std::string& id, Server* server) {
   if (lock_is_there) return;
   ++count_.lapses;
   const Instant since = run.lease_ends - run.life;
-  world_.log(run.server, run.list + ' ' + run.item.substr(0, 40),
+  world_.log(run.server, run.list + ' ' + run.item,
              "lease of run " + id + " is over while it runs");
-  if (run.lost_by_store || is_away(run.host, since)) return;
+  if (run.lost_by_store) return;
+  if (run.terminates ? stood_still(run) : is_away(run.host, since)) return;
   if (run.terminates)
     return break_promise("the child is dead before its lease ends",
                          "run " + id + " of " + run.host + " lives",
@@ -211,25 +263,26 @@ void Promises::lost_writes(Server& server) {
 void Promises::child_born(const Child& child) {
   ++count_.children;
   const auto found = runs_.find(child.claim.run);
+  if (found == runs_.end() && is_away(child.host, world_.now())) return;
   if (found == runs_.end())
     return break_promise("one holder at a time", "run " + child.claim.run + " was never claimed",
                          {child.host});
   Run& run = found->second;
   run.alive = true;
+  run.born = world_.now();
   run.terminates = child.rule->on_lease_loss == OnLeaseLoss::terminate;
   const std::string place = key_of(run.server, run.list, run.item);
-  world_.log(child.host, run.list + ' ' + run.item.substr(0, 40),
+  world_.log(child.host, run.list + ' ' + run.item,
              "process " + std::to_string(child.pid) + " for run " + run.id);
+  if (run.lease_ends + tolerance < world_.now() && !run.lost_by_store && !stood_still(run) &&
+      confused_[run.host] < run.claimed)
+    break_promise("nothing is begun under a lease that is over",
+                  "run " + run.id + " of " + run.host, {run.host, run.list + ' ' + run.item});
   auto& others = living_[place];
   for (const std::string& id : others) {
     const Run& other = runs_[id];
     ++count_.overlaps;
-    const bool excused = other.lost_by_store || run.lost_by_store ||
-                         (other.lease_ends <= world_.now() && !other.terminates) ||
-                         (run.lease_ends <= world_.now() && !run.terminates) ||
-                         is_away(other.host, other.lease_ends - other.life) ||
-                         is_away(run.host, run.claimed);
-    if (!excused)
+    if (!may_overlap(other, run))
       break_promise("one holder at a time",
                     "runs " + id + " of " + other.host + " and " + run.id + " of " + run.host +
                         " of the same item",
@@ -238,13 +291,22 @@ void Promises::child_born(const Child& child) {
   others.insert(run.id);
 }
 
+/// What the contract says of it.
+bool Promises::may_overlap(const Run& other, const Run& run) const {
+  if (other.lock_in_brief != run.lock_in_brief && other.host != run.host) return true;
+  return other.lost_by_store || run.lost_by_store ||
+         (other.lease_ends <= world_.now() && !other.terminates) ||
+         (run.lease_ends <= world_.now() && !run.terminates) ||
+         is_away(other.host, other.lease_ends - other.life) || is_away(run.host, run.claimed);
+}
+
 void Promises::child_dead(const Child& child) {
   Run& run = runs_[child.claim.run];
   run.alive = false;
   const std::string place = key_of(run.server, run.list, run.item);
   living_[place].erase(run.id);
   if (living_[place].empty()) living_.erase(place);
-  world_.log(child.host, run.list + ' ' + run.item.substr(0, 40),
+  world_.log(child.host, run.list + ' ' + run.item,
              "process " + std::to_string(child.pid) + " is gone");
 }
 
@@ -253,7 +315,7 @@ void Promises::child_dead(const Child& child) {
 void Promises::run_over(const std::string& host, const std::string&, const EndedRun& ended) {
   ++runs_of_[host];
   const Run& run = runs_[ended.claim.run];
-  const std::string place = key_of(run.server, run.list, run.item);
+  const std::string place = lock_of(run);
   rests_.erase(place);
   Duration rest{0};
   if (counts_as(ended) == Counts::failure) {
@@ -283,21 +345,27 @@ void Promises::before_settle(Server& server, const Server::Command& command) {
     const auto found = runs_.find(command.arg[at + 1]);
     if (found == runs_.end()) continue;
     const Run& run = found->second;
-    const Run* last = last_claim_[key_of(run.server, run.list, run.item)];
-    before_.push_back({run.id, run.item, list, command.key[i], text_of(server, command.key[i]),
-                       failures_of(server.keys(), command.key[0], run.item),
-                       has_field(server.keys(), command.key[4], run.item),
+    const Run* last = last_claim_[lock_of(run)];
+    const std::string item = command.key[i].substr(command.arg[2].size());
+    before_.push_back({run.id, item, list, command.key[i], text_of(server, command.key[i]),
+                       failures_of(server.keys(), command.key[0], item),
+                       has_field(server.keys(), command.key[4], item),
                        last != nullptr && last->number > run.number});
   }
+}
+
+void Promises::over(Run& run) {
+  run.settled = true;
+  std::string().swap(run.lock);
 }
 
 void Promises::after_settle(Server& server, const Server::Command& command) {
   for (const Before& was : before_) {
     Run& run = runs_[was.run];
-    run.settled = true;
+    over(run);
     ++count_.settled;
     const std::string lock = text_of(server, was.lock);
-    world_.log(server.name(), was.list + ' ' + was.item.substr(0, 40),
+    world_.log(server.name(), was.list + ' ' + brief(was.item),
                "end of run " + was.run + ": " + (was.lock_was.empty() ? "free" : was.lock_was) +
                    " becomes " + (lock.empty() ? "free" : lock));
     if (!was.old || run.lost_by_store) continue;
@@ -309,7 +377,7 @@ void Promises::after_settle(Server& server, const Server::Command& command) {
       break_promise(
           "an old end changes nothing",
           "that of run " + was.run + " of " + run.host + " came after others had run the item",
-          {was.list + ' ' + was.item, run.host});
+          {was.list + ' ' + brief(was.item), run.host});
   }
 }
 

@@ -36,6 +36,12 @@ class Promises final : public Server::Watcher, public ChildWatcher, public HostW
   /// A host is gone, or stands still, and can't do what it owes.
   void away(const std::string& host, Instant until) { away_[host] = until; }
 
+  /// Replies that a host gets are not those that it waits for.
+  void confused(const std::string& host, Instant until) {
+    away(host, until);
+    confused_[host] = until;
+  }
+
   [[nodiscard]] const std::optional<Broken>& broken() const { return broken_; }
   void break_promise(std::string promise, std::string why, std::vector<std::string> subjects);
 
@@ -47,11 +53,25 @@ class Promises final : public Server::Watcher, public ChildWatcher, public HostW
     std::uint64_t settled = 0;
   };
   [[nodiscard]] const Count& count() const { return count_; }
-  /// When each item was claimed last, by "server list item".
-  [[nodiscard]] const std::map<std::string, Instant>& visits() const { return visits_; }
+  /// When an item was claimed last.
+  [[nodiscard]] Instant visited(const std::string& server, const std::string& list,
+                                const std::string& item) {
+    return visits_[key_of(server, list, item)];
+  }
+  /// Claims of a list's items, by "server list:lock:", as its locks begin.
+  struct Turning {
+    std::uint64_t claims = 0;
+    Instant last{};
+  };
+  [[nodiscard]] const Turning& turning(const std::string& list) { return turning_[list]; }
   [[nodiscard]] std::size_t living() const { return living_.size(); }
   /// Runs whose ends hosts have told since the beginning, by host.
   [[nodiscard]] std::uint64_t runs_of(const std::string& host) { return runs_of_[host]; }
+  /// Claims of all hosts at a server, those in vain among them.
+  [[nodiscard]] std::uint64_t claims_made(const std::string& server) {
+    return claims_made_[server];
+  }
+  [[nodiscard]] std::uint64_t claims_won(const std::string& server) { return claims_won_[server]; }
   /// After the last host has left: nothing is left of it.
   void nothing_left(Server& server, const std::vector<std::string>& lists);
 
@@ -75,16 +95,18 @@ class Promises final : public Server::Watcher, public ChildWatcher, public HostW
     std::string host;
     std::string server;
     std::string list;
-    std::string item;
-    std::string lock;
+    std::string item;  ///< in brief
+    std::string lock;  ///< empty: it is settled
+    std::string lock_in_brief;
     std::string value;
     Instant claimed{};
     std::uint64_t number = 0;   ///< of claims, in the order in which the server made them
     std::uint64_t retaken = 0;  ///< the same, of a renewal that has taken the lock once more
     Duration life{0};           ///< of its lock
     Instant lease_ends{};       ///< as the server has it
-    bool alive = false;         ///< its child
-    bool terminates = false;    ///< on_lease_loss
+    Instant born{};             ///< its child
+    bool alive = false;
+    bool terminates = false;  ///< on_lease_loss
     bool lost_by_store = false;
     bool settled = false;
   };
@@ -97,15 +119,22 @@ class Promises final : public Server::Watcher, public ChildWatcher, public HostW
 
   static std::string key_of(const std::string& server, const std::string& list,
                             const std::string& item) {
-    return server + ' ' + list + ' ' + item;
+    return server + ' ' + list + ' ' + brief(item);
   }
+  /// Hosts whose lock_key is another know nothing of each other's runs.
+  static std::string lock_of(const Run& run) { return run.server + ' ' + run.lock_in_brief; }
   [[nodiscard]] bool is_away(const std::string& host, Instant since) const;
+  [[nodiscard]] bool stood_still(const Run& run) const;
+  [[nodiscard]] bool may_overlap(const Run& other, const Run& run) const;
   void claimed(Server& server, const Server::Command& command, const std::string& item,
                const std::string& run, const std::string& holder, Duration life);
+  void check_size(const Server::Command& command);
+  void check_fleet(const Run& run, std::size_t limit);
   void after_claim(Server& server, const Server::Command& command, const Value& reply);
   void after_renew(const Server::Command& command, const Value& reply);
   void before_settle(Server& server, const Server::Command& command);
   void after_settle(Server& server, const Server::Command& command);
+  static void over(Run& run);
   void lease_ends_at(Run& run, Instant at);
   void lease_over(const std::string& id, Server* server);
   void check_items(Server& server, const std::string& list, const std::string& who);
@@ -115,17 +144,23 @@ class Promises final : public Server::Watcher, public ChildWatcher, public HostW
   std::optional<Broken> broken_;
   std::map<std::string, Run> runs_;
   std::map<std::string, std::set<std::string>> living_;  ///< children, by item
-  std::map<std::string, Run*> last_claim_;               ///< by item
-  std::map<std::string, Rest> rests_;                    ///< by item
+  std::map<std::string, std::set<std::string>>
+      places_;                              ///< runs with a place in the fleet, by list
+  std::map<std::string, Run*> last_claim_;  ///< by lock
+  std::map<std::string, Rest> rests_;       ///< by lock
   std::map<std::string, Instant> visits_;
+  std::map<std::string, Turning> turning_;
   std::map<std::string, std::uint64_t> items_;  ///< a sum over each list's, by server and key
   std::map<std::string, Instant> trouble_until_;
   std::map<std::string, Instant> away_;
+  std::map<std::string, Instant> confused_;
   std::map<std::string, Instant> freed_;
   std::map<std::string, std::uint64_t> runs_of_;
   std::map<std::string, Server*> servers_;
   std::uint64_t claims_ = 0;
-  std::uint64_t looks_ = 0;  ///< at lists
+  std::map<std::string, std::uint64_t> claims_made_;
+  std::map<std::string, std::uint64_t> claims_won_;  ///< items
+  std::uint64_t looks_ = 0;                          ///< at lists
   Count count_;
   /// Of the items that a settlement is about, before it.
   struct Before {

@@ -21,6 +21,13 @@ constexpr Duration longest_drain = 30s;
 constexpr double extra_commands = 25;
 /// And for each run: its claim, events, renewals, end.
 constexpr double commands_of_run = 12;
+/// Of all hosts, for each item that one of them gets: however many wait for it.
+constexpr double claims_of_run = 3;
+/// Of items, and of what Redis does not read: 8 MiB of items for each second that a lock lives,
+/// what is sent of them, and one that is as long as items may be.
+constexpr std::size_t most_kept = std::size_t{160} << 20;
+/// After a reload to another Redis, runs end, and ends that can't be told are given up.
+constexpr Duration longest_move = 50s;
 
 }  // namespace
 
@@ -39,7 +46,7 @@ Scene::Scene(const SceneOptions& options)
     network_.add(*each);
   }
   Random random = world_.random.fork(4);
-  settings_ = draw_settings(random, options_.scale.lists);
+  settings_ = draw_settings(random, options_.scale.hosts, options_.scale.lists);
   for (unsigned i = 1; i <= options_.scale.hosts; ++i) {
     const std::string name = "h" + std::to_string(i);
     settings_of_[name] = settings_;
@@ -60,14 +67,37 @@ void Scene::populate() {
     auto& manner = children_.manners[list.name];
     manner.failing = static_cast<unsigned>(random.one_of<int>({0, 10, 40}));
     manner.stubborn = static_cast<unsigned>(random.one_of<int>({0, 10}));
-    manner.longest = list.quick ? Duration(8ms) : random.one_of<Duration>({300ms, 2s, 12s});
-    const auto items =
-        list.quick ? random.one_of<int>({3, 30}) : random.one_of<int>({1, 2, 5, 12, 40, 300});
+    manner.longest = random.one_of<Duration>({300ms, 2s, 12s});
+    auto items = random.one_of<int>({1, 2, 5, 12, 40, 300});
+    std::size_t size = 0;
+    switch (list.work) {
+      case Work::usual:
+        break;
+      case Work::uneven:
+        manner.long_ones = 5;
+        manner.failing = 0;
+        [[fallthrough]];
+      case Work::quick:
+        manner.longest = 8ms;
+        items = list.work == Work::uneven ? 30 : random.one_of<int>({3, 30});
+        break;
+      case Work::crowded:
+        manner.longest = random.one_of<Duration>({20ms, 100ms});
+        manner.failing = 0;
+        items = random.one_of<int>({1, 2});
+        break;
+      case Work::large:
+        manner.longest = 2s;
+        items = random.one_of<int>({6, 12});
+        size = 20'000 + random.below(130'000);
+    }
     manner.shortest = manner.longest / 10;
     for (Server* each : {&first_, &second_}) {
       Words words{"RPUSH", list.name + ":list"};
-      for (int i = 1; i <= items; ++i)
+      for (int i = 1; i <= items; ++i) {
         words.push_back((random.chance(3) ? "bad" : "item") + std::to_string(i));
+        words.back().resize(std::max(size, words.back().size()), ' ');
+      }
       user(*each, list.name, words);
     }
   }
@@ -132,9 +162,10 @@ Duration Scene::for_how_long(const std::string& what, bool is) {
   return world_.now() - since_.try_emplace(what, world_.now()).first->second;
 }
 
-/// An item that is free, and a host that has room for it: that is not so for long.
+/// Where an item is free and a host has room for it, the list turns; and who is at it passes no
+/// item over. By each name that hosts give its locks.
 void Scene::look_at_list(const std::string& list) {
-  std::map<std::string, std::string> idle;  // who has had room for so long, by server
+  std::map<std::pair<Server*, std::string>, std::string> idle;  // who has had room for so long
   for (const auto& each : hosts_) {
     const auto* supervisor = each->supervisor();
     if (supervisor == nullptr) continue;
@@ -143,52 +174,103 @@ void Scene::look_at_list(const std::string& list) {
       return promises_.break_promise("it always comes back by itself",
                                      list + " is not served by " + each->name(), {each->name()});
     const bool room = has_room(*each, *served->second);
-    if (for_how_long(each->server() + ' ' + each->name() + ' ' + list, room) > longest_wait)
-      idle[each->server()] = each->name();
+    const std::string locks = list + ':' + served->second->rule().circular().lock_key + ':';
+    if (for_how_long(each->server() + ' ' + each->name() + ' ' + locks, room) > longest_wait)
+      idle[{&server(each->server()), locks}] = each->name();
   }
-  for (Server* at : {&first_, &second_}) {
-    const List* items = at->keys().find<List>(list + ":list");
-    if (items == nullptr) continue;
-    for (const std::string& item : *items) {
-      const std::string which = at->name() + ' ' + list + ' ' + item;
-      const auto visited = promises_.visits().find(which);
-      const Instant last = visited == promises_.visits().end() ? Instant() : visited->second;
-      const bool anew = std::exchange(visited_[which], last) != last;
-      const bool free = !anew && !at->keys().exists(list + ":lock:" + item);
-      if (for_how_long("free " + which, free) > longest_wait && idle.contains(at->name()))
-        return promises_.break_promise("each free item is visited",
-                                       idle[at->name()] + " has room, and " + item + " of " + list +
-                                           " is free for " +
-                                           std::to_string(longest_wait.count() / 1'000'000) + " s",
-                                       {list, list + ' ' + item});
+  for (const auto& [where, who] : idle) look_at_items(*where.first, list, where.second, who);
+}
+
+void Scene::look_at_items(Server& at, const std::string& list, const std::string& locks,
+                          const std::string& who) {
+  const List* items = at.keys().find<List>(list + ":list");
+  if (items == nullptr) return;
+  const auto& turning = promises_.turning(at.name() + ' ' + locks);
+  for (const std::string& item : *items) {
+    const std::string which = at.name() + ' ' + locks + brief(item);
+    const bool free = !at.keys().exists(locks + item);
+    const Duration waits = for_how_long("free " + which, free);
+    auto& claims = claims_when_free_[which];
+    const Instant visited = promises_.visited(at.name(), list, item);
+    if (!free || waits == Duration{0} || visited > world_.now() - waits) {
+      since_.erase("free " + which);
+      claims = turning.claims;
+    } else if (waits > longest_wait && (turning.last < world_.now() - longest_wait ||
+                                        turning.claims - claims > 3 * items->size() + 10)) {
+      return promises_.break_promise(
+          "each free item is visited",
+          who + " has room, and " + brief(item) + " of " + list + " is free for " +
+              std::to_string(waits.count() / 1'000'000) + " s, while others have been claimed " +
+              std::to_string(turning.claims - claims) + " times",
+          {list, list + ' ' + brief(item), who});
     }
   }
 }
 
 void Scene::look_at_calls() {
+  bool quiet = true;
+  double for_nothing = 0;
   for (const auto& each : hosts_) {
-    Window now{first_.commands(each->name()) + second_.commands(each->name()),
-               promises_.runs_of(each->name())};
-    const auto was = windows_.find(each->name());
-    if (was != windows_.end() && each->alive() &&
-        !promises_.in_trouble(each->name(), each->server(), world_.now() - Duration(10s))) {
-      const auto commands = static_cast<double>(now.commands - was->second.commands);
-      const auto runs = static_cast<double>(now.runs - was->second.runs);
-      const double most =
-          settings_of_[each->name()].idle_commands * 10.0 + extra_commands + runs * commands_of_run;
-      world_.log(each->name(), "",
-                 std::to_string(now.commands - was->second.commands) + " commands and " +
-                     std::to_string(now.runs - was->second.runs) + " runs in 10 s");
-      if (commands > most)
-        promises_.break_promise("calls are bounded",
-                                each->name() + " made " + std::to_string(commands) +
-                                    " calls in 10 s for " + std::to_string(runs) + " runs",
-                                {each->name()});
-    }
-    windows_[each->name()] = now;
+    quiet = look_at_host(*each) && quiet;
+    look_where_it_was(*each);
+    for_nothing += settings_of_[each->name()].idle_commands * 10.0 + extra_commands;
+  }
+  for (const auto& each : hosts_)
+    if (each->kept() > most_kept)
+      promises_.break_promise("it stays small",
+                              each->name() + " keeps " + std::to_string(each->kept()) + " bytes",
+                              {each->name()});
+  for (Server* each : {&first_, &second_}) {
+    const Window now{promises_.claims_made(each->name()), promises_.claims_won(each->name())};
+    const Window was = std::exchange(windows_[each->name()], now);
+    const auto won = static_cast<double>(now.runs - was.runs);
+    const double most = for_nothing + won * claims_of_run;
+    if (quiet && static_cast<double>(now.commands - was.commands) > most)
+      promises_.break_promise(
+          "claims are bounded",
+          "all hosts together made " + std::to_string(now.commands - was.commands) +
+              " claims in 10 s for " + std::to_string(now.runs - was.runs) + " items",
+          {});
   }
   if (left_ == 0 && world_.age() < options_.scale.time)
     world_.after(10s, [this] { look_at_calls(); });
+}
+
+/// False: something has been in its way.
+bool Scene::look_at_host(const Host& which) {
+  const std::string& name = which.name();
+  const Window now{first_.commands(name) + second_.commands(name), promises_.runs_of(name)};
+  const Window was = std::exchange(windows_[name], now);
+  if (!which.alive() || promises_.in_trouble(name, which.server(), world_.now() - Duration(10s)))
+    return false;
+  const std::uint64_t commands = now.commands - was.commands, runs = now.runs - was.runs;
+  const double most = settings_of_[name].idle_commands * 10.0 + extra_commands +
+                      static_cast<double>(runs) * commands_of_run;
+  world_.log(name, "",
+             std::to_string(commands) + " commands and " + std::to_string(runs) + " runs in 10 s");
+  if (static_cast<double>(commands) > most)
+    promises_.break_promise("calls are bounded",
+                            name + " made " + std::to_string(commands) + " calls in 10 s for " +
+                                std::to_string(runs) + " runs",
+                            {name});
+  return true;
+}
+
+/// Who has moved to another Redis lets go of the one that it was at.
+void Scene::look_where_it_was(const Host& which) {
+  const std::string& name = which.name();
+  const std::string at = which.alive() ? which.server() : std::string();
+  const Server& other = at == "redis1" ? second_ : first_;
+  Moved& moved = moved_[name];
+  const std::uint64_t tries = other.tries(name);
+  if (moved.to != at || which.started() > moved.at || settings_of_[name].server != at) {
+    moved = {at, world_.now(), tries};
+  } else if (world_.now() - moved.at > longest_move && std::exchange(moved.tries, tries) != tries) {
+    promises_.break_promise("who has moved lets go of the old Redis",
+                            name + " still connects to " + other.name(), {name});
+  } else {
+    moved.tries = tries;
+  }
 }
 
 void Scene::leave() {

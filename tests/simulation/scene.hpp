@@ -40,13 +40,19 @@ class Scene {
   void begin_order(const Fault& fault);
   void begin_change(const Fault& fault);
   void foreign(const Fault& fault);
+  void large_item(const Fault& fault);
+  void move_all(const Fault& fault);
   void reload(Host& host, Random random);
   void watch_calm();
   void look(Duration since_calm);
   void look_at_list(const std::string& list);
+  void look_at_items(Server& at, const std::string& list, const std::string& locks,
+                     const std::string& who);
   bool has_room(const Host& host, const ServedList& list);
   Duration for_how_long(const std::string& what, bool is);
   void look_at_calls();
+  bool look_at_host(const Host& which);
+  void look_where_it_was(const Host& which);
   void leave();
 
   Host& host(const std::string& name);
@@ -68,13 +74,20 @@ class Scene {
   std::vector<std::unique_ptr<Host>> hosts_;
   std::size_t left_ = 0;
   // in the calm
-  std::map<std::string, Instant> since_;    ///< a host has had room, an item has been free
-  std::map<std::string, Instant> visited_;  ///< an item, as it was looked at last
+  std::map<std::string, Instant> since_;  ///< a host has had room, an item has been free
+  std::map<std::string, std::uint64_t>
+      claims_when_free_;  ///< of its list, when an item became free
   struct Window {
     std::uint64_t commands = 0;
     std::uint64_t runs = 0;
   };
   std::map<std::string, Window> windows_;
+  struct Moved {
+    std::string to;
+    Instant at{};
+    std::uint64_t tries = 0;  ///< of the other Redis
+  };
+  std::map<std::string, Moved> moved_;  ///< by host
 };
 
 }  // namespace w8y::sim

@@ -14,7 +14,7 @@ using Kind = Fault::Kind;
 
 void Scene::begin(const Fault& fault) {
   world_.log("fault", "", to_text(fault));
-  if (fault.kind <= Kind::half_reply) return begin_network(fault);
+  if (fault.kind <= Kind::twice_answered) return begin_network(fault);
   if (fault.kind <= Kind::slow_server) return begin_server(fault);
   if (fault.kind <= Kind::date) return begin_host(fault);
   if (fault.kind <= Kind::release) return begin_order(fault);
@@ -28,9 +28,11 @@ void Scene::begin_network(const Fault& fault) {
     case Kind::slow_line:
       line.least = Duration(1ms);
       line.most = Duration(static_cast<std::int64_t>(2000 + fault.number % 400'000));
+      line.bytes_per_ms = static_cast<std::int64_t>(5000 + fault.number % 50'000);
       world_.after(fault.time, [&line] {
         line.least = Line().least;
         line.most = Line().most;
+        line.bytes_per_ms = Line().bytes_per_ms;
       });
       break;
     case Kind::held_line:
@@ -51,6 +53,12 @@ void Scene::begin_network(const Fault& fault) {
     case Kind::lost_reply:
       network_.lose(fault.host, fault.server, Network::Loss::reply);
       break;
+    case Kind::twice_answered:
+      // Replies have no names: the one that comes twice is taken for the next one's, until there is
+      // one that nobody waits for. What a host believes meanwhile is not its fault.
+      promises_.confused(fault.host, world_.now() + Duration(10s));
+      network_.lose(fault.host, fault.server, Network::Loss::twice);
+      break;
     default:
       network_.lose(fault.host, fault.server, Network::Loss::part);
   }
@@ -62,6 +70,15 @@ void Scene::begin_server(const Fault& fault) {
   switch (fault.kind) {
     case Kind::restart:
       at.restart(fault.time, false);
+      break;
+    case Kind::forbidden: {
+      static const std::vector<std::string> commands{"SET", "PUBLISH", "SUBSCRIBE", "PING"};
+      at.forbid(commands[fault.number % commands.size()]);
+      world_.after(fault.time, [&at] { at.forbid({}); });
+      break;
+    }
+    case Kind::move:
+      move_all(fault);
       break;
     case Kind::restart_that_loses:
       at.save();
@@ -95,7 +112,7 @@ void Scene::begin_host(const Fault& fault) {
   switch (fault.kind) {
     case Kind::stall:
       whose.stall(fault.time);
-      promises_.away(fault.host, world_.now() + fault.time + Duration(20ms));
+      promises_.away(fault.host, world_.now() + fault.time);
       break;
     case Kind::death:
       promises_.away(fault.host, world_.now() + fault.time);
@@ -111,6 +128,7 @@ void Scene::reload(Host& whose, Random random) {
   Settings& settings = settings_of_[whose.name()];
   change(settings, random);
   whose.write_config(settings.config_of(whose.name()));
+  moved_[whose.name()].at = world_.now();  // it may try another Redis
   whose.reload();
 }
 
@@ -165,6 +183,36 @@ void Scene::order(Server& at, const std::string& list, Script script, const Faul
          {list + ":wake", item});
 }
 
+/// It comes and goes: most are of some 100 KiB, few are as long as an item may be.
+void Scene::large_item(const Fault& fault) {
+  Server& at = server(fault.server);
+  const std::uint64_t dice = fault.number % 20;
+  const std::size_t size = dice == 0  ? std::size_t{16} << 20
+                           : dice < 5 ? 200'000 + fault.number % 800'000
+                                      : 64'000 + fault.number % 100'000;
+  const std::string item(size, static_cast<char>('A' + fault.number % 26));
+  user(at, fault.list, {"RPUSH", fault.list + ":list", item});
+  world_.after(dice == 0 ? fault.time / 4 : fault.time, [this, &at, list = fault.list, item] {
+    user(at, list, {"LREM", list + ":list", "0", item});
+  });
+}
+
+/// Redis has moved: all hosts are told so, and where it was nothing answers until the calm.
+void Scene::move_all(const Fault& fault) {
+  const std::string to = fault.server == "redis1" ? "redis2" : "redis1";
+  const Duration away = options_.scale.time - Scale::calm - world_.age();
+  promises_.trouble(fault.server, away);
+  server(fault.server).restart(away, false);
+  for (const auto& each : hosts_) {
+    Settings& settings = settings_of_[each->name()];
+    settings.server = to;
+    each->write_config(settings.config_of(each->name()));
+    promises_.trouble(each->name(), Duration{0});
+    moved_[each->name()].at = world_.now();
+    each->reload();
+  }
+}
+
 /// By users and other programs.
 void Scene::begin_change(const Fault& fault) {
   Server& at = server(fault.server);
@@ -181,7 +229,7 @@ void Scene::begin_change(const Fault& fault) {
       user(at, fault.list, {"LPUSH", key, item_of(at, fault.list, fault.number)});
       break;
     case Kind::large:
-      user(at, fault.list, {"RPUSH", key, std::string(64'000 + fault.number % 700'000, 'L')});
+      large_item(fault);
       break;
     case Kind::empty_list: {
       const List* items = at.keys().find<List>(key);
@@ -212,7 +260,7 @@ void Scene::foreign(const Fault& fault) {
   const std::string lock = fault.list + ":lock:" + items->back();
   const Value taken = at.ask("go-w8y", {"SET", lock, "go-w8y", "NX", "PX", "5000"});
   if (taken.kind != Value::Kind::status) return;
-  world_.log("go-w8y", fault.list + ' ' + items->back().substr(0, 40), "has taken it");
+  world_.log("go-w8y", fault.list + ' ' + brief(items->back()), "has taken it");
   world_.after(fault.time, [&at, lock] {
     const auto* value = at.keys().find<std::string>(lock);
     if (value != nullptr && *value == "go-w8y") at.ask("go-w8y", {"DEL", lock});

@@ -14,8 +14,8 @@ namespace {
 
 namespace lua = store::scripts;
 
-const std::array<std::pair<const redis::Script*, Script>, 9>& known() {
-  static const std::array<std::pair<const redis::Script*, Script>, 9> all{{
+const std::array<std::pair<const redis::Script*, Script>, 11>& known() {
+  static const std::array<std::pair<const redis::Script*, Script>, 11> all{{
       {&lua::claim, claim},
       {&lua::claim_item, claim_item},
       {&lua::undo, undo},
@@ -25,6 +25,8 @@ const std::array<std::pair<const redis::Script*, Script>, 9>& known() {
       {&lua::sweep, sweep},
       {&lua::quarantine, quarantine},
       {&lua::release, release},
+      {&lua::add, add_items},
+      {&lua::remove, remove_items},
   }};
   return all;
 }

@@ -36,6 +36,8 @@ Value look(const ScriptCall& call);
 Value sweep(const ScriptCall& call);
 Value quarantine(const ScriptCall& call);
 Value release(const ScriptCall& call);
+Value add_items(const ScriptCall& call);
+Value remove_items(const ScriptCall& call);
 
 /// What a script's text or its digest stands for; nullptr: none that is known.
 Script script_of_text(std::string_view text);

@@ -51,6 +51,14 @@ void Server::work(Peer& peer) {
 
 void Server::answer(Peer& peer, const Words& words) {
   const std::string command = upper(words.front());
+  if (command == forbidden_) {
+    ++commands_[peer.name()];
+    std::string bytes, lower = command;
+    for (char& c : lower) c = static_cast<char>(c - 'A' + 'a');
+    append(bytes,
+           Value::error("NOPERM this user has no permissions to run the '" + lower + "' command"));
+    return send_later(peer, std::move(bytes));
+  }
   std::size_t size = 0;
   for (const std::string& word : words) size += word.size();
   const Duration took = (of_command + of_kilobyte * (size / 1024)) * slowness_;
@@ -143,6 +151,10 @@ Value Server::scripted(const std::string& who, const Words& words) {
   // `look` is the one that changes nothing.
   if (!refusal_.empty() && script != look)
     return Value::error(refusal_ + " script: " + digest_of(script) + ", on @user_script:1.");
+  if (forbidden_ == "SET" && (script == claim || script == claim_item || script == settle))
+    return Value::error(
+        "ERR The user executing the script can't run this command or subcommand script: " +
+        digest_of(script) + ", on @user_script:1.");
   const auto count = static_cast<std::ptrdiff_t>(number(words[2]));
   const Words key(words.begin() + 3, words.begin() + 3 + count);
   const Words arg(words.begin() + 3 + count, words.end());

@@ -69,6 +69,10 @@ class Server {
   /// Kept until a restart that loses what came after.
   void save() { saved_ = keys_; }
   void hang(bool hung);
+  [[nodiscard]] bool hangs() const { return hung_; }
+  /// A command that the ACL of all who are connected forbids, in capitals; empty: none. SET: to
+  /// scripts, too.
+  void forbid(std::string command) { forbidden_ = std::move(command); }
   void refuse_connections(bool refuse) { refusing_ = refuse; }
   /// An error that answers each write: "READONLY …", "OOM …"; empty: none.
   void refuse_writes(std::string error) { refusal_ = std::move(error); }
@@ -77,6 +81,12 @@ class Server {
   void break_connections();
 
   [[nodiscard]] std::uint64_t commands(const std::string& who) const;
+  /// Connections that a host has tried to make.
+  void tried(const std::string& who) { ++tries_[who]; }
+  [[nodiscard]] std::uint64_t tries(const std::string& who) const {
+    const auto found = tries_.find(who);
+    return found == tries_.end() ? 0 : found->second;
+  }
 
  private:
   struct Session {
@@ -102,11 +112,13 @@ class Server {
   std::set<std::string> loaded_;
   std::vector<Published> published_;
   std::map<std::string, std::uint64_t> commands_;
+  std::map<std::string, std::uint64_t> tries_;
   bool up_ = true;
   bool loading_ = false;
   bool refusing_ = false;
   bool hung_ = false;
   std::string refusal_;
+  std::string forbidden_;
   unsigned slowness_ = 1;
   Instant busy_until_{};
   std::uint64_t life_ = 0;

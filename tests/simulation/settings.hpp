@@ -8,9 +8,19 @@
 
 namespace w8y::sim {
 
+/// What its items are like.
+enum class Work {
+  usual,
+  quick,    ///< very short runs: they rest for a while, or nothing else is done
+  uneven,   ///< such runs, and a long one now and then, which holds up what is claimed ahead
+  crowded,  ///< fewer items than hosts, free again at once
+  large,    ///< long items, many at once
+};
+
 struct ListSettings {
   std::string name;
-  bool quick = false;  ///< its runs are very short: they rest for a while, or nothing else is done
+  Work work = Work::usual;
+  std::string lock_key = "lock";
   unsigned concurrency = 2;
   unsigned fleet_concurrency = 0;
   unsigned key_expiry = 5;  ///< s
@@ -31,7 +41,7 @@ struct Settings {
   [[nodiscard]] std::string config_of(const std::string& host) const;
 };
 
-[[nodiscard]] Settings draw_settings(Random& random, unsigned lists);
+[[nodiscard]] Settings draw_settings(Random& random, unsigned hosts, unsigned lists);
 /// What an operator changes in it: a few settings of a list.
 void change(Settings& settings, Random& random);
 

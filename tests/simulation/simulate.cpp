@@ -5,9 +5,10 @@
 #include <chrono>
 #include <cstdio>
 #include <iostream>
-#include <set>
+#include <sstream>
 #include <string>
 
+#include "simulation/jobs.hpp"
 #include "simulation/scene.hpp"
 
 namespace w8y::sim {
@@ -33,7 +34,7 @@ bool tells_of(const World::Line& line, const std::vector<std::string>& subjects)
   return false;
 }
 
-Summary run(const SceneOptions& options, bool print) {
+Summary run(const SceneOptions& options, std::ostream* log) {
   Scene scene(options);
   scene.run();
   Summary summary;
@@ -42,7 +43,7 @@ Summary run(const SceneOptions& options, bool print) {
   std::string all;
   for (const World::Line& line : scene.world().lines()) {
     const std::string text = World::to_text(line);
-    if (print) std::cout << text << '\n';
+    if (log != nullptr) *log << text << '\n';
     summary.log = hash_of(text) ^ (summary.log * 0x100000001B3U);
     if (summary.broken && tells_of(line, summary.broken->subjects)) summary.story.push_back(text);
   }
@@ -53,7 +54,7 @@ Summary run(const SceneOptions& options, bool print) {
 /// The fewest faults with which the same promise is broken.
 std::vector<Fault> shrink(SceneOptions options, const std::string& promise) {
   const auto still = [&] {
-    const Summary summary = run(options, false);
+    const Summary summary = run(options, nullptr);
     return summary.broken && summary.broken->promise == promise;
   };
   for (std::size_t part = std::max<std::size_t>(options.faults.size() / 2, 1); part > 0; part /= 2)
@@ -70,27 +71,28 @@ std::vector<Fault> shrink(SceneOptions options, const std::string& promise) {
   return options.faults;
 }
 
-void tell_broken(SceneOptions options, const Summary& first) {
-  std::cout << "seed " << options.seed << ": BROKEN: " << first.broken->promise << ": "
-            << first.broken->why << '\n';
+void tell_broken(std::ostream& out, SceneOptions options, const Summary& first) {
+  out << "seed " << options.seed << ": BROKEN: " << first.broken->promise << ": "
+      << first.broken->why << '\n';
   const std::size_t before = options.faults.size();
   options.faults = shrink(options, first.broken->promise);
-  const Summary summary = run(options, false);
-  std::cout << "  with " << options.faults.size() << " of " << before
-            << " faults: " << summary.broken->why << '\n';
-  for (const Fault& fault : options.faults) std::cout << "    " << to_text(fault) << '\n';
-  std::cout << "  its story:\n";
+  const Summary summary = run(options, nullptr);
+  out << "  with " << options.faults.size() << " of " << before
+      << " faults: " << summary.broken->why << '\n';
+  for (const Fault& fault : options.faults) out << "    " << to_text(fault) << '\n';
+  out << "  its story:\n";
   const std::size_t from =
       summary.story.size() > longest_story ? summary.story.size() - longest_story : 0;
   for (std::size_t i = from; i < summary.story.size(); ++i)
-    std::cout << "    " << summary.story[i] << '\n';
+    out << "    " << summary.story[i] << '\n';
 }
 
 struct Wishes {
-  std::uint64_t seeds = 20;
+  std::uint64_t seeds = 40;
   std::uint64_t first = 1;
-  unsigned hosts = 3;
-  unsigned lists = 2;
+  unsigned hosts = 0;  ///< as the seed says
+  unsigned lists = 0;
+  unsigned jobs = 1;
   std::string time = "3m";
   bool log = false;
   bool all = false;  ///< go on after a broken promise
@@ -108,50 +110,82 @@ Duration to_duration(const std::string& text) {
   }
 }
 
-int simulate(const Wishes& wishes) {
-  using namespace std::chrono_literals;
-  const auto begun = std::chrono::steady_clock::now();
-  std::uint64_t broken = 0, faults = 0;
-  Promises::Count sum;
-  std::uint64_t done = 0;
-  Scale scale{wishes.hosts, wishes.lists, to_duration(wishes.time)};
-  scale.time = std::max(scale.time, Scale::calm + Duration(30s));
-  for (std::uint64_t seed = wishes.first; seed < wishes.first + wishes.seeds; ++seed) {
-    SceneOptions options{seed, scale, {}};
-    options.faults = draw_faults(Random(seed).fork(7), scale);
-    const Summary summary = run(options, wishes.log);
-    ++done;
-    faults += options.faults.size();
-    sum.claims += summary.count.claims;
-    sum.children += summary.count.children;
-    sum.lapses += summary.count.lapses;
-    sum.overlaps += summary.count.overlaps;
-    sum.settled += summary.count.settled;
-    if (wishes.seeds == 1 || wishes.log) {
-      char digest[17];
-      std::snprintf(digest, sizeof digest, "%016llx", static_cast<unsigned long long>(summary.log));
-      std::cout << "seed " << seed << ": " << options.faults.size() << " faults, "
-                << summary.count.children << " runs, " << summary.lines << " lines, digest "
-                << digest << '\n';
-    }
-    if (!summary.broken) continue;
-    ++broken;
-    tell_broken(options, summary);
-    if (!wishes.all) break;
+Duration time_of(const Wishes& wishes) {
+  return std::max(to_duration(wishes.time), Scale::calm + Duration(std::chrono::seconds(30)));
+}
+
+SceneOptions options_of(const Wishes& wishes, std::uint64_t seed) {
+  SceneOptions options{seed, draw_scale(Random(seed).fork(8)), {}};
+  if (wishes.hosts > 0) options.scale.hosts = wishes.hosts;
+  if (wishes.lists > 0) options.scale.lists = wishes.lists;
+  options.scale.time = time_of(wishes);
+  options.faults = draw_faults(Random(seed).fork(7), options.scale);
+  return options;
+}
+
+/// What a process tells of a seed: its figures on a line, then what is to be printed.
+std::string run_seed(const Wishes& wishes, std::uint64_t seed) {
+  std::ostringstream out, figures;
+  const SceneOptions options = options_of(wishes, seed);
+  const Summary summary = run(options, wishes.log ? &out : nullptr);
+  const Promises::Count& count = summary.count;
+  if (wishes.seeds == 1 || wishes.log) {
+    char digest[17];
+    std::snprintf(digest, sizeof digest, "%016llx", static_cast<unsigned long long>(summary.log));
+    out << "seed " << seed << ": " << options.scale.hosts << " hosts, " << options.scale.lists
+        << " lists, " << options.faults.size() << " faults, " << count.children << " runs, "
+        << summary.lines << " lines, digest " << digest << '\n';
   }
-  const double hours = static_cast<double>(done) *
-                       std::chrono::duration<double, std::ratio<3600>>(scale.time).count();
-  std::printf(
-      "%llu seeds, %.1f virtual hours of %u hosts, %llu faults, %llu runs, %llu ends, %llu "
-      "leases that ended under a run, %llu overlaps that are allowed, %llu broken\n",
-      static_cast<unsigned long long>(done), hours, wishes.hosts,
-      static_cast<unsigned long long>(faults), static_cast<unsigned long long>(sum.children),
-      static_cast<unsigned long long>(sum.settled), static_cast<unsigned long long>(sum.lapses),
-      static_cast<unsigned long long>(sum.overlaps), static_cast<unsigned long long>(broken));
-  std::cout.flush();
+  if (summary.broken) tell_broken(out, options, summary);
+  figures << options.scale.hosts << ' ' << options.faults.size() << ' ' << count.children << ' '
+          << count.settled << ' ' << count.lapses << ' ' << count.overlaps << ' '
+          << (summary.broken ? 1 : 0) << '\n';
+  return figures.str() + out.str();
+}
+
+struct Sum {
+  std::uint64_t seeds = 0, hosts = 0, faults = 0, runs = 0, ends = 0, lapses = 0, overlaps = 0,
+                broken = 0;
+};
+
+bool add(Sum& sum, const std::string& record) {
+  std::istringstream in(record);
+  std::uint64_t hosts = 0, faults = 0, runs = 0, ends = 0, lapses = 0, overlaps = 0, broken = 0;
+  in >> hosts >> faults >> runs >> ends >> lapses >> overlaps >> broken;
+  ++sum.seeds;
+  sum.hosts += hosts;
+  sum.faults += faults;
+  sum.runs += runs;
+  sum.ends += ends;
+  sum.lapses += lapses;
+  sum.overlaps += overlaps;
+  sum.broken += broken;
+  return broken != 0;
+}
+
+int simulate(const Wishes& wishes) {
+  const auto begun = std::chrono::steady_clock::now();
+  Sum sum;
+  for_each_seed(
+      {wishes.first, wishes.seeds, wishes.jobs},
+      [&](std::uint64_t seed) { return run_seed(wishes, seed); },
+      [&](std::uint64_t, const std::string& record) {
+        const bool broken = add(sum, record);
+        std::cout << record.substr(record.find('\n') + 1) << std::flush;
+        return !broken || wishes.all;
+      });
+  const std::chrono::duration<double, std::ratio<3600>> each = time_of(wishes);
+  std::ostringstream out;
+  out.precision(1);
+  out << std::fixed << sum.seeds << " seeds, " << static_cast<double>(sum.seeds) * each.count()
+      << " virtual hours (" << static_cast<double>(sum.hosts) * each.count() << " of hosts), "
+      << sum.faults << " faults, " << sum.runs << " runs, " << sum.ends << " ends, " << sum.lapses
+      << " leases that ended under a run, " << sum.overlaps << " overlaps that are allowed, "
+      << sum.broken << " broken\n";
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
-  std::printf("%.1f s\n", took.count());
-  return broken == 0 ? 0 : 1;
+  out << took.count() << " s\n";
+  std::cout << out.str() << std::flush;
+  return sum.broken == 0 ? 0 : 1;
 }
 
 }  // namespace
@@ -163,16 +197,23 @@ int main(int argc, char** argv) {
   CLI::App app("Runs w8yd's hosts on a virtual clock, with faults by seed, and watches promises.");
   app.add_option("--seeds", wishes.seeds, "how many worlds")->capture_default_str();
   app.add_option("--seed", wishes.first, "the first one")->capture_default_str();
-  app.add_option("--hosts", wishes.hosts, "in each")
-      ->capture_default_str()
+  app.add_option("--hosts", wishes.hosts, "in each; as many as its seed says if not given")
       ->check(CLI::Range(1, 1000));
-  app.add_option("--lists", wishes.lists, "in each")
-      ->capture_default_str()
+  app.add_option("--lists", wishes.lists, "in each; as many as its seed says if not given")
       ->check(CLI::Range(1, 1000));
+  app.add_option("--jobs", wishes.jobs, "processes; what is printed is the same for any number")
+      ->capture_default_str()
+      ->take_last()
+      ->check(CLI::Range(1, 64));
   app.add_option("--for", wishes.time, "virtual time of each, as 90s, 3m, 2h")
       ->capture_default_str();
   app.add_flag("--log", wishes.log, "print all that happens");
   app.add_flag("--all", wishes.all, "go on after a broken promise");
   CLI11_PARSE(app, argc, argv);
-  return w8y::sim::simulate(wishes);
+  try {
+    return w8y::sim::simulate(wishes);
+  } catch (const std::exception& error) {
+    std::cerr << "simulate: " << error.what() << '\n';
+    return 2;
+  }
 }

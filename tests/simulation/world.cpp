@@ -5,6 +5,12 @@
 
 namespace w8y::sim {
 
+std::string brief(const std::string& text) {
+  constexpr std::size_t whole = 80, beginning = 30;
+  if (text.size() <= whole) return text;
+  return text.substr(0, beginning) + "..." + std::to_string(hash_of(text));
+}
+
 void World::run_until(Instant end) {
   while (!stopped_) {
     const auto next = queue_.next();

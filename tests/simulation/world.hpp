@@ -14,6 +14,9 @@
 
 namespace w8y::sim {
 
+/// A long item, or its lock, by less than all of it.
+[[nodiscard]] std::string brief(const std::string& text);
+
 class World {
  public:
   explicit World(std::uint64_t seed) : random(seed) {}

@@ -1,0 +1,172 @@
+// Comparison: one call, of both; and all keys.
+#include "simulation/comparison.hpp"
+
+#include <cstdio>
+
+namespace w8y::sim {
+
+namespace {
+
+/// All keys, by name: type, ms to live, contents.
+constexpr const char* dump_script = R"(
+local all = redis.call('KEYS', '*')
+table.sort(all)
+local reply = {}
+for _, key in ipairs(all) do
+  local kind = redis.call('TYPE', key).ok
+  local what
+  if kind == 'string' then what = {redis.call('GET', key)}
+  elseif kind == 'list' then what = redis.call('LRANGE', key, 0, -1)
+  elseif kind == 'zset' then what = redis.call('ZRANGE', key, 0, -1, 'WITHSCORES')
+  else
+    local names = redis.call('HKEYS', key)
+    table.sort(names)
+    what = {}
+    for _, name in ipairs(names) do
+      what[#what + 1] = name
+      what[#what + 1] = redis.call('HGET', key, name)
+    end
+  end
+  reply[#reply + 1] = {key, kind, redis.call('PTTL', key), what}
+end
+return reply
+)";
+
+std::string shown(const Dump& dump) {
+  std::string text;
+  for (const auto& [key, entry] : dump) {
+    text += "  " + key + ' ' + entry.kind + ' ' + std::to_string(entry.ttl) + ":";
+    for (const std::string& word : entry.what) text += ' ' + word;
+    text += '\n';
+  }
+  return text;
+}
+
+struct Filler {
+  Dumped& into;
+  void operator()(const std::string& text) const {
+    into.kind = "string";
+    into.what = {text};
+  }
+  void operator()(const List& list) const {
+    into.kind = "list";
+    into.what.assign(list.begin(), list.end());
+  }
+  void operator()(const Hash& hash) const {
+    into.kind = "hash";
+    for (const auto& [name, value] : hash) into.what.insert(into.what.end(), {name, value});
+  }
+  void operator()(const SortedSet& set) const {
+    into.kind = "zset";
+    for (const auto& [score, member] : set.order()) {
+      char number[32];
+      std::snprintf(number, sizeof number, "%.17g", score);
+      into.what.insert(into.what.end(), {member, number});
+    }
+  }
+};
+
+Value value_of(const redis::ReplyCopy& reply) {
+  using Kind = redis::ReplyCopy::Kind;
+  switch (reply.kind) {
+    case Kind::nil:
+      return {};
+    case Kind::integer:
+      return Value::of(reply.number);
+    case Kind::error:
+      return Value::error(reply.text);
+    case Kind::string:
+      return Value::of(reply.text);
+    case Kind::array:
+      break;
+  }
+  std::vector<Value> elements;
+  for (const redis::ReplyCopy& element : reply.elements) elements.push_back(value_of(element));
+  return Value::array(std::move(elements));
+}
+
+/// Numbers that count ms to live differ a little.
+bool same(const Value& a, const Value& b, bool times) {
+  if (a.kind != b.kind || a.text != b.text || a.elements.size() != b.elements.size()) return false;
+  for (std::size_t i = 0; i < a.elements.size(); ++i) {
+    const Value &left = a.elements[i], &right = b.elements[i];
+    const bool time = times && i == 2 && left.number >= 0 && right.number >= 0;
+    if (time ? std::abs(left.number - right.number) > tolerance_ms : !same(left, right, false))
+      return false;
+  }
+  return a.number == b.number;
+}
+
+}  // namespace
+
+void Comparison::script(const redis::Script& real, Script model, const Words& key, const Words& arg,
+                        bool times) {
+  const Value expected = model({keys_, key, arg, published_});
+  std::string text(real.text);
+  const std::string clock = "({'" + std::to_string(keys_.now_us / 1'000'000) + "','" +
+                            std::to_string(keys_.now_us % 1'000'000) + "'})";
+  const std::string asks = "redis.call('TIME')";
+  for (auto at = text.find(asks); at != std::string::npos; at = text.find(asks, at))
+    text.replace(at, asks.size(), clock);
+  const std::string count = std::to_string(key.size());
+  redis::Command words{"EVAL", text, count};
+  words.insert(words.end(), key.begin(), key.end());
+  words.insert(words.end(), arg.begin(), arg.end());
+  const auto replies = redis_.pipeline({words});
+  const Value found = value_of(replies[0]);
+  std::string what = std::string(real.name) + " (";
+  for (const std::string& word : arg) what += word.substr(0, 60) + ", ";
+  what += ")";
+  if (!same(expected, found, times))
+    throw std::runtime_error("step " + std::to_string(steps_) + ", " + what +
+                             "\n  the model says " + to_text(expected) + "\n  redis says     " +
+                             to_text(found) + "\n" + shown(model_keys()));
+  compare_keys(what);
+}
+
+void Comparison::plain(const Words& words) {
+  const redis::Command command(words.begin(), words.end());
+  redis_.call(command);
+  std::string what;
+  for (const std::string& word : words) what += word + ' ';
+  compare_keys(what);
+}
+
+Dump Comparison::real_keys() {
+  const auto replies = redis_.pipeline({{"EVAL", dump_script, "0"}});
+  Dump dump;
+  for (const redis::ReplyCopy& key : replies[0].elements) {
+    Dumped& entry = dump[key.elements[0].text];
+    entry.kind = key.elements[1].text;
+    entry.ttl = key.elements[2].number;
+    for (const redis::ReplyCopy& word : key.elements[3].elements) entry.what.push_back(word.text);
+  }
+  return dump;
+}
+
+Dump Comparison::model_keys() {
+  Dump dump;
+  for (const auto& [key, entry] : keys_.all()) {
+    Dumped& into = dump[key];
+    std::visit(Filler{into}, entry.value);
+    into.ttl = entry.expires_ms ? *entry.expires_ms - keys_.now_ms() : -1;
+  }
+  return dump;
+}
+
+void Comparison::compare_keys(const std::string& after) {
+  const Dump real = real_keys(), model = model_keys();
+  if (real == model) return;
+  throw std::runtime_error("step " + std::to_string(steps_) + ", after " + after +
+                           "the keys differ\n the model has\n" + shown(model) + " redis has\n" +
+                           shown(real));
+}
+
+void Comparison::compare_news() {
+  wait([this] { return heard_.size() >= published_.size(); }, "messages");
+  if (heard_ != published_) throw std::runtime_error("other messages were published");
+  heard_.clear();
+  published_.clear();
+}
+
+}  // namespace w8y::sim

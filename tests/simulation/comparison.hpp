@@ -1,0 +1,125 @@
+// The model of the store against a real redis-server: the same random calls and steps of time on
+// both, through the real scripts; after each, the replies and every key are compared.
+//
+// The scripts get the virtual time instead of Redis's. Keys of the real server live as long as the
+// model says, in thousands of seconds, so that none of them ends while the test is at it.
+#pragma once
+
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "loop/loop.hpp"
+#include "redis/subscriber.hpp"
+#include "redis/sync.hpp"
+#include "simulation/random.hpp"
+#include "simulation/scripts.hpp"
+#include "support/redis_server.hpp"
+
+namespace w8y::sim {
+
+/// What lives as long as a second does elsewhere.
+constexpr std::int64_t unit_ms = 1'000'000;
+/// Of what a key has left to live: it is counted by two clocks.
+constexpr std::int64_t tolerance_ms = unit_ms * 2 / 5;
+
+struct Dumped {
+  std::string kind;
+  std::int64_t ttl = -1;
+  Words what;
+  bool operator==(const Dumped& other) const {
+    return kind == other.kind && what == other.what && (ttl < 0) == (other.ttl < 0) &&
+           std::abs(ttl - other.ttl) <= tolerance_ms;
+  }
+};
+using Dump = std::map<std::string, Dumped>;
+
+class Comparison {
+ public:
+  explicit Comparison(std::uint64_t seed)
+      : random_(seed), redis_(loop_, options()), subscriber_(loop_, options()) {
+    keys_.now_us = 1'800'000'000'000'000;
+    for (const char* channel : {"w:events", "w:wake"})
+      subscriptions_.push_back(subscriber_.subscribe(
+          channel,
+          [this](std::string_view from, std::string_view text) {
+            heard_.push_back({std::string(from), std::string(text)});
+          },
+          [this] { ++confirmed_; }));
+    wait([this] { return confirmed_ == 2; }, "the channels");
+  }
+
+  void step();
+  void compare_news();
+
+ private:
+  redis::ClientOptions options() {
+    redis::ClientOptions options;
+    options.url = redis::parse_url(server_.url());
+    options.connect_timeout = options.command_timeout = std::chrono::seconds(60);
+    return options;
+  }
+  template <typename Until>
+  void wait(Until until, const std::string& what) {
+    const Instant end = loop_.now() + std::chrono::seconds(60);
+    Timer limit(loop_.timers());
+    limit.set(end, [] {});
+    while (!until()) {
+      if (loop_.now() > end) throw std::runtime_error(what + ": nothing after 60 s");
+      loop_.turn(true);
+    }
+  }
+
+  void script(const redis::Script& real, Script model, const Words& key, const Words& arg,
+              bool times = false);
+  void plain(const Words& words);
+  void pass(std::int64_t ms);
+  void compare_keys(const std::string& after);
+  Dump real_keys();
+  Dump model_keys();
+  void claim_some();
+  void claim_one();
+  void settle_some();
+  void renew_some();
+  void undo_some();
+  void look_at_list();
+  void sweep_all();
+  void order();
+  void add_or_remove();
+  void user();
+
+  std::string item() { return "item" + std::to_string(random_.below(14)); }
+  std::string lock(const std::string& of) { return "w:lock:" + of; }
+  std::string holder() { return "run:h" + std::to_string(1 + random_.below(3)) + ":1:"; }
+  std::string run_id() {
+    std::string id = std::to_string(++runs_);
+    return std::string(26 - id.size(), '0') + id;
+  }
+  std::string ms(std::int64_t units) { return std::to_string(units * unit_ms); }
+
+  struct Run {
+    std::string holder;
+    std::string id;
+    std::string item;
+  };
+
+  Random random_;
+  test::RedisServer server_;
+  loop::Loop loop_;
+  redis::SyncClient redis_;
+  redis::Subscriber subscriber_;
+  std::vector<redis::Subscription> subscriptions_;
+  int confirmed_ = 0;
+  Keys keys_;
+  std::vector<Published> heard_;
+  std::vector<Published> published_;
+  std::vector<Run> held_;
+  std::int64_t left_ = -1;
+  std::uint64_t runs_ = 0;
+  std::uint64_t steps_ = 0;
+};
+
+}  // namespace w8y::sim

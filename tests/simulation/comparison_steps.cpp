@@ -1,0 +1,233 @@
+// Comparison: what is done, at random.
+#include "simulation/comparison.hpp"
+#include "store/scripts.hpp"
+
+namespace w8y::sim {
+
+/// Time passes for both: what is over by then goes, and what is left lives as long as the model
+/// says.
+void Comparison::pass(std::int64_t ms_passed) {
+  const Dump before = model_keys();
+  keys_.now_us += ms_passed * 1000 + static_cast<std::int64_t>(random_.below(1000));
+  for (const auto& [key, entry] : before) {
+    const std::int64_t left = keys_.ttl(key);
+    const std::string text = std::to_string(left);
+    if (left == -2) redis_.call({"DEL", key});
+    if (left > 0) redis_.call({"PEXPIRE", key, text});
+  }
+  compare_keys("time ");
+}
+
+void Comparison::claim_some() {
+  const std::string who = holder();
+  const std::int64_t wanted = random_.between(0, random_.chance(20) ? 20 : 3);
+  const bool goes_on = left_ > 0 && random_.chance(60);
+  const std::string pass = goes_on ? std::to_string(left_) : random_.chance(40) ? "-2" : "-1";
+  Words arg{"w:lock:",
+            who,
+            ms(random_.between(1, 4)),
+            std::to_string(random_.chance(50) ? 0 : random_.between(1, 4)),
+            pass,
+            std::to_string(random_.one_of<int>({4, 8, 256})),
+            random_.chance(20) ? "1" : "0",
+            std::to_string(random_.chance(15) ? -1 : random_.between(0, 2)),
+            "w:wake",
+            random_.chance(70) ? "1" : "0",
+            random_.chance(10) ? "40" : "1048576",
+            std::to_string(random_.one_of<int>({1, 3, 64})),
+            random_.chance(90) ? "100" : "5",
+            "4097",
+            R"({"by":"h1","why":"too long"})"};
+  std::vector<Run> wanted_runs;
+  for (std::int64_t i = 0; i < wanted; ++i) {
+    wanted_runs.push_back({who, run_id(), {}});
+    arg.push_back(wanted_runs.back().id);
+  }
+  script(store::scripts::claim, claim,
+         {"w:list", "w:fence", "w:failures", "w:slots", "w:paused", "w:quarantined", "w:waiting",
+          "w:visits"},
+         arg, true);
+  left_ = -1;
+  for (const auto& [key, entry] : model_keys())
+    for (Run& run : wanted_runs)
+      if (key.starts_with("w:lock:") && entry.what[0] == run.holder + run.id) {
+        run.item = key.substr(7);
+        held_.push_back(run);
+      }
+  if (random_.chance(50)) left_ = random_.between(1, 8);
+}
+
+void Comparison::claim_one() {
+  const Run run{holder(), run_id(), item()};
+  script(
+      store::scripts::claim_item, claim_item,
+      {"w:list", "w:fence", "w:failures", "w:slots", "w:paused", "w:quarantined", lock(run.item)},
+      {run.holder + run.id, ms(random_.between(1, 4)), random_.chance(50) ? "0" : "2", run.item,
+       run.id, "4096"});
+  const auto* value = keys_.find<std::string>(lock(run.item));
+  if (value != nullptr && *value == run.holder + run.id) held_.push_back(run);
+}
+
+/// Some that are held, and some that were lost or ended before.
+void Comparison::settle_some() {
+  if (held_.empty()) return;
+  Words key{"w:failures", "w:slots", "w:runs", "w:list", "w:quarantined"};
+  const auto kinds = random_.between(1, 2);
+  Words arg{"w:events", "w:wake", "w:lock:", std::to_string(kinds)};
+  const std::string who = random_.one_of(held_).holder;
+  for (std::int64_t i = 0; i < kinds; ++i) {
+    const auto becomes = random_.below(4);
+    const Words words[] = {{"", "0"},
+                           {"rest:cooldown", ms(random_.between(1, 3))},
+                           {"rest:backoff", ms(random_.between(1, 3))},
+                           {"quarantine:0123", "0"}};
+    arg.insert(arg.end(), {who, words[becomes][0], words[becomes][1], R"({"run":"X1"})",
+                           random_.one_of<std::string>({"keep", "reset", "increment"}),
+                           random_.chance(25) ? "1" : "0", random_.chance(20) ? "1" : "0",
+                           random_.one_of<std::string>({"0", "1", "3", "30"})});
+  }
+  std::set<std::string> locks;
+  for (auto left = random_.between(1, 4); left > 0; --left) {
+    const auto place = random_.below(held_.size());
+    const Run run = held_[place];
+    if (!locks.insert(run.item).second) continue;
+    // One that ends again was settled before.
+    if (random_.chance(70)) held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(place));
+    key.push_back(lock(run.item));
+    arg.insert(arg.end(), {std::to_string(random_.between(1, kinds)), run.id,
+                           random_.chance(80) ? R"({"run":")" + run.id + R"("})" : "",
+                           random_.chance(50) ? R"(,"more":1)" : ""});
+    if (held_.empty()) break;
+  }
+  key.push_back("w:waiting");
+  script(store::scripts::settle, settle, key, arg);
+}
+
+void Comparison::renew_some() {
+  if (held_.empty()) return;
+  const bool fleet = random_.chance(40);
+  Words key{fleet ? "w:slots" : lock(held_[0].item)};
+  Words arg{ms(random_.between(1, 4)), fleet ? "1" : "0"};
+  for (auto left = random_.between(1, 5); left > 0; --left) {
+    const Run& run = random_.one_of(held_);
+    key.push_back(lock(run.item));
+    arg.push_back((random_.chance(50) ? "t" : "n") + run.holder + run.id);
+  }
+  script(store::scripts::renew, renew, key, arg);
+}
+
+void Comparison::undo_some() {
+  if (held_.empty()) return;
+  const Run& run = random_.one_of(held_);
+  Words arg{"w:lock:",
+            run.holder,
+            std::to_string(random_.between(0, 4)),
+            std::to_string(random_.one_of<int>({2, 256})),
+            random_.chance(20) ? "20" : "1048576",
+            std::to_string(random_.one_of<int>({1, 4, 64})),
+            "w:wake",
+            run.id};
+  if (random_.chance(50)) arg.push_back(random_.one_of(held_).id);
+  script(store::scripts::undo, undo, {"w:list", "w:slots"}, arg);
+}
+
+void Comparison::look_at_list() {
+  const List* list = keys_.find<List>("w:list");
+  const auto length = list == nullptr ? 0 : std::ssize(*list);
+  script(store::scripts::look, look, {"w:list", "w:empty"},
+         {random_.chance(80) ? "1048576" : "30",
+          "w:lock:", std::to_string(random_.chance(80) ? length : length + 1),
+          std::to_string(random_.between(0, 5)), std::to_string(random_.between(1, 20)),
+          "w:lock:", "0", "0", "8"});
+}
+
+void Comparison::sweep_all() {
+  script(store::scripts::sweep, sweep, {"w:list", "w:failures", "w:quarantined"},
+         {"200000", "w:lock:", "w:proc:"});
+}
+
+void Comparison::order() {
+  const std::string one = item(), two = item();
+  if (random_.chance(50)) {
+    script(store::scripts::quarantine, quarantine,
+           {"w:list", "w:quarantined", lock(one), lock(two)},
+           {R"({"by":"somebody","run":"Y2"})", one, two});
+  } else {
+    script(store::scripts::release, release,
+           {"w:list", "w:failures", "w:quarantined", lock(one), "w:proc:" + one, lock(two),
+            "w:proc:" + two},
+           {"w:wake", one, two});
+  }
+}
+
+void Comparison::add_or_remove() {
+  Words key{"w:list", "w:failures", "w:quarantined"};
+  Words items;
+  for (auto left = random_.between(1, 3); left > 0; --left) {
+    items.push_back(item());
+    key.push_back(lock(items.back()));
+    key.push_back("w:proc:" + items.back());
+  }
+  if (random_.chance(60)) {
+    items.insert(items.begin(), {random_.chance(20) ? "1" : "0", "w:wake"});
+    return script(store::scripts::add, add_items, key, items);
+  }
+  // An item twice is looked for twice: the second time, it is gone.
+  items.insert(items.begin(),
+               random_.one_of<std::string>({"", "", "free", "running", "resting", "quarantined"}));
+  script(store::scripts::remove, remove_items, key, items);
+}
+
+void Comparison::user() {
+  const std::string one = item();
+  switch (random_.below(7)) {
+    case 0:
+    case 1:
+      keys_.get<List>("w:list").push_back(one);
+      return plain({"RPUSH", "w:list", one});
+    case 2: {
+      List* list = keys_.find<List>("w:list");
+      if (list != nullptr) std::erase(*list, one);
+      keys_.sweep("w:list");
+      return plain({"LREM", "w:list", "0", one});
+    }
+    case 3:
+      keys_.set("w:paused", "for a while",
+                random_.chance(70) ? std::optional(unit_ms) : std::nullopt, false);
+      return plain(keys_.ttl("w:paused") < 0
+                       ? Words{"SET", "w:paused", "for a while"}
+                       : Words{"SET", "w:paused", "for a while", "PX", std::to_string(unit_ms)});
+    case 4:
+      keys_.remove("w:paused");
+      return plain({"DEL", "w:paused"});
+    case 5: {
+      const std::string note = std::to_string(keys_.now_ms() - 5000) + " 0 0";
+      set_field(keys_, "w:visits", one, note);
+      return plain({"HSET", "w:visits", one, note});
+    }
+    default:
+      keys_.set(lock(one), "another's", unit_ms, false);
+      return plain({"SET", lock(one), "another's", "PX", std::to_string(unit_ms)});
+  }
+}
+
+void Comparison::step() {
+  ++steps_;
+  const auto dice = random_.below(100);
+  if (dice < 30) return claim_some();
+  if (dice < 34) return claim_one();
+  if (dice < 50) return settle_some();
+  if (dice < 58) return renew_some();
+  if (dice < 63) return undo_some();
+  if (dice < 69) return look_at_list();
+  if (dice < 71) return sweep_all();
+  if (dice < 76) return order();
+  if (dice < 80) return add_or_remove();
+  if (dice < 88) return user();
+  // Within a turn in the line, and beyond what has the longest life.
+  if (dice < 95) return pass(random_.between(0, 200));
+  pass(unit_ms * random_.between(1, 3));
+  if (random_.chance(20)) redis_.call({"SCRIPT", "FLUSH"});
+}
+
+}  // namespace w8y::sim
