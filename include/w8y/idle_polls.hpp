@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
-#include <set>
-#include <tuple>
+#include <vector>
 
 #include <w8y/clock.hpp>
 #include <w8y/timers.hpp>
@@ -84,12 +84,13 @@ class IdlePolls {
 
     IdlePolls& polls_;
     const std::uint64_t number_;  ///< who are due at once go in the order in which they were made
-    std::optional<Instant> due_;
-    std::optional<Instant> not_before_;  ///< its debt is paid then
-    bool hinted_ = false;
-    enum class Back { no, waiting, at_it };
-    Back back_ = Back::no;
+    Instant due_{};
+    Instant not_before_ = Instant::min();  ///< its debt is paid then
     double cost_ = 1;
+    std::uint32_t place_ = awake;  ///< in what is due then
+    bool hinted_ = false;
+    enum class Back : std::uint8_t { no, waiting, at_it };
+    Back back_ = Back::no;
   };
 
   /// `seed` spreads hosts: two that start together don't poll in step.
@@ -100,7 +101,17 @@ class IdlePolls {
   [[nodiscard]] Duration longest_turn() const;
 
  private:
-  using Place = std::tuple<Instant, std::uint64_t, Sleeper*>;
+  /// Those that are due at once. Turns come on the beat, so there are few of these however many
+  /// sleep, and to sleep or to wake costs no search among all.
+  struct Due {
+    std::vector<Sleeper*> sleepers;
+    bool sorted = true;  ///< the first to go stands at the end
+  };
+  static constexpr std::uint32_t awake = UINT32_MAX;
+
+  void add(Sleeper& sleeper);
+  void remove(Sleeper& sleeper);
+  Sleeper& next_due();
   void arm();
   void run();
   void let_back();
@@ -117,8 +128,9 @@ class IdlePolls {
   double tokens_;
   Instant filled_;
   std::uint64_t random_;
-  Duration offbeat_;  ///< of this host against others
-  std::set<Place> sleepers_;
+  Duration offbeat_;            ///< of this host against others
+  std::map<Instant, Due> due_;  ///< none is empty
+  std::size_t sleepers_ = 0;
   double load_ = 0;  ///< commands that a turn of all sleepers comes to
   Instant debts_paid_;
   Timer timer_;

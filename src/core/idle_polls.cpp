@@ -42,25 +42,57 @@ void IdlePolls::Sleeper::sleep(const Terms& terms) {
   cost_ = terms.cost;
   polls_.load_ += cost_;
   Instant turn = now + polls_.pause(terms.patience);
-  if (not_before_ && !shares()) turn = std::max(turn, *not_before_);
+  if (!shares()) turn = std::max(turn, not_before_);
   due_ = polls_.on_the_beat(turn);
-  hinted_ = terms.hint && now + *terms.hint < *due_;
+  hinted_ = terms.hint && now + *terms.hint < due_;
   if (hinted_) due_ = now + std::max(*terms.hint, Duration(1000));
-  polls_.sleepers_.emplace(*due_, number_, this);
+  polls_.add(*this);
   polls_.arm();
 }
 
 void IdlePolls::Sleeper::wake() {
-  if (!due_) return;
-  polls_.sleepers_.erase({*due_, number_, this});
+  if (place_ == awake) return;
+  polls_.remove(*this);
   polls_.load_ -= cost_;
-  due_.reset();
 }
 
 IdlePolls::Sleeper::~Sleeper() {
   wake();
   std::erase(polls_.back_, this);
   been_back();
+}
+
+void IdlePolls::add(Sleeper& sleeper) {
+  Due& due = due_[sleeper.due_];
+  due.sorted = due.sleepers.empty();
+  sleeper.place_ = static_cast<std::uint32_t>(due.sleepers.size());
+  due.sleepers.push_back(&sleeper);
+  ++sleepers_;
+}
+
+void IdlePolls::remove(Sleeper& sleeper) {
+  const auto found = due_.find(sleeper.due_);
+  Due& due = found->second;
+  if (due.sleepers.back() != &sleeper) {
+    due.sorted = false;
+    due.sleepers.back()->place_ = sleeper.place_;
+    due.sleepers[sleeper.place_] = due.sleepers.back();
+  }
+  due.sleepers.pop_back();
+  if (due.sleepers.empty()) due_.erase(found);
+  sleeper.place_ = awake;
+  --sleepers_;
+}
+
+IdlePolls::Sleeper& IdlePolls::next_due() {
+  Due& due = due_.begin()->second;
+  if (!due.sorted) {
+    std::sort(due.sleepers.begin(), due.sleepers.end(),
+              [](const Sleeper* a, const Sleeper* b) { return a->number_ > b->number_; });
+    for (std::uint32_t place = 0; Sleeper * sleeper : due.sleepers) sleeper->place_ = place++;
+    due.sorted = true;
+  }
+  return *due.sleepers.back();
 }
 
 bool IdlePolls::Sleeper::pay() {
@@ -134,7 +166,7 @@ void IdlePolls::Sleeper::owe(double commands) {
 
 /// What the budget gives each sleeper.
 Duration IdlePolls::fair_pause() const {
-  const auto sleepers = static_cast<double>(sleepers_.size() + 1);
+  const auto sleepers = static_cast<double>(sleepers_ + 1);
   const double fair = std::max(load_ / (per_second_ * planned), sleepers / looks_per_second);
   return std::max(Duration(static_cast<Duration::rep>(fair * microseconds_per_second)),
                   Duration(shortest_pause));
@@ -168,11 +200,11 @@ void IdlePolls::refill() {
 }
 
 void IdlePolls::arm() {
-  if (sleepers_.empty()) {
+  if (due_.empty()) {
     timer_.cancel();
     return;
   }
-  Instant at = std::get<Instant>(*sleepers_.begin());
+  Instant at = due_.begin()->first;
   if (tokens_ < 1) {
     const double wait = (1 - tokens_) / per_second_ * microseconds_per_second;
     at = std::max(at, filled_ + Duration(static_cast<Duration::rep>(wait) + 1));
@@ -185,12 +217,12 @@ void IdlePolls::run() {
   const Instant now = clock_.now();
   // Who shares goes with everybody who is due: a command for a few would cost as much. A hint is
   // followed by a command of its own.
-  while (tokens_ >= 1 && !sleepers_.empty() && std::get<Instant>(*sleepers_.begin()) <= now) {
-    Sleeper* sleeper = std::get<Sleeper*>(*sleepers_.begin());
-    sleeper->wake();
-    const double price = sleeper->shares() && !sleeper->hinted_ ? 0 : 1;
+  while (tokens_ >= 1 && !due_.empty() && due_.begin()->first <= now) {
+    Sleeper& sleeper = next_due();
+    sleeper.wake();
+    const double price = sleeper.shares() && !sleeper.hinted_ ? 0 : 1;
     tokens_ -= price;
-    sleeper->poll_due(sleeper->hinted_, price);
+    sleeper.poll_due(sleeper.hinted_, price);
   }
   arm();
 }

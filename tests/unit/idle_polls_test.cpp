@@ -183,6 +183,33 @@ TEST_CASE("a hint of one that shares its turns costs a command of its own") {
   CHECK(sleeper.polls <= 21);
 }
 
+TEST_CASE("who is due at once goes in the order in which it was made, whoever leaves meanwhile") {
+  struct Ordered : IdlePolls::Sleeper {
+    Ordered(IdlePolls& idle, std::vector<int>& told, int as)
+        : IdlePolls::Sleeper(idle), order(told), number(as) {}
+    void back_due() override {}
+    void poll_due(bool, double) override {
+      order.push_back(number);
+      if (leaves != nullptr) leaves->wake();
+    }
+    std::vector<int>& order;
+    int number;
+    Ordered* leaves = nullptr;
+  };
+  World world;
+  IdlePolls idle(world.timers, world.clock, 100, 1);
+  std::vector<int> order;
+  std::vector<std::unique_ptr<Ordered>> sleepers;
+  for (int i = 0; i < 8; ++i) sleepers.push_back(std::make_unique<Ordered>(idle, order, i));
+  for (const int i : {5, 0, 7, 2, 6, 1, 4, 3})
+    sleepers[static_cast<std::size_t>(i)]->sleep({10ms, 1, 1});
+  sleepers[2]->wake();
+  sleepers[6].reset();
+  sleepers[1]->leaves = sleepers[4].get();
+  world.run_for(100ms);
+  CHECK(order == std::vector<int>{0, 1, 3, 5, 7});
+}
+
 TEST_CASE("no list goes unseen for long, whatever is owed; and who shares is not held up") {
   World world;
   IdlePolls idle(world.timers, world.clock, 100, 1);
