@@ -65,7 +65,7 @@ struct ChildSettings {
 
 /// What only a circular list has.
 struct CircularSettings {
-  std::string lock_key = "lock";  ///< "lock" or "proc"
+  Shared<std::string> lock_key = "lock";  ///< "lock" or "proc"
   Duration cooldown{0};
   /// How long an item may wait for its turn before the list counts as too slow; 0: not watched.
   Duration visit_within{0};
@@ -81,10 +81,10 @@ enum class OnFailure {
 
 /// What only schedules have.
 struct ScheduleSettings {
-  std::vector<std::string> queues;  ///< codes, in the order of visits; one at least
-  bool dispatch = true;             ///< whether this host takes due jobs off the timeline
+  Shared<std::vector<std::string>> queues;  ///< codes, in the order of visits; one at least
+  bool dispatch = true;                     ///< whether this host takes due jobs off the timeline
   OnFailure on_failure = OnFailure::die;
-  std::string timefile;  ///< empty: none
+  Shared<std::string> timefile;  ///< empty: none
   bool operator==(const ScheduleSettings&) const = default;
 };
 
@@ -98,7 +98,7 @@ struct JobSettings {
 
 /// What only lists of Gearman have.
 struct GearmanSettings {
-  std::string function;  ///< never empty, in a list: the prefix, where nothing is said
+  Shared<std::string> function;  ///< never empty, in a list: the prefix, where nothing is said
   bool operator==(const GearmanSettings&) const = default;
 };
 
@@ -111,38 +111,36 @@ struct Rule {
   std::string prefix;  ///< without its final ':'; may be empty
   SourceSettings source;
 
-  std::string executor;              ///< absolute path; empty if `command` is used
-  std::vector<std::string> command;  ///< program and arguments; empty if `executor` is used
-  std::vector<std::string> args;
+  Shared<std::string> executor;              ///< absolute path; empty if `command` is used
+  Shared<std::vector<std::string>> command;  ///< program and arguments; empty if `executor` is used
+  Shared<std::vector<std::string>> args;
+  Shared<std::vector<std::string>> requires_caps;
   Mode mode = Mode::automatic;
-  std::vector<std::string> requires_caps;
 
-  unsigned concurrency = 1;        ///< 0: stopped on this host
-  std::string concurrency_by;      ///< "cpus*2", from which it was made here; empty: a number
-  unsigned fleet_concurrency = 0;  ///< 0: no limit
-  unsigned weight = 1;             ///< >= 1
-  bool enabled = true;
+  Shared<std::string> concurrency_by;  ///< "cpus*2", from which the next was made; empty: a number
+  unsigned concurrency = 1;            ///< 0: stopped on this host
+  unsigned fleet_concurrency = 0;      ///< 0: no limit
+  unsigned weight = 1;                 ///< >= 1
 
-  Duration key_expiry = std::chrono::seconds(5);  ///< >= 1 s
   OnLeaseLoss on_lease_loss = OnLeaseLoss::keep_running;
-
-  Duration timeout{0};           ///< 0: none
-  Duration progress_timeout{0};  ///< 0: none
+  Duration key_expiry = std::chrono::seconds(5);  ///< >= 1 s
+  Duration timeout{0};                            ///< 0: none
+  Duration progress_timeout{0};                   ///< 0: none
   Duration kill_grace = std::chrono::seconds(10);
   std::optional<Backoff> backoff = Backoff{};  ///< nullopt: off
-  unsigned max_failures = 0;                   ///< 0: never quarantined
 
   Shared<ChildSettings> child;
 
   std::size_t max_line = std::size_t{1} << 20;
   std::size_t stderr_tail = std::size_t{64} << 10;
-  bool keep_output = false;  ///< the tail of runs that succeed, too
   std::size_t history = 1000;
+  unsigned max_failures = 0;  ///< 0: never quarantined
 
   // For `stream` only.
   unsigned processes = 1;  ///< >= 1: that share `concurrency`
   unsigned max_items = 0;  ///< of a process, in its life; 0: no limit
-  Duration max_age{0};     ///< of a process; 0: no limit
+  bool enabled = true;
+  bool keep_output = false;  ///< the tail of runs that succeed, too
 
   /// False for the one-item wrapper `w8y`, whose runs leave nothing behind but the fence: no
   /// history, no events, no count of failures.
@@ -150,6 +148,7 @@ struct Rule {
   /// False for `w8y` too: its user sees at once what is wrong, so it ends with the reason where a
   /// supervisor waits for better times, and looks after nothing besides its item.
   bool supervised = true;
+  Duration max_age{0};  ///< of a process of a `stream`; 0: no limit
 
   [[nodiscard]] SourceKind kind() const { return static_cast<SourceKind>(source.index()); }
   // Of a list of that kind.
@@ -169,9 +168,11 @@ struct Rule {
   /// keys of leases have the same names.
   [[nodiscard]] bool leases_as(const Rule& other) const;
 
-  [[nodiscard]] bool is_command() const { return !command.empty(); }
+  [[nodiscard]] bool is_command() const { return !command->empty(); }
   /// The prefix as it stands before every key: "work:", or nothing for the empty prefix.
   [[nodiscard]] std::string key_prefix() const { return prefix.empty() ? "" : prefix + ":"; }
+  /// What both say alike is in memory once.
+  void share(const Rule& other);
   bool operator==(const Rule&) const = default;
 };
 using RulePtr = std::shared_ptr<const Rule>;

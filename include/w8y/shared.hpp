@@ -1,36 +1,85 @@
 // A value that many have in common.
 #pragma once
 
-#include <memory>
+#include <atomic>
+#include <cstddef>
+#include <initializer_list>
+#include <type_traits>
+#include <utility>
 
 namespace w8y {
 
-/// A copy costs a pointer; edit() copies the value first. So settings that lists have in common, by
-/// default or from [defaults], are in memory once. Several threads may read it. Only a thread that
-/// has the object to itself may call edit().
+/// A copy costs one pointer; edit() copies the value first. So settings that lists have in common,
+/// by default, from [defaults] or because they say the same, are in memory once. Several threads
+/// may read it. Only a thread that has the object to itself may change it.
 template <class T>
 class Shared {
  public:
-  Shared() : value_(initial()) {}
+  Shared() = default;
+  template <class U>
+  requires(std::is_convertible_v<U, T> && !std::is_same_v<std::remove_cvref_t<U>, Shared>)
+      Shared(U&& value) {
+    set(std::forward<U>(value));
+  }
+  /// Of a value that has elements.
+  template <class U = T>
+  Shared(std::initializer_list<typename U::value_type> elements) {
+    set(T(elements));
+  }
+  Shared(const Shared& other) noexcept : node_(other.node_) {
+    if (node_ != nullptr) node_->uses.fetch_add(1, std::memory_order_relaxed);
+  }
+  Shared(Shared&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
+  Shared& operator=(Shared other) noexcept {
+    std::swap(node_, other.node_);
+    return *this;
+  }
+  template <class U>
+  requires(std::is_convertible_v<U, T> && !std::is_same_v<std::remove_cvref_t<U>, Shared>) Shared&
+  operator=(U&& value) {
+    set(std::forward<U>(value));
+    return *this;
+  }
+  ~Shared() {
+    if (node_ != nullptr && node_->uses.fetch_sub(1, std::memory_order_acq_rel) == 1) delete node_;
+  }
 
-  const T& operator*() const { return *value_; }
-  const T* operator->() const { return value_.get(); }
+  const T& operator*() const { return node_ == nullptr ? none() : node_->value; }
+  const T* operator->() const { return &**this; }
+  operator const T&() const { return **this; }
   T& edit() {
-    if (value_.use_count() != 1) value_ = std::make_shared<T>(*value_);
-    return *value_;
+    if (node_ == nullptr || node_->uses.load(std::memory_order_acquire) != 1) *this = copy();
+    return node_->value;
   }
-  bool operator==(const Shared& other) const {
-    return value_ == other.value_ || *value_ == *other.value_;
+  /// Where both are the same, they are in memory once from then on.
+  void share(const Shared& other) {
+    if (node_ != other.node_ && *this == other) *this = other;
   }
+  bool operator==(const Shared& other) const { return node_ == other.node_ || **this == *other; }
 
  private:
-  /// Never changed: it is held here too, so edit() copies it.
-  static const std::shared_ptr<T>& initial() {
-    static const std::shared_ptr<T> value = std::make_shared<T>();
+  struct Node {
+    explicit Node(T of) : value(std::move(of)) {}
+    T value;
+    std::atomic<std::size_t> uses{1};
+  };
+
+  void set(T value) {
+    Shared made;
+    if (!(value == none())) made.node_ = new Node(std::move(value));
+    std::swap(node_, made.node_);
+  }
+  static const T& none() {
+    static const T value{};
     return value;
   }
+  [[nodiscard]] Shared copy() const {
+    Shared made;
+    made.node_ = new Node(**this);
+    return made;
+  }
 
-  std::shared_ptr<T> value_;
+  Node* node_ = nullptr;  ///< nullptr: the default value
 };
 
 }  // namespace w8y

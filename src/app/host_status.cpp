@@ -9,9 +9,9 @@ namespace w8y::app {
 namespace {
 
 std::string program_text(const Rule& rule) {
-  if (!rule.is_command()) return rule.executor;
+  if (!rule.is_command()) return *rule.executor;
   std::string text;
-  for (const auto& word : rule.command) text += (text.empty() ? "" : " ") + word;
+  for (const auto& word : *rule.command) text += (text.empty() ? "" : " ") + word;
   return text;
 }
 
@@ -70,7 +70,7 @@ ListStatus list_status(const ServedList& list, const Supervisor& supervisor,
   status.prefix = rule.prefix;
   facts.add_to(status);
   status.program = program_text(rule);
-  status.probed = rule.is_command() ? rule.command.front() : rule.executor;
+  status.probed = rule.is_command() ? rule.command->front() : *rule.executor;
   status.enabled = rule.enabled;
   status.caps = list.caps().caps;
   status.executor_version = list.caps().version;

@@ -57,6 +57,7 @@ class Loader {
   std::vector<std::string> files_;  ///< in the order they were read, also those without a document
   Config config_;
   ListDefaults defaults_;
+  RulePtr last_;  ///< list that was read
   HostSections hosts_;
   std::map<std::string, Defined> defined_;
 };
@@ -235,10 +236,13 @@ void Loader::list(const ConfigValue& value, const std::string& prefix) {
   read_list(value, defaults_, *rule);
   look_at_prefix(value, *rule);
   if (!is_new) return;
-  auto here = std::make_shared<Rule>(*rule);
-  if (hosts_.override(reading_, config_.supervisor.host, *here, config_)) {
-    config_.written_lists.emplace(prefix, std::exchange(rule, std::move(here)));
-  }
+  // Those that are alike stand beside each other, as a rule.
+  if (last_) rule->share(*last_);
+  last_ = rule;
+  Rule here = *rule;
+  if (hosts_.override(reading_, config_.supervisor.host, here, config_))
+    config_.written_lists.emplace(prefix,
+                                  std::exchange(rule, std::make_shared<Rule>(std::move(here))));
   config_.lists.emplace(prefix, std::move(rule));
 }
 

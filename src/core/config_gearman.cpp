@@ -115,7 +115,7 @@ void read_function(const ConfigValue& value, Rule& rule) {
 }
 
 void check_function(const ConfigValue& list, Rule& rule) {
-  std::string& function = rule.gearman().function;
+  std::string& function = rule.gearman().function.edit();
   if (!function.empty()) return;
   if (rule.prefix.empty() || rule.prefix.size() > longest_function ||
       rule.prefix.find('\0') != std::string::npos) {

@@ -97,7 +97,7 @@ void add_sections(Sha256& hash, const Config& config) {
 }
 
 std::uint64_t hash_list(const std::string& prefix, const Rule& rule) {
-  if (!rule.concurrency_by.empty() && rule.concurrency != 0) {
+  if (!rule.concurrency_by->empty() && rule.concurrency != 0) {
     // What it comes to is each host's own.
     Rule written = rule;
     written.concurrency = 0;
@@ -120,7 +120,7 @@ std::uint64_t core::hash_override(std::string_view pattern, std::string_view key
   for (const core::Key<Rule>& row : core::list_keys) {
     if (row.name != key) continue;
     Rule written = said;
-    if (!written.concurrency_by.empty()) written.concurrency = 0;
+    if (!written.concurrency_by->empty()) written.concurrency = 0;
     add_setting(hash, key, row.show(written));
   }
   if (key == "env") add_secrets(hash, secrets_of(said));

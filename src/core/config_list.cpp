@@ -53,7 +53,7 @@ void check_name(const ConfigValue& list, const Rule& rule) {
 /// Most often it was forgotten. A command that names the item's variable knows what it does.
 void warn_without_item(const ConfigValue& list, const Rule& rule) {
   const bool names_item =
-      std::any_of(rule.command.begin(), rule.command.end(), [](const std::string& word) {
+      std::any_of(rule.command->begin(), rule.command->end(), [](const std::string& word) {
         return word.find("{}") != std::string::npos || word.find("W8Y_ITEM") != std::string::npos;
       });
   if (names_item || !rule.child->env_var.empty()) return;
@@ -104,7 +104,7 @@ const Key<Rule>* row_of(std::string_view name) {
 /// A schedule's own rules: which queues it serves is always said, and how long a failed job rests
 /// only where it does.
 void check_schedule(const ConfigValue& list, const Rule& rule) {
-  if (rule.schedule().queues.empty() && list.node().find("queues") == nullptr) {
+  if (rule.schedule().queues->empty() && list.node().find("queues") == nullptr) {
     list.wrong_key(
         "has no queues, and source = \"schedule\" needs them; must have such as queues = \"A\", "
         "the "

@@ -59,7 +59,7 @@ void read_source(const ConfigValue& value, Rule& rule) {
 
 void read_lock_key(const ConfigValue& value, Rule& rule) {
   static const Choice<std::string> names[] = {{"lock", "lock"}, {"proc", "proc"}};
-  value.choice<std::string>(rule.circular().lock_key, names);
+  value.choice<std::string>(rule.circular().lock_key.edit(), names);
 }
 
 void read_queues(const ConfigValue& value, Rule& rule) {
@@ -90,7 +90,7 @@ void read_queues(const ConfigValue& value, Rule& rule) {
 
 std::string show_queues(const Rule& rule) {
   std::string text;
-  for (const std::string& code : rule.schedule().queues) text += (text.empty() ? "" : ":") + code;
+  for (const std::string& code : *rule.schedule().queues) text += (text.empty() ? "" : ":") + code;
   return text;
 }
 
@@ -155,7 +155,7 @@ void read_size(const ConfigValue& value, std::uint64_t min, std::uint64_t max, s
 }
 
 std::string show_command(const Rule& rule) {
-  return rule.command.empty() ? "" : as_text(rule.command);
+  return rule.command->empty() ? "" : as_text(*rule.command);
 }
 
 std::string show_memory(const Rule& rule) {
@@ -181,12 +181,12 @@ constexpr OnlyFor<Rule> for_processes(void (*copy)(const Rule&, Rule&)) {
 
 constexpr Key<Rule> list_rows[] = {
     // Of lists only: see keys_of_lists_only.
-    {"executor", "", [](auto& v, auto& rule) { v.path(rule.executor); },
-     [](auto& rule) { return rule.executor; }},
+    {"executor", "", [](auto& v, auto& rule) { v.path(rule.executor.edit()); },
+     [](auto& rule) { return *rule.executor; }},
     {"command", "", read_command, show_command},
     // Of [defaults] too.
-    {"args", "[]", [](auto& v, auto& rule) { v.texts(rule.args, "arguments", true); },
-     [](auto& rule) { return as_text(rule.args); },
+    {"args", "[]", [](auto& v, auto& rule) { v.texts(rule.args.edit(), "arguments", true); },
+     [](auto& rule) { return as_text(*rule.args); },
      for_executors([](auto& from, auto& into) { into.args = from.args; },
                    "is for an executor; arguments of a command stand in command")},
     {"mode", R"("auto")", [](auto& v, auto& rule) { v.template choice<Mode>(rule.mode, modes); },
@@ -194,8 +194,8 @@ constexpr Key<Rule> list_rows[] = {
      for_executors([](auto& from, auto& into) { into.mode = from.mode; },
                    "is for an executor; a command is one process per item")},
     {"requires", "[]",
-     [](auto& v, auto& rule) { v.texts(rule.requires_caps, "capabilities", false); },
-     [](auto& rule) { return as_text(rule.requires_caps); },
+     [](auto& v, auto& rule) { v.texts(rule.requires_caps.edit(), "capabilities", false); },
+     [](auto& rule) { return as_text(*rule.requires_caps); },
      for_executors([](auto& from, auto& into) { into.requires_caps = from.requires_caps; },
                    "is for an executor; a command is not asked for --caps")},
     {"concurrency", "1", read_concurrency, show_concurrency},
@@ -210,7 +210,7 @@ constexpr Key<Rule> list_rows[] = {
      [](auto& rule) { return name_of<SourceKind>(kinds, rule.kind()); }},
     {"key_expiry", R"("5s")", [](auto& v, auto& rule) { v.duration(rule.key_expiry, 1s); },
      [](auto& rule) { return as_text(rule.key_expiry); }, std::nullopt, in_redis},
-    {"lock_key", R"("lock")", read_lock_key, [](auto& rule) { return rule.circular().lock_key; },
+    {"lock_key", R"("lock")", read_lock_key, [](auto& rule) { return *rule.circular().lock_key; },
      std::nullopt, circular_only},
     {"on_lease_loss", R"("continue")",
      [](auto& v, auto& rule) { v.template choice<OnLeaseLoss>(rule.on_lease_loss, lease_losses); },
@@ -279,14 +279,14 @@ constexpr Key<Rule> list_rows[] = {
      },
      [](auto& rule) { return name_of<OnFailure>(on_failures, rule.schedule().on_failure); },
      std::nullopt, schedule_only},
-    {"timefile", "", [](auto& v, auto& rule) { v.path(rule.schedule().timefile); },
-     [](auto& rule) { return rule.schedule().timefile; }, std::nullopt, schedule_only},
+    {"timefile", "", [](auto& v, auto& rule) { v.path(rule.schedule().timefile.edit()); },
+     [](auto& rule) { return *rule.schedule().timefile; }, std::nullopt, schedule_only},
     {"claim_timeout", R"("0s")", [](auto& v, auto& rule) { v.duration(rule.job().claim_timeout); },
      [](auto& rule) { return as_text(rule.job().claim_timeout); }, std::nullopt, job_only},
     {"maintenance_interval", R"("60s")",
      [](auto& v, auto& rule) { v.duration(rule.job().maintenance_interval, 1s); },
      [](auto& rule) { return as_text(rule.job().maintenance_interval); }, std::nullopt, job_only},
-    {"function", "", read_function, [](auto& rule) { return rule.gearman().function; },
+    {"function", "", read_function, [](auto& rule) { return *rule.gearman().function; },
      std::nullopt, gearman_only},
     {"processes", "1", [](auto& v, auto& rule) { v.integer(rule.processes, 1, most_runs); },
      [](auto& rule) { return as_text(rule.processes); },

@@ -89,7 +89,7 @@ std::optional<Share> share_in(std::string_view text) {
 
 void read_concurrency(const ConfigValue& value, Rule& rule) {
   if (value.node().kind != Node::Kind::text) {
-    if (value.integer(rule.concurrency, 0, most_runs)) rule.concurrency_by.clear();
+    if (value.integer(rule.concurrency, 0, most_runs)) rule.concurrency_by = "";
     return;
   }
   const auto share = share_in(value.node().text);
@@ -106,9 +106,9 @@ void read_concurrency(const ConfigValue& value, Rule& rule) {
 
 /// Without what it comes to where that is not known: in the hash, which all hosts share.
 std::string show_concurrency(const Rule& rule) {
-  if (rule.concurrency_by.empty()) return as_text(rule.concurrency);
+  if (rule.concurrency_by->empty()) return as_text(rule.concurrency);
   if (rule.concurrency == 0) return rule.concurrency_by;
-  return rule.concurrency_by + " (" + as_text(rule.concurrency) + " here)";
+  return *rule.concurrency_by + " (" + as_text(rule.concurrency) + " here)";
 }
 
 }  // namespace core

@@ -16,7 +16,7 @@ PollerRef ref(const Poller& poller) {
 }
 
 const std::string& program_of(const Rule& rule) {
-  return rule.is_command() ? rule.command.front() : rule.executor;
+  return rule.is_command() ? rule.command->front() : *rule.executor;
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace w8y {
 namespace {
 
 std::string program_of_rule(const Rule& rule) {
-  return rule.is_command() ? rule.command.front() : rule.executor;
+  return rule.is_command() ? rule.command->front() : *rule.executor;
 }
 
 Settings told_settings(const ListBeat& list) {

@@ -16,4 +16,18 @@ bool Rule::leases_as(const Rule& other) const {
   return kind() == other.kind() && std::visit(Same{other}, source);
 }
 
+void Rule::share(const Rule& other) {
+  executor.share(other.executor);
+  command.share(other.command);
+  args.share(other.args);
+  requires_caps.share(other.requires_caps);
+  concurrency_by.share(other.concurrency_by);
+  child.share(other.child);
+  if (kind() != other.kind()) return;
+  if (kind() == SourceKind::circular) circular().lock_key.share(other.circular().lock_key);
+  if (kind() != SourceKind::schedule) return;
+  schedule().queues.share(other.schedule().queues);
+  schedule().timefile.share(other.schedule().timefile);
+}
+
 }  // namespace w8y

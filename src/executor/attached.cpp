@@ -30,7 +30,7 @@ std::vector<std::string> environment(const std::string& name, const Item& item) 
 std::optional<NotStarted> prepare(const Claim& claim, const Rule& rule,
                                   process::ChildOptions& options) {
   process::SpawnRequest& request = options.spawn;
-  const std::string& program = rule.command.front();
+  const std::string& program = rule.command->front();
   auto found = process::find_program(program);
   if (found.path.empty()) return NotStarted{"can't run " + program + ": " + found.problem};
   request.program = std::move(found.path);

@@ -10,7 +10,7 @@ class Command : public Protocol {
  public:
   std::optional<NotStarted> call(const Claim& claim, const Rule& rule,
                                  process::ChildOptions& options) const override {
-    const std::string& program = rule.command.front();
+    const std::string& program = rule.command->front();
     // With a slash there is nothing to look for, and the exec says itself what is wrong.
     options.spawn.program = program;
     if (program.find('/') == std::string::npos) {

@@ -51,7 +51,7 @@ std::unique_ptr<Executor> make_executor(loop::Loop& loop, const ExecutorOptions&
 }
 
 std::string why_not(const Rule& rule, const Caps& caps) {
-  for (const std::string& cap : rule.requires_caps)
+  for (const std::string& cap : *rule.requires_caps)
     if (!caps.has(cap)) return "lacks \"" + cap + '"';
   if (way_for(rule, caps) != nullptr) return {};
   if (rule.mode == Mode::automatic) return "lacks \"single\" or \"stream\"";

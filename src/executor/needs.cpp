@@ -46,7 +46,7 @@ Needs needs_of(const Rule& rule) {
   Needs needs{child.run_as, child.env_file, child.cwd, child.rlimits, child.nice, {}};
   // A folder of its own for each run: where it can't be made, the host is short of something.
   if (needs.cwd == "temp") needs.cwd = "/";
-  if (rule.is_command()) needs.program = rule.command.front();
+  if (rule.is_command()) needs.program = rule.command->front();
   return needs;
 }
 

@@ -14,9 +14,9 @@ class Single : public Protocol {
     options.input = claim.call.input.value_or(claim.item);
     auto& argv = options.spawn.argv;
     options.spawn.program = rule.executor;
-    argv.reserve(rule.args.size() + 4);
+    argv.reserve(rule.args->size() + 4);
     argv.push_back(rule.executor);
-    argv.insert(argv.end(), rule.args.begin(), rule.args.end());
+    argv.insert(argv.end(), rule.args->begin(), rule.args->end());
     argv.push_back(claim.call.name.value_or(rule.prefix));
     argv.push_back(claim.call.id.value_or(claim.run));
     if (auto why_not = no_argument("the id of the job", argv.back())) return why_not;

@@ -65,7 +65,7 @@ std::optional<NotStarted> StreamProcess::prepare(const StreamSetting& setting,
   process_environment(*rule_, account, setting.options.host, request);
   request.program = rule_->executor;
   request.argv.push_back(rule_->executor);
-  request.argv.insert(request.argv.end(), rule_->args.begin(), rule_->args.end());
+  request.argv.insert(request.argv.end(), rule_->args->begin(), rule_->args->end());
   request.argv.emplace_back("--stream");
   request.argv.push_back(rule_->prefix);
   options.keep_input = true;

@@ -110,12 +110,12 @@ TEST_CASE("an executor that goes missing between two runs is told, and runs agai
   const Executable executable("exit 0");
   Bench bench;
   CHECK(bench.run_item("x", executable.rule).reason() == "exit 0");
-  unlink(executable.rule.executor.c_str());
+  unlink(executable.rule.executor->c_str());
   CHECK(bench.run_item("x", executable.rule).reason() ==
-        "can't run " + executable.rule.executor + ": No such file or directory");
+        "can't run " + *executable.rule.executor + ": No such file or directory");
   executable.folder.file("x", "#!/bin/sh\n", 0644);
   CHECK(bench.run_item("x", executable.rule).reason() ==
-        "can't run " + executable.rule.executor + ": Permission denied");
+        "can't run " + *executable.rule.executor + ": Permission denied");
   executable.folder.script("x", "exit 6");
   CHECK(bench.run_item("x", executable.rule).reason() == "exit 6");
 }

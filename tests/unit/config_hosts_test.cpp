@@ -206,7 +206,7 @@ TEST_CASE("a limit may be a share of the processors") {
   Config eight = parse_config(text, "c", host);
   CHECK(eight.lists.at("a")->concurrency == 8);
   CHECK(eight.lists.at("b")->concurrency == 3);
-  CHECK(eight.lists.at("b")->concurrency_by.empty());
+  CHECK(eight.lists.at("b")->concurrency_by->empty());
   host.cpus = 2;
   Config two = parse_config(text, "c", host);
   CHECK(two.lists.at("a")->concurrency == 2);

@@ -69,8 +69,8 @@ TEST_CASE("a default counts for the lists that it is for") {
       "[lists.b]\nexecutor = \"/x\"\nmode = \"stream\"\n"
       "[lists.c]\nexecutor = \"/x\"\n");
   const Rule& command = *config.lists.at("a");
-  CHECK(command.args.empty());
-  CHECK(command.requires_caps.empty());
+  CHECK(command.args->empty());
+  CHECK(command.requires_caps->empty());
   CHECK(command.processes == 1);
   CHECK(command.child->env_var == "A");
   const Rule& stream = *config.lists.at("b");

@@ -294,7 +294,7 @@ class FakeProber : public Prober {
  public:
   explicit FakeProber(FakeClock& clock, TimerQueue& timers) : clock_(clock), timers_(timers) {}
   void look_for(const Rule& rule, Duration, Answer answer) override {
-    const std::string& path = rule.is_command() ? rule.command.front() : rule.executor;
+    const std::string& path = rule.is_command() ? rule.command->front() : *rule.executor;
     probed.push_back(path);
     const ProbeResult result =
         answers.contains(path) ? answers.at(path) : ProbeResult(Caps{{"single"}, 1, ""});
@@ -386,7 +386,7 @@ class World : public ServedListEvents, public PollerFactory {
     return std::make_unique<FakeUpkeep>(upkeep, rule, handler);
   }
   std::string why_not(const Rule& rule, const Caps& caps) override {
-    for (const auto& cap : rule.requires_caps)
+    for (const auto& cap : *rule.requires_caps)
       if (!caps.has(cap)) return "lacks \"" + cap + '"';
     return {};
   }

@@ -52,7 +52,7 @@ Config planned(std::vector<Rule> rules) {
 }
 
 std::string lacks(const Rule& rule, const Caps& caps) {
-  for (const auto& cap : rule.requires_caps)
+  for (const auto& cap : *rule.requires_caps)
     if (!caps.has(cap)) return "lacks " + cap;
   return {};
 }

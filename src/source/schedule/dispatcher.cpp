@@ -70,7 +70,7 @@ void Dispatcher::on_dispatched(store::DispatchAnswer&& answer) {
                           : "the job " + std::string(shown_part(reply.first_refused)) +
                                 " can't be entered in its queue: " + reply.why);
   const auto second = std::chrono::duration_cast<std::chrono::seconds>(reply.now).count();
-  if (!reply.halted && !reply.more && second > noted_ && !rule_->schedule().timefile.empty()) {
+  if (!reply.halted && !reply.more && second > noted_ && !rule_->schedule().timefile->empty()) {
     noted_ = second;
     note_(rule_->schedule().timefile, second);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include <w8y/item.hpp>
 #include <w8y/rule.hpp>
@@ -26,10 +27,13 @@ struct CircularKeys {
   explicit CircularKeys(const Rule& rule)
       : CircularKeys(rule.key_prefix(), rule.circular().lock_key) {}
 
+  static constexpr std::string_view end_of_list = "list";
   /// Without making all the others.
-  [[nodiscard]] static std::string list_of(const Rule& rule) { return rule.key_prefix() + "list"; }
+  [[nodiscard]] static std::string list_of(const Rule& rule) {
+    return rule.key_prefix().append(end_of_list);
+  }
   [[nodiscard]] static std::string lock_prefix_of(const Rule& rule) {
-    return rule.key_prefix() + rule.circular().lock_key + ":";
+    return rule.key_prefix() + *rule.circular().lock_key + ":";
   }
   [[nodiscard]] std::string lock(const Item& item) const { return lock_prefix + item; }
 
