@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <w8y/clock.hpp>
+#include <w8y/rare.hpp>
 #include <w8y/status.hpp>
 
 namespace w8y {
@@ -100,9 +101,9 @@ class ToldLists {
   struct Told {
     std::size_t settled = 0;  ///< hash of what changes now and then
     std::size_t lively = 0;   ///< of what each run changes
+    Rare<std::string> due;    ///< the text that is to be told; empty: none
     unsigned look = 0;
     bool known = false;
-    std::string due;  ///< the text that is to be told; empty: none
     bool urgent = false;
     bool gone = false;
   };

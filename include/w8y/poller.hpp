@@ -24,6 +24,7 @@
 #include <w8y/counters.hpp>
 #include <w8y/executor.hpp>
 #include <w8y/places.hpp>
+#include <w8y/rare.hpp>
 #include <w8y/rule.hpp>
 #include <w8y/runs.hpp>
 #include <w8y/shortage_breaker.hpp>
@@ -123,7 +124,7 @@ class Poller final : private SourceHandler,
   [[nodiscard]] bool drained() const { return state_ == PollerState::drained; }
   /// The source's last answer.
   [[nodiscard]] ClaimEnd last_claim() const { return last_claim_; }
-  [[nodiscard]] const std::string& detail() const { return detail_; }
+  [[nodiscard]] const std::string& detail() const { return *detail_; }
   [[nodiscard]] bool claim_is_out() const { return claim_out_; }
   /// When it asked last, or was answered; before all time: it has not asked.
   [[nodiscard]] Instant last_claim_at() const {
@@ -190,6 +191,17 @@ class Poller final : private SourceHandler,
   // Places::User
   void place_free() override;
 
+  /// Items that are claimed before there is a place for them.
+  struct Ahead {
+    explicit Ahead(TimerQueue& timers) : timer(timers) {}
+    std::optional<Duration> mean_run;  ///< weighted towards the last few
+    std::vector<Claim> claims;         ///< the oldest last; none in a list at rest
+    Timer timer;
+    Instant until{};  ///< they are handed back then, if none of them has been started
+  };
+  [[nodiscard]] std::size_t ahead() const { return ahead_ ? ahead_->claims.size() : 0; }
+  void note_time_of_run(Duration took);
+
   void advance();
   void set_state(PollerState state);
   [[nodiscard]] bool may_take() const;
@@ -217,30 +229,26 @@ class Poller final : private SourceHandler,
   ShortageBreaker shortage_;
 
   PollerState state_ = PollerState::held;
+  ClaimEnd last_claim_ = ClaimEnd::more;
   bool claim_out_ = false;
+  bool quiet_ = false;
+  bool draining_ = false;
+  bool lacking_ = false;  ///< what the rule names is not to be had here
+  bool ahead_allowed_ = true;
   std::size_t claim_places_ = 0;  ///< places taken for the claim that is out
   std::size_t next_places_ = 0;   ///< and for the one after it; only while a claim is out
   std::size_t item_claims_ = 0;   ///< of single items that are out; each has a place
   /// Items that are to be run when it is known whether the claim leaves a place.
-  std::vector<std::pair<Item, ItemBegun>> items_wanted_;
-  bool quiet_ = false;
-  bool draining_ = false;
-  bool lacking_ = false;  ///< what the rule names is not to be had here
+  std::unique_ptr<std::vector<std::pair<Item, ItemBegun>>> items_wanted_;
   std::size_t reserved_ = 0;
   std::size_t budget_ = 0;
   std::size_t taken_ = 0;
 
-  bool ahead_allowed_ = true;
-  std::vector<Claim> ahead_;  ///< the oldest last; none in a list at rest
-  Timer ahead_timer_;
-  Instant ahead_until_{};  ///< they are handed back then, if none of them has been started
   Instant claimed_at_{};
-  Duration claim_took_{0};            ///< the last one
-  std::optional<Duration> mean_run_;  ///< weighted towards the last few
-
-  ClaimEnd last_claim_ = ClaimEnd::more;
-  std::string detail_;
-  std::unique_ptr<Past> past_;  ///< since the first claim
+  Duration claim_took_{0};  ///< the last one
+  Rare<std::string> detail_;
+  std::unique_ptr<Ahead> ahead_;  ///< since the end of the first run
+  std::unique_ptr<Past> past_;    ///< since the first claim
 };
 
 }  // namespace w8y

@@ -61,8 +61,8 @@ class Runs final : public RunHandler {
   void kill_all(StopReason reason);
   void note_lease(const RunId& run, bool lost);
 
-  [[nodiscard]] std::size_t size() const { return runs_.size(); }
-  [[nodiscard]] bool empty() const { return runs_.empty(); }
+  [[nodiscard]] std::size_t size() const { return table_ ? table_->runs.size() : 0; }
+  [[nodiscard]] bool empty() const { return size() == 0; }
   [[nodiscard]] const ActiveRun* find(const RunId& run) const;
   void each(const std::function<void(const ActiveRun&)>& visit) const;
 
@@ -84,7 +84,7 @@ class Runs final : public RunHandler {
   void on_lines(const LineCounts& read) override { owner_.lines_read(read); }
   void on_process(int pid, const ProcessNews& news) override { owner_.process_news(pid, news); }
 
-  Entry* entry(const RunId& run);
+  [[nodiscard]] Entry* entry(const RunId& run) const;
   void begin_timeouts(Entry& run);
   void sign_of_life(Entry& run);
   void send_progress(Entry& run);
@@ -93,15 +93,15 @@ class Runs final : public RunHandler {
   const Clock& clock_;
   TimerQueue& timers_;
   RunsOwner& owner_;
-  std::map<RunId, std::unique_ptr<Entry>> runs_;
-  /// Executors of runs that are over. Whoever uses one last must not destroy it in its own
-  /// callback.
-  struct Used {
-    explicit Used(TimerQueue& timers) : sweep(timers) {}
-    std::vector<std::shared_ptr<Executor>> executors;
+  struct Table {
+    explicit Table(TimerQueue& timers) : sweep(timers) {}
+    std::map<RunId, std::unique_ptr<Entry>> runs;
+    /// Executors of runs that are over. Whoever uses one last must not destroy it in its own
+    /// callback.
+    std::vector<std::shared_ptr<Executor>> used;
     Timer sweep;
   };
-  std::unique_ptr<Used> used_;  ///< since the first run
+  std::unique_ptr<Table> table_;  ///< since the first run
 };
 
 }  // namespace w8y

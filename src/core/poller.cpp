@@ -26,8 +26,7 @@ Poller::Poller(const PollerHost& host, RulePtr rule)
       host_(host),
       rule_(std::move(rule)),
       runs_(host.clock, host.timers, *this),
-      shortage_(host.clock, host.timers, *this),
-      ahead_timer_(host.timers) {}
+      shortage_(host.clock, host.timers, *this) {}
 
 Poller::~Poller() = default;
 
@@ -114,7 +113,7 @@ void Poller::ask() {
   room = shortage_.room(room);
   std::size_t ahead = shortage_.any() ? 0 : claim_ahead();
   // Half empty is soon enough to ask again: fewer, larger claims.
-  ahead = ahead_.size() * 2 <= ahead ? ahead - ahead_.size() : 0;
+  ahead = this->ahead() * 2 <= ahead ? ahead - this->ahead() : 0;
 
   const std::size_t kept = std::exchange(next_places_, 0);
   claim_places_ = std::min(kept, room);
@@ -160,7 +159,7 @@ void Poller::on_claimed(ClaimReply&& reply) {
   claim_out_ = false;
   claim_took_ = host_.clock.now() - claimed_at_;
   last_claim_ = reply.end;
-  detail_ = std::move(reply.detail);
+  detail_.set(std::move(reply.detail));
   std::size_t unused = std::exchange(claim_places_, 0);
   // A place that was kept for the next claim is of no use if there is none.
   const bool rests = !takes_now() || reply.end != ClaimEnd::more;
@@ -177,12 +176,13 @@ void Poller::on_claimed(ClaimReply&& reply) {
       runs_.start(std::move(reply.claims[i]), rule_, executor_);
     }
     keep_ahead(reply.claims, starting);
-    if (rests && ahead_.empty()) ahead_.shrink_to_fit();
+    if (rests && ahead_ && ahead_->claims.empty()) ahead_->claims.shrink_to_fit();
   } else {
     for (const Claim& claim : reply.claims) source_->hand_back(claim);
   }
   if (unused + not_kept > 0) give_back(unused + not_kept);
-  for (auto& [item, then] : std::exchange(items_wanted_, {})) run_item(item, then);
+  if (const auto wanted = std::move(items_wanted_))
+    for (const auto& [item, then] : *wanted) run_item(item, then);
   advance();
 }
 
@@ -286,10 +286,10 @@ void Poller::run_over(EndedRun&& run, Duration took) {
     past().last_problem = std::move(reason);
     past().last_problem_at = run.ended;
   }
-  mean_run_ = mean_run_ ? (*mean_run_ * 7 + took) / 8 : took;
+  note_time_of_run(took);
   host_.events.run_ended(*this, run);
   // What waits here is started first: the rest is done while it runs.
-  const bool next_waits = !ahead_.empty() && may_take();
+  const bool next_waits = ahead() > 0 && may_take();
   if (next_waits) {
     give_back(1);
     start_ahead();

@@ -8,67 +8,79 @@
 
 namespace w8y {
 
+void Poller::note_time_of_run(Duration took) {
+  if (!ahead_) ahead_ = std::make_unique<Ahead>(host_.timers);
+  std::optional<Duration>& mean = ahead_->mean_run;
+  mean = mean ? (*mean * 7 + took) / 8 : took;
+}
+
 std::size_t Poller::claim_ahead() const {
   // Places that are short go to whoever has waited longest, not to what waits here already.
   const bool allowed = ahead_allowed_ && budget_ == 0 && host_.places.limit() == 0;
-  if (!allowed || !mean_run_) return 0;
-  return source_->claims_ahead({*mean_run_, claim_took_, limit()});
+  if (!allowed || !ahead_ || !ahead_->mean_run) return 0;
+  return source_->claims_ahead({*ahead_->mean_run, claim_took_, limit()});
 }
 
 void Poller::start_ahead() {
-  if (ahead_.empty()) return;
+  if (ahead() == 0) return;
+  std::vector<Claim>& claims = ahead_->claims;
   bool moved = false;
-  while (!ahead_.empty()) {
+  while (!claims.empty()) {
     // Looked at here too: after a stall, the lease's own timer may not have had its turn yet.
-    if (!source_->may_start(ahead_.back())) {
-      hand_back_ahead(RunId(ahead_.back().run));
+    if (!source_->may_start(claims.back())) {
+      hand_back_ahead(RunId(claims.back().run));
       continue;
     }
     if (runs_.size() + item_claims_ >= limit() || take(1) == 0) break;
-    Claim claim = std::move(ahead_.back());
-    ahead_.pop_back();
+    Claim claim = std::move(claims.back());
+    claims.pop_back();
     moved = true;
     shortage_.tried();
     runs_.start(std::move(claim), rule_, executor_);
   }
   // Set once, and looked at when it is due: this is passed for every run.
-  if (moved) ahead_until_ = host_.clock.now() + ahead_patience;
-  if (!ahead_.empty() && !ahead_timer_.pending()) watch_ahead();
+  if (moved) ahead_->until = host_.clock.now() + ahead_patience;
+  if (!claims.empty() && !ahead_->timer.pending()) watch_ahead();
 }
 
 void Poller::watch_ahead() {
-  ahead_timer_.set(ahead_until_, [this] {
-    if (ahead_.empty()) return;
-    if (host_.clock.now() < ahead_until_) return watch_ahead();
-    mean_run_ = ahead_patience;  // the runs have become longer
+  ahead_->timer.set(ahead_->until, [this] {
+    if (ahead() == 0) return;
+    if (host_.clock.now() < ahead_->until) return watch_ahead();
+    ahead_->mean_run = ahead_patience;  // the runs have become longer
     hand_back_ahead();
   });
 }
 
 bool Poller::hand_back_ahead(const RunId& run) {
-  const auto found = std::find_if(ahead_.begin(), ahead_.end(),
+  if (ahead() == 0) return false;
+  std::vector<Claim>& claims = ahead_->claims;
+  const auto found = std::find_if(claims.begin(), claims.end(),
                                   [&](const Claim& claim) { return claim.run == run; });
-  if (found == ahead_.end()) return false;
+  if (found == claims.end()) return false;
   --count().claimed;
   source_->hand_back(*found);
-  ahead_.erase(found);
+  claims.erase(found);
   return true;
 }
 
 void Poller::hand_back_ahead() {
-  ahead_timer_.cancel();
-  if (ahead_.empty()) return;
-  count().claimed -= ahead_.size();
-  for (auto claim = ahead_.rbegin(); claim != ahead_.rend(); ++claim) source_->hand_back(*claim);
-  ahead_.clear();
+  if (!ahead_) return;
+  ahead_->timer.cancel();
+  if (ahead() == 0) return;
+  std::vector<Claim>& claims = ahead_->claims;
+  count().claimed -= claims.size();
+  for (auto claim = claims.rbegin(); claim != claims.rend(); ++claim) source_->hand_back(*claim);
+  claims.clear();
 }
 
 void Poller::keep_ahead(std::vector<Claim>& claims, std::size_t from) {
   if (from >= claims.size()) return;
-  if (ahead_.empty()) ahead_until_ = host_.clock.now() + ahead_patience;
+  if (!ahead_) ahead_ = std::make_unique<Ahead>(host_.timers);
+  if (ahead() == 0) ahead_->until = host_.clock.now() + ahead_patience;
   const auto first = std::make_move_iterator(claims.rbegin());
   const auto last = std::make_move_iterator(claims.rend() - static_cast<std::ptrdiff_t>(from));
-  ahead_.insert(ahead_.begin(), first, last);
+  ahead_->claims.insert(ahead_->claims.begin(), first, last);
 }
 
 }  // namespace w8y

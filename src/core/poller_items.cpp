@@ -26,7 +26,8 @@ void Poller::run_item(const Item& item, const ItemBegun& then) {
   ItemRun reply{ItemRun::Result::not_here, {}, why_not_item()};
   // The claim may leave a place.
   if (!reply.why.empty() && claim_out_ && takes_now() && runs_.size() + item_claims_ < limit()) {
-    items_wanted_.emplace_back(item, then);
+    if (!items_wanted_) items_wanted_ = std::make_unique<std::vector<std::pair<Item, ItemBegun>>>();
+    items_wanted_->emplace_back(item, then);
     return;
   }
   if (reply.why.empty() && take(1) == 0) {

@@ -37,7 +37,8 @@ void Runs::start(Claim&& claim, RulePtr rule, std::shared_ptr<Executor> executor
   run.started = clock_.now();
   run.started_wall = clock_.wall();
   const RunId id = run.claim.run;
-  runs_.emplace(id, std::move(made));
+  if (!table_) table_ = std::make_unique<Table>(timers_);
+  table_->runs.emplace(id, std::move(made));
 
   begin_timeouts(run);
   run.executor->start(run.claim, run.rule);
@@ -52,7 +53,8 @@ bool Runs::stop(const RunId& id, StopReason reason) {
 }
 
 void Runs::stop_all(StopReason reason) {
-  for (auto& [id, run] : runs_) {
+  if (!table_) return;
+  for (auto& [id, run] : table_->runs) {
     if (!run->stopping) run->stopping = reason;
     run->executor->stop(id);
   }
@@ -66,7 +68,8 @@ void Runs::kill(const RunId& id, StopReason reason) {
 }
 
 void Runs::kill_all(StopReason reason) {
-  for (auto& [id, run] : runs_) {
+  if (!table_) return;
+  for (auto& [id, run] : table_->runs) {
     if (!run->stopping) run->stopping = reason;
     run->executor->kill(id);
   }
@@ -77,17 +80,18 @@ void Runs::note_lease(const RunId& id, bool lost) {
 }
 
 const ActiveRun* Runs::find(const RunId& id) const {
-  const auto found = runs_.find(id);
-  return found == runs_.end() ? nullptr : found->second.get();
+  return entry(id);
 }
 
 void Runs::each(const std::function<void(const ActiveRun&)>& visit) const {
-  for (const auto& [id, run] : runs_) visit(*run);
+  if (!table_) return;
+  for (const auto& [id, run] : table_->runs) visit(*run);
 }
 
-Runs::Entry* Runs::entry(const RunId& id) {
-  const auto found = runs_.find(id);
-  return found == runs_.end() ? nullptr : found->second.get();
+Runs::Entry* Runs::entry(const RunId& id) const {
+  if (!table_) return nullptr;
+  const auto found = table_->runs.find(id);
+  return found == table_->runs.end() ? nullptr : found->second.get();
 }
 
 void Runs::begin_timeouts(Entry& run) {
@@ -156,14 +160,14 @@ void Runs::on_log(const RunId& id, std::string_view line, bool cut) {
 }
 
 void Runs::on_ended(const RunId& id, RunEnd&& end) {
-  const auto found = runs_.find(id);
-  if (found == runs_.end()) return;
+  if (!table_) return;
+  const auto found = table_->runs.find(id);
+  if (found == table_->runs.end()) return;
   const std::unique_ptr<Entry> run = std::move(found->second);
-  runs_.erase(found);
+  table_->runs.erase(found);
   if (run->progress_waiting) send_progress(*run);
-  if (!used_) used_ = std::make_unique<Used>(timers_);
-  used_->executors.push_back(std::move(run->executor));
-  if (!used_->sweep.pending()) used_->sweep.set(clock_.now(), [this] { used_->executors.clear(); });
+  table_->used.push_back(std::move(run->executor));
+  if (!table_->sweep.pending()) table_->sweep.set(clock_.now(), [this] { table_->used.clear(); });
 
   if (waited_too_long(*run, end)) {
     // One that was told to have started had its process end before it read the item.

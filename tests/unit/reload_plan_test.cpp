@@ -1,6 +1,9 @@
 #include <doctest/doctest.h>
 
 #include <w8y/reload_plan.hpp>
+#include <w8y/served_list.hpp>
+
+#include "parse.hpp"
 
 using namespace w8y;
 
@@ -70,6 +73,42 @@ TEST_CASE("settings that are shared are one's own as soon as they change") {
   second.child.edit().cwd = "/";
   CHECK(third.child->cwd == "/tmp");
   CHECK(first == second);
+}
+
+TEST_CASE("what rules say alike is in memory once, and each is its own all the same") {
+  Rule first;
+  first.command = {"/bin/convert", "{}"};
+  first.child.edit().cwd = "/srv";
+  Rule second;
+  second.command = {"/bin/convert", "{}"};
+  second.child.edit().cwd = "/tmp";
+  CHECK(&*first.command != &*second.command);
+  second.share(first);
+  CHECK(&*first.command == &*second.command);
+  CHECK(second.child->cwd == "/tmp");
+  second.command.edit().emplace_back("-v");
+  CHECK(first.command->size() == 2);
+  CHECK(second.command->size() == 3);
+  Shared<std::string> text = "a";
+  const Shared<std::string> same = text;
+  text = "";
+  CHECK(*same == "a");
+  CHECK(text == Shared<std::string>());
+}
+
+TEST_CASE("lists of a file that are alike share what they say") {
+  const Config config = test::parse(
+      "[lists.a]\ncommand = [\"/bin/convert\", \"{}\"]\nenv = { A = \"1\" }\n"
+      "[lists.b]\ncommand = [\"/bin/convert\", \"{}\"]\nenv = { A = \"1\" }\n");
+  CHECK(&*config.lists.at("a")->command == &*config.lists.at("b")->command);
+  CHECK(&*config.lists.at("a")->child == &*config.lists.at("b")->child);
+}
+
+TEST_CASE("ten thousand lists at rest are small") {
+  CHECK(sizeof(Rule) <= 288);
+  CHECK(sizeof(Poller) <= 368);
+  CHECK(sizeof(ServedList) <= 144);
+  CHECK(sizeof(IdlePolls::Sleeper) <= 56);
 }
 
 }  // namespace reload_plan_test
