@@ -32,6 +32,19 @@ struct Subscription::Entry : TopicEntry {
 class Subscriber::Impl final : public std::enable_shared_from_this<Impl>, private Link::Handler {
  public:
   using Entry = Subscription::Entry;
+  struct FunctionEntry final : Entry, private Hearer {
+    FunctionEntry(Callback told, Ready then) : callback(std::move(told)), ready(std::move(then)) {
+      hearer = this;
+    }
+    void on_heard(std::string_view channel, std::string_view payload) override {
+      callback(channel, payload);
+    }
+    void on_confirmed(std::string_view) override {
+      if (ready) ready();
+    }
+    Callback callback;
+    Ready ready;
+  };
 
   Impl(loop::Loop& loop, ClientOptions options, std::unique_ptr<Discovery> discovery)
       : loop_(loop),
@@ -40,7 +53,7 @@ class Subscriber::Impl final : public std::enable_shared_from_this<Impl>, privat
         ready_(loop.timers()),
         sync_(loop, [this] { sync(); }) {}
 
-  std::shared_ptr<Entry> add(TopicKind kind, std::string_view name, Callback callback, Ready ready);
+  std::shared_ptr<Entry> add(std::shared_ptr<Entry> entry, TopicKind kind, std::string_view name);
   void forget(const std::shared_ptr<Entry>& entry);
 
   [[nodiscard]] bool connected() const { return connected_; }
@@ -84,15 +97,12 @@ class Subscriber::Impl final : public std::enable_shared_from_this<Impl>, privat
   loop::Loop::BeforeWait sync_;  // before the connection's own, which is registered later
 };
 
-std::shared_ptr<Subscription::Entry> Subscriber::Impl::add(TopicKind kind, std::string_view name,
-                                                           Callback callback, Ready ready) {
-  auto entry = std::make_shared<Entry>();
+std::shared_ptr<Subscription::Entry> Subscriber::Impl::add(std::shared_ptr<Entry> entry,
+                                                           TopicKind kind, std::string_view name) {
   entry->owner = weak_from_this();
   entry->kind = kind;
   entry->name = name;
-  entry->callback = std::move(callback);
-  entry->ready = std::move(ready);
-  if (topics_.add(entry) && entry->ready) {
+  if (topics_.add(entry)) {
     ready_entries_.push_back(entry);
     if (!ready_.pending()) ready_.set(loop_.now(), [this] { tell_ready(); });
   }
@@ -158,7 +168,7 @@ void Subscriber::Impl::on_link_reply(const Reply& reply) {
 void Subscriber::Impl::on_message(TopicKind kind, std::string_view topic, std::string_view from,
                                   std::string_view payload) {
   for (const auto& entry : topics_.entries(kind, topic))
-    if (entry->alive) entry->callback(from, payload);
+    if (entry->alive) entry->hearer->on_heard(from, payload);
 }
 
 void Subscriber::Impl::on_answer(const Reply& reply) {
@@ -179,7 +189,7 @@ void Subscriber::Impl::on_answer(const Reply& reply) {
     if (++front.answered == front.names.size()) sent_.pop_front();
     const bool subscribe = what == Sent::What::subscribe;
     for (const auto& entry : topics_.confirmed(subscribe, kind, reply[1].text()))
-      if (entry->alive && entry->ready) entry->ready();
+      if (entry->alive) entry->hearer->on_confirmed(entry->name);
   }
 }
 
@@ -229,7 +239,8 @@ void Subscriber::Impl::tell_ready() {
   const auto entries = std::exchange(ready_entries_, {});
   for (const auto& weak : entries) {
     const auto entry = weak.lock();
-    if (entry && entry->alive && topics_.is_confirmed(*entry)) entry->ready();
+    if (entry && entry->alive && topics_.is_confirmed(*entry))
+      entry->hearer->on_confirmed(entry->name);
   }
 }
 
@@ -258,11 +269,21 @@ Subscriber::Subscriber(loop::Loop& loop, ClientOptions options,
 Subscriber::~Subscriber() = default;
 
 Subscription Subscriber::subscribe(std::string_view name, Callback callback, Ready ready) {
-  return Subscription(impl_->add(TopicKind::channel, name, std::move(callback), std::move(ready)));
+  return Subscription(
+      impl_->add(std::make_shared<Impl::FunctionEntry>(std::move(callback), std::move(ready)),
+                 TopicKind::channel, name));
+}
+
+Subscription Subscriber::subscribe(std::string_view name, Hearer& hearer) {
+  auto entry = std::make_shared<Impl::Entry>();
+  entry->hearer = &hearer;
+  return Subscription(impl_->add(std::move(entry), TopicKind::channel, name));
 }
 
 Subscription Subscriber::psubscribe(std::string_view name, Callback callback, Ready ready) {
-  return Subscription(impl_->add(TopicKind::pattern, name, std::move(callback), std::move(ready)));
+  return Subscription(
+      impl_->add(std::make_shared<Impl::FunctionEntry>(std::move(callback), std::move(ready)),
+                 TopicKind::pattern, name));
 }
 
 bool Subscriber::connected() const {

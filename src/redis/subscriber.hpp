@@ -17,6 +17,16 @@ namespace w8y::redis {
 
 class Discovery;
 
+/// Who hears of channels.
+class Hearer {
+ public:
+  virtual ~Hearer() = default;
+  /// Both views are valid only during the call. For a pattern, `channel` is the message's own.
+  virtual void on_heard(std::string_view channel, std::string_view payload) = 0;
+  /// See Subscriber::Ready. `topic`: the channel or the pattern that was asked for.
+  virtual void on_confirmed(std::string_view topic) = 0;
+};
+
 /// One wish to hear of a channel or a pattern; destroying it ends it, also in its own callback,
 /// also when the subscriber is already gone.
 class Subscription {
@@ -60,6 +70,9 @@ class Subscriber {
 
   [[nodiscard]] Subscription subscribe(std::string_view channel, Callback callback,
                                        Ready ready = {});
+  /// The same for a hearer that lives at least as long as the subscription: ten thousand lists have
+  /// no functions for what is one object each.
+  [[nodiscard]] Subscription subscribe(std::string_view channel, Hearer& hearer);
   /// A glob, as PSUBSCRIBE has it.
   [[nodiscard]] Subscription psubscribe(std::string_view pattern, Callback callback,
                                         Ready ready = {});

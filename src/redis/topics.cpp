@@ -11,7 +11,11 @@ constexpr std::array kinds = {TopicKind::channel, TopicKind::pattern};
 }  // namespace
 
 bool Topics::add(const std::shared_ptr<TopicEntry>& entry) {
-  Topic& topic = of(entry->kind)[entry->name];
+  ByName& topics = of(entry->kind);
+  auto found = topics.find(entry->name);
+  if (found == topics.end()) found = topics.emplace(entry->name, Topic()).first;
+  entry->name = found->first;
+  Topic& topic = found->second;
   topic.entries.push_back(entry);
   mark(entry->kind, entry->name, topic);
   return topic.confirmed;
@@ -30,11 +34,11 @@ void Topics::remove(const std::shared_ptr<TopicEntry>& entry) {
 }
 
 /// A new connection looks at every topic, so there is nothing to note before it.
-void Topics::mark(TopicKind kind, const std::string& name, Topic& topic) {
+void Topics::mark(TopicKind kind, std::string_view name, Topic& topic) {
   if (!connected_ || topic.dirty) return;
   if (topic.entries.empty() != topic.asked) return;
   topic.dirty = true;
-  dirty_[static_cast<std::size_t>(kind)].push_back(name);
+  dirty_[static_cast<std::size_t>(kind)].emplace_back(name);
 }
 
 void Topics::connected() {

@@ -17,13 +17,13 @@
 namespace w8y::redis {
 
 enum class TopicKind : std::uint8_t { channel, pattern };
+class Hearer;
 
 /// One wish to hear of a topic.
 struct TopicEntry {
+  std::string_view name;  ///< from add() on, as the topics have it
+  Hearer* hearer = nullptr;
   TopicKind kind = TopicKind::channel;
-  std::string name;
-  std::function<void(std::string_view channel, std::string_view payload)> callback;
-  std::function<void()> ready;
   bool alive = true;  ///< false: nothing is told any more, also where it is still in a list
 };
 using TopicEntries = std::vector<std::shared_ptr<TopicEntry>>;
@@ -75,7 +75,7 @@ class Topics {
   [[nodiscard]] const ByName& of(TopicKind kind) const {
     return topics_[static_cast<std::size_t>(kind)];
   }
-  void mark(TopicKind kind, const std::string& name, Topic& topic);
+  void mark(TopicKind kind, std::string_view name, Topic& topic);
   void commands_of(TopicKind kind, std::vector<Command>& commands);
 
   bool connected_ = false;

@@ -10,7 +10,7 @@ using namespace w8y::redis;
 namespace topics_test {
 namespace {
 
-std::shared_ptr<TopicEntry> wish(const std::string& name, TopicKind kind = TopicKind::channel) {
+std::shared_ptr<TopicEntry> wish(std::string_view name, TopicKind kind = TopicKind::channel) {
   auto entry = std::make_shared<TopicEntry>();
   entry->kind = kind;
   entry->name = name;
