@@ -321,11 +321,12 @@ std::string Url::to_string() const {
     return out;
   }
   out = tls ? "rediss" : "redis";
-  if (kind == Kind::tcp) out += "://" + server.to_string();
+  if (kind == Kind::tcp) out.append("://").append(server.to_string());
   if (kind == Kind::sentinel) out += "+sentinel://";
   if (kind == Kind::cluster) out += "+cluster://";
-  for (std::size_t i = 0; i < seeds.size(); ++i) out += (i == 0 ? "" : ",") + seeds[i].to_string();
-  if (kind == Kind::sentinel) out += "/" + escape_path(service);
+  for (std::size_t i = 0; i < seeds.size(); ++i)
+    out.append(i == 0 ? "" : ",").append(seeds[i].to_string());
+  if (kind == Kind::sentinel) out.append("/").append(escape_path(service));
   if (db != 0) out.append("/").append(std::to_string(db));
   return out;
 }
