@@ -60,6 +60,7 @@ class ItemRoom {
     void leave();
     [[nodiscard]] Hold hold(std::size_t bytes) { return {*this, bytes}; }
     [[nodiscard]] std::size_t held() const { return held_; }
+    [[nodiscard]] bool waits() const { return waits_; }
 
    private:
     friend class ItemRoom;

@@ -33,6 +33,9 @@ class KeyspaceEvents {
   /// and off. `key_prefix`: of a list of ours, where we may write (w8y-security(7)). False until
   /// one was heard of.
   [[nodiscard]] bool on(std::string_view key_prefix);
+  /// What that says, after the first time.
+  [[nodiscard]] bool tried_out() const { return cluster_ || !probe_.empty(); }
+  [[nodiscard]] bool on() const { return on_; }
   /// The channel for what is done to a key.
   [[nodiscard]] std::string channel(std::string_view key) const;
   /// Whether a message there says that items may have come to a list.

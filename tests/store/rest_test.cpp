@@ -114,6 +114,43 @@ TEST_CASE("lists in which all is locked cost as little; what comes or is set fre
   }
 }
 
+TEST_CASE("a list that goes while it is looked at is told nothing, and the others are") {
+  RedisServer server;
+  loop::Loop loop;
+  Lists lists(loop, server.url(), 6);
+  lists.claim();
+  ask_of_events(lists);
+  const std::uint64_t before = lists.session->client.commands_sent();
+  for (auto& source : lists.sources) source->look();
+  lists.sources[2].reset();
+  CHECK(turn_until(loop, [&] { return lists.session->client.commands_sent() > before; }));
+  lists.sources[4].reset();
+  CHECK(turn_until(loop, [&] {
+    return lists.told[0]->looks.size() == 1 && lists.told[1]->looks.size() == 1 &&
+           lists.told[3]->looks.size() == 1 && lists.told[5]->looks.size() == 1;
+  }));
+  CHECK(lists.told[2]->looks.empty());
+}
+
+TEST_CASE("ten thousand lists at rest are small, and stay so after what they had to do") {
+  CHECK(sizeof(store::RedisCircularList) <= 264);
+  RedisServer server;
+  loop::Loop loop;
+  Lists lists(loop, server.url(), 1);
+  server.ask({"RPUSH", "l0:list", "a"});
+  lists.claim();
+  const auto& replies = lists.told[0]->replies;
+  REQUIRE(replies[0].claims.size() == 1);
+  lists.sources[0]->hand_back(replies[0].claims[0]);
+  CHECK(turn_until(loop, [&] { return lists.sources[0]->unsettled() == 0; }));
+  // What is put away at rest is there again for the next claim.
+  lists.sources[0]->listen(true);
+  lists.sources[0]->claim(1, store::Scan::whole, store::Manner::in_turn);
+  CHECK(turn_until(loop, [&] { return replies.size() == 2; }));
+  REQUIRE(replies[1].claims.size() == 1);
+  CHECK(lists.sources[0]->may_start(replies[1].claims[0]));
+}
+
 TEST_CASE("a long locked list is looked at part by part, until what is free is found") {
   RedisServer server;
   loop::Loop loop;
@@ -179,7 +216,7 @@ TEST_CASE("what is added while a pass goes on is seen by the next look") {
   Lists lists(loop, server.url(), 1);
   std::vector<std::string> push{"RPUSH", "l0:list"};
   std::vector<std::string> lock{"MSET"};
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < 12000; ++i) {
     push.push_back(std::to_string(i));
     lock.insert(lock.end(), {"l0:lock:" + std::to_string(i), "x"});
   }

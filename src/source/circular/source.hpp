@@ -101,35 +101,35 @@ class CircularSource final : public Source,
   std::size_t held_ = 0;  ///< claims that are neither settled nor handed back
 
   // The claim that is out.
-  bool claim_out_ = false;
-  bool claim_waits_ = false;  ///< it has not been sent yet
   std::size_t wanted_ = 0;
+  double paid_ = 0;  ///< of the idle budget, for the claim or look that is out
+  bool claim_out_ = false;
+  bool claim_waits_ = false;   ///< it has not been sent yet
   bool let_in_ = false;        ///< the first claims of all lists are paced by their answers
   bool still_wanted_ = false;  ///< since it was asked for, nobody said that nothing is wanted
   bool woken_ = false;         ///< something woke us meanwhile: its "nothing" may be old
   bool turn_ = false;          ///< or told us that it is our turn
   bool overdue_ = false;       ///< the next claim is: see store::Manner
   bool for_wake_ = false;      ///< it is for a wake
-  double paid_ = 0;            ///< of the idle budget, for the claim or look that is out
 
   // At rest.
   bool resting_ = false;
-  bool looking_ = false;            ///< and has asked whether a claim is worth it
-  ClaimEnd last_ = ClaimEnd::more;  ///< what the last claim came to
-  std::optional<Instant> free_at_;  ///< when an item may become free, as a claim saw it
-  Instant looked_at_{};             ///< the last look or whole pass
-  std::uint8_t fruitless_ = 0;      ///< claims for wakes, in a row, that found nothing
-  Instant woke_at_{};               ///< the last one
-  std::optional<Instant> wake_due_;
-
-  // Where others wait too.
+  bool looking_ = false;        ///< and has asked whether a claim is worth it
+  std::uint8_t fruitless_ = 0;  ///< claims for wakes, in a row, that found nothing
   store::Line line_ = store::Line::none;
-  Instant heard_at_{};  ///< of others, last
-  Instant freed_at_{};  ///< that something was set free
-
   // Which part of the list.
   bool scarce_ = false;      ///< the last whole pass found too little: next, only the ends
   bool owes_whole_ = false;  ///< something became free: a whole pass, if the ends don't have it
+  ClaimEnd last_ = ClaimEnd::more;  ///< what the last claim came to
+  std::optional<Instant> free_at_;  ///< when an item may become free, as a claim saw it
+  Instant looked_at_{};             ///< the last look or whole pass
+  Instant woke_at_{};               ///< the last claim for a wake
+  std::optional<Instant> wake_due_;
+
+  // Where others wait too.
+  Instant heard_at_{};  ///< of others, last
+  Instant freed_at_{};  ///< that something was set free
+
   std::optional<Instant> whole_at_;  ///< when the ends are no longer enough
   std::size_t pass_calls_ = 0;       ///< of the last whole pass
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,7 +15,7 @@
 namespace w8y::store {
 
 /// Hosts that found nothing wait in a line for what becomes free.
-enum class Line {
+enum class Line : std::uint8_t {
   none,     ///< not in it, or alone: what becomes free is for whoever comes
   others,   ///< others are in it too: each has its share, and takes turns beyond it
   crowded,  ///< more than there are items: what becomes free is the next one's, and never ours

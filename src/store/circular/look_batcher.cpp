@@ -39,10 +39,30 @@ std::uint16_t LookBatcher::group(const std::string& list) const {
   return cluster_ ? redis::slot_of(list) : std::uint16_t{0};
 }
 
-void LookBatcher::if_empty(std::string list, Answer answer) {
-  Empties& lists = empty_[group(list)];
-  lists.push_back({std::move(list), std::move(answer)});
+void LookBatcher::Empty::withdraw() {
+  if (batch_) (*batch_)[place_] = nullptr;
+  batch_.reset();
+}
+
+void LookBatcher::Empty::answer(const LookReply& reply) {
+  withdraw();
+  empty_looked(reply);
+}
+
+void LookBatcher::if_empty(Empty& list) {
+  auto& lists = empty_[cluster_ ? group(list.key_of_list()) : std::uint16_t{0}];
+  if (!lists) lists = std::make_shared<Empties>();
+  list.withdraw();
+  list.batch_ = lists;
+  list.place_ = static_cast<std::uint32_t>(lists->size());
+  lists->push_back(&list);
   gather();
+}
+
+void LookBatcher::answer(const Empties& lists, std::size_t begin, std::size_t end,
+                         const LookReply& reply) {
+  for (std::size_t i = begin; i < end; ++i)
+    if (lists[i] != nullptr) lists[i]->answer(reply);
 }
 
 void LookBatcher::if_locked(std::string list, std::string lock_prefix, std::int64_t length,
@@ -62,8 +82,7 @@ void LookBatcher::gather() {
 }
 
 void LookBatcher::send() {
-  for (auto& [slot, lists] : std::exchange(empty_, {})) {
-    const auto all = std::make_shared<Empties>(std::move(lists));
+  for (const auto& [slot, all] : std::exchange(empty_, {})) {
     for (std::size_t i = 0; i < all->size(); i += most_empty) {
       const std::size_t end = std::min(i + most_empty, all->size());
       cost_of_empty_ = 1.0 / static_cast<double>(end - i);
@@ -81,22 +100,25 @@ void LookBatcher::send() {
 }
 
 /// The claim that follows costs something.
-template <typename Lists>
-void LookBatcher::no_look(const Lists& lists, std::size_t begin, std::size_t end) {
+void LookBatcher::no_look(const Lockeds& lists, std::size_t begin, std::size_t end) {
   for (std::size_t i = begin; i < end; ++i) lists[i].answer({true, 0, false}, 0);
 }
 
 void LookBatcher::ask_empty(std::shared_ptr<Empties> lists, std::size_t begin, std::size_t end,
                             double cost) {
-  if (exists_forbidden_) return no_look(*lists, begin, end);
+  if (exists_forbidden_) return answer(*lists, begin, end, {true, 0, false});
+  std::vector<std::string> keys;  // the command points to them, so they must not move
+  keys.reserve(end - begin);
   redis::Command command{"EXISTS"};
-  for (std::size_t i = begin; i < end; ++i) command.push_back((*lists)[i].list);
+  for (std::size_t i = begin; i < end; ++i)
+    if ((*lists)[i] != nullptr) command.push_back(keys.emplace_back((*lists)[i]->key_of_list()));
+  if (keys.empty()) return;
   client_.call(command, [this, alive = alive_, lists, begin, end, cost](const redis::Answer& got) {
     if (!*alive) return;
     exists_forbidden_ = exists_forbidden_ || forbids_command(got);
     const bool none = got.ok() && got.reply.integer() == 0;
     if (!none && got.ok() && end - begin > 1) return ask_which(lists, begin, end, cost);
-    for (std::size_t i = begin; i < end; ++i) (*lists)[i].answer({!none, cost, false}, 0);
+    answer(*lists, begin, end, {!none, cost, false});
   });
 }
 
@@ -112,10 +134,11 @@ void LookBatcher::ask_which(const std::shared_ptr<Empties>& lists, std::size_t b
   }
   const auto as_locked = std::make_shared<Lockeds>();
   for (std::size_t i = begin; i < end; ++i) {
-    const auto answer = [lists, i, cost](const LookReply& reply, std::int64_t) {
-      (*lists)[i].answer({reply.worth_it, reply.cost + cost, false}, 0);
+    if ((*lists)[i] == nullptr) continue;
+    const auto tell = [lists, i, cost](const LookReply& reply, std::int64_t) {
+      if (Empty* list = (*lists)[i]) list->answer({reply.worth_it, reply.cost + cost, false});
     };
-    as_locked->push_back({(*lists)[i].list, {}, 0, 0, answer});
+    as_locked->push_back({(*lists)[i]->key_of_list(), {}, 0, 0, tell});
   }
   for (std::size_t i = 0; i < as_locked->size(); i += most_locked)
     ask_locked(as_locked, i, std::min(i + most_locked, as_locked->size()));

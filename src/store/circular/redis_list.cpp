@@ -25,48 +25,71 @@ RedisCircularList::RedisCircularList(std::shared_ptr<RedisSession> session,
       Sweep::Member(session_->circular.sweep),
       redis::Client::Listener(session_->client),
       handler_(handler),
-      room_timer_(session_->timers),
-      // The handler is not told from inside its own call.
-      room_(session_->item_room,
-            [this] { room_timer_.set(session_->clock.now(), [this] { handler_.on_turn(); }); }),
-      look_again_(session_->timers),
-      tell_(session_->timers),
-      scan_later_(session_->timers),
-      alive_(std::make_shared<bool>(true)) {}
+      look_again_(session_->timers) {}
 
 RedisCircularList::~RedisCircularList() {
-  *alive_ = false;
+  if (alive_) *alive_ = false;
+}
+
+RedisCircularList::Work::Work(RedisCircularList& list)
+    : room_timer(list.session_->timers),
+      // The handler is not told from inside its own call.
+      room(list.session_->item_room,
+           [this, &list] {
+             room_timer.set(list.session_->clock.now(), [&list] { list.handler_.on_turn(); });
+           }),
+      tell(list.session_->timers),
+      scan_later(list.session_->timers) {}
+
+bool RedisCircularList::Work::over() const {
+  return held.empty() && unsettled() == 0 && !room.waits() && !room_timer.pending() &&
+         news.empty() && !scan_later.pending();
 }
 
 void RedisCircularList::use(RulePtr rule) {
   rule_ = std::move(rule);
-  keys_.reset();
+  if (work_) work_->keys.reset();
+}
+
+RedisCircularList::Work& RedisCircularList::work() {
+  if (!work_) work_ = std::make_unique<Work>(*this);
+  return *work_;
 }
 
 const std::shared_ptr<const CircularKeys>& RedisCircularList::keys() {
-  if (!keys_) keys_ = std::make_shared<const CircularKeys>(*rule_);
-  return keys_;
+  auto& keys = work().keys;
+  if (!keys) keys = std::make_shared<const CircularKeys>(*rule_);
+  return keys;
+}
+
+const std::shared_ptr<bool>& RedisCircularList::alive() {
+  if (!alive_) alive_ = std::make_shared<bool>(true);
+  return alive_;
 }
 
 CircularSettlements& RedisCircularList::settlements() {
-  if (!settlements_)
-    settlements_ = std::make_unique<CircularSettlements>(
+  auto& settlements = work().settlements;
+  if (!settlements)
+    settlements = std::make_unique<CircularSettlements>(
         *session_, CircularSettlements::Handler{
                        [this] { look_all_settled(); },
                        [this](const RunId& run, const std::string& why) { give_up(run, why); },
                        [this](const std::string& refused) {
                          handler_.on_unwritten(refused.empty() ? refused : missing_right(refused));
                        }});
-  return *settlements_;
+  return *settlements;
 }
 
 /// What a list at rest does without.
 void RedisCircularList::put_away() {
-  if (!held_.empty() || unsettled() > 0) return;
-  settlements_.reset();
-  lost_claims_.reset();
-  keys_.reset();
-  pass_.reset();
+  if (!work_) return;
+  if (work_->over()) {
+    work_.reset();
+  } else if (work_->held.empty() && work_->unsettled() == 0) {
+    work_->settlements.reset();
+    work_->lost_claims.reset();
+    work_->keys.reset();
+  }
 }
 
 std::string RedisCircularList::lock_value(const RunId& run) const {
@@ -74,8 +97,8 @@ std::string RedisCircularList::lock_value(const RunId& run) const {
 }
 
 void RedisCircularList::on_up() {
-  if (settlements_) settlements_->retry();
-  if (lost_claims_) lost_claims_->look();
+  if (work_ && work_->settlements) work_->settlements->retry();
+  if (work_ && work_->lost_claims) work_->lost_claims->look();
   in_line_ = false;
   line_ = Line::none;
   // After what is settled, and from the loop: a handler is never called from inside somebody's
@@ -91,7 +114,7 @@ void RedisCircularList::announce(const RunEvent& event) {
   if (session_->client.unsent() > most_unsent) return;
   settlements().publish(
       keys(), event_json(*rule_, session_->holder.host, event, session_->clock.wall()),
-      held_.size() > 1 ? CircularSettlements::Wait::span : CircularSettlements::Wait::none);
+      held() > 1 ? CircularSettlements::Wait::span : CircularSettlements::Wait::none);
 }
 
 void RedisCircularList::listen(bool on) {
@@ -106,14 +129,24 @@ void RedisCircularList::listen(bool on) {
   hear_of_list();
   if (!wake_) {
     // Once the channel is confirmed too: what was published before may have been missed.
-    wake_ = session_->subscriber.subscribe(
-        keys()->wake, [this](std::string_view, std::string_view message) { heard(message); },
-        [this] {
-          wake_confirmed_ = true;
-          handler_.on_back();
-        });
+    wake_ = session_->subscriber.subscribe(keys()->wake, *this);
   }
   put_away();
+}
+
+/// Names of wake channels and of those of a list's changes never end alike.
+void RedisCircularList::on_heard(std::string_view channel, std::string_view message) {
+  if (!channel.ends_with(CircularKeys::end_of_list)) return heard(message);
+  if (KeyspaceEvents::adds(message)) list_changed();
+}
+
+void RedisCircularList::on_confirmed(std::string_view channel) {
+  if (channel.ends_with(CircularKeys::end_of_list)) {
+    hears_ = true;
+    return list_changed();
+  }
+  wake_confirmed_ = true;
+  handler_.on_back();
 }
 
 /// "free", who has set something free, and whose turn it is; or "looked", and who has. Each on a
@@ -146,27 +179,21 @@ void RedisCircularList::heard(std::string_view message) {
 // ---- at rest
 
 void RedisCircularList::hear_of_list() {
-  const bool on = session_->keyspace_events.on(rule_->key_prefix());
+  auto& events = session_->keyspace_events;
+  const bool on = events.tried_out() ? events.on() : events.on(rule_->key_prefix());
   if (on == static_cast<bool>(changes_)) return;
   changes_.reset();
   hears_ = false;
   if (!on) return;
   changes_ = session_->subscriber.subscribe(
-      session_->keyspace_events.channel(CircularKeys::list_of(*rule_)),
-      [this](std::string_view, std::string_view event) {
-        if (KeyspaceEvents::adds(event)) list_changed();
-      },
-      [this] {
-        hears_ = true;
-        list_changed();
-      });
+      session_->keyspace_events.channel(CircularKeys::list_of(*rule_)), *this);
 }
 
 void RedisCircularList::list_changed() {
   if (empty_) return handler_.on_wake();
   if (look_again_.pending()) return;
   look_again_.set(session_->clock.now() + change_pause, [this] {
-    ask_if_locked([this, alive = alive_](const LookReply& reply, std::int64_t) {
+    ask_if_locked([this, alive = alive()](const LookReply& reply, std::int64_t) {
       if (*alive && reply.worth_it) handler_.on_wake();
     });
   });
@@ -174,24 +201,24 @@ void RedisCircularList::list_changed() {
 
 void RedisCircularList::look() {
   hear_of_list();
-  const auto answer = [this, alive = alive_](LookReply reply, std::int64_t) {
-    if (!*alive) return;
-    reply.hears = hears_ && session_->subscriber.connected();
-    handler_.on_looked(reply);
-  };
-  if (empty_) {
-    session_->circular.look_batcher.if_empty(CircularKeys::list_of(*rule_), answer);
-  } else {
-    ask_if_locked(answer);
-  }
+  if (empty_) return session_->circular.look_batcher.if_empty(*this);
+  ask_if_locked([this, alive = alive()](const LookReply& reply, std::int64_t) {
+    if (*alive) looked(reply);
+  });
+}
+
+void RedisCircularList::looked(LookReply reply) {
+  if (alive_.use_count() == 1) alive_.reset();
+  reply.hears = hears_ && session_->subscriber.connected();
+  handler_.on_looked(reply);
 }
 
 void RedisCircularList::ask_if_locked(LookBatcher::Answer answer) {
   if (place_ >= length_) place_ = 0;
   session_->circular.look_batcher.if_locked(
       CircularKeys::list_of(*rule_), CircularKeys::lock_prefix_of(*rule_), length_, place_,
-      [this, alive = alive_, from = place_, answer = std::move(answer)](const LookReply& reply,
-                                                                        std::int64_t seen) {
+      [this, alive = alive(), from = place_, answer = std::move(answer)](const LookReply& reply,
+                                                                         std::int64_t seen) {
         if (*alive) place_ = from + seen;
         answer(reply, seen);
       });

@@ -23,6 +23,8 @@ class RedisCircularList final : public CircularList,
                                 private SessionUser,
                                 private LeaseHandler,
                                 private Sweep::Member,
+                                private LookBatcher::Empty,
+                                private redis::Hearer,
                                 private redis::Client::Listener {
  public:
   RedisCircularList(std::shared_ptr<RedisSession> session, CircularListHandler& handler);
@@ -41,9 +43,7 @@ class RedisCircularList final : public CircularList,
   [[nodiscard]] bool may_start(const Claim& claim) const override;
   void announce(const RunEvent& event) override;
   void listen(bool on) override;
-  [[nodiscard]] std::size_t unsettled() const override {
-    return (settlements_ ? settlements_->size() : 0) + (lost_claims_ ? lost_claims_->size() : 0);
-  }
+  [[nodiscard]] std::size_t unsettled() const override { return work_ ? work_->unsettled() : 0; }
 
  private:
   /// A claim that is out, call by call until something was found or the pass is over.
@@ -67,6 +67,28 @@ class RedisCircularList final : public CircularList,
     ItemRoom::Hold hold;
   };
 
+  /// What claims and runs need. Made with the first of them and put away at rest: ten thousand
+  /// lists at rest have none of it.
+  struct Work {
+    explicit Work(RedisCircularList& list);
+    [[nodiscard]] std::size_t unsettled() const {
+      return (settlements ? settlements->size() : 0) + (lost_claims ? lost_claims->size() : 0);
+    }
+    /// Nothing of it is used, or waits for something.
+    [[nodiscard]] bool over() const;
+
+    std::shared_ptr<const CircularKeys> keys;  ///< nullptr: of no rule yet, or of an old one
+    Timer room_timer;
+    ItemRoom::Member room;
+    std::map<RunId, Held> held;  ///< outlived by the room
+    std::unique_ptr<Pass> pass;
+    std::unique_ptr<CircularSettlements> settlements;
+    std::unique_ptr<LostClaims> lost_claims;
+    std::vector<std::function<void()>> news;  ///< for the handler
+    Timer tell;
+    Timer scan_later;
+  };
+
   // By value: the handler may give the lease up, and the lease's own copy goes with it.
   void lease_lost(RunId run) override { handler_.on_lease_lost(run); }
   void lease_back(RunId run) override { handler_.on_lease_back(run); }
@@ -79,6 +101,9 @@ class RedisCircularList final : public CircularList,
   void on_down(const std::string&) override {}
 
   const std::shared_ptr<const CircularKeys>& keys();
+  Work& work();
+  [[nodiscard]] std::size_t held() const { return work_ ? work_->held.size() : 0; }
+  [[nodiscard]] const std::shared_ptr<bool>& alive();
   CircularSettlements& settlements();
   void scan();
   [[nodiscard]] std::size_t may_hold() const;
@@ -93,11 +118,18 @@ class RedisCircularList final : public CircularList,
   Claim hold(const RunId& run, const Taken& taken, Instant sent, const RulePtr& rule,
              const std::shared_ptr<const CircularKeys>& keys);
   Claim hold(const RunId& run, const Taken& taken, Instant sent) {
-    return hold(run, taken, sent, pass_->rule, pass_->keys);
+    return hold(run, taken, sent, work_->pass->rule, work_->pass->keys);
   }
   void put_down(const RunId& run, SettleCall&& call);
   [[nodiscard]] CircularSettlements::Wait wait_of_end(bool freed) const;
   void look_all_settled();
+  // of redis::Hearer
+  void on_heard(std::string_view channel, std::string_view message) override;
+  void on_confirmed(std::string_view channel) override;
+  // of LookBatcher::Empty
+  [[nodiscard]] std::string key_of_list() const override { return CircularKeys::list_of(*rule_); }
+  void empty_looked(const LookReply& reply) override { looked(reply); }
+  void looked(LookReply reply);
   void heard(std::string_view message);
   [[nodiscard]] bool hears_of_turn() const {
     return wake_confirmed_ && session_->subscriber.connected();
@@ -112,33 +144,23 @@ class RedisCircularList final : public CircularList,
 
   CircularListHandler& handler_;
   RulePtr rule_;
-  std::shared_ptr<const CircularKeys> keys_;  ///< nullptr: not needed yet
-  Timer room_timer_;
-  ItemRoom::Member room_;
-  std::map<RunId, Held> held_;
-  bool all_taken_ = true;               ///< the last claim left no free item
-  bool empty_ = true;                   ///< and there was none at all
-  std::int64_t length_ = 0;             ///< else: of the list, when all of it was looked at
-  std::optional<std::size_t> longest_;  ///< item that the last call read
-  std::int64_t place_ = 0;              ///< in it: where the next look begins
-  // Made when they are needed: ten thousand lists at rest need none of them.
-  std::unique_ptr<Pass> pass_;
-  std::unique_ptr<CircularSettlements> settlements_;
-  std::unique_ptr<LostClaims> lost_claims_;
+  std::unique_ptr<Work> work_;
+  std::shared_ptr<bool> alive_;  ///< nullptr: nothing is out that would have to know
   redis::Subscription wake_;
+  redis::Subscription changes_;
+  Timer look_again_;                    ///< after a change
+  std::int64_t length_ = 0;             ///< of the list, when all of it was looked at
+  std::int64_t place_ = 0;              ///< in it: where the next look begins
+  std::optional<std::size_t> longest_;  ///< item that the last call read
+  /// Without scripts, something of the list was longer than can be looked at: not before then.
+  Instant too_long_until_{};
+  bool all_taken_ = true;  ///< the last claim left no free item
+  bool empty_ = true;      ///< and there was none at all
   bool wake_confirmed_ = false;
   bool in_line_ = false;  ///< as the last claim had it
   bool waits_ = false;    ///< since the last claim was asked for, nobody left the line
+  bool hears_ = false;    ///< changes_ is confirmed
   Line line_ = Line::none;
-  redis::Subscription changes_;
-  bool hears_ = false;                       ///< changes_ is confirmed
-  Timer look_again_;                         ///< after a change
-  std::vector<std::function<void()>> news_;  ///< for the handler
-  Timer tell_;
-  Timer scan_later_;
-  /// Without scripts, something of the list was longer than can be looked at: not before then.
-  Instant too_long_until_{};
-  std::shared_ptr<bool> alive_;
 };
 
 }  // namespace w8y::store

@@ -46,41 +46,42 @@ ClaimEnd end_of(ClaimStatus status) {
 void RedisCircularList::claim(std::size_t wanted, Scan scan, Manner manner) {
   waits_ = true;
   const auto left = scan == Scan::ends ? ClaimCall::only_ends : ClaimCall::new_pass;
-  pass_ = std::make_unique<Pass>(
+  work().pass = std::make_unique<Pass>(
       Pass{rule_, keys(), wanted, left, 0, std::nullopt, 0, manner == Manner::overdue, {}});
   this->scan();
 }
 
 void RedisCircularList::scan() {
   if (session_->clock.now() < too_long_until_) return put_off();
-  if (!room_.admit(std::min(longest_.value_or(0), longest_item), may_hold())) return hold_back();
+  if (!work_->room.admit(std::min(longest_.value_or(0), longest_item), may_hold()))
+    return hold_back();
   if (longest_ && *longest_ >= RedisSession::large && !session_->may_call_large()) {
-    scan_later_.set(session_->large_after(), [this] { scan(); });
+    work_->scan_later.set(session_->large_after(), [this] { scan(); });
     return;
   }
   // Both travel in one write, and the claim sees the items free that are.
-  if (settlements_) settlements_->send();
-  ClaimCall call{*pass_->keys,
+  if (work_->settlements) work_->settlements->send();
+  ClaimCall call{*work_->pass->keys,
                  lock_value({}),
                  {},
-                 pass_->rule->key_expiry,
-                 pass_->rule->fleet_concurrency,
-                 pass_->left,
-                 held_.size(),
+                 work_->pass->rule->key_expiry,
+                 work_->pass->rule->fleet_concurrency,
+                 work_->pass->left,
+                 held(),
                  hears_of_turn(),
-                 pass_->overdue,
+                 work_->pass->overdue,
                  session_->circular.parked_note,
                  longest_};
   // Ids that one call can't use would only be carried there.
-  const std::size_t wanted = std::min(pass_->wanted, LockStore::most_looked_at);
+  const std::size_t wanted = std::min(work_->pass->wanted, LockStore::most_looked_at);
   call.runs.reserve(wanted);
   for (std::size_t i = 0; i < wanted; ++i)
     call.runs.push_back(session_->run_ids.next(session_->clock.wall()));
-  ++pass_->calls;
+  ++work_->pass->calls;
   const RedisSession::LargeCall made = session_->large_call();
   // What the call is given is read before it returns: its ids may be kept elsewhere.
   const auto runs = std::make_shared<std::vector<RunId>>();
-  session_->circular.locks->claim(call, [this, alive = alive_, runs, made](
+  session_->circular.locks->claim(call, [this, alive = alive(), runs, made](
                                             const ClaimResult* result, const StoreError& trouble) {
     if (!*alive) return;
     if (result != nullptr && result->bytes >= RedisSession::large) session_->large_answered(made);
@@ -97,7 +98,7 @@ void RedisCircularList::scan() {
 
 std::size_t RedisCircularList::may_hold() const {
   const auto seconds =
-      std::chrono::duration_cast<std::chrono::seconds>(pass_->rule->key_expiry).count();
+      std::chrono::duration_cast<std::chrono::seconds>(work_->pass->rule->key_expiry).count();
   return most_held_per_second * static_cast<std::size_t>(std::max(seconds, 1L));
 }
 
@@ -122,32 +123,33 @@ void RedisCircularList::put_off() {
 
 /// From the loop.
 void RedisCircularList::answer_later(PassReply reply) {
-  scan_later_.set(session_->clock.now(), [this, reply = std::move(reply)]() mutable {
-    reply.calls = pass_->calls;
-    reply.parked = std::move(pass_->parked);
+  work_->scan_later.set(session_->clock.now(), [this, reply = std::move(reply)]() mutable {
+    reply.calls = work_->pass->calls;
+    reply.parked = std::move(work_->pass->parked);
     handler_.on_claimed(std::move(reply));
   });
 }
 
 void RedisCircularList::scanned(const std::vector<RunId>& runs, Instant sent,
                                 const ClaimResult& result) {
-  const bool first = pass_->calls == 1;
-  pass_->left = result.left;
+  const bool first = work_->pass->calls == 1;
+  work_->pass->left = result.left;
   if (result.bytes > 0) longest_ = result.longest;
   // A call that looks at long items keeps Redis as busy as many others.
-  pass_->calls += result.bytes / bytes_per_call;
-  if (pass_->parked.empty()) {
-    pass_->parked = result.parked;
+  work_->pass->calls += result.bytes / bytes_per_call;
+  if (work_->pass->parked.empty()) {
+    work_->pass->parked = result.parked;
   } else {
-    pass_->parked.insert(pass_->parked.end(), result.parked.begin(), result.parked.end());
+    work_->pass->parked.insert(work_->pass->parked.end(), result.parked.begin(),
+                               result.parked.end());
   }
   all_taken_ = result.status != ClaimStatus::ok;
   empty_ = result.status == ClaimStatus::empty;
-  if (first) pass_->length = result.length;
+  if (first) work_->pass->length = result.length;
   if (result.status == ClaimStatus::none) note_length(result);
   if (!result.maybe_locked.empty()) look_for(result.maybe_locked);
-  if (result.next_free && (!pass_->next_free || *result.next_free < *pass_->next_free))
-    pass_->next_free = result.next_free;
+  if (result.next_free && (!work_->pass->next_free || *result.next_free < *work_->pass->next_free))
+    work_->pass->next_free = result.next_free;
   if (result.status == ClaimStatus::more && result.taken.empty()) return scan();
 
   PassReply reply;
@@ -157,22 +159,22 @@ void RedisCircularList::scanned(const std::vector<RunId>& runs, Instant sent,
   line_ = Line::none;
   if (result.others.value_or(0) > 0) {
     const auto hosts = static_cast<std::int64_t>(*result.others) + 1;
-    const auto limit = static_cast<std::int64_t>(pass_->rule->fleet_concurrency);
+    const auto limit = static_cast<std::int64_t>(work_->pass->rule->fleet_concurrency);
     line_ = (limit > 0 && limit < hosts) || (result.length > 0 && result.length < hosts)
                 ? Line::crowded
                 : Line::others;
   }
   reply.line = line_;
   reply.end = end_of(result.status);
-  reply.next_free = pass_->next_free;
+  reply.next_free = work_->pass->next_free;
   reply.detail = result.detail;
-  reply.calls = pass_->calls;
+  reply.calls = work_->pass->calls;
   reply.whole = result.left == 0;
-  reply.parked = std::move(pass_->parked);
+  reply.parked = std::move(work_->pass->parked);
   reply.claims.reserve(result.taken.size());
   for (std::size_t i = 0; i < result.taken.size() && i < runs.size(); ++i)
     reply.claims.push_back(hold(runs[i], result.taken[i], sent));
-  if (session_->clock.now() - sent > pass_->rule->key_expiry / 2) {
+  if (session_->clock.now() - sent > work_->pass->rule->key_expiry / 2) {
     // The answer took so long (a slow connect, a stopped process) that by our clock the leases are
     // half over or gone: nothing is begun under them.
     for (const Claim& claim : reply.claims) hand_back(claim);
@@ -180,7 +182,7 @@ void RedisCircularList::scanned(const std::vector<RunId>& runs, Instant sent,
     reply.end = ClaimEnd::unavailable;
     reply.detail = "the answer to a claim came too late";
   }
-  room_.answered();
+  work_->room.answered();
   handler_.on_claimed(std::move(reply));
 }
 
@@ -189,7 +191,7 @@ void RedisCircularList::scanned(const std::vector<RunId>& runs, Instant sent,
 void RedisCircularList::note_length(const ClaimResult& result) {
   const std::int64_t added = result.length - length_;
   if (result.left == 0) {
-    length_ = pass_->length;
+    length_ = work_->pass->length;
   } else if (added >= 0 && added <= seen_at_right) {
     length_ = result.length;
   }
@@ -197,7 +199,7 @@ void RedisCircularList::note_length(const ClaimResult& result) {
 
 void RedisCircularList::leave_line() {
   waits_ = false;
-  room_.leave();
+  if (work_) work_->room.leave();
   leave_redis_line();
 }
 
@@ -210,34 +212,34 @@ void RedisCircularList::leave_redis_line() {
 }
 
 void RedisCircularList::look_for(const std::vector<RunId>& runs) {
-  if (!lost_claims_)
-    lost_claims_ = std::make_unique<LostClaims>(*session_, [this] { look_all_settled(); });
-  lost_claims_->add(pass_->keys, lock_value({}), runs, pass_->rule->key_expiry);
+  auto& lost = work_->lost_claims;
+  if (!lost) lost = std::make_unique<LostClaims>(*session_, [this] { look_all_settled(); });
+  lost->add(work_->pass->keys, lock_value({}), runs, work_->pass->rule->key_expiry);
   // The connection may be there (an error in the middle of a pass).
-  lost_claims_->look();
+  lost->look();
 }
 
 void RedisCircularList::unavailable(const std::vector<RunId>& runs, const StoreError& trouble) {
   if (trouble.maybe_done) look_for(runs);
-  room_.answered();
+  work_->room.answered();
   PassReply reply;
   const bool refused = trouble.about_keys() || trouble.too_long;
   reply.end = refused ? ClaimEnd::refused : ClaimEnd::unavailable;
   reply.detail = trouble.too_long ? too_long_here : trouble.why;
-  reply.calls = pass_->calls;
-  reply.parked = std::move(pass_->parked);
+  reply.calls = work_->pass->calls;
+  reply.parked = std::move(work_->pass->parked);
   handler_.on_claimed(std::move(reply));
 }
 
 /// At worst, where the answer is lost, the lock runs out by itself.
 void RedisCircularList::claim_item(const Item& item, Source::ItemClaimed then) {
-  if (settlements_) settlements_->send();  // as in scan()
+  if (work_ && work_->settlements) work_->settlements->send();  // as in scan()
   const RunId run = session_->run_ids.next(session_->clock.wall());
   const ClaimItemCall call{*keys(), lock_value(run),   run,
                            item,    rule_->key_expiry, rule_->fleet_concurrency};
   session_->circular.locks->claim_item(
       call,
-      [this, alive = alive_, run, item, rule = rule_, keys = keys(), sent = session_->clock.now(),
+      [this, alive = alive(), run, item, rule = rule_, keys = keys(), sent = session_->clock.now(),
        then = std::move(then)](const ClaimItemResult* result, const StoreError& trouble) {
         if (!*alive) return;
         ItemClaim claim;
@@ -262,7 +264,8 @@ void RedisCircularList::claim_item(const Item& item, Source::ItemClaimed then) {
 Claim RedisCircularList::hold(const RunId& run, const Taken& taken, Instant sent,
                               const RulePtr& rule,
                               const std::shared_ptr<const CircularKeys>& keys) {
-  Held held{keys, keys->lock(taken.item), lock_value(run), nullptr, room_.hold(taken.item.size())};
+  Held held{keys, keys->lock(taken.item), lock_value(run), nullptr,
+            work().room.hold(taken.item.size())};
   LeaseTerms terms{run,
                    held.lock,
                    held.value,
@@ -272,7 +275,7 @@ Claim RedisCircularList::hold(const RunId& run, const Taken& taken, Instant sent
                    rule->key_expiry,
                    sent};
   held.lease = session_->leases.hold(std::move(terms), *this);
-  held_.insert_or_assign(run, std::move(held));
+  work_->held.insert_or_assign(run, std::move(held));
   return Claim{run, taken.item, {}, taken.fence, taken.failures + 1};
 }
 

@@ -36,8 +36,9 @@ struct NewLock {
 }  // namespace
 
 bool RedisCircularList::may_start(const Claim& claim) const {
-  const auto held = held_.find(claim.run);
-  return held != held_.end() && !held->second.lease->ends_soon();
+  if (!work_) return false;
+  const auto held = work_->held.find(claim.run);
+  return held != work_->held.end() && !held->second.lease->ends_soon();
 }
 
 void RedisCircularList::settle(Settlement&& settlement) {
@@ -70,8 +71,9 @@ void RedisCircularList::hand_back(const Claim& claim) {
 }
 
 void RedisCircularList::put_down(const RunId& run, SettleCall&& call) {
-  const auto held = held_.find(run);
-  if (held == held_.end()) return;
+  if (!work_) return;
+  const auto held = work_->held.find(run);
+  if (held == work_->held.end()) return;
   call.lock = std::move(held->second.lock);
   call.value = std::move(held->second.value);
   const auto keys = held->second.keys;
@@ -80,7 +82,7 @@ void RedisCircularList::put_down(const RunId& run, SettleCall&& call) {
   // The renewals end here, and not when Redis has answered: one that overtook the settlement would
   // find the lock gone and take it again, for nobody.
   ItemRoom::Hold hold = std::move(held->second.hold);
-  held_.erase(held);
+  work_->held.erase(held);
   const bool freed = call.new_value.empty();
   settlements().add(keys, std::move(call), {lease_ends, forget_at}, std::move(hold),
                     wait_of_end(freed));
@@ -88,7 +90,7 @@ void RedisCircularList::put_down(const RunId& run, SettleCall&& call) {
 
 /// Whoever waits for an item or for a place in the fleet is not to wait for other runs' ends.
 CircularSettlements::Wait RedisCircularList::wait_of_end(bool freed) const {
-  if (held_.empty()) return CircularSettlements::Wait::none;
+  if (held() == 0) return CircularSettlements::Wait::none;
   const bool awaited = rule_->fleet_concurrency > 0 || (freed && all_taken_);
   return awaited ? CircularSettlements::Wait::turn : CircularSettlements::Wait::span;
 }
@@ -103,10 +105,10 @@ void RedisCircularList::give_up(const RunId& run, const std::string& why) {
 
 /// From the loop: this may come from inside somebody's call.
 void RedisCircularList::tell_later(std::function<void()> tell) {
-  news_.push_back(std::move(tell));
-  if (tell_.pending()) return;
-  tell_.set(session_->clock.now(), [this] {
-    for (const auto& each : std::exchange(news_, {})) each();
+  work().news.push_back(std::move(tell));
+  if (work_->tell.pending()) return;
+  work_->tell.set(session_->clock.now(), [this] {
+    for (const auto& each : std::exchange(work_->news, {})) each();
   });
 }
 
