@@ -2,7 +2,10 @@
 
 #include <malloc.h>
 
+#include <future>
 #include <iostream>
+#include <memory>
+#include <system_error>
 #include <utility>
 
 #include <w8y/reload_plan.hpp>
@@ -75,6 +78,19 @@ Config load(const std::string& path) {
   const Wiping wiping;  // it may hold a password
   RunningHost host;
   return load_config(path, host);
+}
+
+Config load_apart(const std::string& path) {
+  Config read;
+  try {
+    read = std::async(std::launch::async, [&path] { return load(path); }).get();
+  } catch (const std::system_error&) {
+    return load(path);  // no thread is to be had
+  }
+  Config kept = read;
+  for (auto* lists : {&kept.lists, &kept.written_lists})
+    for (auto& [prefix, rule] : *lists) rule = std::make_shared<const Rule>(*rule);
+  return kept;
 }
 
 Config load_without_programs(const std::string& path) {

@@ -18,8 +18,12 @@ inline constexpr int config_exit = 78;
 
 /// Throws ConfigError. Runs the programs that print lists, and waits for them.
 Config load(const std::string& path);
-/// The same but for those, whose lists are not known then: for who only wants to know where things
-/// are, and may not have the rights of w8yd.
+/// The same, for who keeps it: what it takes to read a file of many lists is a multiple of what is
+/// kept, and would leave holes between that. So it is read on a thread, whose memory is all given
+/// back.
+Config load_apart(const std::string& path);
+/// As load() but for those programs, whose lists are not known then: for who only wants to know
+/// where things are, and may not have the rights of w8yd.
 Config load_without_programs(const std::string& path);
 /// What programs have printed, by their command lines.
 using PrintedLists = std::map<std::vector<std::string>, ConfigHost::File>;

@@ -99,6 +99,7 @@ void Daemon::listen() {
 
 void Daemon::start(Config config) {
   for (Subsystem* part : subsystems_) part->start(config);
+  config.warnings = {};  // told; ten thousand lists may have as many
   set_hashes(config);
   first_config_ = std::make_shared<const Config>(std::move(config));
   supervisor_.apply(first_config_, false, [this](const ReloadPlan&) {
@@ -154,6 +155,11 @@ std::string Daemon::prepare(const Config& running, const Config& wanted) {
 void Daemon::apply(ConfigPtr wanted, Applied then) {
   const bool new_sources = redis_.has_opened();
   for (Subsystem* part : subsystems_) part->commit(*wanted);
+  if (!wanted->warnings.empty()) {
+    auto told = std::make_shared<Config>(*wanted);
+    told->warnings = {};
+    discard(std::exchange(wanted, std::move(told)));
+  }
   supervisor_.apply(std::move(wanted), new_sources,
                     [this, then = std::move(then)](const ReloadPlan& plan) {
                       for (Subsystem* part : subsystems_) part->applied(supervisor_.config());

@@ -284,7 +284,19 @@ void Figures::asked() {
 
 // ---- who waits too long
 
+/// Whether a list of the config has visit_within.
+bool Figures::watches_visits() {
+  const Supervisor& supervisor = parts_.supervisor;
+  if (std::exchange(generation_, supervisor.generation()) != supervisor.generation())
+    watches_visits_ = std::any_of(
+        supervisor.lists().begin(), supervisor.lists().end(),
+        [](const auto& list) { return visit_within(list.second->rule()) > Duration{0}; });
+  return watches_visits_;
+}
+
 void Figures::look_for_late() {
+  // Of ten thousand lists, most often none.
+  if (!watches_visits() && late_.empty()) return;
   for (const auto& [prefix, list] : parts_.supervisor.lists()) {
     const Duration within = visit_within(list->rule());
     if (within == Duration{0} && !late_.contains(prefix)) continue;

@@ -73,7 +73,7 @@ int run(const Options& options) {
   mallopt(M_MMAP_THRESHOLD, 128 << 10);
   mallopt(M_TRIM_THRESHOLD, 256 << 10);
   process::restrict_umask();
-  Config config = app::load(options.config);
+  Config config = app::load_apart(options.config);
   if (options.check) return app::check(config, options.strict);
   if (options.plan) return app::plan(config);
   app::wait_for_predecessor(config.supervisor);
