@@ -1,13 +1,13 @@
 #include "ops/http_client.hpp"
 
-#include <curl/curl.h>
-
 #include <array>
 #include <cerrno>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
 #include <utility>
+
+#include "ops/curl.hpp"
 
 namespace w8y::ops {
 
@@ -17,23 +17,18 @@ constexpr std::size_t max_event = std::size_t{4} << 20;
 constexpr std::size_t max_body = std::size_t{64} << 20;
 constexpr Duration busy_pause = std::chrono::milliseconds(10);
 
-void global_init() {
-  static const CURLcode result = curl_global_init(CURL_GLOBAL_NOTHING);  // no TLS on a unix socket
-  if (result != CURLE_OK) throw std::runtime_error(curl_easy_strerror(result));
-}
-
 struct CloseCurl {
-  void operator()(CURL* curl) const { curl_easy_cleanup(curl); }
+  void operator()(CURL* curl) const { Curl::get().easy_cleanup(curl); }
 };
 struct FreeList {
-  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+  void operator()(curl_slist* list) const { Curl::get().slist_free_all(list); }
 };
 
 /// Why connect() failed; 0: it did not.
 int connect_error(CURL* curl, CURLcode code) {
   if (code != CURLE_COULDNT_CONNECT) return 0;
   long error = 0;
-  curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &error);
+  Curl::get().easy_getinfo(curl, CURLINFO_OS_ERRNO, &error);
   // A full backlog: libcurl takes this for a connection on its way, and forgets why it failed.
   return error == 0 ? EAGAIN : static_cast<int>(error);
 }
@@ -43,7 +38,7 @@ std::string problem_of(CURL* curl, CURLcode code, const char* detail) {
   const int error = connect_error(curl, code);
   if (error == EAGAIN) return "it did not accept the connection in time";
   if (error != 0) return std::generic_category().message(error);
-  return *detail != '\0' ? detail : curl_easy_strerror(code);
+  return *detail != '\0' ? detail : Curl::get().easy_strerror(code);
 }
 
 /// What the trampoline hands the bytes of a response to; false ends the transfer.
@@ -88,15 +83,14 @@ class HttpClient::Impl {
  public:
   Impl(std::string socket, const std::string& authority)
       : socket_(std::move(socket)), base_("http://" + authority) {
-    global_init();
-    curl_.reset(curl_easy_init());
+    curl_.reset(Curl::get().easy_init());
     if (!curl_) throw std::runtime_error("can't set up an HTTP client");
   }
 
   HttpResult request(const std::string& path, const std::string* body, Duration timeout,
                      Receiver receiver) {
     CURL* curl = curl_.get();
-    curl_easy_reset(curl);
+    Curl::get().easy_reset(curl);
     std::array<char, CURL_ERROR_SIZE> error{};
     const std::string url = base_ + path;
     set(CURLOPT_URL, url.c_str());
@@ -111,7 +105,7 @@ class HttpClient::Impl {
     set(CURLOPT_WRITEFUNCTION, &on_bytes);
     set(CURLOPT_WRITEDATA, &receiver);
     const std::unique_ptr<curl_slist, FreeList> headers(
-        curl_slist_append(nullptr, "Content-Type: application/json"));
+        Curl::get().slist_append(nullptr, "Content-Type: application/json"));
     if (body != nullptr) {
       set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body->size()));
       set(CURLOPT_POSTFIELDS, body->c_str());
@@ -121,13 +115,13 @@ class HttpClient::Impl {
     const CURLcode code = perform(timeout);
     result.status = status();
     if (code != CURLE_OK) result.problem = problem_of(curl, code, error.data());
-    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);
+    Curl::get().easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);
     return result;
   }
 
   [[nodiscard]] unsigned status() const {
     long status = 0;
-    curl_easy_getinfo(curl_.get(), CURLINFO_RESPONSE_CODE, &status);
+    Curl::get().easy_getinfo(curl_.get(), CURLINFO_RESPONSE_CODE, &status);
     return static_cast<unsigned>(status);
   }
 
@@ -138,7 +132,7 @@ class HttpClient::Impl {
     using Clock = std::chrono::steady_clock;
     const auto end = Clock::now() + timeout;
     for (;;) {
-      const CURLcode code = curl_easy_perform(curl_.get());
+      const CURLcode code = Curl::get().easy_perform(curl_.get());
       const bool over = timeout > Duration(0) && Clock::now() >= end;
       if (connect_error(curl_.get(), code) != EAGAIN || over) return code;
       std::this_thread::sleep_for(busy_pause);
@@ -147,8 +141,8 @@ class HttpClient::Impl {
 
   template <typename Value>
   void set(CURLoption option, Value value) {
-    if (const CURLcode code = curl_easy_setopt(curl_.get(), option, value); code != CURLE_OK)
-      throw std::runtime_error(curl_easy_strerror(code));
+    if (const CURLcode code = Curl::get().easy_setopt(curl_.get(), option, value); code != CURLE_OK)
+      throw std::runtime_error(Curl::get().easy_strerror(code));
   }
 
   std::string socket_;  ///< empty: TCP, as the URL says
