@@ -112,6 +112,27 @@ TEST_CASE("a thousand locked items ahead of a free one cost a few calls") {
   CHECK(server.ask({"LINDEX", "work:list", "0"}) == "0");
 }
 
+TEST_CASE("a long pass goes on in large steps, and counts what they cost") {
+  RedisServer server;
+  for (int i = 0; i < 3000; ++i) {
+    server.ask({"RPUSH", "work:list", std::to_string(i)});
+    server.ask({"SET", "work:lock:" + std::to_string(i), "rest:cooldown", "PX", "300000"});
+  }
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  turn_until(loop, [&] { return host.session->client.connected(); });
+  const auto before = host.session->client.commands_sent();
+  const store::PassReply reply = host.claim(1);
+  CHECK(reply.end == ClaimEnd::nothing_free);
+  CHECK(reply.whole);
+  CHECK(reply.calls >= 3000 / 256);
+  CHECK(reply.calls <= 3000 / 256 + 2);
+  CHECK(host.session->client.commands_sent() - before <= 6);
+  CHECK(server.ask({"LLEN", "work:list"}) == "3000");
+  CHECK(server.ask({"LINDEX", "work:list", "0"}) == "0");
+  CHECK(server.ask({"LINDEX", "work:list", "-1"}) == "2999");
+}
+
 TEST_CASE("a pass over a list that is all locked looks at each item once, and says when to come") {
   RedisServer server;
   for (int i = 0; i < 300; ++i) {

@@ -133,6 +133,10 @@ void RedisCircularList::answer_later(PassReply reply) {
 void RedisCircularList::scanned(const std::vector<RunId>& runs, Instant sent,
                                 const ClaimResult& result) {
   const bool first = work_->pass->calls == 1;
+  // One that looked at many items counts as the calls that it took the place of.
+  const std::int64_t looked = work_->pass->left - result.left;
+  if (work_->pass->left > 0 && looked > 0)
+    work_->pass->calls += static_cast<std::size_t>(looked - 1) / LockStore::most_looked_at;
   work_->pass->left = result.left;
   if (result.bytes > 0) longest_ = result.longest;
   // A call that looks at long items keeps Redis as busy as many others.
