@@ -1,10 +1,15 @@
 """A w8yd that stands by and works only while its rate is taken."""
 import os
+import subprocess
 import time
+from typing import Dict, List
 
 from .daemon import W8yd
-from .measure import Subject
-from .processes import rate_over
+from .measure import Goal, Row, Subject, find, rows_of
+from .processes import finish, rate_over
+from .redis import Redis
+
+WORKER = "bare worker"
 
 # From a start to an even pace: processes are there, files are in memory.
 SETTLE = 0.25
@@ -39,3 +44,32 @@ def runs_of(bench, stack, redis, folder, concurrency: int, program: str, seconds
         daemon.quiet()
         yield Subject(name, f"{settings}, {items} items",
                       lambda daemon=daemon, prefix=prefix: rate(daemon, prefix, seconds))
+
+
+def worker(bench, redis: Redis, concurrency: int, kind: str, program: str,
+           seconds: float) -> Subject:
+    """The bare loop with a bare client beside it: each run is of an item that it claims, and settles
+    with history and news, by the scripts that w8yd uses."""
+    redis.fill("worker:list", (f"item-{i}" for i in range(1000)))
+    words = [bench.programs.bare("bare_worker"), redis.socket, bench.programs.lua("claim"),
+             bench.programs.lua("settle"), "worker", "1000", str(concurrency), str(seconds), kind,
+             program]
+
+    def take() -> float:
+        done = finish(words, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+        runs, took = done.stdout.split()
+        return int(runs) / float(took)
+
+    return Subject(WORKER, "claims, starts, waits, settles; history 1000, events", take)
+
+
+def beside_both(case: str, settings: Dict[str, str], taken: Dict[str, List[float]]) -> List[Row]:
+    """Rows beside the bare loop, and those of w8yd beside the bare worker, with the goals of both."""
+    rows = rows_of(case, "runs/s", settings, taken)
+    ours = find(rows, "w8yd")
+    ours.goals.append(Goal("≥ 0.85 × bare loop", ours.ratio.median >= 0.85))
+    names = [WORKER, "w8yd", "w8yd, no history"]
+    beside = rows_of(f"{case}, beside the bare worker", "runs/s", settings,
+                     {name: taken[name] for name in names})[1:]
+    beside[0].goals.append(Goal("≥ 0.95 × bare worker", beside[0].ratio.median >= 0.95))
+    return rows + beside

@@ -1,16 +1,17 @@
 """Runs per second of a C executor that reads its item and prints `complete`.
 
 The reference spawns the same program with three pipes, writes it the item, reads both outputs to
-their end and waits for it, as many at once, and does nothing else.
+their end and waits for it, as many at once, and does nothing else. The bare worker does the same with
+items that it claims and settles, by the scripts that w8yd uses.
 """
 import contextlib
 import subprocess
 from typing import List
 
-from ..measure import Goal, Row, Subject, find, in_turn, rows_of
+from ..measure import Row, Subject, in_turn
 from ..processes import finish
 from ..redis import Redis
-from ..working import runs_of
+from ..working import beside_both, runs_of, worker
 
 
 def bare(bench, concurrency: int, executor: str, seconds: float) -> Subject:
@@ -31,15 +32,12 @@ def run_case(bench, concurrency: int) -> List[Row]:
     executor = bench.programs.bare("single_executor")
     with contextlib.ExitStack() as stack:
         redis = stack.enter_context(Redis(folder / "redis"))
-        subjects = [bare(bench, concurrency, executor, seconds)]
+        subjects = [bare(bench, concurrency, executor, seconds),
+                    worker(bench, redis, concurrency, "single", executor, seconds)]
         subjects += runs_of(bench, stack, redis, folder, concurrency, f'executor = "{executor}"',
                             seconds)
-        rows = rows_of(f"concurrency {concurrency}", "runs/s",
-                       {subject.name: subject.settings for subject in subjects},
-                       in_turn(subjects, bench.rounds))
-    ours = find(rows, "w8yd")
-    ours.goals.append(Goal("≥ 0.9 × bare", ours.ratio.median >= 0.9))
-    return rows
+        settings = {subject.name: subject.settings for subject in subjects}
+        return beside_both(f"concurrency {concurrency}", settings, in_turn(subjects, bench.rounds))
 
 
 def run(bench) -> List[Row]:
