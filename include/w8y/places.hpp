@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <set>
 #include <vector>
 
 #include <w8y/clock.hpp>
@@ -45,13 +47,16 @@ class Places {
     void stand_in_line(bool waiting);
     void account();
     void hold(std::size_t places);
+    void enter_line();
+    void leave_line();
 
     Places& places_;
     unsigned weight_;
     std::size_t held_ = 0;
-    bool waiting_ = false;  ///< it is in the line
-    double had_ = 0;        ///< seconds of a place, per weight, until accounted_
-    double accounted_;      ///< of Places::contended()
+    bool waiting_ = false;    ///< it is in the line
+    double had_ = 0;          ///< seconds of a place, per weight, until accounted_
+    double accounted_;        ///< of Places::contended()
+    std::uint64_t came_ = 0;  ///< to the line: of two that have had the same, the first is served
   };
 
   /// `limit` 0: no limit.
@@ -62,7 +67,11 @@ class Places {
 
  private:
   friend class User;
+  struct LeastFirst {
+    bool operator()(const User* a, const User* b) const;
+  };
   [[nodiscard]] std::size_t free() const;
+  [[nodiscard]] bool nobody_waits() const { return without_.empty() && with_.empty(); }
   [[nodiscard]] User* next_in_line();
   /// Seconds in which somebody waited.
   [[nodiscard]] double contended() const;
@@ -71,11 +80,15 @@ class Places {
   const Clock& clock_;
   std::size_t limit_;
   std::size_t used_ = 0;
-  double least_had_ = 0;     ///< of those in line, when one was last served: never less than before
-  std::vector<User*> line_;  ///< in no order: who is next depends on what each holds
-  double contended_ = 0;     ///< until somebody came to the line last
-  Instant line_since_{};     ///< while there is somebody
+  double least_had_ = 0;  ///< of those in line, when one was last served: never less than before
+  // Who waits. What one has had grows only while it holds places, and few do, however many wait.
+  std::set<User*, LeastFirst> without_;
+  std::vector<User*> with_;  ///< in no order: who is next depends on what each holds
+  std::uint64_t came_ = 0;
+  double contended_ = 0;  ///< until somebody came to the line last
+  Instant line_since_{};  ///< while there is somebody
   bool offering_ = false;
+  User* asked_ = nullptr;  ///< by an offer: null if it ends meanwhile
 };
 
 }  // namespace w8y

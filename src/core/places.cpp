@@ -17,6 +17,7 @@ Places::User::User(Places& places, unsigned weight)
     : places_(places), weight_(std::max(weight, 1U)), accounted_(places.contended()) {}
 
 Places::User::~User() {
+  if (places_.asked_ == this) places_.asked_ = nullptr;
   stand_in_line(false);
   places_.used_ -= held_;
   places_.offer();
@@ -39,26 +40,39 @@ void Places::User::stand_in_line(bool waiting) {
   if (waiting) {
     account();
     had_ = std::max(had_, places_.least_had_);
-    if (places_.line_.empty()) places_.line_since_ = places_.clock_.now();
-    places_.line_.push_back(this);
+    if (places_.nobody_waits()) places_.line_since_ = places_.clock_.now();
+    came_ = ++places_.came_;
+    enter_line();
   } else {
     const double contended = places_.contended();
-    places_.line_.erase(std::find(places_.line_.begin(), places_.line_.end(), this));
-    if (places_.line_.empty()) places_.contended_ = contended;
+    leave_line();
+    if (places_.nobody_waits()) places_.contended_ = contended;
   }
 }
 
+void Places::User::enter_line() {
+  held_ == 0 ? (void)places_.without_.insert(this) : places_.with_.push_back(this);
+}
+
+void Places::User::leave_line() {
+  held_ == 0 ? (void)places_.without_.erase(this) : (void)std::erase(places_.with_, this);
+}
+
+/// By one that is in the line.
 void Places::User::hold(std::size_t places) {
   account();
+  leave_line();
   had_ += static_cast<double>(places) * turn / weight_;
   held_ += places;
   places_.used_ += places;
+  enter_line();
 }
 
 std::size_t Places::User::take(std::size_t wanted) {
   std::size_t given = 0;
   if (places_.limit_ == 0) {
     account();
+    stand_in_line(false);
     given = wanted;
     held_ += given;
     places_.used_ += given;
@@ -75,8 +89,10 @@ std::size_t Places::User::take(std::size_t wanted) {
 
 void Places::User::give_back(std::size_t count) {
   account();
+  if (waiting_) leave_line();
   held_ -= count;
   places_.used_ -= count;
+  if (waiting_) enter_line();
   // It may want the place for its next run, and is asked when it is its turn; else the place would
   // always be another's.
   if (places_.limit_ != 0) stand_in_line(true);
@@ -100,15 +116,19 @@ std::size_t Places::free() const {
 }
 
 double Places::contended() const {
-  if (line_.empty()) return contended_;
+  if (nobody_waits()) return contended_;
   return contended_ + std::chrono::duration<double>(clock_.now() - line_since_).count();
 }
 
+bool Places::LeastFirst::operator()(const User* a, const User* b) const {
+  return a->had_ != b->had_ ? a->had_ < b->had_ : a->came_ < b->came_;
+}
+
 Places::User* Places::next_in_line() {
-  User* best = nullptr;
-  for (User* user : line_) {
+  User* best = without_.empty() ? nullptr : *without_.begin();
+  for (User* user : with_) {
     user->account();
-    if (best == nullptr || user->had_ < best->had_) best = user;
+    if (best == nullptr || LeastFirst()(user, best)) best = user;
   }
   if (best != nullptr) least_had_ = std::max(least_had_, best->had_);
   return best;
@@ -121,10 +141,10 @@ void Places::offer() {
     User* user = next_in_line();
     if (user == nullptr) break;
     const std::size_t held = user->held_;
+    asked_ = user;
     user->place_free();
     // One that has taken nothing, and is not gone, would be asked for ever.
-    const auto place = std::find(line_.begin(), line_.end(), user);
-    if (place != line_.end() && user->held_ == held && next_in_line() == user)
+    if (asked_ != nullptr && user->waiting_ && user->held_ == held && next_in_line() == user)
       user->stand_in_line(false);
   }
   offering_ = false;

@@ -182,4 +182,14 @@ TEST_CASE("who waited alone has not more to answer for than who comes later") {
   CHECK(slow.held() >= 1);
 }
 
+TEST_CASE("a place costs no more where ten thousands wait for one") {
+  // Each that was given a place was looked for among all who wait: minutes for a start.
+  Lists world(8);
+  for (int i = 0; i < 50'000; ++i) world.add(1, 1, 100us);
+  world.begin();
+  world.run_for(625ms);
+  CHECK(std::all_of(world.lists.begin(), world.lists.end(),
+                    [](const auto& list) { return list->seconds() > 0; }));
+}
+
 }  // namespace places_test
