@@ -136,6 +136,9 @@ void Promises::after_claim(Server& server, const Server::Command& command, const
                    std::chrono::milliseconds(number(command.arg[1])));
   }
   if (told.size() < 7) return;
+  constexpr std::size_t several = 5;
+  if (told.size() >= 7 + 3 * several)
+    if (const auto waits = at_claims_.extract(command.who)) waits.mapped()();
   std::size_t run = 15;
   for (std::size_t i = 7 + 2 * static_cast<std::size_t>(told[6].number); i + 2 < told.size();
        i += 3)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -33,6 +34,10 @@ class Promises final : public Server::Watcher, public ChildWatcher, public HostW
   void user_changes(Server& server, const std::string& list);
   /// An operator sets items free or runs them before their time.
   void operator_frees(const std::string& list) { freed_[list] = world_.now(); }
+  /// Once, when a host has claimed several items at a time.
+  void at_next_claims(const std::string& host, std::function<void()> what) {
+    at_claims_[host] = std::move(what);
+  }
   /// A host is gone, or stands still, and can't do what it owes.
   void away(const std::string& host, Instant until) { away_[host] = until; }
 
@@ -153,6 +158,7 @@ class Promises final : public Server::Watcher, public ChildWatcher, public HostW
   std::map<std::string, std::uint64_t> items_;  ///< a sum over each list's, by server and key
   std::map<std::string, Instant> trouble_until_;
   std::map<std::string, Instant> away_;
+  std::map<std::string, std::function<void()>> at_claims_;
   std::map<std::string, Instant> confused_;
   std::map<std::string, Instant> freed_;
   std::map<std::string, std::uint64_t> runs_of_;

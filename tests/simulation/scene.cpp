@@ -74,7 +74,7 @@ void Scene::populate() {
       case Work::usual:
         break;
       case Work::uneven:
-        manner.long_ones = 5;
+        manner.long_ones = 1;
         manner.failing = 0;
         [[fallthrough]];
       case Work::quick:
@@ -88,8 +88,9 @@ void Scene::populate() {
         break;
       case Work::large:
         manner.longest = 2s;
-        items = random.one_of<int>({6, 12});
-        size = 20'000 + random.below(130'000);
+        manner.stubborn = 0;
+        items = 12;
+        size = 60'000 + random.below(90'000);
     }
     manner.shortest = manner.longest / 10;
     for (Server* each : {&first_, &second_}) {

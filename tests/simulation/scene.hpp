@@ -39,6 +39,7 @@ class Scene {
   void begin_host(const Fault& fault);
   void begin_order(const Fault& fault);
   void begin_change(const Fault& fault);
+  void stall(Host& whose, Duration time);
   void foreign(const Fault& fault);
   void large_item(const Fault& fault);
   void move_all(const Fault& fault);

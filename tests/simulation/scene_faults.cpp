@@ -106,13 +106,26 @@ void Scene::begin_server(const Fault& fault) {
   }
 }
 
+void Scene::stall(Host& whose, Duration time) {
+  if (world_.age() + time > options_.scale.time - Scale::calm) return;
+  promises_.trouble(whose.name(), time);
+  promises_.away(whose.name(), world_.now() + time);
+  whose.stall(time);
+}
+
 void Scene::begin_host(const Fault& fault) {
   Host& whose = host(fault.host);
   promises_.trouble(fault.host, fault.time);
   switch (fault.kind) {
     case Kind::stall:
-      whose.stall(fault.time);
-      promises_.away(fault.host, world_.now() + fault.time);
+      if (fault.number % 2 == 0) {
+        stall(whose, fault.time);
+      } else {
+        // Then it is, when some of what it has claimed may still wait there.
+        promises_.at_next_claims(fault.host, [this, &whose, &fault] {
+          world_.after(Duration(2ms), [this, &whose, &fault] { stall(whose, fault.time); });
+        });
+      }
       break;
     case Kind::death:
       promises_.away(fault.host, world_.now() + fault.time);

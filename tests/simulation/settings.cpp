@@ -24,8 +24,9 @@ void draw(ListSettings& list, Random& random) {
     list.cooldown = 0;
     list.fleet_concurrency = 0;
   } else if (list.work == Work::large) {
-    list.concurrency = static_cast<unsigned>(random.one_of<int>({4, 12}));
-    list.cooldown = static_cast<unsigned>(random.one_of<int>({5000, 15'000}));
+    list.concurrency = static_cast<unsigned>(random.one_of<int>({8, 12}));
+    list.fleet_concurrency = 0;
+    list.cooldown = static_cast<unsigned>(random.one_of<int>({2000, 5000}));
   }
 }
 
@@ -34,7 +35,7 @@ Work draw_work(Random& random) {
   return dice < 45   ? Work::usual
          : dice < 60 ? Work::quick
          : dice < 80 ? Work::uneven
-         : dice < 90 ? Work::crowded
+         : dice < 88 ? Work::crowded
                      : Work::large;
 }
 
