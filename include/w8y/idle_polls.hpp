@@ -25,9 +25,13 @@ class IdlePolls {
   static constexpr double planned = 0.8;
   /// Turns come at multiples of this, so that those who can share a command are due together.
   static constexpr Duration beat = std::chrono::milliseconds(50);
-  /// So many claim at once when Redis is back: it answers them well within a command's timeout,
-  /// even if a hundred hosts come back together.
+  /// So few claim at once when Redis is back, and twice as many after each that is answered soon,
+  /// half as many after one that took long: a thousand hosts that come back together are answered
+  /// well within a command's timeout, and one that is alone is not held up.
+  static constexpr std::size_t least_back = 8;
   static constexpr std::size_t most_back = 256;
+  static constexpr Duration soon_back = std::chrono::milliseconds(100);
+  static constexpr Duration late_back = std::chrono::milliseconds(400);
   /// What is owed beyond this is forgiven: no list goes unseen for longer.
   static constexpr Duration longest_debt = std::chrono::seconds(30);
 
@@ -115,6 +119,8 @@ class IdlePolls {
   void arm();
   void run();
   void let_back();
+  void let_in(Sleeper& sleeper);
+  void note_back(const Sleeper& sleeper);
   void refill();
   [[nodiscard]] Duration fair_pause() const;
   [[nodiscard]] Duration pause(unsigned patience);
@@ -136,6 +142,9 @@ class IdlePolls {
   Timer timer_;
   std::deque<Sleeper*> back_;  ///< in the order in which they came
   std::size_t backs_out_ = 0;
+  std::size_t backs_at_once_ = least_back;
+  const Sleeper* timed_ = nullptr;  ///< of those that are out, one whose time is taken
+  Instant timed_since_{};
   Timer back_timer_;
 };
 

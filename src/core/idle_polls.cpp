@@ -119,9 +119,8 @@ void IdlePolls::Sleeper::come_back() {
 
 bool IdlePolls::Sleeper::come_in() {
   if (back_ == Back::at_it) return true;
-  if (back_ == Back::no && polls_.back_.empty() && polls_.backs_out_ < most_back) {
-    back_ = Back::at_it;
-    ++polls_.backs_out_;
+  if (back_ == Back::no && polls_.back_.empty() && polls_.backs_out_ < polls_.backs_at_once_) {
+    polls_.let_in(*this);
     return true;
   }
   come_back();
@@ -132,18 +131,36 @@ void IdlePolls::Sleeper::been_back() {
   if (back_ != Back::at_it) return;
   back_ = Back::no;
   --polls_.backs_out_;
+  polls_.note_back(*this);
   polls_.let_back();
+}
+
+void IdlePolls::let_in(Sleeper& sleeper) {
+  sleeper.back_ = Sleeper::Back::at_it;
+  ++backs_out_;
+  if (timed_ != nullptr) return;
+  timed_ = &sleeper;
+  timed_since_ = clock_.now();
+}
+
+void IdlePolls::note_back(const Sleeper& sleeper) {
+  if (timed_ == &sleeper) {
+    timed_ = nullptr;
+    const Duration took = clock_.now() - timed_since_;
+    if (took <= soon_back) backs_at_once_ = std::min(backs_at_once_ * 2, most_back);
+    if (took >= late_back) backs_at_once_ = std::max(backs_at_once_ / 2, least_back);
+  }
+  if (backs_out_ == 0 && back_.empty()) backs_at_once_ = least_back;
 }
 
 /// From the loop: who is let in may be inside a call of its own.
 void IdlePolls::let_back() {
-  if (back_.empty() || backs_out_ >= most_back || back_timer_.pending()) return;
+  if (back_.empty() || backs_out_ >= backs_at_once_ || back_timer_.pending()) return;
   back_timer_.set(clock_.now(), [this] {
-    while (!back_.empty() && backs_out_ < most_back) {
+    while (!back_.empty() && backs_out_ < backs_at_once_) {
       Sleeper* sleeper = back_.front();
       back_.pop_front();
-      sleeper->back_ = Sleeper::Back::at_it;
-      ++backs_out_;
+      let_in(*sleeper);
       sleeper->back_due();
     }
   });
@@ -196,7 +213,10 @@ void IdlePolls::refill() {
   const Instant now = clock_.now();
   const auto passed = static_cast<double>((now - filled_).count()) / microseconds_per_second;
   filled_ = now;
-  tokens_ = std::min(tokens_ + passed * per_second_, per_second_);  // at most one second's worth
+  // Ten thousand lists that change at once cost as many claims: they are not silent for minutes.
+  const double least = -per_second_ * std::chrono::duration<double>(longest_debt).count();
+  // At most one second's worth.
+  tokens_ = std::min(std::max(tokens_, least) + passed * per_second_, per_second_);
 }
 
 void IdlePolls::arm() {

@@ -226,4 +226,67 @@ TEST_CASE("no list goes unseen for long, whatever is owed; and who shares is not
   CHECK(deep.polls >= 1);
 }
 
+TEST_CASE("however many commands something has cost, lists are looked at again soon") {
+  World world;
+  IdlePolls idle(world.timers, world.clock, 100, 1);
+  Sleeper sleeper(idle);
+  sleeper.sleep({});
+  sleeper.charge(100'000);
+  world.run_for(29s);
+  CHECK(sleeper.polls == 0);
+  world.run_for(3s);
+  CHECK(sleeper.polls >= 1);
+}
+
+/// Comes back, and is answered when what the server has to do before is done.
+struct Returning : IdlePolls::Sleeper {
+  struct Server {
+    World& world;
+    Duration each;  ///< that an answer takes
+    Instant busy_until{};
+    Duration longest{0};
+    std::size_t answers = 0;
+  };
+  Returning(IdlePolls& idle, Server& at) : IdlePolls::Sleeper(idle), server(at) {}
+  void poll_due(bool, double) override {}
+  void back_due() override {
+    const Instant asked = server.world.clock.now();
+    server.busy_until = std::max(server.busy_until, asked) + server.each;
+    answer.set(server.busy_until, [this, asked] {
+      server.longest = std::max(server.longest, server.world.clock.now() - asked);
+      ++server.answers;
+      been_back();
+    });
+  }
+  Server& server;
+  Timer answer{server.world.timers};
+};
+
+TEST_CASE("when hundreds of hosts come back at once, none waits for an answer for long") {
+  World world;
+  Returning::Server server{world, 1ms};
+  std::vector<std::unique_ptr<IdlePolls>> hosts;
+  std::vector<std::unique_ptr<Returning>> lists;
+  for (unsigned i = 0; i < 100; ++i) {
+    hosts.push_back(std::make_unique<IdlePolls>(world.timers, world.clock, 100, i));
+    for (int k = 0; k < 100; ++k) lists.push_back(std::make_unique<Returning>(*hosts[i], server));
+  }
+  for (auto& list : lists) list->come_back();
+  world.run_for(11s);
+  CHECK(server.answers == lists.size());
+  // 8 of each host are 800 ms of its work. All at once would be ten seconds.
+  CHECK(server.longest <= 1500ms);
+}
+
+TEST_CASE("a host that is alone comes back as fast as it is answered") {
+  World world;
+  Returning::Server server{world, 20us};
+  IdlePolls idle(world.timers, world.clock, 100, 1);
+  std::vector<std::unique_ptr<Returning>> lists;
+  for (int k = 0; k < 10'000; ++k) lists.push_back(std::make_unique<Returning>(idle, server));
+  for (auto& list : lists) list->come_back();
+  world.run_for(220ms);
+  CHECK(server.answers == lists.size());
+}
+
 }  // namespace idle_polls_test

@@ -157,6 +157,7 @@ void CircularSource::on_back() {
 
 void CircularSource::back_due() {
   if (std::exchange(claim_waits_, false)) {
+    if (!still_wanted_) return on_claimed({});
     let_in_ = true;
     return send_claim();
   }
