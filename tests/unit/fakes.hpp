@@ -170,9 +170,11 @@ class FakeList : public store::CircularList {
   [[nodiscard]] bool may_start(const Claim&) const override { return !redis_.leases_end; }
   void leave_line() override { ++left_line; }
   void announce(const RunEvent& event) override { events.push_back(event); }
-  void listen(bool) override {}
+  void listen(bool on) override { listens = on; }
+  void may_stop_listening() override { listens = false; }
   [[nodiscard]] std::size_t unsettled() const override { return unsettled_; }
 
+  bool listens = false;  ///< it is asked to
   std::vector<RunEvent> events;
   std::vector<store::Scan> scans;
   std::vector<store::Manner> manners;

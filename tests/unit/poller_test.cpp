@@ -27,6 +27,20 @@ TEST_CASE("with nothing free it rests, and goes on when an own run sets its item
   CHECK(bench.executor().started.size() == 2);
 }
 
+TEST_CASE("a list listens while it rests, and need not while all its places are taken") {
+  Bench bench(rule_for("work", 1));
+  bench.begin();
+  CHECK(bench.source().listens);
+  bench.redis.lists["work"] = {"a", "b"};
+  bench.run_for(400ms);
+  CHECK(bench.poller->runs().size() == 1);
+  CHECK_FALSE(bench.source().listens);
+  bench.redis.lists["work"] = {};
+  bench.end("run1", Exited{0});
+  bench.run_for(400ms);
+  CHECK(bench.source().listens);
+}
+
 TEST_CASE("an idle list is polled, but not more often than the budget allows") {
   Bench bench(rule_for("work"));
   bench.begin();

@@ -23,6 +23,7 @@ void CircularSource::end_rest() {
   if (std::exchange(looking_, false)) paid_ = 0;  // its answer comes too late
   wake_due_.reset();
   IdlePolls::Sleeper::wake();
+  list_->may_stop_listening();
 }
 
 void CircularSource::rest(const store::PassReply& reply) {

@@ -95,6 +95,9 @@ class CircularList {
   [[nodiscard]] virtual double look_cost() const = 0;
   /// Whether on_wake() is wanted.
   virtual void listen(bool on) = 0;
+  /// It isn't for now. If it is not again within a few seconds, nothing is heard any more: where
+  /// all hosts are busy, none has to be told of each end.
+  virtual void may_stop_listening() {}
   // As a Source has them.
   virtual void settle(Settlement&& settlement) = 0;
   virtual void hand_back(const Claim& claim) = 0;

@@ -17,6 +17,9 @@ constexpr std::size_t most_unsent = std::size_t{1} << 20;
 /// Other hosts' claims turn the list, which is a change too: looked at no more often than this.
 constexpr Duration change_pause = std::chrono::milliseconds(50);
 
+/// What is not waited for is heard for so long: to subscribe again costs more than some messages.
+constexpr Duration listens_in_vain = std::chrono::seconds(5);
+
 }  // namespace
 
 RedisCircularList::RedisCircularList(std::shared_ptr<RedisSession> session,
@@ -39,7 +42,8 @@ RedisCircularList::Work::Work(RedisCircularList& list)
              room_timer.set(list.session_->clock.now(), [&list] { list.handler_.on_turn(); });
            }),
       tell(list.session_->timers),
-      scan_later(list.session_->timers) {}
+      scan_later(list.session_->timers),
+      tires(list.session_->timers) {}
 
 bool RedisCircularList::Work::over() const {
   return held.empty() && unsettled() == 0 && !room.waits() && !room_timer.pending() &&
@@ -118,12 +122,11 @@ void RedisCircularList::announce(const RunEvent& event) {
 }
 
 void RedisCircularList::listen(bool on) {
+  if (work_) work_->tires.cancel();
   if (!on) {
     leave_line();
-    wake_.reset();
-    wake_confirmed_ = false;
-    changes_.reset();
-    hears_ = false;
+    stop_listening();
+    tired_ = false;
     return;
   }
   hear_of_list();
@@ -146,7 +149,23 @@ void RedisCircularList::on_confirmed(std::string_view channel) {
     return list_changed();
   }
   wake_confirmed_ = true;
+  tired_ = false;
   handler_.on_back();
+}
+
+void RedisCircularList::stop_listening() {
+  wake_.reset();
+  wake_confirmed_ = false;
+  changes_.reset();
+  hears_ = false;
+}
+
+void RedisCircularList::may_stop_listening() {
+  if (!wake_ || work().tires.pending()) return;
+  work_->tires.set(session_->clock.now() + listens_in_vain, [this] {
+    tired_ = true;
+    stop_listening();
+  });
 }
 
 /// "free", who has set something free, and whose turn it is; or "looked", and who has. Each on a

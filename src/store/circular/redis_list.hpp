@@ -43,6 +43,7 @@ class RedisCircularList final : public CircularList,
   [[nodiscard]] bool may_start(const Claim& claim) const override;
   void announce(const RunEvent& event) override;
   void listen(bool on) override;
+  void may_stop_listening() override;
   [[nodiscard]] std::size_t unsettled() const override { return work_ ? work_->unsettled() : 0; }
 
  private:
@@ -87,6 +88,7 @@ class RedisCircularList final : public CircularList,
     std::vector<std::function<void()>> news;  ///< for the handler
     Timer tell;
     Timer scan_later;
+    Timer tires;  ///< of listening, while nobody rests
   };
 
   // By value: the handler may give the lease up, and the lease's own copy goes with it.
@@ -131,9 +133,11 @@ class RedisCircularList final : public CircularList,
   void empty_looked(const LookReply& reply) override { looked(reply); }
   void looked(LookReply reply);
   void heard(std::string_view message);
+  /// Or will hear of it as soon as it has to wait.
   [[nodiscard]] bool hears_of_turn() const {
-    return wake_confirmed_ && session_->subscriber.connected();
+    return (wake_confirmed_ || tired_) && session_->subscriber.connected();
   }
+  void stop_listening();
   void give_up(const RunId& run, const std::string& why);
   void tell_later(std::function<void()> tell);
   void hear_of_list();
@@ -157,6 +161,7 @@ class RedisCircularList final : public CircularList,
   bool all_taken_ = true;  ///< the last claim left no free item
   bool empty_ = true;      ///< and there was none at all
   bool wake_confirmed_ = false;
+  bool tired_ = false;    ///< it has stopped to listen by itself, and hears nothing yet
   bool in_line_ = false;  ///< as the last claim had it
   bool waits_ = false;    ///< since the last claim was asked for, nobody left the line
   bool hears_ = false;    ///< changes_ is confirmed
