@@ -149,6 +149,7 @@ Story Children::tell(const Rule& rule, const Item& item) {
   story.takes = random_.between(manner.shortest, manner.longest);
   if (manner.long_ones > 0 && random_.chance(manner.long_ones))
     story.takes = random_.between(Duration{0}, longest_story);
+  if (manner.steady) return story;
   story.heeds = random_.between(Duration{0}, Duration(std::chrono::milliseconds(300)));
   story.ignores = random_.chance(manner.stubborn);
   const auto dice = random_.below(100);

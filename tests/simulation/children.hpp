@@ -54,6 +54,7 @@ class Children {
     unsigned failing = 15;
     unsigned stubborn = 5;   ///< ignore SIGTERM
     unsigned long_ones = 0;  ///< take a few seconds
+    bool steady = false;     ///< all succeed, and ask for nothing
     Duration shortest = std::chrono::milliseconds(1);
     Duration longest = std::chrono::seconds(3);
   };

@@ -26,14 +26,14 @@ class NoFiles final : public ConfigHost {
   std::string distrust(const std::string&) override { return {}; }
 };
 
+}  // namespace
+
 ConfigPtr parse(const std::string& text) {
   NoFiles files;
   Config config = parse_config(text, "w8y.toml", files);
   set_hashes(config);
   return std::make_shared<const Config>(std::move(config));
 }
-
-}  // namespace
 
 class NoLog final : public ops::LineLog {
  public:
@@ -254,7 +254,7 @@ void Host::start() {
   ++pid_;
   started_ = world_.now();
   world_.log(name_, "", "starts");
-  process_ = std::make_unique<Process>(*this, parse(config_));
+  process_ = std::make_unique<Process>(*this, read_ ? read_ : parse(config_));
   turn({});
 }
 

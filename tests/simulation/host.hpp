@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <w8y/config.hpp>
 #include <w8y/supervisor.hpp>
 
 #include "app/host_mode.hpp"
@@ -31,6 +32,9 @@ class HostWatcher {
 
 class Process;
 
+/// Throws ConfigError.
+ConfigPtr parse(const std::string& text);
+
 /// A machine. Its w8yd may die and be started again, and stand still for a while.
 class Host final : public Inbox {
  public:
@@ -42,6 +46,8 @@ class Host final : public Inbox {
 
   /// What its config file says from now on.
   void write_config(std::string text) { config_ = std::move(text); }
+  /// The same, read already: a thousand hosts needn't each have a thousand rules of their own.
+  void use_config(ConfigPtr config) { read_ = std::move(config); }
   void start();
   /// Without a word: kill -9, or the power.
   void die();
@@ -78,6 +84,7 @@ class Host final : public Inbox {
   HostClock clock_;
   Random random_;
   std::string config_;
+  ConfigPtr read_;
   int pid_ = 100;
   Instant started_{};
   Instant stalled_until_{};

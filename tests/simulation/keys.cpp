@@ -34,6 +34,7 @@ std::optional<std::size_t> SortedSet::rank(const std::string& member) const {
 }
 
 Keys::Entry* Keys::look(const std::string& key) {
+  ++looked_up;
   const auto found = entries_.find(key);
   if (found == entries_.end()) return nullptr;
   if (!found->second.expires_ms || *found->second.expires_ms > now_ms()) return &found->second;
@@ -42,6 +43,7 @@ Keys::Entry* Keys::look(const std::string& key) {
 }
 
 bool Keys::remove(const std::string& key) {
+  ++written;
   if (look(key) == nullptr) return false;
   entries_.erase(key);
   return true;
@@ -79,6 +81,7 @@ bool Keys::expire(const std::string& key, std::int64_t life_ms) {
 bool Keys::set(const std::string& key, const std::string& value,
                std::optional<std::int64_t> life_ms, bool if_new) {
   if (if_new && exists(key)) return false;
+  ++written;
   Entry entry{value, std::nullopt};
   if (life_ms) entry.expires_ms = now_ms() + *life_ms;
   entries_.insert_or_assign(key, std::move(entry));

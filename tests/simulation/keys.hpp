@@ -45,6 +45,9 @@ class Keys {
 
   /// By the server's clock, in µs since 1970; set before each command.
   std::int64_t now_us = 0;
+  // Keys, since the beginning.
+  std::uint64_t looked_up = 0;
+  std::uint64_t written = 0;
   [[nodiscard]] std::int64_t now_ms() const { return now_us / 1000; }
 
   /// Each throws WrongType. A null pointer: there is no such key.
@@ -58,6 +61,7 @@ class Keys {
   /// Made if it is not there.
   template <typename Type>
   Type& get(const std::string& key) {
+    ++written;
     if (Type* value = find<Type>(key)) return *value;
     return std::get<Type>(
         entries_.insert_or_assign(key, Entry{Type(), std::nullopt}).first->second.value);

@@ -28,15 +28,77 @@ Keys& Server::keys() {
   return keys_;
 }
 
+void Server::connected(Peer& peer) {
+  sessions_[&peer];
+  order_.push_back(&peer);
+  ++load_.connections;
+  if (times != nullptr) owed_ns_ += times->of_connection();
+}
+
 void Server::gone(Peer& peer) {
+  ++load_.ended;
+  if (times != nullptr) {
+    for (const std::string& channel : std::set(sessions_[&peer].channels))
+      change_channels(peer, channel, false);
+    std::erase(waiting_, &peer);
+  }
   sessions_.erase(&peer);
   std::erase(order_, &peer);
 }
 
 void Server::received(Peer& peer, std::string bytes) {
   if (!up_ || !sessions_.contains(&peer)) return;
-  sessions_[&peer].input += bytes;
-  if (!hung_) work(peer);
+  Session& session = sessions_[&peer];
+  session.input += bytes;
+  if (times == nullptr) {
+    if (!hung_) work(peer);
+    return;
+  }
+  if (!std::exchange(session.waits, true)) waiting_.push_back(&peer);
+  serve();
+}
+
+/// All that has come on the connection that has waited for longest, as Redis reads and answers it.
+void Server::serve() {
+  if (serving_ || hung_ || waiting_.empty()) return;
+  serving_ = true;
+  Peer& peer = *waiting_.front();
+  waiting_.pop_front();
+  Session& session = sessions_[&peer];
+  session.waits = false;
+  std::vector<Output> outputs{{&peer, {}}};
+  owed_ns_ += times->of_read();
+  while (const auto words = take_command(session.input)) {
+    ++load_.commands;
+    const std::uint64_t looked_up = keys_.looked_up, written = keys_.written;
+    outputs.front().bytes += reply_to(peer, *words);
+    const Script script = words->front() == "EVALSHA" ? script_of_digest((*words)[1])
+                          : words->front() == "EVAL"  ? script_of_text((*words)[1])
+                                                      : nullptr;
+    owed_ns_ += times->of_command({*words, script, static_cast<double>(keys_.looked_up - looked_up),
+                                   static_cast<double>(keys_.written - written)});
+    for (const Published& message : std::exchange(published_, {})) {
+      const auto audience = audience_.find(message.channel);
+      if (audience == audience_.end()) continue;
+      std::string bytes;
+      append(bytes, Value::array({Value::of("message"), Value::of(message.channel),
+                                  Value::of(message.text)}));
+      owed_ns_ += times->of_message() * static_cast<double>(audience->second.size());
+      load_.messages += audience->second.size();
+      for (Peer* each : audience->second) outputs.push_back({each, bytes});
+    }
+  }
+  const Duration took(static_cast<Duration::rep>(owed_ns_ / 1000));
+  owed_ns_ -= static_cast<double>(took.count()) * 1000;
+  load_.busy += took;
+  world_.after(took, [this, life = life_, outputs = std::move(outputs)]() mutable {
+    if (life != life_) return;
+    for (Output& output : outputs)
+      if (!output.bytes.empty() && sessions_.contains(output.peer))
+        output.peer->replied(std::move(output.bytes));
+    serving_ = false;
+    serve();
+  });
 }
 
 void Server::work(Peer& peer) {
@@ -63,22 +125,36 @@ void Server::answer(Peer& peer, const Words& words) {
   for (const std::string& word : words) size += word.size();
   const Duration took = (of_command + of_kilobyte * (size / 1024)) * slowness_;
   busy_until_ = std::max(busy_until_, world_.now()) + took;
+  send_later(peer, reply_to(peer, words));
+  deliver();
+}
+
+std::string Server::reply_to(Peer& peer, const Words& words) {
+  const std::string command = upper(words.front());
   ++commands_[peer.name()];
   std::string bytes;
   if (command == "SUBSCRIBE" || command == "UNSUBSCRIBE") {
-    auto& channels = sessions_[&peer].channels;
     for (std::size_t i = 1; i < words.size(); ++i) {
-      command == "SUBSCRIBE" ? (void)channels.insert(words[i]) : (void)channels.erase(words[i]);
-      append(bytes, Value::array({Value::of(command == "SUBSCRIBE" ? "subscribe" : "unsubscribe"),
-                                  Value::of(words[i]), Value::of(std::ssize(channels))}));
+      change_channels(peer, words[i], command == "SUBSCRIBE");
+      append(bytes,
+             Value::array({Value::of(command == "SUBSCRIBE" ? "subscribe" : "unsubscribe"),
+                           Value::of(words[i]), Value::of(std::ssize(sessions_[&peer].channels))}));
     }
   } else if (command == "PING" && !sessions_[&peer].channels.empty()) {
     append(bytes, Value::array({Value::of("pong"), Value::of("")}));
   } else {
     append(bytes, execute(peer.name(), words));
   }
-  send_later(peer, std::move(bytes));
-  deliver();
+  return bytes;
+}
+
+void Server::change_channels(Peer& peer, const std::string& channel, bool hears) {
+  auto& channels = sessions_[&peer].channels;
+  const bool changed = hears ? channels.insert(channel).second : channels.erase(channel) > 0;
+  if (!changed || times == nullptr) return;
+  auto& audience = audience_[channel];
+  hears ? audience.push_back(&peer) : (void)std::erase(audience, &peer);
+  if (audience.empty()) audience_.erase(channel);
 }
 
 void Server::send_later(Peer& peer, std::string bytes) {
@@ -91,6 +167,7 @@ void Server::deliver() {
   for (const Published& message : std::exchange(published_, {}))
     for (Peer* peer : order_) {
       if (!sessions_[peer].channels.contains(message.channel)) continue;
+      if (times != nullptr) owed_ns_ += times->of_message();
       std::string bytes;
       append(bytes, Value::array({Value::of("message"), Value::of(message.channel),
                                   Value::of(message.text)}));
@@ -223,31 +300,35 @@ void Server::break_connections() {
     peer->closed();
   }
   sessions_.clear();
+  audience_.clear();
+  waiting_.clear();
 }
 
-void Server::restart(Duration away, bool loses) {
+void Server::restart(Duration away, bool loses, Duration loads) {
   if (!up_) return;
   up_ = false;
   hung_ = false;
   ++life_;
   world_.log(name_, "", loses ? "dies, and loses its last writes" : "dies");
   break_connections();
+  serving_ = false;
   loaded_.clear();
   if (loses && saved_) {
     keys_ = *saved_;
     if (watcher != nullptr) watcher->lost_writes(*this);
   }
   saved_.reset();
-  world_.after(away, [this] {
+  world_.after(away, [this, loads] {
     up_ = loading_ = true;
     world_.log(name_, "", "is back, and loads");
-    world_.after(std::chrono::milliseconds(200), [this] { loading_ = false; });
+    world_.after(loads, [this] { loading_ = false; });
   });
 }
 
 void Server::hang(bool hung) {
   hung_ = hung;
   if (hung) return;
+  if (times != nullptr) return serve();
   for (Peer* peer : std::vector<Peer*>(order_))
     if (sessions_.contains(peer)) work(*peer);
 }

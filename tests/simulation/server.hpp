@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -17,6 +18,25 @@
 #include "simulation/world.hpp"
 
 namespace w8y::sim {
+
+/// How long Redis takes, in ns, where its commands are to wait for each other.
+class ServiceTimes {
+ public:
+  virtual ~ServiceTimes() = default;
+  /// To accept a connection, and later to close it.
+  [[nodiscard]] virtual double of_connection() const = 0;
+  /// To read what has come on a connection, and to write what answers it.
+  [[nodiscard]] virtual double of_read() const = 0;
+  struct Work {
+    const Words& words;
+    Script script;     ///< nullptr: it is plain
+    double looked_up;  ///< keys
+    double written;
+  };
+  [[nodiscard]] virtual double of_command(const Work& work) const = 0;
+  /// A message, for each who hears it.
+  [[nodiscard]] virtual double of_message() const = 0;
+};
 
 class Server {
  public:
@@ -50,13 +70,13 @@ class Server {
   [[nodiscard]] const std::string& name() const { return name_; }
   Keys& keys();
   Watcher* watcher = nullptr;
+  /// With these, connections are served one after the other, as a Redis does. Without, each
+  /// command is carried out when it comes, and answered a little later.
+  const ServiceTimes* times = nullptr;
 
   // A peer's side.
   [[nodiscard]] bool accepts() const { return up_ && !refusing_; }
-  void connected(Peer& peer) {
-    sessions_[&peer];
-    order_.push_back(&peer);
-  }
+  void connected(Peer& peer);
   void gone(Peer& peer);
   void received(Peer& peer, std::string bytes);
 
@@ -65,7 +85,8 @@ class Server {
   Value run(const std::string& who, Script script, const Words& keys, const Words& args);
 
   // What can happen to it.
-  void restart(Duration away, bool loses);
+  /// Away for a while; then it loads for a while.
+  void restart(Duration away, bool loses, Duration loads = std::chrono::milliseconds(200));
   /// Kept until a restart that loses what came after.
   void save() { saved_ = keys_; }
   void hang(bool hung);
@@ -77,7 +98,7 @@ class Server {
   /// An error that answers each write: "READONLY …", "OOM …"; empty: none.
   void refuse_writes(std::string error) { refusal_ = std::move(error); }
   /// A command takes so many times longer.
-  void slow_down(unsigned times) { slowness_ = times; }
+  void slow_down(unsigned by) { slowness_ = by; }
   void break_connections();
 
   [[nodiscard]] std::uint64_t commands(const std::string& who) const;
@@ -87,14 +108,31 @@ class Server {
     const auto found = tries_.find(who);
     return found == tries_.end() ? 0 : found->second;
   }
+  struct Load {
+    std::uint64_t commands = 0;
+    std::uint64_t messages = 0;     ///< to those who hear a channel
+    std::uint64_t connections = 0;  ///< that were made
+    std::uint64_t ended = 0;        ///< by their clients
+    Duration busy{0};
+  };
+  /// Since the beginning, with `times`.
+  [[nodiscard]] const Load& load() const { return load_; }
 
  private:
   struct Session {
     std::string input;
     std::set<std::string> channels;
+    bool waits = false;  ///< to be served
+  };
+  struct Output {
+    Peer* peer;
+    std::string bytes;
   };
 
   void work(Peer& peer);
+  std::string reply_to(Peer& peer, const Words& words);
+  void change_channels(Peer& peer, const std::string& channel, bool hears);
+  void serve();
   void answer(Peer& peer, const Words& words);
   Value execute(const std::string& who, const Words& words);
   Value plain(const Words& words);
@@ -122,6 +160,12 @@ class Server {
   unsigned slowness_ = 1;
   Instant busy_until_{};
   std::uint64_t life_ = 0;
+  // with `times`
+  std::deque<Peer*> waiting_;
+  bool serving_ = false;
+  double owed_ns_ = 0;                                  ///< of time that is not spent yet
+  std::map<std::string, std::vector<Peer*>> audience_;  ///< by channel
+  Load load_;
 };
 
 }  // namespace w8y::sim

@@ -48,7 +48,9 @@ class World {
     std::string about;  ///< an item with its list, or empty
     std::string text;
   };
+  bool keeps_log = true;
   void log(std::string who, std::string about, std::string text) {
+    if (!keeps_log) return;
     lines_.push_back({now_, std::move(who), std::move(about), std::move(text)});
   }
   [[nodiscard]] const std::vector<Line>& lines() const { return lines_; }

@@ -1,0 +1,308 @@
+#include "simulation/scale.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include <w8y/idle_polls.hpp>
+
+#include "simulation/children.hpp"
+#include "simulation/host.hpp"
+#include "simulation/network.hpp"
+
+namespace w8y::sim {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration settling = 6s;
+constexpr Duration window = 4s;
+/// Pushes that are looked for, and the pause between two.
+constexpr unsigned pushes = 100;
+constexpr Duration push_pause = 50ms;
+constexpr Duration longest_wake = 60s;
+constexpr unsigned resting_items = 4;
+/// Lists that have items at work, and how many each.
+constexpr unsigned lists_at_work = 100;
+constexpr unsigned least_items = 10;
+/// What is not done by then is told as not done.
+constexpr Duration longest_start = 600s;
+/// All hosts start, and Redis is away, within this.
+constexpr Duration at_once = 1s;
+
+double seconds(Duration time) {
+  return static_cast<double>(time.count()) / 1e6;
+}
+
+class Fleet final : public Server::Watcher, public ChildWatcher, public HostWatcher {
+ public:
+  Fleet(const FleetSize& size, const ServiceTimes& times);
+  ~Fleet() override;
+  Fleet(const Fleet&) = delete;
+  Fleet& operator=(const Fleet&) = delete;
+
+  FleetFigures measure();
+
+ private:
+  struct Counted {
+    Server::Load load;
+    Instant at;
+  };
+  [[nodiscard]] Counted count() const { return {redis_.load(), world_.now()}; }
+  void runs_take(Duration time);
+  void pass(Duration time) { world_.run_until(world_.now() + time); }
+  double wait_for_all();
+  void start(FleetFigures& into);
+  void rest(double& per_s, double& busy);
+  void rest_locked(FleetFigures& into);
+  void wake(FleetFigures& into, bool told);
+  void work(FleetFigures& into);
+  void come_back(FleetFigures& into);
+  std::string list(unsigned number) const { return "list" + std::to_string(number); }
+
+  // Server::Watcher
+  void before(Server&, const Server::Command&) override {}
+  void after(Server& server, const Server::Command& command, const Value& reply) override;
+  void lost_writes(Server&) override {}
+  // ChildWatcher
+  void child_born(const Child&) override {}
+  void child_dead(const Child&) override {}
+  // HostWatcher
+  void run_over(const std::string& host, const std::string&, const EndedRun&) override {
+    ++runs_[index_of(host)];
+  }
+  void lease_back(const RunId&) override {}
+
+  /// "h12" and "list12:list" are numbers 11.
+  static std::size_t index_of(std::string_view name) {
+    const auto digit = name.find_first_of("0123456789");
+    std::size_t number = 1;
+    std::from_chars(name.data() + digit, name.data() + name.size(), number);
+    return number - 1;
+  }
+
+  const FleetSize size_;
+  World world_;
+  Server redis_;
+  Network network_;
+  Children children_;
+  Random jitter_;
+  std::vector<std::unique_ptr<Host>> hosts_;
+  /// By host and list: it has been claimed from since the last forgetting.
+  std::vector<bool> seen_;
+  std::size_t unseen_ = 0;
+  std::map<std::string, Instant> pushed_;
+  std::vector<double> latencies_;  ///< ms
+  std::vector<std::uint64_t> runs_;
+};
+
+std::string config_of(const FleetSize& size) {
+  std::string text = "[redis]\nurl = \"rediss://redis1\"\n";
+  if (size.idle_commands > 0)
+    text += "idle_commands = " + std::to_string(size.idle_commands) + '\n';
+  text += "[supervisor]\nhost = \"h\"\nmax_processes = " + std::to_string(places_of_host) + '\n';
+  for (unsigned i = 1; i <= size.lists; ++i)
+    text +=
+        "[lists.list" + std::to_string(i) +
+        "]\ncommand = [\"/bin/work\", \"{}\"]\nconcurrency = " + std::to_string(places_of_host) +
+        '\n';
+  return text;
+}
+
+Fleet::Fleet(const FleetSize& size, const ServiceTimes& times)
+    : size_(size),
+      world_(1),
+      redis_(world_, "redis1"),
+      network_(world_),
+      children_(world_, *this),
+      jitter_(world_.random.fork(3)),
+      runs_(size.hosts) {
+  world_.keeps_log = false;
+  redis_.times = &times;
+  redis_.watcher = this;
+  use_network(&network_, &jitter_);
+  network_.add(redis_);
+  const ConfigPtr all = parse(config_of(size));
+  for (const auto& [prefix, rule] : all->lists) children_.manners[prefix].steady = true;
+  runs_take(5ms);
+  for (unsigned i = 1; i <= size.hosts; ++i) {
+    const std::string name = "h" + std::to_string(i);
+    Config own = *all;
+    own.supervisor.host = name;
+    hosts_.push_back(std::make_unique<Host>(world_, network_, children_, *this, name));
+    hosts_.back()->use_config(std::make_shared<const Config>(std::move(own)));
+  }
+}
+
+/// On average.
+void Fleet::runs_take(Duration time) {
+  for (auto& [prefix, manners] : children_.manners) {
+    manners.shortest = time / 2;
+    manners.longest = time * 3 / 2;
+  }
+}
+
+Fleet::~Fleet() {
+  for (auto& each : hosts_) each->die();
+  world_.clear();
+}
+
+void Fleet::after(Server&, const Server::Command& command, const Value& reply) {
+  if (command.script != claim) return;
+  if (unseen_ > 0) {
+    const std::size_t place = index_of(command.who) * size_.lists + index_of(command.key[0]);
+    if (!seen_[place]) --unseen_;
+    seen_[place] = true;
+  }
+  if (pushed_.empty()) return;
+  for (std::size_t i = 7; i + 2 < reply.elements.size(); i += 3) {
+    const auto found = pushed_.find(reply.elements[i].text);
+    if (found == pushed_.end()) continue;
+    latencies_.push_back(seconds(world_.now() - found->second) * 1000);
+    pushed_.erase(found);
+  }
+}
+
+/// Until each host has claimed from each list: s, or negative.
+double Fleet::wait_for_all() {
+  const Instant begun = world_.now();
+  seen_.assign(std::size_t{size_.hosts} * size_.lists, false);
+  unseen_ = seen_.size();
+  while (unseen_ > 0 && world_.now() - begun < longest_start) pass(10ms);
+  return std::exchange(unseen_, 0) == 0 ? seconds(world_.now() - begun) : -1;
+}
+
+void Fleet::start(FleetFigures& into) {
+  const Counted before = count();
+  for (const auto& host : hosts_)
+    world_.after(jitter_.between(Duration{0}, Duration(at_once)),
+                 [host = host.get()] { host->start(); });
+  into.start_s = wait_for_all();
+  into.start_commands = static_cast<double>(count().load.commands - before.load.commands);
+}
+
+void Fleet::rest(double& per_s, double& busy) {
+  pass(settling);
+  const Counted before = count();
+  pass(window);
+  const Counted after = count();
+  per_s = static_cast<double>(after.load.commands - before.load.commands) / seconds(window);
+  busy = seconds(after.load.busy - before.load.busy) / seconds(window);
+}
+
+void Fleet::rest_locked(FleetFigures& into) {
+  for (unsigned i = 1; i <= size_.lists; ++i) {
+    Words push{"RPUSH", list(i) + ":list"};
+    for (unsigned k = 1; k <= resting_items; ++k) {
+      push.push_back("resting" + std::to_string(k));
+      redis_.ask(
+          "user",
+          {"SET", list(i) + ":lock:" + push.back(), "rest:cooldown", "PX",
+           std::to_string(
+               std::chrono::duration_cast<std::chrono::milliseconds>(longest_start * 10).count())});
+    }
+    redis_.ask("user", push);
+  }
+  rest(into.locked_per_s, into.locked_busy);
+  for (unsigned i = 1; i <= size_.lists; ++i) {
+    Words forget{"DEL", list(i) + ":list"};
+    for (unsigned k = 1; k <= resting_items; ++k)
+      forget.push_back(list(i) + ":lock:resting" + std::to_string(k));
+    redis_.ask("user", forget);
+  }
+  // All lists have changed at once: what that has cost is owed to the idle budget.
+  pass(settling + IdlePolls::longest_debt);
+}
+
+/// Items that are pushed now and then, each to another list, until somebody claims it.
+void Fleet::wake(FleetFigures& into, bool told) {
+  latencies_.clear();
+  for (unsigned i = 0; i < pushes; ++i) {
+    const std::string to = list(1 + static_cast<unsigned>(jitter_.below(size_.lists)));
+    const std::string item = "pushed" + std::to_string(i);
+    pushed_[item] = world_.now();
+    redis_.ask("user", {"RPUSH", to + ":list", item});
+    if (told) redis_.ask("user", {"PUBLISH", to + ":wake", "free"});
+    const Instant end = world_.now() + longest_wake;
+    while (pushed_.contains(item) && world_.now() < end) pass(5ms);
+    redis_.ask("user", {"LREM", to + ":list", "0", item});
+    pass(push_pause);
+  }
+  into.unseen += static_cast<unsigned>(pushed_.size());
+  pushed_.clear();
+  std::sort(latencies_.begin(), latencies_.end());
+  if (latencies_.empty()) return;
+  (told ? into.wake_told_ms : into.wake_ms) = latencies_[latencies_.size() / 2];
+  (told ? into.wake_told_worst_ms : into.wake_worst_ms) = latencies_.back();
+}
+
+/// More items than all places, in some lists.
+void Fleet::work(FleetFigures& into) {
+  runs_take(std::chrono::milliseconds(static_cast<int>(run_s * 1000)));
+  const unsigned lists = std::min(size_.lists, lists_at_work);
+  const unsigned items = std::max(least_items, 2 * places_of_host * size_.hosts / lists);
+  for (unsigned i = 1; i <= lists; ++i) {
+    Words push{"RPUSH", list(i) + ":list"};
+    for (unsigned k = 1; k <= items; ++k) push.push_back("item" + std::to_string(k));
+    redis_.ask("user", push);
+    redis_.ask("user", {"PUBLISH", list(i) + ":wake", "free"});
+  }
+  pass(settling);
+  const Counted before = count();
+  const auto runs_before = runs_;
+  pass(window);
+  const Counted after = count();
+  std::vector<double> runs;
+  for (std::size_t i = 0; i < runs_.size(); ++i)
+    runs.push_back(static_cast<double>(runs_[i] - runs_before[i]));
+  const double sum = std::accumulate(runs.begin(), runs.end(), 0.0);
+  const auto commands = static_cast<double>(after.load.commands - before.load.commands);
+  into.work_per_s = commands / seconds(window);
+  into.messages_per_s =
+      static_cast<double>(after.load.messages - before.load.messages) / seconds(window);
+  into.work_busy = seconds(after.load.busy - before.load.busy) / seconds(window);
+  into.runs_per_s = sum / seconds(window);
+  if (sum > 0) {
+    const double mean = sum / static_cast<double>(runs.size());
+    into.commands_per_run = commands / sum;
+    into.least_host = *std::min_element(runs.begin(), runs.end()) / mean;
+    into.most_host = *std::max_element(runs.begin(), runs.end()) / mean;
+  }
+  for (unsigned i = 1; i <= lists; ++i) redis_.ask("user", {"DEL", list(i) + ":list"});
+}
+
+/// Redis is away for a moment, and all hosts come back to it.
+void Fleet::come_back(FleetFigures& into) {
+  pass(settling);
+  const Counted before = count();
+  redis_.restart(at_once, false, Duration{0});
+  pass(at_once);
+  into.back_s = wait_for_all();
+  const Counted after = count();
+  into.back_commands = static_cast<double>(after.load.commands - before.load.commands);
+  into.back_lost = after.load.ended - before.load.ended;
+}
+
+FleetFigures Fleet::measure() {
+  FleetFigures figures;
+  start(figures);
+  rest(figures.rest_per_s, figures.rest_busy);
+  wake(figures, true);
+  wake(figures, false);
+  rest_locked(figures);
+  work(figures);
+  come_back(figures);
+  return figures;
+}
+
+}  // namespace
+
+FleetFigures measure_fleet(const FleetSize& size, const ServiceTimes& times) {
+  return Fleet(size, times).measure();
+}
+
+}  // namespace w8y::sim

@@ -1,0 +1,56 @@
+// A fleet of a size on one Redis: what it costs at rest, at work and when all come back at once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "simulation/service_times.hpp"
+
+namespace w8y::sim {
+
+struct FleetSize {
+  unsigned hosts = 1;
+  unsigned lists = 10;
+  /// 0: the default of w8yd.
+  unsigned idle_commands = 0;
+};
+
+struct FleetFigures {
+  /// From the start of all hosts until each has looked at each list once; negative: not within the
+  /// limit. The same after a restart of Redis.
+  double start_s = 0;
+  double back_s = 0;
+  double start_commands = 0;
+  double back_commands = 0;
+  std::uint64_t back_lost = 0;  ///< connections that were lost again meanwhile
+
+  double rest_per_s = 0;  ///< commands
+  double rest_busy = 0;   ///< part of the time in which Redis has something to do
+  // The same, where each list has a few items, and all of them rest.
+  double locked_per_s = 0;
+  double locked_busy = 0;
+  // From the push until somebody claims.
+  double wake_told_ms = 0;  ///< median, where the push is told on the wake channel
+  double wake_told_worst_ms = 0;
+  double wake_ms = 0;  ///< median, where it is not
+  double wake_worst_ms = 0;
+  unsigned unseen = 0;  ///< pushes that nobody has claimed
+
+  double work_per_s = 0;      ///< commands
+  double messages_per_s = 0;  ///< that Redis writes to those who hear a channel
+  double work_busy = 0;
+  double runs_per_s = 0;
+  double commands_per_run = 0;
+  double least_host = 0;  ///< its runs, as a part of the mean
+  double most_host = 0;
+};
+
+/// Places of each host, and how long its runs take on average, at work.
+inline constexpr unsigned places_of_host = 8;
+inline constexpr double run_s = 1;
+
+FleetFigures measure_fleet(const FleetSize& size, const ServiceTimes& times);
+
+}  // namespace w8y::sim
