@@ -37,7 +37,8 @@ def run_case(bench, concurrency: int) -> List[Row]:
         subjects += runs_of(bench, stack, redis, folder, concurrency, f'executor = "{executor}"',
                             seconds)
         settings = {subject.name: subject.settings for subject in subjects}
-        return beside_both(f"concurrency {concurrency}", settings, in_turn(subjects, bench.rounds))
+        return beside_both(f"concurrency {concurrency}", settings, in_turn(subjects, bench.rounds),
+                           0.9)
 
 
 def run(bench) -> List[Row]:

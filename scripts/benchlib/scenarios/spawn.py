@@ -94,7 +94,8 @@ def run_case(bench, concurrency: int) -> List[Row]:
         if bench.want("redis-cli"):
             subjects.append(shell_loop(bench, redis, concurrency, seconds))
         settings = {subject.name: subject.settings for subject in subjects}
-        rows = beside_both(f"concurrency {concurrency}", settings, in_turn(subjects, bench.rounds))
+        rows = beside_both(f"concurrency {concurrency}", settings, in_turn(subjects, bench.rounds),
+                           0.85)
     judge(rows)
     return rows
 
