@@ -78,7 +78,9 @@ void Loop::run() {
 }
 
 void Loop::turn(bool wait) {
+  in_turn_ = true;
   uv_run(&uv_, wait ? UV_RUN_ONCE : UV_RUN_NOWAIT);
+  in_turn_ = false;
 }
 
 void Loop::stop() {
@@ -99,6 +101,8 @@ void Loop::step() {
     const Instant at = now();
     if (*next > at) break;
     timers_.run_due(at);
+    // Who turns the loop until something is so would wait for an event that may never come.
+    if (in_turn_) uv_stop(&uv_);
   }
   for (walking_ = before_wait_.begin(); walking_ != before_wait_.end();) {
     BeforeWait* hook = *walking_++;

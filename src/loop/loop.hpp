@@ -37,7 +37,7 @@ class Loop {
 
   /// Until stop(), or until nothing is left that could wake it.
   void run();
-  /// One turn: waits for at least one event if `wait`.
+  /// One turn: waits for at least one event if `wait`. A timer that was due is one.
   void turn(bool wait);
   /// Ends run() after the turn it is in.
   void stop();
@@ -81,6 +81,7 @@ class Loop {
   std::unique_ptr<PollSet> polls_;
   std::unique_ptr<Watch> timer_watch_;
   std::optional<Instant> armed_;
+  bool in_turn_ = false;  ///< of turn(), which may have what it is waited for already
   CallTimes lag_;
   uv_prepare_t* prepare_ = nullptr;
   std::list<BeforeWait*> before_wait_;

@@ -31,6 +31,19 @@ struct FullPipe {
 
 }  // namespace
 
+TEST_CASE("a turn in which a timer was due does not wait for more") {
+  loop::Loop loop;
+  bool late = false;
+  bool over = false;
+  Timer far(loop.timers());
+  far.set(loop.now() + std::chrono::seconds(2), [&] { late = true; });
+  Timer first(loop.timers());
+  Timer next(loop.timers());
+  first.set(loop.now(), [&] { next.set(loop.now(), [&] { over = true; }); });
+  while (!over) loop.turn(true);
+  CHECK_FALSE(late);
+}
+
 TEST_CASE("a watch may destroy itself and others that are ready in the same turn") {
   loop::Loop loop;
   std::array<FullPipe, 3> pipes;
