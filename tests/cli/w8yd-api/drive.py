@@ -299,7 +299,9 @@ for path in ("/api/v1/runs", "/api/v1/lists/work/items", "/api/v1/lists/work/ite
              "/api/v1/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV"):
     refused(503, "Redis did not answer", path)
 refused(503, "Redis did not answer", "/api/v1/lists/work/pause", "POST", {})
-assert unix.get("/readyz")[0] == 503 and unix.good("/api/v1/status")["redis"]["connected"] is False
+# A server that ends takes no new connections, and breaks the old ones when it is gone.
+wait_for("the status to say so", lambda: unix.good("/api/v1/status")["redis"]["connected"] is False)
+assert unix.get("/readyz")[0] == 503
 asked = unix.asked | tcp.asked
 print("not asked:", ", ".join(sorted(
     f"{method} {path}" for method, path, _ in unix.document.operations()
