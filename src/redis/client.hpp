@@ -65,6 +65,9 @@ class Client {
   [[nodiscard]] std::size_t unsent() const;
   /// The next attempt is made now instead of after the pause.
   void reconnect_now();
+  /// A reply was not that of its call, so no reply behind it is believed: what is unanswered is
+  /// lost, and the connection is made anew. Of a cluster, each one.
+  void distrust(const std::string& why);
 
   /// Told of every change, until it is destroyed: of each new connection, of its end, and, while
   /// there is none, of each new reason. The connection counts as up when its handshake (AUTH,

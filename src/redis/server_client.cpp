@@ -136,6 +136,7 @@ void ServerClient::on_link_up() {
 }
 
 void ServerClient::on_link_reply(const Reply& reply) {
+  if (distrusted_) return;
   if (calls_.empty()) {
     link_.drop("an answer that nobody asked for: " + std::string(reply.text().substr(0, 200)));
     return;
@@ -160,7 +161,14 @@ void ServerClient::leave(const Reply& error) {
                [this, why = std::string(error.text().substr(0, 200))] { link_.drop(why); });
 }
 
+void ServerClient::distrust(const std::string& why) {
+  if (link_.state() != Link::State::up || std::exchange(distrusted_, true)) return;
+  // Once the reply that is being told of has been.
+  leaving_.set(loop_.now(), [this, why] { link_.drop(why); });
+}
+
 void ServerClient::on_link_down(const Connection::End& end) {
+  distrusted_ = false;
   timeout_.cancel();
   leaving_.cancel();
   suspected_ = false;

@@ -27,6 +27,7 @@ class ServerClient final : public Client::Impl, private Link::Handler {
   [[nodiscard]] std::uint64_t commands_sent() const override { return commands_; }
   [[nodiscard]] std::size_t unsent() const override;
   void reconnect_now() override { link_.reconnect_now(); }
+  void distrust(const std::string& why) override;
 
  private:
   struct Call {
@@ -64,8 +65,9 @@ class ServerClient final : public Client::Impl, private Link::Handler {
   Timer not_sent_;
   std::vector<const Script*> known_;  // the scripts that this connection has been sent
   std::uint64_t commands_ = 0;
-  Timer leaving_;     // the server is not one to stay with
-  std::string told_;  // why it is down, as the listeners know it
+  Timer leaving_;            // the server is not one to stay with
+  bool distrusted_ = false;  // no reply is believed until there is a new connection
+  std::string told_;         // why it is down, as the listeners know it
 };
 
 }  // namespace w8y::redis

@@ -100,6 +100,24 @@ TEST_CASE("garbage behind a good handshake") {
   CHECK(has(first_trouble("+PONG\r\n+one\r\n+two\r\n"), "one"));  // and dropped for the second
 }
 
+TEST_CASE("behind a reply that was another call's, none is believed") {
+  loop::Loop loop;
+  Peer peer(loop, "+PONG\r\n+one\r\n+two\r\n+three\r\n");
+  Client client(loop, options_for("unix://" + peer.path()));
+  std::vector<std::string> told;
+  for (int i = 0; i < 3; ++i)
+    client.call({"PING"}, [&](const redis::Answer& answer) {
+      told.push_back(answer.ok() ? std::string(answer.reply.text())
+                                 : std::string(answer.problem()));
+      if (told.size() == 1) client.distrust("not what was asked for");
+    });
+  CHECK(turn_until(loop, [&] { return told.size() == 3; }));
+  CHECK(told.front() == "one");
+  CHECK(has(told.at(1), "not what was asked for"));
+  CHECK(has(told.at(2), "not what was asked for"));
+  CHECK(turn_until(loop, [&] { return peer.guests() >= 2; }));
+}
+
 TEST_CASE("an endless reply is given up on") {
   loop::Loop loop;
   Peer peer(loop, "+PONG\r\n+" + std::string(100'000, 'a'));
