@@ -177,10 +177,43 @@ void Leases::send_batch(const Batch& batch, std::size_t bytes) {
 void Leases::renew_locks(const std::vector<Asked>& batch, const LeaseStore::Answer& answer) {
   const LeaseTerms& common = *batch.front().terms;
   RenewCall call{common.keys->slots, common.fleet, common.expiry, {}};
-  for (const Asked& each : batch)
-    call.locks.push_back({each.terms->key, each.terms->value, each.terms->retake});
+  for (const Asked& each : batch) call.locks.push_back({each.terms->key, each.terms->value});
   store_.renew(call,
-               [answer](const std::vector<Renewed>* states, const StoreError&) { answer(states); });
+               [this, alive = alive_, batch, answer](const RenewResult* result, const StoreError&) {
+                 if (!*alive) return;
+                 if (result == nullptr) return answer(nullptr);
+                 retake(batch, *result, answer);
+               });
+}
+
+/// What was found gone is taken again in a call of its own, which says until when that may be. It
+/// knows Redis's clock from the call before. If it is held on its way until the lease is over,
+/// others may have run the item; then it takes nothing.
+void Leases::retake(const std::vector<Asked>& batch, const RenewResult& found,
+                    const LeaseStore::Answer& answer) {
+  const LeaseTerms& common = *batch.front().terms;
+  const Instant now = clock_.now();
+  RenewCall call{common.keys->slots, common.fleet, common.expiry, {}};
+  std::vector<std::size_t> places;
+  Duration time = common.expiry;
+  for (std::size_t i = 0; i < std::min(batch.size(), found.states.size()); ++i) {
+    const Lease* lease = *batch[i].lease;
+    if (found.states[i] != Renewed::gone || !batch[i].terms->retake || lease == nullptr) continue;
+    places.push_back(i);
+    call.locks.push_back({batch[i].terms->key, batch[i].terms->value});
+    // Of one that is lost others may have run the item, and its end will say so.
+    if (!lease->lost_) time = std::min(time, std::max(lease->ends_ - now, Duration(0)));
+  }
+  if (places.empty()) return answer(&found.states);
+  call.retake_until = found.now + std::chrono::duration_cast<WallTime>(time);
+  store_.renew(call, [states = found.states, places, answer](const RenewResult* result,
+                                                             const StoreError&) mutable {
+    if (result != nullptr) {
+      for (std::size_t i = 0; i < std::min(places.size(), result->states.size()); ++i)
+        states[places[i]] = result->states[i];
+    }
+    answer(&states);
+  });
 }
 
 void Leases::answered(const std::vector<Asked>& asked, Instant sent,

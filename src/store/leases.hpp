@@ -107,6 +107,8 @@ class Leases {
   void send_all(const Batch& leases);
   void send_batch(const Batch& batch, std::size_t bytes);
   void renew_locks(const std::vector<Asked>& batch, const LeaseStore::Answer& answer);
+  void retake(const std::vector<Asked>& batch, const RenewResult& found,
+              const LeaseStore::Answer& answer);
   void answered(const std::vector<Asked>& asked, Instant sent, const std::vector<Renewed>* states);
   void send_delayed();
   void renewed(Lease& lease, Instant sent, Renewed state);

@@ -107,11 +107,13 @@ void Comparison::renew_some() {
   if (held_.empty()) return;
   const bool fleet = random_.chance(40);
   Words key{fleet ? "w:slots" : lock(held_[0].item)};
-  Words arg{ms(random_.between(1, 4)), fleet ? "1" : "0"};
+  const std::int64_t now = keys_.now_ms();
+  Words arg{ms(random_.between(1, 4)), fleet ? "1" : "0",
+            std::to_string(random_.one_of<std::int64_t>({0, now, now + 1}))};
   for (auto left = random_.between(1, 5); left > 0; --left) {
     const Run& run = random_.one_of(held_);
     key.push_back(lock(run.item));
-    arg.push_back((random_.chance(50) ? "t" : "n") + run.holder + run.id);
+    arg.push_back(run.holder + run.id);
   }
   script(store::scripts::renew, renew, key, arg);
 }

@@ -218,7 +218,7 @@ void Promises::lease_ends_at(Run& run, Instant at) {
 }
 
 void Promises::after_renew(const Server::Command& command, const Value& reply) {
-  for (std::size_t i = 0; i < reply.elements.size(); ++i) {
+  for (std::size_t i = 1; i < reply.elements.size(); ++i) {
     const auto state = reply.elements[i].number;
     const std::string& value = command.arg[i + 2];
     const auto run = runs_.find(value.substr(value.size() - 26));

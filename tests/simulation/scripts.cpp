@@ -221,14 +221,15 @@ Value renew(const ScriptCall& call) {
   Keys& keys = call.keys;
   const std::int64_t expiry = number(call.arg[0]);
   const bool fleet = call.arg[1] == "1";
-  std::vector<Value> reply;
+  const bool retakes = keys.now_ms() < number(call.arg[2]);
+  std::vector<Value> reply{Value::of(keys.now_ms())};
   for (std::size_t i = 1; i < call.key.size(); ++i) {
     const std::string& lock = call.key[i];
-    const std::string value = call.arg[i + 1].substr(1);
+    const std::string& value = call.arg[i + 2];
     std::int64_t state = 0;
     if (!keys.exists(lock)) {
       state = 3;
-      if (call.arg[i + 1][0] == 't') {
+      if (retakes) {
         keys.set(lock, value, expiry, true);
         state = 2;
       }

@@ -213,7 +213,7 @@ void Measuring::one_after_another(std::size_t taken) {
   std::vector<Call> claims, renewals, ends;
   for (std::size_t at = 0; at < items; at += taken) {
     Words runs;
-    Call renewal{{list + ":slots"}, {"60000", "0"}};
+    Call renewal{{list + ":slots"}, {"60000", "0", "0"}};
     Call end{{list + ":failures", list + ":slots", list + ":runs", list + ":list",
               list + ":quarantined"},
              {list + ":events", list + ":wake", list + ":lock:", "1", "run:host1:100:", "", "0",
@@ -222,7 +222,7 @@ void Measuring::one_after_another(std::size_t taken) {
       runs.push_back(run_id());
       const std::string lock = list + ":lock:" + names[i + 1];
       renewal.key.push_back(lock);
-      renewal.arg.push_back("nrun:host1:100:" + runs.back());
+      renewal.arg.push_back("run:host1:100:" + runs.back());
       end.key.push_back(lock);
       end.arg.insert(end.arg.end(), {"1", runs.back(),
                                      R"({"run":")" + runs.back() +

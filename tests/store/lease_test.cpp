@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "store/host.hpp"
+#include "store/scripts.hpp"
 
 using namespace w8y;
 using namespace w8y::test;
@@ -71,6 +72,21 @@ TEST_CASE("with terminate a lease that is gone is lost, and not taken again") {
   CHECK(turn_until(loop, [&] { return host.told.lost.size() == 1; }));
   turn_for(loop, 500ms);
   CHECK(server.ask({"EXISTS", "work:lock:a"}) == "0");
+}
+
+TEST_CASE("a renewal that was on its way for longer than its lease takes nothing") {
+  RedisServer server;
+  const std::string text(store::scripts::renew.text);
+  const std::string far = "99999999999999", life = "2000", value = "run:here:1:x";
+  const auto renew = [&](const std::string& until) {
+    return server.ask({"EVAL", text, "2", "work:slots", "work:lock:a", life, "0", until, value});
+  };
+  CHECK(renew("0").ends_with("\n3"));
+  CHECK(renew("1000").ends_with("\n3"));
+  CHECK(server.ask({"EXISTS", "work:lock:a"}) == "0");
+  CHECK(renew(far).ends_with("\n2"));
+  CHECK(server.ask({"GET", "work:lock:a"}) == value);
+  CHECK(renew("0").ends_with("\n1"));
 }
 
 TEST_CASE("a silent Redis: warned before the lease ends, told when it has, had back after") {

@@ -32,7 +32,7 @@ class SlowStore : public LockStore {
  public:
   struct Call {
     std::vector<std::string> keys;
-    Answer<std::vector<Renewed>> answer;
+    Answer<store::RenewResult> answer;
   };
   void claim(const ClaimCall&, Answer<ClaimResult>) override {}
   void claim_item(const store::ClaimItemCall&, Answer<store::ClaimItemResult>) override {}
@@ -40,7 +40,7 @@ class SlowStore : public LockStore {
   void sweep(const SweepCall&, Answer<SweepResult>) override {}
   void measure(const MeasureCall&, Answer<MeasureResult>) override {}
   void settle(const CircularKeys&, const std::vector<const SettleCall*>&, SettleAnswer) override {}
-  void renew(const RenewCall& call, Answer<std::vector<Renewed>> answer) override {
+  void renew(const RenewCall& call, Answer<store::RenewResult> answer) override {
     Call& kept = calls.emplace_back();
     for (const RenewLock& lock : call.locks) {
       kept.keys.push_back(lock.key);
@@ -53,9 +53,9 @@ class SlowStore : public LockStore {
     const Call call = std::move(calls.front());
     calls.pop_front();
     for (const std::string& key : call.keys) open -= key.size();
-    const std::vector<Renewed> states(call.keys.size(), Renewed::renewed);
-    renewed += states.size();
-    call.answer(&states, {});
+    const store::RenewResult result{WallTime(0), std::vector(call.keys.size(), Renewed::renewed)};
+    renewed += call.keys.size();
+    call.answer(&result, {});
   }
 
   std::deque<Call> calls;

@@ -28,7 +28,7 @@ class Switching final : public LockStore {
   void undo(const UndoCall& call, Answer<UndoResult> answer) override {
     now().undo(call, std::move(answer));
   }
-  void renew(const RenewCall& call, Answer<std::vector<Renewed>> answer) override {
+  void renew(const RenewCall& call, Answer<RenewResult> answer) override {
     now().renew(call, std::move(answer));
   }
   void settle(const CircularKeys& keys, const std::vector<const SettleCall*>& calls,

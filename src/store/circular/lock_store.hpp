@@ -108,7 +108,6 @@ struct UndoResult {
 struct RenewLock {
   std::string key;
   std::string value;
-  bool retake = false;  ///< if it is gone and free
 };
 enum class Renewed { foreign = 0, renewed = 1, retaken = 2, gone = 3, refused = 4 };
 
@@ -117,6 +116,14 @@ struct RenewCall {
   bool fleet = false;  ///< the runs have places in slots
   Duration expiry{0};
   std::vector<RenewLock> locks;
+  /// Those that are gone and free are taken again, if the call comes to Redis before this time by
+  /// Redis's clock. A store that can tell what came between its steps needn't look at the time.
+  std::optional<WallTime> retake_until = std::nullopt;
+};
+
+struct RenewResult {
+  WallTime now{0};              ///< by Redis's clock
+  std::vector<Renewed> states;  ///< in the order of the locks
 };
 
 struct SettleCall {
@@ -202,7 +209,7 @@ class LockStore {
   virtual void claim(const ClaimCall& call, Answer<ClaimResult> answer) = 0;
   virtual void claim_item(const ClaimItemCall& call, Answer<ClaimItemResult> answer) = 0;
   virtual void undo(const UndoCall& call, Answer<UndoResult> answer) = 0;
-  virtual void renew(const RenewCall& call, Answer<std::vector<Renewed>> answer) = 0;
+  virtual void renew(const RenewCall& call, Answer<RenewResult> answer) = 0;
   /// Runs of one list, at most most_settled of them. `answer` is told once of each, by its place
   /// among the calls.
   virtual void settle(const CircularKeys& keys, const std::vector<const SettleCall*>& calls,

@@ -168,25 +168,27 @@ void PlainLocks::finish_swap(const StoreError* trouble) {
 
 // ---- renew
 
-void PlainLocks::renew(const RenewCall& call, Answer<std::vector<Renewed>> answer) {
+void PlainLocks::renew(const RenewCall& call, Answer<RenewResult> answer) {
   struct Batch {
-    std::vector<Renewed> states;
+    RenewResult result;
     std::size_t unanswered = 0;
     std::optional<StoreError> trouble;
-    Answer<std::vector<Renewed>> answer;
+    Answer<RenewResult> answer;
   };
   auto batch = std::make_shared<Batch>();
-  batch->states.assign(call.locks.size(), Renewed::foreign);
+  batch->result.states.assign(call.locks.size(), Renewed::foreign);
   batch->unanswered = call.locks.size();
   batch->answer = std::move(answer);
   const std::string life = ms_text(call.expiry);
   for (std::size_t i = 0; i < call.locks.size(); ++i) {
     const RenewLock& lock = call.locks[i];
-    const auto decide = [batch, i, lock, life](const Found& found) -> Change {
-      Renewed& state = batch->states[i];
+    // The lock is watched from its look to its change: what others did between them is found out.
+    const auto decide = [batch, i, lock, life,
+                         retake = call.retake_until.has_value()](const Found& found) -> Change {
+      Renewed& state = batch->result.states[i];
       if (!found.lock) {
-        state = lock.retake ? Renewed::retaken : Renewed::gone;
-        if (lock.retake) return {{{"SET", lock.key, lock.value, "PX", life}}, {}};
+        state = retake ? Renewed::retaken : Renewed::gone;
+        if (retake) return {{{"SET", lock.key, lock.value, "PX", life}}, {}};
       } else if (*found.lock == lock.value) {
         state = Renewed::renewed;
         return {{{"PEXPIRE", lock.key, life}}, {}};
@@ -194,7 +196,7 @@ void PlainLocks::renew(const RenewCall& call, Answer<std::vector<Renewed>> answe
       return {};
     };
     swap(lock.key, {}, decide, [batch, i](const Swapped* swapped, const StoreError& trouble) {
-      Renewed& state = batch->states[i];
+      Renewed& state = batch->result.states[i];
       if (swapped == nullptr && says_wrong_type(trouble.why)) {
         state = Renewed::foreign;  // whoever's it is, it keeps no other from being renewed
       } else if (swapped == nullptr) {
@@ -206,11 +208,11 @@ void PlainLocks::renew(const RenewCall& call, Answer<std::vector<Renewed>> answe
         state = Renewed::gone;
       }
       if (--batch->unanswered > 0) return;
-      const bool none = std::ranges::none_of(batch->states, [](Renewed each) {
+      const bool none = std::ranges::none_of(batch->result.states, [](Renewed each) {
         return each == Renewed::renewed || each == Renewed::retaken;
       });
       if (batch->trouble && none) return batch->answer(nullptr, *batch->trouble);
-      batch->answer(&batch->states, {});
+      batch->answer(&batch->result, {});
     });
   }
   if (call.fleet) renew_places(call);

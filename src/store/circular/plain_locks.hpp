@@ -24,7 +24,7 @@ class PlainLocks final : public LockStore {
   void claim(const ClaimCall& call, Answer<ClaimResult> answer) override;
   void claim_item(const ClaimItemCall& call, Answer<ClaimItemResult> answer) override;
   void undo(const UndoCall& call, Answer<UndoResult> answer) override;
-  void renew(const RenewCall& call, Answer<std::vector<Renewed>> answer) override;
+  void renew(const RenewCall& call, Answer<RenewResult> answer) override;
   void settle(const CircularKeys& keys, const std::vector<const SettleCall*>& calls,
               SettleAnswer answer) override;
 

@@ -271,31 +271,30 @@ void ScriptedLocks::undo(const UndoCall& call, Answer<UndoResult> answer) {
               });
 }
 
-void ScriptedLocks::renew(const RenewCall& call, Answer<std::vector<Renewed>> answer) {
+void ScriptedLocks::renew(const RenewCall& call, Answer<RenewResult> answer) {
   const std::string expiry = ms_text(call.expiry);
+  const std::string retake_until = std::to_string(call.retake_until.value_or(WallTime(0)).count());
   // Named only where it is used: while a cluster moves the slot, a call for keys that are all there
   // or all not there is carried out, and any other has to wait.
   redis::Command keys{call.fleet || call.locks.empty() ? call.slots_key : call.locks.front().key};
-  std::vector<std::string> values;
-  values.reserve(call.locks.size());
+  redis::Command args{expiry, call.fleet ? "1" : "0", retake_until};
   for (const auto& lock : call.locks) {
     keys.push_back(lock.key);
-    values.push_back((lock.retake ? "t" : "n") + lock.value);
+    args.push_back(lock.value);
   }
-  redis::Command args{expiry, call.fleet ? "1" : "0"};
-  args.insert(args.end(), values.begin(), values.end());
   client_.run(scripts::renew, keys, args,
               [this, answer = std::move(answer)](const redis::Answer& got) {
                 if (const auto trouble = trouble_of(got)) {
                   note_refusal(got);
                   return answer(nullptr, *trouble);
                 }
-                std::vector<Renewed> states;
-                for (std::size_t i = 0; i < got.reply.size(); ++i) {
-                  states.push_back(static_cast<Renewed>(got.reply[i].integer()));
-                  if (states.back() == Renewed::refused) proven_ = false;
+                RenewResult result;
+                result.now = WallTime(got.reply[0].integer());
+                for (std::size_t i = 1; i < got.reply.size(); ++i) {
+                  result.states.push_back(static_cast<Renewed>(got.reply[i].integer()));
+                  if (result.states.back() == Renewed::refused) proven_ = false;
                 }
-                answer(&states, {});
+                answer(&result, {});
               });
 }
 

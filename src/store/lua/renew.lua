@@ -3,15 +3,19 @@
 -- KEYS  1 slots; without places in slots, any of the locks  2… a lock each
 -- ARGV  1 life of a lock, ms
 --       2 "1": the runs have places in slots
---       3… for each lock its value, which ends in the run id, with one letter before it:
---          "t": take the lock again if it is gone and free, "n": don't
--- Reply for each lock 1 renewed, 2 taken again, 3 gone, 0 another's, 4 refused
+--       3 until when locks that are gone and free are taken again, ms by Redis's clock; 0: never
+--       4… for each lock its value, which ends in the run id
+-- Reply {ms by Redis's clock; for each lock 1 renewed, 2 taken again, 3 gone, 0 another's, 4 refused}
+-- A call may be held on its way for longer than its lease lasts. Others may have run the item
+-- meanwhile, and it is not to be taken from under them: hence the time in ARGV 3.
 -- One key of a wrong type, or one refusal, keeps no other lock from being renewed. Where nothing
 -- could be done, the refusal is the reply.
 
 local time = redis.call('TIME')
 local expiry_ms = tonumber(ARGV[1])
-local until_ms = time[1] * 1000 + math.floor(time[2] / 1000) + expiry_ms
+local now_ms = time[1] * 1000 + math.floor(time[2] / 1000)
+local until_ms = now_ms + expiry_ms
+local retakes = now_ms < tonumber(ARGV[3])
 local refusal
 local renewed = 0
 local function try(...)
@@ -22,9 +26,9 @@ local function try(...)
   refusal = answer
 end
 
-local reply = {}
+local reply = {now_ms}
 for i = 2, #KEYS do
-  local value = string.sub(ARGV[i + 1], 2)
+  local value = ARGV[i + 2]
   -- No more than tells whether it is ours: another's may be of any length.
   local found = try('GETRANGE', KEYS[i], 0, #value)
   if found == '' then
@@ -38,7 +42,7 @@ for i = 2, #KEYS do
     state = try('PEXPIRE', KEYS[i], expiry_ms) and 1 or 4
   elseif not found then
     state = 3
-    if string.sub(ARGV[i + 1], 1, 1) == 't' then
+    if retakes then
       local taken = try('SET', KEYS[i], value, 'PX', expiry_ms, 'NX')
       if taken then state = 2 elseif taken == nil then state = 4 end
     end
