@@ -90,7 +90,7 @@ bool same(const Value& a, const Value& b, bool times) {
   if (a.kind != b.kind || a.text != b.text || a.elements.size() != b.elements.size()) return false;
   for (std::size_t i = 0; i < a.elements.size(); ++i) {
     const Value &left = a.elements[i], &right = b.elements[i];
-    const bool time = times && i == 2 && left.number >= 0 && right.number >= 0;
+    const bool time = times && i == 3 && left.number >= 0 && right.number >= 0;
     if (time ? std::abs(left.number - right.number) > tolerance_ms : !same(left, right, false))
       return false;
   }

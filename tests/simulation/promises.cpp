@@ -135,12 +135,12 @@ void Promises::after_claim(Server& server, const Server::Command& command, const
     return claimed(server, command, command.arg[3], command.arg[4], holder,
                    std::chrono::milliseconds(number(command.arg[1])));
   }
-  if (told.size() < 7) return;
-  constexpr std::size_t several = 5;
-  if (told.size() >= 7 + 3 * several)
+  constexpr std::size_t head = 8, several = 5;
+  if (told.size() < head) return;
+  if (told.size() >= head + 3 * several)
     if (const auto waits = at_claims_.extract(command.who)) waits.mapped()();
   std::size_t run = 15;
-  for (std::size_t i = 7 + 2 * static_cast<std::size_t>(told[6].number); i + 2 < told.size();
+  for (std::size_t i = head + 2 * static_cast<std::size_t>(told[7].number); i + 2 < told.size();
        i += 3)
     claimed(server, command, told[i].text, command.arg[run++], command.arg[1],
             std::chrono::milliseconds(number(command.arg[2])));
