@@ -8,7 +8,13 @@ namespace w8y::sim {
 std::string brief(const std::string& text) {
   constexpr std::size_t whole = 80, beginning = 30;
   if (text.size() <= whole) return text;
-  return text.substr(0, beginning) + "..." + std::to_string(hash_of(text));
+  // What makes an item another stands at one of its ends.
+  constexpr std::size_t end = 1024;
+  const std::string_view all = text;
+  const std::uint64_t hash = hash_of(all.substr(0, end)) ^
+                             hash_of(all.substr(all.size() - std::min(end, all.size()))) * 31;
+  return text.substr(0, beginning) + "..." + std::to_string(hash) + '+' +
+         std::to_string(text.size());
 }
 
 void World::run_until(Instant end) {
