@@ -14,7 +14,7 @@ build_packages=(
   g++ meson ninja-build pkg-config python3
   libhiredis-dev libuv1-dev libtomlplusplus-dev nlohmann-json3-dev libspdlog-dev libcli11-dev
   libmicrohttpd-dev libcurl4-openssl-dev libssl-dev libsystemd-dev nettle-dev libical-dev libncurses-dev
-  prometheus-cpp-dev doctest-dev
+  prometheus-cpp-dev doctest-dev liblua5.1-0-dev lua-cjson
   redis-server redis-tools
 )
 # shellcheck disable=SC2034

@@ -1,15 +1,15 @@
 // Comparison: one call, of both; and all keys.
 #include "simulation/comparison.hpp"
 
-#include <cstdio>
+#include <utility>
 
 namespace w8y::sim {
 
 namespace {
 
-/// All keys, by name: type, ms to live, contents.
+/// All keys that begin so, by name: type, ms to live, contents.
 constexpr const char* dump_script = R"(
-local all = redis.call('KEYS', '*')
+local all = redis.call('KEYS', ARGV[1] .. '*')
 table.sort(all)
 local reply = {}
 for _, key in ipairs(all) do
@@ -18,6 +18,9 @@ for _, key in ipairs(all) do
   if kind == 'string' then what = {redis.call('GET', key)}
   elseif kind == 'list' then what = redis.call('LRANGE', key, 0, -1)
   elseif kind == 'zset' then what = redis.call('ZRANGE', key, 0, -1, 'WITHSCORES')
+  elseif kind == 'set' then
+    what = redis.call('SMEMBERS', key)
+    table.sort(what)
   else
     local names = redis.call('HKEYS', key)
     table.sort(names)
@@ -58,11 +61,12 @@ struct Filler {
   }
   void operator()(const SortedSet& set) const {
     into.kind = "zset";
-    for (const auto& [score, member] : set.order()) {
-      char number[32];
-      std::snprintf(number, sizeof number, "%.17g", score);
-      into.what.insert(into.what.end(), {member, number});
-    }
+    for (const auto& [score, member] : set.order())
+      into.what.insert(into.what.end(), {member, double_text(score)});
+  }
+  void operator()(const Set& set) const {
+    into.kind = "set";
+    into.what.assign(set.begin(), set.end());
   }
 };
 
@@ -85,29 +89,75 @@ Value value_of(const redis::ReplyCopy& reply) {
   return Value::array(std::move(elements));
 }
 
-/// Numbers that count ms to live differ a little.
-bool same(const Value& a, const Value& b, bool times) {
-  if (a.kind != b.kind || a.text != b.text || a.elements.size() != b.elements.size()) return false;
+/// Numbers that count ms to live differ a little: there may be one at `time_at` of an array. What
+/// stands behind an error names the script.
+bool same(const Value& a, const Value& b, std::size_t time_at) {
+  if (a.kind != b.kind || a.elements.size() != b.elements.size()) return false;
+  if (a.text.substr(0, a.text.find(" script: ")) != b.text.substr(0, b.text.find(" script: ")))
+    return false;
   for (std::size_t i = 0; i < a.elements.size(); ++i) {
     const Value &left = a.elements[i], &right = b.elements[i];
-    const bool time = times && i == 3 && left.number >= 0 && right.number >= 0;
-    if (time ? std::abs(left.number - right.number) > tolerance_ms : !same(left, right, false))
+    const bool time = i == time_at && left.number >= 0 && right.number >= 0;
+    if (time ? std::abs(left.number - right.number) > tolerance_ms : !same(left, right, no_time))
       return false;
   }
   return a.number == b.number;
+}
+
+/// What a client makes of a status is a text.
+Value without_status(Value value) {
+  if (value.kind == Value::Kind::status) value.kind = Value::Kind::bulk;
+  for (Value& element : value.elements) element = without_status(std::move(element));
+  return value;
+}
+
+/// Pages come in an order that both know.
+constexpr const char* sorted_scan = R"(
+local function sorted_scan(...)
+  local page = redis.call('HSCAN', ...)
+  local fields, values = {}, {}
+  for i = 1, #page[2], 2 do
+    fields[#fields + 1] = page[2][i]
+    values[page[2][i]] = page[2][i + 1]
+  end
+  table.sort(fields)
+  local sorted = {}
+  for _, field in ipairs(fields) do
+    sorted[#sorted + 1] = field
+    sorted[#sorted + 1] = values[field]
+  end
+  return {page[1], sorted}
+end
+)";
+
+void replace_all(std::string& text, const std::string& what, const std::string& with) {
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size()))
+    text.replace(at, what.size(), with);
 }
 
 }  // namespace
 
 void Comparison::script(const redis::Script& real, Script model, const Words& key, const Words& arg,
                         bool times) {
-  const Value expected = model({keys_, key, arg, published_});
+  compare(real, model({keys_, key, arg, published_}), key, arg, times ? 3 : no_time);
+}
+
+void Comparison::lua(const redis::Script& script, const Words& key, const Words& arg,
+                     std::size_t time_at) {
+  const auto allowed = [](const CommandInfo&, bool) { return std::string(); };
+  compare(script, run_lua(script, {keys_, key, arg, published_}, allowed), key, arg, time_at);
+}
+
+void Comparison::compare(const redis::Script& real, Value expected, const Words& key,
+                         const Words& arg, std::size_t time_at) {
   std::string text(real.text);
-  const std::string clock = "({'" + std::to_string(keys_.now_us / 1'000'000) + "','" +
-                            std::to_string(keys_.now_us % 1'000'000) + "'})";
-  const std::string asks = "redis.call('TIME')";
-  for (auto at = text.find(asks); at != std::string::npos; at = text.find(asks, at))
-    text.replace(at, asks.size(), clock);
+  replace_all(text, "redis.call('TIME')",
+              "({'" + std::to_string(keys_.now_us / 1'000'000) + "','" +
+                  std::to_string(keys_.now_us % 1'000'000) + "'})");
+  if (text.find("'HSCAN'") != std::string::npos) {
+    replace_all(text, "redis.call('HSCAN', ", "sorted_scan(");
+    text = sorted_scan + text;
+  }
   const std::string count = std::to_string(key.size());
   redis::Command words{"EVAL", text, count};
   words.insert(words.end(), key.begin(), key.end());
@@ -117,11 +167,30 @@ void Comparison::script(const redis::Script& real, Script model, const Words& ke
   std::string what = std::string(real.name) + " (";
   for (const std::string& word : arg) what += word.substr(0, 60) + ", ";
   what += ")";
-  if (!same(expected, found, times))
+  expected = without_status(std::move(expected));
+  if (!same(expected, found, time_at))
     throw std::runtime_error("step " + std::to_string(steps_) + ", " + what +
                              "\n  the model says " + to_text(expected) + "\n  redis says     " +
                              to_text(found) + "\n" + shown(model_keys()));
   compare_keys(what);
+}
+
+Value Comparison::both(const Words& words) {
+  const CommandInfo* info = command_of(words.front());
+  if (info == nullptr) throw std::runtime_error("there is no model of " + words.front());
+  const std::size_t told = published_.size();
+  const Value expected = run_command(*info, {keys_, words, published_});
+  const redis::Command command(words.begin(), words.end());
+  const Value found = value_of(redis_.pipeline({command})[0]);
+  std::string what;
+  for (const std::string& word : words) what += word + ' ';
+  // How many have heard of it is for the real one to know.
+  if (published_.size() == told && !same(without_status(expected), found, no_time))
+    throw std::runtime_error("step " + std::to_string(steps_) + ", " + what +
+                             "\n  the model says " + to_text(expected) + "\n  redis says     " +
+                             to_text(found) + "\n" + shown(model_keys()));
+  compare_keys(what);
+  return expected;
 }
 
 void Comparison::plain(const Words& words) {
@@ -133,7 +202,7 @@ void Comparison::plain(const Words& words) {
 }
 
 Dump Comparison::real_keys() {
-  const auto replies = redis_.pipeline({{"EVAL", dump_script, "0"}});
+  const auto replies = redis_.pipeline({{"EVAL", dump_script, "0", prefix_}});
   Dump dump;
   for (const redis::ReplyCopy& key : replies[0].elements) {
     Dumped& entry = dump[key.elements[0].text];
@@ -147,6 +216,7 @@ Dump Comparison::real_keys() {
 Dump Comparison::model_keys() {
   Dump dump;
   for (const auto& [key, entry] : keys_.all()) {
+    if (!key.starts_with(prefix_)) continue;
     Dumped& into = dump[key];
     std::visit(Filler{into}, entry.value);
     into.ttl = entry.expires_ms ? *entry.expires_ms - keys_.now_ms() : -1;

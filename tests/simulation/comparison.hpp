@@ -15,6 +15,7 @@
 #include "loop/loop.hpp"
 #include "redis/subscriber.hpp"
 #include "redis/sync.hpp"
+#include "simulation/lua.hpp"
 #include "simulation/random.hpp"
 #include "simulation/scripts.hpp"
 #include "support/redis_server.hpp"
@@ -25,6 +26,8 @@ namespace w8y::sim {
 constexpr std::int64_t unit_ms = 1'000'000;
 /// Of what a key has left to live: it is counted by two clocks.
 constexpr std::int64_t tolerance_ms = unit_ms * 2 / 5;
+/// Of a reply in which nothing counts time.
+constexpr std::size_t no_time = 1000;
 
 struct Dumped {
   std::string kind;
@@ -40,19 +43,30 @@ using Dump = std::map<std::string, Dumped>;
 class Comparison {
  public:
   explicit Comparison(std::uint64_t seed)
-      : random_(seed), redis_(loop_, options()), subscriber_(loop_, options()) {
+      : random_(seed),
+        of_schedules_(random_.fork(1)),
+        of_commands_(random_.fork(2)),
+        redis_(loop_, options()),
+        subscriber_(loop_, options()) {
     keys_.now_us = 1'800'000'000'000'000;
-    for (const char* channel : {"w:events", "w:wake"})
+    const std::vector<const char*> channels{"w:events", "w:wake", "s:events", "s:wake"};
+    for (const char* channel : channels)
       subscriptions_.push_back(subscriber_.subscribe(
           channel,
           [this](std::string_view from, std::string_view text) {
             heard_.push_back({std::string(from), std::string(text)});
           },
           [this] { ++confirmed_; }));
-    wait([this] { return confirmed_ == 2; }, "the channels");
+    wait([&] { return confirmed_ == std::ssize(channels); }, "the channels");
   }
 
-  void step();
+  /// Of each kind of work, on keys of its own; and any command.
+  void step() {
+    ++steps_;
+    in_turn("w", &Comparison::circular_step);
+    in_turn("s", &Comparison::schedule_step);
+    in_turn("p", &Comparison::command_step);
+  }
   void compare_news();
 
  private:
@@ -73,9 +87,21 @@ class Comparison {
     }
   }
 
+  /// A step that changes no keys but those that begin so: others are compared when time passes.
+  void in_turn(const char* prefix, void (Comparison::*change)()) {
+    prefix_ = prefix;
+    (this->*change)();
+    prefix_.clear();
+  }
   void script(const redis::Script& real, Script model, const Words& key, const Words& arg,
               bool times = false);
+  /// Through the script itself, on both. The number at this place of the reply counts ms to live.
+  void lua(const redis::Script& script, const Words& key, const Words& arg, std::size_t time_at);
+  void compare(const redis::Script& real, Value expected, const Words& key, const Words& arg,
+               std::size_t time_at);
   void plain(const Words& words);
+  /// A command, on both: its reply and all keys.
+  Value both(const Words& words);
   void pass(std::int64_t ms);
   void compare_keys(const std::string& after);
   Dump real_keys();
@@ -90,6 +116,21 @@ class Comparison {
   void order();
   void add_or_remove();
   void user();
+  void circular_step();
+
+  // comparison_schedules.cpp
+  void schedule_step();
+  void set_schedules();
+  void dispatch();
+  void take_jobs();
+  void end_job();
+  void renew_jobs();
+  void recover_jobs();
+  void change_schedule();
+  void spoil(Random& random, const Words& keys);
+  std::string job();
+  // comparison_commands.cpp
+  void command_step();
 
   std::string item() { return "item" + std::to_string(random_.below(14)); }
   std::string lock(const std::string& of) { return "w:lock:" + of; }
@@ -106,7 +147,17 @@ class Comparison {
     std::string item;
   };
 
+  /// A job of a schedule that was taken.
+  struct Taken {
+    std::string job;
+    std::string tag;
+    std::string run;
+    std::string holder;
+  };
+
   Random random_;
+  Random of_schedules_;
+  Random of_commands_;
   test::RedisServer server_;
   loop::Loop loop_;
   redis::SyncClient redis_;
@@ -117,9 +168,12 @@ class Comparison {
   std::vector<Published> heard_;
   std::vector<Published> published_;
   std::vector<Run> held_;
+  std::vector<Taken> taken_;
+  Words spoilt_;  ///< keys of a wrong type
   std::int64_t left_ = -1;
   std::uint64_t runs_ = 0;
   std::uint64_t steps_ = 0;
+  std::string prefix_;  ///< of the keys that are compared
 };
 
 }  // namespace w8y::sim

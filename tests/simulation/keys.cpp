@@ -1,6 +1,7 @@
 #include "simulation/keys.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 namespace w8y::sim {
@@ -47,6 +48,23 @@ bool Keys::remove(const std::string& key) {
   if (look(key) == nullptr) return false;
   entries_.erase(key);
   return true;
+}
+
+bool Keys::rename(const std::string& from, const std::string& to) {
+  if (look(to) != nullptr) return false;
+  ++written;
+  auto node = entries_.extract(from);
+  node.key() = to;
+  entries_.insert(std::move(node));
+  return true;
+}
+
+const char* Keys::type(const std::string& key) {
+  const Entry* entry = look(key);
+  if (entry == nullptr) return "none";
+  // In the order of the variant.
+  static constexpr std::array<const char*, 5> names{"string", "list", "hash", "zset", "set"};
+  return names[entry->value.index()];
 }
 
 void Keys::sweep(const std::string& key) {

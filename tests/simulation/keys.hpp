@@ -17,6 +17,7 @@ namespace w8y::sim {
 
 using List = std::deque<std::string>;
 using Hash = std::map<std::string, std::string>;
+using Set = std::set<std::string>;
 
 class SortedSet {
  public:
@@ -39,7 +40,7 @@ struct WrongType {};
 class Keys {
  public:
   struct Entry {
-    std::variant<std::string, List, Hash, SortedSet> value;
+    std::variant<std::string, List, Hash, SortedSet, Set> value;
     std::optional<std::int64_t> expires_ms;
   };
 
@@ -68,6 +69,10 @@ class Keys {
   }
   bool exists(const std::string& key) { return look(key) != nullptr; }
   bool remove(const std::string& key);
+  /// False: there is one of the other name. `from` is there.
+  bool rename(const std::string& from, const std::string& to);
+  /// "list", "none", as TYPE says it.
+  const char* type(const std::string& key);
   /// What is empty is not there.
   void sweep(const std::string& key);
   /// In ms; -1: for good, -2: no such key.

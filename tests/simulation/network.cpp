@@ -10,7 +10,7 @@ namespace w8y::sim {
 namespace {
 
 /// What the buffers of both sides take before it is read.
-constexpr std::size_t window = std::size_t{256} << 10;
+constexpr std::size_t most_unread = std::size_t{256} << 10;
 /// How often what is held up is looked at again.
 constexpr Duration held_pause = std::chrono::milliseconds(10);
 
@@ -47,7 +47,7 @@ class Wire final : public Server::Peer, public std::enable_shared_from_this<Wire
       broken("connection reset by peer");
       return bytes.size();
     }
-    const std::size_t size = std::min(bytes.size(), window - unread_);
+    const std::size_t size = std::min(bytes.size(), most_unread - unread_);
     full_ = size < bytes.size();
     unread_ += size;
     if (size > 0)

@@ -7,16 +7,11 @@
 #include <string_view>
 #include <vector>
 
+#include "simulation/commands.hpp"
 #include "simulation/keys.hpp"
 #include "simulation/value.hpp"
 
 namespace w8y::sim {
-
-struct Published {
-  std::string channel;
-  std::string text;
-  bool operator==(const Published&) const = default;
-};
 
 struct ScriptCall {
   Keys& keys;

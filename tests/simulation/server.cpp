@@ -17,8 +17,8 @@ std::string upper(std::string text) {
 }
 
 bool writes(const std::string& command) {
-  static const std::set<std::string> all{"SET", "DEL", "RPUSH", "LPUSH", "LREM", "HSET", "HDEL"};
-  return all.contains(command);
+  const CommandInfo* info = command_of(command);
+  return info != nullptr && info->effect != CommandInfo::Effect::reads;
 }
 
 }  // namespace
@@ -193,18 +193,45 @@ Value Server::run(const std::string& who, Script script, const Words& key, const
   return reply;
 }
 
+Value Server::run(const std::string& who, const redis::Script& script, const Words& key,
+                  const Words& args) {
+  if (!up_ || hung_) return Value::error("ERR not reachable");
+  ++commands_[who];
+  keys();
+  Value reply = watched({who, {}, nullptr, key, args, &script});
+  deliver();
+  return reply;
+}
+
 Value Server::watched(const Command& command) {
   if (watcher != nullptr) watcher->before(*this, command);
   Value reply;
   try {
-    reply = command.script != nullptr
-                ? command.script({keys_, command.key, command.arg, published_})
-                : plain(command.words);
+    reply = carried_out(command);
   } catch (const WrongType&) {
     reply = Value::error("WRONGTYPE Operation against a key holding the wrong kind of value");
   }
   if (watcher != nullptr) watcher->after(*this, command, reply);
   return reply;
+}
+
+Value Server::carried_out(const Command& command) {
+  const ScriptCall call{keys_, command.key, command.arg, published_};
+  if (command.script != nullptr) return command.script(call);
+  if (command.lua == nullptr) return plain(command.words);
+  return run_lua(*command.lua, call, [this](const CommandInfo& info, bool written) {
+    return refusal_of(info, written);
+  });
+}
+
+/// Of a command in a script. A full Redis lets one go on that has written before.
+std::string Server::refusal_of(const CommandInfo& info, bool written) const {
+  if (forbidden_ == info.name)
+    return "ERR The user executing the script can't run this command or subcommand";
+  if (refusal_.empty() || info.effect == CommandInfo::Effect::reads) return {};
+  const bool full = refusal_.starts_with("OOM");
+  if (full && (written || info.effect != CommandInfo::Effect::grows)) return {};
+  return refusal_;
 }
 
 Value Server::execute(const std::string& who, const Words& words) {
@@ -223,8 +250,14 @@ Value Server::scripted(const std::string& who, const Words& words) {
     return Value::error("NOSCRIPT No matching script. Please use EVAL.");
   if (words[1] == "return 1") return Value::of(1);
   const Script script = by_digest ? script_of_digest(words[1]) : script_of_text(words[1]);
-  if (script == nullptr) return Value::error("ERR the simulation has no model of this script");
-  if (!by_digest) loaded_.insert(digest_of(script));
+  const redis::Script* lua = by_digest ? lua_of_digest(words[1]) : lua_of_text(words[1]);
+  if (script == nullptr && lua == nullptr)
+    return Value::error("ERR the simulation has no model of this script");
+  if (!by_digest) loaded_.insert(lua != nullptr ? std::string(lua->sha1) : digest_of(script));
+  const auto count = static_cast<std::ptrdiff_t>(number(words[2]));
+  const Words key(words.begin() + 3, words.begin() + 3 + count);
+  const Words arg(words.begin() + 3 + count, words.end());
+  if (lua != nullptr) return watched({who, {}, nullptr, key, arg, lua});
   // `look` is the one that changes nothing.
   if (!refusal_.empty() && script != look)
     return Value::error(refusal_ + " script: " + digest_of(script) + ", on @user_script:1.");
@@ -232,9 +265,6 @@ Value Server::scripted(const std::string& who, const Words& words) {
     return Value::error(
         "ERR The user executing the script can't run this command or subcommand script: " +
         digest_of(script) + ", on @user_script:1.");
-  const auto count = static_cast<std::ptrdiff_t>(number(words[2]));
-  const Words key(words.begin() + 3, words.begin() + 3 + count);
-  const Words arg(words.begin() + 3 + count, words.end());
   return watched({who, {}, script, key, arg});
 }
 
@@ -246,50 +276,9 @@ Value Server::plain(const Words& words) {
     return Value::of(
         "redis_version:7.0.15\r\nredis_mode:standalone\r\nrole:master\r\nmaxmemory:0\r\n"
         "maxmemory_policy:noeviction\r\naof_enabled:1\r\n");
-  if (command == "PUBLISH") {
-    published_.push_back({words[1], words[2]});
-    return Value::of(0);
-  }
-  if (command == "EXISTS" || command == "DEL") {
-    std::int64_t count = 0;
-    for (std::size_t i = 1; i < words.size(); ++i)
-      count += (command == "DEL" ? keys_.remove(words[i]) : keys_.exists(words[i])) ? 1 : 0;
-    return Value::of(count);
-  }
-  if (command == "RPUSH" || command == "LPUSH") {
-    List& list = keys_.get<List>(words[1]);
-    for (std::size_t i = 2; i < words.size(); ++i)
-      command == "RPUSH" ? list.push_back(words[i]) : list.push_front(words[i]);
-    return Value::of(std::ssize(list));
-  }
-  if (command == "LREM") {  // all copies
-    List* list = keys_.find<List>(words[1]);
-    const auto gone = list == nullptr ? 0 : std::erase(*list, words[3]);
-    keys_.sweep(words[1]);
-    return Value::of(static_cast<std::int64_t>(gone));
-  }
-  if (command == "LMOVE") {  // from the left end to the right one
-    List* list = keys_.find<List>(words[1]);
-    if (list == nullptr) return {};
-    list->push_back(list->front());
-    list->pop_front();
-    return Value::of(list->back());
-  }
-  if (command == "SET") {
-    std::optional<std::int64_t> life;
-    bool if_new = false;
-    for (std::size_t i = 3; i < words.size(); ++i) {
-      if (words[i] == "NX") if_new = true;
-      if (words[i] == "PX") life = number(words[i + 1]);
-    }
-    return keys_.set(words[1], words[2], life, if_new) ? Value::status("OK") : Value{};
-  }
-  if (command == "GET") {
-    const auto* text = keys_.find<std::string>(words[1]);
-    return text == nullptr ? Value{} : Value::of(*text);
-  }
-  if (command == "PEXPIRE") return Value::of(keys_.expire(words[1], number(words[2])) ? 1 : 0);
-  return Value::error("ERR the simulation has no model of " + command);
+  const CommandInfo* info = command_of(command);
+  if (info == nullptr) return Value::error("ERR the simulation has no model of " + command);
+  return run_command(*info, {keys_, words, published_});
 }
 
 // ---- what can happen to it

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "simulation/keys.hpp"
+#include "simulation/lua.hpp"
 #include "simulation/scripts.hpp"
 #include "simulation/value.hpp"
 #include "simulation/world.hpp"
@@ -51,10 +52,11 @@ class Server {
   };
   struct Command {
     const std::string& who;  ///< the peer's name, or a client's
-    const Words& words;      ///< of a plain command
-    Script script;           ///< nullptr: it is plain
+    const Words& words;      ///< of a plain command; empty: it is a script
+    Script script;           ///< the model of one of the store's; nullptr: it is none of these
     const Words& key;
     const Words& arg;
+    const redis::Script* lua = nullptr;  ///< one that runs as it is; nullptr: it is none of these
   };
   /// Told of each command that is carried out, before and after it.
   class Watcher {
@@ -83,6 +85,8 @@ class Server {
   /// A command of a client that has no connection here: an operator's, a user's, another program's.
   Value ask(const std::string& who, const Words& words);
   Value run(const std::string& who, Script script, const Words& keys, const Words& args);
+  Value run(const std::string& who, const redis::Script& script, const Words& keys,
+            const Words& args);
 
   // What can happen to it.
   /// Away for a while; then it loads for a while.
@@ -91,8 +95,8 @@ class Server {
   void save() { saved_ = keys_; }
   void hang(bool hung);
   [[nodiscard]] bool hangs() const { return hung_; }
-  /// A command that the ACL of all who are connected forbids, in capitals; empty: none. SET: to
-  /// scripts, too.
+  /// A command that the ACL of all who are connected forbids, in capitals; empty: none. To scripts
+  /// that run as they are, too; to models of scripts, SET.
   void forbid(std::string command) { forbidden_ = std::move(command); }
   void refuse_connections(bool refuse) { refusing_ = refuse; }
   /// An error that answers each write: "READONLY …", "OOM …"; empty: none.
@@ -138,6 +142,8 @@ class Server {
   Value plain(const Words& words);
   Value scripted(const std::string& who, const Words& words);
   Value watched(const Command& command);
+  Value carried_out(const Command& command);
+  [[nodiscard]] std::string refusal_of(const CommandInfo& info, bool written) const;
   void deliver();
   void send_later(Peer& peer, std::string bytes);
 

@@ -1,0 +1,189 @@
+// Commands about lists.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "simulation/commands.hpp"
+
+namespace w8y::sim {
+
+namespace {
+
+using Effect = CommandInfo::Effect;
+
+Value push(const CommandCall& call, bool at_the_right) {
+  List& list = call.keys.get<List>(call.key());
+  for (std::size_t i = 2; i < call.words.size(); ++i)
+    at_the_right ? list.push_back(call.words[i]) : list.push_front(call.words[i]);
+  return Value::of(std::ssize(list));
+}
+
+Value run_rpush(const CommandCall& call) {
+  return push(call, true);
+}
+
+Value run_lpush(const CommandCall& call) {
+  return push(call, false);
+}
+
+std::string taken_from(List& list, bool at_the_right) {
+  std::string word = std::move(at_the_right ? list.back() : list.front());
+  at_the_right ? list.pop_back() : list.pop_front();
+  return word;
+}
+
+Value pop(const CommandCall& call, bool at_the_right) {
+  const bool counted = call.words.size() > 2;
+  std::int64_t count = counted ? integer_word(call.words[2]) : 1;
+  if (count < 0) throw CommandError("ERR value is out of range, must be positive");
+  List* list = call.keys.find<List>(call.key());
+  if (list == nullptr) return {};
+  Words taken;
+  for (; count > 0 && !list->empty(); --count) taken.push_back(taken_from(*list, at_the_right));
+  call.keys.sweep(call.key());
+  return counted ? bulk_array(taken) : Value::of(taken.front());
+}
+
+Value run_rpop(const CommandCall& call) {
+  return pop(call, true);
+}
+
+Value run_lpop(const CommandCall& call) {
+  return pop(call, false);
+}
+
+Value run_llen(const CommandCall& call) {
+  const List* list = call.keys.find<List>(call.key());
+  return Value::of(list == nullptr ? 0 : std::ssize(*list));
+}
+
+Value run_lindex(const CommandCall& call) {
+  std::int64_t place = integer_word(call.words[2]);
+  const List* list = call.keys.find<List>(call.key());
+  if (list == nullptr) return {};
+  if (place < 0) place += std::ssize(*list);
+  if (place < 0 || place >= std::ssize(*list)) return {};
+  return Value::of((*list)[static_cast<std::size_t>(place)]);
+}
+
+Value run_lrange(const CommandCall& call) {
+  const std::int64_t first = integer_word(call.words[2]), last = integer_word(call.words[3]);
+  const List* list = call.keys.find<List>(call.key());
+  const auto range = list == nullptr ? std::nullopt : range_within(first, last, list->size());
+  Words words;
+  if (range)
+    words.assign(list->begin() + static_cast<std::ptrdiff_t>(range->first),
+                 list->begin() + static_cast<std::ptrdiff_t>(range->second) + 1);
+  return bulk_array(words);
+}
+
+Value run_ltrim(const CommandCall& call) {
+  const std::int64_t first = integer_word(call.words[2]), last = integer_word(call.words[3]);
+  List* list = call.keys.find<List>(call.key());
+  if (list == nullptr) return Value::status("OK");
+  ++call.keys.written;
+  const auto range = range_within(first, last, list->size());
+  if (range) {
+    list->resize(range->second + 1);
+    list->erase(list->begin(), list->begin() + static_cast<std::ptrdiff_t>(range->first));
+  } else {
+    list->clear();
+  }
+  call.keys.sweep(call.key());
+  return Value::status("OK");
+}
+
+/// All copies, or so many from the left, or (negative) from the right.
+Value run_lrem(const CommandCall& call) {
+  const std::int64_t count = integer_word(call.words[2]);
+  List* list = call.keys.find<List>(call.key());
+  if (list == nullptr) return Value::of(0);
+  std::int64_t left = count == 0 ? std::ssize(*list) : std::abs(count), gone = 0;
+  const auto goes = [&](const std::string& word) {
+    if (left == 0 || word != call.words[3]) return false;
+    --left;
+    ++gone;
+    return true;
+  };
+  if (count < 0) {
+    List kept;
+    for (auto word = list->rbegin(); word != list->rend(); ++word)
+      if (!goes(*word)) kept.push_front(*word);
+    *list = std::move(kept);
+  } else {
+    List kept;
+    for (std::string& word : *list)
+      if (!goes(word)) kept.push_back(std::move(word));
+    *list = std::move(kept);
+  }
+  call.keys.sweep(call.key());
+  return Value::of(gone);
+}
+
+Value run_lpos(const CommandCall& call) {
+  std::int64_t rank = 1, most = 0;
+  for (std::size_t i = 3; i + 1 < call.words.size(); i += 2) {
+    const std::int64_t number = integer_word(call.words[i + 1]);
+    if (call.words[i] == "RANK") {
+      rank = number;
+    } else if (call.words[i] == "MAXLEN") {
+      most = number;
+    } else {
+      throw CommandError("ERR the simulation has no model of LPOS ... " + call.words[i]);
+    }
+  }
+  const List* list = call.keys.find<List>(call.key());
+  if (list == nullptr) return {};
+  const auto size = std::ssize(*list);
+  const std::int64_t end = most == 0 ? size : std::min<std::int64_t>(most, size);
+  std::int64_t seen = 0;
+  for (std::int64_t i = 0; i < end; ++i) {
+    const std::int64_t at = rank < 0 ? size - 1 - i : i;
+    if ((*list)[static_cast<std::size_t>(at)] == call.words[2] && ++seen == std::abs(rank))
+      return Value::of(at);
+  }
+  return {};
+}
+
+Value run_linsert(const CommandCall& call) {
+  List* list = call.keys.find<List>(call.key());
+  if (list == nullptr) return Value::of(0);
+  auto place = std::find(list->begin(), list->end(), call.words[3]);
+  if (place == list->end()) return Value::of(-1);
+  if (call.words[2] == "AFTER") ++place;
+  list->insert(place, call.words[4]);
+  return Value::of(std::ssize(*list));
+}
+
+Value run_lmove(const CommandCall& call) {
+  List* from = call.keys.find<List>(call.key());
+  if (from == nullptr) return {};
+  call.keys.find<List>(call.words[2]);  // of the right type, before anything is taken
+  const std::string word = taken_from(*from, call.words[3] == "RIGHT");
+  List& to = call.key() == call.words[2] ? *from : call.keys.get<List>(call.words[2]);
+  call.words[4] == "RIGHT" ? to.push_back(word) : to.push_front(word);
+  call.keys.sweep(call.key());
+  return Value::of(word);
+}
+
+}  // namespace
+
+std::span<const CommandInfo> list_commands() {
+  static constexpr std::array<CommandInfo, 12> all{{
+      {"RPUSH", -3, Effect::grows, run_rpush},
+      {"LPUSH", -3, Effect::grows, run_lpush},
+      {"RPOP", -2, Effect::writes, run_rpop},
+      {"LPOP", -2, Effect::writes, run_lpop},
+      {"LLEN", 2, Effect::reads, run_llen},
+      {"LINDEX", 3, Effect::reads, run_lindex},
+      {"LRANGE", 4, Effect::reads, run_lrange},
+      {"LTRIM", 4, Effect::writes, run_ltrim},
+      {"LREM", 4, Effect::writes, run_lrem},
+      {"LPOS", -3, Effect::reads, run_lpos},
+      {"LINSERT", 5, Effect::grows, run_linsert},
+      {"LMOVE", 5, Effect::grows, run_lmove},
+  }};
+  return all;
+}
+
+}  // namespace w8y::sim

@@ -1,0 +1,202 @@
+// Commands about sorted sets.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "simulation/commands.hpp"
+
+namespace w8y::sim {
+
+namespace {
+
+using Effect = CommandInfo::Effect;
+using Scored = std::pair<double, std::string>;
+
+/// "5", "(5", "-inf".
+struct Bound {
+  double score = 0;
+  bool open = false;
+
+  static Bound of(const std::string& text) {
+    Bound bound;
+    bound.open = text.starts_with('(');
+    const auto score = strict_double(bound.open ? text.substr(1) : text);
+    if (!score) throw CommandError("ERR min or max is not a float");
+    bound.score = *score;
+    return bound;
+  }
+  [[nodiscard]] bool below(double other) const { return open ? score < other : score <= other; }
+  [[nodiscard]] bool above(double other) const { return open ? score > other : score >= other; }
+};
+
+std::vector<Scored> in_order(const CommandCall& call) {
+  const SortedSet* set = call.keys.find<SortedSet>(call.key());
+  if (set == nullptr) return {};
+  return {set->order().begin(), set->order().end()};
+}
+
+std::vector<Scored> between(const CommandCall& call) {
+  const Bound least = Bound::of(call.words[2]), most = Bound::of(call.words[3]);
+  std::vector<Scored> found;
+  if (const SortedSet* set = call.keys.find<SortedSet>(call.key())) {
+    for (auto each = set->order().lower_bound({least.score, {}});
+         each != set->order().end() && most.above(each->first); ++each)
+      if (least.below(each->first)) found.push_back(*each);
+  }
+  return found;
+}
+
+Value told(const std::vector<Scored>& found, bool with_scores) {
+  Words words;
+  for (const auto& [score, member] : found) {
+    words.push_back(member);
+    if (with_scores) words.push_back(double_text(score));
+  }
+  return bulk_array(words);
+}
+
+Value run_zadd(const CommandCall& call) {
+  if (call.words.size() % 2 != 0) throw CommandError("ERR syntax error");
+  std::vector<double> scores;
+  for (std::size_t i = 2; i < call.words.size(); i += 2) {
+    const auto score = strict_double(call.words[i]);
+    if (!score) throw CommandError("ERR value is not a valid float");
+    scores.push_back(*score);
+  }
+  SortedSet& set = call.keys.get<SortedSet>(call.key());
+  std::int64_t anew = 0;
+  for (std::size_t i = 0; i < scores.size(); ++i)
+    anew += set.add(call.words[2 * i + 3], scores[i]) ? 1 : 0;
+  return Value::of(anew);
+}
+
+Value run_zrem(const CommandCall& call) {
+  SortedSet* set = call.keys.find<SortedSet>(call.key());
+  if (set == nullptr) return Value::of(0);
+  ++call.keys.written;
+  std::int64_t gone = 0;
+  for (std::size_t i = 2; i < call.words.size(); ++i) gone += set->remove(call.words[i]) ? 1 : 0;
+  call.keys.sweep(call.key());
+  return Value::of(gone);
+}
+
+Value run_zscore(const CommandCall& call) {
+  const SortedSet* set = call.keys.find<SortedSet>(call.key());
+  const auto score = set == nullptr ? std::nullopt : set->score(call.words[2]);
+  return score ? Value::of(double_text(*score)) : Value{};
+}
+
+Value run_zmscore(const CommandCall& call) {
+  const SortedSet* set = call.keys.find<SortedSet>(call.key());
+  std::vector<Value> scores;
+  for (std::size_t i = 2; i < call.words.size(); ++i) {
+    const auto score = set == nullptr ? std::nullopt : set->score(call.words[i]);
+    scores.push_back(score ? Value::of(double_text(*score)) : Value{});
+  }
+  return Value::array(std::move(scores));
+}
+
+Value run_zcard(const CommandCall& call) {
+  const SortedSet* set = call.keys.find<SortedSet>(call.key());
+  return Value::of(set == nullptr ? 0 : static_cast<std::int64_t>(set->size()));
+}
+
+Value run_zrank(const CommandCall& call) {
+  const SortedSet* set = call.keys.find<SortedSet>(call.key());
+  const auto rank = set == nullptr ? std::nullopt : set->rank(call.words[2]);
+  return rank ? Value::of(static_cast<std::int64_t>(*rank)) : Value{};
+}
+
+bool asks_scores(const CommandCall& call) {
+  if (call.words.size() == 4) return false;
+  if (call.words.size() == 5 && call.words[4] == "WITHSCORES") return true;
+  throw CommandError("ERR the simulation has no model of this form of " + call.words[0]);
+}
+
+Value by_rank(const CommandCall& call, std::vector<Scored> all) {
+  const bool scores = asks_scores(call);
+  const auto range =
+      range_within(integer_word(call.words[2]), integer_word(call.words[3]), all.size());
+  if (!range) return bulk_array({});
+  all.resize(range->second + 1);
+  all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(range->first));
+  return told(all, scores);
+}
+
+Value run_zrange(const CommandCall& call) {
+  return by_rank(call, in_order(call));
+}
+
+Value run_zrevrange(const CommandCall& call) {
+  std::vector<Scored> all = in_order(call);
+  std::reverse(all.begin(), all.end());
+  return by_rank(call, std::move(all));
+}
+
+Value run_zrangebyscore(const CommandCall& call) {
+  bool scores = false;
+  std::int64_t skip = 0, most = -1;
+  for (std::size_t i = 4; i < call.words.size(); ++i) {
+    if (call.words[i] == "WITHSCORES") {
+      scores = true;
+    } else if (call.words[i] == "LIMIT" && i + 2 < call.words.size()) {
+      skip = integer_word(call.words[i + 1]);
+      most = integer_word(call.words[i + 2]);
+      i += 2;
+    } else {
+      throw CommandError("ERR syntax error");
+    }
+  }
+  std::vector<Scored> found = between(call);
+  found.erase(found.begin(),
+              found.begin() + std::clamp<std::ptrdiff_t>(skip, 0, std::ssize(found)));
+  if (most >= 0 && std::ssize(found) > most) found.resize(static_cast<std::size_t>(most));
+  return told(found, scores);
+}
+
+Value run_zcount(const CommandCall& call) {
+  return Value::of(std::ssize(between(call)));
+}
+
+Value run_zremrangebyscore(const CommandCall& call) {
+  const std::vector<Scored> found = between(call);
+  SortedSet* set = call.keys.find<SortedSet>(call.key());
+  if (set == nullptr) return Value::of(0);
+  ++call.keys.written;
+  for (const auto& [score, member] : found) set->remove(member);
+  call.keys.sweep(call.key());
+  return Value::of(std::ssize(found));
+}
+
+Value run_zscan(const CommandCall& call) {
+  const SortedSet* set = call.keys.find<SortedSet>(call.key());
+  std::vector<std::string> names;
+  for (const auto& [score, member] : in_order(call)) names.push_back(member);
+  const ScanPage page = scan_page(call, names);
+  Words words;
+  for (const std::string& name : page.names)
+    words.insert(words.end(), {name, double_text(*set->score(name))});
+  return Value::array({Value::of(page.next), bulk_array(words)});
+}
+
+}  // namespace
+
+std::span<const CommandInfo> sorted_set_commands() {
+  static constexpr std::array<CommandInfo, 12> all{{
+      {"ZADD", -4, Effect::grows, run_zadd},
+      {"ZREM", -3, Effect::writes, run_zrem},
+      {"ZSCORE", 3, Effect::reads, run_zscore},
+      {"ZMSCORE", -3, Effect::reads, run_zmscore},
+      {"ZCARD", 2, Effect::reads, run_zcard},
+      {"ZRANK", 3, Effect::reads, run_zrank},
+      {"ZRANGE", -4, Effect::reads, run_zrange},
+      {"ZREVRANGE", -4, Effect::reads, run_zrevrange},
+      {"ZRANGEBYSCORE", -4, Effect::reads, run_zrangebyscore},
+      {"ZCOUNT", 4, Effect::reads, run_zcount},
+      {"ZREMRANGEBYSCORE", 4, Effect::writes, run_zremrangebyscore},
+      {"ZSCAN", -3, Effect::reads, run_zscan},
+  }};
+  return all;
+}
+
+}  // namespace w8y::sim

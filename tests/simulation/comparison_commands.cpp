@@ -1,0 +1,99 @@
+// Comparison: any command, on keys of any type.
+#include "simulation/comparison.hpp"
+
+namespace w8y::sim {
+
+namespace {
+
+/// K a key, V a word, N a number, S a score, B a bound.
+const std::vector<std::string>& command_forms() {
+  static const std::vector<std::string> forms{
+      "EXISTS K K",
+      "DEL K",
+      "UNLINK K K",
+      "TYPE K",
+      "RENAMENX K K",
+      "SET K V",
+      "SET K N",
+      "SET K V NX",
+      "SET K V XX",
+      "SET K V PX 3000000",
+      "GET K",
+      "GETRANGE K N N",
+      "INCR K",
+      "INCRBY K N",
+      "PEXPIRE K 2000000",
+      "EXPIRE K 3000",
+      "RPUSH K V V V",
+      "LPUSH K V V",
+      "RPOP K",
+      "RPOP K N",
+      "LPOP K",
+      "LLEN K",
+      "LINDEX K N",
+      "LRANGE K N N",
+      "LTRIM K N N",
+      "LREM K N V",
+      "LPOS K V",
+      "LPOS K V RANK -1 MAXLEN 2",
+      "LPOS K V MAXLEN 2",
+      "LINSERT K BEFORE V V",
+      "LINSERT K AFTER V V",
+      "LMOVE K K LEFT RIGHT",
+      "LMOVE K K RIGHT LEFT",
+      "HSET K V V V N",
+      "HSET K V",
+      "HDEL K V V",
+      "HGET K V",
+      "HMGET K V V",
+      "HEXISTS K V",
+      "HSTRLEN K V",
+      "HLEN K",
+      "HINCRBY K V N",
+      "SADD K V V",
+      "SREM K V V",
+      "SISMEMBER K V",
+      "SCARD K",
+      "ZADD K S V S V",
+      "ZADD K S V V",
+      "ZREM K V",
+      "ZSCORE K V",
+      "ZMSCORE K V V",
+      "ZCARD K",
+      "ZRANK K V",
+      "ZRANGE K N N",
+      "ZRANGE K N N WITHSCORES",
+      "ZREVRANGE K N N WITHSCORES",
+      "ZRANGEBYSCORE K B B",
+      "ZRANGEBYSCORE K B B WITHSCORES LIMIT 1 2",
+      "ZCOUNT K B B",
+      "ZREMRANGEBYSCORE K B B",
+  };
+  return forms;
+}
+
+std::string word_for(Random& random, const std::string& mark) {
+  if (mark == "K") return "p" + std::to_string(random.below(6));
+  if (mark == "V") return random.one_of<std::string>({"a", "b", "c", "", "7", "-3", "07"});
+  if (mark == "N") return std::to_string(random.between(-4, 5));
+  if (mark == "S")
+    return random.one_of<std::string>({"1", "2", "2.5", "-inf", "+inf", "1e3", "x", "1800000000"});
+  if (mark == "B")
+    return random.one_of<std::string>({"-inf", "+inf", "2", "(2", "(+inf", "2.5", "y"});
+  return mark;
+}
+
+}  // namespace
+
+void Comparison::command_step() {
+  const std::string& form = of_commands_.one_of(command_forms());
+  Words words;
+  for (std::size_t at = 0; at <= form.size();) {
+    const std::size_t end = std::min(form.find(' ', at), form.size());
+    words.push_back(word_for(of_commands_, form.substr(at, end - at)));
+    at = end + 1;
+  }
+  both(words);
+}
+
+}  // namespace w8y::sim

@@ -1,0 +1,279 @@
+#include "simulation/lua.hpp"
+
+#include <array>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+extern "C" {
+#include <lauxlib.h>
+#include <lua.h>
+#include <lualib.h>
+}
+
+#include "store/scripts.hpp"
+
+namespace w8y::sim {
+
+namespace {
+
+namespace lua_scripts = store::scripts;
+
+/// What a script that is running works on.
+struct Running {
+  const ScriptCall& call;
+  const CommandRefusal& refusal;
+  bool written = false;
+};
+thread_local Running* running = nullptr;
+
+void push_text(lua_State* state, const std::string& text) {
+  lua_pushlstring(state, text.data(), text.size());
+}
+
+/// {err = text} or {ok = text}
+void push_field(lua_State* state, const char* name, const std::string& text) {
+  lua_newtable(state);
+  push_text(state, text);
+  lua_setfield(state, -2, name);
+}
+
+void push_value(lua_State* state, const Value& value) {
+  luaL_checkstack(state, 4, "a reply is too deep");
+  switch (value.kind) {
+    case Value::Kind::nil:
+      return lua_pushboolean(state, 0);
+    case Value::Kind::integer:
+      return lua_pushnumber(state, static_cast<lua_Number>(value.number));
+    case Value::Kind::bulk:
+      return push_text(state, value.text);
+    case Value::Kind::status:
+      return push_field(state, "ok", value.text);
+    case Value::Kind::error:
+      return push_field(state, "err", value.text);
+    case Value::Kind::array:
+      break;
+  }
+  lua_createtable(state, static_cast<int>(value.elements.size()), 0);
+  int place = 0;
+  for (const Value& element : value.elements) {
+    push_value(state, element);
+    lua_rawseti(state, -2, ++place);
+  }
+}
+
+Value value_at(lua_State* state, int place);
+
+/// The text in a field of the table at the top; false: there is none.
+bool text_field(lua_State* state, const char* name, std::string& text) {
+  lua_pushstring(state, name);
+  lua_rawget(state, -2);
+  const bool found = lua_type(state, -1) == LUA_TSTRING;
+  if (found) {
+    std::size_t size = 0;
+    const char* bytes = lua_tolstring(state, -1, &size);
+    text.assign(bytes, size);
+  }
+  lua_pop(state, 1);
+  return found;
+}
+
+Value table_at_top(lua_State* state) {
+  std::string text;
+  if (text_field(state, "err", text)) return Value::error(text);
+  if (text_field(state, "ok", text)) return Value::status(text);
+  std::vector<Value> elements;
+  for (int i = 1;; ++i) {
+    lua_rawgeti(state, -1, i);
+    const bool over = lua_isnil(state, -1);
+    if (!over) elements.push_back(value_at(state, -1));
+    lua_pop(state, 1);
+    if (over) return Value::array(std::move(elements));
+  }
+}
+
+/// As Redis makes replies of what a script returns: numbers lose their fractions.
+Value value_at(lua_State* state, int place) {
+  switch (lua_type(state, place)) {
+    case LUA_TSTRING: {
+      std::size_t size = 0;
+      const char* bytes = lua_tolstring(state, place, &size);
+      return Value::of(std::string(bytes, size));
+    }
+    case LUA_TNUMBER:
+      return Value::of(static_cast<std::int64_t>(lua_tonumber(state, place)));
+    case LUA_TBOOLEAN:
+      return lua_toboolean(state, place) != 0 ? Value::of(1) : Value{};
+    case LUA_TTABLE: {
+      lua_pushvalue(state, place);
+      Value value = table_at_top(state);
+      lua_pop(state, 1);
+      return value;
+    }
+    default:
+      return {};
+  }
+}
+
+/// The words of a command; empty: one of them is none.
+Words words_given(lua_State* state) {
+  Words words;
+  for (int i = 1; i <= lua_gettop(state); ++i) {
+    if (lua_type(state, i) == LUA_TNUMBER) {
+      char digits[64];
+      std::snprintf(digits, sizeof digits, "%.17g", lua_tonumber(state, i));
+      words.emplace_back(digits);
+    } else if (lua_type(state, i) == LUA_TSTRING) {
+      std::size_t size = 0;
+      const char* bytes = lua_tolstring(state, i, &size);
+      words.emplace_back(bytes, size);
+    } else {
+      return {};
+    }
+  }
+  return words;
+}
+
+Value carried_out(lua_State* state) {
+  const Words words = words_given(state);
+  if (words.empty())
+    return Value::error("ERR Lua redis lib command arguments must be strings or integers");
+  const CommandInfo* info = command_of(words.front());
+  if (info == nullptr) return Value::error("ERR the simulation has no model of " + words.front());
+  if (std::string why = running->refusal(*info, running->written); !why.empty())
+    return Value::error(std::move(why));
+  running->written = running->written || info->effect != CommandInfo::Effect::reads;
+  return run_command(*info, {running->call.keys, words, running->call.published});
+}
+
+/// True: the reply is an error. Nothing of ours is left to be destroyed: Lua's errors jump.
+bool push_reply(lua_State* state) {
+  const Value reply = carried_out(state);
+  push_value(state, reply);
+  return reply.kind == Value::Kind::error;
+}
+
+int redis_call(lua_State* state) {
+  return push_reply(state) ? lua_error(state) : 1;
+}
+
+int redis_pcall(lua_State* state) {
+  push_reply(state);
+  return 1;
+}
+
+/// The code comes first; where there is none, it is ERR.
+int redis_error_reply(lua_State* state) {
+  const char* text = luaL_checkstring(state, 1);
+  if (*text == '-') ++text;
+  const bool has_code = std::string_view(text).find(' ') != std::string_view::npos;
+  push_field(state, "err", has_code ? text : std::string("ERR ") + text);
+  return 1;
+}
+
+int redis_status_reply(lua_State* state) {
+  push_field(state, "ok", luaL_checkstring(state, 1));
+  return 1;
+}
+
+int redis_acl_check_cmd(lua_State* state) {
+  const CommandInfo* info = command_of(luaL_checkstring(state, 1));
+  lua_pushboolean(state, info != nullptr && running->refusal(*info, true).empty() ? 1 : 0);
+  return 1;
+}
+
+constexpr std::array<luaL_Reg, 5> functions{{
+    {"call", redis_call},
+    {"pcall", redis_pcall},
+    {"error_reply", redis_error_reply},
+    {"status_reply", redis_status_reply},
+    {"acl_check_cmd", redis_acl_check_cmd},
+}};
+
+class Lua {
+ public:
+  Lua() : state_(luaL_newstate()) {
+    luaL_openlibs(state_.get());
+    lua_newtable(state_.get());
+    for (const luaL_Reg& each : functions) {
+      lua_pushcfunction(state_.get(), each.func);
+      lua_setfield(state_.get(), -2, each.name);
+    }
+    lua_setglobal(state_.get(), "redis");
+    if (luaL_dostring(state_.get(), "cjson = require 'cjson'") != 0)
+      throw std::runtime_error(std::string("Lua's cjson (package lua-cjson): ") +
+                               lua_tostring(state_.get(), -1));
+  }
+
+  Value run(const redis::Script& script, const ScriptCall& call) {
+    lua_State* state = state_.get();
+    give("KEYS", call.key);
+    give("ARGV", call.arg);
+    lua_rawgeti(state, LUA_REGISTRYINDEX, compiled(script));
+    const bool failed = lua_pcall(state, 0, 1, 0) != 0;
+    Value reply = value_at(state, -1);
+    lua_pop(state, 1);
+    if (!failed) return reply;
+    const std::string code = reply.kind == Value::Kind::error ? "" : "ERR ";
+    return Value::error(code + reply.text + " script: " + std::string(script.sha1) +
+                        ", on @user_script:1.");
+  }
+
+ private:
+  void give(const char* name, const Words& words) {
+    push_value(state_.get(), bulk_array(words));
+    lua_setglobal(state_.get(), name);
+  }
+  int compiled(const redis::Script& script) {
+    const auto found = compiled_.find(script.sha1);
+    if (found != compiled_.end()) return found->second;
+    if (luaL_loadbuffer(state_.get(), script.text.data(), script.text.size(), "@user_script") != 0)
+      throw std::runtime_error(std::string(script.name) +
+                               ".lua: " + lua_tostring(state_.get(), -1));
+    return compiled_[script.sha1] = luaL_ref(state_.get(), LUA_REGISTRYINDEX);
+  }
+
+  struct Close {
+    void operator()(lua_State* state) const { lua_close(state); }
+  };
+  std::unique_ptr<lua_State, Close> state_;
+  std::map<std::string_view, int> compiled_;  ///< by digest
+};
+
+constexpr std::array<const redis::Script*, 23> all_lua{
+    &lua_scripts::feed_config,       &lua_scripts::feed_create,    &lua_scripts::feed_delete,
+    &lua_scripts::feed_get,          &lua_scripts::feed_ids,       &lua_scripts::feed_items,
+    &lua_scripts::feed_put,          &lua_scripts::job_change,     &lua_scripts::job_end,
+    &lua_scripts::job_leftovers,     &lua_scripts::job_maintain,   &lua_scripts::job_order,
+    &lua_scripts::job_recover,       &lua_scripts::job_renew,      &lua_scripts::job_take,
+    &lua_scripts::schedule_dispatch, &lua_scripts::schedule_end,   &lua_scripts::schedule_recover,
+    &lua_scripts::schedule_renew,    &lua_scripts::schedule_run,   &lua_scripts::schedule_set,
+    &lua_scripts::schedule_take,     &lua_scripts::schedule_unset,
+};
+
+}  // namespace
+
+Value run_lua(const redis::Script& script, const ScriptCall& call, const CommandRefusal& refusal) {
+  thread_local Lua lua;
+  Running now{call, refusal};
+  running = &now;
+  Value reply = lua.run(script, call);
+  running = nullptr;
+  return reply;
+}
+
+const redis::Script* lua_of_text(std::string_view text) {
+  for (const redis::Script* script : all_lua)
+    if (script->text == text) return script;
+  return nullptr;
+}
+
+const redis::Script* lua_of_digest(std::string_view sha1) {
+  for (const redis::Script* script : all_lua)
+    if (script->sha1 == sha1) return script;
+  return nullptr;
+}
+
+}  // namespace w8y::sim
