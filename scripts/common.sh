@@ -70,6 +70,7 @@ need_browser() {
 configure() {
   local folder=$1
   shift
+  mkdir -p "$(dirname "$folder")"
   [ -f "$folder/build.ninja" ] || meson setup "$folder" "$root" "$@" >"$folder.log" 2>&1 ||
     { cat "$folder.log" >&2; die "meson setup failed"; }
 }
