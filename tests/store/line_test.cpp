@@ -191,6 +191,24 @@ TEST_CASE("a place of the fleet that becomes free is the next one's too") {
   CHECK(two.claim(1).claims.size() == 1);
 }
 
+TEST_CASE("who is busy hears no more than some messages in vain") {
+  RedisServer server;
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  hear(host);
+  host.source.may_stop_listening();
+  const auto listeners = [&] { return server.ask({"PUBSUB", "NUMSUB", "work:wake"}); };
+  for (int i = 0; i < 63; ++i) server.ask({"PUBLISH", "work:wake", "free\nrun:other:1:"});
+  CHECK(turn_until(loop, [&] { return host.told.wakes == 63; }));
+  CHECK(listeners() == "work:wake\n1");
+  server.ask({"PUBLISH", "work:wake", "free\nrun:other:1:"});
+  // Long before the time after which it would stop to listen anyway.
+  CHECK(turn_until(
+      loop, [&] { return listeners() == "work:wake\n0"; }, 4s));
+  host.source.listen(true);
+  CHECK(turn_until(loop, [&] { return listeners() == "work:wake\n1"; }));
+}
+
 TEST_CASE("the line has a bound, and nobody stands in it for what nobody runs") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a"});

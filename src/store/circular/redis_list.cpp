@@ -19,6 +19,9 @@ constexpr Duration change_pause = std::chrono::milliseconds(50);
 
 /// What is not waited for is heard for so long: to subscribe again costs more than some messages.
 constexpr Duration listens_in_vain = std::chrono::seconds(5);
+/// And no more than so many: of a thousand hosts that are all busy, each would be told of each end
+/// of the others, and that is more than a Redis can do.
+constexpr unsigned most_in_vain = 64;
 
 }  // namespace
 
@@ -139,7 +142,11 @@ void RedisCircularList::listen(bool on) {
 
 /// Names of wake channels and of those of a list's changes never end alike.
 void RedisCircularList::on_heard(std::string_view channel, std::string_view message) {
-  if (!channel.ends_with(CircularKeys::end_of_list)) return heard(message);
+  if (!channel.ends_with(CircularKeys::end_of_list)) {
+    if (work_ && work_->tires.pending() && ++work_->in_vain == most_in_vain)
+      tire(session_->clock.now());
+    return heard(message);
+  }
   if (KeyspaceEvents::adds(message)) list_changed();
 }
 
@@ -162,7 +169,12 @@ void RedisCircularList::stop_listening() {
 
 void RedisCircularList::may_stop_listening() {
   if (!wake_ || work().tires.pending()) return;
-  work_->tires.set(session_->clock.now() + listens_in_vain, [this] {
+  work_->in_vain = 0;
+  tire(session_->clock.now() + listens_in_vain);
+}
+
+void RedisCircularList::tire(Instant at) {
+  work_->tires.set(at, [this] {
     tired_ = true;
     stop_listening();
   });

@@ -88,7 +88,8 @@ class RedisCircularList final : public CircularList,
     std::vector<std::function<void()>> news;  ///< for the handler
     Timer tell;
     Timer scan_later;
-    Timer tires;  ///< of listening, while nobody rests
+    Timer tires;           ///< of listening, while nobody rests
+    unsigned in_vain = 0;  ///< messages that were heard meanwhile
   };
 
   // By value: the handler may give the lease up, and the lease's own copy goes with it.
@@ -138,6 +139,7 @@ class RedisCircularList final : public CircularList,
     return (wake_confirmed_ || tired_) && session_->subscriber.connected();
   }
   void stop_listening();
+  void tire(Instant at);
   void give_up(const RunId& run, const std::string& why);
   void tell_later(std::function<void()> tell);
   void hear_of_list();
