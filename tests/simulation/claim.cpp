@@ -94,7 +94,8 @@ struct Claiming {
   }
 
   std::string stand_in_line() {
-    if (!hears || others >= 1000) return {};
+    if (!hears) return {};
+    if (others >= 256 && !in_line) return " -";
     if (my_turn) leave_line();
     SortedSet& found = keys.get<SortedSet>(line);
     if (!found.score(me)) found.add(me, static_cast<double>(keys.now_ms()));

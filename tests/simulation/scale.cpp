@@ -21,6 +21,8 @@ using namespace std::chrono_literals;
 
 constexpr Duration settling = 6s;
 constexpr Duration window = 4s;
+/// All hosts have begun to work at once: what that has set off is over by then.
+constexpr Duration settling_to_work = 20s;
 /// Pushes that are looked for, and the pause between two.
 constexpr unsigned pushes = 100;
 constexpr Duration push_pause = 50ms;
@@ -251,7 +253,7 @@ void Fleet::work(FleetFigures& into) {
     redis_.ask("user", push);
     redis_.ask("user", {"PUBLISH", list(i) + ":wake", "free"});
   }
-  pass(settling);
+  pass(settling_to_work);
   const Counted before = count();
   const auto runs_before = runs_;
   pass(window);

@@ -223,10 +223,21 @@ TEST_CASE("the line has a bound, and nobody stands in it for what nobody runs") 
   CHECK(server.ask({"ZCARD", "work:waiting"}) == "1");
   CHECK(std::stoi(server.ask({"PTTL", "work:waiting"})) <= 60000);
   CHECK(std::stoi(server.ask({"PTTL", "work:waiting"})) > 0);
-  for (int i = 0; i < 1001; ++i) server.ask({"ZADD", "work:waiting", "1", std::to_string(i)});
+  for (int i = 0; i < 256; ++i) server.ask({"ZADD", "work:waiting", "1", std::to_string(i)});
+  CHECK(host.claim(1).line != store::Line::none);  // it has its place
   server.ask({"ZREM", "work:waiting", "run:here:77:"});
-  CHECK(host.claim(1).line == store::Line::none);
-  CHECK(server.ask({"ZCARD", "work:waiting"}) == "1001");
+  const store::PassReply reply = host.claim(1);
+  CHECK(reply.line == store::Line::none);
+  CHECK(reply.turned_away);
+  CHECK(server.ask({"ZCARD", "work:waiting"}) == "256");
+  // It is told of nothing, and asks again as one that would be.
+  host.source.hear_nothing();
+  CHECK(turn_until(loop, [&] {
+    return server.ask({"PUBSUB", "NUMSUB", "work:wake"}).ends_with("0");
+  }));
+  server.ask({"ZREM", "work:waiting", "1"});
+  CHECK(host.claim(1).line != store::Line::none);
+  CHECK(server.ask({"ZCARD", "work:waiting"}) == "256");
 }
 
 }  // namespace line_test

@@ -51,6 +51,7 @@ struct FakeRedis {
   double look_cost = 1;
   bool hears = false;
   store::Line line = store::Line::none;  ///< where who finds nothing waits
+  bool turned_away = false;              ///< that is nowhere
   bool leases_end = false;               ///< all of them are about to
   Duration claim_takes{0};
 };
@@ -100,6 +101,7 @@ class FakeList : public store::CircularList {
       if (reply.claims.size() < wanted) {
         reply.end = ClaimEnd::nothing_free;
         reply.line = redis_.line;
+        reply.turned_away = redis_.turned_away;
       }
     }
     answer_.set(clock_.now() + redis_.claim_takes, [this, reply]() mutable {
@@ -172,6 +174,7 @@ class FakeList : public store::CircularList {
   void announce(const RunEvent& event) override { events.push_back(event); }
   void listen(bool on) override { listens = on; }
   void may_stop_listening() override { listens = false; }
+  void hear_nothing() override { listens = false; }
   [[nodiscard]] std::size_t unsettled() const override { return unsettled_; }
 
   bool listens = false;  ///< it is asked to

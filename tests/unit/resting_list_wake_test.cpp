@@ -193,6 +193,26 @@ TEST_CASE("others are left to look after a list, and after a silence it takes wh
   CHECK(bench.redis.looks >= looks + 5);
 }
 
+TEST_CASE("whom the line has no place for hears nothing, and asks again now and then") {
+  RestingPoller bench(rule_for("work", 2), 1);
+  bench.redis.turned_away = true;
+  bench.lock(0, 1);
+  bench.begin();
+  CHECK_FALSE(bench.sources.back()->listens);
+  const std::size_t before = bench.redis.claims + bench.redis.looks;
+  bench.run_for(3s);
+  CHECK(bench.redis.claims + bench.redis.looks > before);
+  bench.unlock(0);
+  bench.run_for(2s);
+  CHECK(bench.poller->runs().size() == 1);
+  bench.lock(0, 1);
+  bench.redis.turned_away = false;
+  bench.end("run1");
+  bench.lock(0, 1);
+  bench.run_for(3s);
+  CHECK(bench.sources.back()->listens);
+}
+
 TEST_CASE("whose turn comes while the host has no place passes it on") {
   RestingPoller bench(rule_for("work"), 2);
   bench.begin();

@@ -35,7 +35,7 @@ void CircularSource::rest(const store::PassReply& reply) {
   if (reply.next_free && (!free_at_ || now + *reply.next_free < *free_at_))
     free_at_ = now + *reply.next_free;
   if (reply.whole) looked_at_ = now;
-  list_->listen(true);
+  reply.turned_away ? list_->hear_nothing() : list_->listen(true);
   if (others_look()) return sleep_in_line();
   sleep({reply.next_free, 1, cost_of_look()});
 }

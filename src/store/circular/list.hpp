@@ -33,6 +33,7 @@ struct PassReply {
   /// nothing_free: the whole list was looked at, not only its ends.
   bool whole = true;
   Line line = Line::none;
+  bool turned_away = false;  ///< as many wait in the line as may: it is asked again now and then
 };
 
 /// How a claim stands to those of others.
@@ -98,6 +99,8 @@ class CircularList {
   /// It isn't for now. If it is not again within a few seconds, nothing is heard any more: where
   /// all hosts are busy, none has to be told of each end.
   virtual void may_stop_listening() {}
+  /// Nothing is heard until it has a place in the line.
+  virtual void hear_nothing() {}
   // As a Source has them.
   virtual void settle(Settlement&& settlement) = 0;
   virtual void hand_back(const Claim& claim) = 0;

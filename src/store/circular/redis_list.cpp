@@ -174,10 +174,13 @@ void RedisCircularList::may_stop_listening() {
 }
 
 void RedisCircularList::tire(Instant at) {
-  work_->tires.set(at, [this] {
-    tired_ = true;
-    stop_listening();
-  });
+  work_->tires.set(at, [this] { hear_nothing(); });
+}
+
+void RedisCircularList::hear_nothing() {
+  if (work_) work_->tires.cancel();
+  tired_ = true;
+  stop_listening();
 }
 
 /// "free", who has set something free, and whose turn it is; or "looked", and who has. Each on a

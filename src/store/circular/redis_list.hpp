@@ -44,6 +44,7 @@ class RedisCircularList final : public CircularList,
   void announce(const RunEvent& event) override;
   void listen(bool on) override;
   void may_stop_listening() override;
+  void hear_nothing() override;
   [[nodiscard]] std::size_t unsettled() const override { return work_ ? work_->unsettled() : 0; }
 
  private:

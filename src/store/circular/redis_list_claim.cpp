@@ -169,6 +169,7 @@ void RedisCircularList::scanned(const std::vector<RunId>& runs, Instant sent,
                 : Line::others;
   }
   reply.line = line_;
+  reply.turned_away = result.turned_away;
   reply.end = end_of(result.status);
   reply.next_free = work_->pass->next_free;
   reply.detail = result.detail;

@@ -34,7 +34,7 @@
 --               "paused" by an operator; detail is the reason
 --               "full"   the fleet's limit is reached
 --       Of "none" and "full", a second word of detail says that the caller has a place in the line
---       now, and how many others have.
+--       now, and how many others have; "-": as many wait as may, and it has none.
 -- The list's order is the same for everybody: whatever was looked at goes to the end. A look at the
 -- ends moves nothing behind the last that it takes: where items rest equally long, the order they
 -- were taken in is that in which they become free, and is kept.
@@ -87,7 +87,9 @@ local function leave_line()
   if place then redis.call('ZREM', line, me) end
 end
 local function stand_in_line()
-  if not line or ARGV[10] ~= '1' or others >= 1000 then return '' end
+  if not line or ARGV[10] ~= '1' then return '' end
+  -- Each end of a run is told to all of these.
+  if others >= 256 and not place then return ' -' end
   if my_turn then leave_line() end
   redis.call('ZADD', line, 'NX', now_ms, me)
   redis.call('PEXPIRE', line, 60000)
