@@ -8,7 +8,8 @@
 --       8 what becomes of the job, if the key has our tag:
 --          "enqueue", "stop", "bad", "at", "in", "unset", "die": as it says
 --          "later" back on the timeline in so many seconds, "back" to the taking end of its queue:
---             both not for a job that was set or unset since it was taken
+--             both not for a job that was set or unset since it was taken, unless what it was set
+--             to came due meanwhile, and was for nothing
 --       9 "at": unix time; "in", "later": seconds from now
 --      10 what that was decided by: "" nothing, "n" that there is no schedule, "s…" this schedule
 --      11 "at": the unix time after which it is the next; 12 "1": only right in that very second
@@ -32,6 +33,7 @@ local now_s = redis.call('TIME')[1]
 -- include parts/timeline.lua
 -- include parts/forget.lua
 -- include parts/history.lua
+-- include parts/missed.lua
 
 local wrong = first_wrong(schedules, 'hash', statuses, 'hash', timeline, 'zset', taken, 'hash')
   or no_queue(job)
@@ -58,7 +60,8 @@ end
 
 local function untouched() -- since it was taken
   local status = redis.call('HGET', statuses, job)
-  return status and (not entry or status == 'WRK:' .. tostring(entry.wrk))
+  return status
+    and (not entry or status == 'WRK:' .. tostring(entry.wrk) or has_missed(job, status))
 end
 local effects = {
   enqueue = function() enqueue(job) end,

@@ -1,7 +1,7 @@
 -- Puts jobs back to the taking end of their queues whose run is over without an end: the lease is
 -- over, and the key is gone. Some of those that are noted as taken in each call.
 --
--- KEYS  1 taken  2 statuses  3 slots
+-- KEYS  1 taken  2 statuses  3 slots  4 timeline
 -- ARGV  1 what stands before the code of a queue  2 wake channel
 --       3 cursor, 0 at first  4 how many are looked at, roughly
 --       5… runs ("run:<host>:<pid>:<run id>") whose claim was never answered: their leases are over
@@ -9,16 +9,18 @@
 --        ms until the next of those looked at may be over or -1, how many jobs were put back,
 --        the runs of ARGV that were found…}
 -- A job is put back only while its status is the very one that it was taken with. Else it was set or
--- unset since, or Redbike has worked on it, and that stands.
+-- unset since, or Redbike has worked on it, and that stands, unless what it was set to came due
+-- meanwhile, and was for nothing.
 
-local taken, statuses, work = KEYS[1], KEYS[2], ARGV[1]
+local taken, statuses, timeline, work = KEYS[1], KEYS[2], KEYS[4], ARGV[1]
 local time = redis.call('TIME')
 local now_s = time[1]
 local now_ms = time[1] * 1000 + math.floor(time[2] / 1000)
 -- include parts/types.lua
 -- include parts/enqueue.lua
+-- include parts/missed.lua
 
-local wrong = first_wrong(taken, 'hash', statuses, 'hash')
+local wrong = first_wrong(taken, 'hash', statuses, 'hash', timeline, 'zset')
 if wrong then return wrong end
 local lost = {}
 for i = 5, #ARGV do lost[ARGV[i]] = true end
@@ -39,7 +41,7 @@ local function over(job, entry)
     return
   end
   local status = redis.call('HGET', statuses, job)
-  if status == 'WRK:' .. tostring(entry.wrk) then
+  if status and (status == 'WRK:' .. tostring(entry.wrk) or has_missed(job, status)) then
     if no_queue(job) then return end
     if enqueue(job, true) then reply[3] = reply[3] + 1 end
   end

@@ -58,7 +58,7 @@ struct EndWordsOf {
 /// What takes back the claims of hosts that are gone.
 RecoverCall recover_call(const ScheduleKeys& keys) {
   return {scripts::schedule_recover,
-          {keys.taken, keys.statuses, keys.slots},
+          {keys.taken, keys.statuses, keys.slots, keys.timeline},
           {keys.work_prefix, keys.wake}};
 }
 
