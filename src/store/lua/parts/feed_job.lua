@@ -9,17 +9,19 @@ local function unclaim(id, lease)
   redis.pcall('DEL', lease)
 end
 
+-- What a right is missing for is refused before anybody is told, and while the job is claimed: else
+-- it would be nowhere, and run again. The claim goes last: one of a job that is gone does no harm.
 -- `channel`: where its result is told; nil: it has none.
 local function finish(id, lease, channel, result)
+  redis.call('HDEL', cancelled, id)
+  redis.call('ZREM', published, id)
   if channel then
     count_and_tell(finishes, channel, id .. '\0' .. result)
   else
     redis.call('INCR', finishes)
   end
-  unclaim(id, lease)
-  redis.call('HDEL', cancelled, id)
   redis.call('HDEL', items, id)
-  redis.call('ZREM', published, id)
+  unclaim(id, lease)
 end
 
 -- Many at once. Each has id, lease and result.
@@ -30,13 +32,13 @@ local function finish_all(jobs, channel)
     told[2 * i - 1], told[2 * i] = channel, job.id .. '\0' .. job.result
     done[i], leases[i] = job.id, job.lease
   end
+  redis.call('HDEL', cancelled, unpack(done))
+  redis.call('ZREM', published, unpack(done))
   count_all_and_tell(finishes, #jobs, told)
+  redis.call('HDEL', items, unpack(done))
   redis.call('ZREM', claimed, unpack(done))
   redis.pcall('HDEL', feed_taken, unpack(done))
   redis.pcall('DEL', unpack(leases))
-  redis.call('HDEL', cancelled, unpack(done))
-  redis.call('HDEL', items, unpack(done))
-  redis.call('ZREM', published, unpack(done))
 end
 
 -- It goes to the back of its queue, and one failure is counted.
@@ -54,10 +56,10 @@ local function cancel(id, lease)
   unclaim(id, lease)
 end
 
--- Out of the running until somebody retries it.
+-- Out of the running until somebody retries it. Where a right is missing for that, it stays claimed.
 local function stall(id, lease)
-  unclaim(id, lease)
   redis.call('HDEL', cancelled, id)
-  redis.call('SADD', stalled, id)
   redis.call('ZREM', published, id)
+  redis.call('SADD', stalled, id)
+  unclaim(id, lease)
 end
