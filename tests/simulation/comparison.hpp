@@ -45,11 +45,14 @@ class Comparison {
   explicit Comparison(std::uint64_t seed)
       : random_(seed),
         of_schedules_(random_.fork(1)),
+        of_jobs_(random_.fork(3)),
         of_commands_(random_.fork(2)),
         redis_(loop_, options()),
         subscriber_(loop_, options()) {
     keys_.now_us = 1'800'000'000'000'000;
-    const std::vector<const char*> channels{"w:events", "w:wake", "s:events", "s:wake"};
+    const std::vector<const char*> channels{"w:events",        "w:wake",    "s:events", "s:wake",
+                                            "feed:events",     "feed:wake", "newfeed",  "conffeed",
+                                            "job.finish:feed", "delfeed"};
     for (const char* channel : channels)
       subscriptions_.push_back(subscriber_.subscribe(
           channel,
@@ -65,6 +68,7 @@ class Comparison {
     ++steps_;
     in_turn("w", &Comparison::circular_step);
     in_turn("s", &Comparison::schedule_step);
+    in_turn("feed", &Comparison::job_step);
     in_turn("p", &Comparison::command_step);
   }
   void compare_news();
@@ -129,6 +133,17 @@ class Comparison {
   void change_schedule();
   void spoil(Random& random, const Words& keys);
   std::string job();
+  // comparison_jobs.cpp
+  void job_step();
+  void put_feed_jobs();
+  void take_feed_jobs();
+  void end_feed_jobs();
+  void renew_feed_jobs();
+  void recover_feed_jobs();
+  void maintain_feed();
+  void change_feed_jobs();
+  void change_feed();
+  std::string job_id();
   // comparison_commands.cpp
   void command_step();
 
@@ -157,6 +172,7 @@ class Comparison {
 
   Random random_;
   Random of_schedules_;
+  Random of_jobs_;
   Random of_commands_;
   test::RedisServer server_;
   loop::Loop loop_;
@@ -169,7 +185,8 @@ class Comparison {
   std::vector<Published> published_;
   std::vector<Run> held_;
   std::vector<Taken> taken_;
-  Words spoilt_;  ///< keys of a wrong type
+  std::vector<Run> claimed_;             ///< jobs of the feed
+  std::map<std::string, Words> spoilt_;  ///< keys of a wrong type, by what they begin with
   std::int64_t left_ = -1;
   std::uint64_t runs_ = 0;
   std::uint64_t steps_ = 0;

@@ -125,18 +125,20 @@ void Comparison::recover_jobs() {
     const Taken& lost = of_schedules_.one_of(taken_);
     arg.push_back(lost.holder + lost.run);
   }
-  lua(store::scripts::schedule_recover, {keys.taken, keys.statuses, keys.slots}, arg, 1);
+  lua(store::scripts::schedule_recover, {keys.taken, keys.statuses, keys.slots, keys.timeline}, arg,
+      1);
 }
 
 /// Keys of a wrong type come, and go again.
 void Comparison::spoil(Random& random, const Words& keys) {
-  if (!spoilt_.empty() && random.chance(30)) {
-    both({"DEL", spoilt_.back()});
-    return spoilt_.pop_back();
+  Words& spoilt = spoilt_[prefix_];
+  if (!spoilt.empty() && random.chance(30)) {
+    both({"DEL", spoilt.back()});
+    return spoilt.pop_back();
   }
   if (!random.chance(20)) return;
   const std::string& key = random.one_of(keys);
-  spoilt_.push_back(key);
+  spoilt.push_back(key);
   both({"DEL", key});
   both(random.one_of<Words>({{"SET", key, "a text"},
                              {"RPUSH", key, "an element"},
