@@ -48,15 +48,45 @@ constexpr std::array<KindOfFault, static_cast<std::size_t>(Fault::Kind::last) + 
     {"large item", 2, 12s},
     {"foreign client", 5, 4s},
     {"noise", 2, 2s},
+    {"set schedule", 8, 0s},
+    {"run job", 4, 0s},
+    {"unset job", 1, 0s},
+    {"halt", 1, 6s},
+    {"redbike", 8, 20s},
+    {"forbidden step", 3, 6s},
+    {"pause of schedule", 2, 6s},
+    {"cancel of job", 3, 0s},
+    {"thoonk client", 10, 30s},
+    {"change of job", 5, 0s},
+    {"pause of feed", 2, 6s},
+    {"forbidden step of jobs", 3, 6s},
+    {"cancel of feed's job", 3, 0s},
 }};
 
-Fault::Kind draw_kind(Random& random) {
+/// One of those from `first` to `last`.
+Fault::Kind draw_kind(Random& random, Fault::Kind first, Fault::Kind last) {
+  const auto begin = static_cast<std::size_t>(first), end = static_cast<std::size_t>(last) + 1;
   unsigned sum = 0;
-  for (const KindOfFault& each : kinds) sum += each.weight;
+  for (std::size_t i = begin; i < end; ++i) sum += kinds[i].weight;
   auto dice = static_cast<unsigned>(random.below(sum));
-  std::size_t kind = 0;
+  std::size_t kind = begin;
   while (dice >= kinds[kind].weight) dice -= kinds[kind++].weight;
   return static_cast<Fault::Kind>(kind);
+}
+
+Fault draw_fault(Random& random, const Scale& scale, Duration at, Fault::Kind kind) {
+  Fault fault;
+  fault.kind = kind;
+  fault.at = at;
+  fault.host = "h" + std::to_string(1 + random.below(scale.hosts));
+  fault.server = random.chance(85) ? "redis1" : "redis2";
+  fault.list = "list" + std::to_string(1 + random.below(scale.lists));
+  fault.number = random.next();
+  const Duration end = scale.time - Scale::calm;
+  const Duration longest = std::min(kinds[static_cast<std::size_t>(kind)].longest, end - at);
+  // Short ones are the more, but some last longer than a lease.
+  fault.time = random.between(Duration{0}, random.chance(50) ? longest / 8 : longest);
+  return fault;
 }
 
 }  // namespace
@@ -77,28 +107,29 @@ Scale draw_scale(Random random) {
   Scale scale;
   scale.hosts = static_cast<unsigned>(random.one_of<int>({2, 3, 3, 3, 4, 8}));
   scale.lists = static_cast<unsigned>(random.one_of<int>({1, 2, 2, 3}));
+  scale.schedule = random.chance(30);
+  scale.feed = random.chance(30);
   return scale;
 }
 
 std::vector<Fault> draw_faults(Random random, const Scale& scale) {
   std::vector<Fault> faults;
+  // What happens to other kinds of work changes nothing in what happens to lists.
+  const Random others = random.fork(1);
   const Duration end = scale.time - Scale::calm;
   // One seed in eight is a quiet day; others have a fault in half a second to six seconds.
   const Duration pause = random.chance(12) ? end : random.between(Duration(500ms), Duration(6s));
   for (Duration at = 2s; at < end; at += random.between(pause / 4, pause * 7 / 4)) {
-    Fault fault;
-    fault.kind = draw_kind(random);
-    fault.at = at;
-    fault.host = "h" + std::to_string(1 + random.below(scale.hosts));
-    fault.server = random.chance(85) ? "redis1" : "redis2";
-    fault.list = "list" + std::to_string(1 + random.below(scale.lists));
-    fault.number = random.next();
-    const Duration longest =
-        std::min(kinds[static_cast<std::size_t>(fault.kind)].longest, end - at);
-    // Short ones are the more, but some last longer than a lease.
-    fault.time = random.between(Duration{0}, random.chance(50) ? longest / 8 : longest);
-    faults.push_back(std::move(fault));
+    const Fault::Kind kind = draw_kind(random, Fault::Kind::slow_line, Fault::Kind::last_of_lists);
+    faults.push_back(draw_fault(random, scale, at, kind));
   }
+  const auto add = [&](Random of_kind, Fault::Kind first, Fault::Kind last) {
+    for (Duration at = 2s; at < end; at += of_kind.between(pause / 2, pause * 2))
+      faults.push_back(draw_fault(of_kind, scale, at, draw_kind(of_kind, first, last)));
+  };
+  if (scale.schedule)
+    add(others.fork(1), Fault::Kind::set_schedule, Fault::Kind::last_of_schedules);
+  if (scale.feed) add(others.fork(2), Fault::Kind::thoonk, Fault::Kind::last);
   return faults;
 }
 

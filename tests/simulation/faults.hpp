@@ -50,7 +50,24 @@ struct Fault {
     large,
     foreign,
     noise,
-    last = noise,
+    last_of_lists = noise,
+    // of worlds that have a schedule
+    set_schedule,
+    run_job,
+    unset_job,
+    halt,
+    redbike,
+    forbidden_step,
+    pause_schedule,
+    cancel_job,
+    last_of_schedules = cancel_job,
+    // of worlds that have a feed of jobs
+    thoonk,
+    change_job,
+    pause_feed,
+    forbidden_job_step,
+    cancel_feed_job,
+    last = cancel_feed_job,
   };
   Kind kind = Kind::slow_line;
   Duration at{0};  ///< since the beginning
@@ -67,6 +84,9 @@ struct Fault {
 struct Scale {
   unsigned hosts = 3;
   unsigned lists = 2;
+  // Besides:
+  bool schedule = false;
+  bool feed = false;  ///< of jobs
   /// Of all; the last part of it is without faults.
   Duration time = std::chrono::minutes(3);
 

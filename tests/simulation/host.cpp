@@ -131,6 +131,11 @@ class Process final : private app::ReloadSteps,
                                       SourceHandler& handler) override {
     return source::make_source(redis_.session(), *rule, idle, handler);
   }
+  std::unique_ptr<Upkeep> make_upkeep(const RulePtr& rule, IdlePolls& idle,
+                                      UpkeepHandler& handler) override {
+    return source::make_upkeep(redis_.session(), rule, idle, handler,
+                               [](const std::string&, std::int64_t) {});
+  }
   std::shared_ptr<Executor> make_executor(const RulePtr& rule, const Caps&,
                                           RunHandler& handler) override {
     return host_.children_.make_executor(host_, *rule, handler);
@@ -176,7 +181,9 @@ class Process final : private app::ReloadSteps,
     say(rule.prefix, "refused: " + refusal.reason);
   }
   void list_served(const Rule& rule, const Caps&) override { say(rule.prefix, "served"); }
-  void upkeep_changed(const Rule&, const std::string&) override {}
+  void upkeep_changed(const Rule& rule, const std::string& why) override {
+    say(rule.prefix, why.empty() ? "upkeep goes on" : "upkeep: " + why);
+  }
   // of EventHandler
   void on_event(const Event& event) override {
     if (const auto* redis = std::get_if<RedisChanged>(&event))

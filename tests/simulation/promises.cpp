@@ -92,6 +92,7 @@ void Promises::before(Server& server, const Server::Command& command) {
   servers_[server.name()] = &server;
   if (command.script == claim) ++claims_made_[server.name()];
   if (command.script == settle) before_settle(server, command);
+  for (const auto& watch : watches_) watch->before(server, command);
   check_size(command);
 }
 
@@ -111,6 +112,7 @@ void Promises::check_size(const Server::Command& command) {
 }
 
 void Promises::after(Server& server, const Server::Command& command, const Value& reply) {
+  for (const auto& watch : watches_) watch->after(server, command, reply);
   if (command.script == nullptr) return;
   if (command.script == claim || command.script == claim_item) {
     after_claim(server, command, reply);
@@ -131,9 +133,10 @@ void Promises::after_claim(Server& server, const Server::Command& command, const
   if (command.script == claim_item) {
     if (told[0].text != "ok") return;
     rests_.erase(server.name() + ' ' + brief(command.key[6]));
-    const std::string holder = command.arg[0].substr(0, command.arg[0].size() - 26);
-    return claimed(server, command, command.arg[3], command.arg[4], holder,
-                   std::chrono::milliseconds(number(command.arg[1])));
+    return claimed(
+        server, {command.who, list_of(command.key[0]), command.arg[3], command.arg[4],
+                 command.key[6], command.arg[0], std::chrono::milliseconds(number(command.arg[1])),
+                 number(command.arg[2])});
   }
   constexpr std::size_t head = 8, several = 5;
   if (told.size() < head) return;
@@ -141,53 +144,55 @@ void Promises::after_claim(Server& server, const Server::Command& command, const
     if (const auto waits = at_claims_.extract(command.who)) waits.mapped()();
   std::size_t run = 15;
   for (std::size_t i = head + 2 * static_cast<std::size_t>(told[7].number); i + 2 < told.size();
-       i += 3)
-    claimed(server, command, told[i].text, command.arg[run++], command.arg[1],
-            std::chrono::milliseconds(number(command.arg[2])));
+       i += 3, ++run)
+    claimed(server, {command.who, list_of(command.key[0]), told[i].text, command.arg[run],
+                     command.arg[0] + told[i].text, command.arg[1] + command.arg[run],
+                     std::chrono::milliseconds(number(command.arg[2])), number(command.arg[3])});
 }
 
-void Promises::claimed(Server& server, const Server::Command& command, const std::string& item,
-                       const std::string& id, const std::string& holder, Duration life) {
-  const std::string list = list_of(command.key[0]);
+void Promises::claimed(Server& server, const ClaimSeen& claim) {
   ++count_.claims;
   ++claims_won_[server.name()];
-  visits_[key_of(server.name(), list, item)] = world_.now();
-  Run& run = runs_[id];
-  run.id = id;
-  run.host = command.who;
+  visits_[key_of(server.name(), claim.list, claim.item)] = world_.now();
+  Run& run = runs_[claim.run];
+  run.id = claim.run;
+  run.host = claim.who;
   run.server = server.name();
-  run.list = list;
-  run.item = brief(item);
-  run.lock = command.script == claim ? command.arg[0] + item : command.key[6];
-  run.value = holder + id;
+  run.list = claim.list;
+  run.item = brief(claim.item);
+  run.lock = claim.lock;
+  run.value = claim.value;
   run.claimed = world_.now();
   run.number = ++claims_;
-  run.life = life;
+  run.life = claim.life;
   run.lock_in_brief = brief(run.lock);
-  const std::string locks = run.lock.substr(0, run.lock.size() - item.size());
+  const std::string locks = run.lock.substr(0, run.lock.size() - claim.item.size());
   Turning& turning = turning_[server.name() + ' ' + locks];
   ++turning.claims;
   turning.last = world_.now();
-  world_.log(server.name(), list + ' ' + brief(item), "claimed by " + command.who + ", run " + id);
-  lease_ends_at(run, world_.now() + life);
-  const auto limit = number(command.script == claim ? command.arg[3] : command.arg[2]);
-  if (limit > 0) check_fleet(run, static_cast<std::size_t>(limit));
-  const std::string place = lock_of(run);
-  if (const auto rest = rests_.find(place); rest != rests_.end()) {
-    const auto freed = freed_.find(list);
-    const bool by_operator = freed != freed_.end() && freed->second >= rest->second.claimed;
-    const Run& of_rest = runs_[rest->second.run];
-    const bool excused = by_operator || of_rest.lost_by_store ||
-                         in_trouble(of_rest.host, of_rest.server, rest->second.claimed);
-    if (world_.now() + tolerance < rest->second.until && !excused)
-      break_promise("a failing item rests",
-                    "it is claimed " +
-                        std::to_string((rest->second.until - world_.now()).count() / 1000) +
-                        " ms before the rest after run " + rest->second.run + " is over",
-                    {list + ' ' + item, id});
-    rests_.erase(place);
-  }
-  last_claim_[place] = &run;
+  world_.log(server.name(), claim.list + ' ' + run.item,
+             "claimed by " + claim.who + ", run " + claim.run);
+  lease_ends_at(run, world_.now() + claim.life);
+  if (claim.fleet_limit > 0) check_fleet(run, static_cast<std::size_t>(claim.fleet_limit));
+  check_rest(run);
+  last_claim_[lock_of(run)] = &run;
+}
+
+void Promises::check_rest(const Run& run) {
+  const auto found = rests_.find(lock_of(run));
+  if (found == rests_.end()) return;
+  const Rest rest = found->second;
+  rests_.erase(found);
+  const auto freed = freed_.find(run.list);
+  const bool by_operator = freed != freed_.end() && freed->second >= rest.claimed;
+  const Run& of_rest = runs_[rest.run];
+  const bool excused = by_operator || of_rest.lost_by_store ||
+                       in_trouble(of_rest.host, of_rest.server, rest.claimed);
+  if (world_.now() + tolerance < rest.until && !excused)
+    break_promise("a failing item rests",
+                  "it is claimed " + std::to_string((rest.until - world_.now()).count() / 1000) +
+                      " ms before the rest after run " + rest.run + " is over",
+                  {run.list + ' ' + run.item, run.id});
 }
 
 /// No more runs of a list than fleet_concurrency, over all hosts: by what the one that claims has
@@ -223,9 +228,15 @@ void Promises::after_renew(const Server::Command& command, const Value& reply) {
     const std::string& value = command.arg[i + 2];
     const auto run = runs_.find(value.substr(value.size() - 26));
     if (run == runs_.end() || (state != 1 && state != 2)) continue;
-    if (state == 2) run->second.retaken = ++claims_;
-    lease_ends_at(run->second, world_.now() + std::chrono::milliseconds(number(command.arg[0])));
+    renewed(run->first, std::chrono::milliseconds(number(command.arg[0])), state == 2);
   }
+}
+
+void Promises::renewed(const std::string& id, Duration life, bool again) {
+  const auto run = runs_.find(id);
+  if (run == runs_.end()) return;
+  if (again) run->second.retaken = ++claims_;
+  lease_ends_at(run->second, world_.now() + life);
 }
 
 void Promises::lease_over(const std::string& id, Server* server) {
@@ -257,6 +268,7 @@ void Promises::lost_writes(Server& server) {
     if (place.starts_with(server.name() + ' '))
       lists.insert(place.substr(server.name().size() + 1));
   for (const std::string& list : lists) user_changes(server, list_of(list));
+  for (const auto& watch : watches_) watch->lost_writes(server);
   std::erase_if(rests_,
                 [&](const auto& rest) { return rest.first.starts_with(server.name() + ' '); });
 }
@@ -317,13 +329,15 @@ void Promises::child_dead(const Child& child) {
 
 void Promises::run_over(const std::string& host, const std::string&, const EndedRun& ended) {
   ++runs_of_[host];
+  const SourceKind kind = ended.rule->kind();
+  if (kind != SourceKind::circular && kind != SourceKind::job) return;
   const Run& run = runs_[ended.claim.run];
   const std::string place = lock_of(run);
   rests_.erase(place);
   Duration rest{0};
   if (counts_as(ended) == Counts::failure) {
     rest = backoff_after(ended.rule->backoff, ended.claim.attempt);
-  } else if (counts_as(ended) == Counts::success) {
+  } else if (counts_as(ended) == Counts::success && kind == SourceKind::circular) {
     rest = ended.end.complete && ended.end.complete->cooldown ? *ended.end.complete->cooldown
                                                               : ended.rule->circular().cooldown;
   }
@@ -337,61 +351,6 @@ void Promises::lease_back(const RunId& id) {
   Run& run = runs_[id];
   if (run.retaken == 0) return;
   run.number = run.retaken;
-}
-
-void Promises::before_settle(Server& server, const Server::Command& command) {
-  before_.clear();
-  const auto kinds = static_cast<std::size_t>(number(command.arg[3]));
-  std::size_t at = 4 + 8 * kinds;
-  const std::string list = list_of(command.key[3]);
-  for (std::size_t i = 5; i + 1 < command.key.size(); ++i, at += 4) {
-    const auto found = runs_.find(command.arg[at + 1]);
-    if (found == runs_.end()) continue;
-    const Run& run = found->second;
-    const Run* last = last_claim_[lock_of(run)];
-    const std::string item = command.key[i].substr(command.arg[2].size());
-    before_.push_back({run.id, item, list, command.key[i], text_of(server, command.key[i]),
-                       failures_of(server.keys(), command.key[0], item),
-                       has_field(server.keys(), command.key[4], item),
-                       last != nullptr && last->number > run.number});
-  }
-}
-
-void Promises::over(Run& run) {
-  run.settled = true;
-  std::string().swap(run.lock);
-}
-
-void Promises::after_settle(Server& server, const Server::Command& command) {
-  for (const Before& was : before_) {
-    Run& run = runs_[was.run];
-    over(run);
-    ++count_.settled;
-    const std::string lock = text_of(server, was.lock);
-    world_.log(server.name(), was.list + ' ' + brief(was.item),
-               "end of run " + was.run + ": " + (was.lock_was.empty() ? "free" : was.lock_was) +
-                   " becomes " + (lock.empty() ? "free" : lock));
-    if (!was.old || run.lost_by_store) continue;
-    const bool ours = was.lock_was == run.value;
-    const bool changed = failures_of(server.keys(), command.key[0], was.item) != was.failures ||
-                         has_field(server.keys(), command.key[4], was.item) != was.parked ||
-                         (!ours && !was.lock_was.empty() && lock != was.lock_was);
-    if (changed)
-      break_promise(
-          "an old end changes nothing",
-          "that of run " + was.run + " of " + run.host + " came after others had run the item",
-          {was.list + ' ' + brief(was.item), run.host});
-  }
-}
-
-void Promises::nothing_left(Server& server, const std::vector<std::string>& lists) {
-  for (const auto& [key, entry] : server.keys().all()) {
-    const auto* text = std::get_if<std::string>(&entry.value);
-    if (text == nullptr || !text->starts_with("run:")) continue;
-    break_promise("no lock outlives its holder", key + " is " + *text + " when all have left",
-                  {*text});
-  }
-  for (const std::string& list : lists) check_items(server, list + ":list", "all hosts");
 }
 
 }  // namespace w8y::sim

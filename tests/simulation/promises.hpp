@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -22,6 +23,21 @@ struct Broken {
   std::string promise;
   std::string why;
   std::vector<std::string> subjects;  ///< hosts, items and runs whose story is to be told
+};
+
+/// Watches the keys of a kind of work besides circular lists.
+class KindWatch {
+ public:
+  virtual ~KindWatch() = default;
+  virtual void before(Server& server, const Server::Command& command) = 0;
+  virtual void after(Server& server, const Server::Command& command, const Value& reply) = 0;
+  /// The server has, by now.
+  virtual void lost_writes(Server& server) = 0;
+  /// Nothing has been in the way for long. `room`: a host that is at this server has had room for
+  /// its work for as long as work may wait.
+  virtual void look(Server& server, bool room) = 0;
+  /// All hosts have left, and were at this server until then.
+  virtual void nothing_left(Server& server) = 0;
 };
 
 class Promises final : public Server::Watcher, public ChildWatcher, public HostWatcher {
@@ -77,8 +93,33 @@ class Promises final : public Server::Watcher, public ChildWatcher, public HostW
     return claims_made_[server];
   }
   [[nodiscard]] std::uint64_t claims_won(const std::string& server) { return claims_won_[server]; }
-  /// After the last host has left: nothing is left of it.
-  void nothing_left(Server& server, const std::vector<std::string>& lists);
+  void add(std::unique_ptr<KindWatch> watch) { watches_.push_back(std::move(watch)); }
+  [[nodiscard]] const std::vector<std::unique_ptr<KindWatch>>& watches() const { return watches_; }
+
+  // What is seen of any kind of work: a lease is a key that holds a value.
+  struct ClaimSeen {
+    std::string who;
+    std::string list;
+    std::string item;
+    std::string run;
+    std::string lock;   ///< the key
+    std::string value;  ///< of it
+    Duration life{0};
+    std::int64_t fleet_limit = 0;  ///< 0: none
+  };
+  void claimed(Server& server, const ClaimSeen& claim);
+  /// `again`: the lease was gone.
+  void renewed(const std::string& run, Duration life, bool again);
+  void ended(const std::string& run);
+  /// By an operator, or by the rules of another client: others may have it from now on.
+  void taken_away(const Server& server, const std::string& list, const std::string& item);
+  [[nodiscard]] Instant now() const { return world_.now(); }
+  void log(const std::string& who, const std::string& about, std::string text) {
+    world_.log(who, about, std::move(text));
+  }
+
+  /// After the last host has left: nothing is left of it. `used`: until then, hosts were there.
+  void nothing_left(Server& server, const std::vector<std::string>& lists, bool used);
 
   // Server::Watcher
   void before(Server& server, const Server::Command& command) override;
@@ -131,8 +172,7 @@ class Promises final : public Server::Watcher, public ChildWatcher, public HostW
   [[nodiscard]] bool is_away(const std::string& host, Instant since) const;
   [[nodiscard]] bool stood_still(const Run& run) const;
   [[nodiscard]] bool may_overlap(const Run& other, const Run& run) const;
-  void claimed(Server& server, const Server::Command& command, const std::string& item,
-               const std::string& run, const std::string& holder, Duration life);
+  void check_rest(const Run& run);
   void check_size(const Server::Command& command);
   void check_fleet(const Run& run, std::size_t limit);
   void after_claim(Server& server, const Server::Command& command, const Value& reply);
@@ -146,6 +186,7 @@ class Promises final : public Server::Watcher, public ChildWatcher, public HostW
   static std::uint64_t sum_of(Server& server, const std::string& list);
 
   World& world_;
+  std::vector<std::unique_ptr<KindWatch>> watches_;
   std::optional<Broken> broken_;
   std::map<std::string, Run> runs_;
   std::map<std::string, std::set<std::string>> living_;  ///< children, by item

@@ -2,6 +2,10 @@
 #include "simulation/scene.hpp"
 
 #include <algorithm>
+#include <set>
+
+#include "simulation/promises_jobs.hpp"
+#include "simulation/promises_schedules.hpp"
 
 namespace w8y::sim {
 
@@ -47,6 +51,14 @@ Scene::Scene(const SceneOptions& options)
   }
   Random random = world_.random.fork(4);
   settings_ = draw_settings(random, options_.scale.hosts, options_.scale.lists);
+  if (options_.scale.schedule) {
+    settings_.others.push_back(draw_other(random, SourceKind::schedule));
+    promises_.add(std::make_unique<ScheduleWatch>(promises_, schedule_name));
+  }
+  if (options_.scale.feed) {
+    settings_.others.push_back(draw_other(random, SourceKind::job));
+    promises_.add(std::make_unique<JobWatch>(promises_, feed_name));
+  }
   for (unsigned i = 1; i <= options_.scale.hosts; ++i) {
     const std::string name = "h" + std::to_string(i);
     settings_of_[name] = settings_;
@@ -54,6 +66,8 @@ Scene::Scene(const SceneOptions& options)
     hosts_.back()->write_config(settings_.config_of(name));
   }
   populate();
+  if (options_.scale.schedule) populate_schedule(world_.random.fork(9));
+  if (options_.scale.feed) populate_feed(world_.random.fork(10));
 }
 
 Scene::~Scene() {
@@ -133,6 +147,7 @@ void Scene::watch_calm() {
 
 void Scene::look(Duration since_calm) {
   for (const ListSettings& list : settings_.lists) look_at_list(list.name);
+  look_at_others();
   if (since_calm + look_pause < Scale::calm - recovery)
     world_.after(look_pause, [this, since_calm] { look(since_calm + look_pause); });
 }
@@ -275,6 +290,8 @@ void Scene::look_where_it_was(const Host& which) {
 }
 
 void Scene::leave() {
+  std::set<std::string> used;  // servers
+  for (const auto& each : hosts_) used.insert(each->server());
   for (const auto& each : hosts_)
     each->drain([this, host = each.get()] {
       world_.log(host->name(), "", "has drained");
@@ -283,14 +300,15 @@ void Scene::leave() {
         ++left_;
       });
     });
-  world_.after(longest_drain, [this] {
+  world_.after(longest_drain, [this, used] {
     if (left_ < hosts_.size())
       promises_.break_promise(
           "a drain ends", std::to_string(hosts_.size() - left_) + " hosts have not left in 30 s",
           {});
     Words lists;
     for (const ListSettings& list : settings_.lists) lists.push_back(list.name);
-    for (Server* each : {&first_, &second_}) promises_.nothing_left(*each, lists);
+    for (Server* each : {&first_, &second_})
+      promises_.nothing_left(*each, lists, used.contains(each->name()));
   });
 }
 

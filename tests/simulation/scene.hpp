@@ -39,6 +39,25 @@ class Scene {
   void begin_host(const Fault& fault);
   void begin_order(const Fault& fault);
   void begin_change(const Fault& fault);
+
+  // scene_schedules.cpp
+  void populate_schedule(Random random);
+  void set_schedule(Server& at, const std::string& job, Random& random);
+  void begin_schedule(const Fault& fault);
+  void redbike_enqueues(Server& at, const std::string& job);
+  void redbike_dispatches(Server& at);
+  void redbike_works(Server& at, const Fault& fault);
+  void redbike_ends(Server& at, const std::string& job, const std::string& tag);
+  void look_at_others();
+
+  // scene_jobs.cpp
+  void populate_feed(Random random);
+  void put_jobs(Random random);
+  void put_job(Server& at, Random& random);
+  void begin_job(const Fault& fault);
+  void thoonk_works(Server& at, const Fault& fault);
+  void thoonk_ends(Server& at, const std::string& id, std::uint64_t dice);
+
   void stall(Host& whose, Duration time);
   void foreign(const Fault& fault);
   void large_item(const Fault& fault);
@@ -74,6 +93,8 @@ class Scene {
   std::map<std::string, Settings> settings_of_;  ///< by host
   std::vector<std::unique_ptr<Host>> hosts_;
   std::size_t left_ = 0;
+  Duration put_pause_{0};  ///< between jobs that users put in the feed
+  std::uint64_t jobs_put_ = 0;
   // in the calm
   std::map<std::string, Instant> since_;  ///< a host has had room, an item has been free
   std::map<std::string, std::uint64_t>

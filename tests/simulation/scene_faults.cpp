@@ -18,7 +18,9 @@ void Scene::begin(const Fault& fault) {
   if (fault.kind <= Kind::slow_server) return begin_server(fault);
   if (fault.kind <= Kind::date) return begin_host(fault);
   if (fault.kind <= Kind::release) return begin_order(fault);
-  begin_change(fault);
+  if (fault.kind <= Kind::last_of_lists) return begin_change(fault);
+  if (fault.kind <= Kind::last_of_schedules) return begin_schedule(fault);
+  begin_job(fault);
 }
 
 void Scene::begin_network(const Fault& fault) {

@@ -57,6 +57,7 @@ class Server {
     const Words& key;
     const Words& arg;
     const redis::Script* lua = nullptr;  ///< one that runs as it is; nullptr: it is none of these
+    bool may_all = false;                ///< whatever the ACL forbids
   };
   /// Told of each command that is carried out, before and after it.
   class Watcher {
@@ -143,7 +144,7 @@ class Server {
   Value scripted(const std::string& who, const Words& words);
   Value watched(const Command& command);
   Value carried_out(const Command& command);
-  [[nodiscard]] std::string refusal_of(const CommandInfo& info, bool written) const;
+  [[nodiscard]] std::string refusal_of(const CommandInfo& info, bool written, bool may_all) const;
   void deliver();
   void send_later(Peer& peer, std::string bytes);
 

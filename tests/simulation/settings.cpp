@@ -47,6 +47,34 @@ std::string time(unsigned number, const char* unit) {
   return '"' + std::to_string(number) + unit + '"';
 }
 
+std::string backoff_of(const ListSettings& list) {
+  return line("backoff", "{ min = " + time(list.backoff, "ms") + ", max = \"10s\" }") +
+         line("max_failures", std::to_string(list.max_failures));
+}
+
+/// What only lists of its kind have.
+std::string of_its_kind(const ListSettings& list) {
+  if (list.kind == SourceKind::circular)
+    return line("lock_key", '"' + list.lock_key + '"') +
+           line("cooldown", time(list.cooldown, "ms")) + backoff_of(list);
+  if (list.kind == SourceKind::job)
+    return line("source", "\"job\"") + line("claim_timeout", time(feed_claim_timeout_s, "s")) +
+           line("maintenance_interval", time(feed_maintenance_s, "s")) + backoff_of(list);
+  return line("source", "\"schedule\"") + line("queues", '"' + std::string(schedule_queues) + '"') +
+         line("on_failure", '"' + list.on_failure + '"') +
+         (list.on_failure == "backoff" ? backoff_of(list) : "");
+}
+
+std::string section_of(const ListSettings& list) {
+  return "[lists." + list.name + "]\n" + line("command", "[\"/bin/work\", \"{}\"]") +
+         line("concurrency", std::to_string(list.concurrency)) +
+         line("fleet_concurrency", std::to_string(list.fleet_concurrency)) +
+         line("key_expiry", time(list.key_expiry, "s")) +
+         line("on_lease_loss", list.terminates ? "\"terminate\"" : "\"continue\"") +
+         line("timeout", time(list.timeout, "s")) + line("kill_grace", time(list.kill_grace, "s")) +
+         line("history", "20") + of_its_kind(list);
+}
+
 }  // namespace
 
 std::string Settings::config_of(const std::string& host) const {
@@ -56,19 +84,20 @@ std::string Settings::config_of(const std::string& host) const {
                      line("idle_commands", std::to_string(idle_commands)) + "[supervisor]\n" +
                      line("host", '"' + host + '"') + line("drain_timeout", "\"5s\"") +
                      line("max_processes", std::to_string(max_processes));
-  for (const ListSettings& list : lists)
-    text += "[lists." + list.name + "]\n" + line("command", "[\"/bin/work\", \"{}\"]") +
-            line("concurrency", std::to_string(list.concurrency)) +
-            line("fleet_concurrency", std::to_string(list.fleet_concurrency)) +
-            line("lock_key", '"' + list.lock_key + '"') +
-            line("key_expiry", time(list.key_expiry, "s")) +
-            line("on_lease_loss", list.terminates ? "\"terminate\"" : "\"continue\"") +
-            line("cooldown", time(list.cooldown, "ms")) +
-            line("backoff", "{ min = " + time(list.backoff, "ms") + ", max = \"10s\" }") +
-            line("max_failures", std::to_string(list.max_failures)) +
-            line("timeout", time(list.timeout, "s")) +
-            line("kill_grace", time(list.kill_grace, "s")) + line("history", "20");
+  for (const ListSettings& list : lists) text += section_of(list);
+  for (const ListSettings& list : others) text += section_of(list);
   return text;
+}
+
+ListSettings draw_other(Random& random, SourceKind kind) {
+  ListSettings list;
+  list.kind = kind;
+  list.name = kind == SourceKind::schedule ? schedule_name : feed_name;
+  list.key_expiry = static_cast<unsigned>(random.one_of<int>({2, 3, 5, 8}));
+  list.terminates = random.chance(50);
+  list.on_failure = random.one_of<std::string>({"die", "reschedule", "backoff", "backoff"});
+  draw(list, random);
+  return list;
 }
 
 Settings draw_settings(Random& random, unsigned hosts, unsigned lists) {
@@ -95,6 +124,8 @@ void change(Settings& settings, Random& random) {
   if (random.chance(30)) list.key_expiry = static_cast<unsigned>(random.one_of<int>({2, 5, 8}));
   if (random.chance(30)) list.terminates = !list.terminates;
   if (random.chance(20)) list.lock_key = list.lock_key == "lock" ? "proc" : "lock";
+  for (ListSettings& other : settings.others)
+    if (random.chance(30)) other = draw_other(random, other.kind);
 }
 
 }  // namespace w8y::sim

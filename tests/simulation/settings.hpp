@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <w8y/rule.hpp>
+
 #include "simulation/random.hpp"
 
 namespace w8y::sim {
@@ -19,6 +21,7 @@ enum class Work {
 
 struct ListSettings {
   std::string name;
+  SourceKind kind = SourceKind::circular;
   Work work = Work::usual;
   std::string lock_key = "lock";
   unsigned concurrency = 2;
@@ -30,18 +33,31 @@ struct ListSettings {
   unsigned max_failures = 0;
   unsigned timeout = 0;  ///< s
   unsigned kill_grace = 2;
+  std::string on_failure = "die";  ///< of a schedule
 };
+
+/// Names of what some worlds have besides circular lists.
+inline constexpr const char* schedule_name = "plan";
+/// The queues that hosts serve, by their codes.
+inline constexpr const char* schedule_queues = "A:A:B";
+
+inline constexpr const char* feed_name = "inbox";
+inline constexpr unsigned feed_maintenance_s = 4;
+inline constexpr unsigned feed_claim_timeout_s = 20;
 
 struct Settings {
   std::string server = "redis1";
   unsigned idle_commands = 100;
   unsigned max_processes = 0;
-  std::vector<ListSettings> lists;
+  std::vector<ListSettings> lists;   ///< circular ones
+  std::vector<ListSettings> others;  ///< of other kinds
 
   [[nodiscard]] std::string config_of(const std::string& host) const;
 };
 
 [[nodiscard]] Settings draw_settings(Random& random, unsigned hosts, unsigned lists);
+/// A list of another kind than circular.
+[[nodiscard]] ListSettings draw_other(Random& random, SourceKind kind);
 /// What an operator changes in it: a few settings of a list.
 void change(Settings& settings, Random& random);
 

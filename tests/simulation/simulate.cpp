@@ -94,6 +94,8 @@ struct Wishes {
   unsigned lists = 0;
   unsigned jobs = 1;
   std::string time = "3m";
+  bool schedule = false;  ///< else as the seed says, and so below
+  bool feed = false;
   bool log = false;
   bool all = false;  ///< go on after a broken promise
 };
@@ -118,6 +120,8 @@ SceneOptions options_of(const Wishes& wishes, std::uint64_t seed) {
   SceneOptions options{seed, draw_scale(Random(seed).fork(8)), {}};
   if (wishes.hosts > 0) options.scale.hosts = wishes.hosts;
   if (wishes.lists > 0) options.scale.lists = wishes.lists;
+  options.scale.schedule = options.scale.schedule || wishes.schedule;
+  options.scale.feed = options.scale.feed || wishes.feed;
   options.scale.time = time_of(wishes);
   options.faults = draw_faults(Random(seed).fork(7), options.scale);
   return options;
@@ -133,8 +137,9 @@ std::string run_seed(const Wishes& wishes, std::uint64_t seed) {
     char digest[17];
     std::snprintf(digest, sizeof digest, "%016llx", static_cast<unsigned long long>(summary.log));
     out << "seed " << seed << ": " << options.scale.hosts << " hosts, " << options.scale.lists
-        << " lists, " << options.faults.size() << " faults, " << count.children << " runs, "
-        << summary.lines << " lines, digest " << digest << '\n';
+        << " lists, " << (options.scale.schedule ? "a schedule, " : "")
+        << (options.scale.feed ? "a feed, " : "") << options.faults.size() << " faults, "
+        << count.children << " runs, " << summary.lines << " lines, digest " << digest << '\n';
   }
   if (summary.broken) tell_broken(out, options, summary);
   figures << options.scale.hosts << ' ' << options.faults.size() << ' ' << count.children << ' '
@@ -207,6 +212,8 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 64));
   app.add_option("--for", wishes.time, "virtual time of each, as 90s, 3m, 2h")
       ->capture_default_str();
+  app.add_flag("--schedule", wishes.schedule, "each has a schedule, too");
+  app.add_flag("--feed", wishes.feed, "each has a feed of jobs, too");
   app.add_flag("--log", wishes.log, "print all that happens");
   app.add_flag("--all", wishes.all, "go on after a broken promise");
   CLI11_PARSE(app, argc, argv);
