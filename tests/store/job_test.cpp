@@ -350,4 +350,30 @@ TEST_CASE("an ACL that forbids a step of a claim loses no job") {
   }
 }
 
+TEST_CASE(
+    "an ACL that forbids a step of a finish leaves the job claimed until it is finished once") {
+  for (const char* command : {"hdel", "zrem"}) {
+    CAPTURE(command);
+    JobPlace feed;
+    feed.put("a");
+    feed.ask({"ACL", "SETUSER", "some", "reset", "on", "nopass", "~*", "&*", "+@all"});
+    std::string url = feed.server.url();
+    url.insert(std::string("unix://").size(), "some:x@");
+    JobHost host(feed.loop, url, job_rule());
+    const TakeReply reply = host.take();
+    REQUIRE(reply.claims.size() == 1);
+    feed.ask({"ACL", "SETUSER", "some", std::string("-") + command});
+    const std::string none = feed.ask({"ACL", "LOG", "1"});
+    host.end(reply.claims[0], Finish{"{}"});
+    CHECK(turn_until(feed.loop, [&] { return feed.ask({"ACL", "LOG", "1"}) != none; }));
+    CHECK(feed.ask({"ZCARD", "feed.claimed:f"}) == "1");
+    CHECK(feed.ask({"HLEN", "feed.items:f"}) == "1");
+    CHECK(feed.ask({"GET", "feed.finishes:f"}) == "(nil)");
+    feed.ask({"ACL", "SETUSER", "some", std::string("+") + command});
+    CHECK(host.settled());
+    CHECK(feed.ask({"GET", "feed.finishes:f"}) == "1");
+    CHECK(feed.ask({"EXISTS", "feed.items:f", "feed.claimed:f", "feed.ids:f", "f:taken"}) == "0");
+  }
+}
+
 }  // namespace job_test

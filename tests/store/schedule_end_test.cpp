@@ -85,6 +85,40 @@ TEST_CASE("what is set or unset during a run wins") {
   }
 }
 
+TEST_CASE("what is set during a run, and comes due before its end, is not lost") {
+  Bike bike;
+  const auto taken_and_due = [&](const std::string& job) {
+    bike.enter(job);
+    Claim claim = bike.host.take_one();
+    bike.ask({"HSET", "bike-statuses", job, "TML:1"});
+    bike.ask({"ZADD", "bike-timeline", "1", job});
+    bike.host.queue->dispatch();
+    CHECK(turn_until(bike.loop, [&] { return bike.ask({"EXISTS", "bike-timeline"}) == "0"; }));
+    CHECK(bike.event(job) == "TML");
+    return claim;
+  };
+  CHECK(bike.host.settle(taken_and_due("later:A"), BackOff{100s}));
+  CHECK(bike.event("later:A") == "TML");
+  CHECK(bike.due("later:A") > bike.now() + 90);
+
+  bike.ask({"DEL", "bike-timeline"});
+  CHECK(bike.host.settle(taken_and_due("back:A"), BackToQueue{}));
+  CHECK(bike.event("back:A") == "ENQ");
+  CHECK(bike.ask({"LRANGE", "bike-work-A", "0", "-1"}) == "back:A");
+
+  // One that is still on the timeline has its time, and one that was stopped has none.
+  bike.ask({"DEL", "bike-work-A", "bike-work-A-members"});
+  for (const char* status : {"TML:1", "STP:1"}) {
+    bike.enter("set:A");
+    const Claim claim = bike.host.take_one();
+    bike.ask({"HSET", "bike-statuses", "set:A", status});
+    bike.ask({"ZADD", "bike-timeline", "5000000000", "set:A"});
+    CHECK(bike.host.settle(claim, BackOff{100s}));
+    CHECK(bike.ask({"HGET", "bike-statuses", "set:A"}) == status);
+    CHECK(bike.due("set:A") == 5000000000);
+  }
+}
+
 TEST_CASE("end of a run: stopped, unset, died, backed off, back to its queue") {
   Bike bike;
   bike.run("stop:A", "CONTINUE", StopForGood{});

@@ -239,6 +239,20 @@ TEST_CASE("a job that was set, or worked on by Redbike since, stays as it is") {
   }
 }
 
+TEST_CASE("a job that was set since, and came due for nothing, goes back where its holder died") {
+  Bike bike(with_expiry(100ms));
+  bike.enter("x:A");
+  {
+    ScheduleHost dying(bike.loop, bike.server.url(), with_expiry(100ms), {"A"}, "dying");
+    dying.take_one();
+  }
+  bike.ask({"HSET", "bike-statuses", "x:A", "TML:5"});
+  CHECK(ask_until(bike.loop, [&] { return bike.ask({"EXISTS", "bike-work-A-x:A"}) == "0"; }));
+  CHECK(bike.host.recover() == 1);
+  CHECK(bike.event("x:A") == "ENQ");
+  CHECK(bike.ask({"LRANGE", "bike-work-A", "0", "-1"}) == "x:A");
+}
+
 TEST_CASE("notes that are none are forgotten, and many are looked through in parts") {
   Bike bike;
   bike.ask({"EVAL", "for i = 1, 2000 do redis.call('HSET', KEYS[1], 'j' .. i, 'x' .. i) end", "1",
