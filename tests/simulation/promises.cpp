@@ -205,6 +205,8 @@ void Promises::check_fleet(const Run& run, std::size_t limit) {
     return other.settled || other.lost_by_store || other.retaken > 0 ||
            other.lease_ends <= world_.now() + tolerance;  // Redis counts in ms
   });
+  // The longest lease is renewed by then, and its place with it.
+  if (world_.now() < places_unknown_[run.server] + aftermath) return;
   if (places.size() > limit)
     break_promise("no more than fleet_concurrency",
                   std::to_string(places.size()) + " runs of " + run.list + ", and " +

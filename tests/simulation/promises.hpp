@@ -57,6 +57,11 @@ class Promises final : public Server::Watcher, public ChildWatcher, public HostW
   /// A host is gone, or stands still, and can't do what it owes.
   void away(const std::string& host, Instant until) { away_[host] = until; }
 
+  /// Places in the fleet can't be written for so long: an ACL forbids it. Runs go on all the same.
+  void places_unknown(const Server& server, Duration time) {
+    places_unknown_[server.name()] = world_.now() + time;
+  }
+
   /// Replies that a host gets are not those that it waits for.
   void confused(const std::string& host, Instant until) {
     away(host, until);
@@ -199,6 +204,7 @@ class Promises final : public Server::Watcher, public ChildWatcher, public HostW
   std::map<std::string, std::uint64_t> items_;  ///< a sum over each list's, by server and key
   std::map<std::string, Instant> trouble_until_;
   std::map<std::string, Instant> away_;
+  std::map<std::string, Instant> places_unknown_;  ///< until then, by server
   std::map<std::string, std::function<void()>> at_claims_;
   std::map<std::string, Instant> confused_;
   std::map<std::string, Instant> freed_;

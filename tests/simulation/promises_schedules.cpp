@@ -115,8 +115,15 @@ void ScheduleWatch::check_places(Server& server, const std::string& who) {
           job + " is " + std::to_string(copies) + " times in " + queue + " after a call of " + who,
           {about(job), who});
     const bool planned = timeline != nullptr && timeline->score(job).has_value();
-    if (planned || copies == 1 || is_worked_on(server, job)) continue;
-    if (event == "WRK" && others_.contains(server.name() + ' ' + job)) continue;
+    const std::string which = server.name() + ' ' + job;
+    if (is_worked_on(server, job)) continue;
+    if (planned || copies == 1) {
+      others_.erase(which);
+      continue;
+    }
+    // Of a worker of Redbike whose key ran out. What came due while that was there is dropped, by
+    // Redbike too.
+    if (event != "ENQ" && others_.contains(which)) continue;
     return promises_.break_promise("no job of a schedule is ever lost",
                                    job + " is " + status +
                                        ", and neither on the timeline, queued, nor worked on, "

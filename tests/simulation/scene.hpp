@@ -44,6 +44,8 @@ class Scene {
   void populate_schedule(Random random);
   void set_schedule(Server& at, const std::string& job, Random& random);
   void begin_schedule(const Fault& fault);
+  /// An ACL forbids it to hosts for a while, in their scripts too.
+  void forbid_step(const Fault& fault, const std::string& step);
   void redbike_enqueues(Server& at, const std::string& job);
   void redbike_dispatches(Server& at);
   void redbike_works(Server& at, const Fault& fault);

@@ -94,10 +94,7 @@ void Scene::begin_job(const Fault& fault) {
       static const std::vector<std::string> steps{
           "HSET",    "ZADD", "RPOP", "SADD",    "ZREM",    "LPUSH",   "RPUSH",  "HDEL",
           "PEXPIRE", "DEL",  "HGET", "HEXISTS", "HINCRBY", "ZMSCORE", "INCRBY", "GETRANGE"};
-      promises_.trouble(fault.server, fault.time);
-      at.forbid(steps[fault.number % steps.size()]);
-      world_.after(fault.time, [&at] { at.forbid({}); });
-      return;
+      return forbid_step(fault, steps[fault.number % steps.size()]);
     }
     default: {
       Fault cancel = fault;

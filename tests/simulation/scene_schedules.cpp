@@ -99,10 +99,7 @@ void Scene::begin_schedule(const Fault& fault) {
       static const std::vector<std::string> steps{"HSET", "ZADD",   "RPOP", "SREM",    "SADD",
                                                   "ZREM", "RPUSH",  "HDEL", "PEXPIRE", "DEL",
                                                   "LPOS", "EXISTS", "HGET", "GETRANGE"};
-      promises_.trouble(fault.server, fault.time);
-      at.forbid(random.one_of(steps));
-      world_.after(fault.time, [&at] { at.forbid({}); });
-      return;
+      return forbid_step(fault, random.one_of(steps));
     }
     case FaultKind::pause_schedule:
       at.ask("operator", {"SET", keys.paused, "for a while", "PX",
@@ -115,6 +112,15 @@ void Scene::begin_schedule(const Fault& fault) {
       return begin_order(cancel);
     }
   }
+}
+
+void Scene::forbid_step(const Fault& fault, const std::string& step) {
+  Server& at = server(fault.server);
+  world_.log("fault", "", at.name() + " forbids " + step);
+  promises_.trouble(at.name(), fault.time);
+  if (step == "ZADD") promises_.places_unknown(at, fault.time);
+  at.forbid(step);
+  world_.after(fault.time, [&at] { at.forbid({}); });
 }
 
 // ---- Redbike, step by step as its Python program does it
