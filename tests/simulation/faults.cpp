@@ -107,8 +107,8 @@ Scale draw_scale(Random random) {
   Scale scale;
   scale.hosts = static_cast<unsigned>(random.one_of<int>({2, 3, 3, 3, 4, 8}));
   scale.lists = static_cast<unsigned>(random.one_of<int>({1, 2, 2, 3}));
-  scale.schedule = random.chance(30);
-  scale.feed = random.chance(30);
+  scale.schedule = random.chance(18);
+  scale.feed = random.chance(18);
   return scale;
 }
 
