@@ -90,8 +90,9 @@ void Scene::begin_schedule(const Fault& fault) {
           {keys.work_prefix, job});
       return;
     case FaultKind::halt:
-      at.ask("operator", {"SET", keys.control, "HALT"});
-      world_.after(fault.time, [&at] { at.ask("operator", {"DEL", plan_keys().control}); });
+      // It ends by itself: Redis may be away by then.
+      at.ask("operator",
+             {"SET", keys.control, "HALT", "PX", std::to_string(1 + fault.time.count() / 1000)});
       return;
     case FaultKind::redbike:
       return fault.number % 4 == 0 ? redbike_dispatches(at) : redbike_works(at, fault);
