@@ -69,6 +69,8 @@ class Executor {
   virtual void retire() {}
   /// The end of what the run has written to standard error so far, as far as that is kept.
   [[nodiscard]] virtual std::string tail(const RunId& /*run*/) const { return {}; }
+  /// A new one in its place would be the same: it has had no run.
+  [[nodiscard]] virtual bool unused() const { return false; }
   /// Runs that it takes at once.
   [[nodiscard]] virtual std::size_t capacity() const {
     return std::numeric_limits<std::size_t>::max();

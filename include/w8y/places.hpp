@@ -52,8 +52,8 @@ class Places {
 
     Places& places_;
     unsigned weight_;
+    bool waiting_ = false;  ///< it is in the line
     std::size_t held_ = 0;
-    bool waiting_ = false;    ///< it is in the line
     double had_ = 0;          ///< seconds of a place, per weight, until accounted_
     double accounted_;        ///< of Places::contended()
     std::uint64_t came_ = 0;  ///< to the line: of two that have had the same, the first is served

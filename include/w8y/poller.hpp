@@ -33,7 +33,16 @@
 
 namespace w8y {
 
-enum class PollerState { held, waiting, claiming, full, resting, starved, draining, drained };
+enum class PollerState : std::uint8_t {
+  held,
+  waiting,
+  claiming,
+  full,
+  resting,
+  starved,
+  draining,
+  drained
+};
 
 class Poller;
 
@@ -42,6 +51,10 @@ class Poller;
 class PollerEvents {
  public:
   virtual ~PollerEvents() = default;
+  /// For the runs of a poller that was given none; asked for when it wakes.
+  virtual std::shared_ptr<Executor> executor_for(Poller& /*poller*/, const RulePtr& /*rule*/) {
+    return nullptr;
+  }
   virtual void run_started(const Poller& poller, const ActiveRun& run) = 0;
   virtual void run_message(const Poller& poller, const ActiveRun& run, const Message& message) = 0;
   virtual void run_logged(const Poller& poller, const ActiveRun& run, std::string_view line,
@@ -93,13 +106,14 @@ class Poller final : private SourceHandler,
   Poller(const PollerHost& host, RulePtr rule);
   ~Poller() override;
 
-  /// The two ends it ties together are made with these as their handlers; then it begins.
+  /// The two ends it ties together are made with these as their handlers; then it begins. Without
+  /// an executor, it has its events make one when it wakes, and puts that away at rest.
   SourceHandler& source_handler() { return *this; }
-  RunHandler& run_handler() { return runs_; }
-  void begin(std::unique_ptr<Source> source, std::shared_ptr<Executor> executor);
+  RunHandler& run_handler() { return work().runs; }
+  void begin(std::unique_ptr<Source> source, std::shared_ptr<Executor> executor = nullptr);
 
   /// A changed rule: for the next claim and the next run. What runs keeps its own.
-  void use(RulePtr rule, std::shared_ptr<Executor> executor);
+  void use(RulePtr rule, std::shared_ptr<Executor> executor = nullptr);
   /// While set, no new runs.
   void set_quiet(bool quiet);
   /// Places of its limit that runs of a predecessor still take.
@@ -109,10 +123,16 @@ class Poller final : private SourceHandler,
   /// Whether it may claim a little ahead of very short runs (see claim_ahead()).
   void allow_ahead(bool allow) { ahead_allowed_ = allow; }
   void drain();
-  void stop_runs(StopReason reason) { runs_.stop_all(reason); }
-  void kill_runs(StopReason reason) { runs_.kill_all(reason); }
+  void stop_runs(StopReason reason) {
+    if (work_) work_->runs.stop_all(reason);
+  }
+  void kill_runs(StopReason reason) {
+    if (work_) work_->runs.kill_all(reason);
+  }
   /// SIGTERM, later SIGKILL; the run is cancelled. False: no such run here.
-  bool cancel(const RunId& run) { return runs_.stop(run, StopReason::cancelled); }
+  bool cancel(const RunId& run) {
+    return work_ != nullptr && work_->runs.stop(run, StopReason::cancelled);
+  }
 
   using ItemBegun = std::function<void(const ItemRun&)>;
   /// Claims that item now, whatever its rest, and runs it. `then` is called once, at once or from
@@ -132,14 +152,16 @@ class Poller final : private SourceHandler,
   }
   /// What of its runs' ends Redis refuses to write, beside their locks; empty: nothing.
   [[nodiscard]] const std::string& unwritten() const { return past().unwritten; }
-  [[nodiscard]] const Runs& runs() const { return runs_; }
+  [[nodiscard]] const Runs& runs() const { return work_ ? work_->runs : none().runs; }
   [[nodiscard]] const RunCounters& counters() const { return past().counters; }
   [[nodiscard]] const ListMeasures& measures() const { return past().measures; }
   /// Ends of runs that Redis has not confirmed yet.
   [[nodiscard]] std::size_t unsettled() const { return source_ ? source_->unsettled() : 0; }
   /// It has had a run since it was made, or was about to.
   [[nodiscard]] bool has_past() const { return past_ != nullptr; }
-  [[nodiscard]] const ShortageBreaker& shortage() const { return shortage_; }
+  [[nodiscard]] const ShortageBreaker& shortage() const {
+    return work_ ? work_->shortage : none().shortage;
+  }
   /// What was wrong with the last run that did not succeed, and when; empty: there was none.
   [[nodiscard]] const std::string& last_problem() const { return past().last_problem; }
   [[nodiscard]] WallTime last_problem_at() const { return past().last_problem_at; }
@@ -156,6 +178,45 @@ class Poller final : private SourceHandler,
     WallTime last_problem_at{0};
     std::string unwritten;
   };
+  /// Items that are claimed before there is a place for them.
+  struct Ahead {
+    explicit Ahead(TimerQueue& timers) : timer(timers) {}
+    std::optional<Duration> mean_run;  ///< weighted towards the last few
+    std::vector<Claim> claims;         ///< the oldest last; none in a list at rest
+    Timer timer;
+    Instant until{};  ///< they are handed back then, if none of them has been started
+  };
+  /// What claims and runs need. Made when it wakes, and put away at rest unless it had a run: ten
+  /// thousand lists at rest have none of it.
+  struct Work {
+    Work() = default;
+    explicit Work(Poller& poller)
+        : runs(poller.host_.clock, poller.host_.timers, poller),
+          shortage(poller.host_.clock, poller.host_.timers, poller) {}
+    /// Another in its place would be the same.
+    [[nodiscard]] bool unused() const;
+    /// That it has taken, or is about to.
+    [[nodiscard]] std::size_t places() const {
+      return runs.size() + claim_places + next_places + item_claims;
+    }
+
+    std::shared_ptr<Executor> executor;  ///< nullptr: see ready()
+    bool made_executor = false;          ///< it is not one that was given
+    Runs runs;
+    ShortageBreaker shortage;
+    std::size_t claim_places = 0;  ///< places taken for the claim that is out
+    std::size_t next_places = 0;   ///< and for the one after it; only while a claim is out
+    std::size_t item_claims = 0;   ///< of single items that are out; each has a place
+    /// Items that are to be run when it is known whether the claim leaves a place.
+    std::vector<std::pair<Item, ItemBegun>> items_wanted;
+    std::unique_ptr<Ahead> ahead;  ///< since the end of the first run
+  };
+  /// At rest.
+  static const Work& none();
+  Work& work();
+  /// The same, with an executor.
+  Work& ready();
+  void put_away();
   [[nodiscard]] const Past& past() const;
   Past& past();
   RunCounters& count() { return past().counters; }
@@ -191,21 +252,16 @@ class Poller final : private SourceHandler,
   // Places::User
   void place_free() override;
 
-  /// Items that are claimed before there is a place for them.
-  struct Ahead {
-    explicit Ahead(TimerQueue& timers) : timer(timers) {}
-    std::optional<Duration> mean_run;  ///< weighted towards the last few
-    std::vector<Claim> claims;         ///< the oldest last; none in a list at rest
-    Timer timer;
-    Instant until{};  ///< they are handed back then, if none of them has been started
-  };
-  [[nodiscard]] std::size_t ahead() const { return ahead_ ? ahead_->claims.size() : 0; }
+  [[nodiscard]] std::size_t ahead() const {
+    return work_ && work_->ahead ? work_->ahead->claims.size() : 0;
+  }
+  Ahead& keep_ahead();
   void note_time_of_run(Duration took);
 
   void advance();
   void set_state(PollerState state);
   [[nodiscard]] bool may_take() const;
-  [[nodiscard]] bool takes_now() const { return may_take() && !shortage_.holds(); }
+  [[nodiscard]] bool takes_now() const { return may_take() && !shortage().holds(); }
   [[nodiscard]] std::size_t limit() const;
   [[nodiscard]] std::size_t claim_ahead() const;
   void start_ahead();
@@ -223,11 +279,8 @@ class Poller final : private SourceHandler,
 
   PollerHost host_;
   RulePtr rule_;
-  std::shared_ptr<Executor> executor_;
   std::unique_ptr<Source> source_;
-  Runs runs_;
-  ShortageBreaker shortage_;
-
+  std::unique_ptr<Work> work_;
   PollerState state_ = PollerState::held;
   ClaimEnd last_claim_ = ClaimEnd::more;
   bool claim_out_ = false;
@@ -235,11 +288,6 @@ class Poller final : private SourceHandler,
   bool draining_ = false;
   bool lacking_ = false;  ///< what the rule names is not to be had here
   bool ahead_allowed_ = true;
-  std::size_t claim_places_ = 0;  ///< places taken for the claim that is out
-  std::size_t next_places_ = 0;   ///< and for the one after it; only while a claim is out
-  std::size_t item_claims_ = 0;   ///< of single items that are out; each has a place
-  /// Items that are to be run when it is known whether the claim leaves a place.
-  std::unique_ptr<std::vector<std::pair<Item, ItemBegun>>> items_wanted_;
   std::size_t reserved_ = 0;
   std::size_t budget_ = 0;
   std::size_t taken_ = 0;
@@ -247,8 +295,7 @@ class Poller final : private SourceHandler,
   Instant claimed_at_{};
   Duration claim_took_{0};  ///< the last one
   Rare<std::string> detail_;
-  std::unique_ptr<Ahead> ahead_;  ///< since the end of the first run
-  std::unique_ptr<Past> past_;    ///< since the first claim
+  std::unique_ptr<Past> past_;  ///< since the first claim
 };
 
 }  // namespace w8y

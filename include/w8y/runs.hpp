@@ -50,7 +50,10 @@ class Runs final : public RunHandler {
   /// left out.
   static constexpr Duration progress_pace = std::chrono::milliseconds(100);
 
-  Runs(const Clock& clock, TimerQueue& timers, RunsOwner& owner);
+  Runs(const Clock& clock, TimerQueue& timers, RunsOwner& owner)
+      : clock_(&clock), timers_(&timers), owner_(&owner) {}
+  /// No runs: those of a list at rest. None is started.
+  Runs() = default;
   ~Runs() override;
 
   void start(Claim&& claim, RulePtr rule, std::shared_ptr<Executor> executor);
@@ -63,6 +66,8 @@ class Runs final : public RunHandler {
 
   [[nodiscard]] std::size_t size() const { return table_ ? table_->runs.size() : 0; }
   [[nodiscard]] bool empty() const { return size() == 0; }
+  /// There was none since it was made.
+  [[nodiscard]] bool unused() const { return table_ == nullptr; }
   [[nodiscard]] const ActiveRun* find(const RunId& run) const;
   void each(const std::function<void(const ActiveRun&)>& visit) const;
 
@@ -81,8 +86,8 @@ class Runs final : public RunHandler {
   void on_message(const RunId& run, Message&& message) override;
   void on_log(const RunId& run, std::string_view line, bool cut) override;
   void on_ended(const RunId& run, RunEnd&& end) override;
-  void on_lines(const LineCounts& read) override { owner_.lines_read(read); }
-  void on_process(int pid, const ProcessNews& news) override { owner_.process_news(pid, news); }
+  void on_lines(const LineCounts& read) override { owner_->lines_read(read); }
+  void on_process(int pid, const ProcessNews& news) override { owner_->process_news(pid, news); }
 
   [[nodiscard]] Entry* entry(const RunId& run) const;
   void begin_timeouts(Entry& run);
@@ -90,9 +95,9 @@ class Runs final : public RunHandler {
   void send_progress(Entry& run);
   void progressed(Entry& run, const Progress& progress);
 
-  const Clock& clock_;
-  TimerQueue& timers_;
-  RunsOwner& owner_;
+  const Clock* clock_ = nullptr;
+  TimerQueue* timers_ = nullptr;
+  RunsOwner* owner_ = nullptr;
   struct Table {
     explicit Table(TimerQueue& timers) : sweep(timers) {}
     std::map<RunId, std::unique_ptr<Entry>> runs;

@@ -111,6 +111,9 @@ class ServedList final : private PollerEvents, private UpkeepHandler {
   [[nodiscard]] std::optional<ListMeasures> measures() const;
 
  private:
+  std::shared_ptr<Executor> executor_for(Poller& poller, const RulePtr& rule) override {
+    return host_.factory.make_executor(rule, *caps_, poller.run_handler());
+  }
   void run_started(const Poller& poller, const ActiveRun& run) override;
   void run_message(const Poller& poller, const ActiveRun& run, const Message& message) override;
   void run_logged(const Poller& poller, const ActiveRun& run, std::string_view line,

@@ -37,7 +37,10 @@ class ShortageBreaker {
     virtual void shortage_over() = 0;
   };
 
-  ShortageBreaker(const Clock& clock, TimerQueue& timers, Owner& owner);
+  ShortageBreaker(const Clock& clock, TimerQueue& timers, Owner& owner)
+      : clock_(&clock), timers_(&timers), owner_(&owner) {}
+  /// That of a list at rest: nothing is wrong, and nothing begins.
+  ShortageBreaker() = default;
 
   /// A run could not be started. True: that is news.
   bool begin(const std::string& reason);
@@ -50,6 +53,8 @@ class ShortageBreaker {
 
   [[nodiscard]] State state() const { return state_; }
   [[nodiscard]] bool any() const { return state_ != State::none; }
+  /// There was none since it was made.
+  [[nodiscard]] bool unused() const { return trouble_ == nullptr; }
   /// How much of `room` may be taken now.
   [[nodiscard]] std::size_t room(std::size_t room) const;
   [[nodiscard]] bool holds() const { return room(1) == 0; }
@@ -59,7 +64,7 @@ class ShortageBreaker {
     return trouble_ ? trouble_->attempts : 0;
   }
   [[nodiscard]] Duration lasted() const {
-    return trouble_ ? clock_.now() - trouble_->since : Duration{0};
+    return trouble_ ? clock_->now() - trouble_->since : Duration{0};
   }
 
  private:
@@ -73,9 +78,9 @@ class ShortageBreaker {
     Timer timer;
   };
 
-  const Clock& clock_;
-  TimerQueue& timers_;
-  Owner& owner_;
+  const Clock* clock_ = nullptr;
+  TimerQueue* timers_ = nullptr;
+  Owner* owner_ = nullptr;
   State state_ = State::none;
   std::unique_ptr<Episode> trouble_;
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -16,7 +17,7 @@
 namespace w8y {
 
 /// Why a claim gave fewer items than it was asked for.
-enum class ClaimEnd {
+enum class ClaimEnd : std::uint8_t {
   more,          ///< it didn't: ask again when there is room
   nothing_free,  ///< every item is running, resting or quarantined
   empty,         ///< there are no items

@@ -22,17 +22,13 @@ struct Count {
 }  // namespace
 
 Poller::Poller(const PollerHost& host, RulePtr rule)
-    : Places::User(host.places, rule->weight),
-      host_(host),
-      rule_(std::move(rule)),
-      runs_(host.clock, host.timers, *this),
-      shortage_(host.clock, host.timers, *this) {}
+    : Places::User(host.places, rule->weight), host_(host), rule_(std::move(rule)) {}
 
 Poller::~Poller() = default;
 
 void Poller::begin(std::unique_ptr<Source> source, std::shared_ptr<Executor> executor) {
   source_ = std::move(source);
-  executor_ = std::move(executor);
+  if (executor) work().executor = std::move(executor);
   source_->use(rule_);
   advance();
 }
@@ -40,8 +36,12 @@ void Poller::begin(std::unique_ptr<Source> source, std::shared_ptr<Executor> exe
 void Poller::use(RulePtr rule, std::shared_ptr<Executor> executor) {
   rule_ = std::move(rule);
   lacking_ = false;
-  if (executor_) executor_->retire();
-  executor_ = std::move(executor);
+  if (work_ && work_->executor) work_->executor->retire();
+  if (work_ || executor) {
+    work().executor = std::move(executor);
+    work_->made_executor = false;
+    ready();
+  }
   set_weight(std::max(rule_->weight, 1U));
   source_->use(rule_);
   advance();
@@ -59,8 +59,39 @@ void Poller::set_reserved(std::size_t runs) {
 
 void Poller::drain() {
   draining_ = true;
-  if (executor_) executor_->retire();
+  if (work_ && work_->executor) work_->executor->retire();
   advance();
+}
+
+// ---- what is made when it wakes
+
+const Poller::Work& Poller::none() {
+  static const Work at_rest;
+  return at_rest;
+}
+
+Poller::Work& Poller::work() {
+  if (!work_) work_ = std::make_unique<Work>(*this);
+  return *work_;
+}
+
+Poller::Work& Poller::ready() {
+  if (!work().executor) {
+    work_->executor = host_.events.executor_for(*this, rule_);
+    work_->made_executor = true;
+  }
+  return *work_;
+}
+
+/// Whoever had a run may be inside a call of this.
+bool Poller::Work::unused() const {
+  const bool same_executor = !executor || (made_executor && executor->unused());
+  return same_executor && runs.unused() && shortage.unused() && places() == 0 &&
+         items_wanted.empty() && !ahead;
+}
+
+void Poller::put_away() {
+  if (work_ && !claim_out_ && work_->unused()) work_.reset();
 }
 
 const Poller::Past& Poller::past() const {
@@ -80,7 +111,8 @@ bool Poller::may_take() const {
 }
 
 std::size_t Poller::limit() const {
-  const std::size_t limit = std::min<std::size_t>(rule_->concurrency, executor_->capacity());
+  std::size_t limit = rule_->concurrency;
+  if (work_ && work_->executor) limit = std::min(limit, work_->executor->capacity());
   return limit > reserved_ ? limit - reserved_ : 0;
 }
 
@@ -92,12 +124,14 @@ void Poller::advance() {
   }
   if (!takes_now()) {
     want_none();
-    return set_state(may_take() ? PollerState::starved : PollerState::held);
+    set_state(may_take() ? PollerState::starved : PollerState::held);
+    return put_away();
   }
   start_ahead();
   if (claim_out_) return set_state(PollerState::claiming);
-  if (!source_->may_claim()) return set_state(PollerState::resting);
-  ask();
+  if (source_->may_claim()) return ask();
+  set_state(PollerState::resting);
+  put_away();
 }
 
 void Poller::want_none() {
@@ -107,26 +141,27 @@ void Poller::want_none() {
 }
 
 void Poller::ask() {
-  const std::size_t busy = runs_.size() + item_claims_;
+  Work& work = ready();
+  const std::size_t busy = work.runs.size() + work.item_claims;
   std::size_t room = limit() > busy ? limit() - busy : 0;
   if (budget_ > 0) room = std::min(room, budget_ > taken_ ? budget_ - taken_ : 0);
-  room = shortage_.room(room);
-  std::size_t ahead = shortage_.any() ? 0 : claim_ahead();
+  room = work.shortage.room(room);
+  std::size_t ahead = work.shortage.any() ? 0 : claim_ahead();
   // Half empty is soon enough to ask again: fewer, larger claims.
   ahead = this->ahead() * 2 <= ahead ? ahead - this->ahead() : 0;
 
-  const std::size_t kept = std::exchange(next_places_, 0);
-  claim_places_ = std::min(kept, room);
-  if (room > claim_places_) {
-    claim_places_ += take(room - claim_places_);
+  const std::size_t kept = std::exchange(work.next_places, 0);
+  work.claim_places = std::min(kept, room);
+  if (room > work.claim_places) {
+    work.claim_places += take(room - work.claim_places);
   } else {
     want_nothing();
   }
-  if (claim_places_ + ahead > 0) {
+  if (work.claim_places + ahead > 0) {
     claim_out_ = true;
     claimed_at_ = host_.clock.now();
     set_state(PollerState::claiming);
-    source_->claim(claim_places_ + ahead);
+    source_->claim(work.claim_places + ahead);
   } else {
     set_state(room == 0 ? PollerState::full : PollerState::waiting);
   }
@@ -137,8 +172,9 @@ void Poller::ask() {
 /// have less than its share.
 void Poller::place_free() {
   if (!claim_out_) return advance();
-  const std::size_t taken = runs_.size() + claim_places_ + next_places_ + item_claims_;
-  if (takes_now() && !shortage_.any() && limit() > taken) next_places_ += take(limit() - taken);
+  const std::size_t taken = work_->places();
+  if (takes_now() && !work_->shortage.any() && limit() > taken)
+    work_->next_places += take(limit() - taken);
 }
 
 void Poller::set_state(PollerState state) {
@@ -149,7 +185,8 @@ void Poller::set_state(PollerState state) {
 
 void Poller::finish_draining() {
   source_->retire();
-  const bool done = runs_.empty() && !claim_out_ && item_claims_ == 0 && source_->unsettled() == 0;
+  const bool busy = claim_out_ || (work_ && work_->places() > 0);
+  const bool done = !busy && source_->unsettled() == 0;
   set_state(done ? PollerState::drained : PollerState::draining);
 }
 
@@ -160,10 +197,12 @@ void Poller::on_claimed(ClaimReply&& reply) {
   claim_took_ = host_.clock.now() - claimed_at_;
   last_claim_ = reply.end;
   detail_.set(std::move(reply.detail));
-  std::size_t unused = std::exchange(claim_places_, 0);
+  Work& work = *work_;  // as long as a claim is out
+  const auto wanted = std::exchange(work.items_wanted, {});
+  std::size_t unused = std::exchange(work.claim_places, 0);
   // A place that was kept for the next claim is of no use if there is none.
   const bool rests = !takes_now() || reply.end != ClaimEnd::more;
-  const std::size_t not_kept = rests ? std::exchange(next_places_, 0) : 0;
+  const std::size_t not_kept = rests ? std::exchange(work.next_places, 0) : 0;
 
   if (takes_now()) {
     if (!reply.claims.empty()) count().claimed += reply.claims.size();
@@ -172,17 +211,16 @@ void Poller::on_claimed(ClaimReply&& reply) {
     const std::size_t starting = std::min(unused, reply.claims.size());
     unused -= starting;
     for (std::size_t i = 0; i < starting; ++i) {
-      shortage_.tried();
-      runs_.start(std::move(reply.claims[i]), rule_, executor_);
+      work.shortage.tried();
+      work.runs.start(std::move(reply.claims[i]), rule_, work.executor);
     }
     keep_ahead(reply.claims, starting);
-    if (rests && ahead_ && ahead_->claims.empty()) ahead_->claims.shrink_to_fit();
+    if (rests && work.ahead && work.ahead->claims.empty()) work.ahead->claims.shrink_to_fit();
   } else {
     for (const Claim& claim : reply.claims) source_->hand_back(claim);
   }
   if (unused + not_kept > 0) give_back(unused + not_kept);
-  if (const auto wanted = std::move(items_wanted_))
-    for (const auto& [item, then] : *wanted) run_item(item, then);
+  for (const auto& [item, then] : wanted) run_item(item, then);
   advance();
 }
 
@@ -195,8 +233,8 @@ void Poller::count_claim(const ClaimReply& reply) {
 }
 
 void Poller::on_lease_lost(const RunId& run) {
-  runs_.note_lease(run, true);
-  const ActiveRun* active = runs_.find(run);
+  if (work_) work_->runs.note_lease(run, true);
+  const ActiveRun* active = runs().find(run);
   if (active == nullptr) {
     hand_back_ahead(run);
     return;
@@ -204,26 +242,26 @@ void Poller::on_lease_lost(const RunId& run) {
   ++count().leases_lost;
   host_.events.lease_changed(*this, *active, true);
   if (active->rule->on_lease_loss == OnLeaseLoss::terminate)
-    runs_.kill(run, StopReason::lease_lost);
+    work_->runs.kill(run, StopReason::lease_lost);
 }
 
 void Poller::on_lease_back(const RunId& run) {
-  runs_.note_lease(run, false);
-  if (const ActiveRun* active = runs_.find(run)) host_.events.lease_changed(*this, *active, false);
+  if (work_) work_->runs.note_lease(run, false);
+  if (const ActiveRun* active = runs().find(run)) host_.events.lease_changed(*this, *active, false);
 }
 
 void Poller::on_lease_expiring(const RunId& run) {
   if (hand_back_ahead(run)) return;
-  const ActiveRun* active = runs_.find(run);
+  const ActiveRun* active = runs().find(run);
   if (active != nullptr && active->rule->on_lease_loss == OnLeaseLoss::terminate)
-    runs_.kill(run, StopReason::lease_lost);
+    work_->runs.kill(run, StopReason::lease_lost);
 }
 
 // ---- what its runs say
 
 void Poller::run_started(const ActiveRun& run) {
-  const bool held = shortage_.holds();
-  shortage_.started();
+  const bool held = work_->shortage.holds();
+  work_->shortage.started();
   host_.events.run_started(*this, run);
   if (held) advance();
 }
@@ -257,9 +295,9 @@ void Poller::not_started(const EndedRun& run, const NotStarted& why) {
   bool short_now = false;
   bool lacking_now = false;
   if (why.host_is_short) {
-    short_now = shortage_.begin(why.reason);
+    short_now = work_->shortage.begin(why.reason);
   } else {
-    shortage_.untold();
+    work_->shortage.untold();
     // A run of an earlier rule says nothing about this one.
     lacking_now = run.rule == rule_ && !std::exchange(lacking_, true);
   }
@@ -276,9 +314,9 @@ void Poller::run_over(EndedRun&& run, Duration took) {
     if ((unstarted->host_is_short || unstarted->host_lacks) && run.rule->supervised)
       return not_started(run, *unstarted);
     ++past().measures.not_started[2];
-    shortage_.untold();
+    work_->shortage.untold();
   } else if (std::holds_alternative<Unanswered>(run.end.process)) {
-    shortage_.untold();  // it may not have begun
+    work_->shortage.untold();  // it may not have begun
   }
   std::visit(Count{count()}, run.outcome);
   past().measures.runs.add(took);

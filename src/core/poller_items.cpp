@@ -11,10 +11,10 @@ std::string Poller::why_not_item() const {
   if (quiet_) return "this host is quiet: it begins no new runs";
   if (!rule_->enabled) return "the list is disabled on this host";
   if (rule_->concurrency == 0) return "concurrency is 0 on this host";
-  if (lacking_ || shortage_.any())
+  if (lacking_ || shortage().any())
     return "this host can't start its runs now" +
-           (shortage_.any() ? ": " + shortage_.reason() : std::string());
-  const std::size_t taken = runs_.size() + claim_places_ + next_places_ + item_claims_;
+           (shortage().any() ? ": " + shortage().reason() : std::string());
+  const std::size_t taken = work_ ? work_->places() : 0;
   if (taken >= limit())
     return "no place: " + std::to_string(taken) + " of " + std::to_string(limit()) +
            " runs of the list (concurrency)";
@@ -23,22 +23,23 @@ std::string Poller::why_not_item() const {
 
 /// Beside the claim that may be out: that takes what is free, and this what is named.
 void Poller::run_item(const Item& item, const ItemBegun& then) {
+  Work& work = ready();  // its executor may be what limits it
   ItemRun reply{ItemRun::Result::not_here, {}, why_not_item()};
   // The claim may leave a place.
-  if (!reply.why.empty() && claim_out_ && takes_now() && runs_.size() + item_claims_ < limit()) {
-    if (!items_wanted_) items_wanted_ = std::make_unique<std::vector<std::pair<Item, ItemBegun>>>();
-    items_wanted_->emplace_back(item, then);
+  if (!reply.why.empty() && claim_out_ && takes_now() &&
+      work.runs.size() + work.item_claims < limit()) {
+    work.items_wanted.emplace_back(item, then);
     return;
   }
   if (reply.why.empty() && take(1) == 0) {
     reply.why = "no place: max_processes is reached";
     want_nothing();
   } else if (reply.why.empty()) {
-    ++item_claims_;
+    ++work.item_claims;
     if (source_->claim_item(
             item, [this, then](ItemClaim&& claim) { item_claimed(std::move(claim), then); }))
       return;
-    --item_claims_;
+    --work.item_claims;
     give_back(1);
     reply = {ItemRun::Result::refused, {}, "only items of circular lists are run in this way"};
   }
@@ -47,7 +48,8 @@ void Poller::run_item(const Item& item, const ItemBegun& then) {
 }
 
 void Poller::item_claimed(ItemClaim&& claim, const ItemBegun& then) {
-  --item_claims_;
+  Work& work = *work_;  // as long as the claim is out
+  --work.item_claims;
   ItemRun reply{ItemRun::Result::refused, {}, std::move(claim.detail)};
   switch (claim.result) {
     case ItemClaim::Result::claimed: {
@@ -59,8 +61,8 @@ void Poller::item_claimed(ItemClaim&& claim, const ItemBegun& then) {
       ++count().claimed;
       ++taken_;
       reply = {ItemRun::Result::begun, claim.claim->run, {}};
-      shortage_.tried();
-      runs_.start(std::move(*claim.claim), rule_, executor_);
+      work.shortage.tried();
+      work.runs.start(std::move(*claim.claim), rule_, work.executor);
       then(reply);
       return advance();
     }

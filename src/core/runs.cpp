@@ -23,21 +23,18 @@ Duration patience_of(const ActiveRun& run) {
 
 }  // namespace
 
-Runs::Runs(const Clock& clock, TimerQueue& timers, RunsOwner& owner)
-    : clock_(clock), timers_(timers), owner_(owner) {}
-
 Runs::~Runs() = default;
 
 void Runs::start(Claim&& claim, RulePtr rule, std::shared_ptr<Executor> executor) {
-  auto made = std::make_unique<Entry>(timers_);
+  auto made = std::make_unique<Entry>(*timers_);
   Entry& run = *made;
   run.claim = std::move(claim);
   run.rule = std::move(rule);
   run.executor = std::move(executor);
-  run.started = clock_.now();
-  run.started_wall = clock_.wall();
+  run.started = clock_->now();
+  run.started_wall = clock_->wall();
   const RunId id = run.claim.run;
-  if (!table_) table_ = std::make_unique<Table>(timers_);
+  if (!table_) table_ = std::make_unique<Table>(*timers_);
   table_->runs.emplace(id, std::move(made));
 
   begin_timeouts(run);
@@ -97,14 +94,14 @@ Runs::Entry* Runs::entry(const RunId& id) const {
 void Runs::begin_timeouts(Entry& run) {
   const Duration timeout = run.rule->timeout;
   if (timeout > Duration{0})
-    run.timeout.set(clock_.now() + timeout,
+    run.timeout.set(clock_->now() + timeout,
                     [this, id = run.claim.run] { stop(id, StopReason::timeout); });
   sign_of_life(run);
 }
 
 void Runs::sign_of_life(Entry& run) {
   if (run.rule->progress_timeout <= Duration{0}) return;
-  run.silence.set(clock_.now() + run.rule->progress_timeout,
+  run.silence.set(clock_->now() + run.rule->progress_timeout,
                   [this, id = run.claim.run] { stop(id, StopReason::progress_timeout); });
 }
 
@@ -114,8 +111,8 @@ void Runs::on_started(const RunId& id, int pid) {
   // It may have waited for a process that takes it: that is not its own time.
   if (run->pid == 0 && !run->stopping) begin_timeouts(*run);
   run->pid = pid;
-  owner_.run_event(RunEvent{RunEvent::Kind::start, id, run->claim.item, {}, {}, pid});
-  owner_.run_started(*run);
+  owner_->run_event(RunEvent{RunEvent::Kind::start, id, run->claim.item, {}, {}, pid});
+  owner_->run_started(*run);
 }
 
 void Runs::on_message(const RunId& id, Message&& message) {
@@ -129,14 +126,14 @@ void Runs::on_message(const RunId& id, Message&& message) {
   if (const auto* progress = std::get_if<Progress>(&message)) {
     progressed(*run, *progress);
   } else if (const auto* update = std::get_if<Update>(&message)) {
-    owner_.run_event(RunEvent{RunEvent::Kind::update, id, run->claim.item, {}, update->data, 0});
+    owner_->run_event(RunEvent{RunEvent::Kind::update, id, run->claim.item, {}, update->data, 0});
   }
-  owner_.run_message(*run, message);
+  owner_->run_message(*run, message);
 }
 
 void Runs::progressed(Entry& run, const Progress& progress) {
   run.progress = progress;
-  const Instant now = clock_.now();
+  const Instant now = clock_->now();
   if (!run.progress_sent || now - *run.progress_sent >= progress_pace) {
     send_progress(run);
   } else if (!run.progress_waiting) {
@@ -146,9 +143,9 @@ void Runs::progressed(Entry& run, const Progress& progress) {
 }
 
 void Runs::send_progress(Entry& run) {
-  run.progress_sent = clock_.now();
+  run.progress_sent = clock_->now();
   run.progress_waiting = false;
-  owner_.run_event(
+  owner_->run_event(
       RunEvent{RunEvent::Kind::progress, run.claim.run, run.claim.item, *run.progress, {}, 0});
 }
 
@@ -156,7 +153,7 @@ void Runs::on_log(const RunId& id, std::string_view line, bool cut) {
   Entry* run = entry(id);
   if (run == nullptr) return;
   sign_of_life(*run);
-  owner_.run_logged(*run, line, cut);
+  owner_->run_logged(*run, line, cut);
 }
 
 void Runs::on_ended(const RunId& id, RunEnd&& end) {
@@ -167,7 +164,7 @@ void Runs::on_ended(const RunId& id, RunEnd&& end) {
   table_->runs.erase(found);
   if (run->progress_waiting) send_progress(*run);
   table_->used.push_back(std::move(run->executor));
-  if (!table_->sweep.pending()) table_->sweep.set(clock_.now(), [this] { table_->used.clear(); });
+  if (!table_->sweep.pending()) table_->sweep.set(clock_->now(), [this] { table_->used.clear(); });
 
   if (waited_too_long(*run, end)) {
     // One that was told to have started had its process end before it read the item.
@@ -179,10 +176,10 @@ void Runs::on_ended(const RunId& id, RunEnd&& end) {
   Outcome outcome = outcome_of(*run->rule, end, run->stopping);
   // Whatever it came to, nobody could be told: the job is another's.
   if (run->lease_lost && run->rule->kind() == SourceKind::gearman) outcome = Lost{};
-  const Duration took = clock_.now() - run->started;
-  owner_.run_over(EndedRun{std::move(run->claim), run->rule, std::move(outcome), std::move(end),
-                           run->started_wall, clock_.wall()},
-                  took);
+  const Duration took = clock_->now() - run->started;
+  owner_->run_over(EndedRun{std::move(run->claim), run->rule, std::move(outcome), std::move(end),
+                            run->started_wall, clock_->wall()},
+                   took);
 }
 
 }  // namespace w8y

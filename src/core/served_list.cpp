@@ -76,7 +76,7 @@ void ServedList::use(RulePtr rule) {
     return;
   }
   if (other_source) return renew_poller();
-  poller_->use(rule_, host_.factory.make_executor(rule_, *caps_, poller_->run_handler()));
+  poller_->use(rule_);
 }
 
 /// Under another name, a lock doesn't keep an item that still runs from being claimed again: as
@@ -98,8 +98,7 @@ void ServedList::serve() {
       std::make_unique<Poller>(PollerHost{host_.clock, host_.timers, host_.places, *this}, rule_);
   poller_->set_quiet(quiet_);
   update_reserved();
-  poller_->begin(host_.factory.make_source(rule_, host_.idle, poller_->source_handler()),
-                 host_.factory.make_executor(rule_, *caps_, poller_->run_handler()));
+  poller_->begin(host_.factory.make_source(rule_, host_.idle, poller_->source_handler()));
 }
 
 void ServedList::reopen(bool quiet) {

@@ -4,15 +4,12 @@
 
 namespace w8y {
 
-ShortageBreaker::ShortageBreaker(const Clock& clock, TimerQueue& timers, Owner& owner)
-    : clock_(clock), timers_(timers), owner_(owner) {}
-
 bool ShortageBreaker::begin(const std::string& reason) {
-  if (!trouble_) trouble_ = std::make_unique<Episode>(timers_);
+  if (!trouble_) trouble_ = std::make_unique<Episode>(*timers_);
   Episode& trouble = *trouble_;
   const bool news = state_ == State::none;
   if (news) {
-    trouble.since = clock_.now();
+    trouble.since = clock_->now();
     trouble.attempts = 0;
     trouble.pause = shortest_pause;
   }
@@ -21,9 +18,9 @@ bool ShortageBreaker::begin(const std::string& reason) {
   if (state_ == State::waiting) return false;  // of those that were begun together
   if (!news) trouble.pause = std::min(trouble.pause * 2, longest_pause);
   state_ = State::waiting;
-  trouble.timer.set(clock_.now() + trouble.pause, [this] {
+  trouble.timer.set(clock_->now() + trouble.pause, [this] {
     state_ = State::trying;
-    owner_.may_try();
+    owner_->may_try();
   });
   return news;
 }
@@ -35,9 +32,9 @@ void ShortageBreaker::tried() {
 void ShortageBreaker::started() {
   if (state_ != State::trying && state_ != State::watching) return;
   state_ = State::easing;
-  trouble_->timer.set(clock_.now() + calm, [this] {
+  trouble_->timer.set(clock_->now() + calm, [this] {
     state_ = State::none;
-    owner_.shortage_over();
+    owner_->shortage_over();
   });
 }
 

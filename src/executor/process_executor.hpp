@@ -30,6 +30,7 @@ class ProcessExecutor : public Executor, private RunOwner {
   void stop(const RunId& run) override;
   void kill(const RunId& run) override;
   [[nodiscard]] std::string tail(const RunId& run) const override;
+  [[nodiscard]] bool unused() const override { return working_ == nullptr; }
 
  private:
   // of RunOwner

@@ -40,6 +40,7 @@ class StreamExecutor : public Executor, private StreamOwner {
   void kill(const RunId& run) override;
   [[nodiscard]] std::string tail(const RunId& run) const override;
   void retire() override;
+  [[nodiscard]] bool unused() const override { return rule_ == nullptr; }
   [[nodiscard]] std::size_t capacity() const override { return processes_most_ * most_open_; }
 
  private:

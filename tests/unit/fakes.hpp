@@ -247,6 +247,7 @@ class FakeExecutor : public Executor {
       if (each_takes_) end_at(id, *each_takes_, Exited{0});
     });
   }
+  [[nodiscard]] bool unused() const override { return may_go && started.empty(); }
   void stop(const RunId& run) override {
     stopped.push_back(run);
     if (!running_.contains(run) && busy)
@@ -276,6 +277,7 @@ class FakeExecutor : public Executor {
   RunHandler& handler;
   bool retired = false;
   bool busy = false;                    ///< no process takes a run
+  bool may_go = false;                  ///< at rest, as long as it had no run
   std::size_t most = 1000;              ///< runs at once
   std::optional<std::size_t> short_of;  ///< so many runs are all that the host can start
   ProcessEnd lacks = NotStarted{"no room", false, true};

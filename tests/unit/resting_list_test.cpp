@@ -199,6 +199,65 @@ TEST_CASE("an item whose lock runs out is seen, however often another one's rest
   CHECK(found);
 }
 
+// ---- what it holds
+
+namespace {
+
+/// It makes its executor itself.
+struct LeanPoller : RestingPoller {
+  using RestingPoller::RestingPoller;
+  std::shared_ptr<Executor> executor_for(Poller& of, const RulePtr& rule) override {
+    keep_executors = false;
+    auto executor = make_executor(rule, {}, of.run_handler());
+    executors.back()->may_go = true;
+    ++made;
+    last = executor;
+    return executor;
+  }
+  void begin() {
+    poller->begin(make_source(nullptr, idle, poller->source_handler()));
+    settle_down();
+  }
+  std::weak_ptr<Executor> last;
+  std::size_t made = 0;
+};
+
+}  // namespace
+
+TEST_CASE("an executor is made when its list wakes, and put away at rest unless it had a run") {
+  LeanPoller bench(rule_for("work"), 3);
+  bench.lock(0, 3);
+  bench.begin();
+  CHECK(bench.made == 1);
+  CHECK(bench.last.expired());
+  bench.run_for(10s);
+  CHECK(bench.made == 1);
+  bench.unlock(1);
+  bench.run_for(400ms);
+  CHECK(bench.log == std::vector<std::string>{"start 1"});
+  CHECK(bench.made == 2);
+  bench.redis.lists["work"].clear();
+  bench.end("run1");
+  bench.run_for(10s);
+  CHECK(bench.poller->state() == PollerState::resting);
+  CHECK(bench.made == 2);
+  CHECK_FALSE(bench.last.expired());
+}
+
+TEST_CASE("a quiet list at rest has no executor made for another rule") {
+  LeanPoller bench(rule_for("work"), 3);
+  bench.lock(0, 3);
+  bench.begin();
+  bench.poller->set_quiet(true);
+  bench.poller->use(share(rule_for("work", 4)));
+  bench.settle_down();
+  CHECK(bench.made == 1);
+  bench.poller->set_quiet(false);
+  bench.settle_down();
+  CHECK(bench.made == 2);
+  CHECK(bench.last.expired());
+}
+
 // ---- what wakes it
 
 TEST_CASE("what is fruitful is followed without a pause") {
