@@ -26,10 +26,10 @@ constexpr std::size_t most_names = 1U << 16;
 }  // namespace
 
 struct Subscription::Entry : TopicEntry {
-  std::weak_ptr<Subscriber::Impl> owner;
+  Subscriber::Impl* owner = nullptr;  ///< nullptr: it is gone
 };
 
-class Subscriber::Impl final : public std::enable_shared_from_this<Impl>, private Link::Handler {
+class Subscriber::Impl final : private Link::Handler {
  public:
   using Entry = Subscription::Entry;
   struct FunctionEntry final : Entry, private Hearer {
@@ -52,6 +52,9 @@ class Subscriber::Impl final : public std::enable_shared_from_this<Impl>, privat
         ping_(loop.timers()),
         ready_(loop.timers()),
         sync_(loop, [this] { sync(); }) {}
+  ~Impl() {
+    topics_.each([](TopicEntry& entry) { static_cast<Entry&>(entry).owner = nullptr; });
+  }
 
   std::shared_ptr<Entry> add(std::shared_ptr<Entry> entry, TopicKind kind, std::string_view name);
   void forget(const std::shared_ptr<Entry>& entry);
@@ -99,7 +102,7 @@ class Subscriber::Impl final : public std::enable_shared_from_this<Impl>, privat
 
 std::shared_ptr<Subscription::Entry> Subscriber::Impl::add(std::shared_ptr<Entry> entry,
                                                            TopicKind kind, std::string_view name) {
-  entry->owner = weak_from_this();
+  entry->owner = this;
   entry->kind = kind;
   entry->name = name;
   if (topics_.add(entry)) {
@@ -256,7 +259,7 @@ void Subscription::reset() {
   const auto entry = std::exchange(entry_, nullptr);
   if (!entry) return;
   entry->alive = false;
-  if (const auto owner = entry->owner.lock()) owner->forget(entry);
+  if (entry->owner != nullptr) entry->owner->forget(entry);
 }
 
 Subscriber::Subscriber(loop::Loop& loop, ClientOptions options)
@@ -264,7 +267,7 @@ Subscriber::Subscriber(loop::Loop& loop, ClientOptions options)
 
 Subscriber::Subscriber(loop::Loop& loop, ClientOptions options,
                        std::unique_ptr<Discovery> discovery)
-    : impl_(std::make_shared<Impl>(loop, std::move(options), std::move(discovery))) {}
+    : impl_(std::make_unique<Impl>(loop, std::move(options), std::move(discovery))) {}
 
 Subscriber::~Subscriber() = default;
 

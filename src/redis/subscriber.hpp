@@ -107,7 +107,7 @@ class Subscriber {
  private:
   friend class Subscription;
   class Impl;
-  std::shared_ptr<Impl> impl_;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace w8y::redis

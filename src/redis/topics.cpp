@@ -10,13 +10,34 @@ constexpr std::array kinds = {TopicKind::channel, TopicKind::pattern};
 
 }  // namespace
 
+TopicEntries Topics::Topic::entries() const {
+  TopicEntries all;
+  if (first) all.push_back(first);
+  all.insert(all.end(), others->begin(), others->end());
+  return all;
+}
+
+void Topics::Topic::add(const std::shared_ptr<TopicEntry>& entry) {
+  first ? others.edit().push_back(entry) : void(first = entry);
+}
+
+void Topics::Topic::remove(const std::shared_ptr<TopicEntry>& entry) {
+  if (first != entry) {
+    std::erase(others.edit(), entry);
+  } else {
+    first = others->empty() ? nullptr : others->front();
+    if (first) others.edit().erase(others.edit().begin());
+  }
+  if (others->empty()) others.reset();
+}
+
 bool Topics::add(const std::shared_ptr<TopicEntry>& entry) {
   ByName& topics = of(entry->kind);
   auto found = topics.find(entry->name);
   if (found == topics.end()) found = topics.emplace(entry->name, Topic()).first;
   entry->name = found->first;
   Topic& topic = found->second;
-  topic.entries.push_back(entry);
+  topic.add(entry);
   mark(entry->kind, entry->name, topic);
   return topic.confirmed;
 }
@@ -25,10 +46,10 @@ void Topics::remove(const std::shared_ptr<TopicEntry>& entry) {
   ByName& topics = of(entry->kind);
   const auto found = topics.find(entry->name);
   if (found == topics.end()) return;
-  std::erase(found->second.entries, entry);
+  found->second.remove(entry);
   if (connected_) {
     mark(entry->kind, entry->name, found->second);
-  } else if (found->second.entries.empty()) {
+  } else if (!found->second.wanted()) {
     topics.erase(found);
   }
 }
@@ -36,7 +57,7 @@ void Topics::remove(const std::shared_ptr<TopicEntry>& entry) {
 /// A new connection looks at every topic, so there is nothing to note before it.
 void Topics::mark(TopicKind kind, std::string_view name, Topic& topic) {
   if (!connected_ || topic.dirty) return;
-  if (topic.entries.empty() != topic.asked) return;
+  if (topic.wanted() == topic.asked) return;
   topic.dirty = true;
   dirty_[static_cast<std::size_t>(kind)].emplace_back(name);
 }
@@ -45,7 +66,7 @@ void Topics::connected() {
   connected_ = true;
   for (const TopicKind kind : kinds) {
     dirty_[static_cast<std::size_t>(kind)].clear();
-    std::erase_if(of(kind), [](const auto& each) { return each.second.entries.empty(); });
+    std::erase_if(of(kind), [](const auto& each) { return !each.second.wanted(); });
     for (auto& [name, topic] : of(kind)) {
       topic.dirty = topic.asked = topic.confirmed = false;
       topic.unconfirmed = 0;
@@ -76,7 +97,7 @@ void Topics::commands_of(TopicKind kind, std::vector<Command>& commands) {
     if (found == topics.end()) continue;
     Topic& topic = found->second;
     topic.dirty = false;
-    const bool want = !topic.entries.empty();
+    const bool want = topic.wanted();
     if (want == topic.asked) {
       if (!want && topic.unconfirmed == 0) topics.erase(found);
       continue;
@@ -98,11 +119,11 @@ TopicEntries Topics::confirmed(bool subscribe, TopicKind kind, std::string_view 
   if (subscribe && topic.unconfirmed > 0) --topic.unconfirmed;
   if (topic.unconfirmed > 0) return {};
   if (!topic.asked) {
-    if (topic.entries.empty()) topics.erase(found);
+    if (!topic.wanted()) topics.erase(found);
     return {};
   }
   if (std::exchange(topic.confirmed, true)) return {};
-  return topic.entries;
+  return topic.entries();
 }
 
 void Topics::refused(TopicKind kind, std::string_view name) {
@@ -112,12 +133,18 @@ void Topics::refused(TopicKind kind, std::string_view name) {
 
 TopicEntries Topics::entries(TopicKind kind, std::string_view name) const {
   const auto found = of(kind).find(name);
-  return found == of(kind).end() ? TopicEntries() : found->second.entries;
+  return found == of(kind).end() ? TopicEntries() : found->second.entries();
 }
 
 bool Topics::is_confirmed(const TopicEntry& entry) const {
   const auto found = of(entry.kind).find(entry.name);
   return found != of(entry.kind).end() && found->second.confirmed;
+}
+
+void Topics::each(const std::function<void(TopicEntry&)>& visit) const {
+  for (const ByName& topics : topics_)
+    for (const auto& [name, topic] : topics)
+      for (const auto& entry : topic.entries()) visit(*entry);
 }
 
 }  // namespace w8y::redis

@@ -14,6 +14,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include <w8y/rare.hpp>
+
 namespace w8y::redis {
 
 enum class TopicKind : std::uint8_t { channel, pattern };
@@ -54,18 +56,26 @@ class Topics {
   /// Who hears of a topic's messages. A copy: they may come and go while they are told.
   [[nodiscard]] TopicEntries entries(TopicKind kind, std::string_view name) const;
   [[nodiscard]] bool is_confirmed(const TopicEntry& entry) const;
+  /// All that there are.
+  void each(const std::function<void(TopicEntry&)>& visit) const;
 
  private:
   struct Topic {
-    TopicEntries entries;
-    bool dirty = false;        ///< its name is in dirty_
-    bool asked = false;        ///< SUBSCRIBE has been sent after any UNSUBSCRIBE
-    bool confirmed = false;    ///< and the server has answered
-    unsigned unconfirmed = 0;  ///< SUBSCRIBEs on their way
+    [[nodiscard]] bool wanted() const { return first != nullptr; }
+    [[nodiscard]] TopicEntries entries() const;
+    void add(const std::shared_ptr<TopicEntry>& entry);
+    void remove(const std::shared_ptr<TopicEntry>& entry);
+
+    std::shared_ptr<TopicEntry> first;  ///< of ten thousand topics, as a rule, the only one
+    Rare<TopicEntries> others;          ///< behind it
+    bool dirty = false;                 ///< its name is in dirty_
+    bool asked = false;                 ///< SUBSCRIBE has been sent after any UNSUBSCRIBE
+    bool confirmed = false;             ///< and the server has answered
+    unsigned unconfirmed = 0;           ///< SUBSCRIBEs on their way
   };
   struct Hash {
     using is_transparent = void;
-    std::size_t operator()(std::string_view text) const {
+    std::size_t operator()(std::string_view text) const noexcept {
       return std::hash<std::string_view>()(text);
     }
   };

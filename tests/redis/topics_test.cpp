@@ -60,6 +60,21 @@ TEST_CASE("a topic is asked for once, however many wish for it, and let go with 
   CHECK(few.entries(channel, "a").empty());
 }
 
+TEST_CASE("who hears of a topic stands in the order of coming, whoever goes") {
+  Topics topics;
+  const std::vector<std::shared_ptr<TopicEntry>> wishes = {wish("a"), wish("a"), wish("a")};
+  for (const auto& each : wishes) topics.add(each);
+  CHECK(topics.entries(channel, "a") == wishes);
+  std::size_t all = 0;
+  topics.each([&all](TopicEntry&) { ++all; });
+  CHECK(all == 3);
+  topics.remove(wishes[1]);
+  CHECK(topics.entries(channel, "a") == TopicEntries{wishes[0], wishes[2]});
+  topics.add(wishes[1]);
+  topics.remove(wishes[0]);
+  CHECK(topics.entries(channel, "a") == TopicEntries{wishes[2], wishes[1]});
+}
+
 TEST_CASE("channels and patterns of one name are two topics") {
   Topics topics;
   topics.connected();
