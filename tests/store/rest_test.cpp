@@ -355,4 +355,8 @@ TEST_CASE("whether Redis tells of changed keys is learned without reading its se
   }));
 }
 
+TEST_CASE("a list of Redis at rest is small") {
+  CHECK(sizeof(store::RedisCircularList) <= 224);
+}
+
 }  // namespace rest_test

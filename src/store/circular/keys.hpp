@@ -32,6 +32,11 @@ struct CircularKeys {
   [[nodiscard]] static std::string list_of(const Rule& rule) {
     return rule.key_prefix().append(end_of_list);
   }
+  static void add_list_of(const Rule& rule, std::string& to) {
+    to += rule.prefix;
+    if (!rule.prefix.empty()) to += ':';
+    to += end_of_list;
+  }
   [[nodiscard]] static std::string lock_prefix_of(const Rule& rule) {
     return rule.key_prefix() + *rule.circular().lock_key + ":";
   }

@@ -39,9 +39,20 @@ std::uint16_t LookBatcher::group(const std::string& list) const {
   return cluster_ ? redis::slot_of(list) : std::uint16_t{0};
 }
 
+LookBatcher::Empty::Batch::~Batch() {
+  for (Empty* list : lists)
+    if (list != nullptr) list->batch_ = nullptr;
+}
+
+std::string LookBatcher::key_of(const Empty& list) {
+  std::string key;
+  list.add_key_of_list(key);
+  return key;
+}
+
 void LookBatcher::Empty::withdraw() {
-  if (batch_) (*batch_)[place_] = nullptr;
-  batch_.reset();
+  if (batch_ != nullptr) batch_->lists[place_] = nullptr;
+  batch_ = nullptr;
 }
 
 void LookBatcher::Empty::answer(const LookReply& reply) {
@@ -50,19 +61,19 @@ void LookBatcher::Empty::answer(const LookReply& reply) {
 }
 
 void LookBatcher::if_empty(Empty& list) {
-  auto& lists = empty_[cluster_ ? group(list.key_of_list()) : std::uint16_t{0}];
-  if (!lists) lists = std::make_shared<Empties>();
+  auto& batch = empty_[cluster_ ? group(key_of(list)) : std::uint16_t{0}];
+  if (!batch) batch = std::make_shared<Empties>();
   list.withdraw();
-  list.batch_ = lists;
-  list.place_ = static_cast<std::uint32_t>(lists->size());
-  lists->push_back(&list);
+  list.batch_ = batch.get();
+  list.place_ = static_cast<std::uint32_t>(batch->lists.size());
+  batch->lists.push_back(&list);
   gather();
 }
 
-void LookBatcher::answer(const Empties& lists, std::size_t begin, std::size_t end,
+void LookBatcher::answer(const Empties& batch, std::size_t begin, std::size_t end,
                          const LookReply& reply) {
   for (std::size_t i = begin; i < end; ++i)
-    if (lists[i] != nullptr) lists[i]->answer(reply);
+    if (Empty* list = batch.lists[i]) list->answer(reply);
 }
 
 void LookBatcher::if_locked(std::string list, std::string lock_prefix, std::int64_t length,
@@ -83,8 +94,8 @@ void LookBatcher::gather() {
 
 void LookBatcher::send() {
   for (const auto& [slot, all] : std::exchange(empty_, {})) {
-    for (std::size_t i = 0; i < all->size(); i += most_empty) {
-      const std::size_t end = std::min(i + most_empty, all->size());
+    for (std::size_t i = 0; i < all->lists.size(); i += most_empty) {
+      const std::size_t end = std::min(i + most_empty, all->lists.size());
       cost_of_empty_ = 1.0 / static_cast<double>(end - i);
       ask_empty(all, i, end, cost_of_empty_);
     }
@@ -104,41 +115,50 @@ void LookBatcher::no_look(const Lockeds& lists, std::size_t begin, std::size_t e
   for (std::size_t i = begin; i < end; ++i) lists[i].answer({true, 0, false}, 0);
 }
 
-void LookBatcher::ask_empty(std::shared_ptr<Empties> lists, std::size_t begin, std::size_t end,
+void LookBatcher::ask_empty(std::shared_ptr<Empties> batch, std::size_t begin, std::size_t end,
                             double cost) {
-  if (exists_forbidden_) return answer(*lists, begin, end, {true, 0, false});
-  std::vector<std::string> keys;  // the command points to them, so they must not move
-  keys.reserve(end - begin);
+  if (exists_forbidden_) return answer(*batch, begin, end, {true, 0, false});
+  std::string keys;  // one behind the other
+  std::vector<std::size_t> ends;
+  ends.reserve(end - begin);
+  for (std::size_t i = begin; i < end; ++i) {
+    if (batch->lists[i] == nullptr) continue;
+    batch->lists[i]->add_key_of_list(keys);
+    ends.push_back(keys.size());
+  }
+  if (ends.empty()) return;
   redis::Command command{"EXISTS"};
-  for (std::size_t i = begin; i < end; ++i)
-    if ((*lists)[i] != nullptr) command.push_back(keys.emplace_back((*lists)[i]->key_of_list()));
-  if (keys.empty()) return;
-  client_.call(command, [this, alive = alive_, lists, begin, end, cost](const redis::Answer& got) {
+  command.reserve(1 + ends.size());
+  for (std::size_t from = 0; const std::size_t to : ends) {
+    command.push_back(std::string_view(keys).substr(from, to - from));
+    from = to;
+  }
+  client_.call(command, [this, alive = alive_, batch, begin, end, cost](const redis::Answer& got) {
     if (!*alive) return;
     exists_forbidden_ = exists_forbidden_ || forbids_command(got);
     const bool none = got.ok() && got.reply.integer() == 0;
-    if (!none && got.ok() && end - begin > 1) return ask_which(lists, begin, end, cost);
-    answer(*lists, begin, end, {!none, cost, false});
+    if (!none && got.ok() && end - begin > 1) return ask_which(batch, begin, end, cost);
+    answer(*batch, begin, end, {!none, cost, false});
   });
 }
 
 /// Some of them are there now.
-void LookBatcher::ask_which(const std::shared_ptr<Empties>& lists, std::size_t begin,
+void LookBatcher::ask_which(const std::shared_ptr<Empties>& batch, std::size_t begin,
                             std::size_t end, double cost) {
   if (scripts_forbidden_) {
     const std::size_t part = (end - begin + parts - 1) / parts;
     const double more = static_cast<double>(parts) / static_cast<double>(end - begin);
     for (std::size_t i = begin; i < end; i += part)
-      ask_empty(lists, i, std::min(i + part, end), cost + more);
+      ask_empty(batch, i, std::min(i + part, end), cost + more);
     return;
   }
   const auto as_locked = std::make_shared<Lockeds>();
   for (std::size_t i = begin; i < end; ++i) {
-    if ((*lists)[i] == nullptr) continue;
-    const auto tell = [lists, i, cost](const LookReply& reply, std::int64_t) {
-      if (Empty* list = (*lists)[i]) list->answer({reply.worth_it, reply.cost + cost, false});
+    if (batch->lists[i] == nullptr) continue;
+    const auto tell = [batch, i, cost](const LookReply& reply, std::int64_t) {
+      if (Empty* list = batch->lists[i]) list->answer({reply.worth_it, reply.cost + cost, false});
     };
-    as_locked->push_back({(*lists)[i]->key_of_list(), {}, 0, 0, tell});
+    as_locked->push_back({key_of(*batch->lists[i]), {}, 0, 0, tell});
   }
   for (std::size_t i = 0; i < as_locked->size(); i += most_locked)
     ask_locked(as_locked, i, std::min(i + most_locked, as_locked->size()));

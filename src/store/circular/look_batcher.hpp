@@ -45,7 +45,7 @@ class LookBatcher {
     Empty& operator=(const Empty&) = delete;
 
    protected:
-    [[nodiscard]] virtual std::string key_of_list() const = 0;
+    virtual void add_key_of_list(std::string& to) const = 0;
     /// Never from inside a call.
     virtual void empty_looked(const LookReply& reply) = 0;
     /// It is not told.
@@ -55,7 +55,14 @@ class LookBatcher {
     friend class LookBatcher;
     void answer(const LookReply& reply);
 
-    std::shared_ptr<std::vector<Empty*>> batch_;  ///< nullptr: it asks nothing
+    struct Batch {
+      Batch() = default;
+      ~Batch();
+      Batch(const Batch&) = delete;
+      Batch& operator=(const Batch&) = delete;
+      std::vector<Empty*> lists;  ///< nullptr: it is gone
+    };
+    Batch* batch_ = nullptr;  ///< nullptr: it asks nothing
     std::uint32_t place_ = 0;
   };
   /// Whether an empty list still is.
@@ -89,19 +96,20 @@ class LookBatcher {
   };
   /// Before the first look; in a cluster, a prefix has a slot of its own as a rule.
   static constexpr double first_guess = 1.0 / 64;
-  using Empties = std::vector<Empty*>;  ///< nullptr: it is gone
+  using Empties = Empty::Batch;
   using Lockeds = std::vector<Locked>;
 
   void gather();
   void send();
-  void ask_empty(std::shared_ptr<Empties> lists, std::size_t begin, std::size_t end, double cost);
-  void ask_which(const std::shared_ptr<Empties>& lists, std::size_t begin, std::size_t end,
+  void ask_empty(std::shared_ptr<Empties> batch, std::size_t begin, std::size_t end, double cost);
+  void ask_which(const std::shared_ptr<Empties>& batch, std::size_t begin, std::size_t end,
                  double cost);
   void ask_locked(std::shared_ptr<Lockeds> lists, std::size_t begin, std::size_t end);
   void no_look(const Lockeds& lists, std::size_t begin, std::size_t end);
-  static void answer(const Empties& lists, std::size_t begin, std::size_t end,
+  static void answer(const Empties& batch, std::size_t begin, std::size_t end,
                      const LookReply& reply);
   [[nodiscard]] std::uint16_t group(const std::string& list) const;
+  [[nodiscard]] static std::string key_of(const Empty& list);
 
   redis::Client& client_;
   const Clock& clock_;

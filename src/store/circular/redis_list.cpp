@@ -28,10 +28,10 @@ constexpr unsigned most_in_vain = 64;
 RedisCircularList::RedisCircularList(std::shared_ptr<RedisSession> session,
                                      CircularListHandler& handler)
     : SessionUser{std::move(session)},
-      Sweep::Member(session_->circular.sweep),
-      redis::Client::Listener(session_->client),
-      handler_(handler),
-      look_again_(session_->timers) {}
+      Members::Member(session_->circular.members),
+      handler_(handler) {
+  session_->circular.sweep.begin();
+}
 
 RedisCircularList::~RedisCircularList() {
   if (alive_) *alive_ = false;
@@ -46,11 +46,12 @@ RedisCircularList::Work::Work(RedisCircularList& list)
            }),
       tell(list.session_->timers),
       scan_later(list.session_->timers),
+      look_again(list.session_->timers),
       tires(list.session_->timers) {}
 
 bool RedisCircularList::Work::over() const {
   return held.empty() && unsettled() == 0 && !room.waits() && !room_timer.pending() &&
-         news.empty() && !scan_later.pending();
+         news.empty() && !scan_later.pending() && !look_again.pending();
 }
 
 void RedisCircularList::use(RulePtr rule) {
@@ -225,8 +226,8 @@ void RedisCircularList::hear_of_list() {
 
 void RedisCircularList::list_changed() {
   if (empty_) return handler_.on_wake();
-  if (look_again_.pending()) return;
-  look_again_.set(session_->clock.now() + change_pause, [this] {
+  if (work().look_again.pending()) return;
+  work_->look_again.set(session_->clock.now() + change_pause, [this] {
     ask_if_locked([this, alive = alive()](const LookReply& reply, std::int64_t) {
       if (*alive && reply.worth_it) handler_.on_wake();
     });

@@ -22,10 +22,9 @@ namespace w8y::store {
 class RedisCircularList final : public CircularList,
                                 private SessionUser,
                                 private LeaseHandler,
-                                private Sweep::Member,
+                                private Members::Member,
                                 private LookBatcher::Empty,
-                                private redis::Hearer,
-                                private redis::Client::Listener {
+                                private redis::Hearer {
  public:
   RedisCircularList(std::shared_ptr<RedisSession> session, CircularListHandler& handler);
   ~RedisCircularList() override;
@@ -89,6 +88,7 @@ class RedisCircularList final : public CircularList,
     std::vector<std::function<void()>> news;  ///< for the handler
     Timer tell;
     Timer scan_later;
+    Timer look_again;      ///< after a change
     Timer tires;           ///< of listening, while nobody rests
     unsigned in_vain = 0;  ///< messages that were heard meanwhile
   };
@@ -102,7 +102,6 @@ class RedisCircularList final : public CircularList,
     return rule_ && rule_->supervised ? rule_ : nullptr;
   }
   void on_up() override;
-  void on_down(const std::string&) override {}
 
   const std::shared_ptr<const CircularKeys>& keys();
   Work& work();
@@ -131,7 +130,7 @@ class RedisCircularList final : public CircularList,
   void on_heard(std::string_view channel, std::string_view message) override;
   void on_confirmed(std::string_view channel) override;
   // of LookBatcher::Empty
-  [[nodiscard]] std::string key_of_list() const override { return CircularKeys::list_of(*rule_); }
+  void add_key_of_list(std::string& to) const override { CircularKeys::add_list_of(*rule_, to); }
   void empty_looked(const LookReply& reply) override { looked(reply); }
   void looked(LookReply reply);
   void heard(std::string_view message);
@@ -151,16 +150,6 @@ class RedisCircularList final : public CircularList,
 
   CircularListHandler& handler_;
   RulePtr rule_;
-  std::unique_ptr<Work> work_;
-  std::shared_ptr<bool> alive_;  ///< nullptr: nothing is out that would have to know
-  redis::Subscription wake_;
-  redis::Subscription changes_;
-  Timer look_again_;                    ///< after a change
-  std::int64_t length_ = 0;             ///< of the list, when all of it was looked at
-  std::int64_t place_ = 0;              ///< in it: where the next look begins
-  std::optional<std::size_t> longest_;  ///< item that the last call read
-  /// Without scripts, something of the list was longer than can be looked at: not before then.
-  Instant too_long_until_{};
   bool all_taken_ = true;  ///< the last claim left no free item
   bool empty_ = true;      ///< and there was none at all
   bool wake_confirmed_ = false;
@@ -169,6 +158,15 @@ class RedisCircularList final : public CircularList,
   bool waits_ = false;    ///< since the last claim was asked for, nobody left the line
   bool hears_ = false;    ///< changes_ is confirmed
   Line line_ = Line::none;
+  std::unique_ptr<Work> work_;
+  std::shared_ptr<bool> alive_;  ///< nullptr: nothing is out that would have to know
+  redis::Subscription wake_;
+  redis::Subscription changes_;
+  std::int64_t length_ = 0;             ///< of the list, when all of it was looked at
+  std::int64_t place_ = 0;              ///< in it: where the next look begins
+  std::optional<std::size_t> longest_;  ///< item that the last call read
+  /// Without scripts, something of the list was longer than can be looked at: not before then.
+  Instant too_long_until_{};
 };
 
 }  // namespace w8y::store

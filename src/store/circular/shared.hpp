@@ -10,6 +10,7 @@
 
 #include "store/circular/lock_store.hpp"
 #include "store/circular/look_batcher.hpp"
+#include "store/circular/members.hpp"
 #include "store/circular/sweep.hpp"
 
 namespace w8y::redis {
@@ -27,6 +28,7 @@ struct CircularShared {
   void new_connection();
 
   const std::unique_ptr<LockStore> locks;
+  Members members;
   Sweep sweep;
   LookBatcher look_batcher;
   /// What the index of quarantines says of items that are too long.

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstddef>
-#include <list>
+#include <cstdint>
 #include <memory>
-#include <vector>
 
-#include <w8y/rule.hpp>
 #include <w8y/timers.hpp>
+
+#include "store/circular/members.hpp"
 
 namespace w8y::store {
 
@@ -22,40 +22,26 @@ class Sweep {
   static constexpr std::size_t most_lists = 64;
 
   /// In a cluster, lists in several slots can't share a call: one at a time. `seed` spreads hosts.
-  Sweep(LockStore& store, TimerQueue& timers, const Clock& clock, bool cluster, std::uint64_t seed);
+  Sweep(Members& members, LockStore& store, TimerQueue& timers, const Clock& clock, bool cluster,
+        std::uint64_t seed);
   ~Sweep();
   Sweep(const Sweep&) = delete;
   Sweep& operator=(const Sweep&) = delete;
 
-  /// A list that is swept as long as this lives.
-  class Member {
-   public:
-    explicit Member(Sweep& sweep);
-    virtual ~Member();
-    Member(const Member&) = delete;
-    Member& operator=(const Member&) = delete;
-
-   protected:
-    /// Null: not now.
-    [[nodiscard]] virtual RulePtr swept_rule() const = 0;
-
-   private:
-    friend class Sweep;
-    Sweep& sweep_;
-    std::list<Member*>::iterator place_;
-  };
-
+  /// There is a list: from now on, as long as there are any.
+  void begin() {
+    if (!timer_.pending()) arm(first_pause_);
+  }
   /// The next call, now.
   void step();
 
  private:
   void arm(Duration in);
 
+  Members& members_;
   LockStore& store_;
   const Clock& clock_;
   std::size_t most_;
-  std::list<Member*> members_;
-  std::list<Member*>::iterator next_;
   Duration first_pause_;
   bool asking_ = false;
   Timer timer_;
