@@ -17,7 +17,7 @@
 
 #include <w8y/reload_plan.hpp>
 #include <w8y/rule.hpp>
-#include <w8y/served_list.hpp>
+#include <w8y/served_lists.hpp>
 
 namespace w8y {
 
@@ -63,9 +63,7 @@ class Supervisor {
   [[nodiscard]] const ConfigPtr& shared_config() const { return config_; }
   [[nodiscard]] const std::string& config_hash() const { return config_->hash; }
   [[nodiscard]] unsigned generation() const { return generation_; }
-  [[nodiscard]] const std::map<std::string, std::unique_ptr<ServedList>>& lists() const {
-    return lists_;
-  }
+  [[nodiscard]] const ServedLists& lists() const { return lists_; }
   [[nodiscard]] const std::vector<std::unique_ptr<ServedList>>& closing() const { return closing_; }
   [[nodiscard]] const Places& places() const { return places_; }
   [[nodiscard]] std::size_t running() const;
@@ -97,7 +95,7 @@ class Supervisor {
   unsigned generation_ = 0;
   unsigned serial_ = 0;  ///< of calls of apply()
   bool quiet_ = false;
-  std::map<std::string, std::unique_ptr<ServedList>> lists_;
+  ServedLists lists_;
   std::vector<std::unique_ptr<ServedList>> closing_;
   std::unique_ptr<Pending> pending_;
   unsigned drain_calls_ = 0;

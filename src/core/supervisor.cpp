@@ -117,22 +117,19 @@ void Supervisor::commit() {
 
 void Supervisor::close_missing() {
   auto wanted = config_->lists.begin();
-  for (auto it = lists_.begin(); it != lists_.end();) {
-    while (wanted != config_->lists.end() && wanted->first < it->first) ++wanted;
-    if (wanted != config_->lists.end() && wanted->first == it->first) {
-      ++it;
-      continue;
-    }
-    it->second->close();
-    closing_.push_back(std::move(it->second));
-    it = lists_.erase(it);
+  for (auto& list : lists_.take_if([&](const ServedList& here) {
+         while (wanted != config_->lists.end() && wanted->first < here.rule().prefix) ++wanted;
+         return wanted == config_->lists.end() || wanted->first != here.rule().prefix;
+       })) {
+    list->close();
+    closing_.push_back(std::move(list));
   }
   for (auto& list : closing_) {
     // It is back in the config before its last run has ended: such runs count against its limit.
     const auto back = config_->lists.find(list->rule().prefix);
     if (back == config_->lists.end() || list->state() != ServingState::closing) continue;
     list->reopen(quiet_);
-    lists_[back->first] = std::move(list);
+    lists_.add(std::move(list));
   }
   std::erase_if(closing_, [](const auto& list) {
     return list == nullptr || list->state() == ServingState::closed;
@@ -154,13 +151,15 @@ void Supervisor::open_some() {
 /// changed.
 void Supervisor::decide(const std::string& prefix, const ProbeResult* answer) {
   const RulePtr& rule = config_->lists.at(prefix);
-  auto& list = lists_[prefix];
-  if (!list) {
-    list = std::make_unique<ServedList>(list_host_, rule);
-    list->set_quiet(true);  // until open_some()
+  const auto found = lists_.find(prefix);
+  if (found == lists_.end()) {
+    ServedList& made = lists_.add(std::make_unique<ServedList>(list_host_, rule));
+    made.set_quiet(true);  // until open_some()
     opening_.push_back(prefix);
+    return made.decide(rule, answer != nullptr ? *answer : ProbeResult(made.caps()));
   }
-  list->decide(rule, answer != nullptr ? *answer : ProbeResult(list->caps()));
+  ServedList& list = *found->second;
+  list.decide(rule, answer != nullptr ? *answer : ProbeResult(list.caps()));
 }
 
 // ---- executors that were refused are asked again
