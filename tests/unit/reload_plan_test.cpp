@@ -4,6 +4,7 @@
 #include <w8y/served_list.hpp>
 
 #include "parse.hpp"
+#include "source/circular/source.hpp"
 
 using namespace w8y;
 
@@ -105,9 +106,10 @@ TEST_CASE("lists of a file that are alike share what they say") {
 }
 
 TEST_CASE("ten thousand lists at rest are small") {
-  CHECK(sizeof(Rule) <= 288);
-  CHECK(sizeof(Poller) <= 368);
-  CHECK(sizeof(ServedList) <= 144);
+  CHECK(sizeof(Rule) <= 248);
+  CHECK(sizeof(Poller) <= 208);
+  CHECK(sizeof(ServedList) <= 112);
+  CHECK(sizeof(source::CircularSource) <= 216);
   CHECK(sizeof(IdlePolls::Sleeper) <= 56);
 }
 

@@ -16,6 +16,7 @@
 #include <w8y/source.hpp>
 
 #include "source/claim_relay.hpp"
+#include "source/moment.hpp"
 #include "store/circular/list.hpp"
 
 namespace w8y::source {
@@ -98,7 +99,8 @@ class CircularSource final : public Source,
   const Clock& clock_;
   std::unique_ptr<store::CircularList> list_;
   RulePtr rule_;
-  std::size_t held_ = 0;  ///< claims that are neither settled nor handed back
+  std::size_t held_ = 0;        ///< claims that are neither settled nor handed back
+  std::size_t pass_calls_ = 0;  ///< of the last whole pass
 
   // The claim that is out.
   std::size_t wanted_ = 0;
@@ -121,17 +123,16 @@ class CircularSource final : public Source,
   bool scarce_ = false;      ///< the last whole pass found too little: next, only the ends
   bool owes_whole_ = false;  ///< something became free: a whole pass, if the ends don't have it
   ClaimEnd last_ = ClaimEnd::more;  ///< what the last claim came to
-  std::optional<Instant> free_at_;  ///< when an item may become free, as a claim saw it
-  Instant looked_at_{};             ///< the last look or whole pass
-  Instant woke_at_{};               ///< the last claim for a wake
-  std::optional<Instant> wake_due_;
+  Moment free_at_;                  ///< when an item may become free, as a claim saw it
+  Moment wake_due_;
+  Instant looked_at_{};  ///< the last look or whole pass
+  Instant woke_at_{};    ///< the last claim for a wake
 
   // Where others wait too.
   Instant heard_at_{};  ///< of others, last
   Instant freed_at_{};  ///< that something was set free
 
-  std::optional<Instant> whole_at_;  ///< when the ends are no longer enough
-  std::size_t pass_calls_ = 0;       ///< of the last whole pass
+  Moment whole_at_;  ///< when the ends are no longer enough
 };
 
 }  // namespace w8y::source
