@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory_resource>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -109,7 +110,9 @@ class ToldLists {
   };
   void set_due(Told& list, std::string text, bool urgent);
 
-  std::map<std::string, Told> lists_;  ///< by prefix
+  /// Texts that are told and gone leave no holes between what stays.
+  std::pmr::unsynchronized_pool_resource memory_;
+  std::pmr::map<std::string, Told> lists_{&memory_};  ///< by prefix
   unsigned look_ = 0;
   std::size_t urgent_ = 0;
   std::string next_;  ///< the prefix at which the next take() begins
