@@ -6,6 +6,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <w8y/clock.hpp>
@@ -115,7 +116,9 @@ class IdlePolls {
 
   void add(Sleeper& sleeper);
   void remove(Sleeper& sleeper);
-  Sleeper& next_due();
+  void remove_last(std::map<Instant, Due>::iterator due);
+  void sort(Due& due);
+  Sleeper& take_due();
   void arm();
   void run();
   void let_back();
@@ -134,8 +137,9 @@ class IdlePolls {
   double tokens_;
   Instant filled_;
   std::uint64_t random_;
-  Duration offbeat_;            ///< of this host against others
-  std::map<Instant, Due> due_;  ///< none is empty
+  Duration offbeat_;                                       ///< of this host against others
+  std::map<Instant, Due> due_;                             ///< none is empty
+  std::vector<std::pair<std::uint64_t, Sleeper*>> order_;  ///< only in sort()
   std::size_t sleepers_ = 0;
   double load_ = 0;  ///< commands that a turn of all sleepers comes to
   Instant debts_paid_;

@@ -152,9 +152,12 @@ void Figures::rest() {
 
 /// Those that have had a run here, or are to be visited in time.
 std::vector<RulePtr> Figures::living() const {
+  const bool watched = watches_visits();
   std::vector<RulePtr> lists;
   for (const auto& [prefix, list] : parts_.supervisor.lists())
-    if (list->rule().enabled && (list->has_past() || visit_within(list->rule()) > Duration{0}))
+    // Most have no past, and their rules are not looked at for that.
+    if ((list->has_past() || (watched && visit_within(list->rule()) > Duration{0})) &&
+        list->rule().enabled)
       lists.push_back(list->shared_rule());
   return lists;
 }
@@ -285,7 +288,7 @@ void Figures::asked() {
 // ---- who waits too long
 
 /// Whether a list of the config has visit_within.
-bool Figures::watches_visits() {
+bool Figures::watches_visits() const {
   const Supervisor& supervisor = parts_.supervisor;
   if (std::exchange(generation_, supervisor.generation()) != supervisor.generation())
     watches_visits_ = std::any_of(

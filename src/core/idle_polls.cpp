@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 
 #include <w8y/idle_polls.hpp>
 
@@ -51,9 +52,7 @@ void IdlePolls::Sleeper::sleep(const Terms& terms) {
 }
 
 void IdlePolls::Sleeper::wake() {
-  if (place_ == awake) return;
-  polls_.remove(*this);
-  polls_.load_ -= cost_;
+  if (place_ != awake) polls_.remove(*this);
 }
 
 IdlePolls::Sleeper::~Sleeper() {
@@ -78,21 +77,38 @@ void IdlePolls::remove(Sleeper& sleeper) {
     due.sleepers.back()->place_ = sleeper.place_;
     due.sleepers[sleeper.place_] = due.sleepers.back();
   }
-  due.sleepers.pop_back();
-  if (due.sleepers.empty()) due_.erase(found);
+  due.sleepers.back() = &sleeper;
+  remove_last(found);
+}
+
+void IdlePolls::remove_last(std::map<Instant, Due>::iterator due) {
+  Sleeper& sleeper = *due->second.sleepers.back();
+  due->second.sleepers.pop_back();
+  if (due->second.sleepers.empty()) due_.erase(due);
   sleeper.place_ = awake;
+  load_ -= sleeper.cost_;
   --sleepers_;
 }
 
-IdlePolls::Sleeper& IdlePolls::next_due() {
-  Due& due = due_.begin()->second;
-  if (!due.sorted) {
-    std::sort(due.sleepers.begin(), due.sleepers.end(),
-              [](const Sleeper* a, const Sleeper* b) { return a->number_ > b->number_; });
-    for (std::uint32_t place = 0; Sleeper * sleeper : due.sleepers) sleeper->place_ = place++;
-    due.sorted = true;
+/// Each is looked at once, for they are wherever their lists are.
+void IdlePolls::sort(Due& due) {
+  order_.clear();
+  for (Sleeper* sleeper : due.sleepers) order_.emplace_back(sleeper->number_, sleeper);
+  std::sort(order_.begin(), order_.end(), std::greater<>());
+  for (std::uint32_t place = 0; place < order_.size(); ++place) {
+    due.sleepers[place] = order_[place].second;
+    due.sleepers[place]->place_ = place;
   }
-  return *due.sleepers.back();
+  due.sorted = true;
+}
+
+/// The next of those that are due first.
+IdlePolls::Sleeper& IdlePolls::take_due() {
+  const auto due = due_.begin();
+  if (!due->second.sorted) sort(due->second);
+  Sleeper& sleeper = *due->second.sleepers.back();
+  remove_last(due);
+  return sleeper;
 }
 
 bool IdlePolls::Sleeper::pay() {
@@ -238,8 +254,7 @@ void IdlePolls::run() {
   // Who shares goes with everybody who is due: a command for a few would cost as much. A hint is
   // followed by a command of its own.
   while (tokens_ >= 1 && !due_.empty() && due_.begin()->first <= now) {
-    Sleeper& sleeper = next_due();
-    sleeper.wake();
+    Sleeper& sleeper = take_due();
     const double price = sleeper.shares() && !sleeper.hinted_ ? 0 : 1;
     tokens_ -= price;
     sleeper.poll_due(sleeper.hinted_, price);
