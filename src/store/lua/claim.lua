@@ -19,8 +19,7 @@
 --      15 what the index of quarantines says of such an item
 --      16… a run id for each item that is wanted, what is quarantined has the last ones; none: the
 --         caller leaves the line, and its turn is the next one's
--- Reply {the first of those run ids or "", so that a reply that came twice is not taken for the next
---        call's;
+-- Reply {the first of those run ids or "": a reply that came twice is not taken for another call's;
 --        status, items of the pass left, ms until something may become free or -1, detail;
 --        and where items were read:
 --        length of the longest, bytes of all, how many were quarantined,
@@ -88,8 +87,7 @@ local function leave_line()
 end
 local function stand_in_line()
   if not line or ARGV[10] ~= '1' then return '' end
-  -- Each end of a run is told to all of these.
-  if others >= 256 and not place then return ' -' end
+  if others >= 256 and not place then return ' -' end -- each end is told to all of these
   if my_turn then leave_line() end
   redis.call('ZADD', line, 'NX', now_ms, me)
   redis.call('PEXPIRE', line, 60000)
