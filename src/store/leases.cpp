@@ -201,7 +201,7 @@ void Leases::retake(const std::vector<Asked>& batch, const RenewResult& found,
     if (found.states[i] != Renewed::gone || !batch[i].terms->retake || lease == nullptr) continue;
     places.push_back(i);
     call.locks.push_back({batch[i].terms->key, batch[i].terms->value});
-    // Of one that is lost others may have run the item, and its end will say so.
+    // One that is lost may have been run by others already: a late call changes nothing there.
     if (!lease->lost_) time = std::min(time, std::max(lease->ends_ - now, Duration(0)));
   }
   if (places.empty()) return answer(&found.states);
