@@ -14,6 +14,16 @@ import sys
 DOCTEST = re.compile(r"^\[doctest\] test cases:\s*\d+ \|\s*(\d+) passed \|\s*(\d+) failed", re.M)
 SKIPPED = re.compile(r"skipped: |: can't be tried here$")
 PLAIN = re.compile(r"^(\d+) passed, (\d+) failed", re.M)
+# A case of doctest that failed, to the next line of signs; of Python's unittest, to the next rule; a
+# case of tests/cli, to the next one's name.
+FAILED = (
+    re.compile(r"^[^\n]*:\d+:\nTEST (?:CASE|SUITE):(?:(?!^={9}).)*?\b(?:ERROR|FATAL ERROR): "
+               r"(?:(?!^={9}).)*", re.M | re.S),
+    re.compile(r"^(?:FAIL|ERROR): (?:(?!^={9}).)*", re.M | re.S),
+    re.compile(r"^--- \S+\n(?:(?!^--- \S+(?:: |\n)|^\d+ passed).)*", re.M | re.S),
+    re.compile(r"^failed: (?:(?!^\d+ passed).)*", re.M | re.S),
+)
+MOST_LINES = 25  # of each
 
 
 def count(test):
@@ -39,7 +49,21 @@ def skipped(test):
     return said or (["skipped"] if test["result"] == "SKIP" else [])
 
 
+def what_failed(test):
+    """The parts of what it said that tell of failures, each cut to MOST_LINES."""
+    output = re.sub(r"\x1b\[[0-9;]*m", "", test.get("stdout", "") or "")
+    for pattern in FAILED:
+        if found := pattern.findall(output):
+            break
+    else:
+        found = ["\n".join(output.splitlines()[-MOST_LINES:])]
+    for part in found:
+        lines = part.strip().splitlines()
+        yield "\n".join("    " + line for line in lines[:MOST_LINES])
+
+
 def main():
+    failures = []
     passed, failed = 0, int(sys.argv[1])
     for path in sys.argv[2:]:
         with open(path, encoding="utf-8") as log:
@@ -51,7 +75,10 @@ def main():
                 for what in skipped(test):
                     print(f"{test['name']}: {what}")
                 if f:
-                    print(f"failed: {test['name']} ({path})")
+                    failures.append(f"failed: {test['name']} ({path})")
+                    failures.extend(what_failed(test))
+    # At the end, where who has the end of the log only finds it.
+    print("\n".join(failures), end="\n" if failures else "")
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0
 
