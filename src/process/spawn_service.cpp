@@ -77,7 +77,10 @@ void SpawnService::start_helper() {
     throw std::system_error(errno, std::generic_category(), "can't make a socket");
   socket_ = Fd(ends[0]);
   const Fd theirs(ends[1]);
-  watch_.emplace(loop_, socket_.get(), [this](bool, bool writable) { on_socket(writable); });
+  watch_.emplace(loop_, socket_.get(), [this](bool readable, bool writable) {
+    if (readable) take_reply();
+    if (watch_ && writable && !waiting_.empty()) send_waiting();
+  });
   watch_->want(true, false);
   watch_->keep_loop_alive(false);
   process_ = std::make_unique<Process>(loop_, *this, options_, theirs.get());
@@ -111,6 +114,7 @@ void SpawnService::send_waiting() {
     Waiting sent = std::move(waiting_.front());
     waiting_.pop_front();
     explicit_bzero(sent.bytes.data(), sent.bytes.size());
+    if (error == 0) places_.push_back(std::move(sent.fds.streams[0]));
     if (error == 0 || error == EPIPE) continue;  // its end is told soon
     SpawnReply reply;
     reply.id = sent.id;
@@ -120,38 +124,32 @@ void SpawnService::send_waiting() {
   watch_->want(true, !waiting_.empty());
 }
 
-void SpawnService::on_socket(bool writable) {
-  take_replies();
-  if (watch_ && writable && !waiting_.empty()) send_waiting();
-}
-
-void SpawnService::take_replies() {
-  for (;;) {
-    SpawnReply reply;
-    Fd pidfd;
-    const int got = receive_reply(socket_.get(), reply, pidfd);
-    if (got == 0) return;
-    if (got < 0) {
-      watch_->want(false, false);  // its end is told by its Child
-      return;
-    }
-    on_reply(reply, std::move(pidfd));
-  }
+/// One, for which there is a place.
+void SpawnService::take_reply() {
+  if (!places_.empty()) places_.pop_back();
+  SpawnReply reply;
+  Fd pidfd;
+  const int got = receive_reply(socket_.get(), reply, pidfd);
+  if (got > 0) return on_reply(reply, std::move(pidfd));
+  if (got < 0) watch_->want(false, false);  // its end is told by its Child
 }
 
 void SpawnService::on_reply(const SpawnReply& reply, Fd&& pidfd) {
   ++announced_children().answered;
   auto asked = asked_.extract(reply.id);
-  if (reply.pid != 0) started_children().insert(reply.pid);
+  const bool taken = reply.pid != 0 && !pidfd;  // by another thread: the place that was kept
+  if (taken) ::kill(reply.pid, SIGKILL);        // its number is its own until Orphans reaps it
+  if (reply.pid != 0 && !taken) started_children().insert(reply.pid);
   if (!asked.empty() && asked.mapped() != nullptr)
-    return asked.mapped()->on_reply(reply, std::move(pidfd));
+    return asked.mapped()->on_reply(taken ? SpawnReply{reply.id, 0, EMFILE, 0} : reply,
+                                    std::move(pidfd));
   if (!pidfd) return;
   signal_by(pidfd.get(), SIGKILL);
   forgotten().add(std::move(pidfd), reply.pid);
 }
 
 void SpawnService::helper_ended(const std::string& why) {
-  take_replies();  // those that it had sent before
+  while (!places_.empty()) take_reply();  // those that it had sent before
   watch_.reset();
   socket_.reset();
   dead_.push_back(std::move(process_));

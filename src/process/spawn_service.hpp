@@ -63,10 +63,9 @@ class SpawnService {
   void decide();
 
   void start_helper();
-  void on_socket(bool writable);
   void send_waiting();
   int send(const Waiting& request);
-  void take_replies();
+  void take_reply();
   void on_reply(const SpawnReply& reply, Fd&& pidfd);
   void helper_ended(const std::string& why);
 
@@ -77,6 +76,9 @@ class SpawnService {
   std::uint64_t next_id_ = 0;
   std::map<std::uint64_t, Spawning*> asked_;  ///< not answered; nullptr: nobody waits for it
   std::deque<Waiting> waiting_;               ///< of those, not sent yet
+  /// The child's standard input of each request that was sent: what keeps a place in our table of
+  /// descriptors for the one that its reply brings.
+  std::vector<Fd> places_;
   Fd socket_;
   std::optional<loop::Watch> watch_;  // after socket_: goes first
   std::unique_ptr<Process> process_;

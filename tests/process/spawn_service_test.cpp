@@ -128,6 +128,24 @@ TEST_CASE("a helper that was killed is started again, and who waited for it is t
   CHECK(host_is_short(*recorder.end));
 }
 
+TEST_CASE("what takes all descriptors while the helper starts a child doesn't take the child's") {
+  if (can_not_be_tried()) return;
+  Served served;
+  CHECK(served.run(served.prepared(command({"/bin/true"}))).code() == 0);
+  ::kill(served.service.helper(), SIGSTOP);
+  Recorder recorder;
+  process::ChildOptions options = served.prepared(sh("read word; echo $word"));
+  options.input = "said\n";
+  const process::Child child(served.loop, std::move(options), recorder);
+  served.loop.turn(false);
+  served.loop.turn(false);
+  const NoDescriptors none;
+  ::kill(served.service.helper(), SIGCONT);
+  REQUIRE(turn_until(served.loop, [&] { return recorder.end.has_value(); }));
+  CHECK(end_text(*recorder.end) == "exit 0");
+  CHECK(recorder.out == "said\n");
+}
+
 TEST_CASE("a child that the helper started dies with its supervisor, and no orphan is made of it") {
   if (can_not_be_tried()) return;
   loop::Loop loop;
