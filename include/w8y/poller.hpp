@@ -150,7 +150,8 @@ class Poller final : private SourceHandler,
   [[nodiscard]] Instant last_claim_at() const {
     return claim_out_ ? claimed_at_ : claimed_at_ + claim_took_;
   }
-  /// What of its runs' ends Redis refuses to write, beside their locks; empty: nothing.
+  /// What of its runs' ends Redis refuses to write, beside their locks; empty: nothing, or it
+  /// refuses claims, too.
   [[nodiscard]] const std::string& unwritten() const { return past().unwritten; }
   [[nodiscard]] const Runs& runs() const { return work_ ? work_->runs : none().runs; }
   [[nodiscard]] const RunCounters& counters() const { return past().counters; }
@@ -230,10 +231,7 @@ class Poller final : private SourceHandler,
   void on_given_up(const RunId& run, const std::string& why) override {
     host_.events.given_up(*this, run, why);
   }
-  void on_unwritten(const std::string& why) override {
-    past().unwritten = why;
-    host_.events.unwritten_changed(*this);
-  }
+  void on_unwritten(const std::string& why) override;
   void on_parked(const ShownItem& item, const std::string& why) override {
     host_.events.item_parked(*this, item, why);
   }

@@ -87,7 +87,7 @@ class ClaimHandler {
   virtual void on_given_up(const RunId& /*run*/, const std::string& /*why*/) {}
   /// Redis refuses what is written beside the lock of a run that ends: history, events, and so on.
   /// `why` says what is missing, the same for all lists that lack the same; empty: that is over.
-  /// Told when it changes.
+  /// Told at each end that is refused in part, and when it is over.
   virtual void on_unwritten(const std::string& /*why*/) {}
   /// The item is out of circulation, until somebody sets it free: why, for people.
   virtual void on_parked(const ShownItem& /*item*/, const std::string& /*why*/) {}

@@ -73,7 +73,6 @@ void EventReporter::given_up(const Poller& poller, const RunId& run, const std::
 }
 
 void EventReporter::unwritten_changed(const Poller& poller) {
-  if (refused_.contains(&poller)) return;  // a part of that
   events_.on_event(WritesRefused{ref(poller), poller.unwritten().empty(), poller.unwritten()});
 }
 
@@ -94,7 +93,6 @@ void EventReporter::state_changed(Poller& poller) {
       events_.on_event(ClaimsRefused{ref(poller), false, poller.detail()});
   } else if (!refused_.empty() && refused_.erase(&poller) > 0) {
     events_.on_event(ClaimsRefused{ref(poller), true, {}});
-    if (!poller.unwritten().empty()) unwritten_changed(poller);
   }
 }
 

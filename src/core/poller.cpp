@@ -197,6 +197,7 @@ void Poller::on_claimed(ClaimReply&& reply) {
   claim_took_ = host_.clock.now() - claimed_at_;
   last_claim_ = reply.end;
   detail_.set(std::move(reply.detail));
+  if (reply.end == ClaimEnd::refused && past_) past_->unwritten.clear();  // a part of that
   Work& work = *work_;  // as long as a claim is out
   const auto wanted = std::exchange(work.items_wanted, {});
   std::size_t unused = std::exchange(work.claim_places, 0);
@@ -222,6 +223,14 @@ void Poller::on_claimed(ClaimReply&& reply) {
   if (unused + not_kept > 0) give_back(unused + not_kept);
   for (const auto& [item, then] : wanted) run_item(item, then);
   advance();
+}
+
+/// What ends were refused while claims are refused, too, is no trouble of its own, and says nothing
+/// of later.
+void Poller::on_unwritten(const std::string& why) {
+  if (why == unwritten() || (!why.empty() && last_claim_ == ClaimEnd::refused)) return;
+  past().unwritten = why;
+  host_.events.unwritten_changed(*this);
 }
 
 /// Of a list that never had a run nothing is kept.

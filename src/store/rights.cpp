@@ -51,9 +51,9 @@ std::string missing_right(std::string_view refused) {
   for (char& c : lower) c = static_cast<char>(c - 'A' + 'a');
   // Redis says what it lacks, but for the words of Redis 6 and 7.
   if (has(refused, "to run the") || has(refused, "can't run this command"))
-    return text + " until the ACL of this user has +" + lower;
+    return text + ". The ACL of this user needs +" + lower;
   if (has(refused, "access") || has(refused, "channel"))
-    return text + " until the ACL of this user has " + known->rule + " for the list's prefix";
+    return text + ". The ACL of this user needs " + known->rule + " for the list's prefix";
   return text;
 }
 

@@ -47,7 +47,8 @@ class Settlements {
     std::function<void()> none_left;
     /// Why something of a run's end will never be written. From anywhere.
     std::function<void(const RunId& run, const std::string& why)> given_up;
-    /// What Redis refuses beside the locks is another; empty: nothing any more. From the loop.
+    /// What Redis refuses beside the locks, at each end that it refuses in part; empty: nothing any
+    /// more. From the loop.
     std::function<void(const std::string& refused)> unwritten;
   };
   Settlements(RedisSession& session, Handler handler);

@@ -200,10 +200,8 @@ void Settlements<Kind>::answered(const RunId& run, const StoreError* trouble) {
 template <class Kind>
 void Settlements<Kind>::note_unwritten(const Call& call, const StoreError* trouble) {
   if (trouble == nullptr && (unwritten_.empty() || call.event.empty())) return;
-  const std::string refused = trouble == nullptr ? std::string() : trouble->why;
-  if (refused == unwritten_) return;
-  unwritten_ = refused;
-  handler_.unwritten(refused);
+  unwritten_ = trouble == nullptr ? std::string() : trouble->why;
+  handler_.unwritten(unwritten_);
 }
 
 template <class Kind>

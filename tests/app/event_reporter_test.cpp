@@ -41,6 +41,8 @@ class Recorder final : public EventHandler {
             text += kind.over ? " over" : " " + std::string(kind.reason);
           if constexpr (std::is_same_v<Kind, ClaimsRefused>)
             text += kind.over ? " taken" : " refused " + std::string(kind.reason);
+          if constexpr (std::is_same_v<Kind, WritesRefused>)
+            text += kind.over ? " written" : " unwritten " + std::string(kind.reason);
           if constexpr (std::is_same_v<Kind, PollerGone>) text += " gone";
           if constexpr (std::is_same_v<Kind, ItemParked>) text += " parked " + item_of(kind.item);
           told.push_back(std::move(text));
@@ -167,6 +169,37 @@ TEST_CASE("a list that this host can't serve, and one whose program is short of 
   w.settle_down();
   const Lines told = w.recorder.take();
   CHECK(count(told, "list no processes") == 1);
+}
+
+TEST_CASE("what is not written of runs is told, unless their list is refused as a whole") {
+  Reported w;
+  w.runs_take = 1s;
+  w.redis.lists["work"] = {"a"};
+  w.apply(rule_for("work", 2));
+  w.run_for(500ms);
+  w.redis.lists["work"].push_back("b");  // so that they don't end at the same time
+  w.run_for(20s);
+  w.recorder.take();
+  const auto told = [&](bool claims, bool records) {
+    w.redis.no_claims = claims ? "" : "no";
+    w.run_for(700ms);
+    w.redis.no_records = records ? "" : "some";
+    w.run_for(10s);
+    Lines lines = w.recorder.take();
+    std::erase_if(lines, [](const std::string& line) { return line.starts_with("end "); });
+    return lines;
+  };
+  CHECK(told(true, true).empty());
+  CHECK(told(true, false) == Lines{"- unwritten some"});
+  CHECK(told(true, true) == Lines{"- written"});
+  // Runs that end meanwhile are refused, too. It says nothing of those that end later.
+  CHECK(told(false, false) == Lines{"- refused no"});
+  CHECK(told(true, true) == Lines{"- taken"});
+  // What is refused of later ones is told, whether it was before or not.
+  CHECK(told(false, false) == Lines{"- refused no"});
+  CHECK(told(true, false) == Lines{"- taken", "- unwritten some"});
+  CHECK(told(false, false) == Lines{"- refused no"});
+  CHECK(told(true, false) == Lines{"- taken", "- unwritten some"});
 }
 
 TEST_CASE("what is quarantined is told, and so is the end of a poller") {

@@ -33,7 +33,9 @@ class Told : public store::CircularListHandler {
   void on_back() override { ++backs; }
   void on_given_up(const RunId& run, const std::string&) override { given_up.push_back(run); }
   void on_all_settled() override { ++all_settled; }
-  void on_unwritten(const std::string& why) override { unwritten.push_back(why); }
+  void on_unwritten(const std::string& why) override {
+    if (unwritten.empty() || unwritten.back() != why) unwritten.push_back(why);
+  }
 
   std::vector<store::PassReply> replies;
   std::vector<store::LookReply> looks;
@@ -42,7 +44,7 @@ class Told : public store::CircularListHandler {
   std::vector<RunId> back;
   std::vector<RunId> expiring;
   std::vector<RunId> given_up;
-  std::vector<std::string> unwritten;
+  std::vector<std::string> unwritten;  ///< each that is another than the one before
   int wakes = 0;
   int turns = 0;
   int others = 0;

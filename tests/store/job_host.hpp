@@ -23,10 +23,12 @@ class JobsTold : public store::thoonk::JobQueueHandler {
   void on_parked(const ShownItem& job, const std::string& why) override {
     parked.push_back(job.beginning + ": " + why);
   }
-  void on_unwritten(const std::string& why) override { unwritten.push_back(why); }
+  void on_unwritten(const std::string& why) override {
+    if (unwritten.empty() || unwritten.back() != why) unwritten.push_back(why);
+  }
   void on_all_settled() override { ++all_settled; }
 
-  std::vector<std::string> unwritten;
+  std::vector<std::string> unwritten;  ///< each that is another than the one before
   std::vector<store::TakeReply> takes;
   std::vector<RunId> lost;
   std::vector<RunId> back;

@@ -26,7 +26,9 @@ class ScheduleTold : public store::ScheduleQueueHandler {
   void on_parked(const ShownItem& job, const std::string& why) override {
     parked.push_back(job.beginning + ": " + why);
   }
-  void on_unwritten(const std::string& why) override { unwritten.push_back(why); }
+  void on_unwritten(const std::string& why) override {
+    if (unwritten.empty() || unwritten.back() != why) unwritten.push_back(why);
+  }
   void on_all_settled() override { ++all_settled; }
 
   std::vector<store::TakeReply> takes;
@@ -39,7 +41,7 @@ class ScheduleTold : public store::ScheduleQueueHandler {
   std::vector<RunId> expiring;
   std::vector<RunId> given_up;
   std::vector<std::string> parked;
-  std::vector<std::string> unwritten;
+  std::vector<std::string> unwritten;  ///< each that is another than the one before
   int backs = 0;
   int all_settled = 0;
 };

@@ -39,7 +39,9 @@ struct FakeRedis {
   std::map<std::string, unsigned> failures;
   std::vector<store::Settlement> history;
   bool reachable = true;
-  bool settles = true;  ///< false: nothing that ends is confirmed any more
+  bool settles = true;     ///< false: nothing that ends is confirmed any more
+  std::string no_claims;   ///< why it refuses all of them
+  std::string no_records;  ///< why it refuses what is written beside locks
   std::uint64_t fence = 0;
   unsigned run = 0;
   std::size_t claims = 0;
@@ -77,6 +79,9 @@ class FakeList : public store::CircularList {
     auto& items = redis_.lists[rule_->prefix];
     if (!redis_.reachable) {
       reply.end = ClaimEnd::unavailable;
+    } else if (!redis_.no_claims.empty()) {
+      reply.end = ClaimEnd::refused;
+      reply.detail = redis_.no_claims;
     } else if (items.empty()) {
       reply.end = ClaimEnd::empty;
     } else {
@@ -204,6 +209,7 @@ class FakeList : public store::CircularList {
     if (!redis_.settles) return;
     settled_.set(clock_.now(), [this] {
       unsettled_ = 0;
+      handler.on_unwritten(redis_.no_records);
       for (const Item& item : std::exchange(parked_, {})) handler.on_parked(item, "failed");
       handler.on_all_settled();
     });

@@ -100,7 +100,7 @@ void JobEnds::failed(const RunId& run, End& end, const StoreError& trouble) {
 }
 
 void JobEnds::confirmed(const RunId& run, const End& end, const EndResult& result) {
-  if (result.refused != unwritten_ && (!end.call.event.empty() || !result.refused.empty())) {
+  if (!result.refused.empty() || (!unwritten_.empty() && !end.call.event.empty())) {
     unwritten_ = result.refused;
     handler_.unwritten(unwritten_);
   }

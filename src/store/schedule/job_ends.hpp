@@ -27,7 +27,8 @@ class JobEnds {
     std::function<void()> none_left;
     /// Why something of a run's end will never be written. From the loop.
     std::function<void(const RunId& run, const std::string& why)> given_up;
-    /// What Redis refuses beside the key is another; empty: nothing any more. From the loop.
+    /// What Redis refuses beside the key, at each end that it refuses in part; empty: nothing any
+    /// more. From the loop.
     std::function<void(const std::string& refused)> unwritten;
     /// The schedule of a job is none: why. From the loop.
     std::function<void(const ShownItem& job, const std::string& why)> bad;

@@ -1,5 +1,5 @@
-// What Redis refuses of a schedule beside the keys of its jobs, as one text that is told when it
-// changes.
+// What Redis refuses of a schedule beside the keys of its jobs, as one text that is told at each
+// refusal, and when all is well again.
 #pragma once
 
 #include <functional>
@@ -33,7 +33,7 @@ class Refusals {
 
  private:
   void note(std::string& kept, const std::string& refused) {
-    if (kept == refused) return;
+    if (kept.empty() && refused.empty()) return;
     kept = refused;
     std::string why = of_takes_.empty() ? std::string() : missing_right(of_takes_);
     if (!of_ends_.empty() && of_ends_ != of_takes_)
