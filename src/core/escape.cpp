@@ -96,10 +96,23 @@ std::string escape_for_json(std::string_view bytes, const Character& character) 
 
 using EscapeOne = std::string (*)(std::string_view, const Character&);
 
+/// As many as stand for themselves in each way of escaping. Most of what is logged is such: it is
+/// not looked at character by character.
+std::string_view plain_beginning(std::string_view bytes) {
+  const char* const end = bytes.data() + bytes.size();
+  const char* at = bytes.data();
+  while (at != end && *at >= 0x20 && *at < 0x7F && *at != '"' && *at != '\\') ++at;
+  return {bytes.data(), static_cast<std::size_t>(at - bytes.data())};
+}
+
 std::string escape_all(std::string_view bytes, std::size_t max, EscapeOne escape_one) {
   std::string text;
   text.reserve(std::min(bytes.size(), max) + 2);
   while (!bytes.empty()) {
+    const std::string_view plain = plain_beginning(bytes.substr(0, max - text.size()));
+    text += plain;
+    bytes.remove_prefix(plain.size());
+    if (bytes.empty()) break;
     const Character character = decode(bytes);
     const std::string piece = escape_one(bytes, character);
     if (text.size() + piece.size() > max) return text + "…";
