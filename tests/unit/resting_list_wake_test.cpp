@@ -34,6 +34,26 @@ TEST_CASE("what is heard while a claim is out is followed before the list comes 
   CHECK(bench.log == std::vector<std::string>{"start 1"});
 }
 
+TEST_CASE("what a run sets free while a claim is out is claimed next") {
+  RestingPoller bench(rule_for("work", 2), 3);
+  bench.lock(0, 3);
+  bench.begin();
+  bench.unlock(1);
+  bench.sources.back()->handler.on_wake();
+  bench.run_for(15ms);
+  REQUIRE(bench.log == std::vector<std::string>{"start 1"});
+  bench.redis.claim_takes = 10ms;
+  bench.run_for(1s);  // nothing was heard for a while
+  while (bench.redis.claims_out == 0) {
+    bench.sources.back()->handler.on_wake();
+    bench.run_for(1ms);
+  }
+  // It has seen the item locked; the answer is still to come.
+  bench.end(bench.executors.back()->started.back().run);
+  bench.run_for(40ms);
+  CHECK(bench.log == std::vector<std::string>{"start 1", "succeeded 1", "start 1"});
+}
+
 TEST_CASE("a wake-up while a whole pass goes on is not forgotten") {
   RestingPoller bench(rule_for("work"), 20);
   bench.redis.ends = 4;

@@ -131,6 +131,7 @@ void CircularSource::note_pass(const store::PassReply& reply, bool woken) {
 /// pass finds it at once. Else the ends do, as a rule: what was taken stands at the right one.
 void CircularSource::note_freed() {
   owes_whole_ = true;
+  if (claim_out_) woken_ = true;  // it may have passed the item while that was locked
   const bool ours = pass_calls_ * items_per_call < held_ * 2;
   if (pass_calls_ <= short_pass || ours) scarce_ = false;
   // Who waits for longer than we do is told of it; so are we, if nobody does.
