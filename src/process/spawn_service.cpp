@@ -126,7 +126,7 @@ void SpawnService::send_waiting() {
 
 /// One, for which there is a place.
 void SpawnService::take_reply() {
-  if (!places_.empty()) places_.pop_back();
+  if (!places_.empty()) places_.pop_front();
   SpawnReply reply;
   Fd pidfd;
   const int got = receive_reply(socket_.get(), reply, pidfd);

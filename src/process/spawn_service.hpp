@@ -76,9 +76,10 @@ class SpawnService {
   std::uint64_t next_id_ = 0;
   std::map<std::uint64_t, Spawning*> asked_;  ///< not answered; nullptr: nobody waits for it
   std::deque<Waiting> waiting_;               ///< of those, not sent yet
-  /// The child's standard input of each request that was sent: what keeps a place in our table of
-  /// descriptors for the one that its reply brings.
-  std::vector<Fd> places_;
+  /// The child's standard input of each request that was sent, until its reply comes; replies come
+  /// in the same order. Each keeps a place in our table of descriptors for the one that its reply
+  /// brings.
+  std::deque<Fd> places_;
   Fd socket_;
   std::optional<loop::Watch> watch_;  // after socket_: goes first
   std::unique_ptr<Process> process_;
