@@ -51,7 +51,8 @@ def skipped(test):
 
 def what_failed(test):
     """The parts of what it said that tell of failures, each cut to MOST_LINES."""
-    output = re.sub(r"\x1b\[[0-9;]*m", "", test.get("stdout", "") or "")
+    said = (test.get("stdout") or "") + "\n" + (test.get("stderr") or "")
+    output = re.sub(r"\x1b\[[0-9;]*m", "", said)
     for pattern in FAILED:
         if found := pattern.findall(output):
             break
@@ -59,7 +60,9 @@ def what_failed(test):
         found = ["\n".join(output.splitlines()[-MOST_LINES:])]
     for part in found:
         lines = part.strip().splitlines()
-        yield "\n".join("    " + line for line in lines[:MOST_LINES])
+        if len(lines) > MOST_LINES:
+            lines[MOST_LINES // 2:-(MOST_LINES // 2)] = ["…"]
+        yield "\n".join("    " + line for line in lines)
 
 
 def main():

@@ -233,6 +233,11 @@ class ApiPage(place.Folder, unittest.TestCase):
         answer = connection.getresponse()
         return answer.status, json.loads(answer.read())
 
+    def listens(self):
+        """Its socket is there a moment before somebody can connect."""
+        with socket.socket(socket.AF_UNIX) as sock:
+            return sock.connect_ex(str(self.folder / "w8yd.sock")) == 0
+
     def run_w8yd(self):
         """With a list that runs, one that has failed, and one that is paused."""
         config = self.write("w8y.toml", f"""
@@ -250,7 +255,7 @@ class ApiPage(place.Folder, unittest.TestCase):
                                   stdout=log, stderr=log)
         self.addCleanup(daemon.wait)
         self.addCleanup(daemon.kill)
-        place.wait_for((self.folder / "w8yd.sock").exists, what="w8yd listens")
+        place.wait_for(self.listens, what="w8yd listens")
         place.wait_for(lambda: self.ask("GET", "/readyz")[0] == 200, what="w8yd is ready")
         for command in (["RPUSH", "runs:list", "a"], ["RPUSH", "fails:list", "a"],
                         ["SET", "fails:paused", "why"]):
