@@ -40,6 +40,9 @@ TlsTransport::TlsTransport(loop::Loop& loop, const ClientOptions& options,
       timer_(loop.timers()) {}
 
 void TlsTransport::connect() {
+  // Before OpenSSL is loaded, which counts: the connection gives up a little after that, with less
+  // to say.
+  deadline_ = loop_.now() + options_.connect_timeout;
   try {
     ssl_ = make_tls_client(options_);
   } catch (const TlsError& error) {
@@ -50,7 +53,6 @@ void TlsTransport::connect() {
   out_ = BIO_new(BIO_s_mem());
   SSL_set_bio(ssl_.get(), in_, out_);  // it owns them now
   state_ = State::connecting;
-  deadline_ = loop_.now() + options_.connect_timeout;
   below_.connect();
 }
 
