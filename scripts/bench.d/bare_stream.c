@@ -9,13 +9,16 @@
 
 static unsigned long batch;
 
-/* A settlement is answered by two words; a claim by four, or by seven and more, after which its items
+/* A settlement is answered by two words; a claim by five, or by eight and more, after which its items
  * are settled and the next are claimed. */
 static unsigned long take_reply(int more) {
   static struct text found[claim_header + 3 * 4096];
   static unsigned long oldest_run;
   const int count = reply(found, sizeof found / sizeof *found);
-  if (count < 4) return 0;
+  if (count < 5) {
+    if (count == 2) note_settled(found);
+    return 0;
+  }
   const int items = count < claim_header ? 0 : (count - claim_header) / 3;
   struct claimed ends[settled_at_once];
   for (int i = 0; i < items; i += settled_at_once) {
@@ -48,6 +51,7 @@ int main(int argc, char **argv) {
     items += take_reply(now_ns() - since < span);
     if (!reply_at_hand()) flush();
   }
+  check_settled();
   printf("%lu %.6f\n", items, (double)(now_ns() - since) / 1e9);
   return 0;
 }

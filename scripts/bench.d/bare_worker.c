@@ -71,12 +71,15 @@ static void ended(struct work *work) {
   end(work);
 }
 
-/* A claim is answered by seven words and more; what else there is has less. */
+/* A claim is answered by five words, or by eight and more; a settlement by two. */
 static void take_replies(void) {
   static struct text found[claim_header + 3 * 4096];
   do {
     const int count = reply(found, sizeof found / sizeof *found);
-    if (count < 4) continue;
+    if (count < 5) {
+      if (count == 2) note_settled(found);
+      continue;
+    }
     for (int i = claim_header; i + 2 < count; i += 3) {
       struct work *work = idle[--idle_count];
       work->what.run = asked_from++;
@@ -171,5 +174,6 @@ int main(int argc, char **argv) {
   send_ends();
   flush();
   while (unanswered() > 0) take_replies();
+  check_settled();
   return 0;
 }
