@@ -1,10 +1,12 @@
 // From a rule to the executor that can serve it.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 
 #include <w8y/caps.hpp>
+#include <w8y/clock.hpp>
 #include <w8y/executor.hpp>
 #include <w8y/rule.hpp>
 
@@ -29,6 +31,8 @@ struct ExecutorOptions {
       nullptr;                              ///< nullptr: processes without an executor are killed
   process::SpawnService* spawns = nullptr;  ///< for starts that may take long; nullptr: none
   process::TempFolders* folders = nullptr;  ///< to remove what is left in them; nullptr: none
+  /// How long an item waits for a process of a `stream` executor; then it is handed back.
+  Duration patience = std::chrono::seconds(1);
 };
 
 /// An executor for a list, by its rule and by what its program offers (nothing for a command).

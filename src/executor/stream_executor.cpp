@@ -45,7 +45,8 @@ StreamExecutor::~StreamExecutor() {
 }
 
 void StreamExecutor::start(const Claim& claim, RulePtr rule) {
-  waiting_.push_back({{claim.run, item_line(claim, rule->prefix), false}, loop_.now() + patience});
+  waiting_.push_back(
+      {{claim.run, item_line(claim, rule->prefix), false}, loop_.now() + options_.patience});
   rule_ = std::move(rule);
   look_soon();
 }
@@ -229,7 +230,7 @@ void StreamExecutor::on_process_ended(StreamProcess& process, StreamEnd&& end) {
 
   const Instant now = loop_.now();
   for (auto one = end.unread.rbegin(); one != end.unread.rend(); ++one)
-    waiting_.push_front({std::move(*one), now + patience});
+    waiting_.push_front({std::move(*one), now + options_.patience});
   if (process.pid() == 0) {
     end_waiting(end.process);
   } else {

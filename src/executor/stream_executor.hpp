@@ -1,10 +1,10 @@
 // Runs items with long-lived processes that take many each: `stream` executors.
 //
 // An item waits until a process takes it: the one with the fewest open runs, or a new one, up to
-// `processes`. After a second it is handed back, because this host can't run it now: another host
-// may have it, and no item fails because of a program that does not start. After a process that
-// ended before it did anything, there is a pause before the next one. The pause grows, and the next
-// process gets a single item until it has done something.
+// `processes`. After its patience (a second) it is handed back, because this host can't run it now:
+// another host may have it, and no item fails because of a program that does not start. After a
+// process that ended before it did anything, there is a pause before the next one. The pause grows,
+// and the next process gets a single item until it has done something.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,6 @@ namespace w8y::executor {
 
 class StreamExecutor : public Executor, private StreamOwner {
  public:
-  static constexpr Duration patience = std::chrono::seconds(1);
   static constexpr Duration shortest_pause = std::chrono::milliseconds(100);
   static constexpr Duration longest_pause = std::chrono::seconds(30);
 

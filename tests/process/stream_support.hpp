@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -91,8 +92,13 @@ struct StreamBench {
     recorder.inside_call = false;
   }
   void make() {
-    executor = executor::make_executor(loop, {"host-1", nullptr, retiring_streams.get()}, recorder,
-                                       rule, Caps{{"stream"}, concurrency, ""});
+    executor =
+        executor::make_executor(loop, options(), recorder, rule, Caps{{"stream"}, concurrency, ""});
+  }
+  executor::ExecutorOptions options() {
+    executor::ExecutorOptions made{"host-1", nullptr, retiring_streams.get()};
+    if (patience) made.patience = *patience;
+    return made;
   }
   bool wait(const std::function<bool()>& fact) { return turn_until(loop, fact); }
   bool started(const RunId& run) {
@@ -118,6 +124,7 @@ struct StreamBench {
   TempDir folder;
   Rule rule;
   unsigned concurrency;
+  std::optional<Duration> patience;  ///< of items that wait; without: what it is for users
   loop::Loop loop;
   RunRecorder recorder;
   std::unique_ptr<executor::RetiringStreams> retiring_streams;

@@ -1,10 +1,14 @@
-"""Holds up what our user starts: by a lease on a program, or by stopping all of his processes."""
+"""Holds up what our user starts: by a lease on a program, or by stopping all of his processes.
+
+Says so once it does.
+"""
 import fcntl
 import os
 import signal
 import sys
 
 if sys.argv[1] == "stop":
+    print("stops", flush=True)
     while True:
         try:
             os.kill(-1, signal.SIGSTOP)
@@ -13,5 +17,6 @@ if sys.argv[1] == "stop":
 signal.signal(signal.SIGIO, signal.SIG_IGN)
 program = os.open(sys.argv[2], os.O_RDWR)
 fcntl.fcntl(program, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+print("holds the lease", flush=True)
 while True:
     signal.pause()
