@@ -90,9 +90,10 @@ bool Orphans::is_orphan(pid_t pid) const {
   return !started_children().contains(pid);
 }
 
-/// Whether we know of all children that had been started when `asked` were asked for.
-bool Orphans::know_all(std::uint64_t asked) const {
-  return announced_children().answered >= asked;
+/// Whether we have been told of all children that were asked for. One that was asked for after a
+/// look had begun may have exited before it was over: what counts is who is asked for by now.
+bool Orphans::know_all() {
+  return announced_children().answered >= announced_children().asked;
 }
 
 void Orphans::sweep() {
@@ -102,7 +103,7 @@ void Orphans::sweep() {
     siginfo_t info{};
     if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) return;
     if (!is_orphan(info.si_pid)) break;
-    if (!know_all(announced_children().asked)) {
+    if (!know_all()) {
       again_ = true;  // it may be one of those that we are still to be told of
       return;
     }
@@ -112,16 +113,16 @@ void Orphans::sweep() {
   // them is to look at every process of the host: not on the loop.
   if (scanning_) return;
   const auto found = std::make_shared<std::vector<ChildState>>();
-  const auto then = [self = self_, found, asked = announced_children().asked] {
-    if (*self != nullptr) (*self)->scanned(*found, asked);
+  const auto then = [self = self_, found] {
+    if (*self != nullptr) (*self)->scanned(*found);
   };
   scanning_ = loop::in_background(
       loop_, [found] { *found = children(); }, then);
 }
 
-void Orphans::scanned(const std::vector<ChildState>& found, std::uint64_t asked) {
+void Orphans::scanned(const std::vector<ChildState>& found) {
   scanning_ = false;
-  if (!know_all(asked) || runs_briefly()) {
+  if (!know_all() || runs_briefly()) {
     if (!timer_.pending()) timer_.set(loop_.now() + pause, [this] { look(); });
     return;
   }

@@ -44,6 +44,8 @@ class Orphans {
   /// was our child before we began is somebody else's business. Returns how many.
   std::size_t kill_all(Duration limit = std::chrono::seconds(1));
   [[nodiscard]] std::size_t reaped() const { return reaped_; }
+  /// Whether all processes are being looked at, on another thread.
+  [[nodiscard]] bool scanning() const { return scanning_; }
 
   struct ChildState {
     pid_t pid = 0;
@@ -54,9 +56,9 @@ class Orphans {
   void listen();
   void look();
   void sweep();
-  void scanned(const std::vector<ChildState>& found, std::uint64_t asked);
+  void scanned(const std::vector<ChildState>& found);
   void reap(pid_t pid);
-  [[nodiscard]] bool know_all(std::uint64_t asked) const;
+  [[nodiscard]] static bool know_all();
   [[nodiscard]] bool is_orphan(pid_t pid) const;
 
   loop::Loop& loop_;

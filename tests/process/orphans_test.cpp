@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 
@@ -49,7 +50,45 @@ std::string leave_for(const std::string& seconds) {
   return script.replace(script.find("TIME"), 4, seconds);
 }
 
+/// A child of ours that has exited, and was not reaped.
+pid_t make_zombie() {
+  const pid_t pid = fork();
+  if (pid == 0) _exit(0);
+  siginfo_t info{};
+  while (waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
+  }
+  return pid;
+}
+
+/// Whether nobody has reaped it, which is done now.
+bool is_still_ours(pid_t pid) {
+  return waitpid(pid, nullptr, WNOHANG) == pid;
+}
+
 }  // namespace
+
+TEST_CASE("a child that was asked for while all processes were looked at is no orphan") {
+  const pid_t known = make_zombie();  // the oldest: it hides the others
+  process::started_children().insert(known);
+  const pid_t unknown = make_zombie();
+  const pid_t orphan = make_zombie();
+  {
+    loop::Loop loop;
+    const process::Orphans orphans(loop);
+    REQUIRE(orphans.scanning());
+    ++process::announced_children().asked;  // a helper has started it, and has yet to say so
+    CHECK(turn_until(loop, [&] { return !orphans.scanning(); }));
+    CHECK(orphans.reaped() == 0);
+    process::started_children().insert(unknown);
+    ++process::announced_children().answered;
+    CHECK(turn_until(loop, [&] { return gone(orphan); }));
+    CHECK(orphans.reaped() == 1);
+  }
+  for (const pid_t pid : {known, unknown}) {
+    CHECK(is_still_ours(pid));
+    process::started_children().erase(pid);
+  }
+}
 
 TEST_CASE("an orphan that exits leaves no zombie, and our own children keep their ends") {
   Leaving left(leave_for("0.1") + "sleep 0.05; exit 7");
