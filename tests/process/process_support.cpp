@@ -64,6 +64,10 @@ std::string field(const std::string& text, const std::string& name) {
   return "(none)";
 }
 
+std::uint64_t ignored_signals() {
+  return std::stoull(field(read_file("/proc/self/status"), "SigIgn"), nullptr, 16);
+}
+
 bool alive(pid_t pid) {
   const std::string status = read_file("/proc/" + std::to_string(pid) + "/status");
   return !status.empty() && field(status, "State").front() != 'Z';

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -46,6 +47,10 @@ process::ChildOptions command(const std::vector<std::string>& argv);
 
 /// The value of `field` in a text like /proc/self/status.
 std::string field(const std::string& text, const std::string& name);
+
+/// The signals that we ignore, a bit each, as in /proc/self/status: a shell has its children in the
+/// background ignore SIGINT.
+std::uint64_t ignored_signals();
 /// Whether the process is there and not a zombie.
 bool alive(pid_t pid);
 std::vector<std::string> lines_of(const std::string& text);
