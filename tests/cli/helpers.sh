@@ -31,7 +31,8 @@ wait_for() {
 start_w8yd() {
   "$W8YD" --config "$DIR/config.toml" "$@" >"$DIR/w8yd.out" 2>"$DIR/w8yd.log" &
   W8YD_PID=$!
-  wait_for '"$W8YCTL" --socket "$SOCKET" --json status | grep -q "\"state\": *\"running\""' 30
+  # To ask costs more than to look whether there is somebody to ask.
+  wait_for '[ -S "$SOCKET" ] && "$W8YCTL" --socket "$SOCKET" --json status | grep -q "\"state\": *\"running\""' 30
 }
 
 # Says how a command ended, when it did not end with 0; for use in the middle of a cmd.
