@@ -183,6 +183,7 @@ class Promises final : public Server::Watcher, public ChildWatcher, public HostW
   void after_claim(Server& server, const Server::Command& command, const Value& reply);
   void after_renew(const Server::Command& command, const Value& reply);
   void before_settle(Server& server, const Server::Command& command);
+  void without_old_ends(Server& server, const Server::Command& command);
   void after_settle(Server& server, const Server::Command& command);
   static void over(Run& run);
   void lease_ends_at(Run& run, Instant at);
@@ -215,17 +216,23 @@ class Promises final : public Server::Watcher, public ChildWatcher, public HostW
   std::map<std::string, std::uint64_t> claims_won_;  ///< items
   std::uint64_t looks_ = 0;                          ///< at lists
   Count count_;
+  struct ItemState {
+    std::string lock;
+    std::int64_t failures = 0;
+    bool parked = false;
+  };
   /// Of the items that a settlement is about, before it.
   struct Before {
     std::string run;
     std::string item;
     std::string list;
     std::string lock;
-    std::string lock_was;
-    std::int64_t failures = 0;
-    bool parked = false;
     bool old = false;
+    ItemState was;
+    ItemState due;  ///< after it, if its old ends change nothing
   };
+  static ItemState state_of(Keys& keys, const Server::Command& command, const std::string& lock,
+                            const std::string& item);
   std::vector<Before> before_;
 };
 

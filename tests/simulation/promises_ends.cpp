@@ -1,4 +1,5 @@
 // Promises: what the end of a run may change, and what is left when all have left.
+#include <algorithm>
 #include <utility>
 
 #include "simulation/promises.hpp"
@@ -11,9 +12,18 @@ std::string list_named(const std::string& key) {  // "work:list"
   return key.substr(0, key.rfind(":list"));
 }
 
-std::string text_in(Server& server, const std::string& key) {
-  const auto* text = server.keys().find<std::string>(key);
+std::string text_in(Keys& keys, const std::string& key) {
+  const auto* text = keys.find<std::string>(key);
   return text == nullptr ? std::string() : *text;
+}
+
+/// Of settle.lua: arguments before its kinds, and of each; of each end.
+constexpr std::size_t before_kinds = 4, of_kind = 8, of_end = 4;
+/// Keys before its locks.
+constexpr std::size_t first_lock = 5;
+
+std::size_t first_end(const Words& arg) {
+  return before_kinds + of_kind * static_cast<std::size_t>(number(arg[3]));
 }
 
 }  // namespace
@@ -31,22 +41,56 @@ void Promises::taken_away(const Server& server, const std::string& list, const s
       run.lost_by_store = true;
 }
 
+Promises::ItemState Promises::state_of(Keys& keys, const Server::Command& command,
+                                       const std::string& lock, const std::string& item) {
+  return {text_in(keys, lock), failures_of(keys, command.key[0], item),
+          has_field(keys, command.key[4], item)};
+}
+
 void Promises::before_settle(Server& server, const Server::Command& command) {
   before_.clear();
-  const auto kinds = static_cast<std::size_t>(number(command.arg[3]));
-  std::size_t at = 4 + 8 * kinds;
+  std::size_t at = first_end(command.arg);
   const std::string list = list_named(command.key[3]);
-  for (std::size_t i = 5; i + 1 < command.key.size(); ++i, at += 4) {
+  for (std::size_t i = first_lock; i + 1 < command.key.size(); ++i, at += of_end) {
     const auto found = runs_.find(command.arg[at + 1]);
     if (found == runs_.end()) continue;
     const Run& run = found->second;
     const Run* last = last_claim_[lock_of(run)];
     const std::string item = command.key[i].substr(command.arg[2].size());
-    before_.push_back({run.id, item, list, command.key[i], text_in(server, command.key[i]),
-                       failures_of(server.keys(), command.key[0], item),
-                       has_field(server.keys(), command.key[4], item),
-                       last != nullptr && last->number > run.number});
+    const ItemState state = state_of(server.keys(), command, command.key[i], item);
+    before_.push_back({run.id, item, list, command.key[i],
+                       last != nullptr && last->number > run.number, state, state});
   }
+  const bool both = std::any_of(before_.begin(), before_.end(), [&](const Before& old) {
+    return old.old && std::any_of(before_.begin(), before_.end(), [&](const Before& other) {
+             return !other.old && other.lock == old.lock;
+           });
+  });
+  if (both) without_old_ends(server, command);
+}
+
+/// Where an item's old end goes in one call with that of its last run, what the last one makes of
+/// the item is seen on a copy.
+void Promises::without_old_ends(Server& server, const Server::Command& command) {
+  Words key = command.key, arg = command.arg;
+  std::size_t i = first_lock, at = first_end(arg);
+  while (i + 1 < key.size()) {
+    const bool old = std::any_of(before_.begin(), before_.end(), [&](const Before& each) {
+      return each.old && each.run == arg[at + 1];
+    });
+    if (old) {
+      key.erase(key.begin() + static_cast<std::ptrdiff_t>(i));
+      const auto first = arg.begin() + static_cast<std::ptrdiff_t>(at);
+      arg.erase(first, first + of_end);
+    } else {
+      ++i;
+      at += of_end;
+    }
+  }
+  Keys keys = server.keys();
+  std::vector<Published> published;
+  settle({keys, key, arg, published});
+  for (Before& each : before_) each.due = state_of(keys, command, each.lock, each.item);
 }
 
 void Promises::over(Run& run) {
@@ -55,24 +99,26 @@ void Promises::over(Run& run) {
 }
 
 void Promises::after_settle(Server& server, const Server::Command& command) {
-  for (const Before& was : before_) {
-    Run& run = runs_[was.run];
+  for (const Before& each : before_) {
+    Run& run = runs_[each.run];
     over(run);
     ++count_.settled;
-    const std::string lock = text_in(server, was.lock);
-    world_.log(server.name(), was.list + ' ' + brief(was.item),
-               "end of run " + was.run + ": " + (was.lock_was.empty() ? "free" : was.lock_was) +
-                   " becomes " + (lock.empty() ? "free" : lock));
-    if (!was.old || run.lost_by_store) continue;
-    const bool ours = was.lock_was == run.value;
-    const bool changed = failures_of(server.keys(), command.key[0], was.item) != was.failures ||
-                         has_field(server.keys(), command.key[4], was.item) != was.parked ||
-                         (!ours && !was.lock_was.empty() && lock != was.lock_was);
+    const ItemState now = state_of(server.keys(), command, each.lock, each.item);
+    world_.log(server.name(), each.list + ' ' + brief(each.item),
+               "end of run " + each.run + ": " + (each.was.lock.empty() ? "free" : each.was.lock) +
+                   " becomes " + (now.lock.empty() ? "free" : now.lock));
+    if (!each.old || run.lost_by_store) continue;
+    const bool held = !each.was.lock.empty() && each.was.lock != run.value;
+    const auto differs = [&](auto ItemState::*part) {
+      return now.*part != each.was.*part && now.*part != each.due.*part;
+    };
+    const bool changed = differs(&ItemState::failures) || differs(&ItemState::parked) ||
+                         (held && differs(&ItemState::lock));
     if (changed)
       break_promise(
           "an old end changes nothing",
-          "that of run " + was.run + " of " + run.host + " came after others had run the item",
-          {was.list + ' ' + brief(was.item), run.host});
+          "that of run " + each.run + " of " + run.host + " came after others had run the item",
+          {each.list + ' ' + brief(each.item), run.host});
   }
 }
 
