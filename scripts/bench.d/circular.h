@@ -4,7 +4,7 @@
 
 #include "records.h"
 
-enum { settled_at_once = 32, claim_header = 8 };
+enum { settled_at_once = 32, claim_header = 7 };
 
 /* A claimed item: three words of a claim's reply, behind claim_header others. */
 static const char *prefix, *settle_sha, *claim_sha, *history;

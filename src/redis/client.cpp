@@ -50,10 +50,6 @@ void Client::reconnect_now() {
   impl_->reconnect_now();
 }
 
-void Client::distrust(const std::string& why) {
-  impl_->distrust(why);
-}
-
 Client::Listener::Listener(Client& client)
     : client_(client), place_(client.impl_->listeners().add(this)) {}
 

@@ -51,7 +51,9 @@ class Client {
   void call(const Command& command, Callback callback);
   /// The first use on a connection is EVAL, so it takes one round trip whatever the server has
   /// cached; then EVALSHA, and EVAL again after NOSCRIPT (behind what was called meanwhile, so not
-  /// for use inside MULTI). The script must outlive the client.
+  /// for use inside MULTI). The script must outlive the client. A reply that does not name this
+  /// call is not believed, nor any behind it: what is unanswered is lost, and the connection is
+  /// made anew.
   void run(const Script& script, const Command& keys, const Command& args, Callback callback);
   /// Nobody wants the reply.
   void call(const Command& command);
@@ -65,9 +67,6 @@ class Client {
   [[nodiscard]] std::size_t unsent() const;
   /// The next attempt is made now instead of after the pause.
   void reconnect_now();
-  /// A reply was not that of its call, so no reply behind it is believed: what is unanswered is
-  /// lost, and the connection is made anew. Of a cluster, each one.
-  void distrust(const std::string& why);
 
   /// Told of every change, until it is destroyed: of each new connection, of its end, and, while
   /// there is none, of each new reason. The connection counts as up when its handshake (AUTH,

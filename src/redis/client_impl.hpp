@@ -17,7 +17,6 @@ class Client::Impl {
   [[nodiscard]] virtual std::uint64_t commands_sent() const = 0;
   [[nodiscard]] virtual std::size_t unsent() const = 0;
   virtual void reconnect_now() = 0;
-  virtual void distrust(const std::string& why) = 0;
 
   Listeners<Listener>& listeners() { return listeners_; }
 

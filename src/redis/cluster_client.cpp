@@ -42,10 +42,6 @@ void ClusterClient::reconnect_now() {
   for (const auto& [place, node] : nodes_) node->client.reconnect_now();
 }
 
-void ClusterClient::distrust(const std::string& why) {
-  for (const auto& [place, node] : nodes_) node->client.distrust(why);
-}
-
 // ---- calls
 
 void ClusterClient::call(const Command& command, Callback callback) {

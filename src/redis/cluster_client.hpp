@@ -36,7 +36,6 @@ class ClusterClient final : public Client::Impl {
   [[nodiscard]] std::uint64_t commands_sent() const override;
   [[nodiscard]] std::size_t unsent() const override;
   void reconnect_now() override;
-  void distrust(const std::string& why) override;
 
  private:
   using Call = ClusterLane::Call;

@@ -5,6 +5,8 @@
 
 namespace w8y::redis {
 
+/// It takes its last argument as the name of its call, and answers {name, reply}: one that was made
+/// for another call is known by that (Client::run()). What it raises comes without a name.
 /// Of literals: whoever makes one of other text keeps that as long. Copies of all scripts, made
 /// before main(), would cost `w8y` a third of the memory that it touches.
 struct Script {

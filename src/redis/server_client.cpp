@@ -77,9 +77,9 @@ void ServerClient::refuse(Callback& callback, std::string why, Failure failure) 
   if (!not_sent_.pending()) not_sent_.set(loop_.now(), [this] { answer_not_sent(); });
 }
 
-void ServerClient::accepted(Callback callback) {
+void ServerClient::accepted(Callback callback, std::int64_t name) {
   ++commands_;
-  calls_.push_back({std::move(callback), link_.connection()->end_of_output(), loop_.now()});
+  calls_.push_back({std::move(callback), link_.connection()->end_of_output(), loop_.now(), name});
   if (!timeout_.pending()) watch_timeout();
 }
 
@@ -87,35 +87,40 @@ void ServerClient::run(const Script& script, const Command& keys, const Command&
                        Callback callback) {
   traffic().count(script.name);
   const bool known = scripts_are_known_ || std::ranges::find(known_, &script) != known_.end();
-  const std::size_t size = bytes_of(keys) + bytes_of(args);
+  const std::int64_t name = ++last_name_;
+  const std::string name_text = std::to_string(name);
+  const std::size_t size = bytes_of(keys) + bytes_of(args) + bytes_of({name_text});
   std::string* out = accept(callback, size + script.text.size());
   if (out == nullptr) return;
-  const std::size_t words = 3 + keys.size() + args.size();
+  const std::size_t words = 4 + keys.size() + args.size();
   std::string rest;  // kept for a second try
   rest.reserve(size);
   append_word(rest, std::to_string(keys.size()));
   for (const std::string_view key : keys) append_word(rest, key);
   for (const std::string_view arg : args) append_word(rest, arg);
+  append_word(rest, name_text);
   if (!known) {
-    eval(script, rest, words, std::move(callback));
+    eval(script, rest, words, name, std::move(callback));
     return;
   }
   append_count(*out, words);
   append_word(*out, "EVALSHA");
   append_word(*out, script.sha1);
   *out += rest;
-  accepted([this, &script, rest = std::move(rest), words,
-            callback = std::move(callback)](const Answer& answer) {
-    if (answer.error() == ErrorCode::noscript) {
-      eval(script, rest, words, callback);
-    } else if (callback) {
-      callback(answer);
-    }
-  });
+  accepted(
+      [this, &script, rest = std::move(rest), words, name,
+       callback = std::move(callback)](const Answer& answer) {
+        if (answer.error() == ErrorCode::noscript) {
+          eval(script, rest, words, name, callback);
+        } else if (callback) {
+          callback(answer);
+        }
+      },
+      name);
 }
 
 void ServerClient::eval(const Script& script, const std::string& rest, std::size_t words,
-                        Callback callback) {
+                        std::int64_t name, Callback callback) {
   std::string* out = accept(callback, rest.size() + script.text.size());
   if (out == nullptr) return;
   append_count(*out, words);
@@ -124,7 +129,7 @@ void ServerClient::eval(const Script& script, const std::string& rest, std::size
   *out += rest;
   // The server compiles it before it runs it, so what follows on this connection finds it.
   if (std::ranges::find(known_, &script) == known_.end()) known_.push_back(&script);
-  accepted(std::move(callback));
+  accepted(std::move(callback), name);
 }
 
 void ServerClient::on_link_up() {
@@ -141,13 +146,17 @@ void ServerClient::on_link_reply(const Reply& reply) {
     link_.drop("an answer that nobody asked for: " + std::string(reply.text().substr(0, 200)));
     return;
   }
+  // What a script raises has no name.
+  const std::int64_t name = reply.is_error() ? 0 : calls_.front().name;
+  if (name != 0 && !(reply.is_array() && reply[0].integer() == name)) return distrust();
+  const Reply told = name != 0 ? reply[1] : reply;
   suspected_ = false;
-  refusing_.note(reply);
-  if (reply.is_error()) leave(reply);
+  refusing_.note(told);
+  if (told.is_error()) leave(told);
   traffic().answered.add(loop_.now() - calls_.front().since);
   const Callback callback = std::move(calls_.front().callback);
   calls_.pop_front();
-  if (callback) callback(Answer{Failure::none, reply, {}});
+  if (callback) callback(Answer{Failure::none, told, {}});
 }
 
 /// A server that can't take our commands now and that a new connection may have the better of: the
@@ -161,10 +170,10 @@ void ServerClient::leave(const Reply& error) {
                [this, why = std::string(error.text().substr(0, 200))] { link_.drop(why); });
 }
 
-void ServerClient::distrust(const std::string& why) {
-  if (link_.state() != Link::State::up || std::exchange(distrusted_, true)) return;
-  // Once the reply that is being told of has been.
-  leaving_.set(loop_.now(), [this, why] { link_.drop(why); });
+/// The reply was made for another call, and so may be all behind it.
+void ServerClient::distrust() {
+  distrusted_ = true;
+  leaving_.set(loop_.now(), [this] { link_.drop("a reply was that of another call"); });
 }
 
 void ServerClient::on_link_down(const Connection::End& end) {

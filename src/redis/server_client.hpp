@@ -1,6 +1,7 @@
 // Client of one server.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <string>
 #include <vector>
@@ -27,13 +28,13 @@ class ServerClient final : public Client::Impl, private Link::Handler {
   [[nodiscard]] std::uint64_t commands_sent() const override { return commands_; }
   [[nodiscard]] std::size_t unsent() const override;
   void reconnect_now() override { link_.reconnect_now(); }
-  void distrust(const std::string& why) override;
 
  private:
   struct Call {
     Callback callback;
     std::uint64_t end;  // its place in the connection's output
     Instant since;
+    std::int64_t name;  // of a script's call; 0: it is none
   };
   /// To be answered so.
   struct NotSent {
@@ -43,13 +44,16 @@ class ServerClient final : public Client::Impl, private Link::Handler {
   };
 
   std::string* accept(Callback& callback, std::size_t bytes);
-  void accepted(Callback callback);
+  void accepted(Callback callback, std::int64_t name = 0);
   void refuse(Callback& callback, std::string why, Failure failure = Failure::not_sent);
-  void eval(const Script& script, const std::string& rest, std::size_t words, Callback callback);
+  /// `rest`: the keys and arguments, the call's name among them.
+  void eval(const Script& script, const std::string& rest, std::size_t words, std::int64_t name,
+            Callback callback);
   void on_link_up() override;
   void on_link_reply(const Reply& reply) override;
   void on_link_down(const Connection::End& end) override;
   void leave(const Reply& error);
+  void distrust();
   void watch_timeout();
   void on_timeout();
   void answer_not_sent();
@@ -65,6 +69,7 @@ class ServerClient final : public Client::Impl, private Link::Handler {
   Timer not_sent_;
   std::vector<const Script*> known_;  // the scripts that this connection has been sent
   std::uint64_t commands_ = 0;
+  std::int64_t last_name_ = 0;
   Timer leaving_;            // the server is not one to stay with
   bool distrusted_ = false;  // no reply is believed until there is a new connection
   std::string told_;         // why it is down, as the listeners know it

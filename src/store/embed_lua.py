@@ -5,6 +5,9 @@ in a script stands for that file. Parts that are named here are only looked at f
 
 Comments, indentation and empty lines are left out, strings are kept as they are; a line stays a
 line, so that what Redis says of "line 12" can be found (`--print SCRIPT.lua` shows it numbered).
+
+Each is embedded in one that names its call (src/redis/script.hpp): it takes the last argument for
+itself, and puts that before the reply.
 """
 
 import hashlib
@@ -46,6 +49,11 @@ def whole(path):
     )
 
 
+def named(text):
+    """The script as it is called: on the same lines."""
+    return f"local name=table.remove(ARGV) local function script() {text}end return {{name,(script())}}\n"
+
+
 def literal(text):
     """A C++ string literal, a line of it for a line of the script."""
     lines = []
@@ -67,7 +75,7 @@ def render(paths):
         "namespace w8y::store::scripts {",
     ]
     for path in paths:
-        text = strip(whole(path))
+        text = named(strip(whole(path)))
         sha1 = hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
         parts.append(f'\nconstinit const redis::Script {path.stem}{{\n    "{path.stem}",\n{literal(text)},\n    "{sha1}"}};')
     parts.append("\n}  // namespace w8y::store::scripts\n")

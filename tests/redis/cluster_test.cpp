@@ -18,8 +18,8 @@ namespace cluster_test {
 namespace {
 
 const redis::Script append{
-    "append", "redis.call('APPEND', KEYS[1], ARGV[1]) return redis.call('GET', KEYS[1])",
-    "8b9ab1d57d5e2d8fa3e9ba1bbb43a8b7ef02fc74"};
+    "append", "redis.call('APPEND', KEYS[1], ARGV[1]) return {ARGV[2], redis.call('GET', KEYS[1])}",
+    "e5bd9ba5804f5a827669159b67283a05d44da0e0"};
 
 std::string run(loop::Loop& loop, Client& client, const redis::Script& script,
                 const redis::Command& keys, const redis::Command& args) {

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fixture.hpp"
 #include "redis/client.hpp"
@@ -16,8 +17,15 @@ namespace {
 constexpr std::string_view no_hash = "0000000000000000000000000000000000000000";
 
 // The hash: printf '%s' TEXT | sha1sum
-const redis::Script echo{"test", "return KEYS[1]..':'..ARGV[1]..':'..ARGV[2]",
-                         "aa11b8684bb196e99257547eebd48759ec14e1f4"};
+const redis::Script echo{"test", "return {ARGV[3], KEYS[1]..':'..ARGV[1]..':'..ARGV[2]}",
+                         "fcbdfb08d41ca88a6e69a49052d58221211968f7"};
+
+std::string run_echo(loop::Loop& loop, Client& client) {
+  Answers answers;
+  client.run(echo, {"k"}, {"a", "1"}, answers.take());
+  turn_until(loop, [&] { return !answers.all.empty(); });
+  return answers.all.empty() ? "(unanswered)" : answers.all.front();
+}
 
 }  // namespace
 
@@ -100,6 +108,50 @@ TEST_CASE("a script's own error, a forbidden script, and no connection are answe
   CHECK(answers.all.size() == 2);
   CHECK(turn_until(loop, [&] { return answers.all.size() == 3; }));
   CHECK(has(answers.all[2], "not_sent"));
+}
+
+TEST_CASE("a reply that is another call's is not believed, nor what comes behind it") {
+  RedisServer server;
+  loop::Loop loop;
+  Client client(loop, options_for(server.url()));
+  Ups ups(client);
+  const redis::Script of_another{"test", "return {'99', 'theirs'}", no_hash};
+  const redis::Script nameless{"test", "return 1", no_hash};
+  for (const redis::Script* script : {&of_another, &nameless}) {
+    INFO(script->text);
+    const int before = ups.ups;
+    Answers answers;
+    client.run(echo, {"k"}, {"a", "0"}, answers.take());
+    client.run(*script, {}, {}, answers.take());
+    client.call({"SET", "done", "1"}, answers.take());
+    CHECK(turn_until(loop, [&] { return answers.all.size() == 3; }));
+    CHECK(answers.all[0] == "k:a:0");
+    CHECK(has(answers.all[1], "lost: "));
+    CHECK(has(answers.all[1], "a reply was that of another call"));
+    CHECK(has(answers.all[2], "lost: "));
+    CHECK(server.ask({"GET", "done"}) == "1");
+    CHECK(turn_until(loop, [&] { return ups.ups > before && client.connected(); }));
+    CHECK(run_echo(loop, client) == "k:a:1");
+  }
+}
+
+TEST_CASE("a script may have no reply, or an error for one") {
+  RedisServer server;
+  loop::Loop loop;
+  Client client(loop, options_for(server.url()));
+  const redis::Script none{"test", "return {ARGV[1], nil}", no_hash};
+  const redis::Script error{"test", "return {ARGV[1], redis.error_reply('NOPE why')}", no_hash};
+  std::vector<std::string> told;
+  client.run(none, {}, {}, [&](const redis::Answer& answer) {
+    CHECK(answer.ok());
+    told.push_back(answer.reply.is_nil() ? "nil" : "something");
+  });
+  client.run(error, {}, {}, [&](const redis::Answer& answer) {
+    CHECK(!answer.ok());
+    told.push_back(answer.problem());
+  });
+  CHECK(turn_until(loop, [&] { return told.size() == 2; }));
+  CHECK(told == std::vector<std::string>{"nil", "NOPE why"});
 }
 
 }  // namespace script_call_test

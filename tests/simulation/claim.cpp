@@ -206,11 +206,8 @@ struct Claiming {
   }
 
   Value short_reply(const char* status, std::int64_t soon, std::string detail) {
-    return Value::array({name_of_call(), Value::of(status), Value::of(0), Value::of(soon),
-                         Value::of(std::move(detail))});
-  }
-  [[nodiscard]] Value name_of_call() const {
-    return Value::of(call.arg.size() > first_run ? call.arg[first_run] : std::string());
+    return Value::array(
+        {Value::of(status), Value::of(0), Value::of(soon), Value::of(std::move(detail))});
   }
 
   std::optional<Value> before_the_list();
@@ -365,8 +362,8 @@ Value Claiming::reply(bool for_others, std::int64_t left, bool ends) {
     leave_line();
   }
   std::vector<Value> told_of{
-      name_of_call(),    Value::of(status),  Value::of(left),  Value::of(soon_ms),
-      Value::of(detail), Value::of(longest), Value::of(bytes), Value::of(std::ssize(parked))};
+      Value::of(status),  Value::of(left),  Value::of(soon_ms),           Value::of(detail),
+      Value::of(longest), Value::of(bytes), Value::of(std::ssize(parked))};
   for (const std::string& item : parked) {
     told_of.push_back(Value::of(item.substr(0, told)));
     told_of.push_back(Value::of(std::ssize(item)));

@@ -139,7 +139,7 @@ void replace_all(std::string& text, const std::string& what, const std::string& 
 
 void Comparison::script(const redis::Script& real, Script model, const Words& key, const Words& arg,
                         bool times) {
-  compare(real, model({keys_, key, arg, published_}), key, arg, times ? 3 : no_time);
+  compare(real, model({keys_, key, arg, published_}), key, arg, times ? 2 : no_time);
 }
 
 void Comparison::lua(const redis::Script& script, const Words& key, const Words& arg,
@@ -150,7 +150,7 @@ void Comparison::lua(const redis::Script& script, const Words& key, const Words&
 
 void Comparison::compare(const redis::Script& real, Value expected, const Words& key,
                          const Words& arg, std::size_t time_at) {
-  std::string text(real.text);
+  std::string text(real.text);  // it names its call, see redis::Script
   replace_all(text, "redis.call('TIME')",
               "({'" + std::to_string(keys_.now_us / 1'000'000) + "','" +
                   std::to_string(keys_.now_us % 1'000'000) + "'})");
@@ -162,8 +162,11 @@ void Comparison::compare(const redis::Script& real, Value expected, const Words&
   redis::Command words{"EVAL", text, count};
   words.insert(words.end(), key.begin(), key.end());
   words.insert(words.end(), arg.begin(), arg.end());
+  words.emplace_back("1");
   const auto replies = redis_.pipeline({words});
-  const Value found = value_of(replies[0]);
+  Value found = value_of(replies[0]);
+  if (found.kind == Value::Kind::array)
+    found = found.elements.size() > 1 ? Value(found.elements[1]) : Value{};
   std::string what = std::string(real.name) + " (";
   for (const std::string& word : arg) what += word.substr(0, 60) + ", ";
   what += ")";

@@ -210,12 +210,14 @@ class Lua {
   Value run(const redis::Script& script, const ScriptCall& call) {
     lua_State* state = state_.get();
     give("KEYS", call.key);
-    give("ARGV", call.arg);
+    Words arg = call.arg;
+    arg.emplace_back("1");  // the name of the call
+    give("ARGV", arg);
     lua_rawgeti(state, LUA_REGISTRYINDEX, compiled(script));
     const bool failed = lua_pcall(state, 0, 1, 0) != 0;
     Value reply = value_at(state, -1);
     lua_pop(state, 1);
-    if (!failed) return reply;
+    if (!failed) return reply.elements.size() > 1 ? Value(reply.elements[1]) : Value{};
     const std::string code = reply.kind == Value::Kind::error ? "" : "ERR ";
     return Value::error(code + reply.text + " script: " + std::string(script.sha1) +
                         ", on @user_script:1.");

@@ -138,12 +138,12 @@ void Promises::after_claim(Server& server, const Server::Command& command, const
                  command.key[6], command.arg[0], std::chrono::milliseconds(number(command.arg[1])),
                  number(command.arg[2])});
   }
-  constexpr std::size_t head = 8, several = 5;
+  constexpr std::size_t head = 7, several = 5;
   if (told.size() < head) return;
   if (told.size() >= head + 3 * several)
     if (const auto waits = at_claims_.extract(command.who)) waits.mapped()();
   std::size_t run = 15;
-  for (std::size_t i = head + 2 * static_cast<std::size_t>(told[7].number); i + 2 < told.size();
+  for (std::size_t i = head + 2 * static_cast<std::size_t>(told[6].number); i + 2 < told.size();
        i += 3, ++run)
     claimed(server, {command.who, list_of(command.key[0]), told[i].text, command.arg[run],
                      command.arg[0] + told[i].text, command.arg[1] + command.arg[run],
@@ -291,8 +291,7 @@ void Promises::child_born(const Child& child) {
   const std::string place = key_of(run.server, run.list, run.item);
   world_.log(child.host, run.list + ' ' + run.item,
              "process " + std::to_string(child.pid) + " for run " + run.id);
-  if (run.lease_ends + tolerance < world_.now() && !run.lost_by_store && !stood_still(run) &&
-      confused_[run.host] < run.claimed)
+  if (run.lease_ends + tolerance < world_.now() && !run.lost_by_store && !stood_still(run))
     break_promise("nothing is begun under a lease that is over",
                   "run " + run.id + " of " + run.host, {run.host, run.list + ' ' + run.item});
   auto& others = living_[place];

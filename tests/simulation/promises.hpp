@@ -62,12 +62,6 @@ class Promises final : public Server::Watcher, public ChildWatcher, public HostW
     places_unknown_[server.name()] = world_.now() + time;
   }
 
-  /// Replies that a host gets are not those that it waits for.
-  void confused(const std::string& host, Instant until) {
-    away(host, until);
-    confused_[host] = until;
-  }
-
   [[nodiscard]] const std::optional<Broken>& broken() const { return broken_; }
   void break_promise(std::string promise, std::string why, std::vector<std::string> subjects);
 
@@ -207,7 +201,6 @@ class Promises final : public Server::Watcher, public ChildWatcher, public HostW
   std::map<std::string, Instant> away_;
   std::map<std::string, Instant> places_unknown_;  ///< until then, by server
   std::map<std::string, std::function<void()>> at_claims_;
-  std::map<std::string, Instant> confused_;
   std::map<std::string, Instant> freed_;
   std::map<std::string, std::uint64_t> runs_of_;
   std::map<std::string, Server*> servers_;

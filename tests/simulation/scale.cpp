@@ -161,7 +161,7 @@ void Fleet::after(Server&, const Server::Command& command, const Value& reply) {
     seen_[place] = true;
   }
   if (pushed_.empty()) return;
-  for (std::size_t i = 8; i + 2 < reply.elements.size(); i += 3) {
+  for (std::size_t i = 7; i + 2 < reply.elements.size(); i += 3) {
     const auto found = pushed_.find(reply.elements[i].text);
     if (found == pushed_.end()) continue;
     latencies_.push_back(seconds(world_.now() - found->second) * 1000);

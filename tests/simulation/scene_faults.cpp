@@ -56,9 +56,6 @@ void Scene::begin_network(const Fault& fault) {
       network_.lose(fault.host, fault.server, Network::Loss::reply);
       break;
     case Kind::twice_answered:
-      // Replies have no names: the one that comes twice is taken for the next one's, until there is
-      // one that nobody waits for. What a host believes meanwhile is not its fault.
-      promises_.confused(fault.host, world_.now() + Duration(10s));
       network_.lose(fault.host, fault.server, Network::Loss::twice);
       break;
     default:

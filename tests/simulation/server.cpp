@@ -256,8 +256,16 @@ Value Server::scripted(const std::string& who, const Words& words) {
   if (!by_digest) loaded_.insert(lua != nullptr ? std::string(lua->sha1) : digest_of(script));
   const auto count = static_cast<std::ptrdiff_t>(number(words[2]));
   const Words key(words.begin() + 3, words.begin() + 3 + count);
-  const Words arg(words.begin() + 3 + count, words.end());
-  if (lua != nullptr) return watched({who, {}, nullptr, key, arg, lua});
+  // The last one names the call.
+  const Words arg(words.begin() + 3 + count, words.end() - 1);
+  Value reply = by_user({who, {}, script, key, arg, lua});
+  if (reply.kind == Value::Kind::error) return reply;
+  return Value::array({Value::of(words.back()), std::move(reply)});
+}
+
+Value Server::by_user(const Command& command) {
+  const Script script = command.script;
+  if (command.lua != nullptr) return watched(command);
   // `look` is the one that changes nothing.
   if (!refusal_.empty() && script != look)
     return Value::error(refusal_ + " script: " + digest_of(script) + ", on @user_script:1.");
@@ -265,7 +273,7 @@ Value Server::scripted(const std::string& who, const Words& words) {
     return Value::error(
         "ERR The user executing the script can't run this command or subcommand script: " +
         digest_of(script) + ", on @user_script:1.");
-  return watched({who, {}, script, key, arg});
+  return watched(command);
 }
 
 Value Server::plain(const Words& words) {

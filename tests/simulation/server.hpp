@@ -142,6 +142,8 @@ class Server {
   Value execute(const std::string& who, const Words& words);
   Value plain(const Words& words);
   Value scripted(const std::string& who, const Words& words);
+  /// A script's command, as far as its user may.
+  Value by_user(const Command& command);
   Value watched(const Command& command);
   Value carried_out(const Command& command);
   [[nodiscard]] std::string refusal_of(const CommandInfo& info, bool written, bool may_all) const;

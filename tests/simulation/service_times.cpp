@@ -139,6 +139,7 @@ void Measuring::scripts(const char* what, const redis::Script& real, Script mode
             redis::Command words{"EVALSHA", real.sha1, counts[i - from]};
             words.insert(words.end(), calls[i].key.begin(), calls[i].key.end());
             words.insert(words.end(), calls[i].arg.begin(), calls[i].arg.end());
+            words.emplace_back("1");  // the call's name
             commands.push_back(std::move(words));
           }
           for (const auto& reply : redis_.pipeline(commands))

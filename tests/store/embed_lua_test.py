@@ -7,7 +7,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "src" / "store"))
 
-from embed_lua import literal, strip, whole  # noqa: E402
+from embed_lua import literal, named, strip, whole  # noqa: E402
 
 
 class Strip(unittest.TestCase):
@@ -48,6 +48,12 @@ class Strip(unittest.TestCase):
             script.write_text("-- include parts/q.lua\n")
             with self.assertRaises(FileNotFoundError):
                 whole(script)
+
+    def test_who_names_its_call_has_the_same_lines(self):
+        script = "local a = ARGV[1]\nreturn a\n"
+        lines = named(script).splitlines()
+        self.assertTrue(lines[0].endswith(" local a = ARGV[1]"))
+        self.assertEqual(lines[1], "return a")
 
     def test_literal(self):
         self.assertEqual(literal('a"\\\n\u00e4?'), '    "a\\"\\\\\\n"\n    "\\303\\244\\?"')

@@ -79,7 +79,8 @@ TEST_CASE("a renewal that was on its way for longer than its lease takes nothing
   const std::string text(store::scripts::renew.text);
   const std::string far = "99999999999999", life = "2000", value = "run:here:1:x";
   const auto renew = [&](const std::string& until) {
-    return server.ask({"EVAL", text, "2", "work:slots", "work:lock:a", life, "0", until, value});
+    return server.ask(
+        {"EVAL", text, "2", "work:slots", "work:lock:a", life, "0", until, value, "1"});
   };
   CHECK(renew("0").ends_with("\n3"));
   CHECK(renew("1000").ends_with("\n3"));
@@ -87,25 +88,6 @@ TEST_CASE("a renewal that was on its way for longer than its lease takes nothing
   CHECK(renew(far).ends_with("\n2"));
   CHECK(server.ask({"GET", "work:lock:a"}) == value);
   CHECK(renew("0").ends_with("\n1"));
-}
-
-TEST_CASE("the reply to a claim names its call") {
-  RedisServer server;
-  server.ask({"RPUSH", "work:list", "a"});
-  std::vector<std::string> claim{"EVAL", std::string(store::scripts::claim.text), "8"};
-  for (const char* key :
-       {"list", "fence", "failures", "slots", "paused", "quarantined", "waiting", "visits"})
-    claim.push_back(std::string("work:") + key);
-  const std::vector<std::string> arguments{"work:lock:", "run:here:1:", "2000", "0",         "-1",
-                                           "256",        "0",           "0",    "work:wake", "0",
-                                           "1048576",    "1",           "1000", "100",       "{}"};
-  claim.insert(claim.end(), arguments.begin(), arguments.end());
-  CHECK(server.ask(claim).starts_with("\nnone\n"));  // the caller leaves the line
-  claim.push_back("first");
-  claim.push_back("second");
-  CHECK(server.ask(claim).starts_with("first\n"));
-  server.ask({"SET", "work:paused", "why"});
-  CHECK(server.ask(claim).starts_with("first\npaused\n"));
 }
 
 TEST_CASE("a silent Redis: warned before the lease ends, told when it has, had back after") {

@@ -65,7 +65,7 @@ bool BulkAdd::read_at_once(std::size_t length) {
   std::vector<redis::Command> commands = {{"MULTI"}};
   for (const std::string& first : starts)
     commands.push_back({"EVAL", store::scripts::items.text, "3", keys_.list, keys_.failures,
-                        keys_.quarantined, first, count, any_bytes, shown, "0", ""});
+                        keys_.quarantined, first, count, any_bytes, shown, "0", "", "1"});
   commands.push_back({"EXEC"});
   std::vector<redis::ReplyCopy> replies;
   try {
@@ -77,7 +77,9 @@ bool BulkAdd::read_at_once(std::size_t length) {
   good(std::move(replies[1]));  // says why, if it is forbidden
   for (auto& told : good(std::move(replies.back())).elements) {
     redis::ReplyCopy part = good(std::move(told));
-    if (part.elements.size() > 1) know(std::move(part.elements[1]));
+    if (part.elements.size() < 2) continue;  // it names its call first
+    redis::ReplyCopy page_of = good(std::move(part.elements[1]));
+    if (page_of.elements.size() > 1) know(std::move(page_of.elements[1]));
   }
   return true;
 }

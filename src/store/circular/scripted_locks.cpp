@@ -40,24 +40,24 @@ void read_place(std::string_view text, ClaimResult& result) {
 }
 
 /// Elements of the reply to a claim before what is told of each item.
-constexpr std::size_t claim_head = 8;
+constexpr std::size_t claim_head = 7;
 
 ClaimResult read_claim(const redis::Reply& reply) {
   ClaimResult result;
-  result.status = status_of(reply[1].text());
-  result.left = reply[2].integer();
-  if (const auto ms = reply[3].integer(); ms >= 0) result.next_free = std::chrono::milliseconds(ms);
+  result.status = status_of(reply[0].text());
+  result.left = reply[1].integer();
+  if (const auto ms = reply[2].integer(); ms >= 0) result.next_free = std::chrono::milliseconds(ms);
   if (result.status == ClaimStatus::paused) {
-    result.detail = shown_part(reply[4].text());
+    result.detail = shown_part(reply[3].text());
   } else if (result.status == ClaimStatus::ok) {
-    result.refused = reply[4].text();
+    result.refused = reply[3].text();
   } else {
-    read_place(reply[4].text(), result);
+    read_place(reply[3].text(), result);
   }
-  result.longest = static_cast<std::size_t>(reply[5].integer());
-  result.bytes = static_cast<std::size_t>(reply[6].integer());
+  result.longest = static_cast<std::size_t>(reply[4].integer());
+  result.bytes = static_cast<std::size_t>(reply[5].integer());
   std::size_t i = claim_head;
-  for (auto parked = reply[7].integer(); parked > 0; --parked, i += 2)
+  for (auto parked = reply[6].integer(); parked > 0; --parked, i += 2)
     result.parked.emplace_back(reply[i].text(), static_cast<std::size_t>(reply[i + 1].integer()));
   for (; i + 2 < reply.size(); i += 3) {
     result.taken.push_back(Taken{std::string(reply[i].text()),
@@ -204,31 +204,24 @@ void ScriptedLocks::claim(const ClaimCall& call, Answer<ClaimResult> answer) {
                       told,
                       call.parked_note};
   args.insert(args.end(), call.runs.begin(), call.runs.end());
-  client_.run(scripts::claim,
-              {call.keys.list, call.keys.fence, call.keys.failures, call.keys.slots,
-               call.keys.paused, call.keys.quarantined, call.keys.waiting, call.keys.visits},
-              args,
-              [this, first_run = call.runs.empty() ? RunId() : call.runs.front(),
-               answer = std::move(answer)](const redis::Answer& got) {
-                if (const auto trouble = trouble_of(got)) {
-                  note_refusal(got);
-                  return answer(nullptr, *trouble);
-                }
-                if (got.reply[0].text() != first_run) {
-                  StoreError lost;
-                  lost.maybe_done = true;
-                  lost.why = "the reply to a claim was that of another call";
-                  client_.distrust(lost.why);
-                  return answer(nullptr, lost);
-                }
-                const ClaimResult result = read_claim(got.reply);
-                // Where there was nothing to look at, nothing was proved.
-                const bool looked = result.status == ClaimStatus::ok ||
-                                    result.status == ClaimStatus::more ||
-                                    result.status == ClaimStatus::none;
-                if (!first_run.empty()) proven_ = (proven_ || looked) && result.refused.empty();
-                answer(&result, {});
-              });
+  client_.run(
+      scripts::claim,
+      {call.keys.list, call.keys.fence, call.keys.failures, call.keys.slots, call.keys.paused,
+       call.keys.quarantined, call.keys.waiting, call.keys.visits},
+      args,
+      [this, leaves = call.runs.empty(), answer = std::move(answer)](const redis::Answer& got) {
+        if (const auto trouble = trouble_of(got)) {
+          note_refusal(got);
+          return answer(nullptr, *trouble);
+        }
+        const ClaimResult result = read_claim(got.reply);
+        // Where there was nothing to look at, nothing was proved.
+        const bool looked = result.status == ClaimStatus::ok ||
+                            result.status == ClaimStatus::more ||
+                            result.status == ClaimStatus::none;
+        if (!leaves) proven_ = (proven_ || looked) && result.refused.empty();
+        answer(&result, {});
+      });
 }
 
 void ScriptedLocks::claim_item(const ClaimItemCall& call, Answer<ClaimItemResult> answer) {

@@ -19,8 +19,7 @@
 --      15 what the index of quarantines says of such an item
 --      16… a run id for each item that is wanted, what is quarantined has the last ones; none: the
 --         caller leaves the line, and its turn is the next one's
--- Reply {the first of those run ids or "": a reply that came twice is not taken for another call's;
---        status, items of the pass left, ms until something may become free or -1, detail;
+-- Reply {status, items of the pass left, ms until something may become free or -1, detail;
 --        and where items were read:
 --        length of the longest, bytes of all, how many were quarantined,
 --        beginning and length of each of those, …
@@ -50,17 +49,16 @@
 local function min(a, b) if a < b then return a else return b end end
 
 local told = tonumber(ARGV[14])
-local first_run = 16
-local call = ARGV[first_run] or ''
 local pause_ends = redis.call('PTTL', KEYS[5])
 if pause_ends ~= -2 then
   redis.pcall('ZREM', KEYS[7], ARGV[2]) -- nobody waits for what nobody takes
-  return {call, 'paused', 0, pause_ends, redis.call('GETRANGE', KEYS[5], 0, told - 1)}
+  return {'paused', 0, pause_ends, redis.call('GETRANGE', KEYS[5], 0, told - 1)}
 end
 
 local time = redis.call('TIME')
 local now_us = time[1] * 1000000 + time[2]
 local now_ms = math.floor(now_us / 1000)
+local first_run = 16
 local want = #ARGV - first_run + 1
 local limit = tonumber(ARGV[4])
 local room = math.huge
@@ -104,7 +102,7 @@ end
 if want == 0 then
   leave_line()
   if my_turn and others > 0 then tell_others(1) end
-  return {call, 'none', 0, -1, ''}
+  return {'none', 0, -1, ''}
 end
 
 if limit > 0 then
@@ -112,7 +110,7 @@ if limit > 0 then
   room = limit - redis.call('ZCARD', KEYS[4])
   if room <= 0 then
     local first = redis.call('ZRANGE', KEYS[4], 0, 0, 'WITHSCORES')
-    return {call, 'full', 0, math.max(1, first[2] - now_ms), stand_in_line()}
+    return {'full', 0, math.max(1, first[2] - now_ms), stand_in_line()}
   end
   if room < want then
     want = room
@@ -123,7 +121,7 @@ end
 local length = redis.call('LLEN', KEYS[1])
 if length == 0 then
   leave_line()
-  return {call, 'empty', 0, -1, ''}
+  return {'empty', 0, -1, ''}
 end
 
 -- A user who may not do all that a run takes is refused before anything is changed. Redis 7 is asked,
@@ -215,7 +213,7 @@ if want == 0 then
   -- What has been at rest for longest stands at the left end.
   local _, names = read(0, min(16, length), most_bytes)
   tell_others(min(#names - redis.call('EXISTS', unpack(names)), room) - called)
-  return {call, 'none', 0, -1, length .. stand_in_line()}
+  return {'none', 0, -1, length .. stand_in_line()}
 end
 
 local left = tonumber(ARGV[5])
@@ -335,36 +333,36 @@ elseif turned > 1 and turned < length then
 end
 left = left - looked
 
-local reply = {call, 'ok', left, -1, '', longest, bytes, #parked}
+local reply = {'ok', left, -1, '', longest, bytes, #parked}
 for i = 1, #parked do
   reply[#reply + 1] = string.sub(parked[i], 1, told)
   reply[#reply + 1] = #parked[i]
 end
 if #taken < want then
   local cut = #taken > 0 and (bytes >= most_bytes or #parked > 0)
-  if left > 0 and (cut or not ends) then reply[2] = 'more' else reply[2] = 'none' end
+  if left > 0 and (cut or not ends) then reply[1] = 'more' else reply[1] = 'none' end
   local hints = min(#locked, 4)
-  if reply[2] == 'none' then hints = #locked end
-  reply[5] = tostring(length)
+  if reply[1] == 'none' then hints = #locked end
+  reply[4] = tostring(length)
   for i = 1, hints do
     local ttl = redis.call('PTTL', locked[i])
-    if ttl >= 0 and (reply[4] < 0 or ttl < reply[4]) then reply[4] = ttl end
+    if ttl >= 0 and (reply[3] < 0 or ttl < reply[3]) then reply[3] = ttl end
   end
 elseif for_others then
-  reply[2], reply[3], reply[5] = 'none', 0, tostring(length)
+  reply[1], reply[2], reply[4] = 'none', 0, tostring(length)
 elseif capped then
-  reply[2] = 'full'
+  reply[1] = 'full'
 end
-if reply[2] == 'none' or reply[2] == 'full' then
-  local soon = reply[4] >= 0 and reply[4] < 5000
+if reply[1] == 'none' or reply[1] == 'full' then
+  local soon = reply[3] >= 0 and reply[3] < 5000
   if others > 0 or running or soon or capped then
-    reply[5] = reply[5] .. stand_in_line()
+    reply[4] = reply[4] .. stand_in_line()
   else
     leave_line() -- it has all that there is, or nothing is coming
   end
   -- It hears of what becomes free before its turn.
-  if others > 0 and redis.call('ZRANK', line, me) ~= 0 then reply[4] = -1 end
-elseif reply[2] == 'ok' then
+  if others > 0 and redis.call('ZRANK', line, me) ~= 0 then reply[3] = -1 end
+elseif reply[1] == 'ok' then
   leave_line()
 end
 
@@ -387,7 +385,7 @@ if #taken > 0 then
   note_visits()
   local fence = next_fence(KEYS[2], #taken, now_us)
   local failures, unknown = failures_in_a_row(KEYS[3], taken)
-  if unknown and reply[2] == 'ok' then reply[5] = unknown end
+  if unknown and reply[1] == 'ok' then reply[4] = unknown end
   local runs = {}
   for i = 1, #taken do
     reply[#reply + 1] = taken[i]
