@@ -109,6 +109,7 @@ Scale draw_scale(Random random) {
   scale.lists = static_cast<unsigned>(random.one_of<int>({1, 2, 2, 3}));
   scale.schedule = random.chance(18);
   scale.feed = random.chance(18);
+  if (random.chance(6)) scale.hosts = 1;
   return scale;
 }
 

@@ -62,6 +62,12 @@ class Promises final : public Server::Watcher, public ChildWatcher, public HostW
     places_unknown_[server.name()] = world_.now() + time;
   }
 
+  /// When the end of a run last set an item free, by its lock.
+  [[nodiscard]] Instant set_free(const Server& server, const std::string& lock) const {
+    const auto found = set_free_.find(server.name() + ' ' + lock);
+    return found == set_free_.end() ? Instant::min() : found->second;
+  }
+
   [[nodiscard]] const std::optional<Broken>& broken() const { return broken_; }
   void break_promise(std::string promise, std::string why, std::vector<std::string> subjects);
 
@@ -202,6 +208,7 @@ class Promises final : public Server::Watcher, public ChildWatcher, public HostW
   std::map<std::string, Instant> places_unknown_;  ///< until then, by server
   std::map<std::string, std::function<void()>> at_claims_;
   std::map<std::string, Instant> freed_;
+  std::map<std::string, Instant> set_free_;
   std::map<std::string, std::uint64_t> runs_of_;
   std::map<std::string, Server*> servers_;
   std::uint64_t claims_ = 0;

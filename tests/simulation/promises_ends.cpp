@@ -107,6 +107,8 @@ void Promises::after_settle(Server& server, const Server::Command& command) {
     world_.log(server.name(), each.list + ' ' + brief(each.item),
                "end of run " + each.run + ": " + (each.was.lock.empty() ? "free" : each.was.lock) +
                    " becomes " + (now.lock.empty() ? "free" : now.lock));
+    if (now.lock.empty() && each.was.lock == run.value)
+      set_free_[server.name() + ' ' + each.lock] = world_.now();
     if (!each.old || run.lost_by_store) continue;
     const bool held = !each.was.lock.empty() && each.was.lock != run.value;
     const auto differs = [&](auto ItemState::*part) {

@@ -17,6 +17,8 @@ using namespace std::chrono_literals;
 constexpr Duration recovery = 15s;
 /// A free item is not left lying for longer, where a host has room for it.
 constexpr Duration longest_wait = 5s;
+/// What a host owes for passes over long lists is forgiven beyond this.
+constexpr Duration longest_debt = IdlePolls::longest_debt;
 constexpr Duration look_pause = 500ms;
 /// All hosts have left so long after they were told to.
 constexpr Duration longest_drain = 30s;
@@ -100,6 +102,11 @@ void Scene::populate() {
         manner.failing = 0;
         items = random.one_of<int>({1, 2});
         break;
+      case Work::scarce:
+        manner.longest = random.one_of<Duration>({8ms, 100ms});
+        manner.failing = 0;
+        items = static_cast<int>(random.between(1500, 3000));
+        break;
       case Work::large:
         manner.longest = 2s;
         manner.stubborn = 0;
@@ -114,8 +121,21 @@ void Scene::populate() {
         words.back().resize(std::max(size, words.back().size()), ' ');
       }
       user(*each, list.name, words);
+      if (list.work == Work::scarce) lock_most(*each, list.name, random);
     }
   }
+}
+
+/// By another program, for longer than the world lasts.
+void Scene::lock_most(Server& at, const std::string& list, Random& random) {
+  const List items = *at.keys().find<List>(list + ":list");
+  const auto free = random.between(1, 3);
+  std::set<std::size_t> kept;
+  for (std::int64_t i = 0; i < free; ++i) kept.insert(random.below(items.size()));
+  const std::string life = std::to_string(2 * options_.scale.time.count() / 1000);
+  for (std::size_t i = 0; i < items.size(); ++i)
+    if (!kept.contains(i))
+      at.ask("program", {"SET", list + ":lock:" + items[i], "program", "PX", life});
 }
 
 void Scene::run() {
@@ -202,25 +222,41 @@ void Scene::look_at_items(Server& at, const std::string& list, const std::string
   const List* items = at.keys().find<List>(list + ":list");
   if (items == nullptr) return;
   const auto& turning = promises_.turning(at.name() + ' ' + locks);
+  const Duration pass = time_for_pass(items->size(), who);
+  // Few are free at a time, of however many.
+  auto& free = free_[at.name() + ' ' + locks];
+  std::map<std::string, Free> was;
+  was.swap(free);
   for (const std::string& item : *items) {
-    const std::string which = at.name() + ' ' + locks + brief(item);
-    const bool free = !at.keys().exists(locks + item);
-    const Duration waits = for_how_long("free " + which, free);
-    auto& claims = claims_when_free_[which];
-    const Instant visited = promises_.visited(at.name(), list, item);
-    if (!free || waits == Duration{0} || visited > world_.now() - waits) {
-      since_.erase("free " + which);
-      claims = turning.claims;
-    } else if (waits > longest_wait && (turning.last < world_.now() - longest_wait ||
-                                        turning.claims - claims > 3 * items->size() + 10)) {
+    const bool parked = has_field(at.keys(), list + ":quarantined", item);  // by whichever name
+    if (parked || at.keys().exists(locks + item)) continue;
+    const auto known = was.find(item);
+    const Free since = known == was.end() ? Free{world_.now(), turning.claims} : known->second;
+    if (promises_.visited(at.name(), list, item) > since.at) continue;
+    free.emplace(item, since);
+    const Duration waits = world_.now() - since.at;
+    const bool by_end =
+        promises_.set_free(at, locks + item) > promises_.visited(at.name(), list, item);
+    const Duration longest = longest_wait + (by_end || pass == Duration{0} ? pass : longest_debt);
+    if (waits > longest && (turning.last < world_.now() - longest ||
+                            turning.claims - since.claims > 3 * items->size() + 10))
       return promises_.break_promise(
           "each free item is visited",
           who + " has room, and " + brief(item) + " of " + list + " is free for " +
               std::to_string(waits.count() / 1'000'000) + " s, while others have been claimed " +
-              std::to_string(turning.claims - claims) + " times",
+              std::to_string(turning.claims - since.claims) + " times",
           {list, list + ' ' + brief(item), who});
-    }
   }
+}
+
+/// Of a list that is long: half of the idle budget pays for it. What the end of a run sets free is
+/// looked for as soon as one pass is paid; what becomes free otherwise, when all is that the host
+/// owes.
+Duration Scene::time_for_pass(std::size_t items, const std::string& who) const {
+  constexpr std::size_t cheap = 4;
+  const std::size_t calls = items / store::LockStore::most_looked_at;
+  if (calls <= cheap) return Duration{0};
+  return Duration(1s) * calls / (settings_of_.at(who).idle_commands / 2);
 }
 
 void Scene::look_at_calls() {

@@ -33,6 +33,7 @@ class Scene {
 
  private:
   void populate();
+  void lock_most(Server& at, const std::string& list, Random& random);
   void begin(const Fault& fault);
   void begin_network(const Fault& fault);
   void begin_server(const Fault& fault);
@@ -70,6 +71,7 @@ class Scene {
   void look_at_list(const std::string& list);
   void look_at_items(Server& at, const std::string& list, const std::string& locks,
                      const std::string& who);
+  [[nodiscard]] Duration time_for_pass(std::size_t items, const std::string& who) const;
   bool has_room(const Host& host, const ServedList& list);
   Duration for_how_long(const std::string& what, bool is);
   void look_at_calls();
@@ -98,9 +100,12 @@ class Scene {
   Duration put_pause_{0};  ///< between jobs that users put in the feed
   std::uint64_t jobs_put_ = 0;
   // in the calm
-  std::map<std::string, Instant> since_;  ///< a host has had room, an item has been free
-  std::map<std::string, std::uint64_t>
-      claims_when_free_;  ///< of its list, when an item became free
+  std::map<std::string, Instant> since_;  ///< a host has had room
+  struct Free {
+    Instant at;
+    std::uint64_t claims;  ///< of its list until then
+  };
+  std::map<std::string, std::map<std::string, Free>> free_;  ///< items, by the names of their locks
   struct Window {
     std::uint64_t commands = 0;
     std::uint64_t runs = 0;

@@ -23,6 +23,10 @@ void draw(ListSettings& list, Random& random) {
   } else if (list.work == Work::crowded) {
     list.cooldown = 0;
     list.fleet_concurrency = 0;
+  } else if (list.work == Work::scarce) {
+    list.concurrency = static_cast<unsigned>(random.one_of<int>({1, 2, 4}));
+    list.cooldown = 0;
+    list.fleet_concurrency = 0;
   } else if (list.work == Work::large) {
     list.concurrency = static_cast<unsigned>(random.one_of<int>({8, 12}));
     list.fleet_concurrency = 0;
@@ -32,7 +36,8 @@ void draw(ListSettings& list, Random& random) {
 
 Work draw_work(Random& random) {
   const auto dice = random.below(100);
-  return dice < 45   ? Work::usual
+  return dice < 40   ? Work::usual
+         : dice < 45 ? Work::scarce
          : dice < 60 ? Work::quick
          : dice < 80 ? Work::uneven
          : dice < 88 ? Work::crowded
@@ -103,14 +108,16 @@ ListSettings draw_other(Random& random, SourceKind kind) {
 Settings draw_settings(Random& random, unsigned hosts, unsigned lists) {
   Settings settings;
   settings.idle_commands = static_cast<unsigned>(random.one_of<int>({10, 20, 100}));
-  if (hosts > 4) settings.idle_commands = 10;
+  if (hosts > 4 || hosts == 1) settings.idle_commands = 10;
   settings.max_processes = static_cast<unsigned>(random.one_of<int>({0, 0, 4, 6}));
   for (unsigned i = 1; i <= lists; ++i) {
     ListSettings list;
     list.name = "list" + std::to_string(i);
     list.key_expiry = static_cast<unsigned>(random.one_of<int>({2, 3, 5, 8}));
     list.terminates = random.chance(50);
-    list.work = hosts > 4 && i == 1 ? Work::crowded : draw_work(random);
+    list.work = draw_work(random);
+    if (i == 1 && hosts > 4) list.work = Work::crowded;
+    if (hosts == 1) list.work = Work::scarce;  // nobody else looks after it
     draw(list, random);
     settings.lists.push_back(std::move(list));
   }

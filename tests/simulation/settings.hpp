@@ -17,6 +17,7 @@ enum class Work {
   uneven,   ///< such runs, and a long one now and then, which holds up what is claimed ahead
   crowded,  ///< fewer items than hosts, free again at once
   large,    ///< long items, many at once
+  scarce,   ///< thousands of items, of which others hold all but a few for long
 };
 
 struct ListSettings {
