@@ -105,6 +105,81 @@ std::size_t hopeless_at(std::string_view text) {
   return may_be ? std::string_view::npos : first;
 }
 
+/// Reads an object of the plainest kind: no values within values, no escapes, no fractions, ASCII.
+class PlainObject {
+ public:
+  explicit PlainObject(std::string_view text) : text_(text) {}
+
+  /// False: it is no such object, and may yet be valid JSON.
+  bool whole() {
+    space();
+    if (!take('{')) return false;
+    space();
+    if (!take('}') && !members()) return false;
+    space();
+    return text_.empty();
+  }
+
+ private:
+  void space() {
+    while (!text_.empty() && (text_[0] == ' ' || text_[0] == '\t' || text_[0] == '\r'))
+      text_.remove_prefix(1);
+  }
+  bool take(char c) {
+    if (text_.empty() || text_[0] != c) return false;
+    text_.remove_prefix(1);
+    return true;
+  }
+  bool take(std::string_view word) {
+    if (!text_.starts_with(word)) return false;
+    text_.remove_prefix(word.size());
+    return true;
+  }
+  bool members() {
+    do {
+      space();
+      if (!string()) return false;
+      space();
+      if (!take(':')) return false;
+      space();
+      if (!value()) return false;
+      space();
+    } while (take(','));
+    return take('}');
+  }
+  bool value() {
+    if (text_.empty()) return false;
+    if (text_[0] == '"') return string();
+    return number() || take("true") || take("false") || take("null");
+  }
+  bool string() {
+    if (!take('"')) return false;
+    std::size_t size = 0;
+    while (size < text_.size() && text_[size] != '"') {
+      if (text_[size] < ' ' || text_[size] > '~' || text_[size] == '\\') return false;
+      ++size;
+    }
+    if (size == text_.size()) return false;
+    text_.remove_prefix(size + 1);
+    return true;
+  }
+  /// What follows a whole number is looked at by the caller: a fraction is no plain value, and a
+  /// number of very many digits is none for the library either.
+  bool number() {
+    const std::size_t sign = text_[0] == '-' ? 1 : 0;
+    std::size_t size = sign;
+    while (size < text_.size() && text_[size] >= '0' && text_[size] <= '9') ++size;
+    const std::size_t digits = size - sign;
+    if (digits == 0 || digits > most_digits || (text_[sign] == '0' && digits > 1)) return false;
+    text_.remove_prefix(size);
+    return true;
+  }
+
+  static constexpr std::size_t most_digits = 18;
+
+  std::string_view text_;
+};
+
 nlohmann::json parse(std::string_view value) {
   return nlohmann::json::parse(value.begin(), value.end(), nullptr, false);
 }
@@ -112,6 +187,8 @@ nlohmann::json parse(std::string_view value) {
 }  // namespace
 
 std::optional<std::string> mistake(std::string_view text) {
+  // Most lines are of this kind, and the library takes ten times as long for them.
+  if (PlainObject(text).whole()) return std::nullopt;
   if (const auto at = hopeless_at(text); at != std::string_view::npos)
     return "bad JSON at byte " + std::to_string(at + 1);
   Checker checker;
@@ -130,6 +207,8 @@ std::optional<std::vector<Member>> members(std::string_view text) {
   if (scanner.peek() != '{') return std::nullopt;
   scanner.step();
   std::vector<Member> result;
+  constexpr std::size_t usual_number = 4;
+  result.reserve(usual_number);
   for (;;) {
     scanner.skip_space();
     if (scanner.peek() != '"') break;

@@ -1,0 +1,108 @@
+#include "core/json_text.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <random>
+#include <string>
+#include <vector>
+
+using w8y::json_text::mistake;
+
+namespace json_text_test {
+namespace {
+
+/// What a line is made of, and what breaks one.
+const std::vector<std::string> json_pieces = {"{",
+                                              "}",
+                                              "\"",
+                                              "\"a\"",
+                                              "\"type\"",
+                                              ":",
+                                              ",",
+                                              " ",
+                                              "\t",
+                                              "\r",
+                                              "\n",
+                                              "\\",
+                                              "\\\"",
+                                              "[",
+                                              "]",
+                                              "0",
+                                              "1",
+                                              "-",
+                                              "-0",
+                                              "01",
+                                              "1.5",
+                                              "e3",
+                                              "42",
+                                              "+",
+                                              "true",
+                                              "fa",
+                                              "null",
+                                              "\x01",
+                                              "\x7f",
+                                              "ä",
+                                              "\xc3",
+                                              "\xef\xbb\xbf",
+                                              "//",
+                                              "nullx",
+                                              "99999999999999999999",
+                                              "-12",
+                                              "false"};
+
+void like_the_library(const std::string& text) {
+  CAPTURE(text);
+  CHECK(!mistake(text).has_value() == nlohmann::json::accept(text));
+}
+
+}  // namespace
+
+TEST_CASE("json text: what is taken is what the library takes") {
+  for (const char* text : {"{}",
+                           " { } ",
+                           "{\"a\":1}",
+                           "{\"a\":-0}",
+                           "{\"a\":01}",
+                           "{\"a\":1.5}",
+                           "{\"a\":1e5}",
+                           "{\"a\":-}",
+                           "{\"a\":1,}",
+                           "{\"a\":1,\"a\":2}",
+                           "{\"a\" : true , \"b\" : null}\r\n",
+                           "{\"a\":truex}",
+                           "{\"a\":\"b\\\"\"}",
+                           "{\"a\":\"b\\\"}",
+                           "{\"a\":[1]}",
+                           "{\"a\":{}}",
+                           "{,}",
+                           "{\"a\"}",
+                           "{\"a\":}",
+                           "{a:1}",
+                           "{\"a\":1}}",
+                           "{\"a\":1} x",
+                           "{\"a\":1",
+                           "{\"a",
+                           "",
+                           "{\"a\":\"\x7f\"}",
+                           "{\"a\":\"ä\"}",
+                           "{\"a\":\"\x1f\"}",
+                           "{\"a\":\"\xc3\"}",
+                           "1",
+                           "\"a\""})
+    like_the_library(text);
+  like_the_library("{\"a\":" + std::string(400, '9') + "}");
+}
+
+TEST_CASE("json text: lines that are put together at random") {
+  std::mt19937 random(16);
+  const auto below = [&random](std::size_t most) { return random() % most; };
+  for (int i = 0; i < 20'000; ++i) {
+    std::string text = R"({"type":"complete","id":"01ABC","cooldown":30,"good":true})";
+    for (std::size_t change = 1 + below(3); change > 0; --change)
+      text.replace(below(text.size()), below(4), json_pieces[below(json_pieces.size())]);
+    like_the_library(text);
+  }
+}
+
+}  // namespace json_text_test
