@@ -24,8 +24,6 @@ class JsonObject {
   std::string take();
 
  private:
-  void begin(std::string_view name);
-
   std::string text_;
 };
 
