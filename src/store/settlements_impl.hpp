@@ -54,12 +54,13 @@ template <class Kind>
 void Settlements<Kind>::add(std::shared_ptr<const Keys> keys, Call&& call, const Times& times,
                             ItemRoom::Hold&& hold, Wait wait) {
   const Instant now = session_.clock.now();
-  const RunId run = call.run;
   fit(call);
   const bool alone = Kind::goes_alone(call);
-  unsettled_.emplace(
-      run, Unsettled{std::move(keys), std::move(call), times, std::move(hold), alone, now});
-  gathered_.push_back(run);
+  const RunId& run = gathered_.emplace_back(call.run);
+  // Ids rise, and most runs end in their order.
+  unsettled_.emplace_hint(
+      unsettled_.end(), run,
+      Unsettled{std::move(keys), std::move(call), times, std::move(hold), alone, now});
   // A call that is full waits for nobody: Redis is at it while we are at the runs that follow.
   const bool full = gathered_.size() >= Kind::most_settled;
   gather(wait == Wait::span && (full || !in_quick_succession()) ? Wait::turn : wait);

@@ -280,7 +280,7 @@ Claim RedisCircularList::hold(const RunId& run, const Taken& taken, Instant sent
                    rule->key_expiry,
                    sent};
   held.lease = session_->leases.hold(std::move(terms), *this);
-  work_->held.insert_or_assign(run, std::move(held));
+  work_->held.insert_or_assign(work_->held.end(), run, std::move(held));  // ids rise
   return Claim{run, taken.item, {}, taken.fence, taken.failures + 1};
 }
 
