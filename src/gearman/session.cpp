@@ -7,8 +7,8 @@
 
 namespace w8y::gearman {
 
-Session::Session(loop::Loop& loop, EventHandler& events, std::uint64_t seed)
-    : loop_(loop), events_(events), seed_(seed) {}
+Session::Session(loop::Loop& loop, EventHandler& events, std::uint64_t seed, MakeTransport make)
+    : loop_(loop), events_(events), seed_(seed), make_(std::move(make)) {}
 
 void Session::use(const GearmanServers& settings, const std::string& client_id) {
   if (settings_ == settings && client_id_ == client_id) return;
@@ -30,6 +30,7 @@ std::unique_ptr<Worker> Session::connect(const GearmanServer& server, WorkerHand
   terms.longest_workload = longest_item;
   seed_ = seed_ * 6364136223846793005ULL + 1442695040888963407ULL;
   terms.seed = seed_;
+  terms.make = make_;
   return std::make_unique<SocketWorker>(loop_, std::move(terms), handler);
 }
 

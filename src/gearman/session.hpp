@@ -19,7 +19,8 @@ namespace w8y::gearman {
 class Session final : public Servers {
  public:
   /// `client_id`: what `gearadmin --workers` shows.
-  Session(loop::Loop& loop, EventHandler& events, std::uint64_t seed);
+  Session(loop::Loop& loop, EventHandler& events, std::uint64_t seed,
+          MakeTransport make = over_tcp);
 
   /// Those of a config: from now on, also for lists that run.
   void use(const GearmanServers& settings, const std::string& client_id);
@@ -52,6 +53,7 @@ class Session final : public Servers {
   GearmanServers settings_;
   std::string client_id_;
   std::uint64_t seed_;
+  const MakeTransport make_;
   std::uint64_t version_ = 0;
   std::set<ServersUser*> users_;
   std::map<GearmanServer, Known> known_;

@@ -33,6 +33,12 @@ std::uint64_t next_random(std::uint64_t& state) {
 
 }  // namespace
 
+std::unique_ptr<loop::Transport> over_tcp(loop::Loop& loop, const GearmanServer& server,
+                                          Duration timeout, loop::Transport::Handler& handler) {
+  return std::make_unique<loop::SocketTransport>(loop, loop::Endpoint{server.host, server.port},
+                                                 timeout, handler);
+}
+
 SocketWorker::SocketWorker(loop::Loop& loop, WorkerTerms terms, WorkerHandler& handler)
     : loop_(loop),
       terms_(std::move(terms)),
@@ -59,9 +65,7 @@ void SocketWorker::attempt() {
   marks_back_ = marks_;
   mark_due_ = grab_behind_ = false;
   reader_ = std::make_unique<PacketReader>(terms_.longest_workload + room_for_names);
-  transport_ = std::make_unique<loop::SocketTransport>(
-      loop_, loop::Endpoint{terms_.server.host, terms_.server.port}, terms_.connect_timeout,
-      static_cast<loop::Transport::Handler&>(*this));
+  transport_ = terms_.make(loop_, terms_.server, terms_.connect_timeout, *this);
   transport_->connect();
 }
 

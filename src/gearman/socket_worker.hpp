@@ -1,9 +1,10 @@
-// A worker's connection to a gearmand, over TCP.
+// A worker's connection to a gearmand: over TCP, unless who makes it says otherwise.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,12 +19,20 @@
 
 namespace w8y::gearman {
 
+/// What carries a connection's bytes; the whole of connecting may take `timeout`.
+using MakeTransport = std::function<std::unique_ptr<loop::Transport>(
+    loop::Loop& loop, const GearmanServer& server, Duration timeout,
+    loop::Transport::Handler& handler)>;
+std::unique_ptr<loop::Transport> over_tcp(loop::Loop& loop, const GearmanServer& server,
+                                          Duration timeout, loop::Transport::Handler& handler);
+
 struct WorkerTerms {
   GearmanServer server;
   std::string client_id;                               ///< what `gearadmin --workers` shows
   Duration connect_timeout = std::chrono::seconds(5);  ///< until it has answered once
   std::size_t longest_workload = 0;
   std::uint64_t seed = 0;  ///< of the pauses between tries
+  MakeTransport make = over_tcp;
 };
 
 class SocketWorker final : public Worker, private loop::Transport::Handler {

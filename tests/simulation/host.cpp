@@ -5,6 +5,7 @@
 #include <w8y/config.hpp>
 
 #include "redis/jitter.hpp"
+#include "redis/transport.hpp"
 #include "source/source_factory.hpp"
 
 namespace w8y::sim {

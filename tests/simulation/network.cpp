@@ -17,11 +17,11 @@ constexpr Duration held_pause = std::chrono::milliseconds(10);
 }  // namespace
 
 /// One connection. Its own: until both sides have let go of it.
-class Wire final : public Server::Peer, public std::enable_shared_from_this<Wire> {
+class Wire final : public Service::Peer, public std::enable_shared_from_this<Wire> {
  public:
-  using Handler = redis::Transport::Handler;
+  using Handler = loop::Transport::Handler;
 
-  Wire(Network& network, Server& server, Inbox& inbox, Handler& handler)
+  Wire(Network& network, Service& server, Inbox& inbox, Handler& handler)
       : network_(network),
         server_(server),
         inbox_(&inbox),
@@ -69,7 +69,7 @@ class Wire final : public Server::Peer, public std::enable_shared_from_this<Wire
     let_go();
   }
 
-  // of Server::Peer
+  // of Service::Peer
   void replied(std::string bytes) override {
     if (loss_ == Network::Loss::reply) return broken("connection reset by peer");
     if (loss_ == Network::Loss::part) bytes.resize(bytes.size() / 2);
@@ -150,7 +150,7 @@ class Wire final : public Server::Peer, public std::enable_shared_from_this<Wire
   }
 
   Network& network_;
-  Server& server_;
+  Service& server_;
   Inbox* inbox_;
   const std::string host_;
   Handler* handler_;
@@ -167,7 +167,7 @@ class Wire final : public Server::Peer, public std::enable_shared_from_this<Wire
 
 namespace {
 
-class SimulatedTransport final : public redis::Transport {
+class SimulatedTransport final : public loop::Transport {
  public:
   explicit SimulatedTransport(std::shared_ptr<Wire> wire) : wire_(std::move(wire)) {}
   ~SimulatedTransport() override { close(); }
@@ -203,8 +203,8 @@ void Network::lose(const std::string& host, const std::string& server, Loss loss
       wire->lose(loss);
 }
 
-std::unique_ptr<redis::Transport> Network::make(loop::Loop& loop, const std::string& server,
-                                                redis::Transport::Handler& handler) {
+std::unique_ptr<loop::Transport> Network::make(loop::Loop& loop, const std::string& server,
+                                               loop::Transport::Handler& handler) {
   auto wire = std::make_shared<Wire>(*this, *servers_.at(server), *inboxes_.at(&loop), handler);
   wires_.push_back(wire);
   return std::make_unique<SimulatedTransport>(std::move(wire));

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "redis/transport.hpp"
-#include "simulation/server.hpp"
+#include "loop/transport.hpp"
+#include "simulation/service.hpp"
 #include "simulation/world.hpp"
 
 namespace w8y::loop {
@@ -42,7 +42,7 @@ class Network {
  public:
   explicit Network(World& world) : world_(world), random_(world.random.fork(1)) {}
 
-  void add(Server& server) { servers_[server.name()] = &server; }
+  void add(Service& server) { servers_[server.name()] = &server; }
   void attach(const loop::Loop& loop, Inbox& inbox) { inboxes_[&loop] = &inbox; }
   void detach(const loop::Loop& loop);
   Line& line(const std::string& host, const std::string& server) { return lines_[{host, server}]; }
@@ -57,15 +57,15 @@ class Network {
   };
   void lose(const std::string& host, const std::string& server, Loss loss);
 
-  std::unique_ptr<redis::Transport> make(loop::Loop& loop, const std::string& server,
-                                         redis::Transport::Handler& handler);
+  std::unique_ptr<loop::Transport> make(loop::Loop& loop, const std::string& server,
+                                        loop::Transport::Handler& handler);
 
  private:
   friend class Wire;
 
   World& world_;
   Random random_;
-  std::map<std::string, Server*> servers_;
+  std::map<std::string, Service*> servers_;
   std::map<const loop::Loop*, Inbox*> inboxes_;
   std::map<std::pair<std::string, std::string>, Line> lines_;
   std::vector<std::weak_ptr<Wire>> wires_;

@@ -15,6 +15,7 @@
 #include "simulation/keys.hpp"
 #include "simulation/lua.hpp"
 #include "simulation/scripts.hpp"
+#include "simulation/service.hpp"
 #include "simulation/value.hpp"
 #include "simulation/world.hpp"
 
@@ -39,17 +40,8 @@ class ServiceTimes {
   [[nodiscard]] virtual double of_message() const = 0;
 };
 
-class Server {
+class Server final : public Service {
  public:
-  /// Where its replies go.
-  class Peer {
-   public:
-    virtual ~Peer() = default;
-    virtual void replied(std::string bytes) = 0;
-    /// The connection is gone.
-    virtual void closed() = 0;
-    [[nodiscard]] virtual const std::string& name() const = 0;
-  };
   struct Command {
     const std::string& who;  ///< the peer's name, or a client's
     const Words& words;      ///< of a plain command; empty: it is a script
@@ -70,18 +62,18 @@ class Server {
 
   Server(World& world, std::string name) : world_(world), name_(std::move(name)) {}
 
-  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const std::string& name() const override { return name_; }
   Keys& keys();
   Watcher* watcher = nullptr;
   /// With these, connections are served one after the other, as a Redis does. Without, each
   /// command is carried out when it comes, and answered a little later.
   const ServiceTimes* times = nullptr;
 
-  // A peer's side.
-  [[nodiscard]] bool accepts() const { return up_ && !refusing_; }
-  void connected(Peer& peer);
-  void gone(Peer& peer);
-  void received(Peer& peer, std::string bytes);
+  // of Service
+  [[nodiscard]] bool accepts() const override { return up_ && !refusing_; }
+  void connected(Peer& peer) override;
+  void gone(Peer& peer) override;
+  void received(Peer& peer, std::string bytes) override;
 
   /// A command of a client that has no connection here: an operator's, a user's, another program's.
   Value ask(const std::string& who, const Words& words);
@@ -95,7 +87,7 @@ class Server {
   /// Kept until a restart that loses what came after.
   void save() { saved_ = keys_; }
   void hang(bool hung);
-  [[nodiscard]] bool hangs() const { return hung_; }
+  [[nodiscard]] bool hangs() const override { return hung_; }
   /// A command that the ACL of all who are connected forbids, in capitals; empty: none. To scripts
   /// that run as they are, too; to models of scripts, SET.
   void forbid(std::string command) { forbidden_ = std::move(command); }
@@ -108,7 +100,7 @@ class Server {
 
   [[nodiscard]] std::uint64_t commands(const std::string& who) const;
   /// Connections that a host has tried to make.
-  void tried(const std::string& who) { ++tries_[who]; }
+  void tried(const std::string& who) override { ++tries_[who]; }
   [[nodiscard]] std::uint64_t tries(const std::string& who) const {
     const auto found = tries_.find(who);
     return found == tries_.end() ? 0 : found->second;
