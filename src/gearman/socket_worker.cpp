@@ -271,12 +271,12 @@ void SocketWorker::confirm(std::uint64_t mark) {
   handler_.on_confirmed(*this, mark);
 }
 
-/// To the oldest grab; false: there is none.
+/// To the oldest grab; false: there is none. It counts as asked until what it confirms was told:
+/// whoever hears of that must not take the connection for idle, since the answer may be a job.
 bool SocketWorker::take_answer() {
   if (grabs_.empty()) return false;
-  const std::uint64_t mark = grabs_.front();
+  confirm(grabs_.front());
   grabs_.pop_front();
-  confirm(mark);
   return true;
 }
 

@@ -22,6 +22,7 @@ struct Bench : WorkerHandler {
   loop::Loop loop;
   std::vector<std::string> told;
   std::deque<Job> jobs;
+  std::size_t asked_when_confirmed = 0;
   std::unique_ptr<Worker> worker;
 
   explicit Bench(int port) {
@@ -36,7 +37,8 @@ struct Bench : WorkerHandler {
   void on_job(Worker&, Job&& job) override { jobs.push_back(std::move(job)); }
   void on_no_job(Worker&) override { told.emplace_back("none"); }
   void on_woken(Worker&) override { told.emplace_back("woken"); }
-  void on_confirmed(Worker&, std::uint64_t mark) override {
+  void on_confirmed(Worker& by, std::uint64_t mark) override {
+    asked_when_confirmed = by.asked();
     told.push_back("confirmed " + std::to_string(mark));
   }
   void on_error(Worker&, const std::string& why) override { told.push_back("error: " + why); }
@@ -139,6 +141,8 @@ TEST_CASE("gearman: the answer to a grab confirms what was said before it") {
   bench.worker->grab();
   bench.worker->grab();
   CHECK(since(3) == std::vector<std::string>{"none", first, "none"});
+  // What it confirms is told before the answer, which may be a job: until then it is not idle.
+  CHECK(bench.asked_when_confirmed == 1);
   // Nothing was grabbed behind this one.
   bench.told.resize(1);
   bench.worker->grab();
