@@ -371,3 +371,26 @@ TEST_CASE("a claim of one item: two hosts and one holder, also beside claims in 
 }
 
 }  // namespace claim_item_test
+
+TEST_CASE("without scripts, what is locked costs few commands, and stays where it is") {
+  RedisServer server;
+  for (int i = 0; i < 300; ++i) {
+    server.ask({"RPUSH", "work:list", std::to_string(i)});
+    server.ask({"SET", "work:lock:" + std::to_string(i), "rest:cooldown", "PX", "30000"});
+  }
+  loop::Loop loop;
+  Host host(loop, url_for(server, false), list_rule());
+  host.claim(1);  // the first finds out that there are no scripts
+  const auto sent = [&] { return host.session->client.commands_sent(); };
+  auto before = sent();
+  const store::PassReply reply = host.claim(1);
+  CHECK(reply.end == ClaimEnd::nothing_free);
+  CHECK(sent() - before <= 40);
+  CHECK(reply.commands + 2 >= sent() - before);
+  before = sent();
+  server.ask({"DEL", "work:lock:200"});
+  CHECK(items_of(host.claim(1)) == std::vector<Item>{"200"});
+  CHECK(sent() - before <= 300);
+  CHECK(server.ask({"LINDEX", "work:list", "-1"}) == "200");
+  CHECK(server.ask({"LLEN", "work:list"}) == "300");
+}

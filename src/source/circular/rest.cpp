@@ -11,6 +11,9 @@ namespace {
 /// Than such a silence: it is that which is waited for.
 constexpr unsigned more_patient = 8;
 
+/// Commands of a pass that all lists wait for; what is beyond, this one pays.
+constexpr double charged_at_once = 64;
+
 }  // namespace
 
 void CircularSource::stir() {
@@ -29,6 +32,10 @@ void CircularSource::end_rest() {
 void CircularSource::rest(const store::PassReply& reply) {
   resting_ = true;
   if (reply.calls > 1) owe(static_cast<double>(reply.calls - 1));
+  // What a pass without scripts costs besides.
+  const auto more = static_cast<double>(reply.commands - reply.calls);
+  charge(std::min(more, charged_at_once));
+  if (more > charged_at_once) owe(more - charged_at_once);
   const Instant now = clock_.now();
   // Where others wait too, an item that we have left to rest is ours to announce.
   if (line_ == store::Line::none || (free_at_ && *free_at_ <= now)) free_at_.reset();

@@ -63,8 +63,9 @@ struct ClaimResult {
   std::string refused;       ///< by Redis, of what is noted beside the locks
   std::vector<Taken> taken;  ///< taken[i] is locked with runs[i]
   std::vector<ShownItem> parked;
-  std::size_t longest = 0;  ///< item that was read
-  std::size_t bytes = 0;    ///< of all items that were
+  std::size_t longest = 0;   ///< item that was read
+  std::size_t bytes = 0;     ///< of all items that were
+  std::size_t commands = 1;  ///< that it took
   /// The pass broke off at an item that is longer than can be looked at in this way.
   bool too_long = false;
   /// The pass broke off behind those: runs whose lock may be there, or not.

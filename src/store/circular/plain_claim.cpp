@@ -1,5 +1,6 @@
 // PlainLocks::claim: a look at one item after the other.
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -7,8 +8,19 @@
 #include "store/circular/plain_locks.hpp"
 #include "store/circular/plain_words.hpp"
 #include "store/lock_value.hpp"
+#include "store/rights.hpp"
 
 namespace w8y::store {
+
+namespace {
+
+/// Where so many were locked, all of the rest are, as a rule: one number says it of many.
+constexpr std::size_t looked_at_one_by_one = 4;
+/// Of those, by one pass, and by one reply: longer ones may stand between short ones.
+constexpr std::int64_t most_ahead = 4096;
+constexpr std::size_t most_read_ahead = 32;
+
+}  // namespace
 
 class PlainLocks::ClaimPass : public std::enable_shared_from_this<PlainLocks::ClaimPass> {
  public:
@@ -22,8 +34,10 @@ class PlainLocks::ClaimPass : public std::enable_shared_from_this<PlainLocks::Cl
         expiry_(ms_text(call.expiry)),
         expiry_ms_(std::stoll(expiry_)),
         limit_(call.fleet_limit),
-        answer_(std::move(answer)) {
+        answer_(std::move(answer)),
+        known_longest_(call.longest.value_or(0)) {
     result_.left = call.left;
+    result_.commands = 0;
   }
 
   void begin() {
@@ -37,11 +51,10 @@ class PlainLocks::ClaimPass : public std::enable_shared_from_this<PlainLocks::Cl
     ask({"TIME"}, [this](const redis::Reply& reply) {
       now_us_ = reply[0].integer() * 1000000 + reply[1].integer();
     });
-    client_.call({"HLEN", keys_.quarantined},
-                 [self = shared_from_this()](const redis::Answer& answer) {
-                   // Of a wrong type, it is no index.
-                   self->indexed_ = answer.ok() && answer.reply.integer() > 0;
-                 });
+    call({"HLEN", keys_.quarantined}, [self = shared_from_this()](const redis::Answer& answer) {
+      // Of a wrong type, it is no index.
+      self->indexed_ = answer.ok() && answer.reply.integer() > 0;
+    });
     ask({"LLEN", keys_.list}, [this](const redis::Reply& reply) {
       const auto length = reply.integer();
       result_.length = length;
@@ -56,14 +69,18 @@ class PlainLocks::ClaimPass : public std::enable_shared_from_this<PlainLocks::Cl
   }
 
  private:
+  void call(const redis::Command& command, redis::Client::Callback then) {
+    ++result_.commands;
+    client_.call(command, std::move(then));
+  }
+
   /// Every step holds the pass alive; trouble ends it.
   void ask(const redis::Command& command, std::function<void(const redis::Reply&)> then) {
-    client_.call(command,
-                 [self = shared_from_this(), then = std::move(then)](const redis::Answer& answer) {
-                   if (self->over_ || !*self->alive_) return;
-                   if (!answer.ok()) return self->fail(answer);
-                   then(answer.reply);
-                 });
+    call(command, [self = shared_from_this(), then = std::move(then)](const redis::Answer& answer) {
+      if (self->over_ || !*self->alive_) return;
+      if (!answer.ok()) return self->fail(answer);
+      then(answer.reply);
+    });
   }
 
   void fail(const redis::Answer& answer) {
@@ -100,8 +117,66 @@ class PlainLocks::ClaimPass : public std::enable_shared_from_this<PlainLocks::Cl
       result_.status = ClaimStatus::more;
       return finish();
     }
+    if (looked_ >= look_ahead_at_ && result_.taken.empty()) return look_ahead(0);
     if (limit_ == 0) return look();
     enter_fleet();
+  }
+
+  /// At those that come next, as many as can be read at once, and so on while all are locked: these
+  /// stay where they are, since one turn of the whole list would change nothing.
+  void look_ahead(std::int64_t from) {
+    // What is known of the items is how long those are that were read.
+    const std::size_t most = at_once(std::max(known_longest_, result_.longest));
+    piece_ = std::min({2 * piece_, most, most_read_ahead});
+    const std::int64_t count = std::min(static_cast<std::int64_t>(piece_), result_.left);
+    ask({"LRANGE", keys_.list, std::to_string(from), std::to_string(from + count - 1)},
+        [this, from](const redis::Reply& reply) {
+          std::vector<std::string> names;
+          for (std::size_t i = 0; i < reply.size(); ++i) {
+            const std::string_view item = reply[i].text();
+            result_.bytes += item.size();
+            result_.longest = std::max(result_.longest, item.size());
+            names.push_back(keys_.lock_prefix + std::string(item));
+          }
+          if (!names.empty()) return are_locked(names, from);
+          result_.left = 0;  // the list is shorter by now
+          next();
+        });
+  }
+
+  void are_locked(const std::vector<std::string>& names, std::int64_t from) {
+    redis::Command command{"EXISTS"};
+    command.insert(command.end(), names.begin(), names.end());
+    const auto count = static_cast<std::int64_t>(names.size());
+    call(command, [self = shared_from_this(), from, count](const redis::Answer& answer) {
+      if (self->over_ || !*self->alive_) return;
+      if (answer.ok()) return self->locked(answer.reply.integer() == count, from, count);
+      if (!forbids_command(answer)) return self->fail(answer);
+      self->look_ahead_at_ = SIZE_MAX;
+      self->turn(from);
+    });
+  }
+
+  void locked(bool all, std::int64_t from, std::int64_t count) {
+    if (!all) {
+      look_ahead_at_ = looked_ + static_cast<std::size_t>(count);
+      return turn(from);
+    }
+    result_.left -= count;
+    if (result_.left == 0) return next();
+    if (from + count < most_ahead && result_.bytes < most_bytes_looked_at)
+      return look_ahead(from + count);
+    looked_ = most_looked_at;
+    turn(from + count);
+  }
+
+  /// Past what is locked.
+  void turn(std::int64_t by) {
+    for (; by > 1; --by)
+      ask({"LMOVE", keys_.list, keys_.list, "LEFT", "RIGHT"}, [](const redis::Reply&) {});
+    if (by == 0) return next();
+    ask({"LMOVE", keys_.list, keys_.list, "LEFT", "RIGHT"},
+        [this](const redis::Reply&) { next(); });
   }
 
   /// A place first: two hosts that reach for the last one both step back, and neither is too many.
@@ -193,27 +268,27 @@ class PlainLocks::ClaimPass : public std::enable_shared_from_this<PlainLocks::Cl
 
   /// Of the few items whose visits are noted. Nobody waits for it.
   void note_visit(const Item& item) {
-    client_.call({"HMGET", keys_.visits, item},
-                 [self = shared_from_this(), item](const redis::Answer& answer) {
-                   if (!*self->alive_ || !answer.ok() || answer.reply[0].is_nil()) return;
-                   const auto last = read_visit_note(answer.reply[0].text());
-                   if (!last) return;
-                   const std::int64_t now = self->now_us_ / 1000;
-                   VisitNote note{now, 0, 0};
-                   if (last->visit > 0) note.gap = std::max<std::int64_t>(1, now - last->visit);
-                   self->client_.call({"HSET", self->keys_.visits, item, to_text(note)});
-                 });
+    call({"HMGET", keys_.visits, item},
+         [self = shared_from_this(), item](const redis::Answer& answer) {
+           if (!*self->alive_ || !answer.ok() || answer.reply[0].is_nil()) return;
+           const auto last = read_visit_note(answer.reply[0].text());
+           if (!last) return;
+           const std::int64_t now = self->now_us_ / 1000;
+           VisitNote note{now, 0, 0};
+           if (last->visit > 0) note.gap = std::max<std::int64_t>(1, now - last->visit);
+           self->client_.call({"HSET", self->keys_.visits, item, to_text(note)});
+         });
   }
 
   /// Redis tells a number only: what is none may be of any length, and is forgotten.
   void count(const Item& item) {
-    client_.call({"HINCRBY", keys_.failures, item, "0"},
-                 [self = shared_from_this(), item](const redis::Answer& answer) {
-                   if (self->over_ || !*self->alive_) return;
-                   if (answer.problem().find("not an integer") != std::string::npos)
-                     self->client_.call({"HDEL", self->keys_.failures, item});
-                   self->counted(answer.ok() ? answer.reply.integer() : 0);
-                 });
+    call({"HINCRBY", keys_.failures, item, "0"},
+         [self = shared_from_this(), item](const redis::Answer& answer) {
+           if (self->over_ || !*self->alive_) return;
+           if (answer.problem().find("not an integer") != std::string::npos)
+             self->client_.call({"HDEL", self->keys_.failures, item});
+           self->counted(answer.ok() ? answer.reply.integer() : 0);
+         });
   }
 
   void counted(std::int64_t failures) {
@@ -240,6 +315,9 @@ class PlainLocks::ClaimPass : public std::enable_shared_from_this<PlainLocks::Cl
   ClaimResult result_;
   std::int64_t now_us_ = 0;
   std::size_t looked_ = 0;
+  std::size_t look_ahead_at_ = looked_at_one_by_one;
+  std::size_t piece_ = looked_at_one_by_one;  ///< read ahead at once
+  std::size_t known_longest_;
   bool indexed_ = false;  ///< something is quarantined
   bool counted_ = true;   ///< the failures of the last that was taken are known
   bool over_ = false;

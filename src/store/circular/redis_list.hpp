@@ -54,6 +54,7 @@ class RedisCircularList final : public CircularList,
     std::size_t wanted = 0;
     std::int64_t left = ClaimCall::new_pass;
     std::size_t calls = 0;
+    std::size_t commands = 0;           ///< that those took
     std::optional<Duration> next_free;  ///< the soonest that a call has seen
     std::int64_t length = 0;            ///< of the list, at the first call
     bool overdue = false;

@@ -47,7 +47,7 @@ void RedisCircularList::claim(std::size_t wanted, Scan scan, Manner manner) {
   waits_ = true;
   const auto left = scan == Scan::ends ? ClaimCall::only_ends : ClaimCall::new_pass;
   work().pass = std::make_unique<Pass>(
-      Pass{rule_, keys(), wanted, left, 0, std::nullopt, 0, manner == Manner::overdue, {}});
+      Pass{rule_, keys(), wanted, left, 0, 0, std::nullopt, 0, manner == Manner::overdue, {}});
   this->scan();
 }
 
@@ -124,7 +124,8 @@ void RedisCircularList::put_off() {
 /// From the loop.
 void RedisCircularList::answer_later(PassReply reply) {
   work_->scan_later.set(session_->clock.now(), [this, reply = std::move(reply)]() mutable {
-    reply.calls = work_->pass->calls;
+    reply.calls = reply.commands = work_->pass->calls;
+    reply.commands = std::max(work_->pass->calls, work_->pass->commands);
     reply.parked = std::move(work_->pass->parked);
     handler_.on_claimed(std::move(reply));
   });
@@ -138,6 +139,7 @@ void RedisCircularList::scanned(const std::vector<RunId>& runs, Instant sent,
   if (work_->pass->left > 0 && looked > 0)
     work_->pass->calls += static_cast<std::size_t>(looked - 1) / LockStore::most_looked_at;
   work_->pass->left = result.left;
+  work_->pass->commands += result.commands;
   if (result.bytes > 0) longest_ = result.longest;
   // A call that looks at long items keeps Redis as busy as many others.
   work_->pass->calls += result.bytes / bytes_per_call;
@@ -174,6 +176,7 @@ void RedisCircularList::scanned(const std::vector<RunId>& runs, Instant sent,
   reply.next_free = work_->pass->next_free;
   reply.detail = result.detail;
   reply.calls = work_->pass->calls;
+  reply.commands = std::max(work_->pass->calls, work_->pass->commands);
   reply.whole = result.left == 0;
   reply.parked = std::move(work_->pass->parked);
   reply.claims.reserve(result.taken.size());
@@ -232,6 +235,7 @@ void RedisCircularList::unavailable(const std::vector<RunId>& runs, const StoreE
   reply.end = refused ? ClaimEnd::refused : ClaimEnd::unavailable;
   reply.detail = trouble.too_long ? too_long_here : trouble.why;
   reply.calls = work_->pass->calls;
+  reply.commands = std::max(work_->pass->calls, work_->pass->commands);
   reply.parked = std::move(work_->pass->parked);
   handler_.on_claimed(std::move(reply));
 }
