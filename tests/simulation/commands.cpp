@@ -37,7 +37,7 @@ using CommandTable = std::map<std::string, const CommandInfo*, std::less<>>;
 CommandTable table_of_commands() {
   CommandTable table;
   for (const auto commands : {key_commands(), text_commands(), list_commands(), hash_commands(),
-                              set_commands(), sorted_set_commands()})
+                              set_commands(), sorted_set_commands(), transaction_commands()})
     for (const CommandInfo& info : commands) table.emplace(info.name, &info);
   return table;
 }
@@ -51,10 +51,15 @@ const CommandInfo* command_of(std::string_view name) {
   return found == table.end() ? nullptr : found->second;
 }
 
+std::string wrong_count_of(const CommandInfo& info, const Words& words) {
+  const int count = static_cast<int>(words.size());
+  if (info.words >= 0 ? count == info.words : count >= -info.words) return {};
+  return "ERR wrong number of arguments for '" + in_small(info.name) + "' command";
+}
+
 Value run_command(const CommandInfo& info, const CommandCall& call) {
-  const int count = static_cast<int>(call.words.size());
-  if (info.words >= 0 ? count != info.words : count < -info.words)
-    return Value::error("ERR wrong number of arguments for '" + in_small(info.name) + "' command");
+  if (std::string why = wrong_count_of(info, call.words); !why.empty())
+    return Value::error(std::move(why));
   try {
     return info.run(call);
   } catch (const WrongType&) {

@@ -54,9 +54,12 @@ std::span<const CommandInfo> list_commands();
 std::span<const CommandInfo> hash_commands();
 std::span<const CommandInfo> set_commands();
 std::span<const CommandInfo> sorted_set_commands();
+std::span<const CommandInfo> transaction_commands();
 
 /// In capitals or not; nullptr: there is no model of it.
 const CommandInfo* command_of(std::string_view name);
+/// Why it has too few words or too many; empty: it hasn't.
+std::string wrong_count_of(const CommandInfo& info, const Words& words);
 /// Its reply, which may be an error. The name is known.
 Value run_command(const CommandInfo& info, const CommandCall& call);
 

@@ -1,5 +1,7 @@
 // Commands about hashes and sets.
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include "simulation/commands.hpp"
@@ -17,6 +19,7 @@ Value run_hset(const CommandCall& call) {
   std::int64_t anew = 0;
   for (std::size_t i = 2; i < call.words.size(); i += 2)
     anew += hash.insert_or_assign(call.words[i], call.words[i + 1]).second ? 1 : 0;
+  call.keys.tell(call.key(), "hset");
   return Value::of(anew);
 }
 
@@ -27,7 +30,7 @@ Value run_hdel(const CommandCall& call) {
   std::int64_t gone = 0;
   for (std::size_t i = 2; i < call.words.size(); ++i)
     gone += static_cast<std::int64_t>(hash->erase(call.words[i]));
-  call.keys.sweep(call.key());
+  if (gone > 0) call.keys.shrunk(call.key(), "hdel");
   return Value::of(gone);
 }
 
@@ -81,12 +84,32 @@ Value run_hgetall(const CommandCall& call) {
   return bulk_array(words);
 }
 
+/// Neighbours, from another place each time. Redis throws dice for each.
+Value run_hrandfield(const CommandCall& call) {
+  const std::int64_t count = integer_word(call.words[2]);
+  const bool values = call.words.size() > 3;
+  if (count < 0 || call.words.size() > 4 || (values && call.words[3] != "WITHVALUES"))
+    throw CommandError("ERR the simulation has no model of this form of HRANDFIELD");
+  const Hash* hash = call.keys.find<Hash>(call.key());
+  if (hash == nullptr) return bulk_array({});
+  Words words;
+  const auto size = std::ssize(*hash);
+  auto at = std::next(hash->begin(), call.keys.now_us % size);
+  for (auto left = std::min<std::int64_t>(count, size); left > 0; --left) {
+    words.push_back(at->first);
+    if (values) words.push_back(at->second);
+    if (++at == hash->end()) at = hash->begin();
+  }
+  return bulk_array(words);
+}
+
 Value run_hincrby(const CommandCall& call) {
   const std::int64_t by = integer_word(call.words[3]);
   const auto* value = field_of(call.keys.find<Hash>(call.key()), call.words[2]);
   const std::int64_t sum =
       sum_of_texts(value == nullptr ? "0" : *value, by, "ERR hash value is not an integer");
   call.keys.get<Hash>(call.key())[call.words[2]] = std::to_string(sum);
+  call.keys.tell(call.key(), "hincrby");
   return Value::of(sum);
 }
 
@@ -110,6 +133,7 @@ Value run_sadd(const CommandCall& call) {
   std::int64_t anew = 0;
   for (std::size_t i = 2; i < call.words.size(); ++i)
     anew += set.insert(call.words[i]).second ? 1 : 0;
+  if (anew > 0) call.keys.tell(call.key(), "sadd");
   return Value::of(anew);
 }
 
@@ -120,7 +144,7 @@ Value run_srem(const CommandCall& call) {
   std::int64_t gone = 0;
   for (std::size_t i = 2; i < call.words.size(); ++i)
     gone += static_cast<std::int64_t>(set->erase(call.words[i]));
-  call.keys.sweep(call.key());
+  if (gone > 0) call.keys.shrunk(call.key(), "srem");
   return Value::of(gone);
 }
 
@@ -151,7 +175,7 @@ Value run_sscan(const CommandCall& call) {
 }  // namespace
 
 std::span<const CommandInfo> hash_commands() {
-  static constexpr std::array<CommandInfo, 11> all{{
+  static constexpr std::array<CommandInfo, 12> all{{
       {"HSET", -4, Effect::grows, run_hset},
       {"HDEL", -3, Effect::writes, run_hdel},
       {"HGET", 3, Effect::reads, run_hget},
@@ -162,6 +186,7 @@ std::span<const CommandInfo> hash_commands() {
       {"HKEYS", 2, Effect::reads, run_hkeys},
       {"HGETALL", 2, Effect::reads, run_hgetall},
       {"HINCRBY", 4, Effect::grows, run_hincrby},
+      {"HRANDFIELD", -3, Effect::reads, run_hrandfield},
       {"HSCAN", -3, Effect::reads, run_hscan},
   }};
   return all;

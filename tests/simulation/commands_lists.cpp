@@ -15,6 +15,7 @@ Value push(const CommandCall& call, bool at_the_right) {
   List& list = call.keys.get<List>(call.key());
   for (std::size_t i = 2; i < call.words.size(); ++i)
     at_the_right ? list.push_back(call.words[i]) : list.push_front(call.words[i]);
+  call.keys.tell(call.key(), at_the_right ? "rpush" : "lpush");
   return Value::of(std::ssize(list));
 }
 
@@ -40,7 +41,7 @@ Value pop(const CommandCall& call, bool at_the_right) {
   if (list == nullptr) return {};
   Words taken;
   for (; count > 0 && !list->empty(); --count) taken.push_back(taken_from(*list, at_the_right));
-  call.keys.sweep(call.key());
+  if (!taken.empty()) call.keys.shrunk(call.key(), at_the_right ? "rpop" : "lpop");
   return counted ? bulk_array(taken) : Value::of(taken.front());
 }
 
@@ -89,7 +90,7 @@ Value run_ltrim(const CommandCall& call) {
   } else {
     list->clear();
   }
-  call.keys.sweep(call.key());
+  call.keys.shrunk(call.key(), "ltrim");
   return Value::status("OK");
 }
 
@@ -116,7 +117,7 @@ Value run_lrem(const CommandCall& call) {
       if (!goes(word)) kept.push_back(std::move(word));
     *list = std::move(kept);
   }
-  call.keys.sweep(call.key());
+  if (gone > 0) call.keys.shrunk(call.key(), "lrem");
   return Value::of(gone);
 }
 
@@ -152,6 +153,7 @@ Value run_linsert(const CommandCall& call) {
   if (place == list->end()) return Value::of(-1);
   if (call.words[2] == "AFTER") ++place;
   list->insert(place, call.words[4]);
+  call.keys.tell(call.key(), "linsert");
   return Value::of(std::ssize(*list));
 }
 
@@ -162,7 +164,8 @@ Value run_lmove(const CommandCall& call) {
   const std::string word = taken_from(*from, call.words[3] == "RIGHT");
   List& to = call.key() == call.words[2] ? *from : call.keys.get<List>(call.words[2]);
   call.words[4] == "RIGHT" ? to.push_back(word) : to.push_front(word);
-  call.keys.sweep(call.key());
+  call.keys.tell(call.words[2], call.words[4] == "RIGHT" ? "rpush" : "lpush");
+  call.keys.shrunk(call.key(), call.words[3] == "RIGHT" ? "rpop" : "lpop");
   return Value::of(word);
 }
 

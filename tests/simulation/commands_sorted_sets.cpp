@@ -65,8 +65,12 @@ Value run_zadd(const CommandCall& call) {
   }
   SortedSet& set = call.keys.get<SortedSet>(call.key());
   std::int64_t anew = 0;
-  for (std::size_t i = 0; i < scores.size(); ++i)
+  bool changed = false;
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    changed = changed || set.score(call.words[2 * i + 3]) != scores[i];
     anew += set.add(call.words[2 * i + 3], scores[i]) ? 1 : 0;
+  }
+  if (changed) call.keys.tell(call.key(), "zadd");
   return Value::of(anew);
 }
 
@@ -76,7 +80,7 @@ Value run_zrem(const CommandCall& call) {
   ++call.keys.written;
   std::int64_t gone = 0;
   for (std::size_t i = 2; i < call.words.size(); ++i) gone += set->remove(call.words[i]) ? 1 : 0;
-  call.keys.sweep(call.key());
+  if (gone > 0) call.keys.shrunk(call.key(), "zrem");
   return Value::of(gone);
 }
 
@@ -164,7 +168,7 @@ Value run_zremrangebyscore(const CommandCall& call) {
   if (set == nullptr) return Value::of(0);
   ++call.keys.written;
   for (const auto& [score, member] : found) set->remove(member);
-  call.keys.sweep(call.key());
+  if (!found.empty()) call.keys.shrunk(call.key(), "zremrangebyscore");
   return Value::of(std::ssize(found));
 }
 

@@ -183,17 +183,22 @@ Value Comparison::both(const Words& words) {
   if (info == nullptr) throw std::runtime_error("there is no model of " + words.front());
   const std::size_t told = published_.size();
   const Value expected = run_command(*info, {keys_, words, published_});
+  // How many have heard of it is for the real one to know.
+  compare_reply(words, expected, redis_, published_.size() == told);
+  return expected;
+}
+
+void Comparison::compare_reply(const Words& words, const Value& expected, redis::SyncClient& real,
+                               bool of_all) {
   const redis::Command command(words.begin(), words.end());
-  const Value found = value_of(redis_.pipeline({command})[0]);
+  const Value found = value_of(real.pipeline({command})[0]);
   std::string what;
   for (const std::string& word : words) what += word + ' ';
-  // How many have heard of it is for the real one to know.
-  if (published_.size() == told && !same(without_status(expected), found, no_time))
+  if (of_all && !same(without_status(expected), found, no_time))
     throw std::runtime_error("step " + std::to_string(steps_) + ", " + what +
                              "\n  the model says " + to_text(expected) + "\n  redis says     " +
                              to_text(found) + "\n" + shown(model_keys()));
   compare_keys(what);
-  return expected;
 }
 
 void Comparison::plain(const Words& words) {

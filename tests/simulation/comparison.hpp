@@ -5,6 +5,7 @@
 // model says, in thousands of seconds, so that none of them ends while the test is at it.
 #pragma once
 
+#include <array>
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -18,6 +19,7 @@
 #include "simulation/lua.hpp"
 #include "simulation/random.hpp"
 #include "simulation/scripts.hpp"
+#include "simulation/transactions.hpp"
 #include "support/redis_server.hpp"
 
 namespace w8y::sim {
@@ -40,15 +42,18 @@ struct Dumped {
 };
 using Dump = std::map<std::string, Dumped>;
 
-class Comparison {
+class Comparison final : private Keys::Listener {
  public:
   explicit Comparison(std::uint64_t seed)
       : random_(seed),
         of_schedules_(random_.fork(1)),
         of_jobs_(random_.fork(3)),
         of_commands_(random_.fork(2)),
+        of_plain_(random_.fork(4)),
         redis_(loop_, options()),
-        subscriber_(loop_, options()) {
+        subscriber_(loop_, options()),
+        connections_{{{{loop_, options()}, {}}, {{loop_, options()}, {}}}} {
+    keys_.listener = this;
     keys_.now_us = 1'800'000'000'000'000;
     const std::vector<const char*> channels{"w:events",        "w:wake",    "s:events", "s:wake",
                                             "feed:events",     "feed:wake", "newfeed",  "conffeed",
@@ -70,6 +75,7 @@ class Comparison {
     in_turn("s", &Comparison::schedule_step);
     in_turn("feed", &Comparison::job_step);
     in_turn("p", &Comparison::command_step);
+    in_turn("p", &Comparison::transaction_step);
   }
   void compare_news();
 
@@ -106,6 +112,9 @@ class Comparison {
   void plain(const Words& words);
   /// A command, on both: its reply and all keys.
   Value both(const Words& words);
+  /// Redis's reply, and all keys, after the model has done the same.
+  void compare_reply(const Words& words, const Value& expected, redis::SyncClient& real,
+                     bool of_all);
   void pass(std::int64_t ms);
   void compare_keys(const std::string& after);
   Dump real_keys();
@@ -146,6 +155,19 @@ class Comparison {
   std::string job_id();
   // comparison_commands.cpp
   void command_step();
+  Words any_command(Random& random);
+  // comparison_plain.cpp
+  struct Connection {
+    redis::SyncClient real;
+    Transaction model;
+  };
+  Value on(Connection& connection, const Words& words);
+  void leave_transactions();
+  void touched(const std::string& key, const char* event) override;
+  void transaction_step();
+  void plain_step();
+  void plain_claim();
+  void plain_swap();
 
   std::string item() { return "item" + std::to_string(random_.below(14)); }
   std::string lock(const std::string& of) { return "w:lock:" + of; }
@@ -174,10 +196,12 @@ class Comparison {
   Random of_schedules_;
   Random of_jobs_;
   Random of_commands_;
+  Random of_plain_;
   test::RedisServer server_;
   loop::Loop loop_;
   redis::SyncClient redis_;
   redis::Subscriber subscriber_;
+  std::array<Connection, 2> connections_;
   std::vector<redis::Subscription> subscriptions_;
   int confirmed_ = 0;
   Keys keys_;

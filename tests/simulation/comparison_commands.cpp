@@ -85,15 +85,19 @@ std::string word_for(Random& random, const std::string& mark) {
 
 }  // namespace
 
-void Comparison::command_step() {
-  const std::string& form = of_commands_.one_of(command_forms());
+Words Comparison::any_command(Random& random) {
+  const std::string& form = random.one_of(command_forms());
   Words words;
   for (std::size_t at = 0; at <= form.size();) {
     const std::size_t end = std::min(form.find(' ', at), form.size());
-    words.push_back(word_for(of_commands_, form.substr(at, end - at)));
+    words.push_back(word_for(random, form.substr(at, end - at)));
     at = end + 1;
   }
-  both(words);
+  return words;
+}
+
+void Comparison::command_step() {
+  both(any_command(of_commands_));
 }
 
 }  // namespace w8y::sim

@@ -7,6 +7,7 @@ namespace w8y::sim {
 /// Time passes for both: what is over by then goes, and what is left lives as long as the model
 /// says.
 void Comparison::pass(std::int64_t ms_passed) {
+  leave_transactions();
   prefix_.clear();
   const Dump before = model_keys();
   keys_.now_us += ms_passed * 1000 + static_cast<std::int64_t>(random_.below(1000));
@@ -215,6 +216,7 @@ void Comparison::user() {
 }
 
 void Comparison::circular_step() {
+  if (of_plain_.chance(20)) return plain_step();
   const auto dice = random_.below(100);
   if (dice < 30) return claim_some();
   if (dice < 34) return claim_one();

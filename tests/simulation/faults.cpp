@@ -61,6 +61,10 @@ constexpr std::array<KindOfFault, static_cast<std::size_t>(Fault::Kind::last) + 
     {"pause of feed", 2, 6s},
     {"forbidden step of jobs", 3, 6s},
     {"cancel of feed's job", 3, 0s},
+    {"request cut off", 8, 0s},
+    {"loss of a later reply", 8, 0s},
+    {"right to scripts", 3, 12s},
+    {"race for a lock", 8, 0s},
 }};
 
 /// One of those from `first` to `last`.
@@ -110,6 +114,7 @@ Scale draw_scale(Random random) {
   scale.schedule = random.chance(18);
   scale.feed = random.chance(18);
   if (random.chance(6)) scale.hosts = 1;
+  scale.plain = random.chance(17);
   return scale;
 }
 
@@ -130,7 +135,8 @@ std::vector<Fault> draw_faults(Random random, const Scale& scale) {
   };
   if (scale.schedule)
     add(others.fork(1), Fault::Kind::set_schedule, Fault::Kind::last_of_schedules);
-  if (scale.feed) add(others.fork(2), Fault::Kind::thoonk, Fault::Kind::last);
+  if (scale.feed) add(others.fork(2), Fault::Kind::thoonk, Fault::Kind::last_of_feeds);
+  if (scale.plain) add(others.fork(3), Fault::Kind::cut_request, Fault::Kind::last);
   return faults;
 }
 

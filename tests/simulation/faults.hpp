@@ -67,7 +67,13 @@ struct Fault {
     pause_feed,
     forbidden_job_step,
     cancel_feed_job,
-    last = cancel_feed_job,
+    last_of_feeds = cancel_feed_job,
+    // of worlds with hosts that may not run scripts
+    cut_request,
+    late_loss,
+    scripts,
+    race,
+    last = race,
   };
   Kind kind = Kind::slow_line;
   Duration at{0};  ///< since the beginning
@@ -86,7 +92,8 @@ struct Scale {
   unsigned lists = 2;
   // Besides:
   bool schedule = false;
-  bool feed = false;  ///< of jobs
+  bool feed = false;   ///< of jobs
+  bool plain = false;  ///< hosts that may not run scripts
   /// Of all; the last part of it is without faults.
   Duration time = std::chrono::minutes(3);
 

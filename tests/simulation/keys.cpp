@@ -40,6 +40,7 @@ Keys::Entry* Keys::look(const std::string& key) {
   if (found == entries_.end()) return nullptr;
   if (!found->second.expires_ms || *found->second.expires_ms > now_ms()) return &found->second;
   entries_.erase(found);
+  tell(key, "expired");
   return nullptr;
 }
 
@@ -47,6 +48,7 @@ bool Keys::remove(const std::string& key) {
   ++written;
   if (look(key) == nullptr) return false;
   entries_.erase(key);
+  tell(key, "del");
   return true;
 }
 
@@ -56,6 +58,8 @@ bool Keys::rename(const std::string& from, const std::string& to) {
   auto node = entries_.extract(from);
   node.key() = to;
   entries_.insert(std::move(node));
+  tell(from, "rename_from");
+  tell(to, "rename_to");
   return true;
 }
 
@@ -79,7 +83,9 @@ void Keys::sweep(const std::string& key) {
         }
       },
       entry->value);
-  if (empty) entries_.erase(key);
+  if (!empty) return;
+  entries_.erase(key);
+  tell(key, "del");
 }
 
 std::int64_t Keys::ttl(const std::string& key) {
@@ -93,6 +99,7 @@ bool Keys::expire(const std::string& key, std::int64_t life_ms) {
   if (entry == nullptr) return false;
   entry->expires_ms = now_ms() + life_ms;
   if (life_ms <= 0) entries_.erase(key);
+  tell(key, life_ms <= 0 ? "del" : "expire");
   return true;
 }
 
@@ -103,6 +110,8 @@ bool Keys::set(const std::string& key, const std::string& value,
   Entry entry{value, std::nullopt};
   if (life_ms) entry.expires_ms = now_ms() + *life_ms;
   entries_.insert_or_assign(key, std::move(entry));
+  tell(key, "set");
+  if (life_ms) tell(key, "expire");
   return true;
 }
 
@@ -113,9 +122,10 @@ std::string Keys::range(const std::string& key, std::size_t first, std::size_t l
 }
 
 const std::map<std::string, Keys::Entry>& Keys::all() {
-  std::erase_if(entries_, [this](const auto& entry) {
-    return entry.second.expires_ms && *entry.second.expires_ms <= now_ms();
-  });
+  std::vector<std::string> over;
+  for (const auto& [key, entry] : entries_)
+    if (entry.expires_ms && *entry.expires_ms <= now_ms()) over.push_back(key);
+  for (const std::string& key : over) look(key);
   return entries_;
 }
 

@@ -44,6 +44,17 @@ class Keys {
     std::optional<std::int64_t> expires_ms;
   };
 
+  /// Told of each change of a key, in the words of Redis's keyspace events.
+  class Listener {
+   public:
+    virtual ~Listener() = default;
+    virtual void touched(const std::string& key, const char* event) = 0;
+  };
+  Listener* listener = nullptr;
+  void tell(const std::string& key, const char* event) const {
+    if (listener != nullptr) listener->touched(key, event);
+  }
+
   /// By the server's clock, in µs since 1970; set before each command.
   std::int64_t now_us = 0;
   // Keys, since the beginning.
@@ -75,6 +86,11 @@ class Keys {
   const char* type(const std::string& key);
   /// What is empty is not there.
   void sweep(const std::string& key);
+  /// Told of, too: something was taken from it.
+  void shrunk(const std::string& key, const char* event) {
+    tell(key, event);
+    sweep(key);
+  }
   /// In ms; -1: for good, -2: no such key.
   std::int64_t ttl(const std::string& key);
   bool expire(const std::string& key, std::int64_t life_ms);

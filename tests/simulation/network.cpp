@@ -47,6 +47,7 @@ class Wire final : public Service::Peer, public std::enable_shared_from_this<Wir
       broken("connection reset by peer");
       return bytes.size();
     }
+    if (loss_ == Network::Loss::cut) return write_part(bytes);
     const std::size_t size = std::min(bytes.size(), most_unread - unread_);
     full_ = size < bytes.size();
     unread_ += size;
@@ -71,7 +72,11 @@ class Wire final : public Service::Peer, public std::enable_shared_from_this<Wir
 
   // of Service::Peer
   void replied(std::string bytes) override {
-    if (loss_ == Network::Loss::reply) return broken("connection reset by peer");
+    if (later_ > 0) {
+      --later_;
+    } else if (loss_ == Network::Loss::reply) {
+      return broken("connection reset by peer");
+    }
     if (loss_ == Network::Loss::part) bytes.resize(bytes.size() / 2);
     if (std::exchange(twice_, false)) bytes += bytes;
     const std::size_t size = bytes.size();
@@ -86,8 +91,9 @@ class Wire final : public Service::Peer, public std::enable_shared_from_this<Wir
   [[nodiscard]] const std::string& name() const override { return host_; }
   [[nodiscard]] const std::string& server() const { return server_.name(); }
   [[nodiscard]] bool is_of(const Inbox& inbox) const { return inbox_ == &inbox; }
-  void lose(Network::Loss loss) {
+  void lose(Network::Loss loss, std::size_t later) {
     if (loss == Network::Loss::now) return broken("connection reset by peer");
+    later_ = later;
     loss == Network::Loss::twice ? (void)(twice_ = true) : (void)(loss_ = loss);
   }
 
@@ -101,6 +107,16 @@ class Wire final : public Service::Peer, public std::enable_shared_from_this<Wir
     Instant last{};  ///< of what was sent has left
   };
 
+  /// Redis carries out what has come as a whole; then the connection is gone.
+  std::size_t write_part(std::string_view bytes) {
+    loss_.reset();
+    const std::size_t size = network_.random_.below(bytes.size() + 1);
+    later(to_server_, size, [this, sent = std::string(bytes.substr(0, size))]() mutable {
+      if (connected_) server_.received(*this, std::move(sent));
+      broken("connection reset by peer");
+    });
+    return bytes.size();
+  }
   /// In order, and not before the line lets it through.
   void later(Direction& direction, std::size_t size, std::function<void()> arrive) {
     if (over_) return;
@@ -158,6 +174,7 @@ class Wire final : public Service::Peer, public std::enable_shared_from_this<Wir
   bool connected_ = false;
   bool over_ = false;
   std::optional<Network::Loss> loss_;
+  std::size_t later_ = 0;  ///< replies that come before one is lost
   bool twice_ = false;
   bool full_ = false;
   std::size_t unread_ = 0;  ///< bytes that the server has not read yet
@@ -196,11 +213,12 @@ void Network::detach(const loop::Loop& loop) {
   inboxes_.erase(found);
 }
 
-void Network::lose(const std::string& host, const std::string& server, Loss loss) {
+void Network::lose(const std::string& host, const std::string& server, Loss loss,
+                   std::size_t later) {
   std::erase_if(wires_, [](const auto& wire) { return wire.expired(); });
   for (const auto& weak : std::vector(wires_))
     if (const auto wire = weak.lock(); wire && wire->name() == host && wire->server() == server)
-      wire->lose(loss);
+      wire->lose(loss, later);
 }
 
 std::unique_ptr<loop::Transport> Network::make(loop::Loop& loop, const std::string& server,

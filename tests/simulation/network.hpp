@@ -54,8 +54,10 @@ class Network {
     reply,    ///< the next one that carries a reply breaks before that comes
     part,     ///< the same, with half of the reply
     twice,    ///< nothing is lost: the next reply comes twice
+    cut,      ///< of the next request a part comes, then it breaks
   };
-  void lose(const std::string& host, const std::string& server, Loss loss);
+  /// `later`: so many that carry one come before.
+  void lose(const std::string& host, const std::string& server, Loss loss, std::size_t later = 0);
 
   std::unique_ptr<loop::Transport> make(loop::Loop& loop, const std::string& server,
                                         loop::Transport::Handler& handler);

@@ -141,6 +141,7 @@ class Promises final : public Server::Watcher, public ChildWatcher, public HostW
                                 Instant since) const;
 
  private:
+  friend class PlainWatch;
   struct Run {
     std::string id;
     std::string host;

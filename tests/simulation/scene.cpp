@@ -5,6 +5,7 @@
 #include <set>
 
 #include "simulation/promises_jobs.hpp"
+#include "simulation/promises_plain.hpp"
 #include "simulation/promises_schedules.hpp"
 
 namespace w8y::sim {
@@ -66,6 +67,13 @@ Scene::Scene(const SceneOptions& options)
     settings_of_[name] = settings_;
     hosts_.push_back(std::make_unique<Host>(world_, network_, children_, promises_, name));
     hosts_.back()->write_config(settings_.config_of(name));
+  }
+  if (options_.scale.plain) {
+    forbid_scripts(world_.random.fork(11));
+    promises_.add(std::make_unique<PlainWatch>(
+        promises_, [this](const std::string& name, const std::string& list) {
+          return fleet_limit(name, list);
+        }));
   }
   populate();
   if (options_.scale.schedule) populate_schedule(world_.random.fork(9));
@@ -276,7 +284,11 @@ void Scene::look_at_calls() {
     const Window now{promises_.claims_made(each->name()), promises_.claims_won(each->name())};
     const Window was = std::exchange(windows_[each->name()], now);
     const auto won = static_cast<double>(now.runs - was.runs);
-    const double most = for_nothing + won * claims_of_run;
+    // Who may not run scripts has no line to call from: its ends wake all who wait.
+    const double each_run = plain_.empty()
+                                ? claims_of_run
+                                : std::max(claims_of_run, static_cast<double>(hosts_.size()));
+    const double most = for_nothing + won * each_run;
     if (quiet && static_cast<double>(now.commands - was.commands) > most)
       promises_.break_promise(
           "claims are bounded",
@@ -296,8 +308,9 @@ bool Scene::look_at_host(const Host& which) {
   if (!which.alive() || promises_.in_trouble(name, which.server(), world_.now() - Duration(10s)))
     return false;
   const std::uint64_t commands = now.commands - was.commands, runs = now.runs - was.runs;
-  const double most = settings_of_[name].idle_commands * 10.0 + extra_commands +
-                      static_cast<double>(runs) * commands_of_run;
+  const double needed =
+      is_plain(name) ? plain_commands(which, runs) : static_cast<double>(runs) * commands_of_run;
+  const double most = settings_of_[name].idle_commands * 10.0 + extra_commands + needed;
   world_.log(name, "",
              std::to_string(commands) + " commands and " + std::to_string(runs) + " runs in 10 s");
   if (static_cast<double>(commands) > most)

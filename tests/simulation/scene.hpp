@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,15 @@ class Scene {
   void thoonk_works(Server& at, const Fault& fault);
   void thoonk_ends(Server& at, const std::string& id, std::uint64_t dice);
 
+  // scene_plain.cpp
+  void forbid_scripts(Random random);
+  void begin_plain(const Fault& fault);
+  void race_for(Server& at, const std::string& lock, const Fault& fault);
+  [[nodiscard]] bool is_plain(const std::string& host) const;
+  [[nodiscard]] std::int64_t fleet_limit(const std::string& host, const std::string& list);
+  /// Commands that it may need in ten seconds, besides those of its idle budget.
+  [[nodiscard]] double plain_commands(const Host& host, std::uint64_t runs);
+
   void stall(Host& whose, Duration time);
   void foreign(const Fault& fault);
   void large_item(const Fault& fault);
@@ -96,6 +106,7 @@ class Scene {
   Settings settings_;
   std::map<std::string, Settings> settings_of_;  ///< by host
   std::vector<std::unique_ptr<Host>> hosts_;
+  std::set<std::string> plain_;  ///< hosts that may not run scripts, or might not for a while
   std::size_t left_ = 0;
   Duration put_pause_{0};  ///< between jobs that users put in the feed
   std::uint64_t jobs_put_ = 0;

@@ -20,7 +20,8 @@ void Scene::begin(const Fault& fault) {
   if (fault.kind <= Kind::release) return begin_order(fault);
   if (fault.kind <= Kind::last_of_lists) return begin_change(fault);
   if (fault.kind <= Kind::last_of_schedules) return begin_schedule(fault);
-  begin_job(fault);
+  if (fault.kind <= Kind::last_of_feeds) return begin_job(fault);
+  begin_plain(fault);
 }
 
 void Scene::begin_network(const Fault& fault) {
@@ -56,6 +57,8 @@ void Scene::begin_network(const Fault& fault) {
       network_.lose(fault.host, fault.server, Network::Loss::reply);
       break;
     case Kind::twice_answered:
+      // No plain command's reply names its call.
+      if (is_plain(fault.host)) break;
       network_.lose(fault.host, fault.server, Network::Loss::twice);
       break;
     default:

@@ -199,7 +199,7 @@ void Scene::look_at_others() {
     std::map<std::string, bool> room;  // by server
     for (const auto& each : hosts_) {
       const auto* supervisor = each->supervisor();
-      if (supervisor == nullptr) continue;
+      if (supervisor == nullptr || settings_of_[each->name()].others.empty()) continue;
       const auto served = supervisor->lists().find(list);
       if (served == supervisor->lists().end() || served->second->state() != ServingState::serving)
         return promises_.break_promise("it always comes back by itself",

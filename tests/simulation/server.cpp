@@ -43,6 +43,7 @@ void Server::gone(Peer& peer) {
     std::erase(waiting_, &peer);
   }
   sessions_.erase(&peer);
+  watching_.erase(&peer);
   std::erase(order_, &peer);
 }
 
@@ -113,7 +114,8 @@ void Server::work(Peer& peer) {
 
 void Server::answer(Peer& peer, const Words& words) {
   const std::string command = upper(words.front());
-  if (command == forbidden_) {
+  if (is_forbidden(peer, command)) {
+    sessions_[&peer].transaction.refused();
     ++commands_[peer.name()];
     std::string bytes, lower = command;
     for (char& c : lower) c = static_cast<char>(c - 'A' + 'a');
@@ -127,6 +129,11 @@ void Server::answer(Peer& peer, const Words& words) {
   busy_until_ = std::max(busy_until_, world_.now()) + took;
   send_later(peer, reply_to(peer, words));
   deliver();
+}
+
+bool Server::is_forbidden(const Peer& peer, const std::string& command) const {
+  if (command == forbidden_) return true;
+  return (command == "EVAL" || command == "EVALSHA") && scriptless_.contains(peer.name());
 }
 
 std::string Server::reply_to(Peer& peer, const Words& words) {
@@ -143,9 +150,22 @@ std::string Server::reply_to(Peer& peer, const Words& words) {
   } else if (command == "PING" && !sessions_[&peer].channels.empty()) {
     append(bytes, Value::array({Value::of("pong"), Value::of("")}));
   } else {
-    append(bytes, execute(peer.name(), words));
+    Transaction& transaction = sessions_[&peer].transaction;
+    const auto queued = transaction.take(
+        words, {[this](const Words& each) { return refusal_of(each); },
+                [this](const std::string& key) { keys().exists(key); },
+                [&](const std::vector<Words>& all) { return execute_all(peer.name(), all); }});
+    transaction.watches() ? (void)watching_.insert(&peer) : (void)watching_.erase(&peer);
+    append(bytes, queued ? *queued : execute(peer.name(), words));
+    if (command == "WATCH" && words.size() > 1)
+      if (const auto waits = at_watch_.extract(peer.name()))
+        world_.after(Duration{1}, [what = waits.mapped(), key = words[1]] { what(key); });
   }
   return bytes;
+}
+
+void Server::touched(const std::string& key, const char*) {
+  for (Peer* peer : watching_) sessions_[peer].transaction.touched(key);
 }
 
 void Server::change_channels(Peer& peer, const std::string& channel, bool hears) {
@@ -218,6 +238,11 @@ Value Server::watched(const Command& command) {
 Value Server::carried_out(const Command& command) {
   const ScriptCall call{keys_, command.key, command.arg, published_};
   if (command.script != nullptr) return command.script(call);
+  if (command.queued != nullptr) {
+    std::vector<Value> replies;
+    for (const Words& words : *command.queued) replies.push_back(plain(words));
+    return Value::array(std::move(replies));
+  }
   if (command.lua == nullptr) return plain(command.words);
   return run_lua(*command.lua, call, [&](const CommandInfo& info, bool written) {
     return refusal_of(info, written, command.may_all);
@@ -237,11 +262,20 @@ std::string Server::refusal_of(const CommandInfo& info, bool written, bool may_a
 Value Server::execute(const std::string& who, const Words& words) {
   keys();
   const std::string command = upper(words.front());
-  if (loading_ && command != "CLIENT")
-    return Value::error("LOADING Redis is loading the dataset in memory");
+  if (std::string why = refusal_of(words); !why.empty()) return Value::error(std::move(why));
   if (command == "EVAL" || command == "EVALSHA") return scripted(who, words);
-  if (!refusal_.empty() && writes(command)) return Value::error(refusal_);
   return watched({who, words, nullptr, {}, {}});
+}
+
+std::string Server::refusal_of(const Words& words) const {
+  const std::string command = upper(words.front());
+  if (loading_ && command != "CLIENT") return "LOADING Redis is loading the dataset in memory";
+  return !refusal_.empty() && writes(command) ? refusal_ : std::string();
+}
+
+Value Server::execute_all(const std::string& who, const std::vector<Words>& queued) {
+  keys();
+  return watched({who, {"EXEC"}, nullptr, {}, {}, nullptr, false, &queued});
 }
 
 Value Server::scripted(const std::string& who, const Words& words) {
@@ -297,6 +331,7 @@ void Server::break_connections() {
     peer->closed();
   }
   sessions_.clear();
+  watching_.clear();
   audience_.clear();
   waiting_.clear();
 }

@@ -16,6 +16,7 @@
 #include "simulation/lua.hpp"
 #include "simulation/scripts.hpp"
 #include "simulation/service.hpp"
+#include "simulation/transactions.hpp"
 #include "simulation/value.hpp"
 #include "simulation/world.hpp"
 
@@ -40,7 +41,7 @@ class ServiceTimes {
   [[nodiscard]] virtual double of_message() const = 0;
 };
 
-class Server final : public Service {
+class Server final : public Service, private Keys::Listener {
  public:
   struct Command {
     const std::string& who;  ///< the peer's name, or a client's
@@ -50,6 +51,7 @@ class Server final : public Service {
     const Words& arg;
     const redis::Script* lua = nullptr;  ///< one that runs as it is; nullptr: it is none of these
     bool may_all = false;                ///< whatever the ACL forbids
+    const std::vector<Words>* queued = nullptr;  ///< what EXEC carries out
   };
   /// Told of each command that is carried out, before and after it.
   class Watcher {
@@ -60,7 +62,11 @@ class Server final : public Service {
     virtual void lost_writes(Server& server) = 0;
   };
 
-  Server(World& world, std::string name) : world_(world), name_(std::move(name)) {}
+  Server(World& world, std::string name) : world_(world), name_(std::move(name)) {
+    keys_.listener = this;
+  }
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
 
   [[nodiscard]] const std::string& name() const override { return name_; }
   Keys& keys();
@@ -91,6 +97,17 @@ class Server final : public Service {
   /// A command that the ACL of all who are connected forbids, in capitals; empty: none. To scripts
   /// that run as they are, too; to models of scripts, SET.
   void forbid(std::string command) { forbidden_ = std::move(command); }
+  /// EVAL and EVALSHA, to this host, as its ACL says.
+  void forbid_scripts(const std::string& host, bool forbid) {
+    forbid ? (void)scriptless_.insert(host) : (void)scriptless_.erase(host);
+  }
+  /// Once, when a host has begun to watch a key: before it can go on.
+  void at_next_watch(const std::string& host, std::function<void(const std::string& key)> what) {
+    at_watch_[host] = std::move(what);
+  }
+  [[nodiscard]] bool forbids_scripts(const std::string& host) const {
+    return scriptless_.contains(host);
+  }
   void refuse_connections(bool refuse) { refusing_ = refuse; }
   /// An error that answers each write: "READONLY …", "OOM …"; empty: none.
   void refuse_writes(std::string error) { refusal_ = std::move(error); }
@@ -120,18 +137,24 @@ class Server final : public Service {
     std::string input;
     std::set<std::string> channels;
     bool waits = false;  ///< to be served
+    Transaction transaction;
   };
   struct Output {
     Peer* peer;
     std::string bytes;
   };
 
+  void touched(const std::string& key, const char* event) override;
   void work(Peer& peer);
   std::string reply_to(Peer& peer, const Words& words);
   void change_channels(Peer& peer, const std::string& channel, bool hears);
   void serve();
   void answer(Peer& peer, const Words& words);
+  [[nodiscard]] bool is_forbidden(const Peer& peer, const std::string& command) const;
+  /// Why it is not carried out, nor queued; empty: it is.
+  [[nodiscard]] std::string refusal_of(const Words& words) const;
   Value execute(const std::string& who, const Words& words);
+  Value execute_all(const std::string& who, const std::vector<Words>& queued);
   Value plain(const Words& words);
   Value scripted(const std::string& who, const Words& words);
   /// A script's command, as far as its user may.
@@ -158,6 +181,9 @@ class Server final : public Service {
   bool hung_ = false;
   std::string refusal_;
   std::string forbidden_;
+  std::set<std::string> scriptless_;  ///< hosts
+  std::set<Peer*> watching_;          ///< who have keys that they watch
+  std::map<std::string, std::function<void(const std::string& key)>> at_watch_;
   unsigned slowness_ = 1;
   Instant busy_until_{};
   std::uint64_t life_ = 0;

@@ -1,0 +1,110 @@
+// Scene: hosts whose Redis user may not run scripts, and what can happen to those only: between
+// WATCH and EXEC, and to a part of what they send at once.
+#include <algorithm>
+
+#include "simulation/scene.hpp"
+
+namespace w8y::sim {
+
+namespace {
+
+/// A claim of one item, and its end.
+constexpr double commands_of_plain_run = 45;
+/// Each item that a claim looks at before it finds one.
+constexpr double commands_of_item = 3;
+constexpr std::size_t most_looked_at = 256;
+constexpr double commands_of_renewal = 9;
+
+}  // namespace
+
+/// To all hosts, or to some beside others on the same keys. Other kinds of work need scripts.
+void Scene::forbid_scripts(Random random) {
+  const bool others = !settings_.others.empty();
+  const bool all = !others && random.chance(30);
+  for (std::size_t i = 0; i < hosts_.size(); ++i) {
+    const bool last = i + 1 == hosts_.size();
+    const bool kept = others && i == 0;  // somebody does the other work
+    if (!all && (kept || !(random.chance(50) || (last && plain_.empty())))) continue;
+    const std::string& name = hosts_[i]->name();
+    plain_.insert(name);
+    world_.log(name, "", "may not run scripts");
+    for (Server* each : {&first_, &second_}) each->forbid_scripts(name, true);
+    settings_of_[name].others.clear();
+    hosts_[i]->write_config(settings_of_[name].config_of(name));
+  }
+}
+
+bool Scene::is_plain(const std::string& host) const {
+  return plain_.contains(host);
+}
+
+/// Around a reload and other trouble, what it has in force is not what a claim began with.
+std::int64_t Scene::fleet_limit(const std::string& name, const std::string& list) {
+  const Host& which = host(name);
+  const Supervisor* supervisor = which.supervisor();
+  if (supervisor == nullptr || promises_.in_trouble(name, which.server(), world_.now())) return 0;
+  const auto served = supervisor->lists().find(list);
+  return served == supervisor->lists().end() ? 0 : served->second->rule().fleet_concurrency;
+}
+
+double Scene::plain_commands(const Host& which, std::uint64_t runs) {
+  double renewals = 0;
+  std::size_t longest = 0;
+  for (const auto& [name, list] : which.supervisor()->lists()) {
+    const double expiry = std::chrono::duration<double>(list->rule().key_expiry).count();
+    renewals += list->rule().concurrency * 10 / (expiry / 3);
+    const List* items = server(which.server()).keys().find<List>(name + ":list");
+    if (items != nullptr) longest = std::max(longest, items->size());
+  }
+  const auto looked_at = static_cast<double>(std::min(longest, most_looked_at));
+  return (commands_of_plain_run + commands_of_item * looked_at) * static_cast<double>(runs) +
+         commands_of_renewal * renewals;
+}
+
+void Scene::begin_plain(const Fault& fault) {
+  promises_.trouble(fault.host, fault.time);
+  Server& at = server(fault.server);
+  switch (fault.kind) {
+    case Fault::Kind::cut_request:
+      network_.lose(fault.host, fault.server, Network::Loss::cut);
+      break;
+    case Fault::Kind::late_loss:
+      network_.lose(fault.host, fault.server, Network::Loss::reply, 1 + fault.number % 20);
+      break;
+    case Fault::Kind::scripts: {
+      // An operator changes its ACL; those of other kinds of work keep theirs.
+      if (!settings_of_[fault.host].others.empty()) break;
+      const bool forbidden = at.forbids_scripts(fault.host);
+      plain_.insert(fault.host);
+      at.forbid_scripts(fault.host, !forbidden);
+      world_.after(fault.time,
+                   [&at, &fault, forbidden] { at.forbid_scripts(fault.host, forbidden); });
+      break;
+    }
+    default:
+      at.at_next_watch(fault.host,
+                       [this, &at, &fault](const std::string& lock) { race_for(at, lock, fault); });
+  }
+}
+
+/// A host has seen a lock, and is about to change it: what others may do to it is done now.
+void Scene::race_for(Server& at, const std::string& lock, const Fault& fault) {
+  const auto* value = at.keys().find<std::string>(lock);
+  const auto list = lock.find(':');
+  const std::string item = lock.substr(lock.find(':', list + 1) + 1);
+  if (value != nullptr && value->starts_with("rest:")) {
+    promises_.operator_frees(lock.substr(0, list));
+    at.ask("operator", {"DEL", lock});
+  }
+  if (value != nullptr) return;
+  const List* items = at.keys().find<List>(lock.substr(0, list) + ":list");
+  if (items == nullptr || std::find(items->begin(), items->end(), item) == items->end()) return;
+  at.ask("go-w8y", {"SET", lock, "go-w8y", "NX", "PX", "3000"});
+  world_.log("go-w8y", lock.substr(0, list) + ' ' + brief(item), "is faster");
+  world_.after(fault.time + std::chrono::seconds(1), [&at, lock] {
+    const auto* now = at.keys().find<std::string>(lock);
+    if (now != nullptr && *now == "go-w8y") at.ask("go-w8y", {"DEL", lock});
+  });
+}
+
+}  // namespace w8y::sim
