@@ -373,7 +373,7 @@ TEST_CASE("a claim of one item: two hosts and one holder, also beside claims in 
 }  // namespace claim_item_test
 
 TEST_CASE("without scripts, what is locked costs few commands, and stays where it is") {
-  RedisServer server;
+  RedisServer server({.config = no_scripts});
   for (int i = 0; i < 300; ++i) {
     server.ask({"RPUSH", "work:list", std::to_string(i)});
     server.ask({"SET", "work:lock:" + std::to_string(i), "rest:cooldown", "PX", "30000"});
