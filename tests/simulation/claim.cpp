@@ -316,6 +316,9 @@ void Claiming::scan(std::int64_t& left) {
     List& items = keys.get<List>(list);
     items.insert(items.end(), seen_at_left.begin(), seen_at_left.begin() + turned);
     items.erase(items.begin(), items.begin() + turned);
+    keys.tell(list, turned > 1 ? "ltrim" : "rpush");
+    if (turned > 1) keys.tell(list, "rpush");
+    keys.tell(list, turned > 1 ? "ltrim" : "lpop");
   }
   left -= looked;
 }

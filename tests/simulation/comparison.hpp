@@ -50,15 +50,17 @@ class Comparison final : private Keys::Listener {
         of_jobs_(random_.fork(3)),
         of_commands_(random_.fork(2)),
         of_plain_(random_.fork(4)),
+        of_looks_(random_.fork(5)),
         redis_(loop_, options()),
         subscriber_(loop_, options()),
         connections_{{{{loop_, options()}, {}}, {{loop_, options()}, {}}}} {
     keys_.listener = this;
     keys_.now_us = 1'800'000'000'000'000;
-    const std::vector<const char*> channels{"w:events",        "w:wake",    "s:events", "s:wake",
-                                            "feed:events",     "feed:wake", "newfeed",  "conffeed",
-                                            "job.finish:feed", "delfeed"};
-    for (const char* channel : channels)
+    Words channels{"w:events",  "w:wake",  "s:events", "s:wake",          "feed:events",
+                   "feed:wake", "newfeed", "conffeed", "job.finish:feed", "delfeed"};
+    for (const auto& more : {feed_channels(), key_channels()})
+      channels.insert(channels.end(), more.begin(), more.end());
+    for (const std::string& channel : channels)
       subscriptions_.push_back(subscriber_.subscribe(
           channel,
           [this](std::string_view from, std::string_view text) {
@@ -66,6 +68,7 @@ class Comparison final : private Keys::Listener {
           },
           [this] { ++confirmed_; }));
     wait([&] { return confirmed_ == std::ssize(channels); }, "the channels");
+    tell_of_keys(true);
   }
 
   /// Of each kind of work, on keys of its own; and any command.
@@ -74,6 +77,8 @@ class Comparison final : private Keys::Listener {
     in_turn("w", &Comparison::circular_step);
     in_turn("s", &Comparison::schedule_step);
     in_turn("feed", &Comparison::job_step);
+    in_turn("w", &Comparison::look_step);
+    in_turn("feed", &Comparison::feed_step);
     in_turn("p", &Comparison::command_step);
     in_turn("p", &Comparison::transaction_step);
   }
@@ -156,6 +161,19 @@ class Comparison final : private Keys::Listener {
   // comparison_commands.cpp
   void command_step();
   Words any_command(Random& random);
+  // comparison_looks.cpp
+  /// The same, where what keys have left to live is in the reply, or in a key.
+  void lua_in_units(const redis::Script& script, const Words& key, const Words& arg);
+  void look_step();
+  void feed_step();
+  void news_step();
+  void sorted_step();
+  std::string news_id();
+  static Words feed_channels();
+  // comparison_events.cpp
+  static Words key_channels();
+  void tell_of_keys(bool on);
+  void touched(const std::string& key, const char* event) override;
   // comparison_plain.cpp
   struct Connection {
     redis::SyncClient real;
@@ -163,7 +181,6 @@ class Comparison final : private Keys::Listener {
   };
   Value on(Connection& connection, const Words& words);
   void leave_transactions();
-  void touched(const std::string& key, const char* event) override;
   void transaction_step();
   void plain_step();
   void plain_claim();
@@ -197,6 +214,7 @@ class Comparison final : private Keys::Listener {
   Random of_jobs_;
   Random of_commands_;
   Random of_plain_;
+  Random of_looks_;
   test::RedisServer server_;
   loop::Loop loop_;
   redis::SyncClient redis_;
@@ -207,6 +225,7 @@ class Comparison final : private Keys::Listener {
   Keys keys_;
   std::vector<Published> heard_;
   std::vector<Published> published_;
+  bool tells_ = false;  ///< of changed keys
   std::vector<Run> held_;
   std::vector<Taken> taken_;
   std::vector<Run> claimed_;             ///< jobs of the feed

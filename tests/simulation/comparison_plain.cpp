@@ -30,10 +30,6 @@ void Comparison::leave_transactions() {
     on(each, each.model.open() ? Words{"DISCARD"} : Words{"UNWATCH"});
 }
 
-void Comparison::touched(const std::string& key, const char*) {
-  for (Connection& each : connections_) each.model.touched(key);
-}
-
 void Comparison::transaction_step() {
   Connection& connection = connections_[of_plain_.below(2)];
   const auto key = [this] { return "p" + std::to_string(of_plain_.below(6)); };

@@ -8,6 +8,7 @@ namespace w8y::sim {
 /// says.
 void Comparison::pass(std::int64_t ms_passed) {
   leave_transactions();
+  tell_of_keys(false);
   prefix_.clear();
   const Dump before = model_keys();
   keys_.now_us += ms_passed * 1000 + static_cast<std::int64_t>(random_.below(1000));
@@ -17,6 +18,7 @@ void Comparison::pass(std::int64_t ms_passed) {
     if (left == -2) redis_.call({"DEL", key});
     if (left > 0) redis_.call({"PEXPIRE", key, text});
   }
+  tell_of_keys(true);
   compare_keys("time ");
 }
 
@@ -187,14 +189,9 @@ void Comparison::user() {
   switch (random_.below(7)) {
     case 0:
     case 1:
-      keys_.get<List>("w:list").push_back(one);
-      return plain({"RPUSH", "w:list", one});
-    case 2: {
-      List* list = keys_.find<List>("w:list");
-      if (list != nullptr) std::erase(*list, one);
-      keys_.sweep("w:list");
-      return plain({"LREM", "w:list", "0", one});
-    }
+      return (void)both({"RPUSH", "w:list", one});
+    case 2:
+      return (void)both({"LREM", "w:list", "0", one});
     case 3:
       keys_.set("w:paused", "for a while",
                 random_.chance(70) ? std::optional(unit_ms) : std::nullopt, false);

@@ -65,6 +65,8 @@ constexpr std::array<KindOfFault, static_cast<std::size_t>(Fault::Kind::last) + 
     {"loss of a later reply", 8, 0s},
     {"right to scripts", 3, 12s},
     {"race for a lock", 8, 0s},
+    {"keys not told of", 2, 20s},
+    {"user adds", 8, 0s},
 }};
 
 /// One of those from `first` to `last`.
@@ -115,6 +117,7 @@ Scale draw_scale(Random random) {
   scale.feed = random.chance(18);
   if (random.chance(6)) scale.hosts = 1;
   scale.plain = random.chance(17);
+  scale.told = random.chance(17);
   return scale;
 }
 
@@ -136,7 +139,8 @@ std::vector<Fault> draw_faults(Random random, const Scale& scale) {
   if (scale.schedule)
     add(others.fork(1), Fault::Kind::set_schedule, Fault::Kind::last_of_schedules);
   if (scale.feed) add(others.fork(2), Fault::Kind::thoonk, Fault::Kind::last_of_feeds);
-  if (scale.plain) add(others.fork(3), Fault::Kind::cut_request, Fault::Kind::last);
+  if (scale.plain) add(others.fork(3), Fault::Kind::cut_request, Fault::Kind::last_of_plain);
+  if (scale.told) add(others.fork(4), Fault::Kind::untold, Fault::Kind::last);
   return faults;
 }
 

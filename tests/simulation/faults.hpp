@@ -73,7 +73,11 @@ struct Fault {
     late_loss,
     scripts,
     race,
-    last = race,
+    last_of_plain = race,
+    // of worlds whose Redis tells of changed keys
+    untold,
+    user_adds,
+    last = user_adds,
   };
   Kind kind = Kind::slow_line;
   Duration at{0};  ///< since the beginning
@@ -94,6 +98,7 @@ struct Scale {
   bool schedule = false;
   bool feed = false;   ///< of jobs
   bool plain = false;  ///< hosts that may not run scripts
+  bool told = false;   ///< of changed keys, by Redis
   /// Of all; the last part of it is without faults.
   Duration time = std::chrono::minutes(3);
 

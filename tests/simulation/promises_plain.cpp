@@ -58,14 +58,17 @@ void PlainWatch::before(Server& server, const Server::Command& command) {
   check_locks(server, command);
 }
 
-/// Who changes a lock has seen it as it is: another's is left alone.
+/// Who changes a lock has seen it as it is: another's is left alone. Where an ACL forbids that its
+/// place is given up, the lock tells which run ends.
 void PlainWatch::check_locks(Server& server, const Server::Command& command) {
-  const std::string run = run_that_ends(*command.queued);
+  std::string run = run_that_ends(*command.queued);
   for (const Words& words : *command.queued) {
     if (words[0] != "SET" && words[0] != "DEL") continue;
     const std::string was = text_at(server, words[1]);
     const bool rests = was.starts_with("rest:") || was.starts_with("quarantine:");
     const bool if_new = words.back() == "NX";
+    const bool of_host = was.starts_with("run:" + command.who + ':');
+    if (run.empty() && of_host && (words[0] == "DEL" || !is_run(words[2]))) run = run_of(was);
     // What Redis has lost and got back otherwise is nobody's by now.
     const bool ours = was.empty() || if_new || (!run.empty() ? was.ends_with(run) : rests);
     if (!ours)
@@ -74,6 +77,7 @@ void PlainWatch::check_locks(Server& server, const Server::Command& command) {
           command.who + " changes " + brief(words[1]) + ", which is " + was,
           {command.who, LockName::of(words[1]).list + ' ' + brief(LockName::of(words[1]).item)});
   }
+  ending_ = run;
 }
 
 void PlainWatch::after(Server& server, const Server::Command& command, const Value& reply) {
@@ -111,8 +115,7 @@ void PlainWatch::after_exec(Server& server, const Server::Command& command, cons
         promises_.renewed(run_of(value), std::chrono::milliseconds(number(words[2])), false);
     }
   }
-  if (const std::string run = run_that_ends(queued); !run.empty())
-    after_end(server, command, reply, run);
+  if (!ending_.empty()) after_end(server, command, reply, ending_);
 }
 
 void PlainWatch::after_end(Server& server, const Server::Command& command, const Value& reply,

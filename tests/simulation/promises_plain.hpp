@@ -35,6 +35,7 @@ class PlainWatch final : public KindWatch {
 
   Promises& promises_;
   FleetLimit limit_;
+  std::string ending_;  ///< the run that EXEC is the end of; empty: none
 };
 
 }  // namespace w8y::sim

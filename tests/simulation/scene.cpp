@@ -50,6 +50,7 @@ Scene::Scene(const SceneOptions& options)
   use_network(&network_, &jitter_);
   for (Server* each : {&first_, &second_}) {
     each->watcher = &promises_;
+    each->tell_of_keys(options_.scale.told);
     network_.add(*each);
   }
   Random random = world_.random.fork(4);
@@ -171,6 +172,7 @@ void Scene::watch_calm() {
                               {each->name()});
   }
   look(Duration{0});
+  if (options_.scale.told) add_and_look(world_.random.fork(12));
 }
 
 void Scene::look(Duration since_calm) {

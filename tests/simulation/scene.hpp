@@ -71,6 +71,13 @@ class Scene {
   /// Commands that it may need in ten seconds, besides those of its idle budget.
   [[nodiscard]] double plain_commands(const Host& host, std::uint64_t runs);
 
+  // scene_told.cpp
+  void begin_told(const Fault& fault);
+  /// In the calm: what a user adds is heard of at once.
+  void add_and_look(Random random);
+  void look_for_added(Server& at, const std::string& list, const std::string& item, Instant since);
+  [[nodiscard]] bool all_hear(const std::string& list);
+
   void stall(Host& whose, Duration time);
   void foreign(const Fault& fault);
   void large_item(const Fault& fault);

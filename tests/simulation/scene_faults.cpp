@@ -21,7 +21,8 @@ void Scene::begin(const Fault& fault) {
   if (fault.kind <= Kind::last_of_lists) return begin_change(fault);
   if (fault.kind <= Kind::last_of_schedules) return begin_schedule(fault);
   if (fault.kind <= Kind::last_of_feeds) return begin_job(fault);
-  begin_plain(fault);
+  if (fault.kind <= Kind::last_of_plain) return begin_plain(fault);
+  begin_told(fault);
 }
 
 void Scene::begin_network(const Fault& fault) {

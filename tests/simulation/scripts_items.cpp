@@ -49,6 +49,7 @@ Value add_items(const ScriptCall& call) {
   for (const std::string& lock : locks) keys.remove(lock);
   List& list = keys.get<List>(call.key[0]);
   list.insert(list.end(), added.begin(), added.end());
+  keys.tell(call.key[0], "rpush");
   for (const std::string& item : anew) {
     remove_field(keys, call.key[1], item);
     remove_field(keys, call.key[2], item);
@@ -75,7 +76,7 @@ Value remove_items(const ScriptCall& call) {
     if (reply[i - 1] != 0) continue;
     List* list = keys.find<List>(call.key[0]);
     if (list != nullptr) reply[i - 1] = static_cast<std::int64_t>(std::erase(*list, call.arg[i]));
-    keys.sweep(call.key[0]);
+    if (reply[i - 1] > 0) keys.shrunk(call.key[0], "lrem");
   }
   for (const std::string& item : items) {
     remove_field(keys, call.key[1], item);

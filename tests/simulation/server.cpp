@@ -10,6 +10,10 @@ namespace {
 constexpr Duration of_command = std::chrono::microseconds(15);
 constexpr Duration of_kilobyte = std::chrono::microseconds(1);
 
+/// Channels of what is done to a key. Those of all keys that have something done to them
+/// (__keyevent) nobody hears here.
+const std::string of_key = "__keyspace@0__:";
+
 std::string upper(std::string text) {
   for (char& c : text)
     if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
@@ -164,11 +168,13 @@ std::string Server::reply_to(Peer& peer, const Words& words) {
   return bytes;
 }
 
-void Server::touched(const std::string& key, const char*) {
+void Server::touched(const std::string& key, const char* event) {
   for (Peer* peer : watching_) sessions_[peer].transaction.touched(key);
+  if (tells_of_keys_ && keys_heard_of_.contains(key)) published_.push_back({of_key + key, event});
 }
 
 void Server::change_channels(Peer& peer, const std::string& channel, bool hears) {
+  if (hears && channel.starts_with(of_key)) keys_heard_of_.insert(channel.substr(of_key.size()));
   auto& channels = sessions_[&peer].channels;
   const bool changed = hears ? channels.insert(channel).second : channels.erase(channel) > 0;
   if (!changed || times == nullptr) return;

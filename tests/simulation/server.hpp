@@ -108,6 +108,8 @@ class Server final : public Service, private Keys::Listener {
   [[nodiscard]] bool forbids_scripts(const std::string& host) const {
     return scriptless_.contains(host);
   }
+  /// Of changed keys, as notify-keyspace-events says: KEA, or nothing.
+  void tell_of_keys(bool tell) { tells_of_keys_ = tell; }
   void refuse_connections(bool refuse) { refusing_ = refuse; }
   /// An error that answers each write: "READONLY …", "OOM …"; empty: none.
   void refuse_writes(std::string error) { refusal_ = std::move(error); }
@@ -183,6 +185,8 @@ class Server final : public Service, private Keys::Listener {
   std::string forbidden_;
   std::set<std::string> scriptless_;  ///< hosts
   std::set<Peer*> watching_;          ///< who have keys that they watch
+  bool tells_of_keys_ = false;
+  std::set<std::string> keys_heard_of_;  ///< that somebody has ever wanted to hear of
   std::map<std::string, std::function<void(const std::string& key)>> at_watch_;
   unsigned slowness_ = 1;
   Instant busy_until_{};
