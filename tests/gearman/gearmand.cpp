@@ -38,6 +38,8 @@ pid_t run_apart(const std::vector<std::string>& words, int in, int out) {
   _exit(127);
 }
 
+}  // namespace
+
 int connect_to(int port) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
@@ -48,8 +50,6 @@ int connect_to(int port) {
   close(fd);
   return -1;
 }
-
-}  // namespace
 
 bool Gearmand::is_here() {
   return access(server_program, X_OK) == 0 && access(client_program, X_OK) == 0;

@@ -9,6 +9,9 @@
 
 namespace w8y::gearman::test {
 
+/// To a port of this host: a descriptor, or -1.
+int connect_to(int port);
+
 class Gearmand {
  public:
   /// More options of gearmand.

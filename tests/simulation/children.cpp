@@ -44,6 +44,7 @@ class StoryExecutor final : public Executor, public std::enable_shared_from_this
       tell([this, id = born.child.claim.run, pid = born.child.pid] {
         if (lives_.contains(id)) handler_.on_started(id, pid);
       });
+      if (born.child.story.completes) say_complete(born);
       after(born.child.story.takes, born.child.claim.run, [this](Life& over) { end(over); });
       if (born.killed) signal(born.child.claim.run, Duration{0}, SIGKILL);
     });
@@ -96,6 +97,24 @@ class StoryExecutor final : public Executor, public std::enable_shared_from_this
       ended(life.child.claim.run, end);
     });
   }
+  /// And something about its progress before.
+  void say_complete(const Life& life) {
+    const auto say = [this, run = life.child.claim.run](Duration in, Message message) {
+      after(in, run, [this, run, message](const Life& speaker) {
+        if (speaker.alive)
+          tell([this, run, message] {
+            if (lives_.contains(run)) handler_.on_message(run, Message(message));
+          });
+      });
+    };
+    say(*life.child.story.completes / 2, Progress{1, 2});
+    say(*life.child.story.completes, said_complete());
+  }
+  static Complete said_complete() {
+    Complete complete;
+    complete.result = "{}";
+    return complete;
+  }
   void die(Life& life) {
     life.alive = false;
     all_.watcher_.child_dead(life.child);
@@ -105,11 +124,12 @@ class StoryExecutor final : public Executor, public std::enable_shared_from_this
     if (!life.alive) return;
     die(life);
     const auto end = std::make_shared<RunEnd>();
+    if (life.child.story.completes) end->complete = said_complete();
     switch (life.child.story.end) {
       case Story::End::succeeds:
         end->process = Exited{0};
         if (life.child.story.cooldown) {
-          end->complete = Complete{};
+          if (!end->complete) end->complete = Complete{};
           end->complete->cooldown = life.child.story.cooldown;
         }
         break;
@@ -152,6 +172,7 @@ Story Children::tell(const Rule& rule, const Item& item) {
   if (manner.steady) return story;
   story.heeds = random_.between(Duration{0}, Duration(std::chrono::milliseconds(300)));
   story.ignores = random_.chance(manner.stubborn);
+  if (manner.telling > 0 && random_.chance(manner.telling)) story.completes = story.takes / 2;
   const auto dice = random_.below(100);
   if (item.starts_with("bad") || dice < manner.failing) {
     story.end = dice % 3 == 0 ? Story::End::crashes : Story::End::fails;

@@ -21,9 +21,10 @@ struct Story {
   enum class End { succeeds, fails, crashes, is_not_started };
   End end = End::succeeds;
   Duration takes{0};
-  std::optional<Duration> cooldown;  ///< that it asks for
-  Duration heeds{0};                 ///< until it ends after SIGTERM
-  bool ignores = false;              ///< SIGTERM
+  std::optional<Duration> cooldown;   ///< that it asks for
+  Duration heeds{0};                  ///< until it ends after SIGTERM
+  bool ignores = false;               ///< SIGTERM
+  std::optional<Duration> completes;  ///< it says `complete` then, and goes on
 };
 
 struct Child {
@@ -54,6 +55,7 @@ class Children {
     unsigned failing = 15;
     unsigned stubborn = 5;   ///< ignore SIGTERM
     unsigned long_ones = 0;  ///< take a few seconds
+    unsigned telling = 0;    ///< say `complete` before they end, or progress
     bool steady = false;     ///< all succeed, and ask for nothing
     Duration shortest = std::chrono::milliseconds(1);
     Duration longest = std::chrono::seconds(3);

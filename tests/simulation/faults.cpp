@@ -67,6 +67,16 @@ constexpr std::array<KindOfFault, static_cast<std::size_t>(Fault::Kind::last) + 
     {"race for a lock", 8, 0s},
     {"keys not told of", 2, 20s},
     {"user adds", 8, 0s},
+    {"bad line to gearmand", 8, 45s},
+    {"broken line to gearmand", 10, 0s},
+    {"restart of gearmand", 3, 5s},
+    {"hanging gearmand", 4, 45s},
+    {"other worker", 6, 6s},
+    {"many jobs", 3, 0s},
+    {"client leaves", 4, 0s},
+    {"change of Gearman's list", 5, 0s},
+    {"pause of Gearman's list", 2, 6s},
+    {"cancel of Gearman's job", 4, 0s},
 }};
 
 /// One of those from `first` to `last`.
@@ -118,6 +128,7 @@ Scale draw_scale(Random random) {
   if (random.chance(6)) scale.hosts = 1;
   scale.plain = random.chance(17);
   scale.told = random.chance(17);
+  scale.gearman = random.chance(18);
   return scale;
 }
 
@@ -140,7 +151,8 @@ std::vector<Fault> draw_faults(Random random, const Scale& scale) {
     add(others.fork(1), Fault::Kind::set_schedule, Fault::Kind::last_of_schedules);
   if (scale.feed) add(others.fork(2), Fault::Kind::thoonk, Fault::Kind::last_of_feeds);
   if (scale.plain) add(others.fork(3), Fault::Kind::cut_request, Fault::Kind::last_of_plain);
-  if (scale.told) add(others.fork(4), Fault::Kind::untold, Fault::Kind::last);
+  if (scale.told) add(others.fork(4), Fault::Kind::untold, Fault::Kind::last_of_told);
+  if (scale.gearman) add(others.fork(5), Fault::Kind::gearman_line, Fault::Kind::last);
   return faults;
 }
 

@@ -77,7 +77,19 @@ struct Fault {
     // of worlds whose Redis tells of changed keys
     untold,
     user_adds,
-    last = user_adds,
+    last_of_told = user_adds,
+    // of worlds that have a list of Gearman
+    gearman_line,
+    gearman_break,
+    gearman_restart,
+    gearman_hang,
+    other_worker,
+    many_jobs,
+    client_leaves,
+    change_gearman,
+    pause_gearman,
+    cancel_gearman,
+    last = cancel_gearman,
   };
   Kind kind = Kind::slow_line;
   Duration at{0};  ///< since the beginning
@@ -96,9 +108,10 @@ struct Scale {
   unsigned lists = 2;
   // Besides:
   bool schedule = false;
-  bool feed = false;   ///< of jobs
-  bool plain = false;  ///< hosts that may not run scripts
-  bool told = false;   ///< of changed keys, by Redis
+  bool plain = false;    ///< hosts that may not run scripts
+  bool told = false;     ///< of changed keys, by Redis
+  bool feed = false;     ///< of jobs
+  bool gearman = false;  ///< a list of it, and two servers
   /// Of all; the last part of it is without faults.
   Duration time = std::chrono::minutes(3);
 

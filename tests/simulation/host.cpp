@@ -3,7 +3,9 @@
 #include <utility>
 
 #include <w8y/config.hpp>
+#include <w8y/run_id.hpp>
 
+#include "gearman/session.hpp"
 #include "redis/jitter.hpp"
 #include "redis/transport.hpp"
 #include "source/source_factory.hpp"
@@ -68,6 +70,12 @@ class Process final : private app::ReloadSteps,
                 [this](const std::string& name) {
                   return store::RedisSession::Holder{name, host_.pid_, host_.random_.next()};
                 }}),
+        gearman_(loop_, *this, host.random_.fork(1).next(),
+                 [&host](loop::Loop& loop, const GearmanServer& server, Duration,
+                         loop::Transport::Handler& handler) {
+                   return host.network_.make(loop, server.host, handler);
+                 }),
+        run_ids_(host.random_.fork(2).next()),
         supervisor_(
             SupervisorHost{loop_.clock(), loop_.timers(), *this, *this, host.random_.next()}),
         mode_(supervisor_, *this),
@@ -76,6 +84,7 @@ class Process final : private app::ReloadSteps,
     redis_.on_changed = [this](app::RedisState state) { mode_.redis_changed(state); };
     mode_.on_ready = [] {};
     redis_.start(*config);
+    gearman_.use(config->gearman, config->supervisor.host);
     supervisor_.apply(std::move(config), false, [this](const ReloadPlan&) {
       mode_.lists_served();
       reload_.started();
@@ -122,6 +131,7 @@ class Process final : private app::ReloadSteps,
   void apply(ConfigPtr wanted, Applied then) override {
     const bool new_sources = redis_.has_opened();
     redis_.commit(*wanted);
+    gearman_.use(wanted->gearman, wanted->supervisor.host);
     supervisor_.apply(std::move(wanted), new_sources, std::move(then));
   }
   void abandon() override { redis_.abandon(); }
@@ -130,6 +140,9 @@ class Process final : private app::ReloadSteps,
   // of PollerFactory
   std::unique_ptr<Source> make_source(const RulePtr& rule, IdlePolls& idle,
                                       SourceHandler& handler) override {
+    if (rule->kind() == SourceKind::gearman)
+      return source::make_gearman(redis_.session(),
+                                  {loop_.clock(), loop_.timers(), run_ids_, gearman_}, handler);
     return source::make_source(redis_.session(), *rule, idle, handler);
   }
   std::unique_ptr<Upkeep> make_upkeep(const RulePtr& rule, IdlePolls& idle,
@@ -191,6 +204,11 @@ class Process final : private app::ReloadSteps,
       say("", redis->connected ? "Redis is back" : "Redis: " + std::string(redis->trouble));
     if (const auto* reloaded = std::get_if<Reloaded>(&event))
       say("", "reloaded: " + std::string(reloaded->text));
+    if (const auto* gearmand = std::get_if<GearmanChanged>(&event))
+      say("", std::string(gearmand->server) +
+                  (gearmand->connected ? " is there" : ": " + std::string(gearmand->trouble)));
+    if (const auto* noted = std::get_if<GearmanNoted>(&event))
+      say("", std::string(noted->server) + ": " + std::string(noted->why));
     if (const auto* dropped = std::get_if<EndsDropped>(&event))
       say("", "ends dropped: " + std::to_string(dropped->runs));
   }
@@ -200,6 +218,8 @@ class Process final : private app::ReloadSteps,
   NoLog log_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   app::RedisConnection redis_;
+  gearman::Session gearman_;
+  RunIds run_ids_;
   Supervisor supervisor_;
   app::HostMode mode_;
   app::Reload reload_;

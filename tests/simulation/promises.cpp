@@ -279,6 +279,7 @@ void Promises::lost_writes(Server& server) {
 
 void Promises::child_born(const Child& child) {
   ++count_.children;
+  if (is_of_watch([&](KindWatch& watch) { return watch.child_born(child); })) return;
   const auto found = runs_.find(child.claim.run);
   if (found == runs_.end() && is_away(child.host, world_.now())) return;
   if (found == runs_.end())
@@ -317,6 +318,7 @@ bool Promises::may_overlap(const Run& other, const Run& run) const {
 }
 
 void Promises::child_dead(const Child& child) {
+  if (is_of_watch([&](KindWatch& watch) { return watch.child_dead(child); })) return;
   Run& run = runs_[child.claim.run];
   run.alive = false;
   const std::string place = key_of(run.server, run.list, run.item);
@@ -330,6 +332,7 @@ void Promises::child_dead(const Child& child) {
 
 void Promises::run_over(const std::string& host, const std::string&, const EndedRun& ended) {
   ++runs_of_[host];
+  if (is_of_watch([&](KindWatch& watch) { return watch.run_over(host, ended); })) return;
   const SourceKind kind = ended.rule->kind();
   if (kind != SourceKind::circular && kind != SourceKind::job) return;
   const Run& run = runs_[ended.claim.run];

@@ -3,6 +3,7 @@
 // ends the world.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -38,6 +39,10 @@ class KindWatch {
   virtual void look(Server& server, bool room) = 0;
   /// All hosts have left, and were at this server until then.
   virtual void nothing_left(Server& server) = 0;
+  // Runs whose claims are not seen at a Redis are its own: false, it is none of those.
+  virtual bool child_born(const Child& /*child*/) { return false; }
+  virtual bool child_dead(const Child& /*child*/) { return false; }
+  virtual bool run_over(const std::string& /*host*/, const EndedRun& /*run*/) { return false; }
 };
 
 class Promises final : public Server::Watcher, public ChildWatcher, public HostWatcher {
@@ -178,6 +183,11 @@ class Promises final : public Server::Watcher, public ChildWatcher, public HostW
   [[nodiscard]] bool is_away(const std::string& host, Instant since) const;
   [[nodiscard]] bool stood_still(const Run& run) const;
   [[nodiscard]] bool may_overlap(const Run& other, const Run& run) const;
+  template <typename Told>
+  bool is_of_watch(Told told) {
+    return std::any_of(watches_.begin(), watches_.end(),
+                       [&](const auto& watch) { return told(*watch); });
+  }
   void check_rest(const Run& run);
   void check_size(const Server::Command& command);
   void check_fleet(const Run& run, std::size_t limit);

@@ -63,6 +63,15 @@ Scene::Scene(const SceneOptions& options)
     settings_.others.push_back(draw_other(random, SourceKind::job));
     promises_.add(std::make_unique<JobWatch>(promises_, feed_name));
   }
+  if (options_.scale.gearman) {
+    Random of_gearman = world_.random.fork(11);
+    settings_.others.push_back(draw_other(of_gearman, SourceKind::gearman));
+    gearman_ = std::make_unique<GearmanScene>(
+        GearmanPlace{world_, network_, promises_, children_, hosts_, settings_of_,
+                     [this](const std::string& name) -> Server& { return server(name); },
+                     World::beginning + options_.scale.time - Scale::calm},
+        of_gearman);
+  }
   for (unsigned i = 1; i <= options_.scale.hosts; ++i) {
     const std::string name = "h" + std::to_string(i);
     settings_of_[name] = settings_;
@@ -358,6 +367,7 @@ void Scene::leave() {
           {});
     Words lists;
     for (const ListSettings& list : settings_.lists) lists.push_back(list.name);
+    if (gearman_) gearman_->nothing_left();
     for (Server* each : {&first_, &second_})
       promises_.nothing_left(*each, lists, used.contains(each->name()));
   });

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "simulation/faults.hpp"
+#include "simulation/gearman_scene.hpp"
 #include "simulation/promises.hpp"
 #include "simulation/settings.hpp"
 
@@ -114,6 +115,7 @@ class Scene {
   std::map<std::string, Settings> settings_of_;  ///< by host
   std::vector<std::unique_ptr<Host>> hosts_;
   std::set<std::string> plain_;  ///< hosts that may not run scripts, or might not for a while
+  std::unique_ptr<GearmanScene> gearman_;  ///< nullptr: there is none
   std::size_t left_ = 0;
   Duration put_pause_{0};  ///< between jobs that users put in the feed
   std::uint64_t jobs_put_ = 0;

@@ -22,7 +22,8 @@ void Scene::begin(const Fault& fault) {
   if (fault.kind <= Kind::last_of_schedules) return begin_schedule(fault);
   if (fault.kind <= Kind::last_of_feeds) return begin_job(fault);
   if (fault.kind <= Kind::last_of_plain) return begin_plain(fault);
-  begin_told(fault);
+  if (fault.kind <= Kind::last_of_told) return begin_told(fault);
+  if (gearman_) gearman_->begin(fault);
 }
 
 void Scene::begin_network(const Fault& fault) {

@@ -71,6 +71,7 @@ std::string of_its_kind(const ListSettings& list) {
 }
 
 std::string section_of(const ListSettings& list) {
+  if (list.kind == SourceKind::gearman) return section_of_gearman(list);
   return "[lists." + list.name + "]\n" + line("command", "[\"/bin/work\", \"{}\"]") +
          line("concurrency", std::to_string(list.concurrency)) +
          line("fleet_concurrency", std::to_string(list.fleet_concurrency)) +
@@ -102,6 +103,7 @@ ListSettings draw_other(Random& random, SourceKind kind) {
   list.terminates = random.chance(50);
   list.on_failure = random.one_of<std::string>({"die", "reschedule", "backoff", "backoff"});
   draw(list, random);
+  if (kind == SourceKind::gearman) draw_gearman(list, random);
   return list;
 }
 

@@ -35,6 +35,9 @@ struct ListSettings {
   unsigned timeout = 0;  ///< s
   unsigned kill_grace = 2;
   std::string on_failure = "die";  ///< of a schedule
+  // of Gearman
+  std::string function{};
+  std::vector<std::string> gearmands{};
 };
 
 /// Names of what some worlds have besides circular lists.
@@ -45,6 +48,12 @@ inline constexpr const char* schedule_queues = "A:A:B";
 inline constexpr const char* feed_name = "inbox";
 inline constexpr unsigned feed_maintenance_s = 4;
 inline constexpr unsigned feed_claim_timeout_s = 20;
+
+inline constexpr const char* gearman_name = "mill";
+
+/// Of a list of Gearman, and the servers that its host has (settings_gearman.cpp).
+void draw_gearman(ListSettings& list, Random& random);
+[[nodiscard]] std::string section_of_gearman(const ListSettings& list);
 
 struct Settings {
   std::string server = "redis1";

@@ -98,6 +98,7 @@ struct Wishes {
   bool feed = false;
   bool plain = false;
   bool told = false;
+  bool gearman = false;
   bool log = false;
   bool all = false;  ///< go on after a broken promise
 };
@@ -126,6 +127,7 @@ SceneOptions options_of(const Wishes& wishes, std::uint64_t seed) {
   options.scale.feed = options.scale.feed || wishes.feed;
   options.scale.plain = options.scale.plain || wishes.plain;
   options.scale.told = options.scale.told || wishes.told;
+  options.scale.gearman = options.scale.gearman || wishes.gearman;
   options.scale.time = time_of(wishes);
   options.faults = draw_faults(Random(seed).fork(7), options.scale);
   return options;
@@ -143,8 +145,10 @@ std::string run_seed(const Wishes& wishes, std::uint64_t seed) {
     out << "seed " << seed << ": " << options.scale.hosts << " hosts, " << options.scale.lists
         << " lists, " << (options.scale.schedule ? "a schedule, " : "")
         << (options.scale.feed ? "a feed, " : "") << (options.scale.plain ? "plain commands, " : "")
-        << (options.scale.told ? "keys told of, " : "") << options.faults.size() << " faults, "
-        << count.children << " runs, " << summary.lines << " lines, digest " << digest << '\n';
+        << (options.scale.told ? "keys told of, " : "")
+        << (options.scale.gearman ? "a list of Gearman, " : "") << options.faults.size()
+        << " faults, " << count.children << " runs, " << summary.lines << " lines, digest "
+        << digest << '\n';
   }
   if (summary.broken) tell_broken(out, options, summary);
   figures << options.scale.hosts << ' ' << options.faults.size() << ' ' << count.children << ' '
@@ -221,6 +225,7 @@ int main(int argc, char** argv) {
   app.add_flag("--feed", wishes.feed, "each has a feed of jobs, too");
   app.add_flag("--plain", wishes.plain, "in each, some hosts or all may not run scripts");
   app.add_flag("--told", wishes.told, "in each, Redis tells of changed keys");
+  app.add_flag("--gearman", wishes.gearman, "each has a list of Gearman, too");
   app.add_flag("--log", wishes.log, "print all that happens");
   app.add_flag("--all", wishes.all, "go on after a broken promise");
   CLI11_PARSE(app, argc, argv);

@@ -36,8 +36,11 @@ class World {
   }
   void after(Duration pause, std::function<void()> what) { at(now_ + pause, std::move(what)); }
   void run_until(Instant end);
-  /// Drops all that was to happen.
-  void clear() { queue_ = TimerQueue(); }
+  /// Drops all that was to happen. What ends with that may still want something to happen.
+  void clear() {
+    TimerQueue dropped;
+    std::swap(dropped, queue_);
+  }
   void stop() { stopped_ = true; }
   [[nodiscard]] bool stopped() const { return stopped_; }
 

@@ -1,0 +1,92 @@
+// Who talks with a gearmand besides hosts: a client that waits for its job, and a worker that
+// follows the protocol and knows nothing of w8y. They are near it: nothing between them is late.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "simulation/gearmand.hpp"
+
+namespace w8y::sim {
+
+class GearmanClient final : public Service::Peer {
+ public:
+  explicit GearmanClient(Gearmand& at) : at_(at) { at_.connected(*this); }
+  ~GearmanClient() override { leave(); }
+  GearmanClient(const GearmanClient&) = delete;
+  GearmanClient& operator=(const GearmanClient&) = delete;
+
+  void submit(Say how, const std::string& function, const std::string& unique,
+              const std::string& workload) {
+    at_.received(*this, to_gearmand(how, {function, unique, workload}));
+  }
+  /// Before its job is over: nobody is to run it any more.
+  void leave() {
+    if (std::exchange(there_, false)) at_.gone(*this);
+  }
+  [[nodiscard]] bool over() const { return over_ || !there_; }
+
+  void replied(std::string bytes) override {
+    while (const auto packet = take_packet(bytes))
+      if (packet->type == Say::work_complete || packet->type == Say::work_fail) over_ = true;
+  }
+  void closed() override { there_ = false; }
+  [[nodiscard]] const std::string& name() const override { return name_; }
+
+ private:
+  Gearmand& at_;
+  const std::string name_ = "client";
+  bool there_ = true;
+  bool over_ = false;
+};
+
+class OtherWorker final : public Service::Peer {
+ public:
+  OtherWorker(World& world, Gearmand& at, Random random) : world_(world), at_(at), random_(random) {
+    at_.connected(*this);
+    for (const char* function : {"grind", "sift"}) say(Say::can_do, {function});
+    say(Say::grab_job, {});
+  }
+  ~OtherWorker() override { leave(); }
+  OtherWorker(const OtherWorker&) = delete;
+  OtherWorker& operator=(const OtherWorker&) = delete;
+
+  /// With what it has in its hands.
+  void leave() {
+    if (std::exchange(there_, false)) at_.gone(*this);
+  }
+
+  void replied(std::string bytes) override {
+    while (const auto packet = take_packet(bytes)) {
+      if (packet->type == Say::no_job) say(Say::pre_sleep, {});
+      if (packet->type == Say::noop) say(Say::grab_job, {});
+      if (packet->type == Say::job_assign) work(packet->arguments(3)[0]);
+    }
+  }
+  void closed() override { there_ = false; }
+  [[nodiscard]] const std::string& name() const override { return name_; }
+
+ private:
+  void say(Say what, std::initializer_list<std::string_view> arguments) {
+    if (there_) at_.received(*this, to_gearmand(what, arguments));
+  }
+  void work(const std::string& handle) {
+    world_.after(random_.between(Duration{0}, Duration(std::chrono::milliseconds(800))),
+                 [this, handle] {
+                   if (random_.chance(20)) {
+                     say(Say::work_fail, {handle});
+                   } else {
+                     say(Say::work_complete, {handle, "done"});
+                   }
+                   say(Say::grab_job, {});
+                 });
+  }
+
+  World& world_;
+  Gearmand& at_;
+  Random random_;
+  const std::string name_ = "worker";
+  bool there_ = true;
+};
+
+}  // namespace w8y::sim

@@ -1,0 +1,134 @@
+// A virtual gearmand: functions, their queues, workers and clients; what is said to it are the
+// packets of the real one. It keeps its jobs in memory, as one without a queue's plugin does.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "simulation/gearman_packets.hpp"
+#include "simulation/service.hpp"
+#include "simulation/world.hpp"
+
+namespace w8y::sim {
+
+struct GearmanJob {
+  std::string handle;
+  std::string function;
+  std::string unique;  ///< may be empty
+  std::string workload;
+  std::size_t priority = 1;  ///< 0: high
+  std::uint64_t worker = 0;  ///< the session that has it; 0: it waits
+  std::set<std::uint64_t> clients{};
+  bool dropped = false;  ///< all who wanted it are gone: nobody gets it any more
+  Instant since{};       ///< it waits
+  /// What an executor of w8y's gets as its id.
+  [[nodiscard]] const std::string& id() const { return unique.empty() ? handle : unique; }
+};
+
+class Gearmand final : public Service {
+ public:
+  /// A worker, by its connection.
+  struct Who {
+    const std::string& name;
+    std::uint64_t session;
+  };
+  enum class Ending { complete, fail };
+  /// Told of what becomes of jobs.
+  class Watcher {
+   public:
+    virtual ~Watcher() = default;
+    virtual void given(Gearmand& at, const GearmanJob& job, const Who& to) = 0;
+    virtual void ended(Gearmand& at, const GearmanJob& job, const Who& by, Ending how) = 0;
+    /// It waits again. `asked`: the worker said that it can't do the function.
+    virtual void given_back(Gearmand& at, const GearmanJob& job, const Who& by, bool asked) = 0;
+    /// Of a job that this connection does not have.
+    virtual void strange_end(Gearmand& at, const Who& by, const std::string& handle) = 0;
+    /// It has no jobs any more, and knows of none.
+    virtual void forgot_all(Gearmand& at) = 0;
+  };
+
+  Gearmand(World& world, std::string name) : world_(world), name_(std::move(name)) {}
+
+  Watcher* watcher = nullptr;
+
+  // of Service
+  [[nodiscard]] const std::string& name() const override { return name_; }
+  void tried(const std::string&) override {}
+  [[nodiscard]] bool accepts() const override { return up_; }
+  [[nodiscard]] bool hangs() const override { return hung_; }
+  void connected(Peer& peer) override;
+  void gone(Peer& peer) override;
+  void received(Peer& peer, std::string bytes) override;
+
+  // What can happen to it.
+  void restart(Duration away);
+  void hang(bool hung);
+
+  // What is so.
+  [[nodiscard]] const std::map<std::string, GearmanJob>& jobs() const { return jobs_; }
+  [[nodiscard]] std::size_t waiting(const std::string& function) const;
+  /// Since when the one that waits longest does; nullptr: none does.
+  [[nodiscard]] const GearmanJob* longest_waiting(const std::string& function) const;
+  /// Connections of a worker.
+  [[nodiscard]] std::size_t sessions_of(const std::string& who) const;
+  [[nodiscard]] std::size_t sessions() const { return sessions_.size(); }
+  /// Packets that came from it.
+  [[nodiscard]] std::uint64_t packets_of(const std::string& who) const;
+  /// As the administrator's "status": function, jobs in all, running ones, workers.
+  [[nodiscard]] std::string status() const;
+
+ private:
+  struct Ability {
+    std::string function;
+    std::vector<std::string> jobs;  ///< handles, in the order in which they were given
+  };
+  struct Session {
+    std::uint64_t number = 0;
+    std::string who{};
+    std::string input{};
+    std::deque<Ability> abilities{};  ///< the last one that was told is asked first
+    bool asleep = false;
+    bool woken = false;  ///< by a NOOP, since it asked for a job
+  };
+  struct Function {
+    std::array<std::deque<std::string>, 3> queues{};  ///< handles, by priority
+  };
+
+  void work(Peer& peer);
+  void take(Peer& peer, Session& session, const GearmanPacket& packet);
+  void take_worker(Peer& peer, Session& session, const GearmanPacket& packet);
+  void submit(Peer& peer, Session& session, const GearmanPacket& packet);
+  void grab(Peer& peer, Session& session, bool unique);
+  GearmanJob* next_job(Session& session);
+  [[nodiscard]] bool has_job(Session& session);
+  void pre_sleep(Peer& peer, Session& session);
+  void tell_of_work(Peer& peer, Session& session, const GearmanPacket& packet);
+  void end(Session& session, GearmanJob& job, Ending how);
+  void queue(GearmanJob& job);
+  void give_back(Session& session, Ability& ability, bool asked);
+  void cant_do(Session& session, const std::string& function);
+  void forget(const std::string& handle);
+  GearmanJob* job_of(const Session& session, const std::string& handle);
+  void tell_clients(const GearmanJob& job, const std::string& bytes);
+  void say(Peer& peer, const Session& session, std::string bytes);
+
+  World& world_;
+  const std::string name_;
+  bool up_ = true;
+  bool hung_ = false;
+  std::uint64_t sessions_made_ = 0;
+  std::uint64_t jobs_made_ = 0;
+  std::map<Peer*, Session> sessions_;
+  std::map<std::uint64_t, Peer*> order_;  ///< by the number of the session
+  std::map<std::string, Function> functions_;
+  std::map<std::string, GearmanJob> jobs_;  ///< by handle
+  std::map<std::string, std::uint64_t> packets_;
+};
+
+}  // namespace w8y::sim
