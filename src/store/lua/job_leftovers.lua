@@ -8,9 +8,9 @@
 -- include parts/types.lua
 
 local commands = {set = {'SSCAN', 1, 'SREM'}, hash = {'HSCAN', 2, 'HDEL'}, zset = {'ZSCAN', 2, 'ZREM'}}
-local wrong = wrong_type(KEYS[1], 'hash')
-if wrong then return wrong end
 local kind = redis.call('TYPE', KEYS[2]).ok
+local wrong = wrong_type(KEYS[1], 'hash') or not commands[kind] and wrong_type(KEYS[2], 'set')
+if wrong then return wrong end
 if kind == 'none' then return {'0', 0} end
 local scan, words, remove = unpack(commands[kind])
 local page = redis.call(scan, KEYS[2], ARGV[1], 'COUNT', ARGV[2])
