@@ -16,9 +16,12 @@ namespace {
 
 /// Where so many were locked, all of the rest are, as a rule: one number says it of many.
 constexpr std::size_t looked_at_one_by_one = 4;
-/// Of those, by one pass, and by one reply: longer ones may stand between short ones.
+/// Of those, by one pass.
 constexpr std::int64_t most_ahead = 4096;
+/// And by one reply; where it isn't known how long items of the list are, no more of the longest
+/// than a reply may have (256 MiB).
 constexpr std::size_t most_read_ahead = 32;
+constexpr std::size_t most_read_unknown = 15;
 
 }  // namespace
 
@@ -35,7 +38,8 @@ class PlainLocks::ClaimPass : public std::enable_shared_from_this<PlainLocks::Cl
         expiry_ms_(std::stoll(expiry_)),
         limit_(call.fleet_limit),
         answer_(std::move(answer)),
-        known_longest_(call.longest.value_or(0)) {
+        known_longest_(call.longest.value_or(0)),
+        most_read_ahead_(call.longest ? most_read_ahead : most_read_unknown) {
     result_.left = call.left;
     result_.commands = 0;
   }
@@ -127,7 +131,7 @@ class PlainLocks::ClaimPass : public std::enable_shared_from_this<PlainLocks::Cl
   void look_ahead(std::int64_t from) {
     // What is known of the items is how long those are that were read.
     const std::size_t most = at_once(std::max(known_longest_, result_.longest));
-    piece_ = std::min({2 * piece_, most, most_read_ahead});
+    piece_ = std::min({2 * piece_, most, most_read_ahead_});
     const std::int64_t count = std::min(static_cast<std::int64_t>(piece_), result_.left);
     ask({"LRANGE", keys_.list, std::to_string(from), std::to_string(from + count - 1)},
         [this, from](const redis::Reply& reply) {
@@ -318,6 +322,7 @@ class PlainLocks::ClaimPass : public std::enable_shared_from_this<PlainLocks::Cl
   std::size_t look_ahead_at_ = looked_at_one_by_one;
   std::size_t piece_ = looked_at_one_by_one;  ///< read ahead at once
   std::size_t known_longest_;
+  const std::size_t most_read_ahead_;
   bool indexed_ = false;  ///< something is quarantined
   bool counted_ = true;   ///< the failures of the last that was taken are known
   bool over_ = false;
