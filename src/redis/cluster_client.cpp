@@ -194,11 +194,19 @@ void ClusterClient::send_script(const Call& call, ClusterNode& node, Callback ca
                     std::move(callback));
     return;
   }
-  // ASKING is for the one command behind it: not for a second try after NOSCRIPT.
+  // ASKING is for the one command behind it: not for a second try after NOSCRIPT. So the call is
+  // named here, and its reply read as Client::run() does.
   const std::string count = std::to_string(call->keys);
+  const std::string name = "asked " + std::to_string(++asked_);
   Command eval{"EVAL", call->script->text, count};
   eval.insert(eval.end(), words.begin(), words.end());
-  node.client.call(eval, std::move(callback));
+  eval.emplace_back(name);
+  node.client.call(eval, [name, told = std::move(callback)](const Answer& answer) {
+    if (!answer.ok()) return told(answer);
+    if (answer.reply.is_array() && answer.reply[0].text() == name)
+      return told(Answer{Failure::none, answer.reply[1], {}});
+    told(Answer{Failure::lost, Reply(nullptr), "a reply was that of another call"});
+  });
 }
 
 // ---- and back

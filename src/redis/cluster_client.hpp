@@ -68,6 +68,7 @@ class ClusterClient final : public Client::Impl {
   std::bitset<slot_count> used_;
   std::vector<Slot> used_slots_;
   Slot last_slot_ = 0;       ///< what has no key follows what was called before it
+  std::uint64_t asked_ = 0;  ///< scripts that were sent behind ASKING
   std::vector<Call> early_;  ///< called before the slots were known for the first time
   bool fresh_ = true;        ///< nobody has been asked in vain yet
   Call transaction_;         ///< from MULTI until EXEC or DISCARD
