@@ -87,7 +87,7 @@ class FakeList : public store::CircularList {
     } else {
       reply.whole = scan == store::Scan::whole || items.size() <= redis_.ends;
       if (reply.whole) {
-        if (scan == store::Scan::whole) reply.calls = redis_.pass_calls;
+        if (scan == store::Scan::whole) reply.calls = reply.commands = redis_.pass_calls;
         for (std::size_t left = items.size(); left > 0 && reply.claims.size() < wanted; --left) {
           const Item item = items.front();
           items.pop_front();
