@@ -64,6 +64,9 @@ class Terminal:
         while not holds("\n".join(self.lines())):
             if time.monotonic() > end or not self.read(0.05):
                 sys.exit(f"gave up: {what}\n" + "\n".join(self.lines()))
+        # What the terminal has of a picture may be its beginning.
+        while time.monotonic() < end and select.select([self.fd], [], [], 0.03)[0] and self.read(0):
+            pass
 
 
 def main():
