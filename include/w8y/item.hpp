@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include <w8y/clock.hpp>
+#include <w8y/run_id.hpp>
 
 namespace w8y {
 
@@ -51,9 +52,6 @@ struct ItemView {
   std::string_view beginning;
   std::size_t length = 0;
 };
-
-/// Names one execution in the whole fleet: a ULID, 26 characters, later ones sort after earlier.
-using RunId = std::string;
 
 /// What an executor is called with, where that is not as usual.
 struct Call {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include <w8y/run_id.hpp>
 
@@ -16,7 +17,7 @@ RunId RunIds::next(WallTime now) {
   }
 
   static constexpr char digits[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-  RunId id(26, '0');
+  std::array<char, 26> id;
   std::uint64_t time = last_ms_;
   for (std::size_t i = 10; i-- > 0; time >>= 5U) id[i] = digits[time & 31U];
   std::uint64_t high = high_;
@@ -26,7 +27,7 @@ RunId RunIds::next(WallTime now) {
     low = (low >> 5U) | (high << 59U);
     high >>= 5U;
   }
-  return id;
+  return std::string_view(id.data(), id.size());
 }
 
 }  // namespace w8y

@@ -101,7 +101,7 @@ void StreamDialogue::on_cut_line(std::string_view line) {
   const std::string reason = "longer than " + format_size(rule_->max_line);
   const std::string_view beginning = line.substr(0, looked_at_of_cut_line);
   for (auto& [id, run] : open_) {
-    if (run.answered || beginning.find('"' + id + '"') == std::string_view::npos) continue;
+    if (run.answered || beginning.find('"' + id.str() + '"') == std::string_view::npos) continue;
     on_bad_line(id, run, {reason});
     if (beginning.find("\"complete\"") != std::string_view::npos)
       on_message(id, run, Complete{"{}", "its complete line is " + reason, {}, {}, {}, {}});

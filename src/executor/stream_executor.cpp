@@ -45,8 +45,8 @@ StreamExecutor::~StreamExecutor() {
 }
 
 void StreamExecutor::start(const Claim& claim, RulePtr rule) {
-  waiting_.push_back(
-      {{claim.run, item_line(claim, rule->prefix), false}, loop_.now() + options_.patience});
+  StreamItem item{claim.run, item_line(claim, rule->prefix)};
+  waiting_.push_back({std::move(item), loop_.now() + options_.patience});
   rule_ = std::move(rule);
   look_soon();
 }

@@ -230,7 +230,7 @@ void Promises::after_renew(const Server::Command& command, const Value& reply) {
     const std::string& value = command.arg[i + 2];
     const auto run = runs_.find(value.substr(value.size() - 26));
     if (run == runs_.end() || (state != 1 && state != 2)) continue;
-    renewed(run->first, std::chrono::milliseconds(number(command.arg[0])), state == 2);
+    renewed(run->first.str(), std::chrono::milliseconds(number(command.arg[0])), state == 2);
   }
 }
 

@@ -205,7 +205,7 @@ class Promises final : public Server::Watcher, public ChildWatcher, public HostW
   World& world_;
   std::vector<std::unique_ptr<KindWatch>> watches_;
   std::optional<Broken> broken_;
-  std::map<std::string, Run> runs_;
+  std::map<RunId, Run> runs_;
   std::map<std::string, std::set<std::string>> living_;  ///< children, by item
   std::map<std::string, std::set<std::string>>
       places_;                              ///< runs with a place in the fleet, by list

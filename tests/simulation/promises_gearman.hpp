@@ -76,8 +76,8 @@ class GearmanWatch final : public KindWatch, public Gearmand::Watcher {
   Promises& promises_;
   const std::string list_;
   std::deque<Given> givens_;  ///< the last one was given last
-  std::map<std::string, Given*> runs_;
-  std::map<std::string, std::set<std::string>> living_;  ///< runs, by host
+  std::map<RunId, Given*> runs_;
+  std::map<std::string, std::set<RunId>> living_;  ///< runs, by host
   std::map<std::string, Instant> trouble_until_;
   std::map<std::string, std::uint64_t> moves_;
 };

@@ -8,7 +8,7 @@ TEST_CASE("run ids sort by time, also within a millisecond and when the date is 
   RunIds ids(1);
   RunId last = ids.next(WallTime(1'700'000'000'000));
   CHECK(last.size() == 26);
-  CHECK(last.substr(0, 10) == "01HF7YAT00");
+  CHECK(last.str().substr(0, 10) == "01HF7YAT00");
   for (const std::int64_t ms : {1'700'000'000'000, 1'700'000'000'001, 1'600'000'000'000}) {
     const RunId next = ids.next(WallTime(ms));
     CHECK(next > last);

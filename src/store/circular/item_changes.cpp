@@ -112,7 +112,7 @@ std::vector<ShownItem> ItemChanges::change_long(LongChange what,
 }
 
 std::vector<ShownItem> ItemChanges::quarantine_long(const RunId& run, const QuarantineNote& note) {
-  return change_long("quarantine", run, to_text(note));
+  return change_long("quarantine", run.str(), to_text(note));
 }
 
 std::vector<ItemChanges::Quarantined> ItemChanges::quarantined() {

@@ -185,7 +185,7 @@ class PlainLocks::ClaimPass : public std::enable_shared_from_this<PlainLocks::Cl
 
   /// A place first: two hosts that reach for the last one both step back, and neither is too many.
   void enter_fleet() {
-    const std::string& run = runs_[result_.taken.size()];
+    const std::string run = runs_[result_.taken.size()].str();
     const std::string now = std::to_string(now_us_ / 1000);
     const std::string until = std::to_string(now_us_ / 1000 + expiry_ms_);
     ask({"ZREMRANGEBYSCORE", keys_.slots, "-inf", now}, [](const redis::Reply&) {});

@@ -70,7 +70,7 @@ PlainLocks::Change PlainLocks::change_of(const CircularKeys& keys, const SettleC
     change.commands.push_back(
         {"SET", call.lock, call.new_value, "PX", ms_text(call.new_life), "NX"});
   }
-  change.notes.push_back({"ZREM", keys.slots, call.run});
+  change.notes.push_back({"ZREM", keys.slots, call.run.str()});
   if (!at.written && !call.event.empty()) {
     if (call.history > 0) {
       change.notes.push_back({"LPUSH", keys.runs, entry_of(call, at.time)});

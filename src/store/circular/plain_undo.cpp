@@ -87,7 +87,7 @@ class PlainLocks::Undo : public std::enable_shared_from_this<PlainLocks::Undo> {
     const auto decide = [value = value_prefix_ + run, name, run,
                          slots = keys_.slots](const Found& found) -> Change {
       if (found.lock != value) return {};
-      return {{{"DEL", name}}, {{"ZREM", slots, run}}};
+      return {{{"DEL", name}}, {{"ZREM", slots, run.str()}}};
     };
     locks_.swap(
         name, {}, decide,

@@ -88,7 +88,7 @@ RedisScheduleQueue::RedisScheduleQueue(std::shared_ptr<RedisSession> session, De
                   }),
       news_(*session_, {[this](ScheduleNews news) { handler_.on_news(news); },
                         [this] { handler_.on_back(); }}),
-      random_(std::hash<std::string>{}(session_->run_ids.next(session_->clock.wall())) ^
+      random_(std::hash<RunId>{}(session_->run_ids.next(session_->clock.wall())) ^
               session_->holder.seed),
       alive_(std::make_shared<bool>(true)) {}
 
