@@ -80,7 +80,7 @@ struct FleetAnswering::ToldRuns {
   /// Those of the list whose ids start so.
   void add(const ListStatus& status, const std::string& start, WallTime now) {
     for (const RunStatus& run : status.runs) {
-      if (!run.run.str().starts_with(start)) continue;
+      if (!std::string_view(run.run).starts_with(start)) continue;
       std::string text = run_text(status.prefix, run, now, !start.empty());
       if (tail_of) add_tail(text, tail_of(run.run));
       bytes += text.size();

@@ -33,7 +33,7 @@ class Finder : public std::enable_shared_from_this<Finder> {
     routes_.control.each_list(
         [self = shared_from_this(), now](const ListStatus& list) {
           for (const RunStatus& run : list.runs)
-            if (run.run.str().starts_with(self->start_))
+            if (std::string_view(run.run).starts_with(self->start_))
               self->add(ops::run_json(list.prefix, run, now), self->host_, self->host_id_);
         },
         [self = shared_from_this()] {
