@@ -480,4 +480,27 @@ TEST_CASE("gearman source: other servers, and the end") {
   CHECK(bench.source->unsettled() == 0);
 }
 
+TEST_CASE("gearman source: what a server says behind its last answer, once it is left, is no job") {
+  Bench bench({{"a", 1}});
+  bench.all_up();
+  bench.source->claim(1);
+  bench.worker(0).job("u");
+  bench.source->claim(3);
+  const std::size_t asked = bench.worker(0).asked();
+  REQUIRE(asked >= 2);
+  bench.servers.all = {{"c", 3}};
+  bench.servers.user->on_servers();
+  bench.source->settle(bench.ended(bench.claims[0], Succeeded{}));
+  // All in one read: the connection is still in its callback.
+  bench.worker(0).confirm();
+  bench.worker(0).job("v");
+  bench.worker(0).no_job();
+  bench.worker(0).wake();
+  bench.worker(0).confirm();
+  bench.worker(0).down();
+  bench.turn();
+  CHECK(bench.claims.size() == 1);
+  CHECK(bench.source->unsettled() == 0);
+}
+
 }  // namespace gearman_source_test

@@ -69,7 +69,9 @@ void GearmanSource::settle(EndedRun&& run) {
 }
 
 void GearmanSource::on_confirmed(gearman::Worker& worker, std::uint64_t mark) {
-  Line& line = line_of(worker);
+  Line* const known = line_of(worker);
+  if (known == nullptr) return;
+  Line& line = *known;
   line.confirmed = mark;
   std::size_t over = 0;
   for (auto end = ends_.begin(); end != ends_.end();) {

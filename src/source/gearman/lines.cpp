@@ -14,9 +14,10 @@ void GearmanSource::renew_busy() {
   for (Line* line : busy) leave(*line);
 }
 
-GearmanSource::Line& GearmanSource::line_of(const gearman::Worker& worker) {
-  return **std::ranges::find_if(lines_,
-                                [&](const auto& line) { return line->worker.get() == &worker; });
+GearmanSource::Line* GearmanSource::line_of(const gearman::Worker& worker) {
+  const auto found =
+      std::ranges::find_if(lines_, [&](const auto& line) { return line->worker.get() == &worker; });
+  return found == lines_.end() ? nullptr : found->get();
 }
 
 void GearmanSource::open(const GearmanServer& server) {
@@ -86,7 +87,9 @@ void GearmanSource::add_to(std::vector<GearmanStatus>& servers) const {
 }
 
 void GearmanSource::on_up(gearman::Worker& worker) {
-  Line& line = line_of(worker);
+  Line* const known = line_of(worker);
+  if (known == nullptr) return;
+  Line& line = *known;
   line.allowance = 1;
   line.dry = line.slow = false;
   line.confirmed = 0;
@@ -96,7 +99,9 @@ void GearmanSource::on_up(gearman::Worker& worker) {
 }
 
 void GearmanSource::on_down(gearman::Worker& worker, const std::string& why) {
-  Line& line = line_of(worker);
+  Line* const known = line_of(worker);
+  if (known == nullptr) return;
+  Line& line = *known;
   line.dry = line.slow = false;
   line.answered = true;
   if (!line.leaving) host_.servers.told_down(worker, why);

@@ -81,7 +81,9 @@ GearmanSource::Line* GearmanSource::next_line() {
 }
 
 void GearmanSource::on_job(gearman::Worker& worker, gearman::Job&& job) {
-  Line& line = line_of(worker);
+  Line* const known = line_of(worker);
+  if (known == nullptr) return;
+  Line& line = *known;
   line.answered = true;
   line.slow = false;
   line.dry = false;  // what had none left has some again; nobody would be woken for those
@@ -120,7 +122,9 @@ Claim GearmanSource::hold(Line& line, gearman::Job&& job) {
 }
 
 void GearmanSource::on_no_job(gearman::Worker& worker) {
-  Line& line = line_of(worker);
+  Line* const known = line_of(worker);
+  if (known == nullptr) return;
+  Line& line = *known;
   line.answered = true;
   const bool was_slow = std::exchange(line.slow, false);
   line.allowance = 1;
@@ -135,7 +139,9 @@ void GearmanSource::on_no_job(gearman::Worker& worker) {
 }
 
 void GearmanSource::on_woken(gearman::Worker& worker) {
-  line_of(worker).dry = false;
+  Line* const line = line_of(worker);
+  if (line == nullptr) return;
+  line->dry = false;
   if (out_) return go_on();
   stir();
 }

@@ -104,7 +104,9 @@ class GearmanSource final : public Source,
   void on_recorded() override { tell_if_settled(); }
   void on_record_refused(const std::string& why) override { told_.on_unwritten(why); }
 
-  [[nodiscard]] Line& line_of(const gearman::Worker& worker);
+  /// nullptr: it was let go in a callback of its own. What it still gives goes back with its
+  /// connection.
+  [[nodiscard]] Line* line_of(const gearman::Worker& worker);
   void open(const GearmanServer& server);
   void leave(Line& line);
   void let_go(Line& line);
