@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -33,8 +34,11 @@ class IdlePolls {
   static constexpr std::size_t most_back = 256;
   static constexpr Duration soon_back = std::chrono::milliseconds(100);
   static constexpr Duration late_back = std::chrono::milliseconds(400);
-  /// What is owed beyond this is forgiven: no list goes unseen for longer.
+  /// Who has owed something for so long is forgiven all of it: no list goes unseen for longer.
   static constexpr Duration longest_debt = std::chrono::seconds(30);
+
+  /// Commands of one pass that all wait for; and never more than half a second of the budget.
+  static constexpr double most_at_once = 64;
 
   class Sleeper {
    public:
@@ -57,10 +61,15 @@ class IdlePolls {
     /// The poll cost more commands than were paid; below 0: fewer, or it was no idle poll after
     /// all.
     void charge(double commands) { polls_.tokens_ -= commands; }
-    /// The poll cost many more: a pass over a long list. Half of the budget pays such debts, one
-    /// after the other; the other half is for those who owe nothing. Until its debt is paid, the
-    /// sleeper's turn does not come, unless it shares a command with others.
+    /// The poll cost many more: a pass over a long list. Half of the budget pays such debts, in
+    /// equal parts to all who owe: a small debt is not paid behind a large one. The other half is
+    /// for those who owe nothing, and pays debts too once a second of it is unused. Until its debt
+    /// is paid, the sleeper's turn does not come, unless it shares a command with others.
     void owe(double commands);
+    [[nodiscard]] bool owes();
+    /// A pass cost so many more. All wait for a few of them, and the sleeper owes the rest. Below 0
+    /// it cost fewer.
+    void charge_pass(double commands);
     /// Whether the budget pays for a command now; then it is paid, and told as `paid`.
     [[nodiscard]] bool pay();
     /// A random duration below that.
@@ -73,7 +82,8 @@ class IdlePolls {
     [[nodiscard]] bool come_in();
     /// What began with come_in() or back_due() is over.
     void been_back();
-    /// How long half of the budget takes to pay for so many commands; `longest_debt` at most.
+    /// How long half of the budget takes to pay for so many commands, if nobody else owes any;
+    /// `longest_debt` at most.
     [[nodiscard]] Duration time_for(double commands) const;
 
    protected:
@@ -90,12 +100,17 @@ class IdlePolls {
     IdlePolls& polls_;
     const std::uint64_t number_;  ///< who are due at once go in the order in which they were made
     Instant due_{};
-    Instant not_before_ = Instant::min();  ///< its debt is paid then
     double cost_ = 1;
     std::uint32_t place_ = awake;  ///< in what is due then
     bool hinted_ = false;
     enum class Back : std::uint8_t { no, waiting, at_it };
     Back back_ = Back::no;
+    struct Debt {
+      double paid_at;               ///< in IdlePolls::paid_each_
+      Instant forgiven_at;          ///< whatever is left of it
+      std::optional<Instant> turn;  ///< it sleeps, and its turn comes no sooner than this
+    };
+    std::unique_ptr<Debt> debt_;  ///< few owe something
   };
 
   /// `seed` spreads hosts: two that start together don't poll in step.
@@ -114,6 +129,10 @@ class IdlePolls {
   };
   static constexpr std::uint32_t awake = UINT32_MAX;
 
+  /// Of those who owe something: who was made first goes first.
+  template <typename Rank>
+  using Debtors = std::map<std::pair<Rank, std::uint64_t>, Sleeper*>;
+
   void add(Sleeper& sleeper);
   void remove(Sleeper& sleeper);
   void remove_last(std::map<Instant, Due>::iterator due);
@@ -125,6 +144,13 @@ class IdlePolls {
   void let_in(Sleeper& sleeper);
   void note_back(const Sleeper& sleeper);
   void refill();
+  void note_debt(Sleeper& sleeper);
+  std::unique_ptr<Sleeper::Debt> take_debt(Sleeper& sleeper);
+  void end_debt(Sleeper& sleeper);
+  void await_debts();
+  [[nodiscard]] double seconds_to_pay(double commands) const;
+  double pay_debts(double seconds);
+  [[nodiscard]] double left_a_second() const;
   [[nodiscard]] Duration fair_pause() const;
   [[nodiscard]] Duration pause(unsigned patience);
   [[nodiscard]] double random_part();
@@ -141,8 +167,11 @@ class IdlePolls {
   std::map<Instant, Due> due_;                             ///< none is empty
   std::vector<std::pair<std::uint64_t, Sleeper*>> order_;  ///< only in sort()
   std::size_t sleepers_ = 0;
-  double load_ = 0;  ///< commands that a turn of all sleepers comes to
-  Instant debts_paid_;
+  double load_ = 0;       ///< commands that a turn of all sleepers comes to
+  double paid_each_ = 0;  ///< commands that who has owed all the time has been given
+  Debtors<double> by_payment_;
+  Debtors<Instant> by_forgiving_;
+  Timer debts_timer_;
   Timer timer_;
   std::deque<Sleeper*> back_;  ///< in the order in which they came
   std::size_t backs_out_ = 0;

@@ -28,13 +28,14 @@ IdlePolls::IdlePolls(TimerQueue& timers, const Clock& clock, unsigned per_second
       filled_(clock.now()),
       random_(seed | 1U),
       offbeat_(static_cast<Duration::rep>(next_random(random_) % beat.count())),
-      debts_paid_(filled_),
+      debts_timer_(timers_),
       timer_(timers_),
       back_timer_(timers_) {}
 
 void IdlePolls::set_budget(unsigned per_second) {
   refill();
   per_second_ = std::max(per_second, 1U);
+  await_debts();
 }
 
 void IdlePolls::Sleeper::sleep(const Terms& terms) {
@@ -42,21 +43,27 @@ void IdlePolls::Sleeper::sleep(const Terms& terms) {
   const Instant now = polls_.clock_.now();
   cost_ = terms.cost;
   polls_.load_ += cost_;
-  Instant turn = now + polls_.pause(terms.patience);
-  if (!shares()) turn = std::max(turn, not_before_);
-  due_ = polls_.on_the_beat(turn);
-  hinted_ = terms.hint && now + *terms.hint < due_;
-  if (hinted_) due_ = now + std::max(*terms.hint, Duration(1000));
+  const Instant turn = polls_.on_the_beat(now + polls_.pause(terms.patience));
+  const bool owes = debt_ && !shares();
+  if (owes) debt_->turn = turn;
+  hinted_ = terms.hint && (owes || now + *terms.hint < turn);
+  if (owes && !hinted_) {
+    polls_.load_ -= cost_;
+    return;
+  }
+  due_ = hinted_ ? now + std::max(*terms.hint, Duration(1000)) : turn;
   polls_.add(*this);
   polls_.arm();
 }
 
 void IdlePolls::Sleeper::wake() {
+  if (debt_) debt_->turn.reset();
   if (place_ != awake) polls_.remove(*this);
 }
 
 IdlePolls::Sleeper::~Sleeper() {
   wake();
+  if (debt_) polls_.take_debt(*this);
   std::erase(polls_.back_, this);
   been_back();
 }
@@ -191,16 +198,126 @@ Duration IdlePolls::Sleeper::time_for(double commands) const {
 }
 
 void IdlePolls::Sleeper::owe(double commands) {
-  const Instant now = polls_.clock_.now();
-  const Instant paid = std::max(polls_.debts_paid_, now) + time_for(commands);
-  polls_.debts_paid_ = std::min(paid, now + longest_debt);
-  not_before_ = polls_.debts_paid_;
+  polls_.refill();
+  std::unique_ptr<Debt> debt = debt_ ? polls_.take_debt(*this) : nullptr;
+  if (!debt)
+    debt = std::make_unique<Debt>(Debt{polls_.paid_each_, polls_.clock_.now() + longest_debt, {}});
+  // More than that is not paid before it is forgiven.
+  const double most = polls_.per_second_ / 2 * std::chrono::duration<double>(longest_debt).count();
+  debt->paid_at = std::min(debt->paid_at + commands, polls_.paid_each_ + most);
+  debt_ = std::move(debt);
+  polls_.note_debt(*this);
+  polls_.await_debts();
+}
+
+bool IdlePolls::Sleeper::owes() {
+  polls_.refill();
+  return debt_ != nullptr;
+}
+
+void IdlePolls::Sleeper::charge_pass(double commands) {
+  const double at_once = std::min({commands, most_at_once, polls_.per_second_ / 2});
+  charge(at_once);
+  if (commands > at_once) owe(commands - at_once);
+}
+
+void IdlePolls::note_debt(Sleeper& sleeper) {
+  by_payment_.emplace(std::pair(sleeper.debt_->paid_at, sleeper.number_), &sleeper);
+  by_forgiving_.emplace(std::pair(sleeper.debt_->forgiven_at, sleeper.number_), &sleeper);
+}
+
+std::unique_ptr<IdlePolls::Sleeper::Debt> IdlePolls::take_debt(Sleeper& sleeper) {
+  by_payment_.erase({sleeper.debt_->paid_at, sleeper.number_});
+  by_forgiving_.erase({sleeper.debt_->forgiven_at, sleeper.number_});
+  return std::move(sleeper.debt_);
+}
+
+/// Who sleeps has its turn then, if a hint does not come sooner.
+void IdlePolls::end_debt(Sleeper& sleeper) {
+  const std::unique_ptr<Sleeper::Debt> debt = take_debt(sleeper);
+  if (!debt->turn) return;
+  const Instant turn = std::max(*debt->turn, on_the_beat(clock_.now()));
+  if (sleeper.place_ != awake) {
+    if (sleeper.due_ <= turn) return;
+    remove(sleeper);
+  }
+  sleeper.due_ = turn;
+  sleeper.hinted_ = false;
+  load_ += sleeper.cost_;
+  add(sleeper);
+  arm();
+}
+
+/// To those who owe nothing.
+double IdlePolls::left_a_second() const {
+  return by_payment_.empty() ? per_second_ : per_second_ / 2;
+}
+
+/// How long it takes from now until all who owe have been given so many commands: half of the
+/// budget, and the other half too once nobody uses that.
+double IdlePolls::seconds_to_pay(double commands) const {
+  const double half = per_second_ / 2;
+  const double unused_after = (per_second_ - tokens_) / half;
+  const double seconds = commands / half;
+  return seconds <= unused_after ? seconds : unused_after + (seconds - unused_after) / 2;
+}
+
+/// And the other way round.
+double IdlePolls::pay_debts(double seconds) {
+  const double half = per_second_ / 2;
+  const double kept = std::min(seconds * half, per_second_ - tokens_);
+  tokens_ += kept;
+  return 2 * seconds * half - kept;
+}
+
+/// What has come since the last time. Who owes something is given equal parts, so who has less left
+/// to pay than another is done before that one, and who owes anew changes the time that others need
+/// but not their order.
+void IdlePolls::refill() {
+  const Instant now = clock_.now();
+  double passed = static_cast<double>((now - filled_).count()) / microseconds_per_second;
+  filled_ = now;
+  // Ten thousand lists that change at once cost as many claims: they are not silent for minutes.
+  tokens_ = std::max(tokens_, -per_second_ * std::chrono::duration<double>(longest_debt).count());
+  while (!by_payment_.empty()) {
+    const auto [rank, sleeper] = *by_payment_.begin();
+    const auto debtors = static_cast<double>(by_payment_.size());
+    const double left = seconds_to_pay((rank.first - paid_each_) * debtors);
+    if (left > passed) {
+      paid_each_ += pay_debts(passed) / debtors;
+      passed = 0;
+      break;
+    }
+    pay_debts(left);
+    passed -= left;
+    paid_each_ = rank.first;
+    end_debt(*sleeper);
+  }
+  while (!by_forgiving_.empty() && by_forgiving_.begin()->first.first <= now)
+    end_debt(*by_forgiving_.begin()->second);
+  if (by_payment_.empty()) paid_each_ = 0;
+  // At most one second's worth.
+  tokens_ = std::min(tokens_ + passed * per_second_, per_second_);
+}
+
+void IdlePolls::await_debts() {
+  if (by_payment_.empty()) return debts_timer_.cancel();
+  const double left =
+      (by_payment_.begin()->first.first - paid_each_) * static_cast<double>(by_payment_.size());
+  const double seconds = seconds_to_pay(left) * microseconds_per_second;
+  const Instant paid = filled_ + Duration(static_cast<Duration::rep>(seconds) + 1);
+  const Instant at = std::min(paid, by_forgiving_.begin()->first.first);
+  if (debts_timer_.deadline() == at) return;
+  debts_timer_.set(at, [this] {
+    refill();
+    await_debts();
+  });
 }
 
 /// What the budget gives each sleeper.
 Duration IdlePolls::fair_pause() const {
   const auto sleepers = static_cast<double>(sleepers_ + 1);
-  const double fair = std::max(load_ / (per_second_ * planned), sleepers / looks_per_second);
+  const double fair = std::max(load_ / (left_a_second() * planned), sleepers / looks_per_second);
   return std::max(Duration(static_cast<Duration::rep>(fair * microseconds_per_second)),
                   Duration(shortest_pause));
 }
@@ -225,16 +342,6 @@ Instant IdlePolls::on_the_beat(Instant at) const {
   return passed == Duration{0} ? at : at + (beat - passed);
 }
 
-void IdlePolls::refill() {
-  const Instant now = clock_.now();
-  const auto passed = static_cast<double>((now - filled_).count()) / microseconds_per_second;
-  filled_ = now;
-  // Ten thousand lists that change at once cost as many claims: they are not silent for minutes.
-  const double least = -per_second_ * std::chrono::duration<double>(longest_debt).count();
-  // At most one second's worth.
-  tokens_ = std::min(std::max(tokens_, least) + passed * per_second_, per_second_);
-}
-
 void IdlePolls::arm() {
   if (due_.empty()) {
     timer_.cancel();
@@ -242,7 +349,7 @@ void IdlePolls::arm() {
   }
   Instant at = due_.begin()->first;
   if (tokens_ < 1) {
-    const double wait = (1 - tokens_) / per_second_ * microseconds_per_second;
+    const double wait = (1 - tokens_) / left_a_second() * microseconds_per_second;
     at = std::max(at, filled_ + Duration(static_cast<Duration::rep>(wait) + 1));
   }
   if (timer_.deadline() != at) timer_.set(at, [this] { run(); });
