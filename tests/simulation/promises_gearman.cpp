@@ -63,6 +63,7 @@ void GearmanWatch::given(Gearmand& at, const GearmanJob& job, const Gearmand::Wh
                 "given to " + to.name + ", connection " + std::to_string(to.session));
   if (!is_host(to.name)) return;
   givens_.push_back({at.name(), job.id(), job.handle, to.name, to.session, promises_.now()});
+  givens_.back().limit = limits_[to.name];
 }
 
 /// As the run went.
@@ -131,6 +132,8 @@ bool GearmanWatch::child_born(const Child& child) {
   });
   auto& living = living_[child.host];
   living.insert(child.claim.run);
+  std::size_t limit = child.rule->concurrency;
+  limits_[child.host] = limit;
   if (found == givens_.rend()) {
     promises_.break_promise("a job is run by whom it was given to, once",
                             child.host + " runs " + child.claim.item,
@@ -140,12 +143,12 @@ bool GearmanWatch::child_born(const Child& child) {
     found->alive = true;
     found->says_complete = child.story.completes.has_value();
     runs_[found->run] = &*found;
+    limit = std::max(limit, found->limit);
   }
-  if (living.size() > child.rule->concurrency)
+  if (living.size() > limit)
     promises_.break_promise("no more runs than concurrency",
                             child.host + " has " + std::to_string(living.size()) + " runs of " +
-                                list_ + ", and " + std::to_string(child.rule->concurrency) +
-                                " are allowed",
+                                list_ + ", and " + std::to_string(limit) + " are allowed",
                             {child.host});
   return true;
 }

@@ -66,6 +66,7 @@ class GearmanWatch final : public KindWatch, public Gearmand::Watcher {
     bool goes_back = false;  ///< this host has ended it for a reason of its own
     Instant over{};
     std::optional<Gearmand::Ending> told{};  ///< to gearmand, which has taken it
+    std::size_t limit = 0;  ///< concurrency of the run before it: a reload may have lowered it
   };
 
   [[nodiscard]] static bool is_host(const std::string& name) { return name.starts_with('h'); }
@@ -78,6 +79,7 @@ class GearmanWatch final : public KindWatch, public Gearmand::Watcher {
   std::deque<Given> givens_;  ///< the last one was given last
   std::map<RunId, Given*> runs_;
   std::map<std::string, std::set<RunId>> living_;  ///< runs, by host
+  std::map<std::string, std::size_t> limits_;      ///< of the last run of a host
   std::map<std::string, Instant> trouble_until_;
   std::map<std::string, std::uint64_t> moves_;
 };

@@ -455,6 +455,32 @@ TEST_CASE("gearman source: another function: who has jobs of the old one is left
   CHECK(bench.worker(0).said.find("H:u") != std::string::npos);
 }
 
+TEST_CASE("gearman source: another function is offered before the next grab, not behind it") {
+  Bench bench({{"a", 1}});
+  bench.all_up();
+  bench.source->claim(1);
+  bench.worker(0).job("u");
+  bench.source->settle(bench.ended(bench.claims[0], Succeeded{}));
+  bench.worker(0).confirm();
+  Rule other = *bench.rule;
+  other.gearman().function = "other";
+  bench.source->use(std::make_shared<const Rule>(other));
+  CHECK(bench.worker(0).asked() == 0);
+  CHECK(bench.worker(0).offered == "other");
+}
+
+TEST_CASE("gearman source: a claim that is wanted no more asks no further") {
+  Bench bench({{"a", 1}});
+  bench.all_up();
+  bench.source->claim(2);
+  const std::size_t grabs = bench.worker(0).grabs;
+  bench.source->stop_waiting();
+  bench.worker(0).no_job();
+  bench.turn();
+  CHECK(bench.worker(0).grabs == grabs);
+  CHECK(bench.replies.size() == 1);
+}
+
 TEST_CASE("gearman source: other servers, and the end") {
   Bench bench({{"a", 1}});
   bench.all_up();

@@ -6,12 +6,14 @@
 
 namespace w8y::source {
 
-/// Of an earlier function.
-void GearmanSource::renew_busy() {
+/// The function is another. Who is busy with the earlier one is made anew; who is idle says so
+/// before anything is grabbed, since the CANT_DO would give back what that brings.
+void GearmanSource::offer_anew() {
   std::vector<Line*> busy;
   for (const auto& line : lines_)
     if (!line->leaving && is_busy(*line)) busy.push_back(line.get());
   for (Line* line : busy) leave(*line);
+  for (const auto& line : lines_) show(*line);
 }
 
 GearmanSource::Line* GearmanSource::line_of(const gearman::Worker& worker) {

@@ -27,7 +27,7 @@ void GearmanSource::use(RulePtr rule) {
   const bool other = rule_ && rule_->gearman().function != rule->gearman().function;
   rule_ = std::move(rule);
   if (records_) records_->use(rule_);
-  if (other) renew_busy();
+  if (other) offer_anew();
   if (lines_.empty()) on_servers();
   resting_ = false;
 }
@@ -45,8 +45,8 @@ void GearmanSource::claim(std::size_t wanted) {
 }
 
 void GearmanSource::begin_claim() {
-  offer(!paused());
-  if (!paused()) ask();
+  offer(still_wanted_ && !paused());
+  if (able_) ask();
   if (asked() > 0) return watch_slow();
   answer_.set(host_.clock.now(), [this] { go_on(); });
 }
@@ -149,7 +149,8 @@ void GearmanSource::on_woken(gearman::Worker& worker) {
 /// The claim that is out is answered when it has all, or nothing more is waited for.
 void GearmanSource::go_on() {
   if (!out_ || (records_ && !records_->ready())) return;
-  if (!paused()) ask();
+  // Who asks without being able is not put to sleep, and would ask for ever.
+  if (able_) ask();
   if (claims_.size() >= wanted_ || asked() == 0) return answer();
   // One that came up meanwhile may be the first that was asked.
   if (!slow_timer_.pending()) watch_slow();

@@ -111,7 +111,7 @@ class GearmanSource final : public Source,
   void leave(Line& line);
   void let_go(Line& line);
   void release(Line* line);
-  void renew_busy();
+  void offer_anew();
   void offer(bool able);
   void show(Line& line);
   [[nodiscard]] static bool is_busy(const Line& line) {
