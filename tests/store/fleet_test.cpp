@@ -244,6 +244,27 @@ TEST_CASE("a host beats, tells of its lists where they changed, and leaves") {
   CHECK(server.ask({"DBSIZE"}) == "0");
 }
 
+TEST_CASE("who leaves while a beat asks for the time says nothing behind that") {
+  const RedisServer server;
+  loop::Loop loop;
+  BeatingHost host(loop, server.url(), "alpha");
+  REQUIRE(host.has_beaten());
+  // One beat of three asks.
+  while (host.beats % 3 != 0) {
+    host.soon();
+    REQUIRE(host.has_beaten());
+  }
+  const auto asked = server.calls("time");
+  server.ask({"CLIENT", "PAUSE", "900"});
+  host.member.beat_soon();
+  turn_for(loop, 600ms);
+  bool left = false;
+  host.member.leave([&] { left = true; });
+  CHECK(turn_until(loop, [&] { return left; }));
+  CHECK(server.calls("time") == asked + 1);
+  CHECK(server.ask({"DBSIZE"}) == "0");
+}
+
 TEST_CASE("who beats takes those out who are long gone, some at a time") {
   const RedisServer server;
   const long long now = ms_now(server);

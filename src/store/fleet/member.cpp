@@ -96,7 +96,8 @@ void FleetMember::look_at_oldest(const redis::Answer& answer) {
 }
 
 void FleetMember::note_time(const redis::Answer& answer, Instant asked) {
-  if (!answer.ok() || answer.reply.size() != 2) return;
+  // What would be said now would come behind what takes all of it away.
+  if (leaving_ || !answer.ok() || answer.reply.size() != 2) return;
   time_.note(WallTime(answer.reply[0].integer() * 1000 + answer.reply[1].integer() / 1000), asked,
              loop_.now());
   const auto last = static_cast<double>(
