@@ -157,6 +157,17 @@ Value run_linsert(const CommandCall& call) {
   return Value::of(std::ssize(*list));
 }
 
+Value run_lset(const CommandCall& call) {
+  List* list = call.keys.find<List>(call.key());
+  if (list == nullptr) throw CommandError("ERR no such key");
+  std::int64_t at = integer_word(call.words[2]);
+  if (at < 0) at += std::ssize(*list);
+  if (at < 0 || at >= std::ssize(*list)) throw CommandError("ERR index out of range");
+  (*list)[static_cast<std::size_t>(at)] = call.words[3];
+  call.keys.tell(call.key(), "lset");
+  return Value::status("OK");
+}
+
 Value run_lmove(const CommandCall& call) {
   List* from = call.keys.find<List>(call.key());
   if (from == nullptr) return {};
@@ -172,7 +183,7 @@ Value run_lmove(const CommandCall& call) {
 }  // namespace
 
 std::span<const CommandInfo> list_commands() {
-  static constexpr std::array<CommandInfo, 12> all{{
+  static constexpr std::array<CommandInfo, 13> all{{
       {"RPUSH", -3, Effect::grows, run_rpush},
       {"LPUSH", -3, Effect::grows, run_lpush},
       {"RPOP", -2, Effect::writes, run_rpop},
@@ -182,6 +193,7 @@ std::span<const CommandInfo> list_commands() {
       {"LRANGE", 4, Effect::reads, run_lrange},
       {"LTRIM", 4, Effect::writes, run_ltrim},
       {"LREM", 4, Effect::writes, run_lrem},
+      {"LSET", 4, Effect::grows, run_lset},
       {"LPOS", -3, Effect::reads, run_lpos},
       {"LINSERT", 5, Effect::grows, run_linsert},
       {"LMOVE", 5, Effect::grows, run_lmove},

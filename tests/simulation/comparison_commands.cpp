@@ -34,6 +34,7 @@ const std::vector<std::string>& command_forms() {
       "LRANGE K N N",
       "LTRIM K N N",
       "LREM K N V",
+      "LSET K N V",
       "LPOS K V",
       "LPOS K V RANK -1 MAXLEN 2",
       "LPOS K V MAXLEN 2",

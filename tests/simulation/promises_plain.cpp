@@ -109,6 +109,8 @@ void PlainWatch::after_exec(Server& server, const Server::Command& command, cons
       if (!promises_.runs_.contains(run_of(words[2])))
         promises_.rests_.erase(server.name() + ' ' + brief(words[1]));
       after_set(server, command.who, words);
+    } else if (words[0] == "LSET" && reply.elements[i].kind == Value::Kind::status) {
+      promises_.check_items(server, words[1], command.who);
     } else if (words[0] == "PEXPIRE" && reply.elements[i].number == 1) {
       const std::string value = text_at(server, words[1]);
       if (is_run(value))

@@ -40,7 +40,7 @@ struct ClaimCall {
   std::optional<std::size_t> longest;
 
   static constexpr std::int64_t new_pass = -1;
-  /// Scan::ends. Where there are no scripts, a new pass.
+  /// Scan::ends.
   static constexpr std::int64_t only_ends = -2;
 };
 

@@ -61,7 +61,8 @@ class PlainLocks::ItemSteps : public std::enable_shared_from_this<PlainLocks::It
     const std::int64_t life = std::stoll(expiry_);
     ask({"ZREMRANGEBYSCORE", keys_.slots, "-inf", std::to_string(now_ms)},
         [](const redis::Reply&) {});
-    ask({"ZADD", keys_.slots, std::to_string(now_ms + life), run_}, [](const redis::Reply&) {});
+    ask({"ZADD", keys_.slots, std::to_string(place_until(now_ms, life)), run_},
+        [](const redis::Reply&) {});
     ask({"PEXPIRE", keys_.slots, std::to_string(slots_life(life))}, [](const redis::Reply&) {});
     in_fleet_ = true;
     ask({"ZCARD", keys_.slots}, [this](const redis::Reply& reply) {

@@ -39,6 +39,7 @@ struct PlainLocks::Swap {
   Commands reads;  ///< besides the lock
   std::function<Change(const Found& found)> decide;
   Answer<Swapped> answer;
+  Watched watched;
   Swapped result;
 };
 
@@ -49,9 +50,9 @@ struct PlainLocks::Pass {
 };
 
 void PlainLocks::swap(std::string key, Commands reads, std::function<Change(const Found&)> decide,
-                      Answer<Swapped> answer) {
+                      Answer<Swapped> answer, Watched watched) {
   swaps_.push_back(std::make_unique<Swap>(
-      Swap{std::move(key), std::move(reads), std::move(decide), std::move(answer), {}}));
+      Swap{std::move(key), std::move(reads), std::move(decide), std::move(answer), watched, {}}));
   if (swaps_.size() == 1) next_swap();
 }
 
@@ -83,17 +84,18 @@ void PlainLocks::read_lock(const std::shared_ptr<Pass>& reading) {
     if (!reading->trouble) reading->trouble = trouble_of(got);
     reading->locked = got.reply.integer() != not_there;
   });
-  client_.call({"GETRANGE", key, "0", most_of_value},
-               [this, alive = alive_, reading](const redis::Answer& got) {
-                 if (!*alive) return;
-                 if (!reading->trouble) reading->trouble = trouble_of(got);
-                 if (reading->trouble) {
-                   client_.call({"UNWATCH"});
-                   return finish_swap(&*reading->trouble);
-                 }
-                 if (reading->locked) reading->found.lock = std::string(got.reply.text());
-                 execute(swaps_.front()->decide(reading->found));
-               });
+  redis::Command value{"GETRANGE", key, "0", most_of_value};
+  if (swaps_.front()->watched == Watched::list) value = {"EXISTS", key};
+  client_.call(value, [this, alive = alive_, reading](const redis::Answer& got) {
+    if (!*alive) return;
+    if (!reading->trouble) reading->trouble = trouble_of(got);
+    if (reading->trouble) {
+      client_.call({"UNWATCH"});
+      return finish_swap(&*reading->trouble);
+    }
+    if (reading->locked) reading->found.lock = std::string(got.reply.text());
+    execute(swaps_.front()->decide(reading->found));
+  });
 }
 
 /// All or nothing, but for what is only noted: where that is forbidden, it is left out.
@@ -225,7 +227,8 @@ void PlainLocks::renew_places(const RenewCall& call) {
                           expiry = call.expiry](const redis::Answer& time) {
     if (!*alive || !time.ok()) return;
     const auto now_ms = time.reply[0].integer() * 1000 + time.reply[1].integer() / 1000;
-    const std::string until = ms_text(std::chrono::milliseconds(now_ms) + expiry);
+    const std::int64_t life = std::chrono::duration_cast<std::chrono::milliseconds>(expiry).count();
+    const std::string until = std::to_string(place_until(now_ms, life));
     for (const auto& run : runs) client_.call({"ZADD", key, until, run});
     client_.call(
         {"PEXPIRE", key,

@@ -3,6 +3,7 @@
 // the other.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
@@ -51,15 +52,16 @@ class PlainLocks final : public LockStore {
   struct Swap;
   struct Pass;
   struct Standing;
-  class ClaimPass;  ///< in plain_claim.cpp
+  class ClaimPass;  ///< in plain_claim.hpp
   class ItemSteps;  ///< in plain_claim_item.cpp
   class Undo;       ///< in plain_undo.cpp
   class Measure;    ///< in plain_measure.cpp
 
-  /// WATCH lock, reads, lock, then MULTI, commands, EXEC. What is watched belongs to the
+  enum class Watched : std::uint8_t { lock, list };  ///< of a list, only what `reads` says is read
+  /// WATCH key, reads, lock, then MULTI, commands, EXEC. What is watched belongs to the
   /// connection, so one such swap goes at a time.
   void swap(std::string key, Commands reads, std::function<Change(const Found& found)> decide,
-            Answer<Swapped> answer);
+            Answer<Swapped> answer, Watched watched = Watched::lock);
   void next_swap();
   void read(std::size_t at, const std::shared_ptr<Pass>& reading);
   void read_lock(const std::shared_ptr<Pass>& reading);

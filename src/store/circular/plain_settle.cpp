@@ -133,8 +133,15 @@ void PlainLocks::sweep_entries(const CircularKeys& keys, const std::string& hash
   client_.call({"HRANDFIELD", hash, "4"}, [this, alive = alive_, keys, hash,
                                            over = std::move(over)](const redis::Answer& some) {
     if (!*alive) return;
-    for (std::size_t i = 0; some.ok() && i < some.reply.size(); ++i)
-      sweep_entry(keys, hash, std::string(some.reply[i].text()));
+    for (std::size_t i = 0; some.ok() && i < some.reply.size(); ++i) {
+      // Nearly all are in the list, which is seen by one command.
+      const Item item(some.reply[i].text());
+      client_.call({"LPOS", keys.list, item},
+                   [this, alive, keys, hash, item](const redis::Answer& place) {
+                     if (*alive && place.ok() && place.reply.is_nil())
+                       sweep_entry(keys, hash, item);
+                   });
+    }
     over();
   });
 }

@@ -17,4 +17,11 @@ inline std::int64_t slots_life(std::int64_t expiry_ms) {
   return std::max<std::int64_t>(86'400'000, 2 * expiry_ms);
 }
 
+/// When a place in the fleet is over, as a score. The lock is set some round trips after the time
+/// was asked; a claim that takes longer than half a lease is given up. So no place ends before its
+/// lock.
+inline std::int64_t place_until(std::int64_t now_ms, std::int64_t expiry_ms) {
+  return now_ms + expiry_ms + expiry_ms / 2;
+}
+
 }  // namespace w8y::store
