@@ -11,9 +11,6 @@ namespace {
 /// Than such a silence: it is that which is waited for.
 constexpr unsigned more_patient = 8;
 
-/// Commands of a pass that all lists wait for; what is beyond, this one pays.
-constexpr double charged_at_once = 64;
-
 }  // namespace
 
 void CircularSource::stir() {
@@ -29,13 +26,9 @@ void CircularSource::end_rest() {
   list_->may_stop_listening();
 }
 
-void CircularSource::rest(const store::PassReply& reply) {
+void CircularSource::rest(const store::PassReply& reply, double paid) {
   resting_ = true;
-  if (reply.calls > 1) owe(static_cast<double>(reply.calls - 1));
-  // What a pass without scripts costs besides.
-  const auto more = static_cast<double>(reply.commands - reply.calls);
-  charge(std::min(more, charged_at_once));
-  if (more > charged_at_once) owe(more - charged_at_once);
+  pay_for(reply, paid);
   const Instant now = clock_.now();
   // Where others wait too, an item that we have left to rest is ours to announce.
   if (line_ == store::Line::none || (free_at_ && *free_at_ <= now)) free_at_.reset();
@@ -45,6 +38,20 @@ void CircularSource::rest(const store::PassReply& reply) {
   reply.turned_away ? list_->hear_nothing() : list_->listen(true);
   if (others_look()) return sleep_in_line();
   sleep({reply.next_free, 1, cost_of_look()});
+}
+
+/// One that has found something, or follows an end of our own and so was not paid, was no idle
+/// poll: it owes only for what is much for a run.
+void CircularSource::pay_for(const store::PassReply& reply, double paid) {
+  const auto calls = static_cast<double>(reply.calls);
+  const double more = static_cast<double>(reply.commands) - calls;  // where there are no scripts
+  const bool found = !reply.claims.empty();
+  if (const double owed = calls - (found ? short_pass : 1); owed > 0) owe(owed);
+  if (!found && paid > 0) {
+    charge_pass(more);
+  } else if (more > short_plain_pass) {
+    owe(more - short_plain_pass);
+  }
 }
 
 /// A run of our own has left its item to rest.
@@ -63,7 +70,7 @@ bool CircularSource::may_look() const {
 
 void CircularSource::on_looked(const store::LookReply& reply) {
   if (!std::exchange(looking_, false)) return;
-  charge(reply.cost - std::exchange(paid_, 0));
+  charge_pass(reply.cost - std::exchange(paid_, 0));
   been_back();
   if (reply.worth_it) {
     owes_whole_ = true;

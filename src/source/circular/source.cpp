@@ -35,7 +35,7 @@ void CircularSource::claim(std::size_t wanted) {
 }
 
 void CircularSource::send_claim() {
-  if (whole_at_ && clock_.now() >= *whole_at_) scarce_ = false;
+  if (whole_at_ && clock_.now() >= *whole_at_ && !owes()) scarce_ = false;
   list_->claim(wanted_, scarce_ && !overdue_ ? store::Scan::ends : store::Scan::whole,
                overdue_ ? store::Manner::overdue : store::Manner::in_turn);
 }
@@ -52,7 +52,7 @@ void CircularSource::on_claimed(store::PassReply&& reply) {
   if (still_wanted_) {
     note_pass(reply, woken);
     if (!reply.claims.empty()) charge(-paid);  // that was no idle poll
-    if (reply.end != ClaimEnd::more) rest(reply);
+    if (reply.end != ClaimEnd::more) rest(reply, paid);
   }
   // Before the reply is told: what woke it meanwhile makes its "nothing" old.
   const bool again = resting_ && (woken || turn) && begin_wake(turn ? Duration{0} : wake_spread);
@@ -106,17 +106,19 @@ void CircularSource::hand_back(const Claim& claim) {
 // ---- which part of the list
 
 /// After a pass that took many calls, the ends are looked at first; as long as they have something,
-/// and where something was set free elsewhere, all of it is looked at again when half of the idle
-/// budget has paid for that.
+/// and where something was set free elsewhere, all of it is looked at again when the idle budget
+/// has paid for that.
 void CircularSource::note_pass(const store::PassReply& reply, bool woken) {
   const bool satisfied = reply.end == ClaimEnd::more;
-  if (satisfied && !scarce_ && reply.calls > short_pass) {
+  if (satisfied && !scarce_ && is_long(reply.calls, reply.commands)) {
     scarce_ = true;
-    pass_calls_ = reply.calls;
+    pass_calls_ = static_cast<std::uint32_t>(reply.calls);
+    pass_commands_ = static_cast<std::uint32_t>(reply.commands);
     whole_at_.reset();
   } else if (!satisfied && reply.whole) {
     scarce_ = reply.end == ClaimEnd::nothing_free;
-    pass_calls_ = reply.calls;
+    pass_calls_ = static_cast<std::uint32_t>(reply.calls);
+    pass_commands_ = static_cast<std::uint32_t>(reply.commands);
     // What it was woken for meanwhile may stand where the pass had been already.
     owes_whole_ = woken;
     whole_at_.reset();
@@ -124,7 +126,7 @@ void CircularSource::note_pass(const store::PassReply& reply, bool woken) {
     whole_at_.reset();
   }
   if (scarce_ && (satisfied || owes_whole_) && !whole_at_)
-    whole_at_ = clock_.now() + time_for(static_cast<double>(pass_calls_));
+    whole_at_ = clock_.now() + time_for(static_cast<double>(pass_commands_));
 }
 
 /// A run of our own has set its item free: where the list is short, or we hold most of it, a whole
@@ -133,7 +135,7 @@ void CircularSource::note_freed() {
   owes_whole_ = true;
   if (claim_out_) woken_ = true;  // it may have passed the item while that was locked
   const bool ours = pass_calls_ * items_per_call < held_ * 2;
-  if (pass_calls_ <= short_pass || ours) scarce_ = false;
+  if (!is_long(pass_calls_, pass_commands_) || ours) scarce_ = false;
   // Who waits for longer than we do is told of it; so are we, if nobody does.
   if (resting_ && line_ != store::Line::crowded) end_rest();
 }

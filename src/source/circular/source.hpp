@@ -47,10 +47,14 @@ class CircularSource final : public Source,
  private:
   /// How many times longer an empty list rests that would hear of what is added.
   static constexpr unsigned when_it_hears = 8;
-  /// Commands of a pass that is cheap enough for each item that is set free; and items that one of
-  /// them looks at.
+  /// Calls of a pass that is cheap enough for each item that is set free; and items that one of
+  /// them looks at. Without scripts, a call is several commands.
   static constexpr std::size_t short_pass = 4;
   static constexpr std::size_t items_per_call = 256;
+  static constexpr std::size_t short_plain_pass = 64;
+  static bool is_long(std::size_t calls, std::size_t commands) {
+    return calls > short_pass || commands > short_plain_pass;
+  }
   /// However often an item becomes free.
   static constexpr Duration look_at_least = std::chrono::seconds(2);
   /// What says that something may be free is worth a claim at once, but for each that found nothing
@@ -80,7 +84,8 @@ class CircularSource final : public Source,
   void back_due() override;
 
   void send_claim();
-  void rest(const store::PassReply& reply);
+  void rest(const store::PassReply& reply, double paid);
+  void pay_for(const store::PassReply& reply, double paid);
   void end_rest();
   void stir();
   void note_pass(const store::PassReply& reply, bool woken);
@@ -99,8 +104,9 @@ class CircularSource final : public Source,
   const Clock& clock_;
   std::unique_ptr<store::CircularList> list_;
   RulePtr rule_;
-  std::size_t held_ = 0;        ///< claims that are neither settled nor handed back
-  std::size_t pass_calls_ = 0;  ///< of the last whole pass
+  std::size_t held_ = 0;             ///< claims that are neither settled nor handed back
+  std::uint32_t pass_calls_ = 0;     ///< of the last whole pass
+  std::uint32_t pass_commands_ = 0;  ///< and those, where a call is several
 
   // The claim that is out.
   std::size_t wanted_ = 0;
