@@ -273,8 +273,12 @@ void Scene::look_at_items(Server& at, const std::string& list, const std::string
 /// owes.
 Duration Scene::time_for_pass(std::size_t items, const std::string& who) const {
   constexpr std::size_t cheap = 4;
+  if (is_plain(who)) return time_for_plain_pass(items, who);
   const std::size_t calls = items / store::LockStore::most_looked_at;
-  if (calls <= cheap) return Duration{0};
+  return calls <= cheap ? Duration{0} : time_for_calls(calls, who);
+}
+
+Duration Scene::time_for_calls(std::size_t calls, const std::string& who) const {
   return Duration(1s) * calls / (settings_of_.at(who).idle_commands / 2);
 }
 
@@ -321,7 +325,8 @@ bool Scene::look_at_host(const Host& which) {
   const std::uint64_t commands = now.commands - was.commands, runs = now.runs - was.runs;
   const double needed =
       is_plain(name) ? plain_commands(which, runs) : static_cast<double>(runs) * commands_of_run;
-  const double most = settings_of_[name].idle_commands * 10.0 + extra_commands + needed;
+  // What was not used in the second before is saved up.
+  const double most = settings_of_[name].idle_commands * 11.0 + extra_commands + needed;
   world_.log(name, "",
              std::to_string(commands) + " commands and " + std::to_string(runs) + " runs in 10 s");
   if (static_cast<double>(commands) > most)
@@ -350,8 +355,9 @@ void Scene::look_where_it_was(const Host& which) {
 }
 
 void Scene::leave() {
-  std::set<std::string> used;  // servers
-  for (const auto& each : hosts_) used.insert(each->server());
+  std::set<std::string> used;  // servers, by hosts that do more than circular lists
+  for (const auto& each : hosts_)
+    if (!settings_of_[each->name()].others.empty()) used.insert(each->server());
   for (const auto& each : hosts_)
     each->drain([this, host = each.get()] {
       world_.log(host->name(), "", "has drained");

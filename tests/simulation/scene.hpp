@@ -78,6 +78,7 @@ class Scene {
   void add_and_look(Random random);
   void look_for_added(Server& at, const std::string& list, const std::string& item, Instant since);
   [[nodiscard]] bool all_hear(const std::string& list);
+  bool is_at_rest(Server& at, const std::string& list);
 
   void stall(Host& whose, Duration time);
   void foreign(const Fault& fault);
@@ -90,6 +91,8 @@ class Scene {
   void look_at_items(Server& at, const std::string& list, const std::string& locks,
                      const std::string& who);
   [[nodiscard]] Duration time_for_pass(std::size_t items, const std::string& who) const;
+  [[nodiscard]] Duration time_for_calls(std::size_t calls, const std::string& who) const;
+  [[nodiscard]] Duration time_for_plain_pass(std::size_t items, const std::string& who) const;
   bool has_room(const Host& host, const ServedList& list);
   Duration for_how_long(const std::string& what, bool is);
   void look_at_calls();

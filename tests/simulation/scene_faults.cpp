@@ -144,6 +144,7 @@ void Scene::begin_host(const Fault& fault) {
 void Scene::reload(Host& whose, Random random) {
   Settings& settings = settings_of_[whose.name()];
   change(settings, random);
+  promises_.trouble(whose.name(), Duration{0});
   whose.write_config(settings.config_of(whose.name()));
   moved_[whose.name()].at = world_.now();  // it may try another Redis
   whose.reload();
@@ -155,7 +156,6 @@ void Scene::begin_order(const Fault& fault) {
   Server& at = server(fault.server);
   switch (fault.kind) {
     case Kind::reload:
-      promises_.trouble(fault.host, Duration{0});
       // One host, or all in turn.
       for (const auto& each : hosts_)
         if (each.get() == &whose || fault.number % 2 == 0) reload(*each, Random(fault.number));

@@ -8,12 +8,20 @@ namespace w8y::sim {
 
 namespace {
 
+using namespace std::chrono_literals;
+
 /// A claim of one item, and its end.
 constexpr double commands_of_plain_run = 45;
 /// Each item that a claim looks at before it finds one.
 constexpr double commands_of_item = 3;
 constexpr std::size_t most_looked_at = 256;
 constexpr double commands_of_renewal = 9;
+
+/// What is asked about the list and of its first items, and two commands for each 32 others, or for
+/// each 8 where they are long.
+constexpr double commands_of_pass(std::size_t items) {
+  return 40 + static_cast<double>(items) / 4;
+}
 
 }  // namespace
 
@@ -48,17 +56,30 @@ std::int64_t Scene::fleet_limit(const std::string& name, const std::string& list
 }
 
 double Scene::plain_commands(const Host& which, std::uint64_t runs) {
-  double renewals = 0;
+  double renewals = 0, passes = 0;
   std::size_t longest = 0;
   for (const auto& [name, list] : which.supervisor()->lists()) {
     const double expiry = std::chrono::duration<double>(list->rule().key_expiry).count();
     renewals += list->rule().concurrency * 10 / (expiry / 3);
     const List* items = server(which.server()).keys().find<List>(name + ":list");
-    if (items != nullptr) longest = std::max(longest, items->size());
+    if (items == nullptr) continue;
+    longest = std::max(longest, items->size());
+    // A pass goes on at once, and is paid for afterwards.
+    passes += commands_of_pass(items->size());
   }
   const auto looked_at = static_cast<double>(std::min(longest, most_looked_at));
   return (commands_of_plain_run + commands_of_item * looked_at) * static_cast<double>(runs) +
-         commands_of_renewal * renewals;
+         commands_of_renewal * renewals + passes;
+}
+
+/// What is more than all lists wait for is owed, and each list may owe as much.
+Duration Scene::time_for_plain_pass(std::size_t items, const std::string& who) const {
+  const double half = settings_of_.at(who).idle_commands / 2.0;
+  const double commands = commands_of_pass(items);
+  if (commands <= half) return Duration{0};
+  const double seconds = commands * static_cast<double>(settings_.lists.size()) / half;
+  return std::min<Duration>(Duration(static_cast<Duration::rep>(seconds * 1e6)),
+                            IdlePolls::longest_debt);
 }
 
 void Scene::begin_plain(const Fault& fault) {
@@ -87,8 +108,13 @@ void Scene::begin_plain(const Fault& fault) {
   }
 }
 
-/// A host has seen a lock, and is about to change it: what others may do to it is done now.
+/// A host has seen a lock, or a part of a list, and is about to change it: what others may do to it
+/// is done now.
 void Scene::race_for(Server& at, const std::string& lock, const Fault& fault) {
+  if (lock.ends_with(":list")) {
+    at.ask("go-w8y", {"LMOVE", lock, lock, "LEFT", "RIGHT"});
+    return world_.log("go-w8y", lock.substr(0, lock.find(':')), "turns it");
+  }
   const auto* value = at.keys().find<std::string>(lock);
   const auto list = lock.find(':');
   const std::string item = lock.substr(lock.find(':', list + 1) + 1);

@@ -1,5 +1,7 @@
 // Scene: a Redis that tells of changed keys (notify-keyspace-events), so that what is added to a
 // list at rest is heard of at once, whoever adds it.
+#include <algorithm>
+
 #include "simulation/scene.hpp"
 
 namespace w8y::sim {
@@ -8,7 +10,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// From the command that adds an item to its claim, where there is room.
+/// From the command that adds an item to its claim, where there is room. In a long list, others may
+/// be taken first and come behind it at the right end: then it is found by the next pass.
 constexpr Duration longest_silence = 1s;
 constexpr Duration add_pause = 3s;
 
@@ -40,13 +43,32 @@ bool Scene::all_hear(const std::string& list) {
   return true;
 }
 
+/// All of its items are locked, by each name that hosts give its locks: what is added is next.
+bool Scene::is_at_rest(Server& at, const std::string& list) {
+  const List* items = at.keys().find<List>(list + ":list");
+  if (items == nullptr) return true;
+  for (const auto& each : hosts_) {
+    const auto& rule = each->supervisor()->lists().at(list)->rule();
+    const std::string locks = list + ':' + *rule.circular().lock_key + ':';
+    for (const std::string& item : *items)
+      if (!at.keys().exists(locks + item)) return false;
+  }
+  return true;
+}
+
 void Scene::add_and_look(Random random) {
   if (world_.age() > options_.scale.time - add_pause - longest_silence) return;
   const std::string list = settings_.lists[random.below(settings_.lists.size())].name;
   const std::string item = "heard" + std::to_string(random.below(1'000'000));
-  if (all_hear(list)) {
+  if (all_hear(list) && is_at_rest(first_, list)) {
     user(first_, list, {"RPUSH", list + ":list", item});
-    world_.after(longest_silence, [this, list, item, since = world_.now()] {
+    const List* items = first_.keys().find<List>(list + ":list");
+    Duration pass{0};
+    for (const auto& each : hosts_)
+      pass = std::max(
+          {pass, time_for_pass(items->size(), each->name()),
+           time_for_calls(items->size() / store::LockStore::most_looked_at, each->name())});
+    world_.after(longest_silence + pass, [this, list, item, since = world_.now()] {
       look_for_added(first_, list, item, since);
     });
   }
@@ -55,9 +77,12 @@ void Scene::add_and_look(Random random) {
 
 void Scene::look_for_added(Server& at, const std::string& list, const std::string& item,
                            Instant since) {
+  const Duration waits = world_.now() - since;
   if (promises_.visited(at.name(), list, item) < since && all_hear(list))
     promises_.break_promise("what is added is heard of at once",
-                            item + " was added to " + list + " a second ago, and nobody has it",
+                            item + " was added to " + list + " " +
+                                std::to_string(waits.count() / 1'000'000) +
+                                " s ago, and nobody has it",
                             {list, list + ' ' + item});
   user(at, list, {"LREM", list + ":list", "0", item});
 }
