@@ -55,8 +55,13 @@ export class Viewer {
         return pattern.test(said) ? said : false;
       }, `${pattern}`, limit);
     } catch (error) {
-      throw new Error(`${error.message}; it says: ${said.slice(0, 600)}`);
+      const all = await this.page.locator('main').innerText({timeout: 1000}).catch(String);
+      throw new Error(`${error.message}; it says: ${said.slice(0, 600)}; ${this.page.url()} says: ${all.slice(0, 2000)}`);
     }
+  }
+  /** By the keyboard: what stands above a link may still come in, and a mouse then misses it. */
+  async follow(link) {
+    await link.press('Enter');
   }
   /** Nothing sticks out to the side, whatever is shown. */
   async fits() {

@@ -120,7 +120,7 @@ async function listsCase(at) {
   await page.getByRole('searchbox', {name: 'Search'}).fill('list-007');
   await viewer.sees(table.getByRole('img', {name: /^[1-9][\d,]* runs? in the last hour, 0 failed/}), 'the sparkline');
   await page.getByRole('searchbox', {name: 'Search'}).fill('<b>');
-  await table.getByRole('link', {name: '<b>odd</b>'}).click();
+  await viewer.follow(table.getByRole('link', {name: '<b>odd</b>'}));
   await viewer.sees(viewer.heading('<b>odd</b>'));
   await viewer.go('#/lists');
   await viewer.sees(row(1));
@@ -467,7 +467,7 @@ command = ["true"]
   await viewer.reads(items.getByRole('row', {name: /a\/b <i>/}), /running[^]*on alpha/);
   await viewer.reads(items.getByRole('row', {name: /second/}), /free/);
   const id = /:(\w+)$/.exec(await redis.ask('GET', 'work:lock:a/b <i>'))[1];
-  await page.getByRole('region', {name: 'Running now'}).getByRole('link', {name: 'run'}).click();
+  await viewer.follow(page.getByRole('region', {name: 'Running now'}).getByRole('link', {name: 'run'}));
   await viewer.reads(page.getByRole('main'), new RegExp(`Run of a/b <i>[^]*running[^]*alpha[^]*${id}`));
   // An order against a run: its item is taken out of circulation.
   await viewer.signIn(host.token);
@@ -484,14 +484,14 @@ command = ["true"]
   const past = page.getByRole('table', {name: 'Runs that ended'});
   await viewer.reads(past.getByRole('row', {name: /second/}), /failed[^]*exit status 3/);
   await viewer.reads(past.getByRole('row', {name: /a\/b <i>/}), /cancelled/);
-  await past.getByRole('row', {name: /second/}).getByRole('link', {name: 'show'}).click();
+  await viewer.follow(past.getByRole('row', {name: /second/}).getByRole('link', {name: 'show'}));
   await viewer.reads(page.getByRole('region', {name: 'End of standard error'}), /oh, <b>no<\/b>/);
   await viewer.reads(page.getByRole('main'), /Exit status\s+3/);
   await viewer.accessible();
   await viewer.picture('run');
 
   await viewer.go('#/lists/work');
-  await items.getByRole('link', {name: 'a/b <i>'}).click();
+  await viewer.follow(items.getByRole('link', {name: 'a/b <i>'}));
   await viewer.sees(viewer.heading('a/b <i>'));
   await viewer.reads(page.getByRole('region', {name: 'How it is'}), /./);
   await page.getByRole('button', {name: 'Release …'}).click();
@@ -513,7 +513,7 @@ command = ["true"]
 
   await viewer.go('#/schedules');
   await viewer.reads(page.getByRole('region', {name: 'mix'}), /On the timeline\s+1[^]*daily:A/);
-  await page.getByRole('link', {name: 'mix'}).click();
+  await viewer.follow(page.getByRole('link', {name: 'mix'}));
   await viewer.reads(page.getByRole('table', {name: 'Jobs'}).getByRole('row', {name: /daily:A/}), /every day at 09:00/i);
   await viewer.accessible();
   await viewer.picture('schedule');
