@@ -3,10 +3,10 @@
 
 #include <cstddef>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include <w8y/executor.hpp>
@@ -69,6 +69,7 @@ class Runs final : public RunHandler {
   /// There was none since it was made.
   [[nodiscard]] bool unused() const { return table_ == nullptr; }
   [[nodiscard]] const ActiveRun* find(const RunId& run) const;
+  /// The oldest first.
   void each(const std::function<void(const ActiveRun&)>& visit) const;
 
  private:
@@ -90,6 +91,7 @@ class Runs final : public RunHandler {
   void on_process(int pid, const ProcessNews& news) override { owner_->process_news(pid, news); }
 
   [[nodiscard]] Entry* entry(const RunId& run) const;
+  [[nodiscard]] std::vector<Entry*> in_order() const;
   void begin_timeouts(Entry& run);
   void sign_of_life(Entry& run);
   void send_progress(Entry& run);
@@ -100,7 +102,7 @@ class Runs final : public RunHandler {
   RunsOwner* owner_ = nullptr;
   struct Table {
     explicit Table(TimerQueue& timers) : sweep(timers) {}
-    std::map<RunId, std::unique_ptr<Entry>> runs;
+    std::unordered_map<RunId, Entry> runs;
     /// Executors of runs that are over. Whoever uses one last must not destroy it in its own
     /// callback.
     std::vector<std::shared_ptr<Executor>> used;

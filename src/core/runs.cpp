@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -26,15 +27,13 @@ Duration patience_of(const ActiveRun& run) {
 Runs::~Runs() = default;
 
 void Runs::start(Claim&& claim, RulePtr rule, std::shared_ptr<Executor> executor) {
-  auto made = std::make_unique<Entry>(*timers_);
-  Entry& run = *made;
+  if (!table_) table_ = std::make_unique<Table>(*timers_);
+  Entry& run = table_->runs.try_emplace(claim.run, *timers_).first->second;
   run.claim = std::move(claim);
   run.rule = std::move(rule);
   run.executor = std::move(executor);
   run.started = clock_->now();
   run.started_wall = clock_->wall();
-  if (!table_) table_ = std::make_unique<Table>(*timers_);
-  table_->runs.emplace_hint(table_->runs.end(), run.claim.run, std::move(made));  // ids rise
 
   begin_timeouts(run);
   run.executor->start(run.claim, run.rule);
@@ -49,10 +48,9 @@ bool Runs::stop(const RunId& id, StopReason reason) {
 }
 
 void Runs::stop_all(StopReason reason) {
-  if (!table_) return;
-  for (auto& [id, run] : table_->runs) {
+  for (Entry* run : in_order()) {
     if (!run->stopping) run->stopping = reason;
-    run->executor->stop(id);
+    run->executor->stop(run->claim.run);
   }
 }
 
@@ -64,10 +62,9 @@ void Runs::kill(const RunId& id, StopReason reason) {
 }
 
 void Runs::kill_all(StopReason reason) {
-  if (!table_) return;
-  for (auto& [id, run] : table_->runs) {
+  for (Entry* run : in_order()) {
     if (!run->stopping) run->stopping = reason;
-    run->executor->kill(id);
+    run->executor->kill(run->claim.run);
   }
 }
 
@@ -80,14 +77,23 @@ const ActiveRun* Runs::find(const RunId& id) const {
 }
 
 void Runs::each(const std::function<void(const ActiveRun&)>& visit) const {
-  if (!table_) return;
-  for (const auto& [id, run] : table_->runs) visit(*run);
+  for (const Entry* run : in_order()) visit(*run);
 }
 
 Runs::Entry* Runs::entry(const RunId& id) const {
   if (!table_) return nullptr;
   const auto found = table_->runs.find(id);
-  return found == table_->runs.end() ? nullptr : found->second.get();
+  return found == table_->runs.end() ? nullptr : &found->second;
+}
+
+/// Ids rise.
+std::vector<Runs::Entry*> Runs::in_order() const {
+  std::vector<Entry*> all;
+  if (!table_) return all;
+  all.reserve(table_->runs.size());
+  for (auto& [id, run] : table_->runs) all.push_back(&run);
+  std::ranges::sort(all, {}, [](const Entry* run) { return run->claim.run; });
+  return all;
 }
 
 void Runs::begin_timeouts(Entry& run) {
@@ -159,8 +165,8 @@ void Runs::on_ended(const RunId& id, RunEnd&& end) {
   if (!table_) return;
   const auto found = table_->runs.find(id);
   if (found == table_->runs.end()) return;
-  const std::unique_ptr<Entry> run = std::move(found->second);
-  table_->runs.erase(found);
+  const auto taken = table_->runs.extract(found);
+  Entry* const run = &taken.mapped();
   if (run->progress_waiting) send_progress(*run);
   table_->used.push_back(std::move(run->executor));
   if (!table_->sweep.pending()) table_->sweep.set(clock_->now(), [this] { table_->used.clear(); });
