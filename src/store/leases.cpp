@@ -29,104 +29,121 @@ Leases::~Leases() {
   *alive_ = false;
 }
 
-Leases::Lease::~Lease() {
-  *self_ = nullptr;
-  leases_.due_.erase({due_, number_, this});
+Leases::Lease& Leases::Lease::operator=(Lease&& other) noexcept {
+  if (this == &other) return *this;
+  let_go();
+  leases_ = other.leases_;
+  held_ = std::move(other.held_);
+  return *this;
+}
+
+void Leases::Lease::let_go() {
+  if (!held_) return;
+  held_->handler = nullptr;
+  leases_->due_.erase(held_->place);
+  held_.reset();
 }
 
 bool Leases::Lease::ends_soon() const {
-  return leases_.clock_.now() >= ends_ - warning(terms_->expiry);
+  return leases_->clock_.now() >= held_->ends - warning(held_->terms.expiry);
 }
 
-std::unique_ptr<Leases::Lease> Leases::hold(LeaseTerms terms, LeaseHandler& handler) {
-  std::unique_ptr<Lease> lease(new Lease(*this, std::move(terms), handler));
-  lease->ends_ = lease->terms_->claimed + lease->terms_->expiry;
-  lease->renew_at_ = lease->terms_->claimed + lease->terms_->expiry / 3;
-  schedule(*lease, lease->renew_at_);
+LeaseTerms Leases::Lease::end() {
+  const std::shared_ptr<Held> held = held_;
+  let_go();
+  if (held.use_count() > 1) return held->terms;  // of a call in flight, too
+  return std::move(held->terms);
+}
+
+Leases::Lease Leases::hold(LeaseTerms terms, LeaseHandler& handler) {
+  const auto held = std::make_shared<Held>(std::move(terms), handler, ++made_);
+  held->ends = held->terms.claimed + held->terms.expiry;
+  held->renew_at = held->terms.claimed + held->terms.expiry / 3;
+  // Most are due behind all others.
+  held->place = due_.emplace_hint(due_.end(), std::pair(held->renew_at, held->number), held.get());
   arm();
-  return lease;
+  return {*this, held};
 }
 
 void Leases::renew_now() {
-  std::vector<Lease*> all;
-  for (const auto& [at, number, lease] : due_) {
-    lease->renewing_ = false;  // what was in flight is gone with the old connection
+  Batch all;
+  for (const auto& [at, lease] : due_) {
+    lease->renewing = false;  // what was in flight is gone with the old connection
     all.push_back(lease);
   }
-  for (Lease* lease : all) {
-    lease->renew_at_ = clock_.now();
-    schedule(*lease, lease->renew_at_);
+  for (Held* lease : all) {
+    lease->renew_at = clock_.now();
+    schedule(*lease, lease->renew_at);
   }
   arm();
 }
 
-void Leases::schedule(Lease& lease, Instant at) {
-  due_.erase({lease.due_, lease.number_, &lease});
-  lease.due_ = at;
-  due_.emplace(at, lease.number_, &lease);
+void Leases::schedule(Held& lease, Instant at) {
+  auto entry = due_.extract(lease.place);
+  entry.key().first = at;
+  lease.place = due_.insert(due_.end(), std::move(entry));
 }
 
 void Leases::arm() {
   if (due_.empty()) {
     timer_.cancel();
-  } else if (const Instant first = std::get<Instant>(*due_.begin()); timer_.deadline() != first) {
+  } else if (const Instant first = due_.begin()->first.first; timer_.deadline() != first) {
     timer_.set(first, [this] { run_due(); });
   }
 }
 
 void Leases::run_due() {
   const Instant now = clock_.now();
-  std::vector<std::shared_ptr<Lease*>> due;
-  for (const auto& [at, number, lease] : due_) {
+  Asked due;
+  for (const auto& [at, lease] : due_) {
     // Those that are due a little later go along: fewer, larger calls.
-    if (at > now + lease->terms_->expiry / 20) break;
-    due.push_back(lease->self_);
+    if (at.first > now + lease->terms.expiry / 20) break;
+    due.push_back(lease->shared_from_this());
   }
 
-  std::vector<Lease*> to_send;
-  for (const auto& self : due) {
-    Lease* lease = *self;
-    if (lease == nullptr) continue;  // a handler has let it go
-    const Instant warn_at = lease->ends_ - warning(lease->terms_->expiry);
-    if (now >= warn_at && !lease->warned_) {
-      lease->warned_ = true;
-      lease->handler_.lease_expiring(lease->terms_->run);
-      if (*self == nullptr) continue;
+  Batch to_send;
+  for (const auto& lease : due) {
+    if (lease->handler == nullptr) continue;  // a handler has let it go
+    const Duration expiry = lease->terms.expiry;
+    const Instant warn_at = lease->ends - warning(expiry);
+    if (now >= warn_at && !lease->warned) {
+      lease->warned = true;
+      lease->handler->lease_expiring(lease->terms.run);
+      if (lease->handler == nullptr) continue;
     }
-    if (now >= lease->ends_ && !lease->lost_) {
-      lease->lost_ = true;
-      lease->handler_.lease_lost(lease->terms_->run);
-      if (*self == nullptr) continue;
+    if (now >= lease->ends && !lease->lost) {
+      lease->lost = true;
+      lease->handler->lease_lost(lease->terms.run);
+      if (lease->handler == nullptr) continue;
     }
-    const Instant next_alarm = !lease->warned_ ? warn_at : lease->ends_;
-    if (!lease->renewing_ && lease->renew_at_ <= now + lease->terms_->expiry / 20) {
-      to_send.push_back(lease);
-      lease->renewing_ = true;
+    const Instant next_alarm = !lease->warned ? warn_at : lease->ends;
+    if (!lease->renewing && lease->renew_at <= now + expiry / 20) {
+      to_send.push_back(lease.get());
+      lease->renewing = true;
     }
-    const Duration look_again = retry_pause(lease->terms_->expiry);
-    schedule(*lease, lease->lost_ ? now + look_again : std::max(next_alarm, now + Duration(1)));
+    schedule(*lease,
+             lease->lost ? now + retry_pause(expiry) : std::max(next_alarm, now + Duration(1)));
   }
   send(std::move(to_send));
   arm();
 }
 
 /// Those of long items are called for behind all others, the first to end first.
-void Leases::send(std::vector<Lease*>&& leases) {
-  const auto large = std::partition(leases.begin(), leases.end(), [](const Lease* lease) {
-    return lease->terms_->key.size() <= short_name;
+void Leases::send(Batch&& leases) {
+  const auto large = std::partition(leases.begin(), leases.end(), [](const Held* lease) {
+    return lease->terms.key.size() <= short_name;
   });
-  std::sort(large, leases.end(),
-            [](const Lease* a, const Lease* b) { return a->ends_ < b->ends_; });
+  std::sort(large, leases.end(), [](const Held* a, const Held* b) { return a->ends < b->ends; });
   send_all({leases.begin(), large});
   std::size_t bytes = asked_;
   auto last = large;
   for (; last != leases.end(); ++last) {
-    bytes += (*last)->terms_->key.size();
-    if (bytes > most_asked && bytes > (*last)->terms_->key.size()) break;
+    bytes += (*last)->terms.key.size();
+    if (bytes > most_asked && bytes > (*last)->terms.key.size()) break;
   }
   for (auto lease = last; lease != leases.end(); ++lease) {
     not_renewed(**lease);
-    delayed_.push_back((*lease)->self_);
+    delayed_.push_back((*lease)->shared_from_this());
   }
   send_all({large, last});
 }
@@ -139,8 +156,8 @@ void Leases::send_all(const Batch& leases) {
     std::size_t bytes = 0;
   };
   std::map<Kind, Open> kinds;
-  for (Lease* lease : leases) {
-    const LeaseTerms& terms = *lease->terms_;
+  for (Held* lease : leases) {
+    const LeaseTerms& terms = lease->terms;
     const std::string_view list = terms.keys ? terms.keys->slots : std::string_view();
     Open& open = kinds[{terms.store.get(), list, terms.fleet, terms.expiry}];
     const bool full =
@@ -156,10 +173,10 @@ void Leases::send_all(const Batch& leases) {
 }
 
 void Leases::send_batch(const Batch& batch, std::size_t bytes) {
-  std::vector<Asked> asked;
-  for (const Lease* lease : batch) asked.push_back({lease->self_, lease->terms_});
+  Asked asked;
+  for (Held* lease : batch) asked.push_back(lease->shared_from_this());
   asked_ += bytes;
-  const auto& store = batch.front()->terms_->store;
+  const auto& store = batch.front()->terms.store;
   const LeaseStore::Answer answer = [this, alive = alive_, sent = clock_.now(), bytes,
                                      asked](const std::vector<Renewed>* states) {
     if (!*alive) return;
@@ -170,14 +187,14 @@ void Leases::send_batch(const Batch& batch, std::size_t bytes) {
   };
   if (!store) return renew_locks(asked, answer);
   LeaseStore::Batch leases;
-  for (const Asked& each : asked) leases.push_back(each.terms);
+  for (const auto& each : asked) leases.emplace_back(each, &each->terms);
   store->renew(leases, answer);
 }
 
-void Leases::renew_locks(const std::vector<Asked>& batch, const LeaseStore::Answer& answer) {
-  const LeaseTerms& common = *batch.front().terms;
+void Leases::renew_locks(const Asked& batch, const LeaseStore::Answer& answer) {
+  const LeaseTerms& common = batch.front()->terms;
   RenewCall call{common.keys->slots, common.fleet, common.expiry, {}};
-  for (const Asked& each : batch) call.locks.push_back({each.terms->key, each.terms->value});
+  for (const auto& each : batch) call.locks.push_back({each->terms.key, each->terms.value});
   store_.renew(call,
                [this, alive = alive_, batch, answer](const RenewResult* result, const StoreError&) {
                  if (!*alive) return;
@@ -189,20 +206,21 @@ void Leases::renew_locks(const std::vector<Asked>& batch, const LeaseStore::Answ
 /// What was found gone is taken again in a call of its own, which says until when that may be. It
 /// knows Redis's clock from the call before. If it is held on its way until the lease is over,
 /// others may have run the item; then it takes nothing.
-void Leases::retake(const std::vector<Asked>& batch, const RenewResult& found,
+void Leases::retake(const Asked& batch, const RenewResult& found,
                     const LeaseStore::Answer& answer) {
-  const LeaseTerms& common = *batch.front().terms;
+  const LeaseTerms& common = batch.front()->terms;
   const Instant now = clock_.now();
   RenewCall call{common.keys->slots, common.fleet, common.expiry, {}};
   std::vector<std::size_t> places;
   Duration time = common.expiry;
   for (std::size_t i = 0; i < std::min(batch.size(), found.states.size()); ++i) {
-    const Lease* lease = *batch[i].lease;
-    if (found.states[i] != Renewed::gone || !batch[i].terms->retake || lease == nullptr) continue;
+    const Held& lease = *batch[i];
+    if (found.states[i] != Renewed::gone || !lease.terms.retake || lease.handler == nullptr)
+      continue;
     places.push_back(i);
-    call.locks.push_back({batch[i].terms->key, batch[i].terms->value});
+    call.locks.push_back({lease.terms.key, lease.terms.value});
     // One that is lost may have been run by others already: a late call changes nothing there.
-    if (!lease->lost_) time = std::min(time, std::max(lease->ends_ - now, Duration(0)));
+    if (!lease.lost) time = std::min(time, std::max(lease.ends - now, Duration(0)));
   }
   if (places.empty()) return answer(&found.states);
   call.retake_until = found.now + std::chrono::duration_cast<WallTime>(time);
@@ -216,26 +234,25 @@ void Leases::retake(const std::vector<Asked>& batch, const RenewResult& found,
   });
 }
 
-void Leases::answered(const std::vector<Asked>& asked, Instant sent,
-                      const std::vector<Renewed>* states) {
+void Leases::answered(const Asked& asked, Instant sent, const std::vector<Renewed>* states) {
   for (std::size_t i = 0; i < asked.size(); ++i) {
-    Lease* lease = *asked[i].lease;
+    Held& lease = *asked[i];
     const bool told = states != nullptr && i < states->size();
-    if (lease == nullptr) {
-      if (told && (*states)[i] == Renewed::retaken) let_go(*asked[i].terms);
+    if (lease.handler == nullptr) {
+      if (told && (*states)[i] == Renewed::retaken) let_go(lease.terms);
     } else if (!told) {
-      not_renewed(*lease);
+      not_renewed(lease);
     } else {
-      renewed(*lease, sent, (*states)[i]);
+      renewed(lease, sent, (*states)[i]);
     }
   }
 }
 
 void Leases::send_delayed() {
-  for (const auto& self : std::exchange(delayed_, {})) {
-    if (*self == nullptr || (*self)->renewing_) continue;
-    (*self)->renew_at_ = clock_.now();
-    schedule(**self, (*self)->renew_at_);
+  for (const auto& lease : std::exchange(delayed_, {})) {
+    if (lease->handler == nullptr || lease->renewing) continue;
+    lease->renew_at = clock_.now();
+    schedule(*lease, lease->renew_at);
   }
 }
 
@@ -252,29 +269,29 @@ void Leases::let_go(const LeaseTerms& terms) {
   store_.settle(*terms.keys, {&call}, [](std::size_t, const StoreError*) {});
 }
 
-void Leases::not_renewed(Lease& lease) {
-  lease.renewing_ = false;
-  lease.renew_at_ = clock_.now() + retry_pause(lease.terms_->expiry);
-  schedule(lease, std::min(lease.due_, lease.renew_at_));
+void Leases::not_renewed(Held& lease) {
+  lease.renewing = false;
+  lease.renew_at = clock_.now() + retry_pause(lease.terms.expiry);
+  schedule(lease, std::min(lease.place->first.first, lease.renew_at));
 }
 
-void Leases::renewed(Lease& lease, Instant sent, Renewed state) {
+void Leases::renewed(Held& lease, Instant sent, Renewed state) {
   if (state == Renewed::refused) return not_renewed(lease);
-  lease.renewing_ = false;
-  const Duration expiry = lease.terms_->expiry;
+  lease.renewing = false;
+  const Duration expiry = lease.terms.expiry;
   if (state == Renewed::foreign || state == Renewed::gone) {
-    lease.renew_at_ = clock_.now() + expiry / 3;  // it may become free again, and ours
-    schedule(lease, lease.renew_at_);
-    if (std::exchange(lease.lost_, true)) return;
-    lease.handler_.lease_lost(lease.terms_->run);
+    lease.renew_at = clock_.now() + expiry / 3;  // it may become free again, and ours
+    schedule(lease, lease.renew_at);
+    if (std::exchange(lease.lost, true)) return;
+    lease.handler->lease_lost(lease.terms.run);
     return;
   }
-  margins_.note(clock_.now(), lease.ends_ - clock_.now());
-  lease.ends_ = sent + expiry;
-  lease.renew_at_ = sent + expiry / 3;
-  lease.warned_ = false;
-  schedule(lease, lease.renew_at_);
-  if (std::exchange(lease.lost_, false)) lease.handler_.lease_back(lease.terms_->run);
+  margins_.note(clock_.now(), lease.ends - clock_.now());
+  lease.ends = sent + expiry;
+  lease.renew_at = sent + expiry / 3;
+  lease.warned = false;
+  schedule(lease, lease.renew_at);
+  if (std::exchange(lease.lost, false)) lease.handler->lease_back(lease.terms.run);
 }
 
 }  // namespace w8y::store

@@ -8,12 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <list>
+#include <map>
 #include <memory>
-#include <optional>
-#include <set>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <w8y/clock.hpp>
@@ -72,21 +70,21 @@ class Leases {
   Leases& operator=(const Leases&) = delete;
 
   class Lease;
-  /// Held as long as the returned object lives: destroying it stops the renewals, no more.
-  std::unique_ptr<Lease> hold(LeaseTerms terms, LeaseHandler& handler);
+  Lease hold(LeaseTerms terms, LeaseHandler& handler);
   /// The connection is back: everything is renewed at once.
   void renew_now();
 
   [[nodiscard]] std::size_t size() const { return due_.size(); }
   /// Something that was due seconds ago has not been looked at: the loop doesn't get to it.
   [[nodiscard]] bool overdue(Instant now) const {
-    return !due_.empty() && std::get<Instant>(*due_.begin()) + std::chrono::seconds(5) < now;
+    return !due_.empty() && due_.begin()->first.first + std::chrono::seconds(5) < now;
   }
   [[nodiscard]] Margins& margins() { return margins_; }
 
  private:
+  struct Held;
   /// Those that are due at once: in the order in which they were claimed.
-  using Due = std::set<std::tuple<Instant, std::uint64_t, Lease*>>;
+  using Due = std::map<std::pair<Instant, std::uint64_t>, Held*>;
   /// As many locks as one script call renews, so that Redis is never held for long.
   static constexpr std::size_t batch_size = 200;
   /// Of a lock; those of longer names wait for their turn.
@@ -95,69 +93,79 @@ class Leases {
   static constexpr std::size_t batch_bytes = std::size_t{256} << 10;
   static constexpr std::size_t most_asked = std::size_t{4} << 20;
 
-  void schedule(Lease& lease, Instant at);
+  void schedule(Held& lease, Instant at);
   void arm();
   void run_due();
-  struct Asked {
-    std::shared_ptr<Lease*> lease;
-    std::shared_ptr<const LeaseTerms> terms;
-  };
-  using Batch = std::vector<Lease*>;
-  void send(std::vector<Lease*>&& leases);
+  /// What a call that is not answered yet knows of them.
+  using Asked = std::vector<std::shared_ptr<Held>>;
+  using Batch = std::vector<Held*>;
+  void send(Batch&& leases);
   void send_all(const Batch& leases);
   void send_batch(const Batch& batch, std::size_t bytes);
-  void renew_locks(const std::vector<Asked>& batch, const LeaseStore::Answer& answer);
-  void retake(const std::vector<Asked>& batch, const RenewResult& found,
-              const LeaseStore::Answer& answer);
-  void answered(const std::vector<Asked>& asked, Instant sent, const std::vector<Renewed>* states);
+  void renew_locks(const Asked& batch, const LeaseStore::Answer& answer);
+  void retake(const Asked& batch, const RenewResult& found, const LeaseStore::Answer& answer);
+  void answered(const Asked& asked, Instant sent, const std::vector<Renewed>* states);
   void send_delayed();
-  void renewed(Lease& lease, Instant sent, Renewed state);
-  void not_renewed(Lease& lease);
+  void renewed(Held& lease, Instant sent, Renewed state);
+  void not_renewed(Held& lease);
   void let_go(const LeaseTerms& terms);
 
   const Clock& clock_;
   LockStore& store_;
   Due due_;
-  std::uint64_t made_ = 0;                        ///< leases
-  std::size_t asked_ = 0;                         ///< bytes of names in calls that are not answered
-  std::vector<std::shared_ptr<Lease*>> delayed_;  ///< until there are fewer of those
+  std::uint64_t made_ = 0;  ///< leases
+  std::size_t asked_ = 0;   ///< bytes of names in calls that are not answered
+  Asked delayed_;           ///< until there are fewer of those
   Timer timer_;
   Margins margins_;
   std::shared_ptr<bool> alive_;
 };
 
+/// A lease, and what an answer in flight finds of one that was let go: a name may be as long as its
+/// item, and is there once.
+struct Leases::Held : std::enable_shared_from_this<Leases::Held> {
+  Held(LeaseTerms with, LeaseHandler& told, std::uint64_t made)
+      : terms(std::move(with)), handler(&told), number(made) {}
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+
+  LeaseTerms terms;
+  LeaseHandler* handler;  ///< nullptr: it was let go
+  const std::uint64_t number;
+  Instant ends{};
+  Instant renew_at{};
+  Due::iterator place{};  ///< in Leases::due_
+  bool renewing = false;
+  bool warned = false;
+  bool lost = false;
+};
+
+/// Held as long as this lives: with its end the renewals stop, no more. Empty once moved from.
 class Leases::Lease {
  public:
-  ~Lease();
-  /// By our clock; never later than Redis's idea.
-  [[nodiscard]] Instant ends() const { return ends_; }
+  Lease() = default;
+  Lease(Lease&& other) noexcept : leases_(other.leases_), held_(std::move(other.held_)) {}
+  Lease& operator=(Lease&& other) noexcept;
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
-  [[nodiscard]] Duration expiry() const { return terms_->expiry; }
-  [[nodiscard]] const LeaseTerms& terms() const { return *terms_; }
+  ~Lease() { let_go(); }
 
+  /// By our clock; never later than Redis's idea.
+  [[nodiscard]] Instant ends() const { return held_->ends; }
+  [[nodiscard]] Duration expiry() const { return held_->terms.expiry; }
+  [[nodiscard]] const LeaseTerms& terms() const { return held_->terms; }
   /// Too late to begin a run under it: lease_expiring() has been told, or is about to be.
   [[nodiscard]] bool ends_soon() const;
+  /// Lets it go, and says what it was about.
+  LeaseTerms end();
 
  private:
   friend class Leases;
-  Lease(Leases& leases, LeaseTerms terms, LeaseHandler& handler)
-      : leases_(leases),
-        terms_(std::make_shared<const LeaseTerms>(std::move(terms))),
-        handler_(handler),
-        number_(++leases.made_) {}
+  Lease(Leases& leases, std::shared_ptr<Held> held) : leases_(&leases), held_(std::move(held)) {}
+  void let_go();
 
-  Leases& leases_;
-  const std::shared_ptr<const LeaseTerms> terms_;  ///< a name may be as long as its item
-  LeaseHandler& handler_;
-  const std::uint64_t number_;
-  Instant ends_{};  ///< by our clock; never later than Redis's idea
-  Instant renew_at_{};
-  Instant due_{};  ///< its place in Leases::due_
-  bool renewing_ = false;
-  bool warned_ = false;
-  bool lost_ = false;
-  std::shared_ptr<Lease*> self_ = std::make_shared<Lease*>(this);  ///< for answers in flight
+  Leases* leases_ = nullptr;
+  std::shared_ptr<Held> held_;
 };
 
 }  // namespace w8y::store

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <functional>
-#include <map>
+#include <list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -85,26 +85,28 @@ class Settlements {
     std::shared_ptr<const Keys> keys;
     std::string message;
   };
-  using Runs = std::vector<RunId>;
+  /// Each stays where it is until Redis has confirmed it.
+  using All = std::list<Unsettled>;
+  using Some = std::vector<typename All::iterator>;
 
   void fit(Call& call) const;
   [[nodiscard]] bool in_quick_succession() const;
   void gather(Wait wait);
   void send_settlements();
-  void send_or_wait(Runs&& runs, std::size_t bytes);
-  void send_batch(Runs&& runs, bool large);
+  void send_or_wait(Some&& runs, std::size_t bytes);
+  void send_batch(Some&& runs, bool large);
   void note_unwritten(const Call& call, const StoreError* trouble);
-  void answered(const RunId& run, const StoreError* trouble);
+  void answered(typename All::iterator run, const StoreError* trouble);
   void give_up_overdue();
-  void over(const RunId& run);
+  void over(typename All::iterator run);
   void retry_at(Instant at);
 
   RedisSession& session_;
   Handler handler_;
   std::string unwritten_;
-  std::map<RunId, Unsettled> unsettled_;
-  Runs gathered_;
-  Runs refused_;  ///< or not sent
+  All unsettled_;
+  Some gathered_;
+  Some refused_;  ///< or not sent
   std::vector<News> news_;
   std::size_t news_bytes_ = 0;
   std::size_t large_asked_ = 0;  ///< runs in large calls that are not answered yet

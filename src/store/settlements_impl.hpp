@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <utility>
 
 #include "store/settlements.hpp"
@@ -56,11 +58,8 @@ void Settlements<Kind>::add(std::shared_ptr<const Keys> keys, Call&& call, const
   const Instant now = session_.clock.now();
   fit(call);
   const bool alone = Kind::goes_alone(call);
-  const RunId& run = gathered_.emplace_back(call.run);
-  // Ids rise, and most runs end in their order.
-  unsettled_.emplace_hint(
-      unsettled_.end(), run,
-      Unsettled{std::move(keys), std::move(call), times, std::move(hold), alone, now});
+  unsettled_.push_back({std::move(keys), std::move(call), times, std::move(hold), alone, now});
+  gathered_.push_back(std::prev(unsettled_.end()));
   // A call that is full waits for nobody: Redis is at it while we are at the runs that follow.
   const bool full = gathered_.size() >= Kind::most_settled;
   gather(wait == Wait::span && (full || !in_quick_succession()) ? Wait::turn : wait);
@@ -111,21 +110,24 @@ template <class Kind>
 void Settlements<Kind>::send() {
   gather_.cancel();
   news_bytes_ = 0;
-  for (const News& each : std::exchange(news_, {}))
-    session_.client.call({"PUBLISH", each.keys->events, each.message});
+  redis::Command publish{"PUBLISH", {}, {}};
+  for (const News& each : std::exchange(news_, {})) {
+    publish[1] = each.keys->events;
+    publish[2] = each.message;
+    session_.client.call(publish);
+  }
   send_settlements();
 }
 
 template <class Kind>
 void Settlements<Kind>::send_settlements() {
-  Runs batch;
+  Some batch;
   std::size_t bytes = 0;
-  for (RunId& run : std::exchange(gathered_, {})) {
-    const Unsettled& next = unsettled_.at(run);
-    const std::size_t more = Kind::bytes_of(next.call) + settling::said_in(next.call);
+  for (const auto next : std::exchange(gathered_, {})) {
+    const std::size_t more = Kind::bytes_of(next->call) + settling::said_in(next->call);
     if (!batch.empty()) {
-      const Unsettled& first = unsettled_.at(batch.front());
-      const bool together = !first.alone && !next.alone && first.keys == next.keys &&
+      const Unsettled& first = *batch.front();
+      const bool together = !first.alone && !next->alone && first.keys == next->keys &&
                             batch.size() < Kind::most_settled &&
                             bytes + more <= settling::most_bytes;
       if (!together) {
@@ -133,35 +135,33 @@ void Settlements<Kind>::send_settlements() {
         bytes = 0;
       }
     }
-    batch.push_back(std::move(run));
+    batch.push_back(next);
     bytes += more;
   }
   if (!batch.empty()) send_or_wait(std::move(batch), bytes);
 }
 
 template <class Kind>
-void Settlements<Kind>::send_or_wait(Runs&& runs, std::size_t bytes) {
+void Settlements<Kind>::send_or_wait(Some&& runs, std::size_t bytes) {
   const bool large = bytes >= RedisSession::large;
   const bool turn = !large || (large_asked_ == 0 && session_.may_call_large());
   if (turn && session_.client.unsent() < settling::most_on_its_way)
     return send_batch(std::move(runs), large);
-  gathered_.insert(gathered_.end(), std::make_move_iterator(runs.begin()),
-                   std::make_move_iterator(runs.end()));
+  gathered_.insert(gathered_.end(), runs.begin(), runs.end());
   if (!gather_.pending())
     gather_.set(session_.clock.now() + settling::look_for_room, [this] { send(); });
 }
 
 template <class Kind>
-void Settlements<Kind>::send_batch(Runs&& runs, bool large) {
+void Settlements<Kind>::send_batch(Some&& runs, bool large) {
   std::vector<const Call*> calls;
   calls.reserve(runs.size());
   const Instant now = session_.clock.now();
-  for (const RunId& run : runs) {
-    Unsettled& unsettled = unsettled_.at(run);
-    unsettled.call.stale = now > unsettled.times.lease_ends;
-    calls.push_back(&unsettled.call);
+  for (const auto run : runs) {
+    run->call.stale = now > run->times.lease_ends;
+    calls.push_back(&run->call);
   }
-  const auto keys = unsettled_.at(runs.front()).keys;
+  const auto keys = runs.front()->keys;
   // By runs: without scripts, each is answered by itself.
   if (large) large_asked_ += runs.size();
   Kind::send(session_, *keys, calls,
@@ -174,26 +174,23 @@ void Settlements<Kind>::send_batch(Runs&& runs, bool large) {
 }
 
 template <class Kind>
-void Settlements<Kind>::answered(const RunId& run, const StoreError* trouble) {
-  const auto found = unsettled_.find(run);
-  if (found == unsettled_.end()) return;
-  Unsettled& unsettled = found->second;
+void Settlements<Kind>::answered(typename All::iterator run, const StoreError* trouble) {
   const Instant now = session_.clock.now();
   const bool about_keys = trouble != nullptr && trouble->about_keys();
   if (trouble == nullptr || trouble->settled) {
-    note_unwritten(unsettled.call, trouble);
+    note_unwritten(run->call, trouble);
     return over(run);
   }
-  if (trouble->never || (about_keys && now - unsettled.since > settling::patience)) {
-    handler_.given_up(run, trouble->why);
+  if (trouble->never || (about_keys && now - run->since > settling::patience)) {
+    handler_.given_up(run->call.run, trouble->why);
     return over(run);
   }
-  unsettled.call.again = unsettled.call.again || trouble->maybe_done;
+  run->call.again = run->call.again || trouble->maybe_done;
   refused_.push_back(run);
   // The trouble may be another's in the same call: the first try without others is made at once.
   // Any other is made after a pause, also without a connection: of a cluster, another part may be
   // away.
-  const bool with_others = about_keys && !std::exchange(unsettled.alone, true);
+  const bool with_others = about_keys && !std::exchange(run->alone, true);
   retry_at(with_others ? now : now + settling::retry_pause);
 }
 
@@ -206,7 +203,7 @@ void Settlements<Kind>::note_unwritten(const Call& call, const StoreError* troub
 }
 
 template <class Kind>
-void Settlements<Kind>::over(const RunId& run) {
+void Settlements<Kind>::over(typename All::iterator run) {
   unsettled_.erase(run);
   if (unsettled_.empty()) handler_.none_left();
 }
@@ -222,11 +219,10 @@ void Settlements<Kind>::give_up_overdue() {
   if (!session_.retired()) return;
   const Instant now = session_.clock.now();
   std::map<std::string, std::size_t> given_up;
-  std::erase_if(refused_, [&](const RunId& run) {
-    const auto found = unsettled_.find(run);
-    if (found->second.times.forget_at > now) return false;
-    ++given_up[Kind::list_of(*found->second.keys)];
-    unsettled_.erase(found);
+  std::erase_if(refused_, [&](const auto run) {
+    if (run->times.forget_at > now) return false;
+    ++given_up[Kind::list_of(*run->keys)];
+    unsettled_.erase(run);
     return true;
   });
   for (const auto& [list, runs] : given_up) session_.give_up(list, runs);

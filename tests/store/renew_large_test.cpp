@@ -80,7 +80,7 @@ TEST_CASE("renewals of long items wait for each other, and nobody waits for them
   Leases leases(clock, timers, store);
   Losses losses;
   const auto keys = std::make_shared<const CircularKeys>("work:");
-  std::vector<std::unique_ptr<Leases::Lease>> held;
+  std::vector<Leases::Lease> held;
   const auto hold = [&](int number, std::size_t bytes) {
     LeaseTerms terms;
     terms.run = "run" + std::to_string(number);
@@ -117,7 +117,7 @@ TEST_CASE("an item of 16 MiB is renewed by itself") {
   Leases leases(clock, timers, store);
   Losses losses;
   const auto keys = std::make_shared<const CircularKeys>("work:");
-  std::vector<std::unique_ptr<Leases::Lease>> held;
+  std::vector<Leases::Lease> held;
   for (int i = 0; i < 3; ++i) {
     LeaseTerms terms;
     terms.run = "run" + std::to_string(i);

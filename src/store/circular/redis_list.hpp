@@ -3,10 +3,10 @@
 
 #include <cstddef>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -62,10 +62,7 @@ class RedisCircularList final : public CircularList,
   };
   /// What a run holds in Redis.
   struct Held {
-    std::shared_ptr<const CircularKeys> keys;
-    std::string lock;
-    std::string value;
-    std::unique_ptr<Leases::Lease> lease;
+    Leases::Lease lease;
     ItemRoom::Hold hold;
   };
 
@@ -82,7 +79,7 @@ class RedisCircularList final : public CircularList,
     std::shared_ptr<const CircularKeys> keys;  ///< nullptr: of no rule yet, or of an old one
     Timer room_timer;
     ItemRoom::Member room;
-    std::map<RunId, Held> held;  ///< outlived by the room
+    std::unordered_map<RunId, Held> held;  ///< outlived by the room
     std::unique_ptr<Pass> pass;
     std::unique_ptr<CircularSettlements> settlements;
     std::unique_ptr<LostClaims> lost_claims;

@@ -273,18 +273,12 @@ void RedisCircularList::claim_item(const Item& item, Source::ItemClaimed then) {
 Claim RedisCircularList::hold(const RunId& run, const Taken& taken, Instant sent,
                               const RulePtr& rule,
                               const std::shared_ptr<const CircularKeys>& keys) {
-  Held held{keys, keys->lock(taken.item), lock_value(run), nullptr,
-            work().room.hold(taken.item.size())};
-  LeaseTerms terms{run,
-                   held.lock,
-                   held.value,
-                   keys,
-                   rule->fleet_concurrency > 0,
-                   rule->on_lease_loss == OnLeaseLoss::keep_running,
-                   rule->key_expiry,
-                   sent};
-  held.lease = session_->leases.hold(std::move(terms), *this);
-  work_->held.insert_or_assign(work_->held.end(), run, std::move(held));  // ids rise
+  Leases::Lease lease = session_->leases.hold(
+      {run, keys->lock(taken.item), lock_value(run), keys, rule->fleet_concurrency > 0,
+       rule->on_lease_loss == OnLeaseLoss::keep_running, rule->key_expiry, sent},
+      *this);
+  Held held{std::move(lease), work().room.hold(taken.item.size())};
+  work_->held.insert_or_assign(run, std::move(held));
   return Claim{run, taken.item, {}, taken.fence, taken.failures + 1};
 }
 

@@ -38,7 +38,7 @@ struct NewLock {
 bool RedisCircularList::may_start(const Claim& claim) const {
   if (!work_) return false;
   const auto held = work_->held.find(claim.run);
-  return held != work_->held.end() && !held->second.lease->ends_soon();
+  return held != work_->held.end() && !held->second.lease.ends_soon();
 }
 
 void RedisCircularList::settle(Settlement&& settlement) {
@@ -74,18 +74,17 @@ void RedisCircularList::put_down(const RunId& run, SettleCall&& call) {
   if (!work_) return;
   const auto held = work_->held.find(run);
   if (held == work_->held.end()) return;
-  call.lock = std::move(held->second.lock);
-  call.value = std::move(held->second.value);
-  const auto keys = held->second.keys;
-  const Instant lease_ends = held->second.lease->ends();
-  const Instant forget_at = lease_ends + held->second.lease->expiry();
+  const Instant lease_ends = held->second.lease.ends();
   // The renewals end here, and not when Redis has answered: one that overtook the settlement would
   // find the lock gone and take it again, for nobody.
+  LeaseTerms lease = held->second.lease.end();
   ItemRoom::Hold hold = std::move(held->second.hold);
   work_->held.erase(held);
+  call.lock = std::move(lease.key);
+  call.value = std::move(lease.value);
   const bool freed = call.new_value.empty();
-  settlements().add(keys, std::move(call), {lease_ends, forget_at}, std::move(hold),
-                    wait_of_end(freed));
+  settlements().add(std::move(lease.keys), std::move(call), {lease_ends, lease_ends + lease.expiry},
+                    std::move(hold), wait_of_end(freed));
 }
 
 /// Whoever waits for an item or for a place in the fleet is not to wait for other runs' ends.

@@ -216,7 +216,7 @@ Claim RedisScheduleQueue::hold(const Ticket& ticket, TakenJob&& job) {
 
 bool RedisScheduleQueue::may_start(const Claim& claim) const {
   const auto held = held_.find(claim.run);
-  return held != held_.end() && !held->second.lease->ends_soon();
+  return held != held_.end() && !held->second.lease.ends_soon();
 }
 
 // ---- ends
@@ -249,7 +249,7 @@ void RedisScheduleQueue::put_down(const RunId& run, JobEnds::End&& end) {
   end.call.tag = held->second.tag;
   end.call.run = run;
   end.schedule = std::move(held->second.schedule);
-  end.forget_at = held->second.lease->ends() + held->second.lease->expiry();
+  end.forget_at = held->second.lease.ends() + held->second.lease.expiry();
   // The renewals end here, and not when Redis has answered: one that overtook the end would find
   // the key gone and take it again, for nobody.
   held_.erase(held);

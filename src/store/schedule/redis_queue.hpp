@@ -68,7 +68,7 @@ class RedisScheduleQueue final : public ScheduleQueue,
     std::shared_ptr<ScheduleLeaseStore> store;
     std::string tag;
     std::optional<std::string> schedule;  ///< as it stood when the job was taken
-    std::unique_ptr<Leases::Lease> lease;
+    Leases::Lease lease;
   };
 
   // By value: the handler may give the lease up, and the lease's own copy goes with it.

@@ -194,7 +194,7 @@ Claim RedisJobQueue::hold(const RunId& run, TakenJob&& job) {
 
 bool RedisJobQueue::may_start(const Claim& claim) const {
   const auto held = held_.find(claim.run);
-  return held != held_.end() && !held->second.lease->ends_soon();
+  return held != held_.end() && !held->second.lease.ends_soon();
 }
 
 // ---- leases
@@ -251,13 +251,13 @@ void RedisJobQueue::put_down(const RunId& run, EndCall&& end, Ends::Wait wait) {
   end.holder = holder();
   Ends::Times times;
   if (const auto back = held_back_.find(run); back != held_back_.end()) {
-    times.lease_ends = back->second.lease->ends();
-    times.forget_at = times.lease_ends + back->second.lease->expiry();
+    times.lease_ends = back->second.lease.ends();
+    times.forget_at = times.lease_ends + back->second.lease.expiry();
   } else {
-    times.lease_ends = claim.lease->ends();
-    times.forget_at = times.lease_ends + claim.lease->expiry();
+    times.lease_ends = claim.lease.ends();
+    times.forget_at = times.lease_ends + claim.lease.expiry();
     // The renewals end here, and not when Redis has answered.
-    claim.lease.reset();
+    claim.lease = {};
   }
   ends_.add(keys_of(claim.store), std::move(end), times, std::move(claim.room),
             held_.empty() ? Ends::Wait::none : wait);
@@ -270,11 +270,11 @@ void RedisJobQueue::hold_back(const RunId& run, EndCall& end) {
   const auto held = held_.find(run);
   if (retired_ || held == held_.end() || held_back_.size() >= most_held_back) return;
   end.effect = "hold";
-  const Leases::Lease& old = *held->second.lease;
-  LeaseTerms same = old.terms();
+  Leases::Lease& old = held->second.lease;
+  const Instant claimed = old.ends() - old.expiry();
+  LeaseTerms same = old.end();
   same.fleet = false;
-  same.claimed = old.ends() - old.expiry();
-  held->second.lease.reset();
+  same.claimed = claimed;
   held_back_.emplace(run, HeldBack{held->second.store, end.id, session_->clock.now() + end.hold,
                                    session_->leases.hold(std::move(same), *this)});
   cancel_due();
@@ -302,9 +302,9 @@ void RedisJobQueue::cancel_late(const RunId& run, HeldBack&& job) {
   end.effect = "cancel";
   end.run = run;
   end.holder = holder();
-  const Instant lease_ends = job.lease->ends();
-  const Ends::Times times{lease_ends, lease_ends + job.lease->expiry()};
-  job.lease.reset();
+  const Instant lease_ends = job.lease.ends();
+  const Ends::Times times{lease_ends, lease_ends + job.lease.expiry()};
+  job.lease = {};
   late_ends_.add(keys_of(job.store), std::move(end), times, {}, Ends::Wait::turn);
 }
 

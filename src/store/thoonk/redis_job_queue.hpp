@@ -59,7 +59,7 @@ class RedisJobQueue final : public JobQueue,
   /// What a run holds in Redis, and here.
   struct Held {
     std::shared_ptr<JobLeaseStore> store;
-    std::unique_ptr<Leases::Lease> lease;
+    Leases::Lease lease;
     ItemRoom::Hold room;
   };
   /// A job whose run has failed: claim and lease are held until it is cancelled.
@@ -67,7 +67,7 @@ class RedisJobQueue final : public JobQueue,
     std::shared_ptr<JobLeaseStore> store;
     std::string id;
     Instant until{};
-    std::unique_ptr<Leases::Lease> lease;
+    Leases::Lease lease;
   };
 
   // By value: the handler may give the lease up, and the lease's own copy goes with it.
