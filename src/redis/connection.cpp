@@ -102,9 +102,9 @@ void Connection::on_bytes(std::string_view bytes) {
     bytes.remove_prefix(chunk.size());
     reader_.feed(chunk);
     while (state_ != State::down) {
-      const OwnedReply reply = reader_.next();
-      if (!reply) break;
-      take(Reply(reply.get()));
+      const redisReply* reply = reader_.next();
+      if (reply == nullptr) break;
+      take(Reply(reply));
     }
     if (!reader_.problem().empty())
       end({.why = "the answer can't be read: " + reader_.problem(),

@@ -2,6 +2,7 @@
 
 #include <hiredis.h>
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -13,37 +14,93 @@ namespace {
 // hiredis 0.14 counts the elements of an array as int and keeps its tasks in an array; 1.2 counts
 // them as size_t, and keeps pointers to its tasks. Both fit below.
 
-decltype(redisReplyObjectFunctions::createArray) create_array = nullptr;
-
-/// How many arrays a task is inside of. 1.2 knows no bound, and frees a reply by recursion.
+/// How many arrays a task is inside of. 1.2 knows no bound.
 int depth_of(const redisReadTask* task) {
   int depth = 0;
   while (depth <= Reader::max_depth && (task = task->parent) != nullptr) ++depth;
   return depth;
 }
 
-/// What the arrays of a reply may still have together.
-template <typename Count>
-void* create_bounded_array(const redisReadTask* task, Count elements) {
-  auto& left = *static_cast<std::size_t*>(task->privdata);
-  if (std::cmp_greater(elements, left)) return nullptr;
-  if (depth_of(task) >= Reader::max_depth) return nullptr;
-  left -= static_cast<std::size_t>(elements);
-  return create_array(task, elements);
+/// What a reply is made in, and what its arrays may still have together.
+ReplyMemory& memory_of(const redisReadTask* task) {
+  return *static_cast<ReplyMemory*>(task->privdata);
 }
 
-/// hiredis's own functions, but for an array's size: hiredis allocates for what the header claims.
-redisReplyObjectFunctions* bounded_functions() {
-  static redisReplyObjectFunctions functions = [] {
-    redisReader* reader = redisReaderCreate();
-    if (reader == nullptr) throw std::bad_alloc();
-    redisReplyObjectFunctions copy = *reader->fn;
-    redisReaderFree(reader);
-    create_array = copy.createArray;
-    copy.createArray = create_bounded_array;
-    return copy;
+/// nullptr: there is no memory for it, or for `more` bytes of it. Those stand behind it.
+redisReply* create(const redisReadTask* task, std::size_t more = 0) {
+  void* place = memory_of(task).take(sizeof(redisReply) + more);
+  if (place == nullptr) return nullptr;
+  auto* reply = new (place) redisReply{};
+  reply->type = task->type;
+  if (task->parent != nullptr)
+    static_cast<redisReply*>(task->parent->obj)->element[task->idx] = reply;
+  return reply;
+}
+
+void* create_string(const redisReadTask* task, char* text, std::size_t size) {
+  redisReply* reply = create(task, size + 1);
+  if (reply == nullptr) return nullptr;
+  reply->len = size;
+  reply->str = reinterpret_cast<char*>(reply + 1);
+  std::memcpy(reply->str, text, size);
+  reply->str[size] = '\0';
+  return reply;
+}
+
+void* create_integer(const redisReadTask* task, long long value) {
+  redisReply* reply = create(task);
+  if (reply != nullptr) reply->integer = value;
+  return reply;
+}
+
+void* create_nil(const redisReadTask* task) {
+  redisReply* reply = create(task);
+  if (reply != nullptr) reply->type = REDIS_REPLY_NIL;
+  return reply;
+}
+
+/// hiredis allocates for what the header claims.
+template <typename Count>
+void* create_array(const redisReadTask* task, Count elements) {
+  ReplyMemory& memory = memory_of(task);
+  if (std::cmp_greater(elements, memory.elements_left)) return nullptr;
+  if (depth_of(task) >= Reader::max_depth) return nullptr;
+  const auto count = static_cast<std::size_t>(elements);
+  memory.elements_left -= count;
+  redisReply* reply = create(task, count * sizeof(redisReply*));
+  if (reply == nullptr) return nullptr;
+  reply->elements = count;
+  reply->element = reinterpret_cast<redisReply**>(reply + 1);
+  std::fill_n(reply->element, count, nullptr);
+  return reply;
+}
+
+/// It goes with its memory.
+void free_object(void* /*reply*/) {}
+
+/// Kinds of reply that only 1.2 knows, of a protocol that we don't speak.
+template <typename Functions>
+void add_newer_kinds(Functions& functions) {
+  if constexpr (requires { functions.createDouble; }) {
+    functions.createDouble = [](const redisReadTask* task, double, char*, std::size_t) {
+      return create_nil(task);
+    };
+    functions.createBool = [](const redisReadTask* task, int) { return create_nil(task); };
+  }
+}
+
+redisReplyObjectFunctions* functions() {
+  static redisReplyObjectFunctions all = [] {
+    redisReplyObjectFunctions made{};
+    made.createString = create_string;
+    made.createArray = create_array;
+    made.createInteger = create_integer;
+    made.createNil = create_nil;
+    made.freeObject = free_object;
+    add_newer_kinds(made);
+    return made;
   }();
-  return &functions;
+  return &all;
 }
 
 template <typename ReaderState>
@@ -57,8 +114,38 @@ int type_being_read(const ReaderState& state) {
 
 }  // namespace
 
-void FreeReply::operator()(redisReply* reply) const {
-  freeReplyObject(reply);
+std::byte* ReplyMemory::add(std::size_t size) noexcept {
+  try {
+    return others_.emplace_back(new std::byte[size]).get();
+  } catch (const std::bad_alloc&) {
+    return nullptr;  // hiredis makes a problem of it
+  }
+}
+
+void* ReplyMemory::take(std::size_t size) noexcept {
+  constexpr std::size_t unit = alignof(std::max_align_t);
+  size = (size + unit - 1) / unit * unit;
+  // What is long has a block of its own, so that little of any is left unused.
+  if (size > block / 4) return add(size);
+  if (left_ < size) {
+    if (at_ != nullptr) {
+      at_ = add(block);
+    } else {
+      if (!first_) first_.reset(new (std::nothrow) std::byte[block]);
+      at_ = first_.get();
+    }
+    if (at_ == nullptr) return nullptr;
+    left_ = block;
+  }
+  left_ -= size;
+  return std::exchange(at_, at_ + size);
+}
+
+void ReplyMemory::clear() {
+  others_.clear();
+  at_ = nullptr;
+  left_ = 0;
+  elements_left = max_elements;
 }
 
 void Reader::FreeReader::operator()(redisReader* reader) const {
@@ -66,15 +153,15 @@ void Reader::FreeReader::operator()(redisReader* reader) const {
 }
 
 Reader::Reader(std::size_t max_reply)
-    : reader_(redisReaderCreateWithFunctions(bounded_functions())), max_reply_(max_reply) {
+    : reader_(redisReaderCreateWithFunctions(functions())), max_reply_(max_reply) {
   if (!reader_) throw std::bad_alloc();
-  reader_->privdata = &left_;
+  reader_->privdata = &memory_;
 }
 
 void Reader::feed(std::string_view bytes) {
   if (!problem_.empty()) return;
   taken_ += bytes.size();
-  if (taken_ + (max_elements - left_) * element_cost > max_reply_) {
+  if (taken_ + (max_elements - memory_.elements_left) * element_cost > max_reply_) {
     too_large_ = true;
     problem_ = "a reply of more than " + std::to_string(max_reply_ >> 20) + " MiB";
   } else if (redisReaderFeed(reader_.get(), bytes.data(), bytes.size()) != REDIS_OK) {
@@ -82,8 +169,9 @@ void Reader::feed(std::string_view bytes) {
   }
 }
 
-OwnedReply Reader::next() {
+const redisReply* Reader::next() {
   if (!problem_.empty()) return nullptr;
+  if (std::exchange(given_, false)) memory_.clear();
   void* reply = nullptr;
   if (redisReaderGetReply(reader_.get(), &reply) != REDIS_OK) {
     // Its own word for an array that is too large or too deep is "Out of memory".
@@ -95,9 +183,9 @@ OwnedReply Reader::next() {
     check_unfinished();
   } else {
     taken_ = reader_->len - reader_->pos;
-    left_ = max_elements;
+    given_ = true;
   }
-  return OwnedReply(static_cast<redisReply*>(reply));
+  return static_cast<const redisReply*>(reply);
 }
 
 /// The parser looks for the end of a line from its start each time: without a bound, garbage would

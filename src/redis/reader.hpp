@@ -5,16 +5,34 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 struct redisReader;  // hiredis's
 struct redisReply;
 
 namespace w8y::redis {
 
-struct FreeReply {
-  void operator()(redisReply* reply) const;
+/// What one reply is made in, block by block: it is given back at once, and what short ones need is
+/// kept for the next.
+class ReplyMemory {
+ public:
+  static constexpr std::size_t block = std::size_t{16} << 10;
+  static constexpr std::size_t max_elements = 1U << 20;  ///< of all arrays of a reply
+
+  /// For whatever it is; it is there until clear(). nullptr: there is no memory.
+  void* take(std::size_t size) noexcept;
+  void clear();
+
+  std::size_t elements_left = max_elements;  ///< that arrays may still have together
+
+ private:
+  std::byte* add(std::size_t size) noexcept;
+
+  std::unique_ptr<std::byte[]> first_;
+  std::vector<std::unique_ptr<std::byte[]>> others_;
+  std::byte* at_ = nullptr;  ///< nullptr: nothing was taken yet
+  std::size_t left_ = 0;     ///< from there
 };
-using OwnedReply = std::unique_ptr<redisReply, FreeReply>;
 
 /// Whatever the other side sends costs no more memory than twice `max_reply` (what was read, and
 /// what was made of it), and no more time than its length needs. After a problem nothing more is
@@ -22,7 +40,7 @@ using OwnedReply = std::unique_ptr<redisReply, FreeReply>;
 class Reader {
  public:
   static constexpr std::size_t default_max_reply = std::size_t{128} << 20;
-  static constexpr std::size_t max_elements = 1U << 20;  ///< of all arrays of a reply
+  static constexpr std::size_t max_elements = ReplyMemory::max_elements;
   /// Memory that an element takes besides its text; counted as bytes of the reply.
   static constexpr std::size_t element_cost = 96;
   static constexpr int max_depth = 8;                 ///< of arrays in arrays
@@ -35,8 +53,9 @@ class Reader {
 
   /// At most max_feed bytes at once, then next() until it gives nothing.
   void feed(std::string_view bytes);
-  /// The next whole reply; nothing if it isn't whole yet or there is a problem.
-  OwnedReply next();
+  /// The next whole reply, until the one after it; nothing if it isn't whole yet or there is a
+  /// problem.
+  const redisReply* next();
   /// Empty if all is well.
   [[nodiscard]] const std::string& problem() const { return problem_; }
   /// The problem is that the reply has more than `max_reply`.
@@ -48,10 +67,11 @@ class Reader {
   struct FreeReader {
     void operator()(redisReader* reader) const;
   };
+  ReplyMemory memory_;
+  bool given_ = false;  // what it has was given out
   std::unique_ptr<redisReader, FreeReader> reader_;
   std::size_t max_reply_;
-  std::size_t taken_ = 0;            // bytes since the last whole reply
-  std::size_t left_ = max_elements;  // that it may still have
+  std::size_t taken_ = 0;  // bytes since the last whole reply
   bool too_large_ = false;
   std::string problem_;
 };

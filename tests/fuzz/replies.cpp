@@ -44,8 +44,8 @@ std::string read(std::string_view bytes, std::size_t portion) {
   while (!bytes.empty() && reader.problem().empty()) {
     reader.feed(bytes.substr(0, portion));
     bytes.remove_prefix(std::min(portion, bytes.size()));
-    while (const OwnedReply reply = reader.next()) {
-      const Reply view(reply.get());
+    while (const redisReply* reply = reader.next()) {
+      const Reply view(reply);
       static_cast<void>(error_code(view.text()));
       static_cast<void>(view[view.size()].text());
       static_cast<void>(guarantee(parse_server_info(view.text())));

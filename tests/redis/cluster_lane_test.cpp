@@ -58,8 +58,8 @@ using Words = std::vector<std::string>;
 SendAgain again_after(ClusterCall& of, const std::string& error, Instant now = Instant{1h}) {
   Reader reader;
   reader.feed("-" + error + "\r\n");
-  const OwnedReply reply = reader.next();
-  return send_again(of, {"here", 1}, Answer{Failure::none, Reply(reply.get()), {}}, now);
+  const redisReply* reply = reader.next();
+  return send_again(of, {"here", 1}, Answer{Failure::none, Reply(reply), {}}, now);
 }
 
 }  // namespace

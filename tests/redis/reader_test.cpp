@@ -17,8 +17,8 @@ std::string drain(Reader& reader, std::string_view bytes) {
   while (!bytes.empty()) {
     reader.feed(bytes.substr(0, Reader::max_feed));
     bytes.remove_prefix(std::min(bytes.size(), Reader::max_feed));
-    while (const OwnedReply reply = reader.next()) {
-      const Reply view(reply.get());
+    while (const redisReply* reply = reader.next()) {
+      const Reply view(reply);
       seen += view.is_array() ? "[" + std::to_string(view.size()) + "]" : std::string(view.text());
       seen += ' ';
     }
@@ -54,8 +54,8 @@ TEST_CASE("arrays may be nested, up to a bound") {
 TEST_CASE("the accessors are total") {
   Reader reader;
   reader.feed("*3\r\n:5\r\n$2\r\n42\r\n$3\r\nabc\r\n");
-  const OwnedReply owned = reader.next();
-  const Reply reply(owned.get());
+  const redisReply* owned = reader.next();
+  const Reply reply(owned);
   CHECK(reply.size() == 3);
   CHECK(reply[0].integer() == 5);
   CHECK(reply[0].text().empty());
