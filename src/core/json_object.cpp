@@ -3,6 +3,10 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <cstring>
 #include <utility>
 
 #include <w8y/base64.hpp>
@@ -12,21 +16,48 @@ namespace w8y::core {
 
 namespace {
 
+/// Eight characters at once.
+using Word = std::uint64_t;
+constexpr Word each(unsigned char value) {
+  return value * (~Word{0} / 0xFF);
+}
+/// Whether one of them is less than `most`, which is 0x80 at most.
+constexpr Word any_below(Word word, unsigned char most) {
+  return (word - each(most)) & ~word & each(0x80);
+}
+/// Not 0 if one is a control character, a quote, a backslash, DEL or no ASCII.
+constexpr Word escapes(Word word) {
+  return any_below(word, ' ') | any_below(word ^ each('"'), 1) | any_below(word ^ each('\\'), 1) |
+         ((word + each(1)) & each(0x80)) | (word & each(0x80));
+}
+Word word_at(const char* at) {
+  Word word = 0;
+  std::memcpy(&word, at, sizeof word);
+  return word;
+}
+
 /// Nothing in it needs an escape: names, ids and most items.
 bool is_plain(std::string_view text) {
-  return std::ranges::all_of(text,
-                             [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  if (text.size() < sizeof(Word)) {
+    Word word = each('x');
+    for (; at != end; ++at) word = word << 8U | static_cast<unsigned char>(*at);
+    return escapes(word) == 0;
+  }
+  Word found = escapes(word_at(end - sizeof(Word)));
+  for (; static_cast<std::size_t>(end - at) > sizeof(Word) && found == 0; at += sizeof(Word))
+    found = escapes(word_at(at));
+  return found == 0;
 }
 
+/// Most of it is short, and a call for each piece would cost more than the copy.
 char* copy(std::string_view text, char* to) {
-  return std::copy(text.begin(), text.end(), to);
-}
-
-/// `more` characters at the end, to be written.
-char* grow(std::string& text, std::size_t more) {
-  const std::size_t size = text.size();
-  text.resize(size + more);
-  return text.data() + size;
+  constexpr std::size_t half = sizeof(Word);
+  if (text.size() < half || text.size() > 2 * half) return std::copy(text.begin(), text.end(), to);
+  std::memcpy(to, text.data(), half);
+  std::memcpy(to + text.size() - half, text.data() + text.size() - half, half);
+  return to + text.size();
 }
 
 /// What is before a value: `{"name":`, or with a comma.
@@ -43,31 +74,55 @@ char* write_name(std::string_view name, bool first, char* to) {
 
 }  // namespace
 
+/// `more` characters at the end, to be written.
+inline char* JsonObject::grow(std::size_t more) {
+  const std::size_t before = size_;
+  size_ += more;
+  if (size_ > text_.size()) make_room();
+  return text_.data() + before;
+}
+
 void JsonObject::put(std::string_view name, std::string_view value) {
-  if (!is_plain(value))
-    return put_json(
-        name, nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-  const bool first = text_.empty();
-  char* to = grow(text_, name.size() + around_name + value.size() + 2);
+  if (is_plain(value)) return put_plain(name, value);
+  put_json(name,
+           nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+void JsonObject::put_plain(std::string_view name, std::string_view value) {
+  const bool first = size_ == 0;
+  char* to = grow(name.size() + around_name + value.size() + 2);
   to = write_name(name, first, to);
   *to++ = '"';
   to = copy(value, to);
   *to = '"';
 }
 
+void JsonObject::put(std::string_view name, std::int64_t value) {
+  std::array<char, 24> text;  // longer than any number
+  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
+  put_json(name, {text.data(), static_cast<std::size_t>(end - text.data())});
+}
+
 void JsonObject::put_json(std::string_view name, std::string_view value) {
-  const bool first = text_.empty();
-  copy(value, write_name(name, first, grow(text_, name.size() + around_name + value.size())));
+  const bool first = size_ == 0;
+  copy(value, write_name(name, first, grow(name.size() + around_name + value.size())));
 }
 
 void JsonObject::put_bytes(std::string_view name, const std::string& bytes) {
+  if (is_plain(bytes)) return put_plain(name, bytes);
   if (is_utf8(bytes)) return put(name, bytes);
   put(std::string(name) + "_base64", base64_encode(bytes));
 }
 
 std::string JsonObject::take() {
-  if (text_.empty()) text_ = "{";
-  return std::move(text_.append(1, '}'));
+  if (size_ == 0) *grow(1) = '{';
+  *grow(1) = '}';
+  text_.resize(size_);
+  return std::move(text_);
+}
+
+void JsonObject::make_room() {
+  text_.resize(std::max(size_, 2 * text_.size()));
 }
 
 }  // namespace w8y::core

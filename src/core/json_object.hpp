@@ -11,11 +11,11 @@ namespace w8y::core {
 class JsonObject {
  public:
   /// `size`: about as long as its text will be.
-  explicit JsonObject(std::size_t size) { text_.reserve(size); }
+  explicit JsonObject(std::size_t size) : text_(size, '\0') {}
 
   /// What is no UTF-8 in it gets U+FFFD.
   void put(std::string_view name, std::string_view value);
-  void put(std::string_view name, std::int64_t value) { put_json(name, std::to_string(value)); }
+  void put(std::string_view name, std::int64_t value);
   /// `value` as it is.
   void put_json(std::string_view name, std::string_view value);
   /// As text under `name`; as base64 under `name`_base64 if they are no UTF-8.
@@ -24,7 +24,13 @@ class JsonObject {
   std::string take();
 
  private:
-  std::string text_;
+  void put_plain(std::string_view name, std::string_view value);
+
+  char* grow(std::size_t more);
+  void make_room();
+
+  std::string text_;      ///< as long as there is room
+  std::size_t size_ = 0;  ///< of what is written
 };
 
 }  // namespace w8y::core

@@ -47,6 +47,9 @@ class Checker : public nlohmann::json_sax<nlohmann::json> {
   std::size_t depth_ = 0;
 };
 
+/// Of most lines.
+constexpr std::size_t usual_members = 4;
+
 /// Walks over valid JSON.
 class Scanner {
  public:
@@ -108,7 +111,9 @@ std::size_t hopeless_at(std::string_view text) {
 /// Reads an object of the plainest kind: no values within values, no escapes, no fractions, ASCII.
 class PlainObject {
  public:
-  explicit PlainObject(std::string_view text) : text_(text) {}
+  /// `into`: gets its members; nullptr: they are not wanted.
+  explicit PlainObject(std::string_view text, std::vector<Member>* into = nullptr)
+      : text_(text), into_(into) {}
 
   /// False: it is no such object, and may yet be valid JSON.
   bool whole() {
@@ -138,11 +143,17 @@ class PlainObject {
   bool members() {
     do {
       space();
+      const char* const begin = text_.data();
       if (!string()) return false;
+      const auto key = static_cast<std::size_t>(text_.data() - begin);
       space();
       if (!take(':')) return false;
       space();
+      const char* const in_value = text_.data();
       if (!value()) return false;
+      const char* const end = text_.data();
+      if (into_ != nullptr)
+        into_->push_back({std::string(begin + 1, key - 2), {begin, end}, {in_value, end}});
       space();
     } while (take(','));
     return take('}');
@@ -178,6 +189,7 @@ class PlainObject {
   static constexpr std::size_t most_digits = 18;
 
   std::string_view text_;
+  std::vector<Member>* const into_;
 };
 
 nlohmann::json parse(std::string_view value) {
@@ -207,8 +219,7 @@ std::optional<std::vector<Member>> members(std::string_view text) {
   if (scanner.peek() != '{') return std::nullopt;
   scanner.step();
   std::vector<Member> result;
-  constexpr std::size_t usual_number = 4;
-  result.reserve(usual_number);
+  result.reserve(usual_members);
   for (;;) {
     scanner.skip_space();
     if (scanner.peek() != '"') break;
@@ -229,6 +240,13 @@ std::optional<std::vector<Member>> members(std::string_view text) {
     if (scanner.peek() != ',') break;
     scanner.step();
   }
+  return result;
+}
+
+std::optional<std::vector<Member>> plain_members(std::string_view text) {
+  std::vector<Member> result;
+  result.reserve(usual_members);
+  if (!PlainObject(text, &result).whole()) return std::nullopt;
   return result;
 }
 

@@ -24,6 +24,10 @@ struct Member {
 /// The members of an object; nullopt if it is anything else. The text must be valid JSON.
 std::optional<std::vector<Member>> members(std::string_view text);
 
+/// The same of any text, without its check: nullopt also for what is no object of the plainest kind
+/// (no values within values, no escapes, no fractions, ASCII), and may yet be valid JSON.
+std::optional<std::vector<Member>> plain_members(std::string_view text);
+
 /// The last member of that name, as JSON parsers have it; nullptr if there is none.
 const Member* find(const std::vector<Member>& members, std::string_view key);
 

@@ -108,8 +108,11 @@ Message parse(const Members& members, std::string_view line) {
 }
 
 StreamMessage parse(std::string_view line) {
-  if (const auto mistake = json_text::mistake(line)) return {{}, bad(*mistake, line)};
-  const auto members = json_text::members(line);
+  auto members = json_text::plain_members(line);
+  if (!members) {
+    if (const auto mistake = json_text::mistake(line)) return {{}, bad(*mistake, line)};
+    members = json_text::members(line);
+  }
   if (!members) return {{}, bad("not a JSON object", line)};
   StreamMessage result{{}, parse(*members, line)};
   if (const Member* id = json_text::find(*members, "id"))

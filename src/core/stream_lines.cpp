@@ -13,7 +13,7 @@ std::string item_line(const Claim& claim, std::string_view name) {
   line.put("name", name);
   line.put_bytes("item", claim.item);
   if (claim.call.input) line.put_bytes("payload", *claim.call.input);
-  if (claim.fence) line.put_json("fence", std::to_string(*claim.fence));
+  if (claim.fence) line.put("fence", static_cast<std::int64_t>(*claim.fence));
   line.put("attempt", claim.attempt);
   return line.take() + '\n';
 }

@@ -21,7 +21,7 @@ std::string dump(const Json& value) {
 
 /// Text that came out of an executor or the system, as it is if it is JSON.
 std::string as_json(const std::string& text) {
-  return json_text::mistake(text) ? dump(text) : text;
+  return text != "{}" && json_text::mistake(text) ? dump(text) : text;
 }
 
 /// About as long as news are.
