@@ -90,10 +90,7 @@ void Daemon::listen() {
   ring_.add_to(router_);
   api::add_routes({router_, looker_, control_, fleet_});
   embedded_.on_up = [this] { redis_.reconnect_now(); };
-  // Gives back the memory that the first claims of all lists took.
-  mode_.on_ready = [this] {
-    tidy_.set(loop_.now() + std::chrono::seconds(1), [this] { discard(nullptr); });
-  };
+  mode_.on_ready = [this] { tidy_later(); };
   redis_.on_changed = [this](RedisState state) { mode_.redis_changed(state); };
 }
 
@@ -116,6 +113,13 @@ int Daemon::run() {
   std::for_each(subsystems_.rbegin(), subsystems_.rend(), [](Subsystem* part) { part->stop(); });
   log_.info("w8yd ended");
   return 0;
+}
+
+/// Gives back the memory that the first claims of all lists have taken. Each is claimed from twice,
+/// the second time when its channel is confirmed, which takes less than a second for each 5,000.
+void Daemon::tidy_later() {
+  const auto claims = std::chrono::milliseconds(supervisor_.lists().size() / 2);
+  tidy_.set(loop_.now() + std::chrono::seconds(1) + claims, [this] { discard(nullptr); });
 }
 
 // ---- a reload
@@ -163,6 +167,7 @@ void Daemon::apply(ConfigPtr wanted, Applied then) {
   supervisor_.apply(std::move(wanted), new_sources,
                     [this, then = std::move(then)](const ReloadPlan& plan) {
                       for (Subsystem* part : subsystems_) part->applied(supervisor_.config());
+                      tidy_later();
                       then(plan);
                     });
 }

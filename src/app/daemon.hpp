@@ -65,6 +65,7 @@ class Daemon final : private ReloadSteps, private DrainSteps {
   std::string prepare(const Config& running, const Config& wanted) override;
   void apply(ConfigPtr wanted, Applied then) override;
   void abandon() override;
+  void tidy_later();
   void discard(ConfigPtr config) override;
   // of DrainSteps
   [[nodiscard]] std::size_t running() const override { return supervisor_.running(); }
