@@ -215,7 +215,7 @@ void CircularSource::poll_due(bool hinted, double paid) {
     return;
   }
   // Hints may come sooner than any turn, for ever.
-  const bool overdue = clock_.now() - looked_at_ > look_at_least;
+  const bool overdue = now - looked_at_ > look_at_least;
   if ((!hinted || overdue) && may_look()) {
     looking_ = true;
     return list_->look();
