@@ -21,8 +21,11 @@ using namespace std::chrono_literals;
 
 constexpr Duration settling = 6s;
 constexpr Duration window = 4s;
-/// All hosts have begun to work at once: what that has set off is over by then.
+/// All hosts have begun to work at once: what that has set off is over by then, or never.
 constexpr Duration settling_to_work = 20s;
+constexpr Duration longest_settling_to_work = 120s;
+/// Of the runs that the places of all hosts are for: then it has settled.
+constexpr double settled_part = 0.8;
 /// Pushes that are looked for, and the pause between two.
 constexpr unsigned pushes = 100;
 constexpr Duration push_pause = 50ms;
@@ -97,6 +100,7 @@ class Fleet final : public Server::Watcher, public ChildWatcher, public HostWatc
   /// By host and list: it has been claimed from since the last forgetting.
   std::vector<bool> seen_;
   std::size_t unseen_ = 0;
+  Duration settling_of_all_{0};
   std::map<std::string, Instant> pushed_;
   std::vector<double> latencies_;  ///< ms
   std::vector<std::uint64_t> runs_;
@@ -184,11 +188,13 @@ void Fleet::start(FleetFigures& into) {
     world_.after(jitter_.between(Duration{0}, Duration(at_once)),
                  [host = host.get()] { host->start(); });
   into.start_s = wait_for_all();
+  // Each list is claimed from once more, when its channel is confirmed.
+  settling_of_all_ = 2 * Duration(static_cast<Duration::rep>(std::max(into.start_s, 0.0) * 1e6));
   into.start_commands = static_cast<double>(count().load.commands - before.load.commands);
 }
 
 void Fleet::rest(double& per_s, double& busy) {
-  pass(settling);
+  pass(settling + settling_of_all_);
   const Counted before = count();
   pass(window);
   const Counted after = count();
@@ -217,7 +223,7 @@ void Fleet::rest_locked(FleetFigures& into) {
     redis_.ask("user", forget);
   }
   // All lists have changed at once: what that has cost is owed to the idle budget.
-  pass(settling + IdlePolls::longest_debt);
+  pass(settling + settling_of_all_ + IdlePolls::longest_debt);
 }
 
 /// Items that are pushed now and then, each to another list, until somebody claims it.
@@ -253,10 +259,24 @@ void Fleet::work(FleetFigures& into) {
     redis_.ask("user", push);
     redis_.ask("user", {"PUBLISH", list(i) + ":wake", "free"});
   }
+  const Instant begun = world_.now();
   pass(settling_to_work);
-  const Counted before = count();
-  const auto runs_before = runs_;
+  Counted before = count();
+  auto runs_before = runs_;
   pass(window);
+  const auto runs_in_window = [&] {
+    return static_cast<double>(
+        std::accumulate(runs_.begin(), runs_.end(), std::uint64_t{0}) -
+        std::accumulate(runs_before.begin(), runs_before.end(), std::uint64_t{0}));
+  };
+  const double expected = size_.hosts * places_of_host * seconds(window) / run_s;
+  while (runs_in_window() < settled_part * expected &&
+         world_.now() - begun < longest_settling_to_work) {
+    before = count();
+    runs_before = runs_;
+    pass(window);
+  }
+  into.settled_s = runs_in_window() < settled_part * expected ? -1 : seconds(before.at - begun);
   const Counted after = count();
   std::vector<double> runs;
   for (std::size_t i = 0; i < runs_.size(); ++i)
@@ -279,7 +299,7 @@ void Fleet::work(FleetFigures& into) {
 
 /// Redis is away for a moment, and all hosts come back to it.
 void Fleet::come_back(FleetFigures& into) {
-  pass(settling);
+  pass(settling + settling_of_all_);
   const Counted before = count();
   redis_.restart(at_once, false, Duration{0});
   pass(at_once);

@@ -38,6 +38,9 @@ struct FleetFigures {
   double wake_worst_ms = 0;
   unsigned unseen = 0;  ///< pushes that nobody has claimed
 
+  /// From the push of all items until as many run as there are places; negative: not within the
+  /// limit. 20 s at least, since nobody looks before.
+  double settled_s = 0;
   double work_per_s = 0;      ///< commands
   double messages_per_s = 0;  ///< that Redis writes to those who hear a channel
   double work_busy = 0;

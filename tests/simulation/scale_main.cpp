@@ -43,9 +43,9 @@ struct Row {
   FleetFigures figures;
 };
 
-std::string time_text(double s) {
+std::string time_text(double s, unsigned limit = 600) {
   char text[32];
-  if (s < 0) return "> 600";
+  if (s < 0) return "> " + std::to_string(limit);
   std::snprintf(text, sizeof text, "%.2f", s);
   return text;
 }
@@ -60,9 +60,9 @@ void print_rest(const Row& row) {
 
 void print_work(const Row& row) {
   const FleetFigures& f = row.figures;
-  std::printf("%6u %7u | %10.0f %10.0f %8.0f %6.2f %6.1f%% | %5.2f %5.2f\n", row.size.hosts,
-              row.size.lists, f.work_per_s, f.messages_per_s, f.runs_per_s, f.commands_per_run,
-              100 * f.work_busy, f.least_host, f.most_host);
+  std::printf("%6u %7u | %8s %10.0f %10.0f %8.0f %6.2f %6.1f%% | %5.2f %5.2f\n", row.size.hosts,
+              row.size.lists, time_text(f.settled_s, 120).c_str(), f.work_per_s, f.messages_per_s,
+              f.runs_per_s, f.commands_per_run, 100 * f.work_busy, f.least_host, f.most_host);
 }
 
 void print_back(const Row& row) {
@@ -110,8 +110,8 @@ void print(const std::vector<Row>& rows) {
       "\nAt work: %u runs at once on each host, of %.0f s; fairness: least and most runs of a "
       "host\n",
       places_of_host, run_s);
-  std::printf("%6s %7s | %10s %10s %8s %6s %7s | %5s %5s\n", "hosts", "lists", "commands/s",
-              "messages/s", "runs/s", "c/run", "busy", "least", "most");
+  std::printf("%6s %7s | %8s %10s %10s %8s %6s %7s | %5s %5s\n", "hosts", "lists", "settled s",
+              "commands/s", "messages/s", "runs/s", "c/run", "busy", "least", "most");
   for (const Row& row : rows) print_work(row);
   std::printf("\nAll at once: until each host has looked at each list (s)\n");
   std::printf("%6s %7s | %8s %10s | %8s %10s %6s\n", "hosts", "lists", "start", "commands", "back",
@@ -128,6 +128,7 @@ std::string wrong_with(const Row& row) {
   if (f.unseen > 0) return who + "a push is not seen";
   if (f.start_s < 0 || f.back_s < 0) return who + "not all have looked after all";
   if (f.back_lost > 0) return who + "connections are given up when all come back";
+  if (f.settled_s < 0) return who + "not as many run as there are places";
   if (f.commands_per_run > 4) return who + "a run costs more than 4 commands";
   // Each end was told to each host. Some that are short of free items still hear of it.
   if (f.messages_per_s > f.runs_per_s * std::max(1.0, row.size.hosts / 4.0))
