@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdint>
 #include <cstring>
@@ -98,9 +97,12 @@ void JsonObject::put_plain(std::string_view name, std::string_view value) {
 }
 
 void JsonObject::put(std::string_view name, std::int64_t value) {
-  std::array<char, 24> text;  // longer than any number
-  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
-  put_json(name, {text.data(), static_cast<std::size_t>(end - text.data())});
+  constexpr std::size_t longest_number = 20;
+  const bool first = size_ == 0;
+  char* to = grow(name.size() + around_name + longest_number);
+  to = write_name(name, first, to);
+  to = std::to_chars(to, to + longest_number, value).ptr;
+  size_ = static_cast<std::size_t>(to - text_.data());
 }
 
 void JsonObject::put_json(std::string_view name, std::string_view value) {

@@ -8,7 +8,7 @@ namespace w8y::redis {
 namespace {
 
 /// As long as any header is.
-constexpr std::size_t longest_header = 24;
+constexpr std::size_t longest_header = most_around_word - 2;
 
 char* write_end(char* to) {
   *to++ = '\r';
@@ -18,6 +18,10 @@ char* write_end(char* to) {
 
 char* write_header(char type, std::size_t number, char* to) {
   *to = type;
+  if (number < 10) {  // most names and numbers
+    to[1] = static_cast<char>('0' + number);
+    return write_end(to + 2);
+  }
   return write_end(std::to_chars(to + 1, to + longest_header - 2, number).ptr);
 }
 
@@ -28,19 +32,28 @@ void append_count(std::string& out, std::size_t words) {
   out.append(header, write_header('*', words, header));
 }
 
-/// Once made room for, and written there: a word may be a password, which is to be nowhere else.
-void append_word(std::string& out, std::string_view word) {
-  char header[longest_header];
-  const char* const end = write_header('$', word.size(), header);
+/// Room is made once, and each is written there: one may be a password, which is to be nowhere
+/// else.
+void append_words(std::string& out, std::span<const std::string_view> words) {
   const auto before = out.size();
-  out.resize(before + static_cast<std::size_t>(end - header) + word.size() + 2);
-  char* const to = std::copy(static_cast<const char*>(header), end, out.data() + before);
-  write_end(std::copy(word.begin(), word.end(), to));
+  std::size_t most = 0;
+  for (const std::string_view word : words) most += word.size() + most_around_word;
+  out.resize(before + most);
+  char* to = out.data() + before;
+  for (const std::string_view word : words) {
+    to = write_header('$', word.size(), to);
+    to = write_end(std::copy(word.begin(), word.end(), to));
+  }
+  out.resize(static_cast<std::size_t>(to - out.data()));
+}
+
+void append_word(std::string& out, std::string_view word) {
+  append_words(out, {&word, 1});
 }
 
 void append_command(std::string& out, const Command& command) {
   append_count(out, command.size());
-  for (const std::string_view word : command) append_word(out, word);
+  append_words(out, command);
 }
 
 }  // namespace w8y::redis

@@ -9,8 +9,6 @@ namespace w8y::redis {
 
 namespace {
 
-constexpr std::size_t most_around_word = 16;
-
 std::size_t bytes_of(const Command& words) {
   std::size_t bytes = most_around_word;
   for (const std::string_view word : words) bytes += word.size() + most_around_word;
@@ -96,8 +94,8 @@ void ServerClient::run(const Script& script, const Command& keys, const Command&
   std::string rest;  // kept for a second try
   rest.reserve(size);
   append_word(rest, std::to_string(keys.size()));
-  for (const std::string_view key : keys) append_word(rest, key);
-  for (const std::string_view arg : args) append_word(rest, arg);
+  append_words(rest, keys);
+  append_words(rest, args);
   append_word(rest, name_text);
   if (!known) {
     eval(script, rest, words, name, std::move(callback));
