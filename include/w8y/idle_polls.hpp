@@ -27,6 +27,10 @@ class IdlePolls {
   static constexpr double planned = 0.8;
   /// Turns come at multiples of this, so that those who can share a command are due together.
   static constexpr Duration beat = std::chrono::milliseconds(50);
+  /// Longer than others, who has least need of its turn waits no more than so many times.
+  static constexpr unsigned most_patience = 8;
+  /// So often, turns are brought forward that were planned when there was more to do.
+  static constexpr Duration review = std::chrono::seconds(2);
   /// So few claim at once when Redis is back, and twice as many after each that is answered soon,
   /// half as many after one that took long: a thousand hosts that come back together are answered
   /// well within a command's timeout, and one that is alone is not held up.
@@ -49,7 +53,8 @@ class IdlePolls {
 
     struct Terms {
       std::optional<Duration> hint;  ///< from now: sooner than in its turn, if that is sooner
-      unsigned patience = 1;         ///< so many times longer than others it can wait for its turn
+      /// So many times longer than others it can wait for its turn; `most_patience` at most.
+      unsigned patience = 1;
       /// Commands that it will cost, as far as is known. One that shares its command with others
       /// pays only what is charged then; any other pays 1 when it is woken.
       double cost = 1;
@@ -140,6 +145,7 @@ class IdlePolls {
   Sleeper& take_due();
   void arm();
   void run();
+  void review_turns(Instant now);
   void let_back();
   void let_in(Sleeper& sleeper);
   void note_back(const Sleeper& sleeper);
@@ -162,6 +168,7 @@ class IdlePolls {
   double per_second_;
   double tokens_;
   Instant filled_;
+  Instant review_at_;
   std::uint64_t random_;
   Duration offbeat_;                                       ///< of this host against others
   std::map<Instant, Due> due_;                             ///< none is empty

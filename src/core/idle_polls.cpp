@@ -26,6 +26,7 @@ IdlePolls::IdlePolls(TimerQueue& timers, const Clock& clock, unsigned per_second
       per_second_(std::max(per_second, 1U)),
       tokens_(per_second_),
       filled_(clock.now()),
+      review_at_(filled_ + review),
       random_(seed | 1U),
       offbeat_(static_cast<Duration::rep>(next_random(random_) % beat.count())),
       debts_timer_(timers_),
@@ -324,7 +325,7 @@ Duration IdlePolls::fair_pause() const {
 
 /// Three quarters to five quarters of that.
 Duration IdlePolls::pause(unsigned patience) {
-  const double base = patience * static_cast<double>(fair_pause().count());
+  const double base = std::min(patience, most_patience) * static_cast<double>(fair_pause().count());
   return Duration(static_cast<Duration::rep>(base * (0.75 + 0.5 * random_part())));
 }
 
@@ -352,12 +353,32 @@ void IdlePolls::arm() {
     const double wait = (1 - tokens_) / left_a_second() * microseconds_per_second;
     at = std::max(at, filled_ + Duration(static_cast<Duration::rep>(wait) + 1));
   }
+  at = std::min(at, review_at_);
   if (timer_.deadline() != at) timer_.set(at, [this] { run(); });
+}
+
+/// A turn is planned by what there is to do when its sleeper goes to sleep. Ten thousand lists that
+/// each take a command of their own for a moment would wait for minutes, with nobody before them.
+void IdlePolls::review_turns(Instant now) {
+  if (now < review_at_) return;
+  review_at_ = now + review;
+  const Instant latest = on_the_beat(now + most_patience * longest_turn());
+  std::vector<Sleeper*> late;
+  for (auto due = due_.upper_bound(latest); due != due_.end(); ++due)
+    for (Sleeper* sleeper : due->second.sleepers)
+      if (!sleeper->hinted_) late.push_back(sleeper);
+  for (Sleeper* sleeper : late) {
+    remove(*sleeper);
+    load_ += sleeper->cost_;
+    sleeper->due_ = on_the_beat(now + pause(1));
+    add(*sleeper);
+  }
 }
 
 void IdlePolls::run() {
   refill();
   const Instant now = clock_.now();
+  review_turns(now);
   // Who shares goes with everybody who is due: a command for a few would cost as much. A hint is
   // followed by a command of its own.
   while (tokens_ >= 1 && !due_.empty() && due_.begin()->first <= now) {

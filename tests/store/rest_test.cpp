@@ -232,6 +232,18 @@ TEST_CASE("what is added while a pass goes on is seen by the next look") {
   CHECK(lists.look() == Places{0});
 }
 
+TEST_CASE("what a look at a few lists cost each is no guess for many") {
+  RedisServer server;
+  loop::Loop loop;
+  Lists lists(loop, server.url(), 3);
+  lists.claim();
+  ask_of_events(lists);
+  const double before = lists.sources[0]->look_cost();
+  CHECK(before < 0.1);
+  lists.look();
+  CHECK(lists.sources[0]->look_cost() == before);
+}
+
 TEST_CASE("without EXISTS or scripts a look says: claim, and costs no command") {
   for (const std::string forbidden : {"-exists", "-@scripting -exists"}) {
     CAPTURE(forbidden);

@@ -314,6 +314,28 @@ TEST_CASE("however many commands something has cost, lists are looked at again s
   CHECK(sleeper.polls >= 1);
 }
 
+TEST_CASE("turns that were planned when there was more to do are brought forward") {
+  World world;
+  IdlePolls idle(world.timers, world.clock, 100, 1);
+  const Sleepers sleepers = make_sleepers(idle, 10'000, 1, 1);  // two minutes, for all
+  for (const auto& sleeper : sleepers) sleeper->pays_after = false;
+  for (std::size_t i = 10; i < sleepers.size(); ++i) sleepers[i]->wake();
+  world.run_for(IdlePolls::review + IdlePolls::most_patience * IdlePolls::shortest_pause * 3 / 2);
+  for (std::size_t i = 0; i < 10; ++i) CHECK(sleepers[i]->polls >= 1);
+}
+
+TEST_CASE("a hint may be later than any turn of who owes something") {
+  World world;
+  IdlePolls idle(world.timers, world.clock, 100, 1);
+  Sleeper sleeper(idle);
+  sleeper.owe(500);
+  sleeper.sleep({5s, 1, 1});
+  world.run_for(4900ms);
+  CHECK(sleeper.polls == 0);
+  world.run_for(200ms);
+  CHECK(sleeper.hints == 1);
+}
+
 /// Comes back, and is answered when what the server has to do before is done.
 struct Returning : IdlePolls::Sleeper {
   struct Server {

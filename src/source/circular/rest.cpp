@@ -9,7 +9,7 @@ namespace w8y::source {
 namespace {
 
 /// Than such a silence: it is that which is waited for.
-constexpr unsigned more_patient = 8;
+constexpr unsigned more_patient = IdlePolls::most_patience;
 
 }  // namespace
 

@@ -27,7 +27,7 @@ LookBatcher::LookBatcher(redis::Client& client, TimerQueue& timers, const Clock&
       clock_(clock),
       cluster_(cluster),
       gather_(timers),
-      cost_of_empty_(cluster ? 1 : first_guess),
+      cost_of_empty_(first_cost()),
       cost_of_locked_(cost_of_empty_),
       alive_(std::make_shared<bool>(true)) {}
 

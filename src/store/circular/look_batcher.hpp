@@ -2,6 +2,7 @@
 // command.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -75,10 +76,11 @@ class LookBatcher {
   /// A new connection may be another user's.
   void forget_refusals();
 
-  /// What the last look at lists of this kind cost each.
+  /// What the last look at lists of this kind cost each; no more than was guessed before the first.
+  /// A look at the few that are due says little: while ten thousand lists start, three may be.
   [[nodiscard]] double cost(bool empty) const {
     if (empty ? exists_forbidden_ : scripts_forbidden_) return 1;
-    return empty ? cost_of_empty_ : cost_of_locked_;
+    return std::min(empty ? cost_of_empty_ : cost_of_locked_, first_cost());
   }
 
   /// Lists in one EXISTS: about 50 us of Redis.
@@ -96,6 +98,7 @@ class LookBatcher {
   };
   /// Before the first look; in a cluster, a prefix has a slot of its own as a rule.
   static constexpr double first_guess = 1.0 / 64;
+  [[nodiscard]] double first_cost() const { return cluster_ ? 1 : first_guess; }
   using Empties = Empty::Batch;
   using Lockeds = std::vector<Locked>;
 
