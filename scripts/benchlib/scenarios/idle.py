@@ -46,13 +46,19 @@ def watch(redis: Redis, daemon: W8yd, loop: Background, seconds: float) -> Seen:
         return (time.monotonic(), cpu_seconds(daemon.pid), cpu_seconds(loop.pid),
                 total(redis))
 
-    # Outside of the span, for its status costs w8yd something; with a time of its own.
-    sent_before, sent_since = daemon.status()["redis"]["commands_sent"], time.monotonic()
+    def sent_so_far() -> int:
+        return daemon.status()["redis"]["commands_sent"]
+
+    # Outside of the span, for its status costs w8yd something; with a time of its own. It asks Redis
+    # how long each list is: so many commands are taken off again.
+    first = sent_so_far()
+    sent_before, sent_since = sent_so_far(), time.monotonic()
+    by_status = sent_before - first
     before = look()
     time.sleep(seconds)
     after = look()
     span, cpu, reference, carried_out = (b - a for a, b in zip(before, after))
-    sent = daemon.status()["redis"]["commands_sent"] - sent_before
+    sent = sent_so_far() - sent_before - by_status
     sent_rate = sent / (time.monotonic() - sent_since)
     return Seen(100 * cpu / span, 100 * reference / span, sent_rate, carried_out / span,
                 memory(daemon.pid).rss / MIB)
