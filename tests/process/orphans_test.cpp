@@ -50,6 +50,12 @@ std::string leave_for(const std::string& seconds) {
   return script.replace(script.find("TIME"), 4, seconds);
 }
 
+/// It ends once the shell that started it is gone, however long that takes on a busy machine: what
+/// ends before is that shell's to reap.
+const std::string leave_an_orphan =
+    "setsid sh -c 'echo $$ >&3; exec 3>&-; while kill -0 $PPID; do sleep 0.01; done' "
+    "3>&1 >/dev/null 2>&1 & ";
+
 /// A child of ours that has exited, and was not reaped.
 pid_t make_zombie() {
   const pid_t pid = fork();
@@ -91,7 +97,7 @@ TEST_CASE("a child that was asked for while all processes were looked at is no o
 }
 
 TEST_CASE("an orphan that exits leaves no zombie, and our own children keep their ends") {
-  Leaving left(leave_for("0.1") + "sleep 0.05; exit 7");
+  Leaving left(leave_an_orphan + "until kill -0 -$! 2>/dev/null; do sleep 0.01; done; exit 7");
   REQUIRE(left.says_pid());
   REQUIRE(left.ends());
   CHECK(end_text(*left.recorder.end) == "exit 7");
