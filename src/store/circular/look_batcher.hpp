@@ -76,11 +76,11 @@ class LookBatcher {
   /// A new connection may be another user's.
   void forget_refusals();
 
-  /// What the last look at lists of this kind cost each; no more than was guessed before the first.
+  /// What the last look at lists of this kind cost each, where there are `lists` of any kind.
   /// A look at the few that are due says little: while ten thousand lists start, three may be.
-  [[nodiscard]] double cost(bool empty) const {
+  [[nodiscard]] double cost(bool empty, std::size_t lists) const {
     if (empty ? exists_forbidden_ : scripts_forbidden_) return 1;
-    return std::min(empty ? cost_of_empty_ : cost_of_locked_, first_cost());
+    return std::min(empty ? cost_of_empty_ : cost_of_locked_, most_cost(lists));
   }
 
   /// Lists in one EXISTS: about 50 us of Redis.
@@ -98,7 +98,12 @@ class LookBatcher {
   };
   /// Before the first look; in a cluster, a prefix has a slot of its own as a rule.
   static constexpr double first_guess = 1.0 / 64;
+  /// So few may each have a look of their own; of more, some are due together.
+  static constexpr double alone = 32;
   [[nodiscard]] double first_cost() const { return cluster_ ? 1 : first_guess; }
+  [[nodiscard]] double most_cost(std::size_t lists) const {
+    return std::max(first_cost(), alone / static_cast<double>(lists));
+  }
   using Empties = Empty::Batch;
   using Lockeds = std::vector<Locked>;
 

@@ -36,7 +36,8 @@ class RedisCircularList final : public CircularList,
   void leave_line() override;
   void look() override;
   [[nodiscard]] double look_cost() const override {
-    return session_->circular.look_batcher.cost(empty_);
+    const CircularShared& shared = session_->circular;
+    return shared.look_batcher.cost(empty_, shared.members.size());
   }
   void settle(Settlement&& settlement) override;
   void hand_back(const Claim& claim) override;
