@@ -62,7 +62,8 @@ class Promises final : public Server::Watcher, public ChildWatcher, public HostW
   /// A host is gone, or stands still, and can't do what it owes.
   void away(const std::string& host, Instant until) { away_[host] = until; }
 
-  /// Places in the fleet can't be written for so long: an ACL forbids it. Runs go on all the same.
+  /// For so long, an ACL forbids that places in the fleet are written, or that their end is told.
+  /// Runs go on all the same.
   void places_unknown(const Server& server, Duration time) {
     places_unknown_[server.name()] = world_.now() + time;
   }
