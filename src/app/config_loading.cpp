@@ -2,6 +2,7 @@
 
 #include <malloc.h>
 
+#include <cstddef>
 #include <future>
 #include <iostream>
 #include <memory>
@@ -63,6 +64,16 @@ class OtherHost final : public RunningHost {
   PrintedLists& printed_;
 };
 
+/// What a thread has read, in memory of that thread. What lies before its end is given back by
+/// malloc_trim(), and the end by glibc when it frees a block of 64 KiB or more there: so one is
+/// freed behind the config.
+struct OfThread {
+  explicit OfThread(Config&& read) : config(std::move(read)) {}
+
+  const std::unique_ptr<char[]> last{new char[std::size_t{96} << 10]};
+  const Config config;
+};
+
 }  // namespace
 
 Config load_as(const std::string& path, const std::string& host, unsigned processors,
@@ -81,13 +92,15 @@ Config load(const std::string& path) {
 }
 
 Config load_apart(const std::string& path) {
-  Config read;
+  std::unique_ptr<const OfThread> read;
   try {
-    read = std::async(std::launch::async, [&path] { return load(path); }).get();
+    read = std::async(std::launch::async, [&path] {
+             return std::make_unique<const OfThread>(load(path));
+           }).get();
   } catch (const std::system_error&) {
     return load(path);  // no thread is to be had
   }
-  Config kept = read;
+  Config kept = read->config;
   for (auto* lists : {&kept.lists, &kept.written_lists})
     for (auto& [prefix, rule] : *lists) rule = std::make_shared<const Rule>(*rule);
   return kept;
@@ -106,7 +119,8 @@ LoadResult read_beside(const std::string& path, const Config& running) noexcept 
     Config config = load(path);
     keep_unchanged(running, config);
     set_hashes(config, running);
-    reading.config = std::make_shared<const Config>(std::move(config));
+    const auto read = std::make_shared<const OfThread>(std::move(config));
+    reading.config = ConfigPtr(read, &read->config);
   } catch (const ConfigError& error) {
     for (const auto& mistake : error.mistakes()) reading.mistakes.push_back(mistake.to_string());
   } catch (const std::exception& error) {
