@@ -215,6 +215,8 @@ void Fleet::rest_locked(FleetFigures& into) {
     }
     redis_.ask("user", push);
   }
+  // All lists have changed at once: what that has cost is owed to the idle budget.
+  pass(IdlePolls::longest_debt);
   rest(into.locked_per_s, into.locked_busy);
   for (unsigned i = 1; i <= size_.lists; ++i) {
     Words forget{"DEL", list(i) + ":list"};
@@ -222,7 +224,7 @@ void Fleet::rest_locked(FleetFigures& into) {
       forget.push_back(list(i) + ":lock:resting" + std::to_string(k));
     redis_.ask("user", forget);
   }
-  // All lists have changed at once: what that has cost is owed to the idle budget.
+  // And once more.
   pass(settling + settling_of_all_ + IdlePolls::longest_debt);
 }
 
