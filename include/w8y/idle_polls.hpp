@@ -27,9 +27,9 @@ class IdlePolls {
   static constexpr double planned = 0.8;
   /// Turns come at multiples of this, so that those who can share a command are due together.
   static constexpr Duration beat = std::chrono::milliseconds(50);
-  /// Longer than others, who has least need of its turn waits no more than so many times.
+  /// Nobody is planned to wait more than so many times as long as others for a turn.
   static constexpr unsigned most_patience = 8;
-  /// So often, turns are brought forward that were planned when there was more to do.
+  /// Turns that were planned when there was more to do are brought forward this often.
   static constexpr Duration review = std::chrono::seconds(2);
   /// So few claim at once when Redis is back, and twice as many after each that is answered soon,
   /// half as many after one that took long: a thousand hosts that come back together are answered

@@ -44,7 +44,7 @@ class QueueSource : public Source, private IdlePolls::Sleeper {
   static constexpr Duration first_wake_pause = std::chrono::milliseconds(10);
   static constexpr unsigned most_fruitless = 6;
   /// How many times longer an empty queue rests that would hear of what is added.
-  static constexpr unsigned when_it_hears = 8;
+  static constexpr unsigned when_it_hears = IdlePolls::most_patience;
 
   // IdlePolls::Sleeper
   void poll_due(bool hinted, double paid) override;

@@ -224,7 +224,7 @@ void Fleet::rest_locked(FleetFigures& into) {
       forget.push_back(list(i) + ":lock:resting" + std::to_string(k));
     redis_.ask("user", forget);
   }
-  // And once more.
+  // They have all changed again.
   pass(settling + settling_of_all_ + IdlePolls::longest_debt);
 }
 

@@ -46,7 +46,7 @@ class CircularSource final : public Source,
 
  private:
   /// How many times longer an empty list rests that would hear of what is added.
-  static constexpr unsigned when_it_hears = 8;
+  static constexpr unsigned when_it_hears = IdlePolls::most_patience;
   /// Calls of a pass that is cheap enough for each item that is set free; and items that one of
   /// them looks at. Without scripts, a call is several commands.
   static constexpr std::size_t short_pass = 4;
