@@ -259,7 +259,7 @@ local function try(item, name, i)
 end
 local function is_locked(name)
   if #locked < 16 then locked[#locked + 1] = name end
-  running = running or redis.pcall('GETRANGE', name, 0, 3) == 'run:'
+  running = running or redis.pcall('GETRANGE', name, '0', '3') == 'run:'
 end
 -- One number says of many that all are locked, as they are as a rule where others were.
 local function all_of(names, first, last)

@@ -29,11 +29,14 @@ local runs_key = KEYS[3]
 local kinds = {}
 local at = 5
 for number = 1, tonumber(ARGV[4]) do
-  kinds[tostring(number)] = {holder = ARGV[at], becomes = ARGV[at + 1], life = ARGV[at + 2],
-    note = ARGV[at + 3], failures = ARGV[at + 4], again = ARGV[at + 5] == '1',
-    stale = ARGV[at + 6] == '1', history = ARGV[at + 7]}
+  local kind = {holder = ARGV[at], becomes = ARGV[at + 1], life = ARGV[at + 2], note = ARGV[at + 3],
+    failures = ARGV[at + 4], again = ARGV[at + 5] == '1', stale = ARGV[at + 6] == '1',
+    history = ARGV[at + 7]}
+  kind.frees = kind.becomes == '' and not kind.stale
+  kinds[tostring(number)] = kind
   at = at + 8
 end
+local first_at = at
 
 -- Whom an operator wants out of work: it takes effect now.
 local indexed = pcall('HLEN', KEYS[5])
@@ -41,35 +44,32 @@ indexed = type(indexed) == 'number' and indexed > 0
 
 local runs, free, kept, ids = {}, {}, {}, {}
 local ours = 0
-for i = 1, #KEYS - 6 do
-  local kind, id, lock = kinds[ARGV[at]], ARGV[at + 1], KEYS[i + 5]
-  local item = string.sub(lock, #ARGV[3] + 1)
-  local value = kind.holder .. id
-  -- No more than tells whether it is ours: another's may be of any length, and of any type.
-  local found = pcall('GETRANGE', lock, 0, #value)
-  if type(found) == 'table' and not string.find(found.err, 'WRONGTYPE') then return found end
-  local run = {at = at, kind = kind, lock = lock, item = item, becomes = kind.becomes,
-    life = kind.life, failures = kind.failures, ours = found == value}
+local before_item = #ARGV[3] + 1
+local function item_of(lock) return string.sub(lock, before_item) end
+-- What becomes of a lock that is not just freed. Second: an error, which ends the script.
+local function judge(kind, id, lock, is_ours)
+  local item = item_of(lock)
+  local run = {lock = lock, item = item, becomes = kind.becomes, life = kind.life,
+    failures = kind.failures, ours = is_ours}
   local ordered = indexed and redis.call('HEXISTS', KEYS[5], item) == 1
-  if run.ours then ours = ours + 1 end
   -- Since we lost the lock, others may have run the item, and what came of that stands: also if a
   -- renewal that came late has taken it once more.
-  local counts = run.ours and not kind.stale
+  local counts = is_ours and not kind.stale
   if not counts then run.failures = 'keep' end
-  if run.ours and ordered then
+  if is_ours and ordered then
     run.becomes = 'quarantine:' .. id
     run.life = '0'
   elseif not counts then
     -- The item may rest all the same, if it is free, after a success.
-    local free_for_us = run.ours or
+    local free_for_us = is_ours or
       not (kind.again or ordered or redis.call('EXISTS', lock) == 1)
     if run.becomes ~= 'rest:cooldown' or not free_for_us then run.becomes = '' end
   end
-  if run.ours and run.becomes ~= '' and run.life == '0' then
+  if is_ours and run.becomes ~= '' and run.life == '0' then
     -- It has no end of its own: not for an item that was taken off the list meanwhile.
     run.parks = pcall('LPOS', KEYS[4], item)
     if type(run.parks) == 'table' and not string.find(run.parks.err, 'WRONGTYPE') then
-      return run.parks
+      return run, run.parks
     elseif not run.parks then
       run.becomes = ''
       run.failures = 'reset'
@@ -77,10 +77,30 @@ for i = 1, #KEYS - 6 do
     run.unparks = ordered and not run.parks
     run.parks = run.parks and not ordered
   end
+  return run
+end
+local size, last_byte
+for i = 1, #KEYS - 6 do
+  local kind, id, lock = kinds[ARGV[at]], ARGV[at + 1], KEYS[i + 5]
+  local value = kind.holder .. id
+  if #value ~= size then
+    size = #value
+    last_byte = tostring(size) -- Redis takes long over a number
+  end
+  -- No more than tells whether it is ours: another's may be of any length, and of any type.
+  local found = pcall('GETRANGE', lock, '0', last_byte)
+  local run = kind -- as most are: ours, and freed
+  if found ~= value or indexed or not kind.frees then
+    if type(found) == 'table' and not string.find(found.err, 'WRONGTYPE') then return found end
+    local trouble
+    run, trouble = judge(kind, id, lock, found == value)
+    if trouble then return trouble end
+  end
+  if found == value then ours = ours + 1 end
   if run.becomes ~= '' then
     kept[#kept + 1] = run
-  elseif run.ours then
-    free[#free + 1] = run.lock
+  elseif found == value then
+    free[#free + 1] = lock
   end
   runs[i] = run
   ids[i] = id
@@ -101,27 +121,34 @@ for _, run in ipairs(kept) do
 end
 
 local reset, most = {}, nil
-for i, run in ipairs(runs) do
+at = first_at
+for i = 1, #runs do
+  local run, kind = runs[i], kinds[ARGV[at]]
   if run.failures == 'reset' then
-    reset[#reset + 1] = run.item
+    reset[#reset + 1] = item_of(KEYS[i + 5])
   elseif run.failures == 'increment' then
-    note(pcall('HINCRBY', KEYS[1], run.item, 1), 'HINCRBY')
+    note(pcall('HINCRBY', KEYS[1], item_of(KEYS[i + 5]), 1), 'HINCRBY')
   end
-  if run.parks then note(pcall('HSET', KEYS[5], run.item, run.kind.note), 'HSET') end
+  if run.parks then note(pcall('HSET', KEYS[5], run.item, kind.note), 'HSET') end
   if run.unparks then note(pcall('HDEL', KEYS[5], run.item), 'HDEL') end
-  local message, written = ARGV[run.at + 2], run.kind.history ~= '0'
-  if message ~= '' and not (run.kind.again and written and noted(ids[i])) then
+  local message, written = ARGV[at + 2], kind.history ~= '0'
+  if message ~= '' and not (kind.again and written and noted(ids[i])) then
     if written then
-      enter(message, ARGV[run.at + 3])
-      most = run.kind.history
+      enter(message, ARGV[at + 3])
+      most = kind.history
     end
     note(pcall('PUBLISH', ARGV[1], message), 'PUBLISH')
   end
+  at = at + 4
 end
-if #reset > 0 then note(pcall('HDEL', KEYS[1], unpack(reset)), 'HDEL') end
+-- Most lists have neither, and to give Redis many words for nothing costs more than to ask.
+local function may_exist(key) return pcall('EXISTS', key) ~= 0 end
+if #reset > 0 and may_exist(KEYS[1]) then
+  note(pcall('HDEL', KEYS[1], unpack(reset)), 'HDEL')
+end
 write_history(most)
 
-local places = note(pcall('ZREM', KEYS[2], unpack(ids)), 'ZREM')
+local places = may_exist(KEYS[2]) and note(pcall('ZREM', KEYS[2], unpack(ids)), 'ZREM')
 places = type(places) == 'number' and places or 0
 if #free > 0 or places > 0 then
   -- Those who have waited longest come first (claim.lua): as many as there is something for.
