@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <utility>
 
 #include "simulation/scripts.hpp"
 
@@ -96,9 +97,14 @@ struct Settling {
     });
   }
 
-  void write_history(const std::vector<std::string>& entries, std::int64_t most) {
+  void write_history(std::vector<std::string>&& entries, std::int64_t most) {
     if (entries.empty()) return;
     List& runs = keys.get<List>(call.key[2]);
+    char begin[64];
+    std::snprintf(begin, sizeof begin, "{\"entered_ms\":%lld,",
+                  static_cast<long long>(keys.now_ms()));
+    for (auto i = std::ssize(entries) - 1; i >= 0; i -= 32)
+      entries[static_cast<std::size_t>(i)].replace(0, 1, begin);
     const std::int64_t last = most - std::ssize(entries) - 1;
     if (last < 0) {
       runs.clear();
@@ -112,9 +118,6 @@ struct Settling {
   }
 
   void record() {
-    char begin[64];
-    std::snprintf(begin, sizeof begin, "{\"entered_ms\":%lld,",
-                  static_cast<long long>(keys.now_ms()));
     std::vector<std::string> entries, reset;
     std::int64_t most = 0;
     // What is known of the history is read once.
@@ -133,15 +136,14 @@ struct Settling {
       const bool written = end.kind->history != 0;
       if (end.message.empty() || (end.kind->again && written && known[end.run])) continue;
       if (written) {
-        const std::size_t cut = end.more.empty() ? 1 : 2;
-        entries.push_back(begin + end.message.substr(1, end.message.size() - cut) + end.more +
-                          (end.more.empty() ? "" : "}"));
+        std::string& entry = entries.emplace_back(end.message);
+        if (!end.more.empty()) entry.replace(entry.size() - 1, 1, end.more + '}');
         most = end.kind->history;
       }
       call.published.push_back({call.arg[0], end.message});
     }
     for (const std::string& item : reset) remove_field(keys, call.key[0], item);
-    write_history(entries, most);
+    write_history(std::move(entries), most);
   }
 };
 

@@ -89,6 +89,7 @@ TEST_CASE("ends of several kinds in one call: each has its own entry") {
     const auto says = [&](const std::string& member) {
       return entry.find(member) != std::string::npos;
     };
+    CHECK(says(R"({"entered_ms":1)") == (i == 29));
     CHECK(says("\"run\":\"" + reply.claims[i].run + '"'));
     CHECK(says("\"item\":\"item " + std::to_string(i) + '"'));
     CHECK(says("\"fence\":" + std::to_string(reply.claims[i].fence.value()) + ','));

@@ -21,6 +21,9 @@ constexpr std::size_t page_of_most = 3;
 constexpr std::size_t most_lists = 1000;
 /// Histories that are read in one write.
 constexpr std::size_t histories_at_once = 128;
+/// Of so many entries that follow each other, one says at least when it came in
+/// (parts/history.lua).
+constexpr std::size_t most_together = 32;
 
 using ops::Json;
 
@@ -67,14 +70,17 @@ void add_field(FinishedRun& run, const std::string& name, const Json& value) {
   }
 }
 
-/// nullopt: not written by us.
-std::optional<FinishedRun> run_of(const std::string& list, const std::string& text) {
+/// nullopt: not written by us. `entered`: of the one before it, and then of this one, which says it
+/// where that is another time.
+std::optional<FinishedRun> run_of(const std::string& list, const std::string& text,
+                                  std::optional<WallTime>& entered) {
   const auto parsed = ops::parse(text);
   if (!parsed || !parsed->is_object()) return std::nullopt;
   const Json& entry = *parsed;
+  if (entry.contains("entered_ms")) entered = WallTime(number_of(entry, "entered_ms"));
   FinishedRun run;
   run.list = list;
-  run.entered = WallTime(number_of(entry, "entered_ms"));
+  run.entered = entered.value_or(WallTime{});
   for (const auto& [name, value] : entry.items()) add_field(run, name, value);
   if (const auto took = entry.find("took_ms"); took != entry.end() && took->is_number())
     run.fields["started"] =
@@ -158,6 +164,12 @@ void History::go_back_to(WallTime time) {
     Reader* reader;
     std::size_t low;
     std::size_t high;
+    std::size_t before = 0;  ///< how many are read with the one in the middle, for its time
+
+    [[nodiscard]] std::size_t middle() const { return low + (high - low) / 2; }
+    [[nodiscard]] std::size_t first() const { return middle() - std::min(middle(), before); }
+    /// Also of one that is not written by us.
+    void narrow(bool later) { (later ? low : high) = later ? middle() + 1 : middle(); }
   };
   std::vector<Span> spans;
   std::vector<redis::Command> commands;
@@ -169,27 +181,32 @@ void History::go_back_to(WallTime time) {
     commands.clear();
     std::vector<std::string> places;
     std::vector<Span*> open;
-    places.reserve(histories_at_once);
+    places.reserve(2 * histories_at_once);
     for (Span& span : spans)
       if (span.low < span.high && open.size() < histories_at_once) {
         open.push_back(&span);
-        const std::string& place =
-            places.emplace_back(std::to_string(span.low + (span.high - span.low) / 2));
-        commands.push_back({"LRANGE", span.reader->key, place, place});
+        const std::string& from = places.emplace_back(std::to_string(span.first()));
+        const std::string& to = places.emplace_back(std::to_string(span.middle()));
+        commands.push_back({"LRANGE", span.reader->key, from, to});
       }
     if (open.empty()) break;
-    const std::vector<redis::ReplyCopy> entries = client_.pipeline(commands);
+    const std::vector<redis::ReplyCopy> replies = client_.pipeline(commands);
     for (std::size_t i = 0; i < open.size(); ++i) {
-      const std::size_t middle = open[i]->low + (open[i]->high - open[i]->low) / 2;
-      const auto run = entries[i].elements.empty()
-                           ? std::nullopt
-                           : run_of(open[i]->reader->list, entries[i].elements[0].text);
-      (run && run->entered > time ? open[i]->low : open[i]->high) =
-          run && run->entered > time ? middle + 1 : middle;
+      Span& span = *open[i];
+      std::optional<WallTime> entered;
+      for (const redis::ReplyCopy& entry : replies[i].elements)
+        run_of(span.reader->list, entry.text, entered);
+      read_ += replies[i].elements.size();
+      // Where many come in together, most don't say when.
+      if (!entered && std::exchange(span.before, most_together - 1) == 0) continue;
+      span.narrow(entered && *entered > time);
     }
-    read_ += open.size();
   }
-  for (const Span& span : spans) span.reader->at = span.low;
+  // What came in meanwhile stands before these, and need not say when.
+  for (const Span& span : spans) {
+    span.reader->at = span.low - std::min(span.low, span.before);
+    if (span.reader->at > 0) span.reader->entered.reset();
+  }
 }
 
 /// A page may hold nothing but what was read before.
@@ -238,7 +255,7 @@ void History::Reader::take(const std::vector<redis::ReplyCopy>& entries, std::si
   }
   for (; next < entries.size(); ++next) {
     last = digest(entries[next].text);
-    if (auto run = run_of(list, entries[next].text))
+    if (auto run = run_of(list, entries[next].text, entered); run && entered)
       page.push_back({std::move(*run), {begin + next + 1, *last}});
   }
   at = begin + entries.size();

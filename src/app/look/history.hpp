@@ -64,14 +64,15 @@ class History {
   struct Reader {
     std::string list;
     std::string key;
-    std::size_t at = 0;                 ///< behind what was read
-    std::optional<std::uint64_t> last;  ///< that was read: a digest of it
-    std::vector<Entry> page;            ///< the newest last
+    std::size_t at = 0;                            ///< behind what was read
+    std::optional<std::uint64_t> last;             ///< that was read: a digest of it
+    std::optional<WallTime> entered = WallTime{};  ///< when that one came in, if that is known
+    std::vector<Entry> page;                       ///< the newest last
     bool at_end = false;
 
     /// The index that is read next: of the one that was read last, which shows whether all have
     /// moved.
-    [[nodiscard]] std::size_t first() const { return at == 0 ? 0 : at - 1; }
+    [[nodiscard]] std::size_t first() const { return at == 0 || !last ? at : at - 1; }
     void take(const std::vector<redis::ReplyCopy>& entries, std::size_t asked);
   };
   void fill();

@@ -76,11 +76,14 @@ refused(404, "not going on, and not in the history", f"/api/v1/runs/{far}?list=w
 refused(409, "more than one run", "/api/v1/runs/0")
 
 title("many runs, of one list and of several")
-entry = '{"type":"ended","entered_ms":%d,"time_ms":%d,"run":"%026d","item":"i","outcome":"failed"}'
+said = '"type":"ended","time_ms":%d,"run":"%026d","item":"i","outcome":"failed"}'
+entry = '{"entered_ms":%d,' + said
 lines = []
 for number in range(130):
+    # Of those that came in together, the newest says when.
+    begin = '{"entered_ms":%d,' % (1000 + number // 7) if number % 7 == 6 or number == 129 else "{"
     for name in ("many", "odd/name?"):
-        lines.append(("LPUSH", name + ":runs", entry % (1000 + number // 7, 5, 2 * number + (name == "many"))))
+        lines.append(("LPUSH", name + ":runs", begin + said % (5, 2 * number + (name == "many"))))
 
 
 def redis(*commands):
