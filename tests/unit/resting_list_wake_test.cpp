@@ -168,6 +168,34 @@ TEST_CASE("after a reconnect all lists claim, a bounded number at a time") {
 
 // ---- where others wait too
 
+namespace {
+
+/// Takes a place among those that are back.
+struct Guest : IdlePolls::Sleeper {
+  using Sleeper::Sleeper;
+  void poll_due(bool, double) override {}
+  void back_due() override {}
+};
+
+}  // namespace
+
+TEST_CASE("what is heard before the first claim is sent asks for no second one") {
+  RestingPoller bench(rule_for("work"), 0);
+  std::vector<std::unique_ptr<Guest>> guests;
+  for (std::size_t i = 0; i < IdlePolls::least_back; ++i) {
+    guests.push_back(std::make_unique<Guest>(bench.idle));
+    REQUIRE(guests.back()->come_in());
+  }
+  bench.begin();
+  auto& handler = bench.sources.back()->handler;
+  handler.on_back();
+  handler.on_wake();
+  CHECK(bench.redis.claims == 0);
+  for (const auto& guest : guests) guest->been_back();
+  bench.run_for(200ms);
+  CHECK(bench.redis.claims == 1);
+}
+
 TEST_CASE("in a crowded line what a run of its own sets free is another's, until it is told") {
   RestingPoller bench(rule_for("work", 2), 1);
   bench.redis.line = Line::crowded;

@@ -92,7 +92,7 @@ void CircularSource::on_looked(const store::LookReply& reply) {
 void CircularSource::on_wake() {
   owes_whole_ = true;
   if (claim_out_) {
-    woken_ = true;
+    woken_ = woken_ || !claim_waits_;  // else it is sent later than this
   } else if (resting_) {
     wake_up(wake_spread);
   }
@@ -164,7 +164,7 @@ void CircularSource::on_back() {
   owes_whole_ = true;
   line_ = store::Line::none;
   if (claim_out_) {
-    woken_ = true;
+    woken_ = woken_ || !claim_waits_;  // else it is sent later than this
   } else if (resting_) {
     come_back();
   }
