@@ -21,7 +21,7 @@ class IdlePolls {
  public:
   static constexpr Duration shortest_pause = std::chrono::milliseconds(250);
   /// Looks that many lists share cost little of the budget, but still time, here and at Redis.
-  static constexpr double looks_per_second = 10'000;
+  static constexpr double looks_per_second = 7'500;
   /// The part of the budget that turns are planned for. The rest is for turns that cost more than
   /// expected.
   static constexpr double planned = 0.8;
@@ -31,6 +31,8 @@ class IdlePolls {
   static constexpr unsigned most_patience = 8;
   /// Turns that were planned when there was more to do are brought forward this often.
   static constexpr Duration review = std::chrono::seconds(2);
+  /// Or so soon, where there was more than twice as much to do.
+  static constexpr Duration early_review = std::chrono::milliseconds(250);
   /// So few claim at once when Redis is back, and twice as many after each that is answered soon,
   /// half as many after one that took long: a thousand hosts that come back together are answered
   /// well within a command's timeout, and one that is alone is not held up.
@@ -107,6 +109,7 @@ class IdlePolls {
     Instant due_{};
     double cost_ = 1;
     std::uint32_t place_ = awake;  ///< in what is due then
+    std::uint8_t patience_ = 1;
     bool hinted_ = false;
     enum class Back : std::uint8_t { no, waiting, at_it };
     Back back_ = Back::no;
@@ -145,6 +148,7 @@ class IdlePolls {
   Sleeper& take_due();
   void arm();
   void run();
+  [[nodiscard]] bool worth_review(Instant now) const;
   void review_turns(Instant now);
   void let_back();
   void let_in(Sleeper& sleeper);
@@ -168,7 +172,9 @@ class IdlePolls {
   double per_second_;
   double tokens_;
   Instant filled_;
-  Instant review_at_;
+  Instant reviewed_at_;
+  /// The longest fair pause by which a turn of now may have been planned.
+  Duration planned_by_ = shortest_pause;
   std::uint64_t random_;
   Duration offbeat_;                                       ///< of this host against others
   std::map<Instant, Due> due_;                             ///< none is empty

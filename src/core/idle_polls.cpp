@@ -26,7 +26,7 @@ IdlePolls::IdlePolls(TimerQueue& timers, const Clock& clock, unsigned per_second
       per_second_(std::max(per_second, 1U)),
       tokens_(per_second_),
       filled_(clock.now()),
-      review_at_(filled_ + review),
+      reviewed_at_(filled_),
       random_(seed | 1U),
       offbeat_(static_cast<Duration::rep>(next_random(random_) % beat.count())),
       debts_timer_(timers_),
@@ -43,8 +43,9 @@ void IdlePolls::Sleeper::sleep(const Terms& terms) {
   wake();
   const Instant now = polls_.clock_.now();
   cost_ = terms.cost;
+  patience_ = static_cast<std::uint8_t>(std::clamp(terms.patience, 1U, most_patience));
   polls_.load_ += cost_;
-  const Instant turn = polls_.on_the_beat(now + polls_.pause(terms.patience));
+  const Instant turn = polls_.on_the_beat(now + polls_.pause(patience_));
   const bool owes = debt_ && !shares();
   if (owes) debt_->turn = turn;
   hinted_ = terms.hint && (owes || now + *terms.hint < turn);
@@ -98,10 +99,15 @@ void IdlePolls::remove_last(std::map<Instant, Due>::iterator due) {
   --sleepers_;
 }
 
-/// Each is looked at once, for they are wherever their lists are.
+/// Each is looked at once, for they are wherever their lists are: far from each other, so the
+/// memory of some is asked for ahead.
 void IdlePolls::sort(Due& due) {
+  constexpr std::size_t ahead = 8;
   order_.clear();
-  for (Sleeper* sleeper : due.sleepers) order_.emplace_back(sleeper->number_, sleeper);
+  for (std::size_t i = 0; i < due.sleepers.size(); ++i) {
+    if (i + ahead < due.sleepers.size()) __builtin_prefetch(due.sleepers[i + ahead]);
+    order_.emplace_back(due.sleepers[i]->number_, due.sleepers[i]);
+  }
   std::sort(order_.begin(), order_.end(), std::greater<>());
   for (std::uint32_t place = 0; place < order_.size(); ++place) {
     due.sleepers[place] = order_[place].second;
@@ -323,14 +329,17 @@ Duration IdlePolls::fair_pause() const {
                   Duration(shortest_pause));
 }
 
-/// Three quarters to five quarters of that.
+/// An eighth less to an eighth more: hosts and lists that began together drift apart within some
+/// turns, and none waits much longer than another.
 Duration IdlePolls::pause(unsigned patience) {
-  const double base = std::min(patience, most_patience) * static_cast<double>(fair_pause().count());
-  return Duration(static_cast<Duration::rep>(base * (0.75 + 0.5 * random_part())));
+  const Duration fair = fair_pause();
+  planned_by_ = std::max(planned_by_, fair);
+  const double base = patience * static_cast<double>(fair.count());
+  return Duration(static_cast<Duration::rep>(base * (0.875 + 0.25 * random_part())));
 }
 
 Duration IdlePolls::longest_turn() const {
-  return fair_pause() * 5 / 4 + beat;
+  return fair_pause() * 9 / 8 + beat;
 }
 
 double IdlePolls::random_part() {
@@ -353,24 +362,32 @@ void IdlePolls::arm() {
     const double wait = (1 - tokens_) / left_a_second() * microseconds_per_second;
     at = std::max(at, filled_ + Duration(static_cast<Duration::rep>(wait) + 1));
   }
-  at = std::min(at, review_at_);
+  at = std::min(at, reviewed_at_ + review);
   if (timer_.deadline() != at) timer_.set(at, [this] { run(); });
 }
 
 /// A turn is planned by what there is to do when its sleeper goes to sleep. Ten thousand lists that
 /// each take a command of their own for a moment would wait for minutes, with nobody before them.
+bool IdlePolls::worth_review(Instant now) const {
+  const Duration since = now - reviewed_at_;
+  return since >= review || (since >= early_review && planned_by_ > 2 * fair_pause());
+}
+
+/// To look at all turns costs more than to wait a little longer for some.
 void IdlePolls::review_turns(Instant now) {
-  if (now < review_at_) return;
-  review_at_ = now + review;
-  const Instant latest = on_the_beat(now + most_patience * longest_turn());
+  reviewed_at_ = now;
+  const Duration longest = longest_turn();
+  if (planned_by_ <= longest) return;
   std::vector<Sleeper*> late;
-  for (auto due = due_.upper_bound(latest); due != due_.end(); ++due)
+  for (auto due = due_.upper_bound(on_the_beat(now + longest)); due != due_.end(); ++due)
     for (Sleeper* sleeper : due->second.sleepers)
-      if (!sleeper->hinted_) late.push_back(sleeper);
+      if (!sleeper->hinted_ && due->first > on_the_beat(now + sleeper->patience_ * longest))
+        late.push_back(sleeper);
+  planned_by_ = fair_pause();
   for (Sleeper* sleeper : late) {
     remove(*sleeper);
     load_ += sleeper->cost_;
-    sleeper->due_ = on_the_beat(now + pause(1));
+    sleeper->due_ = on_the_beat(now + pause(sleeper->patience_));
     add(*sleeper);
   }
 }
@@ -378,7 +395,7 @@ void IdlePolls::review_turns(Instant now) {
 void IdlePolls::run() {
   refill();
   const Instant now = clock_.now();
-  review_turns(now);
+  if (worth_review(now)) review_turns(now);
   // Who shares goes with everybody who is due: a command for a few would cost as much. A hint is
   // followed by a command of its own.
   while (tokens_ >= 1 && !due_.empty() && due_.begin()->first <= now) {
