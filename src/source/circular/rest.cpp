@@ -78,11 +78,12 @@ void CircularSource::on_looked(const store::LookReply& reply) {
     paid_ = 1;  // for the claim
     return stir();
   }
-  looked_at_ = clock_.now();
   std::optional<Duration> hint;
-  if (free_at_) hint = std::max(*free_at_ - looked_at_, Duration{0});
-  if (wake_due_)
-    hint = std::max(std::min(hint.value_or(Duration::max()), *wake_due_ - looked_at_), Duration{0});
+  if (free_at_ || wake_due_) {
+    const Instant free_at = free_at_ ? *free_at_ : Instant::max();
+    const Instant wake_due = wake_due_ ? *wake_due_ : Instant::max();
+    hint = std::max(std::min(free_at, wake_due) - clock_.now(), Duration{0});
+  }
   const bool patient = reply.hears && last_ == ClaimEnd::empty;
   sleep({hint, patient ? when_it_hears : 1, reply.cost});
 }
@@ -218,6 +219,7 @@ void CircularSource::poll_due(bool hinted, double paid) {
   const bool overdue = now - looked_at_ > look_at_least;
   if ((!hinted || overdue) && may_look()) {
     looking_ = true;
+    looked_at_ = now;
     return list_->look();
   }
   stir();
