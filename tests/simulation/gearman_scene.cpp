@@ -36,6 +36,12 @@ GearmanScene::GearmanScene(const GearmanPlace& place, Random random)
       second_(place.world, "gearman2") {
   auto watch = std::make_unique<GearmanWatch>(place_.promises, gearman_name);
   watch_ = watch.get();
+  watch_->concurrency_of = [this](const std::string& name) -> std::size_t {
+    const Supervisor* supervisor = host(name).supervisor();
+    if (supervisor == nullptr) return 0;
+    const auto found = supervisor->lists().find(gearman_name);
+    return found == supervisor->lists().end() ? 0 : found->second->rule().concurrency;
+  };
   place_.promises.add(std::move(watch));
   for (Gearmand* each : {&first_, &second_}) {
     each->watcher = watch_;

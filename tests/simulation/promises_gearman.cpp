@@ -63,7 +63,7 @@ void GearmanWatch::given(Gearmand& at, const GearmanJob& job, const Gearmand::Wh
                 "given to " + to.name + ", connection " + std::to_string(to.session));
   if (!is_host(to.name)) return;
   givens_.push_back({at.name(), job.id(), job.handle, to.name, to.session, promises_.now()});
-  givens_.back().limit = limits_[to.name];
+  givens_.back().limit = std::max(limits_[to.name], concurrency_of(to.name));
 }
 
 /// As the run went.

@@ -30,6 +30,8 @@ class GearmanWatch final : public KindWatch, public Gearmand::Watcher {
   /// That were given to hosts, or came back, since the beginning.
   [[nodiscard]] std::uint64_t moves(const std::string& gearmand) { return moves_[gearmand]; }
   [[nodiscard]] std::size_t held_by(const std::string& host, const std::string& gearmand) const;
+  /// What a host's list allows now.
+  std::function<std::size_t(const std::string& host)> concurrency_of;
 
   // Gearmand::Watcher
   void given(Gearmand& at, const GearmanJob& job, const Gearmand::Who& to) override;
@@ -66,7 +68,7 @@ class GearmanWatch final : public KindWatch, public Gearmand::Watcher {
     bool goes_back = false;  ///< this host has ended it for a reason of its own
     Instant over{};
     std::optional<Gearmand::Ending> told{};  ///< to gearmand, which has taken it
-    std::size_t limit = 0;  ///< concurrency of the run before it: a reload may have lowered it
+    std::size_t limit = 0;  ///< concurrency when it was given: a reload may have lowered it since
   };
 
   [[nodiscard]] static bool is_host(const std::string& name) { return name.starts_with('h'); }

@@ -56,7 +56,7 @@ void JobWatch::after(Server& server, const Server::Command& command, const Value
   } else if (command.lua == &scripts_of::job_renew) {
     after_renew(command, reply);
   } else if (command.lua == &scripts_of::job_end) {
-    after_end(server, command);
+    after_end(server, command, reply);
   } else if (command.lua == &scripts_of::job_change) {
     for (std::size_t i = 6; i < command.arg.size(); ++i)
       promises_.taken_away(server, keys_.feed, command.arg[i]);
@@ -98,25 +98,33 @@ void JobWatch::after_renew(const Server::Command& command, const Value& reply) {
   }
 }
 
-/// A job is finished once.
-void JobWatch::after_end(Server& server, const Server::Command& command) {
+/// A job is finished once. One call may end two runs of it, of which one has its claim.
+void JobWatch::after_end(Server& server, const Server::Command& command, const Value& reply) {
   constexpr std::size_t first = 5, of_kind = 5, of_run = 6;
   const auto kinds = static_cast<std::size_t>(number(command.arg[4]));
+  std::set<std::string> jobs, done;
   for (std::size_t at = first + of_kind * kinds; at + of_run <= command.arg.size(); at += of_run) {
     const auto kind = static_cast<std::size_t>(number(command.arg[at])) - 1;
     const std::string &effect = command.arg[first + of_kind * kind + 1], &run = command.arg[at + 1],
                       &id = command.arg[at + 2];
     const bool was = claimed_.contains(id), is = is_claimed(server, id);
+    if (was) jobs.insert(id);
     promises_.log(server.name(), about(id),
                   "end of run " + run + ", " + effect + (was && !is ? "" : ": nothing"));
     promises_.ended(run);
-    if (effect != "finish" || !was || is) continue;
+    if (effect != "finish" || !was || is || !done.insert(id).second) continue;
     const auto [known, anew] = finished_.emplace(server.name() + ' ' + id, run);
     if (!anew)
       return promises_.break_promise(
           "a job is finished once",
           id + " is finished by run " + run + ", and was by run " + known->second, {about(id)});
   }
+  const auto ours = reply.elements.empty() ? 0 : reply.elements.front().number;
+  if (ours > static_cast<std::int64_t>(jobs.size()))
+    promises_.break_promise("a job has one holder",
+                            std::to_string(ours) + " ends of " + command.who + " had a claim, of " +
+                                std::to_string(jobs.size()) + " jobs that were claimed",
+                            {command.who});
 }
 
 /// What is put there stays there until it is done, or somebody takes it back.

@@ -30,7 +30,7 @@ class JobWatch final : public KindWatch {
   [[nodiscard]] bool is_about_it(const Server::Command& command) const;
   void after_take(Server& server, const Server::Command& command, const Value& reply);
   void after_renew(const Server::Command& command, const Value& reply);
-  void after_end(Server& server, const Server::Command& command);
+  void after_end(Server& server, const Server::Command& command, const Value& reply);
   void check_items(Server& server, const Server::Command& command);
   void check_places(Server& server, const std::string& who);
   void look_at_queue(Server& server, bool room);

@@ -218,9 +218,11 @@ Duration Scene::for_how_long(const std::string& what, bool is) {
 }
 
 /// Where an item is free and a host has room for it, the list turns; and who is at it passes no
-/// item over. By each name that hosts give its locks.
+/// item over. By each name that hosts give its locks: where they give it several, they wait in one
+/// line all the same, and an item that is locked by one name is somebody's.
 void Scene::look_at_list(const std::string& list) {
   std::map<std::pair<Server*, std::string>, std::string> idle;  // who has had room for so long
+  std::map<Server*, std::set<std::string>> names;
   for (const auto& each : hosts_) {
     const auto* supervisor = each->supervisor();
     if (supervisor == nullptr) continue;
@@ -230,14 +232,16 @@ void Scene::look_at_list(const std::string& list) {
                                      list + " is not served by " + each->name(), {each->name()});
     const bool room = has_room(*each, *served->second);
     const std::string locks = list + ':' + *served->second->rule().circular().lock_key + ':';
+    names[&server(each->server())].insert(locks);
     if (for_how_long(each->server() + ' ' + each->name() + ' ' + locks, room) > longest_wait)
       idle[{&server(each->server()), locks}] = each->name();
   }
-  for (const auto& [where, who] : idle) look_at_items(*where.first, list, where.second, who);
+  for (const auto& [where, who] : idle)
+    look_at_items(*where.first, list, where.second, names[where.first], who);
 }
 
 void Scene::look_at_items(Server& at, const std::string& list, const std::string& locks,
-                          const std::string& who) {
+                          const std::set<std::string>& names, const std::string& who) {
   const List* items = at.keys().find<List>(list + ":list");
   if (items == nullptr) return;
   const auto& turning = promises_.turning(at.name() + ' ' + locks);
@@ -248,7 +252,10 @@ void Scene::look_at_items(Server& at, const std::string& list, const std::string
   was.swap(free);
   for (const std::string& item : *items) {
     const bool parked = has_field(at.keys(), list + ":quarantined", item);  // by whichever name
-    if (parked || at.keys().exists(locks + item)) continue;
+    const bool locked = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+      return at.keys().exists(name + item);
+    });
+    if (parked || locked) continue;
     const auto known = was.find(item);
     const Free since = known == was.end() ? Free{world_.now(), turning.claims} : known->second;
     if (promises_.visited(at.name(), list, item) > since.at) continue;

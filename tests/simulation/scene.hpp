@@ -89,7 +89,7 @@ class Scene {
   void look(Duration since_calm);
   void look_at_list(const std::string& list);
   void look_at_items(Server& at, const std::string& list, const std::string& locks,
-                     const std::string& who);
+                     const std::set<std::string>& names, const std::string& who);
   [[nodiscard]] Duration time_for_pass(std::size_t items, const std::string& who) const;
   [[nodiscard]] Duration time_for_calls(std::size_t calls, const std::string& who) const;
   [[nodiscard]] Duration time_for_plain_pass(std::size_t items, const std::string& who) const;
