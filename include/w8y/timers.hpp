@@ -21,9 +21,6 @@ class TimerQueue {
  public:
   using Callback = std::function<void()>;
 
-  /// Called whenever the earliest deadline may have changed.
-  std::function<void()> on_change;
-
   /// One that nobody owns: it can't be cancelled.
   void set(Instant at, Callback callback) { set(at, std::move(callback), nullptr); }
   /// Runs every callback due at `now`; returns how many. Timers set by callbacks run at the next

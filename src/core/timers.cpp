@@ -4,9 +4,7 @@ namespace w8y {
 
 TimerQueue::Timers::value_type* TimerQueue::set(Instant at, Callback callback, Timer* timer) {
   const Key key{at, ++sequence_};
-  const bool first = timers_.empty() || key < timers_.begin()->first;
   const auto entry = timers_.emplace(key, Entry{std::move(callback), timer}).first;
-  if (first && on_change) on_change();
   return &*entry;
 }
 

@@ -40,56 +40,51 @@ WallTime SystemClock::wall() const {
 Loop::Loop() : Loop(system_clock()) {}
 
 Loop::Loop(const Clock& clock) : clock_(clock), walking_(before_wait_.end()) {
-  if (const int result = uv_loop_init(&uv_); result < 0)
-    throw std::system_error(-result, std::generic_category(), "can't make an event loop");
-  polls_ = std::make_unique<PollSet>(&uv_);
   timer_fd_ = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
   if (timer_fd_ < 0) throw std::system_error(errno, std::generic_category(), "timerfd_create");
   timer_watch_ = std::make_unique<Watch>(*this, timer_fd_, [this](bool, bool) { on_timer(); });
-  timer_watch_->want(true, false);
   timer_watch_->keep_loop_alive(false);
-  // A timer that is set while the last handle closes must not be too late for this turn's end.
-  timers_.on_change = [this] {
-    if (timer_watch_) timer_watch_->keep_loop_alive(true);
-  };
-
-  prepare_ = new uv_prepare_t;
-  uv_prepare_init(&uv_, prepare_);
-  prepare_->data = this;
-  uv_prepare_start(prepare_,
-                   [](uv_prepare_t* handle) { static_cast<Loop*>(handle->data)->on_prepare(); });
-  uv_unref(reinterpret_cast<uv_handle_t*>(prepare_));
+  timer_watch_->want(true, false);
 }
 
 Loop::~Loop() {
   timer_watch_.reset();
-  polls_.reset();
-  uv_prepare_stop(prepare_);
-  uv_close(reinterpret_cast<uv_handle_t*>(prepare_),
-           [](uv_handle_t* handle) { delete reinterpret_cast<uv_prepare_t*>(handle); });
-  while (uv_run(&uv_, UV_RUN_NOWAIT) != 0) {
-  }  // close callbacks free the handles
-  uv_loop_close(&uv_);
+  uv_.reset();
   close(timer_fd_);
 }
 
+uv_loop_t* Loop::uv() {
+  if (!uv_) uv_ = std::make_unique<UvPart>(*this);
+  return uv_->get();
+}
+
+bool Loop::alive() {
+  return polls_.held() || timers_.next() || (uv_ && uv_->alive());
+}
+
 void Loop::run() {
-  uv_run(&uv_, UV_RUN_DEFAULT);
+  while (!stopped_ && alive()) go_round(true);
+  stopped_ = false;
 }
 
 void Loop::turn(bool wait) {
   in_turn_ = true;
-  uv_run(&uv_, wait ? UV_RUN_ONCE : UV_RUN_NOWAIT);
-  in_turn_ = false;
+  go_round(wait);
+  in_turn_ = stopped_ = false;
 }
 
 void Loop::stop() {
-  uv_stop(&uv_);
+  stopped_ = true;
 }
 
-void Loop::on_prepare() noexcept {
+void Loop::go_round(bool wait) noexcept {
+  timer_ran_ = false;
+  if (uv_ && uv_->has_to_run()) uv_->turn();
   step();
   arm();
+  // Who turns the loop until something is so would wait for an event that may never come.
+  const bool came = (in_turn_ && timer_ran_) || stopped_ || (uv_ && uv_->has_to_run());
+  polls_.poll(wait && !came && alive());
 }
 
 void Loop::step() {
@@ -101,8 +96,7 @@ void Loop::step() {
     const Instant at = now();
     if (*next > at) break;
     timers_.run_due(at);
-    // Who turns the loop until something is so would wait for an event that may never come.
-    if (in_turn_) uv_stop(&uv_);
+    timer_ran_ = true;
   }
   for (walking_ = before_wait_.begin(); walking_ != before_wait_.end();) {
     BeforeWait* hook = *walking_++;
@@ -112,7 +106,6 @@ void Loop::step() {
 
 void Loop::arm() {
   const auto next = timers_.next();
-  timer_watch_->keep_loop_alive(next.has_value());
   // Waking once too early costs less than a system call for each timer that is set and cancelled.
   if (!next || (armed_ && *armed_ <= *next)) return;
   armed_ = next;

@@ -1,7 +1,5 @@
-// The event loop of a program: libuv, the clock, the timers, and what runs once per turn.
+// The event loop of a program: descriptors, the clock, the timers, and what runs once per turn.
 #pragma once
-
-#include <uv.h>
 
 #include <functional>
 #include <list>
@@ -12,6 +10,7 @@
 #include <w8y/timers.hpp>
 
 #include "loop/poll_set.hpp"
+#include "loop/uv_part.hpp"
 #include "loop/watch.hpp"
 
 namespace w8y::loop {
@@ -22,10 +21,10 @@ class SystemClock : public Clock {
   [[nodiscard]] WallTime wall() const override;
 };
 
-/// Owns a uv_loop_t and outlives everything that uses it. One thread. Timers have microsecond
-/// deadlines on the clock's own time: a timerfd on CLOCK_BOOTTIME wakes the loop, so a deadline
-/// that passed while the machine slept is handled as soon as it wakes. A timer for now() runs later
-/// in the same turn, before the loop waits, and costs no system call.
+/// Outlives everything that uses it. One thread. Timers have microsecond deadlines on the clock's
+/// own time: a timerfd on CLOCK_BOOTTIME wakes the loop, so a deadline that passed while the
+/// machine slept is handled as soon as it wakes. A timer for now() runs later in the same turn,
+/// before the loop waits, and costs no system call.
 class Loop {
  public:
   Loop();
@@ -45,8 +44,10 @@ class Loop {
   /// turn.
   void step();
 
-  [[nodiscard]] uv_loop_t* uv() { return &uv_; }
-  [[nodiscard]] PollSet& polls() { return *polls_; }
+  /// For what is about to be begun on it. Made with the first question: a program that needs no
+  /// libuv starts without it. Its own timers are not looked at; timers() are for that.
+  [[nodiscard]] uv_loop_t* uv();
+  [[nodiscard]] PollSet& polls() { return polls_; }
   [[nodiscard]] const Clock& clock() const { return clock_; }
   [[nodiscard]] Instant now() const { return clock_.now(); }
   [[nodiscard]] TimerQueue& timers() { return timers_; }
@@ -70,20 +71,22 @@ class Loop {
   };
 
  private:
-  void on_prepare() noexcept;
+  void go_round(bool wait) noexcept;
+  [[nodiscard]] bool alive();
   void on_timer() noexcept;
   void arm();
 
-  uv_loop_t uv_{};
   const Clock& clock_;
   TimerQueue timers_;
   int timer_fd_ = -1;
-  std::unique_ptr<PollSet> polls_;
+  PollSet polls_;
+  std::unique_ptr<UvPart> uv_;
   std::unique_ptr<Watch> timer_watch_;
   std::optional<Instant> armed_;
-  bool in_turn_ = false;  ///< of turn(), which may have what it is waited for already
+  bool in_turn_ = false;    ///< of turn(), which may have what it is waited for already
+  bool timer_ran_ = false;  ///< in this round
+  bool stopped_ = false;
   CallTimes lag_;
-  uv_prepare_t* prepare_ = nullptr;
   std::list<BeforeWait*> before_wait_;
   std::list<BeforeWait*>::iterator walking_;
 };

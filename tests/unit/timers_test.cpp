@@ -67,14 +67,4 @@ TEST_CASE(
   CHECK(ran == 11);
 }
 
-TEST_CASE("the driver is told when the earliest deadline changes") {
-  TimerQueue queue;
-  int told = 0;
-  queue.on_change = [&] { ++told; };
-  queue.set(at(10ms), [] {});
-  queue.set(at(20ms), [] {});
-  queue.set(at(5ms), [] {});
-  CHECK(told == 2);
-}
-
 }  // namespace timers_test
