@@ -89,9 +89,14 @@ void SocketTransport::try_next() {
   drop_socket();
   while (next_ < addresses_.size()) {
     const auto left = static_cast<Duration::rep>(addresses_.size() - next_);
-    if (!try_address(addresses_[next_++])) continue;
+    const Attempt attempt = try_address(addresses_[next_++]);
+    if (attempt == Attempt::failed) continue;
     state_ = State::connecting;
     const Instant now = loop_.now();
+    if (attempt == Attempt::connected) {
+      timer_.set(now, [this] { on_connected(); });
+      return;
+    }
     timer_.set(now + (deadline_ - now) / left, [this] {
       problem_ = "no answer in time";
       try_next();
@@ -101,28 +106,30 @@ void SocketTransport::try_next() {
   give_up();
 }
 
-bool SocketTransport::try_address(const Address& address) {
+SocketTransport::Attempt SocketTransport::try_address(const Address& address) {
   fd_ = socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd_ >= 0) {
     if (address.family() != AF_UNIX) prepare_tcp(fd_);
-    // A connect that is complete at once is told like any other: as writable.
-    if (::connect(fd_, address.get(), address.length) == 0 || errno == EINPROGRESS) {
+    const int result = ::connect(fd_, address.get(), address.length);
+    if (result == 0 || errno == EINPROGRESS) {
+      // A unix socket is connected at once; TCP, if ever, is told like any other: as writable.
+      const bool connected = result == 0 && address.family() == AF_UNIX;
       try {
         watch_ = std::make_unique<Watch>(
             loop_, fd_, [this](bool readable, bool writable) { on_event(readable, writable); });
-        watch_->want(false, true);
-        return true;
+        watch_->want(connected, !connected);
+        return connected ? Attempt::connected : Attempt::begun;
       } catch (const std::exception& error) {
         problem_ = error.what();
         drop_socket();
-        return false;
+        return Attempt::failed;
       }
     }
   }
   // On a unix socket, EAGAIN means that the server's backlog is full.
   problem_ = errno == EAGAIN ? "too many connections wait to be accepted" : std::strerror(errno);
   drop_socket();
-  return false;
+  return Attempt::failed;
 }
 
 void SocketTransport::on_event(bool readable, bool writable) {
@@ -148,6 +155,10 @@ void SocketTransport::on_connect_result() {
     timer_.set(loop_.now(), [this] { try_next(); });
     return;
   }
+  on_connected();
+}
+
+void SocketTransport::on_connected() {
   timer_.cancel();
   state_ = State::connected;
   watch_->want(true, false);

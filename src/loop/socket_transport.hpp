@@ -39,9 +39,11 @@ class SocketTransport final : public Transport {
 
   void on_addresses(std::vector<Address> addresses, const std::string& why);
   void try_next();
-  bool try_address(const Address& address);
+  enum class Attempt { failed, begun, connected };
+  Attempt try_address(const Address& address);
   void on_event(bool readable, bool writable);
   void on_connect_result();
+  void on_connected();
   void read_some();
   void give_up();
   void fail(const std::string& why);

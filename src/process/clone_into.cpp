@@ -32,6 +32,7 @@ struct CloneArguments {
   std::uint64_t cgroup = 0;
 };
 
+constexpr std::uint64_t clear_handlers = std::uint64_t{1} << 32;
 constexpr std::uint64_t into_cgroup = std::uint64_t{1} << 33;
 constexpr long clone3_number = 435;  // the same on all architectures
 
@@ -94,18 +95,37 @@ bool can_clone_into_group() {
   return call_clone3(nullptr, 0, nullptr, nullptr) == -EINVAL;
 }
 
-pid_t clone_into_group(int group, char* stack, char* stack_top, ChildPlan& plan, int& pidfd) {
-  CloneArguments arguments;
-  arguments.flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | into_cgroup;
+namespace {
+
+pid_t clone_beside(CloneArguments& arguments, char* stack, char* stack_top, ChildPlan& plan,
+                   int& pidfd) {
+  arguments.flags |= CLONE_VM | CLONE_VFORK | CLONE_PIDFD;
   arguments.pidfd = address(&pidfd);
   arguments.exit_signal = SIGCHLD;
   arguments.stack = address(stack);
   arguments.stack_size = static_cast<std::uint64_t>(stack_top - stack);
-  arguments.cgroup = static_cast<std::uint64_t>(group);
   const long result = call_clone3(&arguments, sizeof arguments, run_child, &plan);
   if (result >= 0) return static_cast<pid_t>(result);
   errno = static_cast<int>(-result);
   return -1;
+}
+
+}  // namespace
+
+pid_t clone_into_group(int group, char* stack, char* stack_top, ChildPlan& plan, int& pidfd) {
+  CloneArguments arguments;
+  arguments.flags = into_cgroup;
+  arguments.cgroup = static_cast<std::uint64_t>(group);
+  return clone_beside(arguments, stack, stack_top, plan, pidfd);
+}
+
+pid_t clone_cleared(char* stack, char* stack_top, ChildPlan& plan, int& pidfd) {
+  CloneArguments arguments;
+  arguments.flags = clear_handlers;
+  plan.handlers_cleared = true;
+  const pid_t pid = clone_beside(arguments, stack, stack_top, plan, pidfd);
+  if (pid < 0) plan.handlers_cleared = false;
+  return pid;
 }
 
 namespace {

@@ -94,6 +94,11 @@ pid_t clone_child(ChildPlan& plan, int group, int& pidfd, int& group_error) {
     const pid_t pid = clone_into_group(group, stack.bottom(), stack.top(), plan, pidfd);
     if (pid >= 0 || !is_about_group(errno)) return pid;
     group_error = errno;
+  } else if (plan.keep_ignored) {
+    // Two looks at each signal less, in all some 60 system calls.
+    const pid_t pid = clone_cleared(stack.bottom(), stack.top(), plan, pidfd);
+    if (pid >= 0) return pid;
+    plan.realtime_signals = realtime_signals();
   }
   return clone(run_child, stack.top(), CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &plan,
                &pidfd);

@@ -39,14 +39,22 @@ W8Y_BARE void reset_signal(int number) {
   sigaction(number, &standard, nullptr);
 }
 
-/// A handler of ours must not run in the child, and what we ignore is no business of its.
-W8Y_BARE void reset_signals(const ChildPlan& plan) {
+W8Y_BARE void reset_standard_signals(const ChildPlan& plan) {
   for (int number = 1; number < first_realtime; ++number) {
     if (number == SIGKILL || number == SIGSTOP) continue;
     struct sigaction now {};
     if (sigaction(number, nullptr, &now) != 0 || now.sa_handler == SIG_DFL) continue;
     if (now.sa_handler == SIG_IGN && plan.keep_ignored && number != SIGPIPE) continue;
     reset_signal(number);
+  }
+}
+
+/// A handler of ours must not run in the child, and what we ignore is no business of its.
+W8Y_BARE void reset_signals(const ChildPlan& plan) {
+  if (plan.handlers_cleared && plan.keep_ignored) {
+    reset_signal(SIGPIPE);
+  } else {
+    reset_standard_signals(plan);
   }
   for (int number = first_realtime; plan.realtime_signals != 0 && number <= last_signal; ++number)
     if ((plan.realtime_signals >> (number - 1) & 1) != 0) reset_signal(number);

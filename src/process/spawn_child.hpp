@@ -54,6 +54,7 @@ struct ChildPlan {
   int status = -1;  ///< told there, too, what went wrong; -1: we share our memory
   pid_t parent = 0;
   std::uint64_t realtime_signals = 0;  ///< bit n - 1: signal n, of 32 and more, is to be reset
+  bool handlers_cleared = false;       ///< by the kernel: no signal has a handler of ours
 
   bool own_session = true;
   bool close_others = true;
@@ -79,6 +80,9 @@ struct ChildPlan {
 /// As clone(2) with CLONE_VM | CLONE_VFORK | CLONE_PIDFD, and born in a control group: glibc has no
 /// call for that. -1: errno says why; ENOSYS where this can't be had.
 pid_t clone_into_group(int group, char* stack, char* stack_top, ChildPlan& plan, int& pidfd);
+/// The same in our own group, and without our handlers, so that the child needn't look for them;
+/// Linux 5.5 can.
+pid_t clone_cleared(char* stack, char* stack_top, ChildPlan& plan, int& pidfd);
 
 /// As fork(2), but that the child is our parent's (CLONE_PARENT), with a pidfd, and born in a
 /// control group unless `group` is -1 or can't take it: `group_error` says so.

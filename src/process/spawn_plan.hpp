@@ -1,6 +1,7 @@
 // From a request to what the child needs, and from what went wrong to words.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,9 @@ struct SpawnScratch {
 std::optional<SpawnError> check_request(const SpawnRequest& request);
 /// `plan` points into both: they are to outlive it.
 void lay_out(const SpawnRequest& request, SpawnScratch& scratch, ChildPlan& plan);
+/// Bit n - 1: signal n, of 32 and more, had another effect than its default one at the first
+/// question.
+std::uint64_t realtime_signals();
 SpawnError::About what_failed(Step step);
 std::string text_of(const SpawnRequest& request, const SpawnFailure& failure);
 
