@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -66,6 +67,23 @@ std::string named(const ShownItem& item) {
   return "'" + item.beginning + "…' (" + std::to_string(item.length) + " bytes)";
 }
 
+constexpr std::array stop_signals = {SIGINT, SIGTERM, SIGHUP};
+
+/// From before the first claim until somebody hears them: no lock is left behind.
+class SignalsHeldBack {
+ public:
+  SignalsHeldBack() {
+    sigset_t held;
+    sigemptyset(&held);
+    for (const int number : stop_signals) sigaddset(&held, number);
+    sigprocmask(SIG_BLOCK, &held, &before_);
+  }
+  void let_through() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
+
 /// waiting for Redis → claiming → running → settling → over; with -c from settling to claiming.
 class OneItem final : private PollerEvents, private redis::Client::Listener {
  public:
@@ -80,20 +98,18 @@ class OneItem final : private PollerEvents, private redis::Client::Listener {
         poller_(PollerHost{loop.clock(), loop.timers(), places_, *this}, rule_of(options)),
         executor_(std::make_shared<executor::AttachedExecutor>(loop, poller_.run_handler())),
         drain_(loop.timers()),
-        patience_(loop.timers()) {
-    for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
-      struct sigaction now {};
-      // What nohup(1) made us ignore stays ignored.
-      if (sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN) continue;
-      signals_.push_back(std::make_unique<loop::SignalWatch>(
-          loop, number, [this](int caught) { told_to_stop(caught); }));
-    }
-  }
+        patience_(loop.timers()) {}
 
   int run() {
+    SignalsHeldBack until_caught;
     poller_.allow_ahead(false);
     if (!options_.continuous) poller_.set_budget(1);
     poller_.begin(source::make_circular(session_, idle_, poller_.source_handler()), executor_);
+    loop_.step();
+    // The claim is on its way: what the run needs besides is made while Redis works.
+    catch_signals();
+    until_caught.let_through();
+    executor_->prepare();
     loop_.run();
     return exit_;
   }
@@ -154,6 +170,16 @@ class OneItem final : private PollerEvents, private redis::Client::Listener {
     if (why.empty() || why == trouble_) return;
     trouble_ = why;
     log_.line(why);
+  }
+
+  void catch_signals() {
+    for (const int number : stop_signals) {
+      struct sigaction now {};
+      // What nohup(1) made us ignore stays ignored.
+      if (sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN) continue;
+      signals_.push_back(std::make_unique<loop::SignalWatch>(
+          loop_, number, [this](int caught) { told_to_stop(caught); }));
+    }
   }
 
   void told_to_stop(int number) {

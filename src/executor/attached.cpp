@@ -15,27 +15,24 @@ namespace w8y::executor {
 
 namespace {
 
-/// Our environment, with the item under one more name.
-std::vector<std::string> environment(const std::string& name, const Item& item) {
-  std::vector<std::string> result;
-  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable)
-    result.emplace_back(*variable);
-  if (name.empty()) return result;
+/// One more variable: the item.
+void add_item(std::vector<std::string>& environment, const std::string& name, const Item& item) {
+  if (name.empty()) return;
   const std::string start = name + '=';
-  std::erase_if(result, [&](const std::string& variable) { return variable.starts_with(start); });
-  if (fits_variable(name, item)) result.push_back(start + item);
-  return result;
+  std::erase_if(environment,
+                [&](const std::string& variable) { return variable.starts_with(start); });
+  if (fits_variable(name, item)) environment.push_back(start + item);
 }
 
-std::optional<NotStarted> prepare(const Claim& claim, const Rule& rule,
-                                  process::ChildOptions& options) {
+std::optional<NotStarted> fill(const Claim& claim, const Rule& rule,
+                               process::ChildOptions& options) {
   process::SpawnRequest& request = options.spawn;
   const std::string& program = rule.command->front();
   auto found = process::find_program(program);
   if (found.path.empty()) return NotStarted{"can't run " + program + ": " + found.problem};
   request.program = std::move(found.path);
   if (auto problem = fill_in(rule.command, claim.item, request.argv)) return problem;
-  request.env = environment(rule.child->env_var, claim.item);
+  add_item(request.env, rule.child->env_var, claim.item);
   request.own_session = false;
   request.close_others = false;  // ours close by themselves; those that we were given are its, too
   request.keep_ignored = true;
@@ -49,11 +46,19 @@ std::optional<NotStarted> prepare(const Claim& claim, const Rule& rule,
 AttachedExecutor::AttachedExecutor(loop::Loop& loop, RunHandler& handler)
     : loop_(loop), handler_(handler), soon_(loop.timers()), sweep_(loop.timers()) {}
 
+void AttachedExecutor::prepare() {
+  if (!environment_.empty()) return;
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable)
+    environment_.emplace_back(*variable);
+}
+
 void AttachedExecutor::start(const Claim& claim, RulePtr rule) {
   run_ = claim.run;
   told_started_ = false;
   process::ChildOptions options;
-  if (auto problem = prepare(claim, *rule, options)) {
+  prepare();
+  options.spawn.env = std::exchange(environment_, {});
+  if (auto problem = fill(claim, *rule, options)) {
     soon_.set(loop_.now(), [this, problem = std::move(*problem)] { on_ended(problem); });
     return;
   }

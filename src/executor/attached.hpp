@@ -23,6 +23,9 @@ class AttachedExecutor : public Executor, private process::ChildHandler {
  public:
   AttachedExecutor(loop::Loop& loop, RunHandler& handler);
 
+  /// Makes ready what the next run needs whatever its item is. start() does where nobody has.
+  void prepare();
+
   // of Executor
   void start(const Claim& claim, RulePtr rule) override;
   void stop(const RunId& run) override;
@@ -44,6 +47,7 @@ class AttachedExecutor : public Executor, private process::ChildHandler {
   Timer soon_;
   Timer sweep_;
   RunId run_;
+  std::vector<std::string> environment_;  ///< ours, for the next run; empty: not made yet
   bool told_started_ = false;
   std::unique_ptr<process::Child> child_;
   std::vector<std::unique_ptr<process::Child>> dead_;
