@@ -257,8 +257,6 @@ std::optional<Value> Claiming::before_the_list() {
     leave_line();
     return short_reply("empty", -1, "");
   }
-  // What proves a user's rights leaves a fence behind.
-  if (call.arg[6] == "1") keys.set(call.key[1], std::to_string(keys.now_us), std::nullopt, true);
   return std::nullopt;
 }
 

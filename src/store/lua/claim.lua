@@ -46,8 +46,13 @@
 -- came first.
 
 -- include parts/claimed.lua
-local function min(a, b) if a < b then return a else return b end end
+-- include parts/claim_rights.lua
+local first_run = 16
+-- include parts/claim_first.lua
+local whole = claim_first()
+if whole then return whole end
 
+local function min(a, b) if a < b then return a else return b end end
 local told = tonumber(ARGV[14])
 local pause_ends = redis.call('PTTL', KEYS[5])
 if pause_ends ~= -2 then
@@ -58,7 +63,6 @@ end
 local time = redis.call('TIME')
 local now_us = time[1] * 1000000 + time[2]
 local now_ms = math.floor(now_us / 1000)
-local first_run = 16
 local want = #ARGV - first_run + 1
 local limit = tonumber(ARGV[4])
 local room = math.huge
@@ -124,45 +128,6 @@ if length == 0 then
   return {'empty', 0, -1, ''}
 end
 
--- A user who may not do all that a run takes is refused before anything is changed. Redis 7 is asked,
--- which takes it a microsecond. Where that says no, and before Redis 7, each is tried: it is refused
--- because of its key's type, or has nothing to do, since `paused` is not there.
-local function may_not()
-  local fence, none = KEYS[2], KEYS[5]
-  local ask = redis.acl_check_cmd
-  local function refused(words)
-    -- It raises an error for a command that the server was told to forget.
-    if ask then
-      local known, allowed = pcall(ask, unpack(words))
-      if known and allowed then return end
-    end
-    local answer = redis.pcall(unpack(words))
-    if type(answer) == 'table' and answer.err and not string.find(answer.err, 'WRONGTYPE') then
-      return redis.error_reply('NOPERM this user needs the right to ' .. words[1]
-        .. ' for circular lists (' .. answer.err .. ')')
-    end
-  end
-  local unread = refused({'GET', fence})
-  if unread then return unread end
-  local last = redis.pcall('GET', fence)
-  if type(last) == 'string' then
-    redis.call('SET', fence, last, 'NX')
-  else
-    redis.call('SET', fence, string.format('%.0f', now_us))
-  end
-  local needed = {{'RPUSH', fence, ''}, {'LTRIM', fence, 0, -1},
-    {'LMOVE', fence, fence, 'LEFT', 'RIGHT'}, {'HMGET', fence, ''}, {'PTTL', none},
-    {'PEXPIRE', none, 1}, {'DEL', none}, {'GETRANGE', none, 0, 0},
-    {'LPOS', fence, ''}, {'HINCRBY', fence, '', 1}, {'HDEL', fence, ''}, {'HSET', fence, '', ''}}
-  if limit > 0 then
-    needed[#needed + 1] = {'ZADD', fence, 0, ''}
-    needed[#needed + 1] = {'ZREM', fence, ''}
-  end
-  for _, words in ipairs(needed) do
-    local refusal = refused(words)
-    if refusal then return refusal end
-  end
-end
 if ARGV[7] == '1' then
   local refusal = may_not()
   if refusal then return refusal end

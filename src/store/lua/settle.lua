@@ -33,13 +33,15 @@ for number = 1, tonumber(ARGV[4]) do
     failures = ARGV[at + 4], again = ARGV[at + 5] == '1', stale = ARGV[at + 6] == '1',
     history = ARGV[at + 7]}
   kind.frees = kind.becomes == '' and not kind.stale
-  kinds[tostring(number)] = kind
+  kinds[number == 1 and '1' or tostring(number)] = kind -- Redis takes long over a number
   at = at + 8
 end
 local first_at = at
 
+-- Most lists have no quarantine, no limit in the fleet and nobody in line: one question for all three.
+local crowded = pcall('EXISTS', KEYS[5], KEYS[2], KEYS[#KEYS]) ~= 0
 -- Whom an operator wants out of work: it takes effect now.
-local indexed = pcall('HLEN', KEYS[5])
+local indexed = crowded and pcall('HLEN', KEYS[5])
 indexed = type(indexed) == 'number' and indexed > 0
 
 local runs, free, kept, ids = {}, {}, {}, {}
@@ -85,7 +87,7 @@ for i = 1, #KEYS - 6 do
   local value = kind.holder .. id
   if #value ~= size then
     size = #value
-    last_byte = tostring(size) -- Redis takes long over a number
+    last_byte = size < 512 and '512' or tostring(size)
   end
   -- No more than tells whether it is ours: another's may be of any length, and of any type.
   local found = pcall('GETRANGE', lock, '0', last_byte)
@@ -148,13 +150,13 @@ if #reset > 0 and may_exist(KEYS[1]) then
 end
 write_history(most)
 
-local places = may_exist(KEYS[2]) and note(pcall('ZREM', KEYS[2], unpack(ids)), 'ZREM')
+local places = crowded and may_exist(KEYS[2]) and note(pcall('ZREM', KEYS[2], unpack(ids)), 'ZREM')
 places = type(places) == 'number' and places or 0
 if #free > 0 or places > 0 then
   -- Those who have waited longest come first (claim.lua): as many as there is something for.
   local news = {'free', kinds['1'].holder}
-  local first = pcall('ZRANGEBYSCORE', KEYS[#KEYS], 0, '+inf', 'LIMIT', 0,
-    math.max(#free, places))
+  local first = crowded and pcall('ZRANGEBYSCORE', KEYS[#KEYS], 0, '+inf', 'LIMIT', 0,
+    math.max(#free, places)) or {}
   if #first > 0 then
     local time = redis.call('TIME')
     local turn_ends = time[1] * 1000 + math.floor(time[2] / 1000) + 250

@@ -1,0 +1,51 @@
+-- Whether a user may do all that a run takes: who may not is refused before anything is changed. An
+-- error reply, or nil.
+--   KEYS 2, 5  fence, paused    ARGV 4  runs at once in the whole fleet; 0: no limit
+local function may_not()
+  local fence, none = KEYS[2], KEYS[5]
+  local limited = ARGV[4] ~= '0'
+  -- Redis 7 is asked. It raises an error for a command that the server was told to forget.
+  local ask = redis.acl_check_cmd
+  local function may_all()
+    return ask('GET', fence) and ask('SET', fence, '') and ask('RPUSH', fence, '')
+      and ask('LTRIM', fence, '0', '-1') and ask('LMOVE', fence, fence, 'LEFT', 'RIGHT')
+      and ask('HMGET', fence, '') and ask('PTTL', none) and ask('PEXPIRE', none, '1')
+      and ask('DEL', none) and ask('GETRANGE', none, '0', '0') and ask('LPOS', fence, '')
+      and ask('HINCRBY', fence, '', '1') and ask('HDEL', fence, '') and ask('HSET', fence, '', '')
+      and (not limited or ask('ZADD', fence, '0', '') and ask('ZREM', fence, ''))
+  end
+  if ask then
+    local known, allowed = pcall(may_all)
+    if known and allowed then return end
+  end
+  -- Where that says no, and before Redis 7, each is tried: it is refused because of its key's type, or
+  -- has nothing to do, since `paused` is not there.
+  local function refused(words)
+    local answer = redis.pcall(unpack(words))
+    if type(answer) == 'table' and answer.err and not string.find(answer.err, 'WRONGTYPE') then
+      return redis.error_reply('NOPERM this user needs the right to ' .. words[1]
+        .. ' for circular lists (' .. answer.err .. ')')
+    end
+  end
+  local unread = refused({'GET', fence})
+  if unread then return unread end
+  local last = redis.pcall('GET', fence)
+  if type(last) == 'string' then
+    redis.call('SET', fence, last, 'NX')
+  else
+    local time = redis.call('TIME')
+    redis.call('SET', fence, string.format('%.0f', time[1] * 1000000 + time[2]))
+  end
+  local needed = {{'RPUSH', fence, ''}, {'LTRIM', fence, 0, -1},
+    {'LMOVE', fence, fence, 'LEFT', 'RIGHT'}, {'HMGET', fence, ''}, {'PTTL', none},
+    {'PEXPIRE', none, 1}, {'DEL', none}, {'GETRANGE', none, 0, 0},
+    {'LPOS', fence, ''}, {'HINCRBY', fence, '', 1}, {'HDEL', fence, ''}, {'HSET', fence, '', ''}}
+  if limited then
+    needed[#needed + 1] = {'ZADD', fence, 0, ''}
+    needed[#needed + 1] = {'ZREM', fence, ''}
+  end
+  for _, words in ipairs(needed) do
+    local refusal = refused(words)
+    if refusal then return refusal end
+  end
+end
