@@ -22,6 +22,9 @@ class IdlePolls {
   static constexpr Duration shortest_pause = std::chrono::milliseconds(250);
   /// Looks that many lists share cost little of the budget, but still time, here and at Redis.
   static constexpr double looks_per_second = 7'500;
+  /// Of all hosts of a fleet together: a look at a list whose items rest takes Redis some 5 µs, so
+  /// this is a third of what one Redis can do. A list has the more hosts that look at it.
+  static constexpr double looks_of_fleet = 60'000;
   /// The part of the budget that turns are planned for. The rest is for turns that cost more than
   /// expected.
   static constexpr double planned = 0.8;
@@ -124,6 +127,8 @@ class IdlePolls {
   /// `seed` spreads hosts: two that start together don't poll in step.
   IdlePolls(TimerQueue& timers, const Clock& clock, unsigned per_second, std::uint64_t seed);
   void set_budget(unsigned per_second);
+  /// So many hosts look at lists of the same Redis, this one included.
+  void share_with(std::size_t hosts);
   /// How long a list at rest waits for its turn at most, as things are: unless it owes something,
   /// or others look after it.
   [[nodiscard]] Duration longest_turn() const;
@@ -170,6 +175,7 @@ class IdlePolls {
   const Clock& clock_;
   std::uint64_t made_ = 0;  ///< sleepers
   double per_second_;
+  double looks_ = looks_per_second;  ///< of this host
   double tokens_;
   Instant filled_;
   Instant reviewed_at_;

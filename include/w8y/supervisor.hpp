@@ -54,6 +54,8 @@ class Supervisor {
   bool cancel(const RunId& run);
   /// As Poller::run_item(), of one of its lists.
   void run_item(const std::string& prefix, const Item& item, const Poller::ItemBegun& then);
+  /// So many hosts are in the fleet: lists at rest are looked at less often where there are many.
+  void share_looks_with(std::size_t hosts) { idle_.share_with(hosts); }
   /// How long a list at rest waits for its turn at most.
   [[nodiscard]] Duration longest_turn() const { return idle_.longest_turn(); }
 

@@ -53,7 +53,8 @@ Daemon::Daemon(DaemonOptions options, Config config)
                   return first_config_ ? *first_config_ : supervisor_.config();
                 },
                 figures_, id_}),
-      fleet_({loop_, log_, redis_, supervisor_, control_, hour_, events_, figures_, control_.id()}),
+      fleet_({loop_, log_, redis_, supervisor_, control_, hour_, events_, figures_,
+              [this](std::size_t hosts) { supervisor_.share_looks_with(hosts); }, control_.id()}),
       live_(loop_, control_, fleet_, hour_),
       metrics_({loop_, supervisor_, control_, factory_, event_log_, figures_}),
       looker_(loop_,

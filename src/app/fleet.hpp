@@ -30,7 +30,8 @@ struct FleetHostParts {
   const Hour& hour;
   EventHandler& events;
   KnownFigures& figures;
-  std::string id;  ///< new at each start
+  std::function<void(std::size_t hosts)> counted;  ///< so many are in the fleet
+  std::string id;                                  ///< new at each start
 };
 
 class Fleet final : public Subsystem,
@@ -69,6 +70,7 @@ class Fleet final : public Subsystem,
   }
   std::vector<Minute> minutes(const RedisTime& time) override { return minutes_.take(time); }
   void retell() override;
+  void on_counted(std::size_t hosts) override { parts_.counted(hosts); }
   void on_beat(const std::string& refused) override;
 
   void join(const Config& config);

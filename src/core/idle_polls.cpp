@@ -39,6 +39,11 @@ void IdlePolls::set_budget(unsigned per_second) {
   await_debts();
 }
 
+void IdlePolls::share_with(std::size_t hosts) {
+  const auto sharers = static_cast<double>(std::max<std::size_t>(hosts, 1));
+  looks_ = std::min(looks_per_second, looks_of_fleet / sharers);
+}
+
 void IdlePolls::Sleeper::sleep(const Terms& terms) {
   wake();
   const Instant now = polls_.clock_.now();
@@ -324,7 +329,7 @@ void IdlePolls::await_debts() {
 /// What the budget gives each sleeper.
 Duration IdlePolls::fair_pause() const {
   const auto sleepers = static_cast<double>(sleepers_ + 1);
-  const double fair = std::max(load_ / (left_a_second() * planned), sleepers / looks_per_second);
+  const double fair = std::max(load_ / (left_a_second() * planned), sleepers / looks_);
   return std::max(Duration(static_cast<Duration::rep>(fair * microseconds_per_second)),
                   Duration(shortest_pause));
 }

@@ -283,6 +283,7 @@ void Host::start() {
   started_ = world_.now();
   world_.log(name_, "", "starts");
   process_ = std::make_unique<Process>(*this, read_ ? read_ : parse(config_));
+  process_->supervisor().share_looks_with(hosts_);
   turn({});
 }
 

@@ -48,6 +48,8 @@ class Host final : public Inbox {
   void write_config(std::string text) { config_ = std::move(text); }
   /// The same, read already: a thousand hosts needn't each have a thousand rules of their own.
   void use_config(ConfigPtr config) { read_ = std::move(config); }
+  /// What a fleet tells each host with its first beat.
+  void fleet_has(std::size_t hosts) { hosts_ = hosts; }
   void start();
   /// Without a word: kill -9, or the power.
   void die();
@@ -85,6 +87,7 @@ class Host final : public Inbox {
   Random random_;
   std::string config_;
   ConfigPtr read_;
+  std::size_t hosts_ = 1;
   int pid_ = 100;
   Instant started_{};
   Instant stalled_until_{};

@@ -141,6 +141,7 @@ Fleet::Fleet(const FleetSize& size, const ServiceTimes& times)
     own.supervisor.host = name;
     hosts_.push_back(std::make_unique<Host>(world_, network_, children_, *this, name));
     hosts_.back()->use_config(std::make_shared<const Config>(std::move(own)));
+    hosts_.back()->fleet_has(size.hosts);
   }
 }
 

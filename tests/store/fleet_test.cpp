@@ -66,6 +66,7 @@ struct BeatingHost final : private FleetMember::Handler {
     told.forget();
     for (const auto& list : lists) told.note(list);
   }
+  void on_counted(std::size_t hosts) override { seen_hosts = hosts; }
   void on_beat(const std::string& why) override {
     ++beats;
     refused = why;
@@ -95,6 +96,7 @@ struct BeatingHost final : private FleetMember::Handler {
   ToldLists told;
   std::vector<Minute> counted;
   int beats = 0;
+  std::size_t seen_hosts = 0;
   int seen = 0;
   std::string refused;
   FleetMember member;
@@ -279,6 +281,23 @@ TEST_CASE("who beats takes those out who are long gone, some at a time") {
     return server.ask({"ZCARD", "fleet:hosts"}) == "2";
   }));
   CHECK(server.ask({"ZSCORE", "fleet:hosts", "silent-00000000"}) != "(nil)");
+}
+
+TEST_CASE("a host hears how many hosts there are, a few or hundreds") {
+  const RedisServer server;
+  const long long now = ms_now(server);
+  put_host(server, "beta-00000000", now, "");
+  loop::Loop loop;
+  BeatingHost host(loop, server.url(), "alpha");
+  const auto hears_of = [&](std::size_t hosts) {
+    return turn_until(loop, [&] {
+      host.member.beat_soon();
+      return host.seen_hosts == hosts;
+    });
+  };
+  CHECK(hears_of(2));
+  for (int i = 0; i < 298; ++i) put_host(server, "host" + std::to_string(i), now, "");
+  CHECK(hears_of(300));
 }
 
 TEST_CASE("beats while Redis is away are none; there is one as soon as it is back") {

@@ -84,6 +84,23 @@ TEST_CASE("where many share a command, ten thousand lists have turns each second
   CHECK(polls.least >= 70);
 }
 
+TEST_CASE("the more hosts look at the same lists, the less often each of them does") {
+  const auto polls_with = [](std::size_t hosts) {
+    World world;
+    IdlePolls idle(world.timers, world.clock, 100, 1);
+    idle.share_with(hosts);
+    const Sleepers sleepers = make_sleepers(idle, 100, 1.0 / 100, 1.0 / 100);
+    world.run_for(100s);
+    return polls_of(sleepers).total;
+  };
+  const std::size_t alone = polls_with(1);
+  CHECK(alone >= 100 * 100 * 3);
+  CHECK(polls_with(100) >= alone * 9 / 10);  // there is enough for them
+  CHECK(polls_with(1000) <= 100 * 60);
+  CHECK(polls_with(1000) >= 100 * 60 / 2);
+  CHECK(polls_with(0) >= alone * 9 / 10);
+}
+
 TEST_CASE("sharers whose commands cost more than expected are held to the budget, and recover") {
   World world;
   IdlePolls idle(world.timers, world.clock, 100, 1);

@@ -19,7 +19,7 @@ constexpr std::size_t tidy_every = 3;
 /// Every so many beats, since they live six times as long as the time between two.
 constexpr std::size_t prolong_every = 2;
 /// Who beats looks at so many of the oldest hosts.
-constexpr const char* oldest_looked_at = "99";
+constexpr std::size_t oldest_looked_at = 100;
 /// What a minute had is looked at for an hour, and a minute later its key is another's.
 constexpr Duration minute_life = std::chrono::minutes(60);
 /// A server that is asked to forget us has so long.
@@ -81,7 +81,7 @@ void FleetMember::begin() {
 
 /// The key goes before: in a cluster, TIME is asked where it is.
 void FleetMember::tidy() {
-  call({"ZRANGE", keys_.hosts, "0", oldest_looked_at, "WITHSCORES"},
+  call({"ZRANGE", keys_.hosts, "0", std::to_string(oldest_looked_at - 1), "WITHSCORES"},
        [this](const redis::Answer& answer) { look_at_oldest(answer); });
   call({"TIME"},
        [this, asked = loop_.now()](const redis::Answer& answer) { note_time(answer, asked); });
@@ -93,6 +93,11 @@ void FleetMember::look_at_oldest(const redis::Answer& answer) {
     const std::string score(answer.reply[i + 1].text());
     oldest_.emplace_back(answer.reply[i].text(), std::strtod(score.c_str(), nullptr));
   }
+  if (leaving_ || oldest_.empty()) return;
+  if (oldest_.size() < oldest_looked_at) return handler_.on_counted(oldest_.size());
+  call({"ZCARD", keys_.hosts}, [this](const redis::Answer& count) {
+    if (count.ok()) handler_.on_counted(static_cast<std::size_t>(count.reply.integer()));
+  });
 }
 
 void FleetMember::note_time(const redis::Answer& answer, Instant asked) {

@@ -42,6 +42,8 @@ class FleetMember final : private detail::FleetClientOwner, private redis::Clien
     virtual std::vector<Minute> minutes(const RedisTime& time) = 0;
     /// What was told may be lost: all is to be told again.
     virtual void retell() = 0;
+    /// So many hosts are there, this one included, or were a moment ago.
+    virtual void on_counted(std::size_t hosts) = 0;
     /// A beat was answered. `refused`: why Redis does not take it; empty: it does.
     virtual void on_beat(const std::string& refused) = 0;
   };
