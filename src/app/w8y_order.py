@@ -21,6 +21,13 @@ SECTIONS
   .text.called : ALIGN(4096)
   {
 """
+# valgrind hides the vDSO, whose functions each start looks up, and newer vector instructions.
+UNSEEN = ["*libc.a:dl-object.o(.text)", "*libc.a:dl-lookup.o(.text)"]
+NEWER = [("-avx2.o(.text.avx", "-evex.o(.text.evex"), ("-avx2-movbe.o(.text.avx", "-evex-movbe.o(.text.evex"),
+         ("-avx-unaligned-erms.o(.text.avx", "-evex-unaligned-erms.o(.text.evex"),
+         ("-avx-unaligned-erms.o(.text.avx", "-avx512-unaligned-erms.o(.text.evex512"),
+         ("-avx2-unaligned-erms.o(.text.avx", "-evex-unaligned-erms.o(.text.evex"),
+         ("-avx2-unaligned-erms.o(.text.avx", "-avx512-unaligned-erms.o(.text.evex512")]
 TAIL = "  }\n}\nINSERT BEFORE .text;\n"
 
 
@@ -73,6 +80,11 @@ def pattern(name, file):
     return f"{where}({name})"
 
 
+def with_unseen(patterns):
+    newer = [each.replace(old, new) for old, new in NEWER for each in patterns if old in each]
+    return [*patterns, *UNSEEN, *newer]
+
+
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as temp:
@@ -87,7 +99,7 @@ def main():
         start, size, section, file = sections[max(0, bisect.bisect_right(starts, at) - 1)]
         if start <= at < start + size:
             chosen[pattern(section, file)] = size
-    PLACE.write_text(HEAD + "".join(f"    {each}\n" for each in chosen) + TAIL)
+    PLACE.write_text(HEAD + "".join(f"    {each}\n" for each in with_unseen(chosen)) + TAIL)
     print(f"{len(chosen)} sections, {sum(chosen.values()) // 1024} KiB")
 
 
