@@ -65,12 +65,15 @@ void RedisGearmanRecords::ask_pause() {
       {"GETRANGE", keys_->paused, "0", last_byte},
       [this, alive = alive_, told, number](const redis::Answer& answer) {
         if (!*alive || number != asked_) return;
-        // While it can't be asked, what was known last holds.
-        if (!answer.ok()) return know_pause(pause_);
+        // While it can't be asked, what was known last holds: the end of a pause, too.
+        if (!answer.ok())
+          return know_pause(pause_until_ <= session_->clock.now() ? std::nullopt : pause_);
         pause_end_.cancel();
-        if (told->left > 0)
-          pause_end_.set(session_->clock.now() + std::chrono::milliseconds(told->left + 1),
-                         [this] { ask_pause(); });
+        pause_until_ = Instant::max();
+        if (told->left > 0) {
+          pause_until_ = session_->clock.now() + std::chrono::milliseconds(told->left + 1);
+          pause_end_.set(pause_until_, [this] { ask_pause(); });
+        }
         know_pause(told->left == -2 ? std::nullopt
                                     : std::optional(std::string(answer.reply.text())));
       });

@@ -56,6 +56,7 @@ class RedisGearmanRecords final : public GearmanRecords,
   std::optional<CircularKeys> keys_;
   bool ready_ = false;
   std::optional<std::string> pause_;
+  Instant pause_until_ = Instant::max();
   std::uint64_t asked_ = 0;        ///< questions for the pause: the last one counts
   std::deque<Entry> entries_;      ///< not confirmed, the oldest first
   std::size_t bytes_ = 0;          ///< of them
