@@ -77,6 +77,8 @@ constexpr std::array<KindOfFault, static_cast<std::size_t>(Fault::Kind::last) + 
     {"change of Gearman's list", 5, 0s},
     {"pause of Gearman's list", 2, 6s},
     {"cancel of Gearman's job", 4, 0s},
+    {"lapse of leases", 8, 0s},
+    {"late retake", 4, 0s},
 }};
 
 /// One of those from `first` to `last`.
@@ -119,8 +121,11 @@ std::string to_text(const Fault& fault) {
   return text;
 }
 
-Scale draw_scale(Random random) {
+Scale draw_scale(Random random, Edition edition) {
+  // What later editions have besides changes nothing in what the first one draws.
+  Random later = random.fork(2);
   Scale scale;
+  scale.edition = edition;
   scale.hosts = static_cast<unsigned>(random.one_of<int>({2, 3, 3, 3, 4, 8}));
   scale.lists = static_cast<unsigned>(random.one_of<int>({1, 2, 2, 3}));
   scale.schedule = random.chance(18);
@@ -129,6 +134,10 @@ Scale draw_scale(Random random) {
   scale.plain = random.chance(17);
   scale.told = random.chance(17);
   scale.gearman = random.chance(18);
+  if (edition == Edition::first) return scale;
+  if (later.chance(12)) scale.plain = true;
+  // Without scripts, what is told late is judged between several commands.
+  scale.lapses = later.chance(scale.plain ? 80 : 35);
   return scale;
 }
 
@@ -152,7 +161,8 @@ std::vector<Fault> draw_faults(Random random, const Scale& scale) {
   if (scale.feed) add(others.fork(2), Fault::Kind::thoonk, Fault::Kind::last_of_feeds);
   if (scale.plain) add(others.fork(3), Fault::Kind::cut_request, Fault::Kind::last_of_plain);
   if (scale.told) add(others.fork(4), Fault::Kind::untold, Fault::Kind::last_of_told);
-  if (scale.gearman) add(others.fork(5), Fault::Kind::gearman_line, Fault::Kind::last);
+  if (scale.gearman) add(others.fork(5), Fault::Kind::gearman_line, Fault::Kind::last_of_gearman);
+  if (scale.lapses) add(others.fork(6), Fault::Kind::lapse, Fault::Kind::last);
   return faults;
 }
 

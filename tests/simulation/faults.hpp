@@ -89,7 +89,11 @@ struct Fault {
     change_gearman,
     pause_gearman,
     cancel_gearman,
-    last = cancel_gearman,
+    last_of_gearman = cancel_gearman,
+    // of worlds whose hosts are cut off at the worst moments
+    lapse,
+    late_retake,
+    last = late_retake,
   };
   Kind kind = Kind::slow_line;
   Duration at{0};  ///< since the beginning
@@ -103,7 +107,11 @@ struct Fault {
 [[nodiscard]] const char* name_of(Fault::Kind kind);
 [[nodiscard]] std::string to_text(const Fault& fault);
 
+/// How worlds are drawn from their seeds. A seed that is a test keeps the edition it was found in.
+enum class Edition : unsigned { first = 1, newest = 2 };
+
 struct Scale {
+  Edition edition = Edition::newest;
   unsigned hosts = 3;
   unsigned lists = 2;
   // Besides:
@@ -112,13 +120,14 @@ struct Scale {
   bool told = false;     ///< of changed keys, by Redis
   bool feed = false;     ///< of jobs
   bool gearman = false;  ///< a list of it, and two servers
+  bool lapses = false;   ///< hosts are cut off when they have just begun or lost something
   /// Of all; the last part of it is without faults.
   Duration time = std::chrono::minutes(3);
 
   static constexpr Duration calm = std::chrono::seconds(60);
 };
 /// How many hosts and lists, where nobody says.
-[[nodiscard]] Scale draw_scale(Random random);
+[[nodiscard]] Scale draw_scale(Random random, Edition edition);
 [[nodiscard]] std::vector<Fault> draw_faults(Random random, const Scale& scale);
 
 }  // namespace w8y::sim

@@ -176,6 +176,7 @@ void Promises::claimed(Server& server, const ClaimSeen& claim) {
   if (claim.fleet_limit > 0) check_fleet(run, static_cast<std::size_t>(claim.fleet_limit));
   check_rest(run);
   last_claim_[lock_of(run)] = &run;
+  if (const auto waits = at_claim_.extract(claim.who)) waits.mapped()(claim.life);
 }
 
 void Promises::check_rest(const Run& run) {
@@ -229,8 +230,11 @@ void Promises::after_renew(const Server::Command& command, const Value& reply) {
     const auto state = reply.elements[i].number;
     const std::string& value = command.arg[i + 2];
     const auto run = runs_.find(value.substr(value.size() - 26));
+    const Duration life = std::chrono::milliseconds(number(command.arg[0]));
+    if (state == 3)
+      if (const auto waits = at_gone_.extract(command.who)) waits.mapped()(life);
     if (run == runs_.end() || (state != 1 && state != 2)) continue;
-    renewed(run->first.str(), std::chrono::milliseconds(number(command.arg[0])), state == 2);
+    renewed(run->first.str(), life, state == 2);
   }
 }
 

@@ -59,6 +59,14 @@ class Promises final : public Server::Watcher, public ChildWatcher, public HostW
   void at_next_claims(const std::string& host, std::function<void()> what) {
     at_claims_[host] = std::move(what);
   }
+  /// Once, when a host has claimed an item, and its lock lives for so long; or has been told that
+  /// a lock of its own is gone.
+  void at_next_claim(const std::string& host, std::function<void(Duration life)> what) {
+    at_claim_[host] = std::move(what);
+  }
+  void at_next_gone(const std::string& host, std::function<void(Duration life)> what) {
+    at_gone_[host] = std::move(what);
+  }
   /// A host is gone, or stands still, and can't do what it owes.
   void away(const std::string& host, Instant until) { away_[host] = until; }
 
@@ -219,6 +227,8 @@ class Promises final : public Server::Watcher, public ChildWatcher, public HostW
   std::map<std::string, Instant> away_;
   std::map<std::string, Instant> places_unknown_;  ///< until then, by server
   std::map<std::string, std::function<void()>> at_claims_;
+  std::map<std::string, std::function<void(Duration life)>> at_claim_;
+  std::map<std::string, std::function<void(Duration life)>> at_gone_;
   std::map<std::string, Instant> freed_;
   std::map<std::string, Instant> set_free_;
   std::map<std::string, std::uint64_t> runs_of_;

@@ -66,11 +66,18 @@ class Scene {
   // scene_plain.cpp
   void forbid_scripts(Random random);
   void begin_plain(const Fault& fault);
-  void race_for(Server& at, const std::string& lock, const Fault& fault);
+  void await_race(Server& at, const Fault& fault, unsigned looks);
+  /// False: there was nothing that others may do to it.
+  bool race_for(Server& at, const std::string& key, const Fault& fault);
+  void run_what_is_free(Server& at, const Fault& fault);
   [[nodiscard]] bool is_plain(const std::string& host) const;
   [[nodiscard]] std::int64_t fleet_limit(const std::string& host, const std::string& list);
   /// Commands that it may need in ten seconds, besides those of its idle budget.
   [[nodiscard]] double plain_commands(const Host& host, std::uint64_t runs);
+
+  // scene_lapses.cpp
+  void begin_lapse(const Fault& fault);
+  void cut_off(const Fault& fault, Duration life);
 
   // scene_told.cpp
   void begin_told(const Fault& fault);

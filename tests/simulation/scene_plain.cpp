@@ -16,6 +16,8 @@ constexpr double commands_of_plain_run = 45;
 constexpr double commands_of_item = 3;
 constexpr std::size_t most_looked_at = 256;
 constexpr double commands_of_renewal = 9;
+/// Until a race is called off.
+constexpr unsigned most_looks = 500;
 
 /// What is asked about the list and of its first items, and two commands for each 32 others, or for
 /// each 8 where they are long.
@@ -103,34 +105,59 @@ void Scene::begin_plain(const Fault& fault) {
       break;
     }
     default:
-      at.at_next_watch(fault.host,
-                       [this, &at, &fault](const std::string& lock) { race_for(at, lock, fault); });
+      if (options_.scale.edition == Edition::first) return await_race(at, fault, 1);
+      await_race(at, fault, most_looks);
+      if (fault.number % 2 == 0) run_what_is_free(at, fault);
+  }
+}
+
+/// Most locks that a host looks at are those of its own runs, which nobody else may touch.
+void Scene::await_race(Server& at, const Fault& fault, unsigned looks) {
+  at.at_next_look(fault.host, [this, &at, &fault, looks](const std::string& key) {
+    if (!race_for(at, key, fault) && looks > 1) await_race(at, fault, looks - 1);
+  });
+}
+
+/// An operator asks the host for an item that is free, or rests.
+void Scene::run_what_is_free(Server& at, const Fault& fault) {
+  const List* items = at.keys().find<List>(fault.list + ":list");
+  if (items == nullptr) return;
+  for (std::size_t i = 0; i < items->size(); ++i) {
+    const std::string& item = (*items)[(fault.number + i) % items->size()];
+    const auto* value = at.keys().find<std::string>(fault.list + ":lock:" + item);
+    if (value != nullptr && !value->starts_with("rest:")) continue;
+    return host(fault.host).run_item(fault.list, item);
   }
 }
 
 /// A host has seen a lock, or a part of a list, and is about to change it: what others may do to it
 /// is done now.
-void Scene::race_for(Server& at, const std::string& lock, const Fault& fault) {
+bool Scene::race_for(Server& at, const std::string& lock, const Fault& fault) {
   if (lock.ends_with(":list")) {
     at.ask("go-w8y", {"LMOVE", lock, lock, "LEFT", "RIGHT"});
-    return world_.log("go-w8y", lock.substr(0, lock.find(':')), "turns it");
+    world_.log("go-w8y", lock.substr(0, lock.find(':')), "turns it");
+    return true;
   }
   const auto* value = at.keys().find<std::string>(lock);
+  const bool rests = value != nullptr && value->starts_with("rest:");
   const auto list = lock.find(':');
   const std::string item = lock.substr(lock.find(':', list + 1) + 1);
-  if (value != nullptr && value->starts_with("rest:")) {
+  if (value != nullptr && !rests) return false;
+  if (rests) {
     promises_.operator_frees(lock.substr(0, list));
     at.ask("operator", {"DEL", lock});
+    if (options_.scale.edition == Edition::first) return true;
   }
-  if (value != nullptr) return;
   const List* items = at.keys().find<List>(lock.substr(0, list) + ":list");
-  if (items == nullptr || std::find(items->begin(), items->end(), item) == items->end()) return;
+  if (items == nullptr || std::find(items->begin(), items->end(), item) == items->end())
+    return false;
   at.ask("go-w8y", {"SET", lock, "go-w8y", "NX", "PX", "3000"});
   world_.log("go-w8y", lock.substr(0, list) + ' ' + brief(item), "is faster");
   world_.after(fault.time + std::chrono::seconds(1), [&at, lock] {
     const auto* now = at.keys().find<std::string>(lock);
     if (now != nullptr && *now == "go-w8y") at.ask("go-w8y", {"DEL", lock});
   });
+  return true;
 }
 
 }  // namespace w8y::sim

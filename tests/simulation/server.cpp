@@ -161,8 +161,9 @@ std::string Server::reply_to(Peer& peer, const Words& words) {
                 [&](const std::vector<Words>& all) { return execute_all(peer.name(), all); }});
     transaction.watches() ? (void)watching_.insert(&peer) : (void)watching_.erase(&peer);
     append(bytes, queued ? *queued : execute(peer.name(), words));
-    if (command == "WATCH" && words.size() > 1)
-      if (const auto waits = at_watch_.extract(peer.name()))
+    // Before a change they ask how long the lock lives, and what it is; both come together.
+    if (command == "PTTL" && words.size() > 1 && !words[1].ends_with(":paused"))
+      if (const auto waits = at_look_.extract(peer.name()))
         world_.after(Duration{1}, [what = waits.mapped(), key = words[1]] { what(key); });
   }
   return bytes;

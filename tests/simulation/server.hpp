@@ -101,9 +101,10 @@ class Server final : public Service, private Keys::Listener {
   void forbid_scripts(const std::string& host, bool forbid) {
     forbid ? (void)scriptless_.insert(host) : (void)scriptless_.erase(host);
   }
-  /// Once, when a host has begun to watch a key: before it can go on.
-  void at_next_watch(const std::string& host, std::function<void(const std::string& key)> what) {
-    at_watch_[host] = std::move(what);
+  /// Once, when a host has looked at a lock or a list that it may change: before it can do so,
+  /// whether it watches that or not.
+  void at_next_look(const std::string& host, std::function<void(const std::string& key)> what) {
+    at_look_[host] = std::move(what);
   }
   [[nodiscard]] bool forbids_scripts(const std::string& host) const {
     return scriptless_.contains(host);
@@ -187,7 +188,7 @@ class Server final : public Service, private Keys::Listener {
   std::set<Peer*> watching_;          ///< who have keys that they watch
   bool tells_of_keys_ = false;
   std::set<std::string> keys_heard_of_;  ///< that somebody has ever wanted to hear of
-  std::map<std::string, std::function<void(const std::string& key)>> at_watch_;
+  std::map<std::string, std::function<void(const std::string& key)>> at_look_;
   unsigned slowness_ = 1;
   Instant busy_until_{};
   std::uint64_t life_ = 0;

@@ -99,6 +99,8 @@ struct Wishes {
   bool plain = false;
   bool told = false;
   bool gearman = false;
+  bool lapses = false;
+  unsigned edition = static_cast<unsigned>(Edition::newest);
   bool log = false;
   bool all = false;    ///< go on after a broken promise
   bool whole = false;  ///< tell of it with all faults
@@ -121,7 +123,8 @@ Duration time_of(const Wishes& wishes) {
 }
 
 SceneOptions options_of(const Wishes& wishes, std::uint64_t seed) {
-  SceneOptions options{seed, draw_scale(Random(seed).fork(8)), {}};
+  const auto edition = static_cast<Edition>(wishes.edition);
+  SceneOptions options{seed, draw_scale(Random(seed).fork(8), edition), {}};
   if (wishes.hosts > 0) options.scale.hosts = wishes.hosts;
   if (wishes.lists > 0) options.scale.lists = wishes.lists;
   options.scale.schedule = options.scale.schedule || wishes.schedule;
@@ -129,6 +132,7 @@ SceneOptions options_of(const Wishes& wishes, std::uint64_t seed) {
   options.scale.plain = options.scale.plain || wishes.plain;
   options.scale.told = options.scale.told || wishes.told;
   options.scale.gearman = options.scale.gearman || wishes.gearman;
+  options.scale.lapses = options.scale.lapses || wishes.lapses;
   options.scale.time = time_of(wishes);
   options.faults = draw_faults(Random(seed).fork(7), options.scale);
   return options;
@@ -147,9 +151,9 @@ std::string run_seed(const Wishes& wishes, std::uint64_t seed) {
         << " lists, " << (options.scale.schedule ? "a schedule, " : "")
         << (options.scale.feed ? "a feed, " : "") << (options.scale.plain ? "plain commands, " : "")
         << (options.scale.told ? "keys told of, " : "")
-        << (options.scale.gearman ? "a list of Gearman, " : "") << options.faults.size()
-        << " faults, " << count.children << " runs, " << summary.lines << " lines, digest "
-        << digest << '\n';
+        << (options.scale.gearman ? "a list of Gearman, " : "")
+        << (options.scale.lapses ? "lapses, " : "") << options.faults.size() << " faults, "
+        << count.children << " runs, " << summary.lines << " lines, digest " << digest << '\n';
   }
   if (summary.broken) tell_broken(out, options, summary, !wishes.whole);
   figures << options.scale.hosts << ' ' << options.faults.size() << ' ' << count.children << ' '
@@ -227,6 +231,10 @@ int main(int argc, char** argv) {
   app.add_flag("--plain", wishes.plain, "in each, some hosts or all may not run scripts");
   app.add_flag("--told", wishes.told, "in each, Redis tells of changed keys");
   app.add_flag("--gearman", wishes.gearman, "each has a list of Gearman, too");
+  app.add_flag("--lapses", wishes.lapses, "in each, hosts are cut off at the worst moments");
+  app.add_option("--edition", wishes.edition, "how worlds are drawn: a seed means one of these")
+      ->capture_default_str()
+      ->check(CLI::Range(1U, static_cast<unsigned>(w8y::sim::Edition::newest)));
   app.add_flag("--log", wishes.log, "print all that happens");
   app.add_flag("--all", wishes.all, "go on after a broken promise");
   app.add_flag("--whole", wishes.whole, "tell the story with all faults, not with the fewest");
