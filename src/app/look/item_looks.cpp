@@ -26,8 +26,12 @@ constexpr std::size_t items_at_once = 2000;
 constexpr std::size_t most_past_runs = 2000;
 constexpr std::size_t shown_runs = 10;
 
-/// A walk through a circular list, which turns while it is looked at: what came from its end to its
-/// begin meanwhile is told after the end.
+/// How often a part is read anew, where the list turned between the look for its place and the
+/// part.
+constexpr int most_tries = 5;
+
+/// A walk through a circular list, which turns while it is looked at, by many items at once and by
+/// more than once around: what came from its end to its begin meanwhile is told after the end.
 class CircularWalk {
  public:
   CircularWalk(Sight& sight, const store::CircularKeys& keys, const std::string& after)
@@ -36,62 +40,87 @@ class CircularWalk {
     if (fields.empty()) return;
     again_ = fields[0] == "again";
     at_ = static_cast<std::size_t>(cursor_number(fields[1]));
-    turned_ = static_cast<std::size_t>(cursor_number(fields[2]));
-    if (!fields[3].empty()) find(fields[3]);
+    turned_ = cursor_number(fields[2]);
+    last_ = fields[3];
   }
 
   /// False: there is no more.
   bool next(const ItemFilter& filter, std::size_t count, ItemPart& part) {
-    if (done_) return false;
-    if (again_) count = std::min(count, turned_ - std::min(turned_, at_));
-    if (count == 0) return false;
+    if (done()) return false;
+    for (int tries = 1;; ++tries) {
+      const bool known = find();
+      const std::size_t place = at_;
+      const bool around = read(filter, count, part);
+      if (!known || tries == most_tries || !find() || at_ == place) {
+        again_ = again_ || around;
+        break;
+      }
+    }
     was_again_ = again_;
-    part = read_item_part(sight_.redis, keys_, at_, count,
-                          [&](const ItemState& item) { return filter.fits(item.item); });
+    was_turned_ = turned_;
     at_ = part.end;
     last_.clear();
     if (!part.items.empty() && !part.items.back().cut() && part.items.back().place + 1 == part.end)
       last_ = part.items.back().item;
-    if (part.last && (again_ || turned_ == 0)) {
-      done_ = true;
-    } else if (part.last) {
-      again_ = true;
-      at_ = 0;
-      last_.clear();
-    }
+    if (part.last) reach_end();
     return true;
   }
   /// Goes on behind this one, of the part that was read last.
   void go_behind(const ItemState& item) {
     done_ = false;
     again_ = was_again_;
+    turned_ = was_turned_;
     at_ = item.place + 1;
     last_ = item.cut() ? std::string() : item.item;
   }
-  [[nodiscard]] bool done() const { return done_ || (again_ && at_ >= turned_); }
+  [[nodiscard]] bool done() const { return done_ || (again_ && untold() == 0); }
   [[nodiscard]] std::string cursor() const {
     return make_cursor(
         {"list", again_ ? "again" : "first", std::to_string(at_), std::to_string(turned_), last_});
   }
 
  private:
-  /// Where the one that was told last stands now.
-  void find(const std::string& last) {
-    const auto told = sight_.redis.pipeline({{"LPOS", keys_.list, last}});
-    if (told[0].kind != redis::ReplyCopy::Kind::integer) return;
-    const auto now = static_cast<std::size_t>(told[0].number) + 1;
-    if (now > at_) turned_ += now - at_;
-    at_ = now;
+  /// Where the one that was told last stands now. False: that is not known.
+  bool find() {
+    if (last_.empty()) return false;
+    const auto told = sight_.redis.pipeline({{"LPOS", keys_.list, last_}});
+    if (told[0].kind != redis::ReplyCopy::Kind::integer) return false;
+    const std::int64_t now = told[0].number + 1;
+    // What was told, and came to the end once more, is told again.
+    turned_ = std::max<std::int64_t>(0, turned_ + now - static_cast<std::int64_t>(at_));
+    at_ = static_cast<std::size_t>(now);
+    return true;
+  }
+  /// From `at_`, and where that is the end of the list, from its begin: true.
+  bool read(const ItemFilter& filter, std::size_t count, ItemPart& part) {
+    const auto wanted = [&](const ItemState& item) { return filter.fits(item.item); };
+    part = read_item_part(sight_.redis, keys_, at_, again_ ? std::min(count, untold()) : count,
+                          wanted);
+    if (again_ || turned_ <= 0 || part.end > at_) return false;
+    const auto left = static_cast<std::size_t>(turned_);
+    part = read_item_part(sight_.redis, keys_, 0, std::min(count, left), wanted);
+    return true;
+  }
+  /// At the begin, behind `at_`.
+  [[nodiscard]] std::size_t untold() const {
+    return static_cast<std::size_t>(
+        std::max<std::int64_t>(0, turned_ - static_cast<std::int64_t>(at_)));
+  }
+  /// What is left stands at the begin.
+  void reach_end() {
+    if (std::exchange(again_, false)) turned_ -= static_cast<std::int64_t>(at_);
+    done_ = turned_ <= 0 || at_ == 0;
   }
 
   Sight& sight_;
   const store::CircularKeys& keys_;
   bool again_ = false;      ///< from the begin, after the end
-  bool was_again_ = false;  ///< when the last part was read
+  bool was_again_ = false;  ///< when the last part was read, and below
+  std::int64_t was_turned_ = 0;
   bool done_ = false;
   std::size_t at_ = 0;
-  std::size_t turned_ = 0;  ///< items that came before those that had been told
-  std::string last_;        ///< before `at_`
+  std::int64_t turned_ = 0;  ///< items that came before those that had been told
+  std::string last_;         ///< before `at_`
 };
 
 void circular_items(Sight& sight, const store::CircularKeys& keys, const ItemFilter& filter,
