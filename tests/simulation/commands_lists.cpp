@@ -121,29 +121,45 @@ Value run_lrem(const CommandCall& call) {
   return Value::of(gone);
 }
 
+/// The places of `value`, `end` of them looked at, from the right end where `rank` is negative;
+/// those before the one of that rank are passed over.
+std::vector<std::int64_t> places_of(const List& list, const std::string& value, std::int64_t rank,
+                                    std::int64_t end, std::size_t most) {
+  std::vector<std::int64_t> places;
+  std::int64_t seen = 0;
+  for (std::int64_t i = 0; i < end && places.size() < most; ++i) {
+    const std::int64_t at = rank < 0 ? std::ssize(list) - 1 - i : i;
+    if (list[static_cast<std::size_t>(at)] == value && ++seen >= std::abs(rank))
+      places.push_back(at);
+  }
+  return places;
+}
+
 Value run_lpos(const CommandCall& call) {
   std::int64_t rank = 1, most = 0;
+  std::optional<std::int64_t> count;
   for (std::size_t i = 3; i + 1 < call.words.size(); i += 2) {
     const std::int64_t number = integer_word(call.words[i + 1]);
     if (call.words[i] == "RANK") {
       rank = number;
     } else if (call.words[i] == "MAXLEN") {
       most = number;
+    } else if (call.words[i] == "COUNT") {
+      count = number;
     } else {
       throw CommandError("ERR the simulation has no model of LPOS ... " + call.words[i]);
     }
   }
   const List* list = call.keys.find<List>(call.key());
-  if (list == nullptr) return {};
-  const auto size = std::ssize(*list);
-  const std::int64_t end = most == 0 ? size : std::min<std::int64_t>(most, size);
-  std::int64_t seen = 0;
-  for (std::int64_t i = 0; i < end; ++i) {
-    const std::int64_t at = rank < 0 ? size - 1 - i : i;
-    if ((*list)[static_cast<std::size_t>(at)] == call.words[2] && ++seen == std::abs(rank))
-      return Value::of(at);
-  }
-  return {};
+  if (list == nullptr) return count ? Value::array({}) : Value{};
+  const std::int64_t end = most == 0 ? std::ssize(*list) : std::min(most, std::ssize(*list));
+  const std::int64_t wanted = count.value_or(1);
+  const auto places = places_of(*list, call.words[2], rank, end,
+                                wanted == 0 ? list->size() : static_cast<std::size_t>(wanted));
+  if (!count) return places.empty() ? Value{} : Value::of(places.front());
+  std::vector<Value> all;
+  for (const std::int64_t place : places) all.push_back(Value::of(place));
+  return Value::array(std::move(all));
 }
 
 Value run_linsert(const CommandCall& call) {

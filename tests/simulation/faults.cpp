@@ -79,6 +79,10 @@ constexpr std::array<KindOfFault, static_cast<std::size_t>(Fault::Kind::last) + 
     {"cancel of Gearman's job", 4, 0s},
     {"lapse of leases", 8, 0s},
     {"late retake", 4, 0s},
+    {"look at items", 6, 0s},
+    {"another look", 8, 0s},
+    {"change of items", 12, 0s},
+    {"bad line of an operator", 4, 8s},
 }};
 
 /// One of those from `first` to `last`.
@@ -137,7 +141,8 @@ Scale draw_scale(Random random, Edition edition) {
   if (edition == Edition::first) return scale;
   if (later.chance(12)) scale.plain = true;
   // Without scripts, what is told late is judged between several commands.
-  scale.lapses = later.chance(scale.plain ? 80 : 35);
+  scale.lapses = later.chance(35) || scale.plain;
+  scale.operators = later.chance(30);
   return scale;
 }
 
@@ -162,7 +167,8 @@ std::vector<Fault> draw_faults(Random random, const Scale& scale) {
   if (scale.plain) add(others.fork(3), Fault::Kind::cut_request, Fault::Kind::last_of_plain);
   if (scale.told) add(others.fork(4), Fault::Kind::untold, Fault::Kind::last_of_told);
   if (scale.gearman) add(others.fork(5), Fault::Kind::gearman_line, Fault::Kind::last_of_gearman);
-  if (scale.lapses) add(others.fork(6), Fault::Kind::lapse, Fault::Kind::last);
+  if (scale.lapses) add(others.fork(6), Fault::Kind::lapse, Fault::Kind::last_of_lapses);
+  if (scale.operators) add(others.fork(7), Fault::Kind::look_at_items, Fault::Kind::last);
   return faults;
 }
 

@@ -93,7 +93,13 @@ struct Fault {
     // of worlds whose hosts are cut off at the worst moments
     lapse,
     late_retake,
-    last = late_retake,
+    last_of_lapses = late_retake,
+    // of worlds with an operator who asks Redis himself
+    look_at_items,
+    look_at_more,
+    change_items,
+    operator_line,
+    last = operator_line,
   };
   Kind kind = Kind::slow_line;
   Duration at{0};  ///< since the beginning
@@ -116,11 +122,12 @@ struct Scale {
   unsigned lists = 2;
   // Besides:
   bool schedule = false;
-  bool plain = false;    ///< hosts that may not run scripts
-  bool told = false;     ///< of changed keys, by Redis
-  bool feed = false;     ///< of jobs
-  bool gearman = false;  ///< a list of it, and two servers
-  bool lapses = false;   ///< hosts are cut off when they have just begun or lost something
+  bool plain = false;      ///< hosts that may not run scripts
+  bool told = false;       ///< of changed keys, by Redis
+  bool feed = false;       ///< of jobs
+  bool gearman = false;    ///< a list of it, and two servers
+  bool operators = false;  ///< who ask and change what is in Redis
+  bool lapses = false;     ///< hosts are cut off when they have just begun or lost something
   /// Of all; the last part of it is without faults.
   Duration time = std::chrono::minutes(3);
 

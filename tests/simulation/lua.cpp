@@ -13,6 +13,7 @@ extern "C" {
 #include <lualib.h>
 }
 
+#include "simulation/random.hpp"
 #include "store/scripts.hpp"
 
 namespace w8y::sim {
@@ -184,7 +185,16 @@ int redis_acl_check_cmd(lua_State* state) {
   return 1;
 }
 
-constexpr std::array<luaL_Reg, 5> functions{{
+/// One text for each: it tells long items from each other, and nobody compares it with Redis's.
+int redis_sha1hex(lua_State* state) {
+  std::size_t size = 0;
+  const char* bytes = luaL_checklstring(state, 1, &size);
+  push_text(state, std::to_string(hash_of(std::string_view(bytes, size))));
+  return 1;
+}
+
+constexpr std::array<luaL_Reg, 6> functions{{
+    {"sha1hex", redis_sha1hex},
     {"call", redis_call},
     {"pcall", redis_pcall},
     {"error_reply", redis_error_reply},
@@ -244,7 +254,9 @@ class Lua {
   std::map<std::string_view, int> compiled_;  ///< by digest
 };
 
-constexpr std::array<const redis::Script*, 23> all_lua{
+constexpr std::array<const redis::Script*, 29> all_lua{
+    &lua_scripts::feed_leases,       &lua_scripts::index,          &lua_scripts::items,
+    &lua_scripts::long_items,        &lua_scripts::measure,        &lua_scripts::states,
     &lua_scripts::feed_config,       &lua_scripts::feed_create,    &lua_scripts::feed_delete,
     &lua_scripts::feed_get,          &lua_scripts::feed_ids,       &lua_scripts::feed_items,
     &lua_scripts::feed_put,          &lua_scripts::job_change,     &lua_scripts::job_end,

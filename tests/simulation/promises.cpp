@@ -71,6 +71,7 @@ std::uint64_t Promises::sum_of(Server& server, const std::string& list) {
 }
 
 void Promises::user_changes(Server& server, const std::string& list) {
+  ++changes_[server.name() + ' ' + list];
   items_[server.name() + ' ' + list + ":list"] = sum_of(server, list + ":list");
 }
 
@@ -113,6 +114,7 @@ void Promises::check_size(const Server::Command& command) {
 
 void Promises::after(Server& server, const Server::Command& command, const Value& reply) {
   for (const auto& watch : watches_) watch->after(server, command, reply);
+  if (command.who == "operator") return after_operator(server, command);
   if (command.script == nullptr) return;
   if (command.script == claim || command.script == claim_item) {
     after_claim(server, command, reply);

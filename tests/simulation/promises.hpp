@@ -53,6 +53,10 @@ class Promises final : public Server::Watcher, public ChildWatcher, public HostW
   void trouble(const std::string& whom, Duration time);
   /// Users change what is in a list: what was there is not compared.
   void user_changes(Server& server, const std::string& list);
+  /// How often others than hosts have changed what is in a list.
+  [[nodiscard]] std::uint64_t changes_of(const Server& server, const std::string& list) {
+    return changes_[server.name() + ' ' + list];
+  }
   /// An operator sets items free or runs them before their time.
   void operator_frees(const std::string& list) { freed_[list] = world_.now(); }
   /// Once, when a host has claimed several items at a time.
@@ -197,6 +201,7 @@ class Promises final : public Server::Watcher, public ChildWatcher, public HostW
     return std::any_of(watches_.begin(), watches_.end(),
                        [&](const auto& watch) { return told(*watch); });
   }
+  void after_operator(Server& server, const Server::Command& command);
   void check_rest(const Run& run);
   void check_size(const Server::Command& command);
   void check_fleet(const Run& run, std::size_t limit);
@@ -222,7 +227,8 @@ class Promises final : public Server::Watcher, public ChildWatcher, public HostW
   std::map<std::string, Rest> rests_;       ///< by lock
   std::map<std::string, Instant> visits_;
   std::map<std::string, Turning> turning_;
-  std::map<std::string, std::uint64_t> items_;  ///< a sum over each list's, by server and key
+  std::map<std::string, std::uint64_t> items_;    ///< a sum over each list's, by server and key
+  std::map<std::string, std::uint64_t> changes_;  ///< by server and list
   std::map<std::string, Instant> trouble_until_;
   std::map<std::string, Instant> away_;
   std::map<std::string, Instant> places_unknown_;  ///< until then, by server

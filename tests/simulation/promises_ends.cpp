@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "simulation/promises.hpp"
+#include "store/scripts.hpp"
 
 namespace w8y::sim {
 
@@ -27,6 +28,18 @@ std::size_t first_end(const Words& arg) {
 }
 
 }  // namespace
+
+/// What he sets free, or puts there anew, need not rest any more; what he neither adds nor removes
+/// stays.
+void Promises::after_operator(Server& server, const Server::Command& command) {
+  const bool of_items = command.script != nullptr || command.lua == &store::scripts::long_items;
+  if (!of_items || command.key.empty() || !command.key[0].ends_with(":list")) return;
+  const std::string list = list_named(command.key[0]);
+  operator_frees(list);
+  if (command.script == add_items || command.script == remove_items)
+    return user_changes(server, list);
+  check_items(server, command.key[0], command.who);
+}
 
 void Promises::ended(const std::string& id) {
   const auto run = runs_.find(id);

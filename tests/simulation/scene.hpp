@@ -10,8 +10,13 @@
 
 #include "simulation/faults.hpp"
 #include "simulation/gearman_scene.hpp"
+#include "simulation/operator.hpp"
 #include "simulation/promises.hpp"
 #include "simulation/settings.hpp"
+
+namespace w8y::app::look {
+struct Sight;
+}
 
 namespace w8y::sim {
 
@@ -79,6 +84,14 @@ class Scene {
   void begin_lapse(const Fault& fault);
   void cut_off(const Fault& fault, Duration life);
 
+  // scene_operator.cpp
+  void begin_operator(const Fault& fault);
+  void look_at_all_items(const Fault& fault);
+  void with_sight(redis::SyncClient& client, const std::string& server,
+                  const std::function<void(app::look::Sight& sight)>& look);
+  void send_operator(const Fault& fault, Operator::Errand errand, std::function<void()> done = {});
+  void break_operator(const Fault& fault);
+
   // scene_told.cpp
   void begin_told(const Fault& fault);
   /// In the calm: what a user adds is heard of at once.
@@ -126,6 +139,8 @@ class Scene {
   std::vector<std::unique_ptr<Host>> hosts_;
   std::set<std::string> plain_;  ///< hosts that may not run scripts, or might not for a while
   std::unique_ptr<GearmanScene> gearman_;  ///< nullptr: there is none
+  std::unique_ptr<Operator> operator_;
+  std::uint64_t errands_ = 0;
   std::size_t left_ = 0;
   Duration put_pause_{0};  ///< between jobs that users put in the feed
   std::uint64_t jobs_put_ = 0;

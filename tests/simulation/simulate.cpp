@@ -100,6 +100,7 @@ struct Wishes {
   bool told = false;
   bool gearman = false;
   bool lapses = false;
+  bool operators = false;
   unsigned edition = static_cast<unsigned>(Edition::newest);
   bool log = false;
   bool all = false;    ///< go on after a broken promise
@@ -133,6 +134,7 @@ SceneOptions options_of(const Wishes& wishes, std::uint64_t seed) {
   options.scale.told = options.scale.told || wishes.told;
   options.scale.gearman = options.scale.gearman || wishes.gearman;
   options.scale.lapses = options.scale.lapses || wishes.lapses;
+  options.scale.operators = options.scale.operators || wishes.operators;
   options.scale.time = time_of(wishes);
   options.faults = draw_faults(Random(seed).fork(7), options.scale);
   return options;
@@ -152,7 +154,8 @@ std::string run_seed(const Wishes& wishes, std::uint64_t seed) {
         << (options.scale.feed ? "a feed, " : "") << (options.scale.plain ? "plain commands, " : "")
         << (options.scale.told ? "keys told of, " : "")
         << (options.scale.gearman ? "a list of Gearman, " : "")
-        << (options.scale.lapses ? "lapses, " : "") << options.faults.size() << " faults, "
+        << (options.scale.lapses ? "lapses, " : "")
+        << (options.scale.operators ? "operators, " : "") << options.faults.size() << " faults, "
         << count.children << " runs, " << summary.lines << " lines, digest " << digest << '\n';
   }
   if (summary.broken) tell_broken(out, options, summary, !wishes.whole);
@@ -232,6 +235,7 @@ int main(int argc, char** argv) {
   app.add_flag("--told", wishes.told, "in each, Redis tells of changed keys");
   app.add_flag("--gearman", wishes.gearman, "each has a list of Gearman, too");
   app.add_flag("--lapses", wishes.lapses, "in each, hosts are cut off at the worst moments");
+  app.add_flag("--operators", wishes.operators, "in each, operators ask and change Redis");
   app.add_option("--edition", wishes.edition, "how worlds are drawn: a seed means one of these")
       ->capture_default_str()
       ->check(CLI::Range(1U, static_cast<unsigned>(w8y::sim::Edition::newest)));

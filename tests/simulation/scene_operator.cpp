@@ -1,0 +1,216 @@
+// Scene: what operators ask and change in Redis, by the code of w8yctl and of the status API, over
+// a line of their own: looks at items, runs and reasons, and changes of items and pauses.
+#include <algorithm>
+
+#include "app/look/changes.hpp"
+#include "app/look/item_looks.hpp"
+#include "app/look/known_lists.hpp"
+#include "app/look/run_looks.hpp"
+#include "app/look/schedule_looks.hpp"
+#include "app/look/sight.hpp"
+#include "app/look/why.hpp"
+#include "redis/url.hpp"
+#include "simulation/scene.hpp"
+
+namespace w8y::sim {
+
+namespace {
+
+using namespace std::chrono_literals;
+using app::look::Part;
+using app::look::Sight;
+using ops::Json;
+
+/// A program with a few calls, each of which waits for as long as command_timeout says.
+constexpr Duration longest_errand = 60s;
+
+/// By GET /api/v1/lists/…/items, part by part.
+std::set<std::string> all_items(Sight& sight, const std::string& list, std::size_t at_once) {
+  std::set<std::string> items;
+  Part part{at_once, {}};
+  for (bool more = true; more;) {
+    const Json json = app::look::items_json(sight, list, {}, part);
+    for (const Json& item : json["items"])
+      items.insert(ops::get_bytes(item, "item").value_or(std::string()));
+    more = json["next"].is_string();
+    if (more) part.after = json["next"].get<std::string>();
+  }
+  return items;
+}
+
+/// Each part of what is told in parts, to its end.
+template <typename Look>
+void to_the_end(Look look) {
+  Part part{20, {}};
+  for (Json json = look(part); json["next"].is_string(); json = look(part))
+    part.after = json["next"].get<std::string>();
+}
+
+void look_at_others_than_items(Sight& sight, const std::string& list, const std::string& item,
+                               std::uint64_t dice) {
+  using namespace app::look;
+  switch (dice % 5) {
+    case 0:
+      try {
+        static_cast<void>(item_json(sight, list, item));
+      } catch (const app::look::Refusal&) {  // it is not there any more
+      }
+      break;
+    case 1:
+      to_the_end([&](const Part& part) { return runs_json(sight, list, {}, part); });
+      break;
+    case 2: {
+      WhyQuestion question;
+      question.list = list;
+      if (dice % 2 == 0) question.item = item;
+      question.keys = circular_keys(sight, list);
+      question.hosts = {{"hosts", Json::array()}};
+      static_cast<void>(to_json(question, look_why(sight.redis, question)));
+      break;
+    }
+    case 3:
+      to_the_end([&](const Part& part) { return schedules_json(sight, part); });
+      to_the_end([&](const Part& part) { return feeds_json(sight, part); });
+      break;
+    default:
+      store::ItemChanges changes(sight.redis, circular_keys(sight, list));
+      static_cast<void>(changes.quarantined());
+  }
+}
+
+void change_items(redis::SyncClient& client, const store::CircularKeys& keys,
+                  const std::string& list, const std::string& item, std::uint64_t dice) {
+  store::ItemChanges changes(client, keys);
+  const store::QuarantineNote note{{}, "an operator", "to look at it", WallTime{0}};
+  const std::vector<std::string> states{"free", "running", "resting", "quarantined"};
+  switch (dice % 10) {
+    case 0:
+    case 1:
+      changes.add({"added" + std::to_string(dice / 10 % 20)}, dice % 2 == 0);
+      break;
+    case 2:
+      changes.remove({item});
+      break;
+    case 3:
+      changes.remove({item}, states[dice / 10 % states.size()]);
+      break;
+    case 4:
+      changes.quarantine({item}, note);
+      break;
+    case 5:
+      changes.release({item});
+      break;
+    case 6:
+      changes.release_all();
+      break;
+    case 7:
+      changes.change_long(store::ItemChanges::LongChange::release, {"resting", "quarantined"});
+      break;
+    case 8:
+      app::look::pause_list(client, keys, {"for a while", "an operator", WallTime{0}, WallTime{0}},
+                            Duration(static_cast<std::int64_t>(1 + dice / 10 % 4000) * 1000));
+      break;
+    default:
+      app::look::resume_list(client, keys);
+      app::look::tell_change(client, "w8y-fleet", list);
+  }
+}
+
+}  // namespace
+
+void Scene::begin_operator(const Fault& fault) {
+  if (fault.kind == Fault::Kind::operator_line) return break_operator(fault);
+  if (operator_->busy()) return;
+  if (fault.kind == Fault::Kind::look_at_items) return look_at_all_items(fault);
+  Server& at = server(fault.server);
+  const std::string item = item_of(at, fault.list, fault.number / 100);
+  const store::CircularKeys keys(fault.list + ":", "lock");
+  if (fault.kind == Fault::Kind::change_items) {
+    return send_operator(
+        fault, [keys, list = fault.list, item, dice = fault.number](redis::SyncClient& client) {
+          change_items(client, keys, list, item, dice);
+        });
+  }
+  send_operator(fault, [this, list = fault.list, item, server = fault.server,
+                        dice = fault.number](redis::SyncClient& client) {
+    with_sight(client, server,
+               [&](Sight& sight) { look_at_others_than_items(sight, list, item, dice); });
+  });
+}
+
+void Scene::with_sight(redis::SyncClient& client, const std::string& server,
+                       const std::function<void(Sight& sight)>& look) {
+  Settings settings = settings_;
+  settings.server = server;
+  const ConfigPtr config = parse(settings.config_of("operator"));
+  redis::ClientOptions reach;
+  reach.url = redis::parse_url("rediss://" + server);
+  Sight sight{client, reach, *config};
+  look(sight);
+}
+
+/// What stays in the list while it is looked at is told of, however the list turns. Where hosts may
+/// not run scripts, items change places, and a look may miss some.
+void Scene::look_at_all_items(const Fault& fault) {
+  Server& at = server(fault.server);
+  const auto told = std::make_shared<std::set<std::string>>();
+  const std::string key = fault.list + ":list";
+  const auto listed = [&at, key] {
+    const List* items = at.keys().find<List>(key);
+    return items == nullptr ? std::set<std::string>() : std::set(items->begin(), items->end());
+  };
+  const auto before = listed();
+  const auto changes = promises_.changes_of(at, fault.list);
+  const auto errand = [this, told, list = fault.list, server = fault.server,
+                       dice = fault.number](redis::SyncClient& client) {
+    with_sight(client, server,
+               [&](Sight& sight) { *told = all_items(sight, list, 3 + dice % 500); });
+  };
+  send_operator(fault, errand, [this, &at, told, before, changes, listed, list = fault.list] {
+    if (promises_.changes_of(at, list) != changes || !plain_.empty()) return;
+    for (const std::string& item : listed())
+      if (before.contains(item) && item.size() <= item_shown && !told->contains(item))
+        return promises_.break_promise("a look tells of all items",
+                                       brief(item) + " of " + list + " was there all the time",
+                                       {"operator", list});
+  });
+}
+
+void Scene::send_operator(const Fault& fault, Operator::Errand errand, std::function<void()> done) {
+  const Instant begun = world_.now();
+  const auto number = ++errands_;
+  operator_->run(fault.server, std::move(errand),
+                 [this, begun, at = fault.server, done = std::move(done)](const std::string& why) {
+                   world_.log("operator", "", why.empty() ? "is done" : "gets no answer: " + why);
+                   if (promises_.in_trouble("operator", at, begun)) return;
+                   if (!why.empty())
+                     return promises_.break_promise("an operator is answered", why, {"operator"});
+                   if (done) done();
+                 });
+  world_.after(longest_errand, [this, number] {
+    if (operator_->busy() && errands_ == number)
+      promises_.break_promise("an operator is answered", "a command has not come to its end",
+                              {"operator"});
+  });
+}
+
+/// While something is on its way there.
+void Scene::break_operator(const Fault& fault) {
+  promises_.trouble("operator", fault.time);
+  if (fault.number % 4 == 0) {
+    Line& line = network_.line("operator", fault.server);
+    line.held = true;
+    world_.after(fault.time, [&line] { line.held = false; });
+  }
+  static const std::vector<Network::Loss> losses{Network::Loss::now, Network::Loss::request,
+                                                 Network::Loss::reply, Network::Loss::part,
+                                                 Network::Loss::cut};
+  Fault change = fault;
+  change.kind = Fault::Kind::change_items;
+  begin_operator(change);
+  world_.after(Duration(static_cast<std::int64_t>(fault.number / 8 % 3000)), [this, &fault] {
+    network_.lose("operator", fault.server, losses[fault.number % losses.size()]);
+  });
+}
+
+}  // namespace w8y::sim
