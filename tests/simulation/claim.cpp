@@ -93,9 +93,16 @@ struct Claiming {
     keys.sweep(line);
   }
 
+  /// The length is not known where the fleet's limit is reached.
+  [[nodiscard]] std::int64_t most_waiting() const {
+    std::int64_t at_once = limit > 0 ? limit : length;
+    if (limit > 0 && length > 0) at_once = std::min(limit, length);
+    return std::clamp<std::int64_t>(4096 / at_once, 32, 256);
+  }
+
   std::string stand_in_line() {
     if (!hears) return {};
-    if (others >= 256 && !in_line) return " -";
+    if (others >= most_waiting() && !in_line) return " -";
     if (my_turn) leave_line();
     SortedSet& found = keys.get<SortedSet>(line);
     if (!found.score(me)) found.add(me, static_cast<double>(keys.now_ms()));

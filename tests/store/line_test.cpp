@@ -240,4 +240,33 @@ TEST_CASE("the line has a bound, and nobody stands in it for what nobody runs") 
   CHECK(server.ask({"ZCARD", "work:waiting"}) == "256");
 }
 
+TEST_CASE("the more items a list has, the fewer hosts wait for their ends") {
+  RedisServer server;
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  hear(host);
+  const auto fill = [&](int items) {
+    server.ask({"DEL", "work:list", "work:waiting"});
+    for (int i = 0; i < items; ++i) {
+      const std::string item = std::to_string(i);
+      server.ask({"RPUSH", "work:list", item});
+      server.ask({"SET", "work:lock:" + item, "run:x:1:y", "PX", "60000"});
+    }
+  };
+  const auto has_place_behind = [&](int others) {
+    server.ask({"DEL", "work:waiting"});
+    for (int i = 0; i < others; ++i) server.ask({"ZADD", "work:waiting", "1", std::to_string(i)});
+    return host.claim(1).line != store::Line::none;
+  };
+  fill(16);
+  CHECK(has_place_behind(255));
+  CHECK_FALSE(has_place_behind(256));
+  fill(64);
+  CHECK(has_place_behind(63));
+  CHECK_FALSE(has_place_behind(64));
+  fill(200);
+  CHECK(has_place_behind(31));
+  CHECK_FALSE(has_place_behind(32));
+}
+
 }  // namespace line_test
