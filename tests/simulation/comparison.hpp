@@ -83,6 +83,7 @@ class Comparison final : private Keys::Listener {
     in_turn("p", &Comparison::transaction_step);
   }
   void compare_news();
+  [[nodiscard]] std::string first_difference() const;
 
  private:
   redis::ClientOptions options() {
