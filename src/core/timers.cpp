@@ -38,7 +38,6 @@ void Timer::set(Instant at, TimerQueue::Callback callback) {
 }
 
 void Timer::cancel() {
-  // An earlier wake-up than needed costs less than telling the driver.
   if (entry_ != nullptr) queue_->timers_.erase(TimerQueue::Key(entry_->first));
   entry_ = nullptr;
 }

@@ -79,11 +79,12 @@ void Loop::stop() {
 
 void Loop::go_round(bool wait) noexcept {
   timer_ran_ = false;
-  if (uv_ && uv_->has_to_run()) uv_->turn();
+  const bool uv_ran = uv_ && uv_->has_to_run();
+  if (uv_ran) uv_->turn();
   step();
   arm();
   // Who turns the loop until something is so would wait for an event that may never come.
-  const bool came = (in_turn_ && timer_ran_) || stopped_ || (uv_ && uv_->has_to_run());
+  const bool came = (in_turn_ && (timer_ran_ || uv_ran)) || stopped_ || (uv_ && uv_->has_to_run());
   polls_.poll(wait && !came && alive());
 }
 

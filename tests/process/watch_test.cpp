@@ -7,6 +7,7 @@
 #include <memory>
 #include <system_error>
 
+#include "loop/wake.hpp"
 #include "process/fd.hpp"
 #include "process_support.hpp"
 
@@ -41,6 +42,18 @@ TEST_CASE("a turn in which a timer was due does not wait for more") {
   Timer next(loop.timers());
   first.set(loop.now(), [&] { next.set(loop.now(), [&] { over = true; }); });
   while (!over) loop.turn(true);
+  CHECK_FALSE(late);
+}
+
+TEST_CASE("a turn in which libuv has called back does not wait for more") {
+  loop::Loop loop;
+  bool woken = false;
+  loop::Wake wake(loop, [&] { woken = true; });
+  wake.wake();  // before libuv has had its first turn
+  bool late = false;
+  Timer far(loop.timers());
+  far.set(loop.now() + std::chrono::seconds(20), [&] { late = true; });
+  while (!woken) loop.turn(true);
   CHECK_FALSE(late);
 }
 
