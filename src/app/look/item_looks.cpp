@@ -26,6 +26,9 @@ constexpr std::size_t items_at_once = 2000;
 constexpr std::size_t most_past_runs = 2000;
 constexpr std::size_t shown_runs = 10;
 
+/// No list has as many: numbers of a made-up cursor end there.
+constexpr std::int64_t most_places = std::int64_t{1} << 40;
+
 /// How often a part is read anew, where the list turned between the look for its place and the
 /// part.
 constexpr int most_tries = 5;
@@ -39,8 +42,8 @@ class CircularWalk {
     const auto fields = read_cursor(after, "list", 4);
     if (fields.empty()) return;
     again_ = fields[0] == "again";
-    at_ = static_cast<std::size_t>(cursor_number(fields[1]));
-    turned_ = cursor_number(fields[2]);
+    at_ = static_cast<std::size_t>(std::min(cursor_number(fields[1]), most_places));
+    turned_ = std::min(cursor_number(fields[2]), most_places);
     last_ = fields[3];
   }
 
@@ -59,9 +62,7 @@ class CircularWalk {
     was_again_ = again_;
     was_turned_ = turned_;
     at_ = part.end;
-    last_.clear();
-    if (!part.items.empty() && !part.items.back().cut() && part.items.back().place + 1 == part.end)
-      last_ = part.items.back().item;
+    last_ = part.before_end;
     if (part.last) reach_end();
     return true;
   }

@@ -361,6 +361,8 @@ ItemPart read_item_part(redis::SyncClient& client, const store::CircularKeys& ke
   ItemPart part;
   Pages pages(client, keys, static_cast<std::int64_t>(count), first);
   pages.next(part.items);
+  if (!part.items.empty() && !part.items.back().cut() && part.items.back().place + 1 == pages.end())
+    part.before_end = part.items.back().item;
   std::erase_if(part.items, [&](const ItemState& item) { return !wanted(item); });
   pages.scripts() ? look_at(client, keys, part.items) : look_at_plainly(client, keys, part.items);
   part.end = pages.end();

@@ -74,6 +74,8 @@ struct ItemPart {
   std::vector<ItemState> items;  ///< those that are wanted, each once
   std::size_t end = 0;           ///< the place behind what was read
   bool last = false;             ///< there is no more
+  /// What stands before that place, wanted or not; empty: it is too long to be known.
+  Item before_end;
 };
 /// `wanted`: by what the item is; its state is not known yet.
 ItemPart read_item_part(redis::SyncClient& client, const store::CircularKeys& keys,
