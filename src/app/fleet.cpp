@@ -152,6 +152,7 @@ void Fleet::start(const Config& config) {
 
 void Fleet::join(const Config& config) {
   lists_.set_wanted(false);
+  parts_.counted(1);
   store::FleetMember::Handler& handler = *this;
   link_ = std::make_unique<Link>(parts_, config.supervisor.fleet, parts_.id, handler);
 }

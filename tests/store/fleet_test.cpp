@@ -66,7 +66,10 @@ struct BeatingHost final : private FleetMember::Handler {
     told.forget();
     for (const auto& list : lists) told.note(list);
   }
-  void on_counted(std::size_t hosts) override { seen_hosts = hosts; }
+  void on_counted(std::size_t hosts) override {
+    seen_hosts = hosts;
+    seen_most = std::max(seen_most, hosts);
+  }
   void on_beat(const std::string& why) override {
     ++beats;
     refused = why;
@@ -97,6 +100,7 @@ struct BeatingHost final : private FleetMember::Handler {
   std::vector<Minute> counted;
   int beats = 0;
   std::size_t seen_hosts = 0;
+  std::size_t seen_most = 0;
   int seen = 0;
   std::string refused;
   FleetMember member;
@@ -298,6 +302,10 @@ TEST_CASE("a host hears how many hosts there are, a few or hundreds") {
   CHECK(hears_of(2));
   for (int i = 0; i < 298; ++i) put_host(server, "host" + std::to_string(i), now, "");
   CHECK(hears_of(300));
+  // Those who have died are none, though their ids are still there.
+  for (int i = 0; i < 60; ++i) put_host(server, "dead" + std::to_string(i), now - 100'000, "");
+  CHECK(hears_of(300));
+  CHECK(host.seen_most == 300);
 }
 
 TEST_CASE("beats while Redis is away are none; there is one as soon as it is back") {

@@ -93,10 +93,16 @@ void FleetMember::look_at_oldest(const redis::Answer& answer) {
     const std::string score(answer.reply[i + 1].text());
     oldest_.emplace_back(answer.reply[i].text(), std::strtod(score.c_str(), nullptr));
   }
-  if (leaving_ || oldest_.empty()) return;
-  if (oldest_.size() < oldest_looked_at) return handler_.on_counted(oldest_.size());
-  call({"ZCARD", keys_.hosts}, [this](const redis::Answer& count) {
-    if (count.ok()) handler_.on_counted(static_cast<std::size_t>(count.reply.integer()));
+}
+
+/// Of the oldest, so many have beaten no more. Where all of them have, nobody knows how many more.
+void FleetMember::count_hosts(std::size_t gone) {
+  if (oldest_.size() < oldest_looked_at) return handler_.on_counted(oldest_.size() - gone);
+  if (gone == oldest_.size()) return;
+  call({"ZCARD", keys_.hosts}, [this, gone](const redis::Answer& count) {
+    if (leaving_ || !count.ok()) return;
+    const auto all = static_cast<std::size_t>(count.reply.integer());
+    handler_.on_counted(all - std::min(gone, all));
   });
 }
 
@@ -110,6 +116,7 @@ void FleetMember::note_time(const redis::Answer& answer, Instant asked) {
   redis::Command forget{"ZREM", keys_.hosts};
   for (const auto& [id, score] : oldest_)
     if (score < last && id != id_) forget.push_back(id);
+  count_hosts(forget.size() - 2);
   if (forget.size() > 2) call(forget);
   send();
 }

@@ -42,7 +42,7 @@ class FleetMember final : private detail::FleetClientOwner, private redis::Clien
     virtual std::vector<Minute> minutes(const RedisTime& time) = 0;
     /// What was told may be lost: all is to be told again.
     virtual void retell() = 0;
-    /// So many hosts are there, this one included, or were a moment ago.
+    /// So many hosts are in the fleet, as its keys say; none before the first beat of the first.
     virtual void on_counted(std::size_t hosts) = 0;
     /// A beat was answered. `refused`: why Redis does not take it; empty: it does.
     virtual void on_beat(const std::string& refused) = 0;
@@ -73,6 +73,7 @@ class FleetMember final : private detail::FleetClientOwner, private redis::Clien
   void begin();
   void tidy();
   void look_at_oldest(const redis::Answer& answer);
+  void count_hosts(std::size_t gone);
   void note_time(const redis::Answer& answer, Instant asked);
   void send();
   void send_lists();
