@@ -107,9 +107,14 @@ class OneItem final : private PollerEvents, private redis::Client::Listener {
     poller_.begin(source::make_circular(session_, idle_, poller_.source_handler()), executor_);
     loop_.step();
     // The claim is on its way: what the run needs besides is made while Redis works.
-    catch_signals();
-    until_caught.let_through();
-    executor_->prepare();
+    try {
+      catch_signals();
+      until_caught.let_through();
+      executor_->prepare();
+    } catch (const std::exception& error) {
+      log_.line(error.what());
+      finish(trouble_exit);  // what is claimed is given back, and no signal comes between
+    }
     loop_.run();
     return exit_;
   }

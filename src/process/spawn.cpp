@@ -91,6 +91,7 @@ pid_t clone_child(ChildPlan& plan, int group, int& pidfd, int& group_error) {
   const DumpableKept dumpable(plan.has_credentials);
   const AllSignalsBlocked blocked;
   if (group >= 0) {
+    plan.realtime_signals = realtime_signals();
     const pid_t pid = clone_into_group(group, stack.bottom(), stack.top(), plan, pidfd);
     if (pid >= 0 || !is_about_group(errno)) return pid;
     group_error = errno;

@@ -48,6 +48,7 @@ void wipe(std::vector<std::string>& texts) {
       }
     }
     lay_out(request, scratch, plan);
+    plan.realtime_signals = realtime_signals();
   } catch (const std::bad_alloc&) {
     tell_failure(status, SpawnFailure{Step::clone, ENOMEM}, nullptr, 0);
     _exit(127);

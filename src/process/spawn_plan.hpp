@@ -21,7 +21,8 @@ struct SpawnScratch {
 
 /// What no program can be given: a NUL byte, no name.
 std::optional<SpawnError> check_request(const SpawnRequest& request);
-/// `plan` points into both: they are to outlive it.
+/// `plan` points into both: they are to outlive it. With keep_ignored, whoever does not clone by
+/// clone_cleared() adds realtime_signals().
 void lay_out(const SpawnRequest& request, SpawnScratch& scratch, ChildPlan& plan);
 /// Bit n - 1: signal n, of 32 and more, had another effect than its default one at the first
 /// question.

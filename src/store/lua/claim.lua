@@ -88,8 +88,8 @@ local function leave_line()
   if place then redis.call('ZREM', line, me) end
 end
 local length -- of the list, where it was looked at
--- Each end is told to all who wait, which takes Redis 2 µs for each of them. So the fewer wait, the more
--- items may end: one round of all items costs some 4,096 messages, or 32 for each item.
+-- Each end is told to all who wait, which takes Redis 2 µs for each of them. The more items may end, the
+-- fewer may wait: one round of all items costs some 4,096 messages, or 32 for each item.
 local function most_waiting()
   local at_once = limit > 0 and min(limit, length or limit) or length
   return math.max(32, min(256, math.floor(4096 / at_once)))
@@ -135,7 +135,7 @@ if length == 0 then
   return {'empty', 0, -1, ''}
 end
 
-if ARGV[7] == '1' then
+if not proved then
   local refusal = may_not()
   if refusal then return refusal end
 end
