@@ -46,7 +46,7 @@ for name in "${names[@]}"; do
   ninja -C "$build" --quiet tests/simulation/simulate >"$folder/$name.log" 2>&1 || { cat "$folder/$name.log"; exit 1; }
   # All seeds: one that finds it may be luck.
   "$build/tests/simulation/simulate" --jobs "$(nproc)" --all --whole >"$folder/$name.out" || true
-  sum=$(grep ' seeds, ' "$folder/$name.out")
+  sum=$(grep ' seeds, ' "$folder/$name.out" || echo 'it crashed')
   broken=$(sed -n 's/^seed \([0-9]*\): BROKEN: /\1: /p' "$folder/$name.out")
   if [ -z "$broken" ]; then
     printf '%-16s not found: %s\n' "$name" "$sum"

@@ -88,7 +88,7 @@ void tell_broken(std::ostream& out, SceneOptions options, const Summary& first, 
 }
 
 struct Wishes {
-  std::uint64_t seeds = 48;
+  std::uint64_t seeds = 80;
   std::uint64_t first = 1;
   unsigned hosts = 0;  ///< as the seed says
   unsigned lists = 0;
