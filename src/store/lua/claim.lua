@@ -338,23 +338,8 @@ elseif reply[1] == 'ok' then
   leave_line()
 end
 
--- Of the few items whose visits are noted (measure.lua): when, and how long after the time before.
-local function note_visits()
-  if #taken > 4 and redis.call('EXISTS', KEYS[8]) == 0 then return end
-  local notes = redis.pcall('HMGET', KEYS[8], unpack(taken))
-  if notes.err then return end
-  for i = 1, #taken do
-    local note = notes[i]
-    if note and #note < 128 then
-      local last = tonumber(string.match(note, '^%d+')) or 0
-      local gap = last > 0 and math.max(1, now_ms - last) or 0
-      redis.pcall('HSET', KEYS[8], taken[i], string.format('%.0f %.0f 0', now_ms, gap))
-    end
-  end
-end
-
 if #taken > 0 then
-  note_visits()
+  note_visits(KEYS[8], taken, now_ms)
   local fence = next_fence(KEYS[2], #taken, now_us)
   local failures, unknown = failures_in_a_row(KEYS[3], taken)
   if unknown and reply[1] == 'ok' then reply[4] = unknown end

@@ -26,6 +26,21 @@ local function failures_in_a_row(key, items)
   return counts, why
 end
 
+-- Of the few items whose visits are noted (measure.lua): when, and how long after the time before.
+local function note_visits(key, items, now_ms)
+  if #items > 4 and redis.call('EXISTS', key) == 0 then return end
+  local notes = redis.pcall('HMGET', key, unpack(items))
+  if notes.err then return end
+  for i = 1, #items do
+    local note = notes[i]
+    if note and #note < 128 then
+      local last = tonumber(string.match(note, '^%d+')) or 0
+      local gap = last > 0 and math.max(1, now_ms - last) or 0
+      redis.pcall('HSET', key, items[i], string.format('%.0f %.0f 0', now_ms, gap))
+    end
+  end
+end
+
 -- Places in the fleet, each with its own end, in its score; the key's end is only so that it has one.
 local function take_places(key, runs, until_ms, life_ms)
   for i = 1, #runs do redis.pcall('ZADD', key, until_ms, runs[i]) end
