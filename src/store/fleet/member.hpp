@@ -42,7 +42,8 @@ class FleetMember final : private detail::FleetClientOwner, private redis::Clien
     virtual std::vector<Minute> minutes(const RedisTime& time) = 0;
     /// What was told may be lost: all is to be told again.
     virtual void retell() = 0;
-    /// So many hosts are in the fleet, as its keys say; none before the first beat of the first.
+    /// How many hosts the fleet's keys name, without those that have stopped to beat. 0: this host
+    /// is the first, and has not beaten yet.
     virtual void on_counted(std::size_t hosts) = 0;
     /// A beat was answered. `refused`: why Redis does not take it; empty: it does.
     virtual void on_beat(const std::string& refused) = 0;
