@@ -93,16 +93,8 @@ struct Claiming {
     keys.sweep(line);
   }
 
-  /// The length is not known where the fleet's limit is reached.
-  [[nodiscard]] std::int64_t most_waiting() const {
-    std::int64_t at_once = limit > 0 ? limit : length;
-    if (limit > 0 && length > 0) at_once = std::min(limit, length);
-    return std::clamp<std::int64_t>(4096 / at_once, 32, 256);
-  }
-
   std::string stand_in_line() {
     if (!hears) return {};
-    if (others >= most_waiting() && !in_line) return " -";
     if (my_turn) leave_line();
     SortedSet& found = keys.get<SortedSet>(line);
     if (!found.score(me)) found.add(me, static_cast<double>(keys.now_ms()));
@@ -112,11 +104,8 @@ struct Claiming {
 
   void tell_others(std::int64_t count) {
     if (count <= 0) return;
-    const Words first = call_from_line(keys, line, count);
-    if (first.empty()) return;
-    std::string news = "free\n" + me;
-    for (const std::string& who : first) news += '\n' + who;
-    call.published.push_back({call.arg[8], news});
+    for (const std::string& who : call_from_line(keys, line, count))
+      call.published.push_back({call.arg[8] + ':' + who, "free\n" + me});
   }
 
   /// Lua's loop: items from `first` on, as many as `count`, until `stop` bytes were read.
@@ -280,7 +269,6 @@ std::optional<Value> Claiming::share_with_others(bool& for_others) {
     }
     for_others = most_taken < want;
     want = std::min(want, std::max<std::int64_t>(most_taken, 0));
-    if (held < 0) call.published.push_back({call.arg[8], "looked\n" + me});
   }
   if (want > 0) return std::nullopt;
   const Words items = read(0, std::min<std::int64_t>(16, length), static_cast<double>(most_bytes));

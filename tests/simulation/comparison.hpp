@@ -58,6 +58,7 @@ class Comparison final : private Keys::Listener {
     keys_.now_us = 1'800'000'000'000'000;
     Words channels{"w:events",  "w:wake",  "s:events", "s:wake",          "feed:events",
                    "feed:wake", "newfeed", "conffeed", "job.finish:feed", "delfeed"};
+    for (int host = 1; host <= hosts; ++host) channels.push_back("w:wake:" + holder_of(host));
     for (const auto& more : {feed_channels(), key_channels()})
       channels.insert(channels.end(), more.begin(), more.end());
     for (const std::string& channel : channels)
@@ -189,7 +190,9 @@ class Comparison final : private Keys::Listener {
 
   std::string item() { return "item" + std::to_string(random_.below(14)); }
   std::string lock(const std::string& of) { return "w:lock:" + of; }
-  std::string holder() { return "run:h" + std::to_string(1 + random_.below(3)) + ":1:"; }
+  static constexpr int hosts = 3;
+  static std::string holder_of(int host) { return "run:h" + std::to_string(host) + ":1:"; }
+  std::string holder() { return holder_of(1 + static_cast<int>(random_.below(hosts))); }
   std::string run_id() {
     std::string id = std::to_string(++runs_);
     return std::string(26 - id.size(), '0') + id;

@@ -174,10 +174,10 @@ Value settle(const ScriptCall& call) {
     keys.sweep(call.key[1]);
   }
   if (freed > 0 || places > 0) {
-    std::string news = "free\n" + settling.kinds.front().holder;
-    for (const std::string& who : call_from_line(keys, call.key.back(), std::max(freed, places)))
-      news += '\n' + who;
-    call.published.push_back({call.arg[1], news});
+    const std::string news = "free\n" + settling.kinds.front().holder;
+    const Words first = call_from_line(keys, call.key.back(), std::max(freed, places));
+    for (const std::string& who : first) call.published.push_back({call.arg[1] + ':' + who, news});
+    if (first.empty()) call.published.push_back({call.arg[1], news});
   }
   return Value::array({Value::of(ours), Value::of("")});
 }

@@ -214,6 +214,7 @@ TEST_CASE("fleet_concurrency holds over hosts, and a place that died comes back"
     Rule rule = list_rule();
     rule.fleet_concurrency = 3;
     rule.key_expiry = 1s;
+    rule.supervised = false;  // none of them waits in a line
     loop::Loop loop;
     Host one(loop, url_for(server, scripts), rule, "one");
     auto two = std::make_unique<Host>(loop, url_for(server, scripts), rule, "two");

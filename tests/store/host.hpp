@@ -29,7 +29,6 @@ class Told : public store::CircularListHandler {
   void on_lease_expiring(const RunId& run) override { expiring.push_back(run); }
   void on_wake() override { ++wakes; }
   void on_turn() override { ++turns; }
-  void on_others(bool) override { ++others; }
   void on_back() override { ++backs; }
   void on_given_up(const RunId& run, const std::string&) override { given_up.push_back(run); }
   void on_all_settled() override { ++all_settled; }
@@ -47,7 +46,6 @@ class Told : public store::CircularListHandler {
   std::vector<std::string> unwritten;  ///< each that is another than the one before
   int wakes = 0;
   int turns = 0;
-  int others = 0;
   int backs = 0;
   int all_settled = 0;
 };

@@ -9,13 +9,20 @@ using namespace w8y::test;
 namespace line_test {
 namespace {
 
-/// It is told when its channel is confirmed, besides of its connection.
-void hear(Host& host) {
+/// It is told when each of its channels is confirmed, besides of its connection.
+void hear(Host& host, int channels = 1) {
   CHECK(turn_until(host.loop, [&] { return host.session->client.connected(); }));
   turn_until(host.loop, [&] { return host.told.backs > 0; });
   const int backs = host.told.backs;
   host.source.listen(true);
-  CHECK(turn_until(host.loop, [&] { return host.told.backs > backs; }));
+  CHECK(turn_until(host.loop, [&] { return host.told.backs >= backs + channels; }));
+}
+
+/// It claims, waits, and hears of its turn.
+store::PassReply stand_in_line(Host& host, std::size_t wanted = 5) {
+  const store::PassReply reply = host.claim(wanted);
+  hear(host, 2);
+  return reply;
 }
 
 /// Three hosts on one list: the first has its items, the others wait.
@@ -26,12 +33,15 @@ struct Waiting {
     server.ask(push);
     for (const std::string name : {"one", "two", "three"})
       hosts.push_back(std::make_unique<Host>(loop, server.url(), rule, name));
-    for (auto& host : hosts) hear(*host);
+    // The first has waited before, so it hears of its turn too.
+    for (const auto& item : items) server.ask({"SET", "work:lock:" + item, "run:x:1:y"});
+    stand_in_line(*hosts[0]);
+    hosts[0]->source.leave_line();
+    for (const auto& item : items) server.ask({"DEL", "work:lock:" + item});
     held = hosts[0]->claim(items.size() + 1).claims;
     CHECK(held.size() == items.size());
     for (const std::size_t other : {1U, 2U}) {
-      const store::PassReply reply = hosts[other]->claim(5);
-      CHECK(reply.claims.empty());
+      CHECK(stand_in_line(*hosts[other]).claims.empty());
       turn_for(loop, 2ms);  // who comes first, comes at another time
     }
     CHECK(hosts[2]->told.replies.back().line != store::Line::none);
@@ -70,7 +80,21 @@ TEST_CASE("what becomes free is for whoever has waited longest, not for who had 
     REQUIRE(items_of(reply) == std::vector<Item>{"a"});
     CHECK(reply.line == store::Line::crowded);
   }
-  CHECK(three.hosts[2]->told.others > 0);
+}
+
+TEST_CASE("a host that has never had to wait leaves an item to who waits for it") {
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a"});
+  loop::Loop loop;
+  Host one(loop, server.url(), list_rule(), "one");
+  Host two(loop, server.url(), list_rule(), "two");
+  const auto held = one.claim(1).claims;
+  REQUIRE(held.size() == 1);
+  CHECK(stand_in_line(two, 1).claims.empty());
+  one.settle(held[0]);
+  CHECK(items_of(one.claim(1)).empty());
+  CHECK(turn_until(loop, [&] { return two.told.turns == 1; }));
+  CHECK(items_of(two.claim(1)) == std::vector<Item>{"a"});
 }
 
 TEST_CASE("a host that does not come when it is its turn costs a quarter of a second") {
@@ -150,7 +174,9 @@ TEST_CASE("who doesn't wait takes what is free; what nobody tells of is announce
   SUBCASE("a passer-by") {
     three.hosts[0]->settle(three.held[0]);
     CHECK(three.hosts[0]->settled());
-    Host passer(three.loop, three.server.url(), list_rule(), "passer");
+    Rule of_one_item = list_rule();
+    of_one_item.supervised = false;
+    Host passer(three.loop, three.server.url(), of_one_item, "passer");
     CHECK(items_of(passer.claim(1)) == std::vector<Item>{"a"});
     CHECK(items_of(three.hosts[1]->claim(5)).empty());
   }
@@ -181,10 +207,9 @@ TEST_CASE("a place of the fleet that becomes free is the next one's too") {
   loop::Loop loop;
   Host one(loop, server.url(), rule, "one");
   Host two(loop, server.url(), rule, "two");
-  for (Host* host : {&one, &two}) hear(*host);
   const store::PassReply first = one.claim(1);
   CHECK(first.claims.size() == 1);
-  CHECK(two.claim(1).end == ClaimEnd::fleet_full);
+  CHECK(stand_in_line(two, 1).end == ClaimEnd::fleet_full);
   one.settle(first.claims[0]);
   CHECK(one.claim(1).claims.empty());
   CHECK(turn_until(loop, [&] { return two.told.turns == 1; }));
@@ -209,12 +234,13 @@ TEST_CASE("who is busy hears no more than some messages in vain") {
   CHECK(turn_until(loop, [&] { return listeners() == "work:wake\n1"; }));
 }
 
-TEST_CASE("the line has a bound, and nobody stands in it for what nobody runs") {
+TEST_CASE("nobody stands in line for what nobody runs, and a line that nobody uses ends") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a"});
   server.ask({"SET", "work:lock:a", "quarantine:x"});
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
+  CHECK(host.claim(1).line == store::Line::none);
   hear(host);
   CHECK(host.claim(1).line == store::Line::none);
   CHECK(server.ask({"EXISTS", "work:waiting"}) == "0");
@@ -223,50 +249,21 @@ TEST_CASE("the line has a bound, and nobody stands in it for what nobody runs") 
   CHECK(server.ask({"ZCARD", "work:waiting"}) == "1");
   CHECK(std::stoi(server.ask({"PTTL", "work:waiting"})) <= 60000);
   CHECK(std::stoi(server.ask({"PTTL", "work:waiting"})) > 0);
-  for (int i = 0; i < 256; ++i) server.ask({"ZADD", "work:waiting", "1", std::to_string(i)});
-  CHECK(host.claim(1).line != store::Line::none);  // it has its place
-  server.ask({"ZREM", "work:waiting", "run:here:77:"});
-  const store::PassReply reply = host.claim(1);
-  CHECK(reply.line == store::Line::none);
-  CHECK(reply.turned_away);
-  CHECK(server.ask({"ZCARD", "work:waiting"}) == "256");
-  // It is told of nothing, and asks again as one that would be.
-  host.source.hear_nothing();
-  CHECK(turn_until(loop, [&] {
-    return server.ask({"PUBSUB", "NUMSUB", "work:wake"}).ends_with("0");
-  }));
-  server.ask({"ZREM", "work:waiting", "1"});
-  CHECK(host.claim(1).line != store::Line::none);
-  CHECK(server.ask({"ZCARD", "work:waiting"}) == "256");
 }
 
-TEST_CASE("the more items a list has, the fewer hosts wait for their ends") {
-  RedisServer server;
-  loop::Loop loop;
-  Host host(loop, server.url(), list_rule());
-  hear(host);
-  const auto fill = [&](int items) {
-    server.ask({"DEL", "work:list", "work:waiting"});
-    for (int i = 0; i < items; ++i) {
-      const std::string item = std::to_string(i);
-      server.ask({"RPUSH", "work:list", item});
-      server.ask({"SET", "work:lock:" + item, "run:x:1:y", "PX", "60000"});
-    }
-  };
-  const auto has_place_behind = [&](int others) {
-    server.ask({"DEL", "work:waiting"});
-    for (int i = 0; i < others; ++i) server.ask({"ZADD", "work:waiting", "1", std::to_string(i)});
-    return host.claim(1).line != store::Line::none;
-  };
-  fill(16);
-  CHECK(has_place_behind(255));
-  CHECK_FALSE(has_place_behind(256));
-  fill(64);
-  CHECK(has_place_behind(63));
-  CHECK_FALSE(has_place_behind(64));
-  fill(200);
-  CHECK(has_place_behind(31));
-  CHECK_FALSE(has_place_behind(32));
+TEST_CASE("an end is told to those whose turn it is, and to nobody else") {
+  Waiting three({"a", "b"});
+  const int wakes = three.hosts[2]->told.wakes;
+  three.hosts[0]->settle(three.held[0]);
+  CHECK(three.hosts[0]->settled());
+  CHECK(three.turns() == Turns{0, 1, 0});
+  CHECK(three.hosts[2]->told.wakes == wakes);
+  // Whoever listens to the wake channel alone hears of what nobody stands in line for.
+  for (const std::size_t other : {1U, 2U}) three.hosts[other]->source.leave_line();
+  CHECK(turn_until(three.loop, [&] { return three.waiting() == "0"; }));
+  three.hosts[0]->settle(three.held[1]);
+  CHECK(three.hosts[0]->settled());
+  CHECK(turn_until(three.loop, [&] { return three.hosts[2]->told.wakes > wakes; }));
 }
 
 }  // namespace line_test

@@ -53,8 +53,8 @@ struct FakeRedis {
   double look_cost = 1;
   bool hears = false;
   store::Line line = store::Line::none;  ///< where who finds nothing waits
-  bool turned_away = false;              ///< that is nowhere
-  bool leases_end = false;               ///< all of them are about to
+  std::size_t others_in_line = 0;
+  bool leases_end = false;  ///< all of them are about to
   Duration claim_takes{0};
 };
 
@@ -106,7 +106,7 @@ class FakeList : public store::CircularList {
       if (reply.claims.size() < wanted) {
         reply.end = ClaimEnd::nothing_free;
         reply.line = redis_.line;
-        reply.turned_away = redis_.turned_away;
+        reply.others_in_line = redis_.others_in_line;
       }
     }
     answer_.set(clock_.now() + redis_.claim_takes, [this, reply]() mutable {
@@ -179,7 +179,6 @@ class FakeList : public store::CircularList {
   void announce(const RunEvent& event) override { events.push_back(event); }
   void listen(bool on) override { listens = on; }
   void may_stop_listening() override { listens = false; }
-  void hear_nothing() override { listens = false; }
   [[nodiscard]] std::size_t unsettled() const override { return unsettled_; }
 
   bool listens = false;  ///< it is asked to

@@ -203,62 +203,47 @@ TEST_CASE("in a crowded line what a run of its own sets free is another's, until
   const std::size_t before = bench.redis.claims;
   bench.end("run1");
   CHECK(bench.redis.claims == before);
-  auto& handler = bench.sources.back()->handler;
-  handler.on_others(true);
   bench.run_for(50ms);
   CHECK(bench.redis.claims == before);
-  handler.on_turn();
+  bench.sources.back()->handler.on_turn();
   bench.settle_down();
   CHECK(bench.redis.claims == before + 1);
   CHECK(bench.poller->runs().size() == 1);
 }
 
-TEST_CASE("others are left to look after a list, and after a silence it takes what is free") {
+TEST_CASE("the more wait in the line, the less often each looks at what nobody tells of") {
   RestingPoller bench(rule_for("work", 2), 1);
   bench.redis.line = Line::crowded;
   bench.lock(0, 1);
+  const auto looks_with = [&](std::size_t others) {
+    bench.redis.others_in_line = others;
+    bench.sources.back()->handler.on_turn();  // that is how it learns how many others there are
+    bench.run_for(5s);
+    const std::size_t before = bench.redis.looks;
+    bench.run_for(20s);
+    return bench.redis.looks - before;
+  };
   bench.begin();
-  auto& handler = bench.sources.back()->handler;
-  handler.on_others(true);
-  bench.run_for(1s);  // it may have slept already
-  const std::size_t before = bench.redis.claims + bench.redis.looks;
-  for (int i = 0; i < 40; ++i) {
-    handler.on_others(true);
-    bench.run_for(250ms);
+  const std::size_t with_one = looks_with(1);
+  const std::size_t with_seven = looks_with(7);
+  const std::size_t with_many = looks_with(999);
+  CHECK(with_one >= 60);
+  CHECK(with_seven <= with_one / 3);
+  CHECK(with_many <= with_one / 6);
+  CHECK(with_many >= 8);  // about two seconds at most, as for any list
+  SUBCASE("it takes what is free, whoever's turn it is: they would have come") {
+    bench.unlock(0);
+    bench.run_for(3s);
+    CHECK(bench.sources.back()->manners.back() == Manner::overdue);
+    CHECK(bench.poller->runs().size() == 1);
   }
-  CHECK(bench.redis.claims + bench.redis.looks == before);
-  bench.unlock(0);
-  bench.run_for(850ms);
-  CHECK(bench.sources.back()->manners.back() == Manner::overdue);
-  CHECK(bench.poller->runs().size() == 1);
-  // Where nobody sets anything free any more, each looks for itself, as ever.
-  bench.lock(0, 1);
-  bench.end("run1");
-  bench.lock(0, 1);
-  bench.run_for(5s);
-  const std::size_t looks = bench.redis.looks;
-  bench.run_for(2s);
-  CHECK(bench.redis.looks >= looks + 5);
-}
-
-TEST_CASE("whom the line has no place for hears nothing, and asks again now and then") {
-  RestingPoller bench(rule_for("work", 2), 1);
-  bench.redis.turned_away = true;
-  bench.lock(0, 1);
-  bench.begin();
-  CHECK_FALSE(bench.sources.back()->listens);
-  const std::size_t before = bench.redis.claims + bench.redis.looks;
-  bench.run_for(3s);
-  CHECK(bench.redis.claims + bench.redis.looks > before);
-  bench.unlock(0);
-  bench.run_for(2s);
-  CHECK(bench.poller->runs().size() == 1);
-  bench.lock(0, 1);
-  bench.redis.turned_away = false;
-  bench.end("run1");
-  bench.lock(0, 1);
-  bench.run_for(3s);
-  CHECK(bench.sources.back()->listens);
+  SUBCASE("but not what it is told of") {
+    bench.unlock(0);
+    bench.sources.back()->handler.on_turn();
+    bench.settle_down();
+    CHECK(bench.sources.back()->manners.back() == Manner::in_turn);
+    CHECK(bench.poller->runs().size() == 1);
+  }
 }
 
 TEST_CASE("whose turn comes while the host has no place passes it on") {

@@ -6,13 +6,6 @@
 
 namespace w8y::source {
 
-namespace {
-
-/// Than such a silence: it is that which is waited for.
-constexpr unsigned more_patient = IdlePolls::most_patience;
-
-}  // namespace
-
 void CircularSource::stir() {
   end_rest();
   handler_.on_may_claim();
@@ -35,9 +28,17 @@ void CircularSource::rest(const store::PassReply& reply, double paid) {
   if (reply.next_free && (!free_at_ || now + *reply.next_free < *free_at_))
     free_at_ = now + *reply.next_free;
   if (reply.whole) looked_at_ = now;
-  reply.turned_away ? list_->hear_nothing() : list_->listen(true);
-  if (others_look()) return sleep_in_line();
-  sleep({reply.next_free, 1, cost_of_look()});
+  list_->listen(true);
+  std::optional<Duration> hint = reply.next_free;
+  if (free_at_) hint = std::max(*free_at_ - now, Duration{0});
+  sleep({hint, patience(), cost_of_look()});
+}
+
+/// Whoever waits in the line is told of its turn, so a look is for what nobody tells of: all who
+/// are there look together about as often as one alone would, until each does as seldom as any
+/// list.
+unsigned CircularSource::patience() const {
+  return 1U + others_in_line_ / 2U;
 }
 
 /// One that has found something, or follows an end of our own and so was not paid, was no idle
@@ -76,7 +77,7 @@ void CircularSource::on_looked(const store::LookReply& reply) {
     owes_whole_ = true;
     charge(1);
     paid_ = 1;  // for the claim
-    return stir();
+    return claim_overdue();
   }
   std::optional<Duration> hint;
   if (free_at_ || wake_due_) {
@@ -85,7 +86,14 @@ void CircularSource::on_looked(const store::LookReply& reply) {
     hint = std::max(std::min(free_at, wake_due) - clock_.now(), Duration{0});
   }
   const bool patient = reply.hears && last_ == ClaimEnd::empty;
-  sleep({hint, patient ? when_it_hears : 1, reply.cost});
+  sleep({hint, patient ? when_it_hears : patience(), reply.cost});
+}
+
+/// What is free is for those whose turn it is, who come at once if they are there.
+void CircularSource::claim_overdue() {
+  overdue_ = line_ != store::Line::none;
+  stir();
+  overdue_ = false;
 }
 
 // ---- who wakes it
@@ -100,7 +108,6 @@ void CircularSource::on_wake() {
 }
 
 void CircularSource::on_turn() {
-  heard_at_ = freed_at_ = clock_.now();
   if (claim_out_) {
     turn_ = true;
   } else if (resting_) {
@@ -108,11 +115,6 @@ void CircularSource::on_turn() {
   } else {
     list_->leave_line();  // there is no place for a run: it is the next one's turn
   }
-}
-
-void CircularSource::on_others(bool freed) {
-  heard_at_ = clock_.now();
-  if (freed) freed_at_ = heard_at_;
 }
 
 /// Within a time if others are woken too. At once if it can be (true: a claim is worth it now), and
@@ -181,40 +183,10 @@ void CircularSource::back_due() {
   if (!claim_out_) been_back();
 }
 
-// ---- in the line
-
-/// Whether somebody who waits as we do looks after the list.
-bool CircularSource::others_look() const {
-  return line_ != store::Line::none && clock_.now() - freed_at_ < at_work;
-}
-
-void CircularSource::sleep_in_line() {
-  const Instant now = clock_.now();
-  Instant at = std::max(heard_at_, now - silence) + silence + spread(silence);
-  if (free_at_) at = std::min(at, std::max(*free_at_, now));
-  if (wake_due_) at = std::min(at, std::max(*wake_due_, now));
-  sleep({at - now, more_patient, 1});
-}
-
 void CircularSource::poll_due(bool hinted, double paid) {
   paid_ = paid;
   const Instant now = clock_.now();
   if (wake_due_ && *wake_due_ <= now) return claim_for_wake();
-  if (others_look()) {
-    if (free_at_ && *free_at_ <= now) {
-      free_at_.reset();
-      return stir();
-    }
-    if (now - heard_at_ < silence) {
-      charge(-std::exchange(paid_, 0));
-      return sleep_in_line();
-    }
-    overdue_ = true;
-    heard_at_ = now;
-    stir();
-    overdue_ = false;
-    return;
-  }
   // Hints may come sooner than any turn, for ever.
   const bool overdue = now - looked_at_ > look_at_least;
   if ((!hinted || overdue) && may_look()) {
@@ -222,7 +194,7 @@ void CircularSource::poll_due(bool hinted, double paid) {
     looked_at_ = now;
     return list_->look();
   }
-  stir();
+  hinted ? stir() : claim_overdue();
 }
 
 }  // namespace w8y::source

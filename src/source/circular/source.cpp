@@ -47,6 +47,7 @@ void CircularSource::on_claimed(store::PassReply&& reply) {
   const bool turn = std::exchange(turn_, false);
   const double paid = std::exchange(paid_, 0);
   line_ = reply.line;
+  others_in_line_ = static_cast<std::uint16_t>(std::min<std::size_t>(reply.others_in_line, 1000));
   note_wake(!reply.claims.empty());
   held_ += reply.claims.size();
   if (still_wanted_) {

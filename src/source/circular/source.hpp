@@ -62,12 +62,6 @@ class CircularSource final : public Source,
   static constexpr Duration first_wake_pause = std::chrono::milliseconds(10);
   static constexpr unsigned most_fruitless = 6;
   static constexpr Duration wake_spread = std::chrono::milliseconds(50);
-  /// While others are heard of, they look after the list that we wait for; after such a silence one
-  /// of those who wait does, and the others hear of that.
-  static constexpr Duration silence = std::chrono::milliseconds(400);
-  /// Others are at work there if something was set free within this time: else each looks for
-  /// itself.
-  static constexpr Duration at_work = std::chrono::seconds(3);
   /// Settlements are gathered for a few milliseconds (settlements.hpp), and the rest begins at
   /// Redis.
   static constexpr Duration settled_within = std::chrono::milliseconds(7);
@@ -77,7 +71,6 @@ class CircularSource final : public Source,
   void on_looked(const store::LookReply& reply) override;
   void on_wake() override;
   void on_turn() override;
-  void on_others(bool freed) override;
   void on_back() override;
   // IdlePolls::Sleeper
   void poll_due(bool hinted, double paid) override;
@@ -98,8 +91,8 @@ class CircularSource final : public Source,
   void wake_up(Duration within);
   void claim_for_wake();
   void note_wake(bool found);
-  void sleep_in_line();
-  [[nodiscard]] bool others_look() const;
+  void claim_overdue();
+  [[nodiscard]] unsigned patience() const;
 
   const Clock& clock_;
   std::unique_ptr<store::CircularList> list_;
@@ -125,6 +118,7 @@ class CircularSource final : public Source,
   bool looking_ = false;        ///< and has asked whether a claim is worth it
   std::uint8_t fruitless_ = 0;  ///< claims for wakes, in a row, that found nothing
   store::Line line_ = store::Line::none;
+  std::uint16_t others_in_line_ = 0;  ///< as the last claim had it
   // Which part of the list.
   bool scarce_ = false;      ///< the last whole pass found too little: next, only the ends
   bool owes_whole_ = false;  ///< something became free: a whole pass, if the ends don't have it
@@ -133,10 +127,6 @@ class CircularSource final : public Source,
   Moment wake_due_;
   Instant looked_at_{};  ///< the last look or whole pass
   Instant woke_at_{};    ///< the last claim for a wake
-
-  // Where others wait too.
-  Instant heard_at_{};  ///< of others, last
-  Instant freed_at_{};  ///< that something was set free
 
   Moment whole_at_;  ///< when the ends are no longer enough
 };

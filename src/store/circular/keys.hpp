@@ -41,6 +41,9 @@ struct CircularKeys {
     return rule.key_prefix() + *rule.circular().lock_key + ":";
   }
   [[nodiscard]] std::string lock(const Item& item) const { return lock_prefix + item; }
+  /// The channel on which a host that waits hears of its turn. `holder`: as in the values of its
+  /// locks, before the run id; that ends in ':', as no other channel's name does.
+  [[nodiscard]] std::string turn(const std::string& holder) const { return wake + ':' + holder; }
 
   std::string list;
   std::string lock_prefix;

@@ -34,13 +34,13 @@ struct PassReply {
   /// nothing_free: the whole list was looked at, not only its ends.
   bool whole = true;
   Line line = Line::none;
-  bool turned_away = false;  ///< as many wait in the line as may: it is asked again now and then
+  std::size_t others_in_line = 0;
 };
 
 /// How a claim stands to those of others.
 enum class Manner {
   in_turn,
-  overdue,  ///< nothing was heard for a while: takes what is free, whoever's turn it is
+  overdue,  ///< something is free that nobody came for: takes it, whoever's turn it is
 };
 
 /// How much of a list a claim looks at, if it doesn't find enough before.
@@ -70,9 +70,6 @@ class CircularListHandler : public ClaimHandler {
   virtual void on_wake() = 0;
   /// Something has become free, and it is our turn.
   virtual void on_turn() = 0;
-  /// Another host looks after the list: something has become free for it (`freed`), or it has
-  /// looked for what is free and nobody was told of.
-  virtual void on_others(bool freed) = 0;
   /// Redis is back, or its channels: nobody has told us what has happened meanwhile.
   virtual void on_back() = 0;
 };
@@ -100,8 +97,6 @@ class CircularList {
   /// It isn't for now. If it is not again within a few seconds, nothing is heard any more: where
   /// all hosts are busy, none has to be told of each end.
   virtual void may_stop_listening() {}
-  /// Nothing is heard until it has a place in the line.
-  virtual void hear_nothing() {}
   // As a Source has them.
   virtual void settle(Settlement&& settlement) = 0;
   virtual void hand_back(const Claim& claim) = 0;

@@ -57,7 +57,6 @@ struct ClaimResult {
   std::int64_t left = 0;              ///< none: not looked at
   std::int64_t length = 0;            ///< none, more: of the list
   std::optional<std::size_t> others;  ///< we have a place in the line, and so many others
-  bool turned_away = false;           ///< as many wait there as may
   std::optional<Duration> next_free;
   std::string detail;
   std::string refused;       ///< by Redis, of what is noted beside the locks

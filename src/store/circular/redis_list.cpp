@@ -51,7 +51,7 @@ RedisCircularList::Work::Work(RedisCircularList& list)
 
 bool RedisCircularList::Work::over() const {
   return held.empty() && unsettled() == 0 && !room.waits() && !room_timer.pending() &&
-         news.empty() && !scan_later.pending() && !look_again.pending();
+         news.empty() && !scan_later.pending() && !look_again.pending() && !turn;
 }
 
 void RedisCircularList::use(RulePtr rule) {
@@ -129,20 +129,22 @@ void RedisCircularList::listen(bool on) {
   if (work_) work_->tires.cancel();
   if (!on) {
     leave_line();
-    stop_listening();
-    tired_ = false;
-    return;
+    return stop_listening();
   }
   hear_of_list();
   if (!wake_) {
     // Once the channel is confirmed too: what was published before may have been missed.
     wake_ = session_->subscriber.subscribe(keys()->wake, *this);
   }
+  // The one-item wrapper takes what is free, until it has to wait.
+  if ((in_line_ || !rule_->supervised) && !work().turn)
+    work_->turn = session_->subscriber.subscribe(keys()->turn(lock_value({})), *this);
   put_away();
 }
 
-/// Names of wake channels and of those of a list's changes never end alike.
+/// Names of these channels never end alike.
 void RedisCircularList::on_heard(std::string_view channel, std::string_view message) {
+  if (channel.ends_with(':')) return heard_of_turn(message);
   if (!channel.ends_with(CircularKeys::end_of_list)) {
     if (work_ && work_->tires.pending() && ++work_->in_vain == most_in_vain)
       tire(session_->clock.now());
@@ -156,14 +158,16 @@ void RedisCircularList::on_confirmed(std::string_view channel) {
     hears_ = true;
     return list_changed();
   }
-  wake_confirmed_ = true;
-  tired_ = false;
+  if (work_ && channel.ends_with(':')) work_->turn_heard = true;
   handler_.on_back();
 }
 
 void RedisCircularList::stop_listening() {
   wake_.reset();
-  wake_confirmed_ = false;
+  if (work_) {
+    work_->turn.reset();
+    work_->turn_heard = false;
+  }
   changes_.reset();
   hears_ = false;
 }
@@ -175,40 +179,23 @@ void RedisCircularList::may_stop_listening() {
 }
 
 void RedisCircularList::tire(Instant at) {
-  work_->tires.set(at, [this] { hear_nothing(); });
+  work_->tires.set(at, [this] { stop_listening(); });
 }
 
-void RedisCircularList::hear_nothing() {
-  if (work_) work_->tires.cancel();
-  tired_ = true;
-  stop_listening();
+/// "free" and who has set something free, each on a line of its own. Anything else is somebody's
+/// hint. Where the line is not crowded, an end of our own and the next claim travel together.
+bool RedisCircularList::is_ours(std::string_view news) const {
+  constexpr std::string_view free = "free\n";
+  return news.starts_with(free) && news.substr(free.size()) == lock_value({});
 }
 
-/// "free", who has set something free, and whose turn it is; or "looked", and who has. Each on a
-/// line of its own. Anything else is somebody's hint.
 void RedisCircularList::heard(std::string_view message) {
-  const auto next = [&message] {
-    const auto end = message.find('\n');
-    const std::string_view line = message.substr(0, end);
-    message = end == std::string_view::npos ? std::string_view() : message.substr(end + 1);
-    return line;
-  };
-  const std::string_view news = next();
-  if (message.empty()) return handler_.on_wake();
-  const std::string me = lock_value({});
-  const bool ours = next() == me;
-  if (news == "looked") {
-    if (!ours) handler_.on_others(false);
-    return;
-  }
-  if (news != "free") return handler_.on_wake();
-  const bool for_anybody = message.empty();
-  bool for_us = for_anybody && ours;
-  while (!message.empty() && !for_us) for_us = next() == me;
-  // Where the line is not crowded, a run's end and the next claim travel together.
-  if (ours && line_ != Line::crowded) return;
-  if (for_us) return handler_.on_turn();
-  for_anybody ? handler_.on_wake() : handler_.on_others(true);
+  if (!is_ours(message)) return handler_.on_wake();
+  if (line_ == Line::crowded) handler_.on_turn();
+}
+
+void RedisCircularList::heard_of_turn(std::string_view message) {
+  if (line_ == Line::crowded || !is_ours(message)) handler_.on_turn();
 }
 
 // ---- at rest

@@ -45,7 +45,6 @@ class RedisCircularList final : public CircularList,
   void announce(const RunEvent& event) override;
   void listen(bool on) override;
   void may_stop_listening() override;
-  void hear_nothing() override;
   [[nodiscard]] std::size_t unsettled() const override { return work_ ? work_->unsettled() : 0; }
 
  private:
@@ -91,6 +90,9 @@ class RedisCircularList final : public CircularList,
     Timer look_again;      ///< after a change
     Timer tires;           ///< of listening, while nobody rests
     unsigned in_vain = 0;  ///< messages that were heard meanwhile
+    /// Where it hears of its turn: made when it stands in the line, and kept for as long as wake_.
+    redis::Subscription turn;
+    bool turn_heard = false;  ///< that is confirmed
   };
 
   // By value: the handler may give the lease up, and the lease's own copy goes with it.
@@ -134,9 +136,13 @@ class RedisCircularList final : public CircularList,
   void empty_looked(const LookReply& reply) override { looked(reply); }
   void looked(LookReply reply);
   void heard(std::string_view message);
-  /// Or will hear of it as soon as it has to wait.
+  void heard_of_turn(std::string_view message);
+  [[nodiscard]] bool is_ours(std::string_view news) const;
+  /// Or will hear of it as soon as it has to wait. One that would not keeps the others waiting, for
+  /// whoever is called has its time to come.
   [[nodiscard]] bool hears_of_turn() const {
-    return (wake_confirmed_ || tired_) && session_->subscriber.connected();
+    if (!session_->subscriber.trouble().empty()) return false;
+    return work_ && work_->turn ? work_->turn_heard : rule_->supervised;
   }
   void stop_listening();
   void tire(Instant at);
@@ -152,11 +158,9 @@ class RedisCircularList final : public CircularList,
   RulePtr rule_;
   bool all_taken_ = true;  ///< the last claim left no free item
   bool empty_ = true;      ///< and there was none at all
-  bool wake_confirmed_ = false;
-  bool tired_ = false;    ///< it has stopped to listen by itself, and hears nothing yet
-  bool in_line_ = false;  ///< as the last claim had it
-  bool waits_ = false;    ///< since the last claim was asked for, nobody left the line
-  bool hears_ = false;    ///< changes_ is confirmed
+  bool in_line_ = false;   ///< as the last claim had it
+  bool waits_ = false;     ///< since the last claim was asked for, nobody left the line
+  bool hears_ = false;     ///< changes_ is confirmed
   Line line_ = Line::none;
   std::unique_ptr<Work> work_;
   std::shared_ptr<bool> alive_;  ///< nullptr: nothing is out that would have to know

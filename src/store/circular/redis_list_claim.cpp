@@ -171,7 +171,7 @@ void RedisCircularList::scanned(const std::vector<RunId>& runs, Instant sent,
                 : Line::others;
   }
   reply.line = line_;
-  reply.turned_away = result.turned_away;
+  reply.others_in_line = result.others.value_or(0);
   reply.end = end_of(result.status);
   reply.next_free = work_->pass->next_free;
   reply.detail = result.detail;

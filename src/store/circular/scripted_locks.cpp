@@ -26,7 +26,7 @@ ClaimStatus status_of(std::string_view text) {
   return ClaimStatus::none;
 }
 
-/// "LENGTH", "LENGTH OTHERS", " OTHERS"; OTHERS may be "-".
+/// "LENGTH", "LENGTH OTHERS", " OTHERS".
 void read_place(std::string_view text, ClaimResult& result) {
   const auto space = text.find(' ');
   const auto number = [](std::string_view digits, auto& value) {
@@ -35,7 +35,6 @@ void read_place(std::string_view text, ClaimResult& result) {
   number(text.substr(0, space), result.length);
   std::size_t others = 0;
   if (space == std::string_view::npos) return;
-  result.turned_away = text.substr(space + 1) == "-";
   if (number(text.substr(space + 1), others)) result.others = others;
 }
 

@@ -8,10 +8,9 @@
 --       5 items of this pass not looked at yet; -1: a new pass; -2: a look at both ends, no more
 --       6 how many items may be looked at in this call
 --       7 "1": what this user may do is not known yet
---       8 items of the list that the caller holds; -1: it has heard nothing for a while, and takes
---         what is free, whoever's turn it is
---       9 the wake channel  10 "1": the caller hears of its turn there; one that doesn't wait takes
---         what is free
+--       8 items of the list that the caller holds; -1: it has seen something free that nobody came
+--         for, and takes it, whoever's turn it is
+--       9 the wake channel  10 "1": the caller hears of its turn; one that doesn't takes what is free
 --      11 how many bytes of items may be looked at; the item that comes to that is the last
 --      12 how many items are read at first: all that is known of their size
 --      13 the longest item that is worked on; a longer one is quarantined
@@ -32,7 +31,7 @@
 --               "paused" by an operator; detail is the reason
 --               "full"   the fleet's limit is reached
 --       Of "none" and "full", a second word of detail says that the caller has a place in the line
---       now, and how many others have; "-": as many wait as may, and it has none.
+--       now, and how many others have.
 -- The list's order is the same for everybody: whatever was looked at goes to the end. A look at the
 -- ends moves nothing behind the last that it takes: where items rest equally long, the order they
 -- were taken in is that in which they become free, and is kept.
@@ -40,13 +39,15 @@
 -- it is there.
 --
 -- The line of those who wait is a sorted set: what stands before the run ids of each, scored with
--- the time (ms) at which it came. Whose turn has come is told so, and has that for 250 ms: until
--- then its score is the end of that time, below 0. While others are in line, a caller takes no more
+-- the time (ms) at which it came. Whose turn has come is told so, on the wake channel's name with a
+-- ':' and that behind it, and has that for 250 ms: until then its score is the end of that time, below
+-- 0. While others are in line, a caller takes no more
 -- than makes its share of the list, at its turn one at least; what is beyond is told to those who
 -- came first.
 
 -- include parts/claimed.lua
 -- include parts/claim_rights.lua
+-- include parts/call_from_line.lua
 local first_run = 16
 -- include parts/claim_first.lua
 local whole = claim_first()
@@ -87,16 +88,8 @@ end
 local function leave_line()
   if place then redis.call('ZREM', line, me) end
 end
-local length -- of the list, where it was looked at
--- Each end is told to all who wait, which takes Redis 2 µs for each of them. The more items may end, the
--- fewer may wait: one round of all items costs some 4,096 messages, or 32 for each item.
-local function most_waiting()
-  local at_once = limit > 0 and min(limit, length or limit) or length
-  return math.max(32, min(256, math.floor(4096 / at_once)))
-end
 local function stand_in_line()
   if not line or ARGV[10] ~= '1' then return '' end
-  if others >= most_waiting() and not place then return ' -' end
   if my_turn then leave_line() end
   redis.call('ZADD', line, 'NX', now_ms, me)
   redis.call('PEXPIRE', line, 60000)
@@ -105,10 +98,7 @@ end
 local function tell_others(count)
   local first = {}
   if count > 0 then first = redis.call('ZRANGEBYSCORE', line, 0, '+inf', 'LIMIT', 0, count) end
-  for i = 1, #first do redis.call('ZADD', line, -(now_ms + 250), first[i]) end
-  if #first > 0 then
-    redis.pcall('PUBLISH', ARGV[9], 'free\n' .. me .. '\n' .. table.concat(first, '\n'))
-  end
+  call_from_line(line, ARGV[9], first, 'free\n' .. me, now_ms)
 end
 if want == 0 then
   leave_line()
@@ -129,7 +119,7 @@ if limit > 0 then
   end
 end
 
-length = redis.call('LLEN', KEYS[1])
+local length = redis.call('LLEN', KEYS[1])
 if length == 0 then
   leave_line()
   return {'empty', 0, -1, ''}
@@ -179,7 +169,6 @@ if others > 0 and ARGV[10] == '1' then
   end
   for_others = most_taken < want
   want = min(want, math.max(most_taken, 0))
-  if held < 0 then redis.pcall('PUBLISH', ARGV[9], 'looked\n' .. me) end
 end
 if want == 0 then
   -- What has been at rest for longest stands at the left end.

@@ -25,6 +25,7 @@
 local pcall, type = redis.pcall, type -- looked up once, not for every run
 local runs_key = KEYS[3]
 -- include parts/history.lua
+-- include parts/call_from_line.lua
 
 local kinds = {}
 local at = 5
@@ -153,18 +154,17 @@ write_history(most)
 local places = crowded and may_exist(KEYS[2]) and note(pcall('ZREM', KEYS[2], unpack(ids)), 'ZREM')
 places = type(places) == 'number' and places or 0
 if #free > 0 or places > 0 then
-  -- Those who have waited longest come first (claim.lua): as many as there is something for.
-  local news = {'free', kinds['1'].holder}
+  -- Those who have waited longest come first (claim.lua): as many as there is something for, and
+  -- nobody else is told.
+  local news = 'free\n' .. kinds['1'].holder
   local first = crowded and pcall('ZRANGEBYSCORE', KEYS[#KEYS], 0, '+inf', 'LIMIT', 0,
     math.max(#free, places)) or {}
   if #first > 0 then
     local time = redis.call('TIME')
-    local turn_ends = time[1] * 1000 + math.floor(time[2] / 1000) + 250
-    for i = 1, #first do
-      pcall('ZADD', KEYS[#KEYS], -turn_ends, first[i])
-      news[2 + i] = first[i]
-    end
+    call_from_line(KEYS[#KEYS], ARGV[2], first, news,
+      time[1] * 1000 + math.floor(time[2] / 1000))
+  else
+    note(pcall('PUBLISH', ARGV[2], news), 'PUBLISH')
   end
-  note(pcall('PUBLISH', ARGV[2], table.concat(news, '\n')), 'PUBLISH')
 end
 return {ours, refused}
