@@ -36,6 +36,7 @@ constexpr unsigned lists_at_work = 100;
 constexpr unsigned least_items = 10;
 /// What is not done by then is told as not done.
 constexpr Duration longest_start = 600s;
+constexpr Duration progress_pause = 10s;
 /// All hosts start, and Redis is away, within this.
 constexpr Duration at_once = 1s;
 
@@ -45,7 +46,7 @@ double seconds(Duration time) {
 
 class Fleet final : public Server::Watcher, public ChildWatcher, public HostWatcher {
  public:
-  Fleet(const FleetSize& size, const ServiceTimes& times);
+  Fleet(const FleetSize& size, const ServiceTimes& times, const Progress& progress);
   ~Fleet() override;
   Fleet(const Fleet&) = delete;
   Fleet& operator=(const Fleet&) = delete;
@@ -91,6 +92,7 @@ class Fleet final : public Server::Watcher, public ChildWatcher, public HostWatc
   }
 
   const FleetSize size_;
+  const Progress& progress_;
   World world_;
   Server redis_;
   Network network_;
@@ -119,8 +121,9 @@ std::string config_of(const FleetSize& size) {
   return text;
 }
 
-Fleet::Fleet(const FleetSize& size, const ServiceTimes& times)
+Fleet::Fleet(const FleetSize& size, const ServiceTimes& times, const Progress& progress)
     : size_(size),
+      progress_(progress),
       world_(1),
       redis_(world_, "redis1"),
       network_(world_),
@@ -179,7 +182,13 @@ double Fleet::wait_for_all() {
   const Instant begun = world_.now();
   seen_.assign(std::size_t{size_.hosts} * size_.lists, false);
   unseen_ = seen_.size();
-  while (unseen_ > 0 && world_.now() - begun < longest_start) pass(10ms);
+  Instant told = begun;
+  while (unseen_ > 0 && world_.now() - begun < longest_start) {
+    pass(10ms);
+    if (world_.now() - told < progress_pause) continue;
+    told = world_.now();
+    progress_(std::to_string(unseen_) + " are still to look", world_.age());
+  }
   return std::exchange(unseen_, 0) == 0 ? seconds(world_.now() - begun) : -1;
 }
 
@@ -315,19 +324,26 @@ void Fleet::come_back(FleetFigures& into) {
 FleetFigures Fleet::measure() {
   FleetFigures figures;
   start(figures);
+  progress_("started", world_.age());
   rest(figures.rest_per_s, figures.rest_busy);
+  progress_("at rest", world_.age());
   wake(figures, true);
   wake(figures, false);
+  progress_("woken", world_.age());
   rest_locked(figures);
+  progress_("at rest, locked", world_.age());
   work(figures);
+  progress_("at work", world_.age());
   come_back(figures);
+  progress_("come back", world_.age());
   return figures;
 }
 
 }  // namespace
 
-FleetFigures measure_fleet(const FleetSize& size, const ServiceTimes& times) {
-  return Fleet(size, times).measure();
+FleetFigures measure_fleet(const FleetSize& size, const ServiceTimes& times,
+                           const Progress& progress) {
+  return Fleet(size, times, progress).measure();
 }
 
 }  // namespace w8y::sim

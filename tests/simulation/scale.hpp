@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include <w8y/clock.hpp>
 
 #include "simulation/service_times.hpp"
 
@@ -54,6 +57,11 @@ struct FleetFigures {
 inline constexpr unsigned places_of_host = 8;
 inline constexpr double run_s = 1;
 
-FleetFigures measure_fleet(const FleetSize& size, const ServiceTimes& times);
+/// Told now and then, since a large fleet takes minutes: what has been measured, and how long the
+/// fleet has lived.
+using Progress = std::function<void(const std::string& what, Duration age)>;
+
+FleetFigures measure_fleet(const FleetSize& size, const ServiceTimes& times,
+                           const Progress& progress);
 
 }  // namespace w8y::sim

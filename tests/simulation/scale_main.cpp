@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <iostream>
 #include <stdexcept>
 #include <string>
@@ -163,8 +164,12 @@ int scale(const Wishes& wishes) {
   std::vector<Row> rows;
   for (const std::string& text : wishes.sizes) {
     const FleetSize size = size_of(text, wishes.idle_commands);
-    rows.push_back({size, measure_fleet(size, times)});
-    std::fprintf(stderr, "%s is done\n", text.c_str());
+    const auto progress = [&](const std::string& what, Duration age) {
+      std::fprintf(stderr, "%s: %s after %.1f s, and %.1f s of the processor\n", text.c_str(),
+                   what.c_str(), std::chrono::duration<double>(age).count(),
+                   static_cast<double>(std::clock()) / CLOCKS_PER_SEC);
+    };
+    rows.push_back({size, measure_fleet(size, times, progress)});
   }
   print(rows);
   std::cout.flush();
