@@ -226,8 +226,8 @@ Dump Comparison::model_keys() {
   for (const auto& [key, entry] : keys_.all()) {
     if (!key.starts_with(prefix_)) continue;
     Dumped& into = dump[key];
-    std::visit(Filler{into}, entry.value);
-    into.ttl = entry.expires_ms ? *entry.expires_ms - keys_.now_ms() : -1;
+    std::visit(Filler{into}, entry->value);
+    into.ttl = entry->expires_ms ? *entry->expires_ms - keys_.now_ms() : -1;
   }
   return dump;
 }

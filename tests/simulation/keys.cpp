@@ -121,12 +121,11 @@ std::string Keys::range(const std::string& key, std::size_t first, std::size_t l
   return text->substr(first, last - first + 1);
 }
 
-const std::map<std::string, Keys::Entry>& Keys::all() {
-  std::vector<std::string> over;
-  for (const auto& [key, entry] : entries_)
-    if (entry.expires_ms && *entry.expires_ms <= now_ms()) over.push_back(key);
-  for (const std::string& key : over) look(key);
-  return entries_;
+std::map<std::string, const Keys::Entry*> Keys::all() {
+  std::map<std::string, const Entry*> all;
+  for (const auto& [key, entry] : entries_) all.emplace(key, &entry);
+  std::erase_if(all, [this](const auto& each) { return look(each.first) == nullptr; });
+  return all;
 }
 
 }  // namespace w8y::sim

@@ -80,8 +80,9 @@ class Wire final : public Service::Peer, public std::enable_shared_from_this<Wir
     if (loss_ == Network::Loss::part) bytes.resize(bytes.size() / 2);
     if (std::exchange(twice_, false)) bytes += bytes;
     const std::size_t size = bytes.size();
-    later(to_host_, size,
-          [this, sent = std::move(bytes)] { tell([this, sent] { handler_->on_bytes(sent); }); });
+    later(to_host_, size, [this, sent = std::move(bytes)]() mutable {
+      tell([this, sent = std::move(sent)] { handler_->on_bytes(sent); });
+    });
     if (loss_ == Network::Loss::part) broken("connection reset by peer");
   }
   void closed() override {

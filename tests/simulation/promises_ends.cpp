@@ -139,7 +139,7 @@ void Promises::after_settle(Server& server, const Server::Command& command) {
 
 void Promises::nothing_left(Server& server, const std::vector<std::string>& lists, bool used) {
   for (const auto& [key, entry] : server.keys().all()) {
-    const auto* text = std::get_if<std::string>(&entry.value);
+    const auto* text = std::get_if<std::string>(&entry->value);
     if (text == nullptr || !text->starts_with("run:") ||
         key.ends_with(":maintained"))  // who looks after a feed of jobs
       continue;

@@ -42,7 +42,7 @@ void Server::connected(Peer& peer) {
 void Server::gone(Peer& peer) {
   ++load_.ended;
   if (times != nullptr) {
-    for (const std::string& channel : std::set(sessions_[&peer].channels))
+    for (const std::string& channel : std::unordered_set(sessions_[&peer].channels))
       change_channels(peer, channel, false);
     std::erase(waiting_, &peer);
   }
@@ -73,7 +73,8 @@ void Server::serve() {
   session.waits = false;
   std::vector<Output> outputs{{&peer, {}}};
   owed_ns_ += times->of_read();
-  while (const auto words = take_command(session.input)) {
+  std::size_t taken = 0;
+  while (const auto words = take_command(session.input, taken)) {
     ++load_.commands;
     const std::uint64_t looked_up = keys_.looked_up, written = keys_.written;
     outputs.front().bytes += reply_to(peer, *words);
@@ -93,6 +94,7 @@ void Server::serve() {
       for (Peer* each : audience->second) outputs.push_back({each, bytes});
     }
   }
+  session.input.erase(0, taken);
   const Duration took(static_cast<Duration::rep>(owed_ns_ / 1000));
   owed_ns_ -= static_cast<double>(took.count()) * 1000;
   load_.busy += took;

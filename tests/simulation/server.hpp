@@ -10,6 +10,8 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "simulation/keys.hpp"
@@ -138,8 +140,8 @@ class Server final : public Service, private Keys::Listener {
  private:
   struct Session {
     std::string input;
-    std::set<std::string> channels;
-    bool waits = false;  ///< to be served
+    std::unordered_set<std::string> channels;  ///< a hundred thousand, of some
+    bool waits = false;                        ///< to be served
     Transaction transaction;
   };
   struct Output {
@@ -195,8 +197,8 @@ class Server final : public Service, private Keys::Listener {
   // with `times`
   std::deque<Peer*> waiting_;
   bool serving_ = false;
-  double owed_ns_ = 0;                                  ///< of time that is not spent yet
-  std::map<std::string, std::vector<Peer*>> audience_;  ///< by channel
+  double owed_ns_ = 0;                                            ///< of time that is not spent yet
+  std::unordered_map<std::string, std::vector<Peer*>> audience_;  ///< by channel
   Load load_;
 };
 

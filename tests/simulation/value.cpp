@@ -1,20 +1,30 @@
 #include "simulation/value.hpp"
 
-#include <cstdlib>
+#include <algorithm>
+#include <charconv>
+#include <iterator>
 
 namespace w8y::sim {
 
 namespace {
 
-std::string line(char mark, const std::string& text) {
-  return mark + text + "\r\n";
+void append_line(std::string& out, char mark, std::string_view text) {
+  out += mark;
+  out += text;
+  out += "\r\n";
+}
+
+void append_line(std::string& out, char mark, std::int64_t number) {
+  char text[24];
+  append_line(out, mark, {text, std::to_chars(text, std::end(text), number).ptr});
 }
 
 /// "*3\r\n" or "$5\r\n" at a place; moves it behind.
-std::optional<std::size_t> take_count(const std::string& bytes, std::size_t& at) {
+std::optional<std::size_t> take_count(std::string_view bytes, std::size_t& at) {
   const auto end = bytes.find("\r\n", at);
-  if (end == std::string::npos) return std::nullopt;
-  const auto count = static_cast<std::size_t>(std::strtoull(bytes.c_str() + at + 1, nullptr, 10));
+  if (end == std::string_view::npos) return std::nullopt;
+  std::size_t count = 0;
+  std::from_chars(bytes.data() + at + 1, bytes.data() + end, count);
   at = end + 2;
   return count;
 }
@@ -27,19 +37,21 @@ void append(std::string& out, const Value& value) {
       out += "$-1\r\n";
       break;
     case Value::Kind::integer:
-      out += line(':', std::to_string(value.number));
+      append_line(out, ':', value.number);
       break;
     case Value::Kind::bulk:
-      out += line('$', std::to_string(value.text.size())) + value.text + "\r\n";
+      append_line(out, '$', std::ssize(value.text));
+      out += value.text;
+      out += "\r\n";
       break;
     case Value::Kind::status:
-      out += line('+', value.text);
+      append_line(out, '+', value.text);
       break;
     case Value::Kind::error:
-      out += line('-', value.text);
+      append_line(out, '-', value.text);
       break;
     case Value::Kind::array:
-      out += line('*', std::to_string(value.elements.size()));
+      append_line(out, '*', std::ssize(value.elements));
       for (const Value& element : value.elements) append(out, element);
   }
 }
@@ -64,19 +76,27 @@ std::string to_text(const Value& value) {
   return text + "]";
 }
 
-std::optional<Words> take_command(std::string& bytes) {
-  std::size_t at = 0;
-  if (bytes.empty()) return std::nullopt;
-  const auto count = take_count(bytes, at);
+std::optional<Words> take_command(std::string_view bytes, std::size_t& at) {
+  std::size_t end = at;
+  if (end >= bytes.size()) return std::nullopt;
+  const auto count = take_count(bytes, end);
   if (!count) return std::nullopt;
   Words words;
+  words.reserve(std::min(*count, bytes.size() - end));
   for (std::size_t i = 0; i < *count; ++i) {
-    const auto size = at < bytes.size() ? take_count(bytes, at) : std::nullopt;
-    if (!size || at + *size + 2 > bytes.size()) return std::nullopt;
-    words.push_back(bytes.substr(at, *size));
-    at += *size + 2;
+    const auto size = end < bytes.size() ? take_count(bytes, end) : std::nullopt;
+    if (!size || end + *size + 2 > bytes.size()) return std::nullopt;
+    words.emplace_back(bytes.substr(end, *size));
+    end += *size + 2;
   }
-  bytes.erase(0, at);
+  at = end;
+  return words;
+}
+
+std::optional<Words> take_command(std::string& bytes) {
+  std::size_t end = 0;
+  auto words = take_command(bytes, end);
+  bytes.erase(0, end);
   return words;
 }
 

@@ -32,7 +32,9 @@ void append(std::string& out, const Value& value);
 /// For people: ["ok", 3].
 std::string to_text(const Value& value);
 
-/// Takes one whole command off the beginning of `bytes`; nullopt: it is not whole yet.
+/// One whole command that begins at `at`, which then is behind it; nullopt: it is not whole yet.
+std::optional<Words> take_command(std::string_view bytes, std::size_t& at);
+/// Takes it off the beginning of `bytes`.
 std::optional<Words> take_command(std::string& bytes);
 
 }  // namespace w8y::sim
