@@ -26,8 +26,15 @@ constexpr Duration settling_to_work = 20s;
 constexpr Duration longest_settling_to_work = 120s;
 /// Of the runs that the places of all hosts are for: then it has settled.
 constexpr double settled_part = 0.8;
-/// Pushes that are looked for, and the pause between two.
+/// Lists at rest are looked at. Where more than one in so many is still claimed from within a
+/// while, they are not at rest yet, and are given so long.
+constexpr std::uint64_t pairs_of_claim = 10;
+constexpr Duration longest_unrest = 120s;
+/// Pushes that are looked for, and the pause between two. Where a host needs ten seconds for a turn
+/// of all lists, no more than are seen within a while.
 constexpr unsigned pushes = 100;
+constexpr unsigned least_pushes = 20;
+constexpr Duration longest_pushing = 100s;
 constexpr Duration push_pause = 50ms;
 constexpr Duration longest_wake = 60s;
 constexpr unsigned resting_items = 4;
@@ -63,7 +70,9 @@ class Fleet final : public Server::Watcher, public ChildWatcher, public HostWatc
   void pass(Duration time) { world_.run_until(world_.now() + time); }
   double wait_for_all();
   void start(FleetFigures& into);
+  [[nodiscard]] bool comes_to_rest(Duration calm, std::uint64_t claims_before);
   void rest(double& per_s, double& busy);
+  void rest_empty(FleetFigures& into);
   void rest_locked(FleetFigures& into);
   void wake(FleetFigures& into, bool told);
   void work(FleetFigures& into);
@@ -102,6 +111,7 @@ class Fleet final : public Server::Watcher, public ChildWatcher, public HostWatc
   /// By host and list: it has been claimed from since the last forgetting.
   std::vector<bool> seen_;
   std::size_t unseen_ = 0;
+  std::uint64_t claims_ = 0;  ///< since the beginning
   Duration settling_of_all_{0};
   std::map<std::string, Instant> pushed_;
   std::vector<double> latencies_;  ///< ms
@@ -163,6 +173,7 @@ Fleet::~Fleet() {
 
 void Fleet::after(Server&, const Server::Command& command, const Value& reply) {
   if (command.script != claim) return;
+  ++claims_;
   if (unseen_ > 0) {
     const std::size_t place = index_of(command.who) * size_.lists + index_of(command.key[0]);
     if (!seen_[place]) --unseen_;
@@ -203,13 +214,31 @@ void Fleet::start(FleetFigures& into) {
   into.start_commands = static_cast<double>(count().load.commands - before.load.commands);
 }
 
+/// Until there were hardly any claims within such a while. False: it has never been so calm.
+bool Fleet::comes_to_rest(Duration calm, std::uint64_t claims_before) {
+  const Instant end = world_.now() + longest_unrest;
+  while (claims_ - claims_before > seen_.size() / pairs_of_claim) {
+    if (world_.now() >= end) return false;
+    claims_before = claims_;
+    pass(calm);
+  }
+  return true;
+}
+
 void Fleet::rest(double& per_s, double& busy) {
-  pass(settling + settling_of_all_);
   const Counted before = count();
   pass(window);
   const Counted after = count();
   per_s = static_cast<double>(after.load.commands - before.load.commands) / seconds(window);
   busy = seconds(after.load.busy - before.load.busy) / seconds(window);
+}
+
+void Fleet::rest_empty(FleetFigures& into) {
+  pass(settling_of_all_);
+  const std::uint64_t claims_before = claims_;
+  pass(settling);
+  into.at_rest = comes_to_rest(settling, claims_before);
+  rest(into.rest_per_s, into.rest_busy);
 }
 
 void Fleet::rest_locked(FleetFigures& into) {
@@ -226,7 +255,10 @@ void Fleet::rest_locked(FleetFigures& into) {
     redis_.ask("user", push);
   }
   // All lists have changed at once: what that has cost is owed to the idle budget.
-  pass(IdlePolls::longest_debt);
+  pass(settling);
+  const std::uint64_t claims_before = claims_;
+  pass(IdlePolls::longest_debt + settling_of_all_);
+  into.locked_at_rest = comes_to_rest(IdlePolls::longest_debt + settling_of_all_, claims_before);
   rest(into.locked_per_s, into.locked_busy);
   for (unsigned i = 1; i <= size_.lists; ++i) {
     Words forget{"DEL", list(i) + ":list"};
@@ -241,7 +273,9 @@ void Fleet::rest_locked(FleetFigures& into) {
 /// Items that are pushed now and then, each to another list, until somebody claims it.
 void Fleet::wake(FleetFigures& into, bool told) {
   latencies_.clear();
+  const Instant begun = world_.now();
   for (unsigned i = 0; i < pushes; ++i) {
+    if (i >= least_pushes && world_.now() - begun > longest_pushing) break;
     const std::string to = list(1 + static_cast<unsigned>(jitter_.below(size_.lists)));
     const std::string item = "pushed" + std::to_string(i);
     pushed_[item] = world_.now();
@@ -325,13 +359,13 @@ FleetFigures Fleet::measure() {
   FleetFigures figures;
   start(figures);
   progress_("started", world_.age());
-  rest(figures.rest_per_s, figures.rest_busy);
-  progress_("at rest", world_.age());
+  rest_empty(figures);
+  progress_(figures.at_rest ? "at rest" : "not at rest", world_.age());
   wake(figures, true);
   wake(figures, false);
   progress_("woken", world_.age());
   rest_locked(figures);
-  progress_("at rest, locked", world_.age());
+  progress_(figures.locked_at_rest ? "at rest, locked" : "not at rest, locked", world_.age());
   work(figures);
   progress_("at work", world_.age());
   come_back(figures);

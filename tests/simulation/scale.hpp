@@ -34,6 +34,9 @@ struct FleetFigures {
   // The same, where each list has a few items, and all of them rest.
   double locked_per_s = 0;
   double locked_busy = 0;
+  // Lists at rest are looked at; false: they are claimed from all the time.
+  bool at_rest = true;
+  bool locked_at_rest = true;
   // From the push until somebody claims.
   double wake_told_ms = 0;  ///< median, where the push is told on the wake channel
   double wake_told_worst_ms = 0;

@@ -53,10 +53,11 @@ std::string time_text(double s, unsigned limit = 600) {
 
 void print_rest(const Row& row) {
   const FleetFigures& f = row.figures;
-  std::printf("%6u %7u | %10.0f %6.1f%% | %10.0f %6.1f%% | %9.1f %9.1f | %9.1f %9.1f %6u\n",
-              row.size.hosts, row.size.lists, f.rest_per_s, 100 * f.rest_busy, f.locked_per_s,
-              100 * f.locked_busy, f.wake_told_ms, f.wake_told_worst_ms, f.wake_ms, f.wake_worst_ms,
-              f.unseen);
+  const auto mark = [](bool at_rest) { return at_rest ? ' ' : '*'; };
+  std::printf("%6u %7u | %10.0f %6.1f%%%c| %10.0f %6.1f%%%c| %9.1f %9.1f | %9.1f %9.1f %6u\n",
+              row.size.hosts, row.size.lists, f.rest_per_s, 100 * f.rest_busy, mark(f.at_rest),
+              f.locked_per_s, 100 * f.locked_busy, mark(f.locked_at_rest), f.wake_told_ms,
+              f.wake_told_worst_ms, f.wake_ms, f.wake_worst_ms, f.unseen);
 }
 
 void print_work(const Row& row) {
@@ -102,7 +103,7 @@ void print_growth(const std::vector<Row>& rows) {
 void print(const std::vector<Row>& rows) {
   std::printf(
       "\nAt rest: lists are empty, or all of 4 items locked; pushes, and how long until one is "
-      "claimed (ms)\n");
+      "claimed (ms); *: they are claimed from all the time\n");
   std::printf("%6s %7s | %10s %7s | %10s %7s | %9s %9s | %9s %9s %6s\n", "hosts", "lists",
               "commands/s", "busy", "locked", "busy", "told", "worst", "not told", "worst",
               "unseen");
@@ -127,6 +128,7 @@ std::string wrong_with(const Row& row) {
   const std::string who =
       std::to_string(row.size.hosts) + " hosts, " + std::to_string(row.size.lists) + " lists: ";
   if (f.unseen > 0) return who + "a push is not seen";
+  if (!f.at_rest || !f.locked_at_rest) return who + "lists do not come to rest";
   if (f.start_s < 0 || f.back_s < 0) return who + "not all have looked after all";
   if (f.back_lost > 0) return who + "connections are given up when all come back";
   if (f.settled_s < 0) return who + "not as many run as there are places";
