@@ -71,6 +71,7 @@ class Fleet final : public Server::Watcher, public ChildWatcher, public HostWatc
   double wait_for_all();
   void start(FleetFigures& into);
   [[nodiscard]] bool comes_to_rest(Duration calm, std::uint64_t claims_before);
+  [[nodiscard]] bool pays_for_changes();
   void rest(double& per_s, double& busy);
   void rest_empty(FleetFigures& into);
   void rest_locked(FleetFigures& into);
@@ -241,6 +242,16 @@ void Fleet::rest_empty(FleetFigures& into) {
   rest(into.rest_per_s, into.rest_busy);
 }
 
+/// All lists have changed at once: what that has cost is owed to the idle budget. False: they do
+/// not come to rest.
+bool Fleet::pays_for_changes() {
+  pass(settling);
+  const std::uint64_t claims_before = claims_;
+  const Duration calm = IdlePolls::longest_debt + settling_of_all_;
+  pass(calm);
+  return comes_to_rest(calm, claims_before);
+}
+
 void Fleet::rest_locked(FleetFigures& into) {
   for (unsigned i = 1; i <= size_.lists; ++i) {
     Words push{"RPUSH", list(i) + ":list"};
@@ -254,11 +265,7 @@ void Fleet::rest_locked(FleetFigures& into) {
     }
     redis_.ask("user", push);
   }
-  // All lists have changed at once: what that has cost is owed to the idle budget.
-  pass(settling);
-  const std::uint64_t claims_before = claims_;
-  pass(IdlePolls::longest_debt + settling_of_all_);
-  into.locked_at_rest = comes_to_rest(IdlePolls::longest_debt + settling_of_all_, claims_before);
+  into.locked_at_rest = pays_for_changes();
   rest(into.locked_per_s, into.locked_busy);
   for (unsigned i = 1; i <= size_.lists; ++i) {
     Words forget{"DEL", list(i) + ":list"};
@@ -266,8 +273,7 @@ void Fleet::rest_locked(FleetFigures& into) {
       forget.push_back(list(i) + ":lock:resting" + std::to_string(k));
     redis_.ask("user", forget);
   }
-  // They have all changed again.
-  pass(settling + settling_of_all_ + IdlePolls::longest_debt);
+  into.locked_at_rest = pays_for_changes() && into.locked_at_rest;
 }
 
 /// Items that are pushed now and then, each to another list, until somebody claims it.
