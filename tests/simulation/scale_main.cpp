@@ -151,9 +151,10 @@ FleetSize size_of(const std::string& text, unsigned idle_commands) {
 }
 
 struct Wishes {
-  std::vector<std::string> sizes{"1x10",    "10x10",    "100x10",   "1000x10",  "1x100",
-                                 "10x100",  "100x100",  "1000x100", "1x1000",   "10x1000",
-                                 "1x10000", "100x1000", "1x100000", "10x10000", "1000x1000"};
+  std::vector<std::string> sizes{"1x10",      "10x10",    "100x10",   "1000x10",  "1x100",
+                                 "10x100",    "100x100",  "1000x100", "1x1000",   "10x1000",
+                                 "1x10000",   "100x1000", "1x100000", "10x10000", "1000x1000",
+                                 "100x10000", "10x100000"};
   bool usual = false;
   bool check = false;
   unsigned idle_commands = 0;
