@@ -28,7 +28,7 @@ constexpr Duration longest_settling_to_work = 120s;
 constexpr double settled_part = 0.8;
 /// Lists at rest are looked at. Where more than one in so many is still claimed from within a
 /// while, they are not at rest yet, and are given so long.
-constexpr std::uint64_t pairs_of_claim = 10;
+constexpr std::uint64_t pairs_of_claim = 12;
 constexpr Duration longest_unrest = 120s;
 /// Pushes that are looked for, and the pause between two. Where a host needs ten seconds for a turn
 /// of all lists, no more than are seen within a while.
