@@ -17,7 +17,10 @@ constexpr std::size_t most_unsent = std::size_t{1} << 20;
 /// Other hosts' claims turn the list, which is a change too: looked at no more often than this.
 constexpr Duration change_pause = std::chrono::milliseconds(50);
 
-/// What is not waited for is heard for so long: to subscribe again costs more than some messages.
+/// What is not waited for is heard for so long, if there is any of it: to subscribe again costs
+/// more than some messages. A hundred thousand lists that begin wait for more than that for a place
+/// to claim with: if each subscribed again then, and looked again when that is confirmed, they
+/// would never be done.
 constexpr Duration listens_in_vain = std::chrono::seconds(5);
 /// And no more than so many: of a thousand hosts that are all busy, each would be told of each end
 /// of the others, and that is more than a Redis can do.
@@ -179,7 +182,10 @@ void RedisCircularList::may_stop_listening() {
 }
 
 void RedisCircularList::tire(Instant at) {
-  work_->tires.set(at, [this] { stop_listening(); });
+  work_->tires.set(at, [this] {
+    if (work_->in_vain > 0) return stop_listening();
+    tire(session_->clock.now() + listens_in_vain);
+  });
 }
 
 /// "free" and who has set something free, each on a line of its own. Anything else is somebody's
