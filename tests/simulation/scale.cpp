@@ -69,6 +69,7 @@ class Fleet final : public Server::Watcher, public ChildWatcher, public HostWatc
   void runs_take(Duration time);
   void pass(Duration time) { world_.run_until(world_.now() + time); }
   double wait_for_all();
+  void saw(const std::string& host, const std::string& list);
   void start(FleetFigures& into);
   [[nodiscard]] bool comes_to_rest(Duration calm, std::uint64_t claims_before);
   [[nodiscard]] bool pays_for_changes();
@@ -173,13 +174,13 @@ Fleet::~Fleet() {
 }
 
 void Fleet::after(Server&, const Server::Command& command, const Value& reply) {
+  if (!command.words.empty() && command.words[0] == "EXISTS")
+    for (std::size_t i = 1; i < command.words.size(); ++i) saw(command.who, command.words[i]);
+  if (command.script == look)
+    for (const std::string& list : command.key) saw(command.who, list);
   if (command.script != claim) return;
   ++claims_;
-  if (unseen_ > 0) {
-    const std::size_t place = index_of(command.who) * size_.lists + index_of(command.key[0]);
-    if (!seen_[place]) --unseen_;
-    seen_[place] = true;
-  }
+  saw(command.who, command.key[0]);
   if (pushed_.empty()) return;
   for (std::size_t i = 7; i + 2 < reply.elements.size(); i += 3) {
     const auto found = pushed_.find(reply.elements[i].text);
@@ -189,7 +190,14 @@ void Fleet::after(Server&, const Server::Command& command, const Value& reply) {
   }
 }
 
-/// Until each host has claimed from each list: s, or negative.
+void Fleet::saw(const std::string& host, const std::string& list) {
+  if (unseen_ == 0 || !list.ends_with(":list")) return;
+  const std::size_t place = index_of(host) * size_.lists + index_of(list);
+  if (!seen_[place]) --unseen_;
+  seen_[place] = true;
+}
+
+/// Until each host has claimed from each list, or looked at it: s, or negative.
 double Fleet::wait_for_all() {
   const Instant begun = world_.now();
   seen_.assign(std::size_t{size_.hosts} * size_.lists, false);
@@ -210,7 +218,7 @@ void Fleet::start(FleetFigures& into) {
     world_.after(jitter_.between(Duration{0}, Duration(at_once)),
                  [host = host.get()] { host->start(); });
   into.start_s = wait_for_all();
-  // Each list is claimed from once more, when its channel is confirmed.
+  // Each list is looked at once more, when its channel is confirmed.
   settling_of_all_ = 2 * Duration(static_cast<Duration::rep>(std::max(into.start_s, 0.0) * 1e6));
   into.start_commands = static_cast<double>(count().load.commands - before.load.commands);
 }

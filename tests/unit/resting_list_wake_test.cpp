@@ -166,6 +166,22 @@ TEST_CASE("after a reconnect all lists claim, a bounded number at a time") {
   }
 }
 
+TEST_CASE("after a reconnect what was empty is looked at, and claimed from if it is no longer") {
+  RestingPoller bench(rule_for("work"), 0);
+  bench.begin();
+  const std::size_t claims = bench.redis.claims;
+  const std::size_t looks = bench.redis.looks;
+  bench.sources.back()->handler.on_back();
+  bench.settle_down();
+  CHECK(bench.redis.claims == claims);
+  CHECK(bench.redis.looks == looks + 1);
+  bench.redis.lists["work"] = {"0"};
+  bench.sources.back()->handler.on_back();
+  bench.settle_down();
+  CHECK(bench.redis.claims == claims + 1);
+  CHECK(bench.log == std::vector<std::string>{"start 0"});
+}
+
 // ---- where others wait too
 
 namespace {

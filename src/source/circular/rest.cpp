@@ -72,13 +72,16 @@ bool CircularSource::may_look() const {
 void CircularSource::on_looked(const store::LookReply& reply) {
   if (!std::exchange(looking_, false)) return;
   charge_pass(reply.cost - std::exchange(paid_, 0));
-  been_back();
   if (reply.worth_it) {
     owes_whole_ = true;
     charge(1);
     paid_ = 1;  // for the claim
-    return claim_overdue();
+    claim_overdue();
+    if (!claim_out_) been_back();
+    return;
   }
+  been_back();
+  if (last_ == ClaimEnd::empty) owes_whole_ = false;
   std::optional<Duration> hint;
   if (free_at_ || wake_due_) {
     const Instant free_at = free_at_ ? *free_at_ : Instant::max();
@@ -162,7 +165,7 @@ void CircularSource::note_wake(bool found) {
   if (std::exchange(for_wake_, false) && !found && fruitless_ < most_fruitless) ++fruitless_;
 }
 
-/// Redis is back, for all lists at once.
+/// Redis is back, or a channel, for all lists at once.
 void CircularSource::on_back() {
   owes_whole_ = true;
   line_ = store::Line::none;
@@ -179,8 +182,16 @@ void CircularSource::back_due() {
     let_in_ = true;
     return send_claim();
   }
-  if (resting_ && !claim_out_) stir();
-  if (!claim_out_) been_back();
+  if (resting_ && !claim_out_) last_ == ClaimEnd::empty ? look() : stir();
+  if (!claim_out_ && !looking_) been_back();
+}
+
+/// Many that are empty are looked at in one command, also where all have to know at once.
+void CircularSource::look() {
+  IdlePolls::Sleeper::wake();
+  looking_ = true;
+  looked_at_ = clock_.now();
+  list_->look();
 }
 
 void CircularSource::poll_due(bool hinted, double paid) {
@@ -189,11 +200,7 @@ void CircularSource::poll_due(bool hinted, double paid) {
   if (wake_due_ && *wake_due_ <= now) return claim_for_wake();
   // Hints may come sooner than any turn, for ever.
   const bool overdue = now - looked_at_ > look_at_least;
-  if ((!hinted || overdue) && may_look()) {
-    looking_ = true;
-    looked_at_ = now;
-    return list_->look();
-  }
+  if ((!hinted || overdue) && may_look()) return look();
   hinted ? stir() : claim_overdue();
 }
 

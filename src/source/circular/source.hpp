@@ -81,6 +81,7 @@ class CircularSource final : public Source,
   void pay_for(const store::PassReply& reply, double paid);
   void end_rest();
   void stir();
+  void look();
   void note_pass(const store::PassReply& reply, bool woken);
   void note_freed();
   void expect_free(Duration in);

@@ -140,7 +140,10 @@ void LookBatcher::ask_empty(std::shared_ptr<Empties> batch, std::size_t begin, s
   client_.call(command, [this, alive = alive_, batch, begin, end, cost](const redis::Answer& got) {
     if (!*alive) return;
     exists_forbidden_ = exists_forbidden_ || forbids_command(got);
-    const bool none = got.ok() && got.reply.integer() == 0;
+    // Where the connection is gone, all look again when there is one: a claim would only fail, too.
+    using redis::Failure;
+    const bool away = got.failure == Failure::not_sent || got.failure == Failure::lost;
+    const bool none = away || (got.ok() && got.reply.integer() == 0);
     if (!none && got.ok() && end - begin > 1) return ask_which(batch, begin, end, cost);
     answer(*batch, begin, end, {!none, cost, false});
   });
