@@ -82,6 +82,9 @@ class IdlePolls {
     void charge_pass(double commands);
     /// Whether the budget pays for a command now; then it is paid, and told as `paid`.
     [[nodiscard]] bool pay();
+    /// Its next turn comes at any time within a turn: all hosts of a fleet have heard what it has,
+    /// begin, or come back at once, and would look at the same moment from then on.
+    void go_apart() { apart_ = true; }
     /// A random duration below that.
     [[nodiscard]] Duration spread(Duration below);
     /// Redis is back, for all sleepers at once. Asks for one back_due(), which comes when few
@@ -114,6 +117,7 @@ class IdlePolls {
     std::uint32_t place_ = awake;  ///< in what is due then
     std::uint8_t patience_ = 1;
     bool hinted_ = false;
+    bool apart_ = true;
     enum class Back : std::uint8_t { no, waiting, at_it };
     Back back_ = Back::no;
     struct Debt {

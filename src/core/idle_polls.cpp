@@ -50,7 +50,9 @@ void IdlePolls::Sleeper::sleep(const Terms& terms) {
   cost_ = terms.cost;
   patience_ = static_cast<std::uint8_t>(std::clamp(terms.patience, 1U, most_patience));
   polls_.load_ += cost_;
-  const Instant turn = polls_.on_the_beat(now + polls_.pause(patience_));
+  Duration pause = polls_.pause(patience_);
+  if (std::exchange(apart_, false)) pause = spread(pause);
+  const Instant turn = polls_.on_the_beat(now + pause);
   const bool owes = debt_ && !shares();
   if (owes) debt_->turn = turn;
   hinted_ = terms.hint && (owes || now + *terms.hint < turn);
@@ -147,6 +149,7 @@ Duration IdlePolls::Sleeper::spread(Duration below) {
 void IdlePolls::Sleeper::come_back() {
   if (back_ == Back::waiting) return;
   been_back();
+  go_apart();
   back_ = Back::waiting;
   polls_.back_.push_back(this);
   polls_.let_back();

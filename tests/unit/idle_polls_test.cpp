@@ -354,6 +354,7 @@ TEST_CASE("who is patient is not brought forward to others' turns") {
   IdlePolls idle(world.timers, world.clock, 100, 1);
   Sleepers sleepers = make_sleepers(idle, 320, 1, 1);
   Sleeper patient(idle);
+  patient.sleep({});  // its first turn may come at any time
   for (const auto& sleeper : sleepers) sleeper->wake();
   sleepers.resize(1);
   sleepers.front()->sleep({});

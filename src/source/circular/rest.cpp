@@ -129,6 +129,7 @@ bool CircularSource::begin_wake(Duration within) {
   if (line_ != store::Line::none && within > Duration{0}) at += spread(within);
   if (wake_due_ && *wake_due_ <= at) return false;
   if (at <= now && pay()) {
+    if (fruitless_ == 0) go_apart();
     end_rest();
     paid_ = 1;
     woke_at_ = now;
