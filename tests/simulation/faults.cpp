@@ -83,6 +83,7 @@ constexpr std::array<KindOfFault, static_cast<std::size_t>(Fault::Kind::last) + 
     {"another look", 8, 0s},
     {"change of items", 12, 0s},
     {"bad line of an operator", 4, 8s},
+    {"Redis put into the config, or taken out", 1, 0s},
 }};
 
 /// One of those from `first` to `last`.
@@ -127,7 +128,7 @@ std::string to_text(const Fault& fault) {
 
 Scale draw_scale(Random random, Edition edition) {
   // What later editions have besides changes nothing in what the first one draws.
-  Random later = random.fork(2);
+  Random later = random.fork(2), latest = random.fork(3);
   Scale scale;
   scale.edition = edition;
   scale.hosts = static_cast<unsigned>(random.one_of<int>({2, 3, 3, 3, 4, 8}));
@@ -143,6 +144,9 @@ Scale draw_scale(Random random, Edition edition) {
   // Without scripts, what is told late is judged between several commands.
   scale.lapses = later.chance(35) || scale.plain;
   scale.operators = later.chance(30);
+  if (edition == Edition::second) return scale;
+  scale.redisless = latest.chance(12);
+  scale.gearman = scale.gearman || scale.redisless;
   return scale;
 }
 
@@ -168,7 +172,10 @@ std::vector<Fault> draw_faults(Random random, const Scale& scale) {
   if (scale.told) add(others.fork(4), Fault::Kind::untold, Fault::Kind::last_of_told);
   if (scale.gearman) add(others.fork(5), Fault::Kind::gearman_line, Fault::Kind::last_of_gearman);
   if (scale.lapses) add(others.fork(6), Fault::Kind::lapse, Fault::Kind::last_of_lapses);
-  if (scale.operators) add(others.fork(7), Fault::Kind::look_at_items, Fault::Kind::last);
+  if (scale.operators)
+    add(others.fork(7), Fault::Kind::look_at_items, Fault::Kind::last_of_operators);
+  if (scale.redisless)
+    add(others.fork(8), Fault::Kind::change_redis, Fault::Kind::last_of_redisless);
   return faults;
 }
 

@@ -99,7 +99,11 @@ struct Fault {
     look_at_more,
     change_items,
     operator_line,
-    last = operator_line,
+    last_of_operators = operator_line,
+    // of worlds in which hosts have no Redis
+    change_redis,
+    last_of_redisless = change_redis,
+    last = last_of_redisless,
   };
   Kind kind = Kind::slow_line;
   Duration at{0};  ///< since the beginning
@@ -114,7 +118,7 @@ struct Fault {
 [[nodiscard]] std::string to_text(const Fault& fault);
 
 /// How worlds are drawn from their seeds. A seed that is a test keeps the edition it was found in.
-enum class Edition : unsigned { first = 1, newest = 2 };
+enum class Edition : unsigned { first = 1, second = 2, newest = 3 };
 
 struct Scale {
   Edition edition = Edition::newest;
@@ -128,6 +132,7 @@ struct Scale {
   bool gearman = false;    ///< a list of it, and two servers
   bool operators = false;  ///< who ask and change what is in Redis
   bool lapses = false;     ///< hosts are cut off when they have just begun or lost something
+  bool redisless = false;  ///< hosts have only lists of Gearman, for a while or always
   /// Of all; the last part of it is without faults.
   Duration time = std::chrono::minutes(3);
 

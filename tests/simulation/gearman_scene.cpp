@@ -231,6 +231,7 @@ void GearmanScene::look_at_queue(Gearmand& at, const std::string& function) {
 /// What it knows of a pause while Redis is away is what it knew last.
 bool GearmanScene::believes_paused(const Host& host) {
   bool& believes = believes_paused_[host.name()];
+  if (host.server().empty()) return believes = false;
   const bool is = place_.redis(host.server()).keys().exists(std::string(gearman_name) + ":paused");
   if (is || host.connected()) believes = is;
   return believes;

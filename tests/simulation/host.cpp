@@ -332,8 +332,10 @@ void Host::cancel(const RunId& run) {
 }
 
 void Host::run_item(const std::string& list, const Item& item) {
-  deliver(
-      [this, list, item] { process_->supervisor().run_item(list, item, [](const ItemRun&) {}); });
+  deliver([this, list, item] {
+    if (process_->supervisor().lists().contains(list))
+      process_->supervisor().run_item(list, item, [](const ItemRun&) {});
+  });
 }
 
 const Supervisor* Host::supervisor() const {
@@ -342,6 +344,10 @@ const Supervisor* Host::supervisor() const {
 
 bool Host::connected() const {
   return process_ && process_->connected();
+}
+
+HostState Host::state() const {
+  return process_->mode().state();
 }
 
 std::size_t Host::kept() const {

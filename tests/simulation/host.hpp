@@ -68,9 +68,12 @@ class Host final : public Inbox {
   /// nullptr: it is not alive.
   [[nodiscard]] const Supervisor* supervisor() const;
   [[nodiscard]] bool connected() const;
+  /// Of one that is alive.
+  [[nodiscard]] HostState state() const;
   /// Bytes that it keeps for Redis, and of items.
   [[nodiscard]] std::size_t kept() const;
-  [[nodiscard]] std::string server() const;  ///< that its config in force names
+  /// That its config in force names; empty: it names none.
+  [[nodiscard]] std::string server() const;
   [[nodiscard]] Instant started() const { return started_; }
 
  private:

@@ -85,6 +85,7 @@ Scene::Scene(const SceneOptions& options)
           return fleet_limit(name, list);
         }));
   }
+  if (options_.scale.redisless) populate_redisless(world_.random.fork(13));
   operator_ = std::make_unique<Operator>(world_, network_, "operator");
   populate();
   if (options_.scale.schedule) populate_schedule(world_.random.fork(9));
@@ -114,9 +115,10 @@ void Scene::run() {
 
 void Scene::watch_calm() {
   for (const auto& each : hosts_) {
-    if (!each->alive() || !each->connected())
+    const bool here = each->alive() && (each->connected() || !has_redis(*each));
+    if (!here || each->state() != HostState::running)
       promises_.break_promise("it always comes back by itself",
-                              each->name() + " has no Redis " +
+                              each->name() + (here ? " is not ready " : " has no Redis ") +
                                   std::to_string(recovery.count() / 1'000'000) +
                                   " s after the last fault",
                               {each->name()});
@@ -166,7 +168,7 @@ void Scene::look_at_list(const std::string& list) {
   std::map<Server*, std::set<std::string>> names;
   for (const auto& each : hosts_) {
     const auto* supervisor = each->supervisor();
-    if (supervisor == nullptr) continue;
+    if (supervisor == nullptr || !has_redis(*each)) continue;
     const auto served = supervisor->lists().find(list);
     if (served == supervisor->lists().end() || served->second->state() != ServingState::serving)
       return promises_.break_promise("it always comes back by itself",
@@ -289,14 +291,20 @@ bool Scene::look_at_host(const Host& which) {
 void Scene::look_where_it_was(const Host& which) {
   const std::string& name = which.name();
   const std::string at = which.alive() ? which.server() : std::string();
-  const Server& other = at == "redis1" ? second_ : first_;
   Moved& moved = moved_[name];
-  const std::uint64_t tries = other.tries(name);
-  if (moved.to != at || which.started() > moved.at || settings_of_[name].server != at) {
+  std::uint64_t tries = 0;  // of others than where it is
+  for (const Server* each : {&first_, &second_})
+    if (each->name() != at) tries += each->tries(name);
+  if (redisless_always_ && !has_redis(which) && tries > 0)
+    promises_.break_promise("who has no Redis asks for none", name + " has tried to connect",
+                            {name});
+  const std::string wanted = has_redis(which) ? settings_of_[name].server : std::string();
+  if (moved.to != at || which.started() > moved.at || wanted != at) {
     moved = {at, world_.now(), tries};
   } else if (world_.now() - moved.at > longest_move && std::exchange(moved.tries, tries) != tries) {
     promises_.break_promise("who has moved lets go of the old Redis",
-                            name + " still connects to " + other.name(), {name});
+                            name + " still connects to another than " + (at.empty() ? "none" : at),
+                            {name});
   } else {
     moved.tries = tries;
   }

@@ -92,6 +92,11 @@ class Scene {
   void send_operator(const Fault& fault, Operator::Errand errand, std::function<void()> done = {});
   void break_operator(const Fault& fault);
 
+  // scene_redisless.cpp
+  void populate_redisless(Random random);
+  void begin_redisless(const Fault& fault);
+  [[nodiscard]] bool has_redis(const Host& host) const;
+
   // scene_told.cpp
   void begin_told(const Fault& fault);
   /// In the calm: what a user adds is heard of at once.
@@ -141,6 +146,7 @@ class Scene {
   std::unique_ptr<GearmanScene> gearman_;  ///< nullptr: there is none
   std::unique_ptr<Operator> operator_;
   std::uint64_t errands_ = 0;
+  bool redisless_always_ = false;  ///< no reload gives those who have none a Redis
   std::size_t left_ = 0;
   Duration put_pause_{0};  ///< between jobs that users put in the feed
   std::uint64_t jobs_put_ = 0;

@@ -202,10 +202,12 @@ void Scene::look_at_others() {
     for (const auto& each : hosts_) {
       const auto* supervisor = each->supervisor();
       if (supervisor == nullptr || settings_of_[each->name()].others.empty()) continue;
+      if (!has_redis(*each) && settings_.others[i].kind != SourceKind::gearman) continue;
       const auto served = supervisor->lists().find(list);
       if (served == supervisor->lists().end() || served->second->state() != ServingState::serving)
         return promises_.break_promise("it always comes back by itself",
                                        list + " is not served by " + each->name(), {each->name()});
+      if (!has_redis(*each)) continue;  // what it does is seen at gearmands
       const bool has = for_how_long(each->server() + ' ' + each->name() + ' ' + list,
                                     has_room(*each, *served->second)) > 5s;
       room[each->server()] = room[each->server()] || has;

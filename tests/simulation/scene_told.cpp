@@ -34,13 +34,16 @@ void Scene::begin_told(const Fault& fault) {
 
 /// Each host that serves it has room for it, and is where users add.
 bool Scene::all_hear(const std::string& list) {
+  bool somebody = false;
   for (const auto& each : hosts_) {
+    if (!has_redis(*each)) continue;
+    somebody = true;
     const Supervisor* supervisor = each->supervisor();
     if (supervisor == nullptr || !each->connected() || each->server() != "redis1") return false;
     const auto served = supervisor->lists().find(list);
     if (served == supervisor->lists().end() || !has_room(*each, *served->second)) return false;
   }
-  return true;
+  return somebody;
 }
 
 /// All of its items are locked, by each name that hosts give its locks: what is added is next.
@@ -48,6 +51,7 @@ bool Scene::is_at_rest(Server& at, const std::string& list) {
   const List* items = at.keys().find<List>(list + ":list");
   if (items == nullptr) return true;
   for (const auto& each : hosts_) {
+    if (!has_redis(*each)) continue;
     const auto& rule = each->supervisor()->lists().at(list)->rule();
     const std::string locks = list + ':' + *rule.circular().lock_key + ':';
     for (const std::string& item : *items)

@@ -83,15 +83,24 @@ std::string section_of(const ListSettings& list) {
 
 }  // namespace
 
+bool Settings::has_redis() const {
+  return redis || std::none_of(others.begin(), others.end(), [](const ListSettings& list) {
+           return list.kind == SourceKind::gearman;
+         });
+}
+
 std::string Settings::config_of(const std::string& host) const {
   // The network takes the place of TLS.
-  std::string text = "[redis]\n" + line("url", "\"rediss://" + server + "\"") +
-                     line("command_timeout", "\"5s\"") +
-                     line("idle_commands", std::to_string(idle_commands)) + "[supervisor]\n" +
-                     line("host", '"' + host + '"') + line("drain_timeout", "\"5s\"") +
-                     line("max_processes", std::to_string(max_processes));
-  for (const ListSettings& list : lists) text += section_of(list);
-  for (const ListSettings& list : others) text += section_of(list);
+  std::string text;
+  if (has_redis())
+    text = "[redis]\n" + line("url", "\"rediss://" + server + "\"") +
+           line("command_timeout", "\"5s\"") + line("idle_commands", std::to_string(idle_commands));
+  text += "[supervisor]\n" + line("host", '"' + host + '"') + line("drain_timeout", "\"5s\"") +
+          line("max_processes", std::to_string(max_processes));
+  if (has_redis())
+    for (const ListSettings& list : lists) text += section_of(list);
+  for (const ListSettings& list : others)
+    if (has_redis() || list.kind == SourceKind::gearman) text += section_of(list);
   return text;
 }
 

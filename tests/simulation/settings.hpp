@@ -57,11 +57,14 @@ void draw_gearman(ListSettings& list, Random& random);
 
 struct Settings {
   std::string server = "redis1";
+  bool redis = true;  ///< false: none is wanted, and only lists of Gearman can be had
   unsigned idle_commands = 100;
   unsigned max_processes = 0;
   std::vector<ListSettings> lists;   ///< circular ones
   std::vector<ListSettings> others;  ///< of other kinds
 
+  /// Lists that need a Redis, or [redis] itself, are in the config.
+  [[nodiscard]] bool has_redis() const;
   [[nodiscard]] std::string config_of(const std::string& host) const;
 };
 

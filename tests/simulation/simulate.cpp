@@ -101,6 +101,7 @@ struct Wishes {
   bool gearman = false;
   bool lapses = false;
   bool operators = false;
+  bool redisless = false;
   unsigned edition = static_cast<unsigned>(Edition::newest);
   bool log = false;
   bool all = false;    ///< go on after a broken promise
@@ -132,7 +133,8 @@ SceneOptions options_of(const Wishes& wishes, std::uint64_t seed) {
   options.scale.feed = options.scale.feed || wishes.feed;
   options.scale.plain = options.scale.plain || wishes.plain;
   options.scale.told = options.scale.told || wishes.told;
-  options.scale.gearman = options.scale.gearman || wishes.gearman;
+  options.scale.redisless = options.scale.redisless || wishes.redisless;
+  options.scale.gearman = options.scale.gearman || wishes.gearman || wishes.redisless;
   options.scale.lapses = options.scale.lapses || wishes.lapses;
   options.scale.operators = options.scale.operators || wishes.operators;
   options.scale.time = time_of(wishes);
@@ -155,8 +157,10 @@ std::string run_seed(const Wishes& wishes, std::uint64_t seed) {
         << (options.scale.told ? "keys told of, " : "")
         << (options.scale.gearman ? "a list of Gearman, " : "")
         << (options.scale.lapses ? "lapses, " : "")
-        << (options.scale.operators ? "operators, " : "") << options.faults.size() << " faults, "
-        << count.children << " runs, " << summary.lines << " lines, digest " << digest << '\n';
+        << (options.scale.operators ? "operators, " : "")
+        << (options.scale.redisless ? "hosts without Redis, " : "") << options.faults.size()
+        << " faults, " << count.children << " runs, " << summary.lines << " lines, digest "
+        << digest << '\n';
   }
   if (summary.broken) tell_broken(out, options, summary, !wishes.whole);
   figures << options.scale.hosts << ' ' << options.faults.size() << ' ' << count.children << ' '
@@ -236,6 +240,8 @@ int main(int argc, char** argv) {
   app.add_flag("--gearman", wishes.gearman, "each has a list of Gearman, too");
   app.add_flag("--lapses", wishes.lapses, "in each, hosts are cut off at the worst moments");
   app.add_flag("--operators", wishes.operators, "in each, operators ask and change Redis");
+  app.add_flag("--redisless", wishes.redisless,
+               "in each, hosts have no Redis and only a list of Gearman, for a while or always");
   app.add_option("--edition", wishes.edition, "how worlds are drawn: a seed means one of these")
       ->capture_default_str()
       ->check(CLI::Range(1U, static_cast<unsigned>(w8y::sim::Edition::newest)));
