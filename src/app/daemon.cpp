@@ -48,13 +48,14 @@ Daemon::Daemon(DaemonOptions options, Config config)
       reload_(loop_.clock(), loop_.timers(), options_.config_path, *this, events_),
       drain_(*this, events_),
       figures_(loop_.clock()),
-      control_({loop_, supervisor_, redis_, gearman_, mode_, reload_, drain_, events_,
+      control_({loop_, supervisor_, redis_, gearman_.session(), mode_, reload_, drain_, events_,
                 [this]() -> const Config& {
                   return first_config_ ? *first_config_ : supervisor_.config();
                 },
-                figures_, id_}),
+                figures_, id_, getpid()}),
       fleet_({loop_, log_, redis_, supervisor_, control_, hour_, events_, figures_,
-              [this](std::size_t hosts) { supervisor_.share_looks_with(hosts); }, control_.id()}),
+              [this](std::size_t hosts) { supervisor_.share_looks_with(hosts); }, control_.id(),
+              [] { return system_config_host().processors(); }}),
       live_(loop_, control_, fleet_, hour_),
       metrics_({loop_, supervisor_, control_, factory_, event_log_, figures_}),
       looker_(loop_,

@@ -135,7 +135,7 @@ class Fleet::LogStream final : private store::LogFollower::Handler {
 Fleet::Fleet(const FleetHostParts& parts)
     : parts_(parts),
       started_(parts.loop.now()),
-      processors_(system_config_host().processors()),
+      processors_(parts.processors()),
       lists_(parts.loop.clock(), parts.loop.timers(), parts.supervisor,
              [this] {
                if (link_) link_->member.beat_soon();
@@ -158,7 +158,7 @@ void Fleet::join(const Config& config) {
 }
 
 void Fleet::applied(const Config& config) {
-  processors_ = system_config_host().processors();
+  processors_ = parts_.processors();
   if (std::exchange(hash_, config.hash) != config.hash) applied_ = parts_.loop.now();
   if (link_->session == parts_.redis.session() && link_->fleet == config.supervisor.fleet) {
     lists_.look_at_all();

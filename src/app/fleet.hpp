@@ -32,6 +32,7 @@ struct FleetHostParts {
   KnownFigures& figures;
   std::function<void(std::size_t hosts)> counted;  ///< so many are in the fleet
   std::string id;                                  ///< new at each start
+  std::function<unsigned()> processors;            ///< that w8yd may use now
 };
 
 class Fleet final : public Subsystem,

@@ -1,7 +1,5 @@
 #include "app/host_control.hpp"
 
-#include <unistd.h>
-
 #include <limits>
 
 #include <w8y/units.hpp>
@@ -61,7 +59,7 @@ HostStatus HostControl::status() const {
   HostStatus status;
   status.host = host_.redis.host();
   status.host_id = host_.id;
-  status.pid = getpid();
+  status.pid = host_.pid;
   status.version = W8Y_VERSION;
   status.started = started_;
   status.state = host_.mode.state();
@@ -71,7 +69,7 @@ HostStatus HostControl::status() const {
   status.last_reload_failed = reload.failed;
   status.has_redis = host_.redis.exists();
   status.redis = host_.redis.status();
-  status.gearman = host_.gearman.session().status();
+  status.gearman = host_.gearman.status();
   fill_from(status, host_.supervisor, host_.loop.clock());
   return status;
 }

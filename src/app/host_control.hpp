@@ -9,13 +9,13 @@
 #include <w8y/supervisor.hpp>
 
 #include "app/drain.hpp"
-#include "app/gearman_servers.hpp"
 #include "app/host_mode.hpp"
 #include "app/known_figures.hpp"
 #include "app/list_walks.hpp"
 #include "app/redis_connection.hpp"
 #include "app/reload.hpp"
 #include "app/survey.hpp"
+#include "gearman/session.hpp"
 #include "ops/control.hpp"
 
 namespace w8y::app {
@@ -25,7 +25,7 @@ struct ControlledHost {
   loop::Loop& loop;
   Supervisor& supervisor;
   const RedisConnection& redis;
-  const GearmanConnections& gearman;
+  const gearman::Session& gearman;
   HostMode& mode;
   Reload& reload;
   Drain& drain;
@@ -34,6 +34,7 @@ struct ControlledHost {
   std::function<const Config&()> config;
   const KnownFigures& figures;
   std::string id;  ///< new at each start
+  int pid = 0;
 };
 
 class HostControl final : public ops::Control {

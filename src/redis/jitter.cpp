@@ -12,16 +12,21 @@ std::uint32_t system_random() {
   return random;
 }
 
-thread_local RandomNumber random_number = system_random;
+thread_local RandomNumber random_number = nullptr;
 
 }  // namespace
 
 Duration jittered(Duration pause) {
-  return pause / 2 + pause * (random_number() % 1024) / 2048;
+  const std::uint32_t random = random_number != nullptr ? random_number() : system_random();
+  return pause / 2 + pause * (random % 1024) / 2048;
 }
 
 void provide_randomness(RandomNumber random) {
   random_number = random;
+}
+
+RandomNumber provided_randomness() {
+  return random_number;
 }
 
 }  // namespace w8y::redis

@@ -13,5 +13,7 @@ Duration jittered(Duration pause);
 /// Where the random part comes from in this thread, instead of the system's randomness.
 using RandomNumber = std::uint32_t (*)();
 void provide_randomness(RandomNumber random);
+/// nullptr: it is the system's.
+RandomNumber provided_randomness();
 
 }  // namespace w8y::redis

@@ -31,6 +31,8 @@ using KnownLists = std::map<std::string, KnownList>;  ///< by prefix
 class Context {
  public:
   explicit Context(const Options& options) : options_(options) {}
+  /// On another clock than the system's.
+  Context(const Options& options, const Clock& clock) : options_(options), loop_(clock) {}
 
   // The w8yd of this host.
   HostApi& host();

@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <iostream>
-#include <random>
 #include <utility>
 
 #include <w8y/escape.hpp>
@@ -13,6 +12,7 @@
 #include "app/ctl/failure.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/who.hpp"
+#include "app/random_number.hpp"
 #include "ops/fleet_json.hpp"
 #include "ops/http_target.hpp"
 #include "redis/subscriber.hpp"
@@ -24,11 +24,6 @@ namespace w8y::app::ctl {
 namespace {
 
 using ops::Json;
-
-std::uint64_t random_seed() {
-  std::random_device random;
-  return (std::uint64_t{random()} << 32U) | random();
-}
 
 [[noreturn]] void fail(bool unreachable, const std::string& why) {
   throw Failure(unreachable ? not_reachable : refused, escape(why));
@@ -42,7 +37,7 @@ struct FleetAccess::Direct {
         client(of, options),
         subscriber(of, options),
         reader(of, client, fleet, options.url.kind == redis::Url::Kind::cluster),
-        orders(of, client, subscriber, reader, fleet, random_seed()) {}
+        orders(of, client, subscriber, reader, fleet, random_number()) {}
 
   loop::Loop& loop;
   redis::Client client;
@@ -124,7 +119,7 @@ std::unique_ptr<store::LogFollower> FleetAccess::follow(store::LogFollower::Wish
                                                         store::LogFollower::Handler& handler) {
   Direct& at = direct();
   return std::make_unique<store::LogFollower>(at.loop, at.subscriber, at.orders, context_.fleet(),
-                                              std::to_string(random_seed()), std::move(wish),
+                                              std::to_string(random_number()), std::move(wish),
                                               handler);
 }
 
