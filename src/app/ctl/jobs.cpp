@@ -231,7 +231,8 @@ class Maintain final : public FeedCommand {
     if (const auto& lists = context.lists(); lists && lists->contains(feed_))
       terms = lists->at(feed_).maintenance;
     terms.who = who_we_are();
-    terms.interval = std::chrono::minutes(1);
+    // Hosts go on soon: they take claims back that stay here where the config is not known.
+    terms.interval = std::chrono::seconds(5);
     const auto result = store::JobFeed(server(context), feed_).maintain(terms);
     if (options.json) {
       Json json;
