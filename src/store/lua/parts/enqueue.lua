@@ -44,7 +44,12 @@ local function enqueue(job, at_taking_end)
   local members = queue .. '-members'
   if redis.call('EXISTS', queue .. '-' .. job) == 1 then return false end
   if redis.call('SADD', members, job) == 0 and is_in_queue(queue, job) then return false end
-  redis.call(at_taking_end and 'RPUSH' or 'LPUSH', queue, job)
+  local push = at_taking_end and 'RPUSH' or 'LPUSH'
+  if type(redis.pcall(push, queue, job)) == 'table' then
+    -- Without the right to it. Redbike believes the set, and would drop the job as one that is queued.
+    redis.pcall('SREM', members, job)
+    redis.call(push, queue, job)
+  end
   redis.call('HSET', statuses, job, 'ENQ:' .. now_s)
   if queued[queue] then queued[queue][job] = true end
   if not woken[code] then
