@@ -84,6 +84,8 @@ constexpr std::array<KindOfFault, static_cast<std::size_t>(Fault::Kind::last) + 
     {"change of items", 12, 0s},
     {"bad line of an operator", 4, 8s},
     {"Redis put into the config, or taken out", 1, 0s},
+    {"command of a schedule", 1, 6s},
+    {"command of a feed", 1, 12s},
 }};
 
 /// One of those from `first` to `last`.
@@ -147,6 +149,7 @@ Scale draw_scale(Random random, Edition edition) {
   if (edition == Edition::second) return scale;
   scale.redisless = latest.chance(12);
   scale.gearman = scale.gearman || scale.redisless;
+  if (scale.schedule || scale.feed) scale.operators = scale.operators || latest.chance(40);
   return scale;
 }
 
@@ -176,6 +179,10 @@ std::vector<Fault> draw_faults(Random random, const Scale& scale) {
     add(others.fork(7), Fault::Kind::look_at_items, Fault::Kind::last_of_operators);
   if (scale.redisless)
     add(others.fork(8), Fault::Kind::change_redis, Fault::Kind::last_of_redisless);
+  if (scale.edition < Edition::third || !scale.operators) return faults;
+  if (scale.schedule)
+    add(others.fork(9), Fault::Kind::command_of_schedule, Fault::Kind::command_of_schedule);
+  if (scale.feed) add(others.fork(10), Fault::Kind::command_of_feed, Fault::Kind::command_of_feed);
   return faults;
 }
 

@@ -103,7 +103,11 @@ struct Fault {
     // of worlds in which hosts have no Redis
     change_redis,
     last_of_redisless = change_redis,
-    last = last_of_redisless,
+    // of worlds with an operator, and a schedule or a feed
+    command_of_schedule,
+    command_of_feed,
+    last_of_commands = command_of_feed,
+    last = last_of_commands,
   };
   Kind kind = Kind::slow_line;
   Duration at{0};  ///< since the beginning
@@ -118,7 +122,7 @@ struct Fault {
 [[nodiscard]] std::string to_text(const Fault& fault);
 
 /// How worlds are drawn from their seeds. A seed that is a test keeps the edition it was found in.
-enum class Edition : unsigned { first = 1, second = 2, newest = 3 };
+enum class Edition : unsigned { first = 1, second = 2, third = 3, newest = third };
 
 struct Scale {
   Edition edition = Edition::newest;

@@ -254,17 +254,23 @@ class Lua {
   std::map<std::string_view, int> compiled_;  ///< by digest
 };
 
-constexpr std::array<const redis::Script*, 29> all_lua{
-    &lua_scripts::feed_leases,       &lua_scripts::index,          &lua_scripts::items,
-    &lua_scripts::long_items,        &lua_scripts::measure,        &lua_scripts::states,
-    &lua_scripts::feed_config,       &lua_scripts::feed_create,    &lua_scripts::feed_delete,
-    &lua_scripts::feed_get,          &lua_scripts::feed_ids,       &lua_scripts::feed_items,
-    &lua_scripts::feed_put,          &lua_scripts::job_change,     &lua_scripts::job_end,
-    &lua_scripts::job_leftovers,     &lua_scripts::job_maintain,   &lua_scripts::job_order,
-    &lua_scripts::job_recover,       &lua_scripts::job_renew,      &lua_scripts::job_take,
-    &lua_scripts::schedule_dispatch, &lua_scripts::schedule_end,   &lua_scripts::schedule_recover,
-    &lua_scripts::schedule_renew,    &lua_scripts::schedule_run,   &lua_scripts::schedule_set,
-    &lua_scripts::schedule_take,     &lua_scripts::schedule_unset,
+constexpr std::array<const redis::Script*, 31> all_lua{
+    &lua_scripts::feed_leases,    &lua_scripts::index,
+    &lua_scripts::items,          &lua_scripts::long_items,
+    &lua_scripts::measure,        &lua_scripts::states,
+    &lua_scripts::feed_config,    &lua_scripts::feed_create,
+    &lua_scripts::feed_delete,    &lua_scripts::feed_get,
+    &lua_scripts::feed_ids,       &lua_scripts::feed_items,
+    &lua_scripts::feed_publish,   &lua_scripts::feed_retract,
+    &lua_scripts::feed_put,       &lua_scripts::job_change,
+    &lua_scripts::job_end,        &lua_scripts::job_leftovers,
+    &lua_scripts::job_maintain,   &lua_scripts::job_order,
+    &lua_scripts::job_recover,    &lua_scripts::job_renew,
+    &lua_scripts::job_take,       &lua_scripts::schedule_dispatch,
+    &lua_scripts::schedule_end,   &lua_scripts::schedule_recover,
+    &lua_scripts::schedule_renew, &lua_scripts::schedule_run,
+    &lua_scripts::schedule_set,   &lua_scripts::schedule_take,
+    &lua_scripts::schedule_unset,
 };
 
 }  // namespace

@@ -2,10 +2,24 @@
 
 #include <uv.h>
 
+#include <iostream>
+#include <sstream>
 #include <utility>
 
+#include "app/ctl/command_line.hpp"
+#include "app/ctl/context.hpp"
+#include "app/ctl/failure.hpp"
+#include "app/ctl/who.hpp"
+#include "app/look/sight.hpp"
 #include "loop/loop.hpp"
 #include "redis/url.hpp"
+
+// What the program w8yctl says of itself and of its user.
+void w8y::app::ctl::complain(const std::string&) {}
+
+std::string w8y::app::ctl::who_we_are() {
+  return "an operator";
+}
 
 namespace w8y::sim {
 
@@ -15,6 +29,18 @@ constexpr std::size_t stack_size = std::size_t{1} << 20;
 
 /// makecontext() hands over numbers only.
 thread_local Operator* entering = nullptr;
+
+/// What commands print, as long as it lives. Nobody else prints while a world goes on.
+class Printed {
+ public:
+  explicit Printed(std::ostream& into) : before_(std::cout.rdbuf(into.rdbuf())) {}
+  ~Printed() { std::cout.rdbuf(before_); }
+  Printed(const Printed&) = delete;
+  Printed& operator=(const Printed&) = delete;
+
+ private:
+  std::streambuf* before_;
+};
 
 }  // namespace
 
@@ -27,9 +53,27 @@ Operator::~Operator() {
 }
 
 void Operator::run(const std::string& server, Errand errand, Over over) {
+  begin(server, [this, errand = std::move(errand), over = std::move(over)] {
+    std::string trouble;
+    do_errand(errand, trouble);
+    busy_ = false;
+    if (!given_up_) over(trouble);
+  });
+}
+
+void Operator::command(const std::string& server, std::vector<std::string> words,
+                       std::function<void(const CommandEnd& end)> over) {
+  begin(server, [this, words = std::move(words), over = std::move(over)] {
+    const CommandEnd end = do_command(words);
+    busy_ = false;
+    if (!given_up_) over(end);
+  });
+}
+
+void Operator::begin(const std::string& server, std::function<void()> work) {
   server_ = server;
-  errand_ = std::move(errand);
-  over_ = std::move(over);
+  work_ = std::move(work);
+  busy_ = true;
   inbox_.clear();
   if (!stack_) stack_ = std::make_unique<char[]>(stack_size);
   getcontext(&inside_);
@@ -42,19 +86,64 @@ void Operator::run(const std::string& server, Errand errand, Over over) {
 }
 
 void Operator::enter() {
-  entering->work();
+  Operator* const self = entering;
+  self->work_();
 }
-
-void Operator::work() {
-  std::string trouble;
-  do_errand(trouble);
-  errand_ = nullptr;
-  if (!given_up_) over_(trouble);
-}
-
-void Operator::do_errand(std::string& trouble) {
-  uv_idle_t each_turn;
+void Operator::do_errand(const Errand& errand, std::string& trouble) {
   loop::Loop loop(clock_);
+  use(loop, [&] {
+    redis::ClientOptions options;
+    options.url = redis::parse_url("rediss://" + server_);
+    redis::SyncClient client(loop, options);
+    client_ = &client;
+    try {
+      errand(client);
+    } catch (const std::exception& error) {
+      trouble = error.what();
+    }
+    client_ = nullptr;
+  });
+}
+
+/// As main() of w8yctl does it.
+CommandEnd Operator::do_command(const std::vector<std::string>& words) {
+  namespace ctl = app::ctl;
+  CommandEnd end;
+  std::ostringstream out;
+  const Printed printed(out);
+  std::vector<std::string> all{"w8yctl", "--redis-url", "rediss://" + server_};
+  all.insert(all.end(), words.begin(), words.end());
+  std::vector<char*> line;
+  for (std::string& word : all) line.push_back(word.data());
+  ctl::Options options;
+  try {
+    const ctl::CommandPtr command =
+        ctl::parse_command_line(static_cast<int>(line.size()), line.data(), options, end.exit);
+    options.socket.clear();  // that of the environment
+    ctl::Context context(options, clock_);
+    use(context.loop(), [&] { end.exit = command->run(options, context); });
+  } catch (const ctl::Failure& failure) {
+    end.exit = failure.exit();
+    end.why = failure.what();
+  } catch (const app::look::Refusal& refusal) {
+    end.exit = ctl::refused;
+    end.why = refusal.what();
+  } catch (const redis::RedisError& error) {
+    end.exit = error.code() == redis::ErrorCode::none ? ctl::not_reachable : ctl::refused;
+    end.why = error.what();
+    end.unanswered = true;
+  } catch (const std::exception& error) {
+    end.exit = ctl::refused;
+    end.why = error.what();
+  }
+  end.unanswered = end.unanswered || end.exit == ctl::not_reachable;
+  end.out = out.str();
+  return end;
+}
+
+/// Each of its turns gives way to the world.
+void Operator::use(loop::Loop& loop, const std::function<void()>& work) {
+  uv_idle_t each_turn;
   loop_ = &loop;
   network_.attach(loop, *this);
   // With it, no turn of the loop waits for descriptors, of which it has none.
@@ -62,19 +151,18 @@ void Operator::do_errand(std::string& trouble) {
   each_turn.data = this;
   uv_idle_start(&each_turn,
                 [](uv_idle_t* idle) { static_cast<Operator*>(idle->data)->give_way(); });
-  {
-    redis::ClientOptions options;
-    options.url = redis::parse_url("rediss://" + server_);
-    redis::SyncClient client(loop, options);
-    client_ = &client;
-    try {
-      errand_(client);
-    } catch (const std::exception& error) {
-      trouble = error.what();
-    }
+  const auto leave = [&] {
+    network_.detach(loop);
+    uv_close(reinterpret_cast<uv_handle_t*>(&each_turn), nullptr);
+    uv_run(loop.uv(), UV_RUN_NOWAIT);  // it is on this stack
+  };
+  try {
+    work();
+  } catch (...) {
+    leave();
+    throw;
   }
-  network_.detach(loop);
-  uv_close(reinterpret_cast<uv_handle_t*>(&each_turn), nullptr);
+  leave();
 }
 
 /// In each turn of its loop: until something has come, or a timer of its own is due.
@@ -82,7 +170,7 @@ void Operator::give_way() {
   loop_->step();
   const auto due = [this] {
     const auto next = loop_->timers().next();
-    return next && *next <= world_.now();
+    return next && *next <= clock_.now();
   };
   while (inbox_.empty() && !due() && !given_up_) {
     if (const auto next = loop_->timers().next())
@@ -92,7 +180,11 @@ void Operator::give_way() {
     is_inside_ = false;
     swapcontext(&inside_, &outside_);
   }
-  if (given_up_) client_->give_up("the world is over");
+  if (given_up_) {
+    if (client_ != nullptr) client_->give_up("the world is over");
+    if (const auto next = loop_->timers().next(); next && *next > clock_.now())
+      clock_.ahead += *next - clock_.now();
+  }
   for (const auto& what : std::exchange(inbox_, {})) what();
 }
 

@@ -15,6 +15,15 @@
 
 namespace w8y::sim {
 
+/// What a command of w8yctl has come to.
+struct CommandEnd {
+  int exit = 0;
+  std::string out;  ///< what it has printed
+  std::string why;  ///< that it told on standard error at its end
+  /// Redis has not answered, or has refused it.
+  bool unanswered = false;
+};
+
 class Operator final : public Inbox {
  public:
   using Errand = std::function<void(redis::SyncClient& client)>;
@@ -29,25 +38,42 @@ class Operator final : public Inbox {
 
   /// By a connection of its own, as a command does. One after the other: not while busy().
   void run(const std::string& server, Errand errand, Over over);
-  [[nodiscard]] bool busy() const { return errand_ != nullptr; }
+  /// The same with a command line of w8yctl, behind its name.
+  void command(const std::string& server, std::vector<std::string> words,
+               std::function<void(const CommandEnd& end)> over);
+  [[nodiscard]] bool busy() const { return busy_; }
 
   [[nodiscard]] const std::string& name() const override { return name_; }
   void deliver(std::function<void()> what) override;
 
  private:
+  /// As the world's; when that is over, whatever is waited for is due.
+  class OwnClock final : public Clock {
+   public:
+    explicit OwnClock(const World& world) : world_(world) {}
+    [[nodiscard]] Instant now() const override { return world_.now() + ahead; }
+    [[nodiscard]] WallTime wall() const override { return WallTime(world_.wall_us() / 1000); }
+    Duration ahead{0};
+
+   private:
+    const World& world_;
+  };
+
   static void enter();
-  void work();
-  void do_errand(std::string& trouble);
+  void begin(const std::string& server, std::function<void()> work);
+  void do_errand(const Errand& errand, std::string& trouble);
+  CommandEnd do_command(const std::vector<std::string>& words);
+  void use(loop::Loop& loop, const std::function<void()>& work);
   void give_way();
   void resume();
 
   World& world_;
   Network& network_;
   const std::string name_;
-  const HostClock clock_;
+  OwnClock clock_;
   std::string server_;
-  Errand errand_;
-  Over over_;
+  std::function<void()> work_;
+  bool busy_ = false;
   std::vector<std::function<void()>> inbox_;
   std::unique_ptr<char[]> stack_;
   ucontext_t outside_{};

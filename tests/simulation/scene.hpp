@@ -91,6 +91,17 @@ class Scene {
                   const std::function<void(app::look::Sight& sight)>& look);
   void send_operator(const Fault& fault, Operator::Errand errand, std::function<void()> done = {});
   void break_operator(const Fault& fault);
+  /// The command that is on its way comes to its end in time.
+  void expect_end(std::uint64_t errand);
+
+  // scene_commands.cpp
+  void begin_command(const Fault& fault);
+  void command(const std::string& at, const std::vector<std::string>& words,
+               std::function<void(const CommandEnd& end)> told = {});
+  void insist(const std::string& at, const std::vector<std::string>& words);
+  void command_schedule(const Fault& fault);
+  void command_feed(const Fault& fault);
+  void operator_has(const Fault& fault, const std::string& id);
 
   // scene_redisless.cpp
   void populate_redisless(Random random);

@@ -23,6 +23,7 @@ void Scene::begin(const Fault& fault) {
   if (fault.kind <= Kind::last_of_feeds) return begin_job(fault);
   if (fault.kind <= Kind::last_of_plain) return begin_plain(fault);
   if (fault.kind <= Kind::last_of_told) return begin_told(fault);
+  if (fault.kind > Kind::last_of_redisless) return begin_command(fault);
   if (fault.kind > Kind::last_of_operators) return begin_redisless(fault);
   if (fault.kind > Kind::last_of_lapses) return begin_operator(fault);
   if (fault.kind > Kind::last_of_gearman) return begin_lapse(fault);

@@ -187,6 +187,10 @@ void Scene::send_operator(const Fault& fault, Operator::Errand errand, std::func
                      return promises_.break_promise("an operator is answered", why, {"operator"});
                    if (done) done();
                  });
+  expect_end(number);
+}
+
+void Scene::expect_end(std::uint64_t number) {
   world_.after(longest_errand, [this, number] {
     if (operator_->busy() && errands_ == number)
       promises_.break_promise("an operator is answered", "a command has not come to its end",

@@ -99,6 +99,7 @@ class Server final : public Service, private Keys::Listener {
   /// A command that the ACL of all who are connected forbids, in capitals; empty: none. To scripts
   /// that run as they are, too; to models of scripts, SET.
   void forbid(std::string command) { forbidden_ = std::move(command); }
+  [[nodiscard]] const std::string& forbidden() const { return forbidden_; }
   /// EVAL and EVALSHA, to this host, as its ACL says.
   void forbid_scripts(const std::string& host, bool forbid) {
     forbid ? (void)scriptless_.insert(host) : (void)scriptless_.erase(host);
