@@ -85,6 +85,16 @@ Value run_get(const CommandCall& call) {
   return text == nullptr ? Value{} : Value::of(*text);
 }
 
+/// A key of another type is as none.
+Value run_mget(const CommandCall& call) {
+  std::vector<Value> texts;
+  for (std::size_t i = 1; i < call.words.size(); ++i) {
+    const bool is_text = call.keys.type(call.words[i]) == std::string("string");
+    texts.push_back(is_text ? Value::of(*call.keys.find<std::string>(call.words[i])) : Value{});
+  }
+  return Value::array(std::move(texts));
+}
+
 /// As for lists, but that an end before the first byte is the first byte.
 Value run_getrange(const CommandCall& call) {
   const std::int64_t first = integer_word(call.words[2]);
@@ -132,9 +142,10 @@ std::span<const CommandInfo> key_commands() {
 }
 
 std::span<const CommandInfo> text_commands() {
-  static constexpr std::array<CommandInfo, 5> all{{
+  static constexpr std::array<CommandInfo, 6> all{{
       {"SET", -3, Effect::grows, run_set},
       {"GET", 2, Effect::reads, run_get},
+      {"MGET", -2, Effect::reads, run_mget},
       {"GETRANGE", 4, Effect::reads, run_getrange},
       {"INCR", 2, Effect::grows, run_incr},
       {"INCRBY", 3, Effect::grows, run_incrby},

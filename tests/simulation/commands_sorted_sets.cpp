@@ -35,8 +35,9 @@ std::vector<Scored> in_order(const CommandCall& call) {
   return {set->order().begin(), set->order().end()};
 }
 
-std::vector<Scored> between(const CommandCall& call) {
-  const Bound least = Bound::of(call.words[2]), most = Bound::of(call.words[3]);
+/// `first`: the word that says from where.
+std::vector<Scored> between(const CommandCall& call, std::size_t first = 2, std::size_t last = 3) {
+  const Bound least = Bound::of(call.words[first]), most = Bound::of(call.words[last]);
   std::vector<Scored> found;
   if (const SortedSet* set = call.keys.find<SortedSet>(call.key())) {
     for (auto each = set->order().lower_bound({least.score, {}});
@@ -137,7 +138,7 @@ Value run_zrevrange(const CommandCall& call) {
   return by_rank(call, std::move(all));
 }
 
-Value run_zrangebyscore(const CommandCall& call) {
+Value by_score(const CommandCall& call, bool backwards) {
   bool scores = false;
   std::int64_t skip = 0, most = -1;
   for (std::size_t i = 4; i < call.words.size(); ++i) {
@@ -151,11 +152,20 @@ Value run_zrangebyscore(const CommandCall& call) {
       throw CommandError("ERR syntax error");
     }
   }
-  std::vector<Scored> found = between(call);
+  std::vector<Scored> found = backwards ? between(call, 3, 2) : between(call);
+  if (backwards) std::reverse(found.begin(), found.end());
   found.erase(found.begin(),
               found.begin() + std::clamp<std::ptrdiff_t>(skip, 0, std::ssize(found)));
   if (most >= 0 && std::ssize(found) > most) found.resize(static_cast<std::size_t>(most));
   return told(found, scores);
+}
+
+Value run_zrangebyscore(const CommandCall& call) {
+  return by_score(call, false);
+}
+
+Value run_zrevrangebyscore(const CommandCall& call) {
+  return by_score(call, true);
 }
 
 Value run_zcount(const CommandCall& call) {
@@ -186,7 +196,7 @@ Value run_zscan(const CommandCall& call) {
 }  // namespace
 
 std::span<const CommandInfo> sorted_set_commands() {
-  static constexpr std::array<CommandInfo, 12> all{{
+  static constexpr std::array<CommandInfo, 13> all{{
       {"ZADD", -4, Effect::grows, run_zadd},
       {"ZREM", -3, Effect::writes, run_zrem},
       {"ZSCORE", 3, Effect::reads, run_zscore},
@@ -196,6 +206,7 @@ std::span<const CommandInfo> sorted_set_commands() {
       {"ZRANGE", -4, Effect::reads, run_zrange},
       {"ZREVRANGE", -4, Effect::reads, run_zrevrange},
       {"ZRANGEBYSCORE", -4, Effect::reads, run_zrangebyscore},
+      {"ZREVRANGEBYSCORE", -4, Effect::reads, run_zrevrangebyscore},
       {"ZCOUNT", 4, Effect::reads, run_zcount},
       {"ZREMRANGEBYSCORE", 4, Effect::writes, run_zremrangebyscore},
       {"ZSCAN", -3, Effect::reads, run_zscan},

@@ -19,6 +19,7 @@ const std::vector<std::string>& command_forms() {
       "SET K V XX",
       "SET K V PX 3000000",
       "GET K",
+      "MGET K K K",
       "GETRANGE K N N",
       "INCR K",
       "INCRBY K N",
@@ -70,6 +71,8 @@ const std::vector<std::string>& command_forms() {
       "ZREVRANGE K N N WITHSCORES",
       "ZRANGEBYSCORE K B B",
       "ZRANGEBYSCORE K B B WITHSCORES LIMIT 1 2",
+      "ZREVRANGEBYSCORE K B B",
+      "ZREVRANGEBYSCORE K B B WITHSCORES LIMIT 1 2",
       "ZCOUNT K B B",
       "ZREMRANGEBYSCORE K B B",
   };

@@ -86,6 +86,7 @@ constexpr std::array<KindOfFault, static_cast<std::size_t>(Fault::Kind::last) + 
     {"Redis put into the config, or taken out", 1, 0s},
     {"command of a schedule", 1, 6s},
     {"command of a feed", 1, 12s},
+    {"order to the fleet", 1, 10s},
 }};
 
 /// One of those from `first` to `last`.
@@ -149,6 +150,7 @@ Scale draw_scale(Random random, Edition edition) {
   if (edition == Edition::second) return scale;
   scale.redisless = latest.chance(12);
   scale.gearman = scale.gearman || scale.redisless;
+  scale.fleet = latest.chance(25);
   if (scale.schedule || scale.feed) scale.operators = scale.operators || latest.chance(40);
   return scale;
 }
@@ -179,6 +181,7 @@ std::vector<Fault> draw_faults(Random random, const Scale& scale) {
     add(others.fork(7), Fault::Kind::look_at_items, Fault::Kind::last_of_operators);
   if (scale.redisless)
     add(others.fork(8), Fault::Kind::change_redis, Fault::Kind::last_of_redisless);
+  if (scale.fleet) add(others.fork(11), Fault::Kind::fleet_order, Fault::Kind::fleet_order);
   if (scale.edition < Edition::third || !scale.operators) return faults;
   if (scale.schedule)
     add(others.fork(9), Fault::Kind::command_of_schedule, Fault::Kind::command_of_schedule);

@@ -107,7 +107,9 @@ struct Fault {
     command_of_schedule,
     command_of_feed,
     last_of_commands = command_of_feed,
-    last = last_of_commands,
+    // of worlds whose hosts are a fleet that is given orders
+    fleet_order,
+    last = fleet_order,
   };
   Kind kind = Kind::slow_line;
   Duration at{0};  ///< since the beginning
@@ -136,6 +138,7 @@ struct Scale {
   bool gearman = false;    ///< a list of it, and two servers
   bool operators = false;  ///< who ask and change what is in Redis
   bool lapses = false;     ///< hosts are cut off when they have just begun or lost something
+  bool fleet = false;      ///< operators order all hosts at once
   bool redisless = false;  ///< hosts have only lists of Gearman, for a while or always
   /// Of all; the last part of it is without faults.
   Duration time = std::chrono::minutes(3);

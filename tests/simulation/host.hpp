@@ -11,6 +11,7 @@
 #include <w8y/config.hpp>
 #include <w8y/supervisor.hpp>
 
+#include "app/drain.hpp"
 #include "app/host_mode.hpp"
 #include "app/redis_connection.hpp"
 #include "app/reload.hpp"
@@ -50,6 +51,10 @@ class Host final : public Inbox {
   void use_config(ConfigPtr config) { read_ = std::move(config); }
   /// What a fleet tells each host with its first beat.
   void fleet_has(std::size_t hosts) { hosts_ = hosts; }
+  /// From its next start on, it is seen in its fleet, and hears orders to that.
+  void joins_fleet() { joins_fleet_ = true; }
+  /// Told when its w8yd has drained by an order to its fleet. It is to die then.
+  std::function<void()> on_ended;
   void start();
   /// Without a word: kill -9, or the power.
   void die();
@@ -70,6 +75,8 @@ class Host final : public Inbox {
   [[nodiscard]] bool connected() const;
   /// Of one that is alive.
   [[nodiscard]] HostState state() const;
+  /// Of its w8yd's life, as its fleet knows it.
+  [[nodiscard]] const std::string& id() const { return id_; }
   /// Bytes that it keeps for Redis, and of items.
   [[nodiscard]] std::size_t kept() const;
   /// That its config in force names; empty: it names none.
@@ -91,6 +98,8 @@ class Host final : public Inbox {
   std::string config_;
   ConfigPtr read_;
   std::size_t hosts_ = 1;
+  bool joins_fleet_ = false;
+  std::string id_;
   int pid_ = 100;
   Instant started_{};
   Instant stalled_until_{};

@@ -26,6 +26,8 @@ namespace w8y::sim {
 namespace {
 
 constexpr std::size_t stack_size = std::size_t{1} << 20;
+/// No w8yd is there: commands ask Redis.
+constexpr const char* nowhere = "/dev/null/w8yd.sock";
 
 /// makecontext() hands over numbers only.
 thread_local Operator* entering = nullptr;
@@ -119,7 +121,7 @@ CommandEnd Operator::do_command(const std::vector<std::string>& words) {
   try {
     const ctl::CommandPtr command =
         ctl::parse_command_line(static_cast<int>(line.size()), line.data(), options, end.exit);
-    options.socket.clear();  // that of the environment
+    options.socket = nowhere;  // whatever listens on this machine
     ctl::Context context(options, clock_);
     use(context.loop(), [&] { end.exit = command->run(options, context); });
   } catch (const ctl::Failure& failure) {

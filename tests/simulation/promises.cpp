@@ -285,6 +285,7 @@ void Promises::lost_writes(Server& server) {
 
 void Promises::child_born(const Child& child) {
   ++count_.children;
+  if (at_birth) at_birth(child);
   if (is_of_watch([&](KindWatch& watch) { return watch.child_born(child); })) return;
   const auto found = runs_.find(child.claim.run);
   if (found == runs_.end() && is_away(child.host, world_.now())) return;

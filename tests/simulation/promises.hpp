@@ -57,6 +57,8 @@ class Promises final : public Server::Watcher, public ChildWatcher, public HostW
   [[nodiscard]] std::uint64_t changes_of(const Server& server, const std::string& list) {
     return changes_[server.name() + ' ' + list];
   }
+  /// Told of each child that is born.
+  std::function<void(const Child& child)> at_birth;
   /// An operator sets items free or runs them before their time.
   void operator_frees(const std::string& list) { freed_[list] = world_.now(); }
   /// Once, when a host has claimed several items at a time.

@@ -26,6 +26,8 @@ constexpr Duration longest_drain = 30s;
 /// Commands in a look's window that are for no list at rest: pings, tries of keyspace events,
 /// sweeps.
 constexpr double extra_commands = 25;
+/// Beats, orders, and how lists stand, in as long.
+constexpr double fleet_commands = 60;
 /// And for each run: its claim, events, renewals, end.
 constexpr double commands_of_run = 12;
 /// Of all hosts, for each item that one of them gets: however many wait for it.
@@ -85,6 +87,7 @@ Scene::Scene(const SceneOptions& options)
           return fleet_limit(name, list);
         }));
   }
+  if (options_.scale.fleet) populate_fleet();
   if (options_.scale.redisless) populate_redisless(world_.random.fork(13));
   operator_ = std::make_unique<Operator>(world_, network_, "operator");
   populate();
@@ -276,7 +279,8 @@ bool Scene::look_at_host(const Host& which) {
   const double needed =
       is_plain(name) ? plain_commands(which, runs) : static_cast<double>(runs) * commands_of_run;
   // What was not used in the second before is saved up.
-  const double most = settings_of_[name].idle_commands * 11.0 + extra_commands + needed;
+  const double most = settings_of_[name].idle_commands * 11.0 + extra_commands + needed +
+                      (options_.scale.fleet ? fleet_commands : 0);
   world_.log(name, "",
              std::to_string(commands) + " commands and " + std::to_string(runs) + " runs in 10 s");
   if (static_cast<double>(commands) > most)

@@ -103,6 +103,17 @@ class Scene {
   void command_feed(const Fault& fault);
   void operator_has(const Fault& fault, const std::string& id);
 
+  // scene_fleet.cpp
+  void populate_fleet();
+  void begin_fleet(const Fault& fault);
+  void order_fleet(const std::string& at, const std::vector<std::string>& words);
+  [[nodiscard]] bool hears_orders(const Host& which, const std::string& at, Instant begun);
+  void obeyed(const std::string& order, const std::string& id);
+  void look_at_quiet(const Child& child);
+  void resume_fleet(const std::string& at);
+  void left_by_order(Host& which);
+  void look_at_fleet();
+
   // scene_redisless.cpp
   void populate_redisless(Random random);
   void begin_redisless(const Fault& fault);
@@ -121,6 +132,7 @@ class Scene {
   void large_item(const Fault& fault);
   void move_all(const Fault& fault);
   void reload(Host& host, Random random);
+  void change_config(Host& host, Random random);
   void watch_calm();
   void look(Duration since_calm);
   void look_at_list(const std::string& list);
@@ -157,7 +169,13 @@ class Scene {
   std::unique_ptr<GearmanScene> gearman_;  ///< nullptr: there is none
   std::unique_ptr<Operator> operator_;
   std::uint64_t errands_ = 0;
-  bool redisless_always_ = false;  ///< no reload gives those who have none a Redis
+  // orders to the fleet
+  std::map<std::string, std::string> ids_;    ///< of hosts, when the last order was given
+  std::map<std::string, std::string> quiet_;  ///< ids of hosts that have said that they are
+  std::map<std::string, Instant> refused_;    ///< when an ACL last forbade something, by server
+  std::set<std::string> drained_;             ///< ids
+  Duration absence_{0};                       ///< until who has drained is started again
+  bool redisless_always_ = false;             ///< no reload gives those who have none a Redis
   std::size_t left_ = 0;
   Duration put_pause_{0};  ///< between jobs that users put in the feed
   std::uint64_t jobs_put_ = 0;

@@ -85,6 +85,8 @@ void Scene::command(const std::string& at, const std::vector<std::string>& words
   operator_->command(at, words, [this, at, begun, words, told](const CommandEnd& end) {
     world_.log("operator", "",
                "exit status " + std::to_string(end.exit) + (end.why.empty() ? "" : ": " + end.why));
+    if (end.why.find("the simulation has no model") != std::string::npos)
+      return promises_.break_promise("an operator is answered", end.why, {"operator"});
     const bool answered = !end.unanswered && end.exit != app::ctl::wrong_usage;
     if (!answered && !promises_.in_trouble("operator", at, begun))
       return promises_.break_promise("an operator is answered", shown(words) + ": " + end.why,

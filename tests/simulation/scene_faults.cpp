@@ -23,6 +23,7 @@ void Scene::begin(const Fault& fault) {
   if (fault.kind <= Kind::last_of_feeds) return begin_job(fault);
   if (fault.kind <= Kind::last_of_plain) return begin_plain(fault);
   if (fault.kind <= Kind::last_of_told) return begin_told(fault);
+  if (fault.kind > Kind::last_of_commands) return begin_fleet(fault);
   if (fault.kind > Kind::last_of_redisless) return begin_command(fault);
   if (fault.kind > Kind::last_of_operators) return begin_redisless(fault);
   if (fault.kind > Kind::last_of_lapses) return begin_operator(fault);
@@ -80,6 +81,7 @@ void Scene::begin_server(const Fault& fault) {
       at.restart(fault.time, false);
       break;
     case Kind::forbidden: {
+      refused_[fault.server] = world_.now() + fault.time;
       static const std::vector<std::string> commands{"SET", "PUBLISH", "SUBSCRIBE", "PING"};
       at.forbid(commands[fault.number % commands.size()]);
       world_.after(fault.time, [&at] { at.forbid({}); });
@@ -146,12 +148,16 @@ void Scene::begin_host(const Fault& fault) {
 }
 
 void Scene::reload(Host& whose, Random random) {
+  change_config(whose, random);
+  whose.reload();
+}
+
+void Scene::change_config(Host& whose, Random random) {
   Settings& settings = settings_of_[whose.name()];
   change(settings, random);
   promises_.trouble(whose.name(), Duration{0});
   whose.write_config(settings.config_of(whose.name()));
   moved_[whose.name()].at = world_.now();  // it may try another Redis
-  whose.reload();
 }
 
 /// By an operator.
@@ -166,7 +172,10 @@ void Scene::begin_order(const Fault& fault) {
       break;
     case Kind::quiet:
       whose.quiet(true);
-      world_.after(fault.time, [&whose] { whose.quiet(false); });
+      world_.after(fault.time, [this, &whose] {
+        quiet_.erase(whose.name());
+        whose.quiet(false);
+      });
       break;
     case Kind::pause:
       at.ask("operator", {"SET", fault.list + ":paused", "for a while", "PX",

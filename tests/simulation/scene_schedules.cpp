@@ -120,6 +120,7 @@ void Scene::forbid_step(const Fault& fault, const std::string& step) {
   Server& at = server(fault.server);
   world_.log("fault", "", at.name() + " forbids " + step);
   promises_.trouble(at.name(), fault.time);
+  refused_[at.name()] = world_.now() + fault.time;
   // A place is taken by ZADD. A lost claim gives its place back, and then may not use HDEL: its
   // place is free, and the reply does not say so.
   if (step == "ZADD" || step == "HDEL") promises_.places_unknown(at, fault.time);

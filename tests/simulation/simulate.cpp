@@ -102,6 +102,7 @@ struct Wishes {
   bool lapses = false;
   bool operators = false;
   bool redisless = false;
+  bool fleet = false;
   unsigned edition = static_cast<unsigned>(Edition::newest);
   bool log = false;
   bool all = false;    ///< go on after a broken promise
@@ -133,6 +134,7 @@ SceneOptions options_of(const Wishes& wishes, std::uint64_t seed) {
   options.scale.feed = options.scale.feed || wishes.feed;
   options.scale.plain = options.scale.plain || wishes.plain;
   options.scale.told = options.scale.told || wishes.told;
+  options.scale.fleet = options.scale.fleet || wishes.fleet;
   options.scale.redisless = options.scale.redisless || wishes.redisless;
   options.scale.gearman = options.scale.gearman || wishes.gearman || wishes.redisless;
   options.scale.lapses = options.scale.lapses || wishes.lapses;
@@ -158,6 +160,7 @@ std::string run_seed(const Wishes& wishes, std::uint64_t seed) {
         << (options.scale.gearman ? "a list of Gearman, " : "")
         << (options.scale.lapses ? "lapses, " : "")
         << (options.scale.operators ? "operators, " : "")
+        << (options.scale.fleet ? "a fleet, " : "")
         << (options.scale.redisless ? "hosts without Redis, " : "") << options.faults.size()
         << " faults, " << count.children << " runs, " << summary.lines << " lines, digest "
         << digest << '\n';
@@ -240,6 +243,7 @@ int main(int argc, char** argv) {
   app.add_flag("--gearman", wishes.gearman, "each has a list of Gearman, too");
   app.add_flag("--lapses", wishes.lapses, "in each, hosts are cut off at the worst moments");
   app.add_flag("--operators", wishes.operators, "in each, operators ask and change Redis");
+  app.add_flag("--fleet", wishes.fleet, "in each, operators order all hosts at once");
   app.add_flag("--redisless", wishes.redisless,
                "in each, hosts have no Redis and only a list of Gearman, for a while or always");
   app.add_option("--edition", wishes.edition, "how worlds are drawn: a seed means one of these")

@@ -1,0 +1,69 @@
+// What a host has of its fleet: the code of w8yd that tells how it is, hears orders and carries
+// them out.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include <w8y/event_reporter.hpp>
+#include <w8y/hour.hpp>
+
+#include "app/drain.hpp"
+#include "app/fleet.hpp"
+#include "app/host_control.hpp"
+#include "app/known_figures.hpp"
+
+namespace w8y::sim {
+
+/// The processors that a host says it has: the same on each machine.
+inline constexpr unsigned told_processors = 4;
+
+class FleetPart final {
+ public:
+  struct Parts {
+    loop::Loop& loop;
+    ops::LineLog& log;
+    app::RedisConnection& redis;
+    const gearman::Session& gearman;
+    Supervisor& supervisor;
+    app::HostMode& mode;
+    app::Reload& reload;
+    app::DrainSteps& drain_steps;
+    EventHandler& events;
+    std::string id;
+    int pid;
+  };
+  explicit FleetPart(const Parts& parts)
+      : drain_(parts.drain_steps, parts.events),
+        figures_(parts.loop.clock()),
+        control_(
+            {parts.loop, parts.supervisor, parts.redis, parts.gearman, parts.mode, parts.reload,
+             drain_, parts.events,
+             [&supervisor = parts.supervisor]() -> const Config& { return supervisor.config(); },
+             figures_, parts.id, parts.pid}),
+        fleet_({parts.loop, parts.log, parts.redis, parts.supervisor, control_, hour_, parts.events,
+                figures_,
+                [&supervisor = parts.supervisor](std::size_t hosts) {
+                  supervisor.share_looks_with(hosts);
+                },
+                parts.id, [] { return told_processors; }}),
+        reporter_(fleet_) {}
+  ~FleetPart() { fleet_.stop(); }
+  FleetPart(const FleetPart&) = delete;
+  FleetPart& operator=(const FleetPart&) = delete;
+
+  [[nodiscard]] app::Fleet& fleet() { return fleet_; }
+  [[nodiscard]] app::Drain& drain() { return drain_; }
+  /// What lists tell becomes events for the fleet.
+  [[nodiscard]] ServedListEvents& reporter() { return reporter_; }
+
+ private:
+  app::Drain drain_;
+  app::KnownFigures figures_;
+  app::HostControl control_;
+  Hour hour_;
+  app::Fleet fleet_;
+  EventReporter reporter_;
+};
+
+}  // namespace w8y::sim
