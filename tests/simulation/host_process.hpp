@@ -84,7 +84,9 @@ class Process final : private app::ReloadSteps,
     supervisor_.drain(on_over_);
   }
   [[nodiscard]] bool connected() const { return redis_.status().connected; }
-  [[nodiscard]] const std::string& server() const { return redis_.options().url.server.host; }
+  [[nodiscard]] std::string server() const {
+    return redis_.exists() ? redis_.options().url.server.host : std::string();
+  }
 
  private:
   void say(const std::string& about, std::string text) {

@@ -108,7 +108,7 @@ class Scene {
   void begin_fleet(const Fault& fault);
   void order_fleet(const std::string& at, const std::vector<std::string>& words);
   [[nodiscard]] bool hears_orders(const Host& which, const std::string& at, Instant begun);
-  void obeyed(const std::string& order, const std::string& id);
+  void obeyed(const std::string& order, const std::string& id, Instant begun);
   void look_at_quiet(const Child& child);
   void resume_fleet(const std::string& at);
   void left_by_order(Host& which);
@@ -170,12 +170,17 @@ class Scene {
   std::unique_ptr<Operator> operator_;
   std::uint64_t errands_ = 0;
   // orders to the fleet
-  std::map<std::string, std::string> ids_;    ///< of hosts, when the last order was given
-  std::map<std::string, std::string> quiet_;  ///< ids of hosts that have said that they are
-  std::map<std::string, Instant> refused_;    ///< when an ACL last forbade something, by server
-  std::set<std::string> drained_;             ///< ids
-  Duration absence_{0};                       ///< until who has drained is started again
-  bool redisless_always_ = false;             ///< no reload gives those who have none a Redis
+  std::map<std::string, std::string> ids_;  ///< of hosts, when the last order was given
+  struct Quiet {
+    std::string id;
+    Instant since{};
+  };
+  std::map<std::string, Quiet> quiet_;            ///< hosts that have said that they are
+  std::map<std::string, Instant> told_directly_;  ///< when a host was quieted or resumed by itself
+  std::map<std::string, Instant> refused_;        ///< when an ACL last forbade something, by server
+  std::set<std::string> drained_;                 ///< ids
+  Duration absence_{0};                           ///< until who has drained is started again
+  bool redisless_always_ = false;                 ///< no reload gives those who have none a Redis
   std::size_t left_ = 0;
   Duration put_pause_{0};  ///< between jobs that users put in the feed
   std::uint64_t jobs_put_ = 0;

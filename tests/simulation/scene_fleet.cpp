@@ -21,6 +21,8 @@ constexpr Duration after_refusal = 75s;
 /// drain_timeout, kill_grace, and what it takes to tell of ends.
 constexpr Duration longest_leave = 30s;
 constexpr Duration resume_pause = 1s;
+/// A run that was begun before is on its way to its program.
+constexpr Duration longest_start = 10ms;
 /// Into the calm: when all is back, and what was forbidden is so no more.
 constexpr Duration first_look = 22s;
 constexpr Duration calm_order = 27s;
@@ -78,6 +80,8 @@ void Scene::order_fleet(const std::string& at, const std::vector<std::string>& w
   const Instant begun = world_.now();
   const bool all = std::find(words.begin(), words.end(), "--all") != words.end();
   if (words.front() == "resume") quiet_.clear();
+  // Jobs whose runs have failed go back at once.
+  if (words.front() == "drain") promises_.operator_frees(feed_name);
   for (const auto& each : hosts_) ids_[each->name()] = each->id();
   command(at, words, [this, at, words, begun, all](const CommandEnd& end) {
     const Json answer = ops::parse(end.out).value_or(Json::object());
@@ -86,7 +90,7 @@ void Scene::order_fleet(const std::string& at, const std::vector<std::string>& w
       const std::string id = host.value("host_id", ""), result = host.value("result", "");
       answered.insert(id);
       world_.log("operator", "", id + " says " + result);
-      if (result == "done" || result == "accepted") obeyed(words.front(), id);
+      if (result == "done" || result == "accepted") obeyed(words.front(), id, begun);
     }
     if (!all || promises_.in_trouble("operator", at, begun - until_seen)) return;
     for (const auto& each : hosts_)
@@ -106,20 +110,22 @@ bool Scene::hears_orders(const Host& which, const std::string& at, Instant begun
          world_.now() > refused_[at] + after_refusal;
 }
 
-void Scene::obeyed(const std::string& order, const std::string& id) {
+void Scene::obeyed(const std::string& order, const std::string& id, Instant begun) {
   const auto found = std::find_if(hosts_.begin(), hosts_.end(),
                                   [&](const auto& each) { return each->id() == id; });
   if (found == hosts_.end() || !(*found)->alive()) return;
   const Host& which = **found;
-  if (order == "quiet") {
-    quiet_[which.name()] = id;
+  const auto told = told_directly_.find(which.name());
+  const bool as_ordered = told == told_directly_.end() || told->second < begun;
+  if (order == "quiet" && as_ordered) {
+    quiet_[which.name()] = {id, world_.now()};
   } else if (order == "drain") {
     world_.after(longest_leave, [this, &which, id] {
       if (which.id() == id && which.alive() && !drained_.contains(id))
         promises_.break_promise("a drain ends", id + " has not left 30 s after the order",
                                 {which.name()});
     });
-  } else if (order == "resume" && which.state() == HostState::quiet) {
+  } else if (order == "resume" && as_ordered && which.state() == HostState::quiet) {
     promises_.break_promise("an order is carried out", id + " is quiet after its resume",
                             {which.name(), "operator"});
   }
@@ -128,7 +134,9 @@ void Scene::obeyed(const std::string& order, const std::string& id) {
 /// Who has said that it is quiet begins nothing.
 void Scene::look_at_quiet(const Child& child) {
   const auto found = quiet_.find(child.host);
-  if (found == quiet_.end() || host(child.host).id() != found->second) return;
+  if (found == quiet_.end() || host(child.host).id() != found->second.id ||
+      world_.now() - found->second.since < longest_start)
+    return;
   promises_.break_promise(
       "a quiet host begins nothing",
       child.host + " has begun run " + child.claim.run + " of " + brief(child.claim.item),
@@ -150,6 +158,7 @@ void Scene::resume_fleet(const std::string& at) {
     if (!each->alive() || each->state() != HostState::quiet) continue;
     quiet_.erase(each->name());
     if (each->server().empty()) {
+      told_directly_[each->name()] = world_.now();
       each->quiet(false);
     } else {
       order_fleet(each->server(), {"resume", "--host", each->name(), "--json"});
@@ -163,6 +172,7 @@ void Scene::left_by_order(Host& which) {
   const std::string id = which.id(), name = which.name(), at = which.server();
   world_.log(name, "", "has drained by an order");
   drained_.insert(id);
+  promises_.operator_frees(feed_name);
   if (!at.empty() && which.connected() &&
       !promises_.in_trouble(name, at, world_.now() - until_seen)) {
     const SortedSet* hosts = server(at).keys().find<SortedSet>(store::FleetKeys("w8y-fleet").hosts);
