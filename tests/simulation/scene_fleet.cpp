@@ -23,7 +23,9 @@ constexpr Duration longest_leave = 30s;
 constexpr Duration resume_pause = 1s;
 /// A run that was begun before is on its way to its program.
 constexpr Duration longest_start = 10ms;
-/// Into the calm: when all is back, and what was forbidden is so no more.
+/// Into the calm.
+constexpr Duration reload_all = 1s;
+/// The same: when all is back, and what was forbidden is so no more.
 constexpr Duration first_look = 22s;
 constexpr Duration calm_order = 27s;
 
@@ -42,6 +44,13 @@ void Scene::populate_fleet() {
   }
   promises_.at_birth = [this](const Child& child) { look_at_quiet(child); };
   const Instant calm = World::beginning + options_.scale.time - Scale::calm;
+  // Who was out of reach then has what its file says by the time of the looks.
+  world_.at(calm + reload_all, [this] {
+    for (const auto& each : hosts_) {
+      moved_[each->name()].at = world_.now();
+      each->reload();
+    }
+  });
   world_.at(calm + first_look, [this] { look_at_fleet(); });
   world_.at(calm + calm_order, [this] {
     if (!operator_->busy()) order_fleet("redis1", {"reload", "--all", "--json"});
