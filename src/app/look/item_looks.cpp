@@ -84,13 +84,29 @@ class CircularWalk {
   /// Where the one that was told last stands now. False: that is not known.
   bool find() {
     if (last_.empty()) return false;
+    const auto at = static_cast<std::int64_t>(at_);
     const auto told = sight_.redis.pipeline({{"LPOS", keys_.list, last_}});
     if (told[0].kind != redis::ReplyCopy::Kind::integer) return false;
-    const std::int64_t now = told[0].number + 1;
+    std::int64_t now = told[0].number + 1;
+    if (now != at) now = nearest(at);
     // What was told, and came to the end once more, is told again.
-    turned_ = std::max<std::int64_t>(0, turned_ + now - static_cast<std::int64_t>(at_));
+    turned_ = std::max<std::int64_t>(0, turned_ + now - at);
     at_ = static_cast<std::size_t>(now);
     return true;
+  }
+  /// Behind the same item: a list may have it more than once, and from the first of them the walk
+  /// would go round and round.
+  [[nodiscard]] std::int64_t nearest(std::int64_t at) {
+    const auto places =
+        sight_.redis.pipeline({{"LPOS", keys_.list, last_, "COUNT", "0"}})[0].elements;
+    std::int64_t best = at;
+    std::int64_t farthest = most_places;
+    for (const redis::ReplyCopy& place : places) {
+      const std::int64_t far = std::abs(place.number + 1 - at);
+      if (far < farthest) best = place.number + 1;
+      farthest = std::min(far, farthest);
+    }
+    return best;
   }
   /// From `at_`, and where that is the end of the list, from its begin: true.
   bool read(const ItemFilter& filter, std::size_t count, ItemPart& part) {

@@ -132,6 +132,11 @@ while after:
     seen |= {item["item"] for item in said["items"]}
     after = said["next"]
 assert len(seen) == 9000, len(seen)
+# It has an item twice, and the second one stands where a part ends.
+redis(("LSET", "many:list", "8999", "item 00005"), ("RPUSH", "many:list", "behind it"))
+found, parts = unix.all_of("/api/v1/lists/many/items?limit=900", "items")
+assert len(found) == 9001 and parts == 11 and found[-1]["item"] == "behind it", (len(found), parts)
+redis(("RPOP", "many:list"))
 jobs, _ = unix.all_of("/api/v1/lists/mix/items?limit=2", "items")
 states = {job["item"]: job["state"] for job in jobs}
 assert len(jobs) == len(states) and states == {
