@@ -166,6 +166,9 @@ void Promises::claimed(Server& server, const ClaimSeen& claim) {
   run.value = claim.value;
   run.claimed = world_.now();
   run.number = ++claims_;
+  run.placed = run.number;
+  if (const auto before = placed_.extract(claim.run)) run.placed = before.mapped();
+  run.limit = static_cast<std::size_t>(claim.fleet_limit);
   run.life = claim.life;
   run.lock_in_brief = brief(run.lock);
   const std::string locks = run.lock.substr(0, run.lock.size() - claim.item.size());
@@ -175,7 +178,7 @@ void Promises::claimed(Server& server, const ClaimSeen& claim) {
   world_.log(server.name(), claim.list + ' ' + run.item,
              "claimed by " + claim.who + ", run " + claim.run);
   lease_ends_at(run, world_.now() + claim.life);
-  if (claim.fleet_limit > 0) check_fleet(run, static_cast<std::size_t>(claim.fleet_limit));
+  if (run.limit > 0) check_fleet(run);
   check_rest(run);
   last_claim_[lock_of(run)] = &run;
   if (const auto waits = at_claim_.extract(claim.who)) waits.mapped()(claim.life);
@@ -198,9 +201,14 @@ void Promises::check_rest(const Run& run) {
                   {run.list + ' ' + run.item, run.id});
 }
 
+void Promises::takes_place(const std::string& run) {
+  if (!runs_.contains(run)) placed_[run] = ++claims_;
+}
+
 /// No more runs of a list than fleet_concurrency, over all hosts: by what the one that claims has
-/// in its config. Whoever has taken a lease again was not asked.
-void Promises::check_fleet(const Run& run, std::size_t limit) {
+/// in its config, when it took its place. Others may have more in theirs, and take a place between
+/// that and the lock. Whoever has taken a lease again was not asked.
+void Promises::check_fleet(const Run& run) {
   auto& places = places_[run.server + ' ' + run.list];
   places.insert(run.id);
   std::erase_if(places, [this](const std::string& id) {
@@ -210,11 +218,17 @@ void Promises::check_fleet(const Run& run, std::size_t limit) {
   });
   // The longest lease is renewed by then, and its place with it.
   if (world_.now() < places_unknown_[run.server] + aftermath) return;
-  if (places.size() > limit)
-    break_promise("no more than fleet_concurrency",
-                  std::to_string(places.size()) + " runs of " + run.list + ", and " +
-                      std::to_string(limit) + " are allowed",
-                  {run.list, run.host});
+  for (const std::string& id : places) {
+    const Run& last = runs_[id];
+    const auto count = std::count_if(places.begin(), places.end(), [&](const std::string& other) {
+      return runs_[other].placed <= last.placed;
+    });
+    if (static_cast<std::size_t>(count) > last.limit)
+      break_promise("no more than fleet_concurrency",
+                    std::to_string(count) + " runs of " + run.list + ", and " +
+                        std::to_string(last.limit) + " are allowed",
+                    {run.list, last.host});
+  }
 }
 
 // ---- leases

@@ -87,6 +87,8 @@ void PlainWatch::after(Server& server, const Server::Command& command, const Val
   if (words.empty()) return;
   if (words[0] == "SET" && words.size() == 6 && reply.kind == Value::Kind::status)
     after_set(server, command.who, words);
+  if (words[0] == "ZADD" && words.size() == 4 && words[1].ends_with(":slots"))
+    promises_.takes_place(words[3]);
   if (words[0] == "LMOVE") promises_.check_items(server, words[1], command.who);
 }
 

@@ -191,7 +191,7 @@ void Scene::look_at_items(Server& at, const std::string& list, const std::string
   const List* items = at.keys().find<List>(list + ":list");
   if (items == nullptr) return;
   const auto& turning = promises_.turning(at.name() + ' ' + locks);
-  const Duration pass = time_for_pass(items->size(), who);
+  const Duration pass = time_for_pass(*items, who);
   // Few are free at a time, of however many.
   auto& free = free_[at.name() + ' ' + locks];
   std::map<std::string, Free> was;
@@ -224,10 +224,10 @@ void Scene::look_at_items(Server& at, const std::string& list, const std::string
 /// Of a list that is long: half of the idle budget pays for it. What the end of a run sets free is
 /// looked for as soon as one pass is paid; what becomes free otherwise, when all is that the host
 /// owes.
-Duration Scene::time_for_pass(std::size_t items, const std::string& who) const {
+Duration Scene::time_for_pass(const List& items, const std::string& who) const {
   constexpr std::size_t cheap = 4;
   if (is_plain(who)) return time_for_plain_pass(items, who);
-  const std::size_t calls = items / store::LockStore::most_looked_at;
+  const std::size_t calls = items.size() / store::LockStore::most_looked_at;
   return calls <= cheap ? Duration{0} : time_for_calls(calls, who);
 }
 

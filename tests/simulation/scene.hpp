@@ -138,9 +138,10 @@ class Scene {
   void look_at_list(const std::string& list);
   void look_at_items(Server& at, const std::string& list, const std::string& locks,
                      const std::set<std::string>& names, const std::string& who);
-  [[nodiscard]] Duration time_for_pass(std::size_t items, const std::string& who) const;
+  [[nodiscard]] Duration time_for_pass(const List& items, const std::string& who) const;
   [[nodiscard]] Duration time_for_calls(std::size_t calls, const std::string& who) const;
-  [[nodiscard]] Duration time_for_plain_pass(std::size_t items, const std::string& who) const;
+  [[nodiscard]] Duration time_for_plain_pass(const List& items, const std::string& who) const;
+  [[nodiscard]] std::size_t longest_of(const List& items) const;
   bool has_room(const Host& host, const ServedList& list);
   Duration for_how_long(const std::string& what, bool is);
   void look_at_calls();
@@ -169,6 +170,7 @@ class Scene {
   std::unique_ptr<GearmanScene> gearman_;  ///< nullptr: there is none
   std::unique_ptr<Operator> operator_;
   std::uint64_t errands_ = 0;
+  std::size_t longest_put_ = 0;  ///< the longest item that was in a list for a while
   // orders to the fleet
   std::map<std::string, std::string> ids_;  ///< of hosts, when the last order was given
   struct Quiet {

@@ -223,6 +223,7 @@ void Scene::large_item(const Fault& fault) {
                            : dice < 5 ? 200'000 + fault.number % 800'000
                                       : 64'000 + fault.number % 100'000;
   const std::string item(size, static_cast<char>('A' + fault.number % 26));
+  longest_put_ = std::max(longest_put_, size);
   user(at, fault.list, {"RPUSH", fault.list + ":list", item});
   world_.after(dice == 0 ? fault.time / 4 : fault.time, [this, &at, list = fault.list, item] {
     user(at, list, {"LREM", list + ":list", "0", item});

@@ -19,10 +19,11 @@ constexpr double commands_of_renewal = 9;
 /// Until a race is called off.
 constexpr unsigned most_looks = 500;
 
-/// What is asked about the list and of its first items, and two commands for each 32 others, or for
-/// each 8 where they are long.
-constexpr double commands_of_pass(std::size_t items) {
-  return 40 + static_cast<double>(items) / 4;
+/// What is asked about the list and of its first items, and two commands for each 32 others: at
+/// least for each 8, or for as many as can be read at once where one of them is very long.
+double commands_of_pass(std::size_t items, std::size_t longest) {
+  const auto at_once = std::min<std::size_t>(8, store::LockStore::at_once(longest));
+  return 40 + 2 * static_cast<double>(items) / static_cast<double>(at_once);
 }
 
 }  // namespace
@@ -57,6 +58,13 @@ std::int64_t Scene::fleet_limit(const std::string& name, const std::string& list
   return served == supervisor->lists().end() ? 0 : served->second->rule().fleet_concurrency;
 }
 
+/// The longest item that a host may know of.
+std::size_t Scene::longest_of(const List& items) const {
+  std::size_t longest = longest_put_;
+  for (const std::string& item : items) longest = std::max(longest, item.size());
+  return longest;
+}
+
 double Scene::plain_commands(const Host& which, std::uint64_t runs) {
   double renewals = 0, passes = 0;
   std::size_t longest = 0;
@@ -67,7 +75,7 @@ double Scene::plain_commands(const Host& which, std::uint64_t runs) {
     if (items == nullptr) continue;
     longest = std::max(longest, items->size());
     // A pass goes on at once, and is paid for afterwards.
-    passes += commands_of_pass(items->size());
+    passes += commands_of_pass(items->size(), longest_of(*items));
   }
   const auto looked_at = static_cast<double>(std::min(longest, most_looked_at));
   return (commands_of_plain_run + commands_of_item * looked_at) * static_cast<double>(runs) +
@@ -75,9 +83,9 @@ double Scene::plain_commands(const Host& which, std::uint64_t runs) {
 }
 
 /// What is more than all lists wait for is owed, and each list may owe as much.
-Duration Scene::time_for_plain_pass(std::size_t items, const std::string& who) const {
+Duration Scene::time_for_plain_pass(const List& items, const std::string& who) const {
   const double half = settings_of_.at(who).idle_commands / 2.0;
-  const double commands = commands_of_pass(items);
+  const double commands = commands_of_pass(items.size(), longest_of(items));
   if (commands <= half) return Duration{0};
   const double seconds = commands * static_cast<double>(settings_.lists.size()) / half;
   return std::min<Duration>(Duration(static_cast<Duration::rep>(seconds * 1e6)),

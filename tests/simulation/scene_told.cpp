@@ -70,7 +70,7 @@ void Scene::add_and_look(Random random) {
     Duration pass{0};
     for (const auto& each : hosts_)
       pass = std::max(
-          {pass, time_for_pass(items->size(), each->name()),
+          {pass, time_for_pass(*items, each->name()),
            time_for_calls(items->size() / store::LockStore::most_looked_at, each->name())});
     world_.after(longest_silence + pass, [this, list, item, since = world_.now()] {
       look_for_added(first_, list, item, since);
