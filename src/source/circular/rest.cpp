@@ -14,6 +14,7 @@ void CircularSource::stir() {
 void CircularSource::end_rest() {
   resting_ = false;
   if (std::exchange(looking_, false)) paid_ = 0;  // its answer comes too late
+  looks_for_back_ = false;
   wake_due_.reset();
   IdlePolls::Sleeper::wake();
   list_->may_stop_listening();
@@ -71,7 +72,10 @@ bool CircularSource::may_look() const {
 
 void CircularSource::on_looked(const store::LookReply& reply) {
   if (!std::exchange(looking_, false)) return;
-  charge_pass(reply.cost - std::exchange(paid_, 0));
+  // What all do when they come back is paced by the answers, and is no idle poll. Few of them share
+  // a command then, which says nothing of what the next look costs.
+  const bool for_back = std::exchange(looks_for_back_, false);
+  if (!for_back) charge_pass(reply.cost - std::exchange(paid_, 0));
   if (reply.worth_it) {
     owes_whole_ = true;
     charge(1);
@@ -89,7 +93,7 @@ void CircularSource::on_looked(const store::LookReply& reply) {
     hint = std::max(std::min(free_at, wake_due) - clock_.now(), Duration{0});
   }
   const bool patient = reply.hears && last_ == ClaimEnd::empty;
-  sleep({hint, patient ? when_it_hears : patience(), reply.cost});
+  sleep({hint, patient ? when_it_hears : patience(), for_back ? cost_of_look() : reply.cost});
 }
 
 /// What is free is for those whose turn it is, who come at once if they are there.
@@ -183,7 +187,10 @@ void CircularSource::back_due() {
     let_in_ = true;
     return send_claim();
   }
-  if (resting_ && !claim_out_) last_ == ClaimEnd::empty ? look() : stir();
+  if (resting_ && !claim_out_) {
+    looks_for_back_ = last_ == ClaimEnd::empty;
+    looks_for_back_ ? look() : stir();
+  }
   if (!claim_out_ && !looking_) been_back();
 }
 

@@ -116,7 +116,8 @@ class CircularSource final : public Source,
 
   // At rest.
   bool resting_ = false;
-  bool looking_ = false;        ///< and has asked whether a claim is worth it
+  bool looking_ = false;  ///< and has asked whether a claim is worth it
+  bool looks_for_back_ = false;
   std::uint8_t fruitless_ = 0;  ///< claims for wakes, in a row, that found nothing
   store::Line line_ = store::Line::none;
   std::uint16_t others_in_line_ = 0;  ///< as the last claim had it
