@@ -212,6 +212,21 @@ TEST_CASE("what is heard before the first claim is sent asks for no second one")
   CHECK(bench.redis.claims == 1);
 }
 
+TEST_CASE("who is stopped while it looks after a reconnect leaves its place to others") {
+  RestingPoller bench(rule_for("work"), 0);
+  bench.begin();
+  bench.sources.back()->handler.on_back();
+  const std::size_t looks = bench.redis.looks;
+  while (bench.redis.looks == looks) bench.timers.run_due(bench.clock.now());
+  bench.poller->set_quiet(true);
+  bench.settle_down();
+  std::vector<std::unique_ptr<Guest>> guests;
+  for (std::size_t i = 0; i < IdlePolls::least_back; ++i) {
+    guests.push_back(std::make_unique<Guest>(bench.idle));
+    CHECK(guests.back()->come_in());
+  }
+}
+
 TEST_CASE("in a crowded line what a run of its own sets free is another's, until it is told") {
   RestingPoller bench(rule_for("work", 2), 1);
   bench.redis.line = Line::crowded;

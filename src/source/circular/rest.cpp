@@ -14,7 +14,7 @@ void CircularSource::stir() {
 void CircularSource::end_rest() {
   resting_ = false;
   if (std::exchange(looking_, false)) paid_ = 0;  // its answer comes too late
-  looks_for_back_ = false;
+  if (std::exchange(looks_for_back_, false)) been_back();
   wake_due_.reset();
   IdlePolls::Sleeper::wake();
   list_->may_stop_listening();
@@ -208,7 +208,10 @@ void CircularSource::poll_due(bool hinted, double paid) {
   if (wake_due_ && *wake_due_ <= now) return claim_for_wake();
   // Hints may come sooner than any turn, for ever.
   const bool overdue = now - looked_at_ > look_at_least;
-  if ((!hinted || overdue) && may_look()) return look();
+  // A place in the line may be lost: only a claim takes it again.
+  const bool in_line = line_ != store::Line::none;
+  if ((!hinted || overdue) && may_look() && !(in_line && ++looks_in_line_ > most_looks_in_line))
+    return look();
   hinted ? stir() : claim_overdue();
 }
 

@@ -47,6 +47,7 @@ void CircularSource::on_claimed(store::PassReply&& reply) {
   const bool turn = std::exchange(turn_, false);
   const double paid = std::exchange(paid_, 0);
   line_ = reply.line;
+  looks_in_line_ = 0;
   others_in_line_ = static_cast<std::uint16_t>(std::min<std::size_t>(reply.others_in_line, 1000));
   note_wake(!reply.claims.empty());
   held_ += reply.claims.size();
@@ -92,11 +93,9 @@ void CircularSource::settle(EndedRun&& run) {
   const std::optional<Duration> free_in = rests ? std::optional(rests->time) : std::nullopt;
   --held_;
   list_->settle({std::move(run), disposition.rest, disposition.failures});
-  if (freed) {
-    note_freed();
-  } else if (free_in) {
-    expect_free(*free_in);
-  }
+  // A place in the fleet is set free by any end.
+  if (freed || rule_->fleet_concurrency > 0) note_freed();
+  if (free_in) expect_free(*free_in);
 }
 
 void CircularSource::hand_back(const Claim& claim) {

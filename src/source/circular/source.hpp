@@ -61,6 +61,8 @@ class CircularSource final : public Source,
   /// the next one waits twice as long. Where others wait too, they don't come all at once.
   static constexpr Duration first_wake_pause = std::chrono::milliseconds(10);
   static constexpr unsigned most_fruitless = 6;
+  /// In the line, before the next claim.
+  static constexpr unsigned most_looks_in_line = 8;
   static constexpr Duration wake_spread = std::chrono::milliseconds(50);
   /// Settlements are gathered for a few milliseconds (settlements.hpp), and the rest begins at
   /// Redis.
@@ -121,6 +123,7 @@ class CircularSource final : public Source,
   std::uint8_t fruitless_ = 0;  ///< claims for wakes, in a row, that found nothing
   store::Line line_ = store::Line::none;
   std::uint16_t others_in_line_ = 0;  ///< as the last claim had it
+  std::uint8_t looks_in_line_ = 0;    ///< since then
   // Which part of the list.
   bool scarce_ = false;      ///< the last whole pass found too little: next, only the ends
   bool owes_whole_ = false;  ///< something became free: a whole pass, if the ends don't have it
