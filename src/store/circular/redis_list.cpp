@@ -139,6 +139,10 @@ void RedisCircularList::listen(bool on) {
     // Once the channel is confirmed too: what was published before may have been missed.
     wake_ = session_->subscriber.subscribe(keys()->wake, *this);
   }
+  if (empty_ && work_ && rule_->supervised) {
+    work_->turn.reset();  // for as long as there is nothing to wait for
+    work_->turn_heard = false;
+  }
   // The one-item wrapper takes what is free, until it has to wait.
   if ((in_line_ || !rule_->supervised) && !work().turn)
     work_->turn = session_->subscriber.subscribe(keys()->turn(lock_value({})), *this);

@@ -161,8 +161,8 @@ if #free > 0 or places > 0 then
     math.max(#free, places)) or {}
   if #first > 0 then
     local time = redis.call('TIME')
-    call_from_line(KEYS[#KEYS], ARGV[2], first, news,
-      time[1] * 1000 + math.floor(time[2] / 1000))
+    local now_ms = time[1] * 1000 + math.floor(time[2] / 1000)
+    note(call_from_line(KEYS[#KEYS], ARGV[2], first, news, now_ms), 'PUBLISH')
   else
     note(pcall('PUBLISH', ARGV[2], news), 'PUBLISH')
   end
