@@ -234,6 +234,36 @@ TEST_CASE("who is busy hears no more than some messages in vain") {
   CHECK(turn_until(loop, [&] { return listeners() == "work:wake\n1"; }));
 }
 
+TEST_CASE("who is busy and hears nothing goes on listening") {
+  RedisServer server;
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  hear(host);
+  const auto listeners = [&] { return server.ask({"PUBSUB", "NUMSUB", "work:wake"}); };
+  const auto later = [&] {
+    loop.timers().run_due(loop.now() + 6s);
+    turn_for(loop, 20ms);
+  };
+  host.source.may_stop_listening();
+  later();
+  CHECK(listeners() == "work:wake\n1");
+  server.ask({"PUBLISH", "work:wake", "free\nrun:other:1:"});
+  CHECK(turn_until(loop, [&] { return host.told.wakes == 1; }));
+  later();
+  CHECK(listeners() == "work:wake\n0");
+}
+
+TEST_CASE("a list that is empty hears of no turn") {
+  Waiting three({"a"});
+  const std::string turn = "work:wake:run:three:77:";
+  const auto listeners = [&] { return three.server.ask({"PUBSUB", "NUMSUB", turn}); };
+  CHECK(listeners() == turn + "\n1");
+  three.server.ask({"DEL", "work:list"});
+  CHECK(three.hosts[2]->claim(1).end == ClaimEnd::empty);
+  three.hosts[2]->source.listen(true);
+  CHECK(turn_until(three.loop, [&] { return listeners() == turn + "\n0"; }));
+}
+
 TEST_CASE("nobody stands in line for what nobody runs, and a line that nobody uses ends") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a"});

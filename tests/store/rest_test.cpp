@@ -377,6 +377,17 @@ TEST_CASE("whether Redis tells of changed keys is learned without reading its se
   }));
 }
 
+TEST_CASE("a look whose connection is gone asks for no claim") {
+  RedisServer server;
+  loop::Loop loop;
+  Lists lists(loop, server.url(), 3);
+  lists.claim();
+  CHECK(lists.look().empty());
+  server.ask({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+  turn_until(loop, [&] { return !lists.session->client.connected(); });
+  CHECK(lists.look().empty());
+}
+
 TEST_CASE("a list of Redis at rest is small") {
   CHECK(sizeof(store::RedisCircularList) <= 224);
 }

@@ -139,10 +139,7 @@ void RedisCircularList::listen(bool on) {
     // Once the channel is confirmed too: what was published before may have been missed.
     wake_ = session_->subscriber.subscribe(keys()->wake, *this);
   }
-  if (empty_ && work_ && rule_->supervised) {
-    work_->turn.reset();  // for as long as there is nothing to wait for
-    work_->turn_heard = false;
-  }
+  if (empty_ && rule_->supervised) hear_of_no_turn();  // there is nothing to wait for
   // The one-item wrapper takes what is free, until it has to wait.
   if ((in_line_ || !rule_->supervised) && !work().turn)
     work_->turn = session_->subscriber.subscribe(keys()->turn(lock_value({})), *this);
@@ -171,12 +168,15 @@ void RedisCircularList::on_confirmed(std::string_view channel) {
 
 void RedisCircularList::stop_listening() {
   wake_.reset();
-  if (work_) {
-    work_->turn.reset();
-    work_->turn_heard = false;
-  }
+  hear_of_no_turn();
   changes_.reset();
   hears_ = false;
+}
+
+void RedisCircularList::hear_of_no_turn() {
+  if (!work_) return;
+  work_->turn.reset();
+  work_->turn_heard = false;
 }
 
 void RedisCircularList::may_stop_listening() {

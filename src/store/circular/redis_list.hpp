@@ -145,6 +145,7 @@ class RedisCircularList final : public CircularList,
     return work_ && work_->turn ? work_->turn_heard : rule_->supervised;
   }
   void stop_listening();
+  void hear_of_no_turn();
   void tire(Instant at);
   void give_up(const RunId& run, const std::string& why);
   void tell_later(std::function<void()> tell);

@@ -41,9 +41,8 @@
 -- The line of those who wait is a sorted set: what stands before the run ids of each, scored with
 -- the time (ms) at which it came. Whose turn has come is told so, on the wake channel's name with a
 -- ':' and that behind it, and has that for 250 ms: until then its score is the end of that time, below
--- 0. While others are in line, a caller takes no more
--- than makes its share of the list, at its turn one at least; what is beyond is told to those who
--- came first.
+-- 0. While others are in line, a caller takes no more than makes its share of the list, at its turn one
+-- at least; what is beyond is told to those who came first.
 
 -- include parts/claimed.lua
 -- include parts/claim_rights.lua
