@@ -54,7 +54,8 @@ struct FakeRedis {
   bool hears = false;
   store::Line line = store::Line::none;  ///< where who finds nothing waits
   std::size_t others_in_line = 0;
-  bool leases_end = false;  ///< all of them are about to
+  ClaimEnd too_few = ClaimEnd::nothing_free;  ///< why a claim has fewer items than it wanted
+  bool leases_end = false;                    ///< all of them are about to
   Duration claim_takes{0};
 };
 
@@ -104,7 +105,7 @@ class FakeList : public store::CircularList {
         std::rotate(items.begin(), items.begin() + turned, items.end());
       }
       if (reply.claims.size() < wanted) {
-        reply.end = ClaimEnd::nothing_free;
+        reply.end = redis_.too_few;
         reply.line = redis_.line;
         reply.others_in_line = redis_.others_in_line;
       }

@@ -242,6 +242,26 @@ TEST_CASE("in a crowded line what a run of its own sets free is another's, until
   CHECK(bench.poller->runs().size() == 1);
 }
 
+TEST_CASE("an end that leaves its item to rest sets a place in the fleet free all the same") {
+  Rule rule = rule_for("work", 2);
+  rule.circular().cooldown = 10s;
+  RestingPoller bench(rule, 2);
+  bench.lock(1, 2);
+  SUBCASE("where the fleet was full, it claims at once") {
+    bench.redis.too_few = ClaimEnd::fleet_full;
+    bench.begin();
+    bench.unlock(1);
+    bench.end("run1");
+    CHECK(bench.log.back() == "start 1");
+  }
+  SUBCASE("elsewhere it waits for the end of the rest") {
+    bench.begin();
+    const std::size_t claims = bench.redis.claims;
+    bench.end("run1");
+    CHECK(bench.redis.claims == claims);
+  }
+}
+
 TEST_CASE("the more wait in the line, the less often each looks at what nobody tells of") {
   RestingPoller bench(rule_for("work", 2), 1);
   bench.redis.line = Line::crowded;

@@ -30,14 +30,19 @@ void CircularSource::rest(const store::PassReply& reply, double paid) {
     free_at_ = now + *reply.next_free;
   if (reply.whole) looked_at_ = now;
   list_->listen(true);
-  std::optional<Duration> hint = reply.next_free;
-  if (free_at_) hint = std::max(*free_at_ - now, Duration{0});
-  sleep({hint, patience(), cost_of_look()});
+  sleep({hint(), patience(), cost_of_look()});
 }
 
-/// Whoever waits in the line is told of its turn, so a look is for what nobody tells of: all who
-/// are there look together about as often as one alone would, until each does as seldom as any
-/// list.
+/// In how long something may become free here, or a wake is to be followed.
+std::optional<Duration> CircularSource::hint() const {
+  if (!free_at_ && !wake_due_) return std::nullopt;
+  const Instant free_at = free_at_ ? *free_at_ : Instant::max();
+  const Instant wake_due = wake_due_ ? *wake_due_ : Instant::max();
+  return std::max(std::min(free_at, wake_due) - clock_.now(), Duration{0});
+}
+
+/// Whoever waits in the line is told of its turn, and looks for what nobody tells of. Two do that
+/// as often as without a line; the more there are, the more seldom each.
 unsigned CircularSource::patience() const {
   return 1U + others_in_line_ / 2U;
 }
@@ -86,17 +91,11 @@ void CircularSource::on_looked(const store::LookReply& reply) {
   }
   been_back();
   if (last_ == ClaimEnd::empty) owes_whole_ = false;
-  std::optional<Duration> hint;
-  if (free_at_ || wake_due_) {
-    const Instant free_at = free_at_ ? *free_at_ : Instant::max();
-    const Instant wake_due = wake_due_ ? *wake_due_ : Instant::max();
-    hint = std::max(std::min(free_at, wake_due) - clock_.now(), Duration{0});
-  }
   const bool patient = reply.hears && last_ == ClaimEnd::empty;
-  sleep({hint, patient ? when_it_hears : patience(), for_back ? cost_of_look() : reply.cost});
+  sleep({hint(), patient ? when_it_hears : patience(), for_back ? cost_of_look() : reply.cost});
 }
 
-/// What is free is for those whose turn it is, who come at once if they are there.
+/// Where others wait, those whose turn it is come at once. What a look sees free is nobody's.
 void CircularSource::claim_overdue() {
   overdue_ = line_ != store::Line::none;
   stir();

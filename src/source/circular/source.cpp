@@ -48,7 +48,7 @@ void CircularSource::on_claimed(store::PassReply&& reply) {
   const double paid = std::exchange(paid_, 0);
   line_ = reply.line;
   looks_in_line_ = 0;
-  others_in_line_ = static_cast<std::uint16_t>(std::min<std::size_t>(reply.others_in_line, 1000));
+  others_in_line_ = static_cast<unsigned>(reply.others_in_line);
   note_wake(!reply.claims.empty());
   held_ += reply.claims.size();
   if (still_wanted_) {
@@ -93,9 +93,12 @@ void CircularSource::settle(EndedRun&& run) {
   const std::optional<Duration> free_in = rests ? std::optional(rests->time) : std::nullopt;
   --held_;
   list_->settle({std::move(run), disposition.rest, disposition.failures});
-  // A place in the fleet is set free by any end.
-  if (freed || rule_->fleet_concurrency > 0) note_freed();
-  if (free_in) expect_free(*free_in);
+  if (freed) {
+    note_freed();
+  } else {
+    if (free_in) expect_free(*free_in);
+    if (last_ == ClaimEnd::fleet_full) follow_end();  // any end sets a place in the fleet free
+  }
 }
 
 void CircularSource::hand_back(const Claim& claim) {
@@ -136,7 +139,11 @@ void CircularSource::note_freed() {
   if (claim_out_) woken_ = true;  // it may have passed the item while that was locked
   const bool ours = pass_calls_ * items_per_call < held_ * 2;
   if (!is_long(pass_calls_, pass_commands_) || ours) scarce_ = false;
-  // Who waits for longer than we do is told of it; so are we, if nobody does.
+  follow_end();
+}
+
+/// Who waits for longer than we do is told of an end of ours; so are we, if nobody does.
+void CircularSource::follow_end() {
   if (resting_ && line_ != store::Line::crowded) end_rest();
 }
 

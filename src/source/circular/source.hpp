@@ -86,6 +86,7 @@ class CircularSource final : public Source,
   void look();
   void note_pass(const store::PassReply& reply, bool woken);
   void note_freed();
+  void follow_end();
   void expect_free(Duration in);
   [[nodiscard]] bool may_look() const;
   [[nodiscard]] double cost_of_look() const { return may_look() ? list_->look_cost() : 1; }
@@ -96,6 +97,7 @@ class CircularSource final : public Source,
   void note_wake(bool found);
   void claim_overdue();
   [[nodiscard]] unsigned patience() const;
+  [[nodiscard]] std::optional<Duration> hint() const;
 
   const Clock& clock_;
   std::unique_ptr<store::CircularList> list_;
@@ -118,12 +120,12 @@ class CircularSource final : public Source,
 
   // At rest.
   bool resting_ = false;
-  bool looking_ = false;  ///< and has asked whether a claim is worth it
-  bool looks_for_back_ = false;
-  std::uint8_t fruitless_ = 0;  ///< claims for wakes, in a row, that found nothing
+  bool looking_ = false;         ///< and has asked whether a claim is worth it
+  bool looks_for_back_ = false;  ///< and has a place among those that come back
+  std::uint8_t fruitless_ = 0;   ///< claims for wakes, in a row, that found nothing
   store::Line line_ = store::Line::none;
-  std::uint16_t others_in_line_ = 0;  ///< as the last claim had it
-  std::uint8_t looks_in_line_ = 0;    ///< since then
+  unsigned others_in_line_ = 0;  ///< as the last claim had it
+  unsigned looks_in_line_ = 0;   ///< since then
   // Which part of the list.
   bool scarce_ = false;      ///< the last whole pass found too little: next, only the ends
   bool owes_whole_ = false;  ///< something became free: a whole pass, if the ends don't have it
