@@ -262,10 +262,13 @@ class Poller final : private SourceHandler,
   [[nodiscard]] bool may_take() const;
   [[nodiscard]] bool takes_now() const { return may_take() && !shortage().holds(); }
   [[nodiscard]] std::size_t limit() const;
+  /// Of that, what no run and no claim of a single item has.
+  [[nodiscard]] std::size_t room() const;
   [[nodiscard]] std::size_t claim_ahead() const;
   void start_ahead();
   void watch_ahead();
   void count_claim(const ClaimReply& reply);
+  void hand_back_beyond(std::vector<Claim>& claims, std::size_t places);
   void hand_back_ahead();
   bool hand_back_ahead(const RunId& run);
   void keep_ahead(std::vector<Claim>& claims, std::size_t from);

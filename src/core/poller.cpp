@@ -116,6 +116,12 @@ std::size_t Poller::limit() const {
   return limit > reserved_ ? limit - reserved_ : 0;
 }
 
+std::size_t Poller::room() const {
+  const std::size_t busy = work_ ? work_->runs.size() + work_->item_claims : 0;
+  const std::size_t limit = this->limit();
+  return limit > busy ? limit - busy : 0;
+}
+
 void Poller::advance() {
   if (state_ == PollerState::drained || source_ == nullptr) return;
   if (draining_) {
@@ -142,8 +148,7 @@ void Poller::want_none() {
 
 void Poller::ask() {
   Work& work = ready();
-  const std::size_t busy = work.runs.size() + work.item_claims;
-  std::size_t room = limit() > busy ? limit() - busy : 0;
+  std::size_t room = this->room();
   if (budget_ > 0) room = std::min(room, budget_ > taken_ ? budget_ - taken_ : 0);
   room = work.shortage.room(room);
   std::size_t ahead = work.shortage.any() ? 0 : claim_ahead();
@@ -206,10 +211,11 @@ void Poller::on_claimed(ClaimReply&& reply) {
   const std::size_t not_kept = rests ? std::exchange(work.next_places, 0) : 0;
 
   if (takes_now()) {
-    if (!reply.claims.empty()) count().claimed += reply.claims.size();
     count_claim(reply);
+    hand_back_beyond(reply.claims, unused);
+    if (!reply.claims.empty()) count().claimed += reply.claims.size();
     taken_ += reply.claims.size();
-    const std::size_t starting = std::min(unused, reply.claims.size());
+    const std::size_t starting = std::min({unused, reply.claims.size(), room()});
     unused -= starting;
     for (std::size_t i = 0; i < starting; ++i) {
       work.shortage.tried();
@@ -223,6 +229,16 @@ void Poller::on_claimed(ClaimReply&& reply) {
   if (unused + not_kept > 0) give_back(unused + not_kept);
   for (const auto& [item, then] : wanted) run_item(item, then);
   advance();
+}
+
+/// A reload may have lowered the limit since they were asked for.
+void Poller::hand_back_beyond(std::vector<Claim>& claims, std::size_t places) {
+  const std::size_t placed = std::min(places, claims.size());
+  if (placed <= room()) return;
+  const auto first = claims.begin() + static_cast<std::ptrdiff_t>(room());
+  const auto last = claims.begin() + static_cast<std::ptrdiff_t>(placed);
+  for (auto claim = first; claim != last; ++claim) source_->hand_back(*claim);
+  claims.erase(first, last);
 }
 
 /// What ends were refused while claims are refused, too, is no trouble of its own, and says nothing

@@ -36,7 +36,7 @@ void Poller::start_ahead() {
       hand_back_ahead(RunId(claims.back().run));
       continue;
     }
-    if (work.runs.size() + work.item_claims >= limit() || take(1) == 0) break;
+    if (room() == 0 || take(1) == 0) break;
     Claim claim = std::move(claims.back());
     claims.pop_back();
     moved = true;

@@ -26,8 +26,7 @@ void Poller::run_item(const Item& item, const ItemBegun& then) {
   Work& work = ready();  // its executor may be what limits it
   ItemRun reply{ItemRun::Result::not_here, {}, why_not_item()};
   // The claim may leave a place.
-  if (!reply.why.empty() && claim_out_ && takes_now() &&
-      work.runs.size() + work.item_claims < limit()) {
+  if (!reply.why.empty() && claim_out_ && takes_now() && room() > 0) {
     work.items_wanted.emplace_back(item, then);
     return;
   }
@@ -53,7 +52,7 @@ void Poller::item_claimed(ItemClaim&& claim, const ItemBegun& then) {
   ItemRun reply{ItemRun::Result::refused, {}, std::move(claim.detail)};
   switch (claim.result) {
     case ItemClaim::Result::claimed: {
-      if (!takes_now()) {
+      if (!takes_now() || room() == 0) {
         source_->hand_back(*claim.claim);
         reply = {ItemRun::Result::not_here, {}, why_not_item()};
         break;

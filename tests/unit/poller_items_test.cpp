@@ -116,6 +116,24 @@ TEST_CASE("run item: claimed after the order to be quiet, it is handed back") {
   CHECK(bench.places.used() == 0);
 }
 
+TEST_CASE("run item: claimed after a reload took its place away, it is handed back") {
+  Bench bench(rule_for("work", 2));
+  bench.redis.lists["work"] = {"a", "b"};
+  bench.redis.locks["workb"] = {"rest", bench.clock.now() + 1h};
+  bench.begin();
+  REQUIRE(bench.poller->runs().size() == 1);
+  Order order(bench, "b");
+  bench.poller->use(share(rule_for("work", 1)),
+                    bench.make_executor(nullptr, {}, bench.poller->run_handler()));
+  bench.settle_down();
+  REQUIRE(order.reply.has_value());
+  CHECK(order.reply->result == Result::not_here);
+  CHECK(order.reply->why == "no place: 1 of 1 runs of the list (concurrency)");
+  CHECK(bench.source().handed_back == 1);
+  CHECK(bench.poller->runs().size() == 1);
+  CHECK(bench.places.used() == 1);
+}
+
 TEST_CASE("run item: a poller that drains waits for the answer") {
   Bench bench(rule_for("work", 2));
   bench.redis.lists["work"] = {"a"};

@@ -156,6 +156,24 @@ TEST_CASE("claims that arrive after the order to drain or to be quiet are handed
   CHECK(bench.executors.back()->started.size() == 1);
 }
 
+TEST_CASE("places that a reload took away while a claim was out are not run: their items go back") {
+  Bench bench(rule_for("work", 3));
+  bench.redis.lists["work"] = {"a", "b", "c"};
+  auto source = bench.make_source(nullptr, bench.idle, bench.poller->source_handler());
+  bench.poller->begin(std::move(source),
+                      bench.make_executor(nullptr, {}, bench.poller->run_handler()));
+  REQUIRE(bench.poller->claim_is_out());
+  bench.poller->use(share(rule_for("work", 2)),
+                    bench.make_executor(nullptr, {}, bench.poller->run_handler()));
+  bench.settle_down();
+  CHECK(bench.poller->runs().size() == 2);
+  CHECK(bench.source().handed_back == 1);
+  CHECK(locked(bench) == 2);
+  CHECK(bench.places.used() == 2);
+  CHECK(bench.poller->counters().claimed == 2);
+  CHECK(bench.poller->state() == PollerState::full);
+}
+
 TEST_CASE("a changed rule is for the next run; what runs keeps its own") {
   Bench bench(rule_for("work"));
   bench.redis.lists["work"] = {"a", "b", "c"};
