@@ -44,7 +44,7 @@ class Wire final : public Service::Peer, public std::enable_shared_from_this<Wir
   /// As much of it as there is room for; the host hears when there is more.
   std::size_t write(std::string_view bytes) {
     if (loss_ == Network::Loss::request) {
-      broken("connection reset by peer");
+      lost();
       return bytes.size();
     }
     if (loss_ == Network::Loss::cut) return write_part(bytes);
@@ -75,7 +75,7 @@ class Wire final : public Service::Peer, public std::enable_shared_from_this<Wir
     if (later_ > 0) {
       --later_;
     } else if (loss_ == Network::Loss::reply) {
-      return broken("connection reset by peer");
+      return lost();
     }
     if (loss_ == Network::Loss::part) bytes.resize(bytes.size() / 2);
     if (std::exchange(twice_, false)) bytes += bytes;
@@ -83,7 +83,7 @@ class Wire final : public Service::Peer, public std::enable_shared_from_this<Wir
     later(to_host_, size, [this, sent = std::move(bytes)]() mutable {
       tell([this, sent = std::move(sent)] { handler_->on_bytes(sent); });
     });
-    if (loss_ == Network::Loss::part) broken("connection reset by peer");
+    if (loss_ == Network::Loss::part) lost();
   }
   void closed() override {
     connected_ = false;
@@ -96,6 +96,11 @@ class Wire final : public Service::Peer, public std::enable_shared_from_this<Wir
     if (loss == Network::Loss::now) return broken("connection reset by peer");
     later_ = later;
     loss == Network::Loss::twice ? (void)(twice_ = true) : (void)(loss_ = loss);
+  }
+  void forget_loss() {
+    loss_.reset();
+    later_ = 0;
+    twice_ = false;
   }
 
  private:
@@ -114,7 +119,7 @@ class Wire final : public Service::Peer, public std::enable_shared_from_this<Wir
     const std::size_t size = network_.random_.below(bytes.size() + 1);
     later(to_server_, size, [this, sent = std::string(bytes.substr(0, size))]() mutable {
       if (connected_) server_.received(*this, std::move(sent));
-      broken("connection reset by peer");
+      lost();
     });
     return bytes.size();
   }
@@ -153,6 +158,10 @@ class Wire final : public Service::Peer, public std::enable_shared_from_this<Wir
   void leave_server() {
     if (!std::exchange(connected_, false)) return;
     server_.gone(*this);
+  }
+  void lost() {
+    if (!over_) network_.on_loss(host_);
+    broken("connection reset by peer");
   }
   void broken(const std::string& why) {
     if (std::exchange(over_, true)) return;
@@ -220,6 +229,11 @@ void Network::lose(const std::string& host, const std::string& server, Loss loss
   for (const auto& weak : std::vector(wires_))
     if (const auto wire = weak.lock(); wire && wire->name() == host && wire->server() == server)
       wire->lose(loss, later);
+}
+
+void Network::forget_losses() {
+  for (const auto& weak : wires_)
+    if (const auto wire = weak.lock()) wire->forget_loss();
 }
 
 std::unique_ptr<loop::Transport> Network::make(loop::Loop& loop, const std::string& server,
