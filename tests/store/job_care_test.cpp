@@ -76,6 +76,36 @@ TEST_CASE("a take whose answer was lost is undone, and nothing is counted") {
   CHECK(feed.ask({"EXISTS", "feed.cancelled:f"}) == "0");
 }
 
+TEST_CASE("a job that can't be put back keeps its place in the fleet until it can") {
+  Rule rule = job_rule();
+  rule.fleet_concurrency = 1;
+  JobPlace feed(rule);
+  feed.put("a");
+  {
+    JobHost gone(feed.loop, feed.server.url(), rule, "gone");
+    REQUIRE(gone.take_one().item == "a");
+  }
+  Recovery recovery(*feed.host.session);
+  const std::string note = feed.ask({"HGET", "f:taken", "a"});
+  recovery.lost({note.substr(note.find("run:"))}, feed.loop.now() + 1h);
+  const auto look = [&] {
+    bool done = false;
+    recovery.look(recover_call(FeedKeys("f"), *feed.host.rule), [&](auto, auto) { done = true; });
+    return turn_until(feed.loop, [&] { return done; });
+  };
+  feed.ask({"ACL", "SETUSER", "default", "-rpush"});
+  CHECK(look());
+  CHECK(recovery.lost_takes() == 1);
+  CHECK(feed.ask({"ZCARD", "feed.claimed:f"}) == "1");
+  CHECK(feed.ask({"ZCARD", "f:slots"}) == "1");
+  feed.ask({"ACL", "SETUSER", "default", "+rpush"});
+  CHECK(look());
+  CHECK(recovery.lost_takes() == 0);
+  CHECK(feed.unclaimed());
+  CHECK(feed.queue() == "a");
+  CHECK(feed.ask({"ZCARD", "f:slots"}) == "0");
+}
+
 namespace {
 
 /// A host whose commands time out soon, and which has lost the answer to a take of the feed f.

@@ -32,15 +32,17 @@ for i = 8, #ARGV do lost[ARGV[i]] = true end
 
 local page = redis.call('HSCAN', feed_taken, ARGV[6], 'COUNT', ARGV[7])
 local reply, next_ms = {page[1], -1, 0}, math.huge
+-- Behind all that Redis may refuse: a job that is still claimed still has its place.
+local function free_place(run) redis.pcall('ZREM', KEYS[7], string.sub(run, -26)) end
 local function look(id, noted_as)
   local lease = ARGV[1] .. id
   if not noted_as or not counts(noted_as, redis.call('ZSCORE', claimed, id)) then
     redis.call('HDEL', feed_taken, id)
   elseif lost[noted_as.run] then
     reply[#reply + 1] = noted_as.run
-    redis.pcall('ZREM', KEYS[7], string.sub(noted_as.run, -26))
     redis.call('RPUSH', ids, id)
     unclaim(id, lease)
+    free_place(noted_as.run)
     queued = true
   elseif noted_as.until_ms > now_ms then
     next_ms = math.min(next_ms, noted_as.until_ms)
@@ -48,8 +50,8 @@ local function look(id, noted_as)
     local life = redis.call('PTTL', lease)
     if life >= 0 then next_ms = math.min(next_ms, now_ms + math.max(life, 1)) end
   else
-    redis.pcall('ZREM', KEYS[7], string.sub(noted_as.run, -26))
     take_back(id, lease, ARGV[3], noted_as.run, 'its lease is over')
+    free_place(noted_as.run)
     reply[3] = reply[3] + 1
   end
 end

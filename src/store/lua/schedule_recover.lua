@@ -31,8 +31,8 @@ local function over(job, entry)
   local key = work .. code_of(job) .. '-' .. job
   if lost[entry.run] then
     reply[#reply + 1] = entry.run
-    redis.pcall('ZREM', KEYS[3], string.sub(entry.run, -26))
     if redis.pcall('GET', key) == entry.tag then redis.call('DEL', key) end
+    redis.pcall('ZREM', KEYS[3], string.sub(entry.run, -26))
   elseif entry['until'] > now_ms then
     next_ms = math.min(next_ms, entry['until'])
     return
