@@ -48,8 +48,9 @@ struct FakeRedis {
   std::size_t claims_out = 0;       ///< not answered yet
   std::size_t most_claims_out = 0;  ///< at any time
   std::size_t looks = 0;
-  std::size_t ends = 1000;     ///< items that a look at the ends of a list sees
-  std::size_t pass_calls = 1;  ///< of a look at the whole of it
+  std::size_t ends = 1000;           ///< items that a look at the ends of a list sees
+  std::size_t pass_calls = 1;        ///< of a look at the whole of it
+  std::size_t commands_of_call = 1;  ///< more where there are no scripts
   double look_cost = 1;
   bool hears = false;
   store::Line line = store::Line::none;  ///< where who finds nothing waits
@@ -88,7 +89,8 @@ class FakeList : public store::CircularList {
     } else {
       reply.whole = scan == store::Scan::whole || items.size() <= redis_.ends;
       if (reply.whole) {
-        if (scan == store::Scan::whole) reply.calls = reply.commands = redis_.pass_calls;
+        if (scan == store::Scan::whole) reply.calls = redis_.pass_calls;
+        reply.commands = reply.calls * redis_.commands_of_call;
         for (std::size_t left = items.size(); left > 0 && reply.claims.size() < wanted; --left) {
           const Item item = items.front();
           items.pop_front();

@@ -123,12 +123,19 @@ void CircularSource::on_turn() {
   }
 }
 
+/// Where there are no scripts, a claim for a wake is many commands, and the budget is kept to by
+/// fewer of them.
+Duration CircularSource::wake_pause() const {
+  return std::max(first_wake_pause * (1 << (fruitless_ - 1)),
+                  time_for(static_cast<double>(pass_commands_ - pass_calls_)));
+}
+
 /// Within a time if others are woken too. At once if it can be (true: a claim is worth it now), and
 /// no more often than is worth it and the idle budget pays for.
 bool CircularSource::begin_wake(Duration within) {
   const Instant now = clock_.now();
   Instant at = now;
-  if (fruitless_ > 0) at = std::max(at, woke_at_ + first_wake_pause * (1 << (fruitless_ - 1)));
+  if (fruitless_ > 0) at = std::max(at, woke_at_ + wake_pause());
   if (line_ != store::Line::none && within > Duration{0}) at += spread(within);
   if (wake_due_ && *wake_due_ <= at) return false;
   if (at <= now && pay()) {

@@ -96,6 +96,8 @@ class CircularSource final : public Source,
   void claim_for_wake();
   void note_wake(bool found);
   void claim_overdue();
+  /// After those that found nothing.
+  [[nodiscard]] Duration wake_pause() const;
   [[nodiscard]] unsigned patience() const;
   [[nodiscard]] std::optional<Duration> hint() const;
 
