@@ -317,6 +317,25 @@ TEST_CASE("the more wait in the line, the less often each looks at what nobody t
   }
 }
 
+TEST_CASE("who waits in the line claims now and then, the less often the more they are") {
+  RestingPoller bench(rule_for("work", 2), 1);
+  bench.redis.line = Line::crowded;
+  bench.lock(0, 1);
+  const auto claims_with = [&](std::size_t others) {
+    bench.redis.others_in_line = others;
+    bench.sources.back()->handler.on_turn();
+    bench.run_for(5s);
+    const std::size_t before = bench.redis.claims;
+    bench.run_for(3min);
+    return bench.redis.claims - before;
+  };
+  bench.begin();
+  const std::size_t with_seven = claims_with(7), with_many = claims_with(999);
+  CHECK(with_seven >= 15);
+  CHECK(with_many >= 2);
+  CHECK(with_many <= 4);
+}
+
 TEST_CASE("whose turn comes while the host has no place passes it on") {
   RestingPoller bench(rule_for("work"), 2);
   bench.begin();

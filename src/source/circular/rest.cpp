@@ -208,16 +208,21 @@ void CircularSource::look() {
   list_->look();
 }
 
+/// A place in the line may be lost: only a claim takes it again, and tells how many others wait.
+bool CircularSource::looked_often_in_line() {
+  if (line_ == store::Line::none) return false;
+  const unsigned enough =
+      std::min(least_looks_in_line + others_in_line_ / 8U, unsigned{most_looks_in_line});
+  return ++looks_in_line_ > enough;
+}
+
 void CircularSource::poll_due(bool hinted, double paid) {
   paid_ = paid;
   const Instant now = clock_.now();
   if (wake_due_ && *wake_due_ <= now) return claim_for_wake();
   // Hints may come sooner than any turn, for ever.
   const bool overdue = now - looked_at_ > look_at_least;
-  // A place in the line may be lost: only a claim takes it again.
-  const bool in_line = line_ != store::Line::none;
-  if ((!hinted || overdue) && may_look() && !(in_line && ++looks_in_line_ > most_looks_in_line))
-    return look();
+  if ((!hinted || overdue) && may_look() && !looked_often_in_line()) return look();
   hinted ? stir() : claim_overdue();
 }
 

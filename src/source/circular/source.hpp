@@ -61,8 +61,10 @@ class CircularSource final : public Source,
   /// the next one waits twice as long. Where others wait too, they don't come all at once.
   static constexpr Duration first_wake_pause = std::chrono::milliseconds(10);
   static constexpr unsigned most_fruitless = 6;
-  /// In the line, before the next claim.
-  static constexpr unsigned most_looks_in_line = 8;
+  /// In the line, before the next claim: the more wait, the more, so that all of them together
+  /// claim no more often, but each does within about a minute.
+  static constexpr unsigned least_looks_in_line = 8;
+  static constexpr unsigned most_looks_in_line = 32;
   static constexpr Duration wake_spread = std::chrono::milliseconds(50);
   /// Settlements are gathered for a few milliseconds (settlements.hpp), and the rest begins at
   /// Redis.
@@ -99,6 +101,7 @@ class CircularSource final : public Source,
   /// After those that found nothing.
   [[nodiscard]] Duration wake_pause() const;
   [[nodiscard]] unsigned patience() const;
+  [[nodiscard]] bool looked_often_in_line();
   [[nodiscard]] std::optional<Duration> hint() const;
 
   const Clock& clock_;
