@@ -53,8 +53,10 @@ class CircularWalk {
     for (int tries = 1;; ++tries) {
       const bool known = find();
       const std::size_t place = at_;
-      const bool around = read(filter, count, part);
-      if (!known || tries == most_tries || !find() || at_ == place) {
+      const bool around = read(filter, count, known && tries < most_tries ? last_ : Item(), part);
+      if (part.moved) continue;
+      // What it begins with was read by a call of its own.
+      if (!around || !known || tries == most_tries || !find() || at_ == place) {
         again_ = again_ || around;
         break;
       }
@@ -108,14 +110,14 @@ class CircularWalk {
     }
     return best;
   }
-  /// From `at_`, and where that is the end of the list, from its begin: true.
-  bool read(const ItemFilter& filter, std::size_t count, ItemPart& part) {
+  /// From `at_`, behind that item, and where that is the end of the list, from its begin: true.
+  bool read(const ItemFilter& filter, std::size_t count, const Item& behind, ItemPart& part) {
     const auto wanted = [&](const ItemState& item) { return filter.fits(item.item); };
     part = read_item_part(sight_.redis, keys_, at_, again_ ? std::min(count, untold()) : count,
-                          wanted);
-    if (again_ || turned_ <= 0 || part.end > at_) return false;
+                          behind, wanted);
+    if (part.moved || again_ || turned_ <= 0 || part.end > at_) return false;
     const auto left = static_cast<std::size_t>(turned_);
-    part = read_item_part(sight_.redis, keys_, 0, std::min(count, left), wanted);
+    part = read_item_part(sight_.redis, keys_, 0, std::min(count, left), {}, wanted);
     return true;
   }
   /// At the begin, behind `at_`.

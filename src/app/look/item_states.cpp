@@ -356,13 +356,19 @@ std::vector<ItemState> read_part(redis::SyncClient& client, const store::Circula
 }
 
 ItemPart read_item_part(redis::SyncClient& client, const store::CircularKeys& keys,
-                        std::size_t first, std::size_t count,
+                        std::size_t first, std::size_t count, const Item& behind,
                         const std::function<bool(const ItemState&)>& wanted) {
   ItemPart part;
-  Pages pages(client, keys, static_cast<std::int64_t>(count), first);
+  const std::size_t one_before = behind.empty() || first == 0 ? 0 : 1;
+  Pages pages(client, keys, static_cast<std::int64_t>(count + one_before), first - one_before);
   pages.next(part.items);
   if (!part.items.empty() && !part.items.back().cut() && part.items.back().place + 1 == pages.end())
     part.before_end = part.items.back().item;
+  if (one_before > 0) {
+    part.moved = part.items.empty() || part.items.front().item != behind;
+    if (part.moved) return part;
+    part.items.erase(part.items.begin());
+  }
   std::erase_if(part.items, [&](const ItemState& item) { return !wanted(item); });
   pages.scripts() ? look_at(client, keys, part.items) : look_at_plainly(client, keys, part.items);
   part.end = pages.end();

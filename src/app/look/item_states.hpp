@@ -76,10 +76,13 @@ struct ItemPart {
   bool last = false;             ///< there is no more
   /// What stands before that place, wanted or not; empty: it is too long to be known.
   Item before_end;
+  bool moved = false;  ///< another item stood before it: nothing was read
 };
-/// `wanted`: by what the item is; its state is not known yet.
+/// `wanted`: by what the item is; its state is not known yet. `behind`: the item that stands before
+/// `first`, so that a list that turns meanwhile is noticed, also one that turns back; empty: that
+/// is not known.
 ItemPart read_item_part(redis::SyncClient& client, const store::CircularKeys& keys,
-                        std::size_t first, std::size_t count,
+                        std::size_t first, std::size_t count, const Item& behind,
                         const std::function<bool(const ItemState&)>& wanted);
 
 /// One item, by its name; nullopt: it is not in the list.
