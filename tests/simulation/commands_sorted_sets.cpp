@@ -57,6 +57,11 @@ Value told(const std::vector<Scored>& found, bool with_scores) {
 }
 
 Value run_zadd(const CommandCall& call) {
+  // To ask whether it is allowed: there is no such member.
+  if (call.words.size() == 5 && call.words[2] == "XX" && call.words[4].empty()) {
+    call.keys.find<SortedSet>(call.key());
+    return Value::of(0);
+  }
   if (call.words.size() % 2 != 0) throw CommandError("ERR syntax error");
   std::vector<double> scores;
   for (std::size_t i = 2; i < call.words.size(); i += 2) {

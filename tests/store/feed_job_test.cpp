@@ -227,4 +227,38 @@ TEST_CASE("queues: a right that is missing to take an item loses none") {
   }
 }
 
+TEST_CASE("jobs: a right that is missing to retry a job, or to bring it forward, loses none") {
+  FeedPlace at;
+  at.feeds.create("j", FeedKind::job, std::nullopt);
+  JobFeed jobs(at.at(), "j");
+  jobs.put({{"b", "2"}, {"a", "1"}}, false);
+  const std::string waiting = at.ask({"LRANGE", "feed.ids:j", "0", "-1"});
+  at.ask({"HSET", "feed.items:j", "stalled", "3"});
+  at.ask({"SADD", "feed.stalled:j", "stalled"});
+  const auto tries = [&](JobChange what, const std::string& id, const std::string& missing) {
+    at.ask({"ACL", "SETUSER", "some", "reset", "on", "nopass", "~*", "&*", "+@all", missing});
+    auto options = feed_options(at.server.url());
+    options.url.user = "some";
+    options.url.password = Secret("x");
+    redis::SyncClient client(at.loop, options);
+    return error_of([&] { JobFeed({client}, "j").change(what, {id}); });
+  };
+  for (const char* missing : {"-hexists", "-srem", "-lpush"}) {
+    CAPTURE(missing);
+    CHECK(!tries(JobChange::retry, "stalled", missing).empty());
+    CHECK(at.ask({"SMEMBERS", "feed.stalled:j"}) == "stalled");
+    CHECK(at.ask({"LRANGE", "feed.ids:j", "0", "-1"}) == waiting);
+  }
+  for (const char* missing : {"-lpos", "-rpush", "-lrem"}) {
+    CAPTURE(missing);
+    for (const char* job : {"a", "b"}) {
+      CHECK(!tries(JobChange::next, job, missing).empty());
+      CHECK(at.ask({"LRANGE", "feed.ids:j", "0", "-1"}) == waiting);
+    }
+  }
+  const std::string last = waiting.substr(waiting.find('\n') + 1), first = waiting.substr(0, 1);
+  CHECK(jobs.change(JobChange::next, {first})[0].done);
+  CHECK(at.ask({"LRANGE", "feed.ids:j", "0", "-1"}) == last + "\n" + first);
+}
+
 }  // namespace feed_job_test

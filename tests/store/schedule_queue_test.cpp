@@ -91,6 +91,18 @@ TEST_CASE("the fleet has so many places, and they come back") {
   CHECK(bike.host.take(4).claims.size() == 1);
 }
 
+TEST_CASE("who may not take a place in the fleet takes no job") {
+  RedisServer server({.config = {"user plain on nopass ~* &* +@all -zadd"}});
+  loop::Loop loop;
+  Rule rule = schedule_rule();
+  rule.fleet_concurrency = 2;
+  ScheduleHost host(loop, url_for(server, false), rule);
+  server.ask({"RPUSH", "bike-work-A", "x:A"});
+  CHECK(host.take(1).end == ClaimEnd::refused);
+  CHECK(server.ask({"LRANGE", "bike-work-A", "0", "-1"}) == "x:A");
+  CHECK(server.ask({"EXISTS", "bike-work-A-x:A", "bike:taken"}) == "0");
+}
+
 TEST_CASE("what is worked on already leaves its queue without a run") {
   Bike bike;
   bike.enter("x:A");

@@ -36,6 +36,7 @@ local now_ms = math.floor(now_us / 1000)
 local limit = tonumber(ARGV[3])
 if limit > 0 then
   redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', now_ms)
+  redis.call('ZADD', KEYS[4], 'XX', 0, '') -- who may take no place takes nothing
   if redis.call('ZCARD', KEYS[4]) >= limit then return {'full', '', 0, 0} end
 end
 redis.call('SET', lock, ARGV[1], 'PX', ARGV[2])

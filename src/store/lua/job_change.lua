@@ -54,15 +54,25 @@ local changes = {
   end,
   retry = function(id)
     if redis.call('SISMEMBER', stalled, id) == 0 then return 0 end
+    local is_there = redis.call('HEXISTS', items, id) == 1
     redis.call('SREM', stalled, id)
-    if redis.call('HEXISTS', items, id) == 0 then return 0 end
-    redis.call('LPUSH', ids, id)
+    if not is_there then return 0 end
+    if type(redis.pcall('LPUSH', ids, id)) == 'table' then
+      redis.call('SADD', stalled, id)
+      redis.call('LPUSH', ids, id) -- without the right to it: it is refused once more, and told
+    end
     redis.call('ZADD', published, now_ms, id)
     return 1
   end,
   next = function(id)
-    if redis.call('LREM', ids, 0, id) == 0 then return 0 end
+    local places = redis.call('LPOS', ids, id, 'COUNT', 0)
+    if #places == 0 then return 0 end
+    -- First there, then no longer where it was: without a right, it is not lost.
     redis.call('RPUSH', ids, id)
+    if type(redis.pcall('LREM', ids, #places, id)) == 'table' then
+      redis.call('RPOP', ids)
+      redis.call('LREM', ids, #places, id)
+    end
     return 1
   end,
   retract = function(id, lease)

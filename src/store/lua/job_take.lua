@@ -94,6 +94,7 @@ local function look()
   end
   if limit > 0 then
     redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', now_ms)
+    redis.call('ZADD', KEYS[4], 'XX', 0, '') -- who may take no place takes nothing
     local room = limit - redis.call('ZCARD', KEYS[4])
     if room <= 0 then
       local first = redis.call('ZRANGE', KEYS[4], 0, 0, 'WITHSCORES')

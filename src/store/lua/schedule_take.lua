@@ -56,6 +56,7 @@ local want = (#ARGV - first_run + 1) / 2
 local limit, capped = tonumber(ARGV[4]), false
 if limit > 0 then
   redis.call('ZREMRANGEBYSCORE', KEYS[5], '-inf', now_ms)
+  redis.call('ZADD', KEYS[5], 'XX', 0, '') -- who may take no place takes nothing
   local room = limit - redis.call('ZCARD', KEYS[5])
   if room <= 0 then
     local first = redis.call('ZRANGE', KEYS[5], 0, 0, 'WITHSCORES')
