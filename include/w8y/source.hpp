@@ -130,6 +130,9 @@ class Source {
   virtual void settle(EndedRun&& run) = 0;
   /// Ends a claim whose run never began, as if it had not been made.
   virtual void hand_back(const Claim& claim) = 0;
+  /// Whether others can have at once what is handed back. Else a claim that a reload has left no
+  /// place for waits here for one: that is sooner.
+  [[nodiscard]] virtual bool frees_at_once() const { return true; }
   /// Whether the lease of a claim that waits here lasts long enough to begin its run: until the
   /// moment at which on_lease_expiring() would be told, and no longer.
   [[nodiscard]] virtual bool may_start(const Claim& claim) const = 0;

@@ -212,7 +212,7 @@ void Poller::on_claimed(ClaimReply&& reply) {
 
   if (takes_now()) {
     count_claim(reply);
-    hand_back_beyond(reply.claims, unused);
+    if (source_->frees_at_once()) hand_back_beyond(reply.claims, unused);
     if (!reply.claims.empty()) count().claimed += reply.claims.size();
     taken_ += reply.claims.size();
     const std::size_t starting = std::min({unused, reply.claims.size(), room()});
@@ -251,10 +251,10 @@ void Poller::on_unwritten(const std::string& why) {
 
 /// Of a list that never had a run nothing is kept.
 void Poller::count_claim(const ClaimReply& reply) {
-  if (!past_) return;
+  if (!past_ && reply.claims.empty()) return;
   const auto end = reply.claims.empty() ? static_cast<std::size_t>(reply.end) : 0;
-  ++past_->measures.claim_ends[end];
-  past_->measures.claims.add(claim_took_);
+  ++past().measures.claim_ends[end];
+  past().measures.claims.add(claim_took_);
 }
 
 void Poller::on_lease_lost(const RunId& run) {

@@ -50,6 +50,7 @@ void Poller::start_ahead() {
 
 void Poller::watch_ahead() {
   Ahead& kept = *work_->ahead;
+  if (!source_->frees_at_once()) return;
   kept.timer.set(kept.until, [this, &kept] {
     if (kept.claims.empty()) return;
     if (host_.clock.now() < kept.until) return watch_ahead();

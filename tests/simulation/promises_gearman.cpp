@@ -205,7 +205,10 @@ void GearmanWatch::look() {
   const Instant now = promises_.now();
   for (const Given& each : givens_) {
     if (!each.held || in_trouble(each.host, each.gearmand, now - longest_silence)) continue;
-    if (each.run.empty() && now - each.at > longest_unborn)
+    const auto living = living_.find(each.host);
+    // A reload has lowered the limit: it has the next place.
+    const bool waits = living != living_.end() && living->second.size() >= limits_[each.host];
+    if (each.run.empty() && !waits && now - each.at > longest_unborn)
       return promises_.break_promise("none is taken that could not be begun",
                                      each.host + " has " + each.id + " and does not run it",
                                      {about(each.id), each.host});

@@ -174,6 +174,70 @@ TEST_CASE("places that a reload took away while a claim was out are not run: the
   CHECK(bench.poller->state() == PollerState::full);
 }
 
+namespace {
+
+/// Whose server has nothing back before all that it gave is over.
+struct SlowlyFreed final : Source {
+  explicit SlowlyFreed(SourceHandler& handler) : told(handler) {}
+  void use(RulePtr) override {}
+  [[nodiscard]] bool may_claim() const override { return true; }
+  void claim(std::size_t number) override { wanted = number; }
+  void stop_waiting() override {}
+  void retire() override {}
+  void settle(EndedRun&&) override {}
+  void hand_back(const Claim&) override { ++handed_back; }
+  [[nodiscard]] bool frees_at_once() const override { return false; }
+  [[nodiscard]] bool may_start(const Claim&) const override { return true; }
+  void announce(const RunEvent&) override {}
+  [[nodiscard]] std::size_t unsettled() const override { return 0; }
+  void give() {
+    ClaimReply reply;
+    for (std::size_t i = 0; i < wanted; ++i)
+      reply.claims.push_back({RunId("run" + std::to_string(i + 1)), {}, {}, std::nullopt, 1});
+    told.on_claimed(std::move(reply));
+  }
+
+  SourceHandler& told;
+  std::size_t wanted = 0;
+  std::size_t handed_back = 0;
+};
+
+}  // namespace
+
+TEST_CASE("where what is handed back is nobody's for long, it waits for the next place instead") {
+  Bench bench(rule_for("work", 3));
+  auto made = std::make_unique<SlowlyFreed>(bench.poller->source_handler());
+  SlowlyFreed& source = *made;
+  bench.poller->begin(std::move(made),
+                      bench.make_executor(nullptr, {}, bench.poller->run_handler()));
+  REQUIRE(source.wanted == 3);
+  FakeExecutor& before = bench.executor();
+  bench.poller->use(share(rule_for("work", 2)),
+                    bench.make_executor(nullptr, {}, bench.poller->run_handler()));
+  source.give();
+  bench.run_for(10s);
+  CHECK(bench.poller->runs().size() == 2);
+  CHECK(source.handed_back == 0);
+  SUBCASE("it is the next to run") {
+    bench.end("run1", Exited{0});
+    CHECK(bench.poller->runs().size() == 2);
+    CHECK(bench.poller->runs().find("run3") != nullptr);
+  }
+  SUBCASE("unless nothing is to be run") {
+    bench.poller->set_quiet(true);
+    CHECK(source.handed_back == 1);
+  }
+  CHECK(before.started.empty());
+}
+
+TEST_CASE("the first claim is counted as all others are") {
+  Bench bench(rule_for("work"));
+  bench.redis.lists["work"] = {"a"};
+  bench.begin();
+  CHECK(bench.poller->measures().claim_ends[0] == 1);
+  CHECK(bench.poller->counters().claimed == 1);
+}
+
 TEST_CASE("a changed rule is for the next run; what runs keeps its own") {
   Bench bench(rule_for("work"));
   bench.redis.lists["work"] = {"a", "b", "c"};

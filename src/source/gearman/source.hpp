@@ -53,6 +53,8 @@ class GearmanSource final : public Source,
   void retire() override;
   void settle(EndedRun&& run) override;
   void hand_back(const Claim& claim) override;
+  /// Not before all jobs of its connection are over.
+  [[nodiscard]] bool frees_at_once() const override { return false; }
   [[nodiscard]] bool may_start(const Claim& claim) const override;
   void announce(const RunEvent& event) override;
   void completed(const Claim& claim, const std::string& result) override;
