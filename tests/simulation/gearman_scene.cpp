@@ -155,6 +155,12 @@ void GearmanScene::begin_break(const Fault& fault, Gearmand& at) {
   place_.network.lose(fault.host, at.name(), losses[fault.number % losses.size()]);
 }
 
+bool GearmanScene::lost(const std::string& host, const std::string& server) {
+  if (server != first_.name() && server != second_.name()) return false;
+  watch_->trouble(host + ' ' + server, Duration{0});
+  return true;
+}
+
 /// By an operator, of one host or of all: its function and its servers, too.
 void GearmanScene::change_list(const Fault& fault) {
   Random random(fault.number);

@@ -39,6 +39,8 @@ class GearmanScene {
   GearmanScene& operator=(const GearmanScene&) = delete;
 
   void begin(const Fault& fault);
+  /// A connection broke. False: it was none to a gearmand.
+  bool lost(const std::string& host, const std::string& server);
   /// All hosts have left.
   void nothing_left();
 

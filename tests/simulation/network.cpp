@@ -160,7 +160,7 @@ class Wire final : public Service::Peer, public std::enable_shared_from_this<Wir
     server_.gone(*this);
   }
   void lost() {
-    if (!over_) network_.on_loss(host_);
+    if (!over_) network_.on_loss(host_, server_.name());
     broken("connection reset by peer");
   }
   void broken(const std::string& why) {

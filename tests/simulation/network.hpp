@@ -61,7 +61,8 @@ class Network {
   /// What has not been lost by now never will be.
   void forget_losses();
   /// One of its connections breaks by a loss that was due later.
-  std::function<void(const std::string& host)> on_loss = [](const std::string&) {};
+  std::function<void(const std::string& host, const std::string& server)> on_loss =
+      [](const std::string&, const std::string&) {};
 
   std::unique_ptr<loop::Transport> make(loop::Loop& loop, const std::string& server,
                                         loop::Transport::Handler& handler);

@@ -109,7 +109,9 @@ void Scene::run() {
     world_.at(World::beginning + fault.at, [this, &fault] { begin(fault); });
   const Instant end = World::beginning + options_.scale.time;
   // A loss waits for what is to be lost: for an order to the fleet, it may be a minute.
-  network_.on_loss = [this](const std::string& host) { promises_.trouble(host, Duration{0}); };
+  network_.on_loss = [this](const std::string& host, const std::string& at) {
+    if (!gearman_ || !gearman_->lost(host, at)) promises_.trouble(host, Duration{0});
+  };
   world_.at(end - Scale::calm, [this] { network_.forget_losses(); });
   world_.at(end - Scale::calm + recovery, [this] { watch_calm(); });
   world_.at(end, [this] { leave(); });

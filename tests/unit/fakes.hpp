@@ -90,7 +90,6 @@ class FakeList : public store::CircularList {
       reply.whole = scan == store::Scan::whole || items.size() <= redis_.ends;
       if (reply.whole) {
         if (scan == store::Scan::whole) reply.calls = redis_.pass_calls;
-        reply.commands = reply.calls * redis_.commands_of_call;
         for (std::size_t left = items.size(); left > 0 && reply.claims.size() < wanted; --left) {
           const Item item = items.front();
           items.pop_front();
@@ -112,6 +111,7 @@ class FakeList : public store::CircularList {
         reply.others_in_line = redis_.others_in_line;
       }
     }
+    reply.commands = reply.calls * redis_.commands_of_call;
     answer_.set(clock_.now() + redis_.claim_takes, [this, reply]() mutable {
       --redis_.claims_out;
       handler.on_claimed(std::move(reply));

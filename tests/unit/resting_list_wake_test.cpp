@@ -122,6 +122,19 @@ TEST_CASE("where a claim is many commands, a flood of messages costs no more tha
   CHECK(bench.poller->runs().size() == 1);
 }
 
+TEST_CASE("a wake that has to wait hides nothing that becomes free before it") {
+  RestingPoller bench(rule_for("work", 1), 1);
+  bench.lock(0, 1, 2s);
+  bench.redis.commands_of_call = 3000;  // it owes, and the next wake is followed in half a minute
+  bench.begin();
+  bench.run_for(100ms);
+  bench.sources.back()->handler.on_wake();
+  bench.run_for(100ms);
+  bench.sources.back()->handler.on_wake();
+  bench.run_for(2500ms);
+  CHECK(bench.poller->runs().size() == 1);
+}
+
 TEST_CASE("what wakes many lists is paid by the idle budget") {
   World world;
   Places places(world.clock, 0);

@@ -67,7 +67,7 @@ void CircularSource::expect_free(Duration in) {
   const Instant at = clock_.now() + in;
   if (!resting_ || (free_at_ && *free_at_ <= at)) return;
   free_at_ = at;
-  if (!looking_) sleep({in, 1, cost_of_look()});
+  if (!looking_) sleep({hint(), 1, cost_of_look()});
 }
 
 /// An empty list, and one in which nothing was free, can be looked at together with others.
@@ -123,11 +123,11 @@ void CircularSource::on_turn() {
   }
 }
 
-/// Where there are no scripts, a claim for a wake is many commands, and the budget is kept to by
-/// fewer of them.
+/// Where there are no scripts, a claim is many commands, and the budget is kept to by fewer of
+/// them.
 Duration CircularSource::wake_pause() const {
   return std::max(first_wake_pause * (1 << (fruitless_ - 1)),
-                  time_for(static_cast<double>(pass_commands_ - pass_calls_)));
+                  time_for(static_cast<double>(last_more_)));
 }
 
 /// Within a time if others are woken too. At once if it can be (true: a claim is worth it now), and
@@ -147,7 +147,7 @@ bool CircularSource::begin_wake(Duration within) {
     return true;
   }
   wake_due_ = at;
-  if (!looking_) sleep({at - now, 1, 1});
+  if (!looking_) sleep({hint(), 1, 1});
   return false;
 }
 
@@ -209,11 +209,10 @@ void CircularSource::look() {
 }
 
 /// A place in the line may be lost: only a claim takes it again, and tells how many others wait.
-bool CircularSource::looked_often_in_line() {
+bool CircularSource::long_in_line() const {
   if (line_ == store::Line::none) return false;
-  const unsigned enough =
-      std::min(least_looks_in_line + others_in_line_ / 8U, unsigned{most_looks_in_line});
-  return ++looks_in_line_ > enough;
+  const auto more = static_cast<Duration::rep>(std::max(others_in_line_, 1U) - 1);
+  return clock_.now() - claimed_at_ >= std::min(least_in_line + more * more_in_line, most_in_line);
 }
 
 void CircularSource::poll_due(bool hinted, double paid) {
@@ -222,7 +221,7 @@ void CircularSource::poll_due(bool hinted, double paid) {
   if (wake_due_ && *wake_due_ <= now) return claim_for_wake();
   // Hints may come sooner than any turn, for ever.
   const bool overdue = now - looked_at_ > look_at_least;
-  if ((!hinted || overdue) && may_look() && !looked_often_in_line()) return look();
+  if ((!hinted || overdue) && may_look() && !long_in_line()) return look();
   hinted ? stir() : claim_overdue();
 }
 

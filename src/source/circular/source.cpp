@@ -47,8 +47,9 @@ void CircularSource::on_claimed(store::PassReply&& reply) {
   const bool turn = std::exchange(turn_, false);
   const double paid = std::exchange(paid_, 0);
   line_ = reply.line;
-  looks_in_line_ = 0;
-  others_in_line_ = static_cast<unsigned>(reply.others_in_line);
+  last_more_ = static_cast<std::uint32_t>(reply.commands - reply.calls);
+  claimed_at_ = clock_.now();
+  others_in_line_ = static_cast<std::uint32_t>(reply.others_in_line);
   note_wake(!reply.claims.empty());
   held_ += reply.claims.size();
   if (still_wanted_) {

@@ -61,10 +61,11 @@ class CircularSource final : public Source,
   /// the next one waits twice as long. Where others wait too, they don't come all at once.
   static constexpr Duration first_wake_pause = std::chrono::milliseconds(10);
   static constexpr unsigned most_fruitless = 6;
-  /// In the line, before the next claim: the more wait, the more, so that all of them together
-  /// claim no more often, but each does within about a minute.
-  static constexpr unsigned least_looks_in_line = 8;
-  static constexpr unsigned most_looks_in_line = 32;
+  /// In the line, from one claim to the next: with one other, and more for each further one, so
+  /// that up to sixty hosts together claim from a list once a second. Each does once a minute.
+  static constexpr Duration least_in_line = std::chrono::seconds(3);
+  static constexpr Duration more_in_line = std::chrono::seconds(1);
+  static constexpr Duration most_in_line = std::chrono::minutes(1);
   static constexpr Duration wake_spread = std::chrono::milliseconds(50);
   /// Settlements are gathered for a few milliseconds (settlements.hpp), and the rest begins at
   /// Redis.
@@ -101,15 +102,17 @@ class CircularSource final : public Source,
   /// After those that found nothing.
   [[nodiscard]] Duration wake_pause() const;
   [[nodiscard]] unsigned patience() const;
-  [[nodiscard]] bool looked_often_in_line();
+  [[nodiscard]] bool long_in_line() const;
   [[nodiscard]] std::optional<Duration> hint() const;
 
   const Clock& clock_;
   std::unique_ptr<store::CircularList> list_;
   RulePtr rule_;
-  std::size_t held_ = 0;             ///< claims that are neither settled nor handed back
-  std::uint32_t pass_calls_ = 0;     ///< of the last whole pass
-  std::uint32_t pass_commands_ = 0;  ///< and those, where a call is several
+  std::size_t held_ = 0;              ///< claims that are neither settled nor handed back
+  std::uint32_t pass_calls_ = 0;      ///< of the last whole pass
+  std::uint32_t pass_commands_ = 0;   ///< and those, where a call is several
+  std::uint32_t last_more_ = 0;       ///< commands beyond its calls that the last claim took
+  std::uint32_t others_in_line_ = 0;  ///< as that had it
 
   // The claim that is out.
   std::size_t wanted_ = 0;
@@ -129,16 +132,15 @@ class CircularSource final : public Source,
   bool looks_for_back_ = false;  ///< and has a place among those that come back
   std::uint8_t fruitless_ = 0;   ///< claims for wakes, in a row, that found nothing
   store::Line line_ = store::Line::none;
-  unsigned others_in_line_ = 0;  ///< as the last claim had it
-  unsigned looks_in_line_ = 0;   ///< since then
   // Which part of the list.
   bool scarce_ = false;      ///< the last whole pass found too little: next, only the ends
   bool owes_whole_ = false;  ///< something became free: a whole pass, if the ends don't have it
   ClaimEnd last_ = ClaimEnd::more;  ///< what the last claim came to
   Moment free_at_;                  ///< when an item may become free, as a claim saw it
   Moment wake_due_;
-  Instant looked_at_{};  ///< the last look or whole pass
-  Instant woke_at_{};    ///< the last claim for a wake
+  Instant looked_at_{};   ///< the last look or whole pass
+  Instant woke_at_{};     ///< the last claim for a wake
+  Instant claimed_at_{};  ///< the last claim was answered
 
   Moment whole_at_;  ///< when the ends are no longer enough
 };
