@@ -14,8 +14,11 @@ namespace {
 /// its output must not grow our memory or delay others.
 constexpr std::size_t most_unsent = std::size_t{1} << 20;
 
-/// Other hosts' claims turn the list, which is a change too: looked at no more often than this.
+/// Other hosts' claims turn the list, which is a change too: looked at no more often than this, and
+/// half as often after each look that found nothing, to the same bound as claims for messages.
 constexpr Duration change_pause = std::chrono::milliseconds(50);
+constexpr Duration most_change_pause = std::chrono::milliseconds(320);
+constexpr unsigned most_looks_in_vain = 3;
 
 /// What is not waited for is heard for so long, if there is any of it: to subscribe again costs
 /// more than some messages. A hundred thousand lists that begin wait for more than that for a place
@@ -223,10 +226,26 @@ void RedisCircularList::hear_of_list() {
 
 void RedisCircularList::list_changed() {
   if (empty_) return handler_.on_wake();
-  if (work().look_again.pending()) return;
-  work_->look_again.set(session_->clock.now() + change_pause, [this] {
+  work().changed = true;
+  if (!work_->look_again.pending()) look_again();
+}
+
+/// What changes meanwhile is looked at together, and when nothing has, the next change is a first
+/// one.
+void RedisCircularList::look_again() {
+  const Duration pause = std::min(change_pause * (1 << work_->looks_in_vain), most_change_pause);
+  work_->look_again.set(session_->clock.now() + pause, [this] {
+    if (!std::exchange(work_->changed, false)) {
+      work_->looks_in_vain = 0;
+      return;
+    }
+    look_again();
     ask_if_locked([this, alive = alive()](const LookReply& reply, std::int64_t) {
-      if (*alive && reply.worth_it) handler_.on_wake();
+      if (!*alive) return;
+      if (work_)
+        work_->looks_in_vain =
+            reply.worth_it ? 0U : std::min(work_->looks_in_vain + 1, most_looks_in_vain);
+      if (reply.worth_it) handler_.on_wake();
     });
   });
 }

@@ -87,9 +87,11 @@ class RedisCircularList final : public CircularList,
     std::vector<std::function<void()>> news;  ///< for the handler
     Timer tell;
     Timer scan_later;
-    Timer look_again;      ///< after a change
-    Timer tires;           ///< of listening, while nobody rests
-    unsigned in_vain = 0;  ///< messages that were heard meanwhile
+    Timer look_again;            ///< after a change
+    bool changed = false;        ///< since the last look
+    unsigned looks_in_vain = 0;  ///< in a row, at changes
+    Timer tires;                 ///< of listening, while nobody rests
+    unsigned in_vain = 0;        ///< messages that were heard meanwhile
     /// Where it hears of its turn: made when it stands in the line, and kept for as long as wake_.
     redis::Subscription turn;
     bool turn_heard = false;  ///< that is confirmed
@@ -151,6 +153,7 @@ class RedisCircularList final : public CircularList,
   void tell_later(std::function<void()> tell);
   void hear_of_list();
   void list_changed();
+  void look_again();
   void ask_if_locked(LookBatcher::Answer answer);
   void put_away();
   [[nodiscard]] std::string lock_value(const RunId& run) const;
