@@ -163,7 +163,8 @@ void RedisCircularList::on_heard(std::string_view channel, std::string_view mess
 void RedisCircularList::on_confirmed(std::string_view channel) {
   if (channel.ends_with(CircularKeys::end_of_list)) {
     hears_ = true;
-    return list_changed();
+    // All lists hear that at once: those that are empty are looked at together, and not paid for.
+    return empty_ ? handler_.on_back() : list_changed();
   }
   if (work_ && channel.ends_with(':')) work_->turn_heard = true;
   handler_.on_back();
