@@ -53,7 +53,7 @@ std::string leave_for(const std::string& seconds) {
 /// It ends once the shell that started it is gone, however long that takes on a busy machine: what
 /// ends before is that shell's to reap.
 const std::string leave_an_orphan =
-    "setsid sh -c 'echo $$ >&3; exec 3>&-; while kill -0 $PPID; do sleep 0.01; done' "
+    "setsid sh -c 'echo $$ >&3; exec 3>&-; while kill -0 \"$1\"; do sleep 0.01; done' sh $$ "
     "3>&1 >/dev/null 2>&1 & ";
 
 /// A child of ours that has exited, and was not reaped.
