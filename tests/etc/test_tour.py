@@ -84,16 +84,20 @@ class Tour(unittest.TestCase):
         results.mkdir()
         (self.folder / "tour.sh").write_text(script("/mnt/results"))
         (self.folder / "trap.py").write_text(TRAP)
-        programs = {str(path.parent) for path in place.programs}
+        programs = {str(path.parent): f"/mnt/programs{number}"
+                    for number, path in enumerate(place.programs)}
+        # What is built in /tmp is seen there.
+        kept = "\n".join(f"mkdir {to} && mount --bind '{of}' {to}" for of, to in programs.items())
         steps = textwrap.dedent(f"""\
             set -e
             mount --bind {self.folder} /mnt
+            """) + kept + textwrap.dedent(f"""
             mount -t tmpfs none /tmp  # where the tour has its folder
             {sys.executable} /mnt/trap.py >/mnt/trap.log &
             until grep -sq set /mnt/trap.log; do sleep 0.02; done
             timeout 60 bash /mnt/tour.sh
             """)
-        environment = {**os.environ, "PATH": ":".join([*programs, os.environ["PATH"]])}
+        environment = {**os.environ, "PATH": ":".join([*programs.values(), os.environ["PATH"]])}
         environment.pop("W8Y_REDIS_URL", None)
         done = subprocess.run(self.inside("bash", "-c", steps), env=environment, timeout=90,
                               capture_output=True, text=True, check=False)
