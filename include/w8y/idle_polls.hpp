@@ -82,6 +82,9 @@ class IdlePolls {
     void charge_pass(double commands);
     /// Whether the budget pays for a command now; then it is paid, and told as `paid`.
     [[nodiscard]] bool pay();
+    /// The same, where half a second of the budget would be left: nobody's turn waits for what this
+    /// has cost.
+    [[nodiscard]] bool pay_from_spare();
     /// Its next turn comes at any time within a turn: all hosts of a fleet have heard what it has,
     /// begin, or come back at once, and would look at the same moment from then on.
     void go_apart() { apart_ = true; }

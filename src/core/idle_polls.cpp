@@ -139,6 +139,13 @@ bool IdlePolls::Sleeper::pay() {
   return true;
 }
 
+bool IdlePolls::Sleeper::pay_from_spare() {
+  polls_.refill();
+  if (polls_.tokens_ < polls_.per_second_ / 2 + 1) return false;
+  polls_.tokens_ -= 1;
+  return true;
+}
+
 Duration IdlePolls::Sleeper::spread(Duration below) {
   return Duration(
       static_cast<Duration::rep>(static_cast<double>(below.count()) * polls_.random_part()));

@@ -336,17 +336,57 @@ TEST_CASE("who waits in the line claims now and then, the less often the more th
   bench.lock(0, 1);
   const auto claims_with = [&](std::size_t others) {
     bench.redis.others_in_line = others;
+    bench.unlock(0);
+    bench.run_for(2s);
+    bench.end(bench.executors.back()->started.back().run);
+    bench.lock(0, 1);
     bench.sources.back()->handler.on_turn();
-    bench.run_for(5s);
+    bench.run_for(1s);
     const std::size_t before = bench.redis.claims;
+    bench.run_for(40s);
+    const std::size_t soon = bench.redis.claims - before;
+    bench.run_for(20s);
+    const std::size_t begun = bench.redis.claims;
     bench.run_for(3min);
-    return bench.redis.claims - before;
+    return std::pair(soon, bench.redis.claims - begun);
   };
   bench.begin();
-  const std::size_t with_seven = claims_with(7), with_many = claims_with(999);
-  CHECK(with_seven >= 15);
-  CHECK(with_many >= 2);
-  CHECK(with_many <= 4);
+  const auto with_two = claims_with(2), with_many = claims_with(999);
+  CHECK(with_two.first >= 3);  // after 4, 8 and 16 s
+  CHECK(with_two.second >= 2);
+  CHECK(with_two.second <= 4);
+  CHECK(with_many.first <= 1);
+  CHECK(with_many.second >= 2);
+  CHECK(with_many.second <= 4);
+}
+
+TEST_CASE("thousands of lists that wait in their lines claim by what is spare, and are looked at") {
+  World world;
+  Places places(world.clock, 0);
+  IdlePolls idle{world.timers, world.clock, 100, 7};
+  constexpr std::size_t lists = 5000;
+  std::vector<std::unique_ptr<Poller>> pollers;
+  world.redis.line = Line::crowded;
+  world.redis.others_in_line = 1;
+  world.redis.look_cost = 1.0 / 256;
+  for (std::size_t i = 0; i < lists; ++i) {
+    const std::string name = "l" + std::to_string(i);
+    world.redis.lists[name] = {"a"};
+    world.redis.locks[name + "a"] = {"rest", std::nullopt};
+    pollers.push_back(std::make_unique<Poller>(PollerHost{world.clock, world.timers, places, world},
+                                               share(rule_for(name))));
+    auto& poller = *pollers.back();
+    poller.begin(world.make_source(nullptr, idle, poller.source_handler()),
+                 world.make_executor(nullptr, {}, poller.run_handler()));
+  }
+  world.settle_down();
+  world.run_for(10s);
+  const std::size_t claims = world.redis.claims, looks = world.redis.looks;
+  world.run_for(10s);
+  const std::size_t claimed = world.redis.claims - claims, looked = world.redis.looks - looks;
+  CHECK(claimed >= 100);
+  CHECK(claimed + looked / 256 <= 1000 + 100);
+  CHECK(looked >= lists * 10);
 }
 
 TEST_CASE("whose turn comes while the host has no place passes it on") {

@@ -212,7 +212,17 @@ void CircularSource::look() {
 bool CircularSource::long_in_line() const {
   if (line_ == store::Line::none) return false;
   const auto more = static_cast<Duration::rep>(std::max(others_in_line_, 1U) - 1);
-  return clock_.now() - claimed_at_ >= std::min(least_in_line + more * more_in_line, most_in_line);
+  const Duration pause = (least_in_line + more * more_in_line) * (1 << in_vain_);
+  return clock_.now() - claimed_at_ >= std::min(pause, most_in_line);
+}
+
+/// A look that many lists share is not paid for when it begins, and a claim is. Of a thousand lists
+/// that wait in their lines, few claim at a time, and the others look.
+bool CircularSource::takes_place_again() {
+  if (!long_in_line() || (paid_ == 0 && !pay_from_spare())) return false;
+  paid_ = 1;
+  if (in_vain_ < most_in_vain) ++in_vain_;
+  return true;
 }
 
 void CircularSource::poll_due(bool hinted, double paid) {
@@ -221,7 +231,7 @@ void CircularSource::poll_due(bool hinted, double paid) {
   if (wake_due_ && *wake_due_ <= now) return claim_for_wake();
   // Hints may come sooner than any turn, for ever.
   const bool overdue = now - looked_at_ > look_at_least;
-  if ((!hinted || overdue) && may_look() && !long_in_line()) return look();
+  if ((!hinted || overdue) && may_look() && !takes_place_again()) return look();
   hinted ? stir() : claim_overdue();
 }
 

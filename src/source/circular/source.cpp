@@ -51,6 +51,7 @@ void CircularSource::on_claimed(store::PassReply&& reply) {
   claimed_at_ = clock_.now();
   others_in_line_ = static_cast<std::uint32_t>(reply.others_in_line);
   note_wake(!reply.claims.empty());
+  if (!reply.claims.empty()) in_vain_ = 0;
   held_ += reply.claims.size();
   if (still_wanted_) {
     note_pass(reply, woken);

@@ -62,10 +62,13 @@ class CircularSource final : public Source,
   static constexpr Duration first_wake_pause = std::chrono::milliseconds(10);
   static constexpr unsigned most_fruitless = 6;
   /// In the line, from one claim to the next: with one other, and more for each further one, so
-  /// that up to sixty hosts together claim from a list once a second. Each does once a minute.
+  /// that up to sixty hosts together claim from a list once a second. Twice as long after each that
+  /// found nothing; but each does once a minute, which is how long Redis keeps a line that nobody
+  /// claims for (claim.lua).
   static constexpr Duration least_in_line = std::chrono::seconds(3);
   static constexpr Duration more_in_line = std::chrono::seconds(1);
   static constexpr Duration most_in_line = std::chrono::minutes(1);
+  static constexpr unsigned most_in_vain = 5;
   static constexpr Duration wake_spread = std::chrono::milliseconds(50);
   /// Settlements are gathered for a few milliseconds (settlements.hpp), and the rest begins at
   /// Redis.
@@ -103,6 +106,7 @@ class CircularSource final : public Source,
   [[nodiscard]] Duration wake_pause() const;
   [[nodiscard]] unsigned patience() const;
   [[nodiscard]] bool long_in_line() const;
+  [[nodiscard]] bool takes_place_again();
   [[nodiscard]] std::optional<Duration> hint() const;
 
   const Clock& clock_;
@@ -130,7 +134,9 @@ class CircularSource final : public Source,
   bool resting_ = false;
   bool looking_ = false;         ///< and has asked whether a claim is worth it
   bool looks_for_back_ = false;  ///< and has a place among those that come back
-  std::uint8_t fruitless_ = 0;   ///< claims for wakes, in a row, that found nothing
+  // In one byte: see most_fruitless, most_in_vain.
+  std::uint8_t fruitless_ : 4 = 0;  ///< claims for wakes, in a row, that found nothing
+  std::uint8_t in_vain_ : 4 = 0;    ///< and those that only took a place in the line again
   store::Line line_ = store::Line::none;
   // Which part of the list.
   bool scarce_ = false;      ///< the last whole pass found too little: next, only the ends
