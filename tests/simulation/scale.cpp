@@ -38,8 +38,7 @@ constexpr Duration longest_pushing = 100s;
 constexpr Duration push_pause = 50ms;
 constexpr Duration longest_wake = 60s;
 constexpr unsigned resting_items = 4;
-/// Lists that have items at work, and how many each.
-constexpr unsigned lists_at_work = 100;
+/// Of each list that has work.
 constexpr unsigned least_items = 10;
 /// What is not done by then is told as not done.
 constexpr Duration longest_start = 600s;
@@ -144,6 +143,7 @@ Fleet::Fleet(const FleetSize& size, const ServiceTimes& times, const Progress& p
       runs_(size.hosts) {
   world_.keeps_log = false;
   redis_.times = &times;
+  redis_.tell_of_keys(size.keyspace_events);
   redis_.watcher = this;
   use_network(&network_, &jitter_);
   network_.add(redis_);

@@ -18,6 +18,8 @@ struct FleetSize {
   unsigned lists = 10;
   /// 0: the default of w8yd.
   unsigned idle_commands = 0;
+  /// Redis tells of changed keys, as notify-keyspace-events says.
+  bool keyspace_events = false;
 };
 
 struct FleetFigures {
@@ -40,7 +42,7 @@ struct FleetFigures {
   // From the push until somebody claims.
   double wake_told_ms = 0;  ///< median, where the push is told on the wake channel
   double wake_told_worst_ms = 0;
-  double wake_ms = 0;  ///< median, where it is not
+  double wake_ms = 0;  ///< median, where it is not; with keyspace events, each push is
   double wake_worst_ms = 0;
   unsigned unseen = 0;  ///< pushes that nobody has claimed
 
@@ -59,6 +61,8 @@ struct FleetFigures {
 /// Places of each host, and how long its runs take on average, at work.
 inline constexpr unsigned places_of_host = 8;
 inline constexpr double run_s = 1;
+/// So many lists have items then.
+inline constexpr unsigned lists_at_work = 100;
 
 /// Told now and then, since a large fleet takes minutes: what has been measured, and how long the
 /// fleet has lived.

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include <w8y/rule.hpp>
+
 #include "simulation/scale.hpp"
 
 namespace w8y::sim {
@@ -129,10 +131,16 @@ std::string wrong_with(const Row& row) {
       std::to_string(row.size.hosts) + " hosts, " + std::to_string(row.size.lists) + " lists: ";
   if (f.unseen > 0) return who + "a push is not seen";
   if (!f.at_rest || !f.locked_at_rest) return who + "lists do not come to rest";
+  const unsigned idle_commands =
+      row.size.idle_commands > 0 ? row.size.idle_commands : RedisSettings{}.idle_commands;
+  if (std::max(f.rest_per_s, f.locked_per_s) > row.size.hosts * idle_commands)
+    return who + "lists at rest cost more than idle_commands";
   if (f.start_s < 0 || f.back_s < 0) return who + "not all have looked after all";
   if (f.back_lost > 0) return who + "connections are given up when all come back";
   if (f.settled_s < 0) return who + "not as many run as there are places";
-  if (f.commands_per_run > 4) return who + "a run costs more than 4 commands";
+  // Lists that have no work are looked at meanwhile.
+  const double looks = row.size.lists > lists_at_work ? f.rest_per_s : 0;
+  if (f.work_per_s > 4 * f.runs_per_s + looks) return who + "a run costs more than 4 commands";
   // Each end was told to each host. Some that are short of free items still hear of it.
   if (f.messages_per_s > f.runs_per_s * std::max(1.0, row.size.hosts / 4.0))
     return who + "busy hosts are told of the ends of others";
@@ -140,9 +148,7 @@ std::string wrong_with(const Row& row) {
   return {};
 }
 
-FleetSize size_of(const std::string& text, unsigned idle_commands) {
-  FleetSize size;
-  size.idle_commands = idle_commands;
+FleetSize size_of(const std::string& text, FleetSize size) {
   char end = 0;
   if (std::sscanf(text.c_str(), "%ux%u%c", &size.hosts, &size.lists, &end) != 2 ||
       size.hosts == 0 || size.lists == 0)
@@ -157,7 +163,7 @@ struct Wishes {
                                  "100x10000", "10x100000"};
   bool usual = false;
   bool check = false;
-  unsigned idle_commands = 0;
+  FleetSize like;  ///< but for hosts and lists
 };
 
 int scale(const Wishes& wishes) {
@@ -166,7 +172,7 @@ int scale(const Wishes& wishes) {
   print_times(times, !wishes.usual);
   std::vector<Row> rows;
   for (const std::string& text : wishes.sizes) {
-    const FleetSize size = size_of(text, wishes.idle_commands);
+    const FleetSize size = size_of(text, wishes.like);
     const auto progress = [&](const std::string& what, Duration age) {
       std::fprintf(stderr, "%s: %s after %.1f s, and %.1f s of the processor\n", text.c_str(),
                    what.c_str(), std::chrono::duration<double>(age).count(),
@@ -199,7 +205,9 @@ int main(int argc, char** argv) {
   app.add_flag("--usual-times", wishes.usual,
                "what Redis takes as it was measured once: the same table on each machine");
   app.add_flag("--check", wishes.check, "fail where what must be so is not");
-  app.add_option("--idle-commands", wishes.idle_commands, "instead of w8yd's default");
+  app.add_option("--idle-commands", wishes.like.idle_commands, "instead of w8yd's default");
+  app.add_flag("--keyspace-events", wishes.like.keyspace_events,
+               "Redis tells of changed keys, so that each push is heard of");
   CLI11_PARSE(app, argc, argv);
   try {
     return w8y::sim::scale(wishes);
