@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <limits>
 #include <map>
@@ -88,13 +87,6 @@ std::optional<double> strict_double(const std::string& text) {
   const double number = std::strtod(text.c_str(), &end);
   if (end != text.c_str() + text.size() || std::isnan(number)) return std::nullopt;
   return number;
-}
-
-std::string double_text(double number) {
-  if (std::isinf(number)) return number > 0 ? "inf" : "-inf";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.17g", number);
-  return text;
 }
 
 std::optional<std::pair<std::size_t, std::size_t>> range_within(std::int64_t first,

@@ -69,7 +69,6 @@ std::optional<std::int64_t> strict_integer(const std::string& text);
 std::int64_t integer_word(const std::string& text);
 /// "inf", "-inf" too.
 std::optional<double> strict_double(const std::string& text);
-std::string double_text(double number);
 /// Of a list of `size`, counted from its end where they are negative; nullopt: nothing.
 std::optional<std::pair<std::size_t, std::size_t>> range_within(std::int64_t first,
                                                                 std::int64_t last,

@@ -47,11 +47,11 @@ std::vector<Scored> between(const CommandCall& call, std::size_t first = 2, std:
   return found;
 }
 
-Value told(const std::vector<Scored>& found, bool with_scores) {
+Value told(const CommandCall& call, const std::vector<Scored>& found, bool with_scores) {
   Words words;
   for (const auto& [score, member] : found) {
     words.push_back(member);
-    if (with_scores) words.push_back(double_text(score));
+    if (with_scores) words.push_back(call.keys.score_text(score));
   }
   return bulk_array(words);
 }
@@ -93,7 +93,7 @@ Value run_zrem(const CommandCall& call) {
 Value run_zscore(const CommandCall& call) {
   const SortedSet* set = call.keys.find<SortedSet>(call.key());
   const auto score = set == nullptr ? std::nullopt : set->score(call.words[2]);
-  return score ? Value::of(double_text(*score)) : Value{};
+  return score ? Value::of(call.keys.score_text(*score)) : Value{};
 }
 
 Value run_zmscore(const CommandCall& call) {
@@ -101,7 +101,7 @@ Value run_zmscore(const CommandCall& call) {
   std::vector<Value> scores;
   for (std::size_t i = 2; i < call.words.size(); ++i) {
     const auto score = set == nullptr ? std::nullopt : set->score(call.words[i]);
-    scores.push_back(score ? Value::of(double_text(*score)) : Value{});
+    scores.push_back(score ? Value::of(call.keys.score_text(*score)) : Value{});
   }
   return Value::array(std::move(scores));
 }
@@ -130,7 +130,7 @@ Value by_rank(const CommandCall& call, std::vector<Scored> all) {
   if (!range) return bulk_array({});
   all.resize(range->second + 1);
   all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(range->first));
-  return told(all, scores);
+  return told(call, all, scores);
 }
 
 Value run_zrange(const CommandCall& call) {
@@ -162,7 +162,7 @@ Value by_score(const CommandCall& call, bool backwards) {
   found.erase(found.begin(),
               found.begin() + std::clamp<std::ptrdiff_t>(skip, 0, std::ssize(found)));
   if (most >= 0 && std::ssize(found) > most) found.resize(static_cast<std::size_t>(most));
-  return told(found, scores);
+  return told(call, found, scores);
 }
 
 Value run_zrangebyscore(const CommandCall& call) {
@@ -194,7 +194,7 @@ Value run_zscan(const CommandCall& call) {
   const ScanPage page = scan_page(call, names);
   Words words;
   for (const std::string& name : page.names)
-    words.insert(words.end(), {name, double_text(*set->score(name))});
+    words.insert(words.end(), {name, call.keys.score_text(*set->score(name))});
   return Value::array({Value::of(page.next), bulk_array(words)});
 }
 

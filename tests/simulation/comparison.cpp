@@ -46,6 +46,7 @@ std::string shown(const Dump& dump) {
 }
 
 struct Filler {
+  const Keys& keys;
   Dumped& into;
   void operator()(const std::string& text) const {
     into.kind = "string";
@@ -62,7 +63,7 @@ struct Filler {
   void operator()(const SortedSet& set) const {
     into.kind = "zset";
     for (const auto& [score, member] : set.order())
-      into.what.insert(into.what.end(), {member, double_text(score)});
+      into.what.insert(into.what.end(), {member, keys.score_text(score)});
   }
   void operator()(const Set& set) const {
     into.kind = "set";
@@ -226,7 +227,7 @@ Dump Comparison::model_keys() {
   for (const auto& [key, entry] : keys_.all()) {
     if (!key.starts_with(prefix_)) continue;
     Dumped& into = dump[key];
-    std::visit(Filler{into}, entry->value);
+    std::visit(Filler{keys_, into}, entry->value);
     into.ttl = entry->expires_ms ? *entry->expires_ms - keys_.now_ms() : -1;
   }
   return dump;

@@ -56,6 +56,9 @@ class Comparison final : private Keys::Listener {
         connections_{{{{loop_, options()}, {}}, {{loop_, options()}, {}}}} {
     keys_.listener = this;
     keys_.now_us = 1'800'000'000'000'000;
+    redis_.call({"ZADD", "scores", "0.1", "tenth"});
+    keys_.short_scores = redis_.call({"ZSCORE", "scores", "tenth"}).text == "0.1";
+    redis_.call({"DEL", "scores"});
     Words channels{"w:events",  "w:wake",  "s:events", "s:wake",          "feed:events",
                    "feed:wake", "newfeed", "conffeed", "job.finish:feed", "delfeed"};
     for (int host = 1; host <= hosts; ++host) channels.push_back("w:wake:" + holder_of(host));

@@ -2,9 +2,23 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
 #include <iterator>
 
 namespace w8y::sim {
+
+std::string Keys::score_text(double score) const {
+  if (std::isinf(score)) return score > 0 ? "inf" : "-inf";
+  std::array<char, 32> text;
+  if (short_scores && (score == 0 || (std::abs(score) >= 1e-4 && std::abs(score) < 1e17))) {
+    const auto end = std::to_chars(text.begin(), text.end(), score, std::chars_format::fixed).ptr;
+    return {text.begin(), end};
+  }
+  std::snprintf(text.data(), text.size(), "%.17g", score);
+  return text.data();
+}
 
 bool SortedSet::add(const std::string& member, double score) {
   const auto [place, anew] = scores_.try_emplace(member, score);

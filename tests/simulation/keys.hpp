@@ -56,6 +56,11 @@ class Keys {
     if (listener != nullptr) listener->touched(key, event);
   }
 
+  /// Scores are written with as few digits as tell them apart, as Redis does since 7.2; else with
+  /// 17.
+  bool short_scores = false;
+  [[nodiscard]] std::string score_text(double score) const;
+
   /// By the server's clock, in µs since 1970; set before each command.
   std::int64_t now_us = 0;
   // Keys, since the beginning.
