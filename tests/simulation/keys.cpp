@@ -11,8 +11,8 @@ namespace w8y::sim {
 
 std::string Keys::score_text(double score) const {
   if (std::isinf(score)) return score > 0 ? "inf" : "-inf";
-  std::array<char, 32> text;
-  if (short_scores && (score == 0 || (std::abs(score) >= 1e-4 && std::abs(score) < 1e17))) {
+  std::array<char, 512> text;
+  if (short_scores) {
     const auto end = std::to_chars(text.begin(), text.end(), score, std::chars_format::fixed).ptr;
     return {text.begin(), end};
   }

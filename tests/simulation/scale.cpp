@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include <w8y/idle_polls.hpp>
@@ -38,7 +39,8 @@ constexpr Duration longest_pushing = 100s;
 constexpr Duration push_pause = 50ms;
 constexpr Duration longest_wake = 60s;
 constexpr unsigned resting_items = 4;
-/// Of each list that has work.
+/// Lists that have items at work, and how many each.
+constexpr unsigned lists_at_work = 100;
 constexpr unsigned least_items = 10;
 /// What is not done by then is told as not done.
 constexpr Duration longest_start = 600s;
@@ -69,6 +71,7 @@ class Fleet final : public Server::Watcher, public ChildWatcher, public HostWatc
   void pass(Duration time) { world_.run_until(world_.now() + time); }
   double wait_for_all();
   void saw(const std::string& host, const std::string& list);
+  void note_look(const std::string& host, std::span<const std::string> lists);
   void start(FleetFigures& into);
   [[nodiscard]] bool comes_to_rest(Duration calm, std::uint64_t claims_before);
   [[nodiscard]] bool pays_for_changes();
@@ -112,7 +115,9 @@ class Fleet final : public Server::Watcher, public ChildWatcher, public HostWatc
   /// By host and list: it has been claimed from since the last forgetting.
   std::vector<bool> seen_;
   std::size_t unseen_ = 0;
-  std::uint64_t claims_ = 0;  ///< since the beginning
+  // Since the beginning.
+  std::uint64_t claims_ = 0;
+  std::uint64_t looks_elsewhere_ = 0;  ///< commands that look at lists without work only
   Duration settling_of_all_{0};
   std::map<std::string, Instant> pushed_;
   std::vector<double> latencies_;  ///< ms
@@ -175,9 +180,8 @@ Fleet::~Fleet() {
 
 void Fleet::after(Server&, const Server::Command& command, const Value& reply) {
   if (!command.words.empty() && command.words[0] == "EXISTS")
-    for (std::size_t i = 1; i < command.words.size(); ++i) saw(command.who, command.words[i]);
-  if (command.script == look)
-    for (const std::string& list : command.key) saw(command.who, list);
+    note_look(command.who, std::span(command.words).subspan(1));
+  if (command.script == look) note_look(command.who, command.key);
   if (command.script != claim) return;
   ++claims_;
   saw(command.who, command.key[0]);
@@ -188,6 +192,14 @@ void Fleet::after(Server&, const Server::Command& command, const Value& reply) {
     latencies_.push_back(seconds(world_.now() - found->second) * 1000);
     pushed_.erase(found);
   }
+}
+
+void Fleet::note_look(const std::string& host, std::span<const std::string> lists) {
+  for (const std::string& list : lists) saw(host, list);
+  const auto has_no_work = [](const std::string& list) {
+    return list.ends_with(":list") && index_of(list) >= lists_at_work;
+  };
+  if (std::all_of(lists.begin(), lists.end(), has_no_work)) ++looks_elsewhere_;
 }
 
 void Fleet::saw(const std::string& host, const std::string& list) {
@@ -322,6 +334,7 @@ void Fleet::work(FleetFigures& into) {
   const Instant begun = world_.now();
   pass(settling_to_work);
   Counted before = count();
+  std::uint64_t elsewhere_before = looks_elsewhere_;
   auto runs_before = runs_;
   pass(window);
   const auto runs_in_window = [&] {
@@ -333,6 +346,7 @@ void Fleet::work(FleetFigures& into) {
   while (runs_in_window() < settled_part * expected &&
          world_.now() - begun < longest_settling_to_work) {
     before = count();
+    elsewhere_before = looks_elsewhere_;
     runs_before = runs_;
     pass(window);
   }
@@ -350,7 +364,8 @@ void Fleet::work(FleetFigures& into) {
   into.runs_per_s = sum / seconds(window);
   if (sum > 0) {
     const double mean = sum / static_cast<double>(runs.size());
-    into.commands_per_run = commands / sum;
+    into.commands_per_run =
+        (commands - static_cast<double>(looks_elsewhere_ - elsewhere_before)) / sum;
     into.least_host = *std::min_element(runs.begin(), runs.end()) / mean;
     into.most_host = *std::max_element(runs.begin(), runs.end()) / mean;
   }

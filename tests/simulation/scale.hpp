@@ -42,7 +42,7 @@ struct FleetFigures {
   // From the push until somebody claims.
   double wake_told_ms = 0;  ///< median, where the push is told on the wake channel
   double wake_told_worst_ms = 0;
-  double wake_ms = 0;  ///< median, where it is not; with keyspace events, each push is
+  double wake_ms = 0;  ///< median, where it is not: keyspace events tell of it, or nothing does
   double wake_worst_ms = 0;
   unsigned unseen = 0;  ///< pushes that nobody has claimed
 
@@ -53,16 +53,14 @@ struct FleetFigures {
   double messages_per_s = 0;  ///< that Redis writes to those who hear a channel
   double work_busy = 0;
   double runs_per_s = 0;
-  double commands_per_run = 0;
-  double least_host = 0;  ///< its runs, as a part of the mean
+  double commands_per_run = 0;  ///< but for looks at lists that have no work
+  double least_host = 0;        ///< its runs, as a part of the mean
   double most_host = 0;
 };
 
 /// Places of each host, and how long its runs take on average, at work.
 inline constexpr unsigned places_of_host = 8;
 inline constexpr double run_s = 1;
-/// So many lists have items then.
-inline constexpr unsigned lists_at_work = 100;
 
 /// Told now and then, since a large fleet takes minutes: what has been measured, and how long the
 /// fleet has lived.

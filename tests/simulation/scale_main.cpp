@@ -138,9 +138,7 @@ std::string wrong_with(const Row& row) {
   if (f.start_s < 0 || f.back_s < 0) return who + "not all have looked after all";
   if (f.back_lost > 0) return who + "connections are given up when all come back";
   if (f.settled_s < 0) return who + "not as many run as there are places";
-  // Lists that have no work are looked at meanwhile.
-  const double looks = row.size.lists > lists_at_work ? f.rest_per_s : 0;
-  if (f.work_per_s > 4 * f.runs_per_s + looks) return who + "a run costs more than 4 commands";
+  if (f.commands_per_run > 4) return who + "a run costs more than 4 commands";
   // Each end was told to each host. Some that are short of free items still hear of it.
   if (f.messages_per_s > f.runs_per_s * std::max(1.0, row.size.hosts / 4.0))
     return who + "busy hosts are told of the ends of others";
