@@ -7,6 +7,36 @@ using namespace w8y;
 using namespace w8y::test;
 using namespace std::chrono_literals;
 
+namespace {
+
+/// Lists of one host that share its idle budget of 100 commands a second; a look at one takes a
+/// 256th of a command.
+struct ManyLists : World {
+  /// `locked`: each has an item that rests. Else they are empty.
+  void begin(std::size_t count, bool locked) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::string name = "l" + std::to_string(i);
+      if (locked) {
+        redis.lists[name] = {"a"};
+        redis.locks[name + "a"] = {"rest", std::nullopt};
+      }
+      pollers.push_back(std::make_unique<Poller>(PollerHost{clock, timers, places, *this},
+                                                 share(rule_for(name))));
+      auto& poller = *pollers.back();
+      poller.begin(make_source(nullptr, idle, poller.source_handler()),
+                   make_executor(nullptr, {}, poller.run_handler()));
+    }
+    redis.look_cost = 1.0 / 256;
+    settle_down();
+  }
+
+  Places places{clock, 0};
+  IdlePolls idle{timers, clock, 100, 7};
+  std::vector<std::unique_ptr<Poller>> pollers;
+};
+
+}  // namespace
+
 TEST_CASE("a wake-up while a look is out comes first; the look's answer changes nothing") {
   RestingPoller bench(rule_for("work"), 1);
   bench.lock(0, 1);
@@ -136,22 +166,8 @@ TEST_CASE("a wake that has to wait hides nothing that becomes free before it") {
 }
 
 TEST_CASE("what wakes many lists is paid by the idle budget") {
-  World world;
-  Places places(world.clock, 0);
-  IdlePolls idle{world.timers, world.clock, 100, 7};
-  std::vector<std::unique_ptr<Poller>> pollers;
-  for (int i = 0; i < 500; ++i) {
-    const std::string name = "l" + std::to_string(i);
-    world.redis.lists[name] = {"a"};
-    world.redis.locks[name + "a"] = {"rest", std::nullopt};
-    pollers.push_back(std::make_unique<Poller>(PollerHost{world.clock, world.timers, places, world},
-                                               share(rule_for(name))));
-    auto& poller = *pollers.back();
-    poller.begin(world.make_source(nullptr, idle, poller.source_handler()),
-                 world.make_executor(nullptr, {}, poller.run_handler()));
-  }
-  world.redis.look_cost = 1.0 / 256;
-  world.settle_down();
+  ManyLists world;
+  world.begin(500, true);
   const std::size_t before = world.redis.claims;
   for (int i = 0; i < 100; ++i) {
     for (auto* source : world.sources) source->handler.on_wake();
@@ -161,20 +177,10 @@ TEST_CASE("what wakes many lists is paid by the idle budget") {
 }
 
 TEST_CASE("after a reconnect all lists claim, a bounded number at a time") {
-  World world;
-  Places places(world.clock, 0);
-  IdlePolls idle{world.timers, world.clock, 100, 7};
   constexpr std::size_t lists = 2000;
-  std::vector<std::unique_ptr<Poller>> pollers;
-  for (std::size_t i = 0; i < lists; ++i) {
-    pollers.push_back(std::make_unique<Poller>(PollerHost{world.clock, world.timers, places, world},
-                                               share(rule_for("l" + std::to_string(i)))));
-    auto& poller = *pollers.back();
-    poller.begin(world.make_source(nullptr, idle, poller.source_handler()),
-                 world.make_executor(nullptr, {}, poller.run_handler()));
-  }
-  world.redis.look_cost = 1.0 / 256;
-  world.settle_down();
+  ManyLists world;
+  world.begin(lists, false);
+  auto& pollers = world.pollers;
   for (auto& [prefix, items] : world.redis.lists) items = {"a"};
   world.redis.claim_takes = 20ms;
   const std::size_t before = world.redis.claims;
@@ -361,25 +367,11 @@ TEST_CASE("who waits in the line claims now and then, the less often the more th
 }
 
 TEST_CASE("thousands of lists that wait in their lines claim by what is spare, and are looked at") {
-  World world;
-  Places places(world.clock, 0);
-  IdlePolls idle{world.timers, world.clock, 100, 7};
   constexpr std::size_t lists = 5000;
-  std::vector<std::unique_ptr<Poller>> pollers;
+  ManyLists world;
   world.redis.line = Line::crowded;
   world.redis.others_in_line = 1;
-  world.redis.look_cost = 1.0 / 256;
-  for (std::size_t i = 0; i < lists; ++i) {
-    const std::string name = "l" + std::to_string(i);
-    world.redis.lists[name] = {"a"};
-    world.redis.locks[name + "a"] = {"rest", std::nullopt};
-    pollers.push_back(std::make_unique<Poller>(PollerHost{world.clock, world.timers, places, world},
-                                               share(rule_for(name))));
-    auto& poller = *pollers.back();
-    poller.begin(world.make_source(nullptr, idle, poller.source_handler()),
-                 world.make_executor(nullptr, {}, poller.run_handler()));
-  }
-  world.settle_down();
+  world.begin(lists, true);
   world.run_for(10s);
   const std::size_t claims = world.redis.claims, looks = world.redis.looks;
   world.run_for(10s);
