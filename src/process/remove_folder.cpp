@@ -33,17 +33,19 @@ bool is_on(int folder, const char* name, dev_t device) {
   return makedev(status.stx_dev_major, status.stx_dev_minor) == device;
 }
 
-/// For its owner, who may have taken the right to it from himself. Of that very folder.
-void make_accessible(int folder, const char* name) {
-  const Fd fd(openat(folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (fd) chmod(("/proc/self/fd/" + std::to_string(fd.get())).c_str(), 0700);
-}
-
 bool is_dots(const char* name) {
   return std::strcmp(name, ".") == 0 || std::strcmp(name, "..") == 0;
 }
 
 }  // namespace
+
+/// Gives the owner the permissions that a directory lacks: its owner may have removed them.
+void FolderRemoval::make_accessible(int folder, const char* name) const {
+  const Fd fd(openat(folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat status {};
+  if (fd && fstat(fd.get(), &status) == 0 && is_owners(status.st_uid))
+    chmod(("/proc/self/fd/" + std::to_string(fd.get())).c_str(), 0700);
+}
 
 /// One piece of the work: `top_` is the folder itself.
 class FolderRemoval::Turn {
@@ -81,25 +83,31 @@ class FolderRemoval::Turn {
   /// False: the time is over.
   bool remove(const char* name) {
     if (drop(top_, name)) return true;
-    if (errno != ENOTEMPTY && errno != EEXIST) return note(name);
+    if (errno != ENOTEMPTY && errno != EEXIST) return note(top_, name);
     if (!is_on(top_, name, whole_.device_)) {
       errno = EXDEV;
-      return note(name);
+      return note(top_, name);
     }
-    int fd = openat(top_, name, as_folder);
-    if (fd < 0 && errno == EACCES) {
-      make_accessible(top_, name);
-      fd = openat(top_, name, as_folder);
+    Fd fd(openat(top_, name, as_folder));
+    if (!fd && errno == EACCES) {
+      whole_.make_accessible(top_, name);
+      fd = Fd(openat(top_, name, as_folder));
     }
-    if (fd < 0) return note(name);
-    const OpenFolder folder(fdopendir(fd), closedir);
-    if (!folder) {
-      close(fd);
-      return note(name);
-    }
+    if (!fd || !may_empty(fd.get())) return note(top_, name);
+    const OpenFolder folder(fdopendir(fd.get()), closedir);
+    if (!folder) return note(top_, name);
+    static_cast<void>(fd.release());
     if (!empty(folder.get(), name)) return false;
-    if (!drop(top_, name) && errno != ENOTEMPTY && errno != EEXIST) note(name);
+    if (!drop(top_, name) && errno != ENOTEMPTY && errno != EEXIST) note(top_, name);
     return true;
+  }
+
+  /// Whether an open directory may be emptied; else errno says why not.
+  [[nodiscard]] bool may_empty(int fd) const {
+    struct stat status {};
+    if (fstat(fd, &status) != 0) return false;
+    errno = whole_.is_owners(status.st_uid) ? EXDEV : EPERM;
+    return errno == EXDEV && status.st_dev == whole_.device_;
   }
 
   bool empty(DIR* folder, const char* name) {
@@ -109,10 +117,10 @@ class FolderRemoval::Turn {
       if (is_dots(entry->d_name)) continue;
       if (!drop(fd, entry->d_name) && !lift(fd, entry->d_name)) {
         if ((errno == EACCES || errno == EPERM) && !std::exchange(opened, true)) {
-          make_accessible(top_, name);
+          whole_.make_accessible(top_, name);
           if (drop(fd, entry->d_name) || lift(fd, entry->d_name)) continue;
         }
-        note(entry->d_name);
+        note(fd, entry->d_name);
       }
       if (over()) return false;
     }
@@ -123,25 +131,40 @@ class FolderRemoval::Turn {
   bool lift(int folder, const char* name) {
     const int why = errno;
     if (why != ENOTEMPTY && why != EEXIST) return false;
+    struct stat status {};
+    if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0) return errno == ENOENT;
+    if (!whole_.is_owners(status.st_uid)) {
+      errno = EPERM;
+      return false;
+    }
     const auto move = [&] {
       const std::string to = ".w8y-" + std::to_string(++whole_.lifted_);
       return renameat(folder, name, top_, to.c_str()) == 0;
     };
     if (move()) return changed_ = true;
     if (errno == EACCES) {  // to be moved, it must be writable itself
-      make_accessible(folder, name);
+      whole_.make_accessible(folder, name);
       if (move()) return changed_ = true;
     }
     if (errno == EEXIST || errno == ENOTEMPTY) return changed_ = true;  // that name was taken
     return false;
   }
 
-  bool note(const char* name) {
+  bool note(int folder, const char* name) {
     const int error = errno;
     if (whole_.problem_.empty())
-      whole_.problem_ = std::string(name) + " in it can't be removed: " +
-                        (error == EXDEV ? "it is on another file system" : error_text(error));
+      whole_.problem_ =
+          std::string(name) + " in it can't be removed: " + reason(folder, name, error);
     return true;
+  }
+
+  [[nodiscard]] std::string reason(int folder, const char* name, int error) const {
+    if (error == EXDEV) return "it is on another file system";
+    struct stat status {};
+    if (error == EPERM && fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+        !whole_.is_owners(status.st_uid))
+      return "it belongs to user " + std::to_string(status.st_uid) + ", not to the user of the run";
+    return error_text(error);
   }
 
   FolderRemoval& whole_;
@@ -152,7 +175,8 @@ class FolderRemoval::Turn {
   bool changed_ = false;
 };
 
-FolderRemoval::FolderRemoval(std::string path) : path_(std::move(path)) {
+FolderRemoval::FolderRemoval(std::string path, std::optional<uid_t> owner)
+    : path_(std::move(path)), owner_(owner) {
   look();
 }
 
@@ -188,6 +212,11 @@ FolderRemoval::Result FolderRemoval::go_on(Duration limit) {
   }
   if (fstat(top.get(), &status) != 0 || status.st_dev != device_ || status.st_ino != inode_)
     return Result::gone;
+  if (!is_owners(status.st_uid)) {
+    problem_ =
+        "it belongs to user " + std::to_string(status.st_uid) + ", not to the user of the run";
+    return Result::stays;
+  }
   fchmod(top.get(), 0700);
   const int again = openat(top.get(), ".", as_folder);
   const OpenFolder entries(again < 0 ? nullptr : fdopendir(again), closedir);

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include <w8y/clock.hpp>
@@ -12,13 +13,14 @@ namespace w8y::process {
 
 /// However deep and wide it is, it takes four descriptors: a folder in a folder is moved up to the
 /// top before what is in it is looked at. Follows no symbolic link, and enters no other file
-/// system.
+/// system, nor a directory of another user than the owner: a run may have moved it here.
 class FolderRemoval {
  public:
   enum class Result { gone, more, stays };
 
-  /// The folder that is there now; what takes its name later is not touched.
-  explicit FolderRemoval(std::string path);
+  /// The folder that is there now; what takes its name later is not touched. `owner` is the user
+  /// of the run; nullopt: any user's directories are removed, as far as this process may.
+  explicit FolderRemoval(std::string path, std::optional<uid_t> owner = std::nullopt);
 
   /// Goes on for so long, or a little longer. `stays`: a whole look at it changed nothing, and
   /// problem() says why.
@@ -29,8 +31,11 @@ class FolderRemoval {
  private:
   class Turn;
   bool look();
+  [[nodiscard]] bool is_owners(uid_t uid) const { return !owner_ || uid == *owner_; }
+  void make_accessible(int folder, const char* name) const;
 
   std::string path_;
+  std::optional<uid_t> owner_;
   dev_t device_ = 0;
   ino_t inode_ = 0;           ///< 0: it has not been seen yet
   std::uint64_t lifted_ = 0;  ///< folders that were moved up, for their names

@@ -31,6 +31,10 @@ std::optional<SpawnError> TempFolder::make(const std::optional<Credentials>& own
     return error;
   }
   path_ = std::move(path);
+  // Root's own runs may remove any directory. Of another run, w8yd removes with root's permissions
+  // only what that run's user could remove.
+  const uid_t uid = owner ? owner->uid : geteuid();
+  if (uid != 0) owner_ = uid;
   if (owner && chown(path_.c_str(), owner->uid, owner->gid) != 0)
     return failed("can't hand over the folder " + path_, errno);
   return std::nullopt;
@@ -39,17 +43,18 @@ std::optional<SpawnError> TempFolder::make(const std::optional<Credentials>& own
 TempFolder::~TempFolder() {
   if (path_.empty() || rmdir(path_.c_str()) == 0 || errno == ENOENT) return;
   if (folders_ != nullptr) {
-    folders_->remove(std::move(path_));
+    folders_->remove(std::move(path_), owner_);
     return;
   }
-  loop::in_background(loop_, [removal = FolderRemoval(path_)]() mutable {
+  loop::in_background(loop_, [removal = FolderRemoval(path_, owner_)]() mutable {
     while (removal.go_on(TempFolders::piece) == FolderRemoval::Result::more) {
     }
   });
 }
 
 struct TempFolders::Leftover {
-  Leftover(loop::Loop& loop, std::string path) : removal(std::move(path)), again(loop.timers()) {}
+  Leftover(loop::Loop& loop, std::string path, std::optional<uid_t> owner)
+      : removal(std::move(path), owner), again(loop.timers()) {}
 
   FolderRemoval removal;  ///< the other thread's while it works on it
   Duration pause = shortest_pause;
@@ -65,8 +70,8 @@ TempFolders::~TempFolders() {
   for (const auto& one : all_) one->again.cancel();
 }
 
-void TempFolders::remove(std::string path) {
-  all_.push_back(std::make_shared<Leftover>(loop_, std::move(path)));
+void TempFolders::remove(std::string path, std::optional<uid_t> owner) {
+  all_.push_back(std::make_shared<Leftover>(loop_, std::move(path), owner));
   ready_.push_back(all_.back());
   go_on();
 }

@@ -36,7 +36,8 @@ class TempFolders {
   /// Once for each folder that stays; and once more, without a reason, when it is gone after all.
   std::function<void(const std::string& path, const std::string& why)> on_stays;
 
-  void remove(std::string path);
+  /// `owner` as of FolderRemoval.
+  void remove(std::string path, std::optional<uid_t> owner = std::nullopt);
   [[nodiscard]] std::size_t left() const { return all_.size(); }
 
  private:
@@ -69,7 +70,8 @@ class TempFolder {
  private:
   loop::Loop& loop_;
   TempFolders* folders_;
-  std::string path_;  ///< empty: not made
+  std::string path_;            ///< empty: not made
+  std::optional<uid_t> owner_;  ///< user of the run, if it is not root
 };
 
 }  // namespace w8y::process

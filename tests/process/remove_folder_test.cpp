@@ -127,6 +127,46 @@ TEST_CASE("folders that their owner closed to himself are opened again") {
   CHECK_FALSE(std::filesystem::exists(path));
 }
 
+TEST_CASE("a directory of another user that a run moved into its own is left alone") {
+  if (!is_root()) {
+    MESSAGE("needs root, to have files of several users: skipped");
+    return;
+  }
+  constexpr uid_t runs_user = 61234;
+  const TempDir folder;
+  const std::string path = folder.path() + "/run";
+  std::filesystem::create_directories(path + "/mine/deep/moved/inner");
+  std::filesystem::create_directories(path + "/taken");
+  for (const char* name : {"", "/mine", "/mine/deep"})
+    REQUIRE(chown((path + name).c_str(), runs_user, runs_user) == 0);
+  for (const char* name : {"/mine/deep/moved", "/mine/deep/moved/inner", "/taken"})
+    REQUIRE(chown((path + name).c_str(), 61235, 61235) == 0);
+  // Files and empty directories of others, in directories of its own, the run could remove itself.
+  folder.file("run/mine/file", "x");
+  folder.file("run/mine/deep/moved/precious", "keep me");
+  folder.file("run/taken/precious", "keep me");
+  process::FolderRemoval removal(path, runs_user);
+  Left result = Left::more;
+  while (result == Left::more) result = removal.go_on(1s);
+  CHECK(result == Left::stays);
+  CHECK(removal.problem().find("it belongs to user 61235, not to the user of the run") !=
+        std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(path + "/mine/file"));
+  CHECK(folder.read("run/taken/precious") == "keep me");
+  std::size_t kept = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(path))
+    if (entry.path().filename() == "precious") ++kept;
+  CHECK(kept == 2);
+  // Neither is the whole of another user's directory that was put in the place of the run's.
+  REQUIRE(chown(path.c_str(), 61235, 61235) == 0);
+  CHECK(removal.go_on(1s) == Left::stays);
+  // Root's own runs have no such limit.
+  process::FolderRemoval of_root(path);
+  result = Left::more;
+  while (result == Left::more) result = of_root.go_on(1s);
+  CHECK(result == Left::gone);
+}
+
 TEST_CASE("another folder of the name is not touched") {
   const TempDir folder;
   const std::string path = folder.path() + "/one";
