@@ -1,11 +1,14 @@
 #include "executor/needs.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <tuple>
 #include <utility>
 
 #include "process/find_program.hpp"
+#include "process/spawn_way.hpp"
 
 namespace w8y::executor {
 
@@ -16,15 +19,17 @@ using process::SpawnError;
 /// Where nothing can be put: the child of a trial ends at its exec.
 constexpr const char* no_program = "/proc/w8y-no-program";
 
-std::optional<SpawnError> look_at_program(const std::string& program) {
+std::optional<SpawnError> look_at_program(const std::string& program, bool as_root) {
   const auto lack = [](int error, std::string text) {
     return SpawnError{error, std::move(text), false, SpawnError::About::program};
   };
   if (program.find('/') != std::string::npos && program.front() != '/')
     return lack(EINVAL, "neither a name nor an absolute path");
   const auto found = process::find_program(program);
-  if (!found.path.empty()) return std::nullopt;
-  return lack(ENOENT, found.problem);
+  if (found.path.empty()) return lack(ENOENT, found.problem);
+  const std::string why = as_root ? process::distrust_of_program(found.path) : std::string();
+  if (why.empty()) return std::nullopt;
+  return lack(EACCES, why + "; set `user`, so that its runs are not root's");
 }
 
 }  // namespace
@@ -46,7 +51,11 @@ Needs needs_of(const Rule& rule) {
   Needs needs{child.run_as, child.env_file, child.cwd, child.rlimits, child.nice, {}};
   // A folder of its own for each run: where it can't be made, the host is short of something.
   if (needs.cwd == "temp") needs.cwd = "/";
-  if (rule.is_command()) needs.program = rule.command->front();
+  if (rule.is_command()) {
+    needs.program = rule.command->front();
+  } else if (geteuid() == 0) {
+    needs.program = rule.executor;  // a run that root owns needs a program that only root can write
+  }
   return needs;
 }
 
@@ -56,7 +65,9 @@ Looked look_for(const Needs& needs, std::atomic<NeedsStep>& step) {
   looked.problem = process::resolve(needs.run_as, looked.account);
   if (looked.problem || needs.program.empty()) return looked;
   step = NeedsStep::program;
-  looked.problem = look_at_program(needs.program);
+  const auto& credentials = looked.account.credentials;
+  const uid_t uid = credentials ? credentials->uid : geteuid();
+  looked.problem = look_at_program(needs.program, uid == 0);
   return looked;
 }
 

@@ -19,7 +19,8 @@ struct Needs {
   std::string cwd = "/";
   std::vector<ResourceLimit> rlimits;
   std::optional<int> nice;
-  std::string program;  ///< of a command; empty: an executor, which is asked itself
+  /// Of a command, or as root of any list. Empty: an executor, which the probe runs itself.
+  std::string program;
 
   /// Every host has it.
   [[nodiscard]] bool none() const { return *this == Needs{}; }

@@ -101,25 +101,27 @@ std::optional<std::string> interpreter_of(int fd) {
   return elf_interpreter<Elf32_Ehdr, Elf32_Phdr>(fd, start);
 }
 
-bool is_good_program(std::string program, bool& lasts) {
-  for (int depth = 0; depth < most_interpreters; ++depth) {
-    if (!program.starts_with('/')) return false;
-    const TrustedFile file = open_trusted(program, local_walk());
-    if (file.error == ENOENT || file.error == ENOTDIR) {
-      // Nothing is there, and exec says so at once. But whatever is put there later may be
-      // another's.
-      lasts = false;
-      return true;
+/// Opens a program and then each of its interpreters, as the kernel does. Returns the first one
+/// that `walk` does not trust, or the last one.
+TrustedFile open_program(std::string program, const PathWalk& walk) {
+  for (int depth = 0;; ++depth) {
+    TrustedFile file = open_trusted(program, walk);
+    if (!file.problem.empty()) {
+      file.problem = program + ' ' + file.problem;
+      return file;
     }
-    if (!file.problem.empty()) return false;
     auto next = interpreter_of(file.fd);
-    if (!next) return false;
-    if (next->empty()) return true;
+    if (next && next->empty()) return file;
+    if (!next || !next->starts_with('/') || depth == most_interpreters) {
+      file.error = ENOEXEC;
+      file.problem = program + " has no known interpreter";
+      return file;
+    }
     program = std::move(*next);
   }
-  return false;
 }
 
+/// Where nothing is, the start fails at once; but whatever is put there later may be another's.
 bool is_good(const TrustedFile& file, bool& lasts) {
   if (file.problem.empty()) return true;
   lasts = false;
@@ -136,9 +138,15 @@ std::string key_of(const SpawnRequest& request) {
 bool is_ours_and_local(const std::string& program, const std::string& cwd,
                        const std::string& env_file, bool& lasts) {
   lasts = true;
-  if (!is_good_program(program, lasts)) return false;
+  if (!program.starts_with('/') || !is_good(open_program(program, local_walk()), lasts))
+    return false;
   if (!cwd.empty() && !is_good(open_trusted_folder(cwd, local_walk()), lasts)) return false;
   return env_file.empty() || is_good(open_trusted(env_file, local_walk()), lasts);
+}
+
+std::string distrust_of_program(const std::string& program) {
+  const TrustedFile file = open_program(program, {});
+  return file.error == EACCES ? file.problem : std::string();
 }
 
 /// What both threads use. The other one may never come back, so it keeps this.

@@ -25,6 +25,11 @@ namespace w8y::process {
 bool is_ours_and_local(const std::string& program, const std::string& cwd,
                        const std::string& env_file, bool& lasts);
 
+/// Why root must not run a program: another user can write it, its interpreter, or a directory
+/// above one of them. Empty: only root can, or the program does not exist. May take as long as a
+/// file system does.
+std::string distrust_of_program(const std::string& program);
+
 /// Knows the way of a start, or finds it out on a thread of its own, because a mere look may take
 /// for ever. An answer holds for ten seconds.
 class SpawnWays {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <condition_variable>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -238,6 +239,32 @@ TEST_CASE("looks may go while one of them hangs") {
     });
   }
   gate->open();
+}
+
+TEST_CASE("root runs no program that another user can write, nor its interpreter") {
+  if (!is_root()) return;
+  const TempDir folder;
+  Needs needs;
+  needs.program = folder.script("run", "exit 0");
+  CHECK(lacks(needs).empty());
+  chmod(needs.program.c_str(), 0777);
+  CHECK(lacks(needs).find("run can be written by its group or others") != std::string::npos);
+  CHECK(lacks(needs).find("set `user`") != std::string::npos);
+  needs.run_as.user = "nobody";
+  CHECK(lacks(needs).empty());
+  needs.run_as.user.reset();
+  std::filesystem::create_directories(folder / "theirs");
+  std::filesystem::copy_file("/bin/sh", folder / "theirs/sh");
+  needs.program = folder.file("by-theirs", "#!" + (folder / "theirs/sh") + "\nexit 0\n", 0755);
+  CHECK(lacks(needs).empty());
+  REQUIRE(chown((folder / "theirs").c_str(), 61234, 61234) == 0);
+  CHECK(lacks(needs).find("theirs/sh is in " + (folder / "theirs")) != std::string::npos);
+}
+
+TEST_CASE("as root, the program of an executor is a prerequisite") {
+  Rule rule;
+  rule.executor = "/opt/run";
+  CHECK(executor::needs_of(rule).program == (is_root() ? "/opt/run" : ""));
 }
 
 }  // namespace needs_test
