@@ -67,6 +67,8 @@ class ConfigHost {
   /// or the folders above it where there are any. A file that is not there is judged by where it
   /// would stand. Asked only of files that a config names, and only as root.
   virtual std::string distrust(const std::string& path) = 0;
+  /// The mode of a file that every user can read, in octal ("0644"); empty: others cannot read it.
+  virtual std::string exposed(const std::string& /*path*/) { return {}; }
   /// What is wrong with a Redis URL, and what would be right; empty: nothing. Must not show the
   /// URL, which may hold a password. Core knows no more of a URL than its scheme.
   virtual std::string url_problem(const std::string& url);
@@ -85,6 +87,7 @@ class SystemConfigHost : public ConfigHost {
   unsigned processors() override;
   std::string missing(const std::string& path) override;
   std::string distrust(const std::string& path) override;
+  std::string exposed(const std::string& path) override;
   std::string token_problem(const std::string& path) override;
 };
 ConfigHost& system_config_host();

@@ -1,4 +1,4 @@
-// Opens a file by a path that nobody else can redirect: folder by folder, link by link.
+// Opens files by paths that no other user can redirect: directory by directory, link by link.
 #pragma once
 
 #include <sys/stat.h>
@@ -35,6 +35,17 @@ struct PathWalk {
 TrustedFile open_trusted(const std::string& path, const PathWalk& walk = {});
 /// The same for a folder: the descriptor is O_PATH.
 TrustedFile open_trusted_folder(const std::string& path, const PathWalk& walk = {});
+enum class WriteAs {
+  append,   ///< at the end of a file, a device or a FIFO
+  replace,  ///< a regular file, emptied first; never through a symbolic link
+};
+/// Opens a file for writing, without blocking; creates it with `mode` if it does not exist. Root
+/// opens it in a directory that open_trusted_folder() trusts, never through a symbolic link, and a
+/// regular file only if no other user can write it.
+TrustedFile open_own_for_writing(const std::string& path, WriteAs how, mode_t mode);
+/// Why root cannot rely on a directory, or on the way to it: "is in …, which belongs to …". Empty:
+/// it can, or the directory does not exist, or the program does not run as root.
+std::string distrust_of_folder(const std::string& path);
 /// The same without a look at who can write it.
 TrustedFile open_any(const std::string& path);
 /// Root opens only what only root can write; anybody else opens what there is to be opened.

@@ -23,7 +23,7 @@ void LogSettings::start(const Config& config) {
 std::string LogSettings::prepare(const Config&, const Config& wanted) {
   const std::string problem = log_.prepare(settings_of(wanted));
   if (problem.empty()) return {};
-  return "log_file " + wanted.supervisor.log_file + " can't be opened: " + problem;
+  return "log_file \"" + wanted.supervisor.log_file + "\" " + problem;
 }
 
 void LogSettings::commit(const Config& wanted) {

@@ -10,6 +10,7 @@
 #include <w8y/status_token.hpp>
 
 #include "ops/listener.hpp"
+#include "ops/unix_listener.hpp"
 
 namespace w8y::app {
 
@@ -44,6 +45,19 @@ std::string read_token(const Config& config, Secret& into) {
   StatusToken token = read_status_token(path);
   into = std::move(token.token);
   return token.problem.empty() ? std::string() : "status_token_file " + path + " " + token.problem;
+}
+
+/// Why another user could by now put a socket in the place of ours; empty: none can.
+std::string replaceable(const std::string& address) {
+  StatusAddress at;
+  parse_status_address(address, at);
+  if (!at.is_unix()) return {};
+  try {
+    ops::check_socket_folder(at.path);
+    return {};
+  } catch (const std::exception& error) {
+    return error.what();
+  }
 }
 
 }  // namespace
@@ -125,7 +139,10 @@ void StatusServers::take_back() {
 std::string StatusServers::prepare(const Config& running, const Config& wanted) {
   if (std::string why = read_token(wanted, next_token_); !why.empty()) return why;
   for (const auto& address : wanted.supervisor.status) {
-    if (servers_.contains(address)) continue;
+    if (servers_.contains(address)) {
+      if (std::string why = replaceable(address); !why.empty()) return why;
+      continue;
+    }
     try {
       next_[address] = serve_instead(address, wanted);
     } catch (const std::exception& error) {

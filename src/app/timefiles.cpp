@@ -1,11 +1,12 @@
 #include "app/timefiles.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+
+#include <w8y/trusted_path.hpp>
 
 #include "loop/background.hpp"
 
@@ -17,14 +18,10 @@ namespace {
 std::string write_time(const std::string& file, std::int64_t time) {
   const std::string temporary = file + ".0";
   const std::string text = std::to_string(time);
-  // Not through a link that somebody else may have put there.
-  const int fd =
-      open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
-  if (fd < 0) return temporary + ": " + std::strerror(errno);
-  const bool wrote = write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  const int error = errno;
-  close(fd);
-  if (!wrote) return temporary + ": " + std::strerror(error);
+  const TrustedFile opened = open_own_for_writing(temporary, WriteAs::replace, 0644);
+  if (opened.fd < 0) return temporary + ' ' + opened.problem;
+  if (write(opened.fd, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+    return temporary + ": " + std::strerror(errno);
   if (rename(temporary.c_str(), file.c_str()) != 0) return file + ": " + std::strerror(errno);
   return {};
 }

@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <climits>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -95,6 +97,14 @@ std::string SystemConfigHost::distrust(const std::string& path) {
   const TrustedFile file = open_trusted(path);
   // What is not there, or not to be reached, is as safe as the way to it, which was looked at.
   return file.error == EACCES ? file.problem : std::string();
+}
+
+std::string SystemConfigHost::exposed(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0 || (status.st_mode & S_IROTH) == 0) return {};
+  std::array<char, 8> mode{};
+  std::snprintf(mode.data(), mode.size(), "%04o", static_cast<unsigned>(status.st_mode) & 07777U);
+  return mode.data();
 }
 
 std::string SystemConfigHost::token_problem(const std::string& path) {

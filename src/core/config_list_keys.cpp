@@ -279,7 +279,10 @@ constexpr Key<Rule> list_rows[] = {
      },
      [](auto& rule) { return name_of<OnFailure>(on_failures, rule.schedule().on_failure); },
      std::nullopt, schedule_only},
-    {"timefile", "", [](auto& v, auto& rule) { v.path(rule.schedule().timefile.edit()); },
+    {"timefile", "",
+     [](auto& v, auto& rule) {
+       v.trusted_path(rule.schedule().timefile.edit(), ConfigValue::IfMissing::refused_later);
+     },
      [](auto& rule) { return *rule.schedule().timefile; }, std::nullopt, schedule_only},
     {"claim_timeout", R"("0s")", [](auto& v, auto& rule) { v.duration(rule.job().claim_timeout); },
      [](auto& rule) { return as_text(rule.job().claim_timeout); }, std::nullopt, job_only},

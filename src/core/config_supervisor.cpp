@@ -44,6 +44,7 @@ void read_url(ConfigValue value, RedisSettings& redis) {
   if (const std::string problem = value.reading().host.url_problem(url); !problem.empty()) {
     return value.wrong(problem);
   }
+  if (url_text(url) != url) value.warn_if_exposed(value.file());
   redis.url = url;
 }
 
@@ -86,7 +87,7 @@ void read_status(const ConfigValue& value, SupervisorSettings& supervisor) {
 /// The file is looked into where it can be read: `--check` may run as a user who may not.
 void read_token_file(const ConfigValue& value, SupervisorSettings& supervisor) {
   std::string path;
-  if (!value.trusted_path(path)) return;
+  if (!value.secret_path(path)) return;
   if (const std::string problem = value.reading().host.token_problem(path); !problem.empty())
     return value.wrong(quote_start(path) + " " + problem);
   supervisor.status_token_file = path;
@@ -123,16 +124,16 @@ constexpr Choice<LogFormat> log_formats[] = {
 constexpr Key<RedisSettings> redis_rows[] = {
     {"url", R"("redis://localhost:6379")", [](auto& v, auto& redis) { read_url(v, redis); },
      [](auto& redis) { return url_text(redis.url.view()); }},
-    {"password_file", "", [](auto& v, auto& redis) { v.trusted_path(redis.password_file); },
+    {"password_file", "", [](auto& v, auto& redis) { v.secret_path(redis.password_file); },
      [](auto& redis) { return as_text(redis.password_file); }},
     {"sentinel_password_file", "",
-     [](auto& v, auto& redis) { v.trusted_path(redis.sentinel_password_file); },
+     [](auto& v, auto& redis) { v.secret_path(redis.sentinel_password_file); },
      [](auto& redis) { return as_text(redis.sentinel_password_file); }},
     {"tls_ca", "", [](auto& v, auto& redis) { v.trusted_path(redis.tls_ca); },
      [](auto& redis) { return as_text(redis.tls_ca); }},
     {"tls_cert", "", [](auto& v, auto& redis) { v.trusted_path(redis.tls_cert); },
      [](auto& redis) { return as_text(redis.tls_cert); }},
-    {"tls_key", "", [](auto& v, auto& redis) { v.trusted_path(redis.tls_key); },
+    {"tls_key", "", [](auto& v, auto& redis) { v.secret_path(redis.tls_key); },
      [](auto& redis) { return as_text(redis.tls_key); }},
     {"tls_server_name", "",
      [](auto& v, auto& redis) { v.text(redis.tls_server_name, "the name to check"); },
@@ -171,7 +172,10 @@ constexpr Key<SupervisorSettings> supervisor_rows[] = {
        v.template choice<LogFormat>(supervisor.log_format, log_formats);
      },
      [](auto& supervisor) { return name_of<LogFormat>(log_formats, supervisor.log_format); }},
-    {"log_file", "", [](auto& v, auto& supervisor) { v.path(supervisor.log_file); },
+    {"log_file", "",
+     [](auto& v, auto& supervisor) {
+       v.trusted_path(supervisor.log_file, ConfigValue::IfMissing::refused_later);
+     },
      [](auto& supervisor) { return as_text(supervisor.log_file); }},
     {"drain_timeout", R"("30s")",
      [](auto& v, auto& supervisor) { v.duration(supervisor.drain_timeout); },

@@ -190,6 +190,19 @@ bool ConfigValue::trusted_path(std::string& into, IfMissing if_missing) const {
   return true;
 }
 
+bool ConfigValue::secret_path(std::string& into) const {
+  if (!trusted_path(into)) return false;
+  warn_if_exposed(into);
+  return true;
+}
+
+void ConfigValue::warn_if_exposed(const std::string& path) const {
+  const std::string mode = reading_->host.exposed(path);
+  if (!mode.empty())
+    warn(quote_start(path) + " holds a secret and has mode " + mode +
+         ", so every user can read it; chmod o-r it");
+}
+
 bool ConfigValue::texts(std::vector<std::string>& into, const std::string& what,
                         bool may_be_empty) const {
   if (node_->kind != Node::Kind::array) {

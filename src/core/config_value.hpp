@@ -83,6 +83,10 @@ class ConfigValue {
   /// where it is missing.
   enum class IfMissing { mistake, refused_later };
   bool trusted_path(std::string& into, IfMissing if_missing = IfMissing::mistake) const;
+  /// The same for a file with a secret: warns if every user can read it.
+  bool secret_path(std::string& into) const;
+  /// Warns if every user can read the file at `path`, which holds a secret.
+  void warn_if_exposed(const std::string& path) const;
   /// An array of texts; `may_be_empty` is about each text.
   bool texts(std::vector<std::string>& into, const std::string& what, bool may_be_empty) const;
   bool is_table() const;

@@ -42,6 +42,20 @@ TrustedFile opened(int fd) {
   return file;
 }
 
+/// Why users other than root and `also` can write the file of this `status`; empty: they cannot.
+std::string writable_by_others(const struct stat& status, uid_t also) {
+  if (status.st_uid != 0 && status.st_uid != also)
+    return "belongs to user " + std::to_string(status.st_uid);
+  // With an ACL, the group's bits are its mask: the most that anyone named in it can do.
+  if (!S_ISLNK(status.st_mode) && (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    return "can be written by its group or others";
+  return {};
+}
+
+constexpr const char* must_be_roots =
+    "; w8yd runs as root, so it must belong to root, and nobody else may write it (chown root, "
+    "chmod go-w)";
+
 /// A walk to a file. `place_` is the folder that was reached: it is open, and the way to it is
 /// trusted.
 class Walker {
@@ -59,7 +73,6 @@ class Walker {
   TrustedFile step(const std::string& name);
   TrustedFile follow(int link, const std::string& path);
   std::string enter(TrustedFile&& place, std::string path);
-  [[nodiscard]] std::string writable_by_others(const struct stat& status) const;
   [[nodiscard]] std::string in_folder(const std::string& why) const;
   [[nodiscard]] std::string who() const { return walk_.also == 0 ? "only root" : "only its owner"; }
 
@@ -83,16 +96,6 @@ void Walker::add(const std::string& path) {
   rest_.insert(rest_.end(), names.rbegin(), names.rend());
 }
 
-/// Why others can write the file of this `status`; empty: they can't.
-std::string Walker::writable_by_others(const struct stat& status) const {
-  if (status.st_uid != 0 && status.st_uid != walk_.also)
-    return "belongs to user " + std::to_string(status.st_uid);
-  // With an ACL, the group's bits are its mask: the most that anyone named in it can do.
-  if (!S_ISLNK(status.st_mode) && (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-    return "can be written by its group or others";
-  return {};
-}
-
 std::string Walker::in_folder(const std::string& why) const {
   return "is in " + at_ + ", which " + why + "; w8yd runs as root, so " + who() +
          " may be able to write there";
@@ -108,13 +111,13 @@ std::string Walker::enter(TrustedFile&& place, std::string path) {
     if (std::string why = walk_.look(place_.fd, status_); !why.empty()) return why;
   struct stat as_if = status_;
   if ((status_.st_mode & S_ISVTX) != 0) as_if.st_mode &= ~static_cast<mode_t>(S_IWGRP | S_IWOTH);
-  const std::string why = writable_by_others(as_if);
+  const std::string why = writable_by_others(as_if, walk_.also);
   return why.empty() ? why : in_folder(why);
 }
 
 TrustedFile Walker::follow(int link, const std::string& path) {
   if (++links_ > most_links) return failed(ELOOP);
-  if (const std::string why = writable_by_others(status_); !why.empty())
+  if (const std::string why = writable_by_others(status_, walk_.also); !why.empty())
     return failed(EACCES, "is reached by the link " + path + ", which " + why +
                               "; w8yd runs as root, so " + who() + " may be able to change it");
   std::array<char, PATH_MAX> target;
@@ -158,10 +161,9 @@ TrustedFile Walker::go() {
     if (file.fd < 0) continue;
     if (walk_.look)
       if (why = walk_.look(file.fd, status_); !why.empty()) return failed(EACCES, std::move(why));
-    if (why = writable_by_others(status_); why.empty()) return file;
-    return failed(EACCES, why +
-                              "; w8yd runs as root, so it must belong to root, and nobody else "
-                              "may write it (chown root, chmod go-w)");
+    if (!S_ISREG(status_.st_mode)) return file;  // the caller decides
+    if (why = writable_by_others(status_, walk_.also); why.empty()) return file;
+    return failed(EACCES, why + must_be_roots);
   }
   return std::move(place_);
 }
@@ -175,6 +177,31 @@ TrustedFile Walker::open_found() const {
   if (status.st_dev != status_.st_dev || status.st_ino != status_.st_ino)
     return failed(EAGAIN, "was replaced while it was opened; try again");
   return file;
+}
+
+TrustedFile not_opened(int error) {
+  return failed(error, "cannot be opened: " + std::generic_category().message(error));
+}
+
+/// Opens `name` in an open directory, or in the working directory (AT_FDCWD).
+TrustedFile open_for_writing(int folder, const char* name, WriteAs how, bool links, mode_t mode) {
+  const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK |
+                    (how == WriteAs::append ? O_APPEND : 0) | (links ? 0 : O_NOFOLLOW);
+  TrustedFile file = opened(openat(folder, name, flags, mode));
+  if (file.fd >= 0) return file;
+  if (errno == ELOOP && !links) return failed(ELOOP, "is a symbolic link; must be the file itself");
+  if (errno == ENXIO) return failed(ENXIO, "is a FIFO that no process reads, or a socket");
+  return not_opened(errno);
+}
+
+/// Why root must not write to an open file, which may be in a sticky directory.
+std::string distrust_of_target(struct stat status) {
+  // What is written to a device changes no file.
+  if (S_ISCHR(status.st_mode)) return {};
+  if (S_ISREG(status.st_mode) && status.st_nlink > 1)
+    return "has another name (a hard link); w8yd runs as root, so it must have only one";
+  const std::string why = writable_by_others(status, 0);
+  return why.empty() ? why : why + must_be_roots;
 }
 
 std::optional<std::string> from_root(const std::string& path) {
@@ -221,6 +248,39 @@ TrustedFile open_trusted_folder(const std::string& path, const PathWalk& walk) {
   TrustedFile found = walker.go();
   if (found.problem.empty() && !S_ISDIR(walker.status().st_mode)) return failed(ENOTDIR);
   return found;
+}
+
+TrustedFile open_own_for_writing(const std::string& path, WriteAs how, mode_t mode) {
+  if (path.find('\0') != std::string::npos) return failed(ENOENT, "has a NUL byte in its name");
+  const bool root = geteuid() == 0;
+  const std::size_t slash = path.rfind('/');
+  const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
+  if (name.empty() || name == "." || name == "..") return failed(EISDIR);
+  TrustedFile folder;
+  if (root) {
+    folder = open_trusted_folder(slash == std::string::npos ? "." : path.substr(0, slash + 1));
+    if (folder.error != 0 && folder.error != EACCES) return not_opened(folder.error);
+    if (!folder.problem.empty()) return folder;
+  }
+  TrustedFile file =
+      open_for_writing(root ? folder.fd : AT_FDCWD, root ? name.c_str() : path.c_str(), how,
+                       how == WriteAs::append && !root, mode);
+  if (file.fd < 0) return file;
+  struct stat status {};
+  if (fstat(file.fd, &status) != 0) return failed(errno);
+  const bool regular = S_ISREG(status.st_mode);
+  if (std::string why = root ? distrust_of_target(status) : std::string(); !why.empty())
+    return failed(EACCES, std::move(why));
+  if (how == WriteAs::append) return file;
+  if (!regular) return failed(EINVAL, "is not a regular file; must be one");
+  if (ftruncate(file.fd, 0) != 0) return failed(errno);
+  return file;
+}
+
+std::string distrust_of_folder(const std::string& path) {
+  if (geteuid() != 0) return {};
+  const TrustedFile way = open_trusted_folder(path);
+  return way.error == EACCES ? way.problem : std::string();
 }
 
 TrustedFile open_any(const std::string& path) {

@@ -56,21 +56,24 @@ class Log::Impl {
 
   void configure(const LogSettings& settings) {
     LogSettings next = settings;
-    const int error = settings.file == settings_.file ? 0 : sink_->open(settings.file);
-    if (error != 0) next.file = settings_.file;
+    const std::string problem =
+        settings.file == settings_.file ? std::string() : sink_->open(settings.file);
+    if (!problem.empty()) next.file = settings_.file;
     apply(next);
-    if (error != 0) complain(settings.file, error);
+    if (!problem.empty()) complain(settings.file, problem);
   }
 
   std::string prepare(const LogSettings& settings) {
-    if (settings.file == settings_.file) return {};
-    const int error = sink_->prepare(settings.file);
-    return error == 0 ? std::string() : std::strerror(error);
+    std::string problem = sink_->prepare(settings.file);
+    // A reload only checks the present file again: SIGHUP is what opens it anew.
+    if (settings.file == settings_.file) sink_->discard_prepared();
+    return problem;
   }
 
   void reopen() {
     if (settings_.file.empty()) return;
-    if (const int error = sink_->open(settings_.file); error != 0) complain(settings_.file, error);
+    if (const auto problem = sink_->open(settings_.file); !problem.empty())
+      complain(settings_.file, problem);
   }
 
   [[nodiscard]] bool enabled(LogLevel level) const { return logger_.should_log(level_of(level)); }
@@ -92,9 +95,8 @@ class Log::Impl {
     logger_.set_level(level_of(settings_.level));
   }
 
-  void complain(const std::string& file, int error) {
-    write(LogLevel::error, "can't open the log file",
-          {{"file", file}, {"error", std::strerror(error)}});
+  void complain(const std::string& file, const std::string& problem) {
+    write(LogLevel::error, "can't open the log file", {{"file", file}, {"error", problem}});
   }
 
   [[nodiscard]] std::string notice(std::uint64_t lost, int error) const {

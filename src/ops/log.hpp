@@ -112,8 +112,8 @@ class Log final : public LineLog {
 
   /// A file that can't be opened is said in the log, which goes on where it was.
   void configure(const LogSettings& settings);
-  /// Opens the file of settings to come, so that configure() can't fail; nothing changes yet. Why
-  /// it can't be opened; empty: it is.
+  /// Opens the file of settings to come, so that configure() can't fail; nothing changes yet. The
+  /// present file is only checked again. Why it can't be opened; empty: it is.
   std::string prepare(const LogSettings& settings);
   /// Opens the file anew, after it was moved away (SIGHUP).
   void reopen();

@@ -1,12 +1,13 @@
 #include "ops/log_sink.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <utility>
+
+#include <w8y/trusted_path.hpp>
 
 namespace w8y::ops {
 
@@ -21,29 +22,33 @@ LogSink::LogSink(Notice notice) : notice_(std::move(notice)), fd_(STDERR_FILENO)
 
 LogSink::~LogSink() {
   if (owned_) close(fd_);
-  if (prepared_ >= 0) close(prepared_);
+  discard_prepared();
 }
 
-int LogSink::prepare(const std::string& path) {
-  if (prepared_ >= 0) close(std::exchange(prepared_, -1));
+std::string LogSink::prepare(const std::string& path) {
+  discard_prepared();
+  if (path.empty()) return {};
+  TrustedFile file = open_own_for_writing(path, WriteAs::append, 0640);
+  if (file.fd < 0) return std::move(file.problem);
   prepared_path_ = path;
-  if (path.empty()) return 0;
-  // Not blocking, for the case that it is a FIFO that nobody reads.
-  prepared_ =
-      ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0640);
-  return prepared_ < 0 ? errno : 0;
+  prepared_ = std::exchange(file.fd, -1);
+  return {};
 }
 
-int LogSink::open(const std::string& path) {
+void LogSink::discard_prepared() {
+  if (prepared_ >= 0) close(std::exchange(prepared_, -1));
+}
+
+std::string LogSink::open(const std::string& path) {
   if (prepared_ < 0 || prepared_path_ != path)
-    if (const int error = prepare(path); error != 0) return error;
+    if (std::string problem = prepare(path); !problem.empty()) return problem;
   const int fd = path.empty() ? STDERR_FILENO : std::exchange(prepared_, -1);
   if (owned_) close(fd_);
   fd_ = fd;
   owned_ = !path.empty();
   torn_ = false;
   stuck_ = false;
-  return 0;
+  return {};
 }
 
 bool LogSink::takes_long_lines() const {

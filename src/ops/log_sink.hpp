@@ -22,11 +22,12 @@ class LogSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
   LogSink(const LogSink&) = delete;
   LogSink& operator=(const LogSink&) = delete;
 
-  /// Appends to a file from now on (mode 0640 if it is new); empty: to standard error. On an error,
-  /// its errno, and everything stays as it was.
-  int open(const std::string& path);
+  /// Appends to a file from now on (mode 0640 if it is new), which open_own_for_writing() opens;
+  /// empty: to standard error. Returns why it cannot, and then changes nothing.
+  std::string open(const std::string& path);
   /// Opens it, and no more: open() of the same path takes what was opened, and can't fail.
-  int prepare(const std::string& path);
+  std::string prepare(const std::string& path);
+  void discard_prepared();
   /// A file or a socket: they take a line as a whole, however long it is, and soon.
   [[nodiscard]] bool takes_long_lines() const;
   [[nodiscard]] std::uint64_t lost() const { return lost_in_all_; }

@@ -23,9 +23,15 @@ namespace fs = std::filesystem;
   throw std::runtime_error("can't use the folder " + path + ": " + why);
 }
 
+/// As of a config: another user who can write a directory above it can put another in its place.
+void check_way(const std::string& path) {
+  if (const std::string why = distrust_of_folder(path); !why.empty()) cant_use(path, "it " + why);
+}
+
 void make(const std::string& path) {
   std::error_code error;
   const fs::path parent = fs::path(path).parent_path();
+  check_way(parent.string());
   fs::create_directories(parent, error);
   if (error) cant_use(path, "can't make " + parent.string() + ": " + error.message());
   if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) cant_use(path, std::strerror(errno));
@@ -38,10 +44,7 @@ void check(const std::string& path) {
   if (status.st_uid != geteuid()) cant_use(path, "it belongs to another user");
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     cant_use(path, "others can write in it; chmod go-w it, or name a folder of its own");
-  if (geteuid() != 0) return;
-  // As of a config: who can write a folder above it can put another in its place.
-  if (const TrustedFile way = open_trusted_folder(path); !way.problem.empty())
-    cant_use(path, "it " + way.problem);
+  check_way(path);
 }
 
 }  // namespace

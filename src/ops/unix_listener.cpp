@@ -15,6 +15,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include <w8y/trusted_path.hpp>
+
 namespace w8y::ops {
 
 namespace {
@@ -65,6 +67,17 @@ class FolderLock {
   int fd_;
 };
 
+std::string folder_of(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
+/// Another user who can write a directory above the socket can put another one in its place.
+void check_way(const std::string& path, const std::string& folder) {
+  if (const std::string why = distrust_of_folder(folder); !why.empty())
+    cant_listen(path, "its folder " + why);
+}
+
 /// Who can write in the folder can put a socket of his in the place of ours, and answer for us.
 void check_folder(const std::string& path, const std::string& folder) {
   struct stat status {};
@@ -77,6 +90,7 @@ void check_folder(const std::string& path, const std::string& folder) {
     cant_listen(path,
                 "its folder can be written by its group or others, who could answer in our place; "
                 "chmod go-w it, or name a folder of its own");
+  check_way(path, folder);
 }
 
 std::string name_of(pid_t pid) {
@@ -122,6 +136,10 @@ std::optional<SocketHolder> who_listens(const std::string& path) {
   return holder_at(path, address_of(path));
 }
 
+void check_socket_folder(const std::string& path) {
+  check_folder(path, folder_of(path));
+}
+
 UnixListener::UnixListener(std::string path) : path_(std::move(path)) {
   try {
     bind_and_listen();
@@ -133,18 +151,17 @@ UnixListener::UnixListener(std::string path) : path_(std::move(path)) {
 
 void UnixListener::bind_and_listen() {
   const sockaddr_un address = address_of(path_);
-  const std::string folder = std::filesystem::path(path_).parent_path().string();
-  if (!folder.empty()) {
-    std::error_code error;
-    std::filesystem::create_directories(folder, error);
-    if (error) cant_listen(path_, "can't make its folder: " + error.message());
-  }
-  check_folder(path_, folder.empty() ? "." : folder);
+  const std::string folder = folder_of(path_);
+  check_way(path_, folder_of(folder));
+  std::error_code not_made;
+  std::filesystem::create_directories(folder, not_made);
+  if (not_made) cant_listen(path_, "can't make its folder: " + not_made.message());
+  check_folder(path_, folder);
   fd_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd_ < 0) fail_errno(path_);
   // Linux gives the file the mode of the socket: nobody else can connect before the chmod below.
   fchmod(fd_, socket_mode);
-  const FolderLock lock(folder.empty() ? "." : folder);
+  const FolderLock lock(folder);
   remove_if_stale(path_, address);
   if (bind(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
     fail_errno(path_);

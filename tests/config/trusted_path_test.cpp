@@ -178,4 +178,67 @@ TEST_CASE("folders, and files of another user who is believed too") {
   CHECK(open_trusted(place / "f", walk).problem == "is not to our liking");
 }
 
+TEST_CASE("root writes to a file in a directory of its own, and creates it with its mode") {
+  if (can_not_be_tried()) return;
+  const Place place;
+  const std::string path = place / "new";
+  {
+    const TrustedFile file = open_own_for_writing(path, WriteAs::append, 0640);
+    REQUIRE(file.fd >= 0);
+    REQUIRE(write(file.fd, "one", 3) == 3);
+  }
+  struct stat status {};
+  REQUIRE(stat(path.c_str(), &status) == 0);
+  CHECK((status.st_mode & 0777 & ~0640U) == 0);
+  REQUIRE(write(open_own_for_writing(path, WriteAs::append, 0640).fd, " two", 4) == 4);
+  CHECK(w8y::test::read_file(path) == "one two");
+  REQUIRE(write(open_own_for_writing(path, WriteAs::replace, 0640).fd, "three", 5) == 5);
+  CHECK(w8y::test::read_file(path) == "three");
+  CHECK(open_own_for_writing("/dev/null", WriteAs::append, 0640).fd >= 0);
+  CHECK(has(open_own_for_writing(place / "none/f", WriteAs::append, 0640).problem,
+            "cannot be opened: No such file or directory"));
+  CHECK(open_own_for_writing(place / "none/", WriteAs::append, 0640).error == EISDIR);
+}
+
+TEST_CASE("root writes to no file that another user chose") {
+  if (can_not_be_tried()) return;
+  const Place place;
+  const auto refusal = [](const std::string& path, WriteAs how) {
+    return open_own_for_writing(path, how, 0640).problem;
+  };
+  const std::string precious = place.file("precious");
+  place.link(precious, "link");
+  give_away(place.file("theirs"));
+  place.folder("dir");
+  place.link(precious, "dir/link");
+  give_away(place / "dir");
+  place.folder("sticky", 01777);
+  std::filesystem::create_hard_link(precious, place / "sticky/hard");
+  place.folder("shared", 0777);
+  for (const WriteAs how : {WriteAs::append, WriteAs::replace}) {
+    CHECK(has(refusal(place / "link", how), "is a symbolic link"));
+    CHECK(has(refusal(place / "theirs", how), "belongs to user 61234"));
+    CHECK(has(refusal(place / "dir/link", how), "is in " + (place / "dir")));
+    CHECK(has(refusal(place / "dir/new", how), "which belongs to user 61234"));
+    CHECK(has(refusal(place / "sticky/hard", how), "hard link"));
+    CHECK(has(refusal(place / "shared/new", how), "can be written by its group or others"));
+  }
+  CHECK(w8y::test::read_file(precious) == "text");
+  CHECK_FALSE(std::filesystem::exists(place / "dir/new"));
+  CHECK_FALSE(std::filesystem::exists(place / "shared/new"));
+}
+
+TEST_CASE("opening a FIFO for writing does not wait for a reader") {
+  const w8y::test::TempDir dir;
+  const std::string fifo = dir / "fifo";
+  REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);
+  CHECK(open_own_for_writing(fifo, WriteAs::replace, 0600).error == ENXIO);
+  CHECK(open_own_for_writing(fifo, WriteAs::append, 0600).error == ENXIO);
+  const int reader = open(fifo.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  REQUIRE(reader >= 0);
+  CHECK(open_own_for_writing(fifo, WriteAs::append, 0600).fd >= 0);
+  CHECK(has(open_own_for_writing(fifo, WriteAs::replace, 0600).problem, "is not a regular file"));
+  close(reader);
+}
+
 }  // namespace trusted_path_test

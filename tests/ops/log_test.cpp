@@ -277,7 +277,7 @@ TEST_CASE("a log file is opened before it is used, and what can't be opened is k
   const TempDir folder;
   Log log({LogLevel::info, LogFormat::text, folder / "log"});
   const LogSettings wrong{LogLevel::info, LogFormat::text, folder / "missing/log"};
-  CHECK(log.prepare(wrong) == "No such file or directory");
+  CHECK(log.prepare(wrong) == "cannot be opened: No such file or directory");
   const LogSettings next{LogLevel::info, LogFormat::text, folder / "later"};
   CHECK(log.prepare(next).empty());
   log.info("before");
@@ -288,15 +288,36 @@ TEST_CASE("a log file is opened before it is used, and what can't be opened is k
   CHECK(read_file(folder / "moved").find("after") != std::string::npos);
 }
 
+TEST_CASE(
+    "root writes its log through no link, at the start, at a reload and when it is reopened") {
+  if (geteuid() != 0) return;
+  const TempDir folder;
+  const std::string precious = folder.file("ld.so.preload", "");
+  const LogSettings settings{LogLevel::info, LogFormat::text, folder / "logs/w8yd.log"};
+  std::filesystem::create_directories(folder / "logs");
+  Log log(settings);
+  log.info("before");
+  // The directory becomes another user's, who plants the link.
+  const auto plant = [&] {
+    REQUIRE(chown((folder / "logs").c_str(), 61234, 61234) == 0);
+    std::filesystem::remove(settings.file);
+    std::filesystem::create_symlink(precious, settings.file);
+  };
+  plant();
+  CHECK(log.prepare(settings).find("which belongs to user 61234") != std::string::npos);
+  log.reopen();
+  log.info("after");
+  const Log other(settings);
+  CHECK(read_file(precious).empty());
+}
+
 TEST_CASE("a full disk costs lines, which are counted and told") {
   const TempDir folder;
-  std::filesystem::create_symlink("/dev/full", folder / "log");
-  Log log({LogLevel::info, LogFormat::text, folder / "log"});
+  Log log({LogLevel::info, LogFormat::text, "/dev/full"});
   log.info("lost 1");
   log.info("lost 2");
   CHECK(log.lost() == 2);
-  std::filesystem::remove(folder / "log");
-  log.reopen();
+  log.configure({LogLevel::info, LogFormat::text, folder / "log"});
   log.info("back");
   const std::string text = read_file(folder / "log");
   CHECK(text.find("warn: lines of the log were lost lines=2 error=\"No space left on device\"\n") !=

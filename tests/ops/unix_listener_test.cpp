@@ -50,6 +50,21 @@ TEST_CASE("a socket for owner and group, in a folder that is made, removed at th
   CHECK_FALSE(std::filesystem::exists(path));
 }
 
+TEST_CASE("root puts its socket below no directory that another user can write") {
+  if (geteuid() != 0) return;
+  const TempDir folder;
+  std::filesystem::create_directories(folder / "theirs/run");
+  { const UnixListener listener(folder / "theirs/run/s"); }
+  REQUIRE(chown((folder / "theirs").c_str(), 61234, 61234) == 0);
+  const std::string why =
+      "its folder is in " + (folder / "theirs") + ", which belongs to user 61234";
+  CHECK(problem_of(folder / "theirs/run/s").find(why) != std::string::npos);
+  // Nor does it make a directory there.
+  CHECK(problem_of(folder / "theirs/new/s").find("belongs to user 61234") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(folder / "theirs/new"));
+  CHECK_THROWS_AS(check_socket_folder(folder / "theirs/run/s"), std::runtime_error);
+}
+
 TEST_CASE("a socket that somebody answers is left alone") {
   const TempDir folder;
   const UnixListener first(folder / "s");

@@ -89,6 +89,44 @@ TEST_CASE("as root, files that others can write are refused") {
   CHECK(mistakes_in(text, host).empty());
 }
 
+TEST_CASE("as root, files in directories of other users are not written") {
+  FakeHost host;
+  host.distrusted["/l"] = "is in /, which belongs to user 5";
+  const std::string text =
+      "[supervisor]\nlog_file = \"/l\"\n[lists.w]\nsource = \"schedule\"\nexecutor = \"/x\"\n"
+      "timefile = \"/l\"\nqueues = \"A\"\n";
+  CHECK(mistakes_in(text, host) ==
+        Lines{"c:2:12: supervisor.log_file: \"/l\" is in /, which belongs to user 5",
+              "c:6:12: lists.w.timefile: \"/l\" is in /, which belongs to user 5"});
+  host.root = false;
+  CHECK(mistakes_in(text, host).empty());
+}
+
+TEST_CASE("a secret that every user can read is a warning with the mode of its file") {
+  FakeHost host;
+  host.root = false;
+  host.readable = {{"/pw", "0644"}, {"/token", "0604"}, {"c", "0666"}};
+  const auto warnings = [&](const std::string& url) {
+    return parse_config("[redis]\nurl = \"" + url +
+                            "\"\npassword_file = \"/pw\"\n[supervisor]\n"
+                            "status_token_file = \"/token\"\n[lists.w]\nexecutor = \"/x\"\n",
+                        "c", host)
+        .warnings;
+  };
+  const std::string rest = ", so every user can read it; chmod o-r it";
+  const Lines files = {
+      "c:3:1: redis.password_file: \"/pw\" holds a secret and has mode 0644" + rest,
+      "c:5:1: supervisor.status_token_file: \"/token\" holds a secret and has mode "
+      "0604" +
+          rest};
+  CHECK(warnings("redis://user@h") == files);
+  CHECK(
+      warnings("redis://user:secret@h") ==
+      Lines{files[0], "c:2:1: redis.url: \"c\" holds a secret and has mode 0666" + rest, files[1]});
+  host.readable.clear();
+  CHECK(warnings("redis://user:secret@h").empty());
+}
+
 TEST_CASE("a file that only runs need may be missing here: the config is every host's") {
   FakeHost host;
   host.absent = {"/e"};

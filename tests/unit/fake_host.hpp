@@ -18,6 +18,7 @@ class FakeHost : public ConfigHost {
   std::map<std::string, std::vector<std::string>> globs;
   std::map<std::string, std::string> variables;
   std::map<std::string, std::string> distrusted;
+  std::map<std::string, std::string> readable;  ///< by every user: the mode, by path
   std::set<std::string> absent;
   bool root = true;
   unsigned cpus = 8;
@@ -41,6 +42,7 @@ class FakeHost : public ConfigHost {
     return absent.count(path) != 0 ? "not found" : "";
   }
   std::string distrust(const std::string& path) override { return distrusted[path]; }
+  std::string exposed(const std::string& path) override { return readable[path]; }
   std::string url_problem(const std::string& url) override {
     return url == bad_url ? "has a bad port" : "";
   }
