@@ -34,7 +34,8 @@ struct SpawnRequest {
   bool close_others = true;     ///< every descriptor over 2
   bool die_with_parent = true;  ///< SIGKILL when the thread that spawned it goes
   bool no_new_privs = false;
-  bool keep_ignored = false;  ///< signals that we ignore stay ignored, but SIGPIPE (nohup)
+  bool keep_capabilities = false;  ///< for a process that is part of w8yd; root always keeps them
+  bool keep_ignored = false;       ///< signals that we ignore stay ignored, but SIGPIPE (nohup)
   std::optional<Credentials> credentials;
   std::optional<unsigned> umask;
   std::optional<int> nice;

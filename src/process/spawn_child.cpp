@@ -1,6 +1,7 @@
 #include "process/spawn_child.hpp"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/close_range.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -147,6 +148,21 @@ W8Y_BARE Step become(const ChildPlan& plan) {
   return Step::none;
 }
 
+/// Clears the permitted, effective and inheritable sets; the kernel lowers the ambient set with
+/// them (capabilities(7)). The bounding set stays: file capabilities need it.
+W8Y_BARE bool clear_capabilities() {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
+  if (syscall(SYS_capget, &header, sets) != 0) return false;
+  std::uint32_t any = 0;
+  for (auto& set : sets) {
+    any |= set.permitted | set.inheritable;
+    set = {0, 0, 0};
+  }
+  // Without a capability there is no need for capset, which a system call filter may refuse.
+  return any == 0 || syscall(SYS_capset, &header, sets) == 0;
+}
+
 /// A change of credentials clears the parent-death signal, so this comes after it. Whoever lost its
 /// parent before that call would never get the signal.
 W8Y_BARE bool tie_to_parent(const ChildPlan& plan) {
@@ -168,6 +184,8 @@ W8Y_BARE Step prepare(ChildPlan& plan) {
   if (const Step failed = become(plan); failed != Step::none) return failed;
   // Before what may take long: who lost its supervisor meanwhile ends there.
   if (!tie_to_parent(plan)) return Step::parent_death;
+  // After all that may need a capability: nice, limits, user.
+  if (plan.clear_capabilities && !clear_capabilities()) return Step::capabilities;
   // As the user, who may have the only right to it (a home on NFS), or none.
   if (plan.cwd != nullptr && syscall(SYS_chdir, plan.cwd) != 0) return Step::folder;
   if (plan.no_new_privs && syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)

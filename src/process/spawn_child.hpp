@@ -23,6 +23,7 @@ enum class Step {
   groups,
   group,
   user,
+  capabilities,
   folder,
   no_new_privs,
   parent_death,
@@ -60,6 +61,7 @@ struct ChildPlan {
   bool close_others = true;
   bool die_with_parent = true;
   bool no_new_privs = false;
+  bool clear_capabilities = false;
   bool keep_ignored = false;
   bool has_umask = false;
   bool has_nice = false;

@@ -110,9 +110,11 @@ void lay_out(const SpawnRequest& request, SpawnScratch& scratch, ChildPlan& plan
   plan.limit_resources = scratch.limit_resources.data();
   plan.limits = scratch.limits.data();
   plan.limit_count = scratch.limits.size();
+  const uid_t uid = request.credentials ? request.credentials->uid : geteuid();
+  plan.clear_capabilities = uid != 0 && !request.keep_capabilities;
   if (!request.credentials) return;
   plan.has_credentials = true;
-  plan.uid = request.credentials->uid;
+  plan.uid = uid;
   plan.gid = request.credentials->gid;
   plan.groups = request.credentials->groups.data();
   plan.group_count = request.credentials->groups.size();
@@ -139,6 +141,7 @@ SpawnError::About what_failed(Step step) {
     case Step::groups:
     case Step::group:
     case Step::user:
+    case Step::capabilities:
     case Step::folder:
     case Step::no_new_privs:
       return SpawnError::About::settings;
@@ -188,6 +191,8 @@ std::string text_of(const SpawnRequest& request, const SpawnFailure& failure) {
     case Step::user:
       return cant("change to user " +
                   (request.credentials ? std::to_string(request.credentials->uid) : ""));
+    case Step::capabilities:
+      return cant("clear its capabilities");
     case Step::folder:
       return cant("change to folder " + request.cwd);
     case Step::no_new_privs:

@@ -31,6 +31,7 @@ class SpawnService::Process : private ChildHandler {
     child.spawn.argv = options.helper;
     child.spawn.argv.front() = "w8yd";
     child.spawn.cwd = "/";
+    child.spawn.keep_capabilities = true;  // it changes the user of its children
     // Nothing else: its children show it until they are what they are to be. What binds names when
     // they are first called leaves what it finds in registers, which may be secret, on the stack.
     child.spawn.env.emplace_back("LD_BIND_NOW=1");
