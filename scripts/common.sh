@@ -19,8 +19,8 @@ build_packages=(
 )
 # shellcheck disable=SC2034
 test_packages=(
-  clang clang-format gearman-job-server gearman-tools iproute2 mandoc nodejs openssl procps prometheus
-  python3-dateutil python3-jsonschema python3-pyte shellcheck util-linux
+  clang clang-format devscripts gearman-job-server gearman-tools iproute2 mandoc nodejs openssl procps
+  prometheus python3-dateutil python3-jsonschema python3-pyte shellcheck util-linux
 )
 
 # Installs those of the packages that are missing, as root or by sudo.
