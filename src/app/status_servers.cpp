@@ -67,7 +67,7 @@ std::unique_ptr<ops::HttpServer> StatusServers::serve_at(const std::string& addr
   parse_status_address(address, at);
   ops::HttpGate gate;
   if (!at.is_unix())
-    gate = [this](const ops::HttpRequest& request) { return gate_.refusal(request); };
+    gate = [this](const ops::HttpRequest& request) { return gate_.judge(request); };
   const auto complain = [this](const std::string& complaint) {
     log_.debug(complaint, {{"from", "http"}});
   };

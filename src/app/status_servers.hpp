@@ -10,6 +10,7 @@
 #include "loop/loop.hpp"
 #include "ops/http_server.hpp"
 #include "ops/log.hpp"
+#include "ops/refused_tokens.hpp"
 #include "ops/tcp_gate.hpp"
 
 namespace w8y::app {
@@ -20,7 +21,11 @@ class StatusServers final : public Subsystem {
  public:
   /// `handler` answers on all of them.
   StatusServers(loop::Loop& loop, ops::LineLog& log, ops::HttpHandler& handler)
-      : loop_(loop), log_(log), handler_(handler) {}
+      : loop_(loop),
+        log_(log),
+        handler_(handler),
+        refused_tokens_(log, loop.clock(), loop.timers()),
+        gate_([this](const ops::HttpRequest& request) { refused_tokens_.add(request); }) {}
 
   /// Throws ops::SocketInUse if another w8yd has an address: whoever asks there would be answered
   /// by the wrong one; std::runtime_error if status_token_file has no token. Without an address for
@@ -30,7 +35,10 @@ class StatusServers final : public Subsystem {
   void abandon() override;
   void commit(const Config& wanted) override;
   void applied(const Config& config) override;
-  void stop() override { servers_.clear(); }
+  void stop() override {
+    servers_.clear();
+    refused_tokens_.flush();
+  }
 
  private:
   using Servers = std::map<std::string, std::unique_ptr<ops::HttpServer>>;  ///< by address
@@ -43,6 +51,7 @@ class StatusServers final : public Subsystem {
   loop::Loop& loop_;
   ops::LineLog& log_;
   ops::HttpHandler& handler_;
+  ops::RefusedTokens refused_tokens_;
   ops::TcpGate gate_;
   Secret next_token_;
   Servers servers_;

@@ -21,6 +21,7 @@ struct HttpRequest {
   std::string body;
   /// For a listener that can't trust whoever reaches it (TCP): headers as they came.
   std::string version;    ///< "HTTP/1.1"
+  std::string client;     ///< IP address of the client
   std::size_t hosts = 0;  ///< Host headers
   std::string host;       ///< the first of them
   std::string origin;
@@ -65,6 +66,8 @@ class HttpReply {
   /// Status 200. What is pushed over the stream's bound ends it, with `last_words` as its last
   /// bytes.
   virtual std::shared_ptr<HttpStream> stream(std::string content_type, std::string last_words) = 0;
+  /// The client is connected to the unix socket or has shown the token.
+  [[nodiscard]] virtual bool trusted() const { return false; }
 };
 using HttpReplyPtr = std::shared_ptr<HttpReply>;
 

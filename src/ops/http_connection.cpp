@@ -1,6 +1,5 @@
 #include "ops/http_connection.hpp"
 
-#include <strings.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "loop/loop.hpp"
+#include "ops/http_head.hpp"
 #include "ops/http_target.hpp"
 
 namespace w8y::ops {
@@ -78,6 +78,7 @@ class HttpConnection::Exchange {
   HttpRequest request;
   bool begun = false;       ///< the headers were seen
   bool unreadable = false;  ///< the target
+  bool trusted = false;     ///< as HttpReply::trusted()
   bool too_long = false;    ///< the body
   /// By the gate. It is told behind the body, which is passed over: who is still sending when the
   /// connection is closed may not get to read why.
@@ -156,6 +157,11 @@ class HttpConnection::Reply : public HttpReply {
     return stream ? stream : std::make_shared<Gone>();
   }
 
+  [[nodiscard]] bool trusted() const override {
+    const auto exchange = exchange_.lock();
+    return exchange && exchange->trusted;
+  }
+
  private:
   std::weak_ptr<Exchange> exchange_;
 };
@@ -210,43 +216,44 @@ void HttpConnection::on_completed() {
   begin();
 }
 
-void HttpConnection::read_head(const char* method, const char* version) {
-  const auto header = [this](const char* name) {
-    const char* value = MHD_lookup_connection_value(mhd_, MHD_HEADER_KIND, name);
-    return std::string(value != nullptr ? value : "");
-  };
-  const auto count_host = [](void* count, MHD_ValueKind, const char* name, const char*) {
-    if (strcasecmp(name, "Host") == 0) ++*static_cast<std::size_t*>(count);
-    return MHD_YES;
-  };
+/// Why the head is refused with 400; nullptr if it is not.
+const char* HttpConnection::read_head(const char* method, const char* version) {
   HttpRequest& request = exchange_->request;
+  if (const char* problem = read_fields(mhd_, request)) return problem;
+  request.method = std::strcmp(method, "HEAD") == 0 ? "GET" : method;
+  request.version = version;
   auto target = parse_target(exchange_->target);
   exchange_->unreadable = !target;
   if (target) request.path = std::move(target->path);
   if (target) request.query = std::move(target->query);
-  request.method = std::strcmp(method, "HEAD") == 0 ? "GET" : method;
-  request.version = version;
-  MHD_get_connection_values(mhd_, MHD_HEADER_KIND, count_host, &request.hosts);
-  request.host = header("Host");
-  request.origin = header("Origin");
-  request.authorization = header("Authorization");
-  request.content_type = header("Content-Type");
-  request.accept_encoding = header("Accept-Encoding");
-  request.last_event_id = header("Last-Event-ID");
-  const std::string length = header("Content-Length");
-  request.has_body = !header("Transfer-Encoding").empty() || (!length.empty() && length != "0");
+  return nullptr;
+}
+
+/// Refuses a head at once. The body is not awaited: where it ends is not known, or it is too long.
+MHD_Result HttpConnection::refuse_now(unsigned status, const std::string& why) {
+  exchange_->response = error_response(status, why);
+  exchange_->response->headers.emplace_back("Connection", "close");
+  return respond();
 }
 
 MHD_Result HttpConnection::on_headers(const char* method, const char* version) {
-  read_head(method, version);
-  if (shared_.gate) exchange_->refusal = shared_.gate(exchange_->request);
+  if (has_too_many_parameters(exchange_->target))
+    return refuse_now(414,
+                      "the query has more than " + std::to_string(max_parameters) + " parameters");
+  if (const char* problem = read_head(method, version)) return refuse_now(400, problem);
+  exchange_->trusted = !shared_.gate;
+  if (shared_.gate) {
+    HttpVerdict verdict = shared_.gate(exchange_->request);
+    exchange_->refusal = std::move(verdict.refusal);
+    exchange_->trusted = verdict.trusted;
+  }
   const char* length = MHD_lookup_connection_value(mhd_, MHD_HEADER_KIND, "Content-Length");
   if (length == nullptr) return MHD_YES;
   std::size_t size = 0;
   const auto [end, error] = std::from_chars(length, length + std::strlen(length), size);
   if (error == std::errc() && size <= shared_.limits.body) return MHD_YES;
-  exchange_->response = exchange_->refusal ? std::move(*exchange_->refusal)
-                                           : error_response(413, "the body is too long");
+  if (!exchange_->refusal) return refuse_now(413, "the body is too long");
+  exchange_->response = std::move(*exchange_->refusal);
   return respond();
 }
 

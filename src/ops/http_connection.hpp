@@ -27,8 +27,8 @@ struct HttpShared {
   HttpGate gate;
   std::function<void()> wake;  ///< the library has something to do: run it soon, not at once
   bool stopping = false;
-  std::uint64_t turns = 0;  ///< requests that were waited for
-  std::uint64_t looks = 0;  ///< of the library at what has come
+  std::uint64_t turns = 0;             ///< requests that were waited for
+  std::uint64_t looks = 0;             ///< of the library at what has come
   std::size_t streams = 0;  ///< that are open
   std::size_t unread = 0;   ///< bytes of answers that are held for their clients
 };
@@ -69,10 +69,11 @@ class HttpConnection {
   class Stream;
 
   void begin();
-  void read_head(const char* method, const char* version);
+  const char* read_head(const char* method, const char* version);
   MHD_Result on_headers(const char* method, const char* version);
   MHD_Result on_body(std::string_view data);
   MHD_Result on_complete();
+  MHD_Result refuse_now(unsigned status, const std::string& why);
   void hand_over();
   MHD_Result respond();
   MHD_Result queue(unsigned status, MHD_Response* response, const HttpResponse& about);

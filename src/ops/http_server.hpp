@@ -37,10 +37,16 @@ struct HttpLimits {
   Duration response_timeout = std::chrono::seconds(60);  ///< for all of a response, streams apart
 };
 
+/// Decision of a gate.
+struct HttpVerdict {
+  std::unique_ptr<HttpResponse> refusal;  ///< nullptr: the request is accepted
+  bool trusted = false;                   ///< as HttpReply::trusted()
+};
+
 /// Who may ask: called with the head of every request, before its body is read. A path that can't
-/// be read is empty. An answer refuses. The unix socket needs none, its file's mode says who may
-/// connect; TCP has TcpGate.
-using HttpGate = std::function<std::unique_ptr<HttpResponse>(const HttpRequest&)>;
+/// be read is empty. The unix socket needs none, its file's mode says who may connect, and all its
+/// clients are trusted; TCP has TcpGate.
+using HttpGate = std::function<HttpVerdict(const HttpRequest&)>;
 
 /// Listens while it lives. Destroying it tells streams and waiting clients that it ends, and
 /// removes the socket's file.

@@ -62,6 +62,12 @@ std::optional<HttpTarget> parse_target(std::string_view target) {
   return result;
 }
 
+bool has_too_many_parameters(std::string_view target) {
+  take(target, '?');
+  const auto separators = std::count(target.begin(), target.end(), '&');
+  return static_cast<std::size_t>(separators) >= max_parameters;
+}
+
 std::string percent_encode(std::string_view bytes) {
   constexpr std::string_view digits = "0123456789ABCDEF";
   constexpr std::string_view plain =

@@ -40,7 +40,7 @@ struct Server {
   }
   ops::HttpGate gate_of(bool gated) {
     if (!gated) return {};
-    return [this](const ops::HttpRequest& request) { return gate.refusal(request); };
+    return [this](const ops::HttpRequest& request) { return gate.judge(request); };
   }
 
   static void answer(const ops::HttpRequest& request, const ops::HttpReplyPtr& reply) {
@@ -89,6 +89,8 @@ void talk(Server& server, std::string_view bytes, std::size_t first) {
 void look_at_target(std::string_view text) {
   const auto target = ops::parse_target(text);
   if (!target) return;
+  fuzz::must(ops::has_too_many_parameters(text) || target->query.size() <= ops::max_parameters,
+             "parameters are counted");
   const auto again = ops::parse_target(ops::make_path(target->path));
   fuzz::must(again && again->path == target->path, "a path can be written and read again");
 }

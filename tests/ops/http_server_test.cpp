@@ -409,7 +409,7 @@ TEST_CASE("a gate may refuse before anybody handles a request") {
   std::string seen;
   const HttpServer server(loop, folder / "s", router, {}, [&](const HttpRequest& request) {
     seen = request.origin + " " + request.last_event_id;
-    return std::make_unique<HttpResponse>(error_response(403, "not you"));
+    return HttpVerdict{std::make_unique<HttpResponse>(error_response(403, "not you")), false};
   });
   const RawClient client(folder / "s");
   client.send("GET /ok HTTP/1.0\r\nOrigin: http://evil\r\nLast-Event-ID: a.7\r\n\r\n");
