@@ -58,8 +58,10 @@ struct Fleet::Link {
 /// stream, as long as the run and the client are there.
 class Fleet::LogStream final : private store::LogFollower::Handler {
  public:
-  LogStream(const FleetHostParts& parts, Link& link, std::string run, ops::HttpReplyPtr reply)
-      : run_(std::move(run)),
+  LogStream(const FleetHostParts& parts, Link& link, std::string run, ops::HttpReplyPtr reply,
+            ops::ClientPool::Hold hold)
+      : hold_(std::move(hold)),
+        run_(std::move(run)),
         reply_(std::move(reply)),
         beat_(parts.loop.timers()),
         loop_(parts.loop),
@@ -122,6 +124,7 @@ class Fleet::LogStream final : private store::LogFollower::Handler {
     });
   }
 
+  const ops::ClientPool::Hold hold_;
   const std::string run_;
   const ops::HttpReplyPtr reply_;
   std::shared_ptr<ops::HttpStream> stream_;
@@ -142,6 +145,7 @@ Fleet::Fleet(const FleetHostParts& parts)
              }),
       minutes_(parts.loop.clock(), parts.hour),
       sweep_(parts.loop.timers()),
+      log_pool_(max_log_streams),
       logs_sweep_(parts.loop.timers()) {}
 
 Fleet::~Fleet() = default;
@@ -269,9 +273,11 @@ void Fleet::minutes(std::vector<std::string> ids, std::int64_t last, Counted the
 
 void Fleet::follow(const std::string& run, ops::HttpReplyPtr reply) {
   std::erase_if(logs_, [](const auto& each) { return each->over(); });
-  if (logs_.size() >= max_log_streams)
+  const bool trusted = reply->trusted();
+  if (!log_pool_.fits(trusted))
     return reply->send(ops::error_response(503, "too many clients follow runs"));
-  logs_.push_back(std::make_unique<LogStream>(parts_, *link_, run, std::move(reply)));
+  logs_.push_back(
+      std::make_unique<LogStream>(parts_, *link_, run, std::move(reply), log_pool_.hold(trusted)));
   if (!logs_sweep_.pending()) sweep_logs();
 }
 

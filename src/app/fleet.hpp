@@ -13,6 +13,7 @@
 #include "app/known_figures.hpp"
 #include "app/redis_connection.hpp"
 #include "app/subsystem.hpp"
+#include "ops/client_pool.hpp"
 #include "ops/control.hpp"
 #include "ops/fleet_port.hpp"
 #include "store/fleet/member.hpp"
@@ -87,6 +88,7 @@ class Fleet final : public Subsystem,
   std::unique_ptr<Link> link_;
   std::unique_ptr<Link> left_;  ///< until it has forgotten us
   Timer sweep_;
+  ops::ClientPool log_pool_;
   std::vector<std::unique_ptr<LogStream>> logs_;
   Timer logs_sweep_;
   std::function<void()> changed_;

@@ -50,6 +50,7 @@ class Looker::Worker {
     Instant end{};
     std::shared_ptr<const redis::ClientOptions> reach;
     ConfigPtr config;
+    bool trusted = false;
   };
 
   struct Answered {
@@ -63,13 +64,14 @@ class Looker::Worker {
   // From the host's thread.
   void put(Question question) {
     const std::lock_guard lock(mutex_);
-    questions_.push_back(std::move(question));
+    (question.trusted ? trusted_questions_ : questions_).push_back(std::move(question));
     wake_.wake();
   }
   void stop() {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
     questions_.clear();
+    trusted_questions_.clear();
     wake_.wake();
   }
   std::vector<Answered> take() {
@@ -104,9 +106,12 @@ class Looker::Worker {
   }
   std::optional<Question> next() {
     const std::lock_guard lock(mutex_);
-    if (questions_.empty()) return std::nullopt;
-    Question question = std::move(questions_.front());
-    questions_.pop_front();
+    const bool one_kind = questions_.empty() || trusted_questions_.empty();
+    took_trusted_ = one_kind ? !trusted_questions_.empty() : !took_trusted_;
+    auto& from = took_trusted_ ? trusted_questions_ : questions_;
+    if (from.empty()) return std::nullopt;
+    Question question = std::move(from.front());
+    from.pop_front();
     return question;
   }
 
@@ -159,6 +164,8 @@ class Looker::Worker {
   loop::Wake& answered_;
   std::mutex mutex_;
   std::deque<Question> questions_;
+  std::deque<Question> trusted_questions_;
+  bool took_trusted_ = false;  ///< the last one was of these
   std::vector<Answered> answers_;
   bool stopping_ = false;
 
@@ -171,7 +178,7 @@ class Looker::Worker {
 };
 
 Looker::Looker(loop::Loop& loop, Ground ground, LookerLimits limits)
-    : loop_(loop), ground_(std::move(ground)), limits_(limits) {}
+    : loop_(loop), ground_(std::move(ground)), limits_(limits), pool_(limits.waiting) {}
 
 Looker::~Looker() {
   stop();
@@ -192,8 +199,8 @@ bool Looker::start_worker() {
   }
 }
 
-void Looker::ask(Look look, Then then) {
-  if (asked_.size() >= limits_.waiting || stopped_)
+void Looker::ask(Look look, Then then, bool trusted) {
+  if (!pool_.fits(trusted) || stopped_)
     return then(ops::error_response(
         503, stopped_ ? "w8yd ends" : "too many questions wait for Redis; ask again later"));
   if (!start_worker())
@@ -201,12 +208,13 @@ void Looker::ask(Look look, Then then) {
   if (!reach_) reach_ = std::make_shared<const redis::ClientOptions>(ground_.reach());
   const std::uint64_t id = ++last_;
   const Instant end = loop_.now() + limits_.patience;
-  Asked& asked = asked_.try_emplace(id, loop_.timers(), std::move(then)).first->second;
+  Asked& asked =
+      asked_.try_emplace(id, loop_.timers(), std::move(then), pool_.hold(trusted)).first->second;
   // The thread gives up by itself, unless it computes, or is busy with what others have asked.
   asked.patience.set(end + std::chrono::milliseconds(100), [this, id] {
     answer(id, no_answer("not within " + format_duration(limits_.patience)));
   });
-  worker_->put({id, std::move(look), end, reach_, ground_.config()});
+  worker_->put({id, std::move(look), end, reach_, ground_.config(), trusted});
 }
 
 void Looker::answer(std::uint64_t id, ops::HttpResponse response) {

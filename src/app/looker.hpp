@@ -15,14 +15,15 @@
 #include "app/subsystem.hpp"
 #include "loop/loop.hpp"
 #include "loop/wake.hpp"
+#include "ops/client_pool.hpp"
 #include "ops/http.hpp"
 
 namespace w8y::app {
 
 /// How much of it.
 struct LookerLimits {
-  std::size_t waiting = 32;                      ///< looks that are not answered yet
-  std::size_t answer = std::size_t{64} << 20;    ///< bytes
+  std::size_t waiting = 32;                    ///< looks that are not answered yet, in a ClientPool
+  std::size_t answer = std::size_t{64} << 20;  ///< bytes
   Duration patience = std::chrono::seconds(10);  ///< with one look, from the question on
   Duration unused = std::chrono::seconds(30);    ///< until the connection is closed
 };
@@ -45,8 +46,9 @@ class Looker final : public Subsystem {
   /// `look` runs on the other thread, one after the other: it may use what it was given and its
   /// sight, and ends by an answer, a look::Refusal or a redis::RedisError. `then` is called with
   /// the answer from the loop, or dropped with this. What can't be answered is 503: there are too
-  /// many questions, or Redis is away or takes too long.
-  void ask(Look look, Then then);
+  /// many questions, or Redis is away or takes too long. While both wait, a look for a trusted
+  /// client (HttpReply::trusted) and one for another client take turns.
+  void ask(Look look, Then then, bool trusted);
   /// Gives up what is being looked at, and waits for the thread: no longer than a look computes.
   void stop() override;
   /// The next look asks how Redis is reached.
@@ -55,9 +57,11 @@ class Looker final : public Subsystem {
  private:
   class Worker;
   struct Asked {
-    Asked(TimerQueue& timers, Then answer) : then(std::move(answer)), patience(timers) {}
+    Asked(TimerQueue& timers, Then answer, ops::ClientPool::Hold place)
+        : then(std::move(answer)), patience(timers), hold(std::move(place)) {}
     Then then;
     Timer patience;
+    ops::ClientPool::Hold hold;
   };
   [[nodiscard]] bool start_worker();
   void take_answers();
@@ -67,6 +71,7 @@ class Looker final : public Subsystem {
   const Ground ground_;
   const LookerLimits limits_;
   std::shared_ptr<const redis::ClientOptions> reach_;
+  ops::ClientPool pool_;
   std::map<std::uint64_t, Asked> asked_;
   std::uint64_t last_ = 0;
   bool stopped_ = false;

@@ -45,7 +45,7 @@ void RingPath::ask(const ops::HttpRequest& request, const ops::HttpReplyPtr& rep
   if (!ring) ring = std::make_shared<Ring>();
   if (!ring->out && loop_.now() < ring->good_until) return reply->send(ring->answer);
   ring->waiting.push_back(reply);
-  if (!ring->out) look(prefix, most, ring);
+  if (!ring->out) look(prefix, most, ring, reply->trusted());
 }
 
 void RingPath::forget_old() {
@@ -56,7 +56,8 @@ void RingPath::forget_old() {
   if (!oldest->second->out) rings_.erase(oldest);
 }
 
-void RingPath::look(const std::string& prefix, std::size_t most, const RingPtr& ring) {
+void RingPath::look(const std::string& prefix, std::size_t most, const RingPtr& ring,
+                    bool trusted) {
   ring->out = true;
   ring->asked = loop_.now();
   looker_.ask(
@@ -67,7 +68,8 @@ void RingPath::look(const std::string& prefix, std::size_t most, const RingPtr& 
       },
       [this, alive = std::weak_ptr<bool>(alive_), ring](ops::HttpResponse answer) {
         if (!alive.expired()) take(ring, std::move(answer));
-      });
+      },
+      trusted);
 }
 
 void RingPath::take(const RingPtr& ring, ops::HttpResponse answer) {

@@ -32,7 +32,7 @@ class RingPath {
   using RingPtr = std::shared_ptr<Ring>;
 
   void ask(const ops::HttpRequest& request, const ops::HttpReplyPtr& reply);
-  void look(const std::string& prefix, std::size_t most, const RingPtr& ring);
+  void look(const std::string& prefix, std::size_t most, const RingPtr& ring, bool trusted);
   void take(const RingPtr& ring, ops::HttpResponse answer);
   void forget_old();
 

@@ -25,7 +25,7 @@ bool names(const Config& config, const std::string& address) {
 constexpr ops::HttpLimits tcp_limits = {.connections = 48,
                                         .spare = 16,
                                         .body = std::size_t{256} << 10,
-                                        .streams = 24,
+                                        .streams = 32,
                                         .unread = std::size_t{64} << 20};
 
 /// What this host is called, besides its addresses.

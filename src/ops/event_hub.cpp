@@ -41,7 +41,11 @@ std::optional<std::string> run_of_event(const Kind& event) {
 }  // namespace
 
 EventHub::EventHub(loop::Loop& loop, std::string name, Duration patience)
-    : loop_(loop), name_(std::move(name)), patience_(patience), beat_(loop.timers()) {}
+    : loop_(loop),
+      name_(std::move(name)),
+      patience_(patience),
+      beat_(loop.timers()),
+      pool_(max_subscribers) {}
 
 EventHub::About EventHub::about(const Event& event) {
   return std::visit(
@@ -115,7 +119,7 @@ void EventHub::catch_up(HttpStream& stream, const EventFilter& filter, std::stri
 }
 
 void EventHub::subscribe(HttpReply& reply, EventFilter filter, std::string_view last) {
-  if (subscribers_.size() >= max_subscribers) {
+  if (!pool_.fits(reply.trusted())) {
     reply.send(error_response(503, "too many clients listen to events"));
     return;
   }
@@ -123,7 +127,7 @@ void EventHub::subscribe(HttpReply& reply, EventFilter filter, std::string_view 
   // So that the client sees its headers at once, and can come back before the first event.
   stream->push(": w8y events\n" + (last.empty() ? id_line(sequence_) : std::string()) + "\n");
   if (!last.empty()) catch_up(*stream, filter, last);
-  subscribers_.push_back({std::move(stream), std::move(filter)});
+  subscribers_.push_back({std::move(stream), std::move(filter), pool_.hold(reply.trusted())});
   keeps_ = true;
   needed_ = loop_.now();
   if (!beat_.pending()) arm();

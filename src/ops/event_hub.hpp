@@ -13,6 +13,7 @@
 #include <w8y/events.hpp>
 #include <w8y/timers.hpp>
 
+#include "ops/client_pool.hpp"
 #include "ops/http.hpp"
 
 namespace w8y::loop {
@@ -56,6 +57,7 @@ class EventHub : public EventHandler {
   struct Subscriber {
     std::shared_ptr<HttpStream> stream;
     EventFilter filter;
+    ClientPool::Hold hold;
   };
   /// What a filter looks at. Events without a list have none.
   struct About {
@@ -81,6 +83,7 @@ class EventHub : public EventHandler {
   const std::string name_;
   const Duration patience_;
   Timer beat_;
+  ClientPool pool_;
   std::vector<Subscriber> subscribers_;
   std::uint64_t sequence_ = 0;
   bool keeps_ = false;

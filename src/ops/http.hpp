@@ -66,7 +66,8 @@ class HttpReply {
   /// Status 200. What is pushed over the stream's bound ends it, with `last_words` as its last
   /// bytes.
   virtual std::shared_ptr<HttpStream> stream(std::string content_type, std::string last_words) = 0;
-  /// The client is connected to the unix socket or has shown the token.
+  /// The client is connected to the unix socket or has shown the token: it may use all of each
+  /// ClientPool.
   [[nodiscard]] virtual bool trusted() const { return false; }
 };
 using HttpReplyPtr = std::shared_ptr<HttpReply>;

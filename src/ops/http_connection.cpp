@@ -94,23 +94,23 @@ class HttpConnection::Exchange {
     if (answered() || connection_ == nullptr) return;
     HttpShared& shared = connection_->shared_;
     const std::size_t size = with.body.size();
-    if (size > always_room && shared.unread > 0 && shared.unread + size > shared.limits.unread)
+    if (size > always_room && shared.unread.held(trusted) > 0 && !shared.unread.fits(trusted, size))
       with = error_response(503, "others have not read their long answers yet; ask again soon");
     response = std::move(with);
-    unread_ = response->body.size();
-    shared.unread += unread_;
+    unread_ = shared.unread.hold(trusted, response->body.size());
     connection_->resume();
   }
 
   std::shared_ptr<HttpStream> open_stream(std::string type, std::string last_words) {
     if (answered() || connection_ == nullptr) return nullptr;
     HttpShared& shared = connection_->shared_;
-    if (shared.streams >= shared.limits.streams) {
-      answer(error_response(503, "there are " + std::to_string(shared.streams) +
+    if (!shared.streams.fits(trusted)) {
+      const std::size_t open = shared.streams.held(true) + shared.streams.held(false);
+      answer(error_response(503, "there are " + std::to_string(open) +
                                      " streams already; ask again when one has ended"));
       return nullptr;
     }
-    ++shared.streams;
+    open_ = shared.streams.hold(trusted);
     stream_type = std::move(type);
     stream = std::make_shared<Stream>(*connection_, std::move(last_words));
     connection_->resume();
@@ -119,16 +119,16 @@ class HttpConnection::Exchange {
 
   void forget_connection() {
     if (connection_ == nullptr) return;
-    HttpShared& shared = std::exchange(connection_, nullptr)->shared_;
-    shared.unread -= std::exchange(unread_, 0);
-    if (!stream) return;
-    --shared.streams;
-    stream->forget_connection();
+    connection_ = nullptr;
+    unread_ = {};
+    open_ = {};
+    if (stream) stream->forget_connection();
   }
 
  private:
   HttpConnection* connection_;
-  std::size_t unread_ = 0;  ///< what it counts for in HttpShared::unread
+  ClientPool::Hold unread_;  ///< in HttpShared::unread
+  ClientPool::Hold open_;    ///< in HttpShared::streams
 };
 
 class HttpConnection::Reply : public HttpReply {

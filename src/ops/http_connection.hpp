@@ -10,6 +10,7 @@
 
 #include <w8y/timers.hpp>
 
+#include "ops/client_pool.hpp"
 #include "ops/http.hpp"
 #include "ops/http_server.hpp"
 
@@ -29,8 +30,8 @@ struct HttpShared {
   bool stopping = false;
   std::uint64_t turns = 0;             ///< requests that were waited for
   std::uint64_t looks = 0;             ///< of the library at what has come
-  std::size_t streams = 0;  ///< that are open
-  std::size_t unread = 0;   ///< bytes of answers that are held for their clients
+  ClientPool streams{limits.streams};  ///< that are open
+  ClientPool unread{limits.unread};    ///< bytes of answers that are held for their clients
 };
 
 /// receiving: the request is not complete. waiting: the handler has it; the library has suspended

@@ -25,9 +25,9 @@ struct HttpLimits {
   std::size_t body = std::size_t{1} << 20;   ///< longer: 413
   std::size_t head = std::size_t{32} << 10;  ///< request line, headers and buffers of a connection
   std::size_t stream = std::size_t{256} << 10;  ///< bytes that a slow reader of a stream may owe
-  std::size_t streams = 64;                     ///< at once; who asks for more gets a 503
-  /// Bytes of answers that clients have not read; a long one over this is a 503. One may be longer,
-  /// if it is the only one.
+  std::size_t streams = 48;                     ///< open at once, in a ClientPool; 503 for more
+  /// Bytes of answers that clients have not read, in a ClientPool; a long answer over this is a
+  /// 503. A trusted client and one that is not may each have one that is longer.
   std::size_t unread = std::size_t{256} << 20;
   /// From the connection, or the end of the request before, to the end of a request; and how long
   /// a client may read nothing of what it is sent.

@@ -15,8 +15,9 @@ namespace w8y::ops {
 
 namespace {
 
-/// Each takes one of the server's connections, and the others are for everybody else.
-constexpr std::size_t most_clients = 16;
+/// Each takes a connection of its server. A browser has no way to send the token with its stream,
+/// so the half for clients without it is what pages over TCP have.
+constexpr std::size_t most_clients = 32;
 /// Changes are told this much after the first of them, and so long after those before.
 constexpr Duration gathering = std::chrono::milliseconds(50);
 constexpr Duration pace = std::chrono::milliseconds(250);
@@ -90,6 +91,7 @@ LiveHub::LiveHub(loop::Loop& loop, Control& control, FleetPort& fleet, Hour& hou
       control_(control),
       fleet_(loop, fleet, [this] { arm(); }),
       hour_(hour),
+      pool_(most_clients),
       tick_(loop.timers()),
       walk_(loop.timers()),
       send_(loop.timers()),
@@ -265,9 +267,10 @@ void LiveHub::tell(const std::string& fields) {
 
 void LiveHub::subscribe(HttpReply& reply, const std::string& last_id) {
   std::erase_if(clients_, [](const Client& client) { return client.gone; });
-  if (clients_.size() >= most_clients)
+  if (!pool_.fits(reply.trusted()))
     return reply.send(error_response(503, "too many pages are open on this host"));
   Client client;
+  client.hold = pool_.hold(reply.trusted());
   client.stream = reply.stream("text/event-stream", live_last_words);
   push(client, "retry: 1000\n\n");  // so that the client sees its headers at once
   if (state_ == State::asleep) wake();

@@ -13,6 +13,7 @@
 #include <w8y/hour.hpp>
 #include <w8y/timers.hpp>
 
+#include "ops/client_pool.hpp"
 #include "ops/control.hpp"
 #include "ops/fleet_port.hpp"
 #include "ops/http.hpp"
@@ -50,6 +51,7 @@ class LiveHub final : public EventHandler {
     LiveFleet::Cursor at;
     bool whole = false;  ///< all was sent: from now on, changes
     bool gone = false;
+    ClientPool::Hold hold;
   };
   struct Told {
     std::uint64_t number = 0;
@@ -87,6 +89,7 @@ class LiveHub final : public EventHandler {
   LiveFleet fleet_;
   Hour& hour_;
   State state_ = State::asleep;
+  ClientPool pool_;
   std::vector<Client> clients_;
   LiveRows rows_;
   std::string host_;  ///< as it was told

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -36,9 +37,10 @@ struct Host {
             },
             [] { return std::make_shared<const Config>(); }};
   }
-  void ask(Looker::Look look) {
-    looker.ask(std::move(look),
-               [this](ops::HttpResponse response) { answers.push_back(std::move(response)); });
+  void ask(Looker::Look look, bool trusted = true) {
+    looker.ask(
+        std::move(look),
+        [this](ops::HttpResponse response) { answers.push_back(std::move(response)); }, trusted);
   }
   /// Asks for a key, and waits for the answer.
   ops::HttpResponse get(const std::string& key) {
@@ -111,6 +113,49 @@ TEST_CASE(
   CHECK(host.answers[2].status == 503);
   server.resume();
   REQUIRE(turn_until(host.loop, [&] { return host.get("a").body == "1"; }));
+}
+
+TEST_CASE("looker: clients that are not trusted have half of the queue, and every other turn") {
+  RedisServer server;
+  Host host({.waiting = 8});
+  host.url = server.url();
+  REQUIRE(turn_until(host.loop, [&] { return host.get("a").status == 200; }));
+  host.answers.clear();
+  // The thread is held in the first look until all others wait.
+  const auto begun = std::make_shared<std::atomic<bool>>(false);
+  const auto go = std::make_shared<std::atomic<bool>>(false);
+  const auto say = [](const char* word) { return [word](look::Sight&) { return text(word); }; };
+  host.ask(
+      [begun, go](look::Sight&) {
+        *begun = true;
+        begun->notify_all();
+        go->wait(false);
+        return text("first");
+      },
+      false);
+  begun->wait(false);
+  for (int i = 0; i < 3; ++i) host.ask(say("any"), false);
+  host.ask(say("never"), false);
+  REQUIRE(host.answers.size() == 1);
+  CHECK(host.answers[0].status == 503);
+  CHECK(host.answers[0].body.find("too many questions") != std::string::npos);
+  for (int i = 0; i < 4; ++i) host.ask(say("trusted"), true);
+  CHECK(host.answers.size() == 1);
+  host.ask(say("never"), true);
+  REQUIRE(host.answers.size() == 2);
+  CHECK(host.answers[1].status == 503);
+  host.answers.clear();
+  *go = true;
+  go->notify_all();
+  host.wait_for_answers(8);
+  std::vector<std::string> order;
+  for (const auto& answer : host.answers) order.push_back(answer.body);
+  CHECK(order == std::vector<std::string>{"first", "trusted", "any", "trusted", "any", "trusted",
+                                          "any", "trusted"});
+  host.answers.clear();
+  host.ask(say("any"), false);
+  host.wait_for_answers(1);
+  CHECK(host.answers[0].body == "any");
 }
 
 TEST_CASE("looker: its end does not wait for a Redis that is stuck") {

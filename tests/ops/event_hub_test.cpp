@@ -30,10 +30,12 @@ struct FakeStream : HttpStream {
 };
 
 struct FakeReply : HttpReply {
+  bool is_trusted = false;
   std::shared_ptr<FakeStream> opened = std::make_shared<FakeStream>();
   HttpResponse answer;
   void send(HttpResponse response) override { answer = std::move(response); }
   std::shared_ptr<HttpStream> stream(std::string, std::string) override { return opened; }
+  [[nodiscard]] bool trusted() const override { return is_trusted; }
 };
 
 struct Hub {
@@ -130,6 +132,31 @@ TEST_CASE("nothing is kept for nobody, for long") {
   f.start("03");
   // Though no number was given meanwhile, this one has not seen all.
   CHECK(names_in(*f.join("a1b2.2")) == Names{"reset"});
+}
+
+TEST_CASE("clients that are not trusted have half of the event streams") {
+  Hub f;
+  std::vector<std::shared_ptr<FakeStream>> open;
+  const auto join = [&](bool trusted) {
+    FakeReply reply;
+    reply.is_trusted = trusted;
+    f.hub.subscribe(reply, {});
+    if (reply.answer.status == 200) open.push_back(reply.opened);
+    return reply.answer.status;
+  };
+  for (int i = 0; i < 8; ++i) CHECK(join(false) == 200);
+  CHECK(join(false) == 503);
+  for (int i = 0; i < 8; ++i) CHECK(join(true) == 200);
+  CHECK(join(true) == 503);
+  // One of each kind leaves, which the next event finds out.
+  open.front()->close();
+  open.back()->close();
+  f.hub.on_event(HostChanged{HostState::running, ""});
+  CHECK(f.hub.subscribers() == 14);
+  CHECK(join(false) == 200);
+  CHECK(join(false) == 503);
+  CHECK(join(true) == 200);
+  CHECK(join(true) == 503);
 }
 
 }  // namespace event_hub_test

@@ -117,6 +117,7 @@ struct PageStream : HttpStream {
 };
 
 struct PageReply : HttpReply {
+  bool is_trusted = false;
   std::shared_ptr<PageStream> opened = std::make_shared<PageStream>();
   unsigned status = 0;
 
@@ -125,6 +126,7 @@ struct PageReply : HttpReply {
     status = 200;
     return opened;
   }
+  [[nodiscard]] bool trusted() const override { return is_trusted; }
 };
 
 struct LiveFixture {
@@ -312,7 +314,7 @@ TEST_CASE("many pages share what is looked at") {
   LiveFixture f;
   for (int i = 0; i < 50; ++i) f.control.add("list" + std::to_string(i));
   std::vector<std::shared_ptr<PageStream>> pages;
-  for (int i = 0; i < 16; ++i) pages.push_back(f.open());
+  for (int i = 0; i < 16; ++i) pages.push_back(f.open());  // half of the pool: without the token
   REQUIRE(f.until([&] {
     return std::ranges::all_of(pages, [](const auto& page) { return page->count("ready") == 1; });
   }));
@@ -320,6 +322,13 @@ TEST_CASE("many pages share what is looked at") {
   PageReply late;
   f.hub.subscribe(late, {});
   CHECK(late.status == 503);
+  std::vector<PageReply> local(17);
+  for (PageReply& reply : local) {
+    reply.is_trusted = true;
+    f.hub.subscribe(reply, {});
+  }
+  CHECK(local[15].status == 200);
+  CHECK(local[16].status == 503);
   pages[3]->gone = true;
   f.control.lists["list3"].state = ListState::paused;
   f.hub.on_event(ListChanged{"list3", ListState::paused, ""});

@@ -178,6 +178,33 @@ TEST_CASE("an ambiguous head is refused before the token is checked") {
   });
 }
 
+TEST_CASE("clients without the token have half of the streams and of the unread answers") {
+  Fixture f({.streams = 4, .unread = std::size_t{20} << 20});
+  const std::string any = " HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  const std::string trusted =
+      std::string(" HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ") + token + "\r\n\r\n";
+  std::vector<std::unique_ptr<RawClient>> clients;
+  const auto ask = [&](const std::string& bytes) {
+    clients.push_back(std::make_unique<RawClient>(f.port));
+    clients.back()->send(bytes);
+    return status_in(clients.back()->receive_until("\r\n"));
+  };
+  beside(f.loop, [&] {
+    HttpClient client(address_of(f.text()));
+    CHECK(client.get("/who").body == "127.0.0.1 any");
+    for (int i = 0; i < 2; ++i) CHECK(ask("GET /stream" + any) == 200);
+    CHECK(ask("GET /stream" + any) == 503);
+    for (int i = 0; i < 2; ++i) CHECK(ask("GET /stream" + trusted) == 200);
+    CHECK(ask("GET /stream" + trusted) == 503);
+    // Responses of 8 MiB that no client reads.
+    CHECK(ask("GET /large" + any) == 200);
+    CHECK(ask("GET /large" + any) == 503);
+    CHECK(ask("GET /large" + trusted) == 200);
+    CHECK(ask("GET /large" + trusted) == 503);
+    CHECK(client.get("/ok").body == "ok");
+  });
+}
+
 TEST_CASE("some hundred idle connections keep nobody away, and cost a bounded number") {
   Fixture f({.connections = 20, .spare = 4, .request_timeout = 60s});
   std::size_t most = 0;

@@ -39,7 +39,8 @@ void look_at(const Routes& routes, const char* method, const char* path,
                                                                 const ops::HttpReplyPtr& reply) {
         try {
           looker.ask([look = question(request)](Sight& sight) { return json_answer(look(sight)); },
-                     [reply](ops::HttpResponse answer) { reply->send(std::move(answer)); });
+                     [reply](ops::HttpResponse answer) { reply->send(std::move(answer)); },
+                     reply->trusted());
         } catch (const look::Refusal& refusal) {
           reply->send(ops::error_response(refusal.status(), refusal.what()));
         }

@@ -21,9 +21,12 @@ using ops::Json;
 /// is found as a whole ends it.
 class Finder : public std::enable_shared_from_this<Finder> {
  public:
-  Finder(const Routes& routes, std::string start, std::string list,
-         std::function<void(FoundRun)> then)
-      : routes_(routes), start_(std::move(start)), list_(std::move(list)), then_(std::move(then)) {}
+  Finder(const Routes& routes, const SoughtRun& run, std::function<void(FoundRun)> then)
+      : routes_(routes),
+        start_(run.start),
+        list_(run.list),
+        trusted_(run.trusted),
+        then_(std::move(then)) {}
 
   void look_here() {
     const HostStatus host = routes_.control.status();
@@ -90,7 +93,8 @@ class Finder : public std::enable_shared_from_this<Finder> {
             self->trouble_status_ = response.status;
           }
           self->tell();
-        });
+        },
+        trusted_);
   }
 
   /// A run that has just ended may still be told by its host: then it has.
@@ -122,6 +126,7 @@ class Finder : public std::enable_shared_from_this<Finder> {
   const Routes routes_;
   const std::string start_;
   const std::string list_;
+  const bool trusted_;
   const std::function<void(FoundRun)> then_;
   std::string host_;
   std::string host_id_;
@@ -138,16 +143,16 @@ std::string FoundRun::id() const {
   return going_on ? look::raw_in(*going_on, "run") : finished ? finished->field("run") : "";
 }
 
-void find_run(const Routes& routes, const std::string& start, const std::string& list,
-              std::function<void(FoundRun)> then) {
-  const std::string id = look::run_id_of(start);
+void find_run(const Routes& routes, const SoughtRun& run, std::function<void(FoundRun)> then) {
+  const std::string id = look::run_id_of(run.start);
   if (id.empty()) {
     FoundRun found;
     found.status = bad_request;
     found.why = "a run id, or the start of one, is not empty";
     return then(std::move(found));
   }
-  std::make_shared<Finder>(routes, id, list, std::move(then))->look_here();
+  std::make_shared<Finder>(routes, SoughtRun{id, run.list, run.trusted}, std::move(then))
+      ->look_here();
 }
 
 }  // namespace w8y::app::api

@@ -24,8 +24,13 @@ struct FoundRun {
   [[nodiscard]] std::string id() const;
 };
 
-/// `list`: that it is of; empty: any. `then`: once, from the loop.
-void find_run(const Routes& routes, const std::string& start, const std::string& list,
-              std::function<void(FoundRun)> then);
+struct SoughtRun {
+  std::string start;     ///< of its id
+  std::string list;      ///< that it is of; empty: any
+  bool trusted = false;  ///< HttpReply::trusted() of the client
+};
+
+/// `then`: once, from the loop.
+void find_run(const Routes& routes, const SoughtRun& run, std::function<void(FoundRun)> then);
 
 }  // namespace w8y::app::api

@@ -22,7 +22,8 @@ using ops::Json;
 
 /// A run that goes on has the state that its host says.
 void show_run(const Routes& routes, const HttpRequest& request, const HttpReplyPtr& reply) {
-  find_run(routes, request.path[3], text_of(request, "list"), [reply](const FoundRun& found) {
+  const SoughtRun run{request.path[3], text_of(request, "list"), reply->trusted()};
+  find_run(routes, run, [reply](const FoundRun& found) {
     if (!found.why.empty()) return reply->send(ops::error_response(found.status, found.why));
     if (found.going_on) return reply->send(json_answer(*found.going_on));
     Json json = {{"state", "finished"}};
@@ -64,7 +65,8 @@ void park_then_end(const Routes& routes, const FoundRun& found, const Ending& en
       [routes, found, ending, reply](ops::HttpResponse parked) {
         if (parked.status != 200) return reply->send(std::move(parked));
         end_run(routes, found, ending, reply);
-      });
+      },
+      reply->trusted());
 }
 
 Ending ending_of(const Routes& routes, const HttpRequest& request) {
@@ -77,7 +79,8 @@ Ending ending_of(const Routes& routes, const HttpRequest& request) {
 
 void cancel_run(const Routes& routes, const HttpRequest& request, const HttpReplyPtr& reply) {
   const Ending ending = ending_of(routes, request);
-  find_run(routes, request.path[3], {}, [routes, ending, reply](const FoundRun& found) {
+  const SoughtRun run{request.path[3], {}, reply->trusted()};
+  find_run(routes, run, [routes, ending, reply](const FoundRun& found) {
     if (!found.why.empty()) return reply->send(ops::error_response(found.status, found.why));
     if (found.finished)
       return reply->send(

@@ -55,7 +55,8 @@ ops::HttpResponse look_at_why(Sight& sight, const AskedWhy& asked) {
 
 void look_why_now(const Routes& routes, const AskedWhyPtr& asked) {
   routes.looker.ask([asked](Sight& sight) { return look_at_why(sight, *asked); },
-                    [asked](ops::HttpResponse answer) { asked->reply->send(std::move(answer)); });
+                    [asked](ops::HttpResponse answer) { asked->reply->send(std::move(answer)); },
+                    asked->reply->trusted());
 }
 
 /// Redis is away: what this host knows itself.
