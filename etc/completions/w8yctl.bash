@@ -115,7 +115,7 @@ _w8yctl() {
     [[ $command == @(feed|sorted|queue|job)* ]] && options+=' --base64 --feed-base64'
     case $command in
         '') options+=' --version' ;;
-        'schedule set') options+=' --after= --base64 --file=' ;;
+        'schedule set') options+=' --after= --base64 --file= --force' ;;
         'schedule unset' | 'schedule tell') options+=' --base64' ;;
         'schedule statuses') options+=' --before=' ;;
         'schedule next') options+=' --rule= --after= --base64' ;;

@@ -129,6 +129,7 @@ complete -c w8yctl -n __w8yctl_schedule_alone -a dispatch -d 'Enqueue what is du
 complete -c w8yctl -n '__w8yctl_schedule set unset tell next' -l base64 -d 'The job is given in base64'
 complete -c w8yctl -n '__w8yctl_schedule set next dispatch' -l after -x -d 'Times after this one'
 complete -c w8yctl -n '__w8yctl_schedule set' -l file -r -F -d 'All jobs of this file'
+complete -c w8yctl -n '__w8yctl_schedule set' -l force -d 'Replace a valid schedule even if the new one is invalid'
 complete -c w8yctl -n '__w8yctl_schedule statuses' -l before -x -d 'Only those not later'
 complete -c w8yctl -n '__w8yctl_schedule next' -l rule -x -d 'Of this rule'
 complete -c w8yctl -n '__w8yctl_schedule next' -s n -x -d 'So many times'

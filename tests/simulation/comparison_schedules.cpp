@@ -28,6 +28,9 @@ void Comparison::set_schedules() {
     const auto what = of_schedules_.one_of<std::string>({"stop", "bad", "enqueue", "at", "at"});
     arg.insert(arg.end(), {job(), of_schedules_.one_of<std::string>({"STOP", "NOW", "CONTINUE"}),
                            what, std::to_string(now_s + of_schedules_.between(-5, 3000))});
+    static constexpr const char* only_if[] = {"", "n", "sSTOP", "sNOW", "sCONTINUE"};
+    if (what == "bad")
+      arg.back() = only_if[static_cast<std::size_t>(std::stoll(arg.back())) % std::size(only_if)];
   }
   lua(store::scripts::schedule_set, {keys.schedules, keys.statuses, keys.timeline}, arg, no_time);
 }

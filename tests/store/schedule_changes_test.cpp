@@ -94,6 +94,57 @@ TEST_CASE("a job that is set is entered, put on the timeline, stopped or bad") {
   CHECK(since <= now + 5);
 }
 
+TEST_CASE("an invalid schedule replaces no valid one, and one that is set meanwhile stays") {
+  Fixture at;
+  const auto set_bad = [&at](const Job& job, const ScheduleChanges::IsValid& is_valid) {
+    return at.changes.set_keeping_valid({{job, "FREQ=DALY", BadJob{}}}, is_valid);
+  };
+  const auto is_stop = [](const std::string& schedule) { return schedule == "STOP"; };
+  const auto none_is = [](const std::string&) { return false; };
+  using Kept = std::vector<std::size_t>;
+  CHECK(set_bad("new:A", none_is) == Kept{});
+  CHECK(at.event("new:A") == "BAD");
+  at.changes.set({{"old:A", "STOP", StopJob{}}});
+  CHECK(set_bad("old:A", is_stop) == Kept{0});
+  CHECK(at.event("old:A") == "STP");
+  CHECK(at.ask({"HGET", "bike-schedules", "old:A"}) == "STOP");
+  // While the stored schedule is judged, another operator sets a valid one.
+  at.changes.set({{"raced:A", "FREQ=WEKLY", BadJob{}}});
+  int judged = 0;
+  const auto racing = [&](const std::string& schedule) {
+    if (++judged == 1) at.changes.set({{"raced:A", "STOP", RunAt{4095247510}}});
+    return is_stop(schedule);
+  };
+  CHECK(set_bad("raced:A", racing) == Kept{0});
+  CHECK(judged == 1);
+  CHECK(at.ask({"HGET", "bike-schedules", "raced:A"}) == "STOP");
+  CHECK(at.event("raced:A") == "TML");
+  CHECK(at.ask({"ZSCORE", "bike-timeline", "raced:A"}) == "4095247510");
+  // The same with a CONTINUE that leaves the status BAD, since the job is queued.
+  at.changes.set({{"queued:A", "CONTINUE", Enqueue{}}, {"queued:A", "FREQ=WEKLY", BadJob{}}});
+  judged = 0;
+  CHECK(set_bad("queued:A", [&](const std::string& schedule) {
+          if (++judged == 1) at.changes.set({{"queued:A", "CONTINUE", Enqueue{}}});
+          return schedule == "CONTINUE";
+        }) == Kept{0});
+  CHECK(judged == 2);
+  CHECK(at.event("queued:A") == "BAD");
+  CHECK(at.ask({"HGET", "bike-schedules", "queued:A"}) == "CONTINUE");
+  // Many at once: each by itself.
+  CHECK(at.changes.set_keeping_valid({{"x:A", "no", BadJob{}},
+                                      {"old:A", "no", BadJob{}},
+                                      {"new:A", "no", BadJob{}},
+                                      {"y:A", "STOP", StopJob{}}},
+                                     is_stop) == Kept{1});
+  CHECK(at.ask({"HMGET", "bike-schedules", "x:A", "old:A", "new:A", "y:A"}) ==
+        "no\nSTOP\nno\nSTOP");
+  // Not judged: a client that understands more has put it on the timeline.
+  at.ask({"HSET", "bike-schedules", "theirs:A", "FREQ=YEARLY;BYEASTER=0"});
+  at.ask({"HSET", "bike-statuses", "theirs:A", "TML:5"});
+  CHECK(set_bad("theirs:A", none_is) == Kept{0});
+  CHECK(at.event("theirs:A") == "TML");
+}
+
 TEST_CASE("what is queued or worked on is not entered, and its status stays") {
   Fixture at;
   at.changes.set({{"a:A", "CONTINUE", Enqueue{}}});

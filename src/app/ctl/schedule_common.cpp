@@ -83,6 +83,25 @@ void JobWord::declare(Words& words, const char* what, bool or_none) {
   }
 }
 
+std::vector<std::size_t> set_schedules(store::ScheduleChanges& changes,
+                                       const std::vector<store::SetJob>& jobs,
+                                       store::UnixSeconds now, bool force) {
+  if (jobs.empty()) return {};
+  if (!force)
+    return changes.set_keeping_valid(jobs, [now](const std::string& stored) {
+      return !std::holds_alternative<schedule::Bad>(schedule::parse_schedule(stored, now));
+    });
+  changes.set(jobs);
+  return {};
+}
+
+std::string bad_schedule_text(const std::string& job, const std::string& why, bool unchanged) {
+  return escape_text(job) + ": " + escape(why) +
+         (unchanged ? "; the job keeps its valid schedule: correct the new one, or store it with "
+                      "\"w8yctl schedule set --force\""
+                    : "; stored with status BAD");
+}
+
 std::string job_trouble(const std::string& job) {
   if (job.size() > longest_item) return "the name of the job is " + too_long_text();
   const std::string why = code_trouble(code_of(job));

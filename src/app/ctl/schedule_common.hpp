@@ -1,8 +1,10 @@
 // What commands about schedules have in common.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/ctl/context.hpp"
 #include "app/ctl/options.hpp"
@@ -29,6 +31,14 @@ struct JobWord {
  private:
   bool base64_ = false;
 };
+
+/// Sets these jobs. Without `force`, an invalid schedule never replaces a valid one: returns the
+/// places of the jobs that were left unchanged for that.
+std::vector<std::size_t> set_schedules(store::ScheduleChanges& changes,
+                                       const std::vector<store::SetJob>& jobs,
+                                       store::UnixSeconds now, bool force);
+/// An invalid schedule, for people: `why`, and what became of it.
+std::string bad_schedule_text(const std::string& job, const std::string& why, bool unchanged);
 
 /// Why a job of this name can't be set; empty: it can.
 std::string job_trouble(const std::string& job);

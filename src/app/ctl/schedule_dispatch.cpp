@@ -1,4 +1,5 @@
 // Dispatch without w8yd: jobs that are due go to their queues, until HALT.
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
@@ -188,18 +189,22 @@ class ScheduleDispatch final : public Command {
   }
 
  private:
-  /// As Redbike: a bad schedule is one job's, and others go on.
+  /// A line with an invalid schedule is reported, and the other jobs are set all the same.
   void set(const ScheduleFile& file, store::ScheduleChanges& changes) const {
     const store::UnixSeconds now = changes.now();
     std::vector<store::SetJob> all;
+    std::vector<std::string> why_bad;
     for (const auto& row : file.rows) {
       source::Decision decision = source::decide(row.schedule, now);
-      if (!decision.why_bad.empty())
-        complain(place_in(*schedules_, row.line) + escape_text(row.job) + ": " +
-                 escape(decision.why_bad));
+      why_bad.push_back(std::move(decision.why_bad));
       all.push_back({row.job, std::move(decision.schedule), decision.effect});
     }
-    if (!all.empty()) changes.set(all);
+    const std::vector<std::size_t> unchanged = set_schedules(changes, all, now, false);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (!why_bad[i].empty())
+        complain(place_in(*schedules_, file.rows[i].line) +
+                 bad_schedule_text(all[i].job, why_bad[i],
+                                   std::binary_search(unchanged.begin(), unchanged.end(), i)));
   }
 
   static int look_once(store::ScheduleChanges& changes, std::optional<store::UnixSeconds> up_to,

@@ -31,6 +31,7 @@ class ScheduleSet final : public Command {
                  [this](Word&& word) { after_ = unix_time_of("--after", word.text); });
     words.option("--file", "CSV", "a file", "All jobs of this file, or none; '-': standard input",
                  [this](Word&& word) { file_ = std::move(word.text); });
+    words.flag("--force", "Replace a valid schedule even if SCHEDULE is invalid", force_);
     words.then([this] { check(); });
   }
 
@@ -49,22 +50,27 @@ class ScheduleSet final : public Command {
 
   int set_job(const Options& options, store::ScheduleChanges& changes) const {
     if (const std::string why = job_trouble(job_.job); !why.empty()) throw Failure(refused, why);
-    source::Decision decision = source::decide(*schedule_, changes.now(), after_);
-    changes.set({{job_.job, decision.schedule, decision.effect}});
+    const store::UnixSeconds now = changes.now();
+    source::Decision decision = source::decide(*schedule_, now, after_);
+    const bool unchanged =
+        !set_schedules(changes, {{job_.job, decision.schedule, decision.effect}}, now, force_)
+             .empty();
     const bool bad = !decision.why_bad.empty();
     if (options.json) {
-      Json json = {{"result", bad ? "bad" : "set"}};
+      Json json = {{"result", unchanged ? "unchanged" : bad ? "bad" : "set"}};
       ops::put_bytes(json, "job", job_.job);
       if (bad) ops::put_bytes(json, "why", decision.why_bad);
       print_json(json);
     }
-    if (bad) throw Failure(refused, escape_text(job_.job) + ": " + escape(decision.why_bad));
+    if (bad) throw Failure(refused, bad_schedule_text(job_.job, decision.why_bad, unchanged));
     warn(job_.job, *schedule_);
     return done;
   }
 
+  /// All of the file or nothing; with --force also invalid schedules, each of which is named.
   int set_file(const Options& options, store::ScheduleChanges& changes) const {
     ScheduleFile file = read_schedule_file(*file_);
+    const bool readable = file.mistakes.empty();
     const store::UnixSeconds now = changes.now();
     std::vector<store::SetJob> all;
     for (auto& row : file.rows) {
@@ -74,9 +80,10 @@ class ScheduleSet final : public Command {
                                             escape(decision.why_bad));
       all.push_back({row.job, std::move(decision.schedule), decision.effect});
     }
-    if (!file.mistakes.empty()) refuse(file, "nothing was set");
-    if (!all.empty()) changes.set(all);
+    if (!file.mistakes.empty() && !(force_ && readable)) refuse(file, "nothing was set");
+    set_schedules(changes, all, now, true);
     if (options.json) print_json({{"result", "set"}, {"jobs", all.size()}});
+    if (!file.mistakes.empty()) refuse(file, "all were set, these with status BAD");
     for (const auto& row : file.rows) warn(row.job, row.schedule);
     return done;
   }
@@ -90,6 +97,7 @@ class ScheduleSet final : public Command {
   std::optional<std::string> schedule_;
   std::optional<std::string> file_;
   std::optional<store::UnixSeconds> after_;
+  bool force_ = false;
 };
 
 class ScheduleUnset final : public Command {

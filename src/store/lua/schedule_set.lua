@@ -5,8 +5,11 @@
 --       3… for each job:
 --          the job; its schedule from now on
 --          what is done: "stop", "bad", "enqueue", "at"
---          "at": unix time
--- Reply how many jobs were set. An error (a key of a wrong type): none was.
+--          "at": unix time; "bad": what the job's schedule must be for that: "" anything, "n" none,
+--          "s…" this one, of a job whose status is BAD or missing
+-- Reply {for each job that was not set because of that: its place among the jobs from 1, "b" if its
+--        status is BAD or missing, else "", and its schedule, …}
+-- An error (a key of a wrong type): no job was set.
 
 local schedules, statuses, timeline, work = KEYS[1], KEYS[2], KEYS[3], ARGV[1]
 local now_s = redis.call('TIME')[1]
@@ -26,17 +29,33 @@ for i = 3, #ARGV, 4 do
   end
 end
 
+local reply = {}
+-- Whether an invalid schedule may replace the stored one, which is valid unless the caller has judged
+-- this very text. Another client may understand more: its status is not BAD then.
+local function may_replace(i)
+  local wanted = ARGV[i + 3]
+  local stored = wanted ~= '' and redis.call('HGET', schedules, ARGV[i])
+  if not stored then return true end
+  local status = redis.call('HGET', statuses, ARGV[i])
+  local bad = not status or string.sub(status, 1, 4) == 'BAD:'
+  if bad and wanted == 's' .. stored then return true end
+  for _, word in ipairs({(i + 1) / 4, bad and 'b' or '', stored}) do reply[#reply + 1] = word end
+  return false
+end
+
 for i = 3, #ARGV, 4 do
   local job, effect = ARGV[i], ARGV[i + 2]
-  redis.call('HSET', schedules, job, ARGV[i + 1])
-  if effect == 'enqueue' then
-    enqueue(job)
-  elseif effect == 'at' then
-    put_on_timeline(job, ARGV[i + 3])
-  else
-    redis.call('HSET', statuses, job, (effect == 'stop' and 'STP:' or 'BAD:') .. now_s)
+  if effect ~= 'bad' or may_replace(i) then
+    redis.call('HSET', schedules, job, ARGV[i + 1])
+    if effect == 'enqueue' then
+      enqueue(job)
+    elseif effect == 'at' then
+      put_on_timeline(job, ARGV[i + 3])
+    else
+      redis.call('HSET', statuses, job, (effect == 'stop' and 'STP:' or 'BAD:') .. now_s)
+    end
   end
 end
 tell_queued(ARGV[2])
 tell_earliest(ARGV[2])
-return (#ARGV - 2) / 4
+return reply

@@ -1,5 +1,6 @@
 #include "store/schedule/changes.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <set>
@@ -61,16 +62,50 @@ UnixSeconds ScheduleChanges::now() {
   return time.elements.empty() ? 0 : time.elements[0].number;
 }
 
-void ScheduleChanges::set(const std::vector<SetJob>& changes) {
+redis::ReplyCopy ScheduleChanges::send(const std::vector<SetJob>& changes,
+                                       const std::vector<Sent>& sent) {
   std::vector<EffectWords> effects;
-  effects.reserve(changes.size());
+  effects.reserve(sent.size());
   redis::Command arguments{keys_.work_prefix, keys_.wake};
-  arguments.reserve(2 + 4 * changes.size());
-  for (const SetJob& change : changes) {
-    const EffectWords& effect = effects.emplace_back(words_of(change.effect));
+  arguments.reserve(2 + 4 * sent.size());
+  for (const auto& [place, only_if] : sent) {
+    const SetJob& change = changes[place];
+    EffectWords& effect = effects.emplace_back(words_of(change.effect));
+    if (std::holds_alternative<BadJob>(change.effect)) effect.number = only_if;
     arguments.insert(arguments.end(), {change.job, change.schedule, effect.name, effect.number});
   }
-  client_.run(scripts::schedule_set, {keys_.schedules, keys_.statuses, keys_.timeline}, arguments);
+  return client_.run(scripts::schedule_set, {keys_.schedules, keys_.statuses, keys_.timeline},
+                     arguments);
+}
+
+void ScheduleChanges::set(const std::vector<SetJob>& changes) {
+  std::vector<Sent> all(changes.size());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].place = i;
+  send(changes, all);
+}
+
+std::vector<std::size_t> ScheduleChanges::set_keeping_valid(const std::vector<SetJob>& changes,
+                                                            const IsValid& is_valid) {
+  std::vector<Sent> sent;
+  for (std::size_t i = 0; i < changes.size(); ++i) sent.push_back({i, "n"});
+  std::vector<std::size_t> kept;
+  while (!sent.empty()) {
+    const redis::ReplyCopy reply = send(changes, sent);
+    std::vector<Sent> again;
+    for (std::size_t i = 0; i + 2 < reply.elements.size(); i += 3) {
+      const std::size_t place =
+          sent.at(static_cast<std::size_t>(reply.elements[i].number) - 1).place;
+      const std::string& stored = reply.elements[i + 2].text;
+      if (reply.elements[i + 1].text == "b" && !is_valid(stored)) {
+        again.push_back({place, "s" + stored});
+      } else {
+        kept.push_back(place);
+      }
+    }
+    sent = std::move(again);
+  }
+  std::sort(kept.begin(), kept.end());
+  return kept;
 }
 
 bool ScheduleChanges::unset(const Job& job) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -52,6 +53,12 @@ class ScheduleChanges {
   UnixSeconds now();
   /// All of them, or none where a key is of a wrong type. Codes must be without trouble.
   void set(const std::vector<SetJob>& changes);
+  /// Says whether a stored schedule can be read.
+  using IsValid = std::function<bool(const std::string& schedule)>;
+  /// Like set(), but a BadJob never replaces a valid schedule, whatever other clients write
+  /// meanwhile. Returns the places in `changes` of the jobs that were left unchanged, ascending.
+  std::vector<std::size_t> set_keeping_valid(const std::vector<SetJob>& changes,
+                                             const IsValid& is_valid);
   /// False: there was nothing of it.
   bool unset(const Job& job);
   /// Enters it in its queue, whatever its schedule.
@@ -74,6 +81,12 @@ class ScheduleChanges {
   [[nodiscard]] const ScheduleKeys& keys() const { return keys_; }
 
  private:
+  /// A change to be sent.
+  struct Sent {
+    std::size_t place = 0;  ///< in `changes`
+    std::string only_if;    ///< of a BadJob: what the schedule must be, as in schedule_set.lua
+  };
+  redis::ReplyCopy send(const std::vector<SetJob>& changes, const std::vector<Sent>& sent);
   Fields fields(const std::string& hash);
 
   redis::SyncClient& client_;
