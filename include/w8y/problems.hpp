@@ -20,6 +20,8 @@ struct Problem {
     unwritten,    ///< it refuses part of what is written of runs
     starved,      ///< this host is short of something
     quarantined,  ///< items that wait for an operator
+    invalid,      ///< jobs whose schedule is invalid: status BAD
+    died,         ///< jobs that failed and do not run again: status DIE
     failing,      ///< runs that did not succeed, the last one not long ago
     slow,         ///< items wait longer for their turn than their list's visit_within
     paused,

@@ -29,6 +29,20 @@ Duration visit_within(const Rule& rule) {
   return rule.kind() == SourceKind::circular ? rule.circular().visit_within : Duration{0};
 }
 
+/// Whether its figures are wanted before it has had a run: a schedule all of whose jobs are BAD has
+/// none.
+bool is_watched(const Rule& rule) {
+  return rule.kind() == SourceKind::schedule || visit_within(rule) > Duration{0};
+}
+
+/// While this host has not examined all jobs of a schedule once, the counts of the host before
+/// stand.
+void keep_counts(ListFigures& figures, const ListFigures& before) {
+  for (auto& [state, count] : figures.items)
+    for (const auto& [known, items] : before.items)
+      if (state == known && (state == "bad" || state == "died")) count = std::max(count, items);
+}
+
 /// Whether a host in this state takes items of the list, or would if there were any.
 bool serves(const std::string& state) {
   return state == "running" || state == "idle" || state == "full" || state == "paused" ||
@@ -150,14 +164,13 @@ void Figures::rest() {
 
 // ---- what is to be asked
 
-/// Those that have had a run here, or are to be visited in time.
+/// Those that have had a run here, and those that are watched.
 std::vector<RulePtr> Figures::living() const {
-  const bool watched = watches_visits();
+  const bool watched = watches().any;
   std::vector<RulePtr> lists;
   for (const auto& [prefix, list] : parts_.supervisor.lists())
     // Most have no past, and their rules are not looked at for that.
-    if ((list->has_past() || (watched && visit_within(list->rule()) > Duration{0})) &&
-        list->rule().enabled)
+    if ((list->has_past() || (watched && is_watched(list->rule()))) && list->rule().enabled)
       lists.push_back(list->shared_rule());
   return lists;
 }
@@ -224,6 +237,9 @@ void Figures::told(const RulePtr& rule, const std::optional<ListFigures>& figure
   }
   refused_until_.erase(rule->prefix);
   ListFigures all = *figures;
+  const ListFigures* const before = parts_.known.find(rule->prefix);
+  if (rule->kind() == SourceKind::schedule && all.estimated && before != nullptr)
+    keep_counts(all, *before);
   all.laps = laps_with(parts_.known.laps(rule->prefix), all.at, all.lap);
   add_places(*rule, all);
   parts_.known.note(rule->prefix, all, Duration{0});
@@ -287,19 +303,22 @@ void Figures::asked() {
 
 // ---- who waits too long
 
-/// Whether a list of the config has visit_within.
-bool Figures::watches_visits() const {
+/// Whether the config has a list with visit_within, or any that is watched.
+const Figures::Watches& Figures::watches() const {
   const Supervisor& supervisor = parts_.supervisor;
-  if (std::exchange(generation_, supervisor.generation()) != supervisor.generation())
-    watches_visits_ = std::any_of(
-        supervisor.lists().begin(), supervisor.lists().end(),
-        [](const auto& list) { return visit_within(list.second->rule()) > Duration{0}; });
-  return watches_visits_;
+  if (std::exchange(generation_, supervisor.generation()) == supervisor.generation())
+    return watches_;
+  watches_ = {};
+  for (const auto& [prefix, list] : supervisor.lists()) {
+    watches_.visits = watches_.visits || visit_within(list->rule()) > Duration{0};
+    watches_.any = watches_.any || is_watched(list->rule());
+  }
+  return watches_;
 }
 
 void Figures::look_for_late() {
   // Of ten thousand lists, most often none.
-  if (!watches_visits() && late_.empty()) return;
+  if (!watches().visits && late_.empty()) return;
   for (const auto& [prefix, list] : parts_.supervisor.lists()) {
     const Duration within = visit_within(list->rule());
     if (within == Duration{0} && !late_.contains(prefix)) continue;

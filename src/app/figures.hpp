@@ -51,11 +51,17 @@ class Figures {
     Duration mean{0};  ///< of the last ones
   };
 
+  /// Lists of the config that are measured also before their first run here.
+  struct Watches {
+    bool visits = false;  ///< with visit_within
+    bool any = false;
+  };
+
   void look();
   [[nodiscard]] bool has_news() const;
   void take(store::FleetFigures::Fields&& fields, std::size_t commands);
   void take_field(const std::string& name, const std::string& text, WallTime now);
-  [[nodiscard]] bool watches_visits() const;
+  [[nodiscard]] const Watches& watches() const;
   void look_for_late();
   [[nodiscard]] std::vector<RulePtr> living() const;
   [[nodiscard]] bool is_due(const RulePtr& rule, Duration before) const;
@@ -88,9 +94,9 @@ class Figures {
   std::size_t places_hosts_ = 0;  ///< hosts that were there then
   int places_again_ = 1;          ///< looks at which they are counted in any case
   std::map<std::string, Runs> runs_;
-  std::set<std::string> late_;           ///< lists that were told to be
-  mutable unsigned generation_ = 0;      ///< of the config that this is of:
-  mutable bool watches_visits_ = false;  ///< as of that generation
+  std::set<std::string> late_;       ///< lists that were told to be
+  mutable unsigned generation_ = 0;  ///< of the config that this is of:
+  mutable Watches watches_;
   bool reading_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

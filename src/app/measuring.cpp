@@ -6,6 +6,7 @@
 
 #include "store/circular/lock_store.hpp"
 #include "store/schedule/keys.hpp"
+#include "store/scripts.hpp"
 #include "store/thoonk/keys.hpp"
 
 namespace w8y::app {
@@ -18,6 +19,11 @@ constexpr std::size_t lists_at_once = 32;
 constexpr int measure_pauses = 20;
 constexpr Duration least_measure_pause = std::chrono::milliseconds(2);
 constexpr Duration longest_measure_pause = std::chrono::seconds(1);
+/// Jobs of a schedule whose status is read in one round: about 50 ms of Redis's time. The next
+/// round continues where this one ended.
+constexpr std::size_t jobs_per_round = 50'000;
+/// A round ends earlier if Redis is slow, so that the other lists do not wait.
+constexpr Duration statuses_time = std::chrono::seconds(3);
 
 ListFigures figures_of(const store::Measured& measured, WallTime now) {
   ListFigures figures;
@@ -39,6 +45,8 @@ struct Measuring::Counts {
   RulePtr rule;
   ListFigures figures;
   std::size_t missing = 0;
+  std::size_t examined = 0;  ///< jobs of a schedule, since `began`
+  Instant began{};
   bool refused = false;
 };
 
@@ -72,9 +80,13 @@ void Measuring::go_on() {
 }
 
 void Measuring::answered() {
+  after_pause([this] { go_on(); });
+}
+
+void Measuring::after_pause(std::function<void()> then) {
   const Duration pause = std::clamp(measure_pauses * (loop_.now() - asked_), least_measure_pause,
                                     longest_measure_pause);
-  next_.set(loop_.now() + pause, [this] { go_on(); });
+  next_.set(loop_.now() + pause, std::move(then));
 }
 
 void Measuring::ask_circular() {
@@ -137,10 +149,41 @@ void Measuring::count(const std::shared_ptr<Counts>& counts, std::size_t at,
     counts->figures.items[at].items +=
         static_cast<std::uint64_t>(std::max<std::int64_t>(0, answer.reply.integer()));
     if (--counts->missing > 0) return;
-    counts->figures.at = time_();
-    told_(counts->rule, counts->refused ? std::nullopt : std::optional(counts->figures));
-    answered();
+    if (counts->rule->kind() == SourceKind::schedule && !counts->refused) {
+      counts->began = loop_.now();
+      return count_statuses(counts);
+    }
+    counted(counts);
   });
+}
+
+/// A part of the jobs, and after a pause the next one.
+void Measuring::count_statuses(const std::shared_ptr<Counts>& counts) {
+  asked_ = loop_.now();
+  store::StatusCount& statuses = statuses_[counts->rule->prefix];
+  const store::ScheduleKeys keys(counts->rule->prefix);
+  session_->client.run(
+      store::scripts::schedule_count, {keys.statuses},
+      {statuses.cursor(), store::StatusCount::jobs_per_call},
+      [this, alive = std::weak_ptr<bool>(alive_), counts, &statuses](const redis::Answer& answer) {
+        if (alive.expired()) return;
+        if (!answer.ok()) return counted(counts);  // without these counts
+        counts->examined += statuses.add(answer.reply);
+        if (!statuses.is_between_scans() && counts->examined < jobs_per_round &&
+            loop_.now() < counts->began + statuses_time)
+          return after_pause([this, counts] { count_statuses(counts); });
+        const store::StatusCounts found = statuses.counts();
+        counts->figures.items.push_back({"bad", found.bad});
+        counts->figures.items.push_back({"died", found.died});
+        counts->figures.estimated = !statuses.is_known();
+        counted(counts);
+      });
+}
+
+void Measuring::counted(const std::shared_ptr<Counts>& counts) {
+  counts->figures.at = time_();
+  told_(counts->rule, counts->refused ? std::nullopt : std::optional(counts->figures));
+  answered();
 }
 
 }  // namespace w8y::app

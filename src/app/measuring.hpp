@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 
 #include "loop/loop.hpp"
 #include "store/redis_session.hpp"
+#include "store/schedule/status_count.hpp"
 
 namespace w8y::app {
 
@@ -39,13 +41,18 @@ class Measuring {
   /// Counts of one list that come by a command each.
   struct Counts;
   void count(const std::shared_ptr<Counts>& counts, std::size_t at, const redis::Command& command);
+  void count_statuses(const std::shared_ptr<Counts>& counts);
+  void counted(const std::shared_ptr<Counts>& counts);
   void answered();
+  /// As long a pause as the last call was.
+  void after_pause(std::function<void()> then);
 
   loop::Loop& loop_;
   const std::shared_ptr<store::RedisSession> session_;
   const std::size_t most_lists_;
   const Told told_;
   std::deque<RulePtr> waiting_;
+  std::map<std::string, store::StatusCount> statuses_;  ///< of schedules, by prefix
   std::function<WallTime()> time_;
   Then then_;
   Instant asked_{};

@@ -17,8 +17,9 @@ namespace {
 constexpr std::size_t longest_figures = 1024;
 constexpr double largest_figure = 1e15;
 /// As they stand in the figures: no label has what others write there.
-constexpr std::array known_states = {"length",  "free",    "running", "resting", "quarantined",
-                                     "waiting", "claimed", "stalled", "queued",  "due"};
+constexpr std::array known_states = {"length",      "free",    "running", "resting",
+                                     "quarantined", "waiting", "claimed", "stalled",
+                                     "queued",      "due",     "bad",     "died"};
 
 std::optional<std::vector<json_text::Member>> members_of(std::string_view text) {
   if (text.size() > longest_figures || json_text::mistake(text)) return std::nullopt;

@@ -33,6 +33,18 @@ bool is_served(ListState state) {
   return state != ListState::refused && state != ListState::disabled && state != ListState::probing;
 }
 
+/// Items in a state, as far as it is known.
+std::uint64_t count_of(const ListStatus& list, std::string_view state) {
+  if (!list.figures) return 0;
+  for (const auto& [name, items] : list.figures->items)
+    if (name == state) return items;
+  return 0;
+}
+
+bool counts_items(Kind kind) {
+  return kind == Kind::quarantined || kind == Kind::invalid || kind == Kind::died;
+}
+
 /// What there is not is no trouble.
 bool is_usable(const HostStatus& host) {
   return !host.has_redis || (host.redis.connected && host.redis.trouble.empty());
@@ -84,6 +96,9 @@ void Problems::add(const ListStatus& list) {
   if (list.state == ListState::starved) add(Kind::starved, list.why, list);
   if (list.state == ListState::refused) add(Kind::refused, list.why, list);
   if (list.quarantined.value_or(0) > 0) add(Kind::quarantined, "", list, *list.quarantined);
+  if (const std::uint64_t jobs = count_of(list, "bad"); jobs > 0)
+    add(Kind::invalid, "", list, jobs);
+  if (const std::uint64_t jobs = count_of(list, "died"); jobs > 0) add(Kind::died, "", list, jobs);
   if (const std::string why = why_slow(list); !why.empty()) add(Kind::slow, why, list);
   if (list.pause)
     add(Kind::paused, pause_text(*list.pause, host_.now), list);
@@ -119,7 +134,7 @@ Problem Problems::told(Kind kind, const std::string& why, const Cause& cause) co
   problem.count = cause.count;
   std::vector<std::string> shown;
   for (std::size_t i = 0; i < cause.first.size(); ++i)
-    shown.push_back((kind == Kind::quarantined && cause.lists > 1
+    shown.push_back((counts_items(kind) && cause.lists > 1
                          ? std::to_string(cause.of_first[i]) + " in "
                          : std::string()) +
                     escape_text(cause.first[i]));
@@ -137,6 +152,16 @@ Problem Problems::told(Kind kind, const std::string& why, const Cause& cause) co
     case Kind::quarantined:
       problem.text = number(cause.count, "item is", "items are") + " quarantined" +
                      (cause.lists == 1 ? " in " : ": ") + names;
+      break;
+    case Kind::invalid:
+      problem.text = number(cause.count, "job has", "jobs have") +
+                     " an invalid schedule (status BAD)" + (cause.lists == 1 ? " in " : ": ") +
+                     names + "; set a valid one with \"w8yctl schedule set\"";
+      break;
+    case Kind::died:
+      problem.text = number(cause.count, "job has", "jobs have") + " failed for good (status DIE)" +
+                     (cause.lists == 1 ? " in " : ": ") + names +
+                     "; set the schedule again with \"w8yctl schedule set\"";
       break;
     case Kind::failing:
       problem.text = std::to_string(cause.count) + " of " + number(cause.of, "run", "runs") +
@@ -196,6 +221,10 @@ const char* kind_name(Kind kind) {
       return "starved";
     case Kind::quarantined:
       return "quarantined";
+    case Kind::invalid:
+      return "invalid";
+    case Kind::died:
+      return "died";
     case Kind::failing:
       return "failing";
     case Kind::slow:

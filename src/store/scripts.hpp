@@ -37,6 +37,7 @@ extern const redis::Script quarantine;
 extern const redis::Script release;
 extern const redis::Script remove;
 extern const redis::Script renew;
+extern const redis::Script schedule_count;
 extern const redis::Script schedule_dispatch;
 extern const redis::Script schedule_end;
 extern const redis::Script schedule_recover;

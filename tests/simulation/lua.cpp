@@ -254,7 +254,7 @@ class Lua {
   std::map<std::string_view, int> compiled_;  ///< by digest
 };
 
-constexpr std::array<const redis::Script*, 31> all_lua{
+constexpr std::array<const redis::Script*, 32> all_lua{
     &lua_scripts::feed_leases,    &lua_scripts::index,
     &lua_scripts::items,          &lua_scripts::long_items,
     &lua_scripts::measure,        &lua_scripts::states,
@@ -270,7 +270,7 @@ constexpr std::array<const redis::Script*, 31> all_lua{
     &lua_scripts::schedule_end,   &lua_scripts::schedule_recover,
     &lua_scripts::schedule_renew, &lua_scripts::schedule_run,
     &lua_scripts::schedule_set,   &lua_scripts::schedule_take,
-    &lua_scripts::schedule_unset,
+    &lua_scripts::schedule_unset, &lua_scripts::schedule_count,
 };
 
 }  // namespace

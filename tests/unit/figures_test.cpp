@@ -16,6 +16,9 @@ TEST_CASE("figures are read as they were written") {
   figures.items = {{"length", 12}, {"free", 3}, {"quarantined", 9}};
   figures.at = WallTime(1'700'000'000'123);
   CHECK(parse_figures(to_text(figures)) == figures);
+  figures.items = {{"queued", 1}, {"due", 2}, {"bad", 3}, {"died", 4}};
+  CHECK(parse_figures(to_text(figures)) == figures);
+  figures.items = {{"length", 12}, {"free", 3}, {"quarantined", 9}};
   figures.estimated = true;
   figures.lap = 5s;
   figures.oldest = 0s;

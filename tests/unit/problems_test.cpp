@@ -45,6 +45,25 @@ TEST_CASE("where nothing is wrong, nothing is told") {
             .empty());
 }
 
+TEST_CASE("jobs of schedules with an invalid schedule, and jobs that have died, are problems") {
+  ListStatus mix = list_of("mix");
+  mix.figures.emplace();
+  mix.figures->items = {{"queued", 3}, {"due", 0}, {"bad", 0}, {"died", 0}};
+  CHECK(told(good_host(), {mix}).empty());
+  mix.figures->items = {{"queued", 3}, {"due", 0}, {"bad", 1}, {"died", 2}};
+  CHECK(told(good_host(), {mix}) ==
+        Texts{"invalid|1 job has an invalid schedule (status BAD) in mix; set a valid one with "
+              "\"w8yctl schedule set\"",
+              "died|2 jobs have failed for good (status DIE) in mix; set the schedule again with "
+              "\"w8yctl schedule set\""});
+  ListStatus cron = mix;
+  cron.prefix = "cron";
+  cron.figures->items = {{"bad", 4}};
+  CHECK(told(good_host(), {mix, cron})[0] ==
+        "invalid|5 jobs have an invalid schedule (status BAD): 1 in mix and 4 in cron; set a valid "
+        "one with \"w8yctl schedule set\"");
+}
+
 TEST_CASE("a list whose items wait longer than its visit_within is slow") {
   ListStatus list = list_of("a", ListState::running);
   list.visit_within = 10min;

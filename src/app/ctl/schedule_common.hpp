@@ -32,12 +32,12 @@ struct JobWord {
   bool base64_ = false;
 };
 
-/// Sets these jobs. Without `force`, an invalid schedule never replaces a valid one: returns the
-/// places of the jobs that were left unchanged for that.
+/// Sets these jobs. Without `force`, an invalid schedule never replaces a valid one; returns the
+/// places of the jobs that were therefore left unchanged.
 std::vector<std::size_t> set_schedules(store::ScheduleChanges& changes,
                                        const std::vector<store::SetJob>& jobs,
                                        store::UnixSeconds now, bool force);
-/// An invalid schedule, for people: `why`, and what became of it.
+/// Error message for an invalid schedule. `unchanged`: the job kept its valid one.
 std::string bad_schedule_text(const std::string& job, const std::string& why, bool unchanged);
 
 /// Why a job of this name can't be set; empty: it can.

@@ -189,7 +189,7 @@ class ScheduleDispatch final : public Command {
   }
 
  private:
-  /// A line with an invalid schedule is reported, and the other jobs are set all the same.
+  /// Reports each line with an invalid schedule, and sets the other jobs.
   void set(const ScheduleFile& file, store::ScheduleChanges& changes) const {
     const store::UnixSeconds now = changes.now();
     std::vector<store::SetJob> all;

@@ -1,0 +1,18 @@
+-- Counts the jobs of a schedule whose status is BAD or DIE, a part of the statuses at a time.
+--
+-- KEYS  1 statuses
+-- ARGV  1 cursor: "0", or that of the last reply  2 how many jobs are examined, about
+-- Reply {cursor of the next call, 0 when the last job has been examined, how many were examined,
+--        how many of these have status BAD, and DIE}
+
+local page = redis.call('HSCAN', KEYS[1], ARGV[1], 'COUNT', ARGV[2])
+local bad, died = 0, 0
+for i = 2, #page[2], 2 do
+  local event = string.sub(page[2][i], 1, 4)
+  if event == 'BAD:' then
+    bad = bad + 1
+  elseif event == 'DIE:' then
+    died = died + 1
+  end
+end
+return {page[1], #page[2] / 2, bad, died}

@@ -1,0 +1,121 @@
+// Jobs with status BAD or DIE, counted in parts.
+#include <doctest/doctest.h>
+
+#include "loop/loop.hpp"
+#include "redis/client.hpp"
+#include "redis/url.hpp"
+#include "store/schedule/status_count.hpp"
+#include "store/scripts.hpp"
+#include "support/redis_server.hpp"
+#include "support/waiting.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using namespace w8y::store;
+
+namespace schedule_status_count_test {
+namespace {
+
+struct Fixture {
+  Fixture() : client(loop, options()) {}
+
+  redis::ClientOptions options() const {
+    redis::ClientOptions found;
+    found.url = redis::parse_url(server.url());
+    return found;
+  }
+  /// One call; the error, if it is one.
+  std::string part() {
+    bool answered = false;
+    std::string error;
+    client.run(scripts::schedule_count, {"bike-statuses"},
+               {count.cursor(), StatusCount::jobs_per_call}, [&](const redis::Answer& answer) {
+                 answered = true;
+                 error = answer.problem();
+                 if (answer.ok()) examined += count.add(answer.reply);
+               });
+    CHECK(turn_until(loop, [&] { return answered; }));
+    return error;
+  }
+  /// A whole scan; how many calls it took.
+  std::size_t scan() {
+    examined = 0;
+    std::size_t calls = 0;
+    do {
+      ++calls;
+      CHECK(part() == "");
+    } while (!count.is_between_scans() && calls < 1000);
+    return calls;
+  }
+  void set(const std::string& job, const std::string& status) {
+    server.ask({"HSET", "bike-statuses", job, status});
+  }
+  /// Jobs "1" to "<last>", each with this status.
+  void fill(int last, const std::string& status) {
+    server.ask({"EVAL", "for i = 1, ARGV[1] do redis.call('HSET', KEYS[1], i, ARGV[2]) end", "1",
+                "bike-statuses", std::to_string(last), status});
+  }
+
+  RedisServer server;
+  loop::Loop loop;
+  redis::Client client;
+  StatusCount count;
+  std::size_t examined = 0;
+};
+
+}  // namespace
+
+TEST_CASE("jobs with status BAD or DIE are counted, also those of Redbike, and no others") {
+  Fixture at;
+  CHECK(!at.count.is_known());
+  CHECK(at.scan() == 1);
+  CHECK(at.count.is_known());
+  CHECK(at.count.counts().bad == 0);
+  at.set("a:A", "BAD:1763730000");
+  at.set("b:A", "DIE:1763730000");
+  at.set("c:A", "BAD:5");
+  for (const char* other : {"TML:1", "STP:1", "ENQ:1", "WRK:1", "BADLY:1", "", "BAD", "xDIE:1"})
+    at.set(std::string("other") + other, other);
+  CHECK(at.scan() == 1);
+  CHECK(at.examined == 11);
+  CHECK(at.count.counts().bad == 2);
+  CHECK(at.count.counts().died == 1);
+  at.set("a:A", "TML:1763730000");
+  at.server.ask({"HDEL", "bike-statuses", "b:A"});
+  at.scan();
+  CHECK(at.count.counts().bad == 1);
+  CHECK(at.count.counts().died == 0);
+}
+
+TEST_CASE("many jobs are examined in small parts, and the last complete count stands meanwhile") {
+  Fixture at;
+  at.fill(5000, "BAD:1");
+  CHECK(at.part() == "");
+  CHECK(!at.count.is_known());
+  CHECK(at.examined < 1000);
+  CHECK(at.count.counts().bad == at.examined);
+  while (!at.count.is_between_scans()) REQUIRE(at.part() == "");
+  CHECK(at.count.is_known());
+  CHECK(at.count.counts().bad == 5000);
+  at.fill(5000, "DIE:1");
+  CHECK(at.part() == "");
+  CHECK(!at.count.is_between_scans());
+  CHECK(at.count.counts().bad == 5000);
+  CHECK(at.count.counts().died > 0);  // a new one is found before the scan is complete
+  while (!at.count.is_between_scans()) REQUIRE(at.part() == "");
+  CHECK(at.count.counts().bad == 0);
+  CHECK(at.count.counts().died == 5000);
+}
+
+TEST_CASE("statuses of a wrong type are an error, and a count survives it") {
+  Fixture at;
+  at.server.ask({"SET", "bike-statuses", "x"});
+  CHECK(at.part().find("WRONGTYPE") != std::string::npos);
+  CHECK(!at.count.is_known());
+  at.server.ask({"DEL", "bike-statuses"});
+  at.set("a:A", "BAD:1");
+  CHECK(at.scan() == 1);
+  CHECK(at.count.counts().bad == 1);
+}
+
+}  // namespace schedule_status_count_test
