@@ -55,6 +55,11 @@ class Asked(place.Folder):
         text = f'[client]\nuser = "superman"\npassword = "{escaped}"\n'
         return self.write("option-file", text + self.more_options(), 0o600)
 
+    def test_its_text_says_who_can_choose_executors(self):
+        sentence = "Everyone who can write to the table chooses which programs run"
+        for text in (self.call("--help").stdout, self.program.read_text()):
+            self.assertIn(sentence, " ".join(text.split()))
+
     def test_no_rows(self):
         self.assertEqual(self.lists(), {})
 

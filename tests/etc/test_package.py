@@ -138,6 +138,13 @@ class Container(unittest.TestCase):
         for text in (self.last.last("ENTRYPOINT"), health):
             self.assertIn(dockerfile.words(text)[0], names)
 
+    def test_images_are_exact_releases(self):
+        compose = (self.folder / "compose.yaml").read_text()
+        images = [stage.base for stage in self.stages] + re.findall(r"(?m)^ *image: (\S+:\S+)$", compose)
+        self.assertEqual(len(images), 3)
+        for image in images:
+            self.assertRegex(image, r"^\w+:[0-9]+(\.[0-9]+)+-\w+$")
+
     def test_image_is_made_of_what_is_here(self):
         for stage in self.stages:
             for name, _, text in stage.steps:
