@@ -10,6 +10,7 @@
 #include <thread>
 
 #include <w8y/escape.hpp>
+#include <w8y/number.hpp>
 #include <w8y/status.hpp>
 #include <w8y/status_address.hpp>
 #include <w8y/units.hpp>
@@ -60,8 +61,9 @@ std::optional<Predecessor> predecessor_at(const StatusAddress& address) {
   if (!status) return holder_of(address) ? std::optional(found) : std::nullopt;
   found.draining = status->value("state", ops::Json()) == state_name(HostState::draining);
   const ops::Json pid = status->value("pid", ops::Json());
-  if (!address.is_unix() && status->contains("host_id") && pid.is_number_integer())
-    found.holder = {pid.get<pid_t>(), "w8yd"};
+  const auto number = read_integer(pid, {1, range_of<pid_t>.max});
+  if (!address.is_unix() && status->contains("host_id") && number)
+    found.holder = {static_cast<pid_t>(*number), "w8yd"};
   return found;
 }
 

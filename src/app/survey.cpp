@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <w8y/number.hpp>
+
 #include "store/circular/keys.hpp"
 
 namespace w8y::app {
@@ -68,7 +70,8 @@ void Survey::ask(const std::shared_ptr<Round>& round, const std::string& prefix,
                  const std::string& key_prefix) {
   const store::CircularKeys keys(key_prefix);
   call(round, {"HLEN", keys.quarantined}, [this, prefix](const redis::Answer& answer) {
-    const auto count = static_cast<std::uint64_t>(answer.reply.integer());
+    const auto count =
+        static_cast<std::uint64_t>(read_integer(answer.reply.integer(), count_range).value_or(0));
     if (!answer.ok() || count > 0)
       found_[prefix].quarantined = answer.ok() ? std::optional(count) : std::nullopt;
   });
@@ -79,7 +82,8 @@ void Survey::ask(const std::shared_ptr<Round>& round, const std::string& prefix,
          const auto [found, is_new] = found_.try_emplace(prefix);
          if (is_new) found->second.quarantined = 0;
          Pause& pause = found->second.pause.emplace();
-         if (left > 0) pause.until = loop_.clock().wall() + WallTime(left);
+         if (const auto time = read_ms(left, {1, ms_range.max}))
+           pause.until = loop_.clock().wall() + *time;
          ask_why(prefix, paused);
        });
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <w8y/caps.hpp>
+#include <w8y/number.hpp>
 
 #include "core/json_text.hpp"
 #include "core/text.hpp"
@@ -30,10 +31,11 @@ ProbeResult read(const json& object) {
     result.caps.push_back(cap.get<std::string>());
   }
   if (const auto concurrency = object.find("concurrency"); concurrency != object.end()) {
-    if (!concurrency->is_number_unsigned() || *concurrency < 1U || *concurrency > most_at_once)
+    const auto number = read_integer(*concurrency, {1, most_at_once});
+    if (!concurrency->is_number_integer() || !number)
       return Refusal{R"("concurrency" in its answer to --caps is not a number from 1 to )" +
                      std::to_string(most_at_once)};
-    result.concurrency = concurrency->get<unsigned>();
+    result.concurrency = static_cast<unsigned>(*number);
   }
   if (const auto version = object.find("version"); version != object.end()) {
     if (!version->is_string())

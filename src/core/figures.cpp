@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <w8y/figures.hpp>
+#include <w8y/number.hpp>
 
 #include "core/json_object.hpp"
 #include "core/json_text.hpp"
@@ -15,7 +16,6 @@ namespace {
 
 /// Longer texts are none of ours.
 constexpr std::size_t longest_figures = 1024;
-constexpr double largest_figure = 1e15;
 /// As they stand in the figures: no label has what others write there.
 constexpr std::array known_states = {"length",      "free",    "running", "resting",
                                      "quarantined", "waiting", "claimed", "stalled",
@@ -26,17 +26,21 @@ std::optional<std::vector<json_text::Member>> members_of(std::string_view text) 
   return json_text::members(text);
 }
 
+std::optional<std::int64_t> number_in(std::string_view value, IntegerRange range) {
+  const auto number = json_text::as_number(value);
+  return number ? read_integer(*number, range) : std::nullopt;
+}
+
 std::optional<std::uint64_t> count_in(const std::vector<json_text::Member>& members,
-                                      std::string_view name) {
+                                      std::string_view name, IntegerRange range = count_range) {
   const json_text::Member* found = json_text::find(members, name);
-  const auto number = found == nullptr ? std::nullopt : json_text::as_number(found->value);
-  if (!number || !(*number >= 0 && *number <= largest_figure)) return std::nullopt;
-  return static_cast<std::uint64_t>(*number);
+  const auto number = found == nullptr ? std::nullopt : number_in(found->value, range);
+  return number ? std::optional(static_cast<std::uint64_t>(*number)) : std::nullopt;
 }
 
 std::optional<WallTime> time_in(const std::vector<json_text::Member>& members,
                                 std::string_view name) {
-  const auto ms = count_in(members, name);
+  const auto ms = count_in(members, name, ms_range);
   return ms ? std::optional(WallTime(static_cast<std::int64_t>(*ms))) : std::nullopt;
 }
 
@@ -60,15 +64,14 @@ std::vector<LapAt> laps_in(const std::vector<json_text::Member>& members) {
   std::optional<std::int64_t> quarter;
   for (std::int64_t taken = 0; taken <= laps_kept && !rest.empty(); ++taken) {
     const auto end = std::min(rest.find_first_of(",]"), rest.size());
-    const auto number = json_text::as_number(rest.substr(0, end));
-    if (!number || !(*number >= 0 && *number <= largest_figure)) break;
+    const auto number = number_in(rest.substr(0, end), ms_range);
+    if (!number) break;
     rest.remove_prefix(std::min(rest.size(), end + 1));
-    const auto whole = static_cast<std::int64_t>(*number);
     if (!quarter) {
-      quarter = whole;
+      quarter = *number;
       continue;
     }
-    if (whole > 0) laps.push_back({*quarter, WallTime(whole)});
+    if (*number > 0) laps.push_back({*quarter, WallTime(*number)});
     ++*quarter;
   }
   return laps;

@@ -5,6 +5,7 @@
 
 #include <w8y/base64.hpp>
 #include <w8y/fleet_logs.hpp>
+#include <w8y/number.hpp>
 
 #include "core/json_object.hpp"
 #include "core/json_text.hpp"
@@ -115,8 +116,8 @@ std::optional<LogMessage> parse_log_message(std::string_view text) {
                              text_of(each, "reason")});
   });
   const auto left_out = json.find("left_out");
-  if (left_out != json.end() && left_out->is_number_unsigned())
-    message.left_out = left_out->get<std::size_t>();
+  if (left_out != json.end())
+    message.left_out = static_cast<std::size_t>(read_integer(*left_out, count_range).value_or(0));
   return message;
 }
 

@@ -2,13 +2,13 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include <w8y/base64.hpp>
 #include <w8y/escape.hpp>
 #include <w8y/fleet.hpp>
 #include <w8y/fleet_orders.hpp>
+#include <w8y/number.hpp>
 
 #include "core/json_object.hpp"
 #include "core/json_text.hpp"
@@ -46,26 +46,18 @@ struct FleetFields {
     const auto found = json.find(name);
     return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
   }
-  [[nodiscard]] std::optional<std::int64_t> signed_number(const char* name) const {
-    const auto found = json.find(name);
-    if (found == json.end() || !found->is_number_integer()) return std::nullopt;
-    if (found->is_number_unsigned() && found->get<std::uint64_t>() > max_number)
-      return std::nullopt;
-    return found->get<std::int64_t>();
-  }
   template <typename Number>
   [[nodiscard]] Number number(const char* name) const {
-    const std::int64_t value = signed_number(name).value_or(0);
-    if (value < 0 || static_cast<std::uint64_t>(value) > std::numeric_limits<Number>::max())
-      return 0;
-    return static_cast<Number>(value);
+    const auto found = json.find(name);
+    if (found == json.end()) return 0;
+    constexpr IntegerRange range{0, range_of<Number>.max};
+    return static_cast<Number>(read_integer(*found, range).value_or(0));
   }
   [[nodiscard]] WallTime time(const char* name) const {
-    return WallTime(std::max<std::int64_t>(0, signed_number(name).value_or(0)));
+    return time_in(name, ms_range).value_or(WallTime{0});
   }
-  [[nodiscard]] std::optional<WallTime> maybe_time(const char* name) const {
-    const auto value = signed_number(name);
-    return value ? std::optional(WallTime(*value)) : std::nullopt;
+  [[nodiscard]] std::optional<WallTime> margin(const char* name) const {
+    return time_in(name, signed_ms_range);
   }
   [[nodiscard]] bool flag(const char* name) const {
     const auto found = json.find(name);
@@ -85,7 +77,11 @@ struct FleetFields {
     return all;
   }
 
-  static constexpr auto max_number = std::uint64_t{1} << 60;
+ private:
+  [[nodiscard]] std::optional<WallTime> time_in(const char* name, IntegerRange range) const {
+    const auto found = json.find(name);
+    return found == json.end() ? std::nullopt : read_ms(*found, range);
+  }
 };
 
 std::string texts_json(const std::vector<std::string>& all) {
@@ -170,8 +166,8 @@ std::optional<HostBeat> parse_beat(std::string_view text) {
   beat.processors = fields.number<unsigned>("processors");
   beat.slots_used = fields.number<std::size_t>("slots_used");
   beat.slots_limit = fields.number<std::size_t>("slots_limit");
-  beat.lease_margin = fields.maybe_time("lease_margin_ms");
-  beat.least_lease_margin = fields.maybe_time("least_lease_margin_ms");
+  beat.lease_margin = fields.margin("lease_margin_ms");
+  beat.least_lease_margin = fields.margin("least_lease_margin_ms");
   beat.lists_version = fields.number<std::uint64_t>("lists_version");
   return beat;
 }

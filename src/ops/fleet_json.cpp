@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <w8y/number.hpp>
+
 namespace w8y::ops {
 
 namespace {
@@ -66,20 +68,22 @@ FleetHost read_fleet_host(const Json& json) {
   const auto text = [](const Json& of, const char* name) {
     return get_bytes(of, name).value_or("");
   };
-  const auto number = [](const Json& of, const char* name) {
+  const auto number = [](const Json& of, const char* name, auto& into) {
+    using Number = std::remove_reference_t<decltype(into)>;
     const auto found = of.find(name);
-    return found != of.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+    const IntegerRange range{0, range_of<Number>.max};
+    if (found != of.end()) into = static_cast<Number>(read_integer(*found, range).value_or(0));
   };
   host.beat.host = text(json, "host");
   host.beat.id = text(json, "host_id");
   host.beat.state = text(json, "state");
   host.beat.config_hash = text(json, "config_hash");
-  host.beat.processors = static_cast<unsigned>(number(json, "processors"));
+  number(json, "processors", host.beat.processors);
   host.trouble = text(json, "trouble");
   host.lists_trouble = text(json, "lists_trouble");
   host.silent = host.beat.state == "silent";
   if (const auto slots = json.find("slots"); slots != json.end() && slots->is_object())
-    host.beat.slots_limit = static_cast<std::size_t>(number(*slots, "limit"));
+    number(*slots, "limit", host.beat.slots_limit);
   const auto lists = json.find("lists");
   if (lists == json.end() || !lists->is_array()) return host;
   for (const Json& each : *lists)

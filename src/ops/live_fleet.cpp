@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <w8y/hour.hpp>
+#include <w8y/number.hpp>
 
 #include "core/json_object.hpp"
 #include "loop/loop.hpp"
@@ -172,13 +173,12 @@ void LiveFleet::take_minutes(const std::vector<HostMinutes>& hosts) {
     for (const std::string& text : host.minutes) {
       const auto json = parse(text);
       if (!json || !json->is_object() || !json->contains("minute")) continue;
-      const Json& minute = (*json)["minute"];
-      if (!minute.is_number_integer()) continue;
-      const auto number = minute.get<std::int64_t>();
+      const auto minute = read_integer((*json)["minute"], ms_range);
+      if (!minute) continue;
       std::string told = dump(*json);
-      if (remote.minutes[number] == told) continue;
-      remote.minutes[number] = std::move(told);
-      remote.minutes_changed.push_back(number);
+      if (remote.minutes[*minute] == told) continue;
+      remote.minutes[*minute] = std::move(told);
+      remote.minutes_changed.push_back(*minute);
     }
     while (remote.minutes.size() > static_cast<std::size_t>(Hour::length))
       remote.minutes.erase(remote.minutes.begin());

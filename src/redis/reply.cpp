@@ -2,8 +2,9 @@
 
 #include <hiredis.h>
 
-#include <charconv>
 #include <utility>
+
+#include <w8y/number.hpp>
 
 namespace w8y::redis {
 
@@ -36,10 +37,7 @@ std::string_view Reply::text() const {
 std::int64_t Reply::integer() const {
   if (is_integer()) return reply_->integer;
   if (!is_string()) return 0;
-  std::int64_t value = 0;
-  const char* end = reply_->str + reply_->len;
-  const auto [stop, error] = std::from_chars(reply_->str, end, value);
-  return stop == end && error == std::errc{} ? value : 0;
+  return read_integer(text(), range_of<std::int64_t>).value_or(0);
 }
 
 std::size_t Reply::size() const {
@@ -48,6 +46,21 @@ std::size_t Reply::size() const {
 
 Reply Reply::operator[](std::size_t index) const {
   return Reply(index < size() ? reply_->element[index] : nullptr);
+}
+
+std::int64_t server_time_us(std::int64_t seconds, std::int64_t us) {
+  constexpr std::int64_t us_per_second = 1'000'000;
+  const bool fits =
+      read_integer(seconds, {0, seconds_range.max}) && read_integer(us, {0, us_per_second - 1});
+  return fits ? seconds * us_per_second + us : 0;
+}
+
+std::int64_t server_time_us(const Reply& reply) {
+  return server_time_us(reply[0].integer(), reply[1].integer());
+}
+
+WallTime server_time(const Reply& reply) {
+  return WallTime(server_time_us(reply) / 1000);
 }
 
 ErrorCode error_code(std::string_view error) {

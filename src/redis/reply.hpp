@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include <w8y/clock.hpp>
+
 struct redisReply;  // hiredis's
 
 namespace w8y::redis {
@@ -29,6 +31,11 @@ class Reply {
  private:
   const redisReply* reply_;  // nullptr: nothing
 };
+
+/// Unix time, from a reply to TIME; 0 if the reply is no time.
+[[nodiscard]] std::int64_t server_time_us(const Reply& reply);
+[[nodiscard]] std::int64_t server_time_us(std::int64_t seconds, std::int64_t us);
+[[nodiscard]] WallTime server_time(const Reply& reply);
 
 /// The first word of an error reply, as far as it makes a difference to us.
 enum class ErrorCode {

@@ -15,4 +15,9 @@ ReplyCopy::ReplyCopy(const Reply& reply) {
   text = reply.text();
 }
 
+WallTime server_time(const ReplyCopy& reply) {
+  if (reply.elements.size() != 2) return WallTime{0};
+  return WallTime(server_time_us(reply.elements[0].number, reply.elements[1].number) / 1000);
+}
+
 }  // namespace w8y::redis

@@ -24,4 +24,6 @@ struct ReplyCopy {
   [[nodiscard]] bool is_error() const { return kind == Kind::error; }
 };
 
+[[nodiscard]] WallTime server_time(const ReplyCopy& reply);
+
 }  // namespace w8y::redis

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <w8y/number.hpp>
+
 namespace w8y::store {
 
 namespace {
@@ -55,10 +57,8 @@ void Recovery::stepped(const std::vector<std::string>& asked, const redis::Answe
     return finish();
   }
   const redis::Reply& reply = answer.reply;
-  if (const auto ms = reply[1].integer(); ms >= 0) {
-    const Duration next = std::chrono::milliseconds(ms);
-    next_ = std::min(next_.value_or(next), next);
-  }
+  if (const std::optional<Duration> next = read_ms(reply[1].integer()))
+    next_ = std::min(next_.value_or(*next), *next);
   put_back_ += static_cast<std::size_t>(reply[2].integer());
   for (std::size_t i = 3; i < reply.size(); ++i) lost_.erase(std::string(reply[i].text()));
   const std::string cursor(reply[0].text());

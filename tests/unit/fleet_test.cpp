@@ -123,6 +123,32 @@ TEST_CASE("fleet: what others have written is no beat, or has what can be had of
         std::vector<std::string>{"a"});
 }
 
+TEST_CASE(
+    "fleet: a beat with a number out of range has none in its place, and judging it is safe") {
+  FleetView view;
+  view.now = 1'700'000'000'000ms;
+  for (const char* number : {"9223372036854775807", "1152921504606846976", "1e300", "-1",
+                             "-9223372036854775808", "253402300800000"}) {
+    CAPTURE(number);
+    const auto beat =
+        parse_beat(R"({"host":"a","state":"running","generation":1,"config_hash":"x",)"
+                   R"("applied_ms":)"s +
+                   number + R"(,"started_ms":)" + number + R"(,"processors":)" + number + "}");
+    REQUIRE(beat.has_value());
+    CHECK(beat->applied == 0ms);
+    CHECK(beat->started == 0ms);
+    view.hosts.push_back(host_at("a", view.now));
+    view.hosts.back().beat = *beat;
+  }
+  view.hosts.push_back(host_at("b", view.now, "y", view.now - 2min));
+  const auto last =
+      parse_beat(R"({"host":"c","state":"running","generation":1,"applied_ms":253402300799999})");
+  view.hosts.push_back(host_at("c", view.now));
+  view.hosts.back().beat = *last;
+  judge(view);
+  CHECK(view.newest_hash == "y");
+}
+
 TEST_CASE("fleet: what is told of a list is read again") {
   const ListBeat list = some_list("a\xff");
   CHECK(parse_list_beat("a\xff", to_text(list)) == list);

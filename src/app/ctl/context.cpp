@@ -7,6 +7,7 @@
 
 #include <w8y/config.hpp>
 #include <w8y/escape.hpp>
+#include <w8y/number.hpp>
 #include <w8y/units.hpp>
 
 #include "app/config_loading.hpp"
@@ -186,11 +187,12 @@ std::optional<KnownLists> Context::find_lists() {
       if (source == "gearman") known.kind = SourceKind::gearman;
       if (source != "job") continue;
       known.kind = SourceKind::job;
-      const auto number = [&](const char* key) {
-        return std::strtoul(raw_in(settings, key).c_str(), nullptr, 10);
+      const auto number = [&]<typename Number>(const char* key, Number& into) {
+        into = static_cast<Number>(
+            read_integer(raw_in(settings, key), {0, range_of<Number>.max}).value_or(0));
       };
-      known.maintenance.max_failures = static_cast<unsigned>(number("max_failures"));
-      known.maintenance.history = number("history");
+      number("max_failures", known.maintenance.max_failures);
+      number("history", known.maintenance.history);
       known.maintenance.claim_timeout =
           parse_duration(raw_in(settings, "claim_timeout")).value_or(Duration{0});
     }

@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include <w8y/escape.hpp>
+#include <w8y/number.hpp>
 #include <w8y/units.hpp>
 
 #include "app/ctl/commands.hpp"
@@ -22,16 +23,16 @@ using ops::Json;
 constexpr std::size_t hash_shown = 8;
 
 std::string ago_in(const Json& host, const char* name, WallTime now) {
-  const std::int64_t time = number_in(host, name);
-  return time == 0 ? std::string()
-                   : rough_duration(std::max(WallTime(0), now - WallTime(time))) + " ago";
+  const WallTime time = ms_in(host, name);
+  return time.count() == 0 ? std::string()
+                           : rough_duration(std::max(WallTime(0), now - time)) + " ago";
 }
 
 std::string fleet_ms_in(const Json& host, const char* name) {
   const auto found = host.find(name);
-  if (found == host.end() || !found->is_number()) return {};
-  const WallTime time(found->get<std::int64_t>());
-  return time.count() < 0 ? "-" + rough_duration(-time) : rough_duration(time);
+  const auto time = found == host.end() ? std::nullopt : read_ms(*found, signed_ms_range);
+  if (!time) return {};
+  return time->count() < 0 ? "-" + rough_duration(-*time) : rough_duration(*time);
 }
 
 Cell config_cell(const Json& host, WallTime now) {
@@ -61,7 +62,7 @@ std::string fleet_note_text(const Json& host) {
 }
 
 void print_fleet_hosts(const Json& fleet, bool wide) {
-  const WallTime now(number_in(fleet, "now_ms"));
+  const WallTime now = ms_in(fleet, "now_ms");
   Table table(
       {"HOST", "STATE", "CONFIG", "VERSION", "BEAT", "PLACES", "MARGIN", {"NOTE", may_be_cut}});
   for (const auto& host : array_in(fleet, "hosts")) {
@@ -105,8 +106,7 @@ void print_fleet_runs(const Json& answer, bool wide) {
   for (const auto& host : array_in(answer, "hosts"))
     for (const auto& run : array_in(host, "runs"))
       table.add({shown_in(host, "host"), shown_in(run, "list"), item_in(run), text_in(run, "run"),
-                 rough_duration(WallTime(number_in(run, "age_ms"))),
-                 progress_in(run.value("progress", Json()))});
+                 rough_duration(ms_in(run, "age_ms")), progress_in(run.value("progress", Json()))});
   std::cout << '\n';
   if (table.empty()) {
     std::cout << "nothing runs\n";

@@ -138,8 +138,8 @@ int tell_fleet(const Options& options, const Json& answer) {
       if (line.is_string()) std::cout << "  " << escape(line.get<std::string>()) << '\n';
   }
   for (const auto& host : array_in(answer, "missing")) {
-    const WallTime last(number_in(host, "last_beat_ms"));
-    const WallTime now(number_in(answer, "now_ms"));
+    const WallTime last = ms_in(host, "last_beat_ms");
+    const WallTime now = ms_in(answer, "now_ms");
     std::cout << shown_in(host, "host") << ": did not answer within 2s";
     if (host.value("silent", false))
       std::cout << "; silent since " << time_text(last) << ", for " << rough_duration(now - last);

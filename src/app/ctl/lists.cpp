@@ -52,11 +52,10 @@ std::string quarantined_text(const Json& list) {
 
 /// How long a lap takes, or how long an item has waited; red where that is too long.
 Cell visit_cell(const Json& list, const char* name) {
-  const auto found = list.find(name);
-  if (found == list.end() || !found->is_number()) return {""};
-  const auto time = std::chrono::milliseconds(found->get<std::int64_t>());
-  const auto within = number_in(list, "visit_within_ms");
-  return {rough_duration(time), within > 0 && time.count() > within ? Colour::bad : Colour::none};
+  const auto time = maybe_ms_in(list, name);
+  if (!time) return {""};
+  const WallTime within = ms_in(list, "visit_within_ms");
+  return {rough_duration(*time), within.count() > 0 && *time > within ? Colour::bad : Colour::none};
 }
 
 /// "needs 12 places, has 8"; empty: it is not known, or has enough.
@@ -102,8 +101,8 @@ void print_lists(const std::vector<const Json*>& lists, bool wide) {
 
 /// What is known of its laps.
 void add_visits(Facts& facts, const Json& list) {
-  if (const auto within = number_in(list, "visit_within_ms"); within > 0)
-    facts.add("visit within", rough_duration(std::chrono::milliseconds(within)));
+  if (const WallTime within = ms_in(list, "visit_within_ms"); within.count() > 0)
+    facts.add("visit within", rough_duration(within));
   if (list.contains("lap_ms")) facts.add("lap", visit_cell(list, "lap_ms"));
   if (list.contains("oldest_visit_ms")) facts.add("oldest", visit_cell(list, "oldest_visit_ms"));
   if (const std::string needs = needs_text(list); !needs.empty()) facts.add("places", needs);
@@ -115,7 +114,7 @@ void print_runs(const Json& runs, bool wide) {
   Table table({"RUN", {"ITEM", may_be_cut}, "STATE", "PID", "FOR", "ATTEMPT", "PROGRESS", "LOCK"});
   for (const auto& run : runs)
     table.add({text_in(run, "run"), item_in(run), shaded(text_in(run, "state")),
-               std::to_string(number_in(run, "pid")), since(WallTime(number_in(run, "started_ms"))),
+               std::to_string(number_in(run, "pid")), since(ms_in(run, "started_ms")),
                std::to_string(number_in(run, "attempt")),
                progress_in(run.value("progress", Json())),
                run.value("lease_lost", false) ? Cell("lost", Colour::bad) : Cell("")});
@@ -145,7 +144,7 @@ void print_list(const Json& list, bool wide) {
                               Colour::bad});
   if (wide || number_in(list, "visit_within_ms") > 0) add_visits(facts, list);
   if (const std::string error = text_in(list, "last_error"); !error.empty())
-    facts.add("last error", time_text(WallTime(number_in(list, "last_error_ms"))) + ": " + error);
+    facts.add("last error", time_text(ms_in(list, "last_error_ms")) + ": " + error);
   std::string program = text_in(list, "program");
   if (const std::string version = text_in(list, "executor_version"); !version.empty())
     program += ", version " + version;

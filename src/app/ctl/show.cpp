@@ -61,8 +61,8 @@ void print_here(const Json& run, bool wide) {
   facts.add("host", text_in(run, "host"));
   facts.add("state", shaded(text_in(run, "state")));
   // Another host's clock may be another one.
-  const WallTime started = run.contains("age_ms") ? wall_now() - WallTime(number_in(run, "age_ms"))
-                                                  : WallTime(number_in(run, "started_ms"));
+  const WallTime started =
+      run.contains("age_ms") ? wall_now() - ms_in(run, "age_ms") : ms_in(run, "started_ms");
   facts.add("started", time_text(started) + ", " + since(started) + " ago");
   facts.add("pid", std::to_string(number_in(run, "pid")));
   facts.add("attempt", std::to_string(number_in(run, "attempt")));

@@ -32,7 +32,7 @@ std::string gearman_text(const Json& server) {
   if (const auto jobs = number_in(server, "jobs"); jobs > 0)
     text += ", " + std::to_string(jobs) + (jobs == 1 ? " job here" : " jobs here");
   if (const std::string trouble = text_in(server, "trouble"); !trouble.empty())
-    text += "; since " + time_text(WallTime(number_in(server, "away_since_ms"))) + ": " + trouble;
+    text += "; since " + time_text(ms_in(server, "away_since_ms")) + ": " + trouble;
   return text;
 }
 
@@ -85,13 +85,12 @@ void print_status(const Json& host, bool wide) {
   add_problems(facts, host);
   facts.add("host", text_in(host, "host") + ", pid " + std::to_string(number_in(host, "pid")) +
                         ", w8yd " + text_in(host, "version"));
-  facts.add("state",
-            {text_in(host, "state") + ", up " + since(WallTime(number_in(host, "started_ms"))),
-             shaded(text_in(host, "state")).colour});
+  facts.add("state", {text_in(host, "state") + ", up " + since(ms_in(host, "started_ms")),
+                      shaded(text_in(host, "state")).colour});
   facts.add("config", text_in(host, "config_hash") + ", generation " +
                           std::to_string(number_in(host, "generation")));
   if (const std::string reload = text_in(host, "last_reload"); !reload.empty())
-    facts.add("reload", time_text(WallTime(number_in(host, "last_reload_ms"))) + ": " + reload);
+    facts.add("reload", time_text(ms_in(host, "last_reload_ms")) + ": " + reload);
   const bool has_redis = host.value("has_redis", true);
   facts.add("redis", has_redis ? redis_text(redis) : without_redis);
   for (const Json& server : host.value("gearman", Json::array()))

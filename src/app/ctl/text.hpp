@@ -18,6 +18,8 @@ namespace w8y::app::ctl {
 
 using look::array_in;
 using look::item_text;
+using look::maybe_ms_in;
+using look::ms_in;
 using look::number_in;
 using look::object_in;
 using look::raw_in;

@@ -43,7 +43,7 @@ TopList top_list(const Json& json) {
   for (const char* name : {"failed", "crashed", "timed_out", "lost"})
     list.failed += number_in(counters, name);
   list.quarantined = number_in(json, "quarantined");
-  list.lap_ms = number_in(json, "lap_ms");
+  list.lap_ms = ms_in(json, "lap_ms").count();
   list.rank = top_rank(state, list.quarantined);
   return list;
 }
@@ -55,7 +55,7 @@ TopRun top_run(const std::string& list, const Json& json, std::int64_t now_ms) {
   run.run = text_in(json, "run");
   run.state = json.value("lease_lost", false) ? Cell("lock lost", Colour::bad)
                                               : shaded(text_in(json, "state"));
-  run.for_ms = std::max<std::int64_t>(0, now_ms - number_in(json, "started_ms"));
+  run.for_ms = std::max<std::int64_t>(0, now_ms - ms_in(json, "started_ms").count());
   const Json& progress = object_in(json, "progress");
   const auto numerator = progress.find("numerator");
   const auto denominator = progress.find("denominator");
@@ -71,11 +71,11 @@ TopRun top_run(const std::string& list, const Json& json, std::int64_t now_ms) {
 
 TopFigures TopReader::read(const Json& status, Instant now) {
   TopFigures figures;
-  const std::int64_t now_ms = number_in(status, "now_ms");
+  const std::int64_t now_ms = ms_in(status, "now_ms").count();
   const Json& slots = object_in(status, "slots");
   figures.host = text_in(status, "host");
   figures.state = shaded(text_in(status, "state"));
-  figures.up_ms = std::max<std::int64_t>(0, now_ms - number_in(status, "started_ms"));
+  figures.up_ms = std::max<std::int64_t>(0, now_ms - ms_in(status, "started_ms").count());
   figures.redis =
       status.value("has_redis", true) ? redis_cell(object_in(status, "redis")) : Cell{"none"};
   figures.places_used = number_in(slots, "used");

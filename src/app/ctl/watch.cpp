@@ -29,7 +29,7 @@ std::string detail_of(const Json& event) {
   if (type == "update") return escape(ops::dump(event.value("data", Json())));
   if (type != "end") return {};
   std::string text = coloured(shaded(text_in(event, "outcome")));
-  text += " after " + format_duration(WallTime(number_in(event, "took_ms")));
+  text += " after " + format_duration(ms_in(event, "took_ms"));
   if (const std::string reason = text_in(event, "reason"); !reason.empty()) text += ": " + reason;
   return text;
 }
@@ -38,10 +38,10 @@ void show(const Json* event, std::string_view payload, bool json) {
   if (json) {
     print_json(event != nullptr ? *event : Json{{"type", "unknown"}, {"text", escape(payload)}});
   } else if (event != nullptr) {
-    std::cout << time_text(WallTime(number_in(*event, "time_ms"))) << "  "
-              << shown_in(*event, "list") << "  " << text_in(*event, "run") << "  "
-              << text_in(*event, "host") << "  " << item_in(*event) << "  "
-              << text_in(*event, "type") << "  " << detail_of(*event) << '\n';
+    std::cout << time_text(ms_in(*event, "time_ms")) << "  " << shown_in(*event, "list") << "  "
+              << text_in(*event, "run") << "  " << text_in(*event, "host") << "  "
+              << item_in(*event) << "  " << text_in(*event, "type") << "  " << detail_of(*event)
+              << '\n';
   } else {
     std::cout << escape(payload) << '\n';
   }

@@ -26,9 +26,9 @@ std::optional<Why> why_without_redis(Context& context) {
   const Json& redis = object_in(*status, "redis");
   const std::string trouble = raw_in(redis, "trouble");
   if (trouble.empty()) return std::nullopt;
-  const std::int64_t since = number_in(redis, "away_since_ms");
+  const WallTime since = ms_in(redis, "away_since_ms");
   return why_unavailable(raw_in(*status, "host"), trouble,
-                         since > 0 ? std::optional(WallTime(since)) : std::nullopt, wall_now());
+                         since.count() > 0 ? std::optional(since) : std::nullopt, wall_now());
 }
 
 class AskWhy final : public Command {

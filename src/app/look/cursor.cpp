@@ -1,7 +1,6 @@
 #include "app/look/cursor.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include <w8y/base64.hpp>
@@ -59,12 +58,10 @@ std::vector<std::string> read_cursor(const std::string& text, std::string_view k
   return read;
 }
 
-std::int64_t cursor_number(const std::string& field) {
-  std::int64_t number = 0;
-  const char* end = field.data() + field.size();
-  const auto [at, error] = std::from_chars(field.data(), end, number);
-  if (error != std::errc{} || at != end || number < 0) refuse_cursor();
-  return number;
+std::int64_t cursor_number(const std::string& field, IntegerRange range) {
+  const auto number = read_integer(field, range);
+  if (!number) refuse_cursor();
+  return *number;
 }
 
 }  // namespace w8y::app::look

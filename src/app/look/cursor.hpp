@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include <w8y/number.hpp>
+
 namespace w8y::app::look {
 
 /// Fields of any bytes, as text that needs no escaping in a URL. Never empty.
@@ -15,6 +17,6 @@ std::string make_cursor(const std::vector<std::string>& fields);
 std::vector<std::string> read_cursor(const std::string& text, std::string_view kind,
                                      std::size_t fields);
 /// A number in a field. Throws Refusal.
-std::int64_t cursor_number(const std::string& field);
+std::int64_t cursor_number(const std::string& field, IntegerRange range = count_range);
 
 }  // namespace w8y::app::look

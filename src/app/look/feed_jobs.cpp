@@ -1,9 +1,10 @@
 #include "app/look/feed_jobs.hpp"
 
-#include <charconv>
 #include <map>
 #include <unordered_map>
 #include <utility>
+
+#include <w8y/number.hpp>
 
 #include "app/look/stored.hpp"
 #include "store/lock_value.hpp"
@@ -19,22 +20,14 @@ constexpr std::int64_t jobs_of_page = 1000;
 constexpr const char* jobs_at_once = "1000";
 
 /// What the claim says, and the note of ours if it is about this claim.
-void take_claim(FeedJob& job, double number, const std::string& score,
-                const store::thoonk::JobNote* note) {
-  // Seconds, where it is too small for milliseconds (w8y-keys(7)).
+void take_claim(FeedJob& job, const std::string& score, const store::thoonk::JobNote* note) {
   job.state = "claimed";
-  job.since = WallTime(static_cast<std::int64_t>(number < 1e11 ? number * 1000 : number));
+  job.since = read_score_time(score);
   if (note == nullptr || std::to_string(note->score) != score) return;
   job.state = note->held_until ? "resting" : "running";
   if (note->held_until) job.until = WallTime(*note->held_until);
   job.run = note->run;
   job.stalls = note->stalls;
-}
-
-double number_of_score(const std::string& score) {
-  double number = 0;
-  std::from_chars(score.data(), score.data() + score.size(), number);
-  return number;
 }
 
 class FeedJobs {
@@ -86,13 +79,13 @@ class FeedJobs {
     std::map<std::pair<double, std::string>, std::string> claimed;  // the longest first
     scan("ZSCAN", keys_.claimed, 2, [&claimed](const redis::ReplyCopy* pair) {
       const std::string& score = pair[1].text;
-      claimed.insert_or_assign({number_of_score(score), pair[0].text}, score);
+      claimed.insert_or_assign({read_real(score).value_or(0), pair[0].text}, score);
     });
     for (const auto& [at, score] : claimed) {
-      const auto& [number, id] = at;
+      const std::string& id = at.second;
       FeedJob job{id, "claimed", {}, {}, 0, 0, {}, false};
       const auto note = notes.find(id);
-      take_claim(job, number, score, note == notes.end() ? nullptr : &note->second);
+      take_claim(job, score, note == notes.end() ? nullptr : &note->second);
       add(std::move(job));
     }
   }
@@ -158,7 +151,7 @@ std::vector<std::optional<FeedJob>> read_feed_jobs_named(redis::SyncClient& clie
     job.failures = stored_number(of[4].text);
     if (!of[1].is_nil()) {
       const auto note = store::thoonk::read_job_note(of[2].text);
-      take_claim(job, number_of_score(of[1].text), of[1].text, note ? &*note : nullptr);
+      take_claim(job, of[1].text, note ? &*note : nullptr);
     } else if (of[3].number == 1) {
       job.state = "stalled";
     } else if (of[0].number == 0) {

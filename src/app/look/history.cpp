@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <w8y/base64.hpp>
+#include <w8y/number.hpp>
 #include <w8y/units.hpp>
 
 #include "app/look/stored.hpp"
@@ -36,21 +37,13 @@ std::uint64_t digest(std::string_view text) {
 
 void put_exit(Json& json, const std::string& exit) {
   const bool is_code = exit.find_first_not_of("0123456789") == std::string::npos;
-  if (is_code) {
-    json["exit"] = stored_number(exit);
-  } else {
-    ops::put_bytes(json, "signal", exit);
-  }
+  if (!is_code) return ops::put_bytes(json, "signal", exit);
+  if (const auto code = read_integer(exit, {0, 255})) json["exit"] = *code;
 }
 
 std::string text_of(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-std::int64_t number_of(const Json& entry, const char* name) {
-  const auto found = entry.find(name);
-  return found != entry.end() && found->is_number() ? found->get<std::int64_t>() : 0;
 }
 
 void add_field(FinishedRun& run, const std::string& name, const Json& value) {
@@ -77,14 +70,15 @@ std::optional<FinishedRun> run_of(const std::string& list, const std::string& te
   const auto parsed = ops::parse(text);
   if (!parsed || !parsed->is_object()) return std::nullopt;
   const Json& entry = *parsed;
-  if (entry.contains("entered_ms")) entered = WallTime(number_of(entry, "entered_ms"));
+  if (entry.contains("entered_ms")) entered = ms_in(entry, "entered_ms");
   FinishedRun run;
   run.list = list;
   run.entered = entered.value_or(WallTime{});
   for (const auto& [name, value] : entry.items()) add_field(run, name, value);
-  if (const auto took = entry.find("took_ms"); took != entry.end() && took->is_number())
-    run.fields["started"] =
-        std::to_string(number_of(entry, "time_ms") - number_of(entry, "took_ms"));
+  const auto ended = maybe_ms_in(entry, "time_ms");
+  const auto took = maybe_ms_in(entry, "took_ms");
+  if (ended && took && *took <= *ended)
+    run.fields["started"] = std::to_string((*ended - *took).count());
   return run;
 }
 
@@ -99,13 +93,12 @@ const std::string& FinishedRun::field(const char* name) const {
 /// The entry has the beginning of a long one, and its length beside it.
 ShownItem FinishedRun::item() const {
   const std::string& text = field("item");
-  const auto length =
-      static_cast<std::size_t>(std::max<std::int64_t>(0, stored_number(field("item_length"))));
+  const auto length = static_cast<std::size_t>(stored_number(field("item_length")));
   return {text, std::max(length, text.size())};
 }
 
 WallTime FinishedRun::time(const char* name) const {
-  return WallTime(stored_number(field(name)));
+  return read_ms(std::string_view(field(name))).value_or(WallTime{0});
 }
 
 std::string FinishedRun::took_text() const {
@@ -118,12 +111,13 @@ Json to_json(const FinishedRun& run) {
   for (const char* name : {"run", "item", "host", "outcome", "reason", "stderr"})
     if (run.fields.contains(name)) ops::put_bytes(json, name, run.field(name));
   for (const char* name : {"started", "ended"})
-    if (run.fields.contains(name)) json[std::string(name) + "_ms"] = run.time(name).count();
+    if (const auto time = read_ms(std::string_view(run.field(name))))
+      json[std::string(name) + "_ms"] = time->count();
   if (json.contains("started_ms") && json.contains("ended_ms"))
     json["took_ms"] = (run.time("ended") - run.time("started")).count();
   if (run.fields.contains("exit")) put_exit(json, run.field("exit"));
   for (const char* name : {"item_length", "attempt", "fence", "bad_lines"})
-    if (run.fields.contains(name)) json[name] = stored_number(run.field(name));
+    if (const auto number = read_integer(run.field(name), {})) json[name] = *number;
   if (run.fields.contains("result")) {
     const auto result = ops::parse(run.field("result"));
     json["result"] = result ? *result : Json(run.field("result"));

@@ -1,10 +1,11 @@
 #include "app/look/item_states.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <string_view>
 #include <unordered_map>
+
+#include <w8y/number.hpp>
 
 #include "app/look/stored.hpp"
 #include "store/circular/quarantine_note.hpp"
@@ -45,7 +46,7 @@ void read_note(ItemState& item, const std::string& text);
 /// Reads what a script says of one item.
 void take_state(ItemState& item, const redis::ReplyCopy* told) {
   if (const std::int64_t left = told[0].number; left != -2) {  // there is a lock
-    if (left >= 0) item.left = std::chrono::milliseconds(left);
+    item.left = read_ms(left);
     item.lock = told[1].text;
     read_lock(item);
   }
@@ -202,7 +203,7 @@ class Look {
       ItemState& item = items_[first_ + i];
       if (i < failures.size()) item.failures = failures[i].number;
       const std::int64_t left = executed.elements[count + i].number;
-      if (left >= 0) item.left = std::chrono::milliseconds(left);
+      item.left = read_ms(left);
       if (left != -2) {  // there is a lock
         if (!values[i].is_error()) item.lock = values[i].text;
         read_lock(item);
@@ -271,10 +272,7 @@ void look_at(redis::SyncClient& client, const store::CircularKeys& keys,
 }  // namespace
 
 std::optional<std::int64_t> ItemState::pid_number() const {
-  std::int64_t number = 0;
-  const char* end = pid.data() + pid.size();
-  const auto [at, error] = std::from_chars(pid.data(), end, number);
-  return error == std::errc{} && at == end ? std::optional(number) : std::nullopt;
+  return read_integer(pid, range_of<std::int64_t>);
 }
 
 ops::Json to_json(const ItemState& item) {

@@ -1,8 +1,6 @@
 #include "app/look/job_states.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
 #include <set>
 #include <string_view>
 #include <unordered_map>
@@ -12,6 +10,7 @@
 
 #include <w8y/escape.hpp>
 #include <w8y/job_code.hpp>
+#include <w8y/number.hpp>
 
 #include "app/look/stored.hpp"
 #include "schedule/schedule.hpp"
@@ -70,7 +69,7 @@ class Reader {
                                                            {"LPOS", key, job, "RANK", "-1"},
                                                            {"LLEN", key},
                                                            {"HEXISTS", keys_.schedules, job}});
-    if (!begin[0].elements.empty()) now_ = begin[0].elements[0].number;
+    now_ = redis::server_time(begin[0]).count() / 1000;
     if (begin[1].is_error()) throw named(begin[1].text, redis::ErrorCode::other, key);
     if (!begin[1].is_nil())
       queued_.try_emplace(
@@ -101,7 +100,7 @@ class Reader {
  private:
   void begin() {
     const std::vector<ReplyCopy> told = client_.pipeline({{"TIME"}, {"HLEN", keys_.statuses}});
-    if (!told[0].elements.empty()) now_ = told[0].elements[0].number;
+    now_ = redis::server_time(told[0]).count() / 1000;
     if (told[1].is_error()) throw named(told[1].text, redis::ErrorCode::other, keys_.statuses);
     found_.known = static_cast<std::size_t>(told[1].number);
   }
@@ -260,7 +259,7 @@ class Reader {
       Facts facts{told[3 * i], told[3 * i + 1], told[3 * i + 2].number == 1, {}, false};
       const ReplyCopy& score = told[count + 2].elements[i];
       facts.on_timeline = !score.is_nil();
-      if (facts.on_timeline) state.due = due_second(std::strtod(score.text.c_str(), nullptr));
+      if (facts.on_timeline) state.due = due_second(read_real(score.text));
       const ReplyCopy& note = told[count + 3].elements[i];
       if (!note.is_nil()) facts.taken = read_taken(note.text);
       state.taken = !note.is_nil();
@@ -292,7 +291,7 @@ class Reader {
   void classify(JobState& state, const Facts& facts) const {
     if (!facts.left.is_error() && facts.left.number != -2) {
       state.state = "running";
-      if (facts.left.number >= 0) state.left = std::chrono::milliseconds(facts.left.number);
+      state.left = read_ms(facts.left.number);
       return take_holder(state, facts);
     }
     const std::string event = state.status ? state.status->substr(0, state.status->find(':')) : "";
@@ -385,9 +384,7 @@ ops::Json to_json(const JobState& job) {
   if (job.left) json["left_ms"] = job.left->count();
   if (!job.host.empty()) {
     ops::put_bytes(json, "host", job.host);
-    std::int64_t pid = 0;
-    const char* end = job.pid.data() + job.pid.size();
-    if (std::from_chars(job.pid.data(), end, pid).ptr == end) json["pid"] = pid;
+    if (const auto pid = read_integer(job.pid, range_of<std::int64_t>)) json["pid"] = *pid;
     ops::put_bytes(json, "run", job.run);
   }
   if (!job.tag.empty()) ops::put_bytes(json, "tag", job.tag);

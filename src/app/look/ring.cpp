@@ -95,10 +95,7 @@ std::string held_text(const std::vector<ItemState>& items, WallTime now) {
 
 WallTime redis_now(redis::SyncClient& client, const std::string& key) {
   client.call({"EXISTS", key});  // in a cluster, TIME is asked where it is
-  const redis::ReplyCopy time = client.call({"TIME"});
-  if (time.elements.size() != 2) return WallTime{0};
-  return WallTime(std::stoll(time.elements[0].text) * 1000 +
-                  std::stoll(time.elements[1].text) / 1000);
+  return redis::server_time(client.call({"TIME"}));
 }
 
 const Rule& ring_rule_of(const Sight& sight, const std::string& prefix) {

@@ -32,7 +32,7 @@ class RunWalk {
       : history_(sight.redis, lists), one_(lists.size() == 1) {
     const auto fields = read_cursor(after, one_ ? "run" : "runs", 2);
     if (fields.empty()) return;
-    const std::int64_t first = cursor_number(fields[0]);
+    const std::int64_t first = cursor_number(fields[0], one_ ? count_range : ms_range);
     if (one_) {
       const auto entry = std::stoull("0" + hex_only(fields[1]), nullptr, 16);
       history_.go_on({static_cast<std::size_t>(first), entry});

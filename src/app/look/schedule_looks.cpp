@@ -1,12 +1,12 @@
 #include "app/look/schedule_looks.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <unordered_map>
 #include <utility>
 
 #include <w8y/escape.hpp>
+#include <w8y/number.hpp>
 
 #include "app/look/cursor.hpp"
 #include "app/look/known_lists.hpp"
@@ -61,7 +61,7 @@ Json due_jobs(const redis::ReplyCopy& told) {
   for (std::size_t i = 0; i + 1 < told.elements.size(); i += 2) {
     Json job = Json::object();
     ops::put_bytes(job, "job", told.elements[i].text);
-    const auto due = due_second(std::strtod(told.elements[i + 1].text.c_str(), nullptr));
+    const auto due = due_second(read_real(told.elements[i + 1].text));
     job["due_ms"] = due ? Json(*due * 1000) : Json();
     jobs.push_back(std::move(job));
   }
@@ -93,12 +93,12 @@ Json overview(Sight& sight, const std::string& list) {
   if (const Rule* rule = rule_of(sight, list);
       rule != nullptr && rule->kind() == SourceKind::schedule)
     queues = rule->schedule().queues;
-  const redis::ReplyCopy time = sight.redis.call({"TIME"});
-  const std::string now = time.elements.empty() ? "0" : time.elements[0].text;
+  const std::int64_t now = redis::server_time(sight.redis.call({"TIME"})).count() / 1000;
+  const std::string until = std::to_string(now);
   const std::string last = std::to_string(next_jobs - 1);
   std::vector<redis::Command> commands = {{"GET", keys.control},
                                           {"ZCARD", keys.timeline},
-                                          {"ZCOUNT", keys.timeline, "-inf", now},
+                                          {"ZCOUNT", keys.timeline, "-inf", until},
                                           {"ZRANGE", keys.timeline, "0", last, "WITHSCORES"}};
   std::vector<std::string> names;
   names.reserve(queues.size());
@@ -123,7 +123,7 @@ Json overview(Sight& sight, const std::string& list) {
   json["due_next"] = std::move(next);
   // Of what is not on the timeline, nothing is due.
   json["due_by_quarter"] =
-      told[1].number > told[2].number ? due_counts(sight, keys, std::stoll(now)) : Json::array();
+      told[1].number > told[2].number ? due_counts(sight, keys, now) : Json::array();
   return json;
 }
 
@@ -148,10 +148,7 @@ Json feed_counts(Sight& sight, const std::string& feed) {
   if (!told[6].elements.empty()) {
     const redis::ReplyCopy since =
         sight.redis.call({"ZSCORE", keys.published, told[6].elements[0].text});
-    // Seconds, where it is too small for milliseconds (w8y-keys(7)).
-    const double time = std::strtod(since.text.c_str(), nullptr);
-    if (!since.is_nil())
-      json["oldest_ms"] = static_cast<std::int64_t>(time < 1e11 ? time * 1000 : time);
+    if (const auto time = read_score_time(since.text)) json["oldest_ms"] = time->count();
   }
   return json;
 }

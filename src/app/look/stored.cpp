@@ -1,19 +1,17 @@
 #include "app/look/stored.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include <w8y/escape.hpp>
+#include <w8y/number.hpp>
 
 #include "schedule/schedule.hpp"
 
 namespace w8y::app::look {
 
 std::int64_t stored_number(std::string_view text) {
-  std::int64_t number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
+  return read_integer(text, {}).value_or(0);
 }
 
 std::optional<WallTime> time_of_run(const std::string& run) {
@@ -61,7 +59,16 @@ std::string raw_in(const ops::Json& object, const char* name) {
 
 std::int64_t number_in(const ops::Json& object, const char* name) {
   const auto found = object.is_object() ? object.find(name) : object.end();
-  return found != object.end() && found->is_number() ? found->get<std::int64_t>() : 0;
+  return found == object.end() ? 0 : read_integer(*found, count_range).value_or(0);
+}
+
+std::optional<WallTime> maybe_ms_in(const ops::Json& object, const char* name) {
+  const auto found = object.is_object() ? object.find(name) : object.end();
+  return found == object.end() ? std::nullopt : read_ms(*found);
+}
+
+WallTime ms_in(const ops::Json& object, const char* name) {
+  return maybe_ms_in(object, name).value_or(WallTime{0});
 }
 
 const ops::Json& array_in(const ops::Json& object, const char* name) {

@@ -15,7 +15,7 @@
 
 namespace w8y::app::look {
 
-/// A whole number that Redis has as text; 0 where it has none.
+/// A number from 0 that Redis has as text; 0 where it has none.
 std::int64_t stored_number(std::string_view text);
 /// When a run was claimed, as its id says; nullopt: it is no ULID.
 std::optional<WallTime> time_of_run(const std::string& run);
@@ -31,7 +31,12 @@ std::string item_text(const ShownItem& item);
 
 /// For programs: not escaped.
 std::string raw_in(const ops::Json& object, const char* name);
+/// From 0 to what a double holds exactly.
 std::int64_t number_in(const ops::Json& object, const char* name);
+/// A time or a duration of at least 0 ms; nullopt: the object has none.
+std::optional<WallTime> maybe_ms_in(const ops::Json& object, const char* name);
+/// The same; 0 where it has none.
+WallTime ms_in(const ops::Json& object, const char* name);
 const ops::Json& array_in(const ops::Json& object, const char* name);
 /// The same for an object.
 const ops::Json& object_in(const ops::Json& object, const char* name);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <w8y/number.hpp>
 #include <w8y/status.hpp>
 
 #include "app/look/history.hpp"
@@ -43,16 +44,20 @@ const Json* find_answer(const Json& answers, const std::string& host_id) {
   return nullptr;
 }
 
+unsigned limit_in(const Json& list, const char* name) {
+  const std::int64_t number = number_in(list, name);
+  return static_cast<unsigned>(read_integer(number, range_of<unsigned>).value_or(0));
+}
+
 void read_list(WhyHost& host, const Json& list) {
   host.has_list = true;
   host.list_state = raw_in(list, "state");
   host.why = raw_in(list, "why");
   host.running = static_cast<std::size_t>(number_in(list, "running"));
-  host.concurrency = static_cast<unsigned>(number_in(list, "concurrency"));
-  host.fleet_concurrency = static_cast<unsigned>(number_in(list, "fleet_concurrency"));
-  host.weight = static_cast<unsigned>(number_in(list, "weight"));
-  if (list.contains("look_within_ms"))
-    host.look_within = WallTime(number_in(list, "look_within_ms"));
+  host.concurrency = limit_in(list, "concurrency");
+  host.fleet_concurrency = limit_in(list, "fleet_concurrency");
+  host.weight = limit_in(list, "weight");
+  host.look_within = maybe_ms_in(list, "look_within_ms");
   if (!list.contains("queues")) return;
   host.queues.emplace();
   for (const Json& code : array_in(list, "queues"))
@@ -70,7 +75,7 @@ WhyHost read_host(const Json& json, const WhyQuestion& question) {
   WhyHost host;
   host.name = ops::get_bytes(json, "host").value_or("");
   host.state = raw_in(json, "state");
-  host.last_beat = WallTime(number_in(json, "last_beat_ms"));
+  host.last_beat = ms_in(json, "last_beat_ms");
   host.why = raw_in(json, "trouble");
   read_slots(host, json);
   for (const Json& list : array_in(json, "lists"))
@@ -120,7 +125,7 @@ struct CommonKeys {
 void read_pause(WhyList& list, const ReplyCopy& left, const ReplyCopy& value) {
   if (good(left).number == -2) return;
   list.pause = parse_pause(value.text);
-  if (left.number >= 0) list.pause->until = list.now + WallTime(left.number);
+  if (const auto time = read_ms(left.number)) list.pause->until = list.now + *time;
 }
 
 WhyList read_why_list(redis::SyncClient& client, const WhyQuestion& question) {
@@ -132,9 +137,7 @@ WhyList read_why_list(redis::SyncClient& client, const WhyQuestion& question) {
   list.fleet_trouble = question.fleet_trouble;
   for (const Json& host : array_in(question.hosts, "hosts"))
     list.hosts.push_back(read_host(host, question));
-  const auto time = client.call({"TIME"});
-  if (time.elements.size() > 1)
-    list.now = WallTime(time.elements[0].number * 1000 + time.elements[1].number / 1000);
+  list.now = redis::server_time(client.call({"TIME"}));
   const CommonKeys keys(question);
   const std::string now = std::to_string(list.now.count());
   const auto told = client.pipeline({{"PTTL", keys.paused},
@@ -193,7 +196,7 @@ WhyItem read_why_item(redis::SyncClient& client, const WhyQuestion& question) {
   if (good(told[1]).number > 0) {
     if (!told[2].is_error()) state.lock = told[2].text;
     read_lock(state);
-    if (told[3].number >= 0) item.left = WallTime(told[3].number);
+    item.left = read_ms(told[3].number);
   }
   item.state = state.state;
   item.host = state.host;

@@ -1,10 +1,10 @@
 #include "app/look/why_jobs.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include <w8y/job_code.hpp>
+#include <w8y/number.hpp>
 
 #include "app/look/job_states.hpp"
 #include "app/look/stored.hpp"
@@ -122,11 +122,8 @@ WhyItem read_why_feed_job(redis::SyncClient& client, const WhyQuestion& question
   item.failures = stored_number(field_in(told[7]).value_or(""));
   if (const ReplyCopy& score = whole(told[0]); !score.is_nil()) {
     item.state = "claimed";
-    double number = 0;
-    std::from_chars(score.text.data(), score.text.data() + score.text.size(), number);
-    // Seconds, where it is too small for milliseconds (w8y-keys(7)).
-    item.since = WallTime(static_cast<std::int64_t>(number < 1e11 ? number * 1000 : number));
-    if (told[2].number >= 0) item.left = WallTime(told[2].number);
+    item.since = read_score_time(score.text);
+    item.left = read_ms(told[2].number);
     const auto note = store::thoonk::read_job_note(field_in(told[1]).value_or(""));
     if (!note || std::to_string(note->score) != score.text) return item;
     item.state = note->held_until ? "resting" : "running";

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <w8y/number.hpp>
+
 #include "redis/client.hpp"
 #include "redis/hash_slots.hpp"
 #include "store/rights.hpp"
@@ -190,19 +192,21 @@ void LookBatcher::ask_locked(std::shared_ptr<Lockeds> lists, std::size_t begin, 
                 {list.lock_prefix, numbers[numbers.size() - 2], numbers.back(), share_text});
   }
   const double cost = 1.0 / static_cast<double>(count);
-  client_.run(scripts::look, keys, args,
-              [this, alive = alive_, lists, begin, count, cost](const redis::Answer& got) {
-                if (!*alive) return;
-                scripts_forbidden_ = scripts_forbidden_ || forbids_command(got);
-                // Long items keep Redis as busy as many commands.
-                const auto bytes = static_cast<double>(got.reply[count].integer());
-                const double all = cost * (1 + bytes / bytes_of_command);
-                for (std::size_t i = 0; i < count; ++i) {
-                  const std::int64_t told = got.reply[i].integer();
-                  (*lists)[begin + i].answer({!got.ok() || told > 0, all, false},
-                                             std::max<std::int64_t>(-told, 0));
-                }
-              });
+  client_.run(
+      scripts::look, keys, args,
+      [this, alive = alive_, lists, begin, count, cost](const redis::Answer& got) {
+        if (!*alive) return;
+        scripts_forbidden_ = scripts_forbidden_ || forbids_command(got);
+        // Long items keep Redis as busy as many commands.
+        const auto bytes = static_cast<double>(got.reply[count].integer());
+        const double all = cost * (1 + bytes / bytes_of_command);
+        for (std::size_t i = 0; i < count; ++i) {
+          const std::int64_t told =
+              read_integer(got.reply[i].integer(), {-count_range.max, count_range.max}).value_or(0);
+          (*lists)[begin + i].answer({!got.ok() || told > 0, all, false},
+                                     std::max<std::int64_t>(-told, 0));
+        }
+      });
 }
 
 }  // namespace w8y::store

@@ -49,9 +49,7 @@ void PlainLocks::ClaimPass::begin() {
   const std::string last = std::to_string(item_shown);
   ask({"GETRANGE", keys_.paused, "0", last},
       [this](const redis::Reply& reply) { result_.detail = shown_part(reply.text()); });
-  ask({"TIME"}, [this](const redis::Reply& reply) {
-    now_us_ = reply[0].integer() * 1000000 + reply[1].integer();
-  });
+  ask({"TIME"}, [this](const redis::Reply& reply) { now_us_ = redis::server_time_us(reply); });
   call({"HLEN", keys_.quarantined}, [self = shared_from_this()](const redis::Answer& answer) {
     // Of a wrong type, it is no index.
     self->indexed_ = answer.ok() && answer.reply.integer() > 0;
@@ -219,12 +217,14 @@ void PlainLocks::ClaimPass::take(const Item& item) {
     if (reply.integer() == 0) return counted(0);
     count(item);
   });
-  ask({"INCR", keys_.fence}, [this](const redis::Reply& reply) {
-    if (reply.integer() >= now_us_) return fenced(reply.integer());
-    const std::string lag = std::to_string(now_us_ - reply.integer());
-    ask({"INCRBY", keys_.fence, lag},
-        [this](const redis::Reply& caught_up) { fenced(caught_up.integer()); });
-  });
+  ask({"INCR", keys_.fence}, [this](const redis::Reply& reply) { raise_fence(reply.integer()); });
+}
+
+void PlainLocks::ClaimPass::raise_fence(std::int64_t fence) {
+  if (fence >= now_us_) return fenced(fence);
+  const std::string lag = std::to_string(fence_lag(now_us_, fence));
+  ask({"INCRBY", keys_.fence, lag},
+      [this](const redis::Reply& reply) { raise_fence(reply.integer()); });
 }
 
 /// Of the few items whose visits are noted. Nobody waits for it.

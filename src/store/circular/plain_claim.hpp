@@ -56,6 +56,8 @@ class PlainLocks::ClaimPass : public std::enable_shared_from_this<PlainLocks::Cl
   void note_visit(const Item& item);
   void count(const Item& item);
   void counted(std::int64_t failures);
+  /// Until it is as large as the time.
+  void raise_fence(std::int64_t fence);
   void fenced(std::int64_t fence);
 
   PlainLocks& locks_;  ///< while *alive_

@@ -27,7 +27,7 @@ class PlainLocks::ItemSteps : public std::enable_shared_from_this<PlainLocks::It
 
   void begin() {
     ask({"TIME"}, [this](const redis::Reply& reply) {
-      now_us_ = reply[0].integer() * 1000000 + reply[1].integer();
+      now_us_ = redis::server_time_us(reply);
       if (limit_ == 0) return lock();
       enter_fleet();
     });
@@ -128,12 +128,14 @@ class PlainLocks::ItemSteps : public std::enable_shared_from_this<PlainLocks::It
   }
 
   void fence() {
-    ask({"INCR", keys_.fence}, [this](const redis::Reply& reply) {
-      if (reply.integer() >= now_us_) return fenced(reply.integer());
-      const std::string lag = std::to_string(now_us_ - reply.integer());
-      ask({"INCRBY", keys_.fence, lag},
-          [this](const redis::Reply& caught_up) { fenced(caught_up.integer()); });
-    });
+    ask({"INCR", keys_.fence}, [this](const redis::Reply& reply) { raise_fence(reply.integer()); });
+  }
+
+  void raise_fence(std::int64_t fence) {
+    if (fence >= now_us_) return fenced(fence);
+    const std::string lag = std::to_string(fence_lag(now_us_, fence));
+    ask({"INCRBY", keys_.fence, lag},
+        [this](const redis::Reply& reply) { raise_fence(reply.integer()); });
   }
 
   void fenced(std::int64_t fence) {

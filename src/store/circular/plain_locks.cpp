@@ -226,7 +226,7 @@ void PlainLocks::renew_places(const RenewCall& call) {
   client_.call({"TIME"}, [this, alive = alive_, runs = std::move(runs), key = call.slots_key,
                           expiry = call.expiry](const redis::Answer& time) {
     if (!*alive || !time.ok()) return;
-    const auto now_ms = time.reply[0].integer() * 1000 + time.reply[1].integer() / 1000;
+    const auto now_ms = redis::server_time(time.reply).count();
     const std::int64_t life = std::chrono::duration_cast<std::chrono::milliseconds>(expiry).count();
     const std::string until = std::to_string(place_until(now_ms, life));
     for (const auto& run : runs) client_.call({"ZADD", key, until, run});

@@ -1,9 +1,10 @@
 // PlainLocks::measure: by the items whose visits are noted, since others can't be cut before they
 // are read.
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <utility>
+
+#include <w8y/number.hpp>
 
 #include "redis/client.hpp"
 #include "store/circular/plain_locks.hpp"
@@ -28,9 +29,11 @@ std::optional<VisitNote> read_visit_note(std::string_view text) {
   const char* at = text.data();
   const char* const end = at + text.size();
   for (std::int64_t* number : {&note.visit, &note.gap, &note.free}) {
-    const auto [next, error] = std::from_chars(at, end, *number);
-    if (error != std::errc() || *number < 0) return std::nullopt;
-    at = next < end && *next == ' ' ? next + 1 : next;
+    const char* const next = std::find(at, end, ' ');
+    const auto read = read_integer(std::string_view(at, next), ms_range);
+    if (!read) return std::nullopt;
+    *number = *read;
+    at = next < end ? next + 1 : next;
   }
   return at == end ? std::optional(note) : std::nullopt;
 }
@@ -53,7 +56,7 @@ class PlainLocks::Measure : public std::enable_shared_from_this<PlainLocks::Meas
   void begin() {
     const std::string most = std::to_string(most_noted);
     ask({"TIME"}, [this](const redis::Answer& answer) {
-      now_ = answer.reply[0].integer() * 1000 + answer.reply[1].integer() / 1000;
+      now_ = redis::server_time(answer.reply).count();
       seed_ = static_cast<std::uint64_t>(answer.reply[1].integer());
     });
     ask({"HLEN", keys_.quarantined}, [this](const redis::Answer& answer) {
@@ -107,7 +110,7 @@ class PlainLocks::Measure : public std::enable_shared_from_this<PlainLocks::Meas
       const std::string lock = keys_.lock(notes_[i].item);
       ask({"PTTL", lock}, [this, i](const redis::Answer& answer) {
         notes_[i].locked = answer.reply.integer() != not_there;
-        left_ = std::max<std::int64_t>(0, answer.reply.integer());
+        left_ = read_integer(answer.reply.integer(), ms_range).value_or(0);
       });
       ask({"GETRANGE", lock, "0", "4"}, [this, i](const redis::Answer& answer) {
         note_lock(notes_[i], answer.ok() ? answer.reply.text() : "");

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace w8y::store {
 
@@ -22,6 +23,13 @@ inline std::int64_t slots_life(std::int64_t expiry_ms) {
 /// lock.
 inline std::int64_t place_until(std::int64_t now_ms, std::int64_t expiry_ms) {
   return now_ms + expiry_ms + expiry_ms / 2;
+}
+
+/// What a fence lacks to be as large as the time, as far as one INCRBY can add it: others may have
+/// written any number there. Not for a fence that is as large.
+inline std::int64_t fence_lag(std::int64_t now_us, std::int64_t fence) {
+  constexpr auto max = std::numeric_limits<std::int64_t>::max();
+  return fence < now_us - max ? max : now_us - fence;
 }
 
 }  // namespace w8y::store

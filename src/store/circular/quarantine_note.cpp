@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <w8y/number.hpp>
+
 #include "core/json_object.hpp"
 
 namespace w8y::store {
@@ -31,8 +33,8 @@ QuarantineNote read_note(std::string_view text) {
   const Json object = Json::parse(text, nullptr, false);
   if (!object.is_object()) return {};
   QuarantineNote note{text_in(object, "run"), text_in(object, "who"), text_in(object, "why"), {}};
-  if (const auto time = object.find("time"); time != object.end() && time->is_number_integer())
-    note.time = WallTime(time->get<std::int64_t>());
+  if (const auto time = object.find("time"); time != object.end())
+    note.time = read_ms(*time).value_or(WallTime{0});
   return note;
 }
 

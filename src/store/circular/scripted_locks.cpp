@@ -1,9 +1,10 @@
 #include "store/circular/scripted_locks.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <system_error>
 #include <utility>
+
+#include <w8y/number.hpp>
 
 #include "redis/client.hpp"
 #include "store/rights.hpp"
@@ -29,13 +30,10 @@ ClaimStatus status_of(std::string_view text) {
 /// "LENGTH", "LENGTH OTHERS", " OTHERS".
 void read_place(std::string_view text, ClaimResult& result) {
   const auto space = text.find(' ');
-  const auto number = [](std::string_view digits, auto& value) {
-    return std::from_chars(digits.data(), digits.data() + digits.size(), value).ec == std::errc();
-  };
-  number(text.substr(0, space), result.length);
-  std::size_t others = 0;
+  if (const auto length = read_integer(text.substr(0, space), count_range)) result.length = *length;
   if (space == std::string_view::npos) return;
-  if (number(text.substr(space + 1), others)) result.others = others;
+  if (const auto others = read_integer(text.substr(space + 1), count_range))
+    result.others = static_cast<std::size_t>(*others);
 }
 
 /// Elements of the reply to a claim before what is told of each item.
@@ -45,7 +43,7 @@ ClaimResult read_claim(const redis::Reply& reply) {
   ClaimResult result;
   result.status = status_of(reply[0].text());
   result.left = reply[1].integer();
-  if (const auto ms = reply[2].integer(); ms >= 0) result.next_free = std::chrono::milliseconds(ms);
+  result.next_free = read_ms(reply[2].integer());
   if (result.status == ClaimStatus::paused) {
     result.detail = shown_part(reply[3].text());
   } else if (result.status == ClaimStatus::ok) {
@@ -66,14 +64,9 @@ ClaimResult read_claim(const redis::Reply& reply) {
   return result;
 }
 
-std::optional<WallTime> time_or_none(const redis::Reply& ms) {
-  if (ms.integer() < 0) return std::nullopt;
-  return WallTime(ms.integer());
-}
-
 MeasureResult read_measures(const redis::Reply& reply) {
   MeasureResult result;
-  result.now = WallTime(reply[0].integer());
+  result.now = read_ms(reply[0].integer()).value_or(WallTime{0});
   const auto number = [](const redis::Reply& of) {
     return static_cast<std::uint64_t>(std::max<std::int64_t>(0, of.integer()));
   };
@@ -81,8 +74,8 @@ MeasureResult read_measures(const redis::Reply& reply) {
     const redis::Reply list = reply[i];
     if (list.size() < 8) break;
     result.lists.push_back({number(list[0]), number(list[2]), number(list[3]), number(list[4]),
-                            number(list[5]), list[1].integer() != 0, time_or_none(list[6]),
-                            time_or_none(list[7])});
+                            number(list[5]), list[1].integer() != 0, read_ms(list[6].integer()),
+                            read_ms(list[7].integer())});
   }
   return result;
 }
@@ -289,7 +282,7 @@ void ScriptedLocks::renew(const RenewCall& call, Answer<RenewResult> answer) {
                   return answer(nullptr, *trouble);
                 }
                 RenewResult result;
-                result.now = WallTime(got.reply[0].integer());
+                result.now = read_ms(got.reply[0].integer()).value_or(WallTime{0});
                 for (std::size_t i = 1; i < got.reply.size(); ++i) {
                   result.states.push_back(static_cast<Renewed>(got.reply[i].integer()));
                   if (result.states.back() == Renewed::refused) proven_ = false;

@@ -1,8 +1,9 @@
 #include "store/fleet/member.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
+
+#include <w8y/number.hpp>
 
 #include "loop/loop.hpp"
 #include "redis/command.hpp"
@@ -90,8 +91,8 @@ void FleetMember::tidy() {
 void FleetMember::look_at_oldest(const redis::Answer& answer) {
   oldest_.clear();
   for (std::size_t i = 0; i + 1 < answer.reply.size(); i += 2) {
-    const std::string score(answer.reply[i + 1].text());
-    oldest_.emplace_back(answer.reply[i].text(), std::strtod(score.c_str(), nullptr));
+    const std::string_view score = answer.reply[i + 1].text();
+    oldest_.emplace_back(answer.reply[i].text(), read_real(score).value_or(0));
   }
 }
 
@@ -109,8 +110,7 @@ void FleetMember::count_hosts(std::size_t gone) {
 void FleetMember::note_time(const redis::Answer& answer, Instant asked) {
   // What would be said now would come behind what takes all of it away.
   if (leaving_ || !answer.ok() || answer.reply.size() != 2) return;
-  time_.note(WallTime(answer.reply[0].integer() * 1000 + answer.reply[1].integer() / 1000), asked,
-             loop_.now());
+  time_.note(redis::server_time(answer.reply), asked, loop_.now());
   const auto last = static_cast<double>(
       (time_.at(loop_.now()) - std::chrono::duration_cast<WallTime>(beat_life)).count());
   redis::Command forget{"ZREM", keys_.hosts};

@@ -1,7 +1,8 @@
 #include "store/fleet/reader.hpp"
 
 #include <algorithm>
-#include <cstdlib>
+
+#include <w8y/number.hpp>
 
 #include "loop/loop.hpp"
 #include "redis/command.hpp"
@@ -84,8 +85,7 @@ void FleetReader::ask_time(const RoundPtr& round) {
   });
   call(round, {"TIME"}, "TIME", [this](const redis::Answer& answer) {
     if (!answer.ok()) return fail(round_, answer, "TIME");
-    round_->view->now =
-        WallTime(answer.reply[0].integer() * 1000 + answer.reply[1].integer() / 1000);
+    round_->view->now = redis::server_time(answer.reply);
     ask_hosts(round_);
   });
 }
@@ -114,8 +114,8 @@ void FleetReader::take_hosts(const RoundPtr& round, const redis::Answer& answer)
     FleetHost& host = view.hosts.emplace_back();
     host.beat.id = id;
     host.beat.host = name_in_host_id(id);
-    const std::string score(answer.reply[2 * i + 1].text());
-    host.last_beat = WallTime(static_cast<std::int64_t>(std::strtod(score.c_str(), nullptr)));
+    const double score = read_real(answer.reply[2 * i + 1].text()).value_or(0);
+    host.last_beat = read_ms(score).value_or(WallTime{0});
     host.trouble = "it has no beat";
   }
   round->asked_hosts += found;

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include <w8y/number.hpp>
+
 #include "store/rights.hpp"
 #include "store/run_record.hpp"
 
@@ -70,8 +72,8 @@ void RedisGearmanRecords::ask_pause() {
           return know_pause(pause_until_ <= session_->clock.now() ? std::nullopt : pause_);
         pause_end_.cancel();
         pause_until_ = Instant::max();
-        if (told->left > 0) {
-          pause_until_ = session_->clock.now() + std::chrono::milliseconds(told->left + 1);
+        if (const auto left = read_ms(told->left, {1, ms_range.max})) {
+          pause_until_ = session_->clock.now() + *left + std::chrono::milliseconds(1);
           pause_end_.set(pause_until_, [this] { ask_pause(); });
         }
         know_pause(told->left == -2 ? std::nullopt

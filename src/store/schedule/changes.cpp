@@ -1,9 +1,9 @@
 #include "store/schedule/changes.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
 #include <set>
+
+#include <w8y/number.hpp>
 
 #include "store/scripts.hpp"
 
@@ -41,25 +41,18 @@ EffectWords words_of(const SetEffect& effect) {
   return {std::holds_alternative<StopJob>(effect) ? "stop" : "bad", ""};
 }
 
-double score_of(const std::string& text) {
-  return std::strtod(text.c_str(), nullptr);
-}
-
 }  // namespace
 
 std::optional<JobStatus> read_status(const Job& job, std::string_view text) {
   const auto colon = text.find(':');
   if (colon == std::string_view::npos) return std::nullopt;
-  JobStatus status{job, std::string(text.substr(0, colon)), 0};
-  const char* end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data() + colon + 1, end, status.time);
-  if (error != std::errc{} || at != end) return std::nullopt;
-  return status;
+  const auto time = read_integer(text.substr(colon + 1), seconds_range);
+  if (!time) return std::nullopt;
+  return JobStatus{job, std::string(text.substr(0, colon)), *time};
 }
 
 UnixSeconds ScheduleChanges::now() {
-  const redis::ReplyCopy time = client_.call({"TIME"});
-  return time.elements.empty() ? 0 : time.elements[0].number;
+  return redis::server_time(client_.call({"TIME"})).count() / 1000;
 }
 
 redis::ReplyCopy ScheduleChanges::send(const std::vector<SetJob>& changes,
@@ -142,7 +135,7 @@ JobView ScheduleChanges::view(const Job& job) {
   const std::string* keys[] = {&keys_.statuses, &keys_.schedules, &keys_.timeline, &working};
   for (std::size_t i = 0; i < found.size(); ++i) found[i] = good(std::move(found[i]), *keys[i]);
   JobView view{text_of(found[0]), text_of(found[1]), std::nullopt, found[3].number == 1};
-  if (const auto score = text_of(found[2])) view.next_run = score_of(*score);
+  if (const auto score = text_of(found[2])) view.next_run = read_real(*score).value_or(0);
   return view;
 }
 
@@ -177,7 +170,8 @@ std::vector<std::pair<Job, double>> ScheduleChanges::timeline() {
       client_.pipeline({{"ZRANGE", keys_.timeline, "0", "-1", "WITHSCORES"}});
   redis::ReplyCopy told = good(std::move(answer.at(0)), keys_.timeline);
   for (std::size_t i = 0; i + 1 < told.elements.size(); i += 2)
-    all.emplace_back(std::move(told.elements[i].text), score_of(told.elements[i + 1].text));
+    all.emplace_back(std::move(told.elements[i].text),
+                     read_real(told.elements[i + 1].text).value_or(0));
   return all;
 }
 

@@ -1,5 +1,7 @@
 #include "store/schedule/dispatch.hpp"
 
+#include <w8y/number.hpp>
+
 namespace w8y::store {
 
 namespace {
@@ -25,8 +27,8 @@ DispatchReply read_dispatch(const redis::ReplyCopy& reply) {
   read.taken_off = count(1);
   read.enqueued = count(2);
   read.more = told[3].number == 1;
-  if (told[4].number >= 0) read.next_due = std::chrono::milliseconds(told[4].number);
-  read.now = std::chrono::milliseconds(told[5].number);
+  read.next_due = read_ms(told[4].number);
+  read.now = read_ms(told[5].number).value_or(WallTime{0});
   read.refused = count(6);
   read.first_refused = told[7].text;
   read.why = told[8].text;

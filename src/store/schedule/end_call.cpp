@@ -1,5 +1,7 @@
 #include "store/schedule/end_call.hpp"
 
+#include <w8y/number.hpp>
+
 namespace w8y::store {
 
 namespace {
@@ -63,7 +65,7 @@ EndResult read_end(const redis::Reply& reply) {
   if (state == "not ours") result.state = EndResult::State::not_ours;
   if (state == "changed") result.state = EndResult::State::changed;
   result.refused = reply[1].text();
-  result.now = reply[2].integer();
+  result.now = read_integer(reply[2].integer(), seconds_range).value_or(0);
   if (const auto schedule = reply[3].text(); schedule.starts_with('s'))
     result.schedule = schedule.substr(1);
   return result;

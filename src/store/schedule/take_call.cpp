@@ -1,5 +1,7 @@
 #include "store/schedule/take_call.hpp"
 
+#include <w8y/number.hpp>
+
 #include "store/circular/lock_store.hpp"
 
 namespace w8y::store {
@@ -43,8 +45,8 @@ TakeResult read_take(const redis::Reply& reply) {
   if (reply.size() < words_before_jobs) return result;
   result.status = status_of(reply[0].text());
   result.place = static_cast<std::size_t>(reply[1].integer());
-  result.now = std::chrono::milliseconds(reply[2].integer());
-  if (const auto ms = reply[3].integer(); ms >= 0) result.next_free = std::chrono::milliseconds(ms);
+  result.now = read_ms(reply[2].integer()).value_or(WallTime{0});
+  result.next_free = read_ms(reply[3].integer());
   result.detail = shown_part(reply[4].text());
   result.refused = reply[5].text();
   std::size_t i = words_before_jobs;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <w8y/item.hpp>
+#include <w8y/number.hpp>
 
 #include "store/scripts.hpp"
 #include "store/store_error.hpp"
@@ -146,7 +147,8 @@ void JobMaintenance::answered(const redis::ReplyCopy& reply) {
 
 void JobMaintenance::begun(const redis::ReplyCopy& reply) {
   if (reply.elements.front().number == 0) {
-    result_.next = std::chrono::milliseconds(reply.elements.at(1).number);
+    result_.next = read_ms(reply.elements.at(1).number)
+                       .value_or(std::chrono::duration_cast<WallTime>(terms_.interval));
     result_.other = reply.elements.at(2).text;
     step_ = Step::over;
     return;

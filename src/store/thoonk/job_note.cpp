@@ -1,18 +1,18 @@
 #include "store/thoonk/job_note.hpp"
 
-#include <charconv>
+#include <w8y/number.hpp>
 
 namespace w8y::store::thoonk {
 
 namespace {
 
 bool read_number(std::string_view& text, std::int64_t& into) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), into);
-  if (error != std::errc()) return false;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  if (!text.starts_with(' ')) return false;
-  text.remove_prefix(1);
-  return true;
+  const std::size_t end = text.find(' ');
+  if (end == std::string_view::npos) return false;
+  const auto number = read_integer(text.substr(0, end), ms_range);
+  text.remove_prefix(end + 1);
+  into = number.value_or(0);
+  return number.has_value();
 }
 
 }  // namespace

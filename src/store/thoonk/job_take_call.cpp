@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <w8y/escape.hpp>
+#include <w8y/number.hpp>
 
 #include "store/circular/lock_store.hpp"
 #include "store/store_error.hpp"
@@ -44,7 +45,7 @@ TakeResult read_take(const redis::Reply& reply) {
   TakeResult result;
   if (reply.size() < head) return result;
   result.end = end_of(reply[0].text());
-  if (const auto ms = reply[2].integer(); ms >= 0) result.next_free = std::chrono::milliseconds(ms);
+  result.next_free = read_ms(reply[2].integer());
   result.detail = shown_part(reply[3].text());
   result.refused = reply[4].text();
   std::size_t i = head;
