@@ -111,8 +111,8 @@ _w8yctl() {
     local options='--socket= --config= --redis-url= --lock-key= --fleet= --json --wide --help'
     local commands='status top lists fleet quiet resume reload drain cancel check-executor runs show watch why logs
         items run add remove quarantine release pause schedule feed sorted queue job'
-    [[ $command == schedule* ]] && options+=' --key-prefix='
-    [[ $command == @(feed|sorted|queue|job)* ]] && options+=' --base64 --feed-base64'
+    [[ $command == schedule* ]] && options+=' --key-prefix= --raw'
+    [[ $command == @(feed|sorted|queue|job)* ]] && options+=' --base64 --feed-base64 --raw'
     case $command in
         '') options+=' --version' ;;
         'schedule set') options+=' --after= --base64 --file= --force' ;;

@@ -117,6 +117,7 @@ function __w8yctl_schedule_alone
     and not __fish_seen_subcommand_from set unset tell statuses schedules next list control dispatch
 end
 complete -c w8yctl -n __w8yctl_schedule -s k -l key-prefix -x -d 'What stands before the names of keys'
+complete -c w8yctl -n __w8yctl_schedule -l raw -d 'Print bytes unescaped, even to a terminal'
 complete -c w8yctl -n __w8yctl_schedule_alone -a set -d 'Set the schedule of a job, or of all in a file'
 complete -c w8yctl -n __w8yctl_schedule_alone -a unset -d 'Forget a job'
 complete -c w8yctl -n __w8yctl_schedule_alone -a tell -d 'A job, in JSON'
@@ -154,6 +155,7 @@ for group in feed sorted queue job
     complete -c w8yctl -n "__w8yctl_of $group" -a '(__w8yctl_feeds)' -d Feed
     complete -c w8yctl -n "__w8yctl_of $group" -l base64 -d 'Ids and items are given in base64'
     complete -c w8yctl -n "__w8yctl_of $group" -l feed-base64 -d 'The feed is given in base64'
+    complete -c w8yctl -n "__w8yctl_of $group" -l raw -d 'Print bytes unescaped, even to a terminal'
     complete -c w8yctl -n "__w8yctl_of $group" -s 0 -d 'A NUL byte is behind each item and id'
     complete -c w8yctl -n "__w8yctl_of $group watch" -l limit -x -d 'End after N events'
 end

@@ -16,8 +16,12 @@ inline constexpr std::size_t max_shown = 1024;
 /// and has at most `max` bytes and the "…".
 std::string escape(std::string_view bytes, std::size_t max = max_shown);
 
-/// The same, in double quotes where a reader or a parser of logfmt could not tell where it ends: it
-/// is empty, has blanks, quotes or '=', or had to be escaped.
+/// The same for a line that was put together of parts that are escaped already: backslashes stay as
+/// they are. Of any length.
+std::string escape_line(std::string_view line);
+
+/// The same as escape(), in double quotes where a reader or a parser of logfmt could not tell where
+/// it ends: it is empty, has blanks, quotes or '=', or had to be escaped.
 std::string escape_text(std::string_view bytes, std::size_t max = max_shown);
 
 /// A JSON string with its quotes, always valid and without any control character. A byte that is

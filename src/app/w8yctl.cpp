@@ -41,7 +41,7 @@ int look_written(int exit) {
 
 void ctl::complain(const std::string& line) {
   std::cout.flush();  // in the order in which it happened
-  std::cerr << "w8yctl: " << line << '\n';
+  std::cerr << "w8yctl: " << w8y::escape_line(line) << '\n';
 }
 
 int main(int argc, char** argv) {

@@ -126,10 +126,18 @@ std::string escape_quoted(std::string_view bytes, const Character& character) {
   return character.code == '"' ? "\\\"" : escape_for_people(bytes, character);
 }
 
+std::string escape_but_backslash(std::string_view bytes, const Character& character) {
+  return character.code == '\\' ? "\\" : escape_for_people(bytes, character);
+}
+
 }  // namespace
 
 std::string escape(std::string_view bytes, std::size_t max) {
   return escape_all(bytes, max, escape_for_people);
+}
+
+std::string escape_line(std::string_view line) {
+  return escape_all(line, std::string_view::npos, escape_but_backslash);
 }
 
 std::string escape_text(std::string_view bytes, std::size_t max) {

@@ -42,6 +42,13 @@ TEST_CASE("an escaped text has one meaning only") {
   CHECK(escape("\n") == "\\n");
 }
 
+TEST_CASE("a line of escaped parts stays as it is, and a control character in it does not") {
+  const std::string parts = escape("a\x1b\\b") + ": " + escape_text("c \xe2\x80\xae");
+  CHECK(escape_line(parts) == parts);
+  CHECK(escape_line("a\x1b]0;b\x07\n\xc2\x9b\xff\\") == R"(a\e]0;b\x07\n\u009b\xff\)");
+  CHECK(escape_line(std::string(5000, 'x')).size() == 5000);
+}
+
 TEST_CASE("values are quoted when a reader could not tell where they end") {
   CHECK(escape_text("") == "\"\"");
   CHECK(escape_text("a b") == "\"a b\"");

@@ -63,7 +63,8 @@ class Findings {
       return;
     }
     std::cout << coloured({kind, colour}) << std::string(6 - std::string_view(kind).size(), ' ')
-              << what << ": " << text << std::endl;  // one by one: a run may take its time
+              << escape_line(what + ": " + text)
+              << std::endl;  // one by one: a run may take its time
   }
 
   bool json_;

@@ -16,6 +16,7 @@
 #include "app/ctl/commands.hpp"
 #include "app/ctl/item_stream.hpp"
 #include "app/ctl/text.hpp"
+#include "app/ctl/values.hpp"
 #include "redis/hash_slots.hpp"
 
 namespace w8y::app::ctl {
@@ -55,9 +56,9 @@ std::string read_file(const std::string& path) {
 
 // ---- what is printed
 
-FeedPrinter::FeedPrinter(bool json, bool nul, const std::string& feed)
-    : json_(json), end_(nul ? '\0' : '\n') {
-  if (!json_) return;
+FeedPrinter::FeedPrinter(const Options& options, bool nul, const std::string& feed)
+    : options_(options), end_(nul ? '\0' : '\n') {
+  if (!options_.json) return;
   Json head;
   ops::put_bytes(head, "feed", feed);
   std::string text = ops::dump(head);
@@ -66,7 +67,7 @@ FeedPrinter::FeedPrinter(bool json, bool nul, const std::string& feed)
 }
 
 FeedPrinter::~FeedPrinter() {
-  if (json_) std::cout << "]}\n";
+  if (options_.json) std::cout << "]}\n";
 }
 
 void FeedPrinter::entry(const Json& entry) {
@@ -76,8 +77,8 @@ void FeedPrinter::entry(const Json& entry) {
 }
 
 void FeedPrinter::id(const std::string& id) {
-  if (!json_) {
-    std::cout << id << end_;
+  if (!options_.json) {
+    std::cout << record_text(options_, id) << end_;
     return;
   }
   Json one;
@@ -86,8 +87,8 @@ void FeedPrinter::id(const std::string& id) {
 }
 
 void FeedPrinter::item(const std::string& id, const std::string& item) {
-  if (!json_) {
-    std::cout << id << '\t' << item << end_;
+  if (!options_.json) {
+    std::cout << record_text(options_, id) << '\t' << record_text(options_, item) << end_;
     return;
   }
   Json one;
@@ -122,6 +123,7 @@ int FeedResults::end() {
 void declare_feeds(Words& words, Options& options) {
   words.flag("--base64", "Ids and items are given in base64", options.base64);
   words.flag("--feed-base64", "FEED is given in base64", options.feed_base64);
+  declare_raw(words, options);
 }
 
 void declare_nul(Words& words, bool& into) {
@@ -243,7 +245,7 @@ Failure failed_after(std::size_t sent, const redis::RedisError& error) {
 
 int print_id(const Options& options, const std::string& feed, const std::string& id, bool nul) {
   if (!options.json) {
-    std::cout << id << (nul ? '\0' : '\n');
+    std::cout << record_text(options, id) << (nul ? '\0' : '\n');
     return done;
   }
   Json json;

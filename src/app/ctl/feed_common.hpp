@@ -16,11 +16,11 @@
 
 namespace w8y::app::ctl {
 
-/// Ids and items, as they are printed: as they are, a line each, or with a NUL behind each; or one
-/// JSON document. That one is written piece by piece, since there may be a million of them.
+/// Prints IDs and items, a line each or with a NUL behind each, or as one JSON document. That one
+/// is written piece by piece, since there may be a million of them.
 class FeedPrinter {
  public:
-  FeedPrinter(bool json, bool nul, const std::string& feed);
+  FeedPrinter(const Options& options, bool nul, const std::string& feed);
   ~FeedPrinter();  ///< ends the document
   FeedPrinter(const FeedPrinter&) = delete;
   FeedPrinter& operator=(const FeedPrinter&) = delete;
@@ -31,7 +31,7 @@ class FeedPrinter {
  private:
   void entry(const ops::Json& entry);
 
-  bool json_;
+  const Options& options_;
   char end_;
   bool first_ = true;
 };

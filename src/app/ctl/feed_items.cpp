@@ -48,7 +48,7 @@ class Publish final : public FeedCommand {
   }
 
   int publish_input(const Options& options, store::Feed& feed) {
-    FeedPrinter printer(options.json, nul_, feed_);
+    FeedPrinter printer(options, nul_, feed_);
     store::RandomIds ids;
     FeedBatch<store::FeedItem> batch([&](const std::vector<store::FeedItem>& items) {
       feed.publish(items);
@@ -85,7 +85,7 @@ class SortedInsert final : public FeedCommand {
   }
 
   int insert_input(const Options& options, store::SortedFeed& feed) {
-    FeedPrinter printer(options.json, nul_, feed_);
+    FeedPrinter printer(options, nul_, feed_);
     FeedBatch<std::string> batch([&](const std::vector<std::string>& items) {
       for (const auto& id : feed.insert(position_, items)) printer.id(id);
     });
@@ -189,7 +189,7 @@ class Ids final : public FeedReading {
   int work(const Options& options, Context& context) override {
     store::FeedAccess feed = access(context);
     feed.check();
-    FeedPrinter printer(options.json, nul_, feed_);
+    FeedPrinter printer(options, nul_, feed_);
     feed.ids([&printer](std::string&& id) { printer.id(id); });
     return done;
   }
@@ -206,7 +206,7 @@ class Get final : public FeedReading {
     const auto item = access(context).item(id_);
     if (!item) throw not_there(id_, feed_);
     if (!options.json) {
-      std::cout << *item << (nul_ ? '\0' : '\n');
+      std::cout << record_text(options, *item) << (nul_ ? '\0' : '\n');
       return done;
     }
     Json json;
@@ -230,7 +230,7 @@ class All final : public FeedReading {
   int work(const Options& options, Context& context) override {
     store::FeedAccess feed = access(context);
     feed.check();
-    FeedPrinter printer(options.json, nul_, feed_);
+    FeedPrinter printer(options, nul_, feed_);
     std::vector<std::pair<std::string, std::size_t>> too_long;
     feed.all([&](const std::string& id, std::string&& item) { printer.item(id, item); }, too_long);
     for (const auto& [id, bytes] : too_long)

@@ -94,7 +94,7 @@ class FeedList final : public Command {
     Json all = Json::array();
     for (const auto& [feed, kind] : store::FeedDirectory({context.redis()}).list()) {
       if (!options.json) {
-        std::cout << feed << (nul_ ? '\0' : '\n');
+        std::cout << record_text(options, feed) << (nul_ ? '\0' : '\n');
         continue;
       }
       Json one;
@@ -144,7 +144,7 @@ class FeedConfig final : public FeedCommand {
       if (options.json) {
         print_json(one(name, value));
       } else {
-        std::cout << value << (nul_ ? '\0' : '\n');
+        std::cout << record_text(options, value) << (nul_ ? '\0' : '\n');
       }
       return done;
     }
@@ -157,7 +157,8 @@ class FeedConfig final : public FeedCommand {
     Json all = Json::array();
     for (const auto& [name, value] : values) {
       if (!options.json) {
-        std::cout << name << '\t' << value << (nul_ ? '\0' : '\n');
+        std::cout << record_text(options, name) << '\t' << record_text(options, value)
+                  << (nul_ ? '\0' : '\n');
         continue;
       }
       Json each;

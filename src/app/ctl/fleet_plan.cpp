@@ -91,7 +91,7 @@ void print_plan(const FleetHost& host, const HostPlan& plan) {
   const auto lines = plan.lines();
   if (lines.empty())
     std::cout << name << "no list, limit or program would change; other settings may\n";
-  for (const auto& line : lines) std::cout << name << line << '\n';
+  for (const auto& line : lines) print_line(name + line);
 }
 
 class FleetPlan final : public Command {

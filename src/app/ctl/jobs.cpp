@@ -57,7 +57,7 @@ class Put final : public FeedCommand {
 
   int put_input(const Options& options, store::QueueFeed& feed) {
     feed.check();
-    FeedPrinter printer(options.json, nul_, feed_);
+    FeedPrinter printer(options, nul_, feed_);
     store::RandomIds ids;
     FeedBatch<store::FeedItem> batch([&](const std::vector<store::FeedItem>& items) {
       feed.put(items, high_);
@@ -77,7 +77,7 @@ class Put final : public FeedCommand {
     feed.put({{id, item}}, high_);
     const std::string result = wait.result(timeout_);
     if (!options.json) {
-      std::cout << result << (nul_ ? '\0' : '\n');
+      std::cout << record_text(options, result) << (nul_ ? '\0' : '\n');
       return done;
     }
     Json json;
@@ -121,9 +121,9 @@ class Take final : public FeedCommand {
       ops::put_bytes(json, "item", item);
       print_json(json);
     } else if (kind_ == FeedKind::job) {
-      std::cout << id << '\n' << item;
+      std::cout << record_text(options, id) << '\n' << record_text(options, item);
     } else {
-      std::cout << item << (nul_ ? '\0' : '\n');
+      std::cout << record_text(options, item) << (nul_ ? '\0' : '\n');
     }
     return done;
   }

@@ -20,6 +20,9 @@ struct Options {
   bool base64 = false;       ///< ids and items are given in it
   bool feed_base64 = false;  ///< the name of the feed is
 
+  /// Of commands about feeds and schedules: bytes go to a terminal as they are.
+  bool raw = false;
+
   bool json = false;
   bool wide = false;  ///< tables are as wide as what is in them
 };

@@ -128,7 +128,7 @@ class RunItem final : public Command {
   void tell(const Options& options, const std::string& text, const std::string& run,
             const std::string& host) const {
     if (!options.json) {
-      std::cout << text << '\n';
+      print_line(text);
       return;
     }
     Json json = {{"result", "done"}, {"text", text}};

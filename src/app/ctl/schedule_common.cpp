@@ -23,6 +23,7 @@ void declare_schedules(Words& words, Options& options) {
   words.option("-k,--key-prefix", "PREFIX", "a prefix",
                "What stands before the names of the keys (default: redbike)",
                [&options](Word&& word) { options.schedule_prefix = prefix_of(word.text); });
+  declare_raw(words, options);
 }
 
 store::ScheduleKeys schedule_keys(const std::string& prefix, Context& context) {

@@ -86,7 +86,8 @@ class ScheduleStatuses final : public Command {
         one["time"] = status->time;
         all.push_back(std::move(one));
       } else {
-        std::cout << csv_line({job, status->event, std::to_string(status->time)});
+        std::cout << csv_line({record_text(options, job), record_text(options, status->event),
+                               std::to_string(status->time)});
       }
     }
     if (options.json) print_json({{"statuses", std::move(all)}});
@@ -105,7 +106,7 @@ class ScheduleSchedules final : public Command {
     Json all = Json::array();
     for (const auto& [job, schedule] : schedules_of(options, context).schedules()) {
       if (!options.json) {
-        std::cout << csv_line({job, schedule});
+        std::cout << csv_line({record_text(options, job), record_text(options, schedule)});
         continue;
       }
       Json one;

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <iostream>
 
+#include <w8y/escape.hpp>
+
 #include "app/ctl/columns.hpp"
 
 namespace w8y::app::ctl {
@@ -56,24 +58,30 @@ void print_row(const std::vector<Cell>& row, const std::vector<std::size_t>& wid
 
 }  // namespace
 
+bool is_terminal() {
+  static const bool is = isatty(STDOUT_FILENO) != 0;
+  return is;
+}
+
 bool colours_wanted() {
   static const bool wanted = [] {
     const char* no_colour = std::getenv("NO_COLOR");
     const char* terminal = std::getenv("TERM");
-    return isatty(STDOUT_FILENO) != 0 && (no_colour == nullptr || *no_colour == '\0') &&
+    return is_terminal() && (no_colour == nullptr || *no_colour == '\0') &&
            (terminal == nullptr || std::string_view(terminal) != "dumb");
   }();
   return wanted;
 }
 
 std::string coloured(const Cell& cell) {
-  if (cell.colour == Colour::none || cell.text.empty() || !colours_wanted()) return cell.text;
-  return code_of(cell.colour) + cell.text + "\033[0m";
+  std::string text = escape_line(cell.text);
+  if (cell.colour == Colour::none || text.empty() || !colours_wanted()) return text;
+  return code_of(cell.colour) + text + "\033[0m";
 }
 
 std::size_t terminal_width() {
   static const std::size_t width = [] {
-    if (isatty(STDOUT_FILENO) == 0) return std::size_t{0};
+    if (!is_terminal()) return std::size_t{0};
     winsize size{};
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
       return std::size_t{size.ws_col};

@@ -21,8 +21,11 @@ struct Cell {
   Cell(const char* words) : text(words) {}  // NOLINT
 };
 
+/// Standard output is a terminal.
+bool is_terminal();
 /// A terminal, and nobody has set NO_COLOR.
 bool colours_wanted();
+/// A control character that is left in the text is escaped.
 std::string coloured(const Cell& cell);
 /// Columns of the terminal; 0: standard output is none.
 std::size_t terminal_width();

@@ -92,6 +92,15 @@ void add_problems(Facts& facts, const ops::Json& answer) {
   }
 }
 
+std::string record_text(const Options& options, std::string_view bytes) {
+  const bool as_it_is = options.raw || !is_terminal();
+  return as_it_is ? std::string(bytes) : escape(bytes, std::string_view::npos);
+}
+
+void print_line(std::string_view line) {
+  std::cout << escape_line(line) << '\n';
+}
+
 void print_json(const ops::Json& json) {
   std::cout << ops::dump(json) << '\n';
 }

@@ -10,6 +10,7 @@
 #include <w8y/item.hpp>
 #include <w8y/status.hpp>
 
+#include "app/ctl/options.hpp"
 #include "app/ctl/table.hpp"
 #include "app/look/stored.hpp"
 #include "ops/status_json.hpp"
@@ -52,6 +53,14 @@ std::string item_in(const ops::Json& object);
 
 /// What is wrong, a line for each cause: first of all.
 void add_problems(Facts& facts, const ops::Json& answer);
+
+/// One record, or a field of one, for standard output: as it is into a pipe and with --raw, escaped
+/// on a terminal.
+std::string record_text(const Options& options, std::string_view bytes);
+
+/// A line on standard output. Its parts are escaped already; a control character that is left in
+/// one of them is escaped here.
+void print_line(std::string_view line);
 
 /// One JSON document on standard output.
 void print_json(const ops::Json& json);

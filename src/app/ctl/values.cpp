@@ -96,6 +96,10 @@ void declare_reason(Words& words, std::string& into) {
                [&into](Word&& word) { into = std::move(word.text); });
 }
 
+void declare_raw(Words& words, Options& options) {
+  words.flag("--raw", "Print bytes unescaped, even to a terminal", options.raw);
+}
+
 void declare_limit(Words& words, const char* what, std::size_t& into) {
   words.option("--limit", "N", "a number", what,
                [&into](Word&& word) { into = number_of("--limit", word.text, most_shown); });

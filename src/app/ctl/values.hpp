@@ -9,6 +9,7 @@
 #include <w8y/clock.hpp>
 #include <w8y/item.hpp>
 
+#include "app/ctl/options.hpp"
 #include "app/ctl/words.hpp"
 
 namespace w8y::app::ctl {
@@ -35,6 +36,8 @@ constexpr std::size_t most_shown = 1'000'000;
 void declare_prefix(Words& words, const char* what, std::string& into);
 void declare_prefix_or_none(Words& words, const char* what, std::optional<std::string>& into);
 void declare_reason(Words& words, std::string& into);
+/// For groups whose commands print bytes of others as records.
+void declare_raw(Words& words, Options& options);
 void declare_limit(Words& words, const char* what, std::size_t& into);
 
 /// Items of the command line: as they are, or in base64.

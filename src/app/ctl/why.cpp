@@ -50,7 +50,7 @@ class AskWhy final : public Command {
     if (options.json) {
       print_json(look::to_json(question, why));
     } else {
-      for (const WhySentence& each : why.sentences) std::cout << each.text << '\n';
+      for (const WhySentence& each : why.sentences) print_line(each.text);
     }
     return why.unknown() ? refused : done;
   }
