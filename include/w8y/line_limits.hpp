@@ -1,4 +1,4 @@
-// How much of what children say goes to the log.
+// How many lines of one talker go to the log: of a child, of one kind of fleet command.
 #pragma once
 
 #include <cstddef>
@@ -6,20 +6,36 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include <w8y/clock.hpp>
 
 namespace w8y {
 
-/// The lines of one talker. The limit is more than an honest program has to say. Beyond it, lines
-/// are left out for a second at a time, so that those between can be read together.
+/// One line each `interval`, and up to `at_once` lines after a time without any.
+struct LineRate {
+  Duration interval;
+  std::size_t at_once;
+};
+
+/// Of a kind of command: more than operators give by hand.
+inline constexpr LineRate command_rate{std::chrono::seconds(1), 100};
+
+/// The lines of one talker. Beyond its rate, lines are left out for a second at a time, so that
+/// those between can be read together.
 class LineLimit {
  public:
+  /// Of a child: more than an honest program has to say.
   static constexpr std::size_t per_second = 1000;
   static constexpr std::size_t at_once = 10000;
+  static constexpr LineRate child_rate{Duration(std::chrono::seconds(1)) / per_second, at_once};
   static constexpr Duration pause = std::chrono::seconds(1);
 
-  explicit LineLimit(Instant now) : counted_(now) {}
+  explicit LineLimit(Instant now, LineRate rate = child_rate)
+      : line_(rate.interval),
+        most_(rate.interval * static_cast<Duration::rep>(rate.at_once)),
+        counted_(now) {}
 
   /// False: this line is left out.
   bool admits(Instant now);
@@ -30,10 +46,9 @@ class LineLimit {
   [[nodiscard]] bool rested(Instant now) const;
 
  private:
-  static constexpr Duration line = Duration(std::chrono::seconds(1)) / per_second;
-  static constexpr Duration most = line * at_once;
-
-  Duration credit_ = most;
+  Duration line_;
+  Duration most_;
+  Duration credit_ = most_;
   Instant counted_;
   Instant silent_until_;
   std::size_t left_out_ = 0;
@@ -42,7 +57,8 @@ class LineLimit {
 /// The limits of many talkers, by name. Keeps those who have talked lately.
 class LineLimits {
  public:
-  explicit LineLimits(const Clock& clock) : clock_(clock) {}
+  explicit LineLimits(const Clock& clock, LineRate rate = LineLimit::child_rate)
+      : clock_(clock), rate_(rate) {}
 
   struct Answer {
     bool admitted = true;
@@ -51,6 +67,8 @@ class LineLimits {
   Answer ask(std::string_view talker);
   /// The talker is gone. Returns how many lines were left out and not told yet.
   std::size_t over(std::string_view talker);
+  /// Who has had lines left out that were not told yet, and how many. They are counted anew.
+  std::vector<std::pair<std::string, std::size_t>> take_left_out();
   [[nodiscard]] std::size_t size() const { return all_.size(); }
 
  private:
@@ -60,6 +78,7 @@ class LineLimits {
   };
 
   const Clock& clock_;
+  const LineRate rate_;
   std::unordered_map<std::string, LineLimit, Hash, std::equal_to<>> all_;
   std::size_t sweep_at_ = 64;
 };

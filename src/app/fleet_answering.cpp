@@ -14,12 +14,14 @@ namespace {
 
 using Kind = ops::ControlResult::Kind;
 
-/// Of what is ignored, one line in so long.
-constexpr Duration log_gap = std::chrono::minutes(1);
 /// Whoever waits for an answer has it in time.
 constexpr Duration longest_wait = std::chrono::milliseconds(1500);
 /// Reloads that go on while others are ordered.
 constexpr std::size_t most_slow = 64;
+/// Walks through all lists at once, each of which gathers an answer of its own.
+constexpr std::size_t max_walks = 16;
+/// Bytes of answers that wait for Redis. Beyond them, further answers are not sent.
+constexpr std::size_t max_unsent = 2 * max_answer;
 
 /// Bytes of what runs have written before, of one and of all that are told.
 constexpr std::size_t most_tail = std::size_t{64} << 10;
@@ -104,6 +106,7 @@ FleetAnswering::FleetAnswering(const Parts& parts, const std::string& fleet)
     : redis::Subscriber::Listener(parts.subscriber),
       parts_(parts),
       keys_(fleet),
+      command_log_(parts.log, parts.loop.clock(), parts.loop.timers()),
       logs_timer_(parts.loop.timers()),
       control_(parts.subscriber.subscribe(
           keys_.control, [this](std::string_view, std::string_view payload) { heard(payload); })),
@@ -120,34 +123,20 @@ void FleetAnswering::on_refused(const std::string& channel, const std::string& w
 
 void FleetAnswering::heard(std::string_view payload) {
   const auto read = parse_order(payload);
-  if (const auto* bad = std::get_if<BadOrder>(&read)) return ignore(bad->why);
+  if (const auto* bad = std::get_if<BadOrder>(&read))
+    return command_log_.ignored(keys_.control, bad->why);
   const auto& order = std::get<FleetOrder>(read);
   const std::string& id = parts_.member.id();
   if (!order.is_for(name_in_host_id(id), id)) return;
   const RedisTime& time = parts_.member.time();
   if (order.until.count() > 0 && time.known() && order.until < time.at(parts_.loop.now()))
-    return ignore("it came too late to be carried out");
+    return command_log_.ignored(keys_.control, "it came too late to be carried out");
   carry_out(order);
-}
-
-/// However many there are.
-void FleetAnswering::ignore(const std::string& why) {
-  const Instant now = parts_.loop.now();
-  if (now < silent_until_) {
-    ++ignored_;
-    return;
-  }
-  silent_until_ = now + log_gap;
-  parts_.log.warn("ignored an order to the fleet",
-                  {{"channel", keys_.control}, {"why", why}, {"more_before", ignored_}});
-  ignored_ = 0;
 }
 
 void FleetAnswering::carry_out(const FleetOrder& order) {
   ops::Control& control = parts_.control;
-  if (order.kind != OrderKind::runs && order.kind != OrderKind::logs)
-    parts_.log.info("an order to the fleet",
-                    {{"order", order_name(order.kind)}, {"by", order.by}, {"id", order.id}});
+  if (order.kind != OrderKind::runs && order.kind != OrderKind::logs) command_log_.received(order);
   switch (order.kind) {
     case OrderKind::quiet:
       return answer(order.id, control.quiet());
@@ -207,11 +196,20 @@ void FleetAnswering::tell_runs(const FleetOrder& order) {
     }
     return answer_runs(order.id, *told);
   }
-  parts_.control.each_list(
-      [told, now, start = order.run](const ListStatus& list) { told->add(list, start, now); },
-      [this, alive = std::weak_ptr<bool>(alive_), told, id = order.id] {
-        if (!alive.expired()) answer_runs(id, *told);
-      });
+  tell_all_runs(order, told);
+}
+
+void FleetAnswering::tell_all_runs(const FleetOrder& order, const std::shared_ptr<ToldRuns>& told) {
+  if (walks_ >= max_walks)
+    return answer(order.id, {Kind::refused, "too many ask for the runs of all lists", {}, {}});
+  ++walks_;
+  parts_.control.each_list([told, now = parts_.loop.clock().wall(), start = order.run](
+                               const ListStatus& list) { told->add(list, start, now); },
+                           [this, alive = std::weak_ptr<bool>(alive_), told, id = order.id] {
+                             if (alive.expired()) return;
+                             --walks_;
+                             answer_runs(id, *told);
+                           });
 }
 
 // ---- what runs write
@@ -232,11 +230,7 @@ void FleetAnswering::tell_logs(const FleetOrder& order) {
     if (const auto list = parts_.control.list(*order.list)) told->add(*list, order.run, now);
     return answer_runs(order.id, *told);
   }
-  parts_.control.each_list(
-      [told, now, start = order.run](const ListStatus& list) { told->add(list, start, now); },
-      [this, alive = std::weak_ptr<bool>(alive_), told, id = order.id] {
-        if (!alive.expired()) answer_runs(id, *told);
-      });
+  tell_all_runs(order, told);
 }
 
 void FleetAnswering::on_event(const Event& event) {
@@ -291,7 +285,9 @@ void FleetAnswering::answer(const std::string& order, const ops::ControlResult& 
     bytes += line.size();
     if (bytes < max_answer / 4) told.lines.push_back(line);
   }
-  parts_.member.client().call({"PUBLISH", keys_.answer(order), to_text(told)});
+  redis::Client& client = parts_.member.client();
+  if (client.unsent() > max_unsent) return command_log_.dropped_reply();
+  client.call({"PUBLISH", keys_.answer(order), to_text(told)});
 }
 
 }  // namespace w8y::app

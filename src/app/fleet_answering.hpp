@@ -13,6 +13,7 @@
 #include <w8y/fleet_orders.hpp>
 #include <w8y/timers.hpp>
 
+#include "app/fleet_command_log.hpp"
 #include "loop/loop.hpp"
 #include "ops/control.hpp"
 #include "ops/log.hpp"
@@ -49,7 +50,7 @@ class FleetAnswering final : private redis::Subscriber::Listener {
   void on_down(const std::string&) override {}
   void on_refused(const std::string& channel, const std::string& why) override;
   void heard(std::string_view payload);
-  void ignore(const std::string& why);
+  void tell_all_runs(const FleetOrder& order, const std::shared_ptr<ToldRuns>& told);
   void carry_out(const FleetOrder& order);
   void reload(const FleetOrder& order);
   void tell_runs(const FleetOrder& order);
@@ -62,8 +63,8 @@ class FleetAnswering final : private redis::Subscriber::Listener {
 
   const Parts parts_;
   const store::FleetKeys keys_;
-  Instant silent_until_{};   ///< nothing is logged of what is ignored
-  std::size_t ignored_ = 0;  ///< and not logged
+  FleetCommandLog command_log_;
+  std::size_t walks_ = 0;  ///< through all lists, for an answer
   bool refused_told_ = false;
   std::vector<std::shared_ptr<Slow>> slow_;
   LogFollowers followers_;

@@ -1,5 +1,7 @@
 #include "app/host_mode.hpp"
 
+#include <utility>
+
 namespace w8y::app {
 
 namespace {
@@ -14,9 +16,10 @@ ops::ControlResult is_draining() {
 
 ops::ControlResult HostMode::quiet() {
   if (draining_) return is_draining();
-  quiet_ = true;
-  update_quiet();
-  events_.on_event(HostChanged{HostState::quiet, {}, 0});
+  if (!std::exchange(quiet_, true)) {
+    update_quiet();
+    events_.on_event(HostChanged{HostState::quiet, {}, 0});
+  }
   return {Kind::done, "this host begins no new runs until w8yctl resume", {}, {}};
 }
 

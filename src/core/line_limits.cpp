@@ -10,14 +10,14 @@ bool LineLimit::admits(Instant now) {
     ++left_out_;
     return false;
   }
-  credit_ = std::min(credit_ + (now - counted_), most);
+  credit_ = std::min(credit_ + (now - counted_), most_);
   counted_ = now;
-  if (credit_ < line) {
+  if (credit_ < line_) {
     silent_until_ = now + pause;
     ++left_out_;
     return false;
   }
-  credit_ -= line;
+  credit_ -= line_;
   return true;
 }
 
@@ -26,7 +26,7 @@ std::size_t LineLimit::take_left_out() {
 }
 
 bool LineLimit::rested(Instant now) const {
-  return left_out_ == 0 && credit_ + (now - counted_) >= most;
+  return left_out_ == 0 && credit_ + (now - counted_) >= most_;
 }
 
 LineLimits::Answer LineLimits::ask(std::string_view talker) {
@@ -37,7 +37,7 @@ LineLimits::Answer LineLimits::ask(std::string_view talker) {
       std::erase_if(all_, [now](const auto& one) { return one.second.rested(now); });
       sweep_at_ = std::max(std::size_t{64}, 2 * all_.size());
     }
-    found = all_.emplace(talker, LineLimit(now)).first;
+    found = all_.emplace(talker, LineLimit(now, rate_)).first;
   }
   LineLimit& limit = found->second;
   if (!limit.admits(now)) return {false, 0};
@@ -49,6 +49,14 @@ std::size_t LineLimits::over(std::string_view talker) {
   if (found == all_.end()) return 0;
   const std::size_t left_out = found->second.left_out();
   all_.erase(found);
+  return left_out;
+}
+
+std::vector<std::pair<std::string, std::size_t>> LineLimits::take_left_out() {
+  std::vector<std::pair<std::string, std::size_t>> left_out;
+  for (auto& [talker, limit] : all_)
+    if (const std::size_t count = limit.take_left_out(); count > 0)
+      left_out.emplace_back(talker, count);
   return left_out;
 }
 

@@ -71,6 +71,14 @@ bool EventLog::admits(std::string_view talker, LogField of, std::string_view lis
   return answer.admitted;
 }
 
+bool EventLog::admits_command(const char* kind) {
+  const auto answer = commands_.ask(kind);
+  if (answer.left_out > 0)
+    log_.warn("lines about commands not logged",
+              {{"command", kind}, {"dropped_lines", answer.left_out}});
+  return answer.admitted;
+}
+
 std::uint64_t EventLog::left_out(const std::string& list) const {
   const auto found = left_out_.find(list);
   return found == left_out_.end() ? 0 : found->second;
@@ -156,7 +164,7 @@ void EventLog::tell_end(const RunEnded& event) {
 }
 
 void EventLog::tell(const RunCancelled& event) {
-  log_.info("cancelled by an operator", {{"run", event.run}});
+  if (admits_command("cancel")) log_.info("cancelled by an operator", {{"run", event.run}});
 }
 
 void EventLog::tell(const EndGivenUp& event) {
@@ -180,9 +188,11 @@ void EventLog::tell(const HostChanged& event) {
     case HostState::starting:
       break;
     case HostState::running:
-      return log_.info("this host is no longer quiet");
+      if (admits_command("resume")) log_.info("this host is no longer quiet");
+      break;
     case HostState::quiet:
-      return log_.info("this host is quiet: it begins no new runs");
+      if (admits_command("quiet")) log_.info("this host is quiet: it begins no new runs");
+      break;
     case HostState::draining:
       flush();  // what happened before is told before
       log_.info("draining", {{"because", event.why}, {"running", event.running}});

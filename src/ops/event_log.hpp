@@ -71,12 +71,15 @@ class EventLog final : public EventHandler {
   /// Whether a line that a child wrote is to be logged; says how many were left out before it.
   bool admits(std::string_view talker, LogField of, std::string_view list);
   void tell_left_out(std::size_t lines, LogField of, std::string_view list);
+  /// The same for a line that each of an operator's commands causes.
+  bool admits_command(const char* kind);
   void tell_end(const RunEnded& run);
   void tell_lost_run(const RunEnded& run);
 
   LineLog& log_;
   std::map<std::string, std::uint64_t> left_out_;  ///< lines, by list
   LineLimits talkers_;                             ///< by run, or by list and process
+  LineLimits commands_;                            ///< by kind
   Gathered gathered_;
   Troubles shortages_;
   Troubles refusals_;

@@ -20,6 +20,7 @@ std::string number_of_lists(const Group& group) {
 EventLog::EventLog(LineLog& log, const Clock& clock, TimerQueue& timers)
     : log_(log),
       talkers_(clock),
+      commands_(clock, command_rate),
       gathered_(clock, timers),
       shortages_(
           gathered_, "short",

@@ -76,6 +76,21 @@ TEST_CASE("runs: what an operator cancels, what is quarantined, what can't be wr
               "large\""});
 }
 
+TEST_CASE("commands: a flood that changes the host back and forth is logged in a few lines") {
+  Fixture f;
+  for (int i = 0; i < 5000; ++i) {
+    f.tell(HostChanged{HostState::quiet, {}, 0});
+    f.tell(HostChanged{HostState::running, {}, 0});
+    f.tell(RunCancelled{"01"});
+  }
+  CHECK(f.log.take().size() == 300);
+  f.pass(2s);
+  f.tell(HostChanged{HostState::quiet, {}, 0});
+  CHECK(f.log.take() ==
+        Lines{"warn lines about commands not logged command=quiet dropped_lines=4900",
+              "info this host is quiet: it begins no new runs"});
+}
+
 TEST_CASE(
     "lists: what keeps one from being looked after is told once for all, and when it is over") {
   Fixture f;

@@ -56,6 +56,15 @@ TEST_CASE("a host is ready when its lists are served and Redis can be used, once
   CHECK(host.told == Lines{"ready"});
 }
 
+TEST_CASE("a host that is quiet already reports no change") {
+  Host host;
+  for (int i = 0; i < 3; ++i) CHECK(host.mode.quiet().kind == Kind::done);
+  CHECK(host.told == Lines{"quiet"});
+  host.mode.resume();
+  host.mode.resume();
+  CHECK(host.told == Lines{"quiet", "running"});
+}
+
 TEST_CASE("a server that is too old is left alone, whatever an operator says") {
   Host host;
   host.mode.lists_served();

@@ -59,6 +59,24 @@ TEST_CASE("each talker has its own limit, and is told once what was left out") {
   CHECK(limits.over("A") == 3);
 }
 
+TEST_CASE("a limit may have another rate, and all that was left out is told at once") {
+  FakeClock clock;
+  LineLimits limits(clock, {1min, 2});
+  const auto ask = [&](const char* talker, int lines) {
+    int count = 0;
+    for (int i = 0; i < lines; ++i) count += limits.ask(talker).admitted ? 1 : 0;
+    return count;
+  };
+  CHECK(ask("A", 70'000) == 2);
+  CHECK(ask("B", 1) == 1);
+  CHECK(limits.take_left_out() == std::vector<std::pair<std::string, std::size_t>>{{"A", 69'998}});
+  CHECK(limits.take_left_out().empty());
+  clock.set(clock.now() + 59s);
+  CHECK(ask("A", 5) == 0);
+  clock.set(clock.now() + 1s);
+  CHECK(ask("A", 5) == 1);
+}
+
 TEST_CASE("talkers that have rested are forgotten") {
   FakeClock clock;
   LineLimits limits(clock);

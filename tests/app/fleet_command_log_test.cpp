@@ -1,0 +1,89 @@
+#include "app/fleet_command_log.hpp"
+
+#include <doctest/doctest.h>
+
+#include <optional>
+#include <string>
+
+#include "app_support.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using namespace std::chrono_literals;
+
+namespace fleet_command_log_test {
+namespace {
+
+struct Fixture : Time {
+  FakeLog log;
+  std::optional<app::FleetCommandLog> commands{std::in_place, log, clock, timers};
+
+  void receive(OrderKind kind, int times = 1) {
+    FleetOrder order;
+    order.kind = kind;
+    order.by = "alice";
+    order.id = "17";
+    for (int i = 0; i < times; ++i) commands->received(order);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a fleet command is logged with who gave it") {
+  Fixture f;
+  f.receive(OrderKind::drain);
+  CHECK(f.log.take() == Lines{"info an order to the fleet order=drain by=alice id=17"});
+}
+
+TEST_CASE("a flood of fleet commands is logged in a few lines, and then how many were left out") {
+  Fixture f;
+  f.receive(OrderKind::quiet, 68'940);
+  CHECK(f.log.take().size() == 100);
+  f.pass(10s);
+  CHECK(f.log.take() ==
+        Lines{"warn orders to the fleet not logged order=quiet dropped_lines=68840"});
+  f.pass(1h);
+  CHECK(f.log.take().empty());
+}
+
+TEST_CASE("a flood of one command hides no other") {
+  Fixture f;
+  f.receive(OrderKind::quiet, 1'000'000);
+  f.log.take();
+  f.receive(OrderKind::drain);
+  CHECK(f.log.take() == Lines{"info an order to the fleet order=drain by=alice id=17"});
+}
+
+TEST_CASE("a flood that goes on costs one line a second, and one each 10 s with the count") {
+  Fixture f;
+  for (int i = 0; i < 600; ++i) {
+    f.receive(OrderKind::cancel, 1000);
+    f.pass(100ms);
+  }
+  const std::size_t counts = f.log.count("dropped_lines=");
+  CHECK(counts <= 6);
+  CHECK(f.log.lines.size() - counts <= 100 + 60);
+  f.pass(10s);
+  CHECK(f.log.count("dropped_lines=") >= 5);
+}
+
+TEST_CASE("what is ignored is logged once a minute, and then how much more there was") {
+  Fixture f;
+  for (int i = 0; i < 1000; ++i) f.commands->ignored("w8y-fleet:control", "it is no JSON object");
+  CHECK(f.log.take() == Lines{"warn ignored an order to the fleet channel=w8y-fleet:control "
+                              "why=\"it is no JSON object\""});
+  f.pass(10s);
+  CHECK(f.log.take() == Lines{"warn ignored orders to the fleet not logged dropped_lines=999"});
+}
+
+TEST_CASE("replies that are not sent are counted, and the count is logged at the end too") {
+  Fixture f;
+  f.commands->dropped_reply();
+  f.commands->dropped_reply();
+  CHECK(f.log.take().empty());
+  f.commands.reset();
+  CHECK(f.log.take() == Lines{"warn replies to orders to the fleet not sent: Redis takes them too "
+                              "slowly dropped_replies=2"});
+}
+
+}  // namespace fleet_command_log_test
