@@ -207,10 +207,16 @@ void judge_names(FleetView& view) {
   for (FleetHost& host : view.hosts)
     if (host.trouble.empty() && !host.silent) names[host.beat.host].push_back(&host);
   for (const auto& [name, hosts] : names) {
+    // The newest start decides, and for its own host the one before: forged hosts of one name may
+    // be ten thousand.
+    WallTime newest{0};
+    WallTime before{0};
+    for (const FleetHost* host : hosts) {
+      before = std::max(before, std::min(newest, host->beat.started));
+      newest = std::max(newest, host->beat.started);
+    }
     for (FleetHost* host : hosts)
-      host->silent = std::any_of(hosts.begin(), hosts.end(), [&](const FleetHost* other) {
-        return other != host && other->beat.started > host->last_beat;
-      });
+      host->silent = (host->beat.started == newest ? before : newest) > host->last_beat;
     const auto there = std::count_if(hosts.begin(), hosts.end(),
                                      [](const FleetHost* host) { return !host->silent; });
     for (FleetHost* host : hosts) host->shares_name = !host->silent && there > 1;
@@ -235,10 +241,18 @@ void judge(FleetView& view) {
                   host.beat.applied < newest->beat.applied;
     if (host.behind) view.newest_hash = newest->beat.config_hash;
   }
-  std::sort(view.hosts.begin(), view.hosts.end(), [](const FleetHost& a, const FleetHost& b) {
-    return std::tie(a.beat.host, a.beat.started, a.beat.id) <
-           std::tie(b.beat.host, b.beat.started, b.beat.id);
+  // Pointers are sorted in place of hosts, which are ten times as large.
+  std::vector<FleetHost*> order;
+  order.reserve(view.hosts.size());
+  for (FleetHost& host : view.hosts) order.push_back(&host);
+  std::sort(order.begin(), order.end(), [](const FleetHost* a, const FleetHost* b) {
+    return std::tie(a->beat.host, a->beat.started, a->beat.id) <
+           std::tie(b->beat.host, b->beat.started, b->beat.id);
   });
+  std::vector<FleetHost> sorted;
+  sorted.reserve(order.size());
+  for (FleetHost* host : order) sorted.push_back(std::move(*host));
+  view.hosts = std::move(sorted);
 }
 
 }  // namespace w8y

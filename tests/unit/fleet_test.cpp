@@ -374,6 +374,16 @@ TEST_CASE("fleet: who was killed and started again is silent, and no other host 
   judge(view);
   CHECK(view.hosts[0].shares_name);
   CHECK(view.hosts[1].shares_name);
+
+  // Three of one name, two of which started at the same time.
+  FleetHost twin = again;
+  twin.beat.id = "alpha-22222222";
+  again.last_beat = view.now - 5s;
+  view.hosts = {killed, again, twin};
+  judge(view);
+  CHECK(view.hosts[0].silent);
+  CHECK(view.hosts[1].silent);  // it has not beaten since its twin started
+  CHECK_FALSE(view.hosts[2].silent);
 }
 
 TEST_CASE("fleet: the name in a host id") {
