@@ -171,6 +171,7 @@ struct FleetHost {
   bool shares_name = false;     ///< another host that is there has it too
   std::vector<ListBeat> lists;  ///< by prefix
   std::string lists_trouble;    ///< why (some of) its lists can't be read
+  bool lists_cut = false;       ///< it has more lists than are shown
 
   /// "running", …, "silent", "unknown"
   [[nodiscard]] const char* state() const;
@@ -188,8 +189,6 @@ struct FleetView {
 
 /// Says who is silent, behind, or has another's name; and sorts.
 void judge(FleetView& view);
-/// The same with one list only, of those that hosts have.
-FleetView only_list(const FleetView& view, const std::string& prefix);
 /// The name in a host id: all but its random part.
 std::string name_in_host_id(std::string_view id);
 

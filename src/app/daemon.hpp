@@ -105,11 +105,11 @@ class Daemon final : private ReloadSteps, private DrainSteps {
   KnownFigures figures_;
   HostControl control_;
   Hour hour_;
+  Looker looker_;
   Fleet fleet_;
   ops::LiveHub live_;
   Metrics metrics_;
   ops::Router router_;
-  Looker looker_;
   RingPath ring_;
   // the other parts that the config decides about
   LogSettings log_settings_;

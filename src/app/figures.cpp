@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/look/fleet.hpp"
+
 namespace w8y::app {
 
 namespace {
@@ -19,6 +21,8 @@ constexpr Duration first_patience = std::chrono::milliseconds(700);
 constexpr unsigned most_in_vain = 4;
 /// The hosts' lists are read so often, to count their places.
 constexpr Duration places_interval = std::chrono::seconds(30);
+/// About so many bytes of them in one step.
+constexpr std::size_t places_at_once = std::size_t{4} << 20;
 /// Fields that are older are of lists that nobody has any more.
 constexpr Duration field_life = std::chrono::minutes(10);
 /// Lists that are told of together.
@@ -205,29 +209,62 @@ void Figures::ask() {
 
 /// Also the places of all hosts, now and then, where they are wanted.
 void Figures::count_fleet() {
-  const auto lists = living();
-  const bool places =
-      std::any_of(lists.begin(), lists.end(),
-                  [](const RulePtr& rule) { return visit_within(*rule) > Duration{0}; }) &&
-      (places_again_ > 0 || parts_.loop.now() - places_at_ >= places_interval);
-  using Lists = store::FleetReader::Lists;
   parts_.reader.read(
-      places ? Lists::yes : Lists::no,
-      [this, alive = std::weak_ptr<bool>(alive_), places](const store::FleetReader::ViewPtr& view) {
+      [this, alive = std::weak_ptr<bool>(alive_)](const store::FleetReader::ViewPtr& view) {
         if (alive.expired() || !view->trouble.empty()) return;
         const FleetCounts counts = count(*view);
         parts_.known.note(counts);
         shared_.write({{store::FleetFigures::fleet_field, to_text(counts)}});
         // A host that has come tells of its lists a moment after its first beat.
         if (std::exchange(places_hosts_, counts.hosts) != counts.hosts) places_again_ = 3;
-        if (!places) return;
+        const auto places = std::make_shared<PlacesCount>();
+        places->lists = watched_lists();
+        if (places->lists.empty()) return;
+        if (places_again_ == 0 && parts_.loop.now() - places_at_ < places_interval) return;
         if (places_again_ > 0) --places_again_;
         places_at_ = parts_.loop.now();
-        places_.clear();
         for (const FleetHost& host : view->hosts)
-          for (const ListBeat& list : host.lists)
-            if (!host.silent && serves(list.state)) places_[list.prefix] += list.concurrency;
+          if (host.trouble.empty() && !host.silent) places->hosts.push_back(host.beat.id);
+        count_places(places);
       });
+}
+
+std::set<std::string> Figures::watched_lists() const {
+  std::set<std::string> lists;
+  for (const RulePtr& rule : living())
+    if (visit_within(*rule) > Duration{0}) lists.insert(rule->prefix);
+  return lists;
+}
+
+/// On the query thread, which does what others have asked in between.
+void Figures::count_places(std::shared_ptr<PlacesCount> count) {
+  parts_.looker.ask(
+      [count](look::Sight& sight) {
+        count_some_places(sight, *count);
+        return ops::HttpResponse{};
+      },
+      [this, alive = std::weak_ptr<bool>(alive_), count](const ops::HttpResponse& response) {
+        if (alive.expired() || response.status != 200) return;
+        if (count->counted < count->hosts.size()) return count_places(count);
+        places_ = std::move(count->places);
+      },
+      true);
+}
+
+void Figures::count_some_places(look::Sight& sight, PlacesCount& count) {
+  const look::FleetPlace at{sight.redis, sight.config.supervisor.fleet};
+  for (std::size_t read = 0; read < places_at_once && count.counted < count.hosts.size();) {
+    FleetHost host;
+    host.beat.id = count.hosts[count.counted++];
+    std::map<std::string, unsigned> places;  // a report may be read twice
+    read += look::each_report(at, host, [&](const std::string& prefix, const std::string& text) {
+      if (!count.lists.contains(prefix)) return true;
+      const auto list = parse_list_beat(prefix, text);
+      if (list && serves(list->state)) places[prefix] = list->concurrency;
+      return true;
+    });
+    for (const auto& [prefix, number] : places) count.places[prefix] += number;
+  }
 }
 
 void Figures::told(const RulePtr& rule, const std::optional<ListFigures>& figures) {

@@ -17,6 +17,7 @@
 #include <w8y/timers.hpp>
 
 #include "app/known_figures.hpp"
+#include "app/looker.hpp"
 #include "app/measuring.hpp"
 #include "store/fleet/figures.hpp"
 #include "store/fleet/member.hpp"
@@ -31,6 +32,7 @@ class Figures {
     const Supervisor& supervisor;
     EventHandler& events;
     KnownFigures& known;
+    Looker& looker;
     std::shared_ptr<store::RedisSession> session;
     store::FleetMember& member;
     store::FleetReader& reader;
@@ -57,6 +59,14 @@ class Figures {
     bool any = false;
   };
 
+  /// Adds up the places that hosts have for lists: some hosts at a time.
+  struct PlacesCount {
+    std::set<std::string> lists;  ///< that are counted
+    std::vector<std::string> hosts;
+    std::size_t counted = 0;                      ///< hosts
+    std::map<std::string, std::uint64_t> places;  ///< by list
+  };
+
   void look();
   [[nodiscard]] bool has_news() const;
   void take(store::FleetFigures::Fields&& fields, std::size_t commands);
@@ -69,6 +79,9 @@ class Figures {
   [[nodiscard]] bool counts_due() const;
   void ask();
   void count_fleet();
+  [[nodiscard]] std::set<std::string> watched_lists() const;
+  void count_places(std::shared_ptr<PlacesCount> count);
+  static void count_some_places(look::Sight& sight, PlacesCount& count);
   void heard(const std::string& name, const std::string& text);
   void write();
   void told(const RulePtr& rule, const std::optional<ListFigures>& figures);

@@ -5,9 +5,12 @@
 
 #include <w8y/config.hpp>
 
+#include "app/api/parameters.hpp"
 #include "app/figures.hpp"
 #include "app/fleet_answering.hpp"
+#include "app/look/fleet.hpp"
 #include "app/random_number.hpp"
+#include "ops/fleet_json.hpp"
 #include "redis/url.hpp"
 #include "store/fleet/log_follower.hpp"
 #include "store/fleet/orders.hpp"
@@ -32,20 +35,17 @@ struct Fleet::Link {
       : session(parts.redis.session()),
         fleet(of),
         member(parts.loop, parts.redis.options(), of, id, handler),
-        reader(parts.loop, member.client(), of,
-               parts.redis.options().url.kind == redis::Url::Kind::cluster),
-        minutes(member.client(), of, parts.redis.options().url.kind == redis::Url::Kind::cluster),
+        reader(parts.loop, member.client(), of),
         orders(parts.loop, member.client(), session->subscriber, reader, of, random_number()),
-        figures({parts.loop, parts.supervisor, parts.events, parts.figures, session, member, reader,
-                 accepted, parts.redis.options().url.kind == redis::Url::Kind::cluster,
-                 random_number()},
+        figures({parts.loop, parts.supervisor, parts.events, parts.figures, parts.looker, session,
+                 member, reader, accepted,
+                 parts.redis.options().url.kind == redis::Url::Kind::cluster, random_number()},
                 of) {}
 
   std::shared_ptr<store::RedisSession> session;
   std::string fleet;
   store::FleetMember member;
   store::FleetReader reader;
-  store::FleetMinutes minutes;
   store::FleetOrders orders;
   bool accepted = false;
   Figures figures;
@@ -248,27 +248,40 @@ void Fleet::on_beat(const std::string& refused) {
                   {{"fleet", link_->fleet}, {"why", refused}});
 }
 
-void Fleet::look(bool lists, Seen then) {
-  using Lists = store::FleetReader::Lists;
-  link_->reader.read(
-      lists ? Lists::yes : Lists::no,
-      [then = std::move(then)](const store::FleetReader::ViewPtr& view) { then(*view); });
+void Fleet::look(Seen then) {
+  const auto glance = std::make_shared<ops::FleetGlance>();
+  parts_.looker.ask(
+      [glance](look::Sight& sight) {
+        *glance = ops::glance_of(look::fleet_hosts({sight.redis, sight.config.supervisor.fleet}));
+        return ops::HttpResponse{};
+      },
+      [glance, then = std::move(then)](const ops::HttpResponse& response) {
+        // The query may still be at work if its time is over.
+        if (response.status == 200) return then(std::move(*glance));
+        FleetView none;
+        none.trouble = api::error_in(response);
+        then(ops::glance_of(none));
+      },
+      true);
+}
+
+void Fleet::details(std::vector<ops::HostWish> wishes, Detailed then) {
+  const auto hosts = std::make_shared<std::vector<ops::HostDetails>>();
+  parts_.looker.ask(
+      [hosts, wishes = std::move(wishes)](look::Sight& sight) {
+        *hosts = look::host_details({sight.redis, sight.config.supervisor.fleet}, wishes);
+        return ops::HttpResponse{};
+      },
+      [hosts, then = std::move(then)](const ops::HttpResponse& response) {
+        if (response.status == 200) return then(std::move(*hosts));
+        then({});
+      },
+      true);
 }
 
 void Fleet::give(FleetOrder order, Given then) {
   link_->orders.give(std::move(order),
                      [then = std::move(then)](FleetOutcome&& outcome) { then(outcome); });
-}
-
-void Fleet::minutes(std::vector<std::string> ids, std::int64_t last, Counted then) {
-  const WallTime now = link_->member.time().at(parts_.loop.now());
-  link_->minutes.read(std::move(ids), last, now,
-                      [then = std::move(then)](std::vector<store::FleetMinutes::Host>& hosts) {
-                        std::vector<ops::HostMinutes> all;
-                        for (auto& host : hosts)
-                          all.push_back({std::move(host.id), std::move(host.minutes)});
-                        then(all);
-                      });
 }
 
 void Fleet::follow(const std::string& run, ops::HttpReplyPtr reply) {

@@ -11,13 +11,13 @@
 #include "app/fleet_hour.hpp"
 #include "app/fleet_lists.hpp"
 #include "app/known_figures.hpp"
+#include "app/looker.hpp"
 #include "app/redis_connection.hpp"
 #include "app/subsystem.hpp"
 #include "ops/client_pool.hpp"
 #include "ops/control.hpp"
 #include "ops/fleet_port.hpp"
 #include "store/fleet/member.hpp"
-#include "store/fleet/minutes.hpp"
 #include "store/fleet/reader.hpp"
 
 namespace w8y::app {
@@ -31,6 +31,7 @@ struct FleetHostParts {
   const Hour& hour;
   EventHandler& events;
   KnownFigures& figures;
+  Looker& looker;
   std::function<void(std::size_t hosts)> counted;  ///< so many are in the fleet
   std::string id;                                  ///< new at each start
   std::function<unsigned()> processors;            ///< that w8yd may use now
@@ -54,9 +55,9 @@ class Fleet final : public Subsystem,
   void on_event(const Event& event) override;
   [[nodiscard]] bool listens() const override;
   // of ops::FleetPort
-  void look(bool lists, Seen then) override;
+  void look(Seen then) override;
+  void details(std::vector<ops::HostWish> wishes, Detailed then) override;
   void give(FleetOrder order, Given then) override;
-  void minutes(std::vector<std::string> ids, std::int64_t last, Counted then) override;
   void follow(const std::string& run, ops::HttpReplyPtr reply) override;
   void when_changed(std::function<void()> then) override { changed_ = std::move(then); }
 

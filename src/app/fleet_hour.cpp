@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/json_object.hpp"
-#include "store/fleet/minutes.hpp"
+#include "store/fleet/keys.hpp"
 
 namespace w8y::app {
 
@@ -52,7 +52,7 @@ std::string FleetHour::text_of(const MinuteFigures& total, std::int64_t minute) 
     json.put_bytes("list", lists[i].first);
     put_figures(json, lists[i].second);
     const std::string text = json.take();
-    if (texts.size() + text.size() > store::max_minute - 256) break;
+    if (texts.size() + text.size() > store::FleetKeys::max_minute - 256) break;
     texts.append(texts.size() > 1 ? "," : "").append(text);
   }
   core::JsonObject json(texts.size() + 128);

@@ -167,31 +167,6 @@ const char* FleetHost::state() const {
   return trouble.empty() ? beat.state.c_str() : "unknown";
 }
 
-FleetView only_list(const FleetView& view, const std::string& prefix) {
-  FleetView one;
-  one.fleet = view.fleet;
-  one.now = view.now;
-  one.trouble = view.trouble;
-  one.unreachable = view.unreachable;
-  one.cut = view.cut;
-  one.newest_hash = view.newest_hash;
-  for (const FleetHost& host : view.hosts) {
-    FleetHost& copy = one.hosts.emplace_back();
-    copy.beat = host.beat;
-    copy.last_beat = host.last_beat;
-    copy.trouble = host.trouble;
-    copy.silent = host.silent;
-    copy.behind = host.behind;
-    copy.shares_name = host.shares_name;
-    copy.lists_trouble = host.lists_trouble;
-    const auto found = std::lower_bound(
-        host.lists.begin(), host.lists.end(), prefix,
-        [](const ListBeat& list, const std::string& name) { return list.prefix < name; });
-    if (found != host.lists.end() && found->prefix == prefix) copy.lists.push_back(*found);
-  }
-  return one;
-}
-
 std::string name_in_host_id(std::string_view id) {
   const auto dash = id.rfind('-');
   const bool random = dash != std::string_view::npos && id.size() - dash - 1 == random_digits;

@@ -11,7 +11,7 @@ namespace w8y::ops {
 /// Adds to `router`:
 ///   GET  /healthz  /readyz  /api/v1/status[?lists=no|count]  /api/v1/lists  /api/v1/lists/{prefix}
 ///   GET  /api/v1/config
-///   GET  /api/v1/fleet[?lists=no]  /api/v1/fleet/runs[?host=HOST][&run=START]
+///   GET  /api/v1/fleet/runs[?host=HOST][&run=START]
 ///   GET  /api/v1/events[?list=PREFIX]
 ///   POST /api/v1/quiet  /api/v1/resume  /api/v1/drain  /api/v1/reload
 ///   POST /api/v1/cancel  {"run": ID}

@@ -1,4 +1,4 @@
-// The status API: orders to this host, and what is seen of the fleet and told to it.
+// The status API: orders to this host and to the fleet, and what its hosts answer.
 #include <optional>
 #include <string>
 #include <utility>
@@ -38,24 +38,6 @@ void run_item(Control& control, FleetPort& fleet, const HttpRequest& request,
 std::optional<std::string> list_named(const HttpRequest& request) {
   const auto found = request.query.find("list");
   return found == request.query.end() ? std::nullopt : std::optional(found->second);
-}
-
-HttpResponse fleet_response(const FleetView& view, bool lists) {
-  if (!view.trouble.empty()) return error_response(view.unreachable ? 503 : 409, view.trouble);
-  HttpResponse response;
-  response.body = to_text(view, lists) + "\n";
-  return response;
-}
-
-void show_fleet(FleetPort& fleet, const HttpRequest& request, const HttpReplyPtr& reply) {
-  const auto found = request.query.find("lists");
-  if (found != request.query.end() && found->second != "no")
-    return reply->send(error_response(400, "?lists= is no, or is left out for all lists"));
-  const bool lists = found == request.query.end();
-  const auto one = list_named(request);
-  fleet.look(lists, [reply, lists, one](const FleetView& view) {
-    reply->send(one ? fleet_response(only_list(view, *one), lists) : fleet_response(view, lists));
-  });
 }
 
 /// nullopt: the request is for this host alone. `mistake`: it is for nobody.
@@ -122,10 +104,6 @@ void show_fleet_runs(FleetPort& fleet, OrderKind kind, const HttpRequest& reques
 }  // namespace
 
 void add_fleet_looks(Router& router, FleetPort& fleet) {
-  router.on("GET", "/api/v1/fleet", {"lists", "list"},
-            [&fleet](const HttpRequest& request, const HttpReplyPtr& reply) {
-              show_fleet(fleet, request, reply);
-            });
   router.on("GET", "/api/v1/fleet/runs", {"host", "run", "list"},
             [&fleet](const HttpRequest& request, const HttpReplyPtr& reply) {
               show_fleet_runs(fleet, OrderKind::runs, request, reply);

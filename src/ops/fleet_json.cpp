@@ -5,9 +5,14 @@
 
 #include <w8y/number.hpp>
 
+#include "core/json_object.hpp"
+
 namespace w8y::ops {
 
 namespace {
+
+/// Bytes of hosts that pages are sent.
+constexpr std::size_t most_glance = std::size_t{128} << 10;
 
 Json fleet_time(WallTime time) {
   return time.count() == 0 ? Json() : Json(time.count());
@@ -19,23 +24,33 @@ Json fleet_margin(const std::optional<WallTime>& margin) {
 
 }  // namespace
 
-Json to_json(const ListBeat& list) {
-  Json json = Json::object();
-  put_bytes(json, "list", list.prefix);
-  json["state"] = list.state;
-  json["why"] = list.why;
-  json["program"] = list.program;
-  json["caps"] = list.caps;
-  json["executor_version"] = list.executor_version;
-  json["running"] = list.running;
-  json["concurrency"] = list.concurrency;
-  json["fleet_concurrency"] = list.fleet_concurrency;
-  json["weight"] = list.weight;
-  json["enabled"] = list.enabled;
-  return json;
+std::string list_text(const ListBeat& list) {
+  core::JsonObject json(384);
+  json.put_bytes("list", list.prefix);
+  json.put("state", list.state);
+  json.put("why", list.why);
+  json.put("program", list.program);
+  json.put_json("caps", dump(list.caps));
+  json.put("executor_version", list.executor_version);
+  json.put("running", static_cast<std::int64_t>(list.running));
+  json.put("concurrency", static_cast<std::int64_t>(list.concurrency));
+  json.put("fleet_concurrency", static_cast<std::int64_t>(list.fleet_concurrency));
+  json.put("weight", static_cast<std::int64_t>(list.weight));
+  json.put_json("enabled", list.enabled ? "true" : "false");
+  return json.take();
 }
 
-Json to_json(const FleetHost& host, bool lists) {
+std::string list_row(const ListBeat& list) {
+  core::JsonObject json(128);
+  json.put_bytes("list", list.prefix);
+  json.put("state", list.state);
+  if (!list.why.empty()) json.put("why", list.why);
+  json.put("running", static_cast<std::int64_t>(list.running));
+  json.put("concurrency", static_cast<std::int64_t>(list.concurrency));
+  return json.take();
+}
+
+Json to_json(const FleetHost& host) {
   const HostBeat& beat = host.beat;
   Json json = Json::object();
   put_bytes(json, "host", beat.host);
@@ -56,10 +71,6 @@ Json to_json(const FleetHost& host, bool lists) {
   json["slots"] = {{"limit", beat.slots_limit}, {"used", beat.slots_used}};
   json["lease_margin_ms"] = fleet_margin(beat.lease_margin);
   json["least_lease_margin_ms"] = fleet_margin(beat.least_lease_margin);
-  if (!lists) return json;
-  json["lists_trouble"] = host.lists_trouble;
-  json["lists"] = Json::array();
-  for (const ListBeat& list : host.lists) json["lists"].push_back(to_json(list));
   return json;
 }
 
@@ -131,18 +142,34 @@ Json to_json(const FleetOutcome& outcome) {
   return json;
 }
 
-std::string to_text(const FleetView& view, bool lists) {
-  Json head = {{"now_ms", view.now.count()}, {"newest_hash", view.newest_hash}, {"cut", view.cut}};
-  put_bytes(head, "fleet", view.fleet);
-  std::string text = dump(head);
-  text.pop_back();  // its }
-  text += ",\"hosts\":[";
-  const char* gap = "";
+Json to_json(const FleetView& view) {
+  Json json = {{"now_ms", view.now.count()}, {"newest_hash", view.newest_hash}, {"cut", view.cut}};
+  put_bytes(json, "fleet", view.fleet);
+  return json;
+}
+
+FleetGlance glance_of(const FleetView& view) {
+  FleetGlance glance;
+  glance.trouble = view.trouble;
+  std::string hosts;
   for (const FleetHost& host : view.hosts) {
-    text.append(gap).append(dump(to_json(host, lists)));
-    gap = ",";
+    std::string text = dump(to_json(host));
+    if (hosts.size() + text.size() > most_glance) break;
+    hosts.append(hosts.empty() ? "" : ",").append(text);
+    glance.hosts.push_back({host.beat.id, host.beat.lists_version, host.beat.slots_used,
+                            host.silent, host.trouble.empty()});
   }
-  return text += "]}";
+  Json head = to_json(view);
+  head.erase("now_ms");  // each event has the time
+  const std::size_t more = view.hosts.size() - glance.hosts.size();
+  head["more_hosts"] = more;
+  head["trouble"] = view.trouble.empty() && more > 0
+                        ? std::to_string(more) + " more hosts are not shown; see w8yctl fleet"
+                        : view.trouble;
+  glance.text = dump(head);
+  glance.text.pop_back();  // its }
+  glance.text += ",\"hosts\":[" + hosts + "]}";
+  return glance;
 }
 
 }  // namespace w8y::ops

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <w8y/fleet.hpp>
@@ -13,26 +14,49 @@
 
 namespace w8y::ops {
 
-/// What a host tells of its runs, by the minute.
-struct HostMinutes {
+/// The hosts of the fleet as pages show them.
+struct FleetGlance {
+  struct Host {
+    std::string id;
+    std::uint64_t lists_version = 0;
+    std::size_t slots_used = 0;
+    bool silent = false;
+    bool readable = true;  ///< its heartbeat
+  };
+  std::string trouble;      ///< why the fleet can't be read; empty: it can
+  std::string text;         ///< JSON object, without the time
+  std::vector<Host> hosts;  ///< those in `text`
+};
+
+/// What a page needs of one host.
+struct HostWish {
   std::string id;
-  std::vector<std::string> minutes;  ///< JSON, as others have written it: to be read without trust
+  bool rows = false;         ///< its lists
+  std::int64_t minutes = 0;  ///< the last minutes, up to 60
+};
+
+/// The reply to a HostWish. All texts are JSON objects, parsed and bounded.
+struct HostDetails {
+  std::string id;
+  std::vector<std::pair<std::string, std::string>> rows;      ///< by list
+  std::vector<std::pair<std::int64_t, std::string>> minutes;  ///< by minute since 1970
 };
 
 /// Nothing here throws or blocks.
 class FleetPort {
  public:
-  using Seen = std::function<void(const FleetView&)>;
+  using Seen = std::function<void(FleetGlance&&)>;
 
   virtual ~FleetPort() = default;
   /// `then` is called once, from the loop; it may be dropped with the port.
-  virtual void look(bool lists, Seen then) = 0;
+  virtual void look(Seen then) = 0;
+  using Detailed = std::function<void(std::vector<HostDetails>&&)>;
+  /// Replies for the first of these hosts, at least one; none if Redis can't be read. `then` as
+  /// with look().
+  virtual void details(std::vector<HostWish> wishes, Detailed then) = 0;
   using Given = std::function<void(const FleetOutcome&)>;
   /// Hosts carry it out and answer; its `id` and `until` are filled in. `then` as with look().
   virtual void give(FleetOrder order, Given then) = 0;
-  using Counted = std::function<void(const std::vector<HostMinutes>&)>;
-  /// The last so many minutes of these hosts, as far as they are known. `then` as with look().
-  virtual void minutes(std::vector<std::string> ids, std::int64_t last, Counted then) = 0;
   /// Server-sent events of what a run writes, wherever it is: its id, or a start of it.
   virtual void follow(const std::string& run, HttpReplyPtr reply) = 0;
   /// `then`, whenever an operator has changed a list in Redis: paused it, or ended that.

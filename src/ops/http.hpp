@@ -30,6 +30,7 @@ struct HttpRequest {
   std::string last_event_id;  ///< of who reads a stream of events again
   bool has_body = false;
   std::string accept_encoding;
+  bool over_tcp = false;  ///< from any user who reaches the port
 };
 
 struct HttpResponse {

@@ -222,6 +222,7 @@ const char* HttpConnection::read_head(const char* method, const char* version) {
   if (const char* problem = read_fields(mhd_, request)) return problem;
   request.method = std::strcmp(method, "HEAD") == 0 ? "GET" : method;
   request.version = version;
+  request.over_tcp = shared_.gate != nullptr;  // a unix socket has none
   auto target = parse_target(exchange_->target);
   exchange_->unreadable = !target;
   if (target) request.path = std::move(target->path);

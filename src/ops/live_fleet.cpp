@@ -19,19 +19,12 @@ constexpr Duration poll_interval = std::chrono::seconds(2);
 /// Every so many polls: what other hosts run, and how many runs they had.
 constexpr std::size_t runs_every = 2;
 constexpr std::size_t minutes_every = 5;
-/// Lists of other hosts that are kept, in all.
+/// Lists of other hosts that are kept, and bytes of lists and minutes, in all.
 constexpr std::size_t most_rows = 50'000;
+constexpr std::size_t most_bytes = std::size_t{32} << 20;
+/// Hosts that one reading is about.
+constexpr std::size_t hosts_at_once = 16;
 constexpr std::size_t most_runs = 50;
-
-std::string row_of(const ListBeat& list) {
-  core::JsonObject json(128);
-  json.put_bytes("list", list.prefix);
-  json.put("state", list.state);
-  if (!list.why.empty()) json.put("why", list.why);
-  json.put("running", static_cast<std::int64_t>(list.running));
-  json.put("concurrency", static_cast<std::int64_t>(list.concurrency));
-  return json.take();
-}
 
 std::string no_addition(const std::string&) {
   return {};
@@ -57,13 +50,14 @@ void LiveFleet::stop() {
   alive_.reset();
   poll_.cancel();
   remotes_.clear();
+  wishes_.clear();
   hosts_.clear();
-  hosts_changed_ = minutes_known_ = false;
+  hosts_changed_ = false;
 }
 
 void LiveFleet::poll() {
-  fleet_.look(false, [this, alive = std::weak_ptr<bool>(alive_)](const FleetView& view) {
-    if (!alive.expired()) seen(view);
+  fleet_.look([this, alive = std::weak_ptr<bool>(alive_)](FleetGlance&& glance) {
+    if (!alive.expired()) seen(std::move(glance));
   });
 }
 
@@ -71,66 +65,111 @@ void LiveFleet::poll_again() {
   poll_.set(loop_.now() + poll_interval, [this] { poll(); });
 }
 
-void LiveFleet::seen(const FleetView& view) {
+void LiveFleet::seen(FleetGlance&& glance) {
   ++polls_;
-  std::string hosts = to_text(view, false);
-  hosts.pop_back();  // its }
-  hosts += ",\"trouble\":" + json_string(view.trouble) + "}";
-  // The time is told with everything.
-  const auto from = hosts.find(",\"newest_hash\"");
-  hosts = "{" + hosts.substr(from == std::string::npos ? 1 : from + 1);
-  if (hosts != hosts_) {
-    hosts_ = std::move(hosts);
+  if (glance.text != hosts_) {
+    hosts_ = std::move(glance.text);
     hosts_changed_ = true;
   }
-  if (!view.trouble.empty()) {
-    if (hosts_changed_) tell_();
+  if (hosts_changed_) tell_();
+  if (!glance.trouble.empty()) {
+    remotes_.clear();  // as pages do: all comes again
     return poll_again();
   }
-  bool read_lists = false;
   std::erase_if(remotes_, [&](const auto& remote) {
-    return std::ranges::none_of(
-        view.hosts, [&](const FleetHost& host) { return host.beat.id == remote.first; });
+    return std::ranges::none_of(glance.hosts,
+                                [&](const auto& host) { return host.id == remote.first; });
   });
-  for (const FleetHost& host : view.hosts) {
-    if (host.beat.id == own_ || !host.trouble.empty()) continue;
-    const Remote& remote = remotes_[host.beat.id];
-    if (!remote.known || remote.version != host.beat.lists_version) read_lists = true;
+  versions_.clear();
+  const bool minutes_due = polls_ % minutes_every == 1;
+  for (const FleetGlance::Host& host : glance.hosts) {
+    if (host.id == own_ || !host.readable) continue;
+    const Remote& remote = remotes_[host.id];
+    const bool rows = !remote.known || remote.version != host.lists_version;
+    // Of a host that is new here, the whole hour.
+    const std::int64_t minutes = !remote.known ? Hour::length : minutes_due ? 2 : 0;
+    versions_[host.id] = host.lists_version;
+    if (rows || minutes > 0) wishes_.push_back({host.id, rows, minutes});
   }
-  if (polls_ % runs_every == 1) ask_runs(view);
-  if (!remotes_.empty() && polls_ % minutes_every == 1) ask_minutes();
-  if (hosts_changed_) tell_();
-  if (!read_lists) return poll_again();
-  fleet_.look(true, [this, alive = std::weak_ptr<bool>(alive_)](const FleetView& with_lists) {
-    if (alive.expired()) return;
-    seen_lists(with_lists);
-    poll_again();
-  });
+  if (polls_ % runs_every == 1) ask_runs(glance);
+  ask_details();
 }
 
-void LiveFleet::seen_lists(const FleetView& view) {
-  if (!view.trouble.empty()) return;
-  std::size_t rows = 0;
-  for (const FleetHost& host : view.hosts) {
-    if (host.beat.id == own_ || !host.trouble.empty()) continue;
-    rows += host.lists.size();
-    if (rows > most_rows) break;
-    Remote& remote = remotes_[host.beat.id];
-    remote.known = true;
-    remote.version = host.beat.lists_version;
-    remote.rows.begin_look();
-    for (const ListBeat& list : host.lists) remote.rows.note(list.prefix, row_of(list));
-    remote.rows.end_look();
+/// One reading after the other; the next poll comes when all are done.
+void LiveFleet::ask_details() {
+  if (wishes_.empty()) return poll_again();
+  const auto end =
+      wishes_.begin() + static_cast<std::ptrdiff_t>(std::min(wishes_.size(), hosts_at_once));
+  fleet_.details({wishes_.begin(), end},
+                 [this, alive = std::weak_ptr<bool>(alive_)](std::vector<HostDetails>&& hosts) {
+                   if (!alive.expired()) take_details(std::move(hosts));
+                 });
+}
+
+void LiveFleet::take_details(std::vector<HostDetails>&& hosts) {
+  if (hosts.empty()) wishes_.clear();  // the next poll says why
+  for (HostDetails& host : hosts) {
+    const bool rows = wishes_.front().rows;
+    wishes_.pop_front();
+    const auto found = remotes_.find(host.id);
+    if (found == remotes_.end()) continue;
+    if (rows) take_rows(found->second, host);
+    take_minutes(found->second, host);
   }
   if (changed()) tell_();
+  ask_details();
+}
+
+LiveFleet::Room LiveFleet::room() const {
+  Room kept;
+  for (const auto& [id, remote] : remotes_) {
+    kept.rows += remote.rows.size();
+    kept.bytes += remote.rows_bytes + remote.minutes_bytes;
+  }
+  return {most_rows - std::min(most_rows, kept.rows),
+          most_bytes - std::min(most_bytes, kept.bytes)};
+}
+
+/// Lists for which there is no room are not shown.
+void LiveFleet::take_rows(Remote& remote, const HostDetails& host) {
+  remote.known = true;
+  remote.version = versions_[host.id];
+  const Room room = this->room();
+  std::size_t bytes = 0;
+  for (const auto& [prefix, row] : host.rows) bytes += prefix.size() + row.size();
+  const bool fits =
+      host.rows.size() <= room.rows + remote.rows.size() && bytes <= room.bytes + remote.rows_bytes;
+  remote.rows_bytes = fits ? bytes : 0;
+  remote.rows.begin_look();
+  for (const auto& [prefix, row] : host.rows)
+    if (fits) remote.rows.note(prefix, row);
+  remote.rows.end_look();
+}
+
+void LiveFleet::take_minutes(Remote& remote, HostDetails& host) {
+  std::size_t room = this->room().bytes;
+  for (auto& [number, text] : host.minutes) {
+    const auto found = remote.minutes.find(number);
+    if (found != remote.minutes.end() && found->second == text) continue;
+    if (text.size() > room) continue;
+    room -= text.size();
+    if (found != remote.minutes.end()) remote.minutes_bytes -= found->second.size();
+    remote.minutes_bytes += text.size();
+    remote.minutes[number] = std::move(text);
+    remote.minutes_changed.push_back(number);
+  }
+  while (remote.minutes.size() > static_cast<std::size_t>(Hour::length)) {
+    remote.minutes_bytes -= remote.minutes.begin()->second.size();
+    remote.minutes.erase(remote.minutes.begin());
+  }
 }
 
 /// Only where others say that they run something, or have said so.
-void LiveFleet::ask_runs(const FleetView& view) {
-  const bool any = std::ranges::any_of(view.hosts, [this](const FleetHost& host) {
-    if (host.beat.id == own_ || host.silent) return false;
-    const auto remote = remotes_.find(host.beat.id);
-    return host.beat.slots_used > 0 || (remote != remotes_.end() && remote->second.runs != "[]");
+void LiveFleet::ask_runs(const FleetGlance& glance) {
+  const bool any = std::ranges::any_of(glance.hosts, [this](const FleetGlance::Host& host) {
+    if (host.id == own_ || host.silent) return false;
+    const auto remote = remotes_.find(host.id);
+    return host.slots_used > 0 || (remote != remotes_.end() && remote->second.runs != "[]");
   });
   if (!any) return;
   fleet_.give({}, [this, alive = std::weak_ptr<bool>(alive_)](const FleetOutcome& outcome) {
@@ -153,39 +192,6 @@ void LiveFleet::take_runs(const FleetOutcome& outcome) {
   if (changed()) tell_();
 }
 
-void LiveFleet::ask_minutes() {
-  std::vector<std::string> ids;
-  for (const auto& [id, remote] : remotes_) ids.push_back(id);
-  // Of a host that is new here, the whole hour.
-  const bool all = std::exchange(minutes_known_, true);
-  fleet_.minutes(
-      std::move(ids), all ? 2 : Hour::length,
-      [this, alive = std::weak_ptr<bool>(alive_)](const std::vector<HostMinutes>& hosts) {
-        if (!alive.expired()) take_minutes(hosts);
-      });
-}
-
-void LiveFleet::take_minutes(const std::vector<HostMinutes>& hosts) {
-  for (const HostMinutes& host : hosts) {
-    const auto found = remotes_.find(host.id);
-    if (found == remotes_.end()) continue;
-    Remote& remote = found->second;
-    for (const std::string& text : host.minutes) {
-      const auto json = parse(text);
-      if (!json || !json->is_object() || !json->contains("minute")) continue;
-      const auto minute = read_integer((*json)["minute"], ms_range);
-      if (!minute) continue;
-      std::string told = dump(*json);
-      if (remote.minutes[*minute] == told) continue;
-      remote.minutes[*minute] = std::move(told);
-      remote.minutes_changed.push_back(*minute);
-    }
-    while (remote.minutes.size() > static_cast<std::size_t>(Hour::length))
-      remote.minutes.erase(remote.minutes.begin());
-  }
-  if (changed()) tell_();
-}
-
 bool LiveFleet::changed() const {
   return hosts_changed_ || std::ranges::any_of(remotes_, [](const auto& each) {
            const Remote& remote = each.second;
@@ -198,8 +204,8 @@ std::string LiveFleet::hosts() const {
 }
 
 std::string LiveFleet::take_changes(std::size_t most) {
-  std::string text;
-  if (std::exchange(hosts_changed_, false)) text = hosts();
+  // Hosts and details together could exceed what a stream holds.
+  if (std::exchange(hosts_changed_, false)) return hosts();
   std::string all;
   for (auto& [id, remote] : remotes_) {
     if (all.size() > most) break;
@@ -216,8 +222,7 @@ std::string LiveFleet::take_changes(std::size_t most) {
     if (one.empty()) continue;
     all.append(all.empty() ? "" : ",").append("{\"host_id\":" + json_string(id) + "," + one + "}");
   }
-  if (!all.empty()) text.append(text.empty() ? "" : ",").append("\"remote\":[" + all + "]");
-  return text;
+  return all.empty() ? all : "\"remote\":[" + all + "]";
 }
 
 std::string LiveFleet::part(Cursor& at, std::size_t most) const {

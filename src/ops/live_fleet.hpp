@@ -30,7 +30,7 @@ class LiveFleet {
   void start(std::string own);
   void stop();
 
-  /// `"fleet":{…},"remote":[…]`, or one of the two, or nothing.
+  /// `"fleet":{…}` or `"remote":[…]` or nothing.
   std::string take_changes(std::size_t most);
   [[nodiscard]] bool changed() const;
 
@@ -51,21 +51,30 @@ class LiveFleet {
     std::uint64_t version = 0;
     bool known = false;
     LiveRows rows;
+    std::size_t rows_bytes = 0;
     std::string runs = "[]";  ///< what it runs
     bool runs_changed = false;
     std::map<std::int64_t, std::string> minutes;  ///< how many runs it had in each
+    std::size_t minutes_bytes = 0;
     std::deque<std::int64_t> minutes_changed;
   };
   using Remotes = std::map<std::string, Remote>;  ///< by host id
+  /// What may still be kept.
+  struct Room {
+    std::size_t rows = 0;
+    std::size_t bytes = 0;
+  };
 
   void poll();
   void poll_again();
-  void seen(const FleetView& view);
-  void seen_lists(const FleetView& view);
-  void ask_runs(const FleetView& view);
-  void ask_minutes();
+  void seen(FleetGlance&& glance);
+  void ask_runs(const FleetGlance& glance);
+  void ask_details();
+  void take_details(std::vector<HostDetails>&& hosts);
+  void take_rows(Remote& remote, const HostDetails& host);
+  void take_minutes(Remote& remote, HostDetails& host);
   void take_runs(const FleetOutcome& outcome);
-  void take_minutes(const std::vector<HostMinutes>& hosts);
+  [[nodiscard]] Room room() const;
 
   loop::Loop& loop_;
   FleetPort& fleet_;
@@ -74,8 +83,9 @@ class LiveFleet {
   std::string hosts_;
   bool hosts_changed_ = false;
   Remotes remotes_;
+  std::deque<HostWish> wishes_;                    ///< what this poll has still to read
+  std::map<std::string, std::uint64_t> versions_;  ///< of the lists, at this poll
   std::size_t polls_ = 0;
-  bool minutes_known_ = false;
   Timer poll_;
   std::shared_ptr<bool> alive_;  ///< null: nobody looks
 };

@@ -49,10 +49,14 @@ Client::Callback SyncClient::gather(const std::shared_ptr<Gathered>& into) {
 }
 
 std::vector<ReplyCopy> SyncClient::wait_for(Gathered& gathered) {
-  while (gathered.missing > 0 && given_up_.empty()) loop_.turn(true);
-  if (!given_up_.empty()) throw RedisError(given_up_);
+  wait_until([&gathered] { return gathered.missing == 0; });
   if (!gathered.failure.empty()) throw RedisError(gathered.failure);
   return std::move(gathered.values);
+}
+
+void SyncClient::wait_until(const std::function<bool()>& done) {
+  while (!done() && given_up_.empty()) loop_.turn(true);
+  if (!given_up_.empty()) throw RedisError(given_up_);
 }
 
 ReplyCopy SyncClient::call(const Command& command) {

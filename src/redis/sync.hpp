@@ -1,6 +1,7 @@
 // Redis for programs that ask, wait and go on.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -46,6 +47,10 @@ class SyncClient {
   /// All in one write. Error replies are among the values; throws RedisError without an answer.
   std::vector<ReplyCopy> pipeline(const std::vector<Command>& commands);
 
+  /// Runs the loop until `done`: for code that calls client() itself. Throws RedisError when it is
+  /// given up.
+  void wait_until(const std::function<bool()>& done);
+
   /// Waits for a connection that was lost to be made again. False: it can't be now.
   bool reconnect();
 
@@ -55,6 +60,7 @@ class SyncClient {
   void give_up(std::string why) { given_up_ = std::move(why); }
 
   [[nodiscard]] Client& client() { return client_; }
+  [[nodiscard]] loop::Loop& loop() { return loop_; }
 
  private:
   struct Gathered;

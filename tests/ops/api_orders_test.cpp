@@ -69,55 +69,6 @@ TEST_CASE("a reload answers when it is over, with every mistake") {
   CHECK(json["lines"].size() == 2);
 }
 
-TEST_CASE("the fleet: each host, and what it tells of its lists") {
-  ApiFixture fixture;
-  fixture.fleet.view.fleet = "w8y-fleet";
-  fixture.fleet.view.now = WallTime(1'000'000);
-  FleetHost host;
-  host.beat.host = "alpha";
-  host.beat.id = "alpha-0123abcd";
-  host.beat.state = "running";
-  host.beat.config_hash = "abc";
-  host.beat.lease_margin = WallTime(3000);
-  host.last_beat = WallTime(999'000);
-  ListBeat list;
-  list.prefix = "a\xff";
-  list.state = "refused";
-  list.why = "lacks \"gpu\"";
-  host.lists.push_back(list);
-  fixture.fleet.view.hosts.push_back(host);
-  fixture.with_client([&](HttpClient& client) {
-    const HttpResult all = client.get("/api/v1/fleet");
-    CHECK(all.status == 200);
-    const Json json = body_of(all);
-    CHECK(json["fleet"] == "w8y-fleet");
-    CHECK(json["now_ms"] == 1'000'000);
-    REQUIRE(json["hosts"].size() == 1);
-    const Json& shown = json["hosts"][0];
-    CHECK(shown["host"] == "alpha");
-    CHECK(shown["state"] == "running");
-    CHECK(shown["last_beat_ms"] == 999'000);
-    CHECK(shown["silent_since_ms"].is_null());
-    CHECK(shown["lease_margin_ms"] == 3000);
-    CHECK(shown["least_lease_margin_ms"].is_null());
-    REQUIRE(shown["lists"].size() == 1);
-    CHECK(get_bytes(shown["lists"][0], "list") == "a\xff");
-    CHECK(shown["lists"][0]["why"] == "lacks \"gpu\"");
-
-    const Json heads = body_of(client.get("/api/v1/fleet?lists=no"));
-    CHECK_FALSE(heads["hosts"][0].contains("lists"));
-  });
-  fixture.fleet.view.trouble = "w8y-fleet:hosts: WRONGTYPE";
-  fixture.with_client([&](HttpClient& client) {
-    const HttpResult refused = client.get("/api/v1/fleet");
-    CHECK(refused.status == 409);
-    CHECK(body_of(refused)["error"] == "w8y-fleet:hosts: WRONGTYPE");
-  });
-  fixture.fleet.view.unreachable = true;
-  fixture.with_client(
-      [&](HttpClient& client) { CHECK(client.get("/api/v1/fleet").status == 503); });
-}
-
 TEST_CASE("orders to other hosts: to one or all, and who has not done it") {
   ApiFixture fixture;
   FleetAnswer answer;

@@ -79,7 +79,6 @@ struct FakeControl : Control {
 };
 
 struct FakeFleet : FleetPort {
-  FleetView view;
   FleetOutcome outcome;
   FleetOrder given;
 
@@ -88,7 +87,7 @@ struct FakeFleet : FleetPort {
     then(outcome);
   }
 
-  void minutes(std::vector<std::string>, std::int64_t, Counted then) override { then({}); }
+  void details(std::vector<HostWish>, Detailed then) override { then({}); }
 
   void follow(const std::string& run, HttpReplyPtr reply) override {
     reply->send(error_response(404, "no run " + run));
@@ -96,12 +95,7 @@ struct FakeFleet : FleetPort {
 
   void when_changed(std::function<void()>) override {}
 
-  void look(bool lists, Seen then) override {
-    FleetView seen = view;
-    if (!lists)
-      for (FleetHost& host : seen.hosts) host.lists.clear();
-    then(seen);
-  }
+  void look(Seen then) override { then({}); }
 };
 
 struct ApiFixture {

@@ -219,8 +219,6 @@ TEST_CASE("parameters that a path does not know, and values that none has") {
           "there is no parameter \"a\\nb\" here; this path takes none");
     CHECK(why(client.get("/api/v1/status?lists=some")) ==
           "?lists= is no or count, or is left out for all lists");
-    CHECK(why(client.get("/api/v1/fleet?lists=count")) ==
-          "?lists= is no, or is left out for all lists");
     CHECK(why(client.post("/api/v1/quiet?hosts=a", "")) ==
           "there is no parameter hosts here; there are: host, all");
     CHECK(f.control.called.empty());

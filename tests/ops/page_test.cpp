@@ -5,14 +5,17 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ops/http_server.hpp"
-#include "ops/live_hub.hpp"
 #include "ops/status_json.hpp"
 #include "ops_support.hpp"
+#include "page_support.hpp"
 #include "raw_client.hpp"
 
 using namespace w8y;
@@ -22,131 +25,6 @@ using namespace std::chrono_literals;
 
 namespace page_test {
 namespace {
-
-struct PageControl : Control {
-  HostStatus host;
-  std::map<std::string, ListStatus> lists;
-  int refreshed = 0;
-  int walks = 0;
-  int looks = 0;
-
-  PageControl() {
-    host.host = "alpha";
-    host.host_id = "alpha-0123abcd";
-    host.state = HostState::running;
-    host.redis.connected = true;
-  }
-  void add(const std::string& prefix) {
-    ListStatus list;
-    list.prefix = prefix;
-    list.state = ListState::idle;
-    lists[prefix] = list;
-  }
-  void refresh(std::function<void()> then) override {
-    ++refreshed;
-    then();
-  }
-  [[nodiscard]] HostStatus status() const override { return host; }
-  [[nodiscard]] std::string stuck() const override { return {}; }
-  void each_list(std::function<void(const ListStatus&)> look, std::function<void()> then) override {
-    ++walks;
-    for (const auto& [prefix, list] : lists) look(list);
-    then();
-  }
-  [[nodiscard]] std::optional<ListStatus> list(const std::string& prefix) const override {
-    ++const_cast<PageControl*>(this)->looks;
-    const auto found = lists.find(prefix);
-    return found == lists.end() ? std::nullopt : std::optional(found->second);
-  }
-  [[nodiscard]] ConfigText config_text(const std::string*) const override { return {}; }
-  [[nodiscard]] SecretAnswer compare_secret(const SecretQuestion&,
-                                            const std::string&) const override {
-    return SecretAnswer::none;
-  }
-  ControlResult quiet() override { return {}; }
-  ControlResult resume() override { return {}; }
-  ControlResult drain() override { return {}; }
-  void reload(Answer) override {}
-  ControlResult cancel(const RunId&) override { return {}; }
-  void run_item(const std::string&, const Item&, Answer) override {}
-};
-
-struct PageFleet : FleetPort {
-  FleetView view;
-  std::vector<HostMinutes> told;
-  int looks = 0;
-
-  void look(bool, Seen then) override {
-    ++looks;
-    then(view);
-  }
-  void give(FleetOrder, Given then) override { then({}); }
-  void minutes(std::vector<std::string>, std::int64_t, Counted then) override { then(told); }
-  void follow(const std::string&, HttpReplyPtr) override {}
-  void when_changed(std::function<void()> then) override { changed = std::move(then); }
-  std::function<void()> changed;
-};
-
-/// A client of the stream that reads at once, or not at all.
-struct PageStream : HttpStream {
-  std::string text;
-  std::size_t unread = 0;
-  bool reads = true;
-  bool gone = false;
-
-  bool push(std::string_view bytes) override {
-    if (gone) return false;
-    text += bytes;
-    if (!reads) unread += bytes.size();
-    return true;
-  }
-  void close() override { gone = true; }
-  [[nodiscard]] std::size_t owed() const override { return reads ? 0 : unread; }
-
-  [[nodiscard]] std::size_t count(const std::string& event) const {
-    std::size_t found = 0;
-    for (auto at = text.find("event: " + event + "\n"); at != std::string::npos;
-         at = text.find("event: " + event + "\n", at + 1))
-      ++found;
-    return found;
-  }
-  [[nodiscard]] std::string last_id() const {
-    const auto at = text.rfind("\nid: ");
-    return at == std::string::npos ? "" : text.substr(at + 5, text.find('\n', at + 5) - at - 5);
-  }
-};
-
-struct PageReply : HttpReply {
-  bool is_trusted = false;
-  std::shared_ptr<PageStream> opened = std::make_shared<PageStream>();
-  unsigned status = 0;
-
-  void send(HttpResponse response) override { status = response.status; }
-  std::shared_ptr<HttpStream> stream(std::string, std::string) override {
-    status = 200;
-    return opened;
-  }
-  [[nodiscard]] bool trusted() const override { return is_trusted; }
-};
-
-struct LiveFixture {
-  std::shared_ptr<PageStream> open(const std::string& last = {}) {
-    PageReply reply;
-    hub.subscribe(reply, last);
-    return reply.opened;
-  }
-  void end_run(const std::string& prefix, bool failed) {
-    const Outcome outcome = failed ? Outcome(Failed{}) : Outcome(Succeeded{});
-    hub.on_event(RunEnded{{prefix, "01RUN", "item"}, outcome, 1s, 1, 0});
-  }
-  bool until(const std::function<bool()>& fact) { return turn_until(loop, fact); }
-
-  loop::Loop loop;
-  PageControl control;
-  PageFleet fleet;
-  Hour hour;
-  LiveHub hub{loop, control, fleet, hour};
-};
 
 /// What a server says to one request.
 std::string ask(const std::string& request, PageControl& control) {
@@ -405,79 +283,6 @@ TEST_CASE("a list that an operator has changed is asked about at once") {
   REQUIRE(f.until([&] { return page->text.find("moving house") != std::string::npos; }));
   CHECK(f.control.refreshed > before);
   CHECK(f.loop.now() - begun < 10s);
-}
-
-TEST_CASE("an hour of another host comes in pieces, behind its lists") {
-  LiveFixture f;
-  f.control.add("a");
-  FleetHost own;
-  own.beat.id = "alpha-0123abcd";
-  FleetHost other;
-  other.beat.id = "beta-00000000";
-  other.beat.lists_version = 1;
-  for (int i = 0; i < 2000; ++i) {
-    ListBeat list;
-    list.prefix = "list-" + std::to_string(i);
-    list.state = "idle";
-    other.lists.push_back(list);
-  }
-  f.fleet.view.hosts = {own, other};
-  HostMinutes told{"beta-00000000", {}};
-  for (int minute = 0; minute < 60; ++minute) {
-    std::string lists;
-    for (int i = 0; i < 500; ++i)
-      lists += (i > 0 ? "," : "") + std::string(R"({"list":"list-)") + std::to_string(i) +
-               R"(","runs":1,"failed":0})";
-    told.minutes.push_back(R"({"minute":)" + std::to_string(29'000'000 + minute) +
-                           R"(,"runs":500,"failed":0,"lists":[)" + lists + "]}");
-  }
-  f.fleet.told = {told};
-  const auto first = f.open();
-  REQUIRE(f.until([&] { return first->text.find("29000059") != std::string::npos; }));
-  const auto page = f.open();
-  REQUIRE(f.until([&] { return page->count("ready") == 1; }));
-  const std::string& text = page->text;
-  CHECK(text.find(R"("list":"list-1999","state")") < text.find(R"("minute":)"));
-  for (int minute = 0; minute < 60; ++minute)
-    CHECK(text.find(R"("minute":)" + std::to_string(29'000'000 + minute)) != std::string::npos);
-  std::size_t longest = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto end = std::min(text.find("\n\n", at), text.size());
-    longest = std::max(longest, end - at);
-    at = end + 2;
-  }
-  CHECK(longest < 120'000);
-}
-
-TEST_CASE("a page sees other hosts: their lists and their runs by the minute") {
-  LiveFixture f;
-  f.control.add("a");
-  FleetHost own;
-  own.beat.host = "alpha";
-  own.beat.id = "alpha-0123abcd";
-  FleetHost other;
-  other.beat.host = "beta";
-  other.beat.id = "beta-00000000";
-  other.beat.lists_version = 1;
-  ListBeat list;
-  list.prefix = "a";
-  list.state = "running";
-  list.running = 2;
-  other.lists = {list};
-  f.fleet.view.hosts = {own, other};
-  f.fleet.told = {
-      {"beta-00000000",
-       {R"({"minute":29000000,"runs":5,"failed":1,"lists":[]})", "no JSON", R"({"minute":"x"})"}}};
-  const auto page = f.open();
-  REQUIRE(f.until([&] { return page->text.find("beta-00000000") != std::string::npos; }));
-  REQUIRE(f.until([&] { return page->text.find("\"remote\"") != std::string::npos; }));
-  CHECK(page->text.find(R"("running":2)") != std::string::npos);
-  REQUIRE(f.until([&] { return page->text.find("29000000") != std::string::npos; }));
-  CHECK(page->text.find("no JSON") == std::string::npos);
-  const auto second = f.open();
-  REQUIRE(f.until([&] { return second->count("ready") == 1; }));
-  CHECK(second->text.find("\"remote\"") != std::string::npos);
-  CHECK(second->text.find("29000000") != std::string::npos);
 }
 
 }  // namespace page_test

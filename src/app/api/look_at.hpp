@@ -18,5 +18,10 @@ using Question = std::function<Look(const ops::HttpRequest&)>;
 /// `known`: the names of its parameters.
 void look_at(const Routes& routes, const char* method, const char* path,
              std::initializer_list<const char*> known, Question question);
+/// The same for a path whose answer is text already.
+using LookText = std::function<std::string(look::Sight&)>;
+using TextQuestion = std::function<LookText(const ops::HttpRequest&)>;
+void look_at_text(const Routes& routes, const char* method, const char* path,
+                  std::initializer_list<const char*> known, TextQuestion question);
 
 }  // namespace w8y::app::api

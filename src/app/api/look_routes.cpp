@@ -33,18 +33,30 @@ ops::HttpResponse json_answer(const Json& json, unsigned status) {
 
 void look_at(const Routes& routes, const char* method, const char* path,
              std::initializer_list<const char*> known, Question question) {
-  routes.router.on(
-      method, path, known,
-      [&looker = routes.looker, question = std::move(question)](const HttpRequest& request,
-                                                                const ops::HttpReplyPtr& reply) {
-        try {
-          looker.ask([look = question(request)](Sight& sight) { return json_answer(look(sight)); },
-                     [reply](ops::HttpResponse answer) { reply->send(std::move(answer)); },
-                     reply->trusted());
-        } catch (const look::Refusal& refusal) {
-          reply->send(ops::error_response(refusal.status(), refusal.what()));
-        }
-      });
+  look_at_text(routes, method, path, known,
+               [question = std::move(question)](const HttpRequest& request) {
+                 return [look = question(request)](Sight& sight) { return ops::dump(look(sight)); };
+               });
+}
+
+void look_at_text(const Routes& routes, const char* method, const char* path,
+                  std::initializer_list<const char*> known, TextQuestion question) {
+  routes.router.on(method, path, known,
+                   [&looker = routes.looker, question = std::move(question)](
+                       const HttpRequest& request, const ops::HttpReplyPtr& reply) {
+                     try {
+                       looker.ask(
+                           [look = question(request)](Sight& sight) {
+                             ops::HttpResponse response;
+                             response.body = look(sight) += '\n';
+                             return response;
+                           },
+                           [reply](ops::HttpResponse answer) { reply->send(std::move(answer)); },
+                           reply->trusted());
+                     } catch (const look::Refusal& refusal) {
+                       reply->send(ops::error_response(refusal.status(), refusal.what()));
+                     }
+                   });
 }
 
 void add_looks(const Routes& routes) {
@@ -89,6 +101,7 @@ void add_looks(const Routes& routes) {
 
 void add_routes(const Routes& routes) {
   add_looks(routes);
+  add_fleet_view(routes);
   add_run_routes(routes);
   add_changes(routes);
   add_why(routes);

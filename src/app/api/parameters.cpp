@@ -9,6 +9,7 @@
 #include <w8y/units.hpp>
 
 #include "app/look/sight.hpp"
+#include "app/look/stored.hpp"
 
 namespace w8y::app::api {
 
@@ -106,6 +107,11 @@ bool flag_in(const Json& body, const char* name) {
 std::string by_in(const Json& body, const Routes& routes) {
   std::string by = text_in(body, "by");
   return by.empty() ? "the status API of " + routes.control.status().host : by;
+}
+
+std::string error_in(const ops::HttpResponse& answer) {
+  const auto body = ops::parse(answer.body);
+  return body ? look::raw_in(*body, "error") : std::string();
 }
 
 WallTime wall_time() {

@@ -36,6 +36,9 @@ std::string by_in(const ops::Json& body, const Routes& routes);
 /// "10m"
 std::optional<Duration> duration_in(const ops::Json& body, const char* name);
 
+/// The sentence of an answer that is an error.
+std::string error_in(const ops::HttpResponse& answer);
+
 /// By this host's clock; from any thread.
 WallTime wall_time();
 

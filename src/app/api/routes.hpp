@@ -20,6 +20,7 @@ struct Routes {
 void add_routes(const Routes& routes);
 /// Its parts.
 void add_looks(const Routes& routes);
+void add_fleet_view(const Routes& routes);
 void add_run_routes(const Routes& routes);
 void add_changes(const Routes& routes);
 void add_why(const Routes& routes);

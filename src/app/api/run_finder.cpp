@@ -88,8 +88,7 @@ class Finder : public std::enable_shared_from_this<Finder> {
         [self = shared_from_this(), finished](const ops::HttpResponse& response) {
           self->finished_ = std::move(*finished);
           if (response.status != 200) {
-            const auto body = ops::parse(response.body);
-            self->trouble_ = body ? look::raw_in(*body, "error") : "";
+            self->trouble_ = error_in(response);
             self->trouble_status_ = response.status;
           }
           self->tell();

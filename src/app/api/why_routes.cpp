@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "app/api/look_at.hpp"
+#include "app/api/parameters.hpp"
+#include "app/look/fleet.hpp"
 #include "app/look/known_lists.hpp"
 #include "app/look/why.hpp"
 #include "ops/fleet_json.hpp"
@@ -71,22 +73,40 @@ void answer_without_redis(const Routes& routes, const AskedWhy& asked, const std
                       host.redis.away_since, host.now)));
 }
 
-/// The hosts of the fleet first, then what they run of the list, then Redis.
-void ask_why(const Routes& routes, const AskedWhyPtr& asked) {
-  routes.fleet.look(true, [routes, asked](const FleetView& view) {
-    if (view.unreachable) return answer_without_redis(routes, *asked, view.trouble);
-    asked->fleet_trouble = view.trouble;
-    if (!view.trouble.empty()) return look_why_now(routes, asked);
-    asked->hosts = ops::to_text(only_list(view, asked->list), true);
-    FleetOrder order;
-    order.kind = OrderKind::runs;
-    order.list = asked->list;
-    routes.fleet.give(std::move(order), [routes, asked](const FleetOutcome& outcome) {
-      // Who can't ask hosts still has what they have told.
-      if (outcome.trouble.empty()) asked->answers = ops::to_json(outcome);
-      look_why_now(routes, asked);
-    });
+/// What the hosts run of the list, then Redis.
+void ask_hosts(const Routes& routes, const AskedWhyPtr& asked) {
+  FleetOrder order;
+  order.kind = OrderKind::runs;
+  order.list = asked->list;
+  routes.fleet.give(std::move(order), [routes, asked](const FleetOutcome& outcome) {
+    // Who can't ask hosts still has what they have told.
+    if (outcome.trouble.empty()) asked->answers = ops::to_json(outcome);
+    look_why_now(routes, asked);
   });
+}
+
+/// The hosts of the fleet first.
+void ask_why(const Routes& routes, const AskedWhyPtr& asked) {
+  look::FleetWish wish;
+  wish.list = asked->list;
+  wish.part.limit = static_cast<std::size_t>(-1);
+  routes.looker.ask(
+      [wish](Sight& sight) {
+        ops::HttpResponse hosts;
+        hosts.body = look::fleet_view({sight.redis, sight.config.supervisor.fleet}, wish);
+        return hosts;
+      },
+      [routes, asked](ops::HttpResponse hosts) {
+        if (hosts.status == 200) {
+          asked->hosts = std::move(hosts.body);
+          return ask_hosts(routes, asked);
+        }
+        const std::string trouble = error_in(hosts);
+        if (hosts.status == 503) return answer_without_redis(routes, *asked, trouble);
+        asked->fleet_trouble = trouble;
+        look_why_now(routes, asked);
+      },
+      asked->reply->trusted());
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "app/ctl/failure.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/who.hpp"
+#include "app/look/sight.hpp"
 #include "app/random_number.hpp"
 #include "ops/fleet_json.hpp"
 #include "ops/http_target.hpp"
@@ -36,7 +37,7 @@ struct FleetAccess::Direct {
       : loop(of),
         client(of, options),
         subscriber(of, options),
-        reader(of, client, fleet, options.url.kind == redis::Url::Kind::cluster),
+        reader(of, client, fleet),
         orders(of, client, subscriber, reader, fleet, random_number()) {}
 
   loop::Loop& loop;
@@ -65,22 +66,43 @@ FleetAccess::Direct& FleetAccess::direct() {
   return *direct_;
 }
 
-Json FleetAccess::look(bool lists, const std::optional<std::string>& list) {
-  if (asks_w8yd()) {
-    const std::string what = !lists ? "?lists=no"
-                             : list ? "?list=" + ops::percent_encode(*list)
-                                    : std::string();
-    return context_.host().ask("/api/v1/fleet" + what);
+Json FleetAccess::part(const look::FleetWish& wish) {
+  if (asks_w8yd())
+    return context_.host().ask("/api/v1/fleet?limit=" + std::to_string(wish.part.limit) +
+                               "&lists=" + (wish.lists ? "yes" : "no") +
+                               (wish.list ? "&list=" + ops::percent_encode(*wish.list) : "") +
+                               (wish.part.after.empty() ? "" : "&after=" + wish.part.after));
+  try {
+    const look::FleetPlace at{context_.redis(), context_.fleet()};
+    return ops::parse(look::fleet_view(at, wish)).value_or(Json::object());
+  } catch (const look::Refusal& refusal) {
+    fail(refusal.status() == 503, refusal.what());
+  } catch (const redis::RedisError& error) {
+    fail(error.code() == redis::ErrorCode::none, error.what());
   }
-  Direct& at = direct();
-  using Lists = store::FleetReader::Lists;
-  store::FleetReader::ViewPtr seen;
-  at.reader.read(lists ? Lists::yes : Lists::no,
-                 [&seen](const store::FleetReader::ViewPtr& view) { seen = view; });
-  while (!seen) at.loop.turn(true);
-  if (!seen->trouble.empty()) fail(seen->unreachable, seen->trouble);
-  const FleetView shown = list ? only_list(*seen, *list) : *seen;
-  return ops::parse(ops::to_text(shown, lists)).value_or(Json::object());
+}
+
+void FleetAccess::each_part(bool lists, const std::optional<std::string>& list,
+                            const std::function<void(Json&&)>& take) {
+  look::FleetWish wish{lists, list, {look::most_view_hosts, {}}};
+  do {
+    Json some = part(wish);
+    wish.part.after = raw_in(some, "next");
+    take(std::move(some));
+  } while (!wish.part.after.empty());
+}
+
+Json FleetAccess::look(bool lists, const std::optional<std::string>& list) {
+  Json all;
+  each_part(lists, list, [&all](Json&& part) {
+    part.erase("next");
+    if (all.is_null()) {
+      all = std::move(part);
+    } else {
+      for (Json& host : part["hosts"]) all["hosts"].push_back(std::move(host));
+    }
+  });
+  return all;
 }
 
 Json FleetAccess::give(FleetOrder order) {

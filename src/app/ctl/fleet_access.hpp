@@ -1,6 +1,7 @@
 // The fleet, as the w8yd of this host sees it; or, where none answers, straight from Redis.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,6 +9,7 @@
 #include <w8y/fleet_orders.hpp>
 
 #include "app/ctl/options.hpp"
+#include "app/look/fleet.hpp"
 #include "ops/status_json.hpp"
 #include "store/fleet/log_follower.hpp"
 
@@ -23,8 +25,11 @@ class FleetAccess {
   FleetAccess(const FleetAccess&) = delete;
   FleetAccess& operator=(const FleetAccess&) = delete;
 
-  /// `list`: of lists, only that one.
+  /// All hosts. `list`: of lists, only that one.
   [[nodiscard]] ops::Json look(bool lists, const std::optional<std::string>& list = {});
+  /// The same in parts, so that no more than one of them is in memory.
+  void each_part(bool lists, const std::optional<std::string>& list,
+                 const std::function<void(ops::Json&&)>& take);
   /// Also of orders that not all hosts have carried out.
   [[nodiscard]] ops::Json give(FleetOrder order);
   /// Straight from Redis, on the context's loop, as long as the follower is there.
@@ -34,6 +39,7 @@ class FleetAccess {
  private:
   struct Direct;
 
+  [[nodiscard]] ops::Json part(const look::FleetWish& wish);
   [[nodiscard]] bool asks_w8yd();
   Direct& direct();
 

@@ -106,25 +106,30 @@ class FleetPlan final : public Command {
     PlannedConfig planned(file_);
     check(planned);
     FleetAccess access(options, context);
-    const Json fleet = access.look(true);
     Json json = {{"file", file_}, {"hosts", Json::array()}};
-    if (!options.json && array_in(fleet, "hosts").empty())
-      std::cout << "no host is in the fleet " << shown_in(fleet, "fleet") << '\n';
-    for (const auto& each : array_in(fleet, "hosts")) {
-      const FleetHost host = ops::read_fleet_host(each);
-      HostPlan plan;
-      if (host.trouble.empty()) plan = plan_host(host, planned.of(host.beat), executor::why_not);
-      if (options.json) {
-        json["hosts"].push_back(plan_json(host, plan));
-      } else {
-        print_plan(host, plan);
-      }
-    }
+    bool any = false;
+    access.each_part(true, std::nullopt, [&](Json&& fleet) {
+      any = any || !array_in(fleet, "hosts").empty();
+      if (!options.json && !any)
+        std::cout << "no host is in the fleet " << shown_in(fleet, "fleet") << '\n';
+      for (const auto& each : array_in(fleet, "hosts"))
+        plan_for(ops::read_fleet_host(each), planned, options.json ? &json : nullptr);
+    });
     if (options.json) print_json(json);
     return done;
   }
 
  private:
+  /// Printed, or added to `json`.
+  static void plan_for(const FleetHost& host, PlannedConfig& planned, Json* json) {
+    HostPlan plan;
+    if (host.trouble.empty()) plan = plan_host(host, planned.of(host.beat), executor::why_not);
+    if (json != nullptr) {
+      (*json)["hosts"].push_back(plan_json(host, plan));
+    } else {
+      print_plan(host, plan);
+    }
+  }
   /// Mistakes are those of any host.
   void check(PlannedConfig& planned) const {
     try {

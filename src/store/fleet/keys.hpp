@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -13,6 +14,8 @@ namespace w8y::store {
 /// Each command names one of them: in a cluster they may be on different nodes.
 struct FleetKeys {
   static constexpr std::int64_t minutes_kept = 60;
+  /// Bytes of what a host writes of one minute.
+  static constexpr std::size_t max_minute = std::size_t{64} << 10;
 
   explicit FleetKeys(const std::string& fleet)
       : hosts(fleet + ":hosts"),

@@ -58,10 +58,9 @@ void FleetOrders::give(FleetOrder order, Then then) {
   order.id = new_id();
   const auto given = std::make_shared<Given>(loop_, std::move(order), std::move(then));
   given_.push_back(given);
-  reader_.read(FleetReader::Lists::no,
-               [this, weak = std::weak_ptr<Given>(given)](const FleetReader::ViewPtr& view) {
-                 if (const auto asked = weak.lock()) take_view(asked, *view);
-               });
+  reader_.read([this, weak = std::weak_ptr<Given>(given)](const FleetReader::ViewPtr& view) {
+    if (const auto asked = weak.lock()) take_view(asked, *view);
+  });
 }
 
 void FleetOrders::take_view(const GivenPtr& given, const FleetView& view) {

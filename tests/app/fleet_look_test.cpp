@@ -1,0 +1,366 @@
+// The fleet as it is shown, on a real server: in parts, bounded, whatever others have written.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "app/api/routes.hpp"
+#include "app/look/fleet.hpp"
+#include "app/look/sight.hpp"
+#include "ops/api_support.hpp"
+#include "redis/url.hpp"
+#include "support/cluster.hpp"
+#include "support/redis_server.hpp"
+#include "support/waiting.hpp"
+
+using namespace w8y;
+using namespace w8y::app;
+using namespace w8y::test;
+using namespace std::string_literals;
+
+namespace fleet_look_test {
+
+using namespace w8y::app::look;
+
+namespace {
+
+redis::ClientOptions to(const std::string& url) {
+  redis::ClientOptions options;
+  options.url = redis::parse_url(url);
+  options.name = "test";
+  return options;
+}
+
+/// A fleet that is in Redis only.
+struct Written {
+  explicit Written(const std::string& url) : client(loop, to(url)) {}
+
+  std::string host(const std::string& name, const std::string& text = {}) {
+    const std::string id = name + "-00000000";
+    const auto now = client.pipeline({{"ZCARD", "fleet:hosts"}, {"TIME"}})[1].elements[0].text;
+    HostBeat beat;
+    beat.host = name;
+    beat.state = "running";
+    beat.lists_version = 1;
+    client.call({"ZADD", "fleet:hosts", now + "000", id});
+    client.call({"SET", "fleet:host:" + id, text.empty() ? to_text(beat) : text});
+    return id;
+  }
+  void list(const std::string& id, const std::string& prefix, const std::string& text) {
+    client.call({"HSET", "fleet:lists:" + id, prefix, text});
+  }
+  void lists(const std::string& id, int count, const std::string& text) {
+    const std::string key = "fleet:lists:" + id;
+    for (int first = 0; first < count; first += 500) {
+      std::vector<std::string> names;
+      for (int i = first; i < std::min(first + 500, count); ++i)
+        names.push_back("list-" + std::to_string(100'000 + i));
+      redis::Command set{"HSET", key};
+      for (const std::string& name : names) {
+        set.push_back(name);
+        set.push_back(text);
+      }
+      client.call(set);
+    }
+  }
+  [[nodiscard]] FleetPlace place() { return {client, "fleet"}; }
+  ops::Json view(const FleetWish& wish = {}) { return ops::Json::parse(fleet_view(place(), wish)); }
+
+  loop::Loop loop;
+  redis::SyncClient client;
+};
+
+std::string report(std::size_t bytes = 0) {
+  ListBeat list;
+  list.state = "idle";
+  list.concurrency = 2;
+  list.executor_version = std::string(bytes, 'x');
+  std::string text = to_text(list);
+  const auto at = text.find("\"executor_version\":\"");
+  const auto end = text.find('"', at + 20);
+  return text.replace(at + 20, end - at - 20, std::string(bytes, 'x'));
+}
+
+const ops::Json* find(const ops::Json& view, const std::string& name) {
+  for (const ops::Json& host : view["hosts"])
+    if (host["host"] == name) return &host;
+  return nullptr;
+}
+
+/// What a request is answered, with a Looker as w8yd has it.
+struct Api {
+  struct Reply : ops::HttpReply {
+    explicit Reply(Api& of) : api(of) {}
+    void send(ops::HttpResponse response) override { api.answers.push_back(std::move(response)); }
+    std::shared_ptr<ops::HttpStream> stream(std::string, std::string) override { return nullptr; }
+    Api& api;
+  };
+
+  explicit Api(std::string url)
+      : looker(loop, {[url] { return to(url); },
+                      [] {
+                        Config config;
+                        config.supervisor.fleet = "fleet";
+                        return std::make_shared<const Config>(config);
+                      }}) {
+    api::add_fleet_view({router, looker, control, fleet});
+  }
+  void ask(std::map<std::string, std::string> query, bool over_tcp) {
+    ops::HttpRequest request;
+    request.method = "GET";
+    request.path = {"api", "v1", "fleet"};
+    request.query = std::move(query);
+    request.over_tcp = over_tcp;
+    router.handle(request, std::make_shared<Reply>(*this));
+  }
+  ops::HttpResponse answer(std::map<std::string, std::string> query, bool over_tcp) {
+    answers.clear();
+    ask(std::move(query), over_tcp);
+    REQUIRE(turn_until(loop, [&] { return !answers.empty(); }));
+    return answers.front();
+  }
+
+  std::vector<ops::HttpResponse> answers;
+  loop::Loop loop;
+  ops::test::FakeControl control;
+  ops::test::FakeFleet fleet;
+  ops::Router router;
+  Looker looker;
+};
+
+}  // namespace
+
+TEST_CASE("fleet view: hosts with their lists, one list of them, or none") {
+  const RedisServer server;
+  Written fleet(server.url());
+  const std::string alpha = fleet.host("alpha");
+  fleet.list(alpha, "b", report());
+  fleet.list(alpha, "a*", report());
+  fleet.list(alpha, "aa", report());
+  fleet.list(alpha, "c\xff", report());
+  fleet.host("beta");
+
+  const ops::Json all = fleet.view();
+  CHECK(all["fleet"] == "fleet");
+  CHECK(all["now_ms"].get<std::int64_t>() > 0);
+  CHECK_FALSE(all["cut"].get<bool>());
+  CHECK(all["next"].is_null());
+  REQUIRE(all["hosts"].size() == 2);
+  const ops::Json& first = all["hosts"][0];
+  CHECK(first["host"] == "alpha");
+  CHECK(first["state"] == "running");
+  CHECK(first["silent_since_ms"].is_null());
+  CHECK(first["lists_trouble"] == "");
+  CHECK_FALSE(first["lists_cut"].get<bool>());
+  REQUIRE(first["lists"].size() == 4);
+  CHECK(first["lists"][0]["list"] == "a*");
+  CHECK(first["lists"][1]["list"] == "aa");
+  CHECK(first["lists"][2]["list"] == "b");
+  CHECK(ops::get_bytes(first["lists"][3], "list") == "c\xff");
+  CHECK(first["lists"][0]["concurrency"] == 2);
+  CHECK(first["lists"][0]["caps"] == ops::Json::array());
+  CHECK(all["hosts"][1]["lists"].empty());
+
+  const ops::Json one = fleet.view({true, "a*", {}});
+  REQUIRE(one["hosts"][0]["lists"].size() == 1);
+  CHECK(one["hosts"][0]["lists"][0]["list"] == "a*");
+  CHECK(one["hosts"][1]["lists"].empty());
+
+  const long long before = server.calls("hscan");
+  const ops::Json none = fleet.view({false, {}, {}});
+  CHECK_FALSE(none["hosts"][0].contains("lists"));
+  CHECK(server.calls("hscan") == before);
+
+  server.ask({"DEL", "fleet:hosts"});
+  server.ask({"SET", "fleet:hosts", "x"});
+  CHECK_THROWS_WITH_AS(fleet.view(), doctest::Contains("fleet:hosts: WRONGTYPE"), look::Refusal);
+}
+
+TEST_CASE("fleet view: a part ends at its limit, and the next one goes on behind it") {
+  const RedisServer server;
+  Written fleet(server.url());
+  std::set<std::string> names;
+  for (int i = 0; i < 7; ++i) {
+    const std::string id = fleet.host("host" + std::to_string(i));
+    names.insert("host" + std::to_string(i));
+    fleet.lists(id, 3, report());
+  }
+  FleetWish wish{true, {}, {3, {}}};
+  std::set<std::string> seen;
+  for (int part = 0; part < 3; ++part) {
+    const ops::Json json = fleet.view(wish);
+    for (const ops::Json& host : json["hosts"]) {
+      CHECK(host["lists"].size() == 3);
+      CHECK(seen.insert(host["host"].get<std::string>()).second);
+    }
+    CHECK(json["next"].is_null() == (part == 2));
+    if (part < 2) wish.part.after = json["next"].get<std::string>();
+    // Hosts that come and go move none of the others.
+    if (part == 0) server.ask({"ZREM", "fleet:hosts", "host0-00000000"});
+  }
+  CHECK(seen == names);
+  wish.part.after = "bm9uc2Vuc2U";
+  CHECK_THROWS_AS(fleet.view(wish), look::Refusal);
+}
+
+TEST_CASE("fleet view: forged hosts with more than an answer can have") {
+  const RedisServer server;
+  Written fleet(server.url());
+  const std::string large = report(3900);
+  for (int i = 0; i < 3; ++i) fleet.lists(fleet.host("forged" + std::to_string(i)), 5000, large);
+  fleet.list(fleet.host("honest"), "work", report());
+  FleetWish wish;
+  std::size_t parts = 0;
+  std::vector<std::string> seen;
+  do {
+    const std::string text = fleet_view(fleet.place(), wish);
+    CHECK(text.size() < most_view_bytes);
+    const ops::Json json = ops::Json::parse(text);
+    for (const ops::Json& host : json["hosts"]) {
+      seen.push_back(host["host"].get<std::string>());
+      const bool forged = seen.back() != "honest";
+      CHECK(host["lists_cut"] == forged);
+      CHECK(host["lists_trouble"] == (forged ? "it has more lists than are shown" : ""));
+      CHECK(host["lists"].size() >= (forged ? 1000U : 1U));
+    }
+    wish.part.after = json["next"].is_null() ? "" : json["next"].get<std::string>();
+    REQUIRE(++parts < 10);
+  } while (!wish.part.after.empty());
+  CHECK(parts > 1);
+  CHECK(seen == std::vector<std::string>{"forged0", "forged1", "forged2", "honest"});
+}
+
+TEST_CASE("fleet view: huge and wrong values are a trouble of their host, and of no other") {
+  const RedisServer server;
+  Written fleet(server.url());
+  fleet.list(fleet.host("honest"), "work", report());
+  fleet.host("beat", std::string(2 << 20, 'x'));
+  fleet.host("text", "no JSON");
+  const std::string reports = fleet.host("reports");
+  fleet.list(reports, "work", std::string(2 << 20, '['));
+  fleet.list(reports, "good", report());
+  server.ask({"SET", "fleet:lists:" + fleet.host("type"), "x"});
+  // A reply of them is larger than any connection takes.
+  server.ask({"EVAL",
+              "for i = 1, 140 do redis.call('HSET', KEYS[1], i, string.rep('x', 1048576)) end", "1",
+              "fleet:lists:" + fleet.host("reply")});
+  const ops::Json json = fleet.view();
+  CHECK(json["hosts"].size() == 6);
+  CHECK(find(json, "honest")->at("lists").size() == 1);
+  CHECK(find(json, "honest")->at("lists_trouble") == "");
+  CHECK(find(json, "beat")->at("state") == "unknown");
+  CHECK(find(json, "beat")->at("trouble") == "its heartbeat has more than 4096 bytes");
+  CHECK(find(json, "text")->at("state") == "unknown");
+  CHECK(find(json, "reports")->at("lists").size() == 1);
+  CHECK(find(json, "reports")->at("lists_trouble") ==
+        "what is told of some of its lists can't be read");
+  const auto trouble = [&](const char* name) {
+    return find(json, name)->at("lists_trouble").get<std::string>();
+  };
+  CHECK(trouble("type").find("WRONGTYPE") != std::string::npos);
+  CHECK(trouble("reply").find("128 MiB") != std::string::npos);
+
+  const ops::Json one = fleet.view({true, "work", {}});
+  CHECK(find(one, "honest")->at("lists").size() == 1);
+  CHECK(find(one, "reports")->at("lists").empty());
+  CHECK(find(one, "type")->at("lists_trouble").get<std::string>().find("WRONGTYPE") !=
+        std::string::npos);
+}
+
+TEST_CASE("fleet view: keys of a cluster are on any node") {
+  const Cluster cluster;
+  Written fleet(cluster.url());
+  for (const char* name : {"alpha", "beta", "gamma", "delta"})
+    fleet.list(fleet.host(name), "work", report());
+  const ops::Json json = fleet.view();
+  REQUIRE(json["hosts"].size() == 4);
+  for (const ops::Json& host : json["hosts"]) CHECK(host["lists"].size() == 1);
+  CHECK(fleet.view({true, "work", {}})["hosts"][3]["lists"].size() == 1);
+}
+
+TEST_CASE("details of hosts for pages: rows, and minutes that are read without trust") {
+  const RedisServer server;
+  Written fleet(server.url());
+  const std::string alpha = fleet.host("alpha");
+  fleet.list(alpha, "a", report());
+  fleet.list(alpha, "bad", "{");
+  fleet.list(alpha, std::string(5000, 'n'), report());
+  const std::int64_t now = std::stoll(server.ask({"TIME"})) / 60;
+  const auto put = [&](std::int64_t minute, const std::string& text) {
+    server.ask({"SET", "fleet:minute:" + alpha + ":" + std::to_string(minute % 60), text});
+  };
+  const std::string good = R"({"minute":)" + std::to_string(now) + R"(,"runs":5})";
+  put(now, good);
+  put(now - 1, "no JSON");
+  put(now - 2, R"({"minute":"x"})");
+  put(now - 3, std::string((64 << 10) + 1, ' '));
+  server.ask({"RPUSH", "fleet:minute:" + alpha + ":" + std::to_string((now - 4) % 60), "x"});
+  const auto hosts = host_details(fleet.place(), {{alpha, true, 60}, {"none-00000000", true, 60}});
+  REQUIRE(hosts.size() == 2);
+  REQUIRE(hosts[0].rows.size() == 1);
+  CHECK(hosts[0].rows[0].second == R"({"list":"a","state":"idle","running":0,"concurrency":2})");
+  REQUIRE(hosts[0].minutes.size() == 1);
+  CHECK(hosts[0].minutes[0] == std::pair(now, good));
+  CHECK(hosts[1].rows.empty());
+
+  // Some at a time, and of none more than a page takes.
+  const std::string many = fleet.host("many");
+  fleet.lists(many, 10'050, report());
+  const auto some = host_details(fleet.place(), {{many, true, 0}, {alpha, true, 0}});
+  CHECK(some.size() <= 2);
+  CHECK(some[0].rows.size() == 10'000);
+  const std::string large = fleet.host("large");
+  ListBeat list;
+  list.state = std::string(3000, 's');
+  fleet.lists(large, 1000, to_text(list));
+  const auto bounded = host_details(fleet.place(), {{large, true, 0}, {alpha, true, 0}});
+  REQUIRE(bounded.size() == 1);
+  CHECK(bounded[0].rows.size() < 1000);
+}
+
+TEST_CASE("GET /api/v1/fleet: lists over TCP only on request, beside the loop") {
+  const RedisServer server;
+  Written fleet(server.url());
+  fleet.list(fleet.host("alpha"), "work", report());
+  Api api(server.url());
+  const auto has_lists = [&](std::map<std::string, std::string> query, bool over_tcp) {
+    const ops::HttpResponse answer = api.answer(std::move(query), over_tcp);
+    CHECK(answer.status == 200);
+    return ops::Json::parse(answer.body)["hosts"][0].contains("lists");
+  };
+  CHECK(has_lists({}, false));
+  CHECK_FALSE(has_lists({}, true));
+  CHECK(has_lists({{"lists", "yes"}}, true));
+  CHECK(has_lists({{"list", "work"}}, true));
+  CHECK_FALSE(has_lists({{"lists", "no"}}, false));
+  CHECK(api.answer({{"lists", "count"}}, false).status == 400);
+  CHECK(api.answer({{"limit", "0"}}, false).status == 400);
+  CHECK(api.answer({{"after", "x"}}, false).status == 400);
+
+  const std::string large = report(3900);
+  for (int i = 0; i < 2; ++i) fleet.lists(fleet.host("forged" + std::to_string(i)), 3000, large);
+  api.answers.clear();
+  api.ask({}, false);
+  int ticks = 0;
+  Timer tick(api.loop.timers());
+  const std::function<void()> again = [&] {
+    ++ticks;
+    tick.set(api.loop.now() + std::chrono::milliseconds(1), again);
+  };
+  again();
+  REQUIRE(turn_until(api.loop, [&] { return !api.answers.empty(); }));
+  CHECK(api.answers.front().body.size() > (1 << 20));
+  CHECK(ticks > 10);  // it takes some tens of milliseconds
+
+  server.ask({"DEL", "fleet:hosts"});
+  server.ask({"SET", "fleet:hosts", "x"});
+  const ops::HttpResponse refused = api.answer({}, false);
+  CHECK(refused.status == 409);
+  CHECK(refused.body.find("fleet:hosts: WRONGTYPE") != std::string::npos);
+}
+
+}  // namespace fleet_look_test

@@ -1,0 +1,172 @@
+// A live hub with a host and a fleet that are fakes, and clients of its stream.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ops/fleet_json.hpp"
+#include "ops/live_hub.hpp"
+#include "ops_support.hpp"
+
+namespace w8y::ops::test {
+
+using namespace std::chrono_literals;
+
+struct PageControl : Control {
+  HostStatus host;
+  std::map<std::string, ListStatus> lists;
+  int refreshed = 0;
+  int walks = 0;
+  int looks = 0;
+
+  PageControl() {
+    host.host = "alpha";
+    host.host_id = "alpha-0123abcd";
+    host.state = HostState::running;
+    host.redis.connected = true;
+  }
+  void add(const std::string& prefix) {
+    ListStatus list;
+    list.prefix = prefix;
+    list.state = ListState::idle;
+    lists[prefix] = list;
+  }
+  void refresh(std::function<void()> then) override {
+    ++refreshed;
+    then();
+  }
+  [[nodiscard]] HostStatus status() const override { return host; }
+  [[nodiscard]] std::string stuck() const override { return {}; }
+  void each_list(std::function<void(const ListStatus&)> look, std::function<void()> then) override {
+    ++walks;
+    for (const auto& [prefix, list] : lists) look(list);
+    then();
+  }
+  [[nodiscard]] std::optional<ListStatus> list(const std::string& prefix) const override {
+    ++const_cast<PageControl*>(this)->looks;
+    const auto found = lists.find(prefix);
+    return found == lists.end() ? std::nullopt : std::optional(found->second);
+  }
+  [[nodiscard]] ConfigText config_text(const std::string*) const override { return {}; }
+  [[nodiscard]] SecretAnswer compare_secret(const SecretQuestion&,
+                                            const std::string&) const override {
+    return SecretAnswer::none;
+  }
+  ControlResult quiet() override { return {}; }
+  ControlResult resume() override { return {}; }
+  ControlResult drain() override { return {}; }
+  void reload(Answer) override {}
+  ControlResult cancel(const RunId&) override { return {}; }
+  void run_item(const std::string&, const Item&, Answer) override {}
+};
+
+struct PageFleet : FleetPort {
+  FleetView view;
+  std::map<std::string, std::vector<std::pair<std::int64_t, std::string>>> minutes;  ///< by host
+  int looks = 0;
+  std::size_t at_once = 3;       ///< hosts whose details come in one reply
+  std::vector<HostWish> wishes;  ///< all of them
+
+  void look(Seen then) override {
+    ++looks;
+    then(glance_of(view));
+  }
+  /// From the loop, later: as a query thread does.
+  void details(std::vector<HostWish> asked, Detailed then) override {
+    wishes.insert(wishes.end(), asked.begin(), asked.end());
+    asked.resize(std::min(asked.size(), at_once));
+    reply_.set(loop.now(), [this, asked = std::move(asked), then = std::move(then)] {
+      std::vector<HostDetails> hosts;
+      for (const HostWish& wish : asked) hosts.push_back(details_of(wish));
+      then(std::move(hosts));
+    });
+  }
+  HostDetails details_of(const HostWish& wish) {
+    HostDetails host;
+    host.id = wish.id;
+    for (const FleetHost& one : view.hosts)
+      for (const ListBeat& list : one.lists)
+        if (wish.rows && one.beat.id == wish.id)
+          host.rows.emplace_back(list.prefix, list_row(list));
+    if (wish.minutes > 0) host.minutes = minutes[wish.id];
+    return host;
+  }
+  void give(FleetOrder, Given then) override { then({}); }
+  void follow(const std::string&, HttpReplyPtr) override {}
+  void when_changed(std::function<void()> then) override { changed = std::move(then); }
+  explicit PageFleet(loop::Loop& on) : loop(on), reply_(on.timers()) {}
+
+  loop::Loop& loop;
+  std::function<void()> changed;
+
+ private:
+  Timer reply_;
+};
+
+/// A client of the stream that reads at once, or not at all.
+struct PageStream : HttpStream {
+  std::string text;
+  std::size_t unread = 0;
+  bool reads = true;
+  bool gone = false;
+
+  bool push(std::string_view bytes) override {
+    if (gone) return false;
+    text += bytes;
+    if (!reads) unread += bytes.size();
+    return true;
+  }
+  void close() override { gone = true; }
+  [[nodiscard]] std::size_t owed() const override { return reads ? 0 : unread; }
+
+  [[nodiscard]] std::size_t count(const std::string& event) const {
+    std::size_t found = 0;
+    for (auto at = text.find("event: " + event + "\n"); at != std::string::npos;
+         at = text.find("event: " + event + "\n", at + 1))
+      ++found;
+    return found;
+  }
+  [[nodiscard]] std::string last_id() const {
+    const auto at = text.rfind("\nid: ");
+    return at == std::string::npos ? "" : text.substr(at + 5, text.find('\n', at + 5) - at - 5);
+  }
+};
+
+struct PageReply : HttpReply {
+  bool is_trusted = false;
+  std::shared_ptr<PageStream> opened = std::make_shared<PageStream>();
+  unsigned status = 0;
+
+  void send(HttpResponse response) override { status = response.status; }
+  std::shared_ptr<HttpStream> stream(std::string, std::string) override {
+    status = 200;
+    return opened;
+  }
+  [[nodiscard]] bool trusted() const override { return is_trusted; }
+};
+
+struct LiveFixture {
+  std::shared_ptr<PageStream> open(const std::string& last = {}) {
+    PageReply reply;
+    hub.subscribe(reply, last);
+    return reply.opened;
+  }
+  void end_run(const std::string& prefix, bool failed) {
+    const Outcome outcome = failed ? Outcome(Failed{}) : Outcome(Succeeded{});
+    hub.on_event(RunEnded{{prefix, "01RUN", "item"}, outcome, 1s, 1, 0});
+  }
+  bool until(const std::function<bool()>& fact) { return turn_until(loop, fact); }
+
+  loop::Loop loop;
+  PageControl control;
+  PageFleet fleet{loop};
+  Hour hour;
+  LiveHub hub{loop, control, fleet, hour};
+};
+
+}  // namespace w8y::ops::test
