@@ -54,7 +54,7 @@ def parse(words: List[str]) -> argparse.Namespace:
         prog="bench", formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Measures w8y on this machine. A ratio is taken round by round against a\n"
         "reference in the same run, in turn; shown are the median and (lowest–highest).",
-        epilog="scenarios:\n" + "\n".join(f"  {name:<10}{text}" for name, text in there.items()))
+        epilog="scenarios:\n" + "\n".join(f"  {name:<11}{text}" for name, text in there.items()))
     parser.add_argument("scenario", nargs="*", help="default: all of them")
     parser.add_argument("--rounds", type=int, help="rounds per case (default: 7; --quick: 3)")
     parser.add_argument("--quick", action="store_true", help="short rounds: to see that it works")
