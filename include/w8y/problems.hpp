@@ -62,6 +62,7 @@ class Problems {
   void add(Problem::Kind kind, const std::string& why, const ListStatus& list,
            std::uint64_t count = 0);
   void add_failures(const ListStatus& list);
+  static std::string names_of(Problem::Kind kind, const Cause& cause);
   [[nodiscard]] Problem told(Problem::Kind kind, const std::string& why, const Cause& cause) const;
 
   const HostStatus host_;

@@ -126,19 +126,27 @@ void Problems::add_failures(const ListStatus& list) {
   cause.last = std::max(cause.last, list.last_error_at);
 }
 
-Problem Problems::told(Kind kind, const std::string& why, const Cause& cause) const {
-  Problem problem;
-  problem.kind = kind;
-  problem.lists = cause.lists;
-  problem.first = cause.first;
-  problem.count = cause.count;
+/// "a and b"; for items "3 in a and 1 in b".
+std::string Problems::names_of(Kind kind, const Cause& cause) {
   std::vector<std::string> shown;
   for (std::size_t i = 0; i < cause.first.size(); ++i)
     shown.push_back((counts_items(kind) && cause.lists > 1
                          ? std::to_string(cause.of_first[i]) + " in "
                          : std::string()) +
                     escape_text(cause.first[i]));
-  const std::string names = joined(shown, cause.lists);
+  return joined(shown, cause.lists);
+}
+
+Problem Problems::told(Kind kind, const std::string& why, const Cause& cause) const {
+  Problem problem;
+  problem.kind = kind;
+  problem.lists = cause.lists;
+  problem.first = cause.first;
+  problem.count = cause.count;
+  const std::string names = names_of(kind, cause);
+  const auto counted = [&](const char* one, const char* many, const char* what) {
+    return number(cause.count, one, many) + what + (cause.lists == 1 ? " in " : ": ") + names;
+  };
   switch (kind) {
     case Kind::unavailable:
       problem.text = "Redis refuses " + names;
@@ -150,17 +158,14 @@ Problem Problems::told(Kind kind, const std::string& why, const Cause& cause) co
       problem.text = "this host is too short of something to run " + names;
       break;
     case Kind::quarantined:
-      problem.text = number(cause.count, "item is", "items are") + " quarantined" +
-                     (cause.lists == 1 ? " in " : ": ") + names;
+      problem.text = counted("item is", "items are", " quarantined");
       break;
     case Kind::invalid:
-      problem.text = number(cause.count, "job has", "jobs have") +
-                     " an invalid schedule (status BAD)" + (cause.lists == 1 ? " in " : ": ") +
-                     names + "; set a valid one with \"w8yctl schedule set\"";
+      problem.text = counted("job has", "jobs have", " an invalid schedule (status BAD)") +
+                     "; set a valid one with \"w8yctl schedule set\"";
       break;
     case Kind::died:
-      problem.text = number(cause.count, "job has", "jobs have") + " failed for good (status DIE)" +
-                     (cause.lists == 1 ? " in " : ": ") + names +
+      problem.text = counted("job has", "jobs have", " failed for good (status DIE)") +
                      "; set the schedule again with \"w8yctl schedule set\"";
       break;
     case Kind::failing:
