@@ -1,9 +1,7 @@
 #include "app/looker.hpp"
 
 #include <malloc.h>
-#include <pthread.h>
 
-#include <csignal>
 #include <deque>
 #include <mutex>
 #include <new>
@@ -14,25 +12,11 @@
 
 #include <w8y/units.hpp>
 
+#include "process/signals_blocked.hpp"
+
 namespace w8y::app {
 
 namespace {
-
-/// Signals are for the thread of the host's loop.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 ops::HttpResponse no_answer(const std::string& why) {
   return ops::error_response(503, "Redis did not answer: " + why);
@@ -190,7 +174,7 @@ bool Looker::start_worker() {
     answered_ = std::make_unique<loop::Wake>(loop_, [this] { take_answers(); });
     answered_->keep_loop_alive(false);
     auto worker = std::make_unique<Worker>(limits_, *answered_);
-    const SignalsBlocked blocked;
+    const process::SignalsBlocked blocked;  // for the thread of the host's loop
     thread_ = std::thread([made = worker.get()] { made->run(); });
     worker_ = std::move(worker);
     return true;

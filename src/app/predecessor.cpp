@@ -67,11 +67,6 @@ std::optional<Predecessor> predecessor_at(const StatusAddress& address) {
   return found;
 }
 
-/// Orders that are for a w8yd at work don't end one that waits.
-void pass_over_orders() {
-  for (const int number : {SIGUSR1, SIGUSR2, SIGHUP}) signal(number, SIG_IGN);
-}
-
 }  // namespace
 
 void wait_for_predecessor(const SupervisorSettings& supervisor) {
@@ -95,7 +90,6 @@ void wait_for_predecessor(const SupervisorSettings& supervisor) {
                                  ", which was draining for longer than drain_timeout (" +
                                  format_duration(supervisor.drain_timeout) + "): " + place);
       if (!told) {
-        pass_over_orders();
         std::cerr << "w8yd: waits for " << escape(holder.to_string())
                   << ", which is draining, for up to " << format_duration(supervisor.drain_timeout)
                   << std::endl;

@@ -1,6 +1,7 @@
 #include "app/signals.hpp"
 
-#include <csignal>
+#include <signal.h>
+
 #include <utility>
 
 namespace w8y::app {
@@ -18,6 +19,11 @@ void Signals::start(const Config&) {
 void Signals::on(int signal, std::function<void()> act) {
   watches_.push_back(
       std::make_unique<loop::SignalWatch>(loop_, signal, [act = std::move(act)](int) { act(); }));
+  // w8yd blocks it while it starts, and the parent of w8yd may have blocked it.
+  sigset_t one;
+  sigemptyset(&one);
+  sigaddset(&one, signal);
+  pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
 }
 
 }  // namespace w8y::app

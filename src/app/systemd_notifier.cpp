@@ -14,7 +14,7 @@ void SystemdNotifier::on_event(const Event& event) {
     if (host->state == HostState::draining) return notify_.stopping(state);
     notify_.status(state);
   } else if (std::holds_alternative<ReloadBegun>(event)) {
-    notify_.reloading();
+    if (ready_) notify_.reloading();
   } else if (const auto* reload = std::get_if<Reloaded>(&event)) {
     if (!ready_) return;
     notify_.ready((reload->applied ? std::string() : "failed: ") + std::string(reload->text));

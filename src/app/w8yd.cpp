@@ -1,6 +1,7 @@
 // w8yd: the supervisor of a host.
 #include <CLI/CLI.hpp>
 #include <malloc.h>
+#include <signal.h>
 
 #include <cstdio>
 #include <iostream>
@@ -12,7 +13,9 @@
 #include "app/daemon.hpp"
 #include "app/plan.hpp"
 #include "app/predecessor.hpp"
+#include "app/start_signals.hpp"
 #include "process/host_limits.hpp"
+#include "process/signals_blocked.hpp"
 #include "process/spawn_helper.hpp"
 #include "redis/tls_transport.hpp"
 
@@ -66,6 +69,12 @@ bool parse(int argc, char** argv, Options& options, int& exit) {
   return true;
 }
 
+/// Holds SIGTERM and SIGINT until the programs that print lists have ended. A held one kills those.
+w8y::Config load(const std::string& path) {
+  const w8y::process::SignalsBlocked blocked{SIGTERM, SIGINT};
+  return w8y::app::load_apart(path);
+}
+
 int run(const Options& options) {
   using namespace w8y;
   // Without these, glibc lets both grow with the largest block that was ever freed, and keeps more
@@ -73,7 +82,8 @@ int run(const Options& options) {
   mallopt(M_MMAP_THRESHOLD, 128 << 10);
   mallopt(M_TRIM_THRESHOLD, 256 << 10);
   process::restrict_umask();
-  Config config = app::load_apart(options.config);
+  if (options.check || options.plan) app::unblock_start_signals();
+  Config config = load(options.config);
   if (options.check) return app::check(config, options.strict);
   if (options.plan) return app::plan(config);
   app::wait_for_predecessor(config.supervisor);
@@ -81,14 +91,18 @@ int run(const Options& options) {
   process::raise_descriptor_limit();
   app::DaemonOptions daemon{options.config, options.embedded};
   if (daemon.embedded && daemon.embedded->empty()) daemon.embedded = ops::default_embedded_folder();
+  // Until Signals handles them, so that the daemon never dies with half of its parts started.
+  const process::SignalsBlocked blocked{SIGTERM, SIGINT};
   return app::Daemon(std::move(daemon), std::move(config)).run();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 2 && std::string(argv[1]) == w8y::process::spawn_helper_word)
+  if (argc == 2 && std::string(argv[1]) == w8y::process::spawn_helper_word) {
+    w8y::app::unblock_start_signals();
     return w8y::process::run_spawn_helper();
+  }
   Options options;
   w8y::redis::provide_tls();
   int status = 0;

@@ -18,6 +18,7 @@
 
 #include "loop/loop.hpp"
 #include "process/fd.hpp"
+#include "process/signals_blocked.hpp"
 #include "process/spawn_service.hpp"
 
 namespace w8y::executor {
@@ -32,22 +33,6 @@ int make_event() {
   if (fd < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
   return fd;
 }
-
-/// Signals are the loop's: its thread is the one that takes them.
-class NoSignalsInNewThreads {
- public:
-  NoSignalsInNewThreads() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~NoSignalsInNewThreads() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  NoSignalsInNewThreads(const NoSignalsInNewThreads&) = delete;
-  NoSignalsInNewThreads& operator=(const NoSignalsInNewThreads&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 }  // namespace
 
@@ -152,7 +137,7 @@ void NeedsLooks::enqueue(const std::shared_ptr<Work>& work) {
 }
 
 void NeedsLooks::add_threads() {
-  const NoSignalsInNewThreads blocked;
+  const process::SignalsBlocked blocked;  // the loop's thread handles them
   const Instant now = loop_.now();
   const std::lock_guard lock(shared_->mutex);
   auto& busy = shared_->busy;

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -81,6 +82,14 @@ std::string end_of(const siginfo_t& info) {
   return "is killed by SIG" + std::string(name != nullptr ? name : "?");
 }
 
+/// Readable while SIGTERM or SIGINT is pending, which is so if w8yd blocks it.
+Fd pending_stop() {
+  sigset_t ends;
+  sigemptyset(&ends);
+  for (const int number : {SIGTERM, SIGINT}) sigaddset(&ends, number);
+  return Fd(signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
 class BriefRun {
  public:
   explicit BriefRun(const BriefRequest& request)
@@ -129,15 +138,17 @@ class BriefRun {
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(until_ - BriefClock::now());
       if (left.count() <= 0)
         return ended ? "" : "does not end within " + format_duration(request_.timeout);
-      std::array<pollfd, 3> fds{{{output_.ours.get(), POLLIN, 0},
+      std::array<pollfd, 4> fds{{{output_.ours.get(), POLLIN, 0},
                                  {errors_.ours.get(), POLLIN, 0},
-                                 {ended ? -1 : pidfd_.get(), POLLIN, 0}}};
+                                 {ended ? -1 : pidfd_.get(), POLLIN, 0},
+                                 {stop_.get(), POLLIN, 0}}};
       poll(fds.data(), fds.size(), static_cast<int>(std::min<long long>(left.count(), 60'000)));
       if (fds[0].revents != 0) output_.read_some(request_.most);
       if (fds[1].revents != 0) errors_.read_some(request_.most);
       if (output_.text.size() > request_.most)
         return "prints more than " + std::to_string(request_.most >> 20U) + " MiB";
       if (errors_.text.size() > request_.most) errors_.text.erase(0, request_.most / 2);
+      if (fds[3].revents != 0) return "is killed because w8yd ends";
       if (fds[2].revents == 0) continue;
       ended = true;
       until_ = std::min(until_, BriefClock::now() + last_words_patience);
@@ -151,6 +162,7 @@ class BriefRun {
   OutputOfBrief errors_;
   Spawned child_;
   Fd pidfd_;
+  const Fd stop_ = pending_stop();
 };
 
 }  // namespace

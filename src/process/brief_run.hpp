@@ -24,7 +24,8 @@ struct BriefResult {
 };
 
 /// On any thread; blocks up to the timeout, and a little more. Its standard input is empty. What it
-/// has started in its own group is killed when it ends.
+/// has started in its own group is killed when it ends. A pending SIGTERM or SIGINT kills all of
+/// it.
 BriefResult run_briefly(const BriefRequest& request);
 
 /// Whether somebody waits in run_briefly(): then a child of this process that nobody knows may be

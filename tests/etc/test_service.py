@@ -34,6 +34,11 @@ class Service(place.Folder, unittest.TestCase):
         self.assertRegex(self.setting("ExecStart")[0], r"^/\S+/w8yd$")
         self.assertNotRegex(self.text, r"@\w+@")
 
+    def test_reload_waits_for_ready(self):
+        """systemd runs ExecReload in active units only: with Type=notify, after READY=1."""
+        self.assertEqual(self.setting("Type"), ["notify"])
+        self.assertEqual(self.setting("ExecReload"), ["/bin/kill -USR2 $MAINPID"])
+
     def test_stop_takes_longer_than_a_drain(self):
         defaults = dict(line.split("\t")[1:] for line in place.says(place.known_keys).splitlines())
         drain = sum(seconds(defaults[key]) for key in ("drain_timeout", "kill_grace", "command_timeout"))

@@ -8,6 +8,7 @@
 #include "loop/background.hpp"
 #include "loop/loop.hpp"
 #include "process/orphans.hpp"
+#include "process/signals_blocked.hpp"
 #include "support/temp_dir.hpp"
 #include "support/waiting.hpp"
 
@@ -54,6 +55,16 @@ TEST_CASE("a program that does not end is killed, with what it has started") {
   timer.set(loop.now() + 1500ms, [&] { later = true; });
   CHECK(turn_until(loop, [&] { return later; }));
   CHECK(access(file.c_str(), F_OK) != 0);
+}
+
+TEST_CASE("a pending SIGTERM kills the program") {
+  const SignalsBlocked blocked{SIGTERM};
+  raise(SIGTERM);  // of this thread: other threads of the program do not block it
+  CHECK(sh("sleep 100 & sleep 100").problem == "is killed because w8yd ends");
+  sigset_t one;
+  sigemptyset(&one);
+  sigaddset(&one, SIGTERM);
+  CHECK(sigwaitinfo(&one, nullptr) == SIGTERM);  // the run has left it pending
 }
 
 TEST_CASE("who looks after orphans leaves the status of such a program to who waits for it") {
