@@ -6,6 +6,14 @@
 
 namespace w8y::app {
 
+namespace {
+
+/// A quarter of what one reply may cost w8yd (w8y-security(7)): while a reply arrives, it is there
+/// twice. Its receiver may then have the reply, a copy of it, and as much again made of the copy.
+constexpr std::size_t max_reply = std::size_t{64} << 20;
+
+}  // namespace
+
 bool RedisConnection::same(const Config& a, const Config& b) {
   RedisSettings left = a.redis;
   left.idle_commands = b.redis.idle_commands;
@@ -16,6 +24,7 @@ std::unique_ptr<RedisConnection::Watched> RedisConnection::connect(const Config&
                                                                    RedisWatch::Changed changed) {
   auto made = std::make_unique<Watched>();
   redis::ClientOptions client = client_options(config.redis, "w8yd");
+  client.max_reply = max_reply;
   const std::string embedded = parts_.embedded_url();
   if (!embedded.empty()) {
     client.url = redis::parse_url(embedded);

@@ -213,6 +213,30 @@ std::optional<std::string> mistake(std::string_view text) {
   return "bad JSON at byte " + std::to_string(checker.byte);
 }
 
+Shape shape(std::string_view text) {
+  Shape found{0, 1, 1};
+  std::size_t depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted) {
+      if (c == '\\') ++i;
+      if (c == '"') quoted = false;
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == '[' || c == '{') {
+      ++found.values;
+      found.depth = std::max(found.depth, ++depth);
+    } else if (c == ']' || c == '}') {
+      if (depth > 0) --depth;
+    } else if (c == ',') {
+      ++found.values;
+      if (depth == 1) ++found.members;
+    }
+  }
+  return found;
+}
+
 std::optional<std::vector<Member>> members(std::string_view text) {
   Scanner scanner(text);
   scanner.skip_space();

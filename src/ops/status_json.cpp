@@ -6,6 +6,7 @@
 #include <w8y/escape.hpp>
 
 #include "core/json_object.hpp"
+#include "core/json_text.hpp"
 
 namespace w8y::ops {
 
@@ -118,26 +119,6 @@ struct EventFields {
   template <typename Other>
   void operator()(const Other&) const {}
 };
-
-/// Counts brackets outside of strings; what is no JSON is refused by the parser.
-bool is_nested_deeper(std::string_view text, int most) {
-  int depth = 0;
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quoted) {
-      if (c == '\\') ++i;
-      if (c == '"') quoted = false;
-    } else if (c == '"') {
-      quoted = true;
-    } else if (c == '[' || c == '{') {
-      if (++depth > most) return true;
-    } else if (c == ']' || c == '}') {
-      --depth;
-    }
-  }
-  return false;
-}
 
 }  // namespace
 
@@ -340,9 +321,10 @@ Json to_json(const Event& event, WallTime now) {
   return json;
 }
 
-std::optional<Json> parse(std::string_view text) {
+std::optional<Json> parse(std::string_view text, std::size_t max_values) {
   // Before it is parsed: a callback for each value would take longer than all the rest.
-  if (is_nested_deeper(text, max_depth)) return std::nullopt;
+  const json_text::Shape shape = json_text::shape(text);
+  if (shape.depth > max_depth || shape.values > max_values) return std::nullopt;
   Json json = Json::parse(text, nullptr, false);
   if (json.is_discarded()) return std::nullopt;
   return json;

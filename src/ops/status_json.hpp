@@ -40,9 +40,11 @@ const char* kind_name(ControlResult::Kind kind);
 Json to_json(const Event& event, WallTime now);
 
 /// Deeper nesting is refused: writing JSON takes stack with each level.
-inline constexpr int max_depth = 128;
-/// nullopt: not JSON, or too deep. Never throws.
-std::optional<Json> parse(std::string_view text);
+inline constexpr std::size_t max_depth = 128;
+/// nullopt: not JSON, too deep, or more than `max_values` (json_text::Shape), each of which takes
+/// up to 160 bytes. Never throws.
+std::optional<Json> parse(std::string_view text,
+                          std::size_t max_values = std::numeric_limits<std::size_t>::max());
 /// On one line, in ASCII: fit for a terminal and for a line of a protocol. Text that should be
 /// UTF-8 and isn't gets U+FFFD: never throws.
 std::string dump(const Json& json);

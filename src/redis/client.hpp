@@ -24,7 +24,8 @@ namespace w8y::redis {
 ///  - with Redis's reply, error replies included;
 ///  - Failure::not_sent, if there is no connection: nothing has happened;
 ///  - Failure::too_large, if a single command has more than 64 MiB: nothing has happened;
-///  - Failure::reply_too_large, if its reply has more than 128 MiB: that costs the connection;
+///  - Failure::reply_too_large, if its reply has more than ClientOptions::max_reply: that costs the
+///    connection;
 ///  - Failure::lost, if the connection broke or timed out after the command was sent: it may have
 ///    been carried out or not.
 /// Calls made while the very first connect is under way wait for it, and travel right behind the

@@ -24,6 +24,7 @@ Connection::Connection(loop::Loop& loop, const ClientOptions& options, const Sec
       options_(options),
       where_(options.url.to_string()),
       handler_(handler),
+      reader_(options.max_reply),
       deadline_(loop.now() + options.connect_timeout),
       timer_(loop.timers()),
       flush_(loop, [this] { flush(); }) {

@@ -1,6 +1,7 @@
 // How to reach one Redis.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include <w8y/clock.hpp>
@@ -17,6 +18,8 @@ struct TlsOptions {
   std::string server_name;  ///< the name to check; empty: the host of the URL
 };
 
+constexpr std::size_t usual_max_reply = std::size_t{128} << 20;
+
 struct ClientOptions {
   Url url;
   std::string password_file;           ///< empty: none; read again at each connect
@@ -27,6 +30,8 @@ struct ClientOptions {
   /// Scripts are asked for by their hash at once, not sent in full first: for a program that lives
   /// for a call or two, on a server that others like it have used.
   bool scripts_are_known = false;
+  /// Bytes; a longer reply costs the connection. See Reader for its memory.
+  std::size_t max_reply = usual_max_reply;
   std::string name;  ///< CLIENT SETNAME, so that operators can tell us apart; empty: none
 };
 

@@ -163,7 +163,8 @@ void Reader::feed(std::string_view bytes) {
   taken_ += bytes.size();
   if (taken_ + (max_elements - memory_.elements_left) * element_cost > max_reply_) {
     too_large_ = true;
-    problem_ = "a reply of more than " + std::to_string(max_reply_ >> 20) + " MiB";
+    problem_ = "a reply of more than " + std::to_string(max_reply_ >> 20) +
+               " MiB; shorten the longest items and values in Redis";
   } else if (redisReaderFeed(reader_.get(), bytes.data(), bytes.size()) != REDIS_OK) {
     problem_ = reader_->errstr;
   }
@@ -182,10 +183,23 @@ const redisReply* Reader::next() {
   if (reply == nullptr) {
     check_unfinished();
   } else {
+    const bool large = taken_ > std::min(large_reply, max_reply_ / 4);
     taken_ = reader_->len - reader_->pos;
     given_ = true;
+    if (large) free_buffer();
   }
   return static_cast<const redisReply*>(reply);
+}
+
+/// hiredis keeps the buffer of a large reply until it is fed again. The caller may copy the reply
+/// before that, and then there would be three of it.
+void Reader::free_buffer() noexcept {
+  redisReader* fresh = redisReaderCreateWithFunctions(functions());
+  if (fresh == nullptr) return;
+  fresh->privdata = &memory_;
+  // Less than what was fed last: the beginning of the next reply.
+  redisReaderFeed(fresh, reader_->buf + reader_->pos, reader_->len - reader_->pos);
+  reader_.reset(fresh);
 }
 
 /// The parser looks for the end of a line from its start each time: without a bound, garbage would

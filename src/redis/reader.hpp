@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "redis/options.hpp"
+
 struct redisReader;  // hiredis's
 struct redisReply;
 
@@ -34,20 +36,22 @@ class ReplyMemory {
   std::size_t left_ = 0;     ///< from there
 };
 
-/// Whatever the other side sends costs no more memory than twice `max_reply` (what was read, and
-/// what was made of it), and no more time than its length needs. After a problem nothing more is
-/// read.
+/// While a reply arrives, it takes at most `max_reply` for the bytes that are not parsed yet and as
+/// much for the parsed part, plus 25 % of the latter for the unused ends of blocks. When next()
+/// returns a reply, only the parsed part is left. The time is linear in the length. After a problem
+/// nothing more is read.
 class Reader {
  public:
-  static constexpr std::size_t default_max_reply = std::size_t{128} << 20;
   static constexpr std::size_t max_elements = ReplyMemory::max_elements;
   /// Memory that an element takes besides its text; counted as bytes of the reply.
   static constexpr std::size_t element_cost = 96;
   static constexpr int max_depth = 8;                 ///< of arrays in arrays
   static constexpr std::size_t max_line = 64U << 10;  ///< status, error and number replies
   static constexpr std::size_t max_feed = 16U << 10;  ///< more at once costs the parser copies
+  /// Of a longer reply, the buffer is not kept for the next one; at most a quarter of `max_reply`.
+  static constexpr std::size_t large_reply = std::size_t{1} << 20;
 
-  explicit Reader(std::size_t max_reply = default_max_reply);
+  explicit Reader(std::size_t max_reply = usual_max_reply);
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
 
@@ -63,6 +67,7 @@ class Reader {
 
  private:
   void check_unfinished();
+  void free_buffer() noexcept;
 
   struct FreeReader {
     void operator()(redisReader* reader) const;

@@ -24,6 +24,7 @@ import rows_executors
 import rows_feeds
 import rows_fleet
 import rows_gearman
+import rows_hostile
 import rows_hosts
 import rows_jobs
 import rows_large
@@ -41,8 +42,8 @@ import soak
 from matrix import Late, Setup, Skip, problem, table_head, table_line, text_of
 from private_redis import Redis, die_with_parent
 
-MODULES = [rows_hosts, rows_locks, rows_redis, rows_replies, rows_broken, rows_network, rows_clock,
-           rows_reload, rows_resources, rows_needs, rows_executors, rows_schedule, rows_feeds,
+MODULES = [rows_hosts, rows_locks, rows_redis, rows_replies, rows_hostile, rows_broken, rows_network,
+           rows_clock, rows_reload, rows_resources, rows_needs, rows_executors, rows_schedule, rows_feeds,
            rows_jobs, rows_fleet, rows_redbike, rows_gearman, rows_large, rows_cluster, rows_waiting]
 ROWS = [row for module in MODULES for row in module.ROWS]
 

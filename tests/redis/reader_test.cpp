@@ -1,7 +1,9 @@
 #include "redis/reader.hpp"
 
 #include <doctest/doctest.h>
+#include <malloc.h>
 
+#include <algorithm>
 #include <string>
 
 #include "redis/reply.hpp"
@@ -113,6 +115,54 @@ TEST_CASE("elements are counted over all arrays of a reply, and charged") {
   };
   CHECK(mebibyte(10'000).empty());
   CHECK(mebibyte(11'000).find("1 MiB") != std::string::npos);
+}
+
+TEST_CASE("a reply is in memory twice while it arrives, and once when it is complete") {
+  const std::size_t largest = std::size_t{16} << 20;
+  const auto allocated = [] {
+    const struct mallinfo2 now = mallinfo2();
+    return now.uordblks + now.hblkhd;
+  };
+  // Sanitizers have an allocator of their own.
+  if (allocated() == 0) return;
+  const auto repeated = [](std::size_t count, const std::string& element) {
+    std::string bytes = "*" + std::to_string(count) + "\r\n";
+    for (std::size_t i = 0; i < count; ++i) bytes += element;
+    return bytes;
+  };
+  const auto bulk = [](std::size_t size) {
+    return "$" + std::to_string(size) + "\r\n" + std::string(size, 'x') + "\r\n";
+  };
+  // Strings of 3,265 bytes leave a fifth of each block unused.
+  for (const std::string& bytes :
+       {bulk(largest - 100), repeated(160'000, ":1\r\n"), repeated(150'000, "$0\r\n\r\n"),
+        repeated(150'000, "*0\r\n"), repeated(4'900, bulk(3'265)), repeated(2, bulk(8'000'000)),
+        repeated(1, bulk(largest - 1'000))}) {
+    Reader reader(largest);
+    const std::size_t before = allocated();
+    std::size_t most = 0;
+    bool complete = false;
+    for (std::size_t at = 0; at < bytes.size(); at += Reader::max_feed) {
+      reader.feed(std::string_view(bytes).substr(at, Reader::max_feed));
+      complete = reader.next() != nullptr;
+      most = std::max(most, allocated() - before);
+    }
+    INFO(bytes.substr(0, 20), " ", reader.problem());
+    REQUIRE(complete);
+    const std::size_t mebibyte = std::size_t{1} << 20;
+    CHECK(most <= 2 * largest + 2 * mebibyte);
+    CHECK(allocated() - before <= largest + largest / 4 + mebibyte);
+    // The buffer is there for the next reply.
+    reader.feed("+OK\r\n");
+    CHECK(Reply(reader.next()).text() == "OK");
+  }
+}
+
+TEST_CASE("the beginning of the next reply is kept when the buffer of a large one is freed") {
+  Reader reader;
+  const std::string large = "$3000000\r\n" + std::string(3'000'000, 'x') + "\r\n";
+  CHECK(drain(reader, large + "*2\r\n:1\r\n$5\r\nab") == std::string(3'000'000, 'x') + " ");
+  CHECK(drain(reader, "cde\r\n") == "[2] ");
 }
 
 TEST_CASE("error codes are the first word") {

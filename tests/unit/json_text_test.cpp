@@ -94,6 +94,17 @@ TEST_CASE("json text: what is taken is what the library takes") {
   like_the_library("{\"a\":" + std::string(400, '9') + "}");
 }
 
+TEST_CASE("json text: a shape has at least the values and members of what is built") {
+  using w8y::json_text::shape;
+  const char* const nested = R"({"a": [1, 2, {"b": []}], "c,[{": "\",\\"})";
+  CHECK(shape("7").values == 1);
+  CHECK(shape(nested).depth == 4);
+  CHECK(shape(nested).members == 2);
+  CHECK(shape(nested).values >= 7);
+  CHECK(shape("]]],,,").depth == 0);
+  CHECK(shape("\"\\").values == 1);
+}
+
 TEST_CASE("json text: lines that are put together at random") {
   std::mt19937 random(16);
   const auto below = [&random](std::size_t most) { return random() % most; };

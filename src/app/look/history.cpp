@@ -9,6 +9,7 @@
 #include <w8y/units.hpp>
 
 #include "app/look/stored.hpp"
+#include "core/json_text.hpp"
 
 namespace w8y::app::look {
 
@@ -25,6 +26,8 @@ constexpr std::size_t histories_at_once = 128;
 /// Of so many entries that follow each other, one says at least when it came in
 /// (parts/history.lua).
 constexpr std::size_t most_together = 32;
+/// Of an entry; w8yd writes less than 20.
+constexpr std::size_t most_members = 64;
 
 using ops::Json;
 
@@ -41,25 +44,31 @@ void put_exit(Json& json, const std::string& exit) {
   if (const auto code = read_integer(exit, {0, 255})) json["exit"] = *code;
 }
 
-std::string text_of(const Json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+/// A string's own text, else the JSON.
+std::string text_of(const json_text::Member& member) {
+  return json_text::as_string(member.value).value_or(std::string(member.value));
 }
 
-void add_field(FinishedRun& run, const std::string& name, const Json& value) {
+std::optional<WallTime> time_in(const std::vector<json_text::Member>& entry, const char* name) {
+  const json_text::Member* const found = json_text::find(entry, name);
+  return found == nullptr ? std::nullopt : read_ms(std::string_view(found->value));
+}
+
+void add_field(FinishedRun& run, const json_text::Member& member) {
   constexpr std::string_view base64 = "_base64";
+  const std::string& name = member.key;
   if (name == "list" || name == "type" || name == "took_ms" || name == "entered_ms") return;
   if (name == "result") {
-    run.fields[name] = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+    run.fields[name] = member.value;
   } else if (name == "time_ms") {
-    run.fields["ended"] = text_of(value);
+    run.fields["ended"] = text_of(member);
   } else if (name == "signal") {
-    run.fields["exit"] = text_of(value);
-  } else if (name.ends_with(base64) && value.is_string()) {
-    if (auto bytes = base64_decode(value.get<std::string>()))
+    run.fields["exit"] = text_of(member);
+  } else if (name.ends_with(base64)) {
+    if (auto bytes = base64_decode(text_of(member)))
       run.fields[name.substr(0, name.size() - base64.size())] = std::move(*bytes);
   } else {
-    run.fields[name] = text_of(value);
+    run.fields[name] = text_of(member);
   }
 }
 
@@ -67,16 +76,19 @@ void add_field(FinishedRun& run, const std::string& name, const Json& value) {
 /// where that is another time.
 std::optional<FinishedRun> run_of(const std::string& list, const std::string& text,
                                   std::optional<WallTime>& entered) {
-  const auto parsed = ops::parse(text);
-  if (!parsed || !parsed->is_object()) return std::nullopt;
-  const Json& entry = *parsed;
-  if (entry.contains("entered_ms")) entered = ms_in(entry, "entered_ms");
+  // Never as a tree: a result may have millions of values, and a hostile entry has millions of
+  // members.
+  if (json_text::shape(text).members > most_members || json_text::mistake(text))
+    return std::nullopt;
+  const auto entry = json_text::members(text);
+  if (!entry) return std::nullopt;
+  if (const auto time = time_in(*entry, "entered_ms")) entered = time;
   FinishedRun run;
   run.list = list;
   run.entered = entered.value_or(WallTime{});
-  for (const auto& [name, value] : entry.items()) add_field(run, name, value);
-  const auto ended = maybe_ms_in(entry, "time_ms");
-  const auto took = maybe_ms_in(entry, "took_ms");
+  for (const json_text::Member& member : *entry) add_field(run, member);
+  const auto ended = time_in(*entry, "time_ms");
+  const auto took = time_in(*entry, "took_ms");
   if (ended && took && *took <= *ended)
     run.fields["started"] = std::to_string((*ended - *took).count());
   return run;
@@ -119,7 +131,7 @@ Json to_json(const FinishedRun& run) {
   for (const char* name : {"item_length", "attempt", "fence", "bad_lines"})
     if (const auto number = read_integer(run.field(name), {})) json[name] = *number;
   if (run.fields.contains("result")) {
-    const auto result = ops::parse(run.field("result"));
+    const auto result = ops::parse(run.field("result"), most_result_values);
     json["result"] = result ? *result : Json(run.field("result"));
   }
   return json;

@@ -28,6 +28,9 @@ struct FinishedRun {
   [[nodiscard]] std::string took_text() const;
 };
 
+/// A result of more is a string in JSON: as a tree, it could take 50 times as much as its text.
+constexpr std::size_t most_result_values = std::size_t{1} << 18;
+
 /// The same fields: bytes that are no UTF-8 as *_base64, times as *_ms, the result as JSON,
 /// `exit` a number or `signal` a name.
 ops::Json to_json(const FinishedRun& run);

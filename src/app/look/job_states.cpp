@@ -46,9 +46,12 @@ struct Taken {
   std::string tag;
 };
 
+/// Far more than a claim's.
+constexpr std::size_t most_note_values = 1000;
+
 Taken read_taken(const std::string& note) {
-  const ops::Json json = ops::Json::parse(note, nullptr, false);
-  return {raw_in(json, "run"), raw_in(json, "tag")};
+  const auto json = ops::parse(note, most_note_values);
+  return json ? Taken{raw_in(*json, "run"), raw_in(*json, "tag")} : Taken{};
 }
 
 class Reader {

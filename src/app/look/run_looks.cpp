@@ -9,6 +9,7 @@
 #include "app/look/cursor.hpp"
 #include "app/look/known_lists.hpp"
 #include "app/look/stored.hpp"
+#include "core/json_text.hpp"
 #include "core/pattern.hpp"
 
 namespace w8y::app::look {
@@ -21,6 +22,8 @@ constexpr std::size_t most_entries = 5000;
 constexpr std::size_t most_searched = 50'000;
 /// About what one answer has, in bytes: each run may have the tail of a standard error.
 constexpr std::size_t most_run_bytes = std::size_t{8} << 20;
+/// Of each value of a result, besides its text.
+constexpr std::size_t value_bytes = 64;
 /// Hosts' clocks may differ from Redis's by so much before a run is not found.
 constexpr WallTime slack_of_clocks = std::chrono::hours(24);
 
@@ -91,7 +94,7 @@ bool is_item_of(const FinishedRun& run, const Item& item) {
 std::size_t weight(const FinishedRun& run) {
   std::size_t bytes = 0;
   for (const auto& [name, value] : run.fields) bytes += name.size() + value.size();
-  return bytes;
+  return bytes + json_text::shape(run.field("result")).values * value_bytes;
 }
 
 }  // namespace

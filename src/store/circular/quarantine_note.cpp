@@ -30,6 +30,7 @@ std::string to_text(const QuarantineNote& note) {
 }
 
 QuarantineNote read_note(std::string_view text) {
+  if (text.size() > longest_note) return {};
   const Json object = Json::parse(text, nullptr, false);
   if (!object.is_object()) return {};
   QuarantineNote note{text_in(object, "run"), text_in(object, "who"), text_in(object, "why"), {}};

@@ -17,6 +17,9 @@ struct QuarantineNote {
   WallTime time{0};  ///< 0: not known
 };
 inline constexpr std::size_t longest_why = 1024;
+/// Bytes of a note in Redis. A longer one is not w8y's, and its JSON could take 50 times as much
+/// memory.
+inline constexpr std::size_t longest_note = std::size_t{64} << 10;
 
 std::string to_text(const QuarantineNote& note);
 /// Reads what can be read of it; never throws.
