@@ -112,7 +112,7 @@ TEST_CASE("a target with more than 100 parameters is refused with 414 before it 
   };
   CHECK(status_in(answer_to(target(100, "a=1"))) == 200);
   // 1,000 parameters exceed the memory that the library has for a connection.
-  for (const std::size_t count : {101, 300, 1000, 5000}) {
+  for (const std::size_t count : {101UL, 300UL, 1000UL, 5000UL}) {
     CAPTURE(count);
     const std::string answer = answer_to(target(count, "a=1"));
     CHECK(status_in(answer) == 414);
