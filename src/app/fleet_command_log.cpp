@@ -11,6 +11,13 @@ constexpr LineRate ignored_rate{std::chrono::minutes(1), 1};
 constexpr Duration coalescing_time = std::chrono::seconds(10);
 constexpr const char* anything = "";
 
+/// Whether a line is logged. Lines before it that were not are added to `dropped`.
+bool admits(LineLimits& limits, const char* kind, std::map<std::string, std::size_t>& dropped) {
+  const LineLimits::Answer answer = limits.ask(kind);
+  if (answer.left_out > 0) dropped[kind] += answer.left_out;
+  return answer.admitted;
+}
+
 }  // namespace
 
 FleetCommandLog::FleetCommandLog(ops::LineLog& log, const Clock& clock, TimerQueue& timers)
@@ -26,12 +33,12 @@ FleetCommandLog::~FleetCommandLog() {
 
 void FleetCommandLog::received(const FleetOrder& order) {
   const char* const name = order_name(order.kind);
-  if (!received_.ask(name).admitted) return arm();
+  if (!admits(received_, name, not_logged_)) return arm();
   log_.info("an order to the fleet", {{"order", name}, {"by", order.by}, {"id", order.id}});
 }
 
 void FleetCommandLog::ignored(const std::string& channel, const std::string& why) {
-  if (!ignored_.ask(anything).admitted) return arm();
+  if (!admits(ignored_, anything, ignored_not_logged_)) return arm();
   log_.warn("ignored an order to the fleet", {{"channel", channel}, {"why", why}});
 }
 
@@ -45,9 +52,11 @@ void FleetCommandLog::arm() {
 }
 
 void FleetCommandLog::tell_left_out() {
-  for (const auto& [order, count] : received_.take_left_out())
+  for (const auto& [order, count] : received_.take_left_out()) not_logged_[order] += count;
+  for (const auto& [any, count] : ignored_.take_left_out()) ignored_not_logged_[any] += count;
+  for (const auto& [order, count] : std::exchange(not_logged_, {}))
     log_.warn("orders to the fleet not logged", {{"order", order}, {"dropped_lines", count}});
-  for (const auto& [any, count] : ignored_.take_left_out())
+  for (const auto& [any, count] : std::exchange(ignored_not_logged_, {}))
     log_.warn("ignored orders to the fleet not logged", {{"dropped_lines", count}});
   if (const std::size_t count = std::exchange(dropped_replies_, 0); count > 0)
     log_.warn("replies to orders to the fleet not sent: Redis takes them too slowly",

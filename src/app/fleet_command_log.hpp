@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 
 #include <w8y/fleet_orders.hpp>
@@ -34,6 +35,9 @@ class FleetCommandLog {
   const Clock& clock_;
   LineLimits received_;  ///< by kind
   LineLimits ignored_;   ///< of one talker
+  /// Lines that were not logged and not counted in the log yet, by kind.
+  std::map<std::string, std::size_t> not_logged_;
+  std::map<std::string, std::size_t> ignored_not_logged_;
   std::size_t dropped_replies_ = 0;
   Timer timer_;
 };

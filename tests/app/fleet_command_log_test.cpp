@@ -67,6 +67,20 @@ TEST_CASE("a flood that goes on costs one line a second, and one each 10 s with 
   CHECK(f.log.count("dropped_lines=") >= 5);
 }
 
+TEST_CASE("each command of a flood that goes on is logged or counted") {
+  Fixture f;
+  for (int i = 0; i < 55; ++i) {
+    f.receive(OrderKind::cancel, 100);
+    f.pass(100ms);
+  }
+  f.pass(1min);
+  std::size_t counted = f.log.count("an order to the fleet");
+  for (const std::string& line : f.log.lines)
+    if (const auto at = line.find("dropped_lines="); at != std::string::npos)
+      counted += std::stoul(line.substr(at + 14));
+  CHECK(counted == 5500);
+}
+
 TEST_CASE("what is ignored is logged once a minute, and then how much more there was") {
   Fixture f;
   for (int i = 0; i < 1000; ++i) f.commands->ignored("w8y-fleet:control", "it is no JSON object");
