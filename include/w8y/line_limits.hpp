@@ -67,7 +67,7 @@ class LineLimits {
   Answer ask(std::string_view talker);
   /// The talker is gone. Returns how many lines were left out and not told yet.
   std::size_t over(std::string_view talker);
-  /// Who has had lines left out that were not told yet, and how many. They are counted anew.
+  /// Names of talkers and their numbers of dropped lines since the last call.
   std::vector<std::pair<std::string, std::size_t>> take_left_out();
   [[nodiscard]] std::size_t size() const { return all_.size(); }
 

@@ -21,7 +21,7 @@ constexpr Duration first_patience = std::chrono::milliseconds(700);
 constexpr unsigned most_in_vain = 4;
 /// The hosts' lists are read so often, to count their places.
 constexpr Duration places_interval = std::chrono::seconds(30);
-/// About so many bytes of them in one step.
+/// Approximate number of their bytes that one step reads.
 constexpr std::size_t places_at_once = std::size_t{4} << 20;
 /// Fields that are older are of lists that nobody has any more.
 constexpr Duration field_life = std::chrono::minutes(10);

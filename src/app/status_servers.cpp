@@ -47,7 +47,7 @@ std::string read_token(const Config& config, Secret& into) {
   return token.problem.empty() ? std::string() : "status_token_file " + path + " " + token.problem;
 }
 
-/// Why another user could by now put a socket in the place of ours; empty: none can.
+/// Why another user can now replace the socket at `address`; empty: no other user can.
 std::string replaceable(const std::string& address) {
   StatusAddress at;
   parse_status_address(address, at);

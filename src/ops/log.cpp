@@ -65,7 +65,7 @@ class Log::Impl {
 
   std::string prepare(const LogSettings& settings) {
     std::string problem = sink_->prepare(settings.file);
-    // A reload only checks the present file again: SIGHUP is what opens it anew.
+    // A reload only checks the present file again. SIGHUP reopens it.
     if (settings.file == settings_.file) sink_->discard_prepared();
     return problem;
   }

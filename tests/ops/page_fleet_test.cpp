@@ -1,4 +1,4 @@
-// What a page hears of other hosts.
+// Other hosts in the stream of a page.
 #include <doctest/doctest.h>
 
 #include <algorithm>

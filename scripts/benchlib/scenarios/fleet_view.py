@@ -84,7 +84,7 @@ def read_part(daemon: W8yd, after: str) -> Tuple[int, str]:
 
 
 class Round(threading.Thread):
-    """Reads all parts beside whoever measures the loop."""
+    """Reads all parts while the loop is measured."""
 
     def __init__(self, daemon: W8yd):
         super().__init__(daemon=True)

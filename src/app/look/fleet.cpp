@@ -32,7 +32,7 @@ constexpr std::size_t most_rows_of_host = 10'000;
 constexpr std::size_t most_row_bytes = std::size_t{2} << 20;
 constexpr std::size_t most_detail_bytes = std::size_t{1} << 20;
 
-constexpr const char* unreadable = "what is told of some of its lists can't be read";
+constexpr const char* unreadable = "some of its list reports cannot be read";
 
 /// Why a reply did not come. One that is too large costs the connection, which is made again; all
 /// else is thrown again.

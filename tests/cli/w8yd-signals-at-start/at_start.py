@@ -95,7 +95,7 @@ class Host:
 
 
 def send_at(host, number, offset_ms):
-    """Sends it so long after the block, and waits for its effect."""
+    """Sends the signal at this offset from the block, and waits for its effect."""
     host.wait_blocked(number)
     time.sleep(offset_ms / 1000)
     log = host.home / "log"
