@@ -112,7 +112,13 @@ TrustedFile open_program(std::string program, const PathWalk& walk) {
     }
     auto next = interpreter_of(file.fd);
     if (next && next->empty()) return file;
-    if (!next || !next->starts_with('/') || depth == most_interpreters) {
+    if (next && !next->starts_with('/')) {
+      // The kernel looks it up in the directory of the run, which anybody may own.
+      file.error = EACCES;
+      file.problem = program + " names an interpreter without an absolute path: " + *next;
+      return file;
+    }
+    if (!next || depth == most_interpreters) {
       file.error = ENOEXEC;
       file.problem = program + " has no known interpreter";
       return file;
