@@ -2,6 +2,7 @@
 import argparse
 import importlib
 import json
+import os
 import pathlib
 import pkgutil
 import signal
@@ -11,7 +12,7 @@ import tempfile
 from dataclasses import dataclass
 from typing import Dict, List, Optional
 
-from . import host, scenarios
+from . import before, host, scenarios
 from .measure import Missing
 from .programs import SCRIPTS, Programs
 from .table import as_json, table
@@ -30,7 +31,9 @@ class Bench:
         print(f"  {text}", file=sys.stderr, flush=True)
 
     def want(self, name: str) -> Optional[str]:
-        """A reference, or None where it is missing, which is said."""
+        """A reference, or None where it is missing, which is said, or where two builds are compared."""
+        if before.ALONE in os.environ:
+            return None
         try:
             return self.programs.reference(name)
         except Missing as missing:
@@ -61,11 +64,17 @@ def parse(words: List[str]) -> argparse.Namespace:
     parser.add_argument("--json", action="store_true", help="for programs")
     parser.add_argument("--build", type=pathlib.Path,
                         help="a build folder to measure (default: build/gcc, which is built first)")
+    parser.add_argument("--before", metavar="REV",
+                        help="build that revision, too, and measure both in turn (default: "
+                        f"{before.ROUNDS} rounds of {', '.join(before.SCENARIOS)})")
     parser.add_argument("--setup", action="store_true", help="install the references (Debian)")
     options = parser.parse_args(words)
     for name in options.scenario:
         if name not in there:
             parser.error(f"no such scenario: {name} (there are: {', '.join(there)})")
+    if options.before:
+        options.scenario = options.scenario or before.SCENARIOS
+        options.rounds = max(options.rounds or 0, before.ROUNDS)
     options.scenario = options.scenario or list(there)
     options.rounds = options.rounds or (3 if options.quick else 7)
     return options
@@ -112,6 +121,8 @@ def main() -> int:
     # Like an interrupt: whatever was started ends with its with-block.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
+        if options.before:
+            return before.compare(options.before, options.scenario, options.rounds, options.quick)
         return measure(options)
     except subprocess.CalledProcessError:
         return 1  # the build has said why

@@ -26,6 +26,12 @@ def growth(row: Row) -> str:
     return text + " FASTER" if row.growth.faster else text
 
 
+def columns(lines: List[List[str]]) -> str:
+    widths = [max(map(len, cells)) for cells in zip(*lines)]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip()
+                     for line in lines)
+
+
 def table(rows: List[Row]) -> str:
     heads = ["case", "", "ratio", "absolute", "growth", "settings", "goal"]
     lines = [heads]
@@ -36,11 +42,8 @@ def table(rows: List[Row]) -> str:
         ])
     # A column that nobody fills is left out.
     kept = [i for i in range(len(heads)) if any(line[i] for line in lines[1:])]
-    heads = [heads[i] for i in kept]
     lines = [[line[i] for i in kept] for line in lines]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(heads))]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip()
-                     for line in lines)
+    return columns(lines)
 
 
 def as_json(scenario: str, rows: List[Row]) -> List[Dict]:

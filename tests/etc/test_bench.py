@@ -44,6 +44,20 @@ class Bench(unittest.TestCase):
                 script = Path(Programs(Path(folder), Path(folder)).lua(name)).read_text()
                 self.assertNotIn("-- include", script, name)
 
+    def test_a_pair_of_builds_has_a_ratio_above_1_if_the_present_one_is_better(self):
+        sys.path.insert(0, str(self.scripts))
+        self.addCleanup(sys.path.remove, str(self.scripts))
+        from benchlib.before import Pairs, is_worse  # pylint: disable=import-outside-toplevel
+
+        pairs = Pairs(before=[100.0, 100.0], now=[200.0, 50.0])
+        self.assertEqual(pairs.ratios(("spawn", "concurrency 1", "w8yd", "runs/s")), [2.0, 0.5])
+        self.assertEqual(pairs.ratios(("once", "unix socket", "w8y", "µs")), [0.5, 2.0])
+        self.assertEqual(pairs.ratios(("leases", "100 runs", "least PTTL", "ms")), [2.0, 0.5])
+        self.assertTrue(is_worse([0.9] * 9))
+        self.assertFalse(is_worse([0.96] * 9))
+        # A quarter of the pairs says that it is better: the machine has done that.
+        self.assertFalse(is_worse([0.9] * 6 + [1.1] * 3))
+
     def test_refuses_a_scenario_that_there_is_not(self):
         told = subprocess.run([sys.executable, self.scripts / "bench", "no-such-thing"],
                               capture_output=True, text=True, timeout=60, check=False)
