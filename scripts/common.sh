@@ -19,7 +19,7 @@ build_packages=(
 )
 # shellcheck disable=SC2034
 test_packages=(
-  clang clang-format devscripts gearman-job-server gearman-tools iproute2 mandoc nodejs openssl procps
+  clang clang-format devscripts gearman-job-server gearman-tools git iproute2 mandoc nodejs openssl procps
   prometheus python3-dateutil python3-jsonschema python3-pyte shellcheck util-linux
 )
 
