@@ -3,7 +3,8 @@
 
     changelog.py VERSION MAINTAINER SECONDS <CHANGELOG.md >changelog
 
-Our newest part must be that of VERSION. SECONDS since 1970 is the date of a part that has none.
+Our newest part must be that of VERSION. SECONDS since 1970 is the date of a part that has none. A group of entries
+("### NAME") becomes Debian's "[ NAME ]".
 """
 import datetime
 import email.utils
@@ -25,7 +26,7 @@ def parts(text):
         date = None
         if found[2][0].isdigit():
             date = datetime.datetime.fromisoformat(found[2] + "T12:00+00:00")
-        entries = [" ".join(entry.split()) for entry in re.split(r"(?m)^- ", body)[1:]]
+        entries = [" ".join(entry.split()) for entry in re.split(r"(?m)^(?=- |### )", body)[1:]]
         yield found[1], date, entries
 
 
@@ -37,8 +38,11 @@ def main():
         sys.exit(f"CHANGELOG.md: its first part is to be that of {version}, the version of meson.build")
     for number, date, entries in all_parts:
         print(f"w8y ({number}) {'unstable' if date else 'UNRELEASED'}; urgency=medium\n")
-        for entry in entries:
-            print(textwrap.fill(entry, 76, initial_indent="  * ", subsequent_indent="    ",
+        for at, entry in enumerate(entries):
+            if entry.startswith("### "):
+                print(("\n" if at else "") + f"  [ {entry[4:]} ]")
+                continue
+            print(textwrap.fill(entry[2:], 76, initial_indent="  * ", subsequent_indent="    ",
                                 break_long_words=False, break_on_hyphens=False))
         print(f"\n -- {maintainer}  {email.utils.format_datetime(date or now)}\n")
 

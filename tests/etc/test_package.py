@@ -52,11 +52,16 @@ class Version(unittest.TestCase):
             self.assertEqual(parsed.strip(), version())
 
     def test_changelog_of_several_versions(self):
-        text = "# Changelog\n\n## 2.0, not released yet\n\n- Two.\n\n## 1.0, 2026-01-02\n\n- One,\n  long.\n"
+        text = ("# Changelog\n\n## 2.0, not released yet\n\n### Programs\n\n- Two.\n\n### Page\n\n- Three.\n\n"
+                "## 1.0, 2026-01-02\n\n- One,\n  long.\n")
         made = changelog(text, "2.0")
         self.assertEqual(made.stdout, """w8y (2.0) UNRELEASED; urgency=medium
 
+  [ Programs ]
   * Two.
+
+  [ Page ]
+  * Three.
 
  -- A B <a@example.org>  Fri, 02 Jan 1970 00:00:00 +0000
 
