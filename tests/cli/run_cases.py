@@ -8,8 +8,9 @@ A case is a folder beside this file:
     expected     its standard output (2>&1 where a case is about messages)
     exit         its exit status, if it is not 0; 77: can't be tried here
     redis        redis-cli commands that fill the server before
-    config.toml, executors/ and any other file: copied to where cmd runs
-In these files @DIR@ is the case's own folder and @REDIS_URL@ its server.
+    config.toml, executors/ and any other file: copied to where cmd runs, beside those of common/
+In these files @DIR@ is the case's own folder and @REDIS_URL@ its server; @HEAD@ is the beginning of
+a config, up to the settings of [supervisor].
 
 In `expected`, <run> is a run id, <time> a date and time with its zone, <n> a number, <duration> a duration,
 <hex> hex digits, <version> that of our programs, <gap> two or more blanks, and <any> any text on that
@@ -50,6 +51,13 @@ MASKS = {
     "<gap>": r" {2,}",
     "<any>": r".*",
 }
+HEAD = b"""[redis]
+url = "@REDIS_URL@"
+
+[supervisor]
+host = "here"
+status = ["unix:@DIR@/w8yd.sock"]
+"""
 MASK = re.compile("(" + "|".join(MASKS) + ")")
 
 
@@ -118,11 +126,12 @@ def environment(folder, programs):
 
 
 def fill(text, folder):
-    return text.replace(b"@DIR@", os.fsencode(folder)).replace(
+    return text.replace(b"@HEAD@\n", HEAD).replace(b"@DIR@", os.fsencode(folder)).replace(
         b"@REDIS_URL@", b"unix://" + os.fsencode(folder) + b"/redis.sock")
 
 
 def copy_files(case, folder):
+    """All but what the runner itself reads."""
     for path in case.rglob("*"):
         name = path.relative_to(case)
         if path.is_dir():
@@ -153,6 +162,7 @@ def run_cmd(case, folder, programs):
 
 def verdict(case, folder, programs):
     """What is wrong, as text; empty: nothing."""
+    copy_files(HERE / "common", folder)
     copy_files(case, folder)
     server = Server(folder)
     try:
