@@ -19,8 +19,9 @@ build_packages=(
 )
 # shellcheck disable=SC2034
 test_packages=(
-  clang clang-format devscripts gearman-job-server gearman-tools git iproute2 mandoc nodejs openssl procps
-  prometheus python3-dateutil python3-jsonschema python3-pyte shellcheck util-linux
+  bash-completion clang clang-format devscripts fish gearman-job-server gearman-tools git iproute2 man-db
+  mandoc nodejs openssl patch procps prometheus python3-dateutil python3-jsonschema python3-pyte python3-yaml
+  shellcheck systemd util-linux zsh
 )
 
 # Installs those of the packages that are missing, as root or by sudo.

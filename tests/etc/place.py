@@ -1,10 +1,8 @@
 """Where everything is (run_etc.py sets it), and what several tests need."""
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
-import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
@@ -16,10 +14,6 @@ unit = manual = programs = None  # lists of them
 
 def page(name):
     return next(path for path in manual if path.name == name)
-
-
-def needs(tool):
-    return unittest.skipUnless(shutil.which(tool), f"there is no {tool}")
 
 
 def says(*command, **more):

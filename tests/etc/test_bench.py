@@ -86,7 +86,6 @@ class Bench(unittest.TestCase):
                           "tests/schedule/next-times\n", calls)
             self.assertEqual((told.returncode, told.stdout), (1, ""))
 
-    @place.needs("cc")
     def test_its_programs_compile_without_a_warning(self):
         for source in sorted((self.scripts / "bench.d").glob("*.c")):
             with self.subTest(source.name), tempfile.TemporaryDirectory() as folder:

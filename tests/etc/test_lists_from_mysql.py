@@ -232,8 +232,6 @@ class StandIn(Asked, unittest.TestCase):
 
 
 @unittest.skipUnless(os.environ.get("W8Y_TEST_LONG") == "1", "W8Y_TEST_LONG=1 asks for it")
-@place.needs("mariadbd")
-@place.needs("mariadb-install-db")
 class MariaDb(Asked, unittest.TestCase):
     columns_in_any_case = True
 

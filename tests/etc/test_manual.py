@@ -55,13 +55,10 @@ def options_of_page(text):
 
 
 class Pages(unittest.TestCase):
-    @place.needs("mandoc")
     def test_mandoc_finds_nothing(self):
         for path in place.manual:
             self.assertEqual(place.says("mandoc", "-T", "lint", "-W", "warning", path), "")
 
-    @place.needs("man")
-    @place.needs("groff")
     def test_man_finds_nothing(self):
         for path in place.manual:
             shown = subprocess.run(["man", "--warnings", "-l", path], capture_output=True, text=True,
@@ -265,8 +262,6 @@ class ApiPage(place.Folder, unittest.TestCase):
                 prefix = command[1].partition(":")[0]
                 place.wait_for(lambda: self.ask("GET", f"/api/v1/lists/{prefix}")[1][state], what=state)
 
-    @place.needs("redis-server")
-    @place.needs("redis-cli")
     def test_names_every_member(self):
         self.run_w8yd()
         status, answer = self.ask("GET", "/api/v1/status")

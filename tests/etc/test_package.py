@@ -2,11 +2,12 @@
 what they are for."""
 import json
 import re
-import shutil
 import subprocess
 import sys
 import unittest
 from pathlib import Path
+
+import yaml
 
 import place
 import test_installed
@@ -14,11 +15,6 @@ import test_installed
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests/package"))
 import dockerfile  # noqa: E402
-
-try:
-    import yaml
-except ImportError:
-    yaml = None
 
 
 def version():
@@ -47,9 +43,8 @@ class Version(unittest.TestCase):
         self.assertEqual((made.returncode, made.stderr), (0, ""))
         self.assertTrue(made.stdout.startswith(f"w8y ({version()}) "))
         self.assertLessEqual(max(map(len, made.stdout.splitlines())), 80)
-        if shutil.which("dpkg-parsechangelog"):
-            parsed = place.says("dpkg-parsechangelog", "-l-", "-S", "Version", input=made.stdout)
-            self.assertEqual(parsed.strip(), version())
+        parsed = place.says("dpkg-parsechangelog", "-l-", "-S", "Version", input=made.stdout)
+        self.assertEqual(parsed.strip(), version())
 
     def test_changelog_of_several_versions(self):
         text = ("# Changelog\n\n## 2.0, not released yet\n\n### Programs\n\n- Two.\n\n### Page\n\n- Three.\n\n"
@@ -164,7 +159,6 @@ class Container(unittest.TestCase):
     def test_config_of_compose_is_right(self):
         self.assertEqual(place.mistakes((self.folder / "w8y.toml").read_text()), "")
 
-    @unittest.skipUnless(yaml, "there is no yaml for Python")
     def test_compose_fits_the_image(self):
         services = yaml.safe_load((self.folder / "compose.yaml").read_text())["services"]
         w8yd = services["w8yd"]

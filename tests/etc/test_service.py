@@ -44,7 +44,6 @@ class Service(place.Folder, unittest.TestCase):
         drain = sum(seconds(defaults[key]) for key in ("drain_timeout", "kill_grace", "command_timeout"))
         self.assertGreater(seconds(self.setting("TimeoutStopSec")[0]), drain)
 
-    @place.needs("systemd-analyze")
     def test_verifies(self):
         w8yd = next(path for path in place.programs if path.name == "w8yd")
         for addition in (None, *self.additions):
@@ -58,7 +57,6 @@ class Service(place.Folder, unittest.TestCase):
                 said = [line for line in verified.stderr.splitlines() if "w8yd" in line]
                 self.assertEqual((verified.returncode, said), (0, []))
 
-    @place.needs("systemd-analyze")
     def test_what_is_not_hardened_has_its_reason(self):
         """Each finding of `systemd-analyze security` is named in the unit, with what it would cost."""
         unit = self.write("w8yd.service", self.text)
@@ -86,7 +84,6 @@ class Service(place.Folder, unittest.TestCase):
                               env={"PATH": "/usr/bin:/bin", **({"MAINPID": str(pid)} if pid else {})},
                               capture_output=True, check=False)
 
-    @place.needs("tail")
     def test_stop_waits_for_the_drain(self):
         drained = self.folder / "drained"
         main = subprocess.Popen(["/bin/sh", "-c", f"trap 'sleep 0.3; >{drained}; exit' TERM; "

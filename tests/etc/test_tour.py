@@ -105,7 +105,7 @@ class Tour(unittest.TestCase):
 
     def test_works_to_the_letter_and_asks_no_other_redis(self):
         possible = subprocess.run(self.inside("true"), capture_output=True, text=True, check=False)
-        if possible.returncode != 0 or not shutil.which("ip"):
+        if possible.returncode != 0:
             self.skipTest(f"no network of its own can be made here: {possible.stderr.strip()}")
         results, done = self.run_it()
         for number, (command, expected) in enumerate(commands()):

@@ -1,6 +1,5 @@
 """The examples: what their comments say, and a few items."""
 import re
-import shutil
 import subprocess
 import sys
 import unittest
@@ -60,7 +59,6 @@ class Python(ExampleOfKit, unittest.TestCase):
     written = property(lambda self: kit.source / "kits/python/example.py")
 
 
-@unittest.skipUnless(shutil.which("node"), "there is no node")
 class Node(ExampleOfKit, unittest.TestCase):
     command = property(lambda self: ["node", self.written])
     written = property(lambda self: kit.source / "kits/node/example.js")

@@ -1,6 +1,5 @@
 """What holds for each kit, whatever the language. tests/kits/program.* know the same words."""
 import json
-import shutil
 import signal
 import sys
 import unittest
@@ -290,7 +289,6 @@ class Python(Kit, unittest.TestCase):
     environment = property(lambda self: {"PYTHONPATH": str(kit.source / "kits/python")})
 
 
-@unittest.skipUnless(shutil.which("node"), "there is no node")
 class Node(Kit, unittest.TestCase):
     command = property(lambda self: ["node", kit.tests / "program.js"])
     environment = property(lambda self: {"KIT": str(kit.source / "kits/node/w8y-executor.js")})
