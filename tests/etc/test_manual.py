@@ -1,5 +1,4 @@
 """The man pages: well formed, complete, and with nothing in them that isn't so."""
-import http.client
 import json
 import re
 import socket
@@ -7,6 +6,7 @@ import subprocess
 import unittest
 
 import place
+from api_client import UnixConnection
 
 SECTIONS = {
     "Top level": "",
@@ -186,17 +186,6 @@ class MigratingPage(unittest.TestCase):
         self.assertEqual(found, expected)
 
 
-class UnixHttp(http.client.HTTPConnection):
-    def __init__(self, path):
-        super().__init__("localhost", timeout=20)
-        self.path = str(path)
-
-    def connect(self):
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(self.timeout)
-        self.sock.connect(self.path)
-
-
 def members(json_value):
     """The names of all members, however deep; but for tables, whose names are not ours."""
     if isinstance(json_value, list):
@@ -224,7 +213,7 @@ class ApiPage(place.Folder, unittest.TestCase):
         self.assertEqual(named, known)
 
     def ask(self, method, path, body=None):
-        connection = UnixHttp(self.folder / "w8yd.sock")
+        connection = UnixConnection(str(self.folder / "w8yd.sock"))
         self.addCleanup(connection.close)
         connection.request(method, path, body)
         answer = connection.getresponse()

@@ -1,21 +1,17 @@
 """Alerts and the dashboard, by what promtool and a w8yd say."""
-import http.client
 import json
 import re
 import shutil
 import signal
-import socket
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
 from pathlib import Path
 
 import place
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from private_redis import Redis  # noqa: E402
+from api_client import UnixConnection
+from private_redis import Redis
 
 HERE = Path(__file__).resolve().parent
 CONFIG = """
@@ -85,9 +81,7 @@ class Scrape:
         )
 
     def ask(self):
-        connection = http.client.HTTPConnection("localhost", timeout=60)
-        connection.sock = socket.socket(socket.AF_UNIX)
-        connection.sock.connect(str(self.folder / "w8yd.sock"))
+        connection = UnixConnection(str(self.folder / "w8yd.sock"))
         connection.request("GET", "/metrics")
         text = connection.getresponse().read().decode()
         connection.close()

@@ -1,13 +1,12 @@
 """What others write into the fleet's keys and say on its channel, beside hosts at work."""
 import contextlib
-import http.client
 import json
 import os
 import random
-import socket
 import threading
 import time
 
+from api_client import UnixConnection
 from harness import Host, World, wait_for
 from matrix import in_time, row
 
@@ -17,20 +16,9 @@ FLEET = "w8y-fleet"
 SIMULATED = 1000
 
 
-class Api(http.client.HTTPConnection):
-    def __init__(self, path):
-        super().__init__("localhost", timeout=20)
-        self._path = path
-
-    def connect(self):
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(self.timeout)
-        self.sock.connect(self._path)
-
-
 def ask(host, path):
     """The status and the object of an answer."""
-    connection = Api(f"{host.home}/w8yd.sock")
+    connection = UnixConnection(f"{host.home}/w8yd.sock")
     with contextlib.closing(connection):
         connection.request("GET", path)
         response = connection.getresponse()

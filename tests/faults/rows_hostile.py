@@ -1,7 +1,6 @@
 """A server that means harm."""
 import re
 import sys
-import time
 from pathlib import Path
 
 from forger import Forger, bulk, text

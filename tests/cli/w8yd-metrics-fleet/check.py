@@ -1,28 +1,18 @@
 """Compares what hosts of a fleet tell at /metrics."""
-import http.client
 import json
 import re
-import socket
 import subprocess
 import sys
 import time
 
+from api_client import UnixConnection
+
 END = time.monotonic() + 90
-
-
-class Unix(http.client.HTTPConnection):
-    def __init__(self, path):
-        super().__init__("localhost", timeout=60)
-        self.path = path
-
-    def connect(self):
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.connect(self.path)
 
 
 def metrics(name):
     """Samples by their text before the value; none, if the host is not there yet."""
-    connection = Unix(name)
+    connection = UnixConnection(name)
     try:
         connection.request("GET", "/metrics")
         text = connection.getresponse().read().decode()

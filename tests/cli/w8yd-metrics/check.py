@@ -1,21 +1,15 @@
 """Asks for /metrics, and compares with what is so."""
 import collections
-import http.client
 import re
-import socket
 import subprocess
 import sys
 import time
 
-
-class Unix(http.client.HTTPConnection):
-    def connect(self):
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.connect("w8yd.sock")
+from api_client import UnixConnection
 
 
 def ask(method="GET"):
-    connection = Unix("localhost", timeout=60)
+    connection = UnixConnection("w8yd.sock")
     connection.request(method, "/metrics")
     answer = connection.getresponse()
     body = answer.read().decode()
