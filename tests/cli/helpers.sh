@@ -42,3 +42,52 @@ says() {
 
 # Milliseconds on a clock that does not jump.
 now_ms() { awk '{ printf "%d", $1 * 1000 }' /proc/uptime; }
+
+# A port of 127.0.0.1 that nobody has, nor the one of a cluster's bus above it.
+free_port() {
+  python3 - <<'END'
+import random, socket
+while True:
+    port = random.randrange(11000, 22000)
+    with socket.socket() as one, socket.socket() as bus:
+        try:
+            one.bind(("127.0.0.1", port))
+            bus.bind(("127.0.0.1", port + 10000))
+        except OSError:
+            continue
+    print(port)
+    break
+END
+}
+
+# A primary, the sentinel that watches it as "main", and a cluster of one node: $primary, $sentinel and
+# $node are their ports, p.sock, s.sock and n.sock their sockets.
+start_topology() {
+  primary=$(free_port) sentinel=$(free_port) node=$(free_port)
+  mkdir p s n
+  printf '%s\n' "port $sentinel" "bind 127.0.0.1" "unixsocket $DIR/s.sock" \
+    "sentinel monitor main 127.0.0.1 $primary 1" >s/sentinel.conf
+  (cd p && exec redis-server --port "$primary" --bind 127.0.0.1 --unixsocket "$DIR/p.sock" --save '') >p.log &
+  _topology=$!
+  (cd s && exec redis-server sentinel.conf --sentinel) >s.log &
+  _topology="$_topology $!"
+  (cd n && exec redis-server --port "$node" --bind 127.0.0.1 --unixsocket "$DIR/n.sock" --save '' \
+    --cluster-enabled yes) >n.log &
+  _topology="$_topology $!"
+  trap 'kill $_topology' EXIT
+  wait_for 'redis-cli -s p.sock ping && redis-cli -s s.sock ping && redis-cli -s n.sock ping'
+  redis-cli -s n.sock cluster addslotsrange 0 16383 >/dev/null
+  wait_for 'redis-cli -s n.sock cluster info | grep -q cluster_state:ok'
+}
+
+# rights.py on the page w8y-security(7) and on a server.
+rights() { python3 "$DIR/rights.py" "$@"; }
+page=$MANUAL/w8y-security.7
+
+# grant NUMBER [sed program]: gives the user w8y, whose password is "secret" and in the file password,
+# the rights of the page's command with this number.
+grant() {
+  [ -e password ] || (umask 077 && echo secret >password)
+  rights block "$page" "$1" | sed "s/^redis-cli/r/; s/SECRET/secret/; ${2-}" >granted
+  . ./granted >/dev/null
+}

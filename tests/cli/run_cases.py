@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs test cases that are folders a person can read.
 
-    run_cases.py --bin BUILD/src/app [-j N] [--keep] [CASE...]
+    run_cases.py --bin BUILD/src/app [-j N] [--keep] [--sanitized | CASE...]
 
 A case is a folder beside this file:
     cmd          a shell script; helpers.sh says what it finds defined
@@ -199,6 +199,19 @@ def shared_accounts(cases):
             if user != "nobody" and len(names) > 1}
 
 
+def sanitized_cases():
+    """Those that the file under_sanitizers names, each with its reason."""
+    cases = []
+    for line in (HERE / "under_sanitizers").read_text().splitlines():
+        if not line or line.startswith("#"):
+            continue
+        name, _, reason = line.partition(": ")
+        if not reason or not (HERE / name / "cmd").exists():
+            sys.exit(f"under_sanitizers: not a case with a reason: {line}; write CASE: REASON or remove the line")
+        cases.append(HERE / name)
+    return sorted(cases)
+
+
 def run_case(case, top, programs, keep):
     folder = top / case.name
     folder.mkdir()
@@ -216,13 +229,16 @@ def main():
     parser.add_argument("--bin", type=pathlib.Path, required=True, help="where the programs are")
     parser.add_argument("-j", type=int, default=min(4, 2 * (os.cpu_count() or 1)), help="at once")
     parser.add_argument("--keep", action="store_true", help="leave the folders of the cases")
+    parser.add_argument("--sanitized", action="store_true", help="the cases that under_sanitizers names")
     parser.add_argument("cases", nargs="*", help="names; all, if there are none")
     arguments = parser.parse_args()
 
     cases = sorted(path.parent for path in HERE.glob("*/cmd"))
     for user, names in shared_accounts(cases).items():
         sys.exit(f"{' and '.join(names)} run programs as {user}: give each an account of its own")
-    if arguments.cases:
+    if arguments.sanitized:
+        cases = sanitized_cases()
+    elif arguments.cases:
         cases = [HERE / name.strip("/") for name in arguments.cases]
     binaries = arguments.bin.resolve()
     programs = {"W8Y": f"{binaries}/w8y", "W8YD": f"{binaries}/w8yd", "W8YCTL": f"{binaries}/w8yctl"}
