@@ -256,41 +256,6 @@ def servers_in_trouble(place):
     wait_for(lambda: host.says("connected to gearmand server=127.0.0.1:%d" % gone) == 1 or
              host.says("gearmand is back") >= 1, what="the end of the trouble")
     assert host.says("gearmand can't be used; trying again") <= 4, host.text()
-    # One that stops in the middle of its work costs the others a moment.
-    second.process.send_signal(19)
-    for _ in range(5):
-        assert client.do("work", b"x")[-1][0] == "complete"
-    second.process.send_signal(18)
-    assert other.do("work", b"x")[-1][0] == "complete"
-
-
-@case
-def killed_and_back(place):
-    """A server with a persistent queue is killed under load: no background job is lost, none is
-    reported twice."""
-    server = place.gearmand("--queue-type=libsqlite3", f"--libsqlite3-db={place.home}/queue.db")
-    host = place.host([server], one_list(concurrency=6, more="history = 100000"))
-    note = str(place.home / "notes")
-    given = []
-    for round_ in range(3):
-        client = place.client(server)
-        for i in range(60):
-            unique = f"j{round_}-{i}"
-            client.submit("work", place.order(note=note), unique, "background")
-            given.append(unique)
-        wait_for(lambda want=len(given) // 2: len(place.notes()) > want, what="half of them")
-        server.stop()
-        server.start()
-    wait_for(lambda: server.counts("work")[:2] == (0, 0) and
-             {each[1] for each in place.notes()} >= set(given), what="all jobs")
-    wait_for(lambda: {each["item"] for each in host.history("work")
-                      if each["outcome"] == "succeeded"} >= set(given)
-             or host.list("work")["running"] == 0, what="all ends")
-    done = [each["item"] for each in host.history("work") if each["outcome"] == "succeeded"]
-    assert len(done) == len(set(done)), [each for each in done if done.count(each) > 1]
-    others = {each["outcome"] for each in host.history("work")} - {"succeeded"}
-    assert others <= {"lost"}, others
-    print(f"    {len(given)} jobs, {len(place.notes())} runs, {len(done)} reported")
 
 
 @case
@@ -434,23 +399,6 @@ def no_redis(place):
     host.reload(one_list())
     assert place.client(server).do("work", b"z")[-1][0] == "complete"
     assert host.end() == 0
-
-
-@case
-def redis_away(place):
-    """Jobs go on without it; what was kept is written when it is back."""
-    server = place.gearmand()
-    host = place.host([server], one_list())
-    client = place.client(server)
-    assert client.do("work", b"1", "first")[-1][0] == "complete"
-    wait_for(lambda: host.history("work"), what="history")
-    place.redis.kill()
-    wait_for(lambda: not host.status()["redis"]["connected"], what="Redis to be missed")
-    for i in range(5):
-        assert client.do("work", b"2", f"away{i}")[-1][0] == "complete"
-    place.redis.start()
-    wait_for(lambda: len(host.history("work")) == 5, what="the history that was kept")
-    assert {each["item"] for each in host.history("work")} == {f"away{i}" for i in range(5)}
 
 
 def main():
