@@ -1,4 +1,5 @@
 """Where everything is (run_etc.py sets it), and what several tests need."""
+import functools
 import re
 import subprocess
 import sys
@@ -44,6 +45,7 @@ def commands_of(help_text):
     return set(re.findall(r"(?m)^  ([a-z][a-z-]*)", part))
 
 
+@functools.cache
 def help_texts(program):
     """Of the program, and of each of its commands, by name; "" is the program itself, and a command
     of a group has both names: "schedule set"."""
