@@ -47,10 +47,11 @@ TEST_CASE("one list has all the room there is for long items, and no more") {
 }
 
 TEST_CASE("however many lists there are, they hold no more together than the bound") {
+  constexpr std::size_t count = 200;
   ItemRoom room(64 * mebibyte);
   std::vector<std::unique_ptr<List>> lists;
   std::size_t held = 0;
-  for (int i = 0; i < 1000; ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     lists.push_back(std::make_unique<List>(room));
     held += lists.back()->claim(16 * mebibyte);
   }
@@ -59,7 +60,7 @@ TEST_CASE("however many lists there are, they hold no more together than the bou
   // Each has its turn: whoever has waited longest is the first to be told.
   std::vector<List*> holders{lists[0].get()};
   std::size_t served = 0;
-  while (served < 999) {
+  while (served < count - 1) {
     List* next = nullptr;
     REQUIRE_FALSE(holders.empty());
     holders.front()->holds.pop_back();
