@@ -7,32 +7,22 @@
     rights.py done SOCKET               the commands that anybody has had carried out
 """
 import re
-import socket
 import sys
 
+from private_redis import RedisError, Wire
 
-class Redis:
-    def __init__(self, path):
-        plug = socket.socket(socket.AF_UNIX)
-        plug.connect(path)
-        self.file = plug.makefile("rwb")
 
-    def ask(self, *words):
-        data = [word.encode() for word in words]
-        self.file.write(b"*%d\r\n" % len(data))
-        for word in data:
-            self.file.write(b"$%d\r\n%s\r\n" % (len(word), word))
-        self.file.flush()
-        return self.answer()
+def text(reply):
+    if isinstance(reply, list):
+        return [text(each) for each in reply]
+    return reply.decode() if isinstance(reply, bytes) else reply
 
-    def answer(self):
-        line = self.file.readline()[:-2].decode()
-        kind, rest = line[0], line[1:]
-        if kind == "$":
-            return self.file.read(int(rest) + 2)[:-2].decode() if rest != "-1" else None
-        if kind == "*":
-            return [self.answer() for _ in range(int(rest))]
-        return int(rest) if kind == ":" else rest
+
+def ask(wire, *words):
+    try:
+        return text(wire.ask(*words))
+    except RedisError as error:
+        return str(error)
 
 
 def blocks(page):
@@ -57,27 +47,27 @@ def named(page, *numbers):
 
 def allowed(path, user):
     """DRYRUN looks at the number of words before it looks at the rights, and at keys after."""
-    redis = Redis(path)
+    redis = Wire(path)
     found = []
-    for name in sorted(redis.ask("COMMAND", "LIST")):
+    for name in sorted(ask(redis, "COMMAND", "LIST")):
         words = name.split("|")
         # [name, arity, …, subcommands]: a command that has some is judged by those.
-        about = redis.ask("COMMAND", "INFO", name)[0]
+        about = ask(redis, "COMMAND", "INFO", name)[0]
         if len(about) > 9 and about[9]:
             continue
         words += ["1"] * max(abs(about[1]) - len(words), 0)
-        if "no permissions to run" not in redis.ask("ACL", "DRYRUN", user, *words):
+        if "no permissions to run" not in ask(redis, "ACL", "DRYRUN", user, *words):
             found.append(name)
     return found
 
 
 def refused(path):
-    entries = [dict(zip(entry[::2], entry[1::2])) for entry in Redis(path).ask("ACL", "LOG", "128")]
+    entries = [dict(zip(entry[::2], entry[1::2])) for entry in ask(Wire(path), "ACL", "LOG", "128")]
     return sorted({f"{each['username']}: {each['reason']} {each['object']}" for each in entries})
 
 
 def done(path):
-    stats = Redis(path).ask("INFO", "commandstats")
+    stats = ask(Wire(path), "INFO", "commandstats")
     found = re.findall(r"cmdstat_([^:]+):calls=(\d+)", stats)
     return sorted(name for name, calls in found if int(calls) > 0)
 

@@ -1,12 +1,12 @@
 """Asks for everything, in every way that is told of, and in some that are not."""
 import os
 import re
-import socket
 import sys
 import time
 from urllib.parse import quote
 
 from api_client import Api
+from private_redis import Wire
 
 port = int(sys.argv[1])
 unix = Api(os.environ["SOCKET"])
@@ -87,16 +87,9 @@ for number in range(130):
 
 
 def redis(*commands):
-    """By hand: a client of one's own would be a package more."""
-    with socket.socket(socket.AF_UNIX) as sock:
-        sock.settimeout(60)
-        sock.connect(os.environ["DIR"] + "/redis.sock")
-        sock.sendall(b"".join(
-            b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(w), w) for w in words)
-            for words in ([str(word).encode() if not isinstance(word, bytes) else word for word in one]
-                          for one in commands)))
-        file = sock.makefile("rb")
-        return [file.readline() for _ in commands]
+    with Wire(os.environ["DIR"] + "/redis.sock", timeout=60) as wire:
+        for words in commands:
+            wire.ask(*words)
 
 
 redis(*lines)
@@ -301,7 +294,8 @@ for path in ("/", "/page/", "/metrics", "/api/v1/events?run=none", "/api/v1/live
 assert tcp.ask("POST", "/api/v1/drain?host=there", {})[0] == 200
 
 title("without Redis")
-redis(("SHUTDOWN", "NOSAVE"))
+with Wire(os.environ["DIR"] + "/redis.sock") as wire:
+    wire.send("SHUTDOWN", "NOSAVE")
 wait_for("its end", lambda: unix.get("/api/v1/feeds")[0] == 503)
 for path in ("/api/v1/runs", "/api/v1/lists/work/items", "/api/v1/lists/work/items/good", "/api/v1/schedules",
              "/api/v1/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV"):
