@@ -1,7 +1,8 @@
 """A way to Redis that replaces single replies."""
 import collections
-import socket
 import threading
+
+from proxy import Relay
 
 
 def bulk(size, byte=b"x"):
@@ -32,19 +33,14 @@ def read_command(stream):
     return words
 
 
-class Forger:
-    """Listens on a unix socket, and passes commands and replies on, but for one forged reply."""
+class Forger(Relay):
+    """Passes commands and replies on, but for one forged reply."""
 
     def __init__(self, path, server):
-        self.server = str(server)
-        self.listener = socket.socket(socket.AF_UNIX)
-        self.listener.bind(str(path))
-        self.listener.listen(64)
-        self.url = f"unix://{path}"
         self.lock = threading.Lock()
         self.forged = None  # a word of the command, and the reply
         self.sent = False
-        threading.Thread(target=self._accept, daemon=True).start()
+        super().__init__(path, server)
 
     def forge(self, word, reply):
         """The next reply to a command that starts so, or to a script ("EVAL"), is this one."""
@@ -55,33 +51,8 @@ class Forger:
         """All of it, or as much as w8yd has read before it closed the connection."""
         return self.sent
 
-    def close(self):
-        self.listener.close()
-
-    def _accept(self):
-        while True:
-            try:
-                client, _ = self.listener.accept()
-            except OSError:
-                return
-            server = socket.socket(socket.AF_UNIX)
-            server.connect(self.server)
-            sent = collections.deque()
-            for target in (self._up, self._down):
-                threading.Thread(target=self._guarded, args=(target, client, server, sent),
-                                 daemon=True).start()
-
-    @staticmethod
-    def _guarded(target, client, server, sent):
-        try:
-            target(client, server, sent)
-        except (OSError, EOFError, ValueError):
-            pass
-        for end in (client, server):
-            try:
-                end.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
+    def _begin(self):
+        return (collections.deque(),)  # commands that have no reply yet
 
     @staticmethod
     def _up(client, server, sent):

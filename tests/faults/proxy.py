@@ -6,25 +6,15 @@ import threading
 import time
 
 
-class Proxy:
-    """Listens on a unix socket, and passes on to another. `mode` says what becomes of replies:
+class Relay:
+    """Listens on a unix socket. For each client it connects to the server, and runs `_up` and `_down` side by side."""
 
-    pass     unchanged
-    half     each connection brings some bytes more, and then nothing
-    cut      each connection brings some bytes more, and is closed in the middle
-    garbage  random bytes in place of replies
-    dribble  a byte at a time
-    deaf     what is sent isn't read
-    """
-
-    def __init__(self, path, server, seed):
+    def __init__(self, path, server):
         self.path, self.server = str(path), str(server)
-        self.mode = "pass"
-        self.random = random.Random(seed)
+        self.connections = 0
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(self.path)
         self.listener.listen(64)
-        self.connections = 0
         threading.Thread(target=self._accept, daemon=True).start()
 
     @property
@@ -34,6 +24,10 @@ class Proxy:
     def close(self):
         self.listener.close()
         os.unlink(self.path)
+
+    def _begin(self):
+        """What both directions of one connection share, besides their sockets."""
+        return ()
 
     def _accept(self):
         while True:
@@ -48,21 +42,38 @@ class Proxy:
             except OSError:
                 client.close()
                 continue
-            for target, *ends in ((self._up, client, server), (self._down, server, client)):
-                threading.Thread(target=self._guarded, args=(target, *ends), daemon=True).start()
+            shared = self._begin()
+            for target in (self._up, self._down):
+                threading.Thread(target=self._guarded, args=(target, client, server, *shared), daemon=True).start()
 
-    def _guarded(self, target, source, sink):
+    @staticmethod
+    def _guarded(target, client, server, *shared):
         try:
-            target(source, sink)
-        except OSError:
+            target(client, server, *shared)
+        except (OSError, EOFError, ValueError):
             pass
-        finally:
-            for end in (source, sink):
-                try:
-                    end.shutdown(socket.SHUT_RDWR)
-                except OSError:
-                    pass
-                end.close()
+        for end in (client, server):
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+
+class Proxy(Relay):
+    """Listens on a unix socket, and passes on to another. `mode` says what becomes of replies:
+
+    pass     unchanged
+    half     each connection brings some bytes more, and then nothing
+    cut      each connection brings some bytes more, and is closed in the middle
+    garbage  random bytes in place of replies
+    dribble  a byte at a time
+    deaf     what is sent isn't read
+    """
+
+    def __init__(self, path, server, seed):
+        self.mode = "pass"
+        self.random = random.Random(seed)
+        super().__init__(path, server)
 
     def _up(self, client, server):
         while data := client.recv(65536):
@@ -70,7 +81,7 @@ class Proxy:
                 time.sleep(0.02)
             server.sendall(data)
 
-    def _down(self, server, client):
+    def _down(self, client, server):
         left = self.random.randrange(1, 400)  # bytes until a half or a cut connection is spoilt
         while data := server.recv(65536):
             mode = self.mode
