@@ -1,11 +1,25 @@
-"""Runs a program with a terminal as its standard output, and shows what it writes there."""
+"""Runs a program on a terminal of so many columns, and shows what it writes; fails if a line of a
+table is wider."""
+import fcntl
 import os
 import pty
+import struct
 import sys
+import termios
 
-
-def read(fd):
-    return os.read(fd, 65536).replace(b"\033", b"ESC").replace(b"\r\n", b"\n")
-
-
-sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:], read)))
+width = int(sys.argv[1])
+pid, fd = pty.fork()
+if pid == 0:
+    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
+    os.execvp(sys.argv[2], sys.argv[2:])
+text = b""
+try:
+    while part := os.read(fd, 65536):
+        text += part
+except OSError:  # the end of a terminal
+    pass
+for line in text.decode().replace("\033", "ESC").splitlines():
+    print(line)
+    if len(line) > width and "--wide" not in sys.argv:
+        print(f"{len(line)} columns!")
+os.waitpid(pid, 0)
