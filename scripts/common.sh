@@ -80,6 +80,6 @@ configure() {
 build_release() {
   need "${build_packages[@]}"
   mkdir -p "$root/build"
-  CC=gcc CXX=g++ configure "$root/build/gcc" -Dbuildtype=release
+  CC=gcc CXX=g++ configure "$root/build/gcc"
   ninja -C "$root/build/gcc" --quiet "$@"
 }

@@ -55,7 +55,7 @@ def build(source: pathlib.Path) -> pathlib.Path:
     """A release build of the programs that are measured, in a folder of its own: not as tests are built."""
     folder = source / "build" / "bench"
     if not (folder / "build.ninja").exists():
-        subprocess.run(["meson", "setup", folder, source, "-Dbuildtype=release", "-Dtests=false"],
+        subprocess.run(["meson", "setup", folder, source, "-Dtests=false"],
                        env={**os.environ, "CC": "gcc", "CXX": "g++"}, stdout=sys.stderr, check=True)
     subprocess.run(["ninja", "-C", folder, "--quiet", "src/app/w8yd", "src/app/w8y", "src/app/w8yctl"],
                    stdout=sys.stderr, check=True)

@@ -1,6 +1,7 @@
 // JSON as a tree of nodes with their places, as lists_from may print it.
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <iterator>
 #include <utility>

@@ -34,7 +34,7 @@ bool is_served(ListState state) {
 }
 
 /// Items in a state, as far as it is known.
-std::uint64_t count_of(const ListStatus& list, std::string_view state) {
+std::uint64_t jobs_in_state(const ListStatus& list, std::string_view state) {
   if (!list.figures) return 0;
   for (const auto& [name, items] : list.figures->items)
     if (name == state) return items;
@@ -96,9 +96,10 @@ void Problems::add(const ListStatus& list) {
   if (list.state == ListState::starved) add(Kind::starved, list.why, list);
   if (list.state == ListState::refused) add(Kind::refused, list.why, list);
   if (list.quarantined.value_or(0) > 0) add(Kind::quarantined, "", list, *list.quarantined);
-  if (const std::uint64_t jobs = count_of(list, "bad"); jobs > 0)
+  if (const std::uint64_t jobs = jobs_in_state(list, "bad"); jobs > 0)
     add(Kind::invalid, "", list, jobs);
-  if (const std::uint64_t jobs = count_of(list, "died"); jobs > 0) add(Kind::died, "", list, jobs);
+  if (const std::uint64_t jobs = jobs_in_state(list, "died"); jobs > 0)
+    add(Kind::died, "", list, jobs);
   if (const std::string why = why_slow(list); !why.empty()) add(Kind::slow, why, list);
   if (list.pause)
     add(Kind::paused, pause_text(*list.pause, host_.now), list);

@@ -9,8 +9,8 @@ namespace w8y::redis {
 
 namespace {
 
-constexpr Duration first_pause = std::chrono::milliseconds(50);
-constexpr Duration longest_pause = std::chrono::seconds(1);
+constexpr Duration first_reload_pause = std::chrono::milliseconds(50);
+constexpr Duration longest_reload_pause = std::chrono::seconds(1);
 /// In one refresh: the rest has its turn if these don't answer, which a cluster of some size never
 /// lets happen.
 constexpr std::size_t most_asked = 16;
@@ -45,9 +45,9 @@ void ClusterView::refresh() {
     again_ = true;
   } else if (!timer_.pending()) {
     const Instant now = loop_.now();
-    if (now - last_ > 2 * longest_pause) pause_ = {};
+    if (now - last_ > 2 * longest_reload_pause) pause_ = {};
     const Instant at = pause_ == Duration{} ? now : std::max(now, last_ + jittered(pause_));
-    pause_ = pause_ == Duration{} ? first_pause : std::min(pause_ * 2, longest_pause);
+    pause_ = pause_ == Duration{} ? first_reload_pause : std::min(pause_ * 2, longest_reload_pause);
     timer_.set(at, [this] { refresh_now(); });
   }
 }

@@ -1,4 +1,5 @@
 // For schema_check.py: what the parser knows, and what it says of given files.
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <iterator>

@@ -1,5 +1,6 @@
 // What a server writes, or whoever stands in its place: read in any portions, looked at from every
 // side.
+#include <algorithm>
 #include <string>
 
 #include "fuzz.hpp"

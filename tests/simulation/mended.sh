@@ -28,7 +28,7 @@ begin() {
       mkdir -p "$(dirname "$tree/$file")"
       cp -p "$root/$file" "$tree/$file"
     done
-  CC=gcc CXX=g++ meson setup "$build" "$tree" -Dbuildtype=release >"$folder/setup.log"
+  CC=gcc CXX=g++ meson setup "$build" "$tree" >"$folder/setup.log"
   [ -f "$root/build/gcc/.ninja_log" ] || return 0
   (cd "$root/build/gcc" &&
     find . -type f ! -perm -u=x ! -path './meson-*' ! -name build.ninja -print0 |

@@ -12,7 +12,7 @@ namespace w8y::store {
 namespace {
 
 /// Of a hash that is too much for one answer.
-constexpr const char* page = "16";
+constexpr const char* fields_at_once = "16";
 
 std::optional<std::string> text_of(const redis::ReplyCopy& value) {
   return value.is_nil() ? std::nullopt : std::optional(value.text);
@@ -155,7 +155,7 @@ ScheduleChanges::Fields ScheduleChanges::fields(const std::string& hash) {
   std::set<Job> seen;  // HSCAN may tell of one twice
   std::string cursor = "0";
   do {
-    redis::ReplyCopy reply = client_.call({"HSCAN", hash, cursor, "COUNT", page});
+    redis::ReplyCopy reply = client_.call({"HSCAN", hash, cursor, "COUNT", fields_at_once});
     if (reply.elements.size() < 2) break;
     cursor = reply.elements[0].text;
     take(std::move(reply.elements[1].elements));

@@ -1,4 +1,0 @@
-// As std.hpp, for the tests.
-#include <doctest/doctest.h>
-
-#include "std.hpp"
