@@ -1,10 +1,9 @@
 #include "ops/curl.hpp"
 
-#include <dlfcn.h>
-
 #include <stdexcept>
 #include <string>
-#include <type_traits>
+
+#include "core/optional_library.hpp"
 
 namespace w8y::ops {
 
@@ -20,31 +19,25 @@ const Curl& Curl::get() {
   return library;
 }
 
-Curl::Curl() {
-  void* library = dlopen(curl_name, RTLD_NOW | RTLD_LOCAL);
-  const auto find = [library](auto& function, const char* name) {
-    function = library == nullptr
-                   ? nullptr
-                   : reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));
-    if (function != nullptr) return;
-    const char* why = dlerror();
-    throw std::runtime_error("HTTP can't be spoken on this host: " +
-                             std::string(why != nullptr ? why : curl_name) + "; install libcurl 4");
-  };
+Curl::Curl() try {
+  const OptionalLibrary library(curl_name);
   decltype(&curl_global_init) global_init = nullptr;
-  find(global_init, "curl_global_init");
-  find(easy_init, "curl_easy_init");
-  find(easy_cleanup, "curl_easy_cleanup");
-  find(easy_reset, "curl_easy_reset");
-  find(easy_setopt, "curl_easy_setopt");
-  find(easy_getinfo, "curl_easy_getinfo");
-  find(easy_perform, "curl_easy_perform");
-  find(easy_strerror, "curl_easy_strerror");
-  find(slist_append, "curl_slist_append");
-  find(slist_free_all, "curl_slist_free_all");
+  library.find(global_init, "curl_global_init");
+  library.find(easy_init, "curl_easy_init");
+  library.find(easy_cleanup, "curl_easy_cleanup");
+  library.find(easy_reset, "curl_easy_reset");
+  library.find(easy_setopt, "curl_easy_setopt");
+  library.find(easy_getinfo, "curl_easy_getinfo");
+  library.find(easy_perform, "curl_easy_perform");
+  library.find(easy_strerror, "curl_easy_strerror");
+  library.find(slist_append, "curl_slist_append");
+  library.find(slist_free_all, "curl_slist_free_all");
   // No TLS on a unix socket, nor on loopback.
   if (const CURLcode result = global_init(CURL_GLOBAL_NOTHING); result != CURLE_OK)
     throw std::runtime_error(easy_strerror(result));
+} catch (const std::runtime_error& error) {
+  throw std::runtime_error("HTTP can't be spoken on this host: " + std::string(error.what()) +
+                           "; install libcurl 4");
 }
 
 }  // namespace w8y::ops

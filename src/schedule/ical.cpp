@@ -1,9 +1,6 @@
 #include "schedule/ical.hpp"
 
-#include <dlfcn.h>
-
-#include <type_traits>
-
+#include "core/optional_library.hpp"
 #include "schedule/schedule.hpp"
 
 namespace w8y::schedule {
@@ -20,23 +17,17 @@ const Ical& Ical::get() {
   return library;
 }
 
-Ical::Ical() {
-  void* library = dlopen(ical_name, RTLD_NOW | RTLD_LOCAL);
+Ical::Ical() try {
+  const OptionalLibrary library(ical_name);
+  library.find(from_string, "icalrecurrencetype_from_string");
+  library.find(day_position, "icalrecurrencetype_day_position");
+  library.find(day_of_week, "icalrecurrencetype_day_day_of_week");
   decltype(&icalerror_set_errors_are_fatal) set_fatal = nullptr;
-  const auto find = [library](auto& function, const char* name) {
-    function = library == nullptr
-                   ? nullptr
-                   : reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));
-    if (function != nullptr) return;
-    const char* why = dlerror();
-    throw NoIcal("schedules can't be read on this host: " +
-                 std::string(why != nullptr ? why : ical_name) + "; install libical 3");
-  };
-  find(from_string, "icalrecurrencetype_from_string");
-  find(day_position, "icalrecurrencetype_day_position");
-  find(day_of_week, "icalrecurrencetype_day_day_of_week");
-  find(set_fatal, "icalerror_set_errors_are_fatal");
+  library.find(set_fatal, "icalerror_set_errors_are_fatal");
   set_fatal(0);
+} catch (const std::runtime_error& error) {
+  throw NoIcal("schedules can't be read on this host: " + std::string(error.what()) +
+               "; install libical 3");
 }
 
 std::string why_no_schedules() {
