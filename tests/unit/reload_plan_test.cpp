@@ -109,7 +109,7 @@ TEST_CASE("ten thousand lists at rest are small") {
   CHECK(sizeof(Rule) <= 248);
   CHECK(sizeof(Poller) <= 208);
   CHECK(sizeof(ServedList) <= 112);
-  CHECK(sizeof(source::CircularSource) <= 216);
+  CHECK(sizeof(source::CircularSource) <= 240);
   CHECK(sizeof(IdlePolls::Sleeper) <= 56);
 }
 

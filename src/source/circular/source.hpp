@@ -16,7 +16,6 @@
 #include <w8y/source.hpp>
 
 #include "source/claim_relay.hpp"
-#include "source/moment.hpp"
 #include "store/circular/list.hpp"
 
 namespace w8y::source {
@@ -142,13 +141,13 @@ class CircularSource final : public Source,
   bool scarce_ = false;      ///< the last whole pass found too little: next, only the ends
   bool owes_whole_ = false;  ///< something became free: a whole pass, if the ends don't have it
   ClaimEnd last_ = ClaimEnd::more;  ///< what the last claim came to
-  Moment free_at_;                  ///< when an item may become free, as a claim saw it
-  Moment wake_due_;
+  std::optional<Instant> free_at_;  ///< when an item may become free, as a claim saw it
+  std::optional<Instant> wake_due_;
   Instant looked_at_{};   ///< the last look or whole pass
   Instant woke_at_{};     ///< the last claim for a wake
   Instant claimed_at_{};  ///< the last claim was answered
 
-  Moment whole_at_;  ///< when the ends are no longer enough
+  std::optional<Instant> whole_at_;  ///< when the ends are no longer enough
 };
 
 }  // namespace w8y::source
