@@ -189,9 +189,8 @@ class IdlePolls {
   /// The longest fair pause by which a turn of now may have been planned.
   Duration planned_by_ = shortest_pause;
   std::uint64_t random_;
-  Duration offbeat_;                                       ///< of this host against others
-  std::map<Instant, Due> due_;                             ///< none is empty
-  std::vector<std::pair<std::uint64_t, Sleeper*>> order_;  ///< only in sort()
+  Duration offbeat_;            ///< of this host against others
+  std::map<Instant, Due> due_;  ///< none is empty
   std::size_t sleepers_ = 0;
   double load_ = 0;       ///< commands that a turn of all sleepers comes to
   double paid_each_ = 0;  ///< commands that who has owed all the time has been given

@@ -106,20 +106,11 @@ void IdlePolls::remove_last(std::map<Instant, Due>::iterator due) {
   --sleepers_;
 }
 
-/// Each is looked at once, for they are wherever their lists are: far from each other, so the
-/// memory of some is asked for ahead.
 void IdlePolls::sort(Due& due) {
-  constexpr std::size_t ahead = 8;
-  order_.clear();
-  for (std::size_t i = 0; i < due.sleepers.size(); ++i) {
-    if (i + ahead < due.sleepers.size()) __builtin_prefetch(due.sleepers[i + ahead]);
-    order_.emplace_back(due.sleepers[i]->number_, due.sleepers[i]);
-  }
-  std::sort(order_.begin(), order_.end(), std::greater<>());
-  for (std::uint32_t place = 0; place < order_.size(); ++place) {
-    due.sleepers[place] = order_[place].second;
+  std::sort(due.sleepers.begin(), due.sleepers.end(),
+            [](const Sleeper* a, const Sleeper* b) { return a->number_ > b->number_; });
+  for (std::uint32_t place = 0; place < due.sleepers.size(); ++place)
     due.sleepers[place]->place_ = place;
-  }
   due.sorted = true;
 }
 

@@ -74,12 +74,8 @@ void LookBatcher::if_empty(Empty& list) {
 
 void LookBatcher::answer(const Empties& batch, std::size_t begin, std::size_t end,
                          const LookReply& reply) {
-  constexpr std::size_t ahead = 4;  // its memory is far from the last one's
-  for (std::size_t i = begin; i < end; ++i) {
-    if (i + ahead < end && batch.lists[i + ahead] != nullptr)
-      __builtin_prefetch(batch.lists[i + ahead]);
+  for (std::size_t i = begin; i < end; ++i)
     if (Empty* list = batch.lists[i]) list->answer(reply);
-  }
 }
 
 void LookBatcher::if_locked(std::string list, std::string lock_prefix, std::int64_t length,

@@ -253,11 +253,7 @@ void RedisCircularList::look_again() {
 
 void RedisCircularList::look() {
   hear_of_list();
-  if (empty_) {
-    // Its name is read when all that are due have come here: hundreds, as a rule.
-    __builtin_prefetch(&rule_->prefix);
-    return session_->circular.look_batcher.if_empty(*this);
-  }
+  if (empty_) return session_->circular.look_batcher.if_empty(*this);
   ask_if_locked([this, alive = alive()](const LookReply& reply, std::int64_t) {
     if (*alive) looked(reply);
   });
