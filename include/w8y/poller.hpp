@@ -21,7 +21,6 @@
 #include <utility>
 #include <vector>
 
-#include <w8y/brief.hpp>
 #include <w8y/counters.hpp>
 #include <w8y/executor.hpp>
 #include <w8y/places.hpp>
@@ -190,7 +189,7 @@ class Poller final : private SourceHandler,
   };
   /// What claims and runs need. Made when it wakes, and put away at rest unless it had a run: ten
   /// thousand lists at rest have none of it.
-  struct Work : Brief<Work> {
+  struct Work {
     Work() = default;
     explicit Work(Poller& poller)
         : runs(poller.host_.clock, poller.host_.timers, poller),

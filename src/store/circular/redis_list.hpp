@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include <w8y/brief.hpp>
 #include <w8y/timers.hpp>
 
 #include "store/circular/list.hpp"
@@ -69,7 +68,7 @@ class RedisCircularList final : public CircularList,
 
   /// What claims and runs need. Made with the first of them and put away at rest: ten thousand
   /// lists at rest have none of it.
-  struct Work : Brief<Work> {
+  struct Work {
     explicit Work(RedisCircularList& list);
     [[nodiscard]] std::size_t unsettled() const {
       return (settlements ? settlements->size() : 0) + (lost_claims ? lost_claims->size() : 0);
