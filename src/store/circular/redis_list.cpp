@@ -34,10 +34,9 @@ constexpr unsigned most_in_vain = 64;
 RedisCircularList::RedisCircularList(std::shared_ptr<RedisSession> session,
                                      CircularListHandler& handler)
     : SessionUser{std::move(session)},
-      Members::Member(session_->circular.members),
-      handler_(handler) {
-  session_->circular.sweep.begin();
-}
+      redis::Client::Listener(session_->client),
+      Sweep::Swept(session_->circular.sweep),
+      handler_(handler) {}
 
 RedisCircularList::~RedisCircularList() {
   if (alive_) *alive_ = false;

@@ -22,7 +22,8 @@ namespace w8y::store {
 class RedisCircularList final : public CircularList,
                                 private SessionUser,
                                 private LeaseHandler,
-                                private Members::Member,
+                                private redis::Client::Listener,
+                                private Sweep::Swept,
                                 private LookBatcher::Empty,
                                 private redis::Hearer {
  public:
@@ -36,7 +37,7 @@ class RedisCircularList final : public CircularList,
   void look() override;
   [[nodiscard]] double look_cost() const override {
     const CircularShared& shared = session_->circular;
-    return shared.look_batcher.cost(empty_, shared.members.size());
+    return shared.look_batcher.cost(empty_, shared.sweep.lists());
   }
   void settle(Settlement&& settlement) override;
   void hand_back(const Claim& claim) override;
@@ -104,7 +105,9 @@ class RedisCircularList final : public CircularList,
   [[nodiscard]] RulePtr swept_rule() const override {
     return rule_ && rule_->supervised ? rule_ : nullptr;
   }
+  // of redis::Client::Listener
   void on_up() override;
+  void on_down(const std::string&) override {}
 
   const std::shared_ptr<const CircularKeys>& keys();
   Work& work();

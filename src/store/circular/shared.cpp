@@ -9,8 +9,7 @@ namespace w8y::store {
 CircularShared::CircularShared(redis::Client& client, TimerQueue& timers, const Clock& clock,
                                bool cluster, const std::string& host, std::uint64_t seed)
     : locks(make_lock_store(client)),
-      members(client),
-      sweep(members, *locks, timers, clock, cluster, seed),
+      sweep(*locks, timers, clock, cluster, seed),
       look_batcher(client, timers, clock, cluster),
       parked_note(to_text({{}, "w8yd on " + host, too_long_text(), WallTime(0)})) {}
 

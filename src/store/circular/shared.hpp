@@ -10,7 +10,6 @@
 
 #include "store/circular/lock_store.hpp"
 #include "store/circular/look_batcher.hpp"
-#include "store/circular/members.hpp"
 #include "store/circular/sweep.hpp"
 
 namespace w8y::redis {
@@ -28,7 +27,6 @@ struct CircularShared {
   void new_connection();
 
   const std::unique_ptr<LockStore> locks;
-  Members members;
   Sweep sweep;
   LookBatcher look_batcher;
   /// What the index of quarantines says of items that are too long.

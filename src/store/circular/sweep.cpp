@@ -6,10 +6,9 @@
 
 namespace w8y::store {
 
-Sweep::Sweep(Members& members, LockStore& store, TimerQueue& timers, const Clock& clock,
-             bool cluster, std::uint64_t seed)
-    : members_(members),
-      store_(store),
+Sweep::Sweep(LockStore& store, TimerQueue& timers, const Clock& clock, bool cluster,
+             std::uint64_t seed)
+    : store_(store),
       clock_(clock),
       most_(cluster ? 1 : most_lists),
       first_pause_(pause / 2 + Duration(static_cast<Duration::rep>(
@@ -25,13 +24,34 @@ void Sweep::arm(Duration in) {
   timer_.set(clock_.now() + in, [this] { step(); });
 }
 
+Sweep::Swept::Swept(Sweep& sweep)
+    : sweep_(sweep), place_(sweep.lists_.insert(sweep.lists_.end(), this)) {
+  if (!sweep_.timer_.pending()) sweep_.arm(sweep_.first_pause_);
+}
+
+Sweep::Swept::~Swept() {
+  if (sweep_.next_ == place_) ++sweep_.next_;
+  sweep_.lists_.erase(place_);
+}
+
+Sweep::Swept& Sweep::next_in_turn() {
+  if (next_ == lists_.end()) next_ = lists_.begin();
+  return **next_++;
+}
+
+/// The list that was the last in turn is the next one again.
+void Sweep::turn_back() {
+  if (next_ == lists_.begin()) next_ = lists_.end();
+  --next_;
+}
+
 void Sweep::step() {
-  if (members_.size() == 0) return;  // the next one that comes sets it going again
+  if (lists_.empty()) return;  // the next one that comes sets it going again
   arm(pause);
   if (asking_) return;
   SweepCall call;
-  for (std::size_t seen = 0; seen < members_.size() && call.lists.size() < most_; ++seen) {
-    if (const RulePtr rule = members_.next_in_turn()->swept_rule()) call.lists.emplace_back(*rule);
+  for (std::size_t seen = 0; seen < lists_.size() && call.lists.size() < most_; ++seen) {
+    if (const RulePtr rule = next_in_turn().swept_rule()) call.lists.emplace_back(*rule);
   }
   if (call.lists.empty()) return;
   asking_ = true;
@@ -39,12 +59,12 @@ void Sweep::step() {
                                                                        const StoreError&) {
     if (!*alive) return;
     asking_ = false;
-    if (result == nullptr || members_.size() == 0) return;
+    if (result == nullptr || lists_.empty()) return;
     // Where much was to be forgotten, there is more, most likely; and some lists may be too long to
     // be looked at together.
     const bool more = result->forgotten >= SweepCall::most_entries / 4;
     std::size_t back = more ? asked : asked - std::min(asked, result->lists);
-    for (; back > 0 && asked < members_.size(); --back) members_.turn_back();
+    for (; back > 0 && asked < lists_.size(); --back) turn_back();
   });
 }
 

@@ -3,11 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <memory>
 
+#include <w8y/rule.hpp>
 #include <w8y/timers.hpp>
-
-#include "store/circular/members.hpp"
 
 namespace w8y::store {
 
@@ -22,23 +22,40 @@ class Sweep {
   static constexpr std::size_t most_lists = 64;
 
   /// In a cluster, lists in several slots can't share a call: one at a time. `seed` spreads hosts.
-  Sweep(Members& members, LockStore& store, TimerQueue& timers, const Clock& clock, bool cluster,
-        std::uint64_t seed);
+  Sweep(LockStore& store, TimerQueue& timers, const Clock& clock, bool cluster, std::uint64_t seed);
   ~Sweep();
   Sweep(const Sweep&) = delete;
   Sweep& operator=(const Sweep&) = delete;
 
-  /// There is a list: from now on, as long as there are any.
-  void begin() {
-    if (!timer_.pending()) arm(first_pause_);
-  }
+  /// A circular list. Its sweeps begin with its construction.
+  class Swept {
+   public:
+    explicit Swept(Sweep& sweep);
+    virtual ~Swept();
+    Swept(const Swept&) = delete;
+    Swept& operator=(const Swept&) = delete;
+
+   private:
+    friend class Sweep;
+    /// Returns nullptr if the list is not swept at present.
+    [[nodiscard]] virtual RulePtr swept_rule() const = 0;
+
+    Sweep& sweep_;
+    std::list<Swept*>::iterator place_;
+  };
+
+  /// Number of circular lists.
+  [[nodiscard]] std::size_t lists() const { return lists_.size(); }
   /// The next call, now.
   void step();
 
  private:
   void arm(Duration in);
+  Swept& next_in_turn();
+  void turn_back();
 
-  Members& members_;
+  std::list<Swept*> lists_;                          ///< in the order of construction
+  std::list<Swept*>::iterator next_ = lists_.end();  ///< end(): the first list
   LockStore& store_;
   const Clock& clock_;
   std::size_t most_;
