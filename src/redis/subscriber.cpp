@@ -1,7 +1,6 @@
 #include "redis/subscriber.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <utility>
@@ -16,9 +15,6 @@
 namespace w8y::redis {
 
 namespace {
-
-constexpr std::array subscribe_words = {"SUBSCRIBE", "PSUBSCRIBE"};
-constexpr std::array unsubscribe_words = {"UNSUBSCRIBE", "PUNSUBSCRIBE"};
 
 /// Redis takes no more than a million words in a command.
 constexpr std::size_t most_names = 1U << 16;
@@ -56,7 +52,7 @@ class Subscriber::Impl final : private Link::Handler {
     topics_.each([](TopicEntry& entry) { static_cast<Entry&>(entry).owner = nullptr; });
   }
 
-  std::shared_ptr<Entry> add(std::shared_ptr<Entry> entry, TopicKind kind, std::string_view name);
+  std::shared_ptr<Entry> add(std::shared_ptr<Entry> entry, std::string_view name);
   void forget(const std::shared_ptr<Entry>& entry);
 
   [[nodiscard]] bool connected() const { return connected_; }
@@ -67,19 +63,17 @@ class Subscriber::Impl final : private Link::Handler {
   /// A command whose answers are still to come: one for each name, or one for a PING.
   struct Sent {
     enum class What : std::uint8_t { subscribe, unsubscribe, ping, first_ping } what;
-    TopicKind kind = TopicKind::channel;
     std::vector<std::string> names;
     std::size_t answered = 0;
   };
 
   void sync();
-  void send(Sent::What what, TopicKind kind, std::vector<std::string> names);
+  void send(Sent::What what, std::vector<std::string> names);
   void send_ping(Sent::What what);
   void on_link_up() override;
   void on_link_reply(const Reply& reply) override;
   void on_link_down(const Connection::End& end) override;
-  void on_message(TopicKind kind, std::string_view topic, std::string_view from,
-                  std::string_view payload);
+  void on_message(std::string_view channel, std::string_view payload);
   void on_answer(const Reply& reply);
   void on_error(Sent refused, const std::string& why);
   void on_ping_time();
@@ -101,9 +95,8 @@ class Subscriber::Impl final : private Link::Handler {
 };
 
 std::shared_ptr<Subscription::Entry> Subscriber::Impl::add(std::shared_ptr<Entry> entry,
-                                                           TopicKind kind, std::string_view name) {
+                                                           std::string_view name) {
   entry->owner = this;
-  entry->kind = kind;
   entry->name = name;
   if (topics_.add(entry)) {
     ready_entries_.push_back(entry);
@@ -120,29 +113,27 @@ void Subscriber::Impl::forget(const std::shared_ptr<Entry>& entry) {
 void Subscriber::Impl::sync() {
   if (link_.state() != Link::State::up) return;
   for (Topics::Command& command : topics_.commands())
-    send(command.subscribe ? Sent::What::subscribe : Sent::What::unsubscribe, command.kind,
+    send(command.subscribe ? Sent::What::subscribe : Sent::What::unsubscribe,
          std::move(command.names));
 }
 
-void Subscriber::Impl::send(Sent::What what, TopicKind kind, std::vector<std::string> names) {
+void Subscriber::Impl::send(Sent::What what, std::vector<std::string> names) {
   std::string& out = link_.connection()->output();
-  const auto& words = what == Sent::What::subscribe ? subscribe_words : unsubscribe_words;
   for (std::size_t from = 0; from < names.size(); from += most_names) {
     const std::size_t to = std::min(names.size(), from + most_names);
     append_count(out, 1 + to - from);
-    append_word(out, words[static_cast<std::size_t>(kind)]);
+    append_word(out, what == Sent::What::subscribe ? "SUBSCRIBE" : "UNSUBSCRIBE");
     for (std::size_t i = from; i < to; ++i) append_word(out, names[i]);
     const auto begin = std::make_move_iterator(names.begin());
     sent_.push_back(
         {what,
-         kind,
          {begin + static_cast<std::ptrdiff_t>(from), begin + static_cast<std::ptrdiff_t>(to)}});
   }
 }
 
 void Subscriber::Impl::send_ping(Sent::What what) {
   append_command(link_.connection()->output(), {"PING"});
-  sent_.push_back({what, TopicKind::channel, {}});
+  sent_.push_back({what, {}});
   heard_ = false;
   ping_.set(loop_.now() + link_.options().command_timeout, [this] { on_ping_time(); });
 }
@@ -158,9 +149,7 @@ void Subscriber::Impl::on_link_reply(const Reply& reply) {
   late_ = false;
   const std::string_view what = reply[0].text();
   if (what == "message" && reply.size() == 3) {
-    on_message(TopicKind::channel, reply[1].text(), reply[1].text(), reply[2].text());
-  } else if (what == "pmessage" && reply.size() == 4) {
-    on_message(TopicKind::pattern, reply[1].text(), reply[2].text(), reply[3].text());
+    on_message(reply[1].text(), reply[2].text());
   } else if (sent_.empty()) {
     link_.drop("an answer that nobody asked for");
   } else {
@@ -168,16 +157,14 @@ void Subscriber::Impl::on_link_reply(const Reply& reply) {
   }
 }
 
-void Subscriber::Impl::on_message(TopicKind kind, std::string_view topic, std::string_view from,
-                                  std::string_view payload) {
-  for (const auto& entry : topics_.entries(kind, topic))
-    if (entry->alive) entry->hearer->on_heard(from, payload);
+void Subscriber::Impl::on_message(std::string_view channel, std::string_view payload) {
+  for (const auto& entry : topics_.entries(channel))
+    if (entry->alive) entry->hearer->on_heard(channel, payload);
 }
 
 void Subscriber::Impl::on_answer(const Reply& reply) {
   Sent& front = sent_.front();
   const Sent::What what = front.what;
-  const TopicKind kind = front.kind;
   if (what == Sent::What::ping || what == Sent::What::first_ping) {
     sent_.pop_front();
     if (what == Sent::What::ping) return;
@@ -191,7 +178,7 @@ void Subscriber::Impl::on_answer(const Reply& reply) {
   } else {
     if (++front.answered == front.names.size()) sent_.pop_front();
     const bool subscribe = what == Sent::What::subscribe;
-    for (const auto& entry : topics_.confirmed(subscribe, kind, reply[1].text()))
+    for (const auto& entry : topics_.confirmed(subscribe, reply[1].text()))
       if (entry->alive) entry->hearer->on_confirmed(entry->name);
   }
 }
@@ -201,10 +188,10 @@ void Subscriber::Impl::on_error(Sent refused, const std::string& why) {
   if (error_code(why) != ErrorCode::noperm) {
     link_.drop(why);
   } else if (refused.names.size() > 1) {
-    for (std::string& name : refused.names) send(refused.what, refused.kind, {std::move(name)});
+    for (std::string& name : refused.names) send(refused.what, {std::move(name)});
   } else if (refused.what == Sent::What::subscribe) {
     const std::string& name = refused.names.front();
-    topics_.refused(refused.kind, name);
+    topics_.refused(name);
     listeners_.tell([&](Listener& listener) { listener.on_refused(name, why); });
   }
 }
@@ -272,21 +259,14 @@ Subscriber::Subscriber(loop::Loop& loop, ClientOptions options,
 Subscriber::~Subscriber() = default;
 
 Subscription Subscriber::subscribe(std::string_view name, Callback callback, Ready ready) {
-  return Subscription(
-      impl_->add(std::make_shared<Impl::FunctionEntry>(std::move(callback), std::move(ready)),
-                 TopicKind::channel, name));
+  return Subscription(impl_->add(
+      std::make_shared<Impl::FunctionEntry>(std::move(callback), std::move(ready)), name));
 }
 
 Subscription Subscriber::subscribe(std::string_view name, Hearer& hearer) {
   auto entry = std::make_shared<Impl::Entry>();
   entry->hearer = &hearer;
-  return Subscription(impl_->add(std::move(entry), TopicKind::channel, name));
-}
-
-Subscription Subscriber::psubscribe(std::string_view name, Callback callback, Ready ready) {
-  return Subscription(
-      impl_->add(std::make_shared<Impl::FunctionEntry>(std::move(callback), std::move(ready)),
-                 TopicKind::pattern, name));
+  return Subscription(impl_->add(std::move(entry), name));
 }
 
 bool Subscriber::connected() const {

@@ -21,13 +21,13 @@ class Discovery;
 class Hearer {
  public:
   virtual ~Hearer() = default;
-  /// Both views are valid only during the call. For a pattern, `channel` is the message's own.
+  /// Both views are valid only during the call.
   virtual void on_heard(std::string_view channel, std::string_view payload) = 0;
-  /// See Subscriber::Ready. `topic`: the channel or the pattern that was asked for.
-  virtual void on_confirmed(std::string_view topic) = 0;
+  /// See Subscriber::Ready.
+  virtual void on_confirmed(std::string_view channel) = 0;
 };
 
-/// One wish to hear of a channel or a pattern; destroying it ends it, also in its own callback,
+/// One wish to hear of a channel; destroying it ends it, also in its own callback,
 /// also when the subscriber is already gone.
 class Subscription {
  public:
@@ -53,7 +53,7 @@ class Subscription {
 /// Must not be destroyed in one of its own callbacks.
 class Subscriber {
  public:
-  /// Both views are valid only during the call. For a pattern, `channel` is the message's own.
+  /// Both views are valid only during the call.
   using Callback = std::function<void(std::string_view channel, std::string_view payload)>;
   /// The server has confirmed the channel, for the first time or after a new connection: what was
   /// published before that may have been missed, what comes from now on is told. So this is when
@@ -73,9 +73,6 @@ class Subscriber {
   /// The same for a hearer that lives at least as long as the subscription: ten thousand lists have
   /// no functions for what is one object each.
   [[nodiscard]] Subscription subscribe(std::string_view channel, Hearer& hearer);
-  /// A glob, as PSUBSCRIBE has it.
-  [[nodiscard]] Subscription psubscribe(std::string_view pattern, Callback callback,
-                                        Ready ready = {});
 
   /// All channels are subscribed.
   [[nodiscard]] bool connected() const;
@@ -94,7 +91,7 @@ class Subscriber {
     /// All channels are subscribed on a new connection; messages may have been missed before.
     virtual void on_up() = 0;
     virtual void on_down(const std::string& why) = 0;
-    /// The server doesn't let us have a channel or a pattern (ACL). It is asked again only on the
+    /// The server doesn't let us have a channel (ACL). It is asked again only on the
     /// next connection.
     virtual void on_refused(const std::string& /*channel*/, const std::string& /*why*/) {}
 

@@ -1,12 +1,10 @@
-// Which channels and patterns are wanted, asked for and confirmed: a state machine without a wire.
+// Which channels are wanted, asked for and confirmed: a state machine without a wire.
 //
 // Of each name, SUBSCRIBE and UNSUBSCRIBE follow what is wanted, one after the other and never
 // twice the same. The server answers in the order in which it was asked, so a name is confirmed
 // when no SUBSCRIBE of it is on its way any more.
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -14,18 +12,14 @@
 #include <unordered_map>
 #include <vector>
 
-#include <w8y/rare.hpp>
-
 namespace w8y::redis {
 
-enum class TopicKind : std::uint8_t { channel, pattern };
 class Hearer;
 
 /// One wish to hear of a topic.
 struct TopicEntry {
   std::string_view name;  ///< from add() on, as the topics have it
   Hearer* hearer = nullptr;
-  TopicKind kind = TopicKind::channel;
   bool alive = true;  ///< false: nothing is told any more, also where it is still in a list
 };
 using TopicEntries = std::vector<std::shared_ptr<TopicEntry>>;
@@ -34,7 +28,6 @@ class Topics {
  public:
   struct Command {
     bool subscribe = true;
-    TopicKind kind = TopicKind::channel;
     std::vector<std::string> names;
   };
 
@@ -49,29 +42,25 @@ class Topics {
   /// counts as sent. Nothing while there is no connection.
   std::vector<Command> commands();
   /// The server's answer for a name: who is to be told that the topic is confirmed now.
-  TopicEntries confirmed(bool subscribe, TopicKind kind, std::string_view name);
+  TopicEntries confirmed(bool subscribe, std::string_view name);
   /// The server forbids a SUBSCRIBE of it. It is not asked again on this connection.
-  void refused(TopicKind kind, std::string_view name);
+  void refused(std::string_view name);
 
   /// Who hears of a topic's messages. A copy: they may come and go while they are told.
-  [[nodiscard]] TopicEntries entries(TopicKind kind, std::string_view name) const;
+  [[nodiscard]] TopicEntries entries(std::string_view name) const;
   [[nodiscard]] bool is_confirmed(const TopicEntry& entry) const;
   /// All that there are.
   void each(const std::function<void(TopicEntry&)>& visit) const;
 
  private:
   struct Topic {
-    [[nodiscard]] bool wanted() const { return first != nullptr; }
-    [[nodiscard]] TopicEntries entries() const;
-    void add(const std::shared_ptr<TopicEntry>& entry);
-    void remove(const std::shared_ptr<TopicEntry>& entry);
+    [[nodiscard]] bool wanted() const { return !entries.empty(); }
 
-    std::shared_ptr<TopicEntry> first;  ///< of ten thousand topics, as a rule, the only one
-    Rare<TopicEntries> others;          ///< behind it
-    bool dirty = false;                 ///< its name is in dirty_
-    bool asked = false;                 ///< SUBSCRIBE has been sent after any UNSUBSCRIBE
-    bool confirmed = false;             ///< and the server has answered
-    unsigned unconfirmed = 0;           ///< SUBSCRIBEs on their way
+    TopicEntries entries;
+    bool dirty = false;        ///< its name is in dirty_
+    bool asked = false;        ///< SUBSCRIBE has been sent after any UNSUBSCRIBE
+    bool confirmed = false;    ///< and the server has answered
+    unsigned unconfirmed = 0;  ///< SUBSCRIBEs on their way
   };
   struct Hash {
     using is_transparent = void;
@@ -81,16 +70,11 @@ class Topics {
   };
   using ByName = std::unordered_map<std::string, Topic, Hash, std::equal_to<>>;
 
-  ByName& of(TopicKind kind) { return topics_[static_cast<std::size_t>(kind)]; }
-  [[nodiscard]] const ByName& of(TopicKind kind) const {
-    return topics_[static_cast<std::size_t>(kind)];
-  }
-  void mark(TopicKind kind, std::string_view name, Topic& topic);
-  void commands_of(TopicKind kind, std::vector<Command>& commands);
+  void mark(std::string_view name, Topic& topic);
 
   bool connected_ = false;
-  std::array<ByName, 2> topics_;
-  std::array<std::vector<std::string>, 2> dirty_;  ///< names that may need a command
+  ByName topics_;
+  std::vector<std::string> dirty_;  ///< names that may need a command
 };
 
 }  // namespace w8y::redis

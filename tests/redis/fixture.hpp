@@ -7,18 +7,13 @@
 #include "loop/loop.hpp"
 #include "redis/client.hpp"
 #include "redis/sync.hpp"
+#include "support/client_options.hpp"
 #include "support/redis_server.hpp"
 #include "support/waiting.hpp"
 
 namespace w8y::test {
 
 using namespace std::chrono_literals;
-
-inline redis::ClientOptions options_for(const std::string& url) {
-  redis::ClientOptions options;
-  options.url = redis::parse_url(url);
-  return options;
-}
 
 /// Keeps the answers to calls, as text: "OK", "(nil)", "not_sent: …", "lost: …".
 struct Answers {

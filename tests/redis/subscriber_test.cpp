@@ -39,7 +39,7 @@ struct Heard : Subscriber::Listener {
 
 }  // namespace
 
-TEST_CASE("messages of channels and patterns arrive as they were published") {
+TEST_CASE("messages arrive as they were published") {
   RedisServer server;
   loop::Loop loop;
   Subscriber subscriber(loop, options_for(server.url()));
@@ -52,16 +52,15 @@ TEST_CASE("messages of channels and patterns arrive as they were published") {
   const std::string odd("a\0\r\n\xff", 5);
   const auto one = subscriber.subscribe("one", heard.take(), [&] { ++ready; });
   const auto two = subscriber.subscribe(odd, heard.take());
-  const auto any = subscriber.psubscribe("o*", heard.take("p:"), [&] { ++ready; });
+  const auto again = subscriber.subscribe("one", heard.take("2:"), [&] { ++ready; });
   CHECK(turn_until(loop, [&] { return heard.ups == 1; }));
   CHECK(ready == 2);
   CHECK(subscriber.connected());
-  CHECK(server.ask({"PUBLISH", "one", odd}) == "2");
+  CHECK(server.ask({"PUBLISH", "one", odd}) == "1");
   CHECK(server.ask({"PUBLISH", odd, ""}) == "1");
-  CHECK(server.ask({"PUBLISH", "other", "x"}) == "1");
-  CHECK(turn_until(loop, [&] { return heard.all.size() == 4; }));
-  CHECK(heard.all ==
-        std::vector<std::string>{"one=" + odd, "p:one=" + odd, odd + "=", "p:other=x"});
+  CHECK(server.ask({"PUBLISH", "other", "x"}) == "0");
+  CHECK(turn_until(loop, [&] { return heard.all.size() == 3; }));
+  CHECK(heard.all == std::vector<std::string>{"one=" + odd, "2:one=" + odd, odd + "="});
 }
 
 TEST_CASE("subscriptions of one channel share it, and the last one ends it") {
@@ -147,7 +146,7 @@ TEST_CASE("after a kill -9 everything is subscribed again, and that is told") {
     CHECK_FALSE(subscriber.connected());
     CHECK_FALSE(subscriber.trouble().empty());
     dropped.reset();
-    const auto added = subscriber.psubscribe("add*", heard.take(), [&] { ++ready; });
+    const auto added = subscriber.subscribe("added", heard.take(), [&] { ++ready; });
     { const auto brief = subscriber.subscribe("brief", heard.take()); }
     server.start();
     CHECK(turn_until(loop, [&] { return heard.ups == 2; }));

@@ -10,19 +10,17 @@ using namespace w8y::redis;
 namespace topics_test {
 namespace {
 
-std::shared_ptr<TopicEntry> wish(std::string_view name, TopicKind kind = TopicKind::channel) {
+std::shared_ptr<TopicEntry> wish(std::string_view name) {
   auto entry = std::make_shared<TopicEntry>();
-  entry->kind = kind;
   entry->name = name;
   return entry;
 }
 
-/// "+a b" for a SUBSCRIBE, "-a" for an UNSUBSCRIBE, with a "p" before those of patterns.
+/// "+a b" for a SUBSCRIBE, "-a" for an UNSUBSCRIBE.
 std::vector<std::string> sent(Topics& topics) {
   std::vector<std::string> all;
   for (const Topics::Command& command : topics.commands()) {
-    std::string text = command.kind == TopicKind::pattern ? "p" : "";
-    text += command.subscribe ? "+" : "-";
+    std::string text = command.subscribe ? "+" : "-";
     for (const std::string& name : command.names) text += name;
     all.push_back(text);
   }
@@ -30,7 +28,6 @@ std::vector<std::string> sent(Topics& topics) {
 }
 
 using Sent = std::vector<std::string>;
-constexpr auto channel = TopicKind::channel;
 
 }  // namespace
 
@@ -44,9 +41,9 @@ TEST_CASE("a topic is asked for once, however many wish for it, and let go with 
   CHECK(sent(topics) == Sent{"+a"});
   CHECK_FALSE(topics.add(second));
   CHECK(sent(topics).empty());
-  CHECK(topics.confirmed(true, channel, "a").size() == 2);
+  CHECK(topics.confirmed(true, "a").size() == 2);
   CHECK(topics.add(wish("a")));  // confirmed already
-  CHECK(topics.confirmed(true, channel, "a").empty());
+  CHECK(topics.confirmed(true, "a").empty());
 
   Topics few;
   few.connected();
@@ -57,32 +54,22 @@ TEST_CASE("a topic is asked for once, however many wish for it, and let go with 
   CHECK(sent(few).empty());
   few.remove(second);
   CHECK(sent(few) == Sent{"-a"});
-  CHECK(few.entries(channel, "a").empty());
+  CHECK(few.entries("a").empty());
 }
 
 TEST_CASE("who hears of a topic stands in the order of coming, whoever goes") {
   Topics topics;
   const std::vector<std::shared_ptr<TopicEntry>> wishes = {wish("a"), wish("a"), wish("a")};
   for (const auto& each : wishes) topics.add(each);
-  CHECK(topics.entries(channel, "a") == wishes);
+  CHECK(topics.entries("a") == wishes);
   std::size_t all = 0;
   topics.each([&all](TopicEntry&) { ++all; });
   CHECK(all == 3);
   topics.remove(wishes[1]);
-  CHECK(topics.entries(channel, "a") == TopicEntries{wishes[0], wishes[2]});
+  CHECK(topics.entries("a") == TopicEntries{wishes[0], wishes[2]});
   topics.add(wishes[1]);
   topics.remove(wishes[0]);
-  CHECK(topics.entries(channel, "a") == TopicEntries{wishes[2], wishes[1]});
-}
-
-TEST_CASE("channels and patterns of one name are two topics") {
-  Topics topics;
-  topics.connected();
-  topics.add(wish("a"));
-  topics.add(wish("a", TopicKind::pattern));
-  CHECK(sent(topics) == Sent{"+a", "p+a"});
-  CHECK(topics.confirmed(true, TopicKind::pattern, "a").size() == 1);
-  CHECK_FALSE(topics.is_confirmed(*wish("a")));
+  CHECK(topics.entries("a") == TopicEntries{wishes[2], wishes[1]});
 }
 
 TEST_CASE("who lets go and asks again before the answers is told of the last one only") {
@@ -96,9 +83,9 @@ TEST_CASE("who lets go and asks again before the answers is told of the last one
   const auto second = wish("a");
   topics.add(second);
   CHECK(sent(topics) == Sent{"+a"});
-  CHECK(topics.confirmed(true, channel, "a").empty());   // of the first
-  CHECK(topics.confirmed(false, channel, "a").empty());  // let go
-  CHECK(topics.confirmed(true, channel, "a") == TopicEntries{second});
+  CHECK(topics.confirmed(true, "a").empty());   // of the first
+  CHECK(topics.confirmed(false, "a").empty());  // let go
+  CHECK(topics.confirmed(true, "a") == TopicEntries{second});
 }
 
 TEST_CASE("what comes and goes within one turn costs no command") {
@@ -108,7 +95,7 @@ TEST_CASE("what comes and goes within one turn costs no command") {
   topics.add(entry);
   topics.remove(entry);
   CHECK(sent(topics).empty());
-  CHECK(topics.entries(channel, "a").empty());
+  CHECK(topics.entries("a").empty());
 }
 
 TEST_CASE("on a new connection all that is wanted is asked for anew, and confirmed anew") {
@@ -119,14 +106,14 @@ TEST_CASE("on a new connection all that is wanted is asked for anew, and confirm
   topics.add(kept);
   topics.add(gone);
   sent(topics);
-  topics.confirmed(true, channel, "kept");
+  topics.confirmed(true, "kept");
   CHECK(topics.is_confirmed(*kept));
   topics.disconnected();
   CHECK_FALSE(topics.is_confirmed(*kept));
   topics.remove(gone);
   topics.connected();
   CHECK(sent(topics) == Sent{"+kept"});
-  CHECK(topics.confirmed(true, channel, "kept") == TopicEntries{kept});
+  CHECK(topics.confirmed(true, "kept") == TopicEntries{kept});
 }
 
 TEST_CASE("what the server forbids is not asked for again on the same connection") {
@@ -135,7 +122,7 @@ TEST_CASE("what the server forbids is not asked for again on the same connection
   const auto entry = wish("a");
   topics.add(entry);
   CHECK(sent(topics) == Sent{"+a"});
-  topics.refused(channel, "a");
+  topics.refused("a");
   CHECK(sent(topics).empty());
   CHECK_FALSE(topics.is_confirmed(*entry));
   topics.disconnected();

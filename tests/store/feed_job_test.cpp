@@ -55,7 +55,7 @@ TEST_CASE("jobs: ids of many are read in parts, each once, and none that is ther
        "for i = 1, 20000 do redis.call('HSET', KEYS[1], 'id' .. i, string.rep('x', i % 900)) end",
        "1", "feed.items:j"});
   at.ask({"ACL", "SETUSER", "plain", "on", "nopass", "~*", "&*", "+@all", "-@scripting"});
-  auto options = feed_options(at.server.url());
+  auto options = options_for(at.server.url());
   options.url.user = "plain";
   options.url.password = Secret("x");
   redis::SyncClient plain(at.loop, options);
@@ -216,7 +216,7 @@ TEST_CASE("queues: a right that is missing to take an item loses none") {
   for (const char* missing : {"-rpop", "-hdel"}) {
     CAPTURE(missing);
     at.ask({"ACL", "SETUSER", "some", "reset", "on", "nopass", "~*", "&*", "+@all", missing});
-    auto options = feed_options(at.server.url());
+    auto options = options_for(at.server.url());
     options.url.user = "some";
     options.url.password = Secret("x");
     redis::SyncClient client(at.loop, options);
@@ -237,7 +237,7 @@ TEST_CASE("jobs: a right that is missing to retry a job, or to bring it forward,
   at.ask({"SADD", "feed.stalled:j", "stalled"});
   const auto tries = [&](JobChange what, const std::string& id, const std::string& missing) {
     at.ask({"ACL", "SETUSER", "some", "reset", "on", "nopass", "~*", "&*", "+@all", missing});
-    auto options = feed_options(at.server.url());
+    auto options = options_for(at.server.url());
     options.url.user = "some";
     options.url.password = Secret("x");
     redis::SyncClient client(at.loop, options);

@@ -10,26 +10,20 @@
 #include <vector>
 
 #include "loop/loop.hpp"
-#include "redis/subscriber.hpp"
-#include "redis/url.hpp"
+#include "redis/sync.hpp"
 #include "store/thoonk/directory.hpp"
 #include "store/thoonk/feed.hpp"
 #include "store/thoonk/job_feed.hpp"
+#include "support/client_options.hpp"
 #include "support/redis_server.hpp"
 #include "support/waiting.hpp"
 
 namespace w8y::test {
 
-inline redis::ClientOptions feed_options(const std::string& url) {
-  redis::ClientOptions options;
-  options.url = redis::parse_url(url);
-  return options;
-}
-
 using Words = std::vector<std::string>;
 
 struct FeedPlace {
-  FeedPlace() : client(loop, feed_options(server.url())), feeds(at()) {}
+  FeedPlace() : client(loop, options_for(server.url())), feeds(at()) {}
 
   store::FeedServer at() { return {client, false}; }
   std::string ask(const Words& words) const { return server.ask(words); }
@@ -69,32 +63,22 @@ struct FeedPlace {
 /// All messages from now on, as "channel payload", with '|' for NUL.
 class FeedNews {
  public:
-  explicit FeedNews(FeedPlace& at) : at_(at), subscriber_(at.loop, feed_options(at.server.url())) {
-    bool ready = false;
-    all_ = subscriber_.psubscribe(
-        "*",
-        [this](std::string_view channel, std::string_view text) {
-          if (channel.ends_with(":wake")) return;  // ours, a hint
-          std::string line = std::string(channel) + " " + std::string(text);
-          std::replace(line.begin(), line.end(), '\0', '|');
-          lines_.push_back(std::move(line));
-        },
-        [&ready] { ready = true; });
-    CHECK(turn_until(at.loop, [&] { return ready; }));
-  }
+  explicit FeedNews(FeedPlace& at) : at_(at), messages_(at.server) {}
   /// What came since the last time.
   Words lines() {
     at_.ask({"PUBLISH", "test", "end"});
-    CHECK(turn_until(at_.loop, [this] { return !lines_.empty() && lines_.back() == "test end"; }));
-    lines_.pop_back();
-    return std::exchange(lines_, {});
+    Words lines;
+    for (auto message = messages_.next(); message.first != "test"; message = messages_.next()) {
+      auto& [channel, text] = message;
+      std::replace(text.begin(), text.end(), '\0', '|');
+      if (!channel.ends_with(":wake")) lines.push_back(channel + " " + text);  // ours, a hint
+    }
+    return lines;
   }
 
  private:
   FeedPlace& at_;
-  redis::Subscriber subscriber_;
-  redis::Subscription all_;
-  Words lines_;
+  PublishedMessages messages_;
 };
 
 template <typename Call>

@@ -79,7 +79,7 @@ redis::ClientOptions options_without(const FeedPlace& at, const Words& rights) {
   Words words = {"ACL", "SETUSER", "some", "reset", "on", "nopass", "~*", "&*", "+@all"};
   words.insert(words.end(), rights.begin(), rights.end());
   at.ask(words);
-  auto options = feed_options(at.server.url());
+  auto options = options_for(at.server.url());
   options.url.user = "some";
   options.url.password = Secret("x");
   return options;
@@ -347,7 +347,7 @@ TEST_CASE("feeds: what a server without writes refuses is told to nobody") {
   FeedPlace at;
   at.feeds.create("f", FeedKind::feed, std::nullopt);
   int heard = 0;
-  auto options = feed_options(at.server.url());
+  auto options = options_for(at.server.url());
   redis::Subscriber ears(at.loop, options);
   const auto news =
       ears.subscribe("feed.publish:f", [&](std::string_view, std::string_view) { ++heard; });

@@ -139,7 +139,7 @@ TEST_CASE("feeds: who may do only what the contract has may do all of it, and no
   at.feeds.create("f", FeedKind::feed, 1);
   at.ask({"ACL", "SETUSER", "only", "on", "nopass", "resetchannels", "~feeds", "~feed.*",
           "&job.finish:*", "+@all"});
-  auto options = feed_options(at.server.url());
+  auto options = options_for(at.server.url());
   options.url.user = "only";
   options.url.password = Secret("x");
   redis::SyncClient client(at.loop, options);
@@ -167,7 +167,7 @@ TEST_CASE("feeds: who may do only what the contract has may do all of it, and no
 TEST_CASE("feeds: in a cluster a feed is made and deleted in two steps, and works as elsewhere") {
   const Cluster cluster;
   loop::Loop loop;
-  redis::SyncClient client(loop, feed_options(cluster.url()));
+  redis::SyncClient client(loop, options_for(cluster.url()));
   const FeedServer at{client, true};
   FeedDirectory feeds(at);
   CHECK(feeds.create("{j}obs", FeedKind::job, std::nullopt));

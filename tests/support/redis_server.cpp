@@ -206,4 +206,17 @@ std::string RedisServer::tcp_url() const {
   return "redis://127.0.0.1:" + std::to_string(port_);
 }
 
+PublishedMessages::PublishedMessages(const RedisServer& server)
+    : context_(redisConnectUnixWithTimeout(server.socket().c_str(), answer_limit), redisFree) {
+  redisSetTimeout(context_.get(), answer_limit);
+  ask_over(context_.get(), {"PSUBSCRIBE", "*"});
+}
+
+std::pair<std::string, std::string> PublishedMessages::next() {
+  void* reply = nullptr;
+  if (redisGetReply(context_.get(), &reply) != REDIS_OK) throw std::runtime_error(context_->errstr);
+  const std::unique_ptr<redisReply, Free> message(static_cast<redisReply*>(reply));
+  return {flatten(message->element[2]), flatten(message->element[3])};
+}
+
 }  // namespace w8y::test

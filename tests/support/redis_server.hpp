@@ -3,10 +3,14 @@
 
 #include <sys/types.h>
 
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/temp_dir.hpp"
+
+struct redisContext;
 
 namespace w8y::test {
 
@@ -66,6 +70,17 @@ class RedisServer {
   TempDir dir_;
   int port_ = 0;
   pid_t pid_ = -1;
+};
+
+/// All messages of a server, received by a client that isn't ours.
+class PublishedMessages {
+ public:
+  explicit PublishedMessages(const RedisServer& server);
+  /// Waits for the next message: its channel and its payload.
+  std::pair<std::string, std::string> next();
+
+ private:
+  std::shared_ptr<redisContext> context_;
 };
 
 }  // namespace w8y::test
