@@ -6,14 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory_resource>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <w8y/clock.hpp>
-#include <w8y/rare.hpp>
 #include <w8y/status.hpp>
 
 namespace w8y {
@@ -102,7 +100,7 @@ class ToldLists {
   struct Told {
     std::size_t settled = 0;  ///< hash of what changes now and then
     std::size_t lively = 0;   ///< of what each run changes
-    Rare<std::string> due;    ///< the text that is to be told; empty: none
+    std::string due;          ///< the text that is to be told; empty: none
     unsigned look = 0;
     bool known = false;
     bool urgent = false;
@@ -110,9 +108,7 @@ class ToldLists {
   };
   void set_due(Told& list, std::string text, bool urgent);
 
-  /// Texts that are told and gone leave no holes between what stays.
-  std::pmr::unsynchronized_pool_resource memory_;
-  std::pmr::map<std::string, Told> lists_{&memory_};  ///< by prefix
+  std::map<std::string, Told> lists_;  ///< by prefix
   unsigned look_ = 0;
   std::size_t urgent_ = 0;
   std::string next_;  ///< the prefix at which the next take() begins

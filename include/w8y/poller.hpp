@@ -24,7 +24,6 @@
 #include <w8y/counters.hpp>
 #include <w8y/executor.hpp>
 #include <w8y/places.hpp>
-#include <w8y/rare.hpp>
 #include <w8y/rule.hpp>
 #include <w8y/runs.hpp>
 #include <w8y/shortage_breaker.hpp>
@@ -144,7 +143,7 @@ class Poller final : private SourceHandler,
   [[nodiscard]] bool drained() const { return state_ == PollerState::drained; }
   /// The source's last answer.
   [[nodiscard]] ClaimEnd last_claim() const { return last_claim_; }
-  [[nodiscard]] const std::string& detail() const { return *detail_; }
+  [[nodiscard]] const std::string& detail() const { return detail_; }
   [[nodiscard]] bool claim_is_out() const { return claim_out_; }
   /// When it asked last, or was answered; before all time: it has not asked.
   [[nodiscard]] Instant last_claim_at() const {
@@ -295,7 +294,7 @@ class Poller final : private SourceHandler,
 
   Instant claimed_at_{};
   Duration claim_took_{0};  ///< the last one
-  Rare<std::string> detail_;
+  std::string detail_;
   std::unique_ptr<Past> past_;  ///< since the first claim
 };
 

@@ -19,7 +19,6 @@
 #include <w8y/caps.hpp>
 #include <w8y/idle_polls.hpp>
 #include <w8y/poller.hpp>
-#include <w8y/rare.hpp>
 #include <w8y/shared.hpp>
 #include <w8y/upkeep.hpp>
 
@@ -94,12 +93,12 @@ class ServedList final : private PollerEvents, private UpkeepHandler {
 
   [[nodiscard]] const Rule& rule() const { return *rule_; }
   [[nodiscard]] ServingState state() const { return state_; }
-  [[nodiscard]] const std::string& refusal() const { return *refusal_; }
+  [[nodiscard]] const std::string& refusal() const { return refusal_; }
   [[nodiscard]] const RulePtr& shared_rule() const { return rule_; }
   [[nodiscard]] const Caps& caps() const { return *caps_; }
   /// nullptr unless serving; then too while it waits for leases under another lock_key.
   [[nodiscard]] const Poller* poller() const { return poller_.get(); }
-  [[nodiscard]] const std::vector<std::unique_ptr<Poller>>& retired() const { return *retired_; }
+  [[nodiscard]] const std::vector<std::unique_ptr<Poller>>& retired() const { return retired_; }
   [[nodiscard]] std::size_t running() const;
   /// Of all pollers it ever had here.
   [[nodiscard]] RunCounters counters() const;
@@ -143,11 +142,11 @@ class ServedList final : private PollerEvents, private UpkeepHandler {
 
   const ListHost& host_;
   RulePtr rule_;
-  Rare<std::string> refusal_;
+  std::string refusal_;
   std::unique_ptr<Upkeep> upkeep_;  ///< nullptr: not enabled, or not needed
   Shared<Caps> caps_;               ///< most have none to speak of
   std::unique_ptr<Poller> poller_;
-  Rare<std::vector<std::unique_ptr<Poller>>> retired_;
+  std::vector<std::unique_ptr<Poller>> retired_;
   struct Past {
     RunCounters counters;
     ListMeasures measures;

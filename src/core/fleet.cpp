@@ -80,7 +80,7 @@ void ToldLists::note(const ListBeat& list) {
 }
 
 void ToldLists::set_due(Told& list, std::string text, bool urgent) {
-  list.due.set(std::move(text));
+  list.due = std::move(text);
   if (urgent && !list.urgent) ++urgent_;
   list.urgent = list.urgent || urgent;
 }
@@ -99,12 +99,11 @@ std::vector<ToldLists::Change> ToldLists::take(std::size_t most, bool lively) {
   for (std::size_t looked = lists_.size(); looked > 0 && changes.size() < most; --looked) {
     if (at == lists_.end()) at = lists_.begin();
     auto& [prefix, list] = *at;
-    const bool due = list.urgent || (lively && !list.due->empty());
+    const bool due = list.urgent || (lively && !list.due.empty());
     if (due) {
       if (list.urgent) --urgent_;
       list.urgent = false;
-      changes.push_back({prefix, *list.due});
-      list.due.reset();
+      changes.push_back({prefix, std::exchange(list.due, {})});
     }
     at = due && list.gone ? lists_.erase(at) : std::next(at);
   }

@@ -201,7 +201,7 @@ void Poller::on_claimed(ClaimReply&& reply) {
   claim_out_ = false;
   claim_took_ = host_.clock.now() - claimed_at_;
   last_claim_ = reply.end;
-  detail_.set(std::move(reply.detail));
+  detail_ = std::move(reply.detail);
   if (reply.end == ClaimEnd::refused && past_) past_->unwritten.clear();  // a part of that
   Work& work = *work_;  // as long as a claim is out
   const auto wanted = std::exchange(work.items_wanted, {});

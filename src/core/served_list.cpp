@@ -44,7 +44,7 @@ void ServedList::decide(RulePtr rule, const ProbeResult& answer) {
   }
 
   if (refusal.reason.empty()) {
-    refusal_.reset();
+    refusal_.clear();
     if (state_ != ServingState::serving) {
       take_rule(std::move(rule));
       serve();
@@ -61,9 +61,9 @@ void ServedList::decide(RulePtr rule, const ProbeResult& answer) {
 void ServedList::refuse(const Refusal& refusal) {
   if (state_ == ServingState::closing || state_ == ServingState::closed) return;
   retire();
-  const bool news = state_ != ServingState::refused || *refusal_ != refusal.reason;
+  const bool news = state_ != ServingState::refused || refusal_ != refusal.reason;
   state_ = ServingState::refused;
-  refusal_.set(refusal.reason);
+  refusal_ = refusal.reason;
   if (news) host_.events.list_refused(*rule_, refusal);
 }
 
@@ -83,7 +83,7 @@ void ServedList::use(RulePtr rule) {
 /// long as its lease is held. What has lost it may be claimed anyway, by any host.
 bool ServedList::must_wait() const {
   bool held = false;
-  for (const auto& poller : *retired_) {
+  for (const auto& poller : retired_) {
     if (poller->rule().leases_as(*rule_)) continue;
     poller->runs().each([&held](const ActiveRun& run) { held = held || !run.lease_lost; });
   }
@@ -119,9 +119,8 @@ void ServedList::renew_poller() {
 
 void ServedList::retire() {
   if (poller_ == nullptr) return;
-  auto& retired = retired_.edit();
-  retired.push_back(std::move(poller_));
-  retired.back()->drain();
+  retired_.push_back(std::move(poller_));
+  retired_.back()->drain();
 }
 
 void ServedList::close() {
@@ -139,17 +138,17 @@ void ServedList::set_quiet(bool quiet) {
 
 void ServedList::stop_runs(StopReason reason) {
   if (poller_) poller_->stop_runs(reason);
-  for (auto& poller : *retired_) poller->stop_runs(reason);
+  for (auto& poller : retired_) poller->stop_runs(reason);
 }
 
 void ServedList::kill_runs(StopReason reason) {
   if (poller_) poller_->kill_runs(reason);
-  for (auto& poller : *retired_) poller->kill_runs(reason);
+  for (auto& poller : retired_) poller->kill_runs(reason);
 }
 
 bool ServedList::cancel(const RunId& run) {
   if (poller_ && poller_->cancel(run)) return true;
-  return std::any_of(retired_->begin(), retired_->end(),
+  return std::any_of(retired_.begin(), retired_.end(),
                      [&](const auto& poller) { return poller->cancel(run); });
 }
 
@@ -164,7 +163,7 @@ void ServedList::run_item(const Item& item, const Poller::ItemBegun& then) {
       reply.why = "its executor has not answered here yet";
       break;
     case ServingState::refused:
-      reply.why = "this host refuses the list: " + *refusal_;
+      reply.why = "this host refuses the list: " + refusal_;
       break;
     case ServingState::closing:
     case ServingState::closed:
@@ -176,26 +175,26 @@ void ServedList::run_item(const Item& item, const Poller::ItemBegun& then) {
 
 std::size_t ServedList::running() const {
   std::size_t runs = poller_ ? poller_->runs().size() : 0;
-  for (const auto& poller : *retired_) runs += poller->runs().size();
+  for (const auto& poller : retired_) runs += poller->runs().size();
   return runs;
 }
 
 RunCounters ServedList::counters() const {
   RunCounters sum = past_ ? past_->counters : RunCounters{};
   if (poller_) sum += poller_->counters();
-  for (const auto& poller : *retired_) sum += poller->counters();
+  for (const auto& poller : retired_) sum += poller->counters();
   return sum;
 }
 
 std::size_t ServedList::unsettled() const {
   std::size_t runs = poller_ ? poller_->unsettled() : 0;
-  for (const auto& poller : *retired_) runs += poller->unsettled();
+  for (const auto& poller : retired_) runs += poller->unsettled();
   return runs;
 }
 
 bool ServedList::has_past() const {
   return past_ || (poller_ && poller_->has_past()) ||
-         std::any_of(retired_->begin(), retired_->end(),
+         std::any_of(retired_.begin(), retired_.end(),
                      [](const auto& poller) { return poller->has_past(); });
 }
 
@@ -208,20 +207,20 @@ std::optional<ListMeasures> ServedList::measures() const {
     *sum += poller.measures();
   };
   if (poller_) add(*poller_);
-  for (const auto& poller : *retired_) add(*poller);
+  for (const auto& poller : retired_) add(*poller);
   return sum;
 }
 
 void ServedList::update_reserved() {
   if (poller_ == nullptr) return;
   std::size_t runs = 0;
-  for (const auto& poller : *retired_) runs += poller->runs().size();
+  for (const auto& poller : retired_) runs += poller->runs().size();
   poller_->set_reserved(runs);
 }
 
 /// Out of the pollers' own callbacks: here they may be destroyed.
 void ServedList::sweep() {
-  std::erase_if(retired_.edit(), [this](const auto& poller) {
+  std::erase_if(retired_, [this](const auto& poller) {
     if (!poller->drained()) return false;
     if (!poller->has_past()) return true;
     if (!past_) past_ = std::make_unique<Past>();
@@ -229,10 +228,9 @@ void ServedList::sweep() {
     past_->measures += poller->measures();
     return true;
   });
-  if (retired_->empty()) retired_.reset();
   update_reserved();
   if (waits_for_retired_ && state_ == ServingState::serving) serve();
-  if (state_ == ServingState::closing && retired_->empty()) state_ = ServingState::closed;
+  if (state_ == ServingState::closing && retired_.empty()) state_ = ServingState::closed;
 }
 
 void ServedList::run_started(const Poller& poller, const ActiveRun& run) {
