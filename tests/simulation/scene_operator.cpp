@@ -100,9 +100,12 @@ void change_items(redis::SyncClient& client, const store::CircularKeys& keys,
     case 5:
       changes.release({item});
       break;
-    case 6:
-      changes.release_all();
+    case 6: {
+      std::vector<std::string> items;
+      for (auto& each : changes.quarantined()) items.push_back(std::move(each.item));
+      changes.release(items);
       break;
+    }
     case 7:
       changes.change_long(store::ItemChanges::LongChange::release, {"resting", "quarantined"});
       break;

@@ -62,13 +62,9 @@ class ItemChanges {
     Item item;
     QuarantineNote note;
   };
-  /// What the index has: also items that run, and will be quarantined at their end. Those of an
-  /// older version are not in it, nor are long items.
+  /// What the index has: also items that run, and will be quarantined at their end. Long items are
+  /// not in it.
   std::vector<Quarantined> quarantined();
-  /// The notes of these items; those without one are empty.
-  std::vector<QuarantineNote> notes_of(const std::vector<Item>& items);
-  /// Ends every quarantine, those of older versions too. Which there were.
-  std::vector<Item> release_all();
 
  private:
   enum class Locks { one, both };
@@ -77,7 +73,6 @@ class ItemChanges {
                           const redis::Command& args, const std::vector<Item>& items);
   std::vector<ShownItem> change_long(const char* what, const std::string& which,
                                      const std::string& note);
-  void find_locks(std::vector<Item>& found);
 
   redis::SyncClient& client_;
   CircularKeys keys_;

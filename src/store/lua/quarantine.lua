@@ -40,10 +40,7 @@ for i = 2, #ARGV do
     if not string.find(may.err, 'WRONGTYPE') then return may end
     redis.call('SET', lock, 'quarantine:manual')
   end
-  -- What an older version has put there has no entry.
-  if state == 1 or state == 3 or (state == 2 and not indexed) then
-    redis.call('HSET', KEYS[2], item, ARGV[1])
-  end
+  if state == 1 or state == 3 then redis.call('HSET', KEYS[2], item, ARGV[1]) end
   reply[i - 1] = state
 end
 return reply

@@ -27,13 +27,6 @@ local function enter(event, more)
   entries[#entries + 1] = more == '' and event or string.sub(event, 1, -2) .. more .. '}'
 end
 
--- A stream, as earlier versions had it, makes place once, and is there for a week.
-local function is_put_aside()
-  if redis.pcall('TYPE', runs_key).ok ~= 'stream' then return false end
-  local old = runs_key .. ':old'
-  return redis.pcall('RENAMENX', runs_key, old) == 1 and redis.pcall('EXPIRE', old, 604800) == 1
-end
-
 -- What was entered; `most` entries are there then. Trimmed before: it must not grow where that is
 -- refused.
 local function write_history(most)
@@ -43,11 +36,7 @@ local function write_history(most)
   local begin = string.format('{"entered_ms":%s%03d,', time[1], math.floor(time[2] / 1000))
   for i = #entries, 1, -32 do entries[i] = begin .. string.sub(entries[i], 2) end
   local last = most - #entries - 1
-  local function trim()
-    return redis.pcall('LTRIM', runs_key, last < 0 and 1 or 0, math.max(last, 0))
-  end
-  local trimmed = trim()
-  if trimmed.err and string.find(trimmed.err, 'WRONGTYPE') and is_put_aside() then trimmed = trim() end
+  local trimmed = redis.pcall('LTRIM', runs_key, last < 0 and 1 or 0, math.max(last, 0))
   if note(trimmed, 'LTRIM').err then return end
   note(redis.pcall('LPUSH', runs_key, unpack(entries, math.max(1, #entries - most + 1))), 'LPUSH')
 end
