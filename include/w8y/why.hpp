@@ -74,8 +74,7 @@ struct WhyList {
   std::optional<Pause> pause;
   /// Of a schedule: who has halted it; may be empty.
   std::optional<std::string> halted;
-  std::size_t fleet_runs = 0;           ///< that count for fleet_concurrency
-  std::optional<WallTime> fleet_place;  ///< when the first of them is given up, unless renewed
+  std::size_t fleet_runs = 0;  ///< that count for fleet_concurrency
 };
 
 /// A run that ended, as the history has it.

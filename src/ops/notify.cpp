@@ -58,8 +58,4 @@ void Notify::feed_watchdog() {
   if (watchdog_) send("WATCHDOG=1");
 }
 
-void Notify::extend_timeout(Duration time) {
-  send("EXTEND_TIMEOUT_USEC=" + std::to_string(time.count()));
-}
-
 }  // namespace w8y::ops

@@ -23,8 +23,6 @@ class Notify {
   /// How long systemd waits for feed_watchdog(): feed it twice as often. nullopt: it doesn't.
   [[nodiscard]] std::optional<Duration> watchdog() const { return watchdog_; }
   void feed_watchdog();
-  /// More time for a start or a stop that is getting on.
-  void extend_timeout(Duration time);
 
  private:
   std::optional<Duration> watchdog_;

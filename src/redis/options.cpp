@@ -10,7 +10,11 @@ namespace {
 
 constexpr std::size_t longest_password = 4096;
 
-std::string read_password_file(const std::string& path, Secret& password) {
+}  // namespace
+
+std::string read_password(const ClientOptions& options, Secret& password) {
+  password = options.url.password;
+  const std::string& path = options.password_file;
   if (path.empty()) return {};
   const Wiping wiping;
   const std::string place = "password file " + path + ": ";
@@ -25,18 +29,6 @@ std::string read_password_file(const std::string& path, Secret& password) {
   if (line.empty()) return place + "empty";
   password = Secret(line);
   return {};
-}
-
-}  // namespace
-
-std::string read_password(const ClientOptions& options, Secret& password) {
-  password = options.url.password;
-  return read_password_file(options.password_file, password);
-}
-
-std::string read_sentinel_password(const ClientOptions& options, Secret& password) {
-  password = {};
-  return read_password_file(options.sentinel_password_file, password);
 }
 
 }  // namespace w8y::redis

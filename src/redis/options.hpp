@@ -38,7 +38,5 @@ struct ClientOptions {
 /// The password to use now: the file's (without the end of its line), else the URL's. Returns what
 /// is wrong with the file, or nothing.
 std::string read_password(const ClientOptions& options, Secret& password);
-/// The sentinels' password: the file's, or none.
-std::string read_sentinel_password(const ClientOptions& options, Secret& password);
 
 }  // namespace w8y::redis

@@ -94,14 +94,6 @@ void Words::flag(const char* name, const char* what, bool& into) {
   app_.add_flag(name, into, what);
 }
 
-void Words::later(const char* name) {
-  const CLI::Option* option = app_.add_option(name)->expected(0, 1)->group("");
-  takes_.emplace_back([option, name] {
-    if (option->count() == 0) return;
-    throw Failure(wrong_usage, std::string(name) + " is not in this version yet");
-  });
-}
-
 void Words::take() {
   for (const auto& take : takes_) take();
 }

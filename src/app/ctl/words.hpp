@@ -35,8 +35,6 @@ class Words {
   /// last one counts.
   void option(const char* name, const char* type, const char* needs, const char* what, Take take);
   void flag(const char* name, const char* what, bool& into);
-  /// An option that is specified, and that this version does not have.
-  void later(const char* name);
 
   /// Is called when all that was declared before it has been taken.
   void then(std::function<void()> check) { takes_.push_back(std::move(check)); }

@@ -64,10 +64,6 @@ class FleetMember final : private detail::FleetClientOwner, private redis::Clien
   [[nodiscard]] const RedisTime& time() const { return time_; }
 
  private:
-  /// The commands of one beat, until all are answered.
-  struct Beat;
-  using BeatPtr = std::shared_ptr<Beat>;
-
   void on_up() override;
   void on_down(const std::string& why) override;
   void arm();
