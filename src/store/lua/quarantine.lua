@@ -7,13 +7,7 @@
 -- Reply for each item 1 done, 2 was in quarantine already, 3 runs: it will be at the end of its
 --       run, 4 that has been asked before, 0 not in the list
 
--- Its beginning, which says what it is: another's may be of any length. False: there is none.
-local function read(lock)
-  local found = redis.pcall('GETRANGE', lock, 0, 10)
-  if found ~= '' then return found end
-  local there = redis.pcall('EXISTS', lock)
-  return there ~= 0 and (there == 1 and found or there)
-end
+-- include parts/read_lock.lua
 
 local reply = {}
 for i = 2, #ARGV do

@@ -13,13 +13,7 @@ local function is_rest(found)
     (string.sub(found, 1, 5) == 'rest:' or string.sub(found, 1, 11) == 'quarantine:')
 end
 
--- Its beginning, which says what it is: another's may be of any length. False: there is none.
-local function read(lock)
-  local found = redis.pcall('GETRANGE', lock, 0, 10)
-  if found ~= '' then return found end
-  local there = redis.pcall('EXISTS', lock)
-  return there ~= 0 and (there == 1 and found or there)
-end
+-- include parts/read_lock.lua
 
 -- First all that is only read, then what proves that the rest may be done, then that.
 local reply, locks, items, forget = {}, {}, {}, {}

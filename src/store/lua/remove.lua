@@ -7,13 +7,7 @@
 --       2… items
 -- Reply for each item how many copies there were; -1: it is in another state, and stays
 
--- Its beginning, which says what it is: another's may be of any length. False: there is none.
-local function read(lock)
-  local found = redis.pcall('GETRANGE', lock, 0, 10)
-  if found ~= '' then return found end
-  local there = redis.pcall('EXISTS', lock)
-  return there ~= 0 and (there == 1 and found or there)
-end
+-- include parts/read_lock.lua
 
 local function starts(found, with)
   return type(found) == 'string' and string.sub(found, 1, #with) == with
