@@ -57,6 +57,14 @@ redis::ClientOptions options_of(const std::string& url, const char* from) {
 
 }  // namespace
 
+Failure wrong_config(const ConfigError& error) {
+  std::vector<std::string> mistakes;
+  for (const auto& mistake : error.mistakes()) mistakes.push_back(mistake.to_string());
+  const std::string first = mistakes.front();
+  mistakes.erase(mistakes.begin());
+  return {wrong_usage, first, std::move(mistakes)};
+}
+
 // ---- the config
 
 const Config* Context::config() {
@@ -72,11 +80,7 @@ const Config* Context::config() {
         complain(path + " has mistakes (see w8yd --check) and is not used");
         return nullptr;
       }
-      std::vector<std::string> mistakes;
-      for (const auto& mistake : error.mistakes()) mistakes.push_back(mistake.to_string());
-      const std::string first = mistakes.front();
-      mistakes.erase(mistakes.begin());
-      throw Failure(wrong_usage, first, std::move(mistakes));
+      throw wrong_config(error);
     }
   }
   return config_ ? &*config_ : nullptr;

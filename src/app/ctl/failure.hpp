@@ -6,6 +6,10 @@
 #include <utility>
 #include <vector>
 
+namespace w8y {
+class ConfigError;
+}
+
 namespace w8y::app::ctl {
 
 enum Exit : int { done = 0, refused = 1, wrong_usage = 2, not_reachable = 3 };
@@ -24,6 +28,9 @@ class Failure : public std::runtime_error {
   Exit exit_;
   std::vector<std::string> more_;
 };
+
+/// A failure whose lines are the mistakes of a config.
+Failure wrong_config(const ConfigError& error);
 
 /// A line on standard error, with our name before it.
 void complain(const std::string& line);

@@ -3,7 +3,6 @@
 #include <iostream>
 #include <map>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <w8y/escape.hpp>
@@ -64,12 +63,7 @@ Json show_feed_jobs(const Options& options, Context& context, const std::string&
                job->since ? since(*job->since) : std::string(),
                job->until ? time_text(*job->until) : std::string(), detail_of(*job)});
   if (!table.empty()) table.print(options.wide);
-  const std::size_t all = found.size();
-  std::string summary = all == 0 ? "no jobs" : std::to_string(all) + (all == 1 ? " job" : " jobs");
-  const char* before = ": ";
-  for (const auto& [name, count] : states)
-    summary += std::exchange(before, ", ") + std::to_string(count) + " " + name;
-  std::cout << summary << '\n';
+  std::cout << (found.empty() ? "no jobs" : counted_text(states, "job")) << '\n';
   return json;
 }
 

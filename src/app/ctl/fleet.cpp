@@ -77,14 +77,6 @@ void print_fleet_hosts(const Json& fleet, bool wide) {
   if (fleet.value("cut", false)) std::cout << "there are more hosts than are shown\n";
 }
 
-std::string fleet_limit_text(const Json& list) {
-  std::string text = std::to_string(number_in(list, "running")) + "/" +
-                     std::to_string(number_in(list, "concurrency"));
-  if (const auto fleet = number_in(list, "fleet_concurrency"); fleet > 0)
-    text += "/" + std::to_string(fleet);
-  return text;
-}
-
 void print_fleet_lists(const Json& fleet, bool wide) {
   Table table(
       {"HOST", "LIST", "STATE", "RUNNING", {"CAPABILITIES", may_be_cut}, {"WHY", may_be_cut}});
@@ -94,7 +86,7 @@ void print_fleet_lists(const Json& fleet, bool wide) {
       for (const auto& cap : array_in(list, "caps"))
         if (cap.is_string()) caps += (caps.empty() ? "" : " ") + escape(cap.get<std::string>());
       table.add({shown_in(host, "host"), shown_in(list, "list"), shaded(text_in(list, "state")),
-                 fleet_limit_text(list), caps, said_in(list, "why")});
+                 running_of_limits(list), caps, said_in(list, "why")});
     }
   if (table.empty()) return;
   std::cout << '\n';

@@ -138,11 +138,7 @@ class FleetPlan final : public Command {
       here.processors = 1;
       planned.of(here);
     } catch (const ConfigError& error) {
-      std::vector<std::string> mistakes;
-      for (const auto& mistake : error.mistakes()) mistakes.push_back(mistake.to_string());
-      const std::string first = mistakes.front();
-      mistakes.erase(mistakes.begin());
-      throw Failure(wrong_usage, first, std::move(mistakes));
+      throw wrong_config(error);
     }
   }
 

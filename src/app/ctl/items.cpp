@@ -58,13 +58,7 @@ std::string summary_of(const look::Items& found) {
   if (!found.whole)
     return "the first " + std::to_string(found.items.size()) + "; the list has " +
            std::to_string(found.length) + (found.length == 1 ? " item" : " items");
-  std::size_t all = 0;
-  std::string states;
-  for (const auto& [state, count] : found.states) {
-    all += count;
-    states += (states.empty() ? ": " : ", ") + std::to_string(count) + " " + state;
-  }
-  return std::to_string(all) + (all == 1 ? " item" : " items") + states;
+  return counted_text(found.states, "item");
 }
 
 class ShowItems final : public Command {

@@ -40,13 +40,7 @@ std::string summary_of(const look::Jobs& found) {
   if (!found.whole)
     return "the first " + std::to_string(found.jobs.size()) + "; the schedule has " +
            std::to_string(found.known) + (found.known == 1 ? " job" : " jobs");
-  std::size_t all = 0;
-  std::string states;
-  for (const auto& [state, count] : found.states) {
-    all += count;
-    states += (states.empty() ? ": " : ", ") + std::to_string(count) + " " + state;
-  }
-  return std::to_string(all) + (all == 1 ? " job" : " jobs") + states;
+  return counted_text(found.states, "job");
 }
 
 }  // namespace

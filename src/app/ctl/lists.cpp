@@ -29,15 +29,6 @@ std::string caps_text(const Json& list) {
   return text;
 }
 
-/// "2/4", or "2/4/10" with a limit of the whole fleet.
-std::string running_text(const Json& list) {
-  std::string text = std::to_string(number_in(list, "running")) + "/" +
-                     std::to_string(number_in(list, "concurrency"));
-  if (const auto fleet = number_in(list, "fleet_concurrency"); fleet > 0)
-    text += "/" + std::to_string(fleet);
-  return text;
-}
-
 /// Runs that did not succeed, and were not ended by us.
 std::int64_t failures(const Json& counters) {
   return number_in(counters, "failed") + number_in(counters, "crashed") +
@@ -83,7 +74,7 @@ void print_lists(const std::vector<const Json*>& lists, bool wide) {
     const Json& counters = object_in(list, "counters");
     std::vector<Cell> row = {shown_in(list, "list"),
                              shaded(text_in(list, "state")),
-                             running_text(list),
+                             running_of_limits(list),
                              std::to_string(number_in(counters, "succeeded")),
                              std::to_string(failures(counters)),
                              quarantined_text(list)};

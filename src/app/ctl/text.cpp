@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <ctime>
 #include <iostream>
-#include <map>
 
 #include <w8y/escape.hpp>
 #include <w8y/units.hpp>
@@ -35,6 +34,25 @@ std::string number_text(double number) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.12g", number);
   return text.data();
+}
+
+std::string running_of_limits(const ops::Json& list) {
+  std::string text = std::to_string(number_in(list, "running")) + "/" +
+                     std::to_string(number_in(list, "concurrency"));
+  if (const auto fleet = number_in(list, "fleet_concurrency"); fleet > 0)
+    text += "/" + std::to_string(fleet);
+  return text;
+}
+
+std::string counted_text(const std::map<std::string, std::size_t>& states,
+                         const std::string& noun) {
+  std::size_t all = 0;
+  std::string each;
+  for (const auto& [state, count] : states) {
+    all += count;
+    each += (each.empty() ? ": " : ", ") + std::to_string(count) + " " + state;
+  }
+  return std::to_string(all) + " " + noun + (all == 1 ? "" : "s") + each;
 }
 
 Cell shaded(const std::string& name) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -50,6 +51,11 @@ std::string shown_in(const ops::Json& object, const char* name);
 
 /// An item as put_item() wrote it.
 std::string item_in(const ops::Json& object);
+
+/// "2/4" of a list, or "2/4/10" if it has `fleet_concurrency`.
+std::string running_of_limits(const ops::Json& list);
+/// "3 jobs: 1 queued, 2 running"; `noun`: "job".
+std::string counted_text(const std::map<std::string, std::size_t>& states, const std::string& noun);
 
 /// What is wrong, a line for each cause: first of all.
 void add_problems(Facts& facts, const ops::Json& answer);
