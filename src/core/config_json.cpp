@@ -99,23 +99,10 @@ class TreeMaker : public nlohmann::json::json_sax_t {
   bool parse_error(std::size_t position, const std::string&,
                    const nlohmann::json::exception&) override {
     const std::size_t byte = position > 0 ? position - 1 : 0;
-    return fail(place_of(text_.data() + std::min(byte, text_.size())), "is not valid JSON here");
+    return fail(place_of_byte(text_, std::min(byte, text_.size())), "is not valid JSON here");
   }
 
  private:
-  [[nodiscard]] Place place_of(const char* where) const {
-    Place place{1, 1};
-    for (const char* at = text_.data(); at < where; ++at) {
-      // In characters, as TOML's places are.
-      const bool goes_on = (static_cast<unsigned char>(*at) & 0xc0U) == 0x80U;
-      if (*at == '\n') {
-        place = {place.line + 1, 1};
-      } else if (!goes_on) {
-        ++place.column;
-      }
-    }
-    return place;
-  }
   /// Of the value that was just read.
   [[nodiscard]] Place place() {
     const char* at = last_end_ == nullptr ? text_.data() : last_end_;
@@ -124,15 +111,9 @@ class TreeMaker : public nlohmann::json::json_sax_t {
   }
   /// Places only go forward: each is counted on from the one before.
   Place from_known(const char* where) {
-    if (where < known_at_) return place_of(where);
-    for (; known_at_ < where; ++known_at_) {
-      const bool goes_on = (static_cast<unsigned char>(*known_at_) & 0xc0U) == 0x80U;
-      if (*known_at_ == '\n') {
-        known_ = {known_.line + 1, 1};
-      } else if (!goes_on) {
-        ++known_.column;
-      }
-    }
+    if (where < known_at_)
+      return place_of_byte(text_, static_cast<std::size_t>(where - text_.data()));
+    for (; known_at_ < where; ++known_at_) known_.pass(*known_at_);
     return known_;
   }
   Node& add(Node::Kind kind) {

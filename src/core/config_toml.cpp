@@ -154,20 +154,6 @@ class Unbearable {
   const char* why_ = "";
 };
 
-Place place_of_byte(std::string_view text, std::size_t byte) {
-  Place place{1, 1};
-  for (std::size_t i = 0; i < byte; ++i) {
-    // In characters, as toml++ counts: what goes on with one of UTF-8 is not a column.
-    const bool goes_on = (static_cast<unsigned char>(text[i]) & 0xc0) == 0x80;
-    if (text[i] == '\n') {
-      place = {place.line + 1, 1};
-    } else if (!goes_on) {
-      ++place.column;
-    }
-  }
-  return place;
-}
-
 /// toml++ quotes what it found, as it is.
 std::string one_line(std::string_view text) {
   std::string line(text);
@@ -229,6 +215,21 @@ Place place_of_break(std::string_view text) {
 }
 
 }  // namespace
+
+void Place::pass(char byte) {
+  const bool goes_on = (static_cast<unsigned char>(byte) & 0xc0U) == 0x80U;
+  if (byte == '\n') {
+    *this = {line + 1, 1};
+  } else if (!goes_on) {
+    ++column;
+  }
+}
+
+Place place_of_byte(std::string_view text, std::size_t byte) {
+  Place place{1, 1};
+  for (const char each : text.substr(0, byte)) place.pass(each);
+  return place;
+}
 
 const Node* Node::find(std::string_view member) const {
   for (const Node& item : items) {

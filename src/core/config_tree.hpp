@@ -15,7 +15,13 @@ namespace w8y::core {
 struct Place {
   std::size_t line = 0;
   std::size_t column = 0;
+
+  /// Moves behind a byte. Columns are characters of UTF-8, as toml++ counts them.
+  void pass(char byte);
 };
+
+/// Place of a byte of `text`.
+Place place_of_byte(std::string_view text, std::size_t byte);
 
 struct Node {
   enum class Kind { text, integer, real, flag, date, array, table };
