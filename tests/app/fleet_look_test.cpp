@@ -12,7 +12,7 @@
 #include "app/look/fleet.hpp"
 #include "app/look/sight.hpp"
 #include "ops/api_support.hpp"
-#include "redis/url.hpp"
+#include "support/client_options.hpp"
 #include "support/cluster.hpp"
 #include "support/redis_server.hpp"
 #include "support/waiting.hpp"
@@ -28,16 +28,9 @@ using namespace w8y::app::look;
 
 namespace {
 
-redis::ClientOptions to(const std::string& url) {
-  redis::ClientOptions options;
-  options.url = redis::parse_url(url);
-  options.name = "test";
-  return options;
-}
-
 /// A fleet that is in Redis only.
 struct Written {
-  explicit Written(const std::string& url) : client(loop, to(url)) {}
+  explicit Written(const std::string& url) : client(loop, options_for(url)) {}
 
   std::string host(const std::string& name, const std::string& text = {}) {
     const std::string id = name + "-00000000";
@@ -101,7 +94,7 @@ struct Api {
   };
 
   explicit Api(std::string url)
-      : looker(loop, {[url] { return to(url); },
+      : looker(loop, {[url] { return options_for(url); },
                       [] {
                         Config config;
                         config.supervisor.fleet = "fleet";

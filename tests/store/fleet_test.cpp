@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "redis/subscriber.hpp"
-#include "redis/url.hpp"
 #include "store/fleet/member.hpp"
 #include "store/fleet/orders.hpp"
 #include "store/fleet/reader.hpp"
+#include "support/client_options.hpp"
 #include "support/cluster.hpp"
 #include "support/redis_server.hpp"
 #include "support/waiting.hpp"
@@ -23,13 +23,6 @@ using namespace std::string_literals;
 
 namespace fleet_test {
 namespace {
-
-redis::ClientOptions to(const std::string& url) {
-  redis::ClientOptions options;
-  options.url = redis::parse_url(url);
-  options.name = "test";
-  return options;
-}
 
 ListBeat list_of(const std::string& prefix, const std::string& state = "idle") {
   ListBeat list;
@@ -45,7 +38,7 @@ struct BeatingHost final : private FleetMember::Handler {
               const std::string& fleet = "fleet", const std::string& random = "00000000")
       : loop(shared),
         started(shared.now() - 1min),
-        member(shared, to(url), fleet, name + "-" + random, *this) {
+        member(shared, options_for(url), fleet, name + "-" + random, *this) {
     shown.host = name;
     shown.state = "running";
     shown.config_hash = "abc";
@@ -108,8 +101,8 @@ struct BeatingHost final : private FleetMember::Handler {
 struct Watcher {
   Watcher(loop::Loop& shared, const std::string& url)
       : loop(shared),
-        client(shared, to(url)),
-        subscriber(shared, to(url)),
+        client(shared, options_for(url)),
+        subscriber(shared, options_for(url)),
         reader(shared, client, "fleet"),
         orders(shared, client, subscriber, reader, "fleet", 1) {}
   FleetView view() {
@@ -400,7 +393,7 @@ TEST_CASE("the fleet is seen through others' garbage") {
 TEST_CASE("more hosts than are shown are cut, and a reading leaves turns to others") {
   const RedisServer server;
   loop::Loop loop;
-  redis::Client client(loop, to(server.url()));
+  redis::Client client(loop, options_for(server.url()));
   const std::string now = std::to_string(ms_now(server));
   int missing = 0;
   for (int i = 0; i < 10'001; ++i) {
