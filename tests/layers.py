@@ -10,17 +10,17 @@ import sys
 # What each folder may include, besides itself and the standard library.
 MAY = {
     "include": set(),
-    "core": {"include"},
-    "schedule": {"include", "core"},
-    "loop": {"include"},
-    "redis": {"include", "loop"},
-    "gearman": {"include", "loop"},
-    "process": {"include", "loop"},
-    "store": {"include", "core", "schedule", "loop", "redis"},
-    "source": {"include", "core", "schedule", "gearman", "store"},
-    "executor": {"include", "core", "loop", "process"},
-    "ops": {"include", "core", "loop", "redis", "process"},
-    "app": {"include", "core", "schedule", "loop", "redis", "gearman", "process", "store", "source", "executor", "ops"},
+    "core": set(),
+    "schedule": {"core"},
+    "loop": {"core"},
+    "redis": {"core", "loop"},
+    "gearman": {"core", "loop"},
+    "process": {"core", "loop"},
+    "store": {"core", "schedule", "loop", "redis"},
+    "source": {"core", "schedule", "gearman", "store"},
+    "executor": {"core", "loop", "process"},
+    "ops": {"core", "loop", "redis", "process"},
+    "app": {"core", "schedule", "loop", "redis", "gearman", "process", "store", "source", "executor", "ops"},
 }
 # Libraries, and the only folders that may know them.
 LIBRARIES = {
@@ -48,7 +48,7 @@ def complaints(path, root):
     folder = folder_of(path, root)
     for quote, name in INCLUDE.findall(path.read_text(encoding="utf-8")):
         first = name.split("/")[0]
-        target = "include" if first == "w8y" else first if quote == '"' else None
+        target = first if quote == '"' else None
         if target in MAY and "/" in name:
             if target != folder and target not in MAY[folder]:
                 yield f"{folder} includes {name}"

@@ -4,10 +4,9 @@
 #include <string>
 #include <vector>
 
-#include <w8y/escape.hpp>
-#include <w8y/limit_shortfalls.hpp>
-
 #include "app/probing.hpp"
+#include "core/escape.hpp"
+#include "core/limit_shortfalls.hpp"
 #include "process/host_limits.hpp"
 
 namespace w8y::app {

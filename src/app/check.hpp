@@ -1,7 +1,7 @@
 // `w8yd --check`
 #pragma once
 
-#include <w8y/rule.hpp>
+#include "core/rule.hpp"
 
 namespace w8y::app {
 

@@ -5,9 +5,8 @@
 #include <memory>
 #include <string>
 
-#include <w8y/executor.hpp>
-
 #include "app/subsystem.hpp"
+#include "core/executor.hpp"
 #include "executor/probe.hpp"
 #include "executor/retiring_streams.hpp"
 #include "loop/loop.hpp"

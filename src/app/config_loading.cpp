@@ -9,8 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include <w8y/reload_plan.hpp>
-
+#include "core/reload_plan.hpp"
 #include "executor/environment.hpp"
 #include "process/brief_run.hpp"
 

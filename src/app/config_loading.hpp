@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <w8y/config.hpp>
-
+#include "core/config.hpp"
 #include "redis/options.hpp"
 
 namespace w8y::app {

@@ -8,9 +8,6 @@
 #include <string>
 #include <vector>
 
-#include <w8y/event_reporter.hpp>
-#include <w8y/supervisor.hpp>
-
 #include "app/child_processes.hpp"
 #include "app/drain.hpp"
 #include "app/embedded_server.hpp"
@@ -30,6 +27,8 @@
 #include "app/status_servers.hpp"
 #include "app/systemd_notifier.hpp"
 #include "app/timefiles.hpp"
+#include "core/event_reporter.hpp"
+#include "core/supervisor.hpp"
 #include "loop/loop.hpp"
 #include "ops/event_hub.hpp"
 #include "ops/event_log.hpp"

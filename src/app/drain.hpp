@@ -14,7 +14,7 @@
 #include <functional>
 #include <string>
 
-#include <w8y/events.hpp>
+#include "core/events.hpp"
 
 namespace w8y::app {
 

@@ -12,13 +12,12 @@
 #include <string>
 #include <vector>
 
-#include <w8y/events.hpp>
-#include <w8y/supervisor.hpp>
-#include <w8y/timers.hpp>
-
 #include "app/known_figures.hpp"
 #include "app/looker.hpp"
 #include "app/measuring.hpp"
+#include "core/events.hpp"
+#include "core/supervisor.hpp"
+#include "core/timers.hpp"
 #include "store/fleet/figures.hpp"
 #include "store/fleet/member.hpp"
 #include "store/fleet/reader.hpp"

@@ -3,13 +3,12 @@
 #include <utility>
 #include <variant>
 
-#include <w8y/config.hpp>
-
 #include "app/api/parameters.hpp"
 #include "app/figures.hpp"
 #include "app/fleet_answering.hpp"
 #include "app/look/fleet.hpp"
 #include "app/random_number.hpp"
+#include "core/config.hpp"
 #include "ops/fleet_json.hpp"
 #include "redis/url.hpp"
 #include "store/fleet/log_follower.hpp"

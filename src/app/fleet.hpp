@@ -6,14 +6,13 @@
 #include <string>
 #include <vector>
 
-#include <w8y/fleet.hpp>
-
 #include "app/fleet_hour.hpp"
 #include "app/fleet_lists.hpp"
 #include "app/known_figures.hpp"
 #include "app/looker.hpp"
 #include "app/redis_connection.hpp"
 #include "app/subsystem.hpp"
+#include "core/fleet.hpp"
 #include "ops/client_pool.hpp"
 #include "ops/control.hpp"
 #include "ops/fleet_port.hpp"

@@ -4,8 +4,7 @@
 #include <utility>
 #include <variant>
 
-#include <w8y/escape.hpp>
-
+#include "core/escape.hpp"
 #include "ops/fleet_json.hpp"
 
 namespace w8y::app {

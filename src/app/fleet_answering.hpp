@@ -8,12 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include <w8y/events.hpp>
-#include <w8y/fleet_logs.hpp>
-#include <w8y/fleet_orders.hpp>
-#include <w8y/timers.hpp>
-
 #include "app/fleet_command_log.hpp"
+#include "core/events.hpp"
+#include "core/fleet_logs.hpp"
+#include "core/fleet_orders.hpp"
+#include "core/timers.hpp"
 #include "loop/loop.hpp"
 #include "ops/control.hpp"
 #include "ops/log.hpp"

@@ -6,10 +6,9 @@
 #include <map>
 #include <string>
 
-#include <w8y/fleet_orders.hpp>
-#include <w8y/line_limits.hpp>
-#include <w8y/timers.hpp>
-
+#include "core/fleet_orders.hpp"
+#include "core/line_limits.hpp"
+#include "core/timers.hpp"
 #include "ops/log.hpp"
 
 namespace w8y::app {

@@ -5,9 +5,8 @@
 #include <string>
 #include <vector>
 
-#include <w8y/fleet.hpp>
-#include <w8y/hour.hpp>
-
+#include "core/fleet.hpp"
+#include "core/hour.hpp"
 #include "store/fleet/member.hpp"
 
 namespace w8y::app {

@@ -6,13 +6,12 @@
 #include <string_view>
 #include <unordered_set>
 
-#include <w8y/events.hpp>
-#include <w8y/fleet.hpp>
-#include <w8y/supervisor.hpp>
-#include <w8y/timers.hpp>
-
 #include "app/host_status.hpp"
 #include "app/list_walks.hpp"
+#include "core/events.hpp"
+#include "core/fleet.hpp"
+#include "core/supervisor.hpp"
+#include "core/timers.hpp"
 
 namespace w8y::app {
 

@@ -1,11 +1,10 @@
 // The servers of Gearman that the config names, for all lists of this host.
 #pragma once
 
-#include <w8y/events.hpp>
-#include <w8y/run_id.hpp>
-
 #include "app/random_number.hpp"
 #include "app/subsystem.hpp"
+#include "core/events.hpp"
+#include "core/run_id.hpp"
 #include "gearman/session.hpp"
 #include "loop/loop.hpp"
 

@@ -2,9 +2,8 @@
 
 #include <limits>
 
-#include <w8y/units.hpp>
-
 #include "app/host_status.hpp"
+#include "core/units.hpp"
 
 namespace w8y::app {
 

@@ -6,8 +6,6 @@
 #include <string>
 #include <utility>
 
-#include <w8y/supervisor.hpp>
-
 #include "app/drain.hpp"
 #include "app/host_mode.hpp"
 #include "app/known_figures.hpp"
@@ -15,6 +13,7 @@
 #include "app/redis_connection.hpp"
 #include "app/reload.hpp"
 #include "app/survey.hpp"
+#include "core/supervisor.hpp"
 #include "gearman/session.hpp"
 #include "ops/control.hpp"
 

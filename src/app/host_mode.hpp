@@ -3,11 +3,10 @@
 
 #include <functional>
 
-#include <w8y/events.hpp>
-#include <w8y/status.hpp>
-#include <w8y/supervisor.hpp>
-
 #include "app/redis_watch.hpp"
+#include "core/events.hpp"
+#include "core/status.hpp"
+#include "core/supervisor.hpp"
 #include "ops/control.hpp"
 
 namespace w8y::app {

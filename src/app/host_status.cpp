@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <w8y/escape.hpp>
+#include "core/escape.hpp"
 
 namespace w8y::app {
 

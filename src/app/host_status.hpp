@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include <w8y/status.hpp>
-#include <w8y/supervisor.hpp>
+#include "core/status.hpp"
+#include "core/supervisor.hpp"
 
 namespace w8y::app {
 

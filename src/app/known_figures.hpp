@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <w8y/figures.hpp>
-#include <w8y/status.hpp>
+#include "core/figures.hpp"
+#include "core/status.hpp"
 
 namespace w8y::app {
 

@@ -2,8 +2,7 @@
 
 #include <utility>
 
-#include <w8y/limit_shortfalls.hpp>
-
+#include "core/limit_shortfalls.hpp"
 #include "process/host_limits.hpp"
 
 namespace w8y::app {

@@ -4,9 +4,8 @@
 #include <string>
 #include <vector>
 
-#include <w8y/supervisor.hpp>
-
 #include "app/subsystem.hpp"
+#include "core/supervisor.hpp"
 #include "ops/log.hpp"
 
 namespace w8y::app {

@@ -3,13 +3,12 @@
 
 #include <utility>
 
-#include <w8y/histogram.hpp>
-#include <w8y/served_list.hpp>
-
 #include "app/child_processes.hpp"
 #include "app/gearman_servers.hpp"
 #include "app/redis_connection.hpp"
 #include "app/timefiles.hpp"
+#include "core/histogram.hpp"
+#include "core/served_list.hpp"
 
 namespace w8y::app {
 

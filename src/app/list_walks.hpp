@@ -6,11 +6,10 @@
 #include <optional>
 #include <string>
 
-#include <w8y/status.hpp>
-#include <w8y/supervisor.hpp>
-#include <w8y/timers.hpp>
-
 #include "app/host_status.hpp"
+#include "core/status.hpp"
+#include "core/supervisor.hpp"
+#include "core/timers.hpp"
 
 namespace w8y::app {
 

@@ -10,8 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <w8y/units.hpp>
-
+#include "core/units.hpp"
 #include "process/signals_blocked.hpp"
 
 namespace w8y::app {

@@ -8,11 +8,10 @@
 #include <memory>
 #include <thread>
 
-#include <w8y/rule.hpp>
-#include <w8y/timers.hpp>
-
 #include "app/look/sight.hpp"
 #include "app/subsystem.hpp"
+#include "core/rule.hpp"
+#include "core/timers.hpp"
 #include "loop/loop.hpp"
 #include "loop/wake.hpp"
 #include "ops/client_pool.hpp"

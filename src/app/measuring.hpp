@@ -9,10 +9,9 @@
 #include <string>
 #include <vector>
 
-#include <w8y/rule.hpp>
-#include <w8y/status.hpp>
-#include <w8y/timers.hpp>
-
+#include "core/rule.hpp"
+#include "core/status.hpp"
+#include "core/timers.hpp"
 #include "loop/loop.hpp"
 #include "store/redis_session.hpp"
 #include "store/schedule/status_count.hpp"

@@ -7,13 +7,12 @@
 #include <string>
 #include <vector>
 
-#include <w8y/events.hpp>
-#include <w8y/supervisor.hpp>
-#include <w8y/timers.hpp>
-
 #include "app/host_status.hpp"
 #include "app/known_figures.hpp"
 #include "app/list_factory.hpp"
+#include "core/events.hpp"
+#include "core/supervisor.hpp"
+#include "core/timers.hpp"
 #include "ops/control.hpp"
 #include "ops/event_log.hpp"
 #include "ops/http.hpp"

@@ -8,10 +8,9 @@
 #include <string>
 #include <vector>
 
-#include <w8y/escape.hpp>
-#include <w8y/reload_plan.hpp>
-
 #include "app/probing.hpp"
+#include "core/escape.hpp"
+#include "core/reload_plan.hpp"
 #include "ops/http_client.hpp"
 #include "ops/secret_json.hpp"
 #include "ops/status_json.hpp"

@@ -9,12 +9,11 @@
 #include <string>
 #include <thread>
 
-#include <w8y/escape.hpp>
-#include <w8y/number.hpp>
-#include <w8y/status.hpp>
-#include <w8y/status_address.hpp>
-#include <w8y/units.hpp>
-
+#include "core/escape.hpp"
+#include "core/number.hpp"
+#include "core/status.hpp"
+#include "core/status_address.hpp"
+#include "core/units.hpp"
 #include "ops/http_client.hpp"
 #include "ops/status_json.hpp"
 #include "ops/tcp_listener.hpp"

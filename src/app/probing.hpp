@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include <w8y/caps.hpp>
-#include <w8y/rule.hpp>
+#include "core/caps.hpp"
+#include "core/rule.hpp"
 
 namespace w8y::app {
 

@@ -5,12 +5,11 @@
 #include <memory>
 #include <string>
 
-#include <w8y/events.hpp>
-#include <w8y/status.hpp>
-#include <w8y/timers.hpp>
-
 #include "app/redis_watch.hpp"
 #include "app/subsystem.hpp"
+#include "core/events.hpp"
+#include "core/status.hpp"
+#include "core/timers.hpp"
 #include "loop/loop.hpp"
 #include "ops/log.hpp"
 #include "redis/url.hpp"

@@ -7,10 +7,9 @@
 #include <optional>
 #include <string>
 
-#include <w8y/clock.hpp>
-#include <w8y/events.hpp>
-#include <w8y/timers.hpp>
-
+#include "core/clock.hpp"
+#include "core/events.hpp"
+#include "core/timers.hpp"
 #include "ops/log.hpp"
 #include "redis/client.hpp"
 #include "redis/server_info.hpp"

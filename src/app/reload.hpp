@@ -18,13 +18,12 @@
 #include <string>
 #include <vector>
 
-#include <w8y/clock.hpp>
-#include <w8y/events.hpp>
-#include <w8y/reload_plan.hpp>
-#include <w8y/rule.hpp>
-#include <w8y/timers.hpp>
-
 #include "app/config_loading.hpp"
+#include "core/clock.hpp"
+#include "core/events.hpp"
+#include "core/reload_plan.hpp"
+#include "core/rule.hpp"
+#include "core/timers.hpp"
 #include "ops/control.hpp"
 
 namespace w8y::app {

@@ -5,10 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include <w8y/config.hpp>
-#include <w8y/status_address.hpp>
-#include <w8y/status_token.hpp>
-
+#include "core/config.hpp"
+#include "core/status_address.hpp"
+#include "core/status_token.hpp"
 #include "ops/listener.hpp"
 #include "ops/unix_listener.hpp"
 

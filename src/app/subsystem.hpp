@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include <w8y/rule.hpp>
+#include "core/rule.hpp"
 
 namespace w8y::app {
 

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <w8y/number.hpp>
-
+#include "core/number.hpp"
 #include "store/circular/keys.hpp"
 
 namespace w8y::app {

@@ -10,12 +10,11 @@
 #include <string>
 #include <vector>
 
-#include <w8y/status.hpp>
-#include <w8y/supervisor.hpp>
-#include <w8y/timers.hpp>
-
 #include "app/host_status.hpp"
 #include "app/known_figures.hpp"
+#include "core/status.hpp"
+#include "core/supervisor.hpp"
+#include "core/timers.hpp"
 #include "loop/loop.hpp"
 #include "store/redis_session.hpp"
 

@@ -4,11 +4,10 @@
 #include <functional>
 #include <string_view>
 
-#include <w8y/clock.hpp>
-#include <w8y/events.hpp>
-#include <w8y/timers.hpp>
-
 #include "app/subsystem.hpp"
+#include "core/clock.hpp"
+#include "core/events.hpp"
+#include "core/timers.hpp"
 #include "ops/notify.hpp"
 
 namespace w8y::app {

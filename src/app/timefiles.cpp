@@ -6,8 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include <w8y/trusted_path.hpp>
-
+#include "core/trusted_path.hpp"
 #include "loop/background.hpp"
 
 namespace w8y::app {

@@ -11,13 +11,12 @@
 #include <cstdlib>
 #include <system_error>
 
-#include <w8y/escape.hpp>
-#include <w8y/poller.hpp>
-
 #include "app/tls_environment.hpp"
 #include "app/w8y_log.hpp"
 #include "app/w8y_options.hpp"
 #include "app/w8y_tls.hpp"
+#include "core/escape.hpp"
+#include "core/poller.hpp"
 #include "executor/attached.hpp"
 #include "loop/loop.hpp"
 #include "process/find_program.hpp"

@@ -9,7 +9,7 @@
 #include <ctime>
 #include <system_error>
 
-#include <w8y/escape.hpp>
+#include "core/escape.hpp"
 
 namespace w8y::app {
 

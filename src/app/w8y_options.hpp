@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <w8y/clock.hpp>
+#include "core/clock.hpp"
 
 namespace w8y::app {
 

@@ -6,12 +6,11 @@
 #include <csignal>
 #include <iostream>
 
-#include <w8y/escape.hpp>
-
 #include "app/ctl/command_line.hpp"
 #include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
 #include "app/look/sight.hpp"
+#include "core/escape.hpp"
 #include "redis/tls_transport.hpp"
 
 namespace ctl = w8y::app::ctl;

@@ -1,12 +1,12 @@
 // `new` and `delete` of w8yd: the usual ones, but that `delete` overwrites what it frees while
-// secrets are read (w8y/secret.hpp).
+// secrets are read (core/secret.hpp).
 #include <malloc.h>
 #include <string.h>
 
 #include <cstdlib>
 #include <new>
 
-#include <w8y/secret.hpp>
+#include "core/secret.hpp"
 
 namespace {
 

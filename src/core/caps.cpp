@@ -1,11 +1,11 @@
+#include "core/caps.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 
-#include <w8y/caps.hpp>
-#include <w8y/number.hpp>
-
 #include "core/json_text.hpp"
+#include "core/number.hpp"
 #include "core/text.hpp"
 
 namespace w8y {

@@ -1,10 +1,10 @@
 // From files to a Config: what is read in which order, and which lists there are.
+#include "core/config.hpp"
+
 #include <algorithm>
 #include <deque>
 #include <set>
 #include <utility>
-
-#include <w8y/config.hpp>
 
 #include "core/config_gearman.hpp"
 #include "core/config_hosts.hpp"

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <w8y/config.hpp>
+#include "core/config.hpp"
 
 namespace w8y {
 

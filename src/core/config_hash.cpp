@@ -6,9 +6,8 @@
 #include <cstdio>
 #include <utility>
 
-#include <w8y/rule.hpp>
-
 #include "core/config_keys.hpp"
+#include "core/rule.hpp"
 
 namespace w8y {
 

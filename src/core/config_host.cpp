@@ -14,9 +14,9 @@
 #include <memory>
 #include <system_error>
 
-#include <w8y/config.hpp>
-#include <w8y/status_token.hpp>
-#include <w8y/trusted_path.hpp>
+#include "core/config.hpp"
+#include "core/status_token.hpp"
+#include "core/trusted_path.hpp"
 
 namespace w8y {
 

@@ -9,9 +9,8 @@
 #include <variant>
 #include <vector>
 
-#include <w8y/rule.hpp>
-
 #include "core/config_value.hpp"
+#include "core/rule.hpp"
 
 namespace w8y::core {
 

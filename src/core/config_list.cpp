@@ -1,11 +1,10 @@
 // What must hold between the keys of a list.
 #include <algorithm>
 
-#include <w8y/units.hpp>
-
 #include "core/config_gearman.hpp"
 #include "core/config_keys.hpp"
 #include "core/text.hpp"
+#include "core/units.hpp"
 
 namespace w8y::core {
 

@@ -1,13 +1,12 @@
 // The keys of a list: how each is read and shown, and which lists it is for.
 #include <algorithm>
 
-#include <w8y/job_code.hpp>
-#include <w8y/units.hpp>
-
 #include "core/config_gearman.hpp"
 #include "core/config_keys.hpp"
+#include "core/job_code.hpp"
 #include "core/setting_text.hpp"
 #include "core/text.hpp"
+#include "core/units.hpp"
 
 namespace w8y::core {
 

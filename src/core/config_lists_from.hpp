@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <w8y/clock.hpp>
-
+#include "core/clock.hpp"
 #include "core/config_keys.hpp"
 
 namespace w8y::core {

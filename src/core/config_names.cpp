@@ -1,6 +1,5 @@
 // Names of keys: all of them, and what an unknown one was meant to be.
-#include <w8y/config.hpp>
-
+#include "core/config.hpp"
 #include "core/config_gearman.hpp"
 #include "core/config_hosts.hpp"
 #include "core/config_lists_from.hpp"

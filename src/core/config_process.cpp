@@ -3,11 +3,10 @@
 
 #include <algorithm>
 
-#include <w8y/units.hpp>
-
 #include "core/config_keys.hpp"
 #include "core/setting_text.hpp"
 #include "core/text.hpp"
+#include "core/units.hpp"
 
 namespace w8y::core {
 

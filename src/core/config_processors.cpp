@@ -7,8 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include <w8y/config.hpp>
-
+#include "core/config.hpp"
 #include "core/config_keys.hpp"
 #include "core/setting_text.hpp"
 

@@ -2,10 +2,9 @@
 #include <algorithm>
 #include <cctype>
 
-#include <w8y/status_address.hpp>
-
 #include "core/config_keys.hpp"
 #include "core/setting_text.hpp"
+#include "core/status_address.hpp"
 #include "core/text.hpp"
 
 namespace w8y::core {

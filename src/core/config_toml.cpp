@@ -37,10 +37,9 @@ struct BrokenAssertion {};
 #endif
 #include <toml++/toml.h>
 
-#include <w8y/units.hpp>
-
 #include "core/config_tree.hpp"
 #include "core/text.hpp"
+#include "core/units.hpp"
 
 namespace w8y::core {
 

@@ -2,9 +2,8 @@
 
 #include <charconv>
 
-#include <w8y/units.hpp>
-
 #include "core/text.hpp"
+#include "core/units.hpp"
 
 namespace w8y::core {
 

@@ -9,9 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include <w8y/clock.hpp>
-#include <w8y/config.hpp>
-
+#include "core/clock.hpp"
+#include "core/config.hpp"
 #include "core/config_tree.hpp"
 
 namespace w8y::core {

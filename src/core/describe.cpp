@@ -1,10 +1,9 @@
 // Settings as text that may be shown, key by key, and what is hidden there.
 #include <algorithm>
 
-#include <w8y/rule.hpp>
-
 #include "core/config_gearman.hpp"
 #include "core/config_keys.hpp"
+#include "core/rule.hpp"
 #include "core/setting_text.hpp"
 
 namespace w8y {

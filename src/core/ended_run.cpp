@@ -1,10 +1,10 @@
+#include "core/ended_run.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <string>
 #include <utility>
-
-#include <w8y/ended_run.hpp>
 
 namespace w8y {
 

@@ -1,9 +1,9 @@
+#include "core/escape.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
-
-#include <w8y/escape.hpp>
 
 namespace w8y {
 

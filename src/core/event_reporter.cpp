@@ -1,7 +1,7 @@
+#include "core/event_reporter.hpp"
+
 #include <chrono>
 #include <variant>
-
-#include <w8y/event_reporter.hpp>
 
 namespace w8y {
 

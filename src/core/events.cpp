@@ -1,6 +1,6 @@
-#include <algorithm>
+#include "core/events.hpp"
 
-#include <w8y/events.hpp>
+#include <algorithm>
 
 namespace w8y {
 

@@ -1,14 +1,14 @@
+#include "core/figures.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <ratio>
 #include <utility>
 
-#include <w8y/figures.hpp>
-#include <w8y/number.hpp>
-
 #include "core/json_object.hpp"
 #include "core/json_text.hpp"
+#include "core/number.hpp"
 
 namespace w8y {
 

@@ -1,9 +1,9 @@
+#include "core/fleet.hpp"
+
 #include <algorithm>
 #include <functional>
 #include <tuple>
 #include <utility>
-
-#include <w8y/fleet.hpp>
 
 namespace w8y {
 

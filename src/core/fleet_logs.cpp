@@ -1,14 +1,15 @@
+#include "core/fleet_logs.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <utility>
 
 #include <w8y/base64.hpp>
-#include <w8y/fleet_logs.hpp>
-#include <w8y/number.hpp>
 
 #include "core/json_object.hpp"
 #include "core/json_text.hpp"
+#include "core/number.hpp"
 
 namespace w8y {
 

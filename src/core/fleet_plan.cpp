@@ -1,7 +1,8 @@
+#include "core/fleet_plan.hpp"
+
 #include <algorithm>
 
-#include <w8y/escape.hpp>
-#include <w8y/fleet_plan.hpp>
+#include "core/escape.hpp"
 
 namespace w8y {
 

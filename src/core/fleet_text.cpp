@@ -5,13 +5,13 @@
 #include <utility>
 
 #include <w8y/base64.hpp>
-#include <w8y/escape.hpp>
-#include <w8y/fleet.hpp>
-#include <w8y/fleet_orders.hpp>
-#include <w8y/number.hpp>
 
+#include "core/escape.hpp"
+#include "core/fleet.hpp"
+#include "core/fleet_orders.hpp"
 #include "core/json_object.hpp"
 #include "core/json_text.hpp"
+#include "core/number.hpp"
 
 namespace w8y {
 

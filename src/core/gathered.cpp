@@ -1,7 +1,7 @@
+#include "core/gathered.hpp"
+
 #include <algorithm>
 #include <utility>
-
-#include <w8y/gathered.hpp>
 
 namespace w8y {
 

@@ -1,6 +1,6 @@
-#include <algorithm>
+#include "core/hour.hpp"
 
-#include <w8y/hour.hpp>
+#include <algorithm>
 
 namespace w8y {
 

@@ -1,7 +1,7 @@
+#include "core/idle_polls.hpp"
+
 #include <algorithm>
 #include <functional>
-
-#include <w8y/idle_polls.hpp>
 
 namespace w8y {
 

@@ -1,7 +1,7 @@
 // IdlePolls: when all come back at once.
 #include <algorithm>
 
-#include <w8y/idle_polls.hpp>
+#include "core/idle_polls.hpp"
 
 namespace w8y {
 

@@ -1,4 +1,4 @@
-#include <w8y/item.hpp>
+#include "core/item.hpp"
 
 namespace w8y {
 

@@ -1,4 +1,4 @@
-#include <w8y/job_code.hpp>
+#include "core/job_code.hpp"
 
 namespace w8y {
 

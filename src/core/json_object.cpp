@@ -9,7 +9,8 @@
 #include <utility>
 
 #include <w8y/base64.hpp>
-#include <w8y/escape.hpp>
+
+#include "core/escape.hpp"
 
 namespace w8y::core {
 

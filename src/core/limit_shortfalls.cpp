@@ -1,7 +1,7 @@
+#include "core/limit_shortfalls.hpp"
+
 #include <algorithm>
 #include <map>
-
-#include <w8y/limit_shortfalls.hpp>
 
 namespace w8y {
 

@@ -1,7 +1,7 @@
+#include "core/line_limits.hpp"
+
 #include <algorithm>
 #include <utility>
-
-#include <w8y/line_limits.hpp>
 
 namespace w8y {
 

@@ -1,6 +1,6 @@
-#include <algorithm>
+#include "core/line_splitter.hpp"
 
-#include <w8y/line_splitter.hpp>
+#include <algorithm>
 
 namespace w8y {
 

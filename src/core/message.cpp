@@ -1,10 +1,10 @@
+#include "core/message.hpp"
+
 #include <exception>
 #include <vector>
 
-#include <w8y/message.hpp>
-#include <w8y/units.hpp>
-
 #include "core/json_text.hpp"
+#include "core/units.hpp"
 
 namespace w8y {
 

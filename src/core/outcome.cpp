@@ -1,6 +1,6 @@
-#include <cstring>
+#include "core/outcome.hpp"
 
-#include <w8y/outcome.hpp>
+#include <cstring>
 
 namespace w8y {
 

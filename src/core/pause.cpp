@@ -1,8 +1,9 @@
+#include "core/pause.hpp"
+
 #include <array>
 #include <ctime>
 
-#include <w8y/pause.hpp>
-#include <w8y/units.hpp>
+#include "core/units.hpp"
 
 namespace w8y {
 

@@ -1,7 +1,7 @@
+#include "core/places.hpp"
+
 #include <algorithm>
 #include <limits>
-
-#include <w8y/places.hpp>
 
 namespace w8y {
 

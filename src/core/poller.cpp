@@ -1,8 +1,8 @@
+#include "core/poller.hpp"
+
 #include <algorithm>
 #include <utility>
 #include <variant>
-
-#include <w8y/poller.hpp>
 
 namespace w8y {
 

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include <w8y/poller.hpp>
+#include "core/poller.hpp"
 
 namespace w8y {
 

@@ -1,7 +1,7 @@
 // An item that somebody wants to be run, whatever its rest.
 #include <utility>
 
-#include <w8y/poller.hpp>
+#include "core/poller.hpp"
 
 namespace w8y {
 

@@ -1,9 +1,10 @@
+#include "core/problems.hpp"
+
 #include <algorithm>
 #include <utility>
 
-#include <w8y/escape.hpp>
-#include <w8y/problems.hpp>
-#include <w8y/units.hpp>
+#include "core/escape.hpp"
+#include "core/units.hpp"
 
 namespace w8y {
 

@@ -1,8 +1,9 @@
+#include "core/reload_plan.hpp"
+
 #include <algorithm>
 #include <iterator>
 
-#include <w8y/escape.hpp>
-#include <w8y/reload_plan.hpp>
+#include "core/escape.hpp"
 
 namespace w8y {
 

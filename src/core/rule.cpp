@@ -1,4 +1,4 @@
-#include <w8y/rule.hpp>
+#include "core/rule.hpp"
 
 namespace w8y {
 

@@ -1,7 +1,7 @@
+#include "core/run_id.hpp"
+
 #include <algorithm>
 #include <array>
-
-#include <w8y/run_id.hpp>
 
 namespace w8y {
 

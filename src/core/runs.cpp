@@ -1,9 +1,10 @@
+#include "core/runs.hpp"
+
 #include <algorithm>
 #include <utility>
 #include <vector>
 
-#include <w8y/runs.hpp>
-#include <w8y/units.hpp>
+#include "core/units.hpp"
 
 namespace w8y {
 

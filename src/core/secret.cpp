@@ -1,6 +1,6 @@
-#include <string.h>
+#include "core/secret.hpp"
 
-#include <w8y/secret.hpp>
+#include <string.h>
 
 namespace w8y {
 

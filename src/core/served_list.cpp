@@ -1,7 +1,7 @@
+#include "core/served_list.hpp"
+
 #include <algorithm>
 #include <utility>
-
-#include <w8y/served_list.hpp>
 
 namespace w8y {
 

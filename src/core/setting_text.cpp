@@ -3,10 +3,9 @@
 #include <charconv>
 #include <cstdio>
 
-#include <w8y/units.hpp>
-
 #include "core/config_keys.hpp"
 #include "core/text.hpp"
+#include "core/units.hpp"
 
 namespace w8y::core {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <w8y/rule.hpp>
+#include "core/rule.hpp"
 
 namespace w8y::core {
 

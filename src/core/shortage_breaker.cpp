@@ -1,6 +1,6 @@
-#include <algorithm>
+#include "core/shortage_breaker.hpp"
 
-#include <w8y/shortage_breaker.hpp>
+#include <algorithm>
 
 namespace w8y {
 

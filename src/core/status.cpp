@@ -1,5 +1,6 @@
-#include <w8y/status.hpp>
-#include <w8y/units.hpp>
+#include "core/status.hpp"
+
+#include "core/units.hpp"
 
 namespace w8y {
 

@@ -1,11 +1,11 @@
+#include "core/status_address.hpp"
+
 #include <arpa/inet.h>
 #include <sys/un.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
-
-#include <w8y/status_address.hpp>
 
 namespace w8y {
 

@@ -1,3 +1,5 @@
+#include "core/status_token.hpp"
+
 #include <nettle/memops.h>
 #include <nettle/sha2.h>
 #include <unistd.h>
@@ -8,8 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <w8y/status_token.hpp>
-#include <w8y/trusted_path.hpp>
+#include "core/trusted_path.hpp"
 
 namespace w8y {
 

@@ -1,4 +1,4 @@
-#include <w8y/stream_lines.hpp>
+#include "core/stream_lines.hpp"
 
 #include "core/json_object.hpp"
 

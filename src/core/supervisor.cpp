@@ -1,7 +1,7 @@
+#include "core/supervisor.hpp"
+
 #include <algorithm>
 #include <utility>
-
-#include <w8y/supervisor.hpp>
 
 namespace w8y {
 

@@ -1,4 +1,4 @@
-#include <w8y/timers.hpp>
+#include "core/timers.hpp"
 
 namespace w8y {
 

@@ -1,3 +1,5 @@
+#include "core/trusted_path.hpp"
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -11,8 +13,6 @@
 #include <system_error>
 #include <utility>
 #include <vector>
-
-#include <w8y/trusted_path.hpp>
 
 namespace w8y {
 

@@ -1,8 +1,8 @@
+#include "core/units.hpp"
+
 #include <array>
 #include <charconv>
 #include <limits>
-
-#include <w8y/units.hpp>
 
 namespace w8y {
 

@@ -4,11 +4,10 @@
 #include <string_view>
 #include <utility>
 
-#include <w8y/escape.hpp>
-#include <w8y/status.hpp>
-#include <w8y/units.hpp>
-#include <w8y/why.hpp>
-
+#include "core/escape.hpp"
+#include "core/status.hpp"
+#include "core/units.hpp"
+#include "core/why.hpp"
 #include "core/why_words.hpp"
 
 namespace w8y::core {

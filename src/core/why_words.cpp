@@ -5,8 +5,8 @@
 #include <ctime>
 #include <utility>
 
-#include <w8y/escape.hpp>
-#include <w8y/units.hpp>
+#include "core/escape.hpp"
+#include "core/units.hpp"
 
 namespace w8y::core {
 

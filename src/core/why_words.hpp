@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include <w8y/why.hpp>
+#include "core/why.hpp"
 
 namespace w8y::core {
 

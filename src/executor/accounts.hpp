@@ -5,9 +5,8 @@
 #include <optional>
 #include <string>
 
-#include <w8y/clock.hpp>
-#include <w8y/rule.hpp>
-
+#include "core/clock.hpp"
+#include "core/rule.hpp"
 #include "process/credentials.hpp"
 
 namespace w8y::executor {

@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <w8y/executor.hpp>
-#include <w8y/timers.hpp>
-
+#include "core/executor.hpp"
+#include "core/timers.hpp"
 #include "process/child.hpp"
 
 namespace w8y::loop {

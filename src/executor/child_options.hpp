@@ -3,9 +3,8 @@
 
 #include <optional>
 
-#include <w8y/outcome.hpp>
-#include <w8y/rule.hpp>
-
+#include "core/outcome.hpp"
+#include "core/rule.hpp"
 #include "executor/executor_factory.hpp"
 #include "process/child.hpp"
 #include "process/credentials.hpp"

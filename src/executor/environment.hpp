@@ -7,9 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include <w8y/item.hpp>
-#include <w8y/rule.hpp>
-
+#include "core/item.hpp"
+#include "core/rule.hpp"
 #include "process/credentials.hpp"
 
 namespace w8y::executor {

@@ -5,10 +5,10 @@
 #include <memory>
 #include <string>
 
-#include <w8y/caps.hpp>
-#include <w8y/clock.hpp>
-#include <w8y/executor.hpp>
-#include <w8y/rule.hpp>
+#include "core/caps.hpp"
+#include "core/clock.hpp"
+#include "core/executor.hpp"
+#include "core/rule.hpp"
 
 namespace w8y::loop {
 class Loop;

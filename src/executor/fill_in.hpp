@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include <w8y/outcome.hpp>
+#include "core/outcome.hpp"
 
 namespace w8y::executor {
 

@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <w8y/rule.hpp>
-
+#include "core/rule.hpp"
 #include "process/credentials.hpp"
 #include "process/spawn.hpp"
 

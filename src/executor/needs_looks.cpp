@@ -14,8 +14,7 @@
 #include <thread>
 #include <utility>
 
-#include <w8y/units.hpp>
-
+#include "core/units.hpp"
 #include "loop/loop.hpp"
 #include "process/fd.hpp"
 #include "process/signals_blocked.hpp"

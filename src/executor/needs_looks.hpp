@@ -8,10 +8,9 @@
 #include <string>
 #include <vector>
 
-#include <w8y/caps.hpp>
-#include <w8y/clock.hpp>
-#include <w8y/timers.hpp>
-
+#include "core/caps.hpp"
+#include "core/clock.hpp"
+#include "core/timers.hpp"
 #include "executor/needs.hpp"
 #include "loop/watch.hpp"
 

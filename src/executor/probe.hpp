@@ -10,9 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include <w8y/executor.hpp>
-#include <w8y/timers.hpp>
-
+#include "core/executor.hpp"
+#include "core/timers.hpp"
 #include "executor/needs_looks.hpp"
 
 namespace w8y::loop {

@@ -6,9 +6,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include <w8y/executor.hpp>
-#include <w8y/timers.hpp>
-
+#include "core/executor.hpp"
+#include "core/timers.hpp"
 #include "executor/accounts.hpp"
 #include "executor/executor_factory.hpp"
 #include "executor/run.hpp"

@@ -4,10 +4,9 @@
 
 #include <optional>
 
-#include <w8y/item.hpp>
-#include <w8y/outcome.hpp>
-#include <w8y/rule.hpp>
-
+#include "core/item.hpp"
+#include "core/outcome.hpp"
+#include "core/rule.hpp"
 #include "process/child.hpp"
 
 namespace w8y::executor {

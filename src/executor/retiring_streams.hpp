@@ -5,8 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include <w8y/timers.hpp>
-
+#include "core/timers.hpp"
 #include "executor/stream_process.hpp"
 
 namespace w8y::executor {

@@ -3,8 +3,7 @@
 #include <utility>
 #include <variant>
 
-#include <w8y/units.hpp>
-
+#include "core/units.hpp"
 #include "executor/child_options.hpp"
 #include "executor/environment.hpp"
 #include "loop/loop.hpp"

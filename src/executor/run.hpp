@@ -6,10 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include <w8y/executor.hpp>
-#include <w8y/line_splitter.hpp>
-#include <w8y/timers.hpp>
-
+#include "core/executor.hpp"
+#include "core/line_splitter.hpp"
+#include "core/timers.hpp"
 #include "executor/accounts.hpp"
 #include "executor/executor_factory.hpp"
 #include "executor/protocol.hpp"

@@ -4,8 +4,8 @@
 #include <utility>
 #include <variant>
 
-#include <w8y/stream_lines.hpp>
-#include <w8y/units.hpp>
+#include "core/stream_lines.hpp"
+#include "core/units.hpp"
 
 namespace w8y::executor {
 

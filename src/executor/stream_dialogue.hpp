@@ -10,10 +10,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include <w8y/executor.hpp>
-#include <w8y/line_splitter.hpp>
-#include <w8y/rule.hpp>
-
+#include "core/executor.hpp"
+#include "core/line_splitter.hpp"
+#include "core/rule.hpp"
 #include "executor/tail.hpp"
 
 namespace w8y::executor {

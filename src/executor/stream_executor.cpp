@@ -4,8 +4,7 @@
 #include <utility>
 #include <variant>
 
-#include <w8y/stream_lines.hpp>
-
+#include "core/stream_lines.hpp"
 #include "executor/retiring_streams.hpp"
 #include "loop/loop.hpp"
 

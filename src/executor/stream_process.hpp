@@ -14,9 +14,8 @@
 #include <string_view>
 #include <vector>
 
-#include <w8y/executor.hpp>
-#include <w8y/timers.hpp>
-
+#include "core/executor.hpp"
+#include "core/timers.hpp"
 #include "executor/accounts.hpp"
 #include "executor/executor_factory.hpp"
 #include "executor/stream_dialogue.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <w8y/item.hpp>
+#include "core/item.hpp"
 
 namespace w8y::gearman {
 

@@ -9,8 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <w8y/events.hpp>
-
+#include "core/events.hpp"
 #include "gearman/socket_worker.hpp"
 #include "gearman/worker.hpp"
 

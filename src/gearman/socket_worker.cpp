@@ -4,8 +4,7 @@
 #include <charconv>
 #include <utility>
 
-#include <w8y/escape.hpp>
-
+#include "core/escape.hpp"
 #include "loop/socket_transport.hpp"
 
 namespace w8y::gearman {

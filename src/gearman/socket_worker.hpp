@@ -10,8 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include <w8y/timers.hpp>
-
+#include "core/timers.hpp"
 #include "gearman/packet.hpp"
 #include "gearman/worker.hpp"
 #include "loop/loop.hpp"

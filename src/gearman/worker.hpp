@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include <w8y/clock.hpp>
-#include <w8y/rule.hpp>
-#include <w8y/status.hpp>
+#include "core/clock.hpp"
+#include "core/rule.hpp"
+#include "core/status.hpp"
 
 namespace w8y::gearman {
 

@@ -5,10 +5,9 @@
 #include <list>
 #include <memory>
 
-#include <w8y/clock.hpp>
-#include <w8y/histogram.hpp>
-#include <w8y/timers.hpp>
-
+#include "core/clock.hpp"
+#include "core/histogram.hpp"
+#include "core/timers.hpp"
 #include "loop/poll_set.hpp"
 #include "loop/uv_part.hpp"
 #include "loop/watch.hpp"

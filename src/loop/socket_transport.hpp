@@ -5,9 +5,8 @@
 #include <string>
 #include <vector>
 
-#include <w8y/clock.hpp>
-#include <w8y/timers.hpp>
-
+#include "core/clock.hpp"
+#include "core/timers.hpp"
 #include "loop/address.hpp"
 #include "loop/transport.hpp"
 #include "loop/watch.hpp"

@@ -6,8 +6,7 @@
 #include <string>
 #include <utility>
 
-#include <w8y/problems.hpp>
-
+#include "core/problems.hpp"
 #include "ops/api_parts.hpp"
 #include "ops/secret_json.hpp"
 

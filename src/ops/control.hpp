@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include <w8y/item.hpp>
-#include <w8y/reload_plan.hpp>
-#include <w8y/rule.hpp>
-#include <w8y/status.hpp>
+#include "core/item.hpp"
+#include "core/reload_plan.hpp"
+#include "core/rule.hpp"
+#include "core/status.hpp"
 
 namespace w8y::ops {
 

@@ -9,9 +9,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include <w8y/line_splitter.hpp>
-#include <w8y/timers.hpp>
-
+#include "core/line_splitter.hpp"
+#include "core/timers.hpp"
 #include "loop/loop.hpp"
 #include "ops/private_folder.hpp"
 #include "process/child.hpp"

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include <w8y/clock.hpp>
+#include "core/clock.hpp"
 
 namespace w8y::process {
 class ControlGroups;

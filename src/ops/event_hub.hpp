@@ -10,9 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include <w8y/events.hpp>
-#include <w8y/timers.hpp>
-
+#include "core/events.hpp"
+#include "core/timers.hpp"
 #include "ops/client_pool.hpp"
 #include "ops/http.hpp"
 

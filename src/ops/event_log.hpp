@@ -7,10 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include <w8y/events.hpp>
-#include <w8y/gathered.hpp>
-#include <w8y/line_limits.hpp>
-
+#include "core/events.hpp"
+#include "core/gathered.hpp"
+#include "core/line_limits.hpp"
 #include "ops/log.hpp"
 
 namespace w8y::ops {

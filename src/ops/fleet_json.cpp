@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include <w8y/number.hpp>
-
 #include "core/json_object.hpp"
+#include "core/number.hpp"
 
 namespace w8y::ops {
 

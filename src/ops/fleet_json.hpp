@@ -3,9 +3,8 @@
 
 #include <string>
 
-#include <w8y/fleet.hpp>
-#include <w8y/fleet_orders.hpp>
-
+#include "core/fleet.hpp"
+#include "core/fleet_orders.hpp"
 #include "ops/fleet_port.hpp"
 #include "ops/status_json.hpp"
 

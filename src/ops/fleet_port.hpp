@@ -7,9 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include <w8y/fleet.hpp>
-#include <w8y/fleet_orders.hpp>
-
+#include "core/fleet.hpp"
+#include "core/fleet_orders.hpp"
 #include "ops/http.hpp"
 
 namespace w8y::ops {

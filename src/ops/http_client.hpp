@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include <w8y/clock.hpp>
-#include <w8y/status_address.hpp>
+#include "core/clock.hpp"
+#include "core/status_address.hpp"
 
 namespace w8y::ops {
 

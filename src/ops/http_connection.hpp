@@ -8,8 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include <w8y/timers.hpp>
-
+#include "core/timers.hpp"
 #include "ops/client_pool.hpp"
 #include "ops/http.hpp"
 #include "ops/http_server.hpp"

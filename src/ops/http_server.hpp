@@ -6,8 +6,7 @@
 #include <memory>
 #include <string>
 
-#include <w8y/clock.hpp>
-
+#include "core/clock.hpp"
 #include "ops/http.hpp"
 #include "ops/listener.hpp"
 

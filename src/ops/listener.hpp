@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include <w8y/status_address.hpp>
+#include "core/status_address.hpp"
 
 namespace w8y::ops {
 

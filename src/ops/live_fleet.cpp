@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include <w8y/hour.hpp>
-#include <w8y/number.hpp>
-
+#include "core/hour.hpp"
 #include "core/json_object.hpp"
+#include "core/number.hpp"
 #include "loop/loop.hpp"
 #include "ops/fleet_json.hpp"
 #include "ops/status_json.hpp"

@@ -9,9 +9,8 @@
 #include <string>
 #include <vector>
 
-#include <w8y/fleet.hpp>
-#include <w8y/timers.hpp>
-
+#include "core/fleet.hpp"
+#include "core/timers.hpp"
 #include "ops/fleet_port.hpp"
 #include "ops/live_rows.hpp"
 

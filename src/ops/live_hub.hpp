@@ -9,10 +9,9 @@
 #include <unordered_set>
 #include <vector>
 
-#include <w8y/events.hpp>
-#include <w8y/hour.hpp>
-#include <w8y/timers.hpp>
-
+#include "core/events.hpp"
+#include "core/hour.hpp"
+#include "core/timers.hpp"
 #include "ops/client_pool.hpp"
 #include "ops/control.hpp"
 #include "ops/fleet_port.hpp"

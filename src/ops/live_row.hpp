@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include <w8y/status.hpp>
+#include "core/status.hpp"
 
 namespace w8y::ops {
 

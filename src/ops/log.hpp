@@ -9,8 +9,8 @@
 #include <type_traits>
 #include <variant>
 
-#include <w8y/item.hpp>
-#include <w8y/rule.hpp>
+#include "core/item.hpp"
+#include "core/rule.hpp"
 
 namespace w8y::ops {
 

@@ -8,7 +8,8 @@
 #include <cmath>
 
 #include <w8y/base64.hpp>
-#include <w8y/escape.hpp>
+
+#include "core/escape.hpp"
 
 namespace w8y::ops {
 

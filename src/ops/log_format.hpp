@@ -7,8 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include <w8y/rule.hpp>
-
+#include "core/rule.hpp"
 #include "ops/log.hpp"
 
 namespace w8y::ops {

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <utility>
 
-#include <w8y/trusted_path.hpp>
+#include "core/trusted_path.hpp"
 
 namespace w8y::ops {
 

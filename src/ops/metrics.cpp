@@ -7,8 +7,7 @@
 #include <sstream>
 #include <string_view>
 
-#include <w8y/escape.hpp>
-
+#include "core/escape.hpp"
 #include "ops/commit.hpp"
 #include "ops/process_figures.hpp"
 

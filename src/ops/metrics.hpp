@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include <w8y/counters.hpp>
-#include <w8y/figures.hpp>
-#include <w8y/histogram.hpp>
-#include <w8y/measures.hpp>
-#include <w8y/rule.hpp>
-#include <w8y/status.hpp>
+#include "core/counters.hpp"
+#include "core/figures.hpp"
+#include "core/histogram.hpp"
+#include "core/measures.hpp"
+#include "core/rule.hpp"
+#include "core/status.hpp"
 
 namespace w8y::ops {
 

@@ -7,7 +7,7 @@
 #include <ctime>
 #include <string>
 
-#include <w8y/escape.hpp>
+#include "core/escape.hpp"
 
 namespace w8y::ops {
 

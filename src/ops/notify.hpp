@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include <w8y/clock.hpp>
+#include "core/clock.hpp"
 
 namespace w8y::ops {
 

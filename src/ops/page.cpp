@@ -5,9 +5,8 @@
 #include <string>
 #include <utility>
 
-#include <w8y/escape.hpp>
-#include <w8y/problems.hpp>
-
+#include "core/escape.hpp"
+#include "core/problems.hpp"
 #include "ops/http_target.hpp"
 
 namespace w8y::ops {

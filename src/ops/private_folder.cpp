@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include <w8y/trusted_path.hpp>
+#include "core/trusted_path.hpp"
 
 namespace w8y::ops {
 

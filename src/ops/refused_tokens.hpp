@@ -4,8 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include <w8y/timers.hpp>
-
+#include "core/timers.hpp"
 #include "ops/http.hpp"
 #include "ops/log.hpp"
 

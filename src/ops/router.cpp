@@ -1,8 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <w8y/escape.hpp>
-
+#include "core/escape.hpp"
 #include "ops/http.hpp"
 #include "ops/http_target.hpp"
 #include "ops/status_json.hpp"

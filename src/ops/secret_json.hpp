@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <w8y/reload_plan.hpp>
-
+#include "core/reload_plan.hpp"
 #include "ops/status_json.hpp"
 
 namespace w8y::ops {

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include <w8y/base64.hpp>
-#include <w8y/escape.hpp>
 
+#include "core/escape.hpp"
 #include "core/json_object.hpp"
 #include "core/json_text.hpp"
 

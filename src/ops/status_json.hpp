@@ -7,11 +7,10 @@
 #include <string>
 #include <string_view>
 
-#include <w8y/events.hpp>
-#include <w8y/problems.hpp>
-#include <w8y/rule.hpp>
-#include <w8y/status.hpp>
-
+#include "core/events.hpp"
+#include "core/problems.hpp"
+#include "core/rule.hpp"
+#include "core/status.hpp"
 #include "ops/control.hpp"
 
 namespace w8y::ops {

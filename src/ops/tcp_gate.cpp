@@ -5,9 +5,9 @@
 #include <string_view>
 #include <utility>
 
-#include <w8y/escape.hpp>
-#include <w8y/status_address.hpp>
-#include <w8y/status_token.hpp>
+#include "core/escape.hpp"
+#include "core/status_address.hpp"
+#include "core/status_token.hpp"
 
 namespace w8y::ops {
 

@@ -8,8 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <w8y/secret.hpp>
-
+#include "core/secret.hpp"
 #include "ops/http_server.hpp"
 
 namespace w8y::ops {

@@ -14,9 +14,8 @@
 #include <chrono>
 #include <cstring>
 
-#include <w8y/escape.hpp>
-#include <w8y/units.hpp>
-
+#include "core/escape.hpp"
+#include "core/units.hpp"
 #include "process/fd.hpp"
 #include "process/spawn.hpp"
 

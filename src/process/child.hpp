@@ -7,9 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include <w8y/clock.hpp>
-#include <w8y/outcome.hpp>
-
+#include "core/clock.hpp"
+#include "core/outcome.hpp"
 #include "process/cgroup.hpp"
 #include "process/spawn.hpp"
 

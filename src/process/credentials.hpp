@@ -4,8 +4,7 @@
 #include <optional>
 #include <string>
 
-#include <w8y/rule.hpp>
-
+#include "core/rule.hpp"
 #include "process/spawn.hpp"
 
 namespace w8y::process {

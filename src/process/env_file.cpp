@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include <w8y/trusted_path.hpp>
+#include "core/trusted_path.hpp"
 
 namespace w8y::process {
 

@@ -9,8 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <w8y/outcome.hpp>
-
+#include "core/outcome.hpp"
 #include "process/fd.hpp"
 
 namespace w8y::process {

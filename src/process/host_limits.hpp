@@ -5,8 +5,7 @@
 
 #include <optional>
 
-#include <w8y/limit_shortfalls.hpp>
-
+#include "core/limit_shortfalls.hpp"
 #include "process/cgroup_files.hpp"
 
 namespace w8y::process {

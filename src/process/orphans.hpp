@@ -12,8 +12,7 @@
 #include <set>
 #include <vector>
 
-#include <w8y/timers.hpp>
-
+#include "core/timers.hpp"
 #include "loop/watch.hpp"
 
 namespace w8y::process {

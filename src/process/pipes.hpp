@@ -7,8 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include <w8y/timers.hpp>
-
+#include "core/timers.hpp"
 #include "loop/watch.hpp"
 #include "process/fd.hpp"
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include <w8y/clock.hpp>
+#include "core/clock.hpp"
 
 namespace w8y::process {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <w8y/rule.hpp>
+#include "core/rule.hpp"
 
 namespace w8y::process {
 

@@ -10,8 +10,7 @@
 #include <string>
 #include <vector>
 
-#include <w8y/timers.hpp>
-
+#include "core/timers.hpp"
 #include "loop/watch.hpp"
 #include "process/fd.hpp"
 #include "process/spawn.hpp"

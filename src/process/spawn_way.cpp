@@ -19,8 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include <w8y/trusted_path.hpp>
-
+#include "core/trusted_path.hpp"
 #include "loop/loop.hpp"
 #include "loop/watch.hpp"
 #include "process/fd.hpp"

@@ -7,8 +7,7 @@
 #include <optional>
 #include <string>
 
-#include <w8y/clock.hpp>
-
+#include "core/clock.hpp"
 #include "process/spawn.hpp"
 
 namespace w8y::loop {

@@ -8,8 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include <w8y/units.hpp>
-
+#include "core/units.hpp"
 #include "loop/loop.hpp"
 #include "process/forgotten.hpp"
 #include "process/orphans.hpp"

@@ -8,8 +8,7 @@
 #include <optional>
 #include <string>
 
-#include <w8y/timers.hpp>
-
+#include "core/timers.hpp"
 #include "process/remove_folder.hpp"
 #include "process/spawn.hpp"
 

@@ -8,8 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include <w8y/timers.hpp>
-
+#include "core/timers.hpp"
 #include "redis/client_impl.hpp"
 #include "redis/cluster_call.hpp"
 #include "redis/cluster_lane.hpp"

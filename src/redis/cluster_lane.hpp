@@ -6,9 +6,8 @@
 #include <functional>
 #include <memory>
 
-#include <w8y/clock.hpp>
-#include <w8y/timers.hpp>
-
+#include "core/clock.hpp"
+#include "core/timers.hpp"
 #include "redis/cluster_call.hpp"
 
 namespace w8y::redis {

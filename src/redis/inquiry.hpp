@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <w8y/timers.hpp>
-
+#include "core/timers.hpp"
 #include "redis/connection.hpp"
 #include "redis/reply_copy.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include <w8y/clock.hpp>
+#include "core/clock.hpp"
 
 namespace w8y::redis {
 

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include <w8y/trusted_path.hpp>
+#include "core/trusted_path.hpp"
 
 namespace w8y::redis {
 

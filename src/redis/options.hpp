@@ -4,8 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include <w8y/clock.hpp>
-
+#include "core/clock.hpp"
 #include "redis/url.hpp"
 
 namespace w8y::redis {

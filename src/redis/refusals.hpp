@@ -4,9 +4,8 @@
 #include <functional>
 #include <string>
 
-#include <w8y/clock.hpp>
-#include <w8y/timers.hpp>
-
+#include "core/clock.hpp"
+#include "core/timers.hpp"
 #include "redis/reply.hpp"
 
 namespace w8y::loop {

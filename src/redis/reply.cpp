@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include <w8y/number.hpp>
+#include "core/number.hpp"
 
 namespace w8y::redis {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include <w8y/clock.hpp>
+#include "core/clock.hpp"
 
 struct redisReply;  // hiredis's
 

@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <w8y/timers.hpp>
-
+#include "core/timers.hpp"
 #include "redis/client_impl.hpp"
 #include "redis/link.hpp"
 #include "redis/refusals.hpp"

@@ -6,8 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <w8y/timers.hpp>
-
+#include "core/timers.hpp"
 #include "redis/link.hpp"
 #include "redis/listeners.hpp"
 #include "redis/topics.hpp"

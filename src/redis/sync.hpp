@@ -9,9 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include <w8y/clock.hpp>
-#include <w8y/timers.hpp>
-
+#include "core/clock.hpp"
+#include "core/timers.hpp"
 #include "redis/client.hpp"
 #include "redis/reply_copy.hpp"
 

@@ -8,7 +8,7 @@
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
 
-#include <w8y/trusted_path.hpp>
+#include "core/trusted_path.hpp"
 
 namespace w8y::redis {
 

@@ -4,8 +4,7 @@
 #include <memory>
 #include <string>
 
-#include <w8y/timers.hpp>
-
+#include "core/timers.hpp"
 #include "loop/socket_transport.hpp"
 #include "redis/tls_context.hpp"
 #include "redis/transport.hpp"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include <w8y/histogram.hpp>
+#include "core/histogram.hpp"
 
 namespace w8y::redis {
 

@@ -1,7 +1,6 @@
 #include "redis/transport.hpp"
 
-#include <w8y/timers.hpp>
-
+#include "core/timers.hpp"
 #include "loop/loop.hpp"
 #include "loop/socket_transport.hpp"
 #include "redis/options.hpp"

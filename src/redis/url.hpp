@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include <w8y/secret.hpp>
+#include "core/secret.hpp"
 
 namespace w8y::redis {
 

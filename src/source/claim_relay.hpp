@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include <w8y/source.hpp>
+#include "core/source.hpp"
 
 namespace w8y::source {
 

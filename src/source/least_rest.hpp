@@ -1,6 +1,6 @@
 #pragma once
 
-#include <w8y/clock.hpp>
+#include "core/clock.hpp"
 
 namespace w8y::source {
 

@@ -7,10 +7,9 @@
 #include <cstddef>
 #include <optional>
 
-#include <w8y/clock.hpp>
-#include <w8y/idle_polls.hpp>
-#include <w8y/source.hpp>
-
+#include "core/clock.hpp"
+#include "core/idle_polls.hpp"
+#include "core/source.hpp"
 #include "store/work_queue.hpp"
 
 namespace w8y::source {

@@ -6,10 +6,9 @@
 #include <memory>
 #include <string>
 
-#include <w8y/idle_polls.hpp>
-#include <w8y/source.hpp>
-#include <w8y/upkeep.hpp>
-
+#include "core/idle_polls.hpp"
+#include "core/source.hpp"
+#include "core/upkeep.hpp"
 #include "source/gearman/source.hpp"
 #include "store/redis_session.hpp"
 

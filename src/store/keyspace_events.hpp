@@ -8,8 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include <w8y/timers.hpp>
-
+#include "core/timers.hpp"
 #include "redis/subscriber.hpp"
 
 namespace w8y::redis {

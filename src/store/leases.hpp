@@ -14,9 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include <w8y/clock.hpp>
-#include <w8y/timers.hpp>
-
+#include "core/clock.hpp"
+#include "core/timers.hpp"
 #include "store/circular/lock_store.hpp"
 #include "store/margins.hpp"
 

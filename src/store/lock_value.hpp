@@ -6,7 +6,7 @@
 #include <string_view>
 #include <variant>
 
-#include <w8y/item.hpp>
+#include "core/item.hpp"
 
 namespace w8y::store {
 

@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <w8y/timers.hpp>
-
+#include "core/timers.hpp"
 #include "store/recovery.hpp"
 #include "store/redis_session.hpp"
 

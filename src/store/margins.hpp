@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include <w8y/clock.hpp>
+#include "core/clock.hpp"
 
 namespace w8y::store {
 

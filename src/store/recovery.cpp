@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <w8y/number.hpp>
+#include "core/number.hpp"
 
 namespace w8y::store {
 

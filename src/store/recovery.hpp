@@ -10,8 +10,7 @@
 #include <string>
 #include <vector>
 
-#include <w8y/clock.hpp>
-
+#include "core/clock.hpp"
 #include "redis/script.hpp"
 #include "store/redis_session.hpp"
 

@@ -8,10 +8,9 @@
 #include <string>
 #include <utility>
 
-#include <w8y/clock.hpp>
-#include <w8y/run_id.hpp>
-#include <w8y/timers.hpp>
-
+#include "core/clock.hpp"
+#include "core/run_id.hpp"
+#include "core/timers.hpp"
 #include "redis/client.hpp"
 #include "redis/subscriber.hpp"
 #include "store/circular/keys.hpp"

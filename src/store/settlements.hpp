@@ -8,9 +8,8 @@
 #include <string>
 #include <vector>
 
-#include <w8y/clock.hpp>
-#include <w8y/timers.hpp>
-
+#include "core/clock.hpp"
+#include "core/timers.hpp"
 #include "store/redis_session.hpp"
 
 namespace w8y::store {

@@ -5,8 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include <w8y/clock.hpp>
-
+#include "core/clock.hpp"
 #include "redis/reply.hpp"
 
 namespace w8y::store {

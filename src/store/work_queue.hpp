@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <w8y/source.hpp>
+#include "core/source.hpp"
 
 namespace w8y::store {
 

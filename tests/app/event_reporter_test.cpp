@@ -1,4 +1,6 @@
 // What lists tell, as events; from a supervisor whose world is a fake.
+#include "core/event_reporter.hpp"
+
 #include <doctest/doctest.h>
 
 #include <memory>
@@ -6,12 +8,10 @@
 #include <string>
 #include <utility>
 
-#include <w8y/event_reporter.hpp>
-#include <w8y/fleet_logs.hpp>
-#include <w8y/supervisor.hpp>
-
 #include "allocations.hpp"
 #include "app_support.hpp"
+#include "core/fleet_logs.hpp"
+#include "core/supervisor.hpp"
 #include "ops/event_log.hpp"
 
 using namespace w8y;

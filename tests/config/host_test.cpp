@@ -8,8 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include <w8y/config.hpp>
-
+#include "core/config.hpp"
 #include "support/temp_dir.hpp"
 
 using namespace w8y;

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include <w8y/config.hpp>
+#include "core/config.hpp"
 
 using namespace w8y;
 

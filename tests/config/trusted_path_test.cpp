@@ -1,4 +1,6 @@
 // Whose files root believes: every folder and every link on the way counts.
+#include "core/trusted_path.hpp"
+
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -7,8 +9,6 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
-
-#include <w8y/trusted_path.hpp>
 
 #include "support/temp_dir.hpp"
 

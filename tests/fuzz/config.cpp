@@ -1,7 +1,7 @@
 // Any text is a configuration or has mistakes, each told on a line that a terminal can show.
-#include <w8y/config.hpp>
-#include <w8y/escape.hpp>
+#include "core/config.hpp"
 
+#include "core/escape.hpp"
 #include "fuzz.hpp"
 
 namespace {

@@ -2,11 +2,10 @@
 #include <string>
 #include <vector>
 
-#include <w8y/caps.hpp>
-#include <w8y/escape.hpp>
-#include <w8y/line_splitter.hpp>
-#include <w8y/message.hpp>
-
+#include "core/caps.hpp"
+#include "core/escape.hpp"
+#include "core/line_splitter.hpp"
+#include "core/message.hpp"
 #include "fuzz.hpp"
 
 namespace {

@@ -1,8 +1,8 @@
 // Bytes that are shown to people or put into JSON, and units that people write.
 #include <w8y/base64.hpp>
-#include <w8y/escape.hpp>
-#include <w8y/units.hpp>
 
+#include "core/escape.hpp"
+#include "core/units.hpp"
 #include "fuzz.hpp"
 
 namespace {

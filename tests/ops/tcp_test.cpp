@@ -7,9 +7,8 @@
 #include <string>
 #include <vector>
 
-#include <w8y/status_address.hpp>
-#include <w8y/status_token.hpp>
-
+#include "core/status_address.hpp"
+#include "core/status_token.hpp"
 #include "ops/http_client.hpp"
 #include "ops/http_server.hpp"
 #include "ops/tcp_gate.hpp"

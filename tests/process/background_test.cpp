@@ -7,8 +7,7 @@
 #include <memory>
 #include <thread>
 
-#include <w8y/timers.hpp>
-
+#include "core/timers.hpp"
 #include "loop/loop.hpp"
 #include "process_support.hpp"
 

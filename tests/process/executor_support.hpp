@@ -8,8 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include <w8y/executor.hpp>
-
+#include "core/executor.hpp"
 #include "executor/executor_factory.hpp"
 #include "process_support.hpp"
 

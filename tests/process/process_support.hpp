@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <w8y/outcome.hpp>
-
+#include "core/outcome.hpp"
 #include "loop/loop.hpp"
 #include "process/child.hpp"
 #include "process/fd.hpp"

@@ -9,8 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <w8y/executor.hpp>
-
+#include "core/executor.hpp"
 #include "simulation/network.hpp"
 #include "simulation/world.hpp"
 

@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <w8y/clock.hpp>
-
+#include "core/clock.hpp"
 #include "simulation/random.hpp"
 
 namespace w8y::sim {

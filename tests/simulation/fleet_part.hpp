@@ -5,13 +5,12 @@
 #include <functional>
 #include <string>
 
-#include <w8y/event_reporter.hpp>
-#include <w8y/hour.hpp>
-
 #include "app/drain.hpp"
 #include "app/fleet.hpp"
 #include "app/host_control.hpp"
 #include "app/known_figures.hpp"
+#include "core/event_reporter.hpp"
+#include "core/hour.hpp"
 
 namespace w8y::sim {
 

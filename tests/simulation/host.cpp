@@ -2,8 +2,7 @@
 
 #include <utility>
 
-#include <w8y/config.hpp>
-
+#include "core/config.hpp"
 #include "redis/jitter.hpp"
 #include "redis/transport.hpp"
 #include "simulation/host_process.hpp"

@@ -8,13 +8,12 @@
 #include <string>
 #include <vector>
 
-#include <w8y/config.hpp>
-#include <w8y/supervisor.hpp>
-
 #include "app/drain.hpp"
 #include "app/host_mode.hpp"
 #include "app/redis_connection.hpp"
 #include "app/reload.hpp"
+#include "core/config.hpp"
+#include "core/supervisor.hpp"
 #include "loop/loop.hpp"
 #include "simulation/children.hpp"
 #include "simulation/network.hpp"

@@ -7,8 +7,7 @@
 #include <string>
 #include <utility>
 
-#include <w8y/run_id.hpp>
-
+#include "core/run_id.hpp"
 #include "gearman/session.hpp"
 #include "simulation/fleet_part.hpp"
 #include "simulation/host.hpp"

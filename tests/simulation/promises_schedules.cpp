@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include <w8y/job_code.hpp>
-
+#include "core/job_code.hpp"
 #include "store/scripts.hpp"
 
 namespace w8y::sim {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include <w8y/clock.hpp>
+#include "core/clock.hpp"
 
 namespace w8y::sim {
 

@@ -8,8 +8,7 @@
 #include <span>
 #include <utility>
 
-#include <w8y/idle_polls.hpp>
-
+#include "core/idle_polls.hpp"
 #include "simulation/children.hpp"
 #include "simulation/host.hpp"
 #include "simulation/network.hpp"

@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <w8y/clock.hpp>
-
+#include "core/clock.hpp"
 #include "simulation/service_times.hpp"
 
 namespace w8y::sim {

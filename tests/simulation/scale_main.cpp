@@ -11,8 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <w8y/rule.hpp>
-
+#include "core/rule.hpp"
 #include "simulation/scale.hpp"
 
 namespace w8y::sim {

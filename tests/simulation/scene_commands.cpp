@@ -1,7 +1,6 @@
 // Scene: what operators do to jobs of schedules and feeds, by command lines of w8yctl.
-#include <w8y/job_code.hpp>
-
 #include "app/ctl/failure.hpp"
+#include "core/job_code.hpp"
 #include "ops/status_json.hpp"
 #include "simulation/promises_jobs.hpp"
 #include "simulation/scene.hpp"

@@ -1,8 +1,7 @@
 // Scene: schedules, and those who work with them besides hosts: users, an operator, Redbike.
 #include <algorithm>
 
-#include <w8y/job_code.hpp>
-
+#include "core/job_code.hpp"
 #include "simulation/promises_schedules.hpp"
 #include "simulation/scene.hpp"
 #include "source/schedule/decision.hpp"

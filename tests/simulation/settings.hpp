@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <w8y/rule.hpp>
-
+#include "core/rule.hpp"
 #include "simulation/random.hpp"
 
 namespace w8y::sim {

@@ -7,9 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include <w8y/clock.hpp>
-#include <w8y/timers.hpp>
-
+#include "core/clock.hpp"
+#include "core/timers.hpp"
 #include "simulation/random.hpp"
 
 namespace w8y::sim {

@@ -6,8 +6,7 @@
 #include <string>
 #include <thread>
 
-#include <w8y/timers.hpp>
-
+#include "core/timers.hpp"
 #include "loop/loop.hpp"
 
 namespace w8y::test {

@@ -1,9 +1,9 @@
+#include "core/caps.hpp"
+
 #include <doctest/doctest.h>
 
 #include <string>
 #include <variant>
-
-#include <w8y/caps.hpp>
 
 using namespace w8y;
 

@@ -4,9 +4,8 @@
 #include <string>
 #include <vector>
 
-#include <w8y/config.hpp>
-#include <w8y/reload_plan.hpp>
-
+#include "core/config.hpp"
+#include "core/reload_plan.hpp"
 #include "fake_host.hpp"
 
 using namespace w8y;

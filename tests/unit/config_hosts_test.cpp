@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include <w8y/reload_plan.hpp>
-
+#include "core/reload_plan.hpp"
 #include "unit/fake_host.hpp"
 
 using namespace w8y;

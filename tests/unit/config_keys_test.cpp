@@ -7,8 +7,7 @@
 #include <set>
 #include <string>
 
-#include <w8y/config.hpp>
-
+#include "core/config.hpp"
 #include "fake_host.hpp"
 
 using namespace w8y;

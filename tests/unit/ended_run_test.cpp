@@ -1,6 +1,6 @@
-#include <doctest/doctest.h>
+#include "core/ended_run.hpp"
 
-#include <w8y/ended_run.hpp>
+#include <doctest/doctest.h>
 
 using namespace w8y;
 using namespace std::chrono_literals;

@@ -1,9 +1,9 @@
+#include "core/escape.hpp"
+
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
 #include <string>
-
-#include <w8y/escape.hpp>
 
 using namespace w8y;
 using namespace std::string_literals;

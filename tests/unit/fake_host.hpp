@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <w8y/config.hpp>
+#include "core/config.hpp"
 
 namespace w8y::test {
 

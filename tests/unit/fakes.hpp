@@ -10,8 +10,7 @@
 #include <string>
 #include <vector>
 
-#include <w8y/served_list.hpp>
-
+#include "core/served_list.hpp"
 #include "source/circular/source.hpp"
 
 namespace w8y::test {

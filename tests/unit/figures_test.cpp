@@ -1,10 +1,11 @@
 // Figures of lists as text, what is measured of runs, and how many places a list needs.
+#include "core/figures.hpp"
+
 #include <doctest/doctest.h>
 
 #include <string>
 
-#include <w8y/figures.hpp>
-#include <w8y/measures.hpp>
+#include "core/measures.hpp"
 
 using namespace w8y;
 using namespace std::chrono_literals;

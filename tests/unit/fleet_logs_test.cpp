@@ -1,6 +1,6 @@
-#include <doctest/doctest.h>
+#include "core/fleet_logs.hpp"
 
-#include <w8y/fleet_logs.hpp>
+#include <doctest/doctest.h>
 
 using namespace w8y;
 using namespace std::chrono_literals;

@@ -1,10 +1,11 @@
+#include "core/fleet_plan.hpp"
+
 #include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
 
-#include <w8y/fleet.hpp>
-#include <w8y/fleet_plan.hpp>
+#include "core/fleet.hpp"
 
 using namespace w8y;
 using namespace std::chrono_literals;

@@ -1,3 +1,5 @@
+#include "core/fleet.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -5,9 +7,8 @@
 #include <string>
 #include <variant>
 
-#include <w8y/escape.hpp>
-#include <w8y/fleet.hpp>
-#include <w8y/fleet_orders.hpp>
+#include "core/escape.hpp"
+#include "core/fleet_orders.hpp"
 
 using namespace w8y;
 using namespace std::chrono_literals;

@@ -1,9 +1,9 @@
+#include "core/gathered.hpp"
+
 #include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
-
-#include <w8y/gathered.hpp>
 
 #include "fakes.hpp"
 

@@ -1,10 +1,10 @@
 // The last hour's figures: bounded, and nothing of lists at rest.
+#include "core/hour.hpp"
+
 #include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
-
-#include <w8y/hour.hpp>
 
 using namespace w8y;
 

@@ -3,8 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include <w8y/supervisor.hpp>
-
+#include "core/supervisor.hpp"
 #include "fakes.hpp"
 
 namespace w8y::test {

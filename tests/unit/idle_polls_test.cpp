@@ -1,11 +1,11 @@
 // The budget of polls that lists at rest share.
+#include "core/idle_polls.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <memory>
 #include <vector>
-
-#include <w8y/idle_polls.hpp>
 
 #include "fakes.hpp"
 

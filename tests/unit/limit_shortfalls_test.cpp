@@ -1,6 +1,6 @@
-#include <doctest/doctest.h>
+#include "core/limit_shortfalls.hpp"
 
-#include <w8y/limit_shortfalls.hpp>
+#include <doctest/doctest.h>
 
 #include "fakes.hpp"
 

@@ -1,6 +1,6 @@
-#include <doctest/doctest.h>
+#include "core/line_limits.hpp"
 
-#include <w8y/line_limits.hpp>
+#include <doctest/doctest.h>
 
 #include "fakes.hpp"
 

@@ -1,9 +1,9 @@
+#include "core/line_splitter.hpp"
+
 #include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
-
-#include <w8y/line_splitter.hpp>
 
 using namespace w8y;
 

@@ -1,9 +1,9 @@
+#include "core/message.hpp"
+
 #include <doctest/doctest.h>
 
 #include <string>
 #include <variant>
-
-#include <w8y/message.hpp>
 
 using namespace w8y;
 using namespace std::chrono_literals;

@@ -1,11 +1,11 @@
+#include "core/number.hpp"
+
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <limits>
 #include <string_view>
-
-#include <w8y/number.hpp>
 
 using namespace w8y;
 using namespace std::chrono_literals;

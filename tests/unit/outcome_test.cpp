@@ -1,9 +1,9 @@
+#include "core/outcome.hpp"
+
 #include <doctest/doctest.h>
 
 #include <csignal>
 #include <string>
-
-#include <w8y/outcome.hpp>
 
 using namespace w8y;
 

@@ -6,8 +6,7 @@
 #include <algorithm>
 #include <string>
 
-#include <w8y/config.hpp>
-
+#include "core/config.hpp"
 #include "fake_host.hpp"
 
 namespace w8y::test {

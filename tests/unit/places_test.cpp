@@ -1,11 +1,11 @@
 // The limit that all lists of a host share.
+#include "core/places.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <memory>
 #include <vector>
-
-#include <w8y/places.hpp>
 
 #include "fakes.hpp"
 

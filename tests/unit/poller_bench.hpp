@@ -3,8 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include <w8y/poller.hpp>
-
+#include "core/poller.hpp"
 #include "fakes.hpp"
 
 namespace w8y::test {

@@ -1,6 +1,6 @@
-#include <doctest/doctest.h>
+#include "core/problems.hpp"
 
-#include <w8y/problems.hpp>
+#include <doctest/doctest.h>
 
 using namespace w8y;
 using namespace std::chrono_literals;

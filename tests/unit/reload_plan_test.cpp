@@ -1,8 +1,8 @@
+#include "core/reload_plan.hpp"
+
 #include <doctest/doctest.h>
 
-#include <w8y/reload_plan.hpp>
-#include <w8y/served_list.hpp>
-
+#include "core/served_list.hpp"
 #include "parse.hpp"
 #include "source/circular/source.hpp"
 

@@ -6,8 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include <w8y/poller.hpp>
-
+#include "core/poller.hpp"
 #include "fakes.hpp"
 
 namespace w8y::test {

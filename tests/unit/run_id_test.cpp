@@ -1,6 +1,6 @@
-#include <doctest/doctest.h>
+#include "core/run_id.hpp"
 
-#include <w8y/run_id.hpp>
+#include <doctest/doctest.h>
 
 using namespace w8y;
 

@@ -1,7 +1,7 @@
 // Text that must not lie about: one copy, and none after it.
-#include <doctest/doctest.h>
+#include "core/secret.hpp"
 
-#include <w8y/secret.hpp>
+#include <doctest/doctest.h>
 
 using namespace w8y;
 

@@ -1,9 +1,8 @@
 // A host that can't start processes: lists wait and come back, and no item is to blame.
 #include <doctest/doctest.h>
 
-#include <w8y/ended_run.hpp>
-#include <w8y/poller.hpp>
-
+#include "core/ended_run.hpp"
+#include "core/poller.hpp"
 #include "fakes.hpp"
 
 using namespace w8y;

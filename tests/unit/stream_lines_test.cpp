@@ -1,6 +1,6 @@
-#include <doctest/doctest.h>
+#include "core/stream_lines.hpp"
 
-#include <w8y/stream_lines.hpp>
+#include <doctest/doctest.h>
 
 using namespace w8y;
 

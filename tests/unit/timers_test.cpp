@@ -1,9 +1,9 @@
+#include "core/timers.hpp"
+
 #include <doctest/doctest.h>
 
 #include <memory>
 #include <vector>
-
-#include <w8y/timers.hpp>
 
 using namespace w8y;
 using namespace std::chrono_literals;

@@ -1,8 +1,8 @@
+#include "core/units.hpp"
+
 #include <doctest/doctest.h>
 
 #include <string>
-
-#include <w8y/units.hpp>
 
 using namespace w8y;
 using namespace std::chrono_literals;

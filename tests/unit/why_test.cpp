@@ -1,6 +1,6 @@
-#include <doctest/doctest.h>
+#include "core/why.hpp"
 
-#include <w8y/why.hpp>
+#include <doctest/doctest.h>
 
 using namespace w8y;
 using namespace std::chrono_literals;

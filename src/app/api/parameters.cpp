@@ -5,11 +5,10 @@
 #include <charconv>
 #include <utility>
 
-#include <w8y/escape.hpp>
-#include <w8y/units.hpp>
-
 #include "app/look/sight.hpp"
 #include "app/look/stored.hpp"
+#include "core/escape.hpp"
+#include "core/units.hpp"
 
 namespace w8y::app::api {
 

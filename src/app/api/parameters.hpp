@@ -5,10 +5,9 @@
 #include <string>
 #include <vector>
 
-#include <w8y/clock.hpp>
-
 #include "app/api/routes.hpp"
 #include "app/look/run_looks.hpp"
+#include "core/clock.hpp"
 #include "ops/http.hpp"
 #include "ops/status_json.hpp"
 

@@ -4,11 +4,10 @@
 #include <memory>
 #include <utility>
 
-#include <w8y/escape.hpp>
-
 #include "app/api/parameters.hpp"
 #include "app/look/run_looks.hpp"
 #include "app/look/stored.hpp"
+#include "core/escape.hpp"
 #include "ops/fleet_json.hpp"
 
 namespace w8y::app::api {

@@ -3,13 +3,12 @@
 #include <string>
 #include <utility>
 
-#include <w8y/escape.hpp>
-
 #include "app/api/look_at.hpp"
 #include "app/api/parameters.hpp"
 #include "app/api/run_finder.hpp"
 #include "app/look/changes.hpp"
 #include "app/look/known_lists.hpp"
+#include "core/escape.hpp"
 #include "ops/api_parts.hpp"
 
 namespace w8y::app::api {

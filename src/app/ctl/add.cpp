@@ -4,8 +4,6 @@
 #include <iostream>
 
 #include <w8y/base64.hpp>
-#include <w8y/escape.hpp>
-#include <w8y/units.hpp>
 
 #include "app/ctl/bulk_add.hpp"
 #include "app/ctl/commands.hpp"
@@ -14,6 +12,8 @@
 #include "app/ctl/item_stream.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
+#include "core/escape.hpp"
+#include "core/units.hpp"
 #include "store/circular/item_changes.hpp"
 
 namespace w8y::app::ctl {

@@ -6,9 +6,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include <w8y/clock.hpp>
-#include <w8y/item.hpp>
-
+#include "core/clock.hpp"
+#include "core/item.hpp"
 #include "redis/sync.hpp"
 #include "store/circular/keys.hpp"
 

@@ -1,6 +1,4 @@
 // Ends a run, on whichever host.
-#include <w8y/escape.hpp>
-
 #include "app/ctl/commands.hpp"
 #include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
@@ -11,6 +9,7 @@
 #include "app/ctl/values.hpp"
 #include "app/ctl/who.hpp"
 #include "app/look/changes.hpp"
+#include "core/escape.hpp"
 
 namespace w8y::app::ctl {
 

@@ -7,8 +7,6 @@
 #include <set>
 #include <utility>
 
-#include <w8y/escape.hpp>
-
 #include "app/ctl/commands.hpp"
 #include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
@@ -16,6 +14,7 @@
 #include "app/ctl/values.hpp"
 #include "app/ctl/who.hpp"
 #include "app/look/item_states.hpp"
+#include "core/escape.hpp"
 #include "store/circular/item_changes.hpp"
 
 namespace w8y::app::ctl {

@@ -5,17 +5,16 @@
 #include <random>
 #include <utility>
 
-#include <w8y/ended_run.hpp>
-#include <w8y/escape.hpp>
-#include <w8y/run_id.hpp>
-#include <w8y/units.hpp>
-
 #include "app/ctl/commands.hpp"
 #include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
 #include "app/ctl/table.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
+#include "core/ended_run.hpp"
+#include "core/escape.hpp"
+#include "core/run_id.hpp"
+#include "core/units.hpp"
 #include "executor/executor_factory.hpp"
 #include "executor/probe.hpp"
 

@@ -6,11 +6,10 @@
 #include <cstdlib>
 #include <list>
 
-#include <w8y/escape.hpp>
-
 #include "app/ctl/commands.hpp"
 #include "app/ctl/failure.hpp"
 #include "app/ctl/values.hpp"
+#include "core/escape.hpp"
 #include "core/text.hpp"
 
 namespace w8y::app::ctl {

@@ -5,17 +5,16 @@
 #include <cstdlib>
 #include <utility>
 
-#include <w8y/config.hpp>
-#include <w8y/escape.hpp>
-#include <w8y/number.hpp>
-#include <w8y/units.hpp>
-
 #include "app/config_loading.hpp"
 #include "app/ctl/failure.hpp"
 #include "app/ctl/text.hpp"
 #include "app/look/known_lists.hpp"
 #include "app/tls_environment.hpp"
+#include "core/config.hpp"
+#include "core/escape.hpp"
+#include "core/number.hpp"
 #include "core/pattern.hpp"
+#include "core/units.hpp"
 #include "redis/hash_slots.hpp"
 #include "store/schedule/keys.hpp"
 

@@ -8,10 +8,9 @@
 #include <string>
 #include <vector>
 
-#include <w8y/rule.hpp>
-
 #include "app/ctl/host_api.hpp"
 #include "app/ctl/options.hpp"
+#include "core/rule.hpp"
 #include "loop/loop.hpp"
 #include "redis/sync.hpp"
 #include "store/circular/keys.hpp"

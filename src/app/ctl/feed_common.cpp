@@ -10,13 +10,13 @@
 #include <memory>
 
 #include <w8y/base64.hpp>
-#include <w8y/escape.hpp>
-#include <w8y/item.hpp>
 
 #include "app/ctl/commands.hpp"
 #include "app/ctl/item_stream.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
+#include "core/escape.hpp"
+#include "core/item.hpp"
 #include "redis/hash_slots.hpp"
 
 namespace w8y::app::ctl {

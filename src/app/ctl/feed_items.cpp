@@ -2,11 +2,10 @@
 #include <iostream>
 #include <optional>
 
-#include <w8y/escape.hpp>
-
 #include "app/ctl/commands.hpp"
 #include "app/ctl/feed_common.hpp"
 #include "app/ctl/text.hpp"
+#include "core/escape.hpp"
 #include "store/thoonk/feed.hpp"
 #include "store/thoonk/random_ids.hpp"
 

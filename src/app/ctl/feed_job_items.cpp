@@ -5,12 +5,11 @@
 #include <string_view>
 #include <vector>
 
-#include <w8y/escape.hpp>
-#include <w8y/units.hpp>
-
 #include "app/ctl/table.hpp"
 #include "app/ctl/text.hpp"
 #include "app/look/feed_jobs.hpp"
+#include "core/escape.hpp"
+#include "core/units.hpp"
 #include "store/lock_value.hpp"
 
 namespace w8y::app::ctl {

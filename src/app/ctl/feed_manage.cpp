@@ -4,12 +4,11 @@
 #include <iostream>
 #include <optional>
 
-#include <w8y/escape.hpp>
-
 #include "app/ctl/commands.hpp"
 #include "app/ctl/feed_common.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
+#include "core/escape.hpp"
 #include "store/thoonk/directory.hpp"
 
 namespace w8y::app::ctl {

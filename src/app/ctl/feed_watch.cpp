@@ -2,13 +2,12 @@
 #include <iostream>
 #include <string_view>
 
-#include <w8y/escape.hpp>
-
 #include "app/ctl/commands.hpp"
 #include "app/ctl/feed_common.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
 #include "app/ctl/watching.hpp"
+#include "core/escape.hpp"
 #include "store/thoonk/directory.hpp"
 
 namespace w8y::app::ctl {

@@ -2,16 +2,15 @@
 #include <algorithm>
 #include <iostream>
 
-#include <w8y/escape.hpp>
-#include <w8y/number.hpp>
-#include <w8y/units.hpp>
-
 #include "app/ctl/commands.hpp"
 #include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
 #include "app/ctl/fleet_access.hpp"
 #include "app/ctl/table.hpp"
 #include "app/ctl/text.hpp"
+#include "core/escape.hpp"
+#include "core/number.hpp"
+#include "core/units.hpp"
 
 namespace w8y::app::ctl {
 

@@ -4,16 +4,15 @@
 #include <iostream>
 #include <utility>
 
-#include <w8y/escape.hpp>
-#include <w8y/fleet.hpp>
-#include <w8y/units.hpp>
-
 #include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/who.hpp"
 #include "app/look/sight.hpp"
 #include "app/random_number.hpp"
+#include "core/escape.hpp"
+#include "core/fleet.hpp"
+#include "core/units.hpp"
 #include "ops/fleet_json.hpp"
 #include "ops/http_target.hpp"
 #include "redis/subscriber.hpp"

@@ -6,10 +6,9 @@
 #include <optional>
 #include <string>
 
-#include <w8y/fleet_orders.hpp>
-
 #include "app/ctl/options.hpp"
 #include "app/look/fleet.hpp"
+#include "core/fleet_orders.hpp"
 #include "ops/status_json.hpp"
 #include "store/fleet/log_follower.hpp"
 

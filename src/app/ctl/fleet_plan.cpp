@@ -1,11 +1,9 @@
 // What a new config would change on each host of the fleet, before it is rolled out.
+#include "core/fleet_plan.hpp"
+
 #include <algorithm>
 #include <iostream>
 #include <optional>
-
-#include <w8y/config.hpp>
-#include <w8y/escape.hpp>
-#include <w8y/fleet_plan.hpp>
 
 #include "app/config_loading.hpp"
 #include "app/ctl/commands.hpp"
@@ -13,6 +11,8 @@
 #include "app/ctl/failure.hpp"
 #include "app/ctl/fleet_access.hpp"
 #include "app/ctl/text.hpp"
+#include "core/config.hpp"
+#include "core/escape.hpp"
 #include "executor/executor_factory.hpp"
 #include "ops/fleet_json.hpp"
 

@@ -6,10 +6,9 @@
 #include <cstring>
 #include <utility>
 
-#include <w8y/escape.hpp>
-
 #include "app/ctl/failure.hpp"
 #include "app/ctl/text.hpp"
+#include "core/escape.hpp"
 
 namespace w8y::app::ctl {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include <w8y/item.hpp>
+#include "core/item.hpp"
 
 namespace w8y::app::ctl {
 

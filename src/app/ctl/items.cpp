@@ -3,9 +3,6 @@
 #include <iostream>
 #include <map>
 
-#include <w8y/escape.hpp>
-#include <w8y/units.hpp>
-
 #include "app/ctl/commands.hpp"
 #include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
@@ -17,6 +14,8 @@
 #include "app/look/feed_jobs.hpp"
 #include "app/look/item_states.hpp"
 #include "app/look/job_states.hpp"
+#include "core/escape.hpp"
+#include "core/units.hpp"
 
 namespace w8y::app::ctl {
 

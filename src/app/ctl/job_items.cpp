@@ -3,13 +3,12 @@
 #include <iostream>
 #include <string_view>
 
-#include <w8y/escape.hpp>
-#include <w8y/units.hpp>
-
 #include "app/ctl/schedule_common.hpp"
 #include "app/ctl/table.hpp"
 #include "app/ctl/text.hpp"
 #include "app/look/job_states.hpp"
+#include "core/escape.hpp"
+#include "core/units.hpp"
 
 namespace w8y::app::ctl {
 

@@ -2,10 +2,9 @@
 
 #include <utility>
 
-#include <w8y/escape.hpp>
-#include <w8y/units.hpp>
-
 #include "app/ctl/failure.hpp"
+#include "core/escape.hpp"
+#include "core/units.hpp"
 
 namespace w8y::app::ctl {
 

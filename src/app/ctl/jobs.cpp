@@ -4,15 +4,14 @@
 #include <optional>
 #include <thread>
 
-#include <w8y/escape.hpp>
-#include <w8y/units.hpp>
-
 #include "app/ctl/commands.hpp"
 #include "app/ctl/feed_common.hpp"
 #include "app/ctl/job_wait.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
 #include "app/ctl/who.hpp"
+#include "core/escape.hpp"
+#include "core/units.hpp"
 #include "store/thoonk/job_feed.hpp"
 #include "store/thoonk/random_ids.hpp"
 

@@ -4,16 +4,15 @@
 #include <optional>
 #include <vector>
 
-#include <w8y/escape.hpp>
-#include <w8y/units.hpp>
-
 #include "app/ctl/commands.hpp"
 #include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
 #include "app/ctl/table.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
+#include "core/escape.hpp"
 #include "core/pattern.hpp"
+#include "core/units.hpp"
 #include "ops/http_target.hpp"
 
 namespace w8y::app::ctl {

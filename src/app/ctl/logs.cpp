@@ -4,8 +4,6 @@
 #include <set>
 #include <string_view>
 
-#include <w8y/escape.hpp>
-
 #include "app/ctl/commands.hpp"
 #include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
@@ -15,6 +13,7 @@
 #include "app/ctl/values.hpp"
 #include "app/ctl/who.hpp"
 #include "app/look/history.hpp"
+#include "core/escape.hpp"
 #include "ops/fleet_json.hpp"
 #include "store/fleet/log_follower.hpp"
 

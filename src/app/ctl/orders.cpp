@@ -11,12 +11,11 @@
 #include <iostream>
 #include <thread>
 
-#include <w8y/escape.hpp>
-
 #include "app/ctl/commands.hpp"
 #include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
 #include "app/ctl/text.hpp"
+#include "core/escape.hpp"
 #include "process/fd.hpp"
 
 namespace w8y::app::ctl {

@@ -1,10 +1,8 @@
 // A list's pause: on all hosts, by a key in Redis; and its end, or that of this host's quiet.
+#include "core/pause.hpp"
+
 #include <iostream>
 #include <optional>
-
-#include <w8y/escape.hpp>
-#include <w8y/pause.hpp>
-#include <w8y/units.hpp>
 
 #include "app/ctl/commands.hpp"
 #include "app/ctl/context.hpp"
@@ -14,6 +12,8 @@
 #include "app/ctl/values.hpp"
 #include "app/ctl/who.hpp"
 #include "app/look/changes.hpp"
+#include "core/escape.hpp"
+#include "core/units.hpp"
 
 namespace w8y::app::ctl {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 
-#include <w8y/escape.hpp>
+#include "core/escape.hpp"
 
 namespace w8y::app::ctl {
 

@@ -4,9 +4,6 @@
 #include <string>
 #include <vector>
 
-#include <w8y/escape.hpp>
-#include <w8y/status.hpp>
-
 #include "app/ctl/commands.hpp"
 #include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
@@ -14,6 +11,8 @@
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
 #include "app/look/run_job.hpp"
+#include "core/escape.hpp"
+#include "core/status.hpp"
 
 namespace w8y::app::ctl {
 

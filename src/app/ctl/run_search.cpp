@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include <w8y/escape.hpp>
-
 #include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
 #include "app/ctl/fleet_access.hpp"
 #include "app/ctl/text.hpp"
 #include "app/look/stored.hpp"
+#include "core/escape.hpp"
 #include "core/pattern.hpp"
 
 namespace w8y::app::ctl {

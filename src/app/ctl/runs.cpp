@@ -2,8 +2,6 @@
 #include <iostream>
 #include <optional>
 
-#include <w8y/escape.hpp>
-
 #include "app/ctl/commands.hpp"
 #include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
@@ -11,6 +9,7 @@
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
 #include "app/look/history.hpp"
+#include "core/escape.hpp"
 #include "core/pattern.hpp"
 
 namespace w8y::app::ctl {

@@ -8,12 +8,12 @@
 #include <utility>
 
 #include <w8y/base64.hpp>
-#include <w8y/escape.hpp>
-#include <w8y/item.hpp>
 
 #include "app/ctl/commands.hpp"
 #include "app/ctl/failure.hpp"
 #include "app/ctl/values.hpp"
+#include "core/escape.hpp"
+#include "core/item.hpp"
 #include "redis/hash_slots.hpp"
 #include "schedule/schedule.hpp"
 

@@ -10,14 +10,13 @@
 #include <memory>
 #include <optional>
 
-#include <w8y/escape.hpp>
-#include <w8y/timers.hpp>
-
 #include "app/ctl/commands.hpp"
 #include "app/ctl/failure.hpp"
 #include "app/ctl/schedule_common.hpp"
 #include "app/ctl/schedule_file.hpp"
 #include "app/ctl/text.hpp"
+#include "core/escape.hpp"
+#include "core/timers.hpp"
 #include "loop/watch.hpp"
 #include "redis/subscriber.hpp"
 #include "source/schedule/decision.hpp"

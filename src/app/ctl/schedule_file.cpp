@@ -6,11 +6,10 @@
 #include <cstring>
 #include <memory>
 
-#include <w8y/escape.hpp>
-
 #include "app/ctl/csv.hpp"
 #include "app/ctl/failure.hpp"
 #include "app/ctl/schedule_common.hpp"
+#include "core/escape.hpp"
 
 namespace w8y::app::ctl {
 

@@ -6,8 +6,6 @@
 #include <optional>
 #include <vector>
 
-#include <w8y/escape.hpp>
-
 #include "app/ctl/commands.hpp"
 #include "app/ctl/failure.hpp"
 #include "app/ctl/schedule_common.hpp"
@@ -15,6 +13,7 @@
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
 #include "app/look/stored.hpp"
+#include "core/escape.hpp"
 #include "schedule/schedule.hpp"
 
 namespace w8y::app::ctl {

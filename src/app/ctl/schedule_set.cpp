@@ -3,14 +3,13 @@
 #include <iostream>
 #include <optional>
 
-#include <w8y/escape.hpp>
-
 #include "app/ctl/commands.hpp"
 #include "app/ctl/failure.hpp"
 #include "app/ctl/schedule_common.hpp"
 #include "app/ctl/schedule_file.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/who.hpp"
+#include "core/escape.hpp"
 #include "schedule/schedule.hpp"
 #include "source/schedule/decision.hpp"
 

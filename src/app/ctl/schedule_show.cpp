@@ -3,14 +3,13 @@
 #include <iostream>
 #include <optional>
 
-#include <w8y/escape.hpp>
-
 #include "app/ctl/commands.hpp"
 #include "app/ctl/csv.hpp"
 #include "app/ctl/failure.hpp"
 #include "app/ctl/python_json.hpp"
 #include "app/ctl/schedule_common.hpp"
 #include "app/ctl/text.hpp"
+#include "core/escape.hpp"
 
 namespace w8y::app::ctl {
 

@@ -3,9 +3,6 @@
 #include <iostream>
 #include <optional>
 
-#include <w8y/escape.hpp>
-#include <w8y/units.hpp>
-
 #include "app/ctl/commands.hpp"
 #include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
@@ -14,6 +11,8 @@
 #include "app/ctl/table.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
+#include "core/escape.hpp"
+#include "core/units.hpp"
 
 namespace w8y::app::ctl {
 

@@ -1,12 +1,11 @@
 // This host at a glance: what is wrong comes first.
-#include <w8y/escape.hpp>
-#include <w8y/units.hpp>
-
 #include "app/ctl/commands.hpp"
 #include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
 #include "app/ctl/table.hpp"
 #include "app/ctl/text.hpp"
+#include "core/escape.hpp"
+#include "core/units.hpp"
 
 namespace w8y::app::ctl {
 

@@ -7,9 +7,8 @@
 #include <cstdlib>
 #include <iostream>
 
-#include <w8y/escape.hpp>
-
 #include "app/ctl/columns.hpp"
+#include "core/escape.hpp"
 
 namespace w8y::app::ctl {
 

@@ -6,8 +6,8 @@
 #include <ctime>
 #include <iostream>
 
-#include <w8y/escape.hpp>
-#include <w8y/units.hpp>
+#include "core/escape.hpp"
+#include "core/units.hpp"
 
 namespace w8y::app::ctl {
 

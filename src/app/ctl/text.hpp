@@ -7,13 +7,12 @@
 #include <string>
 #include <string_view>
 
-#include <w8y/clock.hpp>
-#include <w8y/item.hpp>
-#include <w8y/status.hpp>
-
 #include "app/ctl/options.hpp"
 #include "app/ctl/table.hpp"
 #include "app/look/stored.hpp"
+#include "core/clock.hpp"
+#include "core/item.hpp"
+#include "core/status.hpp"
 #include "ops/status_json.hpp"
 
 namespace w8y::app::ctl {

@@ -11,8 +11,6 @@
 #include <thread>
 #include <utility>
 
-#include <w8y/units.hpp>
-
 #include "app/ctl/commands.hpp"
 #include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
@@ -21,6 +19,7 @@
 #include "app/ctl/top_screen.hpp"
 #include "app/ctl/top_view.hpp"
 #include "app/ctl/values.hpp"
+#include "core/units.hpp"
 
 namespace w8y::app::ctl {
 

@@ -7,9 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include <w8y/clock.hpp>
-
 #include "app/ctl/table.hpp"
+#include "core/clock.hpp"
 #include "ops/status_json.hpp"
 
 namespace w8y::app::ctl {

@@ -10,9 +10,8 @@
 #include <cwchar>
 #include <string>
 
-#include <w8y/escape.hpp>
-
 #include "app/ctl/failure.hpp"
+#include "core/escape.hpp"
 
 namespace w8y::app::ctl {
 

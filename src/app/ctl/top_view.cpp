@@ -5,11 +5,10 @@
 #include <cstdio>
 #include <utility>
 
-#include <w8y/units.hpp>
-
 #include "app/ctl/columns.hpp"
 #include "app/ctl/top_table.hpp"
 #include "core/pattern.hpp"
+#include "core/units.hpp"
 
 namespace w8y::app::ctl {
 

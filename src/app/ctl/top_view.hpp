@@ -7,10 +7,9 @@
 #include <string>
 #include <vector>
 
-#include <w8y/clock.hpp>
-
 #include "app/ctl/table.hpp"
 #include "app/ctl/top_figures.hpp"
+#include "core/clock.hpp"
 
 namespace w8y::app::ctl {
 

@@ -5,10 +5,10 @@
 #include <ctime>
 
 #include <w8y/base64.hpp>
-#include <w8y/escape.hpp>
-#include <w8y/units.hpp>
 
 #include "app/ctl/failure.hpp"
+#include "core/escape.hpp"
+#include "core/units.hpp"
 
 namespace w8y::app::ctl {
 

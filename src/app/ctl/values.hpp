@@ -6,11 +6,10 @@
 #include <string>
 #include <vector>
 
-#include <w8y/clock.hpp>
-#include <w8y/item.hpp>
-
 #include "app/ctl/options.hpp"
 #include "app/ctl/words.hpp"
+#include "core/clock.hpp"
+#include "core/item.hpp"
 
 namespace w8y::app::ctl {
 

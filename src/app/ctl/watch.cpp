@@ -3,9 +3,6 @@
 #include <optional>
 #include <string_view>
 
-#include <w8y/escape.hpp>
-#include <w8y/units.hpp>
-
 #include "app/ctl/commands.hpp"
 #include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
@@ -13,6 +10,8 @@
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
 #include "app/ctl/watching.hpp"
+#include "core/escape.hpp"
+#include "core/units.hpp"
 #include "redis/subscriber.hpp"
 
 namespace w8y::app::ctl {

@@ -2,9 +2,8 @@
 
 #include <iostream>
 
-#include <w8y/escape.hpp>
-
 #include "app/ctl/failure.hpp"
+#include "core/escape.hpp"
 
 namespace w8y::app::ctl {
 

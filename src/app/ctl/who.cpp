@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include <w8y/config.hpp>
+#include "core/config.hpp"
 
 namespace w8y::app::ctl {
 

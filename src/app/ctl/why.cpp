@@ -4,14 +4,13 @@
 #include <iostream>
 #include <optional>
 
-#include <w8y/escape.hpp>
-
 #include "app/ctl/commands.hpp"
 #include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
 #include "app/ctl/fleet_access.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
+#include "core/escape.hpp"
 
 namespace w8y::app::ctl {
 

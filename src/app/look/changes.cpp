@@ -1,10 +1,9 @@
 #include "app/look/changes.hpp"
 
-#include <w8y/escape.hpp>
-
 #include "app/look/known_lists.hpp"
 #include "app/look/sight.hpp"
 #include "app/look/stored.hpp"
+#include "core/escape.hpp"
 #include "store/fleet/keys.hpp"
 #include "store/schedule/changes.hpp"
 #include "store/thoonk/job_feed.hpp"

@@ -5,9 +5,8 @@
 #include <optional>
 #include <string>
 
-#include <w8y/pause.hpp>
-#include <w8y/rule.hpp>
-
+#include "core/pause.hpp"
+#include "core/rule.hpp"
 #include "ops/status_json.hpp"
 #include "redis/sync.hpp"
 #include "store/circular/item_changes.hpp"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include <w8y/number.hpp>
+#include "core/number.hpp"
 
 namespace w8y::app::look {
 

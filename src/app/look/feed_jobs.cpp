@@ -4,9 +4,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include <w8y/number.hpp>
-
 #include "app/look/stored.hpp"
+#include "core/number.hpp"
 #include "store/lock_value.hpp"
 #include "store/thoonk/job_feed.hpp"
 #include "store/thoonk/job_note.hpp"

@@ -6,10 +6,9 @@
 #include <tuple>
 #include <utility>
 
-#include <w8y/number.hpp>
-
 #include "app/look/cursor.hpp"
 #include "app/look/sight.hpp"
+#include "core/number.hpp"
 #include "ops/fleet_json.hpp"
 #include "store/fleet/reader.hpp"
 

@@ -8,9 +8,8 @@
 #include <string>
 #include <vector>
 
-#include <w8y/fleet.hpp>
-
 #include "app/look/run_looks.hpp"
+#include "core/fleet.hpp"
 #include "ops/fleet_port.hpp"
 #include "redis/sync.hpp"
 

@@ -5,11 +5,11 @@
 #include <utility>
 
 #include <w8y/base64.hpp>
-#include <w8y/number.hpp>
-#include <w8y/units.hpp>
 
 #include "app/look/stored.hpp"
 #include "core/json_text.hpp"
+#include "core/number.hpp"
+#include "core/units.hpp"
 
 namespace w8y::app::look {
 

@@ -8,9 +8,8 @@
 #include <string>
 #include <vector>
 
-#include <w8y/clock.hpp>
-#include <w8y/item.hpp>
-
+#include "core/clock.hpp"
+#include "core/item.hpp"
 #include "ops/status_json.hpp"
 #include "redis/reply_copy.hpp"
 #include "redis/sync.hpp"

@@ -4,8 +4,6 @@
 #include <map>
 #include <utility>
 
-#include <w8y/escape.hpp>
-
 #include "app/look/cursor.hpp"
 #include "app/look/feed_jobs.hpp"
 #include "app/look/item_states.hpp"
@@ -13,6 +11,7 @@
 #include "app/look/known_lists.hpp"
 #include "app/look/schedule_looks.hpp"
 #include "app/look/walk.hpp"
+#include "core/escape.hpp"
 #include "store/thoonk/keys.hpp"
 
 namespace w8y::app::look {

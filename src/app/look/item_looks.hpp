@@ -3,10 +3,9 @@
 
 #include <string>
 
-#include <w8y/item.hpp>
-
 #include "app/look/run_looks.hpp"
 #include "app/look/sight.hpp"
+#include "core/item.hpp"
 
 namespace w8y::app::look {
 

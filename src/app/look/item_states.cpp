@@ -5,9 +5,8 @@
 #include <string_view>
 #include <unordered_map>
 
-#include <w8y/number.hpp>
-
 #include "app/look/stored.hpp"
+#include "core/number.hpp"
 #include "store/circular/quarantine_note.hpp"
 #include "store/lock_value.hpp"
 #include "store/rights.hpp"

@@ -8,11 +8,10 @@
 #include <utility>
 #include <variant>
 
-#include <w8y/escape.hpp>
-#include <w8y/job_code.hpp>
-#include <w8y/number.hpp>
-
 #include "app/look/stored.hpp"
+#include "core/escape.hpp"
+#include "core/job_code.hpp"
+#include "core/number.hpp"
 #include "schedule/schedule.hpp"
 #include "store/lock_value.hpp"
 

@@ -10,8 +10,7 @@
 #include <string>
 #include <vector>
 
-#include <w8y/clock.hpp>
-
+#include "core/clock.hpp"
 #include "ops/status_json.hpp"
 #include "redis/sync.hpp"
 #include "store/schedule/changes.hpp"

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include <w8y/escape.hpp>
-
+#include "core/escape.hpp"
 #include "core/pattern.hpp"
 #include "redis/hash_slots.hpp"
 #include "store/schedule/keys.hpp"

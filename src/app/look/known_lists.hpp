@@ -5,9 +5,8 @@
 #include <string>
 #include <vector>
 
-#include <w8y/rule.hpp>
-
 #include "app/look/sight.hpp"
+#include "core/rule.hpp"
 #include "store/circular/keys.hpp"
 
 namespace w8y::app::look {

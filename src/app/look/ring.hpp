@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <w8y/rule.hpp>
-
 #include "app/look/sight.hpp"
+#include "core/rule.hpp"
 
 namespace w8y::app::look {
 

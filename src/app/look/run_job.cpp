@@ -2,9 +2,8 @@
 
 #include <utility>
 
-#include <w8y/escape.hpp>
-#include <w8y/job_code.hpp>
-
+#include "core/escape.hpp"
+#include "core/job_code.hpp"
 #include "store/schedule/changes.hpp"
 #include "store/thoonk/job_feed.hpp"
 

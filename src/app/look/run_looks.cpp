@@ -4,11 +4,10 @@
 #include <map>
 #include <utility>
 
-#include <w8y/escape.hpp>
-
 #include "app/look/cursor.hpp"
 #include "app/look/known_lists.hpp"
 #include "app/look/stored.hpp"
+#include "core/escape.hpp"
 #include "core/json_text.hpp"
 #include "core/pattern.hpp"
 

@@ -6,10 +6,9 @@
 #include <string>
 #include <vector>
 
-#include <w8y/item.hpp>
-
 #include "app/look/history.hpp"
 #include "app/look/sight.hpp"
+#include "core/item.hpp"
 
 namespace w8y::app::look {
 

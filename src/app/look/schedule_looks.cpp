@@ -5,13 +5,12 @@
 #include <unordered_map>
 #include <utility>
 
-#include <w8y/escape.hpp>
-#include <w8y/number.hpp>
-
 #include "app/look/cursor.hpp"
 #include "app/look/known_lists.hpp"
 #include "app/look/stored.hpp"
 #include "app/look/walk.hpp"
+#include "core/escape.hpp"
+#include "core/number.hpp"
 #include "schedule/schedule.hpp"
 #include "store/schedule/keys.hpp"
 #include "store/thoonk/keys.hpp"

@@ -4,8 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include <w8y/rule.hpp>
-
+#include "core/rule.hpp"
 #include "redis/sync.hpp"
 
 namespace w8y::app::look {

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include <w8y/escape.hpp>
-#include <w8y/number.hpp>
-
+#include "core/escape.hpp"
+#include "core/number.hpp"
 #include "schedule/schedule.hpp"
 
 namespace w8y::app::look {

@@ -7,9 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include <w8y/clock.hpp>
-#include <w8y/item.hpp>
-
+#include "core/clock.hpp"
+#include "core/item.hpp"
 #include "ops/status_json.hpp"
 #include "store/schedule/changes.hpp"
 

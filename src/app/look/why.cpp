@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include <w8y/number.hpp>
-#include <w8y/status.hpp>
-
 #include "app/look/history.hpp"
 #include "app/look/item_states.hpp"
 #include "app/look/job_states.hpp"
 #include "app/look/stored.hpp"
 #include "app/look/why_jobs.hpp"
+#include "core/number.hpp"
+#include "core/status.hpp"
 #include "store/circular/quarantine_note.hpp"
 #include "store/thoonk/keys.hpp"
 

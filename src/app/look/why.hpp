@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <w8y/item.hpp>
-#include <w8y/why.hpp>
-
+#include "core/item.hpp"
+#include "core/why.hpp"
 #include "ops/status_json.hpp"
 #include "redis/sync.hpp"
 #include "store/circular/keys.hpp"

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include <w8y/job_code.hpp>
-#include <w8y/number.hpp>
-
 #include "app/look/job_states.hpp"
 #include "app/look/stored.hpp"
+#include "core/job_code.hpp"
+#include "core/number.hpp"
 #include "schedule/schedule.hpp"
 #include "store/lock_value.hpp"
 #include "store/schedule/keys.hpp"

@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include <w8y/idle_polls.hpp>
-#include <w8y/source.hpp>
+#include "core/idle_polls.hpp"
+#include "core/source.hpp"
 
 namespace w8y::store {
 class RedisSession;

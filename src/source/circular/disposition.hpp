@@ -1,8 +1,7 @@
 // What becomes of an item of a circular list after its run.
 #pragma once
 
-#include <w8y/ended_run.hpp>
-
+#include "core/ended_run.hpp"
 #include "store/circular/settlement.hpp"
 
 namespace w8y::source {

@@ -11,10 +11,9 @@
 #include <memory>
 #include <optional>
 
-#include <w8y/clock.hpp>
-#include <w8y/idle_polls.hpp>
-#include <w8y/source.hpp>
-
+#include "core/clock.hpp"
+#include "core/idle_polls.hpp"
+#include "core/source.hpp"
 #include "source/claim_relay.hpp"
 #include "store/circular/list.hpp"
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include <w8y/ended_run.hpp>
-#include <w8y/source.hpp>
+#include "core/ended_run.hpp"
+#include "core/source.hpp"
 
 namespace w8y::source::packets {
 

@@ -17,11 +17,10 @@
 #include <string>
 #include <vector>
 
-#include <w8y/clock.hpp>
-#include <w8y/run_id.hpp>
-#include <w8y/source.hpp>
-#include <w8y/timers.hpp>
-
+#include "core/clock.hpp"
+#include "core/run_id.hpp"
+#include "core/source.hpp"
+#include "core/timers.hpp"
 #include "gearman/worker.hpp"
 #include "store/gearman/records.hpp"
 

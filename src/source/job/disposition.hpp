@@ -1,8 +1,7 @@
 // What becomes of a job of a feed after its run.
 #pragma once
 
-#include <w8y/ended_run.hpp>
-
+#include "core/ended_run.hpp"
 #include "store/thoonk/job_queue.hpp"
 
 namespace w8y::source {

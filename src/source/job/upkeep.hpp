@@ -7,10 +7,9 @@
 #include <optional>
 #include <string>
 
-#include <w8y/clock.hpp>
-#include <w8y/idle_polls.hpp>
-#include <w8y/upkeep.hpp>
-
+#include "core/clock.hpp"
+#include "core/idle_polls.hpp"
+#include "core/upkeep.hpp"
 #include "store/thoonk/job_care.hpp"
 
 namespace w8y::source {

@@ -10,11 +10,10 @@
 #include <optional>
 #include <string>
 
-#include <w8y/clock.hpp>
-#include <w8y/idle_polls.hpp>
-#include <w8y/timers.hpp>
-#include <w8y/upkeep.hpp>
-
+#include "core/clock.hpp"
+#include "core/idle_polls.hpp"
+#include "core/timers.hpp"
+#include "core/upkeep.hpp"
 #include "store/schedule/queue.hpp"
 
 namespace w8y::source {

@@ -1,8 +1,7 @@
 // What becomes of a job of a schedule after its run.
 #pragma once
 
-#include <w8y/ended_run.hpp>
-
+#include "core/ended_run.hpp"
 #include "store/schedule/effects.hpp"
 
 namespace w8y::source {

@@ -8,8 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <w8y/item.hpp>
-
+#include "core/item.hpp"
 #include "redis/sync.hpp"
 #include "store/circular/keys.hpp"
 #include "store/circular/quarantine_note.hpp"

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include <w8y/item.hpp>
-#include <w8y/rule.hpp>
+#include "core/item.hpp"
+#include "core/rule.hpp"
 
 namespace w8y::store {
 

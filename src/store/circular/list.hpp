@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <w8y/source.hpp>
-
+#include "core/source.hpp"
 #include "store/circular/settlement.hpp"
 
 namespace w8y::store {

@@ -10,10 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include <w8y/clock.hpp>
-#include <w8y/item.hpp>
-#include <w8y/source.hpp>
-
+#include "core/clock.hpp"
+#include "core/item.hpp"
+#include "core/source.hpp"
 #include "store/circular/keys.hpp"
 #include "store/store_error.hpp"
 

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <w8y/number.hpp>
-
+#include "core/number.hpp"
 #include "redis/client.hpp"
 #include "redis/hash_slots.hpp"
 #include "store/rights.hpp"

@@ -11,8 +11,7 @@
 #include <string>
 #include <vector>
 
-#include <w8y/timers.hpp>
-
+#include "core/timers.hpp"
 #include "store/circular/list.hpp"
 
 namespace w8y::redis {

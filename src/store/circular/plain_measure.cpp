@@ -4,8 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include <w8y/number.hpp>
-
+#include "core/number.hpp"
 #include "redis/client.hpp"
 #include "store/circular/plain_locks.hpp"
 #include "store/circular/plain_words.hpp"

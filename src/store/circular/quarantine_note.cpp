@@ -2,9 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include <w8y/number.hpp>
-
 #include "core/json_object.hpp"
+#include "core/number.hpp"
 
 namespace w8y::store {
 

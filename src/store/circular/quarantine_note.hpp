@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include <w8y/clock.hpp>
-#include <w8y/item.hpp>
+#include "core/clock.hpp"
+#include "core/item.hpp"
 
 namespace w8y::store {
 

@@ -10,8 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <w8y/timers.hpp>
-
+#include "core/timers.hpp"
 #include "store/circular/list.hpp"
 #include "store/circular/lost_claims.hpp"
 #include "store/circular/settlements.hpp"

@@ -4,8 +4,7 @@
 #include <system_error>
 #include <utility>
 
-#include <w8y/number.hpp>
-
+#include "core/number.hpp"
 #include "redis/client.hpp"
 #include "store/rights.hpp"
 #include "store/scripts.hpp"

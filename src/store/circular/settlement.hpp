@@ -3,8 +3,7 @@
 
 #include <variant>
 
-#include <w8y/ended_run.hpp>
-
+#include "core/ended_run.hpp"
 #include "store/failure_count.hpp"
 
 namespace w8y::store {

@@ -1,7 +1,6 @@
 #include "store/circular/shared.hpp"
 
-#include <w8y/item.hpp>
-
+#include "core/item.hpp"
 #include "store/circular/quarantine_note.hpp"
 
 namespace w8y::store {

@@ -5,9 +5,8 @@
 #include <memory>
 #include <string>
 
-#include <w8y/clock.hpp>
-#include <w8y/timers.hpp>
-
+#include "core/clock.hpp"
+#include "core/timers.hpp"
 #include "store/circular/lock_store.hpp"
 #include "store/circular/look_batcher.hpp"
 #include "store/circular/sweep.hpp"

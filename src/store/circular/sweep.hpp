@@ -6,8 +6,8 @@
 #include <list>
 #include <memory>
 
-#include <w8y/rule.hpp>
-#include <w8y/timers.hpp>
+#include "core/rule.hpp"
+#include "core/timers.hpp"
 
 namespace w8y::store {
 

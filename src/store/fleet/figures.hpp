@@ -8,8 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <w8y/clock.hpp>
-
+#include "core/clock.hpp"
 #include "redis/client.hpp"
 #include "redis/subscriber.hpp"
 #include "store/fleet/keys.hpp"

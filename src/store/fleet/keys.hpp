@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include <w8y/clock.hpp>
+#include "core/clock.hpp"
 
 namespace w8y::store {
 

@@ -6,9 +6,8 @@
 #include <optional>
 #include <string>
 
-#include <w8y/fleet_logs.hpp>
-#include <w8y/timers.hpp>
-
+#include "core/fleet_logs.hpp"
+#include "core/timers.hpp"
 #include "redis/subscriber.hpp"
 #include "store/fleet/orders.hpp"
 

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <w8y/number.hpp>
-
+#include "core/number.hpp"
 #include "loop/loop.hpp"
 #include "redis/command.hpp"
 

@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <w8y/fleet.hpp>
-#include <w8y/timers.hpp>
-
+#include "core/fleet.hpp"
+#include "core/timers.hpp"
 #include "redis/client.hpp"
 #include "store/fleet/keys.hpp"
 

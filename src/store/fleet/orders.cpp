@@ -4,8 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include <w8y/escape.hpp>
-
+#include "core/escape.hpp"
 #include "loop/loop.hpp"
 
 namespace w8y::store {

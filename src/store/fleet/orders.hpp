@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <w8y/fleet_orders.hpp>
-#include <w8y/timers.hpp>
-
+#include "core/fleet_orders.hpp"
+#include "core/timers.hpp"
 #include "redis/client.hpp"
 #include "redis/subscriber.hpp"
 #include "store/fleet/reader.hpp"

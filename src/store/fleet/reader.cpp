@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include <w8y/number.hpp>
-
+#include "core/number.hpp"
 #include "loop/loop.hpp"
 #include "redis/command.hpp"
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include <w8y/ended_run.hpp>
-#include <w8y/source.hpp>
+#include "core/ended_run.hpp"
+#include "core/source.hpp"
 
 namespace w8y::store {
 

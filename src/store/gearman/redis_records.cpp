@@ -4,8 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include <w8y/number.hpp>
-
+#include "core/number.hpp"
 #include "store/rights.hpp"
 #include "store/run_record.hpp"
 

@@ -9,8 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <w8y/timers.hpp>
-
+#include "core/timers.hpp"
 #include "store/circular/keys.hpp"
 #include "store/gearman/records.hpp"
 #include "store/redis_session.hpp"

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include <w8y/number.hpp>
-
+#include "core/number.hpp"
 #include "store/scripts.hpp"
 
 namespace w8y::store {

@@ -1,6 +1,6 @@
 #include "store/schedule/end_call.hpp"
 
-#include <w8y/number.hpp>
+#include "core/number.hpp"
 
 namespace w8y::store {
 

@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <w8y/item.hpp>
-
+#include "core/item.hpp"
 #include "redis/command.hpp"
 #include "redis/reply.hpp"
 #include "store/schedule/effects.hpp"

@@ -10,8 +10,7 @@
 #include <string>
 #include <vector>
 
-#include <w8y/timers.hpp>
-
+#include "core/timers.hpp"
 #include "store/redis_session.hpp"
 #include "store/schedule/end_call.hpp"
 #include "store/schedule/lease_store.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include <w8y/job_code.hpp>
+#include "core/job_code.hpp"
 
 namespace w8y::store {
 

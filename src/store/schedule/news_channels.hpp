@@ -8,8 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include <w8y/timers.hpp>
-
+#include "core/timers.hpp"
 #include "redis/subscriber.hpp"
 #include "store/redis_session.hpp"
 #include "store/schedule/keys.hpp"

@@ -10,8 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include <w8y/source.hpp>
-
+#include "core/source.hpp"
 #include "store/failure_count.hpp"
 #include "store/schedule/dispatch.hpp"
 #include "store/schedule/effects.hpp"

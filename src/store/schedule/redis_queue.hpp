@@ -10,8 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include <w8y/timers.hpp>
-
+#include "core/timers.hpp"
 #include "store/lost_takes.hpp"
 #include "store/redis_session.hpp"
 #include "store/schedule/job_ends.hpp"

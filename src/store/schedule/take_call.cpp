@@ -1,7 +1,6 @@
 #include "store/schedule/take_call.hpp"
 
-#include <w8y/number.hpp>
-
+#include "core/number.hpp"
 #include "store/circular/lock_store.hpp"
 
 namespace w8y::store {

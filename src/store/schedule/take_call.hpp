@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <w8y/item.hpp>
-
+#include "core/item.hpp"
 #include "redis/command.hpp"
 #include "redis/reply.hpp"
 #include "store/schedule/keys.hpp"

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include <w8y/escape.hpp>
-
+#include "core/escape.hpp"
 #include "store/rights.hpp"
 #include "store/scripts.hpp"
 

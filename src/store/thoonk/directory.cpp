@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include <w8y/escape.hpp>
-
+#include "core/escape.hpp"
 #include "store/scripts.hpp"
 
 namespace w8y::store {

@@ -5,8 +5,7 @@
 #include <optional>
 #include <string>
 
-#include <w8y/rule.hpp>
-
+#include "core/rule.hpp"
 #include "store/thoonk/job_maintenance.hpp"
 
 namespace w8y::store::thoonk {

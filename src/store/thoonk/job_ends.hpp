@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <w8y/item.hpp>
-
+#include "core/item.hpp"
 #include "store/settlements.hpp"
 #include "store/thoonk/job_queue.hpp"
 #include "store/thoonk/keys.hpp"

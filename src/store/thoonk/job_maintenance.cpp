@@ -5,9 +5,8 @@
 #include <string_view>
 #include <utility>
 
-#include <w8y/item.hpp>
-#include <w8y/number.hpp>
-
+#include "core/item.hpp"
+#include "core/number.hpp"
 #include "store/scripts.hpp"
 #include "store/store_error.hpp"
 

@@ -16,8 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include <w8y/rule.hpp>
-
+#include "core/rule.hpp"
 #include "redis/reply_copy.hpp"
 #include "store/recovery.hpp"
 #include "store/thoonk/keys.hpp"

@@ -5,8 +5,7 @@
 #include <string>
 #include <variant>
 
-#include <w8y/ended_run.hpp>
-
+#include "core/ended_run.hpp"
 #include "store/work_queue.hpp"
 
 namespace w8y::store::thoonk {

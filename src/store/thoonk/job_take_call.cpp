@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
-#include <w8y/escape.hpp>
-#include <w8y/number.hpp>
-
+#include "core/escape.hpp"
+#include "core/number.hpp"
 #include "store/circular/lock_store.hpp"
 #include "store/store_error.hpp"
 

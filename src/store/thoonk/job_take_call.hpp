@@ -8,9 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include <w8y/clock.hpp>
-#include <w8y/item.hpp>
-
+#include "core/clock.hpp"
+#include "core/item.hpp"
 #include "redis/command.hpp"
 #include "redis/reply.hpp"
 #include "store/thoonk/keys.hpp"

@@ -5,8 +5,7 @@
 #include <optional>
 #include <string>
 
-#include <w8y/timers.hpp>
-
+#include "core/timers.hpp"
 #include "store/recovery.hpp"
 #include "store/redis_session.hpp"
 #include "store/thoonk/job_care.hpp"

@@ -10,8 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <w8y/timers.hpp>
-
+#include "core/timers.hpp"
 #include "store/lost_takes.hpp"
 #include "store/redis_session.hpp"
 #include "store/thoonk/job_ends.hpp"

@@ -1,0 +1,41 @@
+// What the lists of a host tell, as events.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+#include "core/events.hpp"
+#include "core/served_list.hpp"
+
+namespace w8y {
+
+class EventReporter final : public ServedListEvents {
+ public:
+  explicit EventReporter(EventHandler& events) : events_(events) {}
+
+  void run_started(const Poller& poller, const ActiveRun& run) override;
+  void run_message(const Poller& poller, const ActiveRun& run, const Message& message) override;
+  void run_logged(const Poller& poller, const ActiveRun& run, std::string_view line,
+                  bool cut) override;
+  void run_ended(const Poller& poller, const EndedRun& run) override;
+  void process_news(const Poller& poller, int pid, const ProcessNews& news) override;
+  void lease_changed(const Poller& poller, const ActiveRun& run, bool lost) override;
+  void item_parked(const Poller& poller, const ShownItem& item, const std::string& why) override;
+  void given_up(const Poller& poller, const RunId& run, const std::string& why) override;
+  void unwritten_changed(const Poller& poller) override;
+  void state_changed(Poller& poller) override;
+  void shortage_changed(const Poller& poller) override;
+  void list_refused(const Rule& rule, const Refusal& refusal) override;
+  void list_served(const Rule& rule, const Caps& caps) override;
+  void upkeep_changed(const Rule& rule, const std::string& why) override;
+
+ private:
+  EventHandler& events_;
+  /// Whose claims Redis refuses, so that the end of each claim is not an event.
+  std::unordered_set<const Poller*> refused_;
+  std::unordered_set<const Poller*> paused_;
+};
+
+}  // namespace w8y

@@ -1,0 +1,47 @@
+// What was asked of lists by one host, for all of their fleet (w8y-keys(7)).
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/fleet.hpp"
+#include "core/status.hpp"
+
+namespace w8y {
+
+/// Figures are asked for again after so long, those of long lists later: they cost Redis more, and
+/// change more slowly.
+inline constexpr Duration figures_period = std::chrono::seconds(10);
+inline constexpr Duration long_list_period = std::chrono::seconds(30);
+inline constexpr std::uint64_t long_list = 100'000;
+/// Older ones are not shown.
+inline constexpr Duration figures_life = std::chrono::minutes(2);
+
+Duration period_of(const ListFigures& figures);
+
+/// Laps are kept for so many quarters of an hour: six hours.
+inline constexpr std::int64_t laps_kept = 24;
+/// The laps that were known before, and this one.
+std::vector<LapAt> laps_with(std::vector<LapAt> before, WallTime at, std::optional<WallTime> lap);
+
+/// A JSON object.
+std::string to_text(const ListFigures& figures);
+/// nullopt: not what to_text() writes. Unknown members are none of our business.
+std::optional<ListFigures> parse_figures(std::string_view text);
+
+struct FleetCounts {
+  std::size_t hosts = 0;   ///< that are there; silent ones are not counted
+  std::size_t behind = 0;  ///< of these: another config was applied elsewhere
+  WallTime at{0};          ///< by Redis's clock
+};
+std::string to_text(const FleetCounts& counts);
+std::optional<FleetCounts> parse_fleet_counts(std::string_view text);
+FleetCounts count(const FleetView& view);
+
+/// Places that it takes for `items` runs of that length to begin within `visit_within`.
+std::uint64_t places_for(std::uint64_t items, Duration mean_run, Duration visit_within);
+
+}  // namespace w8y

@@ -1,0 +1,191 @@
+// All hosts that share a Redis: what each tells of itself, and what that comes to.
+//
+// All times are Redis's (w8y-keys(7)): a host whose own clock is wrong shows as any other.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/clock.hpp"
+#include "core/status.hpp"
+
+namespace w8y {
+
+/// A host tells that it is there so often.
+inline constexpr Duration beat_interval = std::chrono::seconds(10);
+/// Whoever has not for so long is gone.
+inline constexpr Duration beat_life = std::chrono::seconds(60);
+/// Whoever has missed two beats is silent.
+inline constexpr Duration silent_after = std::chrono::seconds(25);
+/// Another config may be everywhere after so long; who has not taken it then is behind.
+inline constexpr Duration behind_after = std::chrono::seconds(60);
+/// Bytes: of a beat, and of what is told of a list.
+inline constexpr std::size_t max_beat = 4096;
+
+struct HostBeat {
+  std::string host;
+  std::string id;  ///< new at each start; not in the text, whose key has it
+  int pid = 0;
+  std::string version;
+  std::string state;  ///< state_name(HostState)
+  WallTime started{0};
+  std::string config_hash;
+  std::uint64_t generation = 0;  ///< 0: no config is in force yet
+  WallTime applied{0};           ///< since when the host has that hash
+  unsigned processors = 0;       ///< that w8yd may use
+  std::size_t slots_used = 0;
+  std::size_t slots_limit = 0;  ///< 0: no limit
+  /// Of late, and since the start.
+  std::optional<WallTime> lease_margin;
+  std::optional<WallTime> least_lease_margin;
+  std::uint64_t lists_version = 0;  ///< another one: what is told of lists has changed
+
+  bool operator==(const HostBeat&) const = default;
+};
+
+/// One JSON object of at most max_beat bytes, however long a name is.
+std::string to_text(const HostBeat& beat);
+/// nullopt: not what to_text() writes. Unknown members are none of our business.
+std::optional<HostBeat> parse_beat(std::string_view text);
+
+struct ListBeat {
+  std::string prefix;   ///< not in the text, whose field it is
+  std::string state;    ///< state_name(ListState)
+  std::string why;      ///< may be empty
+  std::string program;  ///< the path or the name that was looked for, without arguments
+  std::vector<std::string> caps;
+  std::string executor_version;
+  std::size_t running = 0;
+  unsigned concurrency = 0;
+  unsigned fleet_concurrency = 0;
+  unsigned weight = 1;
+  bool enabled = true;
+
+  bool operator==(const ListBeat&) const = default;
+};
+
+ListBeat beat_of(const ListStatus& list);
+std::string to_text(const ListBeat& beat);
+std::optional<ListBeat> parse_list_beat(std::string_view prefix, std::string_view text);
+
+// ---- what is told of lists: only what has changed
+
+/// Remembers what was told of each list.
+class ToldLists {
+ public:
+  struct Change {
+    std::string prefix;
+    std::string text;  ///< empty: it is gone
+  };
+
+  /// A look at all lists begins; then each of them; then it is over.
+  void begin() { ++look_; }
+  void note(const ListBeat& list);
+  void end();
+  /// What is to be told now, `most` at a time. That runs began and ended is told too where
+  /// `lively`. All of it counts as told.
+  std::vector<Change> take(std::size_t most, bool lively);
+  /// All is to be told again.
+  void forget();
+  /// Something besides runs has changed.
+  [[nodiscard]] bool urgent() const { return urgent_ > 0; }
+  [[nodiscard]] std::size_t size() const { return lists_.size(); }
+
+ private:
+  struct Told {
+    std::size_t settled = 0;  ///< hash of what changes now and then
+    std::size_t lively = 0;   ///< of what each run changes
+    std::string due;          ///< the text that is to be told; empty: none
+    unsigned look = 0;
+    bool known = false;
+    bool urgent = false;
+    bool gone = false;
+  };
+  void set_due(Told& list, std::string text, bool urgent);
+
+  std::map<std::string, Told> lists_;  ///< by prefix
+  unsigned look_ = 0;
+  std::size_t urgent_ = 0;
+  std::string next_;  ///< the prefix at which the next take() begins
+};
+
+// ---- when to beat
+
+/// Once in beat_interval, sooner when something is new, never two at once, and not while Redis is
+/// away.
+class BeatTimes {
+ public:
+  void connected(Instant now) { connected_ = true, due_ = now; }
+  void disconnected() { connected_ = out_ = false; }
+  /// Something is new: told within half a second, with what else is new by then.
+  void asked(Instant now);
+  void begun(Instant now);
+  /// `refused`: this Redis does not want it. It is tried again soon, and from the second time in a
+  /// row when rights may have changed.
+  void answered(bool refused);
+  /// nullopt: not before connected() or answered().
+  [[nodiscard]] std::optional<Instant> due() const;
+  [[nodiscard]] bool connected() const { return connected_; }
+
+ private:
+  bool connected_ = false;
+  bool out_ = false;
+  bool asked_ = false;
+  unsigned refusals_ = 0;  ///< in a row
+  Instant begun_{};
+  Instant due_{};
+};
+
+/// Redis's clock, by ours.
+class RedisTime {
+ public:
+  /// Redis has said `time`, between these two.
+  void note(WallTime time, Instant asked, Instant answered);
+  void forget() { known_ = false; }
+  [[nodiscard]] bool known() const { return known_; }
+  [[nodiscard]] WallTime at(Instant when) const;
+
+ private:
+  bool known_ = false;
+  WallTime time_{0};
+  Instant when_{};
+};
+
+// ---- all hosts together
+
+struct FleetHost {
+  HostBeat beat;  ///< where `trouble` says that it can't be read: the id, and what that says
+  WallTime last_beat{0};
+  std::string trouble;          ///< why its beat can't be read; empty: it can
+  bool silent = false;          ///< since last_beat
+  bool behind = false;          ///< another config was applied elsewhere, and not here
+  bool shares_name = false;     ///< another host that is there has it too
+  std::vector<ListBeat> lists;  ///< by prefix
+  std::string lists_trouble;    ///< why (some of) its lists can't be read
+  bool lists_cut = false;       ///< it has more lists than are shown
+
+  /// "running", …, "silent", "unknown"
+  [[nodiscard]] const char* state() const;
+};
+
+struct FleetView {
+  std::string fleet;
+  WallTime now{0};
+  std::string trouble;           ///< why it can't be read; empty: it can
+  bool unreachable = false;      ///< Redis is away: nothing of it is known
+  std::vector<FleetHost> hosts;  ///< by name
+  bool cut = false;              ///< there are more hosts than are shown
+  std::string newest_hash;       ///< what who is behind has not; empty: nobody is
+};
+
+/// Says who is silent, behind, or has another's name; and sorts.
+void judge(FleetView& view);
+/// The name in a host id: all but its random part.
+std::string name_in_host_id(std::string_view id);
+
+}  // namespace w8y

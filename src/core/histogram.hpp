@@ -1,0 +1,54 @@
+// How long things took: how many came within each of some bounds.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/clock.hpp"
+
+namespace w8y {
+
+/// Seconds, ascending: for what takes microseconds to seconds, and for what takes up to a day.
+inline constexpr std::array call_bounds = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
+                                           0.05,   0.1,   0.25,   0.5,   1.0,  5.0};
+inline constexpr std::array run_bounds = {0.005, 0.025, 0.1,   0.5,    1.0,    5.0,
+                                          15.0,  60.0,  300.0, 1800.0, 7200.0, 43200.0};
+
+template <const auto& Bounds>
+class Histogram {
+ public:
+  static constexpr std::size_t bounds = Bounds.size();
+
+  void add(Duration took) {
+    const double seconds = std::max(0.0, std::chrono::duration<double>(took).count());
+    const auto bound = std::lower_bound(Bounds.begin(), Bounds.end(), seconds);
+    ++counts_[static_cast<std::size_t>(bound - Bounds.begin())];
+    seconds_ += seconds;
+  }
+  Histogram& operator+=(const Histogram& more) {
+    for (std::size_t i = 0; i <= bounds; ++i) counts_[i] += more.counts_[i];
+    seconds_ += more.seconds_;
+    return *this;
+  }
+
+  [[nodiscard]] static constexpr double bound(std::size_t i) { return Bounds[i]; }
+  /// Within bound `i` and beyond the one before; the last is beyond them all.
+  [[nodiscard]] std::uint64_t count(std::size_t i) const { return counts_[i]; }
+  [[nodiscard]] std::uint64_t count() const {
+    std::uint64_t all = 0;
+    for (const std::uint64_t count : counts_) all += count;
+    return all;
+  }
+  [[nodiscard]] double seconds() const { return seconds_; }  ///< of all together
+
+ private:
+  std::array<std::uint64_t, Bounds.size() + 1> counts_{};
+  double seconds_ = 0;
+};
+
+using CallTimes = Histogram<call_bounds>;
+using RunTimes = Histogram<run_bounds>;
+
+}  // namespace w8y

@@ -1,0 +1,68 @@
+// The last hour in figures: runs that ended and those that failed, by the minute, of each list and
+// of all. Nothing is kept of a list without a run in it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/clock.hpp"
+
+namespace w8y {
+
+struct MinuteFigures {
+  std::int64_t minute = 0;  ///< since 1970
+  std::uint32_t runs = 0;   ///< that ended
+  std::uint32_t failed = 0;
+
+  bool operator==(const MinuteFigures&) const = default;
+};
+
+class Hour {
+ public:
+  static constexpr std::int64_t length = 60;  ///< minutes
+
+  void add(std::string_view prefix, bool failed, WallTime now);
+  /// Of each minute that had a run, the oldest first; at most `last` minutes.
+  [[nodiscard]] std::vector<MinuteFigures> total(WallTime now, std::int64_t last = length) const;
+  [[nodiscard]] std::vector<MinuteFigures> of(std::string_view prefix, WallTime now,
+                                              std::int64_t last = length) const;
+  /// Of one minute: each list that had a run.
+  void each(std::int64_t minute,
+            const std::function<void(const std::string&, const MinuteFigures&)>& look) const;
+  [[nodiscard]] std::size_t lists() const { return lists_.size(); }
+
+ private:
+  class Buckets {
+   public:
+    void add(std::int64_t minute, bool failed);
+    [[nodiscard]] MinuteFigures at(std::int64_t minute) const;
+    [[nodiscard]] std::vector<MinuteFigures> until(std::int64_t minute, std::int64_t last) const;
+    [[nodiscard]] std::int64_t newest() const { return newest_; }
+
+   private:
+    std::int64_t newest_ = -length;
+    std::array<MinuteFigures, length> buckets_{};
+  };
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const {
+      return std::hash<std::string_view>()(text);
+    }
+  };
+
+  void forget_old(std::int64_t minute);
+
+  Buckets total_;
+  std::unordered_map<std::string, Buckets, Hash, std::equal_to<>> lists_;
+};
+
+/// [[minute, runs, failed], …]
+std::string to_json_text(const std::vector<MinuteFigures>& minutes);
+
+}  // namespace w8y

@@ -1,0 +1,38 @@
+// Bytes into lines, with a bound on memory.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/measures.hpp"
+
+namespace w8y {
+
+/// Splits a stream of bytes at '\n'. A line longer than `max_line` bytes is reported once, cut to
+/// `max_line`, with `cut` set; the rest of it up to its newline is dropped unseen, so that memory
+/// stays at `max_line` whatever a child writes. A trailing '\r' belongs to the line.
+class LineSplitter {
+ public:
+  using Sink = std::function<void(std::string_view line, bool cut)>;
+
+  explicit LineSplitter(std::size_t max_line) : max_line_(max_line) {}
+
+  void feed(std::string_view bytes, const Sink& sink);
+  /// End of file: a last line without newline counts as a line.
+  void finish(const Sink& sink);
+  /// What was read since this was asked last.
+  LineCounts::Of take_counts() { return std::exchange(counts_, {}); }
+
+ private:
+  void take(std::string_view piece, bool ends, const Sink& sink);
+
+  std::size_t max_line_;
+  std::string partial_;
+  bool dropping_ = false;
+  LineCounts::Of counts_;
+};
+
+}  // namespace w8y

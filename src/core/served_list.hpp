@@ -1,0 +1,161 @@
+// One list of the config on this host: can it be served here, and who serves it now.
+//
+//   probing  its executor is asked what it can do
+//   refused  this host can't serve it, which is normal in a fleet; asked again now and then
+//   serving  a poller takes its items
+//   closing  it is gone from the config, or the host shuts down: what runs finishes
+//   closed   nothing of it is left here
+//
+// A poller whose place another takes (a new source, a new connection, an executor that is gone)
+// retires: it takes nothing more, and is swept when its runs are over.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/caps.hpp"
+#include "core/idle_polls.hpp"
+#include "core/poller.hpp"
+#include "core/shared.hpp"
+#include "core/upkeep.hpp"
+
+namespace w8y {
+
+enum class ServingState { probing, refused, serving, closing, closed };
+
+/// Makes the ends that a poller ties together.
+class PollerFactory {
+ public:
+  virtual ~PollerFactory() = default;
+  /// `idle`: the budget that all sources of a host share.
+  virtual std::unique_ptr<Source> make_source(const RulePtr& rule, IdlePolls& idle,
+                                              SourceHandler& handler) = 0;
+  virtual std::shared_ptr<Executor> make_executor(const RulePtr& rule, const Caps& caps,
+                                                  RunHandler& handler) = 0;
+  /// nullptr: this kind of work needs none.
+  virtual std::unique_ptr<Upkeep> make_upkeep(const RulePtr& /*rule*/, IdlePolls& /*idle*/,
+                                              UpkeepHandler& /*handler*/) {
+    return nullptr;
+  }
+  /// Whether a program with these caps can serve the rule: empty, or why not (`lacks "gpu"`).
+  virtual std::string why_not(const Rule& rule, const Caps& caps) = 0;
+  virtual Prober& prober() = 0;
+};
+
+/// Who watches a host's lists: runs and pollers as PollerEvents, and the lists themselves.
+class ServedListEvents : public PollerEvents {
+ public:
+  /// Once per change: not for each probe that says the same again.
+  virtual void list_refused(const Rule& rule, const Refusal& refusal) = 0;
+  virtual void list_served(const Rule& rule, const Caps& caps) = 0;
+  /// `why` is empty when it can be done again.
+  virtual void upkeep_changed(const Rule& rule, const std::string& why) = 0;
+};
+
+struct ListHost {
+  const Clock& clock;
+  TimerQueue& timers;
+  Places& places;
+  IdlePolls& idle;
+  ServedListEvents& events;
+  PollerFactory& factory;
+  /// A run could not be started because this host lacks what its rule names. Called from inside
+  /// the list: refuse it later, not now.
+  std::function<void(const RulePtr& rule, const std::string& reason)> lacking;
+};
+
+class ServedList final : private PollerEvents, private UpkeepHandler {
+ public:
+  /// The host outlives its lists.
+  ServedList(const ListHost& host, RulePtr rule);
+  ~ServedList() override;
+
+  /// The answer to its probe, from whoever asked; a changed rule comes with it.
+  void decide(RulePtr rule, const ProbeResult& answer);
+  /// A changed rule whose answer would be the one it has.
+  void use(RulePtr rule);
+  /// A run has met what the probe did not, or what has vanished since: until the next answer.
+  void refuse(const Refusal& refusal);
+  void set_quiet(bool quiet);
+  /// Replaces the poller, for instance because sources are to be made on a new connection.
+  void renew();
+  void close();
+  /// Closing, and wanted again: probing, until decide(). What still runs takes its places.
+  void reopen(bool quiet);
+  void stop_runs(StopReason reason);
+  void kill_runs(StopReason reason);
+  bool cancel(const RunId& run);
+  /// As Poller::run_item().
+  void run_item(const Item& item, const Poller::ItemBegun& then);
+
+  [[nodiscard]] const Rule& rule() const { return *rule_; }
+  [[nodiscard]] ServingState state() const { return state_; }
+  [[nodiscard]] const std::string& refusal() const { return refusal_; }
+  [[nodiscard]] const RulePtr& shared_rule() const { return rule_; }
+  [[nodiscard]] const Caps& caps() const { return *caps_; }
+  /// nullptr unless serving; then too while it waits for leases under another lock_key.
+  [[nodiscard]] const Poller* poller() const { return poller_.get(); }
+  [[nodiscard]] const std::vector<std::unique_ptr<Poller>>& retired() const { return retired_; }
+  [[nodiscard]] std::size_t running() const;
+  /// Of all pollers it ever had here.
+  [[nodiscard]] RunCounters counters() const;
+  /// Ends of runs that Redis has not confirmed yet.
+  [[nodiscard]] std::size_t unsettled() const;
+  /// It has had a run on this host, or was about to, since the program's start.
+  [[nodiscard]] bool has_past() const;
+  /// The same; nullopt: none of them had a run.
+  [[nodiscard]] std::optional<ListMeasures> measures() const;
+
+ private:
+  std::shared_ptr<Executor> executor_for(Poller& poller, const RulePtr& rule) override {
+    return host_.factory.make_executor(rule, *caps_, poller.run_handler());
+  }
+  void run_started(const Poller& poller, const ActiveRun& run) override;
+  void run_message(const Poller& poller, const ActiveRun& run, const Message& message) override;
+  void run_logged(const Poller& poller, const ActiveRun& run, std::string_view line,
+                  bool cut) override;
+  void run_ended(const Poller& poller, const EndedRun& run) override;
+  void process_news(const Poller& poller, int pid, const ProcessNews& news) override;
+  void lease_changed(const Poller& poller, const ActiveRun& run, bool lost) override;
+  void state_changed(Poller& poller) override;
+  void shortage_changed(const Poller& poller) override;
+  void host_lacks(const Poller& poller, const std::string& reason) override;
+  void item_parked(const Poller& poller, const ShownItem& item, const std::string& why) override;
+  void given_up(const Poller& poller, const RunId& run, const std::string& why) override;
+  void unwritten_changed(const Poller& poller) override;
+
+  // of UpkeepHandler
+  void on_upkeep_trouble(const std::string& why) override;
+  void on_entered(Duration late) override;
+
+  void take_rule(RulePtr rule);
+  void renew_upkeep();
+  void renew_poller();
+  void serve();
+  [[nodiscard]] bool must_wait() const;
+  void retire();
+  void sweep();
+  void update_reserved();
+
+  const ListHost& host_;
+  RulePtr rule_;
+  std::string refusal_;
+  std::unique_ptr<Upkeep> upkeep_;  ///< nullptr: not enabled, or not needed
+  Shared<Caps> caps_;               ///< most have none to speak of
+  std::unique_ptr<Poller> poller_;
+  std::vector<std::unique_ptr<Poller>> retired_;
+  struct Past {
+    RunCounters counters;
+    ListMeasures measures;
+  };
+  std::unique_ptr<Past> past_;  ///< of pollers that were swept; nullptr: none had a run
+  ServingState state_ = ServingState::probing;
+  bool quiet_ = false;
+  bool waits_for_retired_ = false;  ///< under another lock_key: see must_wait()
+  Timer sweep_;
+};
+
+}  // namespace w8y

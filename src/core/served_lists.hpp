@@ -1,0 +1,102 @@
+// The lists of a host by prefix.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/served_list.hpp"
+
+namespace w8y {
+
+/// Read like a map. But a list has its prefix in its rule already, and ten thousand of them are
+/// looked for far more often than one comes or goes: so this is a pointer for each, in order.
+class ServedLists {
+ public:
+  using Lists = std::vector<std::unique_ptr<ServedList>>;
+  struct Entry {
+    const std::string& first;
+    const std::unique_ptr<ServedList>& second;
+  };
+  class Iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = Entry;
+    using difference_type = std::ptrdiff_t;
+    struct pointer {
+      Entry entry;
+      const Entry* operator->() const { return &entry; }
+    };
+    using reference = Entry;
+
+    Iterator() = default;
+    explicit Iterator(Lists::const_iterator at) : at_(at) {}
+    Entry operator*() const { return {(*at_)->rule().prefix, *at_}; }
+    pointer operator->() const { return {**this}; }
+    Iterator& operator++() {
+      ++at_;
+      return *this;
+    }
+    Iterator operator++(int) { return Iterator(at_++); }
+    bool operator==(const Iterator&) const = default;
+
+   private:
+    Lists::const_iterator at_;
+  };
+  using const_iterator = Iterator;
+
+  [[nodiscard]] Iterator begin() const { return Iterator(lists_.begin()); }
+  [[nodiscard]] Iterator end() const { return Iterator(lists_.end()); }
+  [[nodiscard]] std::size_t size() const { return lists_.size(); }
+  [[nodiscard]] Iterator find(std::string_view prefix) const {
+    const auto at = place_of(prefix);
+    return Iterator(is_at(at, prefix) ? at : lists_.end());
+  }
+  [[nodiscard]] bool contains(std::string_view prefix) const {
+    return is_at(place_of(prefix), prefix);
+  }
+  [[nodiscard]] const std::unique_ptr<ServedList>& at(std::string_view prefix) const {
+    const auto at = place_of(prefix);
+    if (!is_at(at, prefix)) throw std::out_of_range("no such list");
+    return *at;
+  }
+  /// The first behind it, whether or not it is there.
+  [[nodiscard]] Iterator upper_bound(std::string_view prefix) const {
+    const auto at = place_of(prefix);
+    return Iterator(is_at(at, prefix) ? at + 1 : at);
+  }
+
+  /// None of its prefix is there. Costs least behind all others.
+  ServedList& add(std::unique_ptr<ServedList> list) {
+    return **lists_.insert(place_of(list->rule().prefix), std::move(list));
+  }
+  /// Takes those out. `which` is asked of each, in their order.
+  template <typename Which>
+  Lists take_if(const Which& which) {
+    Lists taken;
+    auto end = lists_.begin();
+    for (auto& list : lists_) std::swap(which(*list) ? taken.emplace_back() : *end++, list);
+    lists_.erase(end, lists_.end());
+    return taken;
+  }
+
+ private:
+  [[nodiscard]] Lists::const_iterator place_of(std::string_view prefix) const {
+    return std::lower_bound(
+        lists_.begin(), lists_.end(), prefix,
+        [](const auto& list, std::string_view name) { return list->rule().prefix < name; });
+  }
+  [[nodiscard]] bool is_at(Lists::const_iterator at, std::string_view prefix) const {
+    return at != lists_.end() && (*at)->rule().prefix == prefix;
+  }
+
+  Lists lists_;  ///< by prefix
+};
+
+}  // namespace w8y

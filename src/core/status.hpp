@@ -1,0 +1,166 @@
+// What a host is doing, as a snapshot: what the status API, the fleet view and sd_notify show.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/clock.hpp"
+#include "core/counters.hpp"
+#include "core/item.hpp"
+#include "core/message.hpp"
+#include "core/pause.hpp"
+
+namespace w8y {
+
+enum class HostState {
+  starting,  ///< until every probe has answered and Redis was connected once
+  running,
+  quiet,     ///< told to begin no new runs until it is told otherwise
+  draining,  ///< on its way out
+};
+
+/// Why a list runs or doesn't. Where several apply, the one furthest down counts.
+enum class ListState {
+  running,      ///< at least one run
+  idle,         ///< nothing to do: no items, or none that is free
+  full,         ///< items may be free, but `max_processes` or `fleet_concurrency` is reached
+  unavailable,  ///< Redis, or each gearmand, can't be asked
+  starved,      ///< this host is short of processes, descriptors, memory or disk
+  paused,       ///< by an operator, on all hosts
+  quiet,        ///< this host begins no new runs
+  probing,      ///< its executor has not answered yet
+  refused,      ///< this host's executor can't serve it
+  disabled,     ///< `enabled = false` or `concurrency = 0`
+  draining,     ///< gone from the config, or the host is on its way out; runs go on
+};
+
+struct RunStatus {
+  enum class State { running, stopping };
+
+  RunId run;
+  ShownItem item;
+  int pid = 0;  ///< 0: not started yet
+  WallTime started{0};
+  unsigned attempt = 1;
+  std::optional<std::uint64_t> fence;  ///< where the kind of work has one
+  std::optional<Progress> progress;
+  State state = State::running;
+  bool lease_lost = false;  ///< goes on all the same: `on_lease_loss = "continue"`
+};
+
+/// How long a lap of a list took, as it was last known in a quarter of an hour.
+struct LapAt {
+  std::int64_t quarter = 0;  ///< since 1970, by Redis's clock
+  WallTime lap{0};
+  bool operator==(const LapAt&) const = default;
+};
+
+/// What a list holds and how fast its items come round, as a host of the fleet has asked Redis.
+struct ListFigures {
+  struct Count {
+    std::string state;  ///< "free", "waiting", …; "length" of a circular list
+    std::uint64_t items = 0;
+    bool operator==(const Count&) const = default;
+  };
+  std::vector<Count> items;
+  bool estimated = false;          ///< of a long list, all but its length and what is quarantined
+  std::optional<WallTime> lap;     ///< median time from one visit of an item to the next
+  std::optional<WallTime> oldest;  ///< the longest that an item has waited since it was free
+  std::optional<std::uint64_t> places;         ///< of all hosts that serve it
+  std::optional<std::uint64_t> places_needed;  ///< for its visit_within
+  std::vector<LapAt> laps;                     ///< of the last hours, the oldest first
+  WallTime at{0};                              ///< when Redis was asked, by its clock
+  bool operator==(const ListFigures&) const = default;
+};
+
+struct ListStatus {
+  std::string prefix;
+  ListState state = ListState::probing;
+  std::string why;  ///< one line for people; may be empty
+
+  std::string program;  ///< the executor's path, or the command line
+  std::string probed;   ///< of it, what was looked for on this host
+  bool enabled = true;
+  std::vector<std::string> caps;
+  std::string executor_version;  ///< as `--caps` told it; may be empty
+
+  std::size_t running = 0;
+  unsigned concurrency = 1;
+  unsigned fleet_concurrency = 0;  ///< 0: no limit
+  unsigned weight = 1;
+  std::vector<std::string> queues;      ///< of a schedule: codes
+  std::string function;                 ///< of Gearman; empty: another kind of work
+  std::optional<Duration> look_within;  ///< serving: how soon a list at rest is looked at again
+
+  // What only Redis knows, if it was asked and has answered.
+  std::optional<std::uint64_t> quarantined;  ///< items
+  std::optional<Pause> pause;                ///< also while something runs
+  std::optional<ListFigures> figures;
+  Duration visit_within{0};  ///< 0: not watched
+
+  std::string unwritten;  ///< what Redis refuses of what is written of runs; empty: nothing
+  RunCounters counters;
+  std::string last_error;  ///< of the last run that did not succeed; may be empty
+  WallTime last_error_at{0};
+  std::vector<RunStatus> runs;  ///< those that are going on
+};
+
+struct RedisStatus {
+  std::string url;  ///< without user and password
+  bool connected = false;
+  std::string trouble;  ///< why not; empty when all is well
+  std::optional<WallTime> away_since;
+  std::uint64_t commands_sent = 0;
+  std::size_t leases = 0;  ///< that this host renews
+  /// The least time that was left of a lease when its renewal was confirmed, in the last minute or
+  /// two, and since the start. Below zero, somebody else could have had the item.
+  std::optional<Duration> lease_margin;
+  std::optional<Duration> least_lease_margin;
+};
+
+/// A gearmand, as all lists of this host together see it.
+struct GearmanStatus {
+  std::string server;
+  std::size_t lists = 0;      ///< that take jobs from it
+  std::size_t connected = 0;  ///< of them: each has a connection of its own
+  std::string trouble;        ///< why one has none; empty when all is well
+  std::optional<WallTime> away_since;
+  std::size_t jobs = 0;  ///< of it that this host has
+};
+
+struct HostStatus {
+  std::string host;
+  std::string host_id;  ///< new at each start; a name may be used again
+  int pid = 0;
+  std::string version;
+
+  HostState state = HostState::starting;
+  WallTime started{0};
+  WallTime now{0};
+
+  std::string config_hash;
+  std::uint64_t generation = 0;  ///< of configs applied since the start
+  std::string last_reload;       ///< one line: what came of it; empty: there was none
+  WallTime last_reload_at{0};
+  bool last_reload_failed = false;
+
+  bool has_redis = true;  ///< false: the config has no [redis], and needs none
+  RedisStatus redis;
+  std::vector<GearmanStatus> gearman;
+  std::size_t slots_limit = 0;  ///< `max_processes`; 0: no limit
+  std::size_t slots_used = 0;
+};
+
+/// Why its items come round too late: "a lap takes 12m, and visit_within is 10m; …"; empty: they
+/// don't, or nothing is known.
+std::string why_slow(const ListStatus& list);
+
+/// "starting", "running", …: as the API and w8yctl show them.
+const char* state_name(HostState state);
+const char* state_name(ListState state);
+const char* state_name(RunStatus::State state);
+
+}  // namespace w8y

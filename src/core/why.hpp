@@ -1,0 +1,144 @@
+// Why does it not run, or not faster? Facts in, sentences out: the first one is the answer, the
+// others say what it comes from and what to do.
+//
+// Facts come from Redis and from the hosts of the fleet; whoever has gathered them asks here. All
+// times are Redis's. Names and texts of others are escaped here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/clock.hpp"
+#include "core/item.hpp"
+#include "core/message.hpp"
+#include "core/pause.hpp"
+#include "core/rule.hpp"
+
+namespace w8y {
+
+struct WhySentence {
+  std::string kind;                             ///< "paused", "limit", …: w8y-api(7) has them all
+  std::string text;                             ///< one line, fit for a terminal
+  std::vector<std::string> hosts;               ///< that it is about, as they are called
+  std::map<std::string, std::int64_t> numbers;  ///< by name: "left_ms"
+  std::map<std::string, std::string> texts;     ///< by name: "run"
+};
+
+struct Why {
+  /// Of the item: "running", "resting", …, "unknown"; of a list: "running", "held", "idle",
+  /// "unknown".
+  std::string state;
+  std::vector<WhySentence> sentences;
+
+  /// There is no such item, or no such list.
+  [[nodiscard]] bool unknown() const { return state == "unknown"; }
+};
+
+// ---- facts
+
+/// A host, and what it told of the list.
+struct WhyHost {
+  std::string name;
+  std::string state;  ///< state_name(HostState), or "silent", "unknown"
+  WallTime last_beat{0};
+  std::size_t places_used = 0;
+  std::size_t places_limit = 0;  ///< 0: none
+  bool has_list = false;         ///< in its config; all below is of that
+  std::string list_state;        ///< state_name(ListState)
+  std::string why;
+  std::size_t running = 0;
+  unsigned concurrency = 0;
+  unsigned fleet_concurrency = 0;  ///< 0: none
+  unsigned weight = 1;
+  /// Of a schedule; nullopt: not told.
+  std::optional<std::vector<std::string>> queues;
+  std::optional<Duration> look_within;  ///< a list at rest is looked at again; nullopt: not told
+};
+
+struct WhyList {
+  std::string name;
+  SourceKind kind = SourceKind::circular;
+  WallTime now{0};
+  /// How times are shown; by default "2026-01-31T12:34:56Z".
+  std::string (*time_text)(WallTime time) = nullptr;
+
+  std::string fleet;
+  std::string fleet_trouble;  ///< why its hosts can't be seen; empty: they can
+  std::vector<WhyHost> hosts;
+  bool has_keys = true;  ///< Redis has something of that name
+  std::optional<Pause> pause;
+  /// Of a schedule: who has halted it; may be empty.
+  std::optional<std::string> halted;
+  std::size_t fleet_runs = 0;  ///< that count for fleet_concurrency
+};
+
+/// A run that ended, as the history has it.
+struct WhyRun {
+  std::string run;
+  std::string host;
+  std::string outcome;
+  std::string reason;
+  WallTime ended{0};
+};
+
+/// An item of a circular list, a job of a schedule or of a feed.
+struct WhyItem {
+  ShownItem item;
+  /// "free", "running", "resting", "quarantined"; of a schedule "running", "queued", "waiting",
+  /// "stopped", "bad", "died", "nowhere"; of jobs "running", "resting", "claimed", "waiting",
+  /// "stalled", "nowhere". Empty: there is no such item.
+  std::string state;
+  bool listed = true;  ///< false: it was taken off the list, and something of it is left
+
+  std::string host;  ///< that runs it; empty: not one of ours, or not told
+  std::string pid;
+  std::string run;   ///< that has it, or after which it was quarantined
+  std::string lock;  ///< the value of a lock that is not ours; a worker's tag
+  std::optional<WallTime> since;
+  std::optional<WallTime> until;  ///< rests until then
+  std::optional<Duration> left;   ///< of the lock's or the lease's life
+  std::optional<Progress> progress;
+  bool stopping = false;      ///< its run was told to end
+  bool parked_after = false;  ///< quarantined, or stalled, at the end of its run
+  std::string by;             ///< who has quarantined it
+  std::string why;            ///< why it rests, was quarantined, is bad or nowhere
+  std::int64_t failures = 0;  ///< in a row; of jobs: cancels
+  unsigned max_failures = 0;  ///< of jobs; 0: not known, or none
+  std::optional<WhyRun> last_failure;
+
+  // Of a schedule and of jobs.
+  std::string queue;      ///< the code
+  std::size_t place = 0;  ///< 1 is taken next; 0: not queued
+  std::optional<WallTime> due;
+  std::string rule;  ///< the schedule in words; may be empty
+};
+
+/// The items of a list in figures.
+struct WhyItems {
+  std::size_t length = 0;                     ///< of all
+  std::size_t looked_at = 0;                  ///< of them; the figures below are of these
+  std::map<std::string, std::size_t> states;  ///< as WhyItem has them
+  // Of those that rest.
+  std::optional<Duration> first_free;
+  std::optional<Duration> last_free;
+  // Of a schedule.
+  std::optional<WallTime> next_due;
+  std::size_t late = 0;                                     ///< due, and in no queue yet
+  std::vector<std::pair<std::string, std::size_t>> queues;  ///< code, jobs
+};
+
+// ---- answers
+
+Why why_item(const WhyList& list, const WhyItem& item);
+/// What keeps the list from going faster.
+Why why_list(const WhyList& list, const WhyItems& items);
+/// Redis can't be asked: what the host that was asked knows itself.
+Why why_unavailable(const std::string& host, const std::string& trouble,
+                    std::optional<WallTime> since, WallTime now);
+
+}  // namespace w8y
