@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/look/fleet.hpp"
+#include "core/circular_settings.hpp"
 
 namespace w8y::app {
 

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "core/circular_settings.hpp"
 #include "core/escape.hpp"
+#include "core/gearman_settings.hpp"
+#include "core/schedule_settings.hpp"
 
 namespace w8y::app {
 

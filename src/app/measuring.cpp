@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "core/schedule_settings.hpp"
 #include "store/circular/lock_store.hpp"
 #include "store/schedule/keys.hpp"
 #include "store/scripts.hpp"
@@ -132,7 +133,7 @@ void Measuring::ask_schedule(const RulePtr& rule) {
   const auto now = std::chrono::duration_cast<std::chrono::seconds>(time_()).count();
   const std::string until = std::to_string(now);
   count(counts, 1, {"ZCOUNT", keys.timeline, "-inf", until});
-  const auto& queues = *rule->schedule().queues;
+  const auto& queues = rule->schedule().queues;
   for (const std::string& code : std::set<std::string>(queues.begin(), queues.end())) {
     const std::string queue = keys.queue(code);
     count(counts, 0, {"LLEN", queue});

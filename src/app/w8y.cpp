@@ -15,6 +15,7 @@
 #include "app/w8y_log.hpp"
 #include "app/w8y_options.hpp"
 #include "app/w8y_tls.hpp"
+#include "core/circular_settings.hpp"
 #include "core/escape.hpp"
 #include "core/poller.hpp"
 #include "executor/attached.hpp"

@@ -1,6 +1,6 @@
-#include <cstdint>
+#include "core/base64.hpp"
 
-#include <w8y/base64.hpp>
+#include <cstdint>
 
 namespace w8y {
 

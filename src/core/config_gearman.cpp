@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/gearman_settings.hpp"
 #include "core/setting_text.hpp"
 #include "core/text.hpp"
 
@@ -115,7 +116,7 @@ void read_function(const ConfigValue& value, Rule& rule) {
 }
 
 void check_function(const ConfigValue& list, Rule& rule) {
-  std::string& function = rule.gearman().function.edit();
+  std::string& function = rule.gearman().function;
   if (!function.empty()) return;
   if (rule.prefix.empty() || rule.prefix.size() > longest_function ||
       rule.prefix.find('\0') != std::string::npos) {

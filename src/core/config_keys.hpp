@@ -34,7 +34,7 @@ struct OnlyFor {
 constexpr unsigned kinds_of(SourceKind kind) {
   return 1U << static_cast<unsigned>(kind);
 }
-constexpr unsigned all_kinds = (1U << std::variant_size_v<SourceSettings>)-1;
+constexpr unsigned all_kinds = (1U << source_kind_count) - 1;
 
 /// All that is to be said of a key: the parser, the text of a setting and the hash follow its row,
 /// and the schema, the sample and the manual are tested against it.
@@ -66,8 +66,6 @@ extern const std::span<const Key<Rule>> list_keys;
 extern const std::span<const Refused> list_refused;
 /// The keys of `source`.
 extern const std::span<const Choice<SourceKind>> source_kinds;
-/// Settings of that kind, as they are without a word.
-SourceSettings source_settings(SourceKind kind);
 const std::vector<const Key<Rule>*>& list_keys_by_name();
 constexpr std::size_t keys_of_lists_only = 2;
 extern const std::span<const Key<Backoff>> backoff_keys;
@@ -121,7 +119,7 @@ void read_table(const ConfigValue& table, std::span<const Key<T>> keys,
 /// [defaults], for lists of each kind of work.
 struct ListDefaults {
   ListDefaults();
-  std::array<Rule, std::variant_size_v<SourceSettings>> rules;
+  std::array<Rule, source_kind_count> rules;
   SourceKind kind = SourceKind::circular;
 };
 void read_defaults(const ConfigValue& section, ListDefaults& into);

@@ -1,8 +1,10 @@
 // What must hold between the keys of a list.
 #include <algorithm>
 
+#include "core/circular_settings.hpp"
 #include "core/config_gearman.hpp"
 #include "core/config_keys.hpp"
+#include "core/schedule_settings.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 
@@ -103,7 +105,7 @@ const Key<Rule>* row_of(std::string_view name) {
 /// A schedule's own rules: which queues it serves is always said, and how long a failed job rests
 /// only where it does.
 void check_schedule(const ConfigValue& list, const Rule& rule) {
-  if (rule.schedule().queues->empty() && list.node().find("queues") == nullptr) {
+  if (rule.schedule().queues.empty() && list.node().find("queues") == nullptr) {
     list.wrong_key(
         "has no queues, and source = \"schedule\" needs them; must have such as queues = \"A\", "
         "the "
@@ -123,7 +125,7 @@ void check_schedule(const ConfigValue& list, const Rule& rule) {
 
 ListDefaults::ListDefaults() {
   for (const Choice<SourceKind>& each : source_kinds)
-    rules[index_of(each.value)].source = source_settings(each.value);
+    rules[index_of(each.value)].source = SourceSettings::of(each.value);
 }
 
 void read_defaults(const ConfigValue& section, ListDefaults& into) {

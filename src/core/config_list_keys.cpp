@@ -1,9 +1,13 @@
 // The keys of a list: how each is read and shown, and which lists it is for.
 #include <algorithm>
 
+#include "core/circular_settings.hpp"
 #include "core/config_gearman.hpp"
 #include "core/config_keys.hpp"
+#include "core/gearman_settings.hpp"
 #include "core/job_code.hpp"
+#include "core/job_settings.hpp"
+#include "core/schedule_settings.hpp"
 #include "core/setting_text.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -53,12 +57,12 @@ constexpr Choice<OnLeaseLoss> lease_losses[] = {{"continue", OnLeaseLoss::keep_r
 void read_source(const ConfigValue& value, Rule& rule) {
   SourceKind kind = rule.kind();
   value.choice<SourceKind>(kind, kinds);
-  if (kind != rule.kind()) rule.source = source_settings(kind);
+  if (kind != rule.kind()) rule.source = SourceSettings::of(kind);
 }
 
 void read_lock_key(const ConfigValue& value, Rule& rule) {
   static const Choice<std::string> names[] = {{"lock", "lock"}, {"proc", "proc"}};
-  value.choice<std::string>(rule.circular().lock_key.edit(), names);
+  value.choice<std::string>(rule.circular().lock_key, names);
 }
 
 void read_queues(const ConfigValue& value, Rule& rule) {
@@ -89,7 +93,7 @@ void read_queues(const ConfigValue& value, Rule& rule) {
 
 std::string show_queues(const Rule& rule) {
   std::string text;
-  for (const std::string& code : *rule.schedule().queues) text += (text.empty() ? "" : ":") + code;
+  for (const std::string& code : rule.schedule().queues) text += (text.empty() ? "" : ":") + code;
   return text;
 }
 
@@ -209,7 +213,7 @@ constexpr Key<Rule> list_rows[] = {
      [](auto& rule) { return name_of<SourceKind>(kinds, rule.kind()); }},
     {"key_expiry", R"("5s")", [](auto& v, auto& rule) { v.duration(rule.key_expiry, 1s); },
      [](auto& rule) { return as_text(rule.key_expiry); }, std::nullopt, in_redis},
-    {"lock_key", R"("lock")", read_lock_key, [](auto& rule) { return *rule.circular().lock_key; },
+    {"lock_key", R"("lock")", read_lock_key, [](auto& rule) { return rule.circular().lock_key; },
      std::nullopt, circular_only},
     {"on_lease_loss", R"("continue")",
      [](auto& v, auto& rule) { v.template choice<OnLeaseLoss>(rule.on_lease_loss, lease_losses); },
@@ -280,15 +284,15 @@ constexpr Key<Rule> list_rows[] = {
      std::nullopt, schedule_only},
     {"timefile", "",
      [](auto& v, auto& rule) {
-       v.trusted_path(rule.schedule().timefile.edit(), ConfigValue::IfMissing::refused_later);
+       v.trusted_path(rule.schedule().timefile, ConfigValue::IfMissing::refused_later);
      },
-     [](auto& rule) { return *rule.schedule().timefile; }, std::nullopt, schedule_only},
+     [](auto& rule) { return rule.schedule().timefile; }, std::nullopt, schedule_only},
     {"claim_timeout", R"("0s")", [](auto& v, auto& rule) { v.duration(rule.job().claim_timeout); },
      [](auto& rule) { return as_text(rule.job().claim_timeout); }, std::nullopt, job_only},
     {"maintenance_interval", R"("60s")",
      [](auto& v, auto& rule) { v.duration(rule.job().maintenance_interval, 1s); },
      [](auto& rule) { return as_text(rule.job().maintenance_interval); }, std::nullopt, job_only},
-    {"function", "", read_function, [](auto& rule) { return *rule.gearman().function; },
+    {"function", "", read_function, [](auto& rule) { return rule.gearman().function; },
      std::nullopt, gearman_only},
     {"processes", "1", [](auto& v, auto& rule) { v.integer(rule.processes, 1, most_runs); },
      [](auto& rule) { return as_text(rule.processes); },
@@ -315,20 +319,6 @@ constexpr Refused list_refused_rows[] = {
 const std::span<const Key<Rule>> list_keys = list_rows;
 const std::span<const Refused> list_refused = list_refused_rows;
 const std::span<const Choice<SourceKind>> source_kinds = kinds;
-
-SourceSettings source_settings(SourceKind kind) {
-  switch (kind) {
-    case SourceKind::circular:
-      break;
-    case SourceKind::schedule:
-      return ScheduleSettings{};
-    case SourceKind::job:
-      return JobSettings{};
-    case SourceKind::gearman:
-      return GearmanSettings{};
-  }
-  return CircularSettings{};
-}
 
 const std::vector<const Key<Rule>*>& list_keys_by_name() {
   static const std::vector<const Key<Rule>*> sorted = [] {

@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <w8y/base64.hpp>
-
+#include "core/base64.hpp"
 #include "core/json_object.hpp"
 #include "core/json_text.hpp"
 #include "core/number.hpp"

@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <w8y/base64.hpp>
-
+#include "core/base64.hpp"
 #include "core/escape.hpp"
 #include "core/fleet.hpp"
 #include "core/fleet_orders.hpp"

@@ -8,8 +8,7 @@
 #include <cstring>
 #include <utility>
 
-#include <w8y/base64.hpp>
-
+#include "core/base64.hpp"
 #include "core/escape.hpp"
 
 namespace w8y::core {

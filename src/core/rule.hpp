@@ -9,17 +9,15 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "core/clock.hpp"
 #include "core/secret.hpp"
 #include "core/shared.hpp"
+#include "core/source_settings.hpp"
 
 namespace w8y {
 
-/// Kinds of work, in the order of SourceSettings.
-enum class SourceKind { circular, schedule, job, gearman };
 enum class Mode { automatic, single, stream };
 enum class OnLeaseLoss { keep_running, terminate };
 
@@ -62,49 +60,6 @@ struct ChildSettings {
   std::vector<int> success_exit_codes = {0};
   bool operator==(const ChildSettings&) const = default;
 };
-
-/// What only a circular list has.
-struct CircularSettings {
-  Shared<std::string> lock_key = "lock";  ///< "lock" or "proc"
-  Duration cooldown{0};
-  /// How long an item may wait for its turn before the list counts as too slow; 0: not watched.
-  Duration visit_within{0};
-  bool operator==(const CircularSettings&) const = default;
-};
-
-/// What becomes of a job of a schedule whose run failed.
-enum class OnFailure {
-  die,         ///< status DIE; it does not run again until somebody sets it
-  reschedule,  ///< as after a success
-  backoff,     ///< again after its backoff, whatever its schedule; `max_failures`: then `die`
-};
-
-/// What only schedules have.
-struct ScheduleSettings {
-  Shared<std::vector<std::string>> queues;  ///< codes, in the order of visits; one at least
-  bool dispatch = true;                     ///< whether this host takes due jobs off the timeline
-  OnFailure on_failure = OnFailure::die;
-  Shared<std::string> timefile;  ///< empty: none
-  bool operator==(const ScheduleSettings&) const = default;
-};
-
-/// What only lists of jobs have: the list's prefix is the feed's name.
-struct JobSettings {
-  /// After which a claim of a client that writes no lease is taken back; 0: never.
-  Duration claim_timeout{0};
-  Duration maintenance_interval = std::chrono::seconds(60);  ///< >= 1 s
-  bool operator==(const JobSettings&) const = default;
-};
-
-/// What only lists of Gearman have.
-struct GearmanSettings {
-  Shared<std::string> function;  ///< never empty, in a list: the prefix, where nothing is said
-  bool operator==(const GearmanSettings&) const = default;
-};
-
-/// An alternative per kind of work, in the order of SourceKind.
-using SourceSettings =
-    std::variant<CircularSettings, ScheduleSettings, JobSettings, GearmanSettings>;
 
 /// All settings of one list. A run keeps the rule it began with (`shared_ptr<const Rule>`).
 struct Rule {
@@ -150,23 +105,18 @@ struct Rule {
   bool supervised = true;
   Duration max_age{0};  ///< of a process of a `stream`; 0: no limit
 
-  [[nodiscard]] SourceKind kind() const { return static_cast<SourceKind>(source.index()); }
+  [[nodiscard]] SourceKind kind() const { return source.kind(); }
   // Of a list of that kind.
-  [[nodiscard]] const CircularSettings& circular() const {
-    return std::get<CircularSettings>(source);
-  }
-  [[nodiscard]] CircularSettings& circular() { return std::get<CircularSettings>(source); }
-  [[nodiscard]] const ScheduleSettings& schedule() const {
-    return std::get<ScheduleSettings>(source);
-  }
-  [[nodiscard]] ScheduleSettings& schedule() { return std::get<ScheduleSettings>(source); }
-  [[nodiscard]] const JobSettings& job() const { return std::get<JobSettings>(source); }
-  [[nodiscard]] JobSettings& job() { return std::get<JobSettings>(source); }
-  [[nodiscard]] const GearmanSettings& gearman() const { return std::get<GearmanSettings>(source); }
-  [[nodiscard]] GearmanSettings& gearman() { return std::get<GearmanSettings>(source); }
-  /// Whether an item that is leased under one of these rules is leased under the other as well: the
-  /// keys of leases have the same names.
-  [[nodiscard]] bool leases_as(const Rule& other) const;
+  [[nodiscard]] const CircularSettings& circular() const { return source.circular(); }
+  [[nodiscard]] CircularSettings& circular() { return source.circular(); }
+  [[nodiscard]] const ScheduleSettings& schedule() const { return source.schedule(); }
+  [[nodiscard]] ScheduleSettings& schedule() { return source.schedule(); }
+  [[nodiscard]] const JobSettings& job() const { return source.job(); }
+  [[nodiscard]] JobSettings& job() { return source.job(); }
+  [[nodiscard]] const GearmanSettings& gearman() const { return source.gearman(); }
+  [[nodiscard]] GearmanSettings& gearman() { return source.gearman(); }
+  /// See SourceSettings.
+  [[nodiscard]] bool leases_as(const Rule& other) const { return source.leases_as(other.source); }
 
   [[nodiscard]] bool is_command() const { return !command->empty(); }
   /// The prefix as it stands before every key: "work:", or nothing for the empty prefix.

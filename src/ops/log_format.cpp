@@ -7,8 +7,7 @@
 #include <charconv>
 #include <cmath>
 
-#include <w8y/base64.hpp>
-
+#include "core/base64.hpp"
 #include "core/escape.hpp"
 
 namespace w8y::ops {

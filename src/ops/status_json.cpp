@@ -2,8 +2,7 @@
 
 #include <utility>
 
-#include <w8y/base64.hpp>
-
+#include "core/base64.hpp"
 #include "core/escape.hpp"
 #include "core/json_object.hpp"
 #include "core/json_text.hpp"

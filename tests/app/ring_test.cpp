@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/ring_path.hpp"
+#include "core/job_settings.hpp"
 #include "support/redis_server.hpp"
 #include "support/waiting.hpp"
 

@@ -1,6 +1,5 @@
 // Bytes that are shown to people or put into JSON, and units that people write.
-#include <w8y/base64.hpp>
-
+#include "core/base64.hpp"
 #include "core/escape.hpp"
 #include "core/units.hpp"
 #include "fuzz.hpp"

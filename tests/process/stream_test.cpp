@@ -4,8 +4,7 @@
 
 #include <filesystem>
 
-#include <w8y/base64.hpp>
-
+#include "core/base64.hpp"
 #include "stream_support.hpp"
 
 using namespace w8y;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/gearman_settings.hpp"
 #include "simulation/gearman_others.hpp"
 
 namespace w8y::sim {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/circular_settings.hpp"
 #include "store/lock_value.hpp"
 
 namespace w8y::sim {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/circular_settings.hpp"
 #include "simulation/promises_jobs.hpp"
 #include "simulation/promises_plain.hpp"
 #include "simulation/promises_schedules.hpp"
@@ -182,7 +183,7 @@ void Scene::look_at_list(const std::string& list) {
       return promises_.break_promise("it always comes back by itself",
                                      list + " is not served by " + each->name(), {each->name()});
     const bool room = has_room(*each, *served->second);
-    const std::string locks = list + ':' + *served->second->rule().circular().lock_key + ':';
+    const std::string locks = list + ':' + served->second->rule().circular().lock_key + ':';
     names[&server(each->server())].insert(locks);
     if (for_how_long(each->server() + ' ' + each->name() + ' ' + locks, room) > longest_wait)
       idle[{&server(each->server()), locks}] = each->name();

@@ -22,7 +22,7 @@ constexpr Duration after_refusal = 75s;
 constexpr Duration longest_leave = 30s;
 constexpr Duration resume_pause = 1s;
 /// A run that was begun before is on its way to its program.
-constexpr Duration longest_start = 10ms;
+constexpr Duration longest_fleet_start = 10ms;
 /// Into the calm.
 constexpr Duration reload_all = 1s;
 /// The same: when all is back, and what was forbidden is so no more.
@@ -144,7 +144,7 @@ void Scene::obeyed(const std::string& order, const std::string& id, Instant begu
 void Scene::look_at_quiet(const Child& child) {
   const auto found = quiet_.find(child.host);
   if (found == quiet_.end() || host(child.host).id() != found->second.id ||
-      world_.now() - found->second.since < longest_start)
+      world_.now() - found->second.since < longest_fleet_start)
     return;
   promises_.break_promise(
       "a quiet host begins nothing",

@@ -2,6 +2,7 @@
 // list at rest is heard of at once, whoever adds it.
 #include <algorithm>
 
+#include "core/circular_settings.hpp"
 #include "simulation/scene.hpp"
 
 namespace w8y::sim {

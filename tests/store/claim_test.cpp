@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include "core/circular_settings.hpp"
 #include "store/host.hpp"
 
 using namespace w8y;

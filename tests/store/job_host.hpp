@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/job_settings.hpp"
 #include "store/host.hpp"
 #include "store/thoonk/redis_job_queue.hpp"
 

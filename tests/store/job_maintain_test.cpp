@@ -2,6 +2,7 @@
 // what is noted of jobs that are gone.
 #include <doctest/doctest.h>
 
+#include "core/job_settings.hpp"
 #include "store/job_host.hpp"
 #include "store/thoonk/job_feed.hpp"
 #include "store/thoonk/redis_job_care.hpp"

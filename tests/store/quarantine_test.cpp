@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "core/circular_settings.hpp"
 #include "store/circular/item_changes.hpp"
 #include "store/host.hpp"
 

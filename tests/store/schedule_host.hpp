@@ -1,6 +1,7 @@
 // A queue of schedules on a real server, and a handler that writes down what it is told.
 #pragma once
 
+#include "core/schedule_settings.hpp"
 #include "source/schedule/decision.hpp"
 #include "store/host.hpp"
 #include "store/schedule/redis_queue.hpp"

@@ -1,8 +1,8 @@
+#include "core/base64.hpp"
+
 #include <doctest/doctest.h>
 
 #include <string>
-
-#include <w8y/base64.hpp>
 
 using namespace w8y;
 using namespace std::string_literals;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/config.hpp"
+#include "core/gearman_settings.hpp"
 #include "core/reload_plan.hpp"
 #include "fake_host.hpp"
 

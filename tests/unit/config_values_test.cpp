@@ -5,7 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "core/circular_settings.hpp"
 #include "core/config.hpp"
+#include "core/job_settings.hpp"
+#include "core/schedule_settings.hpp"
 #include "fake_host.hpp"
 
 using namespace w8y;

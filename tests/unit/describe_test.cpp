@@ -6,8 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "core/circular_settings.hpp"
 #include "core/config.hpp"
+#include "core/gearman_settings.hpp"
+#include "core/job_settings.hpp"
 #include "core/reload_plan.hpp"
+#include "core/schedule_settings.hpp"
 
 using namespace w8y;
 using namespace std::chrono_literals;

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "core/schedule_settings.hpp"
 #include "fake_schedule.hpp"
 
 using namespace w8y;

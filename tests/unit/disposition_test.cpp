@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "core/circular_settings.hpp"
+
 using namespace w8y;
 using namespace w8y::source;
 using namespace w8y::store;

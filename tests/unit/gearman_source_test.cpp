@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "core/gearman_settings.hpp"
 #include "fakes.hpp"
 #include "gearman/packet.hpp"
 #include "source/gearman/source.hpp"

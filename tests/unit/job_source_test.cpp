@@ -3,6 +3,7 @@
 
 #include <deque>
 
+#include "core/job_settings.hpp"
 #include "fakes.hpp"
 #include "source/job/disposition.hpp"
 #include "source/job/source.hpp"

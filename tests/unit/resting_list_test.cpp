@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include "core/circular_settings.hpp"
+
 using namespace w8y;
 using namespace w8y::test;
 using namespace std::chrono_literals;

@@ -1,6 +1,7 @@
 // What wakes a list that rests, what that costs, and whose turn it is.
 #include <doctest/doctest.h>
 
+#include "core/circular_settings.hpp"
 #include "resting_list.hpp"
 
 using namespace w8y;

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include "core/schedule_settings.hpp"
 #include "source/schedule/disposition.hpp"
 
 using namespace w8y;

@@ -1,6 +1,7 @@
 // When jobs are taken, with queues that are fakes.
 #include <doctest/doctest.h>
 
+#include "core/schedule_settings.hpp"
 #include "fake_schedule.hpp"
 #include "source/schedule/source.hpp"
 

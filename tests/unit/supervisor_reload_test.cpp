@@ -1,6 +1,7 @@
 // What a reload changes, and what it leaves alone.
 #include <doctest/doctest.h>
 
+#include "core/circular_settings.hpp"
 #include "house.hpp"
 
 using namespace w8y;

@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include "core/circular_settings.hpp"
+#include "core/schedule_settings.hpp"
 #include "house.hpp"
 
 using namespace w8y;

@@ -8,6 +8,7 @@
 #include "app/look/fleet.hpp"
 #include "app/look/known_lists.hpp"
 #include "app/look/why.hpp"
+#include "core/schedule_settings.hpp"
 #include "ops/fleet_json.hpp"
 
 namespace w8y::app::api {

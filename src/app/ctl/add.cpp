@@ -3,8 +3,6 @@
 
 #include <iostream>
 
-#include <w8y/base64.hpp>
-
 #include "app/ctl/bulk_add.hpp"
 #include "app/ctl/commands.hpp"
 #include "app/ctl/context.hpp"
@@ -12,6 +10,7 @@
 #include "app/ctl/item_stream.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
+#include "core/base64.hpp"
 #include "core/escape.hpp"
 #include "core/units.hpp"
 #include "store/circular/item_changes.hpp"

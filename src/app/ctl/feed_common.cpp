@@ -9,12 +9,11 @@
 #include <iostream>
 #include <memory>
 
-#include <w8y/base64.hpp>
-
 #include "app/ctl/commands.hpp"
 #include "app/ctl/item_stream.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
+#include "core/base64.hpp"
 #include "core/escape.hpp"
 #include "core/item.hpp"
 #include "redis/hash_slots.hpp"

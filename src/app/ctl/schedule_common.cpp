@@ -7,11 +7,10 @@
 #include <ctime>
 #include <utility>
 
-#include <w8y/base64.hpp>
-
 #include "app/ctl/commands.hpp"
 #include "app/ctl/failure.hpp"
 #include "app/ctl/values.hpp"
+#include "core/base64.hpp"
 #include "core/escape.hpp"
 #include "core/item.hpp"
 #include "redis/hash_slots.hpp"

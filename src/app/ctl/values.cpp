@@ -4,9 +4,8 @@
 #include <charconv>
 #include <ctime>
 
-#include <w8y/base64.hpp>
-
 #include "app/ctl/failure.hpp"
+#include "core/base64.hpp"
 #include "core/escape.hpp"
 #include "core/units.hpp"
 

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include <w8y/base64.hpp>
-
 #include "app/look/sight.hpp"
+#include "core/base64.hpp"
 
 namespace w8y::app::look {
 

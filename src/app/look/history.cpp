@@ -4,9 +4,8 @@
 #include <string_view>
 #include <utility>
 
-#include <w8y/base64.hpp>
-
 #include "app/look/stored.hpp"
+#include "core/base64.hpp"
 #include "core/json_text.hpp"
 #include "core/number.hpp"
 #include "core/units.hpp"

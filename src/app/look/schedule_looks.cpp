@@ -11,6 +11,7 @@
 #include "app/look/walk.hpp"
 #include "core/escape.hpp"
 #include "core/number.hpp"
+#include "core/schedule_settings.hpp"
 #include "schedule/schedule.hpp"
 #include "store/schedule/keys.hpp"
 #include "store/thoonk/keys.hpp"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/circular_settings.hpp"
 #include "source/least_rest.hpp"
 
 namespace w8y::source {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/gearman_settings.hpp"
 #include "source/gearman/source.hpp"
 
 namespace w8y::source {

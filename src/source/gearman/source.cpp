@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/gearman_settings.hpp"
 #include "source/gearman/result.hpp"
 
 namespace w8y::source {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/job_settings.hpp"
+
 namespace w8y::source {
 
 JobUpkeep::JobUpkeep(const Clock& clock, IdlePolls& idle, UpkeepHandler& handler,

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/item.hpp"
+#include "core/schedule_settings.hpp"
 
 namespace w8y::source {
 
@@ -70,7 +71,7 @@ void Dispatcher::on_dispatched(store::DispatchAnswer&& answer) {
                           : "the job " + std::string(shown_part(reply.first_refused)) +
                                 " can't be entered in its queue: " + reply.why);
   const auto second = std::chrono::duration_cast<std::chrono::seconds>(reply.now).count();
-  if (!reply.halted && !reply.more && second > noted_ && !rule_->schedule().timefile->empty()) {
+  if (!reply.halted && !reply.more && second > noted_ && !rule_->schedule().timefile.empty()) {
     noted_ = second;
     note_(rule_->schedule().timefile, second);
   }

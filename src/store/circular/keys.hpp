@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/circular_settings.hpp"
 #include "core/item.hpp"
 #include "core/rule.hpp"
 
@@ -38,7 +39,7 @@ struct CircularKeys {
     to += end_of_list;
   }
   [[nodiscard]] static std::string lock_prefix_of(const Rule& rule) {
-    return rule.key_prefix() + *rule.circular().lock_key + ":";
+    return rule.key_prefix() + rule.circular().lock_key + ":";
   }
   [[nodiscard]] std::string lock(const Item& item) const { return lock_prefix + item; }
   /// The channel on which a host that waits hears of its turn. `holder`: as in the values of its

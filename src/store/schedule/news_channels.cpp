@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "core/schedule_settings.hpp"
+
 namespace w8y::store {
 
 ScheduleNewsChannels::ScheduleNewsChannels(RedisSession& session, Handler handler)

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "core/schedule_settings.hpp"
 #include "store/lock_value.hpp"
 #include "store/run_record.hpp"
 #include "store/scripts.hpp"

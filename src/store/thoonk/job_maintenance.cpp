@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/item.hpp"
+#include "core/job_settings.hpp"
 #include "core/number.hpp"
 #include "store/scripts.hpp"
 #include "store/store_error.hpp"

@@ -1,0 +1,14 @@
+// The settings that only lists of Gearman have: see w8y.toml(5).
+#pragma once
+
+#include <string>
+
+namespace w8y {
+
+/// What only lists of Gearman have.
+struct GearmanSettings {
+  std::string function;  ///< never empty, in a list: the prefix, where nothing is said
+  bool operator==(const GearmanSettings&) const = default;
+};
+
+}  // namespace w8y
