@@ -36,15 +36,6 @@ Value run_pexpire(const CommandCall& call) {
   return Value::of(call.keys.expire(call.key(), integer_word(call.words[2])) ? 1 : 0);
 }
 
-Value run_expire(const CommandCall& call) {
-  return Value::of(call.keys.expire(call.key(), integer_word(call.words[2]) * 1000) ? 1 : 0);
-}
-
-Value run_renamenx(const CommandCall& call) {
-  if (!call.keys.exists(call.key())) throw CommandError("ERR no such key");
-  return Value::of(call.keys.rename(call.key(), call.words[2]) ? 1 : 0);
-}
-
 Value run_time(const CommandCall& call) {
   return bulk_array(
       {std::to_string(call.keys.now_us / 1'000'000), std::to_string(call.keys.now_us % 1'000'000)});
@@ -133,8 +124,6 @@ std::span<const CommandInfo> key_commands() {
       {"TYPE", 2, Effect::reads, run_type},
       {"PTTL", 2, Effect::reads, run_pttl},
       {"PEXPIRE", 3, Effect::writes, run_pexpire},
-      {"EXPIRE", 3, Effect::writes, run_expire},
-      {"RENAMENX", 3, Effect::writes, run_renamenx},
       {"TIME", 1, Effect::reads, run_time},
       {"PUBLISH", 3, Effect::reads, run_publish},
   }};

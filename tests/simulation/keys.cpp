@@ -66,17 +66,6 @@ bool Keys::remove(const std::string& key) {
   return true;
 }
 
-bool Keys::rename(const std::string& from, const std::string& to) {
-  if (look(to) != nullptr) return false;
-  ++written;
-  auto node = entries_.extract(from);
-  node.key() = to;
-  entries_.insert(std::move(node));
-  tell(from, "rename_from");
-  tell(to, "rename_to");
-  return true;
-}
-
 const char* Keys::type(const std::string& key) {
   const Entry* entry = look(key);
   if (entry == nullptr) return "none";

@@ -86,8 +86,6 @@ class Keys {
   }
   bool exists(const std::string& key) { return look(key) != nullptr; }
   bool remove(const std::string& key);
-  /// False: there is one of the other name. `from` is there.
-  bool rename(const std::string& from, const std::string& to);
   /// "list", "none", as TYPE says it.
   const char* type(const std::string& key);
   /// What is empty is not there.
