@@ -9,22 +9,25 @@ using namespace w8y::test;
 namespace gearman_records_test {
 namespace {
 
-struct Ignored : store::GearmanRecordsHandler {
+struct Counted : store::GearmanRecordsHandler {
   void on_pause() override {}
-  void on_recorded() override {}
+  void on_recorded() override { ++recorded; }
   void on_record_refused(const std::string&) override {}
+  unsigned recorded = 0;
 };
 
 /// The records of the list `mill`, once they are there.
 struct Mill {
   Mill(loop::Loop& loop, const RedisServer& server) : session(open_link(loop, server.url())) {
-    Rule rule;
-    rule.prefix = "mill";
-    records.use(std::make_shared<const Rule>(rule));
+    Rule settings;
+    settings.prefix = "mill";
+    rule = std::make_shared<const Rule>(settings);
+    records.use(rule);
     CHECK(turn_until(loop, [&] { return records.ready(); }));
   }
   const std::shared_ptr<store::RedisSession> session;
-  Ignored handler;
+  RulePtr rule;
+  Counted handler;
   store::RedisGearmanRecords records{session, handler};
 };
 
@@ -49,6 +52,27 @@ TEST_CASE("a pause of a list of Gearman that has no end holds while Redis is awa
   CHECK(turn_until(loop, [&] { return !mill.session->client.connected(); }));
   CHECK_FALSE(turn_until(
       loop, [&] { return !mill.records.pause(); }, 300ms));
+}
+
+// Found by the simulation's seed 400649622. A retired list waits for this report before it is
+// drained, and keeps its connection until then: a host that moved to another Redis tries the old
+// one for ever.
+TEST_CASE("records that Redis cannot take are reported as no longer pending" *
+          doctest::should_fail()) {
+  RedisServer server;
+  loop::Loop loop;
+  Mill mill(loop, server);
+  EndedRun run;
+  run.claim.run = "01K0000000000000000000000A";
+  run.claim.item = "a";
+  run.rule = mill.rule;
+  mill.records.enter(std::move(run));
+  REQUIRE(mill.records.pending() == 1);
+  server.kill();
+  REQUIRE(turn_until(loop, [&] { return !mill.session->client.connected(); }));
+  REQUIRE(mill.records.pending() == 0);
+  CHECK(turn_until(
+      loop, [&] { return mill.handler.recorded > 0; }, 300ms));
 }
 
 }  // namespace gearman_records_test

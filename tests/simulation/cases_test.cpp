@@ -1,0 +1,173 @@
+// Worlds with fixed hosts and fixed faults, for what a drawn world has found: how worlds are drawn
+// has no influence on these.
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "simulation/host.hpp"
+#include "simulation/promises.hpp"
+#include "simulation/server.hpp"
+
+using namespace w8y;
+using namespace w8y::sim;
+using namespace std::chrono_literals;
+
+namespace cases_test {
+namespace {
+
+/// From a push to its claim where a host has room, as in scene_told.cpp.
+constexpr Duration longest_silence = 1s;
+constexpr unsigned idle_commands = 10;
+/// Of a host in 10 s, as in scene.cpp: what it has saved up before, and commands for no list at
+/// rest.
+constexpr std::uint64_t most_idle_commands = idle_commands * 11 + 25;
+
+/// Hosts h1, h2, … of one configuration on one Redis.
+struct Fleet {
+  Fleet(unsigned hosts, unsigned lists) {
+    use_network(&network, &jitter);
+    redis.watcher = &promises;
+    redis.tell_of_keys(true);
+    network.add(redis);
+    for (unsigned i = 1; i <= hosts; ++i) {
+      const std::string name = "h" + std::to_string(i);
+      machines.push_back(std::make_unique<Host>(world, network, children, promises, name));
+      machines.back()->write_config(config_of(name, lists));
+    }
+  }
+  ~Fleet() {
+    for (const auto& each : machines) each->die();
+    world.clear();
+  }
+  Fleet(const Fleet&) = delete;
+  Fleet& operator=(const Fleet&) = delete;
+
+  static std::string config_of(const std::string& name, unsigned lists) {
+    std::string text = "[redis]\nurl = \"rediss://redis1\"\ncommand_timeout = \"5s\"\n";
+    text += "idle_commands = " + std::to_string(idle_commands) + '\n';
+    text += "[supervisor]\nhost = \"" + name + "\"\n";
+    for (unsigned i = 1; i <= lists; ++i)
+      text += "[lists.list" + std::to_string(i) + "]\ncommand = [\"/bin/work\", \"{}\"]\n";
+    return text;
+  }
+  Host& host(unsigned number) { return *machines.at(number - 1); }
+  void pass(Duration time) { world.run_until(world.now() + time); }
+  /// Another program's item: it is locked for longer than any case takes.
+  void put_locked(const std::string& list, const std::string& item,
+                  const std::string& lock = "run:other:1:01K0000000000000000000000A") {
+    redis.ask("user", {"RPUSH", list + ":list", item});
+    redis.ask("go-w8y", {"SET", list + ":lock:" + item, lock, "PX", "600000"});
+  }
+  /// False: no host claims it in time.
+  bool claims_pushed(const std::string& list) {
+    const Instant since = world.now();
+    redis.ask("user", {"RPUSH", list + ":list", "pushed"});
+    pass(longest_silence);
+    return promises.visited("redis1", list, "pushed") >= since;
+  }
+  /// Those of a host while a user sends this 300 times in 10 s.
+  std::uint64_t commands_while(unsigned number, const Words& words) {
+    const std::uint64_t before = redis.commands(host(number).name());
+    for (int i = 0; i < 300; ++i) {
+      redis.ask("user", words);
+      pass(Duration(10s) / 300);
+    }
+    return redis.commands(host(number).name()) - before;
+  }
+  [[nodiscard]] std::size_t waiting(const std::string& list) {
+    const auto* line = redis.keys().find<SortedSet>(list + ":waiting");
+    return line == nullptr ? 0 : line->size();
+  }
+
+  World world{1};
+  Promises promises{world};
+  Server redis{world, "redis1"};
+  Network network{world};
+  Children children{world, promises};
+  Random jitter{1};
+  std::vector<std::unique_ptr<Host>> machines;
+};
+
+/// Three hosts that wait for one item in each of their lists. They poll each list every few
+/// seconds, so that only a message makes them claim within `longest_silence`.
+struct WaitingFleet : Fleet {
+  static constexpr unsigned lists = 20;
+  WaitingFleet() : Fleet(3, lists) {
+    for (unsigned i = 1; i <= lists; ++i) put_locked("list" + std::to_string(i), "locked");
+    for (unsigned i = 1; i <= 3; ++i) {
+      host(i).start();
+      pass(10s);
+    }
+    REQUIRE(waiting("list1") == 3);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("waiting hosts claim an item within one second of its push") {
+  WaitingFleet fleet;
+  CHECK(fleet.claims_pushed("list1"));
+}
+
+// Found by the seeds 293326111, 400649445 and 400651010: the place of a dead host in the line of
+// waiters gets the turn, and the others do not claim before they poll the list again.
+TEST_CASE("waiting hosts claim a pushed item within one second although a waiter has died" *
+          doctest::should_fail()) {
+  WaitingFleet fleet;
+  fleet.host(1).die();
+  fleet.pass(2s);
+  REQUIRE(fleet.waiting("list1") == 3);
+  CHECK(fleet.claims_pushed("list1"));
+}
+
+TEST_CASE("a host subscribes again after its connections broke") {
+  Fleet fleet(1, 20);
+  for (unsigned i = 1; i <= 20; ++i)
+    fleet.put_locked("list" + std::to_string(i), "locked", "go-w8y");
+  fleet.host(1).start();
+  fleet.pass(10s);
+  fleet.redis.break_connections();
+  fleet.pass(30s);
+  CHECK(fleet.claims_pushed("list1"));
+}
+
+// Found by the seed 400650213: a host that connects while an ACL refuses SUBSCRIBE does not
+// subscribe again when the ACL allows it. It receives neither orders nor wake-ups until its
+// connection breaks.
+TEST_CASE("a host subscribes when an ACL that refused SUBSCRIBE allows it again" *
+          doctest::should_fail()) {
+  Fleet fleet(1, 20);
+  for (unsigned i = 1; i <= 20; ++i)
+    fleet.put_locked("list" + std::to_string(i), "locked", "go-w8y");
+  fleet.host(1).start();
+  fleet.pass(10s);
+  fleet.redis.forbid("SUBSCRIBE");
+  fleet.redis.break_connections();
+  fleet.pass(5s);
+  fleet.redis.forbid({});
+  fleet.pass(30s);
+  CHECK(fleet.claims_pushed("list1"));
+}
+
+TEST_CASE("frequent messages on the wake channel cost no more than idle_commands") {
+  Fleet fleet(1, 1);
+  for (int i = 0; i < 1000; ++i) fleet.put_locked("list1", "item" + std::to_string(i));
+  fleet.host(1).start();
+  fleet.pass(20s);
+  CHECK(fleet.commands_while(1, {"PUBLISH", "list1:wake", "free"}) <= most_idle_commands);
+}
+
+// Found by the seed 293325395: keyspace events report each change of a list. The host looks at the
+// list after each of them, and the idle budget pays for none of these looks.
+TEST_CASE("a list that changes without free items costs no more than idle_commands" *
+          doctest::should_fail()) {
+  Fleet fleet(1, 1);
+  fleet.put_locked("list1", "locked");
+  fleet.host(1).start();
+  fleet.pass(20s);
+  CHECK(fleet.commands_while(1, {"RPUSH", "list1:list", "locked"}) <= most_idle_commands);
+}
+
+}  // namespace cases_test
