@@ -1,13 +1,18 @@
 #include "app/check.hpp"
 
+#include <algorithm>
 #include <iostream>
 #include <string>
 #include <vector>
 
+#include "app/config_loading.hpp"
 #include "app/probing.hpp"
 #include "core/escape.hpp"
 #include "core/limit_shortfalls.hpp"
+#include "loop/loop.hpp"
 #include "process/host_limits.hpp"
+#include "redis/sync.hpp"
+#include "store/rights.hpp"
 
 namespace w8y::app {
 
@@ -15,8 +20,45 @@ namespace {
 
 constexpr int lists_refused = 1;
 
-std::string verdict(const Rule& rule, const ProbeResult& result) {
-  if (const std::string why = refusal_of(rule, result); !why.empty())
+/// Why Redis would refuse the scripts of every list that keeps its items there; empty: it would
+/// not. Throws RedisError without an answer.
+std::string script_refusal(const RedisSettings& settings) {
+  // The digest is that of the script, so that the second command finds it.
+  constexpr const char* script = "return 1";
+  constexpr const char* digest = "e0e1f9fabfc9d4800c877a703b823ac0578ff8db";
+  redis::ClientOptions options = client_options(settings, "w8yd-check");
+  loop::Loop loop;
+  redis::SyncClient client(loop, options);
+  client.give_up_at(loop.now() + options.connect_timeout);
+  for (const auto& reply : client.pipeline({{"EVAL", script, "0"}, {"EVALSHA", digest, "0"}}))
+    if (reply.is_error() && store::forbids_scripts(reply.text))
+      return store::with_remedy(reply.text, options.url.user);
+  return {};
+}
+
+/// The same, for all lists of a config. What cannot be checked is a warning: the host may be set up
+/// before its Redis.
+std::string script_refusal(const Config& config) {
+  const bool used = std::any_of(config.lists.begin(), config.lists.end(), [](const auto& list) {
+    return list.second->enabled && list.second->kind() != SourceKind::gearman;
+  });
+  if (!used || !config.has_redis) return {};
+  try {
+    return script_refusal(config.redis);
+  } catch (const redis::RedisError& error) {
+    std::cerr << "w8yd: permissions in Redis not checked: " << escape(error.what()) << '\n';
+    return {};
+  }
+}
+
+std::string refusal(const Rule& rule, const ProbeResult& result, const std::string& of_scripts) {
+  std::string why = refusal_of(rule, result);
+  if (why.empty() && rule.enabled && rule.kind() != SourceKind::gearman) why = of_scripts;
+  return why;
+}
+
+std::string verdict(const Rule& rule, const ProbeResult& result, const std::string& of_scripts) {
+  if (const std::string why = refusal(rule, result, of_scripts); !why.empty())
     return "refused: " + escape(why);
   const auto& caps = std::get<Caps>(result);
   if (!rule.enabled) return "disabled: enabled = false";
@@ -35,16 +77,17 @@ int check(const Config& config, bool strict) {
   for (const auto& [prefix, rule] : config.lists) all.push_back(rule);
   const auto answers = probe_all(all, config.supervisor.probe_timeout);
 
+  const std::string of_scripts = script_refusal(config);
   for (const auto& warning : config.warnings) std::cerr << "w8yd: " << warning << '\n';
   std::vector<RulePtr> served;
   for (const RulePtr& rule : all)
-    if (refusal_of(*rule, answers.at(rule->prefix)).empty()) served.push_back(rule);
+    if (refusal(*rule, answers.at(rule->prefix), of_scripts).empty()) served.push_back(rule);
   for (const auto& line : shortfalls(served, config.supervisor, process::host_limits()))
     std::cerr << "w8yd: " << line << '\n';
   for (const RulePtr& rule : all) {
     const std::string& program = rule->is_command() ? rule->command->front() : *rule->executor;
     std::cout << escape_text(rule->prefix) << ": " << escape_text(program) << ": "
-              << verdict(*rule, answers.at(rule->prefix)) << '\n';
+              << verdict(*rule, answers.at(rule->prefix), of_scripts) << '\n';
   }
   return strict && served.size() < all.size() ? lists_refused : 0;
 }

@@ -12,6 +12,7 @@
 
 #include "core/units.hpp"
 #include "process/signals_blocked.hpp"
+#include "store/rights.hpp"
 
 namespace w8y::app {
 
@@ -126,8 +127,9 @@ class Looker::Worker {
     } catch (const redis::RedisError& error) {
       broken = error.code() == redis::ErrorCode::none;
       if (broken) return no_answer(error.what());
-      return ops::error_response(redis::is_about_server(error.code()) ? 503 : 409,
-                                 std::string("Redis refuses: ") + error.what());
+      return ops::error_response(
+          redis::is_about_server(error.code()) ? 503 : 409,
+          "Redis refuses: " + store::with_remedy(error.what(), question.reach->url.user));
     } catch (const std::bad_alloc&) {
       broken = true;
       return ops::error_response(503, "there is not enough memory for this answer");

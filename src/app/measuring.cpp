@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/schedule_settings.hpp"
-#include "store/circular/lock_store.hpp"
+#include "store/circular/script_locks.hpp"
 #include "store/schedule/keys.hpp"
 #include "store/scripts.hpp"
 #include "store/thoonk/keys.hpp"
@@ -98,9 +98,9 @@ void Measuring::ask_circular() {
     call.lists.emplace_back(*rule);
     asked.push_back(rule);
   }
-  session_->circular.locks->measure(call, [this, alive = std::weak_ptr<bool>(alive_), asked](
-                                              const store::MeasureResult* result,
-                                              const store::StoreError&) {
+  session_->circular.locks.measure(call, [this, alive = std::weak_ptr<bool>(alive_), asked](
+                                             const store::MeasureResult* result,
+                                             const store::StoreError&) {
     if (alive.expired()) return;
     // A list that is refused holds up no other.
     const std::size_t done = result == nullptr ? 1 : std::max<std::size_t>(1, result->lists.size());

@@ -12,6 +12,7 @@
 #include "app/look/sight.hpp"
 #include "core/escape.hpp"
 #include "redis/tls_transport.hpp"
+#include "store/rights.hpp"
 
 namespace ctl = w8y::app::ctl;
 
@@ -23,7 +24,13 @@ int run(int argc, char** argv) {
   const ctl::CommandPtr command = ctl::parse_command_line(argc, argv, options, exit);
   if (!command) return exit;
   ctl::Context context(options);
-  return command->run(options, context);
+  try {
+    return command->run(options, context);
+  } catch (const w8y::redis::RedisError& error) {
+    if (!w8y::store::forbids_scripts(error.what())) throw;
+    throw w8y::redis::RedisError(
+        w8y::store::with_remedy(error.what(), context.redis_options().url.user), error.code());
+  }
 }
 
 /// What was said but could not be written was not done. A reader that has seen enough is no news.

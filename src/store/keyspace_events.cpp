@@ -37,8 +37,7 @@ void KeyspaceEvents::try_out() {
       [this] { write(); });
 }
 
-/// What is written is gone at once. Not in MULTI: on a connection that others share, its EXEC would
-/// end their WATCH.
+/// What is written is gone at once.
 void KeyspaceEvents::write() {
   heard_ = false;
   client_.call({"RPUSH", probe_, "x"});

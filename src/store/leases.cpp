@@ -16,13 +16,13 @@ Duration warning(Duration expiry) {
 }
 
 /// A renewal that failed is tried again this soon.
-Duration retry_pause(Duration expiry) {
+Duration pause_before_retry(Duration expiry) {
   return std::clamp<Duration>(expiry / 20, std::chrono::milliseconds(20), std::chrono::seconds(1));
 }
 
 }  // namespace
 
-Leases::Leases(const Clock& clock, TimerQueue& timers, LockStore& store)
+Leases::Leases(const Clock& clock, TimerQueue& timers, ScriptLocks& store)
     : clock_(clock), store_(store), timer_(timers), alive_(std::make_shared<bool>(true)) {}
 
 Leases::~Leases() {
@@ -121,8 +121,8 @@ void Leases::run_due() {
       to_send.push_back(lease.get());
       lease->renewing = true;
     }
-    schedule(*lease,
-             lease->lost ? now + retry_pause(expiry) : std::max(next_alarm, now + Duration(1)));
+    schedule(*lease, lease->lost ? now + pause_before_retry(expiry)
+                                 : std::max(next_alarm, now + Duration(1)));
   }
   send(std::move(to_send));
   arm();
@@ -271,7 +271,7 @@ void Leases::let_go(const LeaseTerms& terms) {
 
 void Leases::not_renewed(Held& lease) {
   lease.renewing = false;
-  lease.renew_at = clock_.now() + retry_pause(lease.terms.expiry);
+  lease.renew_at = clock_.now() + pause_before_retry(lease.terms.expiry);
   schedule(lease, std::min(lease.place->first.first, lease.renew_at));
 }
 

@@ -16,7 +16,7 @@
 
 #include "core/clock.hpp"
 #include "core/timers.hpp"
-#include "store/circular/lock_store.hpp"
+#include "store/circular/script_locks.hpp"
 #include "store/margins.hpp"
 
 namespace w8y::store {
@@ -63,7 +63,7 @@ class LeaseStore {
 
 class Leases {
  public:
-  Leases(const Clock& clock, TimerQueue& timers, LockStore& store);
+  Leases(const Clock& clock, TimerQueue& timers, ScriptLocks& store);
   ~Leases();
   Leases(const Leases&) = delete;
   Leases& operator=(const Leases&) = delete;
@@ -110,7 +110,7 @@ class Leases {
   void let_go(const LeaseTerms& terms);
 
   const Clock& clock_;
-  LockStore& store_;
+  ScriptLocks& store_;
   Due due_;
   std::uint64_t made_ = 0;  ///< leases
   std::size_t asked_ = 0;   ///< bytes of names in calls that are not answered

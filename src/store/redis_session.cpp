@@ -21,11 +21,12 @@ RedisSession::RedisSession(loop::Loop& loop, const redis::ClientOptions& options
       clock(loop.clock()),
       timers(loop.timers()),
       holder(std::move(who)),
+      user(options.url.user),
       run_ids(holder.seed),
       client(owned),
       subscriber(loop, options),
       circular(client, timers, clock, is_cluster(options), holder.host, holder.seed),
-      leases(clock, timers, *circular.locks),
+      leases(clock, timers, circular.locks),
       keyspace_events(client, subscriber, timers, clock, options.url.db, is_cluster(options)) {}
 
 RedisSession::~RedisSession() = default;

@@ -53,6 +53,7 @@ class RedisSession final : private detail::ClientOwner, private redis::Client::L
   const Clock& clock;
   TimerQueue& timers;
   const Holder holder;
+  const std::string user;  ///< of Redis; empty: its default user
   RunIds run_ids;
   redis::Client& client;
   redis::Subscriber subscriber;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/escape.hpp"
+
 namespace w8y::store {
 
 namespace {
@@ -57,13 +59,16 @@ std::string missing_right(std::string_view refused) {
   return text;
 }
 
-bool forbids_scripts(redis::ErrorCode code, std::string_view error) {
+bool forbids_scripts(std::string_view error) {
   // 'eval' and 'evalsha'.
-  return code == redis::ErrorCode::noperm && has(error, "'eval");
+  return error.starts_with("NOPERM") && has(error, "'eval");
 }
 
-bool forbids_scripts(const redis::Answer& answer) {
-  return forbids_scripts(answer.error(), answer.reply.text());
+std::string with_remedy(std::string_view error, std::string_view user) {
+  std::string text(error);
+  if (!forbids_scripts(error)) return text;
+  return text + "; w8y needs " + script_permissions + ": grant them with `ACL SETUSER " +
+         escape_text(user.empty() ? "default" : user) + ' ' + script_permissions + '`';
 }
 
 bool forbids_command(const redis::Answer& answer) {

@@ -8,9 +8,14 @@
 
 namespace w8y::store {
 
-/// Forbids scripts as such: plain commands are left.
-bool forbids_scripts(const redis::Answer& answer);
-bool forbids_scripts(redis::ErrorCode code, std::string_view error);
+/// Permissions of every kind of work that keeps its items in Redis.
+inline constexpr const char* script_permissions = "+eval +evalsha";
+
+/// True if an ACL forbids scripts as such.
+bool forbids_scripts(std::string_view error);
+/// The error. If an ACL forbids scripts, also the missing permissions and the command that grants
+/// them. `user`: of the connection; empty: the default user of Redis.
+std::string with_remedy(std::string_view error, std::string_view user);
 /// Forbids a command, called by us or by a script; not one for which only a key is missing.
 bool forbids_command(const redis::Answer& answer);
 /// Forbids anything: a command, a key, a channel.

@@ -22,7 +22,7 @@ namespace w8y::store {
 /// is given up, and so is the news of a run that says more than belongs into a call.
 ///
 /// `Kind` is the kind of work. It has
-///   Keys, Call, Answer   names of the keys; what is said of the end of a run; see LockStore
+///   Keys, Call, Answer   names of the keys; what is said of the end of a run; see ScriptLocks
 ///   most_settled         by one call, so that Redis is never held for long
 ///   bytes_of(call)       besides its record (event, more)
 ///   goes_alone(call)     not in one call with others

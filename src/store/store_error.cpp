@@ -27,10 +27,9 @@ StoreError refused_beside(std::string_view refused, bool done) {
 std::optional<StoreError> trouble_of(const redis::Answer& answer) {
   if (answer.ok()) return std::nullopt;
   StoreError trouble;
-  const bool unread = answer.failure == redis::Failure::reply_too_large;
-  trouble.maybe_done = answer.failure == redis::Failure::lost || unread;
+  trouble.maybe_done =
+      answer.failure == redis::Failure::lost || answer.failure == redis::Failure::reply_too_large;
   trouble.never = answer.failure == redis::Failure::too_large;
-  trouble.too_long = trouble.never || unread;
   trouble.code = answer.error();
   trouble.why = answer.problem();
   return trouble;

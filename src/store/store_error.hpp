@@ -19,8 +19,6 @@ struct StoreError {
   /// The lock is settled; only something that is noted beside it was refused.
   bool settled = false;
   bool never = false;  ///< it is more than can be sent
-  /// Something of the list is longer than can be read, or sent: it is as long the next time.
-  bool too_long = false;
   /// What Redis answered; none: it could not be asked.
   redis::ErrorCode code = redis::ErrorCode::none;
   std::string why;

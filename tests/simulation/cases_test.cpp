@@ -111,7 +111,7 @@ TEST_CASE("waiting hosts claim an item within one second of its push") {
   CHECK(fleet.claims_pushed("list1"));
 }
 
-// Found by the seeds 293326111, 400649445 and 400651010: the place of a dead host in the line of
+// Found by the seed 400651010: the place of a dead host in the line of
 // waiters gets the turn, and the others do not claim before they poll the list again.
 TEST_CASE("waiting hosts claim a pushed item within one second although a waiter has died" *
           doctest::should_fail()) {
@@ -168,6 +168,23 @@ TEST_CASE("a list that changes without free items costs no more than idle_comman
   fleet.host(1).start();
   fleet.pass(20s);
   CHECK(fleet.commands_while(1, {"RPUSH", "list1:list", "locked"}) <= most_idle_commands);
+}
+
+TEST_CASE("a host claims again when an ACL that refused its scripts allows them") {
+  for (const std::string permission : {"EVAL", "EVALSHA"}) {
+    CAPTURE(permission);
+    Fleet fleet(1, 1);
+    fleet.redis.ask("user", {"RPUSH", "list1:list", "item"});
+    fleet.redis.forbid(permission);
+    fleet.host(1).start();
+    fleet.pass(20s);
+    const Instant since = fleet.world.now();
+    // The first use of each script is by EVAL, the next ones are by EVALSHA.
+    CHECK(fleet.promises.visited("redis1", "list1", "item") < since - 10s);
+    fleet.redis.forbid({});
+    fleet.pass(5s);
+    CHECK(fleet.promises.visited("redis1", "list1", "item") >= since);
+  }
 }
 
 }  // namespace cases_test

@@ -49,7 +49,7 @@ class Comparison final : private Keys::Listener {
         of_schedules_(random_.fork(1)),
         of_jobs_(random_.fork(3)),
         of_commands_(random_.fork(2)),
-        of_plain_(random_.fork(4)),
+        of_transactions_(random_.fork(4)),
         of_looks_(random_.fork(5)),
         redis_(loop_, options()),
         subscriber_(loop_, options()),
@@ -179,7 +179,7 @@ class Comparison final : private Keys::Listener {
   static Words key_channels();
   void tell_of_keys(bool on);
   void touched(const std::string& key, const char* event) override;
-  // comparison_plain.cpp
+  // comparison_commands.cpp
   struct Connection {
     redis::SyncClient real;
     Transaction model;
@@ -187,9 +187,6 @@ class Comparison final : private Keys::Listener {
   Value on(Connection& connection, const Words& words);
   void leave_transactions();
   void transaction_step();
-  void plain_step();
-  void plain_claim();
-  void plain_swap();
 
   std::string item() { return "item" + std::to_string(random_.below(14)); }
   std::string lock(const std::string& of) { return "w:lock:" + of; }
@@ -220,7 +217,7 @@ class Comparison final : private Keys::Listener {
   Random of_schedules_;
   Random of_jobs_;
   Random of_commands_;
-  Random of_plain_;
+  Random of_transactions_;
   Random of_looks_;
   test::RedisServer server_;
   loop::Loop loop_;

@@ -1,4 +1,5 @@
-// Comparison: any command, on keys of any type.
+// Comparison: any command, on keys of any type; and on two connections that gather what EXEC is to
+// do.
 #include "simulation/comparison.hpp"
 
 namespace w8y::sim {
@@ -103,6 +104,40 @@ Words Comparison::any_command(Random& random) {
 
 void Comparison::command_step() {
   both(any_command(of_commands_));
+}
+
+Value Comparison::on(Connection& connection, const Words& words) {
+  const std::size_t told = published_.size();
+  const auto run = [this](const Words& each) {
+    const CommandInfo* info = command_of(each.front());
+    if (info == nullptr) throw std::runtime_error("there is no model of " + each.front());
+    return run_command(*info, {keys_, each, published_});
+  };
+  const Transaction::Rules rules{[](const Words&) { return std::string(); },
+                                 [&](const std::vector<Words>& queued) {
+                                   std::vector<Value> replies;
+                                   for (const Words& each : queued) replies.push_back(run(each));
+                                   return Value::array(std::move(replies));
+                                 }};
+  const auto taken = connection.model.take(words, rules);
+  const Value expected = taken ? *taken : run(words);
+  compare_reply(words, expected, connection.real, published_.size() == told);
+  return expected;
+}
+
+/// Of both connections: what they have queued is not to be carried out at another time.
+void Comparison::leave_transactions() {
+  for (Connection& each : connections_)
+    if (each.model.open()) on(each, {"DISCARD"});
+}
+
+void Comparison::transaction_step() {
+  Connection& connection = connections_[of_transactions_.below(2)];
+  const auto dice = of_transactions_.below(100);
+  if (dice < 16) return (void)on(connection, {"MULTI"});
+  if (dice < 36) return (void)on(connection, {"EXEC"});
+  if (dice < 40) return (void)on(connection, {"DISCARD"});
+  on(connection, any_command(of_transactions_));
 }
 
 }  // namespace w8y::sim

@@ -40,7 +40,6 @@ void Comparison::tell_of_keys(bool on) {
 }
 
 void Comparison::touched(const std::string& key, const char* event) {
-  for (Connection& each : connections_) each.model.touched(key);
   if (tells_ && is_told_of(key)) published_.push_back({of_key + key, event});
   if (tells_ && event == std::string("linsert"))
     published_.push_back({std::string(of_event) + event, key});

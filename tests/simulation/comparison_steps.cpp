@@ -213,7 +213,6 @@ void Comparison::user() {
 }
 
 void Comparison::circular_step() {
-  if (of_plain_.chance(20)) return plain_step();
   const auto dice = random_.below(100);
   if (dice < 30) return claim_some();
   if (dice < 34) return claim_one();

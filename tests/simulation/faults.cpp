@@ -63,8 +63,8 @@ constexpr std::array<KindOfFault, static_cast<std::size_t>(Fault::Kind::last) + 
     {"cancel of feed's job", 3, 0s},
     {"request cut off", 8, 0s},
     {"loss of a later reply", 8, 0s},
-    {"right to scripts", 3, 12s},
-    {"race for a lock", 8, 0s},
+    {"nothing", 3, 12s},
+    {"nothing", 8, 0s},
     {"keys not told of", 2, 20s},
     {"user adds", 8, 0s},
     {"bad line to gearmand", 8, 45s},
@@ -139,13 +139,12 @@ Scale draw_scale(Random random, Edition edition) {
   scale.schedule = random.chance(18);
   scale.feed = random.chance(18);
   if (random.chance(6)) scale.hosts = 1;
-  scale.plain = random.chance(17);
+  scale.cuts = random.chance(17);
   scale.told = random.chance(17);
   scale.gearman = random.chance(18);
   if (edition == Edition::first) return scale;
-  if (later.chance(12)) scale.plain = true;
-  // Without scripts, what is told late is judged between several commands.
-  scale.lapses = later.chance(35) || scale.plain;
+  if (later.chance(12)) scale.cuts = true;
+  scale.lapses = later.chance(35) || scale.cuts;
   scale.operators = later.chance(30);
   if (edition == Edition::second) return scale;
   scale.redisless = latest.chance(12);
@@ -173,7 +172,7 @@ std::vector<Fault> draw_faults(Random random, const Scale& scale) {
   if (scale.schedule)
     add(others.fork(1), Fault::Kind::set_schedule, Fault::Kind::last_of_schedules);
   if (scale.feed) add(others.fork(2), Fault::Kind::thoonk, Fault::Kind::last_of_feeds);
-  if (scale.plain) add(others.fork(3), Fault::Kind::cut_request, Fault::Kind::last_of_plain);
+  if (scale.cuts) add(others.fork(3), Fault::Kind::cut_request, Fault::Kind::last_of_cuts);
   if (scale.told) add(others.fork(4), Fault::Kind::untold, Fault::Kind::last_of_told);
   if (scale.gearman) add(others.fork(5), Fault::Kind::gearman_line, Fault::Kind::last_of_gearman);
   if (scale.lapses) add(others.fork(6), Fault::Kind::lapse, Fault::Kind::last_of_lapses);

@@ -67,12 +67,13 @@ struct Fault {
     forbidden_job_step,
     cancel_feed_job,
     last_of_feeds = cancel_feed_job,
-    // of worlds with hosts that may not run scripts
+    // of worlds whose connections break within a request, or after some replies
     cut_request,
     late_loss,
-    scripts,
-    race,
-    last_of_plain = race,
+    // Drawn without an effect, so that seeds keep their worlds.
+    none,
+    none_either,
+    last_of_cuts = none_either,
     // of worlds whose Redis tells of changed keys
     untold,
     user_adds,
@@ -131,7 +132,7 @@ struct Scale {
   unsigned lists = 2;
   // Besides:
   bool schedule = false;
-  bool plain = false;      ///< hosts that may not run scripts
+  bool cuts = false;       ///< connections break within a request, or after some replies
   bool told = false;       ///< of changed keys, by Redis
   bool feed = false;       ///< of jobs
   bool gearman = false;    ///< a list of it, and two servers

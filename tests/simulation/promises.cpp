@@ -167,8 +167,6 @@ void Promises::claimed(Server& server, const ClaimSeen& claim) {
   run.value = claim.value;
   run.claimed = world_.now();
   run.number = ++claims_;
-  run.placed = run.number;
-  if (const auto before = placed_.extract(claim.run)) run.placed = before.mapped();
   run.limit = static_cast<std::size_t>(claim.fleet_limit);
   run.life = claim.life;
   run.lock_in_brief = brief(run.lock);
@@ -202,13 +200,9 @@ void Promises::check_rest(const Run& run) {
                   {run.list + ' ' + run.item, run.id});
 }
 
-void Promises::takes_place(const std::string& run) {
-  if (!runs_.contains(run)) placed_[run] = ++claims_;
-}
-
 /// No more runs of a list than fleet_concurrency, over all hosts: by what the one that claims has
-/// in its config, when it took its place. Others may have more in theirs, and take a place between
-/// that and the lock. Whoever has taken a lease again was not asked.
+/// in its config, when it took its place. Others may have more in theirs. Whoever has taken a lease
+/// again was not asked.
 void Promises::check_fleet(const Run& run) {
   auto& places = places_[run.server + ' ' + run.list];
   places.insert(run.id);
@@ -222,7 +216,7 @@ void Promises::check_fleet(const Run& run) {
   for (const std::string& id : places) {
     const Run& last = runs_[id];
     const auto count = std::count_if(places.begin(), places.end(), [&](const std::string& other) {
-      return runs_[other].placed <= last.placed;
+      return runs_[other].number <= last.number;
     });
     if (static_cast<std::size_t>(count) > last.limit)
       break_promise("no more than fleet_concurrency",

@@ -136,8 +136,6 @@ class Promises final : public Server::Watcher, public ChildWatcher, public HostW
   /// `again`: the lease was gone.
   void renewed(const std::string& run, Duration life, bool again);
   void ended(const std::string& run);
-  /// It has a place in the fleet, and is claimed by a later command: its place counts from now.
-  void takes_place(const std::string& run);
   /// By an operator, or by the rules of another client: others may have it from now on.
   void taken_away(const Server& server, const std::string& list, const std::string& item);
   [[nodiscard]] Instant now() const { return world_.now(); }
@@ -163,7 +161,6 @@ class Promises final : public Server::Watcher, public ChildWatcher, public HostW
                                 Instant since) const;
 
  private:
-  friend class PlainWatch;
   struct Run {
     std::string id;
     std::string host;
@@ -175,7 +172,6 @@ class Promises final : public Server::Watcher, public ChildWatcher, public HostW
     std::string value;
     Instant claimed{};
     std::uint64_t number = 0;   ///< of claims, in the order in which the server made them
-    std::uint64_t placed = 0;   ///< the same, of the taking of its place in the fleet
     std::size_t limit = 0;      ///< of such places, by the config of its host
     std::uint64_t retaken = 0;  ///< the same, of a renewal that has taken the lock once more
     Duration life{0};           ///< of its lock
@@ -228,10 +224,9 @@ class Promises final : public Server::Watcher, public ChildWatcher, public HostW
   std::map<RunId, Run> runs_;
   std::map<std::string, std::set<std::string>> living_;  ///< children, by item
   std::map<std::string, std::set<std::string>>
-      places_;                                   ///< runs with a place in the fleet, by list
-  std::map<std::string, std::uint64_t> placed_;  ///< of runs that are not claimed yet
-  std::map<std::string, Run*> last_claim_;       ///< by lock
-  std::map<std::string, Rest> rests_;            ///< by lock
+      places_;                              ///< runs with a place in the fleet, by list
+  std::map<std::string, Run*> last_claim_;  ///< by lock
+  std::map<std::string, Rest> rests_;       ///< by lock
   std::map<std::string, Instant> visits_;
   std::map<std::string, Turning> turning_;
   std::map<std::string, std::uint64_t> items_;    ///< a sum over each list's, by server and key

@@ -6,7 +6,6 @@
 
 #include "core/circular_settings.hpp"
 #include "simulation/promises_jobs.hpp"
-#include "simulation/promises_plain.hpp"
 #include "simulation/promises_schedules.hpp"
 
 namespace w8y::sim {
@@ -80,13 +79,6 @@ Scene::Scene(const SceneOptions& options)
     settings_of_[name] = settings_;
     hosts_.push_back(std::make_unique<Host>(world_, network_, children_, promises_, name));
     hosts_.back()->write_config(settings_.config_of(name));
-  }
-  if (options_.scale.plain) {
-    forbid_scripts(world_.random.fork(11));
-    promises_.add(std::make_unique<PlainWatch>(
-        promises_, [this](const std::string& name, const std::string& list) {
-          return fleet_limit(name, list);
-        }));
   }
   if (options_.scale.fleet) populate_fleet();
   if (options_.scale.redisless) populate_redisless(world_.random.fork(13));
@@ -232,8 +224,7 @@ void Scene::look_at_items(Server& at, const std::string& list, const std::string
 /// owes.
 Duration Scene::time_for_pass(const List& items, const std::string& who) const {
   constexpr std::size_t cheap = 4;
-  if (is_plain(who)) return time_for_plain_pass(items, who);
-  const std::size_t calls = items.size() / store::LockStore::most_looked_at;
+  const std::size_t calls = items.size() / store::ScriptLocks::most_looked_at;
   return calls <= cheap ? Duration{0} : time_for_calls(calls, who);
 }
 
@@ -258,11 +249,7 @@ void Scene::look_at_calls() {
     const Window now{promises_.claims_made(each->name()), promises_.claims_won(each->name())};
     const Window was = std::exchange(windows_[each->name()], now);
     const auto won = static_cast<double>(now.runs - was.runs);
-    // Who may not run scripts has no line to call from: its ends wake all who wait.
-    const double each_run = plain_.empty()
-                                ? claims_of_run
-                                : std::max(claims_of_run, static_cast<double>(hosts_.size()));
-    const double most = for_nothing + won * each_run;
+    const double most = for_nothing + won * claims_of_run;
     if (quiet && static_cast<double>(now.commands - was.commands) > most)
       promises_.break_promise(
           "claims are bounded",
@@ -282,8 +269,7 @@ bool Scene::look_at_host(const Host& which) {
   if (!which.alive() || promises_.in_trouble(name, which.server(), world_.now() - Duration(10s)))
     return false;
   const std::uint64_t commands = now.commands - was.commands, runs = now.runs - was.runs;
-  const double needed =
-      is_plain(name) ? plain_commands(which, runs) : static_cast<double>(runs) * commands_of_run;
+  const double needed = static_cast<double>(runs) * commands_of_run;
   // What was not used in the second before is saved up.
   const double most = settings_of_[name].idle_commands * 11.0 + extra_commands + needed +
                       (options_.scale.fleet ? fleet_commands : 0);

@@ -43,6 +43,7 @@ class Scene {
   void lock_most(Server& at, const std::string& list, Random& random);
   void begin(const Fault& fault);
   void begin_network(const Fault& fault);
+  void begin_cut(const Fault& fault);
   void begin_server(const Fault& fault);
   void begin_host(const Fault& fault);
   void begin_order(const Fault& fault);
@@ -67,18 +68,6 @@ class Scene {
   void begin_job(const Fault& fault);
   void thoonk_works(Server& at, const Fault& fault);
   void thoonk_ends(Server& at, const std::string& id, std::uint64_t dice);
-
-  // scene_plain.cpp
-  void forbid_scripts(Random random);
-  void begin_plain(const Fault& fault);
-  void await_race(Server& at, const Fault& fault, unsigned looks);
-  /// False: there was nothing that others may do to it.
-  bool race_for(Server& at, const std::string& key, const Fault& fault);
-  void run_what_is_free(Server& at, const Fault& fault);
-  [[nodiscard]] bool is_plain(const std::string& host) const;
-  [[nodiscard]] std::int64_t fleet_limit(const std::string& host, const std::string& list);
-  /// Commands that it may need in ten seconds, besides those of its idle budget.
-  [[nodiscard]] double plain_commands(const Host& host, std::uint64_t runs);
 
   // scene_lapses.cpp
   void begin_lapse(const Fault& fault);
@@ -140,8 +129,6 @@ class Scene {
                      const std::set<std::string>& names, const std::string& who);
   [[nodiscard]] Duration time_for_pass(const List& items, const std::string& who) const;
   [[nodiscard]] Duration time_for_calls(std::size_t calls, const std::string& who) const;
-  [[nodiscard]] Duration time_for_plain_pass(const List& items, const std::string& who) const;
-  [[nodiscard]] std::size_t longest_of(const List& items) const;
   bool has_room(const Host& host, const ServedList& list);
   Duration for_how_long(const std::string& what, bool is);
   void look_at_calls();
@@ -166,11 +153,9 @@ class Scene {
   Settings settings_;
   std::map<std::string, Settings> settings_of_;  ///< by host
   std::vector<std::unique_ptr<Host>> hosts_;
-  std::set<std::string> plain_;  ///< hosts that may not run scripts, or might not for a while
   std::unique_ptr<GearmanScene> gearman_;  ///< nullptr: there is none
   std::unique_ptr<Operator> operator_;
   std::uint64_t errands_ = 0;
-  std::size_t longest_put_ = 0;  ///< the longest item that was in a list for a while
   // orders to the fleet
   std::map<std::string, std::string> ids_;  ///< of hosts, when the last order was given
   struct Quiet {

@@ -21,7 +21,7 @@ void Scene::begin(const Fault& fault) {
   if (fault.kind <= Kind::last_of_lists) return begin_change(fault);
   if (fault.kind <= Kind::last_of_schedules) return begin_schedule(fault);
   if (fault.kind <= Kind::last_of_feeds) return begin_job(fault);
-  if (fault.kind <= Kind::last_of_plain) return begin_plain(fault);
+  if (fault.kind <= Kind::last_of_cuts) return begin_cut(fault);
   if (fault.kind <= Kind::last_of_told) return begin_told(fault);
   if (fault.kind > Kind::last_of_commands) return begin_fleet(fault);
   if (fault.kind > Kind::last_of_redisless) return begin_command(fault);
@@ -64,13 +64,19 @@ void Scene::begin_network(const Fault& fault) {
       network_.lose(fault.host, fault.server, Network::Loss::reply);
       break;
     case Kind::twice_answered:
-      // No plain command's reply names its call.
-      if (is_plain(fault.host)) break;
       network_.lose(fault.host, fault.server, Network::Loss::twice);
       break;
     default:
       network_.lose(fault.host, fault.server, Network::Loss::part);
   }
+}
+
+void Scene::begin_cut(const Fault& fault) {
+  promises_.trouble(fault.host, fault.time);
+  if (fault.kind == Kind::cut_request)
+    network_.lose(fault.host, fault.server, Network::Loss::cut);
+  else if (fault.kind == Kind::late_loss)
+    network_.lose(fault.host, fault.server, Network::Loss::reply, 1 + fault.number % 20);
 }
 
 void Scene::begin_server(const Fault& fault) {
@@ -223,7 +229,6 @@ void Scene::large_item(const Fault& fault) {
                            : dice < 5 ? 200'000 + fault.number % 800'000
                                       : 64'000 + fault.number % 100'000;
   const std::string item(size, static_cast<char>('A' + fault.number % 26));
-  longest_put_ = std::max(longest_put_, size);
   user(at, fault.list, {"RPUSH", fault.list + ":list", item});
   world_.after(dice == 0 ? fault.time / 4 : fault.time, [this, &at, list = fault.list, item] {
     user(at, list, {"LREM", list + ":list", "0", item});

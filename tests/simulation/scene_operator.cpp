@@ -170,7 +170,7 @@ void Scene::look_at_all_items(const Fault& fault) {
                [&](Sight& sight) { *told = all_items(sight, list, 3 + dice % 500); });
   };
   send_operator(fault, errand, [this, &at, told, before, changes, listed, list = fault.list] {
-    if (promises_.changes_of(at, list) != changes || !plain_.empty()) return;
+    if (promises_.changes_of(at, list) != changes) return;
     for (const std::string& item : listed())
       if (before.contains(item) && item.size() <= item_shown && !told->contains(item))
         return promises_.break_promise("a look tells of all items",

@@ -54,7 +54,7 @@ bool Scene::is_at_rest(Server& at, const std::string& list) {
   for (const auto& each : hosts_) {
     if (!has_redis(*each)) continue;
     const auto& rule = each->supervisor()->lists().at(list)->rule();
-    const std::string locks = list + ':' + *rule.circular().lock_key + ':';
+    const std::string locks = list + ':' + rule.circular().lock_key + ':';
     for (const std::string& item : *items)
       if (!at.keys().exists(locks + item)) return false;
   }
@@ -72,7 +72,7 @@ void Scene::add_and_look(Random random) {
     for (const auto& each : hosts_)
       pass = std::max(
           {pass, time_for_pass(*items, each->name()),
-           time_for_calls(items->size() / store::LockStore::most_looked_at, each->name())});
+           time_for_calls(items->size() / store::ScriptLocks::most_looked_at, each->name())});
     world_.after(longest_silence + pass, [this, list, item, since = world_.now()] {
       look_for_added(first_, list, item, since);
     });

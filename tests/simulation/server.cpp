@@ -47,7 +47,6 @@ void Server::gone(Peer& peer) {
     std::erase(waiting_, &peer);
   }
   sessions_.erase(&peer);
-  watching_.erase(&peer);
   std::erase(order_, &peer);
 }
 
@@ -120,7 +119,7 @@ void Server::work(Peer& peer) {
 
 void Server::answer(Peer& peer, const Words& words) {
   const std::string command = upper(words.front());
-  if (is_forbidden(peer, command)) {
+  if (command == forbidden_) {
     sessions_[&peer].transaction.refused();
     ++commands_[peer.name()];
     std::string bytes, lower = command;
@@ -135,11 +134,6 @@ void Server::answer(Peer& peer, const Words& words) {
   busy_until_ = std::max(busy_until_, world_.now()) + took;
   send_later(peer, reply_to(peer, words));
   deliver();
-}
-
-bool Server::is_forbidden(const Peer& peer, const std::string& command) const {
-  if (command == forbidden_) return true;
-  return (command == "EVAL" || command == "EVALSHA") && scriptless_.contains(peer.name());
 }
 
 std::string Server::reply_to(Peer& peer, const Words& words) {
@@ -159,20 +153,13 @@ std::string Server::reply_to(Peer& peer, const Words& words) {
     Transaction& transaction = sessions_[&peer].transaction;
     const auto queued = transaction.take(
         words, {[this](const Words& each) { return refusal_of(each); },
-                [this](const std::string& key) { keys().exists(key); },
                 [&](const std::vector<Words>& all) { return execute_all(peer.name(), all); }});
-    transaction.watches() ? (void)watching_.insert(&peer) : (void)watching_.erase(&peer);
     append(bytes, queued ? *queued : execute(peer.name(), words));
-    // Before a change they ask how long the lock lives, and what it is; both come together.
-    if (command == "PTTL" && words.size() > 1 && !words[1].ends_with(":paused"))
-      if (const auto waits = at_look_.extract(peer.name()))
-        world_.after(Duration{1}, [what = waits.mapped(), key = words[1]] { what(key); });
   }
   return bytes;
 }
 
 void Server::touched(const std::string& key, const char* event) {
-  for (Peer* peer : watching_) sessions_[peer].transaction.touched(key);
   if (tells_of_keys_ && keys_heard_of_.contains(key)) published_.push_back({of_key + key, event});
 }
 
@@ -291,7 +278,6 @@ Value Server::scripted(const std::string& who, const Words& words) {
   const bool by_digest = upper(words[0]) == "EVALSHA";
   if (by_digest && !loaded_.contains(words[1]))
     return Value::error("NOSCRIPT No matching script. Please use EVAL.");
-  if (words[1] == "return 1") return Value::of(1);
   const Script script = by_digest ? script_of_digest(words[1]) : script_of_text(words[1]);
   const redis::Script* lua = by_digest ? lua_of_digest(words[1]) : lua_of_text(words[1]);
   if (script == nullptr && lua == nullptr)
@@ -340,7 +326,6 @@ void Server::break_connections() {
     peer->closed();
   }
   sessions_.clear();
-  watching_.clear();
   audience_.clear();
   waiting_.clear();
 }

@@ -100,18 +100,6 @@ class Server final : public Service, private Keys::Listener {
   /// that run as they are, too; to models of scripts, SET.
   void forbid(std::string command) { forbidden_ = std::move(command); }
   [[nodiscard]] const std::string& forbidden() const { return forbidden_; }
-  /// EVAL and EVALSHA, to this host, as its ACL says.
-  void forbid_scripts(const std::string& host, bool forbid) {
-    forbid ? (void)scriptless_.insert(host) : (void)scriptless_.erase(host);
-  }
-  /// Once, when a host has looked at a lock or a list that it may change: before it can do so,
-  /// whether it watches that or not.
-  void at_next_look(const std::string& host, std::function<void(const std::string& key)> what) {
-    at_look_[host] = std::move(what);
-  }
-  [[nodiscard]] bool forbids_scripts(const std::string& host) const {
-    return scriptless_.contains(host);
-  }
   /// Of changed keys, as notify-keyspace-events says: KEA, or nothing.
   void tell_of_keys(bool tell) { tells_of_keys_ = tell; }
   void refuse_connections(bool refuse) { refusing_ = refuse; }
@@ -156,7 +144,6 @@ class Server final : public Service, private Keys::Listener {
   void change_channels(Peer& peer, const std::string& channel, bool hears);
   void serve();
   void answer(Peer& peer, const Words& words);
-  [[nodiscard]] bool is_forbidden(const Peer& peer, const std::string& command) const;
   /// Why it is not carried out, nor queued; empty: it is.
   [[nodiscard]] std::string refusal_of(const Words& words) const;
   Value execute(const std::string& who, const Words& words);
@@ -187,11 +174,8 @@ class Server final : public Service, private Keys::Listener {
   bool hung_ = false;
   std::string refusal_;
   std::string forbidden_;
-  std::set<std::string> scriptless_;  ///< hosts
-  std::set<Peer*> watching_;          ///< who have keys that they watch
   bool tells_of_keys_ = false;
   std::set<std::string> keys_heard_of_;  ///< that somebody has ever wanted to hear of
-  std::map<std::string, std::function<void(const std::string& key)>> at_look_;
   unsigned slowness_ = 1;
   Instant busy_until_{};
   std::uint64_t life_ = 0;

@@ -96,7 +96,6 @@ struct Wishes {
   std::string time = "3m";
   bool schedule = false;  ///< else as the seed says, and so below
   bool feed = false;
-  bool plain = false;
   bool told = false;
   bool gearman = false;
   bool lapses = false;
@@ -132,7 +131,6 @@ SceneOptions options_of(const Wishes& wishes, std::uint64_t seed) {
   if (wishes.lists > 0) options.scale.lists = wishes.lists;
   options.scale.schedule = options.scale.schedule || wishes.schedule;
   options.scale.feed = options.scale.feed || wishes.feed;
-  options.scale.plain = options.scale.plain || wishes.plain;
   options.scale.told = options.scale.told || wishes.told;
   options.scale.fleet = options.scale.fleet || wishes.fleet;
   options.scale.redisless = options.scale.redisless || wishes.redisless;
@@ -155,7 +153,7 @@ std::string run_seed(const Wishes& wishes, std::uint64_t seed) {
     std::snprintf(digest, sizeof digest, "%016llx", static_cast<unsigned long long>(summary.log));
     out << "seed " << seed << ": " << options.scale.hosts << " hosts, " << options.scale.lists
         << " lists, " << (options.scale.schedule ? "a schedule, " : "")
-        << (options.scale.feed ? "a feed, " : "") << (options.scale.plain ? "plain commands, " : "")
+        << (options.scale.feed ? "a feed, " : "") << (options.scale.cuts ? "cuts, " : "")
         << (options.scale.told ? "keys told of, " : "")
         << (options.scale.gearman ? "a list of Gearman, " : "")
         << (options.scale.lapses ? "lapses, " : "")
@@ -238,7 +236,6 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_flag("--schedule", wishes.schedule, "each has a schedule, too");
   app.add_flag("--feed", wishes.feed, "each has a feed of jobs, too");
-  app.add_flag("--plain", wishes.plain, "in each, some hosts or all may not run scripts");
   app.add_flag("--told", wishes.told, "in each, Redis tells of changed keys");
   app.add_flag("--gearman", wishes.gearman, "each has a list of Gearman, too");
   app.add_flag("--lapses", wishes.lapses, "in each, hosts are cut off at the worst moments");

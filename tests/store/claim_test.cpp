@@ -6,34 +6,30 @@
 using namespace w8y;
 using namespace w8y::test;
 
-TEST_CASE("claim, settle, claim: rotation, locks and fences, with scripts and without") {
-  for (const bool scripts : {true, false}) {
-    CAPTURE(scripts);
-    RedisServer server({.config = no_scripts});
-    server.ask({"RPUSH", "work:list", "a", "b", "c"});
-    loop::Loop loop;
-    Host host(loop, url_for(server, scripts), list_rule());
-    if (!scripts) host.claim(1);  // the first one meets the ACL
-    const store::PassReply reply = host.claim(2);
-    CHECK(items_of(reply) == std::vector<Item>{"a", "b"});
-    CHECK(reply.end == ClaimEnd::more);
-    CHECK(server.ask({"LRANGE", "work:list", "0", "-1"}) == "c\na\nb");
-    CHECK(reply.claims[1].fence > reply.claims[0].fence);
-    CHECK(server.ask({"GET", "work:fence"}) == std::to_string(reply.claims[1].fence.value()));
-    CHECK(server.ask({"GET", "work:lock:a"}) == "run:here:77:" + reply.claims[0].run);
-    CHECK(std::stoi(server.ask({"PTTL", "work:lock:a"})) > 4000);
+TEST_CASE("claim, settle, claim: rotation, locks and fences") {
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a", "b", "c"});
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  const store::PassReply reply = host.claim(2);
+  CHECK(items_of(reply) == std::vector<Item>{"a", "b"});
+  CHECK(reply.end == ClaimEnd::more);
+  CHECK(server.ask({"LRANGE", "work:list", "0", "-1"}) == "c\na\nb");
+  CHECK(reply.claims[1].fence > reply.claims[0].fence);
+  CHECK(server.ask({"GET", "work:fence"}) == std::to_string(reply.claims[1].fence.value()));
+  CHECK(server.ask({"GET", "work:lock:a"}) == "run:here:77:" + reply.claims[0].run);
+  CHECK(std::stoi(server.ask({"PTTL", "work:lock:a"})) > 4000);
 
-    const store::PassReply rest = host.claim(5);
-    CHECK(items_of(rest) == std::vector<Item>{"c"});
-    CHECK(rest.end == ClaimEnd::nothing_free);
-    CHECK(rest.next_free.has_value() == scripts);
-    CHECK(rest.claims[0].fence > reply.claims[1].fence);
+  const store::PassReply rest = host.claim(5);
+  CHECK(items_of(rest) == std::vector<Item>{"c"});
+  CHECK(rest.end == ClaimEnd::nothing_free);
+  CHECK(rest.next_free);
+  CHECK(rest.claims[0].fence > reply.claims[1].fence);
 
-    host.settle(reply.claims[0]);
-    CHECK(host.settled());
-    CHECK(server.ask({"EXISTS", "work:lock:a"}) == "0");
-    CHECK(items_of(host.claim(1)) == std::vector<Item>{"a"});
-  }
+  host.settle(reply.claims[0]);
+  CHECK(host.settled());
+  CHECK(server.ask({"EXISTS", "work:lock:a"}) == "0");
+  CHECK(items_of(host.claim(1)) == std::vector<Item>{"a"});
 }
 
 TEST_CASE("items are bytes") {
@@ -41,23 +37,19 @@ TEST_CASE("items are bytes") {
       "",          std::string(65536, 'x'), std::string("nul\0byte", 8),
       "new\nline", "\"quotes\" 'and' {}",   "\xff\xfe invalid",
       "* ? [a]"};
-  for (const bool scripts : {true, false}) {
-    CAPTURE(scripts);
-    RedisServer server({.config = no_scripts});
-    for (const Item& item : items) server.ask({"RPUSH", "work:list", item});
-    loop::Loop loop;
-    Host host(loop, url_for(server, scripts), list_rule());
-    if (!scripts) host.claim(1);
-    const store::PassReply reply = host.claim(items.size());
-    CHECK(items_of(reply) == items);
-    for (const Claim& claim : reply.claims)
-      host.settle(claim, store::RestFor{true, 60s}, store::FailureCount::increment, Crashed{"x"});
-    CHECK(host.settled());
-    CHECK(server.ask({"HLEN", "work:failures"}) == std::to_string(items.size()));
-    CHECK(server.ask({"LLEN", "work:list"}) == std::to_string(items.size()));
-    CHECK(server.ask({"GET", "work:lock:" + items[2]}) == "rest:backoff");
-    CHECK(server.ask({"LLEN", "work:runs"}) == std::to_string(items.size()));
-  }
+  RedisServer server;
+  for (const Item& item : items) server.ask({"RPUSH", "work:list", item});
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  const store::PassReply reply = host.claim(items.size());
+  CHECK(items_of(reply) == items);
+  for (const Claim& claim : reply.claims)
+    host.settle(claim, store::RestFor{true, 60s}, store::FailureCount::increment, Crashed{"x"});
+  CHECK(host.settled());
+  CHECK(server.ask({"HLEN", "work:failures"}) == std::to_string(items.size()));
+  CHECK(server.ask({"LLEN", "work:list"}) == std::to_string(items.size()));
+  CHECK(server.ask({"GET", "work:lock:" + items[2]}) == "rest:backoff");
+  CHECK(server.ask({"LLEN", "work:runs"}) == std::to_string(items.size()));
 }
 
 TEST_CASE("prefixes are bytes too, and may be empty") {
@@ -151,27 +143,23 @@ TEST_CASE("a pass over a list that is all locked looks at each item once, and sa
 }
 
 TEST_CASE("paused, empty and unusable lists are told apart") {
-  for (const bool scripts : {true, false}) {
-    CAPTURE(scripts);
-    RedisServer server({.config = no_scripts});
-    loop::Loop loop;
-    Host host(loop, url_for(server, scripts), list_rule());
-    if (!scripts) host.claim(1);
-    CHECK(host.claim(1).end == ClaimEnd::empty);
-    server.ask({"RPUSH", "work:list", "a"});
-    server.ask({"SET", "work:paused", "lunch", "PX", "60000"});
-    const store::PassReply paused = host.claim(1);
-    CHECK(paused.end == ClaimEnd::paused);
-    CHECK(paused.detail == "lunch");
-    server.ask({"DEL", "work:paused", "work:list"});
-    server.ask({"SET", "work:list", "no list"});
-    const store::PassReply wrong = host.claim(1);
-    CHECK(wrong.end == ClaimEnd::refused);
-    CHECK(wrong.detail.find("WRONGTYPE") != std::string::npos);
-    server.ask({"DEL", "work:list"});
-    server.ask({"RPUSH", "work:list", "a"});
-    CHECK(items_of(host.claim(1)) == std::vector<Item>{"a"});
-  }
+  RedisServer server;
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  CHECK(host.claim(1).end == ClaimEnd::empty);
+  server.ask({"RPUSH", "work:list", "a"});
+  server.ask({"SET", "work:paused", "lunch", "PX", "60000"});
+  const store::PassReply paused = host.claim(1);
+  CHECK(paused.end == ClaimEnd::paused);
+  CHECK(paused.detail == "lunch");
+  server.ask({"DEL", "work:paused", "work:list"});
+  server.ask({"SET", "work:list", "no list"});
+  const store::PassReply wrong = host.claim(1);
+  CHECK(wrong.end == ClaimEnd::refused);
+  CHECK(wrong.detail.find("WRONGTYPE") != std::string::npos);
+  server.ask({"DEL", "work:list"});
+  server.ask({"RPUSH", "work:list", "a"});
+  CHECK(items_of(host.claim(1)) == std::vector<Item>{"a"});
 }
 
 TEST_CASE("keys of a wrong type beside the lock don't lose a claim or keep it from being settled") {
@@ -190,53 +178,42 @@ TEST_CASE("keys of a wrong type beside the lock don't lose a claim or keep it fr
   CHECK(server.ask({"EXISTS", "work:lock:a"}) == "0");
 }
 
-TEST_CASE("the fence grows even if its key is lost, with scripts and without") {
-  for (const bool scripts : {true, false}) {
-    CAPTURE(scripts);
-    RedisServer server({.config = no_scripts});
-    server.ask({"RPUSH", "work:list", "a", "b"});
-    loop::Loop loop;
-    Host host(loop, url_for(server, scripts), list_rule());
-    if (!scripts) host.claim(0);  // learns that they are forbidden
-    const auto first = host.claim(1).claims.at(0).fence;
-    REQUIRE(first);
-    server.ask({"DEL", "work:fence"});
-    const auto second = host.claim(1).claims.at(0).fence;
-    CHECK(second > first);
-    CHECK(server.ask({"GET", "work:fence"}) == std::to_string(*second));
-  }
+TEST_CASE("the fence grows even if its key is lost") {
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a", "b"});
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  const auto first = host.claim(1).claims.at(0).fence;
+  REQUIRE(first);
+  server.ask({"DEL", "work:fence"});
+  const auto second = host.claim(1).claims.at(0).fence;
+  CHECK(second > first);
+  CHECK(server.ask({"GET", "work:fence"}) == std::to_string(*second));
 }
 
 TEST_CASE("fleet_concurrency holds over hosts, and a place that died comes back") {
-  for (const bool scripts : {true, false}) {
-    CAPTURE(scripts);
-    RedisServer server({.config = no_scripts});
-    server.ask({"RPUSH", "work:list", "a", "b", "c", "d", "e"});
-    Rule rule = list_rule();
-    rule.fleet_concurrency = 3;
-    rule.key_expiry = 1s;
-    rule.supervised = false;  // none of them waits in a line
-    loop::Loop loop;
-    Host one(loop, url_for(server, scripts), rule, "one");
-    auto two = std::make_unique<Host>(loop, url_for(server, scripts), rule, "two");
-    if (!scripts) {
-      one.claim(1);
-      two->claim(1);
-    }
-    CHECK(items_of(one.claim(2)).size() == 2);
-    CHECK(items_of(two->claim(2)).size() == 1);
-    CHECK(two->claim(1).end == ClaimEnd::fleet_full);
-    CHECK(one.claim(1).end == ClaimEnd::fleet_full);
-    // Places are renewed with the locks.
-    turn_for(loop, 1500ms);
-    CHECK(one.claim(1).end == ClaimEnd::fleet_full);
-    one.settle(one.told.claims[0]);
-    CHECK(one.settled());
-    CHECK(items_of(one.claim(1)).size() == 1);
-    // A host that dies leaves its place after the life of a lock.
-    two.reset();
-    CHECK(turn_until(loop, [&] { return !one.claim(1).claims.empty(); }));
-  }
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a", "b", "c", "d", "e"});
+  Rule rule = list_rule();
+  rule.fleet_concurrency = 3;
+  rule.key_expiry = 1s;
+  rule.supervised = false;  // none of them waits in a line
+  loop::Loop loop;
+  Host one(loop, server.url(), rule, "one");
+  auto two = std::make_unique<Host>(loop, server.url(), rule, "two");
+  CHECK(items_of(one.claim(2)).size() == 2);
+  CHECK(items_of(two->claim(2)).size() == 1);
+  CHECK(two->claim(1).end == ClaimEnd::fleet_full);
+  CHECK(one.claim(1).end == ClaimEnd::fleet_full);
+  // Places are renewed with the locks.
+  turn_for(loop, 1500ms);
+  CHECK(one.claim(1).end == ClaimEnd::fleet_full);
+  one.settle(one.told.claims[0]);
+  CHECK(one.settled());
+  CHECK(items_of(one.claim(1)).size() == 1);
+  // A host that dies leaves its place after the life of a lock.
+  two.reset();
+  CHECK(turn_until(loop, [&] { return !one.claim(1).claims.empty(); }));
 }
 
 TEST_CASE("two hosts on one list: each item has one holder") {
@@ -274,83 +251,69 @@ ItemClaim claim_item(Host& host, const Item& item) {
   return *told;
 }
 
-TEST_CASE("a claim of one item: whatever its rest, with scripts and without") {
-  for (const bool scripts : {true, false}) {
-    CAPTURE(scripts);
-    RedisServer server({.config = no_scripts});
-    server.ask({"RPUSH", "work:list", "free", "rests", "busy", "parked", "noted", "odd"});
-    server.ask({"SET", "work:lock:rests", "rest:backoff", "PX", "100000"});
-    server.ask({"HSET", "work:failures", "rests", "3"});
-    server.ask({"SET", "work:lock:busy", "run:beta:7:01K"});
-    server.ask({"SET", "work:lock:parked", "quarantine:manual"});
-    server.ask({"HSET", "work:quarantined", "noted", "{}"});
-    server.ask({"RPUSH", "work:lock:odd", "no string"});
-    loop::Loop loop;
-    Host host(loop, url_for(server, scripts), list_rule());
-    if (!scripts) claim_item(host, "free");  // the first one meets the ACL
+TEST_CASE("a claim of one item: whatever its rest") {
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "free", "rests", "busy", "parked", "noted", "odd"});
+  server.ask({"SET", "work:lock:rests", "rest:backoff", "PX", "100000"});
+  server.ask({"HSET", "work:failures", "rests", "3"});
+  server.ask({"SET", "work:lock:busy", "run:beta:7:01K"});
+  server.ask({"SET", "work:lock:parked", "quarantine:manual"});
+  server.ask({"HSET", "work:quarantined", "noted", "{}"});
+  server.ask({"RPUSH", "work:lock:odd", "no string"});
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
 
-    const ItemClaim rests = claim_item(host, "rests");
-    REQUIRE(rests.result == Result::claimed);
-    CHECK(rests.claim->attempt == 4);
-    CHECK(rests.claim->fence > 0);
-    CHECK(server.ask({"GET", "work:fence"}) == std::to_string(rests.claim->fence.value()));
-    CHECK(server.ask({"GET", "work:lock:rests"}) == "run:here:77:" + rests.claim->run);
-    CHECK(std::stoi(server.ask({"PTTL", "work:lock:rests"})) <= 5000);
-    CHECK(server.ask({"LINDEX", "work:list", "0"}) == "free");  // the list stays as it is
+  const ItemClaim rests = claim_item(host, "rests");
+  REQUIRE(rests.result == Result::claimed);
+  CHECK(rests.claim->attempt == 4);
+  CHECK(rests.claim->fence > 0);
+  CHECK(server.ask({"GET", "work:fence"}) == std::to_string(rests.claim->fence.value()));
+  CHECK(server.ask({"GET", "work:lock:rests"}) == "run:here:77:" + rests.claim->run);
+  CHECK(std::stoi(server.ask({"PTTL", "work:lock:rests"})) <= 5000);
+  CHECK(server.ask({"LINDEX", "work:list", "0"}) == "free");  // the list stays as it is
 
-    CHECK(claim_item(host, "rests").result == Result::running);
-    const ItemClaim busy = claim_item(host, "busy");
-    CHECK(busy.result == Result::running);
-    CHECK(busy.detail == "run:beta:7:01K");
-    CHECK(claim_item(host, "parked").result == Result::quarantined);
-    CHECK(claim_item(host, "noted").result == Result::quarantined);
-    CHECK(claim_item(host, "gone").result == Result::not_listed);
-    if (scripts) CHECK(claim_item(host, "odd").result == Result::running);
-    server.ask({"SET", "work:paused", "new disks"});
-    const ItemClaim paused = claim_item(host, "free");
-    CHECK(paused.result == Result::paused);
-    CHECK(paused.detail == "new disks");
-    server.ask({"DEL", "work:paused"});
-    const ItemClaim free = claim_item(host, "free");
-    CHECK(free.result == Result::claimed);
-    CHECK(free.claim->fence > rests.claim->fence);
+  CHECK(claim_item(host, "rests").result == Result::running);
+  const ItemClaim busy = claim_item(host, "busy");
+  CHECK(busy.result == Result::running);
+  CHECK(busy.detail == "run:beta:7:01K");
+  CHECK(claim_item(host, "parked").result == Result::quarantined);
+  CHECK(claim_item(host, "noted").result == Result::quarantined);
+  CHECK(claim_item(host, "gone").result == Result::not_listed);
+  CHECK(claim_item(host, "odd").result == Result::running);
+  server.ask({"SET", "work:paused", "new disks"});
+  const ItemClaim paused = claim_item(host, "free");
+  CHECK(paused.result == Result::paused);
+  CHECK(paused.detail == "new disks");
+  server.ask({"DEL", "work:paused"});
+  const ItemClaim free = claim_item(host, "free");
+  CHECK(free.result == Result::claimed);
+  CHECK(free.claim->fence > rests.claim->fence);
 
-    host.settle(*free.claim);
-    host.settle(*rests.claim, store::SetFree{}, store::FailureCount::reset);
-    CHECK(host.settled());
-    CHECK(server.ask({"EXISTS", "work:lock:rests", "work:lock:free"}) == "0");
-    CHECK(server.ask({"HEXISTS", "work:failures", "rests"}) == "0");
-  }
+  host.settle(*free.claim);
+  host.settle(*rests.claim, store::SetFree{}, store::FailureCount::reset);
+  CHECK(host.settled());
+  CHECK(server.ask({"EXISTS", "work:lock:rests", "work:lock:free"}) == "0");
+  CHECK(server.ask({"HEXISTS", "work:failures", "rests"}) == "0");
 }
 
 TEST_CASE("a claim of one item: the fleet's limit counts, and has one holder") {
-  for (const bool scripts : {true, false}) {
-    CAPTURE(scripts);
-    RedisServer server({.config = no_scripts});
-    server.ask({"RPUSH", "work:list", "a", "b"});
-    loop::Loop loop;
-    Rule rule = list_rule();
-    rule.fleet_concurrency = 1;
-    Host alpha(loop, url_for(server, scripts), rule, "alpha");
-    Host beta(loop, url_for(server, scripts), rule, "beta");
-    if (!scripts) {
-      claim_item(alpha, "no");
-      claim_item(beta, "no");
-    }
-    std::vector<ItemClaim> told;
-    const auto keep = [&told](ItemClaim&& claim) { told.push_back(std::move(claim)); };
-    alpha.source.claim_item("a", keep);
-    beta.source.claim_item("a", keep);
-    REQUIRE(turn_until(loop, [&] { return told.size() == 2; }));
-    const auto claimed = std::ranges::count_if(
-        told, [](const ItemClaim& claim) { return claim.result == Result::claimed; });
-    CHECK(claimed <= 1);  // without scripts, two that reach for the last place both step back
-    if (scripts) CHECK(claimed == 1);
-    if (claimed == 0) claim_item(alpha, "a");
-    CHECK(claim_item(beta, "b").result == Result::fleet_full);
-    // Without scripts, who was refused gives its place up afterwards.
-    CHECK(turn_until(loop, [&] { return server.ask({"ZCARD", "work:slots"}) == "1"; }));
-  }
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a", "b"});
+  loop::Loop loop;
+  Rule rule = list_rule();
+  rule.fleet_concurrency = 1;
+  Host alpha(loop, server.url(), rule, "alpha");
+  Host beta(loop, server.url(), rule, "beta");
+  std::vector<ItemClaim> told;
+  const auto keep = [&told](ItemClaim&& claim) { told.push_back(std::move(claim)); };
+  alpha.source.claim_item("a", keep);
+  beta.source.claim_item("a", keep);
+  REQUIRE(turn_until(loop, [&] { return told.size() == 2; }));
+  const auto claimed = std::ranges::count_if(
+      told, [](const ItemClaim& claim) { return claim.result == Result::claimed; });
+  CHECK(claimed == 1);
+  CHECK(claim_item(beta, "b").result == Result::fleet_full);
+  CHECK(server.ask({"ZCARD", "work:slots"}) == "1");
 }
 
 TEST_CASE("a claim of one item: two hosts and one holder, also beside claims in turn") {
@@ -373,29 +336,3 @@ TEST_CASE("a claim of one item: two hosts and one holder, also beside claims in 
 }
 
 }  // namespace claim_item_test
-
-TEST_CASE("without scripts, what is locked costs few commands, and stays where it is") {
-  RedisServer server({.config = no_scripts});
-  for (int i = 0; i < 300; ++i) {
-    server.ask({"RPUSH", "work:list", std::to_string(i)});
-    server.ask({"SET", "work:lock:" + std::to_string(i), "rest:cooldown", "PX", "30000"});
-  }
-  loop::Loop loop;
-  Host host(loop, url_for(server, false), list_rule());
-  host.claim(1);  // the first finds out that there are no scripts
-  const auto sent = [&] { return host.session->client.commands_sent(); };
-  auto before = sent();
-  CHECK(host.claim(1).end == ClaimEnd::nothing_free);
-  CHECK(sent() - before <= 60);  // it is not known yet how long the items are
-  before = sent();
-  const store::PassReply reply = host.claim(1);
-  CHECK(reply.end == ClaimEnd::nothing_free);
-  CHECK(sent() - before <= 40);
-  CHECK(reply.commands + 2 >= sent() - before);
-  before = sent();
-  server.ask({"DEL", "work:lock:200"});
-  CHECK(items_of(host.claim(1)) == std::vector<Item>{"200"});
-  CHECK(sent() - before <= 300);
-  CHECK(server.ask({"LINDEX", "work:list", "-1"}) == "200");
-  CHECK(server.ask({"LLEN", "work:list"}) == "300");
-}

@@ -102,11 +102,6 @@ struct Host {
   store::RedisCircularList source;
 };
 
-/// Waits until scripts are known to be forbidden, where they are.
-inline void meet_rights(Host& host, bool scripts) {
-  if (!scripts) host.claim(1);
-}
-
 inline Rule list_rule(const std::string& prefix = "work") {
   Rule rule;
   rule.prefix = prefix;
@@ -120,12 +115,8 @@ inline std::vector<Item> items_of(const store::PassReply& reply) {
   return items;
 }
 
-/// A user who may do everything but run scripts.
-inline const std::vector<std::string> no_scripts = {"user plain on nopass ~* &* +@all -@scripting"};
-
-/// The server's URL for scripts, and for an ACL without them.
-inline std::string url_for(const RedisServer& server, bool scripts) {
-  if (scripts) return server.url();
+/// The URL of a server's user "plain", whom an ACL keeps from something.
+inline std::string url_of_plain(const RedisServer& server) {
   std::string url = server.url();
   return url.insert(std::string("unix://").size(), "plain:x@");
 }

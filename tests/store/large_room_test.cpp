@@ -7,22 +7,18 @@ using namespace w8y;
 using namespace w8y::test;
 
 TEST_CASE("the reason of a pause is cut before it is told") {
-  for (const bool scripts : {true, false}) {
-    CAPTURE(scripts);
-    RedisServer server({.config = no_scripts});
-    server.ask({"RPUSH", "work:list", "a"});
-    server.ask({"SET", "work:paused", std::string(8 * mebibyte, 'p')});
-    loop::Loop loop;
-    Host host(loop, url_for(server, scripts), long_rule());
-    if (!scripts) host.claim(0);
-    Drops drops(*host.session);
-    const store::PassReply reply = host.claim(1);
-    CHECK(reply.end == ClaimEnd::paused);
-    CHECK(reply.detail == std::string(item_shown, 'p'));
-    CHECK(drops.count == 0);
-    server.ask({"SET", "work:paused", ""});
-    CHECK(host.claim(1).end == ClaimEnd::paused);
-  }
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a"});
+  server.ask({"SET", "work:paused", std::string(8 * mebibyte, 'p')});
+  loop::Loop loop;
+  Host host(loop, server.url(), long_rule());
+  Drops drops(*host.session);
+  const store::PassReply reply = host.claim(1);
+  CHECK(reply.end == ClaimEnd::paused);
+  CHECK(reply.detail == std::string(item_shown, 'p'));
+  CHECK(drops.count == 0);
+  server.ask({"SET", "work:paused", ""});
+  CHECK(host.claim(1).end == ClaimEnd::paused);
 }
 
 TEST_CASE("a claim carries no more run ids than one call can use") {
@@ -70,41 +66,6 @@ TEST_CASE("a look at long locked items reads few of them, sees them all in time,
   CHECK(looks < 40);
 }
 
-TEST_CASE("without scripts, an item that can't be looked at costs its own list alone") {
-  // One is too long for the name of a lock to be sent, one for an answer to be read.
-  for (const std::size_t length : {70 * mebibyte, 130 * mebibyte}) {
-    CAPTURE(length);
-    RedisServer server({.config = no_scripts});
-    fill(server, 1, length);
-    server.ask({"RPUSH", "small:list", "a", "b"});
-    loop::Loop loop;
-    // So much takes its time, and more of it with sanitizers.
-    auto session = open_link(loop, url_for(server, false), "here", 60s);
-    Host big(loop, session, long_rule());
-    Host small(loop, session, list_rule("small"));
-    small.claim(0);
-    Drops drops(*session);
-    store::PassReply reply = big.claim(1);
-    CHECK(reply.end == ClaimEnd::refused);
-    CHECK(reply.detail.find("EVAL") != std::string::npos);
-    CHECK(turn_until(loop, [&] { return session->client.connected(); }));
-    // The next passes don't try it again, and ask Redis nothing.
-    const auto reads = [&] { return server.info_text("cmdstat_lmove"); };
-    const std::string before = reads();
-    CHECK_FALSE(before.empty());
-    for (int i = 0; i < 3; ++i) {
-      reply = big.claim(1);
-      CHECK(reply.end == ClaimEnd::refused);
-      CHECK(reply.next_free > 5min);
-    }
-    CHECK(reads() == before);
-    CHECK(drops.count == (length > 128 * mebibyte ? 1 : 0));
-    CHECK(small.claim(2).claims.size() == 2);
-    CHECK(big.source.unsettled() == 0);
-    CHECK(server.ask({"LLEN", "work:list"}) == "1");
-  }
-}
-
 TEST_CASE("lists share the room for long items") {
   RedisServer server;
   for (const auto& [list, items] : std::map<std::string, int>{{"a:list", 18}, {"b:list", 2}})
@@ -132,65 +93,57 @@ TEST_CASE("lists share the room for long items") {
 }
 
 TEST_CASE("another's lock may be of any length: no more of it is read than whose it is") {
-  for (const bool scripts : {true, false}) {
-    CAPTURE(scripts);
-    RedisServer server({.config = no_scripts});
-    for (int i = 0; i < 12; ++i) server.ask({"RPUSH", "work:list", "mine" + std::to_string(i)});
-    const auto make_long = [&](const std::string& item, const std::string& begins) {
-      server.ask({"SETRANGE", "work:lock:" + item, std::to_string(8 * mebibyte), "x"});
-      server.ask({"SETRANGE", "work:lock:" + item, "0", begins});
-    };
-    for (int i = 0; i < 12; ++i) {
-      server.ask({"RPUSH", "work:list", "theirs" + std::to_string(i)});
-      make_long("theirs" + std::to_string(i), i % 2 == 0 ? "run:" : "");
-    }
-    loop::Loop loop;
-    Rule rule = list_rule();
-    rule.key_expiry = 2s;  // so renewals come soon
-    Host host(loop, url_for(server, scripts), rule);
-    if (!scripts) host.claim(0);
-    Drops drops(*host.session);
-    const auto before = server.info("used_memory_peak");
-    const auto sent = server.info("total_net_output_bytes");
-    CHECK(claim_all(host, 24) == 12);
-    for (int i = 0; i < 4; ++i) CHECK(host.claim(8).claims.empty());
-    // Nor of what has taken the place of one of ours. That is more memory, but no more than it.
-    for (int i = 0; i < 6; ++i) make_long("mine" + std::to_string(i), "");
-    const auto with_more = server.info("used_memory");
-    CHECK(turn_until(loop, [&] { return host.told.lost.size() == 6; }));
-    for (const Claim& claim : host.told.claims)
-      host.settle(claim, store::RestFor{true, 60s}, store::FailureCount::increment, Crashed{"x"});
-    CHECK(host.settled());
-    CHECK(static_cast<std::size_t>(server.info("used_memory_peak")) <
-          static_cast<std::size_t>(std::max(before, with_more)) + 6 * mebibyte);
-    CHECK(server.info("total_net_output_bytes") - sent < 256 * 1024);
-    CHECK(drops.count == 0);
-    CHECK(server.ask({"STRLEN", "work:lock:mine0"}) == std::to_string(8 * mebibyte + 1));
-    CHECK(server.ask({"STRLEN", "work:lock:theirs0"}) == std::to_string(8 * mebibyte + 1));
-    CHECK(server.ask({"GET", "work:lock:mine11"}) == "rest:backoff");
+  RedisServer server;
+  for (int i = 0; i < 12; ++i) server.ask({"RPUSH", "work:list", "mine" + std::to_string(i)});
+  const auto make_long = [&](const std::string& item, const std::string& begins) {
+    server.ask({"SETRANGE", "work:lock:" + item, std::to_string(8 * mebibyte), "x"});
+    server.ask({"SETRANGE", "work:lock:" + item, "0", begins});
+  };
+  for (int i = 0; i < 12; ++i) {
+    server.ask({"RPUSH", "work:list", "theirs" + std::to_string(i)});
+    make_long("theirs" + std::to_string(i), i % 2 == 0 ? "run:" : "");
   }
+  loop::Loop loop;
+  Rule rule = list_rule();
+  rule.key_expiry = 2s;  // so renewals come soon
+  Host host(loop, server.url(), rule);
+  Drops drops(*host.session);
+  const auto before = server.info("used_memory_peak");
+  const auto sent = server.info("total_net_output_bytes");
+  CHECK(claim_all(host, 24) == 12);
+  for (int i = 0; i < 4; ++i) CHECK(host.claim(8).claims.empty());
+  // Nor of what has taken the place of one of ours. That is more memory, but no more than it.
+  for (int i = 0; i < 6; ++i) make_long("mine" + std::to_string(i), "");
+  const auto with_more = server.info("used_memory");
+  CHECK(turn_until(loop, [&] { return host.told.lost.size() == 6; }));
+  for (const Claim& claim : host.told.claims)
+    host.settle(claim, store::RestFor{true, 60s}, store::FailureCount::increment, Crashed{"x"});
+  CHECK(host.settled());
+  CHECK(static_cast<std::size_t>(server.info("used_memory_peak")) <
+        static_cast<std::size_t>(std::max(before, with_more)) + 6 * mebibyte);
+  CHECK(server.info("total_net_output_bytes") - sent < 256 * 1024);
+  CHECK(drops.count == 0);
+  CHECK(server.ask({"STRLEN", "work:lock:mine0"}) == std::to_string(8 * mebibyte + 1));
+  CHECK(server.ask({"STRLEN", "work:lock:theirs0"}) == std::to_string(8 * mebibyte + 1));
+  CHECK(server.ask({"GET", "work:lock:mine11"}) == "rest:backoff");
 }
 
 TEST_CASE("what is no count of failures is forgotten, however long it is") {
-  for (const bool scripts : {true, false}) {
-    CAPTURE(scripts);
-    RedisServer server({.config = no_scripts});
-    server.ask({"RPUSH", "work:list", "a", "b", "c"});
-    server.ask({"HSET", "work:failures", "a", std::string(8 * mebibyte, 'f'), "b", "7"});
-    loop::Loop loop;
-    Host host(loop, url_for(server, scripts), long_rule());
-    if (!scripts) host.claim(0);
-    const auto sent = server.info("total_net_output_bytes");
-    CHECK(claim_all(host, 3) == 3);
-    std::map<Item, unsigned> failures;
-    for (const Claim& claim : host.told.claims) failures[claim.item] = claim.attempt - 1;
-    CHECK(failures == std::map<Item, unsigned>{{"a", 0}, {"b", 7}, {"c", 0}});
-    CHECK(server.info("total_net_output_bytes") - sent < 64 * 1024);
-    for (const Claim& claim : host.told.claims)
-      host.settle(claim, store::SetFree{}, store::FailureCount::increment, Crashed{"x"});
-    CHECK(host.settled());
-    CHECK(server.ask({"HMGET", "work:failures", "a", "b", "c"}).substr(0, 20) == "1\n8\n1");
-  }
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a", "b", "c"});
+  server.ask({"HSET", "work:failures", "a", std::string(8 * mebibyte, 'f'), "b", "7"});
+  loop::Loop loop;
+  Host host(loop, server.url(), long_rule());
+  const auto sent = server.info("total_net_output_bytes");
+  CHECK(claim_all(host, 3) == 3);
+  std::map<Item, unsigned> failures;
+  for (const Claim& claim : host.told.claims) failures[claim.item] = claim.attempt - 1;
+  CHECK(failures == std::map<Item, unsigned>{{"a", 0}, {"b", 7}, {"c", 0}});
+  CHECK(server.info("total_net_output_bytes") - sent < 64 * 1024);
+  for (const Claim& claim : host.told.claims)
+    host.settle(claim, store::SetFree{}, store::FailureCount::increment, Crashed{"x"});
+  CHECK(host.settled());
+  CHECK(server.ask({"HMGET", "work:failures", "a", "b", "c"}).substr(0, 20) == "1\n8\n1");
 }
 
 TEST_CASE("long locks and notes are not transferred when their items are released") {

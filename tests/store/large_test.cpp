@@ -8,138 +8,116 @@ using namespace w8y;
 using namespace w8y::test;
 
 TEST_CASE("a claim that was lost is found among 300 items of 600 KiB") {
-  for (const bool scripts : {true, false}) {
-    CAPTURE(scripts);
-    RedisServer server({.config = no_scripts});
-    const int items = scripts ? 300 : 60;
-    fill(server, items, 600 * 1024);
-    loop::Loop loop;
-    Host host(loop, impatient_link(loop, url_for(server, scripts)), long_rule());
-    turn_until(loop, [&] { return host.session->client.connected(); });
-    if (!scripts) host.claim(0);
-    Drops drops(*host.session);
-    server.pause();
-    CHECK(host.claim(3).end == ClaimEnd::unavailable);
-    server.resume();
-    CHECK(turn_until(loop, [&] { return host.source.unsettled() == 0; }));
-    CHECK(locks(server) == 0);
-    CHECK(drops.count == 1);  // because of the pause, and no more
-    CHECK(claim_all(host, 3) == 3);
-    CHECK(server.ask({"LLEN", "work:list"}) == std::to_string(items));
-  }
+  RedisServer server;
+  const int items = 300;
+  fill(server, items, 600 * 1024);
+  loop::Loop loop;
+  Host host(loop, impatient_link(loop, server.url()), long_rule());
+  turn_until(loop, [&] { return host.session->client.connected(); });
+  Drops drops(*host.session);
+  server.pause();
+  CHECK(host.claim(3).end == ClaimEnd::unavailable);
+  server.resume();
+  CHECK(turn_until(loop, [&] { return host.source.unsettled() == 0; }));
+  CHECK(locks(server) == 0);
+  CHECK(drops.count == 1);  // because of the pause, and no more
+  CHECK(claim_all(host, 3) == 3);
+  CHECK(server.ask({"LLEN", "work:list"}) == std::to_string(items));
 }
 
 TEST_CASE("140 items of 1 MiB are claimed in parts, and their ends settled together") {
-  for (const bool scripts : {true, false}) {
-    CAPTURE(scripts);
-    RedisServer server({.config = no_scripts});
-    const std::size_t items = scripts ? 140 : 30;
-    fill(server, static_cast<int>(items), mebibyte);
-    loop::Loop loop;
-    Host host(loop, url_for(server, scripts), long_rule());
-    if (!scripts) host.claim(0);
-    Drops drops(*host.session);
-    CHECK(claim_all(host, items) == items);
-    CHECK(locks(server) == items);
-    std::set<std::string> numbers;
-    std::size_t unsent = 0;
-    for (const Claim& claim : host.told.claims) {
-      numbers.insert(number_of(claim.item));
-      host.settle(claim);
-      unsent = std::max(unsent, host.session->client.unsent());
-    }
-    CHECK(numbers.size() == items);
-    turn_until(loop, [&] {
-      unsent = std::max(unsent, host.session->client.unsent());
-      return host.source.unsettled() == 0;
-    });
-    CHECK(host.source.unsettled() == 0);
-    CHECK(unsent < 24 * mebibyte);
-    CHECK(drops.count == 0);
-    CHECK(locks(server) == 0);
-    CHECK(server.ask({"LLEN", "work:runs"}) == std::to_string(items));
+  RedisServer server;
+  const std::size_t items = 140;
+  fill(server, static_cast<int>(items), mebibyte);
+  loop::Loop loop;
+  Host host(loop, server.url(), long_rule());
+  Drops drops(*host.session);
+  CHECK(claim_all(host, items) == items);
+  CHECK(locks(server) == items);
+  std::set<std::string> numbers;
+  std::size_t unsent = 0;
+  for (const Claim& claim : host.told.claims) {
+    numbers.insert(number_of(claim.item));
+    host.settle(claim);
+    unsent = std::max(unsent, host.session->client.unsent());
   }
+  CHECK(numbers.size() == items);
+  turn_until(loop, [&] {
+    unsent = std::max(unsent, host.session->client.unsent());
+    return host.source.unsettled() == 0;
+  });
+  CHECK(host.source.unsettled() == 0);
+  CHECK(unsent < 24 * mebibyte);
+  CHECK(drops.count == 0);
+  CHECK(locks(server) == 0);
+  CHECK(server.ask({"LLEN", "work:runs"}) == std::to_string(items));
 }
 
 TEST_CASE("hundreds of ends of 64 KiB that came together during an outage") {
-  for (const bool scripts : {true, false}) {
-    CAPTURE(scripts);
-    RedisServer server({.config = no_scripts});
-    // With plain commands an end names its item five times.
-    const std::size_t items = scripts ? 400 : 150;
-    fill(server, static_cast<int>(items), 64 * 1024);
-    loop::Loop loop;
-    Host host(loop, impatient_link(loop, url_for(server, scripts)), long_rule());
-    turn_until(loop, [&] { return host.session->client.connected(); });
-    if (!scripts) host.claim(0);
-    CHECK(claim_all(host, items) == items);
-    Drops drops(*host.session);
-    server.pause();
-    for (const Claim& claim : host.told.claims) host.settle(claim);
-    CHECK(turn_until(loop, [&] { return drops.count > 0; }));
-    server.resume();
-    CHECK(host.settled());
-    CHECK(drops.count == 1);
-    CHECK(locks(server) == 0);
-    CHECK(server.ask({"LLEN", "work:runs"}) == std::to_string(items));
-  }
+  RedisServer server;
+  const std::size_t items = 400;
+  fill(server, static_cast<int>(items), 64 * 1024);
+  loop::Loop loop;
+  Host host(loop, impatient_link(loop, server.url()), long_rule());
+  turn_until(loop, [&] { return host.session->client.connected(); });
+  CHECK(claim_all(host, items) == items);
+  Drops drops(*host.session);
+  server.pause();
+  for (const Claim& claim : host.told.claims) host.settle(claim);
+  CHECK(turn_until(loop, [&] { return drops.count > 0; }));
+  server.resume();
+  CHECK(host.settled());
+  CHECK(drops.count == 1);
+  CHECK(locks(server) == 0);
+  CHECK(server.ask({"LLEN", "work:runs"}) == std::to_string(items));
 }
 
 TEST_CASE("history and events have the first 4 KiB of an item and its length") {
   const std::size_t length = 9 * 1024 * 1024 + 2;
-  for (const bool scripts : {true, false}) {
-    CAPTURE(scripts);
-    RedisServer server({.config = no_scripts});
-    fill(server, 1, length - 2, "\x01");
-    loop::Loop loop;
-    Host host(loop, url_for(server, scripts), long_rule());
-    if (!scripts) host.claim(0);
-    Drops drops(*host.session);
-    std::string heard;
-    redis::ClientOptions options;
-    options.url = redis::parse_url(server.url());
-    redis::Subscriber ears(loop, options);
-    const auto events = ears.subscribe(
-        "work:events", [&](std::string_view, std::string_view text) { heard = text; });
-    CHECK(turn_until(loop, [&] { return ears.connected(); }));
-    const store::PassReply reply = host.claim(1);
-    REQUIRE(reply.claims.size() == 1);
-    CHECK(reply.claims[0].item.size() == length);
-    const auto before = server.info("total_net_input_bytes");
-    host.settle(reply.claims[0]);
-    CHECK(host.settled());
-    CHECK(drops.count == 0);
-    // By a script, once in all; by plain commands, in each that names the lock.
-    const auto carried = static_cast<std::size_t>(server.info("total_net_input_bytes") - before);
-    CHECK(carried < (scripts ? length : 5 * length) + mebibyte);
-    CHECK(turn_until(loop, [&] { return !heard.empty(); }));
-    CHECK(heard.size() < 7 * item_shown);
-    CHECK(heard.find("\"item_length\":" + std::to_string(length)) != std::string::npos);
-    const std::string entry = server.ask({"LRANGE", "work:runs", "0", "-1"});
-    CHECK(entry.find("\"item_length\":" + std::to_string(length)) != std::string::npos);
-    CHECK(entry.size() < 7 * item_shown);
-    CHECK(locks(server) == 0);
-  }
+  RedisServer server;
+  fill(server, 1, length - 2, "\x01");
+  loop::Loop loop;
+  Host host(loop, server.url(), long_rule());
+  Drops drops(*host.session);
+  std::string heard;
+  redis::ClientOptions options;
+  options.url = redis::parse_url(server.url());
+  redis::Subscriber ears(loop, options);
+  const auto events =
+      ears.subscribe("work:events", [&](std::string_view, std::string_view text) { heard = text; });
+  CHECK(turn_until(loop, [&] { return ears.connected(); }));
+  const store::PassReply reply = host.claim(1);
+  REQUIRE(reply.claims.size() == 1);
+  CHECK(reply.claims[0].item.size() == length);
+  const auto before = server.info("total_net_input_bytes");
+  host.settle(reply.claims[0]);
+  CHECK(host.settled());
+  CHECK(drops.count == 0);
+  const auto carried = static_cast<std::size_t>(server.info("total_net_input_bytes") - before);
+  CHECK(carried < length + mebibyte);
+  CHECK(turn_until(loop, [&] { return !heard.empty(); }));
+  CHECK(heard.size() < 7 * item_shown);
+  CHECK(heard.find("\"item_length\":" + std::to_string(length)) != std::string::npos);
+  const std::string entry = server.ask({"LRANGE", "work:runs", "0", "-1"});
+  CHECK(entry.find("\"item_length\":" + std::to_string(length)) != std::string::npos);
+  CHECK(entry.size() < 7 * item_shown);
+  CHECK(locks(server) == 0);
 }
 
 TEST_CASE("an item that is cut does not end within a character") {
-  for (const bool scripts : {true, false}) {
-    CAPTURE(scripts);
-    RedisServer server({.config = no_scripts});
-    fill(server, 1, 3000, "\u20ac");
-    loop::Loop loop;
-    Host host(loop, url_for(server, scripts), long_rule());
-    if (!scripts) host.claim(0);
-    const store::PassReply reply = host.claim(1);
-    REQUIRE(reply.claims.size() == 1);
-    host.settle(reply.claims[0]);
-    CHECK(host.settled());
-    const std::string entry = server.ask({"LRANGE", "work:runs", "0", "-1"});
-    std::string shown = "1:";
-    while (shown.size() + 3 <= item_shown) shown += "\u20ac";
-    CHECK(entry.find("\"item\":\"" + shown + "\",\"item_length\"") != std::string::npos);
-    CHECK(shown_part(reply.claims[0].item) == shown);
-  }
+  RedisServer server;
+  fill(server, 1, 3000, "\u20ac");
+  loop::Loop loop;
+  Host host(loop, server.url(), long_rule());
+  const store::PassReply reply = host.claim(1);
+  REQUIRE(reply.claims.size() == 1);
+  host.settle(reply.claims[0]);
+  CHECK(host.settled());
+  const std::string entry = server.ask({"LRANGE", "work:runs", "0", "-1"});
+  std::string shown = "1:";
+  while (shown.size() + 3 <= item_shown) shown += "\u20ac";
+  CHECK(entry.find("\"item\":\"" + shown + "\",\"item_length\"") != std::string::npos);
+  CHECK(shown_part(reply.claims[0].item) == shown);
 }
 
 TEST_CASE("items longer than 16 MiB are quarantined where they stand, and never carried whole") {
@@ -192,22 +170,18 @@ TEST_CASE("a list holds no more of long items than their locks can be renewed") 
 }
 
 TEST_CASE("six ends of 12 MB at once") {
-  for (const bool scripts : {true, false}) {
-    CAPTURE(scripts);
-    RedisServer server({.config = no_scripts});
-    const std::size_t items = scripts ? 6 : 2;
-    fill(server, static_cast<int>(items), 12'000'000);
-    loop::Loop loop;
-    Host host(loop, url_for(server, scripts), long_rule());
-    if (!scripts) host.claim(0);
-    Drops drops(*host.session);
-    CHECK(claim_all(host, items) == items);
-    for (const Claim& claim : host.told.claims) host.settle(claim, store::RestFor{true, 60s});
-    CHECK(host.settled());
-    CHECK(drops.count == 0);
-    CHECK(server.ask({"LLEN", "work:runs"}) == std::to_string(items));
-    CHECK(locks(server) == items);
-  }
+  RedisServer server;
+  const std::size_t items = 6;
+  fill(server, static_cast<int>(items), 12'000'000);
+  loop::Loop loop;
+  Host host(loop, server.url(), long_rule());
+  Drops drops(*host.session);
+  CHECK(claim_all(host, items) == items);
+  for (const Claim& claim : host.told.claims) host.settle(claim, store::RestFor{true, 60s});
+  CHECK(host.settled());
+  CHECK(drops.count == 0);
+  CHECK(server.ask({"LLEN", "work:runs"}) == std::to_string(items));
+  CHECK(locks(server) == items);
 }
 
 TEST_CASE("the record of a run that says more than is written is given up, and its lock is not") {

@@ -19,46 +19,38 @@ Rule short_leases() {
 }  // namespace
 
 TEST_CASE("leases are renewed as long as they are held, and not a moment longer") {
-  for (const bool scripts : {true, false}) {
-    CAPTURE(scripts);
-    RedisServer server({.config = no_scripts});
-    server.ask({"RPUSH", "work:list", "a"});
-    loop::Loop loop;
-    auto host = std::make_unique<Host>(loop, url_for(server, scripts), short_leases());
-    if (!scripts) host->claim(1);
-    CHECK(host->claim(1).claims.size() == 1);
-    int least = 2000;
-    turn_until(
-        loop,
-        [&] {
-          least = std::min(least, std::stoi(server.ask({"PTTL", "work:lock:a"})));
-          return false;
-        },
-        3s);
-    CHECK(least > 300);
-    CHECK(host->told.lost.empty());
-    host.reset();
-    CHECK(turn_until(loop, [&] { return server.ask({"EXISTS", "work:lock:a"}) == "0"; }));
-  }
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a"});
+  loop::Loop loop;
+  auto host = std::make_unique<Host>(loop, server.url(), short_leases());
+  CHECK(host->claim(1).claims.size() == 1);
+  int least = 2000;
+  turn_until(
+      loop,
+      [&] {
+        least = std::min(least, std::stoi(server.ask({"PTTL", "work:lock:a"})));
+        return false;
+      },
+      3s);
+  CHECK(least > 300);
+  CHECK(host->told.lost.empty());
+  host.reset();
+  CHECK(turn_until(loop, [&] { return server.ask({"EXISTS", "work:lock:a"}) == "0"; }));
 }
 
 TEST_CASE("a renewal never prolongs somebody else's lock") {
-  for (const bool scripts : {true, false}) {
-    CAPTURE(scripts);
-    RedisServer server({.config = no_scripts});
-    server.ask({"RPUSH", "work:list", "a"});
-    loop::Loop loop;
-    Host host(loop, url_for(server, scripts), short_leases());
-    if (!scripts) host.claim(1);
-    const RunId run = host.claim(1).claims.at(0).run;
-    server.ask({"SET", "work:lock:a", "run:other:1:x", "PX", "1400"});
-    CHECK(turn_until(loop, [&] { return !host.told.lost.empty(); }));
-    CHECK(host.told.lost == std::vector<RunId>{run});
-    CHECK(host.told.back.empty());
-    // When the other has gone, the lease is taken again.
-    CHECK(turn_until(loop, [&] { return !host.told.back.empty(); }));
-    CHECK(server.ask({"GET", "work:lock:a"}).ends_with(run));
-  }
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a"});
+  loop::Loop loop;
+  Host host(loop, server.url(), short_leases());
+  const RunId run = host.claim(1).claims.at(0).run;
+  server.ask({"SET", "work:lock:a", "run:other:1:x", "PX", "1400"});
+  CHECK(turn_until(loop, [&] { return !host.told.lost.empty(); }));
+  CHECK(host.told.lost == std::vector<RunId>{run});
+  CHECK(host.told.back.empty());
+  // When the other has gone, the lease is taken again.
+  CHECK(turn_until(loop, [&] { return !host.told.back.empty(); }));
+  CHECK(server.ask({"GET", "work:lock:a"}).ends_with(run));
 }
 
 TEST_CASE("with terminate a lease that is gone is lost, and not taken again") {

@@ -11,19 +11,18 @@ namespace {
 
 /// A host whose commands time out soon, and whose locks live long.
 struct LosingHost {
-  explicit LosingHost(RedisServer& redis, loop::Loop& on, bool scripts)
-      : server(redis), loop(on), session(open(scripts)), source(session, told) {
+  explicit LosingHost(RedisServer& redis, loop::Loop& on)
+      : server(redis), loop(on), session(open()), source(session, told) {
     Rule settings = list_rule();
     settings.key_expiry = 60s;
     settings.fleet_concurrency = 10;
     source.use(std::make_shared<const Rule>(settings));
     turn_until(loop, [&] { return session->client.connected(); });
-    if (!scripts) claim(0);  // learns that scripts are forbidden
   }
 
-  std::shared_ptr<store::RedisSession> open(bool scripts) const {
+  std::shared_ptr<store::RedisSession> open() const {
     redis::ClientOptions options;
-    options.url = redis::parse_url(url_for(server, scripts));
+    options.url = redis::parse_url(server.url());
     options.connect_timeout = options.command_timeout = 400ms;
     return std::make_shared<store::RedisSession>(loop, options,
                                                  store::RedisSession::Holder{"here", 77, 5});
@@ -56,29 +55,25 @@ struct LosingHost {
 }  // namespace
 
 TEST_CASE("a claim whose answer was lost: its locks are found and released at once") {
-  for (const bool scripts : {true, false}) {
-    CAPTURE(scripts);
-    RedisServer server({.config = no_scripts});
-    server.ask({"RPUSH", "work:list", "a", "b", "c"});
-    server.ask({"SET", "work:lock:c", "run:other:1:x"});
-    loop::Loop loop;
-    LosingHost host(server, loop, scripts);
-    host.lose_a_claim(2);
-    CHECK(turn_until(loop, [&] { return host.source.unsettled() == 0; }));
-    // By scripts, two were taken in one step; without, the first step was all that was sent.
-    CHECK(host.told.all_settled >= 1);
-    CHECK(locks(server) == 1);  // already: whoever waited for this may end now
-    CHECK(server.ask({"GET", "work:lock:c"}) == "run:other:1:x");
-    CHECK(server.ask({"ZCARD", "work:slots"}) == "0");
-    CHECK(host.claim(3).claims.size() == 2);
-  }
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a", "b", "c"});
+  server.ask({"SET", "work:lock:c", "run:other:1:x"});
+  loop::Loop loop;
+  LosingHost host(server, loop);
+  host.lose_a_claim(2);
+  CHECK(turn_until(loop, [&] { return host.source.unsettled() == 0; }));
+  CHECK(host.told.all_settled >= 1);
+  CHECK(locks(server) == 1);  // already: whoever waited for this may end now
+  CHECK(server.ask({"GET", "work:lock:c"}) == "run:other:1:x");
+  CHECK(server.ask({"ZCARD", "work:slots"}) == "0");
+  CHECK(host.claim(3).claims.size() == 2);
 }
 
 TEST_CASE("lost locks are found behind what others have looked at since") {
   RedisServer server;
   for (int i = 0; i < 700; ++i) server.ask({"RPUSH", "work:list", "i" + std::to_string(i)});
   loop::Loop loop;
-  LosingHost host(server, loop, true);
+  LosingHost host(server, loop);
   host.lose_a_claim(3);
   for (int i = 0; i < 600; ++i) server.ask({"LMOVE", "work:list", "work:list", "LEFT", "RIGHT"});
   CHECK(locks(server) == 3);
@@ -90,7 +85,7 @@ TEST_CASE("a lost claim that was not carried out costs one look at the list") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a"});
   loop::Loop loop;
-  LosingHost host(server, loop, true);
+  LosingHost host(server, loop);
   server.pause();
   host.source.claim(1, store::Scan::whole, store::Manner::in_turn);
   turn_until(loop, [&] { return !host.told.replies.empty(); });
@@ -105,7 +100,7 @@ TEST_CASE("locks of a lost claim that have run out are not looked for") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a"});
   loop::Loop loop;
-  LosingHost host(server, loop, true);
+  LosingHost host(server, loop);
   Rule settings = list_rule();
   settings.key_expiry = 1s;
   host.source.use(std::make_shared<const Rule>(settings));

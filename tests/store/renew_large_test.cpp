@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <deque>
 
-#include "store/circular/lock_store.hpp"
+#include "loop/loop.hpp"
+#include "redis/client.hpp"
+#include "store/circular/script_locks.hpp"
 #include "store/leases.hpp"
 
 using namespace w8y;
@@ -28,40 +30,46 @@ class HandClock : public Clock {
 };
 
 /// Answers when it is told to.
-class SlowStore : public LockStore {
+class SlowStore : public LeaseStore {
  public:
   struct Call {
     std::vector<std::string> keys;
-    Answer<store::RenewResult> answer;
+    Answer answer;
   };
-  void claim(const ClaimCall&, Answer<ClaimResult>) override {}
-  void claim_item(const store::ClaimItemCall&, Answer<store::ClaimItemResult>) override {}
-  void undo(const UndoCall&, Answer<UndoResult>) override {}
-  void sweep(const SweepCall&, Answer<SweepResult>) override {}
-  void measure(const MeasureCall&, Answer<MeasureResult>) override {}
-  void settle(const CircularKeys&, const std::vector<const SettleCall*>&, SettleAnswer) override {}
-  void renew(const RenewCall& call, Answer<store::RenewResult> answer) override {
+  void renew(const Batch& leases, Answer answer) override {
     Call& kept = calls.emplace_back();
-    for (const RenewLock& lock : call.locks) {
-      kept.keys.push_back(lock.key);
-      open += lock.key.size();
+    for (const auto& lease : leases) {
+      kept.keys.push_back(lease->key);
+      open += lease->key.size();
     }
     kept.answer = std::move(answer);
     most_open = std::max(most_open, open);
   }
+  void let_go(const LeaseTerms&) override {}
   void answer_one() {
     const Call call = std::move(calls.front());
     calls.pop_front();
     for (const std::string& key : call.keys) open -= key.size();
-    const store::RenewResult result{WallTime(0), std::vector(call.keys.size(), Renewed::renewed)};
+    const std::vector<Renewed> states(call.keys.size(), Renewed::renewed);
     renewed += call.keys.size();
-    call.answer(&result, {});
+    call.answer(&states);
   }
 
   std::deque<Call> calls;
   std::size_t open = 0;
   std::size_t most_open = 0;
   std::size_t renewed = 0;
+};
+
+/// Leases whose locks no server has.
+struct Place {
+  HandClock clock;
+  TimerQueue timers;
+  std::shared_ptr<SlowStore> store = std::make_shared<SlowStore>();
+  loop::Loop loop;
+  redis::Client client{loop, {}};
+  ScriptLocks locks{client};
+  Leases leases{clock, timers, locks};
 };
 
 struct Losses : LeaseHandler {
@@ -74,10 +82,10 @@ struct Losses : LeaseHandler {
 }  // namespace
 
 TEST_CASE("renewals of long items wait for each other, and nobody waits for them") {
-  HandClock clock;
-  TimerQueue timers;
-  SlowStore store;
-  Leases leases(clock, timers, store);
+  Place place;
+  HandClock& clock = place.clock;
+  TimerQueue& timers = place.timers;
+  SlowStore& store = *place.store;
   Losses losses;
   const auto keys = std::make_shared<const CircularKeys>("work:");
   std::vector<Leases::Lease> held;
@@ -86,10 +94,10 @@ TEST_CASE("renewals of long items wait for each other, and nobody waits for them
     terms.run = "run" + std::to_string(number);
     terms.key = keys->lock(std::to_string(number) + std::string(bytes, 'x'));
     terms.value = "run:here:1:" + terms.run;
-    terms.keys = keys;
+    terms.store = place.store;
     terms.expiry = 5s;
     terms.claimed = clock.now();
-    held.push_back(leases.hold(terms, losses));
+    held.push_back(place.leases.hold(terms, losses));
   };
   for (int i = 0; i < 140; ++i) hold(i, mebibyte);
   hold(140, 1);
@@ -111,10 +119,10 @@ TEST_CASE("renewals of long items wait for each other, and nobody waits for them
 }
 
 TEST_CASE("an item of 16 MiB is renewed by itself") {
-  HandClock clock;
-  TimerQueue timers;
-  SlowStore store;
-  Leases leases(clock, timers, store);
+  Place place;
+  HandClock& clock = place.clock;
+  TimerQueue& timers = place.timers;
+  SlowStore& store = *place.store;
   Losses losses;
   const auto keys = std::make_shared<const CircularKeys>("work:");
   std::vector<Leases::Lease> held;
@@ -122,10 +130,10 @@ TEST_CASE("an item of 16 MiB is renewed by itself") {
     LeaseTerms terms;
     terms.run = "run" + std::to_string(i);
     terms.key = keys->lock(std::string(longest_item, static_cast<char>('a' + i)));
-    terms.keys = keys;
+    terms.store = place.store;
     terms.expiry = 5s;
     terms.claimed = clock.now();
-    held.push_back(leases.hold(terms, losses));
+    held.push_back(place.leases.hold(terms, losses));
   }
   clock.advance(1700ms);
   timers.run_due(clock.now());

@@ -254,34 +254,31 @@ TEST_CASE("a few lists know what a look cost each") {
   CHECK(lists.sources[0]->look_cost() == 0.5);
 }
 
-TEST_CASE("without EXISTS or scripts a look says: claim, and costs no command") {
-  for (const std::string forbidden : {"-exists", "-@scripting -exists"}) {
-    CAPTURE(forbidden);
-    RedisServer server({{"user plain on nopass ~* &* +@all " + forbidden}});
-    loop::Loop loop;
-    Lists lists(loop, url_for(server, false), 3);
-    server.ask({"RPUSH", "l1:list", "a"});
-    server.ask({"SET", "l1:lock:a", "x"});
-    lists.claim();
-    ask_of_events(lists);
-    lists.look();
-    CHECK(lists.look() == Places{0, 1, 2});
-    CHECK(lists.commands == 0);
-    CHECK(lists.sources[0]->look_cost() == 1);
-    // Nor do long lists need them.
-    std::vector<std::string> push{"RPUSH", "l2:list"};
-    std::vector<std::string> lock{"MSET"};
-    for (int i = 0; i < 300; ++i) {
-      push.push_back(std::to_string(i));
-      if (i < 299) lock.insert(lock.end(), {"l2:lock:" + std::to_string(i), "x"});
-    }
-    server.ask(push);
-    server.ask(lock);
-    lists.told[2]->replies.clear();
-    lists.sources[2]->claim(1, store::Scan::whole, store::Manner::in_turn);
-    CHECK(turn_until(loop, [&] { return !lists.told[2]->replies.empty(); }));
-    CHECK(items_of(lists.told[2]->replies[0]) == std::vector<Item>{"299"});
+TEST_CASE("without EXISTS a look says: claim, and costs no command") {
+  RedisServer server({{"user plain on nopass ~* &* +@all -exists"}});
+  loop::Loop loop;
+  Lists lists(loop, url_of_plain(server), 3);
+  server.ask({"RPUSH", "l1:list", "a"});
+  server.ask({"SET", "l1:lock:a", "x"});
+  lists.claim();
+  ask_of_events(lists);
+  lists.look();
+  CHECK(lists.look() == Places{0, 1, 2});
+  CHECK(lists.commands == 0);
+  CHECK(lists.sources[0]->look_cost() == 1);
+  // Nor do long lists need them.
+  std::vector<std::string> push{"RPUSH", "l2:list"};
+  std::vector<std::string> lock{"MSET"};
+  for (int i = 0; i < 300; ++i) {
+    push.push_back(std::to_string(i));
+    if (i < 299) lock.insert(lock.end(), {"l2:lock:" + std::to_string(i), "x"});
   }
+  server.ask(push);
+  server.ask(lock);
+  lists.told[2]->replies.clear();
+  lists.sources[2]->claim(1, store::Scan::whole, store::Manner::in_turn);
+  CHECK(turn_until(loop, [&] { return !lists.told[2]->replies.empty(); }));
+  CHECK(items_of(lists.told[2]->replies[0]) == std::vector<Item>{"299"});
 }
 
 TEST_CASE("a look at the ends leaves the order as it is, and sees what was added") {

@@ -97,25 +97,41 @@ TEST_CASE("a right that is taken away between claims: the list stays what it is"
   }
 }
 
-TEST_CASE("scripts are used again once the user may run them") {
-  RedisServer server({.config = no_scripts});
-  server.ask({"RPUSH", "work:list", "a"});
-  loop::Loop loop;
-  Host host(loop, url_for(server, false), list_rule());
-  CHECK(host.claim(1).end == ClaimEnd::refused);
-  host.settle(host.claim(1).claims.at(0));
+TEST_CASE("a claim without a permission for scripts names it, and succeeds once it is granted") {
+  for (const std::string lacking : {"eval", "evalsha"}) {
+    CAPTURE(lacking);
+    Place place;
+    place.set_rights(lacking);
+    Host host(place.loop, url_of_user(place.server, "some"), list_rule());
+    // The first script on a connection is sent by EVAL, the next by EVALSHA.
+    store::PassReply reply = host.claim(1);
+    if (lacking == "evalsha") reply = host.claim(1);
+    CHECK(reply.end == ClaimEnd::refused);
+    CHECK(reply.claims.empty());
+    CHECK(says(reply, lacking));
+    CHECK(reply.detail.find("`ACL SETUSER some +eval +evalsha`") != std::string::npos);
+    const auto connections = place.server.info("total_connections_received");
+    place.server.ask({"ACL", "SETUSER", "some", "+eval", "+evalsha"});
+    CHECK(host.claim(1).claims.size() == 1);
+    // Each command of this test makes a connection. The host makes none.
+    CHECK(place.server.info("total_connections_received") - connections == 2);
+  }
+}
+
+TEST_CASE("an end without a permission for scripts is settled once it is granted") {
+  Place place;
+  place.set_rights("");
+  Host host(place.loop, url_of_user(place.server, "some"), list_rule());
+  const store::PassReply reply = host.claim(1);
+  REQUIRE(reply.claims.size() == 1);
+  place.set_rights("eval");  // by which a script is sent for the first time
+  host.settle(reply.claims[0]);
+  turn_until(
+      place.loop, [&] { return host.source.unsettled() == 0; }, 150ms);
+  CHECK(host.source.unsettled() == 1);
+  place.set_rights("");
   CHECK(host.settled());
-  server.ask({"ACL", "SETUSER", "plain", "+@scripting"});
-  server.ask({"CLIENT", "KILL", "USER", "plain"});
-  CHECK(turn_until(loop, [&] { return !host.session->client.connected(); }));
-  CHECK(turn_until(loop, [&] { return host.session->client.connected(); }));
-  const auto scripts = [&] {
-    return server.ask({"INFO", "commandstats"}).find("cmdstat_evalsha") != std::string::npos;
-  };
-  CHECK(turn_until(loop, [&] {
-    for (const Claim& claim : host.claim(1).claims) host.settle(claim);
-    return scripts();
-  }));
+  CHECK(place.server.ask({"EXISTS", "work:lock:a"}) == "0");
 }
 
 TEST_CASE("an end is settled whole or not at all, and what is only noted is told if it can't be") {
@@ -203,65 +219,53 @@ TEST_CASE("what may not be written of a run is told once, with the rule that is 
     std::string missing;
     std::string lost;
   };
-  for (const bool scripts : {true, false})
-    for (const Lack& lack :
-         {Lack{"-lpush", "+lpush", "history"}, Lack{"-publish", "+publish", "told"},
-          Lack{"resetchannels", "&PREFIX:*", "told"}}) {
-      CAPTURE(scripts);
-      CAPTURE(lack.rule);
-      Place place;
-      const auto set_rights = [&](const std::string& rule) {
-        place.server.ask({"ACL", "SETUSER", "some", "reset", "on", "nopass", "~*", "&*", "+@all",
-                          scripts ? "+eval" : "-@scripting", rule});
-      };
-      set_rights("+ping");
-      Host host(place.loop, url_of_user(place.server, "some"), list_rule());
-      meet_rights(host, scripts);
-      set_rights(lack.rule);
-      for (int i = 0; i < 3; ++i) {
-        const store::PassReply reply = host.claim(1);
-        REQUIRE(reply.claims.size() == 1);
-        host.settle(reply.claims[0]);
-        CHECK(host.settled());
-        CHECK(place.server.ask({"KEYS", "work:lock:*"}).empty());
-      }
-      REQUIRE(host.told.unwritten.size() == 1);
-      const std::string& why = host.told.unwritten[0];
-      CAPTURE(why);
-      CHECK(why.find(lack.missing) != std::string::npos);
-      CHECK(why.find(lack.lost) != std::string::npos);
-      // A claim that is handed back doesn't end it; the next run does.
-      set_rights("+ping");
-      if (!scripts) {  // known for a connection
-        place.server.ask({"CLIENT", "KILL", "USER", "some"});
-        CHECK(turn_until(place.loop, [&] { return !host.session->client.connected(); }));
-        CHECK(turn_until(place.loop, [&] { return host.session->client.connected(); }));
-      }
-      host.source.hand_back(host.claim(1).claims.at(0));
+  for (const Lack& lack :
+       {Lack{"-lpush", "+lpush", "history"}, Lack{"-publish", "+publish", "told"},
+        Lack{"resetchannels", "&PREFIX:*", "told"}}) {
+    CAPTURE(lack.rule);
+    Place place;
+    const auto set_rights = [&](const std::string& rule) {
+      place.server.ask(
+          {"ACL", "SETUSER", "some", "reset", "on", "nopass", "~*", "&*", "+@all", rule});
+    };
+    set_rights("+ping");
+    Host host(place.loop, url_of_user(place.server, "some"), list_rule());
+    set_rights(lack.rule);
+    for (int i = 0; i < 3; ++i) {
+      const store::PassReply reply = host.claim(1);
+      REQUIRE(reply.claims.size() == 1);
+      host.settle(reply.claims[0]);
       CHECK(host.settled());
-      CHECK(host.told.unwritten.size() == 1);
-      host.settle(host.claim(1).claims.at(0));
-      CHECK(host.settled());
-      CHECK(host.told.unwritten.size() == 2);
-      CHECK(host.told.unwritten.back().empty());
+      CHECK(place.server.ask({"KEYS", "work:lock:*"}).empty());
     }
+    REQUIRE(host.told.unwritten.size() == 1);
+    const std::string& why = host.told.unwritten[0];
+    CAPTURE(why);
+    CHECK(why.find(lack.missing) != std::string::npos);
+    CHECK(why.find(lack.lost) != std::string::npos);
+    // A claim that is handed back doesn't end it; the next run does.
+    set_rights("+ping");
+    host.source.hand_back(host.claim(1).claims.at(0));
+    CHECK(host.settled());
+    CHECK(host.told.unwritten.size() == 1);
+    host.settle(host.claim(1).claims.at(0));
+    CHECK(host.settled());
+    CHECK(host.told.unwritten.size() == 2);
+    CHECK(host.told.unwritten.back().empty());
+  }
 }
 
 TEST_CASE("a history of a wrong type is told, too") {
-  for (const bool scripts : {true, false}) {
-    CAPTURE(scripts);
-    RedisServer server({.config = no_scripts});
-    server.ask({"RPUSH", "work:list", "a"});
-    server.ask({"SET", "work:runs", "mine"});
-    loop::Loop loop;
-    Host host(loop, url_for(server, scripts), list_rule());
-    meet_rights(host, scripts);
-    host.settle(host.claim(1).claims.at(0));
-    CHECK(host.settled());
-    REQUIRE(host.told.unwritten.size() == 1);
-    CHECK(host.told.unwritten[0].find("LTRIM: WRONGTYPE") != std::string::npos);
-    CHECK(host.told.unwritten[0].find("wrong type is renamed") != std::string::npos);
-  }
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a"});
+  server.ask({"SET", "work:runs", "mine"});
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  host.settle(host.claim(1).claims.at(0));
+  CHECK(host.settled());
+  REQUIRE(host.told.unwritten.size() == 1);
+  CHECK(host.told.unwritten[0].find("LTRIM: WRONGTYPE") != std::string::npos);
+  CHECK(host.told.unwritten[0].find("wrong type is renamed") != std::string::npos);
 }
 
 }  // namespace rights_test

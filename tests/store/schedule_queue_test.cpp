@@ -96,7 +96,7 @@ TEST_CASE("who may not take a place in the fleet takes no job") {
   loop::Loop loop;
   Rule rule = schedule_rule();
   rule.fleet_concurrency = 2;
-  ScheduleHost host(loop, url_for(server, false), rule);
+  ScheduleHost host(loop, url_of_plain(server), rule);
   server.ask({"RPUSH", "bike-work-A", "x:A"});
   CHECK(host.take(1).end == ClaimEnd::refused);
   CHECK(server.ask({"LRANGE", "bike-work-A", "0", "-1"}) == "x:A");
@@ -138,7 +138,7 @@ TEST_CASE("keys of a wrong type: one queue is told and others go on, others refu
 TEST_CASE("a right that is missing loses no job") {
   RedisServer server({.config = {"user plain on nopass ~* &* +@all -hset"}});
   loop::Loop loop;
-  ScheduleHost host(loop, url_for(server, false));
+  ScheduleHost host(loop, url_of_plain(server));
   server.ask({"RPUSH", "bike-work-A", "x:A"});
   CHECK(host.take(1).end == ClaimEnd::refused);
   CHECK(server.ask({"LRANGE", "bike-work-A", "0", "-1"}) == "x:A");
@@ -150,7 +150,7 @@ TEST_CASE("a right that is missing for a queue leaves what is due on the timelin
     CAPTURE(missing);
     RedisServer server({.config = {std::string("user plain on nopass ~* &* +@all ") + missing}});
     loop::Loop loop;
-    ScheduleHost host(loop, url_for(server, false));
+    ScheduleHost host(loop, url_of_plain(server));
     server.ask({"ZADD", "bike-timeline", "5", "x:A"});
     host.queue->dispatch();
     CHECK(turn_until(loop, [&] { return host.told.dispatches.size() == 1; }));

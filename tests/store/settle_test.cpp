@@ -6,99 +6,91 @@ using namespace w8y;
 using namespace w8y::test;
 
 TEST_CASE("what becomes of an item: free, resting, quarantined, with its failures counted") {
-  for (const bool scripts : {true, false}) {
-    CAPTURE(scripts);
-    RedisServer server({.config = no_scripts});
-    server.ask({"RPUSH", "work:list", "a", "b", "c"});
-    loop::Loop loop;
-    Host host(loop, url_for(server, scripts), list_rule());
-    if (!scripts) host.claim(1);
-    const store::PassReply reply = host.claim(3);
-    REQUIRE(reply.claims.size() == 3);
-    host.settle(reply.claims[0], store::RestFor{false, 30s}, store::FailureCount::reset);
-    host.settle(reply.claims[1], store::RestFor{true, 500ms}, store::FailureCount::increment,
-                Crashed{"exit 1"});
-    host.settle(reply.claims[2], store::Quarantine{}, store::FailureCount::increment,
-                Crashed{"exit 1"});
-    CHECK(host.settled());
-    CHECK(host.told.all_settled >= 1);
-    CHECK(server.ask({"GET", "work:lock:a"}) == "rest:cooldown");
-    CHECK(std::stoi(server.ask({"PTTL", "work:lock:a"})) > 25000);
-    CHECK(server.ask({"GET", "work:lock:b"}) == "rest:backoff");
-    CHECK(server.ask({"GET", "work:lock:c"}) == "quarantine:" + reply.claims[2].run);
-    CHECK(server.ask({"PTTL", "work:lock:c"}) == "-1");
-    CHECK(server.ask({"HGET", "work:failures", "b"}) == "1");
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a", "b", "c"});
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  const store::PassReply reply = host.claim(3);
+  REQUIRE(reply.claims.size() == 3);
+  host.settle(reply.claims[0], store::RestFor{false, 30s}, store::FailureCount::reset);
+  host.settle(reply.claims[1], store::RestFor{true, 500ms}, store::FailureCount::increment,
+              Crashed{"exit 1"});
+  host.settle(reply.claims[2], store::Quarantine{}, store::FailureCount::increment,
+              Crashed{"exit 1"});
+  CHECK(host.settled());
+  CHECK(host.told.all_settled >= 1);
+  CHECK(server.ask({"GET", "work:lock:a"}) == "rest:cooldown");
+  CHECK(std::stoi(server.ask({"PTTL", "work:lock:a"})) > 25000);
+  CHECK(server.ask({"GET", "work:lock:b"}) == "rest:backoff");
+  CHECK(server.ask({"GET", "work:lock:c"}) == "quarantine:" + reply.claims[2].run);
+  CHECK(server.ask({"PTTL", "work:lock:c"}) == "-1");
+  CHECK(server.ask({"HGET", "work:failures", "b"}) == "1");
 
-    store::PassReply again;
-    turn_until(loop, [&] {
-      again = host.claim(3);
-      return !again.claims.empty();
-    });
-    CHECK(items_of(again) == std::vector<Item>{"b"});
-    CHECK(again.claims[0].attempt == 2);
-    host.settle(again.claims[0], store::SetFree{}, store::FailureCount::reset);
-    CHECK(host.settled());
-    turn_until(loop, [&] { return server.ask({"HEXISTS", "work:failures", "b"}) == "0"; });
-    CHECK(server.ask({"HEXISTS", "work:failures", "b"}) == "0");
-  }
+  store::PassReply again;
+  turn_until(loop, [&] {
+    again = host.claim(3);
+    return !again.claims.empty();
+  });
+  CHECK(items_of(again) == std::vector<Item>{"b"});
+  CHECK(again.claims[0].attempt == 2);
+  host.settle(again.claims[0], store::SetFree{}, store::FailureCount::reset);
+  CHECK(host.settled());
+  turn_until(loop, [&] { return server.ask({"HEXISTS", "work:failures", "b"}) == "0"; });
+  CHECK(server.ask({"HEXISTS", "work:failures", "b"}) == "0");
 }
 
 TEST_CASE("history and news: fields, bound, and none where none are wanted") {
-  for (const bool scripts : {true, false}) {
-    CAPTURE(scripts);
-    RedisServer server({.config = no_scripts});
-    server.ask({"RPUSH", "work:list", "a"});
-    loop::Loop loop;
-    Rule rule = list_rule();
-    Host host(loop, url_for(server, scripts), rule);
-    if (!scripts) host.claim(1);
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a"});
+  loop::Loop loop;
+  Rule rule = list_rule();
+  Host host(loop, server.url(), rule);
 
-    redis::Subscriber ears(loop, [&] {
-      redis::ClientOptions options;
-      options.url = redis::parse_url(server.url());
-      return options;
-    }());
-    std::vector<std::string> heard;
-    const auto note = [&](std::string_view channel, std::string_view text) {
-      heard.push_back(std::string(channel) + " " + std::string(text));
-    };
-    const auto events = ears.subscribe("work:events", note);
-    const auto wake = ears.subscribe("work:wake", note);
-    CHECK(turn_until(loop, [&] { return ears.connected(); }));
+  redis::Subscriber ears(loop, [&] {
+    redis::ClientOptions options;
+    options.url = redis::parse_url(server.url());
+    return options;
+  }());
+  std::vector<std::string> heard;
+  const auto note = [&](std::string_view channel, std::string_view text) {
+    heard.push_back(std::string(channel) + " " + std::string(text));
+  };
+  const auto events = ears.subscribe("work:events", note);
+  const auto wake = ears.subscribe("work:wake", note);
+  CHECK(turn_until(loop, [&] { return ears.connected(); }));
 
-    const store::PassReply reply = host.claim(1);
-    host.source.announce(RunEvent{RunEvent::Kind::start, reply.claims[0].run, "a", {}, {}, 5});
-    host.settle(reply.claims[0], store::SetFree{}, store::FailureCount::increment,
-                Crashed{"exit status 1"});
-    CHECK(turn_until(loop, [&] { return heard.size() == 3; }));
-    CHECK(heard[0].starts_with(R"(work:events {"type":"start","list":"work","run":")"));
-    CHECK(heard[1].find(R"("outcome":"crashed")") != std::string::npos);
-    CHECK(heard[1].find(R"("result":{"data":1})") != std::string::npos);
-    CHECK(heard[2] == (scripts ? "work:wake free\nrun:here:77:" : "work:wake free"));
+  const store::PassReply reply = host.claim(1);
+  host.source.announce(RunEvent{RunEvent::Kind::start, reply.claims[0].run, "a", {}, {}, 5});
+  host.settle(reply.claims[0], store::SetFree{}, store::FailureCount::increment,
+              Crashed{"exit status 1"});
+  CHECK(turn_until(loop, [&] { return heard.size() == 3; }));
+  CHECK(heard[0].starts_with(R"(work:events {"type":"start","list":"work","run":")"));
+  CHECK(heard[1].find(R"("outcome":"crashed")") != std::string::npos);
+  CHECK(heard[1].find(R"("result":{"data":1})") != std::string::npos);
+  CHECK(heard[2] == "work:wake free\nrun:here:77:");
 
-    const std::string entry = server.ask({"LRANGE", "work:runs", "0", "-1"});
-    for (const std::string& field :
-         {"\"run\":\"" + reply.claims[0].run + '"', std::string(R"("item":"a")"),
-          std::string(R"("outcome":"crashed")"), std::string(R"("stderr":"tail")"),
-          std::string(R"("took_ms":1000)"), std::string(R"("time_ms":2000)"),
-          std::string(R"({"entered_ms":1)")})
-      CHECK_MESSAGE(entry.find(field) != std::string::npos, entry);
+  const std::string entry = server.ask({"LRANGE", "work:runs", "0", "-1"});
+  for (const std::string& field :
+       {"\"run\":\"" + reply.claims[0].run + '"', std::string(R"("item":"a")"),
+        std::string(R"("outcome":"crashed")"), std::string(R"("stderr":"tail")"),
+        std::string(R"("took_ms":1000)"), std::string(R"("time_ms":2000)"),
+        std::string(R"({"entered_ms":1)")})
+    CHECK_MESSAGE(entry.find(field) != std::string::npos, entry);
 
-    rule.history = 100;
-    host.use(rule);
-    for (int i = 0; i < 500; ++i) {
-      host.settle(host.claim(1).claims.at(0));
-      host.settled();
-    }
-    CHECK(server.ask({"LLEN", "work:runs"}) == "100");
-    server.ask({"DEL", "work:runs", "work:fence", "work:failures"});
-    rule.keeps_records = false;
-    host.use(rule);
-    host.settle(host.claim(1).claims.at(0), store::RestFor{false, 1s},
-                store::FailureCount::increment);
+  rule.history = 100;
+  host.use(rule);
+  for (int i = 0; i < 500; ++i) {
+    host.settle(host.claim(1).claims.at(0));
     host.settled();
-    CHECK(server.ask({"EXISTS", "work:runs", "work:failures"}) == "0");
   }
+  CHECK(server.ask({"LLEN", "work:runs"}) == "100");
+  server.ask({"DEL", "work:runs", "work:fence", "work:failures"});
+  rule.keeps_records = false;
+  host.use(rule);
+  host.settle(host.claim(1).claims.at(0), store::RestFor{false, 1s},
+              store::FailureCount::increment);
+  host.settled();
+  CHECK(server.ask({"EXISTS", "work:runs", "work:failures"}) == "0");
 }
 
 TEST_CASE("what a run that succeeded wrote is kept where that is wanted") {
@@ -119,25 +111,21 @@ TEST_CASE("what a run that succeeded wrote is kept where that is wanted") {
 }
 
 TEST_CASE("a lock that is another's is never touched") {
-  for (const bool scripts : {true, false}) {
-    CAPTURE(scripts);
-    RedisServer server({.config = no_scripts});
-    server.ask({"RPUSH", "work:list", "a", "b"});
-    loop::Loop loop;
-    Host host(loop, url_for(server, scripts), list_rule());
-    if (!scripts) host.claim(1);
-    const store::PassReply reply = host.claim(2);
-    server.ask({"SET", "work:lock:a", "run:other:1:x", "PX", "60000"});
-    server.ask({"SET", "work:lock:b", "quarantine:manual"});
-    host.settle(reply.claims[0], store::RestFor{true, 1s}, store::FailureCount::increment,
-                Crashed{"x"});
-    host.source.hand_back(reply.claims[1]);
-    CHECK(host.settled());
-    CHECK(server.ask({"GET", "work:lock:a"}) == "run:other:1:x");
-    CHECK(std::stoi(server.ask({"PTTL", "work:lock:a"})) > 50000);
-    CHECK(server.ask({"GET", "work:lock:b"}) == "quarantine:manual");
-    CHECK(server.ask({"HEXISTS", "work:failures", "a"}) == "0");
-  }
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a", "b"});
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  const store::PassReply reply = host.claim(2);
+  server.ask({"SET", "work:lock:a", "run:other:1:x", "PX", "60000"});
+  server.ask({"SET", "work:lock:b", "quarantine:manual"});
+  host.settle(reply.claims[0], store::RestFor{true, 1s}, store::FailureCount::increment,
+              Crashed{"x"});
+  host.source.hand_back(reply.claims[1]);
+  CHECK(host.settled());
+  CHECK(server.ask({"GET", "work:lock:a"}) == "run:other:1:x");
+  CHECK(std::stoi(server.ask({"PTTL", "work:lock:a"})) > 50000);
+  CHECK(server.ask({"GET", "work:lock:b"}) == "quarantine:manual");
+  CHECK(server.ask({"HEXISTS", "work:failures", "a"}) == "0");
 }
 
 TEST_CASE("the record of a run whose lock is gone waits for a server that takes writes") {
@@ -159,21 +147,17 @@ TEST_CASE("the record of a run whose lock is gone waits for a server that takes 
 }
 
 TEST_CASE("an item that was taken off the list while it ran is not quarantined for ever") {
-  for (const bool scripts : {true, false}) {
-    CAPTURE(scripts);
-    RedisServer server({.config = no_scripts});
-    server.ask({"RPUSH", "work:list", "a"});
-    server.ask({"HSET", "work:failures", "a", "2"});
-    loop::Loop loop;
-    Host host(loop, url_for(server, scripts), list_rule());
-    if (!scripts) host.claim(1);
-    const store::PassReply reply = host.claim(1);
-    server.ask({"DEL", "work:list"});
-    host.settle(reply.claims.at(0), store::Quarantine{}, store::FailureCount::increment,
-                Crashed{"x"});
-    CHECK(host.settled());
-    CHECK(server.ask({"EXISTS", "work:lock:a", "work:failures"}) == "0");
-  }
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a"});
+  server.ask({"HSET", "work:failures", "a", "2"});
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  const store::PassReply reply = host.claim(1);
+  server.ask({"DEL", "work:list"});
+  host.settle(reply.claims.at(0), store::Quarantine{}, store::FailureCount::increment,
+              Crashed{"x"});
+  CHECK(host.settled());
+  CHECK(server.ask({"EXISTS", "work:lock:a", "work:failures"}) == "0");
 }
 
 TEST_CASE("a claim that is handed back leaves nothing but the fence") {

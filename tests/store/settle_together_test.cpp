@@ -22,39 +22,34 @@ void fill(const RedisServer& server, int items) {
 }  // namespace
 
 TEST_CASE("what ends while more is held is settled together, each on its own merits") {
-  for (const bool scripts : {true, false}) {
-    CAPTURE(scripts);
-    RedisServer server({.config = no_scripts});
-    for (const char* item : {"a", "b", "c", "d", "e", "f"})
-      server.ask({"RPUSH", "work:list", item});
-    server.ask({"HSET", "work:failures", "c", "2", "d", "2"});
-    loop::Loop loop;
-    Host host(loop, url_for(server, scripts), list_rule());
-    if (!scripts) host.claim(1);
-    const store::PassReply reply = host.claim(5);
-    REQUIRE(reply.claims.size() == 5);
-    server.ask({"DEL", "work:lock:a"});
-    server.ask({"SET", "work:lock:b", "run:other:1:x"});
-    const auto before = scripts_run(server);
-    host.settle(reply.claims[0], store::RestFor{true, 30s}, store::FailureCount::increment,
-                Crashed{"x"});
-    host.settle(reply.claims[1], store::SetFree{}, store::FailureCount::increment, Crashed{"x"});
-    host.settle(reply.claims[2], store::RestFor{false, 30s}, store::FailureCount::reset);
-    host.settle(reply.claims[3], store::SetFree{}, store::FailureCount::reset);
-    CHECK(host.settled());
-    if (scripts) CHECK(scripts_run(server) - before == 1);
-    CHECK(server.ask({"EXISTS", "work:lock:a"}) == "0");
-    CHECK(server.ask({"GET", "work:lock:b"}) == "run:other:1:x");
-    CHECK(server.ask({"GET", "work:lock:c"}) == "rest:cooldown");
-    CHECK(std::stoi(server.ask({"PTTL", "work:lock:c"})) > 25000);
-    CHECK(server.ask({"EXISTS", "work:lock:d"}) == "0");
-    CHECK(server.ask({"EXISTS", "work:lock:e"}) == "1");
-    CHECK(server.ask({"EXISTS", "work:failures"}) == "0");
-    CHECK(server.ask({"LLEN", "work:runs"}) == "4");
-    const std::string entries = server.ask({"LRANGE", "work:runs", "0", "-1"});
-    for (std::size_t i = 0; i < 4; ++i)
-      CHECK(entries.find("\"run\":\"" + reply.claims[i].run) != std::string::npos);
-  }
+  RedisServer server;
+  for (const char* item : {"a", "b", "c", "d", "e", "f"}) server.ask({"RPUSH", "work:list", item});
+  server.ask({"HSET", "work:failures", "c", "2", "d", "2"});
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  const store::PassReply reply = host.claim(5);
+  REQUIRE(reply.claims.size() == 5);
+  server.ask({"DEL", "work:lock:a"});
+  server.ask({"SET", "work:lock:b", "run:other:1:x"});
+  const auto before = scripts_run(server);
+  host.settle(reply.claims[0], store::RestFor{true, 30s}, store::FailureCount::increment,
+              Crashed{"x"});
+  host.settle(reply.claims[1], store::SetFree{}, store::FailureCount::increment, Crashed{"x"});
+  host.settle(reply.claims[2], store::RestFor{false, 30s}, store::FailureCount::reset);
+  host.settle(reply.claims[3], store::SetFree{}, store::FailureCount::reset);
+  CHECK(host.settled());
+  CHECK(scripts_run(server) - before == 1);
+  CHECK(server.ask({"EXISTS", "work:lock:a"}) == "0");
+  CHECK(server.ask({"GET", "work:lock:b"}) == "run:other:1:x");
+  CHECK(server.ask({"GET", "work:lock:c"}) == "rest:cooldown");
+  CHECK(std::stoi(server.ask({"PTTL", "work:lock:c"})) > 25000);
+  CHECK(server.ask({"EXISTS", "work:lock:d"}) == "0");
+  CHECK(server.ask({"EXISTS", "work:lock:e"}) == "1");
+  CHECK(server.ask({"EXISTS", "work:failures"}) == "0");
+  CHECK(server.ask({"LLEN", "work:runs"}) == "4");
+  const std::string entries = server.ask({"LRANGE", "work:runs", "0", "-1"});
+  for (std::size_t i = 0; i < 4; ++i)
+    CHECK(entries.find("\"run\":\"" + reply.claims[i].run) != std::string::npos);
 }
 
 TEST_CASE("ends of several kinds in one call: each has its own entry") {

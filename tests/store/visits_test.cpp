@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "host.hpp"
-#include "store/circular/lock_store.hpp"
+#include "store/circular/script_locks.hpp"
 
 using namespace w8y;
 using namespace w8y::test;
@@ -19,7 +19,7 @@ std::vector<store::Measured> measured(Host& host, const std::vector<std::string>
     call.lists.emplace_back(prefix.empty() ? "" : prefix + ":");
   std::vector<store::Measured> lists;
   bool answered = false;
-  host.session->circular.locks->measure(
+  host.session->circular.locks.measure(
       call, [&](const store::MeasureResult* result, const store::StoreError&) {
         answered = true;
         if (result != nullptr) lists = result->lists;
@@ -42,90 +42,75 @@ void fill(const RedisServer& server, const std::string& list, int items) {
 }  // namespace
 
 TEST_CASE("items by what they are doing") {
-  for (const bool scripts : {true, false}) {
-    CAPTURE(scripts);
-    RedisServer server({.config = no_scripts});
-    loop::Loop loop;
-    Host host(loop, url_for(server, scripts), list_rule());
-    meet_rights(host, scripts);
-    CHECK(measured(host).length == 0);
-    fill(server, "work:list", 10);
-    server.ask({"SET", "work:lock:item-1", "run:h:1:r", "PX", "60000"});
-    server.ask({"SET", "work:lock:item-2", "anybody's"});
-    server.ask({"SET", "work:lock:item-3", "rest:backoff", "PX", "60000"});
-    server.ask({"SET", "work:lock:item-4", "quarantine:manual"});
-    server.ask({"HSET", "work:quarantined", "item-4", "{}"});
-    store::Measured found = measured(host);
-    // Without scripts, by what is noted: some more each time, taken at random.
-    const auto all_noted = [&] { return found.running == 2 && found.resting == 1; };
-    for (int i = 0; i < 1000 && !scripts && !all_noted(); ++i) found = measured(host);
-    CHECK(found.length == 10);
-    CHECK(found.quarantined == 1);
-    CHECK(found.running == 2);
-    CHECK(found.resting == 1);
-    CHECK(found.free == 6);
-    CHECK(found.estimated == !scripts);
-    CHECK_FALSE(found.lap);
-    CHECK(server.ask({"PTTL", "work:visits"}) != "-1");
-  }
+  RedisServer server;
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  CHECK(measured(host).length == 0);
+  fill(server, "work:list", 10);
+  server.ask({"SET", "work:lock:item-1", "run:h:1:r", "PX", "60000"});
+  server.ask({"SET", "work:lock:item-2", "anybody's"});
+  server.ask({"SET", "work:lock:item-3", "rest:backoff", "PX", "60000"});
+  server.ask({"SET", "work:lock:item-4", "quarantine:manual"});
+  server.ask({"HSET", "work:quarantined", "item-4", "{}"});
+  const store::Measured found = measured(host);
+  CHECK(found.length == 10);
+  CHECK(found.quarantined == 1);
+  CHECK(found.running == 2);
+  CHECK(found.resting == 1);
+  CHECK(found.free == 6);
+  CHECK_FALSE(found.estimated);
+  CHECK_FALSE(found.lap);
+  CHECK(server.ask({"PTTL", "work:visits"}) != "-1");
 }
 
 TEST_CASE("a lap is the median time between two visits of an item") {
-  for (const bool scripts : {true, false}) {
-    CAPTURE(scripts);
-    RedisServer server({.config = no_scripts});
-    loop::Loop loop;
-    Host host(loop, url_for(server, scripts), list_rule());
-    meet_rights(host, scripts);
-    fill(server, "work:list", 3);
-    measured(host);
-    const auto claim_all = [&] {
-      for (const Claim& claim : host.claim(3).claims) host.settle(claim);
-      CHECK(host.settled());
-    };
-    claim_all();
-    CHECK_FALSE(measured(host).lap);
-    turn_for(loop, 30ms);
-    claim_all();
-    const store::Measured found = measured(host);
-    REQUIRE(found.lap);
-    CHECK(*found.lap >= 30ms);
-    REQUIRE(found.oldest);
-    CHECK(*found.oldest < *found.lap + 10s);
-  }
+  RedisServer server;
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  fill(server, "work:list", 3);
+  measured(host);
+  const auto claim_all = [&] {
+    for (const Claim& claim : host.claim(3).claims) host.settle(claim);
+    CHECK(host.settled());
+  };
+  claim_all();
+  CHECK_FALSE(measured(host).lap);
+  turn_for(loop, 30ms);
+  claim_all();
+  const store::Measured found = measured(host);
+  REQUIRE(found.lap);
+  CHECK(*found.lap >= 30ms);
+  REQUIRE(found.oldest);
+  CHECK(*found.oldest < *found.lap + 10s);
 }
 
 TEST_CASE("who waits longest is told, unless it runs, rests or was taken off the list") {
-  for (const bool scripts : {true, false}) {
-    CAPTURE(scripts);
-    RedisServer server({.config = no_scripts});
-    loop::Loop loop;
-    Host host(loop, url_for(server, scripts), list_rule());
-    meet_rights(host, scripts);
-    fill(server, "work:list", 4);
-    const auto note = [&](const std::string& item, const std::string& text) {
-      server.ask({"HSET", "work:visits", item, text});
-    };
-    note("item-1", "1000000000000 5000 0");  // 2001: a long time ago
-    note("item-2", "1000000000000 7000 0");
-    note("item-3", "1000000000000 9000 0");
-    note("gone", "1 100000 0");
-    note("item-4", "no note of ours");
-    server.ask({"SET", "work:lock:item-1", "run:h:1:r", "PX", "60000"});
-    server.ask({"SET", "work:lock:item-2", "rest:cooldown", "PX", "60000"});
-    store::Measured found = measured(host);
-    REQUIRE(found.oldest);
-    CHECK(*found.oldest > 24h);
-    found = measured(host);
-    CHECK(found.lap == WallTime(7000));
-    CHECK(server.ask({"HEXISTS", "work:visits", "gone"}) == "0");
-    // It has waited since its rest was over, not since it was claimed.
-    server.ask({"DEL", "work:lock:item-2"});
-    server.ask({"LREM", "work:list", "0", "item-3"});
-    found = measured(host);
-    REQUIRE(found.oldest);
-    CHECK(*found.oldest < 1h);
-  }
+  RedisServer server;
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  fill(server, "work:list", 4);
+  const auto note = [&](const std::string& item, const std::string& text) {
+    server.ask({"HSET", "work:visits", item, text});
+  };
+  note("item-1", "1000000000000 5000 0");  // 2001: a long time ago
+  note("item-2", "1000000000000 7000 0");
+  note("item-3", "1000000000000 9000 0");
+  note("gone", "1 100000 0");
+  note("item-4", "no note of ours");
+  server.ask({"SET", "work:lock:item-1", "run:h:1:r", "PX", "60000"});
+  server.ask({"SET", "work:lock:item-2", "rest:cooldown", "PX", "60000"});
+  store::Measured found = measured(host);
+  REQUIRE(found.oldest);
+  CHECK(*found.oldest > 24h);
+  found = measured(host);
+  CHECK(found.lap == WallTime(7000));
+  CHECK(server.ask({"HEXISTS", "work:visits", "gone"}) == "0");
+  // It has waited since its rest was over, not since it was claimed.
+  server.ask({"DEL", "work:lock:item-2"});
+  server.ask({"LREM", "work:list", "0", "item-3"});
+  found = measured(host);
+  REQUIRE(found.oldest);
+  CHECK(*found.oldest < 1h);
 }
 
 TEST_CASE("a long list costs what a short one does, and its figures are estimates") {

@@ -47,9 +47,8 @@ struct FakeRedis {
   std::size_t claims_out = 0;       ///< not answered yet
   std::size_t most_claims_out = 0;  ///< at any time
   std::size_t looks = 0;
-  std::size_t ends = 1000;           ///< items that a look at the ends of a list sees
-  std::size_t pass_calls = 1;        ///< of a look at the whole of it
-  std::size_t commands_of_call = 1;  ///< more where there are no scripts
+  std::size_t ends = 1000;     ///< items that a look at the ends of a list sees
+  std::size_t pass_calls = 1;  ///< of a look at the whole of it
   double look_cost = 1;
   bool hears = false;
   store::Line line = store::Line::none;  ///< where who finds nothing waits
@@ -110,7 +109,6 @@ class FakeList : public store::CircularList {
         reply.others_in_line = redis_.others_in_line;
       }
     }
-    reply.commands = reply.calls * redis_.commands_of_call;
     answer_.set(clock_.now() + redis_.claim_takes, [this, reply]() mutable {
       --redis_.claims_out;
       handler.on_claimed(std::move(reply));

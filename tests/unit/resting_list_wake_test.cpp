@@ -133,39 +133,6 @@ TEST_CASE(
   CHECK(bench.redis.claims - before < 15);
 }
 
-TEST_CASE("where a claim is many commands, a flood of messages costs no more than the budget") {
-  RestingPoller bench(rule_for("work"), 30);
-  bench.lock(0, 30);
-  bench.redis.commands_of_call = 60;
-  bench.begin();
-  bench.run_for(1s);
-  const std::size_t before = bench.redis.claims;
-  for (int i = 0; i < 10'000; ++i) {
-    bench.sources.back()->handler.on_wake();
-    bench.run_for(1ms);
-  }
-  CHECK(bench.redis.claims - before >= 5);
-  // A second was saved up, and the last claim is paid when it is known what it cost.
-  CHECK((bench.redis.claims - before) * 60 <= 11 * 100 + 60);
-  bench.unlock(1);
-  bench.sources.back()->handler.on_wake();
-  bench.run_for(1300ms);
-  CHECK(bench.poller->runs().size() == 1);
-}
-
-TEST_CASE("a wake that has to wait hides nothing that becomes free before it") {
-  RestingPoller bench(rule_for("work", 1), 1);
-  bench.lock(0, 1, 2s);
-  bench.redis.commands_of_call = 3000;  // it owes, and the next wake is followed in half a minute
-  bench.begin();
-  bench.run_for(100ms);
-  bench.sources.back()->handler.on_wake();
-  bench.run_for(100ms);
-  bench.sources.back()->handler.on_wake();
-  bench.run_for(2500ms);
-  CHECK(bench.poller->runs().size() == 1);
-}
-
 TEST_CASE("what wakes many lists is paid by the idle budget") {
   ManyLists world;
   world.begin(500, true);

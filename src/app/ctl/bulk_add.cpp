@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "store/lock_value.hpp"
-#include "store/rights.hpp"
 #include "store/scripts.hpp"
 
 namespace w8y::app::ctl {
@@ -20,8 +19,6 @@ constexpr std::size_t bytes_of_batch = std::size_t{4} << 20;
 constexpr std::int64_t page = 100'000;
 constexpr std::size_t bytes_of_page = std::size_t{32} << 20;
 constexpr const char* any_bytes = "1e15";
-/// How much shorter the next try is after one whose answer was too large to be read.
-constexpr std::int64_t shorter = 16;
 
 redis::ReplyCopy good(redis::ReplyCopy&& value) {
   if (value.is_error()) throw redis::RedisError(value.text, redis::error_code(value.text));
@@ -45,14 +42,8 @@ void BulkAdd::read_list() {
   const auto length = static_cast<std::size_t>(client_.call({"LLEN", keys_.list}).number);
   if (length == 0) return;
   known_.reserve(length);
-  try {
-    if (read_at_once(length)) return;
-    // More than one answer holds. Others may turn the list between two pages.
-    read_pages();
-  } catch (const redis::RedisError& error) {
-    if (!store::forbids_scripts(error.code(), error.what())) throw;
-    read_pages_plainly();
-  }
+  // More than one answer holds: others may turn the list between two pages.
+  if (!read_at_once(length)) read_pages();
 }
 
 /// All pages in one step: others turn the list meanwhile, and an item would be missed between two.
@@ -96,25 +87,6 @@ void BulkAdd::read_pages() {
     if (told.elements.size() < 2 || told.elements[0].number == 0) return;
     first += told.elements[0].number;
     know(std::move(told.elements[1]));
-  }
-}
-
-/// Without scripts. What is too much for one answer is read in smaller parts.
-void BulkAdd::read_pages_plainly() {
-  std::int64_t count = page;
-  for (std::int64_t first = 0;;) {
-    const std::string from = std::to_string(first);
-    const std::string to = std::to_string(first + count - 1);
-    try {
-      redis::ReplyCopy items = client_.call({"LRANGE", keys_.list, from, to});
-      if (items.elements.empty()) return;
-      first += static_cast<std::int64_t>(items.elements.size());
-      know(std::move(items));
-    } catch (const redis::RedisError& error) {
-      if (error.code() != redis::ErrorCode::none || !client_.reconnect()) throw;
-      if (count == 1) ++first;  // longer than anything that can be added
-      count = std::max<std::int64_t>(1, count / shorter);
-    }
   }
 }
 

@@ -34,7 +34,6 @@ class BulkAdd {
   void read_list();
   bool read_at_once(std::size_t length);
   void read_pages();
-  void read_pages_plainly();
   void know(redis::ReplyCopy&& items);
   void forget_past();
   void push();

@@ -9,7 +9,6 @@
 #include "core/number.hpp"
 #include "store/circular/quarantine_note.hpp"
 #include "store/lock_value.hpp"
-#include "store/rights.hpp"
 #include "store/scripts.hpp"
 
 namespace w8y::app::look {
@@ -20,8 +19,6 @@ namespace {
 constexpr std::int64_t longest_page = 100'000;
 /// The same where only the first few are wanted.
 constexpr std::int64_t short_page = 4096;
-/// How much shorter the next try is after one whose answer was too large to be read.
-constexpr std::int64_t shorter = 16;
 /// Locks that are looked at in one step, and steps in one write.
 constexpr std::size_t batch = 256;
 constexpr std::size_t batches = 16;
@@ -63,7 +60,7 @@ class Pages {
   /// Adds the next items to `items`, each once; false: there are no more.
   bool next(std::vector<ItemState>& items) {
     if (at_end_) return false;
-    Page page = scripts_ ? ask_script() : ask();
+    Page page = ask();
     const auto begin = static_cast<std::size_t>(first_);
     first_ += static_cast<std::int64_t>(page.items.size());
     at_end_ = page.last;
@@ -79,27 +76,20 @@ class Pages {
     }
     return true;
   }
-  [[nodiscard]] bool scripts() const { return scripts_; }
   [[nodiscard]] std::size_t end() const { return static_cast<std::size_t>(first_); }
   [[nodiscard]] bool at_end() const { return at_end_; }
 
  private:
   /// Long items are cut where they are read, and the page ends where they come to much.
-  Page ask_script() {
+  Page ask() {
     constexpr std::size_t most_bytes = std::size_t{32} << 20;
     const std::string first = std::to_string(first_);
     const std::string count = std::to_string(page_);
     const std::string bytes = std::to_string(most_bytes);
     const std::string shown = std::to_string(item_shown);
-    redis::ReplyCopy reply;
-    try {
-      reply = client_.run(store::scripts::items, {keys_.list, keys_.failures, keys_.quarantined},
-                          {first, count, bytes, shown, most_of_value, keys_.lock_prefix});
-    } catch (const redis::RedisError& error) {
-      if (!store::forbids_scripts(error.code(), error.what())) throw;
-      scripts_ = false;
-      return ask();
-    }
+    const redis::ReplyCopy reply =
+        client_.run(store::scripts::items, {keys_.list, keys_.failures, keys_.quarantined},
+                    {first, count, bytes, shown, most_of_value, keys_.lock_prefix});
     Page page;
     if (reply.elements.size() < 2) return page;
     for (auto& element : reply.elements[1].elements) {
@@ -124,33 +114,11 @@ class Pages {
     return page;
   }
 
-  Page ask() {
-    while (true) {
-      const std::string first = std::to_string(first_);
-      const std::string last = std::to_string(first_ + page_ - 1);
-      try {
-        Page page;
-        for (auto& element : client_.call({"LRANGE", keys_.list, first, last}).elements) {
-          ItemState& item = page.items.emplace_back();
-          item.length = element.text.size();
-          page.keys.push_back(element.text);
-          item.item = std::move(element.text);
-        }
-        page.last = static_cast<std::int64_t>(page.items.size()) < page_;
-        return page;
-      } catch (const redis::RedisError& error) {
-        if (error.code() != redis::ErrorCode::none || page_ == 1 || !client_.reconnect()) throw;
-        page_ = std::max<std::int64_t>(1, page_ / shorter);
-      }
-    }
-  }
-
   redis::SyncClient& client_;
   const store::CircularKeys& keys_;
   std::int64_t page_;
   std::int64_t first_;
   bool at_end_ = false;
-  bool scripts_ = true;
   std::unordered_map<std::string, std::size_t> known_;  ///< where each stands in `items`
 };
 
@@ -164,81 +132,6 @@ void read_note(ItemState& item, const std::string& text) {
   item.run = note.run;
   item.why = note.why;
   if (note.time.count() > 0) item.since = note.time;
-}
-
-/// The commands that look at a batch of items in one step, and the texts that they point to.
-class Look {
- public:
-  Look(const store::CircularKeys& keys, std::vector<ItemState>& items, std::size_t first)
-      : items_(items), first_(first), end_(first) {
-    std::size_t bytes = 0;
-    while (end_ < items.size() && end_ - first < batch && bytes < batch_bytes)
-      bytes += items[end_++].item.size();
-    bytes_ = bytes;
-    locks_.reserve(end_ - first_);
-    for (std::size_t i = first_; i < end_; ++i) locks_.push_back(keys.lock(items[i].item));
-    commands_.push_back({"MULTI"});
-    for (const auto& lock : locks_) commands_.push_back({"GETRANGE", lock, "0", most_of_value});
-    for (const auto& lock : locks_) commands_.push_back({"PTTL", lock});
-    redis::Command& failures = commands_.emplace_back(redis::Command{"HMGET", keys.failures});
-    for (std::size_t i = first_; i < end_; ++i) failures.emplace_back(items[i].item);
-    redis::Command notes = failures;
-    notes[1] = keys.quarantined;
-    commands_.push_back(std::move(notes));
-    commands_.push_back({"EXEC"});
-  }
-
-  [[nodiscard]] const std::vector<redis::Command>& commands() const { return commands_; }
-  [[nodiscard]] std::size_t end() const { return end_; }
-  [[nodiscard]] std::size_t bytes() const { return bytes_; }
-  void take(const redis::ReplyCopy& executed) const {
-    const std::size_t count = end_ - first_;
-    if (executed.is_error()) throw redis::RedisError(executed.text);
-    if (executed.elements.size() != 2 * count + 2) return;
-    const auto& values = executed.elements;
-    const auto& failures = executed.elements[2 * count].elements;
-    const auto& notes = executed.elements[2 * count + 1].elements;
-    for (std::size_t i = 0; i < count; ++i) {
-      ItemState& item = items_[first_ + i];
-      if (i < failures.size()) item.failures = failures[i].number;
-      const std::int64_t left = executed.elements[count + i].number;
-      item.left = read_ms(left);
-      if (left != -2) {  // there is a lock
-        if (!values[i].is_error()) item.lock = values[i].text;
-        read_lock(item);
-      }
-      if (i < notes.size() && !notes[i].is_nil()) read_note(item, notes[i].text);
-    }
-  }
-
- private:
-  std::vector<ItemState>& items_;
-  std::size_t first_;
-  std::size_t end_;
-  std::size_t bytes_ = 0;
-  std::vector<std::string> locks_;
-  std::vector<redis::Command> commands_;
-};
-
-/// Without scripts, a long item comes as a whole.
-void look_at_plainly(redis::SyncClient& client, const store::CircularKeys& keys,
-                     std::vector<ItemState>& items) {
-  for (std::size_t first = 0; first < items.size();) {
-    std::vector<Look> looks;
-    std::vector<redis::Command> commands;
-    for (std::size_t bytes = 0;
-         looks.size() < batches && first < items.size() && bytes < batch_bytes;
-         first = looks.back().end(), bytes += looks.back().bytes())
-      looks.emplace_back(keys, items, first);
-    for (const auto& look : looks)
-      commands.insert(commands.end(), look.commands().begin(), look.commands().end());
-    const std::vector<redis::ReplyCopy> replies = client.pipeline(commands);
-    std::size_t at = 0;
-    for (const auto& look : looks) {
-      at += look.commands().size();
-      if (at <= replies.size()) look.take(replies[at - 1]);
-    }
-  }
 }
 
 /// Asks for what is not known yet. Of long items it came with the items themselves.
@@ -319,7 +212,7 @@ Items read_items(redis::SyncClient& client, const store::CircularKeys& keys,
   found.length = static_cast<std::size_t>(client.call({"LLEN", keys.list}).number);
   Pages pages(client, keys, most == 0 ? longest_page : short_page);
   const auto choose = [&](std::vector<ItemState>& items) {
-    pages.scripts() ? look_at(client, keys, items) : look_at_plainly(client, keys, items);
+    look_at(client, keys, items);
     for (const auto& item : items) ++found.states[item.state];
     std::erase_if(items, [&](const auto& item) { return !state.empty() && state != item.state; });
   };
@@ -348,7 +241,7 @@ std::vector<ItemState> read_part(redis::SyncClient& client, const store::Circula
   while (items.size() < count && pages.next(items)) {
   }
   if (items.size() > count) items.resize(count);
-  pages.scripts() ? look_at(client, keys, items) : look_at_plainly(client, keys, items);
+  look_at(client, keys, items);
   return items;
 }
 
@@ -367,7 +260,7 @@ ItemPart read_item_part(redis::SyncClient& client, const store::CircularKeys& ke
     part.items.erase(part.items.begin());
   }
   std::erase_if(part.items, [&](const ItemState& item) { return !wanted(item); });
-  pages.scripts() ? look_at(client, keys, part.items) : look_at_plainly(client, keys, part.items);
+  look_at(client, keys, part.items);
   part.end = pages.end();
   part.last = pages.at_end();
   return part;
@@ -382,12 +275,7 @@ std::optional<ItemState> read_item(redis::SyncClient& client, const store::Circu
   items[0].length = item.size();
   items[0].copies = places.elements.size();
   items[0].place = static_cast<std::size_t>(places.elements.front().number);
-  try {
-    look_at(client, keys, items);
-  } catch (const redis::RedisError& error) {
-    if (!store::forbids_scripts(error.code(), error.what())) throw;
-    look_at_plainly(client, keys, items);
-  }
+  look_at(client, keys, items);
   return items[0];
 }
 

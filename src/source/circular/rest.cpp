@@ -20,9 +20,9 @@ void CircularSource::end_rest() {
   list_->may_stop_listening();
 }
 
-void CircularSource::rest(const store::PassReply& reply, double paid) {
+void CircularSource::rest(const store::PassReply& reply) {
   resting_ = true;
-  pay_for(reply, paid);
+  pay_for(reply);
   const Instant now = clock_.now();
   // Where others wait too, an item that we have left to rest is ours to announce.
   if (line_ == store::Line::none || (free_at_ && *free_at_ <= now)) free_at_.reset();
@@ -49,16 +49,10 @@ unsigned CircularSource::patience() const {
 
 /// One that has found something, or follows an end of our own and so was not paid, was no idle
 /// poll: it owes only for what is much for a run.
-void CircularSource::pay_for(const store::PassReply& reply, double paid) {
+void CircularSource::pay_for(const store::PassReply& reply) {
   const auto calls = static_cast<double>(reply.calls);
-  const double more = static_cast<double>(reply.commands) - calls;  // where there are no scripts
   const bool found = !reply.claims.empty();
   if (const double owed = calls - (found ? short_pass : 1); owed > 0) owe(owed);
-  if (!found && paid > 0) {
-    charge_pass(more);
-  } else if (more > short_plain_pass) {
-    owe(more - short_plain_pass);
-  }
 }
 
 /// A run of our own has left its item to rest.
@@ -123,11 +117,8 @@ void CircularSource::on_turn() {
   }
 }
 
-/// Where there are no scripts, a claim is many commands, and the budget is kept to by fewer of
-/// them.
 Duration CircularSource::wake_pause() const {
-  return std::max(first_wake_pause * (1 << (fruitless_ - 1)),
-                  time_for(static_cast<double>(last_more_)));
+  return first_wake_pause * (1 << (fruitless_ - 1));
 }
 
 /// Within a time if others are woken too. At once if it can be (true: a claim is worth it now), and

@@ -47,7 +47,6 @@ void CircularSource::on_claimed(store::PassReply&& reply) {
   const bool turn = std::exchange(turn_, false);
   const double paid = std::exchange(paid_, 0);
   line_ = reply.line;
-  last_more_ = static_cast<std::uint32_t>(reply.commands - reply.calls);
   claimed_at_ = clock_.now();
   others_in_line_ = static_cast<std::uint32_t>(reply.others_in_line);
   note_wake(!reply.claims.empty());
@@ -56,7 +55,7 @@ void CircularSource::on_claimed(store::PassReply&& reply) {
   if (still_wanted_) {
     note_pass(reply, woken);
     if (!reply.claims.empty()) charge(-paid);  // that was no idle poll
-    if (reply.end != ClaimEnd::more) rest(reply, paid);
+    if (reply.end != ClaimEnd::more) rest(reply);
   }
   // Before the reply is told: what woke it meanwhile makes its "nothing" old.
   const bool again = resting_ && (woken || turn) && begin_wake(turn ? Duration{0} : wake_spread);
@@ -115,15 +114,13 @@ void CircularSource::hand_back(const Claim& claim) {
 /// has paid for that.
 void CircularSource::note_pass(const store::PassReply& reply, bool woken) {
   const bool satisfied = reply.end == ClaimEnd::more;
-  if (satisfied && !scarce_ && is_long(reply.calls, reply.commands)) {
+  if (satisfied && !scarce_ && is_long(reply.calls)) {
     scarce_ = true;
     pass_calls_ = static_cast<std::uint32_t>(reply.calls);
-    pass_commands_ = static_cast<std::uint32_t>(reply.commands);
     whole_at_.reset();
   } else if (!satisfied && reply.whole) {
     scarce_ = reply.end == ClaimEnd::nothing_free;
     pass_calls_ = static_cast<std::uint32_t>(reply.calls);
-    pass_commands_ = static_cast<std::uint32_t>(reply.commands);
     // What it was woken for meanwhile may stand where the pass had been already.
     owes_whole_ = woken;
     whole_at_.reset();
@@ -131,7 +128,7 @@ void CircularSource::note_pass(const store::PassReply& reply, bool woken) {
     whole_at_.reset();
   }
   if (scarce_ && (satisfied || owes_whole_) && !whole_at_)
-    whole_at_ = clock_.now() + time_for(static_cast<double>(pass_commands_));
+    whole_at_ = clock_.now() + time_for(static_cast<double>(pass_calls_));
 }
 
 /// A run of our own has set its item free: where the list is short, or we hold most of it, a whole
@@ -140,7 +137,7 @@ void CircularSource::note_freed() {
   owes_whole_ = true;
   if (claim_out_) woken_ = true;  // it may have passed the item while that was locked
   const bool ours = pass_calls_ * items_per_call < held_ * 2;
-  if (!is_long(pass_calls_, pass_commands_) || ours) scarce_ = false;
+  if (!is_long(pass_calls_) || ours) scarce_ = false;
   follow_end();
 }
 

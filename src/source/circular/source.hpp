@@ -46,13 +46,10 @@ class CircularSource final : public Source,
   /// How many times longer an empty list rests that would hear of what is added.
   static constexpr unsigned when_it_hears = IdlePolls::most_patience;
   /// Calls of a pass that is cheap enough for each item that is set free; and items that one of
-  /// them looks at. Without scripts, a call is several commands.
+  /// them looks at.
   static constexpr std::size_t short_pass = 4;
   static constexpr std::size_t items_per_call = 256;
-  static constexpr std::size_t short_plain_pass = 64;
-  static bool is_long(std::size_t calls, std::size_t commands) {
-    return calls > short_pass || commands > short_plain_pass;
-  }
+  static bool is_long(std::size_t calls) { return calls > short_pass; }
   /// However often an item becomes free.
   static constexpr Duration look_at_least = std::chrono::seconds(2);
   /// What says that something may be free is worth a claim at once, but for each that found nothing
@@ -83,8 +80,8 @@ class CircularSource final : public Source,
   void back_due() override;
 
   void send_claim();
-  void rest(const store::PassReply& reply, double paid);
-  void pay_for(const store::PassReply& reply, double paid);
+  void rest(const store::PassReply& reply);
+  void pay_for(const store::PassReply& reply);
   void end_rest();
   void stir();
   void look();
@@ -112,8 +109,6 @@ class CircularSource final : public Source,
   RulePtr rule_;
   std::size_t held_ = 0;              ///< claims that are neither settled nor handed back
   std::uint32_t pass_calls_ = 0;      ///< of the last whole pass
-  std::uint32_t pass_commands_ = 0;   ///< and those, where a call is several
-  std::uint32_t last_more_ = 0;       ///< commands beyond its calls that the last claim took
   std::uint32_t others_in_line_ = 0;  ///< as that had it
 
   // The claim that is out.

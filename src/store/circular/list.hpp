@@ -28,7 +28,6 @@ struct PassReply {
   std::optional<Duration> next_free;
   std::string detail;             ///< why it is paused, unavailable or refused; for people
   std::size_t calls = 1;          ///< that the pass took
-  std::size_t commands = 1;       ///< at least calls; more where there are no scripts
   std::vector<ShownItem> parked;  ///< by this pass: longer than longest_item
   /// nothing_free: the whole list was looked at, not only its ends.
   bool whole = true;

@@ -13,9 +13,6 @@ namespace w8y::store {
 
 namespace {
 
-/// A part in which something was found is asked about again in so many parts.
-constexpr std::size_t parts = 8;
-
 /// Items that are read in one call, and what costs Redis about as much as a command.
 constexpr std::size_t most_bytes_read = std::size_t{1} << 20;
 constexpr double bytes_of_command = 65536;
@@ -86,7 +83,6 @@ void LookBatcher::if_locked(std::string list, std::string lock_prefix, std::int6
 
 void LookBatcher::forget_refusals() {
   exists_forbidden_ = false;
-  scripts_forbidden_ = false;
 }
 
 void LookBatcher::gather() {
@@ -109,11 +105,6 @@ void LookBatcher::send() {
       ask_locked(all, i, end);
     }
   }
-}
-
-/// The claim that follows costs something.
-void LookBatcher::no_look(const Lockeds& lists, std::size_t begin, std::size_t end) {
-  for (std::size_t i = begin; i < end; ++i) lists[i].answer({true, 0, false}, 0);
 }
 
 void LookBatcher::ask_empty(std::shared_ptr<Empties> batch, std::size_t begin, std::size_t end,
@@ -149,13 +140,6 @@ void LookBatcher::ask_empty(std::shared_ptr<Empties> batch, std::size_t begin, s
 /// Some of them are there now.
 void LookBatcher::ask_which(const std::shared_ptr<Empties>& batch, std::size_t begin,
                             std::size_t end, double cost) {
-  if (scripts_forbidden_) {
-    const std::size_t part = (end - begin + parts - 1) / parts;
-    const double more = static_cast<double>(parts) / static_cast<double>(end - begin);
-    for (std::size_t i = begin; i < end; i += part)
-      ask_empty(batch, i, std::min(i + part, end), cost + more);
-    return;
-  }
   const auto as_locked = std::make_shared<Lockeds>();
   for (std::size_t i = begin; i < end; ++i) {
     if (batch->lists[i] == nullptr) continue;
@@ -169,7 +153,10 @@ void LookBatcher::ask_which(const std::shared_ptr<Empties>& batch, std::size_t b
 }
 
 void LookBatcher::ask_locked(std::shared_ptr<Lockeds> lists, std::size_t begin, std::size_t end) {
-  if (scripts_forbidden_) return no_look(*lists, begin, end);
+  if (exists_forbidden_) {  // look.lua needs it, too; the claim that follows costs something
+    for (std::size_t i = begin; i < end; ++i) (*lists)[i].answer({true, 0, false}, 0);
+    return;
+  }
   const std::size_t count = end - begin;
   const auto share = static_cast<std::int64_t>(most_locked / count);
   const std::string share_text = std::to_string(share);
@@ -189,9 +176,8 @@ void LookBatcher::ask_locked(std::shared_ptr<Lockeds> lists, std::size_t begin, 
   const double cost = 1.0 / static_cast<double>(count);
   client_.run(
       scripts::look, keys, args,
-      [this, alive = alive_, lists, begin, count, cost](const redis::Answer& got) {
+      [alive = alive_, lists, begin, count, cost](const redis::Answer& got) {
         if (!*alive) return;
-        scripts_forbidden_ = scripts_forbidden_ || forbids_command(got);
         // Long items keep Redis as busy as many commands.
         const auto bytes = static_cast<double>(got.reply[count].integer());
         const double all = cost * (1 + bytes / bytes_of_command);

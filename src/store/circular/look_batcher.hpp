@@ -78,7 +78,7 @@ class LookBatcher {
   /// What the last look at lists of this kind cost each, where there are `lists` of any kind.
   /// A look at the few that are due says little: while ten thousand lists start, three may be.
   [[nodiscard]] double cost(bool empty, std::size_t lists) const {
-    if (empty ? exists_forbidden_ : scripts_forbidden_) return 1;
+    if (empty && exists_forbidden_) return 1;
     return std::min(empty ? cost_of_empty_ : cost_of_locked_, most_cost(lists));
   }
 
@@ -112,7 +112,6 @@ class LookBatcher {
   void ask_which(const std::shared_ptr<Empties>& batch, std::size_t begin, std::size_t end,
                  double cost);
   void ask_locked(std::shared_ptr<Lockeds> lists, std::size_t begin, std::size_t end);
-  void no_look(const Lockeds& lists, std::size_t begin, std::size_t end);
   static void answer(const Empties& batch, std::size_t begin, std::size_t end,
                      const LookReply& reply);
   [[nodiscard]] std::uint16_t group(const std::string& list) const;
@@ -128,7 +127,6 @@ class LookBatcher {
   double cost_of_empty_;
   double cost_of_locked_;
   bool exists_forbidden_ = false;  ///< by an ACL
-  bool scripts_forbidden_ = false;
   std::shared_ptr<bool> alive_;
 };
 

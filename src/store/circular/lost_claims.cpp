@@ -50,20 +50,20 @@ void LostClaims::go_on() {
 }
 
 void LostClaims::step(Id id, Lost& lost) {
-  const std::size_t at_once = LockStore::at_once(lost.longest);
+  const std::size_t at_once = ScriptLocks::at_once(lost.longest);
   lost.asking = true;
-  session_.circular.locks->undo({*lost.keys, lost.value_prefix, lost.runs, lost.looked, at_once},
-                                [this, alive = alive_, id, at_once, made = session_.large_call()](
-                                    const UndoResult* result, const StoreError& trouble) {
-                                  if (!*alive) return;
-                                  if (result != nullptr && result->bytes >= RedisSession::large)
-                                    session_.large_answered(made);
-                                  const auto found = lost_.find(id);
-                                  if (found == lost_.end()) return;
-                                  found->second.asking = false;
-                                  if (result != nullptr) return looked(id, found->second, *result);
-                                  not_looked(id, found->second, trouble, at_once);
-                                });
+  session_.circular.locks.undo({*lost.keys, lost.value_prefix, lost.runs, lost.looked, at_once},
+                               [this, alive = alive_, id, at_once, made = session_.large_call()](
+                                   const UndoResult* result, const StoreError& trouble) {
+                                 if (!*alive) return;
+                                 if (result != nullptr && result->bytes >= RedisSession::large)
+                                   session_.large_answered(made);
+                                 const auto found = lost_.find(id);
+                                 if (found == lost_.end()) return;
+                                 found->second.asking = false;
+                                 if (result != nullptr) return looked(id, found->second, *result);
+                                 not_looked(id, found->second, trouble, at_once);
+                               });
 }
 
 void LostClaims::looked(Id id, Lost& lost, const UndoResult& result) {

@@ -54,7 +54,6 @@ class RedisCircularList final : public CircularList,
     std::size_t wanted = 0;
     std::int64_t left = ClaimCall::new_pass;
     std::size_t calls = 0;
-    std::size_t commands = 0;           ///< that those took
     std::optional<Duration> next_free;  ///< the soonest that a call has seen
     std::int64_t length = 0;            ///< of the list, at the first call
     bool overdue = false;
@@ -116,7 +115,6 @@ class RedisCircularList final : public CircularList,
   void scan();
   [[nodiscard]] std::size_t may_hold() const;
   void hold_back();
-  void put_off();
   void answer_later(PassReply reply);
   void leave_redis_line();
   void scanned(const std::vector<RunId>& runs, Instant sent, const ClaimResult& result);
@@ -175,7 +173,6 @@ class RedisCircularList final : public CircularList,
   std::int64_t place_ = 0;              ///< in it: where the next look begins
   std::optional<std::size_t> longest_;  ///< item that the last call read
   /// Without scripts, something of the list was longer than can be looked at: not before then.
-  Instant too_long_until_{};
 };
 
 }  // namespace w8y::store

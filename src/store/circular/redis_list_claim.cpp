@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "store/circular/redis_list.hpp"
+#include "store/rights.hpp"
 
 namespace w8y::store {
 
@@ -14,15 +15,8 @@ constexpr std::size_t bytes_per_call = std::size_t{256} << 10;
 /// Items that a list may hold, by the life of its locks: each lock is renewed with its item in its
 /// name, and that is to leave Redis to others too. One item is always held.
 constexpr std::size_t most_held_per_second = std::size_t{8} << 20;
-/// How soon a list is looked at again that has an item which is too long to be looked at.
-constexpr Duration too_long_pause = std::chrono::minutes(10);
-
 /// A look at the ends of a list sees as many at the right one (claim.lua).
-constexpr std::int64_t seen_at_right = LockStore::most_looked_at / 4;
-
-constexpr const char* too_long_here =
-    "an item of the list is longer than can be looked at without scripts: remove it, or allow this "
-    "Redis user EVAL and EVALSHA, which quarantines it; looked at again every 10 minutes";
+constexpr std::int64_t seen_at_right = ScriptLocks::most_looked_at / 4;
 
 ClaimEnd end_of(ClaimStatus status) {
   switch (status) {
@@ -47,12 +41,11 @@ void RedisCircularList::claim(std::size_t wanted, Scan scan, Manner manner) {
   waits_ = true;
   const auto left = scan == Scan::ends ? ClaimCall::only_ends : ClaimCall::new_pass;
   work().pass = std::make_unique<Pass>(
-      Pass{rule_, keys(), wanted, left, 0, 0, std::nullopt, 0, manner == Manner::overdue, {}});
+      Pass{rule_, keys(), wanted, left, 0, std::nullopt, 0, manner == Manner::overdue, {}});
   this->scan();
 }
 
 void RedisCircularList::scan() {
-  if (session_->clock.now() < too_long_until_) return put_off();
   if (!work_->room.admit(std::min(longest_.value_or(0), longest_item), may_hold()))
     return hold_back();
   if (longest_ && *longest_ >= RedisSession::large && !session_->may_call_large()) {
@@ -73,7 +66,7 @@ void RedisCircularList::scan() {
                  session_->circular.parked_note,
                  longest_};
   // Ids that one call can't use would only be carried there.
-  const std::size_t wanted = std::min(work_->pass->wanted, LockStore::most_looked_at);
+  const std::size_t wanted = std::min(work_->pass->wanted, ScriptLocks::most_looked_at);
   call.runs.reserve(wanted);
   for (std::size_t i = 0; i < wanted; ++i)
     call.runs.push_back(session_->run_ids.next(session_->clock.wall()));
@@ -81,12 +74,10 @@ void RedisCircularList::scan() {
   const RedisSession::LargeCall made = session_->large_call();
   // What the call is given is read before it returns: its ids may be kept elsewhere.
   const auto runs = std::make_shared<std::vector<RunId>>();
-  session_->circular.locks->claim(call, [this, alive = alive(), runs, made](
-                                            const ClaimResult* result, const StoreError& trouble) {
+  session_->circular.locks.claim(call, [this, alive = alive(), runs, made](
+                                           const ClaimResult* result, const StoreError& trouble) {
     if (!*alive) return;
     if (result != nullptr && result->bytes >= RedisSession::large) session_->large_answered(made);
-    if (trouble.too_long || (result != nullptr && result->too_long))
-      too_long_until_ = session_->clock.now() + too_long_pause;
     if (result == nullptr) {
       unavailable(*runs, trouble);
     } else {
@@ -111,21 +102,10 @@ void RedisCircularList::hold_back() {
   answer_later(std::move(reply));
 }
 
-/// An answer that can't be read costs the connection, and so all lists: that happens seldom.
-void RedisCircularList::put_off() {
-  leave_redis_line();
-  PassReply reply;
-  reply.end = ClaimEnd::refused;
-  reply.detail = too_long_here;
-  reply.next_free = too_long_until_ - session_->clock.now();
-  answer_later(std::move(reply));
-}
-
 /// From the loop.
 void RedisCircularList::answer_later(PassReply reply) {
   work_->scan_later.set(session_->clock.now(), [this, reply = std::move(reply)]() mutable {
-    reply.calls = reply.commands = work_->pass->calls;
-    reply.commands = std::max(work_->pass->calls, work_->pass->commands);
+    reply.calls = work_->pass->calls;
     reply.parked = std::move(work_->pass->parked);
     handler_.on_claimed(std::move(reply));
   });
@@ -137,9 +117,8 @@ void RedisCircularList::scanned(const std::vector<RunId>& runs, Instant sent,
   // One that looked at many items counts as the calls that it took the place of.
   const std::int64_t looked = work_->pass->left - result.left;
   if (work_->pass->left > 0 && looked > 0)
-    work_->pass->calls += static_cast<std::size_t>(looked - 1) / LockStore::most_looked_at;
+    work_->pass->calls += static_cast<std::size_t>(looked - 1) / ScriptLocks::most_looked_at;
   work_->pass->left = result.left;
-  work_->pass->commands += result.commands;
   if (result.bytes > 0) longest_ = result.longest;
   // A call that looks at long items keeps Redis as busy as many others.
   work_->pass->calls += result.bytes / bytes_per_call;
@@ -153,7 +132,6 @@ void RedisCircularList::scanned(const std::vector<RunId>& runs, Instant sent,
   empty_ = result.status == ClaimStatus::empty;
   if (first) work_->pass->length = result.length;
   if (result.status == ClaimStatus::none) note_length(result);
-  if (!result.maybe_locked.empty()) look_for(result.maybe_locked);
   if (result.next_free && (!work_->pass->next_free || *result.next_free < *work_->pass->next_free))
     work_->pass->next_free = result.next_free;
   if (result.status == ClaimStatus::more && result.taken.empty()) return scan();
@@ -176,7 +154,6 @@ void RedisCircularList::scanned(const std::vector<RunId>& runs, Instant sent,
   reply.next_free = work_->pass->next_free;
   reply.detail = result.detail;
   reply.calls = work_->pass->calls;
-  reply.commands = std::max(work_->pass->calls, work_->pass->commands);
   reply.whole = result.left == 0;
   reply.parked = std::move(work_->pass->parked);
   reply.claims.reserve(result.taken.size());
@@ -216,7 +193,7 @@ void RedisCircularList::leave_redis_line() {
   const ClaimCall call{
       *keys(), lock_value({}), {}, rule_->key_expiry, 0, ClaimCall::new_pass, 0, true, false, {},
       {}};
-  session_->circular.locks->claim(call, [](const ClaimResult*, const StoreError&) {});
+  session_->circular.locks.claim(call, [](const ClaimResult*, const StoreError&) {});
 }
 
 void RedisCircularList::look_for(const std::vector<RunId>& runs) {
@@ -231,11 +208,9 @@ void RedisCircularList::unavailable(const std::vector<RunId>& runs, const StoreE
   if (trouble.maybe_done) look_for(runs);
   work_->room.answered();
   PassReply reply;
-  const bool refused = trouble.about_keys() || trouble.too_long;
-  reply.end = refused ? ClaimEnd::refused : ClaimEnd::unavailable;
-  reply.detail = trouble.too_long ? too_long_here : trouble.why;
+  reply.end = trouble.about_keys() ? ClaimEnd::refused : ClaimEnd::unavailable;
+  reply.detail = with_remedy(trouble.why, session_->user);
   reply.calls = work_->pass->calls;
-  reply.commands = std::max(work_->pass->calls, work_->pass->commands);
   reply.parked = std::move(work_->pass->parked);
   handler_.on_claimed(std::move(reply));
 }
@@ -246,7 +221,7 @@ void RedisCircularList::claim_item(const Item& item, Source::ItemClaimed then) {
   const RunId run = session_->run_ids.next(session_->clock.wall());
   const ClaimItemCall call{*keys(), lock_value(run),   run,
                            item,    rule_->key_expiry, rule_->fleet_concurrency};
-  session_->circular.locks->claim_item(
+  session_->circular.locks.claim_item(
       call,
       [this, alive = alive(), run, item, rule = rule_, keys = keys(), sent = session_->clock.now(),
        then = std::move(then)](const ClaimItemResult* result, const StoreError& trouble) {
@@ -255,7 +230,7 @@ void RedisCircularList::claim_item(const Item& item, Source::ItemClaimed then) {
         if (result == nullptr) {
           claim.result =
               trouble.about_keys() ? ItemClaim::Result::refused : ItemClaim::Result::unavailable;
-          claim.detail = trouble.why;
+          claim.detail = with_remedy(trouble.why, session_->user);
         } else {
           claim.result = result->result;
           claim.detail = result->detail;

@@ -6,7 +6,7 @@ namespace w8y::store {
 
 void CircularEnds::send(RedisSession& session, const Keys& keys,
                         const std::vector<const Call*>& calls, Answer answer) {
-  session.circular.locks->settle(keys, calls, std::move(answer));
+  session.circular.locks.settle(keys, calls, std::move(answer));
 }
 
 template class Settlements<CircularEnds>;

@@ -12,8 +12,8 @@ namespace w8y::store {
 struct CircularEnds {
   using Keys = CircularKeys;
   using Call = SettleCall;
-  using Answer = LockStore::SettleAnswer;
-  static constexpr std::size_t most_settled = LockStore::most_settled;
+  using Answer = ScriptLocks::SettleAnswer;
+  static constexpr std::size_t most_settled = ScriptLocks::most_settled;
 
   static std::size_t bytes_of(const Call& call) {
     return call.lock.size() + call.value.size() + call.new_value.size();

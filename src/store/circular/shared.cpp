@@ -7,13 +7,13 @@ namespace w8y::store {
 
 CircularShared::CircularShared(redis::Client& client, TimerQueue& timers, const Clock& clock,
                                bool cluster, const std::string& host, std::uint64_t seed)
-    : locks(make_lock_store(client)),
-      sweep(*locks, timers, clock, cluster, seed),
+    : locks(client),
+      sweep(locks, timers, clock, cluster, seed),
       look_batcher(client, timers, clock, cluster),
       parked_note(to_text({{}, "w8yd on " + host, too_long_text(), WallTime(0)})) {}
 
 void CircularShared::new_connection() {
-  locks->new_connection();
+  locks.new_connection();
   look_batcher.forget_refusals();
 }
 

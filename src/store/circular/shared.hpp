@@ -2,13 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 
 #include "core/clock.hpp"
 #include "core/timers.hpp"
-#include "store/circular/lock_store.hpp"
 #include "store/circular/look_batcher.hpp"
+#include "store/circular/script_locks.hpp"
 #include "store/circular/sweep.hpp"
 
 namespace w8y::redis {
@@ -25,7 +24,7 @@ struct CircularShared {
   /// It may be another user's: what was forbidden may be allowed.
   void new_connection();
 
-  const std::unique_ptr<LockStore> locks;
+  ScriptLocks locks;
   Sweep sweep;
   LookBatcher look_batcher;
   /// What the index of quarantines says of items that are too long.

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "store/circular/lock_store.hpp"
+#include "store/circular/script_locks.hpp"
 
 namespace w8y::store {
 
-Sweep::Sweep(LockStore& store, TimerQueue& timers, const Clock& clock, bool cluster,
+Sweep::Sweep(ScriptLocks& store, TimerQueue& timers, const Clock& clock, bool cluster,
              std::uint64_t seed)
     : store_(store),
       clock_(clock),

@@ -11,7 +11,7 @@
 
 namespace w8y::store {
 
-class LockStore;
+class ScriptLocks;
 
 /// One call every ten seconds, for up to most_lists lists in turn, however many there are. It
 /// forgets failures and quarantines of items that are no longer in their list. Any number of hosts
@@ -22,7 +22,8 @@ class Sweep {
   static constexpr std::size_t most_lists = 64;
 
   /// In a cluster, lists in several slots can't share a call: one at a time. `seed` spreads hosts.
-  Sweep(LockStore& store, TimerQueue& timers, const Clock& clock, bool cluster, std::uint64_t seed);
+  Sweep(ScriptLocks& store, TimerQueue& timers, const Clock& clock, bool cluster,
+        std::uint64_t seed);
   ~Sweep();
   Sweep(const Sweep&) = delete;
   Sweep& operator=(const Sweep&) = delete;
@@ -56,7 +57,7 @@ class Sweep {
 
   std::list<Swept*> lists_;                          ///< in the order of construction
   std::list<Swept*>::iterator next_ = lists_.end();  ///< end(): the first list
-  LockStore& store_;
+  ScriptLocks& store_;
   const Clock& clock_;
   std::size_t most_;
   Duration first_pause_;

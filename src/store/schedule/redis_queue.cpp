@@ -7,6 +7,7 @@
 
 #include "core/schedule_settings.hpp"
 #include "store/lock_value.hpp"
+#include "store/rights.hpp"
 #include "store/run_record.hpp"
 #include "store/scripts.hpp"
 
@@ -194,7 +195,7 @@ void RedisScheduleQueue::not_taken(const StoreError& trouble) {
   }
   TakeReply reply;
   reply.end = trouble.about_keys() ? ClaimEnd::refused : ClaimEnd::unavailable;
-  reply.detail = trouble.why;
+  reply.detail = with_remedy(trouble.why, session_->user);
   reply.parked = std::exchange(take_.parked, {});
   handler_.on_taken(std::move(reply));
 }
@@ -269,7 +270,7 @@ void RedisScheduleQueue::dispatch() {
                          if (const auto trouble = trouble_of(answer)) {
                            told.trouble =
                                trouble->about_keys() ? ClaimEnd::refused : ClaimEnd::unavailable;
-                           told.why = trouble->why;
+                           told.why = with_remedy(trouble->why, session_->user);
                          } else {
                            told.reply = read_dispatch(redis::ReplyCopy(answer.reply));
                            note_time(told.reply->now);

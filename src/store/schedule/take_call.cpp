@@ -1,7 +1,7 @@
 #include "store/schedule/take_call.hpp"
 
 #include "core/number.hpp"
-#include "store/circular/lock_store.hpp"
+#include "store/circular/script_locks.hpp"
 
 namespace w8y::store {
 
@@ -26,7 +26,7 @@ TakeWords::TakeWords(const TakeCall& call)
                std::to_string(call.fleet_limit),
                std::to_string(call.place),
                std::to_string(longest_item),
-               std::to_string(LockStore::most_bytes_looked_at),
+               std::to_string(ScriptLocks::most_bytes_looked_at),
                std::to_string(item_shown + 1),  // one more tells that it was cut
                std::to_string(call.queues.size())},
       keys_{call.keys.control,  call.keys.paused,    call.keys.fence,

@@ -4,7 +4,6 @@
 #include <unordered_set>
 
 #include "core/escape.hpp"
-#include "store/rights.hpp"
 #include "store/scripts.hpp"
 
 namespace w8y::store {
@@ -17,10 +16,9 @@ constexpr std::array groups = {"feed", "sorted", "queue", "job"};
 
 /// Ids that are asked for at once.
 constexpr std::int64_t ids_at_once = 10'000;
-/// Of jobs: by a script, and what it reads besides; without scripts, where items travel too.
+/// Of jobs, and the bytes that the script reads besides.
 constexpr const char* fields_at_once = "500";
 constexpr const char* field_bytes_at_once = "131072";
-constexpr std::size_t plain_fields_at_once = 64;
 /// Items that are asked for at once, and bytes of them that are sent; the longest that is.
 constexpr std::size_t items_at_once = 1000;
 constexpr const char* bytes_at_once = "8388608";
@@ -65,11 +63,6 @@ void FeedAccess::refuse(const redis::RedisError& error) const {
     throw FeedRefused("the feed " + feed + " has a max_length of " + rest_of(error, "BADLENGTH") +
                       ", which is no number; set it with: w8yctl feed config " + feed +
                       " max_length N (0: no limit)");
-  if (forbids_scripts(error.code(), error.what()))
-    throw FeedRefused(
-        "commands about feeds are scripts, and the ACL of this user has no +eval and "
-        "+evalsha: " +
-        escape(error.what()));
   throw redis::RedisError(error);
 }
 
@@ -174,35 +167,12 @@ void FeedAccess::fields(const EachId& each) {
     if (seen.insert(id.text).second) each(std::move(id.text));
   };
   bool alone = true;  // Redis tells ids without their items, as far as is known
-  try {
-    do {
-      auto told = client().run(scripts::feed_ids, {keys_.items},
-                               {cursor, fields_at_once, field_bytes_at_once, alone ? "1" : "0"});
-      cursor = told.elements.at(0).text;
-      alone = told.elements.at(1).text == "1";
-      std::for_each(told.elements.begin() + 2, told.elements.end(), take);
-    } while (cursor != "0");
-  } catch (const redis::RedisError& error) {
-    if (!forbids_scripts(error.code(), error.what())) throw;
-    plain_fields(take);
-  }
-}
-
-void FeedAccess::plain_fields(const std::function<void(redis::ReplyCopy& id)>& take) {
-  std::string cursor = "0";
-  std::size_t page = plain_fields_at_once;
   do {
-    redis::ReplyCopy told;
-    try {
-      told = read({"HSCAN", keys_.items, cursor, "COUNT", std::to_string(page)}, keys_.items);
-    } catch (const redis::RedisError& error) {
-      if (error.code() != redis::ErrorCode::none || page == 1 || !client().reconnect()) throw;
-      page = std::max<std::size_t>(1, page / 16);  // they are long
-      continue;
-    }
+    auto told = client().run(scripts::feed_ids, {keys_.items},
+                             {cursor, fields_at_once, field_bytes_at_once, alone ? "1" : "0"});
     cursor = told.elements.at(0).text;
-    auto& words = told.elements.at(1).elements;
-    for (std::size_t i = 0; i < words.size(); i += 2) take(words[i]);
+    alone = told.elements.at(1).text == "1";
+    std::for_each(told.elements.begin() + 2, told.elements.end(), take);
   } while (cursor != "0");
 }
 

@@ -74,7 +74,6 @@ class FeedAccess {
  private:
   void range(const char* range, const EachId& each);
   void fields(const EachId& each);
-  void plain_fields(const std::function<void(redis::ReplyCopy& id)>& take);
 
   FeedServer at_;
   FeedKeys keys_;

@@ -4,7 +4,7 @@
 
 #include "core/escape.hpp"
 #include "core/number.hpp"
-#include "store/circular/lock_store.hpp"
+#include "store/circular/script_locks.hpp"
 #include "store/store_error.hpp"
 
 namespace w8y::store::thoonk {
@@ -30,7 +30,7 @@ TakeWords::TakeWords(const TakeCall& call)
                std::to_string(call.fleet_limit),
                most_looked_at,
                std::to_string(longest_item),
-               std::to_string(LockStore::most_bytes_looked_at),
+               std::to_string(ScriptLocks::most_bytes_looked_at),
                std::to_string(item_shown + 1)},  // one more tells that it was cut
       keys_{call.keys.config,  call.keys.paused,    call.keys.fence,   call.keys.slots,
             call.keys.ids,     call.keys.items,     call.keys.claimed, call.keys.cancelled,

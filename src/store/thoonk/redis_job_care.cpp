@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "store/lock_value.hpp"
+#include "store/rights.hpp"
 #include "store/store_error.hpp"
 #include "store/thoonk/job_take_call.hpp"
 #include "store/thoonk/redis_job_queue.hpp"
@@ -57,7 +58,9 @@ void RedisJobCare::step() {
 
 void RedisJobCare::stepped(const redis::Answer& answer, Instant sent) {
   if (const auto trouble = trouble_of(answer))
-    return end(trouble->about_keys() ? why_refused(trouble->why, rule_->prefix) : std::string());
+    return end(trouble->about_keys()
+                   ? why_refused(with_remedy(trouble->why, session_->user), rule_->prefix)
+                   : std::string());
   maintenance_->answered(redis::ReplyCopy(answer.reply));
   const Instant now = session_->clock.now();
   if (!maintenance_->next()) return end({});

@@ -163,7 +163,7 @@ void RedisJobQueue::not_taken(const StoreError& trouble) {
   room_.answered();
   TakeReply reply;
   reply.end = trouble.about_keys() ? ClaimEnd::refused : ClaimEnd::unavailable;
-  reply.detail = why_refused(trouble.why, take_.rule->prefix);
+  reply.detail = why_refused(with_remedy(trouble.why, session_->user), take_.rule->prefix);
   reply.parked = std::exchange(take_.parked, {});
   handler_.on_taken(std::move(reply));
 }

@@ -1,10 +1,8 @@
-// The three steps on a circular list that have to be atomic, whichever way Redis lets us do them.
+// What is asked of the scripts of circular lists, and what they answer.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,11 +12,6 @@
 #include "core/item.hpp"
 #include "core/source.hpp"
 #include "store/circular/keys.hpp"
-#include "store/store_error.hpp"
-
-namespace w8y::redis {
-class Client;
-}
 
 namespace w8y::store {
 
@@ -61,13 +54,8 @@ struct ClaimResult {
   std::string refused;       ///< by Redis, of what is noted beside the locks
   std::vector<Taken> taken;  ///< taken[i] is locked with runs[i]
   std::vector<ShownItem> parked;
-  std::size_t longest = 0;   ///< item that was read
-  std::size_t bytes = 0;     ///< of all items that were
-  std::size_t commands = 1;  ///< that it took
-  /// The pass broke off at an item that is longer than can be looked at in this way.
-  bool too_long = false;
-  /// The pass broke off behind those: runs whose lock may be there, or not.
-  std::vector<RunId> maybe_locked;
+  std::size_t longest = 0;  ///< item that was read
+  std::size_t bytes = 0;    ///< of all items that were
 };
 
 /// Of one item, whatever its rest and whose turn it is.
@@ -94,7 +82,7 @@ struct UndoCall {
   std::string value_prefix;
   std::vector<RunId> runs;
   std::size_t before = 0;   ///< items at the end that were looked at before
-  std::size_t at_once = 1;  ///< items that are read at first, and, without scripts, at all
+  std::size_t at_once = 1;  ///< items that are read at first
 };
 
 struct UndoResult {
@@ -117,7 +105,7 @@ struct RenewCall {
   Duration expiry{0};
   std::vector<RenewLock> locks;
   /// Those that are gone and free are taken again, if the call comes to Redis before this time by
-  /// Redis's clock. A store that can tell what came between its steps needn't look at the time.
+  /// Redis's clock.
   std::optional<WallTime> retake_until = std::nullopt;
 };
 
@@ -170,16 +158,6 @@ struct MeasureCall {
   static constexpr Duration life = std::chrono::hours(24);
 };
 
-/// What `P visits` says of an item, in ms; 0: not known.
-struct VisitNote {
-  std::int64_t visit = 0;  ///< when it was claimed last
-  std::int64_t gap = 0;    ///< since the time before
-  std::int64_t free = 0;   ///< since when it may be free, as far as is known
-};
-/// nullopt: not one of ours.
-std::optional<VisitNote> read_visit_note(std::string_view text);
-std::string to_text(const VisitNote& note);
-
 struct Measured {
   std::uint64_t length = 0;
   std::uint64_t free = 0;
@@ -195,44 +173,5 @@ struct MeasureResult {
   WallTime now{0};              ///< by Redis's clock
   std::vector<Measured> lists;  ///< that were looked at: the first one at least
 };
-
-/// Either a result or trouble, told once and never from inside the call. What a call is given is
-/// read before it returns.
-class LockStore {
- public:
-  virtual ~LockStore() = default;
-  template <typename Result>
-  using Answer = std::function<void(const Result* result, const StoreError& trouble)>;
-  /// No trouble: it is settled.
-  using SettleAnswer = std::function<void(std::size_t call, const StoreError* trouble)>;
-
-  virtual void claim(const ClaimCall& call, Answer<ClaimResult> answer) = 0;
-  virtual void claim_item(const ClaimItemCall& call, Answer<ClaimItemResult> answer) = 0;
-  virtual void undo(const UndoCall& call, Answer<UndoResult> answer) = 0;
-  virtual void renew(const RenewCall& call, Answer<RenewResult> answer) = 0;
-  /// Runs of one list, at most most_settled of them. `answer` is told once of each, by its place
-  /// among the calls.
-  virtual void settle(const CircularKeys& keys, const std::vector<const SettleCall*>& calls,
-                      SettleAnswer answer) = 0;
-  virtual void sweep(const SweepCall& call, Answer<SweepResult> answer) = 0;
-  virtual void measure(const MeasureCall& call, Answer<MeasureResult> answer) = 0;
-  /// It may be another user's: what was forbidden may be allowed, and the other way round.
-  virtual void new_connection() {}
-
-  /// A call looks at no more items than this, so that Redis is never held for long.
-  static constexpr std::size_t most_looked_at = 256;
-  /// Compared by one sweep, for the same reason: a few ms.
-  static constexpr std::size_t most_compared = 200'000;
-  /// Nor at more bytes of them: the item that comes to this is the last. So a reply has at most
-  /// this and one item.
-  static constexpr std::size_t most_bytes_looked_at = std::size_t{1} << 20;
-  /// Items of such a length that can be read at once: few where they are long.
-  static std::size_t at_once(std::optional<std::size_t> longest);
-  /// Settled by one call, for the same reason.
-  static constexpr std::size_t most_settled = 32;
-};
-
-/// By scripts, and by plain commands from the first time that an ACL forbids scripts.
-std::unique_ptr<LockStore> make_lock_store(redis::Client& client);
 
 }  // namespace w8y::store

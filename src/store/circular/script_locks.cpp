@@ -1,4 +1,4 @@
-#include "store/circular/scripted_locks.hpp"
+#include "store/circular/script_locks.hpp"
 
 #include <algorithm>
 #include <system_error>
@@ -15,7 +15,7 @@ namespace {
 
 /// Items of a call that goes on with a pass: all before them were locked, and to see that of a
 /// thousand more takes Redis less than a millisecond. What a call costs besides is as much.
-constexpr std::size_t most_in_long_pass = 4 * LockStore::most_looked_at;
+constexpr std::size_t most_in_long_pass = 4 * ScriptLocks::most_looked_at;
 
 ClaimStatus status_of(std::string_view text) {
   if (text == "ok") return ClaimStatus::ok;
@@ -162,13 +162,20 @@ class SettleWords {
 
 }  // namespace
 
-/// What was proved may have changed; the next claim proves it again, and says what is missing.
-void ScriptedLocks::note_refusal(const redis::Answer& answer) {
-  if (forbids(answer)) proven_ = false;
-  if (forbids_scripts(answer)) forbidden_();
+std::size_t ScriptLocks::at_once(std::optional<std::size_t> longest) {
+  // As in claim.lua and undo.lua, for the first items.
+  constexpr std::size_t most = 64;
+  constexpr std::size_t most_bytes = std::size_t{256} << 10;
+  if (!longest) return 1;
+  return std::clamp<std::size_t>(most_bytes / (*longest + 1), 1, most);
 }
 
-void ScriptedLocks::claim(const ClaimCall& call, Answer<ClaimResult> answer) {
+/// What was proved may have changed; the next claim proves it again, and says what is missing.
+void ScriptLocks::note_refusal(const redis::Answer& answer) {
+  if (forbids(answer)) proven_ = false;
+}
+
+void ScriptLocks::claim(const ClaimCall& call, Answer<ClaimResult> answer) {
   const std::string expiry = ms_text(call.expiry);
   const std::string limit = std::to_string(call.fleet_limit);
   const std::string left = std::to_string(call.left);
@@ -215,7 +222,7 @@ void ScriptedLocks::claim(const ClaimCall& call, Answer<ClaimResult> answer) {
       });
 }
 
-void ScriptedLocks::claim_item(const ClaimItemCall& call, Answer<ClaimItemResult> answer) {
+void ScriptLocks::claim_item(const ClaimItemCall& call, Answer<ClaimItemResult> answer) {
   const std::string lock = call.keys.lock(call.item);
   const std::string expiry = ms_text(call.expiry);
   const std::string limit = std::to_string(call.fleet_limit);
@@ -238,7 +245,7 @@ void ScriptedLocks::claim_item(const ClaimItemCall& call, Answer<ClaimItemResult
               });
 }
 
-void ScriptedLocks::undo(const UndoCall& call, Answer<UndoResult> answer) {
+void ScriptLocks::undo(const UndoCall& call, Answer<UndoResult> answer) {
   const std::string before = std::to_string(call.before);
   const std::string most = std::to_string(most_looked_at);
   const std::string bytes = std::to_string(most_bytes_looked_at);
@@ -263,7 +270,7 @@ void ScriptedLocks::undo(const UndoCall& call, Answer<UndoResult> answer) {
               });
 }
 
-void ScriptedLocks::renew(const RenewCall& call, Answer<RenewResult> answer) {
+void ScriptLocks::renew(const RenewCall& call, Answer<RenewResult> answer) {
   const std::string expiry = ms_text(call.expiry);
   const std::string retake_until = std::to_string(call.retake_until.value_or(WallTime(0)).count());
   // Named only where it is used: while a cluster moves the slot, a call for keys that are all there
@@ -290,7 +297,7 @@ void ScriptedLocks::renew(const RenewCall& call, Answer<RenewResult> answer) {
               });
 }
 
-void ScriptedLocks::sweep(const SweepCall& call, Answer<SweepResult> answer) {
+void ScriptLocks::sweep(const SweepCall& call, Answer<SweepResult> answer) {
   const std::string most = std::to_string(most_compared);
   redis::Command keys;
   redis::Command args{most};
@@ -310,7 +317,7 @@ void ScriptedLocks::sweep(const SweepCall& call, Answer<SweepResult> answer) {
               });
 }
 
-void ScriptedLocks::measure(const MeasureCall& call, Answer<MeasureResult> answer) {
+void ScriptLocks::measure(const MeasureCall& call, Answer<MeasureResult> answer) {
   const std::string most = std::to_string(MeasureCall::most_items);
   const std::string life = ms_text(MeasureCall::life);
   const std::string longest = std::to_string(MeasureCall::longest_noted);
@@ -331,8 +338,8 @@ void ScriptedLocks::measure(const MeasureCall& call, Answer<MeasureResult> answe
               });
 }
 
-void ScriptedLocks::settle(const CircularKeys& keys, const std::vector<const SettleCall*>& calls,
-                           SettleAnswer answer) {
+void ScriptLocks::settle(const CircularKeys& keys, const std::vector<const SettleCall*>& calls,
+                         SettleAnswer answer) {
   const SettleWords words(keys, calls);
   client_.run(scripts::settle, words.keys(), words.arguments(),
               [this, count = calls.size(), answer = std::move(answer)](const redis::Answer& got) {
