@@ -13,7 +13,6 @@ namespace w8y::ops {
 
 namespace {
 
-constexpr std::size_t max_event = std::size_t{4} << 20;
 constexpr std::size_t max_body = std::size_t{64} << 20;
 constexpr Duration busy_pause = std::chrono::milliseconds(10);
 
@@ -41,43 +40,16 @@ std::string problem_of(CURL* curl, CURLcode code, const char* detail) {
   return *detail != '\0' ? detail : Curl::get().easy_strerror(code);
 }
 
-/// What the trampoline hands the bytes of a response to; false ends the transfer.
-using Receiver = std::function<bool(std::string_view)>;
-
-std::size_t on_bytes(char* data, std::size_t size, std::size_t count, void* receiver) noexcept {
+/// Appends bytes of a response to `body`, a string.
+std::size_t on_bytes(char* data, std::size_t size, std::size_t count, void* body) noexcept {
+  auto& text = *static_cast<std::string*>(body);
   const std::size_t length = size * count;
-  return (*static_cast<Receiver*>(receiver))({data, length}) ? length : CURL_WRITEFUNC_ERROR;
+  if (text.size() + length > max_body) return CURL_WRITEFUNC_ERROR;
+  text.append(data, length);
+  return length;
 }
 
 }  // namespace
-
-bool EventParser::feed(std::string_view bytes, const Sink& sink) {
-  while (!bytes.empty()) {
-    const std::size_t end = bytes.find('\n');
-    partial_ += bytes.substr(0, end);
-    if (partial_.size() + event_.data.size() > max_event) return false;
-    if (end == std::string_view::npos) return true;
-    bytes.remove_prefix(end + 1);
-    if (!on_line(std::exchange(partial_, {}), sink)) return false;
-  }
-  return true;
-}
-
-bool EventParser::on_line(std::string_view line, const Sink& sink) {
-  if (line.empty()) {
-    const ServerSentEvent event = std::exchange(event_, {});
-    return event.data.empty() || sink(event);
-  }
-  const std::size_t colon = line.find(':');
-  const std::string_view field = line.substr(0, colon);
-  std::string_view value;
-  if (colon != std::string_view::npos) value = line.substr(colon + 1);
-  if (!value.empty() && value.front() == ' ') value.remove_prefix(1);
-  if (field == "event") event_.name = value;
-  if (field == "id") event_.id = value;
-  if (field == "data") event_.data += (event_.data.empty() ? "" : "\n") + std::string(value);
-  return true;
-}
 
 class HttpClient::Impl {
  public:
@@ -87,9 +59,9 @@ class HttpClient::Impl {
     if (!curl_) throw std::runtime_error("can't set up an HTTP client");
   }
 
-  HttpResult request(const std::string& path, const std::string* body, Duration timeout,
-                     Receiver receiver) {
+  HttpResult request(const std::string& path, const std::string* body, Duration timeout) {
     CURL* curl = curl_.get();
+    HttpResult result;
     Curl::get().easy_reset(curl);
     std::array<char, CURL_ERROR_SIZE> error{};
     const std::string url = base_ + path;
@@ -103,7 +75,7 @@ class HttpClient::Impl {
     const auto limit = std::chrono::ceil<std::chrono::milliseconds>(timeout).count();
     set(CURLOPT_TIMEOUT_MS, static_cast<long>(limit));
     set(CURLOPT_WRITEFUNCTION, &on_bytes);
-    set(CURLOPT_WRITEDATA, &receiver);
+    set(CURLOPT_WRITEDATA, &result.body);
     const std::unique_ptr<curl_slist, FreeList> headers(
         Curl::get().slist_append(nullptr, "Content-Type: application/json"));
     if (body != nullptr) {
@@ -111,18 +83,13 @@ class HttpClient::Impl {
       set(CURLOPT_POSTFIELDS, body->c_str());
       set(CURLOPT_HTTPHEADER, headers.get());
     }
-    HttpResult result;
     const CURLcode code = perform(timeout);
-    result.status = status();
+    long status = 0;
+    Curl::get().easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+    result.status = static_cast<unsigned>(status);
     if (code != CURLE_OK) result.problem = problem_of(curl, code, error.data());
     Curl::get().easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);
     return result;
-  }
-
-  [[nodiscard]] unsigned status() const {
-    long status = 0;
-    Curl::get().easy_getinfo(curl_.get(), CURLINFO_RESPONSE_CODE, &status);
-    return static_cast<unsigned>(status);
   }
 
  private:
@@ -150,18 +117,6 @@ class HttpClient::Impl {
   std::unique_ptr<CURL, CloseCurl> curl_;
 };
 
-namespace {
-
-Receiver collect(std::string& body) {
-  return [&body](std::string_view bytes) {
-    if (body.size() + bytes.size() > max_body) return false;
-    body += bytes;
-    return true;
-  };
-}
-
-}  // namespace
-
 HttpClient::HttpClient(std::string socket)
     : impl_(std::make_unique<Impl>(std::move(socket), "localhost")) {}
 
@@ -171,32 +126,11 @@ HttpClient::HttpClient(const StatusAddress& address)
 HttpClient::~HttpClient() = default;
 
 HttpResult HttpClient::get(const std::string& path, Duration timeout) {
-  std::string body;
-  HttpResult result = impl_->request(path, nullptr, timeout, collect(body));
-  result.body = std::move(body);
-  return result;
+  return impl_->request(path, nullptr, timeout);
 }
 
 HttpResult HttpClient::post(const std::string& path, const std::string& body, Duration timeout) {
-  std::string answer;
-  HttpResult result = impl_->request(path, &body, timeout, collect(answer));
-  result.body = std::move(answer);
-  return result;
-}
-
-HttpResult HttpClient::events(const std::string& path, const EventParser::Sink& sink) {
-  std::string body;
-  EventParser parser;
-  bool wanted = true;
-  const Receiver other = collect(body);
-  const auto receive = [&](std::string_view bytes) {
-    if (impl_->status() != 200) return other(bytes);
-    return parser.feed(bytes, [&](const ServerSentEvent& event) { return wanted = sink(event); });
-  };
-  HttpResult result = impl_->request(path, nullptr, Duration(0), receive);
-  if (!wanted) result.problem.clear();
-  result.body = std::move(body);
-  return result;
+  return impl_->request(path, &body, timeout);
 }
 
 }  // namespace w8y::ops

@@ -3,6 +3,7 @@
 #include "api_support.hpp"
 #include "ops/http_target.hpp"
 #include "raw_client.hpp"
+#include "server_sent_events.hpp"
 
 using namespace w8y;
 using namespace w8y::ops;
@@ -146,8 +147,8 @@ TEST_CASE("readiness") {
 
 TEST_CASE("events reach those who listen, those of one list if they like") {
   ApiFixture f;
-  std::vector<ServerSentEvent> all;
-  std::vector<ServerSentEvent> some;
+  std::string all_text;
+  std::string some_text;
   Timer timer(f.loop.timers());
   std::function<void()> feed = [&] {
     if (f.events.subscribers() < 2) {
@@ -161,22 +162,20 @@ TEST_CASE("events reach those who listen, those of one list if they like") {
   };
   feed();
   beside(f.loop, [&] {
-    std::thread other([&] {
-      HttpClient client(f.path());
-      client.events("/api/v1/events?list=work", [&](const ServerSentEvent& event) {
-        some.push_back(event);
-        return some.size() < 2;
-      });
-    });
-    HttpClient client(f.path());
-    const HttpResult result = client.events("/api/v1/events", [&](const ServerSentEvent& event) {
-      all.push_back(event);
-      return all.size() < 3;
-    });
-    CHECK(result.status == 200);
-    CHECK(result.problem.empty());
-    other.join();
+    const RawClient every(f.path());
+    const RawClient of_list(f.path());
+    every.send("GET /api/v1/events HTTP/1.1\r\nHost: x\r\n\r\n");
+    of_list.send("GET /api/v1/events?list=work HTTP/1.1\r\nHost: x\r\n\r\n");
+    const auto until_host = [](const RawClient& client) {
+      const std::string before = client.receive_until("event: host");
+      return before + client.receive_until("\n\n");
+    };
+    all_text = until_host(every);
+    some_text = until_host(of_list);
   });
+  CHECK(all_text.starts_with("HTTP/1.1 200 "));
+  const auto all = events_in(all_text);
+  const auto some = events_in(some_text);
   REQUIRE(all.size() == 3);
   CHECK(all[0].name == "start");
   CHECK(Json::parse(all[0].data)["item"] == "a\nb");
@@ -200,7 +199,7 @@ TEST_CASE("listeners are bounded, and told so") {
   }
   REQUIRE(turn_until(f.loop, [&] { return f.events.subscribers() == 16; }));
   f.with_client([&](HttpClient& client) {
-    const HttpResult result = client.events("/api/v1/events", [](const auto&) { return true; });
+    const HttpResult result = client.get("/api/v1/events");
     CHECK(result.status == 503);
     CHECK(body_of(result)["error"] == "too many clients listen to events");
   });

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "loop/loop.hpp"
-#include "ops/http_client.hpp"
 #include "ops_support.hpp"
+#include "server_sent_events.hpp"
 
 using namespace w8y;
 using namespace w8y::ops;
@@ -54,20 +54,9 @@ struct Hub {
   }
 };
 
-/// As a client sees them: those that are events, and their ids.
-std::vector<ServerSentEvent> events_in(const FakeStream& stream) {
-  std::vector<ServerSentEvent> events;
-  EventParser parser;
-  parser.feed(stream.text, [&](const ServerSentEvent& event) {
-    if (!event.data.empty()) events.push_back(event);
-    return true;
-  });
-  return events;
-}
-
 std::vector<std::string> names_in(const FakeStream& stream) {
   std::vector<std::string> names;
-  for (const auto& event : events_in(stream)) names.push_back(event.name);
+  for (const auto& event : events_in(stream.text)) names.push_back(event.name);
   return names;
 }
 
@@ -84,12 +73,12 @@ TEST_CASE("who comes back gets what came since, once, by its filter") {
   f.start("02");
   f.start("03", "other");
   CHECK(f.hub.subscribers() == 0);
-  const std::string last = events_in(*first).back().id;
+  const std::string last = events_in(first->text).back().id;
   CHECK(last == "a1b2.1");
 
   const auto again = f.join(last);
   CHECK(names_in(*again) == Names{"start", "start"});
-  CHECK(events_in(*again).back().id == "a1b2.3");
+  CHECK(events_in(again->text).back().id == "a1b2.3");
   CHECK(names_in(*f.join("a1b2.3")).empty());
   CHECK(names_in(*f.join("a1b2.0", {"other", {}})) == Names{"start"});
   const auto of_run = f.join("a1b2.0", {{}, "02"});
@@ -117,7 +106,7 @@ TEST_CASE("who can't be given all is told so, and hears what comes next") {
   const auto back = f.join("nonsense\r\n");
   f.start("next");
   CHECK(names_in(*back) == Names{"reset", "start"});
-  CHECK(events_in(*back).front().id == "a1b2.301");
+  CHECK(events_in(back->text).front().id == "a1b2.301");
 }
 
 TEST_CASE("nothing is kept for nobody, for long") {

@@ -1,0 +1,34 @@
+// The server-sent events of a stream, as a client reads them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace w8y::ops::test {
+
+struct ServerSentEvent {
+  std::string name;
+  std::string id;
+  std::string data;
+};
+
+/// Events that have data. What HTTP puts before and between them is passed over, unless it cuts an
+/// event.
+inline std::vector<ServerSentEvent> events_in(std::string_view text) {
+  std::vector<ServerSentEvent> events;
+  ServerSentEvent event;
+  for (std::size_t end = 0; (end = text.find('\n')) != std::string_view::npos;) {
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(end + 1);
+    if (line.starts_with("event: ")) event.name = line.substr(7);
+    if (line.starts_with("id: ")) event.id = line.substr(4);
+    if (line.starts_with("data: ")) event.data = line.substr(6);
+    if (!line.empty()) continue;
+    if (!event.data.empty()) events.push_back(event);
+    event = {};
+  }
+  return events;
+}
+
+}  // namespace w8y::ops::test
