@@ -276,10 +276,6 @@ const std::string& Subscriber::trouble() const {
   return impl_->link().trouble();
 }
 
-void Subscriber::reconnect_now() {
-  impl_->link().reconnect_now();
-}
-
 Subscriber::Listener::Listener(Subscriber& subscriber)
     : subscriber_(subscriber), place_(subscriber.impl_->listeners().add(this)) {}
 

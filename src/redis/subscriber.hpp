@@ -77,8 +77,6 @@ class Subscriber {
   /// All channels are subscribed.
   [[nodiscard]] bool connected() const;
   [[nodiscard]] const std::string& trouble() const;
-  /// The next attempt is made now instead of after the pause.
-  void reconnect_now();
 
   class Listener {
    public:
