@@ -42,7 +42,8 @@ std::string script_refusal(const Config& config) {
   const bool used = std::any_of(config.lists.begin(), config.lists.end(), [](const auto& list) {
     return list.second->enabled && list.second->kind() != SourceKind::gearman;
   });
-  if (!used || !config.has_redis) return {};
+  // Without a word of the config, the URL is only a default: nobody has to have a Redis there.
+  if (!used || !config.has_redis || config.redis.url == RedisSettings{}.url) return {};
   try {
     return script_refusal(config.redis);
   } catch (const redis::RedisError& error) {
