@@ -175,7 +175,7 @@ Value run_sscan(const CommandCall& call) {
 }  // namespace
 
 std::span<const CommandInfo> hash_commands() {
-  static constexpr std::array<CommandInfo, 12> all{{
+  static constexpr auto all = std::to_array<CommandInfo>({
       {"HSET", -4, Effect::grows, run_hset},
       {"HDEL", -3, Effect::writes, run_hdel},
       {"HGET", 3, Effect::reads, run_hget},
@@ -188,19 +188,19 @@ std::span<const CommandInfo> hash_commands() {
       {"HINCRBY", 4, Effect::grows, run_hincrby},
       {"HRANDFIELD", -3, Effect::reads, run_hrandfield},
       {"HSCAN", -3, Effect::reads, run_hscan},
-  }};
+  });
   return all;
 }
 
 std::span<const CommandInfo> set_commands() {
-  static constexpr std::array<CommandInfo, 6> all{{
+  static constexpr auto all = std::to_array<CommandInfo>({
       {"SADD", -3, Effect::grows, run_sadd},
       {"SREM", -3, Effect::writes, run_srem},
       {"SISMEMBER", 3, Effect::reads, run_sismember},
       {"SCARD", 2, Effect::reads, run_scard},
       {"SMEMBERS", 2, Effect::reads, run_smembers},
       {"SSCAN", -3, Effect::reads, run_sscan},
-  }};
+  });
   return all;
 }
 

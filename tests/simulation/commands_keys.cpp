@@ -117,7 +117,7 @@ Value run_incrby(const CommandCall& call) {
 }  // namespace
 
 std::span<const CommandInfo> key_commands() {
-  static constexpr std::array<CommandInfo, 10> all{{
+  static constexpr auto all = std::to_array<CommandInfo>({
       {"EXISTS", -2, Effect::reads, run_exists},
       {"DEL", -2, Effect::writes, run_del},
       {"UNLINK", -2, Effect::writes, run_del},
@@ -126,19 +126,19 @@ std::span<const CommandInfo> key_commands() {
       {"PEXPIRE", 3, Effect::writes, run_pexpire},
       {"TIME", 1, Effect::reads, run_time},
       {"PUBLISH", 3, Effect::reads, run_publish},
-  }};
+  });
   return all;
 }
 
 std::span<const CommandInfo> text_commands() {
-  static constexpr std::array<CommandInfo, 6> all{{
+  static constexpr auto all = std::to_array<CommandInfo>({
       {"SET", -3, Effect::grows, run_set},
       {"GET", 2, Effect::reads, run_get},
       {"MGET", -2, Effect::reads, run_mget},
       {"GETRANGE", 4, Effect::reads, run_getrange},
       {"INCR", 2, Effect::grows, run_incr},
       {"INCRBY", 3, Effect::grows, run_incrby},
-  }};
+  });
   return all;
 }
 

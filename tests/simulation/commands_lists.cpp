@@ -199,7 +199,7 @@ Value run_lmove(const CommandCall& call) {
 }  // namespace
 
 std::span<const CommandInfo> list_commands() {
-  static constexpr std::array<CommandInfo, 13> all{{
+  static constexpr auto all = std::to_array<CommandInfo>({
       {"RPUSH", -3, Effect::grows, run_rpush},
       {"LPUSH", -3, Effect::grows, run_lpush},
       {"RPOP", -2, Effect::writes, run_rpop},
@@ -213,7 +213,7 @@ std::span<const CommandInfo> list_commands() {
       {"LPOS", -3, Effect::reads, run_lpos},
       {"LINSERT", 5, Effect::grows, run_linsert},
       {"LMOVE", 5, Effect::grows, run_lmove},
-  }};
+  });
   return all;
 }
 

@@ -201,7 +201,7 @@ Value run_zscan(const CommandCall& call) {
 }  // namespace
 
 std::span<const CommandInfo> sorted_set_commands() {
-  static constexpr std::array<CommandInfo, 13> all{{
+  static constexpr auto all = std::to_array<CommandInfo>({
       {"ZADD", -4, Effect::grows, run_zadd},
       {"ZREM", -3, Effect::writes, run_zrem},
       {"ZSCORE", 3, Effect::reads, run_zscore},
@@ -215,7 +215,7 @@ std::span<const CommandInfo> sorted_set_commands() {
       {"ZCOUNT", 4, Effect::reads, run_zcount},
       {"ZREMRANGEBYSCORE", 4, Effect::writes, run_zremrangebyscore},
       {"ZSCAN", -3, Effect::reads, run_zscan},
-  }};
+  });
   return all;
 }
 

@@ -18,11 +18,11 @@ Value run_elsewhere(const CommandCall& call) {
 
 std::span<const CommandInfo> transaction_commands() {
   using Effect = CommandInfo::Effect;
-  static constexpr std::array<CommandInfo, 3> all{{
+  static constexpr auto all = std::to_array<CommandInfo>({
       {"MULTI", 1, Effect::reads, run_elsewhere},
       {"EXEC", 1, Effect::reads, run_elsewhere},
       {"DISCARD", 1, Effect::reads, run_elsewhere},
-  }};
+  });
   return all;
 }
 
