@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Each file compiles alone, though builds compile several together: reads each one by itself, with
--Wshadow. The headers of the standard library, which take most of the time, are read once; a file that
-uses one of their names has to include that header itself, or through a header of ours.
+"""Each file of src compiles alone, though builds compile several together: reads each one by itself,
+with -Wshadow. The headers of the standard library and of JSON, which take most of the time, are read
+once; a file that uses one of their names has to include that header itself, or through one of ours.
 
-Usage: stand_alone.py ROOT BUILD [FILE...]
+Usage: stand_alone.py [--includes] ROOT BUILD [FILE...]
+
+--includes: only looks at what each file includes, in a second where the compiler takes minutes.
 """
 import concurrent.futures
 import json
@@ -31,6 +33,7 @@ STANDARD = {
     "utility": r"std::(?:move|pair|exchange|swap)\b",
     "variant": r"std::(?:variant<|visit\b|get_if<|holds_alternative<)",
     "vector": r"std::vector<",
+    "nlohmann/json.hpp": r"nlohmann::",
 }
 # What one of them surely brings.
 BRINGS = {"string": {"string_view"}, "map": {"utility"}, "functional": {"utility"},
@@ -93,9 +96,13 @@ def read_alone(compiler, words, headers, source):
 
 
 def main():
-    root, build = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
+    words = sys.argv[1:]
+    compiles = "--includes" not in words
+    words = [word for word in words if word != "--includes"]
+    root, build = (pathlib.Path(word).resolve() for word in words[:2])
     files = files_of(build)
-    chosen = [str(pathlib.Path(name).resolve()) for name in sys.argv[3:]] or sorted(files)
+    chosen = [str(pathlib.Path(name).resolve()) for name in words[2:]] or sorted(
+        name for name in files if name.startswith(f"{root}/src/"))
     compiler = ["clang++", "-Wno-unknown-warning-option", "-Wno-missing-braces"]
     problems = []
     includes = Includes(root)
@@ -106,23 +113,25 @@ def main():
 
         def headers_for(words):
             """Compiled once for each set of arguments that changes them."""
-            return ["-include-pch", made[thread_of(words)]]
+            return ["-include-pch", made[kind_of(words)]]
 
-        def thread_of(words):
-            return "-pthread" in words, "-fPIC" in words, "-fPIE" in words
+        def kind_of(words):
+            return tuple(word for word in words if word.startswith(("-std=", "-D_", "-pthread", "-fPI")))
 
         made = {}
-        for words in files.values():
-            kind = thread_of(words)
+        for words in (files[source] for source in chosen if compiles and source in files):
+            kind = kind_of(words)
             if kind not in made:
                 made[kind] = f"{temp}/{len(made)}.pch"
                 same = [word for word in words if not word.startswith(("-I", "-isystem"))]
                 subprocess.run([*compiler, *same, "-x", "c++-header", header, "-o", made[kind]],
                                check=True)
         done = {source: pool.submit(read_alone, compiler, files[source], headers_for(files[source]),
-                                    source) for source in chosen if source in files}
+                                    source)
+                for source in chosen if compiles and source in files}
         for source in chosen:
-            text = done[source].result() if source in done else "no target compiles it\n"
+            text = f"{source}: no target compiles it\n" if source not in files else ""
+            text += done[source].result() if source in done else ""
             path = pathlib.Path(source)
             text += "".join(f"{source}: uses <{name}>, and does not include it\n"
                             for name in includes.missing(path))

@@ -22,9 +22,6 @@ constexpr std::int64_t short_page = 4096;
 /// Locks that are looked at in one step, and steps in one write.
 constexpr std::size_t batch = 256;
 constexpr std::size_t batches = 16;
-/// And bytes of their names, each of which is sent four times. The item that reaches this is the
-/// last of its step.
-constexpr std::size_t batch_bytes = std::size_t{1} << 20;
 
 /// "<host>:<pid>:<run id>"; only the host may have a ':' in it.
 /// A list's items as they come from Redis, before it is known what they are doing.
