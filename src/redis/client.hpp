@@ -36,8 +36,8 @@ namespace w8y::redis {
 /// file read again, and to a primary if it was a replica.
 /// A cluster takes commands as one server does, but for these: a call is answered in order among
 /// those of its slot; a command goes by its first key, one without a key where the one before it
-/// went; what stands between MULTI and EXEC goes to one node as a whole, where the WATCH before it
-/// went. Redirections are followed; that a node is away is not_sent or lost, as with one server.
+/// went; the commands from MULTI to EXEC go to one node together. Redirections are followed; that a
+/// node is away is not_sent or lost, as with one server.
 /// Destroying the client drops what is unanswered without calling back; it must not be destroyed in
 /// one of its own callbacks.
 class Client {

@@ -48,12 +48,7 @@ void ClusterClient::call(const Command& command, Callback callback) {
   if (command.empty()) return;
   if (transaction_ || command.front() == "MULTI")
     return into_transaction(command, std::move(callback));
-  Call call = make_call(command, std::move(callback));
-  if (command.front() == "UNWATCH" && watch_) {
-    call->pinned = std::exchange(watch_, std::nullopt);
-    call->slot = call->pinned->slot;
-  }
-  submit(std::move(call));
+  submit(make_call(command, std::move(callback)));
 }
 
 void ClusterClient::run(const Script& script, const Command& keys, const Command& args,
@@ -78,15 +73,10 @@ ClusterClient::Call ClusterClient::make_call(const Command& command, Callback ca
   return call;
 }
 
-/// Where it belongs is known only when a command in it has a key, or by what was watched before it.
+/// The first command with a key determines the slot.
 void ClusterClient::into_transaction(const Command& command, Callback callback) {
   if (!transaction_) {
     transaction_ = make_call(command, std::move(callback));
-    if (watch_) {
-      transaction_->pinned = std::exchange(watch_, std::nullopt);
-      transaction_->slot = transaction_->pinned->slot;
-      transaction_->anywhere = false;
-    }
     return;
   }
   transaction_->parts.push_back({owned(command), std::move(callback)});
@@ -141,13 +131,6 @@ void ClusterClient::pump(Slot slot) {
 }
 
 ClusterNode* ClusterClient::node_for(const ClusterCall& call, std::string& why) {
-  if (call.pinned) {
-    const auto found = nodes_.find(call.pinned->node);
-    if (found != nodes_.end() && found->second->ends == call.pinned->ends)
-      return found->second.get();
-    why = "the connection over which keys were watched has ended";
-    return nullptr;
-  }
   if (call.asked_for) return &node_at(*call.asked_for);
   const HostPort* primary = view_.map().primary(call.slot);
   if (call.anywhere) {
@@ -174,7 +157,6 @@ ClusterNode& ClusterClient::node_at(const HostPort& place) {
 }
 
 void ClusterClient::send(const Call& call, ClusterNode& node) {
-  if (call->name() == "WATCH") watch_ = ClusterCall::Watch{node.place, node.ends, call->slot};
   if (call->asked_for) node.client.call({"ASKING"});
   node.unanswered += call->parts.size();
   if (call->script != nullptr)

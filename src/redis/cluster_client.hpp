@@ -71,7 +71,6 @@ class ClusterClient final : public Client::Impl {
   std::vector<Call> early_;  ///< called before the slots were known for the first time
   bool fresh_ = true;        ///< nobody has been asked in vain yet
   Call transaction_;         ///< from MULTI until EXEC or DISCARD
-  std::optional<ClusterCall::Watch> watch_;
   struct Refused {
     Call call;
     std::string why;

@@ -20,8 +20,7 @@ SendAgain send_again(ClusterCall& call, const HostPort& from, const Answer& answ
   call.asked_for.reset();
   if (code != ErrorCode::moved && code != ErrorCode::ask && code != ErrorCode::tryagain)
     return SendAgain::no;
-  if (call.transaction() || call.anywhere || call.pinned || now > call.patience)
-    return SendAgain::no;
+  if (call.transaction() || call.anywhere || now > call.patience) return SendAgain::no;
   if (code == ErrorCode::tryagain) {
     // Not for a script that met such a key halfway: it may have changed something.
     if (!answer.reply.text().starts_with("TRYAGAIN")) return SendAgain::no;

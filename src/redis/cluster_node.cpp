@@ -28,7 +28,6 @@ void ClusterNode::on_up() {
 }
 
 void ClusterNode::on_down(const std::string& why) {
-  ++ends;
   ready_ = asked_ = false;
   trouble_ = why;
   refusing_.clear();

@@ -25,7 +25,6 @@ class ClusterNode final : private detail::NodeClient, private Client::Listener {
   const HostPort place;
   Client& client;
   std::size_t unanswered = 0;  ///< calls
-  unsigned ends = 0;           ///< of connections: what was watched over one is watched no more
 
   /// It can be reached, and says that its cluster can be used.
   [[nodiscard]] bool ready() const { return ready_; }

@@ -33,7 +33,7 @@ void ClusterClient::sweep_nodes() {
   if (const HostPort* any = view_.map().primary(last_slot_)) needed.push_back(*any);
   for (const HostPort& place : needed) node_at(place);
   std::erase_if(nodes_, [&](const auto& each) {
-    const bool idle = each.second->unanswered == 0 && (!watch_ || watch_->node != each.first);
+    const bool idle = each.second->unanswered == 0;
     const bool gone = idle && std::ranges::find(needed, each.first) == needed.end();
     if (gone) retired_sent_ += each.second->client.commands_sent();
     return gone;

@@ -39,10 +39,10 @@ std::optional<std::string_view> hash_tag(std::string_view key) {
 }
 
 /// Commands without a key, as far as somebody here sends them.
-constexpr std::array<std::string_view, 20> keyless = {
+constexpr std::array<std::string_view, 19> keyless = {
     "ACL",   "ASKING",  "CLIENT", "CLUSTER", "COMMAND", "CONFIG", "DBSIZE",
     "DEBUG", "DISCARD", "EXEC",   "INFO",    "KEYS",    "MULTI",  "PING",
-    "RESET", "ROLE",    "SCAN",   "SCRIPT",  "TIME",    "UNWATCH"};
+    "RESET", "ROLE",    "SCAN",   "SCRIPT",  "TIME"};
 
 template <typename Number>
 bool read_number(std::string_view text, Number& number) {

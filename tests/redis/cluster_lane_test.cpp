@@ -144,9 +144,6 @@ TEST_CASE("sent again: never what belongs to one connection, or has no key") {
   ClusterCall transaction = *call("MULTI");
   transaction.parts.push_back({{"EXEC"}, {}});
   CHECK(again_after(transaction, "MOVED 1 there:2") == SendAgain::no);
-  ClusterCall pinned = *call("GET");
-  pinned.pinned = ClusterCall::Watch{};
-  CHECK(again_after(pinned, "MOVED 1 there:2") == SendAgain::no);
   ClusterCall anywhere = *call("PING");
   anywhere.anywhere = true;
   CHECK(again_after(anywhere, "MOVED 1 there:2") == SendAgain::no);

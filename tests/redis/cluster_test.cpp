@@ -98,15 +98,6 @@ TEST_CASE("a cluster: every command goes where its key is") {
   CHECK(replies.at(4).text == "a");
   CHECK(replies.at(5).text == "b");
   CHECK(replies.at(6).text == "2");
-  CHECK(ask(loop, client, {"WATCH", "{t}1"}) == "OK");
-  CHECK(ask(loop, client, {"GET", "{t}1"}) == "1");
-  CHECK(ask(loop, client, {"GET", "a"}) == "a");  // of another slot
-  sync.call({"SET", "{t}1", "9"});
-  client.call({"MULTI"});
-  client.call({"SET", "{t}1", "mine"});
-  CHECK(ask(loop, client, {"EXEC"}) == "(nil)");
-  CHECK(ask(loop, client, {"WATCH", "{t}1"}) == "OK");
-  CHECK(ask(loop, client, {"UNWATCH"}) == "OK");
 
   // A subscriber hears of what is published at any node.
   redis::Subscriber subscriber(loop, options_for(cluster.url({2, 1})));

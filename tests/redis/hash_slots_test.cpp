@@ -56,7 +56,7 @@ TEST_CASE("the key of a command") {
   CHECK(key_of({"EVAL", "return 1", "2", "k", "l", "arg"}) == "k");
   CHECK(key_of({"EVALSHA", "abc", "0", "arg"}) == std::nullopt);
   CHECK(key_of({"EVAL", "return 1", "0"}) == std::nullopt);
-  for (const char* name : {"INFO", "CONFIG", "TIME", "MULTI", "EXEC", "UNWATCH", "SCRIPT"})
+  for (const char* name : {"INFO", "CONFIG", "TIME", "MULTI", "EXEC", "SCRIPT"})
     CHECK(key_of({name, "x"}) == std::nullopt);
   CHECK(key_of({"PING"}) == std::nullopt);
   CHECK(key_of({}) == std::nullopt);
