@@ -43,22 +43,8 @@ says() {
 # Milliseconds on a clock that does not jump.
 now_ms() { awk '{ printf "%d", $1 * 1000 }' /proc/uptime; }
 
-# A port of 127.0.0.1 that nobody has, nor the one of a cluster's bus above it.
-free_port() {
-  python3 - <<'END'
-import random, socket
-while True:
-    port = random.randrange(11000, 22000)
-    with socket.socket() as one, socket.socket() as bus:
-        try:
-            one.bind(("127.0.0.1", port))
-            bus.bind(("127.0.0.1", port + 10000))
-        except OSError:
-            continue
-    print(port)
-    break
-END
-}
+# See private_redis.py.
+free_port() { python3 -c 'from private_redis import free_port; print(free_port())'; }
 
 # A primary, the sentinel that watches it as "main", and a cluster of one node: $primary, $sentinel and
 # $node are their ports, p.sock, s.sock and n.sock their sockets.

@@ -5,31 +5,16 @@ Replication is asynchronous, so a failover may lose the newest locks: overlaps a
 forbidden. That no item is lost and that work goes on by itself is asserted.
 """
 import contextlib
-import random
 import re
-import socket
 import subprocess
 import time
 
 from harness import World, now_us, wait_for
 from matrix import in_time, row
-from private_redis import Redis, RedisError, die_with_parent
+from private_redis import Redis, RedisError, die_with_parent, free_port
 
 KEY_EXPIRY_S = 2
 LONGEST_PAUSE_S = 10
-
-
-def free_port():
-    """Below the ports that the kernel gives to clients, as is that of a cluster's bus."""
-    while True:
-        port = random.randrange(11_000, 22_000)
-        with socket.socket() as one, socket.socket() as bus:
-            try:
-                one.bind(("127.0.0.1", port))
-                bus.bind(("127.0.0.1", port + 10_000))
-                return port
-            except OSError:
-                continue
 
 
 class Server(Redis):

@@ -1,12 +1,12 @@
 """A Redis that dies."""
 import pathlib
-import socket
 import subprocess
 import tempfile
 import time
 
 from harness import World, now_us, wait_for
 from matrix import in_time, row
+from private_redis import free_port
 
 AOF = ("--appendonly", "yes", "--appendfsync", "always")
 
@@ -47,12 +47,6 @@ def make_certificate(folder):
          "-nodes", "-days", "2", "-keyout", folder / "key.pem", "-out", folder / "cert.pem",
          "-subj", "/CN=redis", "-addext", "subjectAltName=IP:127.0.0.1"],
         check=True, capture_output=True)
-
-
-def free_port():
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
 
 
 @row("the same, with TLS", "items lost 0, overlaps 0; work goes on ≤ 2 s")

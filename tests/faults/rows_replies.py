@@ -1,6 +1,5 @@
 """What a real server answers when something is wrong with it."""
 import contextlib
-import socket
 import threading
 import time
 
@@ -8,7 +7,7 @@ from harness import World, wait_for
 from matrix import row
 from outage import SETTINGS, TIMEOUTS, Outages
 from rows_redis import AOF
-from private_redis import Redis, RedisError
+from private_redis import Redis, RedisError, free_port
 
 RECOVERS = "it comes back by itself"
 
@@ -18,12 +17,6 @@ def two_hosts(setup, world, **how):
     for name in ("one", "two"):
         world.host(name, **SETTINGS, how={"redis": TIMEOUTS} | how)
     return Outages(setup, world, items)
-
-
-def free_port():
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
 
 
 @row("a server that refuses writes", RECOVERS, sanitized=True)

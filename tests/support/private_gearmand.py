@@ -4,13 +4,7 @@ import signal
 import socket
 import subprocess
 
-from private_redis import die_with_parent, wait_for
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
+from private_redis import die_with_parent, free_port, wait_for
 
 
 class Gearmand:

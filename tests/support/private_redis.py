@@ -3,6 +3,7 @@ import contextlib
 import ctypes
 import os
 import pathlib
+import random
 import signal
 import socket
 import subprocess
@@ -15,6 +16,20 @@ PR_SET_PDEATHSIG = 1
 def die_with_parent():
     """For preexec_fn: whoever is killed while it tests leaves nothing behind."""
     _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def free_port():
+    """Returns an unused TCP port of 127.0.0.1, below the ports that the kernel gives to clients. The
+    port of a cluster's bus, 10,000 above it, is unused too."""
+    while True:
+        port = random.randrange(11_000, 22_000)
+        with socket.socket() as one, socket.socket() as bus:
+            try:
+                one.bind(("127.0.0.1", port))
+                bus.bind(("127.0.0.1", port + 10_000))
+                return port
+            except OSError:
+                continue
 
 
 def now_us():
