@@ -7,7 +7,7 @@ patches=$root/tests/simulation/mended
 folder=$(mkdir -p "$1" && cd "$1" && pwd)
 shift
 tree=$folder/tree
-build=$tree/build/gcc # from there, sources have the same relative paths as in the root
+build=$tree/build/gcc
 
 # Only what differs: what is not touched is not compiled again.
 refresh() {
@@ -20,23 +20,9 @@ refresh() {
     done
 }
 
-# What is built in the root, with the same options, needn't be compiled again: for ninja, the times of
-# files have to be the same, too.
-begin() {
-  (cd "$root" && find . \( -name build -o -name .git \) -prune -o -type f -print) |
-    while read -r file; do
-      mkdir -p "$(dirname "$tree/$file")"
-      cp -p "$root/$file" "$tree/$file"
-    done
-  CC=gcc CXX=g++ meson setup "$build" "$tree" >"$folder/setup.log"
-  [ -f "$root/build/gcc/.ninja_log" ] || return 0
-  (cd "$root/build/gcc" &&
-    find . -type f ! -perm -u=x ! -path './meson-*' ! -name build.ninja -print0 |
-    xargs -0 cp -a --parents --target-directory="$build")
-}
-
-[ -f "$build/build.ninja" ] || begin
 refresh
+# Nothing of the root's build is taken over: files that are compiled together are named with their full paths.
+[ -f "$build/build.ninja" ] || CC=gcc CXX=g++ meson setup "$build" "$tree" >"$folder/setup.log"
 names=("$@")
 [ $# -gt 0 ] || for patch in "$patches"/*.patch; do names+=("$(basename "$patch" .patch)"); done
 failed=0
