@@ -1,4 +1,4 @@
-"""A revision beside the present state: both are built, and measured in turn, each by its own bench."""
+"""Compares another revision with the checkout: builds both, and measures them in turn."""
 import json
 import os
 import pathlib
@@ -13,7 +13,7 @@ from .table import columns, number
 
 ROUNDS = 9
 SCENARIOS = ["once", "spawn", "stream", "jobs", "leases", "contend"]
-# Set while two builds are compared: other programs are not measured beside them.
+# Environment variable that is set while two builds are compared: the bench then measures no references.
 ALONE = "W8Y_BENCH_ALONE"
 MORE_IS_BETTER = ("/s", "per second", "of the mean")
 MARGINS = ("least PTTL", "least margin, as w8yd says")
@@ -23,20 +23,20 @@ Name = Tuple[str, str, str, str]  # scenario, case, subject, unit
 
 @dataclass
 class Pairs:
-    """The figures of both builds, round by round."""
+    """Values of both builds, one per round."""
 
     before: List[float] = field(default_factory=list)
     now: List[float] = field(default_factory=list)
 
     def ratios(self, name: Name) -> List[float]:
-        """Above 1: the present state is better."""
+        """Returns one ratio per round; above 1: the checkout is better."""
         more = name[3].endswith(MORE_IS_BETTER) or name[2] in MARGINS
         both = [(b, n) for b, n in zip(self.before, self.now) if b > 0 and n > 0]
         return [n / b if more else b / n for b, n in both]
 
 
 def checkout(revision: str) -> pathlib.Path:
-    """The files of a revision in a folder of its own below build, as often as they are needed."""
+    """Returns a directory below build that holds the files of a revision; a later call reuses it."""
     root = SCRIPTS.parent
     short = subprocess.run(["git", "-C", root, "rev-parse", "--short=12", f"{revision}^{{commit}}"],
                            stdout=subprocess.PIPE, check=True, text=True).stdout.strip()
@@ -52,7 +52,7 @@ def checkout(revision: str) -> pathlib.Path:
 
 
 def build(source: pathlib.Path) -> pathlib.Path:
-    """A release build of the programs that are measured, in a folder of its own: not as tests are built."""
+    """Builds the measured programs as a release, apart from the builds for tests; returns its directory."""
     folder = source / "build" / "bench"
     if not (folder / "build.ninja").exists():
         subprocess.run(["meson", "setup", folder, source, "-Dtests=false"],
@@ -70,7 +70,7 @@ def one_round(source: pathlib.Path, scenario: str, quick: bool) -> List[Dict]:
 
 
 def is_worse(ratios: List[float]) -> bool:
-    """A median below 0.95 is worse, unless a quarter of the pairs says the opposite."""
+    """Returns whether the median is below 0.95 and the upper quartile below 1."""
     upper = statistics.quantiles(ratios, n=4, method="inclusive")[2]
     return statistics.median(ratios) < 0.95 and upper < 1
 
@@ -95,7 +95,7 @@ def compare(revision: str, scenarios: List[str], rounds: int, quick: bool) -> in
     for scenario in scenarios:
         for count in range(rounds):
             print(f"{scenario}: pair {count + 1} of {rounds}", file=sys.stderr, flush=True)
-            # Neither is always the first.
+            # The order changes with each round.
             for which in sorted(sources, reverse=count % 2 == 1):
                 for row in one_round(sources[which], scenario, quick):
                     name = (row["scenario"], row["case"], row["subject"], row["unit"])
@@ -103,5 +103,5 @@ def compare(revision: str, scenarios: List[str], rounds: int, quick: bool) -> in
     heads = ["scenario", "case", "", "ratio", "quartiles", revision, "now", "unit", ""]
     lines = [line(name, pairs) for name, pairs in found.items()]
     print(columns([heads] + lines))
-    print(f"\n{rounds} pairs; a ratio above 1: the present state is better")
+    print(f"\n{rounds} pairs; a ratio above 1: the checkout is better")
     return 1 if any(one[-1] == "WORSE" for one in lines) else 0

@@ -31,7 +31,7 @@ class Bench:
         print(f"  {text}", file=sys.stderr, flush=True)
 
     def want(self, name: str) -> Optional[str]:
-        """A reference, or None where it is missing, which is said, or where two builds are compared."""
+        """Returns a reference, or None if it is missing (with a message) or if builds are compared."""
         if before.ALONE in os.environ:
             return None
         try:
@@ -65,7 +65,7 @@ def parse(words: List[str]) -> argparse.Namespace:
     parser.add_argument("--build", type=pathlib.Path,
                         help="a build folder to measure (default: build/gcc, which is built first)")
     parser.add_argument("--before", metavar="REV",
-                        help="build that revision, too, and measure both in turn (default: "
+                        help="also build that revision, and measure both in turn (default: "
                         f"{before.ROUNDS} rounds of {', '.join(before.SCENARIOS)})")
     parser.add_argument("--setup", action="store_true", help="install the references (Debian)")
     options = parser.parse_args(words)

@@ -3,7 +3,7 @@
 
     changelog.py VERSION MAINTAINER SECONDS <CHANGELOG.md >changelog
 
-Our newest part must be that of VERSION. SECONDS since 1970 is the date of a part that has none. A group of entries
+Our newest part must be that of VERSION. SECONDS since 1970 is the date of a part that has none. A heading of a group
 ("### NAME") becomes Debian's "[ NAME ]".
 """
 import datetime

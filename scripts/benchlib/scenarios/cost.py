@@ -1,7 +1,7 @@
-"""What one run costs: instructions of w8y and w8yd, counted by valgrind, and Redis commands.
+"""Cost of one run: instructions of w8y and w8yd, counted by valgrind, and Redis commands.
 
-Counts do not depend on what else the machine does, so one round is enough. For w8yd, a short life is
-subtracted from a longer one: the rest is what the additional runs cost.
+Counts do not depend on the load of the machine, so one round is enough. For w8yd, the counts of a short
+execution are subtracted from those of a longer one. The difference is the cost of the additional runs.
 """
 import pathlib
 import re
@@ -15,7 +15,7 @@ from ..processes import finish, wait_for
 from ..redis import Redis
 
 PROGRAM = "/bin/true"
-PATIENCE = 300  # s; valgrind makes a program some fifty times slower
+PATIENCE = 300  # s; valgrind makes a program about 50 times slower
 
 
 def row(case: str, subject: str, settings: str, value: float) -> Row:
@@ -35,7 +35,7 @@ def instructions(out: pathlib.Path) -> int:
 
 
 def sent(redis: Redis) -> int:
-    """Commands that Redis has carried out, those inside scripts too."""
+    """Returns the number of commands that Redis has executed, including those inside scripts."""
     return sum(command.calls for name, command in redis.commands().items() if name != "info")
 
 
@@ -53,13 +53,13 @@ def of_w8y(bench) -> List[Row]:
 
 
 def enough(daemon: W8yd, runs: int) -> bool:
-    """Seldom: each look costs w8yd instructions, too."""
+    """Waits before it queries the status, because each query costs w8yd instructions."""
     time.sleep(0.5)
     return daemon.succeeded("bench") >= runs
 
 
 def life(bench, name: str, program: str, runs: int) -> Tuple[int, int, int]:
-    """Instructions, Redis commands and runs of a w8yd that ends after at least so many runs."""
+    """Returns instructions, Redis commands and runs of a w8yd that exits after at least `runs` runs."""
     folder = bench.folder / f"{name}-{runs}"
     folder.mkdir(parents=True)
     out = folder / "callgrind"
@@ -74,7 +74,7 @@ def life(bench, name: str, program: str, runs: int) -> Tuple[int, int, int]:
             wait_for(f"{runs} runs", PATIENCE, lambda: enough(daemon, runs))
             daemon.quiet()
             done, commands = daemon.succeeded("bench"), sent(redis)
-        wait_for("its figures", PATIENCE, out.exists)
+        wait_for("the output of valgrind", PATIENCE, out.exists)
     return instructions(out), commands, done
 
 

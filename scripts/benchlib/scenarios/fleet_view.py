@@ -84,7 +84,7 @@ def read_part(daemon: W8yd, after: str) -> Tuple[int, str]:
 
 
 class Round(threading.Thread):
-    """Reads all parts while the loop is measured."""
+    """Reads all pages of the fleet view while the event loop is measured."""
 
     def __init__(self, daemon: W8yd):
         super().__init__(daemon=True)
