@@ -16,11 +16,11 @@ struct Place {
   std::size_t line = 0;
   std::size_t column = 0;
 
-  /// Moves behind a byte. Columns are characters of UTF-8, as toml++ counts them.
+  /// Moves past one byte. Columns are UTF-8 characters, as toml++ counts them.
   void pass(char byte);
 };
 
-/// Place of a byte of `text`.
+/// Returns the line and column of the byte of `text` at index `byte`.
 Place place_of_byte(std::string_view text, std::size_t byte);
 
 struct Node {

@@ -100,7 +100,7 @@ class ToldLists {
   struct Told {
     std::size_t settled = 0;  ///< hash of what changes now and then
     std::size_t lively = 0;   ///< of what each run changes
-    std::string due;          ///< the text that is to be told; empty: none
+    std::string due;          ///< text of the next list report; empty: none
     unsigned look = 0;
     bool known = false;
     bool urgent = false;

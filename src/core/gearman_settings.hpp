@@ -7,7 +7,7 @@ namespace w8y {
 
 /// What only lists of Gearman have.
 struct GearmanSettings {
-  std::string function;  ///< never empty, in a list: the prefix, where nothing is said
+  std::string function;  ///< never empty in a list; default: the prefix
   bool operator==(const GearmanSettings&) const = default;
 };
 

@@ -9,7 +9,7 @@ namespace w8y {
 /// with the reason of the dynamic loader.
 class OptionalLibrary {
  public:
-  /// `name`: file name of the library, as `dlopen` takes it.
+  /// `name`: file name of the library, as for dlopen(3).
   explicit OptionalLibrary(const char* name);
 
   /// Sets `function` to the address of the function called `name`.

@@ -15,10 +15,10 @@ enum class OnFailure {
 
 /// What only schedules have.
 struct ScheduleSettings {
-  std::vector<std::string> queues;  ///< codes, in the order of visits; one at least
+  std::vector<std::string> queues;  ///< codes, in the order of claims; at least one
   bool dispatch = true;             ///< whether this host takes due jobs off the timeline
   OnFailure on_failure = OnFailure::die;
-  std::string timefile;  ///< empty: none
+  std::string timefile;  ///< path; empty: none
   bool operator==(const ScheduleSettings&) const = default;
 };
 

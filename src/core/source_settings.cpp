@@ -10,7 +10,7 @@
 
 namespace w8y {
 
-/// Its alternatives are in the order of SourceKind.
+/// The settings; the alternatives are in the order of SourceKind.
 struct SourceSettings::Value {
   std::variant<CircularSettings, ScheduleSettings, JobSettings, GearmanSettings> of;
   bool operator==(const Value&) const = default;
@@ -69,7 +69,7 @@ GearmanSettings& SourceSettings::gearman() {
 }
 
 bool SourceSettings::leases_as(const SourceSettings& other) const {
-  // Of the other kinds, no setting is part of a key; a connection to a gearmand can change its
+  // For other kinds, no setting is part of a key, and a connection to gearmand can change its
   // function.
   return kind_ == other.kind_ &&
          (kind_ != SourceKind::circular || circular().lock_key == other.circular().lock_key);

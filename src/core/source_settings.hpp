@@ -1,5 +1,5 @@
-// The settings that depend on the kind of work: one of four types, each in a header of its own, so
-// that a change of one recompiles only the files that use it.
+// Settings that depend on the kind of work. Each of the four types has its own header, so that a
+// change of one type recompiles only the files that use it.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,8 @@ struct ScheduleSettings;
 struct JobSettings;
 struct GearmanSettings;
 
-/// A copy costs one pointer; a change copies the settings first, if another copy has them too.
+/// Settings of one kind of work, shared between copies: a copy costs one pointer. A change copies
+/// the settings first if another copy shares them.
 class SourceSettings {
  public:
   /// The defaults of a circular list.
@@ -29,11 +30,11 @@ class SourceSettings {
   SourceSettings& operator=(const SourceSettings& other) noexcept;
   ~SourceSettings();
 
-  /// The defaults of that kind.
+  /// Returns the defaults of `kind`.
   static SourceSettings of(SourceKind kind);
 
   [[nodiscard]] SourceKind kind() const { return kind_; }
-  // Settings of that kind only.
+  // Each throws std::bad_variant_access if kind() is another one.
   [[nodiscard]] const CircularSettings& circular() const;
   [[nodiscard]] CircularSettings& circular();
   [[nodiscard]] const ScheduleSettings& schedule() const;
@@ -43,10 +44,10 @@ class SourceSettings {
   [[nodiscard]] const GearmanSettings& gearman() const;
   [[nodiscard]] GearmanSettings& gearman();
 
-  /// Whether an item that is leased under one of these settings is leased under the other as well:
-  /// the keys of leases have the same names.
+  /// Returns whether a lease under these settings is also a lease under `other`: the keys of leases
+  /// have the same names.
   [[nodiscard]] bool leases_as(const SourceSettings& other) const;
-  /// If both are the same, they are in memory once from then on.
+  /// Shares the memory of `other` if both have the same values.
   void share(const SourceSettings& other);
   bool operator==(const SourceSettings& other) const;
 
