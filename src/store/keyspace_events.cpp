@@ -37,7 +37,7 @@ void KeyspaceEvents::try_out() {
       [this] { write(); });
 }
 
-/// What is written is gone at once.
+/// Writes the probe key and deletes it at once.
 void KeyspaceEvents::write() {
   heard_ = false;
   client_.call({"RPUSH", probe_, "x"});

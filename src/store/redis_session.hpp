@@ -53,7 +53,7 @@ class RedisSession final : private detail::ClientOwner, private redis::Client::L
   const Clock& clock;
   TimerQueue& timers;
   const Holder holder;
-  const std::string user;  ///< of Redis; empty: its default user
+  const std::string user;  ///< Redis user; empty: the default user
   RunIds run_ids;
   redis::Client& client;
   redis::Subscriber subscriber;

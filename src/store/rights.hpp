@@ -8,13 +8,13 @@
 
 namespace w8y::store {
 
-/// Permissions of every kind of work that keeps its items in Redis.
+/// Permissions that every kind of work in Redis needs.
 inline constexpr const char* script_permissions = "+eval +evalsha";
 
-/// True if an ACL forbids scripts as such.
+/// Returns whether `error` says that an ACL forbids EVAL or EVALSHA.
 bool forbids_scripts(std::string_view error);
-/// The error. If an ACL forbids scripts, also the missing permissions and the command that grants
-/// them. `user`: of the connection; empty: the default user of Redis.
+/// Returns `error`. If an ACL forbids scripts, appends the missing permissions and the command that
+/// grants them. `user`: Redis user of the connection; empty: the default user.
 std::string with_remedy(std::string_view error, std::string_view user);
 /// Forbids a command, called by us or by a script; not one for which only a key is missing.
 bool forbids_command(const redis::Answer& answer);

@@ -61,8 +61,8 @@ class ItemChanges {
     Item item;
     QuarantineNote note;
   };
-  /// What the index has: also items that run, and will be quarantined at their end. Long items are
-  /// not in it.
+  /// Returns the entries of the index. It includes items with active runs that will be quarantined
+  /// at the end of their run, but no long items.
   std::vector<Quarantined> quarantined();
 
  private:

@@ -1,4 +1,4 @@
-// What is asked of the scripts of circular lists, and what they answer.
+// Arguments and results of the scripts of circular lists.
 #pragma once
 
 #include <cstddef>
@@ -54,8 +54,8 @@ struct ClaimResult {
   std::string refused;       ///< by Redis, of what is noted beside the locks
   std::vector<Taken> taken;  ///< taken[i] is locked with runs[i]
   std::vector<ShownItem> parked;
-  std::size_t longest = 0;  ///< item that was read
-  std::size_t bytes = 0;    ///< of all items that were
+  std::size_t longest = 0;  ///< bytes of the longest item that was read
+  std::size_t bytes = 0;    ///< of all items that were read
 };
 
 /// Of one item, whatever its rest and whose turn it is.
@@ -104,8 +104,8 @@ struct RenewCall {
   bool fleet = false;  ///< the runs have places in slots
   Duration expiry{0};
   std::vector<RenewLock> locks;
-  /// Those that are gone and free are taken again, if the call comes to Redis before this time by
-  /// Redis's clock.
+  /// Time of Redis's clock. If the call reaches Redis before it, locks that have expired and are
+  /// still free are taken again.
   std::optional<WallTime> retake_until = std::nullopt;
 };
 

@@ -153,7 +153,7 @@ void LookBatcher::ask_which(const std::shared_ptr<Empties>& batch, std::size_t b
 }
 
 void LookBatcher::ask_locked(std::shared_ptr<Lockeds> lists, std::size_t begin, std::size_t end) {
-  if (exists_forbidden_) {  // look.lua needs it, too; the claim that follows costs something
+  if (exists_forbidden_) {  // look.lua needs EXISTS, too; the following claim is charged
     for (std::size_t i = begin; i < end; ++i) (*lists)[i].answer({true, 0, false}, 0);
     return;
   }

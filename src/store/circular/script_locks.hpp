@@ -1,4 +1,4 @@
-// The scripts of circular lists: one round trip each.
+// Calls of the scripts of circular lists, each with one round trip.
 #pragma once
 
 #include <cstddef>

@@ -39,7 +39,7 @@ Sweep::Swept& Sweep::next_in_turn() {
   return **next_++;
 }
 
-/// The list that was the last in turn is the next one again.
+/// Makes the previous list the next one again.
 void Sweep::turn_back() {
   if (next_ == lists_.begin()) next_ = lists_.end();
   --next_;

@@ -28,7 +28,7 @@ class Sweep {
   Sweep(const Sweep&) = delete;
   Sweep& operator=(const Sweep&) = delete;
 
-  /// A circular list. Its sweeps begin with its construction.
+  /// A circular list that is swept from its construction to its destruction.
   class Swept {
    public:
     explicit Swept(Sweep& sweep);

@@ -16,7 +16,7 @@ constexpr std::array groups = {"feed", "sorted", "queue", "job"};
 
 /// Ids that are asked for at once.
 constexpr std::int64_t ids_at_once = 10'000;
-/// Of jobs, and the bytes that the script reads besides.
+/// Ids of jobs that one call reads, and bytes of their items that the script may read with them.
 constexpr const char* fields_at_once = "500";
 constexpr const char* field_bytes_at_once = "131072";
 /// Items that are asked for at once, and bytes of them that are sent; the longest that is.

@@ -1,5 +1,5 @@
--- Returns the beginning of a lock, which says what it is: a lock of another program may have any length.
--- False: there is no lock.
+-- Returns the beginning of a lock's value, which shows its type: a lock of another program may be of any length.
+-- Returns false if there is no lock.
 local function read(lock)
   local found = redis.pcall('GETRANGE', lock, 0, 10)
   if found ~= '' then return found end
