@@ -20,10 +20,10 @@ namespace {
 
 constexpr int lists_refused = 1;
 
-/// Why Redis would refuse the scripts of every list that keeps its items there; empty: it would
-/// not. Throws RedisError without an answer.
+/// Returns why Redis refuses the scripts that every list in Redis needs; empty: it does not refuse
+/// them. Throws RedisError if Redis does not reply.
 std::string script_refusal(const RedisSettings& settings) {
-  // The digest is that of the script, so that the second command finds it.
+  // SHA-1 of the script: EVAL loads the script, so that EVALSHA finds it.
   constexpr const char* script = "return 1";
   constexpr const char* digest = "e0e1f9fabfc9d4800c877a703b823ac0578ff8db";
   redis::ClientOptions options = client_options(settings, "w8yd-check");
@@ -36,13 +36,13 @@ std::string script_refusal(const RedisSettings& settings) {
   return {};
 }
 
-/// The same, for all lists of a config. What cannot be checked is a warning: the host may be set up
-/// before its Redis.
+/// The same, for all lists of a config. Prints a warning if Redis does not reply, because the host
+/// may be set up before its Redis.
 std::string script_refusal(const Config& config) {
   const bool used = std::any_of(config.lists.begin(), config.lists.end(), [](const auto& list) {
     return list.second->enabled && list.second->kind() != SourceKind::gearman;
   });
-  // Without a word of the config, the URL is only a default: nobody has to have a Redis there.
+  // The default URL is not checked: a config that does not set it may have no Redis yet.
   if (!used || !config.has_redis || config.redis.url == RedisSettings{}.url) return {};
   try {
     return script_refusal(config.redis);

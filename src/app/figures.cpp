@@ -22,7 +22,7 @@ constexpr Duration first_patience = std::chrono::milliseconds(700);
 constexpr unsigned most_in_vain = 4;
 /// The hosts' lists are read so often, to count their places.
 constexpr Duration places_interval = std::chrono::seconds(30);
-/// Approximate number of their bytes that one step reads.
+/// Approximate number of bytes of the hosts' lists that one step reads.
 constexpr std::size_t places_at_once = std::size_t{4} << 20;
 /// Fields that are older are of lists that nobody has any more.
 constexpr Duration field_life = std::chrono::minutes(10);

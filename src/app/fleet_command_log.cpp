@@ -11,7 +11,7 @@ constexpr LineRate ignored_rate{std::chrono::minutes(1), 1};
 constexpr Duration coalescing_time = std::chrono::seconds(10);
 constexpr const char* anything = "";
 
-/// Whether a line is logged. Lines before it that were not are added to `dropped`.
+/// Returns whether to log a line. Adds the number of lines dropped before it to `dropped`.
 bool admits(LineLimits& limits, const char* kind, std::map<std::string, std::size_t>& dropped) {
   const LineLimits::Answer answer = limits.ask(kind);
   if (answer.left_out > 0) dropped[kind] += answer.left_out;

@@ -34,7 +34,7 @@ class FleetCommandLog {
   const Clock& clock_;
   LineLimits received_;  ///< by kind
   LineLimits ignored_;   ///< of one talker
-  /// Lines that were not logged and not counted in the log yet, by kind.
+  /// Numbers of dropped lines that the log has not reported yet, by kind.
   std::map<std::string, std::size_t> not_logged_;
   std::map<std::string, std::size_t> ignored_not_logged_;
   std::size_t dropped_replies_ = 0;

@@ -112,7 +112,7 @@ TrustedFile open_program(std::string program, const PathWalk& walk) {
     auto next = interpreter_of(file.fd);
     if (next && next->empty()) return file;
     if (next && !next->starts_with('/')) {
-      // The kernel looks it up in the directory of the run, which anybody may own.
+      // The kernel resolves it in the run's working directory, which another user may own.
       file.error = EACCES;
       file.problem = program + " names an interpreter without an absolute path: " + *next;
       return file;

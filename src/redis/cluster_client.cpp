@@ -73,7 +73,7 @@ ClusterClient::Call ClusterClient::make_call(const Command& command, Callback ca
   return call;
 }
 
-/// The first command with a key determines the slot.
+/// The first command with a key determines the hash slot of the transaction.
 void ClusterClient::into_transaction(const Command& command, Callback callback) {
   if (!transaction_) {
     transaction_ = make_call(command, std::move(callback));

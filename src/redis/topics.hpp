@@ -1,4 +1,4 @@
-// Which channels are wanted, asked for and confirmed: a state machine without a wire.
+// State machine of subscriptions, without I/O: channels that are wanted, requested and confirmed.
 //
 // Of each name, SUBSCRIBE and UNSUBSCRIBE follow what is wanted, one after the other and never
 // twice the same. The server answers in the order in which it was asked, so a name is confirmed

@@ -42,7 +42,7 @@ void BulkAdd::read_list() {
   const auto length = static_cast<std::size_t>(client_.call({"LLEN", keys_.list}).number);
   if (length == 0) return;
   known_.reserve(length);
-  // More than one answer holds: others may turn the list between two pages.
+  // The list is too large for one reply. Other clients may rotate it between two pages.
   if (!read_at_once(length)) read_pages();
 }
 

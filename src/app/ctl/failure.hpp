@@ -29,7 +29,7 @@ class Failure : public std::runtime_error {
   std::vector<std::string> more_;
 };
 
-/// A failure whose lines are the mistakes of a config.
+/// Returns a failure whose lines are the errors of a config.
 Failure wrong_config(const ConfigError& error);
 
 /// A line on standard error, with our name before it.

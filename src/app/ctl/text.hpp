@@ -51,9 +51,9 @@ std::string shown_in(const ops::Json& object, const char* name);
 /// An item as put_item() wrote it.
 std::string item_in(const ops::Json& object);
 
-/// "2/4" of a list, or "2/4/10" if it has `fleet_concurrency`.
+/// Runs and limits of a list: "2/4", or "2/4/10" if it has `fleet_concurrency`.
 std::string running_of_limits(const ops::Json& list);
-/// "3 jobs: 1 queued, 2 running"; `noun`: "job".
+/// Total and number per state: "3 jobs: 1 queued, 2 running". `noun`: the singular, such as "job".
 std::string counted_text(const std::map<std::string, std::size_t>& states, const std::string& noun);
 
 /// What is wrong, a line for each cause: first of all.
