@@ -1,5 +1,5 @@
-// Worlds with fixed hosts and fixed faults, for what a drawn world has found: how worlds are drawn
-// has no influence on these.
+// Worlds with fixed hosts and fixed faults. Each reproduces a fault that a random world has found,
+// and stays the same when the generator of random worlds changes.
 #include <doctest/doctest.h>
 
 #include <memory>
@@ -17,11 +17,11 @@ using namespace std::chrono_literals;
 namespace cases_test {
 namespace {
 
-/// From a push to its claim where a host has room, as in scene_told.cpp.
+/// Maximum time from a push to its claim by a host with a free slot, as in scene_told.cpp.
 constexpr Duration longest_silence = 1s;
 constexpr unsigned idle_commands = 10;
-/// Of a host in 10 s, as in scene.cpp: what it has saved up before, and commands for no list at
-/// rest.
+/// Maximum number of commands of a host in 10 s, as in scene.cpp: the budget of 10 s, the saved
+/// budget of the second before, and 25 commands that are not for idle lists.
 constexpr std::uint64_t most_idle_commands = idle_commands * 11 + 25;
 
 /// Hosts h1, h2, … of one configuration on one Redis.
@@ -54,20 +54,20 @@ struct Fleet {
   }
   Host& host(unsigned number) { return *machines.at(number - 1); }
   void pass(Duration time) { world.run_until(world.now() + time); }
-  /// Another program's item: it is locked for longer than any case takes.
+  /// Adds an item that another program has locked for longer than any case takes.
   void put_locked(const std::string& list, const std::string& item,
                   const std::string& lock = "run:other:1:01K0000000000000000000000A") {
     redis.ask("user", {"RPUSH", list + ":list", item});
     redis.ask("go-w8y", {"SET", list + ":lock:" + item, lock, "PX", "600000"});
   }
-  /// False: no host claims it in time.
+  /// Pushes an item; returns whether a host claims it in time.
   bool claims_pushed(const std::string& list) {
     const Instant since = world.now();
     redis.ask("user", {"RPUSH", list + ":list", "pushed"});
     pass(longest_silence);
     return promises.visited("redis1", list, "pushed") >= since;
   }
-  /// Those of a host while a user sends this 300 times in 10 s.
+  /// Returns the number of commands of a host while a user sends `words` 300 times in 10 s.
   std::uint64_t commands_while(unsigned number, const Words& words) {
     const std::uint64_t before = redis.commands(host(number).name());
     for (int i = 0; i < 300; ++i) {
@@ -90,8 +90,8 @@ struct Fleet {
   std::vector<std::unique_ptr<Host>> machines;
 };
 
-/// Three hosts that wait for one item in each of their lists. They poll each list every few
-/// seconds, so that only a message makes them claim within `longest_silence`.
+/// Three hosts in the wait queue of each of their lists, whose only item is locked. They poll each
+/// list at intervals of seconds, so that only a message makes them claim within `longest_silence`.
 struct WaitingFleet : Fleet {
   static constexpr unsigned lists = 20;
   WaitingFleet() : Fleet(3, lists) {
@@ -111,8 +111,8 @@ TEST_CASE("waiting hosts claim an item within one second of its push") {
   CHECK(fleet.claims_pushed("list1"));
 }
 
-// Found by the seed 400651010: the place of a dead host in the line of
-// waiters gets the turn, and the others do not claim before they poll the list again.
+// Found by the seed 400651010: the turn goes to a dead host, whose entry is still in the wait
+// queue. The other hosts do not claim before they poll the list again.
 TEST_CASE("waiting hosts claim a pushed item within one second although a waiter has died" *
           doctest::should_fail()) {
   WaitingFleet fleet;
@@ -134,8 +134,8 @@ TEST_CASE("a host subscribes again after its connections broke") {
 }
 
 // Found by the seed 400650213: a host that connects while an ACL refuses SUBSCRIBE does not
-// subscribe again when the ACL allows it. It receives neither orders nor wake-ups until its
-// connection breaks.
+// subscribe again when the ACL allows it. It receives neither control commands nor wake-ups until
+// its connection breaks.
 TEST_CASE("a host subscribes when an ACL that refused SUBSCRIBE allows it again" *
           doctest::should_fail()) {
   Fleet fleet(1, 20);
@@ -159,8 +159,8 @@ TEST_CASE("frequent messages on the wake channel cost no more than idle_commands
   CHECK(fleet.commands_while(1, {"PUBLISH", "list1:wake", "free"}) <= most_idle_commands);
 }
 
-// Found by the seed 293325395: keyspace events report each change of a list. The host looks at the
-// list after each of them, and the idle budget pays for none of these looks.
+// Found by the seed 293325395: keyspace notifications report each change of a list. The host peeks
+// at the list after each of them, and no peek counts in the idle budget.
 TEST_CASE("a list that changes without free items costs no more than idle_commands" *
           doctest::should_fail()) {
   Fleet fleet(1, 1);

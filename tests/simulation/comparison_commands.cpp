@@ -1,5 +1,4 @@
-// Comparison: any command, on keys of any type; and on two connections that gather what EXEC is to
-// do.
+// Comparison: any command on keys of any type, and transactions on two connections.
 #include "simulation/comparison.hpp"
 
 namespace w8y::sim {
@@ -125,7 +124,7 @@ Value Comparison::on(Connection& connection, const Words& words) {
   return expected;
 }
 
-/// Of both connections: what they have queued is not to be carried out at another time.
+/// Discards the open transactions of both connections, so that no later step executes them.
 void Comparison::leave_transactions() {
   for (Connection& each : connections_)
     if (each.model.open()) on(each, {"DISCARD"});

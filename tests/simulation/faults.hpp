@@ -70,7 +70,7 @@ struct Fault {
     // of worlds whose connections break within a request, or after some replies
     cut_request,
     late_loss,
-    // Drawn without an effect, so that seeds keep their worlds.
+    // Faults without an effect. They are still drawn, so that each seed keeps its world.
     none,
     none_either,
     last_of_cuts = none_either,

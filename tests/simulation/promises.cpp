@@ -200,9 +200,9 @@ void Promises::check_rest(const Run& run) {
                   {run.list + ' ' + run.item, run.id});
 }
 
-/// No more runs of a list than fleet_concurrency, over all hosts: by what the one that claims has
-/// in its config, when it took its place. Others may have more in theirs. Whoever has taken a lease
-/// again was not asked.
+/// Checks that a list has no more runs on all hosts than fleet_concurrency. The value is that of
+/// the claiming host's config at its claim; other hosts may have a larger one. Runs that have
+/// regained their lease are not counted.
 void Promises::check_fleet(const Run& run) {
   auto& places = places_[run.server + ' ' + run.list];
   places.insert(run.id);

@@ -1,5 +1,5 @@
-// What a connection has begun and not ended: MULTI, and what is queued for EXEC. As a Redis
-// does it; held against a real one by the test `simulation-model`.
+// Model of a connection's open transaction: MULTI, and the commands that are queued for EXEC. The
+// test `simulation-model` compares it with a real Redis.
 #pragma once
 
 #include <functional>
