@@ -43,11 +43,11 @@ says() {
 # Milliseconds on a clock that does not jump.
 now_ms() { awk '{ printf "%d", $1 * 1000 }' /proc/uptime; }
 
-# See private_redis.py.
+# Prints an unused port: see free_port() in private_redis.py.
 free_port() { python3 -c 'from private_redis import free_port; print(free_port())'; }
 
-# A primary, the sentinel that watches it as "main", and a cluster of one node: $primary, $sentinel and
-# $node are their ports, p.sock, s.sock and n.sock their sockets.
+# Starts a primary, a sentinel that watches it as "main", and a cluster of one node. Their ports are $primary,
+# $sentinel and $node, and their sockets p.sock, s.sock and n.sock.
 start_topology() {
   primary=$(free_port) sentinel=$(free_port) node=$(free_port)
   mkdir p s n
@@ -66,12 +66,12 @@ start_topology() {
   wait_for 'redis-cli -s n.sock cluster info | grep -q cluster_state:ok'
 }
 
-# rights.py on the page w8y-security(7) and on a server.
+# Runs rights.py, which reads w8y-security(7) and queries a server.
 rights() { python3 "$DIR/rights.py" "$@"; }
 page=$MANUAL/w8y-security.7
 
-# grant NUMBER [sed program]: gives the user w8y, whose password is "secret" and in the file password,
-# the rights of the page's command with this number.
+# grant NUMBER [sed program]: gives the user w8y the permissions of the page's command with this number. Its
+# password is "secret", and is in the file password.
 grant() {
   [ -e password ] || (umask 077 && echo secret >password)
   rights block "$page" "$1" | sed "s/^redis-cli/r/; s/SECRET/secret/; ${2-}" >granted

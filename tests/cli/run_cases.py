@@ -9,8 +9,8 @@ A case is a folder beside this file:
     exit         its exit status, if it is not 0; 77: can't be tried here
     redis        redis-cli commands that fill the server before
     config.toml, executors/ and any other file: copied to where cmd runs, beside those of common/
-In these files @DIR@ is the case's own folder and @REDIS_URL@ its server; @HEAD@ is the beginning of
-a config, up to the settings of [supervisor].
+In these files @DIR@ is the directory of the case and @REDIS_URL@ its server. @HEAD@ is the start of a
+config: [redis] with its URL, and [supervisor] with host and status.
 
 In `expected`, <run> is a run id, <time> a date and time with its zone, <n> a number, <duration> a duration,
 <hex> hex digits, <version> that of our programs, <gap> two or more blanks, and <any> any text on that
@@ -130,7 +130,7 @@ def fill(text, folder):
 
 
 def copy_files(case, folder):
-    """All but what the runner itself reads."""
+    """Copies all files except those that the runner itself reads."""
     for path in case.rglob("*"):
         name = path.relative_to(case)
         if path.is_dir():
@@ -200,7 +200,7 @@ def shared_accounts(cases):
 
 
 def sanitized_cases():
-    """Those that the file under_sanitizers names, each with its reason."""
+    """Returns the cases that the file under_sanitizers names; each must have a reason."""
     cases = []
     for line in (HERE / "under_sanitizers").read_text().splitlines():
         if not line or line.startswith("#"):
@@ -229,7 +229,7 @@ def main():
     parser.add_argument("--bin", type=pathlib.Path, required=True, help="where the programs are")
     parser.add_argument("-j", type=int, default=min(4, 2 * (os.cpu_count() or 1)), help="at once")
     parser.add_argument("--keep", action="store_true", help="leave the folders of the cases")
-    parser.add_argument("--sanitized", action="store_true", help="the cases that under_sanitizers names")
+    parser.add_argument("--sanitized", action="store_true", help="run the cases that under_sanitizers names")
     parser.add_argument("cases", nargs="*", help="names; all, if there are none")
     arguments = parser.parse_args()
 
