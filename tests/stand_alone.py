@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Each file of src compiles alone, though builds compile several together: reads each one by itself,
-with -Wshadow. The headers of the standard library and of JSON, which take most of the time, are read
-once; a file that uses one of their names has to include that header itself, or through one of ours.
+"""Checks that each file of src compiles alone, with -Wshadow; the builds compile several files together.
+The headers of the standard library and of JSON take most of the time, so they are precompiled. A file
+that uses one of their names must include that header, directly or through a header of w8y.
 
 Usage: stand_alone.py [--includes] ROOT BUILD [FILE...]
 
---includes: only looks at what each file includes, in a second where the compiler takes minutes.
+--includes: checks only the includes, without the compiler; takes about a second instead of minutes.
 """
 import concurrent.futures
 import json
@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-# The headers that most files use, with the names by which a file shows that it does.
+# Headers that most files use, with a pattern of the names that need each header.
 STANDARD = {
     "algorithm": r"std::(?:sort|find_if|any_of|all_of|min|max|lower_bound|remove_if)\b",
     "array": r"std::array<",
@@ -35,7 +35,7 @@ STANDARD = {
     "vector": r"std::vector<",
     "nlohmann/json.hpp": r"nlohmann::",
 }
-# What one of them surely brings.
+# Headers that each of them always includes.
 BRINGS = {"string": {"string_view"}, "map": {"utility"}, "functional": {"utility"},
           "memory": {"utility"}, "optional": {"utility"}, "variant": {"utility"},
           "vector": {"utility"}, "algorithm": {"utility"}, "set": {"utility"}}
@@ -46,7 +46,7 @@ DROPPED = re.compile(r"-O.|-D_FORTIFY_SOURCE.*|-U_FORTIFY_SOURCE|-Wshadow.*|-Wno
 
 
 def files_of(build):
-    """Each source with the arguments of its target."""
+    """Returns each source with the compiler arguments of its target."""
     targets = json.loads((build / "meson-info" / "intro-targets.json").read_text())
     found = {}
     for target in targets:
@@ -62,7 +62,7 @@ def files_of(build):
 
 
 class Includes:
-    """What our files include, directly or through each other."""
+    """The headers that a file includes, directly or through headers of w8y."""
 
     def __init__(self, root):
         self._root = root
@@ -112,7 +112,7 @@ def main():
         header.write_text("".join(f"#include <{name}>\n" for name in STANDARD))
 
         def headers_for(words):
-            """Compiled once for each set of arguments that changes them."""
+            """Returns the arguments for the precompiled headers that fit `words`."""
             return ["-include-pch", made[kind_of(words)]]
 
         def kind_of(words):

@@ -67,7 +67,7 @@ TEST_CASE("a flood that goes on costs one line a second, and one each 10 s with 
   CHECK(f.log.count("dropped_lines=") >= 5);
 }
 
-TEST_CASE("each command of a flood that goes on is logged or counted") {
+TEST_CASE("each command of a continuing flood is logged or counted") {
   Fixture f;
   for (int i = 0; i < 55; ++i) {
     f.receive(OrderKind::cancel, 100);

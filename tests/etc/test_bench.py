@@ -55,7 +55,7 @@ class Bench(unittest.TestCase):
         self.assertEqual(pairs.ratios(("leases", "100 runs", "least PTTL", "ms")), [2.0, 0.5])
         self.assertTrue(is_worse([0.9] * 9))
         self.assertFalse(is_worse([0.96] * 9))
-        # A quarter of the pairs says that it is better: the machine has done that.
+        # A quarter of the pairs is better: load on the machine caused the difference.
         self.assertFalse(is_worse([0.9] * 6 + [1.1] * 3))
 
     def test_refuses_a_scenario_that_there_is_not(self):

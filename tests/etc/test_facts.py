@@ -1,4 +1,4 @@
-"""scripts/facts: its figures, of a small repository."""
+"""Tests of scripts/facts with a small repository."""
 import json
 import shutil
 import subprocess
@@ -46,7 +46,7 @@ class Facts(unittest.TestCase):
     def facts(self, *words):
         return json.loads(place.says(sys.executable, self.home / "scripts" / "facts", "--json", *words))
 
-    def test_counts_lines_comments_and_what_reaches_what(self):
+    def test_counts_lines_comments_and_files_that_reach_json(self):
         expected = {
             "source: lines": 14, "source: lines of code": 9, "source: lines of comments": 4,
             "tests: lines": 2, "tests: lines of code": 1, "tests: lines of comments": 1,
@@ -55,7 +55,7 @@ class Facts(unittest.TestCase):
         self.assertEqual(self.facts(), expected)
         self.assertEqual(self.facts("HEAD"), expected)
 
-    def test_a_revision_is_read_as_it_was(self):
+    def test_a_revision_is_read_from_git_and_not_from_the_checkout(self):
         (self.home / "src/app/c.cpp").write_text("int c();\n")
         self.git("rm", "--quiet", "src/core/b.cpp")
         self.commit()
@@ -66,7 +66,7 @@ class Facts(unittest.TestCase):
         self.assertEqual((before["files that name the kinds"], now["files that name the kinds"]),
                          (1, 0))
 
-    def test_refuses_a_revision_that_there_is_not(self):
+    def test_refuses_an_unknown_revision(self):
         made = subprocess.run([sys.executable, self.home / "scripts" / "facts", "no-such"],
                               capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual((made.returncode, made.stdout), (2, ""))

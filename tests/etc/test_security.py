@@ -1,4 +1,4 @@
-"""Each test that a page of the manual names is there; each claim of w8y-security(7) names one."""
+"""Checks that each test named in a manual page exists, and that each statement of w8y-security(7) names a test."""
 import pathlib
 import re
 import unittest

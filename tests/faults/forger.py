@@ -34,7 +34,7 @@ def read_command(stream):
 
 
 class Forger(Relay):
-    """Passes commands and replies on, but for one forged reply."""
+    """Forwards commands and replies, and forges one reply."""
 
     def __init__(self, path, server):
         self.lock = threading.Lock()

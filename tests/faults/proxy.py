@@ -7,7 +7,7 @@ import time
 
 
 class Relay:
-    """Listens on a unix socket. For each client it connects to the server, and runs `_up` and `_down` side by side."""
+    """Listens on a unix socket. Connects to the server for each client, and runs `_up` and `_down` concurrently."""
 
     def __init__(self, path, server):
         self.path, self.server = str(path), str(server)
@@ -26,7 +26,7 @@ class Relay:
         os.unlink(self.path)
 
     def _begin(self):
-        """What both directions of one connection share, besides their sockets."""
+        """Returns the state that both directions of one connection share, in addition to their sockets."""
         return ()
 
     def _accept(self):

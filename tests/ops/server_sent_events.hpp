@@ -1,4 +1,4 @@
-// The server-sent events of a stream, as a client reads them.
+// Parser of server-sent events, for tests of the streams.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ struct ServerSentEvent {
   std::string data;
 };
 
-/// Events that have data. What HTTP puts before and between them is passed over, unless it cuts an
-/// event.
+/// Returns the events that have data. Skips the HTTP lines before and between events; an HTTP line
+/// inside an event breaks it.
 inline std::vector<ServerSentEvent> events_in(std::string_view text) {
   std::vector<ServerSentEvent> events;
   ServerSentEvent event;

@@ -261,7 +261,7 @@ TEST_CASE("root runs no program that another user can write, nor its interpreter
   CHECK(lacks(needs).find("theirs/sh is in " + (folder / "theirs")) != std::string::npos);
   needs.program = folder.file("by-name", "#! sh\nexit 0\n", 0755);
   CHECK(lacks(needs).find("interpreter without an absolute path: sh") != std::string::npos);
-  needs.program = folder.file("of-no-format", "exit 0\n", 0755);  // its exec fails, as any user's
+  needs.program = folder.file("of-no-format", "exit 0\n", 0755);  // its exec fails for every user
   CHECK(lacks(needs).empty());
 }
 

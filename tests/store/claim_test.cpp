@@ -6,7 +6,7 @@
 using namespace w8y;
 using namespace w8y::test;
 
-TEST_CASE("claim, settle, claim: rotation, locks and fences") {
+TEST_CASE("a claim rotates the list, locks its items and increases the fence") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a", "b", "c"});
   loop::Loop loop;
@@ -251,7 +251,7 @@ ItemClaim claim_item(Host& host, const Item& item) {
   return *told;
 }
 
-TEST_CASE("a claim of one item: whatever its rest") {
+TEST_CASE("a claim of one item ignores its delay") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "free", "rests", "busy", "parked", "noted", "odd"});
   server.ask({"SET", "work:lock:rests", "rest:backoff", "PX", "100000"});

@@ -71,7 +71,7 @@ class FeedNews {
     for (auto message = messages_.next(); message.first != "test"; message = messages_.next()) {
       auto& [channel, text] = message;
       std::replace(text.begin(), text.end(), '\0', '|');
-      if (!channel.ends_with(":wake")) lines.push_back(channel + " " + text);  // ours, a hint
+      if (!channel.ends_with(":wake")) lines.push_back(channel + " " + text);  // a wake-up of w8y
     }
     return lines;
   }

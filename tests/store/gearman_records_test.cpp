@@ -55,8 +55,8 @@ TEST_CASE("a pause of a list of Gearman that has no end holds while Redis is awa
 }
 
 // Found by the simulation's seed 400649622. A retired list waits for this report before it is
-// drained, and keeps its connection until then: a host that moved to another Redis tries the old
-// one for ever.
+// drained, and keeps its connection until then. So a host that moved to another Redis never stops
+// retrying the old one.
 TEST_CASE("records that Redis cannot take are reported as no longer pending" *
           doctest::should_fail()) {
   RedisServer server;

@@ -115,7 +115,7 @@ inline std::vector<Item> items_of(const store::PassReply& reply) {
   return items;
 }
 
-/// The URL of a server's user "plain", whom an ACL keeps from something.
+/// Returns the URL of a server's user "plain", whose ACL forbids some commands.
 inline std::string url_of_plain(const RedisServer& server) {
   std::string url = server.url();
   return url.insert(std::string("unix://").size(), "plain:x@");

@@ -1,4 +1,5 @@
-// Quarantines: their index, operators' orders, old ends, and what begins anew.
+// Tests of quarantines: their index, commands of operators, settlements after a lost
+// lease, and items that are added again.
 #include <doctest/doctest.h>
 
 #include <map>

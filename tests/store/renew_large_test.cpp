@@ -61,7 +61,7 @@ class SlowStore : public LeaseStore {
   std::size_t renewed = 0;
 };
 
-/// Leases whose locks no server has.
+/// Leases without a server.
 struct Place {
   HandClock clock;
   TimerQueue timers;

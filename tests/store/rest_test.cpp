@@ -254,7 +254,7 @@ TEST_CASE("a few lists know what a look cost each") {
   CHECK(lists.sources[0]->look_cost() == 0.5);
 }
 
-TEST_CASE("without EXISTS a look says: claim, and costs no command") {
+TEST_CASE("a look that may not use EXISTS recommends a claim and costs no command") {
   RedisServer server({{"user plain on nopass ~* &* +@all -exists"}});
   loop::Loop loop;
   Lists lists(loop, url_of_plain(server), 3);

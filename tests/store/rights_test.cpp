@@ -113,18 +113,18 @@ TEST_CASE("a claim without a permission for scripts names it, and succeeds once 
     const auto connections = place.server.info("total_connections_received");
     place.server.ask({"ACL", "SETUSER", "some", "+eval", "+evalsha"});
     CHECK(host.claim(1).claims.size() == 1);
-    // Each command of this test makes a connection. The host makes none.
+    // Each command that the test sends opens a connection. The host opens none.
     CHECK(place.server.info("total_connections_received") - connections == 2);
   }
 }
 
-TEST_CASE("an end without a permission for scripts is settled once it is granted") {
+TEST_CASE("a settlement without a permission for scripts succeeds once it is granted") {
   Place place;
   place.set_rights("");
   Host host(place.loop, url_of_user(place.server, "some"), list_rule());
   const store::PassReply reply = host.claim(1);
   REQUIRE(reply.claims.size() == 1);
-  place.set_rights("eval");  // by which a script is sent for the first time
+  place.set_rights("eval");  // the first call of a script is an EVAL
   host.settle(reply.claims[0]);
   turn_until(
       place.loop, [&] { return host.source.unsettled() == 0; }, 150ms);

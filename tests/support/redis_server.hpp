@@ -72,7 +72,7 @@ class RedisServer {
   pid_t pid_ = -1;
 };
 
-/// All messages of a server, received by a client that isn't ours.
+/// Receives all messages of a server, without the client under test.
 class PublishedMessages {
  public:
   explicit PublishedMessages(const RedisServer& server);

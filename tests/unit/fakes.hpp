@@ -47,8 +47,8 @@ struct FakeRedis {
   std::size_t claims_out = 0;       ///< not answered yet
   std::size_t most_claims_out = 0;  ///< at any time
   std::size_t looks = 0;
-  std::size_t ends = 1000;     ///< items that a look at the ends of a list sees
-  std::size_t pass_calls = 1;  ///< of a look at the whole of it
+  std::size_t ends = 1000;     ///< number of items that a scan of the edges examines
+  std::size_t pass_calls = 1;  ///< calls of a full scan
   double look_cost = 1;
   bool hears = false;
   store::Line line = store::Line::none;  ///< where who finds nothing waits
