@@ -42,7 +42,7 @@ std::string script_refusal(const Config& config) {
   const bool used = std::any_of(config.lists.begin(), config.lists.end(), [](const auto& list) {
     return list.second->enabled && list.second->kind() != SourceKind::gearman;
   });
-  // The default URL is not checked: a config that does not set it may have no Redis yet.
+  // The default URL is not checked: a config without a URL does not show that there is a Redis.
   if (!used || !config.has_redis || config.redis.url == RedisSettings{}.url) return {};
   try {
     return script_refusal(config.redis);
