@@ -172,7 +172,6 @@ class RedisCircularList final : public CircularList,
   std::int64_t length_ = 0;             ///< of the list, when all of it was looked at
   std::int64_t place_ = 0;              ///< in it: where the next look begins
   std::optional<std::size_t> longest_;  ///< item that the last call read
-  /// Without scripts, something of the list was longer than can be looked at: not before then.
 };
 
 }  // namespace w8y::store
