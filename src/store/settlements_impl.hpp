@@ -162,7 +162,7 @@ void Settlements<Kind>::send_batch(Some&& runs, bool large) {
     calls.push_back(&run->call);
   }
   const auto keys = runs.front()->keys;
-  // By runs: without scripts, each is answered by itself.
+  // Counted by runs: each one gets its own answer.
   if (large) large_asked_ += runs.size();
   Kind::send(session_, *keys, calls,
              [this, alive = alive_, runs = std::move(runs), large, made = session_.large_call()](
