@@ -43,7 +43,7 @@ struct Lane {
   void pump() {
     while (lane.next() != nullptr && lane.may_go_to(*node)) {
       flying.push_back(lane.begin(*node));
-      sent.emplace_back(flying.back()->name());
+      sent.emplace_back(flying.back()->parts.front().words.front());
     }
   }
   void add(const std::string& word) {
@@ -115,7 +115,7 @@ TEST_CASE("lane: one that can't be sent is taken out") {
   Lane l;
   l.lane.add(call("a"));
   REQUIRE(l.lane.next() != nullptr);
-  CHECK(l.lane.drop()->name() == "a");
+  CHECK(l.lane.drop()->parts.front().words == Words{"a"});
   CHECK(l.lane.idle());
 }
 
