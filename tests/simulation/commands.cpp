@@ -110,10 +110,10 @@ std::int64_t sum_of_texts(const std::string& text, std::int64_t by, const char* 
   return *number + by;
 }
 
-Value bulk_array(const Words& words) {
+Value bulk_array(Words words) {
   std::vector<Value> elements;
   elements.reserve(words.size());
-  for (const std::string& word : words) elements.push_back(Value::of(word));
+  for (std::string& word : words) elements.push_back(Value::of(std::move(word)));
   return Value::array(std::move(elements));
 }
 

@@ -76,7 +76,7 @@ std::optional<std::pair<std::size_t, std::size_t>> range_within(std::int64_t fir
 /// A number, added to; throws CommandError with `not_integer`.
 std::int64_t sum_of_texts(const std::string& text, std::int64_t by, const char* not_integer);
 /// The words behind the first `from`, as they stand in a reply.
-Value bulk_array(const Words& words);
+Value bulk_array(Words words);
 /// SCAN of elements by their names: {cursor of the next, elements of this page}. What is there all
 /// the time is told once; as in Redis, a small key is told at once.
 struct ScanPage {

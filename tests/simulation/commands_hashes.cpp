@@ -74,14 +74,14 @@ Value run_hkeys(const CommandCall& call) {
   Words names;
   if (const Hash* hash = call.keys.find<Hash>(call.key()))
     for (const auto& [name, value] : *hash) names.push_back(name);
-  return bulk_array(names);
+  return bulk_array(std::move(names));
 }
 
 Value run_hgetall(const CommandCall& call) {
   Words words;
   if (const Hash* hash = call.keys.find<Hash>(call.key()))
     for (const auto& [name, value] : *hash) words.insert(words.end(), {name, value});
-  return bulk_array(words);
+  return bulk_array(std::move(words));
 }
 
 /// Neighbours, from another place each time. Redis throws dice for each.
@@ -100,7 +100,7 @@ Value run_hrandfield(const CommandCall& call) {
     if (values) words.push_back(at->second);
     if (++at == hash->end()) at = hash->begin();
   }
-  return bulk_array(words);
+  return bulk_array(std::move(words));
 }
 
 Value run_hincrby(const CommandCall& call) {
@@ -123,7 +123,7 @@ Value run_hscan(const CommandCall& call) {
   Words words;
   for (const std::string& name : page.names)
     words.insert(words.end(), {name, hash->find(name)->second});
-  return Value::array({Value::of(page.next), bulk_array(words)});
+  return Value::array({Value::of(page.next), bulk_array(std::move(words))});
 }
 
 // ---- sets

@@ -42,7 +42,7 @@ Value pop(const CommandCall& call, bool at_the_right) {
   Words taken;
   for (; count > 0 && !list->empty(); --count) taken.push_back(taken_from(*list, at_the_right));
   if (!taken.empty()) call.keys.shrunk(call.key(), at_the_right ? "rpop" : "lpop");
-  return counted ? bulk_array(taken) : Value::of(taken.front());
+  return counted ? bulk_array(std::move(taken)) : Value::of(taken.front());
 }
 
 Value run_rpop(const CommandCall& call) {
@@ -75,7 +75,7 @@ Value run_lrange(const CommandCall& call) {
   if (range)
     words.assign(list->begin() + static_cast<std::ptrdiff_t>(range->first),
                  list->begin() + static_cast<std::ptrdiff_t>(range->second) + 1);
-  return bulk_array(words);
+  return bulk_array(std::move(words));
 }
 
 Value run_ltrim(const CommandCall& call) {

@@ -53,28 +53,37 @@ Value told(const CommandCall& call, const std::vector<Scored>& found, bool with_
     words.push_back(member);
     if (with_scores) words.push_back(call.keys.score_text(score));
   }
-  return bulk_array(words);
+  return bulk_array(std::move(words));
 }
 
 Value run_zadd(const CommandCall& call) {
-  // To ask whether it is allowed: there is no such member.
-  if (call.words.size() == 5 && call.words[2] == "XX" && call.words[4].empty()) {
-    call.keys.find<SortedSet>(call.key());
-    return Value::of(0);
+  std::size_t first = 2;
+  bool only_new = false, only_known = false;
+  for (; first < call.words.size(); ++first) {
+    only_new = only_new || call.words[first] == "NX";
+    only_known = only_known || call.words[first] == "XX";
+    if (call.words[first] != "NX" && call.words[first] != "XX") break;
   }
-  if (call.words.size() % 2 != 0) throw CommandError("ERR syntax error");
+  if (first == call.words.size() || (call.words.size() - first) % 2 != 0)
+    throw CommandError("ERR syntax error");
+  if (only_new && only_known)
+    throw CommandError("ERR XX and NX options at the same time are not compatible");
   std::vector<double> scores;
-  for (std::size_t i = 2; i < call.words.size(); i += 2) {
+  for (std::size_t i = first; i < call.words.size(); i += 2) {
     const auto score = strict_double(call.words[i]);
     if (!score) throw CommandError("ERR value is not a valid float");
     scores.push_back(*score);
   }
+  if (only_known && call.keys.find<SortedSet>(call.key()) == nullptr) return Value::of(0);
   SortedSet& set = call.keys.get<SortedSet>(call.key());
   std::int64_t anew = 0;
   bool changed = false;
   for (std::size_t i = 0; i < scores.size(); ++i) {
-    changed = changed || set.score(call.words[2 * i + 3]) != scores[i];
-    anew += set.add(call.words[2 * i + 3], scores[i]) ? 1 : 0;
+    const std::string& member = call.words[first + 2 * i + 1];
+    const auto score = set.score(member);
+    if (score ? only_new : only_known) continue;
+    changed = changed || score != scores[i];
+    anew += set.add(member, scores[i]) ? 1 : 0;
   }
   if (changed) call.keys.tell(call.key(), "zadd");
   return Value::of(anew);
@@ -195,7 +204,7 @@ Value run_zscan(const CommandCall& call) {
   Words words;
   for (const std::string& name : page.names)
     words.insert(words.end(), {name, call.keys.score_text(*set->score(name))});
-  return Value::array({Value::of(page.next), bulk_array(words)});
+  return Value::array({Value::of(page.next), bulk_array(std::move(words))});
 }
 
 }  // namespace

@@ -138,20 +138,11 @@ void replace_all(std::string& text, const std::string& what, const std::string& 
 
 }  // namespace
 
-void Comparison::script(const redis::Script& real, Script model, const Words& key, const Words& arg,
-                        bool times) {
-  compare(real, model({keys_, key, arg, published_}), key, arg, times ? 2 : no_time);
-}
-
 void Comparison::lua(const redis::Script& script, const Words& key, const Words& arg,
                      std::size_t time_at) {
   const auto allowed = [](const CommandInfo&, bool) { return std::string(); };
-  compare(script, run_lua(script, {keys_, key, arg, published_}, allowed), key, arg, time_at);
-}
-
-void Comparison::compare(const redis::Script& real, Value expected, const Words& key,
-                         const Words& arg, std::size_t time_at) {
-  std::string text(real.text);  // it names its call, see redis::Script
+  Value expected = run_lua(script, {keys_, key, arg, published_}, allowed);
+  std::string text(script.text);  // it names its call, see redis::Script
   replace_all(text, "redis.call('TIME')",
               "({'" + std::to_string(keys_.now_us / 1'000'000) + "','" +
                   std::to_string(keys_.now_us % 1'000'000) + "'})");
@@ -168,7 +159,7 @@ void Comparison::compare(const redis::Script& real, Value expected, const Words&
   Value found = value_of(replies[0]);
   if (found.kind == Value::Kind::array)
     found = found.elements.size() > 1 ? Value(found.elements[1]) : Value{};
-  std::string what = std::string(real.name) + " (";
+  std::string what = std::string(script.name) + " (";
   for (const std::string& word : arg) what += word.substr(0, 60) + ", ";
   what += ")";
   expected = without_status(std::move(expected));
@@ -199,14 +190,6 @@ void Comparison::compare_reply(const Words& words, const Value& expected, redis:
     throw std::runtime_error("step " + std::to_string(steps_) + ", " + what +
                              "\n  the model says " + to_text(expected) + "\n  redis says     " +
                              to_text(found) + "\n" + shown(model_keys()));
-  compare_keys(what);
-}
-
-void Comparison::plain(const Words& words) {
-  const redis::Command command(words.begin(), words.end());
-  redis_.call(command);
-  std::string what;
-  for (const std::string& word : words) what += word + ' ';
   compare_keys(what);
 }
 

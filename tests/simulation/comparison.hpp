@@ -1,5 +1,5 @@
-// The model of the store against a real redis-server: the same random calls and steps of time on
-// both, through the real scripts; after each, the replies and every key are compared.
+// The model's keys, commands and Lua against a real redis-server: the same random calls and steps
+// of time on both; after each, the replies and every key are compared.
 //
 // The scripts get the virtual time instead of Redis's. Keys of the real server live as long as the
 // model says, in thousands of seconds, so that none of them ends while the test is at it.
@@ -18,7 +18,6 @@
 #include "redis/sync.hpp"
 #include "simulation/lua.hpp"
 #include "simulation/random.hpp"
-#include "simulation/scripts.hpp"
 #include "simulation/transactions.hpp"
 #include "support/redis_server.hpp"
 
@@ -113,13 +112,8 @@ class Comparison final : private Keys::Listener {
     (this->*change)();
     prefix_.clear();
   }
-  void script(const redis::Script& real, Script model, const Words& key, const Words& arg,
-              bool times = false);
-  /// Through the script itself, on both. The number at this place of the reply counts ms to live.
+  /// A script, on both. The number at this place of the reply counts ms to live.
   void lua(const redis::Script& script, const Words& key, const Words& arg, std::size_t time_at);
-  void compare(const redis::Script& real, Value expected, const Words& key, const Words& arg,
-               std::size_t time_at);
-  void plain(const Words& words);
   /// A command, on both: its reply and all keys.
   Value both(const Words& words);
   /// Redis's reply, and all keys, after the model has done the same.

@@ -10,8 +10,8 @@ namespace {
 constexpr const char* of_key = "__keyspace@0__:";
 constexpr const char* of_event = "__keyevent@0__:";
 
-/// Those that hosts hear of, and all that any command is tried on. What else the models of scripts
-/// change is compared as it is then, not in its steps.
+/// Those that hosts subscribe to, and those that any command is tried on. Of other keys, only the
+/// contents are compared.
 const Words& keys_told_of() {
   static const Words all{"w:list", "s-timeline", "p0", "p1", "p2", "p3", "p4", "p5"};
   return all;

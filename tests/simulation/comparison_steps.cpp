@@ -47,10 +47,10 @@ void Comparison::claim_some() {
     wanted_runs.push_back({who, run_id(), {}});
     arg.push_back(wanted_runs.back().id);
   }
-  script(store::scripts::claim, claim,
-         {"w:list", "w:fence", "w:failures", "w:slots", "w:paused", "w:quarantined", "w:waiting",
-          "w:visits"},
-         arg, true);
+  lua(store::scripts::claim,
+      {"w:list", "w:fence", "w:failures", "w:slots", "w:paused", "w:quarantined", "w:waiting",
+       "w:visits"},
+      arg, 2);
   left_ = -1;
   for (const auto& [key, entry] : model_keys())
     for (Run& run : wanted_runs)
@@ -63,11 +63,11 @@ void Comparison::claim_some() {
 
 void Comparison::claim_one() {
   const Run run{holder(), run_id(), item()};
-  script(
-      store::scripts::claim_item, claim_item,
+  lua(store::scripts::claim_item,
       {"w:list", "w:fence", "w:failures", "w:slots", "w:paused", "w:quarantined", lock(run.item)},
       {run.holder + run.id, ms(random_.between(1, 4)), random_.chance(50) ? "0" : "2", run.item,
-       run.id, "4096"});
+       run.id, "4096"},
+      no_time);
   const auto* value = keys_.find<std::string>(lock(run.item));
   if (value != nullptr && *value == run.holder + run.id) held_.push_back(run);
 }
@@ -104,7 +104,7 @@ void Comparison::settle_some() {
     if (held_.empty()) break;
   }
   key.push_back("w:waiting");
-  script(store::scripts::settle, settle, key, arg);
+  lua(store::scripts::settle, key, arg, no_time);
 }
 
 void Comparison::renew_some() {
@@ -119,7 +119,7 @@ void Comparison::renew_some() {
     key.push_back(lock(run.item));
     arg.push_back(run.holder + run.id);
   }
-  script(store::scripts::renew, renew, key, arg);
+  lua(store::scripts::renew, key, arg, no_time);
 }
 
 void Comparison::undo_some() {
@@ -134,35 +134,35 @@ void Comparison::undo_some() {
             "w:wake",
             run.id};
   if (random_.chance(50)) arg.push_back(random_.one_of(held_).id);
-  script(store::scripts::undo, undo, {"w:list", "w:slots"}, arg);
+  lua(store::scripts::undo, {"w:list", "w:slots"}, arg, no_time);
 }
 
 void Comparison::look_at_list() {
   const List* list = keys_.find<List>("w:list");
   const auto length = list == nullptr ? 0 : std::ssize(*list);
-  script(store::scripts::look, look, {"w:list", "w:empty"},
-         {random_.chance(80) ? "1048576" : "30",
-          "w:lock:", std::to_string(random_.chance(80) ? length : length + 1),
-          std::to_string(random_.between(0, 5)), std::to_string(random_.between(1, 20)),
-          "w:lock:", "0", "0", "8"});
+  lua(store::scripts::look, {"w:list", "w:empty"},
+      {random_.chance(80) ? "1048576" : "30",
+       "w:lock:", std::to_string(random_.chance(80) ? length : length + 1),
+       std::to_string(random_.between(0, 5)), std::to_string(random_.between(1, 20)),
+       "w:lock:", "0", "0", "8"},
+      no_time);
 }
 
 void Comparison::sweep_all() {
-  script(store::scripts::sweep, sweep, {"w:list", "w:failures", "w:quarantined"},
-         {"200000", "w:lock:", "w:proc:"});
+  lua(store::scripts::sweep, {"w:list", "w:failures", "w:quarantined"},
+      {"200000", "w:lock:", "w:proc:"}, no_time);
 }
 
 void Comparison::order() {
   const std::string one = item(), two = item();
   if (random_.chance(50)) {
-    script(store::scripts::quarantine, quarantine,
-           {"w:list", "w:quarantined", lock(one), lock(two)},
-           {R"({"by":"somebody","run":"Y2"})", one, two});
+    lua(store::scripts::quarantine, {"w:list", "w:quarantined", lock(one), lock(two)},
+        {R"({"by":"somebody","run":"Y2"})", one, two}, no_time);
   } else {
-    script(store::scripts::release, release,
-           {"w:list", "w:failures", "w:quarantined", lock(one), "w:proc:" + one, lock(two),
-            "w:proc:" + two},
-           {"w:wake", one, two});
+    lua(store::scripts::release,
+        {"w:list", "w:failures", "w:quarantined", lock(one), "w:proc:" + one, lock(two),
+         "w:proc:" + two},
+        {"w:wake", one, two}, no_time);
   }
 }
 
@@ -176,12 +176,12 @@ void Comparison::add_or_remove() {
   }
   if (random_.chance(60)) {
     items.insert(items.begin(), {random_.chance(20) ? "1" : "0", "w:wake"});
-    return script(store::scripts::add, add_items, key, items);
+    return lua(store::scripts::add, key, items, no_time);
   }
   // An item twice is looked for twice: the second time, it is gone.
   items.insert(items.begin(),
                random_.one_of<std::string>({"", "", "free", "running", "resting", "quarantined"}));
-  script(store::scripts::remove, remove_items, key, items);
+  lua(store::scripts::remove, key, items, no_time);
 }
 
 void Comparison::user() {
@@ -193,22 +193,15 @@ void Comparison::user() {
     case 2:
       return (void)both({"LREM", "w:list", "0", one});
     case 3:
-      keys_.set("w:paused", "for a while",
-                random_.chance(70) ? std::optional(unit_ms) : std::nullopt, false);
-      return plain(keys_.ttl("w:paused") < 0
-                       ? Words{"SET", "w:paused", "for a while"}
-                       : Words{"SET", "w:paused", "for a while", "PX", std::to_string(unit_ms)});
+      if (random_.chance(70))
+        return (void)both({"SET", "w:paused", "for a while", "PX", std::to_string(unit_ms)});
+      return (void)both({"SET", "w:paused", "for a while"});
     case 4:
-      keys_.remove("w:paused");
-      return plain({"DEL", "w:paused"});
-    case 5: {
-      const std::string note = std::to_string(keys_.now_ms() - 5000) + " 0 0";
-      set_field(keys_, "w:visits", one, note);
-      return plain({"HSET", "w:visits", one, note});
-    }
+      return (void)both({"DEL", "w:paused"});
+    case 5:
+      return (void)both({"HSET", "w:visits", one, std::to_string(keys_.now_ms() - 5000) + " 0 0"});
     default:
-      keys_.set(lock(one), "another's", unit_ms, false);
-      return plain({"SET", lock(one), "another's", "PX", std::to_string(unit_ms)});
+      return (void)both({"SET", lock(one), "another's", "PX", std::to_string(unit_ms)});
   }
 }
 

@@ -131,4 +131,19 @@ std::map<std::string, const Keys::Entry*> Keys::all() {
   return all;
 }
 
+std::int64_t number(const std::string& text) {
+  return std::strtoll(text.c_str(), nullptr, 10);
+}
+
+bool has_field(Keys& keys, const std::string& hash, const std::string& field) {
+  const Hash* fields = keys.find<Hash>(hash);
+  return fields != nullptr && fields->contains(field);
+}
+
+std::int64_t failures_of(Keys& keys, const std::string& failures, const std::string& item) {
+  const Hash* counts = keys.find<Hash>(failures);
+  if (counts == nullptr || !counts->contains(item)) return 0;
+  return number(counts->at(item));
+}
+
 }  // namespace w8y::sim

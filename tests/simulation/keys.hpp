@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <variant>
@@ -110,7 +111,20 @@ class Keys {
  private:
   Entry* look(const std::string& key);
 
-  std::unordered_map<std::string, Entry> entries_;  ///< half a million, of 100,000 lists
+  /// Of names of any length: some of w8y's hold items of 16 MiB.
+  struct Hasher {
+    std::size_t operator()(std::string_view name) const {
+      constexpr std::size_t end = 64;
+      if (name.size() <= 2 * end) return std::hash<std::string_view>()(name);
+      return std::hash<std::string_view>()(name.substr(0, end)) ^
+             (std::hash<std::string_view>()(name.substr(name.size() - end)) + name.size());
+    }
+  };
+  std::unordered_map<std::string, Entry, Hasher> entries_;  ///< half a million, of 100,000 lists
 };
+
+std::int64_t number(const std::string& text);
+bool has_field(Keys& keys, const std::string& hash, const std::string& field);
+std::int64_t failures_of(Keys& keys, const std::string& failures, const std::string& item);
 
 }  // namespace w8y::sim

@@ -20,8 +20,6 @@ namespace w8y::sim {
 
 namespace {
 
-namespace lua_scripts = store::scripts;
-
 /// What a script that is running works on.
 struct Running {
   const ScriptCall& call;
@@ -220,9 +218,8 @@ class Lua {
   Value run(const redis::Script& script, const ScriptCall& call) {
     lua_State* state = state_.get();
     give("KEYS", call.key);
-    Words arg = call.arg;
-    arg.emplace_back("1");  // the name of the call
-    give("ARGV", arg);
+    static const std::string call_name = "1";
+    give("ARGV", call.arg, &call_name);
     lua_rawgeti(state, LUA_REGISTRYINDEX, compiled(script));
     const bool failed = lua_pcall(state, 0, 1, 0) != 0;
     Value reply = value_at(state, -1);
@@ -234,8 +231,16 @@ class Lua {
   }
 
  private:
-  void give(const char* name, const Words& words) {
-    push_value(state_.get(), bulk_array(words));
+  /// `last`: one more.
+  void give(const char* name, const Words& words, const std::string* last = nullptr) {
+    lua_createtable(state_.get(), static_cast<int>(words.size()) + 1, 0);
+    int place = 0;
+    const auto add = [&](const std::string& word) {
+      push_text(state_.get(), word);
+      lua_rawseti(state_.get(), -2, ++place);
+    };
+    for (const std::string& word : words) add(word);
+    if (last != nullptr) add(*last);
     lua_setglobal(state_.get(), name);
   }
   int compiled(const redis::Script& script) {
@@ -254,23 +259,53 @@ class Lua {
   std::map<std::string_view, int> compiled_;  ///< by digest
 };
 
-constexpr std::array<const redis::Script*, 32> all_lua{
-    &lua_scripts::feed_leases,    &lua_scripts::index,
-    &lua_scripts::items,          &lua_scripts::long_items,
-    &lua_scripts::measure,        &lua_scripts::states,
-    &lua_scripts::feed_config,    &lua_scripts::feed_create,
-    &lua_scripts::feed_delete,    &lua_scripts::feed_get,
-    &lua_scripts::feed_ids,       &lua_scripts::feed_items,
-    &lua_scripts::feed_publish,   &lua_scripts::feed_retract,
-    &lua_scripts::feed_put,       &lua_scripts::job_change,
-    &lua_scripts::job_end,        &lua_scripts::job_leftovers,
-    &lua_scripts::job_maintain,   &lua_scripts::job_order,
-    &lua_scripts::job_recover,    &lua_scripts::job_renew,
-    &lua_scripts::job_take,       &lua_scripts::schedule_dispatch,
-    &lua_scripts::schedule_end,   &lua_scripts::schedule_recover,
-    &lua_scripts::schedule_renew, &lua_scripts::schedule_run,
-    &lua_scripts::schedule_set,   &lua_scripts::schedule_take,
-    &lua_scripts::schedule_unset, &lua_scripts::schedule_count,
+constexpr std::array<const redis::Script*, 46> all_scripts{
+    &store::scripts::add,
+    &store::scripts::claim,
+    &store::scripts::claim_item,
+    &store::scripts::feed_config,
+    &store::scripts::feed_create,
+    &store::scripts::feed_delete,
+    &store::scripts::feed_get,
+    &store::scripts::feed_ids,
+    &store::scripts::feed_items,
+    &store::scripts::feed_leases,
+    &store::scripts::feed_publish,
+    &store::scripts::feed_put,
+    &store::scripts::feed_retract,
+    &store::scripts::index,
+    &store::scripts::items,
+    &store::scripts::job_change,
+    &store::scripts::job_end,
+    &store::scripts::job_leftovers,
+    &store::scripts::job_maintain,
+    &store::scripts::job_order,
+    &store::scripts::job_recover,
+    &store::scripts::job_renew,
+    &store::scripts::job_take,
+    &store::scripts::long_items,
+    &store::scripts::look,
+    &store::scripts::measure,
+    &store::scripts::quarantine,
+    &store::scripts::release,
+    &store::scripts::remove,
+    &store::scripts::renew,
+    &store::scripts::schedule_count,
+    &store::scripts::schedule_dispatch,
+    &store::scripts::schedule_end,
+    &store::scripts::schedule_recover,
+    &store::scripts::schedule_renew,
+    &store::scripts::schedule_run,
+    &store::scripts::schedule_set,
+    &store::scripts::schedule_take,
+    &store::scripts::schedule_unset,
+    &store::scripts::settle,
+    &store::scripts::sorted_edit,
+    &store::scripts::sorted_insert,
+    &store::scripts::sorted_move,
+    &store::scripts::states,
+    &store::scripts::sweep,
+    &store::scripts::undo,
 };
 
 }  // namespace
@@ -284,14 +319,14 @@ Value run_lua(const redis::Script& script, const ScriptCall& call, const Command
   return reply;
 }
 
-const redis::Script* lua_of_text(std::string_view text) {
-  for (const redis::Script* script : all_lua)
+const redis::Script* script_of_text(std::string_view text) {
+  for (const redis::Script* script : all_scripts)
     if (script->text == text) return script;
   return nullptr;
 }
 
-const redis::Script* lua_of_digest(std::string_view sha1) {
-  for (const redis::Script* script : all_lua)
+const redis::Script* script_of_digest(std::string_view sha1) {
+  for (const redis::Script* script : all_scripts)
     if (script->sha1 == sha1) return script;
   return nullptr;
 }

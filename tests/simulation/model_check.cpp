@@ -1,4 +1,4 @@
-// Compares the simulation's model of the store with a redis-server (comparison.hpp).
+// Compares the simulation's keys, commands and Lua with a redis-server (comparison.hpp).
 #include <CLI/CLI.hpp>
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 int main(int argc, char** argv) {
   std::uint64_t steps = 4000, seed = 1;
-  CLI::App app("Compares the simulation's model of the store with a redis-server.");
+  CLI::App app("Compares the simulation's keys, commands and Lua with a redis-server.");
   app.add_option("--steps", steps, "how many calls and steps of time")->capture_default_str();
   app.add_option("--seed", seed, "of the first")->capture_default_str();
   CLI11_PARSE(app, argc, argv);

@@ -5,6 +5,7 @@
 
 #include "core/circular_settings.hpp"
 #include "store/lock_value.hpp"
+#include "store/scripts.hpp"
 
 namespace w8y::sim {
 
@@ -92,8 +93,8 @@ void Promises::check_items(Server& server, const std::string& list, const std::s
 
 void Promises::before(Server& server, const Server::Command& command) {
   servers_[server.name()] = &server;
-  if (command.script == claim) ++claims_made_[server.name()];
-  if (command.script == settle) before_settle(server, command);
+  if (command.script == &store::scripts::claim) ++claims_made_[server.name()];
+  if (command.script == &store::scripts::settle) before_settle(server, command);
   for (const auto& watch : watches_) watch->before(server, command);
   check_size(command);
 }
@@ -117,15 +118,15 @@ void Promises::after(Server& server, const Server::Command& command, const Value
   for (const auto& watch : watches_) watch->after(server, command, reply);
   if (command.who == "operator") return after_operator(server, command);
   if (command.script == nullptr) return;
-  if (command.script == claim || command.script == claim_item) {
+  if (command.script == &store::scripts::claim || command.script == &store::scripts::claim_item) {
     after_claim(server, command, reply);
     check_items(server, command.key[0], command.who);
-  } else if (command.script == renew) {
+  } else if (command.script == &store::scripts::renew) {
     after_renew(command, reply);
-  } else if (command.script == settle) {
+  } else if (command.script == &store::scripts::settle) {
     after_settle(server, command);
     check_items(server, command.key[3], command.who);
-  } else if (command.script == undo) {
+  } else if (command.script == &store::scripts::undo) {
     for (std::size_t i = 4; i < reply.elements.size(); ++i) over(runs_[reply.elements[i].text]);
   }
 }
@@ -133,7 +134,7 @@ void Promises::after(Server& server, const Server::Command& command, const Value
 void Promises::after_claim(Server& server, const Server::Command& command, const Value& reply) {
   if (reply.kind != Value::Kind::array) return;
   const auto& told = reply.elements;
-  if (command.script == claim_item) {
+  if (command.script == &store::scripts::claim_item) {
     if (told[0].text != "ok") return;
     rests_.erase(server.name() + ' ' + brief(command.key[6]));
     return claimed(

@@ -9,6 +9,8 @@ namespace w8y::sim {
 
 namespace {
 
+namespace scripts_of = store::scripts;
+
 std::string list_named(const std::string& key) {  // "work:list"
   return key.substr(0, key.rfind(":list"));
 }
@@ -32,11 +34,13 @@ std::size_t first_end(const Words& arg) {
 /// What he sets free, or puts there anew, need not rest any more; what he neither adds nor removes
 /// stays.
 void Promises::after_operator(Server& server, const Server::Command& command) {
-  const bool of_items = command.script != nullptr || command.lua == &store::scripts::long_items;
-  if (!of_items || command.key.empty() || !command.key[0].ends_with(":list")) return;
+  const bool reads = command.script == &scripts_of::items || command.script == &scripts_of::measure;
+  if (command.script == nullptr || reads || command.key.empty() ||
+      !command.key[0].ends_with(":list"))
+    return;
   const std::string list = list_named(command.key[0]);
   operator_frees(list);
-  if (command.script == add_items || command.script == remove_items)
+  if (command.script == &scripts_of::add || command.script == &scripts_of::remove)
     return user_changes(server, list);
   check_items(server, command.key[0], command.who);
 }
@@ -102,7 +106,8 @@ void Promises::without_old_ends(Server& server, const Server::Command& command) 
   }
   Keys keys = server.keys();
   std::vector<Published> published;
-  settle({keys, key, arg, published});
+  run_lua(scripts_of::settle, {keys, key, arg, published},
+          [](const CommandInfo&, bool) { return std::string(); });
   for (Before& each : before_) each.due = state_of(keys, command, each.lock, each.item);
 }
 

@@ -29,7 +29,7 @@ std::string run_named_in(const std::string& value) {
 }  // namespace
 
 bool JobWatch::is_about_it(const Server::Command& command) const {
-  return command.lua != nullptr && !command.key.empty() &&
+  return command.script != nullptr && !command.key.empty() &&
          (command.key[0].ends_with(':' + keys_.feed) ||
           command.key[0].starts_with(keys_.feed + ':'));
 }
@@ -51,16 +51,16 @@ void JobWatch::before(Server& server, const Server::Command& command) {
 
 void JobWatch::after(Server& server, const Server::Command& command, const Value& reply) {
   if (!is_about_it(command)) return;
-  if (command.lua == &scripts_of::job_take) {
+  if (command.script == &scripts_of::job_take) {
     after_take(server, command, reply);
-  } else if (command.lua == &scripts_of::job_renew) {
+  } else if (command.script == &scripts_of::job_renew) {
     after_renew(command, reply);
-  } else if (command.lua == &scripts_of::job_end) {
+  } else if (command.script == &scripts_of::job_end) {
     after_end(server, command, reply);
-  } else if (command.lua == &scripts_of::job_change) {
+  } else if (command.script == &scripts_of::job_change) {
     for (std::size_t i = 6; i < command.arg.size(); ++i)
       promises_.taken_away(server, keys_.feed, command.arg[i]);
-  } else if (command.lua == &scripts_of::job_recover) {
+  } else if (command.script == &scripts_of::job_recover) {
     for (std::size_t i = 3; i < reply.elements.size(); ++i)
       promises_.ended(run_named_in(reply.elements[i].text));
   }
@@ -129,7 +129,7 @@ void JobWatch::after_end(Server& server, const Server::Command& command, const V
 
 /// What is put there stays there until it is done, or somebody takes it back.
 void JobWatch::check_items(Server& server, const Server::Command& command) {
-  const bool by_user = command.lua == &scripts_of::job_change;
+  const bool by_user = command.script == &scripts_of::job_change;
   if (by_user) return;
   const Hash* items = server.keys().find<Hash>(keys_.items);
   for (const std::string& id : items_) {

@@ -26,7 +26,7 @@ bool ScheduleWatch::is_worked_on(Server& server, const std::string& job) const {
 }
 
 void ScheduleWatch::before(Server& server, const Server::Command& command) {
-  if (command.lua != &lua_of::schedule_dispatch || command.key[0] != keys_.timeline) return;
+  if (command.script != &lua_of::schedule_dispatch || command.key[0] != keys_.timeline) return;
   due_before_.clear();
   if (server.keys().type(keys_.timeline) != std::string("zset")) return;
   for (const auto& [score, job] : server.keys().find<SortedSet>(keys_.timeline)->order())
@@ -34,19 +34,20 @@ void ScheduleWatch::before(Server& server, const Server::Command& command) {
 }
 
 void ScheduleWatch::after(Server& server, const Server::Command& command, const Value& reply) {
-  if (command.lua == nullptr || command.key.empty() || !command.key[0].starts_with(prefix_)) return;
-  if (command.lua == &lua_of::schedule_take) {
+  if (command.script == nullptr || command.key.empty() || !command.key[0].starts_with(prefix_))
+    return;
+  if (command.script == &lua_of::schedule_take) {
     after_take(server, command, reply);
-  } else if (command.lua == &lua_of::schedule_renew) {
+  } else if (command.script == &lua_of::schedule_renew) {
     after_renew(command, reply);
-  } else if (command.lua == &lua_of::schedule_dispatch) {
+  } else if (command.script == &lua_of::schedule_dispatch) {
     after_dispatch(server);
-  } else if (command.lua == &lua_of::schedule_end && !reply.elements.empty()) {
+  } else if (command.script == &lua_of::schedule_end && !reply.elements.empty()) {
     const std::string& state = reply.elements[0].text;
     promises_.log(server.name(), about(command.arg[4]),
                   "end of run " + command.arg[6] + ", " + command.arg[7] + ": " + state);
     if (state != "changed") promises_.ended(command.arg[6]);
-  } else if (command.lua == &lua_of::schedule_recover) {
+  } else if (command.script == &lua_of::schedule_recover) {
     for (std::size_t i = 3; i < reply.elements.size(); ++i) {
       const std::string& run = reply.elements[i].text;
       promises_.ended(run.substr(run.size() - digits_of_run));

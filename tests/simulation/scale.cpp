@@ -12,6 +12,7 @@
 #include "simulation/children.hpp"
 #include "simulation/host.hpp"
 #include "simulation/network.hpp"
+#include "store/scripts.hpp"
 
 namespace w8y::sim {
 
@@ -180,8 +181,8 @@ Fleet::~Fleet() {
 void Fleet::after(Server&, const Server::Command& command, const Value& reply) {
   if (!command.words.empty() && command.words[0] == "EXISTS")
     note_look(command.who, std::span(command.words).subspan(1));
-  if (command.script == look) note_look(command.who, command.key);
-  if (command.script != claim) return;
+  if (command.script == &store::scripts::look) note_look(command.who, command.key);
+  if (command.script != &store::scripts::claim) return;
   ++claims_;
   saw(command.who, command.key[0]);
   if (pushed_.empty()) return;

@@ -13,6 +13,7 @@
 
 #include "core/rule.hpp"
 #include "simulation/scale.hpp"
+#include "store/scripts.hpp"
 
 namespace w8y::sim {
 
@@ -27,12 +28,13 @@ void print_times(const MeasuredTimes& times, bool measured) {
       "channel subscribed %.2f, byte of a new script %.4f\n",
       times.connection / 1000, times.read / 1000, times.message / 1000, times.subscribe / 1000,
       times.script_byte / 1000);
-  using Named = std::pair<Script, const char*>;
-  for (const auto& [script, name] : {Named{claim, "claim"}, Named{renew, "renew"},
-                                     Named{settle, "settle"}, Named{look, "look"}}) {
+  namespace scripts = store::scripts;
+  for (const redis::Script* script :
+       {&scripts::claim, &scripts::renew, &scripts::settle, &scripts::look}) {
     const CallTime& line = times.of(script);
     std::printf("  %-8s %5.1f, %.2f for a key that it looks up, %.2f for one that it writes\n",
-                name, line.base / 1000, line.look_up / 1000, line.write / 1000);
+                std::string(script->name).c_str(), line.base / 1000, line.look_up / 1000,
+                line.write / 1000);
   }
   for (const auto& sample : times.samples) {
     std::printf("  %-20s %7.1f measured, %7.1f taken\n", sample.what.c_str(), sample.ns / 1000,

@@ -140,7 +140,8 @@ class Scene {
   Server& server(const std::string& name) { return name == "redis1" ? first_ : second_; }
   std::string item_of(Server& server, const std::string& list, std::uint64_t number);
   void user(Server& server, const std::string& list, const Words& words);
-  void order(Server& server, const std::string& list, Script script, const Fault& fault);
+  void order(Server& server, const std::string& list, const redis::Script& script,
+             const Fault& fault);
 
   const SceneOptions options_;
   World world_;

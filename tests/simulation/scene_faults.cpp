@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "simulation/scene.hpp"
+#include "store/scripts.hpp"
 
 namespace w8y::sim {
 
@@ -201,22 +202,26 @@ void Scene::begin_order(const Fault& fault) {
       whose.run_item(fault.list, item_of(at, fault.list, fault.number));
       break;
     default:
-      order(at, fault.list, fault.kind == Kind::quarantine ? quarantine : release, fault);
+      order(at, fault.list,
+            fault.kind == Kind::quarantine ? store::scripts::quarantine : store::scripts::release,
+            fault);
   }
 }
 
-void Scene::order(Server& at, const std::string& list, Script script, const Fault& fault) {
+void Scene::order(Server& at, const std::string& list, const redis::Script& script,
+                  const Fault& fault) {
   const std::string item = item_of(at, list, fault.number);
   const std::string own = list + ":lock:" + item;
   promises_.operator_frees(list);
-  if (script == quarantine) {
-    at.run("operator", quarantine, {list + ":list", list + ":quarantined", own},
+  if (&script == &store::scripts::quarantine) {
+    at.run("operator", script, {list + ":list", list + ":quarantined", own},
            {R"({"by":"an operator"})", item});
     // It does not stay so: the calm is to find all at work.
-    world_.after(Duration(4s), [this, &at, list, &fault] { order(at, list, release, fault); });
+    world_.after(Duration(4s),
+                 [this, &at, list, &fault] { order(at, list, store::scripts::release, fault); });
     return;
   }
-  at.run("operator", release,
+  at.run("operator", script,
          {list + ":list", list + ":failures", list + ":quarantined", own, list + ":proc:" + item},
          {list + ":wake", item});
 }

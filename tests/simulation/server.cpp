@@ -77,9 +77,9 @@ void Server::serve() {
     ++load_.commands;
     const std::uint64_t looked_up = keys_.looked_up, written = keys_.written;
     outputs.front().bytes += reply_to(peer, *words);
-    const Script script = words->front() == "EVALSHA" ? script_of_digest((*words)[1])
-                          : words->front() == "EVAL"  ? script_of_text((*words)[1])
-                                                      : nullptr;
+    const redis::Script* script = words->front() == "EVALSHA" ? script_of_digest((*words)[1])
+                                  : words->front() == "EVAL"  ? script_of_text((*words)[1])
+                                                              : nullptr;
     owed_ns_ += times->of_command({*words, script, static_cast<double>(keys_.looked_up - looked_up),
                                    static_cast<double>(keys_.written - written)});
     for (const Published& message : std::exchange(published_, {})) {
@@ -199,22 +199,12 @@ Value Server::ask(const std::string& who, const Words& words) {
   return reply;
 }
 
-Value Server::run(const std::string& who, Script script, const Words& key, const Words& args) {
-  if (!up_ || hung_) return Value::error("ERR not reachable");
-  if (!refusal_.empty()) return Value::error(refusal_);
-  ++commands_[who];
-  keys();
-  Value reply = watched({who, {}, script, key, args});
-  deliver();
-  return reply;
-}
-
 Value Server::run(const std::string& who, const redis::Script& script, const Words& key,
                   const Words& args) {
   if (!up_ || hung_) return Value::error("ERR not reachable");
   ++commands_[who];
   keys();
-  Value reply = watched({who, {}, nullptr, key, args, &script, true});
+  Value reply = watched({who, {}, &script, key, args, true});
   deliver();
   return reply;
 }
@@ -233,14 +223,13 @@ Value Server::watched(const Command& command) {
 
 Value Server::carried_out(const Command& command) {
   const ScriptCall call{keys_, command.key, command.arg, published_};
-  if (command.script != nullptr) return command.script(call);
   if (command.queued != nullptr) {
     std::vector<Value> replies;
     for (const Words& words : *command.queued) replies.push_back(plain(words));
     return Value::array(std::move(replies));
   }
-  if (command.lua == nullptr) return plain(command.words);
-  return run_lua(*command.lua, call, [&](const CommandInfo& info, bool written) {
+  if (command.script == nullptr) return plain(command.words);
+  return run_lua(*command.script, call, [&](const CommandInfo& info, bool written) {
     return refusal_of(info, written, command.may_all);
   });
 }
@@ -271,38 +260,23 @@ std::string Server::refusal_of(const Words& words) const {
 
 Value Server::execute_all(const std::string& who, const std::vector<Words>& queued) {
   keys();
-  return watched({who, {"EXEC"}, nullptr, {}, {}, nullptr, false, &queued});
+  return watched({who, {"EXEC"}, nullptr, {}, {}, false, &queued});
 }
 
 Value Server::scripted(const std::string& who, const Words& words) {
   const bool by_digest = upper(words[0]) == "EVALSHA";
   if (by_digest && !loaded_.contains(words[1]))
     return Value::error("NOSCRIPT No matching script. Please use EVAL.");
-  const Script script = by_digest ? script_of_digest(words[1]) : script_of_text(words[1]);
-  const redis::Script* lua = by_digest ? lua_of_digest(words[1]) : lua_of_text(words[1]);
-  if (script == nullptr && lua == nullptr)
-    return Value::error("ERR the simulation has no model of this script");
-  if (!by_digest) loaded_.insert(lua != nullptr ? std::string(lua->sha1) : digest_of(script));
+  const redis::Script* script = by_digest ? script_of_digest(words[1]) : script_of_text(words[1]);
+  if (script == nullptr) return Value::error("ERR the simulation does not know this script");
+  if (!by_digest) loaded_.emplace(script->sha1);
   const auto count = static_cast<std::ptrdiff_t>(number(words[2]));
   const Words key(words.begin() + 3, words.begin() + 3 + count);
   // The last one names the call.
   const Words arg(words.begin() + 3 + count, words.end() - 1);
-  Value reply = by_user({who, {}, script, key, arg, lua});
+  Value reply = watched({who, {}, script, key, arg});
   if (reply.kind == Value::Kind::error) return reply;
   return Value::array({Value::of(words.back()), std::move(reply)});
-}
-
-Value Server::by_user(const Command& command) {
-  const Script script = command.script;
-  if (command.lua != nullptr) return watched(command);
-  // `look` is the one that changes nothing.
-  if (!refusal_.empty() && script != look)
-    return Value::error(refusal_ + " script: " + digest_of(script) + ", on @user_script:1.");
-  if (forbidden_ == "SET" && (script == claim || script == claim_item || script == settle))
-    return Value::error(
-        "ERR The user executing the script can't run this command or subcommand script: " +
-        digest_of(script) + ", on @user_script:1.");
-  return watched(command);
 }
 
 Value Server::plain(const Words& words) {

@@ -16,7 +16,6 @@
 
 #include "simulation/keys.hpp"
 #include "simulation/lua.hpp"
-#include "simulation/scripts.hpp"
 #include "simulation/service.hpp"
 #include "simulation/transactions.hpp"
 #include "simulation/value.hpp"
@@ -34,8 +33,8 @@ class ServiceTimes {
   [[nodiscard]] virtual double of_read() const = 0;
   struct Work {
     const Words& words;
-    Script script;     ///< nullptr: it is plain
-    double looked_up;  ///< keys
+    const redis::Script* script;  ///< nullptr: it is plain
+    double looked_up;             ///< keys
     double written;
   };
   [[nodiscard]] virtual double of_command(const Work& work) const = 0;
@@ -46,13 +45,12 @@ class ServiceTimes {
 class Server final : public Service, private Keys::Listener {
  public:
   struct Command {
-    const std::string& who;  ///< the peer's name, or a client's
-    const Words& words;      ///< of a plain command; empty: it is a script
-    Script script;           ///< the model of one of the store's; nullptr: it is none of these
+    const std::string& who;                 ///< the peer's name, or a client's
+    const Words& words;                     ///< of a plain command; empty: it is a script
+    const redis::Script* script = nullptr;  ///< one of the store's; nullptr: it is none of these
     const Words& key;
     const Words& arg;
-    const redis::Script* lua = nullptr;  ///< one that runs as it is; nullptr: it is none of these
-    bool may_all = false;                ///< whatever the ACL forbids
+    bool may_all = false;                        ///< whatever the ACL forbids
     const std::vector<Words>* queued = nullptr;  ///< what EXEC carries out
   };
   /// Told of each command that is carried out, before and after it.
@@ -85,7 +83,6 @@ class Server final : public Service, private Keys::Listener {
 
   /// A command of a client that has no connection here: an operator's, a user's, another program's.
   Value ask(const std::string& who, const Words& words);
-  Value run(const std::string& who, Script script, const Words& keys, const Words& args);
   Value run(const std::string& who, const redis::Script& script, const Words& keys,
             const Words& args);
 
@@ -96,8 +93,8 @@ class Server final : public Service, private Keys::Listener {
   void save() { saved_ = keys_; }
   void hang(bool hung);
   [[nodiscard]] bool hangs() const override { return hung_; }
-  /// A command that the ACL of all who are connected forbids, in capitals; empty: none. To scripts
-  /// that run as they are, too; to models of scripts, SET.
+  /// A command that the ACL of all who are connected forbids, in capitals, to scripts too; empty:
+  /// none.
   void forbid(std::string command) { forbidden_ = std::move(command); }
   [[nodiscard]] const std::string& forbidden() const { return forbidden_; }
   /// Of changed keys, as notify-keyspace-events says: KEA, or nothing.
@@ -151,7 +148,6 @@ class Server final : public Service, private Keys::Listener {
   Value plain(const Words& words);
   Value scripted(const std::string& who, const Words& words);
   /// A script's command, as far as its user may.
-  Value by_user(const Command& command);
   Value watched(const Command& command);
   Value carried_out(const Command& command);
   [[nodiscard]] std::string refusal_of(const CommandInfo& info, bool written, bool may_all) const;

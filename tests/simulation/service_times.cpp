@@ -10,7 +10,6 @@
 #include "redis/subscriber.hpp"
 #include "redis/sync.hpp"
 #include "simulation/keys.hpp"
-#include "simulation/scripts.hpp"
 #include "store/scripts.hpp"
 #include "support/redis_server.hpp"
 
@@ -98,8 +97,7 @@ class Measuring {
     what();
     return (used() - before) / times;
   }
-  void scripts(const char* what, const redis::Script& real, Script model,
-               const std::vector<Call>& calls);
+  void scripts(const char* what, const redis::Script& script, const std::vector<Call>& calls);
   void plain(const char* what, const Words& words, int times);
   void plain_commands();
   void claims_and_ends();
@@ -122,13 +120,14 @@ class Measuring {
   MeasuredTimes found_;
 };
 
-void Measuring::scripts(const char* what, const redis::Script& real, Script model,
+void Measuring::scripts(const char* what, const redis::Script& script,
                         const std::vector<Call>& calls) {
+  const auto allowed = [](const CommandInfo&, bool) { return std::string(); };
   const std::uint64_t looked_up = keys_.looked_up, written = keys_.written;
-  for (const Call& call : calls) model({keys_, call.key, call.arg, published_});
+  for (const Call& call : calls) run_lua(script, {keys_, call.key, call.arg, published_}, allowed);
   published_.clear();
   const auto count = static_cast<double>(calls.size());
-  redis_.call({"SCRIPT", "LOAD", real.text});
+  redis_.call({"SCRIPT", "LOAD", script.text});
   const double ns = time_of(
       [&] {
         for (std::size_t from = 0; from < calls.size(); from += at_once) {
@@ -136,7 +135,7 @@ void Measuring::scripts(const char* what, const redis::Script& real, Script mode
           std::vector<std::string> counts(at_once);
           for (std::size_t i = from; i < std::min(from + at_once, calls.size()); ++i) {
             counts[i - from] = std::to_string(calls[i].key.size());
-            redis::Command words{"EVALSHA", real.sha1, counts[i - from]};
+            redis::Command words{"EVALSHA", script.sha1, counts[i - from]};
             words.insert(words.end(), calls[i].key.begin(), calls[i].key.end());
             words.insert(words.end(), calls[i].arg.begin(), calls[i].arg.end());
             words.emplace_back("1");  // the call's name
@@ -148,7 +147,7 @@ void Measuring::scripts(const char* what, const redis::Script& real, Script mode
         }
       },
       count);
-  found_.samples.push_back({what, model, ns,
+  found_.samples.push_back({what, &script, ns,
                             static_cast<double>(keys_.looked_up - looked_up) / count,
                             static_cast<double>(keys_.written - written) / count});
 }
@@ -235,16 +234,16 @@ void Measuring::one_after_another(std::size_t taken) {
     renewals.push_back(std::move(renewal));
     ends.push_back(std::move(end));
   }
-  scripts(taken == 1 ? "claim, 1 item" : "claim, 16 items", lua::claim, claim, claims);
-  scripts(taken == 1 ? "renew, 1 lock" : "renew, 16 locks", lua::renew, renew, renewals);
-  scripts(taken == 1 ? "settle, 1 end" : "settle, 16 ends", lua::settle, settle, ends);
+  scripts(taken == 1 ? "claim, 1 item" : "claim, 16 items", lua::claim, claims);
+  scripts(taken == 1 ? "renew, 1 lock" : "renew, 16 locks", lua::renew, renewals);
+  scripts(taken == 1 ? "settle, 1 end" : "settle, 16 ends", lua::settle, ends);
 }
 
 void Measuring::claims_and_ends() {
   std::vector<Call> empties;
   for (int i = 0; i < 2000; ++i)
     empties.push_back(claim_of("list" + std::to_string(i % 500), {run_id()}));
-  scripts("claim, empty list", lua::claim, claim, empties);
+  scripts("claim, empty list", lua::claim, empties);
   // The same, with its text: each time one that Redis hasn't seen.
   constexpr int texts = 200;
   std::vector<std::string> all;
@@ -279,8 +278,7 @@ void Measuring::other_scripts() {
   push.insert(push.end(), names.begin(), names.end());
   redis_.call(push);
   keys_.get<List>("locked:list").assign(names.begin(), names.end());
-  scripts("claim, 256 locked", lua::claim, claim,
-          std::vector<Call>(200, claim_of("locked", {run_id()})));
+  scripts("claim, 256 locked", lua::claim, std::vector<Call>(200, claim_of("locked", {run_id()})));
 
   Call one{{"locked:list"}, {"1048576", "locked:lock:", "256", "0", "4"}};
   Call many{{}, {"1048576"}};
@@ -288,8 +286,8 @@ void Measuring::other_scripts() {
     many.key.push_back("locked:list");
     many.arg.insert(many.arg.end(), {"locked:lock:", "256", std::to_string(i), "4"});
   }
-  scripts("look, 1 list", lua::look, look, std::vector<Call>(1000, one));
-  scripts("look, 64 lists", lua::look, look, std::vector<Call>(100, many));
+  scripts("look, 1 list", lua::look, std::vector<Call>(1000, one));
+  scripts("look, 64 lists", lua::look, std::vector<Call>(100, many));
 
   Call sweep_one{{"a:list", "a:failures", "a:quarantined"}, {"200000", "a:lock:", "a:proc:"}};
   Call sweep_many{{}, {"200000"}};
@@ -299,8 +297,8 @@ void Measuring::other_scripts() {
                           {list + ":list", list + ":failures", list + ":quarantined"});
     sweep_many.arg.insert(sweep_many.arg.end(), {list + ":lock:", list + ":proc:"});
   }
-  scripts("sweep, 1 list", lua::sweep, sweep, std::vector<Call>(1000, sweep_one));
-  scripts("sweep, 64 lists", lua::sweep, sweep, std::vector<Call>(100, sweep_many));
+  scripts("sweep, 1 list", lua::sweep, std::vector<Call>(1000, sweep_one));
+  scripts("sweep, 64 lists", lua::sweep, std::vector<Call>(100, sweep_many));
 }
 
 void Measuring::connections() {
@@ -354,7 +352,7 @@ MeasuredTimes Measuring::measure() {
   claims_and_ends();
   other_scripts();
   connections();
-  std::map<Script, std::vector<Sample>> by_script;
+  std::map<const redis::Script*, std::vector<Sample>> by_script;
   for (const Sample& sample : found_.samples) by_script[sample.script].push_back(sample);
   for (const auto& [script, samples] : by_script)
     (script == nullptr ? found_.plain : found_.scripts[script]) = fit(samples);
@@ -363,11 +361,11 @@ MeasuredTimes Measuring::measure() {
 
 }  // namespace
 
-const CallTime& MeasuredTimes::of(Script script) const {
+const CallTime& MeasuredTimes::of(const redis::Script* script) const {
   if (script == nullptr) return plain;
   // Rare ones are not measured: they do about as much as a claim.
   const auto known = scripts.find(script);
-  return known != scripts.end() ? known->second : scripts.at(claim);
+  return known != scripts.end() ? known->second : scripts.at(&lua::claim);
 }
 
 double MeasuredTimes::of_command(const Work& work) const {
@@ -393,11 +391,11 @@ MeasuredTimes usual_times() {
   times.subscribe = 340;
   times.script_byte = 45;
   times.plain = {300, 50, 0};
-  times.scripts = {{claim, {7'000, 400, 2'500}},
-                   {renew, {3'000, 950, 0}},
-                   {settle, {9'000, 0, 4'550}},
-                   {look, {3'500, 750, 0}},
-                   {sweep, {2'300, 950, 0}}};
+  times.scripts = {{&lua::claim, {7'000, 400, 2'500}},
+                   {&lua::renew, {3'000, 950, 0}},
+                   {&lua::settle, {9'000, 0, 4'550}},
+                   {&lua::look, {3'500, 750, 0}},
+                   {&lua::sweep, {2'300, 950, 0}}};
   return times;
 }
 

@@ -27,7 +27,7 @@ class MeasuredTimes final : public ServiceTimes {
   double subscribe = 0;    ///< one channel
   double script_byte = 0;  ///< of a script's text that is new to Redis
   CallTime plain;          ///< PING, EXISTS with many keys
-  std::map<Script, CallTime> scripts;
+  std::map<const redis::Script*, CallTime> scripts;
 
   [[nodiscard]] double of_connection() const override { return connection; }
   [[nodiscard]] double of_read() const override { return read; }
@@ -37,7 +37,7 @@ class MeasuredTimes final : public ServiceTimes {
   /// One call, as it was measured, and what it did.
   struct Sample {
     std::string what;
-    Script script = nullptr;
+    const redis::Script* script = nullptr;
     double ns = 0;
     double looked_up = 0;
     double written = 0;
@@ -46,7 +46,7 @@ class MeasuredTimes final : public ServiceTimes {
     }
   };
   std::vector<Sample> samples;
-  [[nodiscard]] const CallTime& of(Script script) const;
+  [[nodiscard]] const CallTime& of(const redis::Script* script) const;
 };
 
 /// On a redis-server of its own, by the processor time of its main thread, so that whatever else
