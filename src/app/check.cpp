@@ -11,6 +11,7 @@
 #include "core/limit_shortfalls.hpp"
 #include "loop/loop.hpp"
 #include "process/host_limits.hpp"
+#include "redis/server_info.hpp"
 #include "redis/sync.hpp"
 #include "store/rights.hpp"
 
@@ -21,7 +22,7 @@ namespace {
 constexpr int lists_refused = 1;
 
 /// Returns why Redis refuses the scripts that every list in Redis needs; empty: it does not refuse
-/// them. Throws RedisError if Redis does not reply.
+/// them. Prints what can give an item two holders. Throws RedisError if Redis does not reply.
 std::string script_refusal(const RedisSettings& settings) {
   // SHA-1 of the script: EVAL loads the script, so that EVALSHA finds it.
   constexpr const char* script = "return 1";
@@ -30,7 +31,12 @@ std::string script_refusal(const RedisSettings& settings) {
   loop::Loop loop;
   redis::SyncClient client(loop, options);
   client.give_up_at(loop.now() + options.connect_timeout);
-  for (const auto& reply : client.pipeline({{"EVAL", script, "0"}, {"EVALSHA", digest, "0"}}))
+  const auto replies = client.pipeline({{"INFO"}, {"EVAL", script, "0"}, {"EVALSHA", digest, "0"}});
+  const auto info = redis::parse_server_info(replies[0].is_error() ? "" : replies[0].text);
+  const bool sentinel = options.url.kind == redis::Url::Kind::sentinel;
+  for (const auto& sentence : redis::doubling_risks(info, options.url.to_string(), sentinel))
+    std::cerr << "w8yd: warning: " << escape(sentence) << '\n';
+  for (const auto& reply : replies)
     if (reply.is_error() && store::forbids_scripts(reply.text))
       return store::with_remedy(reply.text, options.url.user);
   return {};

@@ -25,6 +25,7 @@ RedisWatch::RedisWatch(redis::Client& client, const Clock& clock, TimerQueue& ti
       changed_(std::move(changed)),
       in_trouble_(starting),
       since_(clock.now()),
+      sentinel_(url.kind == redis::Url::Kind::sentinel),
       again_(timers),
       alive_(std::make_shared<bool>(true)) {}
 
@@ -57,8 +58,9 @@ void RedisWatch::look_at(const redis::ServerInfo& info) {
   } else {
     recovered();
   }
-  if (!std::exchange(weaknesses_told_, true)) {
-    for (const auto& sentence : redis::weaknesses(info, where_)) log_.warn(sentence);
+  if (told_of_ != info.run_id) {
+    told_of_ = info.run_id;
+    for (const auto& sentence : redis::weaknesses(info, where_, sentinel_)) log_.warn(sentence);
     log_.info(redis::guarantee(info));
     if (!failover_note_.empty()) log_.info(failover_note_);
   }

@@ -57,8 +57,9 @@ class RedisWatch final : private redis::Client::Listener {
   bool in_trouble_;  ///< which is told already, or no news
   std::string trouble_;
   Instant since_{};
-  bool weaknesses_told_ = false;
-  Timer again_;  ///< to a replica: whether it has been promoted
+  bool sentinel_;
+  std::optional<std::string> told_of_;  ///< run id of the server whose weaknesses were logged
+  Timer again_;                         ///< to a replica: whether it has been promoted
   std::shared_ptr<bool> alive_;
 };
 

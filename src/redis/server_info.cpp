@@ -28,6 +28,12 @@ void take_field(ServerInfo& info, std::string_view name, std::string_view value)
     info.mode = value;
   } else if (name == "role") {
     info.role = value;
+  } else if (name == "run_id") {
+    info.run_id = value;
+  } else if (name == "connected_slaves") {
+    info.has_replicas = value != "0";
+  } else if (name == "min_slaves_good_slaves") {
+    info.waits_for_replicas = true;  // it is shown only then
   } else if (name == "maxmemory") {
     info.limited_memory = value != "0";
   } else if (name == "maxmemory_policy") {
@@ -60,15 +66,35 @@ std::string too_old(const ServerInfo& info, std::string_view where) {
          " is too old: w8y needs 6.2 or newer (LMOVE)";
 }
 
-std::vector<std::string> weaknesses(const ServerInfo& info, std::string_view where) {
+std::vector<std::string> doubling_risks(const ServerInfo& info, std::string_view where,
+                                        bool sentinel) {
   std::vector<std::string> found;
   const std::string server = "Redis at " + std::string(where);
-  if (auto old = too_old(info, where); !old.empty()) found.push_back(std::move(old));
-  if (info.role == "slave") found.push_back(server + " is a replica: it takes no writes");
   if (info.limited_memory && !info.maxmemory_policy.empty() &&
       info.maxmemory_policy != "noeviction")
     found.push_back(server + " has maxmemory-policy " + info.maxmemory_policy +
                     ": short of memory, it drops locks and lists; noeviction keeps them");
+  if (info.version.empty() && sentinel) {
+    found.push_back(
+        server +
+        " does not let this user run INFO: w8y cannot see whether min-replicas-to-write "
+        "is set; grant +info");
+  } else if (!info.version.empty() && (sentinel || info.has_replicas) && !info.waits_for_replicas &&
+             info.role != "slave") {
+    found.push_back(server +
+                    " has no min-replicas-to-write: while a network partition lasts, two primaries "
+                    "give out the same items; set min-replicas-to-write 1, which limits that to "
+                    "min-replicas-max-lag");
+  }
+  return found;
+}
+
+std::vector<std::string> weaknesses(const ServerInfo& info, std::string_view where, bool sentinel) {
+  std::vector<std::string> found;
+  const std::string server = "Redis at " + std::string(where);
+  if (auto old = too_old(info, where); !old.empty()) found.push_back(std::move(old));
+  if (info.role == "slave") found.push_back(server + " is a replica: it takes no writes");
+  for (auto& risk : doubling_risks(info, where, sentinel)) found.push_back(std::move(risk));
   if (!info.version.empty() && !info.append_only)
     found.push_back(server +
                     " has no append-only file: a crash loses what is newer than the last snapshot, "

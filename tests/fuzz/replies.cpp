@@ -50,7 +50,7 @@ std::string read(std::string_view bytes, std::size_t portion) {
       static_cast<void>(error_code(view.text()));
       static_cast<void>(view[view.size()].text());
       static_cast<void>(guarantee(parse_server_info(view.text())));
-      static_cast<void>(weaknesses(parse_server_info(view.text()), "there"));
+      static_cast<void>(weaknesses(parse_server_info(view.text()), "there", false));
       const ReplyCopy value(view);
       look_as_cluster(value);
       understood += flat(value) + "\n";

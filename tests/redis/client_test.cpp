@@ -236,7 +236,7 @@ TEST_CASE("what the server is") {
     CHECK(info.role == "master");
     CHECK_FALSE(info.append_only);
     CHECK(redis::too_old(info, "here").empty());
-    const auto found = redis::weaknesses(info, "here");
+    const auto found = redis::weaknesses(info, "here", false);
     REQUIRE(found.size() == 2);
     CHECK(has(found[0], "allkeys-lru"));
     CHECK(has(found[1], "no append-only file"));
@@ -260,13 +260,32 @@ TEST_CASE("the sentence of what is guaranteed goes with what the server is") {
         "than its last snapshot, if it makes any");
 }
 
+TEST_CASE("replicas without min-replicas-to-write are a weakness") {
+  const auto found = [](const std::string& more, bool sentinel) {
+    return redis::weaknesses(
+        redis::parse_server_info("redis_version:7.0.15\naof_enabled:1\nrole:master\n" + more), "h",
+        sentinel);
+  };
+  CHECK(found("connected_slaves:0\n", false).empty());
+  CHECK(found("connected_slaves:1\nmin_slaves_good_slaves:1\n", true).empty());
+  for (const auto& some :
+       {found("connected_slaves:1\n", false), found("connected_slaves:0\n", true)}) {
+    REQUIRE(some.size() == 1);
+    CHECK(has(some[0], "set min-replicas-to-write 1"));
+  }
+  const auto unknown = redis::weaknesses({}, "h", true);
+  REQUIRE(unknown.size() == 1);
+  CHECK(has(unknown[0], "grant +info"));
+  CHECK(redis::weaknesses({}, "h", false).empty());
+}
+
 TEST_CASE("an old server gets one clear sentence") {
   const auto info = redis::parse_server_info(
       "# Server\r\nredis_version:5.0.14\r\nredis_mode:cluster\r\n\r\nrole:slave\r\nbroken");
   CHECK(info.mode == "cluster");
   CHECK(redis::too_old(info, "redis://h:6379") ==
         "Redis 5.0.14 at redis://h:6379 is too old: w8y needs 6.2 or newer (LMOVE)");
-  CHECK(redis::weaknesses(info, "h").size() == 3);
+  CHECK(redis::weaknesses(info, "h", false).size() == 3);
   for (const char* version : {"6.0.20", "6.1.240", "4"})
     CHECK_FALSE(
         redis::too_old(redis::parse_server_info("redis_version:" + std::string(version)), "h")
