@@ -44,6 +44,7 @@ class Loader {
   void lists(const ConfigValue& section);
   void list(const ConfigValue& value, const std::string& prefix);
   void look_at_prefix(const ConfigValue& value, const Rule& rule) const;
+  void look_for_shared_keys(const ConfigValue& value, const Rule& rule) const;
   void file_problem(const std::string& name, const std::string& problem);
   [[noreturn]] void fail();
 
@@ -236,6 +237,7 @@ void Loader::list(const ConfigValue& value, const std::string& prefix) {
   read_list(value, defaults_, *rule);
   look_at_prefix(value, *rule);
   if (!is_new) return;
+  look_for_shared_keys(value, *rule);
   // Those that are alike stand beside each other, as a rule.
   if (last_) rule->share(*last_);
   last_ = rule;
@@ -267,6 +269,30 @@ void Loader::look_at_prefix(const ConfigValue& value, const Rule& rule) const {
       quote_start(tagged) + "] (the keys are then " +
       quote_start(feed ? "feed.ids:" + tagged : tagged + (schedule ? "-timeline" : ":list")) +
       " and so on)");
+}
+
+/// The lists `work` and `work:lock` would share keys: `work:lock:list` is a lock and a list.
+void Loader::look_for_shared_keys(const ConfigValue& value, const Rule& rule) const {
+  const auto refuse = [&value](const std::string& owner, const std::string& other) {
+    value.wrong_key("shares keys with another list: keys of " + quote_start(other) +
+                    " would be locks of " + quote_start(owner) + "; must have another name");
+  };
+  for (const std::string locks : {":lock", ":proc"}) {
+    const std::string& prefix = rule.prefix;
+    for (auto at = prefix.find(locks); at != std::string::npos; at = prefix.find(locks, at + 1)) {
+      const std::size_t end = at + locks.size();
+      const auto owner = config_.lists.find(prefix.substr(0, at));
+      const bool is_lock = end == prefix.size() || prefix[end] == ':';
+      if (is_lock && owner != config_.lists.end() && owner->second->kind() == SourceKind::circular)
+        refuse(owner->first, prefix);
+    }
+    if (rule.kind() != SourceKind::circular) continue;
+    const auto other = config_.lists.lower_bound(prefix + locks);
+    if (other == config_.lists.end() || !other->first.starts_with(prefix + locks)) continue;
+    const std::string_view rest =
+        std::string_view(other->first).substr(prefix.size() + locks.size());
+    if (rest.empty() || rest.front() == ':') refuse(prefix, other->first);
+  }
 }
 
 void Loader::fail() {

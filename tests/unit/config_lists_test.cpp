@@ -119,6 +119,21 @@ TEST_CASE("prefixes are any string; a final colon makes no difference") {
   CHECK(mistakes_in("[lists.\":\"]\nexecutor = \"/x\"\n").size() == 1);
 }
 
+TEST_CASE("two lists whose keys would be the same are refused") {
+  const std::string why =
+      "shares keys with another list: keys of \"a:lock\" would be locks of \"a\"; must have "
+      "another "
+      "name";
+  CHECK(mistakes_in("[lists.a]\ncommand = [\"x\"]\n[lists.\"a:lock\"]\ncommand = [\"x\"]\n") ==
+        Lines{"c:3:8: lists.\"a:lock\": " + why});
+  CHECK(mistakes_in("[lists.\"a:lock\"]\ncommand = [\"x\"]\n[lists.a]\ncommand = [\"x\"]\n") ==
+        Lines{"c:1:8: lists.\"a:lock\": " + why});
+  CHECK(mistakes_in("[lists.\"a:proc:b\"]\ncommand = [\"x\"]\n[lists.a]\ncommand = [\"x\"]\n")
+            .size() == 1);
+  CHECK(mistakes_in("[lists.\"a:locks\"]\ncommand = [\"x\"]\n[lists.a]\ncommand = [\"x\"]\n")
+            .empty());
+}
+
 TEST_CASE("a prefix that is there twice names both places") {
   CHECK(
       mistakes_in("[lists.w]\nexecutor = \"/x\"\n[lists.\"w:\"]\nexecutor = \"/x\"\n") ==
