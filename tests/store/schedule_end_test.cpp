@@ -1,6 +1,8 @@
 // What becomes of a job when its run ends, beside programs of Redbike.
 #include <doctest/doctest.h>
 
+#include <ctime>
+
 #include "schedule_bike.hpp"
 
 using namespace w8y;
@@ -208,6 +210,23 @@ TEST_CASE("a rule without a beginning begins at the end of the run") {
   CHECK(bike.host.settle(claim, ActOnSchedule{}));
   CHECK(bike.due("x:A") > taken + 3600);
   CHECK(bike.due("x:A") <= bike.now() + 3600);
+}
+
+TEST_CASE("a rule without a beginning is decided once, however late the end reaches Redis") {
+  Bike bike;
+  bike.enter("x:A", "FREQ=HOURLY");
+  const Claim claim = bike.host.take_one();
+  const UnixSeconds ended = bike.now();
+  const auto calls = [&] { return bike.server.calls("evalsha") + bike.server.calls("eval"); };
+  const auto before = calls();
+  bike.server.pause();
+  bike.host.queue->settle(bike.host.settlement(claim, ActOnSchedule{}));
+  CHECK(turn_until(bike.loop, [&] { return std::time(nullptr) > ended + 1; }));
+  bike.server.resume();
+  CHECK(bike.host.settled());
+  CHECK(calls() == before + 1);
+  CHECK(bike.due("x:A") >= ended + 3600);
+  CHECK(bike.due("x:A") <= ended + 3601);
 }
 
 // ---- who may take

@@ -34,8 +34,8 @@ struct Decide {
   }
 };
 
-/// Without a DTSTART a rule begins when it is read.
-bool begins_now(std::string_view text) {
+/// Without a DTSTART a rule begins at the time for which it is read.
+bool begins_then(std::string_view text) {
   static constexpr std::string_view word = "DTSTART";
   return std::search(text.begin(), text.end(), word.begin(), word.end(), [](char a, char b) {
            return (a >= 'a' && a <= 'z' ? static_cast<char>(a - 'a' + 'A') : a) == b;
@@ -61,7 +61,7 @@ store::ScheduleDecision decide_next(const std::optional<std::string>& schedule,
   next.step =
       std::visit([](const auto& effect) { return store::NextStep(effect); }, decision.effect);
   if (decision.schedule != *schedule) next.schedule = std::move(decision.schedule);
-  next.exact = std::holds_alternative<schedule::Recurrence>(read) && begins_now(*schedule);
+  next.begins_then = std::holds_alternative<schedule::Recurrence>(read) && begins_then(*schedule);
   next.why_bad = std::move(decision.why_bad);
   return next;
 }

@@ -12,7 +12,8 @@
 --             to came due meanwhile, and was for nothing
 --       9 "at": unix time; "in", "later": seconds from now
 --      10 what that was decided by: "" nothing, "n" that there is no schedule, "s…" this schedule
---      11 "at": the unix time after which it is the next; 12 "1": only right in that very second
+--      11 "at": the unix time after which it is the next; 12 "1": the schedule begins at that time, so
+--         it stays the next, however late this is carried out
 --      13 the schedule from now on; "": stays
 --      14 failures in a row: "keep", "reset", "increment"
 --      15 "1": this may have been carried out before (its answer was lost)
@@ -53,8 +54,8 @@ if ours and ARGV[10] ~= '' then
   local schedule = redis.call('HGET', schedules, job)
   schedule = schedule and 's' .. schedule or 'n'
   local at, after, now = tonumber(ARGV[9]), tonumber(ARGV[11]), tonumber(now_s)
-  local timely = not after or after == now
-    or ARGV[12] ~= '1' and after < now and (ARGV[8] ~= 'at' or at > now)
+  local timely = not after or ARGV[12] == '1' or after == now
+    or after < now and (ARGV[8] ~= 'at' or at > now)
   if schedule ~= ARGV[10] or not timely then return {'changed', '', now_s, schedule} end
 end
 

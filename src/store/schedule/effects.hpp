@@ -34,8 +34,8 @@ using NextStep = std::variant<Enqueue, RunAt, RunIn, StopJob, BadJob, UnsetJob>;
 struct ScheduleDecision {
   NextStep step;
   std::optional<std::string> schedule = {};  ///< from now on, where it changes
-  /// Right in that very second only: the schedule begins now.
-  bool exact = false;
+  /// The schedule has no DTSTART: it begins when the run ended.
+  bool begins_then = false;
   std::string why_bad = {};  ///< BadJob: for people
 };
 /// `schedule`: none, if the job was unset. `backoff`: of this run, where the schedule is CONTINUE.

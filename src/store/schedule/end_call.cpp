@@ -30,7 +30,7 @@ void decide(EndCall& call, const DecideNextStep& decide, const std::optional<std
   std::visit(StepWords{call}, decision.step);
   call.decided_by = schedule ? "s" + *schedule : "n";
   call.after = now;
-  call.exact = decision.exact;
+  call.begins_then = decision.begins_then;
   call.schedule = decision.schedule.value_or("");
   why_bad = std::move(decision.why_bad);
 }
@@ -52,7 +52,7 @@ EndWords::EndWords(const ScheduleKeys& keys, const EndCall& call)
                  numbers_[0],
                  call.decided_by,
                  numbers_[1],
-                 call.exact ? "1" : "0",
+                 call.begins_then ? "1" : "0",
                  call.schedule,
                  to_text(call.failures),
                  call.again ? "1" : "0",

@@ -23,8 +23,8 @@ struct EndCall {
   /// "n" or "s" and a schedule, as the script has them; empty: whatever the schedule is.
   std::string decided_by = {};
   std::optional<UnixSeconds> after = std::nullopt;  ///< "at": the next time after this
-  bool exact = false;
-  std::string schedule = {};  ///< from now on; empty: stays
+  bool begins_then = false;                         ///< the schedule begins at `after`
+  std::string schedule = {};                        ///< from now on; empty: stays
   FailureCount failures = FailureCount::keep;
   bool again = false;  ///< may have been carried out before
   std::size_t history = 0;
