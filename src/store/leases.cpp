@@ -128,12 +128,13 @@ void Leases::run_due() {
   arm();
 }
 
-/// Those of long items are called for behind all others, the first to end first.
+/// The first to end first; those of long items are called for behind all others.
 void Leases::send(Batch&& leases) {
-  const auto large = std::partition(leases.begin(), leases.end(), [](const Held* lease) {
+  std::sort(leases.begin(), leases.end(),
+            [](const Held* a, const Held* b) { return a->ends < b->ends; });
+  const auto large = std::stable_partition(leases.begin(), leases.end(), [](const Held* lease) {
     return lease->terms.key.size() <= short_name;
   });
-  std::sort(large, leases.end(), [](const Held* a, const Held* b) { return a->ends < b->ends; });
   send_all({leases.begin(), large});
   std::size_t bytes = asked_;
   auto last = large;
@@ -148,7 +149,8 @@ void Leases::send(Batch&& leases) {
   send_all({large, last});
 }
 
-/// One call holds locks of one prefix and one life, and no more than a batch.
+/// One call holds locks of one prefix and one life, and no more than a batch. Calls are sent in the
+/// order in which the first lease of each ends.
 void Leases::send_all(const Batch& leases) {
   using Kind = std::tuple<const LeaseStore*, std::string_view, bool, Duration>;
   struct Open {
@@ -156,6 +158,7 @@ void Leases::send_all(const Batch& leases) {
     std::size_t bytes = 0;
   };
   std::map<Kind, Open> kinds;
+  std::vector<Open> calls;
   for (Held* lease : leases) {
     const LeaseTerms& terms = lease->terms;
     const std::string_view list = terms.keys ? terms.keys->slots : std::string_view();
@@ -163,13 +166,16 @@ void Leases::send_all(const Batch& leases) {
     const bool full =
         open.batch.size() == batch_size || open.bytes + terms.key.size() > batch_bytes;
     if (full && !open.batch.empty()) {
-      send_batch(open.batch, open.bytes);
-      open = {};
+      calls.push_back(std::exchange(open, {}));
     }
     open.batch.push_back(lease);
     open.bytes += terms.key.size();
   }
-  for (const auto& [kind, open] : kinds) send_batch(open.batch, open.bytes);
+  for (auto& [kind, open] : kinds) calls.push_back(std::move(open));
+  std::stable_sort(calls.begin(), calls.end(), [](const Open& a, const Open& b) {
+    return a.batch.front()->ends < b.batch.front()->ends;
+  });
+  for (const Open& call : calls) send_batch(call.batch, call.bytes);
 }
 
 void Leases::send_batch(const Batch& batch, std::size_t bytes) {
