@@ -28,6 +28,14 @@ struct Backoff {
   bool operator==(const Backoff&) const = default;
 };
 
+/// How much of a list's history is kept.
+struct HistoryLimits {
+  std::size_t runs = 1000;                    ///< run records; 0: none
+  std::size_t bytes = std::size_t{16} << 20;  ///< of these records
+  static constexpr HistoryLimits none() { return {0, 0}; }
+  bool operator==(const HistoryLimits&) const = default;
+};
+
 /// One resource limit: the number is in the unit of setrlimit(2), nullopt is "unlimited".
 struct ResourceLimit {
   std::string name;  ///< as in the config: "nofile", "as", "core", …
@@ -88,7 +96,7 @@ struct Rule {
 
   std::size_t max_line = std::size_t{1} << 20;
   std::size_t stderr_tail = std::size_t{64} << 10;
-  std::size_t history = 1000;
+  HistoryLimits history;
   unsigned max_failures = 0;  ///< 0: never quarantined
 
   // For `stream` only.

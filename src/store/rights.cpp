@@ -22,7 +22,11 @@ struct Writes {
 constexpr Writes written[] = {
     {"LPUSH", "the history has no entry of these runs", "~PREFIX:*"},
     {"LTRIM", "the history has no entry of these runs", "~PREFIX:*"},
-    {"LRANGE", "the history may have runs twice", "~PREFIX:*"},
+    {"ZSCORE", "the history may have runs twice", "~PREFIX:*"},
+    {"ZADD", "the history may have runs twice", "~PREFIX:*"},
+    {"ZRANGE", "the history may become larger than history_bytes", "~PREFIX:*"},
+    {"ZCOUNT", "the history may become larger than history_bytes", "~PREFIX:*"},
+    {"ZREMRANGEBYRANK", "run ids of the history are not deleted", "~PREFIX:*"},
     {"PUBLISH", "who listens to events or waits for work isn't told", "&PREFIX:*"},
     {"ZREM", "places of fleet_concurrency stay taken until they expire", "~PREFIX:*"},
     {"HINCRBY", "failures aren't counted", "~PREFIX:*"},

@@ -107,4 +107,9 @@ std::string history_members(const EndedRun& run, const std::string& stalled) {
   return members;
 }
 
+std::string to_text(const HistoryLimits& limits) {
+  if (limits.runs == 0) return "0";
+  return std::to_string(limits.runs) + ' ' + std::to_string(limits.bytes);
+}
+
 }  // namespace w8y::store

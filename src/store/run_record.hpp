@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "core/rule.hpp"
 #include "core/source.hpp"
 
 namespace w8y::store {
@@ -16,5 +17,8 @@ std::string end_json(const std::string& host, const EndedRun& run);
 /// What an entry of the history has besides the members of end_json(), each with a comma before it:
 /// `,"bad_lines":2,"stalled":"…","stderr":"…"`; empty: nothing. `stalled`: why the job is.
 std::string history_members(const EndedRun& run, const std::string& stalled = {});
+
+/// As the scripts have it: "1000 16777216", or "0".
+std::string to_text(const HistoryLimits& limits);
 
 }  // namespace w8y::store

@@ -132,24 +132,41 @@ bool asks_scores(const CommandCall& call) {
   throw CommandError("ERR the simulation has no model of this form of " + call.words[0]);
 }
 
-Value by_rank(const CommandCall& call, std::vector<Scored> all) {
-  const bool scores = asks_scores(call);
-  const auto range =
-      range_within(integer_word(call.words[2]), integer_word(call.words[3]), all.size());
-  if (!range) return bulk_array({});
-  all.resize(range->second + 1);
-  all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(range->first));
-  return told(call, all, scores);
+/// Of a set or nullptr, between two ranks, both included.
+template <typename Each>
+std::vector<Scored> by_rank(const CommandCall& call, const SortedSet* set, Each first) {
+  const auto range = range_within(integer_word(call.words[2]), integer_word(call.words[3]),
+                                  set == nullptr ? 0 : set->size());
+  if (!range) return {};
+  const auto from = std::next(first, static_cast<std::ptrdiff_t>(range->first));
+  return {from, std::next(from, static_cast<std::ptrdiff_t>(range->second - range->first + 1))};
 }
 
 Value run_zrange(const CommandCall& call) {
-  return by_rank(call, in_order(call));
+  const bool scores = asks_scores(call);
+  const SortedSet* set = call.keys.find<SortedSet>(call.key());
+  // From the end that is nearer.
+  if (set != nullptr && call.words[2] == "-1" && call.words[3] == "-1" && set->size() > 0)
+    return told(call, {*set->order().rbegin()}, scores);
+  static const SortedSet none;
+  return told(call, by_rank(call, set, (set == nullptr ? none : *set).order().begin()), scores);
 }
 
 Value run_zrevrange(const CommandCall& call) {
-  std::vector<Scored> all = in_order(call);
-  std::reverse(all.begin(), all.end());
-  return by_rank(call, std::move(all));
+  const bool scores = asks_scores(call);
+  const SortedSet* set = call.keys.find<SortedSet>(call.key());
+  static const SortedSet none;
+  return told(call, by_rank(call, set, (set == nullptr ? none : *set).order().rbegin()), scores);
+}
+
+Value run_zremrangebyrank(const CommandCall& call) {
+  SortedSet* set = call.keys.find<SortedSet>(call.key());
+  if (set == nullptr) return Value::of(0);
+  ++call.keys.written;
+  const std::vector<Scored> found = by_rank(call, set, set->order().begin());
+  for (const auto& [score, member] : found) set->remove(member);
+  if (!found.empty()) call.keys.shrunk(call.key(), "zremrangebyrank");
+  return Value::of(std::ssize(found));
 }
 
 Value by_score(const CommandCall& call, bool backwards) {
@@ -183,7 +200,16 @@ Value run_zrevrangebyscore(const CommandCall& call) {
 }
 
 Value run_zcount(const CommandCall& call) {
-  return Value::of(std::ssize(between(call)));
+  const Bound least = Bound::of(call.words[2]), most = Bound::of(call.words[3]);
+  const SortedSet* set = call.keys.find<SortedSet>(call.key());
+  if (set == nullptr) return Value::of(0);
+  std::int64_t count = 0;
+  // From the end: where there are many, those with the highest scores are asked for.
+  for (auto each = set->order().rbegin(); each != set->order().rend(); ++each) {
+    if (!least.below(each->first)) break;
+    if (most.above(each->first)) ++count;
+  }
+  return Value::of(count);
 }
 
 Value run_zremrangebyscore(const CommandCall& call) {
@@ -222,6 +248,7 @@ std::span<const CommandInfo> sorted_set_commands() {
       {"ZRANGEBYSCORE", -4, Effect::reads, run_zrangebyscore},
       {"ZREVRANGEBYSCORE", -4, Effect::reads, run_zrevrangebyscore},
       {"ZCOUNT", 4, Effect::reads, run_zcount},
+      {"ZREMRANGEBYRANK", 4, Effect::writes, run_zremrangebyrank},
       {"ZREMRANGEBYSCORE", 4, Effect::writes, run_zremrangebyscore},
       {"ZSCAN", -3, Effect::reads, run_zscan},
   });

@@ -75,6 +75,7 @@ const std::vector<std::string>& command_forms() {
       "ZREVRANGEBYSCORE K B B",
       "ZREVRANGEBYSCORE K B B WITHSCORES LIMIT 1 2",
       "ZCOUNT K B B",
+      "ZREMRANGEBYRANK K N N",
       "ZREMRANGEBYSCORE K B B",
   };
   return forms;

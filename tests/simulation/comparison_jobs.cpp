@@ -64,7 +64,7 @@ void Comparison::end_feed_jobs() {
                            of_jobs_.one_of<std::string>({"finish", "finish", "cancel", "hold",
                                                          "stall", "requeue", "back", "leave"}),
                            ms(1), of_jobs_.chance(30) ? "1" : "0",
-                           of_jobs_.one_of<std::string>({"0", "2", "20"})});
+                           of_jobs_.one_of<std::string>({"0", "2 1000", "20 200"})});
   for (auto left = of_jobs_.between(1, 4); left > 0 && !claimed_.empty(); --left) {
     const auto place = of_jobs_.below(claimed_.size());
     const Run run = claimed_[place];
@@ -98,7 +98,7 @@ void Comparison::recover_feed_jobs() {
   Words arg{keys.lease_prefix,
             keys.wake,
             of_jobs_.one_of<std::string>({"0", "2"}),
-            of_jobs_.one_of<std::string>({"0", "3"}),
+            of_jobs_.one_of<std::string>({"0", "3 200"}),
             "8",
             "0",
             "1000"};
@@ -117,7 +117,7 @@ void Comparison::maintain_feed() {
   Words arg{keys.lease_prefix,
             keys.wake,
             of_jobs_.one_of<std::string>({"0", "2"}),
-            "3",
+            "3 200",
             "8",
             of_jobs_.one_of<std::string>({"h1", "h1", "h2"}),
             ms(of_jobs_.between(1, 2))};

@@ -102,7 +102,8 @@ void Comparison::end_job() {
        decided_by, after, of_schedules_.chance(20) ? "1" : "0",
        of_schedules_.chance(30) ? "STOP" : "",
        of_schedules_.one_of<std::string>({"keep", "reset", "increment"}),
-       of_schedules_.chance(30) ? "1" : "0", of_schedules_.one_of<std::string>({"0", "1", "5"}),
+       of_schedules_.chance(30) ? "1" : "0",
+       of_schedules_.one_of<std::string>({"0", "1 1000", "5 100"}),
        of_schedules_.chance(80) ? event : ""},
       no_time);
 }

@@ -88,7 +88,7 @@ void Comparison::settle_some() {
     arg.insert(arg.end(), {who, words[becomes][0], words[becomes][1], R"({"run":"X1"})",
                            random_.one_of<std::string>({"keep", "reset", "increment"}),
                            random_.chance(25) ? "1" : "0", random_.chance(20) ? "1" : "0",
-                           random_.one_of<std::string>({"0", "1", "3", "30"})});
+                           random_.one_of<std::string>({"0", "1 1000", "3 60", "30 300"})});
   }
   std::set<std::string> locks;
   for (auto left = random_.between(1, 4); left > 0; --left) {

@@ -196,7 +196,7 @@ TEST_CASE("a claim of ours whose job is gone ends in nothing when its lease is o
   redis::SyncClient client(feed.loop, options);
   feed.ask({"SADD", "feeds", "f"});
   JobFeed jobs({client}, "f");
-  const MaintenanceResult result = jobs.maintain({"we", 0, 0, {}, 1min, false});
+  const MaintenanceResult result = jobs.maintain({"we", 0, HistoryLimits::none(), {}, 1min, false});
   CHECK(result.taken_back == 1);
   CHECK(result.cancelled == 1);
   CHECK(result.published == 1);
@@ -257,6 +257,8 @@ TEST_CASE("an ACL that has no more than w8y-security(7) says lets jobs be worked
             "+zrem",
             "+zcard",
             "+zrange",
+            "+zcount",
+            "+zremrangebyrank",
             "+zremrangebyscore",
             "~feed.*:f",
             "~feed.lease:f:*",

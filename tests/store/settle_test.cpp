@@ -77,7 +77,7 @@ TEST_CASE("history and news: fields, bound, and none where none are wanted") {
         std::string(R"({"entered_ms":1)")})
     CHECK_MESSAGE(entry.find(field) != std::string::npos, entry);
 
-  rule.history = 100;
+  rule.history.runs = 100;
   host.use(rule);
   for (int i = 0; i < 500; ++i) {
     host.settle(host.claim(1).claims.at(0));
@@ -91,6 +91,42 @@ TEST_CASE("history and news: fields, bound, and none where none are wanted") {
               store::FailureCount::increment);
   host.settled();
   CHECK(server.ask({"EXISTS", "work:runs", "work:failures"}) == "0");
+}
+
+TEST_CASE("history: the oldest records are deleted when all exceed history_bytes") {
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a"});
+  loop::Loop loop;
+  Rule rule = list_rule();
+  rule.history = {1000, 4000};
+  Host host(loop, server.url(), rule);
+  const auto run_once = [&](std::size_t reason) {
+    host.settle(host.claim(1).claims.at(0), store::SetFree{}, store::FailureCount::keep,
+                Crashed{std::string(reason, 'x')});
+    CHECK(host.settled());
+  };
+  for (int i = 0; i < 5; ++i) run_once(1500);
+  CHECK(server.ask({"LLEN", "work:runs"}) == "2");
+  CHECK(server.ask({"ZCARD", "work:ended"}) == "3");  // and the one before
+  for (int i = 0; i < 30; ++i) run_once(1);
+  const int small = std::stoi(server.ask({"LLEN", "work:runs"}));
+  CHECK(small > 10);
+  CHECK(small < 30);
+  // The newest is kept, however large it is.
+  rule.history.bytes = 1024;
+  host.use(rule);
+  run_once(2000);
+  CHECK(server.ask({"LLEN", "work:runs"}) == "1");
+  CHECK(server.ask({"ZCARD", "work:ended"}) == "2");
+  // What was deleted by hand does no harm.
+  rule.history.bytes = 1'000'000;
+  host.use(rule);
+  server.ask({"DEL", "work:ended"});
+  run_once(1);
+  CHECK(server.ask({"LLEN", "work:runs"}) == "2");
+  server.ask({"DEL", "work:runs"});
+  run_once(1);
+  CHECK(server.ask({"LLEN", "work:runs"}) == "1");
 }
 
 TEST_CASE("what a run that succeeded wrote is kept where that is wanted") {

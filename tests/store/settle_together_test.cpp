@@ -214,7 +214,7 @@ TEST_CASE("more settlements than one call holds, a bound of history, and quarant
   fill(server, 120);
   loop::Loop loop;
   Rule rule = list_rule();
-  rule.history = 7;
+  rule.history.runs = 7;
   Host host(loop, server.url(), rule);
   const store::PassReply reply = host.claim(104);
   REQUIRE(reply.claims.size() == 104);

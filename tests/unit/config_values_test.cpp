@@ -48,7 +48,7 @@ TEST_CASE("values arrive in the rule") {
   expected.child.edit().umask = 027;
   expected.child.edit().nice = -5;
   expected.max_line = 2048;
-  expected.history = 9;
+  expected.history.runs = 9;
   expected.child.edit().rlimits = {{"as", RLIMIT_AS, 1 << 30},
                                    {"core", RLIMIT_CORE, std::nullopt},
                                    {"cpu", RLIMIT_CPU, 3600},

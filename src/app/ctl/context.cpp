@@ -197,7 +197,8 @@ std::optional<KnownLists> Context::find_lists() {
             read_integer(raw_in(settings, key), {0, range_of<Number>.max}).value_or(0));
       };
       number("max_failures", known.maintenance.max_failures);
-      number("history", known.maintenance.history);
+      number("history", known.maintenance.history.runs);
+      known.maintenance.history.bytes = parse_size(raw_in(settings, "history_bytes")).value_or(0);
       known.maintenance.claim_timeout =
           parse_duration(raw_in(settings, "claim_timeout")).value_or(Duration{0});
     }

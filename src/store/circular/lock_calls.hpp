@@ -10,6 +10,7 @@
 
 #include "core/clock.hpp"
 #include "core/item.hpp"
+#include "core/rule.hpp"
 #include "core/source.hpp"
 #include "store/circular/keys.hpp"
 
@@ -127,7 +128,7 @@ struct SettleCall {
   /// Our lease was over when this was sent: others may have run the item since, even if a renewal
   /// that came late has taken the lock once more.
   bool stale = false;
-  std::size_t history = 0;
+  HistoryLimits history = HistoryLimits::none();
   std::string event;  ///< JSON; empty: none
   std::string more;   ///< what the history has besides, see history_members()
 

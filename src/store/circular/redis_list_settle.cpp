@@ -57,7 +57,7 @@ void RedisCircularList::settle(Settlement&& settlement) {
     call.failures = to_text(settlement.failures);
     call.history = rule.history;
     call.event = end_json(session_->holder.host, settlement);
-    if (call.history > 0) call.more = history_members(settlement);
+    if (call.history.runs > 0) call.more = history_members(settlement);
   }
   put_down(settlement.claim.run, std::move(call));
 }

@@ -7,6 +7,7 @@
 #include "core/number.hpp"
 #include "redis/client.hpp"
 #include "store/rights.hpp"
+#include "store/run_record.hpp"
 #include "store/scripts.hpp"
 
 namespace w8y::store {
@@ -142,7 +143,7 @@ class SettleWords {
     arguments_.insert(
         arguments_.end(),
         {holder(kind), kind.new_value, number(ms_text(kind.new_life)), kind.note, kind.failures,
-         kind.again ? "1" : "0", kind.stale ? "1" : "0", number(std::to_string(kind.history))});
+         kind.again ? "1" : "0", kind.stale ? "1" : "0", number(to_text(kind.history))});
   }
 
   void add_call(const SettleCall& call, std::string_view kind) {

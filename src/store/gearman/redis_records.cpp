@@ -7,6 +7,7 @@
 #include "core/number.hpp"
 #include "store/rights.hpp"
 #include "store/run_record.hpp"
+#include "store/scripts.hpp"
 
 namespace w8y::store {
 
@@ -111,7 +112,7 @@ void RedisGearmanRecords::enter(EndedRun&& run) {
   entry.run = run.claim.run;
   entry.history = run.rule->history;
   entry.event = end_json(session_->holder.host, run);
-  if (entry.history > 0) entry.more = history_members(run);
+  if (entry.history.runs > 0) entry.more = history_members(run);
   bytes_ += entry.size();
   entries_.push_back(std::move(entry));
   while (entries_.size() > sent_ + 1 &&
@@ -127,48 +128,19 @@ std::size_t RedisGearmanRecords::pending() const {
   return session_->client.connected() ? entries_.size() : 0;
 }
 
-/// With Redis's time; and after a break, without what it has got before.
 void RedisGearmanRecords::send() {
   if (session_->client.connected()) tell();
   if (sent_ > 0 || entries_.empty() || !session_->client.connected()) return;
   sent_ = std::min(entries_at_once, entries_.size());
-  const auto known = std::make_shared<std::string>();
-  if (std::exchange(again_, false))
-    session_->client.call({"LRANGE", keys_->runs, "0", "99"}, [known](const redis::Answer& answer) {
-      if (!answer.ok()) return;
-      for (std::size_t i = 0; i < answer.reply.size(); ++i)
-        known->append(answer.reply[i].text()).push_back('\n');
-    });
-  session_->client.call({"TIME"}, [this, alive = alive_, known](const redis::Answer& answer) {
-    if (!*alive) return;
-    if (!answer.ok()) return written(answer);
-    std::string ms(answer.reply[1].text());
-    ms.insert(0, ms.size() < 6 ? 6 - ms.size() : 0, '0');
-    write(std::string(answer.reply[0].text()) + ms.substr(0, 3), *known);
-  });
-}
-
-void RedisGearmanRecords::write(const std::string& now_ms, const std::string& known) {
-  std::size_t history = 0;
-  std::vector<std::string> lines;
-  for (std::size_t i = 0; i < sent_; ++i) {
-    const Entry& entry = entries_[i];
-    session_->client.call({"PUBLISH", keys_->events, entry.event});
-    history = std::max(history, entry.history);
-    if (entry.history == 0 || known.find("\"run\":\"" + entry.run + '"') != std::string::npos)
-      continue;
-    std::string line = "{\"entered_ms\":" + now_ms + ',';
-    line.append(entry.event, 1, entry.event.size() - 2).append(entry.more).push_back('}');
-    lines.push_back(std::move(line));
-  }
-  const auto done = [this, alive = alive_](const redis::Answer& answer) {
-    if (*alive) written(answer);
-  };
-  if (lines.empty()) return session_->client.call({"PING"}, done);
-  redis::Command push = {"LPUSH", keys_->runs};
-  push.insert(push.end(), lines.begin(), lines.end());
-  session_->client.call(push, done);
-  session_->client.call({"LTRIM", keys_->runs, "0", std::to_string(history - 1)});
+  const std::string limits = to_text(entries_[sent_ - 1].history);
+  redis::Command arguments{keys_->events, std::exchange(again_, false) ? "1" : "0", limits};
+  arguments.reserve(arguments.size() + sent_ * 3);
+  for (std::size_t i = 0; i < sent_; ++i)
+    arguments.insert(arguments.end(), {entries_[i].run, entries_[i].event, entries_[i].more});
+  session_->client.run(scripts::gearman_record, {keys_->runs}, arguments,
+                       [this, alive = alive_](const redis::Answer& answer) {
+                         if (*alive) written(answer);
+                       });
 }
 
 void RedisGearmanRecords::written(const redis::Answer& answer) {
@@ -178,7 +150,10 @@ void RedisGearmanRecords::written(const redis::Answer& answer) {
     return;
   }
   // What Redis refuses is not tried again: no job depends on it.
-  note_refused(answer.ok() ? std::string() : missing_right("LPUSH: " + answer.problem()));
+  const std::string_view refused = answer.ok() ? answer.reply.text() : "";
+  note_refused(!answer.ok()      ? with_remedy(answer.problem(), session_->user)
+               : refused.empty() ? std::string()
+                                 : missing_right(refused));
   for (std::size_t i = 0; i < count; ++i) {
     bytes_ -= entries_.front().size();
     entries_.pop_front();
@@ -202,6 +177,8 @@ void RedisGearmanRecords::on_down(const std::string&) {
   news_.clear();
   news_bytes_ = 0;
   if (keys_ && !ready_) know_pause(pause_);
+  // While there is no connection, none is pending.
+  if (!entries_.empty()) handler_.on_recorded();
 }
 
 }  // namespace w8y::store

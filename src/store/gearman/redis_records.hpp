@@ -35,7 +35,7 @@ class RedisGearmanRecords final : public GearmanRecords,
     RunId run;
     std::string event;
     std::string more;
-    std::size_t history = 0;
+    HistoryLimits history = HistoryLimits::none();
     [[nodiscard]] std::size_t size() const { return event.size() + more.size(); }
   };
 
@@ -46,7 +46,6 @@ class RedisGearmanRecords final : public GearmanRecords,
   void send_soon();
   void tell();
   void send();
-  void write(const std::string& now_ms, const std::string& known);
   void written(const redis::Answer& answer);
   void note_refused(const std::string& why);
 

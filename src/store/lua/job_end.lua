@@ -18,7 +18,7 @@
 --             "leave"    nothing: the lease runs out
 --          "hold": for how long, ms
 --          "1": this may have been carried out before (its answer was lost)
---          finished runs kept; 0: none
+--          run records kept, and their bytes, "1000 16777216"; "0": none
 --       then, for each run:
 --          its kind, from 1; run id; the job's id; "finish": the result
 --          message for the events channel, a JSON object; "": none
@@ -124,13 +124,13 @@ for _, job in ipairs(runs) do
   local written = job.kind.history ~= '0'
   if job.event ~= '' and not (job.kind.again and written and noted(job.run)) then
     if written then
-      enter(job.event, job.stalls and job.more .. ',"stalled":"by an operator"' or job.more)
+      enter(job.run, job.event, job.stalls and job.more .. ',"stalled":"by an operator"' or job.more)
       most = job.kind.history
     end
     note(redis.pcall('PUBLISH', ARGV[2], job.event), 'PUBLISH')
   end
 end
-write_history(most)
+if most then write_history(most) end
 local places = note(redis.pcall('ZREM', KEYS[9], unpack(run_ids)), 'ZREM')
 places = type(places) == 'number' and places or 0
 if queued or places > 0 then

@@ -17,7 +17,7 @@
 --      13 the schedule from now on; "": stays
 --      14 failures in a row: "keep", "reset", "increment"
 --      15 "1": this may have been carried out before (its answer was lost)
---      16 finished runs kept; 0: none
+--      16 run records kept, and their bytes, "1000 16777216"; "0": none
 --      17 message for the events channel, a JSON object; "": none
 -- Reply {state, what Redis refused of all that is noted beside the key or "", Redis's time in s,
 --        the schedule as in ARGV 10}
@@ -90,7 +90,7 @@ elseif ours and ARGV[14] == 'reset' then
 end
 if ARGV[17] ~= '' and not (ARGV[15] == '1' and ARGV[16] ~= '0' and noted(id)) then
   if ARGV[16] ~= '0' then
-    enter(ARGV[17], ARGV[4])
+    enter(id, ARGV[17], ARGV[4])
     write_history(ARGV[16])
   end
   note(redis.pcall('PUBLISH', ARGV[3], ARGV[17]), 'PUBLISH')

@@ -13,7 +13,7 @@
 --          failures in a row: "keep", "reset", "increment"
 --          "1": this may have been carried out before (its answer was lost)
 --          "1": the lease was over when this was sent
---          finished runs kept; 0: none
+--          run records kept, and their bytes, "1000 16777216"; "0": none
 --       then, for each lock:
 --          its kind, from 1; run id
 --          message for the events channel, a JSON object; "": none
@@ -137,7 +137,7 @@ for i = 1, #runs do
   local message, written = ARGV[at + 2], kind.history ~= '0'
   if message ~= '' and not (kind.again and written and noted(ids[i])) then
     if written then
-      enter(message, ARGV[at + 3])
+      enter(ids[i], message, ARGV[at + 3])
       most = kind.history
     end
     note(pcall('PUBLISH', ARGV[1], message), 'PUBLISH')
@@ -149,7 +149,7 @@ local function may_exist(key) return pcall('EXISTS', key) ~= 0 end
 if #reset > 0 and may_exist(KEYS[1]) then
   note(pcall('HDEL', KEYS[1], unpack(reset)), 'HDEL')
 end
-write_history(most)
+if most then write_history(most) end
 
 local places = crowded and may_exist(KEYS[2]) and note(pcall('ZREM', KEYS[2], unpack(ids)), 'ZREM')
 places = type(places) == 'number' and places or 0

@@ -1,6 +1,7 @@
 #include "store/schedule/end_call.hpp"
 
 #include "core/number.hpp"
+#include "store/run_record.hpp"
 
 namespace w8y::store {
 
@@ -38,7 +39,7 @@ void decide(EndCall& call, const DecideNextStep& decide, const std::optional<std
 EndWords::EndWords(const ScheduleKeys& keys, const EndCall& call)
     : working_(keys.working(call.job)),
       numbers_{std::to_string(call.number), call.after ? std::to_string(*call.after) : "",
-               std::to_string(call.history)},
+               to_text(call.history)},
       keys_{keys.schedules, keys.statuses, keys.timeline, keys.taken,
             keys.failures,  keys.slots,    keys.runs,     working_},
       arguments_{keys.work_prefix,

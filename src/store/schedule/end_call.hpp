@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/item.hpp"
+#include "core/rule.hpp"
 #include "redis/command.hpp"
 #include "redis/reply.hpp"
 #include "store/schedule/effects.hpp"
@@ -27,7 +28,7 @@ struct EndCall {
   std::string schedule = {};                        ///< from now on; empty: stays
   FailureCount failures = FailureCount::keep;
   bool again = false;  ///< may have been carried out before
-  std::size_t history = 0;
+  HistoryLimits history = HistoryLimits::none();
   std::string event = {};  ///< JSON; empty: none
   std::string more = {};   ///< what the history has besides, see history_members()
 };

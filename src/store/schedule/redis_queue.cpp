@@ -231,7 +231,7 @@ void RedisScheduleQueue::settle(JobSettlement&& settlement) {
     end.call.failures = settlement.failures;
     end.call.history = rule.history;
     end.call.event = end_json(session_->holder.host, settlement);
-    if (rule.history > 0) end.call.more = history_members(settlement);
+    if (rule.history.runs > 0) end.call.more = history_members(settlement);
   }
   end.call.job = std::move(settlement.claim.item);
   put_down(settlement.claim.run, std::move(end));

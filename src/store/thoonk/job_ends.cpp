@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "store/run_record.hpp"
 #include "store/scripts.hpp"
 #include "store/settlements_impl.hpp"
 
@@ -54,9 +55,8 @@ class EndWords {
 
   void add_kind(const EndCall& kind) {
     names_.push_back(number(std::to_string(names_.size() + 1)));
-    arguments_.insert(arguments_.end(),
-                      {kind.holder, kind.effect, number(ms_text(kind.hold)), kind.again ? "1" : "0",
-                       number(std::to_string(kind.history))});
+    arguments_.insert(arguments_.end(), {kind.holder, kind.effect, number(ms_text(kind.hold)),
+                                         kind.again ? "1" : "0", number(to_text(kind.history))});
   }
 
   void add_call(const EndCall& call, std::string_view kind) {

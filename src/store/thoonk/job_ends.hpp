@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/item.hpp"
+#include "core/rule.hpp"
 #include "store/settlements.hpp"
 #include "store/thoonk/job_queue.hpp"
 #include "store/thoonk/keys.hpp"
@@ -23,7 +24,7 @@ struct EndCall {
   bool again = false;  ///< may have been carried out before
   bool stale =
       false;  ///< the lease was over when this was sent: the claim says whether that matters
-  std::size_t history = 0;
+  HistoryLimits history = HistoryLimits::none();
   std::string event;  ///< JSON; empty: none
   std::string more;   ///< what the history has besides, see history_members()
 };

@@ -8,6 +8,7 @@
 #include "core/item.hpp"
 #include "core/job_settings.hpp"
 #include "core/number.hpp"
+#include "store/run_record.hpp"
 #include "store/scripts.hpp"
 #include "store/store_error.hpp"
 
@@ -52,9 +53,8 @@ RecoverCall JobMaintenance::step(std::vector<std::string> arguments) const {
       scripts::job_maintain,
       {keys_.config, keys_.ids, keys_.items, keys_.claimed, keys_.cancelled, keys_.stalled,
        keys_.published, keys_.taken, keys_.runs, keys_.nowhere, keys_.maintained},
-      {keys_.lease_prefix, keys_.wake, std::to_string(terms_.max_failures),
-       std::to_string(terms_.history), std::to_string(item_shown), terms_.who,
-       ms_text(terms_.interval)}};
+      {keys_.lease_prefix, keys_.wake, std::to_string(terms_.max_failures), to_text(terms_.history),
+       std::to_string(item_shown), terms_.who, ms_text(terms_.interval)}};
   call.arguments.insert(call.arguments.end(), std::make_move_iterator(arguments.begin()),
                         std::make_move_iterator(arguments.end()));
   return call;
@@ -69,7 +69,7 @@ std::optional<RecoverCall> JobMaintenance::next() const {
                          {keys_.ids, keys_.claimed, keys_.cancelled, keys_.stalled, keys_.published,
                           keys_.taken, keys_.slots, keys_.runs},
                          {keys_.lease_prefix, keys_.wake, std::to_string(terms_.max_failures),
-                          std::to_string(terms_.history), std::to_string(item_shown), cursor_,
+                          to_text(terms_.history), std::to_string(item_shown), cursor_,
                           std::to_string(claims_page)}};
     case Step::claims:
       return step({"claims", std::to_string(place_), std::to_string(claims_page),

@@ -26,7 +26,7 @@ namespace w8y::store::thoonk {
 struct MaintenanceTerms {
   std::string who;
   unsigned max_failures = 0;  ///< 0: never stalled
-  std::size_t history = 0;
+  HistoryLimits history = HistoryLimits::none();
   Duration claim_timeout{0};  ///< 0: never
   Duration interval{0};       ///< for so long nobody else looks
   bool always = false;        ///< also if somebody else does, and the whole of it

@@ -40,8 +40,8 @@ RecoverCall recover_call(const FeedKeys& keys, const Rule& rule) {
   return {scripts::job_recover,
           {keys.ids, keys.claimed, keys.cancelled, keys.stalled, keys.published, keys.taken,
            keys.slots, keys.runs},
-          {keys.lease_prefix, keys.wake, std::to_string(rule.max_failures),
-           std::to_string(rule.history), std::to_string(item_shown)}};
+          {keys.lease_prefix, keys.wake, std::to_string(rule.max_failures), to_text(rule.history),
+           std::to_string(item_shown)}};
 }
 
 RedisJobQueue::RedisJobQueue(std::shared_ptr<RedisSession> session, JobQueueHandler& handler)
@@ -222,7 +222,7 @@ void RedisJobQueue::settle(JobSettlement&& settlement) {
   if (rule.keeps_records) {
     end.history = rule.history;
     end.event = end_json(session_->holder.host, settlement);
-    if (rule.history > 0) end.more = history_members(settlement, stall ? stall->why : "");
+    if (rule.history.runs > 0) end.more = history_members(settlement, stall ? stall->why : "");
   }
   std::visit(Effect{end}, settlement.what);
   if (stall) {

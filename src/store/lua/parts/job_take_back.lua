@@ -1,6 +1,6 @@
 -- Takes claims back. Before this stand parts/feed_job.lua, parts/history.lua, parts/json_bytes.lua and
 -- now_ms, and
---   ARGV 4, 5  finished runs kept; 0: none; how much of an id the history has
+--   ARGV 4, 5  run records kept, and their bytes; "0": none; how much of an id the history has
 
 local queued = false
 
@@ -19,13 +19,15 @@ local function take_back(id, lease, most, run, why)
   stall(id, lease)
   if ARGV[4] ~= '0' then
     local host = run and host_of(run)
-    local event = '{"type":"end",' .. json_bytes('run', run and string.sub(run, -26) or '') .. ','
+    local event = '{"type":"end",' .. json_bytes('list', list_name) .. ','
+      .. json_bytes('run', run and string.sub(run, -26) or '') .. ','
       .. json_bytes('item', beginning(id, tonumber(ARGV[5])))
       .. (#id > tonumber(ARGV[5]) and ',"item_length":' .. #id or '')
       .. (host and ',' .. json_bytes('host', host) or '')
       .. string.format(',"time_ms":%.0f,"outcome":"lost","attempt":%d,', now_ms, cancels + 1)
       .. json_bytes('reason', why) .. '}'
-    enter(event, ',' .. json_bytes('stalled', cancels + 1 .. ' failed in a row, the last: ' .. why))
+    enter(run and string.sub(run, -26) or string.sub(id, 1, 64), event,
+      ',' .. json_bytes('stalled', cancels + 1 .. ' failed in a row, the last: ' .. why))
   end
   return true
 end

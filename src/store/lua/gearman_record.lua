@@ -1,0 +1,24 @@
+-- Notes the ends of runs of one list of Gearman: history and news.
+--
+-- KEYS  1 runs
+-- ARGV  1 events channel
+--       2 "1": this may have been carried out before (its answer was lost)
+--       3 run records kept, and their bytes, "1000 16777216"; "0": none
+--       then, for each run:
+--          run id
+--          message for the events channel, a JSON object
+--          what the run record has besides its members, each with a comma before it
+-- Reply what Redis refused, or ""
+
+local runs_key = KEYS[1]
+-- include parts/history.lua
+
+for at = 4, #ARGV, 3 do
+  local id, event = ARGV[at], ARGV[at + 1]
+  if not (ARGV[2] == '1' and ARGV[3] ~= '0' and noted(id)) then
+    if ARGV[3] ~= '0' then enter(id, event, ARGV[at + 2]) end
+    note(redis.pcall('PUBLISH', ARGV[1], event), 'PUBLISH')
+  end
+end
+write_history(ARGV[3])
+return refused
