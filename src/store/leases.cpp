@@ -58,7 +58,9 @@ LeaseTerms Leases::Lease::end() {
 Leases::Lease Leases::hold(LeaseTerms terms, LeaseHandler& handler) {
   const auto held = std::make_shared<Held>(std::move(terms), handler, ++made_);
   held->ends = held->terms.claimed + held->terms.expiry;
-  held->renew_at = held->terms.claimed + held->terms.expiry / 3;
+  const Duration third = held->terms.expiry / 3;
+  const Duration confirm = held->terms.confirm;
+  held->renew_at = held->terms.claimed + (confirm > Duration{0} ? std::min(confirm, third) : third);
   // Most are due behind all others.
   held->place = due_.emplace_hint(due_.end(), std::pair(held->renew_at, held->number), held.get());
   arm();

@@ -43,6 +43,9 @@ struct LeaseTerms {
   bool retake = false;                       ///< if it is found gone and free
   Duration expiry{0};
   Instant claimed{};  ///< before the claim was sent
+  /// So long after the claim, the first renewal is sent: it says that the reply to the claim has
+  /// arrived. 0: a third of `expiry` after it.
+  Duration confirm{0};
   /// Of another kind of work: how it is renewed, and of what item it is.
   std::shared_ptr<LeaseStore> store = nullptr;
   Item item = {};

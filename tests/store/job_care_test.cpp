@@ -36,6 +36,7 @@ TEST_CASE(
   for (const std::string id : {"gone", "last"}) {
     std::string note = feed.ask({"HGET", "f:taken", id});
     note.replace(note.find(' ') + 1, 13, "1732147200000");
+    note.replace(note.find(" n "), 3, " - ");  // it was renewed
     feed.ask({"HSET", "f:taken", id, note});
     feed.ask({"DEL", "feed.lease:f:" + id});
   }
@@ -53,6 +54,33 @@ TEST_CASE(
   feed.ask({"ZADD", "feed.claimed:f", "1732147200001", "live"});
   CHECK(other.recover().count == 0);
   CHECK(feed.ask({"EXISTS", "f:taken"}) == "0");
+}
+
+TEST_CASE("a claim that its host never renewed goes back, and nothing is counted") {
+  Rule rule = job_rule();
+  rule.max_failures = 1;
+  JobPlace feed(rule);
+  feed.put("unheard");
+  feed.put("begun");
+  REQUIRE(feed.host.take(2).claims.size() == 2);
+  const auto note_of = [&](const std::string& id) { return feed.ask({"HGET", "f:taken", id}); };
+  const std::string unheard = note_of("unheard");
+  CHECK(unheard.find(" n ") != std::string::npos);
+  // Both are renewed soon. Then one has a note again as if its host had not heard of the claim.
+  CHECK(turn_until(feed.loop, [&] { return note_of("begun").find(" - ") != std::string::npos; }));
+  feed.ask({"HSET", "f:taken", "unheard", unheard});
+  JobHost other(feed.loop, feed.server.url(), rule, "there");
+  for (const std::string id : {"unheard", "begun"}) {
+    std::string note = note_of(id);
+    note.replace(note.find(' ') + 1, 13, "1732147200000");
+    feed.ask({"HSET", "f:taken", id, note});
+    feed.ask({"DEL", "feed.lease:f:" + id});
+  }
+  CHECK(other.recover().count == 2);
+  CHECK(feed.queue() == "unheard");
+  CHECK(feed.ask({"HEXISTS", "feed.cancelled:f", "unheard"}) == "0");
+  CHECK(feed.ask({"SMEMBERS", "feed.stalled:f"}) == "begun");
+  CHECK(feed.ask({"LRANGE", "f:runs", "0", "-1"}).find(R"("list":"f")") != std::string::npos);
 }
 
 TEST_CASE("a take whose answer was lost is undone, and nothing is counted") {

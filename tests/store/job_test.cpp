@@ -36,7 +36,7 @@ TEST_CASE("a job is popped and claimed in one step, and finished with its result
   CHECK(score.size() == 13);
   const std::string note = feed.ask({"HGET", "f:taken", "h"});
   CHECK(note.starts_with(score + " "));
-  CHECK(note.ends_with(" - " + lease));
+  CHECK(note.ends_with(" n " + lease));
   CHECK(feed.host.queue->may_start(claim));
 
   CHECK(feed.host.settle(claim, Finish{R"({"x":1})"}));
@@ -276,7 +276,7 @@ TEST_CASE("stalled, put back, and back in line: what counts as a failure, and wh
   // An operator's order, unless the run has finished the job.
   claim = feed.host.take_one();
   std::string note = feed.ask({"HGET", "f:taken", "a"});
-  feed.ask({"HSET", "f:taken", "a", note.replace(note.find(" - "), 3, " q ")});
+  feed.ask({"HSET", "f:taken", "a", note.replace(note.find(" n "), 3, " q ")});
   CHECK(feed.host.settle(claim, Requeue{}, Cancelled{true}));
   CHECK(feed.ask({"SISMEMBER", "feed.stalled:f", "a"}) == "1");
   CHECK(feed.unclaimed());

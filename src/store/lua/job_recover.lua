@@ -1,6 +1,7 @@
 -- Takes claims back whose host is gone: the lease is over. Some of those that are noted as ours in
 -- each call. A job whose claim was taken back has failed once more: it goes to the back of its
--- queue, or is stalled.
+-- queue, or is stalled. If its host has never renewed the lease, the job never began: nothing is
+-- counted, and it goes to the end of its queue that is taken from.
 --
 -- KEYS  1 ids  2 claimed  3 cancelled  4 stalled  5 published  6 taken  7 slots  8 runs
 -- ARGV  1 what stands before an id in the name of its lease ("feed.lease:F:")  2 wake channel
@@ -34,21 +35,27 @@ local page = redis.call('HSCAN', feed_taken, ARGV[6], 'COUNT', ARGV[7])
 local reply, next_ms = {page[1], -1, 0}, math.huge
 -- Behind all that Redis may refuse: a job that is still claimed still has its place.
 local function free_place(run) redis.pcall('ZREM', KEYS[7], string.sub(run, -26)) end
+local function undo(id, lease, run)
+  redis.call('RPUSH', ids, id)
+  unclaim(id, lease)
+  free_place(run)
+  queued = true
+end
 local function look(id, noted_as)
   local lease = ARGV[1] .. id
   if not noted_as or not counts(noted_as, redis.call('ZSCORE', claimed, id)) then
     redis.call('HDEL', feed_taken, id)
   elseif lost[noted_as.run] then
     reply[#reply + 1] = noted_as.run
-    redis.call('RPUSH', ids, id)
-    unclaim(id, lease)
-    free_place(noted_as.run)
-    queued = true
+    undo(id, lease, noted_as.run)
   elseif noted_as.until_ms > now_ms then
     next_ms = math.min(next_ms, noted_as.until_ms)
   elseif redis.call('EXISTS', lease) == 1 then
     local life = redis.call('PTTL', lease)
     if life >= 0 then next_ms = math.min(next_ms, now_ms + math.max(life, 1)) end
+  elseif noted_as.mark == 'n' then
+    undo(id, lease, noted_as.run)
+    reply[3] = reply[3] + 1
   else
     take_back(id, lease, ARGV[3], noted_as.run, 'its lease is over')
     free_place(noted_as.run)

@@ -123,7 +123,7 @@ local payloads = #jobs > 0 and redis.call('HMGET', items, unpack(jobs))
 local until_ms = now_ms + tonumber(ARGV[3])
 local steps, notes, scores = {}, {}, {}
 -- Numbers are made text once: that takes longer than to write them.
-local score, begin = string.format('%.0f', now_ms), note_of_claim(now_ms, until_ms, '-', ARGV[2])
+local score, begin = string.format('%.0f', now_ms), note_of_claim(now_ms, until_ms, 'n', ARGV[2])
 for i, id in ipairs(jobs) do
   local run = ARGV[8 + i]
   steps[i] = {'SET', ARGV[1] .. id, ARGV[2] .. run, 'PX', ARGV[3]}

@@ -23,7 +23,7 @@ std::optional<JobNote> read_job_note(std::string_view text) {
   if (text.starts_with('r')) {
     text.remove_prefix(1);
     if (!read_number(text, note.held_until.emplace())) return std::nullopt;
-  } else if (text.starts_with("- ") || text.starts_with("q ")) {
+  } else if (text.starts_with("- ") || text.starts_with("n ") || text.starts_with("q ")) {
     note.stalls = text.starts_with('q');
     text.remove_prefix(2);
   } else {

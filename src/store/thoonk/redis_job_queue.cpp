@@ -12,6 +12,8 @@ namespace w8y::store::thoonk {
 
 namespace {
 
+/// A job that runs longer is confirmed by a renewal: when its host dies, that counts as a failure.
+constexpr Duration confirm_after = std::chrono::milliseconds(100);
 /// While Redis has left so many bytes unread, events of runs are not published.
 constexpr std::size_t most_unsent = std::size_t{1} << 20;
 /// Jobs that a list may hold, with their payloads. One is always held.
@@ -177,6 +179,7 @@ LeaseTerms RedisJobQueue::terms(const RunId& run, const std::string& id, Instant
   terms.retake = take_.rule->on_lease_loss == OnLeaseLoss::keep_running;
   terms.expiry = take_.rule->key_expiry;
   terms.claimed = claimed;
+  terms.confirm = confirm_after;
   terms.store = take_.store;
   terms.item = id;
   return terms;
@@ -275,6 +278,7 @@ void RedisJobQueue::hold_back(const RunId& run, EndCall& end) {
   LeaseTerms same = old.end();
   same.fleet = false;
   same.claimed = claimed;
+  same.confirm = Duration{0};
   held_back_.emplace(run, HeldBack{held->second.store, end.id, session_->clock.now() + end.hold,
                                    session_->leases.hold(std::move(same), *this)});
   cancel_due();

@@ -1,7 +1,8 @@
 -- What is noted of our claims of jobs (F:taken), and whether one of them still counts.
 -- "SCORE UNTIL MARK RUN": the claim's score in feed.claimed, when its lease ends (ms), what is
 -- ordered of it, and the value of its lease ("run:<host>:<pid>:<run id>").
---   MARK "-"     nothing
+--   MARK "n"     nothing, and its host has not renewed it: it may have never heard of its claim
+--        "-"     nothing
 --        "q"     an operator wants the job stalled when its run ends
 --        "r<ms>" its run has failed: it is held back until then
 -- Before this stands
