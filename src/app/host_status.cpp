@@ -110,9 +110,6 @@ ListStatus list_status(const ServedList& list, const Supervisor& supervisor,
         status.why = rule.enabled ? "concurrency = 0" : "enabled = false";
       } else if (quiet) {
         status.state = ListState::quiet;
-      } else if (list.poller() == nullptr) {
-        status.state = ListState::draining;
-        status.why = "waits for runs under another lock_key";
       } else {
         describe_serving(status, *list.poller(), facts.now());
         status.look_within = supervisor.longest_turn();

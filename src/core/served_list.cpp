@@ -70,30 +70,13 @@ void ServedList::refuse(const Refusal& refusal) {
 void ServedList::use(RulePtr rule) {
   const bool other_source = !rule->leases_as(*rule_);
   take_rule(std::move(rule));
-  if (poller_ == nullptr) {
-    // What it waits for may be nothing to wait for any more: its lock_key is the old one again.
-    if (state_ == ServingState::serving) serve();
-    return;
-  }
+  if (poller_ == nullptr) return;
   if (other_source) return renew_poller();
   poller_->use(rule_);
 }
 
-/// Under another name, a lock doesn't keep an item that still runs from being claimed again: as
-/// long as its lease is held. What has lost it may be claimed anyway, by any host.
-bool ServedList::must_wait() const {
-  bool held = false;
-  for (const auto& poller : retired_) {
-    if (poller->rule().leases_as(*rule_)) continue;
-    poller->runs().each([&held](const ActiveRun& run) { held = held || !run.lease_lost; });
-  }
-  return held;
-}
-
 void ServedList::serve() {
   state_ = ServingState::serving;
-  waits_for_retired_ = must_wait();
-  if (waits_for_retired_) return;  // with each run that ends or loses its lease this is tried again
   poller_ =
       std::make_unique<Poller>(PollerHost{host_.clock, host_.timers, host_.places, *this}, rule_);
   poller_->set_quiet(quiet_);
@@ -156,9 +139,7 @@ void ServedList::run_item(const Item& item, const Poller::ItemBegun& then) {
   ItemRun reply;
   switch (state_) {
     case ServingState::serving:
-      if (poller_) return poller_->run_item(item, then);
-      reply.why = "it waits here for runs under another lock_key";
-      break;
+      return poller_->run_item(item, then);
     case ServingState::probing:
       reply.why = "its executor has not answered here yet";
       break;
@@ -229,7 +210,6 @@ void ServedList::sweep() {
     return true;
   });
   update_reserved();
-  if (waits_for_retired_ && state_ == ServingState::serving) serve();
   if (state_ == ServingState::closing && retired_.empty()) state_ = ServingState::closed;
 }
 
@@ -257,7 +237,6 @@ void ServedList::process_news(const Poller& poller, int pid, const ProcessNews& 
 
 void ServedList::lease_changed(const Poller& poller, const ActiveRun& run, bool lost) {
   host_.events.lease_changed(poller, run, lost);
-  if (waits_for_retired_) sweep_.set(host_.clock.now(), [this] { sweep(); });
 }
 
 void ServedList::shortage_changed(const Poller& poller) {

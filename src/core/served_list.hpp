@@ -96,7 +96,7 @@ class ServedList final : private PollerEvents, private UpkeepHandler {
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
   [[nodiscard]] const RulePtr& shared_rule() const { return rule_; }
   [[nodiscard]] const Caps& caps() const { return *caps_; }
-  /// nullptr unless serving; then too while it waits for leases under another lock_key.
+  /// nullptr unless serving.
   [[nodiscard]] const Poller* poller() const { return poller_.get(); }
   [[nodiscard]] const std::vector<std::unique_ptr<Poller>>& retired() const { return retired_; }
   [[nodiscard]] std::size_t running() const;
@@ -135,7 +135,6 @@ class ServedList final : private PollerEvents, private UpkeepHandler {
   void renew_upkeep();
   void renew_poller();
   void serve();
-  [[nodiscard]] bool must_wait() const;
   void retire();
   void sweep();
   void update_reserved();
@@ -154,7 +153,6 @@ class ServedList final : private PollerEvents, private UpkeepHandler {
   std::unique_ptr<Past> past_;  ///< of pollers that were swept; nullptr: none had a run
   ServingState state_ = ServingState::probing;
   bool quiet_ = false;
-  bool waits_for_retired_ = false;  ///< under another lock_key: see must_wait()
   Timer sweep_;
 };
 

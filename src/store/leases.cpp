@@ -163,8 +163,8 @@ void Leases::send_all(const Batch& leases) {
   std::vector<Open> calls;
   for (Held* lease : leases) {
     const LeaseTerms& terms = lease->terms;
-    const std::string_view list = terms.keys ? terms.keys->slots : std::string_view();
-    Open& open = kinds[{terms.store.get(), list, terms.fleet, terms.expiry}];
+    const std::string_view locks = terms.keys ? terms.keys->lock_prefix : std::string_view();
+    Open& open = kinds[{terms.store.get(), locks, terms.fleet, terms.expiry}];
     const bool full =
         open.batch.size() == batch_size || open.bytes + terms.key.size() > batch_bytes;
     if (full && !open.batch.empty()) {
@@ -201,7 +201,7 @@ void Leases::send_batch(const Batch& batch, std::size_t bytes) {
 
 void Leases::renew_locks(const Asked& batch, const LeaseStore::Answer& answer) {
   const LeaseTerms& common = batch.front()->terms;
-  RenewCall call{common.keys->slots, common.fleet, common.expiry, {}};
+  RenewCall call{*common.keys, common.fleet, common.expiry, {}};
   for (const auto& each : batch) call.locks.push_back({each->terms.key, each->terms.value});
   store_.renew(call,
                [this, alive = alive_, batch, answer](const RenewResult* result, const StoreError&) {
@@ -218,7 +218,7 @@ void Leases::retake(const Asked& batch, const RenewResult& found,
                     const LeaseStore::Answer& answer) {
   const LeaseTerms& common = batch.front()->terms;
   const Instant now = clock_.now();
-  RenewCall call{common.keys->slots, common.fleet, common.expiry, {}};
+  RenewCall call{*common.keys, common.fleet, common.expiry, {}};
   std::vector<std::size_t> places;
   Duration time = common.expiry;
   for (std::size_t i = 0; i < std::min(batch.size(), found.states.size()); ++i) {

@@ -191,6 +191,10 @@ class Comparison final : private Keys::Listener {
     std::string id = std::to_string(++runs_);
     return std::string(26 - id.size(), '0') + id;
   }
+  /// Of a caller that has seen none, or one from a server whose clock is ahead.
+  std::string seen_fence(Random& random) {
+    return random.chance(80) ? "0" : std::to_string(keys_.now_us + 1'000'000);
+  }
   std::string ms(std::int64_t units) { return std::to_string(units * unit_ms); }
 
   struct Run {

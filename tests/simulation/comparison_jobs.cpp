@@ -41,14 +41,15 @@ void Comparison::take_feed_jobs() {
             of_jobs_.one_of<std::string>({"2", "256", "256"}),
             of_jobs_.chance(80) ? "4096" : "12",
             of_jobs_.chance(80) ? "4096" : "10",
-            of_jobs_.chance(80) ? "100" : "3"};
+            of_jobs_.chance(80) ? "100" : "3",
+            seen_fence(of_jobs_)};
   for (auto left = of_jobs_.between(1, 5); left > 0; --left) arg.push_back(run_id());
   lua(store::scripts::job_take,
       {keys.config, keys.paused, keys.fence, keys.slots, keys.ids, keys.items, keys.claimed,
        keys.cancelled, keys.stalled, keys.published, keys.taken},
       arg, 2);
   for (const auto& [key, entry] : model_keys())
-    for (std::size_t i = 8; i < arg.size(); ++i)
+    for (std::size_t i = 9; i < arg.size(); ++i)
       if (key.starts_with(keys.lease_prefix) && entry.what[0] == who + arg[i])
         claimed_.push_back({who, arg[i], key.substr(keys.lease_prefix.size())});
 }

@@ -57,6 +57,7 @@ void Comparison::take_jobs() {
             of_schedules_.chance(80) ? "4096" : "5",
             of_schedules_.chance(80) ? "4096" : "6",
             of_schedules_.chance(80) ? "100" : "3",
+            seen_fence(of_schedules_),
             std::to_string(queues.size())};
   arg.insert(arg.end(), queues.begin(), queues.end());
   std::vector<Taken> wanted;

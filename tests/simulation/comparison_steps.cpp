@@ -41,7 +41,9 @@ void Comparison::claim_some() {
             std::to_string(random_.one_of<int>({1, 3, 64})),
             random_.chance(90) ? "100" : "5",
             "4097",
-            R"({"by":"h1","why":"too long"})"};
+            R"({"by":"h1","why":"too long"})",
+            seen_fence(random_),
+            "w:proc:"};
   std::vector<Run> wanted_runs;
   for (std::int64_t i = 0; i < wanted; ++i) {
     wanted_runs.push_back({who, run_id(), {}});
@@ -66,7 +68,7 @@ void Comparison::claim_one() {
   lua(store::scripts::claim_item,
       {"w:list", "w:fence", "w:failures", "w:slots", "w:paused", "w:quarantined", lock(run.item)},
       {run.holder + run.id, ms(random_.between(1, 4)), random_.chance(50) ? "0" : "2", run.item,
-       run.id, "4096"},
+       run.id, "4096", seen_fence(random_), "w:lock:", "w:proc:"},
       no_time);
   const auto* value = keys_.find<std::string>(lock(run.item));
   if (value != nullptr && *value == run.holder + run.id) held_.push_back(run);
@@ -113,7 +115,7 @@ void Comparison::renew_some() {
   Words key{fleet ? "w:slots" : lock(held_[0].item)};
   const std::int64_t now = keys_.now_ms();
   Words arg{ms(random_.between(1, 4)), fleet ? "1" : "0",
-            std::to_string(random_.one_of<std::int64_t>({0, now, now + 1}))};
+            std::to_string(random_.one_of<std::int64_t>({0, now, now + 1})), "w:lock:", "w:proc:"};
   for (auto left = random_.between(1, 5); left > 0; --left) {
     const Run& run = random_.one_of(held_);
     key.push_back(lock(run.item));

@@ -146,7 +146,7 @@ void Promises::after_claim(Server& server, const Server::Command& command, const
   if (told.size() < head) return;
   if (told.size() >= head + 3 * several)
     if (const auto waits = at_claims_.extract(command.who)) waits.mapped()();
-  std::size_t run = 15;
+  std::size_t run = 17;
   for (std::size_t i = head + 2 * static_cast<std::size_t>(told[6].number); i + 2 < told.size();
        i += 3, ++run)
     claimed(server, {command.who, list_of(command.key[0]), told[i].text, command.arg[run],
@@ -240,7 +240,7 @@ void Promises::lease_ends_at(Run& run, Instant at) {
 void Promises::after_renew(const Server::Command& command, const Value& reply) {
   for (std::size_t i = 1; i < reply.elements.size(); ++i) {
     const auto state = reply.elements[i].number;
-    const std::string& value = command.arg[i + 2];
+    const std::string& value = command.arg[i + 4];
     const auto run = runs_.find(value.substr(value.size() - 26));
     const Duration life = std::chrono::milliseconds(number(command.arg[0]));
     if (state == 3)
@@ -327,7 +327,6 @@ void Promises::child_born(const Child& child) {
 
 /// What the contract says of it.
 bool Promises::may_overlap(const Run& other, const Run& run) const {
-  if (other.lock_in_brief != run.lock_in_brief && other.host != run.host) return true;
   return other.lost_by_store || run.lost_by_store ||
          (other.lease_ends <= world_.now() && !other.terminates) ||
          (run.lease_ends <= world_.now() && !run.terminates) ||

@@ -72,7 +72,7 @@ void JobWatch::after_take(Server& server, const Server::Command& command, const 
   constexpr std::size_t head = 6, of_job = 4, of_long = 3;
   const auto& told = reply.elements;
   if (told.size() < head) return;
-  std::size_t run = 8;
+  std::size_t run = 9;
   for (std::size_t i = head + of_long * static_cast<std::size_t>(told[5].number);
        i + of_job <= told.size(); i += of_job, ++run) {
     const std::string& id = told[i].text;

@@ -196,7 +196,9 @@ Call Measuring::claim_of(const std::string& list, const std::vector<std::string>
               "64",
               "4096",
               "16777216",
-              R"({"by":"h"})"};
+              R"({"by":"h"})",
+              "0",
+              list + ":proc:"};
   call.arg.insert(call.arg.end(), runs.begin(), runs.end());
   return call;
 }
@@ -213,7 +215,7 @@ void Measuring::one_after_another(std::size_t taken) {
   std::vector<Call> claims, renewals, ends;
   for (std::size_t at = 0; at < items; at += taken) {
     Words runs;
-    Call renewal{{list + ":slots"}, {"60000", "0", "0"}};
+    Call renewal{{list + ":slots"}, {"60000", "0", "0", list + ":lock:", list + ":proc:"}};
     Call end{{list + ":failures", list + ":slots", list + ":runs", list + ":list",
               list + ":quarantined"},
              {list + ":events", list + ":wake", list + ":lock:", "1", "run:host1:100:", "", "0",

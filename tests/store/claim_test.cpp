@@ -85,7 +85,43 @@ TEST_CASE("a lock of any kind is honoured, the older name of locks too") {
   Rule older = list_rule();
   older.circular().lock_key = "proc";
   Host old(loop, server.url(), older);
+  CHECK(old.claim(4).claims.empty());
+  server.ask({"DEL", "work:lock"});  // as when no host uses the other name any more
   CHECK(items_of(old.claim(4)).size() == 3);
+}
+
+TEST_CASE("while hosts use both names of locks, each respects both") {
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a", "b", "c"});
+  loop::Loop loop;
+  Rule changed = list_rule();
+  changed.circular().lock_key = "proc";
+  changed.key_expiry = 60s;
+  Rule rule = list_rule();
+  rule.key_expiry = 60s;
+  Host one(loop, server.url(), rule, "one");
+  Host two(loop, server.url(), changed, "two");
+  const store::PassReply first = one.claim(1);
+  REQUIRE(items_of(first) == std::vector<Item>{"a"});
+  CHECK(server.ask({"PTTL", "work:lock"}) == "-1");
+  const store::PassReply second = two.claim(3);
+  CHECK(items_of(second) == std::vector<Item>{"b", "c"});
+  CHECK(server.ask({"PTTL", "work:proc"}) == "-1");
+  CHECK(std::stoi(server.ask({"PTTL", "work:lock"})) > 100'000);
+  CHECK(one.claim(3).claims.empty());
+  CHECK(server.ask({"PTTL", "work:lock"}) == "-1");
+  CHECK(std::stoi(server.ask({"PTTL", "work:proc"})) > 100'000);
+  // An item that somebody names, and a renewal that would take a lock again.
+  std::optional<ItemClaim> named;
+  two.source.claim_item("a", [&](ItemClaim&& claim) { named = std::move(claim); });
+  CHECK(turn_until(loop, [&] { return named.has_value(); }));
+  CHECK(named->result == ItemClaim::Result::running);
+  server.ask({"PEXPIRE", "work:lock", "100"});
+  server.ask({"DEL", "work:lock:a"});
+  server.ask({"SET", "work:proc:a", "run:two:1:x"});
+  one.session->leases.renew_now();
+  CHECK(turn_until(loop, [&] { return std::stoi(server.ask({"PTTL", "work:lock"})) > 1000; }));
+  CHECK(server.ask({"EXISTS", "work:lock:a"}) == "0");
 }
 
 TEST_CASE("a thousand locked items ahead of a free one cost a few calls") {
@@ -180,7 +216,7 @@ TEST_CASE("keys of a wrong type beside the lock don't lose a claim or keep it fr
 
 TEST_CASE("the fence grows even if its key is lost") {
   RedisServer server;
-  server.ask({"RPUSH", "work:list", "a", "b"});
+  server.ask({"RPUSH", "work:list", "a", "b", "c", "d"});
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
   const auto first = host.claim(1).claims.at(0).fence;
@@ -189,6 +225,12 @@ TEST_CASE("the fence grows even if its key is lost") {
   const auto second = host.claim(1).claims.at(0).fence;
   CHECK(second > first);
   CHECK(server.ask({"GET", "work:fence"}) == std::to_string(*second));
+  // After a failover, the key and the clock may be behind what this host has seen.
+  server.ask({"SET", "work:fence", std::to_string(*second + 60'000'000)});
+  const auto third = host.claim(1).claims.at(0).fence;
+  CHECK(third == *second + 60'000'001);
+  server.ask({"DEL", "work:fence"});
+  CHECK(host.claim(1).claims.at(0).fence == *third + 1);
 }
 
 TEST_CASE("fleet_concurrency holds over hosts, and a place that died comes back") {

@@ -72,8 +72,8 @@ TEST_CASE("a renewal that was on its way for longer than its lease takes nothing
   const std::string text(store::scripts::renew.text);
   const std::string far = "99999999999999", life = "2000", value = "run:here:1:x";
   const auto renew = [&](const std::string& until) {
-    return server.ask(
-        {"EVAL", text, "2", "work:slots", "work:lock:a", life, "0", until, value, "1"});
+    return server.ask({"EVAL", text, "2", "work:slots", "work:lock:a", life, "0", until,
+                       "work:lock:", "work:proc:", value, "1"});
   };
   CHECK(renew("0").ends_with("\n3"));
   CHECK(renew("1000").ends_with("\n3"));

@@ -100,70 +100,17 @@ TEST_CASE("a list that was taken out and put in again counts what still runs") {
   CHECK(house.list("a").poller()->runs().size() == 1);
 }
 
-TEST_CASE("another name of locks waits for the runs under the old one") {
+TEST_CASE("another name of locks: the list is served at once, beside runs under the old one") {
   House house;
   house.redis.lists["a"] = {"1", "2"};
   house.apply({rule_for("a")});
   Rule changed = rule_for("a");
   changed.circular().lock_key = "proc";
   house.apply({changed});
-  house.run_for(10s);
-  CHECK(house.supervisor.running() == 1);
-  CHECK(house.list("a").poller() == nullptr);
-  house.executors[0]->end_at(house.executors[0]->started[0].run, 0s, Exited{0});
-  house.settle_down();
-  CHECK(house.list("a").poller() != nullptr);
-  CHECK(house.supervisor.running() == 1);
-}
-
-TEST_CASE(
-    "waiting for old locks ends with their leases, though the run goes on and can't be settled") {
-  House house;
-  house.redis.lists["a"] = {"1", "2"};
-  house.apply({rule_for("a", 2)});
-  REQUIRE(house.supervisor.running() == 2);
-  Rule changed = rule_for("a", 3);
-  changed.circular().lock_key = "proc";
-  house.redis.settles = false;  // their Redis has died
-  house.apply({changed}, true);
-  house.run_for(10s);
-  CHECK(house.list("a").poller() == nullptr);
-  FakeList& old = *house.sources[0];
-  old.handler.on_lease_lost(house.executors[0]->started[0].run);
-  house.run_for(10s);
-  CHECK(house.list("a").poller() == nullptr);  // the other lease is held
-
-  SUBCASE("by both leases") {
-    old.handler.on_lease_lost(house.executors[0]->started[1].run);
-    house.settle_down();
-    CHECK(house.supervisor.running() == 2);
-  }
-  SUBCASE("by the other run's end, which nobody can confirm") {
-    house.executors[0]->end_at(house.executors[0]->started[1].run, 0s, Exited{0});
-    house.settle_down();
-  }
   REQUIRE(house.list("a").poller() != nullptr);
   CHECK(house.list("a").poller()->rule().circular().lock_key == "proc");
   CHECK(house.list("a").retired().size() == 1);
-}
-
-TEST_CASE("a reload back to the old lock_key ends the waiting at once") {
-  House house;
-  house.redis.lists["a"] = {"1", "2", "3"};
-  house.apply({rule_for("a", 2)});
-  Rule changed = rule_for("a", 2);
-  changed.circular().lock_key = "proc";
-  house.redis.settles = false;
-  house.apply({changed}, true);
-  REQUIRE(house.list("a").poller() == nullptr);
-  house.apply({rule_for("a", 2)}, true);
-  REQUIRE(house.list("a").poller() != nullptr);
-  CHECK(house.list("a").poller()->state() != PollerState::drained);
-  house.executors[0]->end_at(house.executors[0]->started[0].run, 0s, Exited{0});
-  house.settle_down();
-  CHECK(house.list("a").poller()->runs().size() == 1);
-  house.apply({rule_for("a", 2)});  // and nothing waits for anything
-  CHECK(house.supervisor.running() == 2);
+  CHECK(house.list("a").retired()[0]->runs().size() == 1);
 }
 
 TEST_CASE("answers to the probes of an earlier reload don't count for a later one") {

@@ -31,6 +31,7 @@ struct ClaimCall {
   std::string_view parked_note;
   /// Of the longest item that was seen in the list lately; none: nothing is known.
   std::optional<std::size_t> longest;
+  std::uint64_t newest_fence = 0;  ///< the largest that we have seen of the list
 
   static constexpr std::int64_t new_pass = -1;
   /// Scan::ends.
@@ -67,6 +68,7 @@ struct ClaimItemCall {
   Item item;
   Duration expiry{0};
   unsigned fleet_limit = 0;
+  std::uint64_t newest_fence = 0;  ///< the largest that we have seen of the list
 };
 
 struct ClaimItemResult {
@@ -101,7 +103,7 @@ struct RenewLock {
 enum class Renewed { foreign = 0, renewed = 1, retaken = 2, gone = 3, refused = 4 };
 
 struct RenewCall {
-  std::string slots_key;
+  const CircularKeys& keys;
   bool fleet = false;  ///< the runs have places in slots
   Duration expiry{0};
   std::vector<RenewLock> locks;

@@ -172,6 +172,7 @@ class RedisCircularList final : public CircularList,
   std::int64_t length_ = 0;             ///< of the list, when all of it was looked at
   std::int64_t place_ = 0;              ///< in it: where the next look begins
   std::optional<std::size_t> longest_;  ///< item that the last call read
+  std::uint64_t newest_fence_ = 0;      ///< the largest that we have seen
 };
 
 }  // namespace w8y::store

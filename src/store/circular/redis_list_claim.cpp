@@ -64,7 +64,8 @@ void RedisCircularList::scan() {
                  hears_of_turn(),
                  work_->pass->overdue,
                  session_->circular.parked_note,
-                 longest_};
+                 longest_,
+                 newest_fence_};
   // Ids that one call can't use would only be carried there.
   const std::size_t wanted = std::min(work_->pass->wanted, ScriptLocks::most_looked_at);
   call.runs.reserve(wanted);
@@ -192,7 +193,7 @@ void RedisCircularList::leave_redis_line() {
   if (!std::exchange(in_line_, false) || !session_->client.connected()) return;
   const ClaimCall call{
       *keys(), lock_value({}), {}, rule_->key_expiry, 0, ClaimCall::new_pass, 0, true, false, {},
-      {}};
+      {},      newest_fence_};
   session_->circular.locks.claim(call, [](const ClaimResult*, const StoreError&) {});
 }
 
@@ -219,8 +220,8 @@ void RedisCircularList::unavailable(const std::vector<RunId>& runs, const StoreE
 void RedisCircularList::claim_item(const Item& item, Source::ItemClaimed then) {
   if (work_ && work_->settlements) work_->settlements->send();  // as in scan()
   const RunId run = session_->run_ids.next(session_->clock.wall());
-  const ClaimItemCall call{*keys(), lock_value(run),   run,
-                           item,    rule_->key_expiry, rule_->fleet_concurrency};
+  const ClaimItemCall call{*keys(),           lock_value(run),          run,          item,
+                           rule_->key_expiry, rule_->fleet_concurrency, newest_fence_};
   session_->circular.locks.claim_item(
       call,
       [this, alive = alive(), run, item, rule = rule_, keys = keys(), sent = session_->clock.now(),
@@ -254,6 +255,7 @@ Claim RedisCircularList::hold(const RunId& run, const Taken& taken, Instant sent
       *this);
   Held held{std::move(lease), work().room.hold(taken.item.size())};
   work_->held.insert_or_assign(run, std::move(held));
+  newest_fence_ = std::max(newest_fence_, taken.fence);
   return Claim{run, taken.item, {}, taken.fence, taken.failures + 1};
 }
 

@@ -187,6 +187,7 @@ void ScriptLocks::claim(const ClaimCall& call, Answer<ClaimResult> answer) {
   const std::string first = std::to_string(at_once(call.longest));
   const std::string longest = std::to_string(longest_item);
   const std::string told = std::to_string(item_shown + 1);  // one more tells that it was cut
+  const std::string fence = std::to_string(call.newest_fence);
   redis::Command args{call.keys.lock_prefix,
                       call.value_prefix,
                       expiry,
@@ -201,7 +202,9 @@ void ScriptLocks::claim(const ClaimCall& call, Answer<ClaimResult> answer) {
                       first,
                       longest,
                       told,
-                      call.parked_note};
+                      call.parked_note,
+                      fence,
+                      call.keys.other_lock_prefix};
   args.insert(args.end(), call.runs.begin(), call.runs.end());
   client_.run(
       scripts::claim,
@@ -228,10 +231,12 @@ void ScriptLocks::claim_item(const ClaimItemCall& call, Answer<ClaimItemResult> 
   const std::string expiry = ms_text(call.expiry);
   const std::string limit = std::to_string(call.fleet_limit);
   const std::string told = std::to_string(item_shown);
+  const std::string fence = std::to_string(call.newest_fence);
   client_.run(scripts::claim_item,
               {call.keys.list, call.keys.fence, call.keys.failures, call.keys.slots,
                call.keys.paused, call.keys.quarantined, lock},
-              {call.value, expiry, limit, call.item, call.run, told},
+              {call.value, expiry, limit, call.item, call.run, told, fence, call.keys.lock_prefix,
+               call.keys.other_lock_prefix},
               [this, answer = std::move(answer)](const redis::Answer& got) {
                 if (const auto trouble = trouble_of(got)) {
                   note_refusal(got);
@@ -276,8 +281,9 @@ void ScriptLocks::renew(const RenewCall& call, Answer<RenewResult> answer) {
   const std::string retake_until = std::to_string(call.retake_until.value_or(WallTime(0)).count());
   // Named only where it is used: while a cluster moves the slot, a call for keys that are all there
   // or all not there is carried out, and any other has to wait.
-  redis::Command keys{call.fleet || call.locks.empty() ? call.slots_key : call.locks.front().key};
-  redis::Command args{expiry, call.fleet ? "1" : "0", retake_until};
+  redis::Command keys{call.fleet || call.locks.empty() ? call.keys.slots : call.locks.front().key};
+  redis::Command args{expiry, call.fleet ? "1" : "0", retake_until, call.keys.lock_prefix,
+                      call.keys.other_lock_prefix};
   for (const auto& lock : call.locks) {
     keys.push_back(lock.key);
     args.push_back(lock.value);

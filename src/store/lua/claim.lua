@@ -16,7 +16,9 @@
 --      13 the longest item that is worked on; a longer one is quarantined
 --      14 how much is told of such an item, and of the reason of a pause
 --      15 what the index of quarantines says of such an item
---      16… a run id for each item that is wanted, what is quarantined has the last ones; none: the
+--      16 the largest fence that the caller has seen of this list
+--      17 what stands before an item in the name of its lock with the other lock_key ("work:proc:")
+--      18… a run id for each item that is wanted, what is quarantined has the last ones; none: the
 --         caller leaves the line, and its turn is the next one's
 -- Reply {status, items of the pass left, ms until something may become free or -1, detail;
 --        and where items were read:
@@ -47,7 +49,9 @@
 -- include parts/claimed.lua
 -- include parts/claim_rights.lua
 -- include parts/call_from_line.lua
-local first_run = 16
+local first_run = 18
+local own_locks, other_locks = ARGV[1], ARGV[17]
+-- include parts/other_locks.lua
 -- include parts/claim_first.lua
 local whole = claim_first()
 if whole then return whole end
@@ -129,6 +133,9 @@ if not proved then
   if refusal then return refusal end
 end
 
+local two_names = in_use(other_locks)
+if two_names or not in_use(own_locks) then use_own_name(ARGV[3]) end
+
 local most_bytes = tonumber(ARGV[11])
 -- Items can't be measured before they are read, so few are read at once where they are long.
 local piece = tonumber(ARGV[12])
@@ -200,7 +207,9 @@ end
 -- No lock is read: another's may be of any length. NX decides, also for an item that is twice in
 -- the list and a lock that is no string. False: it was locked.
 local function try(item, name, i)
-  if indexed and redis.call('HEXISTS', KEYS[6], item) == 1 then
+  if two_names and redis.call('EXISTS', other_locks .. item) == 1 then
+    return false
+  elseif indexed and redis.call('HEXISTS', KEYS[6], item) == 1 then
     if redis.call('EXISTS', name) == 1 then return false end
     quarantine(item, name)
   elseif #item > longest_taken then
@@ -328,7 +337,7 @@ end
 
 if #taken > 0 then
   note_visits(KEYS[8], taken, now_ms)
-  local fence = next_fence(KEYS[2], #taken, now_us)
+  local fence = next_fence(KEYS[2], #taken, now_us, ARGV[16])
   local failures, unknown = failures_in_a_row(KEYS[3], taken)
   if unknown and reply[1] == 'ok' then reply[4] = unknown end
   local runs = {}

@@ -5,6 +5,8 @@
 -- ARGV  1 the value of the lock ("run:<host>:<pid>:<run id>")  2 its life, ms
 --       3 runs at once in the whole fleet; 0: no limit
 --       4 the item  5 the run id  6 how much is told of a lock's value, and of the reason of a pause
+--       7 the largest fence that the caller has seen of this list
+--       8 what stands before an item in the name of its lock ("work:lock:")  9 with the other lock_key
 -- Reply {status, detail, fence, failures in a row}
 --       status: "ok"
 --               "paused"      by an operator; detail is the reason
@@ -13,7 +15,9 @@
 --               "quarantined"
 --               "full"        the fleet's limit is reached
 
+local own_locks, other_locks = ARGV[8], ARGV[9]
 -- include parts/claimed.lua
+-- include parts/other_locks.lua
 local told = tonumber(ARGV[6])
 local lock, item = KEYS[7], ARGV[4]
 if redis.call('PTTL', KEYS[5]) ~= -2 then
@@ -22,12 +26,17 @@ end
 if not redis.call('LPOS', KEYS[1], item) then return {'not_listed', '', 0, 0} end
 
 -- Its beginning, which says what it is: another's may be of any length, or no string.
-if redis.call('EXISTS', lock) == 1 then
-  local found = redis.pcall('GETRANGE', lock, 0, told - 1)
+local function holder_of(name)
+  if redis.call('EXISTS', name) == 0 then return end
+  local found = redis.pcall('GETRANGE', name, 0, told - 1)
   if type(found) ~= 'string' then return {'running', '', 0, 0} end
   if string.sub(found, 1, 11) == 'quarantine:' then return {'quarantined', '', 0, 0} end
   if string.sub(found, 1, 5) ~= 'rest:' then return {'running', found, 0, 0} end
 end
+local two_names = in_use(other_locks)
+local held = holder_of(lock) or two_names and holder_of(other_locks .. item)
+if held then return held end
+if two_names or not in_use(own_locks) then use_own_name(ARGV[2]) end
 if redis.pcall('HEXISTS', KEYS[6], item) == 1 then return {'quarantined', '', 0, 0} end
 
 local time = redis.call('TIME')
@@ -40,7 +49,7 @@ if limit > 0 then
   if redis.call('ZCARD', KEYS[4]) >= limit then return {'full', '', 0, 0} end
 end
 redis.call('SET', lock, ARGV[1], 'PX', ARGV[2])
-local fence = next_fence(KEYS[2], 1, now_us)
+local fence = next_fence(KEYS[2], 1, now_us, ARGV[7])
 local failures = failures_in_a_row(KEYS[3], {item})
 if limit > 0 then take_places(KEYS[4], {ARGV[5]}, now_ms + ARGV[2], ARGV[2]) end
 return {'ok', '', fence, failures[1] or 0}

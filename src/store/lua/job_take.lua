@@ -10,7 +10,8 @@
 --       6 the longest id, and the longest payload; what is longer is stalled
 --       7 how many bytes of jobs may be taken; the job that comes to that is the last
 --       8 how much is told of a long id, and of the reason of a pause
---       9… a run id for each job that is wanted
+--       9 the largest fence that the caller has seen of this list
+--      10… a run id for each job that is wanted
 -- Reply {status, Redis's time in ms, ms until there may be work or -1, detail, what Redis refused
 --        of what is noted beside the jobs or "", how many jobs were too long,
 --        beginning and length of the id of each of those and length of its payload, …
@@ -39,7 +40,7 @@ local wrong = unusable(nil, nil, KEYS[1], 'job')
 if wrong then return wrong end
 
 -- What there is, from the taking end on. Whatever can't be read ends it before anything is changed.
-local want, most_looked, most_bytes = #ARGV - 8, tonumber(ARGV[5]), tonumber(ARGV[7])
+local want, most_looked, most_bytes = #ARGV - 9, tonumber(ARGV[5]), tonumber(ARGV[7])
 local limit, capped = tonumber(ARGV[4]), false
 local jobs, too_long, seen = {}, {}, {}
 local looked, bytes, ended = 0, 0, false
@@ -125,7 +126,7 @@ local steps, notes, scores = {}, {}, {}
 -- Numbers are made text once: that takes longer than to write them.
 local score, begin = string.format('%.0f', now_ms), note_of_claim(now_ms, until_ms, 'n', ARGV[2])
 for i, id in ipairs(jobs) do
-  local run = ARGV[8 + i]
+  local run = ARGV[9 + i]
   steps[i] = {'SET', ARGV[1] .. id, ARGV[2] .. run, 'PX', ARGV[3]}
   notes[2 * i - 1], notes[2 * i] = id, begin .. run
   scores[2 * i - 1], scores[2 * i] = score, id
@@ -166,7 +167,7 @@ for _, job in ipairs(too_long) do
   reply[#reply + 1] = job[2]
 end
 if #jobs > 0 then
-  local fence = next_fence(KEYS[3], #jobs, now_us)
+  local fence = next_fence(KEYS[3], #jobs, now_us, ARGV[9])
   local cancels, unknown = failures_in_a_row(KEYS[8], jobs)
   reply[5] = unknown or ''
   local runs = {}
@@ -175,7 +176,7 @@ if #jobs > 0 then
     reply[#reply + 1] = fence + i - 1
     reply[#reply + 1] = cancels[i]
     reply[#reply + 1] = payloads[i]
-    runs[i] = ARGV[8 + i]
+    runs[i] = ARGV[9 + i]
   end
   if limit > 0 then take_places(KEYS[4], runs, until_ms, ARGV[3]) end
 end

@@ -4,13 +4,16 @@
 -- ARGV  1 life of a lock, ms
 --       2 "1": the runs have places in slots
 --       3 until when locks that are gone and free are taken again, ms by Redis's clock; 0: never
---       4… for each lock its value, which ends in the run id
+--       4 what stands before an item in the name of its lock ("work:lock:")  5 with the other lock_key
+--       6… for each lock its value, which ends in the run id
 -- Reply {ms by Redis's clock; for each lock 1 renewed, 2 taken again, 3 gone, 0 another's, 4 refused}
 -- A call may be held on its way for longer than its lease lasts. Others may have run the item
 -- meanwhile, and it is not to be taken from under them: hence the time in ARGV 3.
 -- One key of a wrong type, or one refusal, keeps no other lock from being renewed. Where nothing
 -- could be done, the refusal is the reply.
 
+local own_locks, other_locks = ARGV[4], ARGV[5]
+-- include parts/other_locks.lua
 local time = redis.call('TIME')
 local expiry_ms = tonumber(ARGV[1])
 local now_ms = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -26,9 +29,20 @@ local function try(...)
   refusal = answer
 end
 
+local two_names = in_use(other_locks)
+if two_names then
+  local mark, life_ms = mark_of(own_locks), math.max(60000, 2 * expiry_ms)
+  if not redis.pcall('SET', mark, '1', 'PX', life_ms, 'NX') and redis.pcall('PTTL', mark) ~= -1 then
+    redis.pcall('PEXPIRE', mark, life_ms)
+  end
+end
+local function held_by_other(lock)
+  return redis.pcall('EXISTS', other_locks .. string.sub(lock, #own_locks + 1)) ~= 0
+end
+
 local reply = {now_ms}
 for i = 2, #KEYS do
-  local value = ARGV[i + 2]
+  local value = ARGV[i + 4]
   -- No more than tells whether it is ours: another's may be of any length.
   local found = try('GETRANGE', KEYS[i], 0, #value)
   if found == '' then
@@ -42,7 +56,7 @@ for i = 2, #KEYS do
     state = try('PEXPIRE', KEYS[i], expiry_ms) and 1 or 4
   elseif not found then
     state = 3
-    if retakes then
+    if retakes and not (two_names and held_by_other(KEYS[i])) then
       local taken = try('SET', KEYS[i], value, 'PX', expiry_ms, 'NX')
       if taken then state = 2 elseif taken == nil then state = 4 end
     end

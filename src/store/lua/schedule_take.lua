@@ -10,7 +10,8 @@
 --       6 the longest job that is worked on; a longer one is BAD, and leaves its queue
 --       7 how many bytes of jobs may be taken; the job that comes to that is the last
 --       8 how much is told of a long job, of a schedule, and of the reason of a pause
---       9 how many queues; then the code of each, in the order of visits (a code may come again)
+--       9 the largest fence that the caller has seen of this list
+--      10 how many queues; then the code of each, in the order of visits (a code may come again)
 --       then a run id and a tag for each job that is wanted
 -- Reply {status, place of the next visit, Redis's time in ms, ms until there may be work or -1,
 --        detail, what Redis refused of a queue or of what is noted beside the jobs or "",
@@ -50,8 +51,8 @@ if pause_ends ~= -2 then
   return nothing('paused', pause_ends, redis.call('GETRANGE', KEYS[2], 0, told - 1))
 end
 
-local queues = tonumber(ARGV[9])
-local first_run = 10 + queues
+local queues = tonumber(ARGV[10])
+local first_run = 11 + queues
 local want = (#ARGV - first_run + 1) / 2
 local limit, capped = tonumber(ARGV[4]), false
 if limit > 0 then
@@ -110,7 +111,7 @@ end
 
 local visits, misses = 0, 0
 while #jobs < want and misses < queues and visits < 1024 and bytes < tonumber(ARGV[7]) do
-  local queue = work .. ARGV[10 + place]
+  local queue = work .. ARGV[11 + place]
   local job = next_in(queue)
   visits = visits + 1
   if not job then
@@ -148,7 +149,7 @@ for _, job in ipairs(too_long) do
   reply[#reply + 1] = #job
 end
 if #jobs > 0 then
-  local fence = next_fence(KEYS[3], #jobs, now_us)
+  local fence = next_fence(KEYS[3], #jobs, now_us, ARGV[9])
   local failures, unknown = failures_in_a_row(KEYS[4], jobs)
   refused = unknown or refused
   local runs = {}

@@ -151,6 +151,7 @@ void RedisScheduleQueue::send_take() {
                       take_.rule->key_expiry,
                       take_.rule->fleet_concurrency,
                       place_,
+                      newest_fence_,
                       take_.queues,
                       take_.tickets};
   const TakeWords words(call);
@@ -213,6 +214,7 @@ Claim RedisScheduleQueue::hold(const Ticket& ticket, TakenJob&& job) {
   terms.item = job.job;
   held_.insert_or_assign(ticket.run, Held{take_.store, ticket.tag, std::move(job.schedule),
                                           session_->leases.hold(std::move(terms), *this)});
+  newest_fence_ = std::max(newest_fence_, job.fence);
   return Claim{ticket.run, std::move(job.job), {}, job.fence, job.failures + 1};
 }
 

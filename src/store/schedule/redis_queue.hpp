@@ -93,6 +93,7 @@ class RedisScheduleQueue final : public ScheduleQueue,
   std::vector<std::string> queues_;
   std::size_t place_ = 0;  ///< of the next visit
   Take take_;
+  std::uint64_t newest_fence_ = 0;  ///< the largest that we have seen
   std::map<RunId, Held> held_;
   Refusals refusals_;
   JobEnds ends_;

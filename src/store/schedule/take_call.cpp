@@ -28,6 +28,7 @@ TakeWords::TakeWords(const TakeCall& call)
                std::to_string(longest_item),
                std::to_string(ScriptLocks::most_bytes_looked_at),
                std::to_string(item_shown + 1),  // one more tells that it was cut
+               std::to_string(call.newest_fence),
                std::to_string(call.queues.size())},
       keys_{call.keys.control,  call.keys.paused,    call.keys.fence,
             call.keys.failures, call.keys.slots,     call.keys.statuses,

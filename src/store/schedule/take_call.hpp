@@ -26,7 +26,8 @@ struct TakeCall {
   std::string holder;  ///< "run:<host>:<pid>:"
   Duration life{0};
   unsigned fleet_limit = 0;
-  std::size_t place = 0;  ///< of the next visit, among the queues
+  std::size_t place = 0;           ///< of the next visit, among the queues
+  std::uint64_t newest_fence = 0;  ///< the largest that we have seen of the list
   const std::vector<std::string>& queues;
   const std::vector<Ticket>& tickets;
 };

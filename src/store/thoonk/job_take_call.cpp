@@ -31,7 +31,8 @@ TakeWords::TakeWords(const TakeCall& call)
                most_looked_at,
                std::to_string(longest_item),
                std::to_string(ScriptLocks::most_bytes_looked_at),
-               std::to_string(item_shown + 1)},  // one more tells that it was cut
+               std::to_string(item_shown + 1),  // one more tells that it was cut
+               std::to_string(call.newest_fence)},
       keys_{call.keys.config,  call.keys.paused,    call.keys.fence,   call.keys.slots,
             call.keys.ids,     call.keys.items,     call.keys.claimed, call.keys.cancelled,
             call.keys.stalled, call.keys.published, call.keys.taken},

@@ -22,6 +22,7 @@ struct TakeCall {
   std::string holder;  ///< "run:<host>:<pid>:"
   Duration life{0};
   unsigned fleet_limit = 0;
+  std::uint64_t newest_fence = 0;  ///< the largest that we have seen of the list
   const std::vector<RunId>& runs;  ///< one for each job that is wanted
 
   /// Jobs that one call takes, so that Redis is never held for long.

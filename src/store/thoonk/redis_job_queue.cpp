@@ -112,8 +112,8 @@ void RedisJobQueue::send_take() {
   for (std::size_t i = 0; i < std::min(take_.wanted, TakeCall::most_taken); ++i)
     take_.runs.push_back(session_->run_ids.next(session_->clock.wall()));
   take_.sent = session_->clock.now();
-  const TakeCall call{take_.store->keys(), holder(), take_.rule->key_expiry,
-                      take_.rule->fleet_concurrency, take_.runs};
+  const TakeCall call{take_.store->keys(),           holder(),      take_.rule->key_expiry,
+                      take_.rule->fleet_concurrency, newest_fence_, take_.runs};
   const TakeWords words(call);
   session_->client.run(
       scripts::job_take, words.keys(), words.arguments(),
@@ -189,6 +189,7 @@ Claim RedisJobQueue::hold(const RunId& run, TakenJob&& job) {
   held_.insert_or_assign(
       run, Held{take_.store, session_->leases.hold(terms(run, job.id, take_.sent), *this),
                 room_.hold(job.id.size() + job.payload.size())});
+  newest_fence_ = std::max(newest_fence_, job.fence);
   Call call;
   call.id = job.id;
   call.input = std::move(job.payload);

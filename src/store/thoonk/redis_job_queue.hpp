@@ -103,7 +103,8 @@ class RedisJobQueue final : public JobQueue,
   std::shared_ptr<JobLeaseStore> store_;
   Timer room_timer_;
   ItemRoom::Member room_;
-  std::size_t longest_ = 0;  ///< job that the last take found
+  std::size_t longest_ = 0;         ///< job that the last take found
+  std::uint64_t newest_fence_ = 0;  ///< the largest that we have seen
   Timer take_later_;
   Take take_;
   std::map<RunId, Held> held_;

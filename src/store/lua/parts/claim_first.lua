@@ -1,12 +1,14 @@
 -- One item is wanted, as by most claims, the one at the left end is free, and nothing is noted of the
--- list that would take a look: no failure, pause, quarantine or line. Then this is the whole claim, for
+-- list that would take a look: no failure, pause, quarantine, line or second name of locks. Then this is the whole claim, for
 -- half of what the long way costs Redis. nil: nothing was claimed, it takes the long way.
--- Before this stand parts/claimed.lua, parts/claim_rights.lua and
+-- Before this stand parts/claimed.lua, parts/claim_rights.lua, parts/other_locks.lua and
 --   first_run  the first run id in ARGV
 local proved = ARGV[7] ~= '1' -- that this user may do all
 local function claim_first()
   if #ARGV ~= first_run or ARGV[4] ~= '0' or string.sub(ARGV[5], 1, 1) ~= '-' then return end
-  if redis.pcall('EXISTS', KEYS[3], KEYS[5], KEYS[6], KEYS[7]) ~= 0 then return end
+  if redis.pcall('EXISTS', KEYS[3], KEYS[5], KEYS[6], KEYS[7], mark_of(other_locks)) ~= 0 then
+    return
+  end
   local length = redis.call('LLEN', KEYS[1])
   local item = length > 0 and redis.call('LRANGE', KEYS[1], '0', '0')[1]
   if not item or #item > tonumber(ARGV[13]) then return end
@@ -21,6 +23,8 @@ local function claim_first()
   if length > 1 then redis.call('LMOVE', KEYS[1], KEYS[1], 'LEFT', 'RIGHT') end
   local time = redis.call('TIME')
   note_visits(KEYS[8], {item}, time[1] * 1000 + math.floor(time[2] / 1000))
-  local fence = next_fence(KEYS[2], 1, time[1] * 1000000 + time[2])
+  local fence, is_first = next_fence(KEYS[2], 1, time[1] * 1000000 + time[2], ARGV[16])
+  -- Afterwards, one of both names has a key for good.
+  if is_first or ARGV[7] == '1' then use_own_name(ARGV[3]) end
   return {'ok', length - 1, -1, '', #item, #item, 0, item, fence, 0}
 end

@@ -1,8 +1,9 @@
 -- Whether a user may do all that a run takes: who may not is refused before anything is changed. An
 -- error reply, or nil.
---   KEYS 2, 5  fence, paused    ARGV 4  runs at once in the whole fleet; 0: no limit
+--   KEYS 2, 5  fence, paused    ARGV 1  what stands before an item in the name of its lock
+--   ARGV 4  runs at once in the whole fleet; 0: no limit
 local function may_not()
-  local fence, none = KEYS[2], KEYS[5]
+  local fence, none, lock = KEYS[2], KEYS[5], ARGV[1]
   local limited = ARGV[4] ~= '0'
   -- Redis 7 is asked. It raises an error for a command that the server was told to forget.
   local ask = redis.acl_check_cmd
@@ -12,7 +13,8 @@ local function may_not()
       and ask('HMGET', fence, '') and ask('PTTL', none) and ask('PEXPIRE', none, '1')
       and ask('DEL', none) and ask('GETRANGE', none, '0', '0') and ask('LPOS', fence, '')
       and ask('HINCRBY', fence, '', '1') and ask('HDEL', fence, '') and ask('HSET', fence, '', '')
-      and (not limited or ask('ZADD', fence, '0', '') and ask('ZREM', fence, ''))
+      and ask('SET', lock, '') and ask('GETRANGE', lock, '0', '0') and ask('PEXPIRE', lock, '1')
+      and ask('DEL', lock) and (not limited or ask('ZADD', fence, '0', '') and ask('ZREM', fence, ''))
   end
   if ask then
     local known, allowed = pcall(may_all)
@@ -36,7 +38,7 @@ local function may_not()
     local time = redis.call('TIME')
     redis.call('SET', fence, string.format('%.0f', time[1] * 1000000 + time[2]))
   end
-  local needed = {{'RPUSH', fence, ''}, {'LTRIM', fence, 0, -1},
+  local needed = {{'GETRANGE', lock, 0, 0}, {'RPUSH', fence, ''}, {'LTRIM', fence, 0, -1},
     {'LMOVE', fence, fence, 'LEFT', 'RIGHT'}, {'HMGET', fence, ''}, {'PTTL', none},
     {'PEXPIRE', none, 1}, {'DEL', none}, {'GETRANGE', none, 0, 0},
     {'LPOS', fence, ''}, {'HINCRBY', fence, '', 1}, {'HDEL', fence, ''}, {'HSET', fence, '', ''}}
