@@ -25,7 +25,7 @@ static const char *ours(const char *name) {
 }
 
 static void take(void) {
-  begin(3 + 11 + 8 + (int)batch);
+  begin(3 + 11 + 9 + (int)batch);
   words(3, "EVALSHA", take_sha, "11");
   theirs("feed.config", "");
   words(1, ours("paused"));
@@ -36,7 +36,7 @@ static void take(void) {
   for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i) theirs(keys[i], "");
   words(1, ours("taken"));
   theirs("feed.lease", ":");
-  words(7, "run:bench:1:", "5000", "0", "256", "16777216", "1048576", "4097");
+  words(8, "run:bench:1:", "5000", "0", "256", "16777216", "1048576", "4097", "0");
   for (unsigned long i = 0; i < batch; ++i) {
     char run[run_size + 1];
     snprintf(run, sizeof run, "%026lu", next_run++);
@@ -99,7 +99,7 @@ int main(int argc, char **argv) {
   end_sha = load_script(argv[3]);
   feed = argv[4];
   batch = strtoul(argv[5], NULL, 10);
-  history = argv[6];
+  history = history_limits(argv[6]);
   take();
   for (;;) {
     if (!reply_at_hand()) flush();

@@ -20,19 +20,20 @@ static void circular_open(const char *claim_lua, const char *settle_lua, const c
   claim_sha = load_script(claim_lua);
   settle_sha = load_script(settle_lua);
   prefix = of;
-  history = kept;
+  history = history_limits(kept);
   for (int i = 0; i < 11; ++i) snprintf(keys[i], sizeof keys[i], "%s:%s", prefix, names[i]);
 }
 
 /* Of run ids from next_run on. */
 static void claim(unsigned long items) {
-  char wake[256];
+  char wake[256], other_locks[256];
   snprintf(wake, sizeof wake, "%s:wake", prefix);
-  begin(3 + 8 + 15 + (int)items);
+  snprintf(other_locks, sizeof other_locks, "%s:proc:", prefix);
+  begin(3 + 8 + 17 + (int)items);
   words(3, "EVALSHA", claim_sha, "8");
   words(8, keys[0], keys[1], keys[2], keys[3], keys[4], keys[8], keys[9], keys[10]);
-  words(15, keys[7], "run:bench:1:", "5000", "0", "-1", "256", "0", "0", wake, "0", "1048576", "64",
-        "16777216", "4097", "");
+  words(17, keys[7], "run:bench:1:", "5000", "0", "-1", "256", "0", "0", wake, "0", "1048576", "64",
+        "16777216", "4097", "", "0", other_locks);
   for (unsigned long i = 0; i < items; ++i) {
     char run[run_size + 1];
     snprintf(run, sizeof run, "%026lu", next_run++);

@@ -6,6 +6,14 @@
 
 enum { run_size = 26 };
 
+/* How much history is kept, as the scripts have it: "0", or records and their bytes. */
+static const char *history_limits(const char *records) {
+  static char limits[64];
+  if (strcmp(records, "0") == 0) return "0";
+  snprintf(limits, sizeof limits, "%s 16777216", records);
+  return limits;
+}
+
 static void publish_start(const char *channel, const char *list, unsigned long run,
                           struct text item) {
   char start[512];
