@@ -15,6 +15,8 @@ namespace w8y::redis {
 
 namespace {
 
+/// How often one of the refused channels is requested again.
+constexpr Duration refused_pause = std::chrono::seconds(5);
 /// Redis takes no more than a million words in a command.
 constexpr std::size_t most_names = 1U << 16;
 
@@ -46,6 +48,7 @@ class Subscriber::Impl final : private Link::Handler {
         link_(loop, std::move(options), *this, std::move(discovery)),
         ping_(loop.timers()),
         ready_(loop.timers()),
+        refused_(loop.timers()),
         sync_(loop, [this] { sync(); }) {}
   ~Impl() {
     topics_.each([](TopicEntry& entry) { static_cast<Entry&>(entry).owner = nullptr; });
@@ -77,6 +80,7 @@ class Subscriber::Impl final : private Link::Handler {
   void on_error(Sent refused, const std::string& why);
   void on_ping_time();
   void tell_ready();
+  void retry_refused();
 
   loop::Loop& loop_;
   Link link_;
@@ -88,6 +92,7 @@ class Subscriber::Impl final : private Link::Handler {
   bool heard_ = false;  // anything since the timer was set
   bool late_ = false;
   Timer ready_;
+  Timer refused_;
   std::vector<std::weak_ptr<Entry>> ready_entries_;  // came when their topic was confirmed already
   Listeners<Listener> listeners_;
   loop::Loop::BeforeWait sync_;  // before the connection's own, which is registered later
@@ -191,8 +196,14 @@ void Subscriber::Impl::on_error(Sent refused, const std::string& why) {
   } else if (refused.what == Sent::What::subscribe) {
     const std::string& name = refused.names.front();
     topics_.refused(name);
+    if (!refused_.pending()) refused_.set(loop_.now() + refused_pause, [this] { retry_refused(); });
     listeners_.tell([&](Listener& listener) { listener.on_refused(name, why); });
   }
+}
+
+void Subscriber::Impl::retry_refused() {
+  if (link_.state() != Link::State::up || !topics_.retry_refused()) return;
+  refused_.set(loop_.now() + refused_pause, [this] { retry_refused(); });
 }
 
 void Subscriber::Impl::on_link_down(const Connection::End& end) {

@@ -35,9 +35,10 @@ void Topics::mark(std::string_view name, Topic& topic) {
 void Topics::connected() {
   connected_ = true;
   dirty_.clear();
+  refused_.clear();
   std::erase_if(topics_, [](const auto& each) { return !each.second.wanted(); });
   for (auto& [name, topic] : topics_) {
-    topic.dirty = topic.asked = topic.confirmed = false;
+    topic.dirty = topic.asked = topic.confirmed = topic.retried = false;
     topic.unconfirmed = 0;
     mark(name, topic);
   }
@@ -84,12 +85,31 @@ TopicEntries Topics::confirmed(bool subscribe, std::string_view name) {
     return {};
   }
   if (std::exchange(topic.confirmed, true)) return {};
+  if (std::exchange(topic.retried, false))
+    for (const std::string& each : std::exchange(refused_, {})) ask_again(each);
   return topic.entries;
 }
 
 void Topics::refused(std::string_view name) {
   const auto found = topics_.find(name);
-  if (found != topics_.end() && found->second.unconfirmed > 0) --found->second.unconfirmed;
+  if (found == topics_.end()) return;
+  if (found->second.unconfirmed > 0) --found->second.unconfirmed;
+  refused_.emplace_back(name);
+}
+
+bool Topics::retry_refused() {
+  if (refused_.empty()) return false;
+  ask_again(refused_.front());
+  refused_.pop_front();
+  return true;
+}
+
+void Topics::ask_again(const std::string& name) {
+  const auto found = topics_.find(name);
+  if (found == topics_.end()) return;
+  found->second.asked = false;
+  found->second.retried = true;
+  mark(name, found->second);
 }
 
 TopicEntries Topics::entries(std::string_view name) const {

@@ -5,6 +5,7 @@
 // when no SUBSCRIBE of it is on its way any more.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -43,8 +44,11 @@ class Topics {
   std::vector<Command> commands();
   /// The server's answer for a name: who is to be told that the topic is confirmed now.
   TopicEntries confirmed(bool subscribe, std::string_view name);
-  /// The server forbids a SUBSCRIBE of it. It is not asked again on this connection.
+  /// The server forbids a SUBSCRIBE of it.
   void refused(std::string_view name);
+  /// Requests one of the refused topics again: permissions can change. When the server confirms it,
+  /// all of them are requested again. False: none was refused.
+  bool retry_refused();
 
   /// Who hears of a topic's messages. A copy: they may come and go while they are told.
   [[nodiscard]] TopicEntries entries(std::string_view name) const;
@@ -60,6 +64,7 @@ class Topics {
     bool dirty = false;        ///< its name is in dirty_
     bool asked = false;        ///< SUBSCRIBE has been sent after any UNSUBSCRIBE
     bool confirmed = false;    ///< and the server has answered
+    bool retried = false;      ///< it was refused before
     unsigned unconfirmed = 0;  ///< SUBSCRIBEs on their way
   };
   struct Hash {
@@ -71,10 +76,12 @@ class Topics {
   using ByName = std::unordered_map<std::string, Topic, Hash, std::equal_to<>>;
 
   void mark(std::string_view name, Topic& topic);
+  void ask_again(const std::string& name);
 
   bool connected_ = false;
   ByName topics_;
-  std::vector<std::string> dirty_;  ///< names that may need a command
+  std::vector<std::string> dirty_;   ///< names that may need a command
+  std::deque<std::string> refused_;  ///< names, the next to be requested again first
 };
 
 }  // namespace w8y::redis

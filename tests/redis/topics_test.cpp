@@ -116,7 +116,7 @@ TEST_CASE("on a new connection all that is wanted is asked for anew, and confirm
   CHECK(topics.confirmed(true, "kept") == TopicEntries{kept});
 }
 
-TEST_CASE("what the server forbids is not asked for again on the same connection") {
+TEST_CASE("what the server forbids is requested again one by one, and all when one is allowed") {
   Topics topics;
   topics.connected();
   const auto entry = wish("a");
@@ -125,9 +125,22 @@ TEST_CASE("what the server forbids is not asked for again on the same connection
   topics.refused("a");
   CHECK(sent(topics).empty());
   CHECK_FALSE(topics.is_confirmed(*entry));
+  const auto other = wish("b");
+  topics.add(other);
+  CHECK(sent(topics) == Sent{"+b"});
+  topics.refused("b");
+  CHECK(topics.retry_refused());
+  CHECK(sent(topics) == Sent{"+a"});
+  topics.refused("a");
+  CHECK(topics.retry_refused());
+  CHECK(sent(topics) == Sent{"+b"});
+  CHECK(topics.confirmed(true, "b") == TopicEntries{other});
+  CHECK(sent(topics) == Sent{"+a"});
+  CHECK(topics.confirmed(true, "a") == TopicEntries{entry});
+  CHECK_FALSE(topics.retry_refused());
   topics.disconnected();
   topics.connected();
-  CHECK(sent(topics) == Sent{"+a"});
+  CHECK(sent(topics).size() == 1);
 }
 
 }  // namespace topics_test
