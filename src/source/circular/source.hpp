@@ -75,6 +75,7 @@ class CircularSource final : public Source,
   void on_wake() override;
   void on_turn() override;
   void on_back() override;
+  [[nodiscard]] bool pays_for_look() override { return pay(); }
   // IdlePolls::Sleeper
   void poll_due(bool hinted, double paid) override;
   void back_due() override;

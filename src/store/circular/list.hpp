@@ -70,6 +70,8 @@ class CircularListHandler : public ClaimHandler {
   virtual void on_turn() = 0;
   /// Redis is back, or its channels: nobody has told us what has happened meanwhile.
   virtual void on_back() = 0;
+  /// Whether the idle budget pays now for a look at a list that has changed.
+  [[nodiscard]] virtual bool pays_for_look() = 0;
 };
 
 /// Never calls its handler from inside a call of its own; callbacks stop when it is destroyed.

@@ -235,11 +235,13 @@ void RedisCircularList::list_changed() {
 void RedisCircularList::look_again() {
   const Duration pause = std::min(change_pause * (1 << work_->looks_in_vain), most_change_pause);
   work_->look_again.set(session_->clock.now() + pause, [this] {
-    if (!std::exchange(work_->changed, false)) {
+    if (!work_->changed) {
       work_->looks_in_vain = 0;
       return;
     }
     look_again();
+    if (!handler_.pays_for_look()) return;
+    work_->changed = false;
     ask_if_locked([this, alive = alive()](const LookReply& reply, std::int64_t) {
       if (!*alive) return;
       if (work_)
