@@ -63,6 +63,8 @@ void Sweep::step() {
     // Where much was to be forgotten, there is more, most likely; and some lists may be too long to
     // be looked at together.
     const bool more = result->forgotten >= SweepCall::most_entries / 4;
+    // A long list has room for one entry in a call.
+    if (result->forgotten > 0) arm(busy_pause);
     std::size_t back = more ? asked : asked - std::min(asked, result->lists);
     for (; back > 0 && asked < lists_.size(); --back) turn_back();
   });

@@ -13,12 +13,14 @@ namespace w8y::store {
 
 class ScriptLocks;
 
-/// One call every ten seconds, for up to most_lists lists in turn, however many there are. It
-/// forgets failures and quarantines of items that are no longer in their list. Any number of hosts
-/// may do the same. So few calls don't count in the idle budget.
+/// One call every ten seconds, for up to most_lists lists in turn, however many there are; one a
+/// second while there is something to forget. It forgets failures and quarantines of items that are
+/// no longer in their list. Any number of hosts may do the same. So few calls don't count in the
+/// idle budget.
 class Sweep {
  public:
   static constexpr Duration pause = std::chrono::seconds(10);
+  static constexpr Duration busy_pause = std::chrono::seconds(1);
   static constexpr std::size_t most_lists = 64;
 
   /// In a cluster, lists in several slots can't share a call: one at a time. `seed` spreads hosts.
