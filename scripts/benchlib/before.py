@@ -91,8 +91,10 @@ def compare(revision: str, scenarios: List[str], rounds: int, quick: bool) -> in
     for source in sources.values():
         print(f"building {source}", file=sys.stderr, flush=True)
         build(source)
-    found: Dict[Name, Pairs] = {}
+    heads = ["scenario", "case", "", "ratio", "quartiles", revision, "now", "unit", ""]
+    worse = False
     for scenario in scenarios:
+        found: Dict[Name, Pairs] = {}
         for count in range(rounds):
             print(f"{scenario}: pair {count + 1} of {rounds}", file=sys.stderr, flush=True)
             # The order changes with each round.
@@ -100,8 +102,9 @@ def compare(revision: str, scenarios: List[str], rounds: int, quick: bool) -> in
                 for row in one_round(sources[which], scenario, quick):
                     name = (row["scenario"], row["case"], row["subject"], row["unit"])
                     getattr(found.setdefault(name, Pairs()), which).append(row["value"]["median"])
-    heads = ["scenario", "case", "", "ratio", "quartiles", revision, "now", "unit", ""]
-    lines = [line(name, pairs) for name, pairs in found.items()]
-    print(columns([heads] + lines))
+        # A scenario takes minutes: what is known is printed.
+        lines = [line(name, pairs) for name, pairs in found.items()]
+        worse = worse or any(one[-1] == "WORSE" for one in lines)
+        print(columns([heads] + lines), flush=True)
     print(f"\n{rounds} pairs; a ratio above 1: the checkout is better")
-    return 1 if any(one[-1] == "WORSE" for one in lines) else 0
+    return 1 if worse else 0
