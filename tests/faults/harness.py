@@ -179,10 +179,10 @@ class World:
         entries = self.redis.ask("LRANGE", f"{prefix}:runs", 0, 0)
         return json.loads(entries[0])["outcome"] if entries else None
 
-    def list_config(self, prefix="work", work_ms=20, on_term="", witness=True, **settings):
+    def list_config(self, prefix="work", work_ms=20, on_term="", witness=True, say=0, **settings):
         lines = [f"[lists.{prefix}]", f'executor = "{self.executor}"',
                  f'env = {{ JOURNAL = "{self.journal}", WORK_MS = "{work_ms}", '
-                 f'ON_TERM = "{on_term}", WITNESS = "{self.witness_socket if witness else ""}" }}']
+                 f'ON_TERM = "{on_term}", SAY = "{say}", WITNESS = "{self.witness_socket if witness else ""}" }}']
         for key, value in settings.items():
             text = str(value).lower() if isinstance(value, bool) else (
                 str(value) if isinstance(value, (int, float)) or str(value)[:1] in "[{"

@@ -200,4 +200,44 @@ def long_items_each_way(setup):
         return {name: entry["outcome"] for name, entry in told.items()}
 
 
-ROWS = [large_items, burst_of_ends, kill_redis_large, long_items_each_way]
+STALL_S = 6
+
+
+@row("run records of 4 MiB in 20 lists of four hosts; replies are withheld for 6 s",
+     "90 % of the rate ≤ 10 s; history ≤ history_bytes", alone=True, limit=240)
+def large_records(setup):
+    lists = [f"l{n}" for n in range(20)]
+    with World(setup) as world:
+        for name in lists:
+            world.fill([f"{name}-{i}" for i in range(2)], name)
+        config = "".join(world.list_config(
+            name, work_ms=1000, say=4 * MIB, witness=False, stderr_tail="4MiB", keep_output=True,
+            key_expiry="30s") for name in lists)
+        for name in "abcd":
+            world.host(name, config)
+        wait_for(lambda: world.record.read().count > 4 * len(lists), 60, "runs")
+
+        def ends_in(seconds):
+            before, began = world.record.read().count, time.monotonic()
+            time.sleep(seconds)
+            return (world.record.read().count - before) / (time.monotonic() - began)
+
+        rate = ends_in(10)
+        world.redis.signal(signal.SIGSTOP)
+        time.sleep(STALL_S)
+        world.redis.signal(signal.SIGCONT)
+        back, later = time.monotonic(), 0
+        while later < 0.9 * rate and time.monotonic() - back < 60:
+            later = ends_in(2)
+        took = time.monotonic() - back
+        kept = [sum(len(entry) for entry in world.redis.ask("LRANGE", f"{name}:runs", 0, -1))
+                for name in lists]
+        world.stop()
+        assert max(kept) <= 16 * MIB, f"a history of {max(kept)} bytes"
+        assert min(kept) > 4 * MIB, f"a history of {min(kept)} bytes"
+        in_time(later >= 0.9 * rate and took <= 10, f"{later:.1f} of {rate:.1f} runs/s after {took:.0f} s")
+        return {"runs/s": round(rate, 1), "90 % of it after s": round(took, 1),
+                "largest history MiB": round(max(kept) / MIB, 1)}
+
+
+ROWS = [large_records, large_items, burst_of_ends, kill_redis_large, long_items_each_way]

@@ -94,4 +94,28 @@ def moved_redis(setup):
             later.kill()
 
 
-ROWS = [reload_storm, moved_redis]
+@row("lock_key is changed host by host, there and back, in a fleet of three under load",
+     "overlaps 0; items lost 0; every host goes on")
+def lock_key_rollout(setup):
+    settings = dict(work_ms=30, concurrency=4, key_expiry="3s")
+    with World(setup) as world:
+        items = world.fill([f"i{n}" for n in range(8)])
+        hosts = [world.host(f"h{n}", **settings) for n in range(3)]
+        world.wait_runs(60)
+        changes = 0
+        for lock_key in ("proc", "lock") * (2 * setup.scale):
+            for host in hosts:
+                before = world.record.read().count
+                host.write(world.list_config(**settings, lock_key=lock_key))
+                host.signal(signal.SIGUSR2)
+                changes += 1
+                wait_for(lambda: any(run.host == host.name for run in world.runs()[before:]),
+                         what=f"runs of {host.name} with {lock_key}")
+                world.wait_runs(40)
+        world.stop()
+        world.check_items(items)
+        assert not world.overlaps(), world.overlaps()
+        return {"changes": changes, "runs": world.record.count, "overlaps": 0, "items lost": 0}
+
+
+ROWS = [reload_storm, moved_redis, lock_key_rollout]

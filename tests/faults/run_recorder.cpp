@@ -10,6 +10,7 @@
 // The item comes by standard input, or as $ITEM from a w8y, which tells neither host nor run. Of a
 // long one the beginning is written down, and its length: "<beginning>+<bytes>".
 // Works for $WORK_MS milliseconds (default 20). With $ON_TERM=ignore it outlives a SIGTERM.
+// Writes $SAY bytes to standard error (default 0), in lines.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -121,6 +122,11 @@ int main(int argc, char** argv) {
   Beat* beat = witness.empty() ? nullptr : find_witness(witness, self);
   note("start", self);
   work(std::atol(variable("WORK_MS", "20").c_str()), beat);
+  std::string line(1023, 'x');
+  line += '\n';
+  for (long left = std::atol(variable("SAY", "0").c_str()); left > 0;
+       left -= static_cast<long>(line.size()))
+    std::fputs(line.c_str(), stderr);
   note("end", self);
   std::puts(R"({"type":"complete"})");
   return 0;
