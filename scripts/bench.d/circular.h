@@ -66,10 +66,10 @@ static inline void check_settled(void) {
 static void settle(const struct claimed *ends, int count) {
   settled_locks += (unsigned long)count;
   char number[32], wake[256];
-  begin(3 + 6 + count + 4 + 8 + count * 4);
-  snprintf(number, sizeof number, "%d", 6 + count);
+  begin(3 + 5 + count + 4 + 8 + count * 4);
+  snprintf(number, sizeof number, "%d", 5 + count);
   words(3, "EVALSHA", settle_sha, number);
-  words(5, keys[2], keys[3], keys[5], keys[0], keys[8]);
+  words(4, keys[2], keys[3], keys[5], keys[8]);
   for (int i = 0; i < count; ++i) {
     char lock[256];
     const int size =

@@ -43,7 +43,8 @@ Value run_time(const CommandCall& call) {
 
 Value run_publish(const CommandCall& call) {
   call.published.push_back({call.words[1], call.words[2]});
-  return Value::of(0);
+  const auto* listener = call.keys.listener;
+  return Value::of(listener == nullptr ? 0 : listener->hearers(call.words[1]));
 }
 
 // ---- texts

@@ -63,6 +63,7 @@ class Comparison final : private Keys::Listener {
     for (int host = 1; host <= hosts; ++host) channels.push_back("w:wake:" + holder_of(host));
     for (const auto& more : {feed_channels(), key_channels()})
       channels.insert(channels.end(), more.begin(), more.end());
+    channels_.insert(channels.begin(), channels.end());
     for (const std::string& channel : channels)
       subscriptions_.push_back(subscriber_.subscribe(
           channel,
@@ -173,6 +174,9 @@ class Comparison final : private Keys::Listener {
   static Words key_channels();
   void tell_of_keys(bool on);
   void touched(const std::string& key, const char* event) override;
+  [[nodiscard]] std::int64_t hearers(const std::string& channel) const override {
+    return channels_.contains(channel) ? 1 : 0;
+  }
   // comparison_commands.cpp
   struct Connection {
     redis::SyncClient real;
@@ -223,6 +227,7 @@ class Comparison final : private Keys::Listener {
   redis::Subscriber subscriber_;
   std::array<Connection, 2> connections_;
   std::vector<redis::Subscription> subscriptions_;
+  std::set<std::string> channels_;  ///< of subscriptions_
   int confirmed_ = 0;
   Keys keys_;
   std::vector<Published> heard_;

@@ -77,7 +77,7 @@ void Comparison::claim_one() {
 /// Some that are held, and some that were lost or ended before.
 void Comparison::settle_some() {
   if (held_.empty()) return;
-  Words key{"w:failures", "w:slots", "w:runs", "w:list", "w:quarantined"};
+  Words key{"w:failures", "w:slots", "w:runs", "w:quarantined"};
   const auto kinds = random_.between(1, 2);
   Words arg{"w:events", "w:wake", "w:lock:", std::to_string(kinds)};
   const std::string who = random_.one_of(held_).holder;

@@ -51,6 +51,8 @@ class Keys {
    public:
     virtual ~Listener() = default;
     virtual void touched(const std::string& key, const char* event) = 0;
+    /// How many subscribers a channel has.
+    [[nodiscard]] virtual std::int64_t hearers(const std::string& channel) const = 0;
   };
   Listener* listener = nullptr;
   void tell(const std::string& key, const char* event) const {

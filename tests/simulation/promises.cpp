@@ -125,7 +125,7 @@ void Promises::after(Server& server, const Server::Command& command, const Value
     after_renew(command, reply);
   } else if (command.script == &store::scripts::settle) {
     after_settle(server, command);
-    check_items(server, command.key[3], command.who);
+    check_items(server, list_key_of_settle(command.key), command.who);
   } else if (command.script == &store::scripts::undo) {
     for (std::size_t i = 4; i < reply.elements.size(); ++i) over(runs_[reply.elements[i].text]);
   }

@@ -193,7 +193,10 @@ class Promises final : public Server::Watcher, public ChildWatcher, public HostW
                             const std::string& item) {
     return server + ' ' + list + ' ' + brief(item);
   }
-  /// Hosts whose lock_key is another know nothing of each other's runs.
+  /// The list of a settlement, by its history: "work:runs".
+  static std::string list_key_of_settle(const Words& keys) {
+    return keys[2].substr(0, keys[2].size() - 4) + "list";
+  }
   static std::string lock_of(const Run& run) { return run.server + ' ' + run.lock_in_brief; }
   [[nodiscard]] bool is_away(const std::string& host, Instant since) const;
   [[nodiscard]] bool stood_still(const Run& run) const;

@@ -23,7 +23,7 @@ std::string text_in(Keys& keys, const std::string& key) {
 /// Of settle.lua: arguments before its kinds, and of each; of each end.
 constexpr std::size_t before_kinds = 4, of_kind = 8, of_end = 4;
 /// Keys before its locks.
-constexpr std::size_t first_lock = 5;
+constexpr std::size_t first_lock = 4;
 
 std::size_t first_end(const Words& arg) {
   return before_kinds + of_kind * static_cast<std::size_t>(number(arg[3]));
@@ -61,13 +61,13 @@ void Promises::taken_away(const Server& server, const std::string& list, const s
 Promises::ItemState Promises::state_of(Keys& keys, const Server::Command& command,
                                        const std::string& lock, const std::string& item) {
   return {text_in(keys, lock), failures_of(keys, command.key[0], item),
-          has_field(keys, command.key[4], item)};
+          has_field(keys, command.key[3], item)};
 }
 
 void Promises::before_settle(Server& server, const Server::Command& command) {
   before_.clear();
   std::size_t at = first_end(command.arg);
-  const std::string list = list_named(command.key[3]);
+  const std::string list = list_named(list_key_of_settle(command.key));
   for (std::size_t i = first_lock; i + 1 < command.key.size(); ++i, at += of_end) {
     const auto found = runs_.find(command.arg[at + 1]);
     if (found == runs_.end()) continue;
@@ -105,6 +105,7 @@ void Promises::without_old_ends(Server& server, const Server::Command& command) 
     }
   }
   Keys keys = server.keys();
+  keys.listener = nullptr;
   std::vector<Published> published;
   run_lua(scripts_of::settle, {keys, key, arg, published},
           [](const CommandInfo&, bool) { return std::string(); });

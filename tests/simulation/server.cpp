@@ -163,6 +163,16 @@ void Server::touched(const std::string& key, const char* event) {
   if (tells_of_keys_ && keys_heard_of_.contains(key)) published_.push_back({of_key + key, event});
 }
 
+std::int64_t Server::hearers(const std::string& channel) const {
+  if (times != nullptr) {
+    const auto audience = audience_.find(channel);
+    return audience == audience_.end() ? 0 : std::ssize(audience->second);
+  }
+  return std::count_if(sessions_.begin(), sessions_.end(), [&](const auto& session) {
+    return session.second.channels.contains(channel);
+  });
+}
+
 void Server::change_channels(Peer& peer, const std::string& channel, bool hears) {
   if (hears && channel.starts_with(of_key)) keys_heard_of_.insert(channel.substr(of_key.size()));
   auto& channels = sessions_[&peer].channels;

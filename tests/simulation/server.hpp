@@ -136,6 +136,7 @@ class Server final : public Service, private Keys::Listener {
   };
 
   void touched(const std::string& key, const char* event) override;
+  [[nodiscard]] std::int64_t hearers(const std::string& channel) const override;
   void work(Peer& peer);
   std::string reply_to(Peer& peer, const Words& words);
   void change_channels(Peer& peer, const std::string& channel, bool hears);

@@ -193,7 +193,11 @@ TEST_CASE("an item that was taken off the list while it ran is not quarantined f
   host.settle(reply.claims.at(0), store::Quarantine{}, store::FailureCount::increment,
               Crashed{"x"});
   CHECK(host.settled());
-  CHECK(server.ask({"EXISTS", "work:lock:a", "work:failures"}) == "0");
+  CHECK(server.ask({"GET", "work:lock:a"}).starts_with("quarantine:"));
+  host.session->circular.sweep.step();
+  CHECK(turn_until(loop, [&] {
+    return server.ask({"EXISTS", "work:lock:a", "work:failures", "work:quarantined"}) == "0";
+  }));
 }
 
 TEST_CASE("a claim that is handed back leaves nothing but the fence") {

@@ -105,7 +105,7 @@ bool same_kind(const SettleCall& a, const SettleCall& b) {
 class SettleWords {
  public:
   SettleWords(const CircularKeys& keys, const std::vector<const SettleCall*>& calls)
-      : keys_{keys.failures, keys.slots, keys.runs, keys.list, keys.quarantined} {
+      : keys_{keys.failures, keys.slots, keys.runs, keys.quarantined} {
     keys_.reserve(keys_.size() + calls.size() + 1);
     for (const SettleCall* call : calls) keys_.push_back(call->lock);
     keys_.push_back(keys.waiting);

@@ -98,11 +98,7 @@ local function stand_in_line()
   redis.call('PEXPIRE', line, 60000)
   return ' ' .. others
 end
-local function tell_others(count)
-  local first = {}
-  if count > 0 then first = redis.call('ZRANGEBYSCORE', line, 0, '+inf', 'LIMIT', 0, count) end
-  call_from_line(line, ARGV[9], first, 'free\n' .. me, now_ms)
-end
+local function tell_others(count) call_from_line(line, ARGV[9], count, 'free\n' .. me, now_ms) end
 if want == 0 then
   leave_line()
   if my_turn and others > 0 then tell_others(1) end
@@ -178,8 +174,13 @@ if others > 0 and ARGV[10] == '1' then
 end
 if want == 0 then
   -- What has been at rest for longest stands at the left end.
-  local _, names = read(0, min(16, length), most_bytes)
-  tell_others(min(#names - redis.call('EXISTS', unpack(names)), room) - called)
+  local items, names = read(0, min(16, length), most_bytes)
+  local locked = redis.call('EXISTS', unpack(names))
+  if two_names then
+    for i = 1, #items do names[i] = other_locks .. items[i] end
+    locked = locked + redis.call('EXISTS', unpack(names))
+  end
+  tell_others(min(#names - locked, room) - called)
   return {'none', 0, -1, length .. stand_in_line()}
 end
 
@@ -226,7 +227,8 @@ local function try(item, name, i)
   end
   return true
 end
-local function is_locked(name)
+local function is_locked(name, item)
+  if two_names and item and redis.call('EXISTS', name) == 0 then name = other_locks .. item end
   if #locked < 16 then locked[#locked + 1] = name end
   running = running or redis.pcall('GETRANGE', name, '0', '3') == 'run:'
 end
@@ -246,7 +248,7 @@ local function take(items, names)
     local may_be_locked = all_locked or #locked > 0
     if not (may_be_locked and all_of(names, first, last)) then
       for i = first, last do
-        if not try(items[i], names[i], i) then is_locked(names[i]) end
+        if not try(items[i], names[i], i) then is_locked(names[i], items[i]) end
         if #taken + #parked == want then return i end
       end
     end

@@ -1,6 +1,6 @@
 -- Ends runs of one list: locks, failures, places in the fleet, history and news, in one step.
 --
--- KEYS  1 failures  2 slots  3 runs  4 list  5 quarantined  6… a lock each, and last waiting
+-- KEYS  1 failures  2 slots  3 runs  4 quarantined  5… a lock each, and last waiting
 -- ARGV  1 events channel  2 wake channel
 --       3 what stands before an item in the name of its lock ("work:lock:"): an item is as long as
 --         its users like, so it comes once, in that name
@@ -40,21 +40,21 @@ end
 local first_at = at
 
 -- Most lists have no quarantine, no limit in the fleet and nobody in line: one question for all three.
-local crowded = pcall('EXISTS', KEYS[5], KEYS[2], KEYS[#KEYS]) ~= 0
+local crowded = pcall('EXISTS', KEYS[4], KEYS[2], KEYS[#KEYS]) ~= 0
 -- Whom an operator wants out of work: it takes effect now.
-local indexed = crowded and pcall('HLEN', KEYS[5])
+local indexed = crowded and pcall('HLEN', KEYS[4])
 indexed = type(indexed) == 'number' and indexed > 0
 
 local runs, free, kept, ids = {}, {}, {}, {}
 local ours = 0
 local before_item = #ARGV[3] + 1
 local function item_of(lock) return string.sub(lock, before_item) end
--- What becomes of a lock that is not just freed. Second: an error, which ends the script.
+-- What becomes of a lock that is not just freed.
 local function judge(kind, id, lock, is_ours)
   local item = item_of(lock)
   local run = {lock = lock, item = item, becomes = kind.becomes, life = kind.life,
     failures = kind.failures, ours = is_ours}
-  local ordered = indexed and redis.call('HEXISTS', KEYS[5], item) == 1
+  local ordered = indexed and redis.call('HEXISTS', KEYS[4], item) == 1
   -- Since we lost the lock, others may have run the item, and what came of that stands: also if a
   -- renewal that came late has taken it once more.
   local counts = is_ours and not kind.stale
@@ -68,23 +68,14 @@ local function judge(kind, id, lock, is_ours)
       not (kind.again or ordered or redis.call('EXISTS', lock) == 1)
     if run.becomes ~= 'rest:cooldown' or not free_for_us then run.becomes = '' end
   end
-  if is_ours and run.becomes ~= '' and run.life == '0' then
-    -- It has no end of its own: not for an item that was taken off the list meanwhile.
-    run.parks = pcall('LPOS', KEYS[4], item)
-    if type(run.parks) == 'table' and not string.find(run.parks.err, 'WRONGTYPE') then
-      return run, run.parks
-    elseif not run.parks then
-      run.becomes = ''
-      run.failures = 'reset'
-    end
-    run.unparks = ordered and not run.parks
-    run.parks = run.parks and not ordered
-  end
+  -- Of an item that was taken off the list meanwhile, sweep.lua forgets it: to look for an item takes
+  -- time with the length of its list.
+  run.parks = is_ours and run.becomes ~= '' and run.life == '0' and not ordered
   return run
 end
 local size, last_byte
-for i = 1, #KEYS - 6 do
-  local kind, id, lock = kinds[ARGV[at]], ARGV[at + 1], KEYS[i + 5]
+for i = 1, #KEYS - 5 do
+  local kind, id, lock = kinds[ARGV[at]], ARGV[at + 1], KEYS[i + 4]
   local value = kind.holder .. id
   if #value ~= size then
     size = #value
@@ -95,9 +86,7 @@ for i = 1, #KEYS - 6 do
   local run = kind -- as most are: ours, and freed
   if found ~= value or indexed or not kind.frees then
     if type(found) == 'table' and not string.find(found.err, 'WRONGTYPE') then return found end
-    local trouble
-    run, trouble = judge(kind, id, lock, found == value)
-    if trouble then return trouble end
+    run = judge(kind, id, lock, found == value)
   end
   if found == value then ours = ours + 1 end
   if run.becomes ~= '' then
@@ -128,12 +117,11 @@ at = first_at
 for i = 1, #runs do
   local run, kind = runs[i], kinds[ARGV[at]]
   if run.failures == 'reset' then
-    reset[#reset + 1] = item_of(KEYS[i + 5])
+    reset[#reset + 1] = item_of(KEYS[i + 4])
   elseif run.failures == 'increment' then
-    note(pcall('HINCRBY', KEYS[1], item_of(KEYS[i + 5]), 1), 'HINCRBY')
+    note(pcall('HINCRBY', KEYS[1], item_of(KEYS[i + 4]), 1), 'HINCRBY')
   end
-  if run.parks then note(pcall('HSET', KEYS[5], run.item, kind.note), 'HSET') end
-  if run.unparks then note(pcall('HDEL', KEYS[5], run.item), 'HDEL') end
+  if run.parks then note(pcall('HSET', KEYS[4], run.item, kind.note), 'HSET') end
   local message, written = ARGV[at + 2], kind.history ~= '0'
   if message ~= '' and not (kind.again and written and noted(ids[i])) then
     if written then
@@ -157,14 +145,11 @@ if #free > 0 or places > 0 then
   -- Those who have waited longest come first (claim.lua): as many as there is something for, and
   -- nobody else is told.
   local news = 'free\n' .. kinds['1'].holder
-  local first = crowded and pcall('ZRANGEBYSCORE', KEYS[#KEYS], 0, '+inf', 'LIMIT', 0,
-    math.max(#free, places)) or {}
-  if #first > 0 then
-    local time = redis.call('TIME')
-    local now_ms = time[1] * 1000 + math.floor(time[2] / 1000)
-    note(call_from_line(KEYS[#KEYS], ARGV[2], first, news, now_ms), 'PUBLISH')
-  else
-    note(pcall('PUBLISH', ARGV[2], news), 'PUBLISH')
+  local told, problem = 0, nil
+  if crowded then
+    told, problem = call_from_line(KEYS[#KEYS], ARGV[2], math.max(#free, places), news)
+    note(problem, 'PUBLISH')
   end
+  if told == 0 then note(pcall('PUBLISH', ARGV[2], news), 'PUBLISH') end
 end
 return {ours, refused}
