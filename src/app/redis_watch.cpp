@@ -1,5 +1,6 @@
 #include "app/redis_watch.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "redis/server_info.hpp"
@@ -58,13 +59,22 @@ void RedisWatch::look_at(const redis::ServerInfo& info) {
   } else {
     recovered();
   }
-  if (told_of_ != info.run_id) {
-    told_of_ = info.run_id;
-    for (const auto& sentence : redis::weaknesses(info, where_, sentinel_)) log_.warn(sentence);
-    log_.info(redis::guarantee(info));
-    if (!failover_note_.empty()) log_.info(failover_note_);
-  }
+  if (told_of_ != info.run_id) tell_of(info);
   changed_(RedisState::usable);
+}
+
+/// Risks of doubled items are logged for each server, the rest when it is news.
+void RedisWatch::tell_of(const redis::ServerInfo& info) {
+  const bool first = !told_of_;
+  told_of_ = info.run_id;
+  const auto risks = redis::doubling_risks(info, where_, sentinel_);
+  auto known = std::exchange(weaknesses_, redis::weaknesses(info, where_, sentinel_));
+  for (const std::string& sentence : weaknesses_) {
+    const bool risk = std::find(risks.begin(), risks.end(), sentence) != risks.end();
+    if (risk || std::find(known.begin(), known.end(), sentence) == known.end()) log_.warn(sentence);
+  }
+  if (first || known != weaknesses_) log_.info(redis::guarantee(info));
+  if (first && !failover_note_.empty()) log_.info(failover_note_);
 }
 
 void RedisWatch::on_down(const std::string& why) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/clock.hpp"
 #include "core/events.hpp"
@@ -43,6 +44,7 @@ class RedisWatch final : private redis::Client::Listener {
   void on_accepting() override { recovered(); }
   void ask();
   void look_at(const redis::ServerInfo& info);
+  void tell_of(const redis::ServerInfo& info);
   void in_trouble(const std::string& why);
   void recovered();
 
@@ -58,8 +60,9 @@ class RedisWatch final : private redis::Client::Listener {
   std::string trouble_;
   Instant since_{};
   bool sentinel_;
-  std::optional<std::string> told_of_;  ///< run id of the server whose weaknesses were logged
-  Timer again_;                         ///< to a replica: whether it has been promoted
+  std::optional<std::string> told_of_;   ///< run id of the server whose weaknesses were logged
+  std::vector<std::string> weaknesses_;  ///< of that
+  Timer again_;                          ///< to a replica: whether it has been promoted
   std::shared_ptr<bool> alive_;
 };
 
