@@ -206,7 +206,8 @@ TEST_CASE("a rule without a beginning begins at the end of the run") {
   bike.enter("x:A", "FREQ=HOURLY");
   const Claim claim = bike.host.take_one();
   const UnixSeconds taken = bike.now();
-  CHECK(ask_until(bike.loop, [&] { return bike.now() > taken; }));
+  // The host's idea of Redis's time is a little behind.
+  CHECK(ask_until(bike.loop, [&] { return bike.now() > taken + 1; }));
   CHECK(bike.host.settle(claim, ActOnSchedule{}));
   CHECK(bike.due("x:A") > taken + 3600);
   CHECK(bike.due("x:A") <= bike.now() + 3600);
