@@ -21,8 +21,8 @@ for name, value in vars(options).items():
     resolved = [path.resolve() for path in value] if isinstance(value, list) else value.resolve()
     setattr(place, name, resolved)
 
-modules = ("executors", "manual", "completions", "security", "service", "bench", "metrics", "tour", "package",
-           "lists_from_mysql", "migrate", "installed")
+modules = ("executors", "manual", "completions", "security", "service", "bench", "facts", "mutants", "metrics", "tour",
+           "package", "lists_from_mysql", "migrate", "installed")
 suite = unittest.defaultTestLoader.loadTestsFromNames([f"test_{name}" for name in modules])
 result = unittest.TextTestRunner(verbosity=1, failfast="--failfast" in rest).run(suite)
 for test, reason in result.skipped:

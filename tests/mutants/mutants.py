@@ -1,0 +1,166 @@
+"""Known-bad edits of the source, one sentence each. scripts/mutate plants them one at a time.
+
+Each edit replaces a text that the file has exactly once.
+"""
+import pathlib
+from typing import NamedTuple
+
+
+class Mutant(NamedTuple):
+    name: str
+    says: str
+    file: str
+    old: str
+    new: str
+
+
+LUA = "src/store/lua/"
+PARTS = LUA + "parts/"
+STORE = "src/store/"
+CIRCULAR = "src/source/circular/"
+
+MUTANTS = [
+    # ---- Lua: the end of a run
+    Mutant("end-keeps-lock", "The end of a run leaves its lock.", LUA + "settle.lua",
+           "if #free > 0 then redis.call('DEL', unpack(free)) end\n", ""),
+    Mutant("rest-takes-lock", "A rest is written over the lock of another run.", LUA + "settle.lua",
+           "  if not run.ours then how[#how + 1] = 'NX' end\n", ""),
+    Mutant("failures-uncounted", "A failed run counts no failure.", LUA + "settle.lua",
+           "    note(pcall('HINCRBY', KEYS[1], item_of(KEYS[i + 4]), 1), 'HINCRBY')\n", "    local _\n"),
+    Mutant("place-kept", "The end of a run does not give its place in the fleet back.", LUA + "settle.lua",
+           "crowded and may_exist(KEYS[2]) and note(pcall('ZREM', KEYS[2], unpack(ids)), 'ZREM')", "false"),
+    Mutant("end-wakes-nobody", "The end of a run wakes nobody.", LUA + "settle.lua",
+           "  if told == 0 then note(pcall('PUBLISH', ARGV[2], news), 'PUBLISH') end\n", ""),
+    Mutant("record-twice", "A run whose settlement is repeated has two records.", LUA + "settle.lua",
+           "not (kind.again and written and noted(ids[i]))", "true"),
+    Mutant("order-ignored", "An operator's quarantine of a running item has no effect at its end.",
+           LUA + "settle.lua", "  if is_ours and ordered then\n", "  if false then\n"),
+    Mutant("history-grows", "The history is never trimmed.", PARTS + "history.lua",
+           "  local trimmed = redis.pcall('LTRIM', runs_key, kept == 0 and 1 or 0, math.max(kept - 1, 0))\n",
+           "  local trimmed = {}\n"),
+    # ---- Lua: renewals
+    Mutant("renews-others", "A renewal does not check the holder of the lock.", LUA + "renew.lua",
+           "  elseif found == value then\n", "  elseif found then\n"),
+    Mutant("retakes-late", "A renewal that comes too late takes a lock again.", LUA + "renew.lua",
+           "local retakes = now_ms < tonumber(ARGV[3])\n", "local retakes = ARGV[3] ~= '0'\n"),
+    Mutant("renews-short", "A renewal gives a lock a quarter of its life.", LUA + "renew.lua",
+           "    state = try('PEXPIRE', KEYS[i], expiry_ms) and 1 or 4\n",
+           "    state = try('PEXPIRE', KEYS[i], math.floor(expiry_ms / 4)) and 1 or 4\n"),
+    Mutant("place-not-renewed", "A renewal does not renew the place in the fleet.", LUA + "renew.lua",
+           "    if ARGV[2] == '1' then try('ZADD', KEYS[1], until_ms, string.sub(value, -26)) end\n", ""),
+    Mutant("renew-forgets-name", "A renewal takes a lock again that is held by the other name.", LUA + "renew.lua",
+           "    if retakes and not (two_names and held_by_other(KEYS[i])) then\n", "    if retakes then\n"),
+    # ---- Lua: claims
+    Mutant("claim-over-lock", "A claim of one item takes it although it is locked.", PARTS + "claim_first.lua",
+           "ARGV[2] .. ARGV[first_run], 'PX', ARGV[3], 'NX') then", "ARGV[2] .. ARGV[first_run], 'PX', ARGV[3]) then"),
+    Mutant("claims-over-locks", "A claim of several items takes them although they are locked.", LUA + "claim.lua",
+           "ARGV[2] .. ARGV[first_run + #taken], 'PX', ARGV[3], 'NX') then",
+           "ARGV[2] .. ARGV[first_run + #taken], 'PX', ARGV[3]) then"),
+    Mutant("lock-for-good", "The lock of a claim has no end.", PARTS + "claim_first.lua",
+           "ARGV[2] .. ARGV[first_run], 'PX', ARGV[3], 'NX') then", "ARGV[2] .. ARGV[first_run], 'NX') then"),
+    Mutant("turn-loses", "Turning a list loses an item.", LUA + "claim.lua",
+           "  redis.call('LTRIM', KEYS[1], turned, -1)\n", "  redis.call('LTRIM', KEYS[1], turned + 1, -1)\n"),
+    Mutant("turn-doubles", "Turning a list leaves its items at the left end too.", LUA + "claim.lua",
+           "  redis.call('LTRIM', KEYS[1], turned, -1)\n", ""),
+    Mutant("turn-pops", "A claim of one item takes it off the list.", PARTS + "claim_first.lua",
+           "  if length > 1 then redis.call('LMOVE', KEYS[1], KEYS[1], 'LEFT', 'RIGHT') end\n",
+           "  redis.call('LTRIM', KEYS[1], 1, -1)\n"),
+    Mutant("pause-ignored", "A claim ignores a pause.", LUA + "claim.lua",
+           "if pause_ends ~= -2 then\n", "if false then\n"),
+    Mutant("limit-ignored", "A claim ignores fleet_concurrency.", LUA + "claim.lua",
+           "  room = limit - redis.call('ZCARD', KEYS[4])\n", "  room = limit\n"),
+    Mutant("no-places", "A claim takes no place in the fleet.", LUA + "claim.lua",
+           "  if limit > 0 then take_places(KEYS[4], runs, now_ms + ARGV[3], ARGV[3]) end\n", ""),
+    Mutant("quarantine-ignored", "A claim takes items that the index of quarantines has.", LUA + "claim.lua",
+           "  elseif indexed and redis.call('HEXISTS', KEYS[6], item) == 1 then\n", "  elseif false then\n"),
+    Mutant("fence-stays", "A claim does not raise the fence.", PARTS + "claimed.lua",
+           "  redis.pcall('SET', key, string.format('%.0f', fence + count - 1))\n", ""),
+    Mutant("fence-back", "After a failover the fence goes back.", PARTS + "claimed.lua",
+           "math.max((last or 0) + 1, now_us, seen + 1)", "math.max((last or 0) + 1, now_us)"),
+    Mutant("names-unmarked", "A claim does not note its name of locks.", PARTS + "other_locks.lua",
+           "  redis.pcall('SET', mark_of(own_locks), '1')\n", ""),
+    Mutant("line-stays", "The turn of a host that is gone is never passed on.", PARTS + "call_from_line.lua",
+           "heard ~= 0 or in_cluster or redis.pcall('ZREM', line, who[i]) ~= 1", "true"),
+    Mutant("undo-nothing", "A claim whose reply was lost is not undone.", LUA + "undo.lua",
+           "    local run = type(found) == 'string' and ours[found]\n", "    local run = false\n"),
+    # ---- Lua: jobs and schedules
+    Mutant("job-stays-queued", "A claimed job stays in its queue.", LUA + "job_take.lua",
+           "if looked > 0 then steps[#steps + 1] = {'RPOP', ids, looked} end\n", ""),
+    Mutant("job-unclaimed", "A job is taken without being claimed.", LUA + "job_take.lua",
+           "  steps[#steps + 1] = {'ZADD', claimed, unpack(scores)}\n", ""),
+    Mutant("requeue-loses", "A job that is put back is lost.", LUA + "job_end.lua",
+           "    redis.call('LPUSH', ids, job.id)\n", ""),
+    Mutant("cancel-loses", "A cancelled job is lost.", PARTS + "feed_job.lua",
+           "  redis.call('LPUSH', ids, id)\n  unclaim(id, lease)\n", "  unclaim(id, lease)\n"),
+    Mutant("old-claim-ends", "A run ends a job that was given to another.", PARTS + "job_claims.lua",
+           "  return note and score and tonumber(score) == note.score\n", "  return note and score and true\n"),
+    Mutant("recover-early", "A job is taken back before its lease is over.", LUA + "job_recover.lua",
+           "  elseif noted_as.until_ms > now_ms then\n    next_ms = math.min(next_ms, noted_as.until_ms)\n"
+           "  elseif redis.call('EXISTS', lease) == 1 then\n", "  elseif false then\n"),
+    Mutant("begun-counts-not", "A job whose host died during its run counts no failure.", LUA + "job_renew.lua",
+           "note.mark == 'n' and '-' or note.mark", "note.mark"),
+    Mutant("schedule-others-end", "The end of a run changes a job that another host works on.", LUA + "schedule_end.lua",
+           "local ours = found == tag\n", "local ours = true\n"),
+    Mutant("schedule-key-stays", "The end of a run leaves the key that says that the job is worked on.",
+           LUA + "schedule_end.lua", "if ours then\n  redis.call('DEL', KEYS[8])\n", "if ours then\n"),
+    # ---- C++: leases
+    Mutant("lease-never-lost", "A lease that has ended is not reported as lost.", STORE + "leases.cpp",
+           "    if (now >= lease->ends && !lease->lost) {\n", "    if (false) {\n"),
+    Mutant("lease-from-answer", "The life of a lease is counted from the answer.", STORE + "leases.cpp",
+           "  lease.ends = sent + expiry;\n", "  lease.ends = clock_.now() + expiry;\n"),
+    Mutant("lease-starts-late", "A run may begin under a lease that ends.", STORE + "leases.cpp",
+           "  return leases_->clock_.now() >= held_->ends - warning(held_->terms.expiry);\n", "  return false;\n"),
+    Mutant("foreign-is-ours", "A lock that another holds counts as renewed.", STORE + "leases.cpp",
+           "  if (state == Renewed::foreign || state == Renewed::gone) {\n", "  if (state == Renewed::gone) {\n"),
+    Mutant("retry-never", "A renewal that failed is not tried again.", STORE + "leases.cpp",
+           "  lease.renew_at = clock_.now() + pause_before_retry(lease.terms.expiry);\n",
+           "  lease.renew_at = clock_.now() + 100 * lease.terms.expiry;\n"),
+    # ---- C++: settlements and claims
+    Mutant("again-unsaid", "A repeated settlement does not say that it is one.", STORE + "settlements_impl.hpp",
+           "  run->call.again = run->call.again || trouble->maybe_done;\n", ""),
+    Mutant("stale-unsaid", "A settlement does not say that its lease was over.", STORE + "settlements_impl.hpp",
+           "    run->call.stale = now > run->times.lease_ends;\n", "    run->call.stale = false;\n"),
+    Mutant("end-forgotten", "A settlement that was refused is forgotten.", STORE + "settlements_impl.hpp",
+           "  refused_.push_back(run);\n", "  return over(run);\n"),
+    Mutant("end-early-lease", "A lease is renewed after the end of its run.", STORE + "circular/redis_list_settle.cpp",
+           "  work_->held.erase(held);\n  call.lock", "  call.lock"),
+    Mutant("late-claim-kept", "A claim whose reply came too late is kept.", STORE + "circular/redis_list_claim.cpp",
+           "  if (session_->clock.now() - sent > work_->pass->rule->key_expiry / 2) {\n", "  if (false) {\n"),
+    Mutant("lost-claim-forgotten", "A claim whose reply was lost is not looked for.", STORE + "circular/lost_claims.cpp",
+           "  lost_.emplace(++last_id_, std::move(lost));\n  arm();\n", ""),
+    Mutant("late-job-kept", "A claim of jobs whose reply came too late is kept.", STORE + "thoonk/redis_job_queue.cpp",
+           "  if (session_->clock.now() - take_.sent > take_.rule->key_expiry / 2) {\n", "  if (false) {\n"),
+    # ---- C++: sources and the poller
+    Mutant("wake-dropped", "A wake-up is dropped.", CIRCULAR + "rest.cpp",
+           "    wake_up(wake_spread);\n", ""),
+    Mutant("turn-dropped", "A turn is dropped.", CIRCULAR + "rest.cpp",
+           "    wake_up(Duration{0});\n", ""),
+    Mutant("back-dropped", "After a reconnect nothing is looked at again.", CIRCULAR + "rest.cpp",
+           "    come_back();\n", ""),
+    Mutant("turn-kept", "A host that has no place keeps its turn.", CIRCULAR + "rest.cpp",
+           "    list_->leave_line();  // there is no place for a run: it is the next one's turn\n", ""),
+    Mutant("held-drifts", "A claim that is handed back counts as held.", CIRCULAR + "source.cpp",
+           "void CircularSource::hand_back(const Claim& claim) {\n  --held_;\n",
+           "void CircularSource::hand_back(const Claim& claim) {\n"),
+    Mutant("woken-forgotten", "What becomes free during a claim is forgotten.", CIRCULAR + "source.cpp",
+           "  if (claim_out_) woken_ = true;  // it may have passed the item while that was locked\n", ""),
+    Mutant("one-too-many", "A list runs one item more than its concurrency.", "src/core/poller.cpp",
+           "  return limit > reserved_ ? limit - reserved_ : 0;\n",
+           "  return limit > reserved_ ? limit - reserved_ + 1 : 0;\n"),
+    Mutant("place-lost", "A place is not given back after a run.", "src/core/poller.cpp",
+           "  if (!next_waits) give_back(1);\n  advance();\n", "  advance();\n"),
+    Mutant("claims-dropped", "Claims that come while the list is quiet are dropped.", "src/core/poller.cpp",
+           "    for (const Claim& claim : reply.claims) source_->hand_back(claim);\n", ""),
+    Mutant("terminate-not", "on_lease_loss = \"terminate\" kills nothing.", "src/core/poller.cpp",
+           "  if (active != nullptr && active->rule->on_lease_loss == OnLeaseLoss::terminate)\n"
+           "    work_->runs.kill(run, StopReason::lease_lost);\n}\n\n// ---- what its runs say",
+           "}\n\n// ---- what its runs say"),
+    Mutant("unstarted-lost", "A run that could not start is never handed back.", "src/core/poller.cpp",
+           "  source_->hand_back(run.claim);\n  if (short_now)", "  if (short_now)"),
+]
+
+
+def misfits(root: pathlib.Path):
+    """Those whose text the sources do not have exactly once."""
+    return [f"{mutant.name}: {mutant.file} has its text {count} times" for mutant in MUTANTS
+            if (count := (root / mutant.file).read_text().count(mutant.old)) != 1]
