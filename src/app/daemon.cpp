@@ -11,6 +11,7 @@
 #include "loop/background.hpp"
 #include "ops/api.hpp"
 #include "ops/page.hpp"
+#include "process/pid_namespace.hpp"
 
 namespace w8y::app {
 
@@ -37,7 +38,8 @@ Daemon::Daemon(DaemonOptions options, Config config)
       redis_({loop_, log_, events_,
               [this] { return embedded_.exists() ? embedded_.url() : std::string(); },
               [](const std::string& host) {
-                return store::RedisSession::Holder{host, getpid(), random_number()};
+                return store::RedisSession::Holder{host, getpid(), random_number(),
+                                                   process::in_own_pid_namespace()};
               }}),
       gearman_(loop_, events_),
       timefiles_(loop_, log_),

@@ -21,6 +21,7 @@
 #include "executor/attached.hpp"
 #include "loop/loop.hpp"
 #include "process/find_program.hpp"
+#include "process/pid_namespace.hpp"
 #include "redis/hash_slots.hpp"
 #include "redis/url.hpp"
 #include "source/circular/circular_factory.hpp"
@@ -256,7 +257,8 @@ int run(const W8yOptions& options, char** argv) {
   std::uint64_t seed = 0;
   if (getrandom(&seed, sizeof seed, 0) < 0) throw std::system_error(errno, std::generic_category());
   const auto session = std::make_shared<store::RedisSession>(
-      loop, client, store::RedisSession::Holder{hostname(), getpid(), seed});
+      loop, client,
+      store::RedisSession::Holder{hostname(), getpid(), seed, process::in_own_pid_namespace()});
   OneItem one(loop, options, log, session, seed);
   // Nothing is left to be written, and the kernel takes it all down faster than we could.
   std::_Exit(one.run());

@@ -28,11 +28,10 @@ LockValue read_lock_value(std::string_view value) {
   return OtherLock{value};
 }
 
-std::string running_lock(std::string_view host, int pid, std::string_view run) {
-  const std::string number = std::to_string(pid);
+std::string running_lock(std::string_view host, std::string_view pid, std::string_view run) {
   std::string value;
-  value.reserve(run_prefix.size() + host.size() + number.size() + run.size() + 2);
-  value.append(run_prefix).append(host).append(1, ':').append(number).append(1, ':').append(run);
+  value.reserve(run_prefix.size() + host.size() + pid.size() + run.size() + 2);
+  value.append(run_prefix).append(host).append(1, ':').append(pid).append(1, ':').append(run);
   return value;
 }
 

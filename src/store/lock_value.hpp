@@ -30,7 +30,7 @@ using LockValue = std::variant<RunningLock, RestingLock, QuarantinedLock, OtherL
 LockValue read_lock_value(std::string_view value);
 
 /// "run:<host>:<pid>:<run id>". Without a run id it is what all locks of that holder begin with.
-std::string running_lock(std::string_view host, int pid, std::string_view run);
+std::string running_lock(std::string_view host, std::string_view pid, std::string_view run);
 std::string resting_lock(bool after_failure);
 std::string quarantined_lock(std::string_view by);
 

@@ -1,9 +1,11 @@
 #include "store/redis_session.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "loop/loop.hpp"
+#include "store/lock_value.hpp"
 
 namespace w8y::store {
 
@@ -14,6 +16,13 @@ bool is_cluster(const redis::ClientOptions& options) {
 }
 
 }  // namespace
+
+std::string RedisSession::Holder::lock(std::string_view run) const {
+  constexpr std::uint64_t different = 10'000;
+  std::string who = std::to_string(pid);
+  if (pid_is_shared) who += '.' + std::to_string(seed % different);
+  return running_lock(host, who, run);
+}
 
 RedisSession::RedisSession(loop::Loop& loop, const redis::ClientOptions& options, Holder who)
     : detail::ClientOwner{redis::Client(loop, options)},

@@ -37,6 +37,11 @@ class RedisSession final : private detail::ClientOwner, private redis::Client::L
     std::string host;
     int pid = 0;
     std::uint64_t seed = 0;  ///< of run ids: from the system's randomness
+    /// Other hosts of this name can have the pid, as in containers: part of the seed stands behind
+    /// it.
+    bool pid_is_shared = false;
+    /// The value of a lock, see running_lock().
+    [[nodiscard]] std::string lock(std::string_view run) const;
   };
 
   RedisSession(loop::Loop& loop, const redis::ClientOptions& options, Holder who);

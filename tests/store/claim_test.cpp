@@ -90,6 +90,13 @@ TEST_CASE("a lock of any kind is honoured, the older name of locks too") {
   CHECK(items_of(old.claim(4)).size() == 3);
 }
 
+TEST_CASE("two hosts of the same name and pid, as in containers, have different names in locks") {
+  using Holder = store::RedisSession::Holder;
+  CHECK(Holder{"h", 1, 123456, false}.lock("R") == "run:h:1:R");
+  CHECK(Holder{"h", 1, 123456, true}.lock("R") == "run:h:1.3456:R");
+  CHECK(Holder{"h", 1, 7, true}.lock("R") == "run:h:1.7:R");
+}
+
 TEST_CASE("while hosts use both names of locks, each respects both") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a", "b", "c"});

@@ -5,7 +5,7 @@
 using namespace w8y::store;
 
 TEST_CASE("what is written into a lock is read from it") {
-  const std::string value = running_lock("alpha", 77, "01J");
+  const std::string value = running_lock("alpha", "77", "01J");
   CHECK(value == "run:alpha:77:01J");
   const LockValue running = read_lock_value(value);
   REQUIRE(std::holds_alternative<RunningLock>(running));

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "store/lock_value.hpp"
 #include "store/rights.hpp"
 #include "store/run_record.hpp"
 
@@ -106,7 +105,7 @@ void RedisCircularList::put_away() {
 }
 
 std::string RedisCircularList::lock_value(const RunId& run) const {
-  return running_lock(session_->holder.host, session_->holder.pid, run);
+  return session_->holder.lock(run);
 }
 
 void RedisCircularList::on_up() {

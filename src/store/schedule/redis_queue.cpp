@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "core/schedule_settings.hpp"
-#include "store/lock_value.hpp"
 #include "store/rights.hpp"
 #include "store/run_record.hpp"
 #include "store/scripts.hpp"
@@ -109,7 +108,7 @@ void RedisScheduleQueue::use(RulePtr rule) {
 }
 
 std::string RedisScheduleQueue::holder() const {
-  return running_lock(session_->holder.host, session_->holder.pid, {});
+  return session_->holder.lock({});
 }
 
 std::string RedisScheduleQueue::new_tag() {

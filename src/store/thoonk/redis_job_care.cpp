@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "store/lock_value.hpp"
 #include "store/rights.hpp"
 #include "store/store_error.hpp"
 #include "store/thoonk/job_take_call.hpp"
@@ -38,9 +37,8 @@ void RedisJobCare::recover() {
 }
 
 void RedisJobCare::maintain() {
-  const RedisSession::Holder& holder = session_->holder;
   maintenance_.emplace(FeedKeys(rule_->prefix),
-                       maintenance_terms(*rule_, running_lock(holder.host, holder.pid, {})));
+                       maintenance_terms(*rule_, session_->holder.lock({})));
   step();
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "store/lock_value.hpp"
 #include "store/rights.hpp"
 #include "store/run_record.hpp"
 #include "store/scripts.hpp"
@@ -83,7 +82,7 @@ void RedisJobQueue::use(RulePtr rule) {
 }
 
 std::string RedisJobQueue::holder() const {
-  return running_lock(session_->holder.host, session_->holder.pid, {});
+  return session_->holder.lock({});
 }
 
 // ---- taking

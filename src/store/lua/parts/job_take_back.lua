@@ -5,7 +5,7 @@
 local queued = false
 
 -- "run:<host>:<pid>:<run id>"
-local function host_of(run) return string.match(run, '^run:(.*):%d+:%w*$') end
+local function host_of(run) return string.match(run, '^run:(.*):[%d.]+:%w*$') end
 
 -- Counted as a failure; the one that brings the cancels to `most` stalls it. `run`: the value of its
 -- lease, nil: it had none. `why`: for people.
