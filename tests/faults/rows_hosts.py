@@ -150,7 +150,7 @@ def mixed(setup):
         overlaps = world.overlaps()
         assert not overlaps, overlaps
         assert not world.record.fences_back, "a fence that went back"
-        locks = world.redis.ask("KEYS", "*lock*")
+        locks = world.redis.ask("KEYS", "*lock:*")
         assert not locks, locks
         by_host = collections.Counter(r.host for r in world.runs())
         return {"runs": sum(by_host.values()), "by w8y": by_host["w8y"], "overlaps": 0,
