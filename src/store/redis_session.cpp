@@ -19,9 +19,9 @@ bool is_cluster(const redis::ClientOptions& options) {
 
 std::string RedisSession::Holder::lock(std::string_view run) const {
   constexpr std::uint64_t different = 10'000;
-  std::string who = std::to_string(pid);
-  if (pid_is_shared) who += '.' + std::to_string(seed % different);
-  return running_lock(host, who, run);
+  std::string number = std::to_string(pid);
+  if (pid_is_shared) number += '.' + std::to_string(seed % different);
+  return running_lock(host, number, run);
 }
 
 RedisSession::RedisSession(loop::Loop& loop, const redis::ClientOptions& options, Holder who)

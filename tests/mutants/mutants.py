@@ -30,7 +30,7 @@ MUTANTS = [
     Mutant("place-kept", "The end of a run does not give its place in the fleet back.", LUA + "settle.lua",
            "crowded and may_exist(KEYS[2]) and note(pcall('ZREM', KEYS[2], unpack(ids)), 'ZREM')", "false"),
     Mutant("end-wakes-nobody", "The end of a run wakes nobody.", LUA + "settle.lua",
-           "  if told == 0 then note(pcall('PUBLISH', ARGV[2], news), 'PUBLISH') end\n", ""),
+           "  if notified == 0 then note(pcall('PUBLISH', ARGV[2], news), 'PUBLISH') end\n", ""),
     Mutant("record-twice", "A run whose settlement is repeated has two records.", LUA + "settle.lua",
            "not (kind.again and written and noted(ids[i]))", "true"),
     Mutant("order-ignored", "An operator's quarantine of a running item has no effect at its end.",
@@ -80,7 +80,7 @@ MUTANTS = [
     Mutant("names-unmarked", "A claim does not note its name of locks.", PARTS + "other_locks.lua",
            "  redis.pcall('SET', mark_of(own_locks), '1')\n", ""),
     Mutant("line-stays", "The turn of a host that is gone is never passed on.", PARTS + "call_from_line.lua",
-           "heard ~= 0 or in_cluster or redis.pcall('ZREM', line, who[i]) ~= 1", "true"),
+           "local gone = receivers == 0 and not in_cluster and", "local gone = false and"),
     Mutant("undo-nothing", "A claim whose reply was lost is not undone.", LUA + "undo.lua",
            "    local run = type(found) == 'string' and ours[found]\n", "    local run = false\n"),
     # ---- Lua: jobs and schedules

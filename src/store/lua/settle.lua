@@ -145,11 +145,11 @@ if #free > 0 or places > 0 then
   -- Those who have waited longest come first (claim.lua): as many as there is something for, and
   -- nobody else is told.
   local news = 'free\n' .. kinds['1'].holder
-  local told, problem = 0, nil
+  local notified, problem = 0, nil
   if crowded then
-    told, problem = call_from_line(KEYS[#KEYS], ARGV[2], math.max(#free, places), news)
+    notified, problem = call_from_line(KEYS[#KEYS], ARGV[2], math.max(#free, places), news)
     note(problem, 'PUBLISH')
   end
-  if told == 0 then note(pcall('PUBLISH', ARGV[2], news), 'PUBLISH') end
+  if notified == 0 then note(pcall('PUBLISH', ARGV[2], news), 'PUBLISH') end
 end
 return {ours, refused}

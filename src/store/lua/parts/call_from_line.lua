@@ -1,26 +1,28 @@
--- Tells those who have waited for longest, as many as `count`, that it is their turn. Each has a channel
--- of its own: to tell all who wait of each end takes Redis 2 µs for each of them, and with a thousand
--- hosts that is more than a Redis can do.
--- One that does not hear of it is gone: it leaves the line, and the next one is told. In a cluster, whose
--- prefixes have a hash tag, PUBLISH counts the subscribers of one server only, and nobody leaves.
--- `now_ms`: nil, if it is not known yet. Returns how many were told, and an error of PUBLISH.
+-- Gives the turn to the first `count` hosts of the wait queue. Each host has a channel of its own for that:
+-- a message to all of them takes Redis 2 µs for each, and for a thousand hosts that is more than a Redis
+-- can do.
+-- A host without a subscriber has died. It leaves the queue, and the next host gets the turn. In a cluster,
+-- whose prefixes have a hash tag, PUBLISH counts the subscribers of one server only, so no host leaves.
+-- `now_ms`: nil, if it is not known yet. Returns the number of hosts that were notified, and an error of
+-- PUBLISH.
 local turn_ms = 250
-local function call_from_line(line, wake, count, news, now_ms)
-  local in_cluster = string.find(line, '{', 1, true)
-  local told, problem = 0, nil
-  while told < count do
-    local who = redis.pcall('ZRANGEBYSCORE', line, 0, '+inf', 'LIMIT', 0, count - told)
-    if who.err or #who == 0 then break end
+local function call_from_line(queue, wake, count, news, now_ms)
+  local in_cluster = string.find(queue, '{', 1, true)
+  local notified, problem = 0, nil
+  while notified < count do
+    local hosts = redis.pcall('ZRANGEBYSCORE', queue, 0, '+inf', 'LIMIT', 0, count - notified)
+    if hosts.err or #hosts == 0 then break end
     if not now_ms then
       local time = redis.call('TIME')
       now_ms = time[1] * 1000 + math.floor(time[2] / 1000)
     end
-    for i = 1, #who do
-      redis.pcall('ZADD', line, -(now_ms + turn_ms), who[i])
-      local heard = redis.pcall('PUBLISH', wake .. ':' .. who[i], news)
-      if type(heard) == 'table' then problem = heard end
-      if heard ~= 0 or in_cluster or redis.pcall('ZREM', line, who[i]) ~= 1 then told = told + 1 end
+    for i = 1, #hosts do
+      redis.pcall('ZADD', queue, -(now_ms + turn_ms), hosts[i])
+      local receivers = redis.pcall('PUBLISH', wake .. ':' .. hosts[i], news)
+      if type(receivers) == 'table' then problem = receivers end
+      local gone = receivers == 0 and not in_cluster and redis.pcall('ZREM', queue, hosts[i]) == 1
+      if not gone then notified = notified + 1 end
     end
   end
-  return told, problem
+  return notified, problem
 end
