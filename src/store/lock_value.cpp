@@ -15,7 +15,8 @@ LockValue read_holder(std::string_view value, std::string_view holder) {
   if (run == std::string_view::npos || run == 0) return OtherLock{value};
   const auto pid = holder.rfind(':', run - 1);
   if (pid == std::string_view::npos) return OtherLock{value};
-  return RunningLock{holder.substr(0, pid), holder.substr(pid + 1, run - pid - 1),
+  const std::string_view number = holder.substr(pid + 1, run - pid - 1);
+  return RunningLock{holder.substr(0, pid), number.substr(0, number.find('.')),
                      holder.substr(run + 1)};
 }
 

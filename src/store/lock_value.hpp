@@ -13,7 +13,7 @@ namespace w8y::store {
 // Each is a view of the value that was read.
 struct RunningLock {
   std::string_view host;
-  std::string_view pid;  ///< as it was written
+  std::string_view pid;  ///< as it was written, without what a container puts behind it
   std::string_view run;
 };
 struct RestingLock {

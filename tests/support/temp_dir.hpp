@@ -16,7 +16,11 @@ namespace w8y::test {
 /// All that is in a file; empty if there is none.
 inline std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  try {
+    return {std::istreambuf_iterator<char>(file), {}};
+  } catch (const std::ios_base::failure&) {
+    return {};  // of a process that has ended meanwhile
+  }
 }
 
 /// In $TMPDIR or /tmp, with a name short enough for the sockets in it. Other users may enter it: a

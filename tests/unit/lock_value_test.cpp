@@ -24,6 +24,7 @@ TEST_CASE("what is written into a lock is read from it") {
 }
 
 TEST_CASE("what others write is read as far as it goes") {
+  CHECK(std::get<RunningLock>(read_lock_value("run:a:1.3456:x")).pid == "1");
   CHECK(std::get<RunningLock>(read_lock_value("run:a:b:1:x")).host == "a:b");
   for (const char* value :
        {"", "1", "run:", "run:a", "run:a:", "ruN:a:1:x", "rest", "quarantine"}) {
