@@ -78,7 +78,7 @@ MUTANTS = [
     Mutant("fence-back", "After a failover the fence goes back.", PARTS + "claimed.lua",
            "math.max((last or 0) + 1, now_us, seen + 1)", "math.max((last or 0) + 1, now_us)"),
     Mutant("names-unmarked", "A claim does not note its name of locks.", PARTS + "other_locks.lua",
-           "  redis.pcall('SET', mark_of(own_locks), '1')\n", ""),
+           "  redis.call('SET', mark_of(own_locks), '1')\n", ""),
     Mutant("line-stays", "The turn of a host that is gone is never passed on.", PARTS + "call_from_line.lua",
            "local gone = receivers == 0 and not in_cluster and", "local gone = false and"),
     Mutant("undo-nothing", "A claim whose reply was lost is not undone.", LUA + "undo.lua",

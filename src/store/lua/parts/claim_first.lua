@@ -17,14 +17,15 @@ local function claim_first()
     if refusal then return refusal end
     proved = true
   end
+  -- A fence that is raised for nothing does no harm.
+  local time = redis.call('TIME')
+  local fence, is_first = next_fence(KEYS[2], 1, time[1] * 1000000 + time[2], ARGV[16])
+  -- From then on, one of both names has a key for good.
+  if is_first or ARGV[7] == '1' then use_own_name(ARGV[3]) end
   if not redis.call('SET', ARGV[1] .. item, ARGV[2] .. ARGV[first_run], 'PX', ARGV[3], 'NX') then
     return
   end
   if length > 1 then redis.call('LMOVE', KEYS[1], KEYS[1], 'LEFT', 'RIGHT') end
-  local time = redis.call('TIME')
   note_visits(KEYS[8], {item}, time[1] * 1000 + math.floor(time[2] / 1000))
-  local fence, is_first = next_fence(KEYS[2], 1, time[1] * 1000000 + time[2], ARGV[16])
-  -- Afterwards, one of both names has a key for good.
-  if is_first or ARGV[7] == '1' then use_own_name(ARGV[3]) end
   return {'ok', length - 1, -1, '', #item, #item, 0, item, fence, 0}
 end

@@ -8,9 +8,10 @@
 local function mark_of(locks) return string.sub(locks, 1, -2) end
 local function in_use(locks) return redis.pcall('EXISTS', mark_of(locks)) == 1 end
 
--- To be called by a claim. `life_ms`: of a lock.
+-- To be called by a claim, before it locks anything. `life_ms`: of a lock. Where Redis refuses the key, it
+-- refuses the claim: other hosts would not see the locks.
 local function use_own_name(life_ms)
-  redis.pcall('SET', mark_of(own_locks), '1')
+  redis.call('SET', mark_of(own_locks), '1')
   if redis.pcall('PTTL', mark_of(other_locks)) == -1 then
     redis.pcall('PEXPIRE', mark_of(other_locks), math.max(60000, 2 * life_ms))
   end
