@@ -20,8 +20,13 @@ void Topics::remove(const std::shared_ptr<TopicEntry>& entry) {
   if (connected_) {
     mark(entry->name, found->second);
   } else if (!found->second.wanted()) {
-    topics_.erase(found);
+    erase(found);
   }
+}
+
+void Topics::erase(ByName::iterator topic) {
+  refused_.erase(topic->first);
+  topics_.erase(topic);
 }
 
 /// A new connection looks at every topic, so there is nothing to note before it.
@@ -61,7 +66,7 @@ std::vector<Topics::Command> Topics::commands() {
     topic.dirty = false;
     const bool want = topic.wanted();
     if (want == topic.asked) {
-      if (!want && topic.unconfirmed == 0) topics_.erase(found);
+      if (!want && topic.unconfirmed == 0) erase(found);
       continue;
     }
     topic.asked = want;
@@ -81,7 +86,7 @@ TopicEntries Topics::confirmed(bool subscribe, std::string_view name) {
   if (subscribe && topic.unconfirmed > 0) --topic.unconfirmed;
   if (topic.unconfirmed > 0) return {};
   if (!topic.asked) {
-    if (!topic.wanted()) topics_.erase(found);
+    if (!topic.wanted()) erase(found);
     return {};
   }
   if (std::exchange(topic.confirmed, true)) return {};
@@ -94,13 +99,16 @@ void Topics::refused(std::string_view name) {
   const auto found = topics_.find(name);
   if (found == topics_.end()) return;
   if (found->second.unconfirmed > 0) --found->second.unconfirmed;
-  refused_.emplace_back(name);
+  refused_.emplace(name);
 }
 
 bool Topics::retry_refused() {
   if (refused_.empty()) return false;
-  ask_again(refused_.front());
-  refused_.pop_front();
+  auto next = refused_.upper_bound(last_retried_);
+  if (next == refused_.end()) next = refused_.begin();
+  last_retried_ = *next;
+  refused_.erase(next);
+  ask_again(last_retried_);
   return true;
 }
 

@@ -5,9 +5,9 @@
 // when no SUBSCRIBE of it is on its way any more.
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -77,11 +77,13 @@ class Topics {
 
   void mark(std::string_view name, Topic& topic);
   void ask_again(const std::string& name);
+  void erase(ByName::iterator topic);
 
   bool connected_ = false;
   ByName topics_;
-  std::vector<std::string> dirty_;   ///< names that may need a command
-  std::deque<std::string> refused_;  ///< names, the next to be requested again first
+  std::vector<std::string> dirty_;  ///< names that may need a command
+  std::set<std::string> refused_;   ///< names of topics
+  std::string last_retried_;        ///< of them
 };
 
 }  // namespace w8y::redis

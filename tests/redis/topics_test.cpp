@@ -116,7 +116,8 @@ TEST_CASE("on a new connection all that is wanted is asked for anew, and confirm
   CHECK(topics.confirmed(true, "kept") == TopicEntries{kept});
 }
 
-TEST_CASE("what the server forbids is requested again one by one, and all when one is allowed") {
+TEST_CASE(
+    "a refused topic is requested again by itself, and all refused ones when one is allowed") {
   Topics topics;
   topics.connected();
   const auto entry = wish("a");
@@ -137,6 +138,19 @@ TEST_CASE("what the server forbids is requested again one by one, and all when o
   CHECK(topics.confirmed(true, "b") == TopicEntries{other});
   CHECK(sent(topics) == Sent{"+a"});
   CHECK(topics.confirmed(true, "a") == TopicEntries{entry});
+  CHECK_FALSE(topics.retry_refused());
+  // A topic that comes and goes is refused each time, and requested again once.
+  for (int i = 0; i < 3; ++i) {
+    const auto brief = wish("c");
+    topics.add(brief);
+    CHECK(sent(topics) == Sent{"+c"});
+    topics.refused("c");
+    if (i == 2) break;
+    topics.remove(brief);
+    CHECK(sent(topics) == Sent{"-c"});
+    topics.confirmed(false, "c");
+  }
+  CHECK(topics.retry_refused());
   CHECK_FALSE(topics.retry_refused());
   topics.disconnected();
   topics.connected();
