@@ -271,7 +271,7 @@ void Loader::look_at_prefix(const ConfigValue& value, const Rule& rule) const {
       " and so on)");
 }
 
-/// The lists `work` and `work:lock` would share keys: `work:lock:list` is a lock and a list.
+/// Refuses lists that share keys. `work:lock:list` is a lock of `work` and the list of `work:lock`.
 void Loader::look_for_shared_keys(const ConfigValue& value, const Rule& rule) const {
   const auto refuse = [&value](const std::string& owner, const std::string& other) {
     value.wrong_key("shares keys with another list: keys of " + quote_start(other) +
@@ -287,11 +287,13 @@ void Loader::look_for_shared_keys(const ConfigValue& value, const Rule& rule) co
         refuse(owner->first, prefix);
     }
     if (rule.kind() != SourceKind::circular) continue;
-    const auto other = config_.lists.lower_bound(prefix + locks);
-    if (other == config_.lists.end() || !other->first.starts_with(prefix + locks)) continue;
-    const std::string_view rest =
-        std::string_view(other->first).substr(prefix.size() + locks.size());
-    if (rest.empty() || rest.front() == ':') refuse(prefix, other->first);
+    for (const std::string& begin : {prefix + locks, prefix + locks + ':'}) {
+      const auto other = config_.lists.lower_bound(begin);
+      if (other == config_.lists.end()) continue;
+      const bool same =
+          begin.ends_with(':') ? other->first.starts_with(begin) : other->first == begin;
+      if (same) return refuse(prefix, other->first);
+    }
   }
 }
 

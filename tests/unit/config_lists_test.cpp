@@ -130,6 +130,9 @@ TEST_CASE("two lists whose keys would be the same are refused") {
         Lines{"c:1:8: lists.\"a:lock\": " + why});
   CHECK(mistakes_in("[lists.\"a:proc:b\"]\ncommand = [\"x\"]\n[lists.a]\ncommand = [\"x\"]\n")
             .size() == 1);
+  CHECK(mistakes_in("[lists.\"a:lock-x\"]\ncommand = [\"x\"]\n[lists.\"a:lock:b\"]\ncommand = "
+                    "[\"x\"]\n[lists.a]\ncommand = [\"x\"]\n")
+            .size() == 1);
   CHECK(mistakes_in("[lists.\"a:locks\"]\ncommand = [\"x\"]\n[lists.a]\ncommand = [\"x\"]\n")
             .empty());
 }
