@@ -130,10 +130,14 @@ void Leases::run_due() {
   arm();
 }
 
-/// The first to end first; those of long items are called for behind all others.
+/// Renewal order: leases that can still be saved before lost ones, then the earliest end first.
+bool Leases::is_more_urgent(const Held* a, const Held* b) {
+  return std::pair(a->lost, a->ends) < std::pair(b->lost, b->ends);
+}
+
+/// Sends the most urgent renewals first, and those of long items after all others.
 void Leases::send(Batch&& leases) {
-  std::sort(leases.begin(), leases.end(),
-            [](const Held* a, const Held* b) { return a->ends < b->ends; });
+  std::sort(leases.begin(), leases.end(), is_more_urgent);
   const auto large = std::stable_partition(leases.begin(), leases.end(), [](const Held* lease) {
     return lease->terms.key.size() <= short_name;
   });
@@ -151,8 +155,8 @@ void Leases::send(Batch&& leases) {
   send_all({large, last});
 }
 
-/// One call holds locks of one prefix and one life, and no more than a batch. Calls are sent in the
-/// order in which the first lease of each ends.
+/// One call holds locks of one prefix and one life, and no more than a batch. The call with the
+/// most urgent lease is sent first.
 void Leases::send_all(const Batch& leases) {
   using Kind = std::tuple<const LeaseStore*, std::string_view, bool, Duration>;
   struct Open {
@@ -175,7 +179,7 @@ void Leases::send_all(const Batch& leases) {
   }
   for (auto& [kind, open] : kinds) calls.push_back(std::move(open));
   std::stable_sort(calls.begin(), calls.end(), [](const Open& a, const Open& b) {
-    return a.batch.front()->ends < b.batch.front()->ends;
+    return is_more_urgent(a.batch.front(), b.batch.front());
   });
   for (const Open& call : calls) send_batch(call.batch, call.bytes);
 }

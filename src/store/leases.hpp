@@ -43,8 +43,8 @@ struct LeaseTerms {
   bool retake = false;                       ///< if it is found gone and free
   Duration expiry{0};
   Instant claimed{};  ///< before the claim was sent
-  /// So long after the claim, the first renewal is sent: it says that the reply to the claim has
-  /// arrived. 0: a third of `expiry` after it.
+  /// Time from the claim to the first renewal, which confirms that the reply has arrived. 0: a
+  /// third of `expiry`.
   Duration confirm{0};
   /// Of another kind of work: how it is renewed, and of what item it is.
   std::shared_ptr<LeaseStore> store = nullptr;
@@ -101,6 +101,7 @@ class Leases {
   /// What a call that is not answered yet knows of them.
   using Asked = std::vector<std::shared_ptr<Held>>;
   using Batch = std::vector<Held*>;
+  static bool is_more_urgent(const Held* a, const Held* b);
   void send(Batch&& leases);
   void send_all(const Batch& leases);
   void send_batch(const Batch& batch, std::size_t bytes);
