@@ -76,7 +76,7 @@ MUTANTS = [
     Mutant("fence-stays", "A claim does not raise the fence.", PARTS + "claimed.lua",
            "  redis.pcall('SET', key, string.format('%.0f', fence + count - 1))\n", ""),
     Mutant("fence-back", "After a failover the fence goes back.", PARTS + "claimed.lua",
-           "math.max((last or 0) + 1, now_us, seen + 1)", "math.max((last or 0) + 1, now_us)"),
+           ", now_us, seen + 1)", ", now_us)"),
     Mutant("names-unmarked", "A claim does not note its name of locks.", PARTS + "other_locks.lua",
            "  redis.call('SET', mark_of(own_locks), '1')\n", ""),
     Mutant("line-stays", "The turn of a host that is gone is never passed on.", PARTS + "call_from_line.lua",

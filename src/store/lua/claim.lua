@@ -208,7 +208,7 @@ end
 -- No lock is read: another's may be of any length. NX decides, also for an item that is twice in
 -- the list and a lock that is no string. False: it was locked.
 local function try(item, name, i)
-  if two_names and redis.call('EXISTS', other_locks .. item) == 1 then
+  if two_names and redis.call('PTTL', other_locks .. item) ~= -2 then
     return false
   elseif indexed and redis.call('HEXISTS', KEYS[6], item) == 1 then
     if redis.call('EXISTS', name) == 1 then return false end
@@ -228,7 +228,7 @@ local function try(item, name, i)
   return true
 end
 local function is_locked(name, item)
-  if two_names and item and redis.call('EXISTS', name) == 0 then name = other_locks .. item end
+  if two_names and item and redis.call('PTTL', name) == -2 then name = other_locks .. item end
   if #locked < 16 then locked[#locked + 1] = name end
   running = running or redis.pcall('GETRANGE', name, '0', '3') == 'run:'
 end

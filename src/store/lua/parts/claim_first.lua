@@ -1,6 +1,7 @@
 -- One item is wanted, as by most claims, the one at the left end is free, and nothing is noted of the
--- list that would take a look: no failure, pause, quarantine, line or second name of locks. Then this is the whole claim, for
--- half of what the long way costs Redis. nil: nothing was claimed, it takes the long way.
+-- list that would take a look: no failure, pause, quarantine, wait queue or second name of locks. Then
+-- this is the whole claim, for half of what the long way costs Redis. nil: nothing was claimed, it takes
+-- the long way.
 -- Before this stand parts/claimed.lua, parts/claim_rights.lua, parts/other_locks.lua and
 --   first_run  the first run id in ARGV
 local proved = ARGV[7] ~= '1' -- that this user may do all
@@ -17,15 +18,14 @@ local function claim_first()
     if refusal then return refusal end
     proved = true
   end
-  -- A fence that is raised for nothing does no harm.
-  local time = redis.call('TIME')
-  local fence, is_first = next_fence(KEYS[2], 1, time[1] * 1000000 + time[2], ARGV[16])
-  -- From then on, one of both names has a key for good.
-  if is_first or ARGV[7] == '1' then use_own_name(ARGV[3]) end
+  -- From the first claim of a list on, one of both names has a key for good.
+  if ARGV[7] == '1' or redis.call('EXISTS', KEYS[2]) == 0 then use_own_name(ARGV[3]) end
   if not redis.call('SET', ARGV[1] .. item, ARGV[2] .. ARGV[first_run], 'PX', ARGV[3], 'NX') then
     return
   end
   if length > 1 then redis.call('LMOVE', KEYS[1], KEYS[1], 'LEFT', 'RIGHT') end
+  local time = redis.call('TIME')
   note_visits(KEYS[8], {item}, time[1] * 1000 + math.floor(time[2] / 1000))
+  local fence = next_fence(KEYS[2], 1, time[1] * 1000000 + time[2], ARGV[16])
   return {'ok', length - 1, -1, '', #item, #item, 0, item, fence, 0}
 end

@@ -3,12 +3,11 @@
 
 -- Fencing tokens, the first of as many: each is the larger of the last one plus 1 and Redis's time
 -- in µs, so they grow even if the key is lost; and larger than `seen`, the largest that the caller
--- has seen: after a failover, key and clock may be behind. Second: whether there was none before.
+-- has seen: after a failover, key and clock may be behind.
 local function next_fence(key, count, now_us, seen)
-  local last = tonumber(redis.pcall('GET', key))
-  local fence = math.max((last or 0) + 1, now_us, seen + 1)
+  local fence = math.max((tonumber(redis.pcall('GET', key)) or 0) + 1, now_us, seen + 1)
   redis.pcall('SET', key, string.format('%.0f', fence + count - 1))
-  return fence, not last
+  return fence
 end
 
 -- Of each of these its failures in a row; and why they can't be known.

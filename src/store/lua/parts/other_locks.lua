@@ -1,15 +1,16 @@
--- Hosts of a list may have two names for its locks, `lock` and `proc`, while a changed lock_key is rolled
--- out. The keys `P:lock` and `P:proc` say which names are in use. A host that finds the other name in
--- use respects locks of both names. The name that was used last has a key for good. The key of the
--- other expires, unless hosts that use this name claim or renew.
+-- Names of locks that are in use. While a changed lock_key is rolled out, hosts of one list use both
+-- names, `lock` and `proc`. The keys `P:lock` and `P:proc` are there while the name is in use. If the other
+-- name is in use, a host respects locks of both names. The key of the name that a claim used last has no
+-- expiry. The other key expires, unless a host with that name claims or renews.
 -- Before this stand
 --   own_locks, other_locks  what stands before an item in the name of its lock, with either name
 
 local function mark_of(locks) return string.sub(locks, 1, -2) end
-local function in_use(locks) return redis.pcall('EXISTS', mark_of(locks)) == 1 end
+-- A refusal counts as in use: then both names are respected.
+local function in_use(locks) return redis.pcall('GET', mark_of(locks)) ~= false end
 
--- To be called by a claim, before it locks anything. `life_ms`: of a lock. Where Redis refuses the key, it
--- refuses the claim: other hosts would not see the locks.
+-- Notes that a claim uses its name, before it locks anything. `life_ms`: of a lock. An error of Redis ends
+-- the claim: other hosts would not respect its locks.
 local function use_own_name(life_ms)
   redis.call('SET', mark_of(own_locks), '1')
   if redis.pcall('PTTL', mark_of(other_locks)) == -1 then
