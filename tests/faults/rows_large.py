@@ -217,18 +217,18 @@ def large_records(setup):
             world.host(name, config)
         wait_for(lambda: world.record.read().count > 4 * len(lists), 60, "runs")
 
-        def ends_in(seconds):
-            before, began = world.record.read().count, time.monotonic()
-            time.sleep(seconds)
-            return (world.record.read().count - before) / (time.monotonic() - began)
+        def rate_of(runs):
+            began = time.monotonic()
+            world.wait_runs(runs)
+            return runs / (time.monotonic() - began)
 
-        rate = ends_in(10)
+        rate = rate_of(8 * len(lists))
         world.redis.signal(signal.SIGSTOP)
         time.sleep(STALL_S)
         world.redis.signal(signal.SIGCONT)
         back, later = time.monotonic(), 0
         while later < 0.9 * rate and time.monotonic() - back < 60:
-            later = ends_in(2)
+            later = rate_of(2 * len(lists))
         took = time.monotonic() - back
         kept = [sum(len(entry) for entry in world.redis.ask("LRANGE", f"{name}:runs", 0, -1))
                 for name in lists]
