@@ -63,7 +63,7 @@ void RedisWatch::look_at(const redis::ServerInfo& info) {
   changed_(RedisState::usable);
 }
 
-/// Risks of doubled items are logged for each server, the rest when it is news.
+/// Logs the weaknesses of a server: risks of doubled items always, the others if they are new.
 void RedisWatch::tell_of(const redis::ServerInfo& info) {
   const bool first = !told_of_;
   told_of_ = info.run_id;

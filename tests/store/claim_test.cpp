@@ -97,7 +97,7 @@ TEST_CASE("two hosts of the same name and pid, as in containers, have different 
   CHECK(Holder{"h", 1, 7, true}.lock("R") == "run:h:1.7:R");
 }
 
-TEST_CASE("while hosts use both names of locks, each respects both") {
+TEST_CASE("a host respects locks of both names while hosts use both") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a", "b", "c"});
   loop::Loop loop;

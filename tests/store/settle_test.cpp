@@ -93,7 +93,7 @@ TEST_CASE("history and news: fields, bound, and none where none are wanted") {
   CHECK(server.ask({"EXISTS", "work:runs", "work:failures"}) == "0");
 }
 
-TEST_CASE("history: the oldest records are deleted when all exceed history_bytes") {
+TEST_CASE("the history deletes its oldest records when it exceeds history_bytes") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a"});
   loop::Loop loop;
@@ -182,7 +182,7 @@ TEST_CASE("the record of a run whose lock is gone waits for a server that takes 
   CHECK(host.told.unwritten.empty());
 }
 
-TEST_CASE("an item that was taken off the list while it ran is not quarantined for ever") {
+TEST_CASE("the sweep ends the quarantine of an item that was removed during its run") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a"});
   server.ask({"HSET", "work:failures", "a", "2"});

@@ -100,7 +100,7 @@ TEST_CASE("a list that was taken out and put in again counts what still runs") {
   CHECK(house.list("a").poller()->runs().size() == 1);
 }
 
-TEST_CASE("another name of locks: the list is served at once, beside runs under the old one") {
+TEST_CASE("a list with another lock_key is served at once, beside runs under the old one") {
   House house;
   house.redis.lists["a"] = {"1", "2"};
   house.apply({rule_for("a")});

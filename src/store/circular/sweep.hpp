@@ -13,10 +13,9 @@ namespace w8y::store {
 
 class ScriptLocks;
 
-/// One call every ten seconds, for up to most_lists lists in turn, however many there are; one a
-/// second while there is something to forget. It forgets failures and quarantines of items that are
-/// no longer in their list. Any number of hosts may do the same. So few calls don't count in the
-/// idle budget.
+/// Deletes failures and quarantines of items that are no longer in their list. It sends one call
+/// every 10 s, or every 1 s while there is something to delete, for at most most_lists lists in
+/// turn. Several hosts may do the same. The idle budget does not count these calls.
 class Sweep {
  public:
   static constexpr Duration pause = std::chrono::seconds(10);

@@ -1,4 +1,4 @@
--- Notes the ends of runs of one list of Gearman: history and news.
+-- Writes run records of one list of Gearman, and publishes their events.
 --
 -- KEYS  1 runs
 -- ARGV  1 events channel

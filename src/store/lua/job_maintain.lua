@@ -5,7 +5,8 @@
 --       10 nowhere: id → the look at which it was nowhere  11 maintained: who looks
 -- ARGV  1 what stands before an id in the name of its lease ("feed.lease:F:")  2 wake channel
 --       3 cancels after which a job is stalled; 0: never
---       4 run records kept, and their bytes, "1000 16777216"; "0": none  5 how much of an id the history has
+--       4 run records kept, and their bytes, "1000 16777216"; "0": none
+--       5 how much of an id the history has
 --       6 who looks  7 for how long nobody else does, ms
 --       8 the step, and then
 --       "begin"   9 "1": also if somebody else does

@@ -6,7 +6,8 @@
 -- KEYS  1 ids  2 claimed  3 cancelled  4 stalled  5 published  6 taken  7 slots  8 runs
 -- ARGV  1 what stands before an id in the name of its lease ("feed.lease:F:")  2 wake channel
 --       3 cancels after which a job is stalled; 0: never
---       4 run records kept, and their bytes, "1000 16777216"; "0": none  5 how much of an id the history has
+--       4 run records kept, and their bytes, "1000 16777216"; "0": none
+--       5 how much of an id the history has
 --       6 cursor, 0 at first  7 how many are looked at, roughly
 --       8… runs ("run:<host>:<pid>:<run id>") whose claim was never answered: they are undone, and
 --          nothing is counted

@@ -49,7 +49,7 @@ local runs, free, kept, ids = {}, {}, {}, {}
 local ours = 0
 local before_item = #ARGV[3] + 1
 local function item_of(lock) return string.sub(lock, before_item) end
--- What becomes of a lock that is not just freed.
+-- Decides the new state of a lock that is not just freed.
 local function judge(kind, id, lock, is_ours)
   local item = item_of(lock)
   local run = {lock = lock, item = item, becomes = kind.becomes, life = kind.life,
@@ -68,8 +68,8 @@ local function judge(kind, id, lock, is_ours)
       not (kind.again or ordered or redis.call('EXISTS', lock) == 1)
     if run.becomes ~= 'rest:cooldown' or not free_for_us then run.becomes = '' end
   end
-  -- Of an item that was taken off the list meanwhile, sweep.lua forgets it: to look for an item takes
-  -- time with the length of its list.
+  -- If the item was removed from its list during the run, sweep.lua deletes the quarantine. To search the
+  -- list here would take longer the longer it is.
   run.parks = is_ours and run.becomes ~= '' and run.life == '0' and not ordered
   return run
 end

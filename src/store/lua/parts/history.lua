@@ -4,8 +4,8 @@
 --             of the message on the events channel, and more. Before these stands when it came in, by
 --             Redis's clock; of records that came in together, in the newest and in each 32nd behind
 --             it. Lua looks at each byte of a text that is made anew, so most are made by nobody.
--- Beside it, `ended` is a sorted set of the run ids in the history, and of the one before them. The score
--- is the number of bytes of all records that were ever written, up to and with this one.
+-- The sorted set `ended` has the run ids of these records, and of the record before them. A score is the
+-- number of bytes of all records that were ever written, up to and with that one.
 
 local list_name = string.sub(runs_key, 1, -6) -- without ':runs'
 local ended_key = string.sub(runs_key, 1, -5) .. 'ended'
@@ -15,7 +15,7 @@ local function note(answer, what)
   return answer
 end
 
--- Whether the history has a run.
+-- Returns whether the history has the record of a run.
 local function noted(id)
   return type(note(redis.pcall('ZSCORE', ended_key, id), 'ZSCORE')) == 'string'
 end
@@ -27,16 +27,16 @@ local function enter(id, event, more)
   entered[#entries] = id
 end
 
--- How many of the records that are there already stay: `most` at most, and none that begins before
--- `limit`, in bytes of all that was ever written. A record begins where the one before it ends.
+-- Returns how many of the existing records are kept: at most `most`, and none that begins before `limit`.
+-- A record begins at the score of the record before it.
 local function kept_before(most, limit)
   if limit <= 0 then return most end
   local ends = note(redis.pcall('ZCOUNT', ended_key, string.format('%.0f', limit), '+inf'), 'ZCOUNT')
   return type(ends) == 'number' and math.min(most, math.max(ends - 1, 0)) or most
 end
 
--- What was entered. `limits`: how many records are kept, and how many bytes of them; the newest record
--- is kept in any case. Trimmed before: it must not grow where that is refused.
+-- Writes the entered records. `limits`: records kept, and their bytes; the newest record is always kept.
+-- The history is trimmed first, so that it does not grow if Redis refuses to trim it.
 local function write_history(limits)
   if #entries == 0 then return end
   local most, most_bytes = string.match(limits, '^(%d+) (%d+)$')
