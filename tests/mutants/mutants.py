@@ -161,6 +161,6 @@ MUTANTS = [
 
 
 def misfits(root: pathlib.Path):
-    """Those whose text the sources do not have exactly once."""
+    """Returns a message for each mutant whose old text does not occur exactly once in its file."""
     return [f"{mutant.name}: {mutant.file} has its text {count} times" for mutant in MUTANTS
             if (count := (root / mutant.file).read_text().count(mutant.old)) != 1]

@@ -1,9 +1,9 @@
--- Names of locks that are in use. While a changed lock_key is rolled out, hosts of one list use both
+-- Records which lock names are in use. While a changed lock_key is rolled out, hosts of one list use both
 -- names, `lock` and `proc`. The keys `P:lock` and `P:proc` are there while the name is in use. If the other
 -- name is in use, a host respects locks of both names. The key of the name that a claim used last has no
 -- expiry. The other key expires, unless a host with that name claims or renews.
--- Before this stand
---   own_locks, other_locks  what stands before an item in the name of its lock, with either name
+-- Defined by the including script:
+--   own_locks, other_locks  prefix of lock keys ("work:lock:") with this host's name, and with the other
 
 local function mark_of(locks) return string.sub(locks, 1, -2) end
 -- A refusal counts as in use: then both names are respected.
