@@ -20,6 +20,7 @@ extern const redis::Script feed_leases;
 extern const redis::Script feed_publish;
 extern const redis::Script feed_put;
 extern const redis::Script feed_retract;
+extern const redis::Script find;
 extern const redis::Script gearman_record;
 extern const redis::Script index;
 extern const redis::Script items;

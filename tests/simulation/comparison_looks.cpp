@@ -66,10 +66,11 @@ void Comparison::look_step() {
       return lua_in_units(store::scripts::states, key, arg);
     }
     case 3:
-      return lua_in_units(store::scripts::items, {"w:list", "w:failures", "w:quarantined"},
-                          {some(), some(), of_looks_.chance(80) ? "1000" : "12",
-                           of_looks_.one_of<std::string>({"4", "5", "100"}), "20",
-                           of_looks_.chance(80) ? "w:lock:" : ""});
+      return lua_in_units(
+          store::scripts::items, {"w:list", "w:failures", "w:quarantined"},
+          {of_looks_.chance(30) ? "-3" : some(), some(), of_looks_.chance(80) ? "1000" : "12",
+           of_looks_.one_of<std::string>({"4", "5", "100"}), "20",
+           of_looks_.chance(80) ? "w:lock:" : ""});
     case 4:
       return lua_in_units(store::scripts::index, {"w:quarantined"},
                           {"0", "100", of_looks_.chance(80) ? "4096" : "5", "12"});
@@ -77,10 +78,10 @@ void Comparison::look_step() {
       if (of_looks_.chance(60)) return;
       const auto which = of_looks_.one_of<std::string>(
           {" resting quarantined ", " free ", " running ", std::to_string(runs_)});
-      return lua_in_units(
-          store::scripts::long_items, {"w:list", "w:failures", "w:quarantined"},
-          {"w:lock:", "w:proc:", of_looks_.one_of<std::string>({"remove", "release", "quarantine"}),
-           which, "5", some(), some(), "1000", "w:wake", R"({"by":"an operator"})"});
+      return lua_in_units(store::scripts::long_items, {"w:list", "w:failures", "w:quarantined"},
+                          {some(), some(), "1000", "3", "w:lock:", "w:proc:",
+                           of_looks_.one_of<std::string>({"remove", "release", "quarantine"}),
+                           which, "5", "w:wake", R"({"by":"an operator"})"});
     }
   }
 }

@@ -157,14 +157,15 @@ void Comparison::sweep_all() {
 
 void Comparison::order() {
   const std::string one = item(), two = item();
+  const auto listed = random_.one_of<std::string>({"", "", "01", "11"});
   if (random_.chance(50)) {
     lua(store::scripts::quarantine, {"w:list", "w:quarantined", lock(one), lock(two)},
-        {R"({"by":"somebody","run":"Y2"})", one, two}, no_time);
+        {listed, R"({"by":"somebody","run":"Y2"})", one, two}, no_time);
   } else {
     lua(store::scripts::release,
         {"w:list", "w:failures", "w:quarantined", lock(one), "w:proc:" + one, lock(two),
          "w:proc:" + two},
-        {"w:wake", one, two}, no_time);
+        {listed, "w:wake", one, two}, no_time);
   }
 }
 
@@ -177,13 +178,24 @@ void Comparison::add_or_remove() {
     key.push_back("w:proc:" + items.back());
   }
   if (random_.chance(60)) {
-    items.insert(items.begin(), {random_.chance(20) ? "1" : "0", "w:wake"});
+    items.insert(items.begin(), {random_.chance(80) ? "" : std::string(items.size(), '0'),
+                                 random_.chance(20) ? "1" : "0", "w:wake"});
     return lua(store::scripts::add, key, items, no_time);
   }
-  // An item twice is looked for twice: the second time, it is gone.
-  items.insert(items.begin(),
-               random_.one_of<std::string>({"", "", "free", "running", "resting", "quarantined"}));
-  lua(store::scripts::remove, key, items, no_time);
+  const Words part{random_.one_of<std::string>({"-100", "-2", "1"}), "100",
+                   random_.chance(80) ? "1000" : "12", "3"};
+  const std::string removed(items.size(), random_.chance(80) ? '0' : '1');
+  Words arg = part;
+  if (random_.chance(30)) {
+    arg.insert(arg.end(), items.begin(), items.end());
+    return lua(store::scripts::find, {"w:list"}, arg, no_time);
+  }
+  const auto state =
+      random_.one_of<std::string>({"", "", "free", "running", "resting", "quarantined"});
+  arg.insert(arg.end(), {state, "w:lock:", "w:proc:", removed});
+  arg.insert(arg.end(), items.begin(), items.end());
+  key.resize(3);
+  lua(store::scripts::remove, key, arg, no_time);
 }
 
 void Comparison::user() {

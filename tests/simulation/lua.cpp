@@ -259,7 +259,7 @@ class Lua {
   std::map<std::string_view, int> compiled_;  ///< by digest
 };
 
-constexpr std::array<const redis::Script*, 47> all_scripts{
+constexpr std::array<const redis::Script*, 48> all_scripts{
     &store::scripts::add,
     &store::scripts::claim,
     &store::scripts::claim_item,
@@ -273,6 +273,7 @@ constexpr std::array<const redis::Script*, 47> all_scripts{
     &store::scripts::feed_publish,
     &store::scripts::feed_put,
     &store::scripts::feed_retract,
+    &store::scripts::find,
     &store::scripts::gearman_record,
     &store::scripts::index,
     &store::scripts::items,

@@ -215,7 +215,7 @@ void Scene::order(Server& at, const std::string& list, const redis::Script& scri
   promises_.operator_frees(list);
   if (&script == &store::scripts::quarantine) {
     at.run("operator", script, {list + ":list", list + ":quarantined", own},
-           {R"({"by":"an operator"})", item});
+           {"", R"({"by":"an operator"})", item});
     // It does not stay so: the calm is to find all at work.
     world_.after(Duration(4s),
                  [this, &at, list, &fault] { order(at, list, store::scripts::release, fault); });
@@ -223,7 +223,7 @@ void Scene::order(Server& at, const std::string& list, const redis::Script& scri
   }
   at.run("operator", script,
          {list + ":list", list + ":failures", list + ":quarantined", own, list + ":proc:" + item},
-         {list + ":wake", item});
+         {"", list + ":wake", item});
 }
 
 /// It comes and goes: most are of some 100 KiB, few are as long as an item may be.

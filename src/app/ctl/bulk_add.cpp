@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "store/circular/item_changes.hpp"
+#include "store/circular/list_part.hpp"
 #include "store/lock_value.hpp"
-#include "store/scripts.hpp"
 
 namespace w8y::app::ctl {
 
@@ -15,10 +16,6 @@ constexpr std::size_t items_of_command = 1000;
 constexpr std::size_t bytes_of_command = std::size_t{256} << 10;
 constexpr std::size_t items_of_batch = 32 * items_of_command;
 constexpr std::size_t bytes_of_batch = std::size_t{4} << 20;
-/// Of a list that is read: items, and bytes where it is not read in one step.
-constexpr std::int64_t page = 100'000;
-constexpr std::size_t bytes_of_page = std::size_t{32} << 20;
-constexpr const char* any_bytes = "1e15";
 
 redis::ReplyCopy good(redis::ReplyCopy&& value) {
   if (value.is_error()) throw redis::RedisError(value.text, redis::error_code(value.text));
@@ -32,69 +29,19 @@ BulkAdd::BulkAdd(redis::SyncClient& client, const store::CircularKeys& keys, boo
   if (!again_) read_list();
 }
 
-void BulkAdd::know(redis::ReplyCopy&& items) {
-  // Of long ones, it is only the beginning.
-  for (auto& item : items.elements)
-    if (item.text.size() < item_shown) known_.insert(std::move(item.text));
-}
-
 void BulkAdd::read_list() {
-  const auto length = static_cast<std::size_t>(client_.call({"LLEN", keys_.list}).number);
-  if (length == 0) return;
-  known_.reserve(length);
-  // The list is too large for one reply. Other clients may rotate it between two pages.
-  if (!read_at_once(length)) read_pages();
-}
-
-/// All pages in one step: others turn the list meanwhile, and an item would be missed between two.
-bool BulkAdd::read_at_once(std::size_t length) {
-  std::vector<std::string> starts;
-  for (std::size_t first = 0; first <= length; first += static_cast<std::size_t>(page))
-    starts.push_back(std::to_string(first));
-  const std::string count = std::to_string(page);
-  const std::string shown = std::to_string(item_shown);
-  std::vector<redis::Command> commands = {{"MULTI"}};
-  for (const std::string& first : starts)
-    commands.push_back({"EVAL", store::scripts::items.text, "3", keys_.list, keys_.failures,
-                        keys_.quarantined, first, count, any_bytes, shown, "0", "", "1"});
-  commands.push_back({"EXEC"});
-  std::vector<redis::ReplyCopy> replies;
-  try {
-    replies = client_.pipeline(commands);
-  } catch (const redis::RedisError& error) {
-    if (error.code() != redis::ErrorCode::none || !client_.reconnect()) throw;
-    return false;
-  }
-  good(std::move(replies[1]));  // says why, if it is forbidden
-  for (auto& told : good(std::move(replies.back())).elements) {
-    redis::ReplyCopy part = good(std::move(told));
-    if (part.elements.size() < 2) continue;  // it names its call first
-    redis::ReplyCopy page_of = good(std::move(part.elements[1]));
-    if (page_of.elements.size() > 1) know(std::move(page_of.elements[1]));
-  }
-  return true;
-}
-
-void BulkAdd::read_pages() {
-  const std::string count = std::to_string(page);
-  const std::string bytes = std::to_string(bytes_of_page);
-  const std::string shown = std::to_string(item_shown);
-  for (std::int64_t first = 0;;) {
-    const std::string from = std::to_string(first);
-    redis::ReplyCopy told =
-        client_.run(store::scripts::items, {keys_.list, keys_.failures, keys_.quarantined},
-                    {from, count, bytes, shown, "0", ""});
-    if (told.elements.size() < 2 || told.elements[0].number == 0) return;
-    first += told.elements[0].number;
-    know(std::move(told.elements[1]));
-  }
+  store::read_whole_list(client_, keys_, store::LongStates::skipped,
+                         [this](store::ListPart&& part) {
+                           for (store::ListedItem& item : part.items)
+                             if (!item.is_cut()) known_.insert(std::move(item.beginning));
+                         });
 }
 
 void BulkAdd::add(Item&& item) {
-  if (!again_ && item.size() >= item_shown) {
+  if (!again_ && item.size() > item_shown) {
     // What came before may be the same.
     if (!batch_.empty()) push();
-    if (!client_.call({"LPOS", keys_.list, item}).is_nil()) {
+    if (store::ItemChanges(client_, keys_).is_listed(item)) {
       ++skipped_;
       return;
     }

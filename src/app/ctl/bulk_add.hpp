@@ -13,10 +13,10 @@
 
 namespace w8y::app::ctl {
 
-/// Looks at the whole list once, and pushes what is not in it; long items are looked for one by
-/// one. If somebody else adds the same items meanwhile, or a connection that was cut off still has
-/// some on their way, they are in the list twice. They are run one at a time all the same. To look
-/// for each item as it is added would take as long as the list is.
+/// Reads the whole list once and pushes the items that are not in it. Each long item is searched
+/// for when it is added. If another client adds the same items meanwhile, or a connection that was
+/// lost still has some of them in transit, the list has them twice; each host still runs an item
+/// once at a time.
 class BulkAdd {
  public:
   /// `again`: also what is in the list already.
@@ -32,9 +32,6 @@ class BulkAdd {
 
  private:
   void read_list();
-  bool read_at_once(std::size_t length);
-  void read_pages();
-  void know(redis::ReplyCopy&& items);
   void forget_past();
   void push();
 

@@ -4,9 +4,11 @@
 #include <iterator>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "app/look/stored.hpp"
 #include "core/number.hpp"
+#include "store/circular/list_part.hpp"
 #include "store/circular/quarantine_note.hpp"
 #include "store/lock_value.hpp"
 #include "store/scripts.hpp"
@@ -15,21 +17,11 @@ namespace w8y::app::look {
 
 namespace {
 
-/// Items per call. Others rotate the list meanwhile, so a page is as long as one call may be.
-constexpr std::int64_t longest_page = 100'000;
-/// The same where only the first few are wanted.
+/// Items per call, where only the first items are read.
 constexpr std::int64_t short_page = 4096;
 /// Locks that are looked at in one step, and steps in one write.
 constexpr std::size_t batch = 256;
 constexpr std::size_t batches = 16;
-
-/// "<host>:<pid>:<run id>"; only the host may have a ':' in it.
-/// A list's items as they come from Redis, before it is known what they are doing.
-struct Page {
-  std::vector<ItemState> items;
-  std::vector<std::string> keys;  ///< what tells each from others
-  bool last = false;
-};
 
 /// Values of locks, and what the index says.
 constexpr const char* most_of_value = "4096";
@@ -47,7 +39,15 @@ void take_state(ItemState& item, const redis::ReplyCopy* told) {
   if (!told[3].is_nil()) read_note(item, told[3].text);
 }
 
-/// Reads a list page by page.
+ItemState state_of(store::ListedItem&& listed) {
+  ItemState item;
+  item.item = std::move(listed.beginning);
+  item.length = listed.length;
+  if (listed.state.size() == 4) take_state(item, listed.state.data());
+  return item;
+}
+
+/// Reads a list page by page, from its beginning on.
 class Pages {
  public:
   Pages(redis::SyncClient& client, const store::CircularKeys& keys, std::int64_t page,
@@ -57,17 +57,19 @@ class Pages {
   /// Adds the next items to `items`, each once; false: there are no more.
   bool next(std::vector<ItemState>& items) {
     if (at_end_) return false;
-    Page page = ask();
+    store::ListPart page =
+        store::read_list_part(client_, keys_, first_, page_, store::LongStates::read);
     const auto begin = static_cast<std::size_t>(first_);
-    first_ += static_cast<std::int64_t>(page.items.size());
-    at_end_ = page.last;
+    first_ += std::ssize(page.items);
+    at_end_ = page.whole && std::ssize(page.items) < page_;
     for (std::size_t i = 0; i < page.items.size(); ++i) {
-      const auto [place, is_new] = known_.try_emplace(std::move(page.keys[i]), items.size());
+      const auto [place, is_new] = known_.try_emplace(page.items[i].identity(), items.size());
       if (is_new) {
-        items.push_back(std::move(page.items[i]));
+        items.push_back(state_of(std::move(page.items[i])));
         items.back().place = begin + i;
       } else if (place->second < items.size() &&
-                 items[place->second].shown().beginning == page.items[i].shown().beginning) {
+                 items[place->second].shown().beginning ==
+                     ShownItem(page.items[i].beginning, page.items[i].length).beginning) {
         ++items[place->second].copies;
       }
     }
@@ -77,40 +79,6 @@ class Pages {
   [[nodiscard]] bool at_end() const { return at_end_; }
 
  private:
-  /// Long items are cut where they are read, and the page ends where they come to much.
-  Page ask() {
-    constexpr std::size_t most_bytes = std::size_t{32} << 20;
-    const std::string first = std::to_string(first_);
-    const std::string count = std::to_string(page_);
-    const std::string bytes = std::to_string(most_bytes);
-    const std::string shown = std::to_string(item_shown);
-    const redis::ReplyCopy reply =
-        client_.run(store::scripts::items, {keys_.list, keys_.failures, keys_.quarantined},
-                    {first, count, bytes, shown, most_of_value, keys_.lock_prefix});
-    Page page;
-    if (reply.elements.size() < 2) return page;
-    for (auto& element : reply.elements[1].elements) {
-      ItemState& item = page.items.emplace_back();
-      item.length = element.text.size();
-      page.keys.push_back(element.text);
-      item.item = std::move(element.text);
-    }
-    const std::vector<redis::ReplyCopy>& told = reply.elements;
-    for (std::size_t i = 2; i + 6 < told.size(); i += 7) {
-      const auto place = static_cast<std::size_t>(told[i].number) - 1;
-      if (place >= page.items.size()) continue;
-      ItemState& item = page.items[place];
-      item.length = static_cast<std::size_t>(told[i + 1].number);
-      page.keys[place] = std::string("long\0", 5) + told[i + 2].text;
-      take_state(item, &told[i + 3]);
-    }
-    std::size_t read = 0;
-    for (const ItemState& item : page.items) read += item.length;
-    page.last = page.items.empty() ||
-                (static_cast<std::int64_t>(page.items.size()) < page_ && read < most_bytes);
-    return page;
-  }
-
   redis::SyncClient& client_;
   const store::CircularKeys& keys_;
   std::int64_t page_;
@@ -118,6 +86,49 @@ class Pages {
   bool at_end_ = false;
   std::unordered_map<std::string, std::size_t> known_;  ///< where each stands in `items`
 };
+
+/// Returns how many of the last items of `part` are the first items of `next`, up to a limit.
+std::size_t overlap(const std::vector<std::string>& part, const std::vector<std::string>& next) {
+  constexpr std::size_t most = 1024;
+  for (std::size_t count = std::min({part.size(), next.size(), most}); count > 0; --count)
+    if (std::equal(part.end() - static_cast<std::ptrdiff_t>(count), part.end(), next.begin()))
+      return count;
+  return 0;
+}
+
+/// Reads all items of a list, each once, in the order of the list.
+std::vector<ItemState> read_all(redis::SyncClient& client, const store::CircularKeys& keys) {
+  std::vector<ItemState> from_end;  // without copies: a later one is nearer to the beginning
+  std::vector<ItemState> moved;
+  std::unordered_map<std::string, std::size_t> known;  // places in from_end
+  std::vector<std::string> last_part;
+  store::read_whole_list(client, keys, store::LongStates::read, [&](store::ListPart&& part) {
+    std::vector<std::string> identities;
+    for (const store::ListedItem& item : part.items) identities.push_back(item.identity());
+    // When hosts move items to the end, all others come nearer to the beginning, and some are read
+    // again.
+    std::size_t left = part.items.size() - overlap(identities, last_part);
+    while (left-- > 0) {
+      const auto [place, is_new] = known.try_emplace(identities[left], from_end.size());
+      if (part.moved && !is_new) continue;
+      ItemState item = state_of(std::move(part.items[left]));
+      item.place = static_cast<std::size_t>(part.first) + left;
+      if (part.moved) {
+        moved.push_back(std::move(item));
+        continue;
+      }
+      if (!is_new) item.copies += std::exchange(from_end[place->second].copies, 0);
+      place->second = from_end.size();
+      from_end.push_back(std::move(item));
+    }
+    last_part = std::move(identities);
+  });
+  std::erase_if(from_end, [](const ItemState& item) { return item.copies == 0; });
+  std::reverse(from_end.begin(), from_end.end());
+  from_end.insert(from_end.end(), std::make_move_iterator(moved.rbegin()),
+                  std::make_move_iterator(moved.rend()));
+  return from_end;
+}
 
 /// What the index of quarantines says of it: it is not claimed, whatever its lock says.
 void read_note(ItemState& item, const std::string& text) {
@@ -207,18 +218,17 @@ Items read_items(redis::SyncClient& client, const store::CircularKeys& keys,
                  const std::string& state, std::size_t most) {
   Items found;
   found.length = static_cast<std::size_t>(client.call({"LLEN", keys.list}).number);
-  Pages pages(client, keys, most == 0 ? longest_page : short_page);
   const auto choose = [&](std::vector<ItemState>& items) {
     look_at(client, keys, items);
     for (const auto& item : items) ++found.states[item.state];
     std::erase_if(items, [&](const auto& item) { return !state.empty() && state != item.state; });
   };
   if (most == 0) {
-    while (pages.next(found.items)) {
-    }
+    found.items = read_all(client, keys);
     choose(found.items);
     return found;
   }
+  Pages pages(client, keys, short_page);
   std::vector<ItemState> page;
   while (found.items.size() < most && pages.next(page)) {
     choose(page);

@@ -57,10 +57,9 @@ struct Items {
   std::size_t length = 0;                     ///< of the list, with all copies
 };
 
-/// Those in a state (empty: in any); what is long is cut by a script that reads it, or comes whole
-/// where scripts are forbidden. Until there are `most` (0: all). Lists of up to 100,000 items are
-/// seen as they are at one moment, unless they are very large; each item's state is, too, but not
-/// all at the same moment.
+/// Returns the items in a state (empty: in any), at most `most` of them (0: all). Long items are
+/// cut. Hosts rotate the list meanwhile: with `most` = 0, no item is missed (store::ListPass). The
+/// states of 256 items are read at one time.
 Items read_items(redis::SyncClient& client, const store::CircularKeys& keys,
                  const std::string& state = {}, std::size_t most = 0);
 

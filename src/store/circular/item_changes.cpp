@@ -4,6 +4,7 @@
 #include <set>
 #include <string_view>
 
+#include "store/circular/list_pass.hpp"
 #include "store/lock_value.hpp"
 #include "store/scripts.hpp"
 
@@ -11,30 +12,70 @@ namespace w8y::store {
 
 namespace {
 
-/// Items per call: finding one takes time with the length of the list, and Redis must not be held
-/// for long.
+/// Items per call.
 constexpr std::size_t at_once = 64;
 /// And bytes of them: each comes up to three times, with its locks.
 constexpr std::size_t bytes_at_once = std::size_t{1} << 20;
-/// Of the list, or of the index, per call. Others rotate the list meanwhile.
+/// Names that one pass over the list looks for.
+constexpr std::size_t names_of_pass = 1000;
+/// Entries of the index per call.
 constexpr std::int64_t page = 1000;
 constexpr const char* most_of_note = "4096";
-/// Of a list with long items, per call.
-constexpr const char* long_items_at_once = "10000";
-constexpr const char* long_bytes_at_once = "33554432";
+
+/// Returns the number of items, from the first one on, that go into one call.
+std::size_t batch_of(std::span<const Item> items, std::size_t most) {
+  std::size_t count = 0, bytes = 0;
+  while (count < items.size() && count < most && bytes < bytes_at_once)
+    bytes += items[count++].size();
+  return count;
+}
 
 }  // namespace
+
+void ItemChanges::pass(const redis::Script& script, const redis::Command& keys,
+                       const std::function<void(redis::Command&)>& add_args,
+                       const std::function<void(std::span<const redis::ReplyCopy>)>& each) {
+  ListPass pass;
+  while (const auto part = pass.next()) {
+    const std::string first = std::to_string(part->first);
+    const std::string count = std::to_string(part->count);
+    const std::string fingerprints = std::to_string(part->fingerprints);
+    redis::Command args{first, count, list_part_bytes, fingerprints};
+    add_args(args);
+    const redis::ReplyCopy reply = client_.run(script, keys, args);
+    const auto& words = reply.elements;
+    if (words.size() < 4) return;
+    ListPass::Reply read{words[0].number, words[1].number, words[2].number == 1, {}};
+    for (const redis::ReplyCopy& one : words[3].elements) read.fingerprints.push_back(one.text);
+    pass.take(read);
+    each(std::span(words).subspan(4));
+  }
+}
+
+std::string ItemChanges::find(std::span<const Item> items) {
+  std::string found(items.size(), '0');
+  for (std::size_t first = 0, count = 0; first < items.size(); first += count) {
+    count = batch_of(items.subspan(first), names_of_pass);
+    pass(
+        scripts::find, {keys_.list},
+        [&](redis::Command& args) {
+          args.insert(args.end(), &items[first], &items[first] + count);
+        },
+        [&](std::span<const redis::ReplyCopy> words) {
+          for (const redis::ReplyCopy& number : words)
+            found.at(first + static_cast<std::size_t>(number.number) - 1) = '1';
+        });
+  }
+  return found;
+}
 
 template <typename Result>
 std::vector<Result> ItemChanges::run(const redis::Script& script, const redis::Command& keys,
                                      Locks locks, const redis::Command& args,
-                                     const std::vector<Item>& items) {
+                                     const std::vector<Item>& items, std::string listed) {
   std::vector<Result> results;
-  std::size_t end = 0;
-  for (std::size_t first = 0; first < items.size(); first = end) {
-    std::size_t bytes = 0;
-    while (end < items.size() && end - first < at_once && bytes < bytes_at_once)
-      bytes += items[end++].size();
+  for (std::size_t first = 0; first < items.size();) {
+    const std::size_t end = first + batch_of(std::span(items).subspan(first), at_once);
     std::vector<std::string> names;
     for (std::size_t i = first; i < end; ++i) {
       names.push_back(keys_.lock(items[i]));
@@ -42,12 +83,19 @@ std::vector<Result> ItemChanges::run(const redis::Script& script, const redis::C
     }
     redis::Command all_keys(keys);
     all_keys.insert(all_keys.end(), names.begin(), names.end());
-    redis::Command all_args(args);
+    redis::Command all_args{listed.empty() ? std::string_view()
+                                           : std::string_view(listed).substr(first, end - first)};
+    all_args.insert(all_args.end(), args.begin(), args.end());
     for (std::size_t i = first; i < end; ++i) all_args.emplace_back(items[i]);
     const redis::ReplyCopy reply = client_.run(script, all_keys, all_args);
+    if (reply.elements.empty() && listed.empty()) {
+      listed = std::string(first, '0') + find(std::span(items).subspan(first));
+      continue;
+    }
     for (std::size_t i = 0; i < end - first; ++i)
       results.push_back(
           static_cast<Result>(i < reply.elements.size() ? reply.elements[i].number : 0));
+    first = end;
   }
   return results;
 }
@@ -57,17 +105,48 @@ std::vector<AddedAs> ItemChanges::add(const std::vector<Item>& items, bool again
                       {again ? "1" : "0", keys_.wake}, items);
 }
 
+std::vector<std::int64_t> ItemChanges::remove_all(const std::vector<Item>& items,
+                                                  const std::string& state) {
+  std::vector<std::int64_t> copies(items.size(), 0);
+  for (std::size_t first = 0, count = 0; first < items.size(); first += count) {
+    count = batch_of(std::span(items).subspan(first), names_of_pass);
+    std::string removed(count, '0');
+    pass(
+        scripts::remove, {keys_.list, keys_.failures, keys_.quarantined},
+        [&](redis::Command& args) {
+          args.insert(args.end(), {state, keys_.lock_prefix, keys_.other_lock_prefix, removed});
+          args.insert(args.end(), &items[first], &items[first] + count);
+        },
+        [&](std::span<const redis::ReplyCopy> words) {
+          for (std::size_t i = 0; i + 1 < words.size(); i += 2) {
+            const auto place = static_cast<std::size_t>(words[i].number) - 1;
+            std::int64_t& sum = copies.at(first + place);
+            sum = words[i + 1].number < 0 ? words[i + 1].number
+                                          : std::max<std::int64_t>(0, sum) + words[i + 1].number;
+            if (sum > 0) removed.at(place) = '1';
+          }
+        });
+  }
+  // An item that is not in the list can have left its delay or quarantine behind.
+  std::vector<Item> left;
+  for (std::size_t i = 0; i < items.size(); ++i)
+    if (copies[i] == 0) left.push_back(items[i]);
+  run<ReleasedAs>(scripts::release, {keys_.list, keys_.failures, keys_.quarantined}, Locks::both,
+                  {keys_.wake}, left, std::string(left.size(), '0'));
+  return copies;
+}
+
 std::vector<std::size_t> ItemChanges::remove(const std::vector<Item>& items) {
-  return run<std::size_t>(scripts::remove, {keys_.list, keys_.failures, keys_.quarantined},
-                          Locks::both, {""}, items);
+  std::vector<std::size_t> copies;
+  for (const std::int64_t count : remove_all(items, {}))
+    copies.push_back(static_cast<std::size_t>(count));
+  return copies;
 }
 
 std::vector<std::optional<std::size_t>> ItemChanges::remove(const std::vector<Item>& items,
                                                             const std::string& state) {
   std::vector<std::optional<std::size_t>> copies;
-  for (const std::int64_t count :
-       run<std::int64_t>(scripts::remove, {keys_.list, keys_.failures, keys_.quarantined},
-                         Locks::both, {state}, items))
+  for (const std::int64_t count : remove_all(items, state))
     copies.push_back(count < 0 ? std::nullopt : std::optional(static_cast<std::size_t>(count)));
   return copies;
 }
@@ -88,20 +167,17 @@ std::vector<ShownItem> ItemChanges::change_long(const char* what, const std::str
                                                 const std::string& note) {
   std::vector<ShownItem> changed;
   const std::string shown = std::to_string(item_shown);
-  std::int64_t first = 0;
-  while (true) {
-    const std::string from = std::to_string(first);
-    const redis::ReplyCopy reply =
-        client_.run(scripts::long_items, {keys_.list, keys_.failures, keys_.quarantined},
-                    {keys_.lock_prefix, keys_.other_lock_prefix, what, which, shown, from,
-                     long_items_at_once, long_bytes_at_once, keys_.wake, note});
-    if (reply.elements.size() < 2) return changed;
-    first += reply.elements[0].number;
-    for (std::size_t i = 2; i + 1 < reply.elements.size(); i += 2)
-      changed.emplace_back(reply.elements[i].text,
-                           static_cast<std::size_t>(reply.elements[i + 1].number));
-    if (reply.elements[1].number == 1) return changed;
-  }
+  pass(
+      scripts::long_items, {keys_.list, keys_.failures, keys_.quarantined},
+      [&](redis::Command& args) {
+        args.insert(args.end(), {keys_.lock_prefix, keys_.other_lock_prefix, what, which, shown,
+                                 keys_.wake, note});
+      },
+      [&](std::span<const redis::ReplyCopy> words) {
+        for (std::size_t i = 0; i + 1 < words.size(); i += 2)
+          changed.emplace_back(words[i].text, static_cast<std::size_t>(words[i + 1].number));
+      });
+  return changed;
 }
 
 std::vector<ShownItem> ItemChanges::change_long(LongChange what,

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,7 +34,9 @@ enum class ReleasedAs {
   called_off = 4,  ///< it runs, and is not quarantined at its end
 };
 
-/// All throw redis::RedisError. The answers are in the order of the items.
+/// All throw redis::RedisError. The answers are in the order of the items. A call holds Redis for
+/// at most about 20 ms in a list of a million items: in a long list, a pass looks for many items at
+/// once (ListPass).
 class ItemChanges {
  public:
   ItemChanges(redis::SyncClient& client, CircularKeys keys)
@@ -50,6 +55,7 @@ class ItemChanges {
   std::vector<QuarantinedAs> quarantine(const std::vector<Item>& items, const QuarantineNote& note);
   /// Ends rests and quarantines, and forgets failures.
   std::vector<ReleasedAs> release(const std::vector<Item>& items);
+  [[nodiscard]] bool is_listed(const Item& item) { return find({&item, 1}) == "1"; }
 
   enum class LongChange { remove, release };
   /// The same for items that are longer than what is shown of them, where they stand in the list:
@@ -67,9 +73,21 @@ class ItemChanges {
 
  private:
   enum class Locks { one, both };
+  /// Runs a script on some items at a time. `listed`: known_listed (parts/listed.lua); empty: finds
+  /// the items if the script needs it.
   template <typename Result>
   std::vector<Result> run(const redis::Script& script, const redis::Command& keys, Locks locks,
-                          const redis::Command& args, const std::vector<Item>& items);
+                          const redis::Command& args, const std::vector<Item>& items,
+                          std::string listed = {});
+  /// Returns a digit for each item: '1' if it is in the list.
+  std::string find(std::span<const Item> items);
+  /// Copies that were removed of each item. -1: it is in another state than `state`.
+  std::vector<std::int64_t> remove_all(const std::vector<Item>& items, const std::string& state);
+  /// Calls a script that begins its arguments with a part of the list, and its reply accordingly,
+  /// for each part of a pass. `each` takes what follows in the reply.
+  void pass(const redis::Script& script, const redis::Command& keys,
+            const std::function<void(redis::Command&)>& add_args,
+            const std::function<void(std::span<const redis::ReplyCopy>)>& each);
   std::vector<ShownItem> change_long(const char* what, const std::string& which,
                                      const std::string& note);
 

@@ -3,20 +3,27 @@
 --
 -- KEYS  1 list  2 failures  3 quarantined  4… two locks for each item: its own, and the one that it
 --       would have with the other lock_key
--- ARGV  1 "1": those that are in it already, too
---       2 wake channel
---       3… items
--- Reply for each item 1 added, 0 in the list already
+-- ARGV  1 known_listed (parts/listed.lua)
+--       2 "1": those that are in it already, too
+--       3 wake channel
+--       4… items
+-- Reply for each item 1 added, 0 in the list already; nothing: known_listed is needed
+
+local known_listed = ARGV[1]
+-- include parts/listed.lua
+if not is_listed then return {} end
 
 -- First all that is only read.
 local reply, to_add, new, locks, seen = {}, {}, {}, {}, {}
-for i = 3, #ARGV do
+for i = 4, #ARGV do
   local item = ARGV[i]
-  local listed = seen[item] or redis.call('LPOS', KEYS[1], item)
+  -- What others added since the pass is near the end.
+  local listed = seen[item] or is_listed(i - 3, item)
+    or redis.call('LPOS', KEYS[1], item, 'RANK', -1, 'MAXLEN', searched)
   seen[item] = true
   if not listed then
     new[#new + 1] = item
-    for key = 2 * i - 2, 2 * i - 1 do
+    for key = 2 * i - 4, 2 * i - 3 do
       local found = redis.pcall('GET', KEYS[key])
       if type(found) == 'string' and
           (string.sub(found, 1, 5) == 'rest:' or string.sub(found, 1, 11) == 'quarantine:') then
@@ -26,9 +33,9 @@ for i = 3, #ARGV do
       end
     end
   end
-  local adds = not listed or ARGV[1] == '1'
+  local adds = not listed or ARGV[2] == '1'
   if adds then to_add[#to_add + 1] = item end
-  reply[i - 2] = adds and 1 or 0
+  reply[i - 3] = adds and 1 or 0
 end
 if #to_add == 0 then return reply end
 
@@ -40,7 +47,7 @@ if #locks > 0 then
   may = redis.pcall('RPUSH', locks[1], '')
   if not string.find(may.err, 'WRONGTYPE') then return may end
 end
-redis.call('PUBLISH', ARGV[2], 'added')
+redis.call('PUBLISH', ARGV[3], 'added')
 if #locks > 0 then redis.call('DEL', unpack(locks)) end
 redis.call('RPUSH', KEYS[1], unpack(to_add))
 if #new > 0 then

@@ -2,21 +2,26 @@
 -- not carried to whoever asks for it.
 --
 -- KEYS  1 list  2 failures  3 quarantined
--- ARGV  1 what stands before an item in the name of its lock ("work:lock:"), and 2 what would with
---         the other lock_key
---       3 "remove", "release" or "quarantine"
---       4 of which: a run id, or the states they are in (" resting quarantined ")
---       5 only items that are longer
---       6 where to begin: an index  7 how many items may be looked at
---       8 how many bytes of items may be read; the item that comes to that is the last
---       9 wake channel  10 quarantine: what the index says
--- Reply {how many items were looked at and are in the list still, 1: the list has no more, else 0;
---        for each item that was changed its beginning and its length, …}
+-- ARGV  1 index of the part's first item; below 0: it counts from the end
+--       2 number of items of the part
+--       3 bytes of items to read at most; the item that reaches it is the last one
+--       4 number of fingerprints to return: of the last items that are not long
+--       5 prefix of lock keys ("work:lock:")  6 the same with the other lock_key
+--       7 "remove", "release" or "quarantine"
+--       8 of which: a run id, or the states they are in (" resting quarantined ")
+--       9 only items that are longer
+--       10 wake channel  11 quarantine: what the index says
+-- Reply {index of the part's first item, number of items read, 1 if this is all of the part,
+--        {fingerprint, …}; for each item that was changed its beginning and its length, …}
 
-local prefix, other, what, which = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local first, count, most_bytes = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
+-- include parts/list_part.lua
+-- include parts/remove_places.lua
+local prefix, other, what, which = ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local by_run = string.sub(which, 1, 1) ~= ' '
-local reply = {0, 0}
+local items, first, is_whole =
+  list_part(KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]))
+local fingerprints = {}
+local reply = {first, #items, is_whole and 1 or 0, fingerprints}
 local released = false
 
 local function value_of(lock)
@@ -33,8 +38,10 @@ local function state_of(value, indexed)
   return indexed and 'quarantined' or 'free'
 end
 
--- Whether it is gone from the list.
+-- Returns whether it is one of those that are meant. Another copy of an item is, if the first one was.
+local changed = {}
 local function change(item)
+  if changed[item] then return true end
   local lock = prefix .. item
   local value = value_of(lock)
   local indexed = redis.pcall('HEXISTS', KEYS[3], item) == 1
@@ -45,14 +52,15 @@ local function change(item)
     wanted = string.find(which, ' ' .. state_of(value, indexed) .. ' ', 1, true)
   end
   if not wanted then return false end
-  reply[#reply + 1] = string.sub(item, 1, ARGV[5])
+  changed[item] = true
+  reply[#reply + 1] = string.sub(item, 1, ARGV[9])
   reply[#reply + 1] = #item
   if what == 'quarantine' then
-    redis.call('HSET', KEYS[3], item, ARGV[10])
+    redis.call('HSET', KEYS[3], item, ARGV[11])
     if value == '' or string.sub(value, 1, 5) == 'rest:' then
       redis.call('SET', lock, 'quarantine:manual')
     end
-    return false
+    return true
   end
   redis.pcall('HDEL', KEYS[2], item)
   redis.pcall('HDEL', KEYS[3], item)
@@ -62,33 +70,18 @@ local function change(item)
       released = true
     end
   end
-  if what ~= 'remove' then return false end
-  redis.call('LREM', KEYS[1], 0, item)
   return true
 end
 
-local looked, kept, bytes = 0, 0, 0
-local piece = 1
-while looked < count and bytes < most_bytes do
-  local items = redis.call('LRANGE', KEYS[1], first + kept,
-    first + kept + math.min(piece, count - looked) - 1)
-  if #items == 0 then
-    reply[2] = 1
-    break
+local removed = {}
+for i = #items, 1, -1 do
+  local item = items[i]
+  if #item > tonumber(ARGV[9]) then
+    if change(item) and what == 'remove' then removed[#removed + 1] = i end
+  elseif #fingerprints < tonumber(ARGV[4]) then
+    fingerprints[#fingerprints + 1] = #item .. ':' .. string.sub(item, 1, 64)
   end
-  local longest = 0
-  for i = 1, #items do
-    looked = looked + 1
-    bytes = bytes + #items[i]
-    longest = math.max(longest, #items[i])
-    local gone = #items[i] > tonumber(ARGV[5]) and change(items[i])
-    -- Its copies may have stood anywhere: what was read is no longer where it was.
-    if gone then break end
-    kept = kept + 1
-    if bytes >= most_bytes then break end
-  end
-  piece = math.max(1, math.min(64, math.floor(262144 / (longest + 1))))
 end
-if released and what == 'release' then redis.call('PUBLISH', ARGV[9], 'free') end
-reply[1] = kept
+if #removed > 0 then remove_places(KEYS[1], items, first, removed) end
+if released and what == 'release' then redis.call('PUBLISH', ARGV[10], 'free') end
 return reply

@@ -3,10 +3,10 @@
 --
 -- KEYS  1 list  2 failures  3 quarantined  4… two locks for each item: its own, and the one that it
 --       would have with the other lock_key
--- ARGV  1 wake channel
---       2… items
+-- ARGV  1 known_listed (parts/listed.lua)  2 wake channel
+--       3… items
 -- Reply for each item 1 released, 2 was free already, 3 runs: left alone, 4 runs, and will not be
---       quarantined at its end, 0 not in the list
+--       quarantined at its end, 0 not in the list; nothing: known_listed is needed
 
 local function is_rest(found)
   return type(found) == 'string' and
@@ -14,40 +14,43 @@ local function is_rest(found)
 end
 
 -- include parts/read_lock.lua
+local known_listed = ARGV[1]
+-- include parts/listed.lua
+if not is_listed then return {} end
 
 -- First all that is only read, then what proves that the rest may be done, then that.
 local reply, locks, items, forget = {}, {}, {}, {}
 local released = false
-for i = 2, #ARGV do
+for i = 3, #ARGV do
   local item = ARGV[i]
-  local own, other = read(KEYS[2 * i]), read(KEYS[2 * i + 1])
+  local own, other = read(KEYS[2 * i - 2]), read(KEYS[2 * i - 1])
   local indexed = redis.call('HEXISTS', KEYS[3], item) == 1
   local state = 3
   if is_rest(own) then
-    locks[#locks + 1] = KEYS[2 * i]
+    locks[#locks + 1] = KEYS[2 * i - 2]
     state = 1
   elseif not own then
-    state = indexed and 1 or (redis.call('LPOS', KEYS[1], item) and 2 or 0)
+    state = indexed and 1 or (is_listed(i - 2, item) and 2 or 0)
   elseif type(own) == 'table' and not string.find(own.err, 'WRONGTYPE') then
     return own
   elseif indexed then
     state = 4
   end
   if is_rest(other) then
-    locks[#locks + 1] = KEYS[2 * i + 1]
+    locks[#locks + 1] = KEYS[2 * i - 1]
     if state == 0 or state == 2 then state = 1 end
   end
   if state == 1 then released = true end
   if indexed then items[#items + 1] = item end
   if state < 3 then forget[#forget + 1] = item end
-  reply[i - 1] = state
+  reply[i - 2] = state
 end
 
 -- On a list, or nothing, it changes nothing.
 local may = redis.pcall('HDEL', KEYS[1], '')
 if type(may) == 'table' and not string.find(may.err, 'WRONGTYPE') then return may end
 -- Nobody acts on it before we are through.
-if released then redis.call('PUBLISH', ARGV[1], 'free') end
+if released then redis.call('PUBLISH', ARGV[2], 'free') end
 if #locks > 0 then redis.call('DEL', unpack(locks)) end
 if #items > 0 then redis.call('HDEL', KEYS[3], unpack(items)) end
 if #forget > 0 then redis.pcall('HDEL', KEYS[2], unpack(forget)) end

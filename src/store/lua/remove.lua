@@ -1,62 +1,71 @@
--- Takes items off a circular list, every copy of them, with what was noted about them. A run that
--- is going on keeps its lock, and finishes.
+-- Removes named items from a part of a circular list, with their delay or quarantine and their failures.
+-- An active run keeps its lock, and finishes.
 --
--- KEYS  1 list  2 failures  3 quarantined  4… two locks for each item: its own, and the one that it
---       would have with the other lock_key
--- ARGV  1 "free", "running", "resting" or "quarantined": only items that are that now; "": all
---       2… items
--- Reply for each item how many copies there were; -1: it is in another state, and stays
+-- KEYS  1 list  2 failures  3 quarantined
+-- ARGV  1 to 4: the part (parts/named_items.lua)
+--       5 "free", "running", "resting" or "quarantined": only items in this state; "": all
+--       6 prefix of lock keys ("work:lock:")  7 the same with the other lock_key
+--       8 a digit for each name: "1" if a copy was removed from another part, and the state no longer matters
+--       9… names
+-- Reply {index of the part's first item, number of items read, 1 if this is all of the part,
+--        {fingerprint of an item without a name, …};
+--        number of each name that is there, copies removed or -1 if it is in another state, …}
 
 -- include parts/read_lock.lua
+local first_name = 9
+-- include parts/list_part.lua
+-- include parts/named_items.lua
+-- include parts/remove_places.lua
 
-local function starts(found, with)
-  return type(found) == 'string' and string.sub(found, 1, #with) == with
+local function starts(value, with)
+  return type(value) == 'string' and string.sub(value, 1, #with) == with
 end
+local function is_rest(value) return starts(value, 'rest:') or starts(value, 'quarantine:') end
 
 -- As w8yctl items says it.
 local function state_of(item, lock)
-  local runs = lock and not starts(lock, 'rest:') and not starts(lock, 'quarantine:')
-  if runs then return 'running' end
+  if lock and not is_rest(lock) then return 'running' end
   if starts(lock, 'quarantine:') or redis.pcall('HEXISTS', KEYS[3], item) == 1 then
     return 'quarantined'
   end
   return lock and 'resting' or 'free'
 end
 
--- A rest or a quarantine would outlive its item, the latter for ever.
-local locks, items, reply = {}, {}, {}
-for i = 2, #ARGV do
-  local found = {}
-  for j = 2 * i, 2 * i + 1 do
-    local lock = read(KEYS[j])
-    if type(lock) == 'table' and not string.find(lock.err, 'WRONGTYPE') then return lock end
-    found[#found + 1] = lock
+-- A delay or a quarantine would outlive its item, the latter for ever.
+local locks, names, places = {}, {}, {}
+for _, one in ipairs(found) do
+  local name = ARGV[first_name + one[1] - 1]
+  local values = {}
+  for i = 1, 2 do
+    values[i] = read(ARGV[5 + i] .. name)
+    if type(values[i]) == 'table' and not string.find(values[i].err, 'WRONGTYPE') then
+      return values[i]
+    end
   end
-  if ARGV[1] ~= '' and state_of(ARGV[i], found[1]) ~= ARGV[1] then
-    reply[i - 1] = -1
+  reply[#reply + 1] = one[1]
+  local is_meant = ARGV[5] == '' or string.sub(ARGV[8], one[1], one[1]) == '1'
+  if not is_meant and state_of(name, values[1]) ~= ARGV[5] then
+    reply[#reply + 1] = -1
   else
-    items[#items + 1] = ARGV[i]
-    for j = 1, 2 do
-      if starts(found[j], 'rest:') or starts(found[j], 'quarantine:') then
-        locks[#locks + 1] = KEYS[2 * i + j - 1]
-      end
+    reply[#reply + 1] = #one - 1
+    names[#names + 1] = name
+    for i = 2, #one do places[#places + 1] = one[i] end
+    for i = 1, 2 do
+      if is_rest(values[i]) then locks[#locks + 1] = ARGV[5 + i] .. name end
     end
   end
 end
-if #items == 0 then return reply end
+if #names == 0 then return reply end
 
 -- Refused because of the key's type, or without anything to do, unless this user may not do it at
 -- all: before anything changes.
-local may = redis.pcall('HDEL', KEYS[1], '')
-if type(may) == 'table' and not string.find(may.err, 'WRONGTYPE') then return may end
-if #locks > 0 then
-  may = redis.pcall('LREM', locks[1], 0, '')
-  if not string.find(may.err, 'WRONGTYPE') then return may end
-  redis.call('DEL', unpack(locks))
+for _, command in ipairs({{'HDEL', KEYS[1], ''}, {'LREM', ARGV[6] .. names[1], 0, ''}}) do
+  local may = redis.pcall(unpack(command))
+  if type(may) == 'table' and not string.find(may.err, 'WRONGTYPE') then return may end
 end
-for i = 2, #ARGV do
-  reply[i - 1] = reply[i - 1] or redis.call('LREM', KEYS[1], 0, ARGV[i])
-end
-redis.pcall('HDEL', KEYS[2], unpack(items))
-redis.pcall('HDEL', KEYS[3], unpack(items))
+
+if #locks > 0 then redis.call('DEL', unpack(locks)) end
+remove_places(KEYS[1], items, first, places)
+redis.pcall('HDEL', KEYS[2], unpack(names))
+redis.pcall('HDEL', KEYS[3], unpack(names))
 return reply

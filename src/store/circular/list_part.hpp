@@ -1,0 +1,48 @@
+// Reads items of a circular list as an operator's program does: by parts, long items cut.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "redis/sync.hpp"
+#include "store/circular/keys.hpp"
+#include "store/circular/list_pass.hpp"
+
+namespace w8y::store {
+
+/// One item of a list.
+struct ListedItem {
+  std::string beginning;   ///< at most item_shown bytes
+  std::size_t length = 0;  ///< bytes, of the whole item
+  std::string digest;      ///< SHA-1 of a long item, if states were read
+  /// PTTL of its lock, value of the lock, failures in a row, entry in the index of quarantines: of
+  /// a long item, if states were read; else empty.
+  std::vector<redis::ReplyCopy> state;
+
+  [[nodiscard]] bool is_cut() const { return length > beginning.size(); }
+  /// Equal for copies of an item, different for other items.
+  [[nodiscard]] std::string identity() const;
+};
+
+struct ListPart {
+  std::int64_t first = 0;  ///< index of the first item
+  bool whole = false;  ///< false: the items came to too many bytes, and the last ones are missing
+  bool moved = false;  ///< of a pass: the part was read for items that hosts moved to the end
+  std::vector<ListedItem> items;
+};
+
+/// Whether the states of long items are read with the items.
+enum class LongStates { skipped, read };
+
+/// Reads `count` items from index `first` on (below 0: from the end). Throws redis::RedisError.
+ListPart read_list_part(redis::SyncClient& client, const CircularKeys& keys, std::int64_t first,
+                        std::int64_t count, LongStates states);
+
+/// Reads all items by a ListPass. `each` takes the parts, the end of the list first. Throws
+/// redis::RedisError.
+void read_whole_list(redis::SyncClient& client, const CircularKeys& keys, LongStates states,
+                     const std::function<void(ListPart&&)>& each);
+
+}  // namespace w8y::store

@@ -1,0 +1,56 @@
+#include "store/circular/list_pass.hpp"
+
+#include <algorithm>
+
+namespace w8y::store {
+
+namespace {
+
+/// Bytes of an item in its fingerprint, as in parts/named_items.lua.
+constexpr std::size_t fingerprint_bytes = 64;
+/// Items from which the mark is taken: some may be items that the caller removes.
+constexpr std::int64_t mark_searched = 64;
+
+}  // namespace
+
+std::optional<ListPass::Part> ListPass::next() const {
+  if (is_over_) return std::nullopt;
+  const std::int64_t fingerprints = reads_moved_ ? count_ : mark_.empty() ? mark_searched : 0;
+  if (end_ <= 0) return Part{-count_, count_, fingerprints, reads_moved_};
+  const std::int64_t first = std::max<std::int64_t>(0, end_ - count_);
+  return Part{first, end_ - first, fingerprints, reads_moved_};
+}
+
+bool ListPass::finds_mark(const std::vector<std::string>& fingerprints) const {
+  return !mark_.empty() && std::search(fingerprints.begin(), fingerprints.end(), mark_.begin(),
+                                       mark_.end()) != fingerprints.end();
+}
+
+void ListPass::take(const Reply& reply) {
+  if (!reply.whole) {
+    // The items are long. The same end again, with as many items as were within the limit.
+    count_ = std::max<std::int64_t>(1, reply.read);
+    return;
+  }
+  if (mark_.empty() && std::ssize(reply.fingerprints) >= mark_length && !reads_moved_)
+    mark_.assign(reply.fingerprints.begin(), reply.fingerprints.begin() + mark_length);
+  const bool whole_list = end_ <= 0 && reply.first == 0;
+  end_ = reply.first;
+  if (!reads_moved_) {
+    is_over_ = whole_list;
+    reads_moved_ = end_ == 0;
+    count_ = reads_moved_ ? moved_part : std::min(longest_part, 2 * count_);
+    return;
+  }
+  // The mark may be on both sides of the boundary.
+  const std::int64_t again = mark_.empty() ? 0 : std::min(mark_length, reply.read - 1);
+  is_over_ = end_ == 0 || finds_mark(reply.fingerprints);
+  if (!is_over_) end_ += again;
+  count_ = std::min(moved_part, 2 * count_);
+}
+
+std::string fingerprint(const std::string& beginning, std::size_t length) {
+  return std::to_string(length) + ':' + beginning.substr(0, fingerprint_bytes);
+}
+
+}  // namespace w8y::store

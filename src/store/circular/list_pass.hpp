@@ -1,0 +1,61 @@
+// A pass over a circular list, part by part, that misses no item.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace w8y::store {
+
+/// Order in which the parts of a circular list are read while hosts rotate it.
+/// Hosts move items from the beginning of the list to its end and keep their cyclic order. The
+/// parts are read from the end to the beginning: until an item is read, it can only come nearer to
+/// the beginning, or move to the end. Items that moved are read last, from the end to the items
+/// that were there at first. Each item that is in the list during the whole pass is read at least
+/// once, if hosts do not rotate the whole list meanwhile: a pass over a million items takes less
+/// than a second. An item that another client moves towards the end, by LPUSH or RPOPLPUSH, can be
+/// missed.
+class ListPass {
+ public:
+  struct Part {
+    std::int64_t first = 0;         ///< index; below 0: it counts from the end
+    std::int64_t count = 0;         ///< items
+    std::int64_t fingerprints = 0;  ///< number of fingerprints that the reply needs
+    bool moved = false;             ///< read for items that hosts moved to the end
+  };
+  struct Reply {
+    std::int64_t first = 0;  ///< index of the first item that was read
+    std::int64_t read = 0;   ///< items; all, or those that were within the limit of bytes
+    bool whole = false;      ///< all of the part was read
+    /// Of the items, from the last to the first, without those that the caller removes or looks
+    /// for.
+    std::vector<std::string> fingerprints;
+  };
+
+  /// Returns the part to read next; nullopt: the pass is over.
+  [[nodiscard]] std::optional<Part> next() const;
+  /// Takes the reply for this part.
+  void take(const Reply& reply);
+
+ private:
+  [[nodiscard]] bool finds_mark(const std::vector<std::string>& fingerprints) const;
+
+  std::int64_t count_ = longest_part;
+  std::int64_t end_ = 0;      ///< index behind the next part; 0: the end of the list
+  bool reads_moved_ = false;  ///< the beginning was reached
+  bool is_over_ = false;
+  std::vector<std::string> mark_;  ///< fingerprints of the items at the end, when the pass began
+
+  static constexpr std::int64_t longest_part = 10'000;
+  static constexpr std::int64_t moved_part = 1000;
+  static constexpr std::int64_t mark_length = 8;
+};
+
+/// Bytes of items that one call reads at most: it takes Redis 10 ms to hash them.
+inline constexpr const char* list_part_bytes = "4194304";
+
+/// Identifies an item among its neighbours.
+[[nodiscard]] std::string fingerprint(const std::string& beginning, std::size_t length);
+
+}  // namespace w8y::store

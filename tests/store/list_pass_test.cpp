@@ -1,0 +1,199 @@
+// Tests of a pass over a list that hosts rotate, and of commands that look for many items by it.
+#include "store/circular/list_pass.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <deque>
+#include <random>
+#include <set>
+#include <thread>
+
+#include "store/circular/item_changes.hpp"
+#include "store/circular/list_part.hpp"
+#include "store/host.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using store::ListPass;
+
+namespace list_pass_test {
+namespace {
+
+using List = std::deque<std::string>;
+
+void rotate(List& list, std::size_t count) {
+  for (std::size_t i = 0; i < count && !list.empty(); ++i) {
+    list.push_back(list.front());
+    list.pop_front();
+  }
+}
+
+/// Reads a part as the scripts do. `names`: items without fingerprints, which are removed.
+ListPass::Reply read(List& list, const ListPass::Part& part, std::size_t most,
+                     const std::set<std::string>& names, std::vector<std::string>& seen) {
+  const auto length = std::ssize(list);
+  ListPass::Reply reply;
+  reply.first = part.first < 0 ? std::max<std::int64_t>(0, length + part.first) : part.first;
+  const std::int64_t end = std::min(length, reply.first + part.count);
+  reply.read = std::clamp<std::int64_t>(end - reply.first, 0, static_cast<std::int64_t>(most));
+  reply.whole = reply.read == std::max<std::int64_t>(0, end - reply.first);
+  const auto begin = list.begin() + std::min(reply.first, length);
+  List items(begin, begin + reply.read);
+  for (auto item = items.rbegin(); item != items.rend(); ++item) {
+    seen.push_back(*item);
+    if (!names.contains(*item) && std::ssize(reply.fingerprints) < part.fingerprints)
+      reply.fingerprints.push_back(*item);
+  }
+  for (const std::string& item : items)
+    if (names.contains(item)) list.erase(std::find(list.begin(), list.end(), item));
+  return reply;
+}
+
+redis::ClientOptions options_of(const RedisServer& server) {
+  redis::ClientOptions options;
+  options.url = redis::parse_url(server.url());
+  return options;
+}
+
+/// Rotates a list as hosts do, as fast as Redis permits, until it is destroyed, or `most` items were moved.
+class Rotating {
+ public:
+  Rotating(const RedisServer& server, int most) : server_(server) {
+    rotate();
+    thread_ = std::jthread([this, most](const std::stop_token& stop) {
+      for (int moved = 0; moved < most && !stop.stop_requested(); moved += 60) rotate();
+    });
+  }
+
+ private:
+  void rotate() const {
+    static_cast<void>(server_.ask(
+        {"EVAL", "for i = 1, 60 do redis.call('LMOVE', KEYS[1], KEYS[1], 'LEFT', 'RIGHT') end", "1",
+         "work:list"}));
+  }
+
+  const RedisServer& server_;
+  std::jthread thread_;
+};
+
+}  // namespace
+
+TEST_CASE("a pass reads each item that stays in the list, whatever hosts move meanwhile") {
+  std::mt19937_64 random(20261126);
+  const auto below = [&](std::size_t end) { return static_cast<std::size_t>(random() % end); };
+  std::size_t twice = 0, parts = 0;
+  for (int trial = 0; trial < 60; ++trial) {
+    CAPTURE(trial);
+    const std::size_t length = 1 + below(trial % 3 == 0 ? 50 : 45'000);
+    List list;
+    for (std::size_t i = 0; i < length; ++i) list.push_back(std::to_string(i));
+    std::set<std::string> names;
+    for (std::size_t i = below(20); i > 0; --i) names.insert(std::to_string(below(length)));
+    std::set<std::string> stays(list.begin(), list.end());
+    const std::size_t most = trial % 5 == 0 ? 1 + below(300) : 1'000'000;
+    // Half of the lists are busy; in some, hosts move almost all items during one call.
+    const std::size_t busy = trial % 2 == 0 ? 0 : 1 + below(trial % 7 == 0 ? length : 500);
+    std::vector<std::string> seen;
+    ListPass pass;
+    std::size_t calls = 0, left = length - std::min(length, names.size() + 1);
+    while (const auto part = pass.next()) {
+      REQUIRE(++calls < 100'000);
+      pass.take(read(list, *part, most, names, seen));
+      const std::size_t moved = std::min(left, busy > 0 ? below(busy + 1) : 0);
+      rotate(list, moved);
+      left -= moved;
+      if (trial % 4 == 1) list.push_back("new" + std::to_string(calls));
+      if (trial % 4 == 3 && !list.empty()) {
+        const auto gone = list.begin() + static_cast<std::ptrdiff_t>(below(list.size()));
+        stays.erase(*gone);
+        list.erase(gone);
+        if (left > 0) --left;
+      }
+    }
+    for (const std::string& item : seen) stays.erase(item);
+    CHECK(stays.empty());
+    for (const std::string& name : names) CHECK(std::count(list.begin(), list.end(), name) == 0);
+    if (busy == 0 && most > length && trial % 4 == 0) {
+      parts += calls;
+      twice += seen.size() - length;
+    }
+  }
+  // A list at rest is read once, and its last items once more.
+  CHECK(twice <= parts * 1000);
+}
+
+TEST_CASE("commands find all items of a long list that hosts rotate between two calls") {
+  RedisServer server;
+  loop::Loop loop;
+  redis::SyncClient client(loop, options_of(server));
+  server.ask({"EVAL", "for i = 1, 30000 do redis.call('RPUSH', KEYS[1], 'item' .. i) end", "1",
+              "work:list"});
+  store::ItemChanges changes(client, store::CircularKeys("work:"));
+  const Rotating rotating(server, 20'000);
+  const std::vector<Item> some{"item1", "item15000", "item30000", "nowhere", "item29999"};
+  CHECK(changes.quarantine(some, {{}, "alice", "x", WallTime(5)}) ==
+        std::vector{store::QuarantinedAs::done, store::QuarantinedAs::done,
+                    store::QuarantinedAs::done, store::QuarantinedAs::not_listed,
+                    store::QuarantinedAs::done});
+  CHECK(changes.release(some) ==
+        std::vector{store::ReleasedAs::released, store::ReleasedAs::released,
+                    store::ReleasedAs::released, store::ReleasedAs::not_listed,
+                    store::ReleasedAs::released});
+  CHECK(changes.add(some, false) ==
+        std::vector{store::AddedAs::listed_already, store::AddedAs::listed_already,
+                    store::AddedAs::listed_already, store::AddedAs::added,
+                    store::AddedAs::listed_already});
+  CHECK(changes.remove(some) == std::vector<std::size_t>{1, 1, 1, 1, 1});
+  CHECK(changes.remove(some) == std::vector<std::size_t>{0, 0, 0, 0, 0});
+  CHECK(changes.add(some, false).front() == store::AddedAs::added);
+}
+
+TEST_CASE("a removal keeps to a state, also for copies in other parts of the list") {
+  RedisServer server;
+  loop::Loop loop;
+  redis::SyncClient client(loop, options_of(server));
+  server.ask({"EVAL",
+              "redis.call('RPUSH', KEYS[1], 'a', 'b') "
+              "for i = 1, 25000 do redis.call('RPUSH', KEYS[1], 'item' .. i) end "
+              "redis.call('RPUSH', KEYS[1], 'a', 'a', 'b')",
+              "1", "work:list"});
+  server.ask({"SET", "work:lock:a", "rest:backoff", "PX", "60000"});
+  server.ask({"SET", "work:lock:b", "run:web1:1:xyz", "PX", "60000"});
+  store::ItemChanges changes(client, store::CircularKeys("work:"));
+  CHECK(changes.remove({"a", "b", "nowhere"}, "resting") ==
+        std::vector<std::optional<std::size_t>>{3, std::nullopt, 0});
+  CHECK(server.ask({"LRANGE", "work:list", "0", "1"}) == "b\nitem1");
+  CHECK(server.ask({"LRANGE", "work:list", "-2", "-1"}) == "item25000\nb");
+  CHECK(server.ask({"EXISTS", "work:lock:a"}) == "0");
+  CHECK(server.ask({"EXISTS", "work:lock:b"}) == "1");
+}
+
+TEST_CASE("a server that is out of memory permits a removal") {
+  RedisServer server;
+  loop::Loop loop;
+  redis::SyncClient client(loop, options_of(server));
+  server.ask({"RPUSH", "work:list", "a", "b", "a", "c"});
+  server.ask({"CONFIG", "SET", "maxmemory", "1"});
+  store::ItemChanges changes(client, store::CircularKeys("work:"));
+  CHECK(changes.remove({"a", "c"}) == std::vector<std::size_t>{2, 1});
+  server.ask({"CONFIG", "SET", "maxmemory", "0"});
+  CHECK(server.ask({"LRANGE", "work:list", "0", "-1"}) == "b");
+}
+
+TEST_CASE("a pass reads all items of a list that hosts rotate") {
+  RedisServer server;
+  loop::Loop loop;
+  redis::SyncClient client(loop, options_of(server));
+  server.ask({"EVAL", "for i = 1, 25000 do redis.call('RPUSH', KEYS[1], 'item' .. i) end", "1",
+              "work:list"});
+  const Rotating rotating(server, 20'000);
+  std::set<std::string> seen;
+  store::read_whole_list(client, store::CircularKeys("work:"), store::LongStates::read,
+                         [&](store::ListPart&& part) {
+                           for (const auto& item : part.items) seen.insert(item.beginning);
+                         });
+  CHECK(seen.size() == 25'000);
+}
+
+}  // namespace list_pass_test
