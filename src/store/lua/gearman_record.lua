@@ -11,12 +11,13 @@
 -- Reply what Redis refused, or ""
 
 local runs_key = KEYS[1]
+-- include parts/list_part.lua
 -- include parts/history.lua
 
 for at = 4, #ARGV, 3 do
   local id, event = ARGV[at], ARGV[at + 1]
   if not (ARGV[2] == '1' and ARGV[3] ~= '0' and noted(id)) then
-    if ARGV[3] ~= '0' then enter(id, event, ARGV[at + 2]) end
+    if ARGV[3] ~= '0' then enter(event, ARGV[at + 2]) end
     note(redis.pcall('PUBLISH', ARGV[1], event), 'PUBLISH')
   end
 end

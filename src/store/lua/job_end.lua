@@ -33,6 +33,7 @@ local runs_key = KEYS[10]
 -- include parts/count_and_tell.lua
 -- include parts/feed_job.lua
 -- include parts/feed_time.lua
+-- include parts/list_part.lua
 -- include parts/history.lua
 -- include parts/job_claims.lua
 
@@ -124,7 +125,7 @@ for _, job in ipairs(runs) do
   local written = job.kind.history ~= '0'
   if job.event ~= '' and not (job.kind.again and written and noted(job.run)) then
     if written then
-      enter(job.run, job.event, job.stalls and job.more .. ',"stalled":"by an operator"' or job.more)
+      enter(job.event, job.stalls and job.more .. ',"stalled":"by an operator"' or job.more)
       most = job.kind.history
     end
     note(redis.pcall('PUBLISH', ARGV[2], job.event), 'PUBLISH')

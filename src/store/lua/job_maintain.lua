@@ -35,6 +35,7 @@ local published, feed_taken, runs_key, nowhere = KEYS[7], KEYS[8], KEYS[9], KEYS
 -- include parts/feed_time.lua
 -- include parts/count_and_tell.lua
 -- include parts/feed_job.lua
+-- include parts/list_part.lua
 -- include parts/history.lua
 -- include parts/job_claims.lua
 -- include parts/json_bytes.lua

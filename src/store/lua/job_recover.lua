@@ -21,6 +21,7 @@ local feed_taken, runs_key = KEYS[6], KEYS[8]
 -- include parts/count_and_tell.lua
 -- include parts/feed_job.lua
 -- include parts/feed_time.lua
+-- include parts/list_part.lua
 -- include parts/history.lua
 -- include parts/job_claims.lua
 -- include parts/json_bytes.lua

@@ -33,6 +33,7 @@ local now_s = redis.call('TIME')[1]
 -- include parts/enqueue.lua
 -- include parts/timeline.lua
 -- include parts/forget.lua
+-- include parts/list_part.lua
 -- include parts/history.lua
 -- include parts/missed.lua
 
@@ -90,7 +91,7 @@ elseif ours and ARGV[14] == 'reset' then
 end
 if ARGV[17] ~= '' and not (ARGV[15] == '1' and ARGV[16] ~= '0' and noted(id)) then
   if ARGV[16] ~= '0' then
-    enter(id, ARGV[17], ARGV[4])
+    enter(ARGV[17], ARGV[4])
     write_history(ARGV[16])
   end
   note(redis.pcall('PUBLISH', ARGV[3], ARGV[17]), 'PUBLISH')

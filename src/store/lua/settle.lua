@@ -24,6 +24,7 @@
 
 local pcall, type = redis.pcall, type -- looked up once, not for every run
 local runs_key = KEYS[3]
+-- include parts/list_part.lua
 -- include parts/history.lua
 -- include parts/call_from_line.lua
 
@@ -125,7 +126,7 @@ for i = 1, #runs do
   local message, written = ARGV[at + 2], kind.history ~= '0'
   if message ~= '' and not (kind.again and written and noted(ids[i])) then
     if written then
-      enter(ids[i], message, ARGV[at + 3])
+      enter(message, ARGV[at + 3])
       most = kind.history
     end
     note(pcall('PUBLISH', ARGV[1], message), 'PUBLISH')

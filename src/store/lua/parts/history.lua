@@ -4,35 +4,70 @@
 --             of the message on the events channel, and more. Before these stands when it came in, by
 --             Redis's clock; of records that came in together, in the newest and in each 32nd behind
 --             it. Lua looks at each byte of a text that is made anew, so most are made by nobody.
--- The sorted set `ended` has the run ids of these records, and of the record before them. A score is the
--- number of bytes of all records that were ever written, up to and with that one.
+-- The number of records bounds their bytes, while each has at most its share: half of the bytes divided by the
+-- number. While there is a larger record, the list `sizes` exists: "<bytes> <records> <1: has a larger one>", the
+-- newest first. Small records share an entry.
+-- Needs parts/list_part.lua.
 
 local list_name = string.sub(runs_key, 1, -6) -- without ':runs'
-local ended_key = string.sub(runs_key, 1, -5) .. 'ended'
+local sizes_key = string.sub(runs_key, 1, -5) .. 'sizes'
 local refused = '' -- the last thing that Redis refused of it
 local function note(answer, what)
   if type(answer) == 'table' and answer.err then refused = what .. ': ' .. answer.err end
   return answer
 end
 
--- Returns whether the history has the record of a run.
+-- Returns whether the history has the record of a run, in its last 16 MiB.
+local known
 local function noted(id)
-  return type(note(redis.pcall('ZSCORE', ended_key, id), 'ZSCORE')) == 'string'
+  if not known then
+    local refusal = note(redis.pcall('LRANGE', runs_key, 1, 0), 'LRANGE').err
+    known = refusal and '' or table.concat(list_part(runs_key, 0, 1000, 16777216), '\n')
+  end
+  return string.find(known, '"run":"' .. id .. '"', 1, true) ~= nil
 end
 
-local entries, entered = {}, {}
+local entries = {}
 -- `event`: the message. `more`: further members, each with a comma before it.
-local function enter(id, event, more)
+local function enter(event, more)
   entries[#entries + 1] = more == '' and event or string.sub(event, 1, -2) .. more .. '}'
-  entered[#entries] = id
 end
 
--- Returns how many of the existing records are kept: at most `most`, and none that begins before `limit`.
--- A record begins at the score of the record before it.
-local function kept_before(most, limit)
-  if limit <= 0 then return most end
-  local ends = note(redis.pcall('ZCOUNT', ended_key, string.format('%.0f', limit), '+inf'), 'ZCOUNT')
-  return type(ends) == 'number' and math.min(most, math.max(ends - 1, 0)) or most
+-- Makes room for the entered records, by bytes. Returns the first of them that is written, and the number of
+-- older records that are kept.
+local function make_room(most, most_bytes, bytes, is_large)
+  local first = 1
+  while first < #entries and (bytes > most_bytes or #entries - first >= most) do
+    bytes = bytes - #entries[first]
+    first = first + 1
+  end
+  local own = #entries - first + 1
+  local old = note(redis.pcall('LRANGE', sizes_key, 0, -1), 'LRANGE')
+  if #old == 0 then
+    local count = redis.call('LLEN', runs_key)
+    old = {string.format('%.0f %d 0', count * most_bytes / most / 2, count)}
+  end
+  local sizes = {{bytes, own, is_large and '1' or '0'}}
+  local kept, sum = 0, bytes
+  for i = 1, first > 1 and 0 or #old do
+    local b, n, larger = string.match(old[i], '^(%d+) (%d+) (%d)')
+    sum = sum + (b or 0)
+    if sum > most_bytes or own + kept >= most then break end
+    kept = kept + n
+    local last = sizes[#sizes]
+    is_large = is_large or larger == '1'
+    if last[1] + b <= most_bytes / 16 then
+      sizes[#sizes] = {last[1] + b, last[2] + n, larger == '1' and '1' or last[3]}
+    else
+      sizes[#sizes + 1] = {tonumber(b), tonumber(n), larger}
+    end
+  end
+  note(redis.pcall('DEL', sizes_key), 'DEL')
+  if is_large then
+    for i = 1, #sizes do sizes[i] = string.format('%.0f %d %s', unpack(sizes[i])) end
+    note(redis.pcall('RPUSH', sizes_key, unpack(sizes)), 'RPUSH')
+  end
+  return first, math.min(kept, most - own)
 end
 
 -- Writes the entered records. `limits`: records kept, and their bytes; the newest record is always kept.
@@ -44,21 +79,20 @@ local function write_history(limits)
   local begin = string.format('{"entered_ms":%s%03d,', time[1], math.floor(time[2] / 1000))
   for i = #entries, 1, -32 do entries[i] = begin .. string.sub(entries[i], 2) end
 
-  local newest = note(redis.pcall('ZRANGE', ended_key, -1, -1, 'WITHSCORES'), 'ZRANGE')
-  local bytes, scored = tonumber(newest[2]) or 0, {}
+  local bytes, largest = 0, 0
   for i = 1, #entries do
-    bytes = bytes + #entries[i]
-    scored[2 * i - 1], scored[2 * i] = string.format('%.0f', bytes), entered[i]
+    local size = #entries[i]
+    bytes = bytes + size
+    if size > largest then largest = size end
   end
-  local limit = bytes - most_bytes
-  local first = math.max(1, #entries - most + 1)
-  while first < #entries and scored[2 * first - 1] - #entries[first] < limit do first = first + 1 end
-  local kept = 0
-  if first == 1 then kept = kept_before(most - #entries, limit) end
-
+  local first, kept = 1, most - #entries
+  local is_large = largest > most_bytes / most / 2
+  if is_large or redis.pcall('EXISTS', sizes_key) ~= 0 then
+    first, kept = make_room(tonumber(most), tonumber(most_bytes), bytes, is_large)
+  elseif kept < 0 then
+    first, kept = 1 - kept, 0
+  end
   local trimmed = redis.pcall('LTRIM', runs_key, kept == 0 and 1 or 0, math.max(kept - 1, 0))
   if note(trimmed, 'LTRIM').err then return end
-  note(redis.pcall('ZREMRANGEBYRANK', ended_key, 0, -2 - kept), 'ZREMRANGEBYRANK')
   note(redis.pcall('LPUSH', runs_key, unpack(entries, first)), 'LPUSH')
-  note(redis.pcall('ZADD', ended_key, unpack(scored, 2 * first - 1)), 'ZADD')
 end
