@@ -56,7 +56,8 @@ redis::ClientOptions options_of(const RedisServer& server) {
   return options;
 }
 
-/// Rotates a list as hosts do, as fast as Redis permits, until it is destroyed, or `most` items were moved.
+/// Rotates a list as hosts do, as fast as Redis permits, until it is destroyed, or `most` items
+/// were moved.
 class Rotating {
  public:
   Rotating(const RedisServer& server, int most) : server_(server) {
