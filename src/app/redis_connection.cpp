@@ -36,9 +36,9 @@ std::unique_ptr<RedisConnection::Watched> RedisConnection::connect(const Config&
   made->session =
       std::make_shared<store::RedisSession>(loop_, client, parts_.holder(config.supervisor.host));
   if (client.url.kind == redis::Url::Kind::none) return made;
-  made->watch =
-      std::make_unique<RedisWatch>(made->session->client, loop_.clock(), loop_.timers(), client.url,
-                                   log_, events_, !embedded.empty(), std::move(changed));
+  made->watch = std::make_unique<RedisWatch>(made->session->client, made->session->server_clock,
+                                             loop_.clock(), loop_.timers(), client.url, log_,
+                                             events_, !embedded.empty(), std::move(changed));
   return made;
 }
 
@@ -99,6 +99,11 @@ RedisStatus RedisConnection::status() const {
     status.away_since =
         loop_.clock().wall() - std::chrono::duration_cast<WallTime>(loop_.now() - *since);
   status.commands_sent = in_use_->session->client.commands_sent();
+  if (const auto& jump = in_use_->session->server_clock.last_jump()) {
+    status.clock_jump = jump->by;
+    status.clock_jumped_at =
+        loop_.clock().wall() - std::chrono::duration_cast<WallTime>(loop_.now() - jump->noticed);
+  }
   auto& leases = in_use_->session->leases;
   status.leases = leases.size();
   status.lease_margin = leases.margins().recent(loop_.now());

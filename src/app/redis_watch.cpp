@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/units.hpp"
 #include "redis/server_info.hpp"
 
 namespace w8y::app {
@@ -13,11 +14,13 @@ constexpr Duration replica_look = std::chrono::seconds(2);
 
 }  // namespace
 
-RedisWatch::RedisWatch(redis::Client& client, const Clock& clock, TimerQueue& timers,
-                       const redis::Url& url, ops::LineLog& log, EventHandler& events,
-                       bool starting, Changed changed)
+RedisWatch::RedisWatch(redis::Client& client, store::ServerClock& server_clock, const Clock& clock,
+                       TimerQueue& timers, const redis::Url& url, ops::LineLog& log,
+                       EventHandler& events, bool starting, Changed changed)
     : redis::Client::Listener(client),
+      store::ServerClock::Listener(server_clock),
       client_(client),
+      server_clock_(server_clock),
       clock_(clock),
       where_(url.to_string()),
       failover_note_(redis::failover_note(url)),
@@ -35,6 +38,7 @@ RedisWatch::~RedisWatch() {
 }
 
 void RedisWatch::on_up() {
+  server_clock_.start();
   ask();
 }
 
@@ -81,6 +85,13 @@ void RedisWatch::on_down(const std::string& why) {
   again_.cancel();
   in_trouble(why);
   changed_(RedisState::down);
+}
+
+void RedisWatch::on_clock_jump(Duration by) {
+  const bool back = by < Duration{0};
+  log_.warn(back ? "clock of Redis was set back; correcting delays and due times"
+                 : "clock of Redis jumped ahead; locks and delays end early",
+            {{"redis", where_}, {"by", format_duration(back ? -by : by)}});
 }
 
 void RedisWatch::on_refusing(const std::string& why) {

@@ -14,18 +14,20 @@
 #include "ops/log.hpp"
 #include "redis/client.hpp"
 #include "redis/server_info.hpp"
+#include "store/server_clock.hpp"
 
 namespace w8y::app {
 
 enum class RedisState { down, too_old, usable };
 
-class RedisWatch final : private redis::Client::Listener {
+class RedisWatch final : private redis::Client::Listener, private store::ServerClock::Listener {
  public:
   using Changed = std::function<void(RedisState state)>;
 
   /// `starting`: the server is being started too, so that it is not there yet is no trouble.
-  RedisWatch(redis::Client& client, const Clock& clock, TimerQueue& timers, const redis::Url& url,
-             ops::LineLog& log, EventHandler& events, bool starting, Changed changed);
+  RedisWatch(redis::Client& client, store::ServerClock& server_clock, const Clock& clock,
+             TimerQueue& timers, const redis::Url& url, ops::LineLog& log, EventHandler& events,
+             bool starting, Changed changed);
   ~RedisWatch() override;
 
   /// From now on somebody else.
@@ -42,6 +44,7 @@ class RedisWatch final : private redis::Client::Listener {
   void on_down(const std::string& why) override;
   void on_refusing(const std::string& why) override;
   void on_accepting() override { recovered(); }
+  void on_clock_jump(Duration by) override;
   void ask();
   void look_at(const redis::ServerInfo& info);
   void tell_of(const redis::ServerInfo& info);
@@ -49,6 +52,7 @@ class RedisWatch final : private redis::Client::Listener {
   void recovered();
 
   redis::Client& client_;
+  store::ServerClock& server_clock_;
   const Clock& clock_;
   std::string where_;
   std::string failover_note_;

@@ -69,6 +69,16 @@ std::vector<Problem> of_host(const HostStatus& host, std::size_t waiting) {
             (host.redis.trouble.empty() ? "not connected yet" : escape(host.redis.trouble)) +
             (waiting == 0 ? "" : "; " + number(waiting, "list waits", "lists wait")),
         waiting);
+  const auto jumped = host.redis.clock_jumped_at;
+  if (jumped && host.now - *jumped < Problems::fresh) {
+    const bool back = host.redis.clock_jump < Duration{0};
+    const Duration by = back ? -host.redis.clock_jump : host.redis.clock_jump;
+    add(Kind::clock, "the clock of Redis " + std::string(back ? "was set back" : "jumped ahead") +
+                         " by " + rough_duration(by) + ", " + rough_duration(host.now - *jumped) +
+                         " ago; " +
+                         (back ? "delays and due times that were set before that are corrected"
+                               : "locks and delays ended early, so items can have run twice"));
+  }
   if (host.last_reload_failed) {
     constexpr std::string_view known = "failed: ";
     const bool twice = host.last_reload.starts_with(known);
@@ -222,6 +232,8 @@ const char* kind_name(Kind kind) {
       return "gearman";
     case Kind::unavailable:
       return "unavailable";
+    case Kind::clock:
+      return "clock";
     case Kind::unwritten:
       return "unwritten";
     case Kind::starved:

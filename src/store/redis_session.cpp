@@ -34,7 +34,8 @@ RedisSession::RedisSession(loop::Loop& loop, const redis::ClientOptions& options
       run_ids(holder.seed),
       client(owned),
       subscriber(loop, options),
-      circular(client, timers, clock, is_cluster(options), holder.host, holder.seed),
+      server_clock(client, timers, clock, is_cluster(options)),
+      circular(client, timers, clock, server_clock, is_cluster(options), holder.host, holder.seed),
       leases(clock, timers, circular.locks),
       keyspace_events(client, subscriber, timers, clock, options.url.db, is_cluster(options)) {}
 

@@ -18,6 +18,7 @@
 #include "store/item_room.hpp"
 #include "store/keyspace_events.hpp"
 #include "store/leases.hpp"
+#include "store/server_clock.hpp"
 
 namespace w8y::store {
 
@@ -62,6 +63,7 @@ class RedisSession final : private detail::ClientOwner, private redis::Client::L
   RunIds run_ids;
   redis::Client& client;
   redis::Subscriber subscriber;
+  ServerClock server_clock;
   CircularShared circular;
   Leases leases;
   KeyspaceEvents keyspace_events;

@@ -1,4 +1,4 @@
-"""w8yd's wall clock jumps; Redis's does not."""
+"""Clocks that jump: the wall clock of w8yd, and the clock of Redis."""
 import mmap
 import signal
 import struct
@@ -11,12 +11,12 @@ from matrix import Skip, in_time, row
 class JumpingClock:
     """A file that the preloaded library reads the offset from."""
 
-    def __init__(self, world):
-        self.path = world.home / "clock"
+    def __init__(self, home, programs):
+        self.path = home / "clock"
         self.path.write_bytes(bytes(8))
         with open(self.path, "r+b") as file:
             self.map = mmap.mmap(file.fileno(), 8)
-        self.library = world.bin / "tests/faults/libclock_jump.so"
+        self.library = programs / "tests/faults/libclock_jump.so"
         self.env = {"LD_PRELOAD": str(self.library), "CLOCK_JUMP": str(self.path)}
 
     def jump(self, seconds):
@@ -28,7 +28,7 @@ def clock_jumps(setup):
     if setup.sanitized:
         raise Skip("the sanitizers want to be loaded first")
     with World(setup) as world:
-        clock = JumpingClock(world)
+        clock = JumpingClock(world.home, world.bin)
         items = world.fill(["short", "other"])
         settings = dict(key_expiry="2s", on_lease_loss="terminate", timeout="1h")
         config = (world.list_config("long", work_ms=3_600_000, **settings)

@@ -2,13 +2,16 @@
 another takes, and a clock that is wrong."""
 import collections
 import os
+import pathlib
 import subprocess
+import tempfile
 import time
 
 from harness import World, now_us, wait_for
 from matrix import Skip, in_time, row
 from rows_clock import JumpingClock
 from rows_cluster import LONGEST_PAUSE_S, Cluster, Pauses, Place, Sentinels
+from rows_fleet import ask
 
 KEY_EXPIRY_S = 1
 AOF = ("--appendonly", "yes", "--appendfsync", "always")
@@ -217,7 +220,7 @@ def clock_schedule(setup):
     if setup.sanitized:
         raise Skip("the sanitizers want to be loaded first")
     with World(setup) as world:
-        clock = JumpingClock(world)
+        clock = JumpingClock(world.home, world.bin)
         hosts_of(world, 2, how={"env": clock.env, "drain": "100ms"})
         enter(world, [("tick:A", "FREQ=SECONDLY")])
         wait_for(lambda: any(run.item == "tick:A" for run in world.runs()), what="a first run")
@@ -267,5 +270,33 @@ def two_dispatchers(setup):
                 "late p99 ms": round(p99(late))}
 
 
+@row("clock of Redis a day ahead for 4 s", "each item and each job runs again within 10 s; status "
+     "shows it; items lost 0")
+def redis_clock_jumps(setup):
+    with tempfile.TemporaryDirectory(prefix="w8y-clock-") as home:
+        clock = JumpingClock(pathlib.Path(home), pathlib.Path(setup.bin).resolve())
+        within = ["env", *(f"{name}={value}" for name, value in clock.env.items())]
+        with World(setup, within=within) as world:
+            items = world.fill([f"item{i}" for i in range(20)])
+            settings = dict(key_expiry="2s", work_ms=20, concurrency=4)
+            config = (world.list_config(cooldown="1s", **settings)
+                      + world.list_config("mix", source="schedule", queues="A", **settings))
+            jobs = {f"job{i}:A" for i in range(5)}
+            enter(world, [(job, "RRULE:FREQ=SECONDLY;INTERVAL=2") for job in jobs])
+            hosts = [world.host(f"h{i}", config) for i in range(2)]
+            all_ran_since(world, items | jobs, now_us())
+            clock.jump(86_400)
+            time.sleep(4)
+            clock.jump(0)
+            back = now_us()
+            took = all_ran_since(world, items | jobs, back)
+            in_time(took <= 10, f"an item or job waited for {took:.1f} s")
+            problems = [one["kind"] for one in ask(hosts[0], "/api/v1/status")[1]["problems"]]
+            assert "clock" in problems, problems
+            world.stop()
+            world.check_items(items)
+            return {"jumps": 2, "all ran again after s": round(took, 1), "items lost": 0}
+
+
 ROWS = [kill_schedule, kill_dispatcher, kill_redis_schedule, sentinel_schedule, cluster_schedule,
-        clock_schedule, two_dispatchers]
+        clock_schedule, redis_clock_jumps, two_dispatchers]

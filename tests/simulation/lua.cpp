@@ -259,7 +259,7 @@ class Lua {
   std::map<std::string_view, int> compiled_;  ///< by digest
 };
 
-constexpr std::array<const redis::Script*, 48> all_scripts{
+constexpr std::array<const redis::Script*, 50> all_scripts{
     &store::scripts::add,
     &store::scripts::claim,
     &store::scripts::claim_item,
@@ -294,6 +294,7 @@ constexpr std::array<const redis::Script*, 48> all_scripts{
     &store::scripts::renew,
     &store::scripts::schedule_count,
     &store::scripts::schedule_dispatch,
+    &store::scripts::schedule_earlier,
     &store::scripts::schedule_end,
     &store::scripts::schedule_recover,
     &store::scripts::schedule_renew,
@@ -302,6 +303,7 @@ constexpr std::array<const redis::Script*, 48> all_scripts{
     &store::scripts::schedule_take,
     &store::scripts::schedule_unset,
     &store::scripts::settle,
+    &store::scripts::shorten,
     &store::scripts::sorted_edit,
     &store::scripts::sorted_insert,
     &store::scripts::sorted_move,

@@ -6,9 +6,11 @@
 namespace w8y::store {
 
 CircularShared::CircularShared(redis::Client& client, TimerQueue& timers, const Clock& clock,
-                               bool cluster, const std::string& host, std::uint64_t seed)
+                               ServerClock& server, bool cluster, const std::string& host,
+                               std::uint64_t seed)
     : locks(client),
       sweep(locks, timers, clock, cluster, seed),
+      delay_review(client, timers, clock, server, sweep),
       look_batcher(client, timers, clock, cluster),
       parked_note(to_text({{}, "w8yd on " + host, too_long_text(), WallTime(0)})) {}
 

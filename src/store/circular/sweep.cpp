@@ -39,6 +39,13 @@ Sweep::Swept& Sweep::next_in_turn() {
   return **next_++;
 }
 
+std::list<RulePtr> Sweep::rules() const {
+  std::list<RulePtr> rules;
+  for (const Swept* list : lists_)
+    if (RulePtr rule = list->swept_rule()) rules.push_back(std::move(rule));
+  return rules;
+}
+
 /// Makes the previous list the next one again.
 void Sweep::turn_back() {
   if (next_ == lists_.begin()) next_ = lists_.end();

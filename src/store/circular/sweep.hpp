@@ -48,6 +48,8 @@ class Sweep {
 
   /// Number of circular lists.
   [[nodiscard]] std::size_t lists() const { return lists_.size(); }
+  /// Rules of the lists that are swept at present.
+  [[nodiscard]] std::list<RulePtr> rules() const;
   /// The next call, now.
   void step();
 

@@ -71,6 +71,7 @@ RedisScheduleQueue::RedisScheduleQueue(std::shared_ptr<RedisSession> session, De
       redis::Client::Listener(session_->client),
       handler_(handler),
       refusals_([this](const std::string& why) { handler_.on_unwritten(why); }),
+      timeline_review_(*session_, decide),
       ends_(*session_, std::move(decide),
             JobEnds::Handler{[this] {
                                if (unsettled() == 0) handler_.on_all_settled();

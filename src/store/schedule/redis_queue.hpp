@@ -19,6 +19,7 @@
 #include "store/schedule/queue.hpp"
 #include "store/schedule/refusals.hpp"
 #include "store/schedule/take_call.hpp"
+#include "store/schedule/timeline_review.hpp"
 
 namespace w8y::store {
 
@@ -40,6 +41,7 @@ class RedisScheduleQueue final : public ScheduleQueue,
                  *rule_);
   }
   void listen_to_timeline() override {
+    timeline_review_.use(rule_);
     news_.listen(ScheduleNewsChannels::About::timeline, *rule_);
   }
   [[nodiscard]] bool hears() const override { return news_.hears_changes(); }
@@ -96,6 +98,7 @@ class RedisScheduleQueue final : public ScheduleQueue,
   std::uint64_t newest_fence_ = 0;  ///< the largest that we have seen
   std::map<RunId, Held> held_;
   Refusals refusals_;
+  TimelineReview timeline_review_;
   JobEnds ends_;
   Recovery recovery_;
   LostTakes lost_takes_;

@@ -1,0 +1,44 @@
+#include "store/server_clock.hpp"
+
+#include "redis/reply.hpp"
+
+namespace w8y::store {
+
+ServerClock::ServerClock(redis::Client& client, TimerQueue& timers, const Clock& clock,
+                         bool cluster)
+    : client_(client),
+      clock_(clock),
+      cluster_(cluster),
+      timer_(timers),
+      alive_(std::make_shared<bool>(true)) {}
+
+ServerClock::~ServerClock() {
+  *alive_ = false;
+}
+
+void ServerClock::start() {
+  if (!cluster_) timer_.set(clock_.now() + interval, [this] { ask(); });
+}
+
+void ServerClock::ask() {
+  if (!client_.connected()) return;  // start() is called again
+  client_.call({"TIME"}, [this, alive = alive_, asked = clock_.now()](const redis::Answer& answer) {
+    if (!*alive) return;
+    if (answer.ok() && answer.reply.size() == 2)
+      note(redis::server_time(answer.reply), asked, clock_.now());
+    start();
+  });
+}
+
+void ServerClock::note(WallTime time, Instant asked, Instant answered) {
+  const Instant middle = asked + (answered - asked) / 2;
+  const Duration offset = Duration(time) - middle.time_since_epoch();
+  const Duration by = offset - offset_.value_or(offset);
+  offset_ = offset;
+  const Duration size = by < Duration{0} ? -by : by;
+  if (size <= tolerance + (answered - asked)) return;
+  last_jump_ = Jump{by, answered};
+  listeners_.tell([by](Listener& listener) { listener.on_clock_jump(by); });
+}
+
+}  // namespace w8y::store

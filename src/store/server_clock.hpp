@@ -1,0 +1,65 @@
+// Notices when the clock of Redis jumps.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "core/clock.hpp"
+#include "core/timers.hpp"
+#include "redis/client.hpp"
+#include "redis/listeners.hpp"
+
+namespace w8y::store {
+
+/// Compares the clock of Redis once a second with a clock that does not jump.
+/// A cluster has several clocks: it is not watched.
+class ServerClock {
+ public:
+  static constexpr Duration interval = std::chrono::seconds(1);
+  /// Smaller differences between two replies are none.
+  static constexpr Duration tolerance = std::chrono::seconds(2);
+
+  struct Jump {
+    Duration by{0};  ///< below 0: the clock was set back
+    Instant noticed{};
+  };
+
+  /// A listener is registered from its construction to its destruction.
+  class Listener {
+   public:
+    explicit Listener(ServerClock& clock) : clock_(clock), place_(clock.listeners_.add(this)) {}
+    Listener(const Listener&) = delete;
+    Listener& operator=(const Listener&) = delete;
+    virtual void on_clock_jump(Duration by) = 0;
+
+   protected:
+    ~Listener() { clock_.listeners_.remove(place_); }
+
+   private:
+    ServerClock& clock_;
+    redis::Listeners<Listener>::Place place_;
+  };
+
+  ServerClock(redis::Client& client, TimerQueue& timers, const Clock& clock, bool cluster);
+  ~ServerClock();
+
+  /// The connection is up.
+  void start();
+  /// A reply to TIME.
+  void note(WallTime time, Instant asked, Instant answered);
+  [[nodiscard]] const std::optional<Jump>& last_jump() const { return last_jump_; }
+
+ private:
+  void ask();
+
+  redis::Client& client_;
+  const Clock& clock_;
+  const bool cluster_;
+  std::optional<Duration> offset_;  ///< of the clock of Redis, by the other one
+  std::optional<Jump> last_jump_;
+  redis::Listeners<Listener> listeners_;
+  Timer timer_;
+  std::shared_ptr<bool> alive_;
+};
+
+}  // namespace w8y::store
