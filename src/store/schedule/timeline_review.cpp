@@ -51,7 +51,7 @@ void TimelineReview::step(std::size_t first) {
   const auto page = std::make_shared<Page>(
       Page{ScheduleKeys(rule_->prefix), backoff, round_, first, session_.clock.now()});
   const std::string from = std::to_string(first), to = std::to_string(first + page_jobs - 1);
-  session_.client.call({"TIME"}, [this, alive = alive_, page](const redis::Answer& answer) {
+  session_.client.call({"TIME"}, [alive = alive_, page](const redis::Answer& answer) {
     if (*alive && answer.ok() && answer.reply.size() == 2)
       page->now = redis::server_time(answer.reply).count() / 1000;
   });
