@@ -76,8 +76,8 @@ std::vector<Problem> of_host(const HostStatus& host, std::size_t waiting) {
     add(Kind::clock, "the clock of Redis " + std::string(back ? "was set back" : "jumped ahead") +
                          " by " + rough_duration(by) + ", " + rough_duration(host.now - *jumped) +
                          " ago; " +
-                         (back ? "delays and due times that were set before that are corrected"
-                               : "locks and delays ended early, so items can have run twice"));
+                         (back ? "delays and due times set while it was ahead are being corrected"
+                               : "locks and delays ended early, so items may have run twice"));
   }
   if (host.last_reload_failed) {
     constexpr std::string_view known = "failed: ";

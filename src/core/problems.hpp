@@ -17,7 +17,7 @@ struct Problem {
     redis,        ///< it can't be used
     gearman,      ///< a gearmand can't be used
     unavailable,  ///< Redis refuses some lists
-    clock,        ///< the clock of Redis jumped, not long ago
+    clock,        ///< the clock of Redis jumped within the last hour
     unwritten,    ///< it refuses part of what is written of runs
     starved,      ///< this host is short of something
     quarantined,  ///< items that wait for an operator

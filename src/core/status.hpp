@@ -114,7 +114,7 @@ struct RedisStatus {
   std::string trouble;  ///< why not; empty when all is well
   std::optional<WallTime> away_since;
   std::uint64_t commands_sent = 0;
-  Duration clock_jump{0};  ///< the last one of the clock of Redis; below 0: it was set back
+  Duration clock_jump{0};  ///< last jump of the clock of Redis; negative: it was set back
   std::optional<WallTime> clock_jumped_at;
   std::size_t leases = 0;  ///< that this host renews
   /// The least time that was left of a lease when its renewal was confirmed, in the last minute or

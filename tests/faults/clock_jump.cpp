@@ -25,7 +25,7 @@ std::int64_t offset() {
   return shared == nullptr ? 0 : *shared;
 }
 
-/// 0: the clock goes.
+/// Returns the time at which the clock stands, Unix time in s; 0: the clock runs.
 time_t frozen() {
   static const time_t at = [] {
     const char* text = std::getenv("CLOCK_FROZEN");

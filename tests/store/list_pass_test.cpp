@@ -120,7 +120,7 @@ TEST_CASE("a pass reads each item that stays in the list, whatever hosts move me
       twice += seen.size() - length;
     }
   }
-  // A list at rest is read once, and its last items once more.
+  // Without rotation, a pass reads each item once, and the last items twice.
   CHECK(twice <= parts * 1000);
 }
 
@@ -150,7 +150,7 @@ TEST_CASE("commands find all items of a long list that hosts rotate between two 
   CHECK(changes.add(some, false).front() == store::AddedAs::added);
 }
 
-TEST_CASE("a removal keeps to a state, also for copies in other parts of the list") {
+TEST_CASE("a removal by state removes all copies of an item in that state and no other item") {
   RedisServer server;
   loop::Loop loop;
   redis::SyncClient client(loop, options_of(server));

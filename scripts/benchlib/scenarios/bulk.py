@@ -2,8 +2,8 @@
 
 The names are at equal distances in the list. Redis logs how long it was held by each call (SLOWLOG). Two w8yd
 have 100 runs each on another list of the same Redis, with `key_expiry = "2s"`: the bench fails if a lease is
-lost. Beside each command stands the time of one LREM of an item that the list does not have, which compares
-all its items.
+lost. The reference is one LREM of an item that is not
+in the list, which compares all items.
 """
 import contextlib
 import subprocess
@@ -21,7 +21,8 @@ RUNS = 100
 
 
 def commands(names: List[str]) -> Dict[str, List[str]]:
-    """In this order: each undoes the one before it. With `-`, the names are on standard input."""
+    """Commands in their order. Each leaves the list as the next one needs it. With `-`, the names are on
+    standard input."""
     return {
         "quarantine": ["quarantine", LIST, *names],
         "release": ["release", LIST, *names],

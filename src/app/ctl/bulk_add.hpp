@@ -14,9 +14,8 @@
 namespace w8y::app::ctl {
 
 /// Reads the whole list once and pushes the items that are not in it. Each long item is searched
-/// for when it is added. If another client adds the same items meanwhile, or a connection that was
-/// lost still has some of them in transit, the list has them twice; each host still runs an item
-/// once at a time.
+/// for when it is added. An item is in the list twice if another client adds it at the same time,
+/// or if a lost connection still had it in transit. The fleet never runs both copies at once.
 class BulkAdd {
  public:
   /// `again`: also what is in the list already.

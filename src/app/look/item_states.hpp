@@ -58,8 +58,8 @@ struct Items {
 };
 
 /// Returns the items in a state (empty: in any), at most `most` of them (0: all). Long items are
-/// cut. Hosts rotate the list meanwhile: with `most` = 0, no item is missed (store::ListPass). The
-/// states of 256 items are read at one time.
+/// truncated. If `most` is 0, the rotation by hosts hides no item (store::ListPass). One batch
+/// reads the states of 256 items.
 Items read_items(redis::SyncClient& client, const store::CircularKeys& keys,
                  const std::string& state = {}, std::size_t most = 0);
 
