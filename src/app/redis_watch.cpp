@@ -87,11 +87,11 @@ void RedisWatch::on_down(const std::string& why) {
   changed_(RedisState::down);
 }
 
-void RedisWatch::on_clock_jump(Duration by) {
-  const bool back = by < Duration{0};
-  log_.warn(back ? "clock of Redis was set back; correcting delays and due times"
-                 : "clock of Redis jumped ahead; locks and delays end early",
-            {{"redis", where_}, {"by", format_duration(back ? -by : by)}});
+void RedisWatch::on_clock_jump(const store::ServerClock::Jump& jump) {
+  const bool back = jump.by < Duration{0};
+  log_.warn(back ? "Redis clock set back, correcting delays"
+                 : "Redis clock jumped ahead, locks expire early",
+            {{"redis", where_}, {"by", format_duration(back ? -jump.by : jump.by)}});
 }
 
 void RedisWatch::on_refusing(const std::string& why) {

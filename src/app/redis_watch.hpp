@@ -44,7 +44,7 @@ class RedisWatch final : private redis::Client::Listener, private store::ServerC
   void on_down(const std::string& why) override;
   void on_refusing(const std::string& why) override;
   void on_accepting() override { recovered(); }
-  void on_clock_jump(Duration by) override;
+  void on_clock_jump(const store::ServerClock::Jump& jump) override;
   void ask();
   void look_at(const redis::ServerInfo& info);
   void tell_of(const redis::ServerInfo& info);

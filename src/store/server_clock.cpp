@@ -1,5 +1,7 @@
 #include "store/server_clock.hpp"
 
+#include <utility>
+
 #include "redis/reply.hpp"
 
 namespace w8y::store {
@@ -31,14 +33,16 @@ void ServerClock::ask() {
 }
 
 void ServerClock::note(WallTime time, Instant asked, Instant answered) {
+  if (answered - asked > longest_trip) return;
   const Instant middle = asked + (answered - asked) / 2;
   const Duration offset = Duration(time) - middle.time_since_epoch();
   const Duration by = offset - offset_.value_or(offset);
+  const Instant before = std::exchange(last_reply_, answered);
   offset_ = offset;
   const Duration size = by < Duration{0} ? -by : by;
-  if (size <= tolerance + (answered - asked)) return;
-  last_jump_ = Jump{by, answered};
-  listeners_.tell([by](Listener& listener) { listener.on_clock_jump(by); });
+  if (size <= tolerance) return;
+  last_jump_ = Jump{by, answered, before};
+  listeners_.tell([&jump = *last_jump_](Listener& listener) { listener.on_clock_jump(jump); });
 }
 
 }  // namespace w8y::store

@@ -12,16 +12,19 @@
 namespace w8y::store {
 
 /// Compares the clock of Redis once a second with a clock that does not jump.
-/// A cluster has several clocks: it is not watched.
+/// Does not watch a cluster, which has several clocks.
 class ServerClock {
  public:
   static constexpr Duration interval = std::chrono::seconds(1);
-  /// Smaller differences between two replies are none.
+  /// Largest difference between two replies, apart from the round trip, that is not a jump.
   static constexpr Duration tolerance = std::chrono::seconds(2);
+  /// Longest round trip of a reply that counts.
+  static constexpr Duration longest_trip = std::chrono::seconds(1);
 
   struct Jump {
     Duration by{0};  ///< below 0: the clock was set back
     Instant noticed{};
+    Instant before{};  ///< last reply before the jump
   };
 
   /// A listener is registered from its construction to its destruction.
@@ -30,7 +33,7 @@ class ServerClock {
     explicit Listener(ServerClock& clock) : clock_(clock), place_(clock.listeners_.add(this)) {}
     Listener(const Listener&) = delete;
     Listener& operator=(const Listener&) = delete;
-    virtual void on_clock_jump(Duration by) = 0;
+    virtual void on_clock_jump(const Jump& jump) = 0;
 
    protected:
     ~Listener() { clock_.listeners_.remove(place_); }
@@ -43,9 +46,9 @@ class ServerClock {
   ServerClock(redis::Client& client, TimerQueue& timers, const Clock& clock, bool cluster);
   ~ServerClock();
 
-  /// The connection is up.
+  /// Starts the comparison. Called when the connection is up.
   void start();
-  /// A reply to TIME.
+  /// Compares a reply to TIME with the one before it.
   void note(WallTime time, Instant asked, Instant answered);
   [[nodiscard]] const std::optional<Jump>& last_jump() const { return last_jump_; }
 
@@ -55,7 +58,9 @@ class ServerClock {
   redis::Client& client_;
   const Clock& clock_;
   const bool cluster_;
-  std::optional<Duration> offset_;  ///< of the clock of Redis, by the other one
+  std::optional<Duration>
+      offset_;  ///< clock of Redis minus the local clock; nullopt before the first reply
+  Instant last_reply_{};
   std::optional<Jump> last_jump_;
   redis::Listeners<Listener> listeners_;
   Timer timer_;

@@ -79,7 +79,7 @@ void Comparison::look_step() {
       const auto which = of_looks_.one_of<std::string>(
           {" resting quarantined ", " free ", " running ", std::to_string(runs_)});
       return lua_in_units(store::scripts::long_items, {"w:list", "w:failures", "w:quarantined"},
-                          {some(), some(), "1000", "3", "w:lock:", "w:proc:",
+                          {some(), some(), "1000", "0", "w:lock:", "w:proc:",
                            of_looks_.one_of<std::string>({"remove", "release", "quarantine"}),
                            which, "5", "w:wake", R"({"by":"an operator"})"});
     }

@@ -183,7 +183,7 @@ void Comparison::add_or_remove() {
     return lua(store::scripts::add, key, items, no_time);
   }
   const Words part{random_.one_of<std::string>({"-100", "-2", "1"}), "100",
-                   random_.chance(80) ? "1000" : "12", "3"};
+                   random_.chance(80) ? "1000" : "12", "0"};
   const std::string removed(items.size(), random_.chance(80) ? '0' : '1');
   Words arg = part;
   if (random_.chance(30)) {

@@ -31,10 +31,12 @@ DelayReview::~DelayReview() {
   *alive_ = false;
 }
 
-void DelayReview::on_clock_jump(Duration by) {
-  if (by >= Duration{0}) return;
-  jump_ = -by;
-  noticed_ = clock_.now();
+void DelayReview::on_clock_jump(const ServerClock::Jump& jump) {
+  if (jump.by >= Duration{0}) return;
+  timer_.cancel();
+  // Lists that are left were not corrected for the jump before.
+  jump_ = rules_.empty() ? -jump.by : jump_ - jump.by;
+  before_ = rules_.empty() ? jump.before : before_;
   rules_ = lists_.rules();
   pass_ = {};
   ++round_;
@@ -53,8 +55,7 @@ void DelayReview::step() {
   const std::string count = std::to_string(part.count);
   const std::string fingerprints = std::to_string(part.fingerprints);
   const std::string jump = ms(jump_), longest = ms(longest_delay(rule));
-  const std::string since =
-      ms(clock_.now() - noticed_ + ServerClock::interval + ServerClock::tolerance);
+  const std::string since = ms(clock_.now() - before_ + ServerClock::tolerance);
   client_.run(
       scripts::shorten, {keys.list},
       {first, count, list_part_bytes, fingerprints, keys.lock_prefix, jump, longest, since,
@@ -73,7 +74,7 @@ void DelayReview::stepped(const redis::Answer& answer, Instant sent) {
     pass_.take(reply);
     if (!pass_.next()) end_list();
   } else {
-    // Redis is not available, or this user may not do it.
+    // Redis is unavailable, or the user lacks a permission.
     end_list();
   }
   const Instant now = clock_.now();
@@ -81,7 +82,7 @@ void DelayReview::stepped(const redis::Answer& answer, Instant sent) {
 }
 
 void DelayReview::end_list() {
-  rules_.pop_front();
+  if (!rules_.empty()) rules_.pop_front();
   pass_ = {};
 }
 

@@ -14,8 +14,9 @@
 
 namespace w8y::store {
 
-/// Passes over all lists of a connection when the clock was set back (shorten.lua): one call at a
-/// time, and as much time between two calls as a call took. Hosts may do the same at the same time.
+/// Runs shorten.lua on all lists of a connection after the clock of Redis was set back. Sends one
+/// call at a time and waits as long as that call took before the next one. Several hosts may review
+/// a list at the same time.
 class DelayReview final : private ServerClock::Listener {
  public:
   DelayReview(redis::Client& client, TimerQueue& timers, const Clock& clock, ServerClock& server,
@@ -23,7 +24,7 @@ class DelayReview final : private ServerClock::Listener {
   ~DelayReview();
 
  private:
-  void on_clock_jump(Duration by) override;
+  void on_clock_jump(const ServerClock::Jump& jump) override;
   void step();
   void stepped(const redis::Answer& answer, Instant sent);
   void end_list();
@@ -32,10 +33,10 @@ class DelayReview final : private ServerClock::Listener {
   const Clock& clock_;
   const Sweep& lists_;
   Duration jump_{0};
-  Instant noticed_{};
-  std::list<RulePtr> rules_;  ///< of the lists that are left
-  ListPass pass_;             ///< over the first of these
-  unsigned round_ = 0;        ///< replies to an earlier one are ignored
+  Instant before_{};          ///< last reply before the jump
+  std::list<RulePtr> rules_;  ///< lists still to review
+  ListPass pass_;             ///< pass over the first of `rules_`
+  unsigned round_ = 0;        ///< number of the review; replies to earlier reviews are ignored
   Timer timer_;
   std::shared_ptr<bool> alive_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <string_view>
+#include <unordered_map>
 
 #include "store/circular/list_pass.hpp"
 #include "store/lock_value.hpp"
@@ -23,7 +24,8 @@ constexpr std::int64_t page = 1000;
 constexpr const char* most_of_note = "4096";
 
 /// Returns the number of items, from the first one on, that go into one call.
-std::size_t batch_of(std::span<const Item> items, std::size_t most) {
+template <typename Name>
+std::size_t batch_of(std::span<const Name> items, std::size_t most) {
   std::size_t count = 0, bytes = 0;
   while (count < items.size() && count < most && bytes < bytes_at_once)
     bytes += items[count++].size();
@@ -53,19 +55,25 @@ void ItemChanges::pass(const redis::Script& script, const redis::Command& keys,
 }
 
 std::string ItemChanges::find(std::span<const Item> items) {
-  std::string found(items.size(), '0');
-  for (std::size_t first = 0, count = 0; first < items.size(); first += count) {
-    count = batch_of(items.subspan(first), names_of_pass);
+  std::vector<std::string_view> names;  // each once
+  std::unordered_map<std::string_view, std::size_t> places;
+  for (const Item& item : items)
+    if (places.try_emplace(item, names.size()).second) names.emplace_back(item);
+  std::string listed(names.size(), '0');
+  for (std::size_t first = 0, count = 0; first < names.size(); first += count) {
+    count = batch_of(std::span<const std::string_view>(names).subspan(first), names_of_pass);
     pass(
         scripts::find, {keys_.list},
         [&](redis::Command& args) {
-          args.insert(args.end(), &items[first], &items[first] + count);
+          args.insert(args.end(), &names[first], &names[first] + count);
         },
         [&](std::span<const redis::ReplyCopy> words) {
           for (const redis::ReplyCopy& number : words)
-            found.at(first + static_cast<std::size_t>(number.number) - 1) = '1';
+            listed.at(first + static_cast<std::size_t>(number.number) - 1) = '1';
         });
   }
+  std::string found;
+  for (const Item& item : items) found += listed[places[item]];
   return found;
 }
 
@@ -75,7 +83,7 @@ std::vector<Result> ItemChanges::run(const redis::Script& script, const redis::C
                                      const std::vector<Item>& items, std::string listed) {
   std::vector<Result> results;
   for (std::size_t first = 0; first < items.size();) {
-    const std::size_t end = first + batch_of(std::span(items).subspan(first), at_once);
+    const std::size_t end = first + batch_of(std::span<const Item>(items).subspan(first), at_once);
     std::vector<std::string> names;
     for (std::size_t i = first; i < end; ++i) {
       names.push_back(keys_.lock(items[i]));
@@ -109,7 +117,7 @@ std::vector<std::int64_t> ItemChanges::remove_all(const std::vector<Item>& items
                                                   const std::string& state) {
   std::vector<std::int64_t> copies(items.size(), 0);
   for (std::size_t first = 0, count = 0; first < items.size(); first += count) {
-    count = batch_of(std::span(items).subspan(first), names_of_pass);
+    count = batch_of(std::span<const Item>(items).subspan(first), names_of_pass);
     std::string removed(count, '0');
     pass(
         scripts::remove, {keys_.list, keys_.failures, keys_.quarantined},
@@ -127,12 +135,17 @@ std::vector<std::int64_t> ItemChanges::remove_all(const std::vector<Item>& items
           }
         });
   }
+  if (!state.empty()) return copies;
   // An item that is not in the list can have left its delay or quarantine behind.
   std::vector<Item> left;
   for (std::size_t i = 0; i < items.size(); ++i)
     if (copies[i] == 0) left.push_back(items[i]);
-  run<ReleasedAs>(scripts::release, {keys_.list, keys_.failures, keys_.quarantined}, Locks::both,
-                  {keys_.wake}, left, std::string(left.size(), '0'));
+  try {
+    run<ReleasedAs>(scripts::release, {keys_.list, keys_.failures, keys_.quarantined}, Locks::both,
+                    {keys_.wake}, left, std::string(left.size(), '0'));
+  } catch (const redis::RedisError&) {
+    // The removal has succeeded, and this user may not do more.
+  }
   return copies;
 }
 

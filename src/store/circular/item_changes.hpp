@@ -34,9 +34,9 @@ enum class ReleasedAs {
   called_off = 4,  ///< it runs, and is not quarantined at its end
 };
 
-/// All throw redis::RedisError. The answers are in the order of the items. A call holds Redis for
-/// at most about 20 ms in a list of a million items: in a long list, a pass looks for many items at
-/// once (ListPass).
+/// All throw redis::RedisError. Results are in the order of the items. In a list of a million
+/// items, one Redis call takes at most about 20 ms. In a long list, one pass finds up to 1,000
+/// items (ListPass).
 class ItemChanges {
  public:
   ItemChanges(redis::SyncClient& client, CircularKeys keys)
@@ -83,8 +83,9 @@ class ItemChanges {
   std::string find(std::span<const Item> items);
   /// Copies that were removed of each item. -1: it is in another state than `state`.
   std::vector<std::int64_t> remove_all(const std::vector<Item>& items, const std::string& state);
-  /// Calls a script that begins its arguments with a part of the list, and its reply accordingly,
-  /// for each part of a pass. `each` takes what follows in the reply.
+  /// Calls `script` for each part of a pass. The first four arguments describe the part; `add_args`
+  /// appends the others. The first four reply elements belong to the pass; `each` receives the
+  /// rest.
   void pass(const redis::Script& script, const redis::Command& keys,
             const std::function<void(redis::Command&)>& add_args,
             const std::function<void(std::span<const redis::ReplyCopy>)>& each);

@@ -16,7 +16,8 @@ constexpr std::size_t words_of_long_item = 7;
 
 std::string ListedItem::identity() const {
   if (!is_cut()) return beginning;
-  return std::string("long\0", 5) + (digest.empty() ? fingerprint(beginning, length) : digest);
+  return std::string("long\0", 5) +
+         (digest.empty() ? std::to_string(length) + ':' + beginning : digest);
 }
 
 ListPart read_list_part(redis::SyncClient& client, const CircularKeys& keys, std::int64_t first,
@@ -59,7 +60,7 @@ void read_whole_list(redis::SyncClient& client, const CircularKeys& keys, LongSt
     ListPass::Reply reply{part.first, std::ssize(part.items), part.whole, {}};
     for (auto item = part.items.rbegin();
          item != part.items.rend() && std::ssize(reply.fingerprints) < next->fingerprints; ++item)
-      reply.fingerprints.push_back(fingerprint(item->beginning, item->length));
+      if (!item->is_cut()) reply.fingerprints.push_back(item->beginning);
     part.moved = next->moved;
     pass.take(reply);
     if (part.whole) each(std::move(part));

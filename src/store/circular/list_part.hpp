@@ -1,4 +1,4 @@
-// Reads items of a circular list as an operator's program does: by parts, long items cut.
+// Reads a circular list in parts for w8yctl and the status API, with long items truncated.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,16 @@ struct ListedItem {
   std::vector<redis::ReplyCopy> state;
 
   [[nodiscard]] bool is_cut() const { return length > beginning.size(); }
-  /// Equal for copies of an item, different for other items.
+  /// Identifies the item. Copies are equal. Without a digest, two long items of equal length are
+  /// equal too if their beginnings are.
   [[nodiscard]] std::string identity() const;
 };
 
+/// Consecutive items of a list.
 struct ListPart {
   std::int64_t first = 0;  ///< index of the first item
-  bool whole = false;  ///< false: the items came to too many bytes, and the last ones are missing
-  bool moved = false;  ///< of a pass: the part was read for items that hosts moved to the end
+  bool whole = false;      ///< false: the byte limit was reached, and the last items are missing
+  bool moved = false;      ///< of a pass: the part was read for items that hosts moved to the end
   std::vector<ListedItem> items;
 };
 

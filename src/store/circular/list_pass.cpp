@@ -6,8 +6,6 @@ namespace w8y::store {
 
 namespace {
 
-/// Bytes of an item in its fingerprint, as in parts/named_items.lua.
-constexpr std::size_t fingerprint_bytes = 64;
 /// Items from which the mark is taken: some may be items that the caller removes.
 constexpr std::int64_t mark_searched = 64;
 
@@ -43,14 +41,11 @@ void ListPass::take(const Reply& reply) {
     return;
   }
   // The mark may be on both sides of the boundary.
-  const std::int64_t again = mark_.empty() ? 0 : std::min(mark_length, reply.read - 1);
+  const std::int64_t again =
+      mark_.empty() ? 0 : std::clamp<std::int64_t>(reply.read - 1, 0, mark_length);
   is_over_ = end_ == 0 || finds_mark(reply.fingerprints);
   if (!is_over_) end_ += again;
   count_ = std::min(moved_part, 2 * count_);
-}
-
-std::string fingerprint(const std::string& beginning, std::size_t length) {
-  return std::to_string(length) + ':' + beginning.substr(0, fingerprint_bytes);
 }
 
 }  // namespace w8y::store

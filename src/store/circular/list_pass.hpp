@@ -13,9 +13,9 @@ namespace w8y::store {
 /// parts are read from the end to the beginning: until an item is read, it can only come nearer to
 /// the beginning, or move to the end. Items that moved are read last, from the end to the items
 /// that were there at first. Each item that is in the list during the whole pass is read at least
-/// once, if hosts do not rotate the whole list meanwhile: a pass over a million items takes less
-/// than a second. An item that another client moves towards the end, by LPUSH or RPOPLPUSH, can be
-/// missed.
+/// once, unless hosts
+/// rotate the whole list during the pass. An item that another client moves towards the end, by
+/// LPUSH or RPOPLPUSH, can be missed.
 class ListPass {
  public:
   struct Part {
@@ -54,8 +54,5 @@ class ListPass {
 
 /// Bytes of items that one call reads at most: it takes Redis 10 ms to hash them.
 inline constexpr const char* list_part_bytes = "4194304";
-
-/// Identifies an item among its neighbours.
-[[nodiscard]] std::string fingerprint(const std::string& beginning, std::size_t length);
 
 }  // namespace w8y::store

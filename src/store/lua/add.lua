@@ -4,10 +4,11 @@
 -- KEYS  1 list  2 failures  3 quarantined  4… two locks for each item: its own, and the one that it
 --       would have with the other lock_key
 -- ARGV  1 known_listed (parts/listed.lua)
---       2 "1": those that are in it already, too
+--       2 "1": also adds items that are in the list already
 --       3 wake channel
 --       4… items
--- Reply for each item 1 added, 0 in the list already; nothing: known_listed is needed
+-- Reply for each item 1 added, 0 in the list already; an empty reply: the caller must find
+--       the items and send known_listed
 
 local known_listed = ARGV[1]
 -- include parts/listed.lua
@@ -17,7 +18,7 @@ if not is_listed then return {} end
 local reply, to_add, new, locks, seen = {}, {}, {}, {}, {}
 for i = 4, #ARGV do
   local item = ARGV[i]
-  -- What others added since the pass is near the end.
+  -- Items that other clients added since the pass are near the end.
   local listed = seen[item] or is_listed(i - 3, item)
     or redis.call('LPOS', KEYS[1], item, 'RANK', -1, 'MAXLEN', searched)
   seen[item] = true

@@ -4,7 +4,7 @@
 -- KEYS  1 list  2 failures  3 quarantined
 -- ARGV  1 index of the part's first item; below 0: it counts from the end
 --       2 number of items of the part
---       3 bytes of items to read at most; the item that reaches it is the last one
+--       3 maximum number of bytes to read; reading stops after the item that reaches it
 --       4 number of fingerprints to return: of the last items that are not long
 --       5 prefix of lock keys ("work:lock:")  6 the same with the other lock_key
 --       7 "remove", "release" or "quarantine"
@@ -38,8 +38,19 @@ local function state_of(value, indexed)
   return indexed and 'quarantined' or 'free'
 end
 
--- Returns whether it is one of those that are meant. Another copy of an item is, if the first one was.
-local changed = {}
+-- Changes the item if it is selected, and returns whether it is. Other copies follow the copy that was
+-- examined first.
+local changed, proved, refusal = {}, false, nil
+-- Whether this user may do what follows: asked before anything changes.
+local function may_change(lock)
+  if proved or what == 'quarantine' then return true end
+  for _, command in ipairs({{'HDEL', KEYS[1], ''}, {'LREM', lock, 0, ''}}) do
+    local may = redis.pcall(unpack(command))
+    if type(may) == 'table' and not string.find(may.err, 'WRONGTYPE') then refusal = may end
+  end
+  proved = not refusal
+  return proved
+end
 local function change(item)
   if changed[item] then return true end
   local lock = prefix .. item
@@ -51,15 +62,15 @@ local function change(item)
   else
     wanted = string.find(which, ' ' .. state_of(value, indexed) .. ' ', 1, true)
   end
-  if not wanted then return false end
+  if not wanted or not may_change(lock) then return false end
   changed[item] = true
   reply[#reply + 1] = string.sub(item, 1, ARGV[9])
   reply[#reply + 1] = #item
   if what == 'quarantine' then
-    redis.call('HSET', KEYS[3], item, ARGV[11])
     if value == '' or string.sub(value, 1, 5) == 'rest:' then
       redis.call('SET', lock, 'quarantine:manual')
     end
+    redis.call('HSET', KEYS[3], item, ARGV[11])
     return true
   end
   redis.pcall('HDEL', KEYS[2], item)
@@ -79,9 +90,10 @@ for i = #items, 1, -1 do
   if #item > tonumber(ARGV[9]) then
     if change(item) and what == 'remove' then removed[#removed + 1] = i end
   elseif #fingerprints < tonumber(ARGV[4]) then
-    fingerprints[#fingerprints + 1] = #item .. ':' .. string.sub(item, 1, 64)
+    fingerprints[#fingerprints + 1] = redis.sha1hex(item)
   end
 end
+if refusal then return refusal end
 if #removed > 0 then remove_places(KEYS[1], items, first, removed) end
 if released and what == 'release' then redis.call('PUBLISH', ARGV[10], 'free') end
 return reply

@@ -6,7 +6,8 @@
 --       2 what the index says of them: who, why, when (w8y-keys(7))
 --       3… items
 -- Reply for each item 1 done, 2 was in quarantine already, 3 runs: it will be at the end of its
---       run, 4 that has been asked before, 0 not in the list; nothing: known_listed is needed
+--       run, 4 that has been asked before, 0 not in the list; an empty reply: the caller must find
+--       the items and send known_listed
 
 -- include parts/read_lock.lua
 local known_listed = ARGV[1]

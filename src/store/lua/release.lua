@@ -6,7 +6,8 @@
 -- ARGV  1 known_listed (parts/listed.lua)  2 wake channel
 --       3… items
 -- Reply for each item 1 released, 2 was free already, 3 runs: left alone, 4 runs, and will not be
---       quarantined at its end, 0 not in the list; nothing: known_listed is needed
+--       quarantined at its end, 0 not in the list; an empty reply: the caller must find
+--       the items and send known_listed
 
 local function is_rest(found)
   return type(found) == 'string' and

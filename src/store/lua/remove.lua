@@ -31,7 +31,7 @@ local function state_of(item, lock)
   return lock and 'resting' or 'free'
 end
 
--- A delay or a quarantine would outlive its item, the latter for ever.
+-- If the locks stayed, a delay would outlive its item until it expires, and a quarantine would never end.
 local locks, names, places = {}, {}, {}
 for _, one in ipairs(found) do
   local name = ARGV[first_name + one[1] - 1]

@@ -1,5 +1,5 @@
--- Puts jobs earlier on the timeline: each that still has the schedule and the time for which the caller
--- decided.
+-- Moves jobs to an earlier time on the timeline. Skips a job whose schedule or time has changed since the
+-- caller read it.
 --
 -- KEYS  1 schedules  2 timeline
 -- ARGV  1 wake channel

@@ -3,15 +3,16 @@
 -- KEYS  1 list
 -- ARGV  1 index of the part's first item; below 0: it counts from the end
 --       2 number of items of the part
---       3 bytes of items to read at most; the item that reaches it is the last one
+--       3 maximum number of bytes to read; reading stops after the item that reaches it
 --       4 number of fingerprints to return, of the last items
 --       5 prefix of lock keys ("work:lock:")
 --       6 how far the clock was set back, ms  7 longest delay by the config, ms
 --       8 longest time from then to this call, ms  9 wake channel
 -- Reply {index of the part's first item, number of items read, 1 if this is all of the part,
 --        {fingerprint, …}; number of delays that were shortened}
--- A delay that was set meanwhile is too long by the jump. It is told from others by its length: between the jump
--- and the jump with the longest delay, and longer than the config permits. A longer one was set by an executor.
+-- A delay that was set while the clock was ahead is too long by the jump. The script recognizes it by its
+-- remaining time: more than the jump minus ARGV 8, more than the longest delay, and at most the jump plus the
+-- longest delay. An executor set any longer delay.
 -- The result is no longer than the config permits, so another host that does the same changes nothing.
 
 -- include parts/list_part.lua
@@ -29,7 +30,7 @@ for i = #items, 1, -1 do
     shortened = shortened + 1
   end
   if #fingerprints < tonumber(ARGV[4]) then
-    fingerprints[#fingerprints + 1] = #item .. ':' .. string.sub(item, 1, 64)
+    fingerprints[#fingerprints + 1] = redis.sha1hex(item)
   end
 end
 if shortened > 0 then redis.call('PUBLISH', ARGV[9], 'free') end

@@ -11,8 +11,9 @@ namespace w8y::store {
 
 namespace {
 
-/// Jobs of a page: to read their schedules takes the loop some milliseconds.
+/// Jobs per page, few enough that evaluating their schedules does not block the loop for long.
 constexpr std::size_t page_jobs = 64;
+constexpr Duration least_jump = std::chrono::minutes(1);
 
 }  // namespace
 
@@ -20,12 +21,13 @@ struct TimelineReview::Page {
   ScheduleKeys keys;
   Duration longest_backoff;
   unsigned round;
-  std::size_t first;
+  std::string from;     ///< latest time of the page
+  std::size_t skipped;  ///< jobs with this time on earlier pages
   Instant sent;
   UnixSeconds now = 0;
   std::vector<Entry> entries = {};
+  std::size_t moved_last = 0;  ///< moved jobs with the earliest time of the page
   bool is_last = false;
-  std::size_t moved = 0;
 };
 
 TimelineReview::TimelineReview(RedisSession& session, DecideNextStep decide)
@@ -39,23 +41,28 @@ TimelineReview::~TimelineReview() {
   *alive_ = false;
 }
 
-void TimelineReview::on_clock_jump(Duration by) {
-  if (by >= Duration{0} || rule_ == nullptr) return;
+void TimelineReview::on_clock_jump(const ServerClock::Jump& jump) {
+  // After a smaller jump, jobs of the last seconds would run again.
+  if (-jump.by <= least_jump || rule_ == nullptr) return;
+  timer_.cancel();
+  jump_ = jump;
   ++round_;
-  step(0);
+  step("+inf", 0);
 }
 
-/// The key of the timeline goes before: in a cluster, TIME is asked where it is.
-void TimelineReview::step(std::size_t first) {
+/// Reads the time and then one page of the timeline. Never called in a cluster, whose clocks are
+/// not watched.
+void TimelineReview::step(const std::string& from, std::size_t skipped) {
   const Duration backoff = rule_->backoff ? rule_->backoff->max : Duration{0};
   const auto page = std::make_shared<Page>(
-      Page{ScheduleKeys(rule_->prefix), backoff, round_, first, session_.clock.now()});
-  const std::string from = std::to_string(first), to = std::to_string(first + page_jobs - 1);
+      Page{ScheduleKeys(rule_->prefix), backoff, round_, from, skipped, session_.clock.now()});
+  const std::string offset = std::to_string(skipped), count = std::to_string(page_jobs);
   session_.client.call({"TIME"}, [alive = alive_, page](const redis::Answer& answer) {
     if (*alive && answer.ok() && answer.reply.size() == 2)
       page->now = redis::server_time(answer.reply).count() / 1000;
   });
-  session_.client.call({"ZRANGE", page->keys.timeline, from, to, "REV", "WITHSCORES"},
+  session_.client.call({"ZRANGE", page->keys.timeline, from, "-inf", "BYSCORE", "REV", "LIMIT",
+                        offset, count, "WITHSCORES"},
                        [this, alive = alive_, page](const redis::Answer& answer) {
                          if (*alive && page->round == round_ && answer.ok() && page->now > 0)
                            read(page, answer);
@@ -79,38 +86,53 @@ void TimelineReview::read(const std::shared_ptr<Page>& page, const redis::Answer
   });
 }
 
+std::optional<UnixSeconds> TimelineReview::next_time(const std::string& schedule,
+                                                     UnixSeconds now) const {
+  const ScheduleDecision decision = decide_(schedule, now, std::nullopt);
+  const auto* at = std::get_if<RunAt>(&decision.step);
+  return at == nullptr ? std::nullopt : std::optional(at->time);
+}
+
 void TimelineReview::decide(const std::shared_ptr<Page>& page, const redis::Answer& schedules) {
-  const auto backoff =
-      std::chrono::duration_cast<std::chrono::seconds>(page->longest_backoff).count();
+  using std::chrono::duration_cast;
+  using std::chrono::seconds;
+  const auto jump = duration_cast<seconds>(-jump_.by).count();
+  const Duration since = session_.clock.now() - jump_.before + ServerClock::tolerance;
+  // While the clock was ahead, no job got an earlier time than this.
+  const auto earliest = page->now + std::max(duration_cast<seconds>(page->longest_backoff).count(),
+                                             jump - duration_cast<seconds>(since).count() - 1);
   std::vector<std::string> words;  // job, schedule, time, new time, …
   for (std::size_t i = 0; i < page->entries.size() && i < schedules.reply.size(); ++i) {
     const Entry& entry = page->entries[i];
     if (!schedules.reply[i].is_string()) continue;
-    if (entry.due <= static_cast<double>(page->now + backoff)) continue;
+    if (entry.due <= static_cast<double>(earliest)) continue;
     std::string schedule(schedules.reply[i].text());
-    const auto next = decide_(schedule, page->now, std::nullopt);
-    const auto* at = std::get_if<RunAt>(&next.step);
-    if (at == nullptr || static_cast<double>(at->time) >= entry.due) continue;
-    words.insert(words.end(),
-                 {entry.job, std::move(schedule), entry.time, std::to_string(at->time)});
+    const auto next = next_time(schedule, page->now);
+    if (!next || static_cast<double>(*next) >= entry.due) continue;
+    // An executor set a later time than the schedule had while the clock was ahead.
+    const auto ahead = next_time(schedule, page->now + jump + 1);
+    if (!ahead || entry.due > static_cast<double>(*ahead)) continue;
+    if (entry.time == page->entries.back().time) ++page->moved_last;
+    words.insert(words.end(), {entry.job, std::move(schedule), entry.time, std::to_string(*next)});
   }
   if (words.empty()) return end(*page);
   redis::Command args{page->keys.wake};
   args.insert(args.end(), words.begin(), words.end());
   session_.client.run(scripts::schedule_earlier, {page->keys.schedules, page->keys.timeline}, args,
                       [this, alive = alive_, page](const redis::Answer& answer) {
-                        if (!*alive || page->round != round_ || !answer.ok()) return;
-                        page->moved = static_cast<std::size_t>(answer.reply.integer());
-                        end(*page);
+                        if (*alive && page->round == round_ && answer.ok()) end(*page);
                       });
 }
 
-/// Jobs that were moved are no longer among those before the next page.
+/// The next page begins at the earliest time of this one, behind its jobs that were not moved.
 void TimelineReview::end(const Page& page) {
   if (page.is_last || rule_ == nullptr) return;
+  const std::string& from = page.entries.back().time;
+  std::size_t skipped = from == page.from ? page.skipped : 0;
+  for (const Entry& entry : page.entries) skipped += entry.time == from;
+  skipped -= std::min(skipped, page.moved_last);
   const Instant now = session_.clock.now();
-  timer_.set(now + (now - page.sent),
-             [this, first = page.first + page_jobs - page.moved] { step(first); });
+  timer_.set(now + (now - page.sent), [this, from, skipped] { step(from, skipped); });
 }
 
 }  // namespace w8y::store

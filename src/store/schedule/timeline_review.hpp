@@ -17,15 +17,16 @@
 
 namespace w8y::store {
 
-/// Passes over a timeline when the clock was set back, from its end to the present: one page at a
-/// time, and as much time between two pages as a page took. A job that is due later than its
-/// schedule says from now on, and later than any backoff, gets the time that the schedule says.
+/// Reads a timeline from its end to the present after the clock of Redis was set back. Reads one
+/// page at a time and waits as long as that page took before the next one. The clock must have been
+/// set back by more than a minute. If a job is due later than the next time of its schedule, and
+/// later than the longest backoff from now, it gets that time.
 class TimelineReview final : private ServerClock::Listener {
  public:
   TimelineReview(RedisSession& session, DecideNextStep decide);
   ~TimelineReview();
 
-  /// The timeline of this list; nullptr: none.
+  /// Selects the list whose timeline is reviewed; nullptr: none.
   void use(RulePtr rule) { rule_ = std::move(rule); }
 
  private:
@@ -36,16 +37,20 @@ class TimelineReview final : private ServerClock::Listener {
   };
   struct Page;
 
-  void on_clock_jump(Duration by) override;
-  void step(std::size_t first);
+  void on_clock_jump(const ServerClock::Jump& jump) override;
+  void step(const std::string& from, std::size_t skipped);
   void read(const std::shared_ptr<Page>& page, const redis::Answer& timeline);
   void decide(const std::shared_ptr<Page>& page, const redis::Answer& schedules);
   void end(const Page& page);
+  /// Returns the next time of a schedule; nullopt: it has none.
+  [[nodiscard]] std::optional<UnixSeconds> next_time(const std::string& schedule,
+                                                     UnixSeconds now) const;
 
   RedisSession& session_;
   const DecideNextStep decide_;
   RulePtr rule_;
-  unsigned round_ = 0;  ///< replies to an earlier one are ignored
+  ServerClock::Jump jump_;
+  unsigned round_ = 0;  ///< number of the review; replies to earlier reviews are ignored
   Timer timer_;
   std::shared_ptr<bool> alive_;
 };

@@ -4,9 +4,9 @@
 --             of the message on the events channel, and more. Before these stands when it came in, by
 --             Redis's clock; of records that came in together, in the newest and in each 32nd behind
 --             it. Lua looks at each byte of a text that is made anew, so most are made by nobody.
--- The number of records bounds their bytes, while each has at most its share: half of the bytes divided by the
--- number. While there is a larger record, the list `sizes` exists: "<bytes> <records> <1: has a larger one>", the
--- newest first. Small records share an entry.
+-- The share of a record is half of `history_bytes` divided by `history`. If no record exceeds its share, trimming
+-- by number also limits the bytes. Otherwise the list `sizes` exists. Each entry is
+-- "<bytes> <records> <1 if one record exceeds its share, else 0>", the newest first. Small records share an entry.
 -- Needs parts/list_part.lua.
 
 local list_name = string.sub(runs_key, 1, -6) -- without ':runs'
@@ -17,20 +17,39 @@ local function note(answer, what)
   return answer
 end
 
--- Returns whether the history has the record of a run, in its last 16 MiB.
+-- Returns whether the newest 1,000 records, at most 16 MiB, include the record of a run.
 local known
 local function noted(id)
   if not known then
+    known = {}
     local refusal = note(redis.pcall('LRANGE', runs_key, 1, 0), 'LRANGE').err
-    known = refusal and '' or table.concat(list_part(runs_key, 0, 1000, 16777216), '\n')
+    for _, record in ipairs(refusal and {} or list_part(runs_key, 0, 1000, 16777216)) do
+      local _, before = string.find(record, '"run":"', 1, true)
+      if before then known[string.match(record, '^[^"]*', before + 1)] = true end
+    end
   end
-  return string.find(known, '"run":"' .. id .. '"', 1, true) ~= nil
+  return known[id] == true
 end
 
 local entries = {}
 -- `event`: the message. `more`: further members, each with a comma before it.
 local function enter(event, more)
   entries[#entries + 1] = more == '' and event or string.sub(event, 1, -2) .. more .. '}'
+end
+
+-- Returns the sizes of the existing records: {bytes, records, has a larger one}, …, the newest first.
+local function read_sizes(most, most_bytes)
+  local sizes = {}
+  for _, entry in ipairs(note(redis.pcall('LRANGE', sizes_key, 0, -1), 'LRANGE')) do
+    local bytes, records, larger = string.match(entry, '^(%d+) (%d+) (%d)$')
+    if not bytes then break end
+    sizes[#sizes + 1] = {tonumber(bytes), tonumber(records), larger == '1'}
+  end
+  if #sizes > 0 or note(redis.pcall('LRANGE', runs_key, 1, 0), 'LRANGE').err then return sizes end
+  for _, record in ipairs(list_part(runs_key, 0, most, most_bytes)) do
+    sizes[#sizes + 1] = {#record, 1, #record > most_bytes / most / 2}
+  end
+  return sizes
 end
 
 -- Makes room for the entered records, by bytes. Returns the first of them that is written, and the number of
@@ -42,29 +61,25 @@ local function make_room(most, most_bytes, bytes, is_large)
     first = first + 1
   end
   local own = #entries - first + 1
-  local old = note(redis.pcall('LRANGE', sizes_key, 0, -1), 'LRANGE')
-  if #old == 0 then
-    local count = redis.call('LLEN', runs_key)
-    old = {string.format('%.0f %d 0', count * most_bytes / most / 2, count)}
-  end
-  local sizes = {{bytes, own, is_large and '1' or '0'}}
+  local sizes = {{bytes, own, is_large}}
   local kept, sum = 0, bytes
-  for i = 1, first > 1 and 0 or #old do
-    local b, n, larger = string.match(old[i], '^(%d+) (%d+) (%d)')
-    sum = sum + (b or 0)
+  for _, old in ipairs(first > 1 and {} or read_sizes(most, most_bytes)) do
+    sum = sum + old[1]
     if sum > most_bytes or own + kept >= most then break end
-    kept = kept + n
+    kept = kept + old[2]
+    is_large = is_large or old[3]
     local last = sizes[#sizes]
-    is_large = is_large or larger == '1'
-    if last[1] + b <= most_bytes / 16 then
-      sizes[#sizes] = {last[1] + b, last[2] + n, larger == '1' and '1' or last[3]}
+    if last[1] + old[1] <= most_bytes / 16 then
+      sizes[#sizes] = {last[1] + old[1], last[2] + old[2], last[3] or old[3]}
     else
-      sizes[#sizes + 1] = {tonumber(b), tonumber(n), larger}
+      sizes[#sizes + 1] = old
     end
   end
   note(redis.pcall('DEL', sizes_key), 'DEL')
   if is_large then
-    for i = 1, #sizes do sizes[i] = string.format('%.0f %d %s', unpack(sizes[i])) end
+    for i, size in ipairs(sizes) do
+      sizes[i] = string.format('%.0f %d %d', size[1], size[2], size[3] and 1 or 0)
+    end
     note(redis.pcall('RPUSH', sizes_key, unpack(sizes)), 'RPUSH')
   end
   return first, math.min(kept, most - own)

@@ -1,7 +1,7 @@
 -- Finds named items in a part of a list. The arguments of the including script begin with
 -- ARGV  1 index of the part's first item; below 0: it counts from the end
 --       2 number of items of the part
---       3 bytes of items to read at most; the item that reaches it is the last one
+--       3 maximum number of bytes to read; reading stops after the item that reaches it
 --       4 number of fingerprints to return: of the last items that have none of the names
 -- and end with the names, from `first_name` on.
 -- Defines `items`; `first`; `reply`: {index of the part's first item, number of items read, 1 if this is all of
@@ -23,7 +23,7 @@ for i = #items, 1, -1 do
     end
     table.insert(by_number[number], i)
   elseif #fingerprints < tonumber(ARGV[4]) then
-    fingerprints[#fingerprints + 1] = #item .. ':' .. string.sub(item, 1, 64)
+    fingerprints[#fingerprints + 1] = redis.sha1hex(item)
   end
 end
 local reply = {first, #items, is_whole and 1 or 0, fingerprints}
