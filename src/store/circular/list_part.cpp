@@ -60,7 +60,7 @@ void read_whole_list(redis::SyncClient& client, const CircularKeys& keys, LongSt
     ListPass::Reply reply{part.first, std::ssize(part.items), part.whole, {}};
     for (auto item = part.items.rbegin();
          item != part.items.rend() && std::ssize(reply.fingerprints) < next->fingerprints; ++item)
-      if (!item->is_cut()) reply.fingerprints.push_back(item->beginning);
+      if (!item->is_cut() || !item->digest.empty()) reply.fingerprints.push_back(item->identity());
     part.moved = next->moved;
     pass.take(reply);
     if (part.whole) each(std::move(part));

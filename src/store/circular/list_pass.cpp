@@ -28,6 +28,7 @@ void ListPass::take(const Reply& reply) {
   if (!reply.whole) {
     // The items are long. The same end again, with as many items as were within the limit.
     count_ = std::max<std::int64_t>(1, reply.read);
+    whole_parts_ = 0;
     return;
   }
   if (mark_.empty() && std::ssize(reply.fingerprints) >= mark_length && !reads_moved_)
@@ -37,7 +38,7 @@ void ListPass::take(const Reply& reply) {
   if (!reads_moved_) {
     is_over_ = whole_list;
     reads_moved_ = end_ == 0;
-    count_ = reads_moved_ ? moved_part : std::min(longest_part, 2 * count_);
+    grow(longest_part);
     return;
   }
   // The mark may be on both sides of the boundary.
@@ -45,7 +46,13 @@ void ListPass::take(const Reply& reply) {
       mark_.empty() ? 0 : std::clamp<std::int64_t>(reply.read - 1, 0, mark_length);
   is_over_ = end_ == 0 || finds_mark(reply.fingerprints);
   if (!is_over_) end_ += again;
-  count_ = std::min(moved_part, 2 * count_);
+  grow(moved_part);
+}
+
+/// Where items are long, a part that is twice as large would most likely be too large.
+void ListPass::grow(std::int64_t most) {
+  if (++whole_parts_ % parts_before_growth == 0) count_ *= 2;
+  count_ = std::min(count_, reads_moved_ ? moved_part : most);
 }
 
 }  // namespace w8y::store

@@ -39,6 +39,7 @@ class ListPass {
   void take(const Reply& reply);
 
  private:
+  void grow(std::int64_t most);
   [[nodiscard]] bool finds_mark(const std::vector<std::string>& fingerprints) const;
 
   std::int64_t count_ = longest_part;
@@ -47,9 +48,12 @@ class ListPass {
   bool is_over_ = false;
   std::vector<std::string> mark_;  ///< fingerprints of the items at the end, when the pass began
 
+  std::int64_t whole_parts_ = 0;  ///< in a row, of this size or less
+
   static constexpr std::int64_t longest_part = 10'000;
+  static constexpr std::int64_t parts_before_growth = 8;
   static constexpr std::int64_t moved_part = 1000;
-  static constexpr std::int64_t mark_length = 8;
+  static constexpr std::int64_t mark_length = 4;
 };
 
 /// Bytes of items that one call reads at most: it takes Redis 10 ms to hash them.

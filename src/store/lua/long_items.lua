@@ -5,7 +5,7 @@
 -- ARGV  1 index of the part's first item; below 0: it counts from the end
 --       2 number of items of the part
 --       3 maximum number of bytes to read; reading stops after the item that reaches it
---       4 number of fingerprints to return: of the last items that are not long
+--       4 number of fingerprints to return: of the last items that are not removed
 --       5 prefix of lock keys ("work:lock:")  6 the same with the other lock_key
 --       7 "remove", "release" or "quarantine"
 --       8 of which: a run id, or the states they are in (" resting quarantined ")
@@ -87,8 +87,8 @@ end
 local removed = {}
 for i = #items, 1, -1 do
   local item = items[i]
-  if #item > tonumber(ARGV[9]) then
-    if change(item) and what == 'remove' then removed[#removed + 1] = i end
+  if #item > tonumber(ARGV[9]) and change(item) and what == 'remove' then
+    removed[#removed + 1] = i
   elseif #fingerprints < tonumber(ARGV[4]) then
     fingerprints[#fingerprints + 1] = redis.sha1hex(item)
   end
