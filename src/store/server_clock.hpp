@@ -16,9 +16,9 @@ namespace w8y::store {
 class ServerClock {
  public:
   static constexpr Duration interval = std::chrono::seconds(1);
-  /// Largest difference between two replies, apart from the round trip, that is not a jump.
+  /// Largest difference between two replies that is not a jump.
   static constexpr Duration tolerance = std::chrono::seconds(2);
-  /// Longest round trip of a reply that counts.
+  /// Longest round trip of a reply that is compared: the time of a slower one is uncertain.
   static constexpr Duration longest_trip = std::chrono::seconds(1);
 
   struct Jump {
@@ -58,8 +58,8 @@ class ServerClock {
   redis::Client& client_;
   const Clock& clock_;
   const bool cluster_;
-  std::optional<Duration>
-      offset_;  ///< clock of Redis minus the local clock; nullopt before the first reply
+  /// Clock of Redis minus the local clock; nullopt before the first reply.
+  std::optional<Duration> offset_;
   Instant last_reply_{};
   std::optional<Jump> last_jump_;
   redis::Listeners<Listener> listeners_;

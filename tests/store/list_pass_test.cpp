@@ -50,11 +50,34 @@ ListPass::Reply read(List& list, const ListPass::Part& part, std::size_t most,
   return reply;
 }
 
-redis::ClientOptions options_of(const RedisServer& server) {
-  redis::ClientOptions options;
-  options.url = redis::parse_url(server.url());
-  return options;
-}
+/// A server with a list of so many items, and a client. The items are as long as each other, with a
+/// common beginning, as the URLs of a site are.
+struct Place {
+  explicit Place(int items) : client(loop, options()) {
+    server.ask({"EVAL",
+                "for i = 1, ARGV[2] do "
+                "redis.call('RPUSH', KEYS[1], string.format('%s%05d', ARGV[1], i)) end",
+                "1", "work:list", site, std::to_string(items)});
+  }
+  static Item item(int number) {
+    const std::string digits = std::to_string(number);
+    return site + std::string(5 - digits.size(), '0') + digits;
+  }
+  std::string ask(const std::vector<std::string>& words) const { return server.ask(words); }
+
+  static inline const std::string site = "https://example.org/" + std::string(60, 'x') + "/";
+  RedisServer server;
+  loop::Loop loop;
+  redis::SyncClient client;
+  store::ItemChanges changes{client, store::CircularKeys("work:")};
+
+ private:
+  [[nodiscard]] redis::ClientOptions options() const {
+    redis::ClientOptions options;
+    options.url = redis::parse_url(server.url());
+    return options;
+  }
+};
 
 /// Rotates a list as hosts do, as fast as Redis permits, until it is destroyed, or `most` items
 /// were moved.
@@ -63,15 +86,15 @@ class Rotating {
   Rotating(const RedisServer& server, int most) : server_(server) {
     rotate();
     thread_ = std::jthread([this, most](const std::stop_token& stop) {
-      for (int moved = 0; moved < most && !stop.stop_requested(); moved += 60) rotate();
+      for (int moved = 0; moved < most && !stop.stop_requested(); moved += 400) rotate();
     });
   }
 
  private:
   void rotate() const {
     static_cast<void>(server_.ask(
-        {"EVAL", "for i = 1, 60 do redis.call('LMOVE', KEYS[1], KEYS[1], 'LEFT', 'RIGHT') end", "1",
-         "work:list"}));
+        {"EVAL", "for i = 1, 400 do redis.call('LMOVE', KEYS[1], KEYS[1], 'LEFT', 'RIGHT') end",
+         "1", "work:list"}));
   }
 
   const RedisServer& server_;
@@ -125,72 +148,75 @@ TEST_CASE("a pass reads each item that stays in the list, whatever hosts move me
 }
 
 TEST_CASE("commands find all items of a long list that hosts rotate between two calls") {
-  RedisServer server;
-  loop::Loop loop;
-  redis::SyncClient client(loop, options_of(server));
-  server.ask({"EVAL", "for i = 1, 30000 do redis.call('RPUSH', KEYS[1], 'item' .. i) end", "1",
-              "work:list"});
-  store::ItemChanges changes(client, store::CircularKeys("work:"));
-  const Rotating rotating(server, 20'000);
-  const std::vector<Item> some{"item1", "item15000", "item30000", "nowhere", "item29999"};
-  CHECK(changes.quarantine(some, {{}, "alice", "x", WallTime(5)}) ==
-        std::vector{store::QuarantinedAs::done, store::QuarantinedAs::done,
-                    store::QuarantinedAs::done, store::QuarantinedAs::not_listed,
-                    store::QuarantinedAs::done});
-  CHECK(changes.release(some) ==
-        std::vector{store::ReleasedAs::released, store::ReleasedAs::released,
-                    store::ReleasedAs::released, store::ReleasedAs::not_listed,
-                    store::ReleasedAs::released});
-  CHECK(changes.add(some, false) ==
-        std::vector{store::AddedAs::listed_already, store::AddedAs::listed_already,
-                    store::AddedAs::listed_already, store::AddedAs::added,
-                    store::AddedAs::listed_already});
-  CHECK(changes.remove(some) == std::vector<std::size_t>{1, 1, 1, 1, 1});
-  CHECK(changes.remove(some) == std::vector<std::size_t>{0, 0, 0, 0, 0});
-  CHECK(changes.add(some, false).front() == store::AddedAs::added);
+  Place place(30'000);
+  std::vector<Item> some;
+  for (int i = 1; i <= 30'000; i += 50) some.push_back(Place::item(i));
+  using store::AddedAs, store::QuarantinedAs, store::ReleasedAs;
+  {
+    const Rotating rotating(place.server, 25'000);
+    CHECK(place.changes.quarantine(some, {{}, "alice", "x", WallTime(5)}) ==
+          std::vector(some.size(), QuarantinedAs::done));
+  }
+  CHECK(place.changes.release(some) == std::vector(some.size(), ReleasedAs::released));
+  CHECK(place.changes.add(some, false) == std::vector(some.size(), AddedAs::listed_already));
+  {
+    const Rotating rotating(place.server, 25'000);
+    CHECK(place.changes.remove(some) == std::vector<std::size_t>(some.size(), 1));
+  }
+  CHECK(place.changes.remove(some) == std::vector<std::size_t>(some.size(), 0));
+  CHECK(place.changes.release(some) == std::vector(some.size(), ReleasedAs::not_listed));
+  CHECK(place.changes.add(some, false) == std::vector(some.size(), AddedAs::added));
+  CHECK(place.ask({"LLEN", "work:list"}) == "30000");
+}
+
+TEST_CASE("a name that a command gets twice is found twice in a long list") {
+  Place place(20'000);
+  std::vector<Item> names{Place::item(100)};
+  for (int i = 0; i < 64; ++i) names.push_back("new" + std::to_string(i));
+  names.push_back(Place::item(100));
+  const auto added = place.changes.add(names, false);
+  CHECK(added.front() == store::AddedAs::listed_already);
+  CHECK(added.back() == store::AddedAs::listed_already);
+  CHECK(place.ask({"LLEN", "work:list"}) == "20064");
 }
 
 TEST_CASE("a removal by state removes all copies of an item in that state and no other item") {
-  RedisServer server;
-  loop::Loop loop;
-  redis::SyncClient client(loop, options_of(server));
-  server.ask({"EVAL",
-              "redis.call('RPUSH', KEYS[1], 'a', 'b') "
-              "for i = 1, 25000 do redis.call('RPUSH', KEYS[1], 'item' .. i) end "
-              "redis.call('RPUSH', KEYS[1], 'a', 'a', 'b')",
-              "1", "work:list"});
-  server.ask({"SET", "work:lock:a", "rest:backoff", "PX", "60000"});
-  server.ask({"SET", "work:lock:b", "run:web1:1:xyz", "PX", "60000"});
-  store::ItemChanges changes(client, store::CircularKeys("work:"));
-  CHECK(changes.remove({"a", "b", "nowhere"}, "resting") ==
+  Place place(25'000);
+  place.ask({"LPUSH", "work:list", "b", "a"});
+  place.ask({"RPUSH", "work:list", "a", "a", "b"});
+  place.ask({"SET", "work:lock:a", "rest:backoff", "PX", "60000"});
+  place.ask({"SET", "work:lock:b", "run:web1:1:xyz", "PX", "60000"});
+  CHECK(place.changes.remove({"a", "b", "nowhere"}, "resting") ==
         std::vector<std::optional<std::size_t>>{3, std::nullopt, 0});
-  CHECK(server.ask({"LRANGE", "work:list", "0", "1"}) == "b\nitem1");
-  CHECK(server.ask({"LRANGE", "work:list", "-2", "-1"}) == "item25000\nb");
-  CHECK(server.ask({"EXISTS", "work:lock:a"}) == "0");
-  CHECK(server.ask({"EXISTS", "work:lock:b"}) == "1");
+  CHECK(place.ask({"LRANGE", "work:list", "0", "1"}) == "b\n" + Place::item(1));
+  CHECK(place.ask({"LRANGE", "work:list", "-2", "-1"}) == Place::item(25'000) + "\nb");
+  CHECK(place.ask({"EXISTS", "work:lock:a"}) == "0");
+  CHECK(place.ask({"EXISTS", "work:lock:b"}) == "1");
+}
+
+TEST_CASE("a removal by state leaves the quarantine of an item that is not in the list") {
+  Place place(1);
+  place.ask({"SET", "work:lock:gone", "quarantine:manual"});
+  CHECK(place.changes.remove({"gone"}, "resting").front() == 0);
+  CHECK(place.ask({"EXISTS", "work:lock:gone"}) == "1");
+  CHECK(place.changes.remove({"gone"}).front() == 0);
+  CHECK(place.ask({"EXISTS", "work:lock:gone"}) == "0");
 }
 
 TEST_CASE("a server that is out of memory permits a removal") {
-  RedisServer server;
-  loop::Loop loop;
-  redis::SyncClient client(loop, options_of(server));
-  server.ask({"RPUSH", "work:list", "a", "b", "a", "c"});
-  server.ask({"CONFIG", "SET", "maxmemory", "1"});
-  store::ItemChanges changes(client, store::CircularKeys("work:"));
-  CHECK(changes.remove({"a", "c"}) == std::vector<std::size_t>{2, 1});
-  server.ask({"CONFIG", "SET", "maxmemory", "0"});
-  CHECK(server.ask({"LRANGE", "work:list", "0", "-1"}) == "b");
+  Place place(0);
+  place.ask({"RPUSH", "work:list", "a", "b", "a", "c"});
+  place.ask({"CONFIG", "SET", "maxmemory", "1"});
+  CHECK(place.changes.remove({"a", "c"}) == std::vector<std::size_t>{2, 1});
+  place.ask({"CONFIG", "SET", "maxmemory", "0"});
+  CHECK(place.ask({"LRANGE", "work:list", "0", "-1"}) == "b");
 }
 
 TEST_CASE("a pass reads all items of a list that hosts rotate") {
-  RedisServer server;
-  loop::Loop loop;
-  redis::SyncClient client(loop, options_of(server));
-  server.ask({"EVAL", "for i = 1, 25000 do redis.call('RPUSH', KEYS[1], 'item' .. i) end", "1",
-              "work:list"});
-  const Rotating rotating(server, 20'000);
+  Place place(25'000);
+  const Rotating rotating(place.server, 20'000);
   std::set<std::string> seen;
-  store::read_whole_list(client, store::CircularKeys("work:"), store::LongStates::read,
+  store::read_whole_list(place.client, store::CircularKeys("work:"), store::LongStates::read,
                          [&](store::ListPart&& part) {
                            for (const auto& item : part.items) seen.insert(item.beginning);
                          });

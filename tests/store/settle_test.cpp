@@ -93,6 +93,27 @@ TEST_CASE("history and news: fields, bound, and none where none are wanted") {
   CHECK(server.ask({"EXISTS", "work:runs", "work:failures"}) == "0");
 }
 
+TEST_CASE("a large record leaves small ones in the history while they fit in history_bytes") {
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a"});
+  loop::Loop loop;
+  Rule rule = list_rule();
+  rule.history = {100, 200'000};
+  Host host(loop, server.url(), rule);
+  const auto run_once = [&](std::size_t reason) {
+    host.settle(host.claim(1).claims.at(0), store::SetFree{}, store::FailureCount::keep,
+                Crashed{std::string(reason, 'x')});
+    CHECK(host.settled());
+  };
+  for (int i = 0; i < 50; ++i) run_once(1);
+  CHECK(server.ask({"EXISTS", "work:sizes"}) == "0");
+  run_once(160'000);
+  CHECK(server.ask({"LLEN", "work:runs"}) == "51");
+  CHECK(server.ask({"EXISTS", "work:sizes"}) == "1");
+  run_once(160'000);
+  CHECK(server.ask({"LLEN", "work:runs"}) == "1");
+}
+
 TEST_CASE("the history deletes its oldest records when it exceeds history_bytes") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a"});

@@ -13,9 +13,8 @@ namespace w8y::store {
 /// parts are read from the end to the beginning: until an item is read, it can only come nearer to
 /// the beginning, or move to the end. Items that moved are read last, from the end to the items
 /// that were there at first. Each item that is in the list during the whole pass is read at least
-/// once, unless hosts
-/// rotate the whole list during the pass. An item that another client moves towards the end, by
-/// LPUSH or RPOPLPUSH, can be missed.
+/// once, unless hosts rotate the whole list during the pass. An item that another client moves
+/// towards the end, by LPUSH or RPOPLPUSH, can be missed.
 class ListPass {
  public:
   struct Part {
@@ -46,9 +45,8 @@ class ListPass {
   std::int64_t end_ = 0;      ///< index behind the next part; 0: the end of the list
   bool reads_moved_ = false;  ///< the beginning was reached
   bool is_over_ = false;
+  std::int64_t whole_parts_ = 0;   ///< parts in a row that were within the limit of bytes
   std::vector<std::string> mark_;  ///< fingerprints of the items at the end, when the pass began
-
-  std::int64_t whole_parts_ = 0;  ///< in a row, of this size or less
 
   static constexpr std::int64_t longest_part = 10'000;
   static constexpr std::int64_t parts_before_growth = 8;

@@ -8,8 +8,8 @@
 --       5 how much is told of a lock's value, and of what the index of quarantines says
 --       6 what stands before an item in the name of its lock ("work:lock:"); "": of long items only
 --         where they stand and how long they are
--- Reply {index of the first item, {beginning of each item}, 1 if this is all of the part, and for each long one:
---        its place among these, length, digest, PTTL of its lock, the lock's value, failures in a
+-- Reply {index of the first item, {beginning of each item}, 1 if this is all of the part, and for each long
+--        one: its place among these, length, digest, PTTL of its lock, the lock's value, failures in a
 --        row, what the index says or nil}
 
 -- include parts/list_part.lua

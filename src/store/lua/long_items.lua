@@ -38,19 +38,21 @@ local function state_of(value, indexed)
   return indexed and 'quarantined' or 'free'
 end
 
--- Changes the item if it is selected, and returns whether it is. Other copies follow the copy that was
--- examined first.
+-- Returns whether this user may change items. Asks Redis before the first change.
 local changed, proved, refusal = {}, false, nil
--- Whether this user may do what follows: asked before anything changes.
 local function may_change(lock)
-  if proved or what == 'quarantine' then return true end
-  for _, command in ipairs({{'HDEL', KEYS[1], ''}, {'LREM', lock, 0, ''}}) do
+  if proved then return true end
+  local commands = {{'HDEL', KEYS[1], ''}, {'LREM', lock, 0, ''}}
+  if what == 'quarantine' then commands = {{'HSET', KEYS[1], '', ''}} end
+  for _, command in ipairs(commands) do
     local may = redis.pcall(unpack(command))
     if type(may) == 'table' and not string.find(may.err, 'WRONGTYPE') then refusal = may end
   end
   proved = not refusal
   return proved
 end
+-- Changes the item if it is selected, and returns whether it is. Other copies follow the copy that was
+-- examined first.
 local function change(item)
   if changed[item] then return true end
   local lock = prefix .. item
