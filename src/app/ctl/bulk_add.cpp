@@ -38,14 +38,7 @@ void BulkAdd::read_list() {
 }
 
 void BulkAdd::add(Item&& item) {
-  if (!again_ && item.size() > item_shown) {
-    // What came before may be the same.
-    if (!batch_.empty()) push();
-    if (store::ItemChanges(client_, keys_).is_listed(item)) {
-      ++skipped_;
-      return;
-    }
-  } else if (!again_ && !known_.insert(item).second) {
+  if (!again_ && !(item.size() > item_shown ? long_items_ : known_).insert(item).second) {
     ++skipped_;
     return;
   }
@@ -91,7 +84,21 @@ void BulkAdd::forget_past() {
   for (auto& reply : client_.pipeline(forget)) good(std::move(reply));
 }
 
+/// Drops the long items of the batch that the list has.
+void BulkAdd::drop_listed() {
+  const std::vector<Item> items(long_items_.begin(), long_items_.end());
+  long_items_.clear();
+  const std::string listed = store::ItemChanges(client_, keys_).find(items);
+  std::unordered_set<Item> drop;
+  for (std::size_t i = 0; i < items.size(); ++i)
+    if (listed[i] == '1') drop.insert(items[i]);
+  skipped_ += std::erase_if(batch_, [&](const Item& item) { return drop.contains(item); });
+}
+
 void BulkAdd::push() {
+  if (!long_items_.empty()) drop_listed();
+  batch_bytes_ = 0;
+  if (batch_.empty()) return;
   if (!again_) forget_past();
   std::vector<redis::Command> commands;
   std::size_t bytes = bytes_of_command;
@@ -112,7 +119,6 @@ void BulkAdd::push() {
   }
   told_ = true;
   batch_.clear();
-  batch_bytes_ = 0;
 }
 
 void BulkAdd::finish() {

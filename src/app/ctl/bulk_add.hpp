@@ -13,9 +13,10 @@
 
 namespace w8y::app::ctl {
 
-/// Reads the whole list once and pushes the items that are not in it. Each long item is searched
-/// for when it is added. An item is in the list twice if another client adds it at the same time,
-/// or if a lost connection still had it in transit. The fleet never runs both copies at once.
+/// Reads the whole list once and pushes the items that are not in it. The long items of a batch are
+/// searched for before it is pushed. An item is in the list twice if another client adds it at the
+/// same time, or if a lost connection still had it in transit. The fleet never runs both copies at
+/// once.
 class BulkAdd {
  public:
   /// `again`: also what is in the list already.
@@ -31,13 +32,15 @@ class BulkAdd {
 
  private:
   void read_list();
+  void drop_listed();
   void forget_past();
   void push();
 
   redis::SyncClient& client_;
   const store::CircularKeys& keys_;
   bool again_;
-  std::unordered_set<Item> known_;
+  std::unordered_set<Item> known_;       ///< short items that are in the list or were added
+  std::unordered_set<Item> long_items_;  ///< of the batch
   std::vector<Item> batch_;
   std::size_t batch_bytes_ = 0;
   std::size_t added_ = 0;

@@ -19,6 +19,8 @@ constexpr std::size_t at_once = 64;
 constexpr std::size_t bytes_at_once = std::size_t{1} << 20;
 /// Names that one pass over the list looks for.
 constexpr std::size_t names_of_pass = 1000;
+/// Items of a list in which Redis finds an item at once, as in parts/listed.lua.
+constexpr std::int64_t short_list = 3000;
 /// Entries of the index per call.
 constexpr std::int64_t page = 1000;
 constexpr const char* most_of_note = "4096";
@@ -55,6 +57,12 @@ void ItemChanges::pass(const redis::Script& script, const redis::Command& keys,
 }
 
 std::string ItemChanges::find(std::span<const Item> items) {
+  if (client_.call({"LLEN", keys_.list}).number <= short_list) {
+    std::string found;
+    for (const Item& item : items)
+      found += client_.call({"LPOS", keys_.list, item}).is_nil() ? '0' : '1';
+    return found;
+  }
   std::vector<std::string_view> names;  // each once
   std::unordered_map<std::string_view, std::size_t> places;
   for (const Item& item : items)

@@ -55,7 +55,8 @@ class ItemChanges {
   std::vector<QuarantinedAs> quarantine(const std::vector<Item>& items, const QuarantineNote& note);
   /// Ends rests and quarantines, and forgets failures.
   std::vector<ReleasedAs> release(const std::vector<Item>& items);
-  [[nodiscard]] bool is_listed(const Item& item) { return find({&item, 1}) == "1"; }
+  /// Returns a digit for each item: '1' if it is in the list.
+  [[nodiscard]] std::string find(std::span<const Item> items);
 
   enum class LongChange { remove, release };
   /// The same for items that are longer than what is shown of them, where they stand in the list:
@@ -79,8 +80,6 @@ class ItemChanges {
   std::vector<Result> run(const redis::Script& script, const redis::Command& keys, Locks locks,
                           const redis::Command& args, const std::vector<Item>& items,
                           std::string listed = {});
-  /// Returns a digit for each item: '1' if it is in the list.
-  std::string find(std::span<const Item> items);
   /// Copies that were removed of each item. -1: it is in another state than `state`.
   std::vector<std::int64_t> remove_all(const std::vector<Item>& items, const std::string& state);
   /// Calls `script` for each part of a pass. The first four arguments describe the part; `add_args`

@@ -26,8 +26,10 @@ bool ListPass::finds_mark(const std::vector<std::string>& fingerprints) const {
 
 void ListPass::take(const Reply& reply) {
   if (!reply.whole) {
-    // The items are long. The same end again, with as many items as were within the limit.
-    count_ = std::max<std::int64_t>(1, reply.read);
+    // The items are long. The same end again, with as many items as were within the limit, or with
+    // those behind the item that reached it.
+    const std::int64_t behind = next()->count - reply.read;
+    count_ = std::max<std::int64_t>(1, std::min(reply.read, behind));
     whole_parts_ = 0;
     return;
   }
