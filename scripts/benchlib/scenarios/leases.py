@@ -18,6 +18,7 @@ from ..redis import Redis
 
 EXPIRY_MS = 5000
 AT_ONCE = 200  # locks of a renewal call
+LOCK_NAMES = ("bench:lock:", "bench:proc:")  # with this lock_key and with the other one
 SETTINGS = "defaults (key_expiry 5 s), stream"
 LEAST = """local least = 1e9
 for i = 1, #KEYS do least = math.min(least, redis.call('PTTL', KEYS[i])) end
@@ -46,7 +47,7 @@ def share_of_redis(redis: Redis, locks: List[str], script: str) -> float:
     values = dict(zip(locks, redis.each(("GET", lock) for lock in locks)))
     before = redis.commands()["evalsha"].us if "evalsha" in redis.commands() else 0
     for some in parts(locks, AT_ONCE):
-        states = redis.call("EVALSHA", sha, len(some) + 1, some[0], *some, EXPIRY_MS, 0, 0,
+        states = redis.call("EVALSHA", sha, len(some) + 1, some[0], *some, EXPIRY_MS, 0, 0, *LOCK_NAMES,
                             *(values[lock] for lock in some))[1:]
         if set(states) != {1}:
             raise RuntimeError(f"locks that are not held: {states.count(3)} of {len(states)}")
