@@ -22,8 +22,13 @@ Duration pause_before_retry(Duration expiry) {
 
 }  // namespace
 
-Leases::Leases(const Clock& clock, TimerQueue& timers, ScriptLocks& store)
-    : clock_(clock), store_(store), timer_(timers), alive_(std::make_shared<bool>(true)) {}
+Leases::Leases(const Clock& clock, TimerQueue& timers, ScriptLocks& store,
+               ServerClock& server_clock)
+    : clock_(clock),
+      store_(store),
+      server_clock_(server_clock),
+      timer_(timers),
+      alive_(std::make_shared<bool>(true)) {}
 
 Leases::~Leases() {
   *alive_ = false;
@@ -137,7 +142,9 @@ bool Leases::is_more_urgent(const Held* a, const Held* b) {
 
 /// Sends the most urgent renewals first, and those of long items after all others.
 void Leases::send(Batch&& leases) {
-  std::sort(leases.begin(), leases.end(), is_more_urgent);
+  // They are in this order already, unless a renewal failed or lives differ.
+  if (!std::is_sorted(leases.begin(), leases.end(), is_more_urgent))
+    std::sort(leases.begin(), leases.end(), is_more_urgent);
   const auto large = std::stable_partition(leases.begin(), leases.end(), [](const Held* lease) {
     return lease->terms.key.size() <= short_name;
   });
@@ -157,7 +164,7 @@ void Leases::send(Batch&& leases) {
 
 /// One call holds locks of one prefix and one life, and no more than a batch. The call with the
 /// most urgent lease is sent first.
-void Leases::send_all(const Batch& leases) {
+void Leases::send_all(std::span<Held* const> leases) {
   using Kind = std::tuple<const LeaseStore*, std::string_view, bool, Duration>;
   struct Open {
     Batch batch;
@@ -207,12 +214,13 @@ void Leases::renew_locks(const Asked& batch, const LeaseStore::Answer& answer) {
   const LeaseTerms& common = batch.front()->terms;
   RenewCall call{*common.keys, common.fleet, common.expiry, {}};
   for (const auto& each : batch) call.locks.push_back({each->terms.key, each->terms.value});
-  store_.renew(call,
-               [this, alive = alive_, batch, answer](const RenewResult* result, const StoreError&) {
-                 if (!*alive) return;
-                 if (result == nullptr) return answer(nullptr);
-                 retake(batch, *result, answer);
-               });
+  store_.renew(call, [this, alive = alive_, sent = clock_.now(), batch, answer](
+                         const RenewResult* result, const StoreError&) {
+    if (!*alive) return;
+    if (result == nullptr) return answer(nullptr);
+    server_clock_.note(result->now, sent, clock_.now());
+    retake(batch, *result, answer);
+  });
 }
 
 /// What was found gone is taken again in a call of its own, which says until when that may be. It

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "core/timers.hpp"
 #include "store/circular/script_locks.hpp"
 #include "store/margins.hpp"
+#include "store/server_clock.hpp"
 
 namespace w8y::store {
 
@@ -66,7 +68,7 @@ class LeaseStore {
 
 class Leases {
  public:
-  Leases(const Clock& clock, TimerQueue& timers, ScriptLocks& store);
+  Leases(const Clock& clock, TimerQueue& timers, ScriptLocks& store, ServerClock& server_clock);
   ~Leases();
   Leases(const Leases&) = delete;
   Leases& operator=(const Leases&) = delete;
@@ -103,7 +105,7 @@ class Leases {
   using Batch = std::vector<Held*>;
   static bool is_more_urgent(const Held* a, const Held* b);
   void send(Batch&& leases);
-  void send_all(const Batch& leases);
+  void send_all(std::span<Held* const> leases);
   void send_batch(const Batch& batch, std::size_t bytes);
   void renew_locks(const Asked& batch, const LeaseStore::Answer& answer);
   void retake(const Asked& batch, const RenewResult& found, const LeaseStore::Answer& answer);
@@ -115,6 +117,7 @@ class Leases {
 
   const Clock& clock_;
   ScriptLocks& store_;
+  ServerClock& server_clock_;  ///< compares the time in each reply
   Due due_;
   std::uint64_t made_ = 0;  ///< leases
   std::size_t asked_ = 0;   ///< bytes of names in calls that are not answered

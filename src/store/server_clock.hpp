@@ -11,11 +11,12 @@
 
 namespace w8y::store {
 
-/// Compares the clock of Redis once a second with a clock that does not jump.
+/// Compares the clock of Redis at least every two seconds with a clock that does not jump: by the
+/// times in replies to renewals, and by TIME when there are none.
 /// Does not watch a cluster, which has several clocks.
 class ServerClock {
  public:
-  static constexpr Duration interval = std::chrono::seconds(1);
+  static constexpr Duration interval = std::chrono::seconds(2);
   /// Largest difference between two replies that is not a jump.
   static constexpr Duration tolerance = std::chrono::seconds(2);
   /// Longest round trip of a reply that is compared: the time of a slower one is uncertain.
@@ -48,7 +49,7 @@ class ServerClock {
 
   /// Starts the comparison. Called when the connection is up.
   void start();
-  /// Compares a reply to TIME with the one before it.
+  /// Compares the time in a reply with the one before it.
   void note(WallTime time, Instant asked, Instant answered);
   [[nodiscard]] const std::optional<Jump>& last_jump() const { return last_jump_; }
 

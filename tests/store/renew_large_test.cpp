@@ -69,7 +69,8 @@ struct Place {
   loop::Loop loop;
   redis::Client client{loop, {}};
   ScriptLocks locks{client};
-  Leases leases{clock, timers, locks};
+  ServerClock server_clock{client, timers, clock, false};
+  Leases leases{clock, timers, locks, server_clock};
 };
 
 struct Losses : LeaseHandler {
@@ -144,6 +145,16 @@ TEST_CASE("an item of 16 MiB is renewed by itself") {
     timers.run_due(clock.now());
   }
   CHECK(store.renewed == 3);
+}
+
+TEST_CASE("a host that renews leases asks for no other time of Redis") {
+  Place place;
+  place.server_clock.start();
+  const Instant begun = place.clock.now();
+  CHECK(place.timers.next() == begun + ServerClock::interval);
+  place.clock.advance(1700ms);
+  place.server_clock.note(WallTime{1'000'000}, place.clock.now(), place.clock.now());
+  CHECK(place.timers.next() == place.clock.now() + ServerClock::interval);
 }
 
 }  // namespace renew_large_test
