@@ -1,6 +1,5 @@
 // Preloaded into a program. Its wall clock differs by as many seconds as the file $CLOCK_JUMP holds
-// (a 64-bit number, which can change at any time), or stands still at $CLOCK_FROZEN (Unix time, s).
-// Other clocks are not changed.
+// (a 64-bit number, which can change at any time). Other clocks are not changed.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -25,15 +24,6 @@ std::int64_t offset() {
   return shared == nullptr ? 0 : *shared;
 }
 
-/// Returns the time at which the clock stands, Unix time in s; 0: the clock runs.
-time_t frozen() {
-  static const time_t at = [] {
-    const char* text = std::getenv("CLOCK_FROZEN");
-    return text == nullptr ? time_t{0} : static_cast<time_t>(std::strtoll(text, nullptr, 10));
-  }();
-  return at;
-}
-
 template <typename Function>
 Function next(const char* name) {
   return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
@@ -48,7 +38,6 @@ __attribute__((visibility("default"))) int clock_gettime(clockid_t clock, timesp
   const int result = real(clock, out);
   if (result != 0 || (clock != CLOCK_REALTIME && clock != CLOCK_REALTIME_COARSE)) return result;
   out->tv_sec += offset();
-  if (frozen() != 0) *out = {frozen(), 0};
   return result;
 }
 
@@ -57,13 +46,12 @@ __attribute__((visibility("default"))) int gettimeofday(timeval* out, void* zone
   const int result = real(out, zone);
   if (result != 0) return result;
   out->tv_sec += offset();
-  if (frozen() != 0) *out = {frozen(), 0};
   return result;
 }
 
 __attribute__((visibility("default"))) time_t time(time_t* out) noexcept {
   static const auto real = next<time_t (*)(time_t*)>("time");
-  const time_t now = frozen() != 0 ? frozen() : real(nullptr) + offset();
+  const time_t now = real(nullptr) + offset();
   if (out != nullptr) *out = now;
   return now;
 }
