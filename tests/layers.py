@@ -11,16 +11,17 @@ import sys
 MAY = {
     "include": set(),
     "core": set(),
+    "view": {"core"},
     "schedule": {"core"},
     "loop": {"core"},
     "redis": {"core", "loop"},
     "gearman": {"core", "loop"},
     "process": {"core", "loop"},
-    "store": {"core", "schedule", "loop", "redis"},
-    "source": {"core", "schedule", "gearman", "store"},
+    "store": {"core", "view", "schedule", "loop", "redis"},
+    "source": {"core", "view", "schedule", "gearman", "store"},
     "executor": {"core", "loop", "process"},
-    "ops": {"core", "loop", "redis", "process"},
-    "app": {"core", "schedule", "loop", "redis", "gearman", "process", "store", "source", "executor", "ops"},
+    "ops": {"core", "view", "loop", "redis", "process"},
+    "app": {"core", "view", "schedule", "loop", "redis", "gearman", "process", "store", "source", "executor", "ops"},
 }
 # Libraries, and the only folders that may know them.
 LIBRARIES = {
@@ -31,7 +32,7 @@ LIBRARIES = {
     r"CLI/.*": {"app"},
     r"curses\.h": {"app"},
     r"microhttpd\.h|curl/.*|systemd/.*": {"ops"},
-    r"nlohmann/.*": {"core", "store", "ops", "app"},
+    r"nlohmann/.*": {"core", "view", "store", "ops", "app"},
     r"nettle/.*": {"core"},
     r"libical/.*": {"schedule"},
     r"prometheus/.*": {"ops"},

@@ -12,12 +12,12 @@
 #include "app/looker.hpp"
 #include "app/redis_connection.hpp"
 #include "app/subsystem.hpp"
-#include "core/fleet.hpp"
 #include "ops/client_pool.hpp"
 #include "ops/control.hpp"
 #include "ops/fleet_port.hpp"
 #include "store/fleet/member.hpp"
 #include "store/fleet/reader.hpp"
+#include "view/fleet.hpp"
 
 namespace w8y::app {
 

@@ -10,8 +10,6 @@
 
 #include "app/fleet_command_log.hpp"
 #include "core/events.hpp"
-#include "core/fleet_logs.hpp"
-#include "core/fleet_orders.hpp"
 #include "core/timers.hpp"
 #include "loop/loop.hpp"
 #include "ops/control.hpp"
@@ -19,6 +17,8 @@
 #include "redis/subscriber.hpp"
 #include "store/fleet/keys.hpp"
 #include "store/fleet/member.hpp"
+#include "view/fleet_logs.hpp"
+#include "view/fleet_orders.hpp"
 
 namespace w8y::app {
 

@@ -6,10 +6,10 @@
 #include <map>
 #include <string>
 
-#include "core/fleet_orders.hpp"
 #include "core/line_limits.hpp"
 #include "core/timers.hpp"
 #include "ops/log.hpp"
+#include "view/fleet_orders.hpp"
 
 namespace w8y::app {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "core/fleet.hpp"
 #include "core/hour.hpp"
 #include "store/fleet/member.hpp"
+#include "view/fleet.hpp"
 
 namespace w8y::app {
 

@@ -9,9 +9,9 @@
 #include "app/host_status.hpp"
 #include "app/list_walks.hpp"
 #include "core/events.hpp"
-#include "core/fleet.hpp"
 #include "core/supervisor.hpp"
 #include "core/timers.hpp"
+#include "view/fleet.hpp"
 
 namespace w8y::app {
 

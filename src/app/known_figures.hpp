@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/figures.hpp"
 #include "core/status.hpp"
+#include "view/figures.hpp"
 
 namespace w8y::app {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "core/problems.hpp"
 #include "ops/api_parts.hpp"
 #include "ops/secret_json.hpp"
+#include "view/problems.hpp"
 
 namespace w8y::ops {
 

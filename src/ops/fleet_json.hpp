@@ -3,10 +3,10 @@
 
 #include <string>
 
-#include "core/fleet.hpp"
-#include "core/fleet_orders.hpp"
 #include "ops/fleet_port.hpp"
 #include "ops/status_json.hpp"
+#include "view/fleet.hpp"
+#include "view/fleet_orders.hpp"
 
 namespace w8y::ops {
 

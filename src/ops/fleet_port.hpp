@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/fleet.hpp"
-#include "core/fleet_orders.hpp"
 #include "ops/http.hpp"
+#include "view/fleet.hpp"
+#include "view/fleet_orders.hpp"
 
 namespace w8y::ops {
 

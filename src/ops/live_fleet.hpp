@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "core/fleet.hpp"
 #include "core/timers.hpp"
 #include "ops/fleet_port.hpp"
 #include "ops/live_rows.hpp"
+#include "view/fleet.hpp"
 
 namespace w8y::loop {
 class Loop;

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "core/counters.hpp"
-#include "core/figures.hpp"
 #include "core/histogram.hpp"
 #include "core/measures.hpp"
 #include "core/rule.hpp"
 #include "core/status.hpp"
+#include "view/figures.hpp"
 
 namespace w8y::ops {
 

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "core/escape.hpp"
-#include "core/problems.hpp"
 #include "ops/http_target.hpp"
+#include "view/problems.hpp"
 
 namespace w8y::ops {
 

@@ -8,10 +8,10 @@
 #include <string_view>
 
 #include "core/events.hpp"
-#include "core/problems.hpp"
 #include "core/rule.hpp"
 #include "core/status.hpp"
 #include "ops/control.hpp"
+#include "view/problems.hpp"
 
 namespace w8y::ops {
 

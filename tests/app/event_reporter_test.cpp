@@ -10,9 +10,9 @@
 
 #include "allocations.hpp"
 #include "app_support.hpp"
-#include "core/fleet_logs.hpp"
 #include "core/supervisor.hpp"
 #include "ops/event_log.hpp"
+#include "view/fleet_logs.hpp"
 
 using namespace w8y;
 using namespace w8y::test;

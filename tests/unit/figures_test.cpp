@@ -1,5 +1,5 @@
 // Figures of lists as text, what is measured of runs, and how many places a list needs.
-#include "core/figures.hpp"
+#include "view/figures.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "core/fleet_logs.hpp"
+#include "view/fleet_logs.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,11 +1,11 @@
-#include "core/fleet_plan.hpp"
+#include "view/fleet_plan.hpp"
 
 #include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
 
-#include "core/fleet.hpp"
+#include "view/fleet.hpp"
 
 using namespace w8y;
 using namespace std::chrono_literals;

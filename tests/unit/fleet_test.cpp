@@ -1,4 +1,4 @@
-#include "core/fleet.hpp"
+#include "view/fleet.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "core/escape.hpp"
-#include "core/fleet_orders.hpp"
+#include "view/fleet_orders.hpp"
 
 using namespace w8y;
 using namespace std::chrono_literals;

@@ -1,4 +1,4 @@
-#include "core/problems.hpp"
+#include "view/problems.hpp"
 
 #include <doctest/doctest.h>
 

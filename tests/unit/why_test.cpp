@@ -1,4 +1,4 @@
-#include "core/why.hpp"
+#include "view/why.hpp"
 
 #include <doctest/doctest.h>
 

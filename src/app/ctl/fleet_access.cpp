@@ -11,13 +11,13 @@
 #include "app/look/sight.hpp"
 #include "app/random_number.hpp"
 #include "core/escape.hpp"
-#include "core/fleet.hpp"
 #include "core/units.hpp"
 #include "ops/fleet_json.hpp"
 #include "ops/http_target.hpp"
 #include "redis/subscriber.hpp"
 #include "store/fleet/orders.hpp"
 #include "store/fleet/reader.hpp"
+#include "view/fleet.hpp"
 
 namespace w8y::app::ctl {
 

@@ -8,9 +8,9 @@
 
 #include "app/ctl/options.hpp"
 #include "app/look/fleet.hpp"
-#include "core/fleet_orders.hpp"
 #include "ops/status_json.hpp"
 #include "store/fleet/log_follower.hpp"
+#include "view/fleet_orders.hpp"
 
 namespace w8y::app::ctl {
 

@@ -1,5 +1,5 @@
 // What a new config would change on each host of the fleet, before it is rolled out.
-#include "core/fleet_plan.hpp"
+#include "view/fleet_plan.hpp"
 
 #include <algorithm>
 #include <iostream>

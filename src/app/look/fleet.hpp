@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "app/look/run_looks.hpp"
-#include "core/fleet.hpp"
 #include "ops/fleet_port.hpp"
 #include "redis/sync.hpp"
+#include "view/fleet.hpp"
 
 namespace w8y::app::look {
 

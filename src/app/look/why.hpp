@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "core/item.hpp"
-#include "core/why.hpp"
 #include "ops/status_json.hpp"
 #include "redis/sync.hpp"
 #include "store/circular/keys.hpp"
+#include "view/why.hpp"
 
 namespace w8y::app::look {
 

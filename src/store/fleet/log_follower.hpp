@@ -6,10 +6,10 @@
 #include <optional>
 #include <string>
 
-#include "core/fleet_logs.hpp"
 #include "core/timers.hpp"
 #include "redis/subscriber.hpp"
 #include "store/fleet/orders.hpp"
+#include "view/fleet_logs.hpp"
 
 namespace w8y::store {
 

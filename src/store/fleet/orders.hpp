@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "core/fleet_orders.hpp"
 #include "core/timers.hpp"
 #include "redis/client.hpp"
 #include "redis/subscriber.hpp"
 #include "store/fleet/reader.hpp"
+#include "view/fleet_orders.hpp"
 
 namespace w8y::store {
 

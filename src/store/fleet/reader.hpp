@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "core/fleet.hpp"
 #include "core/timers.hpp"
 #include "redis/client.hpp"
 #include "store/fleet/keys.hpp"
+#include "view/fleet.hpp"
 
 namespace w8y::store {
 

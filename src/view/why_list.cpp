@@ -7,8 +7,8 @@
 #include "core/escape.hpp"
 #include "core/status.hpp"
 #include "core/units.hpp"
-#include "core/why.hpp"
-#include "core/why_words.hpp"
+#include "view/why.hpp"
+#include "view/why_words.hpp"
 
 namespace w8y::core {
 

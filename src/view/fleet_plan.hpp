@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "core/caps.hpp"
-#include "core/fleet.hpp"
 #include "core/reload_plan.hpp"
 #include "core/rule.hpp"
+#include "view/fleet.hpp"
 
 namespace w8y {
 

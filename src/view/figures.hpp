@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/fleet.hpp"
 #include "core/status.hpp"
+#include "view/fleet.hpp"
 
 namespace w8y {
 

@@ -1,4 +1,4 @@
-#include "core/fleet_plan.hpp"
+#include "view/fleet_plan.hpp"
 
 #include <algorithm>
 

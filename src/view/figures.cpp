@@ -1,4 +1,4 @@
-#include "core/figures.hpp"
+#include "view/figures.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "core/why_words.hpp"
+#include "view/why_words.hpp"
 
 #include <algorithm>
 #include <array>

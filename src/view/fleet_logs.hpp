@@ -11,7 +11,7 @@
 
 #include "core/clock.hpp"
 #include "core/events.hpp"
-#include "core/fleet_orders.hpp"
+#include "view/fleet_orders.hpp"
 
 namespace w8y {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/why.hpp"
+#include "view/why.hpp"
 
 namespace w8y::core {
 

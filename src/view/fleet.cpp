@@ -1,4 +1,4 @@
-#include "core/fleet.hpp"
+#include "view/fleet.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -6,11 +6,11 @@
 
 #include "core/base64.hpp"
 #include "core/escape.hpp"
-#include "core/fleet.hpp"
-#include "core/fleet_orders.hpp"
 #include "core/json_object.hpp"
 #include "core/json_text.hpp"
 #include "core/number.hpp"
+#include "view/fleet.hpp"
+#include "view/fleet_orders.hpp"
 
 namespace w8y {
 
