@@ -19,22 +19,25 @@ ServerClock::~ServerClock() {
 }
 
 void ServerClock::start() {
-  if (!cluster_) timer_.set(clock_.now() + interval, [this] { ask(); });
+  if (!cluster_) ask();
+}
+
+void ServerClock::wait() {
+  timer_.set(clock_.now() + interval, [this] { ask(); });
 }
 
 void ServerClock::ask() {
   if (!client_.connected()) return;  // start() is called again
+  wait();
   client_.call({"TIME"}, [this, alive = alive_, asked = clock_.now()](const redis::Answer& answer) {
-    if (!*alive) return;
-    start();
-    if (answer.ok() && answer.reply.size() == 2)
+    if (*alive && answer.ok() && answer.reply.size() == 2)
       note(redis::server_time(answer.reply), asked, clock_.now());
   });
 }
 
 void ServerClock::note(WallTime time, Instant asked, Instant answered) {
   if (cluster_ || answered - asked > longest_trip) return;
-  if (timer_.pending()) start();  // TIME is not needed for a while
+  wait();  // TIME is not needed meanwhile
   const Instant middle = asked + (answered - asked) / 2;
   const Duration offset = Duration(time) - middle.time_since_epoch();
   const Duration by = offset - offset_.value_or(offset);

@@ -47,7 +47,7 @@ class ServerClock {
   ServerClock(redis::Client& client, TimerQueue& timers, const Clock& clock, bool cluster);
   ~ServerClock();
 
-  /// Starts the comparison. Called when the connection is up.
+  /// Asks for the time at once, and from then on. Called when the connection is up.
   void start();
   /// Compares the time in a reply with the one before it.
   void note(WallTime time, Instant asked, Instant answered);
@@ -55,6 +55,7 @@ class ServerClock {
 
  private:
   void ask();
+  void wait();
 
   redis::Client& client_;
   const Clock& clock_;
