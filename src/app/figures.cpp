@@ -5,6 +5,7 @@
 
 #include "app/look/fleet.hpp"
 #include "core/circular_settings.hpp"
+#include "view/list_view.hpp"
 
 namespace w8y::app {
 
@@ -49,9 +50,10 @@ void keep_counts(ListFigures& figures, const ListFigures& before) {
 }
 
 /// Whether a host in this state takes items of the list, or would if there were any.
-bool serves(const std::string& state) {
-  return state == "running" || state == "idle" || state == "full" || state == "paused" ||
-         state == "starved" || state == "unavailable";
+bool serves(ListState state) {
+  return state == ListState::running || state == ListState::idle || state == ListState::full ||
+         state == ListState::paused || state == ListState::starved ||
+         state == ListState::unavailable;
 }
 
 }  // namespace
@@ -260,7 +262,7 @@ void Figures::count_some_places(look::Sight& sight, PlacesCount& count) {
     std::map<std::string, unsigned> places;  // a report may be read twice
     read += look::each_report(at, host, [&](const std::string& prefix, const std::string& text) {
       if (!count.lists.contains(prefix)) return true;
-      const auto list = parse_list_beat(prefix, text);
+      const auto list = view::read_report(prefix, text);
       if (list && serves(list->state)) places[prefix] = list->concurrency;
       return true;
     });

@@ -9,7 +9,6 @@
 #include "app/look/fleet.hpp"
 #include "app/random_number.hpp"
 #include "core/config.hpp"
-#include "ops/fleet_json.hpp"
 #include "redis/url.hpp"
 #include "store/fleet/log_follower.hpp"
 #include "store/fleet/orders.hpp"
@@ -71,9 +70,9 @@ class Fleet::LogStream final : private store::LogFollower::Handler {
 
  private:
   void on_followed(const FleetOutcome& outcome) override {
-    std::vector<std::string> runs;
+    std::vector<view::RunView> runs;
     for (const FleetAnswer& answer : outcome.answers)
-      for (const std::string& run : answer.runs) runs.push_back(run);
+      runs.insert(runs.end(), answer.runs.begin(), answer.runs.end());
     if (!outcome.trouble.empty() || runs.size() != 1) {
       over_ = true;
       const unsigned status = outcome.unreachable ? 503 : runs.empty() ? 404 : 409;
@@ -83,7 +82,7 @@ class Fleet::LogStream final : private store::LogFollower::Handler {
                                                           : "more than one run's id starts so"));
     }
     stream_ = reply_->stream("text/event-stream", ": dropped, this client reads too slowly\n\n");
-    push("run", runs.front());
+    push("run", view::to_json(runs.front()));
     for (const LogMessage& message : std::exchange(early_, {})) tell(message);
     beat();
   }

@@ -5,7 +5,6 @@
 #include <variant>
 
 #include "core/escape.hpp"
-#include "ops/fleet_json.hpp"
 
 namespace w8y::app {
 
@@ -26,67 +25,38 @@ constexpr std::size_t max_unsent = 2 * max_answer;
 constexpr std::size_t most_tail = std::size_t{64} << 10;
 constexpr std::size_t most_tails = max_answer / 4;
 
-/// A run as the status of this host has it, with what only others need to be told.
-std::string run_text(const std::string& list, const RunStatus& run, WallTime now, bool one) {
-  RunStatus told = run;
-  if (!one && told.item.beginning.size() > max_told_item)
-    told.item =
-        ShownItem(std::string_view(told.item.beginning).substr(0, max_told_item), told.item.length);
-  return ops::dump(ops::run_json(list, told, now));
-}
-
-/// How the list is here, and the host, as far as that counts for it: newer than any beat.
-std::string list_text(const ListStatus& list, const HostStatus& host) {
-  ops::Json json = {{"state", state_name(list.state)},
-                    {"why", list.why},
-                    {"running", list.running},
-                    {"concurrency", list.concurrency},
-                    {"fleet_concurrency", list.fleet_concurrency},
-                    {"weight", list.weight},
-                    {"host_state", state_name(host.state)},
-                    {"slots", {{"limit", host.slots_limit}, {"used", host.slots_used}}}};
-  if (!list.queues.empty()) {
-    json["queues"] = ops::Json::array();
-    for (const auto& code : list.queues) json["queues"].push_back(escape(code));
-  }
-  if (list.look_within)
-    json["look_within_ms"] = std::chrono::duration_cast<WallTime>(*list.look_within).count();
-  return ops::dump(json);
-}
-
 }  // namespace
 
 /// What is told of runs, as much as an answer may have.
 struct FleetAnswering::ToldRuns {
-  std::vector<std::string> runs;
+  std::vector<view::RunView> runs;
   std::size_t bytes = 0;
   std::size_t more = 0;
-  std::string list;
+  std::optional<HostList> list;
   /// Of what a run has written; none: it is not told.
   std::function<std::string(const RunId&)> tail_of;
 
   /// Whole lines of the tail, as much as fits beside those of others. The last one, if it has no
   /// end yet, is told when it has.
-  void add_tail(std::string& run, std::string tail) const {
+  [[nodiscard]] std::string fitting(std::string tail) const {
     const std::size_t room = bytes < most_tails ? std::min(most_tail, most_tails - bytes) : 0;
     tail.resize(tail.rfind('\n') + 1);
     if (tail.size() > room) tail.erase(0, tail.size() - room);
-    if (tail.empty()) return;
-    ops::Json json = ops::Json::object();
-    ops::put_bytes(json, "tail", tail);
-    run.back() = ',';
-    run += ops::dump(json).substr(1);
+    return tail;
   }
 
   /// Those of the list whose ids start so.
   void add(const ListStatus& status, const std::string& start, WallTime now) {
     for (const RunStatus& run : status.runs) {
       if (!std::string_view(run.run).starts_with(start)) continue;
-      std::string text = run_text(status.prefix, run, now, !start.empty());
-      if (tail_of) add_tail(text, tail_of(run.run));
-      bytes += text.size();
+      view::RunView shown{status.prefix, run, std::max(WallTime{0}, now - run.started), {}, {}, {}};
+      ShownItem& item = shown.status.item;
+      if (start.empty() && item.beginning.size() > max_told_item)
+        item = ShownItem(std::string_view(item.beginning).substr(0, max_told_item), item.length);
+      if (tail_of) shown.tail = fitting(tail_of(run.run));
+      bytes += view::to_json(shown).size();
       if (runs.size() < max_told_runs && bytes < max_answer / 2) {
-        runs.push_back(std::move(text));
+        runs.push_back(std::move(shown));
       } else {
         ++more;
       }
@@ -191,7 +161,8 @@ void FleetAnswering::tell_runs(const FleetOrder& order) {
   if (order.list) {
     if (const auto list = parts_.control.list(*order.list)) {
       told->add(*list, order.run, now);
-      told->list = list_text(*list, parts_.control.status());
+      const HostStatus host = parts_.control.status();
+      told->list = HostList{*list, state_name(host.state), host.slots_used, host.slots_limit};
     }
     return answer_runs(order.id, *told);
   }

@@ -64,7 +64,7 @@ void FleetLists::look_at(std::string_view prefix) {
 
 void FleetLists::look() {
   for (const std::string& prefix : std::exchange(due_, {}))
-    if (const auto list = find_list(supervisor_, *this, prefix)) told_.note(beat_of(*list));
+    if (const auto list = find_list(supervisor_, *this, prefix)) told_.note(*list);
   if (told_.urgent()) urgent_();
 }
 
@@ -77,8 +77,7 @@ void FleetLists::look_at_all() {
   walk_.set(soon, [this] {
     walking_ = true;
     told_.begin();
-    walks_.begin([this](const ListStatus& list) { told_.note(beat_of(list)); },
-                 [this] { walked(); });
+    walks_.begin([this](const ListStatus& list) { told_.note(list); }, [this] { walked(); });
   });
 }
 

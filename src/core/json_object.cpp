@@ -83,8 +83,8 @@ inline char* JsonObject::grow(std::size_t more) {
 
 void JsonObject::put(std::string_view name, std::string_view value) {
   if (is_plain(value)) return put_plain(name, value);
-  put_json(name,
-           nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  put_json(name, nlohmann::json(value).dump(-1, ' ', form_ == JsonText::ascii,
+                                            nlohmann::json::error_handler_t::replace));
 }
 
 void JsonObject::put_plain(std::string_view name, std::string_view value) {

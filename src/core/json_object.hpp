@@ -8,10 +8,17 @@
 
 namespace w8y::core {
 
+/// How characters that are not ASCII are written.
+enum class JsonText {
+  utf8,   ///< as they are: for Redis
+  ascii,  ///< as \uXXXX: fit for a terminal
+};
+
 class JsonObject {
  public:
   /// `size`: about as long as its text will be.
-  explicit JsonObject(std::size_t size) : text_(size, '\0') {}
+  explicit JsonObject(std::size_t size, JsonText form = JsonText::utf8)
+      : text_(size, '\0'), form_(form) {}
 
   /// What is no UTF-8 in it gets U+FFFD.
   void put(std::string_view name, std::string_view value);
@@ -31,6 +38,12 @@ class JsonObject {
 
   std::string text_;      ///< as long as there is room
   std::size_t size_ = 0;  ///< of what is written
+  JsonText form_;
+};
+
+class AsciiObject : public JsonObject {
+ public:
+  explicit AsciiObject(std::size_t size) : JsonObject(size, JsonText::ascii) {}
 };
 
 }  // namespace w8y::core

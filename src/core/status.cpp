@@ -1,5 +1,8 @@
 #include "core/status.hpp"
 
+#include <span>
+#include <utility>
+
 #include "core/units.hpp"
 
 namespace w8y {
@@ -37,46 +40,53 @@ std::string why_slow(const ListStatus& list) {
   return text;
 }
 
-const char* state_name(HostState state) {
-  switch (state) {
-    case HostState::starting:
-      return "starting";
-    case HostState::running:
-      return "running";
-    case HostState::quiet:
-      return "quiet";
-    case HostState::draining:
-      return "draining";
-  }
+namespace {
+
+constexpr std::pair<HostState, const char*> host_states[] = {{HostState::starting, "starting"},
+                                                             {HostState::running, "running"},
+                                                             {HostState::quiet, "quiet"},
+                                                             {HostState::draining, "draining"}};
+
+constexpr std::pair<ListState, const char*> list_states[] = {
+    {ListState::running, "running"},   {ListState::idle, "idle"},
+    {ListState::full, "full"},         {ListState::unavailable, "unavailable"},
+    {ListState::starved, "starved"},   {ListState::paused, "paused"},
+    {ListState::quiet, "quiet"},       {ListState::probing, "probing"},
+    {ListState::refused, "refused"},   {ListState::disabled, "disabled"},
+    {ListState::draining, "draining"},
+};
+
+template <class State>
+const char* name_in(std::span<const std::pair<State, const char*>> states, State state) {
+  for (const auto& [each, name] : states)
+    if (each == state) return name;
   return "?";
 }
 
+template <class State>
+std::optional<State> state_in(std::span<const std::pair<State, const char*>> states,
+                              std::string_view name) {
+  for (const auto& [state, each] : states)
+    if (name == each) return state;
+  return std::nullopt;
+}
+
+}  // namespace
+
+const char* state_name(HostState state) {
+  return name_in<HostState>(host_states, state);
+}
+
 const char* state_name(ListState state) {
-  switch (state) {
-    case ListState::running:
-      return "running";
-    case ListState::idle:
-      return "idle";
-    case ListState::full:
-      return "full";
-    case ListState::unavailable:
-      return "unavailable";
-    case ListState::starved:
-      return "starved";
-    case ListState::paused:
-      return "paused";
-    case ListState::quiet:
-      return "quiet";
-    case ListState::probing:
-      return "probing";
-    case ListState::refused:
-      return "refused";
-    case ListState::disabled:
-      return "disabled";
-    case ListState::draining:
-      return "draining";
-  }
-  return "?";
+  return name_in<ListState>(list_states, state);
+}
+
+std::optional<HostState> host_state(std::string_view name) {
+  return state_in<HostState>(host_states, name);
+}
+
+std::optional<ListState> list_state(std::string_view name) {
+  return state_in<ListState>(list_states, name);
 }
 
 const char* state_name(RunStatus::State state) {

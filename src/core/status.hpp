@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/clock.hpp"
@@ -164,5 +165,8 @@ std::string why_slow(const ListStatus& list);
 const char* state_name(HostState state);
 const char* state_name(ListState state);
 const char* state_name(RunStatus::State state);
+/// nullopt: no state has that name.
+std::optional<HostState> host_state(std::string_view name);
+std::optional<ListState> list_state(std::string_view name);
 
 }  // namespace w8y

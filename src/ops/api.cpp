@@ -1,7 +1,6 @@
 #include "ops/api.hpp"
 
 #include "ops/api_parts.hpp"
-#include "ops/fleet_json.hpp"
 
 namespace w8y::ops {
 
@@ -45,9 +44,15 @@ HttpResponse outcome_response(const FleetOutcome& outcome) {
   if (outcome.unreachable) return error_response(503, outcome.trouble);
   if (outcome.not_found) return error_response(404, outcome.trouble);
   if (!outcome.trouble.empty()) return error_response(409, outcome.trouble);
-  Json json = to_json(outcome);
-  if (!outcome.complete()) json["error"] = "not all hosts have done it";
-  return json_response(outcome.complete() ? 200 : 409, json);
+  HttpResponse response;
+  response.status = outcome.complete() ? 200 : 409;
+  response.body = to_text(outcome);
+  if (!outcome.complete()) {
+    response.body.pop_back();  // its }
+    response.body += R"(,"error":"not all hosts have done it"})";
+  }
+  response.body += '\n';
+  return response;
 }
 
 void add_api(Router& router, Control& control, FleetPort& fleet, EventHub& events) {

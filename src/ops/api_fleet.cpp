@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "ops/api_parts.hpp"
-#include "ops/fleet_json.hpp"
 
 namespace w8y::ops {
 
@@ -94,10 +93,11 @@ void show_fleet_runs(FleetPort& fleet, OrderKind kind, const HttpRequest& reques
     order.run = run->second;
   order.list = list_named(request);
   fleet.give(std::move(order), [reply](const FleetOutcome& outcome) {
-    HttpResponse response = outcome_response(outcome);
-    // Who does not answer is named, and runs of others are shown all the same.
-    if (outcome.trouble.empty()) response = json_response(200, to_json(outcome));
-    reply->send(response);
+    // Hosts that do not reply are named, and runs of others are shown all the same.
+    if (!outcome.trouble.empty()) return reply->send(outcome_response(outcome));
+    HttpResponse response;
+    response.body = to_text(outcome) + "\n";
+    reply->send(std::move(response));
   });
 }
 

@@ -8,6 +8,8 @@
 
 #include "ops/api_parts.hpp"
 #include "ops/secret_json.hpp"
+#include "view/host_view.hpp"
+#include "view/list_view.hpp"
 #include "view/problems.hpp"
 
 namespace w8y::ops {
@@ -71,25 +73,27 @@ struct Lists {
 
 enum class Shown { totals, all };
 
-/// What is wrong, `head`, then each list.
-HttpResponse lists_response(Lists& lists, const Json& head, Shown shown) {
-  Json json = {{"problems", Json::array()}};
-  for (const auto& problem : lists.problems.take()) json["problems"].push_back(to_json(problem));
-  json.update(head);
-  json["totals"] = lists.totals.json();
+HttpResponse text_response(core::JsonObject& json) {
   HttpResponse response;
-  std::string& text = response.body;
-  text = dump(json);
-  if (shown == Shown::all) {
-    text.pop_back();  // its }
-    text.reserve(text.size() + lists.text.size() + 16);
-    text.append(",\"lists\":[").append(lists.text).append("]}");
-  }
-  text += '\n';
+  response.body = json.take();
+  response.body += '\n';
   return response;
 }
 
-void send_lists(Control& control, const HttpReplyPtr& reply, Json head, Shown shown) {
+/// What is wrong, the host where it is wanted, then each list.
+HttpResponse lists_response(Lists& lists, const HostStatus* host, Shown shown) {
+  core::AsciiObject json(lists.text.size() + 4096);
+  std::string problems = "[";
+  for (const auto& problem : lists.problems.take())
+    problems.append(problems.size() > 1 ? "," : "").append(to_json(problem));
+  json.put_json("problems", problems += ']');
+  if (host != nullptr) view::put_host(json, *host, view::api);
+  json.put_json("totals", dump(lists.totals.json()));
+  if (shown == Shown::all) json.put_json("lists", "[" + lists.text + "]");
+  return text_response(json);
+}
+
+void send_lists(Control& control, const HttpReplyPtr& reply, bool with_host, Shown shown) {
   const auto lists = std::make_shared<Lists>(control.status());
   control.each_list(
       [lists, shown](const ListStatus& list) {
@@ -97,10 +101,11 @@ void send_lists(Control& control, const HttpReplyPtr& reply, Json head, Shown sh
         lists->totals.add(list);
         if (shown != Shown::all) return;
         if (!lists->text.empty()) lists->text += ',';
-        lists->text += to_text(list);
+        lists->text += view::to_json(list, view::api);
       },
-      [lists, shown, reply, head = std::move(head)] {
-        reply->send(lists_response(*lists, head, shown));
+      [&control, lists, shown, reply, with_host] {
+        const HostStatus host = control.status();
+        reply->send(lists_response(*lists, with_host ? &host : nullptr, shown));
       });
 }
 
@@ -111,16 +116,20 @@ void show_status(Control& control, const HttpRequest& request, const HttpReplyPt
   const std::string lists = found == request.query.end() ? "" : found->second;
   if (!lists.empty() && lists != "no" && lists != "count")
     return reply->send(error_response(400, "?lists= is no or count, or is left out for all lists"));
-  if (lists == "no") return reply->send(json_response(200, to_json(control.status())));
+  if (lists == "no") {
+    core::AsciiObject json(1024);
+    view::put_host(json, control.status(), view::api);
+    return reply->send(text_response(json));
+  }
   control.refresh([&control, reply, shown = lists == "count" ? Shown::totals : Shown::all] {
-    send_lists(control, reply, to_json(control.status()), shown);
+    send_lists(control, reply, true, shown);
   });
 }
 
 HttpResponse list_response(const std::optional<ListStatus>& list) {
   if (!list) return error_response(404, "there is no such list");
   HttpResponse response;
-  response.body = to_text(*list, true) + "\n";
+  response.body = view::to_json(*list, view::detail) + "\n";
   return response;
 }
 
@@ -171,7 +180,7 @@ void add_status_looks(Router& router, Control& control, EventHub& events) {
               show_status(control, request, reply);
             });
   router.on("GET", "/api/v1/lists", {}, [&control](const HttpRequest&, const HttpReplyPtr& reply) {
-    control.refresh([&control, reply] { send_lists(control, reply, Json::object(), Shown::all); });
+    control.refresh([&control, reply] { send_lists(control, reply, false, Shown::all); });
   });
   router.on("GET", "/api/v1/lists/*", {},
             [&control](const HttpRequest& request, const HttpReplyPtr& reply) {

@@ -7,12 +7,15 @@
 #include "core/json_object.hpp"
 #include "core/number.hpp"
 #include "loop/loop.hpp"
-#include "ops/fleet_json.hpp"
 #include "ops/status_json.hpp"
+#include "view/host_view.hpp"
 
 namespace w8y::ops {
 
 namespace {
+
+/// Bytes of hosts that pages are sent.
+constexpr std::size_t most_glance = std::size_t{128} << 10;
 
 constexpr Duration poll_interval = std::chrono::seconds(2);
 /// Every so many polls: what other hosts run, and how many runs they had.
@@ -182,7 +185,7 @@ void LiveFleet::take_runs(const FleetOutcome& outcome) {
     if (found == remotes_.end()) continue;
     std::string runs = "[";
     for (std::size_t i = 0; i < std::min(answer.runs.size(), most_runs); ++i)
-      runs.append(i > 0 ? "," : "").append(answer.runs[i]);
+      runs.append(i > 0 ? "," : "").append(view::to_json(answer.runs[i]));
     runs += ']';
     if (runs == found->second.runs) continue;
     found->second.runs = std::move(runs);
@@ -250,6 +253,33 @@ std::string LiveFleet::part(Cursor& at, std::size_t most) const {
     one += "\"minutes\":[" + minutes + "]";
   }
   return "\"remote\":[{\"host_id\":" + json_string(at.host) + "," + one + "}]";
+}
+
+FleetGlance glance_of(const FleetView& fleet) {
+  FleetGlance glance;
+  glance.trouble = fleet.trouble;
+  std::string hosts;
+  for (const FleetHost& host : fleet.hosts) {
+    core::AsciiObject object(512);
+    view::put_host(object, host);
+    const std::string text = object.take();
+    if (hosts.size() + text.size() > most_glance) break;
+    hosts.append(hosts.empty() ? "" : ",").append(text);
+    glance.hosts.push_back({host.beat.id, host.beat.lists_version, host.beat.slots_used,
+                            host.silent, host.trouble.empty()});
+  }
+  core::AsciiObject json(hosts.size() + 512);
+  json.put("newest_hash", fleet.newest_hash);
+  json.put_json("cut", fleet.cut ? "true" : "false");
+  json.put_bytes("fleet", fleet.fleet);
+  const std::size_t more = fleet.hosts.size() - glance.hosts.size();
+  view::put_number(json, "more_hosts", more);
+  json.put("trouble", fleet.trouble.empty() && more > 0
+                          ? std::to_string(more) + " more hosts are not shown; see w8yctl fleet"
+                          : fleet.trouble);
+  json.put_json("hosts", "[" + hosts + "]");
+  glance.text = json.take();
+  return glance;
 }
 
 }  // namespace w8y::ops

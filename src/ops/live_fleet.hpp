@@ -89,4 +89,8 @@ class LiveFleet {
   std::shared_ptr<bool> alive_;  ///< null: nobody looks
 };
 
+/// The fleet for pages: as many hosts as fit into 128 KiB of text. All open pages get the text
+/// again when one heartbeat changes, and a stream holds 256 KiB.
+FleetGlance glance_of(const FleetView& fleet);
+
 }  // namespace w8y::ops

@@ -7,9 +7,10 @@
 
 #include "core/json_object.hpp"
 #include "loop/loop.hpp"
-#include "ops/live_row.hpp"
 #include "ops/page.hpp"
 #include "ops/status_json.hpp"
+#include "view/host_view.hpp"
+#include "view/list_view.hpp"
 
 namespace w8y::ops {
 
@@ -168,7 +169,7 @@ void LiveHub::walk() {
     rows_.begin_look();
     control_.each_list(
         [this, awake](const ListStatus& list) {
-          if (!awake.expired()) rows_.note(list.prefix, live_row(list));
+          if (!awake.expired()) rows_.note(list.prefix, view::to_json(list, view::page));
         },
         [this, awake] {
           if (!awake.expired()) walked();
@@ -199,7 +200,7 @@ void LiveHub::look_at_due() {
   for (auto each = due_.begin(); each != due_.end() && loop_.now() < until;
        each = due_.erase(each)) {
     if (const auto list = control_.list(*each)) {
-      rows_.note(*each, live_row(*list));
+      rows_.note(*each, view::to_json(*list, view::page));
     } else {
       rows_.forget(*each);
     }
@@ -221,10 +222,19 @@ void LiveHub::tick() {
   if (!due_.empty() || rows_.changed() || fleet_.changed()) arm();
 }
 
+/// Without what changes all the time.
+std::string LiveHub::host_text() const {
+  HostStatus host = control_.status();
+  if (!host.redis.connected && redis_away_.count() > 0) host.redis.away_since = redis_away_;
+  core::AsciiObject json(512);
+  view::put_host(json, host, view::page);
+  return json.take();
+}
+
 std::string LiveHub::changes() {
   std::string fields;
   if (std::exchange(host_due_, false)) {
-    std::string host = live_host(control_.status(), redis_away_);
+    std::string host = host_text();
     if (host != host_) add_field(fields, "\"host\":" + host);
     host_ = std::move(host);
   }
@@ -312,7 +322,7 @@ void LiveHub::send_whole() {
 void LiveHub::send_part(Client& client) {
   if (!std::exchange(client.begun, true)) {
     std::string fields = now_field() + ",\"page\":\"" + std::string(page_mark) + "\"";
-    add_field(fields, "\"host\":" + live_host(control_.status(), redis_away_));
+    add_field(fields, "\"host\":" + host_text());
     add_field(fields, "\"minutes\":" + to_json_text(hour_.total(loop_.clock().wall())));
     add_field(fields, fleet_.hosts());
     return push(client, event_text("snapshot", {}, fields));

@@ -72,6 +72,7 @@ class LiveHub final : public EventHandler {
   void arm();
   void tick();
   void look_at_due();
+  [[nodiscard]] std::string host_text() const;
   [[nodiscard]] std::string changes();
   void tell(const std::string& fields);
   void send_whole();

@@ -45,7 +45,7 @@ std::string LiveRows::take_changes(std::size_t most, const Addition& add) {
     changed_.pop_front();
     row.changed = false;
     if (row.object.empty()) {
-      core::JsonObject object(row.name.size() + 16);
+      core::AsciiObject object(row.name.size() + 16);
       object.put_bytes("list", row.name);
       gone.append(gone.empty() ? "" : ",").append(object.take());
     } else {

@@ -1,4 +1,4 @@
-// Status, events and configs as JSON, for the API and the fleet view.
+// Problems, events and configs as JSON, for the API.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -24,13 +24,6 @@ void put_item(Json& object, const ItemView& item);
 /// Reads what put_bytes() wrote. nullopt: neither is there, both are, or it is no string.
 std::optional<std::string> get_bytes(const Json& object, const std::string& name);
 
-/// Times are Unix time in milliseconds under `*_ms`, those that never were are null.
-Json to_json(const RunStatus& run);
-/// JSON. As a tree, ten thousand of them would take many times what their text does.
-/// `laps`: also those of the last hours.
-std::string to_text(const ListStatus& list, bool laps = false);
-Json to_json(const Problem& problem);
-Json to_json(const HostStatus& host);
 Json to_json(const ConfigText& config);
 Json to_json(const ControlResult& result);
 /// "done", "accepted", …

@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "view/list_view.hpp"
+
 namespace w8y {
 
 namespace {
@@ -18,63 +20,20 @@ constexpr Duration refused_pause = std::chrono::seconds(60);
 constexpr Duration second_look = std::chrono::seconds(3);
 constexpr std::size_t random_digits = 8;
 
-/// Of all that is told. The text costs more, and of ten thousand lists most are as they were.
-std::size_t hash_of(const ListBeat& beat) {
-  constexpr std::uint64_t odd = 0x9E3779B97F4A7C15ULL;
-  std::uint64_t hash = 0;
-  const auto mix = [&hash](std::uint64_t part) { hash = (hash ^ part) * odd ^ (hash >> 29U); };
-  const auto mix_text = [&mix](std::string_view text) { mix(std::hash<std::string_view>()(text)); };
-  for (const std::string* text : {&beat.state, &beat.why, &beat.program, &beat.executor_version})
-    mix_text(*text);
-  mix(beat.caps.size());
-  for (const std::string& cap : beat.caps) mix_text(cap);
-  mix(beat.running);
-  for (const unsigned number : {beat.concurrency, beat.fleet_concurrency, beat.weight}) mix(number);
-  mix(beat.enabled ? 1 : 0);
-  return static_cast<std::size_t>(hash);
-}
-
-/// Runs begin and end all the time.
-bool is_lively(std::string_view state) {
-  return state == state_name(ListState::running) || state == state_name(ListState::idle) ||
-         state == state_name(ListState::full);
-}
-
 }  // namespace
-
-ListBeat beat_of(const ListStatus& list) {
-  ListBeat beat;
-  beat.prefix = list.prefix;
-  beat.state = state_name(list.state);
-  beat.why = list.why;
-  beat.program = list.probed;
-  beat.caps = list.caps;
-  beat.executor_version = list.executor_version;
-  beat.running = list.running;
-  beat.concurrency = list.concurrency;
-  beat.fleet_concurrency = list.fleet_concurrency;
-  beat.weight = list.weight;
-  beat.enabled = list.enabled;
-  return beat;
-}
 
 // ---- what is told of lists
 
-void ToldLists::note(const ListBeat& list) {
-  const std::size_t lively = hash_of(list);
+void ToldLists::note(const ListStatus& list) {
+  std::string text = view::to_json(list, view::report);
+  const std::size_t lively = std::hash<std::string>()(text);
   Told& told = lists_[list.prefix];
   const bool is_new = !std::exchange(told.known, true) || told.gone;
   told.look = look_;
   told.gone = false;
   if (!is_new && lively == told.lively) return;
-  ListBeat settled = list;
-  settled.running = 0;
-  if (is_lively(settled.state)) {
-    settled.state = state_name(ListState::idle);
-    settled.why.clear();
-  }
-  const std::size_t hash = hash_of(settled);
-  set_due(told, to_text(list), is_new || hash != told.settled);
+  const std::size_t hash = view::settled_hash(list);
+  set_due(told, std::move(text), is_new || hash != told.settled);
   told.settled = hash;
   told.lively = lively;
 }

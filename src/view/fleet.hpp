@@ -53,26 +53,6 @@ std::string to_text(const HostBeat& beat);
 /// nullopt: not what to_text() writes. Unknown members are none of our business.
 std::optional<HostBeat> parse_beat(std::string_view text);
 
-struct ListBeat {
-  std::string prefix;   ///< not in the text, whose field it is
-  std::string state;    ///< state_name(ListState)
-  std::string why;      ///< may be empty
-  std::string program;  ///< the path or the name that was looked for, without arguments
-  std::vector<std::string> caps;
-  std::string executor_version;
-  std::size_t running = 0;
-  unsigned concurrency = 0;
-  unsigned fleet_concurrency = 0;
-  unsigned weight = 1;
-  bool enabled = true;
-
-  bool operator==(const ListBeat&) const = default;
-};
-
-ListBeat beat_of(const ListStatus& list);
-std::string to_text(const ListBeat& beat);
-std::optional<ListBeat> parse_list_beat(std::string_view prefix, std::string_view text);
-
 // ---- what is told of lists: only what has changed
 
 /// Remembers what was told of each list.
@@ -85,7 +65,7 @@ class ToldLists {
 
   /// A look at all lists begins; then each of them; then it is over.
   void begin() { ++look_; }
-  void note(const ListBeat& list);
+  void note(const ListStatus& list);
   void end();
   /// What is to be told now, `most` at a time. That runs began and ended is told too where
   /// `lively`. All of it counts as told.
@@ -161,13 +141,13 @@ class RedisTime {
 struct FleetHost {
   HostBeat beat;  ///< where `trouble` says that it can't be read: the id, and what that says
   WallTime last_beat{0};
-  std::string trouble;          ///< why its beat can't be read; empty: it can
-  bool silent = false;          ///< since last_beat
-  bool behind = false;          ///< another config was applied elsewhere, and not here
-  bool shares_name = false;     ///< another host that is there has it too
-  std::vector<ListBeat> lists;  ///< by prefix
-  std::string lists_trouble;    ///< why (some of) its lists can't be read
-  bool lists_cut = false;       ///< it has more lists than are shown
+  std::string trouble;            ///< why its beat can't be read; empty: it can
+  bool silent = false;            ///< since last_beat
+  bool behind = false;            ///< another config was applied elsewhere, and not here
+  bool shares_name = false;       ///< another host that is there has it too
+  std::vector<ListStatus> lists;  ///< by prefix, as it last told of them
+  std::string lists_trouble;      ///< why (some of) its lists can't be read
+  bool lists_cut = false;         ///< it has more lists than are shown
 
   /// "running", …, "silent", "unknown"
   [[nodiscard]] const char* state() const;

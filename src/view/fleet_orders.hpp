@@ -10,6 +10,8 @@
 
 #include "core/clock.hpp"
 #include "core/item.hpp"
+#include "view/json_fields.hpp"
+#include "view/run_view.hpp"
 
 namespace w8y {
 
@@ -56,16 +58,24 @@ struct BadOrder {
 };
 std::variant<FleetOrder, BadOrder> parse_order(std::string_view text);
 
+/// A list on a host, and the host as far as that counts for it.
+struct HostList {
+  ListStatus list;
+  std::string host_state;  ///< state_name(HostState)
+  std::size_t slots_used = 0;
+  std::size_t slots_limit = 0;  ///< 0: none
+};
+
 struct FleetAnswer {
   std::string host;
   std::string host_id;
   std::string result;  ///< "done", "accepted", "not_found", "refused", "invalid", "unavailable"
   std::string text;
   std::vector<std::string> lines;
-  std::vector<std::string> runs;  ///< JSON objects (w8y-api(7))
-  std::size_t more_runs = 0;      ///< that are left out
-  std::string list;               ///< JSON: how the list is there that `runs` asked about
-  std::string run;                ///< the run that has begun
+  std::vector<view::RunView> runs;
+  std::size_t more_runs = 0;     ///< that are left out
+  std::optional<HostList> list;  ///< that `runs` asked about
+  std::string run;               ///< the run that has begun
 
   [[nodiscard]] bool good() const { return result == "done" || result == "accepted"; }
 };
@@ -94,5 +104,10 @@ struct FleetOutcome {
   /// No host that is there has a run that the order is about.
   [[nodiscard]] bool no_run() const;
 };
+
+/// A JSON object, as GET /api/v1/fleet/runs has it.
+std::string to_text(const FleetOutcome& outcome);
+/// Reads what to_text() wrote.
+FleetOutcome read_outcome(const view::JsonFields& json);
 
 }  // namespace w8y

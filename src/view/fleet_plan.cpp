@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/escape.hpp"
+#include "view/list_view.hpp"
 
 namespace w8y {
 
@@ -12,39 +13,38 @@ std::string program_of_rule(const Rule& rule) {
   return rule.is_command() ? rule.command->front() : *rule.executor;
 }
 
-Settings told_settings(const ListBeat& list) {
+Settings told_settings(const ListStatus& list) {
   return {{"concurrency", std::to_string(list.concurrency)},
           {"fleet_concurrency", std::to_string(list.fleet_concurrency)},
           {"weight", std::to_string(list.weight)},
           {"enabled", list.enabled ? "true" : "false"},
-          {"program", escape_text(list.program)}};
+          {"program", escape_text(list.probed)}};
 }
 
 /// The same of a rule; the program is cut as in a beat.
 Settings told_settings(const Rule& rule) {
-  ListBeat list;
-  list.state = state_name(ListState::idle);
+  ListStatus list;
   list.concurrency = rule.concurrency;
   list.fleet_concurrency = rule.fleet_concurrency;
   list.weight = rule.weight;
   list.enabled = rule.enabled;
-  list.program = program_of_rule(rule);
-  return told_settings(parse_list_beat({}, to_text(list)).value_or(list));
+  list.probed = program_of_rule(rule);
+  return told_settings(view::read_report({}, view::to_json(list, view::report)).value_or(list));
 }
 
-ListVerdict::Kind kind_now(const ListBeat& list) {
-  if (list.state == state_name(ListState::refused)) return ListVerdict::Kind::refused;
-  if (list.state == state_name(ListState::probing)) return ListVerdict::Kind::unknown;
+ListVerdict::Kind kind_now(const ListStatus& list) {
+  if (list.state == ListState::refused) return ListVerdict::Kind::refused;
+  if (list.state == ListState::probing) return ListVerdict::Kind::unknown;
   const bool on = list.enabled && list.concurrency > 0;
   return on ? ListVerdict::Kind::runs : ListVerdict::Kind::disabled;
 }
 
 /// What the host has found out about a program: by this list, or by another one.
-const ListBeat* known_of(const FleetHost& host, const std::string& prefix,
-                         const std::string& program) {
-  const ListBeat* known = nullptr;
-  for (const ListBeat& list : host.lists) {
-    if (list.program != program || list.state == state_name(ListState::probing)) continue;
+const ListStatus* known_of(const FleetHost& host, const std::string& prefix,
+                           const std::string& program) {
+  const ListStatus* known = nullptr;
+  for (const ListStatus& list : host.lists) {
+    if (list.probed != program || list.state == ListState::probing) continue;
     if (known == nullptr || list.prefix == prefix) known = &list;
   }
   return known;
@@ -54,14 +54,14 @@ ListVerdict judge_list(const FleetHost& host, const Rule& rule, const std::strin
                        const WhyNot& why_not) {
   using Kind = ListVerdict::Kind;
   ListVerdict verdict{rule.prefix, Kind::runs, {}, false};
-  const ListBeat* known = known_of(host, rule.prefix, program);
+  const ListStatus* known = known_of(host, rule.prefix, program);
   if (known == nullptr) {
     verdict.kind = Kind::unknown;
     verdict.why = escape_text(program) + " has not been looked for there";
   } else if (!known->caps.empty()) {
     verdict.why = why_not(rule, Caps{known->caps, 1, known->executor_version});
     if (!verdict.why.empty()) verdict.kind = Kind::refused;
-  } else if (known->state == state_name(ListState::refused)) {
+  } else if (known->state == ListState::refused) {
     verdict.kind = Kind::refused;
     verdict.why = known->why;
   }
@@ -95,18 +95,18 @@ HostPlan plan_host(const FleetHost& host, const Config& config, const WhyNot& wh
   ConfigText after;
   before.supervisor["max_processes"] = std::to_string(host.beat.slots_limit);
   after.supervisor["max_processes"] = std::to_string(config.supervisor.max_processes);
-  for (const ListBeat& list : host.lists) before.lists[list.prefix] = told_settings(list);
+  for (const ListStatus& list : host.lists) before.lists[list.prefix] = told_settings(list);
   for (const auto& [prefix, rule] : config.lists) {
     after.lists[prefix] = told_settings(*rule);
     ListVerdict verdict = judge_list(host, *rule, program_of_rule(*rule), why_not);
     const auto now =
         std::find_if(host.lists.begin(), host.lists.end(),
-                     [&verdict](const ListBeat& list) { return list.prefix == verdict.prefix; });
+                     [&verdict](const ListStatus& list) { return list.prefix == verdict.prefix; });
     verdict.changed = now == host.lists.end() || kind_now(*now) != verdict.kind ||
                       (verdict.kind == ListVerdict::Kind::refused && now->why != verdict.why);
     plan.verdicts.push_back(std::move(verdict));
   }
-  for (const ListBeat& list : host.lists)
+  for (const ListStatus& list : host.lists)
     if (!config.lists.contains(list.prefix))
       plan.verdicts.push_back({list.prefix, ListVerdict::Kind::gone, {}, true});
   std::sort(plan.verdicts.begin(), plan.verdicts.end(),

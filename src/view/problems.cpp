@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "core/escape.hpp"
+#include "core/json_object.hpp"
 #include "core/units.hpp"
+#include "view/field.hpp"
 
 namespace w8y {
 
@@ -260,6 +262,29 @@ const char* kind_name(Kind kind) {
       return "draining";
   }
   return "?";
+}
+
+std::string to_json(const Problem& problem) {
+  core::AsciiObject json(256);
+  json.put("kind", kind_name(problem.kind));
+  json.put("text", problem.text);
+  view::put_number(json, "lists", problem.lists);
+  std::string first = "[";
+  for (const std::string& prefix : problem.first) {
+    core::AsciiObject list(prefix.size() + 16);
+    list.put_bytes("list", prefix);
+    first.append(first.size() > 1 ? "," : "").append(list.take());
+  }
+  json.put_json("first_lists", first += ']');
+  view::put_number(json, "count", problem.count);
+  return json.take();
+}
+
+std::vector<ShownProblem> read_problems(const view::JsonFields& json) {
+  std::vector<ShownProblem> problems;
+  for (const view::JsonFields& each : json.objects("problems"))
+    problems.push_back({each.text("kind"), each.text("text")});
+  return problems;
 }
 
 }  // namespace w8y

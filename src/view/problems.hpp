@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/status.hpp"
+#include "view/json_fields.hpp"
 
 namespace w8y {
 
@@ -74,5 +75,14 @@ class Problems {
 
 /// "redis", "quarantined", …
 const char* kind_name(Problem::Kind kind);
+
+/// A JSON object (w8y-api(7)).
+std::string to_json(const Problem& problem);
+/// What to_json() wrote, as far as people read it: `first` is left out.
+struct ShownProblem {
+  std::string kind;  ///< kind_name()
+  std::string text;
+};
+std::vector<ShownProblem> read_problems(const view::JsonFields& json);
 
 }  // namespace w8y

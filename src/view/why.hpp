@@ -18,6 +18,8 @@
 #include "core/message.hpp"
 #include "core/pause.hpp"
 #include "core/rule.hpp"
+#include "view/fleet.hpp"
+#include "view/fleet_orders.hpp"
 
 namespace w8y {
 
@@ -41,25 +43,6 @@ struct Why {
 
 // ---- facts
 
-/// A host, and what it told of the list.
-struct WhyHost {
-  std::string name;
-  std::string state;  ///< state_name(HostState), or "silent", "unknown"
-  WallTime last_beat{0};
-  std::size_t places_used = 0;
-  std::size_t places_limit = 0;  ///< 0: none
-  bool has_list = false;         ///< in its config; all below is of that
-  std::string list_state;        ///< state_name(ListState)
-  std::string why;
-  std::size_t running = 0;
-  unsigned concurrency = 0;
-  unsigned fleet_concurrency = 0;  ///< 0: none
-  unsigned weight = 1;
-  /// Of a schedule; nullopt: not told.
-  std::optional<std::vector<std::string>> queues;
-  std::optional<Duration> look_within;  ///< a list at rest is looked at again; nullopt: not told
-};
-
 struct WhyList {
   std::string name;
   SourceKind kind = SourceKind::circular;
@@ -69,7 +52,9 @@ struct WhyList {
 
   std::string fleet;
   std::string fleet_trouble;  ///< why its hosts can't be seen; empty: they can
-  std::vector<WhyHost> hosts;
+  /// Each with the list, if its config has it. What a host has just replied counts more than what
+  /// it last wrote of itself.
+  std::vector<FleetHost> hosts;
   bool has_keys = true;  ///< Redis has something of that name
   std::optional<Pause> pause;
   /// Of a schedule: who has halted it; may be empty.
@@ -133,6 +118,10 @@ struct WhyItems {
 };
 
 // ---- answers
+
+/// Adds what hosts replied: how the list is there, and the host. A host that replied without the
+/// list does not have it.
+void add_replies(std::vector<FleetHost>& hosts, const FleetOutcome& replies);
 
 Why why_item(const WhyList& list, const WhyItem& item);
 /// What keeps the list from going faster.

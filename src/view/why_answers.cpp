@@ -111,7 +111,8 @@ void add(std::vector<WhySentence>& all, std::vector<WhySentence> more) {
 /// How many jobs there are is not for a worker to know.
 Why why_gearman(const WhyList& list) {
   std::size_t running = 0;
-  for (const WhyHost& host : list.hosts) running += host.has_list ? host.running : 0;
+  for (const FleetHost& host : list.hosts)
+    for (const ListStatus& each : host.lists) running += each.running;
   std::vector<WhySentence> held = core::hindrances(list);
   Why why{running > 0 ? "running" : held.empty() ? "idle" : "held", {}};
   const bool hindered = !held.empty();
@@ -130,10 +131,26 @@ Why why_gearman(const WhyList& list) {
 
 }  // namespace
 
+void add_replies(std::vector<FleetHost>& hosts, const FleetOutcome& replies) {
+  for (FleetHost& host : hosts) {
+    const auto reply =
+        std::find_if(replies.answers.begin(), replies.answers.end(),
+                     [&host](const FleetAnswer& answer) { return answer.host_id == host.beat.id; });
+    if (reply == replies.answers.end() || reply->result != "done") continue;
+    host.lists.clear();
+    if (!reply->list) continue;
+    host.lists.push_back(reply->list->list);
+    host.beat.state = reply->list->host_state;
+    host.beat.slots_used = reply->list->slots_used;
+    host.beat.slots_limit = reply->list->slots_limit;
+    host.silent = false;
+  }
+}
+
 Why why_list(const WhyList& list, const WhyItems& items) {
   Why why;
   const bool known = std::any_of(list.hosts.begin(), list.hosts.end(),
-                                 [](const WhyHost& host) { return host.has_list; });
+                                 [](const FleetHost& host) { return !host.lists.empty(); });
   if (!list.has_keys && !known) {
     why.state = "unknown";
     why.sentences = {sentence("no_list", "There is no list " + core::list_text(list) +

@@ -16,11 +16,18 @@ namespace {
 
 using Sentences = std::vector<WhySentence>;
 
-bool is(const std::string& state, ListState one) {
-  return state == state_name(one);
+/// The list as the host has it; nullptr: it is not in its config.
+const ListStatus* list_of(const FleetHost& host) {
+  return host.lists.empty() ? nullptr : &host.lists.front();
 }
-bool is(const std::string& state, HostState one) {
-  return state == state_name(one);
+
+/// Why the host does not serve the list.
+const std::string& reason_of(const FleetHost& host) {
+  return host.lists.empty() || !host.trouble.empty() ? host.trouble : host.lists.front().why;
+}
+
+bool is(const FleetHost& host, HostState state) {
+  return std::string_view(host.state()) == state_name(state);
 }
 
 /// What a host is to a list.
@@ -38,44 +45,45 @@ enum class Role {
   unknown,
 };
 
-Role role_of(const WhyHost& host) {
-  if (host.state == "unknown") return Role::unknown;
-  if (!host.has_list) return Role::no_list;
-  if (host.state == "silent") return Role::silent;
-  if (is(host.list_state, ListState::refused)) return Role::refuses;
-  if (is(host.list_state, ListState::disabled)) return Role::disabled;
-  if (is(host.state, HostState::draining) || is(host.list_state, ListState::draining))
-    return Role::draining;
-  if (is(host.state, HostState::quiet) || is(host.list_state, ListState::quiet)) return Role::quiet;
-  if (is(host.list_state, ListState::probing)) return Role::probing;
-  if (is(host.list_state, ListState::starved)) return Role::starved;
-  if (is(host.list_state, ListState::unavailable)) return Role::unavailable;
+Role role_of(const FleetHost& host) {
+  if (!host.trouble.empty() && !host.silent) return Role::unknown;
+  const ListStatus* const list = list_of(host);
+  if (list == nullptr) return Role::no_list;
+  if (host.silent) return Role::silent;
+  if (list->state == ListState::refused) return Role::refuses;
+  if (list->state == ListState::disabled) return Role::disabled;
+  if (is(host, HostState::draining) || list->state == ListState::draining) return Role::draining;
+  if (is(host, HostState::quiet) || list->state == ListState::quiet) return Role::quiet;
+  if (list->state == ListState::probing) return Role::probing;
+  if (list->state == ListState::starved) return Role::starved;
+  if (list->state == ListState::unavailable) return Role::unavailable;
   return Role::serves;
 }
 
-bool serves(const WhyHost& host) {
+bool serves(const FleetHost& host) {
   return role_of(host) == Role::serves;
 }
 
-bool works_on(const WhyHost& host, std::string_view queue) {
-  if (queue.empty() || !host.queues) return true;
-  return std::find(host.queues->begin(), host.queues->end(), queue) != host.queues->end();
+bool works_on(const FleetHost& host, std::string_view queue) {
+  const ListStatus* const list = list_of(host);
+  if (queue.empty() || list == nullptr || list->queues.empty()) return true;
+  return std::find(list->queues.begin(), list->queues.end(), queue) != list->queues.end();
 }
 
 /// What hosts of one role, for one reason, are told as.
 struct Group {
   Role role;
   std::string why;
-  std::vector<const WhyHost*> hosts;
+  std::vector<const FleetHost*> hosts;
 };
 
 std::vector<Group> groups_of(const WhyList& list) {
   std::vector<Group> groups;
-  for (const WhyHost& host : list.hosts) {
+  for (const FleetHost& host : list.hosts) {
     const Role role = role_of(host);
     if (role == Role::serves || role == Role::no_list) continue;
     // Since when each is silent is each one's own.
-    const std::string why = role == Role::silent ? host.name : host.why;
+    const std::string why = role == Role::silent ? host.beat.host : reason_of(host);
     const auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
       return group.role == role && group.why == why;
     });
@@ -101,7 +109,7 @@ std::string because(const std::string& why) {
 
 WhySentence group_sentence(const WhyList& list, const Group& group) {
   std::vector<std::string> names;
-  for (const WhyHost* host : group.hosts) names.push_back(host->name);
+  for (const FleetHost* host : group.hosts) names.push_back(host->beat.host);
   const bool one = names.size() == 1;
   const std::string who = hosts_text(names);
   const std::string why = escape(group.why);
@@ -164,61 +172,62 @@ Sentences group_sentences(const WhyList& list) {
 
 // ---- at its limits
 
-bool at_limit(const WhyHost& host) {
-  return host.running >= host.concurrency;
+bool at_limit(const FleetHost& host) {
+  return list_of(host)->running >= list_of(host)->concurrency;
 }
-bool out_of_places(const WhyHost& host) {
-  return host.places_limit > 0 && host.places_used >= host.places_limit;
+bool out_of_places(const FleetHost& host) {
+  return host.beat.slots_limit > 0 && host.beat.slots_used >= host.beat.slots_limit;
 }
 
 /// By its own words, where the figures don't say it.
-bool is_full(const WhyHost& host) {
+bool is_full(const FleetHost& host) {
   return at_limit(host) || out_of_places(host) ||
-         (is(host.list_state, ListState::full) && !host.why.empty());
+         (list_of(host)->state == ListState::full && !reason_of(host).empty());
 }
 
 std::string of(std::size_t used, std::size_t limit) {
   return std::to_string(used) + " of " + std::to_string(limit);
 }
 
-WhySentence limit_sentence(const WhyList& list, const WhyHost& host, bool only) {
+WhySentence limit_sentence(const WhyList& list, const FleetHost& host, bool only) {
   const std::string who =
-      "The host " + escape_text(host.name) + (only ? ", the only one that serves it," : "");
+      "The host " + escape_text(host.beat.host) + (only ? ", the only one that serves it," : "");
   WhySentence told;
   if (at_limit(host)) {
     told = sentence("limit", who + " is at its limit for the list: " +
-                                 of(host.running, host.concurrency) + " runs (concurrency).");
-    told.numbers = {{"running", static_cast<std::int64_t>(host.running)},
-                    {"limit", host.concurrency}};
+                                 of(list_of(host)->running, list_of(host)->concurrency) +
+                                 " runs (concurrency).");
+    told.numbers = {{"running", static_cast<std::int64_t>(list_of(host)->running)},
+                    {"limit", list_of(host)->concurrency}};
   } else if (!out_of_places(host)) {
-    told = sentence("full", who + " takes no more now: " + ended(escape(host.why)));
+    told = sentence("full", who + " takes no more now: " + ended(escape(reason_of(host))));
   } else {
-    told =
-        sentence("max_processes",
-                 who + " has no place for another run: " + of(host.places_used, host.places_limit) +
-                     " of all its lists go on (max_processes). The next place goes by weight, "
-                     "and " +
-                     list_text(list) + " has weight " + std::to_string(host.weight) + ".");
-    told.numbers = {{"running", static_cast<std::int64_t>(host.places_used)},
-                    {"limit", static_cast<std::int64_t>(host.places_limit)},
-                    {"weight", host.weight}};
+    told = sentence(
+        "max_processes",
+        who + " has no place for another run: " + of(host.beat.slots_used, host.beat.slots_limit) +
+            " of all its lists go on (max_processes). The next place goes by weight, "
+            "and " +
+            list_text(list) + " has weight " + std::to_string(list_of(host)->weight) + ".");
+    told.numbers = {{"running", static_cast<std::int64_t>(host.beat.slots_used)},
+                    {"limit", static_cast<std::int64_t>(host.beat.slots_limit)},
+                    {"weight", list_of(host)->weight}};
   }
-  told.hosts = {host.name};
+  told.hosts = {host.beat.host};
   return told;
 }
 
 /// The largest that any of them has, since each goes by its own config; 0: one of them has none.
-unsigned fleet_limit(const std::vector<const WhyHost*>& hosts) {
+unsigned fleet_limit(const std::vector<const FleetHost*>& hosts) {
   unsigned limit = 0;
-  for (const WhyHost* host : hosts) {
-    if (host->fleet_concurrency == 0) return 0;
-    limit = std::max(limit, host->fleet_concurrency);
+  for (const FleetHost* host : hosts) {
+    if (list_of(*host)->fleet_concurrency == 0) return 0;
+    limit = std::max(limit, list_of(*host)->fleet_concurrency);
   }
   return limit;
 }
 
 std::optional<WhySentence> fleet_full(const WhyList& list,
-                                      const std::vector<const WhyHost*>& able) {
+                                      const std::vector<const FleetHost*>& able) {
   const unsigned limit = fleet_limit(able);
   if (limit == 0 || list.fleet_runs < limit) return std::nullopt;
   WhySentence told = sentence(
@@ -264,9 +273,9 @@ Sentences nobody_serves(const WhyList& list) {
                                      escape_text(list.fleet) + " has no host.")};
   std::vector<std::string> names;
   bool known = false;
-  for (const WhyHost& host : list.hosts) {
-    names.push_back(host.name);
-    known = known || host.has_list || host.state == "unknown";
+  for (const FleetHost& host : list.hosts) {
+    names.push_back(host.beat.host);
+    known = known || list_of(host) != nullptr || role_of(host) == Role::unknown;
   }
   if (!known) {
     WhySentence told =
@@ -283,11 +292,12 @@ Sentences nobody_serves(const WhyList& list) {
 /// No host that serves it works on this queue.
 Sentences nobody_works(const WhyList& list, std::string_view queue) {
   std::string known;
-  for (const WhyHost& host : list.hosts) {
-    if (!serves(host) || !host.queues) continue;
+  for (const FleetHost& host : list.hosts) {
+    if (!serves(host) || list_of(host)->queues.empty()) continue;
     std::string codes;
-    for (const auto& code : *host.queues) codes += (codes.empty() ? "" : ", ") + escape_text(code);
-    known += (known.empty() ? "" : "; ") + escape_text(host.name) + ": " + codes;
+    for (const auto& code : list_of(host)->queues)
+      codes += (codes.empty() ? "" : ", ") + escape_text(code);
+    known += (known.empty() ? "" : "; ") + escape_text(host.beat.host) + ": " + codes;
   }
   Sentences all{sentence("queue_unserved", "Nobody works on the queue " + escape_text(queue) +
                                                ": no host of the fleet has it in `queues`.")};
@@ -309,9 +319,9 @@ Sentences hindrances(const WhyList& list, std::string_view queue) {
                                ended(escape(list.fleet_trouble))));
     return all;
   }
-  std::vector<const WhyHost*> able;
+  std::vector<const FleetHost*> able;
   bool served = false;
-  for (const WhyHost& host : list.hosts) {
+  for (const FleetHost& host : list.hosts) {
     if (!serves(host)) continue;
     served = true;
     if (works_on(host, queue)) able.push_back(&host);
@@ -325,9 +335,9 @@ Sentences hindrances(const WhyList& list, std::string_view queue) {
     all.push_back(std::move(*full));
     return all;
   }
-  for (const WhyHost* host : able)
+  for (const FleetHost* host : able)
     if (!is_full(*host)) return all;
-  for (const WhyHost* host : able) all.push_back(limit_sentence(list, *host, able.size() == 1));
+  for (const FleetHost* host : able) all.push_back(limit_sentence(list, *host, able.size() == 1));
   return all;
 }
 
@@ -338,24 +348,26 @@ Sentences elsewhere(const WhyList& list) {
 
 Sentences limits_reached(const WhyList& list) {
   Sentences all;
-  for (const WhyHost& host : list.hosts)
+  for (const FleetHost& host : list.hosts)
     if (serves(host) && is_full(host)) all.push_back(limit_sentence(list, host, false));
   return all;
 }
 
 Sentences turn_comes(const WhyList& list) {
-  const WhyHost* soonest = nullptr;
-  for (const WhyHost& host : list.hosts) {
-    if (!serves(host) || !host.look_within || is_full(host)) continue;
-    if (soonest == nullptr || *host.look_within < *soonest->look_within) soonest = &host;
+  const FleetHost* soonest = nullptr;
+  for (const FleetHost& host : list.hosts) {
+    if (!serves(host) || !list_of(host)->look_within || is_full(host)) continue;
+    if (soonest == nullptr || *list_of(host)->look_within < *list_of(*soonest)->look_within)
+      soonest = &host;
   }
   if (soonest == nullptr) return {};
-  WhySentence told =
-      sentence("next_look",
-               "The host " + escape_text(soonest->name) + " looks for free items within " +
-                   rough_duration(*soonest->look_within) + ", and at once when it hears of one.");
-  told.hosts = {soonest->name};
-  told.numbers["within_ms"] = std::chrono::duration_cast<WallTime>(*soonest->look_within).count();
+  WhySentence told = sentence("next_look", "The host " + escape_text(soonest->beat.host) +
+                                               " looks for free items within " +
+                                               rough_duration(*list_of(*soonest)->look_within) +
+                                               ", and at once when it hears of one.");
+  told.hosts = {soonest->beat.host};
+  told.numbers["within_ms"] =
+      std::chrono::duration_cast<WallTime>(*list_of(*soonest)->look_within).count();
   return {std::move(told)};
 }
 

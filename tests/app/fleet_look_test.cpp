@@ -16,6 +16,7 @@
 #include "support/cluster.hpp"
 #include "support/redis_server.hpp"
 #include "support/waiting.hpp"
+#include "view/list_view.hpp"
 
 using namespace w8y;
 using namespace w8y::app;
@@ -68,11 +69,11 @@ struct Written {
 };
 
 std::string report(std::size_t bytes = 0) {
-  ListBeat list;
-  list.state = "idle";
+  ListStatus list;
+  list.state = ListState::idle;
   list.concurrency = 2;
   list.executor_version = std::string(bytes, 'x');
-  std::string text = to_text(list);
+  std::string text = view::to_json(list, view::report);
   const auto at = text.find("\"executor_version\":\"");
   const auto end = text.find('"', at + 20);
   return text.replace(at + 20, end - at - 20, std::string(bytes, 'x'));
@@ -306,9 +307,8 @@ TEST_CASE("details of hosts for pages: rows, and minutes that are read without t
   CHECK(some.size() <= 2);
   CHECK(some[0].rows.size() == 10'000);
   const std::string large = fleet.host("large");
-  ListBeat list;
-  list.state = std::string(3000, 's');
-  fleet.lists(large, 1000, to_text(list));
+  const std::string why(3000, 's');
+  fleet.lists(large, 1000, R"({"state":"idle","why":")" + why + "\"}");
   const auto bounded = host_details(fleet.place(), {{large, true, 0}, {alpha, true, 0}});
   REQUIRE(bounded.size() == 1);
   CHECK(bounded[0].rows.size() < 1000);

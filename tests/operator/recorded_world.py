@@ -116,6 +116,7 @@ MASKS = [(re.compile(pattern), mask) for pattern, mask in (
     (r'("next"): "ZmxlZXQ[^"]*"', r'\1: "<fleet cursor>"'),
     (r'("\w*(?:age|left|remaining|free_in)_ms"): (\d*)\d{5}\b', r"\1: \2<ms>"),
     (r'("(?:oldest_visit|again)_ms"): \d+', r"\1: <ms>"),
+    (r'commit="\w*"', 'commit="<commit>"'),
     # Figures of work.
     (r"(?m)^((?:process|w8y_redis|w8y_loop|\w+_seconds)\w*(?:\{[^}]*\})?) \S+$", r"\1 <n>"),
     (r'("commands_sent"|"used"): \d+', r"\1: <n>"),
@@ -160,7 +161,7 @@ class Web2(threading.Thread):
 
     RUN = {"list": "films", "run": RUNS[3], "item": "cherry", "state": "running", "pid": 4712,
            "started_ms": (NOW_S - 930) * 1000, "attempt": 1, "fence": 1003, "lease_lost": False,
-           "progress": {"numerator": 3, "denominator": 10}, "age_ms": 930_000}
+           "progress": {"numerator": 3.0, "denominator": 10.0}, "age_ms": 930_000}
     LIST = {"state": "running", "why": "", "running": 1, "concurrency": 3, "fleet_concurrency": 1, "weight": 1,
             "host_state": "running", "slots": {"limit": 8, "used": 1}, "look_within_ms": 1500}
 

@@ -76,7 +76,7 @@ TEST_CASE("orders to other hosts: to one or all, and who has not done it") {
   answer.host_id = "beta-1";
   answer.result = "done";
   answer.text = "quiet now";
-  answer.runs = {R"({"run":"01HV"})"};
+  answer.runs.emplace_back().status.run = "01HV";
   fixture.fleet.outcome.answers = {answer};
   fixture.with_client([&](HttpClient& client) {
     const HttpResult done = client.post("/api/v1/quiet?host=beta", R"({"by":"jo on gamma"})");

@@ -22,9 +22,9 @@ TEST_CASE("an hour of another host comes in pieces, behind its lists") {
   other.beat.id = "beta-00000000";
   other.beat.lists_version = 1;
   for (int i = 0; i < 2000; ++i) {
-    ListBeat list;
+    ListStatus list;
     list.prefix = "list-" + std::to_string(i);
-    list.state = "idle";
+    list.state = ListState::idle;
     other.lists.push_back(list);
   }
   f.fleet.view.hosts = {own, other};
@@ -65,9 +65,9 @@ TEST_CASE("a page sees other hosts: their lists and their runs by the minute") {
   other.beat.host = "beta";
   other.beat.id = "beta-00000000";
   other.beat.lists_version = 1;
-  ListBeat list;
+  ListStatus list;
   list.prefix = "a";
-  list.state = "running";
+  list.state = ListState::running;
   list.running = 2;
   other.lists = {list};
   f.fleet.view.hosts = {own, other};
@@ -90,7 +90,7 @@ TEST_CASE("a page gets lists of other hosts again when the fleet could not be re
   FleetHost other;
   other.beat.id = "beta-00000000";
   other.beat.lists_version = 1;
-  ListBeat list;
+  ListStatus list;
   list.prefix = "moved";
   other.lists = {list};
   f.fleet.view.hosts = {other};
@@ -150,7 +150,7 @@ TEST_CASE("a host with more lists than a page keeps shows none, and is not read 
   large.beat.id = "large-00000000";
   large.beat.lists_version = 1;
   for (int i = 0; i < 50'001; ++i) {
-    ListBeat list;
+    ListStatus list;
     list.prefix = "list-" + std::to_string(i);
     large.lists.push_back(list);
   }

@@ -9,9 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "ops/fleet_json.hpp"
+#include "ops/live_fleet.hpp"
 #include "ops/live_hub.hpp"
 #include "ops_support.hpp"
+#include "view/list_view.hpp"
 
 namespace w8y::ops::test {
 
@@ -90,9 +91,9 @@ struct PageFleet : FleetPort {
     HostDetails host;
     host.id = wish.id;
     for (const FleetHost& one : view.hosts)
-      for (const ListBeat& list : one.lists)
+      for (const ListStatus& list : one.lists)
         if (wish.rows && one.beat.id == wish.id)
-          host.rows.emplace_back(list.prefix, list_row(list));
+          host.rows.emplace_back(list.prefix, view::to_json(list, view::fleet_page));
     if (wish.minutes > 0) host.minutes = minutes[wish.id];
     return host;
   }

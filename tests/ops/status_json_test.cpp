@@ -2,9 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "ops/http_target.hpp"
+#include "view/host_view.hpp"
+#include "view/list_view.hpp"
 
 using namespace w8y;
 using namespace w8y::ops;
@@ -51,13 +54,15 @@ TEST_CASE("a host's status as JSON") {
   run.progress = Progress{3, 10};
   list.runs.push_back(run);
 
-  const Json json = *parse(dump(to_json(host)));
+  core::JsonObject shown(512);
+  view::put_host(shown, host, view::api);
+  const Json json = *parse(shown.take());
   CHECK(json["host"] == "alpha");
   CHECK(json["state"] == "quiet");
   CHECK(json["started_ms"] == 1000);
   CHECK(json["last_reload_ms"].is_null());
   CHECK(json["redis"]["connected"] == false);
-  const Json first = *parse(to_text(list));
+  const Json first = *parse(view::to_json(list, view::api));
   CHECK(first["list"] == "media:thumbs");
   CHECK(first["state"] == "refused");
   CHECK(first["why"] == "lacks \"gpu\"");
@@ -99,6 +104,16 @@ TEST_CASE("nothing that a terminal would obey, and no depth that costs the stack
     CHECK(character < 0x7f);
   }
   CHECK(parse(text));
+  ListStatus list;
+  list.prefix = "\xc2\x9b\u00e9";
+  list.caps = {list.prefix};
+  list.why = list.last_error = list.unwritten = list.prefix;
+  list.pause = Pause{list.prefix, list.prefix, WallTime{0}, WallTime{0}};
+  list.runs.emplace_back().item = list.prefix;
+  for (const view::Surface surface : {view::api, view::detail, view::page, view::fleet}) {
+    const std::string shown = view::to_json(list, surface);
+    CHECK(std::all_of(shown.begin(), shown.end(), [](char c) { return c >= 0x20 && c < 0x7f; }));
+  }
 }
 
 TEST_CASE("targets are split before they are decoded") {

@@ -64,7 +64,6 @@ void look_at_others_than_items(Sight& sight, const std::string& list, const std:
       question.list = list;
       if (dice % 2 == 0) question.item = item;
       question.keys = circular_keys(sight, list);
-      question.hosts = {{"hosts", Json::array()}};
       static_cast<void>(to_json(question, look_why(sight.redis, question)));
       break;
     }

@@ -24,8 +24,8 @@ using namespace std::string_literals;
 namespace fleet_test {
 namespace {
 
-ListBeat list_of(const std::string& prefix, const std::string& state = "idle") {
-  ListBeat list;
+ListStatus list_of(const std::string& prefix, ListState state = ListState::idle) {
+  ListStatus list;
   list.prefix = prefix;
   list.state = state;
   list.concurrency = 2;
@@ -66,7 +66,7 @@ struct BeatingHost final : private FleetMember::Handler {
     ++beats;
     refused = why;
   }
-  void show(std::vector<ListBeat> all) {
+  void show(std::vector<ListStatus> all) {
     lists = std::move(all);
     told.begin();
     for (const auto& list : lists) told.note(list);
@@ -87,7 +87,7 @@ struct BeatingHost final : private FleetMember::Handler {
   loop::Loop& loop;
   const Instant started;  ///< long before each beat, so that no beat of another is older than it
   HostBeat shown;
-  std::vector<ListBeat> lists;
+  std::vector<ListStatus> lists;
   ToldLists told;
   std::vector<Minute> counted;
   int beats = 0;
@@ -189,7 +189,7 @@ TEST_CASE("a host beats, tells of its lists where they changed, and leaves") {
 
   // What has changed, and no more.
   const long long written = server.calls("hset");
-  host.show({list_of("a"), list_of("b\xff", "refused")});
+  host.show({list_of("a"), list_of("b\xff", ListState::refused)});
   REQUIRE(host.has_beaten());
   CHECK(server.calls("hset") == written + 1);
   CHECK(server.ask({"HGET", "fleet:lists:alpha-00000000", "b\xff"}).find("refused") !=
@@ -322,7 +322,7 @@ TEST_CASE("the fleet is seen: hosts that beat, are silent, or have the name of a
   loop::Loop loop;
   BeatingHost alpha(loop, server.url(), "alpha");
   BeatingHost again(loop, server.url(), "alpha", "fleet", "11111111");
-  alpha.lists = {list_of("b", "refused"), list_of("a")};
+  alpha.lists = {list_of("b", ListState::refused), list_of("a")};
   REQUIRE(alpha.has_beaten());
   REQUIRE(again.has_beaten());
   const long long now = ms_now(server);
@@ -439,7 +439,7 @@ TEST_CASE("a host costs Redis so little that a hundred stay under 50 commands a 
   const long long asked = server.calls("info");
   const int beats = host.beats;
   while (host.beats < beats + 6) {
-    host.show({list_of("a", host.beats % 2 == 0 ? "idle" : "refused")});
+    host.show({list_of("a", host.beats % 2 == 0 ? ListState::idle : ListState::refused)});
     REQUIRE(host.has_beaten());
   }
   const long long spent = commands(server) - before - (server.calls("info") - asked);

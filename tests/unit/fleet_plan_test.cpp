@@ -23,13 +23,13 @@ FleetHost planned_host(const std::string& name, const std::string& hash) {
   return host;
 }
 
-ListBeat told_list(const std::string& prefix, const std::string& program,
-                   std::vector<std::string> caps = {}, const std::string& refused = {}) {
-  ListBeat list;
+ListStatus told_list(const std::string& prefix, const std::string& program,
+                     std::vector<std::string> caps = {}, const std::string& refused = {}) {
+  ListStatus list;
   list.prefix = prefix;
-  list.state = refused.empty() ? "idle" : "refused";
+  list.state = refused.empty() ? ListState::idle : ListState::refused;
   list.why = refused;
-  list.program = program;
+  list.probed = program;
   list.caps = std::move(caps);
   list.concurrency = 1;
   return list;
@@ -84,7 +84,7 @@ TEST_CASE("fleet plan: run or refuse, by what the host has told of its programs"
                 told_list("gpu", "/opt/gpu", {"single"}, "lacks gpu"),
                 told_list("none", "/opt/none", {}, "not found"), told_list("sh", "sh"),
                 told_list("asked", "/opt/asked")};
-  host.lists.back().state = "probing";
+  host.lists.back().state = ListState::probing;
   Rule films = planned_rule("films", "/opt/films");
   films.requires_caps = {"gpu"};
   Rule off = planned_rule("sh", "");

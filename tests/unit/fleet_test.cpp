@@ -9,6 +9,7 @@
 
 #include "core/escape.hpp"
 #include "view/fleet_orders.hpp"
+#include "view/list_view.hpp"
 
 using namespace w8y;
 using namespace std::chrono_literals;
@@ -35,12 +36,12 @@ HostBeat some_beat() {
   return beat;
 }
 
-ListBeat some_list(const std::string& prefix = "work") {
-  ListBeat list;
+ListStatus some_list(const std::string& prefix = "work") {
+  ListStatus list;
   list.prefix = prefix;
-  list.state = "idle";
+  list.state = ListState::idle;
   list.why = "no items";
-  list.program = "/opt/films";
+  list.probed = "/opt/films";
   list.caps = {"single", "gpu"};
   list.executor_version = "7";
   list.concurrency = 4;
@@ -90,11 +91,12 @@ TEST_CASE("fleet: a beat is read as it was written, and never longer than 4 KiB"
     const std::string text = to_text(beat);
     CHECK(text.size() <= max_beat);
     CHECK(parse_beat(text).has_value());
-    ListBeat list = some_list();
-    list.why = list.program = list.executor_version = name;
+    ListStatus list = some_list();
+    list.why = list.probed = list.executor_version = name;
     list.caps.assign(1000, name);
-    CHECK(to_text(list).size() <= max_beat);
-    CHECK(parse_list_beat("work", to_text(list)).has_value());
+    const std::string report = view::to_json(list, view::report);
+    CHECK(report.size() <= max_beat);
+    CHECK(view::read_report("work", report).has_value());
   }
 }
 
@@ -118,9 +120,10 @@ TEST_CASE("fleet: what others have written is no beat, or has what can be had of
   CHECK(odd->applied == 0ms);
   CHECK(odd->started == 0ms);
   CHECK_FALSE(odd->lease_margin.has_value());
-  CHECK_FALSE(parse_list_beat("work", "{}").has_value());
-  CHECK_FALSE(parse_list_beat("work", "\x01").has_value());
-  CHECK(parse_list_beat("work", R"({"state":"idle","caps":[1,"a",null]})")->caps ==
+  CHECK_FALSE(view::read_report("work", "{}").has_value());
+  CHECK_FALSE(view::read_report("work", "\x01").has_value());
+  CHECK_FALSE(view::read_report("work", R"({"state":"dancing"})").has_value());
+  CHECK(view::read_report("work", R"({"state":"idle","caps":[1,"a",null]})")->caps ==
         std::vector<std::string>{"a"});
 }
 
@@ -151,8 +154,12 @@ TEST_CASE(
 }
 
 TEST_CASE("fleet: what is told of a list is read again") {
-  const ListBeat list = some_list("a\xff");
-  CHECK(parse_list_beat("a\xff", to_text(list)) == list);
+  const ListStatus list = some_list("a\xff");
+  const std::string report = view::to_json(list, view::report);
+  const auto read = view::read_report("a\xff", report);
+  REQUIRE(read);
+  CHECK(read->prefix == list.prefix);
+  CHECK(view::to_json(*read, view::report) == report);
 }
 
 TEST_CASE("fleet: only lists that have changed are told") {
@@ -167,8 +174,8 @@ TEST_CASE("fleet: only lists that have changed are told") {
 
   lists.begin();
   lists.note(some_list("a"));
-  ListBeat refused = some_list("b");
-  refused.state = "refused";
+  ListStatus refused = some_list("b");
+  refused.state = ListState::refused;
   refused.why = "not found";
   lists.note(refused);
   lists.end();
@@ -194,8 +201,8 @@ TEST_CASE("fleet: that runs come and go is told with what else there is to do, n
   ToldLists lists;
   lists.note(some_list());
   told(lists);
-  ListBeat busy = some_list();
-  busy.state = "running";
+  ListStatus busy = some_list();
+  busy.state = ListState::running;
   busy.why.clear();
   busy.running = 3;
   lists.note(busy);
@@ -207,8 +214,8 @@ TEST_CASE("fleet: that runs come and go is told with what else there is to do, n
   busy.concurrency = 9;
   lists.note(busy);
   CHECK(lists.urgent());
-  ListBeat paused = busy;
-  paused.state = "paused";
+  ListStatus paused = busy;
+  paused.state = ListState::paused;
   paused.why = "deploy";
   told(lists);
   lists.note(paused);
@@ -456,9 +463,14 @@ TEST_CASE("fleet: answers are read as they were written, and garbage is none") {
   answer.result = "refused";
   answer.text = "this host is draining";
   answer.lines = {"a", "b"};
-  answer.runs = {R"({"list":"work","run":"01"})"};
+  view::RunView run;
+  run.list = "work";
+  run.status.run = "01HV0000000000000000000000";
+  run.status.progress = Progress{1, 3};
+  run.age = 17ms;
+  answer.runs = {run};
   answer.more_runs = 4;
-  answer.list = R"({"state":"idle"})";
+  answer.list = HostList{some_list(), "quiet", 2, 8};
   answer.run = "01";
   const auto read = parse_answer(to_text(answer));
   REQUIRE(read.has_value());
@@ -466,14 +478,20 @@ TEST_CASE("fleet: answers are read as they were written, and garbage is none") {
   CHECK(read->host_id == "alpha-1");
   CHECK_FALSE(read->good());
   CHECK(read->lines == answer.lines);
-  CHECK(read->runs == answer.runs);
+  REQUIRE(read->runs.size() == 1);
+  CHECK(view::to_json(read->runs.front()) == view::to_json(run));
   CHECK(read->more_runs == 4);
-  CHECK(read->list == answer.list);
+  REQUIRE(read->list);
+  CHECK(view::to_json(read->list->list, view::reply) == view::to_json(some_list(), view::reply));
+  CHECK(read->list->host_state == "quiet");
+  CHECK(read->list->slots_used == 2);
+  CHECK(read->list->slots_limit == 8);
   CHECK(read->run == "01");
   for (const char* text : {"", "x", "{}", R"({"host":"a"})", R"({"host":"a","host_id":"b"})"})
     CHECK_FALSE(parse_answer(text).has_value());
-  CHECK(parse_answer(R"({"host":"a","host_id":"b","result":"done","runs":[1,"x",{}]})")->runs ==
-        std::vector<std::string>{"{}"});
+  // A run without an ID is none.
+  CHECK(parse_answer(R"({"host":"a","host_id":"b","result":"done","runs":[1,"x",{}]})")
+            ->runs.empty());
 }
 
 TEST_CASE("fleet: an order is done when all have done it") {

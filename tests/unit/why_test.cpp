@@ -9,23 +9,23 @@ namespace why_test {
 
 constexpr WallTime now{1769862896000};  // 2026-01-31T12:34:56Z
 
-WhyHost host(const std::string& name, const std::string& list_state = "idle") {
-  WhyHost host;
-  host.name = name;
-  host.state = "running";
-  host.has_list = true;
-  host.list_state = list_state;
-  host.concurrency = 8;
+FleetHost host(const std::string& name, ListState state = ListState::idle) {
+  FleetHost host;
+  host.beat.host = name;
+  host.beat.state = "running";
+  ListStatus& list = host.lists.emplace_back();
+  list.state = state;
+  list.concurrency = 8;
   return host;
 }
 
-WhyHost refusing(const std::string& name, const std::string& why) {
-  WhyHost told = host(name, "refused");
-  told.why = why;
+FleetHost refusing(const std::string& name, const std::string& why) {
+  FleetHost told = host(name, ListState::refused);
+  told.lists.front().why = why;
   return told;
 }
 
-WhyList list(std::vector<WhyHost> hosts, SourceKind kind = SourceKind::circular) {
+WhyList list(std::vector<FleetHost> hosts, SourceKind kind = SourceKind::circular) {
   WhyList list;
   list.name = "work";
   list.kind = kind;
@@ -181,8 +181,9 @@ TEST_CASE("why: hosts refuse it, grouped by the reason") {
         "Three hosts refuse it, alpha, beta and gamma: lacks \"gpu\".");
   CHECK(kinds(why_item(one, item("free"))) == "refused");
 
-  const WhyList two = list({refusing("alpha", "no such program"), refusing("beta", "lacks \"gpu\""),
-                            refusing("gamma", "lacks \"gpu\""), host("delta", "disabled")});
+  const WhyList two =
+      list({refusing("alpha", "no such program"), refusing("beta", "lacks \"gpu\""),
+            refusing("gamma", "lacks \"gpu\""), host("delta", ListState::disabled)});
   const Why why = why_item(two, item("free"));
   CHECK(kinds(why) == "not_served refused refused disabled");
   CHECK(first(why) == "No host serves it now.");
@@ -192,34 +193,34 @@ TEST_CASE("why: hosts refuse it, grouped by the reason") {
 }
 
 TEST_CASE("why: each way in which a host does not serve it") {
-  const auto only = [](const WhyHost& it) { return first(why_item(list({it}), item("free"))); };
-  WhyHost it = host("alpha");
-  it.state = "quiet";
+  const auto only = [](const FleetHost& it) { return first(why_item(list({it}), item("free"))); };
+  FleetHost it = host("alpha");
+  it.beat.state = "quiet";
   CHECK(only(it) ==
         "The host alpha is quiet and begins no new runs until told: w8yctl resume --host alpha");
-  it.state = "draining";
+  it.beat.state = "draining";
   CHECK(only(it) == "The host alpha is draining.");
-  it.state = "silent";
+  it.silent = true;
   it.last_beat = now - 40s;
   CHECK(only(it) ==
         "The host alpha is silent since 2026-01-31T12:34:16Z, for 40s: it was killed, or can't "
         "reach Redis.");
-  CHECK(only(host("alpha", "probing")) ==
+  CHECK(only(host("alpha", ListState::probing)) ==
         "The host alpha has not heard from the executor yet: it is being probed.");
-  it = host("alpha", "starved");
-  it.why = "no more processes";
+  it = host("alpha", ListState::starved);
+  it.lists.front().why = "no more processes";
   CHECK(only(it) == "The host alpha can't start processes now: no more processes.");
-  it = host("alpha", "unavailable");
-  it.why = "NOPERM";
+  it = host("alpha", ListState::unavailable);
+  it.lists.front().why = "NOPERM";
   CHECK(only(it) == "The host alpha can't ask Redis for it: NOPERM.");
   it = host("alpha");
-  it.state = "unknown";
-  CHECK(only(it) == "What alpha tells of itself can't be read.");
+  it.trouble = "it is no JSON";
+  CHECK(only(it) == "What alpha tells of itself can't be read: it is no JSON.");
 }
 
 TEST_CASE("why: nobody has it in the config, or nobody is there") {
-  WhyHost without = host("alpha");
-  without.has_list = false;
+  FleetHost without = host("alpha");
+  without.lists.clear();
   CHECK(first(why_item(list({without}), item("free"))) ==
         "No host has work in its config: the fleet w8y-fleet has alpha.");
   CHECK(first(why_item(list({}), item("free"))) ==
@@ -232,13 +233,13 @@ TEST_CASE("why: nobody has it in the config, or nobody is there") {
 }
 
 TEST_CASE("why: who serves it is at a limit") {
-  WhyHost full = host("alpha", "running");
-  full.running = 8;
+  FleetHost full = host("alpha", ListState::running);
+  full.lists.front().running = 8;
   CHECK(first(why_item(list({full}), item("free"))) ==
         "The host alpha, the only one that serves it, is at its limit for the list: 8 of 8 runs "
         "(concurrency).");
-  WhyHost crowded = host("beta");
-  crowded.places_used = crowded.places_limit = 16;
+  FleetHost crowded = host("beta");
+  crowded.beat.slots_used = crowded.beat.slots_limit = 16;
   const Why why = why_item(list({full, crowded}), item("free"));
   CHECK(kinds(why) == "limit max_processes");
   CHECK(why.sentences[1].text ==
@@ -247,14 +248,15 @@ TEST_CASE("why: who serves it is at a limit") {
   // Another that has room: nothing is in its way.
   CHECK(kinds(why_item(list({full, host("gamma")}), item("free"))) == "soon");
 
-  WhyHost long_items = host("alpha", "full");
-  long_items.why = "the items that run here are long: more wait until some of them are done";
+  FleetHost long_items = host("alpha", ListState::full);
+  long_items.lists.front().why =
+      "the items that run here are long: more wait until some of them are done";
   CHECK(first(why_item(list({long_items}), item("free"))) ==
         "The host alpha, the only one that serves it, takes no more now: the items that run here "
         "are long: more wait until some of them are done.");
 
-  WhyHost limited = host("alpha", "running");
-  limited.fleet_concurrency = 4;
+  FleetHost limited = host("alpha", ListState::running);
+  limited.lists.front().fleet_concurrency = 4;
   WhyList fleet = list({limited});
   fleet.fleet_runs = 4;
   CHECK(first(why_item(fleet, item("free"))) ==
@@ -265,8 +267,8 @@ TEST_CASE("why: who serves it is at a limit") {
 }
 
 TEST_CASE("why: all is well") {
-  WhyHost ready = host("alpha");
-  ready.look_within = 10s;
+  FleetHost ready = host("alpha");
+  ready.lists.front().look_within = 10s;
   const Why why = why_item(list({ready, refusing("beta", "x")}), item("free"));
   CHECK(first(why) == "Nothing keeps the item m1 of work from running: its turn comes soon.");
   CHECK(kinds(why) == "soon next_look");
@@ -301,8 +303,8 @@ TEST_CASE("why: a job of a schedule") {
   job.place = 4;
   CHECK(first(why_item(bike, job)) ==
         "The job m1 of work is queued behind 3 others in the queue audio.");
-  WhyHost video = host("alpha");
-  video.queues = {"video", "text"};
+  FleetHost video = host("alpha");
+  video.lists.front().queues = {"video", "text"};
   const Why unserved = why_item(list({video}, SourceKind::schedule), job);
   CHECK(kinds(unserved) == "queue_unserved queues queued");
   CHECK(first(unserved) ==
@@ -388,8 +390,8 @@ TEST_CASE("why: what keeps a list from going faster") {
   const Why soon = why_list(work, items({{"free", 1}, {"running", 1}}));
   CHECK(first(soon) == "Nothing keeps it: there are places, and 1 item is taken soon.");
 
-  WhyHost full = host("alpha", "running");
-  full.running = 8;
+  FleetHost full = host("alpha", ListState::running);
+  full.lists.front().running = 8;
   const Why limited = why_list(list({full, refusing("beta", "lacks \"gpu\"")}),
                                items({{"free", 5}, {"running", 8}}));
   CHECK(kinds(limited) == "limit items refused");
@@ -405,8 +407,8 @@ TEST_CASE("why: what keeps a list from going faster") {
 }
 
 TEST_CASE("why: what keeps a schedule and a feed of jobs") {
-  WhyHost audio = host("alpha");
-  audio.queues = {"audio"};
+  FleetHost audio = host("alpha");
+  audio.lists.front().queues = {"audio"};
   const WhyList bike = list({audio}, SourceKind::schedule);
   WhyItems jobs = items({{"waiting", 2}});
   jobs.next_due = now + 1h;

@@ -10,6 +10,8 @@
 namespace w8y::app::api {
 
 ops::HttpResponse json_answer(const ops::Json& json, unsigned status = 200);
+/// `json`: a JSON object.
+ops::HttpResponse text_answer(std::string json, unsigned status = 200);
 
 /// What a path does: reads the request on the loop, and looks on the looker's thread with what it
 /// has read. Both may throw look::Refusal.

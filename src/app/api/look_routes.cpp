@@ -25,9 +25,13 @@ look::RunFilter run_filter(const HttpRequest& request) {
 }  // namespace
 
 ops::HttpResponse json_answer(const Json& json, unsigned status) {
+  return text_answer(ops::dump(json), status);
+}
+
+ops::HttpResponse text_answer(std::string json, unsigned status) {
   ops::HttpResponse response;
   response.status = status;
-  response.body = ops::dump(json) + "\n";
+  response.body = std::move(json) += '\n';
   return response;
 }
 

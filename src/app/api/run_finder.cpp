@@ -1,5 +1,6 @@
 #include "app/api/run_finder.hpp"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <utility>
@@ -8,13 +9,10 @@
 #include "app/look/run_looks.hpp"
 #include "app/look/stored.hpp"
 #include "core/escape.hpp"
-#include "ops/fleet_json.hpp"
 
 namespace w8y::app::api {
 
 namespace {
-
-using ops::Json;
 
 /// One who is looked for: at this host, then at all, then among those that have ended. An id that
 /// is found as a whole ends it.
@@ -36,7 +34,8 @@ class Finder : public std::enable_shared_from_this<Finder> {
         [self = shared_from_this(), now](const ListStatus& list) {
           for (const RunStatus& run : list.runs)
             if (std::string_view(run.run).starts_with(self->start_))
-              self->add(ops::run_json(list.prefix, run, now), self->host_, self->host_id_);
+              self->add({list.prefix, run, std::max(WallTime{0}, now - run.started), {}, {}, {}},
+                        self->host_, self->host_id_);
         },
         [self = shared_from_this()] {
           if (self->is_settled()) return self->tell();
@@ -45,12 +44,11 @@ class Finder : public std::enable_shared_from_this<Finder> {
   }
 
  private:
-  void add(Json run, const std::string& host, const std::string& host_id) {
-    const std::string id = look::raw_in(run, "run");
-    if (!id.starts_with(start_)) return;
-    if (!list_.empty() && ops::get_bytes(run, "list") != list_) return;
-    ops::put_bytes(run, "host", host);
-    ops::put_bytes(run, "host_id", host_id);
+  void add(view::RunView run, const std::string& host, const std::string& host_id) {
+    const std::string id(std::string_view(run.status.run));
+    if (!id.starts_with(start_) || (!list_.empty() && run.list != list_)) return;
+    run.host = host;
+    run.host_id = host_id;
     going_on_.try_emplace(id, std::move(run));
   }
   [[nodiscard]] bool is_settled() const { return going_on_.contains(start_); }
@@ -69,8 +67,7 @@ class Finder : public std::enable_shared_from_this<Finder> {
   /// Who did not answer may run it.
   void take(const FleetOutcome& outcome) {
     for (const FleetAnswer& host : outcome.answers)
-      for (const std::string& text : host.runs)
-        if (auto run = ops::parse(text)) add(std::move(*run), host.host, host.host_id);
+      for (const view::RunView& run : host.runs) add(run, host.host, host.host_id);
     if (!outcome.trouble.empty())
       missing_ = "; other hosts could not be asked: " + escape(outcome.trouble);
     for (const auto& missing : outcome.missing)
@@ -104,7 +101,7 @@ class Finder : public std::enable_shared_from_this<Finder> {
       found.finished = std::move(finished_);
     } else if (is_settled() || (going_on_.size() == 1 && !finished_ && trouble_.empty())) {
       found.going_on = is_settled() ? going_on_.at(start_) : going_on_.begin()->second;
-      found.here = look::raw_in(*found.going_on, "host_id") == host_id_;
+      found.here = found.going_on->host_id == host_id_;
     } else if (!going_on_.empty() && trouble_.empty()) {
       found.status = conflict;
       found.why = "more than one run's id starts with " + escape_text(start_) + ": ";
@@ -128,7 +125,7 @@ class Finder : public std::enable_shared_from_this<Finder> {
   const std::function<void(FoundRun)> then_;
   std::string host_;
   std::string host_id_;
-  std::map<std::string, Json> going_on_;  ///< by id
+  std::map<std::string, view::RunView> going_on_;  ///< by id
   std::optional<look::FinishedRun> finished_;
   std::string missing_;
   std::string trouble_;
@@ -138,7 +135,8 @@ class Finder : public std::enable_shared_from_this<Finder> {
 }  // namespace
 
 std::string FoundRun::id() const {
-  return going_on ? look::raw_in(*going_on, "run") : finished ? finished->field("run") : "";
+  if (going_on) return std::string(std::string_view(going_on->status.run));
+  return finished ? finished->field("run") : "";
 }
 
 void find_run(const Routes& routes, const SoughtRun& run, std::function<void(FoundRun)> then) {

@@ -8,14 +8,14 @@
 
 #include "app/api/routes.hpp"
 #include "app/look/history.hpp"
-#include "ops/status_json.hpp"
+#include "view/run_view.hpp"
 
 namespace w8y::app::api {
 
 struct FoundRun {
   bool here = false;  ///< goes on at this host
-  /// Goes on: with its list, host and host_id.
-  std::optional<ops::Json> going_on;
+  /// Goes on: with its host.
+  std::optional<view::RunView> going_on;
   std::optional<look::FinishedRun> finished;
   /// None of them: what to answer, and with which status.
   std::string why;

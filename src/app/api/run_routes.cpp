@@ -24,7 +24,7 @@ void show_run(const Routes& routes, const HttpRequest& request, const HttpReplyP
   const SoughtRun run{request.path[3], text_of(request, "list"), reply->trusted()};
   find_run(routes, run, [reply](const FoundRun& found) {
     if (!found.why.empty()) return reply->send(ops::error_response(found.status, found.why));
-    if (found.going_on) return reply->send(json_answer(*found.going_on));
+    if (found.going_on) return reply->send(text_answer(view::to_json(*found.going_on)));
     Json json = {{"state", "finished"}};
     json.update(look::to_json(*found.finished));
     reply->send(json_answer(json));
@@ -43,7 +43,7 @@ void end_run(const Routes& routes, const FoundRun& found, const Ending& ending,
   if (found.here) return reply->send(ops::result_response(routes.control.cancel(found.id())));
   FleetOrder order;
   order.kind = OrderKind::cancel;
-  order.host = ops::get_bytes(*found.going_on, "host_id").value_or("");
+  order.host = found.going_on->host_id;
   order.run = found.id();
   order.by = ending.by;
   routes.fleet.give(std::move(order), [reply](const FleetOutcome& outcome) {
@@ -56,8 +56,8 @@ void park_then_end(const Routes& routes, const FoundRun& found, const Ending& en
                    const HttpReplyPtr& reply) {
   routes.looker.ask(
       [run = *found.going_on, ending](look::Sight& sight) {
-        const std::string list = ops::get_bytes(run, "list").value_or("");
-        look::park(sight.redis, run, look::kind_of(sight, list), look::circular_keys(sight, list),
+        look::park(sight.redis, run, look::kind_of(sight, run.list),
+                   look::circular_keys(sight, run.list),
                    {{}, ending.by, ending.reason, wall_time()});
         return ops::HttpResponse{};
       },

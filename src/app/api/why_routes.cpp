@@ -9,7 +9,6 @@
 #include "app/look/known_lists.hpp"
 #include "app/look/why.hpp"
 #include "core/schedule_settings.hpp"
-#include "ops/fleet_json.hpp"
 
 namespace w8y::app::api {
 
@@ -26,8 +25,8 @@ constexpr unsigned no_such = 404;
 struct AskedWhy {
   std::string list;
   std::optional<Item> item;
-  std::string hosts;  ///< JSON
-  Json answers;
+  std::vector<FleetHost> hosts;
+  FleetOutcome replies;
   std::string fleet_trouble;
   HttpReplyPtr reply;
 };
@@ -51,8 +50,8 @@ ops::HttpResponse look_at_why(Sight& sight, const AskedWhy& asked) {
   }
   question.fleet = sight.config.supervisor.fleet;
   question.fleet_trouble = asked.fleet_trouble;
-  question.hosts = ops::parse(asked.hosts).value_or(Json::object());
-  question.answers = asked.answers;
+  question.hosts = asked.hosts;
+  question.replies = asked.replies;
   return why_answer(question, look::look_why(sight.redis, question));
 }
 
@@ -81,27 +80,21 @@ void ask_hosts(const Routes& routes, const AskedWhyPtr& asked) {
   order.list = asked->list;
   routes.fleet.give(std::move(order), [routes, asked](const FleetOutcome& outcome) {
     // Who can't ask hosts still has what they have told.
-    if (outcome.trouble.empty()) asked->answers = ops::to_json(outcome);
+    if (outcome.trouble.empty()) asked->replies = outcome;
     look_why_now(routes, asked);
   });
 }
 
 /// The hosts of the fleet first.
 void ask_why(const Routes& routes, const AskedWhyPtr& asked) {
-  look::FleetWish wish;
-  wish.list = asked->list;
-  wish.part.limit = static_cast<std::size_t>(-1);
   routes.looker.ask(
-      [wish](Sight& sight) {
-        ops::HttpResponse hosts;
-        hosts.body = look::fleet_view({sight.redis, sight.config.supervisor.fleet}, wish);
-        return hosts;
+      [asked](Sight& sight) {
+        asked->hosts =
+            look::hosts_of_list({sight.redis, sight.config.supervisor.fleet}, asked->list).hosts;
+        return ops::HttpResponse{};
       },
-      [routes, asked](ops::HttpResponse hosts) {
-        if (hosts.status == 200) {
-          asked->hosts = std::move(hosts.body);
-          return ask_hosts(routes, asked);
-        }
+      [routes, asked](const ops::HttpResponse& hosts) {
+        if (hosts.status == 200) return ask_hosts(routes, asked);
         const std::string trouble = error_in(hosts);
         if (hosts.status == 503) return answer_without_redis(routes, *asked, trouble);
         asked->fleet_trouble = trouble;

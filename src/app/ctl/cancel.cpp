@@ -10,12 +10,11 @@
 #include "app/ctl/who.hpp"
 #include "app/look/changes.hpp"
 #include "core/escape.hpp"
+#include "core/json_object.hpp"
 
 namespace w8y::app::ctl {
 
 namespace {
-
-using ops::Json;
 
 class Cancel final : public Command {
  public:
@@ -44,9 +43,9 @@ class Cancel final : public Command {
       return cancel_elsewhere(options, context, fleet, *found->in_fleet);
     if (!found->here) throw Failure(refused, where_it_is(search.id(), *found));
     if (quarantine_) quarantine(context, *found->here);
-    Json body = Json::object();
-    ops::put_bytes(body, "run", search.id());
-    return tell(options, context.host().order("/api/v1/cancel", body));
+    core::AsciiObject body(64);
+    body.put_bytes("run", search.id());
+    return tell(options, context.host().order("/api/v1/cancel", body.take()));
   }
 
  private:
@@ -71,20 +70,18 @@ class Cancel final : public Command {
   }
 
   int cancel_elsewhere(const Options& options, Context& context, FleetAccess& fleet,
-                       const Json& run) {
+                       const view::RunView& run) {
     if (quarantine_) quarantine(context, run);
     FleetOrder order;
     order.kind = OrderKind::cancel;
-    order.host = raw_in(run, "host_id");
-    order.run = raw_in(run, "run");
+    order.host = run.host_id;
+    order.run = run.status.run;
     return tell_fleet(options, fleet.give(std::move(order)));
   }
 
   /// Before the run is ended, so that nobody takes the item up in between.
-  void quarantine(Context& context, const Json& run) const {
-    const auto list = ops::get_bytes(run, "list");
-    if (!list) throw Failure(refused, "w8yd does not say which list it is");
-    look::park(context.redis(), run, context.kind_of(*list), context.keys(*list),
+  void quarantine(Context& context, const view::RunView& run) const {
+    look::park(context.redis(), run, context.kind_of(run.list), context.keys(run.list),
                {{}, who_we_are(), reason_, wall_now()});
   }
 

@@ -19,12 +19,13 @@
 #include "core/units.hpp"
 #include "redis/hash_slots.hpp"
 #include "store/schedule/keys.hpp"
+#include "view/host_view.hpp"
 
 namespace w8y::app::ctl {
 
 namespace {
 
-using ops::Json;
+using view::JsonFields;
 
 constexpr std::string_view unix_scheme = "unix:";
 /// Where a root's w8yd listens, and one that systemd starts.
@@ -108,7 +109,7 @@ HostApi& Context::host() {
   return *host_;
 }
 
-std::optional<Json> Context::try_ask(const std::string& path) {
+std::optional<JsonFields> Context::try_ask(const std::string& path) {
   try {
     return host().try_ask(path);
   } catch (const Failure&) {
@@ -121,8 +122,8 @@ std::optional<Json> Context::try_ask(const std::string& path) {
 /// A w8yd with an embedded Redis takes no notice of its config's URL.
 std::optional<std::string> Context::embedded_redis(const redis::Url& configured) {
   const auto status = try_ask("/api/v1/status?lists=no");
-  if (!status || !status->contains("redis")) return std::nullopt;
-  std::string url = raw_in((*status)["redis"], "url");
+  if (!status) return std::nullopt;
+  std::string url = view::read_host(*status).redis.url;
   if (!url.starts_with("unix:") || url == configured.to_string()) return std::nullopt;
   return url;
 }
@@ -140,9 +141,9 @@ redis::ClientOptions Context::find_redis() {
     if (!embedded && !config->has_redis) throw Failure(not_reachable, no_redis);
     return embedded ? options_of(*embedded, "the URL that w8yd gave") : configured;
   }
-  const Json status = host().ask("/api/v1/status?lists=no");
-  if (!status.value("has_redis", true)) throw Failure(not_reachable, no_redis);
-  const std::string url = status.contains("redis") ? raw_in(status["redis"], "url") : "";
+  const HostStatus status = view::read_host(host().ask("/api/v1/status?lists=no"));
+  if (!status.has_redis) throw Failure(not_reachable, no_redis);
+  const std::string& url = status.redis.url;
   if (url.empty())
     throw Failure(not_reachable, "w8yd does not say where its Redis is; give --redis-url");
   return options_of(url, "the URL that w8yd gave");
@@ -181,27 +182,29 @@ std::optional<KnownLists> Context::find_lists() {
   }
   if (options_.socket.empty() && !options_.redis_url.empty()) return std::nullopt;
   const auto text = try_ask("/api/v1/config");
-  if (!text || !text->contains("lists")) return std::nullopt;
-  for (const auto& list : (*text)["lists"])
-    if (const auto prefix = ops::get_bytes(list, "list")) {
-      const Json settings = list.value("settings", Json::object());
+  if (!text || !text->has("lists")) return std::nullopt;
+  for (const JsonFields& list : text->objects("lists")) {
+    const auto prefix = list.bytes("list");
+    const auto settings = list.object("settings");
+    if (prefix && settings) {
       KnownList& known = lists[*prefix];
-      const std::string source = raw_in(settings, "source");
-      known.lock_key = raw_in(settings, "lock_key");
+      const std::string source = settings->text("source");
+      known.lock_key = settings->text("lock_key");
       if (source == "schedule") known.kind = SourceKind::schedule;
       if (source == "gearman") known.kind = SourceKind::gearman;
       if (source != "job") continue;
       known.kind = SourceKind::job;
       const auto number = [&]<typename Number>(const char* key, Number& into) {
         into = static_cast<Number>(
-            read_integer(raw_in(settings, key), {0, range_of<Number>.max}).value_or(0));
+            read_integer(settings->text(key), {0, range_of<Number>.max}).value_or(0));
       };
       number("max_failures", known.maintenance.max_failures);
       number("history", known.maintenance.history.runs);
-      known.maintenance.history.bytes = parse_size(raw_in(settings, "history_bytes")).value_or(0);
+      known.maintenance.history.bytes = parse_size(settings->text("history_bytes")).value_or(0);
       known.maintenance.claim_timeout =
-          parse_duration(raw_in(settings, "claim_timeout")).value_or(Duration{0});
+          parse_duration(settings->text("claim_timeout")).value_or(Duration{0});
     }
+  }
   return lists;
 }
 

@@ -36,7 +36,7 @@ class Context {
   // The w8yd of this host.
   HostApi& host();
   /// nullopt: nobody answers, or nobody says where.
-  [[nodiscard]] std::optional<ops::Json> try_ask(const std::string& path);
+  [[nodiscard]] std::optional<view::JsonFields> try_ask(const std::string& path);
 
   // Redis.
   redis::SyncClient& redis();

@@ -1,6 +1,7 @@
 // All hosts: a line for each, then what each does with its lists, and which runs it has.
 #include <algorithm>
 #include <iostream>
+#include <optional>
 
 #include "app/ctl/commands.hpp"
 #include "app/ctl/context.hpp"
@@ -9,106 +10,112 @@
 #include "app/ctl/table.hpp"
 #include "app/ctl/text.hpp"
 #include "core/escape.hpp"
-#include "core/number.hpp"
+#include "core/json_object.hpp"
 #include "core/units.hpp"
+#include "view/host_view.hpp"
 
 namespace w8y::app::ctl {
 
 namespace {
 
-using ops::Json;
-
 /// Of a hash, enough to tell two apart.
 constexpr std::size_t hash_shown = 8;
 
-std::string ago_in(const Json& host, const char* name, WallTime now) {
-  const WallTime time = ms_in(host, name);
+std::string ago_text(WallTime time, WallTime now) {
   return time.count() == 0 ? std::string()
                            : rough_duration(std::max(WallTime(0), now - time)) + " ago";
 }
 
-std::string fleet_ms_in(const Json& host, const char* name) {
-  const auto found = host.find(name);
-  const auto time = found == host.end() ? std::nullopt : read_ms(*found, signed_ms_range);
-  if (!time) return {};
-  return time->count() < 0 ? "-" + rough_duration(-*time) : rough_duration(*time);
+std::string margin_text(const std::optional<WallTime>& margin) {
+  if (!margin) return {};
+  return margin->count() < 0 ? "-" + rough_duration(-*margin) : rough_duration(*margin);
 }
 
-Cell config_cell(const Json& host, WallTime now) {
-  const std::string hash = text_in(host, "config_hash");
-  if (hash.empty()) return "";
-  const std::string text = "#" + std::to_string(number_in(host, "generation")) + " " +
-                           hash.substr(0, hash_shown) + ", " + ago_in(host, "applied_ms", now);
-  if (host.value("behind", false)) return {text + ", behind", Colour::bad};
+Cell config_cell(const FleetHost& host, WallTime now) {
+  const HostBeat& beat = host.beat;
+  if (beat.config_hash.empty()) return "";
+  const std::string text = "#" + std::to_string(beat.generation) + " " +
+                           escape(beat.config_hash).substr(0, hash_shown) + ", " +
+                           ago_text(beat.applied, now);
+  if (host.behind) return {text + ", behind", Colour::bad};
   return text;
 }
 
-std::string fleet_slots_text(const Json& host) {
-  const Json slots = host.value("slots", Json::object());
-  const std::string used = std::to_string(number_in(slots, "used"));
-  const std::int64_t limit = number_in(slots, "limit");
-  return limit > 0 ? used + "/" + std::to_string(limit) : used;
+std::string slots_text(const HostBeat& beat) {
+  const std::string used = std::to_string(beat.slots_used);
+  return beat.slots_limit > 0 ? used + "/" + std::to_string(beat.slots_limit) : used;
 }
 
 /// What is to be known of a host besides the columns.
-std::string fleet_note_text(const Json& host) {
-  std::string note = text_in(host, "trouble");
+std::string fleet_note_text(const FleetHost& host) {
+  std::string note = escape(host.trouble);
   const auto add = [&note](const std::string& more) { note += (note.empty() ? "" : "; ") + more; };
-  if (host.value("shares_name", false))
-    add("another host has this name: " + shown_in(host, "host_id"));
-  if (const std::string lists = text_in(host, "lists_trouble"); !lists.empty()) add(lists);
+  if (host.shares_name) add("another host has this name: " + escape_text(host.beat.id));
+  if (!host.lists_trouble.empty()) add(escape(host.lists_trouble));
   return note;
 }
 
-void print_fleet_hosts(const Json& fleet, bool wide) {
-  const WallTime now = ms_in(fleet, "now_ms");
+void print_fleet_hosts(const FleetView& fleet, bool wide) {
   Table table(
       {"HOST", "STATE", "CONFIG", "VERSION", "BEAT", "PLACES", "MARGIN", {"NOTE", may_be_cut}});
-  for (const auto& host : array_in(fleet, "hosts")) {
-    Cell state = shaded(text_in(host, "state"));
-    const bool silent = !host["silent_since_ms"].is_null();
-    if (silent) state = Cell("silent since " + ago_in(host, "silent_since_ms", now), Colour::bad);
-    table.add({shown_in(host, "host"), state, config_cell(host, now), text_in(host, "version"),
-               ago_in(host, "last_beat_ms", now), fleet_slots_text(host),
-               fleet_ms_in(host, "lease_margin_ms"), fleet_note_text(host)});
+  for (const FleetHost& host : fleet.hosts) {
+    Cell state = shaded(host.state());
+    if (host.silent)
+      state = Cell("silent since " + ago_text(host.last_beat, fleet.now), Colour::bad);
+    table.add({escape_text(host.beat.host), state, config_cell(host, fleet.now),
+               escape(host.beat.version), ago_text(host.last_beat, fleet.now),
+               slots_text(host.beat), margin_text(host.beat.lease_margin), fleet_note_text(host)});
   }
   table.print(wide);
-  if (fleet.value("cut", false)) std::cout << "there are more hosts than are shown\n";
+  if (fleet.cut) std::cout << "there are more hosts than are shown\n";
 }
 
-void print_fleet_lists(const Json& fleet, bool wide) {
+void print_fleet_lists(const FleetView& fleet, bool wide) {
   Table table(
       {"HOST", "LIST", "STATE", "RUNNING", {"CAPABILITIES", may_be_cut}, {"WHY", may_be_cut}});
-  for (const auto& host : array_in(fleet, "hosts"))
-    for (const auto& list : array_in(host, "lists")) {
-      std::string caps;
-      for (const auto& cap : array_in(list, "caps"))
-        if (cap.is_string()) caps += (caps.empty() ? "" : " ") + escape(cap.get<std::string>());
-      table.add({shown_in(host, "host"), shown_in(list, "list"), shaded(text_in(list, "state")),
-                 running_of_limits(list), caps, said_in(list, "why")});
-    }
+  for (const FleetHost& host : fleet.hosts)
+    for (const ListStatus& list : host.lists)
+      table.add({escape_text(host.beat.host), escape_text(list.prefix),
+                 shaded(state_name(list.state)), running_of_limits(list),
+                 capabilities_text(list.caps), said(list.why)});
   if (table.empty()) return;
   std::cout << '\n';
   table.print(wide);
 }
 
-void print_fleet_runs(const Json& answer, bool wide) {
+void print_fleet_runs(const FleetOutcome& outcome, bool wide) {
   Table table({"HOST", "LIST", {"ITEM", may_be_cut}, "RUN", "FOR", "PROGRESS"});
-  for (const auto& host : array_in(answer, "hosts"))
-    for (const auto& run : array_in(host, "runs"))
-      table.add({shown_in(host, "host"), shown_in(run, "list"), item_in(run), text_in(run, "run"),
-                 rough_duration(ms_in(run, "age_ms")), progress_in(run.value("progress", Json()))});
+  for (const FleetAnswer& host : outcome.answers)
+    for (const view::RunView& run : host.runs)
+      table.add({escape_text(host.host), escape_text(run.list), item_text(run.status.item),
+                 escape(run.status.run), rough_duration(run.age.value_or(WallTime{0})),
+                 progress_text(run.status.progress)});
   std::cout << '\n';
   if (table.empty()) {
     std::cout << "nothing runs\n";
   } else {
     table.print(wide);
   }
-  for (const auto& host : array_in(answer, "hosts"))
-    if (const auto more = number_in(host, "more_runs"); more > 0)
-      std::cout << shown_in(host, "host") << ": and " << more << " more runs\n";
-  for (const auto& host : array_in(answer, "missing"))
-    std::cout << shown_in(host, "host") << ": did not say what it runs\n";
+  for (const FleetAnswer& host : outcome.answers)
+    if (host.more_runs > 0)
+      std::cout << escape_text(host.host) << ": and " << host.more_runs << " more runs\n";
+  for (const FleetOutcome::Missing& host : outcome.missing)
+    std::cout << escape_text(host.host) << ": did not say what it runs\n";
+}
+
+/// As GET /api/v1/fleet has it.
+std::string to_json(const FleetView& fleet, bool lists, const std::optional<FleetOutcome>& runs) {
+  core::AsciiObject json(4096);
+  view::put_fleet(json, fleet);
+  std::string hosts = "[";
+  for (const FleetHost& host : fleet.hosts) {
+    core::AsciiObject alone(512);
+    view::put_host(alone, host);
+    hosts.append(hosts.size() > 1 ? "," : "").append(lists ? view::with_lists(host) : alone.take());
+  }
+  json.put_json("hosts", hosts += ']');
+  if (runs) json.put_json("runs", to_text(*runs));
+  return json.take();
 }
 
 class Fleet final : public Command {
@@ -120,21 +127,20 @@ class Fleet final : public Command {
 
   int run(const Options& options, Context& context) override {
     FleetAccess access(options, context);
-    Json fleet = access.look(!no_lists_);
-    Json runs;
+    const FleetView fleet = access.look(!no_lists_);
+    std::optional<FleetOutcome> runs;
     if (runs_) runs = access.give({});
     if (options.json) {
-      if (runs_) fleet["runs"] = runs;
-      print_json(fleet);
+      print_json(to_json(fleet, !no_lists_, runs));
       return done;
     }
-    if (array_in(fleet, "hosts").empty()) {
-      std::cout << "no host is in the fleet " << shown_in(fleet, "fleet") << '\n';
+    if (fleet.hosts.empty()) {
+      std::cout << "no host is in the fleet " << escape_text(fleet.fleet) << '\n';
       return done;
     }
     print_fleet_hosts(fleet, options.wide);
     if (!no_lists_) print_fleet_lists(fleet, options.wide);
-    if (runs_) print_fleet_runs(runs, options.wide);
+    if (runs) print_fleet_runs(*runs, options.wide);
     return done;
   }
 

@@ -1,7 +1,9 @@
 #include "app/ctl/fleet_access.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <iostream>
+#include <iterator>
 #include <utility>
 
 #include "app/ctl/context.hpp"
@@ -11,19 +13,19 @@
 #include "app/look/sight.hpp"
 #include "app/random_number.hpp"
 #include "core/escape.hpp"
+#include "core/json_object.hpp"
 #include "core/units.hpp"
-#include "ops/fleet_json.hpp"
 #include "ops/http_target.hpp"
 #include "redis/subscriber.hpp"
 #include "store/fleet/orders.hpp"
 #include "store/fleet/reader.hpp"
-#include "view/fleet.hpp"
+#include "view/host_view.hpp"
 
 namespace w8y::app::ctl {
 
 namespace {
 
-using ops::Json;
+using view::JsonFields;
 
 [[noreturn]] void fail(bool unreachable, const std::string& why) {
   throw Failure(unreachable ? not_reachable : refused, escape(why));
@@ -65,7 +67,7 @@ FleetAccess::Direct& FleetAccess::direct() {
   return *direct_;
 }
 
-Json FleetAccess::part(const look::FleetWish& wish) {
+JsonFields FleetAccess::part(const look::FleetWish& wish) {
   if (asks_w8yd())
     return context_.host().ask("/api/v1/fleet?limit=" + std::to_string(wish.part.limit) +
                                "&lists=" + (wish.lists ? "yes" : "no") +
@@ -73,7 +75,7 @@ Json FleetAccess::part(const look::FleetWish& wish) {
                                (wish.part.after.empty() ? "" : "&after=" + wish.part.after));
   try {
     const look::FleetPlace at{context_.redis(), context_.fleet()};
-    return ops::parse(look::fleet_view(at, wish)).value_or(Json::object());
+    return JsonFields::parse(look::fleet_view(at, wish)).value();
   } catch (const look::Refusal& refusal) {
     fail(refusal.status() == 503, refusal.what());
   } catch (const redis::RedisError& error) {
@@ -82,50 +84,30 @@ Json FleetAccess::part(const look::FleetWish& wish) {
 }
 
 void FleetAccess::each_part(bool lists, const std::optional<std::string>& list,
-                            const std::function<void(Json&&)>& take) {
+                            const std::function<void(FleetView&&)>& take) {
   look::FleetWish wish{lists, list, {look::most_view_hosts, {}}};
   do {
-    Json some = part(wish);
-    wish.part.after = raw_in(some, "next");
-    take(std::move(some));
+    const JsonFields some = part(wish);
+    wish.part.after = some.text("next");
+    take(view::read_fleet(some));
   } while (!wish.part.after.empty());
 }
 
-Json FleetAccess::look(bool lists, const std::optional<std::string>& list) {
-  Json all;
-  each_part(lists, list, [&all](Json&& part) {
-    part.erase("next");
-    if (all.is_null()) {
+FleetView FleetAccess::look(bool lists, const std::optional<std::string>& list) {
+  std::optional<FleetView> all;
+  each_part(lists, list, [&all](FleetView&& part) {
+    if (!all) {
       all = std::move(part);
     } else {
-      for (Json& host : part["hosts"]) all["hosts"].push_back(std::move(host));
+      std::move(part.hosts.begin(), part.hosts.end(), std::back_inserter(all->hosts));
     }
   });
-  return all;
+  return std::move(*all);
 }
 
-Json FleetAccess::give(FleetOrder order) {
+FleetOutcome FleetAccess::give(FleetOrder order) {
   order.by = who_we_are();
-  if (asks_w8yd()) {
-    const std::string where =
-        order.host.empty() ? "all=yes" : "host=" + ops::percent_encode(order.host);
-    if (order.kind == OrderKind::logs)
-      return context_.host().ask("/api/v1/fleet/logs?run=" + ops::percent_encode(order.run) +
-                                 (order.list ? "&list=" + ops::percent_encode(*order.list) : ""));
-    if (order.kind == OrderKind::runs)
-      return context_.host().ask("/api/v1/fleet/runs?run=" + ops::percent_encode(order.run) +
-                                 (order.host.empty() ? "" : "&" + where) +
-                                 (order.list ? "&list=" + ops::percent_encode(*order.list) : ""));
-    Json body = Json::object();
-    ops::put_bytes(body, "by", order.by);
-    if (order.kind == OrderKind::run) {
-      ops::put_bytes(body, "list", order.list.value_or(std::string()));
-      ops::put_bytes(body, "item", order.item);
-    }
-    if (!order.run.empty()) ops::put_bytes(body, "run", order.run);
-    return context_.host().order("/api/v1/" + std::string(order_name(order.kind)) + "?" + where,
-                                 body);
-  }
+  if (asks_w8yd()) return ask_w8yd(order);
   Direct& at = direct();
   std::unique_ptr<FleetOutcome> outcome;
   at.orders.give(std::move(order), [&outcome](FleetOutcome&& told) {
@@ -133,7 +115,29 @@ Json FleetAccess::give(FleetOrder order) {
   });
   while (!outcome) at.loop.turn(true);
   if (!outcome->trouble.empty()) fail(outcome->unreachable, outcome->trouble);
-  return ops::to_json(*outcome);
+  return std::move(*outcome);
+}
+
+FleetOutcome FleetAccess::ask_w8yd(const FleetOrder& order) {
+  const std::string list = order.list ? "&list=" + ops::percent_encode(*order.list) : std::string();
+  const std::string where =
+      order.host.empty() ? "all=yes" : "host=" + ops::percent_encode(order.host);
+  if (order.kind == OrderKind::logs)
+    return read_outcome(
+        context_.host().ask("/api/v1/fleet/logs?run=" + ops::percent_encode(order.run) + list));
+  if (order.kind == OrderKind::runs)
+    return read_outcome(
+        context_.host().ask("/api/v1/fleet/runs?run=" + ops::percent_encode(order.run) +
+                            (order.host.empty() ? "" : "&" + where) + list));
+  core::AsciiObject body(256);
+  body.put_bytes("by", order.by);
+  if (order.kind == OrderKind::run) {
+    body.put_bytes("list", order.list.value_or(std::string()));
+    body.put_bytes("item", order.item);
+  }
+  if (!order.run.empty()) body.put_bytes("run", order.run);
+  return read_outcome(context_.host().order(
+      "/api/v1/" + std::string(order_name(order.kind)) + "?" + where, body.take()));
 }
 
 std::unique_ptr<store::LogFollower> FleetAccess::follow(store::LogFollower::Wish wish,
@@ -144,26 +148,22 @@ std::unique_ptr<store::LogFollower> FleetAccess::follow(store::LogFollower::Wish
                                               handler);
 }
 
-int tell_fleet(const Options& options, const Json& answer) {
-  const int status = answer.value("complete", false) ? done : refused;
+int tell_fleet(const Options& options, const FleetOutcome& outcome) {
+  const int status = outcome.complete() ? done : refused;
   if (options.json) {
-    print_json(answer);
+    print_json(to_text(outcome));
     return status;
   }
-  for (const auto& host : array_in(answer, "hosts")) {
-    const std::string result = raw_in(host, "result");
-    const bool good = result == "done" || result == "accepted";
-    std::cout << shown_in(host, "host") << ": " << (good ? "" : "refused: ")
-              << text_in(host, "text") << '\n';
-    for (const auto& line : array_in(host, "lines"))
-      if (line.is_string()) std::cout << "  " << escape(line.get<std::string>()) << '\n';
+  for (const FleetAnswer& host : outcome.answers) {
+    std::cout << escape_text(host.host) << ": " << (host.good() ? "" : "refused: ")
+              << escape(host.text) << '\n';
+    for (const std::string& line : host.lines) std::cout << "  " << escape(line) << '\n';
   }
-  for (const auto& host : array_in(answer, "missing")) {
-    const WallTime last = ms_in(host, "last_beat_ms");
-    const WallTime now = ms_in(answer, "now_ms");
-    std::cout << shown_in(host, "host") << ": did not answer within 2s";
-    if (host.value("silent", false))
-      std::cout << "; silent since " << time_text(last) << ", for " << rough_duration(now - last);
+  for (const FleetOutcome::Missing& host : outcome.missing) {
+    std::cout << escape_text(host.host) << ": did not answer within 2s";
+    if (host.silent)
+      std::cout << "; silent since " << time_text(host.last_beat) << ", for "
+                << rough_duration(outcome.now - host.last_beat);
     std::cout << '\n';
   }
   return status;

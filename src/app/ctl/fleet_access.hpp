@@ -16,7 +16,7 @@ namespace w8y::app::ctl {
 
 class Context;
 
-/// All throw Failure. Answers are those of the status API (w8y-api(7)), whoever gives them.
+/// All throw Failure.
 class FleetAccess {
  public:
   FleetAccess(const Options& options, Context& context);
@@ -25,12 +25,12 @@ class FleetAccess {
   FleetAccess& operator=(const FleetAccess&) = delete;
 
   /// All hosts. `list`: of lists, only that one.
-  [[nodiscard]] ops::Json look(bool lists, const std::optional<std::string>& list = {});
+  [[nodiscard]] FleetView look(bool lists, const std::optional<std::string>& list = {});
   /// The same in parts, so that no more than one of them is in memory.
   void each_part(bool lists, const std::optional<std::string>& list,
-                 const std::function<void(ops::Json&&)>& take);
+                 const std::function<void(FleetView&&)>& take);
   /// Also of orders that not all hosts have carried out.
-  [[nodiscard]] ops::Json give(FleetOrder order);
+  [[nodiscard]] FleetOutcome give(FleetOrder order);
   /// Straight from Redis, on the context's loop, as long as the follower is there.
   [[nodiscard]] std::unique_ptr<store::LogFollower> follow(store::LogFollower::Wish wish,
                                                            store::LogFollower::Handler& handler);
@@ -38,8 +38,9 @@ class FleetAccess {
  private:
   struct Direct;
 
-  [[nodiscard]] ops::Json part(const look::FleetWish& wish);
+  [[nodiscard]] view::JsonFields part(const look::FleetWish& wish);
   [[nodiscard]] bool asks_w8yd();
+  FleetOutcome ask_w8yd(const FleetOrder& order);
   Direct& direct();
 
   const Options& options_;
@@ -50,6 +51,6 @@ class FleetAccess {
 };
 
 /// What hosts answered, a line each, and who did not; returns the exit status.
-int tell_fleet(const Options& options, const ops::Json& answer);
+int tell_fleet(const Options& options, const FleetOutcome& outcome);
 
 }  // namespace w8y::app::ctl

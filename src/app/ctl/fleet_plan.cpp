@@ -14,7 +14,6 @@
 #include "core/config.hpp"
 #include "core/escape.hpp"
 #include "executor/executor_factory.hpp"
-#include "ops/fleet_json.hpp"
 
 namespace w8y::app::ctl {
 
@@ -108,12 +107,12 @@ class FleetPlan final : public Command {
     FleetAccess access(options, context);
     Json json = {{"file", file_}, {"hosts", Json::array()}};
     bool any = false;
-    access.each_part(true, std::nullopt, [&](Json&& fleet) {
-      any = any || !array_in(fleet, "hosts").empty();
+    access.each_part(true, std::nullopt, [&](FleetView&& fleet) {
+      any = any || !fleet.hosts.empty();
       if (!options.json && !any)
-        std::cout << "no host is in the fleet " << shown_in(fleet, "fleet") << '\n';
-      for (const auto& each : array_in(fleet, "hosts"))
-        plan_for(ops::read_fleet_host(each), planned, options.json ? &json : nullptr);
+        std::cout << "no host is in the fleet " << escape_text(fleet.fleet) << '\n';
+      for (const FleetHost& host : fleet.hosts)
+        plan_for(host, planned, options.json ? &json : nullptr);
     });
     if (options.json) print_json(json);
     return done;

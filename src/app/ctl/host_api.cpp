@@ -14,15 +14,14 @@ namespace w8y::app::ctl {
 
 namespace {
 
-using ops::Json;
+using view::JsonFields;
 
 /// For what is only asked to know better.
 constexpr Duration short_patience = std::chrono::seconds(2);
 
-std::vector<std::string> lines_of(const Json& json) {
+std::vector<std::string> lines_of(const JsonFields& json) {
   std::vector<std::string> lines;
-  for (const auto& line : array_in(json, "lines"))
-    if (line.is_string()) lines.push_back(escape(line.get<std::string>()));
+  for (const std::string& line : json.texts("lines")) lines.push_back(escape(line));
   return lines;
 }
 
@@ -44,16 +43,16 @@ std::string silence(const ops::HttpResult& result, const std::string& socket) {
 }
 
 /// The answer to a request that was carried out; all else is a Failure.
-Json answer_of(const ops::HttpResult& result, const std::string& socket) {
+JsonFields answer_of(const ops::HttpResult& result, const std::string& socket) {
   if (result.status == 0 || !result.problem.empty())
     throw Failure(not_reachable, silence(result, socket));
-  auto json = ops::parse(result.body);
-  if (!json || !json->is_object())
+  auto json = JsonFields::parse(result.body);
+  if (!json)
     throw Failure(not_reachable,
                   "what answers at the status socket " + escape_text(socket) + " is no w8yd");
   // What some hosts of a fleet have done is told, whatever others have not.
-  if (result.status < 300 || json->contains("hosts")) return std::move(*json);
-  const std::string why = text_in(*json, "error");
+  if (result.status < 300 || json->has("hosts")) return std::move(*json);
+  const std::string why = escape(json->text("error"));
   throw Failure(
       result.status == 503 ? not_reachable : refused,
       why.empty() ? "w8yd answers with HTTP status " + std::to_string(result.status) : why,
@@ -64,15 +63,15 @@ Json answer_of(const ops::HttpResult& result, const std::string& socket) {
 
 HostApi::HostApi(std::string socket) : socket_(std::move(socket)), client_(socket_) {}
 
-Json HostApi::ask(const std::string& path, Duration patience) {
+JsonFields HostApi::ask(const std::string& path, Duration patience) {
   return answer_of(client_.get(path, patience), socket_);
 }
 
-Json HostApi::order(const std::string& path, const Json& body) {
-  return answer_of(client_.post(path, ops::dump(body)), socket_);
+JsonFields HostApi::order(const std::string& path, const std::string& body) {
+  return answer_of(client_.post(path, body), socket_);
 }
 
-std::optional<Json> HostApi::try_ask(const std::string& path) {
+std::optional<JsonFields> HostApi::try_ask(const std::string& path) {
   try {
     return answer_of(client_.get(path, short_patience), socket_);
   } catch (const Failure&) {

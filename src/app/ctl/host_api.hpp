@@ -6,7 +6,7 @@
 #include <string>
 
 #include "ops/http_client.hpp"
-#include "ops/status_json.hpp"
+#include "view/json_fields.hpp"
 
 namespace w8y::app::ctl {
 
@@ -15,12 +15,12 @@ class HostApi {
  public:
   explicit HostApi(std::string socket);
 
-  [[nodiscard]] ops::Json ask(const std::string& path,
-                              Duration patience = std::chrono::seconds(30));
-  /// What came of the order; refusals are Failures.
-  ops::Json order(const std::string& path, const ops::Json& body = ops::Json::object());
+  [[nodiscard]] view::JsonFields ask(const std::string& path,
+                                     Duration patience = std::chrono::seconds(30));
+  /// What came of the order; refusals are Failures. `body`: a JSON object.
+  view::JsonFields order(const std::string& path, const std::string& body = "{}");
   /// nullopt: nobody answers there soon.
-  [[nodiscard]] std::optional<ops::Json> try_ask(const std::string& path);
+  [[nodiscard]] std::optional<view::JsonFields> try_ask(const std::string& path);
   [[nodiscard]] const std::string& socket() const { return socket_; }
 
  private:

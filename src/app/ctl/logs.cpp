@@ -14,7 +14,6 @@
 #include "app/ctl/who.hpp"
 #include "app/look/history.hpp"
 #include "core/escape.hpp"
-#include "ops/fleet_json.hpp"
 #include "store/fleet/log_follower.hpp"
 
 namespace w8y::app::ctl {
@@ -93,17 +92,17 @@ struct GoingRun {
   std::string tail;
 };
 
-std::vector<GoingRun> going_runs(const Json& answer, const std::string& start) {
+std::vector<GoingRun> going_runs(const FleetOutcome& outcome, const std::string& start) {
   std::vector<GoingRun> runs;
-  for (const Json& host : array_in(answer, "hosts"))
-    for (const Json& run : array_in(host, "runs")) {
-      GoingRun going;
-      going.host = ops::get_bytes(host, "host").value_or("");
-      going.of.list = ops::get_bytes(run, "list").value_or("");
-      going.of.run = raw_in(run, "run");
-      going.of.item = ops::get_bytes(run, "item").value_or("");
-      going.tail = ops::get_bytes(run, "tail").value_or("");
-      if (going.of.run.starts_with(start)) runs.push_back(std::move(going));
+  for (const FleetAnswer& host : outcome.answers)
+    for (const view::RunView& run : host.runs) {
+      if (!std::string_view(run.status.run).starts_with(start)) continue;
+      GoingRun& going = runs.emplace_back();
+      going.host = host.host;
+      going.of.list = run.list;
+      going.of.run = run.status.run;
+      going.of.item = run.status.item.beginning;
+      going.tail = run.tail;
     }
   return runs;
 }
@@ -130,7 +129,7 @@ class Logs final : public Command, private store::LogFollower::Handler {
     order.kind = OrderKind::logs;
     order.run = start_;
     order.list = list_;
-    Json answer;
+    FleetOutcome answer;
     try {
       answer = fleet.give(std::move(order));
     } catch (const Failure&) {  // no host is there, or none may be asked
@@ -145,7 +144,7 @@ class Logs final : public Command, private store::LogFollower::Handler {
     return what_.empty() || !look::earliest_time(look::run_id_of(what_));
   }
 
-  int show(const Json& answer) {
+  int show(const FleetOutcome& answer) {
     const std::vector<GoingRun> runs = going_runs(answer, start_);
     if (!list_) check_one(runs);
     for (const GoingRun& run : runs) printer_->tail(run.host, run.of, run.tail);
@@ -207,7 +206,7 @@ class Logs final : public Command, private store::LogFollower::Handler {
     try {
       if (!outcome.trouble.empty() && !outcome.not_found)
         throw Failure(outcome.unreachable ? not_reachable : refused, escape(outcome.trouble));
-      const std::vector<GoingRun> runs = going_runs(ops::to_json(outcome), start_);
+      const std::vector<GoingRun> runs = going_runs(outcome, start_);
       if (!list_) check_one(runs);
       for (const GoingRun& run : runs) printer_->tail(run.host, run.of, run.tail);
       followed_ = true;

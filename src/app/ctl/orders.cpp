@@ -17,12 +17,13 @@
 #include "app/ctl/text.hpp"
 #include "core/escape.hpp"
 #include "process/fd.hpp"
+#include "view/host_view.hpp"
 
 namespace w8y::app::ctl {
 
 namespace {
 
-using ops::Json;
+using view::JsonFields;
 
 class Quiet final : public Command {
  public:
@@ -63,19 +64,18 @@ class Drain final : public Command {
 
   int run(const Options& options, Context& context) override {
     if (hosts_.others()) return drain_others(options, context);
-    const Json before = wait_ ? context.host().ask("/api/v1/status?lists=no") : Json();
-    const process::Fd process = wait_ ? process_of(number_in(before, "pid")) : process::Fd();
-    Json answer = context.host().order("/api/v1/drain");
+    HostStatus before;
+    if (wait_) before = view::read_host(context.host().ask("/api/v1/status?lists=no"));
+    const process::Fd process = process_of(before.pid);
+    const JsonFields answer = context.host().order("/api/v1/drain");
     if (!wait_) return tell(options, answer);
-    if (!options.json) std::cout << text_in(answer, "text") << std::endl;
+    if (!options.json) std::cout << escape(answer.text("text")) << std::endl;
     if (process) {
       wait_for(process);
     } else {
-      wait_for_socket(context, raw_in(before, "host_id"));
+      wait_for_socket(context, before.host_id);
     }
-    answer["result"] = "done";
-    answer["text"] = "w8yd has ended";
-    return tell(options, answer);
+    return tell(options, JsonFields::parse(R"({"result":"done","text":"w8yd has ended"})").value());
   }
 
  private:
@@ -88,27 +88,26 @@ class Drain final : public Command {
   static void wait_for_socket(Context& context, const std::string& host_id) {
     while (access(context.host().socket().c_str(), F_OK) == 0) {
       const auto status = context.try_ask("/api/v1/status?lists=no");
-      if (status && raw_in(*status, "host_id") != host_id) return;
+      if (status && view::read_host(*status).host_id != host_id) return;
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
   }
 
   int drain_others(const Options& options, Context& context) const {
     FleetAccess fleet(options, context);
-    const Json answer = hosts_.give(OrderKind::drain, fleet);
+    const FleetOutcome answer = hosts_.give(OrderKind::drain, fleet);
     if (wait_)
-      for (const auto& host : array_in(answer, "hosts"))
-        while (is_there(fleet, raw_in(host, "host_id")))
+      for (const FleetAnswer& host : answer.answers)
+        while (is_there(fleet, host.host_id))
           std::this_thread::sleep_for(std::chrono::milliseconds(250));
     return tell_fleet(options, answer);
   }
   /// A host that has drained leaves its fleet; where it is the one that was asked, it is silent.
   static bool is_there(FleetAccess& fleet, const std::string& host_id) {
     try {
-      const Json view = fleet.look(false);
-      const Json& hosts = array_in(view, "hosts");
-      return std::any_of(hosts.begin(), hosts.end(),
-                         [&](const Json& host) { return raw_in(host, "host_id") == host_id; });
+      const FleetView view = fleet.look(false);
+      return std::any_of(view.hosts.begin(), view.hosts.end(),
+                         [&](const FleetHost& host) { return host.beat.id == host_id; });
     } catch (const Failure&) {
       return false;
     }
@@ -129,7 +128,7 @@ void OrderedHosts::declare(Words& words) {
   });
 }
 
-Json OrderedHosts::give(OrderKind kind, FleetAccess& fleet) const {
+FleetOutcome OrderedHosts::give(OrderKind kind, FleetAccess& fleet) const {
   FleetOrder order;
   order.kind = kind;
   order.host = host_;
@@ -143,14 +142,13 @@ int OrderedHosts::order(OrderKind kind, const Options& options, Context& context
   return tell_fleet(options, give(kind, fleet));
 }
 
-int tell(const Options& options, const Json& answer) {
+int tell(const Options& options, const JsonFields& answer) {
   if (options.json) {
     print_json(answer);
     return done;
   }
-  std::cout << text_in(answer, "text") << '\n';
-  for (const auto& line : array_in(answer, "lines"))
-    if (line.is_string()) std::cout << "  " << escape(line.get<std::string>()) << '\n';
+  std::cout << escape(answer.text("text")) << '\n';
+  for (const std::string& line : answer.texts("lines")) std::cout << "  " << escape(line) << '\n';
   return done;
 }
 

@@ -6,7 +6,7 @@
 #include "app/ctl/fleet_access.hpp"
 #include "app/ctl/options.hpp"
 #include "app/ctl/words.hpp"
-#include "ops/status_json.hpp"
+#include "view/json_fields.hpp"
 
 namespace w8y::app::ctl {
 
@@ -17,7 +17,7 @@ class OrderedHosts {
  public:
   void declare(Words& words);
   [[nodiscard]] bool others() const { return all_ || !host_.empty(); }
-  [[nodiscard]] ops::Json give(OrderKind kind, FleetAccess& fleet) const;
+  [[nodiscard]] FleetOutcome give(OrderKind kind, FleetAccess& fleet) const;
   /// And tells what came of it. Returns the exit status.
   int order(OrderKind kind, const Options& options, Context& context) const;
 
@@ -27,6 +27,6 @@ class OrderedHosts {
 };
 
 /// On standard output. Returns the exit status.
-int tell(const Options& options, const ops::Json& answer);
+int tell(const Options& options, const view::JsonFields& answer);
 
 }  // namespace w8y::app::ctl

@@ -13,6 +13,7 @@
 #include "app/look/run_job.hpp"
 #include "core/escape.hpp"
 #include "core/status.hpp"
+#include "view/host_view.hpp"
 
 namespace w8y::app::ctl {
 
@@ -29,17 +30,14 @@ struct Runner {
 };
 
 /// Those that serve the list: this host first, then who has the most room.
-std::vector<Runner> runners_of(const Json& fleet, const std::string& here) {
+std::vector<Runner> runners_of(const FleetView& fleet, const std::string& here) {
   std::vector<Runner> runners;
-  for (const Json& host : array_in(fleet, "hosts")) {
-    if (raw_in(host, "state") != state_name(HostState::running)) continue;
-    for (const Json& list : array_in(host, "lists")) {
-      const std::string state = raw_in(list, "state");
-      if (state == state_name(ListState::refused) || state == state_name(ListState::disabled))
-        continue;
-      const std::string id = raw_in(host, "host_id");
-      runners.push_back({ops::get_bytes(host, "host").value_or(""), id, id == here,
-                         number_in(list, "concurrency") - number_in(list, "running")});
+  for (const FleetHost& host : fleet.hosts) {
+    if (std::string_view(host.state()) != state_name(HostState::running)) continue;
+    for (const ListStatus& list : host.lists) {
+      if (list.state == ListState::refused || list.state == ListState::disabled) continue;
+      runners.push_back({host.beat.host, host.beat.id, host.beat.id == here,
+                         std::int64_t{list.concurrency} - static_cast<std::int64_t>(list.running)});
     }
   }
   std::stable_sort(runners.begin(), runners.end(), [](const Runner& a, const Runner& b) {
@@ -76,7 +74,7 @@ class RunItem final : public Command {
   int run_item(const Options& options, Context& context) {
     FleetAccess fleet(options, context);
     const auto status = context.try_ask("/api/v1/status?lists=no");
-    const std::string here = status ? raw_in(*status, "host_id") : "";
+    const std::string here = status ? view::read_host(*status).host_id : "";
     const std::vector<Runner> runners = runners_of(fleet.look(true, prefix_), here);
     if (runners.empty())
       throw Failure(refused, "no host serves " + escape_text(prefix_) +
@@ -101,20 +99,19 @@ class RunItem final : public Command {
     order.host = runner.id;
     order.list = prefix_;
     order.item = item_.items.front();
-    Json answer;
+    FleetOutcome answer;
     try {
       answer = fleet.give(std::move(order));
     } catch (const Failure& failure) {
       return std::string(failure.what());  // it has left
     }
-    for (const Json& host : array_in(answer, "hosts")) {
-      const std::string result = raw_in(host, "result");
-      const std::string text = text_in(host, "text");
-      if (result == "done") {
-        tell(options, text + " on " + escape_text(runner.host), raw_in(host, "run"), runner.host);
+    for (const FleetAnswer& host : answer.answers) {
+      const std::string text = escape(host.text);
+      if (host.result == "done") {
+        tell(options, text + " on " + escape_text(runner.host), host.run, runner.host);
         return std::nullopt;
       }
-      if (result == "unavailable" || result == "not_found") return text;
+      if (host.result == "unavailable" || host.result == "not_found") return text;
       throw Failure(refused, text);
     }
     // It may have begun it all the same: no other is asked.

@@ -10,12 +10,13 @@
 #include "app/look/stored.hpp"
 #include "core/escape.hpp"
 #include "core/pattern.hpp"
+#include "view/list_view.hpp"
 
 namespace w8y::app::ctl {
 
 namespace {
 
-using ops::Json;
+using view::JsonFields;
 
 /// Hosts' clocks may differ from Redis's by so much before a run is not found.
 constexpr WallTime clock_slack = std::chrono::hours(24);
@@ -30,20 +31,15 @@ RunSearch::RunSearch(Context& context, const std::string& start, std::optional<s
 }
 
 void RunSearch::look_here() {
-  const auto host = context_.try_ask("/api/v1/status");
-  if (!host) return;
-  for (const auto& list : array_in(*host, "lists")) {
-    const auto prefix = ops::get_bytes(list, "list");
-    if (!prefix || (list_ && *list_ != *prefix && !core::fits(*list_, *prefix))) continue;
-    for (const auto& run : array_in(list, "runs")) {
-      const std::string id = raw_in(run, "run");
-      if (!id.starts_with(start_)) continue;
-      Json json = Json::object();
-      ops::put_bytes(json, "list", *prefix);
-      json.update(run);
-      json["host"] = raw_in(*host, "host");
-      found_[id].here = std::move(json);
-    }
+  const auto answer = context_.try_ask("/api/v1/status");
+  if (!answer) return;
+  for (const JsonFields& each : answer->objects("lists")) {
+    const auto list = view::read_list(each, view::api);
+    if (!list || !is_in(list->prefix)) continue;
+    for (const RunStatus& run : list->runs)
+      if (std::string_view(run.run).starts_with(start_))
+        found_[std::string(std::string_view(run.run))].here =
+            view::RunView{list->prefix, run, {}, {}, answer->text("host"), {}};
   }
 }
 
@@ -51,18 +47,19 @@ void RunSearch::look_in_fleet(FleetAccess& fleet) {
   FleetOrder order;
   order.kind = OrderKind::runs;
   order.run = start_;
-  const Json answer = fleet.give(std::move(order));
-  for (const auto& host : array_in(answer, "hosts"))
-    for (const auto& run : array_in(host, "runs")) {
-      const std::string id = raw_in(run, "run");
-      const auto prefix = ops::get_bytes(run, "list");
-      if (!id.starts_with(start_) || !prefix) continue;
-      if (list_ && *list_ != *prefix && !core::fits(*list_, *prefix)) continue;
-      Json json = run;
-      json["host"] = raw_in(host, "host");
-      json["host_id"] = raw_in(host, "host_id");
-      found_[id].in_fleet = std::move(json);
+  for (const FleetAnswer& host : fleet.give(std::move(order)).answers)
+    for (const view::RunView& run : host.runs) {
+      if (!std::string_view(run.status.run).starts_with(start_) || !is_in(run.list)) continue;
+      auto& found = found_[std::string(std::string_view(run.status.run))].in_fleet;
+      found = run;
+      found->host = host.host;
+      found->host_id = host.host_id;
     }
+}
+
+/// Whether runs of this list are looked for.
+bool RunSearch::is_in(const std::string& prefix) const {
+  return !list_ || *list_ == prefix || core::fits(*list_, prefix);
 }
 
 void RunSearch::look_elsewhere() {

@@ -7,7 +7,7 @@
 
 #include "app/look/history.hpp"
 #include "app/look/item_states.hpp"
-#include "ops/status_json.hpp"
+#include "view/run_view.hpp"
 
 namespace w8y::app::ctl {
 
@@ -22,10 +22,9 @@ class RunSearch {
   };
   /// One of these is there.
   struct Found {
-    /// Goes on at another host, which has told of it: as `here`, with "host_id" and "age_ms".
-    std::optional<ops::Json> in_fleet;
-    std::optional<ops::Json> here;  ///< goes on at this host: with its list, and the host's name
-    std::optional<Held> elsewhere;  ///< goes on at another host, as the item's lock says
+    std::optional<view::RunView> in_fleet;  ///< active on another host, which told of it
+    std::optional<view::RunView> here;      ///< active on this host
+    std::optional<Held> elsewhere;          ///< goes on at another host, as the item's lock says
     std::optional<look::FinishedRun> finished;
   };
 
@@ -47,6 +46,8 @@ class RunSearch {
   [[nodiscard]] bool settled() const;
 
  private:
+  [[nodiscard]] bool is_in(const std::string& prefix) const;
+
   Context& context_;
   std::string start_;
   std::optional<std::string> list_;

@@ -52,23 +52,23 @@ void print_finished(const look::FinishedRun& run, bool wide) {
   print_stderr(run.field("stderr"));
 }
 
-void print_here(const Json& run, bool wide) {
+void print_here(const view::RunView& run, bool wide) {
+  const RunStatus& status = run.status;
   Facts facts;
-  facts.add("run", text_in(run, "run"));
-  facts.add("list", shown_in(run, "list"));
-  facts.add("item", item_in(run));
-  facts.add("host", text_in(run, "host"));
-  facts.add("state", shaded(text_in(run, "state")));
+  facts.add("run", escape(status.run));
+  facts.add("list", escape_text(run.list));
+  facts.add("item", item_text(status.item));
+  facts.add("host", escape(run.host));
+  facts.add("state", shaded(state_name(status.state)));
   // Another host's clock may be another one.
-  const WallTime started =
-      run.contains("age_ms") ? wall_now() - ms_in(run, "age_ms") : ms_in(run, "started_ms");
+  const WallTime started = run.age ? wall_now() - *run.age : status.started;
   facts.add("started", time_text(started) + ", " + since(started) + " ago");
-  facts.add("pid", std::to_string(number_in(run, "pid")));
-  facts.add("attempt", std::to_string(number_in(run, "attempt")));
-  facts.add("fence", std::to_string(number_in(run, "fence")));
-  if (const std::string progress = progress_in(run.value("progress", Json())); !progress.empty())
+  facts.add("pid", std::to_string(status.pid));
+  facts.add("attempt", std::to_string(status.attempt));
+  facts.add("fence", std::to_string(status.fence.value_or(0)));
+  if (const std::string progress = progress_text(status.progress); !progress.empty())
     facts.add("progress", progress);
-  if (run.value("lease_lost", false)) facts.add("lock", Cell("lost", Colour::bad));
+  if (status.lease_lost) facts.add("lock", Cell("lost", Colour::bad));
   facts.print(wide);
 }
 
@@ -115,8 +115,12 @@ class Show final : public Command {
       throw Failure(refused, "there is no run " + escape_text(run_) +
                                  ": it is not going on, and not in the history");
     if (found->here || found->in_fleet) {
-      const Json& run = found->here ? *found->here : *found->in_fleet;
-      show(options, run, [&] { print_here(run, options.wide); });
+      const view::RunView& run = found->here ? *found->here : *found->in_fleet;
+      if (options.json) {
+        print_json(view::to_json(run));
+      } else {
+        print_here(run, options.wide);
+      }
     } else if (found->finished) {
       show(options, look::to_json(*found->finished),
            [&] { print_finished(*found->finished, options.wide); });

@@ -1,4 +1,8 @@
 // This host at a glance: what is wrong comes first.
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "app/ctl/commands.hpp"
 #include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
@@ -6,96 +10,107 @@
 #include "app/ctl/text.hpp"
 #include "core/escape.hpp"
 #include "core/units.hpp"
+#include "view/host_view.hpp"
 
 namespace w8y::app::ctl {
 
 namespace {
 
-using ops::Json;
+using view::JsonFields;
+
+/// All lists in figures, as GET /api/v1/status has them.
+struct Totals {
+  explicit Totals(const JsonFields& answer) {
+    const auto totals = answer.object("totals");
+    if (!totals) return;
+    lists = totals->number<std::size_t>("lists");
+    running = totals->number<std::size_t>("running");
+    leases_lost = totals->number<std::uint64_t>("leases_lost");
+    lost_now = totals->number<std::uint64_t>("leases_lost_now");
+    if (const auto by_state = totals->object("states"))
+      for (const std::string& state : by_state->names())
+        states.emplace_back(state, by_state->number<std::size_t>(state));
+  }
+  std::vector<std::pair<std::string, std::size_t>> states;
+  std::size_t lists = 0;
+  std::size_t running = 0;
+  std::uint64_t leases_lost = 0;
+  std::uint64_t lost_now = 0;
+};
 
 /// Also where there is none, and none is needed.
-bool redis_usable(const Json& host) {
-  const Json& redis = object_in(host, "redis");
-  return !host.value("has_redis", true) ||
-         (redis.value("connected", false) && text_in(redis, "trouble").empty());
+bool redis_usable(const HostStatus& host) {
+  return !host.has_redis || (host.redis.connected && host.redis.trouble.empty());
 }
 
 constexpr const char* without_redis =
     "none in the config: no history of runs, no pauses, and this host is in no fleet";
 
 /// "2 of 2 lists connected, 5 jobs here"
-std::string gearman_text(const Json& server) {
-  std::string text = text_in(server, "server") + ", " +
-                     std::to_string(number_in(server, "connected")) + " of " +
-                     std::to_string(number_in(server, "lists")) + " lists connected";
-  if (const auto jobs = number_in(server, "jobs"); jobs > 0)
-    text += ", " + std::to_string(jobs) + (jobs == 1 ? " job here" : " jobs here");
-  if (const std::string trouble = text_in(server, "trouble"); !trouble.empty())
-    text += "; since " + time_text(ms_in(server, "away_since_ms")) + ": " + trouble;
+std::string gearman_text(const GearmanStatus& server) {
+  std::string text = escape(server.server) + ", " + std::to_string(server.connected) + " of " +
+                     std::to_string(server.lists) + " lists connected";
+  if (server.jobs > 0)
+    text += ", " + std::to_string(server.jobs) + (server.jobs == 1 ? " job here" : " jobs here");
+  if (!server.trouble.empty())
+    text += "; since " + time_text(server.away_since.value_or(WallTime{0})) + ": " +
+            escape(server.trouble);
   return text;
 }
 
-std::string redis_text(const Json& redis) {
-  const bool connected = redis.value("connected", false);
-  const std::string trouble = text_in(redis, "trouble");
-  std::string text = text_in(redis, "url") + (connected ? ", connected" : ", not connected");
-  if (trouble.empty()) return text;
-  return text + (connected ? ", but can't be used: " : ": ") + trouble;
+std::string redis_text(const RedisStatus& redis) {
+  std::string text = escape(redis.url) + (redis.connected ? ", connected" : ", not connected");
+  if (redis.trouble.empty()) return text;
+  return text + (redis.connected ? ", but can't be used: " : ": ") + escape(redis.trouble);
 }
 
 /// How many locks there are, whether some were lost, and how near it came to that.
-std::string locks_text(const Json& redis, const Json& totals) {
-  const std::int64_t lost = number_in(totals, "leases_lost");
-  const std::int64_t still_lost = number_in(totals, "leases_lost_now");
-  std::string text = std::to_string(number_in(redis, "leases")) + " held";
-  if (still_lost > 0) text += "; " + std::to_string(still_lost) + " lost now";
-  if (lost > still_lost)
-    text += "; " + std::to_string(lost - still_lost) + (lost - still_lost == 1 ? " was" : " were") +
+std::string locks_text(const RedisStatus& redis, const Totals& totals) {
+  std::string text = std::to_string(redis.leases) + " held";
+  if (totals.lost_now > 0) text += "; " + std::to_string(totals.lost_now) + " lost now";
+  if (totals.leases_lost > totals.lost_now) {
+    const std::uint64_t back = totals.leases_lost - totals.lost_now;
+    text += "; " + std::to_string(back) + (back == 1 ? " was" : " were") +
             " lost since the start, and taken back or over";
-  const auto margin = redis.find("lease_margin_ms");
-  if (margin != redis.end() && margin->is_number() && margin->get<std::int64_t>() >= 0)
-    text += "; renewed with " + rough_duration(WallTime(margin->get<std::int64_t>())) +
-            " or more to spare";
+  }
+  if (redis.lease_margin && *redis.lease_margin >= Duration{0})
+    text += "; renewed with " + rough_duration(*redis.lease_margin) + " or more to spare";
   return text;
 }
 
-std::string lists_text(const Json& totals) {
-  std::string text = std::to_string(number_in(totals, "lists"));
+std::string lists_text(const Totals& totals) {
+  std::string text = std::to_string(totals.lists);
   const char* gap = ": ";
-  for (const auto& [state, count] : object_in(totals, "states").items()) {
-    text += gap + count.dump() + " " + escape(state);
+  for (const auto& [state, count] : totals.states) {
+    text += gap + std::to_string(count) + " " + escape(state);
     gap = ", ";
   }
   return text;
 }
 
-std::string running_text(const Json& totals, const Json& slots) {
-  std::string text = std::to_string(number_in(totals, "running"));
-  if (const auto limit = number_in(slots, "limit"); limit > 0)
-    text += ", " + std::to_string(number_in(slots, "used")) + " of " + std::to_string(limit) +
+std::string running_text(const Totals& totals, const HostStatus& host) {
+  std::string text = std::to_string(totals.running);
+  if (host.slots_limit > 0)
+    text += ", " + std::to_string(host.slots_used) + " of " + std::to_string(host.slots_limit) +
             " processes";
   return text;
 }
 
-void print_status(const Json& host, bool wide) {
-  const Json totals = host.value("totals", Json::object());
-  const Json redis = host.value("redis", Json::object());
+void print_status(const JsonFields& answer, const HostStatus& host, bool wide) {
+  const Totals totals(answer);
   Facts facts;
-  add_problems(facts, host);
-  facts.add("host", text_in(host, "host") + ", pid " + std::to_string(number_in(host, "pid")) +
-                        ", w8yd " + text_in(host, "version"));
-  facts.add("state", {text_in(host, "state") + ", up " + since(ms_in(host, "started_ms")),
-                      shaded(text_in(host, "state")).colour});
-  facts.add("config", text_in(host, "config_hash") + ", generation " +
-                          std::to_string(number_in(host, "generation")));
-  if (const std::string reload = text_in(host, "last_reload"); !reload.empty())
-    facts.add("reload", time_text(ms_in(host, "last_reload_ms")) + ": " + reload);
-  const bool has_redis = host.value("has_redis", true);
-  facts.add("redis", has_redis ? redis_text(redis) : without_redis);
-  for (const Json& server : host.value("gearman", Json::array()))
-    facts.add("gearman", gearman_text(server));
-  facts.add("running", running_text(totals, host.value("slots", Json::object())));
-  if (has_redis) facts.add("locks", locks_text(redis, totals));
+  add_problems(facts, answer);
+  facts.add("host", escape(host.host) + ", pid " + std::to_string(host.pid) + ", w8yd " +
+                        escape(host.version));
+  const std::string state = state_name(host.state);
+  facts.add("state", {state + ", up " + since(host.started), shaded(state).colour});
+  facts.add("config", escape(host.config_hash) + ", generation " + std::to_string(host.generation));
+  if (!host.last_reload.empty())
+    facts.add("reload", time_text(host.last_reload_at) + ": " + escape(host.last_reload));
+  facts.add("redis", host.has_redis ? redis_text(host.redis) : without_redis);
+  for (const GearmanStatus& server : host.gearman) facts.add("gearman", gearman_text(server));
+  facts.add("running", running_text(totals, host));
+  if (host.has_redis) facts.add("locks", locks_text(host.redis, totals));
   facts.add("lists", lists_text(totals));
   facts.print(wide);
 }
@@ -105,12 +120,13 @@ class Status final : public Command {
   void declare(Words&) override {}
   int run(const Options& options, Context& context) override {
     // Each of ten thousand lists is only of use to a program.
-    const Json host =
+    const JsonFields answer =
         context.host().ask(options.json ? "/api/v1/status" : "/api/v1/status?lists=count");
+    const HostStatus host = view::read_host(answer);
     if (options.json) {
-      print_json(host);
+      print_json(answer);
     } else {
-      print_status(host, options.wide);
+      print_status(answer, host, options.wide);
     }
     return redis_usable(host) ? done : not_reachable;
   }

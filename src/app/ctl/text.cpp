@@ -8,6 +8,7 @@
 
 #include "core/escape.hpp"
 #include "core/units.hpp"
+#include "view/problems.hpp"
 
 namespace w8y::app::ctl {
 
@@ -36,11 +37,9 @@ std::string number_text(double number) {
   return text.data();
 }
 
-std::string running_of_limits(const ops::Json& list) {
-  std::string text = std::to_string(number_in(list, "running")) + "/" +
-                     std::to_string(number_in(list, "concurrency"));
-  if (const auto fleet = number_in(list, "fleet_concurrency"); fleet > 0)
-    text += "/" + std::to_string(fleet);
+std::string running_of_limits(const ListStatus& list) {
+  std::string text = std::to_string(list.running) + "/" + std::to_string(list.concurrency);
+  if (list.fleet_concurrency > 0) text += "/" + std::to_string(list.fleet_concurrency);
   return text;
 }
 
@@ -68,44 +67,30 @@ Cell shaded(const std::string& name) {
   return {escape(name), found == colours.end() ? Colour::none : found->second};
 }
 
-std::string text_in(const ops::Json& object, const char* name) {
-  return escape(raw_in(object, name));
-}
-
-std::string said_in(const ops::Json& object, const char* name) {
-  std::string text = text_in(object, name);
+std::string said(const std::string& told) {
+  std::string text = escape(told);
   for (std::size_t at = 0; (at = text.find("\\\\", at)) != std::string::npos; ++at)
     text.erase(at, 1);
   return text;
 }
 
-std::string progress_in(const ops::Json& object) {
-  if (!object.is_object()) return {};
-  const auto numerator = object.find("numerator");
-  const auto denominator = object.find("denominator");
-  if (numerator == object.end() || !numerator->is_number()) return {};
-  if (denominator == object.end() || !denominator->is_number()) return {};
-  return number_text(numerator->get<double>()) + " of " + number_text(denominator->get<double>());
+std::string progress_text(const std::optional<Progress>& progress) {
+  if (!progress) return {};
+  return number_text(progress->numerator) + " of " + number_text(progress->denominator);
 }
 
-std::string shown_in(const ops::Json& object, const char* name) {
-  const auto bytes = ops::get_bytes(object, name);
-  return bytes ? escape_text(*bytes) : "?";
+std::string capabilities_text(const std::vector<std::string>& caps) {
+  std::string text;
+  for (const auto& cap : caps) text += (text.empty() ? "" : " ") + escape_text(cap);
+  return text;
 }
 
-std::string item_in(const ops::Json& object) {
-  const auto bytes = ops::get_bytes(object, "item");
-  if (!bytes) return "?";
-  const std::int64_t length = number_in(object, "item_length");
-  return item_text({*bytes, length > 0 ? static_cast<std::size_t>(length) : bytes->size()});
-}
-
-void add_problems(Facts& facts, const ops::Json& answer) {
+void add_problems(Facts& facts, const view::JsonFields& answer) {
   const char* name = "wrong";
-  for (const auto& problem : array_in(answer, "problems")) {
-    const std::string kind = text_in(problem, "kind");
-    const bool by_hand = kind == "paused" || kind == "quiet" || kind == "draining";
-    facts.add(name, {said_in(problem, "text"), by_hand ? Colour::poor : Colour::bad});
+  for (const ShownProblem& problem : read_problems(answer)) {
+    const bool by_hand =
+        problem.kind == "paused" || problem.kind == "quiet" || problem.kind == "draining";
+    facts.add(name, {said(problem.text), by_hand ? Colour::poor : Colour::bad});
     name = "";
   }
 }
@@ -121,6 +106,15 @@ void print_line(std::string_view line) {
 
 void print_json(const ops::Json& json) {
   std::cout << ops::dump(json) << '\n';
+}
+
+void print_json(const view::JsonFields& json) {
+  std::cout << json.json() << '\n';
+}
+
+void print_json(const std::string& json) {
+  const auto fields = view::JsonFields::parse(json);
+  std::cout << (fields ? fields->json() : json) << '\n';
 }
 
 }  // namespace w8y::app::ctl

@@ -14,16 +14,11 @@
 #include "core/item.hpp"
 #include "core/status.hpp"
 #include "ops/status_json.hpp"
+#include "view/json_fields.hpp"
 
 namespace w8y::app::ctl {
 
-using look::array_in;
 using look::item_text;
-using look::maybe_ms_in;
-using look::ms_in;
-using look::number_in;
-using look::object_in;
-using look::raw_in;
 using look::stored_number;
 using look::time_of_run;
 
@@ -38,26 +33,20 @@ std::string number_text(double number);
 /// The colour of a state or an outcome, by its name.
 Cell shaded(const std::string& name);
 
-// Members of a JSON object that came from elsewhere: what is not there, or is of another kind, is
-// empty or 0.
-std::string text_in(const ops::Json& object, const char* name);
 /// Text that w8yd has escaped already.
-std::string said_in(const ops::Json& object, const char* name);
-/// "3 of 10", from a progress; empty: it is none.
-std::string progress_in(const ops::Json& object);
-/// Bytes as put_bytes() wrote them, escaped.
-std::string shown_in(const ops::Json& object, const char* name);
-
-/// An item as put_item() wrote it.
-std::string item_in(const ops::Json& object);
+std::string said(const std::string& text);
+/// "3 of 10"; empty: there is none.
+std::string progress_text(const std::optional<Progress>& progress);
+/// "resize crop"
+std::string capabilities_text(const std::vector<std::string>& caps);
 
 /// Runs and limits of a list: "2/4", or "2/4/10" if it has `fleet_concurrency`.
-std::string running_of_limits(const ops::Json& list);
+std::string running_of_limits(const ListStatus& list);
 /// Total and number per state: "3 jobs: 1 queued, 2 running". `noun`: the singular, such as "job".
 std::string counted_text(const std::map<std::string, std::size_t>& states, const std::string& noun);
 
 /// What is wrong, a line for each cause: first of all.
-void add_problems(Facts& facts, const ops::Json& answer);
+void add_problems(Facts& facts, const view::JsonFields& answer);
 
 /// One record, or a field of one, for standard output: as it is into a pipe and with --raw, escaped
 /// on a terminal.
@@ -69,5 +58,8 @@ void print_line(std::string_view line);
 
 /// One JSON document on standard output.
 void print_json(const ops::Json& json);
+void print_json(const view::JsonFields& json);
+/// Of a JSON object as text.
+void print_json(const std::string& json);
 
 }  // namespace w8y::app::ctl

@@ -41,7 +41,7 @@ Instant monotonic_now() {
 class Asking {
  public:
   struct Answer {
-    std::optional<ops::Json> status;
+    std::optional<view::JsonFields> status;
     std::string trouble;  ///< why there is none
     Instant at{};
   };

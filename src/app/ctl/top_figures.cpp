@@ -4,92 +4,85 @@
 #include <utility>
 
 #include "app/ctl/text.hpp"
+#include "core/escape.hpp"
+#include "view/host_view.hpp"
+#include "view/list_view.hpp"
+#include "view/problems.hpp"
 
 namespace w8y::app::ctl {
 
 namespace {
 
-using ops::Json;
-
 /// Rates are over so long, and no more statuses than these.
 constexpr Duration rate_span = std::chrono::minutes(1);
 constexpr std::size_t most_past = 16;
 
-Cell redis_cell(const Json& redis) {
-  const std::string trouble = text_in(redis, "trouble");
-  const bool connected = redis.value("connected", false);
-  if (connected && trouble.empty()) return {"connected"};
-  return {(connected ? "can't be used" : "not connected") + (trouble.empty() ? "" : ": " + trouble),
+Cell redis_cell(const RedisStatus& redis) {
+  if (redis.connected && redis.trouble.empty()) return {"connected"};
+  return {(redis.connected ? "can't be used" : "not connected") +
+              (redis.trouble.empty() ? "" : ": " + escape(redis.trouble)),
           Colour::bad};
 }
 
-int top_rank(const std::string& state, std::int64_t quarantined) {
-  if (state == "unavailable" || state == "starved") return 0;
+int top_rank(ListState state, std::int64_t quarantined) {
+  if (state == ListState::unavailable || state == ListState::starved) return 0;
   if (quarantined > 0) return 1;
-  if (state == "refused" || state == "paused") return 2;
-  return state == "running" ? 3 : 4;
+  if (state == ListState::refused || state == ListState::paused) return 2;
+  return state == ListState::running ? 3 : 4;
 }
 
-TopList top_list(const Json& json) {
+TopList top_list(const ListStatus& status) {
   TopList list;
-  const std::string state = text_in(json, "state");
-  const Json& counters = object_in(json, "counters");
-  list.name = shown_in(json, "list");
-  list.state = shaded(state);
-  list.why = said_in(json, "why");
-  list.running = number_in(json, "running");
-  list.limit = number_in(json, "concurrency");
-  list.done = number_in(counters, "succeeded");
-  for (const char* name : {"failed", "crashed", "timed_out", "lost"})
-    list.failed += number_in(counters, name);
-  list.quarantined = number_in(json, "quarantined");
-  list.lap_ms = ms_in(json, "lap_ms").count();
-  list.rank = top_rank(state, list.quarantined);
+  list.name = escape_text(status.prefix);
+  list.state = shaded(state_name(status.state));
+  list.why = said(status.why);
+  list.running = static_cast<std::int64_t>(status.running);
+  list.limit = status.concurrency;
+  list.done = static_cast<std::int64_t>(status.counters.succeeded);
+  list.failed = static_cast<std::int64_t>(view::failures(status.counters));
+  list.quarantined = static_cast<std::int64_t>(status.quarantined.value_or(0));
+  if (status.figures && status.figures->lap) list.lap_ms = status.figures->lap->count();
+  list.rank = top_rank(status.state, list.quarantined);
   return list;
 }
 
-TopRun top_run(const std::string& list, const Json& json, std::int64_t now_ms) {
+TopRun top_run(const std::string& list, const RunStatus& status, WallTime now) {
   TopRun run;
   run.list = list;
-  run.item = item_in(json);
-  run.run = text_in(json, "run");
-  run.state = json.value("lease_lost", false) ? Cell("lock lost", Colour::bad)
-                                              : shaded(text_in(json, "state"));
-  run.for_ms = std::max<std::int64_t>(0, now_ms - ms_in(json, "started_ms").count());
-  const Json& progress = object_in(json, "progress");
-  const auto numerator = progress.find("numerator");
-  const auto denominator = progress.find("denominator");
-  if (numerator == progress.end() || !numerator->is_number()) return run;
-  if (denominator == progress.end() || !denominator->is_number()) return run;
+  run.item = item_text(status.item);
+  run.run = escape(status.run);
+  run.state = status.lease_lost ? Cell("lock lost", Colour::bad) : shaded(state_name(status.state));
+  run.for_ms = std::max<std::int64_t>(0, (now - status.started).count());
+  if (!status.progress) return run;
   run.has_progress = true;
-  run.numerator = numerator->get<double>();
-  run.denominator = denominator->get<double>();
+  run.numerator = status.progress->numerator;
+  run.denominator = status.progress->denominator;
   return run;
 }
 
 }  // namespace
 
-TopFigures TopReader::read(const Json& status, Instant now) {
+TopFigures TopReader::read(const view::JsonFields& answer, Instant now) {
   TopFigures figures;
-  const std::int64_t now_ms = ms_in(status, "now_ms").count();
-  const Json& slots = object_in(status, "slots");
-  figures.host = text_in(status, "host");
-  figures.state = shaded(text_in(status, "state"));
-  figures.up_ms = std::max<std::int64_t>(0, now_ms - ms_in(status, "started_ms").count());
-  figures.redis =
-      status.value("has_redis", true) ? redis_cell(object_in(status, "redis")) : Cell{"none"};
-  figures.places_used = number_in(slots, "used");
-  figures.places_limit = number_in(slots, "limit");
-  for (const auto& problem : array_in(status, "problems"))
-    figures.problems.emplace_back(said_in(problem, "text"), Colour::bad);
-  for (const auto& json : array_in(status, "lists")) {
-    figures.lists.push_back(top_list(json));
-    for (const auto& run : array_in(json, "runs"))
-      figures.runs.push_back(top_run(figures.lists.back().name, run, now_ms));
+  const HostStatus status = view::read_host(answer);
+  figures.host = escape(status.host);
+  figures.state = shaded(state_name(status.state));
+  figures.up_ms = std::max<std::int64_t>(0, (status.now - status.started).count());
+  figures.redis = status.has_redis ? redis_cell(status.redis) : Cell{"none"};
+  figures.places_used = static_cast<std::int64_t>(status.slots_used);
+  figures.places_limit = static_cast<std::int64_t>(status.slots_limit);
+  for (const ShownProblem& problem : read_problems(answer))
+    figures.problems.emplace_back(said(problem.text), Colour::bad);
+  for (const view::JsonFields& each : answer.objects("lists")) {
+    const auto list = view::read_list(each, view::api);
+    if (!list) continue;
+    figures.lists.push_back(top_list(*list));
+    for (const RunStatus& run : list->runs)
+      figures.runs.push_back(top_run(figures.lists.back().name, run, status.now));
   }
   std::ranges::stable_sort(figures.runs, std::greater<>(), &TopRun::for_ms);
 
-  if (std::string id = text_in(status, "host_id"); id != host_id_) {
+  if (std::string id = escape(status.host_id); id != host_id_) {
     host_id_ = std::move(id);
     past_.clear();
   }

@@ -9,7 +9,7 @@
 
 #include "app/ctl/table.hpp"
 #include "core/clock.hpp"
-#include "ops/status_json.hpp"
+#include "view/json_fields.hpp"
 
 namespace w8y::app::ctl {
 
@@ -55,7 +55,8 @@ struct TopFigures {
 class TopReader {
  public:
   /// `now`: of a clock that neither stops nor jumps.
-  TopFigures read(const ops::Json& status, Instant now);
+  /// `answer`: of GET /api/v1/status.
+  TopFigures read(const view::JsonFields& answer, Instant now);
 
  private:
   struct Counts {

@@ -13,34 +13,39 @@
 #include "core/escape.hpp"
 #include "core/units.hpp"
 #include "redis/subscriber.hpp"
+#include "view/run_view.hpp"
 
 namespace w8y::app::ctl {
 
 namespace {
 
-using ops::Json;
+using view::JsonFields;
 
 /// A message on `P events` (source/run_record): what is told beside the run.
-std::string detail_of(const Json& event) {
-  const std::string type = text_in(event, "type");
-  if (type == "start") return "pid " + std::to_string(number_in(event, "pid"));
-  if (type == "progress") return progress_in(event);
-  if (type == "update") return escape(ops::dump(event.value("data", Json())));
+std::string detail_of(const JsonFields& event) {
+  const std::string type = event.text("type");
+  if (type == "start") return "pid " + std::to_string(event.number<int>("pid"));
+  if (type == "progress") return progress_text(view::read_progress(event));
+  if (type == "update") return escape(event.value("data"));
   if (type != "end") return {};
-  std::string text = coloured(shaded(text_in(event, "outcome")));
-  text += " after " + format_duration(ms_in(event, "took_ms"));
-  if (const std::string reason = text_in(event, "reason"); !reason.empty()) text += ": " + reason;
+  std::string text = coloured(shaded(event.text("outcome")));
+  text += " after " + format_duration(event.ms("took_ms").value_or(WallTime{0}));
+  if (const std::string reason = escape(event.text("reason")); !reason.empty())
+    text += ": " + reason;
   return text;
 }
 
-void show(const Json* event, std::string_view payload, bool json) {
+void show(const std::optional<JsonFields>& event, std::string_view payload, bool json) {
   if (json) {
-    print_json(event != nullptr ? *event : Json{{"type", "unknown"}, {"text", escape(payload)}});
-  } else if (event != nullptr) {
-    std::cout << time_text(ms_in(*event, "time_ms")) << "  " << shown_in(*event, "list") << "  "
-              << text_in(*event, "run") << "  " << text_in(*event, "host") << "  "
-              << item_in(*event) << "  " << text_in(*event, "type") << "  " << detail_of(*event)
-              << '\n';
+    if (event) return print_json(*event);
+    print_json(ops::Json{{"type", "unknown"}, {"text", escape(payload)}});
+  } else if (event) {
+    const auto list = event->bytes("list");
+    const auto item = view::read_item(*event);
+    std::cout << time_text(event->ms("time_ms").value_or(WallTime{0})) << "  "
+              << (list ? escape_text(*list) : "?") << "  " << escape(event->text("run")) << "  "
+              << escape(event->text("host")) << "  " << (item ? item_text(*item) : "?") << "  "
+              << escape(event->text("type")) << "  " << detail_of(*event) << '\n';
   } else {
     std::cout << escape(payload) << '\n';
   }
@@ -58,8 +63,7 @@ class Watch final : public Command {
     Watching watching(context.loop(), subscriber, limit_);
     const auto tell = [&](std::string_view, std::string_view payload) {
       if (!watching.wanted()) return;
-      const auto event = ops::parse(payload);
-      show(event && event->is_object() ? &*event : nullptr, payload, options.json);
+      show(JsonFields::parse(payload), payload, options.json);
       watching.seen();
     };
     std::vector<redis::Subscription> subscriptions;

@@ -11,23 +11,19 @@
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
 #include "core/escape.hpp"
+#include "view/host_view.hpp"
 
 namespace w8y::app::ctl {
 
 namespace {
 
-using ops::Json;
-
 /// What the w8yd of this host knows without Redis.
 std::optional<Why> why_without_redis(Context& context) {
   const auto status = context.try_ask("/api/v1/status?lists=no");
   if (!status) return std::nullopt;
-  const Json& redis = object_in(*status, "redis");
-  const std::string trouble = raw_in(redis, "trouble");
-  if (trouble.empty()) return std::nullopt;
-  const WallTime since = ms_in(redis, "away_since_ms");
-  return why_unavailable(raw_in(*status, "host"), trouble,
-                         since.count() > 0 ? std::optional(since) : std::nullopt, wall_now());
+  const HostStatus host = view::read_host(*status);
+  if (host.redis.trouble.empty()) return std::nullopt;
+  return why_unavailable(host.host, host.redis.trouble, host.redis.away_since, wall_now());
 }
 
 class AskWhy final : public Command {
@@ -77,16 +73,18 @@ class AskWhy final : public Command {
       }
     question.fleet = context.fleet();
     FleetAccess fleet(options, context);
+    bool seen = false;
     try {
-      question.hosts = fleet.look(true, list);
-      if (array_in(question.hosts, "hosts").empty()) return;
+      question.hosts = fleet.look(true, list).hosts;
+      seen = true;
+      if (question.hosts.empty()) return;
       FleetOrder order;
       order.kind = OrderKind::runs;
       order.list = list;
-      question.answers = fleet.give(std::move(order));
+      question.replies = fleet.give(std::move(order));
     } catch (const Failure& failure) {
       // Who can't ask hosts still has what they have told.
-      if (question.hosts.is_null()) question.fleet_trouble = failure.what();
+      if (!seen) question.fleet_trouble = failure.what();
     }
   }
 

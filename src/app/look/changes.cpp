@@ -17,9 +17,10 @@ using ops::Json;
 constexpr unsigned conflict = 409;
 
 /// A job of a schedule is parked by its schedule.
-void stop_job(redis::SyncClient& client, const Json& run, const std::string& list,
-              const Item& job) {
-  if (run.contains("item_length"))
+void stop_job(redis::SyncClient& client, const view::RunView& run) {
+  const std::string& list = run.list;
+  const Item& job = run.status.item.beginning;
+  if (run.status.item.cut())
     throw Refusal(conflict,
                   "the job is too long to be named here; set it to STOP first, by: "
                   "w8yctl schedule -k " +
@@ -28,14 +29,16 @@ void stop_job(redis::SyncClient& client, const Json& run, const std::string& lis
 }
 
 /// A job of a feed is parked by being stalled, when its run ends.
-void stall_job(redis::SyncClient& client, const Json& run, const std::string& feed,
-               const Item& job) {
-  if (run.contains("item_length"))
+void stall_job(redis::SyncClient& client, const view::RunView& run) {
+  const std::string& feed = run.list;
+  const Item& job = run.status.item.beginning;
+  if (run.status.item.cut())
     throw Refusal(conflict,
                   "the id of the job is too long to be named here; cancel its run, and "
                   "stall it with: w8yctl job stall " +
                       escape_text(feed));
-  if (!store::JobFeed({client, false}, feed).stall_at_end(job, raw_in(run, "run")))
+  if (!store::JobFeed({client, false}, feed)
+           .stall_at_end(job, std::string(std::string_view(run.status.run))))
     throw Refusal(conflict, "the job " + escape_text(job) + " of the feed " + escape_text(feed) +
                                 " is not claimed by that run any more");
 }
@@ -115,29 +118,21 @@ ChangeResult result_of(store::ReleasedAs how) {
   return {"not in the list", false};
 }
 
-void park(redis::SyncClient& client, const Json& run, SourceKind kind,
+void park(redis::SyncClient& client, const view::RunView& run, SourceKind kind,
           const store::CircularKeys& keys, const store::QuarantineNote& note) {
-  const auto list = ops::get_bytes(run, "list");
-  const auto item = ops::get_bytes(run, "item");
-  if (!list || !item) throw Refusal(conflict, "w8yd does not say which item it is");
   if (kind == SourceKind::gearman)
-    throw Refusal(409, escape_text(*list) + " " + jobs_are_gearmands);
-  if (kind == SourceKind::schedule) return stop_job(client, run, *list, *item);
-  if (kind == SourceKind::job) return stall_job(client, run, *list, *item);
+    throw Refusal(409, escape_text(run.list) + " " + jobs_are_gearmands);
+  if (kind == SourceKind::schedule) return stop_job(client, run);
+  if (kind == SourceKind::job) return stall_job(client, run);
   store::ItemChanges changes(client, keys);
+  const ShownItem& item = run.status.item;
   // w8yd tells the beginning of a long item, and the run's lock which it is.
-  const bool done =
-      run.contains("item_length")
-          ? !changes.quarantine_long(raw_in(run, "run"), note).empty()
-          : changes.quarantine({*item}, note).front() != store::QuarantinedAs::not_listed;
+  const bool done = item.cut() ? !changes.quarantine_long(run.status.run, note).empty()
+                               : changes.quarantine({item.beginning}, note).front() !=
+                                     store::QuarantinedAs::not_listed;
   if (!done)
-    throw Refusal(
-        conflict,
-        "item " +
-            item_text({*item, run.contains("item_length")
-                                  ? static_cast<std::size_t>(number_in(run, "item_length"))
-                                  : item->size()}) +
-            " is not in the list " + escape_text(*list) + " any more, and can't be quarantined");
+    throw Refusal(conflict, "item " + item_text(item) + " is not in the list " +
+                                escape_text(run.list) + " any more, and can't be quarantined");
 }
 
 }  // namespace w8y::app::look

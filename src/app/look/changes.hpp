@@ -10,6 +10,7 @@
 #include "ops/status_json.hpp"
 #include "redis/sync.hpp"
 #include "store/circular/item_changes.hpp"
+#include "view/run_view.hpp"
 
 namespace w8y::app::look {
 
@@ -35,7 +36,7 @@ ChangeResult result_of(store::ReleasedAs how);
 
 /// Keeps the item of a run that goes on from being run again, each kind of work in its way.
 /// `run`: as the status API has it, with its list.
-void park(redis::SyncClient& client, const ops::Json& run, SourceKind kind,
+void park(redis::SyncClient& client, const view::RunView& run, SourceKind kind,
           const store::CircularKeys& keys, const store::QuarantineNote& note);
 
 }  // namespace w8y::app::look

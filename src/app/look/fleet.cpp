@@ -8,9 +8,11 @@
 
 #include "app/look/cursor.hpp"
 #include "app/look/sight.hpp"
+#include "core/json_object.hpp"
 #include "core/number.hpp"
-#include "ops/fleet_json.hpp"
 #include "store/fleet/reader.hpp"
+#include "view/host_view.hpp"
+#include "view/list_view.hpp"
 
 namespace w8y::app::look {
 
@@ -41,9 +43,9 @@ std::string trouble_of(const FleetPlace& at, const redis::RedisError& error) {
   return "its lists can't be read: " + std::string(error.what()).substr(0, 200);
 }
 
-std::optional<ListBeat> readable(FleetHost& host, const std::string& prefix,
-                                 const std::string& text) {
-  auto list = parse_list_beat(prefix, text);
+std::optional<ListStatus> readable(FleetHost& host, const std::string& prefix,
+                                   const std::string& text) {
+  auto list = view::read_report(prefix, text);
   if (!list) host.lists_trouble = unreadable;
   return list;
 }
@@ -127,7 +129,7 @@ std::size_t add_all_lists(const FleetPlace& at, FleetHost& host, std::string& js
       each_report(at, host, [&](const std::string& prefix, const std::string& text) {
         const auto list = readable(host, prefix, text);
         if (!list) return true;
-        lists.emplace_back(prefix, ops::list_text(*list));
+        lists.emplace_back(prefix, view::to_json(*list, view::fleet));
         bytes += lists.back().second.size() + 1;
         if (bytes < most_view_bytes / 2) return true;
         lists.pop_back();
@@ -146,20 +148,18 @@ std::size_t add_host(const FleetPlace& at, const FleetWish& wish, FleetHost& hos
   std::size_t read = 0;
   std::string lists;
   if (wish.list) {
-    for (const ListBeat& list : host.lists) lists += ops::list_text(list);
+    for (const ListStatus& list : host.lists) lists += view::to_json(list, view::fleet);
   } else if (wish.lists && host.trouble.empty()) {
     read = add_all_lists(at, host, lists);
   }
-  ops::Json json = ops::to_json(host);
-  const bool with_lists = wish.lists || wish.list;
-  if (with_lists) {
-    json["lists_trouble"] = host.lists_trouble;
-    json["lists_cut"] = host.lists_cut;
+  core::AsciiObject json(512 + lists.size());
+  view::put_host(json, host);
+  if (wish.lists || wish.list) {
+    json.put("lists_trouble", host.lists_trouble);
+    json.put_json("lists_cut", host.lists_cut ? "true" : "false");
+    json.put_json("lists", "[" + lists + "]");
   }
-  text += ops::dump(json);
-  if (!with_lists) return read;
-  text.pop_back();  // its }
-  text.append(",\"lists\":[").append(lists).append("]}");
+  text += json.take();
   return read;
 }
 
@@ -197,7 +197,7 @@ std::vector<std::pair<std::string, std::string>> rows_of(const FleetPlace& at,
   each_report(at, host, [&](const std::string& prefix, const std::string& text) {
     const auto list = readable(host, prefix, text);
     if (!list || prefix.size() > max_beat) return true;
-    rows.emplace_back(prefix, ops::list_row(*list));
+    rows.emplace_back(prefix, view::to_json(*list, view::fleet_page));
     bytes += prefix.size() + rows.back().second.size();
     return rows.size() < most_rows_of_host && bytes < most_row_bytes;
   });
@@ -244,12 +244,20 @@ FleetView fleet_hosts(const FleetPlace& at) {
   return *seen;
 }
 
+FleetView hosts_of_list(const FleetPlace& at, const std::string& list) {
+  FleetView view = fleet_hosts(at);
+  find_list(at, view.hosts, list);
+  return view;
+}
+
 std::string fleet_view(const FleetPlace& at, const FleetWish& wish) {
   FleetView view = fleet_hosts(at);
   std::span<FleetHost> left = part_of(view, wish.part);
   std::span<FleetHost> hosts = left.first(std::min(left.size(), wish.part.limit));
   if (wish.list) find_list(at, hosts, *wish.list);
-  std::string text = ops::dump(ops::to_json(view));
+  core::AsciiObject head(256);
+  view::put_fleet(head, view);
+  std::string text = head.take();
   text.pop_back();  // its }
   text += ",\"hosts\":[";
   std::size_t read = 0;

@@ -36,6 +36,8 @@ struct FleetWish {
 
 /// All hosts, without their lists. Also throws Refusal if the fleet can't be read.
 FleetView fleet_hosts(const FleetPlace& at);
+/// All hosts, each with this one list if it has it.
+FleetView hosts_of_list(const FleetPlace& at, const std::string& list);
 /// JSON of GET /api/v1/fleet: a part of the hosts, and where the next part begins.
 std::string fleet_view(const FleetPlace& at, const FleetWish& wish);
 /// Pages: details of the first of these hosts, as many as have about 1 MiB; at least one.

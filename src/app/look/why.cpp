@@ -35,73 +35,14 @@ const ReplyCopy& good(const ReplyCopy& reply) {
   return reply;
 }
 
-// ---- the fleet
-
-const Json* find_answer(const Json& answers, const std::string& host_id) {
-  for (const Json& host : array_in(answers, "hosts"))
-    if (raw_in(host, "host_id") == host_id) return &host;
-  return nullptr;
-}
-
-unsigned limit_in(const Json& list, const char* name) {
-  const std::int64_t number = number_in(list, name);
-  return static_cast<unsigned>(read_integer(number, range_of<unsigned>).value_or(0));
-}
-
-void read_list(WhyHost& host, const Json& list) {
-  host.has_list = true;
-  host.list_state = raw_in(list, "state");
-  host.why = raw_in(list, "why");
-  host.running = static_cast<std::size_t>(number_in(list, "running"));
-  host.concurrency = limit_in(list, "concurrency");
-  host.fleet_concurrency = limit_in(list, "fleet_concurrency");
-  host.weight = limit_in(list, "weight");
-  host.look_within = maybe_ms_in(list, "look_within_ms");
-  if (!list.contains("queues")) return;
-  host.queues.emplace();
-  for (const Json& code : array_in(list, "queues"))
-    if (code.is_string()) host.queues->push_back(code.get<std::string>());
-}
-
-void read_slots(WhyHost& host, const Json& json) {
-  const Json& slots = object_in(json, "slots");
-  host.places_used = static_cast<std::size_t>(number_in(slots, "used"));
-  host.places_limit = static_cast<std::size_t>(number_in(slots, "limit"));
-}
-
-/// What it has answered just now counts more than its last beat.
-WhyHost read_host(const Json& json, const WhyQuestion& question) {
-  WhyHost host;
-  host.name = ops::get_bytes(json, "host").value_or("");
-  host.state = raw_in(json, "state");
-  host.last_beat = ms_in(json, "last_beat_ms");
-  host.why = raw_in(json, "trouble");
-  read_slots(host, json);
-  for (const Json& list : array_in(json, "lists"))
-    if (ops::get_bytes(list, "list") == question.list) read_list(host, list);
-  const Json* answer = find_answer(question.answers, raw_in(json, "host_id"));
-  if (answer == nullptr || raw_in(*answer, "result") != "done") return host;
-  host.has_list = answer->contains("list");
-  if (!host.has_list) return host;
-  const Json& list = object_in(*answer, "list");
-  read_list(host, list);
-  read_slots(host, list);
-  host.state = raw_in(list, "host_state");
-  return host;
-}
-
-/// Of a run that goes on, what its host says of it.
-void add_run(WhyItem& item, const Json& answers) {
-  for (const Json& host : array_in(answers, "hosts"))
-    for (const Json& run : array_in(host, "runs")) {
-      if (item.run.empty() || raw_in(run, "run") != item.run) continue;
-      item.stopping = raw_in(run, "state") == "stopping";
-      const Json& progress = object_in(run, "progress");
-      const auto part = progress.find("numerator");
-      const auto whole = progress.find("denominator");
-      if (part == progress.end() || whole == progress.end()) return;
-      if (part->is_number() && whole->is_number())
-        item.progress = Progress{part->get<double>(), whole->get<double>()};
+/// Of an active run, what its host says of it.
+void add_run(WhyItem& item, const FleetOutcome& replies) {
+  if (item.run.empty()) return;
+  for (const FleetAnswer& host : replies.answers)
+    for (const view::RunView& run : host.runs) {
+      if (run.status.run != item.run) continue;
+      item.stopping = run.status.state == RunStatus::State::stopping;
+      item.progress = run.status.progress;
       return;
     }
 }
@@ -134,8 +75,8 @@ WhyList read_why_list(redis::SyncClient& client, const WhyQuestion& question) {
   list.time_text = question.time_text;
   list.fleet = question.fleet;
   list.fleet_trouble = question.fleet_trouble;
-  for (const Json& host : array_in(question.hosts, "hosts"))
-    list.hosts.push_back(read_host(host, question));
+  list.hosts = question.hosts;
+  add_replies(list.hosts, question.replies);
   list.now = redis::server_time(client.call({"TIME"}));
   const CommonKeys keys(question);
   const std::string now = std::to_string(list.now.count());
@@ -263,7 +204,7 @@ Why look_why(redis::SyncClient& client, const WhyQuestion& question) {
   // Of a schedule and a feed, there would be no such kind of work otherwise.
   list.has_keys = question.kind != SourceKind::circular || !item.state.empty() ||
                   client.call({"EXISTS", question.keys.list}).number > 0;
-  add_run(item, question.answers);
+  add_run(item, question.replies);
   if (wants_failure(item)) item.last_failure = last_failure(client, question.list, item.item);
   return why_item(list, item);
 }

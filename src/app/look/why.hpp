@@ -23,10 +23,10 @@ struct WhyQuestion {
   unsigned max_failures = 0;        ///< of jobs; 0: not known, or none
   std::string (*time_text)(WallTime time) = nullptr;
 
-  std::string fleet;          ///< its name
-  std::string fleet_trouble;  ///< why it can't be seen; empty: it can
-  ops::Json hosts;            ///< as GET /api/v1/fleet?list=… has them
-  ops::Json answers;          ///< as GET /api/v1/fleet/runs?list=… has them; null: not asked
+  std::string fleet;             ///< its name
+  std::string fleet_trouble;     ///< why it can't be seen; empty: it can
+  std::vector<FleetHost> hosts;  ///< each with the list, if its config has it
+  FleetOutcome replies;          ///< to the command `runs` for this list; empty: not asked
 };
 
 /// Throws redis::RedisError.

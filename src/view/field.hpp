@@ -1,0 +1,219 @@
+// What is shown has a row for each of its fields: name, form, and where it shows. JSON is written
+// and read by these rows.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/clock.hpp"
+#include "core/json_object.hpp"
+#include "view/json_fields.hpp"
+
+namespace w8y::view {
+
+/// Where a field shows: one of these, or several in a row. Times are Unix time in milliseconds.
+enum Surface : unsigned {
+  api = 1,           ///< GET /api/v1/status, /lists: what is not known is null
+  detail = 2,        ///< GET /api/v1/lists/LIST
+  page = 4,          ///< GET /api/v1/live: what has its usual value is left out
+  heartbeat = 8,     ///< what a host writes of itself for its fleet
+  report = 16,       ///< what it writes of each list
+  settled = 32,      ///< what of that does not change with each run
+  fleet = 64,        ///< GET /api/v1/fleet
+  fleet_page = 128,  ///< hosts of the fleet in GET /api/v1/live
+  reply = 256,       ///< what a host replies to the command `runs`
+};
+
+/// Texts in Redis are cut: each host reads what all others write.
+constexpr unsigned cut_texts = heartbeat | report | settled;
+/// What has its usual value is left out.
+constexpr unsigned sparse = page | fleet_page;
+
+template <class T>
+struct Field {
+  std::string_view name;
+  unsigned surfaces;
+  void (*write)(core::JsonObject& json, std::string_view name, const T& from, Surface surface);
+  /// nullptr: it is not read.
+  void (*read)(const JsonFields& json, std::string_view name, T& into);
+};
+
+template <class T, std::size_t Count>
+void put_fields(core::JsonObject& json, const Field<T> (&rows)[Count], const T& from,
+                Surface surface) {
+  for (const Field<T>& row : rows)
+    if ((row.surfaces & surface) != 0) row.write(json, row.name, from, surface);
+}
+
+template <class T, std::size_t Count>
+void read_fields(const JsonFields& json, const Field<T> (&rows)[Count], T& into, Surface surface) {
+  for (const Field<T>& row : rows)
+    if ((row.surfaces & surface) != 0 && row.read != nullptr) row.read(json, row.name, into);
+}
+
+/// The member that the path of pointers leads to.
+template <auto First, auto... Rest>
+auto& member_of(auto& from) {
+  if constexpr (sizeof...(Rest) == 0) {
+    return from.*First;
+  } else {
+    return member_of<Rest...>(from.*First);
+  }
+}
+
+/// A row for a member: `Form` says how its value is written and read.
+template <class T, class Form, auto... Path>
+constexpr Field<T> field(std::string_view name, unsigned surfaces) {
+  return {name, surfaces,
+          [](core::JsonObject& json, std::string_view as, const T& from, Surface surface) {
+            Form::write(json, as, member_of<Path...>(from), surface);
+          },
+          [](const JsonFields& json, std::string_view as, T& into) {
+            Form::read(json, as, member_of<Path...>(into));
+          }};
+}
+
+// ---- forms
+
+/// The first bytes of a text, at most so many, which do not end within a character. Bytes that are
+/// not UTF-8 become \xNN.
+std::string cut_text(std::string_view text, std::size_t most);
+/// A JSON array.
+std::string texts_json(const std::vector<std::string>& all,
+                       core::JsonText form = core::JsonText::ascii);
+
+template <std::size_t Most = 256>
+struct Text {
+  static void write(core::JsonObject& json, std::string_view name, const std::string& value,
+                    Surface surface) {
+    if (value.empty() && (surface & sparse) != 0) return;
+    json.put(name, (surface & cut_texts) != 0 ? cut_text(value, Most) : value);
+  }
+  static void read(const JsonFields& json, std::string_view name, std::string& value) {
+    value = json.text(name);
+  }
+};
+
+/// Base64 under NAME_base64 where they are not UTF-8.
+struct Bytes {
+  static void write(core::JsonObject& json, std::string_view name, const std::string& value,
+                    Surface) {
+    json.put_bytes(name, value);
+  }
+  static void read(const JsonFields& json, std::string_view name, std::string& value) {
+    value = json.bytes(name).value_or("");
+  }
+};
+
+/// Capabilities: some of them where texts are cut.
+struct Texts {
+  static void write(core::JsonObject& json, std::string_view name,
+                    const std::vector<std::string>& value, Surface surface);
+  static void read(const JsonFields& json, std::string_view name, std::vector<std::string>& value) {
+    value = json.texts(name);
+  }
+};
+
+struct Flag {
+  static void write(core::JsonObject& json, std::string_view name, bool value, Surface) {
+    json.put_json(name, value ? "true" : "false");
+  }
+  static void read(const JsonFields& json, std::string_view name, bool& value) {
+    value = json.flag(name);
+  }
+};
+
+inline void put_number(core::JsonObject& json, std::string_view name, std::integral auto value) {
+  if constexpr (std::same_as<decltype(value), std::uint64_t>) {
+    json.put_json(name, std::to_string(value));
+  } else {
+    json.put(name, static_cast<std::int64_t>(value));
+  }
+}
+
+struct Number {
+  template <std::integral Value>
+  static void write(core::JsonObject& json, std::string_view name, Value value, Surface) {
+    put_number(json, name, value);
+  }
+  template <std::integral Value>
+  static void read(const JsonFields& json, std::string_view name, Value& value) {
+    value = json.number<Value>(name);
+  }
+};
+
+/// 0 is the usual value.
+struct Limit : Number {
+  template <std::integral Value>
+  static void write(core::JsonObject& json, std::string_view name, Value value, Surface surface) {
+    if (value != 0 || (surface & sparse) == 0) put_number(json, name, value);
+  }
+};
+
+/// nullopt: it is not known.
+struct MaybeNumber {
+  template <std::integral Value>
+  static void write(core::JsonObject& json, std::string_view name,
+                    const std::optional<Value>& value, Surface surface) {
+    if (value) {
+      put_number(json, name, *value);
+    } else if ((surface & sparse) == 0) {
+      json.put_json(name, "null");
+    }
+  }
+  template <std::integral Value>
+  static void read(const JsonFields& json, std::string_view name, std::optional<Value>& value) {
+    const auto number = json.integer(name, {0, range_of<Value>.max});
+    value = number ? std::optional(static_cast<Value>(*number)) : std::nullopt;
+  }
+};
+
+/// A time; null where it never was.
+struct Time {
+  static void write(core::JsonObject& json, std::string_view name, WallTime value,
+                    Surface surface) {
+    if (value.count() != 0) {
+      json.put(name, static_cast<std::int64_t>(value.count()));
+    } else if ((surface & sparse) == 0) {
+      json.put_json(name, "null");
+    }
+  }
+  static void read(const JsonFields& json, std::string_view name, WallTime& value) {
+    value = json.ms(name).value_or(WallTime{0});
+  }
+};
+
+/// A duration that may be below 0, or a time; null where it is not known.
+struct MaybeTime {
+  template <class Value>
+  static void write(core::JsonObject& json, std::string_view name,
+                    const std::optional<Value>& value, Surface surface) {
+    if (value) {
+      json.put(name,
+               static_cast<std::int64_t>(std::chrono::duration_cast<WallTime>(*value).count()));
+    } else if ((surface & sparse) == 0) {
+      json.put_json(name, "null");
+    }
+  }
+  template <class Value>
+  static void read(const JsonFields& json, std::string_view name, std::optional<Value>& value) {
+    value = json.ms(name, signed_ms_range);
+  }
+};
+
+/// A duration or a time that is left out where it is not known.
+struct KnownTime : MaybeTime {
+  template <class Value>
+  static void write(core::JsonObject& json, std::string_view name,
+                    const std::optional<Value>& value, Surface surface) {
+    if (value) MaybeTime::write(json, name, value, surface);
+  }
+};
+
+}  // namespace w8y::view

@@ -1,0 +1,278 @@
+#include "view/host_view.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "view/list_view.hpp"
+
+namespace w8y::view {
+
+namespace {
+
+struct HostStateForm {
+  static void write(core::JsonObject& json, std::string_view name, HostState state, Surface) {
+    json.put(name, state_name(state));
+  }
+  static void read(const JsonFields& json, std::string_view name, HostState& state) {
+    state = host_state(json.text(name)).value_or(HostState::starting);
+  }
+};
+
+/// null where there is none.
+struct SinceForm {
+  static void write(core::JsonObject& json, std::string_view name,
+                    const std::optional<WallTime>& since, Surface) {
+    Time::write(json, name, since.value_or(WallTime{0}), api);
+  }
+  static void read(const JsonFields& json, std::string_view name, std::optional<WallTime>& since) {
+    since = json.ms(name);
+  }
+};
+
+/// null where it is not known, also on pages.
+struct MarginForm : MaybeTime {
+  template <class Value>
+  static void write(core::JsonObject& json, std::string_view name,
+                    const std::optional<Value>& margin, Surface) {
+    MaybeTime::write(json, name, margin, api);
+  }
+};
+
+struct NullableTime : Time {
+  static void write(core::JsonObject& json, std::string_view name, WallTime time, Surface) {
+    Time::write(json, name, time, api);
+  }
+};
+
+struct FullText : Text<> {
+  static void write(core::JsonObject& json, std::string_view name, const std::string& text,
+                    Surface) {
+    json.put(name, text);
+  }
+};
+
+// ---- the status of a host
+
+constexpr unsigned shown = api | page;
+using R = RedisStatus;
+constexpr Field<R> redis_fields[] = {
+    field<R, FullText, &R::url>("url", shown),
+    field<R, Flag, &R::connected>("connected", shown),
+    field<R, FullText, &R::trouble>("trouble", shown),
+    field<R, SinceForm, &R::away_since>("away_since_ms", shown),
+    field<R, Number, &R::commands_sent>("commands_sent", api),
+    field<R, Number, &R::leases>("leases", shown),
+    field<R, MarginForm, &R::lease_margin>("lease_margin_ms", shown),
+    field<R, MarginForm, &R::least_lease_margin>("least_lease_margin_ms", shown),
+};
+
+using G = GearmanStatus;
+constexpr Field<G> gearman_fields[] = {
+    field<G, FullText, &G::server>("server", shown),
+    field<G, Number, &G::lists>("lists", shown),
+    field<G, Number, &G::connected>("connected", shown),
+    field<G, FullText, &G::trouble>("trouble", shown),
+    field<G, SinceForm, &G::away_since>("away_since_ms", shown),
+    field<G, Number, &G::jobs>("jobs", shown),
+};
+
+struct RedisForm {
+  static void write(core::JsonObject& json, std::string_view name, const R& redis,
+                    Surface surface) {
+    core::AsciiObject object(256);
+    put_fields(object, redis_fields, redis, surface);
+    json.put_json(name, object.take());
+  }
+  static void read(const JsonFields& json, std::string_view name, R& redis) {
+    if (const auto object = json.object(name)) read_fields(*object, redis_fields, redis, api);
+  }
+};
+
+struct GearmanForm {
+  static void write(core::JsonObject& json, std::string_view name, const std::vector<G>& servers,
+                    Surface surface) {
+    std::string text = "[";
+    for (const G& server : servers) {
+      core::AsciiObject object(256);
+      put_fields(object, gearman_fields, server, surface);
+      text.append(text.size() > 1 ? "," : "").append(object.take());
+    }
+    json.put_json(name, text += ']');
+  }
+  static void read(const JsonFields& json, std::string_view name, std::vector<G>& servers) {
+    for (const JsonFields& each : json.objects(name))
+      read_fields(each, gearman_fields, servers.emplace_back(), api);
+  }
+};
+
+/// Of any type that has them.
+template <class T>
+void write_slots(core::JsonObject& json, std::string_view name, const T& of, Surface) {
+  core::AsciiObject object(64);
+  put_number(object, "limit", of.slots_limit);
+  put_number(object, "used", of.slots_used);
+  json.put_json(name, object.take());
+}
+template <class T>
+void read_slots(const JsonFields& json, std::string_view name, T& into) {
+  const auto object = json.object(name);
+  if (!object) return;
+  into.slots_limit = object->number<std::size_t>("limit");
+  into.slots_used = object->number<std::size_t>("used");
+}
+
+using H = HostStatus;
+constexpr Field<H> host_fields[] = {
+    field<H, FullText, &H::host>("host", shown),
+    field<H, FullText, &H::host_id>("host_id", shown),
+    field<H, Number, &H::pid>("pid", shown),
+    field<H, FullText, &H::version>("version", shown),
+    field<H, HostStateForm, &H::state>("state", shown),
+    field<H, NullableTime, &H::started>("started_ms", shown),
+    field<H, NullableTime, &H::now>("now_ms", api),
+    field<H, FullText, &H::config_hash>("config_hash", shown),
+    field<H, Number, &H::generation>("generation", shown),
+    field<H, FullText, &H::last_reload>("last_reload", shown),
+    field<H, NullableTime, &H::last_reload_at>("last_reload_ms", shown),
+    field<H, Flag, &H::last_reload_failed>("last_reload_failed", shown),
+    field<H, Flag, &H::has_redis>("has_redis", shown),
+    field<H, GearmanForm, &H::gearman>("gearman", shown),
+    field<H, RedisForm, &H::redis>("redis", shown),
+    {"slots", shown, write_slots<H>, read_slots<H>},
+};
+
+// ---- heartbeats, and the fleet as they show it
+
+struct NameForm : Bytes {
+  static void write(core::JsonObject& json, std::string_view name, const std::string& host,
+                    Surface surface) {
+    if (surface == heartbeat) return json.put(name, cut_text(host, 256));
+    json.put_bytes(name, host);
+  }
+};
+
+using B = HostBeat;
+constexpr unsigned told = heartbeat | fleet;
+constexpr Field<B> beat_fields[] = {
+    field<B, NameForm, &B::host>("host", told),
+    field<B, Bytes, &B::id>("host_id", fleet),
+    field<B, Text<>, &B::state>("state", heartbeat),
+    field<B, Number, &B::pid>("pid", told),
+    field<B, Text<>, &B::version>("version", told),
+    field<B, NullableTime, &B::started>("started_ms", told),
+    field<B, Text<>, &B::config_hash>("config_hash", told),
+    field<B, Number, &B::generation>("generation", told),
+    field<B, NullableTime, &B::applied>("applied_ms", told),
+    field<B, Number, &B::processors>("processors", told),
+    {"slots", fleet, write_slots<B>, read_slots<B>},
+    field<B, Number, &B::slots_used>("slots_used", heartbeat),
+    field<B, Number, &B::slots_limit>("slots_limit", heartbeat),
+    field<B, MarginForm, &B::lease_margin>("lease_margin_ms", told),
+    field<B, MarginForm, &B::least_lease_margin>("least_lease_margin_ms", told),
+    field<B, Number, &B::lists_version>("lists_version", heartbeat),
+};
+
+struct StateOfFleet {
+  static void write(core::JsonObject& json, std::string_view name, const FleetHost& host, Surface) {
+    json.put(name, host.state());
+  }
+  /// "silent" and "unknown" are kept as they are.
+  static void read(const JsonFields& json, std::string_view name, FleetHost& host) {
+    host.beat.state = json.text(name);
+  }
+};
+
+void write_silent(core::JsonObject& json, std::string_view name, const FleetHost& host, Surface) {
+  Time::write(json, name, host.silent ? host.last_beat : WallTime{0}, api);
+}
+void read_silent(const JsonFields& json, std::string_view name, FleetHost& host) {
+  host.silent = json.ms(name).has_value();
+}
+
+using F = FleetHost;
+constexpr Field<F> fleet_fields[] = {
+    {"state", fleet, StateOfFleet::write, StateOfFleet::read},
+    field<F, NullableTime, &F::last_beat>("last_beat_ms", fleet),
+    {"silent_since_ms", fleet, write_silent, read_silent},
+    field<F, FullText, &F::trouble>("trouble", fleet),
+    field<F, Flag, &F::behind>("behind", fleet),
+    field<F, Flag, &F::shares_name>("shares_name", fleet),
+};
+
+}  // namespace
+
+void put_host(core::JsonObject& json, const HostStatus& host, Surface surface) {
+  put_fields(json, host_fields, host, surface);
+}
+
+void put_host(core::JsonObject& json, const FleetHost& host) {
+  put_fields(json, beat_fields, host.beat, fleet);
+  put_fields(json, fleet_fields, host, fleet);
+}
+
+std::string with_lists(const FleetHost& host) {
+  core::AsciiObject json(1024);
+  put_host(json, host);
+  json.put("lists_trouble", host.lists_trouble);
+  json.put_json("lists_cut", host.lists_cut ? "true" : "false");
+  std::string lists = "[";
+  for (const ListStatus& list : host.lists)
+    lists.append(lists.size() > 1 ? "," : "").append(to_json(list, fleet));
+  json.put_json("lists", lists += ']');
+  return json.take();
+}
+
+void put_fleet(core::JsonObject& json, const FleetView& view) {
+  json.put("now_ms", view.now.count());
+  json.put("newest_hash", view.newest_hash);
+  json.put_json("cut", view.cut ? "true" : "false");
+  json.put_bytes("fleet", view.fleet);
+}
+
+FleetView read_fleet(const JsonFields& json) {
+  FleetView view;
+  view.now = json.ms("now_ms").value_or(WallTime{0});
+  view.newest_hash = json.text("newest_hash");
+  view.cut = json.flag("cut");
+  view.fleet = json.bytes("fleet").value_or("");
+  for (const JsonFields& each : json.objects("hosts")) view.hosts.push_back(read_fleet_host(each));
+  return view;
+}
+
+HostStatus read_host(const JsonFields& json) {
+  HostStatus host;
+  read_fields(json, host_fields, host, api);
+  return host;
+}
+
+FleetHost read_fleet_host(const JsonFields& json) {
+  FleetHost host;
+  read_fields(json, beat_fields, host.beat, fleet);
+  read_fields(json, fleet_fields, host, fleet);
+  host.lists_trouble = json.text("lists_trouble");
+  host.lists_cut = json.flag("lists_cut");
+  for (const JsonFields& each : json.objects("lists"))
+    if (auto list = read_list(each, fleet)) host.lists.push_back(std::move(*list));
+  return host;
+}
+
+}  // namespace w8y::view
+
+namespace w8y {
+
+std::string to_text(const HostBeat& beat) {
+  core::JsonObject json(max_beat / 4);
+  view::put_fields(json, view::beat_fields, beat, view::heartbeat);
+  return json.take();
+}
+
+std::optional<HostBeat> parse_beat(std::string_view text) {
+  const auto json = view::JsonFields::parse(text, max_beat);
+  if (!json) return std::nullopt;
+  HostBeat beat;
+  view::read_fields(*json, view::beat_fields, beat, view::heartbeat);
+  if (beat.host.empty() || beat.state.empty()) return std::nullopt;
+  return beat;
+}
+
+}  // namespace w8y

@@ -1,0 +1,29 @@
+// A host as it is shown: by itself, in its heartbeats, in the fleet.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/status.hpp"
+#include "view/field.hpp"
+#include "view/fleet.hpp"
+
+namespace w8y::view {
+
+/// Adds the fields of GET /api/v1/status, or with `page` those of GET /api/v1/live, which leave out
+/// what changes all the time.
+void put_host(core::JsonObject& json, const HostStatus& host, Surface surface);
+/// Adds the fields of a host of GET /api/v1/fleet, without its lists.
+void put_host(core::JsonObject& json, const FleetHost& host);
+/// The same with its lists: a JSON object.
+std::string with_lists(const FleetHost& host);
+/// Adds what a fleet has besides its hosts.
+void put_fleet(core::JsonObject& json, const FleetView& view);
+/// Reads what put_fleet() wrote, and "hosts" beside it.
+FleetView read_fleet(const JsonFields& json);
+/// Reads what put_host() wrote, and "lists_trouble" and "lists" beside it.
+HostStatus read_host(const JsonFields& json);
+FleetHost read_fleet_host(const JsonFields& json);
+
+}  // namespace w8y::view

@@ -1,0 +1,297 @@
+#include "view/list_view.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "core/escape.hpp"
+#include "view/fleet.hpp"
+#include "view/run_view.hpp"
+
+namespace w8y::view {
+
+namespace {
+
+/// Runs of a list that pages show, and bytes of each of their items.
+constexpr std::size_t most_page_runs = 8;
+constexpr std::size_t most_page_item = 160;
+/// Bytes of a text that says why.
+constexpr std::size_t most_reason = 512;
+
+struct ListStateForm {
+  static void write(core::JsonObject& json, std::string_view name, ListState state, Surface) {
+    json.put(name, state_name(state));
+  }
+  static void read(const JsonFields&, std::string_view, ListState&) {}  // read_list() does
+};
+
+struct PauseForm {
+  static void write(core::JsonObject& json, std::string_view name,
+                    const std::optional<Pause>& pause, Surface surface) {
+    if (!pause) {
+      if ((surface & sparse) == 0) json.put_json(name, "null");
+      return;
+    }
+    core::AsciiObject object(128);
+    object.put_bytes("reason", pause->reason);
+    object.put_bytes("by", pause->by);
+    Time::write(object, "since_ms", pause->since, api);
+    Time::write(object, "until_ms", pause->until, api);
+    json.put_json(name, object.take());
+  }
+  static void read(const JsonFields& json, std::string_view name, std::optional<Pause>& pause) {
+    const auto object = json.object(name);
+    if (!object) return;
+    pause = Pause{object->bytes("reason").value_or(""), object->bytes("by").value_or(""),
+                  object->ms("since_ms").value_or(WallTime{0}),
+                  object->ms("until_ms").value_or(WallTime{0})};
+  }
+};
+
+constexpr std::pair<const char*, std::uint64_t RunCounters::*> counters[] = {
+    {"claimed", &RunCounters::claimed},
+    {"succeeded", &RunCounters::succeeded},
+    {"failed", &RunCounters::failed},
+    {"crashed", &RunCounters::crashed},
+    {"timed_out", &RunCounters::timed_out},
+    {"cancelled", &RunCounters::cancelled},
+    {"lost", &RunCounters::lost},
+    {"bad_lines", &RunCounters::bad_lines},
+    {"leases_lost", &RunCounters::leases_lost}};
+
+/// Pages show how runs ended.
+bool shows_on_pages(std::uint64_t RunCounters::*counter) {
+  return counter != &RunCounters::claimed && counter != &RunCounters::bad_lines &&
+         counter != &RunCounters::leases_lost;
+}
+
+struct CountersForm {
+  static void write(core::JsonObject& json, std::string_view name, const RunCounters& value,
+                    Surface surface) {
+    const bool some = (surface & sparse) != 0;
+    core::AsciiObject object(128);
+    bool any = false;
+    for (const auto& [counter, member] : counters) {
+      if (some && (value.*member == 0 || !shows_on_pages(member))) continue;
+      put_number(object, counter, value.*member);
+      any = true;
+    }
+    if (any) json.put_json(name, object.take());
+  }
+  static void read(const JsonFields& json, std::string_view name, RunCounters& value) {
+    const auto object = json.object(name);
+    if (!object) return;
+    for (const auto& [counter, member] : counters)
+      value.*member = object->number<std::uint64_t>(counter);
+  }
+};
+
+struct RunsForm {
+  static void write(core::JsonObject& json, std::string_view name,
+                    const std::vector<RunStatus>& runs, Surface surface) {
+    const bool some = (surface & sparse) != 0;
+    if (some && runs.empty()) return;
+    std::string text = "[";
+    for (std::size_t i = 0; i < (some ? std::min(runs.size(), most_page_runs) : runs.size()); ++i) {
+      text += i > 0 ? "," : "";
+      if (!some) {
+        text += to_json(runs[i]);
+        continue;
+      }
+      RunStatus run = runs[i];
+      run.item = shortened(run.item, most_page_item);
+      text += to_json(run);
+    }
+    json.put_json(name, text += ']');
+  }
+  static void read(const JsonFields& json, std::string_view name, std::vector<RunStatus>& runs) {
+    for (const JsonFields& each : json.objects(name))
+      if (auto run = read_run(each)) runs.push_back(std::move(run->status));
+  }
+};
+
+/// Left out where nobody watches the list.
+struct WatchedForm {
+  static void write(core::JsonObject& json, std::string_view name, Duration within, Surface) {
+    if (within > Duration{0})
+      put_number(json, name, std::chrono::duration_cast<WallTime>(within).count());
+  }
+  static void read(const JsonFields& json, std::string_view name, Duration& within) {
+    within = json.ms(name).value_or(WallTime{0});
+  }
+};
+
+/// Codes as they are shown.
+struct QueuesForm {
+  static void write(core::JsonObject& json, std::string_view name,
+                    const std::vector<std::string>& queues, Surface) {
+    if (queues.empty()) return;
+    std::vector<std::string> codes;
+    for (const std::string& code : queues) codes.push_back(escape(code));
+    json.put_json(name, texts_json(codes));
+  }
+  static void read(const JsonFields& json, std::string_view name,
+                   std::vector<std::string>& queues) {
+    queues = json.texts(name);
+  }
+};
+
+// ---- figures, which a list may have or not
+
+void write_items(core::JsonObject& json, std::string_view name, const ListFigures& figures,
+                 Surface) {
+  core::AsciiObject items(128);
+  for (const auto& [state, count] : figures.items) put_number(items, state, count);
+  json.put_json(name, items.take());
+}
+
+void read_items(const JsonFields& json, std::string_view name, ListFigures& figures) {
+  const auto items = json.object(name);
+  if (!items) return;
+  for (const std::string& state : items->names())
+    figures.items.push_back({state, items->number<std::uint64_t>(state)});
+}
+
+/// When each quarter of an hour began, and the lap in it.
+void write_laps(core::JsonObject& json, std::string_view name, const ListFigures& figures,
+                Surface) {
+  constexpr std::int64_t quarter_ms = std::int64_t{15} * 60 * 1000;
+  if (figures.laps.empty()) return;
+  std::string text = "[";
+  for (const LapAt& each : figures.laps) {
+    core::AsciiObject lap(64);
+    put_number(lap, "at_ms", each.quarter * quarter_ms);
+    put_number(lap, "lap_ms", each.lap.count());
+    text.append(text.size() > 1 ? "," : "").append(lap.take());
+  }
+  json.put_json(name, text += ']');
+}
+
+/// Left out where it is not known.
+struct KnownNumber : MaybeNumber {
+  static void write(core::JsonObject& json, std::string_view name,
+                    const std::optional<std::uint64_t>& value, Surface surface) {
+    if (value) MaybeNumber::write(json, name, value, surface);
+  }
+};
+
+struct EstimatedForm : Flag {
+  static void write(core::JsonObject& json, std::string_view name, bool value, Surface surface) {
+    if (value || (surface & sparse) == 0) Flag::write(json, name, value, surface);
+  }
+};
+
+constexpr Field<ListFigures> figure_fields[] = {
+    {"items", api | detail | page, write_items, read_items},
+    field<ListFigures, EstimatedForm, &ListFigures::estimated>("items_estimated",
+                                                               api | detail | page),
+    // Not on pages: each look would make the list a new one.
+    field<ListFigures, Time, &ListFigures::at>("items_at_ms", api | detail),
+    field<ListFigures, KnownTime, &ListFigures::lap>("lap_ms", api | detail | page),
+    field<ListFigures, KnownTime, &ListFigures::oldest>("oldest_visit_ms", api | detail | page),
+    field<ListFigures, KnownNumber, &ListFigures::places>("fleet_places", api | detail),
+    field<ListFigures, KnownNumber, &ListFigures::places_needed>("places_needed",
+                                                                 api | detail | page),
+    {"laps", detail, write_laps, nullptr},
+};
+
+struct FiguresForm {
+  static void write(core::JsonObject& json, std::string_view,
+                    const std::optional<ListFigures>& figures, Surface surface) {
+    if (figures) put_fields(json, figure_fields, *figures, surface);
+  }
+  static void read(const JsonFields& json, std::string_view, std::optional<ListFigures>& figures) {
+    if (json.has("items")) read_fields(json, figure_fields, figures.emplace(), api);
+  }
+};
+
+// ---- lists
+
+using L = ListStatus;
+constexpr unsigned all_pages = page | fleet_page;
+constexpr unsigned on_host = api | detail;
+constexpr unsigned in_fleet = report | fleet;
+
+constexpr Field<L> list_fields[] = {
+    field<L, Bytes, &L::prefix>("list", on_host | all_pages | fleet),
+    field<L, ListStateForm, &L::state>("state", on_host | all_pages | in_fleet | reply),
+    field<L, Text<most_reason>, &L::why>("why", on_host | all_pages | in_fleet | reply),
+    field<L, PauseForm, &L::pause>("pause", on_host | page),
+    field<L, MaybeNumber, &L::quarantined>("quarantined", on_host | page),
+    field<L, WatchedForm, &L::visit_within>("visit_within_ms", on_host | page),
+    field<L, FiguresForm, &L::figures>("items", on_host | page),
+    field<L, Text<>, &L::program>("program", on_host),
+    field<L, Text<most_reason>, &L::probed>("program", in_fleet | settled),
+    field<L, Texts, &L::caps>("caps", on_host | in_fleet | settled),
+    field<L, Text<>, &L::executor_version>("executor_version", on_host | in_fleet | settled),
+    field<L, Number, &L::running>("running", on_host | all_pages | in_fleet | reply),
+    field<L, Number, &L::concurrency>("concurrency",
+                                      on_host | all_pages | in_fleet | settled | reply),
+    field<L, Limit, &L::fleet_concurrency>("fleet_concurrency",
+                                           on_host | page | in_fleet | settled | reply),
+    field<L, Number, &L::weight>("weight", on_host | in_fleet | settled | reply),
+    field<L, Flag, &L::enabled>("enabled", in_fleet | settled),
+    field<L, QueuesForm, &L::queues>("queues", reply),
+    field<L, KnownTime, &L::look_within>("look_within_ms", on_host | reply),
+    field<L, Text<>, &L::unwritten>("unwritten", on_host | page),
+    field<L, CountersForm, &L::counters>("counters", on_host | page),
+    field<L, Text<>, &L::last_error>("last_error", on_host | page),
+    field<L, Time, &L::last_error_at>("last_error_ms", on_host | page),
+    field<L, RunsForm, &L::runs>("runs", on_host | page),
+};
+
+/// Runs start and end all the time.
+bool is_lively(ListState state) {
+  return state == ListState::running || state == ListState::idle || state == ListState::full;
+}
+
+}  // namespace
+
+std::string to_json(const ListStatus& list, Surface surface) {
+  const bool cut = (surface & cut_texts) != 0;
+  core::JsonObject json(512, cut ? core::JsonText::utf8 : core::JsonText::ascii);
+  put_fields(json, list_fields, list, surface);
+  return json.take();
+}
+
+void put_fields(core::JsonObject& json, const ListStatus& list, Surface surface) {
+  put_fields(json, list_fields, list, surface);
+}
+
+std::optional<ListStatus> read_list(const JsonFields& json, Surface surface) {
+  const auto state = list_state(json.text("state"));
+  if (!state) return std::nullopt;
+  ListStatus list;
+  list.state = *state;
+  read_fields(json, list_fields, list, surface);
+  return list;
+}
+
+std::optional<ListStatus> read_report(const std::string& prefix, std::string_view text) {
+  const auto json = JsonFields::parse(text, max_beat);
+  auto list = json ? read_list(*json, report) : std::nullopt;
+  if (list) list->prefix = prefix;
+  return list;
+}
+
+std::size_t settled_hash(const ListStatus& list) {
+  core::AsciiObject json(512);
+  put_fields(json, list_fields, list, settled);
+  if (!is_lively(list.state)) {
+    json.put("state", state_name(list.state));
+    json.put("why", list.why);
+  }
+  return std::hash<std::string>()(json.take());
+}
+
+std::vector<std::pair<const char*, std::uint64_t>> counts_of(const RunCounters& of) {
+  std::vector<std::pair<const char*, std::uint64_t>> counts;
+  for (const auto& [name, member] : counters) counts.emplace_back(name, of.*member);
+  return counts;
+}
+
+std::uint64_t failures(const RunCounters& counters) {
+  return counters.failed + counters.crashed + counters.timed_out + counters.lost;
+}
+
+}  // namespace w8y::view

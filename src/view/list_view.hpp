@@ -1,0 +1,31 @@
+// A list as it is shown: on its host, in the fleet, on pages.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/status.hpp"
+#include "view/field.hpp"
+
+namespace w8y::view {
+
+/// A JSON object with the fields that show on `surface`.
+std::string to_json(const ListStatus& list, Surface surface);
+/// Adds these fields.
+void put_fields(core::JsonObject& json, const ListStatus& list, Surface surface);
+/// Reads what to_json() wrote. nullopt: it has no state that is known here.
+std::optional<ListStatus> read_list(const JsonFields& json, Surface surface);
+/// A list report. nullopt: not JSON, or longer than a host writes.
+std::optional<ListStatus> read_report(const std::string& prefix, std::string_view text);
+/// A number that is another one if what each run leaves alone is different.
+std::size_t settled_hash(const ListStatus& list);
+
+/// Each counter by its name: "timed_out".
+std::vector<std::pair<const char*, std::uint64_t>> counts_of(const RunCounters& counters);
+/// Runs that failed, crashed, timed out or were lost.
+std::uint64_t failures(const RunCounters& counters);
+
+}  // namespace w8y::view

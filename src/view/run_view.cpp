@@ -1,0 +1,136 @@
+#include "view/run_view.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace w8y::view {
+
+namespace {
+
+struct RunIdForm {
+  static void write(core::JsonObject& json, std::string_view name, const RunId& run, Surface) {
+    json.put(name, run);
+  }
+  static void read(const JsonFields& json, std::string_view name, RunId& run) {
+    run = RunId(json.text(name));
+  }
+};
+
+struct ItemForm {
+  static void write(core::JsonObject& json, std::string_view name, const ShownItem& item, Surface) {
+    json.put_bytes(name, item.beginning);
+    if (item.cut()) put_number(json, "item_length", item.length);
+  }
+  static void read(const JsonFields& json, std::string_view, ShownItem& item) {
+    item = read_item(json).value_or(ShownItem());
+  }
+};
+
+struct RunStateForm {
+  static void write(core::JsonObject& json, std::string_view name, RunStatus::State state,
+                    Surface) {
+    json.put(name, state_name(state));
+  }
+  static void read(const JsonFields& json, std::string_view name, RunStatus::State& state) {
+    using State = RunStatus::State;
+    state = json.text(name) == state_name(State::stopping) ? State::stopping : State::running;
+  }
+};
+
+struct ProgressForm {
+  static void write(core::JsonObject& json, std::string_view name,
+                    const std::optional<Progress>& progress, Surface) {
+    if (!progress) return json.put_json(name, "null");
+    core::AsciiObject object(64);
+    object.put_json("numerator", real_json(progress->numerator));
+    object.put_json("denominator", real_json(progress->denominator));
+    json.put_json(name, object.take());
+  }
+  static void read(const JsonFields& json, std::string_view name,
+                   std::optional<Progress>& progress) {
+    const auto object = json.object(name);
+    progress = object ? read_progress(*object) : std::nullopt;
+  }
+};
+
+/// Left out where the kind of work has none.
+struct FenceForm : MaybeNumber {
+  static void write(core::JsonObject& json, std::string_view name,
+                    const std::optional<std::uint64_t>& fence, Surface) {
+    if (fence) put_number(json, name, *fence);
+  }
+};
+
+constexpr unsigned everywhere = ~0U;
+
+constexpr Field<RunStatus> run_fields[] = {
+    field<RunStatus, RunIdForm, &RunStatus::run>("run", everywhere),
+    field<RunStatus, ItemForm, &RunStatus::item>("item", everywhere),
+    field<RunStatus, RunStateForm, &RunStatus::state>("state", everywhere),
+    field<RunStatus, Number, &RunStatus::pid>("pid", everywhere),
+    field<RunStatus, Time, &RunStatus::started>("started_ms", everywhere),
+    field<RunStatus, Number, &RunStatus::attempt>("attempt", everywhere),
+    field<RunStatus, FenceForm, &RunStatus::fence>("fence", everywhere),
+    field<RunStatus, ProgressForm, &RunStatus::progress>("progress", everywhere),
+    field<RunStatus, Flag, &RunStatus::lease_lost>("lease_lost", everywhere),
+};
+
+}  // namespace
+
+std::string to_json(const RunStatus& run) {
+  core::AsciiObject json(256);
+  put_fields(json, run_fields, run, api);
+  return json.take();
+}
+
+std::string to_json(const RunView& run) {
+  core::AsciiObject json(384 + run.tail.size());
+  json.put_bytes("list", run.list);
+  put_fields(json, run_fields, run.status, api);
+  if (run.age) put_number(json, "age_ms", run.age->count());
+  if (!run.tail.empty()) json.put_bytes("tail", run.tail);
+  if (!run.host.empty()) json.put_bytes("host", run.host);
+  if (!run.host_id.empty()) json.put_bytes("host_id", run.host_id);
+  return json.take();
+}
+
+std::optional<RunView> read_run(const JsonFields& json) {
+  RunView run;
+  read_fields(json, run_fields, run.status, api);
+  if (run.status.run.empty()) return std::nullopt;
+  run.list = json.bytes("list").value_or("");
+  run.age = json.ms("age_ms");
+  run.tail = json.bytes("tail").value_or("");
+  run.host = json.bytes("host").value_or("");
+  run.host_id = json.bytes("host_id").value_or("");
+  return run;
+}
+
+std::optional<Progress> read_progress(const JsonFields& json) {
+  const auto numerator = json.real("numerator");
+  const auto denominator = json.real("denominator");
+  if (!numerator || !denominator) return std::nullopt;
+  return Progress{*numerator, *denominator};
+}
+
+std::optional<ShownItem> read_item(const JsonFields& json) {
+  auto beginning = json.bytes("item");
+  if (!beginning) return std::nullopt;
+  ShownItem item;
+  item.length = std::max(beginning->size(), json.number<std::size_t>("item_length"));
+  item.beginning = std::move(*beginning);
+  return item;
+}
+
+ShownItem shortened(const ShownItem& item, std::size_t most) {
+  const std::string_view text = item.beginning;
+  if (text.size() <= most) return item;
+  std::size_t end = most;
+  while (end > most - 4 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  ShownItem result;
+  result.beginning = text.substr(0, end);
+  result.length = item.length;
+  return result;
+}
+
+}  // namespace w8y::view

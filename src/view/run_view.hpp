@@ -1,0 +1,39 @@
+// An active run as it is shown: on its host, to other hosts, on pages.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/status.hpp"
+#include "view/field.hpp"
+
+namespace w8y::view {
+
+struct RunView {
+  std::string list;
+  RunStatus status;
+  /// Since it started. Says more than the start to a host whose clock differs.
+  std::optional<WallTime> age;
+  std::string tail;  ///< what it wrote to standard error so far, if that was asked for
+
+  std::string host;     ///< that runs it; not in JSON of its own host
+  std::string host_id;  ///< the same
+};
+
+/// A run as GET /api/v1/status has it.
+std::string to_json(const RunStatus& run);
+/// With its list; and with its host, if that is known.
+std::string to_json(const RunView& run);
+/// nullopt: it has no ID.
+std::optional<RunView> read_run(const JsonFields& json);
+
+/// Of an object with "numerator" and "denominator"; nullopt: it has none.
+std::optional<Progress> read_progress(const JsonFields& json);
+/// Of an object with "item" and, for a long one, "item_length"; nullopt: it has none.
+std::optional<ShownItem> read_item(const JsonFields& json);
+
+/// The first bytes of an item, which do not end within a character.
+ShownItem shortened(const ShownItem& item, std::size_t most);
+
+}  // namespace w8y::view
