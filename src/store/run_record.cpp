@@ -8,6 +8,7 @@
 
 #include "core/json_object.hpp"
 #include "core/json_text.hpp"
+#include "view/run_record.hpp"
 
 namespace w8y::store {
 
@@ -45,11 +46,23 @@ std::string signal_name(int signal) {
   return name != nullptr ? std::string("SIG") + name : std::to_string(signal);
 }
 
-/// A number is one.
-void put_exit(core::JsonObject& object, const ProcessEnd& end) {
-  if (const auto* exited = std::get_if<Exited>(&end)) object.put("exit", exited->code);
-  if (const auto* signalled = std::get_if<Signalled>(&end))
-    object.put("signal", signal_name(signalled->signal));
+view::RunRecord record_of(const std::string& host, const EndedRun& run) {
+  view::RunRecord record;
+  record.list = run.rule->prefix;
+  record.run = std::string_view(run.claim.run);
+  record.item = run.claim.item;
+  record.host = host;
+  record.outcome = outcome_name(run.outcome);
+  record.reason = outcome_reason(run.outcome);
+  record.ended = run.ended;
+  record.duration = run.ended - run.started;
+  if (const auto* exited = std::get_if<Exited>(&run.end.process)) record.exit = exited->code;
+  if (const auto* signalled = std::get_if<Signalled>(&run.end.process))
+    record.signal = signal_name(signalled->signal);
+  record.attempt = run.claim.attempt;
+  if (run.claim.fence) record.fence = static_cast<std::int64_t>(*run.claim.fence);
+  if (run.end.complete) record.result = as_json(run.end.complete->result);
+  return record;
 }
 
 }  // namespace
@@ -81,30 +94,16 @@ std::string event_json(const Rule& rule, const std::string& host, const RunEvent
 }
 
 std::string end_json(const std::string& host, const EndedRun& run) {
-  core::JsonObject object = head("end", *run.rule, run.claim.run, run.claim.item, host, run.ended);
-  object.put("outcome", outcome_name(run.outcome));
-  if (const std::string reason = outcome_reason(run.outcome); !reason.empty())
-    object.put("reason", reason);
-  put_exit(object, run.end.process);
-  object.put("took_ms", (run.ended - run.started).count());
-  object.put("attempt", static_cast<std::int64_t>(run.claim.attempt));
-  if (run.claim.fence) object.put("fence", static_cast<std::int64_t>(*run.claim.fence));
-  if (run.end.complete) object.put_json("result", as_json(run.end.complete->result));
-  return object.take();
+  return view::event_text(record_of(host, run));
 }
 
 std::string history_members(const EndedRun& run, const std::string& stalled) {
-  const bool kept = run.rule->keep_output || !std::holds_alternative<Succeeded>(run.outcome);
-  const bool told = kept && !run.end.stderr_tail.empty();
-  core::JsonObject object(told ? run.end.stderr_tail.size() + usual_length : 0);
-  if (run.end.bad_lines > 0) object.put("bad_lines", static_cast<std::int64_t>(run.end.bad_lines));
-  if (!stalled.empty()) object.put("stalled", stalled);
-  if (told) object.put_bytes("stderr", run.end.stderr_tail);
-  std::string members = object.take();
-  if (members == "{}") return {};
-  members.front() = ',';
-  members.pop_back();
-  return members;
+  view::RunRecord record;
+  if (run.end.bad_lines > 0) record.bad_lines = static_cast<std::int64_t>(run.end.bad_lines);
+  record.stalled = stalled;
+  if (run.rule->keep_output || !std::holds_alternative<Succeeded>(run.outcome))
+    record.error_output = run.end.stderr_tail;
+  return view::history_text(record);
 }
 
 std::string to_text(const HistoryLimits& limits) {

@@ -28,6 +28,8 @@ enum Surface : unsigned {
   fleet = 64,        ///< GET /api/v1/fleet
   fleet_page = 128,  ///< hosts of the fleet in GET /api/v1/live
   reply = 256,       ///< what a host replies to the command `runs`
+  event = 512,       ///< the end of a run on P:events, and in the history
+  history = 1024,    ///< in the history besides
 };
 
 /// Texts in Redis are cut: each host reads what all others write.

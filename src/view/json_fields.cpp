@@ -123,6 +123,14 @@ std::string JsonFields::with(std::string_view name, std::string_view value) cons
   return changed.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
+std::optional<std::string> line_json(std::string_view json, std::size_t most) {
+  const json_text::Shape shape = json_text::shape(json);
+  if (shape.depth > json_text::max_depth || shape.values > most) return std::nullopt;
+  const Json value = Json::parse(json, nullptr, false);
+  if (value.is_discarded()) return std::nullopt;
+  return value.dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
 std::string real_json(double number) {
   return Json(number).dump();
 }

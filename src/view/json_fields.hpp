@@ -62,6 +62,8 @@ class JsonFields {
   const void* object_;  ///< in the document
 };
 
+/// The same JSON on one line in ASCII. nullopt: it has more values than `most`, or is not JSON.
+std::optional<std::string> line_json(std::string_view json, std::size_t most);
 /// A number as JSON: "2.5", "3.0".
 std::string real_json(double number);
 

@@ -137,23 +137,25 @@ def without_figures(value):
     return value
 
 
-def pretty(value, indent=""):
-    """JSON with sorted members, on as few lines as fit."""
-    whole = json.dumps(value, ensure_ascii=False, sort_keys=True)
-    if len(indent) + len(whole) <= WIDTH or not isinstance(value, (dict, list)):
-        return whole
+def pretty(value, masked, indent="", name=None):
+    """JSON with sorted members, on as few lines as fit; masked first, so that no mask changes the lines."""
+    prefix = "" if name is None else f"{json.dumps(name)}: "
+    if not isinstance(value, (dict, list)):
+        return masked(prefix + json.dumps(value, ensure_ascii=False))
     inner = indent + " "
     if isinstance(value, list):
-        parts = [pretty(each, inner) for each in value]
+        begin, end, parts = "[", "]", [pretty(each, masked, inner) for each in value]
     else:
-        parts = [f"{json.dumps(name)}: {pretty(value[name], inner)}" for name in sorted(value)]
+        begin, end, parts = "{", "}", [pretty(value[each], masked, inner, each) for each in sorted(value)]
+    line = prefix + begin + ", ".join(parts) + end
+    if "\n" not in line and len(indent) + len(line) <= WIDTH:
+        return line
     lines = [""]
     for part in parts:
         if "\n" in part or "\n" in lines[-1] or len(inner) + len(lines[-1]) + len(part) + 2 > WIDTH:
             lines.append("")
         lines[-1] += f"{part}, "
-    begin, end = "[]" if isinstance(value, list) else "{}"
-    return begin + "\n" + "\n".join(inner + line.rstrip() for line in lines if line)[:-1] + end
+    return prefix + begin + "\n" + "\n".join(inner + line.rstrip() for line in lines if line)[:-1] + end
 
 
 class Web2(threading.Thread):
@@ -265,7 +267,7 @@ class World:
         if path == "/metrics":
             answer = "\n".join(sorted(line for line in answer.splitlines() if "redis_commands_total{" not in line))
         if kind and b"json" in kind.group(1):
-            answer = pretty(json.loads(answer))
+            answer = pretty(json.loads(answer), self.masked)
         return self.masked(f"{status}, {kind.group(1).decode() if kind else ''}\n{answer.rstrip()}\n")
 
     def ctl(self, words, figures=True):
@@ -276,7 +278,7 @@ class World:
         answer = text(done.stdout)
         if words[0] == "--json" and answer.startswith("{"):
             value = json.loads(answer)
-            answer = pretty(value if figures else without_figures(value)) + "\n"
+            answer = pretty(value if figures else without_figures(value), self.masked) + "\n"
         if " ".join(words).endswith(UNORDERED):
             answer = "".join(sorted(answer.splitlines(True)))
         errors = "".join(f"! {line}\n" for line in text(done.stderr).splitlines())

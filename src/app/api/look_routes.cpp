@@ -64,14 +64,14 @@ void look_at_text(const Routes& routes, const char* method, const char* path,
 }
 
 void add_looks(const Routes& routes) {
-  look_at(routes, "GET", "/api/v1/runs",
-          {"list", "item", "outcome", "failed", "host", "limit", "after"},
-          [](const HttpRequest& request) {
-            return [list = text_of(request, "list"), filter = run_filter(request),
-                    part = part_of(request)](Sight& sight) {
-              return look::runs_json(sight, list, filter, part);
-            };
-          });
+  look_at_text(routes, "GET", "/api/v1/runs",
+               {"list", "item", "outcome", "failed", "host", "limit", "after"},
+               [](const HttpRequest& request) {
+                 return [list = text_of(request, "list"), filter = run_filter(request),
+                         part = part_of(request)](Sight& sight) {
+                   return look::runs_json(sight, list, filter, part);
+                 };
+               });
   look_at(routes, "GET", "/api/v1/lists/*/items", {"state", "search", "limit", "after"},
           [](const HttpRequest& request) {
             return

@@ -109,8 +109,8 @@ std::string by_in(const Json& body, const Routes& routes) {
 }
 
 std::string error_in(const ops::HttpResponse& answer) {
-  const auto body = ops::parse(answer.body);
-  return body ? look::raw_in(*body, "error") : std::string();
+  const auto body = view::JsonFields::parse(answer.body);
+  return body ? body->text("error") : std::string();
 }
 
 WallTime wall_time() {

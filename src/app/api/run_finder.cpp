@@ -75,7 +75,7 @@ class Finder : public std::enable_shared_from_this<Finder> {
   }
 
   void look_back() {
-    const auto finished = std::make_shared<std::optional<look::FinishedRun>>();
+    const auto finished = std::make_shared<std::optional<view::RunRecord>>();
     routes_.looker.ask(
         [finished, start = start_, list = list_](look::Sight& sight) {
           *finished = look::find_finished(sight, list, start);
@@ -95,8 +95,8 @@ class Finder : public std::enable_shared_from_this<Finder> {
   /// A run that has just ended may still be told by its host: then it has.
   void tell() {
     FoundRun found;
-    if (finished_) going_on_.erase(finished_->field("run"));
-    const bool ended = finished_ && (finished_->field("run") == start_ || going_on_.empty());
+    if (finished_) going_on_.erase(finished_->run);
+    const bool ended = finished_ && (finished_->run == start_ || going_on_.empty());
     if (ended) {
       found.finished = std::move(finished_);
     } else if (is_settled() || (going_on_.size() == 1 && !finished_ && trouble_.empty())) {
@@ -106,7 +106,7 @@ class Finder : public std::enable_shared_from_this<Finder> {
       found.status = conflict;
       found.why = "more than one run's id starts with " + escape_text(start_) + ": ";
       const char* gap = "";
-      if (finished_) found.why += escape(finished_->field("run")), gap = ", ";
+      if (finished_) found.why += escape(finished_->run), gap = ", ";
       for (const auto& [id, run] : going_on_) found.why += std::exchange(gap, ", ") + escape(id);
     } else if (!trouble_.empty()) {
       found.status = trouble_status_;
@@ -126,7 +126,7 @@ class Finder : public std::enable_shared_from_this<Finder> {
   std::string host_;
   std::string host_id_;
   std::map<std::string, view::RunView> going_on_;  ///< by id
-  std::optional<look::FinishedRun> finished_;
+  std::optional<view::RunRecord> finished_;
   std::string missing_;
   std::string trouble_;
   unsigned trouble_status_ = 0;
@@ -136,7 +136,7 @@ class Finder : public std::enable_shared_from_this<Finder> {
 
 std::string FoundRun::id() const {
   if (going_on) return std::string(std::string_view(going_on->status.run));
-  return finished ? finished->field("run") : "";
+  return finished ? finished->run : "";
 }
 
 void find_run(const Routes& routes, const SoughtRun& run, std::function<void(FoundRun)> then) {

@@ -8,6 +8,7 @@
 
 #include "app/api/routes.hpp"
 #include "app/look/history.hpp"
+#include "view/run_record.hpp"
 #include "view/run_view.hpp"
 
 namespace w8y::app::api {
@@ -16,7 +17,7 @@ struct FoundRun {
   bool here = false;  ///< goes on at this host
   /// Goes on: with its host.
   std::optional<view::RunView> going_on;
-  std::optional<look::FinishedRun> finished;
+  std::optional<view::RunRecord> finished;
   /// None of them: what to answer, and with which status.
   std::string why;
   unsigned status = 404;

@@ -25,9 +25,7 @@ void show_run(const Routes& routes, const HttpRequest& request, const HttpReplyP
   find_run(routes, run, [reply](const FoundRun& found) {
     if (!found.why.empty()) return reply->send(ops::error_response(found.status, found.why));
     if (found.going_on) return reply->send(text_answer(view::to_json(*found.going_on)));
-    Json json = {{"state", "finished"}};
-    json.update(look::to_json(*found.finished));
-    reply->send(json_answer(json));
+    reply->send(text_answer(R"({"state":"finished",)" + view::to_json(*found.finished).substr(1)));
   });
 }
 
@@ -82,10 +80,10 @@ void cancel_run(const Routes& routes, const HttpRequest& request, const HttpRepl
   find_run(routes, run, [routes, ending, reply](const FoundRun& found) {
     if (!found.why.empty()) return reply->send(ops::error_response(found.status, found.why));
     if (found.finished)
-      return reply->send(
-          ops::error_response(conflict, "run " + escape(found.id()) + " has ended on host " +
-                                            escape_text(found.finished->field("host")) + ": " +
-                                            escape(found.finished->field("outcome"))));
+      return reply->send(ops::error_response(conflict, "run " + escape(found.id()) +
+                                                           " has ended on host " +
+                                                           escape_text(found.finished->host) +
+                                                           ": " + escape(found.finished->outcome)));
     if (ending.quarantine) return park_then_end(routes, found, ending, reply);
     end_run(routes, found, ending, reply);
   });

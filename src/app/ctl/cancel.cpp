@@ -93,9 +93,9 @@ class Cancel final : public Command {
              item_text(found.elsewhere->item.shown()) + " of " +
              escape_text(found.elsewhere->list) + "; on that host, run: w8yctl cancel " +
              escape(run) + (quarantine_ ? " --quarantine" : "");
-    return "run " + escape(run) + " has ended at " + time_text(found.finished->time("ended")) +
-           " on host " + escape_text(found.finished->field("host")) + ": " +
-           escape(found.finished->field("outcome"));
+    return "run " + escape(run) + " has ended at " +
+           time_text(found.finished->ended.value_or(WallTime{0})) + " on host " +
+           escape_text(found.finished->host) + ": " + escape(found.finished->outcome);
   }
 
   std::string run_;

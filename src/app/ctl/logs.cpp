@@ -163,7 +163,7 @@ class Logs final : public Command, private store::LogFollower::Handler {
 
   /// Of a list, the last one.
   void show_finished() const {
-    look::FinishedRun run;
+    view::RunRecord run;
     if (list_) {
       look::History history(context_->redis(), context_->lists_of(*list_));
       if (!history.next(run)) return;
@@ -178,9 +178,9 @@ class Logs final : public Command, private store::LogFollower::Handler {
     }
     LogLine of;
     of.list = run.list;
-    of.run = run.field("run");
-    of.item = run.field("item");
-    printer_->tail(run.field("host"), of, run.field("stderr"));
+    of.run = run.run;
+    of.item = run.item.beginning;
+    printer_->tail(run.host, of, run.error_output);
   }
 
   int follow(Context& context, FleetAccess& fleet) {

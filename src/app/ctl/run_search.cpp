@@ -78,11 +78,11 @@ void RunSearch::look_back() {
   // Ids that are none of ours are looked for everywhere, since an exact one wins.
   const auto earliest = look::earliest_time(start_);
   look::History history(context_.redis(), context_.lists_of(list_));
-  look::FinishedRun run;
+  view::RunRecord run;
   while (history.next(run)) {
     // It can't have ended before it was claimed.
-    if (earliest && run.time("ended") + clock_slack < *earliest) return;
-    const std::string& id = run.field("run");
+    if (earliest && run.ended.value_or(WallTime{0}) + clock_slack < *earliest) return;
+    const std::string& id = run.run;
     if (!id.starts_with(start_)) continue;
     found_[id].finished = run;
     if (id == start_ || (earliest && found_.size() > most_told)) return;

@@ -25,7 +25,7 @@ class RunSearch {
     std::optional<view::RunView> in_fleet;  ///< active on another host, which told of it
     std::optional<view::RunView> here;      ///< active on this host
     std::optional<Held> elsewhere;          ///< goes on at another host, as the item's lock says
-    std::optional<look::FinishedRun> finished;
+    std::optional<view::RunRecord> finished;
   };
 
   /// `start`: all of an id or its start. `list`: a name or a pattern; nullopt: all that are known.

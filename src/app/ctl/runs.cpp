@@ -9,18 +9,16 @@
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
 #include "app/look/history.hpp"
+#include "app/look/run_looks.hpp"
 #include "core/escape.hpp"
-#include "core/pattern.hpp"
 
 namespace w8y::app::ctl {
 
 namespace {
 
-using ops::Json;
-
 constexpr std::size_t usual_limit = 50;
 
-void print_runs(const std::vector<look::FinishedRun>& runs, bool wide) {
+void print_runs(const std::vector<view::RunRecord>& runs, bool wide) {
   if (runs.empty()) {
     std::cout << "no finished runs\n";
     return;
@@ -34,9 +32,9 @@ void print_runs(const std::vector<look::FinishedRun>& runs, bool wide) {
                {"HOST", may_be_cut},
                {"REASON", may_be_cut}});
   for (const auto& run : runs)
-    table.add({time_text(run.time("ended")), escape(run.field("run")), escape_text(run.list),
-               item_text(run.item()), shaded(run.field("outcome")), run.took_text(),
-               escape_text(run.field("host")), escape(run.field("reason"))});
+    table.add({time_text(run.ended.value_or(WallTime{0})), escape(run.run), escape_text(run.list),
+               item_text(run.item), shaded(run.outcome), took_text(run), escape_text(run.host),
+               escape(run.reason)});
   table.print(wide);
 }
 
@@ -56,35 +54,31 @@ class Runs final : public Command {
 
   int run(const Options& options, Context& context) override {
     look::History history(context.redis(), context.lists_of(prefix_));
-    std::vector<look::FinishedRun> found;
-    look::FinishedRun run;
+    std::vector<view::RunRecord> found;
+    view::RunRecord run;
     while (found.size() < limit_ && history.next(run)) {
       // By Redis's clock: its entries are in this order, which those of hosts need not be.
       if (since_ && run.entered < *since_) break;
       if (!is_wanted(run)) continue;
-      if (!options.json) run.fields.erase("stderr");
+      if (!options.json) run.error_output.clear();
       found.push_back(std::move(run));
     }
     if (!options.json) {
       print_runs(found, options.wide);
       return done;
     }
-    Json json = {{"runs", Json::array()}};
-    for (const auto& one : found) json["runs"].push_back(look::to_json(one));
-    print_json(json);
+    std::string runs;
+    for (const auto& one : found) runs.append(runs.empty() ? "" : ",").append(view::to_json(one));
+    print_json(R"({"runs":[)" + runs + "]}");
     return done;
   }
 
  private:
-  /// Of a long one as much as the history has, and its length.
-  static bool is_item(const ShownItem& shown, const Item& item) {
-    return shown.length == item.size() && shown.beginning == shown_part(item);
-  }
-  [[nodiscard]] bool is_wanted(const look::FinishedRun& run) const {
-    if (!item_.items.empty() && !is_item(run.item(), item_.items.front())) return false;
-    if (failed_ && run.field("outcome") == "succeeded") return false;
-    if (since_ && run.time("ended") < *since_) return false;
-    return host_.empty() || run.field("host") == host_ || core::fits(host_, run.field("host"));
+  [[nodiscard]] bool is_wanted(const view::RunRecord& run) const {
+    if (since_ && run.ended && *run.ended < *since_) return false;
+    look::RunFilter filter{.item = {}, .outcomes = {}, .failed = failed_, .host = host_};
+    if (!item_.items.empty()) filter.item = item_.items.front();
+    return filter.fits(run);
   }
 
   std::optional<std::string> prefix_;

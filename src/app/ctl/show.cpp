@@ -33,23 +33,25 @@ void print_stderr(const std::string& text) {
   }
 }
 
-void print_finished(const look::FinishedRun& run, bool wide) {
+void print_finished(const view::RunRecord& run, bool wide) {
   Facts facts;
-  facts.add("run", escape(run.field("run")));
+  facts.add("run", escape(run.run));
   facts.add("list", escape_text(run.list));
-  facts.add("item", item_text(run.item()));
-  facts.add("host", escape_text(run.field("host")));
-  Cell outcome = shaded(run.field("outcome"));
-  if (!run.field("reason").empty()) outcome.text += ": " + escape(run.field("reason"));
+  facts.add("item", item_text(run.item));
+  facts.add("host", escape_text(run.host));
+  Cell outcome = shaded(run.outcome);
+  if (!run.reason.empty()) outcome.text += ": " + escape(run.reason);
   facts.add("outcome", outcome);
-  facts.add("started", time_text(run.time("started")));
-  facts.add("ended", time_text(run.time("ended")) + ", after " + run.took_text());
-  for (const char* name : {"exit", "attempt", "fence"})
-    if (!run.field(name).empty()) facts.add(name, escape(run.field(name)));
-  if (!run.field("bad_lines").empty()) facts.add("bad lines", escape(run.field("bad_lines")));
-  if (!run.field("result").empty()) facts.add("result", escape(run.field("result"), whole));
+  facts.add("started", time_text(run.started().value_or(WallTime{0})));
+  facts.add("ended", time_text(run.ended.value_or(WallTime{0})) + ", after " + took_text(run));
+  if (!run.signal.empty()) facts.add("exit", escape(run.signal));
+  for (const auto& [name, number] :
+       {std::pair("exit", run.exit), std::pair("attempt", run.attempt),
+        std::pair("fence", run.fence), std::pair("bad lines", run.bad_lines)})
+    if (number) facts.add(name, std::to_string(*number));
+  if (!run.result.empty()) facts.add("result", escape(run.result, whole));
   facts.print(wide);
-  print_stderr(run.field("stderr"));
+  print_stderr(run.error_output);
 }
 
 void print_here(const view::RunView& run, bool wide) {
@@ -122,11 +124,17 @@ class Show final : public Command {
         print_here(run, options.wide);
       }
     } else if (found->finished) {
-      show(options, look::to_json(*found->finished),
-           [&] { print_finished(*found->finished, options.wide); });
+      if (options.json) {
+        print_json(view::to_json(*found->finished));
+      } else {
+        print_finished(*found->finished, options.wide);
+      }
     } else {
-      show(options, to_json(*found->elsewhere),
-           [&] { print_elsewhere(*found->elsewhere, options.wide); });
+      if (options.json) {
+        print_json(to_json(*found->elsewhere));
+      } else {
+        print_elsewhere(*found->elsewhere, options.wide);
+      }
     }
     return done;
   }
@@ -140,14 +148,6 @@ class Show final : public Command {
     } catch (const Failure&) {
     }
     if (!search.settled()) search.look_elsewhere();
-  }
-
-  static void show(const Options& options, const Json& json, const std::function<void()>& print) {
-    if (options.json) {
-      print_json(json);
-    } else {
-      print();
-    }
   }
 
   std::string run_;

@@ -31,6 +31,10 @@ std::string since(WallTime time) {
   return rough_duration(wall_now() - time);
 }
 
+std::string took_text(const view::RunRecord& run) {
+  return format_duration(run.started() ? *run.ended - *run.started() : WallTime{0});
+}
+
 std::string number_text(double number) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.12g", number);

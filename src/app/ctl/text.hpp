@@ -15,6 +15,7 @@
 #include "core/status.hpp"
 #include "ops/status_json.hpp"
 #include "view/json_fields.hpp"
+#include "view/run_record.hpp"
 
 namespace w8y::app::ctl {
 
@@ -28,6 +29,8 @@ std::string time_text(WallTime time);
 /// Roughly, from `time` to now; empty for none.
 std::string since(WallTime time);
 
+/// How long it took.
+std::string took_text(const view::RunRecord& run);
 /// "3", "2.5"
 std::string number_text(double number);
 /// The colour of a state or an outcome, by its name.

@@ -4,12 +4,6 @@
 #include <string_view>
 #include <utility>
 
-#include "app/look/stored.hpp"
-#include "core/base64.hpp"
-#include "core/json_text.hpp"
-#include "core/number.hpp"
-#include "core/units.hpp"
-
 namespace w8y::app::look {
 
 namespace {
@@ -25,11 +19,6 @@ constexpr std::size_t histories_at_once = 128;
 /// Of so many entries that follow each other, one says at least when it came in
 /// (parts/history.lua).
 constexpr std::size_t most_together = 32;
-/// Of an entry; w8yd writes less than 20.
-constexpr std::size_t most_members = 64;
-
-using ops::Json;
-
 /// Tells entries of a history from each other (FNV-1a).
 std::uint64_t digest(std::string_view text) {
   std::uint64_t value = 0xcbf29ce484222325;
@@ -37,104 +26,7 @@ std::uint64_t digest(std::string_view text) {
   return value;
 }
 
-void put_exit(Json& json, const std::string& exit) {
-  const bool is_code = exit.find_first_not_of("0123456789") == std::string::npos;
-  if (!is_code) return ops::put_bytes(json, "signal", exit);
-  if (const auto code = read_integer(exit, {0, 255})) json["exit"] = *code;
-}
-
-/// A string's own text, else the JSON.
-std::string text_of(const json_text::Member& member) {
-  return json_text::as_string(member.value).value_or(std::string(member.value));
-}
-
-std::optional<WallTime> time_in(const std::vector<json_text::Member>& entry, const char* name) {
-  const json_text::Member* const found = json_text::find(entry, name);
-  return found == nullptr ? std::nullopt : read_ms(std::string_view(found->value));
-}
-
-void add_field(FinishedRun& run, const json_text::Member& member) {
-  constexpr std::string_view base64 = "_base64";
-  const std::string& name = member.key;
-  if (name == "list" || name == "type" || name == "took_ms" || name == "entered_ms") return;
-  if (name == "result") {
-    run.fields[name] = member.value;
-  } else if (name == "time_ms") {
-    run.fields["ended"] = text_of(member);
-  } else if (name == "signal") {
-    run.fields["exit"] = text_of(member);
-  } else if (name.ends_with(base64)) {
-    if (auto bytes = base64_decode(text_of(member)))
-      run.fields[name.substr(0, name.size() - base64.size())] = std::move(*bytes);
-  } else {
-    run.fields[name] = text_of(member);
-  }
-}
-
-/// nullopt: not written by us. `entered`: of the one before it, and then of this one, which says it
-/// where that is another time.
-std::optional<FinishedRun> run_of(const std::string& list, const std::string& text,
-                                  std::optional<WallTime>& entered) {
-  // Never as a tree: a result may have millions of values, and a hostile entry has millions of
-  // members.
-  if (json_text::shape(text).members > most_members || json_text::mistake(text))
-    return std::nullopt;
-  const auto entry = json_text::members(text);
-  if (!entry) return std::nullopt;
-  if (const auto time = time_in(*entry, "entered_ms")) entered = time;
-  FinishedRun run;
-  run.list = list;
-  run.entered = entered.value_or(WallTime{});
-  for (const json_text::Member& member : *entry) add_field(run, member);
-  const auto ended = time_in(*entry, "time_ms");
-  const auto took = time_in(*entry, "took_ms");
-  if (ended && took && *took <= *ended)
-    run.fields["started"] = std::to_string((*ended - *took).count());
-  return run;
-}
-
 }  // namespace
-
-const std::string& FinishedRun::field(const char* name) const {
-  static const std::string none;
-  const auto found = fields.find(name);
-  return found == fields.end() ? none : found->second;
-}
-
-/// The entry has the beginning of a long one, and its length beside it.
-ShownItem FinishedRun::item() const {
-  const std::string& text = field("item");
-  const auto length = static_cast<std::size_t>(stored_number(field("item_length")));
-  return {text, std::max(length, text.size())};
-}
-
-WallTime FinishedRun::time(const char* name) const {
-  return read_ms(std::string_view(field(name))).value_or(WallTime{0});
-}
-
-std::string FinishedRun::took_text() const {
-  return format_duration(std::max(WallTime(0), time("ended") - time("started")));
-}
-
-Json to_json(const FinishedRun& run) {
-  Json json = ops::Json::object();
-  ops::put_bytes(json, "list", run.list);
-  for (const char* name : {"run", "item", "host", "outcome", "reason", "stderr"})
-    if (run.fields.contains(name)) ops::put_bytes(json, name, run.field(name));
-  for (const char* name : {"started", "ended"})
-    if (const auto time = read_ms(std::string_view(run.field(name))))
-      json[std::string(name) + "_ms"] = time->count();
-  if (json.contains("started_ms") && json.contains("ended_ms"))
-    json["took_ms"] = (run.time("ended") - run.time("started")).count();
-  if (run.fields.contains("exit")) put_exit(json, run.field("exit"));
-  for (const char* name : {"item_length", "attempt", "fence", "bad_lines"})
-    if (const auto number = read_integer(run.field(name), {})) json[name] = *number;
-  if (run.fields.contains("result")) {
-    const auto result = ops::parse(run.field("result"), most_result_values);
-    json["result"] = result ? *result : Json(run.field("result"));
-  }
-  return json;
-}
 
 History::History(redis::SyncClient& client, const std::vector<std::string>& prefixes)
     : client_(client) {
@@ -145,7 +37,7 @@ History::History(redis::SyncClient& client, const std::vector<std::string>& pref
   }
 }
 
-bool History::next(FinishedRun& run) {
+bool History::next(view::RunRecord& run) {
   fill();
   Reader* newest = nullptr;
   for (auto& reader : readers_)
@@ -200,7 +92,7 @@ void History::go_back_to(WallTime time) {
       Span& span = *open[i];
       std::optional<WallTime> entered;
       for (const redis::ReplyCopy& entry : replies[i].elements)
-        run_of(span.reader->list, entry.text, entered);
+        view::read_record(span.reader->list, entry.text, entered);
       read_ += replies[i].elements.size();
       // Where many come in together, most don't say when.
       if (!entered && std::exchange(span.before, most_together - 1) == 0) continue;
@@ -260,7 +152,7 @@ void History::Reader::take(const std::vector<redis::ReplyCopy>& entries, std::si
   }
   for (; next < entries.size(); ++next) {
     last = digest(entries[next].text);
-    if (auto run = run_of(list, entries[next].text, entered); run && entered)
+    if (auto run = view::read_record(list, entries[next].text, entered); run && entered)
       page.push_back({std::move(*run), {begin + next + 1, *last}});
   }
   at = begin + entries.size();

@@ -1,38 +1,18 @@
-// Finished runs, as they stand in `P runs` (w8y-keys(7); written by run_record).
+// Finished runs, as they stand in `P runs` (w8y-keys(7); view/run_record).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/clock.hpp"
-#include "core/item.hpp"
-#include "ops/status_json.hpp"
 #include "redis/reply_copy.hpp"
 #include "redis/sync.hpp"
+#include "view/run_record.hpp"
 
 namespace w8y::app::look {
-
-struct FinishedRun {
-  std::string list;
-  WallTime entered{};                         ///< when it came into the history, by Redis's clock
-  std::map<std::string, std::string> fields;  ///< by name: run, item, host, outcome, started, …
-
-  [[nodiscard]] const std::string& field(const char* name) const;
-  [[nodiscard]] ShownItem item() const;
-  [[nodiscard]] WallTime time(const char* name) const;
-  [[nodiscard]] std::string took_text() const;
-};
-
-/// A result of more is a string in JSON: as a tree, it could take 50 times as much as its text.
-constexpr std::size_t most_result_values = std::size_t{1} << 18;
-
-/// The same fields: bytes that are no UTF-8 as *_base64, times as *_ms, the result as JSON,
-/// `exit` a number or `signal` a name.
-ops::Json to_json(const FinishedRun& run);
 
 /// Walks back through the history of one list, or of many merged by time.
 class History {
@@ -40,7 +20,7 @@ class History {
   History(redis::SyncClient& client, const std::vector<std::string>& prefixes);
 
   /// The next older run; false: there is none.
-  bool next(FinishedRun& run);
+  bool next(view::RunRecord& run);
 
   /// Of one list: behind which entry we are, for who goes on later.
   struct Place {
@@ -59,7 +39,7 @@ class History {
 
  private:
   struct Entry {
-    FinishedRun run;
+    view::RunRecord run;
     Place place;
   };
   /// Where we are in one of them.

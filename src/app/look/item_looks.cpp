@@ -208,9 +208,9 @@ ops::Json past_runs(Sight& sight, const std::string& list, const Item& item) {
   ops::Json runs = ops::Json::array();
   const RunFilter filter{.item = item, .outcomes = {}, .host = {}};
   History history(sight.redis, {list});
-  FinishedRun run;
+  view::RunRecord run;
   while (runs.size() < shown_runs && history.read() < most_past_runs && history.next(run))
-    if (filter.fits(run)) runs.push_back(to_json(run));
+    if (filter.fits(run)) runs.push_back(ops::parse(view::to_json(run)).value());
   return runs;
 }
 

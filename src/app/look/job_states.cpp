@@ -45,12 +45,12 @@ struct Taken {
   std::string tag;
 };
 
-/// Far more than a claim's.
-constexpr std::size_t most_note_values = 1000;
+/// Far more bytes than a claim's note has.
+constexpr std::size_t most_of_note = std::size_t{16} << 10;
 
 Taken read_taken(const std::string& note) {
-  const auto json = ops::parse(note, most_note_values);
-  return json ? Taken{raw_in(*json, "run"), raw_in(*json, "tag")} : Taken{};
+  const auto json = view::JsonFields::parse(note, most_of_note);
+  return json ? Taken{json->text("run"), json->text("tag")} : Taken{};
 }
 
 class Reader {

@@ -21,8 +21,6 @@ constexpr std::size_t most_entries = 5000;
 constexpr std::size_t most_searched = 50'000;
 /// About what one answer has, in bytes: each run may have the tail of a standard error.
 constexpr std::size_t most_run_bytes = std::size_t{8} << 20;
-/// Of each value of a result, besides its text.
-constexpr std::size_t value_bytes = 64;
 /// Hosts' clocks may differ from Redis's by so much before a run is not found.
 constexpr WallTime slack_of_clocks = std::chrono::hours(24);
 
@@ -45,7 +43,7 @@ class RunWalk {
     history_.go_back_to(*time_);
   }
 
-  bool next(FinishedRun& run) {
+  bool next(view::RunRecord& run) {
     while (history_.next(run)) {
       if (one_) return true;
       if (skip_ > 0 && time_ && run.entered >= *time_) {
@@ -85,58 +83,50 @@ class RunWalk {
 };
 
 /// Of a long one as much as the history has, and its length.
-bool is_item_of(const FinishedRun& run, const Item& item) {
-  const ShownItem shown = run.item();
-  return shown.length == item.size() && shown.beginning == shown_part(item);
-}
-
-std::size_t weight(const FinishedRun& run) {
-  std::size_t bytes = 0;
-  for (const auto& [name, value] : run.fields) bytes += name.size() + value.size();
-  return bytes + json_text::shape(run.field("result")).values * value_bytes;
+bool is_item_of(const view::RunRecord& run, const Item& item) {
+  return run.item.length == item.size() && run.item.beginning == shown_part(item);
 }
 
 }  // namespace
 
-bool RunFilter::fits(const FinishedRun& run) const {
-  const std::string& outcome = run.field("outcome");
-  if (failed && outcome == "succeeded") return false;
-  if (!outcomes.empty() && std::find(outcomes.begin(), outcomes.end(), outcome) == outcomes.end())
+bool RunFilter::fits(const view::RunRecord& run) const {
+  if (failed && !run.failed()) return false;
+  if (!outcomes.empty() &&
+      std::find(outcomes.begin(), outcomes.end(), run.outcome) == outcomes.end())
     return false;
   if (item && !is_item_of(run, *item)) return false;
-  return host.empty() || run.field("host") == host || core::fits(host, run.field("host"));
+  return host.empty() || run.host == host || core::fits(host, run.host);
 }
 
-ops::Json runs_json(Sight& sight, const std::string& list, const RunFilter& filter,
-                    const Part& part) {
+std::string runs_json(Sight& sight, const std::string& list, const RunFilter& filter,
+                      const Part& part) {
   RunWalk walk(sight, lists_of(sight, list), part.after);
-  ops::Json json = {{"runs", ops::Json::array()}, {"next", nullptr}};
-  FinishedRun run;
-  std::size_t bytes = 0;
+  std::string runs;
+  std::string next = "null";
+  std::size_t count = 0;
+  view::RunRecord run;
   for (std::size_t looked = 0; walk.next(run);) {
     if (filter.fits(run)) {
-      bytes += weight(run);
-      json["runs"].push_back(to_json(run));
+      runs.append(count++ > 0 ? "," : "").append(view::to_json(run));
     }
-    if (json["runs"].size() < part.limit && ++looked < most_entries && bytes < most_run_bytes)
-      continue;
+    if (count < part.limit && ++looked < most_entries && runs.size() < most_run_bytes) continue;
     const std::string cursor = walk.cursor();
-    if (walk.next(run)) json["next"] = cursor;
-    return json;
+    if (walk.next(run)) next = "\"" + cursor + "\"";
+    break;
   }
-  return json;
+  return R"({"runs":[)" + runs + R"(],"next":)" + next + "}";
 }
 
-std::optional<FinishedRun> find_finished(Sight& sight, const std::string& list,
-                                         const std::string& start) {
+std::optional<view::RunRecord> find_finished(Sight& sight, const std::string& list,
+                                             const std::string& start) {
   const auto earliest = earliest_time(start);
   History history(sight.redis, lists_of(sight, list));
-  std::map<std::string, FinishedRun> found;
-  FinishedRun run;
+  std::map<std::string, view::RunRecord> found;
+  view::RunRecord run;
   while (history.next(run)) {
     // It can't have ended before it was claimed.
-    if (earliest && run.time("ended") + slack_of_clocks < *earliest) break;
-    const std::string id = run.field("run");
+    if (earliest && run.ended.value_or(WallTime{0}) + slack_of_clocks < *earliest) break;
+    const std::string id = run.run;
     if (id.starts_with(start)) found[id] = run;
     if (id == start) return run;
     if (found.size() > 1 && earliest) break;

@@ -24,17 +24,17 @@ struct RunFilter {
   bool failed = false;                ///< only what did not succeed
   std::string host;                   ///< a name or a pattern; empty: any
 
-  [[nodiscard]] bool fits(const FinishedRun& run) const;
+  [[nodiscard]] bool fits(const view::RunRecord& run) const;
 };
 
 /// {"runs": […], "next"}, newest first, of the lists that `list` means (lists_of()). Looks at some
 /// thousand entries at most: fewer than the limit may be found, and more behind `next`.
-ops::Json runs_json(Sight& sight, const std::string& list, const RunFilter& filter,
-                    const Part& part);
+std::string runs_json(Sight& sight, const std::string& list, const RunFilter& filter,
+                      const Part& part);
 
 /// The finished run with this id, or with the only id that starts so. Throws Refusal for more than
 /// one, and where too many have ended since.
-std::optional<FinishedRun> find_finished(Sight& sight, const std::string& list,
-                                         const std::string& start);
+std::optional<view::RunRecord> find_finished(Sight& sight, const std::string& list,
+                                             const std::string& start);
 
 }  // namespace w8y::app::look

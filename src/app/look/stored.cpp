@@ -51,35 +51,4 @@ std::string item_text(const ShownItem& item) {
          std::to_string(item.length) + " bytes)";
 }
 
-std::string raw_in(const ops::Json& object, const char* name) {
-  const auto found = object.is_object() ? object.find(name) : object.end();
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-std::int64_t number_in(const ops::Json& object, const char* name) {
-  const auto found = object.is_object() ? object.find(name) : object.end();
-  return found == object.end() ? 0 : read_integer(*found, count_range).value_or(0);
-}
-
-std::optional<WallTime> maybe_ms_in(const ops::Json& object, const char* name) {
-  const auto found = object.is_object() ? object.find(name) : object.end();
-  return found == object.end() ? std::nullopt : read_ms(*found);
-}
-
-WallTime ms_in(const ops::Json& object, const char* name) {
-  return maybe_ms_in(object, name).value_or(WallTime{0});
-}
-
-const ops::Json& array_in(const ops::Json& object, const char* name) {
-  static const ops::Json none = ops::Json::array();
-  const auto found = object.is_object() ? object.find(name) : object.end();
-  return found != object.end() && found->is_array() ? *found : none;
-}
-
-const ops::Json& object_in(const ops::Json& object, const char* name) {
-  static const ops::Json none = ops::Json::object();
-  const auto found = object.is_object() ? object.find(name) : object.end();
-  return found != object.end() && found->is_object() ? *found : none;
-}
-
 }  // namespace w8y::app::look

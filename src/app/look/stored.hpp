@@ -1,5 +1,5 @@
-// Numbers, times and members of JSON as others have stored or told them: what is not there, or is
-// of another kind, is empty or 0.
+// Numbers, times and IDs as others have stored them: what is not there, or is of another kind, is
+// empty or 0.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,6 @@
 
 #include "core/clock.hpp"
 #include "core/item.hpp"
-#include "ops/status_json.hpp"
 #include "store/schedule/changes.hpp"
 
 namespace w8y::app::look {
@@ -27,17 +26,5 @@ std::optional<store::UnixSeconds> due_second(std::optional<double> score);
 
 /// Of a long one the beginning, and how long it is: "xxx… (the first 4096 of 9437186 bytes)".
 std::string item_text(const ShownItem& item);
-
-/// For programs: not escaped.
-std::string raw_in(const ops::Json& object, const char* name);
-/// From 0 to what a double holds exactly.
-std::int64_t number_in(const ops::Json& object, const char* name);
-/// A time or a duration of at least 0 ms; nullopt: the object has none.
-std::optional<WallTime> maybe_ms_in(const ops::Json& object, const char* name);
-/// The same; 0 where it has none.
-WallTime ms_in(const ops::Json& object, const char* name);
-const ops::Json& array_in(const ops::Json& object, const char* name);
-/// The same for an object.
-const ops::Json& object_in(const ops::Json& object, const char* name);
 
 }  // namespace w8y::app::look

@@ -93,9 +93,9 @@ WhyList read_why_list(redis::SyncClient& client, const WhyQuestion& question) {
 // ---- items of a circular list
 
 /// Its outcome's reason, and the last line that it wrote.
-std::string said(const FinishedRun& run) {
-  std::string text = run.field("reason");
-  std::string_view tail = run.field("stderr");
+std::string said(const view::RunRecord& run) {
+  std::string text = run.reason;
+  std::string_view tail = run.error_output;
   while (!tail.empty() && (tail.back() == '\n' || tail.back() == '\r')) tail.remove_suffix(1);
   if (const auto line = tail.rfind('\n'); line != std::string_view::npos)
     tail.remove_prefix(line + 1);
@@ -107,13 +107,11 @@ std::string said(const FinishedRun& run) {
 std::optional<WhyRun> last_failure(redis::SyncClient& client, const std::string& list,
                                    const ShownItem& item) {
   History history(client, {list});
-  FinishedRun run;
+  view::RunRecord run;
   for (std::size_t i = 0; i < most_back && history.next(run); ++i) {
-    const ShownItem of = run.item();
-    if (of.length != item.length || of.beginning != item.beginning) continue;
-    const std::string& outcome = run.field("outcome");
-    if (outcome == "succeeded") continue;
-    return WhyRun{run.field("run"), run.field("host"), outcome, said(run), run.time("ended")};
+    const bool same = run.item.length == item.length && run.item.beginning == item.beginning;
+    if (!same || !run.failed()) continue;
+    return WhyRun{run.run, run.host, run.outcome, said(run), run.ended.value_or(WallTime{0})};
   }
   return std::nullopt;
 }

@@ -1,0 +1,53 @@
+// A finished run: as its host writes it to Redis (w8y-keys(7)) and as it is shown.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/clock.hpp"
+#include "core/item.hpp"
+#include "view/field.hpp"
+
+namespace w8y::view {
+
+struct RunRecord {
+  std::string list;
+  std::string run;
+  ShownItem item;  ///< the beginning of a long one
+  std::string host;
+  std::string outcome;            ///< outcome_name()
+  std::string reason;             ///< empty: none
+  std::optional<WallTime> ended;  ///< by its host's clock
+  std::optional<WallTime> duration;
+  std::optional<std::int64_t> exit;  ///< of its process
+  std::string signal;                ///< that ended its process; empty: none
+  std::optional<std::int64_t> attempt;
+  std::optional<std::int64_t> fence;
+  std::string result;  ///< JSON, as its executor gave it; empty: none
+
+  // In the history only.
+  std::optional<std::int64_t> bad_lines;
+  std::string stalled;       ///< why its job is; empty: it is not
+  std::string error_output;  ///< the end of its standard error
+
+  WallTime entered{0};  ///< when it came into the history, by Redis's clock; not in its own text
+
+  /// nullopt: not known.
+  [[nodiscard]] std::optional<WallTime> started() const;
+  [[nodiscard]] bool failed() const { return outcome != "succeeded"; }
+};
+
+/// The message on `P:events`: {"type":"end","list":…}.
+std::string event_text(const RunRecord& run);
+/// What the history has besides, each with a comma before it: `,"bad_lines":2`; empty: nothing.
+std::string history_text(const RunRecord& run);
+/// An object of GET /api/v1/runs.
+std::string to_json(const RunRecord& run);
+/// Reads an entry of the history. nullopt: not one of ours. `entered`: of the entry before it, and
+/// then of this one, which says it where that is another time.
+std::optional<RunRecord> read_record(const std::string& list, std::string_view text,
+                                     std::optional<WallTime>& entered);
+
+}  // namespace w8y::view
