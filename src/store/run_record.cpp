@@ -98,11 +98,13 @@ std::string end_json(const std::string& host, const EndedRun& run) {
 }
 
 std::string history_members(const EndedRun& run, const std::string& stalled) {
+  const bool kept = run.rule->keep_output || !std::holds_alternative<Succeeded>(run.outcome);
+  const bool output = kept && !run.end.stderr_tail.empty();
+  if (run.end.bad_lines == 0 && stalled.empty() && !output) return {};  // most runs
   view::RunRecord record;
   if (run.end.bad_lines > 0) record.bad_lines = static_cast<std::int64_t>(run.end.bad_lines);
   record.stalled = stalled;
-  if (run.rule->keep_output || !std::holds_alternative<Succeeded>(run.outcome))
-    record.error_output = run.end.stderr_tail;
+  if (output) record.error_output = run.end.stderr_tail;
   return view::history_text(record);
 }
 
