@@ -152,14 +152,17 @@ std::size_t add_host(const FleetPlace& at, const FleetWish& wish, FleetHost& hos
   } else if (wish.lists && host.trouble.empty()) {
     read = add_all_lists(at, host, lists);
   }
-  core::AsciiObject json(512 + lists.size());
+  core::AsciiObject json(512);
   view::put_host(json, host);
-  if (wish.lists || wish.list) {
+  const bool with_lists = wish.lists || wish.list;
+  if (with_lists) {
     json.put("lists_trouble", host.lists_trouble);
     json.put_json("lists_cut", host.lists_cut ? "true" : "false");
-    json.put_json("lists", "[" + lists + "]");
   }
   text += json.take();
+  if (!with_lists) return read;
+  text.pop_back();  // its }; the lists of a host may be large, and are copied once
+  text.append(",\"lists\":[").append(lists).append("]}");
   return read;
 }
 
