@@ -57,7 +57,8 @@ void look_at_others_than_items(Sight& sight, const std::string& list, const std:
       }
       break;
     case 1:
-      to_the_end([&](const Part& part) { return runs_json(sight, list, {}, part); });
+      to_the_end(
+          [&](const Part& part) { return ops::parse(runs_json(sight, list, {}, part)).value(); });
       break;
     case 2: {
       WhyQuestion question;
