@@ -1,20 +1,16 @@
 #include "view/fleet_logs.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <utility>
 
-#include "core/base64.hpp"
 #include "core/json_object.hpp"
-#include "core/json_text.hpp"
-#include "core/number.hpp"
+#include "view/run_view.hpp"
 
 namespace w8y {
 
 namespace {
 
-using LogJson = nlohmann::json;
+using view::JsonFields;
 
 /// Bytes of a message; more is none of ours.
 constexpr std::size_t max_log_message = std::size_t{2} << 20;
@@ -34,8 +30,8 @@ std::string news_json(const LogNews& news) {
   json.put_bytes("list", news.list);
   json.put("run", news.run);
   if (news.progress) {
-    json.put_json("numerator", LogJson(news.progress->numerator).dump());
-    json.put_json("denominator", LogJson(news.progress->denominator).dump());
+    json.put_json("numerator", view::real_json(news.progress->numerator));
+    json.put_json("denominator", view::real_json(news.progress->denominator));
   }
   if (!news.update.empty()) json.put_json("update", news.update);
   return json.take();
@@ -48,24 +44,6 @@ std::string end_json(const LogEnd& end) {
   json.put("outcome", end.outcome);
   json.put("reason", end.reason);
   return json.take();
-}
-
-std::string text_of(const LogJson& json, const char* name) {
-  const auto found = json.find(name);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-std::string bytes_of(const LogJson& json, const char* name) {
-  const std::string coded = text_of(json, (std::string(name) + "_base64").c_str());
-  return coded.empty() ? text_of(json, name) : base64_decode(coded).value_or("");
-}
-
-template <typename Take>
-void each_of(const LogJson& json, const char* name, Take take) {
-  const auto found = json.find(name);
-  if (found == json.end() || !found->is_array()) return;
-  for (const LogJson& each : *found)
-    if (each.is_object()) take(each);
 }
 
 template <typename Items, typename Text>
@@ -88,36 +66,23 @@ std::string to_text(const LogMessage& message) {
 }
 
 std::optional<LogMessage> parse_log_message(std::string_view text) {
-  if (text.size() > max_log_message || json_text::mistake(text)) return std::nullopt;
-  const LogJson json = LogJson::parse(text, nullptr, false);
-  if (!json.is_object()) return std::nullopt;
+  const auto json = JsonFields::parse(text, max_log_message);
+  if (!json) return std::nullopt;
   LogMessage message;
-  message.host = text_of(json, "host");
+  message.host = json->text("host");
   if (message.host.empty()) return std::nullopt;
-  each_of(json, "lines", [&](const LogJson& each) {
-    const auto cut = each.find("cut");
-    message.lines.push_back({bytes_of(each, "list"), text_of(each, "run"), bytes_of(each, "item"),
-                             bytes_of(each, "line"),
-                             cut != each.end() && cut->is_boolean() && cut->get<bool>()});
-  });
-  each_of(json, "news", [&](const LogJson& each) {
-    LogNews& news = message.news.emplace_back();
-    news.list = bytes_of(each, "list");
-    news.run = text_of(each, "run");
-    const auto numerator = each.find("numerator");
-    const auto denominator = each.find("denominator");
-    if (numerator != each.end() && numerator->is_number() && denominator != each.end() &&
-        denominator->is_number())
-      news.progress = Progress{numerator->get<double>(), denominator->get<double>()};
-    if (const auto update = each.find("update"); update != each.end()) news.update = update->dump();
-  });
-  each_of(json, "ended", [&](const LogJson& each) {
-    message.ended.push_back({bytes_of(each, "list"), text_of(each, "run"), text_of(each, "outcome"),
-                             text_of(each, "reason")});
-  });
-  const auto left_out = json.find("left_out");
-  if (left_out != json.end())
-    message.left_out = static_cast<std::size_t>(read_integer(*left_out, count_range).value_or(0));
+  for (const JsonFields& line : json->objects("lines"))
+    message.lines.push_back({line.bytes("list").value_or(""), line.text("run"),
+                             line.bytes("item").value_or(""), line.bytes("line").value_or(""),
+                             line.flag("cut")});
+  for (const JsonFields& news : json->objects("news"))
+    message.news.push_back({news.bytes("list").value_or(""), news.text("run"),
+                            view::read_progress(news),
+                            news.has("update") ? news.value("update") : std::string()});
+  for (const JsonFields& end : json->objects("ended"))
+    message.ended.push_back(
+        {end.bytes("list").value_or(""), end.text("run"), end.text("outcome"), end.text("reason")});
+  message.left_out = json->number<std::size_t>("left_out");
   return message;
 }
 

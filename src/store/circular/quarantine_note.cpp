@@ -1,22 +1,9 @@
 #include "store/circular/quarantine_note.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include "core/json_object.hpp"
-#include "core/number.hpp"
+#include "view/json_fields.hpp"
 
 namespace w8y::store {
-
-namespace {
-
-using Json = nlohmann::json;
-
-std::string text_in(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-}  // namespace
 
 std::string to_text(const QuarantineNote& note) {
   core::JsonObject object(note.why.size() + 128);
@@ -30,11 +17,10 @@ std::string to_text(const QuarantineNote& note) {
 
 QuarantineNote read_note(std::string_view text) {
   if (text.size() > longest_note) return {};
-  const Json object = Json::parse(text, nullptr, false);
-  if (!object.is_object()) return {};
-  QuarantineNote note{text_in(object, "run"), text_in(object, "who"), text_in(object, "why"), {}};
-  if (const auto time = object.find("time"); time != object.end())
-    note.time = read_ms(*time).value_or(WallTime{0});
+  const auto object = view::JsonFields::parse(text);
+  if (!object) return {};
+  QuarantineNote note{object->text("run"), object->text("who"), object->text("why"), {}};
+  note.time = object->ms("time").value_or(WallTime{0});
   return note;
 }
 
