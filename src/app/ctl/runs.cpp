@@ -67,9 +67,10 @@ class Runs final : public Command {
       print_runs(found, options.wide);
       return done;
     }
-    std::string runs;
-    for (const auto& one : found) runs.append(runs.empty() ? "" : ",").append(view::to_json(one));
-    print_json(R"({"runs":[)" + runs + "]}");
+    std::cout << R"({"runs":[)";
+    for (std::size_t i = 0; i < found.size(); ++i)
+      std::cout << (i > 0 ? "," : "") << view::to_json(found[i]);
+    std::cout << "]}\n";
     return done;
   }
 

@@ -117,8 +117,7 @@ void print_json(const view::JsonFields& json) {
 }
 
 void print_json(const std::string& json) {
-  const auto fields = view::JsonFields::parse(json);
-  std::cout << (fields ? fields->json() : json) << '\n';
+  std::cout << json << '\n';
 }
 
 }  // namespace w8y::app::ctl

@@ -21,6 +21,8 @@ constexpr std::size_t most_entries = 5000;
 constexpr std::size_t most_searched = 50'000;
 /// About what one answer has, in bytes: each run may have the tail of a standard error.
 constexpr std::size_t most_run_bytes = std::size_t{8} << 20;
+/// Bytes, more than what follows the runs of an answer.
+constexpr std::size_t room_for_end = 4096;
 /// Hosts' clocks may differ from Redis's by so much before a run is not found.
 constexpr WallTime slack_of_clocks = std::chrono::hours(24);
 
@@ -101,20 +103,26 @@ bool RunFilter::fits(const view::RunRecord& run) const {
 std::string runs_json(Sight& sight, const std::string& list, const RunFilter& filter,
                       const Part& part) {
   RunWalk walk(sight, lists_of(sight, list), part.after);
-  std::string runs;
+  std::string text = R"({"runs":[)";
   std::string next = "null";
   std::size_t count = 0;
   view::RunRecord run;
   for (std::size_t looked = 0; walk.next(run);) {
     if (filter.fits(run)) {
-      runs.append(count++ > 0 ? "," : "").append(view::to_json(run));
+      const std::string shown = view::to_json(run);
+      run.result.clear();
+      run.result.shrink_to_fit();
+      // A run may be large: there is room for the end of the answer, which is not copied for it.
+      if (shown.size() > text.capacity() - text.size())
+        text.reserve(text.size() + shown.size() + room_for_end);
+      text.append(count++ > 0 ? "," : "").append(shown);
     }
-    if (count < part.limit && ++looked < most_entries && runs.size() < most_run_bytes) continue;
+    if (count < part.limit && ++looked < most_entries && text.size() < most_run_bytes) continue;
     const std::string cursor = walk.cursor();
     if (walk.next(run)) next = "\"" + cursor + "\"";
     break;
   }
-  return R"({"runs":[)" + runs + R"(],"next":)" + next + "}";
+  return text.append("],\"next\":").append(next).append("}");
 }
 
 std::optional<view::RunRecord> find_finished(Sight& sight, const std::string& list,
