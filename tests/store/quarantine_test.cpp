@@ -281,6 +281,7 @@ TEST_CASE("lists are swept in turn, many in a call, and a long one doesn't hold 
     told.push_back(std::make_unique<Told>());
     sources.push_back(std::make_unique<store::RedisCircularList>(session, *told.back()));
     sources.back()->use(std::make_shared<const Rule>(list_rule(list)));
+    server.ask({"RPUSH", list + ":list", "there"});
     server.ask({"HSET", list + ":failures", "gone", "1"});
   }
   server.ask({"SET", "l3:list", "of a wrong type"});

@@ -205,12 +205,12 @@ TEST_CASE("the record of a run whose lock is gone waits for a server that takes 
 
 TEST_CASE("the sweep ends the quarantine of an item that was removed during its run") {
   RedisServer server;
-  server.ask({"RPUSH", "work:list", "a"});
+  server.ask({"RPUSH", "work:list", "a", "b"});
   server.ask({"HSET", "work:failures", "a", "2"});
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
   const store::PassReply reply = host.claim(1);
-  server.ask({"DEL", "work:list"});
+  server.ask({"LREM", "work:list", "0", "a"});
   host.settle(reply.claims.at(0), store::Quarantine{}, store::FailureCount::increment,
               Crashed{"x"});
   CHECK(host.settled());
@@ -219,6 +219,23 @@ TEST_CASE("the sweep ends the quarantine of an item that was removed during its 
   CHECK(turn_until(loop, [&] {
     return server.ask({"EXISTS", "work:lock:a", "work:failures", "work:quarantined"}) == "0";
   }));
+}
+
+TEST_CASE("the sweep keeps the quarantines of a list that is deleted and pushed again") {
+  RedisServer server;
+  server.ask({"RPUSH", "work:list", "a", "b"});
+  server.ask({"SET", "work:lock:a", "quarantine:manual"});
+  server.ask({"HSET", "work:quarantined", "a", "manual"});
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  server.ask({"DEL", "work:list"});
+  const auto before = server.calls("evalsha");
+  host.session->circular.sweep.step();
+  REQUIRE(turn_until(loop, [&] { return server.calls("evalsha") > before; }));
+  server.ask({"RPUSH", "work:list", "a", "b"});
+  const store::PassReply reply = host.claim(2);
+  REQUIRE(reply.claims.size() == 1);
+  CHECK(reply.claims.front().item == "b");
 }
 
 TEST_CASE("a claim that is handed back leaves nothing but the fence") {

@@ -1,5 +1,6 @@
 -- Forgets failures and quarantines of items that are no longer in their list: of some entries,
--- chosen at random, so that nobody has to know how far it is.
+-- chosen at random, so that nobody has to know how far it is. Entries of an empty list are kept: its
+-- items are often deleted to be pushed again at once.
 --
 -- KEYS  for each list in turn: list, failures, quarantined
 -- ARGV  1 how many items of lists may be compared in this call: looking for one takes time with the
@@ -15,7 +16,7 @@ local function sweep(list, key, prefixes)
   local length = redis.pcall('LLEN', list)
   local size = redis.pcall('HLEN', key)
   -- A key of a wrong type is not ours.
-  if type(length) ~= 'number' or type(size) ~= 'number' or size == 0 then return end
+  if type(length) ~= 'number' or type(size) ~= 'number' or length * size == 0 then return end
   local cost = math.max(1, length)
   local most = math.max(1, math.min(64, math.floor(budget / cost)))
   for _, item in ipairs(redis.call('HRANDFIELD', key, most)) do
