@@ -298,4 +298,48 @@ std::optional<double> as_number(std::string_view value) {
   return parsed.get<double>();
 }
 
+namespace {
+
+void put_unit(std::string& text, unsigned unit) {
+  constexpr char digits[] = "0123456789abcdef";
+  text += "\\u";
+  for (int shift = 12; shift >= 0; shift -= 4) text += digits[(unit >> shift) & 15U];
+}
+
+/// The character that begins at `at`, in valid UTF-8; moves `at` to its last byte.
+unsigned code_point(std::string_view text, std::size_t& at) {
+  const auto first = static_cast<unsigned char>(text[at]);
+  if (first < 0x80) return first;
+  const unsigned more = first >= 0xF0 ? 3 : first >= 0xE0 ? 2 : 1;
+  unsigned code = first & (0x3FU >> more);
+  for (unsigned i = 0; i < more && at + 1 < text.size(); ++i)
+    code = code << 6U | (static_cast<unsigned char>(text[++at]) & 0x3FU);
+  return code;
+}
+
+}  // namespace
+
+std::string one_line(std::string_view json) {
+  std::string line;
+  line.reserve(json.size());
+  bool in_string = false;
+  for (std::size_t at = 0; at < json.size(); ++at) {
+    const char c = json[at];
+    if (c == '"') in_string = !in_string;
+    if (in_string && c == '\\') {
+      line += c;
+      line += json[++at];  // also a quote
+    } else if (c > ' ' && c < '\x7f') {
+      line += c;
+    } else if (in_string && c == ' ') {
+      line += c;
+    } else if (in_string) {
+      const unsigned code = code_point(json, at);
+      if (code >= 0x10000) put_unit(line, 0xD7C0U + (code >> 10U));
+      put_unit(line, code < 0x10000 ? code : 0xDC00U + (code & 0x3FFU));
+    }
+  }
+  return line;
+}
+
 }  // namespace w8y::json_text

@@ -40,6 +40,10 @@ std::optional<std::vector<Member>> plain_members(std::string_view text);
 /// The last member of that name, as JSON parsers have it; nullptr if there is none.
 const Member* find(const std::vector<Member>& members, std::string_view key);
 
+/// The same valid JSON on one line in ASCII, fit for a terminal: without space between values,
+/// other characters as \uXXXX.
+std::string one_line(std::string_view json);
+
 /// The value if it is a string, a number. For valid JSON.
 std::optional<std::string> as_string(std::string_view value);
 std::optional<double> as_number(std::string_view value);

@@ -9,10 +9,13 @@
 
 namespace w8y::view {
 
-using Json = nlohmann::ordered_json;
+/// Finds a member in a tree. An ordered_json compares it with all others, also while it is read: a
+/// hostile message of 1 MiB with 90,000 members would take seconds.
+using Json = nlohmann::json;
 
 struct JsonFields::Document {
   Json json;
+  std::string text;
 };
 
 namespace {
@@ -29,6 +32,7 @@ std::optional<JsonFields> JsonFields::parse(std::string_view text, std::size_t m
   if (text.size() > most || json_text::mistake(text)) return std::nullopt;
   auto document = std::make_shared<Document>();
   document->json = Json::parse(text, nullptr, false);
+  document->text = text;
   if (!document->json.is_object()) return std::nullopt;
   const void* object = &document->json;
   return JsonFields(std::move(document), object);
@@ -109,26 +113,22 @@ std::string JsonFields::value(std::string_view name) const {
   return found == nullptr ? "null" : found->dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
-std::string JsonFields::json() const {
-  return static_cast<const Json*>(object_)->dump(-1, ' ', true, Json::error_handler_t::replace);
+std::string JsonFields::whole() const {
+  return json_text::one_line(document_->text);
 }
 
-std::string JsonFields::with(std::string_view name, std::string_view value) const {
-  Json changed = *static_cast<const Json*>(object_);
-  if (value.empty()) {
-    changed.erase(std::string(name));
-  } else {
-    changed[std::string(name)] = Json::parse(value, nullptr, false);
+std::string JsonFields::whole_with(std::string_view name, std::string_view value) const {
+  const auto members = json_text::members(document_->text).value();
+  std::string text;
+  for (const json_text::Member& each : members) {
+    text.append(text.empty() ? "{" : ",");
+    if (each.key == name) {
+      text.append("\"").append(name).append("\":").append(value);
+    } else {
+      text.append(each.whole);
+    }
   }
-  return changed.dump(-1, ' ', true, Json::error_handler_t::replace);
-}
-
-std::optional<std::string> line_json(std::string_view json, std::size_t most) {
-  const json_text::Shape shape = json_text::shape(json);
-  if (shape.depth > json_text::max_depth || shape.values > most) return std::nullopt;
-  const Json value = Json::parse(json, nullptr, false);
-  if (value.is_discarded()) return std::nullopt;
-  return value.dump(-1, ' ', true, Json::error_handler_t::replace);
+  return json_text::one_line(text += '}');
 }
 
 std::string real_json(double number) {

@@ -44,14 +44,14 @@ class JsonFields {
   [[nodiscard]] std::optional<JsonFields> object(std::string_view name) const;
   /// The objects of an array; its other elements are left out.
   [[nodiscard]] std::vector<JsonFields> objects(std::string_view name) const;
-  /// Names of the members, in the order of the text.
+  /// Names of the members, sorted.
   [[nodiscard]] std::vector<std::string> names() const;
   /// A value as JSON, in ASCII; "null" where it is not there.
   [[nodiscard]] std::string value(std::string_view name) const;
-  /// The whole object as JSON on one line, in ASCII: fit for a terminal.
-  [[nodiscard]] std::string json() const;
-  /// The same with another value of one member, or without it if `value` is empty.
-  [[nodiscard]] std::string with(std::string_view name, std::string_view value) const;
+  /// The text that was parsed, on one line in ASCII: fit for a terminal.
+  [[nodiscard]] std::string whole() const;
+  /// The same with another value of one of its members.
+  [[nodiscard]] std::string whole_with(std::string_view name, std::string_view value) const;
 
  private:
   struct Document;
@@ -62,8 +62,6 @@ class JsonFields {
   const void* object_;  ///< in the document
 };
 
-/// The same JSON on one line in ASCII. nullopt: it has more values than `most`, or is not JSON.
-std::optional<std::string> line_json(std::string_view json, std::size_t most);
 /// A number as JSON: "2.5", "3.0".
 std::string real_json(double number);
 

@@ -14,9 +14,6 @@ namespace {
 
 /// Members of an entry; w8yd writes less than 20.
 constexpr std::size_t most_members = 64;
-/// A result of more values is shown as a string: as a tree, it could take 50 times as much as its
-/// text.
-constexpr std::size_t most_result_values = std::size_t{1} << 18;
 /// About as long as an event is.
 constexpr std::size_t usual_event = 300;
 
@@ -84,11 +81,8 @@ void write_started(core::JsonObject& json, std::string_view name, const RunRecor
 /// On one line in ASCII where it is shown, and as it is in Redis.
 void write_result(core::JsonObject& json, std::string_view name, const RunRecord& run,
                   Surface surface) {
-  if (run.result.empty()) return;
-  if (surface != api) return json.put_json(name, run.result);
-  const auto line = line_json(run.result, most_result_values);
-  if (line) return json.put_json(name, *line);
-  json.put(name, run.result);
+  if (!run.result.empty())
+    json.put_json(name, surface == api ? json_text::one_line(run.result) : run.result);
 }
 
 constexpr unsigned shown_run = event | api;

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <random>
 #include <string>
 #include <vector>
@@ -54,6 +55,11 @@ const std::vector<std::string> json_pieces = {"{",
 void like_the_library(const std::string& text) {
   CAPTURE(text);
   CHECK(!mistake(text).has_value() == nlohmann::json::accept(text));
+  if (mistake(text)) return;
+  const std::string line = w8y::json_text::one_line(text);
+  CAPTURE(line);
+  CHECK(nlohmann::json::parse(line) == nlohmann::json::parse(text));
+  CHECK(std::all_of(line.begin(), line.end(), [](char c) { return c >= ' ' && c < '\x7f'; }));
 }
 
 }  // namespace
@@ -103,6 +109,15 @@ TEST_CASE("json text: a shape has at least the values and members of what is bui
   CHECK(shape(nested).values >= 7);
   CHECK(shape("]]],,,").depth == 0);
   CHECK(shape("\"\\").values == 1);
+}
+
+TEST_CASE("json text: one line has no space between values, and is ASCII") {
+  using w8y::json_text::one_line;
+  CHECK(one_line("{\n \"a b\" : [ 1.50 ,\t\"\\\" ]\", {} ]\r\n}") ==
+        "{\"a b\":[1.50,\"\\\" ]\",{}]}");
+  CHECK(one_line("\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\xc2\x9b\x7f\"") ==
+        R"("\u00e9\u20ac\ud83d\ude00\u009b\u007f")");
+  CHECK(one_line("\xef\xbb\xbf{}") == "{}");
 }
 
 TEST_CASE("json text: lines that are put together at random") {

@@ -162,13 +162,14 @@ class Lists final : public Command {
     for (const JsonFields& each : answer.objects("lists")) {
       auto list = view::read_list(each, view::api);
       if (!list || !is_wanted(*list)) continue;
-      if (options.json) chosen.append(chosen.empty() ? "" : ",").append(each.json());
+      if (options.json)
+        chosen.append(chosen.empty() ? "" : ",").append(view::to_json(*list, view::api));
       lists.push_back(std::move(*list));
     }
     if (prefix_ && lists.empty() && state_.empty())
       throw Failure(refused, "this host has no list " + escape_text(*prefix_));
     if (options.json) {
-      print_json(answer.with("lists", "[" + chosen + "]"));
+      print_json(answer.whole_with("lists", "[" + chosen + "]"));
       return done;
     }
     print(answer, lists, options.wide);

@@ -113,7 +113,7 @@ void print_json(const ops::Json& json) {
 }
 
 void print_json(const view::JsonFields& json) {
-  std::cout << json.json() << '\n';
+  std::cout << json.whole() << '\n';
 }
 
 void print_json(const std::string& json) {

@@ -11,6 +11,7 @@
 #include "app/ctl/values.hpp"
 #include "app/ctl/watching.hpp"
 #include "core/escape.hpp"
+#include "core/json_text.hpp"
 #include "core/units.hpp"
 #include "redis/subscriber.hpp"
 #include "view/run_view.hpp"
@@ -21,12 +22,19 @@ namespace {
 
 using view::JsonFields;
 
+/// The data of an update as its executor gave it.
+std::string data_of(std::string_view payload) {
+  const auto members = json_text::members(payload);
+  const json_text::Member* const data = members ? json_text::find(*members, "data") : nullptr;
+  return data == nullptr ? "null" : json_text::one_line(data->value);
+}
+
 /// A message on `P events` (source/run_record): what is told beside the run.
-std::string detail_of(const JsonFields& event) {
+std::string detail_of(const JsonFields& event, std::string_view payload) {
   const std::string type = event.text("type");
   if (type == "start") return "pid " + std::to_string(event.number<int>("pid"));
   if (type == "progress") return progress_text(view::read_progress(event));
-  if (type == "update") return escape(event.value("data"));
+  if (type == "update") return escape(data_of(payload));
   if (type != "end") return {};
   std::string text = coloured(shaded(event.text("outcome")));
   text += " after " + format_duration(event.ms("took_ms").value_or(WallTime{0}));
@@ -45,7 +53,7 @@ void show(const std::optional<JsonFields>& event, std::string_view payload, bool
     std::cout << time_text(event->ms("time_ms").value_or(WallTime{0})) << "  "
               << (list ? escape_text(*list) : "?") << "  " << escape(event->text("run")) << "  "
               << escape(event->text("host")) << "  " << (item ? item_text(*item) : "?") << "  "
-              << escape(event->text("type")) << "  " << detail_of(*event) << '\n';
+              << escape(event->text("type")) << "  " << detail_of(*event, payload) << '\n';
   } else {
     std::cout << escape(payload) << '\n';
   }
