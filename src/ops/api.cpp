@@ -46,12 +46,7 @@ HttpResponse outcome_response(const FleetOutcome& outcome) {
   if (!outcome.trouble.empty()) return error_response(409, outcome.trouble);
   HttpResponse response;
   response.status = outcome.complete() ? 200 : 409;
-  response.body = to_text(outcome);
-  if (!outcome.complete()) {
-    response.body.pop_back();  // its }
-    response.body += R"(,"error":"not all hosts have done it"})";
-  }
-  response.body += '\n';
+  response.body = command_text(outcome) + "\n";
   return response;
 }
 

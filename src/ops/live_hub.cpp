@@ -227,7 +227,7 @@ std::string LiveHub::host_text() const {
   HostStatus host = control_.status();
   if (!host.redis.connected && redis_away_.count() > 0) host.redis.away_since = redis_away_;
   core::AsciiObject json(512);
-  view::put_host(json, host, view::page);
+  view::put_host(json, host, view::host_page);
   return json.take();
 }
 

@@ -21,7 +21,7 @@ namespace w8y::view {
 enum Surface : unsigned {
   api = 1,           ///< GET /api/v1/status, /lists: what is not known is null
   detail = 2,        ///< GET /api/v1/lists/LIST
-  page = 4,          ///< GET /api/v1/live: what has its usual value is left out
+  page = 4,          ///< lists in GET /api/v1/live: what has its usual value is left out
   heartbeat = 8,     ///< what a host writes of itself for its fleet
   report = 16,       ///< what it writes of each list
   settled = 32,      ///< what of that does not change with each run
@@ -30,6 +30,7 @@ enum Surface : unsigned {
   reply = 256,       ///< what a host replies to the command `runs`
   event = 512,       ///< the end of a run on P:events, and in the history
   history = 1024,    ///< in the history besides
+  host_page = 2048,  ///< this host in GET /api/v1/live
 };
 
 /// Texts in Redis are cut: each host reads what all others write.
@@ -83,8 +84,8 @@ constexpr Field<T> field(std::string_view name, unsigned surfaces) {
 
 // ---- forms
 
-/// The first bytes of a text, at most so many, which do not end within a character. Bytes that are
-/// not UTF-8 become \xNN.
+/// The first bytes of a text, at most `most`, without a part of a character. Bytes that are not
+/// UTF-8 become \xNN.
 std::string cut_text(std::string_view text, std::size_t most);
 /// A JSON array.
 std::string texts_json(const std::vector<std::string>& all,
@@ -105,7 +106,8 @@ struct Text {
 /// Base64 under NAME_base64 where they are not UTF-8.
 struct Bytes {
   static void write(core::JsonObject& json, std::string_view name, const std::string& value,
-                    Surface) {
+                    Surface surface) {
+    if ((surface & cut_texts) != 0) return json.put(name, cut_text(value, 256));
     json.put_bytes(name, value);
   }
   static void read(const JsonFields& json, std::string_view name, std::string& value) {

@@ -107,6 +107,8 @@ struct FleetOutcome {
 
 /// A JSON object, as GET /api/v1/fleet/runs has it.
 std::string to_text(const FleetOutcome& outcome);
+/// The same of a command that changes something: with "error" if not all hosts have done it.
+std::string command_text(const FleetOutcome& outcome);
 /// Reads what to_text() wrote.
 FleetOutcome read_outcome(const view::JsonFields& json);
 

@@ -196,6 +196,13 @@ std::string to_text(const FleetOutcome& outcome) {
   return json.take();
 }
 
+std::string command_text(const FleetOutcome& outcome) {
+  std::string text = to_text(outcome);
+  if (outcome.complete()) return text;
+  text.pop_back();  // its }
+  return text += R"(,"error":"not all hosts have done it"})";
+}
+
 FleetOutcome read_outcome(const JsonFields& json) {
   FleetOutcome outcome;
   outcome.now = json.ms("now_ms").value_or(WallTime{0});

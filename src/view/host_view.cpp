@@ -18,61 +18,28 @@ struct HostStateForm {
   }
 };
 
-/// null where there is none.
-struct SinceForm {
-  static void write(core::JsonObject& json, std::string_view name,
-                    const std::optional<WallTime>& since, Surface) {
-    Time::write(json, name, since.value_or(WallTime{0}), api);
-  }
-  static void read(const JsonFields& json, std::string_view name, std::optional<WallTime>& since) {
-    since = json.ms(name);
-  }
-};
-
-/// null where it is not known, also on pages.
-struct MarginForm : MaybeTime {
-  template <class Value>
-  static void write(core::JsonObject& json, std::string_view name,
-                    const std::optional<Value>& margin, Surface) {
-    MaybeTime::write(json, name, margin, api);
-  }
-};
-
-struct NullableTime : Time {
-  static void write(core::JsonObject& json, std::string_view name, WallTime time, Surface) {
-    Time::write(json, name, time, api);
-  }
-};
-
-struct FullText : Text<> {
-  static void write(core::JsonObject& json, std::string_view name, const std::string& text,
-                    Surface) {
-    json.put(name, text);
-  }
-};
-
 // ---- the status of a host
 
-constexpr unsigned shown = api | page;
+constexpr unsigned shown = api | host_page;
 using R = RedisStatus;
 constexpr Field<R> redis_fields[] = {
-    field<R, FullText, &R::url>("url", shown),
+    field<R, Text<>, &R::url>("url", shown),
     field<R, Flag, &R::connected>("connected", shown),
-    field<R, FullText, &R::trouble>("trouble", shown),
-    field<R, SinceForm, &R::away_since>("away_since_ms", shown),
+    field<R, Text<>, &R::trouble>("trouble", shown),
+    field<R, MaybeTime, &R::away_since>("away_since_ms", shown),
     field<R, Number, &R::commands_sent>("commands_sent", api),
     field<R, Number, &R::leases>("leases", shown),
-    field<R, MarginForm, &R::lease_margin>("lease_margin_ms", shown),
-    field<R, MarginForm, &R::least_lease_margin>("least_lease_margin_ms", shown),
+    field<R, MaybeTime, &R::lease_margin>("lease_margin_ms", shown),
+    field<R, MaybeTime, &R::least_lease_margin>("least_lease_margin_ms", shown),
 };
 
 using G = GearmanStatus;
 constexpr Field<G> gearman_fields[] = {
-    field<G, FullText, &G::server>("server", shown),
+    field<G, Text<>, &G::server>("server", shown),
     field<G, Number, &G::lists>("lists", shown),
     field<G, Number, &G::connected>("connected", shown),
-    field<G, FullText, &G::trouble>("trouble", shown),
-    field<G, SinceForm, &G::away_since>("away_since_ms", shown),
+    field<G, Text<>, &G::trouble>("trouble", shown),
+    field<G, MaybeTime, &G::away_since>("away_since_ms", shown),
     field<G, Number, &G::jobs>("jobs", shown),
 };
 
@@ -123,17 +90,17 @@ void read_slots(const JsonFields& json, std::string_view name, T& into) {
 
 using H = HostStatus;
 constexpr Field<H> host_fields[] = {
-    field<H, FullText, &H::host>("host", shown),
-    field<H, FullText, &H::host_id>("host_id", shown),
+    field<H, Text<>, &H::host>("host", shown),
+    field<H, Text<>, &H::host_id>("host_id", shown),
     field<H, Number, &H::pid>("pid", shown),
-    field<H, FullText, &H::version>("version", shown),
+    field<H, Text<>, &H::version>("version", shown),
     field<H, HostStateForm, &H::state>("state", shown),
-    field<H, NullableTime, &H::started>("started_ms", shown),
-    field<H, NullableTime, &H::now>("now_ms", api),
-    field<H, FullText, &H::config_hash>("config_hash", shown),
+    field<H, Time, &H::started>("started_ms", shown),
+    field<H, Time, &H::now>("now_ms", api),
+    field<H, Text<>, &H::config_hash>("config_hash", shown),
     field<H, Number, &H::generation>("generation", shown),
-    field<H, FullText, &H::last_reload>("last_reload", shown),
-    field<H, NullableTime, &H::last_reload_at>("last_reload_ms", shown),
+    field<H, Text<>, &H::last_reload>("last_reload", shown),
+    field<H, Time, &H::last_reload_at>("last_reload_ms", shown),
     field<H, Flag, &H::last_reload_failed>("last_reload_failed", shown),
     field<H, Flag, &H::has_redis>("has_redis", shown),
     field<H, GearmanForm, &H::gearman>("gearman", shown),
@@ -143,32 +110,24 @@ constexpr Field<H> host_fields[] = {
 
 // ---- heartbeats, and the fleet as they show it
 
-struct NameForm : Bytes {
-  static void write(core::JsonObject& json, std::string_view name, const std::string& host,
-                    Surface surface) {
-    if (surface == heartbeat) return json.put(name, cut_text(host, 256));
-    json.put_bytes(name, host);
-  }
-};
-
 using B = HostBeat;
 constexpr unsigned told = heartbeat | fleet;
 constexpr Field<B> beat_fields[] = {
-    field<B, NameForm, &B::host>("host", told),
+    field<B, Bytes, &B::host>("host", told),
     field<B, Bytes, &B::id>("host_id", fleet),
     field<B, Text<>, &B::state>("state", heartbeat),
     field<B, Number, &B::pid>("pid", told),
     field<B, Text<>, &B::version>("version", told),
-    field<B, NullableTime, &B::started>("started_ms", told),
+    field<B, Time, &B::started>("started_ms", told),
     field<B, Text<>, &B::config_hash>("config_hash", told),
     field<B, Number, &B::generation>("generation", told),
-    field<B, NullableTime, &B::applied>("applied_ms", told),
+    field<B, Time, &B::applied>("applied_ms", told),
     field<B, Number, &B::processors>("processors", told),
     {"slots", fleet, write_slots<B>, read_slots<B>},
     field<B, Number, &B::slots_used>("slots_used", heartbeat),
     field<B, Number, &B::slots_limit>("slots_limit", heartbeat),
-    field<B, MarginForm, &B::lease_margin>("lease_margin_ms", told),
-    field<B, MarginForm, &B::least_lease_margin>("least_lease_margin_ms", told),
+    field<B, MaybeTime, &B::lease_margin>("lease_margin_ms", told),
+    field<B, MaybeTime, &B::least_lease_margin>("least_lease_margin_ms", told),
     field<B, Number, &B::lists_version>("lists_version", heartbeat),
 };
 
@@ -192,9 +151,9 @@ void read_silent(const JsonFields& json, std::string_view name, FleetHost& host)
 using F = FleetHost;
 constexpr Field<F> fleet_fields[] = {
     {"state", fleet, StateOfFleet::write, StateOfFleet::read},
-    field<F, NullableTime, &F::last_beat>("last_beat_ms", fleet),
+    field<F, Time, &F::last_beat>("last_beat_ms", fleet),
     {"silent_since_ms", fleet, write_silent, read_silent},
-    field<F, FullText, &F::trouble>("trouble", fleet),
+    field<F, Text<>, &F::trouble>("trouble", fleet),
     field<F, Flag, &F::behind>("behind", fleet),
     field<F, Flag, &F::shares_name>("shares_name", fleet),
 };

@@ -11,8 +11,8 @@
 
 namespace w8y::view {
 
-/// Adds the fields of GET /api/v1/status, or with `page` those of GET /api/v1/live, which leave out
-/// what changes all the time.
+/// Adds the fields of GET /api/v1/status, or with `host_page` those of GET /api/v1/live, which
+/// leave out what changes all the time.
 void put_host(core::JsonObject& json, const HostStatus& host, Surface surface);
 /// Adds the fields of a host of GET /api/v1/fleet, without its lists.
 void put_host(core::JsonObject& json, const FleetHost& host);

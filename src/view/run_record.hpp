@@ -45,8 +45,8 @@ std::string event_text(const RunRecord& run);
 std::string history_text(const RunRecord& run);
 /// An object of GET /api/v1/runs.
 std::string to_json(const RunRecord& run);
-/// Reads an entry of the history. nullopt: not one of ours. `entered`: of the entry before it, and
-/// then of this one, which says it where that is another time.
+/// Reads an entry of the history. nullopt: w8yd does not write such an entry. `entered`: when the
+/// entry before it came in; then when this one did, which says so only if that is another time.
 std::optional<RunRecord> read_record(const std::string& list, std::string_view text,
                                      std::optional<WallTime>& entered);
 

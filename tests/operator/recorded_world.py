@@ -5,7 +5,7 @@
 
 The world has fixed keys, a fixed config and a clock that begins at a fixed time, for Redis and for our
 programs. The answers are compared with the files in `recorded`: `host` with a w8yd, `alone` without one.
-`--record` writes them anew. What differs from world to world (process ids, random ids, seconds that have
+`--record` replaces them. What differs from world to world (process ids, random ids, seconds that have
 passed, counters of work) is masked, and members of JSON objects are sorted.
 """
 import argparse

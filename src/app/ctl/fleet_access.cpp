@@ -151,7 +151,7 @@ std::unique_ptr<store::LogFollower> FleetAccess::follow(store::LogFollower::Wish
 int tell_fleet(const Options& options, const FleetOutcome& outcome) {
   const int status = outcome.complete() ? done : refused;
   if (options.json) {
-    print_json(to_text(outcome));
+    print_json(command_text(outcome));
     return status;
   }
   for (const FleetAnswer& host : outcome.answers) {

@@ -7,6 +7,7 @@
 #include "app/ctl/failure.hpp"
 #include "app/ctl/fleet_access.hpp"
 #include "app/ctl/text.hpp"
+#include "app/look/run_looks.hpp"
 #include "app/look/stored.hpp"
 #include "core/escape.hpp"
 #include "core/pattern.hpp"
@@ -18,8 +19,6 @@ namespace {
 
 using view::JsonFields;
 
-/// Hosts' clocks may differ from Redis's by so much before a run is not found.
-constexpr WallTime clock_slack = std::chrono::hours(24);
 /// Ids that are told where more than one fits.
 constexpr std::size_t most_told = 5;
 
@@ -81,7 +80,7 @@ void RunSearch::look_back() {
   view::RunRecord run;
   while (history.next(run)) {
     // It can't have ended before it was claimed.
-    if (earliest && run.ended.value_or(WallTime{0}) + clock_slack < *earliest) return;
+    if (earliest && run.ended.value_or(WallTime{0}) + look::clock_slack < *earliest) return;
     const std::string& id = run.run;
     if (!id.starts_with(start_)) continue;
     found_[id].finished = run;

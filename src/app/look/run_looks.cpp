@@ -23,8 +23,6 @@ constexpr std::size_t most_searched = 50'000;
 constexpr std::size_t most_run_bytes = std::size_t{8} << 20;
 /// Bytes, more than what follows the runs of an answer.
 constexpr std::size_t room_for_end = 4096;
-/// Hosts' clocks may differ from Redis's by so much before a run is not found.
-constexpr WallTime slack_of_clocks = std::chrono::hours(24);
 
 /// Of one list: place and digest. Of many: when the last one came in, and how many of that
 /// millisecond have been looked at.
@@ -133,7 +131,7 @@ std::optional<view::RunRecord> find_finished(Sight& sight, const std::string& li
   view::RunRecord run;
   while (history.next(run)) {
     // It can't have ended before it was claimed.
-    if (earliest && run.ended.value_or(WallTime{0}) + slack_of_clocks < *earliest) break;
+    if (earliest && run.ended.value_or(WallTime{0}) + clock_slack < *earliest) break;
     const std::string id = run.run;
     if (id.starts_with(start)) found[id] = run;
     if (id == start) return run;

@@ -18,6 +18,9 @@ struct Part {
   std::string after;  ///< a cursor; empty: from the beginning
 };
 
+/// Hosts' clocks may differ from Redis's by so much before a run is not found.
+inline constexpr WallTime clock_slack = std::chrono::hours(24);
+
 struct RunFilter {
   std::optional<Item> item;
   std::vector<std::string> outcomes;  ///< empty: any

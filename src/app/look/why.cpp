@@ -6,6 +6,7 @@
 #include "app/look/history.hpp"
 #include "app/look/item_states.hpp"
 #include "app/look/job_states.hpp"
+#include "app/look/run_looks.hpp"
 #include "app/look/stored.hpp"
 #include "app/look/why_jobs.hpp"
 #include "core/number.hpp"
@@ -104,15 +105,13 @@ std::string said(const view::RunRecord& run) {
   return text + (text.empty() ? "" : ": ") + std::string(tail);
 }
 
-std::optional<WhyRun> last_failure(redis::SyncClient& client, const std::string& list,
-                                   const ShownItem& item) {
-  History history(client, {list});
+std::optional<WhyRun> last_failure(redis::SyncClient& client, const WhyQuestion& question) {
+  const RunFilter filter{.item = question.item, .outcomes = {}, .failed = true, .host = {}};
+  History history(client, {question.list});
   view::RunRecord run;
-  for (std::size_t i = 0; i < most_back && history.next(run); ++i) {
-    const bool same = run.item.length == item.length && run.item.beginning == item.beginning;
-    if (!same || !run.failed()) continue;
-    return WhyRun{run.run, run.host, run.outcome, said(run), run.ended.value_or(WallTime{0})};
-  }
+  for (std::size_t i = 0; i < most_back && history.next(run); ++i)
+    if (filter.fits(run))
+      return WhyRun{run.run, run.host, run.outcome, said(run), run.ended.value_or(WallTime{0})};
   return std::nullopt;
 }
 
@@ -203,7 +202,7 @@ Why look_why(redis::SyncClient& client, const WhyQuestion& question) {
   list.has_keys = question.kind != SourceKind::circular || !item.state.empty() ||
                   client.call({"EXISTS", question.keys.list}).number > 0;
   add_run(item, question.replies);
-  if (wants_failure(item)) item.last_failure = last_failure(client, question.list, item.item);
+  if (wants_failure(item)) item.last_failure = last_failure(client, question);
   return why_item(list, item);
 }
 
