@@ -93,7 +93,7 @@ void show_fleet_runs(FleetPort& fleet, OrderKind kind, const HttpRequest& reques
     order.run = run->second;
   order.list = list_named(request);
   fleet.give(std::move(order), [reply](const FleetOutcome& outcome) {
-    // Hosts that do not reply are named, and runs of others are shown all the same.
+    // The response names the hosts that did not reply, beside the runs of the others.
     if (!outcome.trouble.empty()) return reply->send(outcome_response(outcome));
     HttpResponse response;
     response.body = to_text(outcome) + "\n";

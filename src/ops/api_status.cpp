@@ -80,7 +80,7 @@ HttpResponse text_response(core::JsonObject& json) {
   return response;
 }
 
-/// What is wrong, the host where it is wanted, then each list.
+/// Writes the problems, the host unless it is nullptr, and then each list.
 HttpResponse lists_response(Lists& lists, const HostStatus* host, Shown shown) {
   core::AsciiObject json(lists.text.size() + 4096);
   std::string problems = "[";

@@ -222,7 +222,7 @@ void LiveHub::tick() {
   if (!due_.empty() || rows_.changed() || fleet_.changed()) arm();
 }
 
-/// Without what changes all the time.
+/// JSON of this host, without the fields that change all the time.
 std::string LiveHub::host_text() const {
   HostStatus host = control_.status();
   if (!host.redis.connected && redis_away_.count() > 0) host.redis.away_since = redis_away_;

@@ -142,7 +142,7 @@ bool Leases::is_more_urgent(const Held* a, const Held* b) {
 
 /// Sends the most urgent renewals first, and those of long items after all others.
 void Leases::send(Batch&& leases) {
-  // They are in this order already, unless a renewal failed or lives differ.
+  // The leases are in this order already, unless a renewal failed or key_expiry differs.
   if (!std::is_sorted(leases.begin(), leases.end(), is_more_urgent))
     std::sort(leases.begin(), leases.end(), is_more_urgent);
   const auto large = std::stable_partition(leases.begin(), leases.end(), [](const Held* lease) {

@@ -47,7 +47,7 @@ class ServerClock {
   ServerClock(redis::Client& client, TimerQueue& timers, const Clock& clock, bool cluster);
   ~ServerClock();
 
-  /// Asks for the time at once, and from then on. Called when the connection is up.
+  /// Requests the time at once and then periodically. Called when the connection is up.
   void start();
   /// Compares the time in a reply with the one before it.
   void note(WallTime time, Instant asked, Instant answered);

@@ -1,5 +1,5 @@
-// What is shown has a row for each of its fields: name, form, and where it shows. JSON is written
-// and read by these rows.
+// Rows that describe the fields of hosts, lists, runs and run records: name, form and surfaces.
+// w8yd and w8yctl write and read JSON by these rows.
 #pragma once
 
 #include <algorithm>
@@ -17,25 +17,25 @@
 
 namespace w8y::view {
 
-/// Where a field shows: one of these, or several in a row. Times are Unix time in milliseconds.
+/// Outputs on which a field shows; a row combines several with |. Times are Unix time in ms.
 enum Surface : unsigned {
   api = 1,           ///< GET /api/v1/status, /lists: what is not known is null
   detail = 2,        ///< GET /api/v1/lists/LIST
   page = 4,          ///< lists in GET /api/v1/live: what has its usual value is left out
-  heartbeat = 8,     ///< what a host writes of itself for its fleet
-  report = 16,       ///< what it writes of each list
-  settled = 32,      ///< what of that does not change with each run
+  heartbeat = 8,     ///< heartbeat of a host in Redis
+  report = 16,       ///< list report: the part of a heartbeat about one list
+  settled = 32,      ///< fields of a list report that do not change with each run
   fleet = 64,        ///< GET /api/v1/fleet
   fleet_page = 128,  ///< hosts of the fleet in GET /api/v1/live
-  reply = 256,       ///< what a host replies to the command `runs`
-  event = 512,       ///< the end of a run on P:events, and in the history
-  history = 1024,    ///< in the history besides
+  reply = 256,       ///< the list in the reply of a host to the command `runs`
+  event = 512,       ///< event `end` on P:events; also in the history
+  history = 1024,    ///< further fields in the history
   host_page = 2048,  ///< this host in GET /api/v1/live
 };
 
-/// Texts in Redis are cut: each host reads what all others write.
+/// Surfaces that truncate texts, because each host reads the texts of all others.
 constexpr unsigned cut_texts = heartbeat | report | settled;
-/// What has its usual value is left out.
+/// Surfaces that omit fields with their usual value.
 constexpr unsigned sparse = page | fleet_page;
 
 template <class T>
@@ -60,7 +60,7 @@ void read_fields(const JsonFields& json, const Field<T> (&rows)[Count], T& into,
     if ((row.surfaces & surface) != 0 && row.read != nullptr) row.read(json, row.name, into);
 }
 
-/// The member that the path of pointers leads to.
+/// Returns the member at the end of a path of member pointers.
 template <auto First, auto... Rest>
 auto& member_of(auto& from) {
   if constexpr (sizeof...(Rest) == 0) {
@@ -103,7 +103,7 @@ struct Text {
   }
 };
 
-/// Base64 under NAME_base64 where they are not UTF-8.
+/// Bytes; as base64 in the member NAME_base64 if they are not UTF-8.
 struct Bytes {
   static void write(core::JsonObject& json, std::string_view name, const std::string& value,
                     Surface surface) {
@@ -115,7 +115,7 @@ struct Bytes {
   }
 };
 
-/// Capabilities: some of them where texts are cut.
+/// Capabilities; only the first ones on surfaces that truncate texts.
 struct Texts {
   static void write(core::JsonObject& json, std::string_view name,
                     const std::vector<std::string>& value, Surface surface);

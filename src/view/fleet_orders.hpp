@@ -58,7 +58,7 @@ struct BadOrder {
 };
 std::variant<FleetOrder, BadOrder> parse_order(std::string_view text);
 
-/// A list on a host, and the host as far as that counts for it.
+/// A list on a host, with the state and the slots of the host.
 struct HostList {
   ListStatus list;
   std::string host_state;  ///< state_name(HostState)
@@ -74,7 +74,7 @@ struct FleetAnswer {
   std::vector<std::string> lines;
   std::vector<view::RunView> runs;
   std::size_t more_runs = 0;     ///< that are left out
-  std::optional<HostList> list;  ///< that `runs` asked about
+  std::optional<HostList> list;  ///< list that the command `runs` named
   std::string run;               ///< the run that has begun
 
   [[nodiscard]] bool good() const { return result == "done" || result == "accepted"; }

@@ -72,7 +72,7 @@ struct GearmanForm {
   }
 };
 
-/// Of any type that has them.
+/// Writes the slots of a HostStatus or HostBeat.
 template <class T>
 void write_slots(core::JsonObject& json, std::string_view name, const T& of, Surface) {
   core::AsciiObject object(64);

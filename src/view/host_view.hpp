@@ -22,8 +22,9 @@ std::string with_lists(const FleetHost& host);
 void put_fleet(core::JsonObject& json, const FleetView& view);
 /// Reads what put_fleet() wrote, and "hosts" beside it.
 FleetView read_fleet(const JsonFields& json);
-/// Reads what put_host() wrote, and "lists_trouble" and "lists" beside it.
+/// Reads the fields that put_host() writes.
 HostStatus read_host(const JsonFields& json);
+/// Reads the same of a host of the fleet, and "lists_trouble", "lists_cut" and "lists".
 FleetHost read_fleet_host(const JsonFields& json);
 
 }  // namespace w8y::view

@@ -29,7 +29,7 @@ class JsonFields {
   [[nodiscard]] std::optional<std::string> bytes(std::string_view name) const;
   [[nodiscard]] std::optional<std::int64_t> integer(std::string_view name,
                                                     IntegerRange range) const;
-  /// A count. 0 for one below 0, and for one that the type or a double does not hold exactly.
+  /// A count. 0 if the number is negative, or if the type or a double does not hold it exactly.
   template <typename Number>
   [[nodiscard]] Number number(std::string_view name) const {
     return static_cast<Number>(

@@ -59,7 +59,7 @@ constexpr std::pair<const char*, std::uint64_t RunCounters::*> counters[] = {
     {"bad_lines", &RunCounters::bad_lines},
     {"leases_lost", &RunCounters::leases_lost}};
 
-/// Pages show how runs ended.
+/// Returns whether pages show the counter: they show only the outcomes of runs.
 bool shows_on_pages(std::uint64_t RunCounters::*counter) {
   return counter != &RunCounters::claimed && counter != &RunCounters::bad_lines &&
          counter != &RunCounters::leases_lost;
@@ -110,7 +110,7 @@ struct RunsForm {
   }
 };
 
-/// Left out where nobody watches the list.
+/// visit_within; omitted if the config sets none.
 struct WatchedForm {
   static void write(core::JsonObject& json, std::string_view name, Duration within, Surface) {
     if (within > Duration{0})
@@ -185,7 +185,7 @@ constexpr Field<ListFigures> figure_fields[] = {
     {"items", api | detail | page, write_items, read_items},
     field<ListFigures, EstimatedForm, &ListFigures::estimated>("items_estimated",
                                                                api | detail | page),
-    // Not on pages: each look would make the list a new one.
+    // Not on pages: it changes with each query, and each change sends the list again.
     field<ListFigures, Time, &ListFigures::at>("items_at_ms", api | detail),
     field<ListFigures, KnownTime, &ListFigures::lap>("lap_ms", api | detail | page),
     field<ListFigures, KnownTime, &ListFigures::oldest>("oldest_visit_ms", api | detail | page),
@@ -240,7 +240,7 @@ constexpr Field<L> list_fields[] = {
     field<L, RunsForm, &L::runs>("runs", on_host | page),
 };
 
-/// Runs start and end all the time.
+/// Returns whether the state changes whenever a run starts or ends.
 bool is_lively(ListState state) {
   return state == ListState::running || state == ListState::idle || state == ListState::full;
 }

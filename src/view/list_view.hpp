@@ -16,11 +16,11 @@ namespace w8y::view {
 std::string to_json(const ListStatus& list, Surface surface);
 /// Adds these fields.
 void put_fields(core::JsonObject& json, const ListStatus& list, Surface surface);
-/// Reads what to_json() wrote. nullopt: it has no state that is known here.
+/// Reads the output of to_json(). nullopt: the state is missing or unknown.
 std::optional<ListStatus> read_list(const JsonFields& json, Surface surface);
 /// A list report. nullopt: not JSON, or longer than a host writes.
 std::optional<ListStatus> read_report(const std::string& prefix, std::string_view text);
-/// A number that is another one if what each run leaves alone is different.
+/// Returns a hash of the fields that do not change with each run.
 std::size_t settled_hash(const ListStatus& list);
 
 /// Each counter by its name: "timed_out".

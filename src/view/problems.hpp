@@ -78,7 +78,7 @@ const char* kind_name(Problem::Kind kind);
 
 /// A JSON object (w8y-api(7)).
 std::string to_json(const Problem& problem);
-/// What to_json() wrote, as far as people read it: `first` is left out.
+/// Part of a problem in JSON that w8yctl prints.
 struct ShownProblem {
   std::string kind;  ///< kind_name()
   std::string text;

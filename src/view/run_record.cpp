@@ -78,7 +78,7 @@ void write_started(core::JsonObject& json, std::string_view name, const RunRecor
   if (const auto started = run.started()) put_number(json, name, started->count());
 }
 
-/// On one line in ASCII where it is shown, and as it is in Redis.
+/// Writes the result: on one line in ASCII for the API, unchanged for Redis.
 void write_result(core::JsonObject& json, std::string_view name, const RunRecord& run,
                   Surface surface) {
   if (!run.result.empty())

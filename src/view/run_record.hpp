@@ -29,7 +29,7 @@ struct RunRecord {
 
   // In the history only.
   std::optional<std::int64_t> bad_lines;
-  std::string stalled;       ///< why its job is; empty: it is not
+  std::string stalled;       ///< reason why its job was stalled; empty: it was not
   std::string error_output;  ///< the end of its standard error
 
   WallTime entered{0};  ///< when it came into the history, by Redis's clock; not in its own text
@@ -41,12 +41,12 @@ struct RunRecord {
 
 /// The message on `P:events`: {"type":"end","list":…}.
 std::string event_text(const RunRecord& run);
-/// What the history has besides, each with a comma before it: `,"bad_lines":2`; empty: nothing.
+/// Returns the members that only the history has, each after a comma: `,"bad_lines":2`.
 std::string history_text(const RunRecord& run);
 /// An object of GET /api/v1/runs.
 std::string to_json(const RunRecord& run);
-/// Reads an entry of the history. nullopt: w8yd does not write such an entry. `entered`: when the
-/// entry before it came in; then when this one did, which says so only if that is another time.
+/// Reads an entry of the history. nullopt: w8yd does not write such an entry. `entered`: time
+/// of entry of the record before; receives the time of this record, if the record has one.
 std::optional<RunRecord> read_record(const std::string& list, std::string_view text,
                                      std::optional<WallTime>& entered);
 

@@ -13,7 +13,7 @@ namespace w8y::view {
 struct RunView {
   std::string list;
   RunStatus status;
-  /// Since it started. Says more than the start to a host whose clock differs.
+  /// Time since its start. Also right on a host whose clock differs.
   std::optional<WallTime> age;
   std::string tail;  ///< what it wrote to standard error so far, if that was asked for
 
@@ -28,9 +28,9 @@ std::string to_json(const RunView& run);
 /// nullopt: it has no ID.
 std::optional<RunView> read_run(const JsonFields& json);
 
-/// Of an object with "numerator" and "denominator"; nullopt: it has none.
+/// Reads "numerator" and "denominator"; nullopt: one of them is missing.
 std::optional<Progress> read_progress(const JsonFields& json);
-/// Of an object with "item" and, for a long one, "item_length"; nullopt: it has none.
+/// Reads "item" and, for a long item, "item_length"; nullopt: there is no "item".
 std::optional<ShownItem> read_item(const JsonFields& json);
 
 /// The first bytes of an item, which do not end within a character.

@@ -52,8 +52,8 @@ struct WhyList {
 
   std::string fleet;
   std::string fleet_trouble;  ///< why its hosts can't be seen; empty: they can
-  /// Each with the list, if its config has it. What a host has just replied counts more than what
-  /// it last wrote of itself.
+  /// Each with the list, if its config has it. The reply of a host to the command
+  /// `runs` overrides its last heartbeat.
   std::vector<FleetHost> hosts;
   bool has_keys = true;  ///< Redis has something of that name
   std::optional<Pause> pause;
@@ -119,8 +119,8 @@ struct WhyItems {
 
 // ---- answers
 
-/// Adds what hosts replied: how the list is there, and the host. A host that replied without the
-/// list does not have it.
+/// Applies replies to the lists and heartbeats of their hosts. A host whose reply has no list does
+/// not have the list.
 void add_replies(std::vector<FleetHost>& hosts, const FleetOutcome& replies);
 
 Why why_item(const WhyList& list, const WhyItem& item);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What operators see of a fixed world: each endpoint of the status API and each subcommand of w8yctl.
+"""Compares the output of the status API and of each subcommand of w8yctl for a fixed world with files.
 
     recorded_world.py --bin BUILD [--record]
 
@@ -122,7 +122,7 @@ MASKS = [(re.compile(pattern), mask) for pattern, mask in (
     (r'("commands_sent"|"used"): \d+', r"\1: <n>"),
     (r"\b\d/10\b", "<n>/10"),  # slots: a claim that is on its way has one
 )]
-# Figures of lists, which w8yd reads from time to time: not shown where keys change.
+# Statistics of lists, which w8yd reads periodically: not compared where keys change.
 FIGURES = {"items", "items_at_ms", "items_estimated", "oldest_visit_ms", "fleet_places"}
 WIDTH = 120
 # The order of the lines is that of a hash table, which differs from server to server.
@@ -159,7 +159,7 @@ def pretty(value, masked, indent="", name=None):
 
 
 class Web2(threading.Thread):
-    """Answers what is asked of the host web2, which runs cherry."""
+    """The host web2, which runs cherry: replies to commands of the fleet."""
 
     RUN = {"list": "films", "run": RUNS[3], "item": "cherry", "state": "running", "pid": 4712,
            "started_ms": (NOW_S - 930) * 1000, "attempt": 1, "fence": 1003, "lease_lost": False,
@@ -199,7 +199,7 @@ class Web2(threading.Thread):
 
 
 class World:
-    """A Redis with the fixed keys, and if wanted, a w8yd: a with-block."""
+    """Context manager: a Redis with the fixed keys and, if `with_host`, a w8yd."""
 
     def __init__(self, programs, with_host):
         self.bin = programs / "src/app"

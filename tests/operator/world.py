@@ -121,7 +121,7 @@ def fill(wire):
     ask("HSET", "feed.cancelled:encode", "job3", 3)
     ask("ZADD", "feed.published:encode", *(word for i in (1, 2, 3) for word in (NOW_MS - i * 630_000, f"job{i}")))
 
-    # web2 answers (Web2 in recorded_world.py), web3 is silent.
+    # web2 replies (Web2 in recorded_world.py); web3 is unresponsive.
     ask("ZADD", "w8y-fleet:hosts", NOW_MS + 30_000, "web2-00000002", NOW_MS - 28_000, "web3-00000003")
     ask("SET", "w8y-fleet:host:web2-00000002", heartbeat("web2", "running"))
     ask("SET", "w8y-fleet:host:web3-00000003", heartbeat("web3", "quiet"))

@@ -50,8 +50,8 @@ ListPass::Reply read(List& list, const ListPass::Part& part, std::size_t most,
   return reply;
 }
 
-/// A server with a list of so many items, and a client. The items are as long as each other, with a
-/// common beginning, as the URLs of a site are.
+/// A client and a server that has a list of `items` items. All items have the same length and a
+/// common beginning, like the URLs of a site.
 struct Place {
   explicit Place(int items) : client(loop, options()) {
     server.ask({"EVAL",

@@ -147,7 +147,7 @@ TEST_CASE("an item of 16 MiB is renewed by itself") {
   CHECK(store.renewed == 3);
 }
 
-TEST_CASE("a host that renews leases asks for no other time of Redis") {
+TEST_CASE("a host that renews leases sends no TIME to Redis") {
   Place place;
   place.server_clock.note(WallTime{1'000'000}, place.clock.now(), place.clock.now());
   const Instant begun = place.clock.now();

@@ -119,7 +119,7 @@ TEST_CASE("fleet: answers are read as they were written, and garbage is none") {
             ->runs.empty());
 }
 
-/// Each member is looked for in a tree: compared with all others, it would take 12 s.
+/// JsonFields finds members in a tree. A comparison with all others would take 12 s.
 TEST_CASE("fleet: a reply with as many members as fit is read" * doctest::timeout(5)) {
   std::string text = R"({"host":"a","host_id":"b","result":"done")";
   for (int i = 0; text.size() < max_answer - 20; ++i) text += ",\"m" + std::to_string(i) + "\":1";

@@ -17,7 +17,7 @@ class HostApi {
 
   [[nodiscard]] view::JsonFields ask(const std::string& path,
                                      Duration patience = std::chrono::seconds(30));
-  /// What came of the order; refusals are Failures. `body`: a JSON object.
+  /// Sends a command and returns the reply. Throws Failure if it is refused. `body`: a JSON object.
   view::JsonFields order(const std::string& path, const std::string& body = "{}");
   /// nullopt: nobody answers there soon.
   [[nodiscard]] std::optional<view::JsonFields> try_ask(const std::string& path);

@@ -22,7 +22,7 @@ class RunSearch {
   };
   /// One of these is there.
   struct Found {
-    std::optional<view::RunView> in_fleet;  ///< active on another host, which told of it
+    std::optional<view::RunView> in_fleet;  ///< active on another host, by its reply
     std::optional<view::RunView> here;      ///< active on this host
     std::optional<Held> elsewhere;          ///< goes on at another host, as the item's lock says
     std::optional<view::RunRecord> finished;

@@ -62,7 +62,7 @@ void print_line(std::string_view line);
 /// One JSON document on standard output.
 void print_json(const ops::Json& json);
 void print_json(const view::JsonFields& json);
-/// Of a JSON object in ASCII, as src/view writes it: the result of a run may be large.
+/// `json`: an object in ASCII, as src/view writes it. Not parsed: a result may be large.
 void print_json(const std::string& json);
 
 }  // namespace w8y::app::ctl

@@ -1,4 +1,4 @@
-// Finished runs, as they stand in `P runs` (w8y-keys(7); view/run_record).
+// Reads finished runs from the history, `P:runs` (w8y-keys(7); view/run_record).
 #pragma once
 
 #include <cstddef>

@@ -21,7 +21,7 @@ constexpr std::size_t most_entries = 5000;
 constexpr std::size_t most_searched = 50'000;
 /// About what one answer has, in bytes: each run may have the tail of a standard error.
 constexpr std::size_t most_run_bytes = std::size_t{8} << 20;
-/// Bytes, more than what follows the runs of an answer.
+/// Bytes reserved for the end of a response, behind its runs.
 constexpr std::size_t room_for_end = 4096;
 
 /// Of one list: place and digest. Of many: when the last one came in, and how many of that

@@ -1,4 +1,4 @@
-// Numbers, times and IDs as others have stored them: what is not there, or is of another kind, is
+// Reads numbers, times and IDs that Redis holds. A value that is missing or of another type is
 // empty or 0.
 #pragma once
 

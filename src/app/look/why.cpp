@@ -36,7 +36,7 @@ const ReplyCopy& good(const ReplyCopy& reply) {
   return reply;
 }
 
-/// Of an active run, what its host says of it.
+/// Adds the state and progress that the host of an active run replied.
 void add_run(WhyItem& item, const FleetOutcome& replies) {
   if (item.run.empty()) return;
   for (const FleetAnswer& host : replies.answers)

@@ -19,7 +19,7 @@ constexpr std::size_t at_once = 64;
 constexpr std::size_t bytes_at_once = std::size_t{1} << 20;
 /// Names that one pass over the list looks for.
 constexpr std::size_t names_of_pass = 1000;
-/// Items of a list in which Redis finds an item at once, as in parts/listed.lua.
+/// Maximum length of a list that Redis searches for each item, as in parts/listed.lua.
 constexpr std::int64_t short_list = 3000;
 /// Entries of the index per call.
 constexpr std::int64_t page = 1000;

@@ -26,8 +26,8 @@ bool ListPass::finds_mark(const std::vector<std::string>& fingerprints) const {
 
 void ListPass::take(const Reply& reply) {
   if (!reply.whole) {
-    // The items are long. The same end again, with as many items as were within the limit, or with
-    // those behind the item that reached it.
+    // The items are long. Read up to the same end again: as many items as were within the limit, or
+    // the items behind the one that reached it.
     const std::int64_t behind = next()->count - reply.read;
     count_ = std::max<std::int64_t>(1, std::min(reply.read, behind));
     whole_parts_ = 0;

@@ -12,7 +12,7 @@
 --        {fingerprint, …}; number of delays that were shortened}
 -- A delay that was set while the clock was ahead is too long by the jump. The script recognizes it by its
 -- remaining time: more than the jump minus ARGV 8, more than the longest delay, and at most the jump plus the
--- longest delay. An executor set any longer delay.
+-- longest delay. Only an executor can have set a longer delay.
 -- The result is no longer than the config permits, so another host that does the same changes nothing.
 
 -- include parts/list_part.lua

@@ -1,5 +1,5 @@
 -- Forgets failures and quarantines of items that are no longer in their list: of some entries,
--- chosen at random, so that nobody has to know how far it is. Entries of an empty list are kept: its
+-- chosen at random, so that no host has to store its progress. Entries of an empty list are kept: its
 -- items are often deleted to be pushed again at once.
 --
 -- KEYS  for each list in turn: list, failures, quarantined

@@ -109,7 +109,7 @@ void TimelineReview::decide(const std::shared_ptr<Page>& page, const redis::Answ
     std::string schedule(schedules.reply[i].text());
     const auto next = next_time(schedule, page->now);
     if (!next || static_cast<double>(*next) >= entry.due) continue;
-    // An executor set a later time than the schedule had while the clock was ahead.
+    // Only an executor can have set a later time than the schedule gave while the clock was ahead.
     const auto ahead = next_time(schedule, page->now + jump + 1);
     if (!ahead || entry.due > static_cast<double>(*ahead)) continue;
     if (entry.time == page->entries.back().time) ++page->moved_last;

@@ -20,7 +20,7 @@ namespace w8y::store {
 /// Reads a timeline from its end to the present after the clock of Redis was set back. Reads one
 /// page at a time and waits as long as that page took before the next one. The clock must have been
 /// set back by more than a minute. If a job is due later than the next time of its schedule, and
-/// later than the longest backoff from now, it gets that time.
+/// later than the longest backoff from now, it moves to the next time of its schedule.
 class TimelineReview final : private ServerClock::Listener {
  public:
   TimelineReview(RedisSession& session, DecideNextStep decide);
