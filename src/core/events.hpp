@@ -28,7 +28,7 @@ namespace w8y {
 struct RunRef {
   std::string_view prefix;
   std::string_view run;
-  ItemView item;
+  ItemRef item;
 };
 
 struct RunStarted {
@@ -92,7 +92,7 @@ struct EndsDropped {
 /// An item is out of circulation.
 struct ItemParked {
   std::string_view prefix;
-  ItemView item;
+  ItemRef item;
   std::string_view why;
 };
 /// What a process that takes many runs does besides them.

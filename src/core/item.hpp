@@ -41,11 +41,11 @@ struct ShownItem {
 };
 
 /// The same without a copy: as long as the item is there.
-struct ItemView {
-  ItemView() = default;
-  ItemView(const Item& item) : beginning(shown_part(item)), length(item.size()) {}
-  ItemView(const ShownItem& item) : beginning(item.beginning), length(item.length) {}
-  ItemView(const char* item) : beginning(item), length(beginning.size()) {}
+struct ItemRef {
+  ItemRef() = default;
+  ItemRef(const Item& item) : beginning(shown_part(item)), length(item.size()) {}
+  ItemRef(const ShownItem& item) : beginning(item.beginning), length(item.length) {}
+  ItemRef(const char* item) : beginning(item), length(beginning.size()) {}
   [[nodiscard]] bool cut() const { return length > beginning.size(); }
   [[nodiscard]] ShownItem copy() const { return {beginning, length}; }
 

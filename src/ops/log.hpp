@@ -22,8 +22,8 @@ struct Said {
 
 /// An item: as much of it as is shown anywhere, and its length, in a field of its own, where that
 /// is not all of it.
-struct LoggedItem : ItemView {
-  explicit LoggedItem(const ItemView& item) : ItemView(item) {}
+struct LoggedItem : ItemRef {
+  explicit LoggedItem(const ItemRef& item) : ItemRef(item) {}
 };
 
 /// One `key=value`. Keys are ours (plain words); values may be any bytes and are escaped.

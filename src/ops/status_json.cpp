@@ -90,7 +90,7 @@ void put_bytes(Json& object, const std::string& name, std::string_view bytes) {
   }
 }
 
-void put_item(Json& object, const ItemView& item) {
+void put_item(Json& object, const ItemRef& item) {
   put_bytes(object, "item", item.beginning);
   if (item.cut()) object["item_length"] = item.length;
 }

@@ -20,7 +20,7 @@ using Json = nlohmann::ordered_json;
 /// Puts bytes under `name`, or base64 under `name`_base64 if they are no UTF-8 (w8y-api(7)).
 void put_bytes(Json& object, const std::string& name, std::string_view bytes);
 /// Under "item"; where only its beginning is shown, with its length under "item_length".
-void put_item(Json& object, const ItemView& item);
+void put_item(Json& object, const ItemRef& item);
 /// Reads what put_bytes() wrote. nullopt: neither is there, both are, or it is no string.
 std::optional<std::string> get_bytes(const Json& object, const std::string& name);
 

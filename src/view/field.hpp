@@ -1,5 +1,5 @@
-// Rows that describe the fields of hosts, lists, runs and run records: name, form and surfaces.
-// w8yd and w8yctl write and read JSON by these rows.
+// Rows that describe the fields of hosts, lists, items, runs and run records: name, form and
+// surfaces. w8yd and w8yctl write and read JSON by these rows.
 #pragma once
 
 #include <algorithm>
@@ -19,18 +19,22 @@ namespace w8y::view {
 
 /// Outputs on which a field shows; a row combines several with |. Times are Unix time in ms.
 enum Surface : unsigned {
-  api = 1,           ///< GET /api/v1/status, /lists: what is not known is null
-  detail = 2,        ///< GET /api/v1/lists/LIST
-  page = 4,          ///< lists in GET /api/v1/live: what has its usual value is left out
-  heartbeat = 8,     ///< heartbeat of a host in Redis
-  report = 16,       ///< list report: the part of a heartbeat about one list
-  settled = 32,      ///< fields of a list report that do not change with each run
-  fleet = 64,        ///< GET /api/v1/fleet
-  fleet_page = 128,  ///< hosts of the fleet in GET /api/v1/live
-  reply = 256,       ///< the list in the reply of a host to the command `runs`
-  event = 512,       ///< event `end` on P:events; also in the history
-  history = 1024,    ///< further fields in the history
-  host_page = 2048,  ///< this host in GET /api/v1/live
+  api = 1,               ///< GET /api/v1/status, /lists: what is not known is null
+  detail = 2,            ///< GET /api/v1/lists/LIST
+  page = 4,              ///< lists in GET /api/v1/live: what has its usual value is left out
+  heartbeat = 8,         ///< heartbeat of a host in Redis
+  report = 16,           ///< list report: the part of a heartbeat about one list
+  settled = 32,          ///< fields of a list report that do not change with each run
+  fleet = 64,            ///< GET /api/v1/fleet
+  fleet_page = 128,      ///< hosts of the fleet in GET /api/v1/live
+  reply = 256,           ///< the list in the reply of a host to the command `runs`
+  event = 512,           ///< event `end` on P:events; also in the history
+  history = 1024,        ///< further fields in the history
+  host_page = 2048,      ///< this host in GET /api/v1/live
+  circular_item = 4096,  ///< item of a circular list
+  schedule_job = 8192,   ///< job of a schedule
+  feed_job = 16384,      ///< job of a feed
+  ring = 32768,          ///< item in the ring of the page
 };
 
 /// Surfaces that truncate texts, because each host reads the texts of all others.
@@ -82,6 +86,16 @@ constexpr Field<T> field(std::string_view name, unsigned surfaces) {
           }};
 }
 
+/// The same for a member that is never read.
+template <class T, class Form, auto... Path>
+constexpr Field<T> shown_field(std::string_view name, unsigned surfaces) {
+  return {name, surfaces,
+          [](core::JsonObject& json, std::string_view as, const T& from, Surface surface) {
+            Form::write(json, as, member_of<Path...>(from), surface);
+          },
+          nullptr};
+}
+
 // ---- forms
 
 /// The first bytes of a text, at most `most`, without a part of a character. Bytes that are not
@@ -112,6 +126,25 @@ struct Bytes {
   }
   static void read(const JsonFields& json, std::string_view name, std::string& value) {
     value = json.bytes(name).value_or("");
+  }
+};
+
+/// Left out where it is empty.
+struct SomeText {
+  static void write(core::JsonObject& json, std::string_view name, const std::string& text,
+                    Surface) {
+    if (!text.empty()) json.put(name, text);
+  }
+  static void read(const JsonFields& json, std::string_view name, std::string& text) {
+    text = json.bytes(name).value_or("");
+  }
+};
+
+/// The same of bytes.
+struct SomeBytes : SomeText {
+  static void write(core::JsonObject& json, std::string_view name, const std::string& bytes,
+                    Surface) {
+    if (!bytes.empty()) json.put_bytes(name, bytes);
   }
 };
 

@@ -17,25 +17,6 @@ constexpr std::size_t most_members = 64;
 /// About as long as an event is.
 constexpr std::size_t usual_event = 300;
 
-/// Left out where it is empty.
-struct SomeText {
-  static void write(core::JsonObject& json, std::string_view name, const std::string& text,
-                    Surface) {
-    if (!text.empty()) json.put(name, text);
-  }
-  static void read(const JsonFields& json, std::string_view name, std::string& text) {
-    text = json.bytes(name).value_or("");
-  }
-};
-
-/// The same of bytes.
-struct SomeBytes : SomeText {
-  static void write(core::JsonObject& json, std::string_view name, const std::string& bytes,
-                    Surface) {
-    if (!bytes.empty()) json.put_bytes(name, bytes);
-  }
-};
-
 /// Left out where it is not known.
 struct RecordTime : KnownTime {
   static void read(const JsonFields& json, std::string_view name, std::optional<WallTime>& time) {
@@ -67,8 +48,7 @@ void write_type(core::JsonObject& json, std::string_view name, const RunRecord&,
 }
 
 void write_item(core::JsonObject& json, std::string_view name, const RunRecord& run, Surface) {
-  json.put_bytes(name, run.item.beginning);
-  if (run.item.cut()) put_number(json, "item_length", run.item.length);
+  put_item(json, name, run.item);
 }
 void read_item_of_run(const JsonFields& json, std::string_view, RunRecord& run) {
   run.item = read_item(json).value_or(ShownItem());

@@ -18,8 +18,7 @@ struct RunIdForm {
 
 struct ItemForm {
   static void write(core::JsonObject& json, std::string_view name, const ShownItem& item, Surface) {
-    json.put_bytes(name, item.beginning);
-    if (item.cut()) put_number(json, "item_length", item.length);
+    put_item(json, name, item);
   }
   static void read(const JsonFields& json, std::string_view, ShownItem& item) {
     item = read_item(json).value_or(ShownItem());
@@ -120,6 +119,11 @@ std::optional<ShownItem> read_item(const JsonFields& json) {
   item.length = std::max(beginning->size(), json.number<std::size_t>("item_length"));
   item.beginning = std::move(*beginning);
   return item;
+}
+
+void put_item(core::JsonObject& json, std::string_view name, const ShownItem& item) {
+  json.put_bytes(name, item.beginning);
+  if (item.cut()) put_number(json, "item_length", item.length);
 }
 
 ShownItem shortened(const ShownItem& item, std::size_t most) {

@@ -33,6 +33,9 @@ std::optional<Progress> read_progress(const JsonFields& json);
 /// Reads "item" and, for a long item, "item_length"; nullopt: there is no "item".
 std::optional<ShownItem> read_item(const JsonFields& json);
 
+/// Writes what read_item() reads.
+void put_item(core::JsonObject& json, std::string_view name, const ShownItem& item);
+
 /// The first bytes of an item, which do not end within a character.
 ShownItem shortened(const ShownItem& item, std::size_t most);
 

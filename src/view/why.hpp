@@ -20,6 +20,8 @@
 #include "core/rule.hpp"
 #include "view/fleet.hpp"
 #include "view/fleet_orders.hpp"
+#include "view/item_view.hpp"
+#include "view/run_record.hpp"
 
 namespace w8y {
 
@@ -62,52 +64,24 @@ struct WhyList {
   std::size_t fleet_runs = 0;  ///< that count for fleet_concurrency
 };
 
-/// A run that ended, as the history has it.
-struct WhyRun {
-  std::string run;
-  std::string host;
-  std::string outcome;
-  std::string reason;
-  WallTime ended{0};
-};
-
 /// An item of a circular list, a job of a schedule or of a feed.
-struct WhyItem {
-  ShownItem item;
-  /// "free", "running", "resting", "quarantined"; of a schedule "running", "queued", "waiting",
-  /// "stopped", "bad", "died", "nowhere"; of jobs "running", "resting", "claimed", "waiting",
-  /// "stalled", "nowhere". Empty: there is no such item.
-  std::string state;
-  bool listed = true;  ///< false: it was taken off the list, and something of it is left
+struct WhyItem : view::ItemView {
+  WhyItem() = default;
+  explicit WhyItem(view::ItemView item) : view::ItemView(std::move(item)) {}
 
-  std::string host;  ///< that runs it; empty: not one of ours, or not told
-  std::string pid;
-  std::string run;   ///< that has it, or after which it was quarantined
-  std::string lock;  ///< the value of a lock that is not ours; a worker's tag
-  std::optional<WallTime> since;
-  std::optional<WallTime> until;  ///< rests until then
-  std::optional<Duration> left;   ///< of the lock's or the lease's life
+  bool listed = true;  ///< false: it was taken off the list, and its lock or quarantine is left
   std::optional<Progress> progress;
   bool stopping = false;      ///< its run was told to end
-  bool parked_after = false;  ///< quarantined, or stalled, at the end of its run
-  std::string by;             ///< who has quarantined it
-  std::string why;            ///< why it rests, was quarantined, is bad or nowhere
-  std::int64_t failures = 0;  ///< in a row; of jobs: cancels
   unsigned max_failures = 0;  ///< of jobs; 0: not known, or none
-  std::optional<WhyRun> last_failure;
-
-  // Of a schedule and of jobs.
-  std::string queue;      ///< the code
-  std::size_t place = 0;  ///< 1 is taken next; 0: not queued
-  std::optional<WallTime> due;
-  std::string rule;  ///< the schedule in words; may be empty
+  /// Its reason also has the last line that the run wrote to standard error.
+  std::optional<view::RunRecord> last_failure;
 };
 
 /// The items of a list in figures.
 struct WhyItems {
   std::size_t length = 0;                     ///< of all
   std::size_t looked_at = 0;                  ///< of them; the figures below are of these
-  std::map<std::string, std::size_t> states;  ///< as WhyItem has them
+  std::map<std::string, std::size_t> states;  ///< view::item_states()
   // Of those that rest.
   std::optional<Duration> first_free;
   std::optional<Duration> last_free;

@@ -18,8 +18,8 @@ namespace {
 constexpr std::size_t most_of_item = 128;
 
 std::string item_text(const WhyItem& item) {
-  std::string text = escape_text(item.item.beginning, most_of_item);
-  if (item.item.cut()) text += " (" + std::to_string(item.item.length) + " bytes)";
+  std::string text = escape_text(item.shown().beginning, most_of_item);
+  if (item.shown().cut()) text += " (" + std::to_string(item.length) + " bytes)";
   return text;
 }
 
@@ -78,7 +78,7 @@ std::vector<WhySentence> running(const WhyList& list, const WhyItem& item) {
   if (item.left && list.kind != SourceKind::circular)
     all.push_back(sentence("lease", "Its lease has " + rough_duration(*item.left) +
                                         " left, and is renewed while the host is there."));
-  if (item.parked_after)
+  if (item.parked_at_end)
     all.push_back(sentence("parked_after", list.kind == SourceKind::job
                                                ? "It is stalled when this run ends."
                                                : "It is quarantined when this run ends."));
@@ -96,15 +96,16 @@ std::string outcome_words(const std::string& outcome) {
 /// What the history knows of the last one.
 void add_failures(const WhyList& list, const WhyItem& item, std::vector<WhySentence>& all) {
   if (!item.last_failure) return;
-  const WhyRun& last = *item.last_failure;
+  const view::RunRecord& last = *item.last_failure;
+  const WallTime ended = last.ended.value_or(WallTime{0});
   std::string text = "Its last run " + outcome_words(last.outcome);
   if (!last.host.empty()) text += " on " + escape_text(last.host);
-  if (last.ended.count() > 0) text += " " + rough_duration(list.now - last.ended) + " ago";
+  if (ended.count() > 0) text += " " + rough_duration(list.now - ended) + " ago";
   if (!last.reason.empty()) text += ": " + escape(last.reason);
   WhySentence told = sentence("last_failure", core::ended(std::move(text)));
   told.texts = {{"run", last.run}, {"outcome", last.outcome}, {"reason", last.reason}};
   if (!last.host.empty()) told.hosts = {last.host};
-  told.numbers["ended_ms"] = last.ended.count();
+  told.numbers["ended_ms"] = ended.count();
   all.push_back(std::move(told));
 }
 
@@ -178,7 +179,7 @@ std::vector<WhySentence> unknown(const WhyList& list, const WhyItem& item) {
 // ---- schedules
 
 std::string rule_text(const WhyItem& item) {
-  return item.rule.empty() ? "" : " (" + escape(item.rule) + ")";
+  return item.words.empty() ? "" : " (" + escape(item.words) + ")";
 }
 
 bool is_late(const WhyList& list, const WhyItem& item) {
@@ -198,7 +199,7 @@ std::vector<WhySentence> waiting(const WhyList& list, const WhyItem& item) {
                                        ", and no host has entered it in its queue yet."));
   }
   all.back().numbers["due_ms"] = due.count();
-  if (!item.rule.empty()) all.back().texts["rule"] = item.rule;
+  if (!item.words.empty()) all.back().texts["rule"] = item.words;
   return all;
 }
 
@@ -332,7 +333,7 @@ bool is_passing(const WhyList& list, const WhyItem& item) {
 
 Why why_item(const WhyList& list, const WhyItem& item) {
   if (item.state.empty()) return {"unknown", unknown(list, item)};
-  Why why{item.state, {}};
+  Why why{std::string(item.state), {}};
   switch (list.kind) {
     case SourceKind::circular:
       why.sentences = circular(list, item);

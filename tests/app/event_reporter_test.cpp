@@ -53,7 +53,7 @@ class Recorder final : public EventHandler {
   Lines take() { return std::exchange(told, {}); }
 
  private:
-  static std::string item_of(const ItemView& item) { return std::string(item.beginning); }
+  static std::string item_of(const ItemRef& item) { return std::string(item.beginning); }
 };
 
 struct Reported : World {

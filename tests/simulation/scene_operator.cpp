@@ -19,31 +19,28 @@ namespace {
 using namespace std::chrono_literals;
 using app::look::Part;
 using app::look::Sight;
-using ops::Json;
 
 /// A program with a few calls, each of which waits for as long as command_timeout says.
 constexpr Duration longest_errand = 60s;
 
-/// By GET /api/v1/lists/…/items, part by part.
+/// By GET /api/v1/lists/…/items, page by page.
 std::set<std::string> all_items(Sight& sight, const std::string& list, std::size_t at_once) {
   std::set<std::string> items;
   Part part{at_once, {}};
-  for (bool more = true; more;) {
-    const Json json = app::look::items_json(sight, list, {}, part);
-    for (const Json& item : json["items"])
-      items.insert(ops::get_bytes(item, "item").value_or(std::string()));
-    more = json["next"].is_string();
-    if (more) part.after = json["next"].get<std::string>();
-  }
+  do {
+    app::look::ItemsPage page = app::look::items_of(sight, list, {}, part);
+    for (view::ItemView& item : page.items) items.insert(item.shown().beginning);
+    part.after = page.next;
+  } while (!part.after.empty());
   return items;
 }
 
-/// Each part of what is told in parts, to its end.
+/// Each page of an answer, to its end.
 template <typename Look>
 void to_the_end(Look look) {
   Part part{20, {}};
-  for (Json json = look(part); json["next"].is_string(); json = look(part))
-    part.after = json["next"].get<std::string>();
+  do part.after = look(part);
+  while (!part.after.empty());
 }
 
 void look_at_others_than_items(Sight& sight, const std::string& list, const std::string& item,
@@ -52,25 +49,26 @@ void look_at_others_than_items(Sight& sight, const std::string& list, const std:
   switch (dice % 5) {
     case 0:
       try {
-        static_cast<void>(item_json(sight, list, item));
+        static_cast<void>(item_of(sight, list, item));
       } catch (const app::look::Refusal&) {  // it is not there any more
       }
       break;
     case 1:
-      to_the_end(
-          [&](const Part& part) { return ops::parse(runs_json(sight, list, {}, part)).value(); });
+      to_the_end([&](const Part& part) {
+        return view::JsonFields::parse(runs_json(sight, list, {}, part)).value().text("next");
+      });
       break;
     case 2: {
       WhyQuestion question;
       question.list = list;
       if (dice % 2 == 0) question.item = item;
       question.keys = circular_keys(sight, list);
-      static_cast<void>(to_json(question, look_why(sight.redis, question)));
+      static_cast<void>(look_why(sight.redis, question));
       break;
     }
     case 3:
-      to_the_end([&](const Part& part) { return schedules_json(sight, part); });
-      to_the_end([&](const Part& part) { return feeds_json(sight, part); });
+      to_the_end([&](const Part& part) { return schedules_of(sight, part).next; });
+      to_the_end([&](const Part& part) { return feeds_of(sight, part).next; });
       break;
     default:
       store::ItemChanges changes(sight.redis, circular_keys(sight, list));

@@ -35,15 +35,20 @@ WhyList list(std::vector<FleetHost> hosts, SourceKind kind = SourceKind::circula
   return list;
 }
 
-WhyItem item(const std::string& state) {
-  WhyItem item;
-  item.item = ShownItem("m1");
+WhyItem item(std::string_view state) {
+  WhyItem item(view::item_named("m1"));
   item.state = state;
   return item;
 }
 
-WhyRun failed_run() {
-  return {"01KFRUN", "alpha", "failed", "exit status 1: connection refused", now - 30s};
+view::RunRecord failed_run() {
+  view::RunRecord run;
+  run.run = "01KFRUN";
+  run.host = "alpha";
+  run.outcome = "failed";
+  run.reason = "exit status 1: connection refused";
+  run.ended = now - 30s;
+  return run;
 }
 
 WhyItems items(std::map<std::string, std::size_t> states) {
@@ -96,7 +101,7 @@ TEST_CASE("why: an item runs, and how far it is") {
   CHECK(why.sentences[0].hosts == std::vector<std::string>{"beta"});
   CHECK(why.sentences[0].texts.at("run") == "01KF");
 
-  run.stopping = run.parked_after = true;
+  run.stopping = run.parked_at_end = true;
   run.listed = false;
   CHECK(kinds(why_item(list({}), run)) == "running stopping parked_after not_listed");
 }
@@ -281,7 +286,7 @@ TEST_CASE("why: a job of a schedule") {
   WhyItem job = item("waiting");
   job.queue = "audio";
   job.due = now + 2h;
-  job.rule = "every day at 14:34";
+  job.words = "every day at 14:34";
   CHECK(first(why_item(bike, job)) ==
         "The job m1 of work is due at 2026-01-31T14:34:56Z, in 2h (every day at 14:34).");
   WhyList halted = bike;

@@ -72,34 +72,36 @@ void add_looks(const Routes& routes) {
                    return look::runs_json(sight, list, filter, part);
                  };
                });
-  look_at(routes, "GET", "/api/v1/lists/*/items", {"state", "search", "limit", "after"},
-          [](const HttpRequest& request) {
-            return
-                [list = request.path[3],
-                 filter = look::ItemFilter{text_of(request, "state"), text_of(request, "search")},
-                 part = part_of(request)](Sight& sight) {
-                  return look::items_json(sight, list, filter, part);
-                };
-          });
-  look_at(routes, "GET", "/api/v1/lists/*/items/*", {}, [](const HttpRequest& request) {
+  look_at_text(
+      routes, "GET", "/api/v1/lists/*/items", {"state", "search", "limit", "after"},
+      [](const HttpRequest& request) {
+        return [list = request.path[3],
+                filter = look::ItemFilter{text_of(request, "state"), text_of(request, "search")},
+                part = part_of(request)](Sight& sight) {
+          return look::to_json(list, look::items_of(sight, list, filter, part));
+        };
+      });
+  look_at_text(routes, "GET", "/api/v1/lists/*/items/*", {}, [](const HttpRequest& request) {
     return [list = request.path[3], item = request.path[5]](Sight& sight) {
-      return look::item_json(sight, list, item);
+      return look::to_json(list, look::item_of(sight, list, item));
     };
   });
-  look_at(routes, "GET", "/api/v1/schedules", {"list", "state", "limit", "after"},
-          [](const HttpRequest& request) {
-            const bool one = request.query.contains("list");
-            if (!one && request.query.contains("state"))
-              throw look::Refusal(400,
-                                  "?state= is about the jobs of one schedule: name it by ?list=");
-            return [one, list = text_of(request, "list"), state = text_of(request, "state"),
-                    part = part_of(request)](Sight& sight) {
-              return one ? look::schedule_json(sight, list, state, part)
-                         : look::schedules_json(sight, part);
-            };
-          });
-  look_at(routes, "GET", "/api/v1/feeds", {"limit", "after"}, [](const HttpRequest& request) {
-    return [part = part_of(request)](Sight& sight) { return look::feeds_json(sight, part); };
+  look_at_text(routes, "GET", "/api/v1/schedules", {"list", "state", "limit", "after"},
+               [](const HttpRequest& request) {
+                 const bool one = request.query.contains("list");
+                 if (!one && request.query.contains("state"))
+                   throw look::Refusal(
+                       400, "?state= is about the jobs of one schedule: name it by ?list=");
+                 return [one, list = text_of(request, "list"), state = text_of(request, "state"),
+                         part = part_of(request)](Sight& sight) {
+                   return one ? look::to_json(look::schedule_of(sight, list, state, part))
+                              : look::to_json(look::schedules_of(sight, part));
+                 };
+               });
+  look_at_text(routes, "GET", "/api/v1/feeds", {"limit", "after"}, [](const HttpRequest& request) {
+    return [part = part_of(request)](Sight& sight) {
+      return look::to_json(look::feeds_of(sight, part));
+    };
   });
 }
 

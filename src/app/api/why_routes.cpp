@@ -17,7 +17,6 @@ namespace {
 using look::Sight;
 using ops::HttpReplyPtr;
 using ops::HttpRequest;
-using ops::Json;
 
 constexpr unsigned no_such = 404;
 
@@ -33,9 +32,10 @@ struct AskedWhy {
 using AskedWhyPtr = std::shared_ptr<AskedWhy>;
 
 ops::HttpResponse why_answer(const look::WhyQuestion& question, const Why& why) {
-  Json json = look::to_json(question, why);
-  if (why.unknown()) json["error"] = why.sentences.front().text;
-  return json_answer(json, why.unknown() ? no_such : 200);
+  core::AsciiObject json(1024);
+  look::put_why(json, question, why);
+  if (why.unknown()) json.put("error", why.sentences.front().text);
+  return text_answer(json.take(), why.unknown() ? no_such : 200);
 }
 
 ops::HttpResponse look_at_why(Sight& sight, const AskedWhy& asked) {

@@ -138,7 +138,7 @@ class ChangeItems : public Command {
       if (known.insert(item).second) items.push_back(std::move(item));
     };
     for (auto& found : look::read_items(context.redis(), keys).items)
-      if (is_wanted(found.state) && !found.cut()) take(std::move(found.item));
+      if (is_wanted(std::string(found.state)) && !found.cut()) take(std::move(found.item));
     if (takes_indexed() && is_wanted("quarantined"))
       for (auto& found : changes.quarantined()) take(std::move(found.item));
     return items;

@@ -1,13 +1,12 @@
 // The items of a list, and what each is doing; of a schedule, its jobs.
 #include <algorithm>
 #include <iostream>
-#include <map>
+#include <span>
 
 #include "app/ctl/commands.hpp"
 #include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
-#include "app/ctl/feed_job_items.hpp"
-#include "app/ctl/job_items.hpp"
+#include "app/ctl/schedule_common.hpp"
 #include "app/ctl/table.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
@@ -15,49 +14,103 @@
 #include "app/look/item_states.hpp"
 #include "app/look/job_states.hpp"
 #include "core/escape.hpp"
+#include "core/json_object.hpp"
 #include "core/units.hpp"
 
 namespace w8y::app::ctl {
 
 namespace {
 
-using ops::Json;
+using view::ItemView;
 
-std::string left_text(const look::ItemState& item) {
-  if (item.left) return rough_duration(*item.left) + " left";
-  return item.lock.empty() ? "" : "no end";
+bool is_circular(SourceKind kind) {
+  return kind == SourceKind::circular;
 }
 
-std::string detail_of(const look::ItemState& item) {
-  std::string text;
-  const std::string state = item.state;
+/// Who holds the item, and how; empty: nobody does, or nothing is known.
+std::string holder_text(const ItemView& item, SourceKind kind) {
+  if (!item.host.empty())
+    return "on " + escape_text(item.host) + ", pid " + escape(item.pid) + ", run " +
+           escape(item.run);
+  if (item.state == "claimed") return "by another program";
+  if (item.state == "running" && kind != SourceKind::job)
+    return "by another program: " + escape_text(item.lock);
+  return {};
+}
+
+std::string detail_of(const ItemView& item, SourceKind kind) {
+  std::string text = holder_text(item, kind);
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-  if (!item.host.empty()) {
-    add("on " + escape_text(item.host) + ", pid " + escape(item.pid) + ", run " + escape(item.run));
-  } else if (state == "running") {
-    add("by another program: " + escape_text(item.lock));
-  } else if (state == "quarantined") {
+  if (item.state == "quarantined") {
     if (item.run.empty() && item.by.empty() && item.why.empty()) add("no reason was given");
     if (!item.why.empty()) add(escape(item.why));
     if (!item.by.empty()) add("by " + escape(item.by));
     if (!item.run.empty()) add("after run " + escape(item.run));
-  } else if (!item.why.empty()) {
+  } else if (item.state == "queued") {
+    add("queue " + escape_text(item.queue));
+  } else if (text.empty() && !item.why.empty()) {
     add(escape(item.why));
   }
-  if (item.parked) add("will be quarantined at its end");
+  if (item.place > 0) add("place " + std::to_string(item.place));
+  if (item.parked_at_end)
+    add(is_circular(kind) ? "will be quarantined at its end" : "will be stalled at its end");
   // What quarantined it has said so.
   if (item.failures > 0 && item.why.find("failed in a row") == std::string::npos)
-    add(std::to_string(item.failures) + " failed in a row");
+    add(std::to_string(item.failures) + (kind == SourceKind::job ? " failed" : " failed in a row"));
   if (item.copies > 1) add(std::to_string(item.copies) + " times in the list");
   return text;
 }
 
-std::string summary_of(const look::Items& found) {
-  if (found.length == 0) return "no items";
+std::string left_text(const ItemView& item) {
+  if (item.left) return rough_duration(*item.left) + " left";
+  return item.lock.empty() ? "" : "no end";
+}
+
+Table table_of(const std::vector<ItemView>& items, SourceKind kind) {
+  std::vector<Heading> headings{{is_circular(kind) ? "ITEM" : "JOB", may_be_cut}, "STATE", "FOR"};
+  if (is_circular(kind)) headings.emplace_back("LOCK");
+  if (kind == SourceKind::schedule) headings.insert(headings.end(), {"LEASE", "NEXT", "STATUS"});
+  if (kind == SourceKind::job) headings.emplace_back("UNTIL");
+  headings.emplace_back("WHY", may_be_cut);
+  Table table(std::move(headings));
+  for (const ItemView& item : items) {
+    std::vector<Cell> row{item_text(item.shown()), shaded(std::string(item.state)),
+                          item.since ? since(*item.since) : std::string()};
+    if (is_circular(kind)) row.emplace_back(left_text(item));
+    if (kind == SourceKind::schedule) {
+      row.emplace_back(item.left ? rough_duration(*item.left) + " left" : std::string());
+      row.emplace_back(item.due ? time_text(*item.due) : std::string());
+      row.emplace_back(
+          escape(item.status.value_or("").substr(0, item.status.value_or("").find(':'))));
+    }
+    if (kind == SourceKind::job)
+      row.emplace_back(item.until ? time_text(*item.until) : std::string());
+    row.emplace_back(detail_of(item, kind));
+    table.add(std::move(row));
+  }
+  return table;
+}
+
+std::string summary_of(const view::ItemList& found, SourceKind kind) {
+  const std::string noun = is_circular(kind) ? "item" : "job";
+  if (found.whole && found.states.empty()) return "no " + noun + "s";
   if (!found.whole)
-    return "the first " + std::to_string(found.items.size()) + "; the list has " +
-           std::to_string(found.length) + (found.length == 1 ? " item" : " items");
-  return counted_text(found.states, "item");
+    return "the first " + std::to_string(found.items.size()) + "; the " +
+           (is_circular(kind) ? "list" : "schedule") + " has " + std::to_string(found.length) +
+           " " + noun + (found.length == 1 ? "" : "s");
+  return counted_text(found.states, noun);
+}
+
+std::string json_of(const std::string& list, const view::ItemList& found, SourceKind kind) {
+  core::AsciiObject json(256);
+  json.put_bytes("list", list);
+  if (!found.whole || kind == SourceKind::job)
+    json.put("length", static_cast<std::int64_t>(found.length));
+  std::string items = "[";
+  for (const ItemView& item : found.items)
+    items.append(items.size() > 1 ? "," : "").append(view::to_json(item, kind));
+  json.put_json("items", items += ']');
+  return json.take();
 }
 
 class ShowItems final : public Command {
@@ -76,62 +129,54 @@ class ShowItems final : public Command {
   int run(const Options& options, Context& context) override {
     const std::vector<std::string> prefixes = context.lists_of(prefix_);
     const bool one = prefixes == std::vector{prefix_};
-    Json told = Json::array();
+    std::string told;
     for (const auto& prefix : prefixes) {
       if (one) context.refuse_gearman(prefix);
       if (context.kind_of(prefix) == SourceKind::gearman) continue;
       const SourceKind kind = context.kind_found(prefix);
       if (!one && !options.json)
         std::cout << (&prefix == &prefixes.front() ? "" : "\n") << escape_text(prefix) << ":\n";
-      if (kind == SourceKind::job) {
-        check_state(prefix, look::feed_job_states);
-        Json json = show_feed_jobs(options, context, prefix, state_, limit_);
-        if (options.json) told.push_back(std::move(json));
-        continue;
-      }
-      if (kind == SourceKind::schedule) {
-        check_state(prefix, look::job_states);
-        Json json = show_jobs(options, context, prefix, state_, limit_);
-        if (options.json) told.push_back(std::move(json));
-        continue;
-      }
-      check_state(prefix, look::item_states);
-      const look::Items found =
-          look::read_items(context.redis(), context.circular_keys(prefix), state_, limit_);
+      check_state(prefix, view::item_states(kind));
+      const view::ItemList found = read(context, prefix, kind);
       if (options.json) {
-        told.push_back(to_json(prefix, found));
-      } else {
-        print(found, options.wide);
+        told.append(told.empty() ? "" : ",").append(json_of(prefix, found, kind));
+        continue;
       }
+      const Table table = table_of(found.items, kind);
+      if (!table.empty()) table.print(options.wide);
+      std::cout << summary_of(found, kind) << '\n';
     }
-    if (options.json) print_json(one ? told.front() : Json{{"lists", told}});
+    if (options.json) print_json(one ? told : R"({"lists":[)" + told + "]}");
     return done;
   }
 
  private:
-  static Json to_json(const std::string& prefix, const look::Items& found) {
-    Json json = Json::object();
-    ops::put_bytes(json, "list", prefix);
-    if (!found.whole) json["length"] = found.length;
-    json["items"] = Json::array();
-    for (const auto& item : found.items) json["items"].push_back(look::to_json(item));
-    return json;
-  }
-  void print(const look::Items& found, bool wide) const {
-    Table table({{"ITEM", may_be_cut}, "STATE", "FOR", "LOCK", {"WHY", may_be_cut}});
-    for (const auto& item : found.items)
-      table.add({item_text(item.shown()), shaded(item.state),
-                 item.since ? since(*item.since) : std::string(), left_text(item),
-                 detail_of(item)});
-    if (!table.empty()) table.print(wide);
-    std::cout << summary_of(found) << '\n';
+  [[nodiscard]] view::ItemList read(Context& context, const std::string& prefix,
+                                    SourceKind kind) const {
+    switch (kind) {
+      case SourceKind::schedule: {
+        std::vector<std::string> queues;
+        if (const auto& lists = context.lists(); lists && lists->contains(prefix))
+          queues = lists->at(prefix).queues;
+        return look::read_jobs(context.redis(), schedule_keys(prefix, context), queues, state_,
+                               limit_);
+      }
+      case SourceKind::job:
+        return look::read_feed_jobs(context.redis(),
+                                    context.redis_options().url.kind == redis::Url::Kind::cluster,
+                                    prefix, state_, limit_);
+      case SourceKind::circular:
+      case SourceKind::gearman:
+        break;
+    }
+    return look::read_items(context.redis(), context.circular_keys(prefix), state_, limit_);
   }
 
-  template <typename States>
-  void check_state(const std::string& prefix, const States& states) const {
+  void check_state(const std::string& prefix, std::span<const std::string_view> states) const {
     if (state_.empty() || std::find(states.begin(), states.end(), state_) != states.end()) return;
     std::string all;
-    for (const char* state : states) all += (all.empty() ? "" : ", ") + std::string(state);
+    for (const std::string_view state : states)
+      all += (all.empty() ? "" : ", ") + std::string(state);
     throw Failure(wrong_usage, escape_text(prefix) + ": no item of it is ever " + state_ +
                                    "; --state may be one of " + all);
   }

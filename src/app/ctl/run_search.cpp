@@ -64,7 +64,7 @@ bool RunSearch::is_in(const std::string& prefix) const {
 void RunSearch::look_elsewhere() {
   if (!look::earliest_time(start_)) return;
   for (const auto& prefix : context_.lists_of(list_)) {
-    look::Items running = look::read_items(context_.redis(), context_.keys(prefix), "running");
+    view::ItemList running = look::read_items(context_.redis(), context_.keys(prefix), "running");
     for (auto& item : running.items) {
       if (!item.since || !item.run.starts_with(start_)) continue;
       std::optional<Held>& held = found_[item.run].elsewhere;

@@ -18,7 +18,7 @@ class RunSearch {
  public:
   struct Held {
     std::string list;
-    look::ItemState item;
+    view::ItemView item;
   };
   /// One of these is there.
   struct Found {

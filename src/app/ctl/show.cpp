@@ -12,13 +12,13 @@
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
 #include "core/escape.hpp"
+#include "core/json_object.hpp"
+#include "core/number.hpp"
 #include "core/units.hpp"
 
 namespace w8y::app::ctl {
 
 namespace {
-
-using ops::Json;
 
 constexpr std::size_t whole = std::size_t{1} << 24;
 
@@ -75,25 +75,26 @@ void print_here(const view::RunView& run, bool wide) {
 }
 
 /// What an item's lock tells of its run.
-Json to_json(const RunSearch::Held& held) {
-  Json json = {{"run", held.item.run}};
-  ops::put_bytes(json, "list", held.list);
-  ops::put_item(json, held.item.shown());
-  ops::put_bytes(json, "host", held.item.host);
-  if (const auto pid = held.item.pid_number()) json["pid"] = *pid;
-  json["state"] = held.item.state;
-  if (held.item.since) json["since_ms"] = held.item.since->count();
-  return json;
+std::string to_json(const RunSearch::Held& held) {
+  core::AsciiObject json(256);
+  json.put("run", held.item.run);
+  json.put_bytes("list", held.list);
+  view::put_item(json, "item", held.item.shown());
+  json.put_bytes("host", held.item.host);
+  if (const auto pid = read_integer(held.item.pid, range_of<std::int64_t>)) json.put("pid", *pid);
+  json.put("state", held.item.state);
+  if (held.item.since) json.put("since_ms", held.item.since->count());
+  return json.take();
 }
 
 void print_elsewhere(const RunSearch::Held& held, bool wide) {
-  const look::ItemState& item = held.item;
+  const view::ItemView& item = held.item;
   Facts facts;
   facts.add("run", escape(item.run));
   facts.add("list", escape_text(held.list));
   facts.add("item", item_text(item.shown()));
   facts.add("host", escape_text(item.host) + ", its w8yd or w8y has pid " + escape(item.pid));
-  facts.add("state", shaded(item.state));
+  facts.add("state", shaded(std::string(item.state)));
   if (item.since) facts.add("claimed", time_text(*item.since) + ", " + since(*item.since) + " ago");
   facts.print(wide);
 }

@@ -43,7 +43,9 @@ class AskWhy final : public Command {
     question.time_text = time_text;
     const Why why = find_why(options, context, question);
     if (options.json) {
-      print_json(look::to_json(question, why));
+      core::AsciiObject json(1024);
+      look::put_why(json, question, why);
+      print_json(json.take());
     } else {
       for (const WhySentence& each : why.sentences) print_line(each.text);
     }

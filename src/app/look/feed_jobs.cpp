@@ -2,6 +2,7 @@
 
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "app/look/stored.hpp"
@@ -12,6 +13,8 @@
 
 namespace w8y::app::look {
 
+using view::ItemView;
+
 namespace {
 
 /// Elements of one answer.
@@ -19,14 +22,19 @@ constexpr std::int64_t jobs_of_page = 1000;
 constexpr const char* jobs_at_once = "1000";
 
 /// What the claim says, and the note of ours if it is about this claim.
-void take_claim(FeedJob& job, const std::string& score, const store::thoonk::JobNote* note) {
+void take_claim(ItemView& job, const std::string& score, const store::thoonk::JobNote* note) {
   job.state = "claimed";
   job.since = read_score_time(score);
   if (note == nullptr || std::to_string(note->score) != score) return;
   job.state = note->held_until ? "resting" : "running";
   if (note->held_until) job.until = WallTime(*note->held_until);
-  job.run = note->run;
-  job.stalls = note->stalls;
+  job.parked_at_end = note->stalls;
+  const store::LockValue value = store::read_lock_value(note->run);
+  if (const auto* running = std::get_if<store::RunningLock>(&value)) {
+    job.host = running->host;
+    job.pid = running->pid;
+    job.run = running->run;
+  }
 }
 
 class FeedJobs {
@@ -39,20 +47,23 @@ class FeedJobs {
     });
     read_claims();
     read_queue();
-    scan("SSCAN", keys_.stalled, 1, [this](const redis::ReplyCopy* id) {
-      add({id->text, "stalled", {}, {}, 0, 0, {}, false});
-    });
-    access.ids([this](std::string&& id) {
-      add({std::move(id), "nowhere", {}, {}, 0, 0, {}, false});
-    });
+    scan("SSCAN", keys_.stalled, 1,
+         [this](const redis::ReplyCopy* id) { add(id->text, "stalled"); });
+    access.ids([this](std::string&& id) { add(std::move(id), "nowhere"); });
   }
 
-  std::vector<FeedJob> jobs;
+  std::vector<ItemView> jobs;
 
  private:
-  void add(FeedJob&& job) {
-    if (!known_.emplace(job.id, true).second) return;
-    if (const auto found = cancels_.find(job.id); found != cancels_.end())
+  void add(std::string id, const char* state, std::size_t place = 0) {
+    ItemView job = view::item_named(std::move(id));
+    job.state = state;
+    job.place = place;
+    add(std::move(job));
+  }
+  void add(ItemView&& job) {
+    if (!known_.insert(job.item).second) return;
+    if (const auto found = cancels_.find(job.item); found != cancels_.end())
       job.failures = found->second;
     jobs.push_back(std::move(job));
   }
@@ -82,7 +93,7 @@ class FeedJobs {
     });
     for (const auto& [at, score] : claimed) {
       const std::string& id = at.second;
-      FeedJob job{id, "claimed", {}, {}, 0, 0, {}, false};
+      ItemView job = view::item_named(id);
       const auto note = notes.find(id);
       take_claim(job, score, note == notes.end() ? nullptr : &note->second);
       add(std::move(job));
@@ -95,39 +106,22 @@ class FeedJobs {
       const auto ids = client_.call(
           {"LRANGE", keys_.ids, std::to_string(-place - jobs_of_page), std::to_string(-place - 1)});
       for (auto id = ids.elements.rbegin(); id != ids.elements.rend(); ++id)
-        add({id->text, "waiting", {}, {}, static_cast<std::size_t>(++place), 0, {}, false});
+        add(id->text, "waiting", static_cast<std::size_t>(++place));
       if (static_cast<std::int64_t>(ids.elements.size()) < jobs_of_page) return;
     }
   }
 
   redis::SyncClient& client_;
   const store::FeedKeys keys_;
-  std::unordered_map<std::string, bool> known_;
+  std::unordered_set<std::string> known_;
   std::unordered_map<std::string, std::int64_t> cancels_;
 };
 
 }  // namespace
 
-ops::Json to_json(const FeedJob& job) {
-  ops::Json json = ops::Json::object();
-  ops::put_item(json, job.id);
-  json["state"] = job.state;
-  json["failures"] = job.failures;
-  if (job.since) json["since_ms"] = job.since->count();
-  if (job.until) json["until_ms"] = job.until->count();
-  if (job.place > 0) json["place"] = job.place;
-  const store::LockValue value = store::read_lock_value(job.run);
-  if (const auto* running = std::get_if<store::RunningLock>(&value)) {
-    ops::put_bytes(json, "host", std::string(running->host));
-    ops::put_bytes(json, "run", std::string(running->run));
-  }
-  if (job.stalls) json["stalled_at_end"] = true;
-  return json;
-}
-
-std::vector<std::optional<FeedJob>> read_feed_jobs_named(redis::SyncClient& client,
-                                                         const std::string& feed,
-                                                         const std::vector<std::string>& ids) {
+std::vector<std::optional<ItemView>> read_feed_jobs_named(redis::SyncClient& client,
+                                                          const std::string& feed,
+                                                          const std::vector<std::string>& ids) {
   const store::FeedKeys keys(feed);
   std::vector<redis::Command> commands;
   for (const std::string& id : ids)
@@ -141,11 +135,10 @@ std::vector<std::optional<FeedJob>> read_feed_jobs_named(redis::SyncClient& clie
       commands.empty() ? std::vector<redis::ReplyCopy>() : client.pipeline(commands);
   for (const redis::ReplyCopy& reply : told)
     if (reply.is_error()) throw redis::RedisError(reply.text, redis::error_code(reply.text));
-  std::vector<std::optional<FeedJob>> jobs;
+  std::vector<std::optional<ItemView>> jobs;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const redis::ReplyCopy* of = &told[i * each];
-    FeedJob job;
-    job.id = ids[i];
+    ItemView job = view::item_named(ids[i]);
     job.state = "waiting";
     job.failures = stored_number(of[4].text);
     if (!of[1].is_nil()) {
@@ -162,9 +155,36 @@ std::vector<std::optional<FeedJob>> read_feed_jobs_named(redis::SyncClient& clie
   return jobs;
 }
 
-std::vector<FeedJob> read_feed_jobs(redis::SyncClient& client, bool cluster,
-                                    const std::string& feed) {
-  return std::move(FeedJobs(client, {client, cluster}, feed).jobs);
+view::ItemList read_feed_jobs(redis::SyncClient& client, bool cluster, const std::string& feed,
+                              const std::string& state, std::size_t most) {
+  std::vector<ItemView> jobs = std::move(FeedJobs(client, {client, cluster}, feed).jobs);
+  view::ItemList list;
+  list.length = jobs.size();
+  for (ItemView& job : jobs) {
+    ++list.states[std::string(job.state)];
+    if ((state.empty() || state == job.state) && (most == 0 || list.items.size() < most))
+      list.items.push_back(std::move(job));
+  }
+  return list;
+}
+
+std::optional<ItemView> read_feed_job(redis::SyncClient& client, const std::string& feed,
+                                      const std::string& id) {
+  auto job = std::move(read_feed_jobs_named(client, feed, {id}).front());
+  if (!job) return job;
+  const store::FeedKeys keys(feed);
+  const std::string lease = keys.lease(id);
+  if (job->state == "waiting") {
+    const auto place = client.pipeline({{"LPOS", keys.ids, id, "RANK", "-1"}, {"LLEN", keys.ids}});
+    if (place[0].kind == redis::ReplyCopy::Kind::integer) {
+      job->place = static_cast<std::size_t>(place[1].number - place[0].number);
+    } else {
+      job->state = "nowhere";
+    }
+  } else if (job->state != "stalled") {
+    job->left = read_ms(client.call({"PTTL", lease}).number);
+  }
+  return job;
 }
 
 }  // namespace w8y::app::look

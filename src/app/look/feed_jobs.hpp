@@ -1,44 +1,28 @@
 // What the jobs of a feed are doing, as its keys say (w8y-keys(7)).
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "core/clock.hpp"
-#include "ops/status_json.hpp"
 #include "redis/sync.hpp"
+#include "view/item_view.hpp"
 
 namespace w8y::app::look {
 
-inline constexpr std::array feed_job_states{"running", "resting", "claimed",
-                                            "waiting", "stalled", "nowhere"};
+/// Jobs in a state (empty: in any), at most `most` of them (0: all): those that are claimed first,
+/// then those that wait, the next one first. Throws redis::RedisError.
+view::ItemList read_feed_jobs(redis::SyncClient& client, bool cluster, const std::string& feed,
+                              const std::string& state = {}, std::size_t most = 0);
 
-struct FeedJob {
-  std::string id;
-  const char* state = "nowhere";
-  std::optional<WallTime> since;  ///< claimed
-  std::optional<WallTime> until;  ///< resting
-  std::size_t place = 0;          ///< waiting: 1 is taken next
-  std::int64_t failures = 0;
-  std::string run;  ///< of our claim: "run:<host>:<pid>:<run id>"
-  bool stalls = false;
-};
+/// These, in their order; nullopt: the feed has no job of this ID. A job that is in no other place
+/// is taken to wait; its place in the queue is not read.
+std::vector<std::optional<view::ItemView>> read_feed_jobs_named(
+    redis::SyncClient& client, const std::string& feed, const std::vector<std::string>& ids);
 
-ops::Json to_json(const FeedJob& job);
-
-/// All jobs, those that are claimed first, then those that wait, the next one first. Throws
-/// redis::RedisError.
-std::vector<FeedJob> read_feed_jobs(redis::SyncClient& client, bool cluster,
-                                    const std::string& feed);
-
-/// These, in their order; nullopt: the feed has none of this id. Who is in no other place is taken
-/// to wait, without its place in the queue.
-std::vector<std::optional<FeedJob>> read_feed_jobs_named(redis::SyncClient& client,
-                                                         const std::string& feed,
-                                                         const std::vector<std::string>& ids);
+/// One job, with its place and its lease.
+std::optional<view::ItemView> read_feed_job(redis::SyncClient& client, const std::string& feed,
+                                            const std::string& id);
 
 }  // namespace w8y::app::look

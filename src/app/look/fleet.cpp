@@ -10,6 +10,7 @@
 #include "app/look/sight.hpp"
 #include "core/json_object.hpp"
 #include "core/number.hpp"
+#include "ops/status_json.hpp"
 #include "store/fleet/reader.hpp"
 #include "view/host_view.hpp"
 #include "view/list_view.hpp"

@@ -1,7 +1,7 @@
 #include "app/look/item_looks.hpp"
 
 #include <algorithm>
-#include <map>
+#include <iterator>
 #include <utility>
 
 #include "app/look/cursor.hpp"
@@ -12,9 +12,12 @@
 #include "app/look/schedule_looks.hpp"
 #include "app/look/walk.hpp"
 #include "core/escape.hpp"
+#include "core/json_object.hpp"
 #include "store/thoonk/keys.hpp"
 
 namespace w8y::app::look {
+
+using view::ItemView;
 
 namespace {
 
@@ -68,11 +71,11 @@ class CircularWalk {
     return true;
   }
   /// Goes on behind this one, of the part that was read last.
-  void go_behind(const ItemState& item) {
+  void go_behind(const ItemView& item) {
     done_ = false;
     again_ = was_again_;
     turned_ = was_turned_;
-    at_ = item.place + 1;
+    at_ = item.position + 1;
     last_ = item.cut() ? std::string() : item.item;
   }
   [[nodiscard]] bool done() const { return done_ || (again_ && untold() == 0); }
@@ -111,7 +114,7 @@ class CircularWalk {
   }
   /// From `at_`, behind that item, and where that is the end of the list, from its begin: true.
   bool read(const ItemFilter& filter, std::size_t count, const Item& behind, ItemPart& part) {
-    const auto wanted = [&](const ItemState& item) { return filter.fits(item.item); };
+    const auto wanted = [&](const ItemView& item) { return filter.fits_name(item.item); };
     part = read_item_part(sight_.redis, keys_, at_, again_ ? std::min(count, untold()) : count,
                           behind, wanted);
     if (part.moved || again_ || turned_ <= 0 || part.end > at_) return false;
@@ -142,149 +145,155 @@ class CircularWalk {
 };
 
 void circular_items(Sight& sight, const store::CircularKeys& keys, const ItemFilter& filter,
-                    const Part& part, ops::Json& json) {
-  json["length"] = sight.redis.call({"LLEN", keys.list}).number;
-  ops::Json& items = json["items"] = ops::Json::array();
-  json["next"] = nullptr;
+                    const Part& part, ItemsPage& found) {
+  found.length = sight.redis.call({"LLEN", keys.list}).number;
   CircularWalk walk(sight, keys, part.after);
   const bool all = filter.state.empty() && filter.search.empty();
   std::size_t looked = 0;
+  auto& items = found.items;
   for (ItemPart read; walk.next(filter, all ? part.limit - items.size() : items_at_once, read);) {
-    for (const ItemState& item : read.items) {
+    for (ItemView& item : read.items) {
       if (!filter.state.empty() && filter.state != item.state) continue;
-      items.push_back(to_json(item));
-      if (items.size() < part.limit) continue;
-      if (&item != &read.items.back()) walk.go_behind(item);
-      break;
+      if (items.size() + 1 == part.limit && &item != &read.items.back()) walk.go_behind(item);
+      items.push_back(std::move(item));
+      if (items.size() == part.limit) break;
     }
     looked += all ? std::max<std::size_t>(1, read.items.size()) : items_at_once;
     if (items.size() < part.limit && looked < most_items) continue;
-    if (!walk.done()) json["next"] = walk.cursor();
+    if (!walk.done()) found.next = walk.cursor();
     return;
   }
 }
 
-void schedule_items(Sight& sight, const std::string& list, const ItemFilter& filter,
-                    const Part& part, ops::Json& json) {
-  const store::ScheduleKeys keys(list);
-  json["length"] = sight.redis.call({"HLEN", keys.statuses}).number;
-  walk_schedule(json, "items", sight, list, part, [&](const JobState& job) {
-    return filter.fits(job.job) && (filter.state.empty() || filter.state == job.state)
-               ? std::optional(to_json(job))
-               : std::nullopt;
-  });
-}
-
 void feed_items(Sight& sight, const std::string& feed, const ItemFilter& filter, const Part& part,
-                ops::Json& json) {
+                ItemsPage& found) {
   enum Phases : std::size_t { claimed, waiting, stalled, nowhere };
   const store::FeedKeys keys(feed);
-  json["length"] = sight.redis.call({"HLEN", keys.items}).number;
+  found.length = sight.redis.call({"HLEN", keys.items}).number;
   redis::SyncClient& client = sight.redis;
-  walk(json, "items",
+  walk(found,
        {by_score(client, keys.claimed), from_taking_end(client, keys.ids),
         scanned_set(client, keys.stalled), scanned_hash(client, keys.nowhere)},
        part, [&](std::size_t phase, const Step& step) {
-         std::vector<std::optional<ops::Json>> chosen(step.names.size());
          auto jobs = read_feed_jobs_named(client, feed, step.names);
          for (std::size_t i = 0; i < jobs.size(); ++i) {
-           if (!jobs[i] || !filter.fits(jobs[i]->id)) continue;
-           FeedJob& job = *jobs[i];
-           const std::string_view state = job.state;
-           const bool is_waiting = state == "waiting", is_stalled = state == "stalled";
-           if (phase == claimed ? is_waiting || is_stalled
-                                : (phase == stalled ? !is_stalled : !is_waiting))
-             continue;
+           if (!jobs[i]) continue;
+           ItemView& job = *jobs[i];
+           const bool is_waiting = job.state == "waiting", is_stalled = job.state == "stalled";
+           const bool is_elsewhere = phase == claimed
+                                         ? is_waiting || is_stalled
+                                         : (phase == stalled ? !is_stalled : !is_waiting);
            if (phase == nowhere) job.state = "nowhere";
            if (phase == waiting) job.place = std::stoul(step.behind[i][0]);
-           if (filter.state.empty() || filter.state == job.state) chosen[i] = to_json(job);
+           if (is_elsewhere || !filter.fits(job)) jobs[i].reset();
          }
-         return chosen;
+         return jobs;
        });
 }
 
 /// The newest runs of one item.
-ops::Json past_runs(Sight& sight, const std::string& list, const Item& item) {
-  ops::Json runs = ops::Json::array();
+std::vector<view::RunRecord> past_runs(Sight& sight, const std::string& list, const Item& item) {
+  std::vector<view::RunRecord> runs;
   const RunFilter filter{.item = item, .outcomes = {}, .host = {}};
   History history(sight.redis, {list});
   view::RunRecord run;
   while (runs.size() < shown_runs && history.read() < most_past_runs && history.next(run))
-    if (filter.fits(run)) runs.push_back(ops::parse(view::to_json(run)).value());
+    if (filter.fits(run)) runs.push_back(std::move(run));
   return runs;
 }
 
-[[noreturn]] void refuse_item(const std::string& list, const Item& item, const char* what) {
-  throw Refusal(404, "there is no " + std::string(what) + " " + escape_text(item) + " in " +
-                         escape_text(list));
-}
-
-ops::Json circular_item(Sight& sight, const std::string& list, const Item& item) {
-  const auto found = read_item(sight.redis, circular_keys(sight, list), item);
-  if (!found) refuse_item(list, item, "item");
-  return to_json(*found);
-}
-
-ops::Json schedule_item(Sight& sight, const std::string& list, const Item& job) {
+std::optional<ItemView> schedule_item(Sight& sight, const std::string& list, const Item& job) {
   const store::ScheduleKeys keys(list);
   const auto there =
       sight.redis.pipeline({{"HEXISTS", keys.statuses, job}, {"HEXISTS", keys.schedules, job}});
-  if (there[0].number + there[1].number == 0) refuse_item(list, job, "job");
-  auto jobs = with_rules(sight, list, read_jobs_named(sight.redis, keys, {job}));
-  return std::move(jobs.front());
+  if (there[0].number + there[1].number == 0) return std::nullopt;
+  auto jobs = read_jobs_named(sight.redis, keys, {job});
+  std::vector<ItemView> items(std::make_move_iterator(jobs.begin()),
+                              std::make_move_iterator(jobs.end()));
+  read_schedules(sight, list, items);
+  return std::move(items.front());
 }
 
-ops::Json feed_item(Sight& sight, const std::string& feed, const Item& id) {
-  auto job = std::move(read_feed_jobs_named(sight.redis, feed, {id}).front());
-  if (!job) refuse_item(feed, id, "job");
-  if (std::string_view(job->state) == "waiting") {
-    const store::FeedKeys keys(feed);
-    const auto place =
-        sight.redis.pipeline({{"LPOS", keys.ids, id, "RANK", "-1"}, {"LLEN", keys.ids}});
-    if (place[0].kind == redis::ReplyCopy::Kind::integer) {
-      job->place = static_cast<std::size_t>(place[1].number - place[0].number);
-    } else {
-      job->state = "nowhere";
-    }
-  }
-  return to_json(*job);
+/// The kind of a list whose items Redis has.
+SourceKind kind_with_items(Sight& sight, const std::string& list) {
+  const SourceKind kind = kind_of(sight, list);
+  if (kind == SourceKind::gearman) throw Refusal(409, escape_text(list) + " " + jobs_are_gearmands);
+  return kind;
 }
 
 }  // namespace
 
-ops::Json items_json(Sight& sight, const std::string& list, const ItemFilter& filter,
-                     const Part& part) {
-  ops::Json json = ops::Json::object();
-  ops::put_bytes(json, "list", list);
-  switch (kind_of(sight, list)) {
-    case SourceKind::circular:
-      check_state(list, filter.state, item_states);
-      circular_items(sight, circular_keys(sight, list), filter, part, json);
-      break;
-    case SourceKind::schedule:
-      check_state(list, filter.state, job_states);
-      schedule_items(sight, list, filter, part, json);
-      break;
-    case SourceKind::job:
-      check_state(list, filter.state, feed_job_states);
-      feed_items(sight, list, filter, part, json);
-      break;
-    case SourceKind::gearman:
-      throw Refusal(409, escape_text(list) + " " + jobs_are_gearmands);
-  }
-  return json;
+bool ItemFilter::fits(const ItemView& of) const {
+  return (state.empty() || state == of.state) && fits_name(of.item);
 }
 
-ops::Json item_json(Sight& sight, const std::string& list, const Item& item) {
-  ops::Json json = ops::Json::object();
-  ops::put_bytes(json, "list", list);
-  const SourceKind kind = kind_of(sight, list);
-  if (kind == SourceKind::gearman) throw Refusal(409, escape_text(list) + " " + jobs_are_gearmands);
-  json.update(kind == SourceKind::circular   ? circular_item(sight, list, item)
-              : kind == SourceKind::schedule ? schedule_item(sight, list, item)
-                                             : feed_item(sight, list, item));
-  json["runs"] = past_runs(sight, list, item);
-  return json;
+ItemsPage items_of(Sight& sight, const std::string& list, const ItemFilter& filter,
+                   const Part& part) {
+  ItemsPage found;
+  found.kind = kind_with_items(sight, list);
+  check_state(list, filter.state, view::item_states(found.kind));
+  switch (found.kind) {
+    case SourceKind::circular:
+      circular_items(sight, circular_keys(sight, list), filter, part, found);
+      break;
+    case SourceKind::schedule:
+      found.length = sight.redis.call({"HLEN", store::ScheduleKeys(list).statuses}).number;
+      walk_schedule(found, sight, list, filter, part);
+      break;
+    case SourceKind::job:
+      feed_items(sight, list, filter, part, found);
+      break;
+    case SourceKind::gearman:
+      break;
+  }
+  return found;
+}
+
+ItemDetail item_of(Sight& sight, const std::string& list, const Item& name) {
+  ItemDetail found;
+  found.kind = kind_with_items(sight, list);
+  std::optional<ItemView> item;
+  if (found.kind == SourceKind::circular) {
+    item = read_item(sight.redis, circular_keys(sight, list), name);
+    if (item->copies == 0) item.reset();
+  } else {
+    item = found.kind == SourceKind::schedule ? schedule_item(sight, list, name)
+                                              : read_feed_job(sight.redis, list, name);
+  }
+  if (!item)
+    throw Refusal(404, "there is no " +
+                           std::string(found.kind == SourceKind::circular ? "item " : "job ") +
+                           escape_text(name) + " in " + escape_text(list));
+  found.item = std::move(*item);
+  found.runs = past_runs(sight, list, name);
+  return found;
+}
+
+std::string items_json(const ItemsPage& page) {
+  std::string text = "[";
+  for (const ItemView& item : page.items)
+    text.append(text.size() > 1 ? "," : "").append(view::to_json(item, page.kind));
+  return text += ']';
+}
+
+std::string to_json(const std::string& list, const ItemsPage& found) {
+  core::AsciiObject json(256);
+  json.put_bytes("list", list);
+  json.put("length", found.length);
+  json.put_json("items", items_json(found));
+  put_next(json, found.next);
+  return json.take();
+}
+
+std::string to_json(const std::string& list, const ItemDetail& found) {
+  core::AsciiObject json(1024);
+  json.put_bytes("list", list);
+  view::put_fields(json, found.item, found.kind);
+  std::string runs = "[";
+  for (const view::RunRecord& run : found.runs)
+    runs.append(runs.size() > 1 ? "," : "").append(view::to_json(run));
+  json.put_json("runs", runs += ']');
+  return json.take();
 }
 
 }  // namespace w8y::app::look

@@ -1,11 +1,16 @@
 // Items of lists of any kind of work, as the status API shows them.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "app/look/run_looks.hpp"
 #include "app/look/sight.hpp"
 #include "core/item.hpp"
+#include "view/item_view.hpp"
+#include "view/run_record.hpp"
 
 namespace w8y::app::look {
 
@@ -13,17 +18,35 @@ struct ItemFilter {
   std::string state;   ///< empty: any
   std::string search;  ///< bytes that it has; empty: any
 
-  [[nodiscard]] bool fits(std::string_view item) const {
+  [[nodiscard]] bool fits_name(std::string_view item) const {
     return item.find(search) != std::string_view::npos;
   }
+  [[nodiscard]] bool fits(const view::ItemView& of) const;
 };
 
-/// {"list", "length", "items": […], "next"} of a list that this name has. Looks at some thousand
-/// items at most: fewer than the limit may be found, and more behind `next`.
-ops::Json items_json(Sight& sight, const std::string& list, const ItemFilter& filter,
-                     const Part& part);
+struct ItemsPage {
+  SourceKind kind = SourceKind::circular;
+  std::int64_t length = 0;  ///< of the list
+  std::vector<view::ItemView> items;
+  std::string next;  ///< a cursor; empty: there are no more
+};
 
-/// One item, with its last runs; of a list that this name has. Throws Refusal.
-ops::Json item_json(Sight& sight, const std::string& list, const Item& item);
+/// Items of a list that this name has. Reads some thousand items at most: fewer than the limit may
+/// be found, and more behind `next`.
+ItemsPage items_of(Sight& sight, const std::string& list, const ItemFilter& filter,
+                   const Part& part);
+/// The items as a JSON array.
+std::string items_json(const ItemsPage& page);
+std::string to_json(const std::string& list, const ItemsPage& found);
+
+struct ItemDetail {
+  SourceKind kind = SourceKind::circular;
+  view::ItemView item;                ///< a job of a schedule with its rule and next times
+  std::vector<view::RunRecord> runs;  ///< the newest ones
+};
+
+/// One item of a list that this name has. Throws Refusal.
+ItemDetail item_of(Sight& sight, const std::string& list, const Item& name);
+std::string to_json(const std::string& list, const ItemDetail& found);
 
 }  // namespace w8y::app::look

@@ -15,6 +15,9 @@
 
 namespace w8y::app::look {
 
+using view::ItemList;
+using view::ItemView;
+
 namespace {
 
 /// Items per call, where only the first items are read.
@@ -26,10 +29,10 @@ constexpr std::size_t batches = 16;
 /// Values of locks, and what the index says.
 constexpr const char* most_of_value = "4096";
 
-void read_note(ItemState& item, const std::string& text);
+void read_note(ItemView& item, const std::string& text);
 
 /// Reads what a script says of one item.
-void take_state(ItemState& item, const redis::ReplyCopy* told) {
+void take_state(ItemView& item, const redis::ReplyCopy* told) {
   if (const std::int64_t left = told[0].number; left != -2) {  // there is a lock
     item.left = read_ms(left);
     item.lock = told[1].text;
@@ -39,8 +42,9 @@ void take_state(ItemState& item, const redis::ReplyCopy* told) {
   if (!told[3].is_nil()) read_note(item, told[3].text);
 }
 
-ItemState state_of(store::ListedItem&& listed) {
-  ItemState item;
+ItemView state_of(store::ListedItem&& listed) {
+  ItemView item;
+  item.state = "free";
   item.item = std::move(listed.beginning);
   item.length = listed.length;
   if (listed.state.size() == 4) take_state(item, listed.state.data());
@@ -55,7 +59,7 @@ class Pages {
       : client_(client), keys_(keys), page_(page), first_(static_cast<std::int64_t>(first)) {}
 
   /// Adds the next items to `items`, each once; false: there are no more.
-  bool next(std::vector<ItemState>& items) {
+  bool next(std::vector<ItemView>& items) {
     if (at_end_) return false;
     store::ListPart page =
         store::read_list_part(client_, keys_, first_, page_, store::LongStates::read);
@@ -66,7 +70,7 @@ class Pages {
       const auto [place, is_new] = known_.try_emplace(page.items[i].identity(), items.size());
       if (is_new) {
         items.push_back(state_of(std::move(page.items[i])));
-        items.back().place = begin + i;
+        items.back().position = begin + i;
       } else if (place->second < items.size() &&
                  items[place->second].shown().beginning ==
                      ShownItem(page.items[i].beginning, page.items[i].length).beginning) {
@@ -97,9 +101,9 @@ std::size_t overlap(const std::vector<std::string>& part, const std::vector<std:
 }
 
 /// Reads all items of a list, each once, in the order of the list.
-std::vector<ItemState> read_all(redis::SyncClient& client, const store::CircularKeys& keys) {
-  std::vector<ItemState> from_end;  // without copies: a later one is nearer to the beginning
-  std::vector<ItemState> moved;
+std::vector<ItemView> read_all(redis::SyncClient& client, const store::CircularKeys& keys) {
+  std::vector<ItemView> from_end;  // without copies: a later one is nearer to the beginning
+  std::vector<ItemView> moved;
   std::unordered_map<std::string, std::size_t> known;  // places in from_end
   std::vector<std::string> last_part;
   store::read_whole_list(client, keys, store::LongStates::read, [&](store::ListPart&& part) {
@@ -111,8 +115,8 @@ std::vector<ItemState> read_all(redis::SyncClient& client, const store::Circular
     while (left-- > 0) {
       const auto [place, is_new] = known.try_emplace(identities[left], from_end.size());
       if (part.moved && !is_new) continue;
-      ItemState item = state_of(std::move(part.items[left]));
-      item.place = static_cast<std::size_t>(part.first) + left;
+      ItemView item = state_of(std::move(part.items[left]));
+      item.position = static_cast<std::size_t>(part.first) + left;
       if (part.moved) {
         moved.push_back(std::move(item));
         continue;
@@ -123,7 +127,7 @@ std::vector<ItemState> read_all(redis::SyncClient& client, const store::Circular
     }
     last_part = std::move(identities);
   });
-  std::erase_if(from_end, [](const ItemState& item) { return item.copies == 0; });
+  std::erase_if(from_end, [](const ItemView& item) { return item.copies == 0; });
   std::reverse(from_end.begin(), from_end.end());
   from_end.insert(from_end.end(), std::make_move_iterator(moved.rbegin()),
                   std::make_move_iterator(moved.rend()));
@@ -131,11 +135,11 @@ std::vector<ItemState> read_all(redis::SyncClient& client, const store::Circular
 }
 
 /// What the index of quarantines says of it: it is not claimed, whatever its lock says.
-void read_note(ItemState& item, const std::string& text) {
+void read_note(ItemView& item, const std::string& text) {
   const store::QuarantineNote note = store::read_note(text);
   item.by = note.who;
-  item.parked = std::string_view(item.state) == "running";
-  if (item.parked) return;
+  item.parked_at_end = item.state == "running";
+  if (item.parked_at_end) return;
   item.state = "quarantined";
   item.run = note.run;
   item.why = note.why;
@@ -144,9 +148,9 @@ void read_note(ItemState& item, const std::string& text) {
 
 /// Asks for what is not known yet. Of long items it came with the items themselves.
 void look_at(redis::SyncClient& client, const store::CircularKeys& keys,
-             std::vector<ItemState>& items) {
-  std::vector<ItemState*> unknown;
-  for (ItemState& item : items)
+             std::vector<ItemView>& items) {
+  std::vector<ItemView*> unknown;
+  for (ItemView& item : items)
     if (!item.cut()) unknown.push_back(&item);
   for (std::size_t first = 0; first < unknown.size();) {
     std::vector<std::string> locks;
@@ -171,29 +175,7 @@ void look_at(redis::SyncClient& client, const store::CircularKeys& keys,
 
 }  // namespace
 
-std::optional<std::int64_t> ItemState::pid_number() const {
-  return read_integer(pid, range_of<std::int64_t>);
-}
-
-ops::Json to_json(const ItemState& item) {
-  ops::Json json = ops::Json::object();
-  ops::put_item(json, item.shown());
-  json["state"] = item.state;
-  json["copies"] = item.copies;
-  json["failures"] = item.failures;
-  if (!item.lock.empty()) ops::put_bytes(json, "lock", item.lock);
-  if (item.left) json["left_ms"] = item.left->count();
-  if (!item.host.empty()) ops::put_bytes(json, "host", item.host);
-  if (const auto pid = item.pid_number()) json["pid"] = *pid;
-  if (!item.run.empty()) ops::put_bytes(json, "run", item.run);
-  if (item.since) json["since_ms"] = item.since->count();
-  if (!item.by.empty()) ops::put_bytes(json, "by", item.by);
-  if (!item.why.empty()) ops::put_bytes(json, "why", item.why);
-  if (item.parked) json["quarantined_at_end"] = true;
-  return json;
-}
-
-void read_lock(ItemState& item) {
+void read_lock(ItemView& item) {
   item.state = "running";  // also with a value that is not ours: the item is not free
   const store::LockValue value = store::read_lock_value(item.lock);
   if (const auto* running = std::get_if<store::RunningLock>(&value)) {
@@ -214,13 +196,13 @@ void read_lock(ItemState& item) {
   }
 }
 
-Items read_items(redis::SyncClient& client, const store::CircularKeys& keys,
-                 const std::string& state, std::size_t most) {
-  Items found;
+ItemList read_items(redis::SyncClient& client, const store::CircularKeys& keys,
+                    const std::string& state, std::size_t most) {
+  ItemList found;
   found.length = static_cast<std::size_t>(client.call({"LLEN", keys.list}).number);
-  const auto choose = [&](std::vector<ItemState>& items) {
+  const auto choose = [&](std::vector<ItemView>& items) {
     look_at(client, keys, items);
-    for (const auto& item : items) ++found.states[item.state];
+    for (const auto& item : items) ++found.states[std::string(item.state)];
     std::erase_if(items, [&](const auto& item) { return !state.empty() && state != item.state; });
   };
   if (most == 0) {
@@ -229,7 +211,7 @@ Items read_items(redis::SyncClient& client, const store::CircularKeys& keys,
     return found;
   }
   Pages pages(client, keys, short_page);
-  std::vector<ItemState> page;
+  std::vector<ItemView> page;
   while (found.items.size() < most && pages.next(page)) {
     choose(page);
     std::move(page.begin(), page.end(), std::back_inserter(found.items));
@@ -240,9 +222,9 @@ Items read_items(redis::SyncClient& client, const store::CircularKeys& keys,
   return found;
 }
 
-std::vector<ItemState> read_part(redis::SyncClient& client, const store::CircularKeys& keys,
-                                 std::size_t first, std::size_t count) {
-  std::vector<ItemState> items;
+std::vector<ItemView> read_part(redis::SyncClient& client, const store::CircularKeys& keys,
+                                std::size_t first, std::size_t count) {
+  std::vector<ItemView> items;
   if (count == 0) return items;
   Pages pages(client, keys, static_cast<std::int64_t>(count), first);
   while (items.size() < count && pages.next(items)) {
@@ -254,36 +236,36 @@ std::vector<ItemState> read_part(redis::SyncClient& client, const store::Circula
 
 ItemPart read_item_part(redis::SyncClient& client, const store::CircularKeys& keys,
                         std::size_t first, std::size_t count, const Item& behind,
-                        const std::function<bool(const ItemState&)>& wanted) {
+                        const std::function<bool(const ItemView&)>& wanted) {
   ItemPart part;
   const std::size_t one_before = behind.empty() || first == 0 ? 0 : 1;
   Pages pages(client, keys, static_cast<std::int64_t>(count + one_before), first - one_before);
   pages.next(part.items);
-  if (!part.items.empty() && !part.items.back().cut() && part.items.back().place + 1 == pages.end())
+  if (!part.items.empty() && !part.items.back().cut() &&
+      part.items.back().position + 1 == pages.end())
     part.before_end = part.items.back().item;
   if (one_before > 0) {
     part.moved = part.items.empty() || part.items.front().item != behind;
     if (part.moved) return part;
     part.items.erase(part.items.begin());
   }
-  std::erase_if(part.items, [&](const ItemState& item) { return !wanted(item); });
+  std::erase_if(part.items, [&](const ItemView& item) { return !wanted(item); });
   look_at(client, keys, part.items);
   part.end = pages.end();
   part.last = pages.at_end();
   return part;
 }
 
-std::optional<ItemState> read_item(redis::SyncClient& client, const store::CircularKeys& keys,
-                                   const Item& item) {
+ItemView read_item(redis::SyncClient& client, const store::CircularKeys& keys, const Item& item) {
   const redis::ReplyCopy places = client.call({"LPOS", keys.list, item, "COUNT", "0"});
-  if (places.elements.empty()) return std::nullopt;
-  std::vector<ItemState> items(1);
-  items[0].item = item;
-  items[0].length = item.size();
-  items[0].copies = places.elements.size();
-  items[0].place = static_cast<std::size_t>(places.elements.front().number);
+  std::vector<ItemView> items{view::item_named(item)};
+  ItemView& read = items.front();
+  read.state = "free";
+  read.copies = places.elements.size();
+  if (read.copies > 0) read.position = static_cast<std::size_t>(places.elements.front().number);
   look_at(client, keys, items);
-  return items[0];
+  if (read.copies == 0 && read.state != "running") read.state = {};
+  return std::move(read);
 }
 
 }  // namespace w8y::app::look

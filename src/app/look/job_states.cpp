@@ -78,25 +78,27 @@ class Reader {
           job, code,
           static_cast<std::size_t>(std::max<std::int64_t>(1, begin[2].number - begin[1].number)));
     look_at({job});
-    if (found_.jobs.empty()) return std::nullopt;
-    const JobState& found = found_.jobs.front();
-    const bool known = found.status || found.due || begin[3].number == 1 ||
-                       std::string_view(found.state) != "nowhere";
+    if (jobs_.empty()) return std::nullopt;
+    const JobState& found = jobs_.front();
+    const bool known =
+        found.status || found.due || begin[3].number == 1 || found.state != "nowhere";
     return known ? std::optional(found) : std::nullopt;
   }
 
-  Jobs read(const std::vector<std::string>& codes) {
+  std::vector<JobState> read(const std::vector<std::string>& codes) {
     begin();
     read_all(codes);
     found_.whole = !full();
-    if (full()) found_.jobs.resize(most_);
-    return std::move(found_);
+    if (full()) jobs_.resize(most_);
+    return std::move(jobs_);
   }
+  /// Of what read() has returned: all but the jobs.
+  [[nodiscard]] const view::ItemList& list() const { return found_; }
 
-  Jobs read_named(const std::vector<store::Job>& jobs) {
+  std::vector<JobState> read_named(const std::vector<store::Job>& jobs) {
     begin();
     look_at(jobs);
-    return std::move(found_);
+    return std::move(jobs_);
   }
 
  private:
@@ -104,7 +106,7 @@ class Reader {
     const std::vector<ReplyCopy> told = client_.pipeline({{"TIME"}, {"HLEN", keys_.statuses}});
     now_ = redis::server_time(told[0]).count() / 1000;
     if (told[1].is_error()) throw named(told[1].text, redis::ErrorCode::other, keys_.statuses);
-    found_.known = static_cast<std::size_t>(told[1].number);
+    found_.length = static_cast<std::size_t>(told[1].number);
   }
 
   void read_all(const std::vector<std::string>& codes) {
@@ -120,7 +122,7 @@ class Reader {
          [this](std::string& job, std::string&) { next_.push_back(std::move(job)); });
   }
 
-  [[nodiscard]] bool full() const { return most_ > 0 && found_.jobs.size() > most_; }
+  [[nodiscard]] bool full() const { return most_ > 0 && jobs_.size() > most_; }
 
   /// A page at a time, shorter_page ones where an answer is too large.
   template <typename Make>
@@ -254,14 +256,16 @@ class Reader {
     std::vector<JobState> states;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       JobState& state = states.emplace_back();
-      state.job = *jobs[i];
-      state.queue = code_of(state.job);
+      static_cast<view::ItemView&>(state) = view::item_named(*jobs[i]);
+      state.state = "nowhere";
+      state.queue = code_of(state.item);
       take_status(state, told[count].elements[i]);
       state.failures = told[count + 1].elements[i].number;
       Facts facts{told[3 * i], told[3 * i + 1], told[3 * i + 2].number == 1, {}, false};
       const ReplyCopy& score = told[count + 2].elements[i];
       facts.on_timeline = !score.is_nil();
-      if (facts.on_timeline) state.due = due_second(read_real(score.text));
+      if (const auto due = facts.on_timeline ? due_second(read_real(score.text)) : std::nullopt)
+        state.due = std::chrono::seconds(*due);
       const ReplyCopy& note = told[count + 3].elements[i];
       if (!note.is_nil()) facts.taken = read_taken(note.text);
       state.taken = !note.is_nil();
@@ -270,15 +274,15 @@ class Reader {
     }
     say_why_bad(states);
     for (auto& state : states) {
-      ++found_.states[state.state];
-      if (state_.empty() || state_ == state.state) found_.jobs.push_back(std::move(state));
+      ++found_.states[std::string(state.state)];
+      if (state_.empty() || state_ == state.state) jobs_.push_back(std::move(state));
     }
   }
 
   static void take_status(JobState& state, const ReplyCopy& told) {
     if (told.is_nil()) return;
     state.status = told.text;
-    if (const auto status = store::read_status(state.job, told.text))
+    if (const auto status = store::read_status(state.item, told.text))
       state.since = WallTime(status->time * 1000);
   }
 
@@ -297,7 +301,7 @@ class Reader {
       return take_holder(state, facts);
     }
     const std::string event = state.status ? state.status->substr(0, state.status->find(':')) : "";
-    if (const auto queued = queued_.find(state.job); queued != queued_.end()) {
+    if (const auto queued = queued_.find(state.item); queued != queued_.end()) {
       state.state = "queued";
       state.queue = queued->second.first;
       state.place = queued->second.second;
@@ -327,7 +331,7 @@ class Reader {
   static void take_holder(JobState& state, const Facts& facts) {
     const Taken& taken = facts.taken;
     if (taken.tag.empty() || facts.value.is_error() || taken.tag != facts.value.text) {
-      if (!facts.value.is_error()) state.tag = facts.value.text;
+      if (!facts.value.is_error()) state.lock = facts.value.text;
       return;
     }
     const store::LockValue run = store::read_lock_value(taken.run);
@@ -342,17 +346,17 @@ class Reader {
   void say_why_bad(std::vector<JobState>& states) const {
     std::vector<JobState*> bad;
     for (auto& state : states)
-      if (std::string_view(state.state) == "bad") bad.push_back(&state);
+      if (state.state == "bad") bad.push_back(&state);
     if (bad.empty()) return;
     std::vector<redis::Command> lengths;
-    for (const JobState* state : bad) lengths.push_back({"HSTRLEN", keys_.schedules, state->job});
+    for (const JobState* state : bad) lengths.push_back({"HSTRLEN", keys_.schedules, state->item});
     const std::vector<ReplyCopy> told = client_.pipeline(lengths);
     for (std::size_t i = 0; i < bad.size(); ++i) {
       if (told[i].number > static_cast<std::int64_t>(schedule::longest_schedule)) {
         bad[i]->why = "its schedule is longer than 64 KiB";
         continue;
       }
-      const ReplyCopy text = client_.call({"HGET", keys_.schedules, bad[i]->job});
+      const ReplyCopy text = client_.call({"HGET", keys_.schedules, bad[i]->item});
       const schedule::Schedule read = schedule::parse_schedule(text.text, now_);
       if (const auto* wrong = std::get_if<schedule::Bad>(&read)) bad[i]->why = wrong->why;
     }
@@ -364,7 +368,8 @@ class Reader {
   const std::size_t most_;
   std::int64_t page_;
   store::UnixSeconds now_ = 0;
-  Jobs found_;
+  view::ItemList found_;  ///< without its items
+  std::vector<JobState> jobs_;
   std::unordered_map<store::Job, std::pair<std::string, std::size_t>> queued_;
   std::set<std::string> codes_;          ///< whose queues were read
   std::unordered_set<store::Job> seen_;  ///< asked about
@@ -373,39 +378,23 @@ class Reader {
 
 }  // namespace
 
-ops::Json to_json(const JobState& job) {
-  ops::Json json = ops::Json::object();
-  ops::put_item(json, job.job);
-  json["state"] = job.state;
-  if (job.status) ops::put_bytes(json, "status", *job.status);
-  if (job.since) json["since_ms"] = job.since->count();
-  if (job.due) json["due_ms"] = *job.due * 1000;
-  json["failures"] = job.failures;
-  ops::put_bytes(json, "queue", job.queue);
-  if (job.place > 0) json["place"] = job.place;
-  if (job.left) json["left_ms"] = job.left->count();
-  if (!job.host.empty()) {
-    ops::put_bytes(json, "host", job.host);
-    if (const auto pid = read_integer(job.pid, range_of<std::int64_t>)) json["pid"] = *pid;
-    ops::put_bytes(json, "run", job.run);
-  }
-  if (!job.tag.empty()) ops::put_bytes(json, "tag", job.tag);
-  if (!job.why.empty()) ops::put_bytes(json, "why", job.why);
-  return json;
-}
-
-Jobs read_jobs(redis::SyncClient& client, const store::ScheduleKeys& keys,
-               const std::vector<std::string>& codes, const std::string& state, std::size_t most) {
-  return Reader(client, keys, state, most).read(codes);
+view::ItemList read_jobs(redis::SyncClient& client, const store::ScheduleKeys& keys,
+                         const std::vector<std::string>& codes, const std::string& state,
+                         std::size_t most) {
+  Reader reader(client, keys, state, most);
+  std::vector<JobState> jobs = reader.read(codes);
+  view::ItemList list = reader.list();
+  list.items.assign(std::make_move_iterator(jobs.begin()), std::make_move_iterator(jobs.end()));
+  return list;
 }
 
 std::vector<JobState> read_jobs_named(redis::SyncClient& client, const store::ScheduleKeys& keys,
                                       const std::vector<store::Job>& jobs) {
-  return Reader(client, keys, {}, 0).read_named(jobs).jobs;
+  return Reader(client, keys, {}, 0).read_named(jobs);
 }
 
-std::optional<JobState> read_job(redis::SyncClient& client, const store::ScheduleKeys& keys,
-                                 const store::Job& job) {
+std::optional<view::ItemView> read_job(redis::SyncClient& client, const store::ScheduleKeys& keys,
+                                       const store::Job& job) {
   return Reader(client, keys, {}, 0).one(job);
 }
 

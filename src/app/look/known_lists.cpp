@@ -81,10 +81,10 @@ store::CircularKeys circular_keys(const Sight& sight, const std::string& prefix)
 }
 
 void check_state(const std::string& list, const std::string& state,
-                 std::span<const char* const> states) {
+                 std::span<const std::string_view> states) {
   if (state.empty() || std::find(states.begin(), states.end(), state) != states.end()) return;
   std::string all;
-  for (const char* one : states) all += (all.empty() ? "" : ", ") + std::string(one);
+  for (const std::string_view one : states) all += (all.empty() ? "" : ", ") + std::string(one);
   throw Refusal(400, escape_text(list) + ": no item of it is ever " + escape_text(state) +
                          "; ?state= may be one of " + all);
 }

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/look/sight.hpp"
@@ -27,6 +28,6 @@ store::CircularKeys circular_keys(const Sight& sight, const std::string& prefix)
 
 /// Throws Refusal with 400 for a state that no item of the list ever has; none is any.
 void check_state(const std::string& list, const std::string& state,
-                 std::span<const char* const> states);
+                 std::span<const std::string_view> states);
 
 }  // namespace w8y::app::look

@@ -8,10 +8,11 @@
 
 #include "app/look/item_states.hpp"
 #include "core/json_object.hpp"
-#include "ops/status_json.hpp"
 #include "store/circular/keys.hpp"
 
 namespace w8y::app::look {
+
+using view::ItemView;
 
 namespace {
 
@@ -20,8 +21,6 @@ constexpr std::size_t pieces = 100;
 /// Items that are named one by one, all of a short list, or of any those that are not free.
 constexpr std::size_t most_names = 400;
 constexpr std::size_t most_held = 500;
-/// Bytes of a name.
-constexpr std::size_t most_name = 120;
 /// Of the items that are looked for where they stood before.
 constexpr std::size_t witnesses = 64;
 
@@ -41,46 +40,17 @@ std::vector<Piece> pieces_of(std::size_t length, std::size_t most) {
   return all;
 }
 
-char letter_of(const ItemState& item) {
-  const std::string_view state = item.state;
-  return state == "resting" ? 's' : state.front();
-}
-
-ShownItem name_of(const ItemState& item) {
-  std::string_view text = item.item;
-  if (text.size() <= most_name) return item.shown();
-  std::size_t end = most_name;
-  while (end > most_name - 4 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-  ShownItem name;
-  name.beginning = text.substr(0, end);
-  name.length = item.length;
-  return name;
-}
-
-ops::Json held_json(const ItemState& item, std::size_t at, WallTime now) {
-  ops::Json json = {{"at", at}};
-  ops::put_item(json, name_of(item));
-  json["state"] = item.state;
-  const auto put = [&json](const char* name, const std::string& text) {
-    if (!text.empty()) ops::put_bytes(json, name, text);
-  };
-  put("host", item.host);
-  put("run", item.run);
-  put("by", item.by);
-  put("why", item.why);
-  if (item.since) json["since_ms"] = item.since->count();
-  if (item.left && std::string_view(item.state) == "resting")
-    json["until_ms"] = (now + *item.left).count();
-  return json;
+char letter_of(const ItemView& item) {
+  return item.state == "resting" ? 's' : item.state.front();
 }
 
 /// What runs first, then what waits for somebody, then what rests.
-int rank_of(const ItemState& item) {
+int rank_of(const ItemView& item) {
   const char letter = letter_of(item);
   return letter == 'r' ? 0 : letter == 'q' ? 1 : 2;
 }
 
-std::string held_text(const std::vector<ItemState>& items, WallTime now) {
+std::string held_text(std::vector<ItemView>& items, WallTime now) {
   std::vector<std::size_t> held;
   for (std::size_t i = 0; i < items.size(); ++i)
     if (letter_of(items[i]) != 'f') held.push_back(i);
@@ -88,8 +58,12 @@ std::string held_text(const std::vector<ItemState>& items, WallTime now) {
     return rank_of(items[a]) < rank_of(items[b]);
   });
   std::string text = "[";
-  for (std::size_t i = 0; i < std::min(held.size(), most_held); ++i)
-    text.append(i > 0 ? "," : "").append(ops::dump(held_json(items[held[i]], held[i], now)));
+  for (std::size_t i = 0; i < std::min(held.size(), most_held); ++i) {
+    ItemView& item = items[held[i]];
+    if (item.left && item.state == "resting")
+      item.until = now + std::chrono::duration_cast<WallTime>(*item.left);
+    text.append(i > 0 ? "," : "").append(view::ring_json(item, held[i]));
+  }
   return text + "]";
 }
 
@@ -136,17 +110,17 @@ std::string ring_text(Sight& sight, const std::string& prefix, std::size_t most,
   const auto length = static_cast<std::size_t>(sight.redis.call({"LLEN", keys.list}).number);
   const WallTime now = redis_now(sight.redis, keys.list);
   const bool sampled = length > most;
-  std::vector<ItemState> items;
+  std::vector<ItemView> items;
   std::string parts = "[";
   for (const Piece& piece : pieces_of(length, most)) {
-    std::vector<ItemState> some = read_part(sight.redis, keys, piece.first, piece.count);
+    std::vector<ItemView> some = read_part(sight.redis, keys, piece.first, piece.count);
     parts.append(parts.size() > 1 ? ",[" : "[").append(std::to_string(piece.first));
     parts.append(",").append(std::to_string(some.size())).append("]");
     std::move(some.begin(), some.end(), std::back_inserter(items));
   }
   std::string states;
   std::vector<std::uint64_t> hashes;
-  for (const ItemState& item : items) {
+  for (const ItemView& item : items) {
     states += letter_of(item);
     hashes.push_back(std::hash<std::string>()(item.item));
   }
@@ -163,13 +137,10 @@ std::string ring_text(Sight& sight, const std::string& prefix, std::size_t most,
   json.put("ring", states);
   json.put_json("held", held_text(items, now));
   if (items.size() <= most_names) {
-    ops::Json names = ops::Json::array();
-    for (const ItemState& item : items) {
-      ops::Json name = ops::Json::object();
-      ops::put_item(name, name_of(item));
-      names.push_back(std::move(name));
-    }
-    json.put_json("items", ops::dump(names));
+    std::string names = "[";
+    for (const ItemView& item : items)
+      names.append(names.size() > 1 ? "," : "").append(view::ring_name(item));
+    json.put_json("items", names += ']');
   }
   std::string text = json.take();
   text.pop_back();

@@ -1,7 +1,6 @@
 #include "app/look/schedule_looks.hpp"
 
 #include <algorithm>
-#include <map>
 #include <unordered_map>
 #include <utility>
 
@@ -10,6 +9,7 @@
 #include "app/look/stored.hpp"
 #include "app/look/walk.hpp"
 #include "core/escape.hpp"
+#include "core/json_object.hpp"
 #include "core/number.hpp"
 #include "core/schedule_settings.hpp"
 #include "schedule/schedule.hpp"
@@ -20,7 +20,7 @@ namespace w8y::app::look {
 
 namespace {
 
-using ops::Json;
+using view::ItemView;
 
 /// Next jobs of a schedule, and next times of a job.
 constexpr std::size_t next_jobs = 5;
@@ -44,32 +44,40 @@ std::vector<std::string> lists_of_kind(const Sight& sight, SourceKind kind, cons
   return lists;
 }
 
-/// Puts each list under `name`, and where it goes on.
-Json each_list(const char* name, std::vector<std::string> lists, const Part& part,
-               const std::function<Json(const std::string&)>& show) {
-  Json json = {{name, Json::array()}, {"next", nullptr}};
+/// Reads the view of each list, and where the page goes on.
+template <class View>
+ListsPage<View> page_of(std::vector<std::string> lists, const Part& part,
+                        View (*read)(Sight& sight, const std::string& list), Sight& sight) {
+  ListsPage<View> page;
   if (lists.size() > part.limit) {
     lists.pop_back();
-    json["next"] = make_cursor({"name", lists.back()});
+    page.next = make_cursor({"name", lists.back()});
   }
-  for (const std::string& list : lists) json[name].push_back(show(list));
-  return json;
+  for (const std::string& list : lists) page.lists.push_back(read(sight, list));
+  return page;
 }
 
-Json due_jobs(const redis::ReplyCopy& told) {
-  Json jobs = Json::array();
-  for (std::size_t i = 0; i + 1 < told.elements.size(); i += 2) {
-    Json job = Json::object();
-    ops::put_bytes(job, "job", told.elements[i].text);
-    const auto due = due_second(read_real(told.elements[i + 1].text));
-    job["due_ms"] = due ? Json(*due * 1000) : Json();
-    jobs.push_back(std::move(job));
-  }
-  return jobs;
+template <class View>
+std::string page_json(const char* name, const ListsPage<View>& page) {
+  core::AsciiObject json(1024);
+  std::string lists = "[";
+  for (const View& list : page.lists)
+    lists.append(lists.size() > 1 ? "," : "").append(view::to_json(list));
+  json.put_json(name, lists += ']');
+  put_next(json, page.next);
+  return json.take();
+}
+
+/// The queues that the config names.
+std::vector<std::string> queues_of(const Sight& sight, const std::string& list) {
+  const Rule* rule = rule_of(sight, list);
+  return rule != nullptr && rule->kind() == SourceKind::schedule ? rule->schedule().queues
+                                                                 : std::vector<std::string>();
 }
 
 /// How many jobs are due in each quarter of an hour from now on.
-Json due_counts(Sight& sight, const store::ScheduleKeys& keys, std::int64_t now) {
+std::vector<std::int64_t> due_counts(Sight& sight, const store::ScheduleKeys& keys,
+                                     std::int64_t now) {
   std::vector<std::string> after;
   std::vector<std::string> until;
   for (std::int64_t i = 0; i < quarters; ++i) {
@@ -79,7 +87,7 @@ Json due_counts(Sight& sight, const store::ScheduleKeys& keys, std::int64_t now)
   std::vector<redis::Command> commands;
   for (std::size_t i = 0; i < after.size(); ++i)
     commands.push_back({"ZCOUNT", keys.timeline, after[i], until[i]});
-  Json counts = Json::array();
+  std::vector<std::int64_t> counts;
   for (const redis::ReplyCopy& reply : sight.redis.pipeline(commands)) {
     check(reply);
     counts.push_back(reply.number);
@@ -87,12 +95,9 @@ Json due_counts(Sight& sight, const store::ScheduleKeys& keys, std::int64_t now)
   return counts;
 }
 
-Json overview(Sight& sight, const std::string& list) {
+view::ScheduleView read_schedule(Sight& sight, const std::string& list) {
   const store::ScheduleKeys keys(list);
-  std::vector<std::string> queues;
-  if (const Rule* rule = rule_of(sight, list);
-      rule != nullptr && rule->kind() == SourceKind::schedule)
-    queues = rule->schedule().queues;
+  const std::vector<std::string> queues = queues_of(sight, list);
   const std::int64_t now = redis::server_time(sight.redis.call({"TIME"})).count() / 1000;
   const std::string until = std::to_string(now);
   const std::string last = std::to_string(next_jobs - 1);
@@ -106,29 +111,26 @@ Json overview(Sight& sight, const std::string& list) {
     commands.push_back({"LLEN", names.emplace_back(keys.queue(code))});
   const std::vector<redis::ReplyCopy> told = sight.redis.pipeline(commands);
   for (const redis::ReplyCopy& reply : told) check(reply);
-  Json json = Json::object();
-  ops::put_bytes(json, "list", list);
-  json["halted"] = told[0].text == store::halt;
-  json["queues"] = Json::array();
-  for (std::size_t i = 0; i < queues.size(); ++i) {
-    Json queue = Json::object();
-    ops::put_bytes(queue, "code", queues[i]);
-    queue["queued"] = told[4 + i].number;
-    json["queues"].push_back(std::move(queue));
+  view::ScheduleView schedule;
+  schedule.list = list;
+  schedule.halted = told[0].text == store::halt;
+  for (std::size_t i = 0; i < queues.size(); ++i)
+    schedule.queues.push_back({queues[i], told[4 + i].number});
+  schedule.timeline = told[1].number;
+  schedule.late = told[2].number;
+  const auto& next = told[3].elements;
+  for (std::size_t i = 0; i + 1 < next.size(); i += 2) {
+    const auto due = due_second(read_real(next[i + 1].text));
+    schedule.next.push_back(
+        {next[i].text, due ? std::optional<WallTime>(std::chrono::seconds(*due)) : std::nullopt});
   }
-  json["timeline"] = told[1].number;
-  json["late"] = told[2].number;
-  Json next = due_jobs(told[3]);
-  json["oldest_due_ms"] = next.empty() ? Json() : next[0]["due_ms"];
-  json["due_next"] = std::move(next);
   // Of what is not on the timeline, nothing is due.
-  json["due_by_quarter"] =
-      told[1].number > told[2].number ? due_counts(sight, keys, now) : Json::array();
-  return json;
+  if (schedule.timeline > schedule.late) schedule.due_by_quarter = due_counts(sight, keys, now);
+  return schedule;
 }
 
-Json feed_counts(Sight& sight, const std::string& feed) {
-  const store::FeedKeys keys(feed);
+view::FeedView read_feed(Sight& sight, const std::string& list) {
+  const store::FeedKeys keys(list);
   const std::vector<redis::ReplyCopy> told =
       sight.redis.pipeline({{"LLEN", keys.ids},
                             {"ZCARD", keys.claimed},
@@ -138,32 +140,31 @@ Json feed_counts(Sight& sight, const std::string& feed) {
                             {"GET", keys.finishes},
                             {"LRANGE", keys.ids, "-1", "-1"}});
   for (const redis::ReplyCopy& reply : told) check(reply);
-  Json json = Json::object();
-  ops::put_bytes(json, "list", feed);
-  const char* const names[] = {"waiting", "claimed",   "cancelled",
-                               "stalled", "published", "finished"};
-  for (std::size_t i = 0; i < std::size(names); ++i)
-    json[names[i]] = i < 4 ? told[i].number : stored_number(told[i].text);
-  json["oldest_ms"] = nullptr;
-  if (!told[6].elements.empty()) {
-    const redis::ReplyCopy since =
-        sight.redis.call({"ZSCORE", keys.published, told[6].elements[0].text});
-    if (const auto time = read_score_time(since.text)) json["oldest_ms"] = time->count();
-  }
-  return json;
+  view::FeedView feed{.list = list,
+                      .waiting = told[0].number,
+                      .claimed = told[1].number,
+                      .cancelled = told[2].number,
+                      .stalled = told[3].number,
+                      .published = stored_number(told[4].text),
+                      .finished = stored_number(told[5].text),
+                      .oldest = {}};
+  if (!told[6].elements.empty())
+    feed.oldest = read_score_time(
+        sight.redis.call({"ZSCORE", keys.published, told[6].elements[0].text}).text);
+  return feed;
 }
 
 /// The next times by a rule, after the one that it is due at.
-Json times_of(const schedule::Schedule& read, std::optional<store::UnixSeconds> due,
-              store::UnixSeconds now) {
-  Json times = Json::array();
-  if (due) times.push_back(*due * 1000);
+std::vector<WallTime> times_of(const schedule::Schedule& read,
+                               std::optional<store::UnixSeconds> due, store::UnixSeconds now) {
+  std::vector<WallTime> times;
+  if (due) times.emplace_back(std::chrono::seconds(*due));
   const auto* rule = std::get_if<schedule::Recurrence>(&read);
   if (rule == nullptr) return times;
   for (store::UnixSeconds after = std::max(now, due.value_or(now)); times.size() < next_times;) {
     const auto next = rule->next_after(after);
     if (!next) break;
-    times.push_back(*next * 1000);
+    times.emplace_back(std::chrono::seconds(*next));
     after = *next;
   }
   return times;
@@ -171,41 +172,32 @@ Json times_of(const schedule::Schedule& read, std::optional<store::UnixSeconds> 
 
 }  // namespace
 
-std::vector<Json> with_rules(Sight& sight, const std::string& list,
-                             const std::vector<JobState>& jobs) {
-  std::vector<Json> shown;
-  if (jobs.empty()) return shown;
+void read_schedules(Sight& sight, const std::string& list, std::vector<ItemView>& jobs) {
+  if (jobs.empty()) return;
   const store::ScheduleKeys keys(list);
   redis::Command rules{"HMGET", keys.schedules};
-  for (const JobState& job : jobs) rules.emplace_back(job.job);
+  for (const ItemView& job : jobs) rules.emplace_back(job.item);
   const std::vector<redis::ReplyCopy> told = sight.redis.pipeline({{"TIME"}, rules});
   check(told[1]);
   const store::UnixSeconds now = told[0].elements.empty() ? 0 : told[0].elements[0].number;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    Json json = to_json(jobs[i]);
     const redis::ReplyCopy& text = told[1].elements.at(i);
-    if (!text.is_nil() && text.text.size() <= schedule::longest_schedule) {
-      schedule::Schedule read = schedule::parse_schedule(text.text, now);
-      // What was set to run once is stopped from then on.
-      if (jobs[i].due && std::holds_alternative<schedule::Stop>(read))
-        read = schedule::At{*jobs[i].due};
-      ops::put_bytes(json, "rule", text.text);
-      ops::put_bytes(json, "words", schedule::in_words(read, text.text));
-      json["next_ms"] = times_of(read, jobs[i].due, now);
-    }
-    shown.push_back(std::move(json));
+    if (text.is_nil() || text.text.size() > schedule::longest_schedule) continue;
+    std::optional<store::UnixSeconds> due;
+    if (jobs[i].due) due = std::chrono::duration_cast<std::chrono::seconds>(*jobs[i].due).count();
+    schedule::Schedule read = schedule::parse_schedule(text.text, now);
+    // What was set to run once is stopped from then on.
+    if (due && std::holds_alternative<schedule::Stop>(read)) read = schedule::At{*due};
+    jobs[i].schedule = text.text;
+    jobs[i].words = schedule::in_words(read, text.text);
+    jobs[i].next = times_of(read, due, now);
   }
-  return shown;
 }
 
-void walk_schedule(Json& json, const char* items, Sight& sight, const std::string& list,
-                   const Part& part,
-                   const std::function<std::optional<Json>(const JobState&)>& show) {
+void walk_schedule(ItemsPage& page, Sight& sight, const std::string& list, const ItemFilter& filter,
+                   const Part& part) {
   const store::ScheduleKeys keys(list);
-  std::vector<std::string> codes;
-  if (const Rule* rule = rule_of(sight, list);
-      rule != nullptr && rule->kind() == SourceKind::schedule)
-    codes = rule->schedule().queues;
+  const std::vector<std::string> codes = queues_of(sight, list);
   std::vector<Phase> phases = {scanned_hash(sight.redis, keys.taken)};
   for (const std::string& code : codes)
     phases.push_back(from_taking_end(sight.redis, keys.queue(code)));
@@ -221,46 +213,55 @@ void walk_schedule(Json& json, const char* items, Sight& sight, const std::strin
       return static_cast<std::size_t>(code - codes.begin()) + 1;
     return job.due ? timeline : job.status ? timeline + 1 : timeline + 2;
   };
-  walk(json, items, phases, part, [&](std::size_t phase, const Step& step) {
+  walk(page, phases, part, [&](std::size_t phase, const Step& step) {
     std::unordered_map<std::string, std::size_t> places;
     for (std::size_t i = 0; i < step.names.size(); ++i) places.emplace(step.names[i], i);
-    std::vector<std::optional<Json>> chosen(step.names.size());
+    std::vector<std::optional<ItemView>> chosen(step.names.size());
     for (JobState& job : read_jobs_named(sight.redis, keys, step.names)) {
       if (phase_of(job) != phase) continue;
-      const std::size_t at = places.at(job.job);
-      if (phase > 0 && phase < timeline && std::string_view(job.state) == "queued")
+      const std::size_t at = places.at(job.item);
+      if (phase > 0 && phase < timeline && job.state == "queued")
         job.place = std::stoul(step.behind[at][0]);
-      chosen[at] = show(job);
+      if (filter.fits(job)) chosen[at] = std::move(job);
     }
     return chosen;
   });
 }
 
-Json schedules_json(Sight& sight, const Part& part) {
-  return each_list("schedules", lists_of_kind(sight, SourceKind::schedule, part), part,
-                   [&](const std::string& list) { return overview(sight, list); });
+ListsPage<view::ScheduleView> schedules_of(Sight& sight, const Part& part) {
+  return page_of(lists_of_kind(sight, SourceKind::schedule, part), part, read_schedule, sight);
 }
 
-Json schedule_json(Sight& sight, const std::string& list, const std::string& state,
-                   const Part& part) {
+ListsPage<view::FeedView> feeds_of(Sight& sight, const Part& part) {
+  return page_of(lists_of_kind(sight, SourceKind::job, part), part, read_feed, sight);
+}
+
+ScheduleDetail schedule_of(Sight& sight, const std::string& list, const std::string& state,
+                           const Part& part) {
   if (kind_of(sight, list) != SourceKind::schedule)
     throw Refusal(404, escape_text(list) + " is no schedule");
-  check_state(list, state, job_states);
-  Json json = {{"schedule", overview(sight, list)}};
-  std::vector<JobState> found;
-  walk_schedule(json, "jobs", sight, list, part, [&](const JobState& job) -> std::optional<Json> {
-    if (!state.empty() && state != job.state) return std::nullopt;
-    found.push_back(job);
-    return Json();  // put in below: their rules are asked for all at once
-  });
-  found.resize(json["jobs"].size());
-  json["jobs"] = with_rules(sight, list, found);
-  return json;
+  check_state(list, state, view::item_states(SourceKind::schedule));
+  ScheduleDetail found{read_schedule(sight, list), {}};
+  found.jobs.kind = SourceKind::schedule;
+  walk_schedule(found.jobs, sight, list, {state, {}}, part);
+  read_schedules(sight, list, found.jobs.items);
+  return found;
 }
 
-Json feeds_json(Sight& sight, const Part& part) {
-  return each_list("feeds", lists_of_kind(sight, SourceKind::job, part), part,
-                   [&](const std::string& feed) { return feed_counts(sight, feed); });
+std::string to_json(const ListsPage<view::ScheduleView>& page) {
+  return page_json("schedules", page);
+}
+
+std::string to_json(const ListsPage<view::FeedView>& page) {
+  return page_json("feeds", page);
+}
+
+std::string to_json(const ScheduleDetail& found) {
+  core::AsciiObject json(1024);
+  json.put_json("schedule", view::to_json(found.schedule));
+  json.put_json("jobs", items_json(found.jobs));
+  put_next(json, found.jobs.next);
+  return json.take();
 }
 
 }  // namespace w8y::app::look

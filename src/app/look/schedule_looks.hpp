@@ -1,34 +1,46 @@
 // Schedules and feeds, as the status API shows them.
 #pragma once
 
-#include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "app/look/item_looks.hpp"
 #include "app/look/job_states.hpp"
 #include "app/look/run_looks.hpp"
 #include "app/look/sight.hpp"
+#include "view/schedule_view.hpp"
 
 namespace w8y::app::look {
 
-/// {"schedules": […], "next"}: of each schedule of the config what stands in its queues and on its
-/// timeline, by name.
-ops::Json schedules_json(Sight& sight, const Part& part);
-/// {"schedule": …, "jobs": […], "next"}: one of them, and its jobs with their rules and next times.
-/// `state`: only these jobs; empty: all.
-ops::Json schedule_json(Sight& sight, const std::string& list, const std::string& state,
-                        const Part& part);
-/// {"feeds": […], "next"}: of each feed of jobs of the config how many there are, by name.
-ops::Json feeds_json(Sight& sight, const Part& part);
+/// A page of lists of one kind.
+template <class View>
+struct ListsPage {
+  std::vector<View> lists;
+  std::string next;  ///< a cursor; empty: there are no more
+};
 
-/// Jobs that are worked on, then those in queues, on the timeline, and the rest, each once: what
-/// `show` has of each, under `items`, and `next`.
-void walk_schedule(ops::Json& json, const char* items, Sight& sight, const std::string& list,
-                   const Part& part,
-                   const std::function<std::optional<ops::Json>(const JobState&)>& show);
-/// With their rules, those in words, and the next times.
-std::vector<ops::Json> with_rules(Sight& sight, const std::string& list,
-                                  const std::vector<JobState>& jobs);
+/// The schedules of the config, by name.
+ListsPage<view::ScheduleView> schedules_of(Sight& sight, const Part& part);
+/// The feeds of jobs of the config, by name.
+ListsPage<view::FeedView> feeds_of(Sight& sight, const Part& part);
+
+struct ScheduleDetail {
+  view::ScheduleView schedule;
+  ItemsPage jobs;  ///< with their schedules and next times
+};
+/// One schedule, and its jobs in a state; empty: all. Throws Refusal.
+ScheduleDetail schedule_of(Sight& sight, const std::string& list, const std::string& state,
+                           const Part& part);
+
+std::string to_json(const ListsPage<view::ScheduleView>& page);
+std::string to_json(const ListsPage<view::FeedView>& page);
+std::string to_json(const ScheduleDetail& found);
+
+/// Adds the jobs that the filter wants: those that are worked on, then those in queues, on the
+/// timeline, and the rest, each once.
+void walk_schedule(ItemsPage& page, Sight& sight, const std::string& list, const ItemFilter& filter,
+                   const Part& part);
+/// Reads the schedules of these jobs: as they are stored, in words, and the next times.
+void read_schedules(Sight& sight, const std::string& list, std::vector<view::ItemView>& jobs);
 
 }  // namespace w8y::app::look

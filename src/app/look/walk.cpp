@@ -104,26 +104,24 @@ Phase from_taking_end(redis::SyncClient& client, std::string key) {
   };
 }
 
-void walk(ops::Json& json, const char* items, const std::vector<Phase>& phases, const Part& part,
+void walk(ItemsPage& page, const std::vector<Phase>& phases, const Part& part,
           const Choose& choose) {
-  json[items] = ops::Json::array();
-  json["next"] = nullptr;
   const auto fields = read_cursor(part.after, "walk", 3);
   std::size_t phase = fields.empty() ? 0 : static_cast<std::size_t>(cursor_number(fields[0]));
   Place from;
   if (!fields.empty() && !(fields[1].empty() && fields[2].empty())) from = {fields[1], fields[2]};
-  const auto stop_at = [&json](std::size_t at, const Place& place) {
-    json["next"] = make_cursor(
+  const auto stop_at = [&page](std::size_t at, const Place& place) {
+    page.next = make_cursor(
         {"walk", std::to_string(at), place.empty() ? "" : place[0], place.empty() ? "" : place[1]});
   };
   for (std::size_t looked = 0; phase < phases.size();) {
     const Step step = phases[phase](from, std::clamp(part.limit, names_at_once, names_of_answer));
-    const auto chosen = choose(phase, step);
+    auto chosen = choose(phase, step);
     for (std::size_t i = 0; i < chosen.size(); ++i) {
       if (!chosen[i]) continue;
-      if (json[items].size() == part.limit)
+      if (page.items.size() == part.limit)
         return stop_at(phase, i == 0 ? from : step.behind[i - 1]);
-      json[items].push_back(*chosen[i]);
+      page.items.push_back(std::move(*chosen[i]));
     }
     looked += step.names.size();
     from = step.end;

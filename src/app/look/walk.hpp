@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "app/look/run_looks.hpp"
+#include "app/look/item_looks.hpp"
 #include "app/look/sight.hpp"
 
 namespace w8y::app::look {
@@ -36,12 +36,12 @@ Phase by_score(redis::SyncClient& client, std::string key);
 /// field of a place is how far from that end it is.
 Phase from_taking_end(redis::SyncClient& client, std::string key);
 
-/// What an answer has of each name of a step; nullopt: nothing.
+/// What a page has of each name of a step; nullopt: nothing.
 using Choose =
-    std::function<std::vector<std::optional<ops::Json>>(std::size_t phase, const Step& step)>;
+    std::function<std::vector<std::optional<view::ItemView>>(std::size_t phase, const Step& step)>;
 
-/// Puts what is chosen under `items` of `json`, and where it goes on under `next`.
-void walk(ops::Json& json, const char* items, const std::vector<Phase>& phases, const Part& part,
+/// Adds what is chosen to the page, and where it goes on.
+void walk(ItemsPage& page, const std::vector<Phase>& phases, const Part& part,
           const Choose& choose);
 
 }  // namespace w8y::app::look

@@ -3,22 +3,22 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/look/feed_jobs.hpp"
 #include "app/look/history.hpp"
 #include "app/look/item_states.hpp"
 #include "app/look/job_states.hpp"
 #include "app/look/run_looks.hpp"
 #include "app/look/stored.hpp"
 #include "app/look/why_jobs.hpp"
+#include "core/json_object.hpp"
 #include "core/number.hpp"
 #include "core/status.hpp"
-#include "store/circular/quarantine_note.hpp"
-#include "store/thoonk/keys.hpp"
+#include "view/run_view.hpp"
 
 namespace w8y::app::look {
 
 namespace {
 
-using ops::Json;
 using redis::ReplyCopy;
 
 /// Items and jobs of a list that are looked at for its figures.
@@ -27,8 +27,8 @@ constexpr std::size_t most_counted = 10'000;
 constexpr std::size_t most_back = 2'000;
 /// Bytes of the last line that it wrote.
 constexpr std::size_t most_said = 200;
-/// Bytes of a lock's value.
-constexpr const char* most_of_lock = "4096";
+/// Bytes of the value of a pause.
+constexpr const char* most_of_pause = "4096";
 
 /// A reply that should not be an error; throws.
 const ReplyCopy& good(const ReplyCopy& reply) {
@@ -82,7 +82,7 @@ WhyList read_why_list(redis::SyncClient& client, const WhyQuestion& question) {
   const CommonKeys keys(question);
   const std::string now = std::to_string(list.now.count());
   const auto told = client.pipeline({{"PTTL", keys.paused},
-                                     {"GETRANGE", keys.paused, "0", most_of_lock},
+                                     {"GETRANGE", keys.paused, "0", most_of_pause},
                                      {"ZCOUNT", keys.slots, "(" + now, "+inf"},
                                      {"EXISTS", keys.runs}});
   read_pause(list, told[0], told[1]);
@@ -105,61 +105,21 @@ std::string said(const view::RunRecord& run) {
   return text + (text.empty() ? "" : ": ") + std::string(tail);
 }
 
-std::optional<WhyRun> last_failure(redis::SyncClient& client, const WhyQuestion& question) {
+std::optional<view::RunRecord> last_failure(redis::SyncClient& client,
+                                            const WhyQuestion& question) {
   const RunFilter filter{.item = question.item, .outcomes = {}, .failed = true, .host = {}};
   History history(client, {question.list});
   view::RunRecord run;
   for (std::size_t i = 0; i < most_back && history.next(run); ++i)
-    if (filter.fits(run))
-      return WhyRun{run.run, run.host, run.outcome, said(run), run.ended.value_or(WallTime{0})};
+    if (filter.fits(run)) {
+      run.reason = said(run);
+      return run;
+    }
   return std::nullopt;
 }
 
-WhyItem read_why_item(redis::SyncClient& client, const WhyQuestion& question) {
-  const store::CircularKeys& keys = question.keys;
-  const Item& name = *question.item;
-  const std::string lock = keys.lock(name);
-  const auto told = client.pipeline({{"LPOS", keys.list, name},
-                                     {"EXISTS", lock},
-                                     {"GETRANGE", lock, "0", most_of_lock},
-                                     {"PTTL", lock},
-                                     {"HMGET", keys.failures, name},
-                                     {"HMGET", keys.quarantined, name}});
-  WhyItem item;
-  item.item = ShownItem(name);
-  item.listed = !good(told[0]).is_nil();
-  ItemState state;
-  state.item = name;
-  if (good(told[1]).number > 0) {
-    if (!told[2].is_error()) state.lock = told[2].text;
-    read_lock(state);
-    item.left = read_ms(told[3].number);
-  }
-  item.state = state.state;
-  item.host = state.host;
-  item.pid = state.pid;
-  item.run = state.run;
-  item.since = state.since;
-  item.why = state.why;
-  if (item.state == "running" && item.host.empty()) item.lock = state.lock;
-  item.failures = stored_number(field_in(told[4]).value_or(""));
-  if (const auto text = field_in(told[5])) {
-    const store::QuarantineNote note = store::read_note(*text);
-    item.by = note.who;
-    item.parked_after = item.state == "running";
-    if (!item.parked_after) {
-      item.state = "quarantined";
-      item.run = note.run;
-      item.why = note.why;
-      if (note.time.count() > 0) item.since = note.time;
-    }
-  }
-  if (!item.listed && item.state != "running") item.state.clear();
-  return item;
-}
-
 WhyItems count_items(redis::SyncClient& client, const WhyQuestion& question) {
-  const Items found = read_items(client, question.keys, {}, most_counted);
+  const view::ItemList found = read_items(client, question.keys, {}, most_counted);
   WhyItems items;
   items.length = found.length;
   for (const auto& [state, count] : found.states) {
@@ -167,12 +127,26 @@ WhyItems count_items(redis::SyncClient& client, const WhyQuestion& question) {
     items.looked_at += count;
   }
   if (found.whole) items.length = items.looked_at;  // each once
-  for (const ItemState& item : found.items) {
-    if (std::string_view(item.state) != "resting" || !item.left) continue;
+  for (const view::ItemView& item : found.items) {
+    if (item.state != "resting" || !item.left) continue;
     items.first_free = std::min<Duration>(items.first_free.value_or(Duration::max()), *item.left);
     items.last_free = std::max<Duration>(items.last_free.value_or(Duration{0}), *item.left);
   }
   return items;
+}
+
+/// Of a list of any kind. Its state is empty if there is no such item.
+WhyItem read_why_item(redis::SyncClient& client, const WhyQuestion& question) {
+  const Item& name = *question.item;
+  std::optional<view::ItemView> found;
+  if (question.kind == SourceKind::circular) found = read_item(client, question.keys, name);
+  if (question.kind == SourceKind::schedule)
+    found = read_scheduled_job(client, question.list, name);
+  if (question.kind == SourceKind::job) found = read_feed_job(client, question.list, name);
+  WhyItem item(found ? std::move(*found) : view::item_named(name));
+  item.listed = item.copies > 0;
+  item.max_failures = question.max_failures;
+  return item;
 }
 
 /// Whether the last failure says more than what is there.
@@ -194,10 +168,7 @@ Why look_why(redis::SyncClient& client, const WhyQuestion& question) {
     list.has_keys = list.has_keys || items.length > 0;
     return why_list(list, items);
   }
-  WhyItem item;
-  if (question.kind == SourceKind::circular) item = read_why_item(client, question);
-  if (question.kind == SourceKind::schedule) item = read_why_job(client, question);
-  if (question.kind == SourceKind::job) item = read_why_feed_job(client, question);
+  WhyItem item = read_why_item(client, question);
   // Of a schedule and a feed, there would be no such kind of work otherwise.
   list.has_keys = question.kind != SourceKind::circular || !item.state.empty() ||
                   client.call({"EXISTS", question.keys.list}).number > 0;
@@ -206,27 +177,27 @@ Why look_why(redis::SyncClient& client, const WhyQuestion& question) {
   return why_item(list, item);
 }
 
-Json to_json(const WhyQuestion& question, const Why& why) {
-  Json json = Json::object();
-  ops::put_bytes(json, "list", question.list);
-  if (question.item) ops::put_item(json, ShownItem(*question.item));
-  json["state"] = why.state;
-  json["why"] = Json::array();
+void put_why(core::JsonObject& json, const WhyQuestion& question, const Why& why) {
+  json.put_bytes("list", question.list);
+  if (question.item) view::put_item(json, "item", ShownItem(*question.item));
+  json.put("state", why.state);
+  std::string sentences = "[";
   for (const WhySentence& each : why.sentences) {
-    Json told = {{"kind", each.kind}, {"text", each.text}};
-    if (!each.hosts.empty()) {
-      told["hosts"] = Json::array();
-      for (const auto& host : each.hosts) {
-        Json named = Json::object();
-        ops::put_bytes(named, "host", host);
-        told["hosts"].push_back(std::move(named));
-      }
+    core::AsciiObject told(256);
+    told.put("kind", each.kind);
+    told.put("text", each.text);
+    std::string hosts;
+    for (const std::string& host : each.hosts) {
+      core::AsciiObject named(64);
+      named.put_bytes("host", host);
+      hosts.append(hosts.empty() ? "[" : ",").append(named.take());
     }
-    for (const auto& [name, number] : each.numbers) told[name] = number;
-    for (const auto& [name, text] : each.texts) ops::put_bytes(told, name, text);
-    json["why"].push_back(std::move(told));
+    if (!hosts.empty()) told.put_json("hosts", hosts += ']');
+    for (const auto& [name, number] : each.numbers) told.put(name, number);
+    for (const auto& [name, text] : each.texts) told.put_bytes(name, text);
+    sentences.append(sentences.size() > 1 ? "," : "").append(told.take());
   }
-  return json;
+  json.put_json("why", sentences += ']');
 }
 
 }  // namespace w8y::app::look

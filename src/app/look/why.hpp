@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/item.hpp"
-#include "ops/status_json.hpp"
+#include "core/json_object.hpp"
 #include "redis/sync.hpp"
 #include "store/circular/keys.hpp"
 #include "view/why.hpp"
@@ -32,7 +32,7 @@ struct WhyQuestion {
 /// Throws redis::RedisError.
 Why look_why(redis::SyncClient& client, const WhyQuestion& question);
 
-/// Of GET /api/v1/lists/…/why.
-ops::Json to_json(const WhyQuestion& question, const Why& why);
+/// Adds the members of GET /api/v1/lists/…/why.
+void put_why(core::JsonObject& json, const WhyQuestion& question, const Why& why);
 
 }  // namespace w8y::app::look

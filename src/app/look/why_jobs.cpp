@@ -28,22 +28,18 @@ const ReplyCopy& whole(const ReplyCopy& reply) {
 }
 
 std::string rule_words(redis::SyncClient& client, const store::ScheduleKeys& keys,
-                       const JobState& job, std::int64_t now) {
-  const auto length = client.call({"HSTRLEN", keys.schedules, job.job}).number;
+                       const view::ItemView& job, std::int64_t now) {
+  const auto length = client.call({"HSTRLEN", keys.schedules, job.item}).number;
   if (length == 0 || length > static_cast<std::int64_t>(schedule::longest_schedule)) return {};
-  const std::string text = client.call({"HGET", keys.schedules, job.job}).text;
+  const std::string text = client.call({"HGET", keys.schedules, job.item}).text;
   schedule::Schedule read = schedule::parse_schedule(text, now);
   // What was set to run once is stopped from then on.
-  if (job.due && std::holds_alternative<schedule::Stop>(read)) read = schedule::At{*job.due};
+  if (job.due && std::holds_alternative<schedule::Stop>(read))
+    read = schedule::At{job.due->count() / 1000};
   return std::holds_alternative<schedule::Bad>(read) ? "" : schedule::in_words(read, text);
 }
 
 }  // namespace
-
-std::optional<std::string> field_in(const ReplyCopy& reply) {
-  if (reply.is_error() || reply.elements.empty() || reply.elements[0].is_nil()) return std::nullopt;
-  return reply.elements[0].text;
-}
 
 void read_halt(redis::SyncClient& client, const std::string& list, WhyList& into) {
   const store::ScheduleKeys keys(list);
@@ -55,95 +51,33 @@ void read_halt(redis::SyncClient& client, const std::string& list, WhyList& into
   into.has_keys = into.has_keys || into.halted || told[2].number > 0;
 }
 
-WhyItem read_why_job(redis::SyncClient& client, const WhyQuestion& question) {
-  const store::ScheduleKeys keys(question.list);
-  WhyItem item;
-  item.item = ShownItem(*question.item);
-  const auto found = read_job(client, keys, *question.item);
-  if (!found) return item;
-  const JobState& job = *found;
-  item.state = job.state;
-  item.host = job.host;
-  item.pid = job.pid;
-  item.run = job.run;
-  item.lock = job.host.empty() ? job.tag : "";
-  item.since = job.since;
-  if (job.left) item.left = *job.left;
-  item.why = job.why;
-  item.failures = job.failures;
-  item.queue = job.queue;
-  item.place = job.place;
-  if (job.due) item.due = WallTime(*job.due * 1000);
-  if (item.state == "waiting")
-    item.rule = rule_words(client, keys, job, client.call({"TIME"}).elements.at(0).number);
-  return item;
+std::optional<view::ItemView> read_scheduled_job(redis::SyncClient& client, const std::string& list,
+                                                 const Item& name) {
+  const store::ScheduleKeys keys(list);
+  auto job = read_job(client, keys, name);
+  if (job && job->state == "waiting")
+    job->words = rule_words(client, keys, *job, client.call({"TIME"}).elements.at(0).number);
+  return job;
 }
 
 WhyItems count_jobs(redis::SyncClient& client, const WhyQuestion& question, WallTime now) {
   const store::ScheduleKeys keys(question.list);
-  const Jobs found = read_jobs(client, keys, question.queues, {}, most_jobs_counted);
+  const view::ItemList found = read_jobs(client, keys, question.queues, {}, most_jobs_counted);
   WhyItems items;
   for (const auto& [state, count] : found.states) {
     items.states[state] = count;
     items.looked_at += count;
   }
-  items.length = found.whole ? items.looked_at : std::max(found.known, items.looked_at);
+  items.length = found.whole ? items.looked_at : std::max(found.length, items.looked_at);
   std::map<std::string, std::size_t> queued;
-  for (const JobState& job : found.jobs) {
-    const std::string state = job.state;
-    if (state == "queued") ++queued[job.queue];
-    if (state != "waiting" || !job.due) continue;
-    const WallTime due(*job.due * 1000);
-    if (due <= now) ++items.late;
-    if (due > now && (!items.next_due || due < *items.next_due)) items.next_due = due;
+  for (const view::ItemView& job : found.items) {
+    if (job.state == "queued") ++queued[job.queue];
+    if (job.state != "waiting" || !job.due) continue;
+    if (*job.due <= now) ++items.late;
+    if (*job.due > now && (!items.next_due || *job.due < *items.next_due)) items.next_due = job.due;
   }
   items.queues.assign(queued.begin(), queued.end());
   return items;
-}
-
-// ---- jobs of feeds
-
-WhyItem read_why_feed_job(redis::SyncClient& client, const WhyQuestion& question) {
-  const store::FeedKeys keys(question.list);
-  const std::string& id = *question.item;
-  const std::string lease = keys.lease(id);
-  const auto told = client.pipeline({{"ZSCORE", keys.claimed, id},
-                                     {"HMGET", keys.taken, id},
-                                     {"PTTL", lease},
-                                     {"LPOS", keys.ids, id, "RANK", "-1"},
-                                     {"LLEN", keys.ids},
-                                     {"SISMEMBER", keys.stalled, id},
-                                     {"HEXISTS", keys.items, id},
-                                     {"HMGET", keys.cancelled, id}});
-  WhyItem item;
-  item.item = ShownItem(id);
-  item.max_failures = question.max_failures;
-  item.failures = stored_number(field_in(told[7]).value_or(""));
-  if (const ReplyCopy& score = whole(told[0]); !score.is_nil()) {
-    item.state = "claimed";
-    item.since = read_score_time(score.text);
-    item.left = read_ms(told[2].number);
-    const auto note = store::thoonk::read_job_note(field_in(told[1]).value_or(""));
-    if (!note || std::to_string(note->score) != score.text) return item;
-    item.state = note->held_until ? "resting" : "running";
-    if (note->held_until) item.until = WallTime(*note->held_until);
-    item.parked_after = note->stalls;
-    const store::LockValue value = store::read_lock_value(note->run);
-    if (const auto* running = std::get_if<store::RunningLock>(&value)) {
-      item.host = running->host;
-      item.pid = running->pid;
-      item.run = running->run;
-    }
-  } else if (!whole(told[3]).is_nil()) {
-    item.state = "waiting";
-    item.place =
-        static_cast<std::size_t>(std::max<std::int64_t>(1, told[4].number - told[3].number));
-  } else if (whole(told[5]).number == 1) {
-    item.state = "stalled";
-  } else if (whole(told[6]).number == 1) {
-    item.state = "nowhere";
-  }
-  return item;
 }
 
 WhyItems count_feed_jobs(redis::SyncClient& client, const std::string& feed) {

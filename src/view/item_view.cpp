@@ -1,0 +1,152 @@
+#include "view/item_view.hpp"
+
+#include <array>
+#include <utility>
+
+#include "view/run_view.hpp"
+
+namespace w8y::view {
+
+namespace {
+
+constexpr std::array<std::string_view, 4> circular_states{"free", "running", "resting",
+                                                          "quarantined"};
+constexpr std::array<std::string_view, 7> schedule_states{"running", "queued", "waiting", "stopped",
+                                                          "bad",     "died",   "nowhere"};
+constexpr std::array<std::string_view, 6> feed_states{"running", "resting", "claimed",
+                                                      "waiting", "stalled", "nowhere"};
+
+/// Bytes of a name on the page.
+constexpr std::size_t most_ring_name = 120;
+
+void write_name(core::JsonObject& json, std::string_view name, const ItemView& item, Surface) {
+  put_item(json, name, item.shown());
+}
+
+struct State {
+  static void write(core::JsonObject& json, std::string_view name, std::string_view state,
+                    Surface) {
+    json.put(name, state);
+  }
+};
+
+/// Left out where it was not read.
+struct ReadBytes {
+  static void write(core::JsonObject& json, std::string_view name,
+                    const std::optional<std::string>& value, Surface) {
+    if (value) json.put_bytes(name, *value);
+  }
+};
+
+/// A process id in a lock that others may have written.
+struct Pid {
+  static void write(core::JsonObject& json, std::string_view name, const std::string& value,
+                    Surface) {
+    if (const auto pid = read_integer(value, range_of<std::int64_t>)) json.put(name, *pid);
+  }
+};
+
+/// Left out where it is 0.
+struct KnownCount {
+  static void write(core::JsonObject& json, std::string_view name, std::size_t value, Surface) {
+    if (value > 0) put_number(json, name, value);
+  }
+};
+
+/// Left out where it is false.
+struct SetFlag {
+  static void write(core::JsonObject& json, std::string_view name, bool value, Surface) {
+    if (value) json.put_json(name, "true");
+  }
+};
+
+void write_next(core::JsonObject& json, std::string_view name, const ItemView& item, Surface) {
+  if (!item.schedule) return;
+  json.put_bytes("words", item.words);
+  std::string times = "[";
+  for (const WallTime time : item.next)
+    times.append(times.size() > 1 ? "," : "").append(std::to_string(time.count()));
+  json.put_json(name, times += ']');
+}
+
+using I = ItemView;
+constexpr unsigned items = circular_item | schedule_job | feed_job;
+constexpr Field<I> item_fields[] = {
+    {"item", items, write_name, nullptr},
+    shown_field<I, State, &I::state>("state", items | ring),
+    shown_field<I, ReadBytes, &I::status>("status", schedule_job),
+    shown_field<I, Number, &I::copies>("copies", circular_item),
+    shown_field<I, Number, &I::failures>("failures", items),
+    shown_field<I, SomeBytes, &I::lock>("lock", circular_item),
+    shown_field<I, SomeBytes, &I::lock>("tag", schedule_job),
+    shown_field<I, KnownTime, &I::left>("left_ms", circular_item | schedule_job),
+    shown_field<I, SomeBytes, &I::host>("host", items | ring),
+    shown_field<I, Pid, &I::pid>("pid", circular_item | schedule_job),
+    shown_field<I, SomeBytes, &I::run>("run", items | ring),
+    shown_field<I, KnownTime, &I::since>("since_ms", items | ring),
+    shown_field<I, KnownTime, &I::until>("until_ms", feed_job | ring),
+    shown_field<I, KnownTime, &I::due>("due_ms", schedule_job),
+    shown_field<I, Bytes, &I::queue>("queue", schedule_job),
+    shown_field<I, KnownCount, &I::place>("place", schedule_job | feed_job),
+    shown_field<I, SomeBytes, &I::by>("by", circular_item | ring),
+    shown_field<I, SomeBytes, &I::why>("why", circular_item | schedule_job | ring),
+    shown_field<I, SetFlag, &I::parked_at_end>("quarantined_at_end", circular_item),
+    shown_field<I, SetFlag, &I::parked_at_end>("stalled_at_end", feed_job),
+    shown_field<I, ReadBytes, &I::schedule>("rule", schedule_job),
+    {"next_ms", schedule_job, write_next, nullptr},
+};
+
+Surface surface_of(SourceKind kind) {
+  return kind == SourceKind::circular   ? circular_item
+         : kind == SourceKind::schedule ? schedule_job
+                                        : feed_job;
+}
+
+}  // namespace
+
+std::span<const std::string_view> item_states(SourceKind kind) {
+  switch (kind) {
+    case SourceKind::circular:
+      return circular_states;
+    case SourceKind::schedule:
+      return schedule_states;
+    case SourceKind::job:
+      return feed_states;
+    case SourceKind::gearman:
+      break;
+  }
+  return {};
+}
+
+ItemView item_named(Item name) {
+  ItemView item;
+  item.length = name.size();
+  item.item = std::move(name);
+  return item;
+}
+
+void put_fields(core::JsonObject& json, const ItemView& item, SourceKind kind) {
+  put_fields(json, item_fields, item, surface_of(kind));
+}
+
+std::string to_json(const ItemView& item, SourceKind kind) {
+  core::AsciiObject json(256);
+  put_fields(json, item, kind);
+  return json.take();
+}
+
+std::string ring_json(const ItemView& item, std::size_t index) {
+  core::AsciiObject json(256);
+  put_number(json, "at", index);
+  put_item(json, "item", shortened(item.shown(), most_ring_name));
+  put_fields(json, item_fields, item, ring);
+  return json.take();
+}
+
+std::string ring_name(const ItemView& item) {
+  core::AsciiObject json(64);
+  put_item(json, "item", shortened(item.shown(), most_ring_name));
+  return json.take();
+}
+
+}  // namespace w8y::view
