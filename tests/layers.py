@@ -21,7 +21,8 @@ MAY = {
     "source": {"core", "view", "schedule", "gearman", "store"},
     "executor": {"core", "loop", "process"},
     "ops": {"core", "view", "loop", "redis", "process"},
-    "app": {"core", "view", "schedule", "loop", "redis", "gearman", "process", "store", "source", "executor", "ops"},
+    "operator": {"core", "view", "schedule", "loop", "redis", "store", "source", "ops"},
+    "app": {"core", "view", "schedule", "loop", "redis", "gearman", "process", "store", "source", "executor", "ops", "operator"},
 }
 # Libraries, and the only folders that may know them.
 LIBRARIES = {

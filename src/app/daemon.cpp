@@ -55,15 +55,15 @@ Daemon::Daemon(DaemonOptions options, Config config)
                   return first_config_ ? *first_config_ : supervisor_.config();
                 },
                 figures_, id_, getpid()}),
-      looker_(loop_,
-              {[this] { return redis_.options(); },
-               [this] { return first_config_ ? first_config_ : supervisor_.shared_config(); }}),
-      fleet_({loop_, log_, redis_, supervisor_, control_, hour_, events_, figures_, looker_,
+      queries_(loop_,
+               {[this] { return redis_.options(); },
+                [this] { return first_config_ ? first_config_ : supervisor_.shared_config(); }}),
+      fleet_({loop_, log_, redis_, supervisor_, control_, hour_, events_, figures_, queries_,
               [this](std::size_t hosts) { supervisor_.share_looks_with(hosts); }, control_.id(),
               [] { return system_config_host().processors(); }}),
       live_(loop_, control_, fleet_, hour_),
       metrics_({loop_, supervisor_, control_, factory_, event_log_, figures_}),
-      ring_(loop_, looker_),
+      ring_(loop_, queries_),
       log_settings_(log_),
       servers_(loop_, log_, router_),
       signals_(loop_, control_, drain_, log_),
@@ -73,7 +73,7 @@ Daemon::Daemon(DaemonOptions options, Config config)
       // Status addresses before anything that another w8yd would mind: it may have them. Nobody is
       // answered before the loop.
       subsystems_{&log_settings_, &processes_, &signals_, &servers_, &embedded_, &redis_,
-                  &gearman_,      &looker_,    &fleet_,   &limits_,  &systemd_} {
+                  &gearman_,      &queries_,   &fleet_,   &limits_,  &systemd_} {
   listen();
   start(std::move(config));
 }
@@ -92,7 +92,7 @@ void Daemon::listen() {
   ops::add_live(router_, live_);
   ops::add_page(router_, control_);
   ring_.add_to(router_);
-  api::add_routes({router_, looker_, control_, fleet_});
+  api::add_routes({router_, queries_, control_, fleet_});
   embedded_.on_up = [this] { redis_.reconnect_now(); };
   mode_.on_ready = [this] { tidy_later(); };
   redis_.on_changed = [this](RedisState state) { mode_.redis_changed(state); };

@@ -18,8 +18,8 @@
 #include "app/limits_report.hpp"
 #include "app/list_factory.hpp"
 #include "app/log_settings.hpp"
-#include "app/looker.hpp"
 #include "app/metrics.hpp"
+#include "app/query_runner.hpp"
 #include "app/redis_connection.hpp"
 #include "app/reload.hpp"
 #include "app/ring_path.hpp"
@@ -104,7 +104,7 @@ class Daemon final : private ReloadSteps, private DrainSteps {
   KnownFigures figures_;
   HostControl control_;
   Hour hour_;
-  Looker looker_;
+  QueryRunner queries_;
   Fleet fleet_;
   ops::LiveHub live_;
   Metrics metrics_;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/look/fleet.hpp"
 #include "core/circular_settings.hpp"
+#include "operator/fleet.hpp"
 #include "view/list_view.hpp"
 
 namespace w8y::app {
@@ -241,9 +241,9 @@ std::set<std::string> Figures::watched_lists() const {
 
 /// On the query thread, which does what others have asked in between.
 void Figures::count_places(std::shared_ptr<PlacesCount> count) {
-  parts_.looker.ask(
-      [count](look::Sight& sight) {
-        count_some_places(sight, *count);
+  parts_.queries.run(
+      [count](verbs::QueryContext& query) {
+        count_some_places(query, *count);
         return ops::HttpResponse{};
       },
       [this, alive = std::weak_ptr<bool>(alive_), count](const ops::HttpResponse& response) {
@@ -254,13 +254,13 @@ void Figures::count_places(std::shared_ptr<PlacesCount> count) {
       true);
 }
 
-void Figures::count_some_places(look::Sight& sight, PlacesCount& count) {
-  const look::FleetPlace at{sight.redis, sight.config.supervisor.fleet};
+void Figures::count_some_places(verbs::QueryContext& query, PlacesCount& count) {
+  const verbs::FleetPlace at{query.redis, query.config.supervisor.fleet};
   for (std::size_t read = 0; read < places_at_once && count.counted < count.hosts.size();) {
     FleetHost host;
     host.beat.id = count.hosts[count.counted++];
     std::map<std::string, unsigned> places;  // a report may be read twice
-    read += look::each_report(at, host, [&](const std::string& prefix, const std::string& text) {
+    read += verbs::each_report(at, host, [&](const std::string& prefix, const std::string& text) {
       if (!count.lists.contains(prefix)) return true;
       const auto list = view::read_report(prefix, text);
       if (list && serves(list->state)) places[prefix] = list->concurrency;

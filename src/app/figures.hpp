@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "app/known_figures.hpp"
-#include "app/looker.hpp"
 #include "app/measuring.hpp"
+#include "app/query_runner.hpp"
 #include "core/events.hpp"
 #include "core/supervisor.hpp"
 #include "core/timers.hpp"
@@ -31,7 +31,7 @@ class Figures {
     const Supervisor& supervisor;
     EventHandler& events;
     KnownFigures& known;
-    Looker& looker;
+    QueryRunner& queries;
     std::shared_ptr<store::RedisSession> session;
     store::FleetMember& member;
     store::FleetReader& reader;
@@ -80,7 +80,7 @@ class Figures {
   void count_fleet();
   [[nodiscard]] std::set<std::string> watched_lists() const;
   void count_places(std::shared_ptr<PlacesCount> count);
-  static void count_some_places(look::Sight& sight, PlacesCount& count);
+  static void count_some_places(verbs::QueryContext& query, PlacesCount& count);
   void heard(const std::string& name, const std::string& text);
   void write();
   void told(const RulePtr& rule, const std::optional<ListFigures>& figures);

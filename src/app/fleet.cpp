@@ -6,9 +6,9 @@
 #include "app/api/parameters.hpp"
 #include "app/figures.hpp"
 #include "app/fleet_answering.hpp"
-#include "app/look/fleet.hpp"
 #include "app/random_number.hpp"
 #include "core/config.hpp"
+#include "operator/fleet.hpp"
 #include "redis/url.hpp"
 #include "store/fleet/log_follower.hpp"
 #include "store/fleet/orders.hpp"
@@ -35,7 +35,7 @@ struct Fleet::Link {
         member(parts.loop, parts.redis.options(), of, id, handler),
         reader(parts.loop, member.client(), of),
         orders(parts.loop, member.client(), session->subscriber, reader, of, random_number()),
-        figures({parts.loop, parts.supervisor, parts.events, parts.figures, parts.looker, session,
+        figures({parts.loop, parts.supervisor, parts.events, parts.figures, parts.queries, session,
                  member, reader, accepted,
                  parts.redis.options().url.kind == redis::Url::Kind::cluster, random_number()},
                 of) {}
@@ -248,9 +248,9 @@ void Fleet::on_beat(const std::string& refused) {
 
 void Fleet::look(Seen then) {
   const auto glance = std::make_shared<ops::FleetGlance>();
-  parts_.looker.ask(
-      [glance](look::Sight& sight) {
-        *glance = ops::glance_of(look::fleet_hosts({sight.redis, sight.config.supervisor.fleet}));
+  parts_.queries.run(
+      [glance](verbs::QueryContext& query) {
+        *glance = ops::glance_of(verbs::fleet_hosts({query.redis, query.config.supervisor.fleet}));
         return ops::HttpResponse{};
       },
       [glance, then = std::move(then)](const ops::HttpResponse& response) {
@@ -265,9 +265,9 @@ void Fleet::look(Seen then) {
 
 void Fleet::details(std::vector<ops::HostWish> wishes, Detailed then) {
   const auto hosts = std::make_shared<std::vector<ops::HostDetails>>();
-  parts_.looker.ask(
-      [hosts, wishes = std::move(wishes)](look::Sight& sight) {
-        *hosts = look::host_details({sight.redis, sight.config.supervisor.fleet}, wishes);
+  parts_.queries.run(
+      [hosts, wishes = std::move(wishes)](verbs::QueryContext& query) {
+        *hosts = verbs::host_details({query.redis, query.config.supervisor.fleet}, wishes);
         return ops::HttpResponse{};
       },
       [hosts, then = std::move(then)](const ops::HttpResponse& response) {

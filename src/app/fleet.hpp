@@ -9,7 +9,7 @@
 #include "app/fleet_hour.hpp"
 #include "app/fleet_lists.hpp"
 #include "app/known_figures.hpp"
-#include "app/looker.hpp"
+#include "app/query_runner.hpp"
 #include "app/redis_connection.hpp"
 #include "app/subsystem.hpp"
 #include "ops/client_pool.hpp"
@@ -30,7 +30,7 @@ struct FleetHostParts {
   const Hour& hour;
   EventHandler& events;
   KnownFigures& figures;
-  Looker& looker;
+  QueryRunner& queries;
   std::function<void(std::size_t hosts)> counted;  ///< so many are in the fleet
   std::string id;                                  ///< new at each start
   std::function<unsigned()> processors;            ///< that w8yd may use now

@@ -17,12 +17,12 @@ constexpr Duration least_pause = std::chrono::milliseconds(900);
 
 std::size_t most_of(const ops::HttpRequest& request, std::string& mistake) {
   const auto found = request.query.find("most");
-  if (found == request.query.end()) return look::most_in_ring;
+  if (found == request.query.end()) return verbs::most_in_ring;
   std::size_t most = 0;
   const char* end = found->second.data() + found->second.size();
   const auto [at, error] = std::from_chars(found->second.data(), end, most);
-  if (error != std::errc{} || at != end || most < 1 || most > look::most_in_ring)
-    mistake = "most is a number from 1 to " + std::to_string(look::most_in_ring);
+  if (error != std::errc{} || at != end || most < 1 || most > verbs::most_in_ring)
+    mistake = "most is a number from 1 to " + std::to_string(verbs::most_in_ring);
   return most;
 }
 
@@ -60,10 +60,10 @@ void RingPath::look(const std::string& prefix, std::size_t most, const RingPtr& 
                     bool trusted) {
   ring->out = true;
   ring->asked = loop_.now();
-  looker_.ask(
-      [prefix, most, ring](look::Sight& sight) {
+  queries_.run(
+      [prefix, most, ring](verbs::QueryContext& query) {
         ops::HttpResponse response;
-        response.body = look::ring_text(sight, prefix, most, ring->turn);
+        response.body = verbs::ring_text(query, prefix, most, ring->turn);
         return response;
       },
       [this, alive = std::weak_ptr<bool>(alive_), ring](ops::HttpResponse answer) {

@@ -7,22 +7,22 @@
 #include <string>
 #include <vector>
 
-#include "app/look/ring.hpp"
-#include "app/looker.hpp"
+#include "app/query_runner.hpp"
 #include "loop/loop.hpp"
+#include "operator/ring.hpp"
 #include "ops/http.hpp"
 
 namespace w8y::app {
 
 class RingPath {
  public:
-  RingPath(loop::Loop& loop, Looker& looker) : loop_(loop), looker_(looker) {}
+  RingPath(loop::Loop& loop, QueryRunner& queries) : loop_(loop), queries_(queries) {}
   /// Adds it to `router`, which this outlives.
   void add_to(ops::Router& router);
 
  private:
   struct Ring {
-    look::RingTurn turn;  ///< while a look is out, it belongs to that
+    verbs::RingRotation turn;  ///< while a look is out, it belongs to that
     ops::HttpResponse answer;
     Instant good_until{};
     Instant asked{};
@@ -37,7 +37,7 @@ class RingPath {
   void forget_old();
 
   loop::Loop& loop_;
-  Looker& looker_;
+  QueryRunner& queries_;
   std::map<std::string, RingPtr> rings_;  ///< by prefix and how many items
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -9,8 +9,8 @@
 #include "app/ctl/command_line.hpp"
 #include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
-#include "app/look/sight.hpp"
 #include "core/escape.hpp"
+#include "operator/query_context.hpp"
 #include "redis/tls_transport.hpp"
 #include "store/rights.hpp"
 
@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
     ctl::complain(failure.what());
     for (const auto& line : failure.more()) ctl::complain(line);
     return failure.exit();
-  } catch (const w8y::app::look::Refusal& refusal) {
+  } catch (const w8y::verbs::Refusal& refusal) {
     ctl::complain(refusal.what());
     return ctl::refused;
   } catch (const w8y::redis::RedisError& error) {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "app/api/routes.hpp"
-#include "app/look/fleet.hpp"
-#include "app/look/sight.hpp"
+#include "operator/fleet.hpp"
+#include "operator/query_context.hpp"
 #include "ops/api_support.hpp"
 #include "support/client_options.hpp"
 #include "support/cluster.hpp"
@@ -25,7 +25,7 @@ using namespace std::string_literals;
 
 namespace fleet_look_test {
 
-using namespace w8y::app::look;
+using namespace w8y::verbs;
 
 namespace {
 
@@ -85,7 +85,7 @@ const ops::Json* find(const ops::Json& view, const std::string& name) {
   return nullptr;
 }
 
-/// What a request is answered, with a Looker as w8yd has it.
+/// What a request is answered, with a QueryRunner as w8yd has it.
 struct Api {
   struct Reply : ops::HttpReply {
     explicit Reply(Api& of) : api(of) {}
@@ -95,13 +95,13 @@ struct Api {
   };
 
   explicit Api(std::string url)
-      : looker(loop, {[url] { return options_for(url); },
-                      [] {
-                        Config config;
-                        config.supervisor.fleet = "fleet";
-                        return std::make_shared<const Config>(config);
-                      }}) {
-    api::add_fleet_view({router, looker, control, fleet});
+      : queries(loop, {[url] { return options_for(url); },
+                       [] {
+                         Config config;
+                         config.supervisor.fleet = "fleet";
+                         return std::make_shared<const Config>(config);
+                       }}) {
+    api::add_fleet_view({router, queries, control, fleet});
   }
   void ask(std::map<std::string, std::string> query, bool over_tcp) {
     ops::HttpRequest request;
@@ -123,7 +123,7 @@ struct Api {
   ops::test::FakeControl control;
   ops::test::FakeFleet fleet;
   ops::Router router;
-  Looker looker;
+  QueryRunner queries;
 };
 
 }  // namespace
@@ -171,7 +171,7 @@ TEST_CASE("fleet view: hosts with their lists, one list of them, or none") {
 
   server.ask({"DEL", "fleet:hosts"});
   server.ask({"SET", "fleet:hosts", "x"});
-  CHECK_THROWS_WITH_AS(fleet.view(), doctest::Contains("fleet:hosts: WRONGTYPE"), look::Refusal);
+  CHECK_THROWS_WITH_AS(fleet.view(), doctest::Contains("fleet:hosts: WRONGTYPE"), verbs::Refusal);
 }
 
 TEST_CASE("fleet view: a part ends at its limit, and the next one goes on behind it") {
@@ -198,7 +198,7 @@ TEST_CASE("fleet view: a part ends at its limit, and the next one goes on behind
   }
   CHECK(seen == names);
   wish.part.after = "bm9uc2Vuc2U";
-  CHECK_THROWS_AS(fleet.view(wish), look::Refusal);
+  CHECK_THROWS_AS(fleet.view(wish), verbs::Refusal);
 }
 
 TEST_CASE("fleet view: forged hosts with more than an answer can have") {

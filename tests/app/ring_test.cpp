@@ -1,5 +1,5 @@
 // A circular list as a ring: what it tells of a list in Redis, how it turns, and what it costs.
-#include "app/look/ring.hpp"
+#include "operator/ring.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -34,7 +34,7 @@ struct RingReply : ops::HttpReply {
 };
 
 struct RingHost {
-  RingHost() : looker(loop, ground()), ring(loop, looker) {
+  RingHost() : queries(loop, ground()), ring(loop, queries) {
     Rule rule;
     rule.prefix = "work";
     config->lists["work"] = std::make_shared<const Rule>(rule);
@@ -43,7 +43,7 @@ struct RingHost {
     config->lists["jobs"] = std::make_shared<const Rule>(rule);
     ring.add_to(router);
   }
-  Looker::Ground ground() {
+  QueryRunner::Ground ground() {
     return {[this] {
               redis::ClientOptions options;
               options.url = redis::parse_url(server.url());
@@ -80,7 +80,7 @@ struct RingHost {
   const RedisServer server;
   loop::Loop loop;
   std::shared_ptr<Config> config = std::make_shared<Config>();
-  Looker looker;
+  QueryRunner queries;
   RingPath ring;
   ops::Router router;
 };
@@ -152,7 +152,7 @@ TEST_CASE("what is no ring is told") {
 }
 
 TEST_CASE("a ring turns by as much as its items have moved") {
-  look::RingTurn turn;
+  verbs::RingRotation turn;
   std::vector<std::uint64_t> items;
   for (std::uint64_t i = 0; i < 50; ++i) items.push_back(i * 7919);
   turn.note(items);

@@ -66,14 +66,14 @@ TEST_CASE("each path, method and parameter is in etc/openapi.json, and nothing e
   ops::test::FakeControl control;
   ops::test::FakeFleet fleet;
   ops::EventHub events(loop, "here-1");
-  app::Looker looker(loop, {[] { return redis::ClientOptions(); },
-                            [] { return std::make_shared<const Config>(); }});
+  app::QueryRunner queries(loop, {[] { return redis::ClientOptions(); },
+                                  [] { return std::make_shared<const Config>(); }});
   Hour hour;
   ops::LiveHub live(loop, control, fleet, hour);
-  app::RingPath ring(loop, looker);
+  app::RingPath ring(loop, queries);
   ops::Router router;
   ops::add_api(router, control, fleet, events);
-  app::api::add_routes({router, looker, control, fleet});
+  app::api::add_routes({router, queries, control, fleet});
   ops::add_live(router, live);
   ops::add_page(router, control);
   ring.add_to(router);

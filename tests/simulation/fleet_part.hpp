@@ -40,9 +40,9 @@ class FleetPart final {
              drain_, parts.events,
              [&supervisor = parts.supervisor]() -> const Config& { return supervisor.config(); },
              figures_, parts.id, parts.pid}),
-        looker_(parts.loop, {}),
+        queries_(parts.loop, {}),
         fleet_({parts.loop, parts.log, parts.redis, parts.supervisor, control_, hour_, parts.events,
-                figures_, looker_,
+                figures_, queries_,
                 [&supervisor = parts.supervisor](std::size_t hosts) {
                   supervisor.share_looks_with(hosts);
                 },
@@ -62,7 +62,7 @@ class FleetPart final {
   app::KnownFigures figures_;
   app::HostControl control_;
   Hour hour_;
-  app::Looker looker_;  ///< never used: no operator views the fleet in a world
+  app::QueryRunner queries_;  ///< never used: no operator views the fleet in a world
   app::Fleet fleet_;
   EventReporter reporter_;
 };

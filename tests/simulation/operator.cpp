@@ -10,8 +10,8 @@
 #include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
 #include "app/ctl/who.hpp"
-#include "app/look/sight.hpp"
 #include "loop/loop.hpp"
+#include "operator/query_context.hpp"
 #include "redis/url.hpp"
 
 // What the program w8yctl says of itself and of its user.
@@ -127,7 +127,7 @@ CommandEnd Operator::do_command(const std::vector<std::string>& words) {
   } catch (const ctl::Failure& failure) {
     end.exit = failure.exit();
     end.why = failure.what();
-  } catch (const app::look::Refusal& refusal) {
+  } catch (const verbs::Refusal& refusal) {
     end.exit = ctl::refused;
     end.why = refusal.what();
   } catch (const redis::RedisError& error) {

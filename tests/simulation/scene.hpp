@@ -14,8 +14,8 @@
 #include "simulation/promises.hpp"
 #include "simulation/settings.hpp"
 
-namespace w8y::app::look {
-struct Sight;
+namespace w8y::verbs {
+struct QueryContext;
 }
 
 namespace w8y::sim {
@@ -77,7 +77,7 @@ class Scene {
   void begin_operator(const Fault& fault);
   void look_at_all_items(const Fault& fault);
   void with_sight(redis::SyncClient& client, const std::string& server,
-                  const std::function<void(app::look::Sight& sight)>& look);
+                  const std::function<void(verbs::QueryContext& query)>& look);
   void send_operator(const Fault& fault, Operator::Errand errand, std::function<void()> done = {});
   void break_operator(const Fault& fault);
   /// The command that is on its way comes to its end in time.

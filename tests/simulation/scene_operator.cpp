@@ -2,13 +2,13 @@
 // a line of their own: looks at items, runs and reasons, and changes of items and pauses.
 #include <algorithm>
 
-#include "app/look/changes.hpp"
-#include "app/look/item_looks.hpp"
-#include "app/look/known_lists.hpp"
-#include "app/look/run_looks.hpp"
-#include "app/look/schedule_looks.hpp"
-#include "app/look/sight.hpp"
-#include "app/look/why.hpp"
+#include "operator/changes.hpp"
+#include "operator/items.hpp"
+#include "operator/lists.hpp"
+#include "operator/query_context.hpp"
+#include "operator/runs.hpp"
+#include "operator/schedules.hpp"
+#include "operator/why.hpp"
 #include "redis/url.hpp"
 #include "simulation/scene.hpp"
 
@@ -17,18 +17,18 @@ namespace w8y::sim {
 namespace {
 
 using namespace std::chrono_literals;
-using app::look::Part;
-using app::look::Sight;
+using verbs::PageRequest;
+using verbs::QueryContext;
 
 /// A program with a few calls, each of which waits for as long as command_timeout says.
 constexpr Duration longest_errand = 60s;
 
 /// By GET /api/v1/lists/…/items, page by page.
-std::set<std::string> all_items(Sight& sight, const std::string& list, std::size_t at_once) {
+std::set<std::string> all_items(QueryContext& query, const std::string& list, std::size_t at_once) {
   std::set<std::string> items;
-  Part part{at_once, {}};
+  PageRequest part{at_once, {}};
   do {
-    app::look::ItemsPage page = app::look::items_of(sight, list, {}, part);
+    verbs::ItemsPage page = verbs::items_of(query, list, {}, part);
     for (view::ItemView& item : page.items) items.insert(item.shown().beginning);
     part.after = page.next;
   } while (!part.after.empty());
@@ -38,40 +38,40 @@ std::set<std::string> all_items(Sight& sight, const std::string& list, std::size
 /// Each page of an answer, to its end.
 template <typename Look>
 void to_the_end(Look look) {
-  Part part{20, {}};
+  PageRequest part{20, {}};
   do part.after = look(part);
   while (!part.after.empty());
 }
 
-void look_at_others_than_items(Sight& sight, const std::string& list, const std::string& item,
-                               std::uint64_t dice) {
-  using namespace app::look;
+void look_at_others_than_items(QueryContext& query, const std::string& list,
+                               const std::string& item, std::uint64_t dice) {
+  using namespace verbs;
   switch (dice % 5) {
     case 0:
       try {
-        static_cast<void>(item_of(sight, list, item));
-      } catch (const app::look::Refusal&) {  // it is not there any more
+        static_cast<void>(item_of(query, list, item));
+      } catch (const verbs::Refusal&) {  // it is not there any more
       }
       break;
     case 1:
-      to_the_end([&](const Part& part) {
-        return view::JsonFields::parse(runs_json(sight, list, {}, part)).value().text("next");
+      to_the_end([&](const PageRequest& part) {
+        return view::JsonFields::parse(runs_json(query, list, {}, part)).value().text("next");
       });
       break;
     case 2: {
       WhyQuestion question;
       question.list = list;
       if (dice % 2 == 0) question.item = item;
-      question.keys = circular_keys(sight, list);
-      static_cast<void>(look_why(sight.redis, question));
+      question.keys = circular_keys(query, list);
+      static_cast<void>(look_why(query.redis, question));
       break;
     }
     case 3:
-      to_the_end([&](const Part& part) { return schedules_of(sight, part).next; });
-      to_the_end([&](const Part& part) { return feeds_of(sight, part).next; });
+      to_the_end([&](const PageRequest& part) { return schedules_of(query, part).next; });
+      to_the_end([&](const PageRequest& part) { return feeds_of(query, part).next; });
       break;
     default:
-      store::ItemChanges changes(sight.redis, circular_keys(sight, list));
+      store::ItemChanges changes(query.redis, circular_keys(query, list));
       static_cast<void>(changes.quarantined());
   }
 }
@@ -108,12 +108,12 @@ void change_items(redis::SyncClient& client, const store::CircularKeys& keys,
       changes.change_long(store::ItemChanges::LongChange::release, {"resting", "quarantined"});
       break;
     case 8:
-      app::look::pause_list(client, keys, {"for a while", "an operator", WallTime{0}, WallTime{0}},
-                            Duration(static_cast<std::int64_t>(1 + dice / 10 % 4000) * 1000));
+      verbs::pause_list(client, keys, {"for a while", "an operator", WallTime{0}, WallTime{0}},
+                        Duration(static_cast<std::int64_t>(1 + dice / 10 % 4000) * 1000));
       break;
     default:
-      app::look::resume_list(client, keys);
-      app::look::tell_change(client, "w8y-fleet", list);
+      verbs::resume_list(client, keys);
+      verbs::tell_change(client, "w8y-fleet", list);
   }
 }
 
@@ -135,19 +135,19 @@ void Scene::begin_operator(const Fault& fault) {
   send_operator(fault, [this, list = fault.list, item, server = fault.server,
                         dice = fault.number](redis::SyncClient& client) {
     with_sight(client, server,
-               [&](Sight& sight) { look_at_others_than_items(sight, list, item, dice); });
+               [&](QueryContext& query) { look_at_others_than_items(query, list, item, dice); });
   });
 }
 
 void Scene::with_sight(redis::SyncClient& client, const std::string& server,
-                       const std::function<void(Sight& sight)>& look) {
+                       const std::function<void(QueryContext& query)>& look) {
   Settings settings = settings_;
   settings.server = server;
   const ConfigPtr config = parse(settings.config_of("operator"));
   redis::ClientOptions reach;
   reach.url = redis::parse_url("rediss://" + server);
-  Sight sight{client, reach, *config};
-  look(sight);
+  QueryContext query{client, reach, *config};
+  look(query);
 }
 
 /// What stays in the list while it is looked at is told of, however the list turns. Where hosts may
@@ -165,7 +165,7 @@ void Scene::look_at_all_items(const Fault& fault) {
   const auto errand = [this, told, list = fault.list, server = fault.server,
                        dice = fault.number](redis::SyncClient& client) {
     with_sight(client, server,
-               [&](Sight& sight) { *told = all_items(sight, list, 3 + dice % 500); });
+               [&](QueryContext& query) { *told = all_items(query, list, 3 + dice % 500); });
   };
   send_operator(fault, errand, [this, &at, told, before, changes, listed, list = fault.list] {
     if (promises_.changes_of(at, list) != changes) return;

@@ -3,51 +3,51 @@
 
 #include "app/api/look_at.hpp"
 #include "app/api/parameters.hpp"
-#include "app/look/changes.hpp"
-#include "app/look/known_lists.hpp"
 #include "core/escape.hpp"
+#include "operator/changes.hpp"
+#include "operator/lists.hpp"
 #include "ops/api_parts.hpp"
 
 namespace w8y::app::api {
 
 namespace {
 
-using look::Sight;
 using ops::HttpReplyPtr;
 using ops::HttpRequest;
 using ops::Json;
+using verbs::QueryContext;
 
 /// The list of this name, whatever its kind of work.
-store::CircularKeys keys_of(Sight& sight, const std::string& list) {
-  look::kind_of(sight, list);  // throws where there is none
-  return look::circular_keys(sight, list);
+store::CircularKeys keys_of(QueryContext& query, const std::string& list) {
+  verbs::kind_of(query, list);  // throws where there is none
+  return verbs::circular_keys(query, list);
 }
 
 /// What is done with items of circular lists is done otherwise with jobs.
-store::CircularKeys items_of(Sight& sight, const std::string& list) {
-  switch (look::kind_of(sight, list)) {
+store::CircularKeys items_of(QueryContext& query, const std::string& list) {
+  switch (verbs::kind_of(query, list)) {
     case SourceKind::schedule:
-      throw look::Refusal(conflict, escape_text(list) +
-                                        " is a schedule, whose jobs are set and shown by: w8yctl "
-                                        "schedule -k " +
-                                        escape_text(list));
+      throw verbs::Refusal(conflict, escape_text(list) +
+                                         " is a schedule, whose jobs are set and shown by: w8yctl "
+                                         "schedule -k " +
+                                         escape_text(list));
     case SourceKind::job:
-      throw look::Refusal(conflict, escape_text(list) +
-                                        " is a feed of jobs, which are put and changed by: w8yctl "
-                                        "job");
+      throw verbs::Refusal(conflict, escape_text(list) +
+                                         " is a feed of jobs, which are put and changed by: w8yctl "
+                                         "job");
     case SourceKind::gearman:
-      throw look::Refusal(conflict, escape_text(list) + " " + look::jobs_are_gearmands);
+      throw verbs::Refusal(conflict, escape_text(list) + " " + verbs::jobs_are_gearmands);
     case SourceKind::circular:
       break;
   }
-  return look::circular_keys(sight, list);
+  return verbs::circular_keys(query, list);
 }
 
 /// Of an item that could not be changed, the error.
-Json changed(const std::string& list, const Item& item, const look::ChangeResult& result) {
+Json changed(const std::string& list, const Item& item, const verbs::ChangeResult& result) {
   if (!result.good) {
     const bool missing = std::string_view(result.text) == "not in the list";
-    throw look::Refusal(missing ? 404 : conflict, escape_text(item) + ": " + result.text);
+    throw verbs::Refusal(missing ? 404 : conflict, escape_text(item) + ": " + result.text);
   }
   Json json = {{"result", result.text}};
   ops::put_bytes(json, "list", list);
@@ -61,18 +61,18 @@ void add_list_changes(const Routes& routes) {
     Pause pause{text_in(body, "reason"), by_in(body, routes), wall_time(), WallTime(0)};
     const auto period = duration_in(body, "for");
     if (period) pause.until = pause.since + std::chrono::duration_cast<WallTime>(*period);
-    return [list = request.path[3], pause, period](Sight& sight) {
-      look::pause_list(sight.redis, keys_of(sight, list), pause, period);
-      look::tell_change(sight.redis, sight.config.supervisor.fleet, list);
-      return look::pause_json(list, pause);
+    return [list = request.path[3], pause, period](QueryContext& query) {
+      verbs::pause_list(query.redis, keys_of(query, list), pause, period);
+      verbs::tell_change(query.redis, query.config.supervisor.fleet, list);
+      return verbs::pause_json(list, pause);
     };
   });
   look_at(routes, "POST", "/api/v1/lists/*/resume", {}, [](const HttpRequest& request) {
     static_cast<void>(body_of(request, {"by"}));
-    return [list = request.path[3]](Sight& sight) {
-      const bool was_paused = look::resume_list(sight.redis, keys_of(sight, list));
-      look::tell_change(sight.redis, sight.config.supervisor.fleet, list);
-      return look::resume_json(list, was_paused);
+    return [list = request.path[3]](QueryContext& query) {
+      const bool was_paused = verbs::resume_list(query.redis, keys_of(query, list));
+      verbs::tell_change(query.redis, query.config.supervisor.fleet, list);
+      return verbs::resume_json(list, was_paused);
     };
   });
 }
@@ -83,16 +83,17 @@ void add_item_changes(const Routes& routes) {
             const Json body = body_of(request, {"reason", "by"});
             const store::QuarantineNote note{
                 {}, by_in(body, routes), text_in(body, "reason"), wall_time()};
-            return [list = request.path[3], item = request.path[5], note](Sight& sight) {
-              store::ItemChanges changes(sight.redis, items_of(sight, list));
-              return changed(list, item, look::result_of(changes.quarantine({item}, note).front()));
+            return [list = request.path[3], item = request.path[5], note](QueryContext& query) {
+              store::ItemChanges changes(query.redis, items_of(query, list));
+              return changed(list, item,
+                             verbs::result_of(changes.quarantine({item}, note).front()));
             };
           });
   look_at(routes, "POST", "/api/v1/lists/*/items/*/release", {}, [](const HttpRequest& request) {
     static_cast<void>(body_of(request, {"by"}));
-    return [list = request.path[3], item = request.path[5]](Sight& sight) {
-      store::ItemChanges changes(sight.redis, items_of(sight, list));
-      return changed(list, item, look::result_of(changes.release({item}).front()));
+    return [list = request.path[3], item = request.path[5]](QueryContext& query) {
+      store::ItemChanges changes(query.redis, items_of(query, list));
+      return changed(list, item, verbs::result_of(changes.release({item}).front()));
     };
   });
   routes.router.on("POST", "/api/v1/lists/*/items/*/run", {},

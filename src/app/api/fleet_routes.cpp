@@ -1,22 +1,22 @@
 // The fleet, in parts.
 #include "app/api/look_at.hpp"
 #include "app/api/parameters.hpp"
-#include "app/look/fleet.hpp"
+#include "operator/fleet.hpp"
 
 namespace w8y::app::api {
 
 namespace {
 
-look::FleetWish fleet_wish(const ops::HttpRequest& request) {
-  look::FleetWish wish;
+verbs::FleetWish fleet_wish(const ops::HttpRequest& request) {
+  verbs::FleetWish wish;
   const std::string lists = text_of(request, "lists");
   if (request.query.contains("lists") && lists != "yes" && lists != "no")
-    throw look::Refusal(bad_request, "?lists= is yes or no");
+    throw verbs::Refusal(bad_request, "?lists= is yes or no");
   // Over TCP any user may ask, and lists are most of the work.
   wish.lists = lists.empty() ? !request.over_tcp : lists == "yes";
   if (request.query.contains("list") && lists != "no") wish.list = text_of(request, "list");
   wish.part = part_of(request);
-  if (!request.query.contains("limit")) wish.part.limit = look::most_view_hosts;
+  if (!request.query.contains("limit")) wish.part.limit = verbs::most_view_hosts;
   return wish;
 }
 
@@ -25,8 +25,8 @@ look::FleetWish fleet_wish(const ops::HttpRequest& request) {
 void add_fleet_view(const Routes& routes) {
   look_at_text(routes, "GET", "/api/v1/fleet", {"lists", "list", "limit", "after"},
                [](const ops::HttpRequest& request) {
-                 return [wish = fleet_wish(request)](look::Sight& sight) {
-                   return look::fleet_view({sight.redis, sight.config.supervisor.fleet}, wish);
+                 return [wish = fleet_wish(request)](verbs::QueryContext& query) {
+                   return verbs::fleet_view({query.redis, query.config.supervisor.fleet}, wish);
                  };
                });
 }

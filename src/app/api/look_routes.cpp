@@ -2,22 +2,22 @@
 
 #include "app/api/look_at.hpp"
 #include "app/api/parameters.hpp"
-#include "app/look/item_looks.hpp"
-#include "app/look/schedule_looks.hpp"
+#include "operator/items.hpp"
+#include "operator/schedules.hpp"
 
 namespace w8y::app::api {
 
 namespace {
 
-using look::Sight;
 using ops::HttpRequest;
 using ops::Json;
+using verbs::QueryContext;
 
-look::RunFilter run_filter(const HttpRequest& request) {
-  look::RunFilter filter{.item = {},
-                         .outcomes = outcomes_of(request),
-                         .failed = yes_of(request, "failed"),
-                         .host = text_of(request, "host")};
+verbs::RunFilter run_filter(const HttpRequest& request) {
+  verbs::RunFilter filter{.item = {},
+                          .outcomes = outcomes_of(request),
+                          .failed = yes_of(request, "failed"),
+                          .host = text_of(request, "host")};
   if (request.query.contains("item")) filter.item = text_of(request, "item");
   return filter;
 }
@@ -37,27 +37,27 @@ ops::HttpResponse text_answer(std::string json, unsigned status) {
 
 void look_at(const Routes& routes, const char* method, const char* path,
              std::initializer_list<const char*> known, Question question) {
-  look_at_text(routes, method, path, known,
-               [question = std::move(question)](const HttpRequest& request) {
-                 return [look = question(request)](Sight& sight) { return ops::dump(look(sight)); };
-               });
+  look_at_text(
+      routes, method, path, known, [question = std::move(question)](const HttpRequest& request) {
+        return [look = question(request)](QueryContext& query) { return ops::dump(look(query)); };
+      });
 }
 
 void look_at_text(const Routes& routes, const char* method, const char* path,
                   std::initializer_list<const char*> known, TextQuestion question) {
   routes.router.on(method, path, known,
-                   [&looker = routes.looker, question = std::move(question)](
+                   [&queries = routes.queries, question = std::move(question)](
                        const HttpRequest& request, const ops::HttpReplyPtr& reply) {
                      try {
-                       looker.ask(
-                           [look = question(request)](Sight& sight) {
+                       queries.run(
+                           [look = question(request)](QueryContext& query) {
                              ops::HttpResponse response;
-                             response.body = look(sight) += '\n';
+                             response.body = look(query) += '\n';
                              return response;
                            },
                            [reply](ops::HttpResponse answer) { reply->send(std::move(answer)); },
                            reply->trusted());
-                     } catch (const look::Refusal& refusal) {
+                     } catch (const verbs::Refusal& refusal) {
                        reply->send(ops::error_response(refusal.status(), refusal.what()));
                      }
                    });
@@ -68,39 +68,39 @@ void add_looks(const Routes& routes) {
                {"list", "item", "outcome", "failed", "host", "limit", "after"},
                [](const HttpRequest& request) {
                  return [list = text_of(request, "list"), filter = run_filter(request),
-                         part = part_of(request)](Sight& sight) {
-                   return look::runs_json(sight, list, filter, part);
+                         part = part_of(request)](QueryContext& query) {
+                   return verbs::runs_json(query, list, filter, part);
                  };
                });
   look_at_text(
       routes, "GET", "/api/v1/lists/*/items", {"state", "search", "limit", "after"},
       [](const HttpRequest& request) {
         return [list = request.path[3],
-                filter = look::ItemFilter{text_of(request, "state"), text_of(request, "search")},
-                part = part_of(request)](Sight& sight) {
-          return look::to_json(list, look::items_of(sight, list, filter, part));
+                filter = verbs::ItemFilter{text_of(request, "state"), text_of(request, "search")},
+                part = part_of(request)](QueryContext& query) {
+          return verbs::to_json(list, verbs::items_of(query, list, filter, part));
         };
       });
   look_at_text(routes, "GET", "/api/v1/lists/*/items/*", {}, [](const HttpRequest& request) {
-    return [list = request.path[3], item = request.path[5]](Sight& sight) {
-      return look::to_json(list, look::item_of(sight, list, item));
+    return [list = request.path[3], item = request.path[5]](QueryContext& query) {
+      return verbs::to_json(list, verbs::item_of(query, list, item));
     };
   });
   look_at_text(routes, "GET", "/api/v1/schedules", {"list", "state", "limit", "after"},
                [](const HttpRequest& request) {
                  const bool one = request.query.contains("list");
                  if (!one && request.query.contains("state"))
-                   throw look::Refusal(
+                   throw verbs::Refusal(
                        400, "?state= is about the jobs of one schedule: name it by ?list=");
                  return [one, list = text_of(request, "list"), state = text_of(request, "state"),
-                         part = part_of(request)](Sight& sight) {
-                   return one ? look::to_json(look::schedule_of(sight, list, state, part))
-                              : look::to_json(look::schedules_of(sight, part));
+                         part = part_of(request)](QueryContext& query) {
+                   return one ? verbs::to_json(verbs::schedule_of(query, list, state, part))
+                              : verbs::to_json(verbs::schedules_of(query, part));
                  };
                });
   look_at_text(routes, "GET", "/api/v1/feeds", {"limit", "after"}, [](const HttpRequest& request) {
-    return [part = part_of(request)](Sight& sight) {
-      return look::to_json(look::feeds_of(sight, part));
+    return [part = part_of(request)](QueryContext& query) {
+      return verbs::to_json(verbs::feeds_of(query, part));
     };
   });
 }

@@ -5,17 +5,17 @@
 #include <charconv>
 #include <utility>
 
-#include "app/look/sight.hpp"
-#include "app/look/stored.hpp"
 #include "core/escape.hpp"
 #include "core/units.hpp"
+#include "operator/query_context.hpp"
+#include "operator/stored.hpp"
 
 namespace w8y::app::api {
 
 namespace {
 
-using look::Refusal;
 using ops::Json;
+using verbs::Refusal;
 
 constexpr std::size_t most_wanted = 1000;
 constexpr std::array outcome_names{"succeeded", "failed",    "crashed",
@@ -35,8 +35,8 @@ bool yes_of(const ops::HttpRequest& request, const char* name) {
   return found != request.query.end();
 }
 
-look::Part part_of(const ops::HttpRequest& request) {
-  look::Part part;
+verbs::PageRequest part_of(const ops::HttpRequest& request) {
+  verbs::PageRequest part;
   if (const auto limit = request.query.find("limit"); limit != request.query.end()) {
     const char* end = limit->second.data() + limit->second.size();
     const auto [at, error] = std::from_chars(limit->second.data(), end, part.limit);

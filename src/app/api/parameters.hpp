@@ -1,4 +1,4 @@
-// What a request to the status API says. All throw look::Refusal with 400 and a sentence.
+// What a request to the status API says. All throw verbs::Refusal with 400 and a sentence.
 #pragma once
 
 #include <optional>
@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "app/api/routes.hpp"
-#include "app/look/run_looks.hpp"
 #include "core/clock.hpp"
+#include "operator/runs.hpp"
 #include "ops/http.hpp"
 #include "ops/status_json.hpp"
 
@@ -22,7 +22,7 @@ std::string text_of(const ops::HttpRequest& request, const char* name);
 /// "yes"; anything else is refused.
 bool yes_of(const ops::HttpRequest& request, const char* name);
 /// ?limit= and ?after=
-look::Part part_of(const ops::HttpRequest& request);
+verbs::PageRequest part_of(const ops::HttpRequest& request);
 /// ?outcome=
 std::vector<std::string> outcomes_of(const ops::HttpRequest& request);
 

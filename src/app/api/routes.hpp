@@ -2,7 +2,7 @@
 // in ops/api.hpp.
 #pragma once
 
-#include "app/looker.hpp"
+#include "app/query_runner.hpp"
 #include "ops/control.hpp"
 #include "ops/fleet_port.hpp"
 #include "ops/http.hpp"
@@ -12,7 +12,7 @@ namespace w8y::app::api {
 /// What the paths have: all outlives the router's last answer.
 struct Routes {
   ops::Router& router;
-  Looker& looker;
+  QueryRunner& queries;
   ops::Control& control;
   ops::FleetPort& fleet;
 };

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "app/api/parameters.hpp"
-#include "app/look/run_looks.hpp"
-#include "app/look/stored.hpp"
 #include "core/escape.hpp"
+#include "operator/runs.hpp"
+#include "operator/stored.hpp"
 
 namespace w8y::app::api {
 
@@ -76,9 +76,9 @@ class Finder : public std::enable_shared_from_this<Finder> {
 
   void look_back() {
     const auto finished = std::make_shared<std::optional<view::RunRecord>>();
-    routes_.looker.ask(
-        [finished, start = start_, list = list_](look::Sight& sight) {
-          *finished = look::find_finished(sight, list, start);
+    routes_.queries.run(
+        [finished, start = start_, list = list_](verbs::QueryContext& query) {
+          *finished = verbs::find_finished(query, list, start);
           return ops::HttpResponse{};
         },
         [self = shared_from_this(), finished](const ops::HttpResponse& response) {
@@ -140,7 +140,7 @@ std::string FoundRun::id() const {
 }
 
 void find_run(const Routes& routes, const SoughtRun& run, std::function<void(FoundRun)> then) {
-  const std::string id = look::run_id_of(run.start);
+  const std::string id = verbs::run_id_of(run.start);
   if (id.empty()) {
     FoundRun found;
     found.status = bad_request;

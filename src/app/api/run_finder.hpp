@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "app/api/routes.hpp"
-#include "app/look/history.hpp"
+#include "operator/history.hpp"
 #include "view/run_record.hpp"
 #include "view/run_view.hpp"
 

@@ -6,9 +6,9 @@
 #include "app/api/look_at.hpp"
 #include "app/api/parameters.hpp"
 #include "app/api/run_finder.hpp"
-#include "app/look/changes.hpp"
-#include "app/look/known_lists.hpp"
 #include "core/escape.hpp"
+#include "operator/changes.hpp"
+#include "operator/lists.hpp"
 #include "ops/api_parts.hpp"
 
 namespace w8y::app::api {
@@ -52,11 +52,11 @@ void end_run(const Routes& routes, const FoundRun& found, const Ending& ending,
 /// Before the run is ended, so that nobody takes the item up in between.
 void park_then_end(const Routes& routes, const FoundRun& found, const Ending& ending,
                    const HttpReplyPtr& reply) {
-  routes.looker.ask(
-      [run = *found.going_on, ending](look::Sight& sight) {
-        look::park(sight.redis, run, look::kind_of(sight, run.list),
-                   look::circular_keys(sight, run.list),
-                   {{}, ending.by, ending.reason, wall_time()});
+  routes.queries.run(
+      [run = *found.going_on, ending](verbs::QueryContext& query) {
+        verbs::park(query.redis, run, verbs::kind_of(query, run.list),
+                    verbs::circular_keys(query, run.list),
+                    {{}, ending.by, ending.reason, wall_time()});
         return ops::HttpResponse{};
       },
       [routes, found, ending, reply](ops::HttpResponse parked) {
@@ -70,7 +70,7 @@ Ending ending_of(const Routes& routes, const HttpRequest& request) {
   const Json body = body_of(request, {"quarantine", "reason", "by"});
   Ending ending{flag_in(body, "quarantine"), text_in(body, "reason"), by_in(body, routes)};
   if (!ending.reason.empty() && !ending.quarantine)
-    throw look::Refusal(400, "reason says why the item is kept, so it needs \"quarantine\": true");
+    throw verbs::Refusal(400, "reason says why the item is kept, so it needs \"quarantine\": true");
   return ending;
 }
 
@@ -100,7 +100,7 @@ void add_run_routes(const Routes& routes) {
                    [routes](const HttpRequest& request, const HttpReplyPtr& reply) {
                      try {
                        cancel_run(routes, request, reply);
-                     } catch (const look::Refusal& refusal) {
+                     } catch (const verbs::Refusal& refusal) {
                        reply->send(ops::error_response(refusal.status(), refusal.what()));
                      }
                    });

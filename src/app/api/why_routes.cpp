@@ -5,18 +5,18 @@
 
 #include "app/api/look_at.hpp"
 #include "app/api/parameters.hpp"
-#include "app/look/fleet.hpp"
-#include "app/look/known_lists.hpp"
-#include "app/look/why.hpp"
 #include "core/schedule_settings.hpp"
+#include "operator/fleet.hpp"
+#include "operator/lists.hpp"
+#include "operator/why.hpp"
 
 namespace w8y::app::api {
 
 namespace {
 
-using look::Sight;
 using ops::HttpReplyPtr;
 using ops::HttpRequest;
+using verbs::QueryContext;
 
 constexpr unsigned no_such = 404;
 
@@ -31,40 +31,40 @@ struct AskedWhy {
 };
 using AskedWhyPtr = std::shared_ptr<AskedWhy>;
 
-ops::HttpResponse why_answer(const look::WhyQuestion& question, const Why& why) {
+ops::HttpResponse why_answer(const verbs::WhyQuestion& question, const Why& why) {
   core::AsciiObject json(1024);
-  look::put_why(json, question, why);
+  verbs::put_why(json, question, why);
   if (why.unknown()) json.put("error", why.sentences.front().text);
   return text_answer(json.take(), why.unknown() ? no_such : 200);
 }
 
-ops::HttpResponse look_at_why(Sight& sight, const AskedWhy& asked) {
-  look::WhyQuestion question;
+ops::HttpResponse look_at_why(QueryContext& query, const AskedWhy& asked) {
+  verbs::WhyQuestion question;
   question.list = asked.list;
   question.item = asked.item;
-  question.kind = look::kind_of(sight, asked.list);
-  question.keys = look::circular_keys(sight, asked.list);
-  if (const Rule* rule = look::rule_of(sight, asked.list)) {
+  question.kind = verbs::kind_of(query, asked.list);
+  question.keys = verbs::circular_keys(query, asked.list);
+  if (const Rule* rule = verbs::rule_of(query, asked.list)) {
     if (rule->kind() == SourceKind::schedule) question.queues = rule->schedule().queues;
     question.max_failures = rule->max_failures;
   }
-  question.fleet = sight.config.supervisor.fleet;
+  question.fleet = query.config.supervisor.fleet;
   question.fleet_trouble = asked.fleet_trouble;
   question.hosts = asked.hosts;
   question.replies = asked.replies;
-  return why_answer(question, look::look_why(sight.redis, question));
+  return why_answer(question, verbs::look_why(query.redis, question));
 }
 
 void look_why_now(const Routes& routes, const AskedWhyPtr& asked) {
-  routes.looker.ask([asked](Sight& sight) { return look_at_why(sight, *asked); },
-                    [asked](ops::HttpResponse answer) { asked->reply->send(std::move(answer)); },
-                    asked->reply->trusted());
+  routes.queries.run([asked](QueryContext& query) { return look_at_why(query, *asked); },
+                     [asked](ops::HttpResponse answer) { asked->reply->send(std::move(answer)); },
+                     asked->reply->trusted());
 }
 
 /// Redis is away: what this host knows itself.
 void answer_without_redis(const Routes& routes, const AskedWhy& asked, const std::string& trouble) {
   const HostStatus host = routes.control.status();
-  look::WhyQuestion question;
+  verbs::WhyQuestion question;
   question.list = asked.list;
   question.item = asked.item;
   asked.reply->send(why_answer(
@@ -87,10 +87,10 @@ void ask_hosts(const Routes& routes, const AskedWhyPtr& asked) {
 
 /// The hosts of the fleet first.
 void ask_why(const Routes& routes, const AskedWhyPtr& asked) {
-  routes.looker.ask(
-      [asked](Sight& sight) {
+  routes.queries.run(
+      [asked](QueryContext& query) {
         asked->hosts =
-            look::hosts_of_list({sight.redis, sight.config.supervisor.fleet}, asked->list).hosts;
+            verbs::hosts_of_list({query.redis, query.config.supervisor.fleet}, asked->list).hosts;
         return ops::HttpResponse{};
       },
       [routes, asked](const ops::HttpResponse& hosts) {

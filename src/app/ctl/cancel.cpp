@@ -8,9 +8,9 @@
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
 #include "app/ctl/who.hpp"
-#include "app/look/changes.hpp"
 #include "core/escape.hpp"
 #include "core/json_object.hpp"
+#include "operator/changes.hpp"
 
 namespace w8y::app::ctl {
 
@@ -81,8 +81,8 @@ class Cancel final : public Command {
 
   /// Before the run is ended, so that nobody takes the item up in between.
   void quarantine(Context& context, const view::RunView& run) const {
-    look::park(context.redis(), run, context.kind_of(run.list), context.keys(run.list),
-               {{}, who_we_are(), reason_, wall_now()});
+    verbs::park(context.redis(), run, context.kind_of(run.list), context.keys(run.list),
+                {{}, who_we_are(), reason_, wall_now()});
   }
 
   [[nodiscard]] std::string where_it_is(const std::string& run,

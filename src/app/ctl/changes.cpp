@@ -1,6 +1,6 @@
 // What an operator does to items of a list: each as one script, so that no host and no other
 // operator comes between looking and doing.
-#include "app/look/changes.hpp"
+#include "operator/changes.hpp"
 
 #include <algorithm>
 #include <iostream>
@@ -13,17 +13,17 @@
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
 #include "app/ctl/who.hpp"
-#include "app/look/item_states.hpp"
 #include "core/escape.hpp"
+#include "operator/circular_items.hpp"
 #include "store/circular/item_changes.hpp"
 
 namespace w8y::app::ctl {
 
 namespace {
 
-using look::ChangeResult;
-using look::result_of;
 using ops::Json;
+using verbs::ChangeResult;
+using verbs::result_of;
 
 /// What a change came to, told item by item.
 class Told {
@@ -137,7 +137,7 @@ class ChangeItems : public Command {
     const auto take = [&](Item&& item) {
       if (known.insert(item).second) items.push_back(std::move(item));
     };
-    for (auto& found : look::read_items(context.redis(), keys).items)
+    for (auto& found : verbs::read_items(context.redis(), keys).items)
       if (is_wanted(std::string(found.state)) && !found.cut()) take(std::move(found.item));
     if (takes_indexed() && is_wanted("quarantined"))
       for (auto& found : changes.quarantined()) take(std::move(found.item));

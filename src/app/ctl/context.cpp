@@ -8,7 +8,6 @@
 #include "app/config_loading.hpp"
 #include "app/ctl/failure.hpp"
 #include "app/ctl/text.hpp"
-#include "app/look/known_lists.hpp"
 #include "app/tls_environment.hpp"
 #include "core/circular_settings.hpp"
 #include "core/config.hpp"
@@ -17,6 +16,7 @@
 #include "core/pattern.hpp"
 #include "core/schedule_settings.hpp"
 #include "core/units.hpp"
+#include "operator/lists.hpp"
 #include "redis/hash_slots.hpp"
 #include "store/schedule/keys.hpp"
 #include "view/host_view.hpp"
@@ -293,7 +293,7 @@ SourceKind Context::kind_found(const std::string& prefix) {
 
 void Context::refuse_gearman(const std::string& prefix) {
   if (kind_of(prefix) == SourceKind::gearman)
-    throw Failure(refused, escape_text(prefix) + " " + look::jobs_are_gearmands);
+    throw Failure(refused, escape_text(prefix) + " " + verbs::jobs_are_gearmands);
 }
 
 store::CircularKeys Context::circular_keys(const std::string& prefix) {

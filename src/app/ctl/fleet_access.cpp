@@ -10,11 +10,11 @@
 #include "app/ctl/failure.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/who.hpp"
-#include "app/look/sight.hpp"
 #include "app/random_number.hpp"
 #include "core/escape.hpp"
 #include "core/json_object.hpp"
 #include "core/units.hpp"
+#include "operator/query_context.hpp"
 #include "ops/http_target.hpp"
 #include "redis/subscriber.hpp"
 #include "store/fleet/orders.hpp"
@@ -67,16 +67,16 @@ FleetAccess::Direct& FleetAccess::direct() {
   return *direct_;
 }
 
-JsonFields FleetAccess::part(const look::FleetWish& wish) {
+JsonFields FleetAccess::part(const verbs::FleetWish& wish) {
   if (asks_w8yd())
     return context_.host().ask("/api/v1/fleet?limit=" + std::to_string(wish.part.limit) +
                                "&lists=" + (wish.lists ? "yes" : "no") +
                                (wish.list ? "&list=" + ops::percent_encode(*wish.list) : "") +
                                (wish.part.after.empty() ? "" : "&after=" + wish.part.after));
   try {
-    const look::FleetPlace at{context_.redis(), context_.fleet()};
-    return JsonFields::parse(look::fleet_view(at, wish)).value();
-  } catch (const look::Refusal& refusal) {
+    const verbs::FleetPlace at{context_.redis(), context_.fleet()};
+    return JsonFields::parse(verbs::fleet_view(at, wish)).value();
+  } catch (const verbs::Refusal& refusal) {
     fail(refusal.status() == 503, refusal.what());
   } catch (const redis::RedisError& error) {
     fail(error.code() == redis::ErrorCode::none, error.what());
@@ -85,7 +85,7 @@ JsonFields FleetAccess::part(const look::FleetWish& wish) {
 
 void FleetAccess::each_part(bool lists, const std::optional<std::string>& list,
                             const std::function<void(FleetView&&)>& take) {
-  look::FleetWish wish{lists, list, {look::most_view_hosts, {}}};
+  verbs::FleetWish wish{lists, list, {verbs::most_view_hosts, {}}};
   do {
     const JsonFields some = part(wish);
     wish.part.after = some.text("next");

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "app/ctl/options.hpp"
-#include "app/look/fleet.hpp"
+#include "operator/fleet.hpp"
 #include "ops/status_json.hpp"
 #include "store/fleet/log_follower.hpp"
 #include "view/fleet_orders.hpp"
@@ -38,7 +38,7 @@ class FleetAccess {
  private:
   struct Direct;
 
-  [[nodiscard]] view::JsonFields part(const look::FleetWish& wish);
+  [[nodiscard]] view::JsonFields part(const verbs::FleetWish& wish);
   [[nodiscard]] bool asks_w8yd();
   FleetOutcome ask_w8yd(const FleetOrder& order);
   Direct& direct();

@@ -10,12 +10,12 @@
 #include "app/ctl/table.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
-#include "app/look/feed_jobs.hpp"
-#include "app/look/item_states.hpp"
-#include "app/look/job_states.hpp"
 #include "core/escape.hpp"
 #include "core/json_object.hpp"
 #include "core/units.hpp"
+#include "operator/circular_items.hpp"
+#include "operator/feed_jobs.hpp"
+#include "operator/schedule_jobs.hpp"
 
 namespace w8y::app::ctl {
 
@@ -158,18 +158,18 @@ class ShowItems final : public Command {
         std::vector<std::string> queues;
         if (const auto& lists = context.lists(); lists && lists->contains(prefix))
           queues = lists->at(prefix).queues;
-        return look::read_jobs(context.redis(), schedule_keys(prefix, context), queues, state_,
-                               limit_);
+        return verbs::read_jobs(context.redis(), schedule_keys(prefix, context), queues, state_,
+                                limit_);
       }
       case SourceKind::job:
-        return look::read_feed_jobs(context.redis(),
-                                    context.redis_options().url.kind == redis::Url::Kind::cluster,
-                                    prefix, state_, limit_);
+        return verbs::read_feed_jobs(context.redis(),
+                                     context.redis_options().url.kind == redis::Url::Kind::cluster,
+                                     prefix, state_, limit_);
       case SourceKind::circular:
       case SourceKind::gearman:
         break;
     }
-    return look::read_items(context.redis(), context.circular_keys(prefix), state_, limit_);
+    return verbs::read_items(context.redis(), context.circular_keys(prefix), state_, limit_);
   }
 
   void check_state(const std::string& prefix, std::span<const std::string_view> states) const {

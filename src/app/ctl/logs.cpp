@@ -12,8 +12,8 @@
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
 #include "app/ctl/who.hpp"
-#include "app/look/history.hpp"
 #include "core/escape.hpp"
+#include "operator/history.hpp"
 #include "store/fleet/log_follower.hpp"
 
 namespace w8y::app::ctl {
@@ -120,7 +120,7 @@ class Logs final : public Command, private store::LogFollower::Handler {
     if (is_list(context)) {
       list_ = prefix_of(what_);
     } else {
-      start_ = look::run_id_of(what_);
+      start_ = verbs::run_id_of(what_);
     }
     printer_.emplace(!list_, options.json);
     FleetAccess fleet(options, context);
@@ -141,7 +141,7 @@ class Logs final : public Command, private store::LogFollower::Handler {
   /// A list that is known wins; what can't be the start of an id is one.
   [[nodiscard]] bool is_list(Context& context) const {
     if (context.lists() && context.lists()->contains(what_)) return true;
-    return what_.empty() || !look::earliest_time(look::run_id_of(what_));
+    return what_.empty() || !verbs::earliest_time(verbs::run_id_of(what_));
   }
 
   int show(const FleetOutcome& answer) {
@@ -165,7 +165,7 @@ class Logs final : public Command, private store::LogFollower::Handler {
   void show_finished() const {
     view::RunRecord run;
     if (list_) {
-      look::History history(context_->redis(), context_->lists_of(*list_));
+      verbs::History history(context_->redis(), context_->lists_of(*list_));
       if (!history.next(run)) return;
     } else {
       RunSearch search(*context_, start_, std::nullopt);

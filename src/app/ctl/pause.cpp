@@ -11,9 +11,9 @@
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
 #include "app/ctl/who.hpp"
-#include "app/look/changes.hpp"
 #include "core/escape.hpp"
 #include "core/units.hpp"
+#include "operator/changes.hpp"
 
 namespace w8y::app::ctl {
 
@@ -42,9 +42,9 @@ class PauseList final : public Command {
     if (period_) pause.until = pause.since + std::chrono::duration_cast<WallTime>(*period_);
     std::vector<Json> told;
     for (const auto& prefix : prefixes) {
-      look::pause_list(context.redis(), context.keys(prefix), pause, period_);
-      look::tell_change(context.redis(), context.fleet(), prefix);
-      told.push_back(options.json ? look::pause_json(prefix, pause) : Json());
+      verbs::pause_list(context.redis(), context.keys(prefix), pause, period_);
+      verbs::tell_change(context.redis(), context.fleet(), prefix);
+      told.push_back(options.json ? verbs::pause_json(prefix, pause) : Json());
       if (options.json) continue;
       std::cout << escape_text(prefix) << ": paused on all hosts"
                 << (reason_.empty() ? "" : ": " + escape(reason_));
@@ -77,9 +77,9 @@ class Resume final : public Command {
     const std::vector<std::string> prefixes = context.lists_of(*prefix_);
     std::vector<Json> told;
     for (const auto& prefix : prefixes) {
-      const bool was_paused = look::resume_list(context.redis(), context.keys(prefix));
-      look::tell_change(context.redis(), context.fleet(), prefix);
-      told.push_back(look::resume_json(prefix, was_paused));
+      const bool was_paused = verbs::resume_list(context.redis(), context.keys(prefix));
+      verbs::tell_change(context.redis(), context.fleet(), prefix);
+      told.push_back(verbs::resume_json(prefix, was_paused));
       if (options.json) continue;
       std::cout << escape_text(prefix) << ": "
                 << (was_paused ? "takes work again on all hosts" : "was not paused") << '\n';

@@ -10,9 +10,9 @@
 #include "app/ctl/fleet_access.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
-#include "app/look/run_job.hpp"
 #include "core/escape.hpp"
 #include "core/status.hpp"
+#include "operator/run_job.hpp"
 #include "view/host_view.hpp"
 
 namespace w8y::app::ctl {
@@ -62,10 +62,10 @@ class RunItem final : public Command {
     if (kind == SourceKind::circular) return run_item(options, context);
     const bool cluster = context.redis_options().url.kind == redis::Url::Kind::cluster;
     const Item& job = item_.items.front();
-    const look::JobRun done = kind == SourceKind::schedule
-                                  ? look::run_schedule_job(context.redis(), prefix_, job)
-                                  : look::run_feed_job(context.redis(), cluster, prefix_, job);
-    if (done.result != look::JobRun::Result::done) throw Failure(refused, done.text);
+    const verbs::RunJobResult done =
+        kind == SourceKind::schedule ? verbs::run_schedule_job(context.redis(), prefix_, job)
+                                     : verbs::run_feed_job(context.redis(), cluster, prefix_, job);
+    if (done.result != verbs::RunJobResult::Result::done) throw Failure(refused, done.text);
     tell(options, done.text, {}, {});
     return ctl::done;
   }

@@ -7,10 +7,10 @@
 #include "app/ctl/failure.hpp"
 #include "app/ctl/fleet_access.hpp"
 #include "app/ctl/text.hpp"
-#include "app/look/run_looks.hpp"
-#include "app/look/stored.hpp"
 #include "core/escape.hpp"
 #include "core/pattern.hpp"
+#include "operator/runs.hpp"
+#include "operator/stored.hpp"
 #include "view/list_view.hpp"
 
 namespace w8y::app::ctl {
@@ -25,7 +25,7 @@ constexpr std::size_t most_told = 5;
 }  // namespace
 
 RunSearch::RunSearch(Context& context, const std::string& start, std::optional<std::string> list)
-    : context_(context), start_(look::run_id_of(start)), list_(std::move(list)) {
+    : context_(context), start_(verbs::run_id_of(start)), list_(std::move(list)) {
   if (start_.empty()) throw Failure(wrong_usage, "a run id, or the start of one, is not empty");
 }
 
@@ -62,9 +62,9 @@ bool RunSearch::is_in(const std::string& prefix) const {
 }
 
 void RunSearch::look_elsewhere() {
-  if (!look::earliest_time(start_)) return;
+  if (!verbs::earliest_time(start_)) return;
   for (const auto& prefix : context_.lists_of(list_)) {
-    view::ItemList running = look::read_items(context_.redis(), context_.keys(prefix), "running");
+    view::ItemList running = verbs::read_items(context_.redis(), context_.keys(prefix), "running");
     for (auto& item : running.items) {
       if (!item.since || !item.run.starts_with(start_)) continue;
       std::optional<Held>& held = found_[item.run].elsewhere;
@@ -75,12 +75,12 @@ void RunSearch::look_elsewhere() {
 
 void RunSearch::look_back() {
   // Ids that are none of ours are looked for everywhere, since an exact one wins.
-  const auto earliest = look::earliest_time(start_);
-  look::History history(context_.redis(), context_.lists_of(list_));
+  const auto earliest = verbs::earliest_time(start_);
+  verbs::History history(context_.redis(), context_.lists_of(list_));
   view::RunRecord run;
   while (history.next(run)) {
     // It can't have ended before it was claimed.
-    if (earliest && run.ended.value_or(WallTime{0}) + look::clock_slack < *earliest) return;
+    if (earliest && run.ended.value_or(WallTime{0}) + verbs::clock_slack < *earliest) return;
     const std::string& id = run.run;
     if (!id.starts_with(start_)) continue;
     found_[id].finished = run;

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "app/look/history.hpp"
-#include "app/look/item_states.hpp"
+#include "operator/circular_items.hpp"
+#include "operator/history.hpp"
 #include "view/run_view.hpp"
 
 namespace w8y::app::ctl {

@@ -1,4 +1,6 @@
 // Finished runs, newest first.
+#include "operator/runs.hpp"
+
 #include <iostream>
 #include <optional>
 
@@ -8,9 +10,8 @@
 #include "app/ctl/table.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
-#include "app/look/history.hpp"
-#include "app/look/run_looks.hpp"
 #include "core/escape.hpp"
+#include "operator/history.hpp"
 
 namespace w8y::app::ctl {
 
@@ -53,7 +54,7 @@ class Runs final : public Command {
   }
 
   int run(const Options& options, Context& context) override {
-    look::History history(context.redis(), context.lists_of(prefix_));
+    verbs::History history(context.redis(), context.lists_of(prefix_));
     std::vector<view::RunRecord> found;
     view::RunRecord run;
     while (found.size() < limit_ && history.next(run)) {
@@ -77,7 +78,7 @@ class Runs final : public Command {
  private:
   [[nodiscard]] bool is_wanted(const view::RunRecord& run) const {
     if (since_ && run.ended && *run.ended < *since_) return false;
-    look::RunFilter filter{.item = {}, .outcomes = {}, .failed = failed_, .host = host_};
+    verbs::RunFilter filter{.item = {}, .outcomes = {}, .failed = failed_, .host = host_};
     if (!item_.items.empty()) filter.item = item_.items.front();
     return filter.fits(run);
   }

@@ -12,8 +12,8 @@
 #include "app/ctl/table.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
-#include "app/look/stored.hpp"
 #include "core/escape.hpp"
+#include "operator/stored.hpp"
 #include "schedule/schedule.hpp"
 
 namespace w8y::app::ctl {
@@ -77,7 +77,7 @@ class ScheduleNext final : public Command {
     if (!view.schedule && !view.status && !view.next_run)
       throw Failure(refused, "there is no job " + escape_text(job_.job));
     const store::UnixSeconds now = changes.now();
-    const auto due = look::due_second(view.next_run);
+    const auto due = verbs::due_second(view.next_run);
     // It begins then, where its rule says nothing of that.
     const store::UnixSeconds from = std::max(now, due.value_or(now));
     return follow(view.schedule.value_or("STOP"), from, from, due, escape_text(job_.job));
@@ -126,7 +126,7 @@ class ScheduleList final : public Command {
     for (auto& [job, schedule] : changes.schedules()) jobs_[job].schedule = std::move(schedule);
     for (const auto& [job, text] : changes.statuses())
       jobs_[job].status = store::read_status(job, text);
-    for (const auto& [job, score] : changes.timeline()) jobs_[job].due = look::due_second(score);
+    for (const auto& [job, score] : changes.timeline()) jobs_[job].due = verbs::due_second(score);
     if (options.json) {
       print_jobs();
     } else if (jobs_.empty()) {

@@ -9,19 +9,19 @@
 
 #include "app/ctl/options.hpp"
 #include "app/ctl/table.hpp"
-#include "app/look/stored.hpp"
 #include "core/clock.hpp"
 #include "core/item.hpp"
 #include "core/status.hpp"
+#include "operator/stored.hpp"
 #include "ops/status_json.hpp"
 #include "view/json_fields.hpp"
 #include "view/run_record.hpp"
 
 namespace w8y::app::ctl {
 
-using look::item_text;
-using look::stored_number;
-using look::time_of_run;
+using verbs::item_text;
+using verbs::stored_number;
+using verbs::time_of_run;
 
 WallTime wall_now();
 /// "2026-01-31 12:34:56 +0100", in the operator's zone, or "… UTC"; empty for none.

@@ -1,5 +1,5 @@
 // Why an item does not run, or a list not faster.
-#include "app/look/why.hpp"
+#include "operator/why.hpp"
 
 #include <iostream>
 #include <optional>
@@ -37,14 +37,14 @@ class AskWhy final : public Command {
   }
 
   int run(const Options& options, Context& context) override {
-    look::WhyQuestion question;
+    verbs::WhyQuestion question;
     question.list = prefix_;
     if (!item_.items.empty()) question.item = item_.items.front();
     question.time_text = time_text;
     const Why why = find_why(options, context, question);
     if (options.json) {
       core::AsciiObject json(1024);
-      look::put_why(json, question, why);
+      verbs::put_why(json, question, why);
       print_json(json.take());
     } else {
       for (const WhySentence& each : why.sentences) print_line(each.text);
@@ -53,10 +53,10 @@ class AskWhy final : public Command {
   }
 
  private:
-  static Why find_why(const Options& options, Context& context, look::WhyQuestion& question) {
+  static Why find_why(const Options& options, Context& context, verbs::WhyQuestion& question) {
     try {
       complete(options, context, question);
-      return look::look_why(context.redis(), question);
+      return verbs::look_why(context.redis(), question);
     } catch (const redis::RedisError& error) {
       if (error.code() != redis::ErrorCode::none) throw;
       if (auto why = why_without_redis(context)) return *why;
@@ -64,7 +64,7 @@ class AskWhy final : public Command {
     }
   }
 
-  static void complete(const Options& options, Context& context, look::WhyQuestion& question) {
+  static void complete(const Options& options, Context& context, verbs::WhyQuestion& question) {
     const std::string& list = question.list;
     question.kind = context.kind_found(list);
     question.keys = context.keys(list);

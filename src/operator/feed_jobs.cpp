@@ -1,0 +1,190 @@
+#include "operator/feed_jobs.hpp"
+
+#include <map>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "core/number.hpp"
+#include "operator/stored.hpp"
+#include "store/lock_value.hpp"
+#include "store/thoonk/job_feed.hpp"
+#include "store/thoonk/job_note.hpp"
+
+namespace w8y::verbs {
+
+using view::ItemView;
+
+namespace {
+
+/// Elements of one answer.
+constexpr std::int64_t jobs_of_page = 1000;
+constexpr const char* jobs_at_once = "1000";
+
+/// What the claim says, and the note of ours if it is about this claim.
+void take_claim(ItemView& job, const std::string& score, const store::thoonk::JobNote* note) {
+  job.state = "claimed";
+  job.since = read_score_time(score);
+  if (note == nullptr || std::to_string(note->score) != score) return;
+  job.state = note->held_until ? "resting" : "running";
+  if (note->held_until) job.until = WallTime(*note->held_until);
+  job.parked_at_end = note->stalls;
+  const store::LockValue value = store::read_lock_value(note->run);
+  if (const auto* running = std::get_if<store::RunningLock>(&value)) {
+    job.host = running->host;
+    job.pid = running->pid;
+    job.run = running->run;
+  }
+}
+
+class FeedJobs {
+ public:
+  FeedJobs(redis::SyncClient& client, store::FeedServer at, const std::string& feed)
+      : client_(client), keys_(feed) {
+    store::JobFeed access(at, feed);
+    scan("HSCAN", keys_.cancelled, 2, [this](const redis::ReplyCopy* pair) {
+      cancels_[pair[0].text] = stored_number(pair[1].text);
+    });
+    read_claims();
+    read_queue();
+    scan("SSCAN", keys_.stalled, 1,
+         [this](const redis::ReplyCopy* id) { add(id->text, "stalled"); });
+    access.ids([this](std::string&& id) { add(std::move(id), "nowhere"); });
+  }
+
+  std::vector<ItemView> jobs;
+
+ private:
+  void add(std::string id, const char* state, std::size_t place = 0) {
+    ItemView job = view::item_named(std::move(id));
+    job.state = state;
+    job.place = place;
+    add(std::move(job));
+  }
+  void add(ItemView&& job) {
+    if (!known_.insert(job.item).second) return;
+    if (const auto found = cancels_.find(job.item); found != cancels_.end())
+      job.failures = found->second;
+    jobs.push_back(std::move(job));
+  }
+
+  /// In parts, so that Redis is never held for long. `each` may get an element twice.
+  template <typename Each>
+  void scan(const char* command, const std::string& key, std::size_t words, Each each) {
+    std::string cursor = "0";
+    do {
+      const auto part = client_.call({command, key, cursor, "COUNT", jobs_at_once});
+      cursor = part.elements.at(0).text;
+      const auto& found = part.elements.at(1).elements;
+      for (std::size_t i = 0; i + words <= found.size(); i += words) each(&found[i]);
+    } while (cursor != "0");
+  }
+
+  void read_claims() {
+    std::unordered_map<std::string, store::thoonk::JobNote> notes;
+    scan("HSCAN", keys_.taken, 2, [&notes](const redis::ReplyCopy* pair) {
+      if (auto note = store::thoonk::read_job_note(pair[1].text))
+        notes.insert_or_assign(pair[0].text, std::move(*note));
+    });
+    std::map<std::pair<double, std::string>, std::string> claimed;  // the longest first
+    scan("ZSCAN", keys_.claimed, 2, [&claimed](const redis::ReplyCopy* pair) {
+      const std::string& score = pair[1].text;
+      claimed.insert_or_assign({read_real(score).value_or(0), pair[0].text}, score);
+    });
+    for (const auto& [at, score] : claimed) {
+      const std::string& id = at.second;
+      ItemView job = view::item_named(id);
+      const auto note = notes.find(id);
+      take_claim(job, score, note == notes.end() ? nullptr : &note->second);
+      add(std::move(job));
+    }
+  }
+
+  /// From the taking end on, in parts: what moves meanwhile is told once, or is found elsewhere.
+  void read_queue() {
+    for (std::int64_t place = 0;;) {
+      const auto ids = client_.call(
+          {"LRANGE", keys_.ids, std::to_string(-place - jobs_of_page), std::to_string(-place - 1)});
+      for (auto id = ids.elements.rbegin(); id != ids.elements.rend(); ++id)
+        add(id->text, "waiting", static_cast<std::size_t>(++place));
+      if (static_cast<std::int64_t>(ids.elements.size()) < jobs_of_page) return;
+    }
+  }
+
+  redis::SyncClient& client_;
+  const store::FeedKeys keys_;
+  std::unordered_set<std::string> known_;
+  std::unordered_map<std::string, std::int64_t> cancels_;
+};
+
+}  // namespace
+
+std::vector<std::optional<ItemView>> read_feed_jobs_named(redis::SyncClient& client,
+                                                          const std::string& feed,
+                                                          const std::vector<std::string>& ids) {
+  const store::FeedKeys keys(feed);
+  std::vector<redis::Command> commands;
+  for (const std::string& id : ids)
+    commands.insert(commands.end(), {{"HEXISTS", keys.items, id},
+                                     {"ZSCORE", keys.claimed, id},
+                                     {"HGET", keys.taken, id},
+                                     {"SISMEMBER", keys.stalled, id},
+                                     {"HGET", keys.cancelled, id}});
+  const std::size_t each = 5;
+  const std::vector<redis::ReplyCopy> told =
+      commands.empty() ? std::vector<redis::ReplyCopy>() : client.pipeline(commands);
+  for (const redis::ReplyCopy& reply : told)
+    if (reply.is_error()) throw redis::RedisError(reply.text, redis::error_code(reply.text));
+  std::vector<std::optional<ItemView>> jobs;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const redis::ReplyCopy* of = &told[i * each];
+    ItemView job = view::item_named(ids[i]);
+    job.state = "waiting";
+    job.failures = stored_number(of[4].text);
+    if (!of[1].is_nil()) {
+      const auto note = store::thoonk::read_job_note(of[2].text);
+      take_claim(job, of[1].text, note ? &*note : nullptr);
+    } else if (of[3].number == 1) {
+      job.state = "stalled";
+    } else if (of[0].number == 0) {
+      jobs.emplace_back();
+      continue;
+    }
+    jobs.emplace_back(std::move(job));
+  }
+  return jobs;
+}
+
+view::ItemList read_feed_jobs(redis::SyncClient& client, bool cluster, const std::string& feed,
+                              const std::string& state, std::size_t most) {
+  std::vector<ItemView> jobs = std::move(FeedJobs(client, {client, cluster}, feed).jobs);
+  view::ItemList list;
+  list.length = jobs.size();
+  for (ItemView& job : jobs) {
+    ++list.states[std::string(job.state)];
+    if ((state.empty() || state == job.state) && (most == 0 || list.items.size() < most))
+      list.items.push_back(std::move(job));
+  }
+  return list;
+}
+
+std::optional<ItemView> read_feed_job(redis::SyncClient& client, const std::string& feed,
+                                      const std::string& id) {
+  auto job = std::move(read_feed_jobs_named(client, feed, {id}).front());
+  if (!job) return job;
+  const store::FeedKeys keys(feed);
+  const std::string lease = keys.lease(id);
+  if (job->state == "waiting") {
+    const auto place = client.pipeline({{"LPOS", keys.ids, id, "RANK", "-1"}, {"LLEN", keys.ids}});
+    if (place[0].kind == redis::ReplyCopy::Kind::integer) {
+      job->place = static_cast<std::size_t>(place[1].number - place[0].number);
+    } else {
+      job->state = "nowhere";
+    }
+  } else if (job->state != "stalled") {
+    job->left = read_ms(client.call({"PTTL", lease}).number);
+  }
+  return job;
+}
+
+}  // namespace w8y::verbs

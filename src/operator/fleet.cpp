@@ -1,0 +1,321 @@
+#include "operator/fleet.hpp"
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "core/json_object.hpp"
+#include "core/number.hpp"
+#include "operator/cursor.hpp"
+#include "operator/query_context.hpp"
+#include "ops/status_json.hpp"
+#include "store/fleet/reader.hpp"
+#include "view/host_view.hpp"
+#include "view/list_view.hpp"
+
+namespace w8y::verbs {
+
+namespace {
+
+using redis::ReplyCopy;
+
+constexpr const char* reports_at_once = "500";
+/// Bytes that are read of the list reports of one host, and of all hosts for one answer: reports
+/// that can't be parsed add nothing to the answer.
+constexpr std::size_t most_read_of_host = std::size_t{16} << 20;
+constexpr std::size_t most_read = std::size_t{32} << 20;
+/// Hosts that are asked for one list at once.
+constexpr std::size_t hosts_at_once = 50;
+constexpr const char* buckets_at_once = "1000";
+/// What pages are sent of one host, and of some hosts in one step: bytes.
+constexpr std::size_t most_rows_of_host = 10'000;
+constexpr std::size_t most_row_bytes = std::size_t{2} << 20;
+constexpr std::size_t most_detail_bytes = std::size_t{1} << 20;
+
+constexpr const char* unreadable = "some of its list reports cannot be read";
+
+/// Why a reply did not come. One that is too large costs the connection, which is made again; all
+/// else is thrown again.
+std::string trouble_of(const FleetPlace& at, const redis::RedisError& error) {
+  const bool lost = error.code() == redis::ErrorCode::none;
+  if (lost && (at.redis.client().connected() || !at.redis.reconnect())) throw error;
+  return "its lists can't be read: " + std::string(error.what()).substr(0, 200);
+}
+
+std::optional<ListStatus> readable(FleetHost& host, const std::string& prefix,
+                                   const std::string& text) {
+  auto list = view::read_report(prefix, text);
+  if (!list) host.lists_trouble = unreadable;
+  return list;
+}
+
+// ---- one list
+
+/// All of it stands for itself in a pattern of Redis.
+std::string literal(const std::string& text) {
+  std::string pattern;
+  for (const char c : text) {
+    if (std::string_view("*?[]\\").find(c) != std::string_view::npos) pattern += '\\';
+    pattern += c;
+  }
+  return pattern;
+}
+
+struct Search {
+  FleetHost* host;
+  std::string key;
+  std::string cursor = "0";
+};
+
+/// Takes one reply. True: the search in this host is over.
+bool take_found(Search& search, const ReplyCopy& reply, const std::string& prefix) {
+  FleetHost& host = *search.host;
+  if (reply.is_error() || reply.elements.size() != 2) {
+    host.lists_trouble = "its lists can't be read: " + reply.text.substr(0, 200);
+    return true;
+  }
+  const auto& fields = reply.elements[1].elements;
+  for (std::size_t i = 0; i + 1 < fields.size(); i += 2) {
+    if (fields[i].text != prefix) continue;
+    if (auto list = readable(host, prefix, fields[i + 1].text))
+      host.lists.push_back(std::move(*list));
+    return true;
+  }
+  search.cursor = reply.elements[0].text;
+  return search.cursor == "0";
+}
+
+/// HSCAN in place of HGET: the rights for the fleet have no other command that reads a hash.
+void find_in(const FleetPlace& at, std::vector<Search> open, const std::string& prefix) {
+  const std::string pattern = literal(prefix);
+  while (!open.empty()) {
+    std::vector<redis::Command> commands;
+    for (const Search& search : open)
+      commands.push_back(
+          {"HSCAN", search.key, search.cursor, "MATCH", pattern, "COUNT", buckets_at_once});
+    const std::vector<ReplyCopy> replies = at.redis.pipeline(commands);
+    std::size_t reply = 0;
+    std::erase_if(open,
+                  [&](Search& search) { return take_found(search, replies[reply++], prefix); });
+  }
+}
+
+void find_list(const FleetPlace& at, std::span<FleetHost> hosts, const std::string& prefix) {
+  const store::FleetKeys keys(at.fleet);
+  while (!hosts.empty()) {
+    const auto some = hosts.first(std::min(hosts.size(), hosts_at_once));
+    hosts = hosts.subspan(some.size());
+    std::vector<Search> open;
+    for (FleetHost& host : some)
+      if (host.trouble.empty()) open.push_back({&host, keys.lists(host.beat.id)});
+    try {
+      find_in(at, open, prefix);
+    } catch (const redis::RedisError& error) {
+      const std::string trouble = trouble_of(at, error);
+      for (const Search& search : open)
+        if (search.host->lists.empty()) search.host->lists_trouble = trouble;
+    }
+  }
+}
+
+// ---- a view
+
+/// The lists of a host as JSON, and how many bytes were read for it.
+std::size_t add_all_lists(const FleetPlace& at, FleetHost& host, std::string& json) {
+  std::vector<std::pair<std::string, std::string>> lists;
+  std::size_t bytes = 0;
+  const std::size_t read =
+      each_report(at, host, [&](const std::string& prefix, const std::string& text) {
+        const auto list = readable(host, prefix, text);
+        if (!list) return true;
+        lists.emplace_back(prefix, view::to_json(*list, view::fleet));
+        bytes += lists.back().second.size() + 1;
+        if (bytes < most_view_bytes / 2) return true;
+        lists.pop_back();
+        return false;
+      });
+  std::ranges::sort(lists);
+  const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
+  lists.erase(std::unique(lists.begin(), lists.end(), same), lists.end());
+  for (const auto& [prefix, text] : lists) json.append(json.empty() ? "" : ",").append(text);
+  return read;
+}
+
+/// Returns how many bytes were read for it.
+std::size_t add_host(const FleetPlace& at, const FleetWish& wish, FleetHost& host,
+                     std::string& text) {
+  std::size_t read = 0;
+  std::string lists;
+  if (wish.list) {
+    for (const ListStatus& list : host.lists) lists += view::to_json(list, view::fleet);
+  } else if (wish.lists && host.trouble.empty()) {
+    read = add_all_lists(at, host, lists);
+  }
+  core::AsciiObject json(512);
+  view::put_host(json, host);
+  const bool with_lists = wish.lists || wish.list;
+  if (with_lists) {
+    json.put("lists_trouble", host.lists_trouble);
+    json.put_json("lists_cut", host.lists_cut ? "true" : "false");
+  }
+  text += json.take();
+  if (!with_lists) return read;
+  text.pop_back();  // its }; the lists of a host may be large, and are copied once
+  text.append(",\"lists\":[").append(lists).append("]}");
+  return read;
+}
+
+/// Hosts are in this order.
+auto place_of(const FleetHost& host) {
+  return std::tuple(std::string_view(host.beat.host), host.beat.started.count(),
+                    std::string_view(host.beat.id));
+}
+
+std::string cursor_at(const FleetHost& host) {
+  return make_cursor(
+      {"fleet", host.beat.host, std::to_string(host.beat.started.count()), host.beat.id});
+}
+
+std::span<FleetHost> part_of(FleetView& view, const PageRequest& part) {
+  std::span<FleetHost> hosts = view.hosts;
+  const auto fields = read_cursor(part.after, "fleet", 3);
+  if (!fields.empty()) {
+    const std::tuple<std::string_view, std::int64_t, std::string_view> after(
+        fields[0], cursor_number(fields[1]), fields[2]);
+    const auto first = std::ranges::upper_bound(hosts, after, {}, place_of);
+    hosts = hosts.subspan(static_cast<std::size_t>(first - hosts.begin()));
+  }
+  return hosts;
+}
+
+// ---- details
+
+std::vector<std::pair<std::string, std::string>> rows_of(const FleetPlace& at,
+                                                         const std::string& id) {
+  FleetHost host;
+  host.beat.id = id;
+  std::vector<std::pair<std::string, std::string>> rows;
+  std::size_t bytes = 0;
+  each_report(at, host, [&](const std::string& prefix, const std::string& text) {
+    const auto list = readable(host, prefix, text);
+    if (!list || prefix.size() > max_beat) return true;
+    rows.emplace_back(prefix, view::to_json(*list, view::fleet_page));
+    bytes += prefix.size() + rows.back().second.size();
+    return rows.size() < most_rows_of_host && bytes < most_row_bytes;
+  });
+  return rows;
+}
+
+std::vector<std::pair<std::int64_t, std::string>> minutes_of(const FleetPlace& at,
+                                                             const std::string& id,
+                                                             std::int64_t last) {
+  const store::FleetKeys keys(at.fleet);
+  // The key goes before: in a cluster, TIME is asked where it is.
+  const auto time = at.redis.pipeline({{"ZCARD", keys.hosts}, {"TIME"}});
+  if (time[1].elements.size() != 2) return {};
+  const std::int64_t newest = time[1].elements[0].number / 60;
+  last = std::clamp<std::int64_t>(last, 1, store::FleetKeys::minutes_kept);
+  // A value that is longer than a minute's is read no further than that.
+  const std::string end = std::to_string(store::FleetKeys::max_minute);
+  std::vector<std::string> names;
+  for (std::int64_t minute = newest - last + 1; minute <= newest; ++minute)
+    names.push_back(keys.minute(id, minute));
+  std::vector<redis::Command> commands;
+  for (const std::string& name : names) commands.push_back({"GETRANGE", name, "0", end});
+  std::vector<std::pair<std::int64_t, std::string>> minutes;
+  for (const ReplyCopy& reply : at.redis.pipeline(commands)) {
+    if (reply.is_error() || reply.text.size() > store::FleetKeys::max_minute) continue;
+    const auto json = ops::parse(reply.text);
+    if (!json || !json->is_object()) continue;
+    const auto found = json->find("minute");
+    if (found == json->end()) continue;
+    if (const auto minute = read_integer(*found, ms_range))
+      minutes.emplace_back(*minute, ops::dump(*json));
+  }
+  return minutes;
+}
+
+}  // namespace
+
+FleetView fleet_hosts(const FleetPlace& at) {
+  store::FleetReader reader(at.redis.loop(), at.redis.client(), at.fleet);
+  store::FleetReader::ViewPtr seen;
+  reader.read([&seen](const store::FleetReader::ViewPtr& view) { seen = view; });
+  at.redis.wait_until([&seen] { return seen != nullptr; });
+  if (!seen->trouble.empty()) throw Refusal(seen->unreachable ? 503 : 409, seen->trouble);
+  return *seen;
+}
+
+FleetView hosts_of_list(const FleetPlace& at, const std::string& list) {
+  FleetView view = fleet_hosts(at);
+  find_list(at, view.hosts, list);
+  return view;
+}
+
+std::string fleet_view(const FleetPlace& at, const FleetWish& wish) {
+  FleetView view = fleet_hosts(at);
+  std::span<FleetHost> left = part_of(view, wish.part);
+  std::span<FleetHost> hosts = left.first(std::min(left.size(), wish.part.limit));
+  if (wish.list) find_list(at, hosts, *wish.list);
+  core::AsciiObject head(256);
+  view::put_fleet(head, view);
+  std::string text = head.take();
+  text.pop_back();  // its }
+  text += ",\"hosts\":[";
+  std::size_t read = 0;
+  std::size_t count = 0;
+  while (count < hosts.size() && text.size() < most_view_bytes / 2 && read < most_read) {
+    if (count > 0) text += ',';
+    read += add_host(at, wish, hosts[count++], text);
+  }
+  const std::string next =
+      count < left.size() && count > 0 ? "\"" + cursor_at(hosts[count - 1]) + "\"" : "null";
+  return text += "],\"next\":" + next + "}";
+}
+
+std::vector<ops::HostDetails> host_details(const FleetPlace& at,
+                                           const std::vector<ops::HostWish>& wishes) {
+  std::vector<ops::HostDetails> all;
+  std::size_t bytes = 0;
+  for (const ops::HostWish& wish : wishes) {
+    ops::HostDetails& host = all.emplace_back();
+    host.id = wish.id;
+    if (wish.rows) host.rows = rows_of(at, wish.id);
+    if (wish.minutes > 0) host.minutes = minutes_of(at, wish.id, wish.minutes);
+    for (const auto& [prefix, row] : host.rows) bytes += row.size();
+    for (const auto& [minute, text] : host.minutes) bytes += text.size();
+    if (bytes > most_detail_bytes) break;
+  }
+  return all;
+}
+
+std::size_t each_report(const FleetPlace& at, FleetHost& host, const TakeReport& take) {
+  const std::string key = store::FleetKeys(at.fleet).lists(host.beat.id);
+  std::string cursor = "0";
+  std::size_t read = 0;
+  const auto cut = [&host, &read] {
+    host.lists_cut = true;
+    host.lists_trouble = "it has more lists than are shown";
+    return read;
+  };
+  try {
+    do {
+      const ReplyCopy reply = at.redis.call({"HSCAN", key, cursor, "COUNT", reports_at_once});
+      if (reply.elements.size() != 2) return read;
+      const auto& fields = reply.elements[1].elements;
+      for (std::size_t i = 0; i + 1 < fields.size(); i += 2) {
+        read += fields[i].text.size() + fields[i + 1].text.size();
+        if (!take(fields[i].text, fields[i + 1].text)) return cut();
+      }
+      cursor = reply.elements[0].text;
+      if (cursor != "0" && read > most_read_of_host) return cut();
+    } while (cursor != "0");
+  } catch (const redis::RedisError& error) {
+    host.lists_trouble = trouble_of(at, error);
+  }
+  return read;
+}
+
+}  // namespace w8y::verbs

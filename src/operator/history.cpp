@@ -1,0 +1,163 @@
+#include "operator/history.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace w8y::verbs {
+
+namespace {
+
+/// Entries that are read at once: each may carry the tail of a standard error.
+constexpr std::size_t page_of_one = 100;
+constexpr std::size_t page_of_many = 10;
+/// The same of very many; each begins with the one that was read last.
+constexpr std::size_t page_of_most = 3;
+constexpr std::size_t most_lists = 1000;
+/// Histories that are read in one write.
+constexpr std::size_t histories_at_once = 128;
+/// Of so many entries that follow each other, one says at least when it came in
+/// (parts/history.lua).
+constexpr std::size_t most_together = 32;
+/// Tells entries of a history from each other (FNV-1a).
+std::uint64_t digest(std::string_view text) {
+  std::uint64_t value = 0xcbf29ce484222325;
+  for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return value;
+}
+
+}  // namespace
+
+History::History(redis::SyncClient& client, const std::vector<std::string>& prefixes)
+    : client_(client) {
+  for (const auto& prefix : prefixes) {
+    Reader& reader = readers_.emplace_back();
+    reader.list = prefix;
+    reader.key = (prefix.empty() ? "" : prefix + ":") + "runs";
+  }
+}
+
+bool History::next(view::RunRecord& run) {
+  fill();
+  Reader* newest = nullptr;
+  for (auto& reader : readers_)
+    if (!reader.page.empty() &&
+        (newest == nullptr || newest->page.back().run.entered < reader.page.back().run.entered))
+      newest = &reader;
+  if (newest == nullptr) return false;
+  run = std::move(newest->page.back().run);
+  place_ = newest->page.back().place;
+  newest->page.pop_back();
+  return true;
+}
+
+void History::go_on(const Place& place) {
+  readers_.front().at = place.behind;
+  if (place.behind > 0) readers_.front().last = place.entry;
+}
+
+void History::go_back_to(WallTime time) {
+  struct Span {
+    Reader* reader;
+    std::size_t low;
+    std::size_t high;
+    std::size_t before = 0;  ///< how many are read with the one in the middle, for its time
+
+    [[nodiscard]] std::size_t middle() const { return low + (high - low) / 2; }
+    [[nodiscard]] std::size_t first() const { return middle() - std::min(middle(), before); }
+    /// Also of one that is not written by us.
+    void narrow(bool later) { (later ? low : high) = later ? middle() + 1 : middle(); }
+  };
+  std::vector<Span> spans;
+  std::vector<redis::Command> commands;
+  for (Reader& reader : readers_) commands.push_back({"LLEN", reader.key});
+  const std::vector<redis::ReplyCopy> lengths = client_.pipeline(commands);
+  for (std::size_t i = 0; i < readers_.size(); ++i)
+    spans.push_back({&readers_[i], 0, static_cast<std::size_t>(lengths[i].number)});
+  while (true) {
+    commands.clear();
+    std::vector<std::string> places;
+    std::vector<Span*> open;
+    places.reserve(2 * histories_at_once);
+    for (Span& span : spans)
+      if (span.low < span.high && open.size() < histories_at_once) {
+        open.push_back(&span);
+        const std::string& from = places.emplace_back(std::to_string(span.first()));
+        const std::string& to = places.emplace_back(std::to_string(span.middle()));
+        commands.push_back({"LRANGE", span.reader->key, from, to});
+      }
+    if (open.empty()) break;
+    const std::vector<redis::ReplyCopy> replies = client_.pipeline(commands);
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      Span& span = *open[i];
+      std::optional<WallTime> entered;
+      for (const redis::ReplyCopy& entry : replies[i].elements)
+        view::read_record(span.reader->list, entry.text, entered);
+      read_ += replies[i].elements.size();
+      // Where many come in together, most don't say when.
+      if (!entered && std::exchange(span.before, most_together - 1) == 0) continue;
+      span.narrow(entered && *entered > time);
+    }
+  }
+  // What came in meanwhile stands before these, and need not say when.
+  for (const Span& span : spans) {
+    span.reader->at = span.low - std::min(span.low, span.before);
+    if (span.reader->at > 0) span.reader->entered.reset();
+  }
+}
+
+/// A page may hold nothing but what was read before.
+void History::fill() {
+  for (;;) {
+    std::vector<Reader*> dry;
+    for (auto& reader : readers_)
+      if (reader.page.empty() && !reader.at_end) dry.push_back(&reader);
+    if (dry.empty()) return;
+    read_pages(dry);
+  }
+}
+
+void History::read_pages(const std::vector<Reader*>& dry) {
+  const std::size_t count = readers_.size() == 1            ? page_of_one
+                            : readers_.size() <= most_lists ? page_of_many
+                                                            : page_of_most;
+  for (std::size_t first = 0; first < dry.size(); first += histories_at_once) {
+    std::vector<redis::Command> commands;
+    std::vector<std::string> places;
+    const std::size_t end = std::min(dry.size(), first + histories_at_once);
+    places.reserve(2 * (end - first));
+    for (std::size_t i = first; i < end; ++i) {
+      const std::string& from = places.emplace_back(std::to_string(dry[i]->first()));
+      const std::string& to = places.emplace_back(std::to_string(dry[i]->first() + count - 1));
+      commands.push_back({"LRANGE", dry[i]->key, from, to});
+    }
+    const std::vector<redis::ReplyCopy> replies = client_.pipeline(commands);
+    for (std::size_t i = first; i < end && i - first < replies.size(); ++i) {
+      const redis::ReplyCopy& reply = replies[i - first];
+      if (reply.is_error()) throw redis::RedisError(reply.text, redis::error_code(reply.text));
+      dry[i]->take(reply.elements, count);
+      read_ += reply.elements.size();
+    }
+  }
+}
+
+/// While runs end, entries move back: what stands before the one that was read last came in since,
+/// or was read before. Where that one is gone, so are all that were older.
+void History::Reader::take(const std::vector<redis::ReplyCopy>& entries, std::size_t asked) {
+  const std::size_t begin = first();
+  std::size_t next = 0;
+  if (last) {
+    while (next < entries.size() && digest(entries[next].text) != *last) ++next;
+    ++next;
+  }
+  for (; next < entries.size(); ++next) {
+    last = digest(entries[next].text);
+    if (auto run = view::read_record(list, entries[next].text, entered); run && entered)
+      page.push_back({std::move(*run), {begin + next + 1, *last}});
+  }
+  at = begin + entries.size();
+  at_end = entries.size() < asked;
+  std::ranges::reverse(page);
+}
+
+}  // namespace w8y::verbs

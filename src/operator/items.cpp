@@ -1,0 +1,301 @@
+#include "operator/items.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "core/escape.hpp"
+#include "core/json_object.hpp"
+#include "operator/circular_items.hpp"
+#include "operator/cursor.hpp"
+#include "operator/feed_jobs.hpp"
+#include "operator/key_pages.hpp"
+#include "operator/lists.hpp"
+#include "operator/schedule_jobs.hpp"
+#include "operator/schedules.hpp"
+#include "store/thoonk/keys.hpp"
+
+namespace w8y::verbs {
+
+using view::ItemView;
+
+namespace {
+
+/// Items that one answer looks at, and that are asked about at once where only some are wanted.
+constexpr std::size_t most_items = 8000;
+constexpr std::size_t items_at_once = 2000;
+/// Runs that are looked at, and shown, with one item.
+constexpr std::size_t most_past_runs = 2000;
+constexpr std::size_t shown_runs = 10;
+
+/// No list has as many: numbers of a made-up cursor end there.
+constexpr std::int64_t most_places = std::int64_t{1} << 40;
+
+/// How often a part is read anew, where the list turned between the look for its place and the
+/// part.
+constexpr int most_tries = 5;
+
+/// A walk through a circular list, which turns while it is looked at, by many items at once and by
+/// more than once around: what came from its end to its begin meanwhile is told after the end.
+class CircularWalk {
+ public:
+  CircularWalk(QueryContext& query, const store::CircularKeys& keys, const std::string& after)
+      : sight_(query), keys_(keys) {
+    const auto fields = read_cursor(after, "list", 4);
+    if (fields.empty()) return;
+    again_ = fields[0] == "again";
+    at_ = static_cast<std::size_t>(std::min(cursor_number(fields[1]), most_places));
+    turned_ = std::min(cursor_number(fields[2]), most_places);
+    last_ = fields[3];
+  }
+
+  /// False: there is no more.
+  bool next(const ItemFilter& filter, std::size_t count, ItemPart& part) {
+    if (done()) return false;
+    for (int tries = 1;; ++tries) {
+      const bool known = find();
+      const std::size_t place = at_;
+      const bool around = read(filter, count, known && tries < most_tries ? last_ : Item(), part);
+      if (part.moved) continue;
+      // What it begins with was read by a call of its own.
+      if (!around || !known || tries == most_tries || !find() || at_ == place) {
+        again_ = again_ || around;
+        break;
+      }
+    }
+    was_again_ = again_;
+    was_turned_ = turned_;
+    at_ = part.end;
+    last_ = part.before_end;
+    if (part.last) reach_end();
+    return true;
+  }
+  /// Goes on behind this one, of the part that was read last.
+  void go_behind(const ItemView& item) {
+    done_ = false;
+    again_ = was_again_;
+    turned_ = was_turned_;
+    at_ = item.position + 1;
+    last_ = item.cut() ? std::string() : item.item;
+  }
+  [[nodiscard]] bool done() const { return done_ || (again_ && untold() == 0); }
+  [[nodiscard]] std::string cursor() const {
+    return make_cursor(
+        {"list", again_ ? "again" : "first", std::to_string(at_), std::to_string(turned_), last_});
+  }
+
+ private:
+  /// Where the one that was told last stands now. False: that is not known.
+  bool find() {
+    if (last_.empty()) return false;
+    const auto at = static_cast<std::int64_t>(at_);
+    const auto told = sight_.redis.pipeline({{"LPOS", keys_.list, last_}});
+    if (told[0].kind != redis::ReplyCopy::Kind::integer) return false;
+    std::int64_t now = told[0].number + 1;
+    if (now != at) now = nearest(at);
+    // What was told, and came to the end once more, is told again.
+    turned_ = std::max<std::int64_t>(0, turned_ + now - at);
+    at_ = static_cast<std::size_t>(now);
+    return true;
+  }
+  /// Behind the same item: a list may have it more than once, and from the first of them the walk
+  /// would go round and round.
+  [[nodiscard]] std::int64_t nearest(std::int64_t at) {
+    const auto places =
+        sight_.redis.pipeline({{"LPOS", keys_.list, last_, "COUNT", "0"}})[0].elements;
+    std::int64_t best = at;
+    std::int64_t farthest = most_places;
+    for (const redis::ReplyCopy& place : places) {
+      const std::int64_t far = std::abs(place.number + 1 - at);
+      if (far < farthest) best = place.number + 1;
+      farthest = std::min(far, farthest);
+    }
+    return best;
+  }
+  /// From `at_`, behind that item, and where that is the end of the list, from its begin: true.
+  bool read(const ItemFilter& filter, std::size_t count, const Item& behind, ItemPart& part) {
+    const auto wanted = [&](const ItemView& item) { return filter.fits_name(item.item); };
+    part = read_item_part(sight_.redis, keys_, at_, again_ ? std::min(count, untold()) : count,
+                          behind, wanted);
+    if (part.moved || again_ || turned_ <= 0 || part.end > at_) return false;
+    const auto left = static_cast<std::size_t>(turned_);
+    part = read_item_part(sight_.redis, keys_, 0, std::min(count, left), {}, wanted);
+    return true;
+  }
+  /// At the begin, behind `at_`.
+  [[nodiscard]] std::size_t untold() const {
+    return static_cast<std::size_t>(
+        std::max<std::int64_t>(0, turned_ - static_cast<std::int64_t>(at_)));
+  }
+  /// What is left stands at the begin.
+  void reach_end() {
+    if (std::exchange(again_, false)) turned_ -= static_cast<std::int64_t>(at_);
+    done_ = turned_ <= 0 || at_ == 0;
+  }
+
+  QueryContext& sight_;
+  const store::CircularKeys& keys_;
+  bool again_ = false;      ///< from the begin, after the end
+  bool was_again_ = false;  ///< when the last part was read, and below
+  std::int64_t was_turned_ = 0;
+  bool done_ = false;
+  std::size_t at_ = 0;
+  std::int64_t turned_ = 0;  ///< items that came before those that had been told
+  std::string last_;         ///< before `at_`
+};
+
+void circular_items(QueryContext& query, const store::CircularKeys& keys, const ItemFilter& filter,
+                    const PageRequest& part, ItemsPage& found) {
+  found.length = query.redis.call({"LLEN", keys.list}).number;
+  CircularWalk walk(query, keys, part.after);
+  const bool all = filter.state.empty() && filter.search.empty();
+  std::size_t looked = 0;
+  auto& items = found.items;
+  for (ItemPart read; walk.next(filter, all ? part.limit - items.size() : items_at_once, read);) {
+    for (ItemView& item : read.items) {
+      if (!filter.state.empty() && filter.state != item.state) continue;
+      if (items.size() + 1 == part.limit && &item != &read.items.back()) walk.go_behind(item);
+      items.push_back(std::move(item));
+      if (items.size() == part.limit) break;
+    }
+    looked += all ? std::max<std::size_t>(1, read.items.size()) : items_at_once;
+    if (items.size() < part.limit && looked < most_items) continue;
+    if (!walk.done()) found.next = walk.cursor();
+    return;
+  }
+}
+
+void feed_items(QueryContext& query, const std::string& feed, const ItemFilter& filter,
+                const PageRequest& part, ItemsPage& found) {
+  enum Phases : std::size_t { claimed, waiting, stalled, nowhere };
+  const store::FeedKeys keys(feed);
+  found.length = query.redis.call({"HLEN", keys.items}).number;
+  redis::SyncClient& client = query.redis;
+  walk(found,
+       {by_score(client, keys.claimed), from_taking_end(client, keys.ids),
+        scanned_set(client, keys.stalled), scanned_hash(client, keys.nowhere)},
+       part, [&](std::size_t phase, const Step& step) {
+         auto jobs = read_feed_jobs_named(client, feed, step.names);
+         for (std::size_t i = 0; i < jobs.size(); ++i) {
+           if (!jobs[i]) continue;
+           ItemView& job = *jobs[i];
+           const bool is_waiting = job.state == "waiting", is_stalled = job.state == "stalled";
+           const bool is_elsewhere = phase == claimed
+                                         ? is_waiting || is_stalled
+                                         : (phase == stalled ? !is_stalled : !is_waiting);
+           if (phase == nowhere) job.state = "nowhere";
+           if (phase == waiting) job.place = std::stoul(step.behind[i][0]);
+           if (is_elsewhere || !filter.fits(job)) jobs[i].reset();
+         }
+         return jobs;
+       });
+}
+
+/// The newest runs of one item.
+std::vector<view::RunRecord> past_runs(QueryContext& query, const std::string& list,
+                                       const Item& item) {
+  std::vector<view::RunRecord> runs;
+  const RunFilter filter{.item = item, .outcomes = {}, .host = {}};
+  History history(query.redis, {list});
+  view::RunRecord run;
+  while (runs.size() < shown_runs && history.read() < most_past_runs && history.next(run))
+    if (filter.fits(run)) runs.push_back(std::move(run));
+  return runs;
+}
+
+std::optional<ItemView> schedule_item(QueryContext& query, const std::string& list,
+                                      const Item& job) {
+  const store::ScheduleKeys keys(list);
+  const auto there =
+      query.redis.pipeline({{"HEXISTS", keys.statuses, job}, {"HEXISTS", keys.schedules, job}});
+  if (there[0].number + there[1].number == 0) return std::nullopt;
+  auto jobs = read_jobs_named(query.redis, keys, {job});
+  std::vector<ItemView> items(std::make_move_iterator(jobs.begin()),
+                              std::make_move_iterator(jobs.end()));
+  read_schedules(query, list, items);
+  return std::move(items.front());
+}
+
+/// The kind of a list whose items Redis has.
+SourceKind kind_with_items(QueryContext& query, const std::string& list) {
+  const SourceKind kind = kind_of(query, list);
+  if (kind == SourceKind::gearman) throw Refusal(409, escape_text(list) + " " + jobs_are_gearmands);
+  return kind;
+}
+
+}  // namespace
+
+bool ItemFilter::fits(const ItemView& of) const {
+  return (state.empty() || state == of.state) && fits_name(of.item);
+}
+
+ItemsPage items_of(QueryContext& query, const std::string& list, const ItemFilter& filter,
+                   const PageRequest& part) {
+  ItemsPage found;
+  found.kind = kind_with_items(query, list);
+  check_state(list, filter.state, view::item_states(found.kind));
+  switch (found.kind) {
+    case SourceKind::circular:
+      circular_items(query, circular_keys(query, list), filter, part, found);
+      break;
+    case SourceKind::schedule:
+      found.length = query.redis.call({"HLEN", store::ScheduleKeys(list).statuses}).number;
+      walk_schedule(found, query, list, filter, part);
+      break;
+    case SourceKind::job:
+      feed_items(query, list, filter, part, found);
+      break;
+    case SourceKind::gearman:
+      break;
+  }
+  return found;
+}
+
+ItemDetail item_of(QueryContext& query, const std::string& list, const Item& name) {
+  ItemDetail found;
+  found.kind = kind_with_items(query, list);
+  std::optional<ItemView> item;
+  if (found.kind == SourceKind::circular) {
+    item = read_item(query.redis, circular_keys(query, list), name);
+    if (item->copies == 0) item.reset();
+  } else {
+    item = found.kind == SourceKind::schedule ? schedule_item(query, list, name)
+                                              : read_feed_job(query.redis, list, name);
+  }
+  if (!item)
+    throw Refusal(404, "there is no " +
+                           std::string(found.kind == SourceKind::circular ? "item " : "job ") +
+                           escape_text(name) + " in " + escape_text(list));
+  found.item = std::move(*item);
+  found.runs = past_runs(query, list, name);
+  return found;
+}
+
+std::string items_json(const ItemsPage& page) {
+  std::string text = "[";
+  for (const ItemView& item : page.items)
+    text.append(text.size() > 1 ? "," : "").append(view::to_json(item, page.kind));
+  return text += ']';
+}
+
+std::string to_json(const std::string& list, const ItemsPage& found) {
+  core::AsciiObject json(256);
+  json.put_bytes("list", list);
+  json.put("length", found.length);
+  json.put_json("items", items_json(found));
+  put_next(json, found.next);
+  return json.take();
+}
+
+std::string to_json(const std::string& list, const ItemDetail& found) {
+  core::AsciiObject json(1024);
+  json.put_bytes("list", list);
+  view::put_fields(json, found.item, found.kind);
+  std::string runs = "[";
+  for (const view::RunRecord& run : found.runs)
+    runs.append(runs.size() > 1 ? "," : "").append(view::to_json(run));
+  json.put_json("runs", runs += ']');
+  return json.take();
+}
+
+}  // namespace w8y::verbs

@@ -1,0 +1,52 @@
+// Items of lists of any kind of work, as the status API shows them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/item.hpp"
+#include "operator/query_context.hpp"
+#include "operator/runs.hpp"
+#include "view/item_view.hpp"
+#include "view/run_record.hpp"
+
+namespace w8y::verbs {
+
+struct ItemFilter {
+  std::string state;   ///< empty: any
+  std::string search;  ///< bytes that it has; empty: any
+
+  [[nodiscard]] bool fits_name(std::string_view item) const {
+    return item.find(search) != std::string_view::npos;
+  }
+  [[nodiscard]] bool fits(const view::ItemView& of) const;
+};
+
+struct ItemsPage {
+  SourceKind kind = SourceKind::circular;
+  std::int64_t length = 0;  ///< of the list
+  std::vector<view::ItemView> items;
+  std::string next;  ///< a cursor; empty: there are no more
+};
+
+/// Items of a list that this name has. Reads some thousand items at most: fewer than the limit may
+/// be found, and more behind `next`.
+ItemsPage items_of(QueryContext& query, const std::string& list, const ItemFilter& filter,
+                   const PageRequest& part);
+/// The items as a JSON array.
+std::string items_json(const ItemsPage& page);
+std::string to_json(const std::string& list, const ItemsPage& found);
+
+struct ItemDetail {
+  SourceKind kind = SourceKind::circular;
+  view::ItemView item;                ///< a job of a schedule with its rule and next times
+  std::vector<view::RunRecord> runs;  ///< the newest ones
+};
+
+/// One item of a list that this name has. Throws Refusal.
+ItemDetail item_of(QueryContext& query, const std::string& list, const Item& name);
+std::string to_json(const std::string& list, const ItemDetail& found);
+
+}  // namespace w8y::verbs

@@ -1,0 +1,69 @@
+#include "operator/run_job.hpp"
+
+#include <utility>
+
+#include "core/escape.hpp"
+#include "core/job_code.hpp"
+#include "store/schedule/changes.hpp"
+#include "store/thoonk/job_feed.hpp"
+
+namespace w8y::verbs {
+
+namespace {
+
+using Result = RunJobResult::Result;
+
+std::string paused_text(const std::string& list) {
+  return "the list " + escape_text(list) + " is paused; to end that: w8yctl resume " +
+         escape_text(list);
+}
+
+}  // namespace
+
+RunJobResult run_schedule_job(redis::SyncClient& client, const std::string& list,
+                              const std::string& job) {
+  const std::string name = escape_text(job);
+  const std::string way = "w8yctl schedule -k " + escape_text(list);
+  switch (store::ScheduleChanges(client, store::ScheduleKeys(list)).run_now(job)) {
+    case store::RunNow::entered:
+      return {Result::done, name + " is in the queue " + escape_text(code_of(job)) + " now"};
+    case store::RunNow::running:
+      return {Result::refused, name + " runs already"};
+    case store::RunNow::queued:
+      return {Result::refused, name + " is in the queue " + escape_text(code_of(job)) + " already"};
+    case store::RunNow::halted:
+      return {Result::refused, "the schedule is halted; to end that: " + way + " control RESUME"};
+    case store::RunNow::paused:
+      return {Result::refused, paused_text(list)};
+    case store::RunNow::bad:
+      return {Result::refused, "the code of " + name + " names keys of others"};
+    case store::RunNow::unknown:
+      break;
+  }
+  return {Result::not_found, "the schedule " + escape_text(list) + " has no job " + name +
+                                 "; to set one: " + way + " set"};
+}
+
+RunJobResult run_feed_job(redis::SyncClient& client, bool cluster, const std::string& feed,
+                          const std::string& id) {
+  const std::string name = escape_text(id);
+  const store::FeedKeys keys(feed);
+  if (client.call({"EXISTS", keys.paused}).number > 0) return {Result::refused, paused_text(feed)};
+  store::JobFeed jobs({client, cluster}, feed);
+  if (jobs.change(store::JobChange::next, {id}).front().done)
+    return {Result::done, name + " is the next to be claimed"};
+  switch (jobs.find(id)) {
+    case store::JobFeed::Whereabouts::stalled:
+      return {Result::refused, name + " is stalled; to have it tried again: w8yctl job retry " +
+                                   escape_text(feed) + " " + name};
+    case store::JobFeed::Whereabouts::there:
+      return {Result::refused, name + " is claimed already: w8yctl why " + escape_text(feed) + " " +
+                                   name + " says by whom"};
+    case store::JobFeed::Whereabouts::gone:
+      break;
+  }
+  return {Result::not_found, "the feed " + escape_text(feed) + " has no job " + name +
+                                 ": it is finished, was retracted, or never was"};
+}
+
+}  // namespace w8y::verbs

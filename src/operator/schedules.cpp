@@ -1,0 +1,269 @@
+#include "operator/schedules.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "core/escape.hpp"
+#include "core/json_object.hpp"
+#include "core/number.hpp"
+#include "core/schedule_settings.hpp"
+#include "operator/cursor.hpp"
+#include "operator/key_pages.hpp"
+#include "operator/lists.hpp"
+#include "operator/stored.hpp"
+#include "schedule/schedule.hpp"
+#include "store/schedule/keys.hpp"
+#include "store/thoonk/keys.hpp"
+
+namespace w8y::verbs {
+
+namespace {
+
+using view::ItemView;
+
+/// Next jobs of a schedule, and next times of a job.
+constexpr std::size_t next_jobs = 5;
+constexpr std::size_t next_times = 5;
+/// What is due in the next day is counted by the quarter of an hour.
+constexpr std::int64_t quarter = 15 * 60;
+constexpr std::int64_t quarters = 96;
+
+void check(const redis::ReplyCopy& reply) {
+  if (reply.is_error()) throw redis::RedisError(reply.text, redis::error_code(reply.text));
+}
+
+/// Those of the config, of one kind of work, behind the one that was told last; one more than
+/// wanted, if there is one.
+std::vector<std::string> lists_of_kind(const QueryContext& query, SourceKind kind,
+                                       const PageRequest& part) {
+  const auto fields = read_cursor(part.after, "name", 1);
+  std::vector<std::string> lists;
+  auto at = fields.empty() ? query.config.lists.begin() : query.config.lists.upper_bound(fields[0]);
+  for (; at != query.config.lists.end() && lists.size() <= part.limit; ++at)
+    if (at->second->kind() == kind) lists.push_back(at->first);
+  return lists;
+}
+
+/// Reads the view of each list, and where the page goes on.
+template <class View>
+ListsPage<View> page_of(std::vector<std::string> lists, const PageRequest& part,
+                        View (*read)(QueryContext& query, const std::string& list),
+                        QueryContext& query) {
+  ListsPage<View> page;
+  if (lists.size() > part.limit) {
+    lists.pop_back();
+    page.next = make_cursor({"name", lists.back()});
+  }
+  for (const std::string& list : lists) page.lists.push_back(read(query, list));
+  return page;
+}
+
+template <class View>
+std::string page_json(const char* name, const ListsPage<View>& page) {
+  core::AsciiObject json(1024);
+  std::string lists = "[";
+  for (const View& list : page.lists)
+    lists.append(lists.size() > 1 ? "," : "").append(view::to_json(list));
+  json.put_json(name, lists += ']');
+  put_next(json, page.next);
+  return json.take();
+}
+
+/// The queues that the config names.
+std::vector<std::string> queues_of(const QueryContext& query, const std::string& list) {
+  const Rule* rule = rule_of(query, list);
+  return rule != nullptr && rule->kind() == SourceKind::schedule ? rule->schedule().queues
+                                                                 : std::vector<std::string>();
+}
+
+/// How many jobs are due in each quarter of an hour from now on.
+std::vector<std::int64_t> due_counts(QueryContext& query, const store::ScheduleKeys& keys,
+                                     std::int64_t now) {
+  std::vector<std::string> after;
+  std::vector<std::string> until;
+  for (std::int64_t i = 0; i < quarters; ++i) {
+    after.push_back("(" + std::to_string(now + i * quarter));
+    until.push_back(std::to_string(now + (i + 1) * quarter));
+  }
+  std::vector<redis::Command> commands;
+  for (std::size_t i = 0; i < after.size(); ++i)
+    commands.push_back({"ZCOUNT", keys.timeline, after[i], until[i]});
+  std::vector<std::int64_t> counts;
+  for (const redis::ReplyCopy& reply : query.redis.pipeline(commands)) {
+    check(reply);
+    counts.push_back(reply.number);
+  }
+  return counts;
+}
+
+view::ScheduleView read_schedule(QueryContext& query, const std::string& list) {
+  const store::ScheduleKeys keys(list);
+  const std::vector<std::string> queues = queues_of(query, list);
+  const std::int64_t now = redis::server_time(query.redis.call({"TIME"})).count() / 1000;
+  const std::string until = std::to_string(now);
+  const std::string last = std::to_string(next_jobs - 1);
+  std::vector<redis::Command> commands = {{"GET", keys.control},
+                                          {"ZCARD", keys.timeline},
+                                          {"ZCOUNT", keys.timeline, "-inf", until},
+                                          {"ZRANGE", keys.timeline, "0", last, "WITHSCORES"}};
+  std::vector<std::string> names;
+  names.reserve(queues.size());
+  for (const std::string& code : queues)
+    commands.push_back({"LLEN", names.emplace_back(keys.queue(code))});
+  const std::vector<redis::ReplyCopy> told = query.redis.pipeline(commands);
+  for (const redis::ReplyCopy& reply : told) check(reply);
+  view::ScheduleView schedule;
+  schedule.list = list;
+  schedule.halted = told[0].text == store::halt;
+  for (std::size_t i = 0; i < queues.size(); ++i)
+    schedule.queues.push_back({queues[i], told[4 + i].number});
+  schedule.timeline = told[1].number;
+  schedule.late = told[2].number;
+  const auto& next = told[3].elements;
+  for (std::size_t i = 0; i + 1 < next.size(); i += 2) {
+    const auto due = due_second(read_real(next[i + 1].text));
+    schedule.next.push_back(
+        {next[i].text, due ? std::optional<WallTime>(std::chrono::seconds(*due)) : std::nullopt});
+  }
+  // Of what is not on the timeline, nothing is due.
+  if (schedule.timeline > schedule.late) schedule.due_by_quarter = due_counts(query, keys, now);
+  return schedule;
+}
+
+view::FeedView read_feed(QueryContext& query, const std::string& list) {
+  const store::FeedKeys keys(list);
+  const std::vector<redis::ReplyCopy> told =
+      query.redis.pipeline({{"LLEN", keys.ids},
+                            {"ZCARD", keys.claimed},
+                            {"HLEN", keys.cancelled},
+                            {"SCARD", keys.stalled},
+                            {"GET", keys.publishes},
+                            {"GET", keys.finishes},
+                            {"LRANGE", keys.ids, "-1", "-1"}});
+  for (const redis::ReplyCopy& reply : told) check(reply);
+  view::FeedView feed{.list = list,
+                      .waiting = told[0].number,
+                      .claimed = told[1].number,
+                      .cancelled = told[2].number,
+                      .stalled = told[3].number,
+                      .published = stored_number(told[4].text),
+                      .finished = stored_number(told[5].text),
+                      .oldest = {}};
+  if (!told[6].elements.empty())
+    feed.oldest = read_score_time(
+        query.redis.call({"ZSCORE", keys.published, told[6].elements[0].text}).text);
+  return feed;
+}
+
+/// The next times by a rule, after the one that it is due at.
+std::vector<WallTime> times_of(const schedule::Schedule& read,
+                               std::optional<store::UnixSeconds> due, store::UnixSeconds now) {
+  std::vector<WallTime> times;
+  if (due) times.emplace_back(std::chrono::seconds(*due));
+  const auto* rule = std::get_if<schedule::Recurrence>(&read);
+  if (rule == nullptr) return times;
+  for (store::UnixSeconds after = std::max(now, due.value_or(now)); times.size() < next_times;) {
+    const auto next = rule->next_after(after);
+    if (!next) break;
+    times.emplace_back(std::chrono::seconds(*next));
+    after = *next;
+  }
+  return times;
+}
+
+}  // namespace
+
+void read_schedules(QueryContext& query, const std::string& list, std::vector<ItemView>& jobs) {
+  if (jobs.empty()) return;
+  const store::ScheduleKeys keys(list);
+  redis::Command rules{"HMGET", keys.schedules};
+  for (const ItemView& job : jobs) rules.emplace_back(job.item);
+  const std::vector<redis::ReplyCopy> told = query.redis.pipeline({{"TIME"}, rules});
+  check(told[1]);
+  const store::UnixSeconds now = told[0].elements.empty() ? 0 : told[0].elements[0].number;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const redis::ReplyCopy& text = told[1].elements.at(i);
+    if (text.is_nil() || text.text.size() > schedule::longest_schedule) continue;
+    std::optional<store::UnixSeconds> due;
+    if (jobs[i].due) due = std::chrono::duration_cast<std::chrono::seconds>(*jobs[i].due).count();
+    schedule::Schedule read = schedule::parse_schedule(text.text, now);
+    // What was set to run once is stopped from then on.
+    if (due && std::holds_alternative<schedule::Stop>(read)) read = schedule::At{*due};
+    jobs[i].schedule = text.text;
+    jobs[i].words = schedule::in_words(read, text.text);
+    jobs[i].next = times_of(read, due, now);
+  }
+}
+
+void walk_schedule(ItemsPage& page, QueryContext& query, const std::string& list,
+                   const ItemFilter& filter, const PageRequest& part) {
+  const store::ScheduleKeys keys(list);
+  const std::vector<std::string> codes = queues_of(query, list);
+  std::vector<Phase> phases = {scanned_hash(query.redis, keys.taken)};
+  for (const std::string& code : codes)
+    phases.push_back(from_taking_end(query.redis, keys.queue(code)));
+  const std::size_t timeline = phases.size();
+  phases.push_back(by_score(query.redis, keys.timeline));
+  phases.push_back(scanned_hash(query.redis, keys.statuses));
+  phases.push_back(scanned_hash(query.redis, keys.schedules));
+  // Each job is told in the first of them that has it.
+  const auto phase_of = [&](const JobState& job) {
+    const auto code = std::find(codes.begin(), codes.end(), job.queue);
+    if (job.taken) return std::size_t{0};
+    if (job.member && code != codes.end())
+      return static_cast<std::size_t>(code - codes.begin()) + 1;
+    return job.due ? timeline : job.status ? timeline + 1 : timeline + 2;
+  };
+  walk(page, phases, part, [&](std::size_t phase, const Step& step) {
+    std::unordered_map<std::string, std::size_t> places;
+    for (std::size_t i = 0; i < step.names.size(); ++i) places.emplace(step.names[i], i);
+    std::vector<std::optional<ItemView>> chosen(step.names.size());
+    for (JobState& job : read_jobs_named(query.redis, keys, step.names)) {
+      if (phase_of(job) != phase) continue;
+      const std::size_t at = places.at(job.item);
+      if (phase > 0 && phase < timeline && job.state == "queued")
+        job.place = std::stoul(step.behind[at][0]);
+      if (filter.fits(job)) chosen[at] = std::move(job);
+    }
+    return chosen;
+  });
+}
+
+ListsPage<view::ScheduleView> schedules_of(QueryContext& query, const PageRequest& part) {
+  return page_of(lists_of_kind(query, SourceKind::schedule, part), part, read_schedule, query);
+}
+
+ListsPage<view::FeedView> feeds_of(QueryContext& query, const PageRequest& part) {
+  return page_of(lists_of_kind(query, SourceKind::job, part), part, read_feed, query);
+}
+
+ScheduleDetail schedule_of(QueryContext& query, const std::string& list, const std::string& state,
+                           const PageRequest& part) {
+  if (kind_of(query, list) != SourceKind::schedule)
+    throw Refusal(404, escape_text(list) + " is no schedule");
+  check_state(list, state, view::item_states(SourceKind::schedule));
+  ScheduleDetail found{read_schedule(query, list), {}};
+  found.jobs.kind = SourceKind::schedule;
+  walk_schedule(found.jobs, query, list, {state, {}}, part);
+  read_schedules(query, list, found.jobs.items);
+  return found;
+}
+
+std::string to_json(const ListsPage<view::ScheduleView>& page) {
+  return page_json("schedules", page);
+}
+
+std::string to_json(const ListsPage<view::FeedView>& page) {
+  return page_json("feeds", page);
+}
+
+std::string to_json(const ScheduleDetail& found) {
+  core::AsciiObject json(1024);
+  json.put_json("schedule", view::to_json(found.schedule));
+  json.put_json("jobs", items_json(found.jobs));
+  put_next(json, found.jobs.next);
+  return json.take();
+}
+
+}  // namespace w8y::verbs

@@ -1,0 +1,47 @@
+// Schedules and feeds, as the status API shows them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "operator/items.hpp"
+#include "operator/query_context.hpp"
+#include "operator/runs.hpp"
+#include "operator/schedule_jobs.hpp"
+#include "view/schedule_view.hpp"
+
+namespace w8y::verbs {
+
+/// A page of lists of one kind.
+template <class View>
+struct ListsPage {
+  std::vector<View> lists;
+  std::string next;  ///< a cursor; empty: there are no more
+};
+
+/// The schedules of the config, by name.
+ListsPage<view::ScheduleView> schedules_of(QueryContext& query, const PageRequest& part);
+/// The feeds of jobs of the config, by name.
+ListsPage<view::FeedView> feeds_of(QueryContext& query, const PageRequest& part);
+
+struct ScheduleDetail {
+  view::ScheduleView schedule;
+  ItemsPage jobs;  ///< with their schedules and next times
+};
+/// One schedule, and its jobs in a state; empty: all. Throws Refusal.
+ScheduleDetail schedule_of(QueryContext& query, const std::string& list, const std::string& state,
+                           const PageRequest& part);
+
+std::string to_json(const ListsPage<view::ScheduleView>& page);
+std::string to_json(const ListsPage<view::FeedView>& page);
+std::string to_json(const ScheduleDetail& found);
+
+/// Adds the jobs that the filter wants: those that are worked on, then those in queues, on the
+/// timeline, and the rest, each once.
+void walk_schedule(ItemsPage& page, QueryContext& query, const std::string& list,
+                   const ItemFilter& filter, const PageRequest& part);
+/// Reads the schedules of these jobs: as they are stored, in words, and the next times.
+void read_schedules(QueryContext& query, const std::string& list,
+                    std::vector<view::ItemView>& jobs);
+
+}  // namespace w8y::verbs

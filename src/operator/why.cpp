@@ -1,0 +1,203 @@
+#include "operator/why.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/json_object.hpp"
+#include "core/number.hpp"
+#include "core/status.hpp"
+#include "operator/circular_items.hpp"
+#include "operator/feed_jobs.hpp"
+#include "operator/history.hpp"
+#include "operator/runs.hpp"
+#include "operator/schedule_jobs.hpp"
+#include "operator/stored.hpp"
+#include "operator/why_jobs.hpp"
+#include "view/run_view.hpp"
+
+namespace w8y::verbs {
+
+namespace {
+
+using redis::ReplyCopy;
+
+/// Items and jobs of a list that are looked at for its figures.
+constexpr std::size_t most_counted = 10'000;
+/// Runs of the history that are looked at for the last failure.
+constexpr std::size_t most_back = 2'000;
+/// Bytes of the last line that it wrote.
+constexpr std::size_t most_said = 200;
+/// Bytes of the value of a pause.
+constexpr const char* most_of_pause = "4096";
+
+/// A reply that should not be an error; throws.
+const ReplyCopy& good(const ReplyCopy& reply) {
+  if (reply.is_error()) throw redis::RedisError(reply.text, redis::ErrorCode::other);
+  return reply;
+}
+
+/// Adds the state and progress that the host of an active run replied.
+void add_run(WhyItem& item, const FleetOutcome& replies) {
+  if (item.run.empty()) return;
+  for (const FleetAnswer& host : replies.answers)
+    for (const view::RunView& run : host.runs) {
+      if (run.status.run != item.run) continue;
+      item.stopping = run.status.state == RunStatus::State::stopping;
+      item.progress = run.status.progress;
+      return;
+    }
+}
+
+// ---- the list
+
+/// Its own keys, those that all kinds of work have.
+struct CommonKeys {
+  explicit CommonKeys(const WhyQuestion& question) {
+    const std::string prefix = question.list.empty() ? "" : question.list + ":";
+    paused = prefix + "paused";
+    slots = prefix + "slots";
+    runs = prefix + "runs";
+  }
+  std::string paused;
+  std::string slots;
+  std::string runs;
+};
+
+void read_pause(WhyList& list, const ReplyCopy& left, const ReplyCopy& value) {
+  if (good(left).number == -2) return;
+  list.pause = parse_pause(value.text);
+  if (const auto time = read_ms(left.number)) list.pause->until = list.now + *time;
+}
+
+WhyList read_why_list(redis::SyncClient& client, const WhyQuestion& question) {
+  WhyList list;
+  list.name = question.list;
+  list.kind = question.kind;
+  list.time_text = question.time_text;
+  list.fleet = question.fleet;
+  list.fleet_trouble = question.fleet_trouble;
+  list.hosts = question.hosts;
+  add_replies(list.hosts, question.replies);
+  list.now = redis::server_time(client.call({"TIME"}));
+  const CommonKeys keys(question);
+  const std::string now = std::to_string(list.now.count());
+  const auto told = client.pipeline({{"PTTL", keys.paused},
+                                     {"GETRANGE", keys.paused, "0", most_of_pause},
+                                     {"ZCOUNT", keys.slots, "(" + now, "+inf"},
+                                     {"EXISTS", keys.runs}});
+  read_pause(list, told[0], told[1]);
+  if (!told[2].is_error()) list.fleet_runs = static_cast<std::size_t>(told[2].number);
+  list.has_keys = told[3].number > 0 || list.pause;
+  return list;
+}
+
+// ---- items of a circular list
+
+/// Its outcome's reason, and the last line that it wrote.
+std::string said(const view::RunRecord& run) {
+  std::string text = run.reason;
+  std::string_view tail = run.error_output;
+  while (!tail.empty() && (tail.back() == '\n' || tail.back() == '\r')) tail.remove_suffix(1);
+  if (const auto line = tail.rfind('\n'); line != std::string_view::npos)
+    tail.remove_prefix(line + 1);
+  tail = tail.substr(0, most_said);
+  if (tail.empty() || text.find(tail) != std::string::npos) return text;
+  return text + (text.empty() ? "" : ": ") + std::string(tail);
+}
+
+std::optional<view::RunRecord> last_failure(redis::SyncClient& client,
+                                            const WhyQuestion& question) {
+  const RunFilter filter{.item = question.item, .outcomes = {}, .failed = true, .host = {}};
+  History history(client, {question.list});
+  view::RunRecord run;
+  for (std::size_t i = 0; i < most_back && history.next(run); ++i)
+    if (filter.fits(run)) {
+      run.reason = said(run);
+      return run;
+    }
+  return std::nullopt;
+}
+
+WhyItems count_items(redis::SyncClient& client, const WhyQuestion& question) {
+  const view::ItemList found = read_items(client, question.keys, {}, most_counted);
+  WhyItems items;
+  items.length = found.length;
+  for (const auto& [state, count] : found.states) {
+    items.states[state] = count;
+    items.looked_at += count;
+  }
+  if (found.whole) items.length = items.looked_at;  // each once
+  for (const view::ItemView& item : found.items) {
+    if (item.state != "resting" || !item.left) continue;
+    items.first_free = std::min<Duration>(items.first_free.value_or(Duration::max()), *item.left);
+    items.last_free = std::max<Duration>(items.last_free.value_or(Duration{0}), *item.left);
+  }
+  return items;
+}
+
+/// Of a list of any kind. Its state is empty if there is no such item.
+WhyItem read_why_item(redis::SyncClient& client, const WhyQuestion& question) {
+  const Item& name = *question.item;
+  std::optional<view::ItemView> found;
+  if (question.kind == SourceKind::circular) found = read_item(client, question.keys, name);
+  if (question.kind == SourceKind::schedule)
+    found = read_scheduled_job(client, question.list, name);
+  if (question.kind == SourceKind::job) found = read_feed_job(client, question.list, name);
+  WhyItem item(found ? std::move(*found) : view::item_named(name));
+  item.listed = item.copies > 0;
+  item.max_failures = question.max_failures;
+  return item;
+}
+
+/// Whether the last failure says more than what is there.
+bool wants_failure(const WhyItem& item) {
+  return item.failures > 0 || item.state == "quarantined" || item.state == "died" ||
+         item.state == "stalled";
+}
+
+}  // namespace
+
+Why look_why(redis::SyncClient& client, const WhyQuestion& question) {
+  WhyList list = read_why_list(client, question);
+  if (question.kind == SourceKind::schedule) read_halt(client, question.list, list);
+  if (!question.item) {
+    WhyItems items;
+    if (question.kind == SourceKind::circular) items = count_items(client, question);
+    if (question.kind == SourceKind::schedule) items = count_jobs(client, question, list.now);
+    if (question.kind == SourceKind::job) items = count_feed_jobs(client, question.list);
+    list.has_keys = list.has_keys || items.length > 0;
+    return why_list(list, items);
+  }
+  WhyItem item = read_why_item(client, question);
+  // Of a schedule and a feed, there would be no such kind of work otherwise.
+  list.has_keys = question.kind != SourceKind::circular || !item.state.empty() ||
+                  client.call({"EXISTS", question.keys.list}).number > 0;
+  add_run(item, question.replies);
+  if (wants_failure(item)) item.last_failure = last_failure(client, question);
+  return why_item(list, item);
+}
+
+void put_why(core::JsonObject& json, const WhyQuestion& question, const Why& why) {
+  json.put_bytes("list", question.list);
+  if (question.item) view::put_item(json, "item", ShownItem(*question.item));
+  json.put("state", why.state);
+  std::string sentences = "[";
+  for (const WhySentence& each : why.sentences) {
+    core::AsciiObject told(256);
+    told.put("kind", each.kind);
+    told.put("text", each.text);
+    std::string hosts;
+    for (const std::string& host : each.hosts) {
+      core::AsciiObject named(64);
+      named.put_bytes("host", host);
+      hosts.append(hosts.empty() ? "[" : ",").append(named.take());
+    }
+    if (!hosts.empty()) told.put_json("hosts", hosts += ']');
+    for (const auto& [name, number] : each.numbers) told.put(name, number);
+    for (const auto& [name, text] : each.texts) told.put_bytes(name, text);
+    sentences.append(sentences.size() > 1 ? "," : "").append(told.take());
+  }
+  json.put_json("why", sentences += ']');
+}
+
+}  // namespace w8y::verbs

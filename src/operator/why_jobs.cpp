@@ -1,0 +1,109 @@
+#include "operator/why_jobs.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/job_code.hpp"
+#include "core/number.hpp"
+#include "operator/schedule_jobs.hpp"
+#include "operator/stored.hpp"
+#include "schedule/schedule.hpp"
+#include "store/lock_value.hpp"
+#include "store/schedule/keys.hpp"
+#include "store/thoonk/job_note.hpp"
+#include "store/thoonk/keys.hpp"
+
+namespace w8y::verbs {
+
+namespace {
+
+using redis::ReplyCopy;
+
+constexpr std::size_t most_jobs_counted = 10'000;
+constexpr const char* notes_of_page = "1000";
+
+const ReplyCopy& whole(const ReplyCopy& reply) {
+  if (reply.is_error()) throw redis::RedisError(reply.text, redis::ErrorCode::other);
+  return reply;
+}
+
+std::string rule_words(redis::SyncClient& client, const store::ScheduleKeys& keys,
+                       const view::ItemView& job, std::int64_t now) {
+  const auto length = client.call({"HSTRLEN", keys.schedules, job.item}).number;
+  if (length == 0 || length > static_cast<std::int64_t>(schedule::longest_schedule)) return {};
+  const std::string text = client.call({"HGET", keys.schedules, job.item}).text;
+  schedule::Schedule read = schedule::parse_schedule(text, now);
+  // What was set to run once is stopped from then on.
+  if (job.due && std::holds_alternative<schedule::Stop>(read))
+    read = schedule::At{job.due->count() / 1000};
+  return std::holds_alternative<schedule::Bad>(read) ? "" : schedule::in_words(read, text);
+}
+
+}  // namespace
+
+void read_halt(redis::SyncClient& client, const std::string& list, WhyList& into) {
+  const store::ScheduleKeys keys(list);
+  const auto told = client.pipeline({{"GETRANGE", keys.control, "0", "15"},
+                                     {"GETRANGE", keys.halted, "0", "255"},
+                                     {"EXISTS", keys.schedules, keys.statuses, keys.timeline}});
+  if (!told[0].is_error() && told[0].text == store::halt)
+    into.halted = told[1].is_error() ? std::string() : told[1].text;
+  into.has_keys = into.has_keys || into.halted || told[2].number > 0;
+}
+
+std::optional<view::ItemView> read_scheduled_job(redis::SyncClient& client, const std::string& list,
+                                                 const Item& name) {
+  const store::ScheduleKeys keys(list);
+  auto job = read_job(client, keys, name);
+  if (job && job->state == "waiting")
+    job->words = rule_words(client, keys, *job, client.call({"TIME"}).elements.at(0).number);
+  return job;
+}
+
+WhyItems count_jobs(redis::SyncClient& client, const WhyQuestion& question, WallTime now) {
+  const store::ScheduleKeys keys(question.list);
+  const view::ItemList found = read_jobs(client, keys, question.queues, {}, most_jobs_counted);
+  WhyItems items;
+  for (const auto& [state, count] : found.states) {
+    items.states[state] = count;
+    items.looked_at += count;
+  }
+  items.length = found.whole ? items.looked_at : std::max(found.length, items.looked_at);
+  std::map<std::string, std::size_t> queued;
+  for (const view::ItemView& job : found.items) {
+    if (job.state == "queued") ++queued[job.queue];
+    if (job.state != "waiting" || !job.due) continue;
+    if (*job.due <= now) ++items.late;
+    if (*job.due > now && (!items.next_due || *job.due < *items.next_due)) items.next_due = job.due;
+  }
+  items.queues.assign(queued.begin(), queued.end());
+  return items;
+}
+
+WhyItems count_feed_jobs(redis::SyncClient& client, const std::string& feed) {
+  const store::FeedKeys keys(feed);
+  const auto told =
+      client.pipeline({{"LLEN", keys.ids}, {"ZCARD", keys.claimed}, {"SCARD", keys.stalled}});
+  const auto count = [&](std::size_t i) { return static_cast<std::size_t>(whole(told[i]).number); };
+  WhyItems items;
+  std::size_t resting = 0;
+  std::string cursor = "0";
+  for (std::size_t seen = 0; seen < most_jobs_counted;) {
+    const ReplyCopy page = client.call({"HSCAN", keys.taken, cursor, "COUNT", notes_of_page});
+    cursor = page.elements.at(0).text;
+    const auto& pairs = page.elements.at(1).elements;
+    for (std::size_t i = 1; i < pairs.size(); i += 2, ++seen)
+      if (const auto note = store::thoonk::read_job_note(pairs[i].text); note && note->held_until)
+        ++resting;
+    if (cursor == "0") break;
+  }
+  resting = std::min(resting, count(1));
+  items.states = {{"waiting", count(0)},
+                  {"running", count(1) - resting},
+                  {"resting", resting},
+                  {"stalled", count(2)}};
+  items.length = items.looked_at = count(0) + count(1) + count(2);
+  return items;
+}
+
+}  // namespace w8y::verbs

@@ -1,0 +1,18 @@
+// Facts of jobs, for why.
+#pragma once
+
+#include <string>
+
+#include "operator/why.hpp"
+
+namespace w8y::verbs {
+
+/// Who has halted the schedule, if it is.
+void read_halt(redis::SyncClient& client, const std::string& list, WhyList& into);
+/// A job of a schedule; one on the timeline with its schedule in words.
+std::optional<view::ItemView> read_scheduled_job(redis::SyncClient& client, const std::string& list,
+                                                 const Item& name);
+WhyItems count_jobs(redis::SyncClient& client, const WhyQuestion& question, WallTime now);
+WhyItems count_feed_jobs(redis::SyncClient& client, const std::string& feed);
+
+}  // namespace w8y::verbs

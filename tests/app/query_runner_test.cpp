@@ -1,0 +1,240 @@
+#include "app/query_runner.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/redis_server.hpp"
+#include "support/waiting.hpp"
+
+using namespace w8y;
+using namespace w8y::app;
+using namespace w8y::test;
+
+namespace query_runner_test {
+namespace {
+
+ops::HttpResponse text(std::string body) {
+  ops::HttpResponse response;
+  response.body = std::move(body);
+  return response;
+}
+
+struct Host {
+  explicit Host(QueryLimits limits = {}) : queries(loop, ground(), limits) {}
+
+  QueryRunner::Ground ground() {
+    return {[this] {
+              redis::ClientOptions options;
+              options.url = redis::parse_url(url);
+              // Only the queries's own patience is to be seen.
+              options.connect_timeout = options.command_timeout = std::chrono::minutes(5);
+              options.name = "looks";
+              return options;
+            },
+            [] { return std::make_shared<const Config>(); }};
+  }
+  void ask(QueryRunner::Query look, bool trusted = true) {
+    queries.run(
+        std::move(look),
+        [this](ops::HttpResponse response) { answers.push_back(std::move(response)); }, trusted);
+  }
+  /// Asks for a key, and waits for the answer.
+  ops::HttpResponse get(const std::string& key) {
+    const std::size_t before = answers.size();
+    ask([key](verbs::QueryContext& query) { return text(query.redis.call({"GET", key}).text); });
+    wait_for_answers(before + 1);
+    return answers.back();
+  }
+  void wait_for_answers(std::size_t count) {
+    REQUIRE(turn_until(loop, [&] { return answers.size() >= count; }));
+  }
+
+  std::string url;
+  std::vector<ops::HttpResponse> answers;
+  loop::Loop loop;
+  QueryRunner queries;
+};
+
+std::size_t connections(const RedisServer& server) {
+  std::size_t count = 0;
+  const std::string all = server.ask({"CLIENT", "LIST"});
+  for (std::size_t at = 0; (at = all.find("name=looks", at)) != std::string::npos; ++at) ++count;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("queries: what was asked is looked at in its order and answered from the loop") {
+  RedisServer server;
+  server.ask({"SET", "a", "1"});
+  server.ask({"RPUSH", "list", "x"});
+  Host host;
+  host.url = server.url();
+  host.ask([](verbs::QueryContext& query) { return text(query.redis.call({"GET", "a"}).text); });
+  host.ask([](verbs::QueryContext& query) { return text(query.redis.call({"GET", "list"}).text); });
+  host.ask([](verbs::QueryContext&) -> ops::HttpResponse {
+    throw verbs::Refusal(404, "there is no such");
+  });
+  host.ask([](verbs::QueryContext&) -> ops::HttpResponse {
+    throw std::runtime_error("a mistake of ours");
+  });
+  host.ask(
+      [](verbs::QueryContext& query) { return text(query.cluster() ? "cluster" : "one server"); });
+  CHECK(host.answers.empty());
+  host.wait_for_answers(5);
+  CHECK(host.answers[0].body == "1");
+  CHECK(host.answers[1].status == 409);
+  CHECK(host.answers[1].body.find("Redis refuses: WRONGTYPE") != std::string::npos);
+  CHECK(host.answers[2].status == 404);
+  CHECK(host.answers[2].body == "{\"error\":\"there is no such\"}\n");
+  CHECK(host.answers[3].status == 500);
+  CHECK(host.answers[4].body == "one server");
+}
+
+TEST_CASE(
+    "queries: no more questions wait than it may have, and none for longer than its patience") {
+  RedisServer server;
+  server.ask({"SET", "a", "1"});
+  Host host({.waiting = 2, .patience = std::chrono::milliseconds(300)});
+  host.url = server.url();
+  REQUIRE(turn_until(host.loop, [&] { return host.get("a").body == "1"; }));
+  host.answers.clear();
+  server.pause();
+  for (int i = 0; i < 2; ++i)
+    host.ask([](verbs::QueryContext& query) { return text(query.redis.call({"GET", "a"}).text); });
+  CHECK(host.answers.empty());
+  host.ask([](verbs::QueryContext&) { return text("never"); });
+  REQUIRE(host.answers.size() == 1);  // at once
+  CHECK(host.answers[0].status == 503);
+  CHECK(host.answers[0].body.find("too many questions") != std::string::npos);
+  host.wait_for_answers(3);
+  CHECK(host.answers[1].status == 503);
+  CHECK(host.answers[1].body.find("Redis did not answer") != std::string::npos);
+  CHECK(host.answers[2].status == 503);
+  server.resume();
+  REQUIRE(turn_until(host.loop, [&] { return host.get("a").body == "1"; }));
+}
+
+TEST_CASE("queries: clients that are not trusted have half of the queue, and every other turn") {
+  RedisServer server;
+  Host host({.waiting = 8});
+  host.url = server.url();
+  REQUIRE(turn_until(host.loop, [&] { return host.get("a").status == 200; }));
+  host.answers.clear();
+  // The thread is held in the first look until all others wait.
+  const auto begun = std::make_shared<std::atomic<bool>>(false);
+  const auto go = std::make_shared<std::atomic<bool>>(false);
+  const auto say = [](const char* word) {
+    return [word](verbs::QueryContext&) { return text(word); };
+  };
+  host.ask(
+      [begun, go](verbs::QueryContext&) {
+        *begun = true;
+        begun->notify_all();
+        go->wait(false);
+        return text("first");
+      },
+      false);
+  begun->wait(false);
+  for (int i = 0; i < 3; ++i) host.ask(say("any"), false);
+  host.ask(say("never"), false);
+  REQUIRE(host.answers.size() == 1);
+  CHECK(host.answers[0].status == 503);
+  CHECK(host.answers[0].body.find("too many questions") != std::string::npos);
+  for (int i = 0; i < 4; ++i) host.ask(say("trusted"), true);
+  CHECK(host.answers.size() == 1);
+  host.ask(say("never"), true);
+  REQUIRE(host.answers.size() == 2);
+  CHECK(host.answers[1].status == 503);
+  host.answers.clear();
+  *go = true;
+  go->notify_all();
+  host.wait_for_answers(8);
+  std::vector<std::string> order;
+  for (const auto& answer : host.answers) order.push_back(answer.body);
+  CHECK(order == std::vector<std::string>{"first", "trusted", "any", "trusted", "any", "trusted",
+                                          "any", "trusted"});
+  host.answers.clear();
+  host.ask(say("any"), false);
+  host.wait_for_answers(1);
+  CHECK(host.answers[0].body == "any");
+}
+
+TEST_CASE("queries: its end does not wait for a Redis that is stuck") {
+  RedisServer server;
+  Host host({.patience = std::chrono::minutes(5)});
+  host.url = server.url();
+  REQUIRE(host.get("a").status == 200);
+  server.pause();
+  SUBCASE("in the middle of a look") {
+    std::atomic<bool> begun = false;
+    host.ask([&begun](verbs::QueryContext& query) {
+      begun = true;
+      return text(query.redis.call({"GET", "a"}).text);
+    });
+    REQUIRE(turn_until(host.loop, [&] { return begun.load(); }));
+  }
+  SUBCASE("with looks that have not begun") {
+    for (int i = 0; i < 20; ++i)
+      host.ask([](verbs::QueryContext& query) {
+        return text(query.redis.call({"GET", "a"}).text);
+      });
+  }
+  const std::size_t answered = host.answers.size();
+  const Instant before = host.loop.now();
+  host.queries.stop();
+  CHECK(host.loop.now() - before < std::chrono::minutes(1));
+  host.ask([](verbs::QueryContext&) { return text("never"); });
+  CHECK(host.answers.size() == answered + 1);
+  CHECK(host.answers.back().status == 503);
+}
+
+TEST_CASE("queries: a Redis that is away, and is back") {
+  RedisServer server;
+  server.ask({"SET", "a", "1"});
+  server.ask({"SAVE"});
+  Host host;
+  host.url = server.url();
+  REQUIRE(host.get("a").body == "1");
+  server.kill();
+  CHECK(host.get("a").status == 503);
+  CHECK(host.get("a").status == 503);
+  server.start();
+  CHECK(host.get("a").body == "1");
+}
+
+TEST_CASE(
+    "queries: the connection is closed when nobody uses it, and made anew for another Redis") {
+  RedisServer first;
+  RedisServer second;
+  first.ask({"SET", "a", "1"});
+  second.ask({"SET", "a", "2"});
+  Host host({.unused = std::chrono::milliseconds(50)});
+  host.url = first.url();
+  CHECK(connections(first) == 0);
+  CHECK(host.get("a").body == "1");
+  REQUIRE(turn_until(host.loop, [&] { return connections(first) == 0; }));
+  CHECK(host.get("a").body == "1");
+  host.url = second.url();
+  CHECK(host.get("a").body == "1");  // no reload
+  host.queries.commit({});
+  CHECK(host.get("a").body == "2");
+}
+
+TEST_CASE("queries: an answer has its size") {
+  RedisServer server;
+  Host host({.answer = 10});
+  host.url = server.url();
+  host.ask([](verbs::QueryContext&) { return text(std::string(10, 'x')); });
+  host.ask([](verbs::QueryContext&) { return text(std::string(11, 'x')); });
+  host.wait_for_answers(2);
+  CHECK(host.answers[0].status == 200);
+  CHECK(host.answers[1].status == 409);
+  CHECK(host.answers[1].body.find("ask for less at a time") != std::string::npos);
+}
+
+}  // namespace query_runner_test
