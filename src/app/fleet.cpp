@@ -263,8 +263,8 @@ void Fleet::look(Seen then) {
       true);
 }
 
-void Fleet::details(std::vector<ops::HostWish> wishes, Detailed then) {
-  const auto hosts = std::make_shared<std::vector<ops::HostDetails>>();
+void Fleet::details(std::vector<view::HostWish> wishes, Detailed then) {
+  const auto hosts = std::make_shared<std::vector<view::HostDetails>>();
   parts_.queries.run(
       [hosts, wishes = std::move(wishes)](verbs::QueryContext& query) {
         *hosts = verbs::host_details({query.redis, query.config.supervisor.fleet}, wishes);

@@ -55,7 +55,7 @@ class Fleet final : public Subsystem,
   [[nodiscard]] bool listens() const override;
   // of ops::FleetPort
   void look(Seen then) override;
-  void details(std::vector<ops::HostWish> wishes, Detailed then) override;
+  void details(std::vector<view::HostWish> wishes, Detailed then) override;
   void give(FleetOrder order, Given then) override;
   void follow(const std::string& run, ops::HttpReplyPtr reply) override;
   void when_changed(std::function<void()> then) override { changed_ = std::move(then); }

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "core/escape.hpp"
+#include "ops/api_json.hpp"
 
 namespace w8y::app {
 

@@ -13,31 +13,33 @@
 #include "core/reload_plan.hpp"
 #include "ops/http_client.hpp"
 #include "ops/secret_json.hpp"
-#include "ops/status_json.hpp"
+#include "view/json_fields.hpp"
 
 namespace w8y::app {
 
 namespace {
 
+using view::JsonFields;
+
 constexpr int not_reachable = 3;
 
-Settings settings_of(const ops::Json& object) {
+Settings settings_of(const JsonFields& of, const char* name) {
   Settings settings;
-  for (const auto& [key, value] : object.items())
-    if (value.is_string()) settings[key] = value.get<std::string>();
+  if (const auto object = of.object(name))
+    for (const std::string& key : object->names())
+      if (object->is_text(key)) settings[key] = object->text(key);
   return settings;
 }
 
 std::optional<ConfigText> read_config(const std::string& body) {
-  const auto json = ops::parse(body);
-  if (!json || !json->is_object() || !json->contains("lists")) return std::nullopt;
+  const auto json = JsonFields::parse(body);
+  if (!json || !json->has("lists")) return std::nullopt;
   ConfigText text;
-  text.redis = settings_of(json->value("redis", ops::Json::object()));
-  text.gearman = settings_of(json->value("gearman", ops::Json::object()));
-  text.supervisor = settings_of(json->value("supervisor", ops::Json::object()));
-  for (const auto& list : (*json)["lists"])
-    if (const auto prefix = ops::get_bytes(list, "list"))
-      text.lists[*prefix] = settings_of(list.value("settings", ops::Json::object()));
+  text.redis = settings_of(*json, "redis");
+  text.gearman = settings_of(*json, "gearman");
+  text.supervisor = settings_of(*json, "supervisor");
+  for (const JsonFields& list : json->objects("lists"))
+    if (const auto prefix = list.bytes("list")) text.lists[*prefix] = settings_of(list, "settings");
   return text;
 }
 
@@ -56,9 +58,9 @@ bool compare_secrets(ops::HttpClient& client, const ConfigText& running, const C
   for (std::size_t begin = 0; begin < all.size(); begin += at_once) {
     const auto first = all.begin() + static_cast<std::ptrdiff_t>(begin);
     const auto last = first + static_cast<std::ptrdiff_t>(std::min(at_once, all.size() - begin));
-    const ops::Json question = to_json(ops::SecretQuestions{salt, {first, last}});
-    const auto body = ops::parse(client.post("/api/v1/config/compare", ops::dump(question)).body);
-    const auto answers = body ? ops::read_secret_answers(*body) : std::nullopt;
+    const std::string question = to_json(ops::SecretQuestions{salt, {first, last}});
+    const auto answers =
+        ops::read_secret_answers(client.post("/api/v1/config/compare", question).body);
     if (!answers || answers->size() != static_cast<std::size_t>(last - first)) return false;
     for (std::size_t i = 0; i < answers->size(); ++i)
       if ((*answers)[i] == SecretAnswer::changed) add_changed_secret(changes, all[begin + i]);

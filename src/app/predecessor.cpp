@@ -15,9 +15,9 @@
 #include "core/status_address.hpp"
 #include "core/units.hpp"
 #include "ops/http_client.hpp"
-#include "ops/status_json.hpp"
 #include "ops/tcp_listener.hpp"
 #include "ops/unix_listener.hpp"
+#include "view/json_fields.hpp"
 
 namespace w8y::app {
 
@@ -31,11 +31,10 @@ struct Predecessor {
   bool draining = false;
 };
 
-std::optional<ops::Json> ask(const StatusAddress& address) {
+std::optional<view::JsonFields> ask(const StatusAddress& address) {
   ops::HttpClient client(address);
   const ops::HttpResult answer = client.get("/api/v1/status?lists=no", answer_timeout);
-  auto status = answer.status == 200 ? ops::parse(answer.body) : std::nullopt;
-  return status && status->is_object() ? status : std::nullopt;
+  return answer.status == 200 ? view::JsonFields::parse(answer.body) : std::nullopt;
 }
 
 /// nullopt: nobody, or what is wrong there is for whoever listens to say.
@@ -58,10 +57,9 @@ std::optional<Predecessor> predecessor_at(const StatusAddress& address) {
   Predecessor found{*holder};
   const auto status = ask(address);
   if (!status) return holder_of(address) ? std::optional(found) : std::nullopt;
-  found.draining = status->value("state", ops::Json()) == state_name(HostState::draining);
-  const ops::Json pid = status->value("pid", ops::Json());
-  const auto number = read_integer(pid, {1, range_of<pid_t>.max});
-  if (!address.is_unix() && status->contains("host_id") && number)
+  found.draining = status->text("state") == state_name(HostState::draining);
+  const auto number = status->integer("pid", {1, range_of<pid_t>.max});
+  if (!address.is_unix() && status->has("host_id") && number)
     found.holder = {static_cast<pid_t>(*number), "w8yd"};
   return found;
 }

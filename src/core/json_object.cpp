@@ -110,7 +110,7 @@ void JsonObject::put_json(std::string_view name, std::string_view value) {
   copy(value, write_name(name, first, grow(name.size() + around_name + value.size())));
 }
 
-void JsonObject::put_bytes(std::string_view name, const std::string& bytes) {
+void JsonObject::put_bytes(std::string_view name, std::string_view bytes) {
   if (is_plain(bytes)) return put_plain(name, bytes);
   if (is_utf8(bytes)) return put(name, bytes);
   put(std::string(name) + "_base64", base64_encode(bytes));
@@ -125,6 +125,27 @@ std::string JsonObject::take() {
 
 void JsonObject::make_room() {
   text_.resize(std::max(size_, 2 * text_.size()));
+}
+
+std::string json_string(std::string_view value, JsonText form) {
+  JsonObject object(value.size() + 8, form);
+  object.put("", value);
+  std::string text = object.take();  // {"":VALUE}
+  text.pop_back();
+  return text.erase(0, 4);
+}
+
+void JsonArray::add(std::string_view json) {
+  text_ += text_.empty() ? '[' : ',';
+  text_ += json;
+}
+
+void JsonArray::add_text(std::string_view value, JsonText form) {
+  add(json_string(value, form));
+}
+
+std::string JsonArray::take() {
+  return text_.empty() ? "[]" : std::move(text_ += ']');
 }
 
 }  // namespace w8y::core

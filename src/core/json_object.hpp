@@ -1,6 +1,7 @@
 // A JSON object as text, written as it comes: some are made for every run.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -16,17 +17,29 @@ enum class JsonText {
 
 class JsonObject {
  public:
+  static constexpr std::size_t usual_size = 256;
   /// `size`: about as long as its text will be.
-  explicit JsonObject(std::size_t size, JsonText form = JsonText::utf8)
+  explicit JsonObject(std::size_t size = usual_size, JsonText form = JsonText::utf8)
       : text_(size, '\0'), form_(form) {}
 
   /// What is no UTF-8 in it gets U+FFFD.
   void put(std::string_view name, std::string_view value);
   void put(std::string_view name, std::int64_t value);
+  /// Also true and false.
+  template <std::integral Value>
+  requires(!std::same_as<Value, std::int64_t>) void put(std::string_view name, Value value) {
+    if constexpr (std::same_as<Value, bool>) {
+      put_json(name, value ? "true" : "false");
+    } else if constexpr (std::same_as<Value, std::uint64_t>) {
+      put_json(name, std::to_string(value));
+    } else {
+      put(name, static_cast<std::int64_t>(value));
+    }
+  }
   /// `value` as it is.
   void put_json(std::string_view name, std::string_view value);
   /// As text under `name`; as base64 under `name`_base64 if they are no UTF-8.
-  void put_bytes(std::string_view name, const std::string& bytes);
+  void put_bytes(std::string_view name, std::string_view bytes);
   /// It is over; to be called once.
   std::string take();
 
@@ -43,7 +56,32 @@ class JsonObject {
 
 class AsciiObject : public JsonObject {
  public:
-  explicit AsciiObject(std::size_t size) : JsonObject(size, JsonText::ascii) {}
+  explicit AsciiObject(std::size_t size = usual_size) : JsonObject(size, JsonText::ascii) {}
 };
+
+/// A JSON string, with its quotes.
+std::string json_string(std::string_view value, JsonText form = JsonText::ascii);
+
+/// A JSON array as text, written as it comes.
+class JsonArray {
+ public:
+  /// `json` as it is.
+  void add(std::string_view json);
+  void add_text(std::string_view value, JsonText form = JsonText::ascii);
+  [[nodiscard]] bool empty() const { return text_.empty(); }
+  /// Ends it; to be called once.
+  std::string take();
+
+ private:
+  std::string text_;
+};
+
+/// What `write` returns for each element, as a JSON array.
+template <class Range, class Write>
+std::string json_array(const Range& range, const Write& write) {
+  JsonArray array;
+  for (const auto& each : range) array.add(write(each));
+  return array.take();
+}
 
 }  // namespace w8y::core

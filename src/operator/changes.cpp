@@ -1,6 +1,7 @@
 #include "operator/changes.hpp"
 
 #include "core/escape.hpp"
+#include "core/json_object.hpp"
 #include "operator/lists.hpp"
 #include "operator/query_context.hpp"
 #include "operator/stored.hpp"
@@ -11,8 +12,6 @@
 namespace w8y::verbs {
 
 namespace {
-
-using ops::Json;
 
 constexpr unsigned conflict = 409;
 
@@ -59,14 +58,15 @@ void pause_list(redis::SyncClient& client, const store::CircularKeys& keys, cons
   client.call({"PUBLISH", keys.wake, "paused"});
 }
 
-Json pause_json(const std::string& list, const Pause& pause) {
-  Json json = {{"result", "paused"}};
-  ops::put_bytes(json, "list", list);
-  ops::put_bytes(json, "reason", pause.reason);
-  ops::put_bytes(json, "by", pause.by);
-  json["since_ms"] = pause.since.count();
-  json["until_ms"] = pause.until.count() > 0 ? Json(pause.until.count()) : Json();
-  return json;
+std::string pause_json(const std::string& list, const Pause& pause) {
+  core::AsciiObject json;
+  json.put("result", "paused");
+  json.put_bytes("list", list);
+  json.put_bytes("reason", pause.reason);
+  json.put_bytes("by", pause.by);
+  json.put("since_ms", pause.since.count());
+  view::Time::write(json, "until_ms", pause.until, view::api);
+  return json.take();
 }
 
 bool resume_list(redis::SyncClient& client, const store::CircularKeys& keys) {
@@ -80,10 +80,11 @@ void tell_change(redis::SyncClient& client, const std::string& fleet, const std:
   static_cast<void>(client.pipeline({{"PUBLISH", channel, list}}));
 }
 
-Json resume_json(const std::string& list, bool was_paused) {
-  Json json = {{"result", was_paused ? "resumed" : "was not paused"}};
-  ops::put_bytes(json, "list", list);
-  return json;
+std::string resume_json(const std::string& list, bool was_paused) {
+  core::AsciiObject json;
+  json.put("result", was_paused ? "resumed" : "was not paused");
+  json.put_bytes("list", list);
+  return json.take();
 }
 
 ChangeResult result_of(store::QuarantinedAs how) {

@@ -7,7 +7,6 @@
 
 #include "core/pause.hpp"
 #include "core/rule.hpp"
-#include "ops/status_json.hpp"
 #include "redis/sync.hpp"
 #include "store/circular/item_changes.hpp"
 #include "view/run_view.hpp"
@@ -17,14 +16,14 @@ namespace w8y::verbs {
 /// On all hosts; with an end after `period`, which the pause knows too.
 void pause_list(redis::SyncClient& client, const store::CircularKeys& keys, const Pause& pause,
                 std::optional<Duration> period);
-/// {"result": "paused", "list", "reason", "by", "since_ms", "until_ms"}
-ops::Json pause_json(const std::string& list, const Pause& pause);
+/// A JSON object: {"result": "paused", "list", "reason", "by", "since_ms", "until_ms"}
+std::string pause_json(const std::string& list, const Pause& pause);
 /// False: it was not paused.
 bool resume_list(redis::SyncClient& client, const store::CircularKeys& keys);
 /// Tells hosts that show the list that it was changed (w8y-keys(7)): one that takes nothing off it
 /// would not see that soon. Without the right to, they see it a little later.
 void tell_change(redis::SyncClient& client, const std::string& fleet, const std::string& list);
-ops::Json resume_json(const std::string& list, bool was_paused);
+std::string resume_json(const std::string& list, bool was_paused);
 
 /// What came of a change of one item, in words.
 struct ChangeResult {

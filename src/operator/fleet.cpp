@@ -10,7 +10,6 @@
 #include "core/number.hpp"
 #include "operator/cursor.hpp"
 #include "operator/query_context.hpp"
-#include "ops/status_json.hpp"
 #include "store/fleet/reader.hpp"
 #include "view/host_view.hpp"
 #include "view/list_view.hpp"
@@ -158,7 +157,7 @@ std::size_t add_host(const FleetPlace& at, const FleetWish& wish, FleetHost& hos
   const bool with_lists = wish.lists || wish.list;
   if (with_lists) {
     json.put("lists_trouble", host.lists_trouble);
-    json.put_json("lists_cut", host.lists_cut ? "true" : "false");
+    json.put("lists_cut", host.lists_cut);
   }
   text += json.take();
   if (!with_lists) return read;
@@ -227,12 +226,10 @@ std::vector<std::pair<std::int64_t, std::string>> minutes_of(const FleetPlace& a
   std::vector<std::pair<std::int64_t, std::string>> minutes;
   for (const ReplyCopy& reply : at.redis.pipeline(commands)) {
     if (reply.is_error() || reply.text.size() > store::FleetKeys::max_minute) continue;
-    const auto json = ops::parse(reply.text);
-    if (!json || !json->is_object()) continue;
-    const auto found = json->find("minute");
-    if (found == json->end()) continue;
-    if (const auto minute = read_integer(*found, ms_range))
-      minutes.emplace_back(*minute, ops::dump(*json));
+    const auto json = view::JsonFields::parse(reply.text);
+    if (!json) continue;
+    if (const auto minute = json->integer("minute", ms_range))
+      minutes.emplace_back(*minute, json->whole());
   }
   return minutes;
 }
@@ -275,12 +272,12 @@ std::string fleet_view(const FleetPlace& at, const FleetWish& wish) {
   return text += "],\"next\":" + next + "}";
 }
 
-std::vector<ops::HostDetails> host_details(const FleetPlace& at,
-                                           const std::vector<ops::HostWish>& wishes) {
-  std::vector<ops::HostDetails> all;
+std::vector<view::HostDetails> host_details(const FleetPlace& at,
+                                            const std::vector<view::HostWish>& wishes) {
+  std::vector<view::HostDetails> all;
   std::size_t bytes = 0;
-  for (const ops::HostWish& wish : wishes) {
-    ops::HostDetails& host = all.emplace_back();
+  for (const view::HostWish& wish : wishes) {
+    view::HostDetails& host = all.emplace_back();
     host.id = wish.id;
     if (wish.rows) host.rows = rows_of(at, wish.id);
     if (wish.minutes > 0) host.minutes = minutes_of(at, wish.id, wish.minutes);

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "operator/runs.hpp"
-#include "ops/fleet_port.hpp"
 #include "redis/sync.hpp"
 #include "view/fleet.hpp"
+#include "view/host_details.hpp"
 
 namespace w8y::verbs {
 
@@ -41,8 +41,8 @@ FleetView hosts_of_list(const FleetPlace& at, const std::string& list);
 /// JSON of GET /api/v1/fleet: a part of the hosts, and where the next part begins.
 std::string fleet_view(const FleetPlace& at, const FleetWish& wish);
 /// Pages: details of the first of these hosts, as many as have about 1 MiB; at least one.
-std::vector<ops::HostDetails> host_details(const FleetPlace& at,
-                                           const std::vector<ops::HostWish>& wishes);
+std::vector<view::HostDetails> host_details(const FleetPlace& at,
+                                            const std::vector<view::HostWish>& wishes);
 
 /// Takes a list and its report, as it was written. False: no more of them.
 using TakeReport = std::function<bool(const std::string& prefix, const std::string& text)>;

@@ -229,8 +229,8 @@ bool ItemFilter::fits(const ItemView& of) const {
   return (state.empty() || state == of.state) && fits_name(of.item);
 }
 
-ItemsPage items_of(QueryContext& query, const std::string& list, const ItemFilter& filter,
-                   const PageRequest& part) {
+ItemsPage list_items(QueryContext& query, const std::string& list, const ItemFilter& filter,
+                     const PageRequest& part) {
   ItemsPage found;
   found.kind = kind_with_items(query, list);
   check_state(list, filter.state, view::item_states(found.kind));
@@ -251,7 +251,7 @@ ItemsPage items_of(QueryContext& query, const std::string& list, const ItemFilte
   return found;
 }
 
-ItemDetail item_of(QueryContext& query, const std::string& list, const Item& name) {
+ItemDetail show_item(QueryContext& query, const std::string& list, const Item& name) {
   ItemDetail found;
   found.kind = kind_with_items(query, list);
   std::optional<ItemView> item;
@@ -272,10 +272,8 @@ ItemDetail item_of(QueryContext& query, const std::string& list, const Item& nam
 }
 
 std::string items_json(const ItemsPage& page) {
-  std::string text = "[";
-  for (const ItemView& item : page.items)
-    text.append(text.size() > 1 ? "," : "").append(view::to_json(item, page.kind));
-  return text += ']';
+  return core::json_array(page.items,
+                          [&page](const ItemView& item) { return view::to_json(item, page.kind); });
 }
 
 std::string to_json(const std::string& list, const ItemsPage& found) {
@@ -291,10 +289,9 @@ std::string to_json(const std::string& list, const ItemDetail& found) {
   core::AsciiObject json(1024);
   json.put_bytes("list", list);
   view::put_fields(json, found.item, found.kind);
-  std::string runs = "[";
-  for (const view::RunRecord& run : found.runs)
-    runs.append(runs.size() > 1 ? "," : "").append(view::to_json(run));
-  json.put_json("runs", runs += ']');
+  json.put_json("runs", core::json_array(found.runs, [](const view::RunRecord& run) {
+                  return view::to_json(run);
+                }));
   return json.take();
 }
 

@@ -33,8 +33,8 @@ struct ItemsPage {
 
 /// Items of a list that this name has. Reads some thousand items at most: fewer than the limit may
 /// be found, and more behind `next`.
-ItemsPage items_of(QueryContext& query, const std::string& list, const ItemFilter& filter,
-                   const PageRequest& part);
+ItemsPage list_items(QueryContext& query, const std::string& list, const ItemFilter& filter,
+                     const PageRequest& part);
 /// The items as a JSON array.
 std::string items_json(const ItemsPage& page);
 std::string to_json(const std::string& list, const ItemsPage& found);
@@ -46,7 +46,7 @@ struct ItemDetail {
 };
 
 /// One item of a list that this name has. Throws Refusal.
-ItemDetail item_of(QueryContext& query, const std::string& list, const Item& name);
+ItemDetail show_item(QueryContext& query, const std::string& list, const Item& name);
 std::string to_json(const std::string& list, const ItemDetail& found);
 
 }  // namespace w8y::verbs

@@ -130,18 +130,15 @@ std::string ring_text(QueryContext& query, const std::string& prefix, std::size_
   core::JsonObject json(items.size() + 1024);
   json.put_bytes("list", prefix);
   json.put("now_ms", now.count());
-  json.put("length", static_cast<std::int64_t>(length));
-  json.put("looked_at", static_cast<std::int64_t>(items.size()));
-  json.put_json("sampled", sampled ? "true" : "false");
+  json.put("length", length);
+  json.put("looked_at", items.size());
+  json.put("sampled", sampled);
   json.put_json("parts", parts + "]");
   json.put_json("turn", sampled ? "null" : std::to_string(turn.places()));
   json.put("ring", states);
   json.put_json("held", held_text(items, now));
   if (items.size() <= most_names) {
-    std::string names = "[";
-    for (const ItemView& item : items)
-      names.append(names.size() > 1 ? "," : "").append(view::ring_name(item));
-    json.put_json("items", names += ']');
+    json.put_json("items", core::json_array(items, view::ring_name));
   }
   std::string text = json.take();
   text.pop_back();

@@ -62,10 +62,8 @@ ListsPage<View> page_of(std::vector<std::string> lists, const PageRequest& part,
 template <class View>
 std::string page_json(const char* name, const ListsPage<View>& page) {
   core::AsciiObject json(1024);
-  std::string lists = "[";
-  for (const View& list : page.lists)
-    lists.append(lists.size() > 1 ? "," : "").append(view::to_json(list));
-  json.put_json(name, lists += ']');
+  json.put_json(name,
+                core::json_array(page.lists, [](const View& list) { return view::to_json(list); }));
   put_next(json, page.next);
   return json.take();
 }
@@ -230,16 +228,16 @@ void walk_schedule(ItemsPage& page, QueryContext& query, const std::string& list
   });
 }
 
-ListsPage<view::ScheduleView> schedules_of(QueryContext& query, const PageRequest& part) {
+ListsPage<view::ScheduleView> list_schedules(QueryContext& query, const PageRequest& part) {
   return page_of(lists_of_kind(query, SourceKind::schedule, part), part, read_schedule, query);
 }
 
-ListsPage<view::FeedView> feeds_of(QueryContext& query, const PageRequest& part) {
+ListsPage<view::FeedView> list_feeds(QueryContext& query, const PageRequest& part) {
   return page_of(lists_of_kind(query, SourceKind::job, part), part, read_feed, query);
 }
 
-ScheduleDetail schedule_of(QueryContext& query, const std::string& list, const std::string& state,
-                           const PageRequest& part) {
+ScheduleDetail show_schedule(QueryContext& query, const std::string& list, const std::string& state,
+                             const PageRequest& part) {
   if (kind_of(query, list) != SourceKind::schedule)
     throw Refusal(404, escape_text(list) + " is no schedule");
   check_state(list, state, view::item_states(SourceKind::schedule));

@@ -20,17 +20,17 @@ struct ListsPage {
 };
 
 /// The schedules of the config, by name.
-ListsPage<view::ScheduleView> schedules_of(QueryContext& query, const PageRequest& part);
+ListsPage<view::ScheduleView> list_schedules(QueryContext& query, const PageRequest& part);
 /// The feeds of jobs of the config, by name.
-ListsPage<view::FeedView> feeds_of(QueryContext& query, const PageRequest& part);
+ListsPage<view::FeedView> list_feeds(QueryContext& query, const PageRequest& part);
 
 struct ScheduleDetail {
   view::ScheduleView schedule;
   ItemsPage jobs;  ///< with their schedules and next times
 };
 /// One schedule, and its jobs in a state; empty: all. Throws Refusal.
-ScheduleDetail schedule_of(QueryContext& query, const std::string& list, const std::string& state,
-                           const PageRequest& part);
+ScheduleDetail show_schedule(QueryContext& query, const std::string& list, const std::string& state,
+                             const PageRequest& part);
 
 std::string to_json(const ListsPage<view::ScheduleView>& page);
 std::string to_json(const ListsPage<view::FeedView>& page);

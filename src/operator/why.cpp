@@ -155,6 +155,21 @@ bool wants_failure(const WhyItem& item) {
          item.state == "stalled";
 }
 
+std::string sentence_json(const WhySentence& sentence) {
+  core::AsciiObject json;
+  json.put("kind", sentence.kind);
+  json.put("text", sentence.text);
+  if (!sentence.hosts.empty())
+    json.put_json("hosts", core::json_array(sentence.hosts, [](const std::string& host) {
+                    core::AsciiObject named;
+                    named.put_bytes("host", host);
+                    return named.take();
+                  }));
+  for (const auto& [name, number] : sentence.numbers) json.put(name, number);
+  for (const auto& [name, text] : sentence.texts) json.put_bytes(name, text);
+  return json.take();
+}
+
 }  // namespace
 
 Why look_why(redis::SyncClient& client, const WhyQuestion& question) {
@@ -181,23 +196,7 @@ void put_why(core::JsonObject& json, const WhyQuestion& question, const Why& why
   json.put_bytes("list", question.list);
   if (question.item) view::put_item(json, "item", ShownItem(*question.item));
   json.put("state", why.state);
-  std::string sentences = "[";
-  for (const WhySentence& each : why.sentences) {
-    core::AsciiObject told(256);
-    told.put("kind", each.kind);
-    told.put("text", each.text);
-    std::string hosts;
-    for (const std::string& host : each.hosts) {
-      core::AsciiObject named(64);
-      named.put_bytes("host", host);
-      hosts.append(hosts.empty() ? "[" : ",").append(named.take());
-    }
-    if (!hosts.empty()) told.put_json("hosts", hosts += ']');
-    for (const auto& [name, number] : each.numbers) told.put(name, number);
-    for (const auto& [name, text] : each.texts) told.put_bytes(name, text);
-    sentences.append(sentences.size() > 1 ? "," : "").append(told.take());
-  }
-  json.put_json("why", sentences += ']');
+  json.put_json("why", core::json_array(why.sentences, sentence_json));
 }
 
 }  // namespace w8y::verbs

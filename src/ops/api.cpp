@@ -1,5 +1,8 @@
 #include "ops/api.hpp"
 
+#include <utility>
+
+#include "ops/api_json.hpp"
 #include "ops/api_parts.hpp"
 
 namespace w8y::ops {
@@ -26,28 +29,26 @@ unsigned http_status(ControlResult::Kind kind) {
 
 }  // namespace
 
-HttpResponse json_response(unsigned status, const Json& json) {
+HttpResponse json_response(unsigned status, std::string json) {
   HttpResponse response;
   response.status = status;
-  response.body = dump(json) + "\n";
+  response.body = std::move(json) += '\n';
   return response;
 }
 
 HttpResponse result_response(const ControlResult& result) {
   const unsigned status = http_status(result.kind);
-  Json json = to_json(result);
-  if (status >= 400) json["error"] = result.text;
-  return json_response(status, json);
+  core::AsciiObject json;
+  put_result(json, result);
+  if (status >= 400) json.put("error", result.text);
+  return json_response(status, json.take());
 }
 
 HttpResponse outcome_response(const FleetOutcome& outcome) {
   if (outcome.unreachable) return error_response(503, outcome.trouble);
   if (outcome.not_found) return error_response(404, outcome.trouble);
   if (!outcome.trouble.empty()) return error_response(409, outcome.trouble);
-  HttpResponse response;
-  response.status = outcome.complete() ? 200 : 409;
-  response.body = command_text(outcome) + "\n";
-  return response;
+  return json_response(outcome.complete() ? 200 : 409, command_text(outcome));
 }
 
 void add_api(Router& router, Control& control, FleetPort& fleet, EventHub& events) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ops/api_parts.hpp"
+#include "view/json_fields.hpp"
 
 namespace w8y::ops {
 
@@ -12,9 +13,9 @@ namespace {
 /// On this host, or on the one that is named.
 void run_item(Control& control, FleetPort& fleet, const HttpRequest& request,
               const HttpReplyPtr& reply) {
-  const auto body = parse(request.body);
-  const auto list = body ? get_bytes(*body, "list") : std::nullopt;
-  const auto item = body ? get_bytes(*body, "item") : std::nullopt;
+  const auto body = view::JsonFields::parse(request.body);
+  const auto list = body ? body->bytes("list") : std::nullopt;
+  const auto item = body ? body->bytes("item") : std::nullopt;
   if (!list || !item) {
     reply->send(error_response(400, R"(the body should be {"list": "PREFIX", "item": "ITEM"})"));
     return;
@@ -25,7 +26,7 @@ void run_item(Control& control, FleetPort& fleet, const HttpRequest& request,
     order.host = host->second;
     order.list = *list;
     order.item = *item;
-    order.by = get_bytes(*body, "by").value_or(std::string());
+    order.by = body->bytes("by").value_or(std::string());
     return fleet.give(std::move(order), [reply](const FleetOutcome& outcome) {
       reply->send(outcome_response(outcome));
     });
@@ -48,8 +49,8 @@ std::optional<FleetOrder> order_to_fleet(const HttpRequest& request, std::string
   if (host != request.query.end()) order.host = host->second;
   const bool to_all = all != request.query.end() && all->second == "yes";
   if (order.host.empty() != to_all) mistake = "say ?host=NAME or ?all=yes";
-  if (const auto body = parse(request.body))
-    order.by = get_bytes(*body, "by").value_or(std::string());
+  if (const auto body = view::JsonFields::parse(request.body))
+    order.by = body->bytes("by").value_or(std::string());
   return order;
 }
 
@@ -72,8 +73,8 @@ bool ask_fleet(FleetPort& fleet, OrderKind kind, const HttpRequest& request,
 
 void cancel(Control& control, FleetPort& fleet, const HttpRequest& request,
             const HttpReplyPtr& reply) {
-  const auto body = parse(request.body);
-  const auto run = body ? get_bytes(*body, "run") : std::nullopt;
+  const auto body = view::JsonFields::parse(request.body);
+  const auto run = body ? body->bytes("run") : std::nullopt;
   if (!run) {
     reply->send(error_response(400, R"(the body should be {"run": "ID"})"));
     return;
@@ -95,9 +96,7 @@ void show_fleet_runs(FleetPort& fleet, OrderKind kind, const HttpRequest& reques
   fleet.give(std::move(order), [reply](const FleetOutcome& outcome) {
     // The response names the hosts that did not reply, beside the runs of the others.
     if (!outcome.trouble.empty()) return reply->send(outcome_response(outcome));
-    HttpResponse response;
-    response.body = to_text(outcome) + "\n";
-    reply->send(std::move(response));
+    reply->send(json_response(200, to_text(outcome)));
   });
 }
 

@@ -1,15 +1,17 @@
 // What the files of the status API share.
 #pragma once
 
+#include <string>
+
 #include "ops/control.hpp"
 #include "ops/event_hub.hpp"
 #include "ops/fleet_port.hpp"
 #include "ops/http.hpp"
-#include "ops/status_json.hpp"
 
 namespace w8y::ops {
 
-HttpResponse json_response(unsigned status, const Json& json);
+/// `json`: a JSON object.
+HttpResponse json_response(unsigned status, std::string json);
 /// What came of an order, with the status of HTTP that stands for it.
 HttpResponse result_response(const ControlResult& result);
 /// The same of one to other hosts.

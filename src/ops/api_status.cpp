@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "ops/api_json.hpp"
 #include "ops/api_parts.hpp"
 #include "ops/secret_json.hpp"
 #include "view/host_view.hpp"
@@ -25,17 +26,23 @@ std::string why_not_ready(const HostStatus& host) {
   return "";
 }
 
+/// `why`: why it is not so; empty: it is.
+HttpResponse state_response(const char* name, const std::string& why) {
+  core::AsciiObject json;
+  json.put(name, why.empty());
+  if (!why.empty()) json.put("error", why);
+  return json_response(why.empty() ? 200 : 503, json.take());
+}
+
 HttpResponse health_response(const Control& host) {
   const std::string why = host.stuck();
-  if (why.empty()) return json_response(200, {{"ok", true}});
-  return json_response(503, {{"ok", false}, {"error", why}});
+  return state_response("ok", why);
 }
 
 HttpResponse ready_response(const Control& host) {
   std::string why = why_not_ready(host.status());
   if (why.empty()) why = host.stuck();
-  if (why.empty()) return json_response(200, {{"ready", true}});
-  return json_response(503, {{"ready", false}, {"error", why}});
+  return state_response("ready", why);
 }
 
 /// All lists in figures.
@@ -53,12 +60,16 @@ struct Totals {
     leases_lost += list.counters.leases_lost;
     for (const RunStatus& run : list.runs) lost_now += run.lease_lost ? 1 : 0;
   }
-  [[nodiscard]] Json json() const {
-    return {{"lists", lists},
-            {"states", states},
-            {"running", running},
-            {"leases_lost", leases_lost},
-            {"leases_lost_now", lost_now}};
+  [[nodiscard]] std::string json() const {
+    core::AsciiObject counts;
+    for (const auto& [state, count] : states) counts.put(state, count);
+    core::AsciiObject json;
+    json.put("lists", lists);
+    json.put_json("states", counts.take());
+    json.put("running", running);
+    json.put("leases_lost", leases_lost);
+    json.put("leases_lost_now", lost_now);
+    return json.take();
   }
 };
 
@@ -73,24 +84,15 @@ struct Lists {
 
 enum class Shown { totals, all };
 
-HttpResponse text_response(core::JsonObject& json) {
-  HttpResponse response;
-  response.body = json.take();
-  response.body += '\n';
-  return response;
-}
-
 /// Writes the problems, the host unless it is nullptr, and then each list.
 HttpResponse lists_response(Lists& lists, const HostStatus* host, Shown shown) {
   core::AsciiObject json(lists.text.size() + 4096);
-  std::string problems = "[";
-  for (const auto& problem : lists.problems.take())
-    problems.append(problems.size() > 1 ? "," : "").append(to_json(problem));
-  json.put_json("problems", problems += ']');
+  json.put_json("problems", core::json_array(lists.problems.take(),
+                                             [](const auto& problem) { return to_json(problem); }));
   if (host != nullptr) view::put_host(json, *host, view::api);
-  json.put_json("totals", dump(lists.totals.json()));
+  json.put_json("totals", lists.totals.json());
   if (shown == Shown::all) json.put_json("lists", "[" + lists.text + "]");
-  return text_response(json);
+  return json_response(200, json.take());
 }
 
 void send_lists(Control& control, const HttpReplyPtr& reply, bool with_host, Shown shown) {
@@ -119,7 +121,7 @@ void show_status(Control& control, const HttpRequest& request, const HttpReplyPt
   if (lists == "no") {
     core::AsciiObject json(1024);
     view::put_host(json, control.status(), view::api);
-    return reply->send(text_response(json));
+    return reply->send(json_response(200, json.take()));
   }
   control.refresh([&control, reply, shown = lists == "count" ? Shown::totals : Shown::all] {
     send_lists(control, reply, true, shown);
@@ -128,9 +130,7 @@ void show_status(Control& control, const HttpRequest& request, const HttpReplyPt
 
 HttpResponse list_response(const std::optional<ListStatus>& list) {
   if (!list) return error_response(404, "there is no such list");
-  HttpResponse response;
-  response.body = view::to_json(*list, view::detail) + "\n";
-  return response;
+  return json_response(200, view::to_json(*list, view::detail));
 }
 
 void show_config(const Control& control, const HttpRequest& request, HttpReply& reply) {
@@ -142,8 +142,7 @@ void show_config(const Control& control, const HttpRequest& request, HttpReply& 
 }
 
 void compare_secrets(const Control& control, const HttpRequest& request, HttpReply& reply) {
-  const auto body = parse(request.body);
-  const auto questions = body ? read_secret_questions(*body) : std::nullopt;
+  const auto questions = read_secret_questions(request.body);
   if (!questions) {
     reply.send(error_response(400, R"(the body should be {"salt": "TEXT", "secrets": [)"
                                    R"({"list": "PREFIX", "key": "KEY", "digest": "TEXT"}, …]})"));

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "loop/loop.hpp"
-#include "ops/status_json.hpp"
+#include "ops/api_json.hpp"
 
 namespace w8y::ops {
 
@@ -66,7 +66,7 @@ void EventHub::on_event(const Event& event) {
   if (name == nullptr) return;
   Kept told{++sequence_, about(event), {}};
   told.text = "event: " + std::string(name) + "\n" + id_line(told.number) +
-              "data: " + dump(to_json(event, loop_.clock().wall())) + "\n\n";
+              "data: " + to_json(event, loop_.clock().wall()) + "\n\n";
   std::erase_if(subscribers_, [&](const Subscriber& subscriber) {
     return fits(subscriber.filter, told.about) && !subscriber.stream->push(told.text);
   });

@@ -10,6 +10,7 @@
 #include "ops/http.hpp"
 #include "view/fleet.hpp"
 #include "view/fleet_orders.hpp"
+#include "view/host_details.hpp"
 
 namespace w8y::ops {
 
@@ -27,20 +28,6 @@ struct FleetGlance {
   std::vector<Host> hosts;  ///< those in `text`
 };
 
-/// What a page needs of one host.
-struct HostWish {
-  std::string id;
-  bool rows = false;         ///< its lists
-  std::int64_t minutes = 0;  ///< the last minutes, up to 60
-};
-
-/// The reply to a HostWish. All texts are JSON objects, parsed and bounded.
-struct HostDetails {
-  std::string id;
-  std::vector<std::pair<std::string, std::string>> rows;      ///< by list
-  std::vector<std::pair<std::int64_t, std::string>> minutes;  ///< by minute since 1970
-};
-
 /// Nothing here throws or blocks.
 class FleetPort {
  public:
@@ -49,10 +36,10 @@ class FleetPort {
   virtual ~FleetPort() = default;
   /// `then` is called once, from the loop; it may be dropped with the port.
   virtual void look(Seen then) = 0;
-  using Detailed = std::function<void(std::vector<HostDetails>&&)>;
+  using Detailed = std::function<void(std::vector<view::HostDetails>&&)>;
   /// Replies for the first of these hosts, at least one; none if Redis can't be read. `then` as
   /// with look().
-  virtual void details(std::vector<HostWish> wishes, Detailed then) = 0;
+  virtual void details(std::vector<view::HostWish> wishes, Detailed then) = 0;
   using Given = std::function<void(const FleetOutcome&)>;
   /// Hosts carry it out and answer; its `id` and `until` are filled in. `then` as with look().
   virtual void give(FleetOrder order, Given then) = 0;

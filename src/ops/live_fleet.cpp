@@ -7,7 +7,6 @@
 #include "core/json_object.hpp"
 #include "core/number.hpp"
 #include "loop/loop.hpp"
-#include "ops/status_json.hpp"
 #include "view/host_view.hpp"
 
 namespace w8y::ops {
@@ -28,12 +27,13 @@ constexpr std::size_t most_bytes = std::size_t{32} << 20;
 constexpr std::size_t hosts_at_once = 16;
 constexpr std::size_t most_runs = 50;
 
-std::string no_addition(const std::string&) {
-  return {};
+/// `members`: text of JSON members.
+std::string remote_json(const std::string& id, const std::string& members) {
+  return "{\"host_id\":" + core::json_string(id) + "," + members + "}";
 }
 
-std::string json_string(const std::string& text) {
-  return dump(Json(text));
+std::string no_addition(const std::string&) {
+  return {};
 }
 
 }  // namespace
@@ -102,15 +102,15 @@ void LiveFleet::ask_details() {
   if (wishes_.empty()) return poll_again();
   const auto end =
       wishes_.begin() + static_cast<std::ptrdiff_t>(std::min(wishes_.size(), hosts_at_once));
-  fleet_.details({wishes_.begin(), end},
-                 [this, alive = std::weak_ptr<bool>(alive_)](std::vector<HostDetails>&& hosts) {
-                   if (!alive.expired()) take_details(std::move(hosts));
-                 });
+  fleet_.details({wishes_.begin(), end}, [this, alive = std::weak_ptr<bool>(alive_)](
+                                             std::vector<view::HostDetails>&& hosts) {
+    if (!alive.expired()) take_details(std::move(hosts));
+  });
 }
 
-void LiveFleet::take_details(std::vector<HostDetails>&& hosts) {
+void LiveFleet::take_details(std::vector<view::HostDetails>&& hosts) {
   if (hosts.empty()) wishes_.clear();  // the next poll says why
-  for (HostDetails& host : hosts) {
+  for (view::HostDetails& host : hosts) {
     const bool rows = wishes_.front().rows;
     wishes_.pop_front();
     const auto found = remotes_.find(host.id);
@@ -133,7 +133,7 @@ LiveFleet::Room LiveFleet::room() const {
 }
 
 /// Lists for which there is no room are not shown.
-void LiveFleet::take_rows(Remote& remote, const HostDetails& host) {
+void LiveFleet::take_rows(Remote& remote, const view::HostDetails& host) {
   remote.known = true;
   remote.version = versions_[host.id];
   const Room room = this->room();
@@ -148,7 +148,7 @@ void LiveFleet::take_rows(Remote& remote, const HostDetails& host) {
   remote.rows.end_look();
 }
 
-void LiveFleet::take_minutes(Remote& remote, HostDetails& host) {
+void LiveFleet::take_minutes(Remote& remote, view::HostDetails& host) {
   std::size_t room = this->room().bytes;
   for (auto& [number, text] : host.minutes) {
     const auto found = remote.minutes.find(number);
@@ -222,7 +222,7 @@ std::string LiveFleet::take_changes(std::size_t most) {
     if (!minutes.empty())
       one.append(one.empty() ? "" : ",").append("\"minutes\":[" + minutes + "]");
     if (one.empty()) continue;
-    all.append(all.empty() ? "" : ",").append("{\"host_id\":" + json_string(id) + "," + one + "}");
+    all.append(all.empty() ? "" : ",").append(remote_json(id, one));
   }
   return all.empty() ? all : "\"remote\":[" + all + "]";
 }
@@ -252,7 +252,7 @@ std::string LiveFleet::part(Cursor& at, std::size_t most) const {
     }
     one += "\"minutes\":[" + minutes + "]";
   }
-  return "\"remote\":[{\"host_id\":" + json_string(at.host) + "," + one + "}]";
+  return "\"remote\":[" + remote_json(at.host, one) + "]";
 }
 
 FleetGlance glance_of(const FleetView& fleet) {
@@ -270,10 +270,10 @@ FleetGlance glance_of(const FleetView& fleet) {
   }
   core::AsciiObject json(hosts.size() + 512);
   json.put("newest_hash", fleet.newest_hash);
-  json.put_json("cut", fleet.cut ? "true" : "false");
+  json.put("cut", fleet.cut);
   json.put_bytes("fleet", fleet.fleet);
   const std::size_t more = fleet.hosts.size() - glance.hosts.size();
-  view::put_number(json, "more_hosts", more);
+  json.put("more_hosts", more);
   json.put("trouble", fleet.trouble.empty() && more > 0
                           ? std::to_string(more) + " more hosts are not shown; see w8yctl fleet"
                           : fleet.trouble);

@@ -69,9 +69,9 @@ class LiveFleet {
   void seen(FleetGlance&& glance);
   void ask_runs(const FleetGlance& glance);
   void ask_details();
-  void take_details(std::vector<HostDetails>&& hosts);
-  void take_rows(Remote& remote, const HostDetails& host);
-  void take_minutes(Remote& remote, HostDetails& host);
+  void take_details(std::vector<view::HostDetails>&& hosts);
+  void take_rows(Remote& remote, const view::HostDetails& host);
+  void take_minutes(Remote& remote, view::HostDetails& host);
   void take_runs(const FleetOutcome& outcome);
   [[nodiscard]] Room room() const;
 
@@ -82,7 +82,7 @@ class LiveFleet {
   std::string hosts_;
   bool hosts_changed_ = false;
   Remotes remotes_;
-  std::deque<HostWish> wishes_;                    ///< what this poll has still to read
+  std::deque<view::HostWish> wishes_;              ///< what this poll has still to read
   std::map<std::string, std::uint64_t> versions_;  ///< of the lists, at this poll
   std::size_t polls_ = 0;
   Timer poll_;

@@ -8,7 +8,6 @@
 #include "core/json_object.hpp"
 #include "loop/loop.hpp"
 #include "ops/page.hpp"
-#include "ops/status_json.hpp"
 #include "view/host_view.hpp"
 #include "view/list_view.hpp"
 

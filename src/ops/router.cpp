@@ -2,9 +2,9 @@
 #include <utility>
 
 #include "core/escape.hpp"
+#include "core/json_object.hpp"
 #include "ops/http.hpp"
 #include "ops/http_target.hpp"
-#include "ops/status_json.hpp"
 
 namespace w8y::ops {
 
@@ -35,7 +35,9 @@ std::string unknown_parameter(const std::vector<std::string>& known,
 HttpResponse error_response(unsigned status, std::string_view text) {
   HttpResponse response;
   response.status = status;
-  response.body = dump({{"error", text}}) + "\n";
+  core::AsciiObject json;
+  json.put("error", text);
+  response.body = json.take() + "\n";
   return response;
 }
 

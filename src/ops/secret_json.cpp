@@ -4,83 +4,77 @@
 #include <array>
 #include <utility>
 
+#include "core/json_object.hpp"
+#include "view/json_fields.hpp"
+
 namespace w8y::ops {
 
 namespace {
+
+using view::JsonFields;
 
 constexpr std::array<std::pair<SecretAnswer, const char*>, 3> names{
     {{SecretAnswer::same, "same"},
      {SecretAnswer::changed, "changed"},
      {SecretAnswer::none, "none"}}};
 
-std::optional<std::string> string_of(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  if (found == object.end() || !found->is_string()) return std::nullopt;
-  return found->get<std::string>();
-}
-
-const Json* array_of(const Json& object, const char* name) {
-  if (!object.is_object()) return nullptr;
-  const auto found = object.find(name);
-  return found != object.end() && found->is_array() ? &*found : nullptr;
-}
-
-std::optional<SecretQuestion> read_question(const Json& json) {
-  if (!json.is_object()) return std::nullopt;
-  auto key = get_bytes(json, "key");
-  auto digest = string_of(json, "digest");
-  auto list = get_bytes(json, "list");
-  const bool named = json.contains("list") || json.contains("list_base64");
-  if (!key || !digest || (named && !list)) return std::nullopt;
-  return SecretQuestion{std::move(list), std::move(*key), std::move(*digest)};
+std::optional<SecretQuestion> read_question(const JsonFields& json) {
+  auto key = json.bytes("key");
+  auto list = json.bytes("list");
+  const bool named = json.has("list") || json.has("list_base64");
+  if (!key || !json.is_text("digest") || (named && !list)) return std::nullopt;
+  return SecretQuestion{std::move(list), std::move(*key), json.text("digest")};
 }
 
 }  // namespace
 
-Json to_json(const SecretQuestions& questions) {
-  Json json = {{"salt", questions.salt}, {"secrets", Json::array()}};
-  for (const SecretQuestion& question : questions.secrets) {
-    Json one = Json::object();
-    if (question.list) put_bytes(one, "list", *question.list);
-    put_bytes(one, "key", question.key);
-    one["digest"] = question.digest;
-    json["secrets"].push_back(std::move(one));
-  }
-  return json;
+std::string to_json(const SecretQuestions& questions) {
+  core::AsciiObject json(4096);
+  json.put("salt", questions.salt);
+  json.put_json("secrets", core::json_array(questions.secrets, [](const SecretQuestion& question) {
+                  core::AsciiObject one;
+                  if (question.list) one.put_bytes("list", *question.list);
+                  one.put_bytes("key", question.key);
+                  one.put("digest", question.digest);
+                  return one.take();
+                }));
+  return json.take();
 }
 
-std::optional<SecretQuestions> read_secret_questions(const Json& json) {
-  const Json* secrets = array_of(json, "secrets");
-  if (secrets == nullptr) return std::nullopt;
-  SecretQuestions questions;
-  auto salt = string_of(json, "salt");
-  if (!salt) return std::nullopt;
-  questions.salt = std::move(*salt);
-  for (const Json& secret : *secrets) {
+std::optional<SecretQuestions> read_secret_questions(std::string_view text) {
+  const auto json = JsonFields::parse(text);
+  if (!json || !json->is_text("salt") || !json->is_array("secrets")) return std::nullopt;
+  SecretQuestions questions{json->text("salt"), {}};
+  for (const JsonFields& secret : json->objects("secrets")) {
     auto question = read_question(secret);
     if (!question) return std::nullopt;
     questions.secrets.push_back(std::move(*question));
   }
+  // Also none that is no object.
+  if (questions.secrets.size() != json->count("secrets")) return std::nullopt;
   return questions;
 }
 
-Json to_json(const std::vector<SecretAnswer>& answers) {
-  Json json = {{"secrets", Json::array()}};
+std::string to_json(const std::vector<SecretAnswer>& answers) {
+  core::AsciiObject json(1024);
+  core::JsonArray secrets;
   for (const SecretAnswer answer : answers)
-    json["secrets"].push_back(names[static_cast<std::size_t>(answer)].second);
-  return json;
+    secrets.add_text(names[static_cast<std::size_t>(answer)].second);
+  json.put_json("secrets", secrets.take());
+  return json.take();
 }
 
-std::optional<std::vector<SecretAnswer>> read_secret_answers(const Json& json) {
-  const Json* secrets = array_of(json, "secrets");
-  if (secrets == nullptr) return std::nullopt;
+std::optional<std::vector<SecretAnswer>> read_secret_answers(std::string_view text) {
+  const auto json = JsonFields::parse(text);
+  if (!json || !json->is_array("secrets")) return std::nullopt;
   std::vector<SecretAnswer> answers;
-  for (const Json& secret : *secrets) {
+  for (const std::string& secret : json->texts("secrets")) {
     const auto found = std::find_if(names.begin(), names.end(),
                                     [&](const auto& name) { return secret == name.second; });
     if (found == names.end()) return std::nullopt;
     answers.push_back(found->first);
   }
+  if (answers.size() != json->count("secrets")) return std::nullopt;
   return answers;
 }
 

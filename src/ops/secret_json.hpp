@@ -3,10 +3,10 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/reload_plan.hpp"
-#include "ops/status_json.hpp"
 
 namespace w8y::ops {
 
@@ -15,12 +15,12 @@ struct SecretQuestions {
   std::vector<SecretQuestion> secrets;
 };
 
-Json to_json(const SecretQuestions& questions);
+std::string to_json(const SecretQuestions& questions);
 /// nullopt: it has another shape.
-std::optional<SecretQuestions> read_secret_questions(const Json& json);
+std::optional<SecretQuestions> read_secret_questions(std::string_view json);
 
 /// As many as there were questions, in their order.
-Json to_json(const std::vector<SecretAnswer>& answers);
-std::optional<std::vector<SecretAnswer>> read_secret_answers(const Json& json);
+std::string to_json(const std::vector<SecretAnswer>& answers);
+std::optional<std::vector<SecretAnswer>> read_secret_answers(std::string_view json);
 
 }  // namespace w8y::ops

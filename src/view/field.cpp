@@ -17,14 +17,9 @@ std::string cut_text(std::string_view text, std::size_t most) {
 }
 
 std::string texts_json(const std::vector<std::string>& all, core::JsonText form) {
-  std::string text = "[";
-  for (const std::string& each : all) {
-    core::JsonObject one(each.size() + 8, form);
-    one.put("", each);
-    const std::string object = one.take();  // {"":VALUE}
-    text.append(text.size() > 1 ? "," : "").append(object, 4, object.size() - 5);
-  }
-  return text += ']';
+  core::JsonArray texts;
+  for (const std::string& each : all) texts.add_text(each, form);
+  return texts.take();
 }
 
 void Texts::write(core::JsonObject& json, std::string_view name,

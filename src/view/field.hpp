@@ -159,25 +159,17 @@ struct Texts {
 
 struct Flag {
   static void write(core::JsonObject& json, std::string_view name, bool value, Surface) {
-    json.put_json(name, value ? "true" : "false");
+    json.put(name, value);
   }
   static void read(const JsonFields& json, std::string_view name, bool& value) {
     value = json.flag(name);
   }
 };
 
-inline void put_number(core::JsonObject& json, std::string_view name, std::integral auto value) {
-  if constexpr (std::same_as<decltype(value), std::uint64_t>) {
-    json.put_json(name, std::to_string(value));
-  } else {
-    json.put(name, static_cast<std::int64_t>(value));
-  }
-}
-
 struct Number {
   template <std::integral Value>
   static void write(core::JsonObject& json, std::string_view name, Value value, Surface) {
-    put_number(json, name, value);
+    json.put(name, value);
   }
   template <std::integral Value>
   static void read(const JsonFields& json, std::string_view name, Value& value) {
@@ -189,7 +181,7 @@ struct Number {
 struct Limit : Number {
   template <std::integral Value>
   static void write(core::JsonObject& json, std::string_view name, Value value, Surface surface) {
-    if (value != 0 || (surface & sparse) == 0) put_number(json, name, value);
+    if (value != 0 || (surface & sparse) == 0) json.put(name, value);
   }
 };
 
@@ -199,7 +191,7 @@ struct MaybeNumber {
   static void write(core::JsonObject& json, std::string_view name,
                     const std::optional<Value>& value, Surface surface) {
     if (value) {
-      put_number(json, name, *value);
+      json.put(name, *value);
     } else if ((surface & sparse) == 0) {
       json.put_json(name, "null");
     }

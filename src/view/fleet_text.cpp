@@ -100,8 +100,8 @@ namespace {
 
 void put_list(core::JsonObject& json, const HostList& list) {
   core::AsciiObject slots(64);
-  view::put_number(slots, "limit", list.slots_limit);
-  view::put_number(slots, "used", list.slots_used);
+  slots.put("limit", list.slots_limit);
+  slots.put("used", list.slots_used);
   core::AsciiObject object(256);
   view::put_fields(object, list.list, view::reply);
   object.put("host_state", list.host_state);
@@ -129,7 +129,7 @@ void put_answer(core::JsonObject& json, const FleetAnswer& answer) {
     for (const auto& run : answer.runs)
       runs.append(runs.size() > 1 ? "," : "").append(view::to_json(run));
     json.put_json("runs", runs += ']');
-    view::put_number(json, "more_runs", answer.more_runs);
+    json.put("more_runs", answer.more_runs);
   }
   if (answer.list) put_list(json, *answer.list);
   if (!answer.run.empty()) json.put("run", answer.run);
@@ -172,7 +172,7 @@ std::optional<FleetAnswer> parse_answer(std::string_view text) {
 
 std::string to_text(const FleetOutcome& outcome) {
   core::AsciiObject json(1024);
-  json.put_json("complete", outcome.complete() ? "true" : "false");
+  json.put("complete", outcome.complete());
   json.put("now_ms", outcome.now.count());
   std::string hosts = "[";
   for (const FleetAnswer& answer : outcome.answers) {
@@ -188,7 +188,7 @@ std::string to_text(const FleetOutcome& outcome) {
     core::AsciiObject told(128);
     told.put_bytes("host", host.host);
     told.put_bytes("host_id", host.host_id);
-    told.put_json("silent", host.silent ? "true" : "false");
+    told.put("silent", host.silent);
     told.put("last_beat_ms", host.last_beat.count());
     missing.append(missing.size() > 1 ? "," : "").append(told.take());
   }

@@ -76,8 +76,8 @@ struct GearmanForm {
 template <class T>
 void write_slots(core::JsonObject& json, std::string_view name, const T& of, Surface) {
   core::AsciiObject object(64);
-  put_number(object, "limit", of.slots_limit);
-  put_number(object, "used", of.slots_used);
+  object.put("limit", of.slots_limit);
+  object.put("used", of.slots_used);
   json.put_json(name, object.take());
 }
 template <class T>
@@ -173,7 +173,7 @@ std::string with_lists(const FleetHost& host) {
   core::AsciiObject json(1024);
   put_host(json, host);
   json.put("lists_trouble", host.lists_trouble);
-  json.put_json("lists_cut", host.lists_cut ? "true" : "false");
+  json.put("lists_cut", host.lists_cut);
   std::string lists = "[";
   for (const ListStatus& list : host.lists)
     lists.append(lists.size() > 1 ? "," : "").append(to_json(list, fleet));
@@ -184,7 +184,7 @@ std::string with_lists(const FleetHost& host) {
 void put_fleet(core::JsonObject& json, const FleetView& view) {
   json.put("now_ms", view.now.count());
   json.put("newest_hash", view.newest_hash);
-  json.put_json("cut", view.cut ? "true" : "false");
+  json.put("cut", view.cut);
   json.put_bytes("fleet", view.fleet);
 }
 

@@ -49,7 +49,7 @@ struct Pid {
 /// Left out where it is 0.
 struct KnownCount {
   static void write(core::JsonObject& json, std::string_view name, std::size_t value, Surface) {
-    if (value > 0) put_number(json, name, value);
+    if (value > 0) json.put(name, value);
   }
 };
 
@@ -63,10 +63,8 @@ struct SetFlag {
 void write_next(core::JsonObject& json, std::string_view name, const ItemView& item, Surface) {
   if (!item.schedule) return;
   json.put_bytes("words", item.words);
-  std::string times = "[";
-  for (const WallTime time : item.next)
-    times.append(times.size() > 1 ? "," : "").append(std::to_string(time.count()));
-  json.put_json(name, times += ']');
+  json.put_json(name, core::json_array(item.next,
+                                       [](WallTime time) { return std::to_string(time.count()); }));
 }
 
 using I = ItemView;
@@ -137,7 +135,7 @@ std::string to_json(const ItemView& item, SourceKind kind) {
 
 std::string ring_json(const ItemView& item, std::size_t index) {
   core::AsciiObject json(256);
-  put_number(json, "at", index);
+  json.put("at", index);
   put_item(json, "item", shortened(item.shown(), most_ring_name));
   put_fields(json, item_fields, item, ring);
   return json.take();

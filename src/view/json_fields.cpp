@@ -73,6 +73,26 @@ std::optional<WallTime> JsonFields::ms(std::string_view name, IntegerRange range
   return found == nullptr ? std::nullopt : read_ms(*found, range);
 }
 
+bool JsonFields::is_text(std::string_view name) const {
+  const Json* const found = member(object_, name);
+  return found != nullptr && found->is_string();
+}
+
+bool JsonFields::is_flag(std::string_view name) const {
+  const Json* const found = member(object_, name);
+  return found != nullptr && found->is_boolean();
+}
+
+bool JsonFields::is_array(std::string_view name) const {
+  const Json* const found = member(object_, name);
+  return found != nullptr && found->is_array();
+}
+
+std::size_t JsonFields::count(std::string_view name) const {
+  const Json* const found = member(object_, name);
+  return found != nullptr && found->is_array() ? found->size() : 0;
+}
+
 bool JsonFields::flag(std::string_view name) const {
   const Json* const found = member(object_, name);
   return found != nullptr && found->is_boolean() && found->get<bool>();

@@ -39,6 +39,11 @@ class JsonFields {
   [[nodiscard]] std::optional<WallTime> ms(std::string_view name,
                                            IntegerRange range = ms_range) const;
   [[nodiscard]] bool flag(std::string_view name) const;
+  [[nodiscard]] bool is_text(std::string_view name) const;
+  [[nodiscard]] bool is_flag(std::string_view name) const;
+  [[nodiscard]] bool is_array(std::string_view name) const;
+  /// Elements of an array; 0 if it is none.
+  [[nodiscard]] std::size_t count(std::string_view name) const;
   /// The texts of an array; its other elements are left out.
   [[nodiscard]] std::vector<std::string> texts(std::string_view name) const;
   [[nodiscard]] std::optional<JsonFields> object(std::string_view name) const;

@@ -73,7 +73,7 @@ struct CountersForm {
     bool any = false;
     for (const auto& [counter, member] : counters) {
       if (some && (value.*member == 0 || !shows_on_pages(member))) continue;
-      put_number(object, counter, value.*member);
+      object.put(counter, value.*member);
       any = true;
     }
     if (any) json.put_json(name, object.take());
@@ -113,8 +113,7 @@ struct RunsForm {
 /// visit_within; omitted if the config sets none.
 struct WatchedForm {
   static void write(core::JsonObject& json, std::string_view name, Duration within, Surface) {
-    if (within > Duration{0})
-      put_number(json, name, std::chrono::duration_cast<WallTime>(within).count());
+    if (within > Duration{0}) json.put(name, std::chrono::duration_cast<WallTime>(within).count());
   }
   static void read(const JsonFields& json, std::string_view name, Duration& within) {
     within = json.ms(name).value_or(WallTime{0});
@@ -141,7 +140,7 @@ struct QueuesForm {
 void write_items(core::JsonObject& json, std::string_view name, const ListFigures& figures,
                  Surface) {
   core::AsciiObject items(128);
-  for (const auto& [state, count] : figures.items) put_number(items, state, count);
+  for (const auto& [state, count] : figures.items) items.put(state, count);
   json.put_json(name, items.take());
 }
 
@@ -160,8 +159,8 @@ void write_laps(core::JsonObject& json, std::string_view name, const ListFigures
   std::string text = "[";
   for (const LapAt& each : figures.laps) {
     core::AsciiObject lap(64);
-    put_number(lap, "at_ms", each.quarter * quarter_ms);
-    put_number(lap, "lap_ms", each.lap.count());
+    lap.put("at_ms", each.quarter * quarter_ms);
+    lap.put("lap_ms", each.lap.count());
     text.append(text.size() > 1 ? "," : "").append(lap.take());
   }
   json.put_json(name, text += ']');

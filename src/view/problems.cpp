@@ -268,7 +268,7 @@ std::string to_json(const Problem& problem) {
   core::AsciiObject json(256);
   json.put("kind", kind_name(problem.kind));
   json.put("text", problem.text);
-  view::put_number(json, "lists", problem.lists);
+  json.put("lists", problem.lists);
   std::string first = "[";
   for (const std::string& prefix : problem.first) {
     core::AsciiObject list(prefix.size() + 16);
@@ -276,7 +276,7 @@ std::string to_json(const Problem& problem) {
     first.append(first.size() > 1 ? "," : "").append(list.take());
   }
   json.put_json("first_lists", first += ']');
-  view::put_number(json, "count", problem.count);
+  json.put("count", problem.count);
   return json.take();
 }
 

@@ -55,7 +55,7 @@ void read_item_of_run(const JsonFields& json, std::string_view, RunRecord& run) 
 }
 
 void write_started(core::JsonObject& json, std::string_view name, const RunRecord& run, Surface) {
-  if (const auto started = run.started()) put_number(json, name, started->count());
+  if (const auto started = run.started()) json.put(name, started->count());
 }
 
 /// Writes the result: on one line in ASCII for the API, unchanged for Redis.

@@ -56,7 +56,7 @@ struct ProgressForm {
 struct FenceForm : MaybeNumber {
   static void write(core::JsonObject& json, std::string_view name,
                     const std::optional<std::uint64_t>& fence, Surface) {
-    if (fence) put_number(json, name, *fence);
+    if (fence) json.put(name, *fence);
   }
 };
 
@@ -86,7 +86,7 @@ std::string to_json(const RunView& run) {
   core::AsciiObject json(384 + run.tail.size());
   json.put_bytes("list", run.list);
   put_fields(json, run_fields, run.status, api);
-  if (run.age) put_number(json, "age_ms", run.age->count());
+  if (run.age) json.put("age_ms", run.age->count());
   if (!run.tail.empty()) json.put_bytes("tail", run.tail);
   if (!run.host.empty()) json.put_bytes("host", run.host);
   if (!run.host_id.empty()) json.put_bytes("host_id", run.host_id);
@@ -123,7 +123,7 @@ std::optional<ShownItem> read_item(const JsonFields& json) {
 
 void put_item(core::JsonObject& json, std::string_view name, const ShownItem& item) {
   json.put_bytes(name, item.beginning);
-  if (item.cut()) put_number(json, "item_length", item.length);
+  if (item.cut()) json.put("item_length", item.length);
 }
 
 ShownItem shortened(const ShownItem& item, std::size_t most) {

@@ -9,25 +9,21 @@ namespace {
 using S = ScheduleView;
 
 void write_queues(core::JsonObject& json, std::string_view name, const S& schedule, Surface) {
-  std::string text = "[";
-  for (const S::Queue& each : schedule.queues) {
-    core::AsciiObject queue(64);
-    queue.put_bytes("code", each.code);
-    queue.put("queued", each.queued);
-    text.append(text.size() > 1 ? "," : "").append(queue.take());
-  }
-  json.put_json(name, text += ']');
+  json.put_json(name, core::json_array(schedule.queues, [](const S::Queue& each) {
+                  core::AsciiObject queue;
+                  queue.put_bytes("code", each.code);
+                  queue.put("queued", each.queued);
+                  return queue.take();
+                }));
 }
 
 void write_due_next(core::JsonObject& json, std::string_view name, const S& schedule, Surface) {
-  std::string text = "[";
-  for (const S::DueJob& each : schedule.next) {
-    core::AsciiObject job(64);
-    job.put_bytes("job", each.job);
-    MaybeTime::write(job, "due_ms", each.due, api);
-    text.append(text.size() > 1 ? "," : "").append(job.take());
-  }
-  json.put_json(name, text += ']');
+  json.put_json(name, core::json_array(schedule.next, [](const S::DueJob& each) {
+                  core::AsciiObject job;
+                  job.put_bytes("job", each.job);
+                  MaybeTime::write(job, "due_ms", each.due, api);
+                  return job.take();
+                }));
 }
 
 void write_oldest_due(core::JsonObject& json, std::string_view name, const S& schedule, Surface) {
@@ -36,10 +32,8 @@ void write_oldest_due(core::JsonObject& json, std::string_view name, const S& sc
 }
 
 void write_quarters(core::JsonObject& json, std::string_view name, const S& schedule, Surface) {
-  std::string text = "[";
-  for (const std::int64_t count : schedule.due_by_quarter)
-    text.append(text.size() > 1 ? "," : "").append(std::to_string(count));
-  json.put_json(name, text += ']');
+  json.put_json(name, core::json_array(schedule.due_by_quarter,
+                                       [](std::int64_t count) { return std::to_string(count); }));
 }
 
 constexpr Field<S> schedule_fields[] = {

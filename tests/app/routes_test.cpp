@@ -44,13 +44,13 @@ std::string pattern_of(std::string path) {
 
 Told of_document() {
   std::ifstream file(W8Y_OPENAPI);
-  const ops::Json json = ops::Json::parse(
+  const nlohmann::json json = nlohmann::json::parse(
       std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()));
   Told all;
   for (const auto& [path, methods] : json["paths"].items())
     for (const auto& [method, operation] : methods.items()) {
       std::set<std::string> parameters;
-      for (const auto& parameter : operation.value("parameters", ops::Json::array()))
+      for (const auto& parameter : operation.value("parameters", nlohmann::json::array()))
         if (parameter["in"] == "query") parameters.insert(parameter["name"].get<std::string>());
       std::string upper = method;
       for (char& c : upper) c = static_cast<char>(c - 'a' + 'A');

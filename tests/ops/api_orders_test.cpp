@@ -30,10 +30,10 @@ TEST_CASE("orders") {
 TEST_CASE("an item of any bytes can be run") {
   ApiFixture f;
   f.with_client([&](HttpClient& client) {
-    Json order = Json::object();
-    put_bytes(order, "list", "media:thumbs");
-    put_bytes(order, "item", "\xff\0\n"s);
-    const HttpResult result = client.post("/api/v1/run", dump(order));
+    core::AsciiObject order;
+    order.put_bytes("list", "media:thumbs");
+    order.put_bytes("item", "\xff\0\n"s);
+    const HttpResult result = client.post("/api/v1/run", order.take());
     CHECK(result.status == 200);
     CHECK(body_of(result)["run"] == "01HV");
     CHECK(f.control.called == "run media:thumbs|\xff\0\n"s);

@@ -13,10 +13,11 @@
 #include "ops/http_client.hpp"
 #include "ops/http_server.hpp"
 #include "ops/secret_json.hpp"
-#include "ops/status_json.hpp"
 #include "ops_support.hpp"
 
 namespace w8y::ops::test {
+
+using Json = nlohmann::json;
 
 struct FakeControl : Control {
   HostStatus host;
@@ -87,7 +88,7 @@ struct FakeFleet : FleetPort {
     then(outcome);
   }
 
-  void details(std::vector<HostWish>, Detailed then) override { then({}); }
+  void details(std::vector<view::HostWish>, Detailed then) override { then({}); }
 
   void follow(const std::string& run, HttpReplyPtr reply) override {
     reply->send(error_response(404, "no run " + run));

@@ -127,11 +127,11 @@ TEST_CASE("a page is sent as many hosts as its stream can hold, and reads detail
         std::string::npos);
   CHECK(page->text.find("host-11999") == std::string::npos);
   CHECK(page->text.find(R"("fleet":)") != std::string::npos);
-  CHECK(std::ranges::all_of(f.fleet.wishes, [&](const HostWish& wish) {
+  CHECK(std::ranges::all_of(f.fleet.wishes, [&](const view::HostWish& wish) {
     return wish.id < f.fleet.view.hosts[shown].beat.id;
   }));
   std::set<std::string> asked;
-  for (const HostWish& wish : f.fleet.wishes)
+  for (const view::HostWish& wish : f.fleet.wishes)
     if (wish.rows) asked.insert(wish.id);
   CHECK(asked.size() == shown);
   std::size_t longest = 0;
@@ -163,7 +163,8 @@ TEST_CASE("a host with more lists than a page keeps shows none, and is not read 
   REQUIRE(f.until([&] { return f.fleet.looks > 2; }));
   CHECK(page->text.find("list-0\"") != std::string::npos);
   CHECK(page->text.find("list-1\"") == std::string::npos);
-  CHECK(std::ranges::count_if(f.fleet.wishes, [](const HostWish& wish) { return wish.rows; }) == 2);
+  CHECK(std::ranges::count_if(f.fleet.wishes,
+                              [](const view::HostWish& wish) { return wish.rows; }) == 2);
 }
 
 }  // namespace page_fleet_test

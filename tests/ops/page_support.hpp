@@ -70,25 +70,25 @@ struct PageFleet : FleetPort {
   FleetView view;
   std::map<std::string, std::vector<std::pair<std::int64_t, std::string>>> minutes;  ///< by host
   int looks = 0;
-  std::size_t at_once = 3;       ///< hosts whose details come in one reply
-  std::vector<HostWish> wishes;  ///< all of them
+  std::size_t at_once = 3;             ///< hosts whose details come in one reply
+  std::vector<view::HostWish> wishes;  ///< all of them
 
   void look(Seen then) override {
     ++looks;
     then(glance_of(view));
   }
   /// From the loop, later: as a query thread does.
-  void details(std::vector<HostWish> asked, Detailed then) override {
+  void details(std::vector<view::HostWish> asked, Detailed then) override {
     wishes.insert(wishes.end(), asked.begin(), asked.end());
     asked.resize(std::min(asked.size(), at_once));
     reply_.set(loop.now(), [this, asked = std::move(asked), then = std::move(then)] {
-      std::vector<HostDetails> hosts;
-      for (const HostWish& wish : asked) hosts.push_back(details_of(wish));
+      std::vector<view::HostDetails> hosts;
+      for (const view::HostWish& wish : asked) hosts.push_back(details_of(wish));
       then(std::move(hosts));
     });
   }
-  HostDetails details_of(const HostWish& wish) {
-    HostDetails host;
+  view::HostDetails details_of(const view::HostWish& wish) {
+    view::HostDetails host;
     host.id = wish.id;
     for (const FleetHost& one : view.hosts)
       for (const ListStatus& list : one.lists)

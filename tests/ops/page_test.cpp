@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "ops/http_server.hpp"
-#include "ops/status_json.hpp"
 #include "ops_support.hpp"
 #include "page_support.hpp"
 #include "raw_client.hpp"
+#include "view/json_fields.hpp"
 
 using namespace w8y;
 using namespace w8y::ops;
@@ -180,7 +180,7 @@ TEST_CASE("however much happens, a page hears of it four times a second, and the
   }
   const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(f.loop.now() - begun);
   REQUIRE(f.until([&] {
-    return page->text.find("\"numerator\":" + dump(Json(numerator))) != std::string::npos;
+    return page->text.find("\"numerator\":" + view::real_json(numerator)) != std::string::npos;
   }));
   const auto most = static_cast<std::size_t>((f.loop.now() - begun) / 250ms + 2);
   CAPTURE(took.count());

@@ -1,11 +1,11 @@
 // Scene: what operators do to jobs of schedules and feeds, by command lines of w8yctl.
 #include "app/ctl/failure.hpp"
 #include "core/job_code.hpp"
-#include "ops/status_json.hpp"
 #include "simulation/promises_jobs.hpp"
 #include "simulation/scene.hpp"
 #include "store/schedule/keys.hpp"
 #include "store/thoonk/keys.hpp"
+#include "view/json_fields.hpp"
 
 namespace w8y::sim {
 
@@ -130,8 +130,8 @@ void Scene::command_feed(const Fault& fault) {
     id = std::next(items->begin(), static_cast<std::ptrdiff_t>(random.below(items->size())))->first;
   if (random.below(4) > 0) return command(fault.server, words_about_feed(random, id));
   command(fault.server, {"job", "get", feed_name, "--json"}, [this, &fault](const CommandEnd& end) {
-    const auto json = ops::parse(end.out);
-    const auto job = json ? ops::get_bytes(*json, "id") : std::nullopt;
+    const auto json = view::JsonFields::parse(end.out);
+    const auto job = json ? json->bytes("id") : std::nullopt;
     if (end.exit == app::ctl::done && job) operator_has(fault, *job);
   });
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "app/ctl/failure.hpp"
-#include "ops/status_json.hpp"
 #include "simulation/scene.hpp"
 #include "store/fleet/keys.hpp"
 
@@ -12,7 +11,6 @@ namespace w8y::sim {
 namespace {
 
 using namespace std::chrono_literals;
-using ops::Json;
 
 /// A host that came a moment ago, or whose connection did, has not beaten yet.
 constexpr Duration until_seen = 12s;
@@ -29,10 +27,10 @@ constexpr Duration reload_all = 1s;
 constexpr Duration first_look = 22s;
 constexpr Duration calm_order = 27s;
 
-std::vector<Json> of_array(const Json& json, const char* name) {
-  const auto found = json.find(name);
-  if (found == json.end() || !found->is_array()) return {};
-  return {found->begin(), found->end()};
+/// Hosts of an answer of w8yctl; none if it is no JSON.
+std::vector<view::JsonFields> hosts_in(const std::string& text) {
+  const auto json = view::JsonFields::parse(text);
+  return json ? json->objects("hosts") : std::vector<view::JsonFields>();
 }
 
 }  // namespace
@@ -93,10 +91,9 @@ void Scene::order_fleet(const std::string& at, const std::vector<std::string>& w
   if (words.front() == "drain") promises_.operator_frees(feed_name);
   for (const auto& each : hosts_) ids_[each->name()] = each->id();
   command(at, words, [this, at, words, begun, all](const CommandEnd& end) {
-    const Json answer = ops::parse(end.out).value_or(Json::object());
     std::set<std::string> answered;
-    for (const Json& host : of_array(answer, "hosts")) {
-      const std::string id = host.value("host_id", ""), result = host.value("result", "");
+    for (const view::JsonFields& host : hosts_in(end.out)) {
+      const std::string id = host.text("host_id"), result = host.text("result");
       answered.insert(id);
       world_.log("operator", "", id + " says " + result);
       if (result == "done" || result == "accepted") obeyed(words.front(), id, begun);
@@ -202,10 +199,9 @@ void Scene::look_at_fleet() {
   for (const auto& each : hosts_) ids_[each->name()] = each->id();
   const Instant begun = world_.now();
   command("redis1", {"fleet", "--json"}, [this, begun](const CommandEnd& end) {
-    const Json fleet = ops::parse(end.out).value_or(Json::object());
     std::set<std::string> seen;
-    for (const Json& host : of_array(fleet, "hosts"))
-      if (host.value("state", "") == "running") seen.insert(host.value("host_id", ""));
+    for (const view::JsonFields& host : hosts_in(end.out))
+      if (host.text("state") == "running") seen.insert(host.text("host_id"));
     for (const auto& each : hosts_)
       if (hears_orders(*each, "redis1", begun) && !seen.contains(each->id()))
         promises_.break_promise("hosts are seen in their fleet", each->name() + " is not",

@@ -28,7 +28,7 @@ std::set<std::string> all_items(QueryContext& query, const std::string& list, st
   std::set<std::string> items;
   PageRequest part{at_once, {}};
   do {
-    verbs::ItemsPage page = verbs::items_of(query, list, {}, part);
+    verbs::ItemsPage page = verbs::list_items(query, list, {}, part);
     for (view::ItemView& item : page.items) items.insert(item.shown().beginning);
     part.after = page.next;
   } while (!part.after.empty());
@@ -49,7 +49,7 @@ void look_at_others_than_items(QueryContext& query, const std::string& list,
   switch (dice % 5) {
     case 0:
       try {
-        static_cast<void>(item_of(query, list, item));
+        static_cast<void>(show_item(query, list, item));
       } catch (const verbs::Refusal&) {  // it is not there any more
       }
       break;
@@ -67,8 +67,8 @@ void look_at_others_than_items(QueryContext& query, const std::string& list,
       break;
     }
     case 3:
-      to_the_end([&](const PageRequest& part) { return schedules_of(query, part).next; });
-      to_the_end([&](const PageRequest& part) { return feeds_of(query, part).next; });
+      to_the_end([&](const PageRequest& part) { return list_schedules(query, part).next; });
+      to_the_end([&](const PageRequest& part) { return list_feeds(query, part).next; });
       break;
     default:
       store::ItemChanges changes(query.redis, circular_keys(query, list));

@@ -1,12 +1,14 @@
 // Changes of lists and items, as w8yctl makes them.
 #include <utility>
 
-#include "app/api/look_at.hpp"
 #include "app/api/parameters.hpp"
+#include "app/api/query_at.hpp"
 #include "core/escape.hpp"
+#include "core/json_object.hpp"
 #include "operator/changes.hpp"
 #include "operator/lists.hpp"
 #include "ops/api_parts.hpp"
+#include "view/run_view.hpp"
 
 namespace w8y::app::api {
 
@@ -14,7 +16,6 @@ namespace {
 
 using ops::HttpReplyPtr;
 using ops::HttpRequest;
-using ops::Json;
 using verbs::QueryContext;
 
 /// The list of this name, whatever its kind of work.
@@ -44,20 +45,21 @@ store::CircularKeys items_of(QueryContext& query, const std::string& list) {
 }
 
 /// Of an item that could not be changed, the error.
-Json changed(const std::string& list, const Item& item, const verbs::ChangeResult& result) {
+std::string changed(const std::string& list, const Item& item, const verbs::ChangeResult& result) {
   if (!result.good) {
     const bool missing = std::string_view(result.text) == "not in the list";
     throw verbs::Refusal(missing ? 404 : conflict, escape_text(item) + ": " + result.text);
   }
-  Json json = {{"result", result.text}};
-  ops::put_bytes(json, "list", list);
-  ops::put_item(json, item);
-  return json;
+  core::AsciiObject json;
+  json.put("result", result.text);
+  json.put_bytes("list", list);
+  view::put_item(json, "item", item);
+  return json.take();
 }
 
 void add_list_changes(const Routes& routes) {
-  look_at(routes, "POST", "/api/v1/lists/*/pause", {}, [routes](const HttpRequest& request) {
-    const Json body = body_of(request, {"reason", "for", "by"});
+  query_at(routes, "POST", "/api/v1/lists/*/pause", {}, [routes](const HttpRequest& request) {
+    const view::JsonFields body = body_of(request, {"reason", "for", "by"});
     Pause pause{text_in(body, "reason"), by_in(body, routes), wall_time(), WallTime(0)};
     const auto period = duration_in(body, "for");
     if (period) pause.until = pause.since + std::chrono::duration_cast<WallTime>(*period);
@@ -67,7 +69,7 @@ void add_list_changes(const Routes& routes) {
       return verbs::pause_json(list, pause);
     };
   });
-  look_at(routes, "POST", "/api/v1/lists/*/resume", {}, [](const HttpRequest& request) {
+  query_at(routes, "POST", "/api/v1/lists/*/resume", {}, [](const HttpRequest& request) {
     static_cast<void>(body_of(request, {"by"}));
     return [list = request.path[3]](QueryContext& query) {
       const bool was_paused = verbs::resume_list(query.redis, keys_of(query, list));
@@ -78,18 +80,18 @@ void add_list_changes(const Routes& routes) {
 }
 
 void add_item_changes(const Routes& routes) {
-  look_at(routes, "POST", "/api/v1/lists/*/items/*/quarantine", {},
-          [routes](const HttpRequest& request) {
-            const Json body = body_of(request, {"reason", "by"});
-            const store::QuarantineNote note{
-                {}, by_in(body, routes), text_in(body, "reason"), wall_time()};
-            return [list = request.path[3], item = request.path[5], note](QueryContext& query) {
-              store::ItemChanges changes(query.redis, items_of(query, list));
-              return changed(list, item,
-                             verbs::result_of(changes.quarantine({item}, note).front()));
-            };
-          });
-  look_at(routes, "POST", "/api/v1/lists/*/items/*/release", {}, [](const HttpRequest& request) {
+  query_at(routes, "POST", "/api/v1/lists/*/items/*/quarantine", {},
+           [routes](const HttpRequest& request) {
+             const view::JsonFields body = body_of(request, {"reason", "by"});
+             const store::QuarantineNote note{
+                 {}, by_in(body, routes), text_in(body, "reason"), wall_time()};
+             return [list = request.path[3], item = request.path[5], note](QueryContext& query) {
+               store::ItemChanges changes(query.redis, items_of(query, list));
+               return changed(list, item,
+                              verbs::result_of(changes.quarantine({item}, note).front()));
+             };
+           });
+  query_at(routes, "POST", "/api/v1/lists/*/items/*/release", {}, [](const HttpRequest& request) {
     static_cast<void>(body_of(request, {"by"}));
     return [list = request.path[3], item = request.path[5]](QueryContext& query) {
       store::ItemChanges changes(query.redis, items_of(query, list));

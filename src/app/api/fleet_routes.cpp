@@ -1,6 +1,6 @@
 // The fleet, in parts.
-#include "app/api/look_at.hpp"
 #include "app/api/parameters.hpp"
+#include "app/api/query_at.hpp"
 #include "operator/fleet.hpp"
 
 namespace w8y::app::api {
@@ -23,12 +23,12 @@ verbs::FleetWish fleet_wish(const ops::HttpRequest& request) {
 }  // namespace
 
 void add_fleet_view(const Routes& routes) {
-  look_at_text(routes, "GET", "/api/v1/fleet", {"lists", "list", "limit", "after"},
-               [](const ops::HttpRequest& request) {
-                 return [wish = fleet_wish(request)](verbs::QueryContext& query) {
-                   return verbs::fleet_view({query.redis, query.config.supervisor.fleet}, wish);
-                 };
-               });
+  query_at(routes, "GET", "/api/v1/fleet", {"lists", "list", "limit", "after"},
+           [](const ops::HttpRequest& request) {
+             return [wish = fleet_wish(request)](verbs::QueryContext& query) {
+               return verbs::fleet_view({query.redis, query.config.supervisor.fleet}, wish);
+             };
+           });
 }
 
 }  // namespace w8y::app::api

@@ -14,8 +14,8 @@ namespace w8y::app::api {
 
 namespace {
 
-using ops::Json;
 using verbs::Refusal;
+using view::JsonFields;
 
 constexpr std::size_t most_wanted = 1000;
 constexpr std::array outcome_names{"succeeded", "failed",    "crashed",
@@ -68,17 +68,15 @@ std::vector<std::string> outcomes_of(const ops::HttpRequest& request) {
   return outcomes;
 }
 
-Json body_of(const ops::HttpRequest& request, std::vector<std::string> known) {
-  if (request.body.empty()) return Json::object();
+JsonFields body_of(const ops::HttpRequest& request, std::vector<std::string> known) {
   std::string all;
   for (const std::string& name : known) all += (all.empty() ? "" : ", ") + name;
-  auto body = ops::parse(request.body);
-  if (!body || !body->is_object())
-    throw Refusal(bad_request, "the body is no JSON object; it may have: " + all);
-  for (const auto& [name, value] : body->items()) {
-    const bool is_known = std::any_of(
-        known.begin(), known.end(),
-        [&has = name](const std::string& one) { return has == one || has == one + "_base64"; });
+  auto body = JsonFields::parse(request.body.empty() ? "{}" : request.body);
+  if (!body) throw Refusal(bad_request, "the body is no JSON object; it may have: " + all);
+  for (const std::string& name : body->names()) {
+    const bool is_known = std::any_of(known.begin(), known.end(), [&name](const std::string& one) {
+      return name == one || name == one + "_base64";
+    });
     if (!is_known)
       throw Refusal(bad_request,
                     "the body has no member " + escape_text(name) + "; it may have: " + all);
@@ -86,30 +84,28 @@ Json body_of(const ops::HttpRequest& request, std::vector<std::string> known) {
   return std::move(*body);
 }
 
-std::string text_in(const Json& body, const char* name) {
-  if (!body.contains(name) && !body.contains(std::string(name) + "_base64")) return {};
-  auto text = ops::get_bytes(body, name);
+std::string text_in(const JsonFields& body, const char* name) {
+  if (!body.has(name) && !body.has(std::string(name) + "_base64")) return {};
+  auto text = body.bytes(name);
   if (!text)
     throw Refusal(bad_request, std::string(name) + " is text, or bytes in base64 under " + name +
                                    "_base64; not both");
   return std::move(*text);
 }
 
-bool flag_in(const Json& body, const char* name) {
-  const auto found = body.find(name);
-  if (found == body.end()) return false;
-  if (!found->is_boolean())
+bool flag_in(const JsonFields& body, const char* name) {
+  if (body.has(name) && !body.is_flag(name))
     throw Refusal(bad_request, std::string(name) + " is true, or false, which is the same as none");
-  return found->get<bool>();
+  return body.flag(name);
 }
 
-std::string by_in(const Json& body, const Routes& routes) {
+std::string by_in(const JsonFields& body, const Routes& routes) {
   std::string by = text_in(body, "by");
   return by.empty() ? "the status API of " + routes.control.status().host : by;
 }
 
 std::string error_in(const ops::HttpResponse& answer) {
-  const auto body = view::JsonFields::parse(answer.body);
+  const auto body = JsonFields::parse(answer.body);
   return body ? body->text("error") : std::string();
 }
 
@@ -117,11 +113,9 @@ WallTime wall_time() {
   return loop::SystemClock().wall();
 }
 
-std::optional<Duration> duration_in(const Json& body, const char* name) {
-  const auto found = body.find(name);
-  if (found == body.end()) return std::nullopt;
-  const auto duration =
-      found->is_string() ? parse_duration(found->get<std::string>()) : std::nullopt;
+std::optional<Duration> duration_in(const JsonFields& body, const char* name) {
+  if (!body.has(name)) return std::nullopt;
+  const auto duration = parse_duration(body.text(name));
   if (!duration || *duration < std::chrono::milliseconds(1))
     throw Refusal(bad_request, std::string(name) + " is a duration, such as \"10m\"");
   return duration;

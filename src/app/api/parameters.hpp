@@ -9,7 +9,7 @@
 #include "core/clock.hpp"
 #include "operator/runs.hpp"
 #include "ops/http.hpp"
-#include "ops/status_json.hpp"
+#include "view/json_fields.hpp"
 
 namespace w8y::app::api {
 
@@ -27,13 +27,13 @@ verbs::PageRequest part_of(const ops::HttpRequest& request);
 std::vector<std::string> outcomes_of(const ops::HttpRequest& request);
 
 /// An object, or nothing at all; with no other members than these. A name may also have _base64.
-ops::Json body_of(const ops::HttpRequest& request, std::vector<std::string> known);
-std::string text_in(const ops::Json& body, const char* name);
-bool flag_in(const ops::Json& body, const char* name);
+view::JsonFields body_of(const ops::HttpRequest& request, std::vector<std::string> known);
+std::string text_in(const view::JsonFields& body, const char* name);
+bool flag_in(const view::JsonFields& body, const char* name);
 /// Who asks for a change: as he says, else this host's status API.
-std::string by_in(const ops::Json& body, const Routes& routes);
+std::string by_in(const view::JsonFields& body, const Routes& routes);
 /// "10m"
-std::optional<Duration> duration_in(const ops::Json& body, const char* name);
+std::optional<Duration> duration_in(const view::JsonFields& body, const char* name);
 
 /// The sentence of an answer that is an error.
 std::string error_in(const ops::HttpResponse& answer);

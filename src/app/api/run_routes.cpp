@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
-#include "app/api/look_at.hpp"
 #include "app/api/parameters.hpp"
+#include "app/api/query_at.hpp"
 #include "app/api/run_finder.hpp"
 #include "core/escape.hpp"
 #include "operator/changes.hpp"
@@ -17,15 +17,14 @@ namespace {
 
 using ops::HttpReplyPtr;
 using ops::HttpRequest;
-using ops::Json;
 
 /// A run that goes on has the state that its host says.
 void show_run(const Routes& routes, const HttpRequest& request, const HttpReplyPtr& reply) {
   const SoughtRun run{request.path[3], text_of(request, "list"), reply->trusted()};
   find_run(routes, run, [reply](const FoundRun& found) {
     if (!found.why.empty()) return reply->send(ops::error_response(found.status, found.why));
-    if (found.going_on) return reply->send(text_answer(view::to_json(*found.going_on)));
-    reply->send(text_answer(R"({"state":"finished",)" + view::to_json(*found.finished).substr(1)));
+    if (found.going_on) return reply->send(json_answer(view::to_json(*found.going_on)));
+    reply->send(json_answer(R"({"state":"finished",)" + view::to_json(*found.finished).substr(1)));
   });
 }
 
@@ -67,7 +66,7 @@ void park_then_end(const Routes& routes, const FoundRun& found, const Ending& en
 }
 
 Ending ending_of(const Routes& routes, const HttpRequest& request) {
-  const Json body = body_of(request, {"quarantine", "reason", "by"});
+  const view::JsonFields body = body_of(request, {"quarantine", "reason", "by"});
   Ending ending{flag_in(body, "quarantine"), text_in(body, "reason"), by_in(body, routes)};
   if (!ending.reason.empty() && !ending.quarantine)
     throw verbs::Refusal(400, "reason says why the item is kept, so it needs \"quarantine\": true");

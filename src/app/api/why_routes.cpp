@@ -3,8 +3,8 @@
 #include <optional>
 #include <utility>
 
-#include "app/api/look_at.hpp"
 #include "app/api/parameters.hpp"
+#include "app/api/query_at.hpp"
 #include "core/schedule_settings.hpp"
 #include "operator/fleet.hpp"
 #include "operator/lists.hpp"
@@ -35,7 +35,7 @@ ops::HttpResponse why_answer(const verbs::WhyQuestion& question, const Why& why)
   core::AsciiObject json(1024);
   verbs::put_why(json, question, why);
   if (why.unknown()) json.put("error", why.sentences.front().text);
-  return text_answer(json.take(), why.unknown() ? no_such : 200);
+  return json_answer(json.take(), why.unknown() ? no_such : 200);
 }
 
 ops::HttpResponse look_at_why(QueryContext& query, const AskedWhy& asked) {

@@ -19,8 +19,6 @@ namespace w8y::app::ctl {
 
 namespace {
 
-using ops::Json;
-
 class Add final : public Command {
  public:
   void declare(Words& words) override {
@@ -50,25 +48,25 @@ class Add final : public Command {
     for (auto& word : words_) items.push_back(item_of(std::move(word.text)));
     store::ItemChanges changes(context.redis(), context.circular_keys(prefix_));
     const std::vector<store::AddedAs> added = changes.add(items, again_);
-    Json told = Json::array();
+    core::JsonArray told;
     for (std::size_t i = 0; i < added.size(); ++i) {
       const char* result =
           added[i] == store::AddedAs::added ? "added" : "in the list already; skipped";
       if (options.json) {
-        Json entry = Json::object();
-        ops::put_bytes(entry, "item", items[i]);
-        entry["result"] = result;
-        entry["done"] = true;
-        told.push_back(std::move(entry));
+        core::AsciiObject entry;
+        entry.put_bytes("item", items[i]);
+        entry.put("result", result);
+        entry.put("done", true);
+        told.add(entry.take());
       } else {
         std::cout << escape_text(items[i]) << ": " << result << '\n';
       }
     }
     if (options.json) {
-      Json json = Json::object();
-      ops::put_bytes(json, "list", prefix_);
-      json["items"] = std::move(told);
-      print_json(json);
+      core::AsciiObject json;
+      json.put_bytes("list", prefix_);
+      json.put_json("items", told.take());
+      print_json(json.take());
     }
     return done;
   }
@@ -120,12 +118,12 @@ class Add final : public Command {
 
   void tell(const Options& options, const BulkAdd& bulk, std::size_t refused_lines) const {
     if (options.json) {
-      Json json = Json::object();
-      ops::put_bytes(json, "list", prefix_);
-      json["added"] = bulk.added();
-      json["skipped"] = bulk.skipped();
-      json["refused"] = refused_lines;
-      return print_json(json);
+      core::AsciiObject json;
+      json.put_bytes("list", prefix_);
+      json.put("added", bulk.added());
+      json.put("skipped", bulk.skipped());
+      json.put("refused", refused_lines);
+      return print_json(json.take());
     }
     std::cout << escape_text(prefix_) << ": " << bulk.added()
               << (bulk.added() == 1 ? " item" : " items") << " added";

@@ -21,7 +21,6 @@ namespace w8y::app::ctl {
 
 namespace {
 
-using ops::Json;
 using verbs::ChangeResult;
 using verbs::result_of;
 
@@ -33,11 +32,11 @@ class Told {
   void item(const ShownItem& item, const ChangeResult& result) {
     if (!result.good) exit_ = refused;
     if (options_.json) {
-      Json entry = Json::object();
-      ops::put_item(entry, item);
-      entry["result"] = result.text;
-      entry["done"] = result.good;
-      items_.push_back(std::move(entry));
+      core::AsciiObject entry;
+      view::put_item(entry, "item", item);
+      entry.put("result", result.text);
+      entry.put("done", result.good);
+      items_.add(entry.take());
     } else if (result.good) {
       std::cout << item_text(item) << ": " << result.text << '\n';
     } else {
@@ -46,21 +45,21 @@ class Told {
   }
   /// All of one list have been told.
   void list(const std::string& prefix) {
-    Json json = Json::object();
-    ops::put_bytes(json, "list", prefix);
-    json["items"] = std::exchange(items_, Json::array());
-    lists_.push_back(std::move(json));
+    core::AsciiObject json;
+    json.put_bytes("list", prefix);
+    json.put_json("items", std::exchange(items_, {}).take());
+    lists_.push_back(json.take());
   }
   int end(bool one) {
-    if (options_.json) print_json(one ? lists_.front() : Json{{"lists", lists_}});
+    if (options_.json) print_each(lists_, one);
     return exit_;
   }
 
  private:
   const Options& options_;
   int exit_ = done;
-  Json items_ = Json::array();
-  Json lists_ = Json::array();
+  core::JsonArray items_;
+  std::vector<std::string> lists_;  ///< JSON objects
 };
 
 /// Changes the items that are named, or all that are in some state.

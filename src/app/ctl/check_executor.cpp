@@ -22,8 +22,6 @@ namespace w8y::app::ctl {
 
 namespace {
 
-using ops::Json;
-
 constexpr Duration probe_timeout = std::chrono::seconds(5);
 constexpr Duration usual_timeout = std::chrono::minutes(1);
 
@@ -46,7 +44,11 @@ class Findings {
   /// The last word. Returns the exit status.
   int end(const std::string& path) {
     if (json_) {
-      print_json({{"path", path}, {"right", mistakes_ == 0}, {"findings", std::move(findings_)}});
+      core::AsciiObject json;
+      json.put("path", path);
+      json.put("right", mistakes_ == 0);
+      json.put_json("findings", findings_.take());
+      print_json(json.take());
     } else if (mistakes_ == 0) {
       std::cout << "all right\n";
     } else {
@@ -58,8 +60,11 @@ class Findings {
  private:
   void tell(const char* kind, Colour colour, const std::string& what, const std::string& text) {
     if (json_) {
-      findings_.push_back({{"kind", kind}, {"what", what}, {"text", text}});
-      return;
+      core::AsciiObject finding;
+      finding.put("kind", kind);
+      finding.put("what", what);
+      finding.put("text", text);
+      return findings_.add(finding.take());
     }
     std::cout << coloured({kind, colour}) << std::string(6 - std::string_view(kind).size(), ' ')
               << escape_line(what + ": " + text)
@@ -68,7 +73,7 @@ class Findings {
 
   bool json_;
   std::size_t mistakes_ = 0;
-  Json findings_ = Json::array();
+  core::JsonArray findings_;
 };
 
 /// One run, told line by line.

@@ -22,8 +22,6 @@ namespace w8y::app::ctl {
 
 namespace {
 
-using ops::Json;
-
 std::string decoded(std::string&& word, const char* option) {
   auto bytes = base64_decode(word);
   if (bytes) return std::move(*bytes);
@@ -58,9 +56,9 @@ std::string read_file(const std::string& path) {
 FeedPrinter::FeedPrinter(const Options& options, bool nul, const std::string& feed)
     : options_(options), end_(nul ? '\0' : '\n') {
   if (!options_.json) return;
-  Json head;
-  ops::put_bytes(head, "feed", feed);
-  std::string text = ops::dump(head);
+  core::AsciiObject head;
+  head.put_bytes("feed", feed);
+  std::string text = head.take();
   text.pop_back();
   std::cout << text << ",\"items\":[";
 }
@@ -69,10 +67,10 @@ FeedPrinter::~FeedPrinter() {
   if (options_.json) std::cout << "]}\n";
 }
 
-void FeedPrinter::entry(const Json& entry) {
+void FeedPrinter::entry(core::JsonObject& entry) {
   if (!first_) std::cout << ',';
   first_ = false;
-  std::cout << ops::dump(entry);
+  std::cout << entry.take();
 }
 
 void FeedPrinter::id(const std::string& id) {
@@ -80,8 +78,8 @@ void FeedPrinter::id(const std::string& id) {
     std::cout << record_text(options_, id) << end_;
     return;
   }
-  Json one;
-  ops::put_bytes(one, "id", id);
+  core::AsciiObject one;
+  one.put_bytes("id", id);
   entry(one);
 }
 
@@ -90,29 +88,29 @@ void FeedPrinter::item(const std::string& id, const std::string& item) {
     std::cout << record_text(options_, id) << '\t' << record_text(options_, item) << end_;
     return;
   }
-  Json one;
-  ops::put_bytes(one, "id", id);
-  ops::put_bytes(one, "item", item);
+  core::AsciiObject one;
+  one.put_bytes("id", id);
+  one.put_bytes("item", item);
   entry(one);
-}
-
-FeedResults::FeedResults(bool json, const std::string& feed) : json_(json) {
-  ops::put_bytes(document_, "feed", feed);
-  document_["items"] = Json::array();
 }
 
 void FeedResults::add(const std::string& id, const std::string& result,
                       const std::string& trouble) {
-  Json one;
-  ops::put_bytes(one, "id", id);
-  ops::put_bytes(one, "result", result);
-  one["done"] = trouble.empty();
-  document_["items"].push_back(std::move(one));
+  core::AsciiObject one;
+  one.put_bytes("id", id);
+  one.put_bytes("result", result);
+  one.put("done", trouble.empty());
+  items_.add(one.take());
   if (!trouble.empty()) troubles_.push_back(trouble);
 }
 
 int FeedResults::end() {
-  if (json_) print_json(document_);
+  if (json_) {
+    core::AsciiObject json;
+    json.put_bytes("feed", feed_);
+    json.put_json("items", items_.take());
+    print_json(json.take());
+  }
   for (const auto& trouble : troubles_) complain(trouble);
   return troubles_.empty() ? done : refused;
 }
@@ -247,21 +245,21 @@ int print_id(const Options& options, const std::string& feed, const std::string&
     std::cout << record_text(options, id) << (nul ? '\0' : '\n');
     return done;
   }
-  Json json;
-  ops::put_bytes(json, "feed", feed);
-  ops::put_bytes(json, "id", id);
-  print_json(json);
+  core::AsciiObject json;
+  json.put_bytes("feed", feed);
+  json.put_bytes("id", id);
+  print_json(json.take());
   return done;
 }
 
 int tell_done(const Options& options, const std::string& feed, const std::string& id,
               const char* result) {
   if (!options.json) return done;
-  Json json;
-  ops::put_bytes(json, "feed", feed);
-  ops::put_bytes(json, "id", id);
-  json["result"] = result;
-  print_json(json);
+  core::AsciiObject json;
+  json.put_bytes("feed", feed);
+  json.put_bytes("id", id);
+  json.put("result", result);
+  print_json(json.take());
   return done;
 }
 

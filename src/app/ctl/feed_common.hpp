@@ -6,12 +6,13 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/ctl/command.hpp"
 #include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
-#include "ops/status_json.hpp"
+#include "core/json_object.hpp"
 #include "store/thoonk/access.hpp"
 
 namespace w8y::app::ctl {
@@ -29,7 +30,7 @@ class FeedPrinter {
   void item(const std::string& id, const std::string& item);
 
  private:
-  void entry(const ops::Json& entry);
+  void entry(core::JsonObject& entry);
 
   const Options& options_;
   char end_;
@@ -39,7 +40,7 @@ class FeedPrinter {
 /// What became of ids: programs see it of each, people what went wrong.
 class FeedResults {
  public:
-  FeedResults(bool json, const std::string& feed);
+  FeedResults(bool json, std::string feed) : json_(json), feed_(std::move(feed)) {}
   /// `trouble`: empty, if all is well.
   void add(const std::string& id, const std::string& result, const std::string& trouble);
   /// Prints it, and returns the exit status.
@@ -47,7 +48,8 @@ class FeedResults {
 
  private:
   bool json_;
-  ops::Json document_;
+  std::string feed_;
+  core::JsonArray items_;
   std::vector<std::string> troubles_;
 };
 

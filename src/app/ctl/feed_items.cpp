@@ -13,7 +13,6 @@ namespace w8y::app::ctl {
 
 namespace {
 
-using ops::Json;
 using Where = store::FeedPosition::Where;
 
 class Publish final : public FeedCommand {
@@ -208,11 +207,11 @@ class Get final : public FeedReading {
       std::cout << record_text(options, *item) << (nul_ ? '\0' : '\n');
       return done;
     }
-    Json json;
-    ops::put_bytes(json, "feed", feed_);
-    ops::put_bytes(json, "id", id_);
-    ops::put_bytes(json, "item", *item);
-    print_json(json);
+    core::AsciiObject json;
+    json.put_bytes("feed", feed_);
+    json.put_bytes("id", id_);
+    json.put_bytes("item", *item);
+    print_json(json.take());
     return done;
   }
 

@@ -15,8 +15,6 @@ namespace w8y::app::ctl {
 
 namespace {
 
-using ops::Json;
-
 std::uint64_t max_length_of(const char* what, const std::string& text) {
   std::uint64_t number = 0;
   const char* end = text.data() + text.size();
@@ -50,10 +48,10 @@ class FeedCreate final : public FeedCommand {
     const bool made = feeds.create(feed_, kind_, most_);
     if (!made) look_at_other(feeds);
     if (options.json) {
-      Json json;
-      ops::put_bytes(json, "feed", feed_);
-      json["result"] = made ? "created" : "exists";
-      print_json(json);
+      core::AsciiObject json;
+      json.put_bytes("feed", feed_);
+      json.put("result", made ? "created" : "exists");
+      print_json(json.take());
     }
     return done;
   }
@@ -77,10 +75,10 @@ class FeedDelete final : public FeedCommand {
   int work(const Options& options, Context& context) override {
     store::FeedDirectory(server(context)).remove(feed_);
     if (!options.json) return done;
-    Json json;
-    ops::put_bytes(json, "feed", feed_);
-    json["result"] = "deleted";
-    print_json(json);
+    core::AsciiObject json;
+    json.put_bytes("feed", feed_);
+    json.put("result", "deleted");
+    print_json(json.take());
     return done;
   }
 };
@@ -90,18 +88,18 @@ class FeedList final : public Command {
   void declare(Words& words) override { declare_nul(words, nul_); }
 
   int run(const Options& options, Context& context) override {
-    Json all = Json::array();
+    core::JsonArray all;
     for (const auto& [feed, kind] : store::FeedDirectory({context.redis()}).list()) {
       if (!options.json) {
         std::cout << record_text(options, feed) << (nul_ ? '\0' : '\n');
         continue;
       }
-      Json one;
-      ops::put_bytes(one, "feed", feed);
-      ops::put_bytes(one, "kind", kind);
-      all.push_back(std::move(one));
+      core::AsciiObject one;
+      one.put_bytes("feed", feed);
+      one.put_bytes("kind", kind);
+      all.add(one.take());
     }
-    if (options.json) print_json({{"feeds", std::move(all)}});
+    if (options.json) print_json("feeds", all);
     return done;
   }
 
@@ -128,12 +126,12 @@ class FeedConfig final : public FeedCommand {
     return name_ ? show_one(options, values) : show_all(options, values);
   }
 
-  [[nodiscard]] Json one(const std::string& name, const std::string& value) const {
-    Json json;
-    ops::put_bytes(json, "feed", feed_);
-    ops::put_bytes(json, "name", name);
-    ops::put_bytes(json, "value", value);
-    return json;
+  [[nodiscard]] std::string one(const std::string& name, const std::string& value) const {
+    core::AsciiObject json;
+    json.put_bytes("feed", feed_);
+    json.put_bytes("name", name);
+    json.put_bytes("value", value);
+    return json.take();
   }
 
   [[nodiscard]] int show_one(const Options& options,
@@ -153,23 +151,23 @@ class FeedConfig final : public FeedCommand {
 
   [[nodiscard]] int show_all(const Options& options,
                              const store::FeedDirectory::Values& values) const {
-    Json all = Json::array();
+    core::JsonArray all;
     for (const auto& [name, value] : values) {
       if (!options.json) {
         std::cout << record_text(options, name) << '\t' << record_text(options, value)
                   << (nul_ ? '\0' : '\n');
         continue;
       }
-      Json each;
-      ops::put_bytes(each, "name", name);
-      ops::put_bytes(each, "value", value);
-      all.push_back(std::move(each));
+      core::AsciiObject each;
+      each.put_bytes("name", name);
+      each.put_bytes("value", value);
+      all.add(each.take());
     }
     if (!options.json) return done;
-    Json json;
-    ops::put_bytes(json, "feed", feed_);
-    json["config"] = std::move(all);
-    print_json(json);
+    core::AsciiObject json;
+    json.put_bytes("feed", feed_);
+    json.put_json("config", all.take());
+    print_json(json.take());
     return done;
   }
 

@@ -14,8 +14,6 @@ namespace w8y::app::ctl {
 
 namespace {
 
-using ops::Json;
-
 /// A message: an id, and what stands behind the first NUL byte.
 struct Event {
   const char* type;
@@ -38,11 +36,13 @@ void show(const Event& event, const std::string& feed, bool json) {
     std::cout << '\n';
     return;
   }
-  Json one = {{"type", event.type}, {"time_ms", wall_now().count()}};
-  ops::put_bytes(one, "feed", feed);
-  if (event.id.data() != nullptr) ops::put_bytes(one, "id", event.id);
-  if (event.name != nullptr) ops::put_bytes(one, event.name, event.rest);
-  print_json(one);
+  core::AsciiObject one;
+  one.put("type", event.type);
+  one.put("time_ms", wall_now().count());
+  one.put_bytes("feed", feed);
+  if (event.id.data() != nullptr) one.put_bytes("id", event.id);
+  if (event.name != nullptr) one.put_bytes(event.name, event.rest);
+  print_json(one.take());
 }
 
 struct Channel {

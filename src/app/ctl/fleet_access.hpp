@@ -8,7 +8,6 @@
 
 #include "app/ctl/options.hpp"
 #include "operator/fleet.hpp"
-#include "ops/status_json.hpp"
 #include "store/fleet/log_follower.hpp"
 #include "view/fleet_orders.hpp"
 

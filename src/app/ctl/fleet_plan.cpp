@@ -19,8 +19,6 @@ namespace w8y::app::ctl {
 
 namespace {
 
-using ops::Json;
-
 /// The file as hosts read it. Read once, if it is the same for all.
 class PlannedConfig {
  public:
@@ -48,30 +46,23 @@ class PlannedConfig {
   bool same_for_all_ = false;
 };
 
-Json changes_json(const ReloadPlan& plan) {
-  Json changes = Json::array();
-  for (const auto& line : plan.lines()) changes.push_back(line);
-  return changes;
-}
-
-Json plan_json(const FleetHost& host, const HostPlan& plan) {
-  Json json = Json::object();
-  ops::put_bytes(json, "host", host.beat.host);
-  ops::put_bytes(json, "host_id", host.beat.id);
-  json["state"] = host.beat.state;
-  json["trouble"] = host.trouble;
-  json["same"] = plan.same;
-  json["changes"] = changes_json(plan.changes);
-  json["lists"] = Json::array();
-  for (const ListVerdict& verdict : plan.verdicts) {
-    Json list = Json::object();
-    ops::put_bytes(list, "list", verdict.prefix);
-    list["verdict"] = verdict_name(verdict.kind);
-    list["why"] = verdict.why;
-    list["changed"] = verdict.changed;
-    json["lists"].push_back(std::move(list));
-  }
-  return json;
+std::string plan_json(const FleetHost& host, const HostPlan& plan) {
+  core::AsciiObject json;
+  json.put_bytes("host", host.beat.host);
+  json.put_bytes("host_id", host.beat.id);
+  json.put("state", host.beat.state);
+  json.put("trouble", host.trouble);
+  json.put("same", plan.same);
+  json.put_json("changes", view::texts_json(plan.changes.lines()));
+  json.put_json("lists", core::json_array(plan.verdicts, [](const ListVerdict& verdict) {
+                  core::AsciiObject list;
+                  list.put_bytes("list", verdict.prefix);
+                  list.put("verdict", verdict_name(verdict.kind));
+                  list.put("why", verdict.why);
+                  list.put("changed", verdict.changed);
+                  return list.take();
+                }));
+  return json.take();
 }
 
 void print_plan(const FleetHost& host, const HostPlan& plan) {
@@ -105,26 +96,31 @@ class FleetPlan final : public Command {
     PlannedConfig planned(file_);
     check(planned);
     FleetAccess access(options, context);
-    Json json = {{"file", file_}, {"hosts", Json::array()}};
+    core::JsonArray hosts;
     bool any = false;
     access.each_part(true, std::nullopt, [&](FleetView&& fleet) {
       any = any || !fleet.hosts.empty();
       if (!options.json && !any)
         std::cout << "no host is in the fleet " << escape_text(fleet.fleet) << '\n';
       for (const FleetHost& host : fleet.hosts)
-        plan_for(host, planned, options.json ? &json : nullptr);
+        plan_for(host, planned, options.json ? &hosts : nullptr);
     });
-    if (options.json) print_json(json);
+    if (options.json) {
+      core::AsciiObject json;
+      json.put("file", file_);
+      json.put_json("hosts", hosts.take());
+      print_json(json.take());
+    }
     return done;
   }
 
  private:
-  /// Printed, or added to `json`.
-  static void plan_for(const FleetHost& host, PlannedConfig& planned, Json* json) {
+  /// Printed, or added to `json`, an array of hosts.
+  static void plan_for(const FleetHost& host, PlannedConfig& planned, core::JsonArray* json) {
     HostPlan plan;
     if (host.trouble.empty()) plan = plan_host(host, planned.of(host.beat), executor::why_not);
     if (json != nullptr) {
-      (*json)["hosts"].push_back(plan_json(host, plan));
+      json->add(plan_json(host, plan));
     } else {
       print_plan(host, plan);
     }

@@ -104,12 +104,10 @@ std::string summary_of(const view::ItemList& found, SourceKind kind) {
 std::string json_of(const std::string& list, const view::ItemList& found, SourceKind kind) {
   core::AsciiObject json(256);
   json.put_bytes("list", list);
-  if (!found.whole || kind == SourceKind::job)
-    json.put("length", static_cast<std::int64_t>(found.length));
-  std::string items = "[";
-  for (const ItemView& item : found.items)
-    items.append(items.size() > 1 ? "," : "").append(view::to_json(item, kind));
-  json.put_json("items", items += ']');
+  if (!found.whole || kind == SourceKind::job) json.put("length", found.length);
+  json.put_json("items", core::json_array(found.items, [kind](const ItemView& item) {
+                  return view::to_json(item, kind);
+                }));
   return json.take();
 }
 
@@ -129,7 +127,7 @@ class ShowItems final : public Command {
   int run(const Options& options, Context& context) override {
     const std::vector<std::string> prefixes = context.lists_of(prefix_);
     const bool one = prefixes == std::vector{prefix_};
-    std::string told;
+    std::vector<std::string> told;
     for (const auto& prefix : prefixes) {
       if (one) context.refuse_gearman(prefix);
       if (context.kind_of(prefix) == SourceKind::gearman) continue;
@@ -139,14 +137,14 @@ class ShowItems final : public Command {
       check_state(prefix, view::item_states(kind));
       const view::ItemList found = read(context, prefix, kind);
       if (options.json) {
-        told.append(told.empty() ? "" : ",").append(json_of(prefix, found, kind));
+        told.push_back(json_of(prefix, found, kind));
         continue;
       }
       const Table table = table_of(found.items, kind);
       if (!table.empty()) table.print(options.wide);
       std::cout << summary_of(found, kind) << '\n';
     }
-    if (options.json) print_json(one ? told : R"({"lists":[)" + told + "]}");
+    if (options.json) print_each(told, one);
     return done;
   }
 

@@ -19,7 +19,6 @@ namespace w8y::app::ctl {
 
 namespace {
 
-using ops::Json;
 using store::FeedKind;
 using store::JobChange;
 
@@ -79,11 +78,11 @@ class Put final : public FeedCommand {
       std::cout << record_text(options, result) << (nul_ ? '\0' : '\n');
       return done;
     }
-    Json json;
-    ops::put_bytes(json, "feed", feed_);
-    ops::put_bytes(json, "id", id);
-    ops::put_bytes(json, "result", result);
-    print_json(json);
+    core::AsciiObject json;
+    json.put_bytes("feed", feed_);
+    json.put_bytes("id", id);
+    json.put_bytes("result", result);
+    print_json(json.take());
     return done;
   }
 
@@ -114,11 +113,11 @@ class Take final : public FeedCommand {
                                            : std::string()));
     const auto& [id, item] = *taken;
     if (options.json) {
-      Json json;
-      ops::put_bytes(json, "feed", feed_);
-      ops::put_bytes(json, "id", id);
-      ops::put_bytes(json, "item", item);
-      print_json(json);
+      core::AsciiObject json;
+      json.put_bytes("feed", feed_);
+      json.put_bytes("id", id);
+      json.put_bytes("item", item);
+      print_json(json.take());
     } else if (kind_ == FeedKind::job) {
       std::cout << record_text(options, id) << '\n' << record_text(options, item);
     } else {
@@ -209,11 +208,11 @@ class Failures final : public FeedCommand {
       std::cout << failures << '\n';
       return done;
     }
-    Json json;
-    ops::put_bytes(json, "feed", feed_);
-    ops::put_bytes(json, "id", id_);
-    json["failures"] = failures;
-    print_json(json);
+    core::AsciiObject json;
+    json.put_bytes("feed", feed_);
+    json.put_bytes("id", id_);
+    json.put("failures", failures);
+    print_json(json.take());
     return done;
   }
 
@@ -234,16 +233,18 @@ class Maintain final : public FeedCommand {
     terms.interval = std::chrono::seconds(5);
     const auto result = store::JobFeed(server(context), feed_).maintain(terms);
     if (options.json) {
-      Json json;
-      ops::put_bytes(json, "feed", feed_);
-      json["taken_back"] = result.taken_back;
-      json["put_back"] = result.put_back;
-      json["nowhere"] = result.nowhere;
-      json["removed"] = {{"claimed", result.claimed},
-                         {"stalled", result.stalled},
-                         {"cancelled", result.cancelled},
-                         {"published", result.published}};
-      print_json(json);
+      core::AsciiObject json;
+      json.put_bytes("feed", feed_);
+      json.put("taken_back", result.taken_back);
+      json.put("put_back", result.put_back);
+      json.put("nowhere", result.nowhere);
+      core::AsciiObject removed;
+      removed.put("claimed", result.claimed);
+      removed.put("stalled", result.stalled);
+      removed.put("cancelled", result.cancelled);
+      removed.put("published", result.published);
+      json.put_json("removed", removed.take());
+      print_json(json.take());
       return done;
     }
     const auto say = [](std::size_t count, const char* one, const char* many) {

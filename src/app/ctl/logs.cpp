@@ -20,8 +20,6 @@ namespace w8y::app::ctl {
 
 namespace {
 
-using ops::Json;
-
 constexpr std::size_t whole_line = std::size_t{1} << 24;
 
 /// Lines as they are shown: of one run alone, or each with its item.
@@ -31,10 +29,10 @@ class LogPrinter {
 
   void line(const std::string& host, const LogLine& line) const {
     if (json_) {
-      Json json = run_json(host, line.list, line.run, line.item);
-      ops::put_bytes(json, "line", line.line);
-      if (line.cut) json["cut"] = true;
-      std::cout << ops::dump(json) << '\n';
+      core::AsciiObject json = run_json(host, line.list, line.run, line.item);
+      json.put_bytes("line", line.line);
+      if (line.cut) json.put("cut", true);
+      std::cout << json.take() << '\n';
       return;
     }
     if (!one_) std::cout << escape_text(line.item) << ": ";
@@ -53,10 +51,10 @@ class LogPrinter {
   void left_out(const std::string& host, std::size_t count) const {
     if (count == 0) return;
     if (json_) {
-      Json json = Json::object();
-      ops::put_bytes(json, "host", host);
-      json["left_out"] = count;
-      std::cout << ops::dump(json) << '\n';
+      core::AsciiObject json;
+      json.put_bytes("host", host);
+      json.put("left_out", count);
+      std::cout << json.take() << '\n';
     } else {
       std::cout << "(" << count << (count == 1 ? " line was" : " lines were")
                 << " left out: more than is told in a second)\n";
@@ -64,20 +62,20 @@ class LogPrinter {
   }
   void end(const std::string& host, const LogEnd& end) const {
     if (!json_) return;
-    Json json = run_json(host, end.list, end.run, {});
-    json["outcome"] = end.outcome;
-    json["reason"] = end.reason;
-    std::cout << ops::dump(json) << '\n';
+    core::AsciiObject json = run_json(host, end.list, end.run, {});
+    json.put("outcome", end.outcome);
+    json.put("reason", end.reason);
+    std::cout << json.take() << '\n';
   }
 
  private:
-  static Json run_json(const std::string& host, const std::string& list, const std::string& run,
-                       const std::string& item) {
-    Json json = Json::object();
-    ops::put_bytes(json, "host", host);
-    ops::put_bytes(json, "list", list);
-    json["run"] = run;
-    if (!item.empty()) ops::put_bytes(json, "item", item);
+  static core::AsciiObject run_json(const std::string& host, const std::string& list,
+                                    const std::string& run, const std::string& item) {
+    core::AsciiObject json;
+    json.put_bytes("host", host);
+    json.put_bytes("list", list);
+    json.put("run", run);
+    if (!item.empty()) json.put_bytes("item", item);
     return json;
   }
 

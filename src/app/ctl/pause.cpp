@@ -19,14 +19,6 @@ namespace w8y::app::ctl {
 
 namespace {
 
-using ops::Json;
-
-/// One document; a list of them where a pattern was given.
-void print_all(const std::vector<Json>& told, bool exactly_one) {
-  if (exactly_one) return print_json(told.front());
-  print_json({{"lists", told}});
-}
-
 class PauseList final : public Command {
  public:
   void declare(Words& words) override {
@@ -40,18 +32,18 @@ class PauseList final : public Command {
     const std::vector<std::string> prefixes = context.lists_of(prefix_);
     Pause pause{reason_, who_we_are(), wall_now(), WallTime(0)};
     if (period_) pause.until = pause.since + std::chrono::duration_cast<WallTime>(*period_);
-    std::vector<Json> told;
+    std::vector<std::string> told;
     for (const auto& prefix : prefixes) {
       verbs::pause_list(context.redis(), context.keys(prefix), pause, period_);
       verbs::tell_change(context.redis(), context.fleet(), prefix);
-      told.push_back(options.json ? verbs::pause_json(prefix, pause) : Json());
+      told.push_back(verbs::pause_json(prefix, pause));
       if (options.json) continue;
       std::cout << escape_text(prefix) << ": paused on all hosts"
                 << (reason_.empty() ? "" : ": " + escape(reason_));
       if (period_) std::cout << "; for " << format_duration(*period_);
       std::cout << '\n';
     }
-    if (options.json) print_all(told, prefixes == std::vector{prefix_});
+    if (options.json) print_each(told, prefixes == std::vector{prefix_});
     return done;
   }
 
@@ -75,7 +67,7 @@ class Resume final : public Command {
   int run(const Options& options, Context& context) override {
     if (!prefix_) return hosts_.order(OrderKind::resume, options, context);
     const std::vector<std::string> prefixes = context.lists_of(*prefix_);
-    std::vector<Json> told;
+    std::vector<std::string> told;
     for (const auto& prefix : prefixes) {
       const bool was_paused = verbs::resume_list(context.redis(), context.keys(prefix));
       verbs::tell_change(context.redis(), context.fleet(), prefix);
@@ -84,7 +76,7 @@ class Resume final : public Command {
       std::cout << escape_text(prefix) << ": "
                 << (was_paused ? "takes work again on all hosts" : "was not paused") << '\n';
     }
-    if (options.json) print_all(told, prefixes == std::vector{*prefix_});
+    if (options.json) print_each(told, prefixes == std::vector{*prefix_});
     return done;
   }
 

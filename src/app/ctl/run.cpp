@@ -19,8 +19,6 @@ namespace w8y::app::ctl {
 
 namespace {
 
-using ops::Json;
-
 /// A host that may run an item of the list.
 struct Runner {
   std::string host;
@@ -127,10 +125,12 @@ class RunItem final : public Command {
       print_line(text);
       return;
     }
-    Json json = {{"result", "done"}, {"text", text}};
-    if (!run.empty()) json["run"] = run;
-    if (!host.empty()) ops::put_bytes(json, "host", host);
-    print_json(json);
+    core::AsciiObject json;
+    json.put("result", "done");
+    json.put("text", text);
+    if (!run.empty()) json.put("run", run);
+    if (!host.empty()) json.put_bytes("host", host);
+    print_json(json.take());
   }
 
   static constexpr std::size_t item_told = 128;

@@ -20,8 +20,6 @@ namespace w8y::app::ctl {
 
 namespace {
 
-using ops::Json;
-
 constexpr std::size_t usual_count = 5;
 constexpr std::size_t most_times = 100'000;
 
@@ -46,17 +44,19 @@ class ScheduleNext final : public Command {
 
   int run(const Options& options, Context& context) override {
     const std::vector<Due> times = rule_ ? of_rule() : of_job(schedules_of(options, context));
-    Json all = Json::array();
+    core::JsonArray all;
     for (const Due& due : times) {
       if (!options.json) {
         std::cout << utc_text(due.time) << (due.local.empty() ? "" : " " + due.local) << '\n';
         continue;
       }
-      Json one = {{"time", utc_text(due.time)}, {"unix", due.time}};
-      if (!due.local.empty()) one["local"] = due.local;
-      all.push_back(std::move(one));
+      core::AsciiObject one;
+      one.put("time", utc_text(due.time));
+      one.put("unix", due.time);
+      if (!due.local.empty()) one.put("local", due.local);
+      all.add(one.take());
     }
-    if (options.json) print_json({{"times", std::move(all)}});
+    if (options.json) print_json("times", all);
     return done;
   }
 
@@ -162,23 +162,23 @@ class ScheduleList final : public Command {
   }
 
   void print_jobs() const {
-    Json all = Json::array();
+    core::JsonArray all;
     for (const auto& [name, job] : jobs_) {
-      Json one;
-      ops::put_bytes(one, "job", name);
+      core::AsciiObject one;
+      one.put_bytes("job", name);
       if (job.schedule) {
-        ops::put_bytes(one, "schedule", *job.schedule);
-        ops::put_bytes(one, "words", words_of(job));
+        one.put_bytes("schedule", *job.schedule);
+        one.put_bytes("words", words_of(job));
       }
-      one["next"] = job.due ? Json(utc_text(*job.due)) : Json();
-      one["next_unix"] = job.due ? Json(*job.due) : Json();
+      one.put_json("next", job.due ? core::json_string(utc_text(*job.due)) : "null");
+      one.put_json("next_unix", job.due ? std::to_string(*job.due) : "null");
       if (job.status) {
-        ops::put_bytes(one, "status", job.status->event);
-        one["since_unix"] = job.status->time;
+        one.put_bytes("status", job.status->event);
+        one.put("since_unix", job.status->time);
       }
-      all.push_back(std::move(one));
+      all.add(one.take());
     }
-    print_json({{"jobs", std::move(all)}});
+    print_json("jobs", all);
   }
 
   store::UnixSeconds now_ = 0;

@@ -17,8 +17,6 @@ namespace w8y::app::ctl {
 
 namespace {
 
-using ops::Json;
-
 class ScheduleSet final : public Command {
  public:
   void declare(Words& words) override {
@@ -56,10 +54,11 @@ class ScheduleSet final : public Command {
              .empty();
     const bool bad = !decision.why_bad.empty();
     if (options.json) {
-      Json json = {{"result", unchanged ? "unchanged" : bad ? "bad" : "set"}};
-      ops::put_bytes(json, "job", job_.job);
-      if (bad) ops::put_bytes(json, "why", decision.why_bad);
-      print_json(json);
+      core::AsciiObject json;
+      json.put("result", unchanged ? "unchanged" : bad ? "bad" : "set");
+      json.put_bytes("job", job_.job);
+      if (bad) json.put_bytes("why", decision.why_bad);
+      print_json(json.take());
     }
     if (bad) throw Failure(refused, bad_schedule_text(job_.job, decision.why_bad, unchanged));
     warn(job_.job, *schedule_);
@@ -81,7 +80,12 @@ class ScheduleSet final : public Command {
     }
     if (!file.mistakes.empty() && !(force_ && readable)) refuse(file, "nothing was set");
     set_schedules(changes, all, now, true);
-    if (options.json) print_json({{"result", "set"}, {"jobs", all.size()}});
+    if (options.json) {
+      core::AsciiObject json;
+      json.put("result", "set");
+      json.put("jobs", all.size());
+      print_json(json.take());
+    }
     if (!file.mistakes.empty()) refuse(file, "all were set, these with status BAD");
     for (const auto& row : file.rows) warn(row.job, row.schedule);
     return done;
@@ -106,9 +110,10 @@ class ScheduleUnset final : public Command {
   int run(const Options& options, Context& context) override {
     const bool was_set = schedules_of(options, context).unset(job_.job);
     if (!options.json) return done;
-    Json json = {{"result", was_set ? "unset" : "was not set"}};
-    ops::put_bytes(json, "job", job_.job);
-    print_json(json);
+    core::AsciiObject json;
+    json.put("result", was_set ? "unset" : "was not set");
+    json.put_bytes("job", job_.job);
+    print_json(json.take());
     return done;
   }
 
@@ -130,7 +135,7 @@ class ScheduleControl final : public Command {
     } else {
       changes.resume();
     }
-    if (options.json) print_json({{"control", signal_ == "HALT" ? Json(signal_) : Json()}});
+    if (options.json) print_json(signal_ == "HALT" ? R"({"control":"HALT"})" : R"({"control":null})");
     return done;
   }
 

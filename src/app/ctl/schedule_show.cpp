@@ -15,13 +15,11 @@ namespace w8y::app::ctl {
 
 namespace {
 
-using ops::Json;
-
-void put_text(Json& json, const char* name, const std::optional<std::string>& text) {
+void put_text(core::JsonObject& json, const char* name, const std::optional<std::string>& text) {
   if (text) {
-    ops::put_bytes(json, name, *text);
+    json.put_bytes(name, *text);
   } else {
-    json[name] = nullptr;
+    json.put_json(name, "null");
   }
 }
 
@@ -30,25 +28,26 @@ class ScheduleTell final : public Command {
   void declare(Words& words) override { job_.declare(words, "The job"); }
 
   int run(const Options& options, Context& context) override {
-    const store::JobView view = schedules_of(options, context).view(job_.job);
+    const store::JobView job = schedules_of(options, context).view(job_.job);
     if (!options.json) {
       const auto text = [](const std::optional<std::string>& bytes) {
         return bytes ? python_string(*bytes) : "null";
       };
-      std::cout << "{\n  \"status\": " << text(view.status)
-                << ",\n  \"schedule\": " << text(view.schedule)
-                << ",\n  \"next_run\": " << (view.next_run ? python_float(*view.next_run) : "null")
-                << ",\n  \"working\": " << (view.working ? "true" : "false") << "\n}\n";
+      std::cout << "{\n  \"status\": " << text(job.status)
+                << ",\n  \"schedule\": " << text(job.schedule)
+                << ",\n  \"next_run\": " << (job.next_run ? python_float(*job.next_run) : "null")
+                << ",\n  \"working\": " << (job.working ? "true" : "false") << "\n}\n";
       return done;
     }
-    Json json;
-    ops::put_bytes(json, "job", job_.job);
-    put_text(json, "status", view.status);
-    put_text(json, "schedule", view.schedule);
-    json["next_run"] =
-        view.next_run && std::isfinite(*view.next_run) ? Json(*view.next_run) : Json();
-    json["working"] = view.working;
-    print_json(json);
+    core::AsciiObject json;
+    json.put_bytes("job", job_.job);
+    put_text(json, "status", job.status);
+    put_text(json, "schedule", job.schedule);
+    json.put_json("next_run", job.next_run && std::isfinite(*job.next_run)
+                                  ? view::real_json(*job.next_run)
+                                  : "null");
+    json.put("working", job.working);
+    print_json(json.take());
     return done;
   }
 
@@ -68,7 +67,7 @@ class ScheduleStatuses final : public Command {
     store::ScheduleChanges changes = schedules_of(options, context);
     const auto statuses = changes.statuses();
     const store::UnixSeconds before = before_ ? *before_ : changes.now();
-    Json all = Json::array();
+    core::JsonArray all;
     bool all_read = true;
     for (const auto& [job, text] : statuses) {
       const auto status = store::read_status(job, text);
@@ -79,17 +78,17 @@ class ScheduleStatuses final : public Command {
       } else if (status->time > before) {
         continue;
       } else if (options.json) {
-        Json one;
-        ops::put_bytes(one, "job", job);
-        ops::put_bytes(one, "event", status->event);
-        one["time"] = status->time;
-        all.push_back(std::move(one));
+        core::AsciiObject one;
+        one.put_bytes("job", job);
+        one.put_bytes("event", status->event);
+        one.put("time", status->time);
+        all.add(one.take());
       } else {
         std::cout << csv_line({record_text(options, job), record_text(options, status->event),
                                std::to_string(status->time)});
       }
     }
-    if (options.json) print_json({{"statuses", std::move(all)}});
+    if (options.json) print_json("statuses", all);
     return all_read ? done : refused;
   }
 
@@ -102,18 +101,18 @@ class ScheduleSchedules final : public Command {
   void declare(Words&) override {}
 
   int run(const Options& options, Context& context) override {
-    Json all = Json::array();
+    core::JsonArray all;
     for (const auto& [job, schedule] : schedules_of(options, context).schedules()) {
       if (!options.json) {
         std::cout << csv_line({record_text(options, job), record_text(options, schedule)});
         continue;
       }
-      Json one;
-      ops::put_bytes(one, "job", job);
-      ops::put_bytes(one, "schedule", schedule);
-      all.push_back(std::move(one));
+      core::AsciiObject one;
+      one.put_bytes("job", job);
+      one.put_bytes("schedule", schedule);
+      all.add(one.take());
     }
-    if (options.json) print_json({{"schedules", std::move(all)}});
+    if (options.json) print_json("schedules", all);
     return done;
   }
 };

@@ -108,16 +108,25 @@ void print_line(std::string_view line) {
   std::cout << escape_line(line) << '\n';
 }
 
-void print_json(const ops::Json& json) {
-  std::cout << ops::dump(json) << '\n';
-}
-
 void print_json(const view::JsonFields& json) {
   std::cout << json.whole() << '\n';
 }
 
 void print_json(const std::string& json) {
   std::cout << json << '\n';
+}
+
+void print_json(const char* name, core::JsonArray& array) {
+  core::AsciiObject json;
+  json.put_json(name, array.take());
+  print_json(json.take());
+}
+
+void print_each(const std::vector<std::string>& lists, bool one) {
+  if (one) return print_json(lists.front());
+  core::JsonArray all;
+  for (const std::string& list : lists) all.add(list);
+  print_json("lists", all);
 }
 
 }  // namespace w8y::app::ctl

@@ -6,14 +6,15 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/ctl/options.hpp"
 #include "app/ctl/table.hpp"
 #include "core/clock.hpp"
 #include "core/item.hpp"
+#include "core/json_object.hpp"
 #include "core/status.hpp"
 #include "operator/stored.hpp"
-#include "ops/status_json.hpp"
 #include "view/json_fields.hpp"
 #include "view/run_record.hpp"
 
@@ -60,9 +61,12 @@ std::string record_text(const Options& options, std::string_view bytes);
 void print_line(std::string_view line);
 
 /// One JSON document on standard output.
-void print_json(const ops::Json& json);
 void print_json(const view::JsonFields& json);
 /// `json`: an object in ASCII, as src/view writes it. Not parsed: a result may be large.
 void print_json(const std::string& json);
+/// {NAME: […]}
+void print_json(const char* name, core::JsonArray& array);
+/// One JSON object for a list; {"lists": […]} where a pattern was given.
+void print_each(const std::vector<std::string>& lists, bool one);
 
 }  // namespace w8y::app::ctl

@@ -46,7 +46,10 @@ std::string detail_of(const JsonFields& event, std::string_view payload) {
 void show(const std::optional<JsonFields>& event, std::string_view payload, bool json) {
   if (json) {
     if (event) return print_json(*event);
-    print_json(ops::Json{{"type", "unknown"}, {"text", escape(payload)}});
+    core::AsciiObject unknown;
+    unknown.put("type", "unknown");
+    unknown.put("text", escape(payload));
+    print_json(unknown.take());
   } else if (event) {
     const auto list = event->bytes("list");
     const auto item = view::read_item(*event);
