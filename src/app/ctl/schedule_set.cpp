@@ -135,7 +135,8 @@ class ScheduleControl final : public Command {
     } else {
       changes.resume();
     }
-    if (options.json) print_json(signal_ == "HALT" ? R"({"control":"HALT"})" : R"({"control":null})");
+    if (options.json)
+      print_json(signal_ == "HALT" ? R"({"control":"HALT"})" : R"({"control":null})");
     return done;
   }
 
